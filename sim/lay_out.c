@@ -294,7 +294,7 @@ static void add_finish(struct fr_builder *b) {
     }
     for (int32_t r = 0; r <= last; r++) {
         const struct fr_stage *stage = &b->p->stage[r];
-        if (stage->optimizer_s + stage->offload_s + stage->gather_s <= 0) continue;
+        if (stage->optimizer_s + stage->offload_s + stage->beside_s <= 0) continue;
         int32_t task = fr_builder_add(b, FR_TASK_OPTIMIZER, r, r, -1, NULL);
         fr_program_wait(b->program, task, b->ranks[r].last_compute);
         fr_program_wait(b->program, task, b->ranks[r].last_collective);

@@ -97,7 +97,7 @@ static void price_class(const struct fr_pipeline *p, const struct fr_task_class 
         break;
     case FR_TASK_OPTIMIZER:
         part_s[FR_PRICE_ALWAYS] = stage->optimizer_s;
-        part_s[FR_PRICE_GRADIENTS] = stage->gather_s;
+        part_s[FR_PRICE_GRADIENTS] = stage->beside_s;
         part_s[FR_PRICE_OFFLOAD] = stage->offload_s;
         break;
     default:

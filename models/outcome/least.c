@@ -10,7 +10,7 @@ static double after_s(const struct fr_pipeline *p, int32_t i) {
     bool end = i == 0 || i == p->args.stages - 1;
     double reduced_s = s->buckets ? fr_most(s->gradient_codec_s, s->bucket_s)
                                   : s->gradient_codec_s + s->gradient_s;
-    return reduced_s + (end ? p->embedding_s : 0) + s->optimizer_s + s->offload_s + s->gather_s;
+    return reduced_s + (end ? p->embedding_s : 0) + s->optimizer_s + s->offload_s + s->beside_s;
 }
 
 /* Down across the boundary above stage @p i. */

@@ -112,7 +112,7 @@ static void make_tails(struct fr_pass_graph *s) {
     double ends_s = 0;
     for (int32_t i = 0; i <= last; i++) {
         const struct fr_stage *stage = &p->stage[i];
-        double step_s = stage->optimizer_s + stage->offload_s + stage->gather_s,
+        double step_s = stage->optimizer_s + stage->offload_s + stage->beside_s,
                d_s = s->full_s[(i + 1) * p->n_slots - 1], n = stage->buckets;
         if (i == 0 || i == last) ends_s = fmax(ends_s, step_s + p->embedding_s);
         s->tail_s[i] =

@@ -166,7 +166,7 @@ static void finish(const struct sweep *w, int with, struct fr_pipeline_times *ti
         makespan_s =
             fr_most(makespan_s, end_s[i] + p->stage[i].optimizer_s +
                                     (with & FR_WITH_OFFLOAD ? p->stage[i].offload_s : 0) +
-                                    (with & FR_WITH_GRADIENTS ? p->stage[i].gather_s : 0));
+                                    (with & FR_WITH_GRADIENTS ? p->stage[i].beside_s : 0));
     times->makespan_s = makespan_s;
 }
 

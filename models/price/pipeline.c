@@ -315,6 +315,7 @@ static void price_gradient(const struct fr_job *job, const struct fr_plan *plan,
         return;
     double whole_s = fr_zero_reduce_s(&ledger, plan, seats, stage, parts);
     if (stage->buckets) stage->bucket_s = whole_s / parts;
+    if (stage->buckets) stage->beside_s += fr_zero_lost_s(&job->cluster.device, stage, whole_s);
     stage->gradient_s = whole_s + stage->coded_s;
 }
 

@@ -67,7 +67,9 @@ struct fr_stage {
     double optimizer_idle_s; /**< of it, that a rank in the mean waits for others */
     double
         redistribution_s; /**< between grids of layers, in an iteration; of one stage alone */
-    double gather_s;      /**< of updated parameters, after the optimiser: what shows */
+    /** What shows after the optimiser of exchanges over dp beside passes: the gather of updated parameters,
+     *  and what passes lose to gradients in buckets (models/price/zero.h). */
+    double beside_s;
     double gradient_B;    /**< over the replicas */
     double expert_B;      /**< of experts, over their copies, besides */
     double common_B;      /**< gradients all-reduced over tp x dp, besides */

@@ -130,5 +130,5 @@ void fr_zero_price(const struct fr_job *job, const struct fr_plan *plan,
         price_passes(&c, device, (double)fr_pipeline_micro_batches(job, plan), stage);
     if (plan->zero == 3) return;
     double gathered_s = gather_s(&c, beside ? c.layers : 1);
-    stage->gather_s = beside ? fr_device_beside_s(device, gathered_s, forward_s) : gathered_s;
+    stage->beside_s += beside ? fr_device_beside_s(device, gathered_s, forward_s) : gathered_s;
 }

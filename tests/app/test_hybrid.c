@@ -97,7 +97,7 @@ static void times(void **state) {
         fr_cluster_comm_s(&job.cluster, FR_OP_REDUCE_SCATTER, &inside, G, &extrapolated) +
             fr_cluster_comm_s(&job.cluster, FR_OP_ALL_REDUCE, &between, G / 8, &extrapolated),
         1e-12);
-    FR_NEAR(p.stage[0].gather_s,
+    FR_NEAR(p.stage[0].beside_s,
             fr_cluster_comm_s(&job.cluster, FR_OP_ALL_GATHER, &inside,
                               2 * p.stage[0].parameters_rank, &extrapolated),
             1e-12);

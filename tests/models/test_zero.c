@@ -307,19 +307,19 @@ static void zero_1_by_hand(void **state) {
             comm_s(&job, FR_OP_REDUCE_SCATTER, 8, 1, 4 * rest) +
                 comm_s(&job, FR_OP_REDUCE_SCATTER, 2, 4, 4 * shard),
             1e-12);
-    FR_NEAR(q.stage[0].gather_s,
+    FR_NEAR(q.stage[0].beside_s,
             comm_s(&job, FR_OP_ALL_GATHER, 8, 1, 2 * rest) +
                 comm_s(&job, FR_OP_ALL_GATHER, 2, 4, 2 * shard),
             1e-12);
     FR_NEAR(q.stage[0].optimizer_s,
             p.stage[0].optimizer_s * (rest / 8 + shard / 2) / (rest + shard), 1e-12);
-    assert_true(p.stage[0].gather_s <= 0 && q.stage[0].backward.dp_s <= 0);
+    assert_true(p.stage[0].beside_s <= 0 && q.stage[0].backward.dp_s <= 0);
     /* Closed form: they follow the passes one after the other. */
     struct fr_pipeline_times with = {0}, without = {0};
     assert_int_equal(fr_pipeline_run(&q, FR_WITH_ALL, &with, NULL), FR_OK);
     assert_int_equal(fr_pipeline_run(&q, FR_WITH_ALL & ~FR_WITH_GRADIENTS, &without, NULL),
                      FR_OK);
-    FR_NEAR(with.makespan_s - without.makespan_s, q.stage[0].gradient_s + q.stage[0].gather_s,
+    FR_NEAR(with.makespan_s - without.makespan_s, q.stage[0].gradient_s + q.stage[0].beside_s,
             1e-9);
     fr_test_pipeline_free(&job, &p);
     fr_test_pipeline_free(&other, &q);
@@ -356,7 +356,7 @@ static void zero_2_and_3_by_hand(void **state) {
                          all_s[k] / layers;
         FR_NEAR(s->backward.dp_s, shows_s[1], 1e-12);
         FR_NEAR(s->forward.dp_s + 1, (zero == 3 ? shows_s[0] : 0) + 1, 1e-12);
-        FR_NEAR(s->gather_s + 1,
+        FR_NEAR(s->beside_s + 1,
                 (zero == 3 ? 0 : comm_s(&job, FR_OP_ALL_GATHER, 8, 1, 2 * n)) + 1, 1e-12);
         assert_true(s->gradient_s <= 0 && s->buckets == 0);
         /* Two layers are whole at a time. */
@@ -366,8 +366,8 @@ static void zero_2_and_3_by_hand(void **state) {
     }
 }
 
-/* Overlapped, zero 1 scatters in buckets and gathers beside the forward pass; zero 3 leaves nothing
- * to overlap and is told so. */
+/* Overlapped, zero 1 scatters in buckets and gathers beside the forward pass, which take a quarter of the time that they
+ * hide for, the last bucket apart; zero 3 leaves nothing to overlap and is told so. */
 static void zero_and_overlap(void **state) {
     const char *sets[] = {"model.dtype=bf16", RATES,           "dp=8",
                           "global_batch=8",   "micro_batch=1", "zero=1",
@@ -384,10 +384,42 @@ static void zero_and_overlap(void **state) {
     FR_NEAR(s->bucket_s, comm_s(&job, FR_OP_REDUCE_SCATTER, 8, 1, 4 * n / 30), 1e-12);
     double gather_s = 32 * comm_s(&job, FR_OP_ALL_GATHER, 8, 1, 2 * n / 32);
     assert_true(gather_s < s->forward.compute_s);
-    FR_NEAR(s->gather_s, gather_s / 4, 1e-12);
+    assert_true(s->gradient_s < s->backward.compute_s);
+    FR_NEAR(s->beside_s, gather_s / 4 + 29 * s->bucket_s / 4, 1e-12);
     fr_test_pipeline_free(&job, &p);
     struct fr_outcome out = outcome("dgx-h100", "llama-3-8b", three);
     assert_true(out.reasons == FR_BECAUSE(FR_REASON_OVERLAP));
+}
+
+/* Replicas' all-reduce in buckets takes a quarter of the time that it hides for, and of no more than the backward pass;
+ * apart from it nothing. */
+static void buckets_take_from_the_pass(void **state) {
+    static const struct {
+        const char *overlap, *bucket, *bandwidth;
+        int hides; /* 0: not at all, 1: all but its last bucket, 2: as long as the pass */
+    } cases[] = {{"overlap=none", "pp=1", "cluster.levels.0.bandwidth=364 GB/s", 0},
+                 {"overlap=gradient", "bucket=1 GiB", "cluster.levels.0.bandwidth=364 GB/s", 1},
+                 {"overlap=gradient", "bucket=1 GiB", "cluster.levels.0.bandwidth=10 GB/s", 2}};
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const char *sets[] = {"dp=8",
+                              "global_batch=8",
+                              "micro_batch=1",
+                              "cluster.device.interference=0.25",
+                              cases[k].overlap,
+                              cases[k].bucket,
+                              cases[k].bandwidth,
+                              NULL};
+        struct fr_job job;
+        struct fr_pipeline p;
+        fr_test_pipeline("dgx-h100", "llama-3-8b", sets, &job, &p);
+        const struct fr_stage *s = &p.stage[0];
+        double pass_s = fr_pass_s(&s->backward, FR_WITH_ALL),
+               hides_s[] = {0, s->gradient_s - s->bucket_s, pass_s};
+        assert_true(cases[k].hides == 0 || (s->gradient_s > pass_s) == (cases[k].hides == 2));
+        FR_NEAR(s->beside_s, hides_s[cases[k].hides] / 4, 1e-12);
+        fr_test_pipeline_free(&job, &p);
+    }
 }
 
 /* Weights of a width of their own are held, divided and gathered so; where that is wider than what products
@@ -432,7 +464,7 @@ static void weights_of_their_own_width(void **state) {
         double part_B[FR_MEMORY_COUNT];
         fr_pipeline_state_B(&job, &job.plan, &p.stage[0], part_B);
         FR_NEAR(part_B[FR_MEMORY_PARAMETERS], rows[i].held_B * n, 1e-12);
-        FR_NEAR(p.stage[0].gather_s,
+        FR_NEAR(p.stage[0].beside_s,
                 comm_s(&job, FR_OP_ALL_GATHER, 8, 1, rows[i].gathered_B * n), 1e-12);
         fr_test_pipeline_free(&job, &p);
     }
@@ -591,6 +623,7 @@ int main(void) {
         cmocka_unit_test(zero_1_by_hand),
         cmocka_unit_test(zero_2_and_3_by_hand),
         cmocka_unit_test(zero_and_overlap),
+        cmocka_unit_test(buckets_take_from_the_pass),
         cmocka_unit_test(weights_of_their_own_width),
         cmocka_unit_test(experts_and_ring_by_hand),
         cmocka_unit_test(a_distributed_optimiser_costs_no_more),

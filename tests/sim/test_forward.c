@@ -70,7 +70,7 @@ static void the_forward_pass_of_a_step(void **state) {
                     1e-12);
             FR_NEAR(a->message_s, b->message_s, 1e-15);
             assert_true(fr_pass_s(&a->backward, FR_WITH_ALL) == 0 && a->gradient_s == 0 &&
-                        a->optimizer_s == 0 && a->gather_s == 0 &&
+                        a->optimizer_s == 0 && a->beside_s == 0 &&
                         a->sent_B[FR_SENT_DP] <= b->sent_B[FR_SENT_DP] / 2 + 1e-9);
             for (int axis = 0; axis < FR_SENT_COUNT; axis++)
                 FR_TRUE(a->sent_B[axis] <= b->sent_B[axis] * (1 + 1e-12), "row %zu, axis %d", k,

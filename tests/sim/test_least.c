@@ -9,14 +9,14 @@ static void by_hand(void **state) {
     static struct pipeline_case c;
     (void)state;
     static const struct {
-        double embedding_s, optimizer_s, gradient_s, codec_s, gather_s, bucket_s, small_s;
+        double embedding_s, optimizer_s, gradient_s, codec_s, beside_s, bucket_s, small_s;
         bool buckets;
         double wanted_s;
     } rows[] = {
         /* Ends alone: 12 s after 0, 1.1 and 2.2 s; down takes 2.1 s each. */
         {.wanted_s = 2.2 + 12 + 2 * 2.1},
         {.optimizer_s = 3, .wanted_s = 2.2 + 12 + 2 * 2.1 + 3},
-        {.gradient_s = 7, .codec_s = 2, .gather_s = 1, .wanted_s = 2.2 + 12 + 2 * 2.1 + 10},
+        {.gradient_s = 7, .codec_s = 2, .beside_s = 1, .wanted_s = 2.2 + 12 + 2 * 2.1 + 10},
         /* The embedding is of the first stage and the last. */
         {.embedding_s = 50, .wanted_s = 2.2 + 12 + 2 * 2.1 + 50},
         /* Buckets: what the codec or the last bucket takes, whichever longer. */
@@ -31,7 +31,7 @@ static void by_hand(void **state) {
             s->optimizer_s = rows[k].optimizer_s;
             s->gradient_s = rows[k].gradient_s;
             s->gradient_codec_s = rows[k].codec_s;
-            s->gather_s = rows[k].gather_s;
+            s->beside_s = rows[k].beside_s;
             s->bucket_s = rows[k].bucket_s;
             s->buckets = rows[k].buckets ? 3 : 0;
         }

@@ -26,7 +26,7 @@ static void change(struct pipeline_case *c, uint64_t *state) {
     struct fr_stage *s = &c->stage[below(state, c->p.args.stages)];
     double *const numbers[] = {
         &s->forward.compute_s, &s->backward.compute_s, &s->weight.compute_s, &s->message_s,
-        &s->bucket_s,          &s->gradient_s,         &s->optimizer_s,      &s->gather_s,
+        &s->bucket_s,          &s->gradient_s,         &s->optimizer_s,      &s->beside_s,
         &s->forward.launch_s,  &s->backward.launch_s,  &c->p.embedding_s,    &s->gradient_codec_s};
     int n = sizeof numbers / sizeof *numbers, which = below(state, n + 1);
     if (which == n)

@@ -297,7 +297,7 @@ static double serial_s(struct serial *s, const struct fr_pipeline *p, int with) 
             tied ? ends_s + (with & FR_WITH_EMBEDDING ? p->embedding_s : 0) : s->free_s[i];
         all_s = fmax(all_s, end_s + p->stage[i].optimizer_s +
                                 (with & FR_WITH_OFFLOAD ? p->stage[i].offload_s : 0) +
-                                (with & FR_WITH_GRADIENTS ? p->stage[i].gather_s : 0));
+                                (with & FR_WITH_GRADIENTS ? p->stage[i].beside_s : 0));
     }
     return all_s;
 }
