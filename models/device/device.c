@@ -25,31 +25,19 @@ const struct fr_gemm_form *const fr_gemm_forms[] = {
 #undef FR_GEMM
     NULL};
 
-static const char *const device_keys[] = {"name",
-                                          "memory",
-                                          "memory_margin",
-                                          "memory_bandwidth",
-                                          "working_sets",
-                                          "launch",
-                                          "fixed",
-                                          "host_launch",
-                                          "host_skew",
-                                          "host_pass",
-                                          "host_experts",
-                                          "host_link",
-                                          "host_memory",
-                                          "host_bandwidth",
-                                          "attention",
-                                          "gemm",
-                                          "power",
-                                          "interference",
-                                          "noise",
-                                          "usual",
-                                          "interruptions",
-                                          "undisturbed",
-                                          "clock",
-                                          "fp8_transpose",
-                                          NULL};
+static const char *const device_keys[] = {"name",           "memory",
+                                          "memory_margin",  "memory_bandwidth",
+                                          "working_sets",   "launch",
+                                          "fixed",          "host_launch",
+                                          "host_skew",      "host_pass",
+                                          "host_experts",   "host_overlap",
+                                          "host_link",      "host_memory",
+                                          "host_bandwidth", "attention",
+                                          "gemm",           "power",
+                                          "interference",   "noise",
+                                          "usual",          "interruptions",
+                                          "undisturbed",    "clock",
+                                          "fp8_transpose",  NULL};
 static const char *const usual_keys[] = {"products", "memory", NULL};
 static const char *const attention_keys[] = {"plain",    "flash", "flash_2",   "flash_1",
                                              "backward", "scan",  "half_keys", NULL};
@@ -208,6 +196,8 @@ fr_status fr_device_read(const struct fr_json *object, struct fr_device *device,
                                 &device->host_pass_s, err));
     FR_TRY(fr_json_get_quantity(object, "host_experts", false, FR_QUANTITY_TIME, 0, 3600,
                                 &device->host_experts_s, err));
+    FR_TRY(
+        fr_json_get_number(object, "host_overlap", false, 0, 100, &device->host_overlap, err));
     FR_TRY(fr_json_get_quantity(object, "host_link", false, FR_QUANTITY_RATE, 1, 1e18,
                                 &device->host_link_B_per_s, err));
     FR_TRY(fr_json_get_quantity(object, "host_memory", false, FR_QUANTITY_SIZE, 0, 1e18,

@@ -211,7 +211,9 @@ struct fr_device {
     double host_skew;         /**< by which the slowest of tp hosts lags, per doubling of tp */
     double host_pass_s;       /**< of the host around a pass of a pipeline stage */
     double
-        host_experts_s; /**< of the host to send a layer's tokens to their experts, forward */
+        host_experts_s;  /**< of the host to send a layer's tokens to their experts, forward */
+    double host_overlap; /**< share by which it takes longer for a layer that is cut so that
+                              exchanges run beside another micro-batch's passes */
     double
         interference; /**< share of the time of collectives that what runs beside them loses */
     bool fp8_transpose; /**< products of 8 bits read both operands along the summed dimension */

@@ -21,19 +21,19 @@ static double device_s(const struct fr_pass *pass, double waits_s) {
     return pass->compute_s + pass->launch_s + fr_pass_comm_s(pass) - waits_s;
 }
 
-/* What of the host's time shows: all of it where the device waits for every launch. */
+/* What of the host's time shows: all of it where the device waits for every launch, @p idle_s at least. */
 static double host_shows_s(const struct pricing *x, const struct fr_pass *part, double host_s,
-                           double waits_s) {
-    return x->plan->blocking ? host_s : fr_most(0, host_s - device_s(part, waits_s));
+                           double waits_s, double idle_s) {
+    return x->plan->blocking ? host_s : fr_most(idle_s, host_s - device_s(part, waits_s));
 }
 
 static void add_pass(const struct pricing *x, const struct fr_pass *part, double host_s,
-                     double waits_s, struct fr_pass *pass) {
+                     double waits_s, double idle_s, struct fr_pass *pass) {
     pass->compute_s += part->compute_s;
     pass->tp_s += part->tp_s;
     pass->cp_s += part->cp_s;
     pass->ep_s += part->ep_s;
-    pass->launch_s += part->launch_s + host_shows_s(x, part, host_s, waits_s);
+    pass->launch_s += part->launch_s + host_shows_s(x, part, host_s, waits_s, idle_s);
 }
 
 static double stalled_s(const struct fr_priced *p, fr_pass_kind from, fr_pass_kind to) {
@@ -42,15 +42,24 @@ static double stalled_s(const struct fr_priced *p, fr_pass_kind from, fr_pass_ki
     return time_s;
 }
 
+/* Is another micro-batch at hand, beside whose passes exchanges run? */
+static bool is_cut(const struct fr_plan *plan) { return plan->overlap_experts && plan->ep > 1; }
+
 /* Of the host, for a pass of @p kernels in @p layers layers, whose experts take @p experts_s: it launches kernel by kernel, or
  * the graph of each layer, or all with the graph of the iteration. */
 static double host_of(const struct pricing *x, double kernels, double layers,
                       double experts_s) {
     const struct fr_device *device = &x->job->cluster.device;
-    double skew = 1 + device->host_skew * log2((double)x->plan->tp);
+    double skew = 1 + device->host_skew * log2((double)x->plan->tp),
+           cut = experts_s > 0 && is_cut(x->plan) ? 1 + device->host_overlap : 1;
     double launches = x->plan->graphs == FR_GRAPHS_LAYERS ? fr_least(kernels, layers) : kernels;
     if (x->plan->graphs == FR_GRAPHS_ITERATION) return 0;
-    return launches * (device->host_launch_s * skew) + experts_s;
+    return cut * (launches * (device->host_launch_s * skew) + experts_s);
+}
+
+/* Does the device, too, until the host knows how many tokens go to which expert and has launched what follows? */
+static bool waits(const struct fr_plan *plan) {
+    return plan->graphs == FR_GRAPHS_NONE && !is_cut(plan);
 }
 
 /* Layers, or embedding and logits, whichever takes longer: device or host. */
@@ -66,13 +75,14 @@ static void price_part(const struct pricing *x, int which, struct fr_stage *stag
     double graphs = layers ? work->layers : 1; /* the embedding's, or the logits' */
     bool experts = layers && x->job->workload.transformer.experts > 1;
     double experts_s = experts ? work->mixed * device->host_experts_s : 0,
-           again = fr_recomputes_layer(x->plan->recompute) ? 1 : 0;
+           again = fr_recomputes_layer(x->plan->recompute) ? 1 : 0,
+           idle_s = waits(x->plan) ? experts_s : 0;
     double backward = kernels[FR_PASS_INPUT] + kernels[FR_PASS_WEIGHT] + kernels[FR_PASS_AGAIN];
     add_pass(x, &passes.forward, host_of(x, kernels[FR_PASS_FORWARD], graphs, experts_s),
-             stalled_s(&p, FR_PASS_FORWARD, FR_PASS_FORWARD), &stage->forward);
+             stalled_s(&p, FR_PASS_FORWARD, FR_PASS_FORWARD), idle_s, &stage->forward);
     add_pass(x, &passes.backward, host_of(x, backward, graphs, (2 + again) * experts_s),
-             stalled_s(&p, FR_PASS_INPUT, FR_PASS_AGAIN), &stage->backward);
-    add_pass(x, &passes.weight, host_of(x, kernels[FR_PASS_WEIGHT], graphs, 0), 0,
+             stalled_s(&p, FR_PASS_INPUT, FR_PASS_AGAIN), again * idle_s, &stage->backward);
+    add_pass(x, &passes.weight, host_of(x, kernels[FR_PASS_WEIGHT], graphs, 0), 0, 0,
              &stage->weight);
     stage->common_s += p.common_s;
 }

@@ -314,7 +314,7 @@ static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
     FR_TRY(fr_presets_links(r, err));
     FR_TRY(fr_presets_triton(r, "dgx-a100", "a100", err));
     FR_TRY(fr_presets_triton(r, "dgx-h100", "h100", err));
-    FR_TRY(fr_presets_eager(r, "dgx-h100", err));
+    FR_TRY(fr_presets_eager(r, err));
     FR_TRY(fr_presets_host(r, "dgx-a100", err));
     return fr_presets_host(r, "a100-opa", err);
 }

@@ -29,6 +29,6 @@ fr_status fr_presets_host(struct fr_reproduction *r, const char *preset, struct 
 fr_status fr_presets_triton(struct fr_reproduction *r, const char *preset, const char *device,
                             struct fr_error *err);
 /** host_launch, from training runs that wait for the host (eager.c). */
-fr_status fr_presets_eager(struct fr_reproduction *r, const char *preset, struct fr_error *err);
+fr_status fr_presets_eager(struct fr_reproduction *r, struct fr_error *err);
 
 #endif

@@ -168,19 +168,25 @@ static void add_alone(struct fr_reproduction *r, const char *name,
  * tables show a calibration, however their rows are held out of the fits. */
 static const struct {
     const char *tables, *what; /* tables as for fnmatch */
-} seen[] = {{"mpt/*", "shares of fused attention, interference"},
-            {"dgxc", "efficiency of the preset's products"},
-            {"dgxc_fp8", "efficiency of the preset's products"},
-            {"bridge_moe", "host_experts, host_launch; what recipes of a release set"},
-            {"bridge_b*", "host_experts; what recipes of a release set"},
-            {"bridge_gb*",
-             "host_experts, 64 ranks of a rack; what recipes of a release set and offload"},
-            {"vtrain_*",
-             "the terms of a layer; launch and host_launch from the rows of one node at tp 1"},
-            {"memory_simumax", "that the optimiser is divided, cp too, which no column says"},
-            {"memory_mlperf", "stages with the ends as layers, what fp8 runs keep at 8 bits"},
-            {"bloom", "the network's rate, launches that block, gradients added apart"},
-            {"dgxc_fsdp*", "where the links come from; what recipes recompute and share"}};
+} seen[] = {
+    {"mpt/*", "shares of fused attention, interference"},
+    {"dgxc", "efficiency of the preset's products"},
+    {"dgxc_fp8", "efficiency of the preset's products"},
+    {"bridge_moe",
+     "host_experts, host_overlap, devices that wait for hosts; what recipes of a release "
+     "set"},
+    {"bridge_b*",
+     "host_experts, host_launch, host_overlap, devices that wait for hosts; what recipes "
+     "of a release set"},
+    {"dgxc_moe*", "that devices wait for hosts, looked for in Megatron-Bridge's errors"},
+    {"bridge_gb*", "host_experts, 64 ranks of a rack, devices that wait for hosts; what "
+                   "recipes of a release set and offload"},
+    {"vtrain_*",
+     "the terms of a layer; launch and host_launch from the rows of one node at tp 1"},
+    {"memory_simumax", "that the optimiser is divided, cp too, which no column says"},
+    {"memory_mlperf", "stages with the ends as layers, what fp8 runs keep at 8 bits"},
+    {"bloom", "the network's rate, launches that block, gradients added apart"},
+    {"dgxc_fsdp*", "where the links come from; what recipes recompute and share"}};
 
 static void add_seen(struct fr_reproduction *r, const char *name) {
     for (size_t i = 0; i < sizeof seen / sizeof *seen; i++)
