@@ -53,6 +53,9 @@ void fr_json_free(struct fr_json_document *document);
 fr_status fr_json_set(struct fr_json_document *document, const char *path, const char *text,
                       const char *origin, struct fr_error *err);
 
+/** Leave out the root's member @p key, where it has one. */
+void fr_json_drop(struct fr_json_document *document, const char *key);
+
 struct fr_json fr_json_root(const struct fr_json_document *document);
 
 /** One line of a file of lines, @p number from 1. */

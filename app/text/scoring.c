@@ -297,7 +297,9 @@ fr_status fr_scoring_print(const struct fr_scoring *s, struct fr_text *text,
     fr_runs_print_skipped(&s->runs, text);
     print_refused(refused, text);
     if (!s->job.cluster.tuning.present)
-        fr_text_addf(text, "this cluster was not tuned: intervals are as wide as the priors\n");
+        fr_text_addf(text, "this cluster was not tuned: intervals are as wide as %s\n",
+                     s->job.cluster.widths.present ? "its widths and the priors"
+                                                   : "the priors");
     fr_text_addf(text, "\n" NAME "%5s%9s%9s%9s%9s%7s%9s%9s%9s\n", "runs", "n", "mape", "median",
                  "p90", "bias", "tau", "regret", "worst", "covered");
     FR_TRY(each_score(s, text_visit, text, err));

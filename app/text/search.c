@@ -29,7 +29,9 @@ static void text_odds(struct fr_text *text, const struct fr_searched *r) {
     if (r->n_odds < 2) return;
     fr_text_addf(text, "\nhow sure (%s)\n  #%25s %9s %10s\n",
                  r->job.cluster.tuning.present ? "coefficients from tuned runs"
-                                               : "coefficients known as well as priors are",
+                 : r->job.cluster.widths.present
+                     ? "coefficients as sure as the cluster's file says"
+                     : "coefficients known as well as priors are",
                  "90 % interval", "best", "regret");
     for (int i = 0; i < r->n_odds; i++)
         fr_text_addf(text, "%3d %10s to %10s %7.1f %% %8.2f %%\n", i + 1,

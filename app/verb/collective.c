@@ -1,4 +1,5 @@
 /* One collective over sizes, as nccl-tests prints it. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +7,7 @@
 #include "app/load.h"
 #include "app/verb.h"
 #include "base/range.h"
+#include "calibrate/runs/interval.h"
 
 static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,
@@ -40,9 +42,18 @@ struct row {
     bool extrapolated;
 };
 
+/* The group as it would be with a value of the links moved, whose width the cluster's file states. */
+struct unsure {
+    struct fr_group group;
+    double sigma;
+};
+
 struct query {
     fr_op op;
+    int64_t ranks, stride, groups;
     struct fr_group group;
+    struct unsure unsure[FR_COEFFICIENT_MAX];
+    int n_unsure;
     struct pricing pricing[32];
     int n_pricings;
     int64_t *sizes;
@@ -78,26 +89,49 @@ static fr_status choose_pricing(const char *name, struct query *q, struct fr_err
                    near ? near : "", near ? "\"?" : "");
 }
 
-static struct row price(const struct fr_cluster *cluster, const struct query *q,
-                        const struct pricing *by, double size_B) {
-    const struct fr_price *own = &cluster->price[q->op];
-    struct fr_collective_args a = fr_group_args(&q->group, size_B);
+static const double moved = 0.02; /* logarithm by which a value is moved */
+
+static struct row price_on(const struct fr_group *group, const struct fr_price *own,
+                           const struct pricing *by, double size_B) {
+    struct fr_collective_args a = fr_group_args(group, size_B);
     struct row row = {.size_B = size_B, .algorithm = own->form->name};
     if (by->algorithm) {
-        row.time_s = q->group.n_ranks > 1 ? by->algorithm->time_s(&a) : 0;
+        row.time_s = group->n_ranks > 1 ? by->algorithm->time_s(&a) : 0;
         row.algorithm = by->algorithm->name;
     } else if (by->automatic ||
                (own->form == &fr_form_algorithm && !own->algorithm && !own->own_link)) {
-        const struct fr_collective *fastest = fr_collective_fastest(q->op, &a);
+        const struct fr_collective *fastest = fr_collective_fastest(own->op, &a);
         row.time_s = fastest->time_s(&a);
         row.algorithm = fastest->name;
     } else {
-        row.time_s = fr_comm_time_s(own, &q->group, size_B, &row.extrapolated);
+        row.time_s = fr_comm_time_s(own, group, size_B, &row.extrapolated);
         if (own->algorithm) row.algorithm = own->algorithm->name;
     }
+    return row;
+}
+
+/* Wider by what the cluster's file says of its links: each moves the time by itself. */
+static void widen(const struct query *q, const struct fr_price *own, const struct pricing *by,
+                  struct row *row) {
+    double variance = 0;
+    for (int k = 0; k < q->n_unsure && row->time_s > 0; k++) {
+        double moved_s = price_on(&q->unsure[k].group, own, by, row->size_B).time_s;
+        variance += pow(q->unsure[k].sigma * log(moved_s / row->time_s) / moved, 2);
+    }
+    if (!(variance > 0)) return;
+    double half = log(fr_spread_reach(sqrt(variance)));
+    row->low_s = row->time_s * exp(-hypot(log(row->time_s / row->low_s), half));
+    row->high_s = row->time_s * exp(hypot(log(row->high_s / row->time_s), half));
+}
+
+static struct row price(const struct fr_cluster *cluster, const struct query *q,
+                        const struct pricing *by, double size_B) {
+    const struct fr_price *own = &cluster->price[q->op];
+    struct row row = price_on(&q->group, own, by, size_B);
     row.low_s = row.high_s = row.time_s;
     if (!by->algorithm && !by->automatic)
         fr_price_interval(own, &q->group, size_B, row.time_s, &row.low_s, &row.high_s);
+    widen(q, own, by, &row);
     row.algbw = row.time_s > 0 ? size_B / row.time_s : 0;
     row.busbw = row.algbw * fr_op_bus_factor(q->op, q->group.n_ranks);
     return row;
@@ -168,9 +202,13 @@ static void print_table(struct fr_text *text, const struct fr_cluster *cluster,
     if (extrapolated) fr_text_addf(text, "# x: lies outside what was measured\n");
 }
 
-/* Only so many groups, in the order of a mesh's axis (topology/communicator.h). */
+/* All groups that there are, or only so many (@p groups > 0), in the order of a mesh's axis (topology/communicator.h). */
 static fr_status at_once(const struct fr_job *job, int64_t ranks, int64_t stride,
                          int64_t groups, struct fr_group *group, struct fr_error *err) {
+    if (groups == 0) {
+        *group = fr_group_make(&job->cluster.levels, ranks, stride);
+        return FR_OK;
+    }
     const struct fr_communicator c = {.n_ranks = ranks, .stride = stride, .n_groups = groups};
     int64_t all = fr_levels_capacity(&job->cluster.levels);
     double spans = (double)((groups + stride - 1) / stride);
@@ -181,6 +219,24 @@ static fr_status at_once(const struct fr_job *job, int64_t ranks, int64_t stride
             "%lld ranks",
             (long long)groups, (long long)ranks, (long long)stride, (long long)all);
     return fr_group_of(&job->cluster.levels, &c, group, err);
+}
+
+/* The group, and what it would be with each value of the links moved that is stated to be unsure. */
+static fr_status make_groups(struct fr_job *job, struct query *q, struct fr_error *err) {
+    FR_TRY(at_once(job, q->ranks, q->stride, q->groups, &q->group, err));
+    for (int j = 0; j < fr_coefficient_count(); j++) {
+        double *at = fr_coefficient_at(j, &job->cluster, FR_BF16);
+        double sigma = fr_interval_stated(&job->cluster, j, FR_BF16);
+        if (fr_coefficients[j].group != FR_GROUP_NETWORK || !at || !(sigma > 0)) continue;
+        struct unsure *u = &q->unsure[q->n_unsure++];
+        double value = *at;
+        u->sigma = sigma;
+        *at = value * exp(moved);
+        fr_status status = at_once(job, q->ranks, q->stride, q->groups, &u->group, err);
+        *at = value;
+        FR_TRY(status);
+    }
+    return FR_OK;
 }
 
 static fr_status collective(const struct fr_args *args, struct fr_job *job, struct query *q,
@@ -209,8 +265,8 @@ static fr_status collective(const struct fr_args *args, struct fr_job *job, stru
                              "network; measure over several nodes, or give its levels to "
                              "forerun fit --base");
     q->op = (fr_op)op;
-    q->group = fr_group_make(&job->cluster.levels, ranks, stride);
-    if (groups) FR_TRY(at_once(job, ranks, stride, groups, &q->group, err));
+    q->ranks = ranks, q->stride = stride, q->groups = groups;
+    FR_TRY(make_groups(job, q, err));
     FR_TRY(choose_pricing(fr_args_get(args, "algorithm"), q, err));
     if (fr_args_has(args, "json"))
         print_json(&text, &job->cluster, q);

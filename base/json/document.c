@@ -206,6 +206,10 @@ fr_status fr_json_set(struct fr_json_document *document, const char *path, const
     return FR_OK;
 }
 
+void fr_json_drop(struct fr_json_document *document, const char *key) {
+    json_object_del(document->root, key);
+}
+
 struct fr_json fr_json_root(const struct fr_json_document *document) {
     return (struct fr_json){.value = document->root, .document = document};
 }

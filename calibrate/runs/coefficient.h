@@ -28,7 +28,7 @@ enum {
 
 struct fr_coefficient {
     const char *name; /**< for people and --hold */
-    const char *path; /**< in the cluster file; %s stands for the dtype, %d for the level */
+    fr_value place;   /**< in the cluster file */
     fr_tune_group group;
     fr_quantity quantity;
     bool plain;         /**< a bare number, not a quantity */

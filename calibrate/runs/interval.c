@@ -21,7 +21,13 @@ static int row_of(const struct fr_tuning *t, int j) {
     return -1;
 }
 
-/* The posterior where there is one, the prior elsewhere. */
+double fr_interval_stated(const struct fr_cluster *cluster, int j, fr_dtype dtype) {
+    int row = row_of(&cluster->tuning, j);
+    return row >= 0 ? sqrt(cluster->tuning.covariance[row * cluster->tuning.n + row])
+                    : cluster->widths.sigma[fr_coefficients[j].place][dtype];
+}
+
+/* The posterior where there is one; elsewhere the width that is stated, else the prior's. */
 static void fill(const struct fr_tuning *t, struct fr_tune_result *r) {
     int row[FR_COEFFICIENT_MAX];
     for (int j = 0; j < fr_coefficient_count(); j++) {
@@ -38,7 +44,8 @@ static void fill(const struct fr_tuning *t, struct fr_tune_result *r) {
     for (int k = from; k < r->n_known; k++) r->covariance[k * r->n_known + k] = 1;
     for (int a = 0; a < coefficients; a++)
         for (int b = 0; b < coefficients; b++) {
-            double sigma = fr_coefficients[r->index[a]].sigma;
+            double sigma = fr_interval_stated(&r->cluster, r->index[a], r->dtype);
+            if (!(sigma > 0)) sigma = fr_coefficients[r->index[a]].sigma;
             double *value = &r->covariance[a * r->n_known + b];
             if (row[a] >= 0 && row[b] >= 0)
                 *value = t->covariance[row[a] * t->n + row[b]];

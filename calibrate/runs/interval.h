@@ -1,8 +1,8 @@
 /** @file
  *  An interval on a prediction, from what is known of the cluster's coefficients.
  *
- *  A tuned cluster file holds the posterior of its coefficients; any other is taken at the widths
- *  of the priors (calibrate/runs/coefficient.c), with 10 % for what the model misses, or the calibration's
+ *  A tuned cluster file holds the posterior of its coefficients; what was not tuned is taken at the width that the
+ *  file states of it (models/job/widths.h), else at that of its prior (calibrate/runs/coefficient.c), with 10 % for what the model misses, or the calibration's
  *  own held-out error where that is larger, and with how much the machine varied.  The intervals of
  *  its collectives come on top (calibrate/runs/tune.h). */
 #ifndef FR_CALIBRATE_RUNS_INTERVAL_H
@@ -23,6 +23,9 @@ double fr_spread_calibrated(double held_out, double variation);
 
 /** How far 90 % of a spread reach: between 1 / reach and reach times the prediction. */
 double fr_spread_reach(double spread);
+
+/** How wide the file itself says that coefficient @p j is, by its posterior or by a stated width; 0: it does not. */
+double fr_interval_stated(const struct fr_cluster *cluster, int j, fr_dtype dtype);
 
 /** What is known of @p cluster, in the form fr_tune leaves; all rows of the table where it was
  *  not tuned. */

@@ -155,18 +155,12 @@ void fr_tune_json(struct fr_json_writer *w, const struct fr_tune_result *r,
 static fr_status set_one(struct fr_json_document *document, const struct fr_tune_result *r,
                          int j, struct fr_error *err) {
     const struct fr_coefficient *c = &fr_coefficients[j];
-    char path[96], value[64];
-    const char *pattern = is_peak(r, j) ? "device.gemm.%s.peak" : c->path;
-    const char *mark = strchr(pattern, '%');
+    char path[FR_VALUE_PATH] = "", value[64];
     double si = r->tuned[j].value;
-    if (!mark)
-        snprintf(path, sizeof path, "%s", pattern);
-    else if (mark[1] == 's')
-        snprintf(path, sizeof path, "%.*s%s%s", (int)(mark - pattern), pattern,
-                 fr_dtype_names[r->dtype], mark + 2);
+    if (is_peak(r, j))
+        snprintf(path, sizeof path, "device.gemm.%s.peak", fr_dtype_names[r->dtype]);
     else
-        snprintf(path, sizeof path, "%.*s%d%s", (int)(mark - pattern), pattern,
-                 r->cluster.levels.count - 1, mark + 2);
+        fr_value_path(c->place, r->dtype, r->cluster.levels.count, path);
     if (is_peak(r, j))
         fr_quantity_write(si, FR_QUANTITY_WORK_RATE, value, sizeof value);
     else if (c->plain)
@@ -176,11 +170,33 @@ static fr_status set_one(struct fr_json_document *document, const struct fr_tune
     return fr_json_set(document, path, value, "tune", err);
 }
 
+/* What the rows left of a coefficient is in "tuning"; a width is left of those they say nothing of. */
+static fr_status keep_widths(struct fr_json_document *document, const struct fr_tune_result *r,
+                             struct fr_error *err) {
+    bool dropped[FR_VALUE_COUNT] = {false};
+    struct fr_text text = {0};
+    struct fr_json_writer w = {.text = &text};
+    if (!r->cluster.widths.present) return FR_OK;
+    for (int j = 0; j < fr_coefficient_count(); j++)
+        dropped[fr_coefficients[j].place] = r->tuned[j].known;
+    bool any = fr_widths_put(&r->cluster.widths, r->cluster.levels.count, dropped, &w);
+    fr_status status = FR_OK;
+    if (text.failed)
+        status = fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    else if (any)
+        status = fr_json_set(document, "widths", fr_text_get(&text), "tune", err);
+    else
+        fr_json_drop(document, "widths");
+    fr_text_free(&text);
+    return status;
+}
+
 fr_status fr_tune_apply(struct fr_json_document *document, const struct fr_tune_result *r,
                         const struct fr_run *const *runs, int n, struct fr_error *err) {
     struct fr_text text = {0};
     struct fr_json_writer w = {.text = &text};
     for (int k = 0; k < r->n_fitted; k++) FR_TRY(set_one(document, r, r->index[k], err));
+    FR_TRY(keep_widths(document, r, err));
     fr_tune_json(&w, r, runs, n);
     fr_status status = text.failed
                            ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")

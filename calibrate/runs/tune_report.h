@@ -12,7 +12,8 @@ void fr_tune_print(const struct fr_tune_result *result, struct fr_text *text);
 void fr_tune_json(struct fr_json_writer *w, const struct fr_tune_result *result,
                   const struct fr_run *const *runs, int n);
 
-/** Set the fitted coefficients and "tuning" in @p document, the cluster file that was tuned. */
+/** Set the fitted coefficients and "tuning" in @p document, the cluster file that was tuned, and leave out the widths of
+ *  what "tuning" has. */
 fr_status fr_tune_apply(struct fr_json_document *document, const struct fr_tune_result *result,
                         const struct fr_run *const *runs, int n, struct fr_error *err);
 

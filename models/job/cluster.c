@@ -1,7 +1,8 @@
 #include "models/job/cluster.h"
 
-static const char *const keys[] = {"name",        "source",   "device", "levels", "collectives",
-                                   "calibration", "topology", "tuning", "pue",    NULL};
+static const char *const keys[] = {"name",        "source",      "device",   "levels",
+                                   "collectives", "calibration", "topology", "tuning",
+                                   "widths",      "pue",         NULL};
 
 fr_status fr_cluster_read(const struct fr_json_document *document, struct fr_cluster *cluster,
                           struct fr_error *err) {
@@ -12,6 +13,7 @@ fr_status fr_cluster_read(const struct fr_json_document *document, struct fr_clu
     struct fr_json calibration = fr_json_member(&root, "calibration");
     struct fr_json topology = fr_json_member(&root, "topology");
     struct fr_json tuning = fr_json_member(&root, "tuning");
+    struct fr_json widths = fr_json_member(&root, "widths");
     *cluster = (struct fr_cluster){0};
     FR_TRY(fr_json_object(&root, keys, err));
     FR_TRY(fr_json_get_string(&root, "name", false, cluster->name, sizeof cluster->name, err));
@@ -22,6 +24,7 @@ fr_status fr_cluster_read(const struct fr_json_document *document, struct fr_clu
     FR_TRY(fr_calibration_read(&calibration, &cluster->calibration, err));
     FR_TRY(fr_tuning_read(&tuning, &cluster->tuning, err));
     FR_TRY(fr_levels_read(&levels, &cluster->levels, err));
+    FR_TRY(fr_widths_read(&widths, &cluster->levels, &cluster->widths, err));
     FR_TRY(fr_topology_read(&topology, &cluster->levels, err));
     /* Fitted to other people's collectives, a file may say nothing of the processor. */
     if (fr_json_present(&device)) FR_TRY(fr_device_read(&device, &cluster->device, err));

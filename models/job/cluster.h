@@ -6,6 +6,7 @@
 #include "models/device/device.h"
 #include "models/device/tuning.h"
 #include "models/job/calibration.h"
+#include "models/job/widths.h"
 #include "models/network/comm.h"
 
 struct fr_cluster {
@@ -16,6 +17,7 @@ struct fr_cluster {
     struct fr_levels levels;
     struct fr_device device;
     struct fr_price price[FR_OP_COUNT];
+    struct fr_widths widths; /**< of values that were not tuned */
     struct fr_tuning tuning;
     struct fr_calibration calibration;
 };

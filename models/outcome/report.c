@@ -186,6 +186,7 @@ void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
         fr_json_add_string(w, "interval_from",
                            job->cluster.tuning.present             ? "tuning"
                            : job->cluster.calibration.held_out > 0 ? "calibration"
+                           : job->cluster.widths.present           ? "widths"
                                                                    : "priors");
     }
     fr_calibration_put(&job->cluster.calibration, w);

@@ -390,6 +390,36 @@ static void collective_counts_as_nccl_tests(void **state) {
     fr_json_free(d);
 }
 
+/* What the file says of its links widens: a ring without latencies takes as long as its bandwidth says, so 90 % of that
+ * are 1.645 widths away; tuned, as the posterior says. */
+static void collectives_are_as_sure_as_links(void **state) {
+#define LINKS                                                                                  \
+    "forerun collective --op all_gather --ranks 8 --size 1MiB --json --algorithm ring "        \
+    "--cluster {\"levels\":[{\"name\":\"node\",\"ranks\":8,\"latency\":\"0s\","                \
+    "\"bandwidth\":\"100GB/s\"}]}"
+    static const struct {
+        const char *line;
+        double sigma;
+    } cases[] = {
+        {LINKS, 0},
+        {LINKS " --set cluster.widths={\"levels.0.bandwidth\":0.1}", 0.1},
+        {LINKS " --set cluster.widths={\"levels.0.bandwidth\":0.1,\"device.launch\":1}", 0.1},
+        {LINKS " --set cluster.widths={\"levels.0.bandwidth\":0.1} --set "
+               "cluster.tuning={\"spread\":0,\"stretch\":1,\"covariance\":[[0.04]],"
+               "\"coefficients\":[{\"name\":\"node_bandwidth\",\"fitted\":true}]}",
+         0.2}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fr_json_document *d = json_of(cases[i].line);
+        struct fr_json root = fr_json_root(d), rows = fr_json_member(&root, "rows"),
+                       row = fr_json_element(&rows, 0);
+        double time_s = fr_json_number_at(&row, "time_s");
+        FR_NEAR(fr_json_number_at(&row, "low_s"), time_s * exp(-1.645 * cases[i].sigma), 1e-9);
+        FR_NEAR(fr_json_number_at(&row, "high_s"), time_s * exp(1.645 * cases[i].sigma), 1e-9);
+        fr_json_free(d);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(help_and_version),
                                        cmocka_unit_test(usage_errors_suggest),
@@ -403,6 +433,7 @@ int main(void) {
                                        cmocka_unit_test(json_contract),
                                        cmocka_unit_test(longest_plan),
                                        cmocka_unit_test(compression_is_not_ignored),
+                                       cmocka_unit_test(collectives_are_as_sure_as_links),
                                        cmocka_unit_test(compression_that_does_not_help),
                                        cmocka_unit_test(same_input_same_bytes),
                                        cmocka_unit_test(collective_counts_as_nccl_tests)};

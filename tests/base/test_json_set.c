@@ -34,6 +34,18 @@ static void set_reaches_objects_and_arrays(void **state) {
     fr_json_free(document);
 }
 
+/* Of the root alone; what is not there is no matter. */
+static void what_is_dropped_is_gone(void **state) {
+    struct fr_json_document *document = parsed("{\"a\": 1, \"b\": {\"a\": 2}}");
+    (void)state;
+    fr_json_drop(document, "a");
+    fr_json_drop(document, "c");
+    struct fr_json root = fr_json_root(document), a = fr_json_member(&root, "a"),
+                   b = fr_json_member(&root, "b"), inner = fr_json_member(&b, "a");
+    assert_true(!fr_json_present(&a) && fr_json_present(&inner));
+    fr_json_free(document);
+}
+
 static void only_what_was_set_is_marked(void **state) {
     struct fr_json_document *document = parsed("{\"t\": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}");
     (void)state;
@@ -70,6 +82,7 @@ static void set_refuses_ways_that_lead_nowhere(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(set_reaches_objects_and_arrays),
+        cmocka_unit_test(what_is_dropped_is_gone),
         cmocka_unit_test(only_what_was_set_is_marked),
         cmocka_unit_test(set_refuses_ways_that_lead_nowhere),
     };

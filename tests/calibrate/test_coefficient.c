@@ -5,31 +5,19 @@
 
 #include "tests/job.h"
 
-static void path_of(const struct fr_coefficient *c, const char *dtype, int level, char *out,
-                    size_t capacity) {
-    const char *percent = strchr(c->path, '%');
-    int before = percent ? (int)(percent - c->path) : (int)strlen(c->path);
-    if (!percent)
-        snprintf(out, capacity, "%s", c->path);
-    else if (percent[1] == 's')
-        snprintf(out, capacity, "%.*s%s%s", before, c->path, dtype, percent + 2);
-    else
-        snprintf(out, capacity, "%.*s%d%s", before, c->path, level, percent + 2);
-}
-
 /* What the file says there, and nothing else, is the coefficient. */
 static void each_lies_where_its_path_says(void **state) {
     (void)state;
     assert_true(fr_coefficient_count() <= FR_COEFFICIENT_MAX);
     for (int j = 0; j < fr_coefficient_count(); j++) {
         const struct fr_coefficient *c = &fr_coefficients[j];
-        char path[96], set[160];
+        char path[FR_VALUE_PATH], set[160];
         const char *sets[] = {set, NULL};
         struct fr_job job, plain;
         bool rate = !c->plain && c->quantity == FR_QUANTITY_RATE;
         double wanted = c->plain ? c->least + 0.5 : rate ? 7e9 : 3e-6;
         fr_test_job("dgx-a100", "gpt-2.5b", NULL, &plain);
-        path_of(c, "fp16", plain.cluster.levels.count - 1, path, sizeof path);
+        assert_non_null(fr_value_path(c->place, FR_FP16, plain.cluster.levels.count, path));
         snprintf(set, sizeof set, "cluster.%s=%g%s", path, wanted,
                  c->plain ? ""
                  : rate   ? " B/s"
@@ -45,6 +33,7 @@ static void each_lies_where_its_path_says(void **state) {
                 FR_TRUE(*one == *other, "%s moves %s", set, fr_coefficients[k].name);
         }
         assert_int_equal(fr_coefficient_find(c->name), j);
+        assert_int_equal(c->place, j); /* each value is one coefficient's */
         fr_job_free(&job);
         fr_job_free(&plain);
     }

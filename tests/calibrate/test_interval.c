@@ -18,13 +18,13 @@ static double covariance(const struct fr_tune_result *r, const char *a, const ch
     return r->covariance[i * r->n_known + j];
 }
 
-/* Every coefficient that the cluster has, at the width of its prior and apart from the others. */
+/* Every coefficient that the cluster has, at the width of its prior and apart from the others, where it states none. */
 static void untuned_is_as_wide_as_the_priors(void **state) {
     struct fr_job job;
     static struct fr_tune_result r;
     int there = 0;
     (void)state;
-    fr_test_job("dgx-a100", "gpt-2.5b", NULL, &job);
+    fr_test_job("dgx-a100", "gpt-2.5b", (const char *const[]){"cluster.widths={}", NULL}, &job);
     fr_interval_known(&job.cluster, FR_FP16, &r);
     for (int j = 0; j < fr_coefficient_count(); j++) {
         bool has = fr_coefficient_at(j, &job.cluster, FR_FP16) != NULL;
@@ -52,9 +52,42 @@ static void untuned_is_as_wide_as_the_priors(void **state) {
     fr_job_free(&job);
 }
 
+/* A width as of the prior is as none; half of it makes the coefficient's own variance a quarter, and no other's; of a
+ * value with a dtype only at that. */
+static void a_stated_width_is_in_place_of_the_prior(void **state) {
+    static struct fr_tune_result plain, r;
+    struct fr_job job;
+    double gradient[FR_KNOWN_MAX];
+    (void)state;
+    fr_test_job("dgx-a100", "gpt-2.5b", (const char *const[]){"cluster.widths={}", NULL}, &job);
+    const struct fr_run run = {.workload = job.workload, .plan = job.plan};
+    fr_interval_known(&job.cluster, FR_FP16, &plain);
+    fr_tune_gradient(&plain, &run, gradient);
+    double variance = pow(fr_tune_deviation(&plain, gradient), 2);
+    for (int a = 0; a < plain.n_known && plain.index[a] < FR_COEFFICIENT_MAX; a++) {
+        const struct fr_coefficient *c = &fr_coefficients[plain.index[a]];
+        double *width = job.cluster.widths.sigma[c->place];
+        double own = pow(gradient[a] * c->sigma, 2);
+        assert_true(fr_interval_stated(&job.cluster, plain.index[a], FR_FP16) == 0);
+        for (int half = 0; half < 2; half++) {
+            width[FR_FP16] = half ? c->sigma / 2 : c->sigma;
+            width[FR_BF16] = 2;
+            FR_NEAR(fr_interval_stated(&job.cluster, plain.index[a], FR_FP16), width[FR_FP16],
+                    1e-12);
+            fr_interval_known(&job.cluster, FR_FP16, &r);
+            FR_NEAR(pow(fr_tune_deviation(&r, gradient), 2), variance - (half ? 0.75 * own : 0),
+                    1e-9);
+        }
+        width[FR_FP16] = width[FR_BF16] = 0;
+    }
+    fr_job_free(&job);
+}
+
 /* Of fitted coefficients what the file says, in its order; the others as before; operations at one. */
 static void tuned_is_what_the_file_says(void **state) {
     static const char *const sets[] = {
+        "cluster.widths={\"device.launch\": 2, \"device.gemm.fp16.efficiency\": 2, "
+        "\"levels.0.latency\": 0.3}",
         "cluster.tuning={\"spread\": 0.07, \"stretch\": 2.5, \"experts\": false, \"sharded\": "
         "true, \"covariance\": [[0.04, 0.01], [0.01, 0.09]], \"coefficients\": [{\"fitted\": "
         "true, \"name\": \"launch\"}, {\"fitted\": false}, {\"fitted\": true, \"name\": "
@@ -78,7 +111,7 @@ static void tuned_is_what_the_file_says(void **state) {
     FR_NEAR(covariance(&r, "efficiency", "efficiency"), 0.09, 1e-12);
     FR_NEAR(covariance(&r, "efficiency", "launch"), 0.01, 1e-12);
     FR_NEAR(covariance(&r, "launch", "efficiency"), 0.01, 1e-12);
-    FR_NEAR(covariance(&r, "node_latency", "node_latency"), 0.49, 1e-12);
+    FR_NEAR(covariance(&r, "node_latency", "node_latency"), 0.09, 1e-12);
     assert_true(covariance(&r, "node_latency", "launch") == 0);
     FR_NEAR(r.spread, 0.07, 1e-12); /* a file that does not tell effects apart: half and half */
     FR_NEAR(r.effect[FR_EFFECT_MODEL], r.effect[FR_EFFECT_PLAN], 1e-12);
@@ -96,7 +129,9 @@ static void tuned_is_what_the_file_says(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(untuned_is_as_wide_as_the_priors),
-                                       cmocka_unit_test(tuned_is_what_the_file_says)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(untuned_is_as_wide_as_the_priors),
+        cmocka_unit_test(a_stated_width_is_in_place_of_the_prior),
+        cmocka_unit_test(tuned_is_what_the_file_says)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -233,7 +233,8 @@ static void of_a_network(void **state) {
 
 static void of_what_a_calibration_says(void **state) {
     static const char text[] =
-        "{" LEVELS ", \"calibration\": {\"oversubscribed\": false, \"verdict\": \"PASS\", "
+        "{" LEVELS ", \"widths\": {\"device.launch\": 0.5, \"levels.1.latency\": 0.5}, "
+        "\"calibration\": {\"oversubscribed\": false, \"verdict\": \"PASS\", "
         "\"held_out\": 0.1, \"variation\": 0.1, \"reasons\": [\"a\"]}, \"tuning\": "
         "{\"spread\": 0.1, \"stretch\": 2, \"experts\": true, \"sharded\": false, "
         "\"covariance\": [[0.1]], \"coefficients\": [{\"fitted\": true, \"name\": \"tail\"}], "
@@ -247,6 +248,8 @@ static void of_what_a_calibration_says(void **state) {
         {"tuning.spread", "-0.1", "0", "10", "10.1", true},
         {"tuning.stretch", "-0.1", "0", "100", "100.1", true},
         {"tuning.covariance", "[[-0.1]]", "[[0]]", "[[1e6]]", "[[1000000.5]]", true},
+        {"widths", "{\"device.launch\": 0}", "{\"device.launch\": 0.001}",
+         "{\"levels.0.bandwidth\": 2}", "{\"device.launch\": 2.1}", false},
         {"tuning.experts", NULL, "true", "false", "2", false},
         {"tuning.sharded", NULL, "true", "false", "2", false},
         {"tuning.seen.0.model.0", "-1", "0", NULL, "2.5", true},

@@ -193,9 +193,10 @@ static void an_interval_says_whose_it_is(void **state) {
     (void)state;
     fr_test_job("dgx-h100", "gpt-8.3b", (const char *const[]){"dp=4", NULL}, &job);
     struct fr_outcome out = distinct(&job);
-    const char *const wanted[] = {"priors", "calibration", "tuning"};
+    const char *const wanted[] = {"priors", "calibration", "tuning", "widths"};
     out.iterations_origin = 1, out.fullest_rank = 0, out.engine = "event";
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
+        job.cluster.widths.present = i > 0; /* what comes of more is named first */
         job.cluster.calibration.held_out = i == 1 ? 0.1 : 0;
         job.cluster.tuning.present = i == 2;
         struct fr_json_document *document = written(&job, &out);

@@ -1,5 +1,10 @@
-/* What a cluster file says of its coefficients' uncertainty is what is read, row by row. */
+/* What a cluster file says of its coefficients' uncertainty is what is read: of a tuning row by row, of widths each by its
+ * path. */
 #include "models/device/tuning.h"
+
+#include <stdio.h>
+
+#include "models/job/widths.h"
 #include "tests/cmocka.h"
 
 static fr_status read(const char *text, struct fr_tuning *tuning, struct fr_error *err) {
@@ -131,6 +136,96 @@ static void models_that_do_not_fit_are_refused(void **state) {
     }
 }
 
+/* ---- widths ---- */
+
+static fr_status read_at(const char *text, int n_levels, struct fr_widths *widths,
+                         struct fr_error *err) {
+    const struct fr_levels levels = {.count = n_levels};
+    struct fr_json_document *document = NULL;
+    fr_status status = fr_json_parse(text, strlen(text), "widths", &document, err);
+    if (status != FR_OK) return status;
+    struct fr_json root = fr_json_root(document);
+    status = fr_widths_read(&root, &levels, widths, err);
+    fr_json_free(document);
+    return status;
+}
+
+/* Under its path each value is read, of its dtype or of all, and no other; written it reads the same. */
+static void each_is_read_under_its_path(void **state) {
+    static const bool none[FR_VALUE_COUNT];
+    (void)state;
+    for (int levels = 2; levels <= 3; levels++)
+        for (int v = 0; v < FR_VALUE_COUNT; v++)
+            for (int d = 0; d < FR_DTYPE_COUNT; d++) {
+                char path[FR_VALUE_PATH], other[FR_VALUE_PATH], text[96];
+                struct fr_widths widths, back;
+                struct fr_text put = {0};
+                struct fr_json_writer w = {.text = &put};
+                bool dropped[FR_VALUE_COUNT] = {false};
+                assert_non_null(fr_value_path((fr_value)v, (fr_dtype)d, levels, path));
+                fr_value_path((fr_value)v, d ? FR_FP64 : FR_FP32, levels, other);
+                bool alike = strcmp(path, other) == 0;
+                snprintf(text, sizeof text, "{\"%s\": 0.25}", path);
+                assert_int_equal(read_at(text, levels, &widths, NULL), FR_OK);
+                assert_true(widths.present);
+                for (int a = 0; a < FR_VALUE_COUNT; a++)
+                    for (int b = 0; b < FR_DTYPE_COUNT; b++)
+                        FR_TRUE(widths.sigma[a][b] == (a == v && (alike || b == d) ? 0.25 : 0),
+                                "%s: %d of %s is %g", path, a, fr_dtype_names[b],
+                                widths.sigma[a][b]);
+                assert_true(fr_widths_put(&widths, levels, none, &w));
+                assert_string_equal(fr_text_get(&put), text);
+                assert_int_equal(read_at(fr_text_get(&put), levels, &back, NULL), FR_OK);
+                assert_memory_equal(&back, &widths, sizeof back);
+                fr_text_free(&put);
+                w = (struct fr_json_writer){.text = &put};
+                dropped[v] = true;
+                assert_false(fr_widths_put(&widths, levels, dropped, &w));
+                assert_string_equal(fr_text_get(&put), "{}");
+                fr_text_free(&put);
+            }
+}
+
+static void nothing_said_is_no_width(void **state) {
+    struct fr_widths widths = {.present = true};
+    const struct fr_levels levels = {.count = 1};
+    const struct fr_json absent = {0};
+    (void)state;
+    assert_int_equal(fr_widths_read(&absent, &levels, &widths, NULL), FR_OK);
+    assert_false(widths.present);
+    assert_int_equal(read_at("{}", 1, &widths, NULL), FR_OK);
+    assert_false(widths.present);
+}
+
+/* Of what is no value, of a level between or of one that is not there, of nothing and of too much. */
+static void what_is_no_width_is_refused(void **state) {
+    static const struct {
+        const char *text, *where, *detail;
+        int levels;
+    } wrong[] = {
+        {"{\"device.attention.flahs\": 0.1}", "widths#/device.attention.flahs",
+         "did you mean \"device.attention.flash\"", 2},
+        {"{\"device.memory\": 0.1}", "widths#/device.memory", "unknown key", 2},
+        {"{\"device.gemm.int8.tail\": 0.1}", "widths#/device.gemm.int8.tail", "unknown key", 2},
+        {"{\"efficiency\": 0.1}", "widths#/efficiency", "unknown key", 2},
+        {"{\"levels.1.latency\": 0.1}", "widths#/levels.1.latency", "unknown key", 1},
+        {"{\"levels.1.latency\": 0.1}", "widths#/levels.1.latency", "unknown key", 3},
+        {"{\"levels.2.latency\": 0.1}", "widths#/levels.2.latency", "unknown key", 2},
+        {"{\"device.launch\": 0}", "widths#/device.launch", "is 0", 2},
+        {"{\"device.launch\": 2.5}", "widths#/device.launch", "is 2.5", 2},
+        {"{\"device.launch\": \"5 %\"}", "widths#/device.launch", "expected a number", 2},
+        {"[]", "widths#", "expected an object", 2}};
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct fr_widths widths;
+        struct fr_error err = {0};
+        FR_TRUE(read_at(wrong[i].text, wrong[i].levels, &widths, &err) == FR_ERR_INPUT,
+                "%s was accepted", wrong[i].text);
+        FR_TRUE(strstr(err.where, wrong[i].where) && strstr(err.detail, wrong[i].detail),
+                "%s: %s: %s", wrong[i].text, err.where, err.detail);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_and_rows_are_read),
@@ -139,6 +234,9 @@ int main(void) {
         cmocka_unit_test(covariances_may_be_negative),
         cmocka_unit_test(models_and_plans_are_read),
         cmocka_unit_test(models_that_do_not_fit_are_refused),
+        cmocka_unit_test(each_is_read_under_its_path),
+        cmocka_unit_test(nothing_said_is_no_width),
+        cmocka_unit_test(what_is_no_width_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,69 @@
+/** @file
+ *  How far a cluster file's values may be off: its object "widths".
+ *
+ *  A value's width is a standard deviation of its logarithm, as the rows that set it leave it.  What states none is
+ *  taken at the width of its prior (calibrate/runs/coefficient.h), as wide as data sheets and assumptions are wrong.
+ *  Those below can state one; they are what measured runs can tune.
+ *
+ *      "widths": { "device.gemm.bf16.efficiency": 0.06, "levels.0.bandwidth": 0.02 }
+ */
+#ifndef FR_MODELS_JOB_WIDTHS_H
+#define FR_MODELS_JOB_WIDTHS_H
+
+#include "models/device/device.h"
+#include "topology/levels.h"
+
+/* code, path in the cluster file: %s stands for the dtype, %d for the outermost of several levels */
+#define FR_VALUE_LIST(X)                                                                       \
+    X(FR_VALUE_EFFICIENCY, "device.gemm.%s.efficiency")                                        \
+    X(FR_VALUE_HALF_K, "device.gemm.%s.half_k")                                                \
+    X(FR_VALUE_TAIL, "device.gemm.%s.tail")                                                    \
+    X(FR_VALUE_ODD, "device.gemm.%s.odd")                                                      \
+    X(FR_VALUE_PLAIN, "device.attention.plain")                                                \
+    X(FR_VALUE_FLASH, "device.attention.flash")                                                \
+    X(FR_VALUE_FLASH_2, "device.attention.flash_2")                                            \
+    X(FR_VALUE_FLASH_1, "device.attention.flash_1")                                            \
+    X(FR_VALUE_FLASH_BACKWARD, "device.attention.backward")                                    \
+    X(FR_VALUE_INTERFERENCE, "device.interference")                                            \
+    X(FR_VALUE_MEMORY_RATE, "device.memory_bandwidth")                                         \
+    X(FR_VALUE_LAUNCH, "device.launch")                                                        \
+    X(FR_VALUE_HOST_LAUNCH, "device.host_launch")                                              \
+    X(FR_VALUE_HOST_SKEW, "device.host_skew")                                                  \
+    X(FR_VALUE_HOST_PASS, "device.host_pass")                                                  \
+    X(FR_VALUE_HOST_EXPERTS, "device.host_experts")                                            \
+    X(FR_VALUE_FIXED, "device.fixed")                                                          \
+    X(FR_VALUE_NODE_LATENCY, "levels.0.latency")                                               \
+    X(FR_VALUE_NODE_RATE, "levels.0.bandwidth")                                                \
+    X(FR_VALUE_NETWORK_LATENCY, "levels.%d.latency")                                           \
+    X(FR_VALUE_NETWORK_RATE, "levels.%d.bandwidth")
+
+typedef enum {
+#define FR_VALUE_ENUM(code, path) code,
+    FR_VALUE_LIST(FR_VALUE_ENUM)
+#undef FR_VALUE_ENUM
+        FR_VALUE_COUNT
+} fr_value;
+
+enum { FR_VALUE_PATH = 48 };
+
+/** Where @p value lies in the file of a cluster of so many levels. @return @p out; NULL where it has no such place:
+ *  of the outermost of several levels, with one. */
+const char *fr_value_path(fr_value value, fr_dtype dtype, int n_levels,
+                          char out[FR_VALUE_PATH]);
+
+struct fr_widths {
+    bool present;
+    double sigma[FR_VALUE_COUNT]
+                [FR_DTYPE_COUNT]; /**< 0: not stated; alike where no dtype is named */
+};
+
+/** Read the object "widths" of a cluster file; absent leaves it not present. */
+fr_status fr_widths_read(const struct fr_json *object, const struct fr_levels *levels,
+                         struct fr_widths *widths, struct fr_error *err);
+
+/** The object without the values for which @p dropped[FR_VALUE_COUNT] is set, of any dtype. @return whether it has a
+ *  member left. */
+bool fr_widths_put(const struct fr_widths *widths, int n_levels, const bool *dropped,
+                   struct fr_json_writer *w);
+
+#endif
