@@ -459,6 +459,34 @@ static void a_file_says_the_same(void **state) {
     drop(&f);
 }
 
+/* A tuned file keeps widths of what it has no posterior of, here of what was held, and none where none is left. */
+static void a_tuned_file_keeps_other_widths(void **state) {
+    static const char *const kept[] = {"{\"device.attention.backward\": 0.08}", NULL};
+    struct fixture f;
+    struct fr_tune_result r;
+    (void)state;
+    make(&f);
+    for (int all = 0; all < 2; all++) {
+        struct fr_tune_options options = {.threads = 1};
+        struct fr_json_document *document = NULL;
+        struct fr_text text = {0};
+        struct fr_json_writer w = {.text = &text};
+        assert_int_equal(fr_preset_or_file_read("cluster", "dgx-a100", &document, NULL), FR_OK);
+        if (!all) options.held = 1u << fr_coefficient_find("flash_backward");
+        assert_int_equal(fr_tune(&f.prior, f.use, N, &options, &r, NULL), FR_OK);
+        assert_int_equal(fr_tune_apply(document, &r, f.use, N, NULL), FR_OK);
+        struct fr_json root = fr_json_root(document), at = fr_json_member(&root, "widths");
+        assert_int_equal(fr_json_present(&at), kept[all] != NULL);
+        if (kept[all]) {
+            fr_json_put_copy(&w, &at);
+            assert_string_equal(fr_text_get(&text), kept[all]);
+        }
+        fr_text_free(&text);
+        fr_json_free(document);
+    }
+    drop(&f);
+}
+
 static bool felt(const struct fixture *f, int j) {
     struct fr_cluster moved = f->prior;
     *fr_coefficients[j].at(&moved, FR_FP16) *= 1.1;
@@ -852,6 +880,7 @@ int main(void) {
         cmocka_unit_test(what_was_seen_is_surer),
         cmocka_unit_test(more_models_than_room),
         cmocka_unit_test(a_file_says_the_same),
+        cmocka_unit_test(a_tuned_file_keeps_other_widths),
         cmocka_unit_test(kinds_among_the_rows_are_seen),
         cmocka_unit_test(gradients_and_intervals_by_hand),
         cmocka_unit_test(rows_that_agree_make_surer),

@@ -11,7 +11,14 @@
  *                 each in app/papers/presets/
  *      best       no one publishes products of many shapes at 8 bits, or of any at GH200 and GB200, but the best
  *                 that was found (mamf_best_shape.csv): efficiency is that at 16 bits times the ratio of the
- *                 best, and of those devices their best times what an H100's is of its best
+ *                 best, and of those devices their best times what an H100's is of its best; of GB200 and GB300
+ *                 half way, in logarithms, between that and the same of a B200's
+ *
+ * How wide rows leave a value (/width), standard deviations of logarithms: of products the scatter of the errors of
+ * single ones, which a mix of new shapes may be off by, and of the tail what that scatter leaves of it in the fit; between two
+ * devices, or of two ways to one value, half their difference; of a ratio of best shapes what such ratios, of
+ * 8 to 16 bits, scatter by between devices.
+ * Of fits to runs: app/papers/presets/runs.h.
  *
  * Published is what the rows say, ours what the preset says: to two figures the same, where the preset
  * takes its value from them; where it does not the row says so. */
@@ -146,9 +153,38 @@ static void add_groups(struct fr_reproduction *r, const char *preset, struct pro
     fr_reproduce_add(r, FR_ROLE_PREDICTED, NAN, all / p->n, "1", 0, note, "%s/grouped", preset);
 }
 
+/* How wide products leave efficiency and tail where the device has them.  Errors' standard deviation s is the
+ * efficiency's; with J the derivatives of ln ratio by logarithms of both, the tail's is that of s^2 (J'J)^-1. */
+static void products_width(struct products *p, double sigma[PRODUCT_PARAMETERS]) {
+    struct fr_gemm_tiles *tiles = &p->device.gemm[FR_BF16].tiles;
+    const struct fr_gemm_tiles at = *tiles;
+    double square = 0, a = 0, b = 0, c = 0;
+    for (int i = 0; i < p->n; i++) {
+        const double step = 0.02;
+        double error = log(ratio(p, i));
+        tiles->efficiency = at.efficiency * exp(step);
+        double by_efficiency = (log(ratio(p, i)) - error) / step;
+        *tiles = at;
+        tiles->tail = at.tail * exp(step);
+        double by_tail = (log(ratio(p, i)) - error) / step;
+        *tiles = at;
+        square += error * error;
+        a += by_efficiency * by_efficiency;
+        b += by_efficiency * by_tail;
+        c += by_tail * by_tail;
+    }
+    sigma[0] = sqrt(square / (p->n - PRODUCT_PARAMETERS));
+    sigma[1] = sigma[0] * sqrt(a / (a * c - b * b));
+}
+
 static fr_status fit_products(struct fr_reproduction *r, const char *preset, struct products *p,
-                              double x[PRODUCT_PARAMETERS], struct fr_error *err) {
+                              const struct fr_widths *widths, double x[PRODUCT_PARAMETERS],
+                              struct fr_error *err) {
     static const char *const names[] = {"efficiency", "tail"};
+    static const fr_value values[] = {FR_VALUE_EFFICIENCY, FR_VALUE_TAIL};
+    static const char *const why[] = {"scatter of the products' errors",
+                                      "that this scatter leaves in the fit"};
+    double sigma[PRODUCT_PARAMETERS];
     const struct fr_gemm_tiles said = p->device.gemm[FR_BF16].tiles;
     double ours = mean_error(p);
     char note[160];
@@ -159,12 +195,15 @@ static fr_status fit_products(struct fr_reproduction *r, const char *preset, str
     snprintf(note, sizeof note,
              "%d products; mean error %.1f %% with these, %.1f %% with the preset's", p->n,
              100 * mean_error(p), 100 * ours);
+    products_width(p, sigma);
     p->device.gemm[FR_BF16].tiles = said;
     for (int k = 0; k < PRODUCT_PARAMETERS; k++) {
         char what[40];
         snprintf(what, sizeof what, "gemm.bf16.%s", names[k]);
         fr_presets_add(r, preset, what, x[k], k ? said.tail : said.efficiency, "1", true,
                        k ? NULL : note);
+        fr_presets_add_width(r, preset, what, sigma[k], widths->sigma[values[k]][FR_BF16],
+                             why[k]);
     }
     return FR_OK;
 }
@@ -183,7 +222,8 @@ static fr_status products(struct fr_reproduction *r, const char *preset, const c
                         : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     p.device = cluster.device;
     if (status == FR_OK) take(&csv, gpu, &p);
-    if (status == FR_OK && p.n > 0) status = fit_products(r, preset, &p, x, err);
+    if (status == FR_OK && p.n > 0)
+        status = fit_products(r, preset, &p, &cluster.widths, x, err);
     p.n = 0;
     if (status == FR_OK) take_groups(&others, gpu, &p);
     if (status == FR_OK) add_groups(r, preset, &p);
@@ -203,6 +243,8 @@ static fr_status between(struct fr_reproduction *r, const char *preset, double b
     fr_presets_add(r, preset, "gemm.bf16.tail", sqrt(before * after),
                    cluster.device.gemm[FR_BF16].tiles.tail, "1", true,
                    "geometric mean of what products of A100 and B200 say");
+    fr_presets_add_width(r, preset, "gemm.bf16.tail", fabs(log(before / after)) / 2,
+                         cluster.widths.sigma[FR_VALUE_TAIL][FR_BF16], "half their difference");
     fr_cluster_free(&cluster);
     return FR_OK;
 }
@@ -217,43 +259,64 @@ static double best_share(const struct fr_csv *csv, const char *device, const cha
     return NAN;
 }
 
+/* What a ratio of two best shapes may be off: standard deviation of ln(best at 8 bits / best at 16) over the devices
+ * of which both were found. */
+static double best_scatter(const struct fr_csv *csv) {
+    double sum = 0, squares = 0;
+    int n = 0;
+    for (int i = 0; i < csv->n_rows; i++) {
+        const char *device = fr_presets_cell(csv, i, "accelerator");
+        double x = log(best_share(csv, device, "fp8_e4m3") / best_share(csv, device, "bf16"));
+        if (strcmp(fr_presets_cell(csv, i, "precision"), "bf16") != 0 || !isfinite(x)) continue;
+        sum += x;
+        squares += x * x;
+        n++;
+    }
+    return n > 1 ? sqrt((squares - sum * sum / n) / (n - 1)) : NAN;
+}
+
 /* A preset's efficiency at a precision, and whose best measured shape says what it can reach. */
 struct best {
     const char *preset, *device, *precision; /* as the table of shapes has them */
     fr_dtype dtype;
 };
 
-/* Efficiency of @p asked where @p known is as its preset says, by the ratio of their best shapes. */
+/* Efficiency of @p asked where @p known is as its preset says, by the ratio of their best shapes, and its width. */
 static fr_status by_ratio(const struct fr_csv *csv, const struct best *known,
-                          const struct best *asked, double *efficiency, struct fr_error *err) {
+                          const struct best *asked, double *efficiency, double *sigma,
+                          struct fr_error *err) {
     struct fr_cluster from = {0};
     fr_status status = fr_table_cluster(known->preset, &from, err);
     *efficiency = from.device.gemm[known->dtype].tiles.efficiency *
                   best_share(csv, asked->device, asked->precision) /
                   best_share(csv, known->device, known->precision);
+    *sigma = hypot(from.widths.sigma[FR_VALUE_EFFICIENCY][known->dtype], best_scatter(csv));
     fr_cluster_free(&from);
     return status;
 }
 
-/* Half way, in logarithms, where @p n are known. */
+/* Half way, in logarithms, where two are known, and half their difference wide. */
 static fr_status by_best_shapes(struct fr_reproduction *r, const struct best *known, int n,
                                 const struct best *asked, const char *why,
                                 struct fr_error *err) {
     struct fr_csv csv;
     struct fr_cluster to = {0};
-    double logarithms = 0;
+    double by[2] = {NAN, NAN}, sigma = NAN;
     char what[64];
     FR_TRY(fr_presets_read("gemm/mamf_best_shape.csv", &csv, err));
     snprintf(what, sizeof what, "gemm.%s.efficiency", fr_dtype_names[asked->dtype]);
     fr_status status = fr_table_cluster(asked->preset, &to, err);
-    for (int i = 0; i < n && status == FR_OK; i++) {
-        double efficiency = NAN;
-        status = by_ratio(&csv, &known[i], asked, &efficiency, err);
-        logarithms += log(efficiency);
-    }
-    if (status == FR_OK && isfinite(logarithms))
-        fr_presets_add(r, asked->preset, what, exp(logarithms / n),
+    for (int i = 0; i < n && status == FR_OK; i++)
+        status = by_ratio(&csv, &known[i], asked, &by[i], &sigma, err);
+    double other = n > 1 ? by[1] : by[0];
+    if (status == FR_OK && isfinite(by[0] * other)) {
+        fr_presets_add(r, asked->preset, what, sqrt(by[0] * other),
                        to.device.gemm[asked->dtype].tiles.efficiency, "1", true, why);
+        fr_presets_add_width(r, asked->preset, what,
+                             n > 1 ? fabs(log(by[0] / other)) / 2 : sigma,
+                             to.widths.sigma[FR_VALUE_EFFICIENCY][asked->dtype],
+                             n > 1 ? "half their difference" : "of that and of the ratio");
+    }
     fr_cluster_free(&to);
     fr_csv_free(&csv);
     return status;

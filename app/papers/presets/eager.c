@@ -53,14 +53,22 @@ static fr_status look(struct fr_reproduction *r, const char *preset, const char 
     snprintf(note, sizeof note, "%d run%s of a plan: a calibration on %s", runs->n,
              runs->n > 1 ? "s" : "", runs->n > 1 ? "them" : "it");
     fr_presets_add(r, preset, what, exp(low), said, unit, true, note);
+    *value = exp(low);
     return FR_OK;
 }
 
 static fr_status launches(struct fr_reproduction *r, const char *preset,
                           const struct fr_table_set *runs, struct fr_cluster *cluster,
                           struct fr_error *err) {
-    return look(r, preset, "host_launch", "s", runs, cluster, &cluster->device.host_launch_s,
-                5e-6, 500e-6, err);
+    static const char *const names[] = {"host_launch", NULL};
+    struct fr_device device;
+    double sigma;
+    FR_TRY(look(r, preset, "host_launch", "s", runs, cluster, &cluster->device.host_launch_s,
+                5e-6, 500e-6, err));
+    FR_TRY(fr_presets_tune(cluster, runs, names, &device, &sigma, err));
+    fr_presets_add_width(r, preset, "host_launch", sigma,
+                         cluster->widths.sigma[FR_VALUE_HOST_LAUNCH][FR_FP8], FR_PRESETS_LEFT);
+    return FR_OK;
 }
 
 static fr_status overlaps(struct fr_reproduction *r, const char *preset,

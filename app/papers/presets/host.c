@@ -17,12 +17,17 @@ static fr_status fit(struct fr_reproduction *r, const char *preset,
     double host_s = cluster->device.host_launch_s, gap_s = cluster->device.launch_s;
     struct fr_device device;
     char note[80];
+    double sigma[2];
     cluster->device.host_launch_s = host_launch_s;
     cluster->device.launch_s = launch_s;
-    FR_TRY(fr_presets_tune(cluster, runs, names, &device, err));
+    FR_TRY(fr_presets_tune(cluster, runs, names, &device, sigma, err));
     snprintf(note, sizeof note, "%d runs of one node at tp 1: a calibration", runs->n);
     fr_presets_add(r, preset, "host_launch", device.host_launch_s, host_s, "s", true, note);
     fr_presets_add(r, preset, "launch", device.launch_s, gap_s, "s", true, NULL);
+    fr_presets_add_width(r, preset, "host_launch", sigma[0],
+                         cluster->widths.sigma[FR_VALUE_HOST_LAUNCH][FR_BF16], FR_PRESETS_LEFT);
+    fr_presets_add_width(r, preset, "launch", sigma[1],
+                         cluster->widths.sigma[FR_VALUE_LAUNCH][FR_BF16], NULL);
     return FR_OK;
 }
 

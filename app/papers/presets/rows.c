@@ -27,3 +27,9 @@ void fr_presets_add(struct fr_reproduction *r, const char *preset, const char *w
     fr_reproduce_add(r, taken ? FR_ROLE_FITTED : FR_ROLE_NOT_EXPLAINED, rows, ours, unit,
                      rounding, note, "%s/%s", preset, what);
 }
+
+void fr_presets_add_width(struct fr_reproduction *r, const char *preset, const char *what,
+                          double rows, double ours, const char *note) {
+    fr_reproduce_add(r, FR_ROLE_FITTED, rows, ours, "1", rounding, note, "%s/%s/width", preset,
+                     what);
+}

@@ -17,6 +17,10 @@ double fr_presets_number(const struct fr_csv *csv, int row, const char *column);
 void fr_presets_add(struct fr_reproduction *r, const char *preset, const char *what,
                     double rows, double ours, const char *unit, bool taken, const char *note);
 
+/** How wide rows leave a value, beside the width that the preset states of it; @p ours 0: none. */
+void fr_presets_add_width(struct fr_reproduction *r, const char *preset, const char *what,
+                          double rows, double ours, const char *note);
+
 /** Bandwidth of links within a node, from measured collectives (links.c). */
 fr_status fr_presets_links(struct fr_reproduction *r, struct fr_error *err);
 /** Shares of the peak that fused attention reaches, from kernels timed alone (attention.c). */

@@ -29,14 +29,24 @@ fr_status fr_presets_from_runs(struct fr_reproduction *r, const char *preset,
 }
 
 fr_status fr_presets_tune(const struct fr_cluster *cluster, const struct fr_table_set *runs,
-                          const char *const *names, struct fr_device *device,
+                          const char *const *names, struct fr_device *device, double *sigma,
                           struct fr_error *err) {
-    struct fr_tune_options options = {.rows_max = 100, .threads = 1, .held = UINT32_MAX};
+    double others[FR_COEFFICIENT_MAX] = {0};
+    struct fr_tune_options options = {
+        .rows_max = 100, .threads = 1, .held = UINT32_MAX, .sigmas = others};
     struct fr_tune_result *tuned = fr_calloc(1, sizeof *tuned);
+    const fr_dtype dtype = runs->use[0]->workload.dtype;
     if (!tuned) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    for (; *names; names++) options.held &= ~((uint32_t)1 << fr_coefficient_find(*names));
+    for (int k = 0; names[k]; k++)
+        options.held &= ~((uint32_t)1 << fr_coefficient_find(names[k]));
+    for (int j = 0; j < fr_coefficient_count(); j++) {
+        double stated = cluster->widths.sigma[fr_coefficients[j].place][dtype];
+        if (options.held >> j & 1) others[j] = stated > 0 ? stated : fr_coefficients[j].sigma;
+    }
     fr_status status = fr_tune(cluster, runs->use, runs->n, &options, tuned, err);
     if (status == FR_OK) *device = tuned->cluster.device;
+    for (int k = 0; names[k] && status == FR_OK; k++)
+        sigma[k] = tuned->tuned[fr_coefficient_find(names[k])].sigma;
     free(tuned);
     return status;
 }

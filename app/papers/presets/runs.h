@@ -7,6 +7,9 @@
 #include "app/papers/presets/rows.h"
 #include "app/papers/training/table.h"
 
+/** Of a width that fr_presets_tune gives. */
+#define FR_PRESETS_LEFT "left by the runs, all else being as unsure as the preset says"
+
 struct fr_presets_runs {
     const char *file;                           /**< under the data */
     const struct fr_table_selection *selection; /**< NULL: all runs */
@@ -22,9 +25,12 @@ fr_status fr_presets_from_runs(struct fr_reproduction *r, const char *preset,
                                const struct fr_presets_runs *from, struct fr_error *err);
 
 /** Fit the coefficients of these @p names (NULL at the end) to @p runs, each starting where @p cluster has it.
- *  @param[out] device  with what was found */
+ *  @param[out] device  with what was found
+ *  @param[out] sigma   one a name: standard deviation of its logarithm that the runs leave, given what those of a
+ *                      model, of a plan and of a release share, and that all else is as unsure as the file and the
+ *                      priors say: a width stands in a file by itself, without what it shares with others */
 fr_status fr_presets_tune(const struct fr_cluster *cluster, const struct fr_table_set *runs,
-                          const char *const *names, struct fr_device *device,
+                          const char *const *names, struct fr_device *device, double *sigma,
                           struct fr_error *err);
 
 #endif

@@ -15,11 +15,14 @@ static fr_status fit(struct fr_reproduction *r, const char *preset,
     double *share = &cluster->device.gemm[FR_BF16].tiles.efficiency, said = *share;
     struct fr_device device;
     char note[80];
+    double sigma;
     *share = start;
-    FR_TRY(fr_presets_tune(cluster, runs, names, &device, err));
+    FR_TRY(fr_presets_tune(cluster, runs, names, &device, &sigma, err));
     snprintf(note, sizeof note, "%d runs: a calibration on them", runs->n);
     fr_presets_add(r, preset, "gemm.bf16.efficiency", device.gemm[FR_BF16].tiles.efficiency,
                    said, "1", true, note);
+    fr_presets_add_width(r, preset, "gemm.bf16.efficiency", sigma,
+                         cluster->widths.sigma[FR_VALUE_EFFICIENCY][FR_BF16], FR_PRESETS_LEFT);
     return FR_OK;
 }
 

@@ -15,11 +15,14 @@ static fr_status fit(struct fr_reproduction *r, const char *preset,
     double said = cluster->device.attention.flash_1;
     struct fr_device device;
     char note[80];
+    double sigma;
     cluster->device.attention.flash_1 = fr_device_flash(&cluster->device, FR_FLASH_2) / 2;
-    FR_TRY(fr_presets_tune(cluster, runs, names, &device, err));
+    FR_TRY(fr_presets_tune(cluster, runs, names, &device, &sigma, err));
     snprintf(note, sizeof note, "%d runs: a calibration on them", runs->n);
     fr_presets_add(r, preset, "attention.flash_1", device.attention.flash_1, said, "1", true,
                    note);
+    fr_presets_add_width(r, preset, "attention.flash_1", sigma,
+                         cluster->widths.sigma[FR_VALUE_FLASH_1][FR_BF16], FR_PRESETS_LEFT);
     return FR_OK;
 }
 
