@@ -9,6 +9,8 @@
  *      H200, B200   median of the collectives that ran as rings, NVLS off (S. Bekman, ml-engineering; B200: 6 and 7 of
  *                   a node's 8)
  *
+ * How wide rows leave it: standard deviation of their logarithms, by Student's t for so few.  Of racks no row says any.
+ *
  * B300 and the racks have the links of a B200, 900 GB/s each way by their data sheets.  An A100's are left at an
  * assumed 250 GB/s: an all-reduce on 8 reached 235 (the same), 229 on vTrain's machine, but fits to vTrain's runs over
  * several nodes, which a test holds to 9 %, would come to 9.2 from 8.8 %. */
@@ -23,13 +25,31 @@
 #include "calibrate/numbers/statistics.h"
 #include "calibrate/samples/import.h"
 
-static fr_status beside(struct fr_reproduction *r, const char *preset, double rate_B_per_s,
-                        const char *note, struct fr_error *err) {
+/* What some measured rates say: the value, and how wide they leave it. */
+struct said {
+    double rate_B_per_s, sigma;
+};
+
+/* Standard deviation of the logarithms of a few rates, wider by what so few tell of it. */
+static double scatter(const double *rate, int n) {
+    double mean = 0, sum = 0;
+    for (int i = 0; i < n; i++) mean += log(rate[i]) / n;
+    for (int i = 0; i < n; i++) sum += pow(log(rate[i]) - mean, 2);
+    return n > 1 ? sqrt(sum / (n - 1)) * fr_reach_90(n - 1) / fr_reach_90(0) : NAN;
+}
+
+/* @param same  the rows are of these links; else of others of the same kind, and say no width */
+static fr_status beside(struct fr_reproduction *r, const char *preset, struct said said,
+                        bool same, const char *note, struct fr_error *err) {
     struct fr_cluster cluster = {0};
-    if (!isfinite(rate_B_per_s)) return FR_OK; /* its file is absent */
+    if (!isfinite(said.rate_B_per_s)) return FR_OK; /* its file is absent */
     FR_TRY(fr_table_cluster(preset, &cluster, err));
-    fr_presets_add(r, preset, "levels.0.bandwidth", rate_B_per_s,
+    fr_presets_add(r, preset, "levels.0.bandwidth", said.rate_B_per_s,
                    cluster.levels.level[0].rate_B_per_s, "B/s", true, note);
+    if (same && isfinite(said.sigma))
+        fr_presets_add_width(r, preset, "levels.0.bandwidth", said.sigma,
+                             cluster.widths.sigma[FR_VALUE_NODE_RATE][FR_BF16],
+                             "scatter of these rows, so few of them");
     fr_cluster_free(&cluster);
     return FR_OK;
 }
@@ -40,9 +60,10 @@ static double bus_B_per_s(const struct fr_sample_collective *x) {
     return x->size_B * fr_op_bus_factor(x->op, x->n_ranks) / x->time_s;
 }
 
-/* Mean over gathers and scatters of the largest size; NaN without any. */
-static double largest(const struct fr_samples *samples) {
-    double size_B = 0, sum = 0;
+/* Mean over gathers and scatters of the largest size, the first few; NaN without any. */
+static struct said largest(const struct fr_samples *samples) {
+    enum { FEW = 16 };
+    double size_B = 0, sum = 0, rate[FEW];
     int n = 0;
     for (size_t i = 0; i < samples->n_collective; i++) {
         const struct fr_sample_collective *x = &samples->collective[i];
@@ -50,22 +71,23 @@ static double largest(const struct fr_samples *samples) {
         if (x->size_B < size_B) continue;
         if (x->size_B > size_B) sum = n = 0;
         size_B = x->size_B;
-        sum += bus_B_per_s(x);
-        n++;
+        if (n == FEW) continue;
+        rate[n] = bus_B_per_s(x);
+        sum += rate[n++];
     }
-    return n > 0 ? sum / n : NAN;
+    return (struct said){n > 0 ? sum / n : NAN, scatter(rate, n)};
 }
 
-static fr_status logged(const char *file, double *rate_B_per_s, struct fr_error *err) {
+static fr_status logged(const char *file, struct said *said, struct fr_error *err) {
     const struct fr_import_options options = {0};
     struct fr_samples samples = {0};
     struct fr_text notes = {0};
     char path[512];
-    *rate_B_per_s = NAN;
+    *said = (struct said){NAN, NAN};
     if (!fr_data_find(file, path, sizeof path)) return FR_OK;
     fr_status status =
         fr_import_file(&fr_importer_nccl_tests, path, &options, &samples, &notes, err);
-    if (status == FR_OK) *rate_B_per_s = largest(&samples);
+    if (status == FR_OK) *said = largest(&samples);
     fr_text_free(&notes);
     fr_samples_free(&samples);
     return status;
@@ -78,7 +100,7 @@ static bool begins(const char *text, const char *with) {
 }
 
 /* Of a system's rows that ran as rings, by default or with NVLS off: the median. */
-static fr_status rings(const char *system, double *rate_B_per_s, struct fr_error *err) {
+static fr_status rings(const char *system, struct said *said, struct fr_error *err) {
     struct fr_csv csv;
     int n = 0;
     FR_TRY(fr_presets_read("collectives/mlengineering_nvls_vs_ring.csv", &csv, err));
@@ -92,7 +114,8 @@ static fr_status rings(const char *system, double *rate_B_per_s, struct fr_error
     }
     fr_status status = all ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     if (all) fr_sort(all, (size_t)n);
-    *rate_B_per_s = all && n > 0 ? fr_sorted_median(all, (size_t)n) : NAN;
+    *said = all && n > 0 ? (struct said){fr_sorted_median(all, (size_t)n), scatter(all, n)}
+                         : (struct said){NAN, NAN};
     free(all);
     fr_csv_free(&csv);
     return status;
@@ -102,13 +125,14 @@ fr_status fr_presets_links(struct fr_reproduction *r, struct fr_error *err) {
     static const char *const nvlink_5[] = {"dgx-b200", "dgx-b300", "gb200-nvl72",
                                            "gb300-nvl72"};
     static const char ring[] = "collectives of 8 GB and more that ran as rings";
-    double h100, h200, b200;
+    struct said h100, h200, b200;
     FR_TRY(logged("nccl-tests/h100_n1x8_node002.txt", &h100, err));
     FR_TRY(rings("8x H200", &h200, err));
     FR_TRY(rings("8x B200", &b200, err));
-    FR_TRY(beside(r, "dgx-h100", h100, "all-gather and reduce-scatter of 17 GB on 8", err));
-    FR_TRY(beside(r, "dgx-h200", h200, ring, err));
+    FR_TRY(
+        beside(r, "dgx-h100", h100, true, "all-gather and reduce-scatter of 17 GB on 8", err));
+    FR_TRY(beside(r, "dgx-h200", h200, true, ring, err));
     for (size_t i = 0; i < sizeof nvlink_5 / sizeof *nvlink_5; i++)
-        FR_TRY(beside(r, nvlink_5[i], b200, ring, err));
+        FR_TRY(beside(r, nvlink_5[i], b200, i < 2, ring, err));
     return FR_OK;
 }
