@@ -221,13 +221,16 @@ static fr_status at_once(const struct fr_job *job, int64_t ranks, int64_t stride
     return fr_group_of(&job->cluster.levels, &c, group, err);
 }
 
-/* The group, and what it would be with each value of the links moved that is stated to be unsure. */
+/* The group, and, where the file says how unsure its values are, what it would be with each value of the links moved: by
+ * its prior where none is stated, as in predictions. */
 static fr_status make_groups(struct fr_job *job, struct query *q, struct fr_error *err) {
     FR_TRY(at_once(job, q->ranks, q->stride, q->groups, &q->group, err));
-    for (int j = 0; j < fr_coefficient_count(); j++) {
+    bool told = job->cluster.widths.present || job->cluster.tuning.present;
+    for (int j = 0; told && j < fr_coefficient_count(); j++) {
         double *at = fr_coefficient_at(j, &job->cluster, FR_BF16);
         double sigma = fr_interval_stated(&job->cluster, j, FR_BF16);
-        if (fr_coefficients[j].group != FR_GROUP_NETWORK || !at || !(sigma > 0)) continue;
+        if (fr_coefficients[j].group != FR_GROUP_NETWORK || !at) continue;
+        if (!(sigma > 0)) sigma = fr_coefficients[j].sigma;
         struct unsure *u = &q->unsure[q->n_unsure++];
         double value = *at;
         u->sigma = sigma;

@@ -391,7 +391,7 @@ static void collective_counts_as_nccl_tests(void **state) {
 }
 
 /* What the file says of its links widens: a ring without latencies takes as long as its bandwidth says, so 90 % of that
- * are 1.645 widths away; tuned, as the posterior says. */
+ * are 1.645 widths away, the prior's where none is stated beside others; tuned, as the posterior says. */
 static void collectives_are_as_sure_as_links(void **state) {
 #define LINKS                                                                                  \
     "forerun collective --op all_gather --ranks 8 --size 1MiB --json --algorithm ring "        \
@@ -403,6 +403,7 @@ static void collectives_are_as_sure_as_links(void **state) {
     } cases[] = {
         {LINKS, 0},
         {LINKS " --set cluster.widths={\"levels.0.bandwidth\":0.1}", 0.1},
+        {LINKS " --set cluster.widths={\"device.launch\":1}", 0.2}, /* the prior's */
         {LINKS " --set cluster.widths={\"levels.0.bandwidth\":0.1,\"device.launch\":1}", 0.1},
         {LINKS " --set cluster.widths={\"levels.0.bandwidth\":0.1} --set "
                "cluster.tuning={\"spread\":0,\"stretch\":1,\"covariance\":[[0.04]],"
