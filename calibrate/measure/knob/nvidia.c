@@ -28,7 +28,8 @@ static fr_status smi(const struct nvidia *v, const char *what, const char *more,
 static void read_clocks(struct nvidia *v, const char *text) {
     for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
         double clock_Hz = 1e6 * strtod(at, NULL);
-        bool known = !(clock_Hz > 0) || v->n == FR_KNOB_CLOCKS_MAX;
+        bool is_clock = clock_Hz > 0 && isfinite(clock_Hz),
+             known = !is_clock || v->n == FR_KNOB_CLOCKS_MAX;
         for (int i = 0; i < v->n && !known; i++) known = v->clock_Hz[i] == clock_Hz;
         if (!known) v->clock_Hz[v->n++] = clock_Hz;
     }
