@@ -228,12 +228,10 @@ static fr_status make_groups(struct fr_job *job, struct query *q, struct fr_erro
     bool told = job->cluster.widths.present || job->cluster.tuning.present;
     for (int j = 0; told && j < fr_coefficient_count(); j++) {
         double *at = fr_coefficient_at(j, &job->cluster, FR_BF16);
-        double sigma = fr_interval_stated(&job->cluster, j, FR_BF16);
         if (fr_coefficients[j].group != FR_GROUP_NETWORK || !at) continue;
-        if (!(sigma > 0)) sigma = fr_coefficients[j].sigma;
         struct unsure *u = &q->unsure[q->n_unsure++];
         double value = *at;
-        u->sigma = sigma;
+        u->sigma = fr_interval_width(&job->cluster, j, FR_BF16);
         *at = value * exp(moved);
         fr_status status = at_once(job, q->ranks, q->stride, q->groups, &u->group, err);
         *at = value;

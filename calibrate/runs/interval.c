@@ -27,6 +27,11 @@ double fr_interval_stated(const struct fr_cluster *cluster, int j, fr_dtype dtyp
                     : cluster->widths.sigma[fr_coefficients[j].place][dtype];
 }
 
+double fr_interval_width(const struct fr_cluster *cluster, int j, fr_dtype dtype) {
+    double stated = fr_interval_stated(cluster, j, dtype);
+    return stated > 0 ? stated : fr_coefficients[j].sigma;
+}
+
 /* The posterior where there is one; elsewhere the width that is stated, else the prior's. */
 static void fill(const struct fr_tuning *t, struct fr_tune_result *r) {
     int row[FR_COEFFICIENT_MAX];
@@ -44,8 +49,7 @@ static void fill(const struct fr_tuning *t, struct fr_tune_result *r) {
     for (int k = from; k < r->n_known; k++) r->covariance[k * r->n_known + k] = 1;
     for (int a = 0; a < coefficients; a++)
         for (int b = 0; b < coefficients; b++) {
-            double sigma = fr_interval_stated(&r->cluster, r->index[a], r->dtype);
-            if (!(sigma > 0)) sigma = fr_coefficients[r->index[a]].sigma;
+            double sigma = fr_interval_width(&r->cluster, r->index[a], r->dtype);
             double *value = &r->covariance[a * r->n_known + b];
             if (row[a] >= 0 && row[b] >= 0)
                 *value = t->covariance[row[a] * t->n + row[b]];

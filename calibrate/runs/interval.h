@@ -27,6 +27,9 @@ double fr_spread_reach(double spread);
 /** How wide the file itself says that coefficient @p j is, by its posterior or by a stated width; 0: it does not. */
 double fr_interval_stated(const struct fr_cluster *cluster, int j, fr_dtype dtype);
 
+/** The same, or where it does not the width of its prior. */
+double fr_interval_width(const struct fr_cluster *cluster, int j, fr_dtype dtype);
+
 /** What is known of @p cluster, in the form fr_tune leaves; all rows of the table where it was
  *  not tuned. */
 void fr_interval_known(const struct fr_cluster *cluster, fr_dtype dtype,

@@ -157,13 +157,11 @@ static fr_status set_one(struct fr_json_document *document, const struct fr_tune
     const struct fr_coefficient *c = &fr_coefficients[j];
     char path[FR_VALUE_PATH] = "", value[64];
     double si = r->tuned[j].value;
-    if (is_peak(r, j))
+    fr_value_path(c->place, r->dtype, r->cluster.levels.count, path);
+    if (is_peak(r, j)) {
         snprintf(path, sizeof path, "device.gemm.%s.peak", fr_dtype_names[r->dtype]);
-    else
-        fr_value_path(c->place, r->dtype, r->cluster.levels.count, path);
-    if (is_peak(r, j))
         fr_quantity_write(si, FR_QUANTITY_WORK_RATE, value, sizeof value);
-    else if (c->plain)
+    } else if (c->plain)
         fr_number_write(si, value, sizeof value);
     else
         fr_quantity_write(si, c->quantity, value, sizeof value);

@@ -23,13 +23,14 @@
  *
  *  host_experts counts for mixtures of experts alone: the host sorts a layer's tokens by expert, has
  *  to know how many go where before it can launch what follows, and launches small products expert by
- *  expert; twice that backward.  Forward, and where that is done again, it asks the device how many they are, which then has nothing to do until they
- *  are launched: where nothing is a graph and no other micro-batch's passes are at hand (`overlap_experts`),
+ *  expert; twice that backward.  Forward, and where that is done again, it asks the device how many they are,
+ *  which then has nothing to do until they are launched: where nothing is a graph and no other
+ *  micro-batch's passes are at hand (`overlap_experts`),
  *
  *      layer forward = max(device + host_experts, kernels host_launch (1 + host_skew log2 tp) + host_experts)
  *
- *  Graphs of layers hold the router and what it decides, and leave the host the launches.  Beside another micro-batch's passes
- *  layers are cut up, and the host takes 1 + host_overlap as long for them.
+ *  Graphs of layers hold the router and what it decides, and leave the host the launches.  Beside another
+ *  micro-batch's passes layers are cut up, and the host takes 1 + host_overlap as long for them.
  *  The tp ranks wait for one another at every collective, so that the slowest of their hosts
  *  counts: host_skew says how much slower it is, per doubling of tp (our form, after layer times
  *  measured at tp 1 to 8).  The embedding and the logits are a part of their own.

@@ -314,8 +314,10 @@ static void price_gradient(const struct fr_job *job, const struct fr_plan *plan,
     } else if (job->workload.n_layers) /* layers are all-reduced one by one, coded or not */
         return;
     double whole_s = fr_zero_reduce_s(&ledger, plan, seats, stage, parts);
-    if (stage->buckets) stage->bucket_s = whole_s / parts;
-    if (stage->buckets) stage->beside_s += fr_zero_lost_s(&job->cluster.device, stage, whole_s);
+    if (stage->buckets) {
+        stage->bucket_s = whole_s / parts;
+        stage->beside_s += fr_zero_lost_s(&job->cluster.device, stage, whole_s);
+    }
     stage->gradient_s = whole_s + stage->coded_s;
 }
 

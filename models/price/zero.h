@@ -33,13 +33,11 @@
  *  `interference` of the rest; the first layer's gather and the last
  *  layer's scatter have nothing to hide behind.  So it is in zero 2 and 3 whatever `overlap` says;
  *  under `overlap` the reduce-scatter of zero 1, or the all-reduce of zero 0, goes in buckets beside the last backward
- *  pass, which loses as much, and the all-gather of zero 1 and 2 runs beside the next iteration's first forward pass.  Zero 3 leaves `overlap` nothing to do: the
- *  two together are refused.  Which of it overlaps is our reading of Megatron-LM and PyTorch's
+ *  pass, which loses as much, and the all-gather of zero 1 and 2 runs beside the next iteration's first
+ *  forward pass.  Zero 3 leaves `overlap` nothing to do: the two together are refused.  Which of it overlaps is our reading of Megatron-LM and PyTorch's
  *  FSDP. */
 #ifndef FR_MODELS_PRICE_ZERO_H
 #define FR_MODELS_PRICE_ZERO_H
-
-#include <math.h>
 
 #include "models/plan/copies.h"
 #include "models/price/pipeline.h"
@@ -47,12 +45,8 @@
 
 /** What backward passes lose to gradients that go in buckets beside them, @p reduced_s long together: `interference` of
  *  all but the last bucket, which has nothing to hide behind, as far as these passes last [s]. */
-static inline double fr_zero_lost_s(const struct fr_device *device,
-                                    const struct fr_stage *stage, double reduced_s) {
-    double hidden_s =
-        fmin(reduced_s - stage->bucket_s, fr_pass_s(&stage->backward, FR_WITH_ALL));
-    return device->interference * hidden_s;
-}
+double fr_zero_lost_s(const struct fr_device *device, const struct fr_stage *stage,
+                      double reduced_s);
 
 /** Of a rank's parameters what the plan leaves on it of state that zero @p least and above divide; and of those
  *  that are trained. */

@@ -12,7 +12,6 @@
  * out, and of a B200, timed through PyTorch, those so short that its host shows. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "app/papers/presets/rows.h"
 #include "app/papers/training/table.h"

@@ -32,7 +32,7 @@ fr_status fr_presets_host(struct fr_reproduction *r, const char *preset, struct 
 /** Share of the peak that attention written in Triton reaches, from training runs (triton.c). */
 fr_status fr_presets_triton(struct fr_reproduction *r, const char *preset, const char *device,
                             struct fr_error *err);
-/** host_launch, from training runs that wait for the host (eager.c). */
+/** host_launch and host_overlap, from training runs that wait for the host (eager.c). */
 fr_status fr_presets_eager(struct fr_reproduction *r, struct fr_error *err);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/data.h"
+#include "calibrate/runs/interval.h"
 
 static void keep(struct fr_table_set *set, bool (*says)(const struct fr_run *run)) {
     int kept = 0;
@@ -39,10 +40,8 @@ fr_status fr_presets_tune(const struct fr_cluster *cluster, const struct fr_tabl
     if (!tuned) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     for (int k = 0; names[k]; k++)
         options.held &= ~((uint32_t)1 << fr_coefficient_find(names[k]));
-    for (int j = 0; j < fr_coefficient_count(); j++) {
-        double stated = cluster->widths.sigma[fr_coefficients[j].place][dtype];
-        if (options.held >> j & 1) others[j] = stated > 0 ? stated : fr_coefficients[j].sigma;
-    }
+    for (int j = 0; j < fr_coefficient_count(); j++)
+        if (options.held >> j & 1) others[j] = fr_interval_width(cluster, j, dtype);
     fr_status status = fr_tune(cluster, runs->use, runs->n, &options, tuned, err);
     if (status == FR_OK) *device = tuned->cluster.device;
     for (int k = 0; names[k] && status == FR_OK; k++)
