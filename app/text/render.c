@@ -113,15 +113,16 @@ static void render_parts(struct fr_text *text, const struct fr_outcome *out) {
 
 static void render_interval(struct fr_text *text, const struct fr_job *job,
                             const struct fr_outcome *out) {
+    static const char *const from[] = {
+        [FR_INTERVAL_TUNING] = "from the runs it was tuned to",
+        [FR_INTERVAL_CALIBRATION] = "from priors and the calibration's own errors",
+        [FR_INTERVAL_WIDTHS] = "from the cluster's widths; forerun tune narrows it",
+        [FR_INTERVAL_PRIORS] = "from priors alone; forerun tune narrows it"};
     char high[40], note[120];
     if (!(out->high_s > 0)) return;
-    snprintf(
-        note, sizeof note, "to %s, %s",
-        fr_quantity_format(out->high_s, FR_QUANTITY_TIME, high, sizeof high),
-        job->cluster.tuning.present             ? "from the runs it was tuned to"
-        : job->cluster.calibration.held_out > 0 ? "from priors and the calibration's own errors"
-        : job->cluster.widths.present ? "from the cluster's widths; forerun tune narrows it"
-                                      : "from priors alone; forerun tune narrows it");
+    snprintf(note, sizeof note, "to %s, %s",
+             fr_quantity_format(out->high_s, FR_QUANTITY_TIME, high, sizeof high),
+             from[fr_cluster_interval_source(&job->cluster)]);
     row(text, "  90 % interval", out->low_s, FR_QUANTITY_TIME, note);
 }
 

@@ -56,6 +56,13 @@ double fr_sorted_median_uncertainty(const double *x, size_t n, double confidence
     return fmax(high - median, median - low) / median;
 }
 
+double fr_log_deviation(const double *x, size_t n) {
+    double mean = 0, squares = 0;
+    for (size_t i = 0; i < n; i++) mean += log(x[i]) / (double)n;
+    for (size_t i = 0; i < n; i++) squares += pow(log(x[i]) - mean, 2);
+    return n > 1 ? sqrt(squares / (double)(n - 1)) : NAN;
+}
+
 double fr_reach_90(int degrees) {
     return degrees > 0 ? gsl_cdf_tdist_Pinv(0.95, degrees) : 1.6448536269514722;
 }

@@ -2,8 +2,8 @@
  *  What repeated timings say: median, quantiles, how sure the median is, which runs were slow.
  *
  *  Timings have a hard floor and a long slow tail, so everything here rests on order
- *  statistics and nothing on a normal distribution.  All functions but fr_sort take values in
- *  ascending order, n >= 1.
+ *  statistics and nothing on a normal distribution.  All functions but fr_sort and fr_log_deviation take
+ *  values in ascending order, n >= 1.
  */
 #ifndef FR_CALIBRATE_NUMBERS_STATISTICS_H
 #define FR_CALIBRATE_NUMBERS_STATISTICS_H
@@ -34,6 +34,10 @@ bool fr_sorted_median_interval(const double *x, size_t n, double confidence, dou
 
 /** Half the width of that interval over the median, its longer side; 1e9 when n is too small. */
 double fr_sorted_median_uncertainty(const double *x, size_t n, double confidence);
+
+/** Standard deviation of the logarithms of a sample, all > 0 and in any order: of rates or ratios, not of timings.
+ *  NaN of fewer than two. */
+double fr_log_deviation(const double *x, size_t n);
 
 /** Half a 90 % interval over the standard deviation that @p degrees independent errors tell, Student's t:
  *  6.31 of one, 2.92 of two, 1.645 of very many (and of 0: known). */

@@ -49,12 +49,13 @@ static void fill(const struct fr_tuning *t, struct fr_tune_result *r) {
     for (int k = from; k < r->n_known; k++) r->covariance[k * r->n_known + k] = 1;
     for (int a = 0; a < coefficients; a++)
         for (int b = 0; b < coefficients; b++) {
-            double sigma = fr_interval_width(&r->cluster, r->index[a], r->dtype);
             double *value = &r->covariance[a * r->n_known + b];
-            if (row[a] >= 0 && row[b] >= 0)
+            if (row[a] >= 0 && row[b] >= 0) {
                 *value = t->covariance[row[a] * t->n + row[b]];
-            else if (a == b)
+            } else if (a == b) {
+                double sigma = fr_interval_width(&r->cluster, r->index[a], r->dtype);
                 *value = sigma * sigma;
+            }
         }
     for (int i = 0; i < t->n_seen; i++) {
         const double *said = t->seen_covariance + (size_t)i * (size_t)(t->n + t->n_seen);

@@ -238,12 +238,18 @@ static inline double fr_device_layer_launch_s(const struct fr_device *device) {
 /** Share of the peak that the fused attention kernel reaches forward. */
 double fr_device_flash(const struct fr_device *device, fr_flash generation);
 
-/** What a collective of @p comm_s adds to @p pass_s that it runs beside: what outlasts it, and of the
- *  rest what it takes from it (multiprocessors and memory bandwidth) [s]. */
+/** What a collective of @p comm_s takes from @p pass_s that it runs beside, as far as it does: multiprocessors and
+ *  memory bandwidth [s]. */
+static inline double fr_device_lost_s(const struct fr_device *device, double comm_s,
+                                      double pass_s) {
+    return device->interference * (comm_s > pass_s ? pass_s : comm_s);
+}
+
+/** What it adds to the pass: what outlasts it, and of the rest what it takes from it [s]. */
 static inline double fr_device_beside_s(const struct fr_device *device, double comm_s,
                                         double pass_s) {
-    return comm_s > pass_s ? comm_s - pass_s + device->interference * pass_s
-                           : device->interference * comm_s;
+    double lost_s = fr_device_lost_s(device, comm_s, pass_s);
+    return comm_s > pass_s ? comm_s - pass_s + lost_s : lost_s;
 }
 
 /** Read the object "device" of a cluster file.  Free with fr_device_free, also on error. */

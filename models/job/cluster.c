@@ -31,6 +31,13 @@ fr_status fr_cluster_read(const struct fr_json_document *document, struct fr_clu
     return fr_comm_read(&collectives, &cluster->levels, cluster->price, err);
 }
 
+fr_interval_source fr_cluster_interval_source(const struct fr_cluster *cluster) {
+    return cluster->tuning.present             ? FR_INTERVAL_TUNING
+           : cluster->calibration.held_out > 0 ? FR_INTERVAL_CALIBRATION
+           : cluster->widths.present           ? FR_INTERVAL_WIDTHS
+                                               : FR_INTERVAL_PRIORS;
+}
+
 void fr_cluster_free(struct fr_cluster *cluster) {
     fr_device_free(&cluster->device);
     fr_comm_free(cluster->price);

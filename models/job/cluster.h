@@ -22,6 +22,16 @@ struct fr_cluster {
     struct fr_calibration calibration;
 };
 
+/** What the interval of a prediction on a cluster comes from; of several the first. */
+typedef enum {
+    FR_INTERVAL_TUNING,
+    FR_INTERVAL_CALIBRATION,
+    FR_INTERVAL_WIDTHS,
+    FR_INTERVAL_PRIORS
+} fr_interval_source;
+
+fr_interval_source fr_cluster_interval_source(const struct fr_cluster *cluster);
+
 /** What lay outside the calibration: bit op for a collective, this for matrix products. */
 #define FR_EXTRAPOLATED_GEMM ((uint32_t)1 << FR_OP_COUNT)
 

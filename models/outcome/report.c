@@ -163,6 +163,11 @@ static void energy_json(struct fr_json_writer *w, const struct fr_job *job,
     fr_json_end_object(w);
 }
 
+static const char *const interval_sources[] = {[FR_INTERVAL_TUNING] = "tuning",
+                                               [FR_INTERVAL_CALIBRATION] = "calibration",
+                                               [FR_INTERVAL_WIDTHS] = "widths",
+                                               [FR_INTERVAL_PRIORS] = "priors"};
+
 void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
                     const struct fr_outcome *out) {
     if (out->job) job = out->job;
@@ -184,10 +189,7 @@ void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
         fr_json_add_number(w, "iteration_time_low_s", out->low_s);
         fr_json_add_number(w, "iteration_time_high_s", out->high_s);
         fr_json_add_string(w, "interval_from",
-                           job->cluster.tuning.present             ? "tuning"
-                           : job->cluster.calibration.held_out > 0 ? "calibration"
-                           : job->cluster.widths.present           ? "widths"
-                                                                   : "priors");
+                           interval_sources[fr_cluster_interval_source(&job->cluster)]);
     }
     fr_calibration_put(&job->cluster.calibration, w);
     fr_json_add_number(w, "iteration_energy_J", out->energy_J);

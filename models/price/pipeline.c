@@ -315,8 +315,9 @@ static void price_gradient(const struct fr_job *job, const struct fr_plan *plan,
         return;
     double whole_s = fr_zero_reduce_s(&ledger, plan, seats, stage, parts);
     if (stage->buckets) {
-        stage->bucket_s = whole_s / parts;
-        stage->beside_s += fr_zero_lost_s(&job->cluster.device, stage, whole_s);
+        stage->bucket_s = whole_s / parts; /* the last one has nothing to hide behind */
+        stage->beside_s += fr_device_lost_s(&job->cluster.device, whole_s - stage->bucket_s,
+                                            fr_pass_s(&stage->backward, FR_WITH_ALL));
     }
     stage->gradient_s = whole_s + stage->coded_s;
 }

@@ -53,12 +53,6 @@ double fr_zero_reduce_s(const struct fr_ledger *ledger, const struct fr_plan *pl
     return time_s;
 }
 
-double fr_zero_lost_s(const struct fr_device *device, const struct fr_stage *stage,
-                      double reduced_s) {
-    double pass_s = fr_pass_s(&stage->backward, FR_WITH_ALL);
-    return device->interference * fmin(reduced_s - stage->bucket_s, pass_s);
-}
-
 /* What copies of a stage's parameters do together, by kind. */
 struct copies {
     const struct fr_plan *plan;

@@ -43,11 +43,6 @@
 #include "models/price/pipeline.h"
 #include "models/price/seats.h"
 
-/** What backward passes lose to gradients that go in buckets beside them, @p reduced_s long together: `interference` of
- *  all but the last bucket, which has nothing to hide behind, as far as these passes last [s]. */
-double fr_zero_lost_s(const struct fr_device *device, const struct fr_stage *stage,
-                      double reduced_s);
-
 /** Of a rank's parameters what the plan leaves on it of state that zero @p least and above divide; and of those
  *  that are trained. */
 double fr_zero_kept(const struct fr_plan *plan, const struct fr_stage *stage, int least);

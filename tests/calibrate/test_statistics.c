@@ -45,6 +45,15 @@ static void mad_equals_its_definition(void **state) {
     }
 }
 
+/* Whatever the order and the unit; one value says nothing. */
+static void log_deviation_by_hand(void **state) {
+    static const double rate[] = {2 * 2.718281828459045, 2, 2 * 7.38905609893065};
+    (void)state;
+    ASSERT_NEAR(fr_log_deviation(rate, 3), 1, 1e-12);
+    ASSERT_NEAR(fr_log_deviation(rate, 2), sqrt(0.5), 1e-12);
+    assert_true(isnan(fr_log_deviation(rate, 1)) && isnan(fr_log_deviation(rate, 0)));
+}
+
 /* P(lower <= median < upper) by summing the binomial terms. */
 static double coverage(size_t n, size_t l) {
     double sum = 0;
@@ -100,6 +109,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quantiles_of_known_values),
         cmocka_unit_test(mad_equals_its_definition),
+        cmocka_unit_test(log_deviation_by_hand),
         cmocka_unit_test(interval_covers_and_is_the_narrowest),
         cmocka_unit_test(interval_of_published_tables),
         cmocka_unit_test(slow_values_lie_beyond_the_limit),

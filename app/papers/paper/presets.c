@@ -262,17 +262,16 @@ static double best_share(const struct fr_csv *csv, const char *device, const cha
 /* What a ratio of two best shapes may be off: standard deviation of ln(best at 8 bits / best at 16) over the devices
  * of which both were found. */
 static double best_scatter(const struct fr_csv *csv) {
-    double sum = 0, squares = 0;
-    int n = 0;
-    for (int i = 0; i < csv->n_rows; i++) {
+    enum { DEVICES_MAX = 64 };
+    double ratio[DEVICES_MAX];
+    size_t n = 0;
+    for (int i = 0; i < csv->n_rows && n < DEVICES_MAX; i++) {
         const char *device = fr_presets_cell(csv, i, "accelerator");
-        double x = log(best_share(csv, device, "fp8_e4m3") / best_share(csv, device, "bf16"));
-        if (strcmp(fr_presets_cell(csv, i, "precision"), "bf16") != 0 || !isfinite(x)) continue;
-        sum += x;
-        squares += x * x;
-        n++;
+        double x = best_share(csv, device, "fp8_e4m3") / best_share(csv, device, "bf16");
+        if (strcmp(fr_presets_cell(csv, i, "precision"), "bf16") == 0 && x > 0 && isfinite(x))
+            ratio[n++] = x;
     }
-    return n > 1 ? sqrt((squares - sum * sum / n) / (n - 1)) : NAN;
+    return fr_log_deviation(ratio, n);
 }
 
 /* A preset's efficiency at a precision, and whose best measured shape says what it can reach. */

@@ -75,27 +75,26 @@ static void residuals(void *of, const double *unknown, double *left) {
     }
 }
 
-#define KERNELS(of) of, (int)(sizeof(of) / sizeof *(of))
+#define KERNELS(of, peak)                                                                      \
+    { of, (int)(sizeof(of) / sizeof *(of)), peak }
 
 static const struct {
     const char *preset;
-    const struct timed *row;
-    int n;
-    double peak; /* of what was timed */
+    struct kernels timed;
     const char *of;
-} told[] = {{"dgx-a100", KERNELS(a100), 312, "an A100"},
-            {"a100-opa", KERNELS(a100), 312, "an A100"},
-            {"dgx-h100", KERNELS(h200), 989, "an H200"},
-            {"dgx-h200", KERNELS(h200), 989, "an H200"},
-            {"gh200", KERNELS(h200), 989, "an H200"},
-            {"dgx-b200", KERNELS(b200), 2250, "a B200"},
-            {"dgx-b300", KERNELS(gb300), 2500, "a GB300"},
-            {"gb200-nvl72", KERNELS(gb200), 2500, "a GB200"},
-            {"gb300-nvl72", KERNELS(gb300), 2500, "a GB300"}};
+} told[] = {{"dgx-a100", KERNELS(a100, 312), "an A100"},
+            {"a100-opa", KERNELS(a100, 312), "an A100"},
+            {"dgx-h100", KERNELS(h200, 989), "an H200"},
+            {"dgx-h200", KERNELS(h200, 989), "an H200"},
+            {"gh200", KERNELS(h200, 989), "an H200"},
+            {"dgx-b200", KERNELS(b200, 2250), "a B200"},
+            {"dgx-b300", KERNELS(gb300, 2500), "a GB300"},
+            {"gb200-nvl72", KERNELS(gb200, 2500), "a GB200"},
+            {"gb300-nvl72", KERNELS(gb300, 2500), "a GB300"}};
 
 fr_status fr_presets_attention(struct fr_reproduction *r, struct fr_error *err) {
     for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
-        struct kernels k = {told[i].row, told[i].n, told[i].peak};
+        struct kernels k = told[i].timed;
         struct fr_cluster cluster = {0};
         double said[UNKNOWNS] = {0.5, 300, 0.8}, rms = NAN;
         char note[120];

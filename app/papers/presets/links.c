@@ -32,10 +32,7 @@ struct said {
 
 /* Standard deviation of the logarithms of a few rates, wider by what so few tell of it. */
 static double scatter(const double *rate, int n) {
-    double mean = 0, sum = 0;
-    for (int i = 0; i < n; i++) mean += log(rate[i]) / n;
-    for (int i = 0; i < n; i++) sum += pow(log(rate[i]) - mean, 2);
-    return n > 1 ? sqrt(sum / (n - 1)) * fr_reach_90(n - 1) / fr_reach_90(0) : NAN;
+    return fr_log_deviation(rate, (size_t)n) * fr_reach_90(n - 1) / fr_reach_90(0);
 }
 
 /* @param same  the rows are of these links; else of others of the same kind, and say no width */
