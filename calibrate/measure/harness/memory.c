@@ -1,5 +1,7 @@
 #include "calibrate/measure/harness/memory.h"
 
+#include <cblas.h>
+#include <mpi.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -32,4 +34,18 @@ void fr_memory_or_end(void) {
     for (int i = 0; names[i] && !*rank; i++)
         if (getenv(names[i])) rank = getenv(names[i]);
     fr_alloc_on_failure(end_without_memory);
+}
+
+void fr_memory_for_products(void) {
+#ifndef SMPI_H /* a simulated product is none */
+    enum { SIDE = 256, BUFFER_B = 128 << 20, BESIDE_B = 1 << 20 };
+    volatile char *buffer = fr_malloc(BUFFER_B + BESIDE_B, 1);
+    if (buffer) buffer[0] = 0; /* so that asking is not thought idle */
+    free((void *)buffer);
+    float *x = fr_calloc(3 * SIDE * SIDE, sizeof *x);
+    if (x)
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, SIDE, SIDE, SIDE, 1, x, SIDE,
+                    x + SIDE * SIDE, SIDE, 0, x + 2 * SIDE * SIDE, SIDE);
+    free(x);
+#endif
 }

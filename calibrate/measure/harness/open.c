@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "calibrate/measure/harness/memory.h"
 #include "calibrate/measure/harness/pages.h"
 #include "calibrate/measure/harness/visits.h"
 #include "calibrate/measure/harness/watch.h"
@@ -166,6 +167,7 @@ fr_status fr_bench_open(const struct fr_bench_options *options, struct fr_bench 
     FR_TRY(fr_bench_describe(bench, err));
     FR_TRY(share(bench, bench->rank == 0 ? open_samples(bench, err) : FR_OK, err));
     FR_TRY(watch(bench, err));
+    fr_memory_for_products();
     FR_TRY(fr_bench_sizes(bench, err));
     FR_TRY(allocate(bench, err));
     FR_TRY(fr_teams_open(bench, err));

@@ -257,6 +257,7 @@ int fr_apps_main(int argc, char **argv) {
         fputs("forerun-mpi: MPI could not be started\n", stderr);
         return fr_status_exit_code(FR_ERR_EXTERNAL);
     }
+    fr_memory_for_products();
     int code = parse(argc, argv, &arguments, &err) != FR_OK ? report(&err, true)
                                                             : work(argv[1], &arguments);
     MPI_Finalize();
