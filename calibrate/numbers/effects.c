@@ -28,7 +28,7 @@ struct fr_effects {
     double *kind_wide;             /* [kinds]: of its own effect, in sd */
     int *kind_model, *kind_plan;   /* [kinds] */
     int *of;                       /* [c] */
-    double *row;                   /* [u]: scratch */
+    double *row, *slope;           /* [u], [unknowns]: scratch */
     gsl_matrix *m;
     gsl_vector *right, *solved;
 };
@@ -86,6 +86,7 @@ struct fr_effects *fr_effects_make(const struct fr_effects_rows *rows) {
     f->kind_model = fr_calloc(kinds, sizeof *f->kind_model);
     f->kind_plan = fr_calloc(kinds, sizeof *f->kind_plan);
     f->row = fr_calloc(f->u, sizeof *f->row);
+    f->slope = fr_calloc(all + 1, sizeof *f->slope);
     f->of = fr_calloc(f->u, sizeof *f->of);
     gsl_error_handler_t *before = fr_gsl_errors();
     f->m = all > 0 ? gsl_matrix_calloc(all, all) : NULL;
@@ -94,7 +95,7 @@ struct fr_effects *fr_effects_make(const struct fr_effects_rows *rows) {
     gsl_set_error_handler(before);
     if (!f->sigma || !f->gram || !f->release || !f->sum || !f->of_kind || !f->kind_weight ||
         !f->kind_times || !f->kind_wide || !f->kind_model || !f->kind_plan || !f->row ||
-        !f->of || !f->m || !f->right || !f->solved) {
+        !f->slope || !f->of || !f->m || !f->right || !f->solved) {
         fr_effects_free(f);
         return NULL;
     }
@@ -117,6 +118,7 @@ void fr_effects_free(struct fr_effects *f) {
     free(f->kind_model);
     free(f->kind_plan);
     free(f->row);
+    free(f->slope);
     free(f->of);
     gsl_matrix_free(f->m);
     gsl_vector_free(f->right);
@@ -253,17 +255,26 @@ double fr_effects_all(struct fr_effects *f, const double *sd, double *mean,
 
 /* ---- kinds that are far off ---------------------------------------------------------------- */
 
-/* Mean square of a kind's own effect, in its sd, where all else is at its mean. */
-static double own_square(const struct fr_effects *f, const double *sd, int k) {
+void fr_effects_kind(const struct fr_effects *f, const double *sd, int k, double *slope,
+                     double *constant, double *variance) {
     const double *sum = f->of_kind + (size_t)k * f->u;
-    double weight = f->kind_weight[k], times = f->kind_times[k], rest = sum[f->c],
-           own = pow(sd[FR_EFFECT_KIND] * times * f->kind_wide[k], 2), of = 1 + own * weight;
-    size_t model = f->c + (size_t)f->kind_model[k],
-           plan = f->c + (size_t)(f->models + f->kind_plan[k]);
-    for (size_t a = 0; a < f->c; a++) rest -= sum[a] * gsl_vector_get(f->solved, a);
-    rest -=
-        times * weight * (gsl_vector_get(f->solved, model) + gsl_vector_get(f->solved, plan));
-    return (pow(own * rest / of, 2) + own / of) / pow(sd[FR_EFFECT_KIND] * times, 2);
+    double weight = f->kind_weight[k], times = f->kind_times[k];
+    *variance = 1 / (pow(sd[FR_EFFECT_KIND] * f->kind_wide[k], -2) + times * times * weight);
+    double share = -times * *variance;
+    memset(slope, 0, f->right->size * sizeof *slope);
+    for (size_t a = 0; a < f->c; a++) slope[a] = share * sum[a];
+    slope[f->c + (size_t)f->kind_model[k]] =
+        slope[f->c + (size_t)(f->models + f->kind_plan[k])] = share * times * weight;
+    *constant = share * sum[f->c];
+}
+
+/* Mean square of a kind's own effect, in its sd, where all else is at its mean. */
+static double own_square(struct fr_effects *f, const double *sd, int k) {
+    double mean, variance;
+    fr_effects_kind(f, sd, k, f->slope, &mean, &variance);
+    for (size_t a = 0; a < f->right->size; a++)
+        mean -= f->slope[a] * gsl_vector_get(f->solved, a);
+    return (mean * mean + variance) / pow(sd[FR_EFFECT_KIND], 2);
 }
 
 bool fr_effects_widen(struct fr_effects *f, const double *sd, double degrees) {

@@ -70,6 +70,13 @@ size_t fr_effects_unknowns(const struct fr_effects *effects);
 double fr_effects_all(struct fr_effects *effects, const double *sd, double *mean,
                       double *covariance);
 
+/** What kind @p kind 's own effect comes to beside unknowns u, once those have been asked for at the same @p sd:
+ *      C = constant + slope u, of variance v_C;   slope = -t_c S / P,   P = 1 / (v_c sd^2) + t_c^2 W,   v_C = 1 / P
+ *  with S and W the sums of its rows, over what releases and rows vary by.
+ *  @param[out] slope  [fr_effects_unknowns] */
+void fr_effects_kind(const struct fr_effects *effects, const double *sd, int kind,
+                     double *slope, double *constant, double *variance);
+
 /** One step of that paper's EM, all else at its mean: v_c = (d - 2 + C_c^2 / sd^2) / (d + 1), from 1 on.
  *  @return false, and nothing done, where nothing can be inverted */
 bool fr_effects_widen(struct fr_effects *effects, const double *sd, double degrees);

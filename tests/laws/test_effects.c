@@ -155,6 +155,55 @@ static void of_models_and_plans(void **state) {
     gsl_rng_free(rng);
 }
 
+/* Kinds' own, which are none of the unknowns, likewise: mean, variance and what they share with each unknown. */
+static void of_kinds(void **state) {
+    enum { ALL = C + 9, KINDS = 20 };
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    struct rows r;
+    double mean[ALL], covariance[ALL * ALL], slope[ALL];
+    (void)state;
+    make(rng, &r);
+    struct fr_effects *effects = fr_effects_make(&r.view);
+    assert_true(isfinite(fr_effects_all(effects, sd, mean, covariance)));
+    gsl_matrix *k = gsl_matrix_alloc(N, N);
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) gsl_matrix_set(k, (size_t)i, (size_t)j, between(&r, i, j));
+    gsl_linalg_cholesky_decomp1(k);
+    gsl_linalg_cholesky_invert(k);
+    for (int kind = 0; kind < KINDS; kind++) {
+        double own = sd[FR_EFFECT_KIND] * sd[FR_EFFECT_KIND], wanted = 0, wanted_square = own,
+               constant, variance, share[N];
+        fr_effects_kind(effects, sd, kind, slope, &constant, &variance);
+        for (int i = 0; i < N; i++)
+            share[i] = own * r.times[i] * (r.group[FR_EFFECT_KIND][i] == kind);
+        for (size_t i = 0; i < N; i++)
+            for (size_t j = 0; j < N; j++) {
+                wanted -= share[i] * gsl_matrix_get(k, i, j) * r.error[j];
+                wanted_square -= share[i] * gsl_matrix_get(k, i, j) * share[j];
+            }
+        double got = constant, square = variance;
+        for (int a = 0; a < ALL; a++) {
+            double shared = 0, wanted_shared = 0;
+            got += slope[a] * mean[a];
+            for (int b = 0; b < ALL; b++) {
+                square += slope[a] * covariance[a * ALL + b] * slope[b];
+                shared += slope[b] * covariance[b * ALL + a];
+            }
+            for (size_t i = 0; i < N && a < C; i++)
+                for (size_t j = 0; j < N; j++)
+                    wanted_shared -= share[i] * gsl_matrix_get(k, i, j) *
+                                     r.jacobian[(size_t)a * N + j] *
+                                     pow(r.sigma[a] * sd[r.of[a]], 2);
+            if (a < C) FR_NEAR(shared + 1, wanted_shared + 1, 1e-9);
+        }
+        FR_NEAR(got + 1, wanted + 1, 1e-9);
+        FR_NEAR(square, wanted_square, 1e-9);
+    }
+    gsl_matrix_free(k);
+    fr_effects_free(effects);
+    gsl_rng_free(rng);
+}
+
 /* Restricted maximum likelihood (Patterson and Thompson, Biometrika 58, 1971): with a mean that may be anything, the
  * sizes that make balanced rows of kinds likeliest are those of the analysis of variance: within, MS_w, and between,
  * (MS_b - MS_w) / rows of a kind. */
@@ -414,6 +463,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_written_out),
         cmocka_unit_test(of_models_and_plans),
+        cmocka_unit_test(of_kinds),
         cmocka_unit_test(balanced_rows_as_analysis_of_variance),
         cmocka_unit_test(a_kind_far_off_is_wide),
         cmocka_unit_test(a_new_kind_is_students),
