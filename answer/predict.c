@@ -17,16 +17,9 @@ const char *const fr_engine_names[] = {"closed", "event", "simgrid", NULL};
 static fr_status state_interval(const struct fr_job *job, struct fr_outcome *out,
                                 struct fr_error *err) {
     struct fr_tune_result *known = fr_calloc(1, sizeof *known);
-    double predicted_s, low_s, high_s;
     if (!known) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     fr_interval_known(&job->cluster, job->workload.dtype, known);
-    if (isfinite(out->time_s)) {
-        fr_interval_plan(known, &job->workload, &out->plan, &predicted_s, &low_s, &high_s);
-        if (predicted_s > 0) {
-            out->low_s = out->time_s * low_s / predicted_s;
-            out->high_s = out->time_s * high_s / predicted_s;
-        }
-    }
+    fr_interval_state(known, &job->workload, out);
     free(known);
     return FR_OK;
 }

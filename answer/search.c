@@ -16,13 +16,9 @@ static void add_intervals(struct fr_searched *r, const struct fr_tune_result *kn
     struct fr_found_list *top = &r->result.top;
     for (size_t i = (size_t)r->n_odds; i < top->count && i < FR_SEARCH_PRICED; i++) {
         struct fr_outcome *out = &top->items[i].outcome;
-        double predicted_s, low_s, high_s;
         if (out->job && out->job != &r->job)
             continue; /* what is varied has intervals of its own */
-        fr_interval_plan(known, &r->job.workload, &out->plan, &predicted_s, &low_s, &high_s);
-        if (!(predicted_s > 0)) continue;
-        out->low_s = out->time_s * low_s / predicted_s;
-        out->high_s = out->time_s * high_s / predicted_s;
+        fr_interval_state(known, &r->job.workload, out);
     }
 }
 
@@ -46,6 +42,7 @@ static void make_odds(struct fr_searched *r) {
             r->n_odds = n;
     }
     for (int i = 0; i < r->n_odds; i++) {
+        top->items[i].outcome.expected_s = r->odds[i].predicted_s;
         top->items[i].outcome.low_s = r->odds[i].low_s;
         top->items[i].outcome.high_s = r->odds[i].high_s;
     }

@@ -147,8 +147,8 @@ static void add_failures(const struct fr_training *t, const struct fr_workload *
     c->failures = (struct fr_failures){.mtbf_s = t->device_mtbf_s / (double)out->ranks,
                                        .checkpoint_s = c->checkpoint_B / t->storage_B_per_s,
                                        .restart_s = t->restart_s};
-    c->interval_iterations = fr_failures_iterations(&c->failures, out->time_s);
-    c->interval_s = c->interval_iterations * out->time_s;
+    c->interval_iterations = fr_failures_iterations(&c->failures, fr_outcome_expected_s(out));
+    c->interval_s = c->interval_iterations * fr_outcome_expected_s(out);
     c->goodput = fr_failures_goodput(&c->failures, c->interval_s);
     c->time_s /= c->goodput;
     c->low_s /= c->goodput;
@@ -170,7 +170,7 @@ struct fr_training_cost fr_training_cost_of(const struct fr_training *t,
         .iterations = n,
         .samples = n * batch,
         .tokens = sequence > 0 ? n * batch * sequence : NAN,
-        .time_s = n * out->time_s,
+        .time_s = n * fr_outcome_expected_s(out),
         .low_s = n * out->low_s,
         .high_s = n * out->high_s,
         .energy_J = n * (t->pue > 1 ? out->energy_J / job->cluster.pue : out->energy_J)};

@@ -9,14 +9,9 @@
 
 void fr_paper_interval(const struct fr_job *job, struct fr_outcome *out) {
     struct fr_tune_result *known = fr_calloc(1, sizeof *known);
-    double predicted_s = 0, low_s = NAN, high_s = NAN;
-    if (known && isfinite(out->time_s)) {
+    if (known) {
         fr_interval_known(&job->cluster, job->workload.dtype, known);
-        fr_interval_plan(known, &job->workload, &out->plan, &predicted_s, &low_s, &high_s);
-    }
-    if (predicted_s > 0) {
-        out->low_s = out->time_s * low_s / predicted_s;
-        out->high_s = out->time_s * high_s / predicted_s;
+        fr_interval_state(known, &job->workload, out);
     }
     free(known);
 }

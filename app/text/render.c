@@ -120,6 +120,11 @@ static void render_interval(struct fr_text *text, const struct fr_job *job,
         [FR_INTERVAL_PRIORS] = "from priors alone; forerun tune narrows it"};
     char high[40], note[120];
     if (!(out->high_s > 0)) return;
+    if (fabs(fr_outcome_expected_s(out) / out->time_s - 1) >= FR_EXPECTED_DIFFERS) {
+        snprintf(note, sizeof note, "%+.1f %%: what runs of this model or plan took besides",
+                 100 * (out->expected_s / out->time_s - 1));
+        row(text, "  expected", out->expected_s, FR_QUANTITY_TIME, note);
+    }
     snprintf(note, sizeof note, "to %s, %s",
              fr_quantity_format(out->high_s, FR_QUANTITY_TIME, high, sizeof high),
              from[fr_cluster_interval_source(&job->cluster)]);

@@ -74,6 +74,7 @@ static fr_status find_odds(struct comparison *c, struct fr_error *err) {
     for (int i = 0; i < c->n && c->known; i++)
         if (can_be(&c->plan[i])) {
             c->odds[i] = odds[n++];
+            c->plan[i].outcome.expected_s = c->odds[i].predicted_s;
             c->plan[i].outcome.low_s = c->odds[i].low_s;
             c->plan[i].outcome.high_s = c->odds[i].high_s;
         }

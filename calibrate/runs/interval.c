@@ -98,8 +98,18 @@ void fr_interval_known(const struct fr_cluster *cluster, fr_dtype dtype,
 }
 
 void fr_interval_plan(const struct fr_tune_result *known, const struct fr_workload *workload,
-                      const struct fr_plan *plan, double *predicted_s, double *low_s,
-                      double *high_s) {
+                      const struct fr_plan *plan, struct fr_interval *interval) {
     const struct fr_run run = {.workload = *workload, .plan = *plan};
-    fr_tune_interval(known, &run, predicted_s, low_s, high_s);
+    fr_tune_interval(known, &run, interval);
+}
+
+void fr_interval_state(const struct fr_tune_result *known, const struct fr_workload *workload,
+                       struct fr_outcome *out) {
+    struct fr_interval of;
+    if (!isfinite(out->time_s)) return;
+    fr_interval_plan(known, workload, &out->plan, &of);
+    if (!(of.model_s > 0)) return;
+    out->expected_s = out->time_s * of.expected_s / of.model_s;
+    out->low_s = out->time_s * of.low_s / of.model_s;
+    out->high_s = out->time_s * of.high_s / of.model_s;
 }

@@ -9,6 +9,7 @@
 #define FR_CALIBRATE_RUNS_INTERVAL_H
 
 #include "calibrate/runs/tune.h"
+#include "models/outcome/outcome.h"
 
 /** What is assumed that a model misses of a cluster that was not tuned: spread, a standard deviation of
  *  the logarithm of a time. */
@@ -35,9 +36,13 @@ double fr_interval_width(const struct fr_cluster *cluster, int j, fr_dtype dtype
 void fr_interval_known(const struct fr_cluster *cluster, fr_dtype dtype,
                        struct fr_tune_result *known);
 
-/** Interval of the iteration time of @p plan, 90 % [s]. */
+/** Interval of the iteration time of @p plan. */
 void fr_interval_plan(const struct fr_tune_result *known, const struct fr_workload *workload,
-                      const struct fr_plan *plan, double *predicted_s, double *low_s,
-                      double *high_s);
+                      const struct fr_plan *plan, struct fr_interval *interval);
+
+/** The same beside the time of @p out, of out->plan, whoever priced it: what is expected, and the interval; as they are
+ *  where there is none. */
+void fr_interval_state(const struct fr_tune_result *known, const struct fr_workload *workload,
+                       struct fr_outcome *out);
 
 #endif

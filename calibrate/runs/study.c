@@ -23,7 +23,11 @@ static void predict_one(void *context, int64_t i) {
     struct fr_scored *row = &p->scored[i];
     *row =
         (struct fr_scored){.id = run->id, .group = run->group, .measured_s = run->measured_s};
-    fr_tune_interval(p->tuned, run, &row->predicted_s, &row->low_s, &row->high_s);
+    struct fr_interval of;
+    fr_tune_interval(p->tuned, run, &of);
+    row->predicted_s = of.expected_s;
+    row->low_s = of.low_s;
+    row->high_s = of.high_s;
 }
 
 void fr_study_predict(const struct fr_tune_result *tuned, const struct fr_run *const *runs,

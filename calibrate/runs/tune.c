@@ -59,6 +59,7 @@ struct problem {
     double sigma[FR_COEFFICIENT_MAX];
     double *log_error;    /* [n] */
     struct fr_cluster at; /* where predictions are made */
+    bool one_release;
 };
 
 static void apply(const struct problem *p, const double *factors, struct fr_cluster *out) {
@@ -154,10 +155,13 @@ static fr_status posterior(struct problem *p, struct fr_tune_result *r, int coef
         sigma[k] = r->tuned[r->index[k]].sigma_prior;
         of[k] = c->group == FR_GROUP_NETWORK ? FR_EFFECT_NETWORK : FR_EFFECT_DEVICE;
     }
-    const struct fr_said said = {p->runs, p->n, coefficients, base,    jacobian, moved,
-                                 sigma,   of,   p->scale,     r->seen, r->n_seen};
-    fr_status status = fr_runs_posterior(&said, r->covariance, (size_t)r->n_known, r->effect,
-                                         &r->stretch, err);
+    const struct fr_said said = {p->runs,  p->n,    coefficients, base,
+                                 jacobian, moved,   sigma,        of,
+                                 p->scale, r->seen, r->n_seen,    p->one_release};
+    double missed[FR_TUNING_SEEN_MAX];
+    fr_status status = fr_runs_posterior(&said, r->covariance, (size_t)r->n_known, missed,
+                                         r->effect, &r->stretch, err);
+    for (int k = 0; k < r->n_seen && status == FR_OK; k++) r->seen[k].missed = missed[k];
     r->spread = fr_effects_spread(r->effect, 1);
     free(jacobian);
     return status;
@@ -175,21 +179,22 @@ static void describe(struct fr_tune_result *r, int uncertain) {
     }
 }
 
-/* Where the run's model, or its plan, stands among those of the rows; n_seen: nowhere. */
-static int seen_at(const struct fr_tune_result *r, const struct fr_run *run, bool plan) {
+/* Where the run's model, plan or plan of a model stands among those of the rows; n_seen: nowhere. */
+static int seen_at(const struct fr_tune_result *r, const struct fr_run *run, fr_seen what) {
     int k = 0;
-    while (k < r->n_seen && !(r->seen[k].plan == plan && fr_run_is(run, &r->seen[k]))) k++;
+    while (k < r->n_seen && !(r->seen[k].what == what && fr_run_is(run, &r->seen[k]))) k++;
     return k;
 }
 
-/* Models, then plans, of the rows, in order of appearance; what finds no room is as if it had not been seen. */
+/* Models, then plans, then plans of models, of the rows, in order of appearance; what finds no room is as if it had
+ * not been seen. */
 static void add_seen(const struct problem *p, struct fr_tune_result *r) {
-    for (int plan = 0; plan < 2; plan++)
+    for (int what = 0; what < FR_SEEN_COUNT; what++)
         for (int i = 0; i < p->n; i++) {
-            int k = seen_at(r, p->runs[i], plan);
+            int k = seen_at(r, p->runs[i], what);
             if (k < r->n_seen || k == FR_TUNING_SEEN_MAX) continue;
             r->index[r->n_known++] = FR_KNOWN_SEEN + k;
-            r->seen[r->n_seen++] = fr_run_seen(p->runs[i], plan);
+            r->seen[r->n_seen++] = fr_run_seen(p->runs[i], what);
         }
 }
 
@@ -330,7 +335,8 @@ fr_status fr_tune(const struct fr_cluster *prior, const struct fr_run *const *ru
                   struct fr_error *err) {
     struct problem p = {.prior = *prior,
                         .threads = options->threads ? options->threads : 1,
-                        .scale = options->scale > 0 ? options->scale : usual_scale};
+                        .scale = options->scale > 0 ? options->scale : usual_scale,
+                        .one_release = options->one_release};
     const struct fr_run **usable = fr_calloc((size_t)n + 1, sizeof *usable);
     *r = (struct fr_tune_result){.cluster = *prior};
     p.log_error = fr_calloc((size_t)n + 1, sizeof *p.log_error);
@@ -376,11 +382,6 @@ static double missed_times(const struct fr_tune_result *r, const struct fr_run *
     return r->experts ? fr_run_missed_times(run) : 1;
 }
 
-/* Was its model, or its plan, among the rows? */
-static bool seen(const struct fr_tune_result *r, const struct fr_run *run, bool plan) {
-    return seen_at(r, run, plan) < r->n_seen;
-}
-
 double fr_tune_gradient(const struct fr_tune_result *r, const struct fr_run *run,
                         double gradient[FR_KNOWN_MAX]) {
     double base_s = fr_run_predict_s(&r->cluster, run);
@@ -421,22 +422,37 @@ static double unseen(const struct fr_tune_result *r, const struct fr_run *run) {
     return hypot(kind, pipeline_unseen(r, run));
 }
 
+/* The effects of the run that were not among the rows. */
+static double unknown(const struct fr_tune_result *r, const struct fr_run *run, bool model) {
+    bool unknown[FR_SEEN_COUNT];
+    for (int what = 0; what < FR_SEEN_COUNT; what++)
+        unknown[what] = seen_at(r, run, what) == r->n_seen;
+    unknown[FR_SEEN_MODEL] &= model;
+    return fr_effects_of(r->effect, missed_times(r, run), unknown);
+}
+
 double fr_tune_spread(const struct fr_tune_result *r, const struct fr_run *run) {
-    return hypot(fr_effects_of(r->effect, missed_times(r, run), !seen(r, run, false),
-                               !seen(r, run, true)),
-                 unseen(r, run));
+    return hypot(unknown(r, run, true), unseen(r, run));
 }
 
 double fr_tune_own(const struct fr_tune_result *r, const struct fr_run *run) {
-    return hypot(fr_effects_of(r->effect, missed_times(r, run), false, !seen(r, run, true)),
-                 pipeline_unseen(r, run));
+    return hypot(unknown(r, run, false), pipeline_unseen(r, run));
+}
+
+double fr_tune_missed(const struct fr_tune_result *r, const double gradient[FR_KNOWN_MAX]) {
+    double sum = 0;
+    for (int k = 0; k < r->n_known; k++)
+        if (r->index[k] >= FR_KNOWN_SEEN)
+            sum += gradient[k] * r->seen[r->index[k] - FR_KNOWN_SEEN].missed;
+    return sum;
 }
 
 void fr_tune_interval(const struct fr_tune_result *r, const struct fr_run *run,
-                      double *predicted_s, double *low_s, double *high_s) {
+                      struct fr_interval *of) {
     double gradient[FR_KNOWN_MAX];
-    *predicted_s = fr_tune_gradient(r, run, gradient);
+    of->model_s = fr_tune_gradient(r, run, gradient);
     double half = r->stretch * hypot(fr_tune_deviation(r, gradient), fr_tune_spread(r, run));
-    *low_s = *predicted_s * exp(-half);
-    *high_s = *predicted_s * exp(half);
+    of->expected_s = of->model_s * exp(fr_tune_missed(r, gradient));
+    of->low_s = of->expected_s * exp(-half);
+    of->high_s = of->expected_s * exp(half);
 }

@@ -45,6 +45,7 @@ struct fr_tune_options {
                       held and has one is uncertain by it, else certain */
     bool values_only;    /**< how sure they are is not asked, and left zero */
     bool keep_unrefuted; /**< leave all as it is where the runs do not refute it */
+    bool one_release; /**< these and those to be predicted are of one release of the software */
     const struct fr_tune_result *start; /**< where to start from; NULL: the priors */
     int threads;
 };
@@ -67,10 +68,11 @@ struct fr_tune_result {
     int n_fitted; /**< the first entries of index */
     int n_known;  /**< and those that stayed, at the widths of their priors; then operations */
     /** Which coefficients the covariance is of; an operation is FR_COEFFICIENT_MAX + op, products
-     *  beyond those measured FR_KNOWN_BEYOND, model or plan i of `seen` FR_KNOWN_SEEN + i. */
+     *  beyond those measured FR_KNOWN_BEYOND, entry i of `seen` FR_KNOWN_SEEN + i. */
     int index[FR_KNOWN_MAX];
     double covariance[FR_KNOWN_MAX * FR_KNOWN_MAX]; /**< [n_known][n_known] */
-    struct fr_tuning_seen seen[FR_TUNING_SEEN_MAX]; /**< models and plans of the rows */
+    struct fr_tuning_seen
+        seen[FR_TUNING_SEEN_MAX]; /**< models, plans, plans of models of the rows */
     int n_seen;
     int rows;  /**< that took part */
     bool kept; /**< nothing was moved: the runs do not refute the cluster's values */
@@ -96,8 +98,8 @@ fr_status fr_tune(const struct fr_cluster *prior, const struct fr_run *const *ru
  *  measured, to the index. */
 void fr_tune_add_operations(struct fr_tune_result *result);
 
-/** Derivatives of ln(predicted time) by what is known, in order of `index`, and the prediction
- *  itself [s]. */
+/** Derivatives of ln(predicted time) by what is known, in order of `index`, and what the model
+ *  predicts [s]. */
 double fr_tune_gradient(const struct fr_tune_result *result, const struct fr_run *run,
                         double gradient[FR_KNOWN_MAX]);
 
@@ -106,9 +108,12 @@ double fr_tune_gradient(const struct fr_tune_result *result, const struct fr_run
 double fr_tune_deviation(const struct fr_tune_result *result,
                          const double gradient[FR_KNOWN_MAX]);
 
-/** What the model misses of @p run, in logarithms: the effects together, but of a model or a plan that was among the
- *  rows, which the deviation has; and besides, since the rows' errors say nothing of a kind of run of which they held
- *  none, FR_TUNE_UNSEEN for a mixture of experts and for sharded gradients, and for a pipeline what was missed of any
+/** What runs of the same model or plan took longer than the model predicts, in the mean, in logarithms. */
+double fr_tune_missed(const struct fr_tune_result *result, const double gradient[FR_KNOWN_MAX]);
+
+/** What the model misses of @p run, in logarithms: the effects together, but of a model, a plan or a plan of a model
+ *  that was among the rows, which the deviation has; and besides, since the rows' errors say nothing of a kind of run of
+ *  which they held none, FR_TUNE_UNSEEN for a mixture of experts and for sharded gradients, and for a pipeline what was missed of any
  *  plan before. */
 double fr_tune_spread(const struct fr_tune_result *result, const struct fr_run *run);
 #define FR_TUNE_UNSEEN 0.1
@@ -116,11 +121,18 @@ double fr_tune_spread(const struct fr_tune_result *result, const struct fr_run *
 /** Of that, what is the plan's own and not common to all plans of one model. */
 double fr_tune_own(const struct fr_tune_result *result, const struct fr_run *run);
 
-/** Prediction of a run [s] and its 90 % interval,
- *      predicted exp(+- stretch sqrt(deviation^2 + fr_tune_spread^2)).
+/** What is said of the time of an iteration [s]. */
+struct fr_interval {
+    double model_s;       /**< by the model alone */
+    double expected_s;    /**< and by what it missed of runs of the same model or plan */
+    double low_s, high_s; /**< hold 90 % */
+};
+
+/** Prediction of a run and its 90 % interval,
+ *      expected = model exp(fr_tune_missed), expected exp(+- stretch sqrt(deviation^2 + fr_tune_spread^2)).
  *  `stretch` is half a 90 % interval of the mixture of normals that the effects' sizes leave, over its standard
  *  deviation. */
 void fr_tune_interval(const struct fr_tune_result *result, const struct fr_run *run,
-                      double *predicted_s, double *low_s, double *high_s);
+                      struct fr_interval *interval);
 
 #endif

@@ -115,10 +115,10 @@ static void json_seen(struct fr_json_writer *w, const struct fr_tune_result *r) 
         const double *row = r->covariance + (size_t)(from + i) * (size_t)r->n_known;
         const struct fr_tuning_seen *seen = &r->seen[i];
         fr_json_begin_object(w);
-        fr_json_add_array(w, seen->plan ? "plan" : "model");
-        for (int k = 0; k < (seen->plan ? FR_TUNING_KEY : 2); k++)
-            fr_json_put_integer(w, seen->key[k]);
+        fr_json_add_array(w, fr_seen_names[seen->what]);
+        for (int k = 0; k < fr_seen_keys[seen->what]; k++) fr_json_put_integer(w, seen->key[k]);
         fr_json_end_array(w);
+        fr_json_add_number(w, "missed", seen->missed);
         fr_json_add_array(w, "covariance");
         for (int j = 0; j < fr_coefficient_count(); j++) {
             int b = place_of(r, j);

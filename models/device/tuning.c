@@ -7,6 +7,9 @@ static const char *const keys[] = {"spread", "stretch", "covariance", "coefficie
                                    "runs",   "files",   "mean_error", "experts",      "sharded",
                                    "kept",   "effects", "pipelined",  "seen",         NULL};
 
+const char *const fr_seen_names[] = {"model", "plan", "plan_of_model", NULL};
+const int fr_seen_keys[] = {2, 6, 11};
+
 const char *const fr_tuning_effect_names[] = {"model", "plan",   "plan_of_model", "release",
                                               "run",   "device", "network",       NULL};
 
@@ -38,18 +41,22 @@ static fr_status read_row(const struct fr_json *rows, int i, struct fr_tuning *t
     return FR_OK;
 }
 
-/* {"model": [4096, 32], "covariance": [...]}, or "plan" and its six degrees.  Each row holds the coefficients, then
- * those before it and itself. */
+/* {"model": [4096, 32], "missed": 0.01, "covariance": [...]}, or "plan" and its six degrees, or "plan_of_model".  Each
+ * row holds the coefficients, then those before it and itself.  Older files missed nothing in the mean. */
 static fr_status read_seen(const struct fr_json *list, int i, struct fr_tuning *t,
                            struct fr_error *err) {
-    static const char *const seen_keys[] = {"model", "plan", "covariance", NULL};
+    static const char *const keys_of[] = {"model",  "plan",       "plan_of_model",
+                                          "missed", "covariance", NULL};
     struct fr_json one = fr_json_element(list, i);
-    FR_TRY(fr_json_object(&one, seen_keys, err));
-    struct fr_json key = fr_json_member(&one, "plan"), row = fr_json_member(&one, "covariance");
+    FR_TRY(fr_json_object(&one, keys_of, err));
+    struct fr_json row = fr_json_member(&one, "covariance"), key;
     struct fr_tuning_seen *seen = &t->seen[i];
-    seen->plan = fr_json_present(&key);
-    if (!seen->plan) key = fr_json_member(&one, "model");
-    int length = seen->plan ? FR_TUNING_KEY : 2, wide = t->n + t->n_seen;
+    for (seen->what = FR_SEEN_COUNT - 1;; seen->what--) {
+        key = fr_json_member(&one, fr_seen_names[seen->what]);
+        if (fr_json_present(&key) || seen->what == FR_SEEN_MODEL) break;
+    }
+    FR_TRY(fr_json_get_number(&one, "missed", false, -10, 10, &seen->missed, err));
+    int length = fr_seen_keys[seen->what], wide = t->n + t->n_seen;
     FR_TRY(fr_json_array(&key, length, length, err));
     for (int k = 0; k < length; k++) {
         struct fr_json at = fr_json_element(&key, k);

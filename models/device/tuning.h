@@ -3,14 +3,14 @@
  *
  *  The posterior of the coefficients' logarithms is taken as normal; `effect` is what the model
  *  misses of runs even with the best coefficients, also in logarithms, `spread` all of it together, and
- *  `stretch` how many standard deviations hold 90 %.  What is missed of models and plans that were among the runs is
- *  known better, together with the coefficients: `seen`.  calibrate/runs/interval.h makes intervals of it. */
+ *  `stretch` how many standard deviations hold 90 %.  What is missed of models, plans and plans of models that were
+ *  among the runs is known better, together with the coefficients: `seen`.  calibrate/runs/interval.h makes intervals of it. */
 #ifndef FR_MODELS_DEVICE_TUNING_H
 #define FR_MODELS_DEVICE_TUNING_H
 
 #include "base/json.h"
 
-enum { FR_TUNING_MAX = 24, FR_TUNING_SEEN_MAX = 32, FR_TUNING_KEY = 6 };
+enum { FR_TUNING_MAX = 24, FR_TUNING_SEEN_MAX = 32, FR_TUNING_KEY = 11 };
 
 /** What runs share that the model misses: of a model, of a plan, of a plan of a model, of a release of the
  *  software, and of one run; and how far coefficients of the device and of the network lie from the preset
@@ -18,10 +18,18 @@ enum { FR_TUNING_MAX = 24, FR_TUNING_SEEN_MAX = 32, FR_TUNING_KEY = 6 };
 enum { FR_TUNING_EFFECTS = 7 };
 extern const char *const fr_tuning_effect_names[];
 
-/** A model (hidden, layers) or a plan (tp, pp, cp, ep, zero, chunks) among the runs; the rest of the key is 0. */
+/** Who among the runs shares what is missed: a model (hidden, layers), a plan (tp, pp, cp, ep, zero, chunks), a plan
+ *  of a model (both keys, sequence, micro-batch, and a number made of all else that decides its passes and exchanges). */
+typedef enum { FR_SEEN_MODEL, FR_SEEN_PLAN, FR_SEEN_KIND, FR_SEEN_COUNT } fr_seen;
+/** Their members in a file, then NULL, and how many numbers their keys have. */
+extern const char *const fr_seen_names[];
+extern const int fr_seen_keys[];
+
 struct fr_tuning_seen {
-    bool plan;
-    int64_t key[FR_TUNING_KEY];
+    fr_seen what;
+    int64_t key[FR_TUNING_KEY]; /**< what is beyond fr_seen_keys[what] is 0 */
+    double
+        missed; /**< the mean, in logarithms: runs of it take exp(missed) of what is predicted */
 };
 
 struct fr_tuning {

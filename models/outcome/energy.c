@@ -71,8 +71,8 @@ bool fr_energy_interval(const struct fr_cluster *cluster, const struct fr_outcom
     double power = cluster->device.power.uncertainty, below = 0, above = 0;
     if (!isfinite(out->energy_J)) return false;
     if (out->high_s > 0) {
-        below = 1 - out->low_s / out->time_s;
-        above = out->high_s / out->time_s - 1;
+        below = 1 - out->low_s / fr_outcome_expected_s(out);
+        above = out->high_s / fr_outcome_expected_s(out) - 1;
     }
     *low_J = out->energy_J * fmax(0, 1 - hypot(below, power));
     *high_J = out->energy_J * (1 + hypot(above, power));

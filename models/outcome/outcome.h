@@ -69,6 +69,9 @@ extern const char *const fr_energy_names[];
 /** Of the device's memory; a plan that needs more is near the edge (see fr_memory_near_edge). */
 #define FR_MEMORY_EDGE 0.9
 
+/** By which share what is expected differs from the model's time where reports show both. */
+#define FR_EXPECTED_DIFFERS 0.0005
+
 struct fr_job;
 
 struct fr_outcome {
@@ -81,7 +84,9 @@ struct fr_outcome {
     int64_t ranks;
     double parameters, parameters_rank_max;
     double parameters_frozen; /**< of parameters, not trained */
-    double time_s;        /**< one iteration; NaN where the plan cannot be laid out at all */
+    double time_s; /**< one iteration; NaN where the plan cannot be laid out at all */
+    double
+        expected_s; /**< with what runs of the same model or plan took besides; 0: not told */
     double low_s, high_s; /**< its 90 % interval, where someone stated one; else 0 */
     double energy_J; /**< one iteration, of all that the cluster states; NaN: no power stated */
     double energy_part_J[FR_ENERGY_COUNT];
@@ -103,6 +108,12 @@ struct fr_outcome {
     double iterations;                   /**< to the loss; NaN unknown */
     double total_time_s, total_energy_J; /**< NaN unknown */
 };
+
+/** What an iteration is expected to take: its time, and what runs of the same model or plan took besides where that is
+ *  known. */
+static inline double fr_outcome_expected_s(const struct fr_outcome *out) {
+    return out->expected_s > 0 ? out->expected_s : out->time_s;
+}
 
 /** The largest of those shares; 0: nothing is lost. */
 static inline double fr_outcome_lossy(const struct fr_outcome *out) {

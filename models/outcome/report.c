@@ -186,6 +186,8 @@ void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
     fr_json_add_number(w, "parameters_per_rank_max", priced ? out->parameters_rank_max : NAN);
     fr_json_add_number(w, "iteration_time_s", out->time_s);
     if (out->high_s > 0) {
+        if (fabs(fr_outcome_expected_s(out) / out->time_s - 1) >= FR_EXPECTED_DIFFERS)
+            fr_json_add_number(w, "iteration_time_expected_s", out->expected_s);
         fr_json_add_number(w, "iteration_time_low_s", out->low_s);
         fr_json_add_number(w, "iteration_time_high_s", out->high_s);
         fr_json_add_string(w, "interval_from",

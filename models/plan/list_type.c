@@ -8,18 +8,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/digest.h"
 #include "models/plan/key.h"
 
 enum { RUNS_MAX = 48 }; /* characters of a list written out */
-
-/* FNV-1a over @p n numbers. */
-static uint64_t digest(uint64_t so_far, const int64_t *values, int64_t n) {
-    for (int64_t i = 0; i < n; i++)
-        for (int byte = 0; byte < 8; byte++)
-            so_far = (so_far ^ ((uint64_t)values[i] >> 8 * byte & 255)) * 0x100000001b3;
-    return so_far;
-}
-static const uint64_t digest_start = 0xcbf29ce484222325;
 
 static const char *list_runs(const int64_t *values, int64_t n, char *out, size_t capacity) {
     char runs[2 * RUNS_MAX];
@@ -33,7 +25,7 @@ static const char *list_runs(const int64_t *values, int64_t n, char *out, size_t
     if (used < RUNS_MAX)
         snprintf(out, capacity, "%s", runs);
     else
-        snprintf(out, capacity, "#%016" PRIx64, digest(digest_start, values, n));
+        snprintf(out, capacity, "#%016" PRIx64, fr_digest(FR_DIGEST_START, values, n));
     return out;
 }
 
@@ -209,11 +201,11 @@ static void write_order(const struct fr_plan_key *key, const struct fr_plan *pla
 static const char *order_text(const struct fr_plan_key *key, const struct fr_plan *plan,
                               char *out, size_t capacity) {
     const struct fr_schedule_order *o = plan->order;
-    uint64_t sum = digest_start;
+    uint64_t sum = FR_DIGEST_START;
     (void)key;
     for (int64_t i = 0; o && i < o->stages * o->n_slots; i++) {
         const int64_t pass[] = {o->slots[i].kind, o->slots[i].micro, o->slots[i].chunk};
-        sum = digest(sum, pass, 3);
+        sum = fr_digest(sum, pass, 3);
     }
     if (o)
         snprintf(out, capacity, "%s #%016" PRIx64, plan->schedule->name, sum);
@@ -268,7 +260,7 @@ static const char *placement_text(const struct fr_plan_key *key, const struct fr
     size_t used = strlen(out);
     if (c->list)
         fr_line_addf(out, capacity, &used, " #%016" PRIx64,
-                     digest(digest_start, c->list, c->n_list));
+                     fr_digest(FR_DIGEST_START, c->list, c->n_list));
     return out;
 }
 

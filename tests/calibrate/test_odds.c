@@ -74,7 +74,8 @@ static double half_width(const char *p90, bool alone, double *comm_share) {
                           "overlap=gradient", residuals,         NULL};
     struct fr_job job;
     static struct fr_tune_result known;
-    double predicted_s, low_s, high_s, moved_s;
+    struct fr_interval of;
+    double moved_s;
     snprintf(residuals, sizeof residuals,
              "cluster.collectives.all_reduce={\"form\":\"log\",\"c1\":\"20 "
              "us\",\"message\":\"total\",\"c2\":\"0.01 "
@@ -87,15 +88,15 @@ static double half_width(const char *p90, bool alone, double *comm_share) {
         for (int a = 0; a < known.n_known; a++)
             if (known.index[a] < FR_COEFFICIENT_MAX)
                 known.covariance[a * known.n_known + a] = 0;
-    fr_interval_plan(&known, &job.workload, &job.plan, &predicted_s, &low_s, &high_s);
+    fr_interval_plan(&known, &job.workload, &job.plan, &of);
     const struct fr_run run = {.workload = job.workload, .plan = job.plan};
     struct fr_cluster slower = job.cluster;
     slower.price[FR_OP_ALL_REDUCE].c1_s *= 1.01;
     slower.price[FR_OP_ALL_REDUCE].c2_s_per_B *= 1.01;
     moved_s = fr_run_predict_s(&slower, &run);
-    *comm_share = log(moved_s / predicted_s) / log(1.01);
+    *comm_share = log(moved_s / of.model_s) / log(1.01);
     fr_job_free(&job);
-    return log(high_s / low_s) / 2;
+    return log(of.high_s / of.low_s) / 2;
 }
 
 /* No width of its own, none from it; alone, its share of the time times ln(1 + p90); with the rest,

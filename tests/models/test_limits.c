@@ -238,7 +238,7 @@ static void of_what_a_calibration_says(void **state) {
         "\"held_out\": 0.1, \"variation\": 0.1, \"reasons\": [\"a\"]}, \"tuning\": "
         "{\"spread\": 0.1, \"stretch\": 2, \"experts\": true, \"sharded\": false, "
         "\"covariance\": [[0.1]], \"coefficients\": [{\"fitted\": true, \"name\": \"tail\"}], "
-        "\"seen\": [{\"model\": [64, 8], \"covariance\": [0, 1]}]}}";
+        "\"seen\": [{\"model\": [64, 8], \"missed\": 0.1, \"covariance\": [0, 1]}]}}";
     static const struct limit limits[] = {
         {"calibration.held_out", "-0.1", "0", "1e9", "1000000000.5", false},
         {"calibration.variation", "-0.1", "0", "1e9", "1000000000.5", false},
@@ -253,6 +253,7 @@ static void of_what_a_calibration_says(void **state) {
         {"tuning.experts", NULL, "true", "false", "2", false},
         {"tuning.sharded", NULL, "true", "false", "2", false},
         {"tuning.seen.0.model.0", "-1", "0", NULL, "2.5", true},
+        {"tuning.seen.0.missed", "-10.1", "-10", "10", "10.1", false},
         {"tuning.seen.0.covariance.0", "-1000000.5", "-1e6", "1e6", "1000000.5", true},
         {"tuning.seen.0.covariance.1", "-0.1", "0", "1e6", "1000000.5", true},
         {"tuning.coefficients.0.fitted", NULL, "true", NULL, "2", true},

@@ -103,16 +103,18 @@ static void models_and_plans_are_read(void **state) {
     struct fr_error err = {0};
     (void)state;
     if (read(WITH("[{\"model\": [4096, 32], \"covariance\": [-1, 0.5, 3]}, {\"plan\": [8, 4, "
-                  "1, 2, 3, 5], "
+                  "1, 2, 3, 5], \"missed\": -0.25, "
                   "\"covariance\": [4, 5, -6, 7]}]"),
              &t, &err) != FR_OK)
         fail_msg("%s: %s", err.where, err.detail);
     static const double wanted[] = {-1, 0.5, 3, -6, 4, 5, -6, 7};
     static const int64_t plan[] = {8, 4, 1, 2, 3, 5};
     assert_int_equal(t.n_seen, 2);
-    assert_true(!t.seen[0].plan && t.seen[0].key[0] == 4096 && t.seen[0].key[1] == 32 &&
-                t.seen[0].key[2] == 0);
-    assert_true(t.seen[1].plan && memcmp(t.seen[1].key, plan, sizeof plan) == 0);
+    assert_true(t.seen[0].what == FR_SEEN_MODEL && t.seen[0].key[0] == 4096 &&
+                t.seen[0].key[1] == 32 && t.seen[0].key[2] == 0);
+    assert_true(t.seen[0].missed == 0 && t.seen[1].missed == -0.25);
+    assert_true(t.seen[1].what == FR_SEEN_PLAN &&
+                memcmp(t.seen[1].key, plan, sizeof plan) == 0);
     for (int i = 0; i < 8; i++) assert_true(t.seen_covariance[i] == wanted[i]);
 }
 
@@ -121,7 +123,10 @@ static void models_that_do_not_fit_are_refused(void **state) {
     static const char *const wrong[] = {
         WITH("[{\"model\": [4096], \"covariance\": [0, 0, 1]}]"),
         WITH("[{\"plan\": [1, 1, 1, 1, 0], \"covariance\": [0, 0, 1]}]"),
+        WITH(
+            "[{\"plan_of_model\": [1, 1, 1, 1, 0, 1, 1, 1, 1, 1], \"covariance\": [0, 0, 1]}]"),
         WITH("[{\"covariance\": [0, 0, 1]}]"),
+        WITH("[{\"model\": [4096, 32], \"missed\": 11, \"covariance\": [0, 0, 1]}]"),
         WITH("[{\"model\": [4096, 32], \"covariance\": [0, 1]}]"),
         WITH("[{\"model\": [4096, 32], \"covariance\": [0, 0, -1]}]"),
         WITH("[{\"model\": [4096, -1], \"covariance\": [0, 0, 1]}]"),

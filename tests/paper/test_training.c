@@ -7,10 +7,9 @@
 #include "tests/paper/accuracy.h"
 
 /* Coverages outside what their notes ask; each must really miss, and docs/accuracy.md says so: more rows than 97 in
- * 100 lie in intervals that are honest of one model's runs, but wide. */
+ * 100 lie in intervals that are honest of one model's runs, but wide; of nine runs of B200, 14 predictions of 18. */
 static const char *const known_misses[] = {"dgxc/coverage", "dgxc_fp8/coverage",
-                                           "bridge_b300/coverage", "bridge_gb300/coverage",
-                                           NULL};
+                                           "bridge_b200/coverage", NULL};
 
 static void tables_reach_what_they_must(void **state) {
     struct fr_reproduction r = {0};

@@ -1,11 +1,12 @@
 /* MLPerf Training's pre-training runs: predicted blind, and after one refit a machine; fine-tuning by adapters: blind.
  *
  *      blind   the preset as it is, nothing fitted to these rows
- *      refit   the efficiency of products fitted to the machine's smallest run where that refutes the preset,
- *              beyond what releases of the software differ, its larger ones predicted; and the same for each
- *              round of a machine, which is a release
+ *      refit   fitted to a machine's smallest run, its larger ones predicted: the efficiency of products where that run
+ *              refutes the preset, beyond what releases of the software differ, and what was missed of its plan
  *
- * A machine is a preset; its smallest run the one on the fewest ranks, of those the first in the file.
+ * A machine is what the submitter's system is called but for its size: eos-dfw, hpg.dgxb200x8.  The same for all machines
+ * of a preset taken as one, which are of several owners and years; and for those in one round, which is a release of the
+ * software.  Smallest is the run on the fewest ranks, of those the first in the file.
  * Plans, precisions and widths of gradients are as the submitters set them.  Rows of accelerators that no
  * preset describes are counted; copies and rows of quality C are left out.  How the published plans rank
  * among ours: forerun reproduce plans. */
@@ -22,7 +23,7 @@
 #include "calibrate/runs/interval.h"
 
 static const struct fr_table_limits blind_limits = {.mean = 0.06, FR_TABLE_COVERED};
-static const struct fr_table_limits lora_limits = {FR_TABLE_COVERED};
+static const struct fr_table_limits covered_limits = {FR_TABLE_COVERED};
 static const struct fr_table_limits refit_limits = {.mean = 0.04, FR_TABLE_COVERED};
 
 /* ---- predictions ------------------------------------------------------------------------- */
@@ -66,23 +67,43 @@ static const struct fr_run *smallest(const struct fr_run *const *runs, int n) {
     return least;
 }
 
+/* What runs of a preset are refitted together: those of which a note is the same; NULL: all. */
+static const struct refit {
+    const char *name, *procedure, *note;
+    double release; /* by which they may differ */
+    const struct fr_table_limits *limits;
+} refits[] = {{"mlperf_refit", "from each machine's smallest run, its larger ones predicted",
+               "note.machine", FR_TUNE_RELEASE, &refit_limits},
+              {"mlperf_refit_preset", "the same, all machines of a preset taken as one", NULL,
+               FR_TUNE_RELEASE, &covered_limits},
+              {"mlperf_refit_round",
+               "the same for each round (release of the software) of all machines of a preset",
+               "note.round", 0, &refit_limits}};
+
+enum { REFITS = sizeof refits / sizeof *refits };
+
 struct study {
-    struct part blind, refit, of_round;
+    struct part blind, refit[REFITS];
     struct fr_tune_result *known;
 };
 
-static bool same_round(const struct fr_run *a, const struct fr_run *b) {
-    return strcmp(fr_run_row_get(a->row, "note.round"), fr_run_row_get(b->row, "note.round")) ==
-           0;
+static const char *note_of(const struct refit *how, const struct fr_run *run) {
+    const char *note = how->note ? fr_run_row_get(run->row, how->note) : NULL;
+    return note ? note : "";
 }
 
-/* Fit to the smallest of some runs of a machine, predict those of them on more ranks. */
-static fr_status refit(struct part *p, const struct fr_cluster *preset,
-                       const struct fr_run *const *runs, int n, double release,
-                       struct fr_tune_result *known, struct fr_error *err) {
+static bool together(const struct refit *how, const struct fr_run *a, const struct fr_run *b) {
+    return strcmp(note_of(how, a), note_of(how, b)) == 0;
+}
+
+/* Fit to the smallest of some runs, predict those of them on more ranks. */
+static fr_status refit_some(struct part *p, const struct fr_cluster *preset,
+                            const struct fr_run *const *runs, int n, double release,
+                            struct fr_tune_result *known, struct fr_error *err) {
     struct fr_tune_options options = fr_procedure_tuning();
     const struct fr_run *least = smallest(runs, n);
     options.scale = hypot(FR_TUNE_MISSED, release);
+    options.one_release = release == 0;
     int from = p->n;
     for (int i = 0; i < n; i++)
         if (fr_plan_ranks(&runs[i]->plan) > fr_plan_ranks(&least->plan))
@@ -93,18 +114,19 @@ static fr_status refit(struct part *p, const struct fr_cluster *preset,
     return FR_OK;
 }
 
-/* The same for the runs of each round, in order of appearance. */
-static fr_status refit_rounds(struct study *s, const struct fr_cluster *preset,
-                              const struct fr_run *const *runs, int n, struct fr_error *err) {
+/* The same for all that are refitted together, in order of appearance. */
+static fr_status refit_each(struct study *s, int which, const struct fr_cluster *preset,
+                            const struct fr_run *const *runs, int n, struct fr_error *err) {
+    const struct refit *how = &refits[which];
     const struct fr_run **some = fr_calloc((size_t)n + 1, sizeof *some);
     fr_status status = some ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     for (int i = 0; i < n && status == FR_OK; i++) {
         int first = 0, count = 0;
-        while (!same_round(runs[first], runs[i])) first++;
+        while (!together(how, runs[first], runs[i])) first++;
         if (first < i) continue;
         for (int k = i; k < n; k++)
-            if (same_round(runs[k], runs[i])) some[count++] = runs[k];
-        status = refit(&s->of_round, preset, some, count, 0, s->known, err);
+            if (together(how, runs[k], runs[i])) some[count++] = runs[k];
+        status = refit_some(&s->refit[which], preset, some, count, how->release, s->known, err);
     }
     free(some);
     return status;
@@ -146,9 +168,9 @@ static fr_status machine(struct study *s, const char *name, const struct fr_tabl
     if (status == FR_OK) {
         fr_interval_known(&preset, runs[0]->workload.dtype, s->known);
         predict(&s->blind, from, &preset, s->known);
-        status = refit(&s->refit, &preset, runs, n, FR_TUNE_RELEASE, s->known, err);
     }
-    if (status == FR_OK) status = refit_rounds(s, &preset, runs, n, err);
+    for (int k = 0; k < REFITS && status == FR_OK; k++)
+        status = refit_each(s, k, &preset, runs, n, err);
     fr_cluster_free(&preset);
     return status;
 }
@@ -205,25 +227,22 @@ static fr_status make(struct fr_reproduction *r, const struct fr_table_set *set,
                       struct fr_error *err) {
     struct study s = {
         .blind = {"mlperf_blind", "presets as they are", &blind_limits, NULL, NULL, NULL, 0},
-        .refit = {"mlperf_refit",
-                  "efficiency from each machine's smallest run, its larger ones predicted",
-                  &refit_limits, NULL, NULL, NULL, 0},
-        .of_round = {"mlperf_refit_round",
-                     "the same for each round (release of the software) of each machine",
-                     &refit_limits, NULL, NULL, NULL, 0},
         .known = fr_calloc(1, sizeof *s.known)};
-    bool fits = part_make(set->n, &s.blind) && part_make(set->n, &s.refit) &&
-                part_make(set->n, &s.of_round) && s.known;
+    bool fits = part_make(set->n, &s.blind) && s.known;
+    for (int k = 0; k < REFITS; k++) {
+        s.refit[k] = (struct part){.name = refits[k].name,
+                                   .procedure = refits[k].procedure,
+                                   .limits = refits[k].limits};
+        fits = part_make(set->n, &s.refit[k]) && fits;
+    }
     fr_status status = fits ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     for (int i = 0; fr_mlperf_machine(i) && status == FR_OK; i++)
         status = machine(&s, fr_mlperf_machine(i), set, err);
     if (status == FR_OK) status = add_part(r, &s.blind, err);
-    if (status == FR_OK) status = add_part(r, &s.refit, err);
-    if (status == FR_OK) status = add_part(r, &s.of_round, err);
+    for (int k = 0; k < REFITS && status == FR_OK; k++) status = add_part(r, &s.refit[k], err);
     if (status == FR_OK) add_without(r, fr_mlperf_file, set);
     part_free(&s.blind);
-    part_free(&s.of_round);
-    part_free(&s.refit);
+    for (int k = 0; k < REFITS; k++) part_free(&s.refit[k]);
     free(s.known);
     return status;
 }
@@ -232,7 +251,7 @@ static fr_status make(struct fr_reproduction *r, const struct fr_table_set *set,
 static fr_status fine_tuning(struct fr_reproduction *r, const struct fr_table_set *set,
                              struct fr_error *err) {
     struct study s = {
-        .blind = {"mlperf_lora", "presets as they are", &lora_limits, NULL, NULL, NULL, 0},
+        .blind = {"mlperf_lora", "presets as they are", &covered_limits, NULL, NULL, NULL, 0},
         .known = fr_calloc(1, sizeof *s.known)};
     bool fits = part_make(set->n, &s.blind) && s.known;
     fr_status status = fits ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");

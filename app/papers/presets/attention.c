@@ -3,7 +3,9 @@
  *
  *      rate(K) = peak share K / (K + half_keys),  backward times `backward`        models/device/device.h
  *
- * K is the sequence, or half of it where causal; least squares of the logarithms.
+ * K is the sequence, or half of it where causal; least squares of the logarithms.  As wide is left (/width) of the
+ * share what single kernels of these scatter by, of several releases of a library and of several libraries, since a run has
+ * one of them; of `backward` what the ratio of a kernel's two passes scatters by.
  *
  * Rates are of NVIDIA's cuDNN, in TFLOP/s, 128 values a head, causal flop counted once, from the tables of results in
  * its repository (NVIDIA/cudnn-frontend, benchmark/sdpa_benchmark_training/results and artifacts,
@@ -61,6 +63,8 @@ struct kernels {
     double peak;
 };
 
+enum { KERNELS_MAX = 16 };
+
 enum { SHARE, HALF_KEYS, BACKWARD, UNKNOWNS };
 
 /* ln(timed / the law's), forward and backward of each. */
@@ -92,24 +96,43 @@ static const struct {
             {"gb200-nvl72", KERNELS(gb200, 2500), "a GB200"},
             {"gb300-nvl72", KERNELS(gb300, 2500), "a GB300"}};
 
+/* Standard deviations that the law leaves: of a kernel's time, and of the ratio of its two passes. */
+static void widths(struct kernels *k, const double *unknown, double *kernel, double *ratio) {
+    double left[2 * KERNELS_MAX], squares = 0, of_ratios = 0;
+    residuals(k, unknown, left);
+    for (int i = 0; i < k->n; i++) {
+        squares += left[2 * i] * left[2 * i] + left[2 * i + 1] * left[2 * i + 1];
+        of_ratios += pow(left[2 * i + 1] - left[2 * i], 2);
+    }
+    *kernel = sqrt(squares / (2 * k->n - UNKNOWNS));
+    *ratio = sqrt(of_ratios / (k->n - 1));
+}
+
 fr_status fr_presets_attention(struct fr_reproduction *r, struct fr_error *err) {
     for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
         struct kernels k = told[i].timed;
         struct fr_cluster cluster = {0};
-        double said[UNKNOWNS] = {0.5, 300, 0.8}, rms = NAN;
+        double said[UNKNOWNS] = {0.5, 300, 0.8}, rms = NAN, kernel, ratio;
         char note[120];
         FR_TRY(fr_nlfit(residuals, &k, UNKNOWNS, 2 * (size_t)k.n, said, &rms, err));
         FR_TRY(fr_table_cluster(told[i].preset, &cluster, err));
         const struct fr_attention_rates *ours = &cluster.device.attention;
+        widths(&k, said, &kernel, &ratio);
         snprintf(note, sizeof note,
                  "%d kernels of %s, forward and backward: %.1f %% root mean square", k.n,
                  told[i].of, 100 * rms);
         fr_presets_add(r, told[i].preset, "attention.flash", said[SHARE], ours->flash, "1",
                        true, note);
+        fr_presets_add_width(r, told[i].preset, "attention.flash", kernel,
+                             cluster.widths.sigma[FR_VALUE_FLASH][FR_BF16],
+                             "what single kernels scatter by");
         fr_presets_add(r, told[i].preset, "attention.half_keys", said[HALF_KEYS],
                        ours->half_keys, "1", true, NULL);
         fr_presets_add(r, told[i].preset, "attention.backward", said[BACKWARD], ours->backward,
                        "1", true, NULL);
+        fr_presets_add_width(r, told[i].preset, "attention.backward", ratio,
+                             cluster.widths.sigma[FR_VALUE_FLASH_BACKWARD][FR_BF16],
+                             "what the ratio of a kernel's passes scatters by");
         fr_cluster_free(&cluster);
     }
     return FR_OK;

@@ -36,14 +36,15 @@ static int term_of(int part) {
 static fr_status add_interval(const struct fr_job *job, struct fr_validate_row *row,
                               struct fr_error *err) {
     struct fr_tune_result *known = fr_calloc(1, sizeof *known);
-    double predicted_s = 0, low_s = 0, high_s = 0;
+    struct fr_interval of;
     if (!known) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     fr_interval_known(&job->cluster, job->workload.dtype, known);
-    fr_interval_plan(known, &job->workload, &job->plan, &predicted_s, &low_s, &high_s);
+    fr_interval_plan(known, &job->workload, &job->plan, &of);
     free(known);
-    bool usable = predicted_s > 0 && isfinite(predicted_s);
-    row->predicted_low_s = usable ? row->predicted_s * low_s / predicted_s : row->predicted_s;
-    row->predicted_high_s = usable ? row->predicted_s * high_s / predicted_s : row->predicted_s;
+    bool usable = of.model_s > 0 && isfinite(of.model_s);
+    row->predicted_low_s = usable ? row->predicted_s * of.low_s / of.model_s : row->predicted_s;
+    row->predicted_high_s =
+        usable ? row->predicted_s * of.high_s / of.model_s : row->predicted_s;
     return FR_OK;
 }
 

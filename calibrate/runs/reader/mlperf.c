@@ -108,6 +108,20 @@ static void fine_tuning(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_row_set(out, "model.activation_store", "fp8");
 }
 
+/* Is a size written here, as in eos-dfw_n64_ngc25.01_nemo, tyche_ngpu256_ngc25.04_nemo and hpg.dgxb200x8.n16? */
+static bool is_size(const char *at) {
+    if ((*at != '_' && *at != '.') || at[1] != 'n') return false;
+    at += strncmp(at + 2, "gpu", 3) == 0 ? 5 : 2;
+    return *at >= '0' && *at <= '9';
+}
+
+/* What the submitter calls the system, but for how much of it. */
+static void set_machine(const struct fr_run_source *in, struct fr_run_row *out) {
+    const char *system = fr_run_cell(in, "system"), *end = system;
+    while (*end && !is_size(end)) end++;
+    fr_run_row_set(out, "note.machine", "%.*s", (int)(end - system), system);
+}
+
 static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) {
     fr_run_skip skip = time_of(in, out);
     if (skip != FR_RUN_USABLE) return skip;
@@ -134,6 +148,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     if (is(in, "fp8_param_gather", "yes")) fr_run_row_set(out, "model.weight_dtype", "fp8");
     fr_run_row_set(out, "note.device", "%s", fr_run_cell(in, "accelerator"));
     fr_run_row_set(out, "note.round", "%s", fr_run_cell(in, "round"));
+    set_machine(in, out);
     fr_run_row_set(out, "note.dtype", "%s", fr_run_cell(in, "precision"));
     return FR_RUN_USABLE;
 }

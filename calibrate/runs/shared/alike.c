@@ -3,36 +3,86 @@
 #include <math.h>
 #include <string.h>
 
-/* Where no row names a release there is but one. */
-static const double none = 1e-4, of_experts = 4;
+#include "base/digest.h"
+#include "models/workload/adapters.h"
 
-struct fr_tuning_seen fr_run_seen(const struct fr_run *run, bool plan) {
+/* Where no row names a release there is but one. */
+static const double none = 1e-4, more = 1.9;
+
+const int fr_seen_effects[] = {FR_EFFECT_MODEL, FR_EFFECT_PLAN, FR_EFFECT_KIND};
+
+static int64_t named(const char *name) {
+    uint64_t digest = FR_DIGEST_START;
+    for (const char *c = name; *c; c++) digest = fr_digest(digest, &(int64_t){*c}, 1);
+    return (int64_t)digest;
+}
+
+/* Whatever else of a plan decides what its passes and exchanges are, as one number that JSON holds. */
+static int64_t manner(const struct fr_plan *p) {
+    const int64_t of[] = {p->recompute,
+                          p->attention,
+                          p->offload,
+                          p->graphs,
+                          p->context_heads,
+                          p->etp,
+                          p->dispatch_ranks,
+                          p->overlap_experts,
+                          p->sequence_parallel,
+                          p->overlap_tp,
+                          p->overlap,
+                          p->adds_apart,
+                          p->blocking,
+                          p->duplex,
+                          p->forward,
+                          p->ghost,
+                          p->compression.scope,
+                          p->compression.gradient_stages,
+                          p->compression.forward_rank,
+                          named(p->schedule->name),
+                          named(p->method->name)};
+    return (int64_t)(fr_digest(FR_DIGEST_START, of, sizeof of / sizeof *of) >> 12);
+}
+
+struct fr_tuning_seen fr_run_seen(const struct fr_run *run, fr_seen what) {
     const struct fr_transformer *t = &run->workload.transformer;
     const struct fr_plan *p = &run->plan;
-    return plan
-               ? (struct fr_tuning_seen){true, {p->tp, p->pp, p->cp, p->ep, p->zero, p->chunks}}
-               : (struct fr_tuning_seen){false, {t->hidden, t->layers}};
+    const int64_t key[] = {t->hidden,
+                           t->layers,
+                           p->tp,
+                           p->pp,
+                           p->cp,
+                           p->ep,
+                           p->zero,
+                           p->chunks,
+                           t->sequence,
+                           p->micro_batch,
+                           what == FR_SEEN_KIND ? manner(p) : 0};
+    static const int from[] = {0, 2, 0};
+    struct fr_tuning_seen seen = {.what = what};
+    memcpy(seen.key, key + from[what], (size_t)fr_seen_keys[what] * sizeof *key);
+    return seen;
 }
 
 bool fr_run_is(const struct fr_run *run, const struct fr_tuning_seen *seen) {
-    const struct fr_tuning_seen own = fr_run_seen(run, seen->plan);
+    const struct fr_tuning_seen own = fr_run_seen(run, seen->what);
     return memcmp(own.key, seen->key, sizeof own.key) == 0;
 }
 
-bool fr_run_one_model(const struct fr_run *a, const struct fr_run *b) {
-    const struct fr_tuning_seen of_b = fr_run_seen(b, false);
+static bool one(const struct fr_run *a, const struct fr_run *b, fr_seen what) {
+    const struct fr_tuning_seen of_b = fr_run_seen(b, what);
     return fr_run_is(a, &of_b);
+}
+
+bool fr_run_one_model(const struct fr_run *a, const struct fr_run *b) {
+    return one(a, b, FR_SEEN_MODEL);
 }
 
 static bool one_plan(const struct fr_run *a, const struct fr_run *b) {
-    const struct fr_tuning_seen of_b = fr_run_seen(b, true);
-    return fr_run_is(a, &of_b);
+    return one(a, b, FR_SEEN_PLAN);
 }
 
 bool fr_run_one_kind(const struct fr_run *a, const struct fr_run *b) {
-    return fr_run_one_model(a, b) && one_plan(a, b) &&
-           a->workload.transformer.sequence == b->workload.transformer.sequence &&
-           a->plan.micro_batch == b->plan.micro_batch;
+    return one(a, b, FR_SEEN_KIND);
 }
 
 static const char *release_of(const struct fr_run *run) {
@@ -46,18 +96,19 @@ static bool one_release(const struct fr_run *a, const struct fr_run *b) {
 }
 
 double fr_run_missed_times(const struct fr_run *run) {
-    return run->workload.transformer.experts > 1 ? of_experts : 1;
+    const struct fr_transformer *t = &run->workload.transformer;
+    return t->experts > 1 || fr_transformer_frozen(t) ? more : 1;
 }
 
 bool fr_runs_alike(const struct fr_run *const *runs, int n, int *group[FR_EFFECT_ROW]) {
-    static bool (*const one[])(const struct fr_run *, const struct fr_run *) = {
+    static bool (*const alike[])(const struct fr_run *, const struct fr_run *) = {
         fr_run_one_model, one_plan, fr_run_one_kind, one_release};
     bool named = false;
     for (int level = 0; level < FR_EFFECT_ROW; level++) {
         int groups = 0;
         for (int i = 0; i < n; i++) {
             int k = 0;
-            while (k < i && !one[level](runs[k], runs[i])) k++;
+            while (k < i && !alike[level](runs[k], runs[i])) k++;
             group[level][i] = k < i ? group[level][k] : groups++;
         }
     }
@@ -66,21 +117,22 @@ bool fr_runs_alike(const struct fr_run *const *runs, int n, int *group[FR_EFFECT
 }
 
 void fr_effect_scales(double missed, bool releases, double scale[FR_EFFECTS]) {
-    scale[FR_EFFECT_MODEL] = missed;
-    scale[FR_EFFECT_PLAN] = scale[FR_EFFECT_KIND] = missed * sqrt(0.5);
+    scale[FR_EFFECT_MODEL] = scale[FR_EFFECT_PLAN] = missed * sqrt(0.5);
+    scale[FR_EFFECT_KIND] = missed;
     scale[FR_EFFECT_RELEASE] = releases ? FR_TUNE_RELEASE : none;
     scale[FR_EFFECT_ROW] = FR_TUNE_REPEAT;
     scale[FR_EFFECT_DEVICE] = scale[FR_EFFECT_NETWORK] = 1;
 }
 
-double fr_effects_of(const double sd[FR_EFFECTS], double times, bool model, bool plan) {
-    double sum = pow(sd[FR_EFFECT_KIND], 2);
-    if (model) sum += pow(sd[FR_EFFECT_MODEL], 2);
-    if (plan) sum += pow(sd[FR_EFFECT_PLAN], 2);
+double fr_effects_of(const double sd[FR_EFFECTS], double times,
+                     const bool unknown[FR_SEEN_COUNT]) {
+    double sum = 0;
+    for (int what = 0; what < FR_SEEN_COUNT; what++)
+        if (unknown[what]) sum += pow(sd[fr_seen_effects[what]], 2);
     return sqrt(times * times * sum + pow(sd[FR_EFFECT_RELEASE], 2) +
                 pow(sd[FR_EFFECT_ROW], 2));
 }
 
 double fr_effects_spread(const double sd[FR_EFFECTS], double times) {
-    return fr_effects_of(sd, times, true, true);
+    return fr_effects_of(sd, times, (const bool[]){true, true, true});
 }

@@ -6,14 +6,17 @@
  *      release  a kind under one release of the software, where the row says which (note.release, note.round)
  *
  *  What is missed of each is a random effect (calibrate/numbers/effects.h).  Standard deviations, in logarithms,
- *  before any row is seen, all from runs that no table of `reproduce training` holds:
+ *  before any row is seen:
  *
- *      model    0.05    MLPerf's runs under presets that knew none of them lie 5.5 % (H100) and 7 % (all) off in
- *      plan     0.05    the mean, 0.07 to 0.09 as a deviation: both together; the plan's half is shared by models
- *      release  0.065   GPT-3 on 512 and 768 H100 took 9 % less in MLPerf Training v3.1 than in v3.0 (three pairs)
- *      run      0.01    iterations of one run differ by about a percent (the same rows' p05 and p95)
+ *      model    0.035   MLPerf's runs under presets that knew none of them lay 5.5 % (H100) and 7 % (all) off in
+ *      plan     0.035   the mean, 0.07 to 0.09 as a deviation: all three together; half the variance is the plan's of a
+ *      kind     0.05    model, a quarter each the others', since fits to vTrain's and DGXC's rows leave most of it there
+ *      release  0.041   one plan's times under several releases, root mean square over four sources: MLPerf's GPT-3
+ *                       6.6 %, Megatron-Bridge's Llama 70B 3.2 %, DGXC's recipes 2.8 %, MLPerf's adapters 2.6 %
+ *      run      0.01    iterations of one run differ by about a percent (MLPerf's p05 and p95)
  *
- *  Of mixtures of experts, whose exchanges and hosts differ, four times as much is missed of model and plan. */
+ *  Of mixtures of experts, whose exchanges and hosts differ, and of adapters beside frozen weights 1.9 times as much is
+ *  missed of model, plan and kind: what the errors of presets alone say of mixtures (docs/accuracy.md, Intervals). */
 #ifndef FR_CALIBRATE_RUNS_SHARED_ALIKE_H
 #define FR_CALIBRATE_RUNS_SHARED_ALIKE_H
 
@@ -21,12 +24,11 @@
 #include "calibrate/runs/runs.h"
 #include "models/device/tuning.h"
 
-/** What the model misses of a plan, in logarithms: the error that counts as one. */
+/** What the model misses of a plan of a model, in logarithms: the error that counts as one. */
 #define FR_TUNE_MISSED 0.05
 
-/** Standard deviation of the logarithm of one plan's time between releases of the software: GPT-3 on 512 and 768
- *  H100 took 9 % less in MLPerf Training v3.1 than in v3.0, three pairs of runs. */
-#define FR_TUNE_RELEASE 0.065
+/** Standard deviation of the logarithm of one plan's time between releases of the software, as above. */
+#define FR_TUNE_RELEASE 0.041
 
 /** The same of iterations of one run. */
 #define FR_TUNE_REPEAT 0.01
@@ -35,8 +37,10 @@ bool fr_run_one_model(const struct fr_run *a, const struct fr_run *b);
 /** Of one model and plan, but for how much of it. */
 bool fr_run_one_kind(const struct fr_run *a, const struct fr_run *b);
 
-/** The model, or the plan, that a run is of. */
-struct fr_tuning_seen fr_run_seen(const struct fr_run *run, bool plan);
+/** Which effect each is, FR_EFFECT_... */
+extern const int fr_seen_effects[];
+/** The model, plan or plan of a model that a run is of, of which nothing is missed. */
+struct fr_tuning_seen fr_run_seen(const struct fr_run *run, fr_seen what);
 bool fr_run_is(const struct fr_run *run, const struct fr_tuning_seen *seen);
 
 /** How many times as much is missed of its model and plan as of a dense one. */
@@ -51,7 +55,8 @@ void fr_effect_scales(double missed, bool releases, double scale[FR_EFFECTS]);
 
 /** Standard deviation of all effects together, of a run that is missed @p times as much. */
 double fr_effects_spread(const double sd[FR_EFFECTS], double times);
-/** Of its kind, release and run, and of its @p model and @p plan where they count. */
-double fr_effects_of(const double sd[FR_EFFECTS], double times, bool model, bool plan);
+/** Of its release and run, and of its model, plan and kind where they are @p unknown. */
+double fr_effects_of(const double sd[FR_EFFECTS], double times,
+                     const bool unknown[FR_SEEN_COUNT]);
 
 #endif

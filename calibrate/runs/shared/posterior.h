@@ -11,9 +11,18 @@
  *  so that values which stay although rows say otherwise are the less certain for it, and values which rows agree
  *  with are as sure as those make them.
  *
- *  What is missed of the models and plans among the rows are further unknowns of the same, x being 0 of them: no
- *  prediction is moved by it.  Rows of one model and plan say what a coefficient and those two come to together and
- *  little of each, so that a run of the same plan is known far better than the three apart would make it. */
+ *  What is missed of the models, plans and plans of models among the rows are further unknowns of the same.  Where
+ *  coefficients are left is decided, so of these the mean is that given h, what is held where it was left,
+ *
+ *      missed = m_s + C_sh C_hh^-1 (h - m_h),
+ *
+ *  over all that the sizes may be given that h is there: the best linear unbiased prediction (Henderson, Biometrics
+ *  31, 1975), by which runs of the same take longer or shorter than the model says; the covariance is about (x, missed).
+ *  Held are x, and at 0 models and plans that say nothing of others (calibrate/runs/shared/telling.h): plans of models
+ *  take the whole of it then.
+ *
+ *  Rows of one model and plan say what a coefficient and these come to together and little of each, so that a run of
+ *  the same plan is known far better than each apart would make it. */
 #ifndef FR_CALIBRATE_RUNS_SHARED_POSTERIOR_H
 #define FR_CALIBRATE_RUNS_SHARED_POSTERIOR_H
 
@@ -29,17 +38,20 @@ struct fr_said {
     const double *sigma;    /**< [n_coefficients] of the priors */
     const int *of;          /**< [n_coefficients]: FR_EFFECT_DEVICE or FR_EFFECT_NETWORK */
     double missed;          /**< in place of FR_TUNE_MISSED */
-    const struct fr_tuning_seen *seen; /**< models and plans of the runs that are asked for */
+    const struct fr_tuning_seen *seen; /**< who of the runs is asked for */
     int n_seen;
+    bool one_release; /**< whatever the rows say, all are of the release that is asked for */
 };
 
 /** @param[out] covariance  [n_coefficients + n_seen][@p stride]: the coefficients', then of what is missed of each
  *                          of `seen`
+ *  @param[out] missed      [n_seen]: in the mean
  *  @param[out] sd          [FR_EFFECTS]: root mean squares over what they may be
  *  @param[out] stretch     half a 90 % interval of a run of a new model, plan and release over its standard
  *                          deviation: of a normal distribution 1.645
  *  @return FR_OK; FR_ERR_NUMERIC; FR_ERR_NOMEM. */
 fr_status fr_runs_posterior(const struct fr_said *said, double *covariance, size_t stride,
-                            double sd[FR_EFFECTS], double *stretch, struct fr_error *err);
+                            double *missed, double sd[FR_EFFECTS], double *stretch,
+                            struct fr_error *err);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "calibrate/runs/shared/alike.h"
 
-static const double surely = 0.975;
+static const double surely = 0.975, of_experts = 4;
 
 struct errors {
     const struct fr_run *const *runs;
@@ -42,7 +42,7 @@ static void model_says(const struct errors *p, int i, struct says *sum) {
         if (fr_run_one_model(p->runs[k], p->runs[i])) return;
     for (int k = i; k < p->n; k++) {
         if (!fr_run_one_model(p->runs[k], p->runs[i]) || !kind_error(p, k, &mean)) continue;
-        mean /= p->scale * fr_run_missed_times(p->runs[k]);
+        mean /= p->scale * (p->runs[k]->workload.transformer.experts > 1 ? of_experts : 1);
         squares += mean * mean;
         all += mean;
         n++;

@@ -3,8 +3,8 @@
  *  coefficient from what is missed of one model, and what they would move makes others worse.
  *
  *  With m_g the mean error over the runs of one model and plan, in units of what is missed of such a kind (`scale`,
- *  of mixtures of experts fr_run_missed_times as much), and as much missed of a model as of each of its plans, the
- *  covariance of one model's n kinds is I + 1 1', and they do where, of all models,
+ *  of mixtures of experts four times as much, so that what hosts and exchanges do in one release moves nothing), and as
+ *  much missed of a model as of each of its plans, the covariance of one model's n kinds is I + 1 1', and they do where, of all models,
  *      sum n mean(m)^2 / (1 + n)    or    sum (m_g - mean(m))^2
  *  exceeds the 97.5 % quantile of chi-squared of the models, or of the kinds less the models. */
 #ifndef FR_CALIBRATE_RUNS_SHARED_REFUTED_H
