@@ -27,19 +27,73 @@ double fr_interval_stated(const struct fr_cluster *cluster, int j, fr_dtype dtyp
                     : cluster->widths.sigma[fr_coefficients[j].place][dtype];
 }
 
+/* ---- what is known of coefficients, one and together ---------------------------------------- */
+
+struct joint {
+    int n, index[FR_COEFFICIENT_MAX], row[FR_COEFFICIENT_MAX]; /* of the posterior, or -1 */
+    double covariance[FR_COEFFICIENT_MAX][FR_COEFFICIENT_MAX];
+};
+
+/* Of a value that was tuned the posterior has all. */
+static bool is_tuned(const struct joint *of, const struct fr_together *x) {
+    for (int a = 0; a < of->n; a++)
+        if (of->row[a] >= 0 && fr_together_power(x, fr_coefficients[of->index[a]].place) != 0)
+            return true;
+    return false;
+}
+
+/* A sum g z of what is unsure, known to sigma:  C - C g (C g)' / (g' C g + sigma^2). */
+static void tell(struct joint *of, const struct fr_together *x) {
+    double moved[FR_COEFFICIENT_MAX], variance = x->sigma * x->sigma;
+    for (int a = 0; a < of->n; a++) {
+        moved[a] = 0;
+        for (int b = 0; b < of->n; b++)
+            moved[a] += of->covariance[a][b] *
+                        fr_together_power(x, fr_coefficients[of->index[b]].place);
+        variance += moved[a] * fr_together_power(x, fr_coefficients[of->index[a]].place);
+    }
+    for (int a = 0; a < of->n; a++)
+        for (int b = 0; b < of->n; b++) of->covariance[a][b] -= moved[a] * moved[b] / variance;
+}
+
+/* The posterior where there is one; elsewhere the width that is stated, else the prior's, and what is stated together. */
+static void join(struct fr_cluster *cluster, fr_dtype dtype, struct joint *of) {
+    const struct fr_tuning *t = &cluster->tuning;
+    const struct fr_widths *widths = &cluster->widths;
+    *of = (struct joint){0};
+    for (int j = 0; j < fr_coefficient_count(); j++) {
+        if (!fr_coefficient_at(j, cluster, dtype)) continue;
+        double stated = fr_interval_stated(cluster, j, dtype),
+               sigma = stated > 0 ? stated : fr_coefficients[j].sigma;
+        of->covariance[of->n][of->n] = sigma * sigma;
+        of->row[of->n] = row_of(t, j);
+        of->index[of->n++] = j;
+    }
+    for (int a = 0; a < of->n; a++)
+        for (int b = 0; b < of->n; b++)
+            if (of->row[a] >= 0 && of->row[b] >= 0)
+                of->covariance[a][b] = t->covariance[of->row[a] * t->n + of->row[b]];
+    for (int k = 0; k < widths->n_together; k++)
+        if (fr_together_is_of(&widths->together[k], dtype) &&
+            !is_tuned(of, &widths->together[k]))
+            tell(of, &widths->together[k]);
+}
+
 double fr_interval_width(const struct fr_cluster *cluster, int j, fr_dtype dtype) {
+    struct fr_cluster own = *cluster;
+    struct joint of;
+    join(&own, dtype, &of);
+    for (int a = 0; a < of.n; a++)
+        if (of.index[a] == j) return sqrt(of.covariance[a][a]);
     double stated = fr_interval_stated(cluster, j, dtype);
     return stated > 0 ? stated : fr_coefficients[j].sigma;
 }
 
-/* The posterior where there is one; elsewhere the width that is stated, else the prior's. */
 static void fill(const struct fr_tuning *t, struct fr_tune_result *r) {
-    int row[FR_COEFFICIENT_MAX];
-    for (int j = 0; j < fr_coefficient_count(); j++) {
-        if (!fr_coefficient_at(j, &r->cluster, r->dtype)) continue;
-        row[r->n_known] = row_of(t, j);
-        r->index[r->n_known++] = j;
-    }
+    struct joint of;
+    join(&r->cluster, r->dtype, &of);
+    memcpy(r->index, of.index, sizeof of.index);
+    r->n_known = of.n;
     int coefficients = r->n_known;
     r->n_seen = t->n_seen;
     memcpy(r->seen, t->seen, sizeof r->seen);
@@ -48,21 +102,14 @@ static void fill(const struct fr_tuning *t, struct fr_tune_result *r) {
     fr_tune_add_operations(r);
     for (int k = from; k < r->n_known; k++) r->covariance[k * r->n_known + k] = 1;
     for (int a = 0; a < coefficients; a++)
-        for (int b = 0; b < coefficients; b++) {
-            double *value = &r->covariance[a * r->n_known + b];
-            if (row[a] >= 0 && row[b] >= 0) {
-                *value = t->covariance[row[a] * t->n + row[b]];
-            } else if (a == b) {
-                double sigma = fr_interval_width(&r->cluster, r->index[a], r->dtype);
-                *value = sigma * sigma;
-            }
-        }
+        for (int b = 0; b < coefficients; b++)
+            r->covariance[a * r->n_known + b] = of.covariance[a][b];
     for (int i = 0; i < t->n_seen; i++) {
         const double *said = t->seen_covariance + (size_t)i * (size_t)(t->n + t->n_seen);
         double *own = r->covariance + (size_t)(coefficients + i) * (size_t)r->n_known;
         for (int a = 0; a < coefficients; a++)
             own[a] = r->covariance[a * r->n_known + coefficients + i] =
-                row[a] >= 0 ? said[row[a]] : 0;
+                of.row[a] >= 0 ? said[of.row[a]] : 0;
         for (int k = 0; k < t->n_seen; k++) own[coefficients + k] = said[t->n + k];
     }
 }

@@ -2,8 +2,8 @@
  *  An interval on a prediction, from what is known of the cluster's coefficients.
  *
  *  A tuned cluster file holds the posterior of its coefficients; what was not tuned is taken at the width that the
- *  file states of it (models/job/widths.h), else at that of its prior (calibrate/runs/coefficient.c), with 10 % for what the model misses, or the calibration's
- *  own held-out error where that is larger, and with how much the machine varied.  The intervals of
+ *  file states of it (models/job/widths.h), else at that of its prior (calibrate/runs/coefficient.c), and at what it states of
+ *  several together; with 10 % for what the model misses, or the calibration's own held-out error where that is larger, and with how much the machine varied.  The intervals of
  *  its collectives come on top (calibrate/runs/tune.h). */
 #ifndef FR_CALIBRATE_RUNS_INTERVAL_H
 #define FR_CALIBRATE_RUNS_INTERVAL_H
@@ -28,7 +28,7 @@ double fr_spread_reach(double spread);
 /** How wide the file itself says that coefficient @p j is, by its posterior or by a stated width; 0: it does not. */
 double fr_interval_stated(const struct fr_cluster *cluster, int j, fr_dtype dtype);
 
-/** The same, or where it does not the width of its prior. */
+/** The same, or where it does not the width of its prior, with what is stated of several together. */
 double fr_interval_width(const struct fr_cluster *cluster, int j, fr_dtype dtype);
 
 /** What is known of @p cluster, in the form fr_tune leaves; all rows of the table where it was

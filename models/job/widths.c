@@ -4,7 +4,9 @@
 #include <string.h>
 
 /* Nobody knows a value better than the least; a factor of seven says nothing of it. */
-static const double sigma_min = 0.001, sigma_max = 2;
+static const double sigma_min = 0.001, sigma_max = 2, power_max = 100;
+
+static const char together_key[] = "together";
 
 static const char *const paths[] = {
 #define FR_VALUE_PATH_OF(code, path) path,
@@ -12,14 +14,14 @@ static const char *const paths[] = {
 #undef FR_VALUE_PATH_OF
 };
 
-static bool of_dtype(fr_value value) { return strstr(paths[value], "%s"); }
+bool fr_value_has_dtype(fr_value value) { return strstr(paths[value], "%s"); }
 
 const char *fr_value_path(fr_value value, fr_dtype dtype, int n_levels,
                           char out[FR_VALUE_PATH]) {
     const char *path = paths[value], *mark = strchr(path, '%');
     if (!mark) {
         snprintf(out, FR_VALUE_PATH, "%s", path);
-    } else if (of_dtype(value)) {
+    } else if (fr_value_has_dtype(value)) {
         snprintf(out, FR_VALUE_PATH, "%.*s%s%s", (int)(mark - path), path,
                  fr_dtype_names[dtype], mark + 2);
     } else {
@@ -38,21 +40,114 @@ struct table {
         fr_dtype dtype;
         char path[FR_VALUE_PATH];
     } row[FR_VALUE_COUNT * FR_DTYPE_COUNT];
-    const char *keys[FR_VALUE_COUNT * FR_DTYPE_COUNT + 1];
+    const char *keys[FR_VALUE_COUNT * FR_DTYPE_COUNT + 2]; /* and "together" */
 };
 
 static void fill(struct table *t, int n_levels) {
     t->n = 0;
     for (int v = 0; v < FR_VALUE_COUNT; v++)
-        for (int d = 0; d < (of_dtype((fr_value)v) ? FR_DTYPE_COUNT : 1); d++) {
+        for (int d = 0; d < (fr_value_has_dtype((fr_value)v) ? FR_DTYPE_COUNT : 1); d++) {
             if (!fr_value_path((fr_value)v, (fr_dtype)d, n_levels, t->row[t->n].path)) continue;
             t->row[t->n].value = (fr_value)v;
             t->row[t->n].dtype = (fr_dtype)d;
             t->keys[t->n] = t->row[t->n].path;
             t->n++;
         }
-    t->keys[t->n] = NULL;
+    t->keys[t->n] = together_key;
+    t->keys[t->n + 1] = NULL;
 }
+
+/* ---- together ------------------------------------------------------------------------------ */
+
+double fr_together_power(const struct fr_together *together, fr_value value) {
+    for (int i = 0; i < together->n; i++)
+        if (together->of[i].value == value) return together->of[i].power;
+    return 0;
+}
+
+bool fr_together_is_of(const struct fr_together *together, fr_dtype dtype) {
+    for (int i = 0; i < together->n; i++)
+        if (together->of[i].dtype != FR_DTYPE_COUNT && together->of[i].dtype != dtype)
+            return false;
+    return true;
+}
+
+/* Values of two dtypes come together in no run. */
+static fr_status read_powers(const struct fr_json *of, const struct table *t,
+                             struct fr_together *out, struct fr_error *err) {
+    fr_dtype dtype = FR_DTYPE_COUNT;
+    for (int i = 0; i < t->n; i++) {
+        struct fr_json power = fr_json_member(of, t->keys[i]);
+        if (!fr_json_present(&power)) continue;
+        if (out->n == FR_TOGETHER_OF)
+            return fr_json_fail(of, err, "more than %d values", FR_TOGETHER_OF);
+        struct fr_together_of *x = &out->of[out->n++];
+        *x = (struct fr_together_of){
+            t->row[i].value,
+            fr_value_has_dtype(t->row[i].value) ? t->row[i].dtype : FR_DTYPE_COUNT, 0};
+        FR_TRY(fr_json_number(&power, -power_max, power_max, &x->power, err));
+        if (x->power == 0) return fr_json_fail(&power, err, "0 says nothing: leave it out");
+        if (x->dtype == FR_DTYPE_COUNT) continue;
+        if (dtype != FR_DTYPE_COUNT && dtype != x->dtype)
+            return fr_json_fail(&power, err, "is of another dtype than one before it");
+        dtype = x->dtype;
+    }
+    return out->n > 1 ? FR_OK
+                      : fr_json_fail(of, err, "has %d value%s: expected two or more", out->n,
+                                     out->n == 1 ? "" : "s");
+}
+
+static fr_status read_together(const struct fr_json *object, struct table *t,
+                               struct fr_widths *widths, struct fr_error *err) {
+    static const char *const keys[] = {"of", "width", NULL};
+    struct fr_json list = fr_json_member(object, together_key);
+    if (!fr_json_present(&list)) return FR_OK;
+    FR_TRY(fr_json_array(&list, 1, FR_TOGETHER_MAX, err));
+    t->keys[t->n] = NULL;
+    for (int i = 0; i < (int)fr_json_array_length(&list); i++) {
+        struct fr_json item = fr_json_element(&list, i), of;
+        struct fr_together *out = &widths->together[widths->n_together++];
+        FR_TRY(fr_json_object(&item, keys, err));
+        FR_TRY(
+            fr_json_get_number(&item, "width", true, sigma_min, sigma_max, &out->sigma, err));
+        of = fr_json_member(&item, "of");
+        if (!fr_json_present(&of)) return fr_json_fail(&item, err, "has no \"of\"");
+        FR_TRY(fr_json_object(&of, t->keys, err));
+        FR_TRY(read_powers(&of, t, out, err));
+    }
+    widths->present = true;
+    return FR_OK;
+}
+
+static bool any_dropped(const struct fr_together *x, const bool *dropped) {
+    for (int i = 0; i < x->n; i++)
+        if (dropped[x->of[i].value]) return true;
+    return false;
+}
+
+static bool put_together(const struct fr_widths *widths, int n_levels, const bool *dropped,
+                         struct fr_json_writer *w) {
+    bool any = false;
+    for (int k = 0; k < widths->n_together; k++) {
+        const struct fr_together *x = &widths->together[k];
+        char path[FR_VALUE_PATH];
+        if (any_dropped(x, dropped)) continue;
+        if (!any) fr_json_add_array(w, together_key);
+        any = true;
+        fr_json_begin_object(w);
+        fr_json_add_object(w, "of");
+        for (int i = 0; i < x->n; i++)
+            fr_json_add_number(w, fr_value_path(x->of[i].value, x->of[i].dtype, n_levels, path),
+                               x->of[i].power);
+        fr_json_end_object(w);
+        fr_json_add_number(w, "width", x->sigma);
+        fr_json_end_object(w);
+    }
+    if (any) fr_json_end_array(w);
+    return any;
+}
+
+/* ---- the object ---------------------------------------------------------------------------- */
 
 fr_status fr_widths_read(const struct fr_json *object, const struct fr_levels *levels,
                          struct fr_widths *widths, struct fr_error *err) {
@@ -65,11 +160,11 @@ fr_status fr_widths_read(const struct fr_json *object, const struct fr_levels *l
         double *sigma = widths->sigma[t.row[i].value];
         FR_TRY(fr_json_get_number(object, t.keys[i], false, sigma_min, sigma_max,
                                   &sigma[t.row[i].dtype], err));
-        for (int d = 1; d < FR_DTYPE_COUNT && !of_dtype(t.row[i].value); d++)
+        for (int d = 1; d < FR_DTYPE_COUNT && !fr_value_has_dtype(t.row[i].value); d++)
             sigma[d] = sigma[0];
         widths->present |= sigma[t.row[i].dtype] > 0;
     }
-    return FR_OK;
+    return read_together(object, &t, widths, err);
 }
 
 bool fr_widths_put(const struct fr_widths *widths, int n_levels, const bool *dropped,
@@ -84,6 +179,7 @@ bool fr_widths_put(const struct fr_widths *widths, int n_levels, const bool *dro
         fr_json_add_number(w, t.keys[i], sigma);
         any = true;
     }
+    any |= put_together(widths, n_levels, dropped, w);
     fr_json_end_object(w);
     return any;
 }

@@ -6,6 +6,12 @@
  *  Those below can state one; they are what measured runs can tune.
  *
  *      "widths": { "device.gemm.bf16.efficiency": 0.06, "levels.0.bandwidth": 0.02 }
+ *
+ *  Training runs say what values come to together and little of each: a fifth more bandwidth and a bit less efficiency make the
+ *  same time.  "together" states the width of such a sum of logarithms, each times its power, beside those of its values, which
+ *  stay what is known of them without these rows:
+ *
+ *      "together": [ { "of": { "device.gemm.bf16.efficiency": 1, "device.memory_bandwidth": 0.13 }, "width": 0.018 } ]
  */
 #ifndef FR_MODELS_JOB_WIDTHS_H
 #define FR_MODELS_JOB_WIDTHS_H
@@ -51,18 +57,41 @@ enum { FR_VALUE_PATH = 48 };
 const char *fr_value_path(fr_value value, fr_dtype dtype, int n_levels,
                           char out[FR_VALUE_PATH]);
 
+/** Is there a @p value of each dtype? */
+bool fr_value_has_dtype(fr_value value);
+
+enum { FR_TOGETHER_MAX = 8, FR_TOGETHER_OF = 16 };
+
+/** What values come to together: sigma, the standard deviation of sum power ln(value). */
+struct fr_together {
+    double sigma;
+    int n;
+    struct fr_together_of {
+        fr_value value;
+        fr_dtype dtype; /**< FR_DTYPE_COUNT: the value has none */
+        double power;
+    } of[FR_TOGETHER_OF];
+};
+
+/** Its power of @p value; 0: not among them. */
+double fr_together_power(const struct fr_together *together, fr_value value);
+/** Is it of runs of @p dtype: does it name values of no other? */
+bool fr_together_is_of(const struct fr_together *together, fr_dtype dtype);
+
 struct fr_widths {
     bool present;
     double sigma[FR_VALUE_COUNT]
                 [FR_DTYPE_COUNT]; /**< 0: not stated; alike where no dtype is named */
+    int n_together;
+    struct fr_together together[FR_TOGETHER_MAX];
 };
 
 /** Read the object "widths" of a cluster file; absent leaves it not present. */
 fr_status fr_widths_read(const struct fr_json *object, const struct fr_levels *levels,
                          struct fr_widths *widths, struct fr_error *err);
 
-/** The object without the values for which @p dropped[FR_VALUE_COUNT] is set, of any dtype. @return whether it has a
- *  member left. */
+/** The object without the values for which @p dropped[FR_VALUE_COUNT] is set, of any dtype, and what is known of them
+ *  together with others. @return whether it has a member left. */
 bool fr_widths_put(const struct fr_widths *widths, int n_levels, const bool *dropped,
                    struct fr_json_writer *w);
 

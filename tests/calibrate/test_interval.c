@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "calibrate/runs/together.h"
 #include "tests/job.h"
 
 static int place_of(const struct fr_tune_result *r, int coefficient) {
@@ -83,6 +84,89 @@ static void a_stated_width_is_in_place_of_the_prior(void **state) {
     fr_job_free(&job);
 }
 
+/* What two values come to together, by hand: with variances v, w and a sum x + q y known to s, the determinant of what was
+ * and the sum's own variance give each of theirs and what they share; others stay.  Of another dtype it says nothing. */
+static void values_together_share_what_is_known(void **state) {
+    static struct fr_tune_result r;
+    struct fr_job job;
+    (void)state;
+    fr_test_job("dgx-a100", "gpt-2.5b",
+                (const char *const[]){
+                    "cluster.widths={\"device.gemm.fp16.efficiency\": 0.3, \"together\": "
+                    "[{\"of\": {\"device.gemm.fp16.efficiency\": 1, "
+                    "\"device.memory_bandwidth\": 0.5}, \"width\": 0.02}]}",
+                    NULL},
+                &job);
+    const double v = 0.3 * 0.3, w = 0.2 * 0.2, q = 0.5, s = 0.02;
+    const double of = v + q * q * w + s * s;
+    fr_interval_known(&job.cluster, FR_FP16, &r);
+    FR_NEAR(covariance(&r, "efficiency", "efficiency"), v * (q * q * w + s * s) / of, 1e-12);
+    FR_NEAR(covariance(&r, "memory_bandwidth", "memory_bandwidth"), w * (v + s * s) / of,
+            1e-12);
+    FR_NEAR(covariance(&r, "efficiency", "memory_bandwidth"), -q * v * w / of, 1e-12);
+    FR_NEAR(covariance(&r, "memory_bandwidth", "efficiency"), -q * v * w / of, 1e-12);
+    FR_NEAR(covariance(&r, "launch", "launch"), 0.7 * 0.7, 1e-12);
+    assert_true(covariance(&r, "launch", "efficiency") == 0);
+    FR_NEAR(fr_interval_width(&job.cluster, fr_coefficient_find("efficiency"), FR_FP16),
+            sqrt(v * (q * q * w + s * s) / of), 1e-12);
+    fr_interval_known(&job.cluster, FR_BF16, &r);
+    FR_NEAR(covariance(&r, "efficiency", "efficiency"), 0.2 * 0.2, 1e-12);
+    FR_NEAR(covariance(&r, "memory_bandwidth", "memory_bandwidth"), w, 1e-12);
+    /* Of a value that was tuned the posterior knows all. */
+    struct fr_tuning *t = &job.cluster.tuning;
+    *t = (struct fr_tuning){.present = true, .n = 1, .covariance = {0.01}};
+    snprintf(t->name[0], sizeof t->name[0], "memory_bandwidth");
+    fr_interval_known(&job.cluster, FR_FP16, &r);
+    FR_NEAR(covariance(&r, "efficiency", "efficiency"), v, 1e-12);
+    FR_NEAR(covariance(&r, "memory_bandwidth", "memory_bandwidth"), 0.01, 1e-12);
+    fr_job_free(&job);
+}
+
+/* Runs that brought one sum of what was independent: it is found again, with its width, but for what hardly moves it; and
+ * the covariance that it makes is that of the runs, where the file's widths are those from before. */
+static void what_runs_say_together_is_found_again(void **state) {
+    static struct fr_tune_result r;
+    static const char *const names[] = {"efficiency", "interference", "memory_bandwidth",
+                                        "node_bandwidth", "launch"};
+    static const double sigma[] = {0.2, 0.7, 0.25, 0.2, 0.5}, device = 0.5, network = 2,
+                        width = 0.03;
+    static const double power[] = {1, -0.1, 0.4, 0.3, 0.002};
+    enum { N = 5 };
+    double before[N], of = width * width;
+    struct fr_together x;
+    struct fr_error err = {0};
+    (void)state;
+    r = (struct fr_tune_result){.dtype = FR_BF16, .n_known = N};
+    r.effect[FR_EFFECT_DEVICE] = device;
+    r.effect[FR_EFFECT_NETWORK] = network;
+    for (int a = 0; a < N; a++) {
+        r.index[a] = fr_coefficient_find(names[a]);
+        r.tuned[r.index[a]].sigma_prior = sigma[a];
+        before[a] = sigma[a] * (a == 3 ? network : device);
+        of += pow(power[a] * before[a], 2);
+    }
+    for (int a = 0; a < N; a++)
+        for (int b = 0; b < N; b++)
+            r.covariance[a * N + b] = (a == b) * before[a] * before[a] -
+                                      power[a] * power[b] * pow(before[a] * before[b], 2) / of;
+    if (fr_tune_together(&r, "efficiency", &x, &err) != FR_OK) fail_msg("%s", err.detail);
+    assert_int_equal(x.n, N - 1);
+    FR_NEAR(x.sigma, width, 1e-9);
+    for (int a = 0; a < N - 1; a++) {
+        FR_NEAR(fr_together_power(&x, fr_coefficients[r.index[a]].place), power[a], 1e-9);
+        assert_true(x.of[a].dtype == (a == 0 ? FR_BF16 : FR_DTYPE_COUNT));
+    }
+    if (fr_tune_together(&r, "memory_bandwidth", &x, &err) != FR_OK) fail_msg("%s", err.detail);
+    FR_NEAR(x.sigma, width / 0.4, 1e-9);
+    FR_NEAR(fr_together_power(&x, FR_VALUE_EFFICIENCY), 1 / 0.4, 1e-9);
+    assert_int_equal(fr_tune_together(&r, "tail", &x, &err), FR_ERR_NUMERIC);
+    /* Nothing was said. */
+    for (int a = 0; a < N; a++)
+        for (int b = 0; b < N; b++)
+            r.covariance[a * N + b] = 1.21 * (a == b) * before[a] * before[a];
+    assert_int_equal(fr_tune_together(&r, "efficiency", &x, &err), FR_ERR_NUMERIC);
+}
+
 /* Of fitted coefficients what the file says, in its order; the others as before; operations at one. */
 static void tuned_is_what_the_file_says(void **state) {
     static const char *const sets[] = {
@@ -132,6 +216,8 @@ static void tuned_is_what_the_file_says(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(untuned_is_as_wide_as_the_priors),
+        cmocka_unit_test(values_together_share_what_is_known),
+        cmocka_unit_test(what_runs_say_together_is_found_again),
         cmocka_unit_test(a_stated_width_is_in_place_of_the_prior),
         cmocka_unit_test(tuned_is_what_the_file_says)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -233,7 +233,9 @@ static void of_a_network(void **state) {
 
 static void of_what_a_calibration_says(void **state) {
     static const char text[] =
-        "{" LEVELS ", \"widths\": {\"device.launch\": 0.5, \"levels.1.latency\": 0.5}, "
+        "{" LEVELS
+        ", \"widths\": {\"device.launch\": 0.5, \"levels.1.latency\": 0.5, \"together\": "
+        "[{\"of\": {\"device.launch\": 1, \"device.fixed\": 1}, \"width\": 0.5}]}, "
         "\"calibration\": {\"oversubscribed\": false, \"verdict\": \"PASS\", "
         "\"held_out\": 0.1, \"variation\": 0.1, \"reasons\": [\"a\"]}, \"tuning\": "
         "{\"spread\": 0.1, \"stretch\": 2, \"experts\": true, \"sharded\": false, "
@@ -250,6 +252,11 @@ static void of_what_a_calibration_says(void **state) {
         {"tuning.covariance", "[[-0.1]]", "[[0]]", "[[1e6]]", "[[1000000.5]]", true},
         {"widths", "{\"device.launch\": 0}", "{\"device.launch\": 0.001}",
          "{\"levels.0.bandwidth\": 2}", "{\"device.launch\": 2.1}", false},
+        {"widths.together.0.width", "0", "0.001", "2", "2.1", true},
+        {"widths.together.0.of", "{\"device.launch\": -100.5, \"device.fixed\": 1}",
+         "{\"device.launch\": -100, \"device.fixed\": 1}",
+         "{\"device.launch\": 100, \"device.fixed\": 1}",
+         "{\"device.launch\": 100.5, \"device.fixed\": 1}", true},
         {"tuning.experts", NULL, "true", "false", "2", false},
         {"tuning.sharded", NULL, "true", "false", "2", false},
         {"tuning.seen.0.model.0", "-1", "0", NULL, "2.5", true},

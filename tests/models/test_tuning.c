@@ -202,6 +202,61 @@ static void nothing_said_is_no_width(void **state) {
     assert_false(widths.present);
 }
 
+#define TOGETHER(of, more) "{\"together\": [{\"of\": {" of "}, \"width\": 0.02" more "}]}"
+
+/* Values together are read with their powers, in the order of the table, and written back the same, but for those of which
+ * one is left out. */
+static void together_is_read_and_written(void **state) {
+    static const char text[] =
+        "{\"levels.0.bandwidth\": 0.1, \"together\": [{\"of\": "
+        "{\"device.gemm.fp8.efficiency\": 1, \"device.memory_bandwidth\": "
+        "0.25, \"levels.1.latency\": -0.5}, \"width\": 0.02}, "
+        "{\"of\": {\"device.interference\": 2, \"device.launch\": "
+        "-100}, \"width\": 2}]}";
+    static const bool none[FR_VALUE_COUNT];
+    bool dropped[FR_VALUE_COUNT] = {false};
+    struct fr_widths widths, back;
+    struct fr_text put = {0};
+    struct fr_json_writer w = {.text = &put};
+    (void)state;
+    assert_int_equal(read_at(text, 2, &widths, NULL), FR_OK);
+    assert_true(widths.present && widths.n_together == 2);
+    const struct fr_together *first = &widths.together[0], *second = &widths.together[1];
+    assert_true(first->sigma == 0.02 && first->n == 3 && second->sigma == 2 && second->n == 2);
+    for (int v = 0; v < FR_VALUE_COUNT; v++) {
+        FR_TRUE(fr_together_power(first, (fr_value)v) == (v == FR_VALUE_EFFICIENCY        ? 1
+                                                          : v == FR_VALUE_MEMORY_RATE     ? 0.25
+                                                          : v == FR_VALUE_NETWORK_LATENCY ? -0.5
+                                                                                          : 0),
+                "value %d", v);
+        FR_TRUE(fr_together_power(second, (fr_value)v) == (v == FR_VALUE_INTERFERENCE ? 2
+                                                           : v == FR_VALUE_LAUNCH     ? -100
+                                                                                      : 0),
+                "value %d", v);
+    }
+    for (int d = 0; d < FR_DTYPE_COUNT; d++) {
+        assert_true(fr_together_is_of(first, (fr_dtype)d) == (d == FR_FP8));
+        assert_true(fr_together_is_of(second, (fr_dtype)d));
+    }
+    assert_true(fr_widths_put(&widths, 2, none, &w));
+    assert_string_equal(fr_text_get(&put), text);
+    assert_int_equal(read_at(fr_text_get(&put), 2, &back, NULL), FR_OK);
+    assert_memory_equal(&back, &widths, sizeof back);
+    fr_text_free(&put);
+    w = (struct fr_json_writer){.text = &put};
+    dropped[FR_VALUE_NODE_RATE] = dropped[FR_VALUE_LAUNCH] = true;
+    assert_true(fr_widths_put(&widths, 2, dropped, &w));
+    assert_int_equal(read_at(fr_text_get(&put), 2, &back, NULL), FR_OK);
+    assert_int_equal(back.n_together, 1);
+    assert_memory_equal(&back.together[0], first, sizeof *first);
+    fr_text_free(&put);
+    w = (struct fr_json_writer){.text = &put};
+    dropped[FR_VALUE_MEMORY_RATE] = true;
+    assert_false(fr_widths_put(&widths, 2, dropped, &w));
+    assert_string_equal(fr_text_get(&put), "{}");
+    fr_text_free(&put);
+}
+
 /* Of what is no value, of a level between or of one that is not there, of nothing and of too much. */
 static void what_is_no_width_is_refused(void **state) {
     static const struct {
@@ -219,7 +274,26 @@ static void what_is_no_width_is_refused(void **state) {
         {"{\"device.launch\": 0}", "widths#/device.launch", "is 0", 2},
         {"{\"device.launch\": 2.5}", "widths#/device.launch", "is 2.5", 2},
         {"{\"device.launch\": \"5 %\"}", "widths#/device.launch", "expected a number", 2},
-        {"[]", "widths#", "expected an object", 2}};
+        {"[]", "widths#", "expected an object", 2},
+        {"{\"together\": {}}", "widths#/together", "expected an array", 2},
+        {"{\"together\": []}", "widths#/together", "", 2},
+        {"{\"together\": [{\"width\": 0.1}]}", "widths#/together/0", "\"of\"", 2},
+        {"{\"together\": [{\"of\": {\"device.launch\": 1, \"device.fixed\": 1}}]}",
+         "widths#/together/0/width", "is missing", 2},
+        {TOGETHER("\"device.launch\": 1", ""), "widths#/together/0/of", "has 1 value:", 2},
+        {TOGETHER("", ""), "widths#/together/0/of", "has 0 values:", 2},
+        {TOGETHER("\"device.launch\": 1, \"together\": []", ""),
+         "widths#/together/0/of/together", "unknown key", 2},
+        {TOGETHER("\"device.launch\": 1, \"device.lunch\": 1", ""),
+         "widths#/together/0/of/device.lunch", "did you mean \"device.launch\"", 2},
+        {TOGETHER("\"device.launch\": 1, \"device.fixed\": 0", ""),
+         "widths#/together/0/of/device.fixed", "leave it out", 2},
+        {TOGETHER("\"device.launch\": 1, \"device.fixed\": 100.5", ""),
+         "widths#/together/0/of/device.fixed", "is 100.5", 2},
+        {TOGETHER("\"device.gemm.bf16.tail\": 1, \"device.gemm.fp8.tail\": 1", ""),
+         "widths#/together/0/of/device.gemm.fp8.tail", "another dtype", 2},
+        {TOGETHER("\"device.launch\": 1, \"device.fixed\": 1", ", \"source\": \"\""),
+         "widths#/together/0/source", "unknown key", 2}};
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct fr_widths widths;
@@ -240,6 +314,7 @@ int main(void) {
         cmocka_unit_test(models_and_plans_are_read),
         cmocka_unit_test(models_that_do_not_fit_are_refused),
         cmocka_unit_test(each_is_read_under_its_path),
+        cmocka_unit_test(together_is_read_and_written),
         cmocka_unit_test(nothing_said_is_no_width),
         cmocka_unit_test(what_is_no_width_is_refused),
     };

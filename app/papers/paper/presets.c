@@ -34,6 +34,7 @@
 #include "base/sort.h"
 #include "calibrate/numbers/nlfit.h"
 #include "calibrate/numbers/statistics.h"
+#include "calibrate/runs/interval.h"
 #include "models/work/experts.h"
 
 static const double knee = 2, scale = 0.05;
@@ -289,9 +290,35 @@ static fr_status by_ratio(const struct fr_csv *csv, const struct best *known,
     *efficiency = from.device.gemm[known->dtype].tiles.efficiency *
                   best_share(csv, asked->device, asked->precision) /
                   best_share(csv, known->device, known->precision);
-    *sigma = hypot(from.widths.sigma[FR_VALUE_EFFICIENCY][known->dtype], best_scatter(csv));
+    *sigma = hypot(fr_interval_width(&from, fr_coefficient_find("efficiency"), known->dtype),
+                   best_scatter(csv));
     fr_cluster_free(&from);
     return status;
+}
+
+static void add_width(struct fr_reproduction *r, const struct best *asked,
+                      const struct fr_cluster *to, const char *what, double sigma,
+                      const char *note) {
+    fr_presets_add_width(r, asked->preset, what, sigma,
+                         fr_interval_width(to, fr_coefficient_find("efficiency"), asked->dtype),
+                         note);
+}
+
+/* What runs at one precision say of a device's values together, they say at another by as much less as the ratio may be
+ * off. */
+static bool add_together(struct fr_reproduction *r, const struct best *known,
+                         const struct best *asked, const struct fr_cluster *to,
+                         double scatter) {
+    const struct fr_together *at_known =
+        strcmp(known->preset, asked->preset) == 0
+            ? fr_presets_together(to, FR_VALUE_EFFICIENCY, known->dtype)
+            : NULL;
+    if (!at_known) return false;
+    struct fr_together wider = *at_known;
+    wider.sigma = hypot(wider.sigma, scatter);
+    fr_presets_add_together(r, asked->preset, &wider, to, asked->dtype,
+                            "of that and of the ratio");
+    return true;
 }
 
 /* Half way, in logarithms, where two are known, and half their difference wide. */
@@ -311,10 +338,11 @@ static fr_status by_best_shapes(struct fr_reproduction *r, const struct best *kn
     if (status == FR_OK && isfinite(by[0] * other)) {
         fr_presets_add(r, asked->preset, what, sqrt(by[0] * other),
                        to.device.gemm[asked->dtype].tiles.efficiency, "1", true, why);
-        fr_presets_add_width(r, asked->preset, what,
-                             n > 1 ? fabs(log(by[0] / other)) / 2 : sigma,
-                             to.widths.sigma[FR_VALUE_EFFICIENCY][asked->dtype],
-                             n > 1 ? "half their difference" : "of that and of the ratio");
+        if (n > 1)
+            add_width(r, asked, &to, what, fabs(log(by[0] / other)) / 2,
+                      "half their difference");
+        else if (!add_together(r, known, asked, &to, best_scatter(&csv)))
+            add_width(r, asked, &to, what, sigma, "of that and of the ratio");
     }
     fr_cluster_free(&to);
     fr_csv_free(&csv);

@@ -65,7 +65,7 @@ static fr_status launches(struct fr_reproduction *r, const char *preset,
     double sigma;
     FR_TRY(look(r, preset, "host_launch", "s", runs, cluster, &cluster->device.host_launch_s,
                 5e-6, 500e-6, err));
-    FR_TRY(fr_presets_tune(cluster, runs, names, &device, &sigma, err));
+    FR_TRY(fr_presets_tune(cluster, runs, names, &device, &sigma, NULL, err));
     fr_presets_add_width(r, preset, "host_launch", sigma,
                          cluster->widths.sigma[FR_VALUE_HOST_LAUNCH][FR_FP8], FR_PRESETS_LEFT);
     return FR_OK;

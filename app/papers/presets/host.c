@@ -20,7 +20,7 @@ static fr_status fit(struct fr_reproduction *r, const char *preset,
     double sigma[2];
     cluster->device.host_launch_s = host_launch_s;
     cluster->device.launch_s = launch_s;
-    FR_TRY(fr_presets_tune(cluster, runs, names, &device, sigma, err));
+    FR_TRY(fr_presets_tune(cluster, runs, names, &device, sigma, NULL, err));
     snprintf(note, sizeof note, "%d runs of one node at tp 1: a calibration", runs->n);
     fr_presets_add(r, preset, "host_launch", device.host_launch_s, host_s, "s", true, note);
     fr_presets_add(r, preset, "launch", device.launch_s, gap_s, "s", true, NULL);

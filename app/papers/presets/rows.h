@@ -6,6 +6,7 @@
 
 #include "app/papers/reproduce.h"
 #include "base/csv.h"
+#include "models/job/cluster.h"
 
 /** @return FR_OK and no rows where the file is absent.  Free with fr_csv_free. */
 fr_status fr_presets_read(const char *file, struct fr_csv *csv, struct fr_error *err);
@@ -20,6 +21,14 @@ void fr_presets_add(struct fr_reproduction *r, const char *preset, const char *w
 /** How wide rows leave a value, beside the width that the preset states of it; @p ours 0: none. */
 void fr_presets_add_width(struct fr_reproduction *r, const char *preset, const char *what,
                           double rows, double ours, const char *note);
+
+/** What rows say of a value of @p dtype together with others, beside what @p cluster states of it. */
+void fr_presets_add_together(struct fr_reproduction *r, const char *preset,
+                             const struct fr_together *rows, const struct fr_cluster *cluster,
+                             fr_dtype dtype, const char *note);
+/** What @p cluster states of @p value of @p dtype together with others; NULL: nothing. */
+const struct fr_together *fr_presets_together(const struct fr_cluster *cluster, fr_value value,
+                                              fr_dtype dtype);
 
 /** Bandwidth of links within a node, from measured collectives (links.c). */
 fr_status fr_presets_links(struct fr_reproduction *r, struct fr_error *err);

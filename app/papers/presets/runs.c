@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/data.h"
 #include "calibrate/runs/interval.h"
+#include "calibrate/runs/together.h"
 
 static void keep(struct fr_table_set *set, bool (*says)(const struct fr_run *run)) {
     int kept = 0;
@@ -31,7 +32,7 @@ fr_status fr_presets_from_runs(struct fr_reproduction *r, const char *preset,
 
 fr_status fr_presets_tune(const struct fr_cluster *cluster, const struct fr_table_set *runs,
                           const char *const *names, struct fr_device *device, double *sigma,
-                          struct fr_error *err) {
+                          struct fr_together *together, struct fr_error *err) {
     double others[FR_COEFFICIENT_MAX] = {0};
     struct fr_tune_options options = {
         .rows_max = 100, .threads = 1, .held = UINT32_MAX, .sigmas = others};
@@ -46,6 +47,7 @@ fr_status fr_presets_tune(const struct fr_cluster *cluster, const struct fr_tabl
     if (status == FR_OK) *device = tuned->cluster.device;
     for (int k = 0; names[k] && status == FR_OK; k++)
         sigma[k] = tuned->tuned[fr_coefficient_find(names[k])].sigma;
+    if (status == FR_OK && together) status = fr_tune_together(tuned, names[0], together, err);
     free(tuned);
     return status;
 }

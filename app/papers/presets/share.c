@@ -13,16 +13,19 @@ static fr_status fit(struct fr_reproduction *r, const char *preset,
                      struct fr_error *err) {
     static const char *const names[] = {"efficiency", NULL};
     double *share = &cluster->device.gemm[FR_BF16].tiles.efficiency, said = *share;
+    const struct fr_cluster as_it_is = *cluster;
     struct fr_device device;
+    struct fr_together together;
     char note[80];
     double sigma;
     *share = start;
-    FR_TRY(fr_presets_tune(cluster, runs, names, &device, &sigma, err));
+    cluster->widths.n_together = 0; /* which these runs say */
+    FR_TRY(fr_presets_tune(cluster, runs, names, &device, &sigma, &together, err));
     snprintf(note, sizeof note, "%d runs: a calibration on them", runs->n);
     fr_presets_add(r, preset, "gemm.bf16.efficiency", device.gemm[FR_BF16].tiles.efficiency,
                    said, "1", true, note);
-    fr_presets_add_width(r, preset, "gemm.bf16.efficiency", sigma,
-                         cluster->widths.sigma[FR_VALUE_EFFICIENCY][FR_BF16], FR_PRESETS_LEFT);
+    fr_presets_add_together(r, preset, &together, &as_it_is, FR_BF16,
+                            "left of their sum by the runs");
     return FR_OK;
 }
 

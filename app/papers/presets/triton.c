@@ -17,7 +17,7 @@ static fr_status fit(struct fr_reproduction *r, const char *preset,
     char note[80];
     double sigma;
     cluster->device.attention.flash_1 = fr_device_flash(&cluster->device, FR_FLASH_2) / 2;
-    FR_TRY(fr_presets_tune(cluster, runs, names, &device, &sigma, err));
+    FR_TRY(fr_presets_tune(cluster, runs, names, &device, &sigma, NULL, err));
     snprintf(note, sizeof note, "%d runs: a calibration on them", runs->n);
     fr_presets_add(r, preset, "attention.flash_1", device.attention.flash_1, said, "1", true,
                    note);
