@@ -36,14 +36,20 @@ static void add_exchanges(const struct fr_stage_view *v, const struct fr_group_v
                           const struct fr_adapted *a, struct fr_rank_work *work) {
     static const fr_pass_kind made[] = {FR_PASS_FORWARD, FR_PASS_AGAIN};
     double r = (double)v->t->lora_rank, n = times_of(v, a);
+    bool scatters = v->gathers && v->t->lora_all_to_all,
+         own = v->gathers && v->plan->overlap_tp && !a->second;
+    fr_op out = scatters ? FR_OP_ALL_TO_ALL : FR_OP_ALL_GATHER;
+    double outputs = scatters ? a->outputs / on->p : a->outputs;
     if (on->p <= 1) return;
     for (int k = 0; k < 2; k++) {
+        if (own) exchange(v, on, made[k], FR_OP_ALL_GATHER, a->inputs, n, work);
         exchange(v, on, made[k], a->second ? FR_OP_ALL_REDUCE : FR_OP_ALL_GATHER, r, n, work);
-        if (a->second) exchange(v, on, made[k], FR_OP_ALL_GATHER, a->outputs, n, work);
+        if (a->second) exchange(v, on, made[k], out, outputs, n, work);
     }
-    exchange(v, on, FR_PASS_INPUT, FR_OP_ALL_REDUCE, a->second ? r : a->inputs, n, work);
-    if (a->second && v->gathers)
-        exchange(v, on, FR_PASS_INPUT, FR_OP_ALL_GATHER, a->outputs, n, work);
+    if (own) exchange(v, on, FR_PASS_INPUT, FR_OP_REDUCE_SCATTER, a->inputs, n, work);
+    if (a->second || !v->gathers)
+        exchange(v, on, FR_PASS_INPUT, FR_OP_ALL_REDUCE, a->second ? r : a->inputs, n, work);
+    if (a->second && v->gathers) exchange(v, on, FR_PASS_INPUT, out, outputs, n, work);
 }
 
 /* Two products and an addition. */

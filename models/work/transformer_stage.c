@@ -94,9 +94,8 @@ static bool in_pieces(const struct fr_stage_view *v, const struct fr_group_view 
 static void add_product(const struct fr_stage_view *v, const struct fr_group_view *on, double m,
                         double n, double k, double times, double regathers, bool made,
                         bool again, struct fr_rank_work *work) {
-    bool frozen = fr_transformer_frozen(v->t), attends = on == &v->attention_on,
-         adapted = attends ? v->t->lora_attention : v->t->lora_mlp;
-    if (frozen && !adapted) regathers = 0; /* nobody asks for the input again */
+    bool frozen = fr_transformer_frozen(v->t), attends = on == &v->attention_on;
+    if (frozen) regathers = 0; /* nobody asks for the input again, or has it whole (adapters.h) */
     double arrives = attends ? v->a.arrives : v->h;
     fr_work_add_product(
         work, &(struct fr_product){.m = m,
@@ -270,16 +269,18 @@ static double saved_values(const struct fr_stage_view *v, double stream) {
 }
 
 /* Inputs that weight gradients need, of an attention's two products, @p in and @p made: all, those that an
- * adapter reads, or, frozen, what fused attention keeps of its own. */
+ * adapter reads, the first whole, or, frozen, what fused attention keeps of its own. */
 static double attention_inputs_B(const struct fr_stage_view *v, double in, double made) {
     bool own = v->scores == 0 && !v->narrow;
     if (fr_transformer_frozen(v->t) && !v->t->lora_attention) return own ? made * v->read_B : 0;
+    if (fr_transformer_frozen(v->t)) in = v->attention_on.tokens * v->h;
     return (in + made) * v->read_B + fr_adapters_kept(v, false) * v->value_B;
 }
 
 /* The same of an MLP's. */
 static double mlp_inputs_B(const struct fr_stage_view *v, double in, double made) {
     if (fr_transformer_frozen(v->t) && !v->t->lora_mlp) return 0;
+    if (fr_transformer_frozen(v->t)) in = v->mlp_on.tokens * v->h;
     return (in + made) * v->read_B + fr_adapters_kept(v, true) * v->value_B;
 }
 

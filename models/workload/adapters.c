@@ -1,15 +1,20 @@
 #include "models/workload/adapters.h"
 
 static const char *const places[] = {"attention", "mlp", "all", NULL};
+static const char *const exchanges[] = {"gather", "all_to_all", NULL};
 
 fr_status fr_adapters_read(const struct fr_json *object, struct fr_transformer *t,
                            struct fr_error *err) {
-    struct fr_json on = fr_json_member(object, "lora_on");
-    int place = 0;
+    struct fr_json on = fr_json_member(object, "lora_on"),
+                   how = fr_json_member(object, "lora_exchange");
+    int place = 0, exchange = 0;
     FR_TRY(fr_json_get_integer(object, "lora_rank", false, 1, 1 << 20, &t->lora_rank, err));
     if (t->lora_rank == 0 && fr_json_present(&on))
         return fr_json_fail(&on, err, "has no effect without lora_rank");
+    if (t->lora_rank == 0 && fr_json_present(&how))
+        return fr_json_fail(&how, err, "has no effect without lora_rank");
     FR_TRY(fr_json_get_choice(object, "lora_on", false, places, &place, err));
+    FR_TRY(fr_json_get_choice(object, "lora_exchange", false, exchanges, &exchange, err));
     if (place > 0 && t->experts > 0)
         return fr_json_fail(&on, err,
                             "is \"%s\": of experts every one would have adapters of its own, "
@@ -17,6 +22,7 @@ fr_status fr_adapters_read(const struct fr_json *object, struct fr_transformer *
                             places[place]);
     t->lora_attention = t->lora_rank > 0 && place != 1;
     t->lora_mlp = t->lora_rank > 0 && place != 0;
+    t->lora_all_to_all = exchange > 0;
     return FR_OK;
 }
 

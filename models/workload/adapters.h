@@ -12,7 +12,7 @@
 
 #include "models/workload/workload.h"
 
-/** Read `lora_rank` and `lora_on` of a transformer's file, whose experts are known. */
+/** Read `lora_rank`, `lora_on` and `lora_exchange` of a transformer's file, whose experts are known. */
 fr_status fr_adapters_read(const struct fr_json *object, struct fr_transformer *t,
                            struct fr_error *err);
 

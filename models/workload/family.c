@@ -259,9 +259,9 @@ static bool among(const char *const *keys, const char *key) {
 
 /* --set model.layers=8 must not be ignored as a stranger's key would be.  Some of our names are theirs. */
 static fr_status refuse_ours(const struct fr_json *root, struct fr_error *err) {
-    static const char *const theirs[] = {"sequence",  "head_dim",         "experts_per_token",
-                                         "lora_rank", "lora_on",          "predicted_tokens",
-                                         "document",  "activation_store", NULL};
+    static const char *const theirs[] = {
+        "sequence",      "head_dim", "experts_per_token", "lora_rank",        "lora_on",
+        "lora_exchange", "document", "predicted_tokens",  "activation_store", NULL};
     struct fr_json optimizer = fr_json_member(root, "optimizer");
     if (fr_json_present(&optimizer))
         return fr_json_fail(&optimizer, err,

@@ -142,6 +142,7 @@ struct fr_transformer {
     int64_t predicted; /**< further tokens that are predicted (models/work/predicted.h) */
     int64_t lora_rank; /**< of adapters beside frozen weights (adapters.h); 0: all is trained */
     bool lora_attention, lora_mlp; /**< where they are */
+    bool lora_all_to_all;          /**< what second ones make, divided along the sequence */
     bool kept_fp8;    /**< what the MLP's activation function reads, for the backward pass */
     bool both_ways;   /**< a token attends to those behind it too: no causal mask */
     bool masked_head; /**< a product, an activation and a norm before the logits (encoder.h) */

@@ -269,12 +269,13 @@ static double dense_activations_B(const struct fr_plan *plan, bool last) {
 }
 
 /* What frozen MLPs need not keep: 2 s h of what goes in, 8 s h / t of what is between; less what adapters
- * made, 2 x 8 values a token. */
+ * made, 2 x 8 values a token, and the whole of what first ones read. */
 static double adapters_spare_B(const struct fr_plan *plan, bool last) {
     double s = 1024, h = 768, t = 2, between = plan->sequence_parallel ? t : 1;
     double layers = last || plan->offload & FR_OFFLOAD_ACTIVATIONS ? 2 : 2 * 2;
     if (plan->recompute >= FR_RECOMPUTE_FULL) return 0;
-    return layers * s * (2 * h / between + 8 * h / t - 2 * 2 * 8) / (double)plan->cp;
+    return layers * s * (2 * h / between + 8 * h / t - 2 * 2 * 8 - 2 * h * (1 - 1 / between)) /
+           (double)plan->cp;
 }
 
 static void by_hand(const struct pair *p) {

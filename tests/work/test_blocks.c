@@ -68,6 +68,26 @@ static void flop_by_hand(void **state) {
     fr_job_free(&all);
 }
 
+/* An adapter keeps its first input whole, of which without it a rank has a quarter. */
+static void inputs_are_kept_whole(void **state) {
+    (void)state;
+    static const char *const sets[] = {"model.lora_rank=16",
+                                       "tp=4",
+                                       "sequence_parallel=true",
+                                       "micro_batch=1",
+                                       "global_batch=1",
+                                       "attention=flash",
+                                       NULL};
+    struct fr_job a, b;
+    struct fr_rank_work adapted = stage("llama-3-8b", sets, &a),
+                        plain = stage("llama-3-8b", sets + 1, &b);
+    double T = 8192, h = 4096, f = 14336, r = 16;
+    FR_NEAR(plain.activation_B - adapted.activation_B,
+            32 * 2 * (T * h / 4 + T * f / 4 - 3 * T * h / 4 - 2 * r * T), 1e-9);
+    fr_job_free(&a);
+    fr_job_free(&b);
+}
+
 /* Over tp 4 every rank trains a quarter: flop of the four are those of one; and exchanges as NeMo's adapters. */
 static void divided_over_tp(void **state) {
     (void)state;
@@ -89,6 +109,44 @@ static void divided_over_tp(void **state) {
     fr_job_free(&a);
     fr_job_free(&b);
     fr_job_free(&c);
+}
+
+/* With sequence parallel over tp 4: the first adapter's gradient goes with the product's, the second's output and
+ * gradient are gathered, or go all to all, a quarter of them; beside products in pieces the first gathers its own. */
+static void exchanges_of_a_sequence_in_parts(void **state) {
+    (void)state;
+    static const struct {
+        const char *exchange, *overlap;
+        double forward, back; /* of T h, besides r values a token */
+    } cases[] = {{"gather", "false", 1, 1},
+                 {"all_to_all", "false", 0.25, 0.25},
+                 {"gather", "true", 2, 2},
+                 {"all_to_all", "true", 1.25, 1.25}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char exchange[40], overlap[40];
+        snprintf(exchange, sizeof exchange, "model.lora_exchange=%s", cases[i].exchange);
+        snprintf(overlap, sizeof overlap, "overlap_tp=%s", cases[i].overlap);
+        const char *const sets[] = {"model.lora_rank=16",
+                                    exchange,
+                                    "tp=4",
+                                    overlap,
+                                    "sequence_parallel=true",
+                                    "micro_batch=1",
+                                    "global_batch=1",
+                                    "attention=flash",
+                                    NULL};
+        struct fr_job a, b;
+        struct fr_rank_work adapted = stage("llama-3-8b", sets, &a),
+                            plain = stage("llama-3-8b", sets + 2, &b);
+        double T = 8192, h = 4096, r = 16, unit = 32 * 2 * T;
+        FR_NEAR(test_tp_B(&adapted, false) - test_tp_B(&plain, false),
+                unit * (2 * r + cases[i].forward * h), 1e-9);
+        /* Weight gradients of what is frozen ask for no input again: two gathers a layer, and the logits', less. */
+        FR_NEAR(test_tp_B(&adapted, true) - test_tp_B(&plain, true),
+                unit * (r + (cases[i].back - 2) * h) - 2 * T * h, 1e-9);
+        fr_job_free(&a);
+        fr_job_free(&b);
+    }
 }
 
 /* A frozen MLP keeps neither its input (2 T h at 16 bits) nor what goes into its second product (2 T f); adapters
@@ -481,6 +539,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(trained_parameters_are_mlperfs),
                                        cmocka_unit_test(flop_by_hand),
                                        cmocka_unit_test(divided_over_tp),
+                                       cmocka_unit_test(exchanges_of_a_sequence_in_parts),
+                                       cmocka_unit_test(inputs_are_kept_whole),
                                        cmocka_unit_test(memory_by_hand),
                                        cmocka_unit_test(what_adapters_do_not_meet),
                                        cmocka_unit_test(beside_a_config),

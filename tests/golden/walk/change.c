@@ -123,7 +123,7 @@ static void insert(struct walk *w, const struct scan *s, const struct span *at,
         "2|padding: 1|stride: 2|pool: {\"kernel\": 2, \"stride\": "
         "2}|vocabulary_multiple: 64|cross_layers: "
         "2|head_kernels: 3|window: 8|window_layers: 2|lora_rank: 4|lora_on: "
-        "\"mlp\"|document: 32|predicted_tokens: 1|dense_layers: 1|shared_ffn: 512|kv_latent: "
+        "\"mlp\"|lora_exchange: \"all_to_all\"|document: 32|predicted_tokens: 1|dense_layers: 1|shared_ffn: 512|kv_latent: "
         "64|q_latent: "
         "96|rope_dim: "
         "16|value_dim: 32|weight: "
