@@ -1,5 +1,6 @@
 #include "app/text/render.h"
 #include "app/text/wrap.h"
+#include "models/device/jitter.h"
 #include "models/job/assume.h"
 #include "models/outcome/energy.h"
 #include "models/outcome/memory.h"
@@ -129,6 +130,19 @@ static void render_interval(struct fr_text *text, const struct fr_job *job,
              fr_quantity_format(out->high_s, FR_QUANTITY_TIME, high, sizeof high),
              from[fr_cluster_interval_source(&job->cluster)]);
     row(text, "  90 % interval", out->low_s, FR_QUANTITY_TIME, note);
+}
+
+/* How far steps are apart, whatever their time. */
+static void render_steps(struct fr_text *text, const struct fr_job *job,
+                         const struct fr_outcome *out) {
+    char high[40], note[120];
+    double p05_s, p95_s;
+    if (!fr_jitter_steps(&job->cluster.device, (double)out->ranks, fr_outcome_expected_s(out),
+                         &p05_s, &p95_s))
+        return;
+    snprintf(note, sizeof note, "to %s, nine in ten",
+             fr_quantity_format(p95_s, FR_QUANTITY_TIME, high, sizeof high));
+    row(text, "  its steps", p05_s, FR_QUANTITY_TIME, note);
 }
 
 static void render_memory(struct fr_text *text, const struct fr_job *job,
@@ -353,6 +367,7 @@ void fr_render_outcome(struct fr_text *text, const struct fr_job *job,
         }
         row(text, "iteration time", out->time_s, FR_QUANTITY_TIME, "");
         render_interval(text, job, out);
+        render_steps(text, job, out);
         row(text, "iteration energy", out->energy_J, FR_QUANTITY_ENERGY, energy_note(job));
         render_energy(text, job, out);
         fr_render_rates(text, job, out);

@@ -11,7 +11,7 @@
 
 struct fr_cluster {
     char name[64];
-    char source[1024];
+    char source[2048];
     double
         pue; /**< of the building: all it draws over what its machines draw; 1: not counted */
     struct fr_levels levels;

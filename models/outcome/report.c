@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/csv.h"
 #include "base/text.h"
+#include "models/device/jitter.h"
 #include "models/job/assume.h"
 #include "models/outcome/clocks.h"
 #include "models/outcome/energy.h"
@@ -192,6 +193,12 @@ void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
         fr_json_add_number(w, "iteration_time_high_s", out->high_s);
         fr_json_add_string(w, "interval_from",
                            interval_sources[fr_cluster_interval_source(&job->cluster)]);
+    }
+    double p05_s, p95_s;
+    if (fr_jitter_steps(&job->cluster.device, (double)out->ranks, fr_outcome_expected_s(out),
+                        &p05_s, &p95_s)) {
+        fr_json_add_number(w, "iteration_time_p05_s", p05_s);
+        fr_json_add_number(w, "iteration_time_p95_s", p95_s);
     }
     fr_calibration_put(&job->cluster.calibration, w);
     fr_json_add_number(w, "iteration_energy_J", out->energy_J);

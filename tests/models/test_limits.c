@@ -31,7 +31,8 @@ static void of_a_device(void **state) {
         "\"memory_bandwidth\": \"1 TB/s\", \"launch\": \"1 us\", \"fixed\": \"1 ms\", "
         "\"host_launch\": \"1 us\", \"host_pass\": \"1 us\", \"host_experts\": \"1 us\", "
         "\"host_overlap\": 0.1, "
-        "\"host_skew\": 0.1, \"interference\": 0.1, \"noise\": 0.1, \"attention\": {\"plain\": "
+        "\"host_skew\": 0.1, \"interference\": 0.1, \"jitter\": \"1 ms\", \"noise\": 0.1, "
+        "\"attention\": {\"plain\": "
         "0.5, \"flash\": 0.5, \"flash_2\": 0.4, \"flash_1\": 0.3, \"backward\": 1.2, \"scan\": "
         "0.2, \"half_keys\": 300}, "
         "\"gemm\": {\"fp32\": {\"peak\": \"1 TFLOP/s\", \"half_dim\": 8, \"residuals\": "
@@ -56,6 +57,7 @@ static void of_a_device(void **state) {
         {"device.host_overlap", "-0.1", "0", "100", "100.5", false},
         {"device.host_skew", "-0.1", "0", "100", "100.5", false},
         {"device.interference", "-0.1", "0", "1", "1.01", false},
+        {"device.jitter", "-1 s", "0 s", "3600 s", "3600.5 s", false},
         {"device.noise", "-0.1", "0", "10", "10.1", false},
         {"device.attention.plain", "0", "1e-6", "1", "1.01", false},
         {"device.attention.flash", "0", "1e-6", "1", "1.01", false},

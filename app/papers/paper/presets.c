@@ -9,6 +9,7 @@
  *                 what the rows count; backward: the same of the backward pass over it
  *      of runs    efficiency of the H100's products, host_launch and launch, flash_1, and links of a node: a file
  *                 each in app/papers/presets/
+ *      steps      jitter: from logs of runs, app/papers/presets/jitter.c
  *      best       no one publishes products of many shapes at 8 bits, or of any at GH200 and GB200, but the best
  *                 that was found (mamf_best_shape.csv): efficiency is that at 16 bits times the ratio of the
  *                 best, and of those devices their best times what an H100's is of its best; of GB200 and GB300
@@ -402,6 +403,7 @@ static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
     FR_TRY(eight_bits(r, "gb200-nvl72", "NVIDIA GB200 SXM", err));
     FR_TRY(eight_bits(r, "gb300-nvl72", "NVIDIA B300 SXM", err));
     FR_TRY(fr_presets_links(r, err));
+    FR_TRY(fr_presets_jitter(r, err));
     FR_TRY(fr_presets_triton(r, "dgx-a100", "a100", err));
     FR_TRY(fr_presets_triton(r, "dgx-h100", "h100", err));
     FR_TRY(fr_presets_eager(r, err));

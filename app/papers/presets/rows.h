@@ -34,6 +34,8 @@ const struct fr_together *fr_presets_together(const struct fr_cluster *cluster, 
 fr_status fr_presets_links(struct fr_reproduction *r, struct fr_error *err);
 /** Shares of the peak that fused attention reaches, from kernels timed alone (attention.c). */
 fr_status fr_presets_attention(struct fr_reproduction *r, struct fr_error *err);
+/** How far steps are apart, from logs of runs (jitter.c). */
+fr_status fr_presets_jitter(struct fr_reproduction *r, struct fr_error *err);
 /** Share of the peak that products reach, from training runs of dense models (share.c). */
 fr_status fr_presets_share(struct fr_reproduction *r, const char *preset, struct fr_error *err);
 /** host_launch and launch, from layers that wait for the host (host.c). */

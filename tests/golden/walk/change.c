@@ -131,7 +131,7 @@ static void insert(struct walk *w, const struct scan *s, const struct span *at,
         "MB\"|message: \"2 MB\"|shared_by: 2|launch: \"7 "
         "us\"|host_launch: \"9 us\"|host_skew: 0.2|host_pass: \"50 "
         "us\"|host_experts: \"3 ms\"|fixed: \"4 "
-        "ms\"|interference: 0.3|noise: 0.05|undisturbed: true|usual: "
+        "ms\"|interference: 0.3|jitter: \"0.2 ms\"|noise: 0.05|undisturbed: true|usual: "
         "{\"products\": 1.1, \"memory\": "
         "1.2}|interruptions: {\"every\": \"0.1 s\", \"length\": \"3 "
         "ms\"}|memory_margin: 0.1|memory: \"24 GB\"|pue: "

@@ -1,0 +1,27 @@
+/** @file
+ *  How far apart are the steps of one run?
+ *
+ *  What holds a rank up for a moment (its host, its clock, a message) holds up all that wait for it, so that a step has
+ *  the hold-ups of all ranks.  They are rare beside the steps of one rank, independent and alike: of N ranks in a step of T
+ *  as many as N T / every, a Poisson number, each of one length, and the step's standard deviation is
+ *
+ *      sd = jitter sqrt(N T),     jitter = length / sqrt(every)
+ *
+ *  with T in seconds: the deviation of a step of one rank that takes a second.  A device states it, or the interruptions
+ *  that a calibration found (models/device/interruptions.h); what they take in the mean is in the step's time already.
+ *  MLPerf's logs follow the root of N T within one release, and a constant for all of a device within a factor of 1.5
+ *  (app/papers/presets/jitter.c); that hold-ups are alike is our assumption, as that logarithms of steps are normal. */
+#ifndef FR_MODELS_DEVICE_JITTER_H
+#define FR_MODELS_DEVICE_JITTER_H
+
+#include "models/device/device.h"
+
+/** Standard deviation of steps of @p time_s on @p ranks that wait for each other [s]; 0: nothing is known of it. */
+double fr_jitter_s(const struct fr_device *device, double ranks, double time_s);
+
+/** Between which nine in ten of such steps lie, half of the others on each side [s].  @return false where nothing is
+ *  known, or @p time_s is no time. */
+bool fr_jitter_steps(const struct fr_device *device, double ranks, double time_s, double *p05_s,
+                     double *p95_s);
+
+#endif
