@@ -23,6 +23,8 @@ static const struct fr_option options[] = {
     {"system", "TEXT", "whose machine; files of different systems are never fitted together",
      0},
     {"setup", "TEXT", "how it was set up; the same holds", 0},
+    {"dtype", "NAME", "of products whose table does not say it", 0},
+    {"only", "COLUMN=VALUE", "rows of a table of products to take; repeatable", 0},
     {"column", "KEY=VALUE", "of the runs.csv, what a log does not say: model=, plan.tp=", 0},
     {"power", "FILE", "with one trainer's log: what a node drew, a file a node; repeatable", 0},
     {"out", "FILE", "where samples go (default: standard output)", 'o'},
@@ -59,7 +61,7 @@ static const struct fr_run_log *log_of(const char *name) {
 static fr_status find(const char *name, const struct fr_importer **importer,
                       struct fr_error *err) {
     const char *known[KINDS_MOST] = {NULL};
-    char all[240];
+    char all[320];
     for (int i = 0; fr_importers[i]; i++) {
         *importer = fr_importers[i];
         if (strcmp(fr_importers[i]->spelling, name) == 0) return FR_OK;
@@ -72,7 +74,7 @@ static fr_status find(const char *name, const struct fr_importer **importer,
 }
 
 static fr_status read_options(const struct fr_args *args, struct fr_import_options *given,
-                              struct fr_error *err) {
+                              const char *only[FR_ARGS_MAX], struct fr_error *err) {
     const struct {
         const char *name;
         int64_t *out;
@@ -87,6 +89,11 @@ static fr_status read_options(const struct fr_args *args, struct fr_import_optio
     given->op = fr_args_get(args, "op");
     given->system = fr_args_get(args, "system");
     given->setup = fr_args_get(args, "setup");
+    given->n_only = fr_args_all(args, "only", only);
+    given->only = only;
+    int dtype = -1;
+    FR_TRY(fr_args_choice(args, "dtype", fr_dtype_names, &dtype, err));
+    if (dtype >= 0) given->dtype = fr_dtype_names[dtype];
     return FR_OK;
 }
 
@@ -297,13 +304,14 @@ static fr_status import(const struct fr_args *args, struct fr_samples *samples,
     const struct fr_importer *importer = NULL;
     struct fr_import_options given = {0};
     struct fr_text text = {0};
-    char all[240];
+    const char *only[FR_ARGS_MAX];
+    char all[320];
     const char *out = fr_args_get(args, "out");
     if (args->n_words == 0)
         return fr_fail(err, FR_ERR_USAGE, NULL, "no format given%s",
                        say_known(all, sizeof all));
     FR_TRY(find(args->word[0], &importer, err));
-    FR_TRY(read_options(args, &given, err));
+    FR_TRY(read_options(args, &given, only, err));
     if (args->n_words == 1)
         return fr_fail(err, FR_ERR_USAGE, NULL, "no files given; - is standard input");
     if (out) FR_TRY(fr_file_check_writable(out, err));
@@ -336,8 +344,9 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     fputs(fr_text_get(&shown), stderr);
     fr_text_free(&shown);
     if (status == FR_OK && !training && !power && !log)
-        fprintf(stderr, "%zu samples from %zu file%s\n", samples.n_collective, samples.n_source,
-                samples.n_source == 1 ? "" : "s");
+        fprintf(stderr, "%zu samples from %d file%s\n",
+                samples.n_collective + samples.n_gemm + samples.n_batched, args->n_words - 1,
+                args->n_words == 2 ? "" : "s");
     fr_text_free(&notes);
     fr_samples_free(&samples);
     fr_runs_free(&runs);
@@ -348,19 +357,24 @@ static const struct fr_output outputs[] = {{"out", NULL, NULL}, {NULL, NULL, NUL
 
 const struct fr_verb fr_verb_import = {
     .name = "import",
-    .summary = "read nccl-tests, rccl-tests, OSU or IMB output as samples, published training "
-               "runs, MLPerf's power logs and trainers' logs as runs",
+    .summary =
+        "read nccl-tests, rccl-tests, OSU or IMB output and tables as samples, published "
+        "training runs, MLPerf's power logs and trainers' logs as runs",
     .usage = "KIND FILE... [--ranks N] [--nodes N] [--system TEXT] [-o FILE]",
     .details =
-        "KIND is nccl-tests (rccl-tests, too), osu or imb, which become samples; or runs, "
-        "mlperf-power,\n"
-        "megatron, nemo, torchtitan or mlperf, which become runs.\n"
+        "KIND is nccl-tests (rccl-tests, too), osu, imb, collectives or products (tables), "
+        "which "
+        "become\n"
+        "samples; or runs, mlperf-power, megatron, nemo, torchtitan or mlperf, which become "
+        "runs.\n"
         "Samples go to standard output, what was left out or assumed to standard error. Beside "
         "log.txt a sidecar\n"
         "log.json may say ranks, nodes, gpus_per_node, system, gpu, network, mpi, nccl, "
         "setup.\n"
         "  forerun import nccl-tests n2.txt n8.txt > samples.jsonl\n"
         "  forerun fit samples.jsonl --out cluster.json\n"
+        "  forerun import products gemm.csv --only gpu=B200 --dtype bf16 > products.jsonl\n"
+        "  forerun fit products.jsonl --base dgx-b200 --out cluster.json\n"
         "  forerun import runs dgxc_benchmarking.csv -o runs.csv\n"
         "  forerun import mlperf-power result_0.txt power/node_0.txt --column model=gpt3-175b "
         "\\\n"

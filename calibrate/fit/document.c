@@ -102,6 +102,30 @@ static void json_gemm(struct fr_json_writer *w, const struct fr_fit_gemm *g,
             }
 }
 
+/* Forms fitted to products of others. */
+static void json_singles(struct fr_json_writer *w, const struct fr_fit_result *result) {
+    fr_json_add_array(w, "products");
+    for (int d = 0; d < FR_DTYPE_COUNT; d++) {
+        const struct fr_fit_singles *s = &result->singles[d];
+        if (s->n == 0) continue;
+        fr_json_begin_object(w);
+        fr_json_add_string(w, "dtype", fr_dtype_names[d]);
+        fr_json_add_integer(w, "n", s->n);
+        fr_json_add_object(w, "values");
+        for (int k = 0; k < FR_PRODUCT_VALUES; k++)
+            fr_json_add_number(w, s->names[k], s->value[k]);
+        fr_json_end_object(w);
+        fr_json_add_object(w, "widths");
+        for (int k = 0; k < FR_PRODUCT_VALUES; k++)
+            fr_json_add_number(w, s->names[k], s->sigma[k]);
+        fr_json_end_object(w);
+        json_quality(w, "fitted", &s->quality);
+        json_quality(w, "held_out", &s->held_out);
+        fr_json_end_object(w);
+    }
+    fr_json_end_array(w);
+}
+
 /* Imported files. */
 static void json_sources(struct fr_json_writer *w, const struct fr_samples *samples) {
     fr_json_add_array(w, "sources");
@@ -181,6 +205,7 @@ void fr_fit_json(struct fr_text *text, const struct fr_samples *samples,
     fr_json_add_array(&w, "gemm");
     for (int d = 0; d < FR_DTYPE_COUNT; d++) json_gemm(&w, &result->gemm[d], fr_dtype_names[d]);
     fr_json_end_array(&w);
+    json_singles(&w, result);
     fr_json_add_object(&w, "gemm_left_out");
     for (int d = 0; d < FR_DTYPE_COUNT; d++)
         if (result->gemm[d].n_m > 0)

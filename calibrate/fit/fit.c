@@ -140,16 +140,8 @@ static fr_status find_device(const struct fr_samples *samples,
     return FR_OK;
 }
 
-static fr_status fit_all(const struct fr_samples *samples, const struct fr_fit_options *options,
-                         struct fr_fit_result *result, struct fr_error *err) {
-    FR_TRY(take_all(samples, options, result, err));
-    if (samples->n_source > 0 && result->n_points == 0)
-        return fr_fail(
-            err, FR_ERR_INPUT, NULL,
-            "the samples hold nothing to fit an operation to: only streams of messages, "
-            "wrong results, in-place halves or sizes of 0");
-    FR_TRY(fit_operations(result, options->form, err));
-    FR_TRY(fr_fit_speed_make(samples, &result->speed));
+/* Tables of products, and what interrupts them. */
+static fr_status fit_products(const struct fr_samples *samples, struct fr_fit_result *result) {
     FR_TRY(fr_fit_interruptions(samples, &result->speed));
     for (int i = 0; i < FR_DTYPE_COUNT; i++)
         FR_TRY(fr_fit_gemm_table(samples, &result->speed, (fr_dtype)i, &result->gemm[i]));
@@ -160,6 +152,22 @@ static fr_status fit_all(const struct fr_samples *samples, const struct fr_fit_o
     for (int t = FR_TRANSPOSED_A; t <= FR_TRANSPOSED_B; t++)
         FR_TRY(fr_fit_gemm_transposed(samples, &result->speed, (fr_transposed)t,
                                       &result->gemm[FR_FP32], &result->transposed[t]));
+    return FR_OK;
+}
+
+static fr_status fit_all(const struct fr_samples *samples, const struct fr_fit_options *options,
+                         struct fr_fit_result *result, struct fr_error *err) {
+    FR_TRY(take_all(samples, options, result, err));
+    if (samples->n_source > 0 && result->n_points == 0)
+        return fr_fail(
+            err, FR_ERR_INPUT, NULL,
+            "the samples hold nothing to fit an operation to: only streams of messages, "
+            "wrong results, in-place halves or sizes of 0");
+    FR_TRY(fit_operations(result, options->form, err));
+    FR_TRY(fr_fit_speed_make(samples, &result->speed));
+    bool apart = false; /* others' products say nothing of this machine's speed */
+    FR_TRY(fr_fit_singles_make(samples, options, result, &apart, err));
+    if (!apart) FR_TRY(fit_products(samples, result));
     FR_TRY(find_device(samples, options, result));
     if (result->has_device) FR_TRY(fr_fit_device(samples, options, result, err));
     return fr_fit_levels(samples, result, err);
@@ -194,6 +202,9 @@ double fr_fit_held_out(const struct fr_fit_result *result) {
     for (int i = FR_DTYPE_COUNT - 1; i >= 0; i--)
         if (result->gemm[i].quality.n > 0) products = result->gemm[i].quality.median;
     if (single->quality.n > 0) products = single->quality.median;
+    for (int i = 0; i < FR_DTYPE_COUNT; i++)
+        if (result->singles[i].held_out.n > 0)
+            products = fmax(products, result->singles[i].held_out.median);
     return fmax(products, held_out_collectives(result));
 }
 

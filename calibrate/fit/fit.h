@@ -17,6 +17,7 @@
 #ifndef FR_CALIBRATE_FIT_FIT_H
 #define FR_CALIBRATE_FIT_FIT_H
 
+#include "calibrate/fit/products.h"
 #include "calibrate/fit/speed.h"
 #include "calibrate/samples/samples.h"
 #include "models/network/comm.h"
@@ -114,6 +115,15 @@ struct fr_fit_gemm {
     double beyond_octave;
 };
 
+/** A base's form of products, fitted to products of others, one by one (calibrate/fit/products.h). */
+struct fr_fit_singles {
+    int n; /**< 0: there were none of the dtype */
+    const char *names[FR_PRODUCT_VALUES];
+    double value[FR_PRODUCT_VALUES], sigma[FR_PRODUCT_VALUES];
+    double least[3], most[3];                /**< m, n, k: beyond it is extrapolated */
+    struct fr_fit_quality quality, held_out; /**< every second from the others */
+};
+
 /** Times per byte by working set (models/device/working_set.h), ascending. */
 struct fr_fit_working_sets {
     int n; /**< 0: no memory was measured */
@@ -149,8 +159,9 @@ struct fr_fit_result {
     /** fp32 products: of operands from the largest set measured, of those weight gradients that add to what is
      *  there, and with A or B transposed. */
     struct fr_fit_gemm from_memory, adds, transposed[FR_TRANSPOSED_KINDS];
-    bool has_device;            /**< measured; else the base's, or none */
-    double memory_B;            /**< per rank */
+    struct fr_fit_singles singles[FR_DTYPE_COUNT]; /**< then there are no tables */
+    bool has_device;                               /**< measured; else the base's, or none */
+    double memory_B;                               /**< per rank */
     double memory_rate_B_per_s; /**< of a rank while all stream, over the largest set */
     struct fr_fit_working_sets working_sets;
     double launch_s;

@@ -44,6 +44,13 @@ double fr_fit_segments_time_s(const struct fr_segment_fit *fit, double size_B);
 fr_status fr_fit_operation(struct fr_fit_op *op, fr_fit_form form);
 void fr_fit_operation_free(struct fr_fit_op *op);
 
+/** Forms of options->base fitted to products that others measured (singles.c), which are then in no table.
+ *  @param[out] taken  whether there are such
+ *  @return FR_OK; FR_ERR_INPUT without a base, or one whose form cannot be fitted to them; FR_ERR_NUMERIC, FR_ERR_NOMEM. */
+fr_status fr_fit_singles_make(const struct fr_samples *samples,
+                              const struct fr_fit_options *options,
+                              struct fr_fit_result *result, bool *taken, struct fr_error *err);
+
 /** Table of one dtype, undisturbed, of products none of whose operands is transposed; of samples that do not
  *  say so, of all.  n_m = 0 when it was not measured. */
 fr_status fr_fit_gemm_table(const struct fr_samples *samples, const struct fr_fit_speed *speed,

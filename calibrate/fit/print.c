@@ -144,6 +144,26 @@ static void print_power(const struct fr_fit_result *result, struct fr_text *text
                      100 * result->clock.static_share, 100 * result->clock.fixed_share);
 }
 
+static void print_singles(const struct fr_fit_result *result, struct fr_text *text) {
+    for (int d = 0; d < FR_DTYPE_COUNT; d++) {
+        const struct fr_fit_singles *s = &result->singles[d];
+        if (s->n == 0) continue;
+        fr_text_addf(text, "products %s: %d of others, to the base's form:\n ",
+                     fr_dtype_names[d], s->n);
+        for (int k = 0; k < FR_PRODUCT_VALUES; k++)
+            fr_text_addf(text, " %s %.4g (a deviation of %.0f %%)%s", s->names[k], s->value[k],
+                         100 * s->sigma[k], k + 1 < FR_PRODUCT_VALUES ? "," : "\n");
+        fr_text_addf(text, "  errors: median %.1f %%, p90 %.1f %%\n", 100 * s->quality.median,
+                     100 * s->quality.p90);
+        if (s->held_out.n > 0)
+            fr_text_addf(text, "  every second from the others: median %.1f %%, p90 %.1f %%\n",
+                         100 * s->held_out.median, 100 * s->held_out.p90);
+        fr_text_addf(
+            text, "  m %.6g to %.6g, n %.6g to %.6g, k %.6g to %.6g: beyond is extrapolated\n",
+            s->least[0], s->most[0], s->least[1], s->most[1], s->least[2], s->most[2]);
+    }
+}
+
 static void add_device(const struct fr_fit_result *result, struct fr_text *text) {
     char rate[32], launch[32], latency[32];
     for (int i = 0; i < FR_DTYPE_COUNT; i++) {
@@ -161,6 +181,7 @@ static void add_device(const struct fr_fit_result *result, struct fr_text *text)
             fr_text_addf(text, "  %d shapes dropped: the grid was not complete\n",
                          gemm->n_dropped);
     }
+    print_singles(result, text);
     if (result->has_device) {
         fr_text_addf(
             text, "memory %s, call %s\n",

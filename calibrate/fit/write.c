@@ -241,6 +241,115 @@ static void add_base(struct fr_json_writer *w, const struct fr_fit_result *resul
     fr_json_put_copy(w, &member);
 }
 
+static void put_single(struct fr_json_writer *w, const struct fr_fit_singles *s, int k) {
+    char text[64];
+    if (strcmp(s->names[k], "peak") == 0)
+        fr_json_put_string(
+            w, fr_quantity_format(s->value[k], FR_QUANTITY_WORK_RATE, text, sizeof text));
+    else
+        fr_json_put_number(w, floor(s->value[k] * 1e4 + 0.5) / 1e4);
+}
+
+/* The base's description of a dtype's products with the values that others' products say. */
+static void add_single(struct fr_json_writer *w, const struct fr_fit_singles *s,
+                       const struct fr_json *gemm) {
+    bool has[FR_PRODUCT_VALUES] = {false};
+    fr_json_begin_object(w);
+    for (int64_t i = 0; fr_json_key_at(gemm, i); i++) {
+        const char *key = fr_json_key_at(gemm, i);
+        struct fr_json value = fr_json_member(gemm, key);
+        int k = 0;
+        while (k < FR_PRODUCT_VALUES && strcmp(s->names[k], key) != 0) k++;
+        if (strcmp(key, "residuals") == 0) continue;
+        fr_json_key(w, key);
+        if (k == FR_PRODUCT_VALUES) {
+            fr_json_put_copy(w, &value);
+            continue;
+        }
+        has[k] = true;
+        put_single(w, s, k);
+    }
+    for (int k = 0; k < FR_PRODUCT_VALUES; k++) {
+        if (has[k]) continue;
+        fr_json_key(w, s->names[k]);
+        put_single(w, s, k);
+    }
+    fr_json_add_object(w, "residuals");
+    fr_json_add_number(w, "median", s->quality.median);
+    fr_json_add_number(w, "p90", s->quality.p90);
+    fr_json_add_integer(w, "points", s->n);
+    fr_json_end_object(w);
+    fr_json_end_object(w);
+}
+
+static bool any_single(const struct fr_fit_result *result) {
+    for (int d = 0; d < FR_DTYPE_COUNT; d++)
+        if (result->singles[d].n > 0) return true;
+    return false;
+}
+
+/* The base's device, whose products are others'. */
+static void add_base_device(struct fr_json_writer *w, const struct fr_fit_result *result) {
+    struct fr_json root = fr_json_root(result->base), device = fr_json_member(&root, "device");
+    fr_json_add_object(w, "device");
+    for (int64_t i = 0; fr_json_key_at(&device, i); i++) {
+        const char *key = fr_json_key_at(&device, i);
+        struct fr_json value = fr_json_member(&device, key);
+        fr_json_key(w, key);
+        if (strcmp(key, "gemm") != 0) {
+            fr_json_put_copy(w, &value);
+            continue;
+        }
+        fr_json_begin_object(w);
+        for (int d = 0; d < FR_DTYPE_COUNT; d++) {
+            struct fr_json gemm = fr_json_member(&value, fr_dtype_names[d]);
+            if (!fr_json_present(&gemm)) continue;
+            fr_json_key(w, fr_dtype_names[d]);
+            if (result->singles[d].n > 0)
+                add_single(w, &result->singles[d], &gemm);
+            else
+                fr_json_put_copy(w, &gemm);
+        }
+        fr_json_end_object(w);
+    }
+    fr_json_end_object(w);
+}
+
+/* Is it the width of a value that others' products set? */
+static bool is_of_single(const struct fr_fit_result *result, const char *width) {
+    char path[64];
+    for (int d = 0; d < FR_DTYPE_COUNT; d++)
+        for (int k = 0; k < FR_PRODUCT_VALUES && result->singles[d].n > 0; k++) {
+            snprintf(path, sizeof path, "device.gemm.%s.%s", fr_dtype_names[d],
+                     result->singles[d].names[k]);
+            if (strcmp(path, width) == 0) return true;
+        }
+    return false;
+}
+
+/* How wide they leave it, of values of which a file can state it, beside the base's widths; what it states of several
+ * together was of its own values. */
+static void add_single_widths(struct fr_json_writer *w, const struct fr_fit_result *result) {
+    char path[64];
+    struct fr_json root = fr_json_root(result->base), base = fr_json_member(&root, "widths");
+    fr_json_add_object(w, "widths");
+    for (int64_t i = 0; fr_json_key_at(&base, i); i++) {
+        struct fr_json width = fr_json_member(&base, fr_json_key_at(&base, i));
+        if (!fr_json_is_number(&width) || is_of_single(result, fr_json_key_at(&base, i)))
+            continue;
+        fr_json_key(w, fr_json_key_at(&base, i));
+        fr_json_put_copy(w, &width);
+    }
+    for (int d = 0; d < FR_DTYPE_COUNT; d++)
+        for (int k = 0; k < FR_PRODUCT_VALUES && result->singles[d].n > 0; k++) {
+            const struct fr_fit_singles *s = &result->singles[d];
+            if (strcmp(s->names[0], "efficiency") != 0) continue;
+            snprintf(path, sizeof path, "device.gemm.%s.%s", fr_dtype_names[d], s->names[k]);
+            add_share(w, path, fmin(2, fmax(0.001, s->sigma[k])));
+        }
+    fr_json_end_object(w);
+}
+
 static void add_series(struct fr_json_writer *w, const struct fr_fit_result *result) {
     fr_json_add_object(w, "series");
     for (int i = 0; i < FR_OP_COUNT; i++)
@@ -297,10 +406,14 @@ void fr_fit_write_cluster(const struct fr_fit_result *result, struct fr_text *te
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "name", result->name);
     fr_json_add_string(&w, "source", source);
-    if (result->has_device)
+    bool singles = any_single(result);
+    if (singles)
+        add_base_device(&w, result);
+    else if (result->has_device)
         add_device(&w, result);
     else
         add_base(&w, result, "device");
+    if (singles) add_single_widths(&w, result);
     if (result->base)
         add_base(&w, result, "levels");
     else

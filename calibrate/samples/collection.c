@@ -105,7 +105,20 @@ static const struct collection collections[] = {
      .tool = "nccl-tests",
      .version = "tool",
      .system = {"system"}},
+    {.file = NULL, /* one's own */
+     .op = "op",
+     .ranks = "ranks",
+     .nodes = "nodes",
+     .size = "size_B",
+     .time = "time_s",
+     .unit_s = 1,
+     .tool = "table",
+     .system = {"system"},
+     .library = "library",
+     .setup = {"setup"}},
 };
+
+enum { COLLECTIONS = sizeof collections / sizeof *collections };
 
 static const char *text_of(const struct fr_csv *csv, int row, const char *column) {
     if (!column) return "";
@@ -126,7 +139,7 @@ static struct fr_sample_source describe(const struct collection *c, const struct
                                         int row) {
     struct fr_sample_source s = {.n_ranks = 1, .ranks_per_node = 1};
     const char *device = text_of(csv, row, c->device), *dash = strchr(device, '-');
-    snprintf(s.file, sizeof s.file, "%s", c->file);
+    snprintf(s.file, sizeof s.file, "%s", c->file ? c->file : csv->name);
     snprintf(s.tool, sizeof s.tool, "%s", c->tool);
     snprintf(s.tool_version, sizeof s.tool_version, "%.47s", text_of(csv, row, c->version));
     join(csv, row, c->system, s.system, sizeof s.system);
@@ -207,13 +220,65 @@ static fr_status take_row(const struct collection *c, const struct fr_csv *csv, 
     return fr_samples_add_collective(samples, &s);
 }
 
+static fr_status take_rows(const struct collection *c, const struct fr_csv *csv,
+                           struct fr_samples *samples, struct fr_error *err) {
+    size_t first = samples->n_source;
+    for (int row = 0; row < csv->n_rows; row++)
+        FR_TRY(take_row(c, csv, row, first, samples, err));
+    return FR_OK;
+}
+
 static fr_status read_collection(const struct collection *c, const char *path,
                                  struct fr_samples *samples, struct fr_error *err) {
     struct fr_csv csv = {0};
-    size_t first = samples->n_source;
     fr_status status = fr_csv_read(path, &csv, err);
-    for (int row = 0; row < csv.n_rows && status == FR_OK; row++)
-        status = take_row(c, &csv, row, first, samples, err);
+    if (status == FR_OK) status = take_rows(c, &csv, samples, err);
+    fr_csv_free(&csv);
+    return status;
+}
+
+/* How many of its columns the table has; 0 where one that it cannot do without is missing. */
+static int has(const struct collection *c, const struct fr_csv *csv) {
+    const char *const needed[] = {c->op, c->ranks, c->size, c->time}, *const rest[] = {
+                                                                          c->nodes,
+                                                                          c->system_join,
+                                                                          c->device,
+                                                                          c->library};
+    int count = 0;
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
+        if (*needed[i] == '=') continue;
+        if (fr_csv_find(csv, needed[i]) < 0) return 0;
+        count++;
+    }
+    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
+        count += rest[i] && fr_csv_find(csv, rest[i]) >= 0;
+    for (int i = 0; i < PARTS; i++) {
+        count += c->system[i] && fr_csv_find(csv, c->system[i]) >= 0;
+        count += c->setup[i] && fr_csv_find(csv, c->setup[i]) >= 0;
+    }
+    return count;
+}
+
+fr_status fr_collection_parse(const char *text, size_t length, const char *name,
+                              struct fr_samples *samples, int *rows, struct fr_error *err) {
+    const struct collection *best = NULL;
+    struct fr_csv csv = {0};
+    size_t before = samples->n_collective;
+    int most = 0;
+    fr_status status = fr_csv_parse(text, length, name, &csv, err);
+    for (int i = 0; i < COLLECTIONS && status == FR_OK; i++) {
+        int count = has(&collections[i], &csv);
+        if (count > most) best = &collections[i];
+        if (count > most) most = count;
+    }
+    if (status == FR_OK)
+        status =
+            best ? take_rows(best, &csv, samples, err)
+                 : fr_fail(err, FR_ERR_INPUT, name,
+                           "is no table of collectives that is known: expected the columns "
+                           "op, ranks, size_B and time_s, and nodes, system, library, setup "
+                           "where they are told");
+    *rows = (int)(samples->n_collective - before);
     fr_csv_free(&csv);
     return status;
 }
@@ -221,7 +286,8 @@ static fr_status read_collection(const struct collection *c, const char *path,
 fr_status fr_collections_read(const char *folder, struct fr_samples *samples,
                               struct fr_error *err) {
     char path[512];
-    for (size_t i = 0; i < sizeof collections / sizeof *collections; i++) {
+    for (int i = 0; i < COLLECTIONS; i++) {
+        if (!collections[i].file) continue;
         snprintf(path, sizeof path, "%s/%s", folder, collections[i].file);
         if (!fr_file_exists(path)) continue;
         fr_status status = read_collection(&collections[i], path, samples, err);

@@ -99,6 +99,7 @@ static fr_status finish(struct fr_import *in, struct fr_error *err) {
     if (in->n_rows == 0)
         return fr_import_refuse(in, 0, err, "no row of results that could be used was found%s",
                                 in->notes->length ? "; see the notes above" : "");
+    if (in->has_sources) return FR_OK;
     clean_source(&in->source);
     if (in->source.ranks_per_node < 1) in->source.ranks_per_node = in->source.n_ranks;
     return fr_samples_add_source(in->samples, &in->source);
@@ -114,7 +115,8 @@ fr_status fr_import_text(const struct fr_importer *importer, const char *text, s
                            .given = *options,
                            .notes = notes,
                            .samples = samples};
-    size_t before = samples->n_collective;
+    size_t before = samples->n_collective, sources = samples->n_source,
+           products = samples->n_gemm, batched = samples->n_batched;
     if (memchr(text, '\0', length))
         return fr_import_refuse(&in, 0, err, "holds a zero byte, so it is no text");
     if (sidecar) read_sidecar(sidecar, &in);
@@ -125,7 +127,15 @@ fr_status fr_import_text(const struct fr_importer *importer, const char *text, s
     fr_status status = importer->read(&in, err);
     if (status == FR_OK) status = finish(&in, err);
     if (status == FR_ERR_NOMEM) fr_fail(err, status, name, "does not fit in memory");
-    if (status != FR_OK) samples->n_collective = before; /* all of a file or nothing */
+    if (status == FR_OK) {
+        for (size_t i = sources; in.has_sources && i < samples->n_source; i++)
+            clean_source(&samples->source[i]);
+        return FR_OK;
+    }
+    samples->n_collective = before; /* all of a file or nothing */
+    samples->n_source = sources;
+    samples->n_gemm = products;
+    samples->n_batched = batched;
     return status;
 }
 
@@ -177,10 +187,13 @@ void fr_import_write(const struct fr_samples *samples, struct fr_text *text) {
         provenance.ranks_per_node = source->ranks_per_node;
     }
     fr_sample_line_provenance(&provenance, text);
-    size_t at = 0;
     for (size_t i = 0; i < samples->n_source; i++) {
         fr_sample_line_source(&samples->source[i], (int)i, text);
-        for (; at < samples->n_collective && samples->collective[at].source == (int)i + 1; at++)
-            fr_sample_line_collective(&samples->collective[at], text);
+        for (size_t k = 0; k < samples->n_collective; k++)
+            if (samples->collective[k].source == (int)i + 1)
+                fr_sample_line_collective(&samples->collective[k], text);
     }
+    for (size_t k = 0; k < samples->n_gemm; k++) fr_sample_line_gemm(&samples->gemm[k], text);
+    for (size_t k = 0; k < samples->n_batched; k++)
+        fr_sample_line_gemm(&samples->batched[k], text);
 }

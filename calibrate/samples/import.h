@@ -1,5 +1,6 @@
 /** @file
- *  Other people's benchmark output as samples: nccl-tests and rccl-tests, OSU, IMB.
+ *  Other people's benchmark output as samples: nccl-tests and rccl-tests, OSU, IMB; tables of collectives and of
+ *  matrix products.
  *
  *  A reader takes one file, and lines that are none of the tool's are passed over, since logs
  *  carry schedulers' and libraries' talk.  What the text does not say (how many ranks, which
@@ -23,6 +24,9 @@
 struct fr_import_options {
     int64_t n_ranks, nodes, ranks_per_node;
     const char *op, *system, *setup;
+    const char *dtype;       /**< of a table's products */
+    const char *const *only; /**< [n_only] "COLUMN=VALUE": rows of a table that are taken */
+    int n_only;
 };
 
 /** One file being read. */
@@ -39,6 +43,7 @@ struct fr_import {
     int64_t largest;    /**< n_ranks of the largest block so far */
     int n_rows;         /**< samples added */
     bool nodes_assumed; /**< the note about it was made */
+    bool has_sources;   /**< the reader has added those of its samples */
 };
 
 struct fr_importer {
@@ -74,7 +79,7 @@ fr_status fr_import_text(const struct fr_importer *importer, const char *text, s
                          const struct fr_import_options *options, struct fr_samples *samples,
                          struct fr_text *notes, struct fr_error *err);
 
-/** Append provenance, sources and all collective samples as samples.jsonl. */
+/** Append provenance, sources, all collective samples and products as samples.jsonl. */
 void fr_import_write(const struct fr_samples *samples, struct fr_text *text);
 
 #endif

@@ -2,3 +2,5 @@
 FR_IMPORTER(nccl_tests)
 FR_IMPORTER(osu)
 FR_IMPORTER(imb)
+FR_IMPORTER(collectives)
+FR_IMPORTER(products)

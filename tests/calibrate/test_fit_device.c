@@ -1,9 +1,12 @@
 /* The levels of a fitted cluster: which curve shows a level's links, how large the machine is; and what is
  * measured of a processor besides matrix products. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "calibrate/fit/parts.h"
+#include "models/job/cluster.h"
+#include "models/job/preset.h"
 #include "tests/cmocka.h"
 
 /* Operations by how well their smallest message shows a link, and what each moves over the slowest link of p
@@ -372,12 +375,9 @@ static void power_that_nobody_metered(void **state) {
     static const struct {
         double busy_W, idle_W, wanted_busy_W, wanted_idle_W;
         const char *source;
-    } rows[] = {{8, -1, 8, 2, "stated"},
-                {8, 3, 8, 3, "stated"},
-                {8, 0, 8, 0, "stated"},
-                {0, -1, 0, 0, "stated"},
-                {-1, -1, 6.3, 1.6, "assumed"},
-                {-1, 0.5, 6.3, 0.5, "assumed"}};
+    } rows[] = {{8, -1, 8, 2, "stated"},       {8, 3, 8, 3, "stated"},
+                {8, 0, 8, 0, "stated"},        {0, -1, 0, 0, "stated"},
+                {-1, -1, 6.3, 1.6, "assumed"}, {-1, 0.5, 6.3, 0.5, "assumed"}};
     const struct fr_samples samples = {.n_power = 0};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -394,6 +394,122 @@ static void power_that_nobody_metered(void **state) {
     }
 }
 
+/* ---- products of others ---------------------------------------------------------------------- */
+
+static fr_status fit_singles(const char *preset, const struct fr_samples *samples,
+                             struct fr_fit_result *r, struct fr_json_document **base,
+                             struct fr_error *err) {
+    assert_int_equal(fr_preset_or_file_read("cluster", preset, base, err), FR_OK);
+    const struct fr_fit_options options = {.base = *base, .busy_W = -1, .idle_W = -1};
+    return fr_fit(samples, &options, r, err);
+}
+
+/* Products that a known form made are fitted to that form again, the file says it, and all else stays the base's: tiled
+ * and saturating. */
+static void forms_of_products_are_found_again(void **state) {
+    static const struct {
+        const char *preset, *path[FR_PRODUCT_VALUES];
+        fr_dtype dtype;
+        double x[FR_PRODUCT_VALUES];
+    } cases[] = {{"dgx-b200", {"efficiency", "tail"}, FR_BF16, {0.52, 0.25}},
+                 {"frontier", {"peak", "half_dim"}, FR_FP32, {30e12, 90}}};
+    (void)state;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        enum { SIDES = 5, N = SIDES * SIDES * SIDES };
+        static const int64_t size[SIDES] = {192, 640, 2048, 5120, 16384};
+        struct fr_sample_gemm gemm[N];
+        struct fr_samples samples = {
+            .provenance = {.host = "imported"}, .gemm = gemm, .n_gemm = N};
+        struct fr_json_document *base = NULL, *written = NULL;
+        struct fr_fit_result r;
+        struct fr_error err = {0};
+        struct fr_cluster cluster, kept, fitted;
+        struct fr_text text = {0};
+        assert_int_equal(fr_preset_or_file_read("cluster", cases[c].preset, &base, &err),
+                         FR_OK);
+        assert_int_equal(fr_cluster_read(base, &cluster, &err), FR_OK);
+        kept = cluster;
+        struct fr_products p = {.device = cluster.device, .dtype = cases[c].dtype};
+        double *value[FR_PRODUCT_VALUES];
+        const char *names[FR_PRODUCT_VALUES];
+        assert_true(fr_products_values(&p, value, names));
+        for (int k = 0; k < FR_PRODUCT_VALUES; k++) {
+            assert_string_equal(names[k], cases[c].path[k]);
+            *value[k] = cases[c].x[k];
+        }
+        for (int i = 0; i < N; i++) {
+            struct fr_product_timed one = {.count = 1, .time_s = 1};
+            int64_t m = size[i % SIDES], n = size[i / SIDES % SIDES],
+                    k = size[i / SIDES / SIDES];
+            one.shape = (struct fr_gemm_shape){.m = (double)m, .n = (double)n, .k = (double)k};
+            p.item = &one;
+            p.n = 1;
+            gemm[i] = (struct fr_sample_gemm){.dtype = cases[c].dtype,
+                                              .m = m,
+                                              .n = n,
+                                              .k = k,
+                                              .batch = 1,
+                                              .time_s = fr_products_ratio(&p, 0)};
+        }
+        fr_json_free(base);
+        if (fit_singles(cases[c].preset, &samples, &r, &base, &err) != FR_OK)
+            fail_msg("%s: %s", err.where, err.detail);
+        const struct fr_fit_singles *s = &r.singles[cases[c].dtype];
+        assert_true(s->n == N && s->held_out.n == N && r.gemm[cases[c].dtype].n_m == 0);
+        assert_true(s->least[0] == 192 && s->most[2] == 16384);
+        for (int k = 0; k < FR_PRODUCT_VALUES; k++) FR_NEAR(s->value[k], cases[c].x[k], 0.02);
+        assert_true(s->quality.p90 < 0.01 && s->held_out.p90 < 0.01);
+        fr_fit_write_cluster(&r, &text);
+        assert_int_equal(fr_json_parse(fr_text_get(&text), text.length, "c", &written, &err),
+                         FR_OK);
+        if (fr_cluster_read(written, &fitted, &err) != FR_OK)
+            fail_msg("%s: %s", err.where, err.detail);
+        p.device = fitted.device;
+        assert_true(fr_products_values(&p, value, names));
+        for (int k = 0; k < FR_PRODUCT_VALUES; k++) FR_NEAR(*value[k], cases[c].x[k], 0.02);
+        assert_true(fitted.device.memory_rate_B_per_s == kept.device.memory_rate_B_per_s &&
+                    fitted.levels.count == kept.levels.count);
+        assert_true(fitted.widths.sigma[FR_VALUE_NODE_RATE][0] ==
+                    kept.widths.sigma[FR_VALUE_NODE_RATE][0]);
+        fr_cluster_free(&cluster);
+        fr_cluster_free(&fitted);
+        fr_json_free(written);
+        fr_text_free(&text);
+        fr_json_free(base);
+        fr_fit_free(&r);
+    }
+}
+
+/* Of no base, of one without the dtype, of too few: each says why. */
+static void products_that_cannot_be_fitted(void **state) {
+    static const struct {
+        const char *preset, *why;
+        fr_dtype dtype;
+    } cases[] = {{NULL, "--base", FR_BF16},
+                 {"frontier", "has no bf16 products", FR_BF16},
+                 {"dgx-b200", "2 bf16 products say too little", FR_BF16}};
+    (void)state;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct fr_sample_gemm gemm[2];
+        struct fr_samples samples = {
+            .provenance = {.host = "imported"}, .gemm = gemm, .n_gemm = 2};
+        struct fr_json_document *base = NULL;
+        struct fr_fit_result r = {0};
+        struct fr_error err = {0};
+        for (int i = 0; i < 2; i++)
+            gemm[i] = (struct fr_sample_gemm){
+                .dtype = cases[c].dtype, .m = 64, .n = 64, .k = 64, .batch = 1, .time_s = 1e-3};
+        const struct fr_fit_options none = {.busy_W = -1, .idle_W = -1};
+        fr_status status = cases[c].preset
+                               ? fit_singles(cases[c].preset, &samples, &r, &base, &err)
+                               : fr_fit(&samples, &none, &r, &err);
+        assert_int_equal(status, FR_ERR_INPUT);
+        FR_TRUE(strstr(err.detail, cases[c].why), "%s", err.detail);
+        fr_fit_free(&r);
+        fr_json_free(base);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_interrupted_set_is_no_slower_than_a_larger),
@@ -406,6 +522,8 @@ int main(void) {
         cmocka_unit_test(a_processor_besides_products),
         cmocka_unit_test(one_shape_tells_of_operands),
         cmocka_unit_test(power_that_nobody_metered),
+        cmocka_unit_test(forms_of_products_are_found_again),
+        cmocka_unit_test(products_that_cannot_be_fitted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

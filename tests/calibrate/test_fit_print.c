@@ -270,7 +270,7 @@ static const char document[] =
     "\"dtype\":\"fp64\",\"m\":16,\"n\":8,\"k\":128,\"median_s\":10},{"
     "\"dtype\":\"fp64\",\"m\":16,\"n\":64,\"k\":8,\"median_s\":11},{\"dtype\":\"fp64\","
     "\"m\":16,\"n\":64,\"k\":128,\"median_s\":12},{\"dtype\":\"bf16\",\"m\":2,\"n\":4,"
-    "\"k\":8,\"median_s\":1}],\"gemm_left_out\":{\"fp64\":{\"median\":0.03,"
+    "\"k\":8,\"median_s\":1}],\"products\":[],\"gemm_left_out\":{\"fp64\":{\"median\":0.03,"
     "\"p90\":0.2,\"rmse_log2\":0.5,\"points\":6},\"bf16\":null}}";
 
 static void for_a_person(void **state) {

@@ -216,6 +216,118 @@ static void test_imb(void **state) {
     drop(&o);
 }
 
+/* ---- tables ------------------------------------------------------------------------------------ */
+
+/* A series is rows of one system, library and setup, wherever they stand; sizes are whole buffers. */
+static void test_collectives(void **state) {
+    static const char table[] = "op,ranks,nodes,size_B,time_s,system,setup\n"
+                                "all_reduce,8,1,1024,2e-5,mine,a\n"
+                                "all_gather,16,2,4096,3e-5,mine,b\n"
+                                "all_reduce,8,1,2048,2.5e-5,mine,a\n"
+                                "prefix_sum,8,1,2048,2.5e-5,mine,a\n";
+    (void)state;
+    struct outcome o = take("collectives", table);
+    if (o.status != FR_OK) fail_msg("%s: %s", o.err.where, o.err.detail);
+    assert_int_equal(o.samples.n_source, 2);
+    assert_int_equal(o.samples.n_collective, 3);
+    const struct fr_sample_collective *c = o.samples.collective;
+    assert_true(c[0].source == 1 && c[1].source == 2 && c[2].source == 1);
+    assert_true(c[1].op == FR_OP_ALL_GATHER && c[1].n_ranks == 16 && c[1].n_nodes == 2 &&
+                c[1].level == FR_SAMPLE_SYSTEM && c[1].size_B == 4096 && c[1].time_s == 3e-5);
+    assert_true(c[2].level == FR_SAMPLE_NODE && c[2].time_s == 2.5e-5);
+    assert_string_equal(o.samples.source[1].setup, "b");
+    assert_string_equal(o.samples.source[0].file, "log.txt");
+    /* Written source by source, nothing is lost. */
+    struct fr_text text = {0};
+    struct fr_samples back = {0};
+    fr_import_write(&o.samples, &text);
+    assert_int_equal(fr_samples_parse(fr_text_get(&text), text.length, "again", &back, &o.err),
+                     FR_OK);
+    assert_int_equal(back.n_collective, 3);
+    assert_true(back.collective[1].time_s == 2.5e-5 && back.collective[2].source == 2);
+    fr_samples_free(&back);
+    fr_text_free(&text);
+    drop(&o);
+    o = take_with("collectives", table, &(struct fr_import_options){.system = "theirs"});
+    assert_string_equal(o.samples.source[1].system, "theirs");
+    drop(&o);
+    o = take("collectives", "op,ranks,size,time_s\nall_reduce,8,1,1\n");
+    expect_refused(&o, "log.txt", "expected the columns op, ranks, size_B and time_s");
+    o = take("collectives", "op,ranks,size_B,time_s\nall_reduce,1,8,1\n");
+    expect_refused(&o, "log.txt:2#ranks", "number of ranks");
+    o = take("collectives", "op,ranks,size_B,time_s\nall_reduce,8,8,1e-5\nall_reduce,8,8,-1\n");
+    expect_refused(&o, "log.txt:3#time_s", "no time above 0");
+    o = take("collectives", "op,ranks,size_B,time_s\nprefix_sum,8,8,1\n");
+    expect_refused(&o, "log.txt", "no row of results");
+}
+
+static void test_products(void **state) {
+    static const char table[] = "gpu,kind,M,N,K,b,time_us\n"
+                                "a,x,64,128,256,1,10\n"
+                                "b,x,64,128,256,1,11\n"
+                                "a,y,64,128,256,2,12\n"
+                                "a,x,64,128,0,1,13\n"
+                                "a,x,8,16,32,1,none\n";
+    static const char *const only[] = {"gpu=a", "kind=x"};
+    const struct fr_import_options one = {.dtype = "bf16", .only = only, .n_only = 1},
+                                   two = {.dtype = "bf16", .only = only, .n_only = 2};
+    (void)state;
+    struct outcome o = take_with("products", table, &one);
+    if (o.status != FR_OK) fail_msg("%s: %s", o.err.where, o.err.detail);
+    assert_true(o.samples.n_gemm == 1 && o.samples.n_batched == 1 && o.samples.n_source == 0);
+    const struct fr_sample_gemm *g = &o.samples.gemm[0], *b = &o.samples.batched[0];
+    assert_true(g->dtype == FR_BF16 && g->m == 64 && g->n == 128 && g->k == 256 &&
+                g->batch == 1);
+    FR_NEAR(g->time_s, 10e-6, 1e-12);
+    assert_int_equal(b->batch, 2);
+    FR_NEAR(b->time_s, 12e-6, 1e-12);
+    assert_non_null(strstr(fr_text_get(&o.notes), "log.txt:5: left out: expected a shape"));
+    assert_non_null(strstr(fr_text_get(&o.notes), "log.txt:6: left out: expected a time"));
+    struct fr_text text = {0};
+    struct fr_samples back = {0};
+    fr_import_write(&o.samples, &text);
+    assert_int_equal(fr_samples_parse(fr_text_get(&text), text.length, "again", &back, &o.err),
+                     FR_OK);
+    assert_true(back.n_gemm == 1 && back.n_batched == 1 && back.batched[0].batch == 2);
+    fr_samples_free(&back);
+    fr_text_free(&text);
+    drop(&o);
+    o = take_with("products", table, &two);
+    assert_true(o.status == FR_OK && o.samples.n_gemm == 1 && o.samples.n_batched == 0);
+    drop(&o);
+    o = take_with("products", "m,n,k,dtype,time_s\n1,2,3,fp8,1\n1,2,3,int8,1\n",
+                  &(struct fr_import_options){0});
+    assert_true(o.status == FR_OK && o.samples.n_gemm == 1 &&
+                o.samples.gemm[0].dtype == FR_FP8);
+    assert_non_null(strstr(fr_text_get(&o.notes), "log.txt:3: left out: of a dtype"));
+    drop(&o);
+}
+
+static void test_products_refused(void **state) {
+    static const char table[] = "gpu,m,n,k,time_s\na,1,2,3,1\nb,1,2,3,1\n";
+    static const char *const no_column[] = {"card=a"}, *const no_value[] = {"gpu"},
+                             *const nobody[] = {"gpu=c"};
+    (void)state;
+    struct outcome o =
+        take_with("products", table, &(struct fr_import_options){.dtype = "fp32"});
+    expect_refused(&o, "log.txt", "(\"a\", \"b\"); choose with --only gpu=NAME");
+    o = take("products", "m,n,k,time_s\n1,2,3,1\n");
+    expect_refused(&o, "log.txt", "--dtype");
+    o = take("products", "m,n,time_s\n1,2,1\n");
+    expect_refused(&o, "log.txt", "expected the columns m, n, k");
+    o = take_with("products", table,
+                  &(struct fr_import_options){.dtype = "fp32", .only = nobody, .n_only = 1});
+    expect_refused(&o, "log.txt", "no row of results");
+    for (int i = 0; i < 2; i++) {
+        const struct fr_import_options wrong = {
+            .dtype = "fp32", .only = i ? no_value : no_column, .n_only = 1};
+        o = take_with("products", table, &wrong);
+        assert_int_equal(o.status, FR_ERR_USAGE);
+        assert_non_null(strstr(o.err.detail, i ? "COLUMN=VALUE" : "no column"));
+        drop(&o);
+    }
+}
+
 /* What is written must be what is read. */
 static void test_round_trip(void **state) {
     (void)state;
@@ -319,9 +431,10 @@ int main(void) {
         cmocka_unit_test(test_nccl_new),         cmocka_unit_test(test_nccl_old),
         cmocka_unit_test(test_nccl_refuses),     cmocka_unit_test(test_osu),
         cmocka_unit_test(test_osu_messages),     cmocka_unit_test(test_imb),
-        cmocka_unit_test(test_round_trip),       cmocka_unit_test(test_all_nccl),
-        cmocka_unit_test(test_all_osu),          cmocka_unit_test(test_all_imb),
-        cmocka_unit_test(test_degraded_is_slow),
+        cmocka_unit_test(test_collectives),      cmocka_unit_test(test_products),
+        cmocka_unit_test(test_products_refused), cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_all_nccl),         cmocka_unit_test(test_all_osu),
+        cmocka_unit_test(test_all_imb),          cmocka_unit_test(test_degraded_is_slow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -311,6 +311,9 @@ fits() {
     echo "forerun import $tool in/$tool.txt --nodes 2 && forerun import $tool in/$tool.txt --nodes 2 | forerun fit - --json"
   done
   
+  echo "forerun import collectives in/collectives.csv && forerun import collectives in/collectives.csv | forerun fit - --json"
+  echo "forerun import products in/products.csv --dtype bf16"
+  echo "forerun import products in/products.csv --dtype bf16 --only gpu=one >p.jsonl && cat p.jsonl && forerun fit p.jsonl --base dgx-b200 --out c.json && cat c.json"
   echo "in/samples.sh >a.jsonl; in/samples.sh 1.1 >b.jsonl; forerun compare a.jsonl b.jsonl"
   echo "in/samples.sh >a.jsonl; in/samples.sh 1.1 >b.jsonl; forerun compare a.jsonl b.jsonl --json"
   echo "in/samples.sh >s.jsonl && forerun report s.jsonl -o r.html && sed 's/base64,[^\"]*//' r.html"

@@ -1,9 +1,7 @@
 /* What measured rows say of the values of a preset, beside what the preset says.
  *
- *      products   efficiency and tail of the tiled form (models/device/gemm/tiled.c), fitted to every
- *                 measured product of the device, in logarithms, errors of 5 % counting as one; priors are
- *                 log-normal about where the presets without rows start.  What a product writes, and reads
- *                 where it adds to a gradient, takes memory's time besides, as measured ones show
+ *      products   efficiency and tail of the tiled form, fitted to every measured product of the device
+ *                 (calibrate/fit/products.h)
  *      grouped    products of experts' groups, which nothing was fitted to
  *      attention  flash: median share of the peak forward, of the pairs that a causal kernel makes: half of
  *                 what the rows count; backward: the same of the backward pass over it
@@ -33,69 +31,18 @@
 #include "base/alloc.h"
 #include "base/data.h"
 #include "base/sort.h"
-#include "calibrate/numbers/nlfit.h"
+#include "calibrate/fit/products.h"
 #include "calibrate/numbers/statistics.h"
 #include "calibrate/runs/interval.h"
 #include "models/work/experts.h"
 
-static const double knee = 2, scale = 0.05;
-
 /* ---- products ---------------------------------------------------------------------------- */
 
-struct product {
-    struct fr_gemm_shape shape;
-    struct fr_gemm_use result;
-    bool gradient; /* of weights */
-    double count, time_s;
-};
-
-struct products {
-    struct fr_device device;
-    struct product *item;
-    int n;
-};
-
-/* Where presets without rows start, and how sure that is. */
-static const double start[] = {0.65, 0.4}, width[] = {0.5, 0.5};
-enum { PRODUCT_PARAMETERS = 2 };
-
-static void put(const double *x, struct fr_gemm_model *model) {
-    model->tiles.efficiency = x[0];
-    model->tiles.tail = x[1];
-}
-
-static double huber(double error) {
-    double rho = 2 * knee * knee * (sqrt(1 + error * error / (knee * knee)) - 1);
-    return copysign(sqrt(rho), error);
-}
-
-static double ratio(const struct products *p, int i) {
-    const struct product *x = &p->item[i];
-    bool extrapolated = false;
-    double time_s = fr_gemm_time_of_s(&p->device, FR_BF16, &x->shape, x->result, &extrapolated);
-    if (!x->gradient) time_s += fr_gemm_own_s(&p->device, FR_BF16, &x->shape);
-    return x->count * time_s / x->time_s;
-}
-
-static void residuals(void *context, const double *x, double *out) {
-    struct products *p = context;
-    put(x, &p->device.gemm[FR_BF16]);
-    for (int i = 0; i < p->n; i++) out[i] = huber(log(ratio(p, i)) / scale);
-    for (int k = 0; k < PRODUCT_PARAMETERS; k++)
-        out[p->n + k] = log(x[k] / start[k]) / width[k];
-}
-
-static double mean_error(const struct products *p) {
-    double sum = 0;
-    for (int i = 0; i < p->n; i++) sum += fabs(ratio(p, i) - 1);
-    return sum / p->n;
-}
-
-static void take(const struct fr_csv *csv, const char *gpu, struct products *p) {
+static void take(const struct fr_csv *csv, const char *gpu, struct fr_products *p) {
     for (int i = 0; i < csv->n_rows; i++) {
         double batch = fmax(1, fr_presets_number(csv, i, "b"));
         if (strcmp(fr_presets_cell(csv, i, "gpu"), gpu) != 0) continue;
-        p->item[p->n] = (struct product){
+        p->item[p->n] = (struct fr_product_timed){
             .shape = {.m = batch * fr_presets_number(csv, i, "m"),
                       .n = fr_presets_number(csv, i, "n"),
                       .k = fr_presets_number(csv, i, "k")},
@@ -110,11 +57,12 @@ static void take(const struct fr_csv *csv, const char *gpu, struct products *p) 
 
 /* "ng=40, M=616, N=3072, K=5120, ..., main_grad_dtype=fp32, stage=bwd_grad_w, ..., accumulate=True": of a
  * forward product M x N x K and its gradients. */
-static bool take_group(const char *key, double flop_per_s, struct product *x) {
+static bool take_group(const char *key, double flop_per_s, struct fr_product_timed *x) {
     double groups = 0, m = 0, n = 0, k = 0;
     bool adds = strstr(key, "accumulate=True");
     if (sscanf(key, "ng=%lf, M=%lf, N=%lf, K=%lf", &groups, &m, &n, &k) != 4) return false;
-    *x = (struct product){.count = groups, .time_s = 2 * groups * m * n * k / flop_per_s};
+    *x = (struct fr_product_timed){.count = groups,
+                                   .time_s = 2 * groups * m * n * k / flop_per_s};
     m = fr_experts_rows(m);
     x->shape = (struct fr_gemm_shape){n, m, k, .at_once = groups};
     x->gradient = strstr(key, "stage=bwd_grad_w");
@@ -126,7 +74,7 @@ static bool take_group(const char *key, double flop_per_s, struct product *x) {
     return true;
 }
 
-static void take_groups(const struct fr_csv *csv, const char *gpu, struct products *p) {
+static void take_groups(const struct fr_csv *csv, const char *gpu, struct fr_products *p) {
     for (int i = 0; i < csv->n_rows; i++) {
         double rate = 1e12 * fr_presets_number(csv, i, "measured_tflops");
         if (strcmp(fr_presets_cell(csv, i, "gpu"), gpu) != 0 || !(rate > 0) ||
@@ -137,11 +85,11 @@ static void take_groups(const struct fr_csv *csv, const char *gpu, struct produc
 }
 
 /* What the preset says of grouped products, all of them and those that add to gradients. */
-static void add_groups(struct fr_reproduction *r, const char *preset, struct products *p) {
+static void add_groups(struct fr_reproduction *r, const char *preset, struct fr_products *p) {
     double all = 0, adding = 0;
     int n = 0;
     for (int i = 0; i < p->n; i++) {
-        double error = fabs(ratio(p, i) - 1);
+        double error = fabs(fr_products_ratio(p, i) - 1);
         all += error;
         adding += p->item[i].result.adds ? error : 0;
         n += p->item[i].result.adds;
@@ -155,51 +103,23 @@ static void add_groups(struct fr_reproduction *r, const char *preset, struct pro
     fr_reproduce_add(r, FR_ROLE_PREDICTED, NAN, all / p->n, "1", 0, note, "%s/grouped", preset);
 }
 
-/* How wide products leave efficiency and tail where the device has them.  Errors' standard deviation s is the
- * efficiency's; with J the derivatives of ln ratio by logarithms of both, the tail's is that of s^2 (J'J)^-1. */
-static void products_width(struct products *p, double sigma[PRODUCT_PARAMETERS]) {
-    struct fr_gemm_tiles *tiles = &p->device.gemm[FR_BF16].tiles;
-    const struct fr_gemm_tiles at = *tiles;
-    double square = 0, a = 0, b = 0, c = 0;
-    for (int i = 0; i < p->n; i++) {
-        const double step = 0.02;
-        double error = log(ratio(p, i));
-        tiles->efficiency = at.efficiency * exp(step);
-        double by_efficiency = (log(ratio(p, i)) - error) / step;
-        *tiles = at;
-        tiles->tail = at.tail * exp(step);
-        double by_tail = (log(ratio(p, i)) - error) / step;
-        *tiles = at;
-        square += error * error;
-        a += by_efficiency * by_efficiency;
-        b += by_efficiency * by_tail;
-        c += by_tail * by_tail;
-    }
-    sigma[0] = sqrt(square / (p->n - PRODUCT_PARAMETERS));
-    sigma[1] = sigma[0] * sqrt(a / (a * c - b * b));
-}
-
-static fr_status fit_products(struct fr_reproduction *r, const char *preset, struct products *p,
-                              const struct fr_widths *widths, double x[PRODUCT_PARAMETERS],
-                              struct fr_error *err) {
+static fr_status fit_products(struct fr_reproduction *r, const char *preset,
+                              struct fr_products *p, const struct fr_widths *widths,
+                              double x[FR_PRODUCT_VALUES], struct fr_error *err) {
     static const char *const names[] = {"efficiency", "tail"};
     static const fr_value values[] = {FR_VALUE_EFFICIENCY, FR_VALUE_TAIL};
     static const char *const why[] = {"scatter of the products' errors",
                                       "that this scatter leaves in the fit"};
-    double sigma[PRODUCT_PARAMETERS];
+    double sigma[FR_PRODUCT_VALUES];
     const struct fr_gemm_tiles said = p->device.gemm[FR_BF16].tiles;
-    double ours = mean_error(p);
+    double ours = fr_products_mean_error(p);
     char note[160];
-    memcpy(x, start, sizeof start);
-    FR_TRY(fr_nlfit(residuals, p, PRODUCT_PARAMETERS, (size_t)(p->n + PRODUCT_PARAMETERS), x,
-                    NULL, err));
-    put(x, &p->device.gemm[FR_BF16]);
+    FR_TRY(fr_products_fit(p, x, sigma, err));
     snprintf(note, sizeof note,
              "%d products; mean error %.1f %% with these, %.1f %% with the preset's", p->n,
-             100 * mean_error(p), 100 * ours);
-    products_width(p, sigma);
+             100 * fr_products_mean_error(p), 100 * ours);
     p->device.gemm[FR_BF16].tiles = said;
-    for (int k = 0; k < PRODUCT_PARAMETERS; k++) {
+    for (int k = 0; k < FR_PRODUCT_VALUES; k++) {
         char what[40];
         snprintf(what, sizeof what, "gemm.bf16.%s", names[k]);
         fr_presets_add(r, preset, what, x[k], k ? said.tail : said.efficiency, "1", true,
@@ -212,13 +132,13 @@ static fr_status fit_products(struct fr_reproduction *r, const char *preset, str
 
 /* @param x  what the rows say: efficiency and tail */
 static fr_status products(struct fr_reproduction *r, const char *preset, const char *gpu,
-                          double x[PRODUCT_PARAMETERS], struct fr_error *err) {
+                          double x[FR_PRODUCT_VALUES], struct fr_error *err) {
     struct fr_csv csv, others;
     struct fr_cluster cluster = {0};
     FR_TRY(fr_presets_read("gemm/simumax_matmul_efficiency.csv", &csv, err));
     fr_status status = fr_presets_read("gemm/simumax_other_op_efficiency.csv", &others, err);
     size_t room = (size_t)(csv.n_rows + others.n_rows) + 1;
-    struct products p = {.item = fr_calloc(room, sizeof *p.item)};
+    struct fr_products p = {.dtype = FR_BF16, .item = fr_calloc(room, sizeof *p.item)};
     if (status == FR_OK)
         status = p.item ? fr_table_cluster(preset, &cluster, err)
                         : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
@@ -378,7 +298,7 @@ static fr_status half_way(struct fr_reproduction *r, const char *preset, const c
 
 static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
     static const char b200[] = "B200-SXM 180GB x8", a100[] = "A100-80GB PCIe x8";
-    double of_a100[PRODUCT_PARAMETERS], of_b200[PRODUCT_PARAMETERS];
+    double of_a100[FR_PRODUCT_VALUES], of_b200[FR_PRODUCT_VALUES];
     char path[512];
     if (!fr_data_find("gemm/simumax_matmul_efficiency.csv", path, sizeof path)) {
         fr_reproduce_add(r, FR_ROLE_NOT_EXPLAINED, NAN, NAN, "", 0,

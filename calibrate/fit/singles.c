@@ -1,0 +1,94 @@
+/* Products of others, one by one: they cover no grid that a table could hold, so the base's form is fitted to them. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "calibrate/fit/parts.h"
+#include "models/job/cluster.h"
+
+static bool is_imported(const struct fr_samples *samples) {
+    return strcmp(samples->provenance.host, "imported") == 0;
+}
+
+static void take(const struct fr_sample_gemm *s, struct fr_products *p,
+                 struct fr_fit_singles *out) {
+    const double rows = (double)s->m * (double)s->batch,
+                 size[] = {rows, (double)s->n, (double)s->k};
+    if (s->dtype != p->dtype) return;
+    for (int a = 0; a < 3; a++) {
+        if (p->n == 0 || size[a] < out->least[a]) out->least[a] = size[a];
+        if (p->n == 0 || size[a] > out->most[a]) out->most[a] = size[a];
+    }
+    p->item[p->n++] = (struct fr_product_timed){
+        .shape = {.m = size[0], .n = size[1], .k = size[2]}, .count = 1, .time_s = s->time_s};
+}
+
+static fr_status measure(const struct fr_products *p, struct fr_fit_quality *quality,
+                         double *predicted_s, double *measured_s) {
+    for (int i = 0; i < p->n; i++) {
+        measured_s[i] = p->item[i].time_s;
+        predicted_s[i] = fr_products_ratio(p, i) * measured_s[i];
+    }
+    return fr_fit_measure(predicted_s, measured_s, p->n, quality);
+}
+
+/* Every second product from the others, both ways round. */
+static fr_status hold_out(const struct fr_products *all, struct fr_product_timed *room,
+                          struct fr_fit_quality *quality, double *predicted_s,
+                          double *measured_s, struct fr_error *err) {
+    double x[FR_PRODUCT_VALUES];
+    if (all->n < 4 * FR_PRODUCT_VALUES) return FR_OK;
+    for (int half = 0; half < 2; half++) {
+        struct fr_products p = {.device = all->device, .dtype = all->dtype, .item = room};
+        for (int i = 1 - half; i < all->n; i += 2) p.item[p.n++] = all->item[i];
+        FR_TRY(fr_products_fit(&p, x, NULL, err));
+        p.item = all->item;
+        for (int i = half; i < all->n; i += 2) {
+            measured_s[i] = all->item[i].time_s;
+            predicted_s[i] = fr_products_ratio(&p, i) * measured_s[i];
+        }
+    }
+    return fr_fit_measure(predicted_s, measured_s, all->n, quality);
+}
+
+static fr_status fit_one(const struct fr_samples *samples, const struct fr_device *device,
+                         fr_dtype dtype, struct fr_fit_singles *out, struct fr_error *err) {
+    size_t room = samples->n_gemm + samples->n_batched;
+    struct fr_products p = {
+        .device = *device, .dtype = dtype, .item = fr_calloc(2 * room, sizeof *p.item)};
+    double *times_s = fr_calloc(2 * room, sizeof *times_s), *value[FR_PRODUCT_VALUES];
+    fr_status status = p.item && times_s ? FR_OK : FR_ERR_NOMEM;
+    for (size_t i = 0; i < samples->n_gemm && status == FR_OK; i++)
+        take(&samples->gemm[i], &p, out);
+    for (size_t i = 0; i < samples->n_batched && status == FR_OK; i++)
+        take(&samples->batched[i], &p, out);
+    if (p.n > 0 && status == FR_OK) {
+        status = fr_products_fit(&p, out->value, out->sigma, err);
+        if (status == FR_OK) status = measure(&p, &out->quality, times_s, times_s + room);
+        if (status == FR_OK)
+            status = hold_out(&p, p.item + room, &out->held_out, times_s, times_s + room, err);
+        if (status == FR_OK) fr_products_values(&p, value, out->names);
+        out->n = p.n;
+    }
+    free(p.item);
+    free(times_s);
+    return status;
+}
+
+fr_status fr_fit_singles_make(const struct fr_samples *samples,
+                              const struct fr_fit_options *options,
+                              struct fr_fit_result *result, bool *taken, struct fr_error *err) {
+    struct fr_cluster cluster = {0};
+    *taken = is_imported(samples) && samples->n_gemm + samples->n_batched > 0;
+    if (!*taken) return FR_OK;
+    if (!options->base)
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "products of others make no device: name with --base the cluster file "
+                       "whose form of products they fit, all else of which stays");
+    fr_status status = fr_cluster_read(options->base, &cluster, err);
+    for (int d = 0; d < FR_DTYPE_COUNT && status == FR_OK; d++)
+        status = fit_one(samples, &cluster.device, (fr_dtype)d, &result->singles[d], err);
+    fr_cluster_free(&cluster);
+    return status;
+}
