@@ -81,6 +81,14 @@ int64_t fr_levels_capacity(const struct fr_levels *levels) {
     return levels->level[levels->count - 1].ranks;
 }
 
+int64_t fr_levels_even(const struct fr_levels *levels, int64_t n_ranks) {
+    int64_t node = levels->level[fr_levels_node(levels)].ranks;
+    if (n_ranks <= node || n_ranks % node == 0) return 0;
+    for (int64_t nodes = n_ranks / node + 1; n_ranks / nodes >= (node + 1) / 2; nodes++)
+        if (n_ranks % nodes == 0) return n_ranks / nodes;
+    return 0;
+}
+
 int fr_levels_spanning(const struct fr_levels *levels, int64_t n_ranks, int64_t stride) {
     int l = 0;
     while (l < levels->count - 1 && (n_ranks - 1) * stride >= levels->level[l].ranks) l++;

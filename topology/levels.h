@@ -74,6 +74,10 @@ double fr_level_s_per_B(const struct fr_levels *levels, int l);
 /** The level whose units are nodes: the one called "node", else the innermost. */
 int fr_levels_node(const struct fr_levels *levels);
 
+/** Of a job that leaves its last node partly empty, how many ranks of each node it would have, did it take as many of all:
+ *  64 of 72 for 256.  0 where it fills nodes whole, has one, or would have less than half of each. */
+int64_t fr_levels_even(const struct fr_levels *levels, int64_t n_ranks);
+
 /** Index of the level called @p name, or -1. */
 int fr_levels_find(const struct fr_levels *levels, const char *name);
 

@@ -33,9 +33,12 @@ void fr_explain_plan(struct fr_text *text, const struct fr_job *job,
 static const char *of_what(const struct fr_search_options *options, fr_ranking by) {
     bool total = by == FR_RANK_TOTAL;
     switch (options->objective) {
-    case FR_OBJECTIVE_ENERGY: return total ? " energy to the loss" : " energy";
-    case FR_OBJECTIVE_EDP: return total ? " energy x time to the loss" : " energy x time";
-    default: return total ? " time to the loss" : "";
+    case FR_OBJECTIVE_ENERGY:
+        return total ? " energy to the loss" : " energy";
+    case FR_OBJECTIVE_EDP:
+        return total ? " energy x time to the loss" : " energy x time";
+    default:
+        return total ? " time to the loss" : "";
     }
 }
 

@@ -336,6 +336,21 @@ static const char *count(double n, char *out, size_t capacity) {
     return out;
 }
 
+void fr_render_straddles(struct fr_text *text, const struct fr_job *job, int64_t ranks,
+                         int columns) {
+    const struct fr_levels *levels = &job->cluster.levels;
+    int64_t even = fr_levels_even(levels, ranks);
+    int node = fr_levels_node(levels);
+    char line[200];
+    if (even == 0) return;
+    snprintf(
+        line, sizeof line,
+        "%" PRId64 " ranks fill nodes of %" PRId64 " but the last, so that groups straddle "
+        "nodes; a job that has %" PRId64 " of each: --set cluster.levels.%d.ranks=%" PRId64,
+        ranks, levels->level[node].ranks, even, node, even);
+    fr_wrap_head(text, "nodes", line, columns);
+}
+
 void fr_render_outcome(struct fr_text *text, const struct fr_job *job,
                        const struct fr_outcome *out) {
     char line[FR_PLAN_LINE + 32], total[160];
@@ -346,6 +361,7 @@ void fr_render_outcome(struct fr_text *text, const struct fr_job *job,
              out->ranks);
     fr_wrap_list(text, line, 11, 11, FR_COLUMNS);
     fr_end_line(text);
+    fr_render_straddles(text, job, out->ranks, FR_COLUMNS);
     if (out->plan.layer_tp) {
         struct fr_text grids = {0};
         for (int i = 0; i < out->plan.n_layer_tp; i++)

@@ -14,8 +14,8 @@ static fr_status one_of(const struct fr_args *args, const char *option, int i, i
     *value = given > 1 && n > 1 ? values[given == n ? i : 0] : fr_args_get(args, option);
     snprintf(where, sizeof where, "--%s", option);
     if (given <= 1 || n == 1 || given == n) return FR_OK;
-    return fr_fail(err, FR_ERR_USAGE, where, "is given %d times; expected once, or for each of %d",
-                   given, n);
+    return fr_fail(err, FR_ERR_USAGE, where,
+                   "is given %d times; expected once, or for each of %d", given, n);
 }
 
 fr_status fr_app_training_of(const struct fr_args *args, int i, int n,
@@ -70,14 +70,16 @@ static void render_failures(struct fr_text *text, const struct fr_training_cost 
         return;
     }
     fr_text_addf(text, "%-24s %12.1f %%   %.3g failures, one in %s\n", "  goodput",
-                 100 * c->goodput, c->n_failures, fr_render_duration(c->failures.mtbf_s, a, sizeof a));
+                 100 * c->goodput, c->n_failures,
+                 fr_render_duration(c->failures.mtbf_s, a, sizeof a));
     fr_text_addf(text, "%-24s %14s   every %s iterations", "  checkpoint",
                  fr_render_duration(c->failures.checkpoint_s, a, sizeof a),
                  fr_render_number(c->interval_iterations, b, sizeof b));
     fr_text_addf(text, ", %s\n", fr_render_duration(c->interval_s, a, sizeof a));
     fr_text_addf(text, "%-24s %14s   ", "  by Young",
                  fr_render_duration(fr_failures_young_s(&c->failures), a, sizeof a));
-    fr_text_addf(text, "by Daly %s\n", fr_render_duration(fr_failures_daly_s(&c->failures), b, sizeof b));
+    fr_text_addf(text, "by Daly %s\n",
+                 fr_render_duration(fr_failures_daly_s(&c->failures), b, sizeof b));
 }
 
 void fr_render_training(struct fr_text *text, const struct fr_training *t,
@@ -98,7 +100,8 @@ void fr_render_training(struct fr_text *text, const struct fr_training *t,
     if (isfinite(c->price))
         fr_text_addf(text, "   %s %s", fr_render_number(c->price, a, sizeof a), t->currency);
     fr_text_addf(text, "\n%-24s %14s", "  energy",
-                 isfinite(c->energy_J) ? fr_render_energy(c->energy_J / 3.6e6, a, sizeof a) : "-");
+                 isfinite(c->energy_J) ? fr_render_energy(c->energy_J / 3.6e6, a, sizeof a)
+                                       : "-");
     if (isfinite(c->carbon_kg))
         fr_text_addf(text, "   %s CO2", fr_render_mass(c->carbon_kg, a, sizeof a));
     fr_text_addf(text, "\n");

@@ -84,8 +84,36 @@ static void refuses(void **state) {
     }
 }
 
+/* By hand: 256 ranks on nodes of 72 are 64 of four; 13 are prime; and a law: whole shares, of no more nodes than needed
+ * but for divisibility, none of less than half. */
+static void even_shares(void **state) {
+    static const struct {
+        int64_t node, ranks, even;
+    } cases[] = {{72, 256, 64}, {72, 512, 64}, {72, 128, 64}, {72, 144, 0}, {72, 72, 0},
+                 {72, 8, 0},    {8, 12, 6},    {8, 13, 0},    {8, 16, 0},   {8, 20, 5},
+                 {8, 10, 5},    {8, 9, 0},     {1, 7, 0}};
+    struct fr_levels levels = {.count = 2};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        levels.level[0].ranks = cases[i].node;
+        levels.level[1].ranks = 1 << 20;
+        FR_TRUE(fr_levels_even(&levels, cases[i].ranks) == cases[i].even, "%lld of %lld: %lld",
+                (long long)cases[i].ranks, (long long)cases[i].node,
+                (long long)fr_levels_even(&levels, cases[i].ranks));
+    }
+    for (int64_t node = 1; node <= 80; node++)
+        for (int64_t ranks = 1; ranks <= 600; ranks++) {
+            levels.level[0].ranks = node;
+            int64_t even = fr_levels_even(&levels, ranks);
+            if (even == 0) continue;
+            assert_true(ranks > node && ranks % node != 0 && ranks % even == 0 && even < node &&
+                        2 * even >= node);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads), cmocka_unit_test(against_counting), cmocka_unit_test(refuses)};
+        cmocka_unit_test(reads), cmocka_unit_test(against_counting), cmocka_unit_test(refuses),
+        cmocka_unit_test(even_shares)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
