@@ -152,6 +152,7 @@ static struct fr_sample_source describe(const struct collection *c, const struct
     snprintf(s.library, sizeof s.library, "%.127s", text_of(csv, row, c->library));
     join(csv, row, c->setup, s.setup, sizeof s.setup);
     snprintf(s.statistic, sizeof s.statistic, "average");
+    fr_import_clean(&s);
     return s;
 }
 

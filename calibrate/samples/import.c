@@ -68,39 +68,12 @@ static void read_sidecar(const struct fr_json_document *document, struct fr_impo
     if (*in->op_beside) in->beside.op = in->op_beside;
 }
 
-/* Length of the UTF-8 sequence at @p at, 0 when it is none (RFC 3629; overlong forms and
- * surrogates of the three-byte range are left to '?', too). */
-static int sequence_length(const unsigned char *at) {
-    int length = at[0] >= 0xC2 && at[0] <= 0xDF   ? 2
-                 : at[0] >= 0xE1 && at[0] <= 0xEC ? 3
-                 : at[0] >= 0xF1 && at[0] <= 0xF3 ? 4
-                                                  : 0;
-    for (int i = 1; i < length; i++)
-        if ((at[i] & 0xC0) != 0x80) return 0;
-    return length;
-}
-
-/* What a log holds is any bytes, or was cut in the middle of a letter; samples are JSON. */
-static void clean(char *text) {
-    for (unsigned char *at = (unsigned char *)text; *at;) {
-        int length = sequence_length(at);
-        if (*at < 0x20 || *at == 0x7F || (*at >= 0x80 && length == 0)) *at = '?';
-        at += length > 0 ? length : 1;
-    }
-}
-
-static void clean_source(struct fr_sample_source *s) {
-    char *const texts[] = {s->file,    s->tool,    s->tool_version, s->system, s->device,
-                           s->network, s->library, s->setup,        s->dtype,  s->statistic};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) clean(texts[i]);
-}
-
 static fr_status finish(struct fr_import *in, struct fr_error *err) {
     if (in->n_rows == 0)
         return fr_import_refuse(in, 0, err, "no row of results that could be used was found%s",
                                 in->notes->length ? "; see the notes above" : "");
     if (in->has_sources) return FR_OK;
-    clean_source(&in->source);
+    fr_import_clean(&in->source);
     if (in->source.ranks_per_node < 1) in->source.ranks_per_node = in->source.n_ranks;
     return fr_samples_add_source(in->samples, &in->source);
 }
@@ -127,11 +100,7 @@ fr_status fr_import_text(const struct fr_importer *importer, const char *text, s
     fr_status status = importer->read(&in, err);
     if (status == FR_OK) status = finish(&in, err);
     if (status == FR_ERR_NOMEM) fr_fail(err, status, name, "does not fit in memory");
-    if (status == FR_OK) {
-        for (size_t i = sources; in.has_sources && i < samples->n_source; i++)
-            clean_source(&samples->source[i]);
-        return FR_OK;
-    }
+    if (status == FR_OK) return FR_OK;
     samples->n_collective = before; /* all of a file or nothing */
     samples->n_source = sources;
     samples->n_gemm = products;

@@ -255,3 +255,30 @@ fr_status fr_import_add(struct fr_import *in, long line, const struct fr_import_
     in->n_rows++;
     return fr_samples_add_collective(in->samples, &sample);
 }
+
+/* Length of the UTF-8 sequence at @p at, 0 when it is none (RFC 3629; overlong forms and
+ * surrogates of the three-byte range are left to '?', too). */
+static int sequence_length(const unsigned char *at) {
+    int length = at[0] >= 0xC2 && at[0] <= 0xDF   ? 2
+                 : at[0] >= 0xE1 && at[0] <= 0xEC ? 3
+                 : at[0] >= 0xF1 && at[0] <= 0xF3 ? 4
+                                                  : 0;
+    for (int i = 1; i < length; i++)
+        if ((at[i] & 0xC0) != 0x80) return 0;
+    return length;
+}
+
+/* What a log holds is any bytes, or was cut in the middle of a letter; samples are JSON. */
+static void clean(char *text) {
+    for (unsigned char *at = (unsigned char *)text; *at;) {
+        int length = sequence_length(at);
+        if (*at < 0x20 || *at == 0x7F || (*at >= 0x80 && length == 0)) *at = '?';
+        at += length > 0 ? length : 1;
+    }
+}
+
+void fr_import_clean(struct fr_sample_source *s) {
+    char *const texts[] = {s->file,    s->tool,    s->tool_version, s->system, s->device,
+                           s->network, s->library, s->setup,        s->dtype,  s->statistic};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) clean(texts[i]);
+}

@@ -52,6 +52,9 @@ fr_status
 fr_import_refuse(const struct fr_import *in, long line, struct fr_error *err, const char *fmt,
                  ...);
 
+/** Make the texts of a source what a samples file holds, whatever bytes they were or where they were cut. */
+void fr_import_clean(struct fr_sample_source *source);
+
 /** Where a block of results was measured. */
 struct fr_import_block {
     fr_op op;

@@ -12,6 +12,7 @@ static fr_status read(struct fr_import *in, struct fr_error *err) {
         struct fr_sample_source *s = &in->samples->source[i];
         if (in->given.system) snprintf(s->system, sizeof s->system, "%s", in->given.system);
         if (in->given.setup) snprintf(s->setup, sizeof s->setup, "%s", in->given.setup);
+        fr_import_clean(s);
     }
     return FR_OK;
 }
