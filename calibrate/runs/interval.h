@@ -2,8 +2,10 @@
  *  An interval on a prediction, from what is known of the cluster's coefficients.
  *
  *  A tuned cluster file holds the posterior of its coefficients; what was not tuned is taken at the width that the
- *  file states of it (models/job/widths.h), else at that of its prior (calibrate/runs/coefficient.c), and at what it states of
- *  several together; with 10 % for what the model misses, or the calibration's own held-out error where that is larger, and with how much the machine varied.  The intervals of
+ *  file states of it (models/job/widths.h), else at that of its prior (calibrate/runs/coefficient.c), and at what it
+ *  states of several together; with what the model misses of a model, a plan and a release
+ *  (calibrate/runs/shared/alike.h: 8 % in all), or the calibration's own held-out error where that is larger, and with
+ *  how much the machine varied.  The intervals of
  *  its collectives come on top (calibrate/runs/tune.h). */
 #ifndef FR_CALIBRATE_RUNS_INTERVAL_H
 #define FR_CALIBRATE_RUNS_INTERVAL_H
@@ -11,8 +13,8 @@
 #include "calibrate/runs/tune.h"
 #include "models/outcome/outcome.h"
 
-/** What is assumed that a model misses of a cluster that was not tuned: spread, a standard deviation of
- *  the logarithm of a time. */
+/** By what a calibration's own errors are judged, which is about what a model misses anyway: a standard deviation of the
+ *  logarithm of a time. */
 extern const double fr_spread_assumed;
 
 /** Spread of errors whose absolute value has median @p median_error, were they normal. */

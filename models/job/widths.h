@@ -7,9 +7,9 @@
  *
  *      "widths": { "device.gemm.bf16.efficiency": 0.06, "levels.0.bandwidth": 0.02 }
  *
- *  Training runs say what values come to together and little of each: a fifth more bandwidth and a bit less efficiency make the
- *  same time.  "together" states the width of such a sum of logarithms, each times its power, beside those of its values, which
- *  stay what is known of them without these rows:
+ *  Training runs say what values come to together and little of each: a fifth more bandwidth and a bit less efficiency
+ *  make the same time.  "together" states the width of such a sum of logarithms, each times its power, beside those of
+ *  its values, which stay what is known of them without these rows:
  *
  *      "together": [ { "of": { "device.gemm.bf16.efficiency": 1, "device.memory_bandwidth": 0.13 }, "width": 0.018 } ]
  */

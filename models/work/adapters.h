@@ -10,9 +10,9 @@
  *
  *  so that p divides r, and each rank trains 1/p of every adapter.  With sequence parallel
  *
- *      first      reads what was gathered for W and keeps it whole; its gradient is added to W's before that is scattered:
- *                 no exchange of T in.  Where W gathers in pieces (overlap_tp) nobody has the whole: it gathers its own, and
- *                 scatters the gradient
+ *      first      reads what was gathered for W and keeps it whole; its gradient is added to W's before that is
+ *                 scattered: no exchange of T in.  Where W gathers in pieces (overlap_tp) nobody has the whole: it
+ *                 gathers its own, and scatters the gradient
  *      second     what is gathered is scattered without sending, and its gradient gathered: an all-gather of T out more
  *                 backward; or, `lora_exchange` all_to_all, an all-to-all of T out/p in place of either gather
  *
@@ -20,8 +20,8 @@
  *
  *  Frozen: no products for weight gradients, no gradients and no optimiser state; the input of a product is kept for
  *  its adapter alone.  Left out: dropout before A, and that the first layer's input needs no gradient.  Pruned from
- *  memory: A x is kept, r values a token and adapter.  Source: NeMo, parallel_adapters.py (ParallelLinearAdapter, a2a_experimental;
- *  return_layernorm_output_gathered of its LoRA). */
+ *  memory: A x is kept, r values a token and adapter.  Source: NeMo, parallel_adapters.py (ParallelLinearAdapter,
+ *  a2a_experimental; return_layernorm_output_gathered of its LoRA). */
 #ifndef FR_MODELS_WORK_ADAPTERS_H
 #define FR_MODELS_WORK_ADAPTERS_H
 

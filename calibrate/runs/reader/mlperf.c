@@ -15,9 +15,10 @@
  * logs these are, keep it at 8 bits (no column says so).
  *
  * Of fine-tuning the benchmark's rules say what rows leave out: sequences packed to 8192 tokens, adapters of rank 16
- * beside the attention's products, nothing else trained.  Over tp ranks it is sequence parallel, and second adapters' outputs go
- * all to all: SP=1 and LORA_A2A=1 in each of the submitters' configurations that we read (mlcommons/training_results_v4.0, Dell,
- * and v4.1, Dell and ASUSTeK; llama2_70b_lora, configs/config_common.sh and of the systems).  Frozen weights of fp8 runs are held in fp8: at 16 bits, beside
+ * beside the attention's products, nothing else trained.  Over tp ranks it is sequence parallel, and second adapters'
+ * outputs go all to all: SP=1 and LORA_A2A=1 in each of the submitters' configurations that we read
+ * (mlcommons/training_results_v4.0, Dell, and v4.1, Dell and ASUSTeK; llama2_70b_lora, configs/config_common.sh and of
+ * the systems).  Frozen weights of fp8 runs are held in fp8: at 16 bits, beside
  * the copies that products take, 70 billion would not be on one device, where rows of tp 1 have them.  A
  * row that names no micro-batch has one sample where its replicas' share is one. */
 #include "calibrate/runs/runs.h"
