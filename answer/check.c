@@ -56,7 +56,7 @@ static void check_interval(const struct fr_json *root, struct fr_checks *checks)
 
 static void check_setting(const struct fr_json *root, struct fr_checks *checks) {
     struct fr_json p = fr_json_member(root, "provenance");
-    bool imported = strcmp(fr_json_text_at(&p, "host"), "imported") == 0;
+    bool imported = strcmp(fr_json_text_at(&p, "host"), FR_HOST_IMPORTED) == 0;
     bool oversubscribed = false, simulated = false;
     fr_json_get_bool(&p, "oversubscribed", false, &oversubscribed, NULL);
     fr_json_get_bool(&p, "simulated", false, &simulated, NULL);

@@ -8,7 +8,7 @@
 #include "models/job/cluster.h"
 
 static bool is_imported(const struct fr_samples *samples) {
-    return strcmp(samples->provenance.host, "imported") == 0;
+    return strcmp(samples->provenance.host, FR_HOST_IMPORTED) == 0;
 }
 
 static void take(const struct fr_sample_gemm *s, struct fr_products *p,

@@ -20,14 +20,14 @@ static void add_rounded(struct fr_json_writer *w, const char *key, double si,
     fr_json_add_string(w, key, fr_quantity_format(si, quantity, text, sizeof text));
 }
 
-static void add_residuals(struct fr_json_writer *w, const struct fr_fit_gemm *gemm) {
-    const struct fr_fit_quality *quality = &gemm->quality;
+static void add_residuals(struct fr_json_writer *w, const struct fr_fit_quality *quality,
+                          double beyond_octave) {
     fr_json_add_object(w, "residuals");
     fr_json_add_number(w, "median", quality->median);
     fr_json_add_number(w, "p90", quality->p90);
     fr_json_add_integer(w, "points", quality->n);
-    if (gemm->beyond_octave > 0)
-        fr_json_add_number(w, "beyond_octave", floor(gemm->beyond_octave * 1e4 + 0.5) / 1e4);
+    if (beyond_octave > 0)
+        fr_json_add_number(w, "beyond_octave", floor(beyond_octave * 1e4 + 0.5) / 1e4);
     fr_json_end_object(w);
 }
 
@@ -76,7 +76,7 @@ static void add_gemm(struct fr_json_writer *w, fr_dtype dtype,
     fr_json_add_object(w, fr_dtype_names[dtype]);
     add_table(w, "table", &result->gemm[dtype]);
     if (dtype == FR_FP32) add_other_ways(w, result);
-    add_residuals(w, &result->gemm[dtype]);
+    add_residuals(w, &result->gemm[dtype].quality, result->gemm[dtype].beyond_octave);
     fr_json_end_object(w);
 }
 
@@ -274,11 +274,7 @@ static void add_single(struct fr_json_writer *w, const struct fr_fit_singles *s,
         fr_json_key(w, s->names[k]);
         put_single(w, s, k);
     }
-    fr_json_add_object(w, "residuals");
-    fr_json_add_number(w, "median", s->quality.median);
-    fr_json_add_number(w, "p90", s->quality.p90);
-    fr_json_add_integer(w, "points", s->n);
-    fr_json_end_object(w);
+    add_residuals(w, &s->quality, 0);
     fr_json_end_object(w);
 }
 
@@ -396,7 +392,7 @@ void fr_fit_write_cluster(const struct fr_fit_result *result, struct fr_text *te
     const struct fr_provenance *p = &result->provenance;
     struct fr_json_writer w = {.text = text, .indent = 1};
     char source[256];
-    if (p->host[0] && strcmp(p->host, "imported") == 0)
+    if (strcmp(p->host, FR_HOST_IMPORTED) == 0)
         snprintf(source, sizeof source, "fitted to imported measurements, up to %lld ranks",
                  (long long)p->ranks);
     else

@@ -146,7 +146,7 @@ fr_status fr_import_file(const struct fr_importer *importer, const char *path,
 }
 
 void fr_import_write(const struct fr_samples *samples, struct fr_text *text) {
-    struct fr_provenance provenance = {.host = "imported", .version = FR_VERSION};
+    struct fr_provenance provenance = {.host = FR_HOST_IMPORTED, .version = FR_VERSION};
     provenance.ranks = provenance.nodes = provenance.ranks_per_node = 1;
     for (size_t i = 0; i < samples->n_source; i++) {
         const struct fr_sample_source *source = &samples->source[i];

@@ -87,6 +87,9 @@ struct fr_sample_source {
     int64_t n_ranks, nodes, ranks_per_node; /**< of the largest block; nodes 0: not stated */
 };
 
+/** In place of a host where samples are others' (forerun import). */
+#define FR_HOST_IMPORTED "imported"
+
 /** How a file of samples was made. */
 struct fr_provenance {
     char date[32]; /**< UTC, 2024-05-31T12:00:00Z */

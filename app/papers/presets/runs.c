@@ -45,7 +45,7 @@ fr_status fr_presets_tune(const struct fr_cluster *cluster, const struct fr_tabl
         if (options.held >> j & 1) others[j] = fr_interval_width(cluster, j, dtype);
     fr_status status = fr_tune(cluster, runs->use, runs->n, &options, tuned, err);
     if (status == FR_OK) *device = tuned->cluster.device;
-    for (int k = 0; names[k] && status == FR_OK; k++)
+    for (int k = 0; sigma && names[k] && status == FR_OK; k++)
         sigma[k] = tuned->tuned[fr_coefficient_find(names[k])].sigma;
     if (status == FR_OK && together) status = fr_tune_together(tuned, names[0], together, err);
     free(tuned);

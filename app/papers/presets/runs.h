@@ -28,7 +28,7 @@ fr_status fr_presets_from_runs(struct fr_reproduction *r, const char *preset,
  *  @param[out] device  with what was found
  *  @param[out] sigma   one a name: standard deviation of its logarithm that the runs leave, given what those of a
  *                      model, of a plan and of a release share, and that all else is as unsure as the file and the
- *                      priors say
+ *                      priors say; may be NULL
  *  @param[out] together  what runs say of the first beside others (calibrate/runs/together.h); may be NULL */
 fr_status fr_presets_tune(const struct fr_cluster *cluster, const struct fr_table_set *runs,
                           const char *const *names, struct fr_device *device, double *sigma,

@@ -17,10 +17,9 @@ static fr_status fit(struct fr_reproduction *r, const char *preset,
     struct fr_device device;
     struct fr_together together;
     char note[80];
-    double sigma;
     *share = start;
     cluster->widths.n_together = 0; /* which these runs say */
-    FR_TRY(fr_presets_tune(cluster, runs, names, &device, &sigma, &together, err));
+    FR_TRY(fr_presets_tune(cluster, runs, names, &device, NULL, &together, err));
     snprintf(note, sizeof note, "%d runs: a calibration on them", runs->n);
     fr_presets_add(r, preset, "gemm.bf16.efficiency", device.gemm[FR_BF16].tiles.efficiency,
                    said, "1", true, note);
