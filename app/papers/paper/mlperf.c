@@ -132,25 +132,27 @@ static fr_status refit_each(struct study *s, int which, const struct fr_cluster 
     return status;
 }
 
-/* Add the machine's runs to the blind part. @return how many */
-static int take(struct study *s, const char *name, const struct fr_table_set *set) {
+/* Add the machine's runs of one dtype, whose coefficients are its own, to the blind part. @return how many */
+static int take(struct study *s, const char *name, fr_dtype dtype,
+                const struct fr_table_set *set) {
     int from = s->blind.n;
     for (int i = 0; i < set->n; i++) {
         const char *of = fr_mlperf_preset(set->use[i]);
-        if (of && strcmp(of, name) == 0) s->blind.runs[s->blind.n++] = set->use[i];
+        if (of && strcmp(of, name) == 0 && set->use[i]->workload.dtype == dtype)
+            s->blind.runs[s->blind.n++] = set->use[i];
     }
     return s->blind.n - from;
 }
 
 /* The machine's runs as the preset is. */
-static fr_status blind(struct study *s, const char *name, const struct fr_table_set *set,
-                       struct fr_error *err) {
+static fr_status blind(struct study *s, const char *name, fr_dtype dtype,
+                       const struct fr_table_set *set, struct fr_error *err) {
     struct fr_cluster preset = {0};
-    int from = s->blind.n, n = take(s, name, set);
+    int from = s->blind.n, n = take(s, name, dtype, set);
     if (n == 0) return FR_OK;
     fr_status status = fr_table_cluster(name, &preset, err);
     if (status == FR_OK) {
-        fr_interval_known(&preset, s->blind.runs[from]->workload.dtype, s->known);
+        fr_interval_known(&preset, dtype, s->known);
         predict(&s->blind, from, &preset, s->known);
     }
     fr_cluster_free(&preset);
@@ -158,15 +160,15 @@ static fr_status blind(struct study *s, const char *name, const struct fr_table_
 }
 
 /* All runs of the machine as it is, then the larger ones after the refits. */
-static fr_status machine(struct study *s, const char *name, const struct fr_table_set *set,
-                         struct fr_error *err) {
+static fr_status machine(struct study *s, const char *name, fr_dtype dtype,
+                         const struct fr_table_set *set, struct fr_error *err) {
     struct fr_cluster preset = {0};
-    int from = s->blind.n, n = take(s, name, set);
+    int from = s->blind.n, n = take(s, name, dtype, set);
     const struct fr_run **runs = s->blind.runs + from;
     if (n == 0) return FR_OK;
     fr_status status = fr_table_cluster(name, &preset, err);
     if (status == FR_OK) {
-        fr_interval_known(&preset, runs[0]->workload.dtype, s->known);
+        fr_interval_known(&preset, dtype, s->known);
         predict(&s->blind, from, &preset, s->known);
     }
     for (int k = 0; k < REFITS && status == FR_OK; k++)
@@ -223,6 +225,17 @@ static void add_without(struct fr_reproduction *r, const char *file,
                          "an accelerator that no preset describes", "left_out/%s/preset", file);
 }
 
+/* All presets, each at each dtype. */
+static fr_status each(struct study *s, const struct fr_table_set *set,
+                      fr_status (*how)(struct study *s, const char *name, fr_dtype dtype,
+                                       const struct fr_table_set *set, struct fr_error *err),
+                      struct fr_error *err) {
+    for (int i = 0; fr_mlperf_machine(i); i++)
+        for (int d = 0; d < FR_DTYPE_COUNT; d++)
+            FR_TRY(how(s, fr_mlperf_machine(i), (fr_dtype)d, set, err));
+    return FR_OK;
+}
+
 static fr_status make(struct fr_reproduction *r, const struct fr_table_set *set,
                       struct fr_error *err) {
     struct study s = {
@@ -236,8 +249,7 @@ static fr_status make(struct fr_reproduction *r, const struct fr_table_set *set,
         fits = part_make(set->n, &s.refit[k]) && fits;
     }
     fr_status status = fits ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    for (int i = 0; fr_mlperf_machine(i) && status == FR_OK; i++)
-        status = machine(&s, fr_mlperf_machine(i), set, err);
+    if (status == FR_OK) status = each(&s, set, machine, err);
     if (status == FR_OK) status = add_part(r, &s.blind, err);
     for (int k = 0; k < REFITS && status == FR_OK; k++) status = add_part(r, &s.refit[k], err);
     if (status == FR_OK) add_without(r, fr_mlperf_file, set);
@@ -255,8 +267,7 @@ static fr_status fine_tuning(struct fr_reproduction *r, const struct fr_table_se
         .known = fr_calloc(1, sizeof *s.known)};
     bool fits = part_make(set->n, &s.blind) && s.known;
     fr_status status = fits ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    for (int i = 0; fr_mlperf_machine(i) && status == FR_OK; i++)
-        status = blind(&s, fr_mlperf_machine(i), set, err);
+    if (status == FR_OK) status = each(&s, set, blind, err);
     if (status == FR_OK) status = add_part(r, &s.blind, err);
     if (status == FR_OK) add_without(r, fr_mlperf_lora_file, set);
     part_free(&s.blind);

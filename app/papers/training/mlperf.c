@@ -7,14 +7,14 @@
 const char fr_mlperf_file[] = "mlperf/time_pretraining.csv",
            fr_mlperf_lora_file[] = "mlperf/time_lora.csv";
 
-/* The longer name of a device first: "GB200" holds "B200". */
+/* The longer name of a device first: "GB200" holds "B200".  Rounds from v3.0 on name these, where presets are. */
 static const struct {
     const char *device, *cluster;
-} machines[] = {{"H100", "dgx-h100"},
-                {"GB200", "gb200-nvl72"},
-                {"B200", "dgx-b200"},
-                {"MI325X", "mi325x"},
-                {"MI300X", "mi300x"}};
+} machines[] = {{"H100", "dgx-h100"},        {"GH200", "gh200"},       {"H200", "dgx-h200"},
+                {"GB200", "gb200-nvl72"},    {"GB300", "gb300-nvl72"}, {"B200", "dgx-b200"},
+                {"B300", "dgx-b300"},        {"MI355X", "mi355x"},     {"MI325X", "mi325x"},
+                {"MI300X", "mi300x"},        {"A100", "dgx-a100"},     {"v5p", "tpu-v5p"},
+                {"Trillium", "tpu-trillium"}};
 
 enum { MACHINES = sizeof machines / sizeof *machines };
 

@@ -1,7 +1,7 @@
 /* MLPerf Training's closed division: pre-training of GPT-3 and Llama 3.1, and fine-tuning of Llama 2 70B by
  * adapters (LoRA), plans tuned by hand.
  *
- * The table was made from the submitters' logs and configurations.  fp8 of any scaling keeps values between
+ * The table was made from the submitters' logs and configurations.  fp8 and fp4 of any scaling keep values between
  * products at 16 bits; gradients are reduced at the width that a row says.  Attention is fused.  Exchanges
  * hidden under products go with sequence parallelism alone (Megatron-LM asserts it).  Where a
  * row states no order of ranks it is Megatron-LM's, replicas after tp.  Where a log has no step times the
@@ -34,6 +34,14 @@ static const char *const columns[] = {
 
 static bool is(const struct fr_run_source *in, const char *column, const char *word) {
     return strcmp(fr_run_cell(in, column), word) == 0;
+}
+
+/* bf16, fp8 of any scaling, or fp4 of any; NULL: another. */
+static const char *dtype_of(const struct fr_run_source *in) {
+    const char *precision = fr_run_cell(in, "precision");
+    if (strcmp(precision, "bf16") == 0) return "bf16";
+    if (fr_run_mentions(precision, "fp8")) return "fp8";
+    return fr_run_mentions(precision, "fp4") ? "fp4" : NULL;
 }
 
 static fr_run_skip time_of(const struct fr_run_source *in, struct fr_run_row *out) {
@@ -94,12 +102,15 @@ static void options(const struct fr_run_source *in, struct fr_run_row *out) {
         fr_run_row_set(out, "plan.overlap", "gradient");
         bucket(in, out);
     }
+    if (is(in, "recompute", "full")) fr_run_row_set(out, "plan.recompute", "full");
+    if (is(in, "recompute", "selective")) fr_run_row_set(out, "plan.recompute", "selective");
     fr_run_row_set(out, "plan.attention", "flash");
     /* Of each layer: Megatron-Core's enable_cuda_graph and external_cuda_graph, as NeMo passes them on. */
     if (is(in, "cuda_graph", "yes")) fr_run_row_set(out, "plan.graphs", "layers");
 }
 
-static void fine_tuning(const struct fr_run_source *in, struct fr_run_row *out) {
+static void fine_tuning(const struct fr_run_source *in, const char *dtype,
+                        struct fr_run_row *out) {
     fr_run_row_set(out, "model.sequence", "8192");
     int64_t tp = 1;
     fr_run_integer(in, "tp", &tp);
@@ -109,7 +120,7 @@ static void fine_tuning(const struct fr_run_source *in, struct fr_run_row *out) 
         fr_run_row_set(out, "model.lora_exchange", "all_to_all");
     }
     fr_run_row_set(out, "note.task", "lora");
-    if (!is(in, "precision", "fp8")) return;
+    if (strcmp(dtype, "bf16") == 0) return;
     fr_run_row_set(out, "model.weight_dtype", "fp8");
     /* No column says so: logs of cp 1 and 8 on Blackwell (168.8 and 82.3 GB) leave 69.96 GB whatever cp is,
      * the weights once, and 18.4 bytes a token, layer and hidden value; kept at 16 bits it would be 24.5,
@@ -135,10 +146,11 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_skip skip = time_of(in, out);
     if (skip != FR_RUN_USABLE) return skip;
     bool adapters = fr_run_mentions(fr_run_cell(in, "model"), "lora");
-    if (!is(in, "precision", "fp8") && !is(in, "precision", "bf16")) return FR_RUN_DTYPE;
+    const char *dtype = dtype_of(in);
+    if (!dtype) return FR_RUN_DTYPE;
     if (!fr_run_find_model(fr_run_cell(in, "model"), out)) return FR_RUN_UNKNOWN_MODEL;
     if (adapters)
-        fine_tuning(in, out);
+        fine_tuning(in, dtype, out);
     else if (!fr_run_copy(in, "sequence", out, "model.sequence"))
         return FR_RUN_NO_SIZES;
     if ((skip = mesh(in, out)) != FR_RUN_USABLE) return skip;
@@ -148,8 +160,8 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     options(in, out);
     fr_run_memory(in, "measured_max_memory_GB", 1e9, FR_COUNTED_ALLOCATED, out);
     fr_run_row_set(out, "id", "%s", fr_run_cell(in, "row_id"));
-    fr_run_row_set(out, "model.dtype", "%s", fr_run_cell(in, "precision"));
-    if (!adapters && is(in, "precision", "fp8") &&
+    fr_run_row_set(out, "model.dtype", "%s", dtype);
+    if (!adapters && strcmp(dtype, "bf16") != 0 &&
         strcmp(fr_run_cell(in, "round"), "v5.0") >= 0)
         fr_run_row_set(out, "model.activation_store", "fp8");
     if (is(in, "gradient_sync_dtype", "bf16"))
@@ -158,7 +170,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_row_set(out, "note.device", "%s", fr_run_cell(in, "accelerator"));
     fr_run_row_set(out, "note.round", "%s", fr_run_cell(in, "round"));
     set_machine(in, out);
-    fr_run_row_set(out, "note.dtype", "%s", fr_run_cell(in, "precision"));
+    fr_run_row_set(out, "note.dtype", "%s", dtype);
     return FR_RUN_USABLE;
 }
 
