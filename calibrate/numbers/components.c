@@ -7,15 +7,17 @@
 
 #include "calibrate/numbers/gsl_errors.h"
 
-enum { NODES = FR_COMPONENTS_NODES, STEPS_MAX = 200, HALVINGS = 60, WIDENINGS = 3 };
+enum { NODES = FR_COMPONENTS_NODES, STEPS_MAX = 400, HALVINGS = 60, WIDENINGS = 3 };
 
-/* Degrees of the half-t; of the simplex its first step and its last; of curvature its step, and the widths that it
+static const double half_log_2_pi = 0.9189385332046727, log_2 = 0.6931471805599453;
+
+/* Of the simplex its first step and its last; of curvature its step, and the widths that it
  * may have; the proposal is wider than what it stands for. */
-static const double degrees = 4, first_step = 0.5, last_step = 0.03, bend = 0.25, narrow = 0.03,
-                    wide = 1, wider = 1.25;
+static const double first_step = 0.5, last_step = 0.03, bend = 0.25, narrow = 0.03, wide = 1,
+                    wider = 1.25;
 
 /* What the logarithms of the ratios of sd to what is stated are made of: what is missed, in common; how models,
- * plans and kinds differ in that, by a factor of about two; the rest each its own. */
+ * plans and kinds differ in that; the rest each its own. */
 enum {
     OF_MISSED,
     OF_RELEASE,
@@ -28,34 +30,51 @@ enum {
 };
 static const int scale_of[FR_EFFECTS] = {OF_MISSED, OF_MISSED, OF_MISSED, OF_RELEASE,
                                          OF_ROW,    OF_DEVICE, OF_NETWORK};
-static const double apart = 0.6931471805599453;
+const struct fr_sizes fr_sizes_usual = {
+    .common = 0.3, .apart = 0.7, .alone = 0.7, .device = 1, .network = 1};
 
 struct target {
     struct fr_effects *effects;
     const double *scale;
+    const struct fr_sizes *sizes;
 };
 
-/* Of a half-t of d degrees and scale s the mean square is s^2 d / (d - 2), of exp(z) with z normal of deviation a
- * exp(2 a^2): each is divided by it, so that what is stated is the root mean square before any row is seen. */
+/* Of coefficients' priors, whose factor is half-normal: they may be far too wide. */
+static bool is_width(int k) { return k == OF_DEVICE || k == OF_NETWORK; }
+
+static double log_width(const struct target *t, int k) {
+    return k >= APART ? t->sizes->apart : k == OF_MISSED ? t->sizes->common : t->sizes->alone;
+}
+
+/* Of exp(z) with z normal of deviation a the mean square is exp(2 a^2): each is divided by it, so that what is stated is
+ * the root mean square before any row is seen. */
 static void at(const struct target *t, const double *log_ratio, double sd[FR_EFFECTS]) {
+    double apart = pow(t->sizes->apart, 2);
     for (int k = 0; k < FR_EFFECTS; k++) {
-        double own = k < UNKNOWNS - APART ? log_ratio[APART + k] - apart * apart : 0;
-        sd[k] = t->scale[k] * exp(log_ratio[scale_of[k]] + own);
+        double x = log_ratio[scale_of[k]];
+        if (k < UNKNOWNS - APART) x += log_ratio[APART + k] - apart;
+        if (!is_width(scale_of[k])) x -= pow(log_width(t, scale_of[k]), 2);
+        sd[k] = t->scale[k] * exp(x);
     }
 }
 
-/* Density of the unknowns, up to a factor. */
+static double log_normal(double x, double width) {
+    return -pow(x / width, 2) / 2 - log(width) - half_log_2_pi;
+}
+
+/* Density of a factor's logarithm. */
+static double log_prior(const struct target *t, int k, double log_ratio) {
+    double rms = k == OF_DEVICE ? t->sizes->device : t->sizes->network;
+    if (!is_width(k)) return log_normal(log_ratio, log_width(t, k));
+    return log_ratio + log_2 - half_log_2_pi - log(rms) - exp(2 * log_ratio) / (2 * rms * rms);
+}
+
+/* Density of the unknowns and of the rows. */
 static double log_density(const struct target *t, const double *log_ratio) {
     double sd[FR_EFFECTS], sum = 0;
-    for (int k = 0; k < UNKNOWNS; k++)
+    for (int k = 0; k < UNKNOWNS; k++) {
         if (!(fabs(log_ratio[k]) < 30)) return -INFINITY;
-    for (int k = APART; k < UNKNOWNS; k++) sum -= pow(log_ratio[k] / apart, 2) / 2;
-    for (int k = 0; k < SCALES; k++) {
-        double square = exp(2 * log_ratio[k]);
-        sum += log_ratio[k];
-        sum -= k == OF_DEVICE || k == OF_NETWORK
-                   ? square / 2
-                   : (degrees + 1) / 2 * log1p(square / (degrees - 2));
+        sum += log_prior(t, k, log_ratio[k]);
     }
     at(t, log_ratio, sd);
     sum += fr_effects_at(t->effects, sd, NULL, NULL);
@@ -108,9 +127,11 @@ static void widths(const struct target *t, const double *mode, double *width) {
 }
 
 fr_status fr_components_make(struct fr_effects *effects, const double *scale,
-                             struct fr_components *c, struct fr_error *err) {
-    struct target t = {effects, scale};
+                             const struct fr_sizes *sizes, struct fr_components *c,
+                             struct fr_error *err) {
+    struct target t = {effects, scale, sizes ? sizes : &fr_sizes_usual};
     double mode[UNKNOWNS], width[UNKNOWNS], log_weight[NODES], most = -INFINITY, sum = 0;
+    fr_effects_narrow(effects);
     FR_TRY(find_mode(&t, mode, err));
     for (int turn = 0; turn < WIDENINGS; turn++) {
         at(&t, mode, c->mode);
@@ -139,6 +160,9 @@ fr_status fr_components_make(struct fr_effects *effects, const double *scale,
     gsl_qrng_free(sequence);
     for (int i = 0; i < NODES; i++) sum += c->weight[i] = exp(log_weight[i] - most);
     for (int i = 0; i < NODES; i++) c->weight[i] /= sum;
+    c->evidence =
+        most + log(sum / NODES) + fr_effects_wide_density(effects, FR_COMPONENTS_DEGREES);
+    for (int k = 0; k < UNKNOWNS; k++) c->evidence += log(width[k]) + half_log_2_pi;
     return FR_OK;
 }
 

@@ -28,10 +28,15 @@ struct fr_effects {
     double *kind_wide;             /* [kinds]: of its own effect, in sd */
     int *kind_model, *kind_plan;   /* [kinds] */
     int *of;                       /* [c] */
-    double *row, *slope;           /* [u], [unknowns]: scratch */
+    gsl_matrix *told, *prior; /* [c][c]: sums of what is told; scratch: NULL where nothing is */
+    double *row, *slope;      /* [u], [unknowns]: scratch */
     gsl_matrix *m;
     gsl_vector *right, *solved;
 };
+
+static void add_to(gsl_matrix *m, size_t i, size_t j, double value) {
+    *gsl_matrix_ptr(m, i, j) += value;
+}
 
 static int count(const int *group, size_t n) {
     int most = 0;
@@ -61,6 +66,22 @@ static void add_rows(struct fr_effects *f, const struct fr_effects_rows *rows) {
         f->log_weights += log(w);
         f->rows++;
     }
+}
+
+/* What is known of sums of coefficients. @return false where memory runs out */
+static bool add_told(struct fr_effects *f, const struct fr_effects_rows *rows) {
+    if (rows->n_told == 0 || f->c == 0) return true;
+    gsl_error_handler_t *before = fr_gsl_errors();
+    f->told = gsl_matrix_calloc(f->c, f->c);
+    f->prior = gsl_matrix_alloc(f->c, f->c);
+    gsl_set_error_handler(before);
+    if (!f->told || !f->prior) return false;
+    for (size_t t = 0; t < rows->n_told; t++) {
+        const double *g = rows->told + t * f->c;
+        for (size_t a = 0; a < f->c; a++)
+            for (size_t b = 0; b < f->c; b++) add_to(f->told, a, b, g[a] * g[b]);
+    }
+    return true;
 }
 
 struct fr_effects *fr_effects_make(const struct fr_effects_rows *rows) {
@@ -95,12 +116,12 @@ struct fr_effects *fr_effects_make(const struct fr_effects_rows *rows) {
     gsl_set_error_handler(before);
     if (!f->sigma || !f->gram || !f->release || !f->sum || !f->of_kind || !f->kind_weight ||
         !f->kind_times || !f->kind_wide || !f->kind_model || !f->kind_plan || !f->row ||
-        !f->slope || !f->of || !f->m || !f->right || !f->solved) {
+        !f->slope || !f->of || !f->m || !f->right || !f->solved || !add_told(f, rows)) {
         fr_effects_free(f);
         return NULL;
     }
     for (size_t k = 0; k < f->c; k++) f->sigma[k] = rows->sigma[k], f->of[k] = rows->of[k];
-    for (int k = 0; k < f->kinds; k++) f->kind_wide[k] = 1;
+    fr_effects_narrow(f);
     add_rows(f, rows);
     return f;
 }
@@ -120,6 +141,8 @@ void fr_effects_free(struct fr_effects *f) {
     free(f->row);
     free(f->slope);
     free(f->of);
+    gsl_matrix_free(f->told);
+    gsl_matrix_free(f->prior);
     gsl_matrix_free(f->m);
     gsl_vector_free(f->right);
     gsl_vector_free(f->solved);
@@ -127,10 +150,6 @@ void fr_effects_free(struct fr_effects *f) {
 }
 
 /* ---- V^-1 ---------------------------------------------------------------------------------- */
-
-static void add_to(gsl_matrix *m, size_t i, size_t j, double value) {
-    *gsl_matrix_ptr(m, i, j) += value;
-}
 
 /* U' V^-1 U, U' V^-1 e0 and e0' V^-1 e0 less factor (s s'), s the sums of a group: of coefficients and e0
  * as given, of its model and plan its weight. */
@@ -215,6 +234,26 @@ static double width_of(const struct fr_effects *f, const double *sd, size_t i) {
     return sd[i < f->c + (size_t)f->models ? FR_EFFECT_MODEL : FR_EFFECT_PLAN];
 }
 
+/* Precisions of the priors into M, and minus ln of their determinant onto @p sum. @return a code of GSL's */
+static int add_priors(struct fr_effects *f, const double *sd, double *sum) {
+    size_t n = f->right->size;
+    int code = 0;
+    for (size_t i = 0; i < n; i++) {
+        double width = width_of(f, sd, i);
+        add_to(f->m, i, i, 1 / (width * width));
+        if (!f->told || i >= f->c) *sum += 2 * log(width);
+    }
+    if (!f->told) return 0;
+    gsl_matrix_memcpy(f->prior, f->told);
+    for (size_t a = 0; a < f->c; a++) {
+        for (size_t b = 0; b <= a; b++) add_to(f->m, a, b, gsl_matrix_get(f->told, a, b));
+        add_to(f->prior, a, a, pow(width_of(f, sd, a), -2));
+    }
+    code = gsl_linalg_cholesky_decomp1(f->prior);
+    for (size_t a = 0; a < f->c && !code; a++) *sum -= 2 * log(gsl_matrix_get(f->prior, a, a));
+    return code;
+}
+
 /* Of the first @p n_out unknowns. */
 static double solve(struct fr_effects *f, const double *sd, size_t n_out, double *mean,
                     double *covariance) {
@@ -222,13 +261,9 @@ static double solve(struct fr_effects *f, const double *sd, size_t n_out, double
     double square, product;
     double sum = assemble(f, sd, &square) + (double)f->rows * log_2_pi;
     size_t n = f->right->size;
-    for (size_t i = 0; i < n; i++) {
-        double width = width_of(f, sd, i);
-        add_to(f->m, i, i, 1 / (width * width));
-        sum += 2 * log(width);
-    }
     gsl_error_handler_t *before = fr_gsl_errors();
-    int code = gsl_linalg_cholesky_decomp1(f->m);
+    int code = add_priors(f, sd, &sum);
+    if (!code) code = gsl_linalg_cholesky_decomp1(f->m);
     if (!code) code = gsl_linalg_cholesky_solve(f->m, f->right, f->solved);
     for (size_t i = 0; i < n && !code; i++) sum += 2 * log(gsl_matrix_get(f->m, i, i));
     if (!code) code = gsl_blas_ddot(f->right, f->solved, &product);
@@ -275,6 +310,21 @@ static double own_square(struct fr_effects *f, const double *sd, int k) {
     for (size_t a = 0; a < f->right->size; a++)
         mean -= f->slope[a] * gsl_vector_get(f->solved, a);
     return (mean * mean + variance) / pow(sd[FR_EFFECT_KIND], 2);
+}
+
+void fr_effects_narrow(struct fr_effects *f) {
+    for (int k = 0; k < f->kinds; k++) f->kind_wide[k] = 1;
+}
+
+double fr_effects_wide_density(const struct fr_effects *f, double d) {
+    static const double pi = 3.14159265358979323846;
+    double sum = 0;
+    for (int k = 0; k < f->kinds; k++) {
+        double x = (d - 2) / pow(f->kind_wide[k], 2); /* chi-squared */
+        if (!(f->kind_weight[k] > 0)) continue;
+        sum += d / 2 * log(x / 2) - x / 2 - lgamma(d / 2) + log(4 * pi / (d + 1)) / 2;
+    }
+    return sum;
 }
 
 bool fr_effects_widen(struct fr_effects *f, const double *sd, double degrees) {

@@ -15,6 +15,10 @@
  *      -2 ln L = ln |V| + ln |S^2| + ln |M| + e0' V^-1 e0 - mean' M mean + n ln 2 pi      (Searle, Casella,
  *      McCulloch, Variance Components, 1992, ch. 6 and 7)
  *
+ *  Of sums of coefficients g' x it may be known beforehand, from whatever set the values, that they are 0 to a
+ *  standard deviation of 1 (what g is divided by): the priors' precision is then S^-2 + sum g g' in place of S^-2 for
+ *  coefficients, and ln |S^2| minus its logarithmic determinant.
+ *
  *  Kinds' own effects C may be Student's of d > 2 degrees, of variance sd^2 all the same: normal of variance
  *  v_c sd^2, (d - 2) / v_c chi-squared of d degrees (Lange, Little, Taylor, JASA 84, 1989).  So a few kinds far off
  *  say of themselves that they are wide, and not of all. */
@@ -47,6 +51,8 @@ struct fr_effects_rows {
     const double *sigma;             /**< [n_coefficients] > 0 */
     const int *of;                   /**< [n_coefficients]: FR_EFFECT_DEVICE or _NETWORK */
     const int *group[FR_EFFECT_ROW]; /**< [n] each, from 0 on */
+    const double *told; /**< [n_told][n_coefficients]: sums that are known beforehand */
+    size_t n_told;
 };
 
 /** Sums over rows, made once for many standard deviations. */
@@ -76,6 +82,12 @@ double fr_effects_all(struct fr_effects *effects, const double *sd, double *mean
  *  @param[out] slope  [fr_effects_unknowns] */
 void fr_effects_kind(const struct fr_effects *effects, const double *sd, int kind,
                      double *slope, double *constant, double *variance);
+
+/** All kinds as wide as stated again, as they are when made. */
+void fr_effects_narrow(struct fr_effects *effects);
+/** ln of the density of ln v_c at what it is, over all kinds, less half the logarithm of the curvature there of what
+ *  rows and that say of it, (d + 1) / 2 (Laplace): with it ln L is about that of Student's. */
+double fr_effects_wide_density(const struct fr_effects *effects, double degrees);
 
 /** One step of that paper's EM, all else at its mean: v_c = (d - 2 + C_c^2 / sd^2) / (d + 1), from 1 on.
  *  @return false, and nothing done, where nothing can be inverted */

@@ -11,6 +11,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/** So many standard deviations to each side hold 90 % of a normal distribution. */
+#define FR_NORMAL_90 1.645
+
 /** Sort ascending, in place. */
 void fr_sort(double *x, size_t n);
 

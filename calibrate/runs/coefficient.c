@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "calibrate/numbers/effects.h"
+
 const char *const fr_tune_group_names[] = {"device", "host", "network", NULL};
 
 static double *positive(double *value) { return *value > 0 ? value : NULL; }
@@ -109,4 +111,29 @@ int fr_coefficient_find(const char *name) {
     for (int i = 0; fr_coefficients[i].name; i++)
         if (strcmp(fr_coefficients[i].name, name) == 0) return i;
     return -1;
+}
+
+int fr_coefficient_effect(int index) {
+    return fr_coefficients[index].group == FR_GROUP_NETWORK ? FR_EFFECT_NETWORK
+                                                            : FR_EFFECT_DEVICE;
+}
+
+double fr_coefficient_width(int index, const struct fr_cluster *cluster, fr_dtype dtype) {
+    double stated = cluster->widths.sigma[fr_coefficients[index].place][dtype];
+    return stated > 0 ? stated : fr_coefficients[index].sigma;
+}
+
+int fr_coefficients_told(const struct fr_cluster *cluster, fr_dtype dtype, const int *index,
+                         int n, double *told) {
+    const struct fr_widths *widths = &cluster->widths;
+    int count = 0;
+    for (int t = 0; t < widths->n_together; t++) {
+        const struct fr_together *x = &widths->together[t];
+        if (!fr_together_is_of(x, dtype)) continue;
+        for (int k = 0; k < n; k++)
+            told[count * n + k] =
+                fr_together_power(x, fr_coefficients[index[k]].place) / x->sigma;
+        count++;
+    }
+    return count;
 }

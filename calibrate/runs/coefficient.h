@@ -49,4 +49,16 @@ int fr_coefficient_count(void);
 /** Index of the row called @p name, or -1. */
 int fr_coefficient_find(const char *name);
 
+/** Which effect its width is a part of (calibrate/numbers/effects.h): FR_EFFECT_DEVICE or FR_EFFECT_NETWORK. */
+int fr_coefficient_effect(int index);
+
+/** Width of coefficient @p index before any run is seen, in logarithms: as the file states it, else its prior's. */
+double fr_coefficient_width(int index, const struct fr_cluster *cluster, fr_dtype dtype);
+
+/** What the file states of several values together, as sums of the logarithms of coefficients @p index[n] that have a
+ *  standard deviation of 1.
+ *  @param[out] told  [FR_TOGETHER_MAX][n]  @return how many there are */
+int fr_coefficients_told(const struct fr_cluster *cluster, fr_dtype dtype, const int *index,
+                         int n, double *told);
+
 #endif

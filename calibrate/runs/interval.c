@@ -3,8 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "calibrate/numbers/statistics.h"
+
 const double fr_spread_assumed = 0.1;
-static const double normal_90 = 1.645, normal_median = 0.6745;
+static const double normal_median = 0.6745;
 
 double fr_spread_of(double median_error) { return log1p(median_error) / normal_median; }
 
@@ -12,7 +14,7 @@ double fr_spread_calibrated(double held_out, double variation) {
     return hypot(fmax(fr_spread_assumed, fr_spread_of(held_out)), variation);
 }
 
-double fr_spread_reach(double spread) { return exp(normal_90 * spread); }
+double fr_spread_reach(double spread) { return exp(FR_NORMAL_90 * spread); }
 
 /* Which row of the posterior coefficient @p j has, or -1. */
 static int row_of(const struct fr_tuning *t, int j) {
@@ -135,7 +137,10 @@ void fr_interval_known(const struct fr_cluster *cluster, fr_dtype dtype,
                                      .sharded = t->present ? t->sharded : true,
                                      .pipelined = t->present ? t->pipelined : true,
                                      .missed = FR_TUNE_MISSED,
-                                     .stretch = t->present ? t->stretch : normal_90};
+                                     .kept = t->present && t->kept,
+                                     .stretch = t->present      ? t->stretch
+                                                : c->verdict[0] ? FR_NORMAL_90
+                                                                : FR_TUNE_STRETCH};
     if (t->present)
         memcpy(known->effect, t->effect, sizeof known->effect);
     else

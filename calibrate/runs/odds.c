@@ -93,8 +93,7 @@ fr_status fr_odds_make(const struct fr_tune_result *known, const struct fr_workl
         odds[i] = (struct fr_odds){0};
         odds[i].predicted_s = fr_tune_gradient(known, &run, d.gradient[i]);
         odds[i].predicted_s *= exp(fr_tune_missed(known, d.gradient[i]));
-        half = known->stretch *
-               hypot(fr_tune_deviation(known, d.gradient[i]), fr_tune_spread(known, &run));
+        half = fr_tune_half(known, &run, d.gradient[i]);
         d.own[i] = fr_tune_own(known, &run);
         odds[i].low_s = odds[i].predicted_s * exp(-half);
         odds[i].high_s = odds[i].predicted_s * exp(half);

@@ -10,8 +10,7 @@ static const double little = 0.05;
 
 /* Widths before the runs, as they turned out to be: device's and network's are learned apart. */
 static double before(const struct fr_tune_result *r, int j) {
-    bool network = fr_coefficients[j].group == FR_GROUP_NETWORK;
-    return r->tuned[j].sigma_prior * r->effect[network ? FR_EFFECT_NETWORK : FR_EFFECT_DEVICE];
+    return r->tuned[j].sigma_prior * r->effect[fr_coefficient_effect(j)];
 }
 
 /* Coefficients come first among what is known. */

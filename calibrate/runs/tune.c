@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/parallel.h"
 #include "calibrate/numbers/nlfit.h"
+#include "calibrate/numbers/statistics.h"
 #include "calibrate/runs/shared/posterior.h"
 #include "calibrate/runs/shared/refuted.h"
 #include "calibrate/runs/shared/resolve.h"
@@ -132,14 +133,31 @@ static bool refuted(struct problem *p) {
 
 /* ---- how sure ---------------------------------------------------------------------------- */
 
+/* What the file states of values together that all stayed: of a sum with one that the runs moved it says nothing, as
+ * its machine is another. */
+static int tell(const struct problem *p, const struct fr_tune_result *r, int coefficients,
+                double *told) {
+    int n = fr_coefficients_told(&p->prior, p->dtype, r->index, coefficients, told), kept = 0;
+    for (int t = 0; t < n; t++) {
+        const double *row = told + t * coefficients;
+        bool stayed = true;
+        for (int k = 0; k < r->n_fitted && !r->kept; k++) stayed &= row[k] == 0;
+        if (stayed)
+            memmove(told + coefficients * kept++, row, (size_t)coefficients * sizeof *row);
+    }
+    return kept;
+}
+
 /* Errors and derivatives of all that is not certain, at the values that were left. */
 static fr_status posterior(struct problem *p, struct fr_tune_result *r, int coefficients,
                            struct fr_error *err) {
     size_t n = (size_t)p->n, params = (size_t)coefficients;
     double *jacobian = fr_malloc(n * params + n, sizeof *jacobian),
            *base = jacobian + n * params;
-    double moved[FR_COEFFICIENT_MAX], sigma[FR_COEFFICIENT_MAX];
+    double moved[FR_COEFFICIENT_MAX], sigma[FR_COEFFICIENT_MAX],
+        told[FR_TOGETHER_MAX * FR_COEFFICIENT_MAX];
     int of[FR_COEFFICIENT_MAX];
+    int n_told = tell(p, r, coefficients, told);
     if (!jacobian) return fr_fail(err, FR_ERR_NOMEM, NULL, "the fit does not fit in memory");
     p->at = r->cluster;
     predict_here(p);
@@ -153,10 +171,10 @@ static fr_status posterior(struct problem *p, struct fr_tune_result *r, int coef
         for (size_t i = 0; i < n; i++) jacobian[k * n + i] = (p->log_error[i] - base[i]) / step;
         moved[k] = log(*c->at(&r->cluster, p->dtype) / r->tuned[r->index[k]].prior);
         sigma[k] = r->tuned[r->index[k]].sigma_prior;
-        of[k] = c->group == FR_GROUP_NETWORK ? FR_EFFECT_NETWORK : FR_EFFECT_DEVICE;
+        of[k] = fr_coefficient_effect(r->index[k]);
     }
-    const struct fr_said said = {p->runs,  p->n,    coefficients, base,
-                                 jacobian, moved,   sigma,        of,
+    const struct fr_said said = {p->runs,  p->n,    coefficients, base,          jacobian,
+                                 moved,    sigma,   told,         n_told,        of,
                                  p->scale, r->seen, r->n_seen,    p->one_release};
     double missed[FR_TUNING_SEEN_MAX];
     fr_status status = fr_runs_posterior(&said, r->covariance, (size_t)r->n_known, missed,
@@ -198,12 +216,15 @@ static void add_seen(const struct problem *p, struct fr_tune_result *r) {
         }
 }
 
-/* What the rows do not feel is known as well as before; what was held is taken as certain, unless a
+/* What stays is known as well as the file states it, or its prior; what was held is taken as certain, unless a
  * width is given for it. */
 static int add_unmoved(const struct problem *p, struct fr_tune_result *r,
                        const struct fr_tune_options *options) {
     bool moved[FR_COEFFICIENT_MAX] = {false};
     for (int k = 0; k < r->n_fitted; k++) moved[r->index[k]] = true;
+    for (int j = 0; j < fr_coefficient_count(); j++)
+        if ((r->kept || !moved[j]) && !(options->sigmas && options->sigmas[j] > 0))
+            r->tuned[j].sigma_prior = fr_coefficient_width(j, &p->prior, p->dtype);
     r->n_known = r->n_fitted;
     for (int j = 0; j < fr_coefficient_count(); j++)
         if (r->tuned[j].present && !moved[j] &&
@@ -447,11 +468,29 @@ double fr_tune_missed(const struct fr_tune_result *r, const double gradient[FR_K
     return sum;
 }
 
+/* What collectives and products were measured to vary by, of which a file states what holds 90 %. */
+static double measured(const struct fr_tune_result *r, const double gradient[FR_KNOWN_MAX]) {
+    double variance = 0;
+    for (int k = 0; k < r->n_known; k++)
+        if (r->index[k] >= FR_COEFFICIENT_MAX && r->index[k] < FR_KNOWN_SEEN)
+            variance += gradient[k] * gradient[k] * r->covariance[k * r->n_known + k];
+    return variance;
+}
+
+double fr_tune_half(const struct fr_tune_result *r, const struct fr_run *run,
+                    const double gradient[FR_KNOWN_MAX]) {
+    double own = measured(r, gradient), deviation = fr_tune_deviation(r, gradient),
+           rest = fmax(0, deviation * deviation - own);
+    bool as_preset = r->kept && seen_at(r, run, FR_SEEN_KIND) == r->n_seen;
+    double stretch = as_preset ? fmin(r->stretch, FR_TUNE_STRETCH) : r->stretch;
+    return hypot(stretch * hypot(sqrt(rest), fr_tune_spread(r, run)), FR_NORMAL_90 * sqrt(own));
+}
+
 void fr_tune_interval(const struct fr_tune_result *r, const struct fr_run *run,
                       struct fr_interval *of) {
     double gradient[FR_KNOWN_MAX];
     of->model_s = fr_tune_gradient(r, run, gradient);
-    double half = r->stretch * hypot(fr_tune_deviation(r, gradient), fr_tune_spread(r, run));
+    double half = fr_tune_half(r, run, gradient);
     of->expected_s = of->model_s * exp(fr_tune_missed(r, gradient));
     of->low_s = of->expected_s * exp(-half);
     of->high_s = of->expected_s * exp(half);

@@ -17,7 +17,9 @@
  *  larger by what releases differ, FR_TUNE_RELEASE.
  *
  *  Of what the runs would move, only what they resolve moves (calibrate/runs/shared/resolve.h); the rest stays too.
- *  How sure all of it is then, what moved and what did not: calibrate/runs/shared/posterior.h.
+ *  How sure all of it is then, what moved and what did not: calibrate/runs/shared/posterior.h.  What stayed is as sure
+ *  beforehand as the cluster file states it (models/job/widths.h), else as its prior; what the runs moved, as its prior
+ *  alone, since they say that their machine is not the file's.
  *
  *  Collectives have errors of their own: their fits' intervals, in the cluster file.  Those of one
  *  operation are taken as wrong together, those of different operations apart: each operation is
@@ -128,10 +130,16 @@ struct fr_interval {
     double low_s, high_s; /**< hold 90 % */
 };
 
-/** Prediction of a run and its 90 % interval,
- *      expected = model exp(fr_tune_missed), expected exp(+- stretch sqrt(deviation^2 + fr_tune_spread^2)).
+/** Half the 90 % interval of a run, in logarithms: stretch sqrt(deviation^2 + fr_tune_spread^2), but what collectives and
+ *  products were measured to vary by is normal, 1.645.
  *  `stretch` is half a 90 % interval of the mixture of normals that the effects' sizes leave, over its standard
- *  deviation. */
+ *  deviation; where the runs moved nothing and none was of this plan of its model, at most that of presets,
+ *  FR_TUNE_STRETCH. */
+double fr_tune_half(const struct fr_tune_result *result, const struct fr_run *run,
+                    const double gradient[FR_KNOWN_MAX]);
+
+/** Prediction of a run and its 90 % interval,
+ *      expected = model exp(fr_tune_missed), expected exp(+- fr_tune_half). */
 void fr_tune_interval(const struct fr_tune_result *result, const struct fr_run *run,
                       struct fr_interval *interval);
 

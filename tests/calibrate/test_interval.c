@@ -41,7 +41,12 @@ static void untuned_is_as_wide_as_the_priors(void **state) {
     /* model, plan, release, run */
     const double assumed = sqrt(0.05 * 0.05 + 0.05 * 0.05 + 0.041 * 0.041 + 0.01 * 0.01);
     FR_NEAR(r.spread, assumed, 1e-12);
+    /* Of presets, by sources of runs; of a calibration, if errors are normal. */
+    FR_NEAR(r.stretch, 1.25, 1e-12);
+    snprintf(job.cluster.calibration.verdict, sizeof job.cluster.calibration.verdict, "PASS");
+    fr_interval_known(&job.cluster, FR_FP16, &r);
     FR_NEAR(r.stretch, 1.645, 1e-12);
+    job.cluster.calibration.verdict[0] = '\0';
     /* What its calibration missed, were errors normal, where that is more; and how much it varied. */
     static const double held_out[] = {0, 0.05, 0.2};
     for (int i = 0; i < 3; i++) {

@@ -17,7 +17,7 @@
 enum { N = 30, C = 3 };
 
 struct rows {
-    double jacobian[C * N], error[N], weight[N], times[N], sigma[C];
+    double jacobian[C * N], error[N], weight[N], times[N], sigma[C], told[2 * C];
     int of[C], group[FR_EFFECT_ROW][N];
     struct fr_effects_rows view;
 };
@@ -42,17 +42,43 @@ static void make(gsl_rng *rng, struct rows *r) {
     r->view = (struct fr_effects_rows){
         N,        C,         r->jacobian,
         r->error, r->weight, r->times,
-        r->sigma, r->of,     {r->group[0], r->group[1], r->group[2], r->group[3]}};
+        r->sigma, r->of,     {r->group[0], r->group[1], r->group[2], r->group[3]},
+        r->told,  0};
+}
+
+/* Two sums of coefficients known beforehand. */
+static void tell(gsl_rng *rng, struct rows *r) {
+    for (int k = 0; k < 2 * C; k++) r->told[k] = gsl_ran_gaussian(rng, 8);
+    r->view.n_told = 2;
 }
 
 static const double sd[FR_EFFECTS] = {0.05, 0.03, 0.04, 0.06, 0.02, 0.7, 1.3};
 
+/* Coefficients' covariance before any row: of each sum that is told it takes (P g) (P g)' / (1 + g' P g). */
+static void priors(const struct rows *r, double p[C][C]) {
+    for (int a = 0; a < C; a++)
+        for (int b = 0; b < C; b++) p[a][b] = a == b ? pow(r->sigma[a] * sd[r->of[a]], 2) : 0;
+    for (size_t t = 0; t < r->view.n_told; t++) {
+        const double *g = r->told + t * C;
+        double pg[C], of = 1;
+        for (int a = 0; a < C; a++) {
+            pg[a] = 0;
+            for (int b = 0; b < C; b++) pg[a] += p[a][b] * g[b];
+            of += g[a] * pg[a];
+        }
+        for (int a = 0; a < C; a++)
+            for (int b = 0; b < C; b++) p[a][b] -= pg[a] * pg[b] / of;
+    }
+}
+
 /* Covariance of two rows' errors, coefficients and all. */
 static double between(const struct rows *r, int i, int j) {
     double sum = i == j ? sd[FR_EFFECT_ROW] * sd[FR_EFFECT_ROW] / r->weight[i] : 0;
-    for (int k = 0; k < C; k++)
-        sum += r->jacobian[k * N + i] * r->jacobian[k * N + j] *
-               pow(r->sigma[k] * sd[r->of[k]], 2);
+    double p[C][C];
+    priors(r, p);
+    for (int a = 0; a < C; a++)
+        for (int b = 0; b < C; b++)
+            sum += r->jacobian[a * N + i] * p[a][b] * r->jacobian[b * N + j];
     for (int level = 0; level < FR_EFFECT_ROW; level++) {
         double times = level == FR_EFFECT_RELEASE ? 1 : r->times[i] * r->times[j];
         if (r->group[level][i] == r->group[level][j]) sum += times * sd[level] * sd[level];
@@ -62,12 +88,13 @@ static double between(const struct rows *r, int i, int j) {
 
 /* ln of the normal density of the rows' errors, and the coefficients' distribution given them: mean -P J K^-1 e,
  * covariance P - P J K^-1 J' P, with K the covariance of the rows and P that of the priors. */
-static void as_written_out(void **state) {
+static void written_out(bool told) {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     struct rows r;
-    double mean[C], covariance[C * C];
-    (void)state;
+    double mean[C], covariance[C * C], p[C][C];
     make(rng, &r);
+    if (told) tell(rng, &r);
+    priors(&r, p);
     struct fr_effects *effects = fr_effects_make(&r.view);
     assert_non_null(effects);
     double got = fr_effects_at(effects, sd, mean, covariance);
@@ -86,17 +113,21 @@ static void as_written_out(void **state) {
     FR_TRUE(fabs(got - wanted) < 1e-8 * fabs(wanted), "ln L: got %.12g, wanted %.12g", got,
             wanted);
     gsl_linalg_cholesky_invert(k);
+    double shares[C][N]; /* what a coefficient has in common with each row */
+    for (int a = 0; a < C; a++)
+        for (int i = 0; i < N; i++) {
+            shares[a][i] = 0;
+            for (int b = 0; b < C; b++) shares[a][i] += p[a][b] * r.jacobian[b * N + i];
+        }
     for (int a = 0; a < C; a++) {
-        double of_a = pow(r.sigma[a] * sd[r.of[a]], 2), sum = 0;
-        for (int i = 0; i < N; i++)
-            sum -= of_a * r.jacobian[a * N + i] * gsl_vector_get(x, (size_t)i);
+        double sum = 0;
+        for (int i = 0; i < N; i++) sum -= shares[a][i] * gsl_vector_get(x, (size_t)i);
         FR_TRUE(fabs(mean[a] - sum) < 1e-9, "mean %d: got %g, wanted %g", a, mean[a], sum);
         for (int b = 0; b < C; b++) {
-            double of_b = pow(r.sigma[b] * sd[r.of[b]], 2), value = a == b ? of_a : 0;
+            double value = p[a][b];
             for (size_t i = 0; i < N; i++)
                 for (size_t j = 0; j < N; j++)
-                    value -= of_a * r.jacobian[(size_t)a * N + i] * gsl_matrix_get(k, i, j) *
-                             r.jacobian[(size_t)b * N + j] * of_b;
+                    value -= shares[a][i] * gsl_matrix_get(k, i, j) * shares[b][j];
             FR_TRUE(fabs(covariance[a * C + b] - value) < 1e-9, "%d, %d: got %g, wanted %g", a,
                     b, covariance[a * C + b], value);
         }
@@ -106,6 +137,17 @@ static void as_written_out(void **state) {
     gsl_vector_free(x);
     fr_effects_free(effects);
     gsl_rng_free(rng);
+}
+
+static void as_written_out(void **state) {
+    (void)state;
+    written_out(false);
+}
+
+/* With sums of coefficients that are known beforehand. */
+static void what_is_told_as_written_out(void **state) {
+    (void)state;
+    written_out(true);
 }
 
 /* Of models and plans too: given the rows each is normal of mean -S_u K^-1 e and covariance S - S_u K^-1 S_u', with S_u
@@ -234,7 +276,7 @@ static void balanced_rows_as_analysis_of_variance(void **state) {
     }
     const double wanted[2] = {sqrt((between_kinds - within) / EACH), sqrt(within)};
     const struct fr_effects_rows rows = {
-        ROWS, 1, one, error, one, one, &flat, &of, {all, all, kind, kind}};
+        ROWS, 1, one, error, one, one, &flat, &of, {all, all, kind, kind}, NULL, 0};
     struct fr_effects *effects = fr_effects_make(&rows);
     for (int a = -20; a <= 20; a++)
         for (int b = -20; b <= 20; b++) {
@@ -268,7 +310,7 @@ static void a_kind_far_off_is_wide(void **state) {
         error[i] = i == 7 ? 0.4 : 0.02 * (i % 2 ? 1 : -1);
     }
     const struct fr_effects_rows rows = {
-        KINDS, 1, one, error, one, one, &sigma, &of, {all, all, kind, kind}};
+        KINDS, 1, one, error, one, one, &sigma, &of, {all, all, kind, kind}, NULL, 0};
     struct fr_effects *effects = fr_effects_make(&rows);
     double normal = fr_effects_at(effects, size, &before, NULL);
     for (int turn = 0; turn < 20; turn++) assert_true(fr_effects_widen(effects, size, d));
@@ -329,7 +371,7 @@ static void rows_of_a_kind_are_one_opinion(void **state) {
     (void)state;
     for (int i = 0; i < MANY; i++) one[i] = 1;
     const struct fr_effects_rows rows = {
-        MANY, 1, one, zero, one, one, &sigma, &of, {group, group, group, group}};
+        MANY, 1, one, zero, one, one, &sigma, &of, {group, group, group, group}, NULL, 0};
     struct fr_effects *effects = fr_effects_make(&rows);
     double mean, variance, missed = 0;
     assert_true(isfinite(fr_effects_at(effects, sd, &mean, &variance)));
@@ -339,6 +381,61 @@ static void rows_of_a_kind_are_one_opinion(void **state) {
     FR_TRUE(fabs(variance / wanted - 1) < 1e-9, "got %g, wanted %g", variance, wanted);
     assert_true(fabs(mean) < 1e-12);
     fr_effects_free(effects);
+}
+
+/* Rows that agree to the last digit, as times rounded to a second do, do not make likelihood grow without bound as
+ * their size goes to nothing. */
+static void rows_that_agree_to_the_last_digit(void **state) {
+    enum { MANY = 12 };
+    static double one[MANY], same[MANY];
+    static int group[MANY], kind[MANY];
+    static struct fr_components c;
+    static const double scale[FR_EFFECTS] = {0.035, 0.035, 0.05, 0.041, 0.01, 1, 1};
+    const double sigma = 0.2;
+    const int of = FR_EFFECT_DEVICE;
+    struct fr_error err = {0};
+    (void)state;
+    for (int i = 0; i < MANY; i++) {
+        one[i] = 1;
+        kind[i] = i % 2;
+        same[i] = i % 2 ? -0.5 : 0.02;
+    }
+    const struct fr_effects_rows rows = {
+        MANY, 1, one, same, one, one, &sigma, &of, {group, group, kind, kind}, NULL, 0};
+    struct fr_effects *effects = fr_effects_make(&rows);
+    if (fr_components_make(effects, scale, NULL, &c, &err) != FR_OK) fail_msg("%s", err.detail);
+    FR_TRUE(c.mode[FR_EFFECT_ROW] > 1e-5, "%g", c.mode[FR_EFFECT_ROW]);
+    FR_TRUE(isfinite(c.evidence) && fabs(c.evidence) < 200, "%g", c.evidence);
+    fr_effects_free(effects);
+}
+
+/* One row whose effects' sizes are as stated to a hair: its likelihood is the integral over its kind's width, Student's,
+ * which ours takes at its likeliest (Laplace). */
+static void evidence_of_one_row(void **state) {
+    static const double scale[FR_EFFECTS] = {0.03, 0.02, 0.05, 0.02, 0.01, 1, 1};
+    const struct fr_sizes known = {0.05, 0.05, 0.05, 1, 1};
+    const double d = FR_COMPONENTS_DEGREES, one = 1, pi = 3.14159265358979323846;
+    const int group = 0;
+    static struct fr_components c;
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        const double error = 0.1 * k, rest = 0.03 * 0.03 + 0.02 * 0.02 + 0.02 * 0.02 + 1e-4;
+        const struct fr_effects_rows rows = {
+            1,    0, &one, &error, &one, &one, NULL, NULL, {&group, &group, &group, &group},
+            NULL, 0};
+        struct fr_effects *effects = fr_effects_make(&rows);
+        double wanted = 0, step = 0.001;
+        for (double u = -8; u < 12; u += step) { /* ln of the width's square */
+            double v = exp(u), x = (d - 2) / v, variance = rest + 0.0025 * v,
+                   density = exp(d / 2 * log(x / 2) - x / 2 - lgamma(d / 2));
+            wanted +=
+                step * density * exp(-error * error / (2 * variance)) / sqrt(2 * pi * variance);
+        }
+        assert_int_equal(fr_components_make(effects, scale, &known, &c, NULL), FR_OK);
+        FR_TRUE(fabs(c.evidence - log(wanted)) < 0.5, "%g off: got %g, wanted %g", error,
+                c.evidence, log(wanted));
+        fr_effects_free(effects);
+    }
 }
 
 static void a_mixture_of_normals(void **state) {
@@ -352,16 +449,20 @@ static void a_mixture_of_normals(void **state) {
 
 /* ---- simulation: everything drawn as it is assumed to be ------------------------------------------ */
 
-static double half_t(gsl_rng *rng) { return fabs(gsl_ran_tdist(rng, 4)) * sqrt(0.5); }
+/* Log-normal of root mean square 1. */
+static double factor(gsl_rng *rng, double width) {
+    return exp(gsl_ran_gaussian(rng, width) - width * width);
+}
 
 /* The sizes of the effects, from their priors about @p scale. */
 static void draw_sd(gsl_rng *rng, const double *scale, double *out) {
-    const double a = log(2);
-    double missed = half_t(rng);
+    const struct fr_sizes *u = &fr_sizes_usual;
+    double missed = factor(rng, u->common);
     for (int k = 0; k < FR_EFFECTS; k++) {
-        double ratio = k <= FR_EFFECT_KIND     ? missed * exp(gsl_ran_gaussian(rng, a) - a * a)
-                       : k >= FR_EFFECT_DEVICE ? fabs(gsl_ran_gaussian(rng, 1))
-                                               : half_t(rng);
+        double ratio = k <= FR_EFFECT_KIND      ? missed * factor(rng, u->apart)
+                       : k == FR_EFFECT_DEVICE  ? u->device * fabs(gsl_ran_gaussian(rng, 1))
+                       : k == FR_EFFECT_NETWORK ? u->network * fabs(gsl_ran_gaussian(rng, 1))
+                                                : factor(rng, u->alone);
         out[k] = fmax(1e-6, scale[k] * ratio);
     }
 }
@@ -403,7 +504,7 @@ static bool inside(const struct rows *r, const double *scale, const double *g, d
     double mean[FR_COMPONENTS_NODES] = {0}, variance[FR_COMPONENTS_NODES] = {0}, all = 0;
     struct fr_effects *effects = fr_effects_make(&r->view);
     struct fr_error err = {0};
-    if (fr_components_make(effects, scale, &c, &err) != FR_OK) fail_msg("%s", err.detail);
+    if (fr_components_make(effects, scale, NULL, &c, &err) != FR_OK) fail_msg("%s", err.detail);
     for (int n = 0; n < FR_COMPONENTS_NODES; n++) {
         double m[C], covariance[C * C];
         fr_effects_at(effects, c.sd[n], m, covariance);
@@ -462,6 +563,7 @@ static void intervals_hold_nine_in_ten(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_written_out),
+        cmocka_unit_test(what_is_told_as_written_out),
         cmocka_unit_test(of_models_and_plans),
         cmocka_unit_test(of_kinds),
         cmocka_unit_test(balanced_rows_as_analysis_of_variance),
@@ -469,6 +571,8 @@ int main(void) {
         cmocka_unit_test(a_new_kind_is_students),
         cmocka_unit_test(a_further_row_never_widens),
         cmocka_unit_test(rows_of_a_kind_are_one_opinion),
+        cmocka_unit_test(rows_that_agree_to_the_last_digit),
+        cmocka_unit_test(evidence_of_one_row),
         cmocka_unit_test(a_mixture_of_normals),
         cmocka_unit_test(intervals_hold_nine_in_ten),
     };

@@ -6,10 +6,11 @@
 #include "base/data.h"
 #include "tests/paper/accuracy.h"
 
-/* Coverages outside what their notes ask; each must really miss, and docs/accuracy.md says so: more rows than 97 in
- * 100 lie in intervals that are honest of one model's runs, but wide; of nine runs of B200, 14 predictions of 18. */
-static const char *const known_misses[] = {"dgxc/coverage", "dgxc_fp8/coverage",
-                                           "bridge_b200/coverage", NULL};
+/* Coverages outside what their notes ask; each must really miss, and docs/accuracy.md says so: all rows of DGXC's four
+ * plans, whose preset they set, lie in intervals that one model's runs leave; of nine runs of B200 14 predictions in 18
+ * do, of fifteen of mixtures on H100 23 in 30. */
+static const char *const known_misses[] = {"dgxc/coverage", "bridge_b200/coverage",
+                                           "bridge_moe/coverage", NULL};
 
 static void tables_reach_what_they_must(void **state) {
     struct fr_reproduction r = {0};

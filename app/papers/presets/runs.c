@@ -38,12 +38,17 @@ fr_status fr_presets_tune(const struct fr_cluster *cluster, const struct fr_tabl
         .rows_max = 100, .threads = 1, .held = UINT32_MAX, .sigmas = others};
     struct fr_tune_result *tuned = fr_calloc(1, sizeof *tuned);
     const fr_dtype dtype = runs->use[0]->workload.dtype;
+    struct fr_cluster prior = *cluster; /* but for the widths that these very runs say */
+    prior.widths.n_together = 0;
     if (!tuned) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    for (int k = 0; names[k]; k++)
-        options.held &= ~((uint32_t)1 << fr_coefficient_find(names[k]));
+    for (int k = 0; names[k]; k++) {
+        int j = fr_coefficient_find(names[k]);
+        options.held &= ~((uint32_t)1 << j);
+        prior.widths.sigma[fr_coefficients[j].place][dtype] = 0;
+    }
     for (int j = 0; j < fr_coefficient_count(); j++)
-        if (options.held >> j & 1) others[j] = fr_interval_width(cluster, j, dtype);
-    fr_status status = fr_tune(cluster, runs->use, runs->n, &options, tuned, err);
+        if (options.held >> j & 1) others[j] = fr_interval_width(&prior, j, dtype);
+    fr_status status = fr_tune(&prior, runs->use, runs->n, &options, tuned, err);
     if (status == FR_OK) *device = tuned->cluster.device;
     for (int k = 0; sigma && names[k] && status == FR_OK; k++)
         sigma[k] = tuned->tuned[fr_coefficient_find(names[k])].sigma;

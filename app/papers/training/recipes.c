@@ -17,9 +17,6 @@ static const char *const model[] = {"model", NULL};
 #define BRIDGE .file = "training/megatron_bridge.csv"
 #define MPT .file = "training/llmfoundry_mpt_fsdp.csv"
 
-/* Jobs take 16 of the 18 trays of an NVL72, so that powers of two stay inside: 64 of its 72 GPUs. */
-enum { OF_A_RACK = 64 };
-
 static const struct recipe {
     struct fr_table_plan table;
     const char *file, *prior;
@@ -57,12 +54,12 @@ static const struct recipe {
      BRIDGE,
      .prior = "gb200-nvl72",
      .take = {.dtype = "fp8", .device = "GB200"},
-     .of_a_node = OF_A_RACK},
+     .of_a_node = FR_OF_A_RACK},
     {.table = {"bridge_gb300", IN_TURN, &reported, NULL},
      BRIDGE,
      .prior = "gb300-nvl72",
      .take = {.dtype = "fp8", .device = "GB300"},
-     .of_a_node = OF_A_RACK},
+     .of_a_node = FR_OF_A_RACK},
     {.table = {"mpt/a100_40gb", IN_TURN, &reported, NULL},
      MPT,
      .prior = "dgx-a100",

@@ -321,13 +321,15 @@ fr_status fr_runs_posterior(const struct fr_said *s, double *covariance, size_t 
                                          w.times,
                                          s->sigma,
                                          s->of,
-                                         {group[0], group[1], group[2], group[3]}};
+                                         {group[0], group[1], group[2], group[3]},
+                                         s->told,
+                                         (size_t)s->n_told};
     effects = fr_effects_make(&rows);
     if (!effects || !find_places(s, fr_effects_unknowns(effects), &w)) goto done;
     for (size_t a = 0; a < wide; a++)
         memset(covariance + a * stride, 0, wide * sizeof *covariance);
     memset(sd, 0, FR_EFFECTS * sizeof *sd);
-    status = fr_components_make(effects, scale, &w.components, err);
+    status = fr_components_make(effects, scale, NULL, &w.components, err);
     if (status == FR_OK) find_held(s, &w);
     if (status == FR_OK) status = mix(s, effects, &w, covariance, stride, sd, variance, err);
     if (status == FR_OK) {

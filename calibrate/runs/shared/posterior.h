@@ -36,8 +36,11 @@ struct fr_said {
     const double *jacobian; /**< [n_coefficients][n] */
     const double *moved;    /**< [n_coefficients]: x, in logarithms from the prior */
     const double *sigma;    /**< [n_coefficients] of the priors */
-    const int *of;          /**< [n_coefficients]: FR_EFFECT_DEVICE or FR_EFFECT_NETWORK */
-    double missed;          /**< in place of FR_TUNE_MISSED */
+    const double
+        *told; /**< [n_told][n_coefficients]: sums that are known beforehand (effects.h) */
+    int n_told;
+    const int *of; /**< [n_coefficients]: FR_EFFECT_DEVICE or FR_EFFECT_NETWORK */
+    double missed; /**< in place of FR_TUNE_MISSED */
     const struct fr_tuning_seen *seen; /**< who of the runs is asked for */
     int n_seen;
     bool one_release; /**< whatever the rows say, all are of the release that is asked for */
