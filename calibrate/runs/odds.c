@@ -37,6 +37,14 @@ static fr_status factor(const struct fr_tune_result *known, double *lower,
     return FR_OK;
 }
 
+/* As far off as intervals say, which are narrower than normal ones of these deviations; but for what was measured. */
+static void shrink(const struct fr_tune_result *known, double *lower) {
+    int n = known->n_known;
+    for (int a = 0; a < n; a++)
+        if (known->index[a] < FR_COEFFICIENT_MAX || known->index[a] >= FR_KNOWN_SEEN)
+            for (int b = 0; b <= a; b++) lower[a * n + b] *= fr_tune_drawn(known);
+}
+
 struct drawing {
     const struct fr_tune_result *known;
     double (*gradient)[FR_KNOWN_MAX];
@@ -87,6 +95,7 @@ fr_status fr_odds_make(const struct fr_tune_result *known, const struct fr_workl
     fr_status status = d.gradient && d.lower && d.own
                            ? factor(known, d.lower, err)
                            : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    if (status == FR_OK) shrink(known, d.lower);
     for (int i = 0; i < n && status == FR_OK; i++) {
         const struct fr_run run = {.workload = *workload, .plan = *plans[i]};
         double half;
@@ -94,7 +103,7 @@ fr_status fr_odds_make(const struct fr_tune_result *known, const struct fr_workl
         odds[i].predicted_s = fr_tune_gradient(known, &run, d.gradient[i]);
         odds[i].predicted_s *= exp(fr_tune_missed(known, d.gradient[i]));
         half = fr_tune_half(known, &run, d.gradient[i]);
-        d.own[i] = fr_tune_own(known, &run);
+        d.own[i] = fr_tune_drawn(known) * fr_tune_own(known, &run);
         odds[i].low_s = odds[i].predicted_s * exp(-half);
         odds[i].high_s = odds[i].predicted_s * exp(half);
     }

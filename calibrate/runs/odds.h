@@ -9,7 +9,8 @@
  *
  *      ln t_i = ln predicted_i + g_i' x + a u + s_i u_i,      u, u_i standard normal
  *
- *  Only differences decide, so u falls out.
+ *  Only differences decide, so u falls out.  All deviations but those of the collectives are as much smaller as the 90 %
+ *  intervals are than normal ones (fr_tune_drawn).
  *  Drawn FR_ODDS_DRAWS times with a fixed seed: the same input gives the same odds. */
 #ifndef FR_CALIBRATE_RUNS_ODDS_H
 #define FR_CALIBRATE_RUNS_ODDS_H

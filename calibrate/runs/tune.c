@@ -477,12 +477,19 @@ static double measured(const struct fr_tune_result *r, const double gradient[FR_
     return variance;
 }
 
+static double stretch_of(const struct fr_tune_result *r, bool seen) {
+    return r->kept && !seen ? fmin(r->stretch, FR_TUNE_STRETCH) : r->stretch;
+}
+
+double fr_tune_drawn(const struct fr_tune_result *r) {
+    return stretch_of(r, false) / FR_NORMAL_90;
+}
+
 double fr_tune_half(const struct fr_tune_result *r, const struct fr_run *run,
                     const double gradient[FR_KNOWN_MAX]) {
     double own = measured(r, gradient), deviation = fr_tune_deviation(r, gradient),
            rest = fmax(0, deviation * deviation - own);
-    bool as_preset = r->kept && seen_at(r, run, FR_SEEN_KIND) == r->n_seen;
-    double stretch = as_preset ? fmin(r->stretch, FR_TUNE_STRETCH) : r->stretch;
+    double stretch = stretch_of(r, seen_at(r, run, FR_SEEN_KIND) < r->n_seen);
     return hypot(stretch * hypot(sqrt(rest), fr_tune_spread(r, run)), FR_NORMAL_90 * sqrt(own));
 }
 

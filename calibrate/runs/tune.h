@@ -138,6 +138,10 @@ struct fr_interval {
 double fr_tune_half(const struct fr_tune_result *result, const struct fr_run *run,
                     const double gradient[FR_KNOWN_MAX]);
 
+/** Standard deviations of a normal distribution with that interval, over those of all but what was measured: of plans
+ *  that none of the runs was of. */
+double fr_tune_drawn(const struct fr_tune_result *result);
+
 /** Prediction of a run and its 90 % interval,
  *      expected = model exp(fr_tune_missed), expected exp(+- fr_tune_half). */
 void fr_tune_interval(const struct fr_tune_result *result, const struct fr_run *run,
