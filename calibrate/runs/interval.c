@@ -131,16 +131,17 @@ void fr_interval_known(const struct fr_cluster *cluster, fr_dtype dtype,
                        struct fr_tune_result *known) {
     const struct fr_tuning *t = &cluster->tuning;
     const struct fr_calibration *c = &cluster->calibration;
-    *known = (struct fr_tune_result){.cluster = *cluster,
-                                     .dtype = dtype,
-                                     .experts = t->present ? t->experts : true,
-                                     .sharded = t->present ? t->sharded : true,
-                                     .pipelined = t->present ? t->pipelined : true,
-                                     .missed = FR_TUNE_MISSED,
-                                     .kept = t->present && t->kept,
-                                     .stretch = t->present      ? t->stretch
-                                                : c->verdict[0] ? FR_NORMAL_90
-                                                                : FR_TUNE_STRETCH};
+    *known =
+        (struct fr_tune_result){.cluster = *cluster,
+                                .dtype = dtype,
+                                .experts = t->present ? t->experts : true,
+                                .sharded = t->present ? t->sharded : true,
+                                .pipelined = t->present ? t->pipelined : true,
+                                .missed = FR_TUNE_MISSED,
+                                .kept = t->present && t->kept,
+                                .stretch = t->present                    ? t->stretch
+                                           : fr_calibration_is_stated(c) ? FR_NORMAL_90
+                                                                         : FR_TUNE_STRETCH};
     if (t->present)
         memcpy(known->effect, t->effect, sizeof known->effect);
     else

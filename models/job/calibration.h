@@ -21,6 +21,11 @@ struct fr_calibration {
 fr_status fr_calibration_read(const struct fr_json *object, struct fr_calibration *calibration,
                               struct fr_error *err);
 
+/** Does the file come from a calibration, by what it states of one? */
+static inline bool fr_calibration_is_stated(const struct fr_calibration *calibration) {
+    return calibration->verdict[0] || calibration->held_out > 0;
+}
+
 /** "from a calibration that failed: ...", or "" where nothing is to be said. */
 void fr_calibration_tell(const struct fr_calibration *calibration, struct fr_text *text);
 

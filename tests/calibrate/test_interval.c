@@ -54,6 +54,7 @@ static void untuned_is_as_wide_as_the_priors(void **state) {
         job.cluster.calibration.variation = 0.03;
         fr_interval_known(&job.cluster, FR_FP16, &r);
         FR_NEAR(r.spread, hypot(i < 2 ? assumed : log(1.2) / 0.6745, 0.03), 1e-9);
+        FR_NEAR(r.stretch, held_out[i] > 0 ? 1.645 : 1.25, 1e-12);
     }
     fr_job_free(&job);
 }
