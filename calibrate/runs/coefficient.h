@@ -26,6 +26,11 @@ enum {
     FR_KNOWN_MAX = FR_KNOWN_SEEN + FR_TUNING_SEEN_MAX
 };
 
+/** Is entry @p index of what is known what a cluster file states of its measured collectives or products? */
+static inline bool fr_known_is_measured(int index) {
+    return index >= FR_COEFFICIENT_MAX && index < FR_KNOWN_SEEN;
+}
+
 struct fr_coefficient {
     const char *name; /**< for people and --hold */
     fr_value place;   /**< in the cluster file */

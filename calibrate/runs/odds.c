@@ -39,10 +39,11 @@ static fr_status factor(const struct fr_tune_result *known, double *lower,
 
 /* As far off as intervals say, which are narrower than normal ones of these deviations; but for what was measured. */
 static void shrink(const struct fr_tune_result *known, double *lower) {
+    const double by = fr_tune_drawn(known);
     int n = known->n_known;
     for (int a = 0; a < n; a++)
-        if (known->index[a] < FR_COEFFICIENT_MAX || known->index[a] >= FR_KNOWN_SEEN)
-            for (int b = 0; b <= a; b++) lower[a * n + b] *= fr_tune_drawn(known);
+        if (!fr_known_is_measured(known->index[a]))
+            for (int b = 0; b <= a; b++) lower[a * n + b] *= by;
 }
 
 struct drawing {

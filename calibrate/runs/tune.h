@@ -96,6 +96,13 @@ fr_status fr_tune(const struct fr_cluster *prior, const struct fr_run *const *ru
                   const struct fr_tune_options *options, struct fr_tune_result *result,
                   struct fr_error *err);
 
+/** Of derivatives, in logarithms of a coefficient. */
+#define FR_TUNE_STEP 0.02
+
+/** Where the run's model, plan or plan of a model stands in `seen`; n_seen: nowhere. */
+int fr_tune_seen_at(const struct fr_tune_result *result, const struct fr_run *run,
+                    fr_seen what);
+
 /** Append the operations whose times the cluster file says may be off, and products beyond those
  *  measured, to the index. */
 void fr_tune_add_operations(struct fr_tune_result *result);

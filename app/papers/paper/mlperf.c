@@ -84,6 +84,7 @@ enum { REFITS = sizeof refits / sizeof *refits };
 
 struct study {
     struct part blind, refit[REFITS];
+    int n_refits;
     struct fr_tune_result *known;
 };
 
@@ -144,22 +145,7 @@ static int take(struct study *s, const char *name, fr_dtype dtype,
     return s->blind.n - from;
 }
 
-/* The machine's runs as the preset is. */
-static fr_status blind(struct study *s, const char *name, fr_dtype dtype,
-                       const struct fr_table_set *set, struct fr_error *err) {
-    struct fr_cluster preset = {0};
-    int from = s->blind.n, n = take(s, name, dtype, set);
-    if (n == 0) return FR_OK;
-    fr_status status = fr_table_cluster(name, &preset, err);
-    if (status == FR_OK) {
-        fr_interval_known(&preset, dtype, s->known);
-        predict(&s->blind, from, &preset, s->known);
-    }
-    fr_cluster_free(&preset);
-    return status;
-}
-
-/* All runs of the machine as it is, then the larger ones after the refits. */
+/* All runs of the machine as it is, then the larger ones after the refits, if any are asked for. */
 static fr_status machine(struct study *s, const char *name, fr_dtype dtype,
                          const struct fr_table_set *set, struct fr_error *err) {
     struct fr_cluster preset = {0};
@@ -171,7 +157,7 @@ static fr_status machine(struct study *s, const char *name, fr_dtype dtype,
         fr_interval_known(&preset, dtype, s->known);
         predict(&s->blind, from, &preset, s->known);
     }
-    for (int k = 0; k < REFITS && status == FR_OK; k++)
+    for (int k = 0; k < s->n_refits && status == FR_OK; k++)
         status = refit_each(s, k, &preset, runs, n, err);
     fr_cluster_free(&preset);
     return status;
@@ -225,58 +211,49 @@ static void add_without(struct fr_reproduction *r, const char *file,
                          "an accelerator that no preset describes", "left_out/%s/preset", file);
 }
 
-/* All presets, each at each dtype. */
-static fr_status each(struct study *s, const struct fr_table_set *set,
-                      fr_status (*how)(struct study *s, const char *name, fr_dtype dtype,
-                                       const struct fr_table_set *set, struct fr_error *err),
-                      struct fr_error *err) {
-    for (int i = 0; fr_mlperf_machine(i); i++)
-        for (int d = 0; d < FR_DTYPE_COUNT; d++)
-            FR_TRY(how(s, fr_mlperf_machine(i), (fr_dtype)d, set, err));
-    return FR_OK;
-}
-
-static fr_status make(struct fr_reproduction *r, const struct fr_table_set *set,
-                      struct fr_error *err) {
-    struct study s = {
-        .blind = {"mlperf_blind", "presets as they are", &blind_limits, NULL, NULL, NULL, 0},
-        .known = fr_calloc(1, sizeof *s.known)};
-    bool fits = part_make(set->n, &s.blind) && s.known;
-    for (int k = 0; k < REFITS; k++) {
-        s.refit[k] = (struct part){.name = refits[k].name,
-                                   .procedure = refits[k].procedure,
-                                   .limits = refits[k].limits};
-        fits = part_make(set->n, &s.refit[k]) && fits;
+/* All presets, each at each dtype; then the tables. */
+static fr_status make(struct fr_reproduction *r, const char *file, struct study *s,
+                      const struct fr_table_set *set, struct fr_error *err) {
+    s->known = fr_calloc(1, sizeof *s->known);
+    bool fits = part_make(set->n, &s->blind) && s->known;
+    for (int k = 0; k < s->n_refits; k++) {
+        s->refit[k] = (struct part){.name = refits[k].name,
+                                    .procedure = refits[k].procedure,
+                                    .limits = refits[k].limits};
+        fits = part_make(set->n, &s->refit[k]) && fits;
     }
     fr_status status = fits ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    if (status == FR_OK) status = each(&s, set, machine, err);
-    if (status == FR_OK) status = add_part(r, &s.blind, err);
-    for (int k = 0; k < REFITS && status == FR_OK; k++) status = add_part(r, &s.refit[k], err);
-    if (status == FR_OK) add_without(r, fr_mlperf_file, set);
-    part_free(&s.blind);
-    for (int k = 0; k < REFITS; k++) part_free(&s.refit[k]);
-    free(s.known);
+    for (int i = 0; fr_mlperf_machine(i); i++)
+        for (int d = 0; d < FR_DTYPE_COUNT && status == FR_OK; d++)
+            status = machine(s, fr_mlperf_machine(i), (fr_dtype)d, set, err);
+    if (status == FR_OK) status = add_part(r, &s->blind, err);
+    for (int k = 0; k < s->n_refits && status == FR_OK; k++)
+        status = add_part(r, &s->refit[k], err);
+    if (status == FR_OK) add_without(r, file, set);
+    part_free(&s->blind);
+    for (int k = 0; k < s->n_refits; k++) part_free(&s->refit[k]);
+    free(s->known);
     return status;
+}
+
+static fr_status pretraining(struct fr_reproduction *r, const struct fr_table_set *set,
+                             struct fr_error *err) {
+    struct study s = {
+        .blind = {"mlperf_blind", "presets as they are", &blind_limits, NULL, NULL, NULL, 0},
+        .n_refits = REFITS};
+    return make(r, fr_mlperf_file, &s, set, err);
 }
 
 /* Adapters beside frozen weights: blind alone. */
 static fr_status fine_tuning(struct fr_reproduction *r, const struct fr_table_set *set,
                              struct fr_error *err) {
     struct study s = {
-        .blind = {"mlperf_lora", "presets as they are", &covered_limits, NULL, NULL, NULL, 0},
-        .known = fr_calloc(1, sizeof *s.known)};
-    bool fits = part_make(set->n, &s.blind) && s.known;
-    fr_status status = fits ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    if (status == FR_OK) status = each(&s, set, blind, err);
-    if (status == FR_OK) status = add_part(r, &s.blind, err);
-    if (status == FR_OK) add_without(r, fr_mlperf_lora_file, set);
-    part_free(&s.blind);
-    free(s.known);
-    return status;
+        .blind = {"mlperf_lora", "presets as they are", &covered_limits, NULL, NULL, NULL, 0}};
+    return make(r, fr_mlperf_lora_file, &s, set, err);
 }
 
 static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
-    FR_TRY(fr_mlperf_study(r, fr_mlperf_file, make, err));
+    FR_TRY(fr_mlperf_study(r, fr_mlperf_file, pretraining, err));
     return fr_mlperf_study(r, fr_mlperf_lora_file, fine_tuning, err);
 }
 
