@@ -23,7 +23,7 @@ static const struct fr_nlfit_limits limits = {
 /* Of a fit that only says which coefficients the rows resolve. */
 static const struct fr_nlfit_limits rough = {
     .tolerance = 1e-3, .iterations_max = 10, .accept_last = true, .forward = true};
-static const double usual_scale = FR_TUNE_MISSED, knee = 2, step = FR_TUNE_STEP;
+static const double knee = 2, step = FR_TUNE_STEP;
 
 double fr_run_predict_s(const struct fr_cluster *cluster, const struct fr_run *run) {
     struct fr_job job = {.cluster = *cluster, .workload = run->workload, .plan = run->plan};
@@ -52,8 +52,8 @@ struct problem {
     struct fr_cluster prior;
     const struct fr_run *const *runs;
     int n, threads;
-    double weight_scale, scale;
-    const int *index; /* fitted coefficients */
+    double weight_scale, missed, scale; /* scale: error that counts as one */
+    const int *index;                   /* fitted coefficients */
     int n_fitted;
     fr_dtype dtype;
     double sigma[FR_COEFFICIENT_MAX];
@@ -172,9 +172,9 @@ static fr_status posterior(struct problem *p, struct fr_tune_result *r, int coef
         sigma[k] = r->tuned[r->index[k]].sigma_prior;
         of[k] = fr_coefficient_effect(r->index[k]);
     }
-    const struct fr_said said = {p->runs,  p->n,    coefficients, base,          jacobian,
-                                 moved,    sigma,   told,         n_told,        of,
-                                 p->scale, r->seen, r->n_seen,    p->one_release};
+    const struct fr_said said = {p->runs,   p->n,    coefficients, base,          jacobian,
+                                 moved,     sigma,   told,         n_told,        of,
+                                 p->missed, r->seen, r->n_seen,    p->one_release};
     double missed[FR_TUNING_SEEN_MAX];
     fr_status status = fr_runs_posterior(&said, r->covariance, (size_t)r->n_known, missed,
                                          r->effect, &r->stretch, err);
@@ -348,10 +348,11 @@ fr_status fr_tune(const struct fr_cluster *prior, const struct fr_run *const *ru
                   struct fr_error *err) {
     struct problem p = {.prior = *prior,
                         .threads = options->threads ? options->threads : 1,
-                        .scale = options->scale > 0 ? options->scale : usual_scale,
+                        .missed = options->missed > 0 ? options->missed : FR_TUNE_MISSED,
                         .one_release = options->one_release};
     const struct fr_run **usable = fr_calloc((size_t)n + 1, sizeof *usable);
     *r = (struct fr_tune_result){.cluster = *prior};
+    p.scale = hypot(p.missed, options->release);
     p.log_error = fr_calloc((size_t)n + 1, sizeof *p.log_error);
     fr_status status = FR_ERR_NOMEM;
     if (!usable || !p.log_error) {
@@ -374,7 +375,7 @@ fr_status fr_tune(const struct fr_cluster *prior, const struct fr_run *const *ru
     }
     p.dtype = r->dtype = usable[0]->workload.dtype;
     r->rows = p.n;
-    r->missed = p.scale;
+    r->missed = p.missed;
     status = tune(&p, options, r, err);
 done:
     free(usable);

@@ -13,8 +13,8 @@
  *
  *  Where asked, the cluster's own values stay unless the runs refute them (`kept`,
  *  calibrate/runs/shared/refuted.h), 0.05 being what is missed of a kind, of mixtures of experts 0.2.
- *  Where the runs to be predicted are of another release of the software than those at hand, `scale` is
- *  larger by what releases differ, FR_TUNE_RELEASE.
+ *  Where the runs to be predicted are of another release of the software than those at hand, an error is what releases
+ *  differ (`release`: FR_TUNE_RELEASE) besides; of what is missed that is an effect of its own (alike.h).
  *
  *  Of what the runs would move, only what they resolve moves (calibrate/runs/shared/resolve.h); the rest stays too.
  *  How sure all of it is then, what moved and what did not: calibrate/runs/shared/posterior.h.  What stayed is as sure
@@ -39,8 +39,11 @@
 double fr_run_predict_s(const struct fr_cluster *cluster, const struct fr_run *run);
 
 struct fr_tune_options {
-    uint32_t held;   /**< bit j: coefficient j stays as it is */
-    double scale;    /**< error that counts as one; 0: 0.05 */
+    uint32_t held; /**< bit j: coefficient j stays as it is */
+    double missed; /**< of a plan of a model; 0: FR_TUNE_MISSED */
+    double
+        release; /**< by which these runs' release may differ from that of those to be predicted: an error that
+                          counts as one is both together */
     double rows_max; /**< 0: no limit */
     const double
         *sigmas; /**< [FR_COEFFICIENT_MAX] in place of the table's where > 0; or NULL.  What is

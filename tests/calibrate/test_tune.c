@@ -505,10 +505,35 @@ static void what_stays_is_as_sure_as_stated(void **state) {
     drop(&f);
 }
 
+/* A run of another release refutes a preset where it is further off than one of the same must be: sqrt(2 * 5.02) of what is
+ * missed, and of what releases differ by with it.  What is missed of plans is as large as before: what releases differ by is an
+ * effect of its own, where they are named. */
+static void releases_differ_once(void **state) {
+    struct fixture f;
+    (void)state;
+    make(&f);
+    struct fr_run *run = (struct fr_run *)(uintptr_t)f.use[0];
+    double own_s = fr_run_predict_s(&f.prior, run);
+    for (int far = 0; far < 3; far++) {
+        static struct fr_tune_result same, other;
+        struct fr_tune_options options = {.threads = 1, .keep_unrefuted = true};
+        run->measured_s = own_s * exp((const double[]){0.02, 0.18, 0.22}[far]);
+        assert_int_equal(fr_tune(&f.prior, f.use, 1, &options, &same, NULL), FR_OK);
+        options.release = FR_TUNE_RELEASE;
+        assert_int_equal(fr_tune(&f.prior, f.use, 1, &options, &other, NULL), FR_OK);
+        FR_TRUE(same.kept == (far == 0) && other.kept == (far < 2), "%d: %d, %d", far,
+                same.kept, other.kept);
+        for (int k = 0; far == 0 && k < FR_EFFECTS; k++)
+            FR_NEAR(other.effect[k], same.effect[k], 1e-12);
+        assert_true(same.missed == FR_TUNE_MISSED && other.missed == FR_TUNE_MISSED);
+    }
+    drop(&f);
+}
+
 /* ---- how likely ----------------------------------------------------------------------------------- */
 
-/* Runs 20 % off, one plan of a model each, are likelier where 10 % is missed than where 2 % is, runs 1 % off the other
- * way round; whatever was asked before, and in whatever order they come.  How far off each is is its error over what is
+/* Runs 20 % off, one plan of a model each, are likelier where 10 % is missed than where 1 % is, or where runs vary
+ * by that, runs 1 % off the other way round; whatever was asked before, and in whatever order they come.  How far off each is is its error over what is
  * stated of it. */
 static void evidence_of_what_is_missed(void **state) {
     struct fixture f;
@@ -517,7 +542,9 @@ static void evidence_of_what_is_missed(void **state) {
     for (int large = 0; large < 2; large++) {
         struct fr_evidence *of = NULL, *turned = NULL;
         const struct fr_run *other[N];
-        double little, much, again, other_way, gradient[FR_KNOWN_MAX];
+        double little, much, varied, again, other_way, gradient[FR_KNOWN_MAX];
+        const struct fr_evidence_stated few = {0.01, 0.01}, many = {0.1, 0.01},
+                                        loose = {0.01, 0.1};
         static struct fr_tune_result known;
         for (int i = 0; i < N; i++) {
             struct fr_run *run = (struct fr_run *)(uintptr_t)f.use[i];
@@ -528,12 +555,15 @@ static void evidence_of_what_is_missed(void **state) {
         assert_int_equal(fr_evidence_make(&f.prior, f.use, N, &of, NULL), FR_OK);
         assert_int_equal(fr_evidence_make(&f.prior, other, N, &turned, NULL), FR_OK);
         assert_int_equal(fr_evidence_runs(of), N);
-        assert_int_equal(fr_evidence_at(of, 0.01, NULL, &little, NULL), FR_OK);
-        assert_int_equal(fr_evidence_at(of, 0.1, NULL, &much, NULL), FR_OK);
-        assert_int_equal(fr_evidence_at(of, 0.01, NULL, &again, NULL), FR_OK);
-        assert_int_equal(fr_evidence_at(turned, 0.01, NULL, &other_way, NULL), FR_OK);
+        assert_int_equal(fr_evidence_at(of, few, NULL, &little, NULL), FR_OK);
+        assert_int_equal(fr_evidence_at(of, many, NULL, &much, NULL), FR_OK);
+        assert_int_equal(fr_evidence_at(of, loose, NULL, &varied, NULL), FR_OK);
+        assert_int_equal(fr_evidence_at(of, few, NULL, &again, NULL), FR_OK);
+        assert_int_equal(fr_evidence_at(turned, few, NULL, &other_way, NULL), FR_OK);
         FR_TRUE(large ? much > little + 5 : little > much + 5, "%d: %g, %g", large, little,
                 much);
+        FR_TRUE(large ? varied > little + 5 : little > varied + 5, "%d: %g, %g", large, little,
+                varied);
         assert_true(again == little);
         FR_NEAR(other_way, little, 0.05 * fabs(little));
         fr_interval_known(&f.prior, FR_FP16, &known);
@@ -591,7 +621,7 @@ static void plans_speak_where_they_tell(void **state) {
         struct fixture f;
         struct fr_tune_result r;
         const struct fr_tune_options options = {
-            .threads = 1, .keep_unrefuted = true, .scale = 0.2};
+            .threads = 1, .keep_unrefuted = true, .missed = 0.2};
         make(&f);
         for (int i = 0; i < N; i++) {
             struct fr_run *run = (struct fr_run *)(uintptr_t)f.use[i];
@@ -958,7 +988,7 @@ static void a_coefficient_is_where_the_sum_is_least(void **state) {
         sigmas[j] = of[k].sigma;
         const struct fr_tune_options options = {.threads = 1,
                                                 .held = ~((uint32_t)1 << j),
-                                                .scale = of[k].scale,
+                                                .missed = of[k].scale,
                                                 .rows_max = of[k].rows_max,
                                                 .sigmas = sigmas};
         struct objective o = {&f, of[k].rows_max, of[k].scale > 0 ? of[k].scale : 0.05,
@@ -1097,6 +1127,7 @@ int main(void) {
         cmocka_unit_test(what_was_seen_is_surer),
         cmocka_unit_test(what_stays_is_told_as_presets_are),
         cmocka_unit_test(what_stays_is_as_sure_as_stated),
+        cmocka_unit_test(releases_differ_once),
         cmocka_unit_test(evidence_of_what_is_missed),
         cmocka_unit_test(one_run_speaks_of_its_kind_alone),
         cmocka_unit_test(plans_speak_where_they_tell),

@@ -8,6 +8,7 @@
  *      missed  the root mean square of what is missed of a plan of a model, over what is stated
  *      common  how far that is from source to source: the deviation of its factor's logarithm
  *      apart   the same of models, plans and plans of models within one
+ *      run     how far apart runs of one plan of a model under one release are, over what is stated
  *      widths  root mean square of the factor by which coefficients lie further from presets than stated
  *
  * and again with each source left out.  Then how far off plans of models lie, in standard deviations of what is stated:
@@ -74,9 +75,10 @@ enum { SOURCES = sizeof sources / sizeof *sources };
 static const double missed[] = {0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5},
                     common[] = {0.1, 0.2, 0.3, 0.4, 0.55, 0.75},
                     apart[] = {0.2, 0.3, 0.5, 0.7, 1, 1.4},
+                    run_of[] = {0.35, 0.5, 0.7, 1, 1.4, 2},
                     widths[] = {0.35, 0.5, 0.7, 1, 1.4, 2};
 
-enum { MISSED, COMMON, APART, WIDTHS, AXES, VALUES = 9 };
+enum { MISSED, COMMON, APART, RUN, WIDTHS, AXES, VALUES = 9 };
 
 static const struct axis {
     const char *what;
@@ -85,6 +87,7 @@ static const struct axis {
 } axes[AXES] = {{"missed", missed, sizeof missed / sizeof *missed},
                 {"common", common, sizeof common / sizeof *common},
                 {"apart", apart, sizeof apart / sizeof *apart},
+                {"run", run_of, sizeof run_of / sizeof *run_of},
                 {"widths", widths, sizeof widths / sizeof *widths}};
 
 static const double held = 0.9;
@@ -150,8 +153,10 @@ static void ask_all(void *context, int64_t i) {
             if (k == COMMON) sizes.common = value;
             if (k == APART) sizes.apart = value;
             if (k == WIDTHS) sizes.device = sizes.network = value;
-            s->status = fr_evidence_at(s->evidence, (k == MISSED ? value : 1) * FR_TUNE_MISSED,
-                                       &sizes, &s->at[k][v], &s->err);
+            const struct fr_evidence_stated stated = {(k == MISSED ? value : 1) *
+                                                          FR_TUNE_MISSED,
+                                                      (k == RUN ? value : 1) * FR_TUNE_RUN};
+            s->status = fr_evidence_at(s->evidence, stated, &sizes, &s->at[k][v], &s->err);
         }
 }
 
@@ -249,7 +254,7 @@ static void add_without(struct fr_reproduction *r, const struct study *study, in
 
 static fr_status make(struct fr_reproduction *r, struct study *study, struct fr_error *err) {
     const struct fr_sizes *u = &fr_sizes_usual;
-    const double assumed[AXES] = {1, u->common, u->apart, u->device};
+    const double assumed[AXES] = {1, u->common, u->apart, 1, u->device};
     int there = 0;
     for (int i = 0; i < SOURCES; i++) {
         fr_status status = read(&sources[i], &study->of[i], err);

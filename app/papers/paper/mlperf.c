@@ -103,7 +103,7 @@ static fr_status refit_some(struct part *p, const struct fr_cluster *preset,
                             struct fr_tune_result *known, struct fr_error *err) {
     struct fr_tune_options options = fr_procedure_tuning();
     const struct fr_run *least = smallest(runs, n);
-    options.scale = hypot(FR_TUNE_MISSED, release);
+    options.release = release;
     options.one_release = release == 0;
     int from = p->n;
     for (int i = 0; i < n; i++)

@@ -60,7 +60,7 @@ static fr_status fit(const struct fr_cluster *prior, struct work *w, struct fr_e
         FR_TRY(fr_profile_fit(&w->tuned->cluster, w->train, w->n_train, w->profiles, &w->count,
                               err));
         use_profiles(w->train, w->n_train, w->profiles, w->count);
-        options.scale = 0.01; /* little is left to be wrong */
+        options.missed = 0.01; /* little is left to be wrong */
         FR_TRY(fr_tune(prior, w->train, w->n_train, &options, w->tuned, err));
     }
     int left;

@@ -120,7 +120,7 @@ void fr_effect_scales(double missed, bool releases, double scale[FR_EFFECTS]) {
     scale[FR_EFFECT_MODEL] = scale[FR_EFFECT_PLAN] = missed * sqrt(0.5);
     scale[FR_EFFECT_KIND] = missed;
     scale[FR_EFFECT_RELEASE] = releases ? FR_TUNE_RELEASE : none;
-    scale[FR_EFFECT_ROW] = FR_TUNE_REPEAT;
+    scale[FR_EFFECT_ROW] = FR_TUNE_RUN;
     scale[FR_EFFECT_DEVICE] = scale[FR_EFFECT_NETWORK] = 1;
 }
 

@@ -13,7 +13,8 @@
  *      kind     0.05    model, a quarter each the others', since fits to vTrain's and DGXC's rows leave most of it there
  *      release  0.041   one plan's times under several releases, root mean square over four sources: MLPerf's GPT-3
  *                       6.6 %, Megatron-Bridge's Llama 70B 3.2 %, DGXC's recipes 2.8 %, MLPerf's adapters 2.6 %
- *      run      0.01    iterations of one run differ by about a percent (MLPerf's p05 and p95)
+ *      run      0.02    runs of one kind and release, on other replicas or another day: iterations of one differ by about
+ *                       a percent (MLPerf's p05 and p95), and of runs sources say likelier twice as much
  *
  *  Of mixtures of experts, whose exchanges and hosts differ, and of adapters beside frozen weights 1.9 times as much is
  *  missed of model, plan and kind: what the errors of presets alone say of mixtures (docs/accuracy.md, Intervals). */
@@ -30,8 +31,8 @@
 /** Standard deviation of the logarithm of one plan's time between releases of the software, as above. */
 #define FR_TUNE_RELEASE 0.041
 
-/** The same of iterations of one run. */
-#define FR_TUNE_REPEAT 0.01
+/** The same of runs of one kind and release. */
+#define FR_TUNE_RUN 0.02
 
 /** Half a 90 % interval over its standard deviation, on values that no run has moved: nine plans of models in ten lie
  *  within it under presets, sources that measured them counting alike, and with each left out within 1.2 to 1.25

@@ -148,12 +148,13 @@ double fr_evidence_rms(const struct fr_evidence *e) { return e->rms; }
 
 double fr_evidence_off(const struct fr_evidence *e, int kind) { return e->off[kind]; }
 
-fr_status fr_evidence_at(struct fr_evidence *e, double missed, const struct fr_sizes *sizes,
-                         double *ln, struct fr_error *err) {
+fr_status fr_evidence_at(struct fr_evidence *e, struct fr_evidence_stated stated,
+                         const struct fr_sizes *sizes, double *ln, struct fr_error *err) {
     double scale[FR_EFFECTS];
     struct fr_components *c = fr_calloc(1, sizeof *c);
     if (!c) return no_memory(err);
-    fr_effect_scales(missed, e->releases, scale);
+    fr_effect_scales(stated.missed, e->releases, scale);
+    scale[FR_EFFECT_ROW] = stated.run;
     fr_status status = fr_components_make(e->effects, scale, sizes, c, err);
     *ln = c->evidence;
     free(c);

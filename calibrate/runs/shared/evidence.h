@@ -29,10 +29,15 @@ double fr_evidence_rms(const struct fr_evidence *evidence);
  *  coefficients and of what is missed (fr_tune_deviation, fr_tune_spread). */
 double fr_evidence_off(const struct fr_evidence *evidence, int kind);
 
-/** @param missed  in place of FR_TUNE_MISSED
+/** What is stated of a plan of a model and of a run, in place of FR_TUNE_MISSED and FR_TUNE_RUN. */
+struct fr_evidence_stated {
+    double missed, run;
+};
+
+/** @param sizes    NULL: as usual
  *  @param[out] ln  the logarithm
  *  @return FR_OK; FR_ERR_NUMERIC; FR_ERR_NOMEM. */
-fr_status fr_evidence_at(struct fr_evidence *evidence, double missed,
+fr_status fr_evidence_at(struct fr_evidence *evidence, struct fr_evidence_stated stated,
                          const struct fr_sizes *sizes, double *ln, struct fr_error *err);
 
 #endif
