@@ -41,9 +41,9 @@ double fr_run_predict_s(const struct fr_cluster *cluster, const struct fr_run *r
 struct fr_tune_options {
     uint32_t held; /**< bit j: coefficient j stays as it is */
     double missed; /**< of a plan of a model; 0: FR_TUNE_MISSED */
-    double
-        release; /**< by which these runs' release may differ from that of those to be predicted: an error that
-                          counts as one is both together */
+    /** What releases may differ by, of these runs and of those to be predicted: an error that counts as one is what is
+     *  missed and that together. 0: they are of one */
+    double release;
     double rows_max; /**< 0: no limit */
     const double
         *sigmas; /**< [FR_COEFFICIENT_MAX] in place of the table's where > 0; or NULL.  What is

@@ -1,6 +1,7 @@
-/* forerun reproduce effects: what intervals assume is what the sources of measured runs find likeliest, with each left
- * out too, within a step of the grid; and without data each source is named as skipped. */
+/* forerun reproduce effects: what intervals assume is nearly as likely as anything, by the sources of measured runs; nine in
+ * ten plans lie where they say, with each source left out too; and without data each source is named as skipped. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +24,19 @@ static double ours(const struct fr_reproduction *r, const char *id) {
     return NAN;
 }
 
-static void assumed_is_likeliest(void **state) {
+/* How much less likely @p value is than the likeliest, in ln L, as the row's note says. */
+static double less(const struct fr_reproduction *r, const char *id, double value) {
+    char key[32];
+    snprintf(key, sizeof key, " %.4g: ", value);
+    for (size_t i = 0; i < r->count; i++) {
+        const char *at = strcmp(r->rows[i].id, id) == 0 ? strstr(r->rows[i].note, key) : NULL;
+        if (at) return atof(at + strlen(key));
+    }
+    fail_msg("no row %s with %s", id, key);
+    return NAN;
+}
+
+static void assumed_is_likely(void **state) {
     struct fr_reproduction r;
     char path[512];
     int sources = 0, without = 0;
@@ -32,11 +45,18 @@ static void assumed_is_likeliest(void **state) {
         !fr_data_find("mlperf/time_lora.csv", path, sizeof path))
         skip();
     run(&r);
-    FR_NEAR(ours(&r, "all/missed"), 1, 0.11);
-    FR_NEAR(ours(&r, "all/common"), fr_sizes_usual.common, 0.35);
-    FR_NEAR(ours(&r, "all/apart"), fr_sizes_usual.apart, 0.3);
-    FR_NEAR(ours(&r, "all/run"), 1, 0.5);
-    FR_NEAR(ours(&r, "all/widths"), fr_sizes_usual.device, 0.31);
+    const struct {
+        const char *id;
+        double assumed;
+    } of[] = {{"all/missed", 1},
+              {"all/common", fr_sizes_usual.common},
+              {"all/apart", fr_sizes_usual.apart},
+              {"all/run", 1},
+              {"all/widths", fr_sizes_usual.device}};
+    for (size_t i = 0; i < sizeof of / sizeof *of;
+         i++) /* 1.9 would refute it, nineteen times in twenty */
+        FR_TRUE(less(&r, of[i].id, of[i].assumed) > -0.3, "%s: %g", of[i].id,
+                less(&r, of[i].id, of[i].assumed));
     assert_true(fr_sizes_usual.device == fr_sizes_usual.network);
     FR_NEAR(ours(&r, "all/stretch"), FR_TUNE_STRETCH, 0.06); /* sure to 0.09 by the jackknife */
     for (size_t i = 0; i < r.count; i++) {
@@ -62,7 +82,7 @@ static void absent_sources_are_skipped(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(assumed_is_likeliest),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(assumed_is_likely),
                                        cmocka_unit_test(absent_sources_are_skipped)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,8 +36,9 @@
 
 /** Half a 90 % interval over its standard deviation, on values that no run has moved: nine plans of models in ten lie
  *  within 1.21 under presets, sources that measured them counting alike, and with each left out within 1.17 to 1.22, which
- *  makes it sure to 0.09 (jackknife; forerun reproduce effects); it was 1.25 when this was set, and stays.  Errors are nearer to normal ones than the sizes' law would have it (1.5), and their
- *  deviation is less than these standard deviations come to. */
+ *  makes it sure to 0.09 (jackknife; forerun reproduce effects).  It was 1.25 when this was set, and stays.  Errors are
+ *  nearer to normal ones than the sizes' law would have it (1.5), and their deviation is less than these standard
+ *  deviations come to. */
 #define FR_TUNE_STRETCH 1.25
 
 bool fr_run_one_model(const struct fr_run *a, const struct fr_run *b);
