@@ -37,36 +37,38 @@ struct joint {
 };
 
 /* Of a value that was tuned the posterior has all. */
-static bool is_tuned(const struct joint *of, const struct fr_together *x) {
+static bool is_tuned(const struct joint *of, const double *told) {
     for (int a = 0; a < of->n; a++)
-        if (of->row[a] >= 0 && fr_together_power(x, fr_coefficients[of->index[a]].place) != 0)
-            return true;
+        if (of->row[a] >= 0 && told[a] != 0) return true;
     return false;
 }
 
-/* A sum g z of what is unsure, known to sigma:  C - C g (C g)' / (g' C g + sigma^2). */
-static void tell(struct joint *of, const struct fr_together *x) {
-    double moved[FR_COEFFICIENT_MAX], variance = x->sigma * x->sigma;
+/* A sum g z of what is unsure, known to a standard deviation of 1:  C - C g (C g)' / (g' C g + 1). */
+static void tell(struct joint *of, const double *g) {
+    double moved[FR_COEFFICIENT_MAX], variance = 1;
     for (int a = 0; a < of->n; a++) {
         moved[a] = 0;
-        for (int b = 0; b < of->n; b++)
-            moved[a] += of->covariance[a][b] *
-                        fr_together_power(x, fr_coefficients[of->index[b]].place);
-        variance += moved[a] * fr_together_power(x, fr_coefficients[of->index[a]].place);
+        for (int b = 0; b < of->n; b++) moved[a] += of->covariance[a][b] * g[b];
+        variance += moved[a] * g[a];
     }
     for (int a = 0; a < of->n; a++)
         for (int b = 0; b < of->n; b++) of->covariance[a][b] -= moved[a] * moved[b] / variance;
 }
 
+/* How wide one is by itself, by the file or its prior. */
+static double alone(const struct fr_cluster *cluster, int j, fr_dtype dtype) {
+    double stated = fr_interval_stated(cluster, j, dtype);
+    return stated > 0 ? stated : fr_coefficients[j].sigma;
+}
+
 /* The posterior where there is one; elsewhere the width that is stated, else the prior's, and what is stated together. */
 static void join(struct fr_cluster *cluster, fr_dtype dtype, struct joint *of) {
     const struct fr_tuning *t = &cluster->tuning;
-    const struct fr_widths *widths = &cluster->widths;
+    double told[FR_TOGETHER_MAX * FR_COEFFICIENT_MAX];
     *of = (struct joint){0};
     for (int j = 0; j < fr_coefficient_count(); j++) {
         if (!fr_coefficient_at(j, cluster, dtype)) continue;
-        double stated = fr_interval_stated(cluster, j, dtype),
-               sigma = stated > 0 ? stated : fr_coefficients[j].sigma;
+        double sigma = alone(cluster, j, dtype);
         of->covariance[of->n][of->n] = sigma * sigma;
         of->row[of->n] = row_of(t, j);
         of->index[of->n++] = j;
@@ -75,10 +77,9 @@ static void join(struct fr_cluster *cluster, fr_dtype dtype, struct joint *of) {
         for (int b = 0; b < of->n; b++)
             if (of->row[a] >= 0 && of->row[b] >= 0)
                 of->covariance[a][b] = t->covariance[of->row[a] * t->n + of->row[b]];
-    for (int k = 0; k < widths->n_together; k++)
-        if (fr_together_is_of(&widths->together[k], dtype) &&
-            !is_tuned(of, &widths->together[k]))
-            tell(of, &widths->together[k]);
+    int n_told = fr_coefficients_told(cluster, dtype, of->index, of->n, told);
+    for (int k = 0; k < n_told; k++)
+        if (!is_tuned(of, told + k * of->n)) tell(of, told + k * of->n);
 }
 
 double fr_interval_width(const struct fr_cluster *cluster, int j, fr_dtype dtype) {
@@ -87,8 +88,7 @@ double fr_interval_width(const struct fr_cluster *cluster, int j, fr_dtype dtype
     join(&own, dtype, &of);
     for (int a = 0; a < of.n; a++)
         if (of.index[a] == j) return sqrt(of.covariance[a][a]);
-    double stated = fr_interval_stated(cluster, j, dtype);
-    return stated > 0 ? stated : fr_coefficients[j].sigma;
+    return alone(cluster, j, dtype);
 }
 
 static void fill(const struct fr_tuning *t, struct fr_tune_result *r) {

@@ -533,8 +533,8 @@ static void releases_differ_once(void **state) {
 /* ---- how likely ----------------------------------------------------------------------------------- */
 
 /* Runs 20 % off, one plan of a model each, are likelier where 10 % is missed than where 1 % is, or where runs vary
- * by that, runs 1 % off the other way round; whatever was asked before, and in whatever order they come.  How far off each is is its error over what is
- * stated of it. */
+ * by that, runs 1 % off the other way round; whatever was asked before, and in whatever order they come.  How far off
+ * each is is its error over what is stated of it. */
 static void evidence_of_what_is_missed(void **state) {
     struct fixture f;
     (void)state;

@@ -298,7 +298,7 @@ static fr_status half_way(struct fr_reproduction *r, const char *preset, const c
 /* A B200 at 8 bits, half way, in logarithms, between two opinions: its share at 16 bits by the ratio of its best shapes
  * (S. Bekman, ml-engineering: 76.3 and 77.6 % of the peaks), and nine tenths of what the largest products of a GB200
  * keep up on random values (Azure AI-benchmarking-guide, ND GB200 v6: 2973 TFLOP/s at 32,768 cubed), as clocks under a limit of
- * power go with its cube root.  Each is as unsure as the first.  A calibration: MLPerf's runs on it had been seen too slow. */
+ * power (1000 and 1200 W, data sheets) go with its cube root.  Each is as unsure as the first.  A calibration: MLPerf's runs on it had been seen too slow. */
 static fr_status b200_at_eight_bits(struct fr_reproduction *r, struct fr_error *err) {
     static const char preset[] = "dgx-b200", what[] = "gemm.fp8.efficiency";
     static const double best_8 = 0.763, best_16 = 0.776, kept_up = 2973e12, nine_tenths = 0.9,

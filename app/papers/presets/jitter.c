@@ -15,8 +15,6 @@
 #include "calibrate/numbers/statistics.h"
 #include "models/device/jitter.h"
 
-static const double normal_95 = 1.645;
-
 enum { RUNS_MAX = 64 };
 
 struct steps {
@@ -36,7 +34,7 @@ static void read(const struct fr_csv *csv, const char *device, struct steps *out
              once = !*fr_presets_cell(csv, i, "duplicate_of");
         if (strcmp(fr_presets_cell(csv, i, "accelerator"), device) != 0 || !each || !once)
             continue;
-        double jitter_s = (high_s - low_s) / (2 * normal_95 * sqrt(ranks * time_s));
+        double jitter_s = (high_s - low_s) / (2 * FR_NORMAL_90 * sqrt(ranks * time_s));
         if (!(jitter_s > 0) || !isfinite(jitter_s)) continue;
         out->round[out->n] = fr_presets_cell(csv, i, "round");
         out->jitter_s[out->n++] = jitter_s;

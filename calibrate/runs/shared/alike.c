@@ -116,6 +116,20 @@ bool fr_runs_alike(const struct fr_run *const *runs, int n, int *group[FR_EFFECT
     return named;
 }
 
+bool fr_runs_share(const struct fr_run *const *runs, int n, double *weight, double *times,
+                   int *groups, struct fr_effects_rows *rows) {
+    int *group[FR_EFFECT_ROW];
+    for (int k = 0; k < FR_EFFECT_ROW; k++) rows->group[k] = group[k] = groups + k * n;
+    for (int i = 0; i < n; i++) {
+        weight[i] = runs[i]->weight;
+        times[i] = fr_run_missed_times(runs[i]);
+    }
+    rows->n = (size_t)n;
+    rows->weight = weight;
+    rows->times = times;
+    return fr_runs_alike(runs, n, group);
+}
+
 void fr_effect_scales(double missed, bool releases, double scale[FR_EFFECTS]) {
     scale[FR_EFFECT_MODEL] = scale[FR_EFFECT_PLAN] = missed * sqrt(0.5);
     scale[FR_EFFECT_KIND] = missed;

@@ -13,8 +13,8 @@
  *      kind     0.05    model, a quarter each the others', since fits to vTrain's and DGXC's rows leave most of it there
  *      release  0.041   one plan's times under several releases, root mean square over four sources: MLPerf's GPT-3
  *                       6.6 %, Megatron-Bridge's Llama 70B 3.2 %, DGXC's recipes 2.8 %, MLPerf's adapters 2.6 %
- *      run      0.02    runs of one kind and release, on other replicas or another day: iterations of one differ by about
- *                       a percent (MLPerf's p05 and p95), and of runs sources say likelier twice as much
+ *      run      0.02    runs of one kind and release, on other replicas or another day, as sources of runs say (forerun
+ *                       reproduce effects); iterations of one run differ by about a percent (MLPerf's p05 and p95)
  *
  *  Of mixtures of experts, whose exchanges and hosts differ, and of adapters beside frozen weights 1.9 times as much is
  *  missed of model, plan and kind: what the errors of presets alone say of mixtures (docs/accuracy.md, Intervals). */
@@ -57,6 +57,12 @@ double fr_run_missed_times(const struct fr_run *run);
 /** Number the groups of @p n runs in order of appearance, group[FR_EFFECT_...][n].
  *  @return whether any row names its release: else all are of one, and so is what they predict. */
 bool fr_runs_alike(const struct fr_run *const *runs, int n, int *group[FR_EFFECT_ROW]);
+
+/** What is alike among @p n runs, into @p rows: weights, how many times as much is missed of each, groups.
+ *  @param weight, times  [n], and @p groups [FR_EFFECT_ROW][n], are filled and stay the caller's
+ *  @return as fr_runs_alike */
+bool fr_runs_share(const struct fr_run *const *runs, int n, double *weight, double *times,
+                   int *groups, struct fr_effects_rows *rows);
 
 /** Scales of what is missed, @p missed in place of 0.05; without @p releases next to none of these. */
 void fr_effect_scales(double missed, bool releases, double scale[FR_EFFECTS]);

@@ -56,8 +56,6 @@ static void fill(const struct fr_tune_result *known, const struct fr_run *const 
     for (int i = 0; i < r->n; i++) {
         double time_s = fr_tune_gradient(known, r->runs[i], gradient);
         r->error[i] = log(time_s / r->runs[i]->measured_s);
-        r->weight[i] = r->runs[i]->weight;
-        r->times[i] = fr_run_missed_times(r->runs[i]);
         r->away[i] = r->error[i] / hypot(fr_tune_deviation(known, gradient),
                                          fr_tune_spread(known, r->runs[i]));
         for (int k = 0; k < r->n_coefficients; k++) r->jacobian[k * r->n + i] = gradient[k];
@@ -84,9 +82,7 @@ static bool sum_up(const struct rows *r, const int *kind, struct fr_evidence *e)
 static bool effects_of(const struct fr_tune_result *known, const struct rows *r,
                        struct fr_evidence *e) {
     double sigma[FR_COEFFICIENT_MAX], told[FR_TOGETHER_MAX * FR_COEFFICIENT_MAX];
-    int of[FR_COEFFICIENT_MAX], *group[FR_EFFECT_ROW];
-    size_t n = (size_t)r->n;
-    for (int k = 0; k < FR_EFFECT_ROW; k++) group[k] = r->groups + (size_t)k * n;
+    int of[FR_COEFFICIENT_MAX];
     for (int k = 0; k < r->n_coefficients; k++) {
         int j = known->index[k];
         sigma[k] = fr_coefficient_width(j, &known->cluster, known->dtype);
@@ -94,20 +90,16 @@ static bool effects_of(const struct fr_tune_result *known, const struct rows *r,
     }
     int n_told = fr_coefficients_told(&known->cluster, known->dtype, known->index,
                                       r->n_coefficients, told);
-    e->releases = fr_runs_alike(r->runs, r->n, group);
-    const struct fr_effects_rows rows = {n,
-                                         (size_t)r->n_coefficients,
-                                         r->jacobian,
-                                         r->error,
-                                         r->weight,
-                                         r->times,
-                                         sigma,
-                                         of,
-                                         {group[0], group[1], group[2], group[3]},
-                                         told,
-                                         (size_t)n_told};
+    struct fr_effects_rows rows = {.n_coefficients = (size_t)r->n_coefficients,
+                                   .jacobian = r->jacobian,
+                                   .error = r->error,
+                                   .sigma = sigma,
+                                   .of = of,
+                                   .told = told,
+                                   .n_told = (size_t)n_told};
+    e->releases = fr_runs_share(r->runs, r->n, r->weight, r->times, r->groups, &rows);
     e->effects = fr_effects_make(&rows);
-    return e->effects && sum_up(r, group[FR_EFFECT_KIND], e);
+    return e->effects && sum_up(r, rows.group[FR_EFFECT_KIND], e);
 }
 
 fr_status fr_evidence_make(const struct fr_cluster *cluster, const struct fr_run *const *runs,

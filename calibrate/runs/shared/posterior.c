@@ -70,8 +70,6 @@ static void fill(const struct fr_said *s, struct work *w) {
         w->error[i] = s->error[i];
         for (int k = 0; k < s->n_coefficients; k++)
             w->error[i] -= s->jacobian[(size_t)k * (size_t)s->n + (size_t)i] * s->moved[k];
-        w->weight[i] = s->runs[i]->weight;
-        w->times[i] = fr_run_missed_times(s->runs[i]);
     }
 }
 
@@ -304,26 +302,20 @@ fr_status fr_runs_posterior(const struct fr_said *s, double *covariance, size_t 
                             struct fr_error *err) {
     struct work w = {0};
     double scale[FR_EFFECTS], variance[FR_COMPONENTS_NODES];
-    size_t n = (size_t)s->n, wide = wide_of(s);
+    size_t wide = wide_of(s);
     fr_status status = fr_fail(err, FR_ERR_NOMEM, NULL, "the fit does not fit in memory");
     struct fr_effects *effects = NULL;
     if (!work_make(s, &w)) goto done;
     fill(s, &w);
-    int *group[FR_EFFECT_ROW];
-    for (int k = 0; k < FR_EFFECT_ROW; k++) group[k] = w.groups + (size_t)k * n;
-    bool releases = fr_runs_alike(s->runs, s->n, group);
+    struct fr_effects_rows rows = {.n_coefficients = (size_t)s->n_coefficients,
+                                   .jacobian = s->jacobian,
+                                   .error = w.error,
+                                   .sigma = s->sigma,
+                                   .of = s->of,
+                                   .told = s->told,
+                                   .n_told = (size_t)s->n_told};
+    bool releases = fr_runs_share(s->runs, s->n, w.weight, w.times, w.groups, &rows);
     fr_effect_scales(s->missed, releases && !s->one_release, scale);
-    const struct fr_effects_rows rows = {n,
-                                         (size_t)s->n_coefficients,
-                                         s->jacobian,
-                                         w.error,
-                                         w.weight,
-                                         w.times,
-                                         s->sigma,
-                                         s->of,
-                                         {group[0], group[1], group[2], group[3]},
-                                         s->told,
-                                         (size_t)s->n_told};
     effects = fr_effects_make(&rows);
     if (!effects || !find_places(s, fr_effects_unknowns(effects), &w)) goto done;
     for (size_t a = 0; a < wide; a++)
