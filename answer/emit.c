@@ -9,6 +9,7 @@
 #include "base/escape.h"
 #include "base/units.h"
 #include "models/outcome/report.h"
+#include "models/price/seats.h"
 #include "models/work/transformer.h"
 #include "search/stage_layers.h"
 
@@ -277,8 +278,8 @@ void fr_emit_array(const struct fr_emitted *e, const char *name, struct fr_text 
 }
 
 static void torchrun(struct fr_text *text, const struct fr_emitted *e) {
-    const struct fr_levels *levels = &e->job->cluster.levels;
-    int64_t a_node = levels->level[fr_levels_node(levels)].ranks;
+    const struct fr_levels levels = fr_seats_levels(&e->job->cluster.levels, &e->out->plan);
+    int64_t a_node = levels.level[fr_levels_node(&levels)].ranks;
     if (a_node > e->out->ranks) a_node = e->out->ranks;
     fr_text_addf(text,
                  "torchrun --nnodes %" PRId64 " --nproc-per-node %" PRId64

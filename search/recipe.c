@@ -160,7 +160,7 @@ void fr_recipe_choose(const struct fr_job *job, int64_t ranks, bool lossy,
         .job = job,
         .t = job->workload.kind == &fr_kind_transformer ? &job->workload.transformer : NULL,
         .ranks = ranks,
-        .node = job->cluster.levels.level[0].ranks,
+        .node = fr_levels_take(&job->cluster.levels, ranks, FR_UNITS_SEGMENTS).level[0].ranks,
         .lossy = lossy};
     *recipe = (struct fr_recipe){.chosen = true};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

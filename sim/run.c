@@ -20,8 +20,9 @@ struct timed { /* what a run with some things switched off needs */
     const struct fr_pipeline *pipeline; /* NULL: layers by themselves */
     struct fr_progress *progress;
     struct fr_network_work work;
-    void *state;   /* the network's */
-    int64_t *slot; /* of each rank, or NULL */
+    struct fr_cluster cluster; /* the job's, with its levels as the plan's ranks take them */
+    void *state;               /* the network's */
+    int64_t *slot;             /* of each rank, or NULL */
     bool blocking;
     bool serial; /* a rank that does nothing else communicates */
     double *class_s, *class_B, *class_gathered_B, *class_W, *start_s, *end_s;
@@ -84,8 +85,7 @@ static fr_status seat_replicas(const struct fr_job *job, const struct fr_plan *p
                                bool spelt_out, int64_t **slot, struct fr_error *err) {
     struct fr_seats seats = {.mesh = fr_seats_mesh(plan)};
     /* Linear needs no list, and its groups' costs are not asked for here. */
-    if (plan->placement.row != &fr_placement_linear)
-        FR_TRY(fr_seats_make(job, plan, &seats, err));
+    if (!plan->placement.row->in_order) FR_TRY(fr_seats_make(job, plan, &seats, err));
     int64_t tp = fr_mesh_stride(&seats.mesh, FR_MESH_TP),
             pp = fr_mesh_stride(&seats.mesh, FR_MESH_PP),
             dp = fr_mesh_stride(&seats.mesh, FR_MESH_DP);
@@ -126,8 +126,10 @@ static fr_status timed_open(struct timed *t, const struct fr_job *job,
         t->class_B[c] = fr_task_is_message(kind) ? t->price[c].size_B : 0;
         t->class_gathered_B[c] = fr_task_is_collective(kind) ? t->price[c].size_B : 0;
     }
+    t->cluster = job->cluster;
+    t->cluster.levels = fr_seats_levels(&job->cluster.levels, plan);
     t->work = (struct fr_network_work){
-        .cluster = &job->cluster,
+        .cluster = &t->cluster,
         .program = t->program,
         .class_B = t->class_B,
         .class_gathered_B = t->class_gathered_B,

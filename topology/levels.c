@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char *const level_keys[] = {"name",      "ranks", "latency", "bandwidth",
-                                         "shared_by", "power", NULL};
+static const char *const level_keys[] = {"name",      "ranks",     "segment", "latency",
+                                         "bandwidth", "shared_by", "power",   NULL};
 static const char *const power_keys[] = {"idle",     "busy",   "efficiency",
                                          "switches", "source", NULL};
 
@@ -33,11 +33,13 @@ static fr_status power_read(const struct fr_json *object, struct fr_level_power 
 
 static fr_status level_read(const struct fr_json *node, const struct fr_level *below,
                             struct fr_level *level, struct fr_error *err) {
-    struct fr_json ranks = fr_json_member(node, "ranks");
+    struct fr_json ranks = fr_json_member(node, "ranks"),
+                   segment = fr_json_member(node, "segment");
     level->shared_by = 1;
     FR_TRY(fr_json_object(node, level_keys, err));
     FR_TRY(fr_json_get_string(node, "name", true, level->name, sizeof level->name, err));
     FR_TRY(fr_json_get_integer(node, "ranks", true, 1, FR_RANKS_MAX, &level->ranks, err));
+    FR_TRY(fr_json_get_integer(node, "segment", false, 1, FR_RANKS_MAX, &level->segment, err));
     FR_TRY(fr_json_get_quantity(node, "latency", true, FR_QUANTITY_TIME, 0, 3600,
                                 &level->latency_s, err));
     FR_TRY(fr_json_get_quantity(node, "bandwidth", true, FR_QUANTITY_RATE, 1, 1e18,
@@ -51,6 +53,13 @@ static fr_status level_read(const struct fr_json *node, const struct fr_level *b
                             "is %" PRId64 "; expected a multiple of the %" PRId64
                             " ranks of level \"%s\" inside it",
                             level->ranks, below->ranks, below->name);
+    if (fr_json_present(&segment) &&
+        (level->segment > level->ranks || (below && level->segment % below->ranks != 0)))
+        return fr_json_fail(&segment, err,
+                            "is %" PRId64 "; expected 1 to the %" PRId64
+                            " ranks of the unit, a multiple of the %" PRId64
+                            " that a unit inside it holds",
+                            level->segment, level->ranks, below ? below->ranks : 1);
     /* A link leaves what the level inside holds; at the innermost level, the level itself. */
     struct fr_json shared = fr_json_member(node, "shared_by");
     const struct fr_level *inside = below ? below : level;
@@ -81,13 +90,75 @@ int64_t fr_levels_capacity(const struct fr_levels *levels) {
     return levels->level[levels->count - 1].ranks;
 }
 
-int64_t fr_levels_even(const struct fr_levels *levels, int64_t n_ranks) {
-    int64_t node = levels->level[fr_levels_node(levels)].ranks;
-    if (n_ranks <= node || n_ranks % node == 0) return 0;
-    for (int64_t nodes = n_ranks / node + 1; n_ranks / nodes >= (node + 1) / 2; nodes++)
-        if (n_ranks % nodes == 0) return n_ranks / nodes;
-    return 0;
+/* ---- what a job takes -------------------------------------------------------------------------- */
+
+/* Ranks that a job of n takes of each unit that gives `all`, made of units that give `inside` of `whole`. */
+static int64_t part_of_unit(const struct fr_level *level, int64_t all, int64_t inside,
+                            int64_t whole, int64_t n, fr_units units) {
+    int64_t part = all;
+    if (n <= all) return all;
+    if (units == FR_UNITS_SEGMENTS)
+        return level->segment && level->segment < level->ranks ? level->segment / whole * inside
+                                                               : all;
+    while (n % part != 0) part -= inside;
+    return part;
 }
+
+static int64_t least_divisor(int64_t n, int64_t from) {
+    while (n % from != 0) from++;
+    return from;
+}
+
+/* Links that `shared_by` of a unit's ranks hang on, when a job takes fewer of it: the innermost unit that has a
+ * link of its own deals its ranks to all its links. */
+static int64_t shared_by(const struct fr_levels *levels, const struct fr_levels *own, int l) {
+    int64_t all = levels->level[l].shared_by;
+    int k = 0;
+    while (k < l - 1 && levels->level[k].ranks < all) k++;
+    if (all == 1 || own->level[k].ranks == levels->level[k].ranks) return all;
+    int64_t ranks = own->level[k].ranks, links = (levels->level[k].ranks + all - 1) / all;
+    return least_divisor(ranks, (ranks + links - 1) / links);
+}
+
+struct fr_levels fr_levels_take(const struct fr_levels *levels, int64_t n_ranks,
+                                fr_units units) {
+    struct fr_levels own = *levels;
+    int64_t whole = 1, inside = 1;
+    bool fewer = false;
+    for (int l = 0; l < own.count; l++) {
+        struct fr_level *level = &own.level[l];
+        int64_t all = level->ranks / whole * inside, had = level->ranks;
+        if (!level->holds) level->holds = had;
+        if (l < own.count - 1) all = part_of_unit(level, all, inside, whole, n_ranks, units);
+        level->ranks = inside = all;
+        whole = had;
+        level->segment = 0;
+        fewer = fewer || level->ranks < had;
+    }
+    for (int l = 0; fewer && l < own.count; l++)
+        own.level[l].shared_by = shared_by(levels, &own, l);
+    return own;
+}
+
+int64_t fr_levels_largest(const struct fr_levels *levels) {
+    int64_t most = 0, whole = 1, inside = 1;
+    for (int l = 0; l < levels->count; l++) {
+        const struct fr_level *level = &levels->level[l];
+        int64_t all = level->ranks / whole * inside;
+        if (all > most) most = all;
+        inside = part_of_unit(level, all, inside, whole, all + 1, FR_UNITS_SEGMENTS);
+        whole = level->ranks;
+    }
+    return most;
+}
+
+int64_t fr_levels_units(const struct fr_levels *levels, int l, int64_t n_ranks, int64_t *last) {
+    int64_t ranks = levels->level[l].ranks, units = (n_ranks + ranks - 1) / ranks;
+    *last = n_ranks - (units - 1) * ranks;
+    return units;
+}
+
+/* ---- where ranks meet ---------------------------------------------------------------------------- */
 
 int fr_levels_spanning(const struct fr_levels *levels, int64_t n_ranks, int64_t stride) {
     int l = 0;

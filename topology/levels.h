@@ -7,7 +7,12 @@
  *  bandwidth.  `shared_by` neighbouring ranks hang on one link of the level; as every rank
  *  takes part in a training step's collectives at once, each gets its share of the link.
  *
- *  Ranks are laid out linearly: rank r sits in unit r / ranks of each level.
+ *  A job that fits into one unit of a level sits in it.  A larger one takes `segment` ranks of each
+ *  unit, and of its last one the rest: racks of 72 GPUs have trays to spare, and 64 of each make
+ *  groups of 8 or 16 whole.  fr_levels_take gives the levels that a job of n ranks sees, whose
+ *  units hold what the job takes of them; all that follows works on these.
+ *
+ *  Ranks are laid out linearly: rank r sits in unit r / ranks of each level that the job takes.
  */
 #ifndef FR_TOPOLOGY_LEVELS_H
 #define FR_TOPOLOGY_LEVELS_H
@@ -37,11 +42,13 @@ struct fr_level_power {
 
 struct fr_level {
     char name[32];
-    int64_t ranks;       /**< one unit holds, >= 1 */
+    int64_t ranks;       /**< one unit holds, >= 1; of levels that a job takes: it gives */
     double latency_s;    /**< of one message, >= 0 */
     double rate_B_per_s; /**< of one link, each direction, > 0 */
     int64_t shared_by;   /**< ranks on one link, >= 1 */
     struct fr_level_power power;
+    int64_t segment; /**< ranks of a unit that a job larger than it takes; 0: all */
+    int64_t holds;   /**< of levels that a job takes: ranks that the unit has; else 0 */
 };
 
 struct fr_levels {
@@ -54,8 +61,28 @@ struct fr_levels {
 fr_status fr_levels_read(const struct fr_json *array, struct fr_levels *levels,
                          struct fr_error *err);
 
-/** Ranks the whole machine holds; with a fabric, as many as that has ports for. */
+/** How a job takes units larger than which it is. */
+typedef enum {
+    FR_UNITS_SEGMENTS, /**< the level's `segment` of each, the rest of the last */
+    FR_UNITS_EQUAL, /**< as many of each, as few units as that allows; no more than they hold */
+} fr_units;
+
+/** Levels as a job of @p n_ranks ranks takes them, innermost first:
+ *
+ *      ranks'_l = R_l                            where n <= R_l,    R_l = ranks_l ranks'_(l-1) / ranks_(l-1)
+ *                 segment_l / ranks_l R_l        where n > R_l
+ *                 the largest multiple of ranks'_(l-1) up to R_l that divides n   of FR_UNITS_EQUAL
+ *
+ *  The outermost level has R_l.  Of a unit that gives fewer ranks than it holds, ranks are dealt evenly
+ *  to its links.  Levels taken already are taken whole. */
+struct fr_levels fr_levels_take(const struct fr_levels *levels, int64_t n_ranks,
+                                fr_units units);
+
+/** Ranks in the outermost unit; with a fabric, as many as that has ports for. */
 int64_t fr_levels_capacity(const struct fr_levels *levels);
+
+/** Ranks of the largest job that the machine holds, in segments. */
+int64_t fr_levels_largest(const struct fr_levels *levels);
 
 /** Innermost level whose unit holds the ranks 0, stride, ..., (n_ranks-1) stride; the outermost
  *  one when none does. */
@@ -74,9 +101,9 @@ double fr_level_s_per_B(const struct fr_levels *levels, int l);
 /** The level whose units are nodes: the one called "node", else the innermost. */
 int fr_levels_node(const struct fr_levels *levels);
 
-/** Of a job that leaves its last node partly empty, how many ranks of each node it would have, did it take as many of all:
- *  64 of 72 for 256.  0 where it fills nodes whole, has one, or would have less than half of each. */
-int64_t fr_levels_even(const struct fr_levels *levels, int64_t n_ranks);
+/** Units of level @p l that a job of @p n_ranks ranks fills, of levels that it takes: all of them with `ranks`,
+ *  but the last, which has @p last. @return how many */
+int64_t fr_levels_units(const struct fr_levels *levels, int l, int64_t n_ranks, int64_t *last);
 
 /** Index of the level called @p name, or -1. */
 int fr_levels_find(const struct fr_levels *levels, const char *name);

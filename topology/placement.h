@@ -6,7 +6,9 @@
  *  so slot s lies in unit s / ranks of each level, and the n slots 0..n-1 are filled.  A
  *  placement is the permutation between the two.
  *
- *  Written "linear", "round-robin", "by-axis:tp" or "by-axis:dp-tp-pp" (innermost first),
+ *  Slots are those that the job takes (fr_levels_take), by the placement's rule for units.
+ *
+ *  Written "linear", "balanced", "round-robin", "by-axis:tp" or "by-axis:dp-tp-pp" (innermost first),
  *  "file:PATH" (a JSON list of the rank of each slot, or what `forerun place --json` prints),
  *  "optimised" or "optimised:SEED".
  *
@@ -62,7 +64,9 @@ struct fr_placement {
     const char *argument; /**< what may follow a colon, or NULL */
     const char *summary;
     const char *source;
-    bool searches; /**< needs a cost */
+    bool searches;  /**< needs a cost */
+    bool in_order;  /**< rank r takes slot r */
+    fr_units units; /**< how its jobs take units of a level */
     /** May this mesh be seated so?  NULL: any.  Otherwise the reason why not. */
     const char *(*refuses)(const struct fr_placement_choice *choice,
                            const struct fr_mesh *mesh);

@@ -52,15 +52,52 @@ static int across_level(const struct fr_levels *levels, int l, int64_t a, int64_
     return 2;
 }
 
+/* Number of the unit of level l, of those that there are, whose ranks @p slot is among. */
+static int64_t unit_of(const struct fr_levels *levels, int l, int64_t slot) {
+    int64_t unit = 0;
+    for (int k = levels->count - 2; k >= l; k--) {
+        const struct fr_level *level = &levels->level[k];
+        if (k < levels->count - 2) unit *= level[1].holds / level->holds;
+        unit += slot / level->ranks;
+        slot %= level->ranks;
+    }
+    return unit;
+}
+
+/* Port of the fabric that @p slot sends by: its adapter's number among all that there are, of levels of which a
+ * job takes a part as well. */
+static int64_t port_of(const struct fr_levels *levels, int64_t slot) {
+    int outer = levels->count - 1, l = 0;
+    const struct fr_level *level = levels->level;
+    int64_t shared_by = level[outer].shared_by;
+    if (outer == 0 || level[outer - 1].holds == level[outer - 1].ranks || !level->holds)
+        return slot / shared_by;
+    int64_t all =
+        level[outer - 1].holds / levels->fabric.per_node; /* ranks on one, as stated */
+    while (l < outer - 1 && level[l].holds < all) l++;
+    return unit_of(levels, l, slot) * (level[l].holds / all) +
+           slot % level[l].ranks / shared_by;
+}
+
+/* The slot of @p a's unit that sends by @p port. */
+static int64_t slot_at(const struct fr_levels *levels, int64_t a, int64_t port) {
+    int outer = levels->count - 1;
+    int64_t shared_by = levels->level[outer].shared_by, slot = a % shared_by;
+    if (port_of(levels, a) == port) return a;
+    if (outer > 0) slot += a - a % levels->level[outer - 1].ranks;
+    while (port_of(levels, slot) < port) slot += shared_by;
+    return slot;
+}
+
 static int through_fabric(const struct fr_levels *levels, int64_t a, int64_t b,
                           int64_t *links) {
     const struct fr_fabric *fabric = &levels->fabric;
     int outer = levels->count - 1, n = 0;
-    int64_t shared_by = levels->level[outer].shared_by, fabric_first, ends[2];
+    int64_t fabric_first, ends[2], to = port_of(levels, b);
     if (fabric->shape->leave) {
-        int64_t port = fabric->shape->leave(fabric, a / shared_by, b / shared_by);
-        int64_t relay = port * shared_by + a % shared_by;
-        if (relay / shared_by != a / shared_by) {
+        int64_t relay =
+            slot_at(levels, a, fabric->shape->leave(fabric, port_of(levels, a), to));
+        if (relay != a) {
             n += across_level(levels, fr_levels_between(levels, a, relay), a, relay, links);
             a = relay;
         }
@@ -68,7 +105,7 @@ static int through_fabric(const struct fr_levels *levels, int64_t a, int64_t b,
     across_level(levels, outer, a, b, ends);
     fabric_first = first_of(levels, levels->count);
     links[n++] = ends[0];
-    int hops = fabric->shape->route(fabric, a / shared_by, b / shared_by, links + n);
+    int hops = fabric->shape->route(fabric, port_of(levels, a), to, links + n);
     for (int k = 0; k < hops; k++) links[n + k] += fabric_first;
     n += hops;
     links[n++] = ends[1];

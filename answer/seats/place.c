@@ -162,7 +162,7 @@ static void json_placed(struct fr_json_writer *w, const struct fr_placing *q,
     fr_json_add_string(w, "choice", fr_placement_write(&s->choice, name, sizeof name));
     if (s->choice.row->searches) fr_json_add_integer(w, "seed", (int64_t)s->choice.seed);
     json_plan(w, q);
-    fr_json_add_integer(w, "ranks_per_node", q->ranks_per_node);
+    fr_json_add_integer(w, "ranks_per_node", s->ranks_per_node);
     json_groups(w, q, s);
     if (q->segmented) json_messages(w, q, s);
     if (q->with_model) fr_json_add_number(w, "iteration_time_s", s->time_s);
@@ -205,7 +205,7 @@ void fr_place_lines(struct fr_text *text, const struct fr_placing *q,
     const struct fr_placed *best = fr_placing_best(q);
     char what[192];
     struct fr_launch_lines lines = {.ranks = q->ranks,
-                                    .ranks_per_node = q->ranks_per_node,
+                                    .ranks_per_node = best->ranks_per_node,
                                     .slot = best->slot,
                                     .name = best->choice.row->name,
                                     .what = fr_place_what(q, what, sizeof what)};

@@ -18,9 +18,10 @@ static fr_status shrink_nodes(struct fr_placing *q, int64_t per_node, struct fr_
         return fr_fail(err, FR_ERR_INPUT, "--ranks-per-node",
                        "a node of this cluster holds %" PRId64 " ranks", have);
     for (int l = 0; l < q->levels.count; l++) {
-        int64_t *ranks = &q->levels.level[l].ranks;
-        *ranks =
-            l < q->node ? (*ranks < per_node ? *ranks : per_node) : *ranks / have * per_node;
+        struct fr_level *level = &q->levels.level[l];
+        level->ranks = l < q->node ? (level->ranks < per_node ? level->ranks : per_node)
+                                   : level->ranks / have * per_node;
+        level->segment = l > q->node ? level->segment / have * per_node : 0;
     }
     return FR_OK;
 }
@@ -53,11 +54,12 @@ fr_status fr_placing_open(struct fr_job *job, bool with_model, const struct fr_p
     q->node = fr_levels_node(&q->levels);
     if (per_node) FR_TRY(shrink_nodes(q, per_node, err));
     job->cluster.levels = q->levels;
-    q->ranks_per_node = q->levels.level[q->node].ranks;
-    if (q->ranks > fr_levels_capacity(&q->levels))
+    const struct fr_levels own = fr_levels_take(&q->levels, q->ranks, FR_UNITS_SEGMENTS);
+    q->ranks_per_node = own.level[q->node].ranks;
+    if (q->ranks > fr_levels_capacity(&own))
         return fr_fail(err, FR_ERR_INPUT, job->cluster_from,
                        "%" PRId64 " ranks are asked for, the cluster holds %" PRId64, q->ranks,
-                       fr_levels_capacity(&q->levels));
+                       fr_levels_largest(&q->levels));
     return with_model ? check_priced(q, err) : FR_OK;
 }
 
@@ -85,15 +87,16 @@ static double weight_of(const struct fr_placing *q, const int64_t by_level[FR_LE
     return weight_s;
 }
 
-/* Time of an iteration on these seats; NaN where it cannot be. */
-static double iteration_s(const struct fr_placing *q, const int64_t *slot) {
+/* Time of an iteration on these slots, which the placement's rule gives; NaN where it cannot be. */
+static double iteration_s(const struct fr_placing *q, const struct fr_placement *row,
+                          const int64_t *slot) {
     struct fr_plan plan = q->plan;
     struct fr_outcome out;
     int64_t *mapping = fr_malloc((size_t)q->ranks, sizeof *mapping);
     if (!mapping) return NAN;
     for (int64_t r = 0; r < q->ranks; r++) mapping[slot[r]] = r;
     plan.placement = fr_placement_default();
-    plan.placement.row = &fr_placement_file;
+    plan.placement.row = row->in_order ? row : &fr_placement_file;
     plan.placement.list = mapping;
     plan.placement.n_list = q->ranks;
     fr_cost(q->job, &plan, &out);
@@ -104,20 +107,22 @@ static double iteration_s(const struct fr_placing *q, const int64_t *slot) {
 static double cost_of(const void *context, const int64_t *slot) {
     const struct fr_placing *q = context;
     int64_t by_level[FR_LEVEL_MAX];
-    if (q->with_model) return iteration_s(q, slot);
-    if (fr_messages_count(&q->levels, &q->mesh, FR_MESH_TP, slot, by_level, NULL) != FR_OK)
+    if (q->with_model) return iteration_s(q, &fr_placement_optimised, slot);
+    if (fr_messages_count(&q->placed[q->count - 1].levels, &q->mesh, FR_MESH_TP, slot, by_level,
+                          NULL) != FR_OK)
         return INFINITY;
     return weight_of(q, by_level);
 }
 
 /* Groups along an axis whose ranks all sit in one node. */
-static int64_t groups_in_a_node(const struct fr_placing *q, int axis, const int64_t *slot) {
+static int64_t groups_in_a_node(const struct fr_placing *q, int axis,
+                                const struct fr_placed *s) {
     int64_t p = q->mesh.size[axis], stride = fr_mesh_stride(&q->mesh, axis), whole = 0;
     struct fr_communicator c = {
-        .n_ranks = p, .stride = stride, .n_groups = q->ranks / p, .slot = slot};
+        .n_ranks = p, .stride = stride, .n_groups = q->ranks / p, .slot = s->slot};
     for (int64_t g = 0; g < c.n_groups; g++) {
-        int64_t node = fr_communicator_slot(&c, g, 0) / q->ranks_per_node, i = 1;
-        while (i < p && fr_communicator_slot(&c, g, i) / q->ranks_per_node == node) i++;
+        int64_t node = fr_communicator_slot(&c, g, 0) / s->ranks_per_node, i = 1;
+        while (i < p && fr_communicator_slot(&c, g, i) / s->ranks_per_node == node) i++;
         whole += i == p;
     }
     return whole;
@@ -126,24 +131,31 @@ static int64_t groups_in_a_node(const struct fr_placing *q, int axis, const int6
 fr_status fr_placing_add(struct fr_placing *q, const struct fr_placement_choice *choice,
                          struct fr_error *err) {
     struct fr_placed *s = &q->placed[q->count++];
-    struct fr_seating seating = {&q->levels, &q->mesh, choice, cost_of, q};
+    struct fr_seating seating = {&s->levels, &q->mesh, choice, cost_of, q};
     const char *refused = choice->row->refuses ? choice->row->refuses(choice, &q->mesh) : NULL;
     s->choice = *choice;
+    s->levels = fr_levels_take(&q->levels, q->ranks, choice->row->units);
+    s->ranks_per_node = s->levels.level[q->node].ranks;
+    if (q->ranks > fr_levels_capacity(&s->levels))
+        return fr_fail(err, FR_ERR_INPUT, "--placement",
+                       "%" PRId64
+                       " ranks are asked for, in equal parts the cluster holds %" PRId64,
+                       q->ranks, fr_levels_capacity(&s->levels));
     if (refused) return fr_fail(err, FR_ERR_INPUT, "--placement", "%s", refused);
     s->slot = fr_malloc((size_t)q->ranks, sizeof *s->slot);
     s->mapping = fr_malloc((size_t)q->ranks, sizeof *s->mapping);
     if (!s->slot || !s->mapping) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     FR_TRY(choice->row->seat(&seating, s->slot, err));
     for (int64_t r = 0; r < q->ranks; r++) s->mapping[s->slot[r]] = r;
-    FR_TRY(fr_messages_count(&q->levels, &q->mesh, FR_MESH_TP, s->slot, s->by_level, err));
+    FR_TRY(fr_messages_count(&s->levels, &q->mesh, FR_MESH_TP, s->slot, s->by_level, err));
     for (int l = 0; l < q->levels.count; l++)
         *(l <= q->node ? &s->intra : &s->inter) += s->by_level[l];
     for (int axis = 0; axis < FR_MESH_AXES; axis++)
-        s->whole[axis] = groups_in_a_node(q, axis, s->slot);
+        s->whole[axis] = groups_in_a_node(q, axis, s);
     s->weight_s = weight_of(q, s->by_level);
-    s->time_s = q->with_model ? iteration_s(q, s->slot) : NAN;
+    s->time_s = q->with_model ? iteration_s(q, choice->row, s->slot) : NAN;
     if (q->segmented)
-        s->formula = fr_messages_formula(choice->row, q->ranks, q->ways, q->ranks_per_node);
+        s->formula = fr_messages_formula(choice->row, q->ranks, q->ways, s->ranks_per_node);
     return FR_OK;
 }
 

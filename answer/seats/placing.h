@@ -21,6 +21,8 @@ struct fr_placed {
         weight_s;  /**< time of all messages one after the other, a megabyte each, every rank at
                           its share of the link: what is minimised without a model */
     double time_s; /**< of an iteration; NaN without a model */
+    struct fr_levels levels; /**< as its ranks take them */
+    int64_t ranks_per_node;  /**< of every node but the last */
     struct fr_message_formula formula;
 };
 

@@ -5,6 +5,7 @@
 #include "models/outcome/energy.h"
 #include "models/outcome/memory.h"
 #include "models/outcome/rates.h"
+#include "models/outcome/units.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -336,19 +337,29 @@ static const char *count(double n, char *out, size_t capacity) {
     return out;
 }
 
-void fr_render_straddles(struct fr_text *text, const struct fr_job *job, int64_t ranks,
-                         int columns) {
-    const struct fr_levels *levels = &job->cluster.levels;
-    int64_t even = fr_levels_even(levels, ranks);
-    int node = fr_levels_node(levels);
-    char line[200];
-    if (even == 0) return;
-    snprintf(
-        line, sizeof line,
-        "%" PRId64 " ranks fill nodes of %" PRId64 " but the last, so that groups straddle "
-        "nodes; a job that has %" PRId64 " of each: --set cluster.levels.%d.ranks=%" PRId64,
-        ranks, levels->level[node].ranks, even, node, even);
-    fr_wrap_head(text, "nodes", line, columns);
+static void render_filled(struct fr_text *text, const struct fr_filled *f, int columns) {
+    const char *s = f->level[0] && f->level[strlen(f->level) - 1] == 's' ? "" : "s";
+    int64_t whole = f->units - (f->last < f->ranks);
+    char line[320];
+    size_t used = 0;
+    fr_line_addf(line, sizeof line, &used, "%s%s of ", f->level, s);
+    if (whole > 1) fr_line_addf(line, sizeof line, &used, "%" PRId64 " x ", whole);
+    fr_line_addf(line, sizeof line, &used, "%" PRId64, f->ranks);
+    if (f->last < f->ranks) fr_line_addf(line, sizeof line, &used, " + %" PRId64, f->last);
+    fr_line_addf(line, sizeof line, &used, " ranks");
+    if (f->ranks < f->holds)
+        fr_line_addf(line, sizeof line, &used, ", which hold %" PRId64 " each", f->holds);
+    if (f->equal)
+        fr_line_addf(line, sizeof line, &used,
+                     "; --set placement=balanced takes %" PRId64 " of each", f->equal);
+    fr_wrap_head(text, "units", line, columns);
+}
+
+void fr_render_filled(struct fr_text *text, const struct fr_job *job,
+                      const struct fr_outcome *out, int columns) {
+    struct fr_filled filled[FR_LEVEL_MAX];
+    int n = fr_outcome_filled(job, out, filled);
+    for (int i = 0; i < n; i++) render_filled(text, &filled[i], columns);
 }
 
 void fr_render_outcome(struct fr_text *text, const struct fr_job *job,
@@ -361,7 +372,7 @@ void fr_render_outcome(struct fr_text *text, const struct fr_job *job,
              out->ranks);
     fr_wrap_list(text, line, 11, 11, FR_COLUMNS);
     fr_end_line(text);
-    fr_render_straddles(text, job, out->ranks, FR_COLUMNS);
+    fr_render_filled(text, job, out, FR_COLUMNS);
     if (out->plan.layer_tp) {
         struct fr_text grids = {0};
         for (int i = 0; i < out->plan.n_layer_tp; i++)

@@ -11,10 +11,9 @@ const char *fr_render_quantity(double si, fr_quantity quantity, char *out, size_
 /** A number without a unit: whole from ten thousand on, else five digits.  @return @p out. */
 const char *fr_render_number(double value, char *out, size_t capacity);
 
-/** Where a job of so many ranks leaves a node partly empty, so that groups straddle nodes: a line that says so, and what
- *  to set for one that takes as many of all. */
-void fr_render_straddles(struct fr_text *text, const struct fr_job *job, int64_t ranks,
-                         int columns);
+/** A line for each level whose units the plan does not fill alike: "nodes of 8 + 4 ranks". */
+void fr_render_filled(struct fr_text *text, const struct fr_job *job,
+                      const struct fr_outcome *out, int columns);
 
 /** The whole of one outcome. */
 void fr_render_outcome(struct fr_text *text, const struct fr_job *job,

@@ -331,7 +331,7 @@ fr_status fr_app_search_text(struct fr_text *text, const struct fr_searched *r, 
     text_recipe(text, r, columns);
     if (fr_searched_note(r)) fr_wrap_head(text, "note", fr_searched_note(r), columns);
     if (result->top.count) {
-        fr_render_straddles(text, &r->job, result->top.items[0].outcome.ranks, columns);
+        fr_render_filled(text, &r->job, &result->top.items[0].outcome, columns);
         FR_TRY(survey(r, &seen, err));
         text_best(text, r, &seen, columns);
         FR_TRY(text_top(&table, err));

@@ -240,6 +240,13 @@ static fr_status make_groups(struct fr_job *job, struct query *q, struct fr_erro
     return FR_OK;
 }
 
+/* Ranks of the smallest job whose groups lie side by side. */
+static int64_t reach(long long ranks, long long stride, long long groups) {
+    double spans = groups ? (double)((groups + stride - 1) / stride) : 1,
+           all = spans * (double)stride * (double)ranks;
+    return all < (double)FR_RANKS_MAX ? (int64_t)all : FR_RANKS_MAX;
+}
+
 static fr_status collective(const struct fr_args *args, struct fr_job *job, struct query *q,
                             struct fr_error *err) {
     const char *given = NULL, *size = fr_args_get(args, "size");
@@ -255,6 +262,8 @@ static fr_status collective(const struct fr_args *args, struct fr_job *job, stru
     FR_TRY(fr_range_parse(size ? size : "8..16MiB*2", true, 0, "--size", &q->sizes, &q->n_sizes,
                           err));
     FR_TRY(fr_app_load(args, false, job, err));
+    job->cluster.levels =
+        fr_levels_take(&job->cluster.levels, reach(ranks, stride, groups), FR_UNITS_SEGMENTS);
     if ((double)ranks * (double)stride - (double)stride >=
         (double)fr_levels_capacity(&job->cluster.levels))
         return fr_fail(err, FR_ERR_INPUT, job->cluster_from,

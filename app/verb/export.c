@@ -161,7 +161,9 @@ static fr_status simgrid(const struct fr_args *args, struct fr_job *job, struct 
         return fr_fail(err, FR_ERR_USAGE, "--model",
                        "is of a program, which goal and chakra write");
     FR_TRY(fr_app_load(args, false, job, err));
-    int64_t all = fr_levels_capacity(&job->cluster.levels);
+    int64_t all = fr_levels_largest(&job->cluster.levels);
+    const struct fr_levels levels =
+        fr_levels_take(&job->cluster.levels, ranks ? ranks : all, FR_UNITS_SEGMENTS);
     const struct fr_platform platform = {.name = job->cluster_from,
                                          .n_ranks = ranks ? ranks : all,
                                          .speed_flop_per_s =
@@ -170,7 +172,7 @@ static fr_status simgrid(const struct fr_args *args, struct fr_job *job, struct 
                                          .idle_W = power->known ? power->idle_W : NAN,
                                          .all_cores_W = power->known ? power->busy_W : NAN,
                                          .n_pairs = -1};
-    FR_TRY(fr_platform_write(&job->cluster.levels, &platform, text, err));
+    FR_TRY(fr_platform_write(&levels, &platform, text, err));
     tell_fits(&job->cluster, text);
     return FR_OK;
 }

@@ -38,19 +38,19 @@ static void text_node(struct fr_text *text, const struct fr_placing *q,
     enum { LEFT = 11, MORE = 4, RANKS_SHOWN = 16 };
     int width = 1 + snprintf(NULL, 0, "%" PRId64, q->ranks - 1);
     if (width < 5) width = 5;
-    int64_t fit = (FR_COLUMNS - LEFT - MORE) / width, shown = q->ranks_per_node;
+    int64_t fit = (FR_COLUMNS - LEFT - MORE) / width, shown = s->ranks_per_node;
     if (fit > RANKS_SHOWN) fit = RANKS_SHOWN;
     if (shown > fit) shown = fit;
     fr_text_addf(text, "  node %-4" PRId64, node);
-    for (int64_t i = 0; i < shown && node * q->ranks_per_node + i < q->ranks; i++)
-        fr_text_addf(text, "%*" PRId64, width, s->mapping[node * q->ranks_per_node + i]);
-    fr_text_addf(text, "%s\n", q->ranks_per_node > shown ? " ..." : "");
+    for (int64_t i = 0; i < shown && node * s->ranks_per_node + i < q->ranks; i++)
+        fr_text_addf(text, "%*" PRId64, width, s->mapping[node * s->ranks_per_node + i]);
+    fr_text_addf(text, "%s\n", s->ranks_per_node > shown ? " ..." : "");
 }
 
 static void text_mapping(struct fr_text *text, const struct fr_placing *q,
                          const struct fr_placed *s) {
     enum { NODES_SHOWN = 16 };
-    int64_t nodes = (q->ranks + q->ranks_per_node - 1) / q->ranks_per_node;
+    int64_t nodes = (q->ranks + s->ranks_per_node - 1) / s->ranks_per_node;
     char name[64];
     fr_text_addf(text, "\n%s: ranks node by node\n",
                  fr_placement_write(&s->choice, name, sizeof name));

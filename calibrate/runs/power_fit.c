@@ -155,7 +155,7 @@ static double watts(const struct problem *p, const struct work *w) {
     bool bare = w->meter <= FR_METER_NODE;
     const struct fr_cluster *c = bare ? &p->bare : &p->at;
     const struct fr_power *power = &c->device.power;
-    struct fr_outcome out;
+    struct fr_outcome out = {0};
     double rest_s = w->ranks * w->time_s - w->busy_s, sum_J = 0;
     static const int last[] = {FR_ENERGY_DEVICE, FR_ENERGY_NODE, FR_ENERGY_NODE,
                                FR_ENERGY_NETWORK, FR_ENERGY_FACILITY};

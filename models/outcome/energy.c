@@ -27,14 +27,15 @@ bool fr_energy_known(const struct fr_cluster *cluster, int part) {
 }
 
 /* What is drawn around the devices, level by level outwards: hosts, then what the supplies lose of all
- * inside. */
-static double node_W(const struct fr_cluster *cluster, int64_t ranks, double device_W,
-                     double busy_share) {
+ * inside.  Units are a job's whole, with the devices that it leaves idle. */
+static double node_W(const struct fr_cluster *cluster, const struct fr_levels *taken,
+                     int64_t ranks, double device_W, double busy_share) {
     double around_W = 0;
     for (int l = 0; l < cluster->levels.count; l++) {
         const struct fr_level *level = &cluster->levels.level[l];
         const struct fr_level_power *p = &level->power;
-        double n = units(level, ranks), empty = n * (double)level->ranks - (double)ranks;
+        double n = units(&taken->level[l], ranks),
+               empty = n * (double)level->ranks - (double)ranks;
         if (!p->known) continue;
         if (l == fr_levels_node(&cluster->levels))
             around_W += empty * cluster->device.power.idle_W;
@@ -44,10 +45,11 @@ static double node_W(const struct fr_cluster *cluster, int64_t ranks, double dev
     return around_W;
 }
 
-static double network_W(const struct fr_cluster *cluster, int64_t ranks) {
+static double network_W(const struct fr_cluster *cluster, const struct fr_levels *taken,
+                        int64_t ranks) {
     double sum_W = 0;
     for (int l = 1; l < cluster->levels.count; l++) {
-        double inside = units(&cluster->levels.level[l - 1], ranks);
+        double inside = units(&taken->level[l - 1], ranks);
         if (inside > 1) sum_W += inside * cluster->levels.level[l].power.switches_W;
     }
     return sum_W;
@@ -57,10 +59,13 @@ void fr_outcome_add_energy(const struct fr_cluster *cluster, double device_J, do
                            struct fr_outcome *out) {
     double all_s = (double)out->ranks * out->time_s, share = all_s > 0 ? busy_s / all_s : 0;
     double *part_J = out->energy_part_J, sum_J;
+    const struct fr_placement *row = out->plan.placement.row;
+    const struct fr_levels taken =
+        fr_levels_take(&cluster->levels, out->ranks, row ? row->units : FR_UNITS_SEGMENTS);
     part_J[FR_ENERGY_DEVICE] = device_J;
-    part_J[FR_ENERGY_NODE] =
-        out->time_s * node_W(cluster, out->ranks, device_J / out->time_s, fmin(1, share));
-    part_J[FR_ENERGY_NETWORK] = out->time_s * network_W(cluster, out->ranks);
+    part_J[FR_ENERGY_NODE] = out->time_s * node_W(cluster, &taken, out->ranks,
+                                                  device_J / out->time_s, fmin(1, share));
+    part_J[FR_ENERGY_NETWORK] = out->time_s * network_W(cluster, &taken, out->ranks);
     sum_J = device_J + part_J[FR_ENERGY_NODE] + part_J[FR_ENERGY_NETWORK];
     part_J[FR_ENERGY_FACILITY] = (cluster->pue - 1) * sum_J;
     out->energy_J = sum_J + part_J[FR_ENERGY_FACILITY];

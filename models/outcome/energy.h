@@ -25,7 +25,7 @@ static inline double fr_rank_energy_J(const struct fr_device *device, double clo
 /** Does the file state something of that? */
 bool fr_energy_known(const struct fr_cluster *cluster, int part);
 
-/** Fill energy_part_J and energy_J from the time and the ranks of @p out.
+/** Fill energy_part_J and energy_J from the time, ranks and placement of @p out (none: linear).
  *  @param device_J  of all ranks; NaN: the device states no power, then nothing is known
  *  @param busy_s    of all ranks together, computing */
 void fr_outcome_add_energy(const struct fr_cluster *cluster, double device_J, double busy_s,

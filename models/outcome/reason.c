@@ -170,7 +170,7 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
     switch (reason) {
     case FR_REASON_RANKS:
         fr_text_addf(text, "the plan has %" PRId64 " ranks, the cluster holds %" PRId64,
-                     out->ranks, fr_levels_capacity(&job->cluster.levels));
+                     out->ranks, fr_levels_largest(&job->cluster.levels));
         break;
     case FR_REASON_MESH:
         fr_text_addf(text, "dp x pp x tp does not make the %" PRId64 " ranks asked for",

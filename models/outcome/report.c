@@ -15,6 +15,7 @@
 #include "models/outcome/energy.h"
 #include "models/outcome/memory.h"
 #include "models/outcome/rates.h"
+#include "models/outcome/units.h"
 #include "models/plan/key.h"
 #include "models/price/pipeline.h"
 
@@ -133,6 +134,25 @@ static void reasons_json(struct fr_json_writer *w, const struct fr_job *job,
     fr_json_end_array(w);
 }
 
+/* Where units are filled alike and whole there is nothing to say. */
+static void filled_json(struct fr_json_writer *w, const struct fr_job *job,
+                        const struct fr_outcome *out) {
+    struct fr_filled filled[FR_LEVEL_MAX];
+    int n = fr_outcome_filled(job, out, filled);
+    if (n == 0) return;
+    fr_json_add_array(w, "units");
+    for (int i = 0; i < n; i++) {
+        fr_json_begin_object(w);
+        fr_json_add_string(w, "level", filled[i].level);
+        fr_json_add_integer(w, "units", filled[i].units);
+        fr_json_add_integer(w, "ranks", filled[i].ranks);
+        fr_json_add_integer(w, "last", filled[i].last);
+        fr_json_add_integer(w, "holds", filled[i].holds);
+        fr_json_end_object(w);
+    }
+    fr_json_end_array(w);
+}
+
 /* Of a plan that says something of clocks: those that its stages have. */
 static void clocks_json(struct fr_json_writer *w, const struct fr_job *job,
                         const struct fr_outcome *out) {
@@ -181,6 +201,7 @@ void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
     fr_plan_write(w, &said);
     varied_json(w, job);
     fr_json_add_integer(w, "ranks", out->ranks);
+    filled_json(w, job, out);
     fr_json_add_number(w, "parameters", priced ? out->parameters : NAN);
     if (priced && out->parameters_frozen > 0)
         fr_json_add_number(w, "parameters_trained", out->parameters - out->parameters_frozen);

@@ -63,9 +63,9 @@ FR_PLAN_KEY(
     "paper), or in `pairs`, the second by its columns (Megatron, as method tensor)")
 FR_PLAN_KEY(
     placement, "placement", PLACEMENT(), FIELD(placement), ", %s", CHANGED, 0, NULL,
-    "where ranks sit: `linear` (in the order of their numbers), `round-robin` (dealt to "
-    "the nodes in turn), `by-axis:tp` or `by-axis:dp-tp-pp` (innermost first), "
-    "`file:PATH` (a JSON list of the rank of each slot, or what `forerun place --json` "
+    "where ranks sit: `linear` (in the order of their numbers), `balanced` (linear, with as "
+    "many of each node and rack), `round-robin` (dealt to the nodes in turn), `by-axis:tp` or "
+    "`by-axis:dp-tp-pp` (innermost first), `file:PATH` (a JSON list of the rank of each slot, or what `forerun place --json` "
     "prints) or that list itself, `optimised` or `optimised:SEED` (what makes the "
     "iteration shortest). Ranks are numbered tp first, of method subgraph the ranks of a "
     "sub-grid (dp) first")

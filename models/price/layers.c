@@ -86,7 +86,7 @@ static fr_reasons check_grids(const struct fr_job *job, const struct fr_plan *pl
     if (!plan->layer_tp) return 0;
     if (!plan->method->grids || plan->n_layer_tp != job->workload.n_layers)
         reasons |= FR_BECAUSE(FR_REASON_LAYER_TP);
-    if (plan->placement.row != &fr_placement_linear) reasons |= FR_BECAUSE(FR_REASON_PLACEMENT);
+    if (!plan->placement.row->in_order) reasons |= FR_BECAUSE(FR_REASON_PLACEMENT);
     return reasons;
 }
 
@@ -230,12 +230,12 @@ static double layers_within(const struct fr_workload *w, int k, double at, doubl
 
 /* The grid of entry @p k, where layers have their own. */
 static void take_grid(struct adding *a, int k) {
-    const struct fr_levels *levels = &a->job->cluster.levels;
     if (!a->plan->layer_tp) return;
+    const struct fr_levels levels = fr_seats_levels(&a->job->cluster.levels, a->plan);
     int64_t tp = a->plan->layer_tp[k], ranks = fr_plan_ranks(a->plan);
     a->share = share_of_grid(a->job, a->plan, tp, a->micro_batches);
-    a->axis[0] = fr_group_make(levels, tp, 1);
-    a->axis[1] = fr_group_make(levels, ranks / tp, tp);
+    a->axis[0] = fr_group_make(&levels, tp, 1);
+    a->axis[1] = fr_group_make(&levels, ranks / tp, tp);
     a->price.group[FR_AXIS_TP] = &a->axis[0];
     a->price.group[FR_AXIS_DP] = &a->axis[1];
     a->price.micro_batches = a->share.micro_batches;
@@ -335,7 +335,8 @@ double fr_redistribution_s(const struct fr_job *job, const struct fr_plan *plan,
             stride = tp_before < tp_after ? tp_before : tp_after;
     double size_B =
         values * global_batch / (double)fewer * fr_dtype_size_B(job->workload.dtype);
-    struct fr_group group = fr_group_make(&job->cluster.levels, neighbours, stride);
+    const struct fr_levels levels = fr_seats_levels(&job->cluster.levels, plan);
+    struct fr_group group = fr_group_make(&levels, neighbours, stride);
     bool extrapolated = false;
     return fr_comm_time_s(&job->cluster.price[FR_OP_ALL_GATHER], &group, size_B, &extrapolated);
 }

@@ -35,7 +35,8 @@ static fr_reasons check_zero_ranks(const struct fr_plan *plan) {
 static fr_reasons check_plan(const struct fr_job *job, const struct fr_plan *plan) {
     fr_reasons reasons = 0;
     const char *needs;
-    if (fr_plan_ranks(plan) > fr_levels_capacity(&job->cluster.levels))
+    const struct fr_levels levels = fr_seats_levels(&job->cluster.levels, plan);
+    if (fr_plan_ranks(plan) > fr_levels_capacity(&levels))
         reasons |= FR_BECAUSE(FR_REASON_RANKS);
     if (job->workload.stages.listed && job->workload.stages.listed != plan->pp)
         reasons |= FR_BECAUSE(FR_REASON_STAGES);

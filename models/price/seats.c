@@ -23,7 +23,7 @@ struct fr_mesh fr_seats_mesh(const struct fr_plan *plan) {
 const char *fr_seats_refused(const struct fr_plan *plan) {
     const struct fr_placement *row = plan->placement.row;
     struct fr_mesh mesh = fr_seats_mesh(plan);
-    if (row != &fr_placement_linear && fr_plan_ranks(plan) > FR_SEATS_MAX)
+    if (!row->in_order && fr_plan_ranks(plan) > FR_SEATS_MAX)
         return "lists of seats are made for at most 2^24 ranks";
     return row->refuses ? row->refuses(&plan->placement, &mesh) : NULL;
 }
@@ -36,9 +36,15 @@ static int64_t slot_of(const struct fr_seats *s, int64_t rank) {
 
 /* ---- seating ----------------------------------------------------------------------------------- */
 
-/* Levels as large as n ranks need: what nobody uses need not be counted. */
-static void take_levels(const struct fr_levels *levels, int64_t n, struct fr_levels *own) {
-    *own = *levels;
+struct fr_levels fr_seats_levels(const struct fr_levels *levels, const struct fr_plan *plan) {
+    return fr_levels_take(levels, fr_plan_ranks(plan), plan->placement.row->units);
+}
+
+/* Levels as large as the plan's ranks need: what nobody uses need not be counted. */
+static void take_levels(const struct fr_levels *levels, const struct fr_plan *plan,
+                        struct fr_levels *own) {
+    int64_t n = fr_plan_ranks(plan);
+    *own = fr_seats_levels(levels, plan);
     struct fr_level *outer = &own->level[own->count - 1];
     int64_t below = own->count > 1 ? outer[-1].ranks : 1,
             needed = (n + below - 1) / below * below;
@@ -65,7 +71,7 @@ static fr_status seat(const struct fr_plan *plan, struct fr_seats *seats,
 
 void fr_seats_begin(const struct fr_job *job, const struct fr_plan *plan, struct fr_seats *s) {
     memset(&s->mesh, 0, sizeof *s - offsetof(struct fr_seats, mesh));
-    take_levels(&job->cluster.levels, fr_plan_ranks(plan), &s->levels);
+    take_levels(&job->cluster.levels, plan, &s->levels);
     s->mesh = fr_seats_mesh(plan);
 }
 
@@ -276,7 +282,7 @@ fr_status fr_seats_make(const struct fr_job *job, const struct fr_plan *plan,
                         struct fr_seats *s, struct fr_error *err) {
     const struct fr_transformer *t = &job->workload.transformer;
     fr_seats_begin(job, plan, s);
-    if (plan->placement.row != &fr_placement_linear) FR_TRY(seat(plan, s, err));
+    if (!plan->placement.row->in_order) FR_TRY(seat(plan, s, err));
     s->regular = plan->pp > 1 && is_regular(s);
     for (int axis = 0; axis < FR_MESH_AXES; axis++)
         FR_TRY(count_all(s, s->mesh.size[axis], fr_mesh_stride(&s->mesh, axis), &s->axis[axis],

@@ -17,7 +17,7 @@
 #include "topology/placement.h"
 
 struct fr_seats {
-    struct fr_levels levels; /**< the cluster's, as far as the ranks reach */
+    struct fr_levels levels; /**< as the ranks take them, as far as they reach */
     struct fr_mesh mesh;
     int64_t *slot; /**< of each rank, or NULL: its number; owned */
     bool regular;  /**< of a pipeline: strides in closed form, all replicas pay the same */
@@ -49,6 +49,9 @@ struct fr_seats {
 
 /** The plan's mesh as its method numbers it. */
 struct fr_mesh fr_seats_mesh(const struct fr_plan *plan);
+
+/** The levels of a cluster as the plan's ranks take them (topology/levels.h). */
+struct fr_levels fr_seats_levels(const struct fr_levels *levels, const struct fr_plan *plan);
 
 /** Levels and mesh alone: nobody is seated. */
 void fr_seats_begin(const struct fr_job *job, const struct fr_plan *plan,

@@ -2,7 +2,9 @@
  * what groups pay, by counting messages on every adapter here. */
 #include <math.h>
 
+#include "models/job/preset.h"
 #include "models/outcome/cost.h"
+#include "models/outcome/units.h"
 #include "models/price/seats.h"
 #include "sim/run.h"
 #include "tests/job.h"
@@ -51,7 +53,7 @@ static void fused_embedding_on_the_wire(void **state) {
 
 /* ---- random plans ------------------------------------------------------------------------------ */
 
-/* Nodes of 1 to 8 ranks behind one adapter, racks of them behind one more; or with a fabric. */
+/* Nodes of 1 to 8 ranks behind one adapter, racks of them behind one more; larger jobs take a part of each. */
 static void draw_cluster(uint64_t *seed, struct fr_job *job) {
     static const int64_t nodes[] = {1, 2, 3, 4, 6, 8};
     int64_t node = nodes[case_random(seed) % 6],
@@ -59,9 +61,14 @@ static void draw_cluster(uint64_t *seed, struct fr_job *job) {
     struct fr_levels *levels = &job->cluster.levels;
     *levels = (struct fr_levels){
         .count = 3,
-        .level = {{"node", node, 1e-6, 200e9, 1, {0}},
-                  {"rack", rack, 3e-6, 20e9, case_random(seed) % 2 ? node : 1, {0}},
-                  {"all", rack * RANKS_MAX, 7e-6, 5e9, node, {0}}}};
+        .level = {{"node", node, 1e-6, 200e9, 1, {0}, 0, 0},
+                  {"rack", rack, 3e-6, 20e9, case_random(seed) % 2 ? node : 1, {0}, 0, 0},
+                  {"all", rack * RANKS_MAX, 7e-6, 5e9, node, {0}, 0, 0}}};
+    if (case_random(seed) % 2)
+        levels->level[0].segment = 1 + (int64_t)(case_random(seed) % (uint64_t)node);
+    if (case_random(seed) % 2)
+        levels->level[1].segment =
+            node * (1 + (int64_t)(case_random(seed) % (uint64_t)(rack / node)));
 }
 
 /* Mixtures of experts, tied or not, over any mesh that divides them. */
@@ -167,7 +174,8 @@ static void seat_alike_cost_alike(void **state) {
         draw_job(&seed, &job);
         int64_t n = fr_plan_ranks(&job.plan);
         for (int64_t i = 0; i < n; i++) identity[i] = i;
-        shuffle_nodes(&seed, shuffled, n, job.cluster.levels.level[0].ranks);
+        const struct fr_levels own = fr_seats_levels(&job.cluster.levels, &job.plan);
+        shuffle_nodes(&seed, shuffled, n, own.level[0].ranks);
         struct fr_plan linear = job.plan, axis = by_axis(&linear, linear.rank_order),
                        list = listed(&linear, identity), mixed = listed(&linear, shuffled);
         costs_alike(&job, &linear, &axis, "by axis in the order of the numbers", k);
@@ -277,6 +285,7 @@ static void groups_by_brute_force(void **state) {
         for (int64_t i = 0; i < n; i++) seat[list[i]] = i;
         struct fr_plan plan = k % 2 ? listed(&job.plan, list) : job.plan;
         assert_int_equal(fr_seats_make(&job, &plan, &seats, NULL), FR_OK);
+        levels = &seats.levels; /* as the ranks take them */
         for (enum which w = TP; w < WHICH; w++) {
             bool ends = w == ENDS || w == PAIRS_OF_ENDS;
             if (ends && (plan.pp == 1 || !job.workload.transformer.tied ||
@@ -316,9 +325,10 @@ static void messages_by_brute_force(void **state) {
         levels->count = 2;
         levels->level[1].shared_by = levels->level[0].ranks;
         levels->level[1].ranks = levels->level[0].ranks * RANKS_MAX;
-        int64_t node = levels->level[0].ranks;
         const struct fr_plan *plan = &job.plan;
         assert_int_equal(fr_seats_make(&job, plan, &seats, NULL), FR_OK);
+        levels = &seats.levels; /* as the ranks take them */
+        int64_t node = levels->level[0].ranks;
         for (int64_t i = 0; i + 1 < plan->pp; i++) {
             int64_t out[RANKS_MAX] = {0}, in[RANKS_MAX] = {0}, most = 0;
             for (int64_t t = 0; t < plan->tp; t++)
@@ -373,9 +383,10 @@ static void common_layers(void **state) {
         struct fr_job job;
         struct fr_seats seats;
         fr_test_job("a100-hdr", "t5-large-mod", all, &job);
-        job.cluster.levels = (struct fr_levels){
-            .count = 2,
-            .level = {{"node", 4, 1e-6, 200e9, 1, {0}}, {"all", 512, 5e-6, 20e9, 4, {0}}}};
+        job.cluster.levels =
+            (struct fr_levels){.count = 2,
+                               .level = {{"node", 4, 1e-6, 200e9, 1, {0}, 0, 0},
+                                         {"all", 512, 5e-6, 20e9, 4, {0}, 0, 0}}};
         assert_int_equal(fr_seats_make(&job, &job.plan, &seats, NULL), FR_OK);
         assert_int_equal(seats.common.n_ranks, k ? 32 : 8);
         FR_NEAR(seats.common.ring.s_per_B, 1 / 20e9, 1e-12);
@@ -388,12 +399,78 @@ static void common_layers(void **state) {
     }
 }
 
+/* ---- jobs on the machines that we know ---------------------------------------------------------- */
+
+static bool load_on(const char *cluster, struct fr_job *job) {
+    static const char *const dtypes[] = {"model.dtype=bf16", "model.dtype=fp16",
+                                         "model.dtype=fp32"};
+    for (int i = 0; i < 3; i++) {
+        const char *sets[] = {dtypes[i], "attention=flash", NULL};
+        fr_test_job(cluster, "gpt-2.5b", sets, job);
+        if (job->cluster.device.gemm[job->workload.dtype].form) return true;
+        fr_job_free(job);
+    }
+    return false;
+}
+
+/* A law of every cluster and any job: what fits one unit of a level sits in it, so that all its groups are there; what
+ * does not fills units up to the segment, and is told of where the last has fewer; and both engines price it alike. */
+static void jobs_on_presets(void **state) {
+    uint64_t seed = 5;
+    int clusters = 0, uneven = 0, segments = 0;
+    (void)state;
+    for (const struct fr_preset *preset = fr_presets; preset->kind; preset++) {
+        struct fr_job job;
+        if (strcmp(preset->kind, "cluster") != 0 || !load_on(preset->name, &job)) continue;
+        const struct fr_level *level = job.cluster.levels.level;
+        for (int k = 0; k < 12; k++) {
+            struct fr_outcome out;
+            struct fr_filled filled[FR_LEVEL_MAX];
+            struct fr_plan plan = job.plan;
+            int64_t most = 5 * level[0].ranks, all = fr_levels_largest(&job.cluster.levels);
+            if (most > all) most = all;
+            plan.dp = 1 + (int64_t)(case_random(&seed) % (uint64_t)most);
+            plan.pp = plan.dp % 2 == 0 && case_random(&seed) % 2 ? 2 : 1;
+            plan.dp /= plan.pp;
+            plan.overlap = case_random(&seed) % 2;
+            plan.global_batch = 4 * plan.dp;
+            if (case_random(&seed) % 4 == 0) plan.placement.row = &fr_placement_balanced;
+            fr_cost(&job, &plan, &out);
+            if (out.reasons & ~FR_BECAUSE(FR_REASON_MEMORY)) continue;
+            struct fr_seats seats;
+            assert_int_equal(fr_seats_make(&job, &plan, &seats, NULL), FR_OK);
+            int64_t n = fr_plan_ranks(&plan), part = seats.levels.level[0].ranks,
+                    segment = level[0].segment ? level[0].segment : level[0].ranks;
+            bool equal = plan.placement.row == &fr_placement_balanced;
+            int several = fr_outcome_filled(&job, &out, filled);
+            FR_TRUE(n > level[0].ranks
+                        ? equal ? n % part == 0 && part <= level[0].ranks : part == segment
+                        : seats.axis[FR_MESH_DP].level == 0,
+                    "%s: %d ranks, %d of a node", preset->name, (int)n, (int)part);
+            FR_TRUE((several > 0) == (job.cluster.levels.count > 1 && n > level[0].ranks &&
+                                      (n % part != 0 || part < level[0].ranks)) ||
+                        job.cluster.levels.count > 2,
+                    "%s: %d ranks, %d levels told of", preset->name, (int)n, several);
+            if (several) FR_TRUE(filled[0].last == n - (filled[0].units - 1) * part, "%s", "");
+            FR_NEAR(simulated_s(&job, &plan, &fr_network_isolated), out.time_s, 1e-9);
+            uneven += several && filled[0].last < filled[0].ranks;
+            segments += several && filled[0].ranks < filled[0].holds;
+            fr_seats_free(&seats);
+        }
+        clusters++;
+        fr_job_free(&job);
+    }
+    FR_TRUE(clusters >= 15 && uneven >= 20 && segments >= 10, "%d, %d and %d", clusters, uneven,
+            segments);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(fused_embedding_on_the_wire),
                                        cmocka_unit_test(seat_alike_cost_alike),
                                        cmocka_unit_test(groups_by_brute_force),
                                        cmocka_unit_test(messages_by_brute_force),
                                        cmocka_unit_test(vast_machines),
-                                       cmocka_unit_test(common_layers)};
+                                       cmocka_unit_test(common_layers),
+                                       cmocka_unit_test(jobs_on_presets)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -241,12 +241,46 @@ static void refuses(void **state) {
     }
 }
 
+/* Where a job takes one or two of a node's four ranks, behind adapters of two, it has one behind each: its messages pass the
+ * fabric as those of ranks 0 and 2. */
+static void segments_reach_their_ports(void **state) {
+    static const int64_t segments[] = {1, 2, 4};
+    (void)state;
+    for (int k = 0; k < 3 * LINES; k++) {
+        struct fr_levels levels;
+        const char *line = lines[k / 3];
+        fr_test_topology(line, &levels);
+        if (!levels.fabric.shape) continue;
+        int64_t segment = levels.level[0].segment = segments[k % 3], ours[FR_ROUTE_MAX],
+                theirs[FR_ROUTE_MAX], node = levels.level[0].ranks,
+                apart = segment == 4 ? 1 : 2;
+        const struct fr_levels own =
+            fr_levels_take(&levels, fr_levels_capacity(&levels), FR_UNITS_SEGMENTS);
+        int64_t ranks = fr_levels_capacity(&own), first = fr_links_before(&own, own.count),
+                from = fr_links_before(&levels, levels.count);
+        assert_int_equal(ranks, fr_levels_capacity(&levels) / node * segment);
+        for (int64_t a = 0; a < ranks; a++)
+            for (int64_t b = 0; b < ranks; b++) {
+                int n = fr_route(&own, a, b, ours);
+                int m = fr_route(&levels, a / segment * node + a % segment * apart,
+                                 b / segment * node + b % segment * apart, theirs);
+                assert_int_equal(n, m);
+                for (int h = 0; h < n; h++)
+                    FR_TRUE(ours[h] < first ? theirs[h] < from
+                                            : ours[h] - first == theirs[h] - from,
+                            "%s, %d of %d: %d to %d", line, (int)segment, (int)node, (int)a,
+                            (int)b);
+            }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(routes_are_walks),
                                        cmocka_unit_test(bisection_is_the_least_cut),
                                        cmocka_unit_test(bisections_by_hand),
                                        cmocka_unit_test(boxes_take_the_links_of_their_name),
                                        cmocka_unit_test(object_and_line_say_the_same),
+                                       cmocka_unit_test(segments_reach_their_ports),
                                        cmocka_unit_test(refuses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,5 +13,6 @@ const struct fr_placement fr_placement_linear = {
     .summary = "ranks fill the nodes in the order of their numbers",
     .source =
         "Jain et al., SUPER: SUb-Graph Parallelism for TransformERs, 2021, Figure 9 (naive)",
+    .in_order = true,
     .seat = seat,
 };
