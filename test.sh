@@ -2,6 +2,8 @@
 # ./test.sh          every test, on the release build
 # ./test.sh PRESET   the tests of another preset: dev, asan, tsan, coverage, fuzz, clang
 # ./test.sh all      a build by clang, then the tests under asan, then those of release
+# ./test.sh nightly  first ./demo.sh and ./test.sh on a bare Debian 12 (root, debootstrap; else it says so),
+#                    then what is slow, on the release build
 # On a bare Debian 12 it first installs what is missing.  The last line is ctest's own.
 set -eu
 cd "$(dirname "$0")"
@@ -11,10 +13,16 @@ what=${1:-release}
 case $what in
 release | dev | asan | tsan | coverage) presets=$what ;;
 clang | fuzz) presets=$what fr_packages="$fr_packages $fr_clang_packages" ;;
+nightly) presets= ;;
 all) presets='asan release' fr_packages="$fr_packages $fr_clang_packages" ;;
-*) fr_stop "\"$what\" is none of release, dev, asan, tsan, coverage, fuzz, clang, all" ;;
+*) fr_stop "\"$what\" is none of release, dev, asan, tsan, coverage, fuzz, clang, all, nightly" ;;
 esac
 
+if [ "$what" = nightly ]; then
+  code=0
+  tests/nightly/bare.sh . || code=$?
+  [ "$code" = 0 ] || [ "$code" = 77 ] || fr_stop 'a newcomer would be stopped'
+fi
 # shellcheck disable=SC2086 # one word a package
 fr_install $fr_packages python3 python3-jsonschema python3-protobuf protobuf-compiler # for tests alone
 if [ "$what" = all ]; then fr_build clang; fi
@@ -22,3 +30,7 @@ for preset in $presets; do
   fr_build "$preset"
   ctest --preset "$preset" --parallel "$(nproc)"
 done
+if [ "$what" = nightly ]; then
+  fr_build release
+  ctest --preset release -C slow -L slow
+fi

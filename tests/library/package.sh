@@ -5,8 +5,8 @@ set -eu
 prefix=$1 root=$2 work=$3
 rm -rf "$work"
 mkdir -p "$work"
-run() { # run PREFIX FOLDER
-  cmake -S "$root/tests/library/package" -B "$2" -DCMAKE_PREFIX_PATH="$1" -DEXAMPLES="$root/examples/programmer" \
+run() { # run PREFIX FOLDER : by Ninja, which cmake/setup.sh installs; cmake itself would ask for make
+  cmake -G Ninja -S "$root/tests/library/package" -B "$2" -DCMAKE_PREFIX_PATH="$1" -DEXAMPLES="$root/examples/programmer" \
     -DCMAKE_BUILD_TYPE=Release >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
   cmake --build "$2" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
   "$2/predict" >"$2/out"
