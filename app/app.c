@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/clashes.h"
 #include "app/commit.h"
 #include "app/help.h"
 #include "app/outputs.h"
@@ -107,6 +108,7 @@ static int run(const struct fr_verb *verb, int argc, char **argv) {
             return print_verb_help(verb);
         }
     fr_status status = fr_args_parse(argc, argv, verb->options, args, &err);
+    if (status == FR_OK) status = fr_clashes_check(args, &err);
     if (status == FR_OK) status = fr_outputs_check(verb, args, &err);
     if (status == FR_OK) status = verb->run(args, &err);
     free(args);

@@ -172,6 +172,9 @@ static fr_status place(const struct fr_args *args, struct fr_job *job, struct fr
     struct fr_text text = {0};
     int emit = -1;
     FR_TRY(fr_args_choice(args, "emit", fr_place_launchers, &emit, err));
+    if (emit >= 0 && fr_args_has(args, "json"))
+        return fr_fail(err, FR_ERR_USAGE, "--emit",
+                       "prints lines for the launcher, --json all that is known: give one");
     FR_TRY(fr_app_load(args, fr_args_has(args, "model"), job, err));
     FR_TRY(read_ask(args, &ask, err));
     FR_TRY(fr_place(job, &ask, q, err));

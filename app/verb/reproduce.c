@@ -214,11 +214,6 @@ static fr_status check(const struct fr_args *args, const struct fr_paper *wanted
     if (fr_args_has(args, "measured") && wanted != &fr_paper_phantom)
         return fr_fail(err, FR_ERR_USAGE, "--measured",
                        "is of the paper phantom: forerun reproduce phantom --measured");
-    if (fr_args_has(args, "latex") + fr_args_has(args, "markdown") + fr_args_has(args, "json") +
-            fr_args_has(args, "wide") >
-        1)
-        return fr_fail(err, FR_ERR_USAGE, NULL,
-                       "one of --latex, --markdown, --json and --wide");
     if ((fr_args_has(args, "widths") || fr_args_has(args, "depths")) &&
         !fr_args_has(args, "measured"))
         return fr_fail(err, FR_ERR_USAGE, fr_args_has(args, "widths") ? "--widths" : "--depths",

@@ -387,7 +387,7 @@ END2
   done
   echo "$p --cluster a100-hdr --model gpt-2.5b --set pp=4 --set schedule=zero-bubble-v"
   echo "$s --cluster a100-hdr --model gpt-2.5b --ranks 32 --set tp=4 --vary pp=1..8*2 --vary micro_batch=1,4 --vary schedule=1f1b,zero-bubble,zero-bubble-v,dualpipe-v --vary chunks=1,2"
-  echo "$s --cluster dgx-a100 --model gpt-2 --ranks 2 --set pp=2 --set micro_batch=1 --set global_batch=2 --set 'schedule=[\"F0 F1 B0 B1\",\"F0 B0 F1 B1\"]' --vary schedule=gpipe,1f1b"
+  echo "$s --cluster dgx-a100 --model gpt-2 --ranks 2 --set pp=2 --set micro_batch=1 --set global_batch=2 --plan '{\"schedule\":[\"F0 F1 B0 B1\",\"F0 B0 F1 B1\"]}' --vary schedule=gpipe,1f1b"
   echo "$s --cluster a100-hdr --model gpt-8.3b --ranks 128 --vary method=tensor,phantom,grid,subgraph --vary ghost=16,64 --vary tp=1..8*2 --vary pp=1..8*2 --vary compression.gradient.stages=0..4 --per-iteration"
 }
 
