@@ -8,9 +8,6 @@ cd "$(dirname "$0")"
 
 out=demo-output
 cluster=$out/cluster.json
-ranks=$(nproc)
-if [ "$ranks" -gt 8 ]; then ranks=8; fi
-if [ "$ranks" -lt 2 ]; then ranks=2; fi
 PATH=$PWD/build/release/bin:$PATH
 number=0
 pictures=
@@ -83,6 +80,10 @@ picture() { # picture FIGURE INPUT... : drawn into demo-output/FIGURE.svg
 # shellcheck disable=SC2086 # one word a package
 fr_install $fr_packages
 fr_build release
+# A rank a core: those that a control group grants are fewer than nproc counts.
+ranks=$(forerun doctor --json | sed -n 's/.*"\([0-9][0-9]*\) core(s).*/\1/p')
+if [ "${ranks:=2}" -gt 8 ]; then ranks=8; fi
+if [ "$ranks" -lt 2 ]; then ranks=2; fi
 rm -rf "$out"
 mkdir "$out"
 

@@ -69,16 +69,39 @@ static fr_status price_per_layer(struct fr_searched *r, struct fr_error *err) {
     return FR_OK;
 }
 
-/* A key that is set, and that no plan reads, is a mistake. */
-static fr_status all_read(const struct fr_searched *r, struct fr_error *err) {
+/* A plan of this search as it was asked for: with the key that it was spared. */
+static bool as_asked(const struct fr_searched *r, const struct fr_plan_key *key,
+                     struct fr_outcome *out) {
+    const struct fr_search_result *result = &r->result;
+    const struct fr_outcome *any = result->top.count > 0 ? &result->top.items[0].outcome : NULL;
+    for (int i = 0; !any && i < FR_REASON_COUNT; i++)
+        if (result->because[i]) any = &result->example[i].outcome;
+    if (!any) return false;
+    const struct fr_job *job = any->job ? any->job : &r->job;
+    struct fr_plan plan = any->plan;
+    fr_plan_key_copy(key, &r->space.base, &plan);
+    plan.settled = 0;
+    fr_cost(job, &plan, out);
+    out->job = any->job;
+    return out->reasons & FR_BECAUSE(FR_REASON_IDLE_KEY);
+}
+
+/* A key that is set, and that no plan reads, is a mistake: none of them can be, as predict has it. */
+static fr_status all_read(struct fr_searched *r, struct fr_error *err) {
     const struct fr_space *space = &r->space;
-    if (r->result.read == 0) return FR_OK; /* no plan at all */
+    struct fr_search_result *result = &r->result;
+    struct fr_outcome asked;
+    if (result->read == 0) return FR_OK; /* no plan at all */
     for (int i = 0; i < space->n_watched; i++) {
         int k = space->watched[i];
         const char *needs = "";
         struct fr_plan plan = space->base;
-        if ((r->result.read | space->varied | r->job.assumed) >> k & 1) continue;
+        if ((result->read | space->varied | r->job.assumed) >> k & 1) continue;
         const struct fr_plan_key *key = &fr_plan_keys[k];
+        if (as_asked(r, key, &asked)) {
+            fr_search_refuse(result, FR_REASON_IDLE_KEY, &asked);
+            return FR_OK;
+        }
         uint32_t lacks = key->needs & fr_plan_needs_refused;
         for (int n = FR_PLAN_NEEDS; n-- > 0;)
             if (lacks >> n & 1) needs = fr_plan_need_names[n];

@@ -130,6 +130,27 @@ fr_status fr_args_number(const struct fr_args *args, const char *name, double mi
     return FR_OK;
 }
 
+fr_status fr_args_share(const struct fr_args *args, const char *name, double max, double unsure,
+                        double *out, struct fr_error *err) {
+    const char *text = fr_args_get(args, name);
+    char where[64], *end = NULL;
+    if (!text) return FR_OK;
+    snprintf(where, sizeof where, "--%s", name);
+    double value = strtod(text, &end);
+    bool number = end != text, percent = number && strcmp(end, "%") == 0;
+    if (number && !*end && value >= unsure)
+        return fr_fail(err, FR_ERR_USAGE, where,
+                       "\"%.40s\" may be %g %% or %g %%; write \"%g%%\" or \"%g%%\"", text,
+                       value, 100 * value, value, 100 * value);
+    if (percent) value /= 100;
+    if (!number || (*end && !percent) || !(value >= 0 && value <= max))
+        return fr_fail(err, FR_ERR_USAGE, where,
+                       "\"%.40s\" is no share from 0 to %g %%; write e.g. \"1%%\"", text,
+                       100 * max);
+    *out = value;
+    return FR_OK;
+}
+
 fr_status fr_args_choice(const struct fr_args *args, const char *name,
                          const char *const *choices, int *out, struct fr_error *err) {
     const char *text = fr_args_get(args, name);

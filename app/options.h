@@ -46,6 +46,9 @@ fr_status fr_args_integer(const struct fr_args *args, const char *name, long lon
                           long long max, long long *out, struct fr_error *err);
 fr_status fr_args_number(const struct fr_args *args, const char *name, double min, double max,
                          double *out, struct fr_error *err);
+/** A share: "1%" or 0.01.  A bare number of @p unsure or more is refused: 1 may be meant as 1 % or as 100 %. */
+fr_status fr_args_share(const struct fr_args *args, const char *name, double max, double unsure,
+                        double *out, struct fr_error *err);
 fr_status fr_args_choice(const struct fr_args *args, const char *name,
                          const char *const *choices, int *out, struct fr_error *err);
 /** FR_ERR_USAGE unless the option is there. */

@@ -1,5 +1,7 @@
 #include "app/searching.h"
 
+#include <math.h>
+
 #include "base/units.h"
 
 fr_status fr_app_search_options(const struct fr_args *args, struct fr_search_options *o,
@@ -16,7 +18,7 @@ fr_status fr_app_search_options(const struct fr_args *args, struct fr_search_opt
     if (limit && o->memory_limit_B <= 0)
         return fr_fail(err, FR_ERR_USAGE, "--memory-limit", "\"%.40s\" leaves nothing", limit);
     o->max_lossy = 1;
-    FR_TRY(fr_args_number(args, "max-lossy", 0, 1, &o->max_lossy, err));
+    FR_TRY(fr_args_share(args, "max-lossy", 1, HUGE_VAL, &o->max_lossy, err));
     o->total = objective > FR_OBJECTIVE_EDP;
     o->objective = (fr_objective)(objective % (FR_OBJECTIVE_EDP + 1));
     o->per_iteration = fr_args_has(args, "per-iteration");

@@ -285,10 +285,15 @@ double fr_result_value(const struct fr_results *results, const struct fr_result 
     return result->energy_J * (results->ranked == FR_RANKED_EDP ? result->time_s : 1);
 }
 
+bool fr_results_have_energy(const struct fr_results *results) {
+    for (size_t i = 0; i < results->count; i++)
+        if (isfinite(results->items[i].energy_J)) return true;
+    return false;
+}
+
 fr_status fr_results_need_energy(const struct fr_results *results, const struct fr_json *root,
                                  struct fr_error *err) {
-    for (size_t i = 0; i < results->count; i++)
-        if (isfinite(results->items[i].energy_J)) return FR_OK;
+    if (fr_results_have_energy(results)) return FR_OK;
     struct fr_json top = fr_json_member(root, "top");
     return fr_json_fail(&top, err,
                         "no configuration has an energy; does the cluster state its power?");

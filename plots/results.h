@@ -72,6 +72,8 @@ void fr_results_spell_varied(struct fr_results *results, const char *without);
 /** What was minimised; infinite where the energy it needs is unknown. */
 double fr_result_value(const struct fr_results *results, const struct fr_result *result);
 
+/** Has any configuration an energy?  None has where the cluster states no power. */
+bool fr_results_have_energy(const struct fr_results *results);
 /** FR_ERR_INPUT at @p root unless some energy is known. */
 fr_status fr_results_need_energy(const struct fr_results *results, const struct fr_json *root,
                                  struct fr_error *err);

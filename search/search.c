@@ -423,6 +423,16 @@ fr_status fr_search_each(const struct fr_job *job, const struct fr_space *space,
                 : fr_fail(err, FR_ERR_INPUT, "search", "a plan that it ranks cannot be");
 }
 
+void fr_search_refuse(struct fr_search_result *result, int reason,
+                      const struct fr_outcome *example) {
+    result->infeasible = result->evaluated;
+    result->feasible = result->unpriced = 0;
+    result->ranked.count = result->top.count = result->pareto.count = 0;
+    for (int m = 0; m < FR_SEARCH_METHODS; m++) result->of_method[m].index = -1;
+    result->because[reason] = result->evaluated;
+    result->example[reason] = (struct fr_found){.outcome = *example};
+}
+
 void fr_search_result_free(struct fr_search_result *result) {
     free(result->ranked.items);
     free(result->top.items);

@@ -61,7 +61,8 @@ enum { FR_SEARCH_METHODS = 16 };
 
 struct fr_search_result {
     int64_t evaluated, feasible, infeasible;
-    int64_t unpriced; /**< of the feasible: by bounds neither listed nor on the front; -1: not counted */
+    int64_t
+        unpriced; /**< of the feasible: by bounds neither listed nor on the front; -1: not counted */
     int64_t because
         [FR_REASON_COUNT]; /**< infeasible configurations by reason; one may have several */
     /** An infeasible example of each reason, for a sentence with numbers; index -1: none. */
@@ -89,6 +90,10 @@ fr_status fr_search(const struct fr_job *job, const struct fr_space *space,
                     const struct fr_search_options *options, struct fr_search_result *result,
                     struct fr_error *err);
 void fr_search_result_free(struct fr_search_result *result);
+
+/** None of the plans can be after all, for one more @p reason (FR_REASON_...), of which @p example is one. */
+void fr_search_refuse(struct fr_search_result *result, int reason,
+                      const struct fr_outcome *example);
 
 /** What to do with one of result->ranked: @p rank from 0.  @return false to see no more */
 typedef bool fr_found_fn(void *context, size_t rank, const struct fr_outcome *outcome);

@@ -24,6 +24,10 @@ static const struct fr_option options[] = {
      0},
     {"resume", NULL, "go on with the samples file; what is done is not repeated", 0},
     FR_OPTION_FORCE,
+    {"oversubscribe", NULL,
+     "start more ranks than there are cores: what is measured is then the scheduler more than "
+     "the network, and the verdict says so",
+     0},
     {"check", NULL,
      "is the machine still as in the samples file?  Measures for about 45 s, writes "
      "nothing, exit code 0: as it was, 1: slower, faster or busier",
@@ -50,6 +54,21 @@ static const struct fr_option options[] = {
     FR_OPTION_JSON,
     FR_OPTION_HELP,
     FR_OPTION_END};
+
+/* More ranks than cores measure the scheduler.  Two there are on any machine: it takes two to send a message.  A
+ * launcher knows its own cores. */
+static fr_status check_cores(const struct fr_args *args, const struct fr_launch_options *launch,
+                             struct fr_error *err) {
+    int cores = fr_launch_cores();
+    if (launch->launcher || fr_args_has(args, "oversubscribe")) return FR_OK;
+    if (launch->n_ranks <= (cores > 2 ? cores : 2)) return FR_OK;
+    return fr_fail(err, FR_ERR_USAGE, "--ranks",
+                   "%lld are more than the %d core%s found here, and would measure the "
+                   "scheduler; give at most %d, a --launcher of several hosts, or "
+                   "--oversubscribe if that is meant",
+                   (long long)launch->n_ranks, cores, cores == 1 ? "" : "s",
+                   cores > 2 ? cores : 2);
+}
 
 /* Rank 0 of a job that mpirun or srun started us in; alone we are it too. */
 static bool first_rank(void) {
@@ -91,6 +110,7 @@ static fr_status read_options(const struct fr_args *args, const char *samples,
     o.launch.launcher = fr_args_get(args, "launcher");
     /* Inside a job every rank becomes a rank of the harness: env(1) runs it unchanged. */
     if (fr_launch_inside_mpi()) o.launch.launcher = "env";
+    FR_TRY(check_cores(args, &o.launch, err));
     o.seed = seed;
     o.reps = reps;
     o.launches = launches;

@@ -63,18 +63,13 @@ static const struct fr_option options[] = {
     FR_OPTION_HELP,
     FR_OPTION_END};
 
-/* "1%" or "0.01". */
+/* Of the time.  Bare numbers that are plainly shares may stay so. */
 static fr_status read_slowdown(const struct fr_args *args, struct fr_slowdown *s,
                                fr_objective objective, struct fr_error *err) {
-    const char *text = fr_args_get(args, "max-slowdown");
-    char *end = NULL;
-    if (!text) return FR_OK;
+    static const double MOST = 10, UNSURE = 0.1;
+    if (!fr_args_has(args, "max-slowdown")) return FR_OK;
     s->asked = true;
-    s->most = strtod(text, &end);
-    if (end != text && strcmp(end, "%") == 0) s->most /= 100, end++;
-    if (end == text || *end || !(s->most >= 0 && s->most <= 10))
-        return fr_fail(err, FR_ERR_USAGE, "--max-slowdown",
-                       "\"%.40s\" is no share of the time; write e.g. 1%%", text);
+    FR_TRY(fr_args_share(args, "max-slowdown", MOST, UNSURE, &s->most, err));
     if (objective != FR_OBJECTIVE_ENERGY)
         return fr_fail(err, FR_ERR_USAGE, "--max-slowdown",
                        "goes with --objective energy: the least energy within that time");

@@ -1,5 +1,6 @@
 /* Energy and time against the number of ranks, a curve for each method and ghost width, as in
- * the phantom-parallelism paper's comparison at equal loss; or against any other key. */
+ * the phantom-parallelism paper's comparison at equal loss; or against any other key.  Where the cluster states no
+ * power there is no energy, and time stands alone. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,12 +11,14 @@
 
 enum { WIDTH_PX = 1200, HEIGHT_PX = 520, CURVES_MAX = 10 };
 static const struct fr_box energy_box = {90, 80, 370, 330}, time_box = {560, 80, 370, 330};
+static const struct fr_box alone_box = {90, 80, 840, 330};
 
 struct panel {
     struct fr_box box;
     const char *heading;
     fr_quantity quantity;
     fr_curve_interval_of of;
+    bool last; /* the key stands beside it */
 };
 
 static void add_axes(struct fr_picture *p, const struct panel *panel,
@@ -49,7 +52,7 @@ static void draw_panel(struct fr_picture *p, const struct panel *panel,
                        const struct fr_results *results, const struct fr_curves *curves) {
     fr_picture_panel(p, &panel->box, panel->heading);
     add_axes(p, panel, results, curves);
-    if (p->n_panels == 2) fr_picture_key(p, time_box.left + time_box.width + 25, time_box.top);
+    if (panel->last) fr_picture_key(p, time_box.left + time_box.width + 25, time_box.top);
     fr_curves_bands(p, curves, panel->of);
     for (int i = 0; i < curves->count; i++) {
         const struct fr_curve *curve = &curves->items[i];
@@ -73,15 +76,17 @@ static void add_texts(struct fr_picture *p, const struct fr_results *results,
     const char *near; /* what the plan's line says already is not said again */
     bool said = strcmp(results->along, FR_ALONG_RANKS) == 0 ||
                 fr_plan_key_find(results->along, &near) != NULL;
-    fr_text_addf(&p->title, "Least %s: %s on %lld ranks%s%s%s%s, %s in %s",
-                 results->ranked == FR_RANKED_TIME     ? "time"
-                 : results->ranked == FR_RANKED_ENERGY ? "energy"
-                                                       : "energy times time",
-                 fr_result_label(results, best, label, sizeof label), (long long)best->ranks,
-                 said ? "" : ", ", said ? "" : results->along, said ? "" : " ",
-                 said ? "" : best->along_text,
-                 fr_scale_text(best->energy_J, FR_QUANTITY_ENERGY, energy, sizeof energy),
-                 fr_scale_text(best->time_s, FR_QUANTITY_TIME, time, sizeof time));
+    bool known = isfinite(best->energy_J);
+    fr_text_addf(
+        &p->title, "Least %s: %s on %lld ranks%s%s%s%s, %s%s%s",
+        results->ranked == FR_RANKED_TIME     ? "time"
+        : results->ranked == FR_RANKED_ENERGY ? "energy"
+                                              : "energy times time",
+        fr_result_label(results, best, label, sizeof label), (long long)best->ranks,
+        said ? "" : ", ", said ? "" : results->along, said ? "" : " ",
+        said ? "" : best->along_text,
+        known ? fr_scale_text(best->energy_J, FR_QUANTITY_ENERGY, energy, sizeof energy) : "",
+        known ? " in " : "", fr_scale_text(best->time_s, FR_QUANTITY_TIME, time, sizeof time));
     if (curves->left_out)
         fr_text_addf(&p->note, "Curves of %d more ghost widths are not drawn.  ",
                      curves->left_out);
@@ -91,20 +96,22 @@ static void add_texts(struct fr_picture *p, const struct fr_results *results,
 
 static void draw_all(struct fr_picture *p, const struct fr_results *results,
                      const struct fr_curves *curves) {
-    const struct panel panels[] = {
-        {energy_box, fr_results_energy_name(results), FR_QUANTITY_ENERGY, fr_curve_energy},
-        {time_box, fr_results_time_name(results), FR_QUANTITY_TIME, fr_curve_time}};
+    bool energy = fr_results_have_energy(results);
+    const struct panel panels[] = {{energy_box, fr_results_energy_name(results),
+                                    FR_QUANTITY_ENERGY, fr_curve_energy, false},
+                                   {energy ? time_box : alone_box,
+                                    fr_results_time_name(results), FR_QUANTITY_TIME,
+                                    fr_curve_time, true}};
     for (int i = 0; i < curves->count; i++)
         fr_picture_key_room(p, time_box.left + time_box.width + 25, curves->items[i].label);
     add_texts(p, results, curves);
-    for (int i = 0; i < 2; i++) draw_panel(p, &panels[i], results, curves);
+    for (int i = energy ? 0 : 1; i < 2; i++) draw_panel(p, &panels[i], results, curves);
 }
 
 static fr_status draw(struct fr_picture *p, struct fr_results *results,
                       const struct fr_json *root, const struct fr_figure_options *o,
                       struct fr_error *err) {
     struct fr_curves curves = {0};
-    FR_TRY(fr_results_need_energy(results, root, err));
     FR_TRY(fr_along_choose(results, o->along, root, err));
     fr_status status = fr_curves_make(results, true, fr_result_value, CURVES_MAX, &curves, err);
     if (status == FR_OK) draw_all(p, results, &curves);

@@ -172,7 +172,7 @@ static void what_is_needed_and_missing_is_named(void **state) {
     free(bad);
     refuses("gemm", bad = with(fit, "\"dtype\"", "\"x\""), "results.json#/gemm/0/dtype", "");
     free(bad);
-    refuses("energy-time", grid, "results.json#/top", "no configuration has an energy");
+    refuses("pareto", grid, "results.json#/top", "no configuration has an energy");
     refuses("grid", phantom, "results.json#/top", "no configuration has method \"grid\"");
     refuses("grid", bad = with(grid, "breakdown_s", "x"), "results.json#/top", "breakdown_s");
     free(bad);
@@ -570,6 +570,27 @@ static void intervals_are_bands(void **state) {
     free(plain), free(known);
 }
 
+/* Where the cluster states no power there is a time still: of every width, and with nothing of energy. */
+static void time_stands_alone(void **state) {
+    static const double widths_in[] = {0, 3.3};
+    char *plain = read_text(FIXTURES "grid.json");
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct fr_figure_options o = {.output = "alone.svg", .width_in = widths_in[i]};
+        struct fr_error err = {0};
+        if (draw_text("energy-time", plain, "results.json", &o, &err) != FR_OK)
+            fail_msg("%s: %s", err.where, err.detail);
+        char *svg = read_text("alone.svg");
+        holds("alone", svg, "time per iteration");
+        holds("alone", svg, "Least time: ");
+        holds("alone", svg, "energy unavailable");
+        if (strstr(svg, "energy per iteration")) fail_msg("draws an energy that nobody knows");
+        free(svg);
+        unlink("alone.svg");
+    }
+    free(plain);
+}
+
 static void unknown_figures_are_suggested(void **state) {
     const struct fr_figure *figure = NULL;
     struct fr_error err = {0};
@@ -600,6 +621,7 @@ int main(void) {
         cmocka_unit_test(energy_to_a_loss_is_measured_and_predicted),
         cmocka_unit_test(trainings_alone_show_their_minimum),
         cmocka_unit_test(curves_run_along_any_key),
+        cmocka_unit_test(time_stands_alone),
         cmocka_unit_test(unknown_figures_are_suggested),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
