@@ -130,6 +130,7 @@ struct adding {
     struct fr_priced sum;
     struct fr_footprint footprint;
     double idle_s; /* of a pass, that a rank in the mean waits for others */
+    bool splits;   /* weight gradients are passes of their own */
     bool codes;    /* gradients go compressed, where that makes them smaller */
 };
 
@@ -141,6 +142,8 @@ static void begin(const struct fr_job *job, const struct fr_plan *plan,
     a->job = job;
     a->plan = plan;
     a->stage = stage;
+    a->splits =
+        fr_schedule_splits(plan->schedule, &(struct fr_schedule_args){.order = plan->order});
     a->share = share_of(job, plan);
     a->micro_batches = a->share.micro_batches;
     a->price = fr_pricing_make(job, plan, seats, a->micro_batches);
@@ -211,7 +214,7 @@ static void finish(struct adding *a) {
     struct fr_stage *stage = a->stage;
     const struct fr_passes passes = fr_priced_passes(&a->job->cluster.device, &a->sum);
     stage->forward = passes.forward;
-    stage->backward = passes.backward;
+    stage->backward = a->splits ? fr_pass_sum(&passes.input, &passes.weight) : passes.backward;
     stage->weight = passes.weight;
     stage->gradient_s = a->sum.time_s[FR_PASS_ONCE][FR_SPENT_REDUCED] +
                         a->sum.time_s[FR_PASS_ONCE][FR_SPENT_CODED];

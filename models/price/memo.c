@@ -97,7 +97,7 @@ void fr_memo_forget(struct fr_memo *memo, void *result) {
 #define NOT_SEATED                                                                             \
     (LATER | KEY(chunks) | KEY(recompute) | KEY(attention) | KEY(micro_batch) |                \
      KEY(global_batch) | KEY(sequence_parallel) | KEY(overlap_experts) | KEY(overlap_tp) |     \
-      KEY(graphs) | KEY(ghost) | KEY(launches) | KEY(accumulation))
+     KEY(graphs) | KEY(ghost) | KEY(launches) | KEY(accumulation))
 
 static void drop_seated(void *result) {
     struct fr_seated *seated = result;

@@ -280,11 +280,12 @@ static struct fr_pass pass_of(const struct fr_device *device, const double t[FR_
 }
 
 struct fr_passes fr_priced_passes(const struct fr_device *device, const struct fr_priced *sum) {
-    double backward_s[FR_SPENTS];
-    for (int k = 0; k < FR_SPENTS; k++)
-        backward_s[k] = sum->time_s[FR_PASS_INPUT][k] + sum->time_s[FR_PASS_WEIGHT][k] +
-                        sum->time_s[FR_PASS_AGAIN][k];
+    double input_s[FR_SPENTS], backward_s[FR_SPENTS];
+    for (int k = 0; k < FR_SPENTS; k++) {
+        input_s[k] = sum->time_s[FR_PASS_INPUT][k] + sum->time_s[FR_PASS_AGAIN][k];
+        backward_s[k] = input_s[k] + sum->time_s[FR_PASS_WEIGHT][k];
+    }
     return (struct fr_passes){pass_of(device, sum->time_s[FR_PASS_FORWARD]),
-                              pass_of(device, backward_s),
+                              pass_of(device, backward_s), pass_of(device, input_s),
                               pass_of(device, sum->time_s[FR_PASS_WEIGHT])};
 }

@@ -87,9 +87,11 @@ struct fr_priced {
 void fr_work_price(const struct fr_pricing *x, const struct fr_rank_work *work, int from,
                    int to, struct fr_priced *sum);
 
-/** A stage's passes of @p sum, with what shows of that which runs beside something. */
+/** A stage's passes of @p sum, with what shows of that which runs beside something: forward, backward, and the
+ *  two passes that a schedule which splits the backward pass makes of it.  Each has only its own work beside
+ *  what it exchanges, so that the two together never take less than the whole. */
 struct fr_passes {
-    struct fr_pass forward, backward, weight;
+    struct fr_pass forward, backward, input, weight;
 };
 struct fr_passes fr_priced_passes(const struct fr_device *device, const struct fr_priced *sum);
 

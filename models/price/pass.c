@@ -36,10 +36,8 @@ static void add_pass(const struct pricing *x, const struct fr_pass *part, double
     pass->launch_s += part->launch_s + host_shows_s(x, part, host_s, waits_s, idle_s);
 }
 
-static double stalled_s(const struct fr_priced *p, fr_pass_kind from, fr_pass_kind to) {
-    double time_s = 0;
-    for (int k = (int)from; k <= (int)to; k++) time_s += p->time_s[k][FR_SPENT_TP_STALLED];
-    return time_s;
+static double stalled_s(const struct fr_priced *p, fr_pass_kind pass) {
+    return p->time_s[pass][FR_SPENT_TP_STALLED];
 }
 
 /* Is another micro-batch at hand, beside whose passes exchanges run? */
@@ -62,8 +60,15 @@ static bool waits(const struct fr_plan *plan) {
     return plan->graphs == FR_GRAPHS_NONE && !is_cut(plan);
 }
 
-/* Layers, or embedding and logits, whichever takes longer: device or host. */
-static void price_part(const struct pricing *x, int which, struct fr_stage *stage) {
+/* Where what is priced is added. */
+struct priced_stage {
+    struct fr_stage *stage;
+    struct fr_pass *input; /* the first of the two passes of a split backward pass */
+};
+
+/* Layers, or embedding and logits, whichever takes longer: device or host.  Of a backward pass in two parts each
+ * has its own kernels, experts and waits: half of what is launched expert by expert makes weight gradients. */
+static void price_part(const struct pricing *x, int which, const struct priced_stage *to) {
     const struct fr_device *device = &x->job->cluster.device;
     const struct fr_rank_work *work = x->work;
     bool layers = which == LAYERS;
@@ -77,12 +82,18 @@ static void price_part(const struct pricing *x, int which, struct fr_stage *stag
     double experts_s = experts ? work->mixed * device->host_experts_s : 0,
            again = fr_recomputes_layer(x->plan->recompute) ? 1 : 0,
            idle_s = waits(x->plan) ? experts_s : 0;
-    double backward = kernels[FR_PASS_INPUT] + kernels[FR_PASS_WEIGHT] + kernels[FR_PASS_AGAIN];
+    double input = kernels[FR_PASS_INPUT] + kernels[FR_PASS_AGAIN],
+           weight = kernels[FR_PASS_WEIGHT],
+           input_stalls_s = stalled_s(&p, FR_PASS_INPUT) + stalled_s(&p, FR_PASS_AGAIN),
+           weight_stalls_s = stalled_s(&p, FR_PASS_WEIGHT);
+    struct fr_stage *stage = to->stage;
     add_pass(x, &passes.forward, host_of(x, kernels[FR_PASS_FORWARD], graphs, experts_s),
-             stalled_s(&p, FR_PASS_FORWARD, FR_PASS_FORWARD), idle_s, &stage->forward);
-    add_pass(x, &passes.backward, host_of(x, backward, graphs, (2 + again) * experts_s),
-             stalled_s(&p, FR_PASS_INPUT, FR_PASS_AGAIN), again * idle_s, &stage->backward);
-    add_pass(x, &passes.weight, host_of(x, kernels[FR_PASS_WEIGHT], graphs, 0), 0, 0,
+             stalled_s(&p, FR_PASS_FORWARD), idle_s, &stage->forward);
+    add_pass(x, &passes.backward, host_of(x, input + weight, graphs, (2 + again) * experts_s),
+             input_stalls_s + weight_stalls_s, again * idle_s, &stage->backward);
+    add_pass(x, &passes.input, host_of(x, input, graphs, (1 + again) * experts_s),
+             input_stalls_s, again * idle_s, to->input);
+    add_pass(x, &passes.weight, host_of(x, weight, graphs, experts_s), weight_stalls_s, 0,
              &stage->weight);
     stage->common_s += p.common_s;
 }
@@ -96,7 +107,8 @@ static bool makes_logits(const struct fr_rank_work *work) {
 }
 
 /* Measured layers, and logits where measured, as they are: as hosts launched ahead. @return what is left to price */
-static int take_profile(const struct pricing *x, struct fr_stage *stage) {
+static int take_profile(const struct pricing *x, const struct priced_stage *to) {
+    struct fr_stage *stage = to->stage;
     const struct fr_rank_work *work = x->work;
     bool measured = x->plan->method == &fr_method_tensor ||
                     (x->plan->tp == 1 && !x->plan->layer_tp); /* else another division */
@@ -107,17 +119,21 @@ static int take_profile(const struct pricing *x, struct fr_stage *stage) {
     stage->forward.compute_s += work->layers * row->forward_s;
     stage->backward.compute_s += work->layers * row->backward_s;
     stage->weight.compute_s += work->layers * row->backward_s / 2;
+    to->input->compute_s += work->layers * row->backward_s / 2;
     if (row->logits_forward_s < 0) return ENDS;
     if (!makes_logits(work)) return 0; /* the embedding was measured with the logits */
     stage->forward.compute_s += row->logits_forward_s;
     stage->backward.compute_s += row->logits_backward_s;
     stage->weight.compute_s += row->logits_backward_s / 2;
+    to->input->compute_s += row->logits_backward_s / 2;
     return 0;
 }
 
 /* Measured times hold their collectives; what these send is counted all the same. */
 static void count_measured(const struct pricing *x, int left) {
-    struct fr_stage ignored = {0};
+    struct fr_stage stage = {0};
+    struct fr_pass input = {0};
+    const struct priced_stage ignored = {&stage, &input};
     uint32_t unasked = 0;
     struct pricing counting = *x;
     counting.price.extrapolated = &unasked;
@@ -127,7 +143,8 @@ static void count_measured(const struct pricing *x, int left) {
 
 void fr_pass_price(const struct fr_job *job, const struct fr_plan *plan,
                    const struct fr_seats *seats, const struct fr_rank_work *work,
-                   struct fr_stage *stage, uint32_t *extrapolated) {
+                   struct fr_stage *stage, struct fr_pass *input, uint32_t *extrapolated) {
+    const struct priced_stage to = {stage, input};
     double micro_batches = (double)fr_pipeline_micro_batches(job, plan);
     struct pricing x = {.job = job,
                         .plan = plan,
@@ -141,16 +158,12 @@ void fr_pass_price(const struct fr_job *job, const struct fr_plan *plan,
     fr_footprint_price(&footprint, micro_batches, &x.price);
     x.price.sent_B = stage->sent_B;
     x.price.extrapolated = extrapolated;
-    int left = take_profile(&x, stage);
-    if (left & LAYERS) price_part(&x, LAYERS, stage);
-    if (left & ENDS) price_part(&x, ENDS, stage);
+    int left = take_profile(&x, &to);
+    if (left & LAYERS) price_part(&x, LAYERS, &to);
+    if (left & ENDS) price_part(&x, ENDS, &to);
     count_measured(&x, left);
-    if (plan->graphs != FR_GRAPHS_ITERATION) {
-        stage->forward.launch_s += job->cluster.device.host_pass_s;
-        stage->backward.launch_s += job->cluster.device.host_pass_s;
-    }
-    if (plan->forward) stage->backward = stage->weight = (struct fr_pass){0};
-    double pass_s = fr_pass_s(&stage->forward, FR_WITH_LAUNCH) +
-                    fr_pass_s(&stage->backward, FR_WITH_LAUNCH);
-    if (work->idle_ranks > 0) stage->idle_share = work->idle_ranks * stage->common_s / pass_s;
+    struct fr_pass *passes[] = {&stage->forward, &stage->backward, input, &stage->weight};
+    double host_s = plan->graphs != FR_GRAPHS_ITERATION ? job->cluster.device.host_pass_s : 0;
+    for (size_t k = 0; k < sizeof passes / sizeof *passes; k++) passes[k]->launch_s += host_s;
+    if (plan->forward) stage->backward = *input = stage->weight = (struct fr_pass){0};
 }

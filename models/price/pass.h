@@ -34,6 +34,10 @@
  *  The tp ranks wait for one another at every collective, so that the slowest of their hosts
  *  counts: host_skew says how much slower it is, per doubling of tp (our form, after layer times
  *  measured at tp 1 to 8).  The embedding and the logits are a part of their own.
+ *  A schedule that splits the backward pass makes two passes of it (Qi et al., Zero Bubble Pipeline Parallelism,
+ *  ICLR 2024): gradients of inputs with what is done again, and gradients of weights.  Each is priced from its own
+ *  operations and launches, as above, and neither is the rest of the other: where host and device take turns
+ *  to be the slower, max(a, b) + max(c, d) >= max(a + c, b + d), and the two take longer than the whole.
  *  `launch` of a pass holds the kernels' gaps on the device and what of the host's time shows.
  */
 #ifndef FR_MODELS_PRICE_PASS_H
@@ -43,11 +47,12 @@
 #include "models/price/seats.h"
 #include "models/work/transformer.h"
 
-/** Fill forward, backward and weight pass of @p stage from @p work, with tp, cp and ep on @p seats,
+/** Fill forward, whole backward and weight pass of @p stage from @p work, with tp, cp and ep on @p seats,
  *  and what they send.
+ *  @param input  filled: the pass that makes gradients of inputs, where weight gradients have one of their own
  *  @param extrapolated  bits as in fr_outcome; set, never cleared */
 void fr_pass_price(const struct fr_job *job, const struct fr_plan *plan,
                    const struct fr_seats *seats, const struct fr_rank_work *work,
-                   struct fr_stage *stage, uint32_t *extrapolated);
+                   struct fr_stage *stage, struct fr_pass *input, uint32_t *extrapolated);
 
 #endif

@@ -161,6 +161,13 @@ static void code_stage(const struct fr_job *job, const struct fr_plan *plan,
     stage->saved_B = coded.saved_B;
 }
 
+/* Of the passes of a stage's ranks what they wait for those that do common layers. */
+static double idle_share(const struct fr_rank_work *work, const struct fr_stage *stage) {
+    return work->idle_ranks * stage->common_s /
+           (fr_pass_s(&stage->forward, FR_WITH_LAUNCH) +
+            fr_pass_s(&stage->backward, FR_WITH_LAUNCH));
+}
+
 static void price_transformer(const struct fr_job *job, const struct fr_plan *plan,
                               const struct fr_seats *seats, int32_t i, struct fr_pipeline *p,
                               uint32_t *extrapolated) {
@@ -170,6 +177,8 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     const struct fr_rank_work *work = &worked->work;
     const double tied_B = stage->sent_B[FR_SENT_EMBEDDING]; /* of the last, by the first */
     *stage = worked->stage;
+    if (p->splits_backward) stage->backward = fr_pass_sum(&worked->input, &stage->weight);
+    if (work->idle_ranks > 0) stage->idle_share = idle_share(work, stage);
     stage->sent_B[FR_SENT_EMBEDDING] = tied_B;
     *extrapolated |= worked->extrapolated;
     stage->parameters = work->parameters;
@@ -302,7 +311,7 @@ enum { BUCKETS_MAX = 4096 };
 /* Once an iteration.  What goes compressed travels after the codec has seen all of it, besides what
  * goes whole. */
 static void price_gradient(const struct fr_job *job, const struct fr_plan *plan,
-                           const struct fr_seats *seats, struct fr_stage *stage,
+                           const struct fr_seats *seats, bool splits, struct fr_stage *stage,
                            uint32_t *extrapolated) {
     const struct fr_ledger ledger = ledger_of(job, stage, extrapolated);
     double chunks = (double)plan->chunks, parts = 1;
@@ -317,8 +326,9 @@ static void price_gradient(const struct fr_job *job, const struct fr_plan *plan,
     double whole_s = fr_zero_reduce_s(&ledger, plan, seats, stage, parts);
     if (stage->buckets) {
         stage->bucket_s = whole_s / parts; /* the last one has nothing to hide behind */
-        stage->beside_s += fr_device_lost_s(&job->cluster.device, whole_s - stage->bucket_s,
-                                            fr_pass_s(&stage->backward, FR_WITH_ALL));
+        stage->beside_s += fr_device_lost_s(
+            &job->cluster.device, whole_s - stage->bucket_s,
+            fr_pass_s(splits ? &stage->weight : &stage->backward, FR_WITH_ALL));
     }
     stage->gradient_s = whole_s + stage->coded_s;
 }
@@ -367,11 +377,11 @@ static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
         if (!job->workload.n_layers) size_message(job, plan, i, &p->stage[i]);
         add_reduced(&p->stage[i], p);
         p->message_B = fmax(p->message_B, p->stage[i].message_B);
-        price_gradient(job, plan, seats, &p->stage[i], extrapolated);
+        price_gradient(job, plan, seats, p->splits_backward, &p->stage[i], extrapolated);
         if (!transformer) continue;
         double layers =
             (double)fr_transformer_stage_layers(&job->workload.transformer, plan, i);
-        fr_zero_price(job, plan, seats, layers, &p->stage[i], extrapolated);
+        fr_zero_price(job, plan, seats, layers, p->splits_backward, &p->stage[i], extrapolated);
         fr_offload_price(job, plan, layers, p->splits_backward, &p->stage[i]);
     }
     fr_codec_price_messages(job, plan, p, extrapolated);

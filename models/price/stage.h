@@ -40,9 +40,11 @@ struct fr_pass {
 
 struct fr_stage {
     struct fr_pass forward;
-    struct fr_pass backward; /**< whole */
-    struct fr_pass weight;   /**< the part of it that makes weight gradients */
-    double message_B;        /**< that one rank sends to stage i + 1 mod P, each way */
+    /** Whole.  Where the schedule splits it, the sum of two passes that were priced apart: that of gradients
+     *  of inputs, and ... */
+    struct fr_pass backward;
+    struct fr_pass weight; /**< ... that of weight gradients */
+    double message_B;      /**< that one rank sends to stage i + 1 mod P, each way */
     double gathered_B; /**< of which it makes this much over tp on arrival; 0: not gathered */
     double message_s;  /**< time of both */
     double message_rows, message_columns;    /**< the matrix that message_B is */
@@ -70,9 +72,9 @@ struct fr_stage {
     /** What shows after the optimiser of exchanges over dp beside passes: the gather of updated parameters,
      *  and what passes lose to gradients in buckets (models/price/zero.h). */
     double beside_s;
-    double gradient_B;    /**< over the replicas */
-    double expert_B;      /**< of experts, over their copies, besides */
-    double common_B;      /**< gradients all-reduced over tp x dp, besides */
+    double gradient_B; /**< over the replicas */
+    double expert_B;   /**< of experts, over their copies, besides */
+    double common_B;   /**< gradients all-reduced over tp x dp, besides */
     double grid_B[3]; /**< of a transformer's groups on grids of their own, over their copies */
     double common_s;  /**< of its products, those of common layers (method subgraph) */
     double idle_share; /**< of its ranks' passes spent waiting for others of the stage */
@@ -130,6 +132,14 @@ static inline double fr_pass_s(const struct fr_pass *pass, int with) {
            (with & FR_WITH_EP ? pass->ep_s : 0) + (with & FR_WITH_GRADIENTS ? pass->dp_s : 0) +
            (with & FR_WITH_OFFLOAD ? pass->host_s : 0) +
            (with & FR_WITH_MESSAGES ? pass->pp_s : 0);
+}
+
+/** Both passes, one after the other. */
+static inline struct fr_pass fr_pass_sum(const struct fr_pass *a, const struct fr_pass *b) {
+    return (struct fr_pass){a->compute_s + b->compute_s, a->launch_s + b->launch_s,
+                            a->tp_s + b->tp_s,           a->cp_s + b->cp_s,
+                            a->ep_s + b->ep_s,           a->dp_s + b->dp_s,
+                            a->host_s + b->host_s,       a->pp_s + b->pp_s};
 }
 
 /** What of it is communication [s]. */

@@ -30,9 +30,11 @@ static void make(const struct fr_job *job, const struct fr_plan *plan,
                  const struct fr_seats *seats, int64_t i, struct fr_worked *worked) {
     worked->extrapolated = 0;
     memset(&worked->stage, 0, sizeof worked->stage);
+    worked->input = (struct fr_pass){0};
     plan->method->stage(&job->workload, plan, i, &worked->work);
     if (plan->forward) fr_work_keep_forward(&worked->work);
-    fr_pass_price(job, plan, seats, &worked->work, &worked->stage, &worked->extrapolated);
+    fr_pass_price(job, plan, seats, &worked->work, &worked->stage, &worked->input,
+                  &worked->extrapolated);
 }
 
 /* The first of the stages that do the same stands for them. */

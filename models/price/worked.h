@@ -14,6 +14,8 @@
 struct fr_worked {
     struct fr_rank_work work;
     struct fr_stage stage; /**< its passes and what they send; nothing else */
+    struct fr_pass
+        input; /**< that makes gradients of inputs, where the schedule splits the backward pass */
     uint32_t extrapolated;
 };
 

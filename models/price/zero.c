@@ -84,11 +84,12 @@ static double shows_s(const struct copies *c, const struct fr_device *device, do
 
 /* Zero 2 and 3: in every pass. */
 static void price_passes(const struct copies *c, const struct fr_device *device,
-                         double micro_batches, struct fr_stage *stage) {
+                         double micro_batches, bool splits, struct fr_stage *stage) {
     struct copies each = *c;
     each.ledger.times = micro_batches;
     double forward_s = fr_pass_s(&stage->forward, FR_WITH_ALL),
-           backward_s = fr_pass_s(&stage->backward, FR_WITH_ALL);
+           backward_s = fr_pass_s(&stage->backward, FR_WITH_ALL),
+           weight_s = fr_pass_s(&stage->weight, FR_WITH_ALL);
     if (c->plan->forward) {
         stage->forward.dp_s = shows_s(c, device, gather_s(&each, c->layers), forward_s);
         stage->working_B += held_B(c, c->parameters_B);
@@ -97,20 +98,24 @@ static void price_passes(const struct copies *c, const struct fr_device *device,
     double scattered_s =
         each_s(&each.ledger, c->seats, FR_OP_REDUCE_SCATTER, c->gradients_B, c->layers, true);
     stage->working_B += held_B(c, c->gradients_B);
+    if (splits) stage->weight.dp_s = shows_s(c, device, scattered_s, weight_s);
     if (c->plan->zero == 2) {
-        stage->backward.dp_s = shows_s(c, device, scattered_s, backward_s);
+        stage->backward.dp_s =
+            splits ? stage->weight.dp_s : shows_s(c, device, scattered_s, backward_s);
         return;
     }
     double gathered_s = gather_s(&each, c->layers); /* forward; and once more backward */
     gather_s(&each, c->layers);
     stage->working_B += held_B(c, c->parameters_B);
     stage->forward.dp_s = shows_s(c, device, gathered_s, forward_s);
-    stage->backward.dp_s = shows_s(c, device, gathered_s + scattered_s, backward_s);
+    stage->backward.dp_s =
+        splits ? shows_s(c, device, gathered_s, backward_s - weight_s) + stage->weight.dp_s
+               : shows_s(c, device, gathered_s + scattered_s, backward_s);
 }
 
 void fr_zero_price(const struct fr_job *job, const struct fr_plan *plan,
-                   const struct fr_seats *seats, double layers, struct fr_stage *stage,
-                   uint32_t *extrapolated) {
+                   const struct fr_seats *seats, double layers, bool splits,
+                   struct fr_stage *stage, uint32_t *extrapolated) {
     const struct fr_device *device = &job->cluster.device;
     double value_B = fr_dtype_size_B(job->workload.weight_dtype);
     struct copies c = {.plan = plan,
@@ -127,7 +132,7 @@ void fr_zero_price(const struct fr_job *job, const struct fr_plan *plan,
     bool beside = plan->overlap;
     if (plan->zero == 0 || (plan->forward && plan->zero < 3)) return;
     if (plan->zero >= 2)
-        price_passes(&c, device, (double)fr_pipeline_micro_batches(job, plan), stage);
+        price_passes(&c, device, (double)fr_pipeline_micro_batches(job, plan), splits, stage);
     if (plan->zero == 3) return;
     double gathered_s = gather_s(&c, beside ? c.layers : 1);
     stage->beside_s += beside ? fr_device_beside_s(device, gathered_s, forward_s) : gathered_s;

@@ -29,6 +29,9 @@
  *  layers.  Zero 2 and 3 go layer by layer, and hold two layers at a time whole: the one at work
  *  and the one on its way.
  *
+ *  Where weight gradients are passes of their own, parameters are gathered beside the passes before them, and
+ *  gradients scattered beside theirs.
+ *
  *  What runs beside a pass shows as far as it outlasts it, and takes from the pass the device's
  *  `interference` of the rest; the first layer's gather and the last
  *  layer's scatter have nothing to hide behind.  So it is in zero 2 and 3 whatever `overlap` says;
@@ -56,9 +59,10 @@ double fr_zero_reduce_s(const struct fr_ledger *ledger, const struct fr_plan *pl
 
 /** Price what the plan's zero gathers and scatters besides the gradients' one reduction an
  *  iteration; stage's passes and gradients are priced.
- *  @param layers  of the stage, gathered one by one */
+ *  @param layers  of the stage, gathered one by one
+ *  @param splits  weight gradients are passes of their own */
 void fr_zero_price(const struct fr_job *job, const struct fr_plan *plan,
-                   const struct fr_seats *seats, double layers, struct fr_stage *stage,
-                   uint32_t *extrapolated);
+                   const struct fr_seats *seats, double layers, bool splits,
+                   struct fr_stage *stage, uint32_t *extrapolated);
 
 #endif

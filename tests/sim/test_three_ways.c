@@ -8,169 +8,7 @@
 #include "models/work/method.h"
 #include "models/work/operation.h"
 #include "sim/run.h"
-#include "tests/job.h"
-#include "tests/plan_values.h"
-
-/* ---- plans ------------------------------------------------------------------------------------- */
-
-static const struct {
-    const char *cluster, *model, *sets;
-} starts[] = {
-    {"dgx-a100", "gpt-2", "micro_batch=1 global_batch=16"},
-    {"a100-hdr", "gpt-2.5b", "micro_batch=1 global_batch=32"},
-    {"a100-hdr", "gpt-8.3b", "micro_batch=1 global_batch=16 tp=2 pp=4 recompute=full"},
-    {"dgx-h100", "llama-3-8b", "micro_batch=1 global_batch=16 attention=flash"},
-    {"dgx-h100", "mixtral-8x7b", "micro_batch=1 global_batch=16 attention=flash dp=4 ep=4"},
-    {"dgx-a100", "mixtral-8x7b", "micro_batch=2 global_batch=16 method=grid tp=2 dp=4 ep=2"},
-    {"lassen", "t5-large-mod", "global_batch=16 method=subgraph tp=4"},
-    {"lassen", "gpt-2", "global_batch=16 method=subgraph tp=2 branches=attention"},
-    {"dgx-a100", "gpt-2", "micro_batch=2 global_batch=16 method=grid tp=2"},
-    {"dgx-a100", "gpt-2", "micro_batch=1 global_batch=16 method=phantom tp=2 ghost=8"},
-    {"a100-hdr", "gpt-2.5b", "micro_batch=2 global_batch=16 method=grid tp=2 layer_tp=[2,1,2]"},
-    {"a100-hdr", "gpt-2.5b",
-     "micro_batch=4 global_batch=16 method=grid tp=4 dp=2 layer_tp=[1,4,2] divide=pairs"},
-    {"a100-hdr", "gpt-2.5b",
-     "micro_batch=1 global_batch=16 pp=4 schedule=interleaved chunks=2"},
-    {"dgx-a100", "gpt-2", "micro_batch=1 global_batch=16 pp=2 schedule=dualpipe-v chunks=2"},
-    {"dgx-a100", "gpt-2",
-     "micro_batch=1 global_batch=16 pp=4 schedule=zero-bubble-v chunks=2 "
-     "compression.backward.scope=all"},
-    {"dgx-a100", "gpt-2",
-     "micro_batch=1 global_batch=16 pp=4 schedule=zero-bubble-v chunks=2 "
-     "compression.backward.scope=epilogue"},
-    {"dgx-a100", "gpt-2",
-     "micro_batch=1 global_batch=16 pp=2 schedule=dualpipe-v chunks=2 "
-     "compression.backward.scope=epilogue"},
-    {"dgx-a100", "gpt-2",
-     "micro_batch=1 global_batch=16 pp=4 dp=2 compression.backward.scope=epilogue "
-     "compression.gradient.stages=2"},
-    {"dgx-a100", "gpt-2",
-     "micro_batch=1 global_batch=16 pp=4 schedule=interleaved chunks=3 "
-     "compression.backward.scope=epilogue"},
-    {"dgx-a100", "gpt-2", "micro_batch=1 global_batch=16 pp=2 dp=4 zero=2 overlap=gradient"},
-    {"dgx-a100", "gpt-2", "micro_batch=1 global_batch=16 pp=2 clock=slack"},
-    {"dgx-a100", "gpt-2",
-     "micro_batch=1 global_batch=16 pp=4 clock=slack compression.backward.scope=all"},
-    {"dgx-a100", "gpt-2", "micro_batch=1 global_batch=16 pp=2 offload=all recompute=full"},
-    {"dgx-a100", "gpt-2",
-     "micro_batch=1 global_batch=16 pp=4 schedule=zero-bubble-v chunks=2 "
-     "compression.forward.rank=8 compression.backward.scope=epilogue"},
-    {"dgx-a100", "gpt-2", "micro_batch=1 global_batch=16 model.lora_rank=8"},
-    {"dgx-h100", "mixtral-8x7b",
-     "micro_batch=1 global_batch=16 dp=4 ep=2 attention=flash model.lora_rank=16"},
-    {"dgx-h100", "deepseek-v3",
-     "micro_batch=1 global_batch=16 dp=4 ep=4 pp=2 attention=flash model.layers=12"},
-    {"dgx-h100", "llama-3-8b",
-     "micro_batch=1 global_batch=16 pp=2 tp=2 attention=flash model.predicted_tokens=1"},
-    {"dgx-h100", "nemotron-3-nano",
-     "micro_batch=1 global_batch=16 pp=2 dp=4 ep=2 attention=flash model.layers=24"},
-    {"frontier", "ffn-4096", "tp=4 global_batch=64"},
-    {"frontier", "ffn-4096",
-     "tp=2 dp=2 pp=2 method=phantom ghost=8 micro_batch=8 global_batch=64"},
-    {"frontier", "ffn-4096",
-     "tp=2 pp=2 dp=2 micro_batch=8 global_batch=64 "
-     "compression.backward.scope=all compression.gradient.stages=1"},
-};
-
-static const struct {
-    const char *key, *values;
-} keys[] = {
-    {"tp", "1|2|4"},
-    {"dp", "1|2|4"},
-    {"pp", "1|2|4|3"},
-    {"cp", "1|2"},
-    {"divide", "rows|pairs"},
-    {"layer_tp", "[1,2,2]|[2,1,2]|[2,2,1]|[4,2,1]"},
-    {"context", "ring|all-to-all"},
-    {"ep", "1|2|4"},
-    {"schedule", "1f1b|gpipe|interleaved|zero-bubble|1f1b-double|zero-bubble-v|dualpipe-v"},
-    {"chunks", "1|2|3"},
-    {"pass", "both|forward"},
-    {"compression.backward.scope", "none|epilogue|all"},
-    {"compression.backward.rank", "1|8|64"},
-    {"compression.forward.rank", "0|8|64"},
-    {"offload", "none|activations|optimizer|all"},
-    {"graphs", "none|layers|iteration"},
-    {"compression.embedding", "separate|fused"},
-    {"compression.gradient.stages", "0|1|2|4"},
-    {"compression.gradient.rank", "1|32|256"},
-    {"compression.codec", "powersgd|topk"},
-    {"sequence_parallel", "true|false"},
-    {"overlap_tp", "true|false"},
-    {"overlap_experts", "true|false"},
-    {"dispatch_ranks", "0|1|2"},
-    {"attention", "plain|flash"},
-    {"zero", "0|1|2|3"},
-    {"zero_ranks", "0|2"},
-    {"overlap", "none|gradient"},
-    {"bucket", "1 MB|25 MiB|1 GB"},
-    {"recompute", "none|selective|full"},
-    {"accumulation", "fused|apart"},
-    {"launches", "ahead|blocking"},
-    {"micro_batch", "1|2|4"},
-    {"global_batch", "16|32|64"},
-    {"rank_order", "tp-pp-dp|tp-dp-pp"},
-    {"placement", "linear|round-robin|by-axis:pp-dp-tp"},
-    {"clock", "full|slack|1.2 GHz"},
-    {"model.lora_rank", "4|16"},
-    {"power_cap", "none|300 W"},
-    {"cluster.device.fixed", "0 s|30 ms"},
-    {"cluster.device.launch", "0 s|20 us"},
-    {"cluster.levels.1.bandwidth", "1 GB/s|100 GB/s"},
-};
-
-enum { WORDS = 32, WORD = 96 };
-
-struct words {
-    char word[WORDS][WORD];
-    int n;
-};
-
-/* A key that is there already gets the new value. */
-static void say(struct words *w, const char *key, const char *value, int n) {
-    int at = 0;
-    size_t length = strlen(key);
-    while (at < w->n && (strncmp(w->word[at], key, length) != 0 || w->word[at][length] != '='))
-        at++;
-    if (at == WORDS) return;
-    w->n += at == w->n;
-    snprintf(w->word[at], WORD, "%s=%.*s", key, n, value);
-}
-
-static void draw(uint64_t *dice, struct words *w, size_t *start) {
-    *w = (struct words){.n = 0};
-    *start = fr_test_random(dice, sizeof starts / sizeof *starts);
-    for (const char *at = starts[*start].sets; *at;) {
-        int n = (int)strcspn(at, " "), k = (int)strcspn(at, "=");
-        char key[WORD];
-        snprintf(key, sizeof key, "%.*s", k, at);
-        say(w, key, at + k + 1, n - k - 1);
-        at += n + (at[n] == ' ');
-    }
-    for (uint64_t n = fr_test_random(dice, 5); n-- > 0;) {
-        size_t k = fr_test_random(dice, sizeof keys / sizeof *keys);
-        const char *value = keys[k].values;
-        int bars = 0;
-        for (const char *c = value; *c; c++) bars += *c == '|';
-        for (uint64_t skip = fr_test_random(dice, (uint64_t)bars + 1); skip-- > 0;)
-            value = strchr(value, '|') + 1;
-        say(w, keys[k].key, value, (int)strcspn(value, "|"));
-    }
-}
-
-static bool load(const struct words *w, size_t start, struct fr_job *job) {
-    const char *sets[WORDS + 4] = {"model.defaults=2019", "cluster.device.memory=0 B",
-                                   "cluster.device.host_link=25 GB/s",
-                                   "cluster.device.host_bandwidth=100 GB/s"};
-    struct fr_job_names names = {
-        .cluster = starts[start].cluster, .model = starts[start].model, .sets = sets};
-    struct fr_error err = {0};
-    names.n_sets = 4;
-    for (int i = 0; i < w->n; i++) sets[names.n_sets++] = w->word[i];
-    if (fr_job_load(&names, job, &err) == FR_OK) return true;
-    fr_job_free(job);
-    return false;
-}
+#include "tests/drawn_plans.h"
 
 #define NEAR(what, got, want, off)                                                             \
     FR_TRUE(fabs((got) - (want)) <= (off), "%s: %s %.17g, %.17g", told, what, (double)(got),   \
@@ -431,18 +269,19 @@ static void same(const struct fr_outcome *a, const struct fr_outcome *b, const c
 static void random_plans(void **state) {
     enum { PLANS = 4000 };
     uint64_t dice = 0x9e3779b97f4a7c15u;
-    int priced = 0, pipelines = 0, whole = 0, of_start[sizeof starts / sizeof *starts] = {0};
+    int priced = 0, pipelines = 0, whole = 0,
+        of_start[sizeof drawn_starts / sizeof *drawn_starts] = {0};
     (void)state;
     for (int k = 0; k < PLANS; k++) {
-        struct words words;
+        struct drawn words;
         struct fr_job job;
         struct fr_outcome closed;
         struct fr_simulation event;
         struct fr_settled settled;
-        char told[WORDS * WORD] = "";
+        char told[DRAWN_WORDS * DRAWN_WORD] = "";
         size_t start;
-        draw(&dice, &words, &start);
-        if (!load(&words, start, &job)) continue;
+        drawn_plan(&dice, &words, &start);
+        if (!drawn_load(&words, start, &job)) continue;
         fr_cost(&job, &job.plan, &closed);
         if (closed.reasons) {
             fr_job_free(&job);
@@ -450,7 +289,8 @@ static void random_plans(void **state) {
         }
         for (int i = 0; i < words.n; i++)
             snprintf(told + strlen(told), sizeof told - strlen(told), "%s ", words.word[i]);
-        snprintf(told + strlen(told), sizeof told - strlen(told), "of %s", starts[start].model);
+        snprintf(told + strlen(told), sizeof told - strlen(told), "of %s",
+                 drawn_starts[start].model);
         priced++, of_start[start]++;
         fr_status status = fr_simulate(&job, &job.plan, NULL, &event, NULL);
         if (status == FR_OK) {
@@ -473,7 +313,7 @@ static void random_plans(void **state) {
     }
     FR_TRUE(priced > PLANS / 3 && pipelines > PLANS / 4 && whole > PLANS / 3, "%d, %d, %d",
             priced, pipelines, whole);
-    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+    for (size_t i = 0; i < sizeof drawn_starts / sizeof *drawn_starts; i++)
         FR_TRUE(of_start[i] > 5, "%zu: %d", i, of_start[i]);
 }
 
