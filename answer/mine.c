@@ -18,9 +18,9 @@ static bool says(const struct fr_mine *mine, const char *key) {
     return fr_json_present(&member);
 }
 
-/* What the plan leaves open: replicas, and the batch. */
-static fr_status complete(const struct fr_job *job, int64_t ranks, struct fr_mine *mine,
-                          struct fr_error *err) {
+/* What the ranks and the job say of the plan: replicas, and the batch. */
+static fr_status take_rest(const struct fr_job *job, int64_t ranks, struct fr_mine *mine,
+                           struct fr_error *err) {
     struct fr_plan *plan = &mine->plan;
     int64_t others = fr_plan_ranks(plan) / plan->dp;
     if (!plan->global_batch) plan->global_batch = job->plan.global_batch;
@@ -44,7 +44,8 @@ fr_status fr_mine_read(const struct fr_job *job, const char *name, int64_t ranks
     snprintf(mine->name, sizeof mine->name, "%s", fr_preset_or_file_shown("plan", name));
     FR_TRY(fr_preset_or_file_read("plan", name, &mine->document, err));
     FR_TRY(fr_plan_read(mine->document, &mine->plan, &mine->lists, err));
-    FR_TRY(complete(job, ranks, mine, err));
+    FR_TRY(take_rest(job, ranks, mine, err));
+    fr_job_complete_plan(job, mine->document, &mine->plan);
     fr_cost_chosen(job, &mine->plan, &mine->outcome);
     return FR_OK;
 }

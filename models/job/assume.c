@@ -29,7 +29,7 @@ static void take_overlap(struct fr_job *job) {
 
 static void take_gradients(struct fr_job *job) {
     struct fr_workload *w = &job->workload;
-    if (w->gradient_said || job->plan.zero == 0 || fr_dtype_size_B(w->dtype) > 2) return;
+    if (w->gradient_said || fr_dtype_size_B(w->dtype) > 2) return;
     w->gradient_dtype = FR_BF16;
     job->assumed_gradients = true;
 }

@@ -9,7 +9,7 @@
  *      sequence_parallel  true where tp > 1 (Korthikanti et al. 2022)
  *      overlap            gradient where replicas reduce, but with zero 3, whose exchanges are beside the
  *                         passes already, with compression, and where launches block
- *      gradients          of 16 bits where zero >= 1, unless the model says
+ *      gradients          of 16 bits, unless the model says: whatever the plan, since plans of one model share it
  *
  *  What was taken so is kept, to be printed beside the answer. */
 #ifndef FR_MODELS_JOB_ASSUME_H

@@ -11,7 +11,12 @@
 #include "models/job/preset.h"
 #include "models/workload/family.h"
 
-enum { CLUSTER, MODEL, PLAN, N_DOCUMENTS };
+enum {
+    CLUSTER = FR_JOB_CLUSTER,
+    MODEL = FR_JOB_MODEL,
+    PLAN = FR_JOB_PLAN,
+    N_DOCUMENTS = FR_JOB_DOCUMENTS
+};
 static const char *const prefixes[] = {"cluster", "model", "plan"};
 
 /* Which document a KEY of --set is about; *rest is the path inside.  A bare KEY is the plan's,
@@ -98,6 +103,22 @@ void fr_job_fill(const struct fr_job *job, struct fr_plan *plan) {
         plan->micro_batch = plan->tp;
 }
 
+void fr_job_complete(struct fr_job *job) {
+    if (job->workload.stages.listed && !fr_job_plan_says(job, "pp"))
+        job->plan.pp = job->workload.stages.listed; /* listed stages say how many there are */
+    fr_job_assume(job);
+}
+
+void fr_job_complete_plan(const struct fr_job *job, struct fr_json_document *said,
+                          struct fr_plan *plan) {
+    struct fr_job own = *job;
+    own.documents[PLAN] = said;
+    own.plan = *plan;
+    own.assumed = 0;
+    fr_job_complete(&own);
+    *plan = own.plan;
+}
+
 fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,
                       struct fr_error *err) {
     *job = (struct fr_job){.plan = fr_plan_default()};
@@ -111,12 +132,7 @@ fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,
     if (job->documents[MODEL])
         FR_TRY(fr_model_read(job->documents[MODEL], &job->workload, err));
     FR_TRY(fr_plan_read(job->documents[PLAN], &job->plan, &job->lists, err));
-    if (job->workload.stages.listed) { /* listed stages say how many there are */
-        struct fr_json root = fr_json_root(job->documents[PLAN]);
-        struct fr_json pp = fr_json_member(&root, "pp");
-        if (!fr_json_present(&pp)) job->plan.pp = job->workload.stages.listed;
-    }
-    fr_job_assume(job);
+    fr_job_complete(job);
     int groups = job->workload.transformer.layers > 0 ? FR_GRIDS : job->workload.n_layers;
     if (job->documents[MODEL] && job->plan.layer_tp && job->plan.n_layer_tp != groups) {
         struct fr_json root = fr_json_root(job->documents[PLAN]);

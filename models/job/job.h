@@ -8,13 +8,16 @@
 #include "models/plan/plan.h"
 #include "models/workload/workload.h"
 
+/** Which of a job's documents. */
+enum { FR_JOB_CLUSTER, FR_JOB_MODEL, FR_JOB_PLAN, FR_JOB_DOCUMENTS };
+
 struct fr_job {
     struct fr_cluster cluster;
     struct fr_workload workload;
     struct fr_plan plan;
     char cluster_from[256], model_from[256]; /**< as the user named them */
     struct fr_plan_lists lists;
-    struct fr_json_document *documents[3];
+    struct fr_json_document *documents[FR_JOB_DOCUMENTS];
     uint64_t assumed; /**< keys of the plan that models/job/assume.h filled: bit i for row i */
     bool assumed_gradients; /**< and the width of gradients */
     char *const *varied; /**< n_varied "KEY=VALUE" of a search that tell this job from others */
@@ -66,6 +69,13 @@ struct fr_job_names {
 fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,
                       struct fr_error *err);
 void fr_job_free(struct fr_job *job);
+
+/** Complete the plan of @p job where its document says nothing: the one place, whatever the verb. */
+void fr_job_complete(struct fr_job *job);
+
+/** The same of a plan that was read from @p said beside that of @p job, on its cluster and model. */
+void fr_job_complete_plan(const struct fr_job *job, struct fr_json_document *said,
+                          struct fr_plan *plan);
 
 /** The model's document, with the changes of --set; NULL without a model. */
 const struct fr_json_document *fr_job_model(const struct fr_job *job);
