@@ -12,9 +12,38 @@ fr_status fr_runs_none(const struct fr_runs *runs, const char *first, struct fr_
     return FR_ERR_INPUT;
 }
 
-fr_status fr_app_runs(const struct fr_args *args, struct fr_runs *runs, struct fr_error *err) {
+/* All rows on one cluster, or each on its own. */
+static fr_status ask_clusters(const struct fr_args *args, struct fr_asked *asked,
+                              struct fr_job *job, struct fr_runs *runs, struct fr_error *err) {
+    const struct fr_job_names names = {.cluster = fr_args_get(args, "cluster"),
+                                       .sets = asked->sets,
+                                       .n_sets = fr_args_all(args, "set", asked->sets)};
+    if (names.cluster) {
+        FR_TRY(fr_job_load(&names, job, err));
+        runs->ask.on = &job->cluster;
+        return FR_OK;
+    }
+    FR_TRY(fr_own_cluster(asked->own, NULL, err));
+    runs->ask.placed = runs->ask.needed = true;
+    runs->ask.cluster = *asked->own ? asked->own : NULL;
+    runs->ask.sets = asked->sets;
+    runs->ask.n_sets = names.n_sets;
+    return FR_OK;
+}
+
+fr_status fr_app_runs(const struct fr_args *args, struct fr_asked *asked, struct fr_job *job,
+                      struct fr_runs *runs, struct fr_error *err) {
+    static const char *const years[] = {"2019", "modern", NULL};
     const char *files[FR_ARGS_MAX], *first = NULL;
+    int year = -1;
     FR_TRY(fr_args_required(args, "runs", &first, err));
+    FR_TRY(fr_args_choice(args, "defaults", years, &year, err));
+    if (args->n_words > 0)
+        return fr_fail(err, FR_ERR_USAGE, NULL, "unexpected word \"%.64s\"", args->word[0]);
+    FR_TRY(ask_clusters(args, asked, job, runs, err));
+    runs->ask.defaults = year >= 0 ? years[year] : NULL;
+    runs->ask.where = asked->where;
+    runs->ask.n_where = fr_args_all(args, "where", asked->where);
     int n = fr_args_all(args, "runs", files);
     for (int i = 0; i < n; i++) FR_TRY(fr_runs_read(files[i], NULL, runs, err));
     return runs->count ? FR_OK : fr_runs_none(runs, first, err);

@@ -1,13 +1,35 @@
 /** @file
- *  Measured runs named on the command line. */
+ *  Measured runs named on the command line, and the clusters that they are on.
+ *
+ *  With --cluster all rows are on that cluster.  Without it each row is on its own, one that names none on the user's
+ *  default cluster, else it is left out and reported.  --set changes all of these clusters, --where keeps some rows,
+ *  --defaults says where rows that name none start from. */
 #ifndef FR_APP_RUNS_H
 #define FR_APP_RUNS_H
 
-#include "app/options.h"
+#include "app/load.h"
 #include "calibrate/runs/runs.h"
 
-/** Read every --runs (one at least).  Free with fr_runs_free, also on error. */
-fr_status fr_app_runs(const struct fr_args *args, struct fr_runs *runs, struct fr_error *err);
+#define FR_OPTION_RUNS                                                                         \
+    { "runs", "FILE", "measured runs: a runs.csv, or a published file; may be repeated", 'r' }
+#define FR_OPTION_WHERE                                                                        \
+    {                                                                                          \
+        "where", "COLUMN=VALUE", "only rows with this value; may be repeated: all must hold",  \
+            'w'                                                                                \
+    }
+#define FR_OPTION_DEFAULTS                                                                     \
+    { "defaults", "YEAR", "modern (today's software) or 2019, for rows that do not say", 0 }
+
+/** What the words of the command line are kept in while runs are read. */
+struct fr_asked {
+    const char *sets[FR_ARGS_MAX], *where[FR_ARGS_MAX];
+    char own[FR_OWN_PATH_B];
+};
+
+/** Load --cluster into @p job, if it is given, and read every --runs (one at least).  Free with fr_job_free and
+ *  fr_runs_free, also on error. */
+fr_status fr_app_runs(const struct fr_args *args, struct fr_asked *asked, struct fr_job *job,
+                      struct fr_runs *runs, struct fr_error *err);
 
 /** No row of the files read can be used: the reasons, in one sentence.  @return FR_ERR_INPUT. */
 fr_status fr_runs_none(const struct fr_runs *runs, const char *first, struct fr_error *err);

@@ -94,6 +94,22 @@ static void json_refused(struct fr_json_writer *w, const char *name, const int *
     fr_json_end_object(w);
 }
 
+/* ---- clusters ------------------------------------------------------------------------------ */
+
+/* That all runs are on; NULL: several. */
+static const struct fr_cluster *one_cluster(const struct fr_scoring *s) {
+    const struct fr_cluster *one = s->runs.items[0].cluster;
+    for (int i = 1; i < s->runs.count; i++)
+        if (s->runs.items[i].cluster != one) return NULL;
+    return one;
+}
+
+static bool all_tuned(const struct fr_scoring *s) {
+    for (int i = 0; i < s->runs.count; i++)
+        if (!s->runs.items[i].cluster->tuning.present) return false;
+    return true;
+}
+
 /* ---- output ------------------------------------------------------------------------------ */
 
 static void json_score(struct fr_json_writer *w, const struct fr_score *s) {
@@ -168,6 +184,8 @@ static void json_rows(struct fr_json_writer *w, const struct fr_scoring *s) {
         fr_json_begin_object(w);
         fr_json_add_string(w, "id", row->id);
         fr_json_add_string(w, "group", row->group);
+        fr_json_add_string(w, "cluster", s->runs.items[i].cluster->name);
+        fr_json_add_string(w, "assumed", s->runs.items[i].assumed);
         if (s->columns[0]) fr_json_add_string(w, "key", s->key[i]);
         fr_json_add_number(w, "measured_s", row->measured_s);
         fr_json_add_number(w, "predicted_s", row->predicted_s);
@@ -220,10 +238,12 @@ fr_status fr_scoring_json(const struct fr_scoring *s, struct fr_text *text,
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "schema", "forerun/score/1");
     fr_json_add_string(&w, "version", FR_VERSION);
-    fr_json_add_string(&w, "cluster", s->job.cluster.name);
-    fr_json_add_string(&w, "cluster_source", s->job.cluster.source);
+    if (one_cluster(s)) {
+        fr_json_add_string(&w, "cluster", one_cluster(s)->name);
+        fr_json_add_string(&w, "cluster_source", one_cluster(s)->source);
+    }
     json_by(&w, s);
-    fr_json_add_bool(&w, "tuned", s->job.cluster.tuning.present);
+    fr_json_add_bool(&w, "tuned", all_tuned(s));
     FR_TRY(each_score(s, json_visit, &g, err));
     fr_json_end_array(&w);
     FR_TRY(json_energy(&w, s, err));
@@ -291,15 +311,34 @@ static fr_status print_memory(const struct fr_scoring *s, struct fr_text *text,
     return FR_OK;
 }
 
+/* What rows left open, the same words once: the first few, then how many more. */
+static void print_assumed(const struct fr_scoring *s, struct fr_text *text) {
+    enum { SHOWN = 3 };
+    int different = 0;
+    for (int i = 0; i < s->runs.count; i++) {
+        const char *assumed = s->runs.items[i].assumed;
+        int rows = 0, k = 0;
+        while (strcmp(s->runs.items[k].assumed, assumed) != 0) k++;
+        if (!*assumed || k < i || ++different > SHOWN) continue;
+        for (; k < s->runs.count; k++) rows += strcmp(s->runs.items[k].assumed, assumed) == 0;
+        fr_text_addf(text, "%d row%s leave%s open, assumed as predict does: %s\n", rows,
+                     rows == 1 ? "" : "s", rows == 1 ? "s" : "", assumed);
+    }
+    if (different > SHOWN)
+        fr_text_addf(text, "and %d other ways of completing rows (--json: assumed)\n",
+                     different - SHOWN);
+}
+
 fr_status fr_scoring_print(const struct fr_scoring *s, struct fr_text *text,
                            struct fr_error *err) {
     const struct fr_refused *refused = &s->refused;
+    const struct fr_cluster *one = one_cluster(s);
     fr_runs_print_skipped(&s->runs, text);
     print_refused(refused, text);
-    if (!s->job.cluster.tuning.present)
+    print_assumed(s, text);
+    if (one && !one->tuning.present)
         fr_text_addf(text, "this cluster was not tuned: intervals are as wide as %s\n",
-                     s->job.cluster.widths.present ? "its widths and the priors"
-                                                   : "the priors");
+                     one->widths.present ? "its widths and the priors" : "the priors");
     fr_text_addf(text, "\n" NAME "%5s%9s%9s%9s%9s%7s%9s%9s%9s\n", "runs", "n", "mape", "median",
                  "p90", "bias", "tau", "regret", "worst", "covered");
     FR_TRY(each_score(s, text_visit, text, err));

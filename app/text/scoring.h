@@ -3,6 +3,7 @@
 #ifndef FR_APP_TEXT_SCORING_H
 #define FR_APP_TEXT_SCORING_H
 
+#include "app/runs.h"
 #include "base/text.h"
 #include "calibrate/runs/runs.h"
 #include "calibrate/runs/score.h"
@@ -19,7 +20,8 @@ struct fr_refused {
 
 /** All of [runs.count]. */
 struct fr_scoring {
-    struct fr_job job;
+    struct fr_asked asked;
+    struct fr_job job; /**< the cluster of --cluster, if it is given */
     struct fr_runs runs;
     const struct fr_run **use;
     struct fr_scored *scored, *joules; /**< of the iteration's time, and of its energy */

@@ -207,7 +207,8 @@ static fr_status import_power(const struct fr_args *args, struct fr_runs *runs,
     runs->items = fr_calloc(1, sizeof *runs->items);
     if (!runs->items) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     runs->count = runs->capacity = 1;
-    FR_TRY(fr_run_make(&row, args->word[1], &runs->items[0], &skip, err));
+    const struct fr_run_place place = {.where = args->word[1]};
+    FR_TRY(fr_run_make(&row, &place, &runs->items[0], &skip, err));
     fr_runs_write(runs, &text);
     return print(out, &text, err);
 }
@@ -275,7 +276,8 @@ static fr_status add_log(const struct fr_args *args, const struct fr_run_log *lo
                      path, counts.malformed, counts.malformed == 1 ? "" : "s",
                      counts.malformed == 1 ? "s" : "", counts.malformed == 1 ? "es" : "",
                      counts.first);
-    return fr_run_make(&row, path, run, &skip, err);
+    const struct fr_run_place place = {.where = path};
+    return fr_run_make(&row, &place, run, &skip, err);
 }
 
 static fr_status import_logs(const struct fr_args *args, const struct fr_run_log *log,

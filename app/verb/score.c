@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/load.h"
 #include "app/runs.h"
 #include "app/text/scoring.h"
 #include "app/verb.h"
@@ -18,36 +17,54 @@
 
 static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,
-    {"runs", "FILE", "measured runs: a runs.csv, or a published file; may be repeated", 'r'},
+    FR_OPTION_RUNS,
+    FR_OPTION_WHERE,
     {"by", "COLUMNS", "a score for each value of these columns, e.g. model.hidden,plan.tp",
      'b'},
     FR_OPTION_SET,
+    FR_OPTION_DEFAULTS,
     FR_OPTION_JSON,
     FR_OPTION_HELP,
     FR_OPTION_END};
 
 /* ---- work -------------------------------------------------------------------------------- */
 
-/* Each dtype has coefficients of its own. */
-static void predict(struct fr_scoring *s) {
+/* Each cluster has coefficients of its own for each dtype. */
+static bool together(const struct fr_run *a, const struct fr_run *b) {
+    return a->cluster == b->cluster && a->workload.dtype == b->workload.dtype;
+}
+
+static bool is_first(const struct fr_scoring *s, int i) {
+    for (int k = 0; k < i; k++)
+        if (together(s->use[k], s->use[i])) return false;
+    return true;
+}
+
+/* Those that go together with run @p first, which is the first of them. */
+static void predict_together(struct fr_scoring *s, int first, const struct fr_run **some,
+                             struct fr_scored *scored, struct fr_tune_result *known) {
+    const struct fr_run *of = s->use[first];
+    int n = 0;
+    for (int i = first; i < s->runs.count; i++)
+        if (together(of, s->use[i])) some[n++] = s->use[i];
+    fr_interval_known(of->cluster, of->workload.dtype, known);
+    fr_study_predict(known, some, n, fr_processors(), scored);
+    for (int i = first, k = 0; i < s->runs.count; i++)
+        if (together(of, s->use[i])) s->scored[i] = scored[k++];
+}
+
+static fr_status predict(struct fr_scoring *s, struct fr_error *err) {
     struct fr_tune_result *known = fr_calloc(1, sizeof *known);
+    const struct fr_run **some = fr_calloc((size_t)s->runs.count + 1, sizeof *some);
+    struct fr_scored *scored = fr_calloc((size_t)s->runs.count + 1, sizeof *scored);
+    bool fits = known && some && scored;
     for (int i = 0; i < s->runs.count; i++) s->use[i] = &s->runs.items[i];
-    for (int d = 0; d < FR_DTYPE_COUNT && known; d++) {
-        const struct fr_run **some = fr_calloc((size_t)s->runs.count + 1, sizeof *some);
-        struct fr_scored *scored = fr_calloc((size_t)s->runs.count + 1, sizeof *scored);
-        int n = 0;
-        for (int i = 0; i < s->runs.count && some; i++)
-            if (s->use[i]->workload.dtype == (fr_dtype)d) some[n++] = s->use[i];
-        if (n && scored) {
-            fr_interval_known(&s->job.cluster, (fr_dtype)d, known);
-            fr_study_predict(known, some, n, fr_processors(), scored);
-            for (int i = 0, k = 0; i < s->runs.count; i++)
-                if (s->use[i]->workload.dtype == (fr_dtype)d) s->scored[i] = scored[k++];
-        }
-        free(some);
-        free(scored);
-    }
+    for (int i = 0; i < s->runs.count && fits; i++)
+        if (is_first(s, i)) predict_together(s, i, some, scored, known);
+    free(some);
+    free(scored);
     free(known);
+    return fits ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
 }
 
 /* Energy as each run's meter would read it; its interval is of time and power, independent of each other. */
@@ -56,13 +73,12 @@ static void predict_joules(void *context, int64_t i) {
     const struct fr_run *run = &s->runs.items[i];
     const struct fr_scored *time = &s->scored[i];
     struct fr_scored *row = &s->joules[i];
-    double power_W = NAN, uncertain = s->job.cluster.device.power.uncertainty;
+    double power_W = NAN, uncertain = run->cluster->device.power.uncertainty;
     *row = *time;
     row->measured_s = row->predicted_s = row->low_s = row->high_s = s->watts_error[i] = NAN;
     if (!(run->measured_J > 0)) return;
     row->measured_s = run->measured_J;
-    if (fr_run_predict_J(&s->job.cluster, run, &row->predicted_s, &power_W, NULL) != FR_OK)
-        return;
+    if (fr_run_predict_J(run->cluster, run, &row->predicted_s, &power_W, NULL) != FR_OK) return;
     s->watts_error[i] = power_W / (run->measured_J / run->measured_s) - 1;
     row->low_s =
         row->predicted_s * fmax(0, 1 - hypot(1 - time->low_s / time->predicted_s, uncertain));
@@ -74,7 +90,7 @@ static void refuse(void *context, int64_t i) {
     struct fr_scoring *s = context;
     const struct fr_run *run = &s->runs.items[i];
     struct fr_job job = {
-        .cluster = s->job.cluster, .workload = run->workload, .plan = run->plan};
+        .cluster = *run->cluster, .workload = run->workload, .plan = run->plan};
     struct fr_outcome out;
     fr_cost(&job, &job.plan, &out);
     s->reasons[i] = out.reasons;
@@ -121,8 +137,7 @@ static fr_status read_columns(const struct fr_args *args, struct fr_scoring *s,
 
 static fr_status score(const struct fr_args *args, struct fr_scoring *s, struct fr_error *err) {
     struct fr_text text = {0};
-    FR_TRY(fr_app_load(args, false, &s->job, err));
-    FR_TRY(fr_app_runs(args, &s->runs, err));
+    FR_TRY(fr_app_runs(args, &s->asked, &s->job, &s->runs, err));
     FR_TRY(read_columns(args, s, err));
     size_t room = (size_t)s->runs.count + 1;
     s->use = fr_calloc(room, sizeof *s->use);
@@ -137,7 +152,7 @@ static fr_status score(const struct fr_args *args, struct fr_scoring *s, struct 
         return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     for (int i = 0; i < s->runs.count; i++)
         fr_study_key(&s->runs.items[i], s->columns, s->key[i], FR_SCORING_KEY);
-    predict(s);
+    FR_TRY(predict(s, err));
     fr_parallel_for(fr_processors(), s->runs.count, predict_joules, s);
     count_refused(s);
     fr_status status = fr_args_has(args, "json") ? fr_scoring_json(s, &text, err)
@@ -167,9 +182,13 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
 const struct fr_verb fr_verb_score = {
     .name = "score",
     .summary = "predictions beside measured runs: error, rank, regret, coverage",
-    .usage = "--cluster C --runs RUNS.csv [--by COLUMNS] [--json]",
+    .usage = "[--cluster C] --runs RUNS.csv [--where COLUMN=VALUE]... [--by COLUMNS] [--json]",
     .details =
+        "Without --cluster each row is on the cluster that it names. A row that leaves a key "
+        "of\n"
+        "the plan open gets what predict would assume, and the answer says what that was.\n"
         "Regret is what choosing by prediction costs among the runs of one group. Examples:\n"
+        "  forerun score --runs runs.csv --where cluster=gb200-nvl72 --where model.dtype=fp8\n"
         "  forerun score --cluster tuned.json --runs later-runs.csv --by model.hidden,plan.tp\n"
         "  forerun score --cluster tuned.json --runs later-runs.csv --json > score.json &&\n"
         "      forerun plot score score.json -o score.svg\n",

@@ -2,28 +2,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/load.h"
 #include "app/runs.h"
 #include "app/verb.h"
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/parallel.h"
 #include "calibrate/runs/power_report.h"
+#include "calibrate/runs/row/machine.h"
 #include "calibrate/runs/tune_report.h"
 
 static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,
-    {"runs", "FILE", "measured runs: a runs.csv, or a published file; may be repeated", 'r'},
+    FR_OPTION_RUNS,
+    FR_OPTION_WHERE,
     {"out", "FILE", "cluster file to write; - for standard output (default: none)", 'o'},
     {"hold", "NAMES", "coefficients to leave as they are: fixed,node_latency", 0},
     {"always", NULL, "move what the runs do not refute, too", 0},
     FR_OPTION_SET,
+    FR_OPTION_DEFAULTS,
     FR_OPTION_JSON,
     FR_OPTION_HELP,
     FR_OPTION_END};
 
 struct tuning {
-    struct fr_job job;
+    struct fr_asked asked;
+    struct fr_job job; /* the cluster of --cluster, if it is given */
+    const struct fr_cluster *prior;
+    struct fr_json_document *document; /* of the prior, borrowed */
     struct fr_runs runs;
     const struct fr_run **use;
     int n;
@@ -73,6 +78,24 @@ static void choose_dtype(struct tuning *t) {
             t->use[t->n++] = &t->runs.items[i];
 }
 
+/* The cluster to be tuned: that of --cluster, or the one that all rows name. */
+static fr_status choose_prior(struct tuning *t, struct fr_error *err) {
+    const struct fr_machine *only = fr_machine_only(&t->runs);
+    if (t->runs.ask.on) {
+        t->prior = &t->job.cluster;
+        t->document = t->job.documents[0];
+        return FR_OK;
+    }
+    if (!only)
+        return fr_fail(err, FR_ERR_USAGE, "--runs",
+                       "the rows are of several clusters, \"%.60s\" and others; name one "
+                       "(--cluster), or ask for the rows of one (--where cluster=NAME)",
+                       t->runs.items[0].cluster->name);
+    t->prior = &only->cluster;
+    t->document = only->document;
+    return FR_OK;
+}
+
 static void print(const struct tuning *t, struct fr_text *text) {
     fr_runs_print_skipped(&t->runs, text);
     if (t->n < t->runs.count)
@@ -94,17 +117,17 @@ static fr_status tune(const struct fr_args *args, struct tuning *t, struct fr_er
     struct fr_json_writer w = {.text = &text, .indent = 2};
     FR_TRY(read_holds(args, &o.held, &t->power_held, err));
     if (out) FR_TRY(fr_file_check_writable(out, err));
-    FR_TRY(fr_app_load(args, false, &t->job, err));
-    FR_TRY(fr_app_runs(args, &t->runs, err));
+    FR_TRY(fr_app_runs(args, &t->asked, &t->job, &t->runs, err));
+    FR_TRY(choose_prior(t, err));
     t->use = fr_calloc((size_t)t->runs.count + 1, sizeof *t->use);
     if (!t->use) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     choose_dtype(t);
-    FR_TRY(fr_tune(&t->job.cluster, t->use, t->n, &o, &t->result, err));
+    FR_TRY(fr_tune(t->prior, t->use, t->n, &o, &t->result, err));
     FR_TRY(fr_power_fit_runs(&t->result.cluster, t->use, t->n, t->power_held, &t->power, err));
     if (out) {
-        FR_TRY(fr_tune_apply(t->job.documents[0], &t->result, t->use, t->n, err));
-        FR_TRY(fr_power_fit_apply(t->job.documents[0], &t->result.cluster, &t->power, err));
-        struct fr_json root = fr_json_root(t->job.documents[0]);
+        FR_TRY(fr_tune_apply(t->document, &t->result, t->use, t->n, err));
+        FR_TRY(fr_power_fit_apply(t->document, &t->result.cluster, &t->power, err));
+        struct fr_json root = fr_json_root(t->document);
         fr_json_put_copy(&w, &root);
         fr_text_addf(&text, "\n");
         fr_status status = text.failed
@@ -146,7 +169,8 @@ static const struct fr_output outputs[] = {{"out", NULL, NULL}, {NULL, NULL, NUL
 const struct fr_verb fr_verb_tune = {
     .name = "tune",
     .summary = "device, host, network and power coefficients from measured training runs",
-    .usage = "--cluster C --runs RUNS.csv [--out cluster.json] [--hold NAMES] [--always] "
+    .usage = "[--cluster C] --runs RUNS.csv [--where COLUMN=VALUE]... [--out cluster.json] "
+             "[--hold NAMES] [--always] "
              "[--json]",
     .details =
         "Maximum a posteriori in logarithms: priors centred on the cluster file's "

@@ -1,15 +1,12 @@
 #include "calibrate/runs/runs.h"
-#include "models/plan/iterations.h"
+#include "calibrate/runs/row/machine.h"
+#include "calibrate/runs/row/where.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/json.h"
-#include "models/job/preset.h"
 
 const struct fr_run_reader *const fr_run_readers[] = {
 #define FR_RUN_READER(name) &fr_run_reader_##name,
@@ -40,188 +37,6 @@ const char *const fr_run_counted_words[] = {
     FR_RUN_COUNTED_LIST(FR_COUNTED_WORDS)
 #undef FR_COUNTED_WORDS
         NULL};
-
-/* ---- from keys to a run ------------------------------------------------------------------ */
-
-static const double MOST = 1e18; /* seconds, joules, weights: sums of them stay numbers */
-
-static fr_status number_key(const struct fr_run_row *row, const char *key, const char *where,
-                            double min, double max, double *out, struct fr_error *err) {
-    const char *value = fr_run_row_get(row, key);
-    char *end = NULL;
-    if (!value || !*value) return FR_OK;
-    double number = strtod(value, &end);
-    if (*end || !(number >= min && number <= max))
-        return fr_fail(err, FR_ERR_INPUT, where, "%s: \"%.40s\" is not a number of %g to %g",
-                       key, value, min, max);
-    *out = number;
-    return FR_OK;
-}
-
-/* The document of `model` with the keys that start with @p prefix set in it. */
-static fr_status set_keys(const struct fr_run_row *row, const char *prefix, const char *where,
-                          struct fr_json_document *document, struct fr_error *err) {
-    size_t length = strlen(prefix);
-    for (int i = 0; i < row->n; i++) {
-        if (strncmp(row->item[i].key, prefix, length) != 0 || !row->item[i].value[0]) continue;
-        FR_TRY(
-            fr_json_set(document, row->item[i].key + length, row->item[i].value, where, err));
-    }
-    return FR_OK;
-}
-
-static fr_status make_model(const struct fr_run_row *row, const char *where, struct fr_run *run,
-                            struct fr_error *err) {
-    static const char empty[] = "{\"kind\": \"transformer\"}";
-    const char *base = fr_run_row_get(row, "model");
-    struct fr_json_document *document = NULL;
-    fr_status status = base && *base
-                           ? fr_preset_or_file_read("model", base, &document, err)
-                           : fr_json_parse(empty, sizeof empty - 1, where, &document, err);
-    if (status == FR_OK) status = set_keys(row, "model.", where, document, err);
-    if (status == FR_OK) status = fr_model_read(document, &run->workload, err);
-    fr_json_free(document);
-    return status;
-}
-
-static fr_status make_plan(const struct fr_run_row *row, const char *where, struct fr_run *run,
-                           struct fr_error *err) {
-    struct fr_json_document *document = NULL;
-    fr_status status = fr_json_parse("{}", 2, where, &document, err);
-    if (status == FR_OK) status = set_keys(row, "plan.", where, document, err);
-    if (status == FR_OK) status = fr_plan_read(document, &run->plan, run->lists, err);
-    fr_json_free(document);
-    return status;
-}
-
-static fr_status check_ranks(const struct fr_run_row *row, const char *where,
-                             struct fr_run *run, struct fr_error *err) {
-    double ranks = 0;
-    const char *dp = fr_run_row_get(row, "plan.dp");
-    FR_TRY(number_key(row, "ranks", where, 1, (double)FR_RANKS_MAX, &ranks, err));
-    if (ranks == 0) return FR_OK;
-    if (ranks != floor(ranks))
-        return fr_fail(err, FR_ERR_INPUT, where, "ranks: %g is no whole number", ranks);
-    int64_t others = fr_plan_ranks(&run->plan) / run->plan.dp, all = (int64_t)ranks;
-    if (all % others != 0)
-        return fr_fail(err, FR_ERR_INPUT, where,
-                       "%" PRId64 " ranks cannot be divided by the other degrees, %" PRId64,
-                       all, others);
-    if (!dp || !*dp) run->plan.dp = all / others;
-    if (fr_plan_ranks(&run->plan) != all)
-        return fr_fail(err, FR_ERR_INPUT, where,
-                       "the degrees make %" PRId64 " ranks, but the run had %" PRId64,
-                       fr_plan_ranks(&run->plan), all);
-    return FR_OK;
-}
-
-static fr_status check_batch(const char *where, const struct fr_run *run,
-                             struct fr_error *err) {
-    int64_t batch =
-        run->plan.global_batch ? run->plan.global_batch : run->workload.global_batch;
-    int64_t micro = run->plan.micro_batch ? run->plan.micro_batch : 1;
-    if (batch % run->plan.dp != 0 || batch / run->plan.dp % micro != 0)
-        return fr_fail(err, FR_ERR_INPUT, where,
-                       "a global batch of %" PRId64 " does not divide by dp %" PRId64
-                       " times a micro-batch of %" PRId64,
-                       batch, run->plan.dp, micro);
-    return FR_OK;
-}
-
-/* Leaves @p which as it is where the row does not say. */
-static fr_status word_key(const struct fr_run_row *row, const char *key, const char *where,
-                          const char *const *names, const char *what, int *which,
-                          struct fr_error *err) {
-    const char *text = fr_run_row_get(row, key);
-    struct fr_text all = {0};
-    if (!text || !*text) return FR_OK;
-    for (int i = 0; names[i]; i++) {
-        fr_text_addf(&all, "%s%s", i ? names[i + 1] ? ", " : " or " : "", names[i]);
-        if (strcmp(text, names[i]) != 0) continue;
-        *which = i;
-        fr_text_free(&all);
-        return FR_OK;
-    }
-    fr_fail(err, FR_ERR_INPUT, where, "%s: \"%.40s\" is %s; expected %s", key, text, what,
-            fr_text_get(&all));
-    fr_text_free(&all);
-    return FR_ERR_INPUT;
-}
-
-static fr_status read_measured(const struct fr_run_row *row, const char *where,
-                               struct fr_run *run, struct fr_error *err) {
-    int meter = FR_METER_UNSAID, counted = FR_COUNTED_ALLOCATED;
-    run->measured_J = run->measured_memory_B = NAN;
-    FR_TRY(number_key(row, "measured_J", where, 0, MOST, &run->measured_J, err));
-    FR_TRY(word_key(row, "measured_at", where, fr_run_meter_names, "no place of a meter",
-                    &meter, err));
-    FR_TRY(number_key(row, "measured_memory_B", where, 1, MOST, &run->measured_memory_B, err));
-    FR_TRY(word_key(row, "measured_memory_at", where, fr_run_counted_names,
-                    "no count of memory", &counted, err));
-    run->meter = (fr_run_meter)meter;
-    run->counted = (fr_run_counted)counted;
-    return FR_OK;
-}
-
-static fr_status make(const struct fr_run_row *row, const char *where, struct fr_run *run,
-                      fr_run_skip *skip, struct fr_error *err) {
-    static const char *const own[] = {
-        "id",    "group",      "model",       "measured_s",        "weight",
-        "ranks", "measured_J", "measured_at", "measured_memory_B", "measured_memory_at",
-        NULL};
-    const char *text;
-    for (int i = 0; i < row->n; i++) {
-        const char *key = row->item[i].key, *hint;
-        bool known = strncmp(key, "model.", 6) == 0 || strncmp(key, "plan.", 5) == 0 ||
-                     strncmp(key, "note.", 5) == 0;
-        for (int k = 0; own[k] && !known; k++) known = strcmp(own[k], key) == 0;
-        if (known) continue;
-        hint = fr_suggest(key, own);
-        return fr_fail(
-            err, FR_ERR_INPUT, where,
-            "unknown column \"%.40s\"%s%s%s; expected model.*, plan.*, note.*, "
-            "measured_s, measured_J, measured_at, measured_memory_B, measured_memory_at, "
-            "ranks, weight, group or id",
-            key, hint ? ": did you mean \"" : "", hint ? hint : "", hint ? "\"?" : "");
-    }
-    run->weight = 1;
-    run->measured_s = NAN;
-    if ((text = fr_run_row_get(row, "id"))) snprintf(run->id, sizeof run->id, "%s", text);
-    if ((text = fr_run_row_get(row, "group")))
-        snprintf(run->group, sizeof run->group, "%s", text);
-    *skip = FR_RUN_NO_TIME;
-    FR_TRY(number_key(row, "measured_s", where, 1e-9, MOST, &run->measured_s, err));
-    if (isnan(run->measured_s)) return fr_fail(err, FR_ERR_INPUT, where, "has no measured_s");
-    FR_TRY(read_measured(row, where, run, err));
-    FR_TRY(number_key(row, "weight", where, 0, MOST, &run->weight, err));
-    *skip = FR_RUN_INVALID;
-    FR_TRY(make_model(row, where, run, err));
-    FR_TRY(make_plan(row, where, run, err));
-    *skip = FR_RUN_DEGREES;
-    FR_TRY(check_ranks(row, where, run, err));
-    return check_batch(where, run, err);
-}
-
-fr_status fr_run_make(const struct fr_run_row *row, const char *where, struct fr_run *run,
-                      fr_run_skip *skip, struct fr_error *err) {
-    *run = (struct fr_run){.row = fr_malloc(1, sizeof *row),
-                           .lists = fr_calloc(1, sizeof *run->lists),
-                           .plan = fr_plan_default()};
-    if (!run->row || !run->lists)
-        return fr_fail(err, FR_ERR_NOMEM, NULL, "the runs do not fit in memory");
-    *run->row = *row;
-    fr_status status = make(row, where, run, skip, err);
-    if (status == FR_OK) *skip = FR_RUN_USABLE;
-    return status;
-}
-
-void fr_run_free(struct fr_run *run) {
-    fr_workload_free(&run->workload);
-    if (run->lists) fr_plan_lists_free(run->lists);
-    free(run->lists);
-    free(run->row);
-    *run = (struct fr_run){0};
-}
 
 /* ---- files ------------------------------------------------------------------------------- */
 
@@ -260,28 +75,64 @@ static fr_status say_where(fr_status status, const char *where, const struct fr_
     return status;
 }
 
-static fr_status append(const struct fr_run_source *in, int reader, struct fr_runs *runs,
-                        struct fr_error *err) {
+static fr_status grow(struct fr_runs *runs, struct fr_error *err) {
+    if (runs->count < runs->capacity) return FR_OK;
+    int more = runs->capacity ? 2 * runs->capacity : 64;
+    struct fr_run *items = fr_realloc(runs->items, (size_t)more, sizeof *items);
+    if (!items) return fr_fail(err, FR_ERR_NOMEM, NULL, "the runs do not fit in memory");
+    runs->items = items;
+    runs->capacity = more;
+    return FR_OK;
+}
+
+/* A published row states what its software did; what it leaves open was not done. */
+static void state_defaults(const struct fr_run_reader *reader, struct fr_run_row *row) {
+    if (!reader->strict && !fr_run_row_get(row, "model.defaults"))
+        fr_run_row_set(row, "model.defaults", "2019");
+}
+
+/* The cluster of the row: that of all, or its own. */
+static fr_status place_row(struct fr_runs *runs, const struct fr_run_row *row,
+                           struct fr_run_place *place, struct fr_error *err) {
+    const char *own = fr_run_row_get(row, "cluster");
+    const struct fr_machine *machine = NULL;
+    place->cluster = runs->ask.on;
+    if (runs->ask.on || !runs->ask.placed) {
+        runs->replaced += runs->ask.on && own && *own;
+        return FR_OK;
+    }
+    FR_TRY(fr_machine_find(runs, row, place->folder, &machine, err));
+    if (machine) place->cluster = &machine->cluster;
+    return FR_OK;
+}
+
+static fr_status append(const struct fr_run_source *in, int reader, const char *folder,
+                        struct fr_runs *runs, struct fr_error *err) {
     const struct fr_run_reader *r = fr_run_readers[reader];
     struct fr_run_row row = {0};
     struct fr_error why = {0};
     char where[400];
-    if (runs->count == runs->capacity) {
-        int more = runs->capacity ? 2 * runs->capacity : 64;
-        struct fr_run *items = fr_realloc(runs->items, (size_t)more, sizeof *items);
-        if (!items) return fr_fail(err, FR_ERR_NOMEM, NULL, "the runs do not fit in memory");
-        runs->items = items;
-        runs->capacity = more;
-    }
+    FR_TRY(grow(runs, err));
     struct fr_run *run = &runs->items[runs->count];
     snprintf(where, sizeof where, "%s:%d", in->csv->name, in->csv->line[in->row]);
     fr_run_skip skip = r->read(in, &row);
+    if (!fr_where_holds(runs->ask.where, runs->ask.n_where, in, &row, &runs->where_known))
+        return FR_OK;
     if (skip != FR_RUN_USABLE) {
         if (r->strict) return fr_fail(err, FR_ERR_INPUT, where, "%s", fr_run_skip_names[skip]);
         runs->skipped[skip]++;
         return FR_OK;
     }
-    fr_status status = fr_run_make(&row, where, run, &skip, &why);
+    state_defaults(r, &row);
+    struct fr_run_place place = {
+        .where = where, .folder = folder, .defaults = runs->ask.defaults};
+    fr_status status = place_row(runs, &row, &place, &why);
+    if (status != FR_OK) return say_where(status, where, &why, err);
+    if (runs->ask.needed && !place.cluster) {
+        runs->skipped[FR_RUN_NO_CLUSTER]++;
+        return FR_OK;
+    }
+    status = fr_run_make(&row, &place, run, &skip, &why);
     if (status == FR_OK) {
         run->reader = reader;
         run->line = in->csv->line[in->row];
@@ -294,10 +145,30 @@ static fr_status append(const struct fr_run_source *in, int reader, struct fr_ru
     return FR_OK;
 }
 
+/* The folder of a file: "" of one in the working directory. */
+static void folder_of(const char *path, char *folder, size_t capacity) {
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, capacity, "%.*s", slash ? (int)(slash - path) : 0, path);
+}
+
+/* A condition on a column that no row has is a slip. */
+static fr_status check_where(const char *path, const struct fr_runs *runs,
+                             struct fr_error *err) {
+    for (int i = 0; i < runs->ask.n_where; i++)
+        if (!(runs->where_known >> i & 1))
+            return fr_fail(err, FR_ERR_USAGE, "--where",
+                           "no row of %.200s has a column \"%.*s\"", path,
+                           (int)strcspn(runs->ask.where[i], "=<>"), runs->ask.where[i]);
+    return FR_OK;
+}
+
 fr_status fr_runs_read(const char *path, const struct fr_run_reader *reader,
                        struct fr_runs *runs, struct fr_error *err) {
     struct fr_csv csv;
     int which = 0, before = runs->count;
+    char folder[512];
+    FR_TRY(fr_where_check(runs->ask.where, runs->ask.n_where, err));
+    folder_of(path, folder, sizeof folder);
     fr_status status = fr_csv_read(path, &csv, err);
     if (status == FR_OK && reader) {
         while (fr_run_readers[which] != reader) which++;
@@ -310,17 +181,18 @@ fr_status fr_runs_read(const char *path, const struct fr_run_reader *reader,
         status = choose(&csv, &which, err);
     for (int row = 0; status == FR_OK && row < csv.n_rows; row++) {
         struct fr_run_source in = {&csv, row};
-        status = append(&in, which, runs, err);
+        status = append(&in, which, folder, runs, err);
         if (status != FR_OK || runs->count == before) continue;
         struct fr_run *last = &runs->items[runs->count - 1];
         if (!last->id[0]) snprintf(last->id, sizeof last->id, "line %d", last->line);
     }
     fr_csv_free(&csv);
-    return status;
+    return status == FR_OK ? check_where(path, runs, err) : status;
 }
 
 void fr_runs_free(struct fr_runs *runs) {
     for (int i = 0; i < runs->count; i++) fr_run_free(&runs->items[i]);
+    fr_machines_free(runs);
     free(runs->items);
     *runs = (struct fr_runs){0};
 }
@@ -356,4 +228,7 @@ void fr_runs_print_skipped(const struct fr_runs *runs, struct fr_text *text) {
         if (runs->skipped[i])
             fr_text_addf(text, "%d row%s left out: %s\n", runs->skipped[i],
                          runs->skipped[i] == 1 ? "" : "s", fr_run_skip_names[i]);
+    if (runs->replaced)
+        fr_text_addf(text, "%d row%s a cluster of its own, which --cluster replaces\n",
+                     runs->replaced, runs->replaced == 1 ? " names" : "s name");
 }

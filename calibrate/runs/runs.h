@@ -7,6 +7,7 @@
  *      measured_at  what those joules include, FR_RUN_METER_LIST
  *      measured_memory_B   of the fullest device; measured_memory_at who counted it, FR_RUN_COUNTED_LIST
  *      ranks        of the run; dp follows from it where plan.dp is absent
+ *      cluster      preset or file of the machine it ran on, cluster.KEY what its source says of that beyond
  *      weight       of the row in a fit, 1 by default
  *      group        rows of one group compete: regret is what choosing among them by
  *                   prediction costs
@@ -17,6 +18,10 @@
  *  use why.  Nothing is guessed: what a file leaves out is either stated in the reader as a
  *  convention of that software, with its source, or the row is left out and counted.
  *
+ *  A row that leaves a key of the plan open gets what the command line would give it (models/job/assume.h), on its
+ *  cluster.  A published row states how its software ran, so its reader names the defaults of 2019, from which it
+ *  states all else (`model.defaults`).  Paths in a row are relative to the file.
+ *
  *  To add a reader: calibrate/runs/reader/<name>.c exporting fr_run_reader_<name>, row
  *  FR_RUN_READER(<name>) in calibrate/runs/reader_list.h.
  */
@@ -24,6 +29,7 @@
 #define FR_CALIBRATE_RUNS_RUNS_H
 
 #include "base/csv.h"
+#include "models/job/cluster.h"
 #include "models/plan/plan.h"
 #include "models/workload/workload.h"
 
@@ -44,6 +50,7 @@
     X(FR_RUN_WARM_UP, "warm-up or disturbed")                                                  \
     X(FR_RUN_CLOCKS, "clocks or limits that no plan states")                                   \
     X(FR_RUN_DUPLICATE, "a copy of another row")                                               \
+    X(FR_RUN_NO_CLUSTER, "no cluster: the row names none, nor does --cluster")                 \
     X(FR_RUN_INVALID, "sizes that fit no model")
 
 typedef enum {
@@ -105,24 +112,49 @@ void fr_run_row_set(struct fr_run_row *row, const char *key, const char *fmt, ..
 /** The value of @p key, or NULL. */
 const char *fr_run_row_get(const struct fr_run_row *row, const char *key);
 
+enum { FR_RUN_ASSUMED_B = 512 };
+
 struct fr_run {
     char id[96], group[192];
+    const struct fr_cluster *cluster; /**< that it ran on; NULL: not known */
     struct fr_workload workload;
-    struct fr_plan plan;
-    struct fr_plan_lists *lists;   /**< of the plan */
-    double measured_s, measured_J; /**< NaN: not measured */
-    fr_run_meter meter;            /**< of measured_J */
-    double measured_memory_B;      /**< of the fullest device; NaN: not measured */
+    struct fr_plan plan;            /**< complete */
+    char assumed[FR_RUN_ASSUMED_B]; /**< what its row left open: fr_job_assumed */
+    struct fr_plan_lists *lists;    /**< of the plan */
+    double measured_s, measured_J;  /**< NaN: not measured */
+    fr_run_meter meter;             /**< of measured_J */
+    double measured_memory_B;       /**< of the fullest device; NaN: not measured */
     fr_run_counted counted; /**< measured_memory_B; allocated where the row does not say */
     double weight;
     struct fr_run_row *row; /**< as it was read */
     int reader, line;
 };
 
+/** What is asked of the rows of a file, set before they are read; all zero: every row, of no cluster in particular. */
+struct fr_runs_ask {
+    const struct fr_cluster *on; /**< the cluster of all rows, whatever they name */
+    bool placed;                 /**< each row on its own cluster */
+    bool needed;                 /**< then one that has none is left out */
+    const char *cluster;         /**< then of rows that name none; NULL: none */
+    const char *const *sets;     /**< [n_sets] "cluster.KEY=VALUE", of all these clusters */
+    const char *const
+        *where; /**< [n_where] "COLUMN=VALUE" that hold of the rows asked for (row/where.h) */
+    int n_sets, n_where;
+    const char
+        *defaults; /**< of rows that name none, "2019" or "modern"; NULL: the model's own */
+};
+
+struct fr_machine;
+
 struct fr_runs {
+    struct fr_runs_ask ask;
     struct fr_run *items;
     int count, capacity;
     int skipped[FR_RUN_SKIP_COUNT];
+    struct fr_machine **machines; /**< [n_machines] clusters that rows name */
+    int n_machines;
+    int replaced;         /**< rows whose own cluster ask.on stands in for */
+    uint64_t where_known; /**< bit i: some row has the column of ask.where[i] */
 };
 
 /** A row of a published file and where it stands. */
@@ -154,10 +186,18 @@ fr_status fr_runs_read(const char *path, const struct fr_run_reader *reader,
                        struct fr_runs *runs, struct fr_error *err);
 void fr_runs_free(struct fr_runs *runs);
 
-/** Build a run of its keys.  Free with fr_run_free, also on error.
+/** Where a row is read. */
+struct fr_run_place {
+    const char *where;                /**< file and line, for messages */
+    const char *folder;               /**< of the file, for paths in the row; NULL: none */
+    const struct fr_cluster *cluster; /**< that the run is on; NULL: not known */
+    const char *defaults;             /**< where the row names none; NULL: the model's own */
+};
+
+/** Build a run of its keys, its plan completed as on the command line.  Free with fr_run_free, also on error.
  *  @param[out] skip  why a published row cannot be used, where it fails for its content */
-fr_status fr_run_make(const struct fr_run_row *row, const char *where, struct fr_run *run,
-                      fr_run_skip *skip, struct fr_error *err);
+fr_status fr_run_make(const struct fr_run_row *row, const struct fr_run_place *place,
+                      struct fr_run *run, fr_run_skip *skip, struct fr_error *err);
 void fr_run_free(struct fr_run *run);
 
 /** Write the runs as a runs.csv, columns in order of first appearance. */

@@ -10,7 +10,6 @@
 #include "calibrate/runs/shared/posterior.h"
 #include "calibrate/runs/shared/refuted.h"
 #include "calibrate/runs/shared/resolve.h"
-#include "models/outcome/cost.h"
 #include "models/outcome/iteration.h"
 #include "models/outcome/settle.h"
 
@@ -25,25 +24,31 @@ static const struct fr_nlfit_limits rough = {
     .tolerance = 1e-3, .iterations_max = 10, .accept_last = true, .forward = true};
 static const double knee = 2, step = FR_TUNE_STEP;
 
-double fr_run_predict_s(const struct fr_cluster *cluster, const struct fr_run *run) {
-    struct fr_job job = {.cluster = *cluster, .workload = run->workload, .plan = run->plan};
+/* The recurrence alone, without the parts that an outcome has. */
+static double makespan_s(const struct fr_job *job, const struct fr_plan *plan) {
     struct fr_pipeline pipeline = {0};
     struct fr_pipeline_times times = {0};
     uint32_t extrapolated = 0;
-    int64_t *seats = NULL;
-    if (job.workload.n_layers > 0) {
-        struct fr_outcome out;
-        fr_cost(&job, &job.plan, &out);
-        return out.time_s;
-    }
-    if (fr_pipeline_check(&job, &job.plan)) return NAN;
-    fr_status status = fr_settle_seats(&job, &job.plan, &seats, NULL);
-    if (status == FR_OK)
-        status = fr_pipeline_make(&job, &job.plan, &pipeline, &extrapolated, NULL);
+    if (plan->duplex || fr_pipeline_check(job, plan)) return NAN;
+    fr_status status = fr_pipeline_make(job, plan, &pipeline, &extrapolated, NULL);
     if (status == FR_OK) status = fr_pipeline_run(&pipeline, FR_WITH_ALL, &times, NULL);
     fr_pipeline_free(&pipeline);
-    free(seats);
-    return status == FR_OK ? times.makespan_s + cluster->device.fixed_s : NAN;
+    return status == FR_OK ? times.makespan_s + job->cluster.device.fixed_s : NAN;
+}
+
+double fr_run_predict_s(const struct fr_cluster *cluster, const struct fr_run *run) {
+    const struct fr_job job = {
+        .cluster = *cluster, .workload = run->workload, .plan = run->plan};
+    struct fr_settled s;
+    struct fr_outcome out = {.time_s = NAN};
+    if (fr_settle(&job, &job.plan, &s, NULL) == FR_OK) {
+        if (fr_job_is_pipeline(s.job, &s.plan))
+            out.time_s = makespan_s(s.job, &s.plan);
+        else
+            fr_pipeline_cost(s.job, &s.plan, &out);
+    }
+    fr_settled_free(&s);
+    return out.time_s;
 }
 
 /* ---- the fit ----------------------------------------------------------------------------- */

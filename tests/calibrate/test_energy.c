@@ -288,6 +288,7 @@ static double metered_J(struct fr_cluster cluster, const struct fr_run *run, fr_
 static void make_run(struct fixture *f, int i) {
     struct fr_run_row row = {0};
     fr_run_skip skip;
+    const struct fr_run_place place = {.where = "row"};
     fr_run_row_set(&row, "id", "%d", i);
     fr_run_row_set(&row, "model", "gpt-2.5b");
     fr_run_row_set(&row, "model.dtype", "bf16");
@@ -298,7 +299,7 @@ static void make_run(struct fixture *f, int i) {
     fr_run_row_set(&row, "plan.global_batch", "64");
     fr_run_row_set(&row, "measured_s", "1");
     fr_run_row_set(&row, "measured_at", "%s", fr_run_meter_names[i % FR_METER_COUNT]);
-    assert_int_equal(fr_run_make(&row, "row", &f->runs[i], &skip, NULL), FR_OK);
+    assert_int_equal(fr_run_make(&row, &place, &f->runs[i], &skip, NULL), FR_OK);
     f->use[i] = &f->runs[i];
 }
 

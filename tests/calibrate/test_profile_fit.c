@@ -18,6 +18,7 @@ static void make(struct fr_run *run, int layers, int hidden, int tp, int micro) 
     struct fr_run_row row = {0};
     fr_run_skip skip;
     struct fr_error err = {0};
+    const struct fr_run_place place = {.where = "row"};
     fr_run_row_set(&row, "id", "r");
     fr_run_row_set(&row, "model", "gpt-2.5b");
     fr_run_row_set(&row, "model.dtype", "fp16");
@@ -28,7 +29,7 @@ static void make(struct fr_run *run, int layers, int hidden, int tp, int micro) 
     fr_run_row_set(&row, "plan.micro_batch", "%d", micro);
     fr_run_row_set(&row, "plan.global_batch", "32");
     fr_run_row_set(&row, "measured_s", "1");
-    if (fr_run_make(&row, "row", run, &skip, &err) != FR_OK)
+    if (fr_run_make(&row, &place, run, &skip, &err) != FR_OK)
         fail_msg("%s: %s", err.where, err.detail);
 }
 

@@ -2,6 +2,7 @@
 #include "calibrate/runs/runs.h"
 
 #include "calibrate/runs/log.h"
+#include "calibrate/runs/row/machine.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -48,6 +49,121 @@ static void keys_make_a_run(void **state) {
     assert_string_equal(runs.items[1].id, "line 3");
     assert_true(runs.items[1].weight == 1);
     fr_runs_free(&runs);
+}
+
+/* ---- clusters, conditions, completion ---------------------------------------------------------- */
+
+static void read_asked(const char *text, const struct fr_runs_ask *ask, struct fr_runs *runs) {
+    struct fr_error err = {0};
+    *runs = (struct fr_runs){.ask = *ask};
+    if (read_text(text, runs, &err) != FR_OK) fail_msg("%s: %s", err.where, err.detail);
+}
+
+/* Rows that name the same machine share it; one that names none is left out and counted. */
+static void rows_are_on_their_own_clusters(void **state) {
+    static const char *const sets[] = {"cluster.device.memory=100 GB"};
+    static const struct fr_runs_ask own = {
+        .placed = true, .needed = true, .sets = sets, .n_sets = 1};
+    struct fr_runs runs;
+    (void)state;
+    read_asked("model,measured_s,cluster,cluster.levels.1.bandwidth\n"
+               "gpt-2.5b,1,dgx-h100,\ngpt-2.5b,1,dgx-h100,100 Gb/s\ngpt-2.5b,1,,\n"
+               "gpt-2.5b,1,dgx-h100,\n",
+               &own, &runs);
+    assert_int_equal(runs.count, 3);
+    assert_int_equal(runs.skipped[FR_RUN_NO_CLUSTER], 1);
+    assert_int_equal(runs.n_machines, 2);
+    assert_ptr_equal(runs.items[0].cluster, runs.items[2].cluster);
+    assert_true(runs.items[1].cluster->levels.level[1].rate_B_per_s == 12.5e9);
+    assert_true(runs.items[0].cluster->levels.level[1].rate_B_per_s != 12.5e9);
+    for (int i = 0; i < runs.count; i++)
+        assert_true(runs.items[i].cluster->device.memory_B == 100e9);
+    assert_null(fr_machine_only(&runs));
+    fr_runs_free(&runs);
+}
+
+static void one_cluster_stands_in_for_all(void **state) {
+    static const struct fr_cluster given = {.name = "given"};
+    static const struct fr_runs_ask on = {.on = &given};
+    struct fr_runs runs;
+    struct fr_text text = {0};
+    (void)state;
+    read_asked("model,measured_s,cluster\ngpt-2.5b,1,dgx-h100\ngpt-2.5b,1,\n", &on, &runs);
+    assert_ptr_equal(runs.items[0].cluster, &given);
+    assert_ptr_equal(runs.items[1].cluster, &given);
+    fr_runs_print_skipped(&runs, &text);
+    assert_string_equal(fr_text_get(&text),
+                        "1 row names a cluster of its own, which --cluster replaces\n");
+    fr_text_free(&text);
+    fr_runs_free(&runs);
+}
+
+static void conditions_keep_rows(void **state) {
+    static const struct {
+        const char *where[2];
+        int n, kept; /* conditions, rows; -1: refused */
+    } asked[] = {{{"plan.tp=2"}, 1, 2},   {{"tp=2"}, 1, 2},
+                 {{"tp=2.0"}, 1, 2},      {{"tp=2", "kind=b"}, 2, 1},
+                 {{"note.kind=a"}, 1, 2}, {{"kind="}, 1, 1},
+                 {{"tp>=2"}, 1, 3},       {{"tp<=1"}, 1, 1},
+                 {{"date>=02-25"}, 1, 2}, {{"measured_s=1"}, 1, 4},
+                 {{"colour=red"}, 1, -1}, {{"tp"}, 1, -1},
+                 {{"=2"}, 1, -1},         {{"tp>2"}, 1, -1}};
+    static const char rows[] = "model,measured_s,plan.tp,note.kind,note.date\n"
+                               "gpt-2.5b,1,1,a,02-24\ngpt-2.5b,1,2,a,02-25\n"
+                               "gpt-2.5b,1,2,b,03-01\ngpt-2.5b,1,4,,\n";
+    (void)state;
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        struct fr_runs runs = {.ask = {.where = asked[i].where, .n_where = asked[i].n}};
+        struct fr_error err = {0};
+        fr_status status = read_text(rows, &runs, &err);
+        FR_TRUE(status == (asked[i].kept < 0 ? FR_ERR_USAGE : FR_OK), "%s: got %s",
+                asked[i].where[0], err.detail);
+        if (asked[i].kept >= 0)
+            FR_TRUE(runs.count == asked[i].kept, "%s: got %d rows, want %d", asked[i].where[0],
+                    runs.count, asked[i].kept);
+        fr_runs_free(&runs);
+    }
+}
+
+/* A row is completed as the command line completes a plan, a published one from the defaults of 2019. */
+static void rows_are_completed(void **state) {
+    static const struct fr_runs_ask none = {0}, modern = {.defaults = "modern"};
+    static const char open[] =
+        "model,measured_s,model.defaults,plan.dp,plan.attention\n"
+        "llama-3-8b,1,,8,\nllama-3-8b,1,2019,8,\nllama-3-8b,1,,8,flash-2\n"
+        "gpt-2.5b,1,,8,\n";
+    struct fr_runs runs;
+    (void)state;
+    read_asked(open, &none, &runs);
+    const struct fr_run *run = runs.items;
+    assert_int_equal(run[0].plan.attention, FR_ATTENTION_FLASH);
+    assert_non_null(strstr(run[0].assumed, "attention flash"));
+    assert_int_equal(run[1].plan.attention, FR_ATTENTION_PLAIN);
+    assert_string_equal(run[1].assumed, "");
+    assert_null(strstr(run[2].assumed, "attention"));
+    assert_int_equal(run[3].plan.attention, FR_ATTENTION_PLAIN);
+    fr_runs_free(&runs);
+    read_asked(open, &modern, &runs);
+    run = runs.items;
+    assert_int_equal(run[1].plan.attention, FR_ATTENTION_PLAIN);
+    assert_int_equal(run[3].plan.attention, FR_ATTENTION_FLASH);
+    fr_runs_free(&runs);
+}
+
+/* A model or cluster that a row names lies beside the file, whatever the working directory. */
+static void paths_are_beside_the_file(void **state) {
+    static const char model[] = "/tmp/forerun_model_beside.json",
+                      text[] = "{\"kind\": \"transformer\", \"layers\": 3, \"hidden\": 64, "
+                               "\"heads\": 2, \"sequence\": 16, \"vocabulary\": 100}";
+    static const struct fr_runs_ask none = {0};
+    struct fr_runs runs;
+    (void)state;
+    assert_int_equal(fr_file_write(model, text, strlen(text), NULL), FR_OK);
+    read_asked("model,measured_s\nforerun_model_beside.json,1\n", &none, &runs);
+    assert_int_equal(runs.items[0].workload.transformer.layers, 3);
+    fr_runs_free(&runs);
+    remove(model);
 }
 
 /* Memory is the allocator's count where a row does not say whose, and NaN where it has none. */
@@ -415,6 +531,11 @@ int main(void) {
         cmocka_unit_test(a_log_of_megatron),
         cmocka_unit_test(logs_of_others),
         cmocka_unit_test(logs_refused),
+        cmocka_unit_test(rows_are_on_their_own_clusters),
+        cmocka_unit_test(one_cluster_stands_in_for_all),
+        cmocka_unit_test(conditions_keep_rows),
+        cmocka_unit_test(rows_are_completed),
+        cmocka_unit_test(paths_are_beside_the_file),
         cmocka_unit_test(keys_make_a_run),
         cmocka_unit_test(recipes_of_a_release),
         cmocka_unit_test(memory_says_who_counted_it),

@@ -38,6 +38,7 @@ static void make(struct fixture *f) {
     truth.device.gemm[FR_FP16].tiles.efficiency = 0.6;
     truth.levels.level[0].rate_B_per_s *= 1.3;
     for (int i = 0; i < N; i++) {
+        const struct fr_run_place place = {.where = "row"};
         struct fr_run_row row = {0};
         fr_run_row_set(&row, "id", "%d", i);
         fr_run_row_set(&row, "model", "gpt-2.5b");
@@ -47,7 +48,7 @@ static void make(struct fixture *f) {
         fr_run_row_set(&row, "plan.micro_batch", "%d", 1 << i / 4 % 3);
         fr_run_row_set(&row, "plan.global_batch", "32");
         fr_run_row_set(&row, "measured_s", "1");
-        assert_int_equal(fr_run_make(&row, "row", &runs[i], &skip, NULL), FR_OK);
+        assert_int_equal(fr_run_make(&row, &place, &runs[i], &skip, NULL), FR_OK);
         runs[i].measured_s = fr_run_predict_s(&truth, &runs[i]);
         f->use[i] = &runs[i];
     }

@@ -22,6 +22,8 @@ static void tables_reach_what_they_must(void **state) {
     size_t runs = accuracy_rows_hold(&r, known_misses);
     FR_TRUE(runs > 900, "got %zu runs", runs);
     accuracy_is_up_to_date(&r, FR_TRAINING_MARK);
+    int tables = accuracy_commands_agree(&r, "training/vtrain_single_node.csv");
+    FR_TRUE(tables > 20, "got %d tables", tables);
     free(r.rows);
 }
 

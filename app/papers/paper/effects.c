@@ -34,40 +34,37 @@
 #define PRETRAINING "mlperf/time_pretraining.csv"
 #define ADAPTERS "mlperf/time_lora.csv"
 
-enum { OF_FOUR = 4 }; /* V100 of a node of Jean Zay */
-
 static const struct source {
     const char *name, *file, *preset;
     struct fr_table_selection take;
-    int64_t of_a_node; /* ranks that a job has there; 0: all */
 } sources[] = {
-    {"vtrain_single", "training/vtrain_single_node.csv", "dgx-a100", {0}, 0},
-    {"vtrain_multi", "training/vtrain_multi_node.csv", "dgx-a100", {0}, 0},
-    {"sc21", "training/megatron_sc21_table1.csv", "dgx-a100", {0}, 0},
-    {"seqsel", "training/megatron_seqsel_table5.csv", "dgx-a100", {0}, 0},
-    {"bloom", "training/bigscience_bloom_a100.csv", "a100-opa", {.from_date = "02-25"}, 0},
-    {"bloom_logs", "training/bloom_production_logs.csv", "a100-opa", {.device = "A100"}, 0},
-    {"bigscience_v100", "training/bigscience_1b3_v100.csv", "dgx-v100", {0}, OF_FOUR},
-    {"dgxc", DGXC, "dgx-h100", {.dtype = "bf16", .device = "H100"}, 0},
-    {"dgxc_fp8", DGXC, "dgx-h100", {.dtype = "fp8", .device = "H100"}, 0},
-    {"bridge_h100", BRIDGE, "dgx-h100", {.dtype = "fp8", .device = "H100"}, 0},
-    {"bridge_b200", BRIDGE, "dgx-b200", {.dtype = "fp8", .device = "DGX-B200"}, 0},
-    {"bridge_b300", BRIDGE, "dgx-b300", {.dtype = "fp8", .device = "DGX-B300"}, 0},
-    {"bridge_gb200", BRIDGE, "gb200-nvl72", {.dtype = "fp8", .device = "GB200"}, FR_OF_A_RACK},
-    {"bridge_gb300", BRIDGE, "gb300-nvl72", {.dtype = "fp8", .device = "GB300"}, FR_OF_A_RACK},
-    {"mpt_a100_40gb", MPT, "dgx-a100", {.dtype = "bf16", .device = "a100_40gb"}, 0},
-    {"mpt_a100_80gb", MPT, "dgx-a100", {.dtype = "bf16", .device = "a100_80gb"}, 0},
-    {"mpt_h100", MPT, "dgx-h100", {.dtype = "bf16", .device = "h100"}, 0},
-    {"simumax_b200", "training/simumax_b200.csv", "dgx-b200", {0}, 0},
-    {"mi325x", "training/mi325x_megatron_logs.csv", "mi325x", {0}, 0},
-    {"mlperf_h100", PRETRAINING, "dgx-h100", {0}, 0},
-    {"mlperf_b200", PRETRAINING, "dgx-b200", {0}, 0},
-    {"mlperf_gb200", PRETRAINING, "gb200-nvl72", {0}, 0},
-    {"lora_h100", ADAPTERS, "dgx-h100", {0}, 0},
-    {"lora_b200", ADAPTERS, "dgx-b200", {0}, 0},
-    {"lora_gb200", ADAPTERS, "gb200-nvl72", {0}, 0},
-    {"lora_mi325x", ADAPTERS, "mi325x", {0}, 0},
-    {"lora_mi300x", ADAPTERS, "mi300x", {0}, 0},
+    {"vtrain_single", "training/vtrain_single_node.csv", "dgx-a100", {0}},
+    {"vtrain_multi", "training/vtrain_multi_node.csv", "dgx-a100", {0}},
+    {"sc21", "training/megatron_sc21_table1.csv", "dgx-a100", {0}},
+    {"seqsel", "training/megatron_seqsel_table5.csv", "dgx-a100", {0}},
+    {"bloom", "training/bigscience_bloom_a100.csv", "a100-opa", {.from_date = "02-25"}},
+    {"bloom_logs", "training/bloom_production_logs.csv", "a100-opa", {.device = "A100"}},
+    {"bigscience_v100", "training/bigscience_1b3_v100.csv", "dgx-v100", {0}},
+    {"dgxc", DGXC, "dgx-h100", {.dtype = "bf16", .device = "H100"}},
+    {"dgxc_fp8", DGXC, "dgx-h100", {.dtype = "fp8", .device = "H100"}},
+    {"bridge_h100", BRIDGE, "dgx-h100", {.dtype = "fp8", .device = "H100"}},
+    {"bridge_b200", BRIDGE, "dgx-b200", {.dtype = "fp8", .device = "DGX-B200"}},
+    {"bridge_b300", BRIDGE, "dgx-b300", {.dtype = "fp8", .device = "DGX-B300"}},
+    {"bridge_gb200", BRIDGE, "gb200-nvl72", {.dtype = "fp8", .device = "GB200"}},
+    {"bridge_gb300", BRIDGE, "gb300-nvl72", {.dtype = "fp8", .device = "GB300"}},
+    {"mpt_a100_40gb", MPT, "dgx-a100", {.dtype = "bf16", .device = "a100_40gb"}},
+    {"mpt_a100_80gb", MPT, "dgx-a100", {.dtype = "bf16", .device = "a100_80gb"}},
+    {"mpt_h100", MPT, "dgx-h100", {.dtype = "bf16", .device = "h100"}},
+    {"simumax_b200", "training/simumax_b200.csv", "dgx-b200", {0}},
+    {"mi325x", "training/mi325x_megatron_logs.csv", "mi325x", {0}},
+    {"mlperf_h100", PRETRAINING, "dgx-h100", {0}},
+    {"mlperf_b200", PRETRAINING, "dgx-b200", {0}},
+    {"mlperf_gb200", PRETRAINING, "gb200-nvl72", {0}},
+    {"lora_h100", ADAPTERS, "dgx-h100", {0}},
+    {"lora_b200", ADAPTERS, "dgx-b200", {0}},
+    {"lora_gb200", ADAPTERS, "gb200-nvl72", {0}},
+    {"lora_mi325x", ADAPTERS, "mi325x", {0}},
+    {"lora_mi300x", ADAPTERS, "mi300x", {0}},
 };
 
 enum { SOURCES = sizeof sources / sizeof *sources };
@@ -133,9 +130,9 @@ static fr_status read(const struct source *x, struct said *s, struct fr_error *e
     fr_status status = fr_table_read(x->file, &set, err);
     if (status == FR_OK) status = fr_table_cluster(x->preset, &cluster, err);
     if (status == FR_OK) {
-        if (x->of_a_node) cluster.levels.level[0].ranks = x->of_a_node;
         keep(x, &set);
-        status = fr_evidence_make(&cluster, set.use, set.n, &s->evidence, err);
+        const struct fr_cluster *own = set.n ? set.use[0]->cluster : NULL;
+        status = fr_evidence_make(own ? own : &cluster, set.use, set.n, &s->evidence, err);
         if (status == FR_ERR_INPUT) status = FR_OK; /* none can be priced: it says nothing */
     }
     fr_table_free(&set);

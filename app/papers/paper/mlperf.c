@@ -36,6 +36,7 @@ struct part {
     struct fr_scored *scored;
     double *alone_s;
     int n;
+    const char *command; /* that scores these rows; NULL: none */
 };
 
 static bool part_make(int n, struct part *p) {
@@ -195,7 +196,7 @@ static void add_machine(struct fr_reproduction *r, const struct part *p, const c
 
 static fr_status add_part(struct fr_reproduction *r, const struct part *p,
                           struct fr_error *err) {
-    const struct fr_table_of of = {p->runs, p->alone_s, p->n};
+    const struct fr_table_of of = {p->runs, p->alone_s, p->n, p->command};
     if (p->n == 0) return FR_OK;
     for (int i = 0; i < p->n; i++) add_run(r, p, i);
     for (int i = 0; fr_mlperf_machine(i); i++) add_machine(r, p, fr_mlperf_machine(i));
@@ -238,17 +239,21 @@ static fr_status make(struct fr_reproduction *r, const char *file, struct study 
 
 static fr_status pretraining(struct fr_reproduction *r, const struct fr_table_set *set,
                              struct fr_error *err) {
-    struct study s = {
-        .blind = {"mlperf_blind", "presets as they are", &blind_limits, NULL, NULL, NULL, 0},
-        .n_refits = REFITS};
+    struct study s = {.blind = {.name = "mlperf_blind",
+                                .procedure = "presets as they are",
+                                .limits = &blind_limits,
+                                .command = set->command},
+                      .n_refits = REFITS};
     return make(r, fr_mlperf_file, &s, set, err);
 }
 
 /* Adapters beside frozen weights: blind alone. */
 static fr_status fine_tuning(struct fr_reproduction *r, const struct fr_table_set *set,
                              struct fr_error *err) {
-    struct study s = {
-        .blind = {"mlperf_lora", "presets as they are", &covered_limits, NULL, NULL, NULL, 0}};
+    struct study s = {.blind = {.name = "mlperf_lora",
+                                .procedure = "presets as they are",
+                                .limits = &covered_limits,
+                                .command = set->command}};
     return make(r, fr_mlperf_lora_file, &s, set, err);
 }
 

@@ -37,6 +37,7 @@ static fr_status load(const struct fr_run *run, const char *cluster, struct fr_j
     for (int i = 0; i < run->row->n; i++) {
         const char *key = run->row->item[i].key;
         if (strncmp(key, "model.", 6) != 0 && strcmp(key, "plan.global_batch") != 0) continue;
+        if (strcmp(key, "model.defaults") == 0) continue; /* the search is of today */
         snprintf(sets[n], sizeof sets[n], "%s=%s", key, run->row->item[i].value);
         words[n] = sets[n];
         n++;

@@ -75,10 +75,33 @@ static void add_table(struct fr_text *text, const struct fr_reproduction *r,
     fr_text_addf(text, " |\n");
 }
 
+static bool has_any(const struct fr_reproduction *r, const char *end) {
+    for (size_t i = 0; i < r->count; i++) {
+        const char *id = r->rows[i].id;
+        if (strcmp(id + table_length(id), end) == 0) return true;
+    }
+    return false;
+}
+
 static bool has(const struct fr_reproduction *r, const char *prefix) {
     for (size_t i = 0; i < r->count; i++)
         if (strncmp(r->rows[i].id, prefix, strlen(prefix)) == 0) return true;
     return false;
+}
+
+/* What prints a table's column "preset alone".  The words are the program's own. */
+static void add_commands(struct fr_text *text, const struct fr_reproduction *r) {
+    if (!has_any(r, "/command")) return;
+    fr_text_addf(text,
+                 "\nThe column *preset alone* is the `mape` that these commands print:\n\n"
+                 "```sh\n");
+    for (size_t i = 0; i < r->count; i++) {
+        const char *id = r->rows[i].id;
+        int length = (int)table_length(id);
+        if (length && strcmp(id + length, "/command") == 0)
+            fr_text_addf(text, "%s  # %.*s\n", r->rows[i].note, length, id);
+    }
+    fr_text_addf(text, "```\n");
 }
 
 static void add_ablations(struct fr_text *text, const struct fr_reproduction *r) {
@@ -136,6 +159,7 @@ void fr_training_markdown(const struct fr_reproduction *r, struct fr_text *text)
         if (length && strcmp(r->rows[i].id + length + 1, "n") == 0)
             add_table(text, r, &r->rows[i]);
     }
+    add_commands(text, r);
     add_ablations(text, r);
     add_left_out(text, r);
     add_single(text, r);

@@ -3,29 +3,16 @@
 #include <math.h>
 
 #include "base/data.h"
+#include "calibrate/runs/row/machine.h"
 
 const char fr_mlperf_file[] = "mlperf/time_pretraining.csv",
            fr_mlperf_lora_file[] = "mlperf/time_lora.csv";
 
-/* The longer name of a device first: "GB200" holds "B200".  Rounds from v3.0 on name these, where presets are. */
-static const struct {
-    const char *device, *cluster;
-} machines[] = {{"H100", "dgx-h100"},        {"GH200", "gh200"},       {"H200", "dgx-h200"},
-                {"GB200", "gb200-nvl72"},    {"GB300", "gb300-nvl72"}, {"B200", "dgx-b200"},
-                {"B300", "dgx-b300"},        {"MI355X", "mi355x"},     {"MI325X", "mi325x"},
-                {"MI300X", "mi300x"},        {"A100", "dgx-a100"},     {"v5p", "tpu-v5p"},
-                {"Trillium", "tpu-trillium"}};
-
-enum { MACHINES = sizeof machines / sizeof *machines };
-
 const char *fr_mlperf_preset(const struct fr_run *run) {
-    const char *device = fr_run_row_get(run->row, "note.device");
-    for (int i = 0; device && i < MACHINES; i++)
-        if (fr_run_mentions(device, machines[i].device)) return machines[i].cluster;
-    return NULL;
+    return fr_machine_of_device(fr_run_row_get(run->row, "note.device"));
 }
 
-const char *fr_mlperf_machine(int i) { return i < MACHINES ? machines[i].cluster : NULL; }
+const char *fr_mlperf_machine(int i) { return fr_machine_preset(i); }
 
 fr_status fr_mlperf_study(struct fr_reproduction *r, const char *file,
                           fr_status (*study)(struct fr_reproduction *r,

@@ -22,7 +22,7 @@ static fr_status add(struct fr_reproduction *r, const struct fr_table_plan *tabl
                      const struct fr_scored *scored, int n, struct fr_error *err) {
     struct fr_cluster preset = {0};
     double *alone_s = fr_calloc((size_t)set->n + 1, sizeof *alone_s);
-    const struct fr_table_of of = {set->use, alone_s, set->n};
+    const struct fr_table_of of = {set->use, alone_s, set->n, set->command};
     fr_status status = alone_s ? FR_OK : no_memory(err);
     if (status == FR_OK && table->preset)
         status = fr_table_cluster(table->preset, &preset, err);

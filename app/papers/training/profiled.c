@@ -1,5 +1,6 @@
 /* Pipelines from layer times: what is left to the model once a layer is measured. */
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "app/papers/training/procedure.h"
@@ -96,7 +97,9 @@ fr_status fr_procedure_profiled(struct fr_reproduction *r, const struct fr_table
         fr_study_predict(w.tuned, w.test, w.n_test, fr_processors(), w.scored);
         use_profiles(w.test, w.n_test, NULL, 0); /* the preset alone knows no layer times */
         fr_table_alone(prior, w.test, w.n_test, w.alone_s);
-        const struct fr_table_of of = {w.test, w.alone_s, w.n_test};
+        char command[sizeof set->command + 40];
+        snprintf(command, sizeof command, "%s --where 'plan.pp>=2'", set->command);
+        const struct fr_table_of of = {w.test, w.alone_s, w.n_test, command};
         status = fr_table_add(r, table->name, table->procedure, &of, w.scored, w.n_test,
                               table->limits, "s", err);
     }

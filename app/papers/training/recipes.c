@@ -23,7 +23,6 @@ static const struct recipe {
     struct fr_table_selection take;
     const char *const *columns; /* NULL: each model in turn */
     bool ablate;                /* by leaving each model out */
-    int64_t of_a_node;          /* ranks that a job has there; 0: all */
 } recipes[] = {
     /* 25 February: when the nodes were put in order, says the source. */
     {.table = {"bloom", "rows from 25 February on; each (tp, pp) predicted from all the others",
@@ -53,13 +52,11 @@ static const struct recipe {
     {.table = {"bridge_gb200", IN_TURN, &reported, NULL},
      BRIDGE,
      .prior = "gb200-nvl72",
-     .take = {.dtype = "fp8", .device = "GB200"},
-     .of_a_node = FR_OF_A_RACK},
+     .take = {.dtype = "fp8", .device = "GB200"}},
     {.table = {"bridge_gb300", IN_TURN, &reported, NULL},
      BRIDGE,
      .prior = "gb300-nvl72",
-     .take = {.dtype = "fp8", .device = "GB300"},
-     .of_a_node = FR_OF_A_RACK},
+     .take = {.dtype = "fp8", .device = "GB300"}},
     {.table = {"mpt/a100_40gb", IN_TURN, &reported, NULL},
      MPT,
      .prior = "dgx-a100",
@@ -90,8 +87,6 @@ fr_status fr_recipes_add(struct fr_reproduction *r, struct fr_error *err) {
         struct fr_table_set set = {0};
         struct fr_cluster prior = {0};
         fr_status status = fr_table_cluster(recipes[i].prior, &prior, err);
-        if (status == FR_OK && recipes[i].of_a_node)
-            prior.levels.level[0].ranks = recipes[i].of_a_node;
         if (status == FR_OK) status = fr_table_read(recipes[i].file, &set, err);
         if (status == FR_OK) fr_table_keep(&set, &recipes[i].take);
         if (status == FR_OK) status = make(r, &recipes[i], &prior, &set, err);

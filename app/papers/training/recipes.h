@@ -5,9 +5,6 @@
 
 #include "app/papers/reproduce.h"
 
-/** Jobs take 16 of the 18 trays of an NVL72, so that powers of two stay inside: 64 of its 72 GPUs. */
-enum { FR_OF_A_RACK = 64 };
-
 /** Add all of them. */
 fr_status fr_recipes_add(struct fr_reproduction *r, struct fr_error *err);
 

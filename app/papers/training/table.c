@@ -12,7 +12,8 @@
 
 fr_status fr_table_read(const char *file, struct fr_table_set *set, struct fr_error *err) {
     char path[512];
-    *set = (struct fr_table_set){0};
+    *set = (struct fr_table_set){.runs.ask.placed = true};
+    snprintf(set->command, sizeof set->command, "forerun score --runs ../shared/data/%s", file);
     if (!fr_data_find(file, path, sizeof path))
         return fr_fail(err, FR_ERR_IO, file, "not found; set FORERUN_DATA to where it lies");
     FR_TRY(fr_runs_read(path, NULL, &set->runs, err));
@@ -42,11 +43,40 @@ static bool wanted(const struct fr_run_row *row, const struct fr_table_selection
            says(row, "note.experts", want->experts);
 }
 
+/* The one value of @p key that the rows have; NULL: several. */
+static const char *value_of_all(const struct fr_table_set *set, const char *key) {
+    const char *first = set->n ? fr_run_row_get(set->use[0]->row, key) : NULL;
+    for (int i = 1; i < set->n && first; i++)
+        if (!says(set->use[i]->row, key, first)) first = NULL;
+    return first;
+}
+
+static void add_where(struct fr_table_set *set, const char *key, const char *how,
+                      const char *value) {
+    size_t used = strlen(set->command);
+    const char *quote = *how == '=' && !strpbrk(value, " (&;") ? "" : "'";
+    if (*set->command)
+        fr_line_addf(set->command, sizeof set->command, &used, " --where %s%s%s%s%s", quote,
+                     key, how, value, quote);
+}
+
+/* The words that ask for the same rows. */
+static void command_of(struct fr_table_set *set, const struct fr_table_selection *want) {
+    const char *device = want->device ? value_of_all(set, "note.device") : NULL;
+    if (want->device && !device) set->command[0] = '\0';
+    if (device) add_where(set, "note.device", "=", device);
+    if (want->dtype) add_where(set, "note.dtype", "=", want->dtype);
+    if (want->sharded) add_where(set, "note.sharded", "=", want->sharded);
+    if (want->experts) add_where(set, "note.experts", "=", want->experts);
+    if (want->from_date) add_where(set, "note.date", ">=", want->from_date);
+}
+
 void fr_table_keep(struct fr_table_set *set, const struct fr_table_selection *want) {
     int kept = 0;
     for (int i = 0; i < set->n; i++)
         if (wanted(set->use[i]->row, want)) set->use[kept++] = set->use[i];
     set->n = kept;
+    command_of(set, want);
 }
 
 void fr_table_left_out(struct fr_reproduction *r, const char *file,
@@ -162,6 +192,9 @@ static void add_alone(struct fr_reproduction *r, const char *name,
     }
     fr_reproduce_add(r, FR_ROLE_PREDICTED, NAN, error / n, "1", 0,
                      "mean error of the preset alone: nothing fitted", "%s/preset_alone", name);
+    if (of->command && *of->command)
+        fr_reproduce_add(r, FR_ROLE_IDENTITY, NAN, error / n, "1", 0, of->command, "%s/command",
+                         name);
 }
 
 /* Preset values and terms of the model that were set after errors on these very rows had been seen: such

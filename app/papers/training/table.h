@@ -21,6 +21,8 @@ struct fr_table_set {
     struct fr_runs runs;
     const struct fr_run **use; /**< [n] */
     int n;
+    char command
+        [512]; /**< that scores these rows under presets as they are; "": there is none */
 };
 
 /** Read @p file below the data folder.  @return FR_OK; FR_ERR_IO where it is absent. */
@@ -49,6 +51,8 @@ struct fr_table_of {
     const struct fr_run *const *runs;
     const double *alone_s;
     int n;
+    const char
+        *command; /**< that prints the mean error of the preset alone; NULL or "": none */
 };
 
 /** Fill @p alone_s[n]. */

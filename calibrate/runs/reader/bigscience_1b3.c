@@ -18,6 +18,8 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
                  fr_run_copy(in, "hidden", out, "model.hidden") &&
                  fr_run_copy(in, "seq", out, "model.sequence");
     if (!sized) return FR_RUN_NO_SIZES;
+    fr_run_row_set(out, "cluster", "dgx-v100"); /* in nodes of four */
+    fr_run_row_set(out, "cluster.levels.0.ranks", "4");
     fr_run_row_set(out, "model.heads", "16");
     fr_run_row_set(out, "model.vocabulary", "50257");
     fr_run_row_set(out, "plan.zero", "1");

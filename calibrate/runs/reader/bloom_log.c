@@ -23,6 +23,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     if (fr_run_mentions(fr_run_cell(in, "dtype"), "bf16")) {
         fr_run_row_set(out, "model.gradient_dtype", "fp32");
         fr_run_row_set(out, "plan.launches", "blocking");
+        fr_run_row_set(out, "cluster", "a100-opa");
     }
     if (fr_run_mentions(fr_run_cell(in, "zero"), "ZeRO-1"))
         fr_run_row_set(out, "plan.zero", "1");

@@ -13,7 +13,7 @@
  * releases.  Values
  * in parentheses belong to another precision of the same row, and such rows are left out, as are
  * dropped tokens and fine-tuning. */
-#include "calibrate/runs/runs.h"
+#include "calibrate/runs/row/machine.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -169,6 +169,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_row_set(out, "plan.attention", "flash");
     fr_run_row_set(out, "plan.rank_order", "tp-dp-pp");
     fr_run_row_set(out, "note.device", "%s", fr_run_cell(in, "system"));
+    fr_run_set_cluster(out, fr_run_cell(in, "system"));
     fr_run_row_set(out, "note.release", "%s", fr_run_cell(in, "release"));
     fr_run_row_set(out, "note.dtype", "%s", dtype);
     fr_run_row_set(out, "note.sharded", sharded > 0 ? "yes" : "no");

@@ -19,7 +19,7 @@
  * grok1/README.md of v25.05 has a table of plans for GB200 and one for H100; the copy at hand gives rows
  * of 512 H100 the former (tp 4, pp 1), which 80 GB cannot hold.  The latter says tp 4, pp 8, cp 2, ep 8, etp 1 and 8
  * chunks. */
-#include "calibrate/runs/runs.h"
+#include "calibrate/runs/row/machine.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -132,6 +132,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_row_set(out, "plan.attention", "flash");
     fr_run_row_set(out, "plan.rank_order", "tp-dp-pp");
     fr_run_row_set(out, "note.device", "%s", fr_run_cell(in, "gpu"));
+    fr_run_set_cluster(out, fr_run_cell(in, "gpu"));
     fr_run_row_set(out, "note.release", "%s", fr_run_cell(in, "release"));
     fr_run_row_set(out, "note.dtype", "%s", dtype);
     fr_run_row_set(out, "note.sharded", "%s", sharded ? "yes" : "no");

@@ -21,7 +21,7 @@
  * the systems).  Frozen weights of fp8 runs are held in fp8: at 16 bits, beside
  * the copies that products take, 70 billion would not be on one device, where rows of tp 1 have them.  A
  * row that names no micro-batch has one sample where its replicas' share is one. */
-#include "calibrate/runs/runs.h"
+#include "calibrate/runs/row/machine.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -168,6 +168,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
         fr_run_row_set(out, "model.gradient_dtype", "bf16");
     if (is(in, "fp8_param_gather", "yes")) fr_run_row_set(out, "model.weight_dtype", "fp8");
     fr_run_row_set(out, "note.device", "%s", fr_run_cell(in, "accelerator"));
+    fr_run_set_cluster(out, fr_run_cell(in, "accelerator"));
     fr_run_row_set(out, "note.round", "%s", fr_run_cell(in, "round"));
     set_machine(in, out);
     fr_run_row_set(out, "note.dtype", "%s", dtype);

@@ -2,7 +2,7 @@
  *
  * PyTorch FSDP: FULL_SHARD divides parameters (zero 3), SHARD_GRAD_OP gradients (zero 2). Fused
  * attention, 16-bit gradients; activation checkpointing is full recompute.  Offloading is left out. */
-#include "calibrate/runs/runs.h"
+#include "calibrate/runs/row/machine.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -56,6 +56,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_row_set(out, "plan.zero", "%s", zero);
     if (zero[0] == '2') fr_run_row_set(out, "plan.overlap", "gradient"); /* 3 always does */
     fr_run_row_set(out, "note.device", "%s", fr_run_cell(in, "gpu"));
+    fr_run_set_cluster(out, fr_run_cell(in, "gpu"));
     fr_run_row_set(out, "note.dtype", "%s", dtype);
     fr_run_row_set(out, "note.sharded", "yes");
     fr_run_row_set(out, "measured_s", "%.9g", batch * sequence / tokens_per_s);

@@ -3,7 +3,7 @@
  * fp8 of any scaling keeps values between products at 16 bits.  The logs print the padded
  * vocabulary where they print it at all; one whose name says Llama 2 7B has that model's 32000 words, gated MLP,
  * rotary positions and RMSNorm without biases. */
-#include "calibrate/runs/runs.h"
+#include "calibrate/runs/row/machine.h"
 
 static const char *const columns[] = {"padded_vocab", "fsdp2", "dist_optimizer",
                                       "measured_iter_time_ms_median", NULL};
@@ -26,6 +26,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_skip skip = fr_run_plan_columns(in, out);
     if (skip != FR_RUN_USABLE) return skip;
     if (!fr_run_shape_columns(in, out)) return FR_RUN_NO_SIZES;
+    fr_run_set_cluster(out, fr_run_cell(in, "gpu"));
     bool sharded = fr_run_mentions(fr_run_cell(in, "fsdp2"), "true");
     bool eight = fr_run_mentions(fr_run_cell(in, "fp8"), "hybrid") ||
                  fr_run_mentions(fr_run_cell(in, "fp8"), "e4m3");

@@ -29,6 +29,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
         return FR_RUN_NO_SIZES;
     fr_run_integer(in, "interleave_chunks", &chunks);
     fr_run_row_set(out, "id", "%s", fr_run_cell(in, "row_id"));
+    fr_run_row_set(out, "cluster", "dgx-a100");
     fr_run_row_set(out, "model.name", "%s", fr_run_cell(in, "model"));
     fr_run_row_set(out, "model.dtype", "fp16");
     fr_run_row_set(out, "plan.accumulation", "apart");
