@@ -311,31 +311,13 @@ static fr_status print_memory(const struct fr_scoring *s, struct fr_text *text,
     return FR_OK;
 }
 
-/* What rows left open, the same words once: the first few, then how many more. */
-static void print_assumed(const struct fr_scoring *s, struct fr_text *text) {
-    enum { SHOWN = 3 };
-    int different = 0;
-    for (int i = 0; i < s->runs.count; i++) {
-        const char *assumed = s->runs.items[i].assumed;
-        int rows = 0, k = 0;
-        while (strcmp(s->runs.items[k].assumed, assumed) != 0) k++;
-        if (!*assumed || k < i || ++different > SHOWN) continue;
-        for (; k < s->runs.count; k++) rows += strcmp(s->runs.items[k].assumed, assumed) == 0;
-        fr_text_addf(text, "%d row%s leave%s open, assumed as predict does: %s\n", rows,
-                     rows == 1 ? "" : "s", rows == 1 ? "s" : "", assumed);
-    }
-    if (different > SHOWN)
-        fr_text_addf(text, "and %d other ways of completing rows (--json: assumed)\n",
-                     different - SHOWN);
-}
-
 fr_status fr_scoring_print(const struct fr_scoring *s, struct fr_text *text,
                            struct fr_error *err) {
     const struct fr_refused *refused = &s->refused;
     const struct fr_cluster *one = one_cluster(s);
     fr_runs_print_skipped(&s->runs, text);
     print_refused(refused, text);
-    print_assumed(s, text);
+    fr_runs_print_assumed(&s->runs, text);
     if (one && !one->tuning.present)
         fr_text_addf(text, "this cluster was not tuned: intervals are as wide as %s\n",
                      one->widths.present ? "its widths and the priors" : "the priors");

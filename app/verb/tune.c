@@ -98,6 +98,7 @@ static fr_status choose_prior(struct tuning *t, struct fr_error *err) {
 
 static void print(const struct tuning *t, struct fr_text *text) {
     fr_runs_print_skipped(&t->runs, text);
+    fr_runs_print_assumed(&t->runs, text);
     if (t->n < t->runs.count)
         fr_text_addf(text, "%d rows of another dtype than %s left out\n", t->runs.count - t->n,
                      fr_dtype_names[t->result.dtype]);
