@@ -254,7 +254,7 @@ fr_status fr_searched_make(const char *ranks, const char *const *vary, int n_var
     if (!r->space.variants) make_odds(r);
     if (err) err->detail[0] = '\0';
     r->options.top = shown;
-    return FR_OK;
+    return fr_nearby_search(vary, n_vary, names, r, err);
 }
 
 void fr_searched_free(struct fr_searched *r) {

@@ -4,6 +4,7 @@
 #define FR_ANSWER_SEARCH_H
 
 #include "answer/mine.h"
+#include "answer/nearby.h"
 #include "answer/spread.h"
 #include "answer/training.h"
 #include "calibrate/runs/odds.h"
@@ -34,6 +35,9 @@ struct fr_searched {
         *include; /**< plans of the user's to stand beside the best, n_mine of them */
     struct fr_mine *mine;
     int n_mine;
+    bool advise; /**< ask for other ranks and batches, too */
+    struct fr_nearby nearby[FR_NEARBY_MAX];
+    int n_nearby;
 };
 
 /** Search plans of @p r's job with its options.

@@ -266,7 +266,7 @@ fr_status fr_searched_json(struct fr_text *text, const struct fr_searched *r, fr
     fr_json_add_integer(&w, "feasible", result->feasible);
     fr_json_add_integer(&w, "infeasible", result->infeasible);
     json_reasons(&w, r);
-    fr_json_add_number(&w, "unpriced", result->unpriced < 0 ? NAN : (double)result->unpriced);
+    fr_nearby_put(r, &w);
     fr_json_add_number(&w, "elapsed_s", result->elapsed_s);
     fr_json_add_number(&w, "margin", fr_searched_margin(r));
     json_slowdown(&w, r);

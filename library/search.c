@@ -58,6 +58,10 @@ static fr_status nothing_feasible(const struct fr_searched *r, struct fr_error *
             most = i;
     if (r->result.because[most])
         fr_report_reason(&r->job, &r->result.example[most].outcome, most, &text);
+    for (int i = 0; i < r->n_nearby; i++) {
+        fr_text_addf(&text, "; ");
+        fr_nearby_say(r, &r->nearby[i], &text);
+    }
     fr_fail(err, FR_ERR_INFEASIBLE, NULL, "none of %lld plans can be; of %lld e.g. %s",
             (long long)r->result.evaluated, (long long)r->result.because[most],
             fr_text_get(&text));
@@ -74,6 +78,7 @@ static fr_status search(const forerun_job *job, const forerun_search_options *gi
     FR_TRY(read_options(&o, &r->options, err));
     r->explain = o.explain != 0;
     r->lossy = o.max_lossy > 0;
+    r->advise = true;
     while (o.vary && o.vary[n_vary]) n_vary++;
     struct fr_job_names names = fr_library_names(job);
     FR_TRY(fr_job_load(&names, &r->job, err));

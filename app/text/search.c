@@ -314,6 +314,18 @@ static void text_switches(struct fr_text *text, const struct fr_searched *r, int
     free(s);
 }
 
+/* Other ranks, another batch: what would do, or do better. */
+static void text_nearby(struct fr_text *text, const struct fr_searched *r, int columns) {
+    for (int i = 0; i < r->n_nearby; i++) {
+        struct fr_text words = {0};
+        fr_nearby_say(r, &r->nearby[i], &words);
+        fr_text_addf(text, i == 0 ? "\n" : "");
+        fr_wrap(text, fr_text_get(&words), 0, 2, columns);
+        fr_text_addf(text, "\n");
+        fr_text_free(&words);
+    }
+}
+
 fr_status fr_app_search_text(struct fr_text *text, const struct fr_searched *r, bool wide,
                              struct fr_error *err) {
     const struct fr_search_result *result = &r->result;
@@ -343,6 +355,7 @@ fr_status fr_app_search_text(struct fr_text *text, const struct fr_searched *r, 
         text_switches(text, r, columns);
     } else
         fr_text_addf(text, "\nnothing feasible\n");
+    text_nearby(text, r, columns);
     if (!result->top.count) text_mine(text, r, columns);
     text_infeasible(text, r, columns);
     return FR_OK;

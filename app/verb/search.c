@@ -142,6 +142,7 @@ static fr_status search(const struct fr_args *args, struct fr_searched *r,
     fr_app_names(args, sets, &names);
     FR_TRY(read_slowdown(args, &r->slowdown, r->options.objective, err));
     r->explain = fr_args_has(args, "explain");
+    r->advise = true;
     r->include = mine;
     r->n_mine = fr_args_all(args, "include", mine);
     if (r->n_mine > FR_MINE_MAX)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# ranks.sh BIN -- a search on ranks of MPI has the bytes of a search here, on any number of them; one
+# ranks.sh BIN -- a search on ranks of MPI has the bytes of a search here, on any number of them and in one piece; one
 # whose rank is killed goes on and ends with the same bytes.
 set -eu
 bin=$1
@@ -20,6 +20,8 @@ for n in 1 2 3 8; do
   cmp ranks.$n whole || fail "another answer on $n ranks"
   [ ! -e forerun-search.checkpoint ] || fail "the checkpoint of $n ranks stayed"
 done
+"$bin/forerun" $q | sed '/"elapsed_s"/d' >plain
+sed '/"elapsed_s"/d' whole | cmp - plain || fail 'another answer in one piece'
 run 2 $q --threads 3 | cmp - whole || fail 'another answer with 3 threads'
 
 # A rank that is killed once some blocks are done: the job ends, nothing that was done is lost.
