@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "calibrate/runs/odds.h"
+#include "models/job/plan_document.h"
 #include "models/job/preset.h"
 #include "models/outcome/cost.h"
 #include "models/plan/key.h"
@@ -42,7 +43,7 @@ fr_status fr_mine_read(const struct fr_job *job, const char *name, int64_t ranks
                        struct fr_mine *mine, struct fr_error *err) {
     *mine = (struct fr_mine){.behind = NAN, .as_good = NAN, .faster = -1};
     snprintf(mine->name, sizeof mine->name, "%s", fr_preset_or_file_shown("plan", name));
-    FR_TRY(fr_preset_or_file_read("plan", name, &mine->document, err));
+    FR_TRY(fr_plan_document_read(name, &mine->document, err));
     FR_TRY(fr_plan_read(mine->document, &mine->plan, &mine->lists, err));
     FR_TRY(take_rest(job, ranks, mine, err));
     fr_job_complete_plan(job, mine->document, &mine->plan);

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "models/job/own.h"
+#include "models/job/plan_document.h"
 #include "models/job/preset.h"
 
 enum { OUTPUTS_MAX = 8, NAME_MAX_B = 4096 };
@@ -39,7 +40,7 @@ static fr_status plan_apart(const char *output, const char *path, struct fr_erro
     static const char *const naming[] = {"schedule", "placement", NULL};
     struct fr_json_document *plan = NULL;
     fr_status status = FR_OK;
-    if (!fr_file_holds(path) || fr_json_read(path, &plan, NULL) != FR_OK) return FR_OK;
+    if (!fr_file_holds(path) || fr_plan_document_read(path, &plan, NULL) != FR_OK) return FR_OK;
     struct fr_json root = fr_json_root(plan);
     for (int i = 0; naming[i] && status == FR_OK; i++) {
         struct fr_json member = fr_json_member(&root, naming[i]);

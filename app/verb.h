@@ -41,7 +41,12 @@ extern const struct fr_verb *const fr_verbs[];
         "defaults", "WORD", "what plans start from: modern, or 2019 as in the papers", 0       \
     }
 #define FR_OPTION_PLAN                                                                         \
-    { "plan", "FILE", "plan file; without it every key has its default", 'p' }
+    {                                                                                          \
+        "plan", "FILE",                                                                        \
+            "plan file, or what predict or search printed with --json; without it every key "  \
+            "has its default",                                                                 \
+            'p'                                                                                \
+    }
 #define FR_OPTION_SET                                                                          \
     {                                                                                          \
         "set", "KEY=VALUE",                                                                    \

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "models/job/plan_document.h"
 #include "models/job/preset.h"
 #include "models/workload/family.h"
 
@@ -82,7 +83,7 @@ static fr_status load_documents(const struct fr_job_names *names, struct fr_job 
         snprintf(job->model_from, sizeof job->model_from, "%s",
                  fr_preset_or_file_shown("model", names->model));
     }
-    return names->plan ? fr_preset_or_file_read("plan", names->plan, &job->documents[PLAN], err)
+    return names->plan ? fr_plan_document_read(names->plan, &job->documents[PLAN], err)
                        : fr_json_parse("{}", 2, "plan", &job->documents[PLAN], err);
 }
 

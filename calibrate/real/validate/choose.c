@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/range.h"
 #include "calibrate/real/validate/program.h"
+#include "models/job/plan_document.h"
 #include "models/job/preset.h"
 #include "models/outcome/report.h"
 #include "models/plan/iterations.h"
@@ -153,7 +154,7 @@ static fr_status open_documents(const struct choosing *c,
         FR_TRY(fr_json_parse(c->first.model, strlen(c->first.model), "model", &document[MODEL],
                              err));
     if (choice->plan)
-        FR_TRY(fr_preset_or_file_read("plan", choice->plan, &document[PLAN], err));
+        FR_TRY(fr_plan_document_read(choice->plan, &document[PLAN], err));
     else
         FR_TRY(fr_json_parse("{}", 2, "plan", &document[PLAN], err));
     for (int i = 0; i < choice->n_sets; i++) {
@@ -332,7 +333,7 @@ fr_status fr_validate_choice_ranks(const struct fr_validate_choice *choice, int6
     struct fr_plan_lists lists = {0};
     *ranks = 0;
     if (!choice->plan) return FR_OK;
-    FR_TRY(fr_preset_or_file_read("plan", choice->plan, &document, err));
+    FR_TRY(fr_plan_document_read(choice->plan, &document, err));
     fr_status status = fr_plan_read(document, &plan, &lists, err);
     if (status == FR_OK) *ranks = fr_plan_ranks(&plan);
     fr_plan_lists_free(&lists);
