@@ -24,6 +24,7 @@ static struct fr_job apply(const struct fr_job *job, int which) {
     switch (which) {
     case 0:
         for (int l = 1; l < levels->count; l++) levels->level[l].rate_B_per_s *= 2;
+        levels->fabric.rate_B_per_s *= 2;
         break;
     case 1:
         levels->level[0].rate_B_per_s *= 2;
@@ -99,7 +100,8 @@ static double samples(const struct fr_outcome *best, const struct fr_outcome *ot
 
 double fr_explain_behind(fr_objective objective, fr_ranking by, const struct fr_outcome *best,
                          const struct fr_outcome *other) {
-    return fr_objective_value(objective, by, other) / fr_objective_value(objective, by, best) - 1;
+    return fr_objective_value(objective, by, other) / fr_objective_value(objective, by, best) -
+           1;
 }
 
 /* The part in which @p other loses most to @p best, and how much, over the best one's samples. */
@@ -243,8 +245,7 @@ fr_status fr_explain_search_json(struct fr_json_writer *w, const struct fr_job *
     FR_TRY(json_around(w, job, space, options, result, err));
     fr_json_add_array(w, "near_misses");
     for (size_t i = 1; i < result->top.count && i < MISSES_MAX; i++)
-        json_near_miss(w, job, options, result, best_if_s,
-                       &result->top.items[i].outcome);
+        json_near_miss(w, job, options, result, best_if_s, &result->top.items[i].outcome);
     fr_json_end_array(w);
     fr_json_end_object(w);
     return FR_OK;

@@ -26,7 +26,8 @@ struct builder {
     int32_t class_capacity;
     struct rank *ranks;
     int64_t *members[3]; /* by axis: ranks, one communicator after another */
-    int32_t next_class;  /* to be used again, or -1: make new ones */
+    const struct fr_seats *seats;
+    int32_t next_class; /* to be used again, or -1: make new ones */
     bool spelt_out, failed;
     fr_status status;       /* of what cannot be spelt out */
     struct fr_pricing cost; /* of operations */
@@ -147,6 +148,41 @@ static bool seat_members(struct builder *b, const struct fr_seats *seats) {
     return seated;
 }
 
+/* Node of each member of a group, for algorithms whose messages hang on it; NULL without memory, and
+ * where all nodes hold as many members, or all members sit in one. */
+static int32_t *nodes_of(struct builder *b, fr_axis axis, int32_t group,
+                         const struct fr_group *of) {
+    if (of->fewest == of->ranks_per_node || of->level == 0) return NULL;
+    int32_t *node = fr_malloc((size_t)of->n_ranks, sizeof *node);
+    if (!node) b->failed = true;
+    for (int32_t j = 0; node && j < of->n_ranks; j++) {
+        int32_t rank = member(b, axis, group, j);
+        int64_t slot = b->seats->slot ? b->seats->slot[rank] : rank;
+        node[j] = (int32_t)(slot / b->seats->levels.level[0].ranks);
+    }
+    return node;
+}
+
+/* Rail rings send beside each other: the last message of each ring ends what its rank receives. */
+static void end_rails(struct builder *b, const struct fr_message_list *list, int32_t nothing,
+                      fr_axis axis, int32_t group, int32_t micro) {
+    int32_t first = (int32_t)b->program->n_tasks - list->count;
+    bool *followed = fr_calloc((size_t)list->count + 1, sizeof *followed);
+    if (!followed) b->failed = true;
+    for (int32_t k = 0; followed && k < list->count; k++)
+        for (int32_t a = 0; a < list->items[k].n_after; a++)
+            followed[list->items[k].after[a]] = true;
+    for (int32_t k = 0; followed && k < list->count && !b->failed; k++) {
+        int32_t dst = member(b, axis, group, list->items[k].dst);
+        if (followed[k] || !list->items[k].rail) continue;
+        int32_t task = add_task(b, nothing, dst, -1, micro);
+        wait_for(b, task, first + k);
+        wait_for(b, task, b->ranks[dst].received);
+        b->ranks[dst].received = task;
+    }
+    free(followed);
+}
+
 /* A message waits for what its algorithm says; the first that a rank sends, and the first that
  * it receives, for what the rank did before. */
 static void add_messages(struct builder *b, const struct fr_message_list *list,
@@ -156,9 +192,10 @@ static void add_messages(struct builder *b, const struct fr_message_list *list,
         const struct fr_message *m = &list->items[k];
         int32_t src = member(b, axis, group, m->src), dst = member(b, axis, group, m->dst);
         int32_t task = add_task(b, class_ids[k], src, dst, micro);
+        bool begins = m->rail && m->n_after == 0; /* of a ring */
         for (int32_t a = 0; a < m->n_after; a++) wait_for(b, task, first + m->after[a]);
-        if (b->ranks[src].sent < 0) wait_for(b, task, b->ranks[src].last);
-        if (b->ranks[dst].received < 0 && m->n_after < FR_TASK_WAITS_MAX - 1)
+        if (b->ranks[src].sent < 0 || begins) wait_for(b, task, b->ranks[src].last);
+        if ((b->ranks[dst].received < 0 && m->n_after < FR_TASK_WAITS_MAX - 1) || begins)
             wait_for(b, task, b->ranks[dst].last);
         b->ranks[src].sent = task;
         b->ranks[dst].received = task;
@@ -180,6 +217,24 @@ static void end_messages(struct builder *b, int32_t micro) {
     }
 }
 
+/* The messages of one group, appended to the program. */
+static void spell_out_list(struct builder *b, const struct fr_message_list *list,
+                           const struct fr_collective_args *args, int part, fr_axis axis,
+                           int32_t group, int32_t *class_ids, int32_t micro) {
+    bool rails = list->count > 0 && list->items[0].rail;
+    const struct fr_class_price nothing = {0};
+    for (int32_t k = 0; group == 0 && k < list->count && !b->failed; k++) {
+        const struct fr_message *m = &list->items[k];
+        struct fr_class_price price = {.size_B = m->size_B};
+        price.part_s[part] = fr_message_alone_s(m, args);
+        class_ids[k] = add_class(b, FR_TASK_COLLECTIVE_MESSAGE, &price);
+    }
+    if (rails && group == 0)
+        class_ids[list->count] = add_class(b, FR_TASK_COLLECTIVE, &nothing);
+    add_messages(b, list, class_ids, axis, group, micro);
+    if (rails) end_rails(b, list, class_ids[list->count], axis, group, micro);
+}
+
 static fr_status spell_out(struct builder *b, const struct fr_operation *comm, int part,
                            int32_t micro) {
     const struct fr_group *group = b->cost.group[comm->axis];
@@ -187,23 +242,27 @@ static fr_status spell_out(struct builder *b, const struct fr_operation *comm, i
     const struct fr_collective *algorithm =
         algorithm_of(&b->job->cluster.price[comm->op], &args);
     struct fr_message_list list = {0};
+    int32_t *class_ids = NULL, groups = b->program->n_ranks / (int32_t)group->n_ranks;
     if (!algorithm)
         return fr_fail(b->err, FR_ERR_UNSUPPORTED, b->job->cluster_from,
                        "%s is priced by form \"%s\", which has no messages; give it form "
                        "\"algorithm\"",
                        fr_op_names[comm->op], b->job->cluster.price[comm->op].form->name);
-    FR_TRY(algorithm->expand(&args, &list));
-    int32_t *class_ids = fr_malloc((size_t)list.count + 1, sizeof *class_ids);
-    if (!class_ids) b->failed = true;
-    for (int32_t k = 0; k < list.count && class_ids && !b->failed; k++) {
-        const struct fr_message *m = &list.items[k];
-        struct fr_class_price price = {.size_B = m->size_B};
-        price.part_s[part] = fr_message_alone_s(m, &args);
-        class_ids[k] = add_class(b, FR_TASK_COLLECTIVE_MESSAGE, &price);
+    for (int32_t g = 0; g < groups && !b->failed; g++) {
+        int32_t *node = nodes_of(b, (fr_axis)comm->axis, g, group);
+        if (node || g == 0) { /* else all groups are alike */
+            list.count = 0;
+            args.node = node;
+            b->failed = b->failed || algorithm->expand(&args, &list) != FR_OK;
+            args.node = NULL;
+        }
+        if (!class_ids && !b->failed)
+            class_ids = fr_malloc((size_t)list.count + 1, sizeof *class_ids);
+        if (!class_ids) b->failed = true;
+        if (!b->failed)
+            spell_out_list(b, &list, &args, part, (fr_axis)comm->axis, g, class_ids, micro);
+        free(node);
     }
-    int32_t groups = b->program->n_ranks / (int32_t)group->n_ranks;
-    for (int32_t g = 0; g < groups && !b->failed; g++)
-        add_messages(b, &list, class_ids, (fr_axis)comm->axis, g, micro);
     end_messages(b, micro);
     free(class_ids);
     fr_message_list_free(&list);
@@ -370,6 +429,7 @@ fr_status fr_layers_make(const struct fr_job *job, const struct fr_plan *plan, b
     for (int32_t r = 0; r < ranks && !b.failed; r++) b.ranks[r] = (struct rank){-1, -1, -1};
     struct fr_seats seats;
     b.failed = fr_seats_make(job, plan, &seats, NULL) != FR_OK || b.failed;
+    b.seats = &seats;
     if (!b.failed && spelt_out) b.failed = !seat_members(&b, &seats);
     for (int i = 0; i < job->workload.n_layers && !b.failed; i++) place(&b, i, &layers[i]);
     if (!b.failed) {

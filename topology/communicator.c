@@ -42,12 +42,30 @@ static int64_t ring_load(const struct fr_levels *levels, int l, int64_t p, int64
     return least(leaving, active);
 }
 
+/* Members of the least full node, in units of level 0 that begin with a member: the last node takes the
+ * rest, those between the first and the last have one fewer where the stride does not divide them. */
+static void count_nodes(const struct fr_levels *levels, int64_t p, int64_t stride,
+                        struct fr_group *group) {
+    int64_t node = levels->level[0].ranks, last = (p - 1) * stride / node;
+    if (stride >= node) {
+        group->nodes = p;
+        group->fewest = 1;
+        return;
+    }
+    group->nodes = last + 1;
+    group->fewest = p - (last * node + stride - 1) / stride;
+    if (last > 0) group->fewest = least(group->fewest, group->ranks_per_node);
+    if (last > 1) group->fewest = least(group->fewest, node / stride);
+}
+
 static struct fr_group closed(const struct fr_levels *levels, int64_t p, int64_t stride,
                               int64_t groups) {
     int level = fr_levels_spanning(levels, p, stride);
     struct fr_group group = {.n_ranks = p,
                              .ranks_per_node = fr_levels_members(levels, 0, p, stride),
-                             .level = level};
+                             .level = level,
+                             .changed = fr_level_changed(levels, level)};
+    count_nodes(levels, p, stride, &group);
     for (int l = 0; l <= level; l++) {
         const struct fr_level *at = &levels->level[l];
         double active = (double)on_a_link(at->shared_by, p, stride, groups);
@@ -61,6 +79,7 @@ static struct fr_group closed(const struct fr_levels *levels, int64_t p, int64_t
             continue; /* no messages */
         worse(&group.outer, all);
         worse(&group.ring, ring);
+        if (l > 0) worse(&group.rails, all);
     }
     return group;
 }
@@ -110,31 +129,60 @@ static double busiest_s_per_B(struct counter *k) {
     return busiest;
 }
 
+/* A message between slots more; the longest latency so far. */
+static void count_message(struct counter *k, int64_t a, int64_t b, double *latency_s) {
+    int64_t links[FR_ROUTE_MAX];
+    int n = fr_route(k->levels, a, b, links);
+    for (int h = 0; h < n; h++) k->load[links[h]]++;
+    double this_s = n ? fr_route_latency_s(k->levels, links, n) : 0;
+    if (this_s > *latency_s) *latency_s = this_s;
+}
+
 /* Every member sends @p shift places on.  @return the longest latency and busiest link */
 static struct fr_link_cost count_shift(struct counter *k, int64_t shift) {
-    const struct fr_levels *levels = k->levels;
-    int64_t links[FR_ROUTE_MAX], p = k->c->n_ranks;
+    int64_t p = k->c->n_ranks;
     struct fr_link_cost cost = {0, 0};
     for (int64_t g = 0; g < k->c->n_groups; g++)
-        for (int64_t i = 0; i < p; i++) {
-            int64_t a = fr_communicator_slot(k->c, g, i);
-            int64_t b =
-                fr_communicator_slot(k->c, g, i + shift < p ? i + shift : i + shift - p);
-            int n = fr_route(levels, a, b, links);
-            for (int h = 0; h < n; h++) k->load[links[h]]++;
-            double latency_s = n ? fr_route_latency_s(levels, links, n) : 0;
-            if (latency_s > cost.latency_s) cost.latency_s = latency_s;
+        for (int64_t i = 0; i < p; i++)
+            count_message(
+                k, fr_communicator_slot(k->c, g, i),
+                fr_communicator_slot(k->c, g, i + shift < p ? i + shift : i + shift - p),
+                &cost.latency_s);
+    cost.s_per_B = busiest_s_per_B(k);
+    return cost;
+}
+
+/* The member behind those that sit in one node with member i of communicator g, and follow it. */
+static int64_t behind_node(const struct counter *k, int64_t g, int64_t i) {
+    int64_t node = fr_communicator_slot(k->c, g, i) / k->levels->level[0].ranks;
+    while (i < k->c->n_ranks &&
+           fr_communicator_slot(k->c, g, i) / k->levels->level[0].ranks == node)
+        i++;
+    return i;
+}
+
+/* Of every node, as many members as the least full one has send to the next node. */
+static struct fr_link_cost count_rails(struct counter *k, int64_t fewest) {
+    int64_t p = k->c->n_ranks;
+    struct fr_link_cost cost = {0, 0};
+    for (int64_t g = 0; g < k->c->n_groups; g++)
+        for (int64_t i = 0, end; i < p; i = end) {
+            end = behind_node(k, g, i);
+            int64_t next = end < p ? end : 0;
+            for (int64_t j = 0; j < fewest && i + j < end && next + j < p; j++)
+                count_message(k, fr_communicator_slot(k->c, g, i + j),
+                              fr_communicator_slot(k->c, g, next + j), &cost.latency_s);
         }
     cost.s_per_B = busiest_s_per_B(k);
     return cost;
 }
 
-/* Level that holds all members of every communicator, most and fewest members in a node of it, and
- * the busiest link of level 0 were all to use it. */
+/* Level that holds all members of every communicator, most and fewest members in a node of it, how many
+ * nodes, and the busiest link of level 0 were all to use it. */
 static void count_places(struct counter *k, struct fr_group *group) {
     const struct fr_level *node = &k->levels->level[0];
     int32_t busiest = 0;
-    int64_t fewest = k->c->n_ranks;
+    group->fewest = k->c->n_ranks;
     for (int64_t g = 0; g < k->c->n_groups; g++) {
         int64_t first = fr_communicator_slot(k->c, g, 0);
         for (int64_t i = 0; i < k->c->n_ranks; i++) {
@@ -144,13 +192,15 @@ static void count_places(struct counter *k, struct fr_group *group) {
             if (between > group->level) group->level = between;
             if (members > group->ranks_per_node) group->ranks_per_node = members;
         }
+        int64_t nodes = 0;
         for (int64_t i = 0; i < k->c->n_ranks; i++) {
             int32_t *members = &k->load[fr_communicator_slot(k->c, g, i) / node->ranks];
-            if (*members > 0) fewest = least(fewest, *members);
+            nodes += *members > 0;
+            if (*members > 0) group->fewest = least(group->fewest, *members);
             *members = 0;
         }
+        if (nodes > group->nodes) group->nodes = nodes;
     }
-    group->uneven = fewest < group->ranks_per_node;
     for (int erase = 0; erase < 2; erase++)
         for (int64_t g = 0; g < k->c->n_groups; g++)
             for (int64_t i = 0; i < k->c->n_ranks; i++) {
@@ -172,6 +222,8 @@ fr_status fr_group_count(const struct fr_levels *levels, const struct fr_communi
     for (int64_t shift = 1; shift < c->n_ranks; shift *= 2)
         worse(&group->outer, count_shift(&k, shift));
     worse(&group->outer, count_shift(&k, c->n_ranks / 2));
+    if (group->level > 0) group->rails = count_rails(&k, group->fewest);
+    group->changed = fr_level_changed(levels, group->level);
     free(k.load);
     return FR_OK;
 }
@@ -194,6 +246,16 @@ struct fr_group fr_group_make(const struct fr_levels *levels, int64_t n_ranks, i
 }
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
+
+/* The rest of a group of two, whose level and links are there. */
+static struct fr_group pair_of(const struct fr_levels *levels, struct fr_group group) {
+    bool near = group.level == 0;
+    group.ranks_per_node = group.fewest = near ? 2 : 1;
+    group.nodes = near ? 1 : 2;
+    group.ring = group.rails = group.outer;
+    group.changed = fr_level_changed(levels, group.level);
+    return group;
+}
 
 /* Messages of all pairs that use link @p id. */
 static int64_t pairs_on(const struct fr_levels *levels, int64_t id, int64_t a, int64_t b,
@@ -218,7 +280,6 @@ struct fr_group fr_group_pairs(const struct fr_levels *levels, int64_t a, int64_
     /* Links are shared by neighbours, but for those of a fabric. */
     if (!levels->fabric.shape) n_copies = least(n_copies, 1 + far / stride);
     n_copies = least(n_copies, 1 + LOOKED_AT / n);
-    group.ranks_per_node = group.level == 0 ? 2 : 1;
     group.inner = (struct fr_link_cost){node->latency_s, fr_level_s_per_B(levels, 0)};
     for (int64_t t = 0; t<n; t += n> 1 ? n - 1 : 1) {
         struct fr_link_cost cost = {0, 0};
@@ -232,8 +293,7 @@ struct fr_group fr_group_pairs(const struct fr_levels *levels, int64_t a, int64_
         }
         worse(&group.outer, cost);
     }
-    group.ring = group.outer;
-    return group;
+    return pair_of(levels, group);
 }
 
 /* One more, or one less, of the messages from a to b on every link of their way. */
@@ -264,20 +324,16 @@ struct fr_group fr_group_pairs_at(const struct fr_levels *levels, const int64_t 
         worse(&group.outer, cost);
     }
     load_pairs(levels, a, b, n, load, true);
-    group.ranks_per_node = group.level == 0 ? 2 : 1;
-    group.ring = group.outer;
-    return group;
+    return pair_of(levels, group);
 }
 
 struct fr_group fr_group_pair(const struct fr_levels *levels, int64_t a, int64_t b) {
     int level = fr_levels_between(levels, a, b);
     struct fr_group group = {
         .n_ranks = 2,
-        .ranks_per_node = level == 0 ? 2 : 1,
         .level = level,
         .inner = {levels->level[0].latency_s, fr_level_s_per_B(levels, 0)},
         .outer = {levels->level[level].latency_s, fr_level_s_per_B(levels, level)},
     };
-    group.ring = group.outer;
-    return group;
+    return pair_of(levels, group);
 }

@@ -9,10 +9,12 @@
  *  rank by rank, one communicator after another.
  *
  *  What members pay depends on how many of the messages that are under way together use one link.
- *  Three numbers say it all to an algorithm (models/network/collective.h):
+ *  Four numbers say it all to an algorithm (models/network/collective.h):
  *      inner   between two members in one unit of level 0
  *      ring    when every member sends to the next one: a link out of a node that holds several
  *              neighbouring members carries one message of theirs, not one each
+ *      rails   when, of every node, as many members as the least full node has send to the next node at
+ *              once: rings that use all adapters, each its own
  *      outer   when every member sends to a distant one, 2, 4, 8, ... places on: the worst of them
  *  each the latency of the longest route and the bytes' time on the busiest link.
  */
@@ -33,10 +35,12 @@ struct fr_communicator {
 struct fr_group {
     int64_t n_ranks;        /**< p */
     int64_t ranks_per_node; /**< of them in one unit of level 0, at most */
+    int64_t fewest;         /**< of them in a unit of level 0 that holds any, at least; 0: units
+                                 are filled one by one, and the last takes the rest */
+    int64_t nodes;          /**< units of level 0 that hold any, at most; 0: likewise */
     int level;              /**< innermost level that holds them all */
-    /** Some unit of level 0 holds members, but fewer: hierarchical algorithms are not for that. */
-    bool uneven;
-    struct fr_link_cost inner, outer, ring;
+    struct fr_link_cost inner, outer, ring, rails;
+    struct fr_link_ratio changed; /**< of that level's numbers, for forms */
 };
 
 /** Slot of member @p i of communicator @p g. */

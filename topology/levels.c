@@ -3,8 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char *const level_keys[] = {"name",      "ranks",     "segment", "latency",
-                                         "bandwidth", "shared_by", "power",   NULL};
+static const char *const level_keys[] = {
+    "name", "ranks", "segment", "latency", "bandwidth", "shared_by", "power", "measured", NULL};
+static const char *const measured_keys[] = {"latency", "bandwidth", "shared_by", NULL};
 static const char *const power_keys[] = {"idle",     "busy",   "efficiency",
                                          "switches", "source", NULL};
 
@@ -31,6 +32,25 @@ static fr_status power_read(const struct fr_json *object, struct fr_level_power 
     return FR_OK;
 }
 
+/* What the file's forms were measured over; what it does not state is as it is now. */
+static fr_status measured_read(const struct fr_json *object, struct fr_level *level,
+                               struct fr_error *err) {
+    double rate_B_per_s = level->rate_B_per_s;
+    int64_t shared_by = level->shared_by;
+    level->measured.latency_s = level->latency_s;
+    if (fr_json_present(object)) {
+        FR_TRY(fr_json_object(object, measured_keys, err));
+        FR_TRY(fr_json_get_quantity(object, "latency", false, FR_QUANTITY_TIME, 0, 3600,
+                                    &level->measured.latency_s, err));
+        FR_TRY(fr_json_get_quantity(object, "bandwidth", false, FR_QUANTITY_RATE, 1, 1e18,
+                                    &rate_B_per_s, err));
+        FR_TRY(
+            fr_json_get_integer(object, "shared_by", false, 1, FR_RANKS_MAX, &shared_by, err));
+    }
+    level->measured.s_per_B = (double)shared_by / rate_B_per_s;
+    return FR_OK;
+}
+
 static fr_status level_read(const struct fr_json *node, const struct fr_level *below,
                             struct fr_level *level, struct fr_error *err) {
     struct fr_json ranks = fr_json_member(node, "ranks"),
@@ -46,8 +66,10 @@ static fr_status level_read(const struct fr_json *node, const struct fr_level *b
                                 &level->rate_B_per_s, err));
     FR_TRY(
         fr_json_get_integer(node, "shared_by", false, 1, FR_RANKS_MAX, &level->shared_by, err));
-    struct fr_json power = fr_json_member(node, "power");
+    struct fr_json power = fr_json_member(node, "power"),
+                   measured = fr_json_member(node, "measured");
     FR_TRY(power_read(&power, &level->power, err));
+    FR_TRY(measured_read(&measured, level, err));
     if (below && (level->ranks % below->ranks != 0))
         return fr_json_fail(&ranks, err,
                             "is %" PRId64 "; expected a multiple of the %" PRId64
@@ -181,6 +203,17 @@ int64_t fr_levels_members(const struct fr_levels *levels, int l, int64_t n_ranks
 
 double fr_level_s_per_B(const struct fr_levels *levels, int l) {
     return (double)levels->level[l].shared_by / levels->level[l].rate_B_per_s;
+}
+
+struct fr_link_ratio fr_level_changed(const struct fr_levels *levels, int l) {
+    const double least = 1e-6; /* of a latency that was taken away */
+    const struct fr_link_cost *measured = &levels->level[l].measured;
+    double latency_s = levels->level[l].latency_s;
+    struct fr_link_ratio ratio = {1, 1};
+    if (measured->latency_s > 0) ratio.latency = latency_s / measured->latency_s;
+    if (measured->s_per_B > 0) ratio.per_byte = fr_level_s_per_B(levels, l) / measured->s_per_B;
+    if (ratio.latency < least) ratio.latency = least;
+    return ratio;
 }
 
 int fr_levels_node(const struct fr_levels *levels) {

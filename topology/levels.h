@@ -46,6 +46,8 @@ struct fr_level {
     double latency_s;    /**< of one message, >= 0 */
     double rate_B_per_s; /**< of one link, each direction, > 0 */
     int64_t shared_by;   /**< ranks on one link, >= 1 */
+    struct fr_link_cost
+        measured; /**< one rank's share of a link when the file's forms were fitted */
     struct fr_level_power power;
     int64_t segment; /**< ranks of a unit that a job larger than it takes; 0: all */
     int64_t holds;   /**< of levels that a job takes: ranks that the unit has; else 0 */
@@ -97,6 +99,13 @@ int64_t fr_levels_members(const struct fr_levels *levels, int l, int64_t n_ranks
 
 /** Time per byte of one rank's share of a link of level @p l, all ranks sending [s/B]. */
 double fr_level_s_per_B(const struct fr_levels *levels, int l);
+
+/** How a level's numbers differ from those that fitted forms were measured over: latency over
+ *  latency, time per byte over time per byte; 1 where nothing was changed. */
+struct fr_link_ratio {
+    double latency, per_byte; /**< > 0; both 0: 1 */
+};
+struct fr_link_ratio fr_level_changed(const struct fr_levels *levels, int l);
 
 /** The level whose units are nodes: the one called "node", else the innermost. */
 int fr_levels_node(const struct fr_levels *levels);

@@ -165,7 +165,7 @@ static fr_status set_one(struct fr_json_document *document, const struct fr_tune
         fr_number_write(si, value, sizeof value);
     else
         fr_quantity_write(si, c->quantity, value, sizeof value);
-    return fr_json_set(document, path, value, "tune", err);
+    return fr_cluster_set(document, path, value, "tune", err);
 }
 
 /* What the rows left of a coefficient is in "tuning"; a width is left of those they say nothing of. */

@@ -1,5 +1,10 @@
 #include "models/job/cluster.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 static const char *const keys[] = {"name",        "source",      "device",   "levels",
                                    "collectives", "calibration", "topology", "tuning",
                                    "widths",      "pue",         NULL};
@@ -29,6 +34,55 @@ fr_status fr_cluster_read(const struct fr_json_document *document, struct fr_clu
     /* Fitted to other people's collectives, a file may say nothing of the processor. */
     if (fr_json_present(&device)) FR_TRY(fr_device_read(&device, &cluster->device, err));
     return fr_comm_read(&collectives, &cluster->levels, cluster->price, err);
+}
+
+/* Is some collective priced by numbers of its own, which a change of a level cannot know? */
+static bool holds_forms(const struct fr_json *root) {
+    struct fr_json collectives = fr_json_member(root, "collectives");
+    for (int op = 0; op < FR_OP_COUNT; op++) {
+        struct fr_json one = fr_json_member(&collectives, fr_op_names[op]),
+                       form = fr_json_member(&one, "form"),
+                       latency = fr_json_member(&one, "latency");
+        const char *name = "";
+        if (!fr_json_present(&one) || fr_json_text(&form, &name, NULL) != FR_OK) continue;
+        if (strcmp(name, fr_form_algorithm.name) != 0 || fr_json_present(&latency)) return true;
+    }
+    return false;
+}
+
+/* Number @p key of level @p l, as the file has it, into "measured"; what is no number fails later. */
+static fr_status keep_measured(struct fr_json_document *document, int64_t l, const char *key,
+                               const char *origin, struct fr_error *err) {
+    struct fr_json root = fr_json_root(document), levels = fr_json_member(&root, "levels"),
+                   level = fr_json_element(&levels, l),
+                   measured = fr_json_member(&level, "measured"),
+                   kept = fr_json_member(&measured, key), now = fr_json_member(&level, key);
+    char path[64], number[32];
+    const char *text = number;
+    int64_t shared_by = 1;
+    if (fr_json_present(&kept) || !holds_forms(&root)) return FR_OK;
+    if (strcmp(key, "shared_by") == 0) {
+        if (fr_json_get_integer(&level, key, false, 1, FR_RANKS_MAX, &shared_by, NULL) != FR_OK)
+            return FR_OK;
+        snprintf(number, sizeof number, "%" PRId64, shared_by);
+    } else if (fr_json_text(&now, &text, NULL) != FR_OK)
+        return FR_OK;
+    snprintf(path, sizeof path, "levels.%" PRId64 ".measured.%s", l, key);
+    return fr_json_set(document, path, text, origin, err);
+}
+
+fr_status fr_cluster_set(struct fr_json_document *document, const char *path, const char *text,
+                         const char *origin, struct fr_error *err) {
+    static const char *const numbers[] = {"latency", "bandwidth", "shared_by", NULL};
+    static const char levels[] = "levels.";
+    char *rest = NULL;
+    if (strncmp(path, levels, sizeof levels - 1) == 0) {
+        int64_t l = strtol(path + sizeof levels - 1, &rest, 10);
+        for (int k = 0; numbers[k]; k++)
+            if (*rest == '.' && strcmp(rest + 1, numbers[k]) == 0)
+                FR_TRY(keep_measured(document, l, numbers[k], origin, err));
+    }
+    return fr_json_set(document, path, text, origin, err);
 }
 
 fr_interval_source fr_cluster_interval_source(const struct fr_cluster *cluster) {

@@ -77,4 +77,10 @@ fr_status fr_cluster_read(const struct fr_json_document *document, struct fr_clu
                           struct fr_error *err);
 void fr_cluster_free(struct fr_cluster *cluster);
 
+/** fr_json_set on the document of a cluster file.  The first time it changes a number of a level,
+ *  that level's "measured" takes the number that the file's fitted forms were measured over, so
+ *  that they scale with the change (models/network/comm.h). */
+fr_status fr_cluster_set(struct fr_json_document *document, const char *path, const char *text,
+                         const char *origin, struct fr_error *err);
+
 #endif

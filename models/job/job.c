@@ -70,6 +70,8 @@ static fr_status apply_set(struct fr_job *job, const char *set, struct fr_error 
     }
     if (which == MODEL && names_a_file(rest, equals + 1))
         return set_from_file(job->documents[which], rest, equals + 1, err);
+    if (which == CLUSTER)
+        return fr_cluster_set(job->documents[which], rest, equals + 1, "--set", err);
     return fr_json_set(job->documents[which], rest, equals + 1, "--set", err);
 }
 

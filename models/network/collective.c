@@ -54,12 +54,13 @@ double fr_collective_fastest_s(fr_op op, const struct fr_collective_args *args) 
     return best_s;
 }
 
-/* Each term at its cheaper link, of those that the communicator can use. */
+/* Each term at its cheapest, of the links that the communicator can use: inside and outside at once. */
 static struct fr_link_cost cheapest_link(const struct fr_collective_args *a) {
     if (a->ranks_per_node >= a->n_ranks) return a->inner;
     if (a->ranks_per_node <= 1) return a->outer;
+    double in = a->inner.s_per_B, out = a->outer.s_per_B;
     return (struct fr_link_cost){fmin(a->inner.latency_s, a->outer.latency_s),
-                                 fmin(a->inner.s_per_B, a->outer.s_per_B)};
+                                 in + out > 0 ? in * out / (in + out) : 0};
 }
 
 double fr_collective_lower_bound_s(fr_op op, const struct fr_collective_args *args) {
@@ -80,6 +81,22 @@ bool fr_is_power_of_two(int64_t p) { return p >= 1 && (p & (p - 1)) == 0; }
 
 struct fr_link_cost fr_collective_flat_link(const struct fr_collective_args *a) {
     return a->ranks_per_node < a->n_ranks ? a->outer : a->inner;
+}
+
+int64_t fr_collective_fewest(const struct fr_collective_args *a) {
+    int64_t p = a->n_ranks, r = a->ranks_per_node;
+    if (a->fewest > 0) return a->fewest;
+    return p % r ? p % r : r;
+}
+
+int64_t fr_collective_nodes(const struct fr_collective_args *a) {
+    int64_t p = a->n_ranks, r = a->ranks_per_node;
+    return a->nodes > 0 ? a->nodes : (p + r - 1) / r;
+}
+
+bool fr_collective_by_node(const struct fr_collective_args *a) {
+    int64_t p = a->n_ranks, r = a->ranks_per_node;
+    return 1 < r && r < p && p % r == 0 && fr_collective_fewest(a) == r;
 }
 
 struct fr_link_cost fr_collective_ring_link(const struct fr_collective_args *a) {

@@ -6,7 +6,8 @@
  *  inner.latency_s + bytes * inner.s_per_B, one between groups costs the same with outer.
  *  A flat algorithm prices every message at the slower place it must cross: outer if the
  *  communicator leaves a node (r < p), inner if it does not.  A ring's rounds are all alike, so
- *  it prices them at what the busiest link carries in one (topology/communicator.h).
+ *  it prices them at what the busiest link carries in one (topology/communicator.h).  Rail rings
+ *  are several rings at once that leave each node by different adapters (rail_ring.h).
  *
  *  Symbols (used by every .equation)
  *      p      ranks taking part                                              [1]
@@ -78,6 +79,12 @@ struct fr_collective_args {
     struct fr_link_cost outer; /**< a message between nodes */
     /** A message to the next rank while every rank sends one; s_per_B 0: as a flat algorithm. */
     struct fr_link_cost ring;
+    /** A message of each of `fewest` ranks of a node to the next node; s_per_B 0: outer. */
+    struct fr_link_cost rails;
+    int64_t fewest; /**< ranks in the least full node; 0: nodes of r, the last takes the rest */
+    int64_t nodes;  /**< q; 0: likewise */
+    const int32_t *node; /**< node of each rank, ascending, for expansions; NULL: as above, the
+                              fuller nodes first */
 };
 
 /** A message of an expansion.  Work, not time. */
@@ -86,12 +93,14 @@ struct fr_message {
     int32_t src, dst; /**< ranks 0..p-1, different */
     bool crosses;     /**< priced at outer, otherwise at inner */
     bool around;     /**< goes round the ring of all ranks: priced at fr_collective_ring_link */
+    bool rail;       /**< goes round one of several rings: priced at fr_rail_ring_round */
     int32_t n_after; /**< entries used in after[]; those must have arrived before it starts */
     int32_t after[3]; /**< indices of earlier messages */
 };
 
 /** Messages in an order in which every `after` comes first.  A rank sends one message at a
- *  time (in this order) and receives one at a time, both at once. */
+ *  time (in this order) and receives one at a time, both at once; those of rail rings go beside
+ *  each other, which their price holds. */
 struct fr_message_list {
     struct fr_message *items;
     int32_t count, capacity;
@@ -151,8 +160,8 @@ double fr_collective_fastest_s(fr_op op, const struct fr_collective_args *args);
 
 /** No algorithm for @p op is faster on these links [s]; 0 when p = 1: max of the bytes that
  *  must leave or reach some rank (fr_op_bus_factor) and of the ceil(log2 p) (1 for send_recv)
- *  messages that must follow each other.  Each at the cheaper link of those that exist:
- *  inner alone when r = p, outer alone when r = 1.
+ *  messages that must follow each other.  Each at the cheapest there is: inner alone when r = p,
+ *  outer alone when r = 1, else both at once for bytes and the shorter for latency.
  *  Chan, Heimlich, Purkayastha, van de Geijn, Concurrency Computat. 19, 2007, section 3. */
 double fr_collective_lower_bound_s(fr_op op, const struct fr_collective_args *args);
 
@@ -164,5 +173,10 @@ bool fr_is_power_of_two(int64_t p);
 struct fr_link_cost fr_collective_flat_link(const struct fr_collective_args *a);
 /** The link that an algorithm prices at whose messages all go from each rank to the next. */
 struct fr_link_cost fr_collective_ring_link(const struct fr_collective_args *a);
+/** Ranks in the least full node, and nodes, also where the arguments do not say. */
+int64_t fr_collective_fewest(const struct fr_collective_args *a);
+int64_t fr_collective_nodes(const struct fr_collective_args *a);
+/** Do several nodes hold several ranks each, all as many? */
+bool fr_collective_by_node(const struct fr_collective_args *a);
 
 #endif

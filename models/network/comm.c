@@ -12,12 +12,14 @@ const struct fr_form *const fr_forms[] = {
 
 struct fr_collective_args fr_group_args(const struct fr_group *group, double size_B) {
     return (struct fr_collective_args){.n_ranks = group->n_ranks,
-                                       .ranks_per_node =
-                                           group->uneven ? 1 : group->ranks_per_node,
+                                       .ranks_per_node = group->ranks_per_node,
                                        .size_B = size_B,
                                        .inner = group->inner,
                                        .outer = group->outer,
-                                       .ring = group->ring};
+                                       .ring = group->ring,
+                                       .rails = group->rails,
+                                       .fewest = group->fewest,
+                                       .nodes = group->nodes};
 }
 
 double fr_price_message_B(const struct fr_price *price, int64_t n_ranks, double size_B) {
@@ -58,19 +60,50 @@ static void domain_write(const struct fr_price_domain *d, struct fr_json_writer 
     fr_json_end_object(w);
 }
 
-double fr_comm_domain_time_s(const struct fr_price *price, const struct fr_group *group,
-                             double size_B, bool *extrapolated) {
+static bool by_levels(const struct fr_price *price) {
+    return price->form->by_levels && price->form->by_levels(price);
+}
+
+bool fr_comm_counts(const struct fr_price *price, const struct fr_group *group) {
     const struct fr_price_domain *d = &price->domain;
-    const double slack = 1e-9;
     bool several = group->level > 0;
-    if (group->n_ranks < d->min_ranks || group->n_ranks > d->max_ranks ||
-        size_B < d->min_B * (1 - slack) || size_B > d->max_B * (1 + slack) ||
-        !(several ? d->several_nodes : d->one_node))
-        *extrapolated = true;
-    if (!several || d->several_nodes)
+    if (by_levels(price)) return true;
+    if (price->one_level && price->level != group->level) return false;
+    if (d->stated && !(several ? d->several_nodes : d->one_node)) return false;
+    return !price->form->measured || price->form->measured(price, group->level);
+}
+
+static bool inside_domain(const struct fr_price_domain *d, int64_t n_ranks, double size_B) {
+    const double slack = 1e-9;
+    if (!d->stated) return true;
+    return n_ranks >= d->min_ranks && n_ranks <= d->max_ranks &&
+           size_B >= d->min_B * (1 - slack) && size_B <= d->max_B * (1 + slack);
+}
+
+/* What the form says of the links that it was measured over, carried to those there are. */
+static double form_time_s(const struct fr_price *price, const struct fr_group *group,
+                          double size_B, bool *extrapolated) {
+    struct fr_link_ratio r = group->changed;
+    bool same = fabs(r.latency - 1) <= 0 && fabs(r.per_byte - 1) <= 0;
+    if (!(r.latency > 0) || same || by_levels(price))
         return price->form->time_s(price, group, size_B, extrapolated);
-    struct fr_collective_args args = fr_group_args(group, size_B);
-    return fr_collective_fastest_s(price->op, &args);
+    return r.latency *
+           price->form->time_s(price, group, size_B * r.per_byte / r.latency, extrapolated);
+}
+
+double fr_comm_time_s(const struct fr_price *price, const struct fr_group *group, double size_B,
+                      bool *extrapolated) {
+    double time_s;
+    if (group->n_ranks <= 1) return 0;
+    if (!fr_comm_counts(price, group)) {
+        struct fr_collective_args args = fr_group_args(group, size_B);
+        if (!price->one_level) *extrapolated = true;
+        time_s = fr_collective_fastest_s(price->op, &args);
+    } else {
+        if (!inside_domain(&price->domain, group->n_ranks, size_B)) *extrapolated = true;
+        time_s = form_time_s(price, group, size_B, extrapolated);
+    }
+    return price->shift == 0 ? time_s : fr_price_shifted_s(price, group, size_B, time_s);
 }
 
 /* Octaves by which the ranks lie outside. */
@@ -86,6 +119,19 @@ static double size_reach(const struct fr_price *price, double size_B) {
     if (!price->domain.stated || !(price->domain.max_B > 0)) return 0;
     return normal_90 * price->beyond_octave * fmax(0, log2(size_B / price->domain.max_B)) /
            log(2);
+}
+
+/* The level that a form with "level" was measured at, for all others the levels price. */
+static fr_status level_read(const struct fr_json *object, const struct fr_levels *levels,
+                            struct fr_price *price, struct fr_error *err) {
+    struct fr_json level = fr_json_member(object, "level");
+    const char *name = NULL;
+    if (!fr_json_present(&level)) return FR_OK;
+    FR_TRY(fr_json_text(&level, &name, err));
+    price->one_level = true;
+    price->level = fr_levels_find(levels, name);
+    return price->level < 0 ? fr_json_fail(&level, err, "names no level of this cluster")
+                            : FR_OK;
 }
 
 static fr_status price_read(const struct fr_json *object, const struct fr_levels *levels,
@@ -109,6 +155,7 @@ static fr_status price_read(const struct fr_json *object, const struct fr_levels
         FR_TRY(fr_json_get_integer(&residuals, "points", false, 0, 1 << 30, &points, err));
         price->residual_points = (int)points;
     }
+    FR_TRY(level_read(object, levels, price, err));
     struct fr_json domain = fr_json_member(object, "domain");
     if (fr_json_present(&domain)) FR_TRY(domain_read(&domain, &price->domain, err));
     price->form = fr_forms[which];
@@ -145,6 +192,7 @@ void fr_price_write(const struct fr_price *price, const struct fr_levels *levels
                     struct fr_json_writer *w) {
     fr_json_begin_object(w);
     fr_json_add_string(w, "form", price->form->name);
+    if (price->one_level) fr_json_add_string(w, "level", levels->level[price->level].name);
     price->form->write(price, levels, w);
     if (price->domain.stated) domain_write(&price->domain, w);
     if (price->residual_median >= 0) {
@@ -163,7 +211,7 @@ void fr_price_write(const struct fr_price *price, const struct fr_levels *levels
 void fr_price_interval(const struct fr_price *price, const struct fr_group *group,
                        double size_B, double time_s, double *low_s, double *high_s) {
     double fast = 0, slow = 0;
-    bool known = group->n_ranks > 1 && price->form->interval &&
+    bool known = group->n_ranks > 1 && price->form->interval && fr_comm_counts(price, group) &&
                  price->form->interval(price, group, size_B, &fast, &slow);
     if (!known) {
         /* Per octave of ranks outside, what forms of one line were seen to miss by. */

@@ -5,6 +5,13 @@
  *  algorithm of the table priced from the levels, or segments fitted to measurements.  A form
  *  is asked about a group: p ranks that lie `stride` apart.
  *
+ *  A form that was stated or fitted counts only where it was measured: at the levels that it has
+ *  numbers of (fr_form.measured) and that its domain and "level" name.  Elsewhere the levels price
+ *  the fastest algorithm.  When a level's numbers differ from those that forms were measured over
+ *  (topology/levels.h), start-up times go with the level's latency and bytes with its time per
+ *  byte, as a form a + b n would:
+ *      t'(n) = L t(n B / L)        L latency over latency, B time per byte over time per byte
+ *
  *  Sizes count as nccl-tests does (see fr_op); a form whose file says "per_rank" divides.
  *
  *  To add a form: models/network/form/<name>.c exporting fr_form_<name>, row FR_FORM(<name>) in
@@ -42,7 +49,9 @@ struct fr_price {
     const struct fr_form *form;
     struct fr_price_domain domain;
     fr_op op;
-    bool per_rank; /**< m of the file is n / p */
+    bool per_rank;  /**< m of the file is n / p */
+    bool one_level; /**< counts for `level` alone */
+    int level;
     double c1_s, c2_s_per_B, c3_s;
     const struct fr_collective *algorithm; /**< NULL with form algorithm: auto */
     struct fr_segment_fit *fits;           /**< by level, then p ascending */
@@ -52,7 +61,8 @@ struct fr_price {
     struct fr_similarity similarity;
     double residual_median, residual_p90; /**< relative; negative: not stated */
     int residual_points;
-    double beyond_octave; /**< of sizes beyond the domain: standard deviation of the logarithm of a
+    double
+        beyond_octave; /**< of sizes beyond the domain: standard deviation of the logarithm of a
                              time for each doubling; 0: not stated */
     double
         shift; /**< standard deviations of its own interval by which times are moved; 0: none */
@@ -68,7 +78,12 @@ struct fr_form {
      *  the answer lies outside what was measured, never clears it. */
     double (*time_s)(const struct fr_price *price, const struct fr_group *group, double size_B,
                      bool *extrapolated);
-    /** Members of the form's object but "form" and "residuals". */
+    /** Has it numbers of level @p level, or of one that stands for it?  NULL: of any. */
+    bool (*measured)(const struct fr_price *price, int level);
+    /** Do its numbers hang on the levels themselves, so that nothing is to be carried over?
+     *  NULL: no. */
+    bool (*by_levels)(const struct fr_price *price);
+    /** Members of the form's object but "form", "level" and "residuals". */
     void (*write)(const struct fr_price *price, const struct fr_levels *levels,
                   struct fr_json_writer *w);
     /** Half-widths of the 90 % interval in log2 of time; NULL, or false: not known. */
@@ -108,20 +123,12 @@ double fr_price_shifted_s(const struct fr_price *price, const struct fr_group *g
 /** m in the convention of the price's file [B]. */
 double fr_price_message_B(const struct fr_price *price, int64_t n_ranks, double size_B);
 
-/** The same with a stated domain: outside it the answer is marked; and what was measured inside
- *  one node says nothing of several, which the levels price then. */
-double fr_comm_domain_time_s(const struct fr_price *price, const struct fr_group *group,
-                             double size_B, bool *extrapolated);
-
 /** Time of the operation [s]; 0 for one rank. */
-static inline double fr_comm_time_s(const struct fr_price *price, const struct fr_group *group,
-                                    double size_B, bool *extrapolated) {
-    if (group->n_ranks <= 1) return 0;
-    double time_s = price->domain.stated
-                        ? fr_comm_domain_time_s(price, group, size_B, extrapolated)
-                        : price->form->time_s(price, group, size_B, extrapolated);
-    return price->shift == 0 ? time_s : fr_price_shifted_s(price, group, size_B, time_s);
-}
+double fr_comm_time_s(const struct fr_price *price, const struct fr_group *group, double size_B,
+                      bool *extrapolated);
+
+/** Does the file's form count for this group?  Otherwise the levels price it. */
+bool fr_comm_counts(const struct fr_price *price, const struct fr_group *group);
 
 /** What an algorithm of the table is asked about for this group. */
 struct fr_collective_args fr_group_args(const struct fr_group *group, double size_B);

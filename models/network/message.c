@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "models/network/rail_ring.h"
 
 static bool grow(struct fr_message_list *list) {
     if (list->capacity > FR_MESSAGES_MAX / 2) return false;
@@ -34,6 +35,10 @@ void fr_message_list_free(struct fr_message_list *list) {
 static double later(double a_s, double b_s) { return a_s > b_s ? a_s : b_s; }
 
 double fr_message_alone_s(const struct fr_message *m, const struct fr_collective_args *args) {
+    if (m->rail) {
+        struct fr_link_cost round = fr_rail_ring_round(args);
+        return round.latency_s + m->size_B * (double)fr_collective_fewest(args) * round.s_per_B;
+    }
     struct fr_link_cost link = m->around    ? fr_collective_ring_link(args)
                                : m->crosses ? args->outer
                                             : args->inner;
@@ -50,7 +55,7 @@ fr_status fr_message_list_time_s(const struct fr_message_list *list,
     double *sending_s = arrived_s + n, *receiving_s = sending_s + p; /* busy until */
     for (size_t i = 0; i < n; i++) {
         const struct fr_message *m = &list->items[i];
-        double start_s = later(sending_s[m->src], receiving_s[m->dst]);
+        double start_s = m->rail ? 0 : later(sending_s[m->src], receiving_s[m->dst]);
         for (int32_t k = 0; k < m->n_after; k++)
             start_s = later(start_s, arrived_s[m->after[k]]);
         arrived_s[i] = start_s + fr_message_alone_s(m, args);

@@ -18,9 +18,10 @@ static bool make_terms(const struct fr_collective *algorithm, const struct fr_fi
         struct fr_group group = fr_fit_group(&points[i]);
         struct fr_collective_args args = fr_group_args(&group, points[i].size_B);
         if (!algorithm->applicable(&args)) return false;
-        args.inner = args.outer = args.ring = (struct fr_link_cost){.latency_s = 1};
+        args.inner = args.outer = args.ring = args.rails =
+            (struct fr_link_cost){.latency_s = 1};
         terms->u[i] = algorithm->time_s(&args) / points[i].time_s;
-        args.inner = args.outer = args.ring = (struct fr_link_cost){.s_per_B = 1};
+        args.inner = args.outer = args.ring = args.rails = (struct fr_link_cost){.s_per_B = 1};
         terms->v[i] = algorithm->time_s(&args) / points[i].time_s;
     }
     return true;

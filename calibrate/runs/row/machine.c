@@ -84,8 +84,8 @@ static fr_status read_machine(const struct fr_runs *runs, const char *folder,
     fr_status status = fr_machine_document("cluster", fr_run_row_get(m->named, "cluster"),
                                            folder, &m->document, err);
     for (int i = 1; i < m->named->n && status == FR_OK; i++)
-        status = fr_json_set(m->document, m->named->item[i].key + PREFIX,
-                             m->named->item[i].value, m->named->item[i].key, err);
+        status = fr_cluster_set(m->document, m->named->item[i].key + PREFIX,
+                                m->named->item[i].value, m->named->item[i].key, err);
     for (int i = 0; i < runs->ask.n_sets && status == FR_OK; i++) {
         char key[160];
         const char *set = runs->ask.sets[i], *equals = strchr(set, '=');
@@ -95,7 +95,7 @@ static fr_status read_machine(const struct fr_runs *runs, const char *folder,
             break;
         }
         snprintf(key, sizeof key, "%.*s", (int)(equals - set - PREFIX), set + PREFIX);
-        status = fr_json_set(m->document, key, equals + 1, "--set", err);
+        status = fr_cluster_set(m->document, key, equals + 1, "--set", err);
     }
     if (status == FR_OK) status = fr_cluster_read(m->document, &m->cluster, err);
     return status;

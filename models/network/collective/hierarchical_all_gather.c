@@ -3,11 +3,6 @@
  * the node, where each rank's shard has grown to n/r bytes.  Both steps are Bruck's. */
 #include "models/network/pattern.h"
 
-static bool applicable(const struct fr_collective_args *a) {
-    int64_t p = a->n_ranks, r = a->ranks_per_node;
-    return 1 < r && r < p && p % r == 0;
-}
-
 static double time_s(const struct fr_collective_args *a) {
     int64_t nodes = a->n_ranks / a->ranks_per_node;
     double p = (double)a->n_ranks, r = (double)a->ranks_per_node, q = (double)nodes;
@@ -34,7 +29,7 @@ const struct fr_collective fr_collective_hierarchical_all_gather = {
     .equation = "ceil(log2 q) alpha_out + (q-1)/p n beta_out + ceil(log2 r) alpha_in + "
                 "(r-1)/r n beta_in, q = p/r",
     .source = "composed here of two Bruck all-gathers (Bruck et al. 1997)",
-    .applicable = applicable,
+    .applicable = fr_collective_by_node,
     .time_s = time_s,
     .expand = expand,
 };

@@ -6,11 +6,6 @@
  * for any r and q, so no other choice of steps makes this scheme faster. */
 #include "models/network/pattern.h"
 
-static bool applicable(const struct fr_collective_args *a) {
-    int64_t p = a->n_ranks, r = a->ranks_per_node;
-    return 1 < r && r < p && p % r == 0;
-}
-
 static double time_s(const struct fr_collective_args *a) {
     int64_t nodes = a->n_ranks / a->ranks_per_node;
     double p = (double)a->n_ranks, r = (double)a->ranks_per_node, q = (double)nodes;
@@ -40,7 +35,7 @@ const struct fr_collective fr_collective_hierarchical_all_reduce = {
     .equation = "2 ceil(log2 r) alpha_in + 2 (r-1)/r n beta_in + 2 ceil(log2 q) alpha_out + "
                 "2 (q-1)/p n beta_out, q = p/r",
     .source = "scheme: UCC, cl/hier/allreduce (split_rail); steps: Traeff, arXiv:2410.14234",
-    .applicable = applicable,
+    .applicable = fr_collective_by_node,
     .time_s = time_s,
     .expand = expand,
 };

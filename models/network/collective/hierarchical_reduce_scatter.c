@@ -4,11 +4,6 @@
  * circulant ones. */
 #include "models/network/pattern.h"
 
-static bool applicable(const struct fr_collective_args *a) {
-    int64_t p = a->n_ranks, r = a->ranks_per_node;
-    return 1 < r && r < p && p % r == 0;
-}
-
 static double time_s(const struct fr_collective_args *a) {
     int64_t nodes = a->n_ranks / a->ranks_per_node;
     double p = (double)a->n_ranks, r = (double)a->ranks_per_node, q = (double)nodes;
@@ -35,7 +30,7 @@ const struct fr_collective fr_collective_hierarchical_reduce_scatter = {
     .equation = "ceil(log2 r) alpha_in + (r-1)/r n beta_in + ceil(log2 q) alpha_out + "
                 "(q-1)/p n beta_out, q = p/r",
     .source = "first half of the hierarchical all-reduce; steps: Traeff, arXiv:2410.14234",
-    .applicable = applicable,
+    .applicable = fr_collective_by_node,
     .time_s = time_s,
     .expand = expand,
 };

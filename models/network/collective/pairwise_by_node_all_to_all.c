@@ -2,11 +2,6 @@
  * which every rank sends to another node, so that no round mixes the two. */
 #include "models/network/expansion.h"
 
-static bool applicable(const struct fr_collective_args *a) {
-    return a->ranks_per_node > 1 && a->ranks_per_node < a->n_ranks &&
-           a->n_ranks % a->ranks_per_node == 0;
-}
-
 static double time_s(const struct fr_collective_args *a) {
     double p = (double)a->n_ranks, r = (double)a->ranks_per_node, block_B = a->size_B / p;
     double inside_s = (r - 1) * (a->inner.latency_s + block_B * a->inner.s_per_B);
@@ -40,7 +35,7 @@ const struct fr_collective fr_collective_pairwise_by_node_all_to_all = {
     .op = FR_OP_ALL_TO_ALL,
     .equation = "(r-1) (alpha_in + n/p beta_in) + (p-r) (alpha_out + n/p beta_out)",
     .source = "ours: the rounds of the pairwise exchange in another order",
-    .applicable = applicable,
+    .applicable = fr_collective_by_node,
     .time_s = time_s,
     .expand = expand,
 };

@@ -3,8 +3,8 @@
 
 #include "models/network/comm.h"
 
-static const char *const keys[] = {"form",      "name",   "latency", "per_byte",
-                                   "residuals", "domain", NULL};
+static const char *const keys[] = {"form",     "level",     "name",   "latency",
+                                   "per_byte", "residuals", "domain", NULL};
 
 static fr_status read(const struct fr_json *object, const struct fr_levels *levels,
                       struct fr_price *price, struct fr_error *err) {
@@ -37,7 +37,7 @@ static double time_s(const struct fr_price *price, const struct fr_group *group,
     (void)extrapolated;
     struct fr_collective_args args = fr_group_args(group, size_B);
     const struct fr_collective *row = price->algorithm;
-    if (price->own_link) args.inner = args.outer = args.ring = price->link;
+    if (price->own_link) args.inner = args.outer = args.ring = args.rails = price->link;
     return row && row->applicable(&args) ? row->time_s(&args)
                                          : fr_collective_fastest_s(price->op, &args);
 }
@@ -56,6 +56,10 @@ static void write(const struct fr_price *price, const struct fr_levels *levels,
         fr_quantity_format(price->link.s_per_B, FR_QUANTITY_INVERSE_RATE, text, sizeof text));
 }
 
+static bool by_levels(const struct fr_price *price) {
+    return !price->own_link && !price->one_level && !price->domain.stated;
+}
+
 const struct fr_form fr_form_algorithm = {
     .name = "algorithm",
     .equation = "of the algorithm, alpha and beta from the levels",
@@ -63,4 +67,5 @@ const struct fr_form fr_form_algorithm = {
     .read = read,
     .write = write,
     .time_s = time_s,
+    .by_levels = by_levels,
 };

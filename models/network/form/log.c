@@ -3,7 +3,7 @@
 
 #include "models/network/comm.h"
 
-static const char *const keys[] = {"form",    "c1",        "c2",     "c3",
+static const char *const keys[] = {"form",    "level",     "c1",     "c2", "c3",
                                    "message", "residuals", "domain", NULL};
 static const char *const messages[] = {"total", "per_rank", NULL};
 

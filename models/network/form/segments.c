@@ -8,7 +8,8 @@
 #include "base/sort.h"
 #include "models/network/segment_fit.h"
 
-static const char *const keys[] = {"form", "message", "fits", "residuals", "domain", NULL};
+static const char *const keys[] = {"form",      "level",  "message", "fits",
+                                   "residuals", "domain", NULL};
 static const char *const fit_keys[] = {"ranks", "level", "min", "max", "segments", NULL};
 static const char *const segment_keys[] = {"up_to", "latency", "per_byte", NULL};
 static const char *const messages[] = {"total", "per_rank", NULL};
@@ -96,15 +97,28 @@ static double fit_time_s(const struct fr_segment_fit *fit, double message_B,
     return fr_segment_fit_s(fit, message_B);
 }
 
+/* The level with fits that stands for @p level: itself, else the nearest that is likewise of one node or of
+ * several, else -1. */
+static int nearest_level(const struct fr_price *price, int level) {
+    int nearest = -1;
+    for (int i = 0; i < price->n_fits; i++) {
+        int l = price->fits[i].level;
+        if ((l == 0) != (level == 0)) continue;
+        if (nearest < 0 || abs(l - level) < abs(nearest - level)) nearest = l;
+    }
+    return nearest;
+}
+
+static bool measured(const struct fr_price *price, int level) {
+    return nearest_level(price, level) >= 0;
+}
+
 static double time_s(const struct fr_price *price, const struct fr_group *group, double size_B,
                      bool *extrapolated) {
     double message_B = fr_price_message_B(price, group->n_ranks, size_B);
-    int first = 0, last;
-    /* Fits of the group's level; where it has none, those of the nearest level below or above. */
-    while (first < price->n_fits - 1 && price->fits[first].level < group->level) first++;
-    if (price->fits[first].level != group->level) *extrapolated = true;
-    int level = price->fits[first].level;
-    while (first > 0 && price->fits[first - 1].level == level) first--;
+    int level = nearest_level(price, group->level), first = 0, last;
+    if (level != group->level) *extrapolated = true;
+    while (first < price->n_fits - 1 && price->fits[first].level != level) first++;
     for (last = first; last + 1 < price->n_fits && price->fits[last + 1].level == level;)
         last++;
 
@@ -163,4 +177,5 @@ const struct fr_form fr_form_segments = {
     .read = read,
     .write = write,
     .time_s = time_s,
+    .measured = measured,
 };

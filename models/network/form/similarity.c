@@ -12,8 +12,8 @@
 enum { TABLES_MAX = 1024 };
 static const double LOG2_MAX = 64;
 
-static const char *const keys[] = {"form",      "message", "laws", "tables",
-                                   "residuals", "domain",  NULL};
+static const char *const keys[] = {"form",   "level",     "message", "laws",
+                                   "tables", "residuals", "domain",  NULL};
 static const char *const law_keys[] = {"level", "steps", "bytes", "slow", "fast", NULL};
 static const char *const table_keys[] = {"level", "ranks", "nodes",    "size",
                                          "unit",  "time",  "left_out", NULL};
@@ -209,18 +209,18 @@ static bool ask(const struct fr_price *price, const struct fr_group *group, doub
                              size_B, interval, answer);
 }
 
-/* Where no table of that kind of place was measured, nothing can be carried over: then the
- * levels, whose parameters somebody gave, price the fastest algorithm. */
 static double time_s(const struct fr_price *price, const struct fr_group *group, double size_B,
                      bool *extrapolated) {
     struct fr_similarity_answer answer = {0};
-    if (ask(price, group, size_B, false, &answer)) {
-        if (!answer.measured) *extrapolated = true;
-        return answer.time_s;
-    }
-    struct fr_collective_args args = fr_group_args(group, size_B);
-    *extrapolated = true;
-    return fr_collective_fastest_s(price->op, &args);
+    ask(price, group, size_B, false, &answer);
+    if (!answer.measured) *extrapolated = true;
+    return answer.time_s;
+}
+
+static bool measured(const struct fr_price *price, int level) {
+    for (int i = 0; i < price->similarity.n_tables; i++)
+        if ((price->similarity.tables[i].level == 0) == (level == 0)) return true;
+    return false;
 }
 
 static bool interval(const struct fr_price *price, const struct fr_group *group, double size_B,
@@ -239,5 +239,6 @@ const struct fr_form fr_form_similarity = {
     .read = read,
     .write = write,
     .time_s = time_s,
+    .measured = measured,
     .interval = interval,
 };

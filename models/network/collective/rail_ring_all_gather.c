@@ -1,0 +1,23 @@
+/* Rail-ring all-gather: every rank passes on, p-1 times, what it got last, on rings over all adapters. */
+#include "models/network/rail_ring.h"
+
+static int64_t rounds(const struct fr_collective_args *a) { return a->n_ranks - 1; }
+
+static double time_s(const struct fr_collective_args *a) {
+    return fr_rail_ring_s(a, rounds(a));
+}
+
+static fr_status expand(const struct fr_collective_args *a, struct fr_message_list *list) {
+    return fr_rail_ring_expand(a, rounds(a), list);
+}
+
+const struct fr_collective fr_collective_rail_ring_all_gather = {
+    .name = "rail_ring",
+    .op = FR_OP_ALL_GATHER,
+    .equation = "(p-1) (h + n/p beta), beta = max(s beta_in, beta_rails/f), "
+                "h = (q alpha_out + (p-q) alpha_in)/p",
+    .source = "NCCL, src/graph/tuning.cc: rings, one a channel; steps and shares are ours",
+    .applicable = fr_rail_ring_applicable,
+    .time_s = time_s,
+    .expand = expand,
+};
