@@ -48,7 +48,8 @@ static inline void at_every_point(fr_check *check) {
             for (int64_t r = 1; r <= p; r++)
                 if (p % r == 0 || r == p - 1)
                     at_every_size(check, *row,
-                                  (struct fr_collective_args){p, r, 0, {0, 0}, {0, 0}, {0, 0}});
+                                  (struct fr_collective_args){
+                                      p, r, 0, {0, 0}, {0, 0}, {0, 0}, {0, 0}, 0, 0, NULL});
 }
 
 /* Once for every (p, r): for what does not depend on size and links. */
@@ -56,7 +57,8 @@ static inline void at_every_shape(fr_check *check) {
     for (const struct fr_collective *const *row = fr_collectives; *row; row++)
         for (int64_t p = 1; p <= MAX_RANKS; p++)
             for (int64_t r = 1; r <= p; r++) {
-                struct fr_collective_args a = {p, r, (double)p, {1, 1}, {1, 1}, {0, 0}};
+                struct fr_collective_args a = {p,      r,      (double)p, {1, 1}, {1, 1},
+                                               {0, 0}, {0, 0}, 0,         0,      NULL};
                 if ((p % r == 0 || r == p - 1) && (*row)->applicable(&a)) check(*row, &a);
             }
 }

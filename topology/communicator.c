@@ -161,45 +161,58 @@ static int64_t behind_node(const struct counter *k, int64_t g, int64_t i) {
     return i;
 }
 
-/* Of every node, as many members as the least full one has send to the next node. */
+/* Of every node, as many members as the least full one has send to the next node, each to the place after its
+ * own: as rail rings do (models/network/rail_ring.h). */
 static struct fr_link_cost count_rails(struct counter *k, int64_t fewest) {
     int64_t p = k->c->n_ranks;
     struct fr_link_cost cost = {0, 0};
     for (int64_t g = 0; g < k->c->n_groups; g++)
         for (int64_t i = 0, end; i < p; i = end) {
             end = behind_node(k, g, i);
-            int64_t next = end < p ? end : 0;
-            for (int64_t j = 0; j < fewest && i + j < end && next + j < p; j++)
+            int64_t next = end < p ? end : 0, members = behind_node(k, g, next) - next;
+            for (int64_t j = 0; j < fewest && i + j < end && next != i; j++)
                 count_message(k, fr_communicator_slot(k->c, g, i + j),
-                              fr_communicator_slot(k->c, g, next + j), &cost.latency_s);
+                              fr_communicator_slot(k->c, g, next + (j + 1) % members),
+                              &cost.latency_s);
         }
     cost.s_per_B = busiest_s_per_B(k);
     return cost;
 }
 
-/* Level that holds all members of every communicator, most and fewest members in a node of it, how many
- * nodes, and the busiest link of level 0 were all to use it. */
+/* Members of communicator g in nodes: most, fewest, and how many nodes; the level that holds them. */
+static void count_nodes_of(struct counter *k, int64_t g, struct fr_group *one) {
+    int64_t node = k->levels->level[0].ranks, first = fr_communicator_slot(k->c, g, 0);
+    *one = (struct fr_group){.fewest = k->c->n_ranks};
+    for (int64_t i = 0; i < k->c->n_ranks; i++) {
+        int64_t slot = fr_communicator_slot(k->c, g, i);
+        int between = fr_levels_between(k->levels, first, slot);
+        int32_t members = ++k->load[slot / node];
+        if (between > one->level) one->level = between;
+        if (members > one->ranks_per_node) one->ranks_per_node = members;
+    }
+    for (int64_t i = 0; i < k->c->n_ranks; i++) {
+        int32_t *members = &k->load[fr_communicator_slot(k->c, g, i) / node];
+        one->nodes += *members > 0;
+        if (*members > 0) one->fewest = least(one->fewest, *members);
+        *members = 0;
+    }
+}
+
+/* Level that holds all members of every communicator, most and fewest members in a node of those that need several,
+ * how many nodes, and the busiest link of level 0 were all to use it. */
 static void count_places(struct counter *k, struct fr_group *group) {
     const struct fr_level *node = &k->levels->level[0];
     int32_t busiest = 0;
-    group->fewest = k->c->n_ranks;
     for (int64_t g = 0; g < k->c->n_groups; g++) {
-        int64_t first = fr_communicator_slot(k->c, g, 0);
-        for (int64_t i = 0; i < k->c->n_ranks; i++) {
-            int64_t slot = fr_communicator_slot(k->c, g, i);
-            int between = fr_levels_between(k->levels, first, slot);
-            int32_t members = ++k->load[slot / node->ranks];
-            if (between > group->level) group->level = between;
-            if (members > group->ranks_per_node) group->ranks_per_node = members;
-        }
-        int64_t nodes = 0;
-        for (int64_t i = 0; i < k->c->n_ranks; i++) {
-            int32_t *members = &k->load[fr_communicator_slot(k->c, g, i) / node->ranks];
-            nodes += *members > 0;
-            if (*members > 0) group->fewest = least(group->fewest, *members);
-            *members = 0;
-        }
-        if (nodes > group->nodes) group->nodes = nodes;
+        struct fr_group one;
+        count_nodes_of(k, g, &one);
+        bool farther = g == 0 || (group->nodes == 1 && one.nodes > 1);
+        if (one.level > group->level) group->level = one.level;
+        if (one.nodes == 1 && group->nodes > 1) continue;
+        if (farther || one.fewest < group->fewest) group->fewest = one.fewest;
+        if (farther || one.nodes > group->nodes) group->nodes = one.nodes;
+        if (farther || one.ranks_per_node > group->ranks_per_node)
+            group->ranks_per_node = one.ranks_per_node;
     }
     for (int erase = 0; erase < 2; erase++)
         for (int64_t g = 0; g < k->c->n_groups; g++)

@@ -46,9 +46,9 @@ struct fr_level {
     double latency_s;    /**< of one message, >= 0 */
     double rate_B_per_s; /**< of one link, each direction, > 0 */
     int64_t shared_by;   /**< ranks on one link, >= 1 */
-    struct fr_link_cost
-        measured; /**< one rank's share of a link when the file's forms were fitted */
     struct fr_level_power power;
+    struct fr_link_cost
+        measured;    /**< one rank's share of a link when the file's forms were fitted */
     int64_t segment; /**< ranks of a unit that a job larger than it takes; 0: all */
     int64_t holds;   /**< of levels that a job takes: ranks that the unit has; else 0 */
 };

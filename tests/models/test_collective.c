@@ -118,8 +118,9 @@ static void bounds_by_hand(void **state) {
                 {FR_OP_ALL_REDUCE, 3, 1.6}};
     (void)state;
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-        struct fr_collective_args few = {5, 5, 0, {2, 1}, {2, 1}, {0, 0}},
-                                  many = {5, 5, 1000, {2, 1}, {2, 1}, {0, 0}};
+        struct fr_collective_args few = {5, 5, 0, {2, 1}, {2, 1}, {0, 0}, {0, 0}, 0, 0, NULL},
+                                  many = {5,      5,      1000, {2, 1}, {2, 1},
+                                          {0, 0}, {0, 0}, 0,    0,      NULL};
         assert_true(fr_collective_lower_bound_s(rows[k].op, &few) == 2 * rows[k].rounds);
         assert_true(
             fabs(fr_collective_lower_bound_s(rows[k].op, &many) - 1000 * rows[k].share) < 1e-9);
@@ -130,7 +131,7 @@ static void every_op_has_a_row_for_any_p(void **state) {
     (void)state;
     for (int op = 0; op < FR_OP_COUNT; op++)
         for (int64_t p = 1; p <= MAX_RANKS; p++) {
-            struct fr_collective_args a = {p, p, 1, {1, 1}, {1, 1}, {0, 0}};
+            struct fr_collective_args a = {p, p, 1, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 0, 0, NULL};
             if (!fr_collective_fastest((fr_op)op, &a))
                 fail_msg("%s, p = %d: got no row", fr_op_names[op], (int)p);
         }
@@ -175,18 +176,30 @@ static const struct {
     {FR_OP_GATHER, "binomial", 6, 6, 3e6, 106e-6},               /* the same */
     {FR_OP_ALL_REDUCE, "hierarchical", 8, 4, 8e6, 348e-6},       /* 2 (2 2 + 60 + 10 + 100) */
     {FR_OP_ALL_TO_ALL, "pairwise_by_node", 8, 4, 8e6, 476e-6},   /* 3 (2 + 10) + 4 (10 + 100) */
-    {FR_OP_ALL_GATHER, "hierarchical", 8, 4, 8e6, 174e-6},       /* 10 + 100 + 2 2 + 60 */
-    {FR_OP_REDUCE_SCATTER, "hierarchical", 8, 4, 8e6, 174e-6},   /* the same */
-    {FR_OP_REDUCE, "reduce_scatter_gather", 6, 6, 3e6, 216e-6},  /* 5 (2 + 20) + 3 2 + 5 20 */
-    {FR_OP_REDUCE, "reduce_scatter_gather", 8, 8, 8e6, 572e-6},  /* 6 2 + 14 40 */
+    {FR_OP_ALL_REDUCE, "rail_ring", 8, 4, 8e6, 406e-6},          /* 14 (4 + 25): adapters */
+    {FR_OP_ALL_GATHER, "rail_ring", 8, 4, 8e6, 203e-6},          /* half of it */
+    {FR_OP_REDUCE_SCATTER, "rail_ring", 6, 4, 6e6,
+     5 * (14. / 3 + 50) * 1e-6},                                /* 4 + 2: two adapters */
+    {FR_OP_ALL_GATHER, "hierarchical", 8, 4, 8e6, 174e-6},      /* 10 + 100 + 2 2 + 60 */
+    {FR_OP_REDUCE_SCATTER, "hierarchical", 8, 4, 8e6, 174e-6},  /* the same */
+    {FR_OP_REDUCE, "reduce_scatter_gather", 6, 6, 3e6, 216e-6}, /* 5 (2 + 20) + 3 2 + 5 20 */
+    {FR_OP_REDUCE, "reduce_scatter_gather", 8, 8, 8e6, 572e-6}, /* 6 2 + 14 40 */
 };
 
 static void hand_computed_values(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof by_hand / sizeof *by_hand; i++) {
         const struct fr_collective *row = fr_collective_find(by_hand[i].op, by_hand[i].name);
-        struct fr_collective_args a = {by_hand[i].p,     by_hand[i].r,      by_hand[i].size_B,
-                                       {2e-6, 1 / 25e9}, {10e-6, 1 / 10e9}, {0, 0}};
+        struct fr_collective_args a = {by_hand[i].p,
+                                       by_hand[i].r,
+                                       by_hand[i].size_B,
+                                       {2e-6, 1 / 25e9},
+                                       {10e-6, 1 / 10e9},
+                                       {0, 0},
+                                       {0, 0},
+                                       0,
+                                       0,
+                                       NULL};
         if (a.ranks_per_node < a.n_ranks) a.inner.s_per_B = 1 / 100e9;
         assert_non_null(row);
         EXPECT(fabs(row->time_s(&a) - by_hand[i].wanted_s) <= 1e-12 * by_hand[i].wanted_s, row,
@@ -196,7 +209,8 @@ static void hand_computed_values(void **state) {
 
 static void flat_algorithms_pay_the_slower_place(void **state) {
     (void)state;
-    struct fr_collective_args a = {8, 4, 8e6, {2e-6, 1 / 100e9}, {10e-6, 1 / 10e9}, {0, 0}};
+    struct fr_collective_args a = {
+        8, 4, 8e6, {2e-6, 1 / 100e9}, {10e-6, 1 / 10e9}, {0, 0}, {0, 0}, 0, 0, NULL};
     const struct fr_collective *ring = fr_collective_find(FR_OP_ALL_GATHER, "ring");
     EXPECT(fabs(ring->time_s(&a) - 7 * 110e-6) < 1e-15, ring, &a, "got %.15g s, wanted 770 us",
            ring->time_s(&a));
@@ -207,7 +221,8 @@ static void flat_algorithms_pay_the_slower_place(void **state) {
 
 static void a_million_ranks_are_no_trouble(void **state) {
     (void)state;
-    struct fr_collective_args a = {1000000, 8, 8e9, {2e-6, 1e-11}, {1e-5, 1e-10}, {0, 0}};
+    struct fr_collective_args a = {1000000, 8, 8e9, {2e-6, 1e-11}, {1e-5, 1e-10}, {0, 0},
+                                   {0, 0},  0, 0,   NULL};
     for (const struct fr_collective *const *row = fr_collectives; *row; row++) {
         if (!(*row)->applicable(&a)) continue;
         bounded(*row, &a);
@@ -244,6 +259,8 @@ static bool power(int64_t p, int64_t r) {
 /* Several nodes, each of the same number of ranks, and that more than one. */
 static bool even_nodes(int64_t p, int64_t r) { return p > r && r > 1 && p / r * r == p; }
 
+static bool nodes_of_several(int64_t p, int64_t r) { return p > r && r > 1; }
+
 /* What each algorithm asks of p ranks, r a node, as its paper says. */
 static const struct {
     fr_op op;
@@ -255,15 +272,18 @@ static const struct {
     {FR_OP_REDUCE, "binomial", any},
     {FR_OP_REDUCE, "reduce_scatter_gather", any},
     {FR_OP_ALL_REDUCE, "ring", any},
+    {FR_OP_ALL_REDUCE, "rail_ring", nodes_of_several},
     {FR_OP_ALL_REDUCE, "circulant", any},
     {FR_OP_ALL_REDUCE, "recursive_doubling", power},
     {FR_OP_ALL_REDUCE, "rabenseifner", power},
     {FR_OP_ALL_REDUCE, "hierarchical", even_nodes},
     {FR_OP_ALL_GATHER, "ring", any},
+    {FR_OP_ALL_GATHER, "rail_ring", nodes_of_several},
     {FR_OP_ALL_GATHER, "bruck", any},
     {FR_OP_ALL_GATHER, "recursive_doubling", power},
     {FR_OP_ALL_GATHER, "hierarchical", even_nodes},
     {FR_OP_REDUCE_SCATTER, "ring", any},
+    {FR_OP_REDUCE_SCATTER, "rail_ring", nodes_of_several},
     {FR_OP_REDUCE_SCATTER, "circulant", any},
     {FR_OP_REDUCE_SCATTER, "recursive_halving", power},
     {FR_OP_REDUCE_SCATTER, "hierarchical", even_nodes},
@@ -285,7 +305,8 @@ static void shapes_are_those_of_the_papers(void **state) {
         if (!row) fail_msg("no %s %s", shapes[i].name, fr_op_names[shapes[i].op]);
         for (int64_t p = 1; p <= MAX_RANKS; p++)
             for (int64_t r = 1; r <= p; r++) {
-                struct fr_collective_args a = {p, r, 1, {1, 1}, {1, 1}, {0, 0}};
+                struct fr_collective_args a = {p,      r,      1, {1, 1}, {1, 1},
+                                               {0, 0}, {0, 0}, 0, 0,      NULL};
                 EXPECT(row->applicable(&a) == shapes[i].asks(p, r), row, &a,
                        "applicable is wrong");
             }

@@ -36,7 +36,7 @@ static void well_formed(const struct fr_collective *row, const struct fr_collect
         bool leaves = m->src / a->ranks_per_node != m->dst / a->ranks_per_node;
         EXPECT(m->crosses || !leaves, row, a, "message %d from %d to %d crosses unpaid", i,
                m->src, m->dst);
-        bool ring = strncmp(row->name, "ring", 4) == 0;
+        bool ring = strncmp(row->name, "ring", 4) == 0 || row->op == FR_OP_SEND_RECV;
         EXPECT(m->around == ring, row, a, "message %d is off its ring, or on one", i);
         for (int32_t k = 0; k < m->n_after; k++)
             EXPECT(m->after[k] >= 0 && m->after[k] < i, row, a, "message %d comes after %d", i,
@@ -80,6 +80,11 @@ static void chain(struct hearsay *h) {
         h->older[i] = latest[h->list.items[i].dst];
         latest[h->list.items[i].dst] = i;
     }
+}
+
+/* Who heard whom takes memory as the square of the messages: many rail rings are as a few. */
+static bool too_many(const struct fr_collective_args *a) {
+    return a->ranks_per_node > 1 && a->ranks_per_node < a->n_ranks && a->n_ranks > 16;
 }
 
 static struct hearsay listen(const struct fr_collective *row,
@@ -157,6 +162,7 @@ static void no_block_from_nowhere(const struct fr_collective *row,
 }
 
 static void heard(const struct fr_collective *row, const struct fr_collective_args *a) {
+    if (strcmp(row->name, "rail_ring") == 0 && too_many(a)) return;
     struct hearsay h = listen(row, a);
     for (int32_t r = 0; r < a->n_ranks; r++) {
         uint64_t wanted = must_hear(row->op, a->n_ranks, r);
@@ -187,7 +193,7 @@ static void moved(const struct fr_collective *row, const struct fr_collective_ar
     if (a->n_ranks == 1) return;
     struct fr_message_list list = expand(row, a);
     double sent_B[MAX_RANKS] = {0}, received_B[MAX_RANKS] = {0}, total_B = 0;
-    double n = a->size_B * (1 - 1e-12), sent = 0, received = 0, total = 0;
+    double n = a->size_B * (1 - 1e-10), sent = 0, received = 0, total = 0;
     for (int32_t i = 0; i < list.count; i++) {
         sent_B[list.items[i].src] += list.items[i].size_B;
         received_B[list.items[i].dst] += list.items[i].size_B;
@@ -244,7 +250,8 @@ static void circulant_gather_is_an_all_gather(void **state) {
                                                 .applicable = always,
                                                 .expand = expand_gather};
     for (int64_t p = 1; p <= MAX_RANKS; p++) {
-        struct fr_collective_args a = {p, p, (double)p, {1, 1}, {1, 1}, {0, 0}};
+        struct fr_collective_args a = {p,      p,      (double)p, {1, 1}, {1, 1},
+                                       {0, 0}, {0, 0}, 0,         0,      NULL};
         well_formed(&gather, &a);
         heard(&gather, &a);
         moved(&gather, &a);
@@ -262,7 +269,8 @@ static void expansions_append(void **state) { (void)state, at_every_shape(append
 /* Inner: 1 s + 1 s/B, outer: 10 s + 2 s/B. */
 static void a_port_carries_one_message_at_a_time(void **state) {
     (void)state;
-    static const struct fr_collective_args a = {4, 2, 0, {1, 1}, {10, 2}, {0, 0}};
+    static const struct fr_collective_args a = {4,      2,      0, {1, 1}, {10, 2},
+                                                {0, 0}, {0, 0}, 0, 0,      NULL};
     struct fr_message_list list = {0};
     double time_s = -1;
     assert_int_equal(fr_message_list_time_s(&list, &a, &time_s), FR_OK);
@@ -285,7 +293,8 @@ static void a_port_carries_one_message_at_a_time(void **state) {
 
 static void too_many_ranks_to_write_down_is_an_error(void **state) {
     (void)state;
-    static const struct fr_collective_args a = {(int64_t)1 << 40, 8, 1, {1, 1}, {1, 1}, {0, 0}};
+    static const struct fr_collective_args a = {(int64_t)1 << 40, 8,      1, {1, 1}, {1, 1},
+                                                {0, 0},           {0, 0}, 0, 0,      NULL};
     for (const struct fr_collective *const *row = fr_collectives; *row; row++) {
         struct fr_message_list list = {0};
         EXPECT((*row)->expand(&a, &list) == FR_ERR_NOMEM, *row, &a, "expand did not refuse");

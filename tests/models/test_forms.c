@@ -156,11 +156,12 @@ static double size_s(const struct fit *fit, double size_B) {
     return fit->latency[segment] * 1e-6 + fit->slope[segment] * 1e-9 * m;
 }
 
-/* The level asked for; else the first above it; else the last of all. */
+/* The level asked for; else the first above it; else the last below; the node by itself. */
 static int level_of(const struct wanted *w, int wanted) {
     int best = -1;
     for (int i = w->first + w->n - 1; i >= w->first; i--)
-        if (fits[i].level >= wanted || best < 0) best = fits[i].level;
+        if ((fits[i].level == 0) == (wanted == 0) && (fits[i].level >= wanted || best < 0))
+            best = fits[i].level;
     return best;
 }
 
@@ -212,11 +213,16 @@ static double largest_s(const struct fit *below, const struct fit *above, bool b
     return most;
 }
 
-static double wanted_s(const struct wanted *w, int wanted_level, int64_t p, double size_B,
-                       bool *outside) {
+static double wanted_s(const struct wanted *w, const struct fr_group *group, int64_t p,
+                       double size_B, bool *outside) {
     const struct fit *below, *above;
-    int level = level_of(w, wanted_level);
+    int wanted_level = group->level, level = level_of(w, wanted_level);
     bool beyond;
+    if (level < 0) { /* of one node alone, or of several alone: the levels price the other */
+        struct fr_collective_args args = fr_group_args(group, size_B);
+        *outside = true;
+        return fr_collective_fastest_s(FR_OP_ALL_GATHER, &args);
+    }
     if (w->per_rank) size_B /= (double)p;
     neighbours(w, level, p, &below, &above, &beyond);
     *outside = level != wanted_level || size_B < 100 * (1 - 1e-9) ||
@@ -249,7 +255,7 @@ static void hold(const struct wanted *w, const struct fr_price *price, int64_t p
     for (size_t k = 0; k < sizeof sizes_B / sizeof *sizes_B; k++) {
         struct fr_group group = fr_group_make(&levels, p, stride);
         bool outside = false, wanted;
-        double time_s = wanted_s(w, group.level, p, sizes_B[k], &wanted);
+        double time_s = wanted_s(w, &group, p, sizes_B[k], &wanted);
         FR_NEAR(fr_comm_time_s(price, &group, sizes_B[k], &outside), time_s, 1e-9);
         FR_TRUE(outside == wanted, "fits %d + %d: %d ranks, stride %d, %.10g B", w->first, w->n,
                 (int)p, (int)stride, sizes_B[k]);

@@ -6,14 +6,16 @@
 
 /* 4 racks of 4 nodes of 8 ranks, two adapters a node, one link up for two nodes' worth ... of a
  * node: every level narrower than the one inside. */
-static const struct fr_levels machine = {.count = 3,
-                                         .level = {{"node", 8, 1e-6, 100e9, 1, {0}, 0, 0},
-                                                   {"rack", 32, 2e-6, 20e9, 4, {0}, 0, 0},
-                                                   {"system", 128, 5e-6, 10e9, 8, {0}, 0, 0}}};
+static const struct fr_levels machine = {
+    .count = 3,
+    .level = {{"node", 8, 1e-6, 100e9, 1, {0}, {0, 0}, 0, 0},
+              {"rack", 32, 2e-6, 20e9, 4, {0}, {0, 0}, 0, 0},
+              {"system", 128, 5e-6, 10e9, 8, {0}, {0, 0}, 0, 0}}};
 /* Two levels, links inside slower than those between and shared by neighbours. */
 static const struct fr_levels slow_inside = {
     .count = 2,
-    .level = {{"node", 4, 3e-6, 2e9, 2, {0}, 0, 0}, {"system", 128, 1e-6, 50e9, 1, {0}, 0, 0}}};
+    .level = {{"node", 4, 3e-6, 2e9, 2, {0}, {0, 0}, 0, 0},
+              {"system", 128, 1e-6, 50e9, 1, {0}, {0, 0}, 0, 0}}};
 
 static bool same(struct fr_link_cost a, struct fr_link_cost b) {
     return fabs(a.latency_s - b.latency_s) <= 1e-12 * b.latency_s &&
@@ -33,8 +35,9 @@ static void closed_equals_counted(const struct fr_levels *levels) {
                 FR_TRUE(
                     closed.level == counted.level &&
                         closed.ranks_per_node == counted.ranks_per_node &&
-                        same(closed.ring, counted.ring) && same(closed.outer, counted.outer) &&
-                        same(closed.inner, counted.inner),
+                        closed.fewest == counted.fewest && closed.nodes == counted.nodes &&
+                        same(closed.rails, counted.rails) && same(closed.ring, counted.ring) &&
+                        same(closed.outer, counted.outer) && same(closed.inner, counted.inner),
                     "p %d stride %d groups %d: level %d %d, in a node %d %d, ring %g %g, outer "
                     "%g %g, inner %g %g",
                     (int)p, (int)stride, (int)groups, closed.level, counted.level,
@@ -57,8 +60,8 @@ static void neighbours_and_scattered(void **state) {
     (void)state;
     static const struct fr_levels nodes = {
         .count = 2,
-        .level = {{"node", 8, 2e-6, 300e9, 1, {0}, 0, 0},
-                  {"system", 128, 5e-6, 25e9, 8, {0}, 0, 0}}};
+        .level = {{"node", 8, 2e-6, 300e9, 1, {0}, {0, 0}, 0, 0},
+                  {"system", 128, 5e-6, 25e9, 8, {0}, {0, 0}, 0, 0}}};
     struct fr_group group;
     struct fr_communicator near = {4, 1, 1, 0, NULL}, far = {4, 8, 1, 0, NULL},
                            eight = {4, 8, 8, 0, NULL}, two_nodes = {16, 1, 1, 0, NULL};
@@ -125,8 +128,8 @@ static void pairs(void **state) {
     (void)state;
     static const struct fr_levels nodes = {
         .count = 2,
-        .level = {{"node", 8, 2e-6, 300e9, 1, {0}, 0, 0},
-                  {"system", 128, 5e-6, 25e9, 8, {0}, 0, 0}}};
+        .level = {{"node", 8, 2e-6, 300e9, 1, {0}, {0, 0}, 0, 0},
+                  {"system", 128, 5e-6, 25e9, 8, {0}, {0, 0}, 0, 0}}};
     FR_NEAR(fr_group_pairs(&nodes, 0, 8, 1, 1, 16).outer.s_per_B, 1 / 25e9, 1e-12);
     FR_NEAR(fr_group_pairs(&nodes, 0, 8, 8, 1, 16).outer.s_per_B, 8 / 25e9, 1e-12);
     FR_NEAR(fr_group_pairs(&nodes, 4, 8, 4, 4, 16).outer.s_per_B, 4 / 25e9, 1e-12);
@@ -146,8 +149,8 @@ static void listed_pairs(void **state) {
     (void)state;
     static const struct fr_levels nodes = {
         .count = 2,
-        .level = {{"node", 8, 2e-6, 300e9, 1, {0}, 0, 0},
-                  {"system", 128, 5e-6, 25e9, 8, {0}, 0, 0}}};
+        .level = {{"node", 8, 2e-6, 300e9, 1, {0}, {0, 0}, 0, 0},
+                  {"system", 128, 5e-6, 25e9, 8, {0}, {0, 0}, 0, 0}}};
     static const int64_t from[] = {0, 2, 3}, to[] = {1, 8, 9};
     int32_t load[512] = {0};
     assert_true(fr_links_count(&nodes) <= 512);
@@ -165,17 +168,18 @@ static void listed_pairs(void **state) {
 /* Six ranks on nodes of four, four on one and two on the other: even algorithms are not for it. */
 static void uneven(void **state) {
     (void)state;
-    static const struct fr_levels nodes = {.count = 2,
-                                           .level = {{"node", 4, 2e-6, 300e9, 1, {0}, 0, 0},
-                                                     {"system", 16, 5e-6, 25e9, 4, {0}, 0, 0}}};
+    static const struct fr_levels nodes = {
+        .count = 2,
+        .level = {{"node", 4, 2e-6, 300e9, 1, {0}, {0, 0}, 0, 0},
+                  {"system", 16, 5e-6, 25e9, 4, {0}, {0, 0}, 0, 0}}};
     struct fr_group group;
     struct fr_communicator six = {6, 1, 1, 0, NULL}, eight = {8, 1, 1, 0, NULL};
     assert_int_equal(fr_group_of(&nodes, &six, &group, NULL), FR_OK);
-    assert_true(group.uneven && group.ranks_per_node == 4);
+    assert_true(group.fewest == 2 && group.ranks_per_node == 4 && group.nodes == 2);
     assert_int_equal(fr_group_of(&nodes, &eight, &group, NULL), FR_OK);
-    assert_true(!group.uneven && group.ranks_per_node == 4);
+    assert_true(group.fewest == 4 && group.ranks_per_node == 4 && group.nodes == 2);
     assert_int_equal(fr_group_count(&nodes, &eight, &group, NULL), FR_OK);
-    assert_true(!group.uneven && group.ranks_per_node == 4);
+    assert_true(group.fewest == 4 && group.ranks_per_node == 4 && group.nodes == 2);
 }
 
 int main(void) {

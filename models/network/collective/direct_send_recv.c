@@ -13,6 +13,7 @@ static double time_s(const struct fr_collective_args *a) {
 static fr_status expand(const struct fr_collective_args *a, struct fr_message_list *list) {
     struct fr_expansion e = fr_expansion_open(a, list);
     struct fr_peers everyone = {a->n_ranks, 1};
+    e.around = true;
     if (a->n_ranks > 1) fr_expand_shift(&e, everyone, 1, a->size_B);
     return fr_expansion_close(&e);
 }

@@ -97,26 +97,25 @@ static double fit_time_s(const struct fr_segment_fit *fit, double message_B,
     return fr_segment_fit_s(fit, message_B);
 }
 
-/* The level with fits that stands for @p level: itself, else the nearest that is likewise of one node or of
- * several, else -1. */
-static int nearest_level(const struct fr_price *price, int level) {
-    int nearest = -1;
-    for (int i = 0; i < price->n_fits; i++) {
+/* The level with fits that stands for @p level: itself, else the next above, else the next below, each
+ * likewise of one node or of several; else -1. */
+static int stands_for(const struct fr_price *price, int level) {
+    int found = -1;
+    for (int i = price->n_fits - 1; i >= 0; i--) { /* by level, descending */
         int l = price->fits[i].level;
-        if ((l == 0) != (level == 0)) continue;
-        if (nearest < 0 || abs(l - level) < abs(nearest - level)) nearest = l;
+        if ((l == 0) == (level == 0) && (l >= level || found < 0)) found = l;
     }
-    return nearest;
+    return found;
 }
 
 static bool measured(const struct fr_price *price, int level) {
-    return nearest_level(price, level) >= 0;
+    return stands_for(price, level) >= 0;
 }
 
 static double time_s(const struct fr_price *price, const struct fr_group *group, double size_B,
                      bool *extrapolated) {
     double message_B = fr_price_message_B(price, group->n_ranks, size_B);
-    int level = nearest_level(price, group->level), first = 0, last;
+    int level = stands_for(price, group->level), first = 0, last;
     if (level != group->level) *extrapolated = true;
     while (first < price->n_fits - 1 && price->fits[first].level != level) first++;
     for (last = first; last + 1 < price->n_fits && price->fits[last + 1].level == level;)
