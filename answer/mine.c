@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "calibrate/runs/odds.h"
+#include "models/job/assume.h"
 #include "models/job/plan_document.h"
 #include "models/job/preset.h"
 #include "models/outcome/cost.h"
@@ -23,6 +24,8 @@ static bool says(const struct fr_mine *mine, const char *key) {
 static fr_status take_rest(const struct fr_job *job, int64_t ranks, struct fr_mine *mine,
                            struct fr_error *err) {
     struct fr_plan *plan = &mine->plan;
+    if (job->workload.stages.listed && !says(mine, "pp"))
+        plan->pp = job->workload.stages.listed;
     int64_t others = fr_plan_ranks(plan) / plan->dp;
     if (!plan->global_batch) plan->global_batch = job->plan.global_batch;
     if (ranks == 0 || fr_plan_ranks(plan) == ranks) return FR_OK;
@@ -46,7 +49,8 @@ fr_status fr_mine_read(const struct fr_job *job, const char *name, int64_t ranks
     FR_TRY(fr_plan_document_read(name, &mine->document, err));
     FR_TRY(fr_plan_read(mine->document, &mine->plan, &mine->lists, err));
     FR_TRY(take_rest(job, ranks, mine, err));
-    fr_job_complete_plan(job, mine->document, &mine->plan);
+    struct fr_json root = fr_json_root(mine->document);
+    fr_job_complete(job, fr_job_open(&root), &mine->plan);
     fr_cost_chosen(job, &mine->plan, &mine->outcome);
     return FR_OK;
 }

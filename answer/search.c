@@ -96,7 +96,7 @@ static fr_status all_read(struct fr_searched *r, struct fr_error *err) {
         int k = space->watched[i];
         const char *needs = "";
         struct fr_plan plan = space->base;
-        if ((result->read | space->varied | r->job.assumed) >> k & 1) continue;
+        if ((result->read | space->varied) >> k & 1) continue;
         const struct fr_plan_key *key = &fr_plan_keys[k];
         if (as_asked(r, key, &asked)) {
             fr_search_refuse(result, FR_REASON_IDLE_KEY, &asked);
@@ -138,15 +138,6 @@ static void choose(const char *const *vary, int n_vary, int64_t ranks, struct fr
     for (int i = 0; i < n_vary; i++) fr_recipe_narrow(vary[i], recipe);
 }
 
-/* What is varied is not assumed. */
-static void forget_assumed(const char *text, struct fr_job *job) {
-    char name[64];
-    const char *near = NULL;
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "="), text);
-    const struct fr_plan_key *key = fr_plan_key_find(name, &near);
-    if (key) job->assumed &= ~FR_PLAN_KEY_BIT(key - fr_plan_keys);
-}
-
 /* What the user varies, else the recipe. */
 static fr_status make_space(const char *ranks, const char *const *vary, int n_vary,
                             const struct fr_job_names *names, struct fr_searched *r,
@@ -157,7 +148,6 @@ static fr_status make_space(const char *ranks, const char *const *vary, int n_va
     const char *words[ROWS];
     int64_t most = 1;
     FR_TRY(most_ranks(ranks, &most, err));
-    fr_job_assume_any(&r->job);
     choose(vary, n_vary, most, r);
     for (int i = 0; i < recipe->n && recipe->chosen; i++) {
         snprintf(texts[i], sizeof texts[i], "%s=%s", recipe->row[i].key, recipe->row[i].values);
@@ -165,12 +155,14 @@ static fr_status make_space(const char *ranks, const char *const *vary, int n_va
         for (int k = 0; k < n_vary; k++) /* in full, however long */
             if (same_key(vary[k], recipe->row[i].key)) words[i] = vary[k];
     }
-    for (int i = 0; i < n_vary; i++) forget_assumed(vary[i], &r->job);
-    for (int i = 0; i < recipe->n && recipe->chosen; i++) forget_assumed(words[i], &r->job);
-    return fr_space_make(ranks, recipe->chosen ? words : vary,
-                         recipe->chosen ? recipe->n : n_vary, &r->job.plan,
+    struct fr_plan base = r->job.plan; /* each plan takes what is usual of it by itself */
+    fr_job_forget(&r->job, r->job.open, &base);
+    FR_TRY(fr_space_make(ranks, recipe->chosen ? words : vary,
+                         recipe->chosen ? recipe->n : n_vary, &base,
                          fr_job_plan_says(&r->job, "dp"), fr_job_plan_says(&r->job, "tp"),
-                         names, &r->space, err);
+                         names, &r->space, err));
+    fr_space_complete(&r->space, &r->job);
+    return FR_OK;
 }
 
 /* ---- the user's own plans ------------------------------------------------------------------- */

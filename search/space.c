@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/job/assume.h"
 #include "search/twin.h"
 #include "search/vary.h"
 
@@ -64,6 +65,20 @@ void fr_space_free(struct fr_space *space) {
 const struct fr_job *fr_space_job(const struct fr_space *space, const struct fr_job *job,
                                   int64_t index) {
     return space->variants ? &space->variants[index / fr_space_plans(space)] : job;
+}
+
+void fr_space_complete(struct fr_space *space, struct fr_job *job) {
+    job->open &= ~space->varied;
+    for (int64_t v = 0; space->variants && v < space->n_variants; v++)
+        space->variants[v].open &= ~space->varied;
+    space->completes = job;
+}
+
+/* What is usual of plans of the job; @p plan has its mesh. */
+static void complete(const struct fr_job *job, struct fr_plan *plan) {
+    if (!job || !job->usual) return;
+    fr_job_forget(job, job->open, plan);
+    fr_job_complete(job, job->open, plan);
 }
 
 /* Fill the axis that nobody gave; false when the ranks do not divide so. */
@@ -241,6 +256,8 @@ bool fr_space_plan(const struct fr_space *space, const struct fr_workload *model
                    struct fr_plan *plan, bool *mesh_fits) {
     static const fr_plan_key_set of_mesh = FR_PLAN_KEY_BIT(FR_PLAN_KEY_cp);
     size_t digit[FR_PLAN_KEYS];
+    const struct fr_job *job =
+        space->completes ? fr_space_job(space, space->completes, index) : NULL;
     *plan = space->base;
     if (space->variants) index %= fr_space_plans(space);
     for (int i = space->n_dimensions; i-- > 0;) {
@@ -253,7 +270,9 @@ bool fr_space_plan(const struct fr_space *space, const struct fr_workload *model
     if (!take_order(space, plan)) return false;
     if (space->cp_watched && !settle(space, model, digit, of_mesh, plan)) return false;
     *mesh_fits = fill_mesh(space, space->ranks[index], plan);
+    complete(job, plan);
     if (space->n_watched > 0 && !settle(space, model, digit, ~of_mesh, plan)) return false;
+    if (space->n_watched > 0) complete(job, plan);
     if (*mesh_fits && repeats_grids(space, model, digit, plan)) return false;
     if (*mesh_fits && !take_uniform(space, model, plan)) return false;
     return rename_twins(space, model, digit, plan);

@@ -55,6 +55,8 @@ struct fr_space {
     bool cp_watched;         /**< it is of the mesh, and settled before the mesh is filled */
     bool dp_given, tp_given; /**< set or varied */
     int64_t size;
+    /** Whose plans take what is usual where they leave keys open (models/job/assume.h), or NULL: no plan does. */
+    const struct fr_job *completes;
 };
 
 /** Make the space.
@@ -68,6 +70,9 @@ fr_status fr_space_make(const char *ranks, const char *const *vary, int n_vary,
                         const struct fr_job_names *names, struct fr_space *space,
                         struct fr_error *err);
 void fr_space_free(struct fr_space *space);
+
+/** Let every plan of the space take what is usual of @p job, but of keys that are varied; before the first is asked for. */
+void fr_space_complete(struct fr_space *space, struct fr_job *job);
 
 /** Plans of one choice of inputs. */
 static inline int64_t fr_space_plans(const struct fr_space *space) {

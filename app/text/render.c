@@ -33,7 +33,8 @@ static void add_source(struct fr_text *text, const char *what, const char *name,
     fr_text_free(&line);
 }
 
-void fr_render_inputs(struct fr_text *text, const struct fr_job *job, int columns) {
+void fr_render_inputs(struct fr_text *text, const struct fr_job *job,
+                      const struct fr_plan *plan, int columns) {
     struct fr_text verdict = {0};
     add_source(text, "cluster", job->cluster.name, job->cluster_from, job->cluster.source,
                columns);
@@ -48,10 +49,10 @@ void fr_render_inputs(struct fr_text *text, const struct fr_job *job, int column
     fr_text_free(&verdict);
     add_source(text, "model", job->workload.name, job->model_from, job->workload.source,
                columns);
-    char assumed[200], line[300];
-    if (!*fr_job_assumed(job, assumed, sizeof assumed)) return;
-    snprintf(line, sizeof line, "%s, as is usual today; --defaults 2019 for none of it",
-             assumed);
+    char assumed[FR_ASSUMED], line[FR_ASSUMED + 80];
+    if (!*fr_job_assumed(job, plan, assumed, sizeof assumed)) return;
+    snprintf(line, sizeof line, "%s, as is usual%s", assumed,
+             job->workload.modern ? " today; --defaults 2019 for what was then" : "");
     fr_wrap_head(text, "assumed", line, columns);
 }
 
@@ -365,7 +366,7 @@ void fr_render_filled(struct fr_text *text, const struct fr_job *job,
 void fr_render_outcome(struct fr_text *text, const struct fr_job *job,
                        const struct fr_outcome *out) {
     char line[FR_PLAN_LINE + 32], total[160];
-    fr_render_inputs(text, job, FR_COLUMNS);
+    fr_render_inputs(text, job, &out->plan, FR_COLUMNS);
     fr_text_addf(text, "plan       ");
     fr_report_plan_line(&out->plan, line, sizeof line);
     snprintf(line + strlen(line), sizeof line - strlen(line), ", %" PRId64 " ranks",

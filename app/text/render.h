@@ -24,6 +24,7 @@ void fr_render_rates(struct fr_text *text, const struct fr_job *job,
                      const struct fr_outcome *out);
 
 /** "name (source)" lines of cluster and model. */
-void fr_render_inputs(struct fr_text *text, const struct fr_job *job, int columns);
+void fr_render_inputs(struct fr_text *text, const struct fr_job *job,
+                      const struct fr_plan *plan, int columns);
 
 #endif

@@ -332,7 +332,8 @@ fr_status fr_app_search_text(struct fr_text *text, const struct fr_searched *r, 
     const int columns = wide ? FR_COLUMNS_WIDE : FR_COLUMNS;
     struct fr_search_survey seen = {0};
     struct fr_search_table table = {.text = text, .r = r, .survey = &seen, .columns = columns};
-    fr_render_inputs(text, &r->job, columns);
+    fr_render_inputs(text, &r->job,
+                     result->top.count ? &result->top.items[0].outcome.plan : NULL, columns);
     fr_text_addf(text,
                  "objective  least %s, %" PRId64 " plans evaluated, %" PRId64 " feasible\n",
                  fr_searched_ranked_by(r), result->evaluated, result->feasible);

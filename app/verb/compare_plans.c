@@ -142,7 +142,7 @@ static void print_text(struct fr_text *text, const struct comparison *c) {
     char line[FR_PLAN_LINE];
     for (int i = 0; i < c->n; i++) fr_plan_common_add(&common, &c->plan[i].outcome.plan);
     fr_plan_key_set without = fr_plan_common_keys(&common);
-    fr_render_inputs(text, &c->job, FR_COLUMNS);
+    fr_render_inputs(text, &c->job, NULL, FR_COLUMNS);
     if (*fr_plan_common_line(&common, line, sizeof line))
         fr_wrap_head(text, "all below", line, FR_COLUMNS);
     fr_text_addf(text, "\n%6s %10s %21s %10s %9s %9s %9s\n", "ranks", "iteration",

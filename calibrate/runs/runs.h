@@ -29,7 +29,7 @@
 #define FR_CALIBRATE_RUNS_RUNS_H
 
 #include "base/csv.h"
-#include "models/job/cluster.h"
+#include "models/job/assume.h"
 #include "models/plan/plan.h"
 #include "models/workload/workload.h"
 
@@ -112,18 +112,17 @@ void fr_run_row_set(struct fr_run_row *row, const char *key, const char *fmt, ..
 /** The value of @p key, or NULL. */
 const char *fr_run_row_get(const struct fr_run_row *row, const char *key);
 
-enum { FR_RUN_ASSUMED_B = 512 };
-
 struct fr_run {
     char id[96], group[192];
     const struct fr_cluster *cluster; /**< that it ran on; NULL: not known */
     struct fr_workload workload;
-    struct fr_plan plan;            /**< complete */
-    char assumed[FR_RUN_ASSUMED_B]; /**< what its row left open: fr_job_assumed */
-    struct fr_plan_lists *lists;    /**< of the plan */
-    double measured_s, measured_J;  /**< NaN: not measured */
-    fr_run_meter meter;             /**< of measured_J */
-    double measured_memory_B;       /**< of the fullest device; NaN: not measured */
+    struct fr_plan plan;           /**< complete */
+    char assumed[FR_ASSUMED];      /**< what its row left open: fr_job_assumed */
+    struct fr_plan_lists *lists;   /**< of the plan, as its row has them */
+    int64_t *lighter;              /**< of the plan, as it was completed; or NULL */
+    double measured_s, measured_J; /**< NaN: not measured */
+    fr_run_meter meter;            /**< of measured_J */
+    double measured_memory_B;      /**< of the fullest device; NaN: not measured */
     fr_run_counted counted; /**< measured_memory_B; allocated where the row does not say */
     double weight;
     struct fr_run_row *row; /**< as it was read */

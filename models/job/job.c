@@ -106,20 +106,10 @@ void fr_job_fill(const struct fr_job *job, struct fr_plan *plan) {
         plan->micro_batch = plan->tp;
 }
 
-void fr_job_complete(struct fr_job *job) {
+fr_status fr_job_finish(struct fr_job *job, struct fr_error *err) {
     if (job->workload.stages.listed && !fr_job_plan_says(job, "pp"))
         job->plan.pp = job->workload.stages.listed; /* listed stages say how many there are */
-    fr_job_assume(job);
-}
-
-void fr_job_complete_plan(const struct fr_job *job, struct fr_json_document *said,
-                          struct fr_plan *plan) {
-    struct fr_job own = *job;
-    own.documents[PLAN] = said;
-    own.plan = *plan;
-    own.assumed = 0;
-    fr_job_complete(&own);
-    *plan = own.plan;
+    return fr_job_assume(job, err);
 }
 
 fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,
@@ -135,7 +125,7 @@ fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,
     if (job->documents[MODEL])
         FR_TRY(fr_model_read(job->documents[MODEL], &job->workload, err));
     FR_TRY(fr_plan_read(job->documents[PLAN], &job->plan, &job->lists, err));
-    fr_job_complete(job);
+    FR_TRY(fr_job_finish(job, err));
     int groups = job->workload.transformer.layers > 0 ? FR_GRIDS : job->workload.n_layers;
     if (job->documents[MODEL] && job->plan.layer_tp && job->plan.n_layer_tp != groups) {
         struct fr_json root = fr_json_root(job->documents[PLAN]);
@@ -162,6 +152,10 @@ const struct fr_json_document *fr_job_model(const struct fr_job *job) {
     return job->documents[MODEL];
 }
 
+const struct fr_json_document *fr_job_plan(const struct fr_job *job) {
+    return job->documents[PLAN];
+}
+
 bool fr_job_plan_says(const struct fr_job *job, const char *key) {
     struct fr_json at = fr_json_root(job->documents[PLAN]);
     for (const char *dot; (dot = strchr(key, '.')); key = dot + 1) {
@@ -175,7 +169,17 @@ bool fr_job_plan_says(const struct fr_job *job, const char *key) {
     return fr_json_present(&member);
 }
 
+bool fr_job_model_says(const struct fr_job *job, const char *key) {
+    if (!job->documents[MODEL]) return false;
+    struct fr_json root = fr_json_root(job->documents[MODEL]);
+    struct fr_json member =
+        fr_json_member(&root, strncmp(key, "model.", 6) == 0 ? key + 6 : key);
+    return fr_json_present(&member);
+}
+
 void fr_job_free(struct fr_job *job) {
+    free(job->usual);
+    free(job->lighter);
     fr_cluster_free(&job->cluster);
     fr_workload_free(&job->workload);
     fr_plan_lists_free(&job->lists);

@@ -18,8 +18,12 @@ struct fr_job {
     char cluster_from[256], model_from[256]; /**< as the user named them */
     struct fr_plan_lists lists;
     struct fr_json_document *documents[FR_JOB_DOCUMENTS];
-    uint64_t assumed; /**< keys of the plan that models/job/assume.h filled: bit i for row i */
-    bool assumed_gradients; /**< and the width of gradients */
+    /** Of models/job/assume.h; bit i of a set of keys stands for row i of models/plan/key.h. */
+    uint64_t open;             /**< keys that it may take: nobody stated them */
+    uint64_t assumed;          /**< keys that it took in plan */
+    uint32_t assumed_of_model; /**< its rows of the model that were taken */
+    struct fr_plan *usual;     /**< a plan for each of its rows, or NULL; owned */
+    int64_t *lighter;    /**< lists of stage_layers that plans may point to, or NULL; owned */
     char *const *varied; /**< n_varied "KEY=VALUE" of a search that tell this job from others */
     int n_varied;
 };
@@ -70,17 +74,19 @@ fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,
                       struct fr_error *err);
 void fr_job_free(struct fr_job *job);
 
-/** Complete the plan of @p job where its document says nothing: the one place, whatever the verb. */
-void fr_job_complete(struct fr_job *job);
+/** Complete the model and the plan of @p job, which were read from its documents: the one way, whatever the verb
+ *  (models/job/assume.h).  @return FR_OK or FR_ERR_NOMEM. */
+fr_status fr_job_finish(struct fr_job *job, struct fr_error *err);
 
-/** The same of a plan that was read from @p said beside that of @p job, on its cluster and model. */
-void fr_job_complete_plan(const struct fr_job *job, struct fr_json_document *said,
-                          struct fr_plan *plan);
+/** The plan's document, likewise. */
+const struct fr_json_document *fr_job_plan(const struct fr_job *job);
 
 /** The model's document, with the changes of --set; NULL without a model. */
 const struct fr_json_document *fr_job_model(const struct fr_job *job);
 
 /** Did the plan file or --set say @p key? */
 bool fr_job_plan_says(const struct fr_job *job, const char *key);
+/** Does the model's document say @p key ("model." before it or not)? */
+bool fr_job_model_says(const struct fr_job *job, const char *key);
 
 #endif

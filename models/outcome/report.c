@@ -62,7 +62,8 @@ const char *fr_report_plan_line(const struct fr_plan *plan, char *out, size_t ca
     return fr_plan_line(plan, 0, out, capacity);
 }
 
-void fr_report_provenance(struct fr_json_writer *w, const struct fr_job *job) {
+void fr_report_provenance(struct fr_json_writer *w, const struct fr_job *job,
+                          const struct fr_plan *plan) {
     fr_json_add_object(w, "provenance");
     fr_json_add_string(w, "version", FR_VERSION);
     fr_json_add_string(w, "cluster",
@@ -71,8 +72,8 @@ void fr_report_provenance(struct fr_json_writer *w, const struct fr_job *job) {
     fr_json_add_string(w, "model",
                        job->workload.name[0] ? job->workload.name : job->model_from);
     fr_json_add_string(w, "model_source", job->workload.source);
-    char assumed[200];
-    if (*fr_job_assumed(job, assumed, sizeof assumed))
+    char assumed[FR_ASSUMED];
+    if (*fr_job_assumed(job, plan, assumed, sizeof assumed))
         fr_json_add_string(w, "assumed", assumed);
     const struct fr_power *power = &job->cluster.device.power;
     fr_json_add_bool(w, "oversubscribed", job->cluster.calibration.oversubscribed);
@@ -258,7 +259,7 @@ void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
                                                            : NAN);
     fr_json_end_object(w);
     reasons_json(w, job, out);
-    fr_report_provenance(w, job);
+    fr_report_provenance(w, job, &out->plan);
     fr_json_end_object(w);
 }
 

@@ -34,6 +34,7 @@ const char *fr_report_plan_line(const struct fr_plan *plan, char *out, size_t ca
 const char *fr_report_extrapolated_name(int bit);
 
 /** The object "provenance". */
-void fr_report_provenance(struct fr_json_writer *w, const struct fr_job *job);
+void fr_report_provenance(struct fr_json_writer *w, const struct fr_job *job,
+                          const struct fr_plan *plan);
 
 #endif

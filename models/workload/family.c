@@ -413,7 +413,7 @@ static fr_status read_name(const struct fr_json *root, const struct fr_json *con
 
 /* Weights of 16 bits are trained with fp32 gradients, master weights and two moments. */
 static fr_status read_training(const struct fr_json *root, struct fr_workload *workload,
-                               struct fr_error *err) {
+                               const struct fr_family *family, struct fr_error *err) {
     struct fr_transformer *t = &workload->transformer;
     bool mixed = fr_dtype_size_B(workload->dtype) < 4;
     int gradient = mixed ? (int)FR_FP32 : (int)workload->dtype;
@@ -425,6 +425,9 @@ static fr_status read_training(const struct fr_json *root, struct fr_workload *w
     FR_TRY(fr_workload_read_weights(root, workload, err));
     FR_TRY(fr_json_get_quantity(root, "optimizer_state", false, FR_QUANTITY_SIZE, 0, 1024,
                                 &workload->optimizer_state_B, err));
+    int64_t usual = family->sequence;
+    workload->sequence_assumed = !given(root, "sequence");
+    if (workload->sequence_assumed && usual && usual < t->sequence) t->sequence = usual;
     FR_TRY(fr_json_get_integer(root, "sequence", false, 1, t->positions ? t->sequence : MOST,
                                &t->sequence, err));
     return fr_json_get_integer(root, "global_batch", false, 1, (int64_t)1 << 40,
@@ -450,7 +453,7 @@ static fr_status read_config(const struct fr_json *root, const struct fr_json *c
     FR_TRY(fr_workload_read_store(root, t, err));
     FR_TRY(fr_hybrid_check(root, t, err));
     FR_TRY(read_name(root, config, family, workload, err));
-    FR_TRY(read_training(root, workload, err));
+    FR_TRY(read_training(root, workload, family, err));
     snprintf(workload->source, sizeof workload->source,
              "Hugging Face config.json, family %s%s, sequence %" PRId64 ", %s%s", family->name,
              root == config ? "" : ", its text_config only", t->sequence,

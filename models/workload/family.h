@@ -25,6 +25,9 @@ struct fr_family {
     fr_status (*read)(const struct fr_json *config, struct fr_transformer *transformer,
                       struct fr_error *err);
     bool experts; /**< it reads a choice of experts */
+    /** Tokens of a sequence that pre-training of the family uses before its context is stretched; files say how far it
+     *  reaches at last.  0: as files say, which are trained at all of it. */
+    int64_t sequence;
 };
 
 #define FR_FAMILY(name) extern const struct fr_family fr_family_##name;
@@ -36,7 +39,7 @@ extern const struct fr_family *const fr_families[];
 /** Is the object @p root such a file (no `kind`, but `model_type` or `architectures`)? */
 bool fr_family_is_config(const struct fr_json *root);
 
-/** Read it as a workload of kind transformer: sequence is the longest the file allows, dtype
+/** Read it as a workload of kind transformer: sequence is the family's, as far as the file allows it, dtype
  *  its torch_dtype, state that of Adam, with fp32 gradients and master weights at 16 bits.
  *  `name`, `sequence`, `dtype`, `gradient_dtype`, `optimizer_state` and `global_batch` of
  *  model.json go before. */

@@ -162,7 +162,8 @@ struct fr_workload {
     fr_dtype weight_dtype; /**< that weights are held and gathered in: fr_workload_weight_B */
     bool fp8_blocks;    /**< fp8 has a scale for each block of values, not one for a tensor */
     bool gradient_said; /**< by the file */
-    bool modern;        /**< plans start from what is usual today: models/job/assume.h */
+    bool sequence_assumed;    /**< the family's, as its file says only how far it reaches */
+    bool modern;              /**< plans start from what is usual today: models/job/assume.h */
     double optimizer_state_B; /**< per parameter, besides weight and gradient */
     int64_t global_batch;     /**< customary; used when the plan has none */
     int64_t samples;          /**< of the training set, an epoch; 0: not said */

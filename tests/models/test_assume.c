@@ -1,9 +1,14 @@
-/* What a plan starts from where nobody says: each key where something reads it, none that was said. */
+/* What a plan and its model start from where nobody says: each key where something reads it, none that was said; what was
+ * taken is printed, and stating it gives the same number. */
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "models/job/assume.h"
+#include "models/outcome/cost.h"
 #include "models/plan/key.h"
 #include "tests/job.h"
+#include "tests/plan_values.h"
 
 static void load(const char *const *sets, struct fr_job *job) {
     fr_test_job("dgx-h100", FR_SOURCE_DIR "/tests/models/hf/llama-3-8b.json", sets, job);
@@ -11,36 +16,38 @@ static void load(const char *const *sets, struct fr_job *job) {
 
 static void each_where_it_is_read(void **state) {
     (void)state;
+#define SEQUENCE "model.sequence 8192, model.gradient_dtype bf16, "
     static const struct {
-        const char *sets[4];
+        const char *sets[5];
         bool sequence, overlap;
-        fr_dtype gradient;
         const char *said;
     } want[] = {
-        {{NULL}, false, false, FR_FP32, "attention flash"},
-        {{"tp=8", NULL}, true, false, FR_FP32, "sequence_parallel true, attention flash"},
-        {{"dp=8", NULL}, false, true, FR_FP32, "attention flash, overlap gradient"},
-        {{"dp=8", "zero=1", NULL},
+        {{NULL}, false, false, SEQUENCE "attention flash"},
+        {{"tp=8", NULL}, true, false, SEQUENCE "sequence_parallel true, attention flash"},
+        {{"dp=8", NULL}, false, true, SEQUENCE "attention flash, overlap gradient"},
+        {{"dp=8", "pp=2", NULL},
          false,
          true,
-         FR_BF16,
-         "attention flash, overlap gradient, gradients bf16"},
-        {{"dp=8", "zero=3", NULL}, false, false, FR_BF16, "attention flash, gradients bf16"},
+         SEQUENCE "rank_order tp-dp-pp, attention flash, overlap gradient"},
+        {{"dp=8", "zero=3", NULL}, false, false, SEQUENCE "attention flash"},
+        {{"dp=8", "model.sequence=8192", "model.gradient_dtype=fp32", NULL},
+         false,
+         true,
+         "attention flash, overlap gradient"},
         {{"tp=8", "dp=2", "compression.gradient.stages=1", NULL},
          true,
          false,
-         FR_FP32,
-         "sequence_parallel true, attention flash"},
+         SEQUENCE "sequence_parallel true, attention flash"},
     };
+#undef SEQUENCE
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
         struct fr_job job;
-        char line[200];
+        char line[FR_ASSUMED];
         load(want[i].sets, &job);
         assert_int_equal(job.plan.attention, FR_ATTENTION_FLASH);
         assert_int_equal(job.plan.sequence_parallel, want[i].sequence);
         assert_int_equal(job.plan.overlap, want[i].overlap);
-        assert_int_equal(job.workload.gradient_dtype, want[i].gradient);
-        assert_string_equal(fr_job_assumed(&job, line, sizeof line), want[i].said);
+        assert_string_equal(fr_job_assumed(&job, NULL, line, sizeof line), want[i].said);
         fr_job_free(&job);
     }
 }
@@ -49,22 +56,27 @@ static void what_is_said_stays(void **state) {
     (void)state;
     static const char *const said[] = {"tp=4",
                                        "dp=2",
+                                       "pp=2",
                                        "zero=1",
                                        "attention=plain",
                                        "overlap=none",
+                                       "rank_order=tp-pp-dp",
                                        "sequence_parallel=false",
+                                       "model.sequence=4096",
                                        "model.gradient_dtype=fp32",
                                        NULL};
-    static const char *const old[] = {"tp=4", "dp=2", "zero=1", "model.defaults=2019", NULL};
+    static const char *const old[] = {
+        "tp=4", "dp=2", "zero=1", "model.sequence=4096", "pp=2", "model.defaults=2019", NULL};
     const char *const *sets[] = {said, old};
     for (int i = 0; i < 2; i++) {
         struct fr_job job;
-        char line[200];
+        char line[FR_ASSUMED];
         load(sets[i], &job);
         assert_int_equal(job.plan.attention, FR_ATTENTION_PLAIN);
         assert_false(job.plan.sequence_parallel || job.plan.overlap);
+        assert_int_equal(job.plan.rank_order, FR_ORDER_TP_PP_DP);
         assert_int_equal(job.workload.gradient_dtype, FR_FP32);
-        assert_string_equal(fr_job_assumed(&job, line, sizeof line), "");
+        assert_string_equal(fr_job_assumed(&job, NULL, line, sizeof line), "");
         fr_job_free(&job);
     }
 }
@@ -87,38 +99,157 @@ static void others_are_left_alone(void **state) {
     fr_job_free(&job);
 }
 
-/* For a search, whose plans divide as they will: both are taken at once, but what was said; and of no other
- * model. */
-static void for_plans_of_any_degrees(void **state) {
-    (void)state;
-    static const struct {
-        const char *sets[4];
-        bool sequence, overlap;
-    } want[] = {{{NULL}, true, true},
-                {{"sequence_parallel=false", "tp=2", NULL}, false, true},
-                {{"overlap=none", "dp=2", NULL}, true, false},
-                {{"zero=3", "dp=2", NULL}, true, false},
-                {{"dp=2", "compression.gradient.stages=1", NULL}, true, false},
-                {{"method=grid", "tp=4", "dp=2", NULL}, false, false}};
-    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
-        struct fr_job job;
-        load(want[i].sets, &job);
-        fr_job_assume_any(&job);
-        FR_TRUE(job.plan.sequence_parallel == want[i].sequence &&
-                    job.plan.overlap == want[i].overlap,
-                "case %zu: %d, %d", i, job.plan.sequence_parallel, job.plan.overlap);
-        fr_job_free(&job);
+/* ---- random partial plans --------------------------------------------------------------------------- */
+
+enum { SETS_MAX = 48, SET_MAX = 160 };
+
+struct drawn {
+    const char *cluster, *model;
+    char text[SETS_MAX][SET_MAX];
+    int n;
+};
+
+static void add(struct drawn *d, const char *key, const char *value) {
+    assert_true(d->n < SETS_MAX);
+    snprintf(d->text[d->n++], SET_MAX, "%s=%s", key, value);
+}
+
+static void add_number(struct drawn *d, const char *key, int64_t value) {
+    char text[32];
+    snprintf(text, sizeof text, "%lld", (long long)value);
+    add(d, key, text);
+}
+
+static void draw(uint64_t *dice, struct drawn *d) {
+    static const char *const clusters[] = {"dgx-h100", "gb300-nvl72", "dgx-b200", "dgx-a100"},
+                             *const models[] = {"llama-3-8b", "deepseek-v3", "qwen3-30b-a3b",
+                                                FR_SOURCE_DIR
+                                                "/tests/models/hf/mixtral-8x7b.json"},
+                             *const stated[][2] = {{"attention", "plain"},
+                                                   {"zero", "0"},
+                                                   {"overlap", "none"},
+                                                   {"rank_order", "tp-pp-dp"},
+                                                   {"sequence_parallel", "false"},
+                                                   {"dispatch_ranks", "1"},
+                                                   {"graphs", "none"},
+                                                   {"overlap_experts", "false"},
+                                                   {"recompute", "full"},
+                                                   {"model.gradient_dtype", "fp32"}};
+    int model = (int)fr_test_random(dice, 4);
+    int64_t tp = 1 << fr_test_random(dice, 4), pp = 1 << fr_test_random(dice, 4),
+            dp = 1 << fr_test_random(dice, 5), micro = 1 << fr_test_random(dice, 3);
+    d->n = 0;
+    d->cluster = clusters[fr_test_random(dice, 4)];
+    d->model = models[model];
+    add_number(d, "tp", tp);
+    add_number(d, "pp", pp);
+    add_number(d, "dp", dp);
+    if (fr_test_random(dice, 2)) add_number(d, "micro_batch", micro);
+    add_number(d, "global_batch", dp * micro << fr_test_random(dice, 3));
+    if (model > 0) add_number(d, "ep", 1 << fr_test_random(dice, 4));
+    if (pp > 1 && fr_test_random(dice, 2)) {
+        add(d, "schedule", "interleaved");
+        add_number(d, "chunks", 1 + (int64_t)fr_test_random(dice, 3));
     }
-    struct fr_job job;
-    fr_test_job("dgx-h100", "gpt3-175b", NULL, &job);
-    fr_job_assume_any(&job);
-    assert_int_equal(job.assumed, 0);
-    fr_job_free(&job);
+    if (strcmp(d->cluster, "dgx-a100") != 0 && fr_test_random(dice, 2))
+        add(d, "model.dtype", "fp8");
+    else
+        add(d, "model.dtype", "bf16");
+    if (model == 1 && fr_test_random(dice, 2)) add(d, "model.predicted_tokens", "1");
+    if (model == 0 && fr_test_random(dice, 3) == 0) add(d, "model.lora_rank", "16");
+    for (size_t i = 0; i < sizeof stated / sizeof *stated; i++)
+        if ((model > 0 || i < 5) && fr_test_random(dice, 6) == 0)
+            add(d, stated[i][0], stated[i][1]);
+}
+
+/* NULL where the documents are refused. */
+static bool try_load(const struct drawn *d, struct fr_job *job) {
+    const char *sets[SETS_MAX];
+    for (int i = 0; i < d->n; i++) sets[i] = d->text[i];
+    const struct fr_job_names names = {
+        .cluster = d->cluster, .model = d->model, .sets = sets, .n_sets = d->n};
+    if (fr_job_load(&names, job, NULL) == FR_OK) return true;
+    fr_job_free(job);
+    return false;
+}
+
+static int row_of(const char *key, const char *value) {
+    const struct fr_assumption *a;
+    for (int i = 0; (a = fr_assumption_at(i)); i++)
+        if (strcmp(a->key, key) == 0 && (!a->value || strcmp(a->value, value) == 0)) return i;
+    return -1;
+}
+
+/* The line, as --set takes it; of stage_layers the list. */
+static void state(const struct fr_job *job, struct drawn *d, int *seen) {
+    char line[FR_ASSUMED], *rest = NULL;
+    fr_job_assumed(job, NULL, line, sizeof line);
+    for (char *one = strtok_r(line, ",", &rest); one; one = strtok_r(NULL, ",", &rest)) {
+        while (*one == ' ') one++;
+        char *value = strchr(one, ' '), list[SET_MAX] = "[";
+        size_t used = 1;
+        assert_non_null(value);
+        *value++ = '\0';
+        if (strcmp(one, "stage_layers") == 0) {
+            for (int i = 0; i < job->plan.n_stage_layers; i++)
+                used += (size_t)snprintf(list + used, sizeof list - used, "%s%lld",
+                                         i ? ", " : "", (long long)job->plan.stage_layers[i]);
+            snprintf(list + used, sizeof list - used, "]");
+            value = list;
+        }
+        int row = row_of(one, value);
+        if (strcmp(one, "model.sequence") != 0) {
+            FR_TRUE(row >= 0, "%s %s is of no row", one, value);
+            seen[row]++;
+        }
+        add(d, one, value);
+    }
+}
+
+/* A law of 1,500 partial plans: what was taken, stated, gives the same number and leaves nothing to take, with the defaults of
+ * 2019 too; it never makes a plan impossible; and every row of the table is taken and printed somewhere. */
+static void stated_is_taken(void **state_) {
+    uint64_t dice = 340;
+    int seen[64] = {0}, priced = 0, n = 0;
+    (void)state_;
+    for (int k = 0; k < 1500; k++) {
+        struct drawn d;
+        struct fr_job job, again;
+        struct fr_outcome one, other, bare;
+        char line[FR_ASSUMED];
+        draw(&dice, &d);
+        if (!try_load(&d, &job)) continue;
+        fr_cost(&job, &job.plan, &one);
+        struct fr_plan without = job.plan;
+        fr_job_forget(&job, job.open, &without);
+        fr_cost(&job, &without, &bare);
+        fr_reasons more = one.reasons & ~bare.reasons & ~FR_BECAUSE(FR_REASON_MEMORY);
+        FR_TRUE(more == 0, "case %d: impossible by %llx", k, (unsigned long long)more);
+        state(&job, &d, seen);
+        if (job.workload.kind && !strchr(d.model, '/')) add(&d, "model.defaults", "2019");
+        assert_true(try_load(&d, &again));
+        fr_cost(&again, &again.plan, &other);
+        FR_TRUE(memcmp(&one.time_s, &other.time_s, sizeof one.time_s) == 0 ||
+                    (isnan(one.time_s) && isnan(other.time_s)),
+                "case %d: %.17g s, stated %.17g s", k, one.time_s, other.time_s);
+        FR_TRUE(memcmp(&one.memory_peak_B, &other.memory_peak_B, sizeof one.memory_peak_B) ==
+                        0 ||
+                    isnan(one.memory_peak_B),
+                "case %d: %.17g B, stated %.17g B", k, one.memory_peak_B, other.memory_peak_B);
+        assert_string_equal(fr_job_assumed(&again, NULL, line, sizeof line), "");
+        priced += isfinite(one.time_s);
+        fr_job_free(&job);
+        fr_job_free(&again);
+    }
+    while (fr_assumption_at(n)) n++;
+    for (int i = 0; i < n; i++)
+        FR_TRUE(seen[i] > 0, "%s was never taken", fr_assumption_at(i)->key);
+    FR_TRUE(priced > 500, "%d were priced", priced);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_where_it_is_read), cmocka_unit_test(what_is_said_stays),
-        cmocka_unit_test(others_are_left_alone), cmocka_unit_test(for_plans_of_any_degrees)};
+        cmocka_unit_test(others_are_left_alone), cmocka_unit_test(stated_is_taken)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "models/job/assume.h"
 #include "models/work/transformer.h"
 #include "models/workload/family.h"
 #include "tests/job.h"
@@ -182,9 +183,10 @@ static const struct fr_device any = {0};
 /* The preset of ours and the file of theirs are one model. */
 static void same_as_the_preset(void **state) {
     (void)state;
+    const char *sets[] = {"model.gradient_dtype=fp32", NULL};
     struct fr_job ours, theirs;
     fr_test_job("a100-hdr", "llama-3-8b", NULL, &ours);
-    load("llama-3-8b", NULL, &theirs);
+    load("llama-3-8b", sets, &theirs);
     const struct fr_workload *a = &ours.workload, *b = &theirs.workload;
     FR_NEAR(fr_workload_state_B(b, &any), fr_workload_state_B(a, &any), 0);
     FR_NEAR(parameters(b), parameters(a), 0);
@@ -204,7 +206,7 @@ static void training_defaults(void **state) {
     assert_string_equal(job.workload.name, "gpt2");
     assert_int_equal(job.workload.dtype, FR_BF16);
     assert_int_equal(job.workload.global_batch, 256);
-    FR_NEAR(fr_workload_state_B(&job.workload, &job.cluster.device), 2 + 4 + 12, 0);
+    FR_NEAR(fr_workload_state_B(&job.workload, &job.cluster.device), 2 + 2 + 12, 0);
     fr_job_free(&job);
     load("gpt2", old, &job);
     assert_non_null(strstr(job.workload.source, "fp32 as it names no torch_dtype"));
@@ -216,6 +218,34 @@ static void training_defaults(void **state) {
     assert_int_equal(job.workload.dtype, FR_FP16);
     assert_int_equal(job.workload.gradient_dtype, FR_FP32);
     fr_job_free(&job);
+}
+
+/* A file says how far a family reaches; what its training reads is less, is said, and --set goes before it. */
+static void sequences_of_training(void **state) {
+    static const struct {
+        const char *file;
+        int64_t sequence;
+    } rows[] = {{"gpt-oss-20b", 8192},     {"deepseek-v3", 4096}, {"qwen2-7b", 4096},
+                {"llama-3-8b", 8192},      {"llama-2-7b", 4096},  {"mistral-7b", 8192},
+                {"nemotron-3-nano", 8192}, {"gpt2", 1024},        {"bert-base", 512}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *sets[] = {"model.sequence=256", NULL};
+        struct fr_job job;
+        char line[FR_ASSUMED], want[64];
+        load(rows[i].file, NULL, &job);
+        assert_int_equal(job.workload.transformer.sequence, rows[i].sequence);
+        snprintf(want, sizeof want, "model.sequence %d", (int)rows[i].sequence);
+        assert_non_null(strstr(fr_job_assumed(&job, NULL, line, sizeof line), want));
+        fr_job_free(&job);
+        load(rows[i].file, sets, &job);
+        assert_int_equal(job.workload.transformer.sequence, 256);
+        assert_null(strstr(fr_job_assumed(&job, NULL, line, sizeof line), "sequence 256"));
+        fr_job_free(&job);
+    }
+    for (int f = 0; fr_families[f]; f++)
+        FR_TRUE(fr_families[f]->sequence <= 32768, "%s: %d tokens", fr_families[f]->name,
+                (int)fr_families[f]->sequence);
 }
 
 static void ours_go_before(void **state) {
@@ -509,6 +539,7 @@ int main(void) {
                                        cmocka_unit_test(ranks_add_up),
                                        cmocka_unit_test(same_as_the_preset),
                                        cmocka_unit_test(training_defaults),
+                                       cmocka_unit_test(sequences_of_training),
                                        cmocka_unit_test(ours_go_before),
                                        cmocka_unit_test(absent_and_null),
                                        cmocka_unit_test(biases),

@@ -97,10 +97,12 @@ static fr_status make_job(const struct fr_run_row *row, const struct fr_run_plac
     FR_TRY(check_ranks(row, place->where, run, err));
     job->workload = run->workload;
     job->plan = run->plan;
-    fr_job_complete(job);
-    fr_job_assumed(job, run->assumed, sizeof run->assumed);
+    fr_status status = fr_job_finish(job, err);
     run->workload = job->workload;
     run->plan = job->plan;
+    run->lighter = job->lighter;
+    FR_TRY(status);
+    fr_job_assumed(job, NULL, run->assumed, sizeof run->assumed);
     return check_batch(place->where, run, err);
 }
 
@@ -111,6 +113,7 @@ static fr_status make_complete(const struct fr_run_row *row, const struct fr_run
     if (place->cluster) job->cluster = *place->cluster; /* borrowed */
     fr_status status = make_job(row, place, job, run, skip, err);
     for (int d = 0; d < FR_JOB_DOCUMENTS; d++) fr_json_free(job->documents[d]);
+    free(job->usual);
     free(job);
     return status;
 }
@@ -212,6 +215,7 @@ void fr_run_free(struct fr_run *run) {
     fr_workload_free(&run->workload);
     if (run->lists) fr_plan_lists_free(run->lists);
     free(run->lists);
+    free(run->lighter);
     free(run->row);
     *run = (struct fr_run){0};
 }

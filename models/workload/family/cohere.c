@@ -11,6 +11,7 @@ static fr_status read(const struct fr_json *config, struct fr_transformer *t,
 
 const struct fr_family fr_family_cohere = {
     .name = "cohere",
+    .sequence = 8192,
     .architecture = "CohereForCausalLM",
     .summary = "as llama, tied embedding; attention and MLP side by side are priced in turn",
     .read = read,

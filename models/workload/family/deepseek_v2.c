@@ -4,6 +4,7 @@
 
 const struct fr_family fr_family_deepseek_v2 = {
     .name = "deepseek_v2",
+    .sequence = 4096,
     .architecture = "DeepseekV2ForCausalLM",
     .summary = "latent attention, dense first layers, shared experts",
     .read = fr_family_read_deepseek,

@@ -3,6 +3,7 @@
 
 const struct fr_family fr_family_deepseek_v3 = {
     .name = "deepseek_v3",
+    .sequence = 4096,
     .architecture = "DeepseekV3ForCausalLM",
     .summary = "as deepseek_v2; without the prediction of a further token",
     .read = fr_family_read_deepseek,

@@ -10,6 +10,7 @@ static fr_status read(const struct fr_json *config, struct fr_transformer *t,
 
 const struct fr_family fr_family_gemma = {
     .name = "gemma",
+    .sequence = 8192,
     .architecture = "GemmaForCausalLM",
     .summary = "as llama, tied embedding, heads of 256",
     .read = read,

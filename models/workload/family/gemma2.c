@@ -12,6 +12,7 @@ static fr_status read(const struct fr_json *config, struct fr_transformer *t,
 
 const struct fr_family fr_family_gemma2 = {
     .name = "gemma2",
+    .sequence = 8192,
     .architecture = "Gemma2ForCausalLM",
     .summary = "as gemma, with windows; its further norms are not priced",
     .read = read,

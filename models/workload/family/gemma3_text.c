@@ -19,6 +19,7 @@ static fr_status read(const struct fr_json *config, struct fr_transformer *t,
 
 const struct fr_family fr_family_gemma3_text = {
     .name = "gemma3_text",
+    .sequence = 32768,
     .architecture = "Gemma3ForCausalLM",
     .summary = "as gemma2, with norms of queries and keys",
     .read = read,

@@ -11,6 +11,7 @@ static fr_status read(const struct fr_json *config, struct fr_transformer *t,
 
 const struct fr_family fr_family_glm4 = {
     .name = "glm4",
+    .sequence = 8192,
     .architecture = "Glm4ForCausalLM",
     .summary = "as qwen2; its further norms are not priced",
     .read = read,

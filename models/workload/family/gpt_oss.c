@@ -16,6 +16,7 @@ static fr_status read(const struct fr_json *config, struct fr_transformer *t,
 
 const struct fr_family fr_family_gpt_oss = {
     .name = "gpt_oss",
+    .sequence = 8192,
     .architecture = "GptOssForCausalLM",
     .summary = "as mixtral, with biases and windows",
     .read = read,

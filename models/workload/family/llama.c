@@ -20,6 +20,7 @@ static fr_status read(const struct fr_json *config, struct fr_transformer *t,
 
 const struct fr_family fr_family_llama = {
     .name = "llama",
+    .sequence = 8192,
     .architecture = "LlamaForCausalLM",
     .summary = "gated MLP, RMSNorm, rotary positions, grouped key-value heads",
     .read = read,

@@ -11,6 +11,7 @@ static fr_status read(const struct fr_json *config, struct fr_transformer *t,
 
 const struct fr_family fr_family_mistral = {
     .name = "mistral",
+    .sequence = 8192,
     .architecture = "MistralForCausalLM",
     .summary = "as llama, with a sliding window",
     .read = read,

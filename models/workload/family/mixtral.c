@@ -13,6 +13,7 @@ static fr_status read(const struct fr_json *config, struct fr_transformer *t,
 
 const struct fr_family fr_family_mixtral = {
     .name = "mixtral",
+    .sequence = 4096,
     .architecture = "MixtralForCausalLM",
     .summary = "as mistral, a choice of experts in every layer",
     .read = read,

@@ -85,6 +85,7 @@ static fr_status read(const struct fr_json *config, struct fr_transformer *t,
 
 const struct fr_family fr_family_nemotron_h = {
     .name = "nemotron_h",
+    .sequence = 8192,
     .architecture = "NemotronHForCausalLM",
     .summary = "state-space (Mamba-2) blocks among attention, MLPs and experts, RMSNorm",
     .read = read,

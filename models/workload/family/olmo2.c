@@ -11,6 +11,7 @@ static fr_status read(const struct fr_json *config, struct fr_transformer *t,
 
 const struct fr_family fr_family_olmo2 = {
     .name = "olmo2",
+    .sequence = 4096,
     .architecture = "Olmo2ForCausalLM",
     .summary = "as llama, norms after the products, and of queries and keys",
     .read = read,

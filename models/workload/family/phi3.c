@@ -11,6 +11,7 @@ static fr_status read(const struct fr_json *config, struct fr_transformer *t,
 
 const struct fr_family fr_family_phi3 = {
     .name = "phi3",
+    .sequence = 4096,
     .architecture = "Phi3ForCausalLM",
     .summary = "as llama, with a sliding window",
     .read = read,

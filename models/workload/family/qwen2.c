@@ -16,6 +16,7 @@ static fr_status read(const struct fr_json *config, struct fr_transformer *t,
 
 const struct fr_family fr_family_qwen2 = {
     .name = "qwen2",
+    .sequence = 4096,
     .architecture = "Qwen2ForCausalLM",
     .summary = "as llama, with biases of queries, keys and values",
     .read = read,

@@ -17,6 +17,7 @@ static fr_status read(const struct fr_json *config, struct fr_transformer *t,
 
 const struct fr_family fr_family_qwen2_moe = {
     .name = "qwen2_moe",
+    .sequence = 4096,
     .architecture = "Qwen2MoeForCausalLM",
     .summary = "as qwen2, a choice of experts and a shared one in every layer",
     .read = read,

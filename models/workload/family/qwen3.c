@@ -11,6 +11,7 @@ static fr_status read(const struct fr_json *config, struct fr_transformer *t,
 
 const struct fr_family fr_family_qwen3 = {
     .name = "qwen3",
+    .sequence = 4096,
     .architecture = "Qwen3ForCausalLM",
     .summary = "as llama, with norms of queries and keys",
     .read = read,

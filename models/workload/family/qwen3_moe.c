@@ -16,6 +16,7 @@ static fr_status read(const struct fr_json *config, struct fr_transformer *t,
 
 const struct fr_family fr_family_qwen3_moe = {
     .name = "qwen3_moe",
+    .sequence = 4096,
     .architecture = "Qwen3MoeForCausalLM",
     .summary = "as qwen3, a choice of experts in every layer",
     .read = read,
