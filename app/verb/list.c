@@ -7,6 +7,7 @@
 #include "app/text/wrap.h"
 #include "app/verb.h"
 #include "calibrate/samples/import.h"
+#include "models/job/assume.h"
 #include "models/job/own.h"
 #include "models/job/preset.h"
 #include "models/plan/key.h"
@@ -47,6 +48,17 @@ static int list_keys(struct row *rows) {
         rows[n] =
             (struct row){key->name, fr_plan_key_values(key, values[n], sizeof *values),
                          key->help, fr_plan_key_default(key, defaults[n], sizeof *defaults)};
+    }
+    return n;
+}
+
+static int list_assumptions(struct row *rows) {
+    static char what[ROWS_MAX / 16][64];
+    const struct fr_assumption *a;
+    int n = 0;
+    for (; (a = fr_assumption_at(n)) && n < ROWS_MAX / 16; n++) {
+        snprintf(what[n], sizeof *what, "%s", a->value ? a->value : "by the plan");
+        rows[n] = (struct row){a->key, what[n], a->when, a->why};
     }
     return n;
 }
@@ -221,6 +233,8 @@ static const struct table {
 } tables[] = {
     {"collectives", "algorithms and their closed forms", list_collectives},
     {"keys", "of a plan: what --set and --vary take", list_keys},
+    {"assumptions", "what plans and models start from where nobody says otherwise",
+     list_assumptions},
     {"methods", "ways to divide a layer over the model axis", list_methods},
     {"schedules", "orders of a pipeline stage's passes", list_schedules},
     {"compressions", "codecs of messages and gradients", list_compressions},

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/file.h"
 #include "models/job/assume.h"
 #include "models/outcome/cost.h"
 #include "models/plan/key.h"
@@ -247,9 +248,27 @@ static void stated_is_taken(void **state_) {
     FR_TRUE(priced > 500, "%d were priced", priced);
 }
 
+/* docs/model.md has the table. */
+static void every_row_is_documented(void **state_) {
+    const struct fr_assumption *a;
+    char *docs = NULL, line[512];
+    size_t length = 0;
+    (void)state_;
+    assert_int_equal(
+        fr_file_read(FR_SOURCE_DIR "/docs/model.md", FR_FILE_MAX_B, &docs, &length, NULL),
+        FR_OK);
+    for (int i = 0; (a = fr_assumption_at(i)); i++) {
+        snprintf(line, sizeof line, "| `%s` | %s | %s | %s |", a->key,
+                 a->value ? a->value : "by the plan", a->when, a->why);
+        FR_TRUE(strstr(docs, line) != NULL, "docs/model.md does not have the line\n%s", line);
+    }
+    free(docs);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_where_it_is_read), cmocka_unit_test(what_is_said_stays),
-        cmocka_unit_test(others_are_left_alone), cmocka_unit_test(stated_is_taken)};
+        cmocka_unit_test(others_are_left_alone), cmocka_unit_test(stated_is_taken),
+        cmocka_unit_test(every_row_is_documented)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
