@@ -23,6 +23,7 @@ static fr_status search_one(const struct fr_rivals_asked *asked, struct fr_rival
     if (!s) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     names.cluster = rival->cluster;
     names.model = rival->model;
+    names.pue = rival->training.pue;
     s->options = asked->options;
     s->fixed = asked->fixed;
     s->lossy = asked->lossy;

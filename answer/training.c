@@ -102,12 +102,11 @@ static fr_status pue_of(const char *text, struct fr_training *t, struct fr_error
 
 fr_status fr_training_read(const struct fr_training_words *words, struct fr_training *t,
                            struct fr_error *err) {
-    *t = (struct fr_training){.pue = 1};
+    *t = (struct fr_training){0};
     if (words->tokens && words->samples)
         return fr_fail(err, FR_ERR_USAGE, "--samples", "says again what --tokens says");
     const char *of_whole = words->price    ? "--price"
                            : words->carbon ? "--carbon"
-                           : words->pue    ? "--pue"
                            : words->mtbf   ? "--mtbf"
                                            : NULL;
     if (of_whole && !words->tokens && !words->samples)
@@ -166,16 +165,14 @@ struct fr_training_cost fr_training_cost_of(const struct fr_training *t,
     double samples = t->tokens > 0 ? t->tokens / sequence : t->samples,
            n = ceil(samples / batch *
                     (1 - 1e-12)); /* a quotient that is whole but for rounding */
-    struct fr_training_cost c = {
-        .iterations = n,
-        .samples = n * batch,
-        .tokens = sequence > 0 ? n * batch * sequence : NAN,
-        .time_s = n * fr_outcome_expected_s(out),
-        .low_s = n * out->low_s,
-        .high_s = n * out->high_s,
-        .energy_J = n * (t->pue > 1 ? out->energy_J / job->cluster.pue : out->energy_J)};
+    struct fr_training_cost c = {.iterations = n,
+                                 .samples = n * batch,
+                                 .tokens = sequence > 0 ? n * batch * sequence : NAN,
+                                 .time_s = n * fr_outcome_expected_s(out),
+                                 .low_s = n * out->low_s,
+                                 .high_s = n * out->high_s,
+                                 .energy_J = n * out->energy_J};
     add_failures(t, &job->workload, out, &c);
-    c.energy_J *= t->pue;
     c.device_s = (double)out->ranks * c.time_s;
     c.price = t->price_per_s > 0 ? t->price_per_s * c.device_s : NAN;
     c.carbon_kg = t->carbon_kg_per_J > 0 ? t->carbon_kg_per_J * c.energy_J : NAN;

@@ -3,14 +3,13 @@
  *
  *      iterations  n = ceil(tokens / (B s))        B the global batch, s tokens a sample
  *      time        n T, its interval n times T's   T of an iteration
- *      energy      n E                             E of an iteration, all ranks
+ *      energy      n E                             E of an iteration, all ranks, with nodes, network and building
  *      price       ranks n T times what a device costs a second
  *      CO2         n E times what the grid emits a joule
  *
  *  With a mean time between failures of a device all of these are divided by the goodput of the best
  *  interval between checkpoints (answer/failures.h): a device that waits or starts again is paid for, and
- *  taken to draw what it draws in training.  Energy is that of devices; a PUE multiplies it by what the
- *  building takes besides.  Evaluations are not in it. */
+ *  taken to draw what it draws in training.  A PUE is of the iteration's energy and so of all of it.  Evaluations are not in it. */
 #ifndef FR_ANSWER_TRAINING_H
 #define FR_ANSWER_TRAINING_H
 
@@ -34,9 +33,9 @@ struct fr_training {
     double tokens, samples; /**< 0: not asked for */
     double price_per_s;     /**< 0: not stated */
     char currency[16];
-    double carbon_kg_per_J;                          /**< likewise */
-    double pue;                                      /**< 1: not stated */
-    double device_mtbf_s;                            /**< 0: nothing fails */
+    double carbon_kg_per_J; /**< likewise */
+    double pue;             /**< of each iteration, by fr_job_names.pue; 0: not stated */
+    double device_mtbf_s;   /**< 0: nothing fails */
     double storage_B_per_s, checkpoint_B, restart_s; /**< 0: not stated */
 };
 

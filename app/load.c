@@ -1,11 +1,13 @@
 #include "app/load.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "app/text/colour.h"
 #include "base/escape.h"
 #include "base/file.h"
+#include "models/outcome/rates.h"
 
 void fr_app_names(const struct fr_args *args, const char **sets, struct fr_job_names *names) {
     *names = (struct fr_job_names){.cluster = fr_args_get(args, "cluster"),
@@ -19,6 +21,9 @@ void fr_app_names(const struct fr_args *args, const char **sets, struct fr_job_n
         sets[names->n_sets++] = FR_APP_DEFAULTS "2019";
     if (defaults && strcmp(defaults, "modern") == 0)
         sets[names->n_sets++] = FR_APP_DEFAULTS "modern";
+    const char *flop = fr_args_get(args, "flop"), *pue = fr_args_get(args, "pue");
+    names->palm_flop = flop && strcmp(flop, "palm") == 0;
+    names->pue = pue ? strtod(pue, NULL) : 0; /* checked where trainings are read */
     if (fr_args_has(args, "undisturbed")) sets[names->n_sets++] = FR_APP_UNDISTURBED;
 }
 
@@ -39,6 +44,7 @@ fr_status fr_app_load(const struct fr_args *args, bool with_model, struct fr_job
     int word = 0;
     *job = (struct fr_job){0};
     FR_TRY(fr_args_choice(args, "defaults", words, &word, err));
+    FR_TRY(fr_args_choice(args, "flop", fr_rates_conventions, &word, err));
     fr_app_names(args, sets, &names);
     names.model = NULL;
     char own[FR_OWN_PATH_B];

@@ -57,6 +57,13 @@ extern const struct fr_verb *const fr_verbs[];
         "undisturbed", NULL,                                                                   \
             "of the machine when it is fast and nothing interrupts, not as it usually is", 0   \
     }
+#define FR_OPTION_FLOP                                                                         \
+    {                                                                                          \
+        "flop", "WORD",                                                                        \
+            "attention scores that utilisation counts: causal (those that masks leave, "       \
+            "default) or palm (all, as papers do)",                                            \
+            0                                                                                  \
+    }
 #define FR_OPTION_JSON                                                                         \
     { "json", NULL, "print JSON", 0 }
 #define FR_OPTION_CSV                                                                          \

@@ -75,6 +75,13 @@ const char *fr_render_number(double value, char *out, size_t capacity) {
     return out;
 }
 
+/* Which scores the share counts, where attention has a mask. */
+static const char *counted(const struct fr_job *job) {
+    const struct fr_transformer *t = &job->workload.transformer;
+    if (!t->layers || t->both_ways) return "";
+    return job->palm_flop ? ", all scores (PaLM)" : ", half of causal scores";
+}
+
 void fr_render_rates(struct fr_text *text, const struct fr_job *job,
                      const struct fr_outcome *out) {
     const struct fr_rates rates = fr_rates_of(job, out);
@@ -93,7 +100,11 @@ void fr_render_rates(struct fr_text *text, const struct fr_job *job,
     }
     *note = 0;
     if (!isfinite(rates.model_flop_per_s_per_device)) return;
-    if (isfinite(rates.mfu)) snprintf(note, sizeof note, "MFU %.1f %%", 100 * rates.mfu);
+    if (isfinite(rates.mfu))
+        snprintf(note, sizeof note, "MFU %.1f %%%s", 100 * rates.mfu, counted(job));
+    else if (isfinite(rates.samples_per_s))
+        snprintf(note, sizeof note, "no MFU: no nominal_peak beside %s's measured products",
+                 fr_dtype_names[job->workload.dtype]);
     row(text, "model FLOP/s a device", rates.model_flop_per_s_per_device, FR_QUANTITY_WORK_RATE,
         note);
     if (rates.hardware_flop_per_s_per_device <= rates.model_flop_per_s_per_device) return;

@@ -11,7 +11,8 @@
         {"samples", "N", "the same of samples", 0},                                            \
         {"price", "Q", "of a device, e.g. \"2.5 USD/h\": money of that training", 0},          \
         {"carbon", "Q", "of the electricity, e.g. \"0.4 kg/kWh\": its CO2", 0},                \
-        {"pue", "X", "power usage effectiveness of the building, e.g. 1.2", 0},                \
+        {"pue", "X",                                                                           \
+         "power usage effectiveness of the building, e.g. 1.2, in place of the cluster's", 0}, \
         {"mtbf", "Q", "mean time between failures of a device, e.g. \"50000 h\"", 0},          \
         {"storage", "Q", "rate at which a checkpoint is written, e.g. \"100 GB/s\"", 0},       \
         {"checkpoint-size", "Q", "of a checkpoint (default: weights and optimiser state)", 0}, \

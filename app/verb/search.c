@@ -20,6 +20,7 @@ static const struct fr_option options[] = {
     FR_OPTION_PLAN,
     FR_OPTION_SET,
     FR_OPTION_UNDISTURBED,
+    FR_OPTION_FLOP,
     {"ranks", "RANGE", "rank counts: 512, 8,16,32, 1..64, 1..512*2", 'n'},
     {"vary", "KEY=RANGE",
      "values of a key of --set, of the plan, model. or cluster.: a,b,c or 1..64*2; may be "

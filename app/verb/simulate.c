@@ -20,6 +20,7 @@ static const struct fr_option options[] = {
     FR_OPTION_PLAN,
     FR_OPTION_SET,
     FR_OPTION_UNDISTURBED,
+    FR_OPTION_FLOP,
     {"network", "NAME",
      "isolated (each message alone, default), shared (they share links) or simgrid", 0},
     {"collectives", "NAME",

@@ -152,6 +152,17 @@ void fr_tune_json(struct fr_json_writer *w, const struct fr_tune_result *r,
     fr_json_end_object(w);
 }
 
+/* A peak that runs have moved is no longer the data sheet's, which utilisation is a share of. */
+static fr_status keep_nominal(struct fr_json_document *document, const struct fr_tune_result *r,
+                              double sheet_flop_per_s, struct fr_error *err) {
+    const struct fr_gemm_model *gemm = &r->cluster.device.gemm[r->dtype];
+    char path[FR_VALUE_PATH], value[64];
+    if (gemm->nominal_flop_per_s > 0 || !(fr_gemm_nominal_flop_per_s(gemm) > 0)) return FR_OK;
+    snprintf(path, sizeof path, "device.gemm.%s.nominal_peak", fr_dtype_names[r->dtype]);
+    fr_quantity_write(sheet_flop_per_s, FR_QUANTITY_WORK_RATE, value, sizeof value);
+    return fr_json_set(document, path, value, "tune", err);
+}
+
 static fr_status set_one(struct fr_json_document *document, const struct fr_tune_result *r,
                          int j, struct fr_error *err) {
     const struct fr_coefficient *c = &fr_coefficients[j];
@@ -159,6 +170,7 @@ static fr_status set_one(struct fr_json_document *document, const struct fr_tune
     double si = r->tuned[j].value;
     fr_value_path(c->place, r->dtype, r->cluster.levels.count, path);
     if (is_peak(r, j)) {
+        FR_TRY(keep_nominal(document, r, r->tuned[j].prior, err));
         snprintf(path, sizeof path, "device.gemm.%s.peak", fr_dtype_names[r->dtype]);
         fr_quantity_write(si, FR_QUANTITY_WORK_RATE, value, sizeof value);
     } else if (c->plain)

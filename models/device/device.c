@@ -124,6 +124,8 @@ static fr_status gemm_read(const struct fr_json *object, struct fr_gemm_model *m
                            struct fr_error *err) {
     if (!fr_json_is_object(object)) return fr_json_fail(object, err, "expected an object");
     FR_TRY(residuals_read(object, model, err));
+    FR_TRY(fr_json_get_quantity(object, "nominal_peak", false, FR_QUANTITY_WORK_RATE, 1, 1e24,
+                                &model->nominal_flop_per_s, err));
     for (const struct fr_gemm_form *const *row = fr_gemm_forms; *row; row++) {
         struct fr_json mark = fr_json_member(object, (*row)->key);
         if (!fr_json_present(&mark)) continue;

@@ -107,7 +107,9 @@ struct fr_gemm_tiles {
 struct fr_gemm_model {
     const struct fr_gemm_form *form; /**< NULL: this dtype is not described */
     double peak_flop_per_s;
-    double half;       /**< half_dim, or half_batch */
+    double
+        nominal_flop_per_s; /**< the data sheet's, where the peak is measured or fitted; 0: not stated */
+    double half;            /**< half_dim, or half_batch */
     double full_batch; /**< beyond it the rate no longer grows */
     struct fr_gemm_table table;
     /** Operands from memory over operands used just before, >= 0. */
@@ -121,6 +123,14 @@ struct fr_gemm_model {
      *  doubling, and by how many of them times are moved (as fr_price's shift); 0: not stated. */
     double beyond_octave, shift;
 };
+
+/** What utilisation is a share of: the data sheet's peak, `nominal_peak` or the stated one; 0 where all that is
+ *  known was measured or fitted (a table, or residuals beside a peak) [FLOP/s]. */
+static inline double fr_gemm_nominal_flop_per_s(const struct fr_gemm_model *model) {
+    bool fitted = model->table.n_m > 0 || model->residual_median >= 0;
+    if (model->nominal_flop_per_s > 0) return model->nominal_flop_per_s;
+    return fitted ? 0 : model->peak_flop_per_s;
+}
 
 struct fr_gemm_form {
     const char *name;

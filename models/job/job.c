@@ -118,6 +118,8 @@ fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,
     FR_TRY(load_documents(names, job, err));
     for (int i = 0; i < names->n_sets; i++) FR_TRY(apply_set(job, names->sets[i], err));
     FR_TRY(fr_cluster_read(job->documents[CLUSTER], &job->cluster, err));
+    if (names->pue > 0) job->cluster.pue = names->pue;
+    job->palm_flop = names->palm_flop;
     if (job->documents[MODEL] && job->cluster.device.memory_rate_B_per_s <= 0)
         return fr_fail(err, FR_ERR_INPUT, job->cluster_from,
                        "says nothing of the device, so no model can be priced on it; give "

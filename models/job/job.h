@@ -24,6 +24,7 @@ struct fr_job {
     uint32_t assumed_of_model; /**< its rows of the model that were taken */
     struct fr_plan *usual;     /**< a plan for each of its rows, or NULL; owned */
     int64_t *lighter;    /**< lists of stage_layers that plans may point to, or NULL; owned */
+    bool palm_flop;      /**< utilisation counts scores whole (models/workload/flop.h) */
     char *const *varied; /**< n_varied "KEY=VALUE" of a search that tell this job from others */
     int n_varied;
 };
@@ -64,6 +65,8 @@ struct fr_job_names {
     const char *cluster, *model, *plan;
     const char *const *sets; /**< "KEY=VALUE", n_sets of them */
     int n_sets;
+    bool palm_flop; /**< utilisation counts scores whole */
+    double pue;     /**< of the building, in place of the cluster's; 0: the cluster's own */
 };
 
 /** Load and check.  Free with fr_job_free, also on error.

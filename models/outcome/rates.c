@@ -5,8 +5,8 @@
 #include "models/workload/flop.h"
 
 /* Of one sample, done a second time [FLOP]; which products that is: models/plan/recompute.h. */
-static double flop_again(const struct fr_workload *w, const struct fr_plan *plan) {
-    struct fr_layers_flop of = fr_workload_layers_flop(w);
+static double flop_again(const struct fr_counted *network, const struct fr_plan *plan) {
+    struct fr_layers_flop of = fr_counted_layers_flop(network);
     if (plan->forward) return 0;
     switch (plan->recompute) {
     case FR_RECOMPUTE_SELECTIVE:
@@ -22,23 +22,39 @@ static double flop_again(const struct fr_workload *w, const struct fr_plan *plan
     }
 }
 
+/* The network that the plan trains: ghosts make another one of it. */
+static struct fr_counted network_of(const struct fr_job *job, const struct fr_plan *plan) {
+    bool phantom = plan->method->uses_ghost;
+    return (struct fr_counted){.workload = &job->workload,
+                               .ghosts = phantom ? (double)plan->ghost : 0,
+                               .ranks = phantom ? (double)plan->tp : 0,
+                               .palm = job->palm_flop};
+}
+
+const char *const fr_rates_conventions[] = {"causal", "palm", NULL};
+
+const char *fr_rates_convention(const struct fr_job *job) {
+    return fr_rates_conventions[job->palm_flop];
+}
+
 struct fr_rates fr_rates_of(const struct fr_job *job, const struct fr_outcome *out) {
     const struct fr_workload *w = &job->workload;
     double samples_per_s =
         isfinite(out->time_s) ? (double)fr_job_batch(job, &out->plan) / out->time_s : NAN;
-    double peak_flop_per_s = job->cluster.device.gemm[w->dtype].peak_flop_per_s;
+    const struct fr_counted network = network_of(job, &out->plan);
+    double peak_flop_per_s = fr_gemm_nominal_flop_per_s(&job->cluster.device.gemm[w->dtype]);
     struct fr_rates rates = {
         .samples_per_s = samples_per_s, .tokens_per_s = NAN, .mfu = NAN, .hfu = NAN};
     rates.model_flop_per_s_per_device =
         samples_per_s *
-        (out->plan.forward ? fr_workload_forward_flop(w) : fr_workload_flop(w)) /
+        (out->plan.forward ? fr_counted_forward_flop(&network) : fr_counted_flop(&network)) /
         (double)out->ranks;
     if (w->transformer.layers)
         rates.tokens_per_s = samples_per_s * (double)w->transformer.sequence;
     rates.tokens_per_s_per_device = rates.tokens_per_s / (double)out->ranks;
     rates.hardware_flop_per_s_per_device =
         rates.model_flop_per_s_per_device +
-        samples_per_s * flop_again(w, &out->plan) / (double)out->ranks;
+        samples_per_s * flop_again(&network, &out->plan) / (double)out->ranks;
     if (peak_flop_per_s > 0) {
         rates.mfu = rates.model_flop_per_s_per_device / peak_flop_per_s;
         rates.hfu = rates.hardware_flop_per_s_per_device / peak_flop_per_s;

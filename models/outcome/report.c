@@ -230,6 +230,7 @@ void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
 #define ADD_RATE(name) fr_json_add_number(w, #name, rates.name);
     FR_RATE_LIST(ADD_RATE)
 #undef ADD_RATE
+    fr_json_add_string(w, "flop_convention", fr_rates_convention(job));
     memory_json(w, job, out);
     iterations_json(w, out);
     fr_json_add_object(w, "breakdown_s");

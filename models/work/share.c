@@ -66,8 +66,8 @@ void fr_transformer_add_core(struct fr_rank_work *work, const struct fr_transfor
                              double heads) {
     double s = (double)t->sequence, d = (double)t->head_dim,
            v = (double)fr_attention_value_dim(t), wide = fused_dim(d) + fused_dim(v),
-           causal = t->both_ways ? 1 : 2, seen = fr_transformer_seen(t),
-           flop = heads * 2 * 2 * s * queries * (wide / 2) / causal * seen;
+           made = fr_transformer_made(t),
+           flop = heads * 2 * 2 * s * queries * (wide / 2) * made;
     bool again = plan->recompute != FR_RECOMPUTE_NONE;
     const struct fr_product scores = {queries,       s, d, batch, heads, .scores = true,
                                       .again = again},
@@ -78,7 +78,7 @@ void fr_transformer_add_core(struct fr_rank_work *work, const struct fr_transfor
         fr_work_add_product(work, &values);
         return;
     }
-    double keys = queries / causal * seen; /* around a ring a kernel meets those of one rank */
+    double keys = queries * made; /* around a ring a kernel meets those of one rank */
     add_attention(work, FR_PASS_FORWARD, flop, keys);
     add_attention(work, FR_PASS_INPUT, 2.5 * flop, keys);
     if (again) add_attention(work, FR_PASS_AGAIN, flop, keys);

@@ -9,12 +9,18 @@
 
 static const double PASSES = 3, FLOP_OF_PRODUCT = 2;
 
+/* Multiplications of a token with a matrix: dense, or phantom. */
+static double matrix(const struct fr_counted *n, double out, double in) {
+    if (!(n->ghosts > 0)) return out * in;
+    return out * in / n->ranks + n->ghosts * in + (n->ranks - 1) * n->ghosts * out;
+}
+
 /* Multiplications of one sample forward. */
-static double layers_forward(const struct fr_workload *workload) {
+static double layers_forward(const struct fr_counted *n) {
     double products = 0;
-    for (int i = 0; i < workload->n_layers; i++) {
-        const struct fr_layer *layer = &workload->layers[i];
-        products += layer->repeat * layer->rows * layer->positions * layer->inner;
+    for (int i = 0; i < n->workload->n_layers; i++) {
+        const struct fr_layer *layer = &n->workload->layers[i];
+        products += layer->repeat * layer->positions * matrix(n, layer->rows, layer->inner);
     }
     return products;
 }
@@ -26,8 +32,18 @@ double fr_transformer_seen(const struct fr_transformer *t) {
     return 1 - (double)t->window_layers / (double)t->layers * outside * outside;
 }
 
+/* The last layers are a decoder's, each with a causal attention and one to the encoder's tokens; the others look both
+ * ways. */
+double fr_transformer_made(const struct fr_transformer *t) {
+    double layers = (double)t->layers, decoder = (double)t->cross_layers;
+    if (t->both_ways) return 1;
+    if (decoder > 0) return (layers - decoder + decoder / 2 + decoder) / (layers + decoder);
+    return fr_transformer_seen(t) / 2;
+}
+
 /* Multiplications of all layers, one sample forward. */
-static struct fr_layers_flop layers_of_transformer(const struct fr_transformer *t) {
+static struct fr_layers_flop layers_of_transformer(const struct fr_counted *n) {
+    const struct fr_transformer *t = &n->workload->transformer;
     const struct fr_attention_sizes a = fr_attention_of(t);
     const struct fr_block_counts blocks = fr_block_counts_of(t);
     const struct fr_ssm_sizes ssm = fr_ssm_of(t);
@@ -36,14 +52,16 @@ static struct fr_layers_flop layers_of_transformer(const struct fr_transformer *
            dense = blocks.mlp + (t->experts ? 0 : more),
            mixed = blocks.experts + (t->experts ? more : 0),
            chosen = (double)(t->expert_ffn * t->experts_per_token + t->shared_ffn),
-           wide = dense * (double)t->ffn + (mixed > 0 ? mixed * chosen : 0),
+           f = (double)t->ffn, wide = mixed > 0 ? mixed * chosen * h : 0,
            narrow = h * (a.q_latent + a.kv_latent) + a.from_kv * a.to_kv;
     return (struct fr_layers_flop){
         .qkv = attentions * s * (a.from_q * a.to_q + narrow),
-        .core = attentions * s * s * (a.queries + a.made) * fr_transformer_seen(t),
+        .core =
+            attentions * s * s * (a.queries + a.made) * (n->palm ? 1 : fr_transformer_made(t)),
         .out = attentions * s * a.made * h,
-        .mlp_first = s * h * (wide * (t->gated ? 2 : 1) + mixed * (double)t->experts),
-        .mlp_last = s * h * wide,
+        .mlp_first = s * ((dense * matrix(n, f, h) + wide) * (t->gated ? 2 : 1) +
+                          mixed * h * (double)t->experts),
+        .mlp_last = s * (dense * matrix(n, h, f) + wide),
         .ssm = blocks.ssm * s * (h * (ssm.in + ssm.inner) + ssm.forward)};
 }
 
@@ -59,8 +77,9 @@ static double adapters_forward(const struct fr_transformer *t) {
 }
 
 /* Multiplications of one sample forward, without adapters. */
-static double transformer_forward(const struct fr_transformer *t) {
-    struct fr_layers_flop layers = layers_of_transformer(t);
+static double transformer_forward(const struct fr_counted *n) {
+    const struct fr_transformer *t = &n->workload->transformer;
+    struct fr_layers_flop layers = layers_of_transformer(n);
     double h = (double)t->hidden, s = (double)t->sequence, predicted = (double)t->predicted;
     return layers.qkv + layers.core + layers.out + layers.mlp_first + layers.mlp_last +
            layers.ssm + s * h * (double)t->vocabulary * (1 + predicted) +
@@ -68,28 +87,27 @@ static double transformer_forward(const struct fr_transformer *t) {
 }
 
 /* Frozen products are made in two passes. */
-static double transformer_passes(const struct fr_transformer *t) {
-    double core = layers_of_transformer(t).core, products = transformer_forward(t) - core;
-    if (!fr_transformer_frozen(t)) return PASSES * FLOP_OF_PRODUCT * transformer_forward(t);
+static double transformer_passes(const struct fr_counted *n) {
+    const struct fr_transformer *t = &n->workload->transformer;
+    double core = layers_of_transformer(n).core, products = transformer_forward(n) - core;
+    if (!fr_transformer_frozen(t)) return PASSES * FLOP_OF_PRODUCT * transformer_forward(n);
     return FLOP_OF_PRODUCT * ((PASSES - 1) * products + PASSES * (core + adapters_forward(t)));
 }
 
-double fr_workload_flop(const struct fr_workload *workload) {
-    if (workload->transformer.layers) return transformer_passes(&workload->transformer);
-    return workload->n_layers ? PASSES * FLOP_OF_PRODUCT * layers_forward(workload)
-                              : (double)NAN;
+double fr_counted_flop(const struct fr_counted *n) {
+    if (n->workload->transformer.layers) return transformer_passes(n);
+    return n->workload->n_layers ? PASSES * FLOP_OF_PRODUCT * layers_forward(n) : (double)NAN;
 }
 
-double fr_workload_forward_flop(const struct fr_workload *workload) {
-    const struct fr_transformer *t = &workload->transformer;
-    if (!fr_transformer_frozen(t)) return fr_workload_flop(workload) / PASSES;
-    return FLOP_OF_PRODUCT * (transformer_forward(t) + adapters_forward(t));
+double fr_counted_forward_flop(const struct fr_counted *n) {
+    const struct fr_transformer *t = &n->workload->transformer;
+    if (!fr_transformer_frozen(t)) return fr_counted_flop(n) / PASSES;
+    return FLOP_OF_PRODUCT * (transformer_forward(n) + adapters_forward(t));
 }
 
-struct fr_layers_flop fr_workload_layers_flop(const struct fr_workload *workload) {
-    const struct fr_transformer *t = &workload->transformer;
-    if (!t->layers) return (struct fr_layers_flop){0};
-    struct fr_layers_flop f = layers_of_transformer(t);
+struct fr_layers_flop fr_counted_layers_flop(const struct fr_counted *n) {
+    if (!n->workload->transformer.layers) return (struct fr_layers_flop){0};
+    struct fr_layers_flop f = layers_of_transformer(n);
     return (struct fr_layers_flop){FLOP_OF_PRODUCT * f.qkv,      FLOP_OF_PRODUCT * f.core,
                                    FLOP_OF_PRODUCT * f.out,      FLOP_OF_PRODUCT * f.mlp_first,
                                    FLOP_OF_PRODUCT * f.mlp_last, FLOP_OF_PRODUCT * f.ssm};

@@ -5,6 +5,7 @@
 
 #include "answer/failures.h"
 #include "answer/training.h"
+#include "models/outcome/cost.h"
 #include "tests/job.h"
 
 /* splitmix64 (Steele, Lea, Flood, OOPSLA 2014). */
@@ -125,7 +126,7 @@ static void of_a_training(void **state) {
             "%g s, %g B", with.failures.mtbf_s, with.checkpoint_B);
     FR_TRUE(with.goodput > 0.99 && with.goodput < 1, "%g", with.goodput);
     FR_TRUE(fabs(with.time_s * with.goodput / without.time_s - 1) < 1e-12, "%g", with.time_s);
-    FR_TRUE(fabs(with.energy_J * with.goodput / 1.5 / without.energy_J - 1) < 1e-12, "%g",
+    FR_TRUE(fabs(with.energy_J * with.goodput / without.energy_J - 1) < 1e-12, "%g",
             with.energy_J);
     FR_TRUE(fabs(with.price * with.goodput / without.price - 1) < 1e-12, "%g", with.price);
     FR_TRUE(fabs(with.n_failures - with.time_s / 3.6e6) < 1e-9, "%g", with.n_failures);
@@ -133,9 +134,46 @@ static void of_a_training(void **state) {
     fr_job_free(&job);
 }
 
+/* What a building takes is of an iteration as of the training, with --tokens or without, in place of the cluster's own:
+ * energy of the training is that of its iterations. */
+static void a_building_is_of_every_iteration(void **state) {
+    static const char *const clusters[] = {"dgx-h100", "gb200-nvl72", "dgx-a100", "mi300x"};
+    static const double pues[] = {1, 1.1, 1.3, 2.5};
+    (void)state;
+    for (size_t k = 0; k < 16; k++) {
+        const char *sets[] = {"tp=8", "global_batch=512", "cluster.pue=1.7"};
+        struct fr_job_names names = {
+            .cluster = clusters[k / 4], .model = "llama-3-8b", .sets = sets, .n_sets = 3};
+        struct fr_training_words words = {.tokens = "1T"};
+        struct fr_training t;
+        struct fr_job job, bare;
+        struct fr_outcome out, one;
+        struct fr_error err = {0};
+        names.pue = pues[k % 4];
+        assert_int_equal(fr_job_load(&names, &job, &err), FR_OK);
+        names.pue = 1;
+        assert_int_equal(fr_job_load(&names, &bare, &err), FR_OK);
+        assert_int_equal(fr_training_read(&words, &t, &err), FR_OK);
+        fr_cost(&job, &job.plan, &out);
+        fr_cost(&bare, &bare.plan, &one);
+        struct fr_training_cost c = fr_training_cost_of(&t, &job, &out);
+        FR_NEAR(out.energy_J, pues[k % 4] * one.energy_J, 1e-12);
+        FR_NEAR(c.energy_J, c.iterations * out.energy_J, 1e-12);
+        FR_TRUE(fabs(out.energy_part_J[FR_ENERGY_FACILITY] -
+                     (pues[k % 4] - 1) * one.energy_J) <= 1e-12 * out.energy_J,
+                "%g J", out.energy_part_J[FR_ENERGY_FACILITY]);
+        fr_job_free(&job);
+        fr_job_free(&bare);
+    }
+    const struct fr_training_words alone = {.pue = "1.2"};
+    struct fr_training t;
+    struct fr_error err = {0};
+    assert_int_equal(fr_training_read(&alone, &t, &err), FR_OK);
+    assert_true(t.pue == 1.2 && !fr_training_asked(&t));
+}
+
 static void words_refused(void **state) {
     static const struct fr_training_words bad[] = {
-        {.pue = "1.2"},
         {.mtbf = "1000 h"},
         {.tokens = "1T", .pue = "0.9"},
         {.tokens = "1T", .mtbf = "1000 h"},
@@ -155,8 +193,11 @@ static void words_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(expectation_by_lot), cmocka_unit_test(the_best_interval),
-        cmocka_unit_test(textbooks),          cmocka_unit_test(of_a_training),
+        cmocka_unit_test(expectation_by_lot),
+        cmocka_unit_test(the_best_interval),
+        cmocka_unit_test(textbooks),
+        cmocka_unit_test(of_a_training),
+        cmocka_unit_test(a_building_is_of_every_iteration),
         cmocka_unit_test(words_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

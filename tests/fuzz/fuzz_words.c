@@ -23,8 +23,8 @@ static void read_training(char *text) {
                                             word[5], word[6], word[7], word[8]};
     if (fr_training_read(&words, &t, &err) == FR_OK)
         FR_FUZZ_REQUIRE(good(t.tokens) && good(t.samples) && good(t.price_per_s) &&
-                        good(t.carbon_kg_per_J) && t.pue >= 1 && isfinite(t.pue) &&
-                        good(t.device_mtbf_s) && good(t.storage_B_per_s) &&
+                        good(t.carbon_kg_per_J) && (t.pue == 0 || t.pue >= 1) &&
+                        isfinite(t.pue) && good(t.device_mtbf_s) && good(t.storage_B_per_s) &&
                         good(t.checkpoint_B) && good(t.restart_s));
     else
         FR_FUZZ_REQUIRE(err.where[0] && err.detail[0]);

@@ -90,10 +90,14 @@ static inline double law_stages_weights(const struct law_model *c) {
 static inline bool law_stages_flop(const struct law_model *c, struct law_why *why) {
     const struct fr_transformer *t = &c->job.workload.transformer;
     double tokens = (double)(fr_plan_micro_batch(&c->plan) * t->sequence);
-    double core = 4 * tokens * (double)t->sequence * (double)(t->heads * t->head_dim) *
-                  (double)(t->layers + t->cross_layers);
-    if (c->plan.attention != FR_ATTENTION_PLAIN) /* causal, and padded as its kernels are */
-        core *= ceil((double)t->head_dim / 32) * 32 / (double)t->head_dim / 2;
+    double all = (double)(t->layers + t->cross_layers),
+           masked = (double)(t->cross_layers > 0 ? t->cross_layers : t->layers),
+           one = 4 * tokens * (double)t->sequence * (double)(t->heads * t->head_dim),
+           core = one * all;
+    /* A decoder's own attention is causal, an encoder's and that to its tokens not; padded as kernels are. */
+    if (c->plan.attention != FR_ATTENTION_PLAIN)
+        core = one * (all - masked / 2) * ceil((double)t->head_dim / 32) * 32 /
+               (double)t->head_dim;
     double want = 2 * tokens * law_stages_weights(c) + core;
     double got = law_stages_sum(c).flop * (double)(c->plan.tp * c->plan.cp);
     LAW(!isnan(want), "is not exact, and nobody says what it multiplies");

@@ -5,7 +5,8 @@
 
 #include "models/device/device.h"
 
-static const char *const keys[] = {"peak", "half_batch", "full_batch", "residuals", NULL};
+static const char *const keys[] = {"peak",         "half_batch", "full_batch",
+                                   "nominal_peak", "residuals",  NULL};
 
 static fr_status read(const struct fr_json *object, struct fr_gemm_model *model,
                       struct fr_error *err) {

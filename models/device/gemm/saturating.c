@@ -4,7 +4,7 @@
 
 #include "models/device/device.h"
 
-static const char *const keys[] = {"peak", "half_dim", "residuals", NULL};
+static const char *const keys[] = {"peak", "half_dim", "nominal_peak", "residuals", NULL};
 
 static fr_status read(const struct fr_json *object, struct fr_gemm_model *model,
                       struct fr_error *err) {

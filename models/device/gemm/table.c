@@ -31,8 +31,8 @@ static fr_status read_axis(const struct fr_json *table, const char *key, double 
     return FR_OK;
 }
 
-static const char *const keys[] = {"table",      "from_memory", "adds",
-                                   "transposed", "residuals",   NULL};
+static const char *const keys[] = {"table",        "from_memory", "adds", "transposed",
+                                   "nominal_peak", "residuals",   NULL};
 static const char *const transposed_keys[] = {"a", "b", NULL};
 static const char *const table_keys[] = {"m", "n", "k", "unit", "time", NULL};
 static const char *const units[] = {"s", "ms", "us", "ns", NULL};

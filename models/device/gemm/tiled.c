@@ -17,9 +17,9 @@
 
 #include "models/device/device.h"
 
-static const char *const keys[] = {"peak",  "efficiency", "half_k",     "tail",
-                                   "units", "tile",       "misaligned", "align",
-                                   "odd",   "writes",     "residuals",  NULL};
+static const char *const keys[] = {"peak",         "efficiency", "half_k", "tail", "units",
+                                   "tile",         "misaligned", "align",  "odd",  "writes",
+                                   "nominal_peak", "residuals",  NULL};
 
 static fr_status read(const struct fr_json *object, struct fr_gemm_model *model,
                       struct fr_error *err) {
