@@ -7,8 +7,7 @@
 #include "base/alloc.h"
 #include "calibrate/runs/interval.h"
 #include "models/outcome/report.h"
-#include "search/layer_grids.h"
-#include "search/stage_layers.h"
+#include "search/chosen.h"
 #include "sim/run.h"
 
 const char *const fr_engine_names[] = {"closed", "event", "simgrid", NULL};
@@ -36,13 +35,14 @@ static fr_status run_events(const struct fr_job *job, const struct fr_network *n
 
 fr_status fr_predict(struct fr_job *job, fr_engine engine, struct fr_outcome *out,
                      struct fr_error *err) {
-    FR_TRY(fr_layer_grids_choose(job, err));
-    FR_TRY(fr_stage_layers_choose(job, err));
+    fr_reasons lacks = 0;
+    FR_TRY(fr_job_choose(job, &lacks, err));
     if (engine == FR_ENGINE_CLOSED)
         fr_cost(job, &job->plan, out);
     else
         FR_TRY(run_events(job, engine == FR_ENGINE_SIMGRID ? &fr_network_simgrid : NULL, out,
                           err));
+    fr_chosen_refuse(lacks, out);
     return state_interval(job, out, err);
 }
 

@@ -249,6 +249,18 @@ static void json_slowdown(struct fr_json_writer *w, const struct fr_searched *r)
     fr_json_end_object(w);
 }
 
+/* Feasible plans that are neither listed nor on the front.  How many of them bounds spared a price hangs on how the
+ * space was cut, as the time does that a search takes; this does not. */
+static int64_t unlisted(const struct fr_search_result *r) {
+    int64_t left = r->feasible - (int64_t)r->ranked.count;
+    for (size_t i = 0; left > 0 && i < r->pareto.count; i++) {
+        size_t k = 0;
+        while (k < r->ranked.count && r->ranked.items[k].index != r->pareto.items[i].index) k++;
+        left -= k == r->ranked.count;
+    }
+    return left;
+}
+
 fr_status fr_searched_json(struct fr_text *text, const struct fr_searched *r, fr_part_fn *part,
                            struct fr_error *err) {
     struct fr_json_writer w = {.text = text, .indent = 2};
@@ -267,6 +279,7 @@ fr_status fr_searched_json(struct fr_text *text, const struct fr_searched *r, fr
     fr_json_add_integer(&w, "infeasible", result->infeasible);
     json_reasons(&w, r);
     fr_nearby_put(r, &w);
+    fr_json_add_integer(&w, "unpriced", unlisted(result));
     fr_json_add_number(&w, "elapsed_s", result->elapsed_s);
     fr_json_add_number(&w, "margin", fr_searched_margin(r));
     json_slowdown(&w, r);

@@ -4,7 +4,7 @@
 #include "library/job.h"
 #include "library/options.h"
 #include "library/result.h"
-#include "search/stage_layers.h"
+#include "search/chosen.h"
 
 /* Which network; SimGrid's runs in another program, which a library does not start. */
 static fr_status find_network(const char *name, const struct fr_network **network,
@@ -40,8 +40,10 @@ static fr_status simulate(const forerun_job *job, const forerun_simulate_options
     if (o.trace) FR_TRY(fr_format_find(o.trace, &format, err));
     how.spelt_out = o.messages != 0;
     struct fr_job copy = fr_library_copy(job);
-    fr_status status = fr_stage_layers_choose(&copy, err);
+    fr_reasons lacks = 0;
+    fr_status status = fr_job_choose(&copy, &lacks, err);
     if (status == FR_OK) status = fr_simulate(&copy, &copy.plan, &how, &s, err);
+    if (status == FR_OK) fr_chosen_refuse(lacks, &s.outcome);
     if (status == FR_OK) status = show(&copy, &s, format, result, err);
     fr_simulation_free(&s);
     fr_library_forget(&copy);

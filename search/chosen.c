@@ -3,19 +3,41 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "models/outcome/iteration.h"
 #include "search/layer_grids.h"
 #include "search/stage_layers.h"
+
+fr_status fr_job_choose(struct fr_job *job, fr_reasons *lacks, struct fr_error *err) {
+    struct fr_error why = {.status = FR_OK};
+    fr_status grids = fr_layer_grids_choose(job, &why), stages = FR_OK;
+    if (grids != FR_ERR_NOMEM) stages = fr_stage_layers_choose(job, &why);
+    *lacks = (grids != FR_OK ? FR_BECAUSE(FR_REASON_LAYER_TP) : 0) |
+             (stages != FR_OK ? FR_BECAUSE(FR_REASON_STAGES) : 0);
+    if (grids != FR_ERR_NOMEM && stages != FR_ERR_NOMEM) return FR_OK;
+    if (err) *err = why;
+    return FR_ERR_NOMEM;
+}
+
+void fr_chosen_refuse(fr_reasons lacks, struct fr_outcome *out) {
+    const struct fr_plan plan = out->plan;
+    const char *engine = out->engine;
+    if (!lacks || out->reasons) return;
+    fr_pipeline_refuse(&plan, lacks, out);
+    out->engine = engine;
+}
 
 static void cost_grids(const struct fr_job *job, const struct fr_plan *given,
                        struct fr_outcome *out) {
     struct fr_plan plan = *given;
     int n = job->workload.transformer.layers > 0 ? FR_GRIDS : job->workload.n_layers;
     int64_t *grids = fr_calloc((size_t)n + 1, sizeof *grids);
-    if (grids && fr_layer_grids_best(job, &plan, grids, NULL) == FR_OK) {
+    bool chosen = grids && fr_layer_grids_best(job, &plan, grids, NULL) == FR_OK;
+    if (chosen) {
         plan.layer_tp = grids;
         plan.n_layer_tp = n;
     }
     fr_cost(job, &plan, out);
+    fr_chosen_refuse(chosen ? 0 : FR_BECAUSE(FR_REASON_LAYER_TP), out);
     out->plan.layer_tp = NULL;
     out->plan.n_layer_tp = 0;
     free(grids);
@@ -25,12 +47,15 @@ static void cost_grids(const struct fr_job *job, const struct fr_plan *given,
 static void cost_stages(const struct fr_job *job, const struct fr_plan *given,
                         struct fr_outcome *out) {
     struct fr_plan plan = *given;
-    int64_t *layers = fr_calloc((size_t)plan.pp, sizeof *layers);
-    if (layers && fr_stage_layers_best(job, &plan, layers, NULL) == FR_OK) {
+    bool enough = fr_stage_layers_enough(&job->workload, plan.pp);
+    int64_t *layers = enough ? fr_calloc((size_t)plan.pp, sizeof *layers) : NULL;
+    bool chosen = layers && fr_stage_layers_best(job, &plan, layers, NULL) == FR_OK;
+    if (chosen) {
         plan.stage_layers = layers;
         plan.n_stage_layers = (int)plan.pp;
     }
     (plan.layer_tp_best ? cost_grids : fr_cost)(job, &plan, out);
+    fr_chosen_refuse(chosen ? 0 : FR_BECAUSE(FR_REASON_STAGES), out);
     out->plan.stage_layers = NULL;
     out->plan.n_stage_layers = 0;
     free(layers);

@@ -61,13 +61,20 @@ static int64_t layers_of(const struct fr_workload *w) {
     return (int64_t)count;
 }
 
+bool fr_stage_layers_enough(const struct fr_workload *workload, int64_t pp) {
+    return layers_of(workload) >= pp;
+}
+
+static fr_status too_few(struct fr_error *err) {
+    return fr_fail(err, FR_ERR_INFEASIBLE, "stage_layers",
+                   "there are fewer layers than stages");
+}
+
 fr_status fr_stage_layers_best(const struct fr_job *job, const struct fr_plan *plan,
                                int64_t *layers, struct fr_error *err) {
     int64_t n = layers_of(&job->workload), pp = plan->pp;
     struct division d = {.layers = layers};
-    if (n < pp)
-        return fr_fail(err, FR_ERR_INFEASIBLE, "stage_layers",
-                       "there are fewer layers than stages");
+    if (n < pp) return too_few(err);
     int64_t *scratch = fr_calloc((size_t)pp, sizeof *scratch);
     if (!scratch) return fr_fail(err, FR_ERR_NOMEM, "stage_layers", "out of memory");
     for (int64_t i = 0; i < pp; i++) layers[i] = n / pp + (i < n % pp);
@@ -81,6 +88,7 @@ fr_status fr_stage_layers_best(const struct fr_job *job, const struct fr_plan *p
 fr_status fr_stage_layers_choose(struct fr_job *job, struct fr_error *err) {
     struct fr_plan *plan = &job->plan;
     if (!plan->stage_layers_best) return FR_OK;
+    if (!fr_stage_layers_enough(&job->workload, plan->pp)) return too_few(err);
     job->lists.stage_layers = fr_calloc((size_t)plan->pp, sizeof *job->lists.stage_layers);
     if (!job->lists.stage_layers)
         return fr_fail(err, FR_ERR_NOMEM, "stage_layers", "out of memory");

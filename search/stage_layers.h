@@ -6,6 +6,9 @@
 
 #include "models/outcome/cost.h"
 
+/** Has the model a layer for each of @p pp stages? */
+bool fr_stage_layers_enough(const struct fr_workload *workload, int64_t pp);
+
 /** Layers of each stage that make the iteration of @p plan shortest: from equal numbers, moved one at a
  *  time from any stage to any other for as long as that is faster (or, where nothing fits the memory,
  *  takes less of it).  A minimum among its neighbours; tests/search/test_stage_layers.c holds it against

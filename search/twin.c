@@ -50,7 +50,7 @@ int64_t fr_twin_uniform(const struct fr_plan *plan) {
 /* Groups of a transformer on the plan's own grid. */
 static bool own_grids(const struct fr_workload *model, const struct fr_plan *plan) {
     return model && model->transformer.layers > 0 && !plan->pairs &&
-           fr_twin_uniform(plan) == plan->tp;
+           plan->n_layer_tp == FR_GRIDS && fr_twin_uniform(plan) == plan->tp;
 }
 
 /* One row of a grid has nothing to gather or to reduce: data parallelism, as tensor with tp 1. */

@@ -305,6 +305,10 @@ static fr_status simulate_layers(const struct fr_job *job, const struct fr_plan 
     bool spelt_out = options && options->spelt_out;
     fr_pipeline_cost(job, plan, out);
     out->engine = s->network->engine;
+    if (!out->reasons && plan->layer_tp) {
+        fr_pipeline_refuse(plan, FR_BECAUSE(FR_REASON_LAYER_TP), out);
+        out->engine = s->network->engine;
+    }
     if (out->reasons & ~FR_BECAUSE(FR_REASON_MEMORY)) return FR_OK;
     fr_status status = fr_layers_make(job, plan, spelt_out, &program, &price, err);
     t.price = price;

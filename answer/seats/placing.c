@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "models/outcome/cost.h"
+#include "models/outcome/iteration.h"
 #include "models/outcome/report.h"
 #include "models/price/seats.h"
 #include "topology/communicator.h"
@@ -26,19 +27,23 @@ static fr_status shrink_nodes(struct fr_placing *q, int64_t per_node, struct fr_
     return FR_OK;
 }
 
-/* A plan that cannot be priced anywhere has no best seats. */
-static fr_status check_priced(const struct fr_placing *q, struct fr_error *err) {
-    struct fr_outcome out;
+/* The first reason, as a sentence; all of them are those of q->refused. */
+static fr_status refuse(struct fr_placing *q, struct fr_error *err) {
     struct fr_text text = {0};
+    for (int i = 0; i < FR_REASON_COUNT && text.length == 0; i++)
+        if (q->refused.reasons & FR_BECAUSE(i)) fr_report_reason(q->job, &q->refused, i, &text);
+    fr_fail(err, FR_ERR_INFEASIBLE, "plan", "%s",
+            text.length ? fr_text_get(&text) : "has no price");
+    fr_text_free(&text);
+    return FR_ERR_INFEASIBLE;
+}
+
+/* A plan that cannot be priced anywhere has no best seats. */
+static fr_status check_priced(struct fr_placing *q, struct fr_error *err) {
     struct fr_plan plan = q->plan;
     plan.placement = fr_placement_default();
-    fr_cost(q->job, &plan, &out);
-    if (isfinite(out.time_s)) return FR_OK;
-    for (int i = 0; i < FR_REASON_COUNT && text.length == 0; i++)
-        if (out.reasons & FR_BECAUSE(i)) fr_report_reason(q->job, &out, i, &text);
-    fr_fail(err, FR_ERR_INPUT, "plan", "%s", text.length ? fr_text_get(&text) : "has no price");
-    fr_text_free(&text);
-    return FR_ERR_INPUT;
+    fr_cost(q->job, &plan, &q->refused);
+    return isfinite(q->refused.time_s) ? FR_OK : refuse(q, err);
 }
 
 fr_status fr_placing_open(struct fr_job *job, bool with_model, const struct fr_plan *plan,
@@ -56,11 +61,12 @@ fr_status fr_placing_open(struct fr_job *job, bool with_model, const struct fr_p
     job->cluster.levels = q->levels;
     const struct fr_levels own = fr_levels_take(&q->levels, q->ranks, FR_UNITS_SEGMENTS);
     q->ranks_per_node = own.level[q->node].ranks;
+    if (with_model) return check_priced(q, err);
     if (q->ranks > fr_levels_capacity(&own))
         return fr_fail(err, FR_ERR_INPUT, job->cluster_from,
                        "%" PRId64 " ranks are asked for, the cluster holds %" PRId64, q->ranks,
                        fr_levels_largest(&q->levels));
-    return with_model ? check_priced(q, err) : FR_OK;
+    return FR_OK;
 }
 
 const char *fr_placing_numbering(const struct fr_placing *q, char *out, size_t capacity) {
@@ -134,6 +140,12 @@ fr_status fr_placing_add(struct fr_placing *q, const struct fr_placement_choice 
     struct fr_seating seating = {&s->levels, &q->mesh, choice, cost_of, q};
     const char *refused = choice->row->refuses ? choice->row->refuses(choice, &q->mesh) : NULL;
     s->choice = *choice;
+    if (refused && q->with_model) {
+        struct fr_plan plan = q->plan;
+        plan.placement = *choice;
+        fr_pipeline_refuse(&plan, FR_BECAUSE(FR_REASON_PLACEMENT), &q->refused);
+        return fr_fail(err, FR_ERR_INFEASIBLE, "--placement", "%s", refused);
+    }
     s->levels = fr_levels_take(&q->levels, q->ranks, choice->row->units);
     s->ranks_per_node = s->levels.level[q->node].ranks;
     if (q->ranks > fr_levels_capacity(&s->levels))

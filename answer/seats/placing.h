@@ -5,6 +5,7 @@
 #define FR_ANSWER_SEATS_PLACING_H
 
 #include "models/job/job.h"
+#include "models/outcome/outcome.h"
 #include "topology/messages.h"
 
 enum { FR_PLACED_MAX = 8 };
@@ -36,11 +37,13 @@ struct fr_placing {
     int64_t ranks, ways, ranks_per_node;
     struct fr_placed placed[FR_PLACED_MAX];
     int count;
+    struct fr_outcome refused; /**< of a model's plan that cannot be: why */
 };
 
 /** Seat the ranks of @p plan, @p per_node of them on each node (0: all it holds).  Shrinks the levels of
  *  @p job alike, so that what is priced is what is seated.
- *  @return FR_OK; FR_ERR_INPUT where the cluster is too small, or the model cannot be priced so. */
+ *  @return FR_OK; FR_ERR_INFEASIBLE where the model cannot be priced so (q->refused says why, as an outcome);
+ *          FR_ERR_INPUT where the cluster is too small for ranks of no model. */
 fr_status fr_placing_open(struct fr_job *job, bool with_model, const struct fr_plan *plan,
                           int64_t per_node, struct fr_placing *placing, struct fr_error *err);
 

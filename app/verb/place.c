@@ -9,6 +9,7 @@
 #include "app/text/render.h"
 #include "app/text/wrap.h"
 #include "app/verb.h"
+#include "models/outcome/report.h"
 #include "models/price/seats.h"
 
 static const struct fr_option options[] = {
@@ -166,6 +167,17 @@ static fr_status read_ask(const struct fr_args *args, struct fr_place_ask *ask,
     return FR_OK;
 }
 
+/* The outcome of a plan that cannot be, with its reasons. */
+static fr_status print_refused(const struct fr_job *job, const struct fr_placing *q,
+                               struct fr_error *err) {
+    struct fr_text text = {0};
+    struct fr_json_writer w = {.text = &text, .indent = 2};
+    fr_report_json(&w, job, &q->refused);
+    err->detail[0] = '\0';
+    FR_TRY(fr_app_print(&text, err));
+    return FR_ERR_INFEASIBLE;
+}
+
 static fr_status place(const struct fr_args *args, struct fr_job *job, struct fr_placing *q,
                        struct fr_error *err) {
     struct fr_place_ask ask;
@@ -177,7 +189,10 @@ static fr_status place(const struct fr_args *args, struct fr_job *job, struct fr
                        "prints lines for the launcher, --json all that is known: give one");
     FR_TRY(fr_app_load(args, fr_args_has(args, "model"), job, err));
     FR_TRY(read_ask(args, &ask, err));
-    FR_TRY(fr_place(job, &ask, q, err));
+    fr_status status = fr_place(job, &ask, q, err);
+    if (status == FR_ERR_INFEASIBLE && fr_args_has(args, "json"))
+        return print_refused(job, q, err);
+    FR_TRY(status);
     if (emit >= 0)
         fr_place_lines(&text, q, (fr_place_launcher)emit);
     else if (fr_args_has(args, "json"))

@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "models/outcome/report.h"
 #include "plots/figure.h"
-#include "search/stage_layers.h"
+#include "search/chosen.h"
 #include "sim/run.h"
 #include "traces/format.h"
 
@@ -79,11 +79,13 @@ static fr_status simulate(const struct fr_args *args, struct fr_job *job,
     if (trace) FR_TRY(fr_file_check_writable(trace, err));
     if (gantt) FR_TRY(fr_file_check_writable(gantt, err));
     FR_TRY(fr_app_load(args, true, job, err));
-    FR_TRY(fr_stage_layers_choose(job, err));
+    fr_reasons lacks = 0;
+    FR_TRY(fr_job_choose(job, &lacks, err));
     const struct fr_simulate_options how = {.network = fr_networks[network],
                                             .timeline = !fr_args_has(args, "csv"),
                                             .spelt_out = spelling == 1};
     FR_TRY(fr_simulate(job, &job->plan, &how, s, err));
+    fr_chosen_refuse(lacks, &s->outcome);
     if (s->outcome.reasons == 0 && trace) FR_TRY(write_trace(job, s, trace, err));
     if (s->outcome.reasons == 0 && gantt) FR_TRY(draw_gantt(job, s, gantt, err));
     if (fr_args_has(args, "json"))

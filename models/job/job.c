@@ -127,17 +127,7 @@ fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,
     if (job->documents[MODEL])
         FR_TRY(fr_model_read(job->documents[MODEL], &job->workload, err));
     FR_TRY(fr_plan_read(job->documents[PLAN], &job->plan, &job->lists, err));
-    FR_TRY(fr_job_finish(job, err));
-    int groups = job->workload.transformer.layers > 0 ? FR_GRIDS : job->workload.n_layers;
-    if (job->documents[MODEL] && job->plan.layer_tp && job->plan.n_layer_tp != groups) {
-        struct fr_json root = fr_json_root(job->documents[PLAN]);
-        struct fr_json node = fr_json_member(&root, "layer_tp");
-        return fr_json_fail(
-            &node, err, "has %d entries, but the model has %d %s", job->plan.n_layer_tp, groups,
-            groups == job->workload.n_layers ? "layers"
-                                             : "groups: attention, MLP, embedding and logits");
-    }
-    return FR_OK;
+    return fr_job_finish(job, err);
 }
 
 struct fr_plan fr_job_said(const struct fr_job *job, const struct fr_plan *plan) {

@@ -121,6 +121,28 @@ static void say_transformer(const struct fr_job *job, const struct fr_plan *plan
     fr_transformer_say(&job->workload, &as_one, reason, text);
 }
 
+static void reason_layer_tp(const struct fr_job *job, const struct fr_outcome *out,
+                            struct fr_text *text) {
+    const struct fr_plan *plan = &out->plan;
+    bool transformer = job->workload.transformer.layers > 0;
+    int groups = transformer ? FR_GRIDS : job->workload.n_layers;
+    if (plan->layer_tp_best && !plan->layer_tp)
+        fr_text_addf(text,
+                     "no grid per layer of the ranks of a stage fits the model, the batch "
+                     "and the memory");
+    else if (plan->n_layer_tp != groups)
+        fr_text_addf(text, "layer_tp has %d entries, the model %d %s", plan->n_layer_tp, groups,
+                     transformer ? "groups: attention, MLP, embedding and logits" : "layers");
+    else if (out->engine && !(fr_pipeline_check(job, plan) & FR_BECAUSE(FR_REASON_LAYER_TP)))
+        fr_text_addf(text, "a grid per layer is priced by the closed form only");
+    else if (transformer)
+        say_transformer(job, plan, FR_REASON_LAYER_TP, text);
+    else
+        fr_text_addf(text,
+                     "layer_tp needs method grid, a value a layer, and values that divide the "
+                     "ranks and leave a data axis that divides the batch");
+}
+
 /* The first layer of which tp does not divide what comes out, or, of phantom, goes in. */
 static void reason_width(const struct fr_job *job, const struct fr_plan *plan,
                          struct fr_text *text) {
@@ -372,12 +394,7 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
                      plan->method->name);
         break;
     case FR_REASON_LAYER_TP:
-        if (job->workload.transformer.layers)
-            say_transformer(job, plan, reason, text);
-        else
-            fr_text_addf(
-                text, "layer_tp needs method grid, a value a layer, and values that divide the "
-                      "ranks and leave a data axis that divides the batch");
+        reason_layer_tp(job, out, text);
         break;
     case FR_REASON_GHOST:
         fr_text_addf(text, "method %s needs ghost, the number of ghost neurons (at least 1)",

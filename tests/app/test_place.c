@@ -51,7 +51,7 @@ static void places_the_plans_method(void **state) {
     fr_test_expect(MEGATRON "--placement linear --json", 0, "\"method\": \"tensor\"", NULL);
     fr_test_expect(MEGATRON "--ways 8 --emit slurm", 2, NULL, "--ways: is for method subgraph");
     fr_test_expect(MEGATRON "--ranks 64 --emit slurm", 2, NULL, "the plan has 128");
-    fr_test_expect(MEGATRON "--set global_batch=6 --emit slurm", 3, NULL, "not divisible");
+    fr_test_expect(MEGATRON "--set global_batch=6 --emit slurm", 4, NULL, "not divisible");
     fr_test_expect("forerun place --cluster a100-hdr --set method=tensor --ranks 8 --ways 4", 2,
                    NULL, "--model");
     fr_test_expect(
