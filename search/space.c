@@ -252,6 +252,24 @@ static bool take_order(const struct fr_space *space, struct fr_plan *plan) {
            !(plan->chunks != given.chunks && v >= 0 && among(space, v, plan->chunks));
 }
 
+/* Where tensor divides no such layers, sub-graphs on one rank are a grid of one row, whose name stands for both; false
+ * where the varied method says so, too. */
+static bool rename_row(const struct fr_space *space, const struct fr_workload *model,
+                       const size_t *digit, struct fr_plan *plan) {
+    int at = dimension_of(space, FR_PLAN_KEY_method);
+    if (!model || model->n_layers == 0 || !plan->method->branches || plan->tp > 1 ||
+        plan->pp > 1)
+        return true;
+    plan->method = &fr_method_grid;
+    for (size_t v = 0; at >= 0 && v < space->dimension[at].count; v++) {
+        struct fr_plan other = *plan;
+        put(&space->dimension[at], v, &other);
+        if (other.method == plan->method || (v < digit[at] && other.method->branches))
+            return false;
+    }
+    return true;
+}
+
 bool fr_space_plan(const struct fr_space *space, const struct fr_workload *model, int64_t index,
                    struct fr_plan *plan, bool *mesh_fits) {
     static const fr_plan_key_set of_mesh = FR_PLAN_KEY_BIT(FR_PLAN_KEY_cp);
@@ -275,7 +293,7 @@ bool fr_space_plan(const struct fr_space *space, const struct fr_workload *model
     if (space->n_watched > 0) complete(job, plan);
     if (*mesh_fits && repeats_grids(space, model, digit, plan)) return false;
     if (*mesh_fits && !take_uniform(space, model, plan)) return false;
-    return rename_twins(space, model, digit, plan);
+    return rename_twins(space, model, digit, plan) && rename_row(space, model, digit, plan);
 }
 
 bool fr_space_has_batches(const struct fr_space *space) {

@@ -1,6 +1,8 @@
 #include "search/twin.h"
 
+#include "models/plan/recompute.h"
 #include "models/price/seats.h"
+#include "models/workload/hybrid.h"
 
 static bool one_chunk(const struct fr_workload *model, const struct fr_plan *plan) {
     (void)model;
@@ -53,10 +55,25 @@ static bool own_grids(const struct fr_workload *model, const struct fr_plan *pla
            plan->n_layer_tp == FR_GRIDS && fr_twin_uniform(plan) == plan->tp;
 }
 
-/* One row of a grid has nothing to gather or to reduce: data parallelism, as tensor with tp 1. */
+/* Do branches on one rank make what tensor makes?  Not where nobody says a micro-batch, of which they take all samples of
+ * a replica and tensor one (fr_job_fill); nor over stages, whose ranks they number in another order; nor where
+ * method subgraph is refused, or holds two attentions of a decoder's layer while it makes them again. */
+static bool branches_are_whole(const struct fr_workload *model, const struct fr_plan *plan) {
+    const struct fr_transformer *t = &model->transformer;
+    if (plan->pp > 1) return false;
+    if (t->layers == 0) return true;
+    bool refused = t->experts > 0 || t->lora_rank > 0 || fr_transformer_is_hybrid(t) ||
+                   fr_recompute_saves(plan->recompute);
+    return !refused && !(t->cross_layers > 0 && plan->recompute) &&
+           (plan->micro_batch > 0 || model->micro_batch != 0);
+}
+
+/* One row of a grid has nothing to gather or to reduce, and one sub-grid no slices to exchange: data parallelism, as
+ * tensor with tp 1.  Stages of branches lie side by side, others apart: there it is another plan. */
 static bool one_row(const struct fr_workload *model, const struct fr_plan *plan) {
-    if (!model || !plan->method->grids || plan->tp > 1) return false;
-    if (plan->layer_tp || plan->layer_tp_best) return false;
+    if (!model || plan->tp > 1 || plan->layer_tp || plan->layer_tp_best) return false;
+    if (plan->method->branches && !branches_are_whole(model, plan)) return false;
+    if (!plan->method->grids && !plan->method->branches) return false;
     if (model->transformer.layers > 0) return true;
     if (model->n_layers == 0) return false;
     for (int k = 0; k < model->n_layers; k++)

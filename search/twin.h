@@ -8,6 +8,7 @@
  *      experts divided as everything is, etp = tp        etp open
  *      stages' layers as the equal division gives them   `equal`
  *      method grid of one row, but over filters          tensor
+ *      method subgraph of one rank, likewise             tensor; over filters grid
  *      the plan's tp for every group of a transformer    `uniform`
  *      the same grid for every layer                     that grid for the plan, `uniform`
  *

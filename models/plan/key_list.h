@@ -44,7 +44,7 @@ FR_PLAN_KEY(etp, "etp", INTEGER(1, 1 << 20), FIELD(etp), ", etp %s", CHANGED, NE
 FR_PLAN_KEY(ghost, "ghost", INTEGER(0, FR_RANKS_MAX), FIELD(ghost), ", k %s", ALWAYS,
             NEED(GHOST), NULL, "ghost neurons a rank")
 FR_PLAN_KEY(branches, "branches", CHOICE(fr_branches_names), FIELD(branches), ", %s", CHANGED,
-            NEED(SUBGRAPH) | NEED(TRANSFORMER), NULL,
+            NEED(SUBGRAPH) | NEED(TRANSFORMER) | NEED(WAYS), NULL,
             "which part of a transformer is branches: the `heads` between slice and "
             "concatenation, the whole `attention` between split and sum, or each `layer`'s "
             "attention and MLP")

@@ -295,9 +295,17 @@ static void lists_that_say_the_default(void **state) {
  * is refused. */
 static void one_row_is_tensor(void **state) {
     char lines[8][FR_PLAN_LINE];
-    const char *const vary[] = {"method=grid,tensor", "tp=1,2"}, *const grid[] = {
-                                                                     "method=grid"};
+    const char *const vary[] = {"method=grid,tensor", "tp=1,2"},
+                      *const grid[] = {"method=grid"},
+                      *const all[] = {"method=subgraph,grid,tensor", "tp=1,2",
+                                      "common=all,subgrid"},
+                      *const set[] = {"micro_batch=1", NULL};
     (void)state;
+    /* Sub-graphs of one rank likewise: five of tensor, grid and two common layers at tp 2, and one at tp 1. */
+    assert_int_equal(of_model("frontier", "ffn-4096", "8", NULL, all, 3, false, true, lines),
+                     5);
+    assert_int_equal(of_model("dgx-a100", "gpt-2", "8", set, all, 3, false, true, lines), 5);
+    assert_int_equal(of_model("cori-knl", "alexnet", "8", NULL, all, 3, false, true, lines), 6);
     assert_int_equal(of_model("frontier", "ffn-4096", "8", NULL, vary, 2, false, true, lines),
                      3);
     assert_int_equal(of_model("frontier", "ffn-4096", "8", NULL, grid, 1, false, true, lines),

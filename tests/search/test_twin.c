@@ -142,9 +142,11 @@ static void grids_of_one_row(void **state) {
                 plan.tp = bits & 1 ? 2 : 1;
                 if (bits & 2) plan.layer_tp = list, plan.n_layer_tp = 2;
                 plan.layer_tp_best = bits & 4;
-                bool takes = kind == 1 || kind == 4;
+                model.micro_batch = m % 2 ? 1 : -1;
+                bool takes = kind == 1 || kind == 4,
+                     one = plan.method->grids || plan.method->branches;
                 FR_TRUE(twin->is(kind == 5 ? NULL : &model, &plan) ==
-                            (takes && plan.method->grids && bits == 0),
+                            (takes && one && bits == 0),
                         "%s, kind %d, %d", fr_methods[m]->name, kind, bits);
             }
 }
