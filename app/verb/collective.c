@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/piece.h"
 #include "app/load.h"
+#include "app/text/wrap.h"
 #include "app/verb.h"
 #include "base/range.h"
 #include "calibrate/runs/interval.h"
@@ -110,18 +112,15 @@ static struct row price_on(const struct fr_group *group, const struct fr_price *
     return row;
 }
 
-/* Wider by what the cluster's file says of its links: each moves the time by itself. */
-static void widen(const struct query *q, const struct fr_price *own, const struct pricing *by,
-                  struct row *row) {
+/* Half a 90 % interval of what the file's values of links make unsure, in logarithms: each moves the time by itself. */
+static double unsure_half(const struct query *q, const struct fr_price *own,
+                          const struct pricing *by, const struct row *row) {
     double variance = 0;
     for (int k = 0; k < q->n_unsure && row->time_s > 0; k++) {
         double moved_s = price_on(&q->unsure[k].group, own, by, row->size_B).time_s;
         variance += pow(q->unsure[k].sigma * log(moved_s / row->time_s) / moved, 2);
     }
-    if (!(variance > 0)) return;
-    double half = log(fr_spread_reach(sqrt(variance)));
-    row->low_s = row->time_s * exp(-hypot(log(row->time_s / row->low_s), half));
-    row->high_s = row->time_s * exp(hypot(log(row->high_s / row->time_s), half));
+    return log(fr_spread_reach(sqrt(variance)));
 }
 
 static struct row price(const struct fr_cluster *cluster, const struct query *q,
@@ -131,7 +130,9 @@ static struct row price(const struct fr_cluster *cluster, const struct query *q,
     row.low_s = row.high_s = row.time_s;
     if (!by->algorithm && !by->automatic)
         fr_price_interval(own, &q->group, size_B, row.time_s, &row.low_s, &row.high_s);
-    widen(q, own, by, &row);
+    bool levels = by->algorithm || by->automatic;
+    fr_collective_widen(cluster, levels ? fr_form_algorithm.name : own->form->name,
+                        unsure_half(q, own, by, &row), row.time_s, &row.low_s, &row.high_s);
     row.algbw = row.time_s > 0 ? size_B / row.time_s : 0;
     row.busbw = row.algbw * fr_op_bus_factor(q->op, q->group.n_ranks);
     return row;
@@ -157,6 +158,7 @@ static void print_json(struct fr_text *text, const struct fr_cluster *cluster,
     fr_json_add_string(&w, "schema", "forerun/collective/1");
     fr_json_add_string(&w, "op", fr_op_names[q->op]);
     fr_json_add_integer(&w, "ranks", q->group.n_ranks);
+    fr_calibration_put(&cluster->calibration, &w);
     fr_json_add_array(&w, "rows");
     for (size_t i = 0; i < q->n_sizes; i++)
         for (int p = 0; p < q->n_pricings; p++) {
@@ -181,9 +183,25 @@ static void print_csv(struct fr_text *text, const struct fr_cluster *cluster,
         }
 }
 
+/* The calibration's, as lines of comment. */
+static void print_verdict(struct fr_text *text, const struct fr_cluster *cluster) {
+    struct fr_text said = {0}, lines = {0};
+    fr_calibration_tell(&cluster->calibration, &said);
+    if (said.length) fr_wrap(&lines, fr_text_get(&said), 2, 0, FR_COLUMNS - 2);
+    for (const char *line = lines.length ? fr_text_get(&lines) : NULL; line;) {
+        size_t length = strcspn(line, "\n");
+        fr_text_addf(text, "# %.*s\n", (int)length, line);
+        line = line[length] ? line + length + 1 : NULL;
+    }
+    text->failed = text->failed || said.failed || lines.failed;
+    fr_text_free(&said);
+    fr_text_free(&lines);
+}
+
 static void print_table(struct fr_text *text, const struct fr_cluster *cluster,
                         const struct query *q) {
     bool extrapolated = false;
+    print_verdict(text, cluster);
     if (cluster->calibration.oversubscribed)
         fr_text_addf(text, "# caution: measured with more ranks than cores\n");
     fr_text_addf(text, "# %s, %lld ranks, innermost level \"%s\"; bandwidths in GB/s\n",

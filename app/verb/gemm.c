@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "answer/piece.h"
 #include "app/load.h"
+#include "app/text/wrap.h"
 #include "app/verb.h"
 
 static const struct fr_option options[] = {
@@ -32,51 +34,81 @@ static fr_status read_shape(const struct fr_args *args, struct fr_gemm_shape *sh
     return FR_OK;
 }
 
-static void print_json(struct fr_text *text, const struct fr_gemm_shape *s, const char *dtype,
-                       const char *form, double time_s, double launch_s, double rate,
-                       bool extrapolated) {
+/* A product and what it takes. */
+struct product {
+    struct fr_gemm_shape shape;
+    fr_dtype dtype;
+    const char *form;
+    double time_s, low_s, high_s, launch_s, rate;
+    bool extrapolated;
+};
+
+static void price(struct fr_job *job, struct product *p) {
+    const struct fr_device *device = &job->cluster.device;
+    p->form = device->gemm[p->dtype].form->name;
+    p->time_s = fr_gemm_time_s(device, p->dtype, &p->shape, &p->extrapolated);
+    p->rate = 2 * p->shape.m * p->shape.n * p->shape.k / p->time_s;
+    p->launch_s = device->launch_s;
+    fr_product_interval(&job->cluster, p->dtype, &p->shape, p->time_s, p->extrapolated,
+                        &p->low_s, &p->high_s);
+}
+
+static void print_json(struct fr_text *text, const struct fr_job *job,
+                       const struct product *p) {
     struct fr_json_writer w = {.text = text, .indent = 2};
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "schema", "forerun/gemm/1");
-    fr_json_add_string(&w, "dtype", dtype);
-    fr_json_add_number(&w, "m", s->m);
-    fr_json_add_number(&w, "n", s->n);
-    fr_json_add_number(&w, "k", s->k);
-    fr_json_add_string(&w, "form", form);
-    fr_json_add_number(&w, "time_s", time_s);
-    fr_json_add_number(&w, "launch_s", launch_s);
-    fr_json_add_number(&w, "rate_flop_per_s", rate);
-    fr_json_add_bool(&w, "extrapolated", extrapolated);
+    fr_json_add_string(&w, "dtype", fr_dtype_names[p->dtype]);
+    fr_json_add_number(&w, "m", p->shape.m);
+    fr_json_add_number(&w, "n", p->shape.n);
+    fr_json_add_number(&w, "k", p->shape.k);
+    fr_calibration_put(&job->cluster.calibration, &w);
+    fr_json_add_string(&w, "form", p->form);
+    fr_json_add_number(&w, "time_s", p->time_s);
+    fr_json_add_number(&w, "low_s", p->low_s);
+    fr_json_add_number(&w, "high_s", p->high_s);
+    fr_json_add_number(&w, "launch_s", p->launch_s);
+    fr_json_add_number(&w, "rate_flop_per_s", p->rate);
+    fr_json_add_bool(&w, "extrapolated", p->extrapolated);
     fr_json_end_object(&w);
 }
 
+static void print_text(struct fr_text *text, const struct fr_job *job,
+                       const struct product *p) {
+    char time[40], low[40], high[40], rate[40], launch[40];
+    struct fr_text said = {0};
+    fr_text_addf(text, "%.0f x %.0f x %.0f %s: %s, %s\n", p->shape.m, p->shape.n, p->shape.k,
+                 fr_dtype_names[p->dtype],
+                 fr_quantity_format(p->time_s, FR_QUANTITY_TIME, time, sizeof time),
+                 fr_quantity_format(p->rate, FR_QUANTITY_WORK_RATE, rate, sizeof rate));
+    fr_text_addf(text, "  90 %% interval %s to %s\n",
+                 fr_quantity_format(p->low_s, FR_QUANTITY_TIME, low, sizeof low),
+                 fr_quantity_format(p->high_s, FR_QUANTITY_TIME, high, sizeof high));
+    fr_text_addf(text, "  form %s; launch %s on top%s\n", p->form,
+                 fr_quantity_format(p->launch_s, FR_QUANTITY_TIME, launch, sizeof launch),
+                 p->extrapolated ? "; extrapolated" : "");
+    fr_calibration_tell(&job->cluster.calibration, &said);
+    if (said.length) {
+        fr_text_addf(text, "  ");
+        fr_wrap(text, fr_text_get(&said), 2, 4, FR_COLUMNS);
+        fr_text_addf(text, "\n");
+    }
+    fr_text_free(&said);
+}
+
 static fr_status gemm(const struct fr_args *args, struct fr_job *job, struct fr_error *err) {
-    struct fr_gemm_shape shape = {0};
+    struct product product = {.time_s = 0};
     struct fr_text text = {0};
     int dtype = FR_FP32;
-    bool extrapolated = false;
-    char time[40], rate_text[40], launch[40];
-    FR_TRY(read_shape(args, &shape, err));
+    FR_TRY(read_shape(args, &product.shape, err));
     FR_TRY(fr_args_choice(args, "dtype", fr_dtype_names, &dtype, err));
     FR_TRY(fr_app_load(args, false, job, err));
-    const struct fr_device *device = &job->cluster.device;
-    if (!device->gemm[dtype].form)
+    if (!job->cluster.device.gemm[dtype].form)
         return fr_fail(err, FR_ERR_INPUT, job->cluster_from,
                        "the device does not say how fast it is in %s", fr_dtype_names[dtype]);
-    double time_s = fr_gemm_time_s(device, (fr_dtype)dtype, &shape, &extrapolated);
-    double rate = 2 * shape.m * shape.n * shape.k / time_s;
-    const char *form = device->gemm[dtype].form->name;
-    if (fr_args_has(args, "json"))
-        print_json(&text, &shape, fr_dtype_names[dtype], form, time_s, device->launch_s, rate,
-                   extrapolated);
-    else
-        fr_text_addf(
-            &text, "%.0f x %.0f x %.0f %s: %s, %s\n  form %s; launch %s on top%s\n", shape.m,
-            shape.n, shape.k, fr_dtype_names[dtype],
-            fr_quantity_format(time_s, FR_QUANTITY_TIME, time, sizeof time),
-            fr_quantity_format(rate, FR_QUANTITY_WORK_RATE, rate_text, sizeof rate_text), form,
-            fr_quantity_format(device->launch_s, FR_QUANTITY_TIME, launch, sizeof launch),
-            extrapolated ? "; extrapolated" : "");
+    product.dtype = (fr_dtype)dtype;
+    price(job, &product);
+    (fr_args_has(args, "json") ? print_json : print_text)(&text, job, &product);
     return fr_app_print(&text, err);
 }
 

@@ -8,7 +8,7 @@
 #include "app/text/validation.h"
 #include "calibrate/runs/interval.h"
 #include "plots/gnuplot.h"
-#include "tests/cmocka.h"
+#include "tests/app/command.h"
 
 static struct fr_json_document *fit(const char *host, double sizes, double ranks) {
     char text[4096];
@@ -245,6 +245,35 @@ static void other_documents_are_refused(void **state) {
     fr_json_free(document);
 }
 
+/* What is known of one collective or one product comes with the calibration's verdict, as a prediction does. */
+static void pieces_repeat_the_verdict(void **state) {
+    (void)state;
+    static const char *const pieces[] = {"collective --op all_reduce --ranks 2 --size 1MiB",
+                                         "gemm --m 64 --n 64 --k 64",
+                                         "predict --model ffn-4096 --set tp=2"};
+    static const char *const verdicts[][2] = {
+        {"FAIL", "from a calibration that failed: why"},
+        {"WARN", "from a calibration that passed with a warning"},
+        {"PASS", "from a calibration that passed"}};
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+        char line[400], says[80];
+        for (int v = 0; v < 3; v++) {
+            snprintf(line, sizeof line,
+                     "forerun %s --cluster frontier --set cluster.calibration.verdict=%s --set "
+                     "cluster.calibration.reasons=[\"why\"]",
+                     pieces[i], verdicts[v][0]);
+            fr_test_expect(line, 0, verdicts[v][1], NULL);
+            snprintf(line + strlen(line), sizeof line - strlen(line), " --json");
+            snprintf(says, sizeof says, "\"verdict\": \"%s\"", verdicts[v][0]);
+            fr_test_expect(line, 0, says, NULL);
+        }
+        snprintf(line, sizeof line, "forerun %s --cluster frontier --json", pieces[i]);
+        struct output o = fr_test_run(line);
+        FR_TRUE(!strstr(o.out, "\"verdict\""), "%s: a verdict that nobody gave", line);
+        fr_test_output_free(&o);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(verdicts_follow_what_was_held_out),
@@ -253,6 +282,7 @@ int main(void) {
         cmocka_unit_test(the_page_is_whole),
         cmocka_unit_test(a_draw_of_pages_is_no_change),
         cmocka_unit_test(other_documents_are_refused),
+        cmocka_unit_test(pieces_repeat_the_verdict),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
