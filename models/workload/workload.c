@@ -66,6 +66,11 @@ fr_status fr_workload_read_weights(const struct fr_json *root, struct fr_workloa
     return read_scaling(root, workload, err);
 }
 
+/* Products of 8 bits and fewer leave gradients of 16: no framework adds up narrower ones. */
+static int of_gradients(int dtype) {
+    return fr_dtype_size_B((fr_dtype)dtype) < 2 ? (int)FR_BF16 : dtype;
+}
+
 static fr_status common_read(const struct fr_json *root, struct fr_workload *workload,
                              struct fr_error *err) {
     int dtype = FR_FP32, gradient = -1, optimizer = 0;
@@ -78,7 +83,7 @@ static fr_status common_read(const struct fr_json *root, struct fr_workload *wor
     FR_TRY(fr_workload_read_defaults(root, workload, err));
     workload->gradient_said = gradient >= 0;
     workload->dtype = (fr_dtype)dtype;
-    workload->gradient_dtype = (fr_dtype)(gradient < 0 ? dtype : gradient);
+    workload->gradient_dtype = (fr_dtype)(gradient < 0 ? of_gradients(dtype) : gradient);
     FR_TRY(fr_workload_read_weights(root, workload, err));
     workload->optimizer_state_B = optimizer_state_B[optimizer];
     FR_TRY(fr_json_get_quantity(root, "optimizer_state", false, FR_QUANTITY_SIZE, 0, 1024,
