@@ -81,6 +81,19 @@ bool fr_emit_layers_equal(const struct fr_emitted *e) {
     return true;
 }
 
+/* Some keys are left to others: those of fr_job_said. */
+static bool states_all(const struct fr_job *job) {
+    int stated = 0;
+    for (int k = 0; k < FR_PLAN_KEYS; k++)
+        stated += fr_job_plan_says(job, fr_plan_keys[k].name);
+    return stated >= FR_PLAN_KEYS - 4;
+}
+
+bool fr_emit_bucket_chosen(const struct fr_emitted *e) {
+    if (e->plan.bucket_size_B != fr_plan_default().bucket_size_B) return true;
+    return fr_job_plan_says(e->job, "bucket") && !states_all(e->job);
+}
+
 int64_t fr_emit_bucket(const struct fr_emitted *e) {
     return (int64_t)(e->plan.bucket_size_B / fr_dtype_size_B(e->job->workload.gradient_dtype));
 }

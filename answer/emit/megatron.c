@@ -2,10 +2,12 @@
  * --disable-bias-linear are the spellings that its configuration class gives fields fp8 and
  * add_bias_linear. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "answer/emit.h"
 #include "answer/emit_layout.h"
+#include "models/workload/rotary.h"
 
 #define NO(what) "Megatron-LM has no " what
 
@@ -161,10 +163,13 @@ static void graphs(struct fr_emitted *e) {
 }
 
 static void bucket(struct fr_emitted *e) {
-    if (e->plan.overlap && e->plan.zero < 2)
+    if (!(e->plan.overlap && e->plan.zero < 2))
+        fr_emit_remark(e, "nothing goes in buckets of a stated size");
+    else if (fr_emit_bucket_chosen(e))
         fr_emit_option(e, "--ddp-bucket-size", "%" PRId64, fr_emit_bucket(e));
     else
-        fr_emit_remark(e, "nothing goes in buckets of a stated size");
+        fr_emit_remark(e, "of its own size, as nobody chose one; %.0f MiB were priced",
+                       e->plan.bucket_size_B / (1 << 20));
 }
 
 static void overlap_tp(struct fr_emitted *e) {
@@ -317,6 +322,18 @@ static void heads(struct fr_emitted *e) {
                      t->cross_layers);
 }
 
+/* Its own is 10000. */
+static void rotary_base(struct fr_emitted *e) {
+    double base = fr_rotary_base(fr_job_model(e->job));
+    if (e->job->workload.transformer.positions) return;
+    if (isfinite(base))
+        fr_emit_option(e, "--rotary-base", "%.0f", base);
+    else
+        fr_emit_remark(e,
+                       "the base of rotary positions is not stated (rotary_base of the model); "
+                       "without --rotary-base it is 10000");
+}
+
 static void model(struct fr_emitted *e) {
     const struct fr_transformer *t = &e->job->workload.transformer;
     e->about = "model";
@@ -338,6 +355,7 @@ static void model(struct fr_emitted *e) {
     if (!t->biases && t->qkv_biases) fr_emit_option(e, "--add-qkv-bias", "%s", "");
     if (!t->tied) fr_emit_option(e, "--untie-embeddings-and-output-weights", "%s", "");
     fr_emit_option(e, "--position-embedding-type", t->positions ? "learned_absolute" : "rope");
+    rotary_base(e);
     if (!t->dropout) {
         fr_emit_option(e, "--attention-dropout", "0");
         fr_emit_option(e, "--hidden-dropout", "0");

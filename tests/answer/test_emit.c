@@ -1,6 +1,7 @@
 /* Plans in a framework's words: every key is told of, and a few plans word for word. */
 #include <string.h>
 
+#include "models/outcome/report.h"
 #include "search/recipe.h"
 #include "tests/answer/emit_plans.h"
 
@@ -86,12 +87,80 @@ static void llama_on_megatron(void **state) {
     says(e, "--overlap-param-gather", "");
     says(e, "--use-distributed-optimizer", "");
     says(e, "--sequence-parallel", "");
-    says(e, "--ddp-bucket-size", "6553600"); /* 25 MiB of fp32 */
+    FR_TRUE(says_nothing_of(e, "--ddp-bucket-size"), "%s", "a bucket that nobody chose");
+    says(e, "--rotary-base", "500000"); /* Llama 3, Table 3 */
     says(e, "--bf16", "");
     says(e, "--seq-length", "8192");
     FR_TRUE(says_nothing_of(e, "--use-tp-pp-dp-mapping"), "%s", "order tp-dp-pp is Megatron's");
     for (int i = 0; i < e->n; i++) FR_TRUE(!e->line[i].lacks, "%s", e->line[i].text);
     emitted_free(e, &job);
+}
+
+/* A size of buckets is stated where somebody chose one: another than the default, or the default by its name; a plan that
+ * forerun printed states every key, which chooses nothing. */
+static void buckets_that_were_chosen(void **state) {
+    (void)state;
+    static const struct {
+        const struct fr_emitter *to;
+        const char *option;
+    } frameworks[] = {{&fr_emitter_megatron, "--ddp-bucket-size"},
+                      {&fr_emitter_megatron_bridge, "ddp.bucket_size"},
+                      {&fr_emitter_deepspeed, "zero_optimization.reduce_bucket_size"}};
+    struct fr_text whole = {0};
+    for (size_t i = 0; i < sizeof frameworks / sizeof *frameworks; i++)
+        for (int how = 0; how < 4; how++) {
+            static const char *const bucket[] = {"zero=1", "bucket=25 MiB", "bucket=1 MiB",
+                                                 "zero=1"};
+            const char *const sets[] = {"dp=8", "zero=1", "overlap=gradient", "global_batch=64",
+                                        bucket[how]};
+            struct fr_job_names names = {.cluster = "dgx-h100",
+                                         .model = "llama-3-8b",
+                                         .plan = how == 3 ? fr_text_get(&whole) : NULL,
+                                         .sets = sets,
+                                         .n_sets = how == 3 ? 0 : 5};
+            struct fr_error err = {.status = FR_OK};
+            struct fr_outcome out;
+            struct fr_job job;
+            struct fr_emitted *e = calloc(1, sizeof *e);
+            assert_non_null(e);
+            if (fr_job_load(&names, &job, &err) != FR_OK)
+                fail_msg("%s: %s", err.where, err.detail);
+            fr_cost(&job, &job.plan, &out);
+            assert_int_equal(fr_emit(frameworks[i].to, &job, &out, e, &err), FR_OK);
+            FR_TRUE(says_nothing_of(e, frameworks[i].option) == (how == 0 || how == 3),
+                    "%s, %s: %s", frameworks[i].option, bucket[how],
+                    how == 3 ? "a plan that states all"
+                             : "chosen and not said, or the other way");
+            if (how == 0 && whole.length == 0) {
+                struct fr_json_writer w = {.text = &whole};
+                fr_report_json(&w, &job, &out);
+            }
+            emitted_free(e, &job);
+        }
+    fr_text_free(&whole);
+}
+
+/* A base that the model states is stated; of one that it does not, a sentence says so. */
+static void rotary_bases(void **state) {
+    (void)state;
+    static const struct {
+        const char *model, *set, *base;
+    } cases[] = {{"llama-3-8b", "model.layers=32", "500000"},
+                 {"llama-3-8b", "model.rotary_base=1000000", "1000000"},
+                 {"llama-2-70b", "model.layers=80", NULL},
+                 {"gpt-8.3b", "model.layers=72", NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct emit_plan plan = {
+            "dgx-h100", cases[i].model, {"tp=8", "dp=1", "global_batch=8", cases[i].set}};
+        struct fr_job job;
+        struct fr_outcome out;
+        struct fr_emitted *e = emitted_of(&plan, &fr_emitter_megatron, &job, &out);
+        if (cases[i].base)
+            says(e, "--rotary-base", cases[i].base);
+        else
+            FR_TRUE(says_nothing_of(e, "--rotary-base"), "%s", cases[i].model);
+        emitted_free(e, &job);
+    }
 }
 
 /* Interleaved twice over 8 stages: 96 layers divide, so there is a number and no layout. */
@@ -288,11 +357,12 @@ static void only_transformers(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_key_is_told),    cmocka_unit_test(the_plans_vary_every_key),
-        cmocka_unit_test(llama_on_megatron),    cmocka_unit_test(virtual_stages),
-        cmocka_unit_test(what_the_host_holds),  cmocka_unit_test(what_graphs_hold),
-        cmocka_unit_test(what_replicas_divide), cmocka_unit_test(batches_add_up),
-        cmocka_unit_test(what_a_search_tries),  cmocka_unit_test(only_transformers),
+        cmocka_unit_test(every_key_is_told),        cmocka_unit_test(the_plans_vary_every_key),
+        cmocka_unit_test(llama_on_megatron),        cmocka_unit_test(virtual_stages),
+        cmocka_unit_test(buckets_that_were_chosen), cmocka_unit_test(rotary_bases),
+        cmocka_unit_test(what_the_host_holds),      cmocka_unit_test(what_graphs_hold),
+        cmocka_unit_test(what_replicas_divide),     cmocka_unit_test(batches_add_up),
+        cmocka_unit_test(what_a_search_tries),      cmocka_unit_test(only_transformers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include "models/workload/hybrid.h"
 #include "models/workload/packing.h"
 #include "models/workload/predicted.h"
+#include "models/workload/rotary.h"
 #include "models/workload/workload.h"
 
 static const char *const keys[] = {"layers",
@@ -24,6 +25,7 @@ static const char *const keys[] = {"layers",
                                    "biases",
                                    "norm",
                                    "positions",
+                                   "rotary_base",
                                    "dropout",
                                    "vocabulary_multiple",
                                    "experts",
@@ -148,6 +150,7 @@ static fr_status read(const struct fr_json *object, struct fr_workload *workload
     FR_TRY(fr_json_get_bool(object, "biases", false, &t->biases, err));
     FR_TRY(fr_json_get_choice(object, "norm", false, norms, &norm, err));
     FR_TRY(fr_json_get_choice(object, "positions", false, position_kinds, &positions, err));
+    FR_TRY(fr_rotary_check(object, positions == 1, err));
     FR_TRY(fr_json_get_integer(object, "cross_layers", false, 0, t->layers, &t->cross_layers,
                                err));
     FR_TRY(fr_json_is_string(&kernels)
