@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "models/plan/key.h"
 
-enum { PACKED_DOCUMENT = 250 };
+enum { PACKED_DOCUMENT = 250, PACKED_SEQUENCE = 4096 };
 
 /* ---- what rows ask ------------------------------------------------------------------------------ */
 
@@ -82,12 +82,13 @@ static bool eight_bits(const struct fr_job *job, const struct fr_plan *plan) {
     return job->workload.dtype == FR_FP8 && scales_blocks(job);
 }
 
-/* Fine-tuning's samples are short, and packed; a window or cross-attention is not priced beside that. */
+/* Fine-tuning's samples are short, and packed, into sequences of up to 4096 tokens in recipes; longer ones are tuned on
+ * long documents (MLPerf's GovReport at 8192).  A window or cross-attention is not priced beside that. */
 static bool packs(const struct fr_job *job, const struct fr_plan *plan) {
     const struct fr_transformer *t = &job->workload.transformer;
     (void)plan;
     return t->lora_rank > 0 && t->window == 0 && t->cross_layers == 0 && !t->pattern[0] &&
-           t->sequence > PACKED_DOCUMENT;
+           t->sequence > PACKED_DOCUMENT && t->sequence <= PACKED_SEQUENCE;
 }
 
 static bool eight_bit_experts(const struct fr_job *job, const struct fr_plan *plan) {
@@ -163,11 +164,11 @@ static void take_scaling(struct fr_workload *w) { w->fp8_blocks = true; }
 static void take_weights(struct fr_workload *w) { w->weight_dtype = FR_FP8; }
 static void take_document(struct fr_workload *w) { w->transformer.document = PACKED_DOCUMENT; }
 
-enum { OF_MODEL = -1 };
+enum { OF_MODEL = -1, OF_MODEL_ANY_YEAR = -2 }; /* the latter unless 2019 is named */
 
 static const struct row {
     struct fr_assumption told;
-    int key; /* of the plan; OF_MODEL: the model's */
+    int key; /* of the plan; below 0: the model's */
     bool (*when)(const struct fr_job *, const struct fr_plan *);
     bool (*compute)(const struct fr_job *, struct fr_plan *); /* NULL: the value */
     void (*model)(struct fr_workload *);
@@ -190,9 +191,9 @@ static const struct row {
      eight_bit_experts,
      NULL,
      take_weights},
-    {{"model.document", "250", "adapters (lora_rank) beside frozen weights, longer sequences",
+    {{"model.document", "250", "adapters (lora_rank), sequences of 251 to 4096 tokens",
       "question and answer of SQuAD in the mean over tokens, as NeMo packs them"},
-     OF_MODEL,
+     OF_MODEL_ANY_YEAR,
      packs,
      NULL,
      take_document},
@@ -301,7 +302,7 @@ static bool applies(const struct fr_job *job, const struct fr_plan *plan) {
 uint64_t fr_job_open(const struct fr_json *plan) {
     fr_plan_key_set open = 0;
     for (int i = 0; i < ROWS; i++) {
-        if (rows[i].key == OF_MODEL) continue;
+        if (rows[i].key < 0) continue;
         struct fr_json member = fr_json_member(plan, rows[i].told.key);
         if (!fr_json_present(&member)) open |= FR_PLAN_KEY_BIT(rows[i].key);
     }
@@ -313,7 +314,7 @@ uint64_t fr_job_complete(const struct fr_job *job, uint64_t open, struct fr_plan
     if (!job->usual || !applies(job, plan)) return 0;
     for (int i = 0; i < ROWS; i++) {
         const struct row *row = &rows[i];
-        if (row->key == OF_MODEL) continue;
+        if (row->key < 0) continue;
         const struct fr_plan_key *key = &fr_plan_keys[row->key];
         fr_plan_key_set bit = FR_PLAN_KEY_BIT(row->key);
         if (!(open & bit) || (taken & bit) || !row->when(job, plan)) continue;
@@ -328,7 +329,7 @@ uint64_t fr_job_complete(const struct fr_job *job, uint64_t open, struct fr_plan
 void fr_job_forget(const struct fr_job *job, uint64_t keys, struct fr_plan *plan) {
     const struct fr_plan plain = fr_plan_default();
     for (int i = 0; i < ROWS; i++)
-        if (rows[i].key != OF_MODEL && (keys & job->open & FR_PLAN_KEY_BIT(rows[i].key)))
+        if (rows[i].key >= 0 && (keys & job->open & FR_PLAN_KEY_BIT(rows[i].key)))
             fr_plan_key_copy(&fr_plan_keys[rows[i].key], &plain, plan);
 }
 
@@ -336,25 +337,37 @@ static fr_status read_values(struct fr_job *job, struct fr_error *err) {
     job->usual = fr_calloc(ROWS, sizeof *job->usual);
     if (!job->usual) return fr_fail(err, FR_ERR_NOMEM, "assumed", "out of memory");
     for (int i = 0; i < ROWS; i++) {
-        if (rows[i].key == OF_MODEL) continue;
+        if (rows[i].key < 0) continue;
         job->usual[i] = fr_plan_default();
         if (rows[i].told.value) FR_TRY(read_value(&rows[i], &job->usual[i], err));
     }
     return FR_OK;
 }
 
-fr_status fr_job_assume(struct fr_job *job, struct fr_error *err) {
-    if (!job->workload.modern || job->workload.transformer.layers == 0) return FR_OK;
-    FR_TRY(read_values(job, err));
-    struct fr_json plan = fr_json_root(fr_job_plan(job));
-    job->open = fr_job_open(&plan);
-    for (int i = 0; i < ROWS && applies(job, &job->plan); i++) {
-        if (rows[i].key != OF_MODEL || fr_job_model_says(job, rows[i].told.key) ||
-            !rows[i].when(job, &job->plan))
+/* A transformer of today, or for some rows one that names no year. */
+static bool takes(const struct fr_job *job, const struct row *row) {
+    return job->workload.modern || (row->key == OF_MODEL_ANY_YEAR && !job->workload.of_2019);
+}
+
+/* Rows of keys of the model. */
+static void complete_model(struct fr_job *job) {
+    if (job->plan.method != &fr_method_tensor) return;
+    for (int i = 0; i < ROWS; i++) {
+        if (rows[i].key >= 0 || !takes(job, &rows[i]) ||
+            fr_job_model_says(job, rows[i].told.key) || !rows[i].when(job, &job->plan))
             continue;
         rows[i].model(&job->workload);
         job->assumed_of_model |= UINT32_C(1) << i;
     }
+}
+
+fr_status fr_job_assume(struct fr_job *job, struct fr_error *err) {
+    if (job->workload.transformer.layers == 0) return FR_OK;
+    complete_model(job);
+    if (!job->workload.modern) return FR_OK;
+    FR_TRY(read_values(job, err));
+    struct fr_json plan = fr_json_root(fr_job_plan(job));
+    job->open = fr_job_open(&plan);
     FR_TRY(make_lighter(job, err));
     job->assumed = fr_job_complete(job, job->open, &job->plan);
     return FR_OK;

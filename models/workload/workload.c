@@ -33,10 +33,12 @@ fr_status fr_workload_read_defaults(const struct fr_json *root, struct fr_worklo
     int64_t year = 0;
     if (fr_json_is_number(&node)) { /* as --set model.defaults=2019 is read */
         workload->modern = false;
+        workload->of_2019 = true;
         return fr_json_integer(&node, 2019, 2019, &year, err);
     }
     FR_TRY(fr_json_get_choice(root, "defaults", false, words, &which, err));
     workload->modern = which == 1;
+    workload->of_2019 = fr_json_present(&node) && which == 0;
     return FR_OK;
 }
 

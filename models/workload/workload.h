@@ -164,6 +164,7 @@ struct fr_workload {
     bool gradient_said; /**< by the file */
     bool sequence_assumed;    /**< the family's, as its file says only how far it reaches */
     bool modern;              /**< plans start from what is usual today: models/job/assume.h */
+    bool of_2019;             /**< the file says that they start from the papers of 2019 */
     double optimizer_state_B; /**< per parameter, besides weight and gradient */
     int64_t global_batch;     /**< customary; used when the plan has none */
     int64_t samples;          /**< of the training set, an epoch; 0: not said */

@@ -157,7 +157,10 @@ static void draw(uint64_t *dice, struct drawn *d) {
     else
         add(d, "model.dtype", "bf16");
     if (model == 1 && fr_test_random(dice, 2)) add(d, "model.predicted_tokens", "1");
-    if (model == 0 && fr_test_random(dice, 3) == 0) add(d, "model.lora_rank", "16");
+    if (model == 0 && fr_test_random(dice, 3) == 0) {
+        add(d, "model.lora_rank", "16");
+        if (fr_test_random(dice, 2)) add(d, "model.sequence", "4096");
+    }
     for (size_t i = 0; i < sizeof stated / sizeof *stated; i++)
         if ((model > 0 || i < 5) && fr_test_random(dice, 6) == 0)
             add(d, stated[i][0], stated[i][1]);
