@@ -14,6 +14,19 @@ static const struct fr_option *find(const struct fr_option *options, const char 
     return NULL;
 }
 
+/* What others call an option of ours, where the verb has it. */
+static const char *usual(const char *name, const char *const *known) {
+    static const char *const names[][2] = {{"gpus", "ranks"},       {"nodes", "ranks"},
+                                           {"devices", "ranks"},    {"world-size", "ranks"},
+                                           {"n-gpus", "ranks"},     {"num-gpus", "ranks"},
+                                           {"hardware", "cluster"}, {"machine", "cluster"},
+                                           {"output", "out"},       {"format", "json"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (int k = 0; strcmp(names[i][0], name) == 0 && known[k]; k++)
+            if (strcmp(names[i][1], known[k]) == 0) return known[k];
+    return NULL;
+}
+
 static fr_status unknown(const struct fr_option *options, const char *word,
                          struct fr_error *err) {
     const char *known[64] = {NULL};
@@ -21,7 +34,8 @@ static fr_status unknown(const struct fr_option *options, const char *word,
     int n = 0;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
     for (; options->name && n < 63; options++) known[n++] = options->name;
-    const char *near = fr_suggest(name, known);
+    const char *near = usual(name, known);
+    if (!near) near = fr_suggest(name, known);
     if (near)
         return fr_fail(err, FR_ERR_USAGE, NULL,
                        "unknown option \"--%s\"; did you mean \"--%s\"?", name, near);

@@ -12,12 +12,40 @@ const struct fr_preset *fr_preset_find(const char *kind, const char *name) {
     return NULL;
 }
 
+/* "h100" of "dgx-h100": a name of which it is a whole part, if there is one alone. */
+static const char *part_of(const char *name, const char *const *known) {
+    const char *found = NULL;
+    size_t length = strlen(name);
+    for (; length >= 2 && *known; known++)
+        for (const char *at = strstr(*known, name); at; at = strstr(at + 1, name)) {
+            bool begins = at == *known || at[-1] == '-',
+                 ends = !at[length] || at[length] == '-';
+            if (!begins || !ends) continue;
+            if (found && found != *known) return NULL;
+            found = *known;
+        }
+    return found;
+}
+
+/* A model where a cluster is asked for, or the other way: two words were exchanged. */
+static const char *exchanged(const char *kind, const char *name) {
+    static const char *const kinds[] = {"cluster", "model"};
+    for (int i = 0; i < 2; i++)
+        if (strcmp(kind, kinds[i]) == 0 && fr_preset_find(kinds[1 - i], name))
+            return kinds[1 - i];
+    return NULL;
+}
+
 static fr_status unknown(const char *kind, const char *name, struct fr_error *err) {
-    const char *known[64] = {NULL};
+    const char *known[64] = {NULL}, *other = exchanged(kind, name);
     int n = 0;
     for (const struct fr_preset *p = fr_presets; p->name && n < 63; p++)
         if (strcmp(p->kind, kind) == 0) known[n++] = p->name;
-    const char *near = fr_suggest(name, known);
+    const char *part = part_of(name, known), *near = part ? part : fr_suggest(name, known);
+    if (other)
+        return fr_fail(err, FR_ERR_INPUT, name,
+                       "is a %s, and stands where a %s is asked for: give it as --%s", other,
+                       kind, other);
     if (near)
         return fr_fail(err, FR_ERR_INPUT, name,
                        "is neither a file nor a %s preset; did you mean \"%s\"?", kind, near);

@@ -117,7 +117,8 @@ static void grids_that_are_one(void **state) {
         for (int i = 0; i < plan.n_layer_tp; i++)
             if (list[i] != list[0]) one = 0;
         assert_int_equal(fr_twin_uniform(&plan), one);
-        assert_int_equal(twin->is(&transformer, &plan), !plan.pairs && one == plan.tp);
+        assert_int_equal(twin->is(&transformer, &plan),
+                         !plan.pairs && one == plan.tp && plan.n_layer_tp == FR_GRIDS);
         assert_false(twin->is(&listed, &plan) || twin->is(NULL, &plan));
         plan.layer_tp = NULL;
         assert_int_equal(fr_twin_uniform(&plan), 0);
