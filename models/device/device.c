@@ -25,33 +25,14 @@ const struct fr_gemm_form *const fr_gemm_forms[] = {
 #undef FR_GEMM
     NULL};
 
-static const char *const device_keys[] = {"name",
-                                          "memory",
-                                          "memory_margin",
-                                          "memory_bandwidth",
-                                          "working_sets",
-                                          "launch",
-                                          "fixed",
-                                          "host_launch",
-                                          "host_skew",
-                                          "host_pass",
-                                          "host_experts",
-                                          "host_overlap",
-                                          "host_link",
-                                          "host_memory",
-                                          "host_bandwidth",
-                                          "attention",
-                                          "gemm",
-                                          "power",
-                                          "interference",
-                                          "noise",
-                                          "usual",
-                                          "interruptions",
-                                          "undisturbed",
-                                          "clock",
-                                          "fp8_transpose",
-                                          "jitter",
-                                          NULL};
+static const char *const device_keys[] = {
+    "name",          "memory",        "memory_margin",  "memory_bandwidth",
+    "working_sets",  "launch",        "fixed",          "host_launch",
+    "host_skew",     "host_pass",     "host_experts",   "host_overlap",
+    "host_link",     "host_memory",   "host_bandwidth", "attention",
+    "gemm",          "power",         "interference",   "noise",
+    "usual",         "interruptions", "undisturbed",    "clock",
+    "fp8_transpose", "jitter",        "jitter_share",   NULL};
 static const char *const usual_keys[] = {"products", "memory", NULL};
 static const char *const attention_keys[] = {"plain",    "flash", "flash_2",   "flash_1",
                                              "backward", "scan",  "half_keys", NULL};
@@ -224,6 +205,7 @@ fr_status fr_device_read(const struct fr_json *object, struct fr_device *device,
     FR_TRY(fr_json_get_number(object, "interference", false, 0, 1, &device->interference, err));
     FR_TRY(fr_json_get_quantity(object, "jitter", false, FR_QUANTITY_TIME, 0, 3600,
                                 &device->jitter_s, err));
+    FR_TRY(fr_json_get_number(object, "jitter_share", false, 0, 1, &device->jitter_share, err));
     device->fp8_transpose = true;
     FR_TRY(fr_json_get_bool(object, "fp8_transpose", false, &device->fp8_transpose, err));
     struct fr_json attention = fr_json_member(object, "attention");

@@ -226,7 +226,7 @@ struct fr_device {
                               exchanges run beside another micro-batch's passes */
     double
         interference; /**< share of the time of collectives that what runs beside them loses */
-    double jitter_s;  /**< how far steps are apart: models/device/jitter.h */
+    double jitter_s, jitter_share; /**< how far steps are apart: models/device/jitter.h */
     bool fp8_transpose; /**< products of 8 bits read both operands along the summed dimension */
     struct fr_attention_rates attention;
     struct fr_gemm_model gemm[FR_DTYPE_COUNT];

@@ -8,7 +8,7 @@ double fr_jitter_s(const struct fr_device *device, double ranks, double time_s) 
     const struct fr_interruptions *i = &device->interruptions;
     double jitter_s = device->jitter_s;
     if (!(jitter_s > 0) && i->every_s > 0) jitter_s = i->length_s / sqrt(i->every_s);
-    return jitter_s * sqrt(ranks * time_s);
+    return hypot(jitter_s * sqrt(ranks * time_s), device->jitter_share * time_s);
 }
 
 bool fr_jitter_steps(const struct fr_device *device, double ranks, double time_s, double *p05_s,

@@ -7,10 +7,17 @@
  *
  *      sd = jitter sqrt(N T),     jitter = length / sqrt(every)
  *
- *  with T in seconds: the deviation of a step of one rank that takes a second.  A device states it, or the interruptions
- *  that a calibration found (models/device/interruptions.h); what they take in the mean is in the step's time already.
- *  MLPerf's logs follow the root of N T within one release, and a constant for all of a device within a factor of 1.5
- *  (app/papers/presets/jitter.c); that hold-ups are alike is our assumption, as that logarithms of steps are normal. */
+ *  with T in seconds: the deviation of a step of one rank that takes a second.  What goes up and down for all ranks at
+ *  once (data, clocks that follow heat, a network that others use) is a share of the step at any scale:
+ *
+ *      sd = hypot(jitter sqrt(N T), jitter_share T)
+ *
+ *  A device states both, or of the first the interruptions that a calibration found (models/device/interruptions.h); what
+ *  they take in the mean is in the step's time already.
+ *  MLPerf's logs of H100 follow the root of N T within one release, and a constant for all of them within a factor of 1.5;
+ *  those of GB200 are a share, 0.4 to 0.6 % of steps of 19 s on 256 and on 512 ranks (app/papers/presets/jitter.c):
+ *  read as a root, they would tell 16 % for steps of 50 ms on a thousand.  That hold-ups are alike is our assumption, as that
+ *  logarithms of steps are normal. */
 #ifndef FR_MODELS_DEVICE_JITTER_H
 #define FR_MODELS_DEVICE_JITTER_H
 

@@ -1,6 +1,7 @@
 /* jitter, how far steps of one run are apart, as MLPerf's pre-training logs have it: of each run that logs every step,
  *
- *      (p95 - p05) / (2 x 1.645 sqrt(N T))        models/device/jitter.h
+ *      (p95 - p05) / (2 x 1.645 sqrt(N T))        jitter, models/device/jitter.h
+ *      (p95 - p05) / (2 x 1.645 T)                jitter_share, of a device whose runs are alike at any scale
  *
  * and of a device the geometric mean of its runs.  No step's own time hangs on it, so that runs are predicted as blind as
  * before.  How far it carries to another release: each round left out, its runs' from the others' (/rounds, the median
@@ -20,10 +21,10 @@ enum { RUNS_MAX = 64 };
 struct steps {
     int n;
     const char *round[RUNS_MAX];
-    double jitter_s[RUNS_MAX];
+    double jitter_s[RUNS_MAX]; /* or its share */
 };
 
-static void read(const struct fr_csv *csv, const char *device, struct steps *out) {
+static void read(const struct fr_csv *csv, const char *device, bool share, struct steps *out) {
     out->n = 0;
     for (int i = 0; i < csv->n_rows && out->n < RUNS_MAX; i++) {
         double low_s = fr_presets_number(csv, i, "measured_step_time_p05_s"),
@@ -34,7 +35,8 @@ static void read(const struct fr_csv *csv, const char *device, struct steps *out
              once = !*fr_presets_cell(csv, i, "duplicate_of");
         if (strcmp(fr_presets_cell(csv, i, "accelerator"), device) != 0 || !each || !once)
             continue;
-        double jitter_s = (high_s - low_s) / (2 * FR_NORMAL_90 * sqrt(ranks * time_s));
+        double of = share ? time_s : sqrt(ranks * time_s),
+               jitter_s = (high_s - low_s) / (2 * FR_NORMAL_90 * of);
         if (!(jitter_s > 0) || !isfinite(jitter_s)) continue;
         out->round[out->n] = fr_presets_cell(csv, i, "round");
         out->jitter_s[out->n++] = jitter_s;
@@ -68,7 +70,10 @@ static double between_rounds(const struct steps *s) {
 fr_status fr_presets_jitter(struct fr_reproduction *r, struct fr_error *err) {
     static const struct {
         const char *preset, *device;
-    } told[] = {{"dgx-h100", "H100-SXM5-80GB"}, {"dgx-b200", "B200"}, {"gb200-nvl72", "GB200"}};
+        bool share;
+    } told[] = {{"dgx-h100", "H100-SXM5-80GB", false},
+                {"dgx-b200", "B200", false},
+                {"gb200-nvl72", "GB200", true}};
     struct fr_csv csv;
     FR_TRY(fr_presets_read("mlperf/time_pretraining.csv", &csv, err));
     fr_status status = FR_OK;
@@ -76,7 +81,7 @@ fr_status fr_presets_jitter(struct fr_reproduction *r, struct fr_error *err) {
         struct steps steps;
         struct fr_cluster cluster = {0};
         char note[120];
-        read(&csv, told[i].device, &steps);
+        read(&csv, told[i].device, told[i].share, &steps);
         if (steps.n == 0) continue;
         status = fr_table_cluster(told[i].preset, &cluster, err);
         if (status != FR_OK) break;
@@ -89,8 +94,10 @@ fr_status fr_presets_jitter(struct fr_reproduction *r, struct fr_error *err) {
         if (isfinite(rounds))
             snprintf(note + used, sizeof note - (size_t)used,
                      ", %.2f from other rounds' in the median", rounds);
-        fr_presets_add(r, told[i].preset, "jitter", mean(&steps, NULL), cluster.device.jitter_s,
-                       "s", true, note);
+        bool share = told[i].share;
+        fr_presets_add(r, told[i].preset, share ? "jitter_share" : "jitter", mean(&steps, NULL),
+                       share ? cluster.device.jitter_share : cluster.device.jitter_s,
+                       share ? "1" : "s", true, note);
         fr_cluster_free(&cluster);
     }
     fr_csv_free(&csv);
