@@ -70,7 +70,8 @@ static void power_classes(struct timed *t, const struct fr_device *device) {
     fr_price_with(t->price, n, FR_WITH_ALL & ~comm, t->class_W);
     fr_price_with(t->price, n, FR_WITH_ALL, t->class_s);
     for (int32_t c = 0; c < n; c++) {
-        double busy_s = t->class_W[c], all_s = t->class_s[c];
+        /* In the mean of a stage's ranks some wait in it while others compute for them (cSub). */
+        double busy_s = t->class_W[c] * (1 - t->price[c].waiting), all_s = t->class_s[c];
         double busy_W =
             fr_device_busy_W(device, class_clock(t, device, &t->program->classes[c]));
         double work_J = busy_W * busy_s + power->communicating_W * (all_s - busy_s);
