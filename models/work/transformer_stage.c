@@ -95,7 +95,8 @@ static void add_product(const struct fr_stage_view *v, const struct fr_group_vie
                         double n, double k, double times, double regathers, bool made,
                         bool again, struct fr_rank_work *work) {
     bool frozen = fr_transformer_frozen(v->t), attends = on == &v->attention_on;
-    if (frozen) regathers = 0; /* nobody asks for the input again, or has it whole (adapters.h) */
+    if (frozen)
+        regathers = 0; /* nobody asks for the input again, or has it whole (adapters.h) */
     double arrives = attends ? v->a.arrives : v->h;
     fr_work_add_product(
         work, &(struct fr_product){.m = m,
@@ -374,10 +375,13 @@ static void add_hybrid_parameters(const struct fr_stage_view *v, struct fr_rank_
     work->parameters_rank = divided / v->attention_on.p + whole;
 }
 
+/* Of experts a rank holds its share, and routers whole. */
 static void add_experts_share(const struct fr_stage_view *v, struct fr_rank_work *work) {
-    double all = v->mixed * fr_experts_parameters(v->t); /* a rank holds its share */
+    double all = v->mixed * fr_experts_parameters(v->t),
+           routers = v->mixed * v->h * (double)v->t->experts;
     work->expert_rank = all / (v->etp * (double)v->plan->ep);
     work->parameters_rank += work->expert_rank - all / v->mlp_on.p;
+    work->parameters_rank += routers - routers / v->mlp_on.p;
 }
 
 static void add_parameters(const struct fr_stage_view *v, struct fr_rank_work *work) {

@@ -119,20 +119,24 @@ static void better_is_never_slower(const struct drawn *words, size_t start,
     held[which] += after_s < before_s;
 }
 
-/* Twice the tokens of a sequence, or a layer more a chunk; where blocks of several kinds take turns a layer more is
+/* Twice the samples, the tokens of a sequence, or a layer more a chunk; where blocks of several kinds take turns a layer more is
  * another network. */
 static void more_is_never_faster(const struct drawn *words, size_t start,
                                  const struct fr_job *job, double before_s, int *held) {
     const struct fr_transformer *t = &job->workload.transformer;
     char told[DRAWN_WORDS * DRAWN_WORD], value[32];
-    if (!t->layers) return;
-    for (int k = 0; k < 2; k++) {
+    for (int k = t->layers ? 0 : 2; k < 3; k++) {
         struct drawn changed = *words;
-        if (k && (fr_transformer_is_hybrid(t) || t->cross_layers > 0)) continue;
-        snprintf(
-            value, sizeof value, "%lld",
-            (long long)(k ? t->layers + job->plan.pp * job->plan.chunks : 2 * t->sequence));
-        drawn_say(&changed, k ? "model.layers" : "model.sequence", value, 32);
+        if (k == 1 && (fr_transformer_is_hybrid(t) || t->cross_layers > 0)) continue;
+        long long more = k == 2   ? 2 * fr_job_batch(job, &job->plan)
+                         : k == 1 ? t->layers + job->plan.pp * job->plan.chunks
+                                  : 2 * t->sequence;
+        snprintf(value, sizeof value, "%lld", more);
+        drawn_say(&changed,
+                  k == 2   ? "global_batch"
+                  : k == 1 ? "model.layers"
+                           : "model.sequence",
+                  value, 32);
         double after_s = time_s(&changed, start);
         if (isnan(after_s)) continue;
         tell(&changed, start, told, sizeof told);
@@ -186,7 +190,7 @@ static void engine_agrees(const struct fr_job *job, double before_s, const char 
 
 static void random_plans(void **state) {
     uint64_t dice = 0x2545f4914f6cdd1du;
-    int priced = 0, split = 0, held[NUMBERS] = {0}, more[2] = {0};
+    int priced = 0, split = 0, held[NUMBERS] = {0}, more[3] = {0};
     (void)state;
     for (int k = 0; k < PLANS; k++) {
         char told[DRAWN_WORDS * DRAWN_WORD];
@@ -211,8 +215,9 @@ static void random_plans(void **state) {
         }
         fr_job_free(&job);
     }
-    FR_TRUE(priced > PLANS / 4 && split > PLANS / 20 && more[0] > 50 && more[1] > 50,
-            "%d plans, %d split, %d and %d more", priced, split, more[0], more[1]);
+    FR_TRUE(priced > PLANS / 4 && split > PLANS / 20 && more[0] > 50 && more[1] > 50 &&
+                more[2] > 50,
+            "%d plans, %d split, %d, %d and %d more", priced, split, more[0], more[1], more[2]);
     for (int n = 0; n < NUMBERS; n++)
         FR_TRUE(held[n] > 1, "%s: made a difference %d times", numbers[n].key, held[n]);
 }

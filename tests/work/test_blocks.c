@@ -535,8 +535,41 @@ static void nodes_are_neighbours(void **state) {
     fr_job_free(&job);
 }
 
+/* What every rank of tp holds whole does not shrink with it: 2 R(4) - R(2) of a rank's parameters R on 4 and on 2.  By hand
+ * norms, routers, and latent attention's narrow products with theirs; with experts whole on
+ * a rank (etp 1) these as well. */
+static void held_whole_by_every_rank(void **state) {
+    static const struct {
+        const char *model, *etp;
+        double whole;
+    } rows[] = {
+        {"mixtral-8x7b", NULL, 32 * (2 * 4096.0 + 4096 * 8) + 4096},
+        {"qwen3-30b-a3b", NULL, 48 * (2 * 2048.0 + 2048 * 128) + 2048},
+        {"qwen3-30b-a3b", "etp=1",
+         48 * (2 * 2048.0 + 2048 * 128 + 128 * 3 * 2048.0 * 768) + 2048},
+        {"deepseek-v3", NULL,
+         61 * (2 * 7168.0 + 7168 * (1536 + 512 + 64) + 1536 + 512) + 58 * 7168.0 * 256 + 7168},
+        {"llama-3-8b", NULL, 32 * 2 * 4096.0 + 4096}};
+    (void)state;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        double held[2];
+        for (int n = 0; n < 2; n++) {
+            struct fr_job job;
+            const char *const sets[] = {
+                n ? "tp=4" : "tp=2",       "sequence_parallel=true",         "attention=flash",
+                "model.vocabulary=131072", rows[k].etp ? rows[k].etp : NULL, NULL};
+            held[n] = stage(rows[k].model, sets, &job).parameters_rank;
+            fr_job_free(&job);
+        }
+        FR_TRUE(fabs(2 * held[1] - held[0] - rows[k].whole) <= 1e-9 * held[0],
+                "%s %s: %.0f whole, %.0f by hand", rows[k].model,
+                rows[k].etp ? rows[k].etp : "", 2 * held[1] - held[0], rows[k].whole);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(trained_parameters_are_mlperfs),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(held_whole_by_every_rank),
+                                       cmocka_unit_test(trained_parameters_are_mlperfs),
                                        cmocka_unit_test(flop_by_hand),
                                        cmocka_unit_test(divided_over_tp),
                                        cmocka_unit_test(exchanges_of_a_sequence_in_parts),

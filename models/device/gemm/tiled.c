@@ -6,7 +6,8 @@
  *
  * Libraries choose among many tile shapes, so the last wave costs a share of one on average and
  * not exactly the ceiling.  A dimension whose row of values is no multiple of 128 bytes misses
- * the fast loads: NVIDIA's guide asks for 64 values at 16 bits.
+ * the fast loads: NVIDIA's guide asks for 64 values at 16 bits.  Fewer columns than that (tokens, or samples) are a
+ * part of a tile, and no slower than a whole one.
  *
  * half_k is what a tile costs besides its depth: it is filled, and its result written.  With `writes` the
  * result takes the time that its bytes take memory, on top (models/device/device.h), and half_k is what is
@@ -47,8 +48,10 @@ static bool multiple(double size, double of) {
     return times < 4e15 ? (double)(int64_t)times == times : fmod(size, of) == 0;
 }
 
-static bool multiples(const struct fr_gemm_shape *shape, double of) {
-    return multiple(shape->m, of) && multiple(shape->n, of) && multiple(shape->k, of);
+/* Columns fewer than @p align are a part of one tile, whose rest is filled whatever they are: as many more cost nothing. */
+static bool multiples(const struct fr_gemm_shape *shape, double of, double align) {
+    return multiple(shape->m, of) && (shape->n < align || multiple(shape->n, of)) &&
+           multiple(shape->k, of);
 }
 
 static double time_s(const struct fr_gemm_model *model, const struct fr_gemm_shape *shape,
@@ -60,8 +63,8 @@ static double time_s(const struct fr_gemm_model *model, const struct fr_gemm_sha
     double work_flop = 2 * tiles * t->tile * t->tile * shape->k;
     double all = shape->at_once > 1 ? shape->at_once * tiles : tiles;
     double deep = 1 + model->half / shape->k, wave = 1 + t->tail * t->units / all, slow = 1;
-    if (!multiples(shape, t->align)) slow = t->misaligned;
-    if (!multiples(shape, t->align / 8)) slow = t->odd;
+    if (!multiples(shape, t->align, t->align)) slow = t->misaligned;
+    if (!multiples(shape, t->align / 8, t->align)) slow = t->odd;
     return work_flop / (t->efficiency * model->peak_flop_per_s) * deep * wave * slow;
 }
 
