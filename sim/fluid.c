@@ -36,10 +36,10 @@ struct link {
 struct fr_fluid {
     int32_t n_links, uses_max;
     struct link *links;
-    struct flow *flows;                     /* slots; free ones listed */
-    struct use *uses;                       /* uses_max a slot */
-    struct fr_events ends;                /* of slots, in the order started */
-    int32_t *free_slots, *component;      /* slots */
+    struct flow *flows;              /* slots; free ones listed */
+    struct use *uses;                /* uses_max a slot */
+    struct fr_events ends;           /* of slots, in the order started */
+    int32_t *free_slots, *component; /* slots */
     int32_t n_free, capacity;
     int32_t *dirty, n_dirty, *reached, n_reached; /* links */
     int64_t mark;
@@ -201,8 +201,9 @@ static void set_rate(struct fr_fluid *f, int32_t slot, double rate_B_per_s) {
     flow->left_B = left_B > 0 ? left_B : 0;
     flow->since_s = f->now_s;
     flow->rate_B_per_s = rate_B_per_s;
-    fr_events_move(&f->ends, f->ends.place[slot],
-                   (struct fr_event){f->now_s + flow->left_B / rate_B_per_s, flow->order, slot});
+    fr_events_move(
+        &f->ends, f->ends.place[slot],
+        (struct fr_event){f->now_s + flow->left_B / rate_B_per_s, flow->order, slot});
 }
 
 /* The fullest link: the least rate for each of its flows.  Those that have none drop out. */

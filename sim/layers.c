@@ -16,6 +16,7 @@ enum { TASKS_MAX = 1 << 25, RANKS_MAX = 1 << 16 };
 struct rank {
     int32_t last;           /* task, or -1 */
     int32_t sent, received; /* messages of the collective under way, or -1 */
+    int32_t held;           /* one of rail rings to be waited for, or -1 */
 };
 
 struct builder {
@@ -163,7 +164,26 @@ static int32_t *nodes_of(struct builder *b, fr_axis axis, int32_t group,
     return node;
 }
 
-/* Rail rings send beside each other: the last message of each ring ends what its rank receives. */
+/* What a rank does next waits for this message too: two at a time by a task of no time after what it is known to
+ * have received. */
+static void hold(struct builder *b, int32_t nothing, int32_t rank, int32_t message,
+                 int32_t micro) {
+    struct rank *r = &b->ranks[rank];
+    if (r->held < 0 && message >= 0) {
+        r->held = message;
+        return;
+    }
+    if (r->held < 0) return;
+    int32_t task = add_task(b, nothing, rank, -1, micro);
+    wait_for(b, task, message);
+    wait_for(b, task, r->held);
+    wait_for(b, task, r->received);
+    r->received = task;
+    r->held = -1;
+}
+
+/* Rail rings send beside each other, so that a rank's last message says nothing of its others: it waits for the last of
+ * each ring. */
 static void end_rails(struct builder *b, const struct fr_message_list *list, int32_t nothing,
                       fr_axis axis, int32_t group, int32_t micro) {
     int32_t first = (int32_t)b->program->n_tasks - list->count;
@@ -173,13 +193,13 @@ static void end_rails(struct builder *b, const struct fr_message_list *list, int
         for (int32_t a = 0; a < list->items[k].n_after; a++)
             followed[list->items[k].after[a]] = true;
     for (int32_t k = 0; followed && k < list->count && !b->failed; k++) {
-        int32_t dst = member(b, axis, group, list->items[k].dst);
-        if (followed[k] || !list->items[k].rail) continue;
-        int32_t task = add_task(b, nothing, dst, -1, micro);
-        wait_for(b, task, first + k);
-        wait_for(b, task, b->ranks[dst].received);
-        b->ranks[dst].received = task;
+        const struct fr_message *m = &list->items[k];
+        if (followed[k]) continue;
+        hold(b, nothing, member(b, axis, group, m->src), first + k, micro);
+        hold(b, nothing, member(b, axis, group, m->dst), first + k, micro);
     }
+    for (int32_t k = 0; followed && k < list->count && !b->failed; k++)
+        hold(b, nothing, member(b, axis, group, list->items[k].src), -1, micro);
     free(followed);
 }
 
@@ -213,7 +233,7 @@ static void end_messages(struct builder *b, int32_t micro) {
         wait_for(b, task, rank->last);
         wait_for(b, task, rank->sent);
         wait_for(b, task, rank->received);
-        *rank = (struct rank){task, -1, -1};
+        *rank = (struct rank){task, -1, -1, -1};
     }
 }
 
@@ -228,6 +248,8 @@ static void spell_out_list(struct builder *b, const struct fr_message_list *list
         struct fr_class_price price = {.size_B = m->size_B};
         price.part_s[part] = fr_message_alone_s(m, args);
         class_ids[k] = add_class(b, FR_TASK_COLLECTIVE_MESSAGE, &price);
+        if (class_ids[k] >= 0)
+            b->program->classes[class_ids[k]].latency_s = (float)fr_message_latency_s(m, args);
     }
     if (rails && group == 0)
         class_ids[list->count] = add_class(b, FR_TASK_COLLECTIVE, &nothing);
@@ -426,7 +448,7 @@ fr_status fr_layers_make(const struct fr_job *job, const struct fr_plan *plan, b
     struct placed *layers = fr_calloc((size_t)job->workload.n_layers, sizeof *layers);
     b.ranks = fr_malloc((size_t)ranks, sizeof *b.ranks);
     b.failed = !layers || !b.ranks;
-    for (int32_t r = 0; r < ranks && !b.failed; r++) b.ranks[r] = (struct rank){-1, -1, -1};
+    for (int32_t r = 0; r < ranks && !b.failed; r++) b.ranks[r] = (struct rank){-1, -1, -1, -1};
     struct fr_seats seats;
     b.failed = fr_seats_make(job, plan, &seats, NULL) != FR_OK || b.failed;
     b.seats = &seats;

@@ -93,7 +93,7 @@ struct fr_message {
     int32_t src, dst; /**< ranks 0..p-1, different */
     bool crosses;     /**< priced at outer, otherwise at inner */
     bool around;     /**< goes round the ring of all ranks: priced at fr_collective_ring_link */
-    bool rail;       /**< goes round one of several rings: priced at fr_rail_ring_round */
+    bool rail;       /**< goes round one of several rings: priced at fr_rail_ring_link */
     int32_t n_after; /**< entries used in after[]; those must have arrived before it starts */
     int32_t after[3]; /**< indices of earlier messages */
 };
@@ -119,6 +119,10 @@ void fr_message_list_free(struct fr_message_list *list);
 /** Time of one message on its own [s]. */
 double fr_message_alone_s(const struct fr_message *message,
                           const struct fr_collective_args *args);
+
+/** The part of it that is latency, where that is not its route's: a rail ring's mean; else 0 [s]. */
+double fr_message_latency_s(const struct fr_message *message,
+                            const struct fr_collective_args *args);
 
 /** Time at which the last message of @p list has arrived, every message priced alone by
  *  @p args (an idle network), sends and receives of a rank in list order [s].

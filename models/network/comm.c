@@ -91,14 +91,19 @@ static double form_time_s(const struct fr_price *price, const struct fr_group *g
            price->form->time_s(price, group, size_B * r.per_byte / r.latency, extrapolated);
 }
 
+double fr_comm_levels_s(const struct fr_price *price, const struct fr_group *group,
+                        double size_B) {
+    struct fr_collective_args args = fr_group_args(group, size_B);
+    return fr_collective_fastest_s(price->op, &args);
+}
+
 double fr_comm_time_s(const struct fr_price *price, const struct fr_group *group, double size_B,
                       bool *extrapolated) {
     double time_s;
     if (group->n_ranks <= 1) return 0;
     if (!fr_comm_counts(price, group)) {
-        struct fr_collective_args args = fr_group_args(group, size_B);
+        time_s = fr_comm_levels_s(price, group, size_B);
         if (!price->one_level) *extrapolated = true;
-        time_s = fr_collective_fastest_s(price->op, &args);
     } else {
         if (!inside_domain(&price->domain, group->n_ranks, size_B)) *extrapolated = true;
         time_s = form_time_s(price, group, size_B, extrapolated);

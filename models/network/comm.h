@@ -127,6 +127,10 @@ double fr_price_message_B(const struct fr_price *price, int64_t n_ranks, double 
 double fr_comm_time_s(const struct fr_price *price, const struct fr_group *group, double size_B,
                       bool *extrapolated);
 
+/** Time of the fastest algorithm by the levels [s]. */
+double fr_comm_levels_s(const struct fr_price *price, const struct fr_group *group,
+                        double size_B);
+
 /** Does the file's form count for this group?  Otherwise the levels price it. */
 bool fr_comm_counts(const struct fr_price *price, const struct fr_group *group);
 

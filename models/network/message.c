@@ -36,13 +36,17 @@ static double later(double a_s, double b_s) { return a_s > b_s ? a_s : b_s; }
 
 double fr_message_alone_s(const struct fr_message *m, const struct fr_collective_args *args) {
     if (m->rail) {
-        struct fr_link_cost round = fr_rail_ring_round(args);
-        return round.latency_s + m->size_B * (double)fr_collective_fewest(args) * round.s_per_B;
+        struct fr_link_cost ring = fr_rail_ring_link(args);
+        return ring.latency_s + m->size_B * ring.s_per_B;
     }
     struct fr_link_cost link = m->around    ? fr_collective_ring_link(args)
                                : m->crosses ? args->outer
                                             : args->inner;
     return link.latency_s + m->size_B * link.s_per_B;
+}
+
+double fr_message_latency_s(const struct fr_message *m, const struct fr_collective_args *args) {
+    return m->rail ? fr_rail_ring_link(args).latency_s : 0;
 }
 
 fr_status fr_message_list_time_s(const struct fr_message_list *list,

@@ -9,20 +9,27 @@ bool fr_rail_ring_applicable(const struct fr_collective_args *a) {
     return 1 < a->ranks_per_node && a->ranks_per_node < a->n_ranks;
 }
 
-struct fr_link_cost fr_rail_ring_round(const struct fr_collective_args *a) {
-    struct fr_link_cost rails = a->rails.s_per_B > 0 ? a->rails : a->outer;
-    double p = (double)a->n_ranks, q = (double)fr_collective_nodes(a);
-    double f = (double)fr_collective_fewest(a);
-    double inside = fr_collective_by_node(a) ? (f - 1) / f : 1;
-    return (struct fr_link_cost){.latency_s =
-                                     (q * rails.latency_s + (p - q) * a->inner.latency_s) / p,
-                                 .s_per_B = fmax(inside * a->inner.s_per_B, rails.s_per_B / f)};
+static struct fr_link_cost rails_of(const struct fr_collective_args *a) {
+    return a->rails.s_per_B > 0 ? a->rails : a->outer;
 }
 
-double fr_rail_ring_s(const struct fr_collective_args *a, int64_t rounds) {
-    struct fr_link_cost round = fr_rail_ring_round(a);
-    double block_B = a->size_B / (double)a->n_ranks;
-    return (double)rounds * (round.latency_s + block_B * round.s_per_B);
+/* Time per byte of a block, of which each ring carries 1/f. */
+static double block_s_per_B(const struct fr_collective_args *a) {
+    double f = (double)fr_collective_fewest(a);
+    double inside = fr_collective_by_node(a) ? (f - 1) / f : 1;
+    return fmax(inside * a->inner.s_per_B, rails_of(a).s_per_B / f);
+}
+
+struct fr_link_cost fr_rail_ring_link(const struct fr_collective_args *a) {
+    double p = (double)a->n_ranks, q = (double)fr_collective_nodes(a);
+    return (struct fr_link_cost){(q * rails_of(a).latency_s + (p - q) * a->inner.latency_s) / p,
+                                 (double)fr_collective_fewest(a) * block_s_per_B(a)};
+}
+
+double fr_rail_ring_s(const struct fr_collective_args *a, int64_t turns) {
+    double rounds = (double)(turns * (a->n_ranks - 1)),
+           block_B = a->size_B / (double)a->n_ranks;
+    return rounds * (fr_rail_ring_link(a).latency_s + block_B * block_s_per_B(a));
 }
 
 /* ---- messages ---------------------------------------------------------------------------------- */
@@ -56,20 +63,21 @@ static void successors(const int64_t *first, int64_t nodes, int64_t j, int32_t *
     }
 }
 
-/* One round of ring j; arrived[rank] is the message that came to it in the round before. */
+/* One round of a ring, each message after what its rank received and sent in the round before; arrived[rank] is
+ * the message that came to it then. */
 static void send_round(struct fr_expansion *e, const int32_t *next, const int32_t *node,
-                       double size_B, int32_t *arrived, int32_t *arrives) {
+                       double size_B, const int32_t *arrived, int32_t *arrives) {
     for (int32_t i = 0; i < e->n_ranks && !e->failed; i++) {
-        int32_t after = arrived[i], to = next[i];
-        int32_t sent =
-            fr_message_add(e->list, i, to, node[i] != node[to], size_B, &after, after >= 0);
+        int32_t to = next[i], after[] = {arrived[i], arrived[to]};
+        int32_t sent = fr_message_add(e->list, i, to, node[i] != node[to], size_B, after,
+                                      after[0] < 0 ? 0 : 2);
         e->failed = sent < 0;
         if (sent >= 0) e->list->items[sent].rail = true;
         arrives[to] = sent;
     }
 }
 
-fr_status fr_rail_ring_expand(const struct fr_collective_args *a, int64_t rounds,
+fr_status fr_rail_ring_expand(const struct fr_collective_args *a, int64_t turns,
                               struct fr_message_list *list) {
     struct fr_expansion e = fr_expansion_open(a, list);
     int64_t rings = fr_collective_fewest(a), *first = NULL;
@@ -85,7 +93,7 @@ fr_status fr_rail_ring_expand(const struct fr_collective_args *a, int64_t rounds
         int32_t *arrived = next + 2 * p, *arrives = next + 3 * p;
         successors(first, nodes, j, next);
         for (size_t i = 0; i < p; i++) arrived[i] = -1;
-        for (int64_t round = 0; round < rounds && !e.failed; round++) {
+        for (int64_t round = 0; round < turns * (a->n_ranks - 1) && !e.failed; round++) {
             send_round(&e, next, next + p, size_B, arrived, arrives);
             int32_t *swapped = arrived;
             arrived = arrives;

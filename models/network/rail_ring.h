@@ -4,13 +4,14 @@
  *  f rings run beside each other, f the ranks of the least full node.  Each goes through all ranks,
  *  node by node, carries n/f of the data, and leaves a node by another rank: so f adapters of every
  *  node work at once, while f rings share the links inside.  The rings are pipelined: a node
- *  passes one block on while the next arrives.  So a round takes the bytes' time at the slower of
- *  the two places, not their sum, and the mean of the ring's latencies:
+ *  passes one block on while the next arrives.  So a round takes a block's bytes at the slower of
+ *  the two places, not at one after the other, and the mean of a ring's latencies:
  *
- *      h + n/p beta,   beta = max(s beta_in, beta_rails / f),   h = (q alpha_out + (p - q) alpha_in) / p
+ *      (p-1) (h + n/p beta),  beta = max(s beta_in, beta_rails / f),  h = (q alpha_out + (p-q) alpha_in) / p
  *
- *  q nodes; beta_rails: of a byte when f ranks of every node send to the next node at once.  A rank
- *  sends s = (f - 1)/f of its bytes inside where nodes hold f ranks each, all where one holds more.
+ *  a turn of p - 1 hops; an all-reduce takes two turns.  q nodes; beta_rails: of a byte when f ranks
+ *  of every node send to the next node at once.  A rank sends s = (f - 1)/f of its bytes inside where
+ *  nodes hold f ranks each, all where one holds more.
  *  (NCCL, src/graph/tuning.cc: bandwidth of all channels at the slower of the two places, and of the
  *  steps of a ring those between nodes at the network's latency, the others at NVLink's.)
  */
@@ -22,14 +23,14 @@
 /** May rail rings be used: several nodes, of which one holds several ranks? */
 bool fr_rail_ring_applicable(const struct fr_collective_args *a);
 
-/** Cost of one round a block: h and beta above. */
-struct fr_link_cost fr_rail_ring_round(const struct fr_collective_args *a);
+/** Time of one turn, or of two [s]. */
+double fr_rail_ring_s(const struct fr_collective_args *a, int64_t turns);
 
-/** Time of @p rounds rounds of n/p [s]. */
-double fr_rail_ring_s(const struct fr_collective_args *a, int64_t rounds);
+/** What a message of one ring costs while all rings work: h, and f beta. */
+struct fr_link_cost fr_rail_ring_link(const struct fr_collective_args *a);
 
-/** Append their messages, n / (p f) each. @return FR_OK or FR_ERR_NOMEM. */
-fr_status fr_rail_ring_expand(const struct fr_collective_args *a, int64_t rounds,
+/** Append the messages, n / (p f) each. @return FR_OK or FR_ERR_NOMEM. */
+fr_status fr_rail_ring_expand(const struct fr_collective_args *a, int64_t turns,
                               struct fr_message_list *list);
 
 #endif

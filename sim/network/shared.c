@@ -25,6 +25,7 @@ struct message {
     int32_t class_id, path;
     int32_t other; /* message of the same path, or -1 */
     bool exchange, spelt_out;
+    double latency_s;                 /* of its class, or 0 */
     double before_s, size_B, after_s; /* parts of its class's time, during a run */
 };
 
@@ -61,7 +62,8 @@ static void part(struct shared *s, const double *class_B) {
         double alone_s = s->class_s[message->class_id];
         message->size_B = fr_least(class_B[message->class_id], alone_s * path->alone_B_per_s);
         double flow_s = message->size_B / path->alone_B_per_s;
-        message->before_s = fr_least(path->latency_s, alone_s - flow_s);
+        message->before_s = fr_least(
+            message->latency_s > 0 ? message->latency_s : path->latency_s, alone_s - flow_s);
         message->after_s = message->spelt_out ? 0 : alone_s - message->before_s - flow_s;
     }
 }
@@ -182,7 +184,8 @@ static int32_t number_of(struct shared *s, int32_t *latest, const struct fr_prog
                          .path = path,
                          .other = latest[path],
                          .exchange = kind == FR_TASK_EXCHANGE,
-                         .spelt_out = kind == FR_TASK_COLLECTIVE_MESSAGE};
+                         .spelt_out = kind == FR_TASK_COLLECTIVE_MESSAGE,
+                         .latency_s = program->classes[class_id].latency_s};
     return latest[path] = s->n_messages++;
 }
 

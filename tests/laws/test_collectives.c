@@ -135,6 +135,7 @@ static double engine_s(const struct fr_levels *levels, const struct fr_communica
         program.classes[m].kind = FR_TASK_COLLECTIVE_MESSAGE;
         class_B[m] = list.items[m].size_B;
         class_s[m] = fr_message_alone_s(&list.items[m], &args);
+        program.classes[m].latency_s = (float)fr_message_latency_s(&list.items[m], &args);
     }
     struct fr_network_work work = {&cluster, &program, class_B, NULL, NULL, 0, {1, 1, NULL}};
     assert_true(!network->open || network->open(&work, &state, NULL) == FR_OK);

@@ -274,6 +274,19 @@ static bool waits_for(const struct fr_program *p, int32_t task, int32_t before, 
     return false;
 }
 
+/* What the rank does after the collective that @p message is of: the last of the tasks that only wait (a task waits for
+ * three at most, and several rings end with more). */
+static int32_t goes_on(const struct fr_program *p, int32_t message, int32_t rank) {
+    int32_t found = -1;
+    for (int32_t next = message + 1; next < p->n_tasks; next++) {
+        fr_task_kind kind = p->classes[p->tasks[next].class_id].kind;
+        if (p->tasks[next].rank != rank) continue;
+        if (found >= 0 && kind != FR_TASK_COLLECTIVE) break;
+        if (kind != FR_TASK_COLLECTIVE_MESSAGE) found = next;
+    }
+    return found;
+}
+
 /* Collectives spelt out: what a rank sends comes after all that it did, and what it does next after all that it
  * received and sent. */
 static void ranks_wait_for_their_messages(void **state) {
@@ -301,17 +314,12 @@ static void ranks_wait_for_their_messages(void **state) {
                         "plan %d: message %d of rank %d is before what it did", k, m,
                         task->rank);
             const int32_t ends[] = {task->rank, task->peer};
+            int32_t next;
             for (int e = 0; e < 2; e++)
-                for (int32_t next = m + 1; next < p.n_tasks; next++) {
-                    const struct fr_task *then = &p.tasks[next];
-                    if (then->rank != ends[e] ||
-                        p.classes[then->class_id].kind == FR_TASK_COLLECTIVE_MESSAGE)
-                        continue;
+                if ((next = goes_on(&p, m, ends[e])) >= 0)
                     FR_TRUE(waits_for(&p, next, m, seen, ++mark),
                             "plan %d: rank %d goes on at %d without message %d", k, ends[e],
                             next, m);
-                    break;
-                }
             messages++;
         }
         free(seen);

@@ -1,14 +1,10 @@
 /* Rail-ring reduce-scatter: partial sums travel rings over all adapters, p-1 rounds. */
 #include "models/network/rail_ring.h"
 
-static int64_t rounds(const struct fr_collective_args *a) { return a->n_ranks - 1; }
-
-static double time_s(const struct fr_collective_args *a) {
-    return fr_rail_ring_s(a, rounds(a));
-}
+static double time_s(const struct fr_collective_args *a) { return fr_rail_ring_s(a, 1); }
 
 static fr_status expand(const struct fr_collective_args *a, struct fr_message_list *list) {
-    return fr_rail_ring_expand(a, rounds(a), list);
+    return fr_rail_ring_expand(a, 1, list);
 }
 
 const struct fr_collective fr_collective_rail_ring_reduce_scatter = {

@@ -117,6 +117,7 @@ static double time_s(const struct fr_price *price, const struct fr_group *group,
     double message_B = fr_price_message_B(price, group->n_ranks, size_B);
     int level = stands_for(price, group->level), first = 0, last;
     if (level != group->level) *extrapolated = true;
+    if (level < 0) return fr_comm_levels_s(price, group, size_B);
     while (first < price->n_fits - 1 && price->fits[first].level != level) first++;
     for (last = first; last + 1 < price->n_fits && price->fits[last + 1].level == level;)
         last++;

@@ -212,9 +212,9 @@ static bool ask(const struct fr_price *price, const struct fr_group *group, doub
 static double time_s(const struct fr_price *price, const struct fr_group *group, double size_B,
                      bool *extrapolated) {
     struct fr_similarity_answer answer = {0};
-    ask(price, group, size_B, false, &answer);
-    if (!answer.measured) *extrapolated = true;
-    return answer.time_s;
+    bool known = ask(price, group, size_B, false, &answer);
+    if (!known || !answer.measured) *extrapolated = true;
+    return known ? answer.time_s : fr_comm_levels_s(price, group, size_B);
 }
 
 static bool measured(const struct fr_price *price, int level) {
