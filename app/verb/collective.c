@@ -107,7 +107,10 @@ static struct row price_on(const struct fr_group *group, const struct fr_price *
         row.algorithm = fastest->name;
     } else {
         row.time_s = fr_comm_time_s(own, group, size_B, &row.extrapolated);
-        if (own->algorithm) row.algorithm = own->algorithm->name;
+        if (!fr_comm_counts(own, group))
+            row.algorithm = fr_collective_fastest(own->op, &a)->name;
+        else if (own->algorithm)
+            row.algorithm = own->algorithm->name;
     }
     return row;
 }
@@ -319,10 +322,12 @@ const struct fr_verb fr_verb_collective = {
     .summary = "time and bandwidth of a collective over message sizes",
     .usage =
         "--cluster C --op NAME --ranks N [--size RANGE] [--algorithm NAME|all] [--json|--csv]",
-    .details = "The form in the cluster file prices the operation (algorithm shows \"log\" or "
-               "\"segments\" then);\n"
-               "--algorithm prices algorithms from the levels, all of them side by side with "
-               "\"all\".\n",
+    .details =
+        "The form in the cluster file prices the operation where it was measured (algorithm "
+        "shows "
+        "\"log\" or\n\"segments\" then), elsewhere the fastest algorithm by the levels;\n"
+        "--algorithm prices algorithms from the levels, all of them side by side with "
+        "\"all\".\n",
     .options = options,
     .run = run,
 };
