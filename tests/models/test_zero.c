@@ -59,7 +59,7 @@ static void state_of(const struct mesh *mesh, int zero, double sum_B[FR_MEMORY_C
     fr_test_pipeline_free(&job, &p);
 }
 
-/* Summed over all ranks it is the model's, norms on each of tp ranks; undivided, once a copy. */
+/* Summed over all ranks it is the model's, norms and routers on each of tp ranks; undivided, once a copy. */
 static void state_is_the_models(void **state) {
     static const int divided_by[] = {FR_MEMORY_OPTIMIZER, FR_MEMORY_GRADIENTS,
                                      FR_MEMORY_PARAMETERS};
@@ -71,7 +71,7 @@ static void state_is_the_models(void **state) {
             double sum_B[FR_MEMORY_COUNT],
                 D = m->dp * m->cp, copies = D * m->tp / m->ep / (m->etp ? m->etp : m->tp);
             double padded = 2.0 * H * 128 * m->tp * ceil(V / (128.0 * m->tp));
-            double rest = attention + routers + padded + m->tp * norms;
+            double rest = attention + padded + m->tp * (norms + routers);
             state_of(m, zero, sum_B);
             for (int k = 0; k < 3; k++) {
                 bool whole = k >= zero;
