@@ -105,6 +105,7 @@ forerun predict --cluster frontier --model ffn-16384 --set tp=8 --explain --json
 forerun predict --cluster dgx-a100 --model gpt-8.3b --set tp=8 --set pp=4 --set micro_batch=8 --set clock=slack --json
 forerun predict --cluster a100-hdr --model gpt-8.3b --set tp=8 --set dp=4 --set micro_batch=8 --set compression.gradient.stages=1 --set compression.warm_up=10 --set iterations=100 --json
 forerun predict --cluster dgx-h100 --model llama-3-8b --set tp=3 --json
+forerun predict --cluster dgx-h100 --model llama-3-8b --set dp=12 --set global_batch=48 --json
 forerun search --cluster dgx-h100 --model llama-3-8b --ranks 16 --set global_batch=64 --set micro_batch=1 --vary tp=1..8*2 --objective energy --max-slowdown 5% --json
 forerun search --cluster dgx-h100 --model llama-3-8b --ranks 64 --set tp=8 --set global_batch=512 --vary model.sequence=2048..8192*2 --json
 forerun search --cluster dgx-h100 --model llama-3-405b --ranks 8 --set tp=8 --set pp=1 --json
