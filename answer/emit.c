@@ -294,6 +294,17 @@ static void torchrun(struct fr_text *text, const struct fr_emitted *e) {
     const struct fr_levels levels = fr_seats_levels(&e->job->cluster.levels, &e->out->plan);
     int64_t a_node = levels.level[fr_levels_node(&levels)].ranks;
     if (a_node > e->out->ranks) a_node = e->out->ranks;
+    if (e->out->ranks % a_node != 0) {
+        const struct fr_levels equal =
+            fr_levels_take(&e->job->cluster.levels, e->out->ranks, FR_UNITS_EQUAL);
+        int64_t last = e->out->ranks % a_node;
+        fr_text_addf(
+            text,
+            "# torchrun starts as many ranks on every node; priced were nodes of %" PRId64
+            ", the last of %" PRId64 ": placement balanced prices what follows\n",
+            a_node, last);
+        a_node = equal.level[fr_levels_node(&equal)].ranks;
+    }
     fr_text_addf(text,
                  "torchrun --nnodes %" PRId64 " --nproc-per-node %" PRId64
                  " --rdzv-backend c10d \\\n"

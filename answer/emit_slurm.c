@@ -6,7 +6,8 @@
 #include "answer/seats/place.h"
 
 static void launcher(const struct fr_placing *q, struct fr_text *line) {
-    int64_t a_node = q->ranks < q->ranks_per_node ? q->ranks : q->ranks_per_node;
+    int64_t most = fr_placing_best(q)->ranks_per_node,
+            a_node = q->ranks < most ? q->ranks : most;
     fr_text_addf(
         line,
         "export MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\n"

@@ -355,6 +355,33 @@ static void only_transformers(void **state) {
     emitted_free(e, &job);
 }
 
+/* torchrun starts as many ranks on every node: of any number of ranks as many as were priced, and it says where these sat otherwise. */
+static void torchrun_starts_all_ranks(void **state) {
+    (void)state;
+    for (int ranks = 1; ranks <= 40; ranks++) {
+        char dp[16], batch[32];
+        const struct emit_plan plan = {"dgx-h100", "llama-3-8b", {dp, batch}};
+        struct fr_job job;
+        struct fr_outcome out;
+        struct fr_text text = {0};
+        int nodes = 0, each = 0;
+        snprintf(dp, sizeof dp, "dp=%d", ranks);
+        snprintf(batch, sizeof batch, "global_batch=%d", 2 * ranks);
+        struct fr_emitted *e = emitted_of(&plan, &fr_emitter_torchtitan, &job, &out);
+        fr_emit_script(&text, e, NULL);
+        const char *line = strstr(fr_text_get(&text), "torchrun --nnodes");
+        assert_non_null(line);
+        assert_int_equal(
+            sscanf(line, "torchrun --nnodes %d --nproc-per-node %d", &nodes, &each), 2);
+        FR_TRUE(nodes * each == ranks && each <= 8, "%d ranks: %d on each of %d", ranks, each,
+                nodes);
+        assert_int_equal(strstr(fr_text_get(&text), "placement balanced") != NULL,
+                         ranks > 8 && ranks % 8 != 0);
+        fr_text_free(&text);
+        emitted_free(e, &job);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_key_is_told),        cmocka_unit_test(the_plans_vary_every_key),
@@ -363,6 +390,6 @@ int main(void) {
         cmocka_unit_test(what_the_host_holds),      cmocka_unit_test(what_graphs_hold),
         cmocka_unit_test(what_replicas_divide),     cmocka_unit_test(batches_add_up),
         cmocka_unit_test(what_a_search_tries),      cmocka_unit_test(only_transformers),
-    };
+        cmocka_unit_test(torchrun_starts_all_ranks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
