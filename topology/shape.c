@@ -127,6 +127,8 @@ static fr_status read_boxes(const struct fr_json *node, char *word[], int n,
         struct fr_level *level = &levels->level[l];
         int64_t inside = l ? level[-1].ranks : 1;
         *level = w ? *model_of(&old, word[w - 1], inside * count[w]) : old.level[old.count - 1];
+        if (level->ranks != inside * count[w] || level->segment % inside != 0)
+            level->segment = 0; /* it was of another box */
         level->ranks = inside * count[w];
         if (w) snprintf(level->name, sizeof level->name, "%s", word[w - 1]);
         /* An adapter serves ranks of one box only. */

@@ -241,6 +241,32 @@ static void refuses(void **state) {
     }
 }
 
+/* A segment is of a box of its size: another one is taken whole. */
+static void segments_are_of_their_boxes(void **state) {
+    static const struct {
+        const char *line;
+        int64_t takes; /* of an inner box, by a job of all */
+    } rows[] = {{"node:18 gpu:72", 64}, {"node:18 gpu:144", 144}, {"node:18 gpu:8", 8}};
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        struct fr_levels levels;
+        char text[512];
+        struct fr_error err = {0};
+        snprintf(
+            text, sizeof text,
+            "{\"levels\": [{\"name\": \"gpu\", \"ranks\": 72, \"segment\": 64, \"latency\": "
+            "\"1 us\", \"bandwidth\": \"1 GB/s\"}, {\"name\": \"system\", \"ranks\": 720, "
+            "\"latency\": \"1 us\", \"bandwidth\": \"1 GB/s\"}], \"topology\": \"%s\"}",
+            rows[k].line);
+        if (fr_test_levels(text, &levels, &err) != FR_OK)
+            fail_msg("%s: %s", err.where, err.detail);
+        const struct fr_levels own =
+            fr_levels_take(&levels, fr_levels_capacity(&levels), FR_UNITS_SEGMENTS);
+        FR_TRUE(own.level[0].ranks == rows[k].takes, "%s: %lld", rows[k].line,
+                (long long)own.level[0].ranks);
+    }
+}
+
 /* Where a job takes one or two of a node's four ranks, behind adapters of two, it has one behind each: its messages pass the
  * fabric as those of ranks 0 and 2. */
 static void segments_reach_their_ports(void **state) {
@@ -281,6 +307,7 @@ int main(void) {
                                        cmocka_unit_test(boxes_take_the_links_of_their_name),
                                        cmocka_unit_test(object_and_line_say_the_same),
                                        cmocka_unit_test(segments_reach_their_ports),
+                                       cmocka_unit_test(segments_are_of_their_boxes),
                                        cmocka_unit_test(refuses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
