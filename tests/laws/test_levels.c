@@ -72,6 +72,24 @@ static bool law_number(const char *preset, const char *first, int l,
     return true;
 }
 
+/* Changed and changed back, forms say what they said. */
+static void changed_back(const char *preset, const char *first, int l,
+                         const struct fr_level *level) {
+    char sets[2][96], value[48];
+    const char *both[] = {sets[0], sets[1], first, NULL};
+    for (int k = 0; k < 2; k++)
+        snprintf(sets[k], sizeof sets[k], "cluster.levels.%d.bandwidth=%s", l,
+                 fr_quantity_write(level->rate_B_per_s / (2 - k), FR_QUANTITY_RATE, value,
+                                   sizeof value));
+    struct fr_job job;
+    if (first) both[0] = first, both[1] = sets[0], both[2] = sets[1];
+    fr_test_job(preset, NULL, both, &job);
+    struct fr_link_ratio ratio = fr_level_changed(&job.cluster.levels, l);
+    FR_NEAR(ratio.per_byte, 1, 1e-12);
+    FR_NEAR(ratio.latency, 1, 1e-12);
+    fr_job_free(&job);
+}
+
 static void walk_levels(const char *preset, const char *first) {
     const char *sets[] = {first, NULL};
     struct law_why why;
@@ -81,6 +99,7 @@ static void walk_levels(const char *preset, const char *first) {
         const struct fr_level *level = &job.cluster.levels.level[l];
         int64_t inside = l > 0 ? level[-1].ranks : level->ranks;
         if (!law_number(preset, first, l, level, inside, &why)) fail_msg("%s", why.text);
+        changed_back(preset, first, l, level);
     }
     fr_job_free(&job);
 }
