@@ -29,6 +29,8 @@ static const char *const plans[][8] = {
     {"method=grid", "tp=1", "dp=16", "global_batch=32"},
     {"method=grid", "tp=16", "dp=1", "global_batch=32"},
     {"method=grid", "tp=3", "dp=2", "global_batch=32"},
+    {"method=grid", "tp=1", "dp=12", "global_batch=24"}, /* nodes of 8 and 4 */
+    {"method=grid", "tp=2", "dp=6", "global_batch=24"},  /* of 8 + 4, and of 4 + 2 at once */
     {"method=tensor", "tp=2", "dp=4", "global_batch=32", "compression.gradient.stages=1",
      "compression.gradient.rank=8", "model.layers=2"},
     {"method=tensor", "tp=4", "dp=4", "global_batch=32", "placement=round-robin",
