@@ -168,7 +168,7 @@ fr_status fr_axes_load(const struct fr_method *method, const struct fr_axis_sett
                             "model.layers=4",
                             "model.gradient_dtype=fp32",
                             "model.defaults=2019",
-                            "cluster.device.host_launch=20 us"}; /* hides little */
+                            "cluster.device.host_launch=10 us"}; /* hides little */
     const struct fr_axis_setting *const axes[] = {a, b};
     struct fr_job_names names = {.cluster = "dgx-b300",
                                  .model = model ? model : fr_axes_model(a, b),

@@ -31,6 +31,9 @@ struct fr_asked {
 fr_status fr_app_runs(const struct fr_args *args, struct fr_asked *asked, struct fr_job *job,
                       struct fr_runs *runs, struct fr_error *err);
 
+/** What completed rows that leave keys open, a line each way: the first three, then how many more. */
+void fr_runs_print_assumed(const struct fr_runs *runs, struct fr_text *text);
+
 /** No row of the files read can be used: the reasons, in one sentence.  @return FR_ERR_INPUT. */
 fr_status fr_runs_none(const struct fr_runs *runs, const char *first, struct fr_error *err);
 

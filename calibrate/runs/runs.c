@@ -232,21 +232,3 @@ void fr_runs_print_skipped(const struct fr_runs *runs, struct fr_text *text) {
         fr_text_addf(text, "%d row%s a cluster of its own, which --cluster replaces\n",
                      runs->replaced, runs->replaced == 1 ? " names" : "s name");
 }
-
-void fr_runs_print_assumed(const struct fr_runs *runs, struct fr_text *text) {
-    enum { SHOWN = 3 };
-    int different = 0;
-    for (int i = 0; i < runs->count; i++) {
-        const char *assumed = runs->items[i].assumed;
-        int rows = 0, k = 0;
-        while (strcmp(runs->items[k].assumed, assumed) != 0) k++;
-        if (!*assumed || k < i || ++different > SHOWN) continue;
-        for (; k < runs->count; k++) rows += strcmp(runs->items[k].assumed, assumed) == 0;
-        fr_text_addf(text,
-                     "%d row%s leave%s keys of the plan open, completed as by predict: %s\n",
-                     rows, rows == 1 ? "" : "s", rows == 1 ? "s" : "", assumed);
-    }
-    if (different > SHOWN)
-        fr_text_addf(text, "and %d other ways of completing rows (--json: assumed)\n",
-                     different - SHOWN);
-}

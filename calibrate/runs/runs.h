@@ -205,9 +205,6 @@ void fr_runs_write(const struct fr_runs *runs, struct fr_text *text);
 /** One line a reason: "12 rows left out: missing micro-batch". */
 void fr_runs_print_skipped(const struct fr_runs *runs, struct fr_text *text);
 
-/** What completed rows that leave keys open, a line each way: the first three, then how many more. */
-void fr_runs_print_assumed(const struct fr_runs *runs, struct fr_text *text);
-
 /* ---- for readers ------------------------------------------------------------------------- */
 
 /** Cell of a column, "" where there is no such column. */

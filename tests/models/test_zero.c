@@ -10,7 +10,8 @@
 #include "tests/pipeline.h"
 
 #define MIXTRAL                                                                                \
-    "model.dtype=bf16", "attention=flash", "micro_batch=1", "cluster.device.memory=1e6 GB"
+    "model.dtype=bf16", "model.gradient_dtype=fp32", "attention=flash", "micro_batch=1",       \
+        "cluster.device.memory=1e6 GB"
 /* Its numbers: 32 layers, h 4096, 32 heads of 128, 8 key-value heads, 8 experts of 14336, two of
  * them a token, 4096 tokens, 32000 words. */
 enum { L = 32, H = 4096, KV = 1024, E = 8, F = 14336, S = 4096, V = 32000 };
@@ -47,7 +48,7 @@ static void state_of(const struct mesh *mesh, int zero, double sum_B[FR_MEMORY_C
     snprintf(text[4], 64, "ep=%d", mesh->ep), snprintf(text[5], 64, "zero=%d", zero);
     snprintf(text[6], 64, "global_batch=%d", mesh->dp);
     snprintf(text[7], 64, mesh->etp ? "etp=%d" : "chunks=1", mesh->etp);
-    if (mesh->etp) sets[3] = "sequence_parallel=true";
+    if (mesh->etp) sets[4] = "sequence_parallel=true";
     fr_test_pipeline("dgx-h100", "mixtral-8x7b", sets, &job, &p);
     for (int k = 0; k < FR_MEMORY_COUNT; k++) sum_B[k] = 0;
     for (int i = 0; i < mesh->pp; i++) {
@@ -92,9 +93,16 @@ static void mixtral_by_hand(void **state) {
     struct fr_outcome out = outcome("dgx-h100", "mixtral-8x7b", sets);
     FR_NEAR(out.memory_B[FR_MEMORY_OPTIMIZER],
             12 * (experts + attention + routers + words + norms) / 8, 1e-12);
-    const char *three[] = {
-        "model.dtype=bf16", "attention=flash", "micro_batch=1",  "dp=8", "ep=8",
-        "global_batch=8",   "zero=3",          "recompute=full", NULL};
+    const char *three[] = {"model.dtype=bf16",
+                           "model.gradient_dtype=fp32",
+                           "attention=flash",
+                           "micro_batch=1",
+                           "dp=8",
+                           "ep=8",
+                           "global_batch=8",
+                           "zero=3",
+                           "recompute=full",
+                           NULL};
     out = outcome("dgx-h100", "mixtral-8x7b", three);
     assert_true(out.reasons == FR_BECAUSE(FR_REASON_MEMORY));
 }
