@@ -163,9 +163,12 @@ static void bad_sizes_are_refused(void **state) {
     (void)state;
     char line[400], path[] = "/tmp/forerun-validate-XXXXXX";
     close(mkstemp(path));
-    snprintf(line, sizeof line, OWN "--vary ghost=64 --samples %s", path);
+    static const char phantom[] =
+        "forerun validate --cluster frontier --ranks 2 --visit 0.01 --app phantom";
+    snprintf(line, sizeof line, "%s --vary ghost=64 --vary model.width=64 --samples %s",
+             phantom, path);
     fr_test_expect(line, 3, NULL, "is not below (n/p)(1 - 1/p)");
-    snprintf(line, sizeof line, OWN "--set model.width=65 --vary model.width=65 --samples %s",
+    snprintf(line, sizeof line, "%s --vary ghost=4 --vary model.width=65 --samples %s", phantom,
              path);
     fr_test_expect(line, 3, NULL, "does not divide a layer's");
     snprintf(line, sizeof line,
