@@ -100,11 +100,21 @@ function(fr_optimize source)
   endif()
 endfunction()
 
+# Where a program finds its libraries is the same in the build tree and installed: absolute folders that
+# its links name.  CMake would end a path that it means to replace in an empty item, which the loader
+# takes for the working folder (tests/repo/runpath.sh).
+function(fr_runpath name)
+  if(FR_LIBRARY_KIND STREQUAL "STATIC") # else programs also find our own in the build tree
+    set_target_properties(${name} PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH_USE_LINK_PATH ON)
+  endif()
+endfunction()
+
 function(fr_program name main)
   cmake_parse_arguments(P "" "" "LINK" ${ARGN})
   add_executable(${name} ${CMAKE_SOURCE_DIR}/${main})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
   target_link_libraries(${name} PRIVATE fr_flags ${P_LINK})
+  fr_runpath(${name})
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 

@@ -40,6 +40,7 @@ target_include_directories(forerun-smpi SYSTEM BEFORE PRIVATE ${SMPI_INCLUDE}/sm
 target_link_options(forerun-smpi PRIVATE -Wl,-z,defs)
 target_link_libraries(forerun-smpi PRIVATE fr_flags PkgConfig::SIMGRID PkgConfig::BLAS
                       PkgConfig::HWLOC PkgConfig::JANSSON PkgConfig::GSL Threads::Threads m)
+fr_runpath(forerun-smpi)
 # Started by its name, through smpirun, as a program is.
 install(TARGETS forerun-smpi LIBRARY DESTINATION ${CMAKE_INSTALL_BINDIR}
         PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
