@@ -166,7 +166,7 @@ FR_PLAN_KEY(bucket, "bucket", SIZE(1, 1e15), FIELD(bucket_size_B), " of %s", CHA
             NEED(REDUCED) | NEED(OVERLAP) | NEED(BUCKETS), NULL, "most bytes of such a bucket")
 FR_PLAN_KEY(
     dispatch_ranks, "dispatch_ranks", INTEGER(0, FR_RANKS_MAX), FIELD(dispatch_ranks),
-    ", one copy a %s", CHANGED, NEED(EXPERTS) | NEED(SHARED), "a copy for each expert",
+    ", one copy for %s rank(s)", CHANGED, NEED(EXPERTS) | NEED(SHARED), "a copy for each expert",
     "how many neighbours of ep get a token once and pass it on among themselves, such as "
     "the ranks of a node (DeepEP); 1: each rank once; 0: each expert")
 FR_PLAN_KEY(overlap_experts, "overlap_experts", BOOL(), FIELD(overlap_experts),

@@ -25,15 +25,14 @@ leave() {
 trap leave EXIT
 trap 'exit 130' INT TERM HUP
 
-# This machine's own mirror where it is a Debian 12, with what apt has been told of proxies and keys.
-mirror=http://deb.debian.org/debian
+# This machine's own mirror where it is a Debian 12, with what apt has been told of proxies and keys; else debootstrap's.
 if grep -q '^VERSION_CODENAME=bookworm' /etc/os-release && grep -q '^ID=debian' /etc/os-release; then
   own=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null |
     sed -nE 's/^URIs: *([^ ]+).*/\1/p; s/^deb +(\[[^]]*\] +)?([^ ]+).*/\2/p' | sed 1q)
 else
   own=
 fi
-debootstrap --variant=minbase --include=ca-certificates,git bookworm "$bare" "${own:-$mirror}" >"$log" 2>&1 || {
+debootstrap --variant=minbase --include=ca-certificates,git bookworm "$bare" ${own:+"$own"} >"$log" 2>&1 || {
   tail -n 5 "$log"
   exit 1
 }
