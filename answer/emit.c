@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/escape.h"
+#include "base/script/script.h"
 #include "base/units.h"
 #include "models/outcome/report.h"
 #include "models/price/seats.h"
@@ -43,6 +43,11 @@ void fr_emit_option(struct fr_emitted *e, const char *name, const char *fmt, ...
     va_start(args, fmt);
     add(e, name, fmt, args);
     va_end(args);
+}
+
+void fr_emit_variable(struct fr_emitted *e, const char *name, const char *variable) {
+    fr_emit_option(e, name, "%s", variable);
+    e->line[e->n - 1].expands = true;
 }
 
 void fr_emit_remark(struct fr_emitted *e, const char *fmt, ...) {
@@ -238,23 +243,25 @@ fr_status fr_emit(const struct fr_emitter *to, const struct fr_job *job,
 /* ---- the script ------------------------------------------------------------------------------ */
 
 static void head(struct fr_text *text, const struct fr_emitted *e) {
-    char plan[FR_PLAN_LINE], time[40], low[40], high[40];
+    char plan[FR_PLAN_LINE], time[40], low[40], high[40], range[96] = "";
     const struct fr_outcome *out = e->out;
-    fr_text_addf(text, "# %s on %" PRId64 " ranks\n",
-                 fr_report_outcome_line(out, plan, sizeof plan), out->ranks);
-    fr_text_addf(text, "# predicted %s an iteration",
-                 fr_quantity_format(out->time_s, FR_QUANTITY_TIME, time, sizeof time));
+    fr_script_comment(text, "%s on %" PRId64 " ranks",
+                      fr_report_outcome_line(out, plan, sizeof plan), out->ranks);
     if (out->high_s > 0)
-        fr_text_addf(text, " (%s to %s)",
-                     fr_quantity_format(out->low_s, FR_QUANTITY_TIME, low, sizeof low),
-                     fr_quantity_format(out->high_s, FR_QUANTITY_TIME, high, sizeof high));
-    fr_text_addf(text, ", forerun %s\n", FR_VERSION);
-    if (e->to) fr_text_addf(text, "# %s; options of %s\n", e->to->framework, e->to->version);
+        snprintf(range, sizeof range, " (%s to %s)",
+                 fr_quantity_format(out->low_s, FR_QUANTITY_TIME, low, sizeof low),
+                 fr_quantity_format(out->high_s, FR_QUANTITY_TIME, high, sizeof high));
+    fr_script_comment(text, "predicted %s an iteration%s, forerun %s",
+                      fr_quantity_format(out->time_s, FR_QUANTITY_TIME, time, sizeof time),
+                      range, FR_VERSION);
+    if (e->to) fr_script_comment(text, "%s; options of %s", e->to->framework, e->to->version);
     for (int i = 0; i < FR_REASON_COUNT; i++)
         if (out->reasons & FR_BECAUSE(i)) {
-            fr_text_addf(text, "# IT CANNOT RUN: ");
-            fr_report_reason(e->job, out, i, text);
-            fr_text_addf(text, "\n");
+            struct fr_text reason = {0};
+            fr_report_reason(e->job, out, i, &reason);
+            fr_script_comment(text, "IT CANNOT RUN: %s", fr_text_get(&reason));
+            text->failed = text->failed || reason.failed;
+            fr_text_free(&reason);
         }
 }
 
@@ -264,30 +271,41 @@ static void sentences(struct fr_text *text, const struct fr_emitted *e, bool lac
     for (int i = 0; i < e->n; i++) {
         const struct fr_emit_line *line = &e->line[i];
         if (line->name[0] || line->lacks != lacks) continue;
-        if (!any) fr_text_addf(text, "# %s\n", title);
+        if (!any) fr_script_comment(text, "%s", title);
         any = true;
-        fr_text_addf(text, "#   %s: %s\n", line->about, line->text);
+        fr_script_comment(text, "  %s: %s", line->about, line->text);
     }
 }
 
-/* A word for the shell: what it would read otherwise stands in quotes, but for a variable of ours. */
-static const char *quote(const char *value) {
-    if (strchr(value, '$')) return "\"";
-    return strpbrk(value, "|*?()[]{}<>;&' \t") ? "'" : "";
+/* "--option value" or "field=value". */
+static void option(struct fr_text *text, const struct fr_emit_line *line) {
+    bool dashes = line->name[0] == '-';
+    fr_script_word(text, FR_SCRIPT_BASH, line->name);
+    if (!line->text[0]) return;
+    fr_script_piece(text, dashes ? " " : "=");
+    if (!line->expands) {
+        fr_script_word(text, FR_SCRIPT_BASH, line->text);
+        return;
+    }
+    fr_script_piece(text, "\"");
+    fr_script_piece(text, line->text);
+    fr_script_piece(text, "\"");
 }
 
-void fr_emit_array(const struct fr_emitted *e, const char *name, struct fr_text *text) {
-    fr_text_addf(text, "%s=(\n", name);
+void fr_emit_array(const struct fr_emitted *e, const char *array, struct fr_text *text) {
+    enum { COMMENTS = 59 }; /* their column */
+    fr_script_piece(text, array);
+    fr_script_piece(text, "=(\n");
     for (int i = 0; i < e->n; i++) {
-        const struct fr_emit_line *line = &e->line[i];
-        char words[sizeof line->name + sizeof line->text + 4];
-        const char *mark = quote(line->text), *between = line->name[0] == '-' ? " " : "=";
-        if (!line->name[0]) continue;
-        snprintf(words, sizeof words, "%s%s%s%s%s", line->name, line->text[0] ? between : "",
-                 mark, line->text, mark);
-        fr_text_addf(text, "  %-56s # %s\n", words, line->about);
+        size_t from = text->length;
+        if (!e->line[i].name[0]) continue;
+        fr_script_piece(text, "  ");
+        option(text, &e->line[i]);
+        do fr_script_piece(text, " ");
+        while (text->length - from < COMMENTS && !text->failed);
+        fr_script_comment(text, "%s", e->line[i].about);
     }
-    fr_text_addf(text, ")\n");
+    fr_script_piece(text, ")\n");
 }
 
 static void torchrun(struct fr_text *text, const struct fr_emitted *e) {
@@ -298,10 +316,10 @@ static void torchrun(struct fr_text *text, const struct fr_emitted *e) {
         const struct fr_levels equal =
             fr_levels_take(&e->job->cluster.levels, e->out->ranks, FR_UNITS_EQUAL);
         int64_t last = e->out->ranks % a_node;
-        fr_text_addf(
+        fr_script_comment(
             text,
-            "# torchrun starts as many ranks on every node; priced were nodes of %" PRId64
-            ", the last of %" PRId64 ": placement balanced prices what follows\n",
+            "torchrun starts as many ranks on every node; priced were nodes of %" PRId64
+            ", the last of %" PRId64 ": placement balanced prices what follows",
             a_node, last);
         a_node = equal.level[fr_levels_node(&equal)].ranks;
     }
@@ -314,22 +332,20 @@ static void torchrun(struct fr_text *text, const struct fr_emitted *e) {
 
 void fr_emit_script(struct fr_text *text, const struct fr_emitted *e,
                     const struct fr_emit_launch *launch) {
-    struct fr_text plain = {0};
-    if (launch) fr_text_addf(text, "%s", launch->head);
-    head(&plain, e);
+    if (launch) fr_script_piece(text, launch->head);
+    head(text, e);
     if (e->to) {
-        sentences(&plain, e, true, "NOT WHAT WAS PRICED, for want of an option");
-        sentences(&plain, e, false, "without an option");
+        sentences(text, e, true, "NOT WHAT WAS PRICED, for want of an option");
+        sentences(text, e, false, "without an option");
+        e->to->write(e, text);
     }
-    fr_escape_terminal(text, fr_text_get(&plain), strlen(fr_text_get(&plain)));
-    text->failed = text->failed || plain.failed;
-    fr_text_free(&plain);
-    if (e->to) e->to->write(e, text);
-    if (launch)
-        fr_text_addf(text, "%s  %s", launch->line, e->to ? "python -u " : "");
-    else
+    if (launch) {
+        fr_script_piece(text, launch->line);
+        fr_script_piece(text, e->to ? "  python -u " : "  ");
+    } else
         torchrun(text, e);
-    fr_text_addf(text, "%s\"$@\"\n", e->to ? e->to->program : "");
+    if (e->to) fr_script_piece(text, e->to->program);
+    fr_script_piece(text, "\"$@\"\n");
 }
 
 void fr_emit_put(struct fr_json_writer *w, const struct fr_emitted *e) {

@@ -24,6 +24,7 @@ struct fr_emit_line {
     char name[96];     /**< of the option, as the framework spells it; "": a sentence */
     char text[2048];   /**< its value ("": a switch), or the sentence */
     bool lacks;        /**< the plan asks for what the framework cannot do */
+    bool expands;      /**< the value is a variable of ours, which the shell reads */
 };
 
 struct fr_emitter;
@@ -90,6 +91,8 @@ fr_status fr_emit(const struct fr_emitter *to, const struct fr_job *job,
 __attribute__((format(printf, 3, 4)))
 #endif
 void fr_emit_option(struct fr_emitted *e, const char *name, const char *fmt, ...);
+/** An option whose value the script's reader gives: "${NAME:?what it is}", @p variable being our own words. */
+void fr_emit_variable(struct fr_emitted *e, const char *name, const char *variable);
 /** There is no option, and why nothing is lost. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
@@ -116,7 +119,7 @@ int64_t fr_emit_bucket(const struct fr_emitted *e);
  *  say.  @return false where the plan asks for none, or, and the lack is said, has stages or recomputes */
 bool fr_emit_offloaded_layers(struct fr_emitted *e, int64_t *layers);
 /** An array of bash: "name=(", a line "--option value  # key" each (a field without dashes "a.b=value"). */
-void fr_emit_array(const struct fr_emitted *e, const char *name, struct fr_text *text);
+void fr_emit_array(const struct fr_emitted *e, const char *array, struct fr_text *text);
 
 /* ---- what is printed ------------------------------------------------------------------------ */
 

@@ -5,22 +5,22 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/script/script.h"
 
 static const char sbatch[] = "sbatch";
 
 static fr_status unknown(const char *word, struct fr_error *err) {
     const char *known[16] = {sbatch};
-    struct fr_text list = {0};
-    fr_text_addf(&list, "%s", sbatch);
+    char list[256];
+    size_t used = 0;
+    fr_line_addf(list, sizeof list, &used, "%s", sbatch);
     for (int i = 0; fr_emitters[i] && i < 14; i++) {
         known[i + 1] = fr_emitters[i]->name;
-        fr_text_addf(&list, ", %s", fr_emitters[i]->name);
+        fr_line_addf(list, sizeof list, &used, ", %s", fr_emitters[i]->name);
     }
     const char *near = fr_suggest(word, known);
     fr_fail(err, FR_ERR_USAGE, "--emit", "unknown \"%.40s\"%s%s%s; known: %s", word,
-            near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "",
-            fr_text_get(&list));
-    fr_text_free(&list);
+            near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "", list);
     return FR_ERR_USAGE;
 }
 
@@ -88,9 +88,9 @@ static fr_status scripts(const struct fr_app_emit *emit, const struct fr_job *jo
                          const struct fr_outcome *const *plans, size_t n, struct fr_emitted *e,
                          struct fr_text *text, struct fr_error *err) {
     fr_text_addf(text, "#!/bin/bash\n");
-    if (emit->able) fr_text_addf(text, "# of what %s can run the best\n", emit->to->framework);
+    if (emit->able) fr_script_comment(text, "of what %s can run the best", emit->to->framework);
     if (n == 1) return one(emit, job, plans[0], NULL, text, e, err);
-    fr_text_addf(text, "# one plan of %zu: FORERUN_PLAN=2 bash ...\n", n);
+    fr_script_comment(text, "one plan of %zu: FORERUN_PLAN=2 bash ...", n);
     fr_text_addf(text, "case ${FORERUN_PLAN:-1} in\n");
     for (size_t i = 0; i < n; i++) {
         fr_text_addf(text, "%zu)\n", i + 1);

@@ -292,7 +292,7 @@ static void hybrid(struct fr_emitted *e) {
     for (int64_t i = 0; i < t->layers; i++)
         fr_text_addf(&letters, "%c", t->pattern[(size_t)i % n]);
     fr_emit_option(e, "--is-hybrid-model", "%s", "");
-    fr_emit_option(e, "--hybrid-override-pattern", "\"%s\"", fr_text_get(&letters));
+    fr_emit_option(e, "--hybrid-override-pattern", "%s", fr_text_get(&letters));
     fr_text_free(&letters);
     if (t->ssm_heads > 0) {
         fr_emit_option(e, "--mamba-num-heads", "%" PRId64, t->ssm_heads);

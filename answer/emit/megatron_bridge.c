@@ -230,7 +230,7 @@ static void gpu(struct fr_emitted *e) {
             field(e, "--gpu", known[i]);
             return;
         }
-    field(e, "--gpu", "${GPU:?the scripts know h100, b200, b300, gb200, gb300}");
+    fr_emit_variable(e, "--gpu", "${GPU:?the scripts know h100, b200, b300, gb200, gb300}");
 }
 
 static void rest(struct fr_emitted *e) {
@@ -240,8 +240,8 @@ static void rest(struct fr_emitted *e) {
     fr_emit_option(e, "--num_gpus", "%" PRId64, e->out->ranks);
     gpu(e);
     e->about = "model";
-    field(e, "--model_family_name", "${FAMILY:?of a recipe, such as llama}");
-    field(e, "--model_recipe_name", "${RECIPE:?such as llama31_405b}");
+    fr_emit_variable(e, "--model_family_name", "${FAMILY:?of a recipe, such as llama}");
+    fr_emit_variable(e, "--model_recipe_name", "${RECIPE:?such as llama31_405b}");
     fr_emit_option(e, "--seq_length", "%" PRId64, t->sequence);
     fr_emit_option(e, "--num_layers", "%" PRId64, t->layers);
     fr_emit_option(e, "--hidden_size", "%" PRId64, t->hidden);

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/script/script.h"
+
 static int64_t node_of(const struct fr_launch_lines *l, int64_t rank) {
     return l->slot[rank] / l->ranks_per_node;
 }
@@ -37,7 +39,7 @@ static void hostfile(const struct fr_launch_lines *l, struct fr_text *text) {
                        "export SLURM_HOSTFILE=$PWD/hostfile.$SLURM_JOB_ID\n"
                        "for node in");
     for (int64_t r = 0; r < l->ranks; r++)
-        fr_text_addf(text, "%s%" PRId64, r % 32 ? " " : " \\\n  ", node_of(l, r));
+        fr_text_addf(text, r % 32 ? " %" PRId64 : " \\\n  %" PRId64, node_of(l, r));
     fr_text_addf(text, "; do\n  echo \"${hosts[$node]}\"\ndone > \"$SLURM_HOSTFILE\"\n");
 }
 
@@ -46,18 +48,19 @@ void fr_launch_slurm(const struct fr_launch_lines *l, struct fr_text *text) {
     int64_t per_node = l->ranks < l->ranks_per_node ? l->ranks : l->ranks_per_node;
     char how[40];
     distribution(l, how, sizeof how);
+    fr_script_comment(text, "%s; placement %s", l->what, l->name);
     fr_text_addf(text,
-                 "# %s; placement %s\n#SBATCH --nodes=%" PRId64 "\n#SBATCH --ntasks=%" PRId64
-                 "\n#SBATCH --ntasks-per-node=%" PRId64 "\n#SBATCH --distribution=%s\n",
-                 l->what, l->name, nodes, l->ranks, per_node, how);
+                 "#SBATCH --nodes=%" PRId64 "\n#SBATCH --ntasks=%" PRId64
+                 "\n#SBATCH --ntasks-per-node=%" PRId64 "\n#SBATCH --distribution=",
+                 nodes, l->ranks, per_node);
+    fr_script_word(text, FR_SCRIPT_BASH, how);
+    fr_script_piece(text, "\n");
     if (how[0] == 'a') hostfile(l, text);
 }
 
 void fr_launch_rankfile(const struct fr_launch_lines *l, struct fr_text *text) {
-    fr_text_addf(text,
-                 "# %s; placement %s\n# mpirun --rankfile FILE; nodes in the order of the "
-                 "allocation\n",
-                 l->what, l->name);
+    fr_script_comment(text, "%s; placement %s", l->what, l->name);
+    fr_script_comment(text, "mpirun --rankfile FILE; nodes in the order of the allocation");
     for (int64_t r = 0; r < l->ranks; r++)
         fr_text_addf(text, "rank %" PRId64 "=+n%" PRId64 " slot=%" PRId64 "\n", r,
                      node_of(l, r), l->slot[r] % l->ranks_per_node);
