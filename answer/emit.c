@@ -94,13 +94,22 @@ static bool states_all(const struct fr_job *job) {
     return stated >= FR_PLAN_KEYS - 4;
 }
 
-bool fr_emit_bucket_chosen(const struct fr_emitted *e) {
+/* Is the size of buckets another than the default, or stated by a plan that does not state every key, as plans that
+ * forerun prints do? */
+static bool bucket_chosen(const struct fr_emitted *e) {
     if (e->plan.bucket_size_B != fr_plan_default().bucket_size_B) return true;
     return fr_job_plan_says(e->job, "bucket") && !states_all(e->job);
 }
 
-int64_t fr_emit_bucket(const struct fr_emitted *e) {
-    return (int64_t)(e->plan.bucket_size_B / fr_dtype_size_B(e->job->workload.gradient_dtype));
+void fr_emit_bucket(struct fr_emitted *e, bool used, const char *name) {
+    double value_B = fr_dtype_size_B(e->job->workload.gradient_dtype);
+    if (!used)
+        fr_emit_remark(e, "nothing goes in buckets of a stated size");
+    else if (bucket_chosen(e))
+        fr_emit_option(e, name, "%" PRId64, (int64_t)(e->plan.bucket_size_B / value_B));
+    else
+        fr_emit_remark(e, "of its own size, as nobody chose one; %.0f MiB were priced",
+                       e->plan.bucket_size_B / (1 << 20));
 }
 
 bool fr_emit_offloaded_layers(struct fr_emitted *e, int64_t *layers) {

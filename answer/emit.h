@@ -110,11 +110,9 @@ int64_t fr_emit_micro_batches(const struct fr_emitted *e);
 int64_t fr_emit_layers(const struct fr_emitted *e, int64_t i);
 /** Have all virtual stages as many? */
 bool fr_emit_layers_equal(const struct fr_emitted *e);
-/** Did anybody choose the size of buckets: is it another than the default, or stated by a plan that does not just state
- *  every key, as those that forerun prints do? */
-bool fr_emit_bucket_chosen(const struct fr_emitted *e);
-/** Gradients of a bucket, in values. */
-int64_t fr_emit_bucket(const struct fr_emitted *e);
+/** Option @p name with the gradients of a bucket, in values, where somebody chose its size; else a remark.
+ *  @param used  whether this plan reduces gradients in buckets of a stated size */
+void fr_emit_bucket(struct fr_emitted *e, bool used, const char *name);
 /** Layers whose activations Megatron's trainers send to the host: all but the last where the plan does not
  *  say.  @return false where the plan asks for none, or, and the lack is said, has stages or recomputes */
 bool fr_emit_offloaded_layers(struct fr_emitted *e, int64_t *layers);

@@ -20,7 +20,7 @@ static bool says(const struct fr_mine *mine, const char *key) {
     return fr_json_present(&member);
 }
 
-/* What the ranks and the job say of the plan: replicas, and the batch. */
+/* Stages, replicas and the batch of the plan, as the ranks and the job state them. */
 static fr_status take_rest(const struct fr_job *job, int64_t ranks, struct fr_mine *mine,
                            struct fr_error *err) {
     struct fr_plan *plan = &mine->plan;

@@ -23,7 +23,7 @@ static bool fits(int64_t ranks, int64_t batch) {
     return common(batch, ranks) == (batch < ranks ? batch : ranks);
 }
 
-/* Of nodes whole ones, or a part that leaves equal ones. */
+/* The ranks fill whole nodes, or an even part of one. */
 static bool fills(int64_t ranks, int64_t node) {
     return ranks > node ? ranks % node == 0 : node % ranks == 0;
 }
@@ -45,7 +45,7 @@ int64_t fr_nearby_batch(int64_t ranks, int64_t batch) {
     return up - batch <= batch - down ? up : down;
 }
 
-/* What a sample costs, of what was ranked: seconds of a rank, or joules. */
+/* Cost of a sample in the quantity that was ranked: seconds of a rank, or joules. */
 static double of_sample(const struct fr_searched *r, const struct fr_outcome *out,
                         int64_t batch) {
     double samples = (double)batch;
@@ -106,7 +106,7 @@ static fr_status try(const char *key, int64_t value, int64_t ranks, int64_t batc
     if (batch != fr_job_batch(&r->job, &r->job.plan)) sets[changed.n_sets++] = set;
     status = search_other(r, count, vary, n_vary, &changed, other, &ignored);
     if (status == FR_OK) keep(other, key, value, batch, r);
-    /* What the change does not go with is no advice. */
+    /* A change that the other keys do not allow is no advice. */
     status = status == FR_ERR_NOMEM ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory") : FR_OK;
 done:
     if (other) fr_searched_free(other);

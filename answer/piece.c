@@ -53,7 +53,7 @@ void fr_product_interval(struct fr_cluster *cluster, fr_dtype dtype,
         *at = value;
         if (!(fabs(slope) > 0)) continue;
         stated = stated || fr_interval_stated(cluster, j, dtype) > 0;
-        /* What a calibration measured its own products hold: the prior is not of it. */
+        /* A calibration measured its own products, so the prior does not apply. */
         bool known = c->held_out > 0 && !(fr_interval_stated(cluster, j, dtype) > 0);
         if (!known) width = hypot(width, slope * fr_interval_width(cluster, j, dtype));
     }

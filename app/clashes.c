@@ -35,7 +35,7 @@ static bool key_of(const char *option, const char *text, struct given *g) {
     return true;
 }
 
-/* What an option says of a key, if it does: also those whose value is that of a key (app/load.h). */
+/* The key and value that an option states, if any, also where the option stands for a key (app/load.h). */
 static bool given_at(const struct fr_args *args, int i, struct given *g) {
     const char *option = args->option[i]->name, *value = args->value[i];
     if (strcmp(option, "set") == 0 || strcmp(option, "fix") == 0 || strcmp(option, "vary") == 0)

@@ -14,7 +14,7 @@ static const struct fr_option *find(const struct fr_option *options, const char 
     return NULL;
 }
 
-/* What others call an option of ours, where the verb has it. */
+/* An option of ours by the name that other tools give it, where the verb has it. */
 static const char *usual(const char *name, const char *const *known) {
     static const char *const names[][2] = {{"gpus", "ranks"},       {"nodes", "ranks"},
                                            {"devices", "ranks"},    {"world-size", "ranks"},

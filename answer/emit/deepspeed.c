@@ -99,14 +99,8 @@ static void overlap(struct fr_emitted *e) {
 }
 
 static void bucket(struct fr_emitted *e) {
-    if (!(e->plan.zero > 0 && e->plan.overlap))
-        fr_emit_remark(e, "nothing goes in buckets of a stated size");
-    else if (fr_emit_bucket_chosen(e))
-        fr_emit_option(e, "zero_optimization.reduce_bucket_size", "%" PRId64,
-                       fr_emit_bucket(e));
-    else
-        fr_emit_remark(e, "of its own size, as nobody chose one; %.0f MiB were priced",
-                       e->plan.bucket_size_B / (1 << 20));
+    fr_emit_bucket(e, e->plan.zero > 0 && e->plan.overlap,
+                   "zero_optimization.reduce_bucket_size");
 }
 
 static void accumulation(struct fr_emitted *e) {

@@ -155,13 +155,7 @@ static void graphs(struct fr_emitted *e) {
 }
 
 static void bucket(struct fr_emitted *e) {
-    if (!(e->plan.overlap && e->plan.zero < 2))
-        fr_emit_remark(e, "nothing goes in buckets of a stated size");
-    else if (fr_emit_bucket_chosen(e))
-        fr_emit_option(e, "ddp.bucket_size", "%" PRId64, fr_emit_bucket(e));
-    else
-        fr_emit_remark(e, "of its own size, as nobody chose one; %.0f MiB were priced",
-                       e->plan.bucket_size_B / (1 << 20));
+    fr_emit_bucket(e, e->plan.overlap && e->plan.zero < 2, "ddp.bucket_size");
 }
 
 static void dispatch(struct fr_emitted *e) {

@@ -38,7 +38,7 @@ static fr_status refuse(struct fr_placing *q, struct fr_error *err) {
     return FR_ERR_INFEASIBLE;
 }
 
-/* A plan that cannot be priced anywhere has no best seats. */
+/* A plan that cannot be priced anywhere has no best placement. */
 static fr_status check_priced(struct fr_placing *q, struct fr_error *err) {
     struct fr_plan plan = q->plan;
     plan.placement = fr_placement_default();

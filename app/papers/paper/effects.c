@@ -126,17 +126,14 @@ static void keep(const struct source *x, struct fr_table_set *set) {
 
 static fr_status read(const struct source *x, struct said *s, struct fr_error *err) {
     struct fr_table_set set = {0};
-    struct fr_cluster cluster = {0};
     fr_status status = fr_table_read(x->file, &set, err);
-    if (status == FR_OK) status = fr_table_cluster(x->preset, &cluster, err);
-    if (status == FR_OK) {
-        keep(x, &set);
-        const struct fr_cluster *own = set.n ? set.use[0]->cluster : NULL;
-        status = fr_evidence_make(own ? own : &cluster, set.use, set.n, &s->evidence, err);
+    if (status == FR_OK) keep(x, &set);
+    if (status == FR_OK && set.n > 0) {
+        const struct fr_cluster *cluster = set.use[0]->cluster; /* each source has one */
+        status = fr_evidence_make(cluster, set.use, set.n, &s->evidence, err);
         if (status == FR_ERR_INPUT) status = FR_OK; /* none can be priced: it says nothing */
     }
     fr_table_free(&set);
-    fr_cluster_free(&cluster);
     return status;
 }
 

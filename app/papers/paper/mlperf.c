@@ -21,6 +21,7 @@
 #include "base/alloc.h"
 #include "base/parallel.h"
 #include "calibrate/runs/interval.h"
+#include "calibrate/runs/row/machine.h"
 
 static const struct fr_table_limits blind_limits = {.mean = 0.06, FR_TABLE_COVERED};
 static const struct fr_table_limits covered_limits = {FR_TABLE_COVERED};
@@ -199,7 +200,7 @@ static fr_status add_part(struct fr_reproduction *r, const struct part *p,
     const struct fr_table_of of = {p->runs, p->alone_s, p->n, p->command};
     if (p->n == 0) return FR_OK;
     for (int i = 0; i < p->n; i++) add_run(r, p, i);
-    for (int i = 0; fr_mlperf_machine(i); i++) add_machine(r, p, fr_mlperf_machine(i));
+    for (int i = 0; fr_machine_preset(i); i++) add_machine(r, p, fr_machine_preset(i));
     return fr_table_add(r, p->name, p->procedure, &of, p->scored, p->n, p->limits, NULL, err);
 }
 
@@ -224,9 +225,9 @@ static fr_status make(struct fr_reproduction *r, const char *file, struct study 
         fits = part_make(set->n, &s->refit[k]) && fits;
     }
     fr_status status = fits ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    for (int i = 0; fr_mlperf_machine(i); i++)
+    for (int i = 0; fr_machine_preset(i); i++)
         for (int d = 0; d < FR_DTYPE_COUNT && status == FR_OK; d++)
-            status = machine(s, fr_mlperf_machine(i), (fr_dtype)d, set, err);
+            status = machine(s, fr_machine_preset(i), (fr_dtype)d, set, err);
     if (status == FR_OK) status = add_part(r, &s->blind, err);
     for (int k = 0; k < s->n_refits && status == FR_OK; k++)
         status = add_part(r, &s->refit[k], err);

@@ -12,8 +12,6 @@ const char *fr_mlperf_preset(const struct fr_run *run) {
     return fr_machine_of_device(fr_run_row_get(run->row, "note.device"));
 }
 
-const char *fr_mlperf_machine(int i) { return fr_machine_preset(i); }
-
 fr_status fr_mlperf_study(struct fr_reproduction *r, const char *file,
                           fr_status (*study)(struct fr_reproduction *r,
                                              const struct fr_table_set *set,

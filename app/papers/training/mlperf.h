@@ -19,7 +19,4 @@ fr_status fr_mlperf_study(struct fr_reproduction *r, const char *file,
 /** The cluster preset of the device that a row names; NULL where there is none. */
 const char *fr_mlperf_preset(const struct fr_run *run);
 
-/** The i-th preset that rows may have; NULL past the last. */
-const char *fr_mlperf_machine(int i);
-
 #endif
