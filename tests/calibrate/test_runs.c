@@ -166,6 +166,36 @@ static void paths_are_beside_the_file(void **state) {
     remove(model);
 }
 
+/* Two files name cluster.json, each its own. */
+static void a_path_is_of_its_own_file(void **state) {
+    struct fr_runs runs = {.ask = {.placed = true}};
+    struct fr_error err = {0};
+    char folder[2][40], file[2][120],
+        row[] = "model,measured_s,cluster\ngpt-2.5b,1,cluster.json\n";
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char text[200], cluster[120];
+        snprintf(folder[i], sizeof folder[i], "/tmp/forerun_folder_XXXXXX");
+        assert_non_null(mkdtemp(folder[i]));
+        snprintf(cluster, sizeof cluster, "%s/cluster.json", folder[i]);
+        snprintf(text, sizeof text,
+                 "{\"name\": \"%s\", \"levels\": [{\"name\": \"node\", \"ranks\": 8, "
+                 "\"latency\": \"1 us\", \"bandwidth\": \"1 GB/s\"}]}",
+                 i ? "second" : "first");
+        assert_int_equal(fr_file_write(cluster, text, strlen(text), &err), FR_OK);
+        snprintf(file[i], sizeof file[i], "%s/runs.csv", folder[i]);
+        assert_int_equal(fr_file_write(file[i], row, strlen(row), &err), FR_OK);
+        if (fr_runs_read(file[i], NULL, &runs, &err) != FR_OK)
+            fail_msg("%s: %s", err.where, err.detail);
+        remove(cluster);
+        remove(file[i]);
+        remove(folder[i]);
+    }
+    assert_string_equal(runs.items[0].cluster->name, "first");
+    assert_string_equal(runs.items[1].cluster->name, "second");
+    fr_runs_free(&runs);
+}
+
 /* Memory is the allocator's count where a row does not say whose, and NaN where it has none. */
 static void memory_says_who_counted_it(void **state) {
     struct fr_runs runs = {0};
@@ -536,6 +566,7 @@ int main(void) {
         cmocka_unit_test(conditions_keep_rows),
         cmocka_unit_test(rows_are_completed),
         cmocka_unit_test(paths_are_beside_the_file),
+        cmocka_unit_test(a_path_is_of_its_own_file),
         cmocka_unit_test(keys_make_a_run),
         cmocka_unit_test(recipes_of_a_release),
         cmocka_unit_test(memory_says_who_counted_it),

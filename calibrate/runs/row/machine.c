@@ -79,6 +79,14 @@ static bool same(const struct fr_run_row *a, const struct fr_run_row *b) {
     return true;
 }
 
+/* Do rows of a file in @p folder that say @p named mean this machine?  A preset is the same everywhere. */
+static bool means(const struct fr_machine *m, const struct fr_run_row *named,
+                  const char *folder) {
+    return same(m->named, named) &&
+           (strcmp(m->folder, folder ? folder : "") == 0 ||
+            fr_preset_find("cluster", fr_run_row_get(named, "cluster")) != NULL);
+}
+
 static fr_status read_machine(const struct fr_runs *runs, const char *folder,
                               struct fr_machine *m, struct fr_error *err) {
     fr_status status = fr_machine_document("cluster", fr_run_row_get(m->named, "cluster"),
@@ -113,7 +121,7 @@ fr_status fr_machine_find(struct fr_runs *runs, const struct fr_run_row *row,
     if (!named) return no_memory(err);
     copy_named(runs, row, named);
     int i = 0;
-    while (i < runs->n_machines && !same(runs->machines[i]->named, named)) i++;
+    while (i < runs->n_machines && !means(runs->machines[i], named, folder)) i++;
     if (named->n == 0 || i < runs->n_machines) {
         *machine = named->n ? runs->machines[i] : NULL;
         free(named);
@@ -128,6 +136,7 @@ fr_status fr_machine_find(struct fr_runs *runs, const struct fr_run_row *row,
         return no_memory(err);
     }
     m->named = named;
+    snprintf(m->folder, sizeof m->folder, "%s", folder ? folder : "");
     runs->machines[runs->n_machines++] = m;
     *machine = m;
     return read_machine(runs, folder, m, err);

@@ -12,6 +12,8 @@
 struct fr_machine {
     struct fr_cluster cluster;
     struct fr_json_document *document;
+    char folder
+        [512]; /**< of the file whose row named it first; a path may be relative to that */
     struct fr_run_row *named; /**< `cluster` and the row's `cluster.KEY`s, nothing else */
 };
 
