@@ -159,7 +159,8 @@ static void take(struct fr_effects *f, int kind, const double *sum, double weigh
                     f->c + (size_t)(f->models + f->kind_plan[kind])};
     double of_group = weight * f->kind_times[kind], e = sum[f->c];
     for (size_t a = 0; a < f->c; a++) {
-        for (size_t b = 0; b <= a; b++) add_to(f->m, a, b, -factor * sum[a] * sum[b]);
+        double *row = gsl_matrix_ptr(f->m, a, 0);
+        for (size_t b = 0; b <= a; b++) row[b] -= factor * sum[a] * sum[b];
         for (int z = 0; z < 2; z++) add_to(f->m, at[z], a, -factor * of_group * sum[a]);
         *gsl_vector_ptr(f->right, a) -= factor * sum[a] * e;
     }
@@ -174,7 +175,8 @@ static void take(struct fr_effects *f, int kind, const double *sum, double weigh
 /* Rows alone: their noise. */
 static void add_noise(struct fr_effects *f, double precision, double *square) {
     for (size_t a = 0; a < f->c; a++) {
-        for (size_t b = 0; b <= a; b++) add_to(f->m, a, b, precision * f->gram[a * f->u + b]);
+        double *row = gsl_matrix_ptr(f->m, a, 0);
+        for (size_t b = 0; b <= a; b++) row[b] += precision * f->gram[a * f->u + b];
         *gsl_vector_ptr(f->right, a) += precision * f->gram[a * f->u + f->c];
     }
     *square += precision * f->gram[f->c * f->u + f->c];

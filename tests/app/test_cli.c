@@ -250,8 +250,8 @@ static void best_plans_are_given_back(void **state) {
         const char *inputs, *vary;
     } cases[] = {{"--cluster cori-knl --model alexnet",
                   "--ranks 512 --set method=grid --vary tp=1,4 --vary layer_tp=best,uniform"},
-                 {"--cluster dgx-h100 --model gpt-8.3b --set model.dtype=bf16",
-                  "--ranks 64 --set tp=8 --vary pp=1,2,4 --set attention=flash "
+                 {"--cluster lassen --model gpt-2.5b --set model.dtype=fp16",
+                  "--ranks 8 --set tp=2 --vary pp=1,2,4 --set attention=flash "
                   "--vary placement=optimised,round-robin --set micro_batch=1"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char line[1024], path[] = "/tmp/forerun-plan-XXXXXX";

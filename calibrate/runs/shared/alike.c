@@ -43,23 +43,25 @@ static int64_t manner(const struct fr_plan *p) {
     return (int64_t)(fr_digest(FR_DIGEST_START, of, sizeof of / sizeof *of) >> 12);
 }
 
-struct fr_tuning_seen fr_run_seen(const struct fr_run *run, fr_seen what) {
+/* All that a run is seen by but its manner, in the order of fr_tuning_seen's keys. */
+enum { SHAPE = 10 };
+static void shape(const struct fr_run *run, int64_t key[SHAPE]) {
     const struct fr_transformer *t = &run->workload.transformer;
     const struct fr_plan *p = &run->plan;
-    const int64_t key[] = {t->hidden,
-                           t->layers,
-                           p->tp,
-                           p->pp,
-                           p->cp,
-                           p->ep,
-                           p->zero,
-                           p->chunks,
-                           t->sequence,
-                           p->micro_batch,
-                           what == FR_SEEN_KIND ? manner(p) : 0};
-    static const int from[] = {0, 2, 0};
+    const int64_t of[SHAPE] = {t->hidden, t->layers, p->tp,     p->pp,       p->cp,
+                               p->ep,     p->zero,   p->chunks, t->sequence, p->micro_batch};
+    memcpy(key, of, sizeof of);
+}
+
+/* Where the keys of @p what begin among those of all. */
+static int first_key(fr_seen what) { return what == FR_SEEN_PLAN ? 2 : 0; }
+
+struct fr_tuning_seen fr_run_seen(const struct fr_run *run, fr_seen what) {
+    int64_t key[SHAPE + 1];
     struct fr_tuning_seen seen = {.what = what};
-    memcpy(seen.key, key + from[what], (size_t)fr_seen_keys[what] * sizeof *key);
+    shape(run, key);
+    key[SHAPE] = what == FR_SEEN_KIND ? manner(&run->plan) : 0;
+    memcpy(seen.key, key + first_key(what), (size_t)fr_seen_keys[what] * sizeof *key);
     return seen;
 }
 
@@ -68,9 +70,14 @@ bool fr_run_is(const struct fr_run *run, const struct fr_tuning_seen *seen) {
     return memcmp(own.key, seen->key, sizeof own.key) == 0;
 }
 
+/* The manner last: it takes longer than all else together, and most runs differ before it. */
 static bool one(const struct fr_run *a, const struct fr_run *b, fr_seen what) {
-    const struct fr_tuning_seen of_b = fr_run_seen(b, what);
-    return fr_run_is(a, &of_b);
+    int64_t of_a[SHAPE], of_b[SHAPE];
+    int first = first_key(what), keys = fr_seen_keys[what] - (what == FR_SEEN_KIND);
+    shape(a, of_a);
+    shape(b, of_b);
+    return memcmp(of_a + first, of_b + first, (size_t)keys * sizeof *of_a) == 0 &&
+           (what != FR_SEEN_KIND || manner(&a->plan) == manner(&b->plan));
 }
 
 bool fr_run_one_model(const struct fr_run *a, const struct fr_run *b) {
