@@ -43,16 +43,6 @@ fr_status fr_fitted_cluster(const struct fr_fitted *fitted, const char *name,
     return status;
 }
 
-fr_status fr_fitted_write(const struct fr_fitted *fitted, const char *path,
-                          struct fr_error *err) {
-    struct fr_text text = {0};
-    fr_status status = fr_fitted_cluster(fitted, path, &text, err);
-    if (status == FR_OK)
-        status = fr_file_write_last(path, fr_text_get(&text), text.length, err);
-    fr_text_free(&text);
-    return status;
-}
-
 fr_status fr_fit_options_check_power(const struct fr_fit_options *options,
                                      struct fr_error *err) {
     double busy_W = options->busy_W, idle_W = options->idle_W;

@@ -22,11 +22,6 @@ void fr_fitted_free(struct fr_fitted *fitted);
  *  @return FR_OK, FR_ERR_NOMEM, or what reading gave. */
 fr_status fr_fitted_cluster(const struct fr_fitted *fitted, const char *name,
                             struct fr_text *text, struct fr_error *err);
-/** Write it to @p path, or "-": standard output.
- *  @return FR_OK, FR_ERR_IO or FR_ERR_NOMEM. */
-fr_status fr_fitted_write(const struct fr_fitted *fitted, const char *path,
-                          struct fr_error *err);
-
 /** Are the powers that options state a device's?  @return FR_OK or FR_ERR_USAGE */
 fr_status fr_fit_options_check_power(const struct fr_fit_options *options,
                                      struct fr_error *err);

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "calibrate/samples/keep.h"
+#include "base/journal/journal.h"
+#include "base/journal/keep.h"
 #include "calibrate/samples/side_file.h"
 
 /* Into a file of its own beside the samples, which is left behind only where it was asked for. */
@@ -60,17 +61,18 @@ fr_status fr_recalibration_check(const struct fr_calibrate_options *options,
 
 static fr_status replace(const char *samples, const char *path, const char *names,
                          struct fr_error *err) {
-    char *earlier = NULL, *later = NULL;
-    size_t lengths[2];
+    struct fr_journal earlier = {0}, later = {0};
     struct fr_text merged = {0};
-    fr_status status = fr_file_read(samples, FR_FILE_MAX_B, &earlier, &lengths[0], err);
-    if (status == FR_OK) status = fr_file_read(path, FR_FILE_MAX_B, &later, &lengths[1], err);
-    if (status == FR_OK) status = fr_drifted_replace(earlier, later, names, &merged, err);
+    fr_status status = fr_journal_read(samples, FR_FILE_MAX_B, &earlier, err);
+    if (status == FR_OK) status = fr_journal_read(path, FR_FILE_MAX_B, &later, err);
     if (status == FR_OK)
-        status = fr_file_write(samples, fr_text_get(&merged), merged.length, err);
+        status = fr_drifted_replace(earlier.text, later.text, names, &merged, err);
+    if (status == FR_OK)
+        status = fr_journal_write(samples, fr_text_get(&merged), merged.length,
+                                  earlier.question, err);
     fr_text_free(&merged);
-    free(earlier);
-    free(later);
+    fr_journal_free(&earlier);
+    fr_journal_free(&later);
     return status;
 }
 

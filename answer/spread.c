@@ -1,104 +1,132 @@
 #include "answer/spread.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/journal/journal.h"
 #include "base/progress.h"
 
-static const char schema[] = "forerun/search-checkpoint/1";
+#define SCHEMA "forerun/search-checkpoint/2"
+#define CHECKPOINT_MAX_B ((size_t)4 << 30)
 
 /* ---- the file ------------------------------------------------------------------------------- */
 
-static fr_status write_line(struct fr_spread_work *work, const char *line,
-                            struct fr_error *err) {
-    struct fr_text whole = {0};
-    const char *path = work->spread->checkpoint;
-    fr_text_addf(&whole, "%s\n", line);
-    bool written =
-        !whole.failed && write(work->fd, whole.data, whole.length) == (ssize_t)whole.length;
-    fr_text_free(&whole);
-    return written ? FR_OK
-                   : fr_fail(err, FR_ERR_IO, path, "cannot be written: %s", strerror(errno));
+static void put_header(struct fr_text *line, const struct fr_blocks *blocks) {
+    struct fr_json_writer w = {.text = line};
+    fr_json_begin_object(&w);
+    fr_json_add_string(&w, "kind", "search");
+    fr_json_add_string(&w, "schema", SCHEMA);
+    fr_json_add_string(&w, "version", FR_VERSION);
+    fr_json_add_integer(&w, "plans", blocks->space->size);
+    fr_json_add_integer(&w, "blocks", blocks->n);
+    fr_json_add_integer(&w, "block_plans", blocks->size);
+    fr_json_end_object(&w);
+    fr_text_add(line, "\n", 1);
 }
 
-static fr_status write_head(struct fr_spread_work *work, struct fr_error *err) {
-    char head[160];
-    snprintf(head, sizeof head, "%s %016" PRIx64 " %" PRId64 " blocks of %" PRId64, schema,
-             work->print, work->blocks.n, work->blocks.size);
-    return write_line(work, head, err);
+/* Which plans a block is of stands in the line too: 'the first' and 'the last' of the space's numbers. */
+static fr_status put_block(struct fr_spread_work *work, int64_t number, const char *found,
+                           struct fr_error *err) {
+    const struct fr_blocks *b = &work->blocks;
+    int64_t first = number * b->size, end = first + b->size;
+    struct fr_text line = {0};
+    struct fr_json_writer w = {.text = &line};
+    fr_json_begin_object(&w);
+    fr_json_add_string(&w, "kind", "block");
+    fr_json_add_integer(&w, "block", number);
+    fr_json_add_integer(&w, "first", first);
+    fr_json_add_integer(&w, "last", (end < b->space->size ? end : b->space->size) - 1);
+    fr_json_add_string(&w, "found", found);
+    fr_json_end_object(&w);
+    fr_text_add(&line, "\n", 1);
+    return fr_journal_put(work->fd, work->spread->checkpoint, &line, err);
 }
 
-/* Lines that are whole; one that a kill has cut is passed over. */
-static fr_status read_lines(struct fr_spread_work *work, char *text, size_t *whole_B,
-                            struct fr_error *err) {
-    const char *path = work->spread->checkpoint;
-    char head[160];
-    snprintf(head, sizeof head, "%s %016" PRIx64 " ", schema, work->print);
-    if (strncmp(text, head, strlen(head)) != 0)
-        return fr_fail(
-            err, FR_ERR_INPUT, path,
-            "is of another search: its cluster, model, plans or options differ, or the "
-            "program does; --force starts it anew");
-    char *at = strchr(text, '\n');
-    int number = 1;
-    *whole_B = at ? (size_t)(at + 1 - text) : 0;
-    for (char *line = at ? at + 1 : NULL; line && *line; line = at + 1) {
-        at = strchr(line, '\n');
-        if (!at) break;
-        *at = '\0';
-        number++;
-        fr_status status = fr_blocks_take(&work->blocks, line, err);
-        if (status == FR_ERR_INPUT)
-            return fr_fail(err, status, path, "line %d is no block of this search: %.60s",
-                           number, line);
-        FR_TRY(status);
-        *whole_B = (size_t)(at + 1 - text);
+static fr_status check_header(struct fr_spread_work *work, const struct fr_json *root,
+                              uint64_t question, struct fr_error *err) {
+    FR_TRY(fr_journal_schema(root, SCHEMA, err));
+    if (question == work->print) return FR_OK;
+    return fr_fail(err, FR_ERR_INPUT, work->spread->checkpoint,
+                   "is of another search: its cluster, model, plans or options differ, or the "
+                   "program does; --force starts it anew");
+}
+
+struct reading {
+    struct fr_spread_work *work;
+    struct fr_journal journal;
+    bool header;
+};
+
+static fr_status read_line(const struct fr_journal_line *line, void *context,
+                           struct fr_error *err) {
+    struct reading *r = context;
+    struct fr_json node = fr_json_member(line->root, "found");
+    const char *found = NULL;
+    if (!r->header) {
+        r->header = true;
+        return check_header(r->work, line->root, r->journal.question, err);
     }
-    return FR_OK;
+    FR_TRY(fr_json_text(&node, &found, err));
+    fr_status status = fr_blocks_take(&r->work->blocks, found, err);
+    return status == FR_ERR_INPUT
+               ? fr_fail(err, status, line->place, "is no block of this search: %.60s", found)
+               : status;
 }
 
-/* What an earlier run left; a line that was cut is taken off the file. */
+/* The file is put in its place whole, and held again: whoever reads it meanwhile has the old one or the new. */
+static fr_status replace(struct fr_spread_work *work, const char *text, size_t length,
+                         struct fr_error *err) {
+    FR_TRY(fr_journal_write(work->spread->checkpoint, text, length, work->print, err));
+    return fr_keep_hold_again(&work->keep, err);
+}
+
+/* What an earlier run left; a line that does not verify is taken off the file, and its block searched again. */
 static fr_status go_on(struct fr_spread_work *work, struct fr_error *err) {
     const char *path = work->spread->checkpoint;
-    char *text = NULL;
-    size_t length = 0, whole_B = 0;
-    FR_TRY(fr_file_read(path, (size_t)4 << 30, &text, &length, err));
-    fr_status status = read_lines(work, text, &whole_B, err);
-    free(text);
-    if (status != FR_OK) return status;
-    work->fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-    if (work->fd < 0 || ftruncate(work->fd, (off_t)whole_B) != 0)
-        return fr_fail(err, FR_ERR_IO, path, "cannot be written: %s", strerror(errno));
-    if (whole_B == 0) FR_TRY(write_head(work, err));
+    struct reading r = {.work = work};
+    fr_status status = fr_journal_read(path, CHECKPOINT_MAX_B, &r.journal, err);
+    if (status == FR_OK && !r.journal.sealed)
+        status =
+            fr_fail(err, FR_ERR_INPUT, path,
+                    "line 1 is none of a checkpoint of this version; name another file, or "
+                    "--force replaces it");
+    if (status == FR_OK)
+        status = fr_journal_each(r.journal.text, r.journal.length, path, read_line, &r, err);
+    if (status == FR_OK && r.journal.n_dropped > 0)
+        status = replace(work, r.journal.text, r.journal.length, err);
+    fr_journal_free(&r.journal);
     work->found = work->blocks.n_done;
-    return FR_OK;
+    return status;
+}
+
+static fr_status begin(struct fr_spread_work *work, struct fr_error *err) {
+    struct fr_text line = {0};
+    put_header(&line, &work->blocks);
+    fr_status status = line.failed ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")
+                                   : replace(work, line.data, line.length, err);
+    fr_text_free(&line);
+    return status;
 }
 
 static fr_status open_file(struct fr_spread_work *work, struct fr_error *err) {
     const struct fr_spread *s = work->spread;
     struct stat there;
     if (!s->checkpoint || !s->reads) return FR_OK;
-    bool is = stat(s->checkpoint, &there) == 0 && there.st_size > 0;
-    if (is && !S_ISREG(there.st_mode))
+    if (stat(s->checkpoint, &there) == 0 && !S_ISREG(there.st_mode))
         return fr_fail(err, FR_ERR_USAGE, s->checkpoint, "is no file of lines");
-    if (is && s->resume) return go_on(work, err);
-    if (is && !s->force)
+    FR_TRY(fr_keep_take(s->checkpoint, &work->keep, err));
+    bool is = fr_file_holds(s->checkpoint);
+    if (is && !s->resume && !s->force)
         return fr_fail(
             err, FR_ERR_USAGE, s->checkpoint,
             "holds a search that has not ended; --resume goes on with it, --force starts "
             "it anew");
-    work->fd = open(s->checkpoint, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
-    if (work->fd < 0)
-        return fr_fail(err, FR_ERR_IO, s->checkpoint, "cannot be written: %s", strerror(errno));
-    return write_head(work, err);
+    FR_TRY(is && s->resume ? go_on(work, err) : begin(work, err));
+    return fr_journal_open(s->checkpoint, &work->fd, err);
 }
 
 /* ---- the blocks ----------------------------------------------------------------------------- */
@@ -116,9 +144,11 @@ static void say(struct fr_spread_work *work) {
 }
 
 fr_status fr_spread_done(struct fr_spread_work *work, const char *line, struct fr_error *err) {
-    int64_t before = work->blocks.n_done;
+    int64_t before = work->blocks.n_done, number = 0;
     FR_TRY(fr_blocks_take(&work->blocks, line, err));
-    if (work->fd >= 0 && work->blocks.n_done > before) FR_TRY(write_line(work, line, err));
+    if (work->fd >= 0 && work->blocks.n_done > before &&
+        sscanf(line, "block %" SCNd64, &number) == 1)
+        FR_TRY(put_block(work, number, line, err));
     say(work);
     return FR_OK;
 }
@@ -156,11 +186,13 @@ fr_status fr_spread_search(const struct fr_spread *spread, const struct fr_job *
                            struct fr_search_result *result, struct fr_error *err) {
     struct fr_spread_work work = {
         .spread = spread, .threads = options->threads, .fd = -1, .start_s = fr_now_s()};
+    work.keep.fd = -1;
     work.said_s = work.start_s;
     fr_status status = fr_blocks_open(job, space, options, &work.blocks, err);
     if (status == FR_OK) work.print = fr_blocks_print(&work.blocks);
     if (status == FR_OK) status = work_through(&work, result, err);
     if (work.fd >= 0) close(work.fd);
+    fr_keep_release(&work.keep);
     fr_blocks_free(&work.blocks);
     return status;
 }

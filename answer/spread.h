@@ -1,12 +1,18 @@
 /** @file
  *  A search done block by block, kept in a file as it goes, by this process or by many.
  *
- *  The file is text: a line that says which search it is of (search/blocks.h: fr_blocks_print), then a
- *  line a block, each written with one write as it is done.  A run that ends early has lost the blocks
- *  that were at work; the next one goes on with the others, and the result has the same bytes. */
+ *  The file is a journal (base/journal/journal.h): a header that says which search it is of (its question is
+ *  fr_blocks_print of search/blocks.h), then a line a block, written as it is done:
+ *
+ *      {"kind": "block", "block": 3, "first": 6144, "last": 8191, "found": "block 3 ... end"}
+ *
+ *  A run that ends early has lost the blocks that were at work, and those whose lines do not verify; the next one goes on
+ *  with the others, and the result has the same bytes.  One command at a time has the file (base/journal/keep.h); one that
+ *  begins it anew puts another file in its place. */
 #ifndef FR_ANSWER_SPREAD_H
 #define FR_ANSWER_SPREAD_H
 
+#include "base/journal/keep.h"
 #include "search/blocks.h"
 
 struct fr_spread_work;
@@ -31,6 +37,7 @@ struct fr_spread_work {
     uint64_t print; /**< of the search */
     int threads;
     int fd; /**< of the checkpoint, or -1 */
+    struct fr_keep keep;
     double start_s, said_s;
     int64_t found; /**< blocks that were done before */
 };

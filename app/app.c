@@ -13,6 +13,7 @@
 #include "app/verb.h"
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/journal/journal.h"
 #include "base/progress.h"
 #include "base/temporary.h"
 #include "base/text.h"
@@ -133,6 +134,7 @@ int fr_app_main(int argc, char **argv) {
     fr_temporary_listen();
     fr_progress_allow();
     fr_file_hold();
+    fr_journal_tell(fr_journal_say);
     if (argc < 2) {
         print_help(stderr);
         return 2;

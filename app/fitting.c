@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "answer/fit.h"
+#include "app/completeness.h"
 #include "app/load.h"
+#include "app/result.h"
 #include "app/text/wrap.h"
 #include "base/file.h"
 
@@ -42,15 +44,48 @@ static fr_status print(const struct fr_fitted *fitted, const char *out, bool jso
     return fr_app_print(&text, err);
 }
 
+/* What a cluster file at @p out has and @p text lacks; one that is no JSON is replaced as any file is. */
+static bool is_as_complete(const char *out, const struct fr_text *text, bool ended_early,
+                           char *lacks, size_t capacity) {
+    struct fr_json_document *then = NULL, *now = NULL;
+    bool as_complete = true;
+    if (strcmp(out, "-") != 0 && fr_file_holds(out) &&
+        fr_json_read(out, &then, NULL) == FR_OK &&
+        fr_json_parse(text->data, text->length, out, &now, NULL) == FR_OK) {
+        struct fr_json old = fr_json_root(then), new = fr_json_root(now);
+        as_complete = fr_cluster_as_complete(&old, &new, ended_early, lacks, capacity);
+    }
+    fr_json_free(then);
+    fr_json_free(now);
+    return as_complete;
+}
+
+static fr_status write_cluster(const struct fr_fitted *fitted, const char *out,
+                               bool ended_early, struct fr_result_file *result,
+                               struct fr_error *err) {
+    struct fr_text text = {0};
+    char lacks[240];
+    *result = (struct fr_result_file){.path = out};
+    fr_status status = fr_fitted_cluster(fitted, out, &text, err);
+    if (status == FR_OK && !is_as_complete(out, &text, ended_early, lacks, sizeof lacks))
+        result->lacks = lacks;
+    if (status == FR_OK) status = fr_result_write(result, fr_text_get(&text), text.length, err);
+    fr_text_free(&text);
+    return status;
+}
+
 fr_status fr_fitting_run(const char *const *paths, int n_paths, const char *out,
-                         const struct fr_fit_options *options, bool json,
+                         bool ended_early, const struct fr_fit_options *options, bool json,
                          struct fr_error *err) {
     struct fr_fitted fitted = {0};
+    struct fr_result_file result = {.path = NULL};
     fr_status status = out ? fr_file_check_writable(out, err) : FR_OK;
     if (status == FR_OK) status = fr_fitted_make(paths, n_paths, options, &fitted, err);
-    if (status == FR_OK && out) status = fr_fitted_write(&fitted, out, err);
-    if (status == FR_OK && !(out && strcmp(out, "-") == 0))
-        status = print(&fitted, out, json, err);
+    if (status == FR_OK && out) status = write_cluster(&fitted, out, ended_early, &result, err);
+    if ((status == FR_OK || status == FR_ERR_PARTIAL) && !(out && strcmp(out, "-") == 0)) {
+        fr_status printed = print(&fitted, out ? result.written : NULL, json, err);
+        if (printed != FR_OK) status = printed;
+    }
     fr_fitted_free(&fitted);
     return status;
 }

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "app/training.h"
+#include "base/journal/keep.h"
 #include "base/range.h"
-#include "calibrate/samples/keep.h"
 
 static fr_status read_range(const struct fr_args *args, const char *option,
                             const char *standard, int64_t **values, size_t *count,

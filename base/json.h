@@ -58,13 +58,6 @@ void fr_json_drop(struct fr_json_document *document, const char *key);
 
 struct fr_json fr_json_root(const struct fr_json_document *document);
 
-/** One line of a file of lines, @p number from 1. */
-typedef fr_status fr_json_line(void *context, int number, const struct fr_json *root,
-                               struct fr_error *err);
-/** Parse each line of a file and hand it to @p line, until one fails; a last line without an end, cut when its
- *  writer ended, is left out.  @return FR_OK, or what reading, parsing or @p line failed with. */
-fr_status fr_json_each_line(const char *path, fr_json_line *line, void *context,
-                            struct fr_error *err);
 /** Member @p key of an object; value NULL if absent (or @p node is no object). */
 struct fr_json fr_json_member(const struct fr_json *node, const char *key);
 /** Element of an array; value NULL if out of range. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/digest.h"
 #include "base/sort.h"
 
 static fr_status no_memory(struct fr_error *err) {
@@ -260,8 +261,33 @@ static fr_status join_counts(const struct fr_blocks *b, struct fr_search_result 
     return FR_OK;
 }
 
+/* Is the plan what a line ranks it by?  Two ways of pricing agree but for rounding. */
+static bool has_value(const struct fr_blocks *b, const struct fr_search_result *result,
+                      const struct fr_ranked *ranked, const struct fr_outcome *out) {
+    static const double ROUNDING = 1e-9;
+    double value = fr_objective_value(b->options->objective, result->by, out);
+    return out->reasons == 0 && fabs(value - ranked->value) <= ROUNDING * fabs(value);
+}
+
+static fr_status check_methods(const struct fr_blocks *b, const struct fr_search_result *result,
+                               struct fr_error *err) {
+    for (int m = 0; m < FR_SEARCH_METHODS; m++) {
+        const struct fr_ranked *best = &result->of_method[m];
+        struct fr_outcome out;
+        if (best->index < 0) continue;
+        if (!fr_search_evaluate(b->job, b->space, b->options, result->by, best->index, &out) ||
+            !has_value(b, result, best, &out))
+            return untrue(best->index, err);
+    }
+    return FR_OK;
+}
+
 /* What stands in the lists can be. */
-static fr_status check_lists(const struct fr_search_result *result, struct fr_error *err) {
+static fr_status check_lists(const struct fr_blocks *b, const struct fr_search_result *result,
+                             struct fr_error *err) {
+    for (size_t i = 0; i < result->top.count; i++)
+        if (!has_value(b, result, &result->ranked.items[i], &result->top.items[i].outcome))
+            return untrue(result->top.items[i].index, err);
     const struct fr_found_list *lists[] = {&result->top, &result->pareto};
     for (int l = 0; l < 2; l++)
         for (size_t i = 0; i < lists[l]->count; i++)
@@ -284,15 +310,14 @@ fr_status fr_blocks_join(const struct fr_blocks *b, struct fr_search_result *res
     fr_status status =
         ok ? fr_kept_price(b->job, b->space, b->options, &front, result, err) : no_memory(err);
     free(front.items);
-    return status == FR_OK ? check_lists(result, err) : status;
+    if (status == FR_OK) status = check_lists(b, result, err);
+    return status == FR_OK ? check_methods(b, result, err) : status;
 }
 
 /* ---- which search --------------------------------------------------------------------------- */
 
-/* FNV-1a (Fowler, Noll, Vo). */
 static void mix(uint64_t *hash, const void *bytes, size_t n) {
-    const unsigned char *at = bytes;
-    for (size_t i = 0; i < n; i++) *hash = (*hash ^ at[i]) * 0x100000001b3u;
+    *hash = fr_digest_bytes(*hash, bytes, n);
 }
 
 static void mix_number(uint64_t *hash, double number) { mix(hash, &number, sizeof number); }
@@ -300,7 +325,7 @@ static void mix_number(uint64_t *hash, double number) { mix(hash, &number, sizeo
 uint64_t fr_blocks_print(const struct fr_blocks *b) {
     enum { PLANS = 64 };
     const struct fr_search_options *o = b->options;
-    uint64_t hash = 0xcbf29ce484222325u;
+    uint64_t hash = FR_DIGEST_START;
     fr_ranking by = fr_search_ranking(b->job, b->space, o);
     const double numbers[] = {
         (double)b->space->size, (double)b->size,   (double)o->objective, (double)by,

@@ -6,7 +6,7 @@
  *  order of their numbers they give the same result whoever did them when, so that a run may be ended
  *  and gone on with.
  *
- *  A block travels and is kept as one line of text, numbers in hexadecimal, exact to the last bit:
+ *  A block travels as one line of text, numbers in hexadecimal, exact to the last bit:
  *
  *      block B EVALUATED FEASIBLE READ  R (COUNT EXAMPLE)*  K (VALUE LOSSY INDEX)*
  *            F (TIME ENERGY MEMORY LOSSY INDEX)*  end

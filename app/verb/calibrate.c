@@ -9,6 +9,7 @@
 #include "answer/recalibration.h"
 #include "app/fitting.h"
 #include "app/load.h"
+#include "app/result.h"
 #include "app/text/drifted.h"
 #include "app/verb.h"
 #include "base/duration.h"
@@ -152,7 +153,7 @@ static fr_status recalibrate(const struct fr_args *args, struct fr_calibrate_opt
     if (!fr_args_has(args, "refresh")) return verdict_of(&drifted, o->samples, err);
     if (!*names) return FR_OK;
     FR_TRY(fr_recalibration_refresh(o, names, err));
-    return fr_fitting_run(&o->samples, 1, out, fitting, false, err);
+    return fr_fitting_run(&o->samples, 1, out, false, fitting, false, err);
 }
 
 static fr_status run(const struct fr_args *args, struct fr_error *err) {
@@ -174,11 +175,14 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     if (measured != FR_OK && measured != FR_ERR_PARTIAL) return measured;
     if (!first_rank() || fr_launch_was_stopped()) return measured;
     /* What an ended job left is worth fitting; the exit code still says that it ended early. */
-    struct fr_error fit_error = {0};
-    fr_status fitted =
-        fr_fitting_run(&samples, 1, out, &fitting, fr_args_has(args, "json"), &fit_error);
-    if (measured == FR_OK && fitted != FR_OK) *err = fit_error;
-    return measured == FR_OK ? fitted : measured;
+    struct fr_error early = {.status = measured}, fit_error = {0};
+    if (measured != FR_OK) early = *err;
+    early.status = measured;
+    fr_status fitted = fr_fitting_run(&samples, 1, out, measured != FR_OK, &fitting,
+                                      fr_args_has(args, "json"), &fit_error);
+    if (measured != FR_OK && fitted != FR_OK && fitted != FR_ERR_PARTIAL) return measured;
+    if (fitted != FR_OK) *err = fit_error;
+    return fr_result_end(fitted, &early, err);
 }
 
 static const struct fr_output outputs[] = {{"out", "cluster.json", "check"},

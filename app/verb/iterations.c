@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "app/load.h"
+#include "app/result.h"
 #include "app/text/wrap.h"
 #include "app/training.h"
 #include "app/verb.h"
@@ -177,23 +178,26 @@ static void print_json(struct fr_text *text, const struct fr_training_options *o
 
 /* ---------------------------------------------------------------------------------------------- */
 
-static fr_status finish(const struct fr_args *args, const struct fr_training_options *o,
-                        const struct fr_trained *rows, int n, struct fr_error *err) {
+static fr_status finish(const struct fr_args *args, bool whole,
+                        const struct fr_training_options *o, const struct fr_trained *rows,
+                        int n, struct fr_error *err) {
     const char *out = fr_args_get(args, "out");
+    struct fr_result_file result = {.path = out, .lacks = whole ? NULL : "trainings"};
     struct fr_text text = {0}, model = {0};
     fr_status status = FR_OK;
     if (out) {
         fr_training_write_model(o, rows, n, &model);
         status = model.failed ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")
-                              : fr_file_write_last(out, model.data, model.length, err);
+                              : fr_result_write(&result, model.data, model.length, err);
     }
     fr_text_free(&model);
-    FR_TRY(status);
+    if (status != FR_OK && status != FR_ERR_PARTIAL) return status;
     if (fr_args_has(args, "json"))
         print_json(&text, o, rows, n);
     else
         print_text(&text, o, rows, n);
-    return fr_app_print(&text, err);
+    fr_status printed = fr_app_print(&text, err);
+    return printed == FR_OK ? status : printed;
 }
 
 static fr_status train(const struct fr_args *args, const struct fr_training_options *o,
@@ -204,10 +208,13 @@ static fr_status train(const struct fr_args *args, const struct fr_training_opti
     fr_status trained = fr_training_run(o, &rows, &n, &early), status = trained;
     /* What an ended job left is worth showing; the exit code says that it ended early. */
     bool known = trained == FR_OK || trained == FR_ERR_PARTIAL;
-    if (known) status = finish(args, o, rows, n, err);
-    if (!known || (status == FR_OK && trained != FR_OK)) *err = early;
+    early.status = trained;
+    if (known)
+        status = finish(args, trained == FR_OK, o, rows, n, err);
+    else
+        *err = early;
     free(rows);
-    return status == FR_OK ? trained : status;
+    return known ? fr_result_end(status, &early, err) : trained;
 }
 
 static fr_status run(const struct fr_args *args, struct fr_error *err) {

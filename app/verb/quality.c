@@ -7,11 +7,12 @@
 #include <unistd.h>
 
 #include "app/load.h"
+#include "app/result.h"
 #include "app/text/quality.h"
 #include "app/verb.h"
 #include "base/alloc.h"
 #include "base/file.h"
-#include "calibrate/samples/keep.h"
+#include "base/journal/keep.h"
 
 static const struct fr_option options[] = {
     {"corpus", "FILE|grammar",
@@ -173,28 +174,31 @@ static fr_status plans(const struct fr_args *args, struct fr_qualities *q,
 
 /* ---------------------------------------------------------------------------------------------- */
 
-static fr_status write_model(const char *out, const struct fr_qualities *q,
+static fr_status write_model(const char *out, bool whole, const struct fr_qualities *q,
                              struct fr_error *err) {
     struct fr_text model = {0};
+    struct fr_result_file result = {.path = out, .lacks = whole ? NULL : "trainings"};
     fr_qualities_model(&model, q);
     fr_status status = model.failed ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")
-                                    : fr_file_write_last(out, model.data, model.length, err);
+                                    : fr_result_write(&result, model.data, model.length, err);
     fr_text_free(&model);
     return status;
 }
 
-static fr_status print(const struct fr_args *args, const struct fr_qualities *q,
+static fr_status print(const struct fr_args *args, bool whole, const struct fr_qualities *q,
                        struct fr_error *err) {
     const char *out = fr_args_get(args, "out");
     struct fr_text text = {0};
-    if (out) FR_TRY(write_model(out, q, err));
+    fr_status written = out ? write_model(out, whole, q, err) : FR_OK;
+    if (written != FR_OK && written != FR_ERR_PARTIAL) return written;
     if (fr_args_has(args, "json"))
         fr_qualities_json(&text, q);
     else if (fr_args_has(args, "csv"))
         fr_qualities_csv(&text, q);
     else
         fr_render_quality(&text, q);
-    return fr_app_print(&text, err);
+    fr_status printed = fr_app_print(&text, err);
+    return printed == FR_OK ? written : printed;
 }
 
 static fr_status train(const struct fr_args *args, struct fr_qualities *q,
@@ -203,9 +207,12 @@ static fr_status train(const struct fr_args *args, struct fr_qualities *q,
     fr_status trained = fr_quality_run(&q->options, &q->found, &early), status = trained;
     /* What an ended job left is worth showing; the exit code says that it ended early. */
     bool known = trained == FR_OK || trained == FR_ERR_PARTIAL;
-    if (known) status = print(args, q, err);
-    if (!known || (status == FR_OK && trained != FR_OK)) *err = early;
-    return status == FR_OK ? trained : status;
+    early.status = trained;
+    if (known)
+        status = print(args, trained == FR_OK, q, err);
+    else
+        *err = early;
+    return known ? fr_result_end(status, &early, err) : trained;
 }
 
 static fr_status run(const struct fr_args *args, struct fr_error *err) {

@@ -12,9 +12,9 @@
 #include "app/text/validation.h"
 #include "app/verb.h"
 #include "base/duration.h"
+#include "base/journal/keep.h"
 #include "base/range.h"
 #include "calibrate/real/validate/searched.h"
-#include "calibrate/samples/keep.h"
 
 static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,

@@ -111,30 +111,6 @@ fr_status fr_json_read(const char *path, struct fr_json_document **document,
     return status;
 }
 
-fr_status fr_json_each_line(const char *path, fr_json_line *line, void *context,
-                            struct fr_error *err) {
-    char *text = NULL;
-    size_t length = 0;
-    int number = 0;
-    fr_status status = fr_file_read(path, FR_FILE_MAX_B, &text, &length, err);
-    for (const char *at = text; status == FR_OK && *at;) {
-        size_t end = strcspn(at, "\n");
-        struct fr_json_document *document = NULL;
-        char place[300];
-        if (!at[end]) break; /* cut when its writer ended */
-        snprintf(place, sizeof place, "%.256s: line %d", path, ++number);
-        status = fr_json_parse(at, end, place, &document, err);
-        if (status == FR_OK) {
-            struct fr_json root = fr_json_root(document);
-            status = line(context, number, &root, err);
-        }
-        fr_json_free(document);
-        at += end + 1;
-    }
-    free(text);
-    return status;
-}
-
 void fr_json_free(struct fr_json_document *document) {
     if (!document) return;
     while (document->origins) {

@@ -9,7 +9,8 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "calibrate/samples/keep.h"
+#include "base/journal/keep.h"
+#include "calibrate/samples/repair.h"
 #include "calibrate/samples/samples.h"
 
 /* Without a sign of life; starting a job takes a few seconds on any machine. */
@@ -110,9 +111,12 @@ fr_status fr_calibrate_run(const struct fr_calibrate_options *o, struct fr_error
         return run(o, err);
     }
     FR_TRY(fr_keep_measurements(o->samples, o->resume, o->force, err));
-    int64_t n_ended = 0; /* of a file that cannot be resumed none is made */
-    if (o->resume) FR_TRY(count_ended(o->samples, &n_ended, err));
+    int64_t n_ended = 0; /* of a file that is not there none is made */
+    if (o->resume && !fr_file_holds(o->samples)) FR_TRY(count_ended(o->samples, &n_ended, err));
     fr_status status = fr_keep_hold(o->samples, o->resume, o->force, &keep, err);
+    bool replaced = false;
+    if (status == FR_OK && o->resume) status = fr_samples_repair(o->samples, &replaced, err);
+    if (status == FR_OK && replaced) status = fr_keep_hold_again(&keep, err);
     if (status == FR_OK) status = run(o, err);
     fr_keep_release(&keep);
     return status;

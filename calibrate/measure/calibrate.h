@@ -24,7 +24,7 @@ struct fr_calibrate_options {
     const char *meter;  /**< power meter; NULL: the first that works */
     const char *clocks; /**< what sets the clock (calibrate/measure/knob.h); NULL: nothing */
     bool resume;        /**< go on with the file */
-    bool force;         /**< replace what it holds (calibrate/samples/keep.h) */
+    bool force;         /**< replace what it holds (base/journal/keep.h) */
     bool progress;      /**< report on stderr; the job itself cannot see the terminal */
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/journal/journal.h"
 #include "calibrate/samples/lines.h"
 
 static const double SIZE_MAX_B = 1e18;
@@ -46,16 +47,6 @@ static const char *const provenance_keys[] = {
     "hosts",          "host_set",  "clock_resolution_s",
     "simulated",      NULL};
 
-static fr_status read_schema(const struct fr_json *node, struct fr_error *err) {
-    struct fr_json schema = fr_json_member(node, "schema");
-    const char *text = NULL;
-    FR_TRY(fr_json_text(&schema, &text, err));
-    if (strcmp(text, FR_SAMPLES_SCHEMA) != 0)
-        return fr_json_fail(&schema, err, "is \"%.64s\"; this version reads \"%s\"", text,
-                            FR_SAMPLES_SCHEMA);
-    return FR_OK;
-}
-
 static fr_status read_texts(const struct fr_json *node, struct fr_provenance *p,
                             struct fr_error *err) {
     struct {
@@ -85,7 +76,7 @@ fr_status fr_sample_read_provenance(const struct fr_json *node, struct fr_sample
                                     struct fr_error *err) {
     struct fr_provenance p = {0}, *kept = &samples->provenance;
     struct fr_json per_node = fr_json_member(node, "ranks_per_node");
-    FR_TRY(read_schema(node, err));
+    FR_TRY(fr_journal_schema(node, FR_SAMPLES_SCHEMA, err));
     FR_TRY(fr_json_object(node, provenance_keys, err));
     FR_TRY(read_texts(node, &p, err));
     FR_TRY(fr_json_get_integer(node, "cores", false, 0, COUNT_MAX, &p.cores, err));
@@ -153,11 +144,11 @@ fr_status fr_samples_parse(const char *text, size_t length, const char *name,
 }
 
 fr_status fr_samples_read(const char *path, struct fr_samples *samples, struct fr_error *err) {
-    char *data = NULL;
-    size_t length = 0;
-    FR_TRY(fr_file_read(path, FR_FILE_MAX_B, &data, &length, err));
-    fr_status status =
-        fr_samples_parse(data, length, strcmp(path, "-") ? path : "<stdin>", samples, err);
-    free(data);
+    struct fr_journal journal;
+    fr_status status = fr_journal_read(path, FR_FILE_MAX_B, &journal, err);
+    if (status == FR_OK)
+        status = fr_samples_parse(journal.text, journal.length,
+                                  strcmp(path, "-") ? path : "<stdin>", samples, err);
+    fr_journal_free(&journal);
     return status;
 }

@@ -1,8 +1,8 @@
 /** @file
  *  samples.jsonl: measurements as they were taken, one JSON object a line (docs/files.md).
  *
- *  The file is a log.  Each line is written with one write(2) to a descriptor opened for
- *  appending, so that whatever kills the writer, all lines but perhaps the last are whole;
+ *  The file is a journal (base/journal/journal.h): lines are appended, each with its digest.  Whatever kills the writer,
+ *  all lines but perhaps the last are whole; files of older versions and of other people have no digests, and of those
  *  the reader tolerates and counts a cut last line, and nothing else.
  */
 #ifndef FR_CALIBRATE_SAMPLES_SAMPLES_H
@@ -235,7 +235,7 @@ struct fr_samples {
 /** Read @p path and add what it holds to @p samples.
  *  @return FR_OK, FR_ERR_INPUT ("samples.jsonl: line 7" as place) or FR_ERR_NOMEM. */
 fr_status fr_samples_read(const char *path, struct fr_samples *samples, struct fr_error *err);
-/** The same from text; @p name stands for the file. */
+/** The same from text without digests; @p name stands for the file. */
 fr_status fr_samples_parse(const char *text, size_t length, const char *name,
                            struct fr_samples *samples, struct fr_error *err);
 void fr_samples_free(struct fr_samples *samples);
@@ -296,9 +296,5 @@ void fr_sample_key(const char *head, char *key, size_t capacity);
 
 /** Begin a line of @p kind; the writer keeps @p line, which is empty. */
 struct fr_json_writer fr_sample_begin(struct fr_text *line, const char *kind);
-
-/** Write @p line with one write(2) to @p fd (opened O_APPEND) and free it.
- *  @return FR_OK or FR_ERR_IO. */
-fr_status fr_sample_put(int fd, const char *path, struct fr_text *line, struct fr_error *err);
 
 #endif

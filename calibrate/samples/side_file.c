@@ -1,8 +1,6 @@
-#define _GNU_SOURCE /* F_OFD_SETLK */
 #include "calibrate/samples/side_file.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,19 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/journal/lock.h"
 #include "base/temporary.h"
 
-enum { OWNER = 2, RANDOM = 6, ATTEMPTS = 100 };
+enum { RANDOM = 6, ATTEMPTS = 100 };
 
 /* Where the file system knows no locks nobody can tell whose a file is: then it stays. */
-typedef enum { TAKEN, HELD, NO_LOCKS } holding;
-
-static holding take(int fd) {
-    struct flock range = {
-        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = OWNER, .l_len = 1};
-    if (fcntl(fd, F_OFD_SETLK, &range) == 0) return TAKEN;
-    return errno == EAGAIN || errno == EACCES ? HELD : NO_LOCKS;
-}
+static fr_lock take(int fd) { return fr_lock_take(fd, FR_LOCK_SIDE_FILE); }
 
 static bool is_named(int fd, const char *path) {
     struct stat held, named;
@@ -33,7 +25,7 @@ static bool is_named(int fd, const char *path) {
 static void remove_unless_held(const char *path) {
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0) return;
-    if (is_named(fd, path) && take(fd) == TAKEN) unlink(path);
+    if (is_named(fd, path) && take(fd) == FR_LOCK_TAKEN) unlink(path);
     close(fd);
 }
 
@@ -59,7 +51,7 @@ static bool make(const char *pattern, struct fr_side_file *b) {
         strcpy(b->path, pattern);
         b->fd = fr_temporary_file(b->path);
         if (b->fd < 0) break;
-        if (take(b->fd) != HELD && is_named(b->fd, b->path)) return true;
+        if (take(b->fd) != FR_LOCK_HELD && is_named(b->fd, b->path)) return true;
         fr_side_file_remove(b);
     }
     *b->path = '\0';

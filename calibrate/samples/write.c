@@ -207,17 +207,3 @@ void fr_sample_key(const char *head, char *key, size_t capacity) {
     }
     key[used] = '\0';
 }
-
-fr_status fr_sample_put(int fd, const char *path, struct fr_text *line, struct fr_error *err) {
-    ssize_t put = -1;
-    if (line->failed) {
-        fr_text_free(line);
-        return fr_fail(err, FR_ERR_NOMEM, path, "a sample does not fit in memory");
-    }
-    do put = write(fd, line->data, line->length);
-    while (put < 0 && errno == EINTR);
-    bool whole = put == (ssize_t)line->length;
-    const char *why = put < 0 ? strerror(errno) : "no space left for a whole line";
-    fr_text_free(line);
-    return whole ? FR_OK : fr_fail(err, FR_ERR_IO, path, "cannot be written: %s", why);
-}

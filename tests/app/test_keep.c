@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "calibrate/samples/keep.h"
+#include "base/journal/keep.h"
 #include "tests/cmocka.h"
 
 static char path[] = "/tmp/forerun-keep-XXXXXX";
@@ -16,7 +16,7 @@ static char path[] = "/tmp/forerun-keep-XXXXXX";
 static fr_status hold(struct fr_keep *keep, bool resume, bool force) {
     struct fr_error err = {.status = FR_OK};
     fr_status status = fr_keep_hold(path, resume, force, keep, &err);
-    if (status == FR_ERR_IO && !strstr(err.detail, "another command writes"))
+    if (status == FR_ERR_IO && !strstr(err.detail, "is being written by process"))
         fail_msg("%s", err.detail);
     return status;
 }

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "calibrate/samples/keep.h"
+#include "base/journal/keep.h"
 #include "tests/app/command.h"
 
 extern char **environ;
@@ -240,7 +240,7 @@ static void two_do_not_write_to_one_file(void **state) {
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         char line[256];
         snprintf(line, sizeof line, "forerun %s", lines[i]);
-        fr_test_expect(line, 1, NULL, "another command writes its measurements to it");
+        fr_test_expect(line, 1, NULL, "is being written by process");
         holds("held", "an afternoon's work\n");
     }
     fr_keep_release(&keep);
@@ -249,7 +249,7 @@ static void two_do_not_write_to_one_file(void **state) {
     int fd = open("held", O_RDWR);
     assert_int_equal(fr_keep_append(fd, "held", 0, NULL), FR_OK);
     fr_test_expect("forerun-mpi calibrate --samples held --only kernel --force", 1, NULL,
-                   "another command writes its measurements to it");
+                   "is being written by process");
     holds("held", "an afternoon's work\n");
     close(fd);
 }

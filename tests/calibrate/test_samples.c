@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/journal/journal.h"
 #include "calibrate/samples/samples.h"
 #include "tests/calibrate/near.h"
 
@@ -57,13 +58,13 @@ static void written_samples_read_back(void **state) {
     const struct fr_sample_memory m = {.size_B = 268435456, .rep = 4, .time_s = 0.021};
     const struct fr_sample_kernel k = {.rep = 5, .time_s = 4e-8};
     fr_sample_line_provenance(&provenance, &line);
-    assert_int_equal(fr_sample_put(fd, path, &line, &err), FR_OK);
+    assert_int_equal(fr_journal_put(fd, path, &line, &err), FR_OK);
     fr_sample_line_collective(&c, &line);
-    assert_int_equal(fr_sample_put(fd, path, &line, &err), FR_OK);
+    assert_int_equal(fr_journal_put(fd, path, &line, &err), FR_OK);
     fr_sample_line_gemm(&g, &line);
     fr_sample_line_memory(&m, &line);
     fr_sample_line_kernel(&k, &line);
-    assert_int_equal(fr_sample_put(fd, path, &line, &err), FR_OK);
+    assert_int_equal(fr_journal_put(fd, path, &line, &err), FR_OK);
     close(fd);
 
     struct fr_samples s = {0};

@@ -131,7 +131,7 @@ refused() { # refused FILE COMMAND... : with the sentence, while $job writes to 
   shift
   "$bin/forerun" "$@" >other 2>&1 || code=$?
   [ $code = 1 ] || fail "$* beside another: exit $code, wanted 1"
-  grep -q "$from: another command writes its measurements to it" other || fail "$* beside another: $(cat other)"
+  grep -q "$from: is being written by process" other || fail "$* beside another: $(cat other)"
 }
 rm -f s.jsonl
 start

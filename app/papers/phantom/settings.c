@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/journal/keep.h"
 #include "base/text.h"
-#include "calibrate/samples/keep.h"
 
 /* Rates in units of 1 / width, which is what suits Adam here (calibrate/real/iterations): powers of two,
  * these to begin with, and more while the best of some network is at an end. */

@@ -8,11 +8,13 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/journal/journal.h"
+#include "base/journal/keep.h"
 #include "calibrate/measure/harness/memory.h"
 #include "calibrate/measure/harness/pages.h"
 #include "calibrate/measure/harness/visits.h"
 #include "calibrate/measure/harness/watch.h"
-#include "calibrate/samples/keep.h"
+#include "calibrate/samples/repair.h"
 
 /* A node is called after its first rank, then numbered in order. */
 static fr_status number_nodes(struct fr_bench *bench, struct fr_error *err) {
@@ -79,18 +81,27 @@ static fr_status split_nodes(struct fr_bench *bench, struct fr_error *err) {
     return number_nodes(bench, err);
 }
 
-/* Rank 0 opens the file, which nobody else writes; an old one is emptied only once it is ours. */
-static fr_status open_samples(struct fr_bench *bench, struct fr_error *err) {
+static fr_status hold_samples(struct fr_bench *bench, struct fr_error *err) {
     static const double LAUNCHER_KILLED_S = 10;
     const char *path = bench->options.samples;
-    FR_TRY(fr_keep_measurements(path, bench->options.resume, bench->options.force, err));
     int flags = O_RDWR | O_APPEND | O_CLOEXEC | (bench->options.resume ? 0 : O_CREAT);
+    if (bench->fd >= 0) close(bench->fd);
     bench->fd = open(path, flags, 0666);
     if (bench->fd < 0)
         return fr_fail(err, FR_ERR_IO, path, "cannot be %s: %s",
                        bench->options.resume ? "resumed" : "written", strerror(errno));
-    FR_TRY(fr_keep_append(bench->fd, path, LAUNCHER_KILLED_S, err));
+    return fr_keep_append(bench->fd, path, LAUNCHER_KILLED_S, err);
+}
+
+/* Rank 0 opens the file, which nobody else writes; an old one is emptied only once it is ours. */
+static fr_status open_samples(struct fr_bench *bench, struct fr_error *err) {
+    const char *path = bench->options.samples;
+    FR_TRY(fr_keep_measurements(path, bench->options.resume, bench->options.force, err));
+    FR_TRY(hold_samples(bench, err));
     if (bench->options.resume) {
+        bool replaced = false;
+        FR_TRY(fr_samples_repair(path, &replaced, err));
+        if (replaced) FR_TRY(hold_samples(bench, err));
         if (futimens(bench->fd, NULL) != 0) errno = 0; /* a sign that the job has begun */
         return fr_resume_check(bench, err);
     }
@@ -98,7 +109,7 @@ static fr_status open_samples(struct fr_bench *bench, struct fr_error *err) {
     if (ftruncate(bench->fd, 0) != 0 && errno != EINVAL)
         return fr_fail(err, FR_ERR_IO, path, "cannot be emptied: %s", strerror(errno));
     fr_sample_line_provenance(&bench->provenance, &line);
-    return fr_sample_put(bench->fd, path, &line, err);
+    return fr_journal_put_header(bench->fd, path, &line, fr_resume_question(bench), err);
 }
 
 /* All ranks end alike; rank 0 knows why. */

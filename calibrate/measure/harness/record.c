@@ -3,23 +3,39 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/journal/journal.h"
 #include "calibrate/measure/harness/visits.h"
 #include "calibrate/numbers/statistics.h"
 
-fr_status fr_tally_add(struct fr_tally *tally, double time_s) {
+fr_status fr_tally_add(struct fr_tally *tally, int rep, double time_s) {
     if (tally->n == tally->capacity) {
         int capacity = tally->capacity ? 2 * tally->capacity : 16;
         double *grown = fr_realloc(tally->time_s, (size_t)capacity, sizeof *grown);
         if (!grown) return FR_ERR_NOMEM;
         tally->time_s = grown;
+        int *reps = fr_realloc(tally->rep, (size_t)capacity, sizeof *reps);
+        if (!reps) return FR_ERR_NOMEM;
+        tally->rep = reps;
         tally->capacity = capacity;
     }
+    tally->rep[tally->n] = rep;
     tally->time_s[tally->n++] = time_s;
+    if (rep > tally->last_rep || tally->n == 1) tally->last_rep = rep;
     return FR_OK;
 }
 
+/* The lowest that no sample has: of a line that was lost, if one was. */
+static int next_rep(const struct fr_tally *tally) {
+    if (tally->n == 0 || tally->last_rep == tally->n - 1) return tally->n;
+    for (int rep = 0;; rep++) {
+        int i = 0;
+        while (i < tally->n && tally->rep[i] != rep) i++;
+        if (i == tally->n) return rep;
+    }
+}
+
 static fr_status put(const struct fr_visits *s, struct fr_text *line, struct fr_error *err) {
-    return fr_sample_put(s->bench->fd, s->bench->options.samples, line, err);
+    return fr_journal_put(s->bench->fd, s->bench->options.samples, line, err);
 }
 
 fr_status fr_record_samples(struct fr_visits *s, int index, const double *time_s, int n,
@@ -29,9 +45,9 @@ fr_status fr_record_samples(struct fr_visits *s, int index, const double *time_s
     for (int i = 0; i < n; i++) {
         struct fr_text line = {0};
         point->row->head(s->bench, point, &line);
-        fr_sample_tail(s->bench->launch, tally->n, time_s[i], &line);
+        fr_sample_tail(s->bench->launch, next_rep(tally), time_s[i], &line);
         FR_TRY(put(s, &line, err));
-        if (fr_tally_add(tally, time_s[i]) != FR_OK)
+        if (fr_tally_add(tally, next_rep(tally), time_s[i]) != FR_OK)
             return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     }
     return FR_OK;
@@ -41,7 +57,7 @@ fr_status fr_record_samples(struct fr_visits *s, int index, const double *time_s
 static int find_outliers(const struct fr_tally *tally, double limit_s, int *reps) {
     int n = 0;
     for (int i = 0; i < tally->n; i++)
-        if (tally->time_s[i] > limit_s) reps[n++] = i;
+        if (tally->time_s[i] > limit_s) reps[n++] = tally->rep[i];
     return n;
 }
 

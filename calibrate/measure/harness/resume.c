@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/digest.h"
 #include "base/file.h"
+#include "base/journal/journal.h"
 #include "base/sort.h"
 #include "calibrate/measure/harness/visits.h"
 
@@ -61,6 +63,16 @@ static fr_status compare(const struct fr_bench *bench, const struct fr_provenanc
     return FR_OK;
 }
 
+uint64_t fr_resume_question(const struct fr_bench *bench) {
+    const char *at = (const char *)&bench->provenance;
+    uint64_t hash = FR_DIGEST_START;
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        const char *field = at + fields[i].at;
+        hash = fr_digest_bytes(hash, field, fields[i].text ? strlen(field) : sizeof(int64_t));
+    }
+    return hash;
+}
+
 static bool ended(const struct fr_samples *samples, int64_t launch) {
     for (size_t i = 0; i < samples->n_end; i++)
         if (samples->end[i].launch == launch && samples->end[i].reason != FR_END_SIGNAL)
@@ -69,10 +81,13 @@ static bool ended(const struct fr_samples *samples, int64_t launch) {
 }
 
 /* A killed writer may have left half a line; what comes next must begin a line of its own. */
-static fr_status cut_tail(const struct fr_bench *bench, const char *data, size_t length,
+static size_t whole_lines(const char *data, size_t length) {
+    while (length > 0 && data[length - 1] != '\n') length--;
+    return length;
+}
+
+static fr_status cut_tail(const struct fr_bench *bench, size_t whole, size_t length,
                           struct fr_error *err) {
-    size_t whole = length;
-    while (whole > 0 && data[whole - 1] != '\n') whole--;
     if (whole == length || ftruncate(bench->fd, (off_t)whole) == 0) return FR_OK;
     return fr_fail(err, FR_ERR_IO, bench->options.samples, "cannot be cut to whole lines: %s",
                    strerror(errno));
@@ -81,17 +96,21 @@ static fr_status cut_tail(const struct fr_bench *bench, const char *data, size_t
 fr_status fr_resume_check(struct fr_bench *bench, struct fr_error *err) {
     const char *path = bench->options.samples;
     struct fr_samples samples = {0};
+    struct fr_journal journal;
     char *data = NULL;
     size_t length = 0;
     FR_TRY(fr_file_read(path, FR_FILE_MAX_B, &data, &length, err));
-    fr_status status = fr_samples_parse(data, length, path, &samples, err);
+    size_t whole_B = whole_lines(data, length);
+    fr_status status = fr_journal_check(data, length, path, &journal, err);
+    if (status == FR_OK)
+        status = fr_samples_parse(journal.text, journal.length, path, &samples, err);
     if (status == FR_OK) status = compare(bench, &samples.provenance, err);
-    if (status == FR_OK) status = cut_tail(bench, data, length, err);
+    if (status == FR_OK) status = cut_tail(bench, whole_B, length, err);
     bench->launch = 0;
     while (bench->launch < bench->options.n_launches && ended(&samples, bench->launch))
         bench->launch++;
     fr_samples_free(&samples);
-    free(data);
+    fr_journal_free(&journal);
     return status;
 }
 
@@ -123,7 +142,8 @@ static struct known *make_heads(const struct fr_bench *bench) {
 /* "..., "launch": 1, "rep": 4, "time_s": 1e-5}" */
 static fr_status load_line(struct fr_visits *s, const struct known *heads, char *line,
                            size_t length) {
-    static const char mark[] = ", \"launch\": ", time[] = "\"time_s\": ";
+    static const char mark[] = ", \"launch\": ", number[] = "\"rep\": ",
+                      time[] = "\"time_s\": ";
     char *cut = NULL;
     for (char *at = line; (at = strstr(at, mark)) && at < line + length; at++) cut = at;
     if (!cut) return FR_OK;
@@ -132,7 +152,9 @@ static fr_status load_line(struct fr_visits *s, const struct known *heads, char 
         bsearch(&wanted, heads, (size_t)s->bench->n_points, sizeof *heads, by_text);
     const char *value = strstr(cut, time);
     if (!found || !value || atoi(cut + sizeof mark - 1) != s->bench->launch) return FR_OK;
-    return fr_tally_add(&s->tally[found->point], strtod(value + sizeof time - 1, NULL));
+    const char *rep = strstr(cut, number);
+    return fr_tally_add(&s->tally[found->point], rep ? atoi(rep + sizeof number - 1) : 0,
+                        strtod(value + sizeof time - 1, NULL));
 }
 
 static fr_status load_lines(struct fr_visits *s, const struct known *heads, char *data) {
@@ -165,19 +187,21 @@ static void load_done(struct fr_visits *s, const struct known *heads,
 /* Probes of this launch go on counting where they were. */
 static void load_probes(struct fr_visits *s, const struct fr_samples *samples) {
     for (size_t i = 0; i < samples->n_probe; i++)
-        s->n_probes += samples->probe[i].launch == s->bench->launch;
+        if (samples->probe[i].launch == s->bench->launch &&
+            samples->probe[i].rep >= s->n_probes)
+            s->n_probes = (int)samples->probe[i].rep + 1;
 }
 
 fr_status fr_resume_load(struct fr_visits *s, struct fr_error *err) {
     const char *path = s->bench->options.samples;
     struct fr_samples samples = {0};
     struct known *heads = make_heads(s->bench);
-    char *data = NULL;
-    size_t length = 0;
+    struct fr_journal journal = {0};
     fr_status status = heads ? FR_OK : FR_ERR_NOMEM;
-    if (status == FR_OK) status = fr_file_read(path, FR_FILE_MAX_B, &data, &length, err);
-    if (status == FR_OK) status = fr_samples_parse(data, length, path, &samples, err);
-    if (status == FR_OK) status = load_lines(s, heads, data);
+    if (status == FR_OK) status = fr_journal_read(path, FR_FILE_MAX_B, &journal, err);
+    if (status == FR_OK)
+        status = fr_samples_parse(journal.text, journal.length, path, &samples, err);
+    if (status == FR_OK) status = load_lines(s, heads, journal.text);
     if (status == FR_OK) {
         load_done(s, heads, &samples);
         load_probes(s, &samples);
@@ -185,7 +209,7 @@ fr_status fr_resume_load(struct fr_visits *s, struct fr_error *err) {
     if (status == FR_ERR_NOMEM) fr_fail(err, status, path, "does not fit in memory");
     for (int i = 0; heads && i < s->bench->n_points; i++) free(heads[i].text);
     free(heads);
-    free(data);
+    fr_journal_free(&journal);
     fr_samples_free(&samples);
     return status;
 }

@@ -87,7 +87,8 @@ fr_status fr_visits_open(struct fr_bench *bench, struct fr_visits *s, struct fr_
 }
 
 void fr_visits_close(struct fr_visits *s) {
-    for (int i = 0; s->tally && i < s->bench->n_points; i++) free(s->tally[i].time_s);
+    for (int i = 0; s->tally && i < s->bench->n_points; i++)
+        free(s->tally[i].time_s), free(s->tally[i].rep);
     fr_probe_close(&s->probe);
     free(s->tally);
     free(s->queue);

@@ -22,7 +22,8 @@
 /** What rank 0 knows of a point. */
 struct fr_tally {
     double *time_s; /**< of this launch, in the order taken */
-    int n, capacity;
+    int *rep;       /**< [n], the repetition of each */
+    int n, capacity, last_rep;
     bool done;         /**< in this launch, or not this launch's to measure */
     bool second;       /**< another launch's to measure: visited once, when all else is */
     double half_width; /**< relative; 1e9 unknown */
@@ -58,11 +59,13 @@ fr_status fr_record_probe(struct fr_visits *visits, double product_s, double str
                           struct fr_error *err);
 fr_status fr_record_end(struct fr_visits *visits, int reason, struct fr_error *err);
 /** Keep a sample in the tally.  @return FR_OK or FR_ERR_NOMEM. */
-fr_status fr_tally_add(struct fr_tally *tally, double time_s);
+fr_status fr_tally_add(struct fr_tally *tally, int rep, double time_s);
 
 /* resume.c */
 /** Rank 0: read what the file already holds of this launch into the tallies. */
 fr_status fr_resume_load(struct fr_visits *visits, struct fr_error *err);
+/** A digest of the environment that a file is measured in: the question of its header. */
+uint64_t fr_resume_question(const struct fr_bench *bench);
 /** Rank 0: check that the file was measured in this environment, cut off a half line, and find
  *  which launch is next: bench->launch, or bench->options.n_launches when all are done.
  *  @return FR_OK; FR_ERR_INPUT naming what differs. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/journal/journal.h"
 
 static const char *const keys[] = {"kind",  "id",    "app",  "ranks", "group",
                                    "label", "model", "plan", NULL};
@@ -82,37 +83,18 @@ struct reading {
     struct fr_text *lines; /* of what is refused; NULL: that is an error */
 };
 
-typedef fr_status line_fn(struct reading *r, const struct fr_json *root, const char *kind,
-                          const char *place, struct fr_error *err);
-
-static fr_status each_line(struct reading *r, const char *text, const char *name, line_fn *line,
-                           struct fr_error *err) {
-    int number = 0;
-    for (const char *at = text; *at;) {
-        size_t length = strcspn(at, "\n");
-        struct fr_json_document *document = NULL;
-        const char *kind = NULL;
-        char place[160];
-        snprintf(place, sizeof place, "%.120s: line %d", name, ++number);
-        if (length > 0) {
-            FR_TRY(fr_json_parse(at, length, place, &document, err));
-            struct fr_json root = fr_json_root(document), node = fr_json_member(&root, "kind");
-            fr_status status = fr_json_text(&node, &kind, err);
-            if (status == FR_OK) status = line(r, &root, kind, place, err);
-            fr_json_free(document);
-            FR_TRY(status);
-        }
-        at += length + (at[length] == '\n');
-    }
-    return FR_OK;
+static bool is_of_kind(const struct fr_journal_line *line, const char *kind) {
+    return strcmp(fr_json_text_at(line->root, "kind"), kind) == 0;
 }
 
-static fr_status note_refused(struct reading *r, const struct fr_json *root, const char *kind,
-                              const char *place, struct fr_error *err) {
-    (void)place;
-    if (strcmp(kind, "refused") != 0) return FR_OK;
-    return fr_json_get_integer(root, "id", true, 0, INT64_MAX / 2, &r->refused[r->n_refused++],
-                               err);
+static fr_status note_refused(const struct fr_journal_line *line, void *context,
+                              struct fr_error *err) {
+    struct reading *r = context;
+    if (is_of_kind(line, "provenance"))
+        return fr_journal_schema(line->root, "forerun/runs/1", err);
+    if (!is_of_kind(line, "refused")) return FR_OK;
+    return fr_json_get_integer(line->root, "id", true, 0, INT64_MAX / 2,
+                               &r->refused[r->n_refused++], err);
 }
 
 static void put_refused(struct fr_text *lines, int64_t id, const char *why) {
@@ -125,10 +107,13 @@ static void put_refused(struct fr_text *lines, int64_t id, const char *why) {
     fr_text_add(lines, "\n", 1);
 }
 
-static fr_status take_case(struct reading *r, const struct fr_json *root, const char *kind,
-                           const char *place, struct fr_error *err) {
+static fr_status take_case(const struct fr_journal_line *line, void *context,
+                           struct fr_error *err) {
+    struct reading *r = context;
+    const struct fr_json *root = line->root;
+    const char *place = line->place;
     int64_t ranks = 0, id = 0;
-    if (strcmp(kind, "case") != 0) return FR_OK;
+    if (!is_of_kind(line, "case")) return FR_OK;
     FR_TRY(fr_json_get_integer(root, "ranks", true, 1, 1 << 24, &ranks, err));
     FR_TRY(fr_json_get_integer(root, "id", true, 0, INT64_MAX / 2, &id, err));
     if (r->n_ranks && ranks != r->n_ranks) return FR_OK;
@@ -152,9 +137,9 @@ static fr_status read_cases(struct reading *r, const char *text, const char *nam
     *r->cases = (struct fr_real_cases){.items = fr_calloc(n_lines, sizeof *r->cases->items)};
     r->refused = fr_calloc(n_lines, sizeof *r->refused);
     fr_status status = r->cases->items && r->refused
-                           ? each_line(r, text, name, note_refused, err)
+                           ? fr_journal_each(text, strlen(text), name, note_refused, r, err)
                            : fr_fail(err, FR_ERR_NOMEM, NULL, "%zu cases", n_lines);
-    if (status == FR_OK) status = each_line(r, text, name, take_case, err);
+    if (status == FR_OK) status = fr_journal_each(text, strlen(text), name, take_case, r, err);
     free(r->refused);
     return status;
 }

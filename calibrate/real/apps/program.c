@@ -1,7 +1,5 @@
 #include "calibrate/real/apps/program.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/journal/journal.h"
 #include "calibrate/measure/harness/memory.h"
 #include "calibrate/measure/harness/program.h"
 #include "calibrate/measure/harness/stop.h"
@@ -17,7 +16,6 @@
 #include "calibrate/real/apps/resume.h"
 #include "calibrate/real/apps/run.h"
 #include "calibrate/real/apps/train.h"
-#include "calibrate/samples/samples.h"
 
 static const char usage[] =
     "usage: mpirun -np N forerun-mpi train --cases FILE --out FILE [--progress]\n"
@@ -116,10 +114,15 @@ static fr_status parse(int argc, char **argv, struct arguments *a, struct fr_err
 static fr_status read_text(const char *path, char **text, struct fr_error *err) {
     int rank = 0;
     long length = -1;
-    size_t read = 0;
     FR_MPI_TRY(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
-    if (rank == 0 && fr_file_read(path, FR_FILE_MAX_B, text, &read, err) == FR_OK)
-        length = (long)read;
+    if (rank == 0) {
+        struct fr_journal journal;
+        if (fr_journal_read(path, FR_FILE_MAX_B, &journal, err) == FR_OK) {
+            *text = journal.text;
+            length = (long)journal.length;
+        } else
+            fr_journal_free(&journal);
+    }
     FR_MPI_TRY(MPI_Bcast(&length, 1, MPI_LONG, 0, MPI_COMM_WORLD));
     if (length < 0)
         return rank == 0 ? err->status
@@ -165,12 +168,10 @@ static fr_status check_each(const struct arguments *a, const char *text, struct 
     int rank = 0;
     FR_TRY(fr_real_cases_refused(text, a->cases, &lines, err));
     FR_MPI_TRY(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
-    int fd = rank == 0 ? open(a->job.out, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
-    fr_status status = FR_OK;
-    if (rank == 0 && fd < 0)
-        status = fr_fail(err, FR_ERR_IO, a->job.out, "cannot be written: %s", strerror(errno));
-    else if (rank == 0 && lines.length > 0)
-        status = fr_sample_put(fd, a->job.out, &lines, err);
+    int fd = -1;
+    fr_status status = rank == 0 ? fr_journal_open(a->job.out, &fd, err) : FR_OK;
+    if (status == FR_OK && rank == 0 && lines.length > 0)
+        status = fr_journal_put(fd, a->job.out, &lines, err);
     if (fd >= 0) close(fd);
     fr_text_free(&lines);
     return status;
@@ -245,6 +246,7 @@ int fr_apps_main(int argc, char **argv) {
     struct arguments arguments;
     struct fr_error err = {.status = FR_OK};
     fr_memory_or_end();
+    fr_journal_tell(fr_journal_say);
     if (argc < 2 || !is_verb(argv[1])) return fr_harness_main(argc, argv);
     if (argc == 3 && strcmp(argv[2], "--help") == 0) {
         fputs(usage, stdout);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/journal/journal.h"
 
 /* OpenBLAS has these in its library but, on Debian, not in cblas.h for every variant. */
 char *openblas_get_config(void);
@@ -65,27 +66,36 @@ fr_status fr_real_machine(char machine[FR_MACHINE_B], struct fr_error *err) {
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
+struct of_kind {
+    const char *kind;
+    fr_real_line_fn *each;
+    void *context;
+};
+
+static fr_status each_of_kind(const struct fr_journal_line *line, void *context,
+                              struct fr_error *err) {
+    const struct of_kind *k = context;
+    struct fr_json node = fr_json_member(line->root, "kind");
+    const char *found = NULL;
+    FR_TRY(fr_json_text(&node, &found, err));
+    return strcmp(found, k->kind) == 0 ? k->each(line->root, k->context, err) : FR_OK;
+}
+
 fr_status fr_real_each_line(const char *text, const char *name, const char *kind,
                             fr_real_line_fn *each, void *context, struct fr_error *err) {
-    int number = 0;
-    for (const char *at = text; *at;) {
-        size_t length = strcspn(at, "\n");
-        struct fr_json_document *document = NULL;
-        const char *found = NULL;
-        char place[160];
-        snprintf(place, sizeof place, "%.120s: line %d", name, ++number);
-        if (!at[length]) break;
-        if (length > 0) {
-            FR_TRY(fr_json_parse(at, length, place, &document, err));
-            struct fr_json root = fr_json_root(document), node = fr_json_member(&root, "kind");
-            fr_status status = fr_json_text(&node, &found, err);
-            if (status == FR_OK && strcmp(found, kind) == 0) status = each(&root, context, err);
-            fr_json_free(document);
-            FR_TRY(status);
-        }
-        at += length + 1;
-    }
-    return FR_OK;
+    struct of_kind k = {kind, each, context};
+    return fr_journal_each(text, strlen(text), name, each_of_kind, &k, err);
+}
+
+static fr_status check_schema(const struct fr_json *root, void *context, struct fr_error *err) {
+    return fr_journal_schema(root, context, err);
+}
+
+fr_status fr_real_schema_check(const char *text, const char *name, const char *schema,
+                               struct fr_error *err) {
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, "%s", schema);
+    return fr_real_each_line(text, name, "provenance", check_schema, wanted, err);
 }
 
 struct checking {

@@ -16,6 +16,10 @@ typedef fr_status fr_real_line_fn(const struct fr_json *root, void *context,
 fr_status fr_real_each_line(const char *text, const char *name, const char *kind,
                             fr_real_line_fn *each, void *context, struct fr_error *err);
 
+/** A header, where @p text has one, says @p schema ("forerun/runs/1").  @return FR_OK or FR_ERR_INPUT */
+fr_status fr_real_schema_check(const char *text, const char *name, const char *schema,
+                               struct fr_error *err);
+
 /** Processor, cores, kernel, MPI, BLAS and hosts of this job, on all ranks the same text. */
 fr_status fr_real_machine(char machine[FR_MACHINE_B], struct fr_error *err);
 

@@ -1,7 +1,5 @@
 #include "calibrate/real/apps/run.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/journal/journal.h"
 #include "base/sort.h"
 #include "calibrate/measure/harness/bench.h"
 #include "calibrate/measure/harness/sampling.h"
@@ -51,7 +50,7 @@ static fr_status steps(void *context, int calls, struct fr_error *err) {
 static fr_status put(struct session *s, struct fr_json_writer *w, struct fr_error *err) {
     fr_json_end_object(w);
     fr_text_add(w->text, "\n", 1);
-    if (s->rank == 0) return fr_sample_put(s->fd, s->job->out, w->text, err);
+    if (s->rank == 0) return fr_journal_put(s->fd, s->job->out, w->text, err);
     fr_text_free(w->text);
     return FR_OK;
 }
@@ -240,7 +239,7 @@ static fr_status passes(struct session *s, const struct fr_real_cases *cases, in
 fr_status fr_real_job_run(const struct fr_real_cases *cases, const struct fr_real_job *job,
                           struct fr_error *err) {
     struct session s = {.job = job, .fd = -1};
-    int why = 0, *order = fr_calloc((size_t)cases->n, sizeof *order);
+    int failed = 0, *order = fr_calloc((size_t)cases->n, sizeof *order);
     fr_status status = FR_ERR_NOMEM;
     s.pace = fr_calloc((size_t)cases->n, sizeof *s.pace);
     FR_MPI_TRY(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
@@ -250,13 +249,12 @@ fr_status fr_real_job_run(const struct fr_real_cases *cases, const struct fr_rea
         fr_fail(err, status, NULL, "%d cases", cases->n);
         goto done;
     }
-    if (s.rank == 0) {
-        s.fd = open(job->out, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-        why = s.fd < 0 ? errno : 0;
-    }
-    MPI_Bcast(&why, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    status = why ? fr_fail(err, FR_ERR_IO, job->out, "cannot be written: %s", strerror(why))
-                 : put_job(&s, err);
+    status = s.rank == 0 ? fr_journal_open(job->out, &s.fd, err) : FR_OK;
+    failed = status != FR_OK;
+    MPI_Bcast(&failed, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (failed && status == FR_OK)
+        status = fr_fail(err, FR_ERR_IO, job->out, "cannot be written on rank 0");
+    if (status == FR_OK) status = put_job(&s, err);
     if (status == FR_OK) status = passes(&s, cases, order, err);
 done:
     if (s.fd >= 0) close(s.fd);

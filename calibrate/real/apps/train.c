@@ -1,7 +1,5 @@
 #include "calibrate/real/apps/train.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/journal/journal.h"
 #include "calibrate/real/apps/whole_ffn.h"
-#include "calibrate/samples/samples.h"
 
 enum { FIRST_LOOK = 128 };
 
@@ -118,7 +116,7 @@ static fr_status run_one(const char *line, size_t length, const char *place, int
     fr_json_add_number(&w, "train_s", result.train_s);
     fr_json_end_object(&w);
     fr_text_add(&text, "\n", 1);
-    return fr_sample_put(fd, path, &text, err);
+    return fr_journal_put(fd, path, &text, err);
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
@@ -137,42 +135,31 @@ struct items {
     int n;
 };
 
-static fr_status add_line(const char *line, size_t length, const char *name, int number,
-                          struct items *items, struct fr_error *err) {
-    struct fr_json_document *document = NULL;
-    const char *kind = NULL;
-    char place[160];
+static fr_status add_line(const struct fr_journal_line *line, void *context,
+                          struct fr_error *err) {
+    struct items *items = context;
+    const char *kind = fr_json_text_at(line->root, "kind");
     int64_t id = -1;
-    snprintf(place, sizeof place, "%.120s: line %d", name, number);
-    FR_TRY(fr_json_parse(line, length, place, &document, err));
-    struct fr_json root = fr_json_root(document), node = fr_json_member(&root, "kind");
-    fr_status status = fr_json_text(&node, &kind, err);
-    bool is_case = status == FR_OK && strcmp(kind, "train") == 0;
-    bool result = status == FR_OK && strcmp(kind, "trained") == 0;
+    bool is_case = strcmp(kind, "train") == 0, result = strcmp(kind, "trained") == 0;
+    if (strcmp(kind, "provenance") == 0)
+        return fr_journal_schema(line->root, "forerun/trainings/1", err);
     if (is_case || result)
-        status = fr_json_get_integer(&root, "id", true, 0, INT64_MAX / 2, &id, err);
-    fr_json_free(document);
-    FR_TRY(status);
+        FR_TRY(fr_json_get_integer(line->root, "id", true, 0, INT64_MAX / 2, &id, err));
     for (int i = 0; result && i < items->n; i++)
         items->at[i].done = items->at[i].done || items->at[i].id == id;
     if (is_case)
-        items->at[items->n++] =
-            (struct item){.line = line, .length = length, .number = number, .id = id};
+        items->at[items->n++] = (struct item){
+            .line = line->text, .length = line->length, .number = line->number, .id = id};
     return FR_OK;
 }
 
 static fr_status find_items(const char *text, const char *name, struct items *items,
                             struct fr_error *err) {
-    int lines = 1, number = 0, kept = 0;
+    int lines = 1, kept = 0;
     for (const char *at = text; *at; at++) lines += *at == '\n';
     items->at = fr_calloc((size_t)lines, sizeof *items->at);
     if (!items->at) return fr_fail(err, FR_ERR_NOMEM, name, "%d trainings", lines);
-    for (const char *at = text; *at;) {
-        size_t length = strcspn(at, "\n");
-        number++;
-        if (length > 0) FR_TRY(add_line(at, length, name, number, items, err));
-        at += length + (at[length] == '\n');
-    }
+    FR_TRY(fr_journal_each(text, strlen(text), name, add_line, items, err));
     for (int i = 0; i < items->n; i++)
         if (!items->at[i].done) items->at[kept++] = items->at[i];
     items->n = kept;
@@ -214,9 +201,9 @@ fr_status fr_train_run(const char *text, const char *name, const char *out, bool
                                 MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &counter));
     if (rank == 0) *memory = 0;
     FR_MPI_TRY(MPI_Barrier(MPI_COMM_WORLD));
-    int fd = open(out, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    status = fd < 0 ? fr_fail(err, FR_ERR_IO, out, "cannot be written: %s", strerror(errno))
-                    : run_all(&items, counter, name, fd, out, progress, err);
+    int fd = -1;
+    status = fr_journal_open(out, &fd, err);
+    if (status == FR_OK) status = run_all(&items, counter, name, fd, out, progress, err);
     if (fd >= 0) close(fd);
     if (status == FR_OK) FR_MPI_TRY(MPI_Win_free(&counter));
     if (rank == 0 && progress) fputs("\r\033[K", stderr);

@@ -7,9 +7,14 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/digest.h"
 #include "base/file.h"
+#include "base/journal/journal.h"
+
+#define SCHEMA "forerun/trainings/1"
 
 static const double ADAM_STATE_B = 8;
+enum { TRAININGS_MOST = 1 << 20 };
 
 fr_status fr_cells_want(struct fr_training_cells *cells, const struct fr_training_options *o,
                         int64_t tp, int64_t ghost, struct fr_error *err) {
@@ -54,7 +59,7 @@ static void put_head(struct fr_text *text, const struct fr_training_options *o) 
     common_of(o, common);
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "kind", "provenance");
-    fr_json_add_string(&w, "schema", "forerun/trainings/1");
+    fr_json_add_string(&w, "schema", SCHEMA);
     fr_json_add_string(&w, "version", FR_VERSION);
     for (int i = 0; i < N_COMMON; i++) fr_json_add_number(&w, common[i].key, common[i].value);
     fr_json_end_object(&w);
@@ -96,6 +101,15 @@ static void put_result(struct fr_text *text, const struct fr_training_cell *cell
     fr_text_add(text, "\n", 1);
 }
 
+/* What all trainings of the file answer. */
+static uint64_t question_of(const struct fr_training_options *o) {
+    struct fr_text head = {0};
+    put_head(&head, o);
+    uint64_t question = fr_digest_bytes(FR_DIGEST_START, fr_text_get(&head), head.length);
+    fr_text_free(&head);
+    return question;
+}
+
 fr_status fr_cells_write(const struct fr_training_cells *cells,
                          const struct fr_training_options *o, struct fr_error *err) {
     struct fr_text text = {0};
@@ -105,7 +119,7 @@ fr_status fr_cells_write(const struct fr_training_cells *cells,
         if (cells->items[i].done) put_result(&text, &cells->items[i], i);
     fr_status status =
         text.failed ? fr_fail(err, FR_ERR_NOMEM, o->samples, "trainings do not fit in memory")
-                    : fr_file_write(o->samples, text.data, text.length, err);
+                    : fr_journal_write(o->samples, text.data, text.length, question_of(o), err);
     fr_text_free(&text);
     return status;
 }
@@ -116,6 +130,7 @@ static fr_status read_head(const struct fr_json *root, const struct fr_training_
                            struct fr_error *err) {
     struct common common[N_COMMON];
     char version[32] = "";
+    FR_TRY(fr_journal_schema(root, SCHEMA, err));
     FR_TRY(fr_json_get_string(root, "version", true, version, sizeof version, err));
     if (strcmp(version, FR_VERSION) != 0)
         return fr_fail(err, FR_ERR_INPUT, o->samples,
@@ -134,17 +149,35 @@ static fr_status read_head(const struct fr_json *root, const struct fr_training_
     return FR_OK;
 }
 
+/* Cells up to @p id, of which nothing is known yet. */
+static fr_status make_room(struct fr_training_cells *cells, int64_t id, struct fr_error *err) {
+    if (id < cells->n) return FR_OK;
+    struct fr_training_cell *grown = fr_realloc(cells->items, (size_t)id + 1, sizeof *grown);
+    if (!grown) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d trainings", cells->n);
+    cells->items = grown;
+    while (cells->n <= id) grown[cells->n++] = (struct fr_training_cell){.lost = true};
+    return FR_OK;
+}
+
+static void leave_out_lost(struct fr_training_cells *cells) {
+    int kept = 0;
+    for (int i = 0; i < cells->n; i++)
+        if (!cells->items[i].lost) cells->items[kept++] = cells->items[i];
+    cells->n = kept;
+}
+
 static fr_status read_cell(const struct fr_json *root, int64_t id,
                            struct fr_training_cells *cells, struct fr_error *err) {
-    struct fr_training_options one = {.seeds = 1};
     int64_t tp = 0, ghost = 0, seed = 0;
     FR_TRY(fr_json_get_integer(root, "tp", true, 1, 1 << 20, &tp, err));
     FR_TRY(fr_json_get_integer(root, "ghost", true, 0, 1 << 20, &ghost, err));
     FR_TRY(fr_json_get_integer(root, "seed", true, 1, INT64_MAX / 2, &seed, err));
-    if (id != cells->n) return fr_json_fail(root, err, "is out of order");
-    /* Appended under a seed that no cell has, and then given its own. */
-    FR_TRY(fr_cells_want(cells, &one, 0, -1 - cells->n, err));
-    cells->items[id] = (struct fr_training_cell){.tp = tp, .ghost = ghost, .seed = seed};
+    struct fr_training_cell *cell = &cells->items[id];
+    if (!cell->lost) return fr_json_fail(root, err, "is there twice");
+    cell->tp = tp;
+    cell->ghost = ghost;
+    cell->seed = seed;
+    cell->lost = false;
     return FR_OK;
 }
 
@@ -161,30 +194,41 @@ static fr_status read_result(const struct fr_json *root, struct fr_training_cell
 
 struct reading {
     struct fr_training_cells *cells;
+    bool sealed; /* then lines may be missing */
     const struct fr_training_options *o;
 };
 
-static fr_status read_line(void *context, int number, const struct fr_json *root,
+static fr_status read_line(const struct fr_journal_line *line, void *context,
                            struct fr_error *err) {
-    struct reading *reading = context;
+    const struct reading *reading = context;
+    const struct fr_json *root = line->root;
     struct fr_training_cells *cells = reading->cells;
     const struct fr_training_options *o = reading->o;
     static const char *const kinds[] = {"provenance", "train", "trained", NULL};
     int kind = 0;
     int64_t id = 0;
     FR_TRY(fr_json_get_choice(root, "kind", true, kinds, &kind, err));
-    if ((number == 1) != (kind == 0))
+    if ((line->number == 1) != (kind == 0))
         return fr_json_fail(root, err, "is no file of trainings: provenance comes first, once");
     if (kind == 0) return read_head(root, o, err);
-    FR_TRY(fr_json_get_integer(root, "id", true, 0, cells->n - (kind == 2), &id, err));
+    int64_t most = reading->sealed ? TRAININGS_MOST : cells->n - (kind == 2);
+    FR_TRY(fr_json_get_integer(root, "id", true, 0, most, &id, err));
+    FR_TRY(make_room(cells, id, err));
     return kind == 1 ? read_cell(root, id, cells, err)
                      : read_result(root, &cells->items[id], err);
 }
 
 fr_status fr_cells_read(struct fr_training_cells *cells, const struct fr_training_options *o,
                         struct fr_error *err) {
-    struct reading reading = {cells, o};
+    struct fr_journal journal;
     free(cells->items);
     *cells = (struct fr_training_cells){0};
-    return fr_json_each_line(o->samples, read_line, &reading, err);
+    fr_status status = fr_journal_read(o->samples, FR_FILE_MAX_B, &journal, err);
+    struct reading reading = {.cells = cells, .o = o, .sealed = journal.sealed};
+    if (status == FR_OK)
+        status =
+            fr_journal_each(journal.text, journal.length, o->samples, read_line, &reading, err);
+    leave_out_lost(cells);
+    fr_journal_free(&journal);
+    return status;
 }

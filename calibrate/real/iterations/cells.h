@@ -8,8 +8,8 @@
 
 struct fr_training_cell {
     int64_t tp, ghost, seed; /**< tp 1: dense */
-    bool done;
-    double iterations; /**< 0: the loss was not reached */
+    bool done, lost;         /**< lost: what it trains is not known, its line did not verify */
+    double iterations;       /**< 0: the loss was not reached */
     double loss, steps, parameters, train_s;
 };
 
@@ -22,7 +22,7 @@ struct fr_training_cells {
 fr_status fr_cells_want(struct fr_training_cells *cells, const struct fr_training_options *o,
                         int64_t tp, int64_t ghost, struct fr_error *err);
 
-/** Read the file, its half last line left out.  @return FR_ERR_INPUT when it is of other
+/** Read the file; a training whose line is dropped is in it no more.  @return FR_ERR_INPUT when it is of other
  *  trainings, with what differs. */
 fr_status fr_cells_read(struct fr_training_cells *cells, const struct fr_training_options *o,
                         struct fr_error *err);

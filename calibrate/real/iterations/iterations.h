@@ -34,7 +34,7 @@ struct fr_training_options {
     size_t n_tp, n_ghost;
     const struct fr_cluster *cluster; /**< prices an iteration; NULL: its parameters do */
     bool resume;                      /**< keep what the file holds */
-    bool force;                       /**< or replace it (calibrate/samples/keep.h) */
+    bool force;                       /**< or replace it (base/journal/keep.h) */
     bool progress;
 };
 

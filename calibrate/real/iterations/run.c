@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "base/journal/keep.h"
 #include "calibrate/real/iterations/cells.h"
-#include "calibrate/samples/keep.h"
 
 struct fr_training_options fr_training_defaults(void) {
     return (struct fr_training_options){

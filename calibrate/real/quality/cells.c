@@ -7,17 +7,23 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/digest.h"
 #include "base/file.h"
+#include "base/journal/journal.h"
 #include "base/json.h"
 
 #define SCHEMA "forerun/trainings-of-plans/1"
 
+enum { TRAININGS_MOST = 1 << 20 };
+
+static void free_cell(struct fr_quality_cell *cell) {
+    free(cell->plan_text);
+    free(cell->loss);
+    free(cell->observed);
+}
+
 void fr_quality_cells_free(struct fr_quality_cells *cells) {
-    for (int i = 0; i < cells->n; i++) {
-        free(cells->items[i].plan_text);
-        free(cells->items[i].loss);
-        free(cells->items[i].observed);
-    }
+    for (int i = 0; i < cells->n; i++) free_cell(&cells->items[i]);
     free(cells->items);
     *cells = (struct fr_quality_cells){0};
 }
@@ -113,6 +119,15 @@ static void put_result(struct fr_text *text, const struct fr_quality_options *o,
     fr_text_addf(text, ",\"observed\":%s}\n", c->observed);
 }
 
+/* What all trainings of the file answer. */
+static uint64_t question_of(const struct fr_quality_options *o) {
+    struct fr_text head = {0};
+    put_head(&head, o);
+    uint64_t question = fr_digest_bytes(FR_DIGEST_START, fr_text_get(&head), head.length);
+    fr_text_free(&head);
+    return question;
+}
+
 fr_status fr_quality_cells_write(const struct fr_quality_cells *cells,
                                  const struct fr_quality_options *o, struct fr_error *err) {
     struct fr_text text = {0};
@@ -122,7 +137,7 @@ fr_status fr_quality_cells_write(const struct fr_quality_cells *cells,
         if (cells->items[i].done) put_result(&text, o, &cells->items[i], i);
     fr_status status =
         text.failed ? fr_fail(err, FR_ERR_NOMEM, o->samples, "trainings do not fit in memory")
-                    : fr_file_write(o->samples, text.data, text.length, err);
+                    : fr_journal_write(o->samples, text.data, text.length, question_of(o), err);
     fr_text_free(&text);
     return status;
 }
@@ -139,8 +154,7 @@ static fr_status read_head(const struct fr_json *root, const struct fr_quality_o
                            struct fr_error *err) {
     const struct {
         const char *key, *what, *want;
-    } texts[] = {{"schema", "kind", SCHEMA},
-                 {"version", "version", FR_VERSION},
+    } texts[] = {{"version", "version", FR_VERSION},
                  {"corpus", "corpus", o->corpus},
                  {"model", "model", o->model}};
     const struct {
@@ -151,6 +165,7 @@ static fr_status read_head(const struct fr_json *root, const struct fr_quality_o
                    {"steps", "number of --steps", o->steps},
                    {"every", "--every", o->every},
                    {"held_out", "--held-out", o->held_out}};
+    FR_TRY(fr_journal_schema(root, SCHEMA, err));
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct fr_json node = fr_json_member(root, texts[i].key);
         const char *was = NULL;
@@ -165,6 +180,30 @@ static fr_status read_head(const struct fr_json *root, const struct fr_quality_o
     return FR_OK;
 }
 
+/* Cells up to @p id, of which nothing is known yet. */
+static fr_status make_room(struct fr_quality_cells *cells, const struct fr_quality_options *o,
+                           int64_t id, struct fr_error *err) {
+    while (cells->n <= id) {
+        FR_TRY(append(cells, o, "", 0, 0, err));
+        cells->items[cells->n - 1].lost = true;
+    }
+    return FR_OK;
+}
+
+static void leave_out_lost(struct fr_quality_cells *cells) {
+    int kept = 0;
+    for (int i = 0; i < cells->n; i++) {
+        struct fr_quality_cell *cell = &cells->items[i];
+        if (!cell->lost) {
+            cells->items[kept++] = *cell;
+            continue;
+        }
+        cells->n_done -= cell->done;
+        free_cell(cell);
+    }
+    cells->n = kept;
+}
+
 static fr_status read_cell(const struct fr_json *root, const struct fr_quality_options *o,
                            int64_t id, struct fr_quality_cells *cells, struct fr_error *err) {
     struct fr_json plan = fr_json_member(root, "plan");
@@ -174,8 +213,17 @@ static fr_status read_cell(const struct fr_json *root, const struct fr_quality_o
     FR_TRY(fr_json_text(&plan, &text, err));
     FR_TRY(fr_json_get_number(root, "rate", true, 0, 1e6, &rate, err));
     FR_TRY(fr_json_get_integer(root, "seed", true, 0, INT64_MAX / 2, &seed, err));
-    if (id != cells->n) return fr_json_fail(root, err, "is out of order");
-    return append(cells, o, text, rate, seed, err);
+    struct fr_quality_cell *cell = &cells->items[id];
+    if (!cell->lost) return fr_json_fail(root, err, "is there twice");
+    char *copy = fr_strdup(text);
+    if (!copy) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d trainings", cells->n);
+    free(cell->plan_text);
+    cell->plan_text = copy;
+    cell->plan = plan_of(o, text);
+    cell->rate = rate;
+    cell->seed = seed;
+    cell->lost = false;
+    return FR_OK;
 }
 
 static fr_status read_list(const struct fr_json *root, const char *key, int n, double *out,
@@ -216,22 +264,26 @@ static fr_status read_result(const struct fr_json *root, const struct fr_quality
 
 struct reading {
     struct fr_quality_cells *cells;
+    bool sealed; /* then lines may be missing */
     const struct fr_quality_options *o;
 };
 
-static fr_status read_line(void *context, int number, const struct fr_json *root,
+static fr_status read_line(const struct fr_journal_line *line, void *context,
                            struct fr_error *err) {
-    struct reading *reading = context;
+    const struct reading *reading = context;
+    const struct fr_json *root = line->root;
     struct fr_quality_cells *cells = reading->cells;
     const struct fr_quality_options *o = reading->o;
     static const char *const kinds[] = {"provenance", "learn", "learnt", NULL};
     int kind = 0;
     int64_t id = 0;
     FR_TRY(fr_json_get_choice(root, "kind", true, kinds, &kind, err));
-    if ((number == 1) != (kind == 0))
+    if ((line->number == 1) != (kind == 0))
         return fr_json_fail(root, err, "is no file of trainings: provenance comes first, once");
     if (kind == 0) return read_head(root, o, err);
-    FR_TRY(fr_json_get_integer(root, "id", true, 0, cells->n - (kind == 2), &id, err));
+    int64_t most = reading->sealed ? TRAININGS_MOST : cells->n - (kind == 2);
+    FR_TRY(fr_json_get_integer(root, "id", true, 0, most, &id, err));
+    FR_TRY(make_room(cells, o, id, err));
     if (kind == 1) return read_cell(root, o, id, cells, err);
     cells->n_done += !cells->items[id].done;
     return read_result(root, o, &cells->items[id], err);
@@ -239,7 +291,14 @@ static fr_status read_line(void *context, int number, const struct fr_json *root
 
 fr_status fr_quality_cells_read(struct fr_quality_cells *cells,
                                 const struct fr_quality_options *o, struct fr_error *err) {
-    struct reading reading = {cells, o};
+    struct fr_journal journal;
     fr_quality_cells_free(cells);
-    return fr_json_each_line(o->samples, read_line, &reading, err);
+    fr_status status = fr_journal_read(o->samples, FR_FILE_MAX_B, &journal, err);
+    struct reading reading = {.cells = cells, .o = o, .sealed = journal.sealed};
+    if (status == FR_OK)
+        status =
+            fr_journal_each(journal.text, journal.length, o->samples, read_line, &reading, err);
+    leave_out_lost(cells);
+    fr_journal_free(&journal);
+    return status;
 }

@@ -11,8 +11,8 @@ struct fr_quality_cell {
     char *plan_text;
     int plan; /**< -1: of none that is asked for */
     double rate;
-    int64_t seed; /**< 0: to find the rate */
-    bool done;
+    int64_t seed;    /**< 0: to find the rate */
+    bool done, lost; /**< lost: what it trains is not known, its line did not verify */
     double train_s, sent_B;
     char *observed; /**< JSON text of what compression did, a list of ranks; NULL until done */
     double *loss, *train_loss; /**< fr_quality_points each, NaN from where it diverged */
@@ -29,7 +29,7 @@ void fr_quality_cells_free(struct fr_quality_cells *cells);
 fr_status fr_quality_want(struct fr_quality_cells *cells, const struct fr_quality_options *o,
                           int plan, double rate, int64_t seed, struct fr_error *err);
 
-/** Read the file, its half last line left out.  @return FR_ERR_INPUT when it is of other trainings,
+/** Read the file; a training whose line is dropped is in it no more.  @return FR_ERR_INPUT when it is of other trainings,
  *  with what differs. */
 fr_status fr_quality_cells_read(struct fr_quality_cells *cells,
                                 const struct fr_quality_options *o, struct fr_error *err);

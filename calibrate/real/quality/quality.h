@@ -48,7 +48,7 @@ struct fr_quality_options {
     int64_t seeds, steps, every, held_out;
     double target; /**< loss to reach [nat a token]; NaN: none */
     bool resume;   /**< keep what the file holds */
-    bool force;    /**< or replace it (calibrate/samples/keep.h) */
+    bool force;    /**< or replace it (base/journal/keep.h) */
     bool progress;
 };
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "base/journal/keep.h"
 #include "calibrate/real/quality/cells.h"
-#include "calibrate/samples/keep.h"
 
 struct fr_quality_options fr_quality_defaults(void) {
     static const double rates[] = {0.004, 0.008, 0.016};

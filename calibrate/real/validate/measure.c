@@ -7,10 +7,12 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/digest.h"
 #include "base/file.h"
+#include "base/journal/journal.h"
+#include "base/journal/keep.h"
 #include "base/json.h"
 #include "calibrate/real/validate/validate.h"
-#include "calibrate/samples/keep.h"
 
 static void put_case(struct fr_text *text, const struct fr_validate_case *run) {
     struct fr_json_writer w = {.text = text};
@@ -47,7 +49,7 @@ static void put_head(struct fr_text *text, const struct fr_validation *v,
     struct fr_json_writer w = {.text = text};
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "kind", "provenance");
-    fr_json_add_string(&w, "schema", "forerun/runs/1");
+    fr_json_add_string(&w, "schema", FR_RUNS_SCHEMA);
     fr_json_add_string(&w, "version", FR_VERSION);
     fr_json_add_integer(&w, "seed", o->seed);
     fr_json_add_number(&w, "visit_s", o->visit_s);
@@ -78,29 +80,64 @@ static fr_status same_head(const char *old, const char *head, const char *path,
                : FR_OK;
 }
 
-/* Half a line at the end, of a writer that was killed, goes. */
-static fr_status keep_samples(const struct fr_text *head, const char *path,
+/* Is @p old of these options and configurations?  Lines without digest, of an older version, are held against
+ * @p head one by one. */
+static fr_status same_question(const struct fr_journal *old, const struct fr_text *head,
+                               uint64_t question, const char *path, struct fr_error *err) {
+    if (old->sealed && old->question == question) return FR_OK;
+    FR_TRY(same_head(old->text, head->data, path, err));
+    return old->sealed ? fr_fail(err, FR_ERR_INPUT, path,
+                                 "cannot be resumed: it is of other configurations; name "
+                                 "another --samples file")
+                       : FR_OK;
+}
+
+static fr_status check_header(const struct fr_journal_line *line, void *context,
                               struct fr_error *err) {
-    char *old = NULL;
-    size_t length = 0;
-    FR_TRY(fr_file_read(path, FR_FILE_MAX_B, &old, &length, err));
-    fr_status status = same_head(old, head->data, path, err);
-    while (length > 0 && old[length - 1] != '\n') length--;
-    if (status == FR_OK) status = fr_file_write(path, old, length, err);
-    free(old);
+    (void)context;
+    if (line->number > 1) return FR_OK;
+    return fr_journal_schema(line->root, FR_RUNS_SCHEMA, err);
+}
+
+/* What was measured; the head is written anew. */
+static void add_measured(struct fr_text *text, const char *old) {
+    static const char *const heads[] = {"{\"kind\": \"case\"", "{\"kind\": \"provenance\""};
+    for (const char *at = old; at[strcspn(at, "\n")]; at += strcspn(at, "\n") + 1) {
+        bool head = strncmp(at, heads[0], strlen(heads[0])) == 0 ||
+                    strncmp(at, heads[1], strlen(heads[1])) == 0;
+        if (!head) fr_text_add(text, at, strcspn(at, "\n") + 1);
+    }
+}
+
+/* @param[out] asked  which cases cannot run here is in the file */
+static fr_status keep_samples(struct fr_text *head, uint64_t question, const char *path,
+                              bool *asked, struct fr_error *err) {
+    struct fr_journal old;
+    fr_status status = fr_journal_read(path, FR_FILE_MAX_B, &old, err);
+    if (status == FR_OK)
+        status = fr_journal_each(old.text, old.length, path, check_header, NULL, err);
+    if (status == FR_OK) status = same_question(&old, head, question, path, err);
+    if (status == FR_OK) add_measured(head, old.text);
+    *asked = old.n_dropped == 0;
+    fr_journal_free(&old);
     return status;
 }
 
 static fr_status write_cases(const struct fr_validation *v, const struct fr_validate_options *o,
-                             struct fr_error *err) {
+                             bool *asked, struct fr_error *err) {
     struct fr_text text = {0};
-    bool goes_on = o->resume && fr_file_holds(o->samples);
+    fr_status status = FR_OK;
     put_head(&text, v, o);
-    if (!goes_on) put_refused(&text, v);
-    fr_status status =
-        text.failed ? fr_fail(err, FR_ERR_NOMEM, o->samples, "cases do not fit in memory")
-        : goes_on   ? keep_samples(&text, o->samples, err)
-                    : fr_file_write(o->samples, text.data, text.length, err);
+    uint64_t question = fr_digest_bytes(FR_DIGEST_START, fr_text_get(&text), text.length);
+    *asked = false;
+    if (!text.failed && o->resume && fr_file_holds(o->samples))
+        status = keep_samples(&text, question, o->samples, asked, err);
+    else
+        put_refused(&text, v);
+    if (status == FR_OK && text.failed)
+        status = fr_fail(err, FR_ERR_NOMEM, o->samples, "cases do not fit in memory");
+    if (status == FR_OK)
+        status = fr_journal_write(o->samples, text.data, text.length, question, err);
     fr_text_free(&text);
     return status;
 }
@@ -222,9 +259,9 @@ static int64_t next_ranks(const struct fr_validation *v, int64_t done) {
 static fr_status measure(struct fr_validation *v, const struct fr_validate_options *o,
                          struct fr_keep *keep, struct fr_error *err) {
     struct spending m = {.o = o, .start_s = fr_now_s()};
-    bool asked = o->resume && fr_file_holds(o->samples);
+    bool asked = false;
     m.end_s = o->budget_s > 0 ? m.start_s + o->budget_s : HUGE_VAL;
-    FR_TRY(write_cases(v, o, err));
+    FR_TRY(write_cases(v, o, &asked, err));
     FR_TRY(fr_keep_hold_again(keep, err));
     if (o->check) FR_TRY(o->each ? ask_each(v, o, asked, err) : check_cases(o, err));
     FR_TRY(none_runs(v, o->samples, err));

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/journal/journal.h"
 #include "calibrate/numbers/statistics.h"
 #include "calibrate/real/validate/validate.h"
 #include "calibrate/samples/samples.h"
@@ -52,7 +53,8 @@ static fr_status read_case(const struct fr_json *root, struct fr_validation *v,
     return fr_validation_add(v, &run, err);
 }
 
-static fr_status find_row(const struct fr_json *root, struct fr_validation *v,
+/* @param[out] row  NULL: its case was dropped, as lines of this file were */
+static fr_status find_row(const struct fr_json *root, struct fr_validation *v, bool dropped,
                           struct fr_validate_row **row, struct fr_error *err) {
     int64_t id = 0;
     FR_TRY(fr_json_get_integer(root, "id", true, 0, INT64_MAX / 2, &id, err));
@@ -60,7 +62,8 @@ static fr_status find_row(const struct fr_json *root, struct fr_validation *v,
         *row = &v->rows[i];
         if ((*row)->run.id == id) return FR_OK;
     }
-    return fr_json_fail(root, err, "is of no case in this file");
+    *row = NULL;
+    return dropped ? FR_OK : fr_json_fail(root, err, "is of no case in this file");
 }
 
 /* The last @p n samples of the row are a visit's.  Their mean, not their median: what is predicted is
@@ -127,38 +130,29 @@ static fr_status read_reference(const struct fr_json *root, struct fr_validation
     return FR_OK;
 }
 
-static fr_status read_line(const struct fr_json *root, struct fr_validation *v,
+struct reading {
+    struct fr_validation *v;
+    struct fr_journal journal;
+};
+
+static fr_status read_line(const struct fr_journal_line *line, void *context,
                            struct fr_error *err) {
+    const struct reading *reading = context;
+    struct fr_validation *v = reading->v;
+    const struct fr_json *root = line->root;
     static const char *const kinds[] = {"case",       "run", "phases",  "reference",
                                         "provenance", "job", "refused", NULL};
     struct fr_validate_row *row = NULL;
     int kind = 0;
     FR_TRY(fr_json_get_choice(root, "kind", true, kinds, &kind, err));
-    if (kind == 4 || kind == 5) return FR_OK;
+    if (kind == 4) return fr_journal_schema(root, FR_RUNS_SCHEMA, err);
+    if (kind == 5) return FR_OK;
     if (kind == 0) return read_case(root, v, err);
     if (kind == 3) return read_reference(root, v, err);
-    FR_TRY(find_row(root, v, &row, err));
+    FR_TRY(find_row(root, v, reading->journal.n_dropped > 0, &row, err));
+    if (!row) return FR_OK;
     if (kind == 6) return get_text(root, "why", row->refused, sizeof row->refused, err);
     return kind == 1 ? read_times(root, row, err) : read_phases(root, row, err);
-}
-
-static fr_status read_lines(const char *text, const char *path, struct fr_validation *v,
-                            struct fr_error *err) {
-    int number = 0;
-    for (const char *at = text; *at;) {
-        size_t length = strcspn(at, "\n");
-        struct fr_json_document *document = NULL;
-        char place[300];
-        snprintf(place, sizeof place, "%.256s: line %d", path, ++number);
-        if (!at[length]) break; /* a line that was cut when its writer ended */
-        FR_TRY(fr_json_parse(at, length, place, &document, err));
-        struct fr_json root = fr_json_root(document);
-        fr_status status = read_line(&root, v, err);
-        fr_json_free(document);
-        FR_TRY(status);
-        at += length + 1;
-    }
-    return FR_OK;
 }
 
 /* Median of the visits whose pass is below @p middle, or of the others. */
@@ -200,12 +194,12 @@ static fr_status summarise(struct fr_validate_row *row, struct fr_error *err) {
 }
 
 fr_status fr_validate_read(const char *path, struct fr_validation *v, struct fr_error *err) {
-    char *text = NULL;
-    size_t length = 0;
-    FR_TRY(fr_file_read(path, FR_FILE_MAX_B, &text, &length, err));
+    struct reading r = {.v = v};
+    fr_status status = fr_journal_read(path, FR_FILE_MAX_B, &r.journal, err);
     snprintf(v->path, sizeof v->path, "%s", path);
-    fr_status status = read_lines(text, path, v, err);
-    free(text);
+    if (status == FR_OK)
+        status = fr_journal_each(r.journal.text, r.journal.length, path, read_line, &r, err);
+    fr_journal_free(&r.journal);
     FR_TRY(status);
     if (v->n_rows == 0) return fr_fail(err, FR_ERR_INPUT, path, "holds no case");
     for (int i = 0; i < v->n_rows; i++) {

@@ -18,6 +18,8 @@
 #include "calibrate/measure/launch.h"
 #include "models/outcome/cost.h"
 
+#define FR_RUNS_SCHEMA "forerun/runs/1"
+
 struct fr_validate_case {
     int64_t id, ranks;
     char app[16], group[96], label[160];
@@ -109,7 +111,7 @@ struct fr_validate_options {
         budget_s; /**< of all jobs, their starts included; no visit is begun after it.  0: none */
     bool progress;
     bool resume;                   /**< keep what the file holds, if it is of the same runs */
-    bool force;                    /**< or replace it (calibrate/samples/keep.h) */
+    bool force;                    /**< or replace it (base/journal/keep.h) */
     bool check;                    /**< ask the programs first: of sizes that a user chose */
     bool each;                     /**< and leave out what they refuse, each with its reason */
     int64_t fail_rank, fail_visit; /**< -1: never; for tests */

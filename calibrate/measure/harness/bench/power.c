@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/journal/journal.h"
 #include "calibrate/measure/harness/bench.h"
 #include "calibrate/measure/harness/stop.h"
 #include "calibrate/measure/harness/streams.h"
@@ -87,7 +88,7 @@ static fr_status record(struct fr_bench *bench, const struct meters *m, const st
             sample.call_s = sample.time_s / w->calls;
     }
     fr_sample_line_power(&sample, &line);
-    return fr_sample_put(bench->fd, bench->options.samples, &line, err);
+    return fr_journal_put(bench->fd, bench->options.samples, &line, err);
 }
 
 /* Windows of each state at a clock that a resumed file holds of this launch already; rank 0 tells all. */

@@ -1,6 +1,4 @@
 /* All trainings of a file, one after another. */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,10 +7,10 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/journal/journal.h"
 #include "calibrate/real/apps/case.h"
 #include "calibrate/real/apps/learn/learn.h"
 #include "calibrate/real/apps/resume.h"
-#include "calibrate/samples/samples.h"
 
 struct job {
     const struct fr_learn_job *asked;
@@ -62,7 +60,7 @@ static fr_status put_result(const struct job *job, int64_t id, const struct fr_l
     fr_json_end_object(&w);
     fr_text_add(&text, "\n", 1);
     if (status == FR_OK && job->rank == 0)
-        return fr_sample_put(job->fd, job->asked->out, &text, err);
+        return fr_journal_put(job->fd, job->asked->out, &text, err);
     fr_text_free(&text);
     return status;
 }
@@ -138,15 +136,14 @@ static fr_status prepare(struct job *job, struct fr_error *err) {
     for (const char *at = o->text; *at; at++) lines += *at == '\n';
     job->done = fr_calloc(lines, sizeof *job->done);
     if (!job->done) return fr_fail(err, FR_ERR_NOMEM, o->name, "%zu trainings", lines);
+    FR_TRY(fr_real_schema_check(o->text, o->name, "forerun/trainings-of-plans/1", err));
     FR_TRY(fr_real_each_line(o->text, o->name, "learnt", note_done, job, err));
     return fr_real_each_line(o->text, o->name, "learn", check_line, job, err);
 }
 
 static fr_status run(struct job *job, struct fr_error *err) {
     const struct fr_learn_job *o = job->asked;
-    if (job->rank == 0) job->fd = open(o->out, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (job->rank == 0 && job->fd < 0)
-        return fr_fail(err, FR_ERR_IO, o->out, "cannot be written: %s", strerror(errno));
+    if (job->rank == 0) FR_TRY(fr_journal_open(o->out, &job->fd, err));
     fr_status status = fr_real_each_line(o->text, o->name, "learn", learn_line, job, err);
     if (job->fd >= 0) close(job->fd);
     if (o->progress && job->rank == 0) fputs("\r\033[K", stderr);

@@ -1,5 +1,4 @@
-#define _GNU_SOURCE /* F_OFD_SETLK */
-#include "calibrate/samples/keep.h"
+#include "base/journal/keep.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/journal/lock.h"
 
-enum { COMMAND = 0, APPENDER = 1 }; /* bytes that are held; 2: side_file.c */
 static const double NAP_S = 0.05, REPLACED_S = 2;
 
 fr_status fr_keep_measurements(const char *path, bool resume, bool force,
@@ -25,20 +24,18 @@ fr_status fr_keep_measurements(const char *path, bool resume, bool force,
     return fr_file_check_writable(path, err);
 }
 
-static fr_status lock(int fd, int byte, const char *path, double patience_s,
+static fr_status lock(int fd, int purpose, const char *path, double patience_s,
                       struct fr_error *err) {
     const struct timespec nap = {.tv_nsec = (long)(1e9 * NAP_S)};
-    for (double waited_s = 0;; waited_s += NAP_S) {
-        struct flock range = {
-            .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
-        if (fcntl(fd, F_OFD_SETLK, &range) == 0) return FR_OK;
-        if (errno != EAGAIN && errno != EACCES) return FR_OK; /* knows no locks */
-        if (waited_s >= patience_s) break;
+    char holder[FR_LOCK_HOLDER_B];
+    for (double waited_s = 0; fr_lock_take(fd, purpose) == FR_LOCK_HELD; waited_s += NAP_S) {
+        if (waited_s >= patience_s)
+            return fr_fail(err, FR_ERR_IO, path,
+                           "is being written by %s; wait until that ends, or name another file",
+                           fr_lock_holder(fd, purpose, holder));
         nanosleep(&nap, NULL);
     }
-    return fr_fail(err, FR_ERR_IO, path,
-                   "another command writes its measurements to it; wait until that ends, or "
-                   "name another --samples file");
+    return FR_OK;
 }
 
 /* Is what was opened still what the name leads to? */
@@ -55,7 +52,7 @@ static fr_status open_and_lock(const char *path, double patience_s, int *fd,
         *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
         if (*fd < 0)
             return fr_fail(err, FR_ERR_IO, path, "cannot be written: %s", strerror(errno));
-        fr_status status = lock(*fd, COMMAND, path, patience_s, err);
+        fr_status status = lock(*fd, FR_LOCK_COMMAND, path, patience_s, err);
         if (status == FR_OK && is_current(*fd, path)) return FR_OK;
         close(*fd);
         *fd = -1;
@@ -64,10 +61,14 @@ static fr_status open_and_lock(const char *path, double patience_s, int *fd,
     return fr_fail(err, FR_ERR_IO, path, "is replaced again and again by another command");
 }
 
+fr_status fr_keep_take(const char *path, struct fr_keep *keep, struct fr_error *err) {
+    *keep = (struct fr_keep){path, -1};
+    return open_and_lock(path, 0, &keep->fd, err);
+}
+
 fr_status fr_keep_hold(const char *path, bool resume, bool force, struct fr_keep *keep,
                        struct fr_error *err) {
-    *keep = (struct fr_keep){path, -1};
-    FR_TRY(open_and_lock(path, 0, &keep->fd, err));
+    FR_TRY(fr_keep_take(path, keep, err));
     return fr_keep_measurements(path, resume, force, err);
 }
 
@@ -91,5 +92,5 @@ void fr_keep_release(struct fr_keep *keep) {
 }
 
 fr_status fr_keep_append(int fd, const char *path, double patience_s, struct fr_error *err) {
-    return lock(fd, APPENDER, path, patience_s, err);
+    return lock(fd, FR_LOCK_APPENDER, path, patience_s, err);
 }

@@ -2,11 +2,10 @@
  *  Measurements cost time that nobody gets back: a file of them is not replaced unasked, and two
  *  commands do not write to one at once.
  *
- *  A command that measures for minutes holds byte 0 of the file, the rank of a job that appends samples
- *  byte 1: locks of an open file description (fcntl, F_OFD_SETLK), which end with the process however it
- *  ends and reach as far as the file system carries them.  Where it carries none nobody is refused. */
-#ifndef FR_CALIBRATE_SAMPLES_KEEP_H
-#define FR_CALIBRATE_SAMPLES_KEEP_H
+ *  A command that measures or searches for minutes holds the file, and the rank of a job that appends samples
+ *  holds it beside its command: two locks of lock.h.  Where a file system carries none nobody is refused. */
+#ifndef FR_BASE_JOURNAL_KEEP_H
+#define FR_BASE_JOURNAL_KEEP_H
 
 #include <stdbool.h>
 
@@ -24,9 +23,11 @@ struct fr_keep {
     int fd; /**< -1: nothing is held */
 };
 
-/** Hold @p path, which is created where there is none, then ask fr_keep_measurements.
- *  @return as that; FR_ERR_IO when another command holds it.  Release with fr_keep_release, also on
+/** Hold @p path, which is created where there is none.
+ *  @return FR_OK; FR_ERR_IO when another command holds it, with its process and host.  Release with fr_keep_release, also on
  *          error. */
+fr_status fr_keep_take(const char *path, struct fr_keep *keep, struct fr_error *err);
+/** The same, then ask fr_keep_measurements.  @return as these */
 fr_status fr_keep_hold(const char *path, bool resume, bool force, struct fr_keep *keep,
                        struct fr_error *err);
 /** The same of a file that was replaced by fr_file_write, whose new self nobody holds yet. */
