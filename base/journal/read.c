@@ -108,7 +108,10 @@ static fr_status check_header(struct checking *c, const char *line, size_t lengt
             "lines that follow; name another file, or begin it anew");
     put(c, line, fr_seal_question(line, body_B, &c->journal->question));
     put(c, "}\n", 2);
-    return FR_OK;
+    bool twice = false;
+    return note(&c->seen, digest, &twice)
+               ? FR_OK
+               : fr_fail(err, FR_ERR_NOMEM, c->name, "does not fit in memory");
 }
 
 /* @return false without memory */

@@ -108,6 +108,13 @@ static void death_lets_go(void **state) {
     assert_int_equal(read(pipes[0], &byte, 1), 1);
     assert_int_equal(byte, 'y');
     assert_int_equal(hold(&a, false, false), FR_ERR_IO);
+    /* The sentence names it. */
+    struct fr_error err = {.status = FR_OK};
+    char wanted[120], host[65] = "";
+    gethostname(host, sizeof host - 1);
+    snprintf(wanted, sizeof wanted, "process %d on host %s;", (int)child, host);
+    assert_int_equal(fr_keep_take(path, &a, &err), FR_ERR_IO);
+    if (!strstr(err.detail, wanted)) fail_msg("%s; wanted %s", err.detail, wanted);
     kill(child, SIGKILL);
     assert_int_equal(waitpid(child, &ended, 0), child);
     assert_int_equal(hold(&a, false, false), FR_OK);

@@ -1,5 +1,6 @@
 /* forerun validate from outside: real runs on two ranks, a rank that ends early, bad words. */
 #include "base/clock.h"
+#include "base/journal/journal.h"
 #include "base/text.h"
 #include "tests/app/command.h"
 
@@ -106,16 +107,17 @@ static int count(const char *path, const char *what) {
 }
 
 static void replace(const char *path, const char *what, const char *with) {
-    char *text = NULL, *at;
-    size_t length = 0;
+    struct fr_journal journal; /* whose digests fit again */
     struct fr_text out = {0};
-    assert_int_equal(fr_file_read(path, FR_FILE_MAX_B, &text, &length, NULL), FR_OK);
-    at = strstr(text, what);
+    assert_int_equal(fr_journal_read(path, FR_FILE_MAX_B, &journal, NULL), FR_OK);
+    char *at = strstr(journal.text, what);
     assert_non_null(at);
-    fr_text_addf(&out, "%.*s%s%s", (int)(at - text), text, with, at + strlen(what));
-    assert_int_equal(fr_file_write(path, out.data, out.length, NULL), FR_OK);
+    fr_text_addf(&out, "%.*s%s%s", (int)(at - journal.text), journal.text, with,
+                 at + strlen(what));
+    assert_int_equal(fr_journal_write(path, out.data, out.length, journal.question, NULL),
+                     FR_OK);
     fr_text_free(&out);
-    free(text);
+    fr_journal_free(&journal);
 }
 
 #define OWN                                                                                    \
