@@ -26,7 +26,9 @@ struct fr_spread {
     bool resume, force;     /**< go on with it; start it anew */
     bool progress; /**< a line on stderr now and then, also where that is no terminal */
     bool passing;  /**< the file goes once all is done */
-    bool reads;    /**< this process keeps the file; others of the job only work */
+    double
+        patience_s; /**< without a sign of life of a rank, before the job is given up; 0: the usual */
+    bool reads;               /**< this process keeps the file; others of the job only work */
     fr_hand_out_fn *hand_out; /**< NULL: here, one block after the other */
 };
 

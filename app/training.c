@@ -28,6 +28,7 @@ static fr_status read_options(const struct fr_args *args, struct fr_training_opt
     FR_TRY(fr_args_integer(args, "batch", 1, 1 << 20, &batch, err));
     FR_TRY(fr_args_integer(args, "seeds", 1, 1000, &seeds, err));
     FR_TRY(fr_args_integer(args, "most", 1, 1 << 30, &most, err));
+    FR_TRY(fr_patience_read(args, &o->launch.patience_s, err));
     FR_TRY(fr_args_number(args, "loss", 0, 1e6, &o->loss, err));
     FR_TRY(fr_args_number(args, "rate", 0, 1e6, &o->rate, err));
     FR_TRY(read_range(args, "tp", "2,4,8", &owned[0], &o->n_tp, err));

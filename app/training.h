@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "app/patience.h"
 #include "app/verb.h"
 #include "calibrate/real/iterations/iterations.h"
 
@@ -25,7 +26,7 @@
         {"most", "N", "iterations after which a training gives up (default 4000)", 0},         \
         {"samples", "FILE", "where results go as they come (default iterations.jsonl)", 0},    \
         {"resume", NULL, "go on with the samples file; what is trained is not repeated", 0},   \
-        FR_OPTION_FORCE
+        FR_OPTION_PATIENCE, FR_OPTION_FORCE
 
 /** What was asked for, with what it owns. */
 struct fr_training_request {

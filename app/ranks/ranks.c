@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "app/spread.h"
 #include "app/verb.h"
@@ -20,7 +19,6 @@
 
 static const char standard_checkpoint[] = "forerun-search.checkpoint";
 enum { LINE = 1, NUMBER = 2 };
-static const double PATIENCE_S = 900; /* of a rank without a block done */
 
 /* ---- all ranks meet ------------------------------------------------------------------------- */
 
@@ -52,17 +50,16 @@ static fr_status share_of_processors(int asked, int *threads, struct fr_error *e
 
 /* ---- every other rank ----------------------------------------------------------------------- */
 
-static fr_status serve(struct fr_spread_work *work, struct fr_watch *watch,
-                       struct fr_error *err) {
+static fr_status serve(struct fr_spread_work *work, struct fr_error *err) {
     struct fr_text line = {0};
     fr_status status = FR_OK;
-    for (int done = 0; status == FR_OK; done++) {
+    while (status == FR_OK) {
         int64_t number = -1;
         MPI_Request request;
         FR_MPI_TRY(
             MPI_Send(fr_text_get(&line), (int)line.length, MPI_CHAR, 0, LINE, MPI_COMM_WORLD));
         fr_text_free(&line);
-        fr_watch_point(watch, done);
+        fr_watch_move();
         FR_MPI_TRY(MPI_Irecv(&number, 1, MPI_INT64_T, 0, NUMBER, MPI_COMM_WORLD, &request));
         FR_TRY(fr_mpi_wait_asleep(&request, err));
         if (number < 0) break;
@@ -163,10 +160,9 @@ static fr_status answer(struct desk *d, const MPI_Status *from, int *left,
 }
 
 /* Until all others have gone home and this rank's own thread is done. */
-static fr_status lead(struct desk *d, int n_ranks, struct fr_watch *watch,
-                      struct fr_error *err) {
+static fr_status lead(struct desk *d, int n_ranks, struct fr_error *err) {
     bool working = true;
-    for (int left = 0, turns = 0; left < n_ranks - 1 || working; turns++) {
+    for (int left = 0; left < n_ranks - 1 || working;) {
         int waiting = 0;
         MPI_Status from;
         char *line = own_line(d, &working);
@@ -179,22 +175,24 @@ static fr_status lead(struct desk *d, int n_ranks, struct fr_watch *watch,
         }
         FR_MPI_TRY(MPI_Iprobe(MPI_ANY_SOURCE, LINE, MPI_COMM_WORLD, &waiting, &from));
         if (waiting) FR_TRY(answer(d, &from, &left, err));
-        fr_watch_point(watch, turns);
-        if (!waiting && !line) nap();
+        if (waiting || line)
+            fr_watch_move();
+        else
+            nap();
     }
     return d->failed ? (*err = d->err, d->err.status) : FR_OK;
 }
 
-static fr_status hand_round(struct fr_spread_work *work, int n_ranks, struct fr_watch *watch,
-                            struct fr_error *err) {
+static fr_status hand_round(struct fr_spread_work *work, int n_ranks, struct fr_error *err) {
     struct desk d = {.work = work, .working = true};
     pthread_t thread;
     d.given = fr_calloc((size_t)work->blocks.n + 1, sizeof *d.given);
     if (!d.given) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     pthread_mutex_init(&d.lock, NULL);
     fr_status status = pthread_create(&thread, NULL, own_share, &d) == 0
-                           ? lead(&d, n_ranks, watch, err)
+                           ? lead(&d, n_ranks, err)
                            : fr_fail(err, FR_ERR_NOMEM, NULL, "no thread can be started");
+    if (status != FR_OK) fr_watch_farewell(fr_status_exit_code(status));
     if (status != FR_OK) MPI_Abort(MPI_COMM_WORLD, fr_status_exit_code(status));
     pthread_join(thread, NULL);
     pthread_mutex_destroy(&d.lock);
@@ -209,18 +207,10 @@ static fr_status hand_round(struct fr_spread_work *work, int n_ranks, struct fr_
 
 /* ---- who speaks ------------------------------------------------------------------------------ */
 
-/* Rank 0 alone: what the others would say of the inputs is the same.  What a rank finds out of another one
- * while they work it may say. */
-static int voice = -1; /* of the process: its standard error */
-
+/* Rank 0 alone: what the others would say of the inputs is the same.  What their watch finds out it says all the same. */
 static bool be_quiet(int rank) {
-    if (rank == 0) return true;
-    if (voice < 0) voice = dup(STDERR_FILENO);
-    return freopen("/dev/null", "w", stdout) && freopen("/dev/null", "w", stderr);
-}
-
-static void speak(void) {
-    if (voice >= 0) dup2(voice, STDERR_FILENO);
+    return rank == 0 ||
+           (freopen("/dev/null", "w", stdout) && freopen("/dev/null", "w", stderr));
 }
 
 /* ---- the job -------------------------------------------------------------------------------- */
@@ -228,7 +218,6 @@ static void speak(void) {
 static fr_status hand_out(struct fr_spread_work *work, struct fr_error *err) {
     int rank = 0, n_ranks = 1;
     bool agreed = false;
-    struct fr_watch *watch = NULL;
     FR_MPI_TRY(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
     FR_MPI_TRY(MPI_Comm_size(MPI_COMM_WORLD, &n_ranks));
     FR_TRY(meet(work->print, &agreed, err));
@@ -236,20 +225,11 @@ static fr_status hand_out(struct fr_spread_work *work, struct fr_error *err) {
         return fr_fail(
             err, FR_ERR_INPUT, NULL,
             "not every rank reads what rank 0 reads; inputs must be there on every host");
-    speak();
-    fr_stop_listen();
     FR_TRY(share_of_processors(work->threads, &work->threads, err));
-    int *node_of = fr_calloc((size_t)n_ranks, sizeof *node_of);
-    const struct fr_watch_options options = {
-        .samples = work->spread->checkpoint, .patience_s = PATIENCE_S, .node_of = node_of};
-    fr_status status = node_of ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    if (status == FR_OK && n_ranks > 1)
-        status = fr_watch_open(MPI_COMM_WORLD, &options, &watch, err);
-    if (status == FR_OK)
-        status = rank == 0 ? hand_round(work, n_ranks, watch, err) : serve(work, watch, err);
-    if (status == FR_OK || status == FR_ERR_PARTIAL) fr_watch_close(watch, MPI_COMM_WORLD);
-    free(node_of);
-    be_quiet(rank);
+    double patience_s = work->spread->patience_s > 0 ? work->spread->patience_s : FR_PATIENCE_S;
+    FR_TRY(fr_watch_open(work->spread->checkpoint, patience_s, FR_PATIENCE_BUSY * patience_s,
+                         err));
+    fr_status status = rank == 0 ? hand_round(work, n_ranks, err) : serve(work, err);
     return status == FR_OK && rank != 0 ? FR_ERR_PARTIAL : status; /* rank 0 has the result */
 }
 
@@ -257,7 +237,7 @@ int fr_ranks_search(int argc, char **argv) {
     int given = 0, rank = 0;
     bool agreed = false;
     struct fr_error err = {0};
-    fr_stop_leash();
+    fr_watch_begin(argc, argv, FR_STOP_GRACE_S);
     if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &given) != MPI_SUCCESS) return 1;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -268,6 +248,7 @@ int fr_ranks_search(int argc, char **argv) {
     fr_app_search_everywhere(&spread);
     int code = be_quiet(rank) ? fr_app_main(argc, argv) : 1;
     if (!met) meet(0, &agreed, &err); /* it did not come so far */
+    fr_watch_leave();
     MPI_Finalize();
     return rank == 0 ? code : 0;
 }

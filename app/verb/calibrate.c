@@ -9,6 +9,7 @@
 #include "answer/recalibration.h"
 #include "app/fitting.h"
 #include "app/load.h"
+#include "app/patience.h"
 #include "app/result.h"
 #include "app/text/drifted.h"
 #include "app/verb.h"
@@ -48,7 +49,7 @@ static const struct fr_option options[] = {
     {"seed", "N", "of the order of measurements (default 1)", 0},
     {"reps", "N", "samples of a point and launch at most (default 120)", 0},
     {"node-size", "N", "ranks that count as a node (default: those that share memory)", 0},
-    {"patience", "TIME", "without progress before the job is given up (default 60 s)", 0},
+    FR_OPTION_PATIENCE,
     {"meter", "NAME", "power meter (default: the first that works)", 0},
     {"clocks", "NAME", "set the clock and measure power at some: cpufreq, nvidia", 0},
     FR_FITTING_OPTIONS,
@@ -93,15 +94,14 @@ static fr_status read_options(const struct fr_args *args, const char *samples,
                                      .clocks = fr_args_get(args, "clocks")};
     long long ranks = fr_launch_cores() > 2 ? fr_launch_cores() : 2, seed = 1, reps = 0,
               launches = 0, node_size = 0;
-    const char *max_size = fr_args_get(args, "max-size"), *budget = fr_args_get(args, "budget"),
-               *patience = fr_args_get(args, "patience");
+    const char *max_size = fr_args_get(args, "max-size"), *budget = fr_args_get(args, "budget");
     FR_TRY(fr_args_integer(args, "ranks", 1, 1 << 24, &ranks, err));
     FR_TRY(fr_args_integer(args, "seed", 0, 1LL << 53, &seed, err));
     FR_TRY(fr_args_integer(args, "reps", 1, 10000, &reps, err));
     FR_TRY(fr_args_integer(args, "launches", 1, 1000, &launches, err));
     FR_TRY(fr_args_integer(args, "node-size", 1, 1 << 20, &node_size, err));
     if (budget) FR_TRY(fr_duration_parse(budget, "--budget", 1, 1e6, &o.budget_s, err));
-    if (patience) FR_TRY(fr_duration_parse(patience, "--patience", 1, 1e6, &o.patience_s, err));
+    FR_TRY(fr_patience_read(args, &o.patience_s, err));
     if (max_size) {
         FR_TRY(fr_quantity_parse(max_size, FR_QUANTITY_SIZE, "--max-size", &o.max_size_B, err));
         if (o.max_size_B < 64 || o.max_size_B > 4e9)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "app/load.h"
+#include "app/patience.h"
 #include "app/result.h"
 #include "app/text/quality.h"
 #include "app/verb.h"
@@ -40,6 +41,7 @@ static const struct fr_option options[] = {
     {"out", "FILE",
      "model file to write, with the iterations as search reads them (default: none)", 0},
     {"launcher", "WORDS", "how to start the job (default mpirun)", 0},
+    FR_OPTION_PATIENCE,
     {"samples", "FILE", "where results go as they come (default quality.jsonl)", 0},
     {"resume", NULL, "go on with the samples file; what is trained is not repeated", 0},
     FR_OPTION_FORCE,
@@ -102,6 +104,7 @@ static fr_status read_options(const struct fr_args *args, double *rates,
     if (fr_args_has(args, "corpus")) o->corpus = fr_args_get(args, "corpus");
     o->launch.yields = true;
     o->launch.launcher = fr_args_get(args, "launcher");
+    FR_TRY(fr_patience_read(args, &o->launch.patience_s, err));
     o->samples = fr_args_get(args, "samples");
     if (!o->samples) o->samples = "quality.jsonl";
     if (strcmp(o->samples, "-") == 0)

@@ -4,6 +4,7 @@
 
 #include "app/emit.h"
 #include "app/load.h"
+#include "app/patience.h"
 #include "app/searching.h"
 #include "app/spread.h"
 #include "app/text/explain.h"
@@ -51,6 +52,10 @@ static const struct fr_option options[] = {
      "keep what is searched in FILE as it goes (forerun-mpi: forerun-search.checkpoint)", 0},
     {"resume", NULL, "go on with the checkpoint of a run that ended early", 0},
     {"force", NULL, "start the checkpoint anew if it is there", 'f'},
+    {"patience", "TIME",
+     "forerun-mpi: without a sign of life of a rank before the search is ended "
+     "(default " FR_PATIENCE_TEXT ")",
+     0},
     {"progress", NULL, "say on stderr how far it is, also where that is no terminal", 0},
     {"explain", NULL, "what binds, what would change the choice, why the next ones lose", 0},
     {"include", "PLAN",
@@ -112,6 +117,7 @@ static fr_status read_spread(const struct fr_args *args, struct fr_spread *sprea
                              const struct fr_spread **used, struct fr_error *err) {
     const char *file = fr_args_get(args, "checkpoint");
     *spread = everywhere;
+    FR_TRY(fr_patience_read(args, &spread->patience_s, err));
     if (file) {
         spread->checkpoint = file;
         spread->passing = false;

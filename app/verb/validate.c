@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "app/load.h"
+#include "app/patience.h"
 #include "app/text/render.h"
 #include "app/text/validation.h"
 #include "app/verb.h"
@@ -44,6 +45,7 @@ static const struct fr_option options[] = {
     {"seed", "N", "of numbers and order (default 1)", 0},
     {"launcher", "\"WORDS\"",
      "instead of mpirun, e.g. \"srun --mpi=pmix -n 64\", with one rank count", 0},
+    FR_OPTION_PATIENCE,
     {"cores", "N", "ranks beyond N are shown but not scored (default: this machine's)", 0},
     {"fail", "RANK:VISIT", "for tests: this rank ends itself at this visit", 0},
     FR_OPTION_JSON,
@@ -77,6 +79,7 @@ static fr_status read_options(const struct fr_args *args, struct fr_validate_opt
     FR_TRY(fr_args_number(args, "visit", 0, 3600, &o->visit_s, err));
     const char *budget = fr_args_get(args, "budget");
     if (budget) FR_TRY(fr_duration_parse(budget, "--budget", 0, 1e6, &o->budget_s, err));
+    FR_TRY(fr_patience_read(args, &o->launch.patience_s, err));
     FR_TRY(read_fail(args, o, err));
     o->passes = passes;
     o->seed = seed;

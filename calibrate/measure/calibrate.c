@@ -10,11 +10,12 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/journal/keep.h"
+#include "calibrate/measure/watch/wire.h"
 #include "calibrate/samples/repair.h"
 #include "calibrate/samples/samples.h"
 
-/* Without a sign of life; starting a job takes a few seconds on any machine. */
-static const double PATIENCE_S = 60, START_S = 10;
+/* Until a job begins, which may wait in a queue; starting one takes a few seconds on any machine. */
+static const double QUEUE_S = 60, START_S = 10;
 
 enum { WORDS_MAX = 40, NUMBER_B = 48, NUMBERS_MAX = 12 };
 
@@ -69,7 +70,9 @@ static fr_status launch(const struct fr_calibrate_options *o, int64_t launches, 
     w.word[w.count] = NULL;
     struct fr_launch_options how = o->launch;
     how.begins = simulated ? NULL : o->samples;
-    how.patience_s = o->patience_s > 0 ? fmax(o->patience_s, START_S) : PATIENCE_S;
+    how.patience_s = o->patience_s;
+    how.start_s = o->patience_s > 0 ? fmax(o->patience_s, START_S) : QUEUE_S;
+    how.busy_s = 2 * (o->patience_s > 0 ? o->patience_s : FR_PATIENCE_S);
     return fr_launch_mpi(&how, w.word, err);
 }
 

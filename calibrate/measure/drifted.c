@@ -196,8 +196,7 @@ struct points {
     size_t n;
 };
 
-static fr_status list_points(const char *samples, struct points *points,
-                             struct fr_error *err) {
+static fr_status list_points(const char *samples, struct points *points, struct fr_error *err) {
     char key[POINT_B];
     for (const char *at = samples; *at;) {
         size_t length = strcspn(at, "\n");

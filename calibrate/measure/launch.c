@@ -16,6 +16,7 @@
 #include "calibrate/measure/leash.h"
 #include "calibrate/measure/quota.h"
 #include "calibrate/measure/session.h"
+#include "calibrate/measure/watch/thread.h"
 
 enum { WORDS_MAX = 128, HANDED_ON = 3 };
 static const char SIMULATION[] = "smpi:";
@@ -114,6 +115,12 @@ static void add_mpirun(const struct fr_launch_options *options, struct command *
     while (*binding) add(command, *binding++);
 }
 
+/* How a job ended: a signal that ended a launcher, or one that it hands on as 128 + signal, as shells do. */
+static struct fr_ended end_of(const struct fr_ended *ended) {
+    int code = ended->code, handed_on = code > 128 ? code - 128 : 0;
+    return (struct fr_ended){.code = code, .signal = code < 0 ? ended->signal : handed_on};
+}
+
 static fr_status translate(const char *launcher, const struct fr_ended *ended,
                            struct fr_error *err) {
     int code = ended->code;
@@ -125,10 +132,7 @@ static fr_status translate(const char *launcher, const struct fr_ended *ended,
         return fr_fail(err, FR_ERR_INPUT, launcher, "the job refused what it was to work on");
     if (code == fr_status_exit_code(FR_ERR_USAGE))
         return fr_fail(err, FR_ERR_USAGE, launcher, "the job refused its command line");
-    /* Launchers hand on the signal that ended a rank as 128 + signal, as shells do. */
-    const struct fr_ended by = {.signal = code < 0     ? ended->signal
-                                          : code > 128 ? code - 128
-                                                       : 0};
+    const struct fr_ended by = end_of(ended);
     char words[FR_ENDED_B];
     if (by.signal)
         return fr_fail(err, FR_ERR_PARTIAL, launcher, "%s; what it had measured is kept",
@@ -197,10 +201,12 @@ static struct mark mark_of(const char *path) {
     return mark;
 }
 
-/* Has the job begun, or is there no telling? */
-static bool has_begun(const struct fr_launch_options *o, const struct mark *before) {
+/* Has the job begun, or is there no telling?  A rank that has connected has. */
+static bool has_begun(const struct fr_launch_options *o, const struct mark *before,
+                      struct fr_watcher_thread *ranks) {
     struct mark now = mark_of(o->begins);
-    return !o->begins || !(o->patience_s > 0) || now.size != before->size ||
+    if (ranks && fr_watcher_thread_seen(ranks)) return true;
+    return (!o->begins && (o->launcher || !ranks)) || now.size != before->size ||
            now.changed.tv_sec != before->changed.tv_sec ||
            now.changed.tv_nsec != before->changed.tv_nsec;
 }
@@ -208,56 +214,102 @@ static bool has_begun(const struct fr_launch_options *o, const struct mark *befo
 /* A job under way. */
 struct watch {
     const struct fr_launch_options *o;
+    struct fr_watcher_thread *ranks; /* NULL: none could be had, or it is simulated */
     pid_t child;
     struct mark before;
+    double begins_s;               /* within which it is to have begun */
     double start_s, stop_s;        /* stop_s: when we were told to stop; 0: not yet */
+    double found_s;                /* when a verdict was found; 0: there is none */
     bool begun, late, over, ended; /* late: to begin; over: to end; ended: told to stop */
+    bool given_up;                 /* told to end after a verdict */
 };
 
-/* Told to end, as launchers are, which then clean up; killed when it does not. */
-static void end(pid_t child, double since_s, bool *told) {
+/* Told to end, as launchers are, which then clean up; killed when it does not.  One that is stopped hears nothing
+ * until it goes on. */
+static void end(pid_t child, double since_s, double grace_s, bool *told) {
     if (since_s <= 0) return;
     if (!*told) kill(child, SIGTERM);
+    if (!*told) kill(child, SIGCONT);
     *told = true;
-    if (since_s > FR_LAUNCH_GRACE_S) kill(child, SIGKILL);
+    if (since_s > grace_s) kill(child, SIGKILL);
 }
 
 /* A job that has begun and knows how to is first asked to save what it has. */
 static void stop(struct watch *w, pid_t child, double now_s) {
     bool saves = as == SIGUSR1;
     if (w->stop_s == 0) w->stop_s = now_s;
-    end(child, now_s - w->stop_s - (saves ? FR_LAUNCH_SAVES_S : 0), &w->ended);
+    end(child, now_s - w->stop_s - (saves ? FR_LAUNCH_SAVES_S : 0), FR_LAUNCH_GRACE_S,
+        &w->ended);
+}
+
+/* A launcher that knows of a dead rank ends the job by itself, as a rule. */
+static void heed_verdict(struct watch *w, pid_t child, double now_s) {
+    static const double NOTICES_S = 3, ENDS_S = 2.5;
+    const struct fr_verdict *verdict = w->ranks ? fr_watcher_thread_verdict(w->ranks) : NULL;
+    if (!verdict) return;
+    if (w->found_s == 0) w->found_s = now_s;
+    double since_s = now_s - w->found_s;
+    end(child, verdict->kind == FR_VERDICT_DIED ? since_s - NOTICES_S : since_s + 1e-9, ENDS_S,
+        &w->given_up);
 }
 
 /* Until it has begun, and once its time is over, we look again and again, else when a signal comes. */
 static bool look(void *context, pid_t child) {
     struct watch *w = context;
     double now_s = fr_now_s(), waited_s = now_s - w->start_s;
-    w->begun = w->begun || has_begun(w->o, &w->before);
+    w->begun = w->begun || has_begun(w->o, &w->before, w->ranks);
     if (!stopped) as = w->begun && w->o->begins ? SIGUSR1 : SIGTERM;
     if (job != child) {
         job = w->child = child;
+        if (w->ranks) fr_watcher_thread_of(w->ranks, child);
         if (stopped) kill(child, as); /* it came while the job was being started */
     }
-    if (!w->begun) end(child, waited_s - w->o->patience_s, &w->late);
-    if (w->o->limit_s > 0) end(child, waited_s - w->o->limit_s, &w->over);
+    if (!w->begun) end(child, waited_s - w->begins_s, FR_LAUNCH_GRACE_S, &w->late);
+    if (w->o->limit_s > 0) end(child, waited_s - w->o->limit_s, FR_LAUNCH_GRACE_S, &w->over);
     if (stopped) stop(w, child, now_s);
-    return !w->begun || w->over || stopped;
+    heed_verdict(w, child, now_s);
+    return !w->begun || w->over || stopped || w->found_s > 0;
+}
+
+/* What is said of a job that lost a rank or its launcher: the first of its faults, not what came of it. */
+static fr_status blame(const struct watch *w, const char *name, const struct fr_ended *ended,
+                       struct fr_error *err) {
+    const struct fr_verdict *verdict = w->ranks ? fr_watcher_thread_verdict(w->ranks) : NULL;
+    struct fr_ended by = end_of(ended);
+    bool died =
+        ended->code < 0 && !w->given_up; /* the launcher itself, by a hand that is not ours */
+    char sentence[400], launcher[160], host[64] = "", how[FR_ENDED_B] = "has died";
+    if (!w->given_up && (ended->code == 0 || (!died && !verdict)))
+        return translate(name, ended, err);
+    gethostname(host, sizeof host - 1);
+    snprintf(launcher, sizeof launcher, "the launcher on host %s (process %d)", host,
+             (int)w->child);
+    /* What our own signal made of the launcher says nothing of the rank. */
+    if (!w->given_up || (ended->code > 128 && by.signal != SIGTERM)) fr_ended_words(&by, how);
+    if (died)
+        snprintf(sentence, sizeof sentence, "%s %s", launcher, how);
+    else
+        fr_verdict_sentence(verdict, how, launcher, sentence, sizeof sentence);
+    return fr_fail(err, FR_ERR_PARTIAL, name,
+                   "%s; what was measured is kept, and --resume goes on", sentence);
 }
 
 /* Start and wait, as system(3) does: SIGINT reaches the job, and its end is then reported. */
-static fr_status run(const struct command *command, const struct fr_launch_options *options,
-                     struct fr_error *err) {
+static fr_status run_watched(const struct command *command, struct watch *watch,
+                             const char *address, struct fr_ended *ended,
+                             struct fr_error *err) {
     static const int handed_on[HANDED_ON] = {SIGTERM, SIGUSR1, SIGHUP};
+    const struct fr_launch_options *options = watch->o;
     struct sigaction pass = {.sa_sigaction = let_pass, .sa_flags = SA_SIGINFO},
                      hand = {.sa_handler = hand_on}, ring = {.sa_handler = ring_again}, before,
                      before_ring, before_handed[HANDED_ON];
-    struct watch watch = {
-        .o = options, .before = mark_of(options->begins), .start_s = fr_now_s()};
     char leash[sizeof FR_LEASH_VARIABLE + FR_LEASH_B] = FR_LEASH_VARIABLE "=";
-    const char *variables[] = {leash, "OPENBLAS_NUM_THREADS=1",
+    const char *variables[] = {leash,
+                               address,
+                               "OPENBLAS_NUM_THREADS=1",
                                geteuid() == 0 ? "OMPI_ALLOW_RUN_AS_ROOT=1" : NULL,
-                               "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", NULL};
+                               "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+                               NULL};
     struct fr_process start = {.words = command->word,
                                .package = options->launcher ? NULL : "openmpi-bin",
                                .variables = variables,
@@ -266,8 +318,7 @@ static fr_status run(const struct command *command, const struct fr_launch_optio
                                .err.kept = !options->quiet,
                                .parting = SIGTERM,
                                .watch = look,
-                               .context = &watch};
-    struct fr_ended ended;
+                               .context = watch};
     if (strcmp(command->word[0], "smpirun") == 0) start.package = "libsimgrid-dev";
     fr_leash_make(leash + strlen(leash));
     stopped = 0;
@@ -283,32 +334,63 @@ static fr_status run(const struct command *command, const struct fr_launch_optio
             sigaction(SIGHUP, &before_handed[i],
                       NULL); /* nohup: a lost terminal ends nothing */
     }
-    fr_status status = fr_process_run(&start, &ended, err);
+    if (watch->ranks) fr_watcher_thread_begin(watch->ranks);
+    fr_status status = fr_process_run(&start, ended, err);
+    if (watch->ranks) fr_watcher_thread_end(watch->ranks);
     job = 0;
     for (int i = 0; i < HANDED_ON; i++) sigaction(handed_on[i], &before_handed[i], NULL);
     sigaction(SIGINT, &before, NULL);
     alarm(0);
     sigaction(SIGALRM, &before_ring, NULL);
-    over = watch.over && !stopped;
-    if (watch.child > 0 &&
-        (stopped || watch.late || watch.over || (status == FR_OK && ended.signal)))
-        fr_session_remove(watch.child);
-    if (status != FR_OK) return status;
+    return status;
+}
+
+static fr_status say_why(const struct watch *w, const char *name, const struct fr_ended *ended,
+                         struct fr_error *err) {
     if (stopped)
-        return fr_fail(err, FR_ERR_PARTIAL, command->word[0],
+        return fr_fail(err, FR_ERR_PARTIAL, name,
                        "stopped as asked; what was measured is kept, and --resume goes on");
-    if (watch.late)
+    if (w->late)
         return fr_fail(
-            err, FR_ERR_EXTERNAL, command->word[0],
+            err, FR_ERR_EXTERNAL, name,
             "the job had not begun to measure after %.3g s, and was ended; where jobs "
             "wait in a queue give a longer --patience",
-            options->patience_s);
-    if (watch.over)
-        return fr_fail(err, FR_ERR_PARTIAL, command->word[0],
+            w->begins_s);
+    if (w->over)
+        return fr_fail(err, FR_ERR_PARTIAL, name,
                        "the job had not ended %.3g s after it was started, when its time was "
                        "over, and was ended; what it had measured is kept",
-                       options->limit_s);
-    return translate(command->word[0], &ended, err);
+                       w->o->limit_s);
+    return blame(w, name, ended, err);
+}
+
+static fr_status run(const struct command *command, const struct fr_launch_options *options,
+                     struct fr_error *err) {
+    static const double LEAVES_S = 1, LEAST_START_S = 10;
+    double patience_s = options->patience_s > 0 ? options->patience_s : FR_PATIENCE_S;
+    char address[sizeof FR_WATCH_VARIABLE + FR_WATCH_ADDRESS_B] = FR_WATCH_VARIABLE "=";
+    struct watch watch = {.o = options,
+                          .before = mark_of(options->begins),
+                          .begins_s = options->start_s > 0 ? options->start_s
+                                                           : fmax(patience_s, LEAST_START_S),
+                          .start_s = fr_now_s()};
+    const struct fr_watcher_options ranks = {
+        .patience_s = patience_s,
+        .busy_s = options->busy_s > 0 ? options->busy_s : FR_PATIENCE_BUSY * patience_s,
+        .n_ranks = options->launcher ? 0 : (int)options->n_ranks};
+    /* Ranks of a job that runs already are watched by each other. */
+    if (!command->simulated && !fr_launch_inside_mpi())
+        watch.ranks = fr_watcher_thread_open(&ranks, address + strlen(address));
+    struct fr_ended ended;
+    fr_status status = run_watched(command, &watch, address, &ended, err);
+    over = watch.over && !stopped;
+    bool broken = stopped || watch.late || watch.over || watch.found_s > 0 ||
+                  (status == FR_OK && ended.signal);
+    if (watch.ranks && broken) fr_watcher_thread_end_ranks(watch.ranks, LEAVES_S);
+    if (watch.child > 0 && broken) fr_session_remove(watch.child);
+    if (status == FR_OK) status = say_why(&watch, command->word[0], &ended, err);
+    fr_watcher_thread_close(watch.ranks);
+    return status;
 }
 
 fr_status fr_launch_mpi(const struct fr_launch_options *options, const char *const *arguments,

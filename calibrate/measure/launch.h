@@ -15,9 +15,14 @@ struct fr_launch_options {
                                SimGrid's smpirun on that platform file; else words split at
                                blanks, e.g. "srun --mpi=pmix -n 4", which say the number of
                                ranks themselves */
-    const char
-        *begins; /**< a file that the job writes to when it has begun; NULL: not looked at */
-    double patience_s;   /**< for that; 0: for ever */
+    const char *
+        begins; /**< a file that the job writes to when it has begun; NULL: it saves nothing when told to stop */
+    double patience_s; /**< without a sign of life or progress of a rank, or of the launcher; 0:
+                              FR_PATIENCE_S (calibrate/measure/watch/wire.h) */
+    double
+        start_s; /**< until a rank has connected or `begins` has changed; 0: the patience, but at least 10 s */
+    double
+        busy_s; /**< without progress although ranks use cores; 0: FR_PATIENCE_BUSY patiences */
     double limit_s;      /**< a job that takes longer is ended; 0: none is */
     const char *program; /**< NULL: forerun-mpi (smpi: forerun-smpi) beside this executable */
     bool yields; /**< what the job takes is not timed: its ranks are bound to no core and yield
@@ -35,6 +40,10 @@ struct fr_launch_options {
  *  saves and stops; where it has not within FR_LAUNCH_SAVES_S, and any other job, its launcher gets SIGTERM,
  *  which ends the ranks and removes what it had made, and FR_LAUNCH_GRACE_S later SIGKILL.  When this process
  *  dies the kernel ends the launcher, and the ranks end themselves (leash.h).
+ *
+ *  Ranks tell this process how they are (watch/watcher.h).  One that dies, is frozen or makes no progress is named, with
+ *  its host, and so is a launcher that is stopped or does not end; the launcher is then ended as above, and ranks
+ *  of this machine that are left with it.
  *  @return FR_OK; FR_ERR_PARTIAL when the job ended early, or was, and kept what it had; FR_ERR_USAGE,
  *          FR_ERR_EXTERNAL (launcher or program missing, or the job failed). */
 fr_status fr_launch_mpi(const struct fr_launch_options *options, const char *const *arguments,

@@ -41,13 +41,24 @@ void fr_leash_make(char text[FR_LEASH_B]) {
         snprintf(text, FR_LEASH_B, "%ld %lld %s %s", (long)getpid(), ticks, boot, names);
 }
 
-bool fr_leash_holds(const char *text) {
+/* @return 0: not a leash, or of another machine or namespace; else its process id */
+static long here(const char *text, long long *ticks) {
     char boot[40] = "", names[64] = "", its_boot[40], its_names[64];
     long pid;
-    long long ticks;
-    if (!text || sscanf(text, "%ld %lld %39s %63s", &pid, &ticks, its_boot, its_names) != 4 ||
+    if (!text || sscanf(text, "%ld %lld %39s %63s", &pid, ticks, its_boot, its_names) != 4 ||
         !where(boot, names) || strcmp(boot, its_boot) != 0 || strcmp(names, its_names) != 0)
-        return true;
-    long long now = started(pid);
+        return 0;
+    return pid;
+}
+
+bool fr_leash_is_here(const char *text) {
+    long long ticks;
+    return here(text, &ticks) > 0;
+}
+
+bool fr_leash_holds(const char *text) {
+    long long ticks;
+    long pid = here(text, &ticks);
+    long long now = pid > 0 ? started(pid) : -1;
     return now < 0 || now == ticks;
 }

@@ -21,4 +21,7 @@ void fr_leash_make(char text[FR_LEASH_B]);
  *  namespace: then nobody here can tell. */
 bool fr_leash_holds(const char *text);
 
+/** Does @p text name a process of this namespace of this machine, so that its id means here what it means there? */
+bool fr_leash_is_here(const char *text);
+
 #endif

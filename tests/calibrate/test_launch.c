@@ -115,7 +115,7 @@ static void unwritable_samples_are_refused_first(void **state) {
 
 /* ---- a job's beginning and end --------------------------------------------------------------- */
 
-static fr_status start_within(const char *script, double patience_s, struct fr_error *err) {
+static fr_status start_within(const char *script, double start_s, struct fr_error *err) {
     char file[] = "/tmp/forerun-launch-XXXXXX";
     int fd = mkstemp(file);
     const char *words[] = {"-c", script, "sh", file, NULL};
@@ -123,7 +123,7 @@ static fr_status start_within(const char *script, double patience_s, struct fr_e
                                               .launcher = "env",
                                               .program = "/bin/sh",
                                               .begins = file,
-                                              .patience_s = patience_s};
+                                              .start_s = start_s};
     fr_status status = fr_launch_mpi(&options, words, err);
     close(fd);
     unlink(file);

@@ -122,7 +122,7 @@ done
 [ -n "$rank" ] || fail 'no rank found'
 kill -STOP "$rank"
 ended 5 30 'a stopped rank'
-grep -q "rank 1 on host $(uname -n) does not answer" log || fail 'the stopped rank is not named'
+grep -q "rank 1 on host $(uname -n) (process $rank) has stopped answering" log || fail 'the stopped rank is not named'
 
 # Two commands do not write to one file, whatever the second is told; the first goes on.
 refused() { # refused FILE COMMAND... : with the sentence, while $job writes to FILE

@@ -71,7 +71,6 @@ struct fr_bench {
     struct fr_provenance provenance;
     int fd; /**< rank 0: the samples; elsewhere -1 */
     int launch;
-    struct fr_watch *watch; /**< NULL: nobody watches */
     struct fr_teams teams;
     double *size_B; /**< messages to measure, ascending */
     int n_sizes;

@@ -10,17 +10,19 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "calibrate/measure/harness/watch.h"
+#include "calibrate/measure/watch/stopped.h"
 
-static const char *rank = ""; /* as the launcher numbers them; "" where it does not say */
+static char place
+    [96]; /* " on rank 1 of host x"; the rank as the launcher numbers them, where it says */
 
 /* Nothing here asks for memory.  A second thread waits for the end. */
 static void end_without_memory(size_t wanted_B) {
     static atomic_flag ending = ATOMIC_FLAG_INIT;
-    char line[160];
+    char line[256];
     size_t used = 0;
     while (atomic_flag_test_and_set(&ending)) pause();
     fr_line_addf(line, sizeof line, &used, "forerun-mpi: out of memory");
-    if (*rank) fr_line_addf(line, sizeof line, &used, " on rank %.20s", rank);
+    fr_line_addf(line, sizeof line, &used, "%s", place);
     if (wanted_B > 0 && wanted_B < SIZE_MAX)
         fr_line_addf(line, sizeof line, &used, "; %zu bytes more were asked for", wanted_B);
     fr_line_addf(line, sizeof line, &used, "\n");
@@ -29,10 +31,12 @@ static void end_without_memory(size_t wanted_B) {
 }
 
 void fr_memory_or_end(void) {
-    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
-                                        "SLURM_PROCID", NULL};
-    for (int i = 0; names[i] && !*rank; i++)
-        if (getenv(names[i])) rank = getenv(names[i]);
+    char host[64] = "";
+    size_t used = 0;
+    int rank = fr_rank_own();
+    gethostname(host, sizeof host - 1);
+    if (rank >= 0)
+        fr_line_addf(place, sizeof place, &used, " on rank %d of host %s", rank, host);
     fr_alloc_on_failure(end_without_memory);
 }
 

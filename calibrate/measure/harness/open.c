@@ -156,13 +156,14 @@ static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
     return FR_OK;
 }
 
+/* A point takes a second at the most: cores that are busy for longer are no progress. */
 static fr_status watch(struct fr_bench *bench, struct fr_error *err) {
-    if (!bench->options.watch || bench->provenance.simulated || bench->n_ranks < 2)
+    double patience_s = bench->options.patience_s;
+    if (!bench->options.watch) {
+        fr_watch_point(FR_WATCH_BETWEEN);
         return FR_OK;
-    const struct fr_watch_options options = {.samples = bench->options.samples,
-                                             .patience_s = bench->options.patience_s,
-                                             .node_of = bench->node_of};
-    return fr_watch_open(bench->world, &options, &bench->watch, err);
+    }
+    return fr_watch_open(bench->options.samples, patience_s, 2 * patience_s, err);
 }
 
 fr_status fr_bench_open(const struct fr_bench_options *options, struct fr_bench *bench,
@@ -186,7 +187,6 @@ fr_status fr_bench_open(const struct fr_bench_options *options, struct fr_bench 
 }
 
 void fr_bench_close(struct fr_bench *bench) {
-    fr_watch_close(bench->watch, bench->world);
     for (int i = 0; bench->state && fr_bench_rows[i]; i++)
         if (fr_bench_rows[i]->close) fr_bench_rows[i]->close(bench->state[i]);
     fr_teams_close(&bench->teams);

@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "calibrate/measure/harness/bench.h"
 #include "calibrate/measure/harness/stop.h"
+#include "calibrate/measure/harness/watch.h"
 
 static const char usage[] =
     "usage: mpirun -np N forerun-mpi calibrate --samples FILE [options]\n"
@@ -34,7 +35,8 @@ static const char usage[] =
     "first "
     "point)\n"
     "  --node-size N     ranks that count as a node (default: those that share memory)\n"
-    "  --patience TIME   without progress before the job is given up (default 60)\n"
+    "  --patience TIME   without a sign of life or progress before the job is given up "
+    "(default " FR_PATIENCE_TEXT ")\n"
     "  --no-watch        do not look out for ranks that die or hang\n"
     "  --meter NAME      power meter (default: the first that works)\n"
     "  --clocks NAME     set the clock and measure power at some: cpufreq, nvidia\n"
@@ -147,8 +149,11 @@ static fr_status set_option(int index, const char *value, struct fr_bench_option
 
 static fr_status parse(int argc, char **argv, struct fr_bench_options *o,
                        struct fr_error *err) {
-    *o = (struct fr_bench_options){
-        .max_size_B = 16 << 20, .seed = 1, .n_launches = 1, .watch = true, .patience_s = 60};
+    *o = (struct fr_bench_options){.max_size_B = 16 << 20,
+                                   .seed = 1,
+                                   .n_launches = 1,
+                                   .watch = true,
+                                   .patience_s = FR_PATIENCE_S};
     if (argc < 2 || strcmp(argv[1], "calibrate") != 0)
         return fr_fail(err, FR_ERR_USAGE, argc < 2 ? NULL : argv[1],
                        "expected the command \"calibrate\"");
@@ -201,6 +206,7 @@ static bool is_common(const struct fr_error *err) {
 static int give_up(const struct fr_error *err) {
     int code = fr_status_exit_code(FR_ERR_PARTIAL);
     report(err);
+    fr_watch_farewell(code);
     MPI_Abort(MPI_COMM_WORLD, code);
     return code;
 }
@@ -226,16 +232,16 @@ int fr_harness_main(int argc, char **argv) {
         help();
         return 0;
     }
-    fr_stop_leash();
+    fr_watch_begin(argc, argv, FR_STOP_GRACE_S);
     /* Read by OpenBLAS when it would start its threads. */
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
     if (MPI_Init(&argc, &argv) != MPI_SUCCESS) {
         fputs("forerun-mpi: MPI could not be started\n", stderr);
         return fr_status_exit_code(FR_ERR_EXTERNAL);
     }
-    fr_stop_listen();
     int code =
         parse(argc, argv, &options, &err) == FR_OK ? calibrate(&options) : report_once(&err);
+    fr_watch_leave();
     MPI_Finalize();
     free(options.sizes);
     free(options.groups);

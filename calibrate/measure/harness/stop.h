@@ -9,10 +9,8 @@
 /** Seconds from the signal to the end of the job, whatever a rank is in the middle of. */
 #define FR_STOP_GRACE_S 3.5
 
-void fr_stop_listen(void);
-/** From now on this process ends itself soon after who started the job (calibrate/measure/leash.h), or its
- *  launcher, has died; before MPI is started, which may take long. */
-void fr_stop_leash(void);
+/** @p wake: an eventfd that a signal adds one to, so that who polls it learns of it at once; -1: none. */
+void fr_stop_listen(int wake);
 /** 1 after a signal, else 0. */
 int fr_stop_requested(void);
 

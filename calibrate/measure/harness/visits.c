@@ -246,11 +246,11 @@ static fr_status visit(struct fr_visits *s, int index, struct fr_error *err) {
                                    .stopped_s = &work.stopped_s};
     struct fr_sampling how = s->how;
     how.call_s = row->call_s;
-    fr_watch_point(bench->watch, index);
+    fr_watch_point(index);
     if (point->pace.calls == 0)
         FR_TRY(fr_sampling_warm_up(&who, &how, row->run, &work, &point->pace, err));
     FR_TRY(fr_sampling_visit(&who, &how, row->run, &work, &point->pace, time_s, &n, err));
-    fr_watch_point(bench->watch, FR_WATCH_BETWEEN);
+    fr_watch_point(FR_WATCH_BETWEEN);
     if (bench->rank != 0) return FR_OK;
     for (int i = 0; i < n; i++) time_s[i] *= share;
     FR_TRY(fr_record_samples(s, index, time_s, n, err));

@@ -1,39 +1,42 @@
 /** @file
  *  Noticing ranks that die or hang, apart from MPI, which may say nothing or hang itself.
  *
- *  A thread of every rank holds a TCP connection to rank 0 and tells it twice a second where the
- *  rank is.  A connection that ends names a dead rank at once; no word for a while a frozen one;
- *  words without progress a rank that is stuck.  Whoever finds out says rank and host on stderr
- *  and ends its process with exit code 5, upon which the launcher ends the others.  A rank that gives up by
- *  itself says so and why before it ends, so that the others end with its exit code.  Every sample
- *  is in the file before it is counted, so nothing is lost.  Where connections cannot be made
- *  the job runs unwatched, and says so. */
+ *  One thread of every rank, from before MPI is started until the process ends, says four times a second where
+ *  the rank is (calibrate/measure/watch/wire.h): to forerun, which started the job (FORERUN_WATCH in the environment), or, where
+ *  not every rank reaches that, to rank 0, whose thread then watches, and which all others watch.  Whoever finds out names rank and
+ *  host; ranks end with exit code 5, upon which the launcher ends the others.  A rank that gives up by itself says
+ *  so and why before it ends, so that the others end with its exit code.  What was measured is in the file
+ *  before it is counted, so nothing is lost.
+ *
+ *  The thread also ends its process where who started the job has died (calibrate/measure/leash.h), or its launcher,
+ *  or where the process was told to stop and did not in time.  Simulated ranks are one process, and are not watched. */
 #ifndef FR_CALIBRATE_MEASURE_HARNESS_WATCH_H
 #define FR_CALIBRATE_MEASURE_HARNESS_WATCH_H
 
-#include <mpi.h>
-
 #include "base/status.h"
+#include "calibrate/measure/watch/wire.h"
 
-/** Between two visits, in the meeting of all ranks. */
-#define FR_WATCH_BETWEEN (-1)
+/** Before MPI is started, which may take long or hang.  Signals that ask to stop are noted from here on (stop.h).
+ *  @param grace_s  from such a signal to the end of the process, whatever it is doing; 0: it saves nothing
+ *  @param argv  of main; --patience and --no-watch are looked for */
+void fr_watch_begin(int argc, char **argv, double grace_s);
 
-struct fr_watch;
+/** Once MPI is up; collective over MPI_COMM_WORLD.  Where nobody can watch, rank 0 says so on stderr.
+ *  @param results  the file that --resume goes on with, for the message
+ *  @param busy_s  without progress although cores are used, before the job counts as stuck */
+fr_status fr_watch_open(const char *results, double patience_s, double busy_s,
+                        struct fr_error *err);
 
-struct fr_watch_options {
-    const char *samples; /**< for the message */
-    double patience_s;   /**< without progress before a rank counts as stuck */
-    int *node_of;        /**< [n_ranks] */
-};
+/** This rank is at @p point now, one of its own counting or FR_WATCH_BETWEEN. */
+void fr_watch_point(int point);
 
-/** Collective.  @param[out] watch  NULL where it could not be set up. */
-fr_status fr_watch_open(MPI_Comm world, const struct fr_watch_options *options,
-                        struct fr_watch **watch, struct fr_error *err);
+/** It has come further. */
+void fr_watch_move(void);
+
 /** This rank has said why and ends with exit code @p code: the others end with it.  Asks for no memory. */
 void fr_watch_farewell(int code);
-/** This rank is at @p point now.  @p watch may be NULL. */
-void fr_watch_point(struct fr_watch *watch, int point);
-/** Collective. */
-void fr_watch_close(struct fr_watch *watch, MPI_Comm world);
+
+/** This rank is done: before MPI is ended.  It is still watched for being frozen. */
+void fr_watch_leave(void);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "calibrate/measure/harness/pages.h"
+#include "calibrate/measure/harness/watch.h"
 #include "calibrate/real/apps/shares.h"
 
 const struct fr_real_app *const fr_real_apps[] = {
@@ -219,6 +220,7 @@ fr_status fr_real_step(const struct fr_real_app *app, struct fr_real *real, doub
                        struct fr_error *err) {
     real->phases = (struct fr_phases){0};
     FR_TRY(app->gradients(real, loss, err));
+    fr_watch_move();
     fr_real_update(real);
     /* With zero 3 every pass does. */
     return real->run->plan->zero < 3 ? fr_shares_gather(real, err) : FR_OK;

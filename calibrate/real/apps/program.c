@@ -7,11 +7,12 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/duration.h"
 #include "base/file.h"
 #include "base/journal/journal.h"
 #include "calibrate/measure/harness/memory.h"
 #include "calibrate/measure/harness/program.h"
-#include "calibrate/measure/harness/stop.h"
+#include "calibrate/measure/harness/watch.h"
 #include "calibrate/real/apps/learn/learn.h"
 #include "calibrate/real/apps/resume.h"
 #include "calibrate/real/apps/run.h"
@@ -37,16 +38,20 @@ static const char usage[] =
     "with "
     "its\n"
     "                    reason, and left out when the cases run\n"
+    "  --patience TIME   without a sign of life or progress before the job is given up "
+    "(default " FR_PATIENCE_TEXT ")\n"
     "  --progress        say on stderr what is running\n"
     "  --fail-rank N --fail-visit N  this rank ends itself then (for tests)\n";
 
 static const char *const known[] = {
-    "--corpus", "--cases",    "--out",       "--passes",     "--visit", "--budget", "--since",
-    "--seed",   "--progress", "--fail-rank", "--fail-visit", "--check", "--each",   NULL};
+    "--corpus",     "--cases", "--out",  "--passes",   "--visit",
+    "--budget",     "--since", "--seed", "--progress", "--fail-rank",
+    "--fail-visit", "--check", "--each", "--patience", NULL};
 
 struct arguments {
     const char *cases, *corpus;
     bool check, each;
+    double patience_s;
     struct fr_real_job job;
 };
 
@@ -67,6 +72,8 @@ static fr_status set(const char *option, const char *value, struct arguments *a,
     if (strcmp(option, "--cases") == 0) return a->cases = value, FR_OK;
     if (strcmp(option, "--corpus") == 0) return a->corpus = value, FR_OK;
     if (strcmp(option, "--out") == 0) return a->job.out = value, FR_OK;
+    if (strcmp(option, "--patience") == 0)
+        return fr_duration_parse(value, option, 1, 1e6, &a->patience_s, err);
     if (strcmp(option, "--visit") == 0)
         return number(option, value, 0, 1e6, &a->job.visit_s, err);
     if (strcmp(option, "--budget") == 0)
@@ -83,6 +90,7 @@ static fr_status set(const char *option, const char *value, struct arguments *a,
 
 static fr_status parse(int argc, char **argv, struct arguments *a, struct fr_error *err) {
     *a = (struct arguments){
+        .patience_s = FR_PATIENCE_S,
         .job = {.passes = 3, .visit_s = 0.15, .seed = 1, .fail_rank = -1, .fail_visit = -1}};
     for (int i = 2; i < argc; i++) {
         const char *option = argv[i];
@@ -147,6 +155,7 @@ static int report(const struct fr_error *err, bool once) {
 static int give_up(const struct fr_error *err) {
     int code = fr_status_exit_code(FR_ERR_PARTIAL);
     report(err, false);
+    fr_watch_farewell(code);
     MPI_Abort(MPI_COMM_WORLD, code);
     return code;
 }
@@ -234,6 +243,11 @@ static int learn(const struct arguments *a) {
 }
 
 static int work(const char *verb, const struct arguments *a) {
+    struct fr_error err = {.status = FR_OK};
+    /* A step of a large model takes long, and a training of another rank too. */
+    if (!a->check &&
+        fr_watch_open(a->job.out, a->patience_s, FR_PATIENCE_BUSY * a->patience_s, &err) != FR_OK)
+        return give_up(&err);
     if (strcmp(verb, "train") == 0) return train(a);
     return strcmp(verb, "learn") == 0 ? learn(a) : run(a);
 }
@@ -252,7 +266,8 @@ int fr_apps_main(int argc, char **argv) {
         fputs(usage, stdout);
         return 0;
     }
-    fr_stop_leash();
+    fr_watch_begin(argc, argv,
+                   0); /* each sample is in the file at once: there is nothing to save */
     /* Read by OpenBLAS when it would start its threads. */
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
     if (MPI_Init(&argc, &argv) != MPI_SUCCESS) {
@@ -262,6 +277,7 @@ int fr_apps_main(int argc, char **argv) {
     fr_memory_for_products();
     int code = parse(argc, argv, &arguments, &err) != FR_OK ? report(&err, true)
                                                             : work(argv[1], &arguments);
+    fr_watch_leave();
     MPI_Finalize();
     return code;
 }

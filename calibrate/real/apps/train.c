@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/journal/journal.h"
+#include "calibrate/measure/harness/watch.h"
 #include "calibrate/real/apps/whole_ffn.h"
 
 enum { FIRST_LOOK = 128 };
@@ -82,6 +83,7 @@ static fr_status train(const struct training *t, struct result *out, struct fr_e
     *out = (struct result){.loss = 1e30, .parameters = (double)network.n_counted};
     for (int64_t i = 0; status == FR_OK && i <= t->most; i++) {
         double loss = fr_whole_ffn_step(&network);
+        fr_watch_move();
         out->steps = i + 1;
         if (!(loss < 1e30)) break; /* diverged */
         out->loss = fmin(out->loss, loss);

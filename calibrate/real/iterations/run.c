@@ -1,9 +1,11 @@
 /* Rounds of jobs: what is missing is trained, then asked what is missing now. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/file.h"
 #include "base/journal/keep.h"
+#include "calibrate/measure/watch/wire.h"
 #include "calibrate/real/iterations/cells.h"
 
 struct fr_training_options fr_training_defaults(void) {
@@ -24,19 +26,24 @@ static int n_done(const struct fr_training_cells *cells) {
 /* One job over all cells that are not done; what it wrote is read also when it ended early. */
 static fr_status train(const struct fr_training_options *o, struct fr_training_cells *cells,
                        struct fr_keep *keep, struct fr_error *err) {
-    const char *words[] = {"train", "--cases",  o->samples,
-                           "--out", o->samples, o->progress ? "--progress" : NULL,
-                           NULL};
+    char patience[40];
+    const char *words[] = {
+        "train",    "--cases",    o->samples, "--out",
+        o->samples, "--patience", patience,   o->progress ? "--progress" : NULL,
+        NULL};
     if (n_done(cells) == cells->n) return FR_OK;
     FR_TRY(fr_cells_write(cells, o, err));
     FR_TRY(fr_keep_hold_again(keep, err));
+    snprintf(patience, sizeof patience, "%.17g",
+             o->launch.patience_s > 0 ? o->launch.patience_s : FR_PATIENCE_S);
     fr_status ran = fr_launch_mpi(&o->launch, words, err);
     if (ran != FR_OK && ran != FR_ERR_PARTIAL && ran != FR_ERR_EXTERNAL) return ran;
     fr_status status = fr_cells_read(cells, o, ran == FR_OK ? err : NULL);
     if (ran == FR_OK && status == FR_OK && n_done(cells) < cells->n)
         return fr_fail(err, FR_ERR_EXTERNAL, o->samples, "lacks results of the job");
     if (ran == FR_OK) return status;
-    if (status != FR_OK || n_done(cells) == 0) return ran;
+    /* One that lost a rank has said which. */
+    if (status != FR_OK || ran == FR_ERR_PARTIAL || n_done(cells) == 0) return ran;
     return fr_fail(err, FR_ERR_PARTIAL, o->samples,
                    "the job ended early; what had been trained is kept here, and --resume goes "
                    "on with it");

@@ -200,11 +200,16 @@ static fr_status run_job(struct spending *m, int64_t ranks, int64_t n_passes, do
     snprintf(since, sizeof since, "%.0f", simulated ? 0 : (double)time(NULL));
     snprintf(rank, sizeof rank, "%" PRId64, o->fail_rank);
     snprintf(fail_visit, sizeof fail_visit, "%" PRId64, o->fail_visit);
-    const char *words[28] = {"run",    "--cases",  o->samples, "--out",   o->samples,
+    char patience[40];
+    const char *words[30] = {"run",    "--cases",  o->samples, "--out",   o->samples,
                              "--seed", seed,       "--passes", passes,    "--visit",
                              visit,    "--budget", budget,     "--since", since};
     int n = 15;
     if (o->progress) words[n++] = "--progress";
+    if (o->launch.patience_s > 0) {
+        snprintf(patience, sizeof patience, "%.17g", o->launch.patience_s);
+        words[n++] = "--patience", words[n++] = patience;
+    }
     if (o->fail_rank >= 0) {
         words[n++] = "--fail-rank", words[n++] = rank;
         words[n++] = "--fail-visit", words[n++] = fail_visit;

@@ -122,7 +122,7 @@ static fr_status measure_at(struct fr_bench *bench, const struct meters *m, doub
         for (int rep = done[state]; rep < windows_of(state, windows); rep++) {
             struct window w = {.state = state, .rep = rep, .clock_Hz = clock_Hz};
             if (m->window_s > 0) FR_TRY(one_window(bench, m, &w, err));
-            fr_watch_point(bench->watch, FR_WATCH_BETWEEN);
+            fr_watch_point(FR_WATCH_BETWEEN);
             if (bench->rank == 0) FR_TRY(record(bench, m, &w, err));
         }
     }
