@@ -28,9 +28,25 @@ target_compile_options(fr_flags INTERFACE
   -Wall -Wextra -Werror -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wvla
   -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition
   -ffp-contract=off) # same bytes whatever the compiler fuses
+# What Debian hardens its packages with.  forerun-simgrid, which is C++, has these flags and none of the above.
+include(CheckCCompilerFlag)
+include(CheckPIESupported)
+check_pie_supported()
+set(CMAKE_POSITION_INDEPENDENT_CODE ON) # of programs too: their addresses are drawn at each start
+add_library(fr_hardened INTERFACE)
+target_compile_options(fr_hardened INTERFACE -fstack-protector-strong)
+check_c_compiler_flag(-fcf-protection FR_BRANCHES_PROTECTED) # x86 alone
+if(FR_BRANCHES_PROTECTED)
+  target_compile_options(fr_hardened INTERFACE -fcf-protection)
+endif()
+if(NOT FR_SANITIZE AND NOT FR_COVERAGE AND NOT FR_FUZZ) # it wants an optimising compiler, and hides calls from sanitizers
+  set(optimised $<CONFIG:Release,RelWithDebInfo,MinSizeRel>)
+  target_compile_options(fr_hardened INTERFACE $<${optimised}:-U_FORTIFY_SOURCE> $<${optimised}:-D_FORTIFY_SOURCE=2>)
+endif()
+target_link_options(fr_hardened INTERFACE -Wl,-z,relro,-z,now)
+target_link_libraries(fr_flags INTERFACE fr_hardened)
 # Copies of some hundred bytes, a dozen for every plan priced: gcc's own `rep movs` takes longer to
 # start than libc takes for all of it.
-include(CheckCCompilerFlag)
 set(FR_COPIES -mmemcpy-strategy=unrolled_loop:128:noalign,libcall:-1:noalign
               -mmemset-strategy=unrolled_loop:128:noalign,libcall:-1:noalign)
 check_c_compiler_flag("${FR_COPIES}" FR_COPIES_KNOWN)
