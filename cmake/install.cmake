@@ -19,7 +19,7 @@ install(FILES completion/forerun.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/
 configure_file(packaging/modulefile.in ${CMAKE_BINARY_DIR}/modulefile @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/modulefile RENAME ${PROJECT_VERSION}
         DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/forerun)
-install(FILES README.md LICENSE CITATION.cff CITATION.bib docs/files.md docs/output.md docs/library.md
+install(FILES README.md LICENSE NOTICE SECURITY.md CITATION.cff CITATION.bib docs/files.md docs/output.md docs/library.md
               docs/model.md docs/compositions.md docs/accuracy.md docs/quality.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

@@ -59,5 +59,11 @@ container = (source / "packaging/Containerfile").read_text()
 setup = (source / "cmake/setup.sh").read_text()
 assert ". cmake/setup.sh && fr_install $fr_packages" in container
 assert "fr_install()" in setup and "fr_packages=" in setup
+# One dated state of Debian: no tag that moves, no mirror that does.
+day = re.search(r"^ARG DAY=(20\d{6})$", container, re.M)[1]
+stages = re.findall(r"^FROM (\S+)(?: AS (\S+))?$", container, re.M)
+for image, _ in stages:
+    assert image in [name for _, name in stages] or re.fullmatch(rf"\S+:[a-z]+-{day}-slim|\S+@sha256:[0-9a-f]{{64}}", image), image
+assert "snapshot.debian.org/archive/%s/%sT000000Z" in container and "rm -f /etc/apt/sources.list.d/debian.sources" in container
 assert '"name": "release"' in (source / "CMakePresets.json").read_text()
 print(f"recipe of {wanted}: {len(asked())} dependencies as CMake has them")
