@@ -1,26 +1,17 @@
 #include "calibrate/real/iterations/laws.h"
 
-#include <gsl/gsl_multifit.h>
 #include <math.h>
 
-enum { COEFFICIENTS_MAX = 3 };
+#include "calibrate/numbers/least_squares.h"
 
-/* Least squares of y = sum of c_j x_j over n rows of m columns.  @return false where they leave nothing over,
- * or do not tell the columns apart. */
+enum { COEFFICIENTS_MAX = FR_LEAST_SQUARES_MAX };
+
+/* Least squares of y = sum of c_j x_j over n rows of m columns.  @return false where they do not tell the
+ * columns apart. */
 static bool solve(const double *x, const double *y, int n, int m, double *c) {
-    gsl_multifit_linear_workspace *room = gsl_multifit_linear_alloc((size_t)n, (size_t)m);
-    gsl_matrix *covariance = gsl_matrix_alloc((size_t)m, (size_t)m);
-    gsl_matrix_const_view rows = gsl_matrix_const_view_array(x, (size_t)n, (size_t)m);
-    gsl_vector_const_view values = gsl_vector_const_view_array(y, (size_t)n);
-    gsl_vector_view out = gsl_vector_view_array(c, (size_t)m);
-    size_t rank = 0;
-    double squares = 0;
-    bool done = room && covariance &&
-                gsl_multifit_linear_tsvd(&rows.matrix, &values.vector, 1e-9, &out.vector,
-                                         covariance, &squares, &rank, room) == 0;
-    gsl_multifit_linear_free(room);
-    gsl_matrix_free(covariance);
-    return done && rank == (size_t)m;
+    struct fr_least_squares s = {.columns = m};
+    for (int i = 0; i < n; i++) fr_least_squares_add(&s, x + i * m, y[i]);
+    return fr_least_squares_solve(&s, 1e-9, c);
 }
 
 static int different(const struct fr_law_point *p, int n, bool of_tp) {
