@@ -222,7 +222,7 @@ fr_status fr_calibration_check(const struct fr_json *root, struct fr_checks *che
     int schema = 0;
     checks->count = 0;
     FR_TRY(fr_json_get_choice(root, "schema", true, schemas, &schema, err));
-    FR_TRY(fr_calibration_points_check(root, err));
+    FR_TRY(fr_calibration_numbers_check(root, err));
     check_interval(root, checks);
     check_setting(root, checks);
     check_missing(root, checks);

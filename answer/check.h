@@ -42,8 +42,11 @@ fr_verdict fr_calibration_verdict(const struct fr_checks *checks);
 /** That verdict with the reasons of all checks that did not pass, the worst first. */
 void fr_calibration_judge(const struct fr_checks *checks, struct fr_fit_verdict *judged);
 
-/** Of check.c: are the points' numbers there, and possible?  @return FR_OK or FR_ERR_INPUT with the
+/** Of check.c: are the numbers there, and possible?  @return FR_OK or FR_ERR_INPUT with the
  *  place. */
-fr_status fr_calibration_points_check(const struct fr_json *root, struct fr_error *err);
+fr_status fr_calibration_numbers_check(const struct fr_json *root, struct fr_error *err);
+
+/** Is every number in @p node one that can be shown, within 1e300 of 0?  @return FR_OK or FR_ERR_INPUT with the place */
+fr_status fr_check_shown(const struct fr_json *node, struct fr_error *err);
 
 #endif

@@ -10,8 +10,9 @@ enum { FR_RIVALS_MAX = 32 };
 
 /** One cluster with one model. */
 struct fr_rival {
-    const char *cluster, *model;  /**< as the user named them */
-    struct fr_training training;  /**< what is asked of all, with this cluster's price and carbon */
+    const char *cluster, *model; /**< as the user named them */
+    struct fr_training
+        training; /**< what is asked of all, with this cluster's price and carbon */
     struct fr_searched *searched; /**< owned */
     struct fr_training_cost cost; /**< of its best plan, where a training is asked for */
 };

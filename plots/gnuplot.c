@@ -160,10 +160,13 @@ static fr_status take_picture(const char *path, const struct terminal *terminal,
     const char *output = o->output;
     char *picture = NULL;
     size_t length = 0;
-    fr_status status = fr_file_read(path, FR_FILE_MAX_B, &picture, &length, err);
-    if (status == FR_OK && length == 0) status = FR_ERR_INPUT;
-    if (status == FR_ERR_INPUT)
-        status = fr_fail(err, FR_ERR_EXTERNAL, NULL, "gnuplot left no picture");
+    struct fr_error why = {0};
+    fr_status status = fr_file_read(path, FR_FILE_MAX_B, &picture, &length, &why);
+    if (status == FR_OK && length == 0)
+        status = fr_fail(err, FR_ERR_EXTERNAL, NULL, "gnuplot left an empty picture");
+    else if (status != FR_OK)
+        status = fr_fail(err, status == FR_ERR_INPUT ? FR_ERR_EXTERNAL : status, NULL,
+                         "gnuplot's picture %s", why.detail);
     struct fr_text resized = {0};
     if (status == FR_OK && o->width_in > 0 && terminal->finer == 0) {
         resize(picture, length, job, o, &resized);

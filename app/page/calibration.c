@@ -227,7 +227,7 @@ static void put_domain(const struct fr_json *list, struct fr_text *html) {
 }
 
 void fr_calibration_html(const struct fr_json *root, const struct fr_checks *checks,
-                         struct fr_text *html) {
+                         struct fr_text *html, struct fr_page_gaps *gaps) {
     struct fr_json list = fr_json_member(root, "series"),
                    p = fr_json_member(root, "provenance");
     int64_t n = fr_json_array_length(&list);
@@ -240,8 +240,8 @@ void fr_calibration_html(const struct fr_json *root, const struct fr_checks *che
     put_sources(root, html);
     put_forms(root, html);
     fr_html_addf(html, "<h2>Figures</h2>\n");
-    fr_page_figure(&fr_figure_fit, root, html);
-    fr_page_figure(&fr_figure_gemm, root, html);
+    fr_page_figure(&fr_figure_fit, root, html, gaps);
+    fr_page_figure(&fr_figure_gemm, root, html, gaps);
     put_segments(root, html);
     put_domain(&list, html);
     fr_html_addf(html, "<h2>Every point</h2>\n");

@@ -5,8 +5,11 @@
 
 #include "answer/check.h"
 
-/** Append one self-contained HTML page: no script, nothing fetched, figures inside as SVG. */
+struct fr_page_gaps;
+
+/** Append one self-contained HTML page: no script, nothing fetched, figures inside as SVG; what it lacks
+ *  of them is added to @p gaps. */
 void fr_calibration_html(const struct fr_json *root, const struct fr_checks *checks,
-                         struct fr_text *html);
+                         struct fr_text *html, struct fr_page_gaps *gaps);
 
 #endif

@@ -1,6 +1,5 @@
 #include "app/page/page.h"
 
-#include "plots/gnuplot.h"
 #include "plots/html.h"
 
 /* Its SHA-256 stands in the policy: tests/app/browser.sh holds the two together. */
@@ -86,17 +85,36 @@ void fr_page_svg(const char *svg, size_t length, const char *about, struct fr_te
     fr_text_addf(html, "\"></figure>\n");
 }
 
+void fr_page_gaps_free(struct fr_page_gaps *gaps) {
+    fr_text_free(&gaps->said);
+    *gaps = (struct fr_page_gaps){0};
+}
+
+void fr_page_gap(const char *what, const struct fr_error *why, struct fr_text *html,
+                 struct fr_page_gaps *gaps) {
+    const char *between = why->where[0] ? ": " : "";
+    fr_html_addf(html, "<p class=FAIL>Left out: %s: %s%s%s</p>\n", what, why->where, between,
+                 why->detail);
+    fr_text_addf(&gaps->said, "%s%s: %s%s%s", gaps->count++ ? "; " : "", what, why->where,
+                 between, why->detail);
+}
+
+/* A document has something for some figures only; what else stops a picture is told. */
+static bool nothing_for_it(fr_status status) {
+    return status == FR_ERR_INPUT || status == FR_ERR_USAGE;
+}
+
 void fr_page_figure(const struct fr_figure *figure, const struct fr_json *root,
-                    struct fr_text *html) {
+                    struct fr_text *html, struct fr_page_gaps *gaps) {
     struct fr_text svg = {0};
     const struct fr_figure_options o = {.output = "page.svg", .into = &svg};
     struct fr_error err = {0};
-    if (!fr_gnuplot_installed()) {
-        fr_html_addf(html, "<p class=note>No picture (%s): gnuplot is not installed.</p>\n",
-                     figure->summary);
-        return;
-    }
-    if (fr_figure_draw(figure, root, 1, &o, &err) == FR_OK && svg.length)
+    fr_status status = fr_figure_draw(figure, root, 1, &o, &err);
+    if (status == FR_OK && (svg.failed || !svg.length))
+        status = fr_fail(&err, FR_ERR_NOMEM, NULL, "out of memory");
+    if (status == FR_OK)
         fr_page_svg(svg.data, svg.length, figure->summary, html);
+    else if (!nothing_for_it(status))
+        fr_page_gap(figure->summary, &err, html, gaps);
     fr_text_free(&svg);
 }

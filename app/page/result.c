@@ -26,17 +26,20 @@ static const struct {
     {"iterations", {&fr_figure_ghost}},
     {"fit", {&fr_figure_fit, &fr_figure_gemm}}};
 
-static void put_pictures(const char *kind, const struct fr_json *root, struct fr_text *html) {
+static void put_pictures(const char *kind, const struct fr_json *root, struct fr_text *html,
+                         struct fr_page_gaps *gaps) {
     for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++)
         for (int k = 0; strcmp(pictures[i].kind, kind) == 0 && k < 4; k++)
-            if (pictures[i].figure[k]) fr_page_figure(pictures[i].figure[k], root, html);
+            if (pictures[i].figure[k]) fr_page_figure(pictures[i].figure[k], root, html, gaps);
 }
 
 /* The papers' figures, of rows that are of a paper. */
-static void put_sheets(const struct fr_json *root, struct fr_text *html) {
+static void put_sheets(const struct fr_json *root, struct fr_text *html,
+                       struct fr_page_gaps *gaps) {
     struct fr_paper_rows rows;
     struct fr_error err = {0};
     fr_status status = fr_paper_rows_read(root, &rows, &err);
+    if (status != FR_OK) fr_page_gap("the figures of the paper", &err, html, gaps);
     for (const struct fr_sheet *s = fr_sheets; status == FR_OK && s->name; s++) {
         struct fr_text svg = {0};
         const struct fr_figure_options o = {.output = "page.svg", .into = &svg};
@@ -45,8 +48,13 @@ static void put_sheets(const struct fr_json *root, struct fr_text *html) {
         fr_picture_begin(&p, 1, 1);
         p.o = &o;
         fr_sheet_draw(s, &rows, &p);
-        if (fr_picture_end(&p, FR_OK, &o, &err) == FR_OK)
+        fr_status drawn = fr_picture_end(&p, FR_OK, &o, &err);
+        if (drawn == FR_OK && svg.failed)
+            drawn = fr_fail(&err, FR_ERR_NOMEM, NULL, "out of memory");
+        if (drawn == FR_OK)
             fr_page_svg(svg.data, svg.length, s->title, html);
+        else
+            fr_page_gap(s->title, &err, html, gaps);
         fr_text_free(&svg);
     }
     fr_paper_rows_free(&rows);
@@ -201,17 +209,18 @@ static void put_binding(const struct fr_json *root, struct fr_text *html) {
     fr_text_free(&words);
 }
 
-void fr_result_html(const struct fr_json *root, struct fr_text *html) {
+void fr_result_html(const struct fr_json *root, struct fr_text *html,
+                    struct fr_page_gaps *gaps) {
     const char *schema = fr_json_text_at(root, "schema");
     char kind[32] = "";
     if (strncmp(schema, "forerun/", 8) == 0)
         snprintf(kind, sizeof kind, "%.*s", (int)strcspn(schema + 8, "/") & 31, schema + 8);
     put_binding(root, html);
-    put_pictures(kind, root, html);
+    put_pictures(kind, root, html, gaps);
     if (strcmp(kind, "simulation") == 0) {
         struct fr_json outcome = fr_json_member(root, "outcome");
-        put_pictures("outcome", &outcome, html);
+        put_pictures("outcome", &outcome, html, gaps);
     }
-    if (strcmp(kind, "reproduce") == 0) put_sheets(root, html);
+    if (strcmp(kind, "reproduce") == 0) put_sheets(root, html, gaps);
     put_object(root, "", 0, html);
 }

@@ -6,7 +6,10 @@
 
 #include "base/json.h"
 
-/** Append @p root, whose schema is "forerun/<kind>/1". */
-void fr_result_html(const struct fr_json *root, struct fr_text *html);
+struct fr_page_gaps;
+
+/** Append @p root, whose schema is "forerun/<kind>/1"; pictures that it lacks are added to @p gaps. */
+void fr_result_html(const struct fr_json *root, struct fr_text *html,
+                    struct fr_page_gaps *gaps);
 
 #endif

@@ -76,22 +76,41 @@ static void write_json(struct fr_text *text, const struct fr_json *root,
 }
 
 static fr_status add_result(const char *path, const struct fr_json *root, struct fr_text *html,
-                            struct fr_error *err) {
+                            struct fr_page_gaps *gaps, struct fr_error *err) {
     const char *schema = fr_json_text_at(root, "schema");
     if (strncmp(schema, "forerun/", 8) != 0)
         return fr_json_fail(root, err,
                             "is no result of forerun: it has no \"schema\" "
                             "\"forerun/...\"");
+    FR_TRY(fr_check_shown(root, err));
     const char *slash = strrchr(path, '/');
     fr_html_addf(html, "<h2>%s</h2>\n<p class=note>%s, forerun %s</p>\n",
                  slash ? slash + 1 : path, schema, FR_VERSION);
-    fr_result_html(root, html);
+    fr_result_html(root, html, gaps);
     return FR_OK;
+}
+
+/* A page with gaps is written all the same, at once, since a command that fails leaves its outputs as they were;
+ * then the command fails for them. */
+static fr_status write_page(const char *out, const struct fr_text *html,
+                            const struct fr_page_gaps *gaps, struct fr_error *err) {
+    if (html->failed || gaps->said.failed)
+        return fr_fail(err, FR_ERR_NOMEM, out, "out of memory");
+    if (!gaps->count) return fr_file_write_last(out, fr_text_get(html), html->length, err);
+    return fr_file_write(out, fr_text_get(html), html->length, err);
+}
+
+static fr_status tell_gaps(const char *out, const struct fr_page_gaps *gaps,
+                           struct fr_error *err) {
+    if (!gaps->count) return FR_OK;
+    return fr_fail(err, FR_ERR_EXTERNAL, out, "lacks %d part%s, as it says there: %s",
+                   gaps->count, gaps->count == 1 ? "" : "s", fr_text_get(&gaps->said));
 }
 
 static fr_status report_results(const struct fr_args *args, struct fr_error *err) {
     const char *out = NULL;
     struct fr_text html = {0};
+    struct fr_page_gaps gaps = {0};
     fr_status status = FR_OK;
     if (fr_args_has(args, "json"))
         return fr_fail(err, FR_ERR_USAGE, "--json",
@@ -104,13 +123,13 @@ static fr_status report_results(const struct fr_args *args, struct fr_error *err
         status = fr_json_read(args->word[i], &document, err);
         if (status != FR_OK) break;
         struct fr_json root = fr_json_root(document);
-        status = add_result(args->word[i], &root, &html, err);
+        status = add_result(args->word[i], &root, &html, &gaps, err);
         fr_json_free(document);
     }
     fr_page_end(&html);
-    if (status == FR_OK && html.failed)
-        status = fr_fail(err, FR_ERR_NOMEM, out, "out of memory");
-    if (status == FR_OK) status = fr_file_write_last(out, fr_text_get(&html), html.length, err);
+    if (status == FR_OK) status = write_page(out, &html, &gaps, err);
+    if (status == FR_OK) status = tell_gaps(out, &gaps, err);
+    fr_page_gaps_free(&gaps);
     fr_text_free(&html);
     return status;
 }
@@ -127,7 +146,7 @@ static void print_checks(const struct fr_checks *checks, struct fr_text *text) {
 }
 
 static fr_status report(const struct fr_args *args, struct fr_json_document **document,
-                        struct fr_error *err) {
+                        struct fr_page_gaps *gaps, struct fr_error *err) {
     const char *out = fr_args_get(args, "output");
     struct fr_checks checks = {0};
     struct fr_text html = {0}, text = {0};
@@ -141,10 +160,8 @@ static fr_status report(const struct fr_args *args, struct fr_json_document **do
     if (are_results(args) && (args->n_words > 1 || !fitted)) return report_results(args, err);
     FR_TRY(fr_calibration_check(&root, &checks, err));
     if (out) {
-        fr_calibration_html(&root, &checks, &html);
-        fr_status status = html.failed
-                               ? fr_fail(err, FR_ERR_NOMEM, out, "out of memory")
-                               : fr_file_write_last(out, fr_text_get(&html), html.length, err);
+        fr_calibration_html(&root, &checks, &html, gaps);
+        fr_status status = write_page(out, &html, gaps, err);
         fr_text_free(&html);
         if (status != FR_OK || strcmp(out, "-") == 0) return status;
     }
@@ -157,7 +174,10 @@ static fr_status report(const struct fr_args *args, struct fr_json_document **do
 
 static fr_status run(const struct fr_args *args, struct fr_error *err) {
     struct fr_json_document *document = NULL;
-    fr_status status = report(args, &document, err);
+    struct fr_page_gaps gaps = {0};
+    fr_status status = report(args, &document, &gaps, err);
+    if (status == FR_OK) status = tell_gaps(fr_args_get(args, "output"), &gaps, err);
+    fr_page_gaps_free(&gaps);
     fr_json_free(document);
     return status;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "app/page/calibration.h"
+#include "app/page/page.h"
 #include "app/text/validation.h"
 #include "calibrate/runs/interval.h"
 #include "plots/gnuplot.h"
@@ -179,7 +180,10 @@ static void the_page_is_whole(void **state) {
     struct fr_error err = {0};
     (void)state;
     assert_int_equal(fr_calibration_check(&root, &checks, &err), FR_OK);
-    fr_calibration_html(&root, &checks, &html);
+    struct fr_page_gaps gaps = {0};
+    fr_calibration_html(&root, &checks, &html, &gaps);
+    assert_int_equal(gaps.count, !fr_gnuplot_installed());
+    fr_page_gaps_free(&gaps);
     char *page = html.data, *from, *to;
     int pictures =
         0; /* of collectives, where there is gnuplot; in their letters anything may stand */

@@ -3,6 +3,7 @@
 #include "tests/app/hostile.h"
 
 #include "app/page/calibration.h"
+#include "app/page/page.h"
 #include "base/csv.h"
 #include "base/escape.h"
 #include "plots/gnuplot.h"
@@ -47,13 +48,15 @@ static void nothing_happened(const char *what) {
 static char *page_of(const char *json) {
     struct fr_json_document *document = NULL;
     struct fr_checks checks = {0};
+    struct fr_page_gaps gaps = {0};
     struct fr_text html = {0};
     struct fr_error err;
     if (fr_json_parse(json, strlen(json), "fit", &document, &err) != FR_OK)
         fail_msg("%s: %s", err.where, err.detail);
     struct fr_json root = fr_json_root(document);
     if (fr_calibration_check(&root, &checks, &err) == FR_OK)
-        fr_calibration_html(&root, &checks, &html);
+        fr_calibration_html(&root, &checks, &html, &gaps);
+    fr_page_gaps_free(&gaps);
     fr_json_free(document);
     return html.data;
 }

@@ -1,6 +1,7 @@
 /* Any JSON is the fit of a calibration, and then its page has no mark-up of its names and no script but its
  * own, or is refused with a place; likewise as any result. */
 #include "app/page/calibration.h"
+#include "app/page/page.h"
 #include "app/page/result.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -21,11 +22,12 @@ FR_FUZZ_TEXT(text, size) {
     struct fr_json_document *document = NULL;
     struct fr_error err = {0};
     struct fr_checks checks = {0};
+    struct fr_page_gaps gaps = {0};
     struct fr_text html = {0};
     if (fr_json_parse(text, size, "fuzz", &document, &err) != FR_OK) return;
     struct fr_json root = fr_json_root(document);
     if (fr_calibration_check(&root, &checks, &err) == FR_OK) {
-        fr_calibration_html(&root, &checks, &html);
+        fr_calibration_html(&root, &checks, &html, &gaps);
         FR_FUZZ_REQUIRE(strstr(fr_text_get(&html), "</html>"));
         const char *own = strstr(fr_text_get(&html), "<script");
         FR_FUZZ_REQUIRE(!own || !strstr(own + 1, "<script"));
@@ -34,8 +36,9 @@ FR_FUZZ_TEXT(text, size) {
     } else
         FR_FUZZ_REQUIRE(err.where[0] && err.detail[0]);
     html.length = 0;
-    fr_result_html(&root, &html);
+    fr_result_html(&root, &html, &gaps);
     FR_FUZZ_REQUIRE(!strstr(fr_text_get(&html), "<script"));
     fr_text_free(&html);
+    fr_page_gaps_free(&gaps);
     fr_json_free(document);
 }
