@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -132,6 +133,8 @@ static int run(const struct fr_verb *verb, int argc, char **argv) {
 int fr_app_main(int argc, char **argv) {
     fr_alloc_on_failure(end_without_memory);
     fr_temporary_listen();
+    signal(SIGXFSZ,
+           SIG_IGN); /* a file beyond `ulimit -f` is an error of write(2), which is told */
     fr_progress_allow();
     fr_file_hold();
     fr_journal_tell(fr_journal_say);

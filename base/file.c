@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,12 @@ static fr_status read_all(int fd, const char *path, size_t max_B, struct fr_text
     return FR_OK;
 }
 
+/* A named pipe that nobody has opened to write reads as if it were empty: its writer is waited for, as cat does. */
+static void wait_for_writer(int fd) {
+    struct pollfd coming = {.fd = fd, .events = POLLIN};
+    while (poll(&coming, 1, -1) < 0 && errno == EINTR) continue;
+}
+
 fr_status fr_file_read(const char *path, size_t max_B, char **data, size_t *length,
                        struct fr_error *err) {
     bool standard = strcmp(path, "-") == 0;
@@ -37,10 +44,11 @@ fr_status fr_file_read(const char *path, size_t max_B, char **data, size_t *leng
     int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return fr_fail(err, FR_ERR_INPUT, path, "cannot be opened: %s", strerror(errno));
-    /* Opening a pipe must not wait for a writer that never comes; reading must wait for it. */
     if (!standard) (void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+    bool known = !standard && fstat(fd, &info) == 0;
     fr_status status = FR_OK;
-    if (!standard && fstat(fd, &info) == 0 && S_ISDIR(info.st_mode))
+    if (known && S_ISFIFO(info.st_mode)) wait_for_writer(fd);
+    if (known && S_ISDIR(info.st_mode))
         status = fr_fail(err, FR_ERR_INPUT, path, "is a directory, not a file");
     else
         status = read_all(fd, standard ? "<stdin>" : path, max_B, &text, err);

@@ -12,7 +12,7 @@
 #define FR_FILE_MAX_B ((size_t)256 << 20)
 
 /** Read @p path ("-" is standard input) whole.  A directory, a device that never ends or a
- *  file over @p max_B is refused.
+ *  file over @p max_B is refused.  The writer of a named pipe is waited for.
  *  @param[out] data  NUL-terminated, to be freed by the caller; untouched on error.
  *  @return FR_OK, FR_ERR_INPUT (with the path as place) or FR_ERR_NOMEM. */
 fr_status fr_file_read(const char *path, size_t max_B, char **data, size_t *length,
@@ -21,7 +21,8 @@ fr_status fr_file_read(const char *path, size_t max_B, char **data, size_t *leng
 /** Write @p path through a temporary file beside it and a rename, so that a reader sees the
  *  old file or the new one, never a part, also after a power cut (fsync); "-" is standard
  *  output.  A file that is replaced hands on its mode, a symbolic link stays and its target is
- *  replaced; devices, pipes and /dev/stdout are written as they are.
+ *  replaced, but for one that another user put into a shared folder (base/file/links.h); devices, pipes and
+ *  /dev/stdout are written as they are.
  *  @return FR_OK or FR_ERR_IO (the old file, if any, is untouched). */
 fr_status fr_file_write(const char *path, const char *data, size_t length,
                         struct fr_error *err);

@@ -9,10 +9,9 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file/links.h"
 #include "base/temporary.h"
 #include "base/text.h"
-
-enum { LINKS_MAX = 40 }; /* what Linux follows */
 
 static bool write_all(int fd, const char *data, size_t length) {
     while (length > 0) {
@@ -28,23 +27,6 @@ static bool write_all(int fd, const char *data, size_t length) {
 static size_t folder_length(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? (size_t)(slash - path) + 1 : 0;
-}
-
-/* The file that @p path is a link to, whether it exists or not; freed by the caller. */
-static char *follow(const char *path) {
-    char *at = fr_strdup(path), link[4096];
-    for (int i = 0; at && i < LINKS_MAX; i++) {
-        ssize_t length = readlink(at, link, sizeof link - 1);
-        if (length < 0) return at;
-        link[length] = '\0';
-        struct fr_text next = {0};
-        if (link[0] != '/') fr_text_add(&next, at, folder_length(at));
-        fr_text_add(&next, link, (size_t)length);
-        free(at);
-        if (next.failed) fr_text_free(&next);
-        at = next.data;
-    }
-    return at;
 }
 
 static bool same(const struct stat *a, const struct stat *b) {
@@ -66,7 +48,8 @@ static fr_status cannot(const char *path, int why, struct fr_error *err) {
 /* Devices, pipes and open descriptors cannot be replaced by a rename. */
 static fr_status write_through(const char *path, int fd, const char *data, size_t length,
                                struct fr_error *err) {
-    int own = fd < 0 ? open(path, O_WRONLY | O_CLOEXEC) : -1, why = 0;
+    int own = -1, why = 0;
+    if (fd < 0) FR_TRY(fr_file_open_checked(path, O_WRONLY, 0, &own, err));
     bool ok = (fd >= 0 || own >= 0) && fflush(stdout) == 0 &&
               write_all(fd >= 0 ? fd : own, data, length);
     if (!ok) why = errno;
@@ -167,15 +150,17 @@ static fr_status write_file(const char *path, bool last, const char *data, size_
     if (strcmp(path, "-") == 0)
         return write_through("<stdout>", STDOUT_FILENO, data, length, err);
     struct stat info;
+    char *target = NULL;
+    FR_TRY(fr_file_target(path, &target, err));
     bool exists = stat(path, &info) == 0;
-    if (exists && S_ISDIR(info.st_mode))
-        return fr_fail(err, FR_ERR_IO, path, "is a directory, not a file");
     int fd = exists ? open_already(&info) : -1;
-    if (fd >= 0 || (exists && !S_ISREG(info.st_mode)))
-        return write_through(path, fd, data, length, err);
-    char *target = follow(path);
-    if (!target) return fr_fail(err, FR_ERR_NOMEM, path, "out of memory");
-    fr_status status = replace(target, exists ? &info : NULL, last, data, length, err);
+    fr_status status = FR_OK;
+    if (exists && S_ISDIR(info.st_mode))
+        status = fr_fail(err, FR_ERR_IO, path, "is a directory, not a file");
+    else if (fd >= 0 || (exists && !S_ISREG(info.st_mode)))
+        status = write_through(path, fd, data, length, err);
+    else
+        status = replace(target, exists ? &info : NULL, last, data, length, err);
     free(target);
     return status;
 }
@@ -198,10 +183,11 @@ fr_status fr_file_check_writable(const char *path, struct fr_error *err) {
     bool exists = stat(path, &info) == 0;
     if (exists && S_ISDIR(info.st_mode))
         return fr_fail(err, FR_ERR_IO, path, "is a directory, not a file");
-    char *target = follow(path);
+    char *target = NULL;
     struct fr_text folder = {0};
-    if (target) fr_text_addf(&folder, "%.*s.", (int)folder_length(target), target);
-    bool memory = target && !folder.failed;
+    FR_TRY(fr_file_target(path, &target, err));
+    fr_text_addf(&folder, "%.*s.", (int)folder_length(target), target);
+    bool memory = !folder.failed;
     bool ok = memory && (!exists || access(path, W_OK) == 0) &&
               ((exists && !S_ISREG(info.st_mode)) || access(folder.data, W_OK) == 0);
     int why = errno;
@@ -223,8 +209,7 @@ static bool identify(const char *path, struct identity *who) {
     who->exists = stat(path, &who->info) == 0;
     if (who->exists) return S_ISREG(who->info.st_mode);
     struct fr_text folder = {0};
-    who->target = follow(path);
-    if (who->target)
+    if (fr_file_target(path, &who->target, NULL) == FR_OK)
         fr_text_addf(&folder, "%.*s.", (int)folder_length(who->target), who->target);
     bool known = who->target && !folder.failed && stat(folder.data, &who->info) == 0;
     fr_text_free(&folder);

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LISTED_MAX = 16, NAME_ROOM = 34 /* a slash, a name, a zero */ };
+enum { LISTED_MAX = 16, NAME_ROOM = 34 /* a slash, a name, a zero */, NUMBER_ROOM = 12 };
 
 /* A path is whole before it is listed, and no longer listed before it changes. */
 static struct {
@@ -19,6 +19,12 @@ static struct {
     char path[FR_TEMPORARY_PATH_B];
 } list[LISTED_MAX];
 static atomic_int running;
+
+/* A folder of files that have numbers for names. */
+static struct {
+    atomic_int n; /* 0: none; set last */
+    char path[FR_TEMPORARY_PATH_B + NUMBER_ROOM];
+} series;
 
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
 enum { N_ENDING = sizeof ending / sizeof *ending };
@@ -52,6 +58,25 @@ static void erase(const char *path) {
     if (unlink(path) != 0) rmdir(path);
 }
 
+/* The same: no library function that is not. */
+static void erase_series(void) {
+    int n = series.n;
+    char *end = series.path + strlen(series.path);
+    for (int i = n; i-- > 0;) {
+        char digits[NUMBER_ROOM], *at = end;
+        int length = 0, rest = i;
+        do digits[length++] = (char)('0' + rest % 10);
+        while ((rest /= 10) > 0);
+        *at++ = '/';
+        while (length > 0) *at++ = digits[--length];
+        *at = '\0';
+        unlink(series.path);
+        *end = '\0';
+    }
+    if (n > 0) rmdir(series.path);
+    series.n = 0;
+}
+
 void fr_temporary_clear(void) {
     int child = running;
     if (child > 0) {
@@ -60,6 +85,7 @@ void fr_temporary_clear(void) {
     }
     for (int i = LISTED_MAX; i-- > 0;)
         if (list[i].listed) erase(list[i].path);
+    erase_series();
     for (int i = LISTED_MAX; i-- > 0;) /* folders that a later file was in */
         if (list[i].listed) erase(list[i].path);
 }
@@ -96,6 +122,30 @@ fr_status fr_temporary_folder(const char *purpose, char *path, struct fr_error *
     if (made) return FR_OK;
     return fr_fail(err, FR_ERR_IO, path, "a temporary folder cannot be made: %s",
                    strerror(why));
+}
+
+fr_status fr_temporary_series(const char *folder, int n, char *path, struct fr_error *err) {
+    sigset_t before;
+    int length = snprintf(path, FR_TEMPORARY_PATH_B, "%s/.forerun-XXXXXX", folder);
+    if (length < 0 || length >= FR_TEMPORARY_PATH_B - NAME_ROOM)
+        return fr_fail(err, FR_ERR_IO, NULL, "%.64s... is too long a name", folder);
+    hold_signals(&before);
+    bool made = mkdtemp(path) != NULL;
+    int why = errno;
+    if (made) {
+        strcpy(series.path, path);
+        series.n = n;
+    }
+    let_signals(&before);
+    if (made) return FR_OK;
+    return fr_fail(err, FR_ERR_IO, folder, "cannot be written: %s", strerror(why));
+}
+
+void fr_temporary_remove_series(void) {
+    sigset_t before;
+    hold_signals(&before);
+    erase_series();
+    let_signals(&before);
 }
 
 int fr_temporary_file(char *pattern) {

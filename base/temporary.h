@@ -37,6 +37,12 @@ void fr_temporary_remove(const char *path);
 /** Remove @p folder and every file in it that was made or expected here. */
 void fr_temporary_remove_folder(const char *folder);
 
+/** A private folder inside @p folder, into @p path of FR_TEMPORARY_PATH_B, for files called 0 to @p n - 1, however
+ *  many.  One such at a time.  @return FR_OK or FR_ERR_IO */
+fr_status fr_temporary_series(const char *folder, int n, char *path, struct fr_error *err);
+/** Remove it, and those of its files that are there. */
+void fr_temporary_remove_series(void);
+
 /** Rename @p path to @p target: it is no longer temporary.  @return 0, or -1 with errno. */
 int fr_temporary_become(const char *path, const char *target);
 

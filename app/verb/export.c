@@ -1,5 +1,4 @@
 /* A cluster, or a plan's program, for other tools to read. */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include "app/load.h"
 #include "app/verb.h"
 #include "base/file.h"
+#include "base/file/folder.h"
 #include "models/outcome/report.h"
 #include "sim/chakra.h"
 #include "sim/goal.h"
@@ -103,16 +103,16 @@ static fr_status write_chakra(void *context, const struct fr_network_work *work,
     return fr_chakra_write(work, class_s, &t->chakra, err);
 }
 
-static fr_status write_files(const char *folder, const struct fr_chakra *chakra,
-                             struct fr_error *err) {
-    char path[4096];
-    for (int32_t i = 0; i < chakra->n_ranks; i++) {
-        snprintf(path, sizeof path, "%s/chakra.%" PRId32 ".%s", folder, i,
-                 chakra->json ? "jsonl" : "et");
-        FR_TRY(fr_file_write(path, chakra->rank[i].data, chakra->rank[i].length, err));
-    }
-    snprintf(path, sizeof path, "%s/comm_groups.json", folder);
-    return fr_file_write(path, chakra->groups.data, chakra->groups.length, err);
+/* A rank's, and the groups of all behind the last. */
+static void chakra_file(void *context, int i, char *name, const char **data, size_t *length) {
+    const struct fr_chakra *chakra = context;
+    const struct fr_text *text = i < chakra->n_ranks ? &chakra->rank[i] : &chakra->groups;
+    if (i < chakra->n_ranks)
+        snprintf(name, FR_FILE_NAME_B, "chakra.%d.%s", i, chakra->json ? "jsonl" : "et");
+    else
+        snprintf(name, FR_FILE_NAME_B, "comm_groups.json");
+    *data = text->data;
+    *length = text->length;
 }
 
 static fr_status chakra(const struct fr_args *args, struct fr_job *job, struct fr_text *text,
@@ -124,9 +124,9 @@ static fr_status chakra(const struct fr_args *args, struct fr_job *job, struct f
     const struct fr_simulate_options how = {.look = write_chakra, .context = &t};
     FR_TRY(fr_app_load(args, true, job, err));
     fr_status status = look_at(job, &how, err);
-    if (status == FR_OK && mkdir(folder, 0777) != 0 && errno != EEXIST)
-        status = fr_fail(err, FR_ERR_IO, folder, "%s", strerror(errno));
-    if (status == FR_OK) status = write_files(folder, &t.chakra, err);
+    if (status == FR_OK)
+        status =
+            fr_file_write_folder(folder, t.chakra.n_ranks + 1, chakra_file, &t.chakra, err);
     if (status == FR_OK)
         fr_text_addf(text, "%s/chakra.RANK.%s: %" PRId32 " ranks, %" PRId64 " nodes\n", folder,
                      t.chakra.json ? "jsonl" : "et", t.chakra.n_ranks, t.chakra.n_nodes);

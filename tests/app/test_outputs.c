@@ -318,8 +318,30 @@ static void signals_leave_nothing(void **state) {
     setenv("PATH", path, 1);
 }
 
+/* Files that may not grow so far: said, and nothing is left, neither of one file nor of a set. */
+static void limited_files_leave_nothing(void **state) {
+    static const char *const commands[] = {
+        "export simgrid -c frontier --ranks 64 -o limited/out",
+        "list models --json >limited/out",
+        "export chakra -c a100-hdr -m gpt-8.3b --set tp=8 --set pp=4 --set dp=4 -o "
+        "limited/set"};
+    (void)state;
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        char line[512];
+        snprintf(
+            line, sizeof line,
+            "mkdir limited; (ulimit -f 1; %s/forerun %s 2>said.txt); code=$?; cat said.txt "
+            ">&2; "
+            "rm -f said.txt; [ -s limited/out ] && rm limited/out; rmdir limited && exit $code",
+            FR_BIN_DIR, commands[i]);
+        int code = WEXITSTATUS(system(line));
+        FR_TRUE(code == 1, "%s: exit %d", commands[i], code);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(limited_files_leave_nothing),
         cmocka_unit_test(inputs_survive),
         cmocka_unit_test(own_files_survive),
         cmocka_unit_test(other_files_are_no_inputs),

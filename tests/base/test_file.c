@@ -257,10 +257,19 @@ static void a_slow_pipe_is_read_whole(void **state) {
     close(ends[0]);
 }
 
-static void a_pipe_nobody_writes_does_not_hang(void **state) {
+/* As cat does: one that nobody has opened yet is not empty. */
+static void the_writer_of_a_named_pipe_is_waited_for(void **state) {
     (void)state;
     assert_int_equal(mkfifo(in_folder("pipe"), 0600), 0);
-    must_hold(in_folder("pipe"), "");
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        usleep(100000);
+        int fd = open(in_folder("pipe"), O_WRONLY);
+        usleep(50000);
+        _exit(write(fd, "late", 4) == 4 ? 0 : 1);
+    }
+    must_hold(in_folder("pipe"), "late");
 }
 
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
@@ -275,7 +284,7 @@ int main(void) {
         IN_FOLDER(devices_are_written_in_place),
         IN_FOLDER(read_has_a_limit),
         IN_FOLDER(a_missing_file_is_named),
-        IN_FOLDER(a_pipe_nobody_writes_does_not_hang),
+        IN_FOLDER(the_writer_of_a_named_pipe_is_waited_for),
         cmocka_unit_test(a_slow_pipe_is_read_whole),
         IN_FOLDER(a_replaced_file_hands_on_its_mode),
         IN_FOLDER(a_link_stays_and_its_target_is_replaced),

@@ -288,20 +288,24 @@ static void interruptions_change_nothing(void **state) {
     assert_true(looks >= 1);
 }
 
-/* Handled or blocked here: as usual there; ignored here: ignored there, but for SIGPIPE. */
+/* Handled or blocked here: as usual there; ignored here: ignored there, but for SIGPIPE and
+ * SIGXFSZ. */
 static void signals_mean_what_they_do(void **state) {
     sigset_t term;
     (void)state;
     signal(SIGUSR1, count), signal(SIGHUP, SIG_IGN), signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     sigemptyset(&term), sigaddset(&term, SIGTERM), sigprocmask(SIG_BLOCK, &term, NULL);
     assert_int_equal(shell("kill -USR1 $$; exit 3", plain, NULL).signal, SIGUSR1);
     assert_int_equal(shell("kill -PIPE $$; exit 3", plain, NULL).signal, SIGPIPE);
+    assert_int_equal(shell("kill -XFSZ $$; exit 3", plain, NULL).signal, SIGXFSZ);
     assert_int_equal(shell("kill -TERM $$; exit 3", plain, NULL).signal, SIGTERM);
     assert_int_equal(shell("kill -HUP $$; exit 3", plain, NULL).code, 3);
     sigset_t now;
     sigprocmask(SIG_UNBLOCK, &term, &now);
     assert_true(sigismember(&now, SIGTERM) && !sigismember(&now, SIGHUP));
     signal(SIGUSR1, SIG_DFL), signal(SIGHUP, SIG_DFL), signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
 }
 
 /* Where our own streams are closed, pipes get their numbers. */
