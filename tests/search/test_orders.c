@@ -1,0 +1,130 @@
+/* Orders of passes that are varied, or set, beside stages and chunks that are: which plans a space has, counted by
+ * going through all combinations of values. */
+#include <stdio.h>
+#include <string.h>
+
+#include "models/job/job.h"
+#include "search/space.h"
+#include "tests/cmocka.h"
+#include "tests/plan_values.h"
+
+static const struct {
+    const char *text;
+    int64_t stages, chunks;
+} orders[] = {{"[\"F0 B0 F1 B1\"]", 1, 1},
+              {"[\"F0 F1 B0 B1\",\"F0 B0 F1 B1\"]", 2, 1},
+              {"[\"F0.0 F0.1 B0.1 B0.0\",\"F0.0 F0.1 B0.1 B0.0\"]", 2, 2},
+              {"[\"F0 B0\",\"F0 B0\",\"F0 B0\",\"F0 B0\"]", 4, 1}};
+enum { ORDERS = sizeof orders / sizeof *orders };
+
+/* Some of these values, at least one, in their order. */
+struct some {
+    int n;
+    int64_t value[4];
+};
+static struct some draw(uint64_t *dice, const int64_t *values, int n) {
+    struct some some = {0};
+    while (some.n == 0)
+        for (int i = 0; i < n; i++)
+            if (fr_test_random(dice, 2)) some.value[some.n++] = values[i];
+    return some;
+}
+
+static bool has(const struct some *some, int64_t value) {
+    for (int i = 0; i < some->n; i++)
+        if (some->value[i] == value) return true;
+    return false;
+}
+
+static void write(const char *key, const struct some *some, bool order, char *out,
+                  size_t size) {
+    size_t used = (size_t)snprintf(out, size, "%s=", key);
+    for (int i = 0; i < some->n; i++) {
+        used += (size_t)snprintf(out + used, size - used, "%s", i ? "," : "");
+        if (order)
+            used +=
+                (size_t)snprintf(out + used, size - used, "%s", orders[some->value[i]].text);
+        else
+            used += (size_t)snprintf(out + used, size - used, "%d", (int)some->value[i]);
+    }
+}
+
+/* Of a combination: what an order says of stages or chunks that are 1; nothing of one that another combination says
+ * itself.  An order that all plans have says nothing: what is given beside it stands. */
+static bool resolve(int64_t said, bool varied, const struct some *values, int64_t *value) {
+    if (!varied || *value != 1 || said == 1) return true;
+    *value = said;
+    return !has(values, said);
+}
+
+static void go_through(uint64_t *dice, int round) {
+    static const int64_t all_orders[] = {0, 1, 2, 3}, stages[] = {1, 2, 4}, chunks[] = {1, 2};
+    struct some of_order = draw(dice, all_orders, ORDERS), of_pp = draw(dice, stages, 3),
+                of_chunks = draw(dice, chunks, 2);
+    bool vary_order = round % 3 != 0, vary_pp = fr_test_random(dice, 3) != 0,
+         vary_chunks = fr_test_random(dice, 3) != 0;
+    char words[3][400];
+    const char *vary[3];
+    int n_vary = 0;
+    struct fr_plan base = fr_plan_default();
+    struct fr_plan_lists lists = {0};
+    struct fr_json_document *document = NULL;
+    struct fr_space space;
+    struct fr_error err = {0};
+    if (!vary_order) { /* set, of all plans */
+        of_order.n = 1;
+        assert_int_equal(fr_json_parse("{}", 2, "plan", &document, NULL), FR_OK);
+        assert_int_equal(
+            fr_json_set(document, "schedule", orders[of_order.value[0]].text, "--set", NULL),
+            FR_OK);
+        assert_int_equal(fr_plan_read(document, &base, &lists, NULL), FR_OK);
+    }
+    if (!vary_pp) of_pp = (struct some){1, {base.pp}};
+    if (!vary_chunks) of_chunks = (struct some){1, {base.chunks}};
+    write("schedule", &of_order, true, words[0], sizeof *words);
+    write("pp", &of_pp, false, words[1], sizeof *words);
+    write("chunks", &of_chunks, false, words[2], sizeof *words);
+    if (vary_pp) vary[n_vary++] = words[1];
+    if (vary_order) vary[n_vary++] = words[0];
+    if (vary_chunks) vary[n_vary++] = words[2];
+    if (fr_space_make("8", vary, n_vary, &base, false, false, NULL, &space, &err) != FR_OK)
+        fail_msg("%s %s: %s", words[0], words[1], err.detail);
+    int64_t index = 0;
+    for (int p = 0; p < of_pp.n; p++)
+        for (int o = 0; o < of_order.n; o++)
+            for (int c = 0; c < of_chunks.n; c++, index++) {
+                int64_t pp = of_pp.value[p], v = of_chunks.value[c], k = of_order.value[o];
+                struct fr_plan plan;
+                bool fits = false,
+                     wanted = resolve(orders[k].stages, vary_order, &of_pp, &pp) || !vary_pp,
+                     got;
+                wanted =
+                    (resolve(orders[k].chunks, vary_order, &of_chunks, &v) || !vary_chunks) &&
+                    wanted;
+                got = fr_space_plan(&space, NULL, index, &plan, &fits);
+                FR_TRUE(got == wanted, "%s %s %s: %d: %d, not %d", words[0], words[1], words[2],
+                        (int)index, got, wanted);
+                if (!got) continue;
+                FR_TRUE(fits && plan.pp == pp && plan.chunks == v && plan.tp == 8 / pp,
+                        "%s %s %s: %d: pp %d, chunks %d, not %d, %d", words[0], words[1],
+                        words[2], (int)index, (int)plan.pp, (int)plan.chunks, (int)pp, (int)v);
+                FR_TRUE(plan.order && plan.order->stages == orders[k].stages &&
+                            plan.order->chunks == orders[k].chunks,
+                        "%s %s %s", words[0], words[1], words[2]);
+            }
+    assert_int_equal(space.size, index);
+    fr_space_free(&space);
+    fr_plan_lists_free(&lists);
+    fr_json_free(document);
+}
+
+static void orders_beside_stages_and_chunks(void **state) {
+    uint64_t dice = 0xda942042e4dd58b5u;
+    (void)state;
+    for (int round = 0; round < 600; round++) go_through(&dice, round);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(orders_beside_stages_and_chunks)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
