@@ -74,8 +74,6 @@ static void two_setups_are_not_pooled(void **state) {
     fr_samples_free(&s);
 }
 
-/* Files of several nodes alone make a cluster that prices collectives, more ranks too, and says
- * that these are extrapolated. */
 /* Two versions of a tool on one cluster are two series, until one text names both; another setup is
  * not joined to them. */
 static void versions_are_joined_where_that_is_stated(void **state) {
@@ -101,6 +99,38 @@ static void versions_are_joined_where_that_is_stated(void **state) {
     fr_samples_free(&s);
 }
 
+/* A text chooses the series with it in their names, whatever is beside them; one that no name has is refused there, with
+ * the first name to choose from. */
+static void a_text_chooses_its_series(void **state) {
+    static const char *const setups[] = {"good", "tcp", "tree"};
+    (void)state;
+    for (int n = 1; n <= 3; n++)
+        for (int chosen = 0; chosen <= n; chosen++) {
+            struct fr_samples s = {0};
+            struct fr_fit_result r;
+            struct fr_error err = {0};
+            struct fr_fit_options options = defaults;
+            for (int i = 0; i < n; i++) add_log(&s, "a.txt", 8, 2, 1 + 19 * i, setups[i]);
+            options.series = chosen < n ? setups[chosen] : "ring";
+            fr_status status = fr_fit(&s, &options, &r, &err);
+            if (chosen < n) {
+                assert_int_equal(status, FR_OK);
+                ASSERT_NEAR(r.points[0].time_s, (1 + 19 * chosen) * (9 + 4e-4 * 4) * 1e-6,
+                            1e-8);
+                assert_int_equal(r.n_points, 21); /* 4 B to 4 MiB */
+            } else {
+                assert_int_equal(status, FR_ERR_USAGE);
+                assert_string_equal(err.where, "--series");
+                assert_non_null(strstr(err.detail, "\"ring\""));
+                assert_non_null(strstr(err.detail, "good"));
+            }
+            fr_fit_free(&r);
+            fr_samples_free(&s);
+        }
+}
+
+/* Files of several nodes alone make a cluster that prices collectives, more ranks too, and says
+ * that these are extrapolated. */
 static void imported_files_make_a_cluster(void **state) {
     struct fr_samples s = {0};
     struct fr_fit_result r;
@@ -170,6 +200,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_and_contradictions_tell_series_apart),
         cmocka_unit_test(two_setups_are_not_pooled),
+        cmocka_unit_test(a_text_chooses_its_series),
         cmocka_unit_test(versions_are_joined_where_that_is_stated),
         cmocka_unit_test(imported_files_make_a_cluster),
         cmocka_unit_test(one_node_needs_a_base_for_more),

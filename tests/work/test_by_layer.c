@@ -874,6 +874,32 @@ static void alike(double got, double want, double of, const char *what, int pass
             what, pass, got, want, told);
 }
 
+/* Beside its size an operation says whom it concerns: nobody waits for common layers where there are none; a weight
+ * gradient names who holds copies, of experts their own; products read W and x transposed backward; what a norm
+ * wrote at its width only the forward product reads. */
+static void says_whom_it_concerns(const struct fr_rank_work *w, const struct rank *x,
+                                  const char *told) {
+    bool ghosts = x->plan->method == &fr_method_phantom, experts = false;
+    for (int k = 0; k < w->n_ops; k++) {
+        const struct fr_operation *o = &w->op[k];
+        bool weight = o->pass == FR_PASS_WEIGHT;
+        FR_TRUE(!o->common && o->times >= 0, "operation %d: %s", k, told);
+        FR_TRUE(o->stalls == (ghosts && o->kind == FR_WORK_COLLECTIVE && o->axis == FR_AXIS_TP),
+                "operation %d: %s", k, told);
+        if (!test_is_product(o)) continue;
+        FR_TRUE(o->transposed == (weight                     ? FR_TRANSPOSED_B
+                                  : o->pass == FR_PASS_INPUT ? FR_TRANSPOSED_A
+                                                             : FR_TRANSPOSED_NONE),
+                "operation %d: %s", k, told);
+        FR_TRUE(!o->made || o->pass == FR_PASS_FORWARD || o->pass == FR_PASS_AGAIN,
+                "operation %d: %s", k, told);
+        bool copies = o->axis == FR_AXIS_DP || o->axis == FR_AXIS_EXPERT;
+        FR_TRUE(weight ? copies : o->axis == 0, "operation %d: %s", k, told);
+        experts = experts || (weight && o->axis == FR_AXIS_EXPERT);
+    }
+    FR_TRUE(experts == (x->b.mixed > 0 && !x->frozen), "%s", told);
+}
+
 static void a_stage_is_the_sum_of_its_blocks(void **state) {
     uint64_t dice = 0x9e3779b97f4a7c15u;
     static struct fr_rank_work work;
@@ -896,6 +922,8 @@ static void a_stage_is_the_sum_of_its_blocks(void **state) {
             plan->method->stage(&job.workload, plan, i, &work);
             reckon_list(&work, &got);
             reckon(&job, i, &want);
+            struct rank x = rank_of(&job, i, &(struct reckoned){0});
+            says_whom_it_concerns(&work, &x, told);
             for (int p = 0; p < FR_PASS_KINDS; p++) {
                 alike(got.flop[p], want.flop[p], want.flop[p], "flop", p, told);
                 alike(got.kernels[p], want.kernels[p], want.kernels[p], "kernels", p, told);
