@@ -3,8 +3,10 @@
 # ./test.sh PRESET   the tests of another preset: dev, asan, tsan, coverage, fuzz, clang
 # ./test.sh all      a build by clang, then the tests under asan, then those of release
 # ./test.sh nightly  first ./demo.sh and ./test.sh on a bare Debian 12 (root, debootstrap; else it says so),
-#                    then what is slow, on the release build
-# On a bare Debian 12 it first installs what is missing.  The last line is ctest's own.
+#                    then what is slow: kills, failing allocations and long tests on the release build, a sample of all
+#                    tests with sanitizers, fuzzing, and changes of the code that the tests should notice
+# On a bare Debian 12 it first installs what is missing.  The last line is ctest's own; of nightly the rate of changes
+# that were noticed.
 set -eu
 cd "$(dirname "$0")"
 . cmake/setup.sh
@@ -13,7 +15,7 @@ what=${1:-release}
 case $what in
 release | dev | asan | tsan | coverage) presets=$what ;;
 clang | fuzz) presets=$what fr_packages="$fr_packages $fr_clang_packages" ;;
-nightly) presets= ;;
+nightly) presets= fr_packages="$fr_packages $fr_clang_packages" ;;
 all) presets='asan release' fr_packages="$fr_packages $fr_clang_packages" ;;
 *) fr_stop "\"$what\" is none of release, dev, asan, tsan, coverage, fuzz, clang, all, nightly" ;;
 esac
@@ -32,5 +34,12 @@ for preset in $presets; do
 done
 if [ "$what" = nightly ]; then
   fr_build release
-  ctest --preset release -C slow -L slow
+  failed=
+  ctest --preset release -C slow -L slow || failed=' slow'
+  for part in sanitizers fuzz mutation; do # each though another fails
+    code=0
+    "tests/nightly/$part.sh" . || code=$?
+    [ "$code" = 0 ] || [ "$code" = 77 ] || failed="$failed $part"
+  done
+  [ -z "$failed" ] || fr_stop "failed:$failed"
 fi

@@ -86,7 +86,7 @@ measure() { # measure TEST
   from=$(date +%s.%N)
   TMPDIR=$dir/tmp run "$1" </dev/null >"$dir/out" 2>&1 || :
   echo "$(date +%s.%N) $from $1" | awk '{printf "%.3f %s\n", $1 - $2, $3}' >"$dir/took/$1"
-  counts | gcov_lines '[0-9]' >"$dir/lines/$1"
+  counts | gcov_lines '[0-9]' >"$dir/lines.new" && mv "$dir/lines.new" "$dir/lines/$1"
 }
 
 walks=$("$tree/tests/golden/commands.sh" | sed -n 's/golden-walk \([^ ]*\) 1 .*/walk:\1/p')
@@ -108,5 +108,6 @@ done
 cat "$dir"/took/* >"$dir/seconds"
 if [ ! -s "$dir/code" ] || [ -n "$(find "$dir"/coverage/*.so -newer "$dir/code")" ]; then
   counts | xargs rm -f
-  find "$dir/coverage" -name '*.gcno' | gcov_lines '[0-9#=]' >"$dir/code"
+  find "$dir/coverage" -name '*.gcno' | gcov_lines '[0-9#=]' >"$dir/lines.new"
+  mv "$dir/lines.new" "$dir/code"
 fi

@@ -6,21 +6,25 @@
 # that execute the changed line run against it, those likeliest to notice first, up to the first that fails.
 # All of it under DIR, the checkout being left alone.  FOLDER: where to change (default models sim search and
 # the fits of calibrate).  J changes are tried side by side.  The same seed on the same tree makes the same
-# changes; a run that was interrupted goes on where it stopped.  Several seeds: one after the other.  Tests that
-# took more than --most seconds are left out: what survives may not survive all.
+# changes; a run that was interrupted says how far it came and goes on there.  Several seeds: one after the other.
+# Tests that took more than --most seconds are left out: what survives may not survive all.  The last line of a seed is
+#
+#     mutation: 57 of 60 noticed, 95.0 %, 1 excused; seed 1
+#
+# where those excused count as not noticed.
 #
 #     killed      a test fails, or does not end, that passes on the code as it is; or one of them does with
 #                 the address and undefined-behaviour sanitizers
 #     survived    every test passes; or no test executes the line at all, and the list says so
 #                 "timeout": by time alone, see limit_of
-#     equivalent  survived, and stands in tests/mutation/survivors (file, line as it is, line as changed) with the
+#     equivalent  excused: survived, and stands in tests/mutation/survivors (file, line as it is, line as changed) with the
 #                 reason why nothing can notice
 #     stillborn   does not compile without a warning: nothing to notice; another is drawn in its place
 #     same        the compiler makes the same code of it, byte for byte, as of the file as it is, and no sanitizer
 #                 minds (of what is undefined the compiler may make what it likes): nothing to notice; another is
 #                 drawn in its place (Papadakis, Jia, Harman & Le Traon, "Trivial compiler equivalence", ICSE 2015)
 #
-# A developer's tool, not among the tests: seconds a change.  The first run builds three times (as released;
+# A night's work (tests/nightly/mutation.sh), and a developer's tool: seconds a change.  The first run builds three times (as released;
 # for coverage; with sanitizers) and runs every test once, to learn which lines it executes (cover.sh).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -52,7 +56,25 @@ dir=$(cd "$dir" && pwd)
 tab=$(printf '\t')
 export LC_ALL=C
 
-"$here/cover.sh" "$root" "$dir"
+# Interrupted, all that was started ends too, in whatever process groups; what has been found stays and is told.
+descendants() {
+  for process in $(cat "/proc/$1/task/"*/children 2>/dev/null); do
+    echo "$process" && descendants "$process"
+  done
+}
+results=
+stop() {
+  trap '' INT TERM HUP
+  started=$(descendants $$)
+  # shellcheck disable=SC2086 # a list of numbers
+  kill $started 2>/dev/null || :
+  wait
+  [ -z "$results" ] || tell "$results"
+  exit 1
+}
+trap stop INT TERM HUP
+"$here/cover.sh" "$root" "$dir" &
+wait $!
 # Data of others, where there are some: tests look for them from where they run upwards.
 FORERUN_DATA=$(cat "$dir/data")
 export FORERUN_DATA
@@ -244,7 +266,8 @@ work() { # work JOB: what no other job has taken, until enough were tried
 # ---- what came out -------------------------------------------------------------------------------
 
 tell() { # tell RESULTS
-  sort -n "$1" | awk -F '\t' -v count="$count" '
+  echo "seed $seed"
+  sort -n "$1" | awk -F '\t' -v count="$count" -v seed="$seed" '
     n["killed"] + n["survived"] + n["equivalent"] >= count {next}
     {n[$2]++; drawn++; if ($3 == "golden") by_golden++; if ($3 ~ /^walk/) by_walk++; if ($3 ~ / timeout$/) by_time++; if ($3 ~ /^sanitizer/) by_sanitizer++}
     $2 == "survived" {left[++m] = $4 "\t" $7 "\t" $8 ($3 ? "\t" $3 : "")}
@@ -258,12 +281,13 @@ tell() { # tell RESULTS
       printf "by a sanitizer alone: %d; by a test that did not end: %d; first by golden outputs: %d, by commands " \
              "at random: %d\n", by_sanitizer, by_time, by_golden, by_walk
       for (i = 1; i <= m; i++) print "survived  " left[i]
+      printf "mutation: %d of %d noticed, %s%s; seed %s\n", n["killed"], tried, percent(n["killed"], tried),
+             n["equivalent"] ? ", " n["equivalent"] " excused" : "", seed
     }'
 }
 
 # ---- seed after seed ------------------------------------------------------------------------------
 
-trap 'kill $(jobs -p) 2>/dev/null; exit 1' INT TERM HUP
 for seed in $(echo "$seed" | tr , ' '); do
   # shellcheck disable=SC2086  # a list of names
   "$dir/mutate" pick "$seed" $((2 * count + 40)) $files >"$dir/picked"
@@ -277,6 +301,5 @@ for seed in $(echo "$seed" | tr , ' '); do
     work "$job" &
   done
   wait
-  echo "seed $seed"
   tell "$results"
 done
