@@ -78,7 +78,7 @@ static void one_of(uint64_t *dice, const char *words, char *out, size_t capacity
 static bool draw(uint64_t *dice, struct fr_job *job, char *told, size_t capacity) {
     enum { COUNT = sizeof choices / sizeof *choices, MOST = 12 };
     char model[700], words[MOST][64];
-    const char *sets[MOST + 8] = {"model.defaults=2019", "global_batch=48"};
+    const char *sets[MOST + 12] = {"model.defaults=2019", "global_batch=48"};
     struct fr_job_names names = {
         .cluster = "dgx-h100", .model = model, .sets = sets, .n_sets = 2};
     struct fr_error err = {0};
@@ -87,11 +87,22 @@ static bool draw(uint64_t *dice, struct fr_job *job, char *told, size_t capacity
              "\"vocabulary\": %d, %s}",
              fr_test_random(dice, 2) ? 256 : 384, fr_test_random(dice, 2) ? 1000 : 50257,
              networks[fr_test_random(dice, sizeof networks / sizeof *networks)]);
-    bool used[COUNT] = {false}, ghosts = fr_test_random(dice, 5) == 0;
-    for (size_t k = 0; ghosts && k < COUNT; k++)
+    bool used[COUNT] = {false};
+    uint64_t method = fr_test_random(dice, 5);
+    bool ghosts = method == 0, branches = method == 1;
+    for (size_t k = 0; (ghosts || branches) && k < COUNT; k++)
         used[k] = strstr("method sequence_parallel layer_tp ep etp", choices[k].key) != NULL;
     if (ghosts) sets[names.n_sets++] = "method=phantom", sets[names.n_sets++] = "ghost=8";
     if (ghosts) sets[names.n_sets++] = "tp=2";
+    if (branches) {
+        static const char *const where[] = {"branches=heads", "branches=attention",
+                                            "branches=layer"};
+        sets[names.n_sets++] = "method=subgraph";
+        sets[names.n_sets++] = fr_test_random(dice, 4) ? "micro_batch=4" : "micro_batch=1";
+        sets[names.n_sets++] = where[fr_test_random(dice, 3)];
+        sets[names.n_sets++] = fr_test_random(dice, 2) ? "common=all" : "common=subgrid";
+        if (fr_test_random(dice, 3) == 0) sets[names.n_sets++] = "exchange=all_gather";
+    }
     for (int n = 3 + (int)fr_test_random(dice, MOST - 3), i = 0; i < n; i++) {
         size_t k = fr_test_random(dice, COUNT);
         char value[40];
@@ -248,8 +259,8 @@ static struct rank rank_of(const struct fr_job *job, int64_t i, struct reckoned 
     x.h = (double)t->hidden, x.s = (double)t->sequence, x.own = x.s / (double)plan->cp;
     x.micro = plan->micro_batch ? (double)plan->micro_batch : 1;
     x.read_B = fr_dtype_size_B(job->workload.dtype);
-    x.narrow =
-        x.read_B < 2 && plan->method != &fr_method_phantom; /* whose values are all so wide */
+    bool methods_of_old = plan->method->uses_ghost || plan->method->branches;
+    x.narrow = x.read_B < 2 && !methods_of_old; /* whose values are all of the model's width */
     x.value_B = x.narrow ? 2 : x.read_B;
     x.attentions = x.b.attention + x.b.cross;
     x.mats = t->gated ? 3 : 2;
@@ -324,12 +335,30 @@ static double up_to(double n, double whole) { return ceil(n / whole) * whole; }
 /* Two kernels' heads, each narrower than 256 values padded to a multiple of 32. */
 static double padded_head(double d) { return d > 256 ? d : up_to(d, 32); }
 
+static void core_products(const struct rank *x, double n) {
+    double a = (double)x->t->heads, d = (double)x->t->head_dim, v = head_value(x->t);
+    bool heads_apart = x->plan->cp > 1 && x->plan->context_heads;
+    /* every head of a rank, with the queries that it has: by heads a share of them, all queries */
+    double pairs = n * x->batch[0] * a / x->p[0] * x->s *
+                   (heads_apart ? x->s / (double)x->plan->cp : x->own);
+    bool again = x->plan->recompute != FR_RECOMPUTE_NONE;
+    if (x->plan->attention == FR_ATTENTION_PLAIN) {
+        x->r->flop[FR_PASS_FORWARD] += 2 * pairs * (d + v);
+        x->r->flop[FR_PASS_INPUT] += 4 * pairs * (d + v);
+        if (again) x->r->flop[FR_PASS_AGAIN] += 2 * pairs * (d + v);
+        return;
+    }
+    double fused = 2 * pairs * (padded_head(d) + padded_head(v)) * reckon_made(x->t);
+    x->r->flop[FR_PASS_FORWARD] += fused;
+    x->r->flop[FR_PASS_INPUT] += 2.5 * fused;
+    if (again) x->r->flop[FR_PASS_AGAIN] += fused;
+}
+
 static void attention_products(const struct rank *x, double n) {
     const struct fr_transformer *t = x->t;
     double T = x->tokens[0], p = x->p[0], c = (double)t->kv_latent, ql = (double)t->q_latent,
            r = (double)t->rope_dim, a = (double)t->heads, d = (double)t->head_dim,
            v = head_value(t);
-    bool heads_apart = x->plan->cp > 1 && x->plan->context_heads;
     if (c > 0) {
         double mine = T / x->between[0];
         product(x, n * mine * x->h * (ql + c + r), false, x->full);
@@ -338,20 +367,7 @@ static void attention_products(const struct rank *x, double n) {
     } else
         product(x, n * T * x->h * (x->q + 2 * x->kv) / p, x->frozen, x->full);
     product(x, n * T * x->h * x->made / p, x->frozen, x->out_again);
-    /* every head of a rank, with the queries that it has: by heads a share of them, all queries */
-    double pairs =
-        n * x->batch[0] * a / p * x->s * (heads_apart ? x->s / (double)x->plan->cp : x->own);
-    bool again = x->plan->recompute != FR_RECOMPUTE_NONE;
-    if (x->plan->attention == FR_ATTENTION_PLAIN) {
-        x->r->flop[FR_PASS_FORWARD] += 2 * pairs * (d + v);
-        x->r->flop[FR_PASS_INPUT] += 4 * pairs * (d + v);
-        if (again) x->r->flop[FR_PASS_AGAIN] += 2 * pairs * (d + v);
-        return;
-    }
-    double fused = 2 * pairs * (padded_head(d) + padded_head(v)) * reckon_made(t);
-    x->r->flop[FR_PASS_FORWARD] += fused;
-    x->r->flop[FR_PASS_INPUT] += 2.5 * fused;
-    if (again) x->r->flop[FR_PASS_AGAIN] += fused;
+    core_products(x, n);
 }
 
 static void mlp_products(const struct rank *x, double n, double width, double rows, double p) {
@@ -842,6 +858,97 @@ static void phantom_ends(const struct rank *x) {
     }
 }
 
+/* ---- method subgraph: branches over g sub-grids, common layers over all or the first -------------- */
+
+/* One way there and its mirror image back, each packed and unpacked: two kernels, twice read and written. */
+static void joint(const struct rank *x, fr_op there, fr_op back, double values, double n) {
+    if (n <= 0) return;
+    for (int k = 0; k < (x->full ? 3 : 2); k++)
+        send(x, passes[k], FR_AXIS_TP, k == 1 ? back : there, n * values);
+    moves(x, 4 * n * values, 0, 0, 2 * n, false);
+    x->r->working_B = fmax(x->r->working_B, values * x->value_B);
+}
+
+/* So many values of @p width a token from a common layer to the branches, and from them to one. */
+static void slices(const struct rank *x, double width, double out, double in) {
+    double g = (double)x->plan->tp, T = x->tokens[0];
+    if (x->plan->common_subgrid) {
+        joint(x, FR_OP_SCATTER, FR_OP_GATHER, T * width, out);
+        joint(x, FR_OP_GATHER, FR_OP_SCATTER, T * width, in);
+    } else if (x->plan->gather_all)
+        joint(x, FR_OP_ALL_GATHER, FR_OP_ALL_GATHER, T * width, out + in);
+    else
+        joint(x, FR_OP_ALL_TO_ALL, FR_OP_ALL_TO_ALL, T / g * width, out + in);
+}
+
+static void joints(const struct rank *x) {
+    double splits = x->attentions, T = x->tokens[0];
+    if (x->plan->tp < 2) return;
+    if (x->plan->branches == FR_BRANCHES_HEADS) {
+        slices(x, x->q, x->attentions, x->attentions);
+        slices(x, x->kv, 2 * x->attentions, 0);
+        return;
+    }
+    if (x->plan->branches == FR_BRANCHES_LAYER) splits += x->b.layers;
+    fr_op split = x->plan->common_subgrid ? FR_OP_BROADCAST : FR_OP_ALL_GATHER,
+          sum = x->plan->common_subgrid ? FR_OP_REDUCE : FR_OP_REDUCE_SCATTER;
+    joint(x, split, sum, T * x->h,
+          splits + x->b.cross); /* a decoder splits the encoder's too */
+    joint(x, sum, split, T * x->h, splits);
+}
+
+static void branched_layers(struct rank *x) {
+    const struct fr_transformer *t = x->t;
+    bool of_heads = x->plan->branches == FR_BRANCHES_HEADS,
+         of_layers = x->plan->branches == FR_BRANCHES_LAYER;
+    double g = (double)x->plan->tp, T = x->tokens[0], C = x->tokens[2], h = x->h,
+           v = x->value_B, f = (double)t->ffn, n = x->b.layers, places = x->attentions + n;
+    /* tokens of a rank times its share of a block */
+    double A = of_heads ? C : T / g, M = of_layers ? T / g : C;
+    product(x, x->attentions * A * h * (2 * x->q + 2 * x->kv), false, x->full);
+    core_products(x, x->attentions);
+    product(x, n * x->mats * M * h * f, false, x->full);
+    double softmax = x->attentions * 4 * x->scores, norms = places * 2 * C * h,
+           values = norms + places * 3 * C * h + n * 2 * (x->mats - 1) * M * f + softmax,
+           heads = t->head_kernels > 0 ? t->head_kernels * (double)t->heads / g : 3,
+           kernels = n * ((t->gated ? 10 : 9) + heads) + x->b.cross * (4 + heads);
+    moves(x, values, norms, softmax, kernels, false);
+    if (x->full) {
+        x->r->moved_B[FR_PASS_AGAIN] += values * v, x->r->norm_B[FR_PASS_AGAIN] += norms * v;
+        x->r->kernels[FR_PASS_AGAIN] += kernels;
+    } else if (x->selective) {
+        x->r->moved_B[FR_PASS_AGAIN] += softmax * v;
+        x->r->kernels[FR_PASS_AGAIN] += x->attentions * heads;
+    }
+    if (x->full || x->selective) x->r->softmax_B[FR_PASS_AGAIN] += softmax * v;
+    double core_B = x->attentions * (t->dropout ? 2 * v + 1 : v) * x->scores,
+           kept = places * C * h +
+                  x->attentions * ((of_heads ? C : T) * h + A * (2 * x->q + 2 * x->kv)) +
+                  n * ((of_layers ? T : C) * h + x->mats * M * f),
+           kept_B = kept * v + (t->dropout ? places * C * h : 0) + core_B;
+    x->r->kept_B += x->full ? n * C * h * v : x->selective ? kept_B - core_B : kept_B;
+    joints(x);
+    if (x->full) x->r->working_B += kept_B / n;
+    if (x->selective) x->r->working_B += core_B / n;
+    double bias = t->biases ? h : 0, norm = t->norm_biases ? 2 * h : h,
+           of_queries = t->qk_norms ? 2 * (double)t->head_dim : 0,
+           attention = x->attentions * (2 * h * x->q + 2 * h * x->kv +
+                                        (t->biases || t->qkv_biases ? x->q + 2 * x->kv : 0)),
+           mlp = n * (x->mats * h * f + (t->biases ? (x->mats - 1) * f : 0)),
+           branch = (of_heads ? 0 : attention) + (of_layers ? mlp : 0);
+    x->r->parameters +=
+        attention + mlp + x->attentions * (norm + of_queries + bias) + n * (norm + bias);
+    x->r->parameters_rank += x->r->parameters - branch + branch / g;
+}
+
+static void reckon_branches(struct rank *x) {
+    double g = (double)x->plan->tp, samples = x->plan->common_subgrid ? x->micro : x->micro / g;
+    x->tokens[2] = samples * x->own, x->p[2] = 1, x->between[2] = 1;
+    branched_layers(x);
+    context_exchanges(x);
+    ends(x, x->tokens[2] * x->h);
+}
+
 /* ---- both beside each other --------------------------------------------------------------------- */
 
 static void reckon(const struct fr_job *job, int64_t i, struct reckoned *r) {
@@ -851,6 +958,10 @@ static void reckon(const struct fr_job *job, int64_t i, struct reckoned *r) {
         phantom_layers(&x);
         context_exchanges(&x);
         phantom_ends(&x);
+        return;
+    }
+    if (job->plan.method == &fr_method_subgraph) {
+        reckon_branches(&x);
         return;
     }
     layer_parameters(&x);
@@ -904,17 +1015,19 @@ static void a_stage_is_the_sum_of_its_blocks(void **state) {
     uint64_t dice = 0x9e3779b97f4a7c15u;
     static struct fr_rank_work work;
     static struct reckoned got, want;
-    int n = 0, phantom = 0, grids = 0, scans = 0, crossed = 0;
+    int n = 0, phantom = 0, branched = 0, grids = 0, scans = 0, crossed = 0;
     (void)state;
     for (int k = 0; k < 12000; k++) {
         char told[1000];
         struct fr_job job;
         if (!draw(&dice, &job, told, sizeof told)) continue;
         const struct fr_plan *plan = &job.plan;
-        bool ghosts = plan->method == &fr_method_phantom;
-        if (plan->method == &fr_method_subgraph || plan->dispatch_ranks > 0 ||
-            (ghosts &&
-             (job.workload.transformer.lora_rank > 0 || fr_recompute_saves(plan->recompute)))) {
+        const struct fr_transformer *t = &job.workload.transformer;
+        bool ghosts = plan->method == &fr_method_phantom,
+             branches = plan->method == &fr_method_subgraph, ends = t->masked_head || t->pooler;
+        if (plan->dispatch_ranks > 0 || (branches && ends) ||
+            ((ghosts || branches) &&
+             (t->lora_rank > 0 || fr_recompute_saves(plan->recompute)))) {
             fr_job_free(&job);
             continue;
         }
@@ -923,7 +1036,9 @@ static void a_stage_is_the_sum_of_its_blocks(void **state) {
             reckon_list(&work, &got);
             reckon(&job, i, &want);
             struct rank x = rank_of(&job, i, &(struct reckoned){0});
-            says_whom_it_concerns(&work, &x, told);
+            if (!branches) says_whom_it_concerns(&work, &x, told);
+            FR_NEAR(work.idle_ranks,
+                    branches && plan->common_subgrid ? 1 - 1 / (double)plan->tp : 0, 1e-12);
             for (int p = 0; p < FR_PASS_KINDS; p++) {
                 alike(got.flop[p], want.flop[p], want.flop[p], "flop", p, told);
                 alike(got.kernels[p], want.kernels[p], want.kernels[p], "kernels", p, told);
@@ -953,13 +1068,15 @@ static void a_stage_is_the_sum_of_its_blocks(void **state) {
         }
         n++;
         phantom += ghosts;
+        branched += branches;
         grids += plan->method == &fr_method_grid;
         scans += *job.workload.transformer.pattern != 0;
         crossed += job.workload.transformer.cross_layers > 0;
         fr_job_free(&job);
     }
-    FR_TRUE(n > 500 && phantom > 30 && grids > 50 && scans > 20 && crossed > 50,
-            "%d: %d, %d, %d, %d", n, phantom, grids, scans, crossed);
+    FR_TRUE(n > 500 && phantom > 30 && branched > 30 && grids > 50 && scans > 20 &&
+                crossed > 50,
+            "%d: %d, %d, %d, %d, %d", n, phantom, branched, grids, scans, crossed);
 }
 
 int main(void) {
