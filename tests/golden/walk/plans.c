@@ -75,6 +75,11 @@ static const struct choice of_others[] = {
     {"model.experts", "1|4|8", "t"},
     {"model.capacity", "1|1.25|2", "e"},
     {"model.imbalance", "1|1.3|2", "e"},
+    {"model.lora_rank", "4|16", "t"},
+    {"model.lora_on", "attention|mlp|all", "t"},
+    {"model.predicted_tokens", "1|2", "t"},
+    {"model.window", "128|700", "t"},
+    {"model.document", "256|1000", "t"},
     {"model.optimizer", "adam|sgd|momentum", ""},
     {"model.gradient_dtype", "fp32|bf16", "t"},
     {"cluster.device.launch", "0 s|20 us", ""},
@@ -156,6 +161,13 @@ static const struct {
     {"attention-branches", "lassen|a100-hdr", "method=subgraph tp=4 global_batch=16", "s"},
     {"t5-large-mod", "lassen|dgx-v100", "method=subgraph tp=4 global_batch=16", "s"},
     {"transformer-base", "lassen|a40", "method=subgraph tp=4 global_batch=16", "s"},
+    {"transformer-base", "dgx-a100|a40", "tp=2 pp=2 global_batch=16", "t"},
+    {"deepseek-v3", "dgx-h100|dgx-b200",
+     "model.layers=12 dp=8 ep=8 pp=2 global_batch=32 attention=flash", "te"},
+    {"nemotron-3-nano", "dgx-h100|gb200-nvl72",
+     "model.layers=24 dp=4 ep=4 global_batch=16 attention=flash", "te"},
+    {"llama-3-8b", "dgx-h100|dgx-a100",
+     "model.lora_rank=16 tp=2 dp=2 global_batch=16 attention=flash", "t"},
 };
 
 enum { SETS = 14 };
