@@ -245,7 +245,8 @@ static void stop(struct watch *w, pid_t child, double now_s) {
 /* A launcher that knows of a dead rank ends the job by itself, as a rule. */
 static void heed_verdict(struct watch *w, pid_t child, double now_s) {
     static const double NOTICES_S = 3, ENDS_S = 2.5;
-    const struct fr_verdict *verdict = w->ranks ? fr_watcher_thread_verdict(w->ranks) : NULL;
+    const struct fr_watch_verdict *verdict =
+        w->ranks ? fr_watcher_thread_verdict(w->ranks) : NULL;
     if (!verdict) return;
     if (w->found_s == 0) w->found_s = now_s;
     double since_s = now_s - w->found_s;
@@ -274,7 +275,8 @@ static bool look(void *context, pid_t child) {
 /* What is said of a job that lost a rank or its launcher: the first of its faults, not what came of it. */
 static fr_status blame(const struct watch *w, const char *name, const struct fr_ended *ended,
                        struct fr_error *err) {
-    const struct fr_verdict *verdict = w->ranks ? fr_watcher_thread_verdict(w->ranks) : NULL;
+    const struct fr_watch_verdict *verdict =
+        w->ranks ? fr_watcher_thread_verdict(w->ranks) : NULL;
     struct fr_ended by = end_of(ended);
     bool died =
         ended->code < 0 && !w->given_up; /* the launcher itself, by a hand that is not ours */
@@ -289,7 +291,7 @@ static fr_status blame(const struct watch *w, const char *name, const struct fr_
     if (died)
         snprintf(sentence, sizeof sentence, "%s %s", launcher, how);
     else
-        fr_verdict_sentence(verdict, how, launcher, sentence, sizeof sentence);
+        fr_watch_verdict_sentence(verdict, how, launcher, sentence, sizeof sentence);
     return fr_fail(err, FR_ERR_PARTIAL, name,
                    "%s; what was measured is kept, and --resume goes on", sentence);
 }

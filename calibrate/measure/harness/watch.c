@@ -100,11 +100,11 @@ static void speak(const char *sentence) {
     if (write(watch.voice, line, used) < 0) end_partial();
 }
 
-static _Noreturn void end_job(const struct fr_verdict *verdict) {
+static _Noreturn void end_job(const struct fr_watch_verdict *verdict) {
     char sentence[512];
     const struct fr_watch_word last = {.point = FR_WATCH_GIVES_UP,
                                        .moves = fr_status_exit_code(FR_ERR_PARTIAL)};
-    fr_verdict_sentence(verdict, "has died", "", sentence, sizeof sentence);
+    fr_watch_verdict_sentence(verdict, "has died", "", sentence, sizeof sentence);
     if (watch.watcher) fr_watcher_tell(watch.watcher, &last);
     fr_wire_say(&watch.up, &last);
     speak(sentence);
@@ -129,7 +129,7 @@ static void wait_for_turn(void) {
 static _Noreturn void end_launcher(double waited_s) {
     static const double ENDS_S = 2.5;
     const char *local = getenv("OMPI_COMM_WORLD_LOCAL_RANK");
-    const struct fr_verdict verdict = {.kind = FR_VERDICT_STOPPED, .waited_s = waited_s};
+    const struct fr_watch_verdict verdict = {.kind = FR_VERDICT_STOPPED, .waited_s = waited_s};
     char launcher[128], sentence[512];
     if (local && strcmp(local, "0") != 0) {
         nap(2 * ENDS_S);
@@ -137,7 +137,7 @@ static _Noreturn void end_launcher(double waited_s) {
     }
     snprintf(launcher, sizeof launcher, "the launcher on host %s (process %d)", watch.host,
              (int)watch.parent);
-    fr_verdict_sentence(&verdict, "", launcher, sentence, sizeof sentence);
+    fr_watch_verdict_sentence(&verdict, "", launcher, sentence, sizeof sentence);
     speak(sentence);
     if (getppid() == watch.parent) kill(watch.parent, SIGTERM);
     if (getppid() == watch.parent) kill(watch.parent, SIGCONT);
@@ -165,7 +165,7 @@ static void check_launcher(const struct fr_watch_word *word, double now_s) {
 /* Where nobody watches yet, a rank beside this one may be stopped while MPI waits for it. */
 static void check_start(const struct fr_watch_word *word, double now_s) {
     double waited_s = now_s - watch.started_s;
-    struct fr_verdict verdict = {.kind = FR_VERDICT_SILENT, .waited_s = waited_s};
+    struct fr_watch_verdict verdict = {.kind = FR_VERDICT_SILENT, .waited_s = waited_s};
     int rank = -1;
     if (word->point != FR_WATCH_STARTS || watch.front.fd >= 0 ||
         waited_s <= atomic_load(&watch.patience_s))
@@ -210,7 +210,7 @@ static void heed_front(struct fr_watch_word *word) {
 }
 
 static void rank_0_is_gone(void) {
-    const struct fr_verdict verdict = {.kind = FR_VERDICT_DIED, .who = watch.first};
+    const struct fr_watch_verdict verdict = {.kind = FR_VERDICT_DIED, .who = watch.first};
     fr_wire_close(&watch.up);
     if (watch.first.point == FR_WATCH_LEAVES) return;
     /* After a signal the launcher is ending us all, and has said why. */
@@ -241,13 +241,13 @@ static void heed_rank_0(struct fr_watch_word *word, double gap_s) {
     double silent_s = fr_now_s() - watch.first_s;
     if (silent_s <= atomic_load(&watch.patience_s)) return;
     wait_for_turn();
-    end_job(&(struct fr_verdict){
+    end_job(&(struct fr_watch_verdict){
         .kind = FR_VERDICT_SILENT, .who = watch.first, .waited_s = silent_s});
 }
 
 static void lead(const struct fr_watch_word *word) {
     int code = 0;
-    const struct fr_verdict *verdict =
+    const struct fr_watch_verdict *verdict =
         fr_watcher_step(watch.watcher, word, 0, FR_WATCH_BEAT_MS);
     if (fr_watcher_gave_up(watch.watcher, &code)) follow_out(code);
     if (verdict->kind != FR_VERDICT_NONE && !fr_stop_requested()) end_job(verdict);

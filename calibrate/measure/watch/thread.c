@@ -16,13 +16,13 @@ struct fr_watcher_thread {
     bool runs;
     int wake;
     atomic_int child, seen, ends;
-    _Atomic(const struct fr_verdict *) verdict;
+    _Atomic(const struct fr_watch_verdict *) verdict;
 };
 
 static void *look(void *context) {
     struct fr_watcher_thread *t = context;
     while (!atomic_load(&t->ends)) {
-        const struct fr_verdict *verdict =
+        const struct fr_watch_verdict *verdict =
             fr_watcher_step(t->watcher, NULL, (pid_t)atomic_load(&t->child), FR_WATCH_BEAT_MS);
         atomic_store(&t->seen, fr_watcher_seen(t->watcher));
         if (verdict->kind == FR_VERDICT_NONE) continue;
@@ -63,7 +63,7 @@ bool fr_watcher_thread_seen(const struct fr_watcher_thread *t) {
     return atomic_load(&t->seen) > 0;
 }
 
-const struct fr_verdict *fr_watcher_thread_verdict(const struct fr_watcher_thread *t) {
+const struct fr_watch_verdict *fr_watcher_thread_verdict(const struct fr_watcher_thread *t) {
     return atomic_load(&t->verdict);
 }
 

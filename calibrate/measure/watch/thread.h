@@ -23,7 +23,7 @@ void fr_watcher_thread_of(struct fr_watcher_thread *t, pid_t child);
 bool fr_watcher_thread_seen(const struct fr_watcher_thread *t);
 
 /** NULL: none yet. */
-const struct fr_verdict *fr_watcher_thread_verdict(const struct fr_watcher_thread *t);
+const struct fr_watch_verdict *fr_watcher_thread_verdict(const struct fr_watcher_thread *t);
 
 /** The launcher has ended: stop looking. */
 void fr_watcher_thread_end(struct fr_watcher_thread *t);

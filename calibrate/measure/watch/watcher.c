@@ -43,7 +43,7 @@ struct fr_watcher {
     double given_s;   /* since when one has given up; 0: none has */
     int code;         /* with which exit code */
     bool elsewhere;   /* rank 0 watches: here the launcher alone is looked at */
-    struct fr_verdict verdict;
+    struct fr_watch_verdict verdict;
 };
 
 /* As many connections as this process may have. */
@@ -99,10 +99,11 @@ static bool is_there(const struct fr_watcher *w, int i) {
 
 static bool has_left(const struct peer *p) { return p->last.point == FR_WATCH_LEAVES; }
 
-static void decide(struct fr_watcher *w, enum fr_verdict_kind kind, const struct peer *p,
+static void decide(struct fr_watcher *w, enum fr_watch_verdict_kind kind, const struct peer *p,
                    int others, double waited_s) {
     if (w->verdict.kind != FR_VERDICT_NONE) return;
-    w->verdict = (struct fr_verdict){.kind = kind, .others = others, .waited_s = waited_s};
+    w->verdict =
+        (struct fr_watch_verdict){.kind = kind, .others = others, .waited_s = waited_s};
     if (p) w->verdict.who = p->last;
 }
 
@@ -267,8 +268,9 @@ static void judge_launcher(struct fr_watcher *w, pid_t launcher, double now_s) {
         decide(w, FR_VERDICT_LINGERS, NULL, 0, now_s - w->given_s);
 }
 
-const struct fr_verdict *fr_watcher_step(struct fr_watcher *w, const struct fr_watch_word *own,
-                                         pid_t launcher, int timeout_ms) {
+const struct fr_watch_verdict *fr_watcher_step(struct fr_watcher *w,
+                                               const struct fr_watch_word *own, pid_t launcher,
+                                               int timeout_ms) {
     listen_for(w, timeout_ms);
     double now_s = fr_now_s(), gap_s = now_s - w->looked_s - 1e-3 * timeout_ms;
     if (gap_s > FROZEN_S) {
@@ -320,8 +322,8 @@ void fr_watcher_end_ranks(struct fr_watcher *w, double grace_s) {
     }
 }
 
-void fr_verdict_sentence(const struct fr_verdict *v, const char *how, const char *launcher,
-                         char *text, size_t size) {
+void fr_watch_verdict_sentence(const struct fr_watch_verdict *v, const char *how,
+                               const char *launcher, char *text, size_t size) {
     size_t used = 0;
     bool of_rank = v->kind < FR_VERDICT_STOPPED;
     *text = '\0';

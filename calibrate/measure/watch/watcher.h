@@ -20,7 +20,7 @@
 
 #include "calibrate/measure/watch/wire.h"
 
-enum fr_verdict_kind {
+enum fr_watch_verdict_kind {
     FR_VERDICT_NONE,
     FR_VERDICT_DIED,
     FR_VERDICT_SILENT,
@@ -30,8 +30,8 @@ enum fr_verdict_kind {
     FR_VERDICT_LINGERS
 };
 
-struct fr_verdict {
-    enum fr_verdict_kind kind;
+struct fr_watch_verdict {
+    enum fr_watch_verdict_kind kind;
     struct fr_watch_word who; /**< the rank; of STOPPED and LINGERS none */
     int others;               /**< ranks of which the same holds */
     double waited_s;
@@ -55,8 +55,9 @@ struct fr_watcher *fr_watcher_open(const struct fr_watcher_options *options,
 /** Listen for @p timeout_ms at the most, then judge.
  *  @param own  the watching rank itself, which others hear; NULL: it is none
  *  @param launcher  its process, if that is a child of ours; 0: not known */
-const struct fr_verdict *fr_watcher_step(struct fr_watcher *w, const struct fr_watch_word *own,
-                                         pid_t launcher, int timeout_ms);
+const struct fr_watch_verdict *fr_watcher_step(struct fr_watcher *w,
+                                               const struct fr_watch_word *own, pid_t launcher,
+                                               int timeout_ms);
 
 /** Ranks that have connected, now or earlier. */
 int fr_watcher_seen(const struct fr_watcher *w);
@@ -74,7 +75,7 @@ void fr_watcher_close(struct fr_watcher *w);
 
 /** "rank 3 on host x (process 1234) has stopped answering ..." into @p text, @p size bytes.
  *  @param how  of DIED: "was killed by SIGKILL"  @param launcher  of STOPPED and LINGERS: "mpirun (process 12) ..." */
-void fr_verdict_sentence(const struct fr_verdict *v, const char *how, const char *launcher,
-                         char *text, size_t size);
+void fr_watch_verdict_sentence(const struct fr_watch_verdict *v, const char *how,
+                               const char *launcher, char *text, size_t size);
 
 #endif
