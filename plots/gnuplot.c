@@ -48,6 +48,24 @@ void fr_gnuplot_quote(struct fr_text *script, const char *string) {
     fr_text_add(script, "'", 1);
 }
 
+/* A file's name, the same bytes: hidden characters, which would be blanks above, by their numbers. */
+static void quote_path(struct fr_text *script, const char *path) {
+    fr_text_add(script, "'", 1);
+    for (const char *c = path; *c;) {
+        uint32_t code;
+        int length = fr_utf8_character(c, &code);
+        bool plain = length > 0 && !fr_is_hidden(code) && *c != '\'';
+        if (length == 0) length = 1;
+        if (plain)
+            fr_text_add(script, c, (size_t)length);
+        else
+            for (int i = 0; i < length; i++)
+                fr_text_addf(script, "'.\"\\%03o\".'", (unsigned)(unsigned char)c[i]);
+        c += length;
+    }
+    fr_text_add(script, "'", 1);
+}
+
 static fr_status find_terminal(const char *output, const struct terminal **terminal,
                                struct fr_error *err) {
     const char *dot = strrchr(output, '.'), *slash = strrchr(output, '/');
@@ -91,9 +109,9 @@ static void add_prelude(struct fr_text *text, const struct terminal *terminal,
     fr_gnuplot_quote(text, face_of(o));
     fr_text_addf(text, "\nSMALL = '\"%s,%g\"'\nset output ", face_of(o), size * 10 / 12);
     fr_text_free(&font);
-    fr_gnuplot_quote(text, output);
+    quote_path(text, output);
     fr_text_addf(text, "\ndata = ");
-    fr_gnuplot_quote(text, data);
+    quote_path(text, data);
     fr_text_addf(text, "\n%s\nunset output\n", job->script);
 }
 

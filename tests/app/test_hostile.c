@@ -207,6 +207,53 @@ static void pictures_keep_their_markup(void **state) {
     assert_true(drawn > 25);
 }
 
+/* The kept script makes the same picture, whatever its title and its file are called: all control characters, and what
+ * hides otherwise. */
+static void kept_scripts_draw_again(void **state) {
+    static const char fit[] = FR_SOURCE_DIR "/tests/golden/in/plots/fit.json";
+    char all[64] = "";
+    for (int c = 1; c < 32; c++) all[c - 1] = (char)(c == '/' ? ' ' : c);
+    strcpy(all + 31, "\x7f\xc2\x85\xc2\x9b\xe2\x80\xa8\xff'\"`\\");
+    const char *const names[] = {
+        all, "a\nb", "\x1b]0;x\a", "\xe2\x80\xaex", "|touch pwned", "%s$(touch pwned)"};
+    (void)state;
+    if (!fr_gnuplot_installed()) skip();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char picture[128], script[128], program[4096];
+        const char *ending = i % 2 ? "png" : "svg";
+        snprintf(picture, sizeof picture, "k%s.%s", names[i], ending);
+        snprintf(script, sizeof script, "k%s.gp", names[i]);
+        snprintf(program, sizeof program, "%s/forerun", FR_BIN_DIR);
+        const char *const draw[] = {program, "plot",          "fit",     fit,      "-o",
+                                    picture, "--keep-script", "--title", names[i], NULL},
+                          *const again[] = {"gnuplot", script, NULL};
+        struct fr_ended ended;
+        struct fr_error err = {0};
+        struct fr_text said = {0};
+        char *first = NULL, *second = NULL;
+        size_t lengths[2] = {0};
+        assert_int_equal(fr_process_run(&(struct fr_process){.words = draw, .err.text = &said},
+                                        &ended, &err),
+                         FR_OK);
+        FR_TRUE(ended.code == 0, "name %zu: %s", i, fr_text_get(&said));
+        assert_int_equal(fr_file_read(picture, FR_FILE_MAX_B, &first, &lengths[0], &err),
+                         FR_OK);
+        unlink(picture);
+        said.length = 0;
+        assert_int_equal(fr_process_run(&(struct fr_process){.words = again, .err.text = &said},
+                                        &ended, &err),
+                         FR_OK);
+        FR_TRUE(ended.code == 0 && said.length == 0, "name %zu: %s", i, fr_text_get(&said));
+        if (fr_file_read(picture, FR_FILE_MAX_B, &second, &lengths[1], &err) != FR_OK)
+            fail_msg("name %zu: %s", i, err.detail);
+        FR_TRUE(lengths[0] == lengths[1] && memcmp(first, second, lengths[0]) == 0,
+                "name %zu draws another", i);
+        nothing_happened(script);
+        fr_text_free(&said);
+        free(first), free(second);
+    }
+}
+
 /* ---- what commands print and write ----------------------------------------------------------- */
 
 static void check_json(const char *text, const char *what) {
@@ -411,6 +458,7 @@ int main(void) {
         cmocka_unit_test(pages_forbid_scripts),
         cmocka_unit_test(markup_stands_in_the_format_only),
         cmocka_unit_test(pictures_keep_their_markup),
+        cmocka_unit_test(kept_scripts_draw_again),
         cmocka_unit_test(outputs_stay_what_they_are),
         cmocka_unit_test(cells_are_no_formulas),
         cmocka_unit_test(runs_of_others_are_imported_harmless),
