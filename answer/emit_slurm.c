@@ -3,19 +3,23 @@
 #include <inttypes.h>
 
 #include "answer/emit.h"
+#include "answer/seats/launch_lines.h"
 #include "answer/seats/place.h"
 
 static void launcher(const struct fr_placing *q, struct fr_text *line) {
     int64_t most = fr_placing_best(q)->ranks_per_node,
             a_node = q->ranks < most ? q->ranks : most;
-    fr_text_addf(
-        line,
-        "export MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\n"
-        "export MASTER_PORT=${MASTER_PORT:-29500}\n"
-        "srun --cpus-per-task=$((SLURM_CPUS_ON_NODE / %" PRId64 ")) --cpu-bind=cores \\\n"
-        "  bash -c 'export RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID "
-        "WORLD_SIZE=$SLURM_NTASKS; exec \"$@\"' rank \\\n",
-        a_node);
+    fr_launch_number("SLURM_CPUS_ON_NODE", line);
+    fr_text_addf(line,
+                 "MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\n"
+                 "export MASTER_ADDR\n"
+                 "export MASTER_PORT=${MASTER_PORT:-29500}\n"
+                 "# shellcheck disable=SC2016 # each rank has its own\n"
+                 "srun --cpus-per-task=$((10#$SLURM_CPUS_ON_NODE / %" PRId64
+                 ")) --cpu-bind=cores \\\n"
+                 "  bash -c 'export RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID "
+                 "WORLD_SIZE=$SLURM_NTASKS; exec \"$@\"' rank \\\n",
+                 a_node);
 }
 
 fr_status fr_emit_slurm(const struct fr_job *job, const struct fr_outcome *out,

@@ -33,14 +33,24 @@ static void distribution(const struct fr_launch_lines *l, char *out, size_t capa
     }
 }
 
+void fr_launch_number(const char *variable, struct fr_text *text) {
+    fr_script_piece(text, "case ${");
+    fr_script_word(text, FR_SCRIPT_BASH, variable);
+    fr_script_piece(text, "-} in '' | *[!0-9]*) echo \"");
+    fr_script_word(text, FR_SCRIPT_BASH, variable);
+    fr_script_piece(text, " is no number: submit this with sbatch\" >&2; exit 1 ;; esac\n");
+}
+
 /* The node of every rank in order, as Slurm's arbitrary distribution reads them. */
 static void hostfile(const struct fr_launch_lines *l, struct fr_text *text) {
+    fr_launch_number("SLURM_JOB_ID", text);
     fr_text_addf(text, "mapfile -t hosts < <(scontrol show hostnames \"$SLURM_JOB_NODELIST\")\n"
                        "export SLURM_HOSTFILE=$PWD/hostfile.$SLURM_JOB_ID\n"
                        "for node in");
     for (int64_t r = 0; r < l->ranks; r++)
         fr_text_addf(text, r % 32 ? " %" PRId64 : " \\\n  %" PRId64, node_of(l, r));
-    fr_text_addf(text, "; do\n  echo \"${hosts[$node]}\"\ndone > \"$SLURM_HOSTFILE\"\n");
+    fr_script_piece(text,
+                    "; do\n  printf '%s\\n' \"${hosts[$node]}\"\ndone > \"$SLURM_HOSTFILE\"\n");
 }
 
 void fr_launch_slurm(const struct fr_launch_lines *l, struct fr_text *text) {

@@ -21,4 +21,9 @@ void fr_launch_slurm(const struct fr_launch_lines *lines, struct fr_text *text);
 /** An Open MPI rankfile, with nodes by their place in the allocation (+n0, +n1, ...). */
 void fr_launch_rankfile(const struct fr_launch_lines *lines, struct fr_text *text);
 
+/** A line that ends the script with a sentence where @p variable, which Slurm sets, is no number: bash runs the
+ *  commands that a text in arithmetic holds ("a[$(...)]"), and a text in a path leads elsewhere.
+ *  @param variable  a name of ours */
+void fr_launch_number(const char *variable, struct fr_text *text);
+
 #endif
