@@ -71,7 +71,7 @@ static void flush_folder(const char *path) {
 }
 
 /* Files that are whole and wait for the end of the command to take their names. */
-enum { WAITING_MAX = 8 };
+enum { WAITING_MAX = 60 }; /* as many as are listed to be removed (temporary.c), but a few */
 static struct {
     bool holding;
     int n;

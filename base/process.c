@@ -124,7 +124,8 @@ static void usual_signals(void) {
     struct sigaction usual = {.sa_handler = SIG_DFL}, ours;
     sigset_t none;
     for (int i = 1; i < NSIG; i++)
-        if (sigaction(i, NULL, &ours) == 0 && (ours.sa_handler != SIG_IGN || i == SIGPIPE || i == SIGXFSZ))
+        if (sigaction(i, NULL, &ours) == 0 &&
+            (ours.sa_handler != SIG_IGN || i == SIGPIPE || i == SIGXFSZ))
             sigaction(i, &usual, NULL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LISTED_MAX = 16, NAME_ROOM = 34 /* a slash, a name, a zero */, NUMBER_ROOM = 12 };
+enum { LISTED_MAX = 64, NAME_ROOM = 34 /* a slash, a name, a zero */, NUMBER_ROOM = 12 };
 
 /* A path is whole before it is listed, and no longer listed before it changes. */
 static struct {

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "base/json.h"
 #include "tests/app/command.h"
 
 static char folder[] = "/tmp/forerun-scripts-XXXXXX";
@@ -236,6 +237,13 @@ static char *done_by(const char *script, const char *what) {
     put("script.sh", script);
     if (shell(line) != 0) fail_msg("%s: bash does not take it:\n%s", what, script);
     if (fr_file_exists("pwned")) fail_msg("%s ran a command:\n%s", what, script);
+    if (fr_file_holds("ds_config.json")) {
+        struct fr_json_document *document = NULL;
+        struct fr_error err = {0};
+        if (fr_json_read("ds_config.json", &document, &err) != FR_OK)
+            fail_msg("%s: %s: %s", what, err.where, err.detail);
+        fr_json_free(document);
+    }
     if (fr_file_read("done", FR_FILE_MAX_B, &text, &length, NULL) != FR_OK)
         fail_msg("%s", what);
     return text;
