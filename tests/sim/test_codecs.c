@@ -10,7 +10,7 @@
 #include "sim/run.h"
 #include "tests/document.h"
 #include "tests/job.h"
-#include "tests/sim/pipeline_case.h"
+#include "tests/pipeline_case.h"
 
 /* Products at 1 TFLOP/s, 2 of 16 bits and 4 of 8, memory at 1 TB/s, a kernel in 1 us; one network of
  * 1 us and 10 GB/s a rank, on which all collectives are rings. */

@@ -8,7 +8,7 @@
 #include "models/outcome/iteration.h"
 #include "sim/run.h"
 #include "tests/job.h"
-#include "tests/sim/pipeline_case.h"
+#include "tests/pipeline_case.h"
 
 /* The round machine of test_codecs.c: 1 TFLOP/s, 1 TB/s, a kernel in 1 us, rings of 1 us and 10 GB/s. */
 #define RING(op) "cluster.collectives." op "={\"form\": \"algorithm\", \"name\": \"ring\"}"

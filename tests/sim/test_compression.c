@@ -5,7 +5,7 @@
 #include "models/work/transformer.h"
 #include "sim/run.h"
 #include "tests/job.h"
-#include "tests/sim/pipeline_case.h"
+#include "tests/pipeline_case.h"
 
 static const char *const base[] = {"tp=8", "pp=4", "dp=4", "micro_batch=8"};
 

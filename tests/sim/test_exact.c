@@ -1,6 +1,6 @@
 /* The exact statements about pipelines (derived after Song et al. 2023), by the event engine and by the
  * recurrence, which share no code beyond the schedules' lists. */
-#include "tests/sim/pipeline_case.h"
+#include "tests/pipeline_case.h"
 
 static void both(const struct pipeline_case *c, double want_s, double relative) {
     FR_NEAR(case_event_s(c, true), want_s, relative);

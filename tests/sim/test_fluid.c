@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "sim/fluid.h"
-#include "tests/sim/pipeline_case.h"
+#include "tests/pipeline_case.h"
 
 enum { LINKS = 12, FLOWS = 200, USES = 4 };
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tests/sim/pipeline_case.h"
+#include "tests/pipeline_case.h"
 
 static const struct fr_schedule *const folded[] = {&fr_schedule_zero_bubble_v,
                                                    &fr_schedule_dualpipe_v};

@@ -6,7 +6,7 @@
 #include "models/outcome/rates.h"
 #include "sim/run.h"
 #include "tests/job.h"
-#include "tests/sim/pipeline_case.h"
+#include "tests/pipeline_case.h"
 
 static const struct row {
     const char *cluster, *model, *sets[8];

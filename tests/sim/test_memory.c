@@ -7,7 +7,7 @@
 #include "models/outcome/iteration.h"
 #include "sim/run.h"
 #include "tests/job.h"
-#include "tests/sim/pipeline_case.h"
+#include "tests/pipeline_case.h"
 
 /* gpt-2.5b: 52 layers of hidden 1920, 24 heads, sequence 1024, vocabulary 50257, fp32. */
 static const double h = 1920, heads = 24, s = 1024, t = 8, b = 8;

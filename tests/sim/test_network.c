@@ -6,7 +6,7 @@
 #include "sim/paths.h"
 #include "sim/unfold.h"
 #include "tests/job.h"
-#include "tests/sim/pipeline_case.h"
+#include "tests/pipeline_case.h"
 #include "topology/route.h"
 
 #define STAGES                                                                                 \

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "models/outcome/alternate.h"
-#include "tests/sim/pipeline_case.h"
+#include "tests/pipeline_case.h"
 
 static void random_case(struct pipeline_case *c, uint64_t *seed) {
     const struct fr_schedule *schedule;

@@ -8,7 +8,7 @@
 #include "models/price/seats.h"
 #include "sim/run.h"
 #include "tests/job.h"
-#include "tests/sim/pipeline_case.h"
+#include "tests/pipeline_case.h"
 
 enum { RANKS_MAX = 512 };
 

@@ -9,7 +9,7 @@
 #include "models/outcome/cost.h"
 #include "sim/record.h"
 #include "tests/job.h"
-#include "tests/sim/pipeline_case.h"
+#include "tests/pipeline_case.h"
 #include "topology/platform.h"
 
 static bool absent(void) {

@@ -4,8 +4,8 @@
  *
  *  Layers are cut into as many slices as a stage has chunks and dealt out in order; nothing of models/work is used
  *  but its names.  Symbols as in models/work/transformer.h. */
-#ifndef FR_TESTS_WORK_RECKONED_H
-#define FR_TESTS_WORK_RECKONED_H
+#ifndef FR_TESTS_MODELS_WORK_RECKONED_H
+#define FR_TESTS_MODELS_WORK_RECKONED_H
 
 #include "models/plan/plan.h"
 #include "models/work/method.h"

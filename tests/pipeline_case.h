@@ -1,7 +1,7 @@
 /** @file
  *  Pipelines for tests: made directly, or drawn from a seeded generator. */
-#ifndef FR_TESTS_SIM_PIPELINE_CASE_H
-#define FR_TESTS_SIM_PIPELINE_CASE_H
+#ifndef FR_TESTS_PIPELINE_CASE_H
+#define FR_TESTS_PIPELINE_CASE_H
 
 #include <stdlib.h>
 

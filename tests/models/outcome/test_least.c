@@ -1,6 +1,6 @@
 /* What no iteration is shorter than, by hand and beside the iteration itself. */
 #include "models/outcome/least.h"
-#include "tests/sim/pipeline_case.h"
+#include "tests/pipeline_case.h"
 
 /* Three stages, four micro-batches, forward 1 s and backward 2 s, a message 0.1 s.  Every stage begins when the
  * messages of those before are there, does its twelve seconds, and then its own end, or the gradients' way down to

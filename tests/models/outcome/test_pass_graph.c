@@ -10,7 +10,7 @@
 #include "tests/cmocka.h"
 #include "tests/job.h"
 #include "tests/plan_values.h"
-#include "tests/sim/pipeline_case.h"
+#include "tests/pipeline_case.h"
 
 /* ---- curves ------------------------------------------------------------------------------------ */
 

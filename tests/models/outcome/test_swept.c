@@ -2,7 +2,7 @@
  * a time, by a memory too small for them against none. */
 #include <math.h>
 
-#include "tests/sim/pipeline_case.h"
+#include "tests/pipeline_case.h"
 
 enum { ROUNDS = 4000, PLACES = 64 };
 
