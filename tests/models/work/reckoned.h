@@ -13,7 +13,8 @@
 
 /** Sums over the operations of a rank: an amount is times its size. */
 struct reckoned {
-    double flop[FR_PASS_KINDS]; /**< of products, attention and scans */
+    double flop[FR_PASS_KINDS];                      /**< of products, attention and scans */
+    double made[FR_PASS_KINDS], wide[FR_PASS_KINDS]; /**< of them, of products so marked */
     double moved_B[FR_PASS_KINDS], norm_B[FR_PASS_KINDS], softmax_B[FR_PASS_KINDS];
     double kernels[FR_PASS_KINDS];
     double sent_B[FR_PASS_KINDS][FR_AXES][FR_OP_COUNT];
@@ -26,6 +27,8 @@ static inline void reckon_list(const struct fr_rank_work *w, struct reckoned *r)
     for (int k = 0; k < w->n_ops; k++) {
         const struct fr_operation *o = &w->op[k];
         r->flop[o->pass] += test_flop(o);
+        if (test_is_product(o) && o->made) r->made[o->pass] += test_flop(o);
+        if (test_is_product(o) && o->wide) r->wide[o->pass] += test_flop(o);
         if (o->kind == FR_WORK_TRAFFIC) {
             r->moved_B[o->pass] += o->times * o->moved.all_B;
             r->norm_B[o->pass] += o->times * o->moved.norm_B;

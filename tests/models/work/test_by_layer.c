@@ -311,6 +311,22 @@ static void product(const struct rank *x, double multiplications, bool frozen, b
     if (again) x->r->flop[FR_PASS_AGAIN] += 2 * multiplications;
 }
 
+/* The same of a product that reads what a norm or an activation has just written. */
+static void made_product(const struct rank *x, double multiplications, bool frozen,
+                         bool again) {
+    product(x, multiplications, frozen, again);
+    x->r->made[FR_PASS_FORWARD] += 2 * multiplications;
+    if (again) x->r->made[FR_PASS_AGAIN] += 2 * multiplications;
+}
+
+/* The same of logits, at the width of what is kept. */
+static void wide_product(const struct rank *x, double multiplications) {
+    product(x, multiplications, x->frozen, false);
+    x->r->wide[FR_PASS_FORWARD] += 2 * multiplications;
+    x->r->wide[FR_PASS_INPUT] += 2 * multiplications;
+    if (!x->frozen) x->r->wide[FR_PASS_WEIGHT] += 2 * multiplications;
+}
+
 static void send(const struct rank *x, fr_pass_kind pass, fr_axis axis, fr_op op,
                  double values) {
     x->r->sent_B[pass][axis][op] += values * x->value_B;
@@ -361,36 +377,38 @@ static void attention_products(const struct rank *x, double n) {
            v = head_value(t);
     if (c > 0) {
         double mine = T / x->between[0];
-        product(x, n * mine * x->h * (ql + c + r), false, x->full);
-        product(x, n * T * ((ql > 0 ? ql : x->h) * a * d + c * a * (d - r + v)) / p, x->frozen,
-                x->full);
+        made_product(x, n * mine * x->h * (ql + c + r), false, x->full);
+        made_product(x, n * T * ((ql > 0 ? ql : x->h) * a * d + c * a * (d - r + v)) / p,
+                     x->frozen, x->full);
     } else
-        product(x, n * T * x->h * (x->q + 2 * x->kv) / p, x->frozen, x->full);
+        made_product(x, n * T * x->h * (x->q + 2 * x->kv) / p, x->frozen, x->full);
     product(x, n * T * x->h * x->made / p, x->frozen, x->out_again);
     core_products(x, n);
 }
 
-static void mlp_products(const struct rank *x, double n, double width, double rows, double p) {
-    product(x, n * (x->mats - 1) * rows * x->h * width / p, x->frozen, x->layer_again);
+static void mlp_products(const struct rank *x, double n, double width, double rows, double p,
+                         bool routed) {
+    (routed ? product : made_product)(x, n * (x->mats - 1) * rows * x->h * width / p, x->frozen,
+                                      x->layer_again);
     product(x, n * rows * x->h * width / p, x->frozen, x->full);
 }
 
 static void layer_products(const struct rank *x) {
     const struct fr_transformer *t = x->t;
     attention_products(x, x->attentions);
-    mlp_products(x, x->b.dense, (double)t->ffn, x->tokens[1], x->p[1]);
+    mlp_products(x, x->b.dense, (double)t->ffn, x->tokens[1], x->p[1], false);
     if (x->b.mixed > 0) {
         double each = up_to(x->rows / x->held * x->load, 128);
-        mlp_products(x, x->b.mixed * x->held, (double)t->expert_ffn, each, x->etp);
-        mlp_products(x, x->b.mixed, (double)t->shared_ffn, x->tokens[1], x->p[1]);
+        mlp_products(x, x->b.mixed * x->held, (double)t->expert_ffn, each, x->etp, true);
+        mlp_products(x, x->b.mixed, (double)t->shared_ffn, x->tokens[1], x->p[1], false);
     }
     if (x->b.scan > 0) {
         double D = (double)(t->ssm_heads * t->ssm_head_dim), N = (double)t->ssm_state,
                GN = (double)t->ssm_groups * N, Q = fmin((double)t->ssm_chunk, x->s),
                T = x->tokens[0] / x->p[0];
-        product(x, x->b.scan * T * x->h * (2 * D + 2 * GN + (double)t->ssm_heads), false,
-                x->full);
-        product(x, x->b.scan * T * x->h * D, false, x->full);
+        made_product(x, x->b.scan * T * x->h * (2 * D + 2 * GN + (double)t->ssm_heads), false,
+                     x->full);
+        made_product(x, x->b.scan * T * x->h * D, false, x->full);
         double forward = GN * Q + D * Q + D * N + D * N,
                backward = 2 * forward + GN * Q + D * Q + D * N;
         x->r->flop[FR_PASS_FORWARD] += 2 * x->b.scan * T * forward;
@@ -736,14 +754,14 @@ static void ends(const struct rank *x, double before) {
     bool apart = fr_plan_last_stage(x->plan) > 0;
     double values = looked * 2 * part, norms = 0, kernels = 2 * looked, kept = 0;
     if (x->last && t->masked_head) {
-        product(x, before * h, x->frozen, false);
+        wide_product(x, before * h);
         values += 4 * before, norms += 2 * before, kernels += 3, kept += 3 * before;
     }
     /* widened, maximum, shifted and raised, summed: 20 bytes beside the value itself; the norm's input and output */
     values += logits * (T * words / p * (v + 20) / v + 2 * T * h);
     kernels += 5 * logits;
     kept += logits * (before + T * words / p);
-    product(x, logits * T * words / p * h, x->frozen, false);
+    wide_product(x, logits * T * words / p * h);
     moves(x, values, norms, 0, kernels, x->frozen);
     x->r->ends_B += kept * v, x->r->kept_B += kept * v;
     if (x->last) again_gathered(x, 2, h, logits);
@@ -795,8 +813,8 @@ static void phantom_layers(const struct rank *x) {
            heads = t->head_kernels > 0 ? t->head_kernels * (double)t->heads / p : 3,
            norm = t->norm_biases ? 2 * h : h,
            of_heads = t->qk_norms ? 2 * (double)t->head_dim : 0;
-    product(x, n * (x->mats - 1) * T * (h * f / p / p + k * h / p + (p - 1) * k * f / p), false,
-            x->full);
+    made_product(x, n * (x->mats - 1) * T * (h * f / p / p + k * h / p), false, x->full);
+    product(x, n * (x->mats - 1) * T * (p - 1) * k * f / p, false, x->full);
     product(x, n * T * (h * f / p / p + k * f / p + (p - 1) * k * h / p), false, x->full);
     for (int pass = 0; pass < (x->full ? 3 : 2); pass++) {
         bool back = pass == 1;
@@ -905,9 +923,11 @@ static void branched_layers(struct rank *x) {
            v = x->value_B, f = (double)t->ffn, n = x->b.layers, places = x->attentions + n;
     /* tokens of a rank times its share of a block */
     double A = of_heads ? C : T / g, M = of_layers ? T / g : C;
-    product(x, x->attentions * A * h * (2 * x->q + 2 * x->kv), false, x->full);
+    made_product(x, x->attentions * A * h * (x->q + 2 * x->kv), false, x->full);
+    product(x, x->attentions * A * h * x->q, false, x->full);
     core_products(x, x->attentions);
-    product(x, n * x->mats * M * h * f, false, x->full);
+    made_product(x, n * (x->mats - 1) * M * h * f, false, x->full);
+    product(x, n * M * h * f, false, x->full);
     double softmax = x->attentions * 4 * x->scores, norms = places * 2 * C * h,
            values = norms + places * 3 * C * h + n * 2 * (x->mats - 1) * M * f + softmax,
            heads = t->head_kernels > 0 ? t->head_kernels * (double)t->heads / g : 3,
@@ -1041,6 +1061,8 @@ static void a_stage_is_the_sum_of_its_blocks(void **state) {
                     branches && plan->common_subgrid ? 1 - 1 / (double)plan->tp : 0, 1e-12);
             for (int p = 0; p < FR_PASS_KINDS; p++) {
                 alike(got.flop[p], want.flop[p], want.flop[p], "flop", p, told);
+                alike(got.made[p], want.made[p], want.made[p], "flop of what is made", p, told);
+                alike(got.wide[p], want.wide[p], want.wide[p], "flop at full width", p, told);
                 alike(got.kernels[p], want.kernels[p], want.kernels[p], "kernels", p, told);
                 alike(got.moved_B[p], want.moved_B[p], want.moved_B[p], "moved", p, told);
                 alike(got.norm_B[p], want.norm_B[p], want.norm_B[p], "norms", p, told);
