@@ -270,6 +270,31 @@ fr_status fr_process_run(const struct fr_process *p, struct fr_ended *ended,
     return fr_fail(err, FR_ERR_EXTERNAL, p->words[0], "%s", fr_ended_words(&own, words));
 }
 
+int fr_process_descriptor(pid_t pid) {
+#ifdef SYS_pidfd_open
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+#else
+    (void)pid;
+    return -1;
+#endif
+}
+
+/* Streams are not held open: who reads them would wait for us. */
+void fr_process_leave_killer(int descriptor, double grace_s) {
+#if defined SYS_pidfd_send_signal && defined SYS_close_range
+    if (descriptor < 0 || fork() != 0) return;
+    setpgid(0, 0); /* a launcher ends groups */
+    if (dup2(descriptor, 0) != 0) _exit(1);
+    syscall(SYS_close_range, 1U, ~0U, 0);
+    struct pollfd ended = {.fd = 0, .events = POLLIN};
+    if (poll(&ended, 1, (int)(grace_s * 1e3)) == 0)
+        syscall(SYS_pidfd_send_signal, 0, SIGKILL, NULL, 0);
+    _exit(0);
+#else
+    (void)descriptor, (void)grace_s;
+#endif
+}
+
 const char *fr_ended_words(const struct fr_ended *ended, char words[FR_ENDED_B]) {
     static const struct {
         int number;

@@ -56,6 +56,13 @@ struct fr_ended {
 fr_status fr_process_run(const struct fr_process *p, struct fr_ended *ended,
                          struct fr_error *err);
 
+/** A descriptor that stands for process @p pid, whoever has that number later; -1 where the kernel knows none. */
+int fr_process_descriptor(pid_t pid);
+
+/** Leave a process behind that kills what @p descriptor stands for, @p grace_s from now, unless it has ended by then.
+ *  For one that is about to end, and whose launcher may hang.  Total: where it cannot be done nothing is. */
+void fr_process_leave_killer(int descriptor, double grace_s);
+
 /** "ended with exit code 3", "was killed by SIGKILL", "took too long and was ended".
  *  @return @p words */
 const char *fr_ended_words(const struct fr_ended *ended, char words[FR_ENDED_B]);

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "calibrate/measure/calibrate.h"
 #include "calibrate/measure/leash.h"
+#include "calibrate/measure/watch/wire.h"
 
 static const char *const none[] = {NULL};
 
@@ -102,6 +103,9 @@ static void ranks_of_a_job_know_it(void **state) {
     assert_false(fr_launch_inside_mpi());
     setenv("SLURM_STEP_NUM_TASKS", "4", 1);
     assert_true(fr_launch_inside_mpi());
+    unsetenv("SLURM_PROCID");
+    unsetenv("SLURM_STEP_NUM_TASKS");
+    assert_false(fr_launch_inside_mpi());
 }
 
 static void unwritable_samples_are_refused_first(void **state) {
@@ -289,7 +293,52 @@ static void an_ignored_hangup_stays_ignored(void **state) {
     assert_false(fr_launch_was_stopped());
 }
 
-int main(void) {
+/* A launcher and its one rank in one process, which does not end by itself, nor when it is told to: as mpirun may,
+ * once a rank has died. */
+static int hang(const char *how) {
+    struct fr_watch_word word = {
+        .rank = 3, .n_ranks = 4, .pid = 77, .host = "node7", .point = 1};
+    struct fr_wire wire;
+    const char *address = getenv(FR_WATCH_VARIABLE);
+    signal(SIGTERM, SIG_IGN);
+    if (!address || !fr_wire_connect(address, true, &word, &wire)) return 1;
+    bool stops = strcmp(how, "stops") == 0, rank = !stops || fork() == 0;
+    for (int i = 0; rank && i < (stops ? 30 : 4); i++, word.moves++, usleep(100000))
+        fr_wire_say(&wire, &word);
+    if (rank && stops) _exit(0);
+    if (stops) raise(SIGSTOP);
+    fr_wire_close(&wire);
+    sleep(60);
+    return 0;
+}
+
+static void a_launcher_that_hangs_is_ended(void **state) {
+    (void)state;
+    static const struct {
+        const char *how, *said;
+    } cases[] = {{"dies", "rank 3 on host node7 (process 77) has died"},
+                 {"stops", " has been stopped for "}};
+    const double PATIENCE_S = 1, BEYOND_S = 5;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *words[] = {"hang", cases[i].how, NULL};
+        char self[4096] = "";
+        if (readlink("/proc/self/exe", self, sizeof self - 1) < 0) fail();
+        const struct fr_launch_options options = {
+            .n_ranks = 1, .launcher = "env", .program = self, .patience_s = PATIENCE_S};
+        struct fr_error err = {.status = FR_OK};
+        double start_s = fr_now_s();
+        fr_status status = fr_launch_mpi(&options, words, &err);
+        double took_s = fr_now_s() - start_s;
+        if (status != FR_ERR_PARTIAL || !strstr(err.detail, cases[i].said))
+            fail_msg("%s: got %d, %s", cases[i].how, (int)status, err.detail);
+        /* Half a second of it the rank was well. */
+        if (took_s < PATIENCE_S || took_s > PATIENCE_S + BEYOND_S + 2)
+            fail_msg("%s: ended after %.2f s", cases[i].how, took_s);
+    }
+}
+
+int main(int argc, char **argv) {
+    if (argc == 3 && strcmp(argv[1], "hang") == 0) return hang(argv[2]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exit_codes_are_translated),
         cmocka_unit_test(no_shell_sees_the_words),
@@ -300,6 +349,7 @@ int main(void) {
         cmocka_unit_test(unwritable_samples_are_refused_first),
         cmocka_unit_test(patience_covers_the_start),
         cmocka_unit_test(signals_are_handed_on),
+        cmocka_unit_test(a_launcher_that_hangs_is_ended),
         cmocka_unit_test(a_job_beyond_its_time_is_ended),
         cmocka_unit_test(an_ignored_hangup_stays_ignored),
         cmocka_unit_test(a_leash_holds_while_its_process_lives),

@@ -32,7 +32,7 @@
 
 enum { WORDS_MAX = 48, PROCESSES_MAX = 64, COMMAND_B = 600 };
 #define PATIENCE "3"
-static const double PATIENCE_S = 3, BEYOND_S = 5, WHOLE_S = 240, GONE_S = 2;
+static const double PATIENCE_S = 3, BEYOND_S = 5, WHOLE_S = 240, STARVED_S = 8, GONE_S = 2;
 
 static const struct verb {
     const char *name, *file, *line, *more; /* more: of a run that is to be disturbed */
@@ -348,8 +348,12 @@ static bool one(const struct verb *v, uint64_t *random, bool may_sleep) {
     } else if (!victim_pid) {
         kill(child, SIGKILL);
         waitpid(child, &status, 0);
-    } else if (!ends_within(child, deed == STARVES ? WHOLE_S : limit_s, &status)) {
-        if (deed != STARVES || strcmp(v->name, "calibrate") != 0) {
+    } else if (!ends_within(child,
+                            deed != STARVES ? limit_s
+                            : *v->more      ? STARVED_S
+                                            : WHOLE_S,
+                            &status)) {
+        if (deed != STARVES || !*v->more) { /* one that has all it needs measures on */
             signal_all(child, SIGKILL);
             stop_test("does not end", "");
         }

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/duration.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "calibrate/measure/harness/mpi_try.h"
 #include "calibrate/measure/harness/stop.h"
@@ -44,6 +45,9 @@ static struct {
         voice; /* voice: where standard error led at first, which a program may close later */
     double grace_s, told_s, beat_s, cpu_s, stopped_s, started_s;
     pid_t parent;
+    int launcher,
+        local; /* a descriptor of the parent, where it is a launcher; this rank's number on its host */
+    bool speaks, orphaned; /* it has said a sentence; the front program has died */
     const char *leash, *address;
     char results[256], own_leash[FR_LEASH_B], host[FR_WATCH_HOST_B];
     struct fr_wire front, up; /* to the front program; to rank 0 */
@@ -55,6 +59,7 @@ static struct {
            .rank = -1,
            .n_ranks = -1,
            .wake = -1,
+           .launcher = -1,
            .patience_s = FR_PATIENCE_S,
            .front.fd = -1,
            .up.fd = -1};
@@ -74,7 +79,7 @@ static struct fr_watch_word own_word(void) {
     double now_s = fr_now_s(), used_s = cpu_s();
     if (used_s - watch.cpu_s > BUSY_SHARE * (now_s - watch.beat_s)) word.flags |= FR_WATCH_BUSY;
     if (fr_stop_requested() || getppid() != watch.parent) word.flags |= FR_WATCH_TOLD;
-    if (fr_is_stopped(watch.parent)) word.flags |= FR_WATCH_PARENT_STOPS;
+    if (watch.launcher >= 0 && fr_is_stopped(watch.parent)) word.flags |= FR_WATCH_PARENT_STOPS;
     watch.beat_s = now_s;
     watch.cpu_s = used_s;
     memcpy(word.host, watch.host, sizeof word.host);
@@ -86,11 +91,25 @@ static void nap(double s) { poll(NULL, 0, (int)(s * 1e3)); }
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-static _Noreturn void end_partial(void) { _exit(fr_status_exit_code(FR_ERR_PARTIAL)); }
+/* Open MPI 4 with PMIx 4.2 may wait for ever in PMIx_server_finalize once its ranks have ended early, for a lock
+ * whose thread is gone.  The program in front ends it then; where there is none, or it has died, nobody else is left. */
+static void leave_killer(void) {
+    static const double ENDS_S = 3.5, ALONE_S = 1.5;
+    if (watch.launcher < 0 || watch.front.fd >= 0 || (watch.local > 1 && !watch.speaks)) return;
+    fr_process_leave_killer(watch.launcher, watch.orphaned ? ALONE_S : ENDS_S);
+}
+
+static _Noreturn void end_with(int code) {
+    leave_killer();
+    _exit(code);
+}
+
+static _Noreturn void end_partial(void) { end_with(fr_status_exit_code(FR_ERR_PARTIAL)); }
 
 static void speak(const char *sentence) {
     char line[1024];
     size_t used = 0;
+    watch.speaks = true;
     fr_line_addf(line, sizeof line, &used, "forerun-mpi: %s", sentence);
     if (*watch.results)
         fr_line_addf(line, sizeof line, &used,
@@ -116,7 +135,7 @@ static _Noreturn void follow_out(int code) {
     const struct fr_watch_word last = {.point = FR_WATCH_GIVES_UP, .moves = code};
     if (watch.watcher) fr_watcher_tell(watch.watcher, &last);
     nap(4e-3 * FR_WATCH_BEAT_MS);
-    _exit(code);
+    end_with(code);
 }
 
 /* Rank 1 speaks, if it lives, upon which the launcher ends the others; else the next. */
@@ -128,10 +147,9 @@ static void wait_for_turn(void) {
 /* Nobody but its ranks can end a launcher that was stopped; the first of them on its host does. */
 static _Noreturn void end_launcher(double waited_s) {
     static const double ENDS_S = 2.5;
-    const char *local = getenv("OMPI_COMM_WORLD_LOCAL_RANK");
     const struct fr_watch_verdict verdict = {.kind = FR_VERDICT_STOPPED, .waited_s = waited_s};
     char launcher[128], sentence[512];
-    if (local && strcmp(local, "0") != 0) {
+    if (watch.local > 0) {
         nap(2 * ENDS_S);
         end_partial();
     }
@@ -143,6 +161,12 @@ static _Noreturn void end_launcher(double waited_s) {
     if (getppid() == watch.parent) kill(watch.parent, SIGCONT);
     nap(ENDS_S);
     if (getppid() == watch.parent) kill(watch.parent, SIGKILL);
+    end_partial();
+}
+
+static _Noreturn void front_is_gone(void) {
+    fr_wire_close(&watch.front);
+    watch.orphaned = true;
     end_partial();
 }
 
@@ -182,7 +206,7 @@ static void check_start(const struct fr_watch_word *word, double now_s) {
 
 static void check_self(const struct fr_watch_word *word) {
     double now_s = fr_now_s(), grace_s = word->point == FR_WATCH_STARTS ? 0 : watch.grace_s;
-    if (watch.leash && !fr_leash_holds(watch.leash)) end_partial();
+    if (watch.leash && !fr_leash_holds(watch.leash)) front_is_gone();
     check_launcher(word, now_s);
     check_start(word, now_s);
     if (!fr_stop_requested()) return;
@@ -206,7 +230,7 @@ static void heed_front(struct fr_watch_word *word) {
     if (atomic_load(&watch.elsewhere))
         fr_wire_close(&watch.front);
     else if (!there)
-        end_partial();
+        front_is_gone();
 }
 
 static void rank_0_is_gone(void) {
@@ -325,6 +349,8 @@ void fr_watch_begin(int argc, char **argv, double grace_s) {
     const char *address = getenv(FR_WATCH_VARIABLE), *leash = getenv(FR_LEASH_VARIABLE);
     watch.patience_s = patience_of(argc, argv, &watched);
     watch.parent = getppid();
+    watch.launcher = fr_is_launcher(watch.parent) ? fr_process_descriptor(watch.parent) : -1;
+    watch.local = number_in("OMPI_COMM_WORLD_LOCAL_RANK");
     watch.grace_s = grace_s;
     watch.started_s = watch.beat_s = fr_now_s();
     watch.address = watched && address && *address ? address : NULL;

@@ -32,6 +32,18 @@ bool fr_is_stopped(pid_t pid) {
     return state_of((long)pid, &parent) == 'T';
 }
 
+bool fr_is_launcher(pid_t pid) {
+    static const char *const launchers[] = {"mpirun", "mpiexec",         "orterun",
+                                            "orted",  "prterun",         "prte",
+                                            "prted",  "hydra_pmi_proxy", NULL};
+    char name[64];
+    size_t n = read_proc((long)pid, "comm", name, sizeof name);
+    if (n > 0 && name[n - 1] == '\n') name[n - 1] = '\0';
+    for (int i = 0; launchers[i]; i++)
+        if (n > 0 && strcmp(name, launchers[i]) == 0) return true;
+    return false;
+}
+
 static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
                                     "SLURM_PROCID", NULL};
 

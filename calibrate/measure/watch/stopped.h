@@ -9,6 +9,9 @@
 /** False also where nobody can tell. */
 bool fr_is_stopped(pid_t pid);
 
+/** Is it a program that starts ranks, by its name?  Nobody else is to be ended with a job, least of all a shell. */
+bool fr_is_launcher(pid_t pid);
+
 /** A child of @p launcher that is stopped and is rank @p rank, or any rank where @p rank is negative.
  *  @param[out] found  its number, or -1 where its environment does not say
  *  @return its process id; 0: there is none */

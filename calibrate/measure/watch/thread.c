@@ -49,6 +49,7 @@ struct fr_watcher_thread *fr_watcher_thread_open(const struct fr_watcher_options
 
 void fr_watcher_thread_begin(struct fr_watcher_thread *t) {
     sigset_t all, before;
+    atomic_store(&t->ends, 0);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     t->runs = pthread_create(&t->thread, NULL, look, t) == 0;

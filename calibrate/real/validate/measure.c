@@ -147,7 +147,9 @@ static fr_status check_cases(const struct fr_validate_options *o, struct fr_erro
     const char *words[] = {"run", "--check", "--cases", o->samples, "--out", o->samples, NULL};
     struct fr_launch_options launch = o->launch;
     launch.n_ranks = 1;
-    if (fr_launch_mpi(&launch, words, NULL) == FR_OK) return FR_OK;
+    fr_status status = fr_launch_mpi(&launch, words, err);
+    if (status != FR_ERR_INPUT)
+        return status; /* a job that was ended says nothing of its cases */
     return fr_fail(err, FR_ERR_INPUT, o->samples,
                    "holds what a program cannot run, as said above; nothing was run");
 }
