@@ -87,6 +87,15 @@ static fr_status count_ended(const char *path, int64_t *n_ended, struct fr_error
     return status;
 }
 
+/* A job that failed after it began has left its samples in the file. */
+static bool measured_anything(const char *path) {
+    struct fr_samples s = {0};
+    bool any = fr_samples_read(path, &s, NULL) == FR_OK &&
+               s.n_collective + s.n_gemm + s.n_memory + s.n_kernel > 0;
+    fr_samples_free(&s);
+    return any;
+}
+
 static fr_status run(const struct fr_calibrate_options *o, struct fr_error *err) {
     enum { USUAL = 3, LEAST_S = 3 };
     const char *launcher = o->launch.launcher;
@@ -100,8 +109,13 @@ static fr_status run(const struct fr_calibrate_options *o, struct fr_error *err)
     for (int64_t i = first; i < last; i++) {
         double left_s = end_s - fr_now_s(), share_s = left_s / (double)(last - i);
         if (o->launches == 0 && i > first && left_s < LEAST_S) break; /* --resume adds them */
-        FR_TRY(launch(o, launches, o->resume || i > first, fmax(share_s, 0.1),
-                      fmax(left_s, 0.1), err));
+        fr_status status = launch(o, launches, o->resume || i > first, fmax(share_s, 0.1),
+                                  fmax(left_s, 0.1), err);
+        if (status == FR_ERR_EXTERNAL && measured_anything(o->samples))
+            status = fr_fail(err, FR_ERR_PARTIAL, o->samples,
+                             "the job ended early; what was measured is kept here, and "
+                             "--resume goes on");
+        FR_TRY(status);
     }
     return FR_OK;
 }

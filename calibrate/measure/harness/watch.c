@@ -121,7 +121,8 @@ static void speak(const char *sentence) {
 
 static _Noreturn void end_job(const struct fr_watch_verdict *verdict) {
     char sentence[512];
-    const struct fr_watch_word last = {.point = FR_WATCH_GIVES_UP,
+    const struct fr_watch_word last = {.token = watch.up_token,
+                                       .point = FR_WATCH_GIVES_UP,
                                        .moves = fr_status_exit_code(FR_ERR_PARTIAL)};
     fr_watch_verdict_sentence(verdict, "has died", "", sentence, sizeof sentence);
     if (watch.watcher) fr_watcher_tell(watch.watcher, &last);
@@ -406,7 +407,8 @@ void fr_watch_leave(void) {
 
 /* Where rank 0 can be met. */
 struct meeting {
-    char address[FR_WATCH_ADDRESS_B], leash[FR_LEASH_B];
+    char address[FR_WATCH_ADDRESS_B];
+    struct fr_watch_word rank_0; /* before it has said anything */
 };
 
 static bool open_watcher(int n_ranks, double busy_s, struct meeting *meeting) {
@@ -416,7 +418,6 @@ static bool open_watcher(int n_ranks, double busy_s, struct meeting *meeting) {
                                                .inside = true,
                                                .wake = watch.wake};
     watch.watcher = fr_watcher_open(&options, meeting->address);
-    memcpy(meeting->leash, watch.own_leash, sizeof meeting->leash);
     return watch.watcher != NULL;
 }
 
@@ -431,24 +432,26 @@ static bool all_join(int n_ranks) {
 /* Everybody must be able to be watched, or nobody is. */
 static fr_status watch_each_other(int rank, int n_ranks, double busy_s, bool *watched,
                                   struct fr_error *err) {
-    struct meeting meeting = {"", ""};
+    struct meeting meeting = {.rank_0 = {0}};
     int mine = watch.runs && n_ranks <= RANKS_MAX, all = 0;
-    if (rank == 0) mine = mine && open_watcher(n_ranks, busy_s, &meeting);
-    FR_MPI_TRY(MPI_Bcast(&meeting, (int)sizeof meeting, MPI_BYTE, 0, MPI_COMM_WORLD));
     struct fr_watch_word hello = {
         .rank = rank, .n_ranks = n_ranks, .pid = (int32_t)getpid(), .point = FR_WATCH_BETWEEN};
     memcpy(hello.host, watch.host, sizeof hello.host);
+    memcpy(hello.leash, watch.own_leash, sizeof hello.leash);
+    meeting.rank_0 = hello;
+    if (rank == 0) mine = mine && open_watcher(n_ranks, busy_s, &meeting);
+    FR_MPI_TRY(MPI_Bcast(&meeting, (int)sizeof meeting, MPI_BYTE, 0, MPI_COMM_WORLD));
     if (rank == 0 && mine)
         mine = all_join(n_ranks);
     else if (rank != 0)
         mine = mine && *meeting.address &&
-               fr_wire_connect(meeting.address, fr_leash_is_here(meeting.leash), &hello,
+               fr_wire_connect(meeting.address, fr_leash_is_here(meeting.rank_0.leash), &hello,
                                &watch.up);
     FR_MPI_TRY(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
     *watched = all;
     if (!all) return FR_OK;
     watch.up_token = hello.token;
-    watch.first = (struct fr_watch_word){.point = FR_WATCH_BETWEEN};
+    watch.first = meeting.rank_0;
     watch.first_s = fr_now_s();
     atomic_store(&watch.mode, rank == 0 ? LEADS : FOLLOWS);
     return FR_OK;

@@ -28,7 +28,6 @@ static fr_status train(const struct fr_quality_options *o, struct fr_quality_cel
         "learn", "--corpus", o->corpus,    "--cases", o->samples,
         "--out", o->samples, "--patience", patience,  o->progress ? "--progress" : NULL,
         NULL};
-    int before = cells->n_done;
     FR_TRY(fr_quality_cells_write(cells, o, err));
     FR_TRY(fr_keep_hold_again(keep, err));
     snprintf(patience, sizeof patience, "%.17g",
@@ -40,7 +39,7 @@ static fr_status train(const struct fr_quality_options *o, struct fr_quality_cel
         return fr_fail(err, FR_ERR_EXTERNAL, o->samples, "lacks results of the job");
     if (ran == FR_OK) return status;
     /* One that lost a rank has said which. */
-    if (status != FR_OK || ran == FR_ERR_PARTIAL || cells->n_done == before) return ran;
+    if (status != FR_OK || ran == FR_ERR_PARTIAL || cells->n_done == 0) return ran;
     return fr_fail(err, FR_ERR_PARTIAL, o->samples,
                    "the job ended early; what had been trained is kept here, and --resume goes "
                    "on with it");
