@@ -76,11 +76,13 @@ static fr_status launch(const struct fr_calibrate_options *o, int64_t launches, 
     return fr_launch_mpi(&how, w.word, err);
 }
 
-/* How many launches the file has brought to their end. */
+/* How many launches the file has brought to their end; none where it is empty, of one that was killed before its
+ * first line. */
 static fr_status count_ended(const char *path, int64_t *n_ended, struct fr_error *err) {
     struct fr_samples samples = {0};
-    fr_status status = fr_samples_read(path, &samples, err);
     *n_ended = 0;
+    if (fr_file_exists(path) && !fr_file_holds(path)) return FR_OK;
+    fr_status status = fr_samples_read(path, &samples, err);
     for (size_t i = 0; i < samples.n_end; i++)
         *n_ended += samples.end[i].reason != FR_END_SIGNAL;
     fr_samples_free(&samples);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/journal/journal.h"
 #include "base/journal/keep.h"
 #include "calibrate/measure/harness/memory.h"
@@ -96,6 +97,8 @@ static fr_status hold_samples(struct fr_bench *bench, struct fr_error *err) {
 /* Rank 0 opens the file, which nobody else writes; an old one is emptied only once it is ours. */
 static fr_status open_samples(struct fr_bench *bench, struct fr_error *err) {
     const char *path = bench->options.samples;
+    /* Of one that was killed before its first line nothing is there to go on with. */
+    if (fr_file_exists(path) && !fr_file_holds(path)) bench->options.resume = false;
     FR_TRY(fr_keep_measurements(path, bench->options.resume, bench->options.force, err));
     FR_TRY(hold_samples(bench, err));
     if (bench->options.resume) {
