@@ -84,6 +84,7 @@ static bool has_no_name(const char *path, const char *target) {
 fr_status fr_file_open_checked(const char *path, int flags, mode_t mode, int *fd,
                                struct fr_error *err) {
     char *target = NULL;
+    *fd = -1;
     FR_TRY(fr_file_target(path, &target, err));
     *fd = has_no_name(path, target) ? open(path, (flags & ~O_CREAT) | O_CLOEXEC)
                                     : open(target, flags | O_CLOEXEC | O_NOFOLLOW, mode);

@@ -1,6 +1,5 @@
 #include "base/journal/keep.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/file/links.h"
 #include "base/journal/lock.h"
 
 static const double NAP_S = 0.05, REPLACED_S = 2;
@@ -49,9 +49,7 @@ static fr_status open_and_lock(const char *path, double patience_s, int *fd,
                                struct fr_error *err) {
     enum { ATTEMPTS = 100 };
     for (int i = 0; i < ATTEMPTS; i++) {
-        *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
-        if (*fd < 0)
-            return fr_fail(err, FR_ERR_IO, path, "cannot be written: %s", strerror(errno));
+        FR_TRY(fr_file_open_checked(path, O_RDWR | O_CREAT | O_NONBLOCK, 0666, fd, err));
         fr_status status = lock(*fd, FR_LOCK_COMMAND, path, patience_s, err);
         if (status == FR_OK && is_current(*fd, path)) return FR_OK;
         close(*fd);

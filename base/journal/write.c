@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/file/links.h"
 #include "base/journal/journal.h"
 #include "base/journal/seal.h"
 
@@ -48,8 +49,7 @@ static off_t end_of_lines(int fd, off_t size) {
 
 fr_status fr_journal_open(const char *path, int *fd, struct fr_error *err) {
     struct stat now;
-    *fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (*fd < 0) return fr_fail(err, FR_ERR_IO, path, "cannot be written: %s", strerror(errno));
+    FR_TRY(fr_file_open_checked(path, O_RDWR | O_CREAT | O_APPEND, 0666, fd, err));
     if (fstat(*fd, &now) != 0 || !S_ISREG(now.st_mode)) return FR_OK;
     off_t end = end_of_lines(*fd, now.st_size);
     if (end < 0 || end == now.st_size || ftruncate(*fd, end) == 0) return FR_OK;

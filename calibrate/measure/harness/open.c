@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/file/links.h"
 #include "base/journal/journal.h"
 #include "base/journal/keep.h"
 #include "calibrate/measure/harness/memory.h"
@@ -85,12 +86,10 @@ static fr_status split_nodes(struct fr_bench *bench, struct fr_error *err) {
 static fr_status hold_samples(struct fr_bench *bench, struct fr_error *err) {
     static const double LAUNCHER_KILLED_S = 10;
     const char *path = bench->options.samples;
-    int flags = O_RDWR | O_APPEND | O_CLOEXEC | (bench->options.resume ? 0 : O_CREAT);
+    int flags = O_RDWR | O_APPEND | (bench->options.resume ? 0 : O_CREAT);
     if (bench->fd >= 0) close(bench->fd);
-    bench->fd = open(path, flags, 0666);
-    if (bench->fd < 0)
-        return fr_fail(err, FR_ERR_IO, path, "cannot be %s: %s",
-                       bench->options.resume ? "resumed" : "written", strerror(errno));
+    bench->fd = -1;
+    FR_TRY(fr_file_open_checked(path, flags, 0666, &bench->fd, err));
     return fr_keep_append(bench->fd, path, LAUNCHER_KILLED_S, err);
 }
 
