@@ -200,7 +200,9 @@ const struct fr_verb fr_verb_report = {
         "what "
         "binds, pictures,\n"
         "and every list as a table that sorts (a click on its head) and filters.\n"
-        "The page is one file that fetches nothing; without scripts it still shows all.\n",
+        "The page is one file that fetches nothing; without scripts it still shows all. A "
+        "picture that cannot be drawn is "
+        "said there and on stderr, and the exit code is 1.\n",
     .options = options,
     .outputs = outputs,
     .run = run,

@@ -81,5 +81,5 @@ static void what_cannot_be_told_apart_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(residuals_stand_on_every_column),
                                        cmocka_unit_test(what_cannot_be_told_apart_is_refused)};
-    return cmocka_run_group_tests_name("calibrate.least_squares", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("laws.least_squares", tests, NULL, NULL);
 }
