@@ -149,10 +149,11 @@ static fr_status write_file(const char *path, bool last, const char *data, size_
                             struct fr_error *err) {
     if (strcmp(path, "-") == 0)
         return write_through("<stdout>", STDOUT_FILENO, data, length, err);
-    struct stat info;
+    struct stat info, own;
     char *target = NULL;
     FR_TRY(fr_file_target(path, &target, err));
-    bool exists = stat(path, &info) == 0;
+    bool exists = stat(path, &info) == 0,
+         named = lstat(target, &own) == 0 && S_ISREG(own.st_mode);
     int fd = exists ? open_already(&info) : -1;
     fr_status status = FR_OK;
     if (exists && S_ISDIR(info.st_mode))
@@ -160,7 +161,7 @@ static fr_status write_file(const char *path, bool last, const char *data, size_
     else if (fd >= 0 || (exists && !S_ISREG(info.st_mode)))
         status = write_through(path, fd, data, length, err);
     else
-        status = replace(target, exists ? &info : NULL, last, data, length, err);
+        status = replace(target, named ? &own : NULL, last, data, length, err);
     free(target);
     return status;
 }

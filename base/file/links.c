@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -73,12 +74,17 @@ fr_status fr_file_target(const char *path, char **target, struct fr_error *err) 
     return status;
 }
 
-/* /dev/stdout and /proc/self/fd/N lead to what has no name; the kernel knows it. */
-static bool has_no_name(const char *path, const char *target) {
-    struct stat by_path, by_name;
-    return stat(path, &by_path) == 0 &&
-           (lstat(target, &by_name) != 0 || by_path.st_dev != by_name.st_dev ||
-            by_path.st_ino != by_name.st_ino);
+/* /dev/stdout and /proc/self/fd/N lead to what may have no name; the kernel knows it, and nobody makes names there. */
+static bool has_no_name(const char *target) {
+    static const long PROC = 0x9fa0; /* PROC_SUPER_MAGIC of linux/magic.h */
+    struct statfs folder;
+    struct stat named;
+    struct fr_text name = {0};
+    fr_text_addf(&name, "%.*s.", (int)folder_length(target), target);
+    bool magic = !name.failed && lstat(target, &named) != 0 &&
+                 statfs(name.data, &folder) == 0 && folder.f_type == PROC;
+    fr_text_free(&name);
+    return magic;
 }
 
 fr_status fr_file_open_checked(const char *path, int flags, mode_t mode, int *fd,
@@ -86,8 +92,8 @@ fr_status fr_file_open_checked(const char *path, int flags, mode_t mode, int *fd
     char *target = NULL;
     *fd = -1;
     FR_TRY(fr_file_target(path, &target, err));
-    *fd = has_no_name(path, target) ? open(path, (flags & ~O_CREAT) | O_CLOEXEC)
-                                    : open(target, flags | O_CLOEXEC | O_NOFOLLOW, mode);
+    *fd = has_no_name(target) ? open(path, (flags & ~O_CREAT) | O_CLOEXEC)
+                              : open(target, flags | O_CLOEXEC | O_NOFOLLOW, mode);
     int why = errno;
     free(target);
     return *fd >= 0 ? FR_OK

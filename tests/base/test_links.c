@@ -145,6 +145,37 @@ static void what_is_ours_is_written(void **state) {
     assert_int_equal(fr_file_write("loop", "x", 1, NULL), FR_ERR_IO);
 }
 
+/* Who plants a link once the question was asked: whatever the moment, nothing is written through it.  One process plants and
+ * removes it without pause. */
+static void a_link_planted_meanwhile_is_not_followed(void **state) {
+    int written = 0;
+    (void)state;
+    if (geteuid() != 0) skip();
+    make(01777, 0, NOBODY, false);
+    unlink("in/link");
+    char target[128];
+    snprintf(target, sizeof target, "%s/victim", top);
+    pid_t planter = fork();
+    if (planter == 0) {
+        if (setuid(NOBODY) != 0) _exit(1);
+        for (;;) (void)!symlink(target, "in/link"), unlink("in/link");
+    }
+    for (int i = 0; i < 4000; i++) {
+        int fd = -1;
+        if (i % 2 ? fr_file_open_checked("in/link", O_WRONLY | O_CREAT | O_TRUNC, 0600, &fd,
+                                         NULL) == FR_OK
+                  : i % 40 == 0 && replaces("in/link"))
+            written++;
+        if (fd >= 0) close(fd);
+        unlink("in/link");
+        if (!holds("victim", "precious")) break;
+    }
+    kill(planter, SIGKILL);
+    waitpid(planter, NULL, 0);
+    assert_true(holds("victim", "precious"));
+    FR_TRUE(written > 0, "%d", written);
+}
+
 /* ---- many files, or none --------------------------------------------------------------------- */
 
 struct files {
@@ -191,9 +222,11 @@ static void all_files_or_none(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(links_are_followed_as_linux_would),
-                                       cmocka_unit_test(a_folder_of_files_is_no_way_around),
-                                       cmocka_unit_test(what_is_ours_is_written),
-                                       cmocka_unit_test(all_files_or_none)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(links_are_followed_as_linux_would),
+        cmocka_unit_test(a_folder_of_files_is_no_way_around),
+        cmocka_unit_test(what_is_ours_is_written),
+        cmocka_unit_test(a_link_planted_meanwhile_is_not_followed),
+        cmocka_unit_test(all_files_or_none)};
     return cmocka_run_group_tests_name("base.links", tests, enter, leave);
 }
