@@ -1,6 +1,7 @@
 /* Does a space hold plans of several batches, or with ghost neurons; and what is ranked then? */
 #include <stdio.h>
 
+#include "models/plan/iterations.h"
 #include "models/plan/method.h"
 #include "search/search.h"
 #include "search/space.h"
@@ -123,9 +124,55 @@ static void ranked_by_a_sample(void **state) {
     fr_job_free(&job);
 }
 
+/* What plans are ranked by: in total where that is asked for or where somebody says how many iterations one of them
+ * takes, the user or a model's table for its batch; else an iteration's time, or a sample's where batches differ. */
+static void ranked_by_what_is_known(void **state) {
+    static const char *const models[] = {"ffn-4096", "ffn-16384", "llama-3-8b"};
+    static const char *const varies[] = {"pp=1,2", "global_batch=64,128", "model.layers=2,4",
+                                         "model.global_batch=64,128"};
+    int seen[3] = {0};
+    (void)state;
+    for (int m = 0; m < 3; m++)
+        for (int v = 0; v < 4; v++)
+            for (int bits = 0; bits < 16; bits++) {
+                const struct fr_job_names names = {.cluster = "frontier", .model = models[m]};
+                struct fr_search_options options = {.total = bits & 1,
+                                                    .per_iteration = bits & 2};
+                struct fr_space space;
+                struct fr_job job;
+                struct fr_error err = {0};
+                fr_test_job("frontier", models[m], NULL, &job);
+                job.plan.forward = bits & 4;
+                job.plan.iterations = bits & 8 ? 100 : 0;
+                if (fr_space_make("8", &varies[v], 1, &job.plan, false, false, &names, &space,
+                                  &err) != FR_OK)
+                    fail_msg("%s: %s", varies[v], err.detail);
+                bool batches = v % 2 == 1, known = bits & 8;
+                for (int64_t i = 0; i < (v < 2 ? 1 : 2); i++) {
+                    const struct fr_workload *w =
+                        v < 2 ? &job.workload : &space.variants[i].workload;
+                    int64_t batch =
+                        job.plan.global_batch ? job.plan.global_batch : w->global_batch;
+                    known =
+                        known || (batches ? w->n_iterations > 0 : fr_iterations_hold(w, batch));
+                }
+                fr_ranking want = options.total                         ? FR_RANK_TOTAL
+                                  : known && !(bits & 2) && !(bits & 4) ? FR_RANK_TOTAL
+                                  : batches                             ? FR_RANK_SAMPLE
+                                                                        : FR_RANK_ITERATION;
+                FR_TRUE(fr_search_ranking(&job, &space, &options) == want, "%s, %s, %d",
+                        models[m], varies[v], bits);
+                seen[want]++;
+                fr_space_free(&space);
+                fr_job_free(&job);
+            }
+    FR_TRUE(seen[0] > 20 && seen[1] > 20 && seen[2] > 20, "%d, %d, %d", seen[0], seen[1],
+            seen[2]);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(by_plan_or_model),
-                                       cmocka_unit_test(ranked_by_a_sample),
-                                       cmocka_unit_test(methods_with_ghosts)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(by_plan_or_model), cmocka_unit_test(ranked_by_a_sample),
+        cmocka_unit_test(methods_with_ghosts), cmocka_unit_test(ranked_by_what_is_known)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,9 +25,10 @@ static void draw(struct pipeline_case *c, uint64_t *state) {
 static void change(struct pipeline_case *c, uint64_t *state) {
     struct fr_stage *s = &c->stage[below(state, c->p.args.stages)];
     double *const numbers[] = {
-        &s->forward.compute_s, &s->backward.compute_s, &s->weight.compute_s, &s->message_s,
-        &s->bucket_s,          &s->gradient_s,         &s->optimizer_s,      &s->beside_s,
-        &s->forward.launch_s,  &s->backward.launch_s,  &c->p.embedding_s,    &s->gradient_codec_s};
+        &s->forward.compute_s, &s->backward.compute_s, &s->weight.compute_s,
+        &s->message_s,         &s->bucket_s,           &s->gradient_s,
+        &s->optimizer_s,       &s->beside_s,           &s->forward.launch_s,
+        &s->backward.launch_s, &c->p.embedding_s,      &s->gradient_codec_s};
     int n = sizeof numbers / sizeof *numbers, which = below(state, n + 1);
     if (which == n)
         s->buckets = below(state, 3);
@@ -41,7 +42,27 @@ static bool same(const double *a, const double *b, size_t n) {
 
 static void made_anew(const struct fr_pipeline *p, int with, struct fr_pipeline_times *times) {
     struct fr_error err = {0};
-    if (fr_pipeline_run(p, with, times, &err) != FR_OK) fail_msg("%s: %s", err.where, err.detail);
+    if (fr_pipeline_run(p, with, times, &err) != FR_OK)
+        fail_msg("%s: %s", err.where, err.detail);
+}
+
+/* With some parts of it left out: every time it is made anew, too. */
+static void found_or_made(const struct pipeline_case *c, int bits, struct fr_swept *swept,
+                          int *found, int *made) {
+    double exposed[3][CASE_STAGES];
+    struct fr_pipeline_times with = {.gradient_exposed_s = exposed[0], .swept = swept},
+                             without = {.gradient_exposed_s = exposed[1]},
+                             again = {.gradient_exposed_s = exposed[2], .swept = swept};
+    size_t n = (size_t)c->p.args.stages;
+    if (fr_pipeline_ran(&c->p, bits, &with))
+        ++*found;
+    else
+        ++*made, made_anew(&c->p, bits, &with);
+    made_anew(&c->p, bits, &without);
+    assert_true(fr_pipeline_ran(&c->p, bits, &again));
+    assert_true(same(&with.makespan_s, &without.makespan_s, 1));
+    assert_true(same(&again.makespan_s, &without.makespan_s, 1));
+    assert_true(same(exposed[0], exposed[1], n) && same(exposed[2], exposed[1], n));
 }
 
 static void what_is_found_is_what_would_be_made(void **state) {
@@ -51,24 +72,12 @@ static void what_is_found_is_what_would_be_made(void **state) {
     int found = 0, made = 0;
     (void)state;
     for (int round = 0; round < ROUNDS; round++) {
-        double exposed[3][CASE_STAGES];
-        struct fr_pipeline_times with = {.gradient_exposed_s = exposed[0], .swept = swept},
-                                 without = {.gradient_exposed_s = exposed[1]},
-                                 again = {.gradient_exposed_s = exposed[2], .swept = swept};
         int bits = below(&seed, 4) ? FR_WITH_ALL : below(&seed, FR_WITH_ALL + 1);
-        size_t n;
         if (round % 40 == 0) draw(&c, &seed);
         change(&c, &seed);
-        n = (size_t)c.p.args.stages;
-        if (fr_pipeline_ran(&c.p, bits, &with))
-            found++;
-        else
-            made++, made_anew(&c.p, bits, &with);
-        made_anew(&c.p, bits, &without);
-        assert_true(fr_pipeline_ran(&c.p, bits, &again));
-        assert_true(same(&with.makespan_s, &without.makespan_s, 1));
-        assert_true(same(&again.makespan_s, &without.makespan_s, 1));
-        assert_true(same(exposed[0], exposed[1], n) && same(exposed[2], exposed[1], n));
+        found_or_made(&c, bits, swept, &found, &made);
+        for (int bit = 1; bit <= FR_WITH_ALL && round % 4 == 0; bit *= 2)
+            found_or_made(&c, bits ^ bit, swept, &found, &made); /* the same but for one part */
     }
     fr_swept_free(swept);
     assert_true(found > ROUNDS / 10 && made > ROUNDS / 10); /* both were tried */
