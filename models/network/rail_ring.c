@@ -87,8 +87,10 @@ fr_status fr_rail_ring_expand(const struct fr_collective_args *a, int64_t turns,
     if (next) first = fr_malloc(p + 1, sizeof *first);
     if (!first) e.failed = true;
     int64_t nodes = e.failed ? 0 : cut(a, first);
-    for (int64_t k = 0; k < nodes; k++)
-        for (int64_t i = first[k]; i < first[k + 1]; i++) next[p + (size_t)i] = (int32_t)k;
+    for (int64_t i = 0, k = 0; nodes > 0 && i < a->n_ranks; i++) {
+        if (i == first[k + 1]) k++;
+        next[p + (size_t)i] = (int32_t)k;
+    }
     for (int64_t j = 0; j < rings && !e.failed; j++) {
         int32_t *arrived = next + 2 * p, *arrives = next + 3 * p;
         successors(first, nodes, j, next);
