@@ -221,9 +221,7 @@ static void estimate(struct exposure *e, struct fr_fit_speed *speed) {
     speed->lost = 0;
     for (size_t i = 0; i < e->n; i++) disturbed += e->window[i].disturbed;
     if (disturbed == 0 || !(e->own_s > 0)) return;
-    double lambda = likeliest(e);
-    /* Where every window was disturbed any rate is likely: then one a window. */
-    if (disturbed == e->n) lambda = (double)e->n / (e->ranks * e->own_s);
+    double lambda = likeliest(e); /* the fastest window of a shape is never disturbed */
     double interruptions = expected(e, lambda);
     speed->lost = usual_loss(e, interruptions);
     speed->interruptions.every_s = 1 / lambda;

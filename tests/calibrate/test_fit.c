@@ -357,6 +357,32 @@ static void a_badly_disturbed_calibration_is_written_and_read(void **state) {
     fr_samples_free(&s);
 }
 
+/* Products of any one width and a stream of memory make a device; operands in memory are no stream. */
+static void a_device_is_products_and_a_stream(void **state) {
+    (void)state;
+    for (int dtype = 0; dtype < FR_DTYPE_COUNT; dtype++)
+        for (int stream = 0; stream < 2; stream++) {
+            struct fr_samples s = machine();
+            struct fr_fit_result r;
+            struct fr_error err = {.status = FR_OK};
+            fr_samples_add_gemm(&s, &(struct fr_sample_gemm){.dtype = (fr_dtype)dtype,
+                                                             .m = 8,
+                                                             .n = 8,
+                                                             .k = 8,
+                                                             .batch = 1,
+                                                             .time_s = 1e-6});
+            fr_samples_add_memory(
+                &s, &(struct fr_sample_memory){.kernel = stream ? FR_TRAFFIC_STREAM
+                                                                : FR_TRAFFIC_OPERANDS,
+                                               .size_B = 1e6,
+                                               .time_s = 1e-4});
+            if (fr_fit(&s, &defaults, &r, &err) != FR_OK) fail_msg("%d: %s", dtype, err.detail);
+            FR_TRUE(r.has_device == stream, "%s", fr_dtype_names[dtype]);
+            fr_fit_free(&r);
+            fr_samples_free(&s);
+        }
+}
+
 /* A calibration that ended before it had measured everything is fitted all the same, says what it lacks,
  * and what is written is read. */
 static void what_was_not_measured_is_named(void **state) {
@@ -1275,6 +1301,7 @@ int main(void) {
         cmocka_unit_test(usual_times_are_means),
         cmocka_unit_test(ranks_that_share_cores_interrupt_each_other),
         cmocka_unit_test(a_badly_disturbed_calibration_is_written_and_read),
+        cmocka_unit_test(a_device_is_products_and_a_stream),
         cmocka_unit_test(what_was_not_measured_is_named),
         cmocka_unit_test(foreign_tables_of_nothing_are_refused),
         cmocka_unit_test(products_of_any_values_are_told),
