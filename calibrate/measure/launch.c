@@ -112,6 +112,8 @@ static void add_mpirun(const struct fr_launch_options *options, struct command *
     add(command, "mpirun");
     add(command, "-np");
     add(command, command->ranks);
+    add(command, "-x"); /* to ranks of other hosts too */
+    add(command, FR_WATCH_VARIABLE);
     while (*binding) add(command, *binding++);
 }
 
@@ -278,9 +280,13 @@ static fr_status blame(const struct watch *w, const char *name, const struct fr_
     const struct fr_watch_verdict *verdict =
         w->ranks ? fr_watcher_thread_verdict(w->ranks) : NULL;
     struct fr_ended by = end_of(ended);
+    bool unseen = w->ranks && !w->o->launcher && !fr_watcher_thread_seen(w->ranks);
     bool died =
         ended->code < 0 && !w->given_up; /* the launcher itself, by a hand that is not ours */
     char sentence[400], launcher[160], host[64] = "", how[FR_ENDED_B] = "has died";
+    if (unseen && ended->code > 0 && ended->code <= 128 && !verdict)
+        return fr_fail(err, FR_ERR_EXTERNAL, name,
+                       "failed with exit code %d before any rank had begun", ended->code);
     if (!w->given_up && (ended->code == 0 || (!died && !verdict)))
         return translate(name, ended, err);
     gethostname(host, sizeof host - 1);

@@ -1,7 +1,7 @@
 /* test_ends TRIALS [SEED] -- jobs end, whoever is lost, and nothing is lost with them.
  *
- * Each trial runs one verb of MPI, goes on with what the last one left, and after a random while does one thing to one
- * process: SIGKILL, SIGSTOP, or no more memory, for a rank, the launcher or the program in front.  Laws:
+ * Each trial runs one verb of MPI, goes on with what the last one left, and a random while after its process has
+ * begun does one thing to it: SIGKILL, SIGSTOP, or no more memory, for a rank, the launcher or the program in front.  Laws:
  *
  *   - it ends within the patience and 5 s, unless it has all it needs;
  *   - it says who it was: rank and host, or the launcher; exit code 5, where the front program can still say so;
@@ -32,7 +32,8 @@
 
 enum { WORDS_MAX = 48, PROCESSES_MAX = 64, COMMAND_B = 600 };
 #define PATIENCE "3"
-static const double PATIENCE_S = 3, BEYOND_S = 5, WHOLE_S = 240, STARVED_S = 8, GONE_S = 2;
+static const double PATIENCE_S = 3, BEYOND_S = 5, WHOLE_S = 240, STARVED_S = 8, GONE_S = 2,
+                    APPEARS_S = 10;
 
 static const struct verb {
     const char *name, *file, *line, *more; /* more: of a run that is to be disturbed */
@@ -312,18 +313,22 @@ static bool one(const struct verb *v, uint64_t *random, bool may_sleep) {
     struct held before = hold(v->file);
     enum deed deed = (enum deed)(draw(random) % (may_sleep ? N_DEEDS : SLEEPS));
     enum victim victim = (enum victim)(draw(random) % N_VICTIMS);
-    double after_s = v->within_s * (double)(draw(random) % 10000) / 1e4;
+    double chance = (double)(draw(random) % 10000) / 1e4;
+    double after_s = v->within_s * chance * chance; /* early more often */
     int status = 0, rank = -1, n;
     if (victim == FRONT && !v->in_front) victim = LAUNCHER;
+    const char *program = victim == RANK       ? "forerun-mpi"
+                          : victim == LAUNCHER ? "mpirun"
+                                               : "forerun";
     command_of(v, before.length > 0, true, line);
     pid_t child = start(line);
+    for (double end_s = fr_now_s() + APPEARS_S; fr_now_s() < end_s; nap(0.005)) {
+        n = all_of(child, all);
+        if (named(all, n, program, found) > 0) break;
+    }
     nap(after_s);
     n = all_of(child, all);
-    int n_found = named(all, n,
-                        victim == RANK       ? "forerun-mpi"
-                        : victim == LAUNCHER ? "mpirun"
-                                             : "forerun",
-                        found);
+    int n_found = named(all, n, program, found);
     if (n_found > 0) victim_pid = found[draw(random) % (uint64_t)n_found];
     if (victim == RANK && victim_pid) rank = rank_of(victim_pid);
     snprintf(what, sizeof what, "%-10s %s %s (process %d, rank %d) after %.3f s", v->name,
@@ -332,7 +337,7 @@ static bool one(const struct verb *v, uint64_t *random, bool may_sleep) {
     double slow = slowness(), limit_s = PATIENCE_S + BEYOND_S * slow;
     bool goes_on = deed == SLEEPS || (deed == STOPS && victim == FRONT) || !victim_pid;
     double start_s = fr_now_s();
-    if (deed == SLEEPS)
+    if (deed == SLEEPS && victim_pid)
         signal_all(child, SIGSTOP);
     else if (victim_pid)
         do_it(deed, victim_pid);

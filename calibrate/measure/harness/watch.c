@@ -47,7 +47,8 @@ static struct {
     pid_t parent;
     int launcher,
         local; /* a descriptor of the parent, where it is a launcher; this rank's number on its host */
-    bool speaks, orphaned; /* it has said a sentence; the front program has died */
+    bool speaks, waited,
+        orphaned; /* it has said a sentence, after the patience; the front program has died */
     const char *leash, *address;
     char results[256], own_leash[FR_LEASH_B], host[FR_WATCH_HOST_B];
     struct fr_wire front, up; /* to the front program; to rank 0 */
@@ -94,9 +95,13 @@ static void nap(double s) { poll(NULL, 0, (int)(s * 1e3)); }
 /* Open MPI 4 with PMIx 4.2 may wait for ever in PMIx_server_finalize once its ranks have ended early, for a lock
  * whose thread is gone.  The program in front ends it then; where there is none, or it has died, nobody else is left. */
 static void leave_killer(void) {
-    static const double ENDS_S = 3.5, ALONE_S = 1.5;
+    static const double WAITED_S = 3.5, ALONE_S = 1.5, CLEANS_S = 2;
+    double grace_s =
+        atomic_load(&watch.patience_s) + CLEANS_S; /* a large job takes a while to end */
     if (watch.launcher < 0 || watch.front.fd >= 0 || (watch.local > 1 && !watch.speaks)) return;
-    fr_process_leave_killer(watch.launcher, watch.orphaned ? ALONE_S : ENDS_S);
+    if (watch.waited) grace_s = WAITED_S;
+    if (watch.orphaned) grace_s = ALONE_S;
+    fr_process_leave_killer(watch.launcher, grace_s);
 }
 
 static _Noreturn void end_with(int code) {
@@ -127,6 +132,7 @@ static _Noreturn void end_job(const struct fr_watch_verdict *verdict) {
     fr_watch_verdict_sentence(verdict, "has died", "", sentence, sizeof sentence);
     if (watch.watcher) fr_watcher_tell(watch.watcher, &last);
     fr_wire_say(&watch.up, &last);
+    watch.waited = verdict->kind != FR_VERDICT_DIED;
     speak(sentence);
     end_partial();
 }
@@ -145,15 +151,13 @@ static void wait_for_turn(void) {
     nap(TURN_S * (rank > 3 ? 2 : rank > 1 ? rank - 1 : 0));
 }
 
-/* Nobody but its ranks can end a launcher that was stopped; the first of them on its host does. */
-static _Noreturn void end_launcher(double waited_s) {
-    static const double ENDS_S = 2.5;
+/* Nobody but its ranks can end a launcher that is stopped: the first of them on its host, or the next. */
+static void end_launcher(double waited_s) {
+    static const double ENDS_S = 2, NEXT_S = 0.4;
     const struct fr_watch_verdict verdict = {.kind = FR_VERDICT_STOPPED, .waited_s = waited_s};
     char launcher[128], sentence[512];
-    if (watch.local > 0) {
-        nap(2 * ENDS_S);
-        end_partial();
-    }
+    nap(NEXT_S * (watch.local > 3 ? 3 : watch.local > 0 ? watch.local : 0));
+    if (!fr_is_stopped(watch.parent)) return;
     snprintf(launcher, sizeof launcher, "the launcher on host %s (process %d)", watch.host,
              (int)watch.parent);
     fr_watch_verdict_sentence(&verdict, "", launcher, sentence, sizeof sentence);
@@ -366,8 +370,10 @@ void fr_watch_begin(int argc, char **argv, double grace_s) {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_attr_init(&small);
-    pthread_attr_setstacksize(&small, STACK_B);
-    watch.runs = watch.wake >= 0 && pthread_create(&thread, &small, attend, NULL) == 0;
+    pthread_attr_setstacksize(
+        &small, STACK_B); /* too small where libraries keep much for each thread */
+    watch.runs = watch.wake >= 0 && (pthread_create(&thread, &small, attend, NULL) == 0 ||
+                                     pthread_create(&thread, NULL, attend, NULL) == 0);
     if (watch.runs) pthread_detach(thread);
     pthread_attr_destroy(&small);
     if (watch.runs || grace_s > 0) fr_stop_listen(watch.wake);

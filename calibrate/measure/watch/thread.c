@@ -68,12 +68,18 @@ const struct fr_watch_verdict *fr_watcher_thread_verdict(const struct fr_watcher
     return atomic_load(&t->verdict);
 }
 
+/* What ranks said last is still heard. */
 void fr_watcher_thread_end(struct fr_watcher_thread *t) {
     const uint64_t one = 1;
     atomic_store(&t->ends, 1);
     if (!t->runs) return;
     if (write(t->wake, &one, sizeof one) == sizeof one) pthread_join(t->thread, NULL);
     t->runs = false;
+    for (int i = 0; i < 2 && !atomic_load(&t->verdict); i++) {
+        const struct fr_watch_verdict *verdict = fr_watcher_step(t->watcher, NULL, 0, 0);
+        atomic_store(&t->seen, fr_watcher_seen(t->watcher));
+        if (verdict->kind == FR_VERDICT_DIED) atomic_store(&t->verdict, verdict);
+    }
 }
 
 void fr_watcher_thread_end_ranks(struct fr_watcher_thread *t, double grace_s) {
