@@ -72,7 +72,7 @@ static fr_status launch(const struct fr_calibrate_options *o, int64_t launches, 
     how.begins = simulated ? NULL : o->samples;
     how.patience_s = o->patience_s;
     how.start_s = o->patience_s > 0 ? fmax(o->patience_s, START_S) : QUEUE_S;
-    how.busy_s = 2 * (o->patience_s > 0 ? o->patience_s : FR_PATIENCE_S);
+    how.busy_s = fr_patience_points_s(o->patience_s > 0 ? o->patience_s : FR_PATIENCE_S);
     return fr_launch_mpi(&how, w.word, err);
 }
 

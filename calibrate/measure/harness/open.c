@@ -158,14 +158,14 @@ static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
     return FR_OK;
 }
 
-/* A point takes a second at the most: cores that are busy for longer are no progress. */
 static fr_status watch(struct fr_bench *bench, struct fr_error *err) {
     double patience_s = bench->options.patience_s;
     if (!bench->options.watch) {
         fr_watch_point(FR_WATCH_BETWEEN);
         return FR_OK;
     }
-    return fr_watch_open(bench->options.samples, patience_s, 2 * patience_s, err);
+    return fr_watch_open(bench->options.samples, patience_s, fr_patience_points_s(patience_s),
+                         err);
 }
 
 fr_status fr_bench_open(const struct fr_bench_options *options, struct fr_bench *bench,

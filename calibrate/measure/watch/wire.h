@@ -17,6 +17,12 @@
 /** Times the patience, how long a job may use cores without progress: a step of a large model takes long. */
 #define FR_PATIENCE_BUSY 30.0
 
+/** The same of a calibration, whose points take a second at the most: twice the patience, and a minute at least for
+ *  what it prepares. */
+static inline double fr_patience_points_s(double patience_s) {
+    return patience_s > 30 ? 2 * patience_s : 60;
+}
+
 /** The environment variable that tells ranks of the watcher of the program that started the job: its address. */
 #define FR_WATCH_VARIABLE "FORERUN_WATCH"
 
