@@ -22,6 +22,8 @@ cat >truth.json <<END
               { "name": "system", "ranks": 4, "latency": "10 us", "bandwidth": "1 GB/s" } ] }
 END
 "$bin/forerun" export simgrid --cluster truth.json --ranks 4 -o platform.xml
+# Lines without their digests, as whoever changes them on purpose leaves them (docs/files.md).
+plain() { sed 's/\(, "question": "[0-9a-f]*"\)*, "digest": "[0-9a-f]*"}$/}/'; }
 calibrate --out c.json
 [ "$code" = 0 ] || fail "calibrate: exit $code"
 cp s.jsonl measured.jsonl
@@ -35,7 +37,7 @@ cmp -s s.jsonl measured.jsonl || fail '--check changed the samples'
 awk '/"op": "broadcast"/ && match($0, /"time_s": [-+.0-9e]*/) {
     time = substr($0, RSTART + 10, RLENGTH - 10)
     $0 = substr($0, 1, RSTART + 9) sprintf("%.17g", time / 2) substr($0, RSTART + RLENGTH)
-  } { print }' measured.jsonl >s.jsonl
+  } { print }' measured.jsonl | plain >s.jsonl
 cmp -s s.jsonl measured.jsonl && fail 'nothing was doctored'
 calibrate --check
 [ "$code" = 1 ] || fail "--check of a machine at half its speed in one operation: exit $code"
@@ -44,7 +46,7 @@ grep -q 'not as it was calibrated: broadcast slower' err || fail 'broadcast alon
 cp s.jsonl doctored.jsonl
 calibrate --refresh --out c.json
 [ "$code" = 0 ] || fail "--refresh: exit $code"
-for file in doctored s; do grep -v broadcast $file.jsonl >$file.rest; done
+for file in doctored s; do grep -v broadcast $file.jsonl | plain >$file.rest; done
 cmp -s doctored.rest s.rest || fail '--refresh changed lines of other operations'
 calibrate --check --json
 [ "$code" = 0 ] || fail "--check after --refresh: exit $code"
