@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/journal/journal.h"
+#include "base/journal/keep.h"
 
 /* OpenBLAS has these in its library but, on Debian, not in cblas.h for every variant. */
 char *openblas_get_config(void);
@@ -96,6 +97,12 @@ fr_status fr_real_schema_check(const char *text, const char *name, const char *s
     char wanted[64];
     snprintf(wanted, sizeof wanted, "%s", schema);
     return fr_real_each_line(text, name, "provenance", check_schema, wanted, err);
+}
+
+fr_status fr_real_append(const char *out, int *fd, struct fr_error *err) {
+    static const double LAUNCHER_KILLED_S = 10;
+    FR_TRY(fr_journal_open(out, fd, err));
+    return fr_keep_append(*fd, out, LAUNCHER_KILLED_S, err);
 }
 
 struct checking {

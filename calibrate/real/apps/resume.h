@@ -20,6 +20,10 @@ fr_status fr_real_each_line(const char *text, const char *name, const char *kind
 fr_status fr_real_schema_check(const char *text, const char *name, const char *schema,
                                struct fr_error *err);
 
+/** Rank 0: open the file that this job appends to, and hold it, so that no other job does.  A job whose launcher was killed
+ *  is waited for.  @return FR_OK or FR_ERR_IO, naming process and host of the other */
+fr_status fr_real_append(const char *out, int *fd, struct fr_error *err);
+
 /** Processor, cores, kernel, MPI, BLAS and hosts of this job, on all ranks the same text. */
 fr_status fr_real_machine(char machine[FR_MACHINE_B], struct fr_error *err);
 

@@ -15,6 +15,7 @@
 #include "calibrate/real/apps/passes/deadline.h"
 #include "calibrate/real/apps/passes/order.h"
 #include "calibrate/real/apps/reference.h"
+#include "calibrate/real/apps/resume.h"
 #include "calibrate/samples/samples.h"
 
 #ifdef SMPI_H
@@ -249,7 +250,7 @@ fr_status fr_real_job_run(const struct fr_real_cases *cases, const struct fr_rea
         fr_fail(err, status, NULL, "%d cases", cases->n);
         goto done;
     }
-    status = s.rank == 0 ? fr_journal_open(job->out, &s.fd, err) : FR_OK;
+    status = s.rank == 0 ? fr_real_append(job->out, &s.fd, err) : FR_OK;
     failed = status != FR_OK;
     MPI_Bcast(&failed, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (failed && status == FR_OK)

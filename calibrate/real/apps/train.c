@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/journal/journal.h"
 #include "calibrate/measure/harness/watch.h"
+#include "calibrate/real/apps/resume.h"
 #include "calibrate/real/apps/whole_ffn.h"
 
 enum { FIRST_LOOK = 128 };
@@ -202,9 +203,10 @@ fr_status fr_train_run(const char *text, const char *name, const char *out, bool
     FR_MPI_TRY(MPI_Win_allocate(rank == 0 ? (MPI_Aint)sizeof(int) : 0, sizeof(int),
                                 MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &counter));
     if (rank == 0) *memory = 0;
-    FR_MPI_TRY(MPI_Barrier(MPI_COMM_WORLD));
+    /* Before anybody writes: opening cuts a half line, and shall not take one that is being written for that. */
     int fd = -1;
-    status = fr_journal_open(out, &fd, err);
+    status = rank == 0 ? fr_real_append(out, &fd, err) : fr_journal_open(out, &fd, err);
+    FR_MPI_TRY(MPI_Barrier(MPI_COMM_WORLD));
     if (status == FR_OK) status = run_all(&items, counter, name, fd, out, progress, err);
     if (fd >= 0) close(fd);
     if (status == FR_OK) FR_MPI_TRY(MPI_Win_free(&counter));

@@ -143,7 +143,7 @@ static fr_status prepare(struct job *job, struct fr_error *err) {
 
 static fr_status run(struct job *job, struct fr_error *err) {
     const struct fr_learn_job *o = job->asked;
-    if (job->rank == 0) FR_TRY(fr_journal_open(o->out, &job->fd, err));
+    if (job->rank == 0) FR_TRY(fr_real_append(o->out, &job->fd, err));
     fr_status status = fr_real_each_line(o->text, o->name, "learn", learn_line, job, err);
     if (job->fd >= 0) close(job->fd);
     if (o->progress && job->rank == 0) fputs("\r\033[K", stderr);
