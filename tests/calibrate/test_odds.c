@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/job.h"
+#include "tests/plan_values.h"
 
 enum { N = 3 };
 
@@ -184,6 +185,61 @@ static void two_plans_by_hand(void **state) {
     fr_job_free(&job);
 }
 
+/* Of two plans the difference of logarithms is normal: its variance is d' S d of the covariance S of what they share and
+ * the difference d of their gradients, and what each has of its own; counted draws meet its integral. */
+static void two_plans_by_the_normal_integral(void **state) {
+    struct fr_job job;
+    static struct fr_tune_result known;
+    struct fr_plan plans[N];
+    const struct fr_plan *list[N];
+    uint64_t dice = 0x94d049bb133111ebu;
+    int spread = 0;
+    (void)state;
+    setting(&job, &known, plans, list);
+    int n = known.n_known;
+    assert_true(n > 1);
+    for (int round = 0; round < 24; round++) {
+        double half[FR_KNOWN_MAX][FR_KNOWN_MAX], gradient[2][FR_KNOWN_MAX], own[2],
+            times[] = {1, 1};
+        struct fr_odds odds[2];
+        for (int a = 0; a < n; a++)
+            for (int b = 0; b < n; b++)
+                half[a][b] = 0.5 * ((double)fr_test_random(&dice, 2001) / 1000 - 1);
+        for (int a = 0; a < n; a++)
+            for (int b = 0; b < n; b++) {
+                known.covariance[a * n + b] = 0;
+                for (int k = 0; k < n; k++)
+                    known.covariance[a * n + b] += half[a][k] * half[b][k];
+            }
+        double mean = 0, variance = 0, by = fr_tune_drawn(&known), log_s[2];
+        for (int i = 0; i < 2; i++) {
+            const struct fr_run run = {.workload = job.workload, .plan = plans[i]};
+            log_s[i] = log(fr_tune_gradient(&known, &run, gradient[i]));
+            log_s[i] += fr_tune_missed(&known, gradient[i]);
+            own[i] = by * fr_tune_own(&known, &run);
+            variance += own[i] * own[i];
+        }
+        for (int a = 0; a < n; a++)
+            for (int b = 0; b < n; b++) {
+                double d_a = gradient[0][a] - gradient[1][a],
+                       d_b = gradient[0][b] - gradient[1][b],
+                       of_a = fr_known_is_measured(known.index[a]) ? 1 : by,
+                       of_b = fr_known_is_measured(known.index[b]) ? 1 : by;
+                variance += of_a * d_a * known.covariance[a * n + b] * of_b * d_b;
+            }
+        times[0] = exp(log_s[1] - log_s[0] + 0.5 * sqrt(variance) * ((double)(round % 5) - 2));
+        mean = log_s[1] - log_s[0] - log(times[0]);
+        double want = 0.5 * erfc(-mean / sqrt(2 * variance));
+        assert_int_equal(fr_odds_make(&known, &job.workload, list, times, 2, odds, NULL),
+                         FR_OK);
+        FR_TRUE(fabs(odds[0].best - want) < 0.035, "round %d: %g, not %g", round, odds[0].best,
+                want);
+        spread += want < 0.3 || want > 0.7;
+    }
+    assert_true(spread > 4);
+    fr_job_free(&job);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(odds_add_up),
@@ -191,6 +247,7 @@ int main(void) {
         cmocka_unit_test(own_deviations_decide_between_twins),
         cmocka_unit_test(collectives_widen_the_interval),
         cmocka_unit_test(two_plans_by_hand),
+        cmocka_unit_test(two_plans_by_the_normal_integral),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
