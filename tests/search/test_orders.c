@@ -3,9 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "models/job/job.h"
 #include "search/space.h"
-#include "tests/cmocka.h"
+#include "tests/job.h"
 #include "tests/plan_values.h"
 
 static const struct {
@@ -124,7 +123,40 @@ static void orders_beside_stages_and_chunks(void **state) {
     for (int round = 0; round < 600; round++) go_through(&dice, round);
 }
 
+/* Grids of layers are of all ranks, however tp and dp divide them: each list stands once, in whatever order the axes are
+ * varied, one of them or both. */
+static void grids_of_layers_stand_once(void **state) {
+    static const char *const axes[][3] = {{"dp=1,2,4", "tp=1,2,4", "layer_tp=[1,2],[4,2]"},
+                                          {"tp=4,2,1", "dp=4,1,2", "layer_tp=[1,2],[4,2]"},
+                                          {"dp=1,2,4", "layer_tp=[1,2],[4,2]", "tp=1,2,4"},
+                                          {"layer_tp=[1,2],[4,2]", "dp=2,4", "tp=1,2"},
+                                          {"layer_tp=[1,2],[4,2]", "tp=2,4,1", "dp=1,2,4"}};
+    (void)state;
+    for (size_t k = 0; k < sizeof axes / sizeof *axes; k++) {
+        const char *sets[] = {"method=grid", NULL};
+        struct fr_job job;
+        struct fr_space space;
+        struct fr_error err = {0};
+        int listed[2] = {0};
+        fr_test_job("frontier", "ffn-4096", sets, &job);
+        if (fr_space_make("4", axes[k], 3, &job.plan, true, true, NULL, &space, &err) != FR_OK)
+            fail_msg("%s: %s", axes[k][0], err.detail);
+        for (int64_t i = 0; i < space.size; i++) {
+            struct fr_plan plan;
+            bool fits = false;
+            if (!fr_space_plan(&space, &job.workload, i, &plan, &fits) || !fits) continue;
+            assert_true(plan.layer_tp && plan.n_layer_tp == 2 && plan.tp * plan.dp == 4);
+            listed[plan.layer_tp[0] == 4]++;
+        }
+        FR_TRUE(listed[0] == 1 && listed[1] == 1, "%s %s %s: %d and %d", axes[k][0], axes[k][1],
+                axes[k][2], listed[0], listed[1]);
+        fr_space_free(&space);
+        fr_job_free(&job);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(orders_beside_stages_and_chunks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(orders_beside_stages_and_chunks),
+                                       cmocka_unit_test(grids_of_layers_stand_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
