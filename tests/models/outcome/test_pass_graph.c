@@ -9,8 +9,8 @@
 #include "models/price/clock.h"
 #include "tests/cmocka.h"
 #include "tests/job.h"
-#include "tests/plan_values.h"
 #include "tests/pipeline_case.h"
+#include "tests/plan_values.h"
 
 /* ---- curves ------------------------------------------------------------------------------------ */
 
