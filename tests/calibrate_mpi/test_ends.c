@@ -330,6 +330,7 @@ static bool one(const struct verb *v, uint64_t *random, bool may_sleep) {
     n = all_of(child, all);
     int n_found = named(all, n, program, found);
     if (n_found > 0) victim_pid = found[draw(random) % (uint64_t)n_found];
+    if (victim_pid && victim == FRONT) victim_pid = child; /* not what is about to be mpirun */
     if (victim == RANK && victim_pid) rank = rank_of(victim_pid);
     snprintf(what, sizeof what, "%-10s %s %s (process %d, rank %d) after %.3f s", v->name,
              deed_names[deed], deed == SLEEPS ? "its job" : victim_names[victim],

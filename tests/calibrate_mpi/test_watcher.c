@@ -15,7 +15,7 @@
 #include "calibrate/measure/watch/thread.h"
 
 enum { RANKS = 4 };
-static const double PATIENCE_S = 0.7, BUSY_S = 1.5, LATE_S = 2;
+static const double PATIENCE_S = 0.5, BUSY_S = 1, LATE_S = 5, WELL_S = 0.5;
 
 /* What rank 2 does once it has connected, and what is to be found of it. */
 static const struct behaviour {
@@ -86,6 +86,7 @@ static void each_fault_is_found_and_laid_to_its_rank(void **state) {
         uint64_t token = 0;
         const struct fr_watch_verdict *found = NULL;
         double waits_s = b->flags == FR_WATCH_BUSY ? BUSY_S : PATIENCE_S;
+        double limit_s = waits_s + (b->found == FR_VERDICT_NONE ? WELL_S : LATE_S);
         assert_non_null(t);
         fr_watcher_thread_begin(t);
         for (int r = 0; r < RANKS; r++) {
@@ -95,7 +96,7 @@ static void each_fault_is_found_and_laid_to_its_rank(void **state) {
                 fail_msg("%s: rank %d cannot connect", b->name, r);
         }
         double start_s = fr_now_s();
-        for (int turn = 1; !found && fr_now_s() - start_s < waits_s + LATE_S; turn++) {
+        for (int turn = 1; !found && fr_now_s() - start_s < limit_s; turn++) {
             for (int r = 0; r < RANKS; r++)
                 if (wire[r].fd >= 0) beat(&wire[r], b, r, turn, token);
             usleep(100000);
