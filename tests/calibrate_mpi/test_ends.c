@@ -38,7 +38,8 @@ static const double PATIENCE_S = 3, BEYOND_S = 5, WHOLE_S = 240, STARVED_S = 8, 
 static const struct verb {
     const char *name, *file, *line, *more; /* more: of a run that is to be disturbed */
     double within_s;                       /* of the deed, from the beginning */
-    bool in_front;                         /* forerun starts the launcher */
+    bool
+        in_front; /* forerun starts the launcher; else nobody of ours is there before its ranks */
 } verbs[] = {
     {"calibrate", "c.jsonl",
      FR_BIN_DIR "/forerun calibrate --ranks 2 --quick --only "
@@ -324,7 +325,7 @@ static bool one(const struct verb *v, uint64_t *random, bool may_sleep) {
     pid_t child = start(line);
     for (double end_s = fr_now_s() + APPEARS_S; fr_now_s() < end_s; nap(0.005)) {
         n = all_of(child, all);
-        if (named(all, n, program, found) > 0) break;
+        if (named(all, n, v->in_front ? program : "forerun-mpi", found) > 0) break;
     }
     nap(after_s);
     n = all_of(child, all);
