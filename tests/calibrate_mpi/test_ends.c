@@ -32,7 +32,7 @@
 
 enum { WORDS_MAX = 48, PROCESSES_MAX = 64, COMMAND_B = 600 };
 #define PATIENCE "3"
-static const double PATIENCE_S = 3, BEYOND_S = 5, WHOLE_S = 240, STARVED_S = 8, GONE_S = 2,
+static const double PATIENCE_S = 3, BEYOND_S = 5, WHOLE_S = 240, STARVED_S = 8, GONE_S = 8,
                     APPEARS_S = 10;
 
 static const struct verb {
