@@ -74,7 +74,7 @@ static fr_status check_products(const struct fr_json *root, struct fr_error *err
     return FR_OK;
 }
 
-/* What says by how much, and what goes with it. */
+/* How far times vary and what interruptions cost: a number that others go with has them. */
 static fr_status check_machine(const struct fr_json *root, struct fr_error *err) {
     struct fr_json m = fr_json_member(root, "machine");
     double held_out, variation, speed = NAN, lost = NAN, other;

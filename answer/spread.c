@@ -84,7 +84,7 @@ static fr_status replace(struct fr_spread_work *work, const char *text, size_t l
     return fr_keep_hold_again(&work->keep, err);
 }
 
-/* What an earlier run left; a line that does not verify is taken off the file, and its block searched again. */
+/* The blocks that an earlier run left.  A line that does not verify is taken off the file, and its block searched again. */
 static fr_status go_on(struct fr_spread_work *work, struct fr_error *err) {
     const char *path = work->spread->checkpoint;
     struct reading r = {.work = work};

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-/* What one looks for in the later file, and what it lacks. */
+/* Families that the later file lacks. */
 struct lacking {
     const struct fr_json *now;
     char *words;

@@ -1,9 +1,9 @@
 /** @file
  *  A cluster file is replaced only by one that is at least as complete.
  *
- *  What it rests on are families of measured coefficients: products of each dtype and of each way that their operands come,
- *  working sets, clocks, power where a meter was read, and the price of each collective.  What is assumed (links of 10 us and
- *  1 GB/s, a processor's share of power) is none.  A file is as complete as another when it has all families of that one;
+ *  It rests on families of measured coefficients: products of each dtype and of each way that their operands come,
+ *  working sets, clocks, power where a meter was read, and the price of each collective.  Assumed values (links of 10 us and
+ *  1 GB/s, a processor's share of power) are none.  A file is as complete as another when it has all families of that one;
  *  one of a calibration that ended early must rest on as many points too. */
 #ifndef FR_APP_COMPLETENESS_H
 #define FR_APP_COMPLETENESS_H

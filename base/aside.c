@@ -6,19 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file/put.h"
 #include "base/process.h"
 
 enum { PATIENCE_S = 60 };
 
 static bool put(int fd, const void *data, size_t length) {
-    for (const char *at = data; length > 0;) {
-        ssize_t done = write(fd, at, length);
-        if (done < 0 && errno == EINTR) continue;
-        if (done <= 0) return false;
-        at += done;
-        length -= (size_t)done;
-    }
-    return true;
+    return fr_put_all(fd, data, length) == length;
 }
 
 struct aside {

@@ -10,24 +10,9 @@
 
 #include "base/alloc.h"
 #include "base/file/links.h"
+#include "base/file/put.h"
 #include "base/temporary.h"
 #include "base/text.h"
-
-static bool write_all(int fd, const char *data, size_t length) {
-    while (length > 0) {
-        ssize_t put = write(fd, data, length);
-        if (put < 0 && errno == EINTR) continue;
-        if (put <= 0) return false;
-        data += put;
-        length -= (size_t)put;
-    }
-    return true;
-}
-
-static size_t folder_length(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? (size_t)(slash - path) + 1 : 0;
-}
 
 static bool same(const struct stat *a, const struct stat *b) {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
@@ -51,7 +36,7 @@ static fr_status write_through(const char *path, int fd, const char *data, size_
     int own = -1, why = 0;
     if (fd < 0) FR_TRY(fr_file_open_checked(path, O_WRONLY, 0, &own, err));
     bool ok = (fd >= 0 || own >= 0) && fflush(stdout) == 0 &&
-              write_all(fd >= 0 ? fd : own, data, length);
+              fr_put_all(fd >= 0 ? fd : own, data, length) == length;
     if (!ok) why = errno;
     if (own >= 0) close(own);
     return ok ? FR_OK : cannot(path, why, err);
@@ -65,7 +50,7 @@ static bool flush(int fd) {
 /* The new name too: a folder that cannot be opened for that holds a whole file all the same. */
 static void flush_folder(const char *path) {
     char folder[FR_TEMPORARY_PATH_B];
-    snprintf(folder, sizeof folder, "%.*s.", (int)folder_length(path), path);
+    snprintf(folder, sizeof folder, "%.*s.", (int)fr_folder_length(path), path);
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) fsync(fd), close(fd);
 }
@@ -131,10 +116,11 @@ static bool take_mode(int fd, const struct stat *old) {
 static fr_status replace(const char *path, const struct stat *old, bool last, const char *data,
                          size_t length, struct fr_error *err) {
     struct fr_text temporary = {0};
-    fr_text_addf(&temporary, "%.*s.forerun-XXXXXX", (int)folder_length(path), path);
+    fr_text_addf(&temporary, "%.*s.forerun-XXXXXX", (int)fr_folder_length(path), path);
     if (temporary.failed) return fr_fail(err, FR_ERR_NOMEM, path, "out of memory");
     int fd = fr_temporary_file(temporary.data);
-    bool ok = fd >= 0 && write_all(fd, data, length) && take_mode(fd, old) && flush(fd);
+    bool ok =
+        fd >= 0 && fr_put_all(fd, data, length) == length && take_mode(fd, old) && flush(fd);
     int why = errno;
     if (fd >= 0 && close(fd) != 0 && ok) ok = false, why = errno;
     if (ok && last && wait_for_release(temporary.data, path)) return FR_OK;
@@ -187,7 +173,7 @@ fr_status fr_file_check_writable(const char *path, struct fr_error *err) {
     char *target = NULL;
     struct fr_text folder = {0};
     FR_TRY(fr_file_target(path, &target, err));
-    fr_text_addf(&folder, "%.*s.", (int)folder_length(target), target);
+    fr_text_addf(&folder, "%.*s.", (int)fr_folder_length(target), target);
     bool memory = !folder.failed;
     bool ok = memory && (!exists || access(path, W_OK) == 0) &&
               ((exists && !S_ISREG(info.st_mode)) || access(folder.data, W_OK) == 0);
@@ -211,7 +197,7 @@ static bool identify(const char *path, struct identity *who) {
     if (who->exists) return S_ISREG(who->info.st_mode);
     struct fr_text folder = {0};
     if (fr_file_target(path, &who->target, NULL) == FR_OK)
-        fr_text_addf(&folder, "%.*s.", (int)folder_length(who->target), who->target);
+        fr_text_addf(&folder, "%.*s.", (int)fr_folder_length(who->target), who->target);
     bool known = who->target && !folder.failed && stat(folder.data, &who->info) == 0;
     fr_text_free(&folder);
     return known;
@@ -221,8 +207,8 @@ bool fr_file_same(const char *a, const char *b) {
     struct identity one = {.target = NULL}, other = {.target = NULL};
     bool alike = identify(a, &one) && identify(b, &other) && one.exists == other.exists &&
                  same(&one.info, &other.info) &&
-                 (one.exists || strcmp(one.target + folder_length(one.target),
-                                       other.target + folder_length(other.target)) == 0);
+                 (one.exists || strcmp(one.target + fr_folder_length(one.target),
+                                       other.target + fr_folder_length(other.target)) == 0);
     free(one.target);
     free(other.target);
     return alike;

@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file/put.h"
+
 enum { LISTED_MAX = 64, NAME_ROOM = 34 /* a slash, a name, a zero */, NUMBER_ROOM = 12 };
 
 /* A path is whole before it is listed, and no longer listed before it changes. */
@@ -171,12 +173,7 @@ fr_status fr_temporary_write(const char *path, const char *data, size_t length,
                              struct fr_error *err) {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), why = errno;
     bool ok = fd >= 0;
-    while (ok && length > 0) {
-        ssize_t put = write(fd, data, length);
-        if (put < 0 && errno == EINTR) continue;
-        if (put <= 0) ok = false, why = errno;
-        if (ok) data += put, length -= (size_t)put;
-    }
+    if (ok && fr_put_all(fd, data, length) < length) ok = false, why = errno;
     if (fd >= 0 && close(fd) != 0 && ok) ok = false, why = errno;
     return ok ? FR_OK : fr_fail(err, FR_ERR_IO, path, "cannot be written: %s", strerror(why));
 }

@@ -15,6 +15,7 @@
 #include "app/verb.h"
 #include "base/duration.h"
 #include "base/file.h"
+#include "calibrate/measure/watch/stopped.h"
 
 static const struct fr_option options[] = {
     {"ranks", "N", "MPI ranks to start (default: processors, at least 2)", 'n'},
@@ -73,13 +74,7 @@ static fr_status check_cores(const struct fr_args *args, const struct fr_launch_
 }
 
 /* Rank 0 of a job that mpirun or srun started us in; alone we are it too. */
-static bool first_rank(void) {
-    static const char *const marks[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
-                                        "SLURM_PROCID", NULL};
-    for (int i = 0; marks[i]; i++)
-        if (getenv(marks[i])) return strcmp(getenv(marks[i]), "0") == 0;
-    return true;
-}
+static bool first_rank(void) { return fr_rank_own() <= 0; }
 
 static fr_status read_options(const struct fr_args *args, const char *samples,
                               struct fr_calibrate_options *out, struct fr_error *err) {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file/put.h"
 #include "base/text.h"
 
 enum { LINKS_MAX = 40 }; /* what Linux follows */
@@ -18,18 +19,12 @@ static fr_status no_memory(const char *path, struct fr_error *err) {
     return fr_fail(err, FR_ERR_NOMEM, path, "out of memory");
 }
 
-/* The folder of @p path, "" or with a slash at its end. */
-static size_t folder_length(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? (size_t)(slash - path) + 1 : 0;
-}
-
 /* Asked once the link was read: whoever owns it then could not have been given its name meanwhile, as nobody removes
  * another user's link from such a folder. */
 static fr_status may_follow(const char *path, const char *link, struct fr_error *err) {
     struct stat folder, own;
     struct fr_text name = {0};
-    fr_text_addf(&name, "%.*s.", (int)folder_length(link), link);
+    fr_text_addf(&name, "%.*s.", (int)fr_folder_length(link), link);
     if (name.failed) return no_memory(path, err);
     bool known = stat(name.data, &folder) == 0 && lstat(link, &own) == 0;
     int why = errno;
@@ -47,7 +42,7 @@ static fr_status may_follow(const char *path, const char *link, struct fr_error 
 /* The name that the link @p at holds, from where @p at is read. */
 static char *next_of(const char *at, const char *link, size_t length) {
     struct fr_text next = {0};
-    if (link[0] != '/') fr_text_add(&next, at, folder_length(at));
+    if (link[0] != '/') fr_text_add(&next, at, fr_folder_length(at));
     fr_text_add(&next, link, length);
     if (next.failed) fr_text_free(&next);
     return next.data;
@@ -80,7 +75,7 @@ static bool has_no_name(const char *target) {
     struct statfs folder;
     struct stat named;
     struct fr_text name = {0};
-    fr_text_addf(&name, "%.*s.", (int)folder_length(target), target);
+    fr_text_addf(&name, "%.*s.", (int)fr_folder_length(target), target);
     bool magic = !name.failed && lstat(target, &named) != 0 &&
                  statfs(name.data, &folder) == 0 && folder.f_type == PROC;
     fr_text_free(&name);

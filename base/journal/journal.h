@@ -59,6 +59,11 @@ typedef fr_status fr_journal_line_fn(const struct fr_journal_line *line, void *c
 fr_status fr_journal_each(const char *text, size_t length, const char *name,
                           fr_journal_line_fn *each, void *context, struct fr_error *err);
 
+/** Both: read @p path, and hand each line that verifies to @p each, whose @p context may hold the journal.
+ *  @param[out] journal  free with fr_journal_free, also on error */
+fr_status fr_journal_read_each(const char *path, size_t max_B, struct fr_journal *journal,
+                               fr_journal_line_fn *each, void *context, struct fr_error *err);
+
 /** Does the header say @p schema ("forerun/runs/1")?  @return FR_OK, or FR_ERR_INPUT naming both. */
 fr_status fr_journal_schema(const struct fr_json *header, const char *schema,
                             struct fr_error *err);
@@ -67,7 +72,7 @@ fr_status fr_journal_schema(const struct fr_json *header, const char *schema,
  *  @return FR_OK or FR_ERR_IO */
 fr_status fr_journal_open(const char *path, int *fd, struct fr_error *err);
 
-/** Append the lines of @p text (each ended) to the file open as @p fd (O_APPEND), with their digests, and free @p line.  A
+/** Append the lines of @p text (each ended) to the file open as @p fd (O_APPEND), with their digests, and free @p lines.  A
  *  short write is gone on with; where the disk is full the file keeps its whole lines.
  *  @return FR_OK, FR_ERR_IO with what the system says, or FR_ERR_NOMEM. */
 fr_status fr_journal_put(int fd, const char *path, struct fr_text *lines, struct fr_error *err);

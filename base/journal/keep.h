@@ -35,8 +35,9 @@ fr_status fr_keep_hold_again(struct fr_keep *keep, struct fr_error *err);
 /** An empty file goes: nothing came of it. */
 void fr_keep_release(struct fr_keep *keep);
 
-/** Hold @p fd for a rank that appends to it.  @p patience_s: how long a job whose launcher was killed
- *  may take to end.  @return FR_OK or FR_ERR_IO. */
+/** How long a job may take to end whose launcher was killed. */
+#define FR_KEEP_KILLED_S 10.0
+/** Hold @p fd for a rank that appends to it; another one is waited for @p patience_s.  @return FR_OK or FR_ERR_IO. */
 fr_status fr_keep_append(int fd, const char *path, double patience_s, struct fr_error *err);
 
 #endif

@@ -219,6 +219,12 @@ fr_status fr_journal_each(const char *text, size_t length, const char *name,
     return FR_OK;
 }
 
+fr_status fr_journal_read_each(const char *path, size_t max_B, struct fr_journal *journal,
+                               fr_journal_line_fn *each, void *context, struct fr_error *err) {
+    FR_TRY(fr_journal_read(path, max_B, journal, err));
+    return fr_journal_each(journal->text, journal->length, path, each, context, err);
+}
+
 fr_status fr_journal_schema(const struct fr_json *header, const char *schema,
                             struct fr_error *err) {
     struct fr_json node = fr_json_member(header, "schema");

@@ -8,21 +8,9 @@
 
 #include "base/file.h"
 #include "base/file/links.h"
+#include "base/file/put.h"
 #include "base/journal/journal.h"
 #include "base/journal/seal.h"
-
-/* @return bytes that are written; fewer than @p length: errno says why */
-static size_t write_all(int fd, const char *bytes, size_t length) {
-    size_t done = 0;
-    while (done < length) {
-        ssize_t put = write(fd, bytes + done, length - done);
-        if (put < 0 && errno == EINTR) continue;
-        if (put == 0) errno = ENOSPC;
-        if (put <= 0) break;
-        done += (size_t)put;
-    }
-    return done;
-}
 
 /* Half a line that is the end of the file goes. */
 static void take_back(int fd, size_t written_B) {
@@ -76,7 +64,7 @@ static fr_status put(int fd, const char *path, struct fr_text *lines, const uint
     struct fr_text sealed = {0};
     if (!lines->failed) seal_lines(&sealed, fr_text_get(lines), lines->length, question);
     bool memory = !lines->failed && !sealed.failed;
-    size_t done = memory ? write_all(fd, fr_text_get(&sealed), sealed.length) : 0;
+    size_t done = memory ? fr_put_all(fd, fr_text_get(&sealed), sealed.length) : 0;
     bool whole = memory && done == sealed.length;
     int why = errno;
     if (!whole) take_back(fd, done);

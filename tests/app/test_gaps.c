@@ -8,8 +8,7 @@
 #include "base/file.h"
 #include "tests/app/command.h"
 #include "tests/cmocka.h"
-
-static char folder[] = "/tmp/forerun-gaps-XXXXXX";
+#include "tests/scratch.h"
 
 /* What stands in for gnuplot; the first draws. */
 static const char *const gnuplots[] = {
@@ -28,8 +27,8 @@ static const char *const documents[] = {
 static void set_gnuplot(const char *does) {
     struct fr_text script = {0};
     char path[64], found[128];
-    snprintf(path, sizeof path, "%s/gnuplot", folder);
-    snprintf(found, sizeof found, "%s:/usr/bin:/bin", folder);
+    snprintf(path, sizeof path, "%s/gnuplot", fr_scratch);
+    snprintf(found, sizeof found, "%s:/usr/bin:/bin", fr_scratch);
     unlink(path);
     if (does) {
         fr_text_addf(&script, "#!/bin/sh\n%s\n", does);
@@ -37,7 +36,7 @@ static void set_gnuplot(const char *does) {
         assert_int_equal(chmod(path, 0700), 0);
     }
     fr_text_free(&script);
-    assert_int_equal(setenv("PATH", does ? found : folder, 1), 0);
+    assert_int_equal(setenv("PATH", does ? found : fr_scratch, 1), 0);
 }
 
 static struct fr_json_document *document_of(const char *name) {
@@ -99,7 +98,8 @@ static void the_command_fails_for_a_gap(void **state) {
         "for of in s.jsonl " FR_SOURCE_DIR "/tests/golden/in/plots/score.json; do "
         "  rm -f r.html; " FR_BIN_DIR "/forerun report $of -o r.html >out 2>err; code=$?; "
         "  [ $code = 1 ] && grep -q 'Left out' r.html && grep -q '</html>' r.html && "
-        "    grep -q 'r.html: lacks .* part.*exit code 1' err || { echo $code; cat err; exit 1; }; "
+        "    grep -q 'r.html: lacks .* part.*exit code 1' err || { echo $code; cat err; exit "
+        "1; }; "
         "done";
     (void)state;
     set_gnuplot(gnuplots[1]);
@@ -172,23 +172,10 @@ static void what_is_judged_is_a_number_or_refused(void **state) {
     FR_TRUE(refused > 30, "%d refused", refused);
 }
 
-static int enter(void **state) {
-    (void)state;
-    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
-}
-
-static int leave(void **state) {
-    char line[128];
-    (void)state;
-    setenv("PATH", "/usr/bin:/bin", 1);
-    snprintf(line, sizeof line, "rm -r %s", folder);
-    return chdir("/") == 0 ? system(line) : -1;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_figure_is_there_or_told),
                                        cmocka_unit_test(the_command_fails_for_a_gap),
                                        cmocka_unit_test(numbers_are_shown_or_refused),
                                        cmocka_unit_test(what_is_judged_is_a_number_or_refused)};
-    return cmocka_run_group_tests_name("app.gaps", tests, enter, leave);
+    return cmocka_run_group_tests_name("app.gaps", tests, fr_scratch_enter, fr_scratch_leave);
 }

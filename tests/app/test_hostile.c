@@ -11,20 +11,7 @@
 #include "plots/gnuplot.h"
 #include "plots/html.h"
 #include "tests/app/command.h"
-
-static char folder[] = "/tmp/forerun-hostile-XXXXXX";
-
-static int enter(void **state) {
-    (void)state;
-    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
-}
-
-static int leave(void **state) {
-    char line[128];
-    (void)state;
-    snprintf(line, sizeof line, "rm -r %s", folder);
-    return chdir("/") == 0 && system(line) == 0 ? 0 : -1;
-}
+#include "tests/scratch.h"
 
 static void put(const char *name, const char *text) {
     assert_int_equal(fr_file_write(name, text, strlen(text), NULL), FR_OK);
@@ -100,7 +87,7 @@ static void draw_nothing(const char *path) {
     assert_int_equal(mkdir("quick", 0755), 0);
     put("quick/gnuplot", program);
     assert_int_equal(chmod("quick/gnuplot", 0755), 0);
-    fr_text_addf(&first, "%s/quick:%s", folder, path);
+    fr_text_addf(&first, "%s/quick:%s", fr_scratch, path);
     setenv("PATH", fr_text_get(&first), 1);
     fr_text_free(&first);
 }
@@ -482,5 +469,5 @@ int main(void) {
         cmocka_unit_test(runs_of_others_are_imported_harmless),
         cmocka_unit_test(words_of_the_line_are_harmless),
     };
-    return cmocka_run_group_tests(tests, enter, leave);
+    return cmocka_run_group_tests(tests, fr_scratch_enter, fr_scratch_leave);
 }

@@ -2,20 +2,7 @@
 #include <stdio.h>
 
 #include "tests/app/command.h"
-
-static char folder[] = "/tmp/forerun-plans-XXXXXX";
-
-static int enter(void **state) {
-    (void)state;
-    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
-}
-
-static int leave(void **state) {
-    (void)state;
-    char line[80];
-    snprintf(line, sizeof line, "rm -rf %s", folder);
-    return chdir("/") == 0 && system(line) == 0 ? 0 : -1;
-}
+#include "tests/scratch.h"
 
 static char *run(const char *line, int exit_code) {
     struct output o = fr_test_run(line);
@@ -151,5 +138,5 @@ static void no_plan(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(same_outcome),
                                        cmocka_unit_test(the_best), cmocka_unit_test(no_plan)};
-    return cmocka_run_group_tests(tests, enter, leave);
+    return cmocka_run_group_tests(tests, fr_scratch_enter, fr_scratch_leave);
 }

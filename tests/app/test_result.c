@@ -7,20 +7,7 @@
 #include "app/completeness.h"
 #include "base/json.h"
 #include "tests/app/command.h"
-
-static char folder[] = "/tmp/forerun-result-XXXXXX";
-
-static int enter(void **state) {
-    (void)state;
-    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
-}
-
-static int leave(void **state) {
-    char line[128];
-    (void)state;
-    snprintf(line, sizeof line, "rm -r %s", folder);
-    return chdir("/") == 0 && system(line) == 0 ? 0 : -1;
-}
+#include "tests/scratch.h"
 
 /* ---- families ------------------------------------------------------------------------------- */
 
@@ -174,5 +161,5 @@ int main(void) {
         cmocka_unit_test(fewer_points_count_where_it_ended_early),
         cmocka_unit_test(less_goes_beside), cmocka_unit_test(both_sentences_are_said),
         cmocka_unit_test(a_fit_of_less_keeps_the_cluster_file)};
-    return cmocka_run_group_tests(tests, enter, leave);
+    return cmocka_run_group_tests(tests, fr_scratch_enter, fr_scratch_leave);
 }

@@ -8,20 +8,7 @@
 #include "base/process.h"
 #include "base/script/script.h"
 #include "tests/cmocka.h"
-
-static char folder[] = "/tmp/forerun-script-XXXXXX";
-
-static int enter(void **state) {
-    (void)state;
-    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
-}
-
-static int leave(void **state) {
-    char line[128];
-    (void)state;
-    snprintf(line, sizeof line, "rm -r %s", folder);
-    return chdir("/") == 0 && system(line) == 0 ? 0 : -1;
-}
+#include "tests/scratch.h"
 
 /* What texts are made of: all that some reader obeys, characters of every length, bytes that are none. */
 static const char *const parts[] = {"a",
@@ -257,5 +244,6 @@ int main(void) {
         cmocka_unit_test(words_that_need_no_quotes_have_none),
         cmocka_unit_test(other_languages_read_words_again),
     };
-    return cmocka_run_group_tests_name("base.script", tests, enter, leave);
+    return cmocka_run_group_tests_name("base.script", tests, fr_scratch_enter,
+                                       fr_scratch_leave);
 }

@@ -84,13 +84,12 @@ static fr_status split_nodes(struct fr_bench *bench, struct fr_error *err) {
 }
 
 static fr_status hold_samples(struct fr_bench *bench, struct fr_error *err) {
-    static const double LAUNCHER_KILLED_S = 10;
     const char *path = bench->options.samples;
     int flags = O_RDWR | O_APPEND | (bench->options.resume ? 0 : O_CREAT);
     if (bench->fd >= 0) close(bench->fd);
     bench->fd = -1;
     FR_TRY(fr_file_open_checked(path, flags, 0666, &bench->fd, err));
-    return fr_keep_append(bench->fd, path, LAUNCHER_KILLED_S, err);
+    return fr_keep_append(bench->fd, path, FR_KEEP_KILLED_S, err);
 }
 
 /* Rank 0 opens the file, which nobody else writes; an old one is emptied only once it is ours. */

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/journal/journal.h"
+#include "calibrate/real/validate/validate.h"
 
 static const char *const keys[] = {"kind",  "id",    "app",  "ranks", "group",
                                    "label", "model", "plan", NULL};
@@ -91,7 +92,7 @@ static fr_status note_refused(const struct fr_journal_line *line, void *context,
                               struct fr_error *err) {
     struct reading *r = context;
     if (is_of_kind(line, "provenance"))
-        return fr_journal_schema(line->root, "forerun/runs/1", err);
+        return fr_journal_schema(line->root, FR_RUNS_SCHEMA, err);
     if (!is_of_kind(line, "refused")) return FR_OK;
     return fr_json_get_integer(line->root, "id", true, 0, INT64_MAX / 2,
                                &r->refused[r->n_refused++], err);

@@ -100,9 +100,8 @@ fr_status fr_real_schema_check(const char *text, const char *name, const char *s
 }
 
 fr_status fr_real_append(const char *out, int *fd, struct fr_error *err) {
-    static const double LAUNCHER_KILLED_S = 10;
     FR_TRY(fr_journal_open(out, fd, err));
-    return fr_keep_append(*fd, out, LAUNCHER_KILLED_S, err);
+    return fr_keep_append(*fd, out, FR_KEEP_KILLED_S, err);
 }
 
 struct checking {

@@ -11,6 +11,7 @@
 #include "calibrate/measure/harness/watch.h"
 #include "calibrate/real/apps/resume.h"
 #include "calibrate/real/apps/whole_ffn.h"
+#include "calibrate/real/trainings.h"
 
 enum { FIRST_LOOK = 128 };
 
@@ -145,7 +146,7 @@ static fr_status add_line(const struct fr_journal_line *line, void *context,
     int64_t id = -1;
     bool is_case = strcmp(kind, "train") == 0, result = strcmp(kind, "trained") == 0;
     if (strcmp(kind, "provenance") == 0)
-        return fr_journal_schema(line->root, "forerun/trainings/1", err);
+        return fr_journal_schema(line->root, FR_TRAININGS_SCHEMA, err);
     if (is_case || result)
         FR_TRY(fr_json_get_integer(line->root, "id", true, 0, INT64_MAX / 2, &id, err));
     for (int i = 0; result && i < items->n; i++)

@@ -9,12 +9,9 @@
 #include "base/alloc.h"
 #include "base/digest.h"
 #include "base/file.h"
-#include "base/journal/journal.h"
-
-#define SCHEMA "forerun/trainings/1"
+#include "calibrate/real/trainings.h"
 
 static const double ADAM_STATE_B = 8;
-enum { TRAININGS_MOST = 1 << 20 };
 
 fr_status fr_cells_want(struct fr_training_cells *cells, const struct fr_training_options *o,
                         int64_t tp, int64_t ghost, struct fr_error *err) {
@@ -59,7 +56,7 @@ static void put_head(struct fr_text *text, const struct fr_training_options *o) 
     common_of(o, common);
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "kind", "provenance");
-    fr_json_add_string(&w, "schema", SCHEMA);
+    fr_json_add_string(&w, "schema", FR_TRAININGS_SCHEMA);
     fr_json_add_string(&w, "version", FR_VERSION);
     for (int i = 0; i < N_COMMON; i++) fr_json_add_number(&w, common[i].key, common[i].value);
     fr_json_end_object(&w);
@@ -101,25 +98,17 @@ static void put_result(struct fr_text *text, const struct fr_training_cell *cell
     fr_text_add(text, "\n", 1);
 }
 
-/* What all trainings of the file answer. */
-static uint64_t question_of(const struct fr_training_options *o) {
-    struct fr_text head = {0};
-    put_head(&head, o);
-    uint64_t question = fr_digest_bytes(FR_DIGEST_START, fr_text_get(&head), head.length);
-    fr_text_free(&head);
-    return question;
-}
-
 fr_status fr_cells_write(const struct fr_training_cells *cells,
                          const struct fr_training_options *o, struct fr_error *err) {
     struct fr_text text = {0};
-    put_head(&text, o);
+    put_head(&text, o); /* what all trainings of the file answer */
+    uint64_t question = fr_digest_bytes(FR_DIGEST_START, fr_text_get(&text), text.length);
     for (int i = 0; i < cells->n; i++) put_cell(&text, o, &cells->items[i], i);
     for (int i = 0; i < cells->n; i++)
         if (cells->items[i].done) put_result(&text, &cells->items[i], i);
     fr_status status =
         text.failed ? fr_fail(err, FR_ERR_NOMEM, o->samples, "trainings do not fit in memory")
-                    : fr_journal_write(o->samples, text.data, text.length, question_of(o), err);
+                    : fr_journal_write(o->samples, text.data, text.length, question, err);
     fr_text_free(&text);
     return status;
 }
@@ -130,7 +119,7 @@ static fr_status read_head(const struct fr_json *root, const struct fr_training_
                            struct fr_error *err) {
     struct common common[N_COMMON];
     char version[32] = "";
-    FR_TRY(fr_journal_schema(root, SCHEMA, err));
+    FR_TRY(fr_journal_schema(root, FR_TRAININGS_SCHEMA, err));
     FR_TRY(fr_json_get_string(root, "version", true, version, sizeof version, err));
     if (strcmp(version, FR_VERSION) != 0)
         return fr_fail(err, FR_ERR_INPUT, o->samples,
@@ -194,8 +183,8 @@ static fr_status read_result(const struct fr_json *root, struct fr_training_cell
 
 struct reading {
     struct fr_training_cells *cells;
-    bool sealed; /* then lines may be missing */
     const struct fr_training_options *o;
+    struct fr_journal journal;
 };
 
 static fr_status read_line(const struct fr_journal_line *line, void *context,
@@ -207,28 +196,21 @@ static fr_status read_line(const struct fr_journal_line *line, void *context,
     static const char *const kinds[] = {"provenance", "train", "trained", NULL};
     int kind = 0;
     int64_t id = 0;
-    FR_TRY(fr_json_get_choice(root, "kind", true, kinds, &kind, err));
-    if ((line->number == 1) != (kind == 0))
-        return fr_json_fail(root, err, "is no file of trainings: provenance comes first, once");
-    if (kind == 0) return read_head(root, o, err);
-    int64_t most = reading->sealed ? TRAININGS_MOST : cells->n - (kind == 2);
-    FR_TRY(fr_json_get_integer(root, "id", true, 0, most, &id, err));
+    FR_TRY(fr_trainings_line(line, &reading->journal, kinds, cells->n, &kind, &id, err));
+    if (kind == FR_TRAININGS_HEAD) return read_head(root, o, err);
     FR_TRY(make_room(cells, id, err));
-    return kind == 1 ? read_cell(root, id, cells, err)
-                     : read_result(root, &cells->items[id], err);
+    return kind == FR_TRAININGS_CELL ? read_cell(root, id, cells, err)
+                                     : read_result(root, &cells->items[id], err);
 }
 
 fr_status fr_cells_read(struct fr_training_cells *cells, const struct fr_training_options *o,
                         struct fr_error *err) {
-    struct fr_journal journal;
+    struct reading reading = {.cells = cells, .o = o};
     free(cells->items);
     *cells = (struct fr_training_cells){0};
-    fr_status status = fr_journal_read(o->samples, FR_FILE_MAX_B, &journal, err);
-    struct reading reading = {.cells = cells, .o = o, .sealed = journal.sealed};
-    if (status == FR_OK)
-        status =
-            fr_journal_each(journal.text, journal.length, o->samples, read_line, &reading, err);
+    fr_status status = fr_journal_read_each(o->samples, FR_FILE_MAX_B, &reading.journal,
+                                            read_line, &reading, err);
     leave_out_lost(cells);
-    fr_journal_free(&journal);
+    fr_journal_free(&reading.journal);
     return status;
 }

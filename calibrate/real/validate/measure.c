@@ -113,9 +113,7 @@ static void add_measured(struct fr_text *text, const char *old) {
 static fr_status keep_samples(struct fr_text *head, uint64_t question, const char *path,
                               bool *asked, struct fr_error *err) {
     struct fr_journal old;
-    fr_status status = fr_journal_read(path, FR_FILE_MAX_B, &old, err);
-    if (status == FR_OK)
-        status = fr_journal_each(old.text, old.length, path, check_header, NULL, err);
+    fr_status status = fr_journal_read_each(path, FR_FILE_MAX_B, &old, check_header, NULL, err);
     if (status == FR_OK) status = same_question(&old, head, question, path, err);
     if (status == FR_OK) add_measured(head, old.text);
     *asked = old.n_dropped == 0;

@@ -195,10 +195,9 @@ static fr_status summarise(struct fr_validate_row *row, struct fr_error *err) {
 
 fr_status fr_validate_read(const char *path, struct fr_validation *v, struct fr_error *err) {
     struct reading r = {.v = v};
-    fr_status status = fr_journal_read(path, FR_FILE_MAX_B, &r.journal, err);
     snprintf(v->path, sizeof v->path, "%s", path);
-    if (status == FR_OK)
-        status = fr_journal_each(r.journal.text, r.journal.length, path, read_line, &r, err);
+    fr_status status =
+        fr_journal_read_each(path, FR_FILE_MAX_B, &r.journal, read_line, &r, err);
     fr_journal_free(&r.journal);
     FR_TRY(status);
     if (v->n_rows == 0) return fr_fail(err, FR_ERR_INPUT, path, "holds no case");

@@ -11,6 +11,7 @@
 #include "calibrate/real/apps/case.h"
 #include "calibrate/real/apps/learn/learn.h"
 #include "calibrate/real/apps/resume.h"
+#include "calibrate/real/trainings.h"
 
 struct job {
     const struct fr_learn_job *asked;
@@ -136,7 +137,7 @@ static fr_status prepare(struct job *job, struct fr_error *err) {
     for (const char *at = o->text; *at; at++) lines += *at == '\n';
     job->done = fr_calloc(lines, sizeof *job->done);
     if (!job->done) return fr_fail(err, FR_ERR_NOMEM, o->name, "%zu trainings", lines);
-    FR_TRY(fr_real_schema_check(o->text, o->name, "forerun/trainings-of-plans/1", err));
+    FR_TRY(fr_real_schema_check(o->text, o->name, FR_TRAININGS_OF_PLANS_SCHEMA, err));
     FR_TRY(fr_real_each_line(o->text, o->name, "learnt", note_done, job, err));
     return fr_real_each_line(o->text, o->name, "learn", check_line, job, err);
 }
