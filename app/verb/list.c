@@ -52,14 +52,18 @@ static int list_keys(struct row *rows) {
     return n;
 }
 
+/* Of the newest runtime. */
 static int list_assumptions(struct row *rows) {
-    static char what[ROWS_MAX / 16][64];
-    const struct fr_assumption *a;
+    enum { MOST = ROWS_MAX / 16 };
+    static struct fr_runtime newest; /* rows point into it */
+    static struct fr_assumption a[MOST];
+    char name[FR_RUNTIME_NAME];
     int n = 0;
-    for (; (a = fr_assumption_at(n)) && n < ROWS_MAX / 16; n++) {
-        snprintf(what[n], sizeof *what, "%s", a->value ? a->value : "by the plan");
-        rows[n] = (struct row){a->key, what[n], a->when, a->why};
-    }
+    if (fr_runtime_newest(true, "", name, NULL) != FR_OK ||
+        fr_runtime_read(name, &newest, NULL) != FR_OK)
+        return 0;
+    for (; n < MOST && fr_assumption_at(&newest, n, &a[n]); n++)
+        rows[n] = (struct row){a[n].key, a[n].value, a[n].when, a[n].why};
     return n;
 }
 

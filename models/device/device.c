@@ -26,7 +26,7 @@ const struct fr_gemm_form *const fr_gemm_forms[] = {
     NULL};
 
 static const char *const device_keys[] = {
-    "name",          "memory",        "memory_margin",  "memory_bandwidth",
+    "name",          "generation", "memory",        "memory_margin",  "memory_bandwidth",
     "working_sets",  "launch",        "fixed",          "host_launch",
     "host_skew",     "host_pass",     "host_experts",   "host_overlap",
     "host_link",     "host_memory",   "host_bandwidth", "attention",
@@ -172,6 +172,8 @@ fr_status fr_device_read(const struct fr_json *object, struct fr_device *device,
                          struct fr_error *err) {
     FR_TRY(fr_json_object(object, device_keys, err));
     FR_TRY(fr_json_get_string(object, "name", false, device->name, sizeof device->name, err));
+    FR_TRY(fr_json_get_string(object, "generation", false, device->generation,
+                              sizeof device->generation, err));
     FR_TRY(fr_json_get_quantity(object, "memory", false, FR_QUANTITY_SIZE, 0, 1e18,
                                 &device->memory_B, err));
     FR_TRY(

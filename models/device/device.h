@@ -201,6 +201,7 @@ typedef enum { FR_FLASH_NOW, FR_FLASH_2, FR_FLASH_1 } fr_flash;
 
 struct fr_device {
     char name[64];
+    char generation[32];  /**< "hopper": what facts of software are told by; "": not stated */
     double memory_B;      /**< 0: not stated */
     double memory_margin; /**< what an allocator loses of what comes and goes, as its share */
     double memory_rate_B_per_s;

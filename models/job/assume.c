@@ -6,94 +6,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "models/job/condition.h"
+#include "models/job/runtime.h"
 #include "models/plan/key.h"
-
-enum { PACKED_DOCUMENT = 250, PACKED_SEQUENCE = 4096 };
-
-/* ---- what rows ask ------------------------------------------------------------------------------ */
-
-/* Devices that multiply 4-bit values, each block with a scale: Blackwell. */
-static bool scales_blocks(const struct fr_job *job) {
-    return job->cluster.device.gemm[FR_FP4].form != NULL;
-}
-
-static bool mixture(const struct fr_job *job, const struct fr_plan *plan) {
-    (void)plan;
-    return job->workload.transformer.experts > 0;
-}
-
-static bool always(const struct fr_job *job, const struct fr_plan *plan) {
-    (void)job, (void)plan;
-    return true;
-}
-
-static bool divides_sequence(const struct fr_job *job, const struct fr_plan *plan) {
-    return job->workload.transformer.sequence % (plan->tp * plan->cp) == 0;
-}
-
-static bool divides_optimizer(const struct fr_job *job, const struct fr_plan *plan) {
-    return mixture(job, plan) && fr_plan_reduces(plan) && !fr_plan_compresses(plan) &&
-           !plan->offload;
-}
-
-static bool overlaps(const struct fr_job *job, const struct fr_plan *plan) {
-    (void)job;
-    return plan->zero != 3 && !plan->blocking && !fr_plan_compresses(plan);
-}
-
-static bool has_whole_experts(const struct fr_job *job, const struct fr_plan *plan) {
-    (void)job;
-    return plan->ep > 1 && plan->tp > 1 && plan->sequence_parallel && plan->zero_ranks == 0;
-}
-
-static bool records_iterations(const struct fr_job *job, const struct fr_plan *plan) {
-    return mixture(job, plan) && scales_blocks(job) && !plan->blocking;
-}
-
-static bool records_layers(const struct fr_job *job, const struct fr_plan *plan) {
-    const struct fr_device *device = &job->cluster.device;
-    return mixture(job, plan) && !scales_blocks(job) && device->gemm[FR_FP8].form &&
-           device->fp8_transpose && !plan->blocking;
-}
-
-/* Of a rank in a step; a replica's samples are pipelined one by one unless someone says otherwise. */
-static bool has_micro_batches(const struct fr_job *job, const struct fr_plan *plan) {
-    int64_t all = fr_job_batch(job, plan) / plan->dp,
-            micro = plan->micro_batch ? plan->micro_batch : job->workload.micro_batch;
-    return micro >= 0 && all > (micro ? micro : 1);
-}
-
-static bool overlaps_experts(const struct fr_job *job, const struct fr_plan *plan) {
-    return scales_blocks(job) && has_micro_batches(job, plan) && !plan->blocking;
-}
-
-static bool has_modules(const struct fr_job *job, const struct fr_plan *plan) {
-    (void)plan;
-    return job->lighter != NULL;
-}
-
-static bool narrow_gradients(const struct fr_job *job, const struct fr_plan *plan) {
-    (void)plan;
-    return fr_dtype_size_B(job->workload.dtype) <= 2;
-}
-
-static bool eight_bits(const struct fr_job *job, const struct fr_plan *plan) {
-    (void)plan;
-    return job->workload.dtype == FR_FP8 && scales_blocks(job);
-}
-
-/* Fine-tuning's samples are short, and packed, into sequences of up to 4096 tokens in recipes; longer ones are tuned on
- * long documents (MLPerf's GovReport at 8192).  A window or cross-attention is not priced beside that. */
-static bool packs(const struct fr_job *job, const struct fr_plan *plan) {
-    const struct fr_transformer *t = &job->workload.transformer;
-    (void)plan;
-    return t->lora_rank > 0 && t->window == 0 && t->cross_layers == 0 && !t->pattern[0] &&
-           t->sequence > PACKED_DOCUMENT && t->sequence <= PACKED_SEQUENCE;
-}
-
-static bool eight_bit_experts(const struct fr_job *job, const struct fr_plan *plan) {
-    return job->workload.dtype == FR_FP8 && mixture(job, plan);
-}
 
 /* ---- values that depend on the plan ------------------------------------------------------------- */
 
@@ -157,138 +72,73 @@ static bool take_lighter(const struct fr_job *job, struct fr_plan *plan) {
     return true;
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------- */
+/* ---- rules ---------------------------------------------------------------------------------------- */
 
-static void take_gradients(struct fr_workload *w) { w->gradient_dtype = FR_BF16; }
-static void take_scaling(struct fr_workload *w) { w->fp8_blocks = true; }
-static void take_weights(struct fr_workload *w) { w->weight_dtype = FR_FP8; }
-static void take_document(struct fr_workload *w) { w->transformer.document = PACKED_DOCUMENT; }
+/* Values of facts that depend on the plan, by the word that stands for them. */
+static const struct rule {
+    int key;
+    const char *word;
+    bool (*take)(const struct fr_job *, struct fr_plan *);
+} rules[] = {{FR_PLAN_KEY_dispatch_ranks, "\"domain\"", take_copies},
+             {FR_PLAN_KEY_stage_layers, "\"lighter\"", take_lighter}};
+enum { RULES = sizeof rules / sizeof *rules };
 
-enum { OF_MODEL = -1, OF_MODEL_ANY_YEAR = -2 }; /* the latter unless 2019 is named */
-
-static const struct row {
-    struct fr_assumption told;
-    int key; /* of the plan; below 0: the model's */
-    bool (*when)(const struct fr_job *, const struct fr_plan *);
-    bool (*compute)(const struct fr_job *, struct fr_plan *); /* NULL: the value */
-    void (*model)(struct fr_workload *);
-} rows[] = {
-    {{"model.gradient_dtype", "bf16", "products of 16 bits or fewer",
-      "Megatron-Bridge's mixed precision (grad_reduce_in_fp32 false)"},
-     OF_MODEL,
-     narrow_gradients,
-     NULL,
-     take_gradients},
-    {{"model.fp8_scaling", "block", "fp8 on devices that scale blocks",
-      "MXFP8 is what recipes for Blackwell use (Megatron-Bridge, bf16_with_mxfp8_mixed)"},
-     OF_MODEL,
-     eight_bits,
-     NULL,
-     take_scaling},
-    {{"model.weight_dtype", "fp8", "mixtures of experts in fp8",
-      "Megatron-Bridge gathers such weights as they are multiplied (fp8_param_gather)"},
-     OF_MODEL,
-     eight_bit_experts,
-     NULL,
-     take_weights},
-    {{"model.document", "250", "adapters (lora_rank), sequences of 251 to 4096 tokens",
-      "question and answer of SQuAD in the mean over tokens, as NeMo packs them"},
-     OF_MODEL_ANY_YEAR,
-     packs,
-     NULL,
-     take_document},
-    {{"attention", "flash", "always", "Dao et al. 2022; every framework's default"},
-     FR_PLAN_KEY_attention,
-     always,
-     NULL,
-     NULL},
-    {{"sequence_parallel", "true", "tp above 1 that divides the sequence",
-      "Korthikanti et al. 2022"},
-     FR_PLAN_KEY_sequence_parallel,
-     divides_sequence,
-     NULL,
-     NULL},
-    {{"rank_order", "tp-dp-pp", "always",
-      "Megatron-LM numbers tp, cp, ep, dp, pp from inner to outer (parallel_state)"},
-     FR_PLAN_KEY_rank_order,
-     always,
-     NULL,
-     NULL},
-    {{"etp", "1", "ep and tp above 1, with sequence_parallel",
-      "recipes for mixtures keep experts whole (Megatron-Bridge, expert_tensor_parallel_size "
-      "1)"},
-     FR_PLAN_KEY_etp,
-     has_whole_experts,
-     NULL,
-     NULL},
-    {{"zero", "1", "mixtures of experts whose gradients are reduced and not compressed",
-      "Megatron-Bridge's recipes use the distributed optimizer"},
-     FR_PLAN_KEY_zero,
-     divides_optimizer,
-     NULL,
-     NULL},
-    {{"overlap", "gradient",
-      "replicas reduce gradients, but with zero 3, compression or blocking launches",
-      "Li et al., PyTorch Distributed, 2020; Megatron-LM's overlap_grad_reduce"},
-     FR_PLAN_KEY_overlap,
-     overlaps,
-     NULL,
-     NULL},
-    {{"dispatch_ranks", NULL, "ep above 1",
-      "DeepEP and HybridEP send a token once to a rank of its NVLink domain, and once to each "
-      "other "
-      "domain"},
-     FR_PLAN_KEY_dispatch_ranks,
-     mixture,
-     take_copies,
-     NULL},
-    {{"graphs", "iteration", "mixtures on devices that scale blocks",
-      "Megatron-Bridge's recipes for Blackwell since 2026-06"},
-     FR_PLAN_KEY_graphs,
-     records_iterations,
-     NULL,
-     NULL},
-    {{"graphs", "layers", "mixtures on earlier devices with fp8",
-      "Megatron-Bridge's recipes for Hopper record attention and routers"},
-     FR_PLAN_KEY_graphs,
-     records_layers,
-     NULL,
-     NULL},
-    {{"overlap_experts", "true", "ep and micro-batches above 1 on devices that scale blocks",
-      "Megatron-Bridge's recipes for Blackwell since 2026-06"},
-     FR_PLAN_KEY_overlap_experts,
-     overlaps_experts,
-     NULL,
-     NULL},
-    {{"stage_layers", NULL, "models that predict further tokens, in a pipeline",
-      "Megatron-Bridge's layouts for DeepSeek-V3: every chunk as many, the last ones the rest"},
-     FR_PLAN_KEY_stage_layers,
-     has_modules,
-     take_lighter,
-     NULL}};
-enum { ROWS = sizeof rows / sizeof *rows };
-
-const struct fr_assumption *fr_assumption_at(int i) { return i < ROWS ? &rows[i].told : NULL; }
-
-/* "1" or "true", but of a word "\"flash\"". */
-static const char *quote_of(const char *value) {
-    bool plain = strspn(value, "0123456789") == strlen(value) || strcmp(value, "true") == 0;
-    return plain ? "" : "\"";
+static const struct rule *rule_of(int key, const char *text) {
+    for (int i = 0; i < RULES; i++)
+        if (rules[i].key == key && strcmp(rules[i].word, text) == 0) return &rules[i];
+    return NULL;
 }
 
-/* The value of a row of the plan, in a plan of its own. */
-static fr_status read_value(const struct row *row, struct fr_plan *plan, struct fr_error *err) {
-    char text[96];
-    const char *quote = quote_of(row->told.value);
+fr_status fr_assume_read(int key, const char *text, struct fr_plan *plan,
+                         struct fr_error *err) {
     struct fr_json_document *document = NULL;
     struct fr_plan_lists none = {0};
-    snprintf(text, sizeof text, "{\"%s\": %s%s%s}", row->told.key, quote, row->told.value,
-             quote);
-    FR_TRY(fr_json_parse(text, strlen(text), "assumed", &document, err));
+    char object[192];
+    *plan = fr_plan_default();
+    if (rule_of(key, text)) return FR_OK;
+    snprintf(object, sizeof object, "{\"%s\": %s}", fr_plan_keys[key].name, text);
+    FR_TRY(fr_json_parse(object, strlen(object), "runtime", &document, err));
     struct fr_json root = fr_json_root(document);
     fr_status status = fr_plan_read_object(&root, plan, &none, err);
+    if (status == FR_OK && (none.layer_tp || none.stage_layers || none.seats || none.clock_Hz))
+        status = fr_fail(err, FR_ERR_INPUT, fr_plan_keys[key].name,
+                         "a list is no value of a runtime; expected a rule");
+    fr_plan_lists_free(&none);
     fr_json_free(document);
     return status;
+}
+
+/* A fact of the plan, as plans are completed by it. */
+struct fr_usual {
+    int key, when;
+    const struct rule *rule; /* NULL: the value */
+    struct fr_plan value;
+};
+
+/* The next fact of @p row behind @p i, in the nearest file that has any of it; -1: none. */
+static int next_fact(const struct fr_runtime *runtime, int row, int i) {
+    int file = i >= 0 ? runtime->fact[i].file : 0;
+    for (int k = i + 1; k < runtime->n_facts; k++) {
+        if (runtime->fact[k].row != row) continue;
+        return i >= 0 && runtime->fact[k].file != file ? -1 : k;
+    }
+    return -1;
+}
+
+bool fr_assumption_at(const struct fr_runtime *runtime, int i, struct fr_assumption *out) {
+    for (int row = 0; row < FR_FACTS; row++) {
+        if (fr_facts[row].kind == FR_FACT_DEVICE) continue;
+        for (int k = next_fact(runtime, row, -1); k >= 0; k = next_fact(runtime, row, k)) {
+            const struct fr_fact *fact = &runtime->fact[k];
+            if (fact->none || i-- > 0) continue;
+            *out = (struct fr_assumption){.key = fr_facts[row].key,
+                                          .when = fr_condition_words(fact->when),
+                                          .why = fact->source};
+            fr_fact_text(fact, out->value, sizeof out->value);
+            return true;
+        }
+    }
+    return false;
 }
 
 /* ---- completing ----------------------------------------------------------------------------------- */
@@ -299,12 +149,20 @@ static bool applies(const struct fr_job *job, const struct fr_plan *plan) {
            plan->method == &fr_method_tensor;
 }
 
+/* Keys that facts of some runtime may take. */
+static fr_plan_key_set all_keys(void) {
+    fr_plan_key_set all = 0;
+    for (int i = 0; i < FR_FACTS; i++)
+        if (fr_facts[i].kind == FR_FACT_PLAN) all |= FR_PLAN_KEY_BIT(fr_facts[i].plan_key);
+    return all;
+}
+
 uint64_t fr_job_open(const struct fr_json *plan) {
-    fr_plan_key_set open = 0;
-    for (int i = 0; i < ROWS; i++) {
-        if (rows[i].key < 0) continue;
-        struct fr_json member = fr_json_member(plan, rows[i].told.key);
-        if (!fr_json_present(&member)) open |= FR_PLAN_KEY_BIT(rows[i].key);
+    fr_plan_key_set open = 0, all = all_keys();
+    for (int i = 0; i < FR_PLAN_KEYS; i++) {
+        if (!(all & FR_PLAN_KEY_BIT(i))) continue;
+        struct fr_json member = fr_json_member(plan, fr_plan_keys[i].name);
+        if (!fr_json_present(&member)) open |= FR_PLAN_KEY_BIT(i);
     }
     return open;
 }
@@ -312,15 +170,15 @@ uint64_t fr_job_open(const struct fr_json *plan) {
 uint64_t fr_job_complete(const struct fr_job *job, uint64_t open, struct fr_plan *plan) {
     fr_plan_key_set taken = 0;
     if (!job->usual || !applies(job, plan)) return 0;
-    for (int i = 0; i < ROWS; i++) {
-        const struct row *row = &rows[i];
-        if (row->key < 0) continue;
-        const struct fr_plan_key *key = &fr_plan_keys[row->key];
-        fr_plan_key_set bit = FR_PLAN_KEY_BIT(row->key);
-        if (!(open & bit) || (taken & bit) || !row->when(job, plan)) continue;
+    for (int i = 0; i < job->n_usual; i++) {
+        const struct fr_usual *usual = &job->usual[i];
+        const struct fr_plan_key *key = &fr_plan_keys[usual->key];
+        fr_plan_key_set bit = FR_PLAN_KEY_BIT(usual->key);
+        if (!(open & bit) || (taken & bit) || !fr_condition_holds(usual->when, job, plan))
+            continue;
         if (fr_plan_missing_of(key->needs, &job->workload, plan)) continue;
-        if (row->compute && !row->compute(job, plan)) continue;
-        if (!row->compute) fr_plan_key_copy(key, &job->usual[i], plan);
+        if (usual->rule && !usual->rule->take(job, plan)) continue;
+        if (!usual->rule) fr_plan_key_copy(key, &usual->value, plan);
         taken |= bit;
     }
     return taken;
@@ -328,41 +186,52 @@ uint64_t fr_job_complete(const struct fr_job *job, uint64_t open, struct fr_plan
 
 void fr_job_forget(const struct fr_job *job, uint64_t keys, struct fr_plan *plan) {
     const struct fr_plan plain = fr_plan_default();
-    for (int i = 0; i < ROWS; i++)
-        if (rows[i].key >= 0 && (keys & job->open & FR_PLAN_KEY_BIT(rows[i].key)))
-            fr_plan_key_copy(&fr_plan_keys[rows[i].key], &plain, plan);
+    for (int i = 0; i < job->n_usual; i++)
+        if (keys & job->open & FR_PLAN_KEY_BIT(job->usual[i].key))
+            fr_plan_key_copy(&fr_plan_keys[job->usual[i].key], &plain, plan);
 }
 
+/* Facts of the plan in the order in which they are taken. */
 static fr_status read_values(struct fr_job *job, struct fr_error *err) {
-    job->usual = fr_calloc(ROWS, sizeof *job->usual);
+    const struct fr_runtime *runtime = job->runtime;
+    job->usual = fr_calloc((size_t)runtime->n_facts + 1, sizeof *job->usual);
     if (!job->usual) return fr_fail(err, FR_ERR_NOMEM, "assumed", "out of memory");
-    for (int i = 0; i < ROWS; i++) {
-        if (rows[i].key < 0) continue;
-        job->usual[i] = fr_plan_default();
-        if (rows[i].told.value) FR_TRY(read_value(&rows[i], &job->usual[i], err));
+    for (int row = 0; row < FR_FACTS; row++) {
+        if (fr_facts[row].kind != FR_FACT_PLAN) continue;
+        for (int k = next_fact(runtime, row, -1); k >= 0; k = next_fact(runtime, row, k)) {
+            const struct fr_fact *fact = &runtime->fact[k];
+            struct fr_usual *usual = &job->usual[job->n_usual];
+            if (fact->none) continue;
+            usual->key = fr_facts[row].plan_key;
+            usual->when = fact->when;
+            usual->rule = rule_of(usual->key, fact->text);
+            FR_TRY(fr_assume_read(usual->key, fact->text, &usual->value, err));
+            job->n_usual++;
+        }
     }
     return FR_OK;
 }
 
-/* A transformer of today, or for some rows one that names no year. */
-static bool takes(const struct fr_job *job, const struct row *row) {
-    return job->workload.modern || (row->key == OF_MODEL_ANY_YEAR && !job->workload.of_2019);
-}
-
-/* Rows of keys of the model. */
+/* Facts of keys of the model; where a model of 2019 names a runtime of today, for what it costs, none. */
 static void complete_model(struct fr_job *job) {
+    const struct fr_runtime *runtime = job->runtime;
     if (job->plan.method != &fr_method_tensor) return;
-    for (int i = 0; i < ROWS; i++) {
-        if (rows[i].key >= 0 || !takes(job, &rows[i]) ||
-            fr_job_model_says(job, rows[i].told.key) || !rows[i].when(job, &job->plan))
+    if (runtime->modern && !job->workload.modern) return;
+    for (int row = 0; row < FR_FACTS; row++) {
+        if (fr_facts[row].kind != FR_FACT_MODEL || fr_job_model_says(job, fr_facts[row].key))
             continue;
-        rows[i].model(&job->workload);
-        job->assumed_of_model |= UINT32_C(1) << i;
+        for (int k = next_fact(runtime, row, -1); k >= 0; k = next_fact(runtime, row, k)) {
+            const struct fr_fact *fact = &runtime->fact[k];
+            if (fact->none || !fr_condition_holds(fact->when, job, &job->plan)) continue;
+            fr_facts[row].model(&job->workload, fact->number);
+            job->of_model[job->n_of_model++] = k;
+            break;
+        }
     }
 }
 
 fr_status fr_job_assume(struct fr_job *job, struct fr_error *err) {
-    if (job->workload.transformer.layers == 0) return FR_OK;
+    if (job->workload.transformer.layers == 0 || !job->runtime) return FR_OK;
     complete_model(job);
     if (!job->workload.modern) return FR_OK;
     FR_TRY(read_values(job, err));
@@ -384,10 +253,11 @@ const char *fr_job_assumed(const struct fr_job *job, const struct fr_plan *plan,
     if (job->workload.sequence_assumed)
         fr_line_addf(out, capacity, &used, "model.sequence %" PRId64,
                      job->workload.transformer.sequence);
-    for (int i = 0; i < ROWS; i++)
-        if (job->assumed_of_model >> i & 1)
-            fr_line_addf(out, capacity, &used, "%s%s %s", used ? ", " : "", rows[i].told.key,
-                         rows[i].told.value);
+    for (int i = 0; i < job->n_of_model; i++) {
+        const struct fr_fact *fact = &job->runtime->fact[job->of_model[i]];
+        fr_line_addf(out, capacity, &used, "%s%s %s", used ? ", " : "", fr_facts[fact->row].key,
+                     fr_fact_text(fact, value, sizeof value));
+    }
     for (int i = 0; i < FR_PLAN_KEYS; i++) {
         const struct fr_plan_key *key = &fr_plan_keys[i];
         if (!(taken >> i & 1) || !key->type->same(key, &bare, &own)) continue;

@@ -4,28 +4,32 @@
  *  fr_plan_default is how transformers were trained in 2019: scores in memory, gradients reduced after the
  *  last pass, norms on every rank.  A model whose file says `"defaults": "modern"` (a Hugging Face config
  *  does unless told otherwise) starts from what its frameworks have done since.  This is the one place that
- *  completes a plan, for every verb: a table of rows, each a key, when it is taken, its value and why
- *  (assume.c).  What anyone states goes before, and what was taken is printed beside the answer as
- *  `--set` takes it.
+ *  completes a plan, for every verb, by the facts of a runtime (runtime.h): each a key, when it is taken, its value
+ *  and why.  What anyone states goes before, and what was taken is printed beside the answer as `--set` takes it.
  *
  *  Rows of keys of a plan hold for each plan of a search by itself: what is left to do depends on its mesh.
  *  Rows of keys of the model depend on the model and the cluster alone.
  *
- *  To add one: a row in assume.c. */
+ *  To add one: a fact in a runtime file; a key that none has yet: a row in fact_list.h. */
 #ifndef FR_MODELS_JOB_ASSUME_H
 #define FR_MODELS_JOB_ASSUME_H
 
 #include "models/job/job.h"
+#include "models/job/runtime.h"
 
-/** A row, as users read it. */
+/** A fact of plan or model, as users read it. */
 struct fr_assumption {
-    const char *key;   /**< as --set takes it: of the plan, or "model...." */
-    const char *value; /**< likewise; NULL: it depends on the plan */
-    const char *when;  /**< it is taken, in words */
-    const char *why;   /**< with its source */
+    const char *key;  /**< as --set takes it: of the plan, or "model...." */
+    char value[96];   /**< likewise, or the word of a rule of assume.c */
+    const char *when; /**< it is taken, in words */
+    const char *why;  /**< its source */
 };
-/** Rows in table order, which is the order in which they are taken; @return NULL after the last. */
-const struct fr_assumption *fr_assumption_at(int i);
+/** The i-th of @p runtime, in the order in which they are taken. @return false behind the last. */
+bool fr_assumption_at(const struct fr_runtime *runtime, int i, struct fr_assumption *out);
+
+/** The value of key @p key (a row of models/plan/key.h) as a fact of a runtime states it, @p text as JSON, into a plan of its
+ *  own; of the word of a rule nothing.  @return FR_OK; FR_ERR_INPUT for what is no value of it. */
+fr_status fr_assume_read(int key, const char *text, struct fr_plan *plan, struct fr_error *err);
 
 /** Complete the model and the plan of @p job, as it stands: once, when it has been read.
  *  @return FR_OK or FR_ERR_NOMEM. */

@@ -5,12 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "models/job/runtime.h"
+
 static const char *const keys[] = {"name",        "source",      "device",   "levels",
                                    "collectives", "calibration", "topology", "tuning",
                                    "widths",      "pue",         NULL};
 
-fr_status fr_cluster_read(const struct fr_json_document *document, struct fr_cluster *cluster,
-                          struct fr_error *err) {
+fr_status fr_cluster_read_bare(const struct fr_json_document *document,
+                               struct fr_cluster *cluster, struct fr_error *err) {
     struct fr_json root = fr_json_root(document);
     struct fr_json device = fr_json_member(&root, "device");
     struct fr_json levels = fr_json_member(&root, "levels");
@@ -34,6 +37,21 @@ fr_status fr_cluster_read(const struct fr_json_document *document, struct fr_clu
     /* Fitted to other people's collectives, a file may say nothing of the processor. */
     if (fr_json_present(&device)) FR_TRY(fr_device_read(&device, &cluster->device, err));
     return fr_comm_read(&collectives, &cluster->levels, cluster->price, err);
+}
+
+fr_status fr_cluster_read(const struct fr_json_document *document, struct fr_cluster *cluster,
+                          struct fr_error *err) {
+    char name[FR_RUNTIME_NAME];
+    struct fr_runtime *runtime = fr_calloc(1, sizeof *runtime);
+    fr_status status = fr_cluster_read_bare(document, cluster, err);
+    if (status == FR_OK && !runtime) status = fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    if (status == FR_OK)
+        status = fr_runtime_newest(true, cluster->device.generation, name, err);
+    if (status == FR_OK) status = fr_runtime_read(name, runtime, err);
+    if (status == FR_OK) fr_runtime_equip(runtime, document, cluster);
+    if (runtime) fr_runtime_free(runtime);
+    free(runtime);
+    return status;
 }
 
 /* Is some collective priced by numbers of its own, which a change of a level cannot know? */

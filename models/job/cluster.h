@@ -20,6 +20,8 @@ struct fr_cluster {
     struct fr_widths widths; /**< of values that were not tuned */
     struct fr_tuning tuning;
     struct fr_calibration calibration;
+    char runtime[64];   /**< whose facts its devices have; "": of none */
+    char software[256]; /**< "host_launch, fixed": what its own file states of software */
 };
 
 /** What the interval of a prediction on a cluster comes from; of several the first. */
@@ -72,7 +74,11 @@ static inline double fr_cluster_elementwise_s(const struct fr_cluster *cluster, 
     return time_s;
 }
 
-/** Read the document of a cluster file.  Free with fr_cluster_free, also on error. */
+/** Read the document of a cluster file, without what a runtime knows of its devices (models/job/runtime.h): a job's own
+ *  equips it.  Free with fr_cluster_free, also on error. */
+fr_status fr_cluster_read_bare(const struct fr_json_document *document,
+                               struct fr_cluster *cluster, struct fr_error *err);
+/** The same with what the newest runtime knows that suits its devices, of which @p cluster keeps nothing but the values. */
 fr_status fr_cluster_read(const struct fr_json_document *document, struct fr_cluster *cluster,
                           struct fr_error *err);
 void fr_cluster_free(struct fr_cluster *cluster);

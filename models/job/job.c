@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "models/job/plan_document.h"
 #include "models/job/preset.h"
+#include "models/job/runtime.h"
 #include "models/workload/family.h"
 
 enum {
@@ -53,6 +55,13 @@ static bool names_a_file(const char *path, const char *value) {
            value[strspn(value, " ")] != '{' && value[strspn(value, " ")] != '[';
 }
 
+/* "runtime" or "runtime.KEY", which are no path into a document. */
+static bool of_runtime(const char *set) {
+    static const char word[] = "runtime";
+    char next = strncmp(set, word, sizeof word - 1) == 0 ? set[sizeof word - 1] : '\0';
+    return next == '.' || next == '=';
+}
+
 static fr_status apply_set(struct fr_job *job, const char *set, struct fr_error *err) {
     const char *equals = strchr(set, '='), *rest = NULL;
     char key[160];
@@ -60,6 +69,9 @@ static fr_status apply_set(struct fr_job *job, const char *set, struct fr_error 
         return fr_fail(err, FR_ERR_USAGE, "--set", "\"%.64s\" is not of the form KEY=VALUE",
                        set);
     snprintf(key, sizeof key, "%.*s", (int)(equals - set), set);
+    if (of_runtime(set))
+        return strcmp(key, "runtime") == 0 ? FR_OK
+                                           : fr_runtime_set(job->runtime, key, equals + 1, err);
     int which = find_document(key, &rest);
     if (!job->documents[which])
         return fr_fail(err, FR_ERR_USAGE, "--set", "\"%s\": no %s is read by this command", key,
@@ -75,6 +87,12 @@ static fr_status apply_set(struct fr_job *job, const char *set, struct fr_error 
     return fr_json_set(job->documents[which], rest, equals + 1, "--set", err);
 }
 
+static fr_status read_runtime(struct fr_job *job, const char *name, struct fr_error *err) {
+    job->runtime = fr_calloc(1, sizeof *job->runtime);
+    if (!job->runtime) return fr_fail(err, FR_ERR_NOMEM, name, "out of memory");
+    return fr_runtime_read(name, job->runtime, err);
+}
+
 static fr_status load_documents(const struct fr_job_names *names, struct fr_job *job,
                                 struct fr_error *err) {
     FR_TRY(fr_preset_or_file_read("cluster", names->cluster, &job->documents[CLUSTER], err));
@@ -87,6 +105,29 @@ static fr_status load_documents(const struct fr_job_names *names, struct fr_job 
     }
     return names->plan ? fr_plan_document_read(names->plan, &job->documents[PLAN], err)
                        : fr_json_parse("{}", 2, "plan", &job->documents[PLAN], err);
+}
+
+/* The runtime that is named, if any: what a model starts from, it says, unless --set says otherwise. */
+static fr_status read_named(const struct fr_job_names *names, struct fr_job *job,
+                            struct fr_error *err) {
+    static const char equal[] = "runtime=";
+    const char *name = names->runtime;
+    for (int i = 0; i < names->n_sets; i++)
+        if (strncmp(names->sets[i], equal, sizeof equal - 1) == 0)
+            name = names->sets[i] + sizeof equal - 1;
+    if (!name) return FR_OK;
+    FR_TRY(read_runtime(job, name, err));
+    if (!job->documents[MODEL]) return FR_OK;
+    return fr_json_set(job->documents[MODEL], "defaults",
+                       job->runtime->modern ? "modern" : "2019", job->runtime->name, err);
+}
+
+fr_status fr_job_runtime(struct fr_job *job, struct fr_error *err) {
+    char name[FR_RUNTIME_NAME];
+    bool modern = !job->documents[MODEL] || job->workload.modern;
+    if (job->runtime) return FR_OK;
+    FR_TRY(fr_runtime_newest(modern, job->cluster.device.generation, name, err));
+    return read_runtime(job, name, err);
 }
 
 void fr_job_fill(const struct fr_job *job, struct fr_plan *plan) {
@@ -112,12 +153,24 @@ fr_status fr_job_finish(struct fr_job *job, struct fr_error *err) {
     return fr_job_assume(job, err);
 }
 
+/* Its runtime, with the facts that --set puts before it, and what the devices reach with that. */
+static fr_status equip(const struct fr_job_names *names, struct fr_job *job,
+                       struct fr_error *err) {
+    FR_TRY(fr_job_runtime(job, err));
+    for (int i = 0; i < names->n_sets; i++)
+        if (of_runtime(names->sets[i])) FR_TRY(apply_set(job, names->sets[i], err));
+    fr_runtime_equip(job->runtime, job->documents[CLUSTER], &job->cluster);
+    return FR_OK;
+}
+
 fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,
                       struct fr_error *err) {
     *job = (struct fr_job){.plan = fr_plan_default()};
     FR_TRY(load_documents(names, job, err));
-    for (int i = 0; i < names->n_sets; i++) FR_TRY(apply_set(job, names->sets[i], err));
-    FR_TRY(fr_cluster_read(job->documents[CLUSTER], &job->cluster, err));
+    FR_TRY(read_named(names, job, err));
+    for (int i = 0; i < names->n_sets; i++)
+        if (!of_runtime(names->sets[i])) FR_TRY(apply_set(job, names->sets[i], err));
+    FR_TRY(fr_cluster_read_bare(job->documents[CLUSTER], &job->cluster, err));
     if (names->pue > 0) job->cluster.pue = names->pue;
     job->palm_flop = names->palm_flop;
     if (job->documents[MODEL] && job->cluster.device.memory_rate_B_per_s <= 0)
@@ -127,6 +180,7 @@ fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,
     if (job->documents[MODEL])
         FR_TRY(fr_model_read(job->documents[MODEL], &job->workload, err));
     FR_TRY(fr_plan_read(job->documents[PLAN], &job->plan, &job->lists, err));
+    FR_TRY(equip(names, job, err));
     return fr_job_finish(job, err);
 }
 
@@ -170,6 +224,8 @@ bool fr_job_model_says(const struct fr_job *job, const char *key) {
 }
 
 void fr_job_free(struct fr_job *job) {
+    if (job->runtime) fr_runtime_free(job->runtime);
+    free(job->runtime);
     free(job->usual);
     free(job->lighter);
     fr_cluster_free(&job->cluster);

@@ -1,5 +1,5 @@
 /** @file
- *  Everything a prediction needs, checked: cluster, workload and plan, from files or presets,
+ *  Everything a prediction needs, checked: cluster, runtime, workload and plan, from files or presets,
  *  with the changes of --set applied before they are read. */
 #ifndef FR_MODELS_JOB_JOB_H
 #define FR_MODELS_JOB_JOB_H
@@ -11,6 +11,9 @@
 /** Which of a job's documents. */
 enum { FR_JOB_CLUSTER, FR_JOB_MODEL, FR_JOB_PLAN, FR_JOB_DOCUMENTS };
 
+struct fr_runtime;
+struct fr_usual;
+
 struct fr_job {
     struct fr_cluster cluster;
     struct fr_workload workload;
@@ -19,10 +22,12 @@ struct fr_job {
     struct fr_plan_lists lists;
     struct fr_json_document *documents[FR_JOB_DOCUMENTS];
     /** Of models/job/assume.h; bit i of a set of keys stands for row i of models/plan/key.h. */
-    uint64_t open;             /**< keys that it may take: nobody stated them */
-    uint64_t assumed;          /**< keys that it took in plan */
-    uint32_t assumed_of_model; /**< its rows of the model that were taken */
-    struct fr_plan *usual;     /**< a plan for each of its rows, or NULL; owned */
+    uint64_t open;               /**< keys that it may take: nobody stated them */
+    uint64_t assumed;            /**< keys that it took in plan */
+    int of_model[8], n_of_model; /**< facts of the model that were taken, of runtime->fact */
+    struct fr_runtime *runtime;  /**< owned; NULL: nothing is assumed */
+    struct fr_usual *usual;      /**< [n_usual] facts of the plan, or NULL; owned */
+    int n_usual;
     int64_t *lighter;    /**< lists of stage_layers that plans may point to, or NULL; owned */
     bool palm_flop;      /**< utilisation counts scores whole (models/workload/flop.h) */
     char *const *varied; /**< n_varied "KEY=VALUE" of a search that tell this job from others */
@@ -63,6 +68,7 @@ struct fr_plan fr_job_said(const struct fr_job *job, const struct fr_plan *plan)
 /** What to load; NULL names: no model (a cluster alone), the default plan. */
 struct fr_job_names {
     const char *cluster, *model, *plan;
+    const char *runtime;     /**< NULL: the newest that suits cluster and model */
     const char *const *sets; /**< "KEY=VALUE", n_sets of them */
     int n_sets;
     bool palm_flop; /**< utilisation counts scores whole */
@@ -71,7 +77,8 @@ struct fr_job_names {
 
 /** Load and check.  Free with fr_job_free, also on error.
  *  KEY is a dotted path: "plan.ghost", "model.layers", "cluster.device.launch"; a bare KEY is
- *  one of the plan.  "model.iterations=FILE" takes the table from a JSON file.
+ *  one of the plan.  "model.iterations=FILE" takes the table from a JSON file.  "runtime=NAME" names the runtime, and
+ *  "runtime.KEY=VALUE" puts a fact before its own (models/job/runtime.h).
  *  @return FR_OK; FR_ERR_INPUT with file and place; FR_ERR_USAGE for a KEY that leads nowhere. */
 fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,
                       struct fr_error *err);
@@ -80,6 +87,10 @@ void fr_job_free(struct fr_job *job);
 /** Complete the model and the plan of @p job, which were read from its documents: the one way, whatever the verb
  *  (models/job/assume.h).  @return FR_OK or FR_ERR_NOMEM. */
 fr_status fr_job_finish(struct fr_job *job, struct fr_error *err);
+
+/** Read the newest runtime that suits @p job, whose cluster and model are read, unless it has one already.
+ *  @return FR_OK or FR_ERR_NOMEM. */
+fr_status fr_job_runtime(struct fr_job *job, struct fr_error *err);
 
 /** The plan's document, likewise. */
 const struct fr_json_document *fr_job_plan(const struct fr_job *job);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/json/memory.h"
 #include "calibrate/fit/fitter.h"
 #include "calibrate/fit/parts.h"
 #include "calibrate/fit/scatter.h"
@@ -24,8 +25,9 @@ static const struct fr_search_options options = {
 
 static const char *of_cluster, *of_model, *of_sets[8];
 
-static fr_status ask_load(double *answer) {
-    struct fr_job_names names = {.cluster = of_cluster, .model = of_model, .sets = of_sets};
+static fr_status load(const char *runtime, double *answer) {
+    struct fr_job_names names = {
+        .cluster = of_cluster, .model = of_model, .runtime = runtime, .sets = of_sets};
     struct fr_job own;
     struct fr_outcome out;
     while (of_sets[names.n_sets]) names.n_sets++;
@@ -36,6 +38,14 @@ static fr_status ask_load(double *answer) {
     fr_job_free(&own);
     return short_of ? FR_ERR_NOMEM : status;
 }
+
+/* Every allocation, beside a runtime that states one fact; and some of those that read the newest and all that it comes from. */
+static fr_status ask_load(double *answer) {
+    return load("{\"name\": \"mine\", \"defaults\": \"2019\", \"facts\": [{\"key\": \"fixed\", "
+                "\"value\": \"1 ms\"}]}",
+                answer);
+}
+static fr_status ask_newest(double *answer) { return load(NULL, answer); }
 
 static fr_status ask_cost(double *answer) {
     struct fr_outcome out;
@@ -204,6 +214,14 @@ static const struct question {
      "alexnet",
      {"method=grid", "dp=4", "layer_tp=[1,1,1,1,1,2,2,2]", "global_batch=64"},
      {0}},
+    {"reading a runtime",
+     ask_newest,
+     150,
+     false,
+     "dgx-h100",
+     "llama-3-8b",
+     {"tp=2", "dp=2", "runtime.host_launch=1 us"},
+     {0}},
     {"an order",
      ask_cost,
      0,
@@ -353,6 +371,7 @@ static void try_all(const struct question *q) {
 static void every_question(void **state) {
     (void)state;
     fr_alloc_on_failure(NULL); /* jansson asks where others do */
+    fr_json_memory_watch();
     for (size_t k = 0; k < sizeof questions / sizeof *questions; k++) {
         const struct question *q = &questions[k];
         int n = 0;

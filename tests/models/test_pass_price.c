@@ -134,7 +134,9 @@ static void flash_attention_is_faster(void **state) {
 /* An attention of F seconds at the whole peak takes F / r (1 + 2.5 / b) on top of the rest: halving
  * the backward ratio b adds 2.5 F / r, halving the rate r then 3.5 F / r more than b = 1 took. */
 static void generations_of_fused_attention(void **state) {
-#define LONG COMMON, "model.sequence=16384", "cluster.device.host_launch=0 s"
+#define LONG                                                                                   \
+    COMMON, "model.sequence=16384", "cluster.device.generation=none",                          \
+        "cluster.device.host_launch=0 s" /* what no runtime knows */
     const char *now[] = {LONG, "attention=flash", "cluster.device.attention={\"flash\":0.4}",
                          NULL};
     const char *second[] = {LONG, "attention=flash-2",

@@ -97,6 +97,7 @@ static fr_status make_job(const struct fr_run_row *row, const struct fr_run_plac
     FR_TRY(check_ranks(row, place->where, run, err));
     job->workload = run->workload;
     job->plan = run->plan;
+    FR_TRY(fr_job_runtime(job, err));
     fr_status status = fr_job_finish(job, err);
     run->workload = job->workload;
     run->plan = job->plan;
@@ -113,6 +114,8 @@ static fr_status make_complete(const struct fr_run_row *row, const struct fr_run
     if (place->cluster) job->cluster = *place->cluster; /* borrowed */
     fr_status status = make_job(row, place, job, run, skip, err);
     for (int d = 0; d < FR_JOB_DOCUMENTS; d++) fr_json_free(job->documents[d]);
+    if (job->runtime) fr_runtime_free(job->runtime);
+    free(job->runtime);
     free(job->usual);
     free(job);
     return status;

@@ -102,7 +102,8 @@ static void a_share_of_its_own(void **state) {
         struct fr_job job;
         struct fr_outcome out;
         snprintf(attention, sizeof attention, "cluster.device.attention=%s", rates[i]);
-        const char *const sets[] = {PURE, attention, "cluster.device.host_launch=0 s", NULL};
+        const char *const sets[] = {PURE, attention, "cluster.device.generation=none",
+                                    "cluster.device.host_launch=0 s", NULL};
         fr_test_job("dgx-h100", "gpt-2", sets, &job);
         fr_cost(&job, &job.plan, &out);
         time_s[i] = out.time_s;

@@ -1,0 +1,138 @@
+/* When is a fact of a runtime taken? */
+#include "models/job/condition.h"
+
+#include "models/plan/key.h"
+
+enum { PACKED_DOCUMENT = 250, PACKED_SEQUENCE = 4096 };
+
+/* Devices that multiply 4-bit values, each block with a scale: Blackwell. */
+static bool scales_blocks(const struct fr_job *job) {
+    return job->cluster.device.gemm[FR_FP4].form != NULL;
+}
+
+static bool mixture(const struct fr_job *job, const struct fr_plan *plan) {
+    (void)plan;
+    return job->workload.transformer.experts > 0;
+}
+
+static bool always(const struct fr_job *job, const struct fr_plan *plan) {
+    (void)job, (void)plan;
+    return true;
+}
+
+static bool divides_sequence(const struct fr_job *job, const struct fr_plan *plan) {
+    return job->workload.transformer.sequence % (plan->tp * plan->cp) == 0;
+}
+
+static bool divides_optimizer(const struct fr_job *job, const struct fr_plan *plan) {
+    return mixture(job, plan) && fr_plan_reduces(plan) && !fr_plan_compresses(plan) &&
+           !plan->offload;
+}
+
+static bool overlaps(const struct fr_job *job, const struct fr_plan *plan) {
+    (void)job;
+    return plan->zero != 3 && !plan->blocking && !fr_plan_compresses(plan);
+}
+
+static bool has_whole_experts(const struct fr_job *job, const struct fr_plan *plan) {
+    (void)job;
+    return plan->ep > 1 && plan->tp > 1 && plan->sequence_parallel && plan->zero_ranks == 0;
+}
+
+static bool records_iterations(const struct fr_job *job, const struct fr_plan *plan) {
+    return mixture(job, plan) && scales_blocks(job) && !plan->blocking;
+}
+
+static bool records_layers(const struct fr_job *job, const struct fr_plan *plan) {
+    const struct fr_device *device = &job->cluster.device;
+    return mixture(job, plan) && !scales_blocks(job) && device->gemm[FR_FP8].form &&
+           device->fp8_transpose && !plan->blocking;
+}
+
+/* Of a rank in a step; a replica's samples are pipelined one by one unless someone says otherwise. */
+static bool has_micro_batches(const struct fr_job *job, const struct fr_plan *plan) {
+    int64_t all = fr_job_batch(job, plan) / plan->dp,
+            micro = plan->micro_batch ? plan->micro_batch : job->workload.micro_batch;
+    return micro >= 0 && all > (micro ? micro : 1);
+}
+
+static bool overlaps_experts(const struct fr_job *job, const struct fr_plan *plan) {
+    return scales_blocks(job) && has_micro_batches(job, plan) && !plan->blocking;
+}
+
+static bool has_modules(const struct fr_job *job, const struct fr_plan *plan) {
+    (void)plan;
+    return job->lighter != NULL;
+}
+
+static bool narrow_gradients(const struct fr_job *job, const struct fr_plan *plan) {
+    (void)plan;
+    return fr_dtype_size_B(job->workload.dtype) <= 2;
+}
+
+static bool eight_bits(const struct fr_job *job, const struct fr_plan *plan) {
+    (void)plan;
+    return job->workload.dtype == FR_FP8 && scales_blocks(job);
+}
+
+/* Fine-tuning's samples are short, and packed, into sequences of up to 4096 tokens in recipes; longer ones are tuned on
+ * long documents (MLPerf's GovReport at 8192).  A window or cross-attention is not priced beside that. */
+static bool packs(const struct fr_job *job, const struct fr_plan *plan) {
+    const struct fr_transformer *t = &job->workload.transformer;
+    (void)plan;
+    return t->lora_rank > 0 && t->window == 0 && t->cross_layers == 0 && !t->pattern[0] &&
+           !job->workload.of_2019 && t->sequence > PACKED_DOCUMENT &&
+           t->sequence <= PACKED_SEQUENCE;
+}
+
+static bool eight_bit_experts(const struct fr_job *job, const struct fr_plan *plan) {
+    return job->workload.dtype == FR_FP8 && mixture(job, plan);
+}
+
+/* ---- rows ---------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *words;
+    bool (*holds)(const struct fr_job *, const struct fr_plan *);
+} rows[] = {
+    {"always", "always", always},
+    {"tp divides the sequence", "tp above 1 that divides the sequence", divides_sequence},
+    {"whole experts", "ep and tp above 1, with sequence_parallel", has_whole_experts},
+    {"experts reduced", "mixtures of experts whose gradients are reduced and not compressed",
+     divides_optimizer},
+    {"gradients reduced",
+     "replicas reduce gradients, but with zero 3, compression or blocking launches", overlaps},
+    {"experts", "mixtures of experts", mixture},
+    {"experts, scaled blocks", "mixtures on devices that scale blocks", records_iterations},
+    {"experts in fp8", "mixtures on earlier devices with fp8", records_layers},
+    {"micro-batches, scaled blocks",
+     "ep and micro-batches above 1 on devices that scale blocks", overlaps_experts},
+    {"further tokens", "models that predict further tokens, in a pipeline", has_modules},
+    {"16 bits", "products of 16 bits or fewer", narrow_gradients},
+    {"fp8, scaled blocks", "fp8 on devices that scale blocks", eight_bits},
+    {"fp8 experts", "mixtures of experts in fp8", eight_bit_experts},
+    {"packed samples", "adapters (lora_rank), sequences of 251 to 4096 tokens", packs},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+const char *const fr_condition_names[] = {"always",
+                                          "tp divides the sequence",
+                                          "whole experts",
+                                          "experts reduced",
+                                          "gradients reduced",
+                                          "experts",
+                                          "experts, scaled blocks",
+                                          "experts in fp8",
+                                          "micro-batches, scaled blocks",
+                                          "further tokens",
+                                          "16 bits",
+                                          "fp8, scaled blocks",
+                                          "fp8 experts",
+                                          "packed samples",
+                                          NULL};
+
+const char *fr_condition_words(int condition) { return rows[condition].words; }
+
+bool fr_condition_holds(int condition, const struct fr_job *job, const struct fr_plan *plan) {
+    return rows[condition].holds(job, plan);
+}

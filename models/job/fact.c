@@ -1,0 +1,61 @@
+#include "models/job/fact.h"
+
+#include <string.h>
+
+#include "base/status.h"
+#include "models/plan/key.h"
+
+static void take_gradients(struct fr_workload *w, double number) {
+    (void)number;
+    w->gradient_dtype = FR_BF16;
+}
+
+static void take_scaling(struct fr_workload *w, double number) {
+    (void)number;
+    w->fp8_blocks = true;
+}
+
+static void take_weights(struct fr_workload *w, double number) {
+    (void)number;
+    w->weight_dtype = FR_FP8;
+}
+
+static void take_document(struct fr_workload *w, double number) {
+    w->transformer.document = (int64_t)number;
+}
+
+#define PLAN(name)                                                                             \
+    .key = #name, .kind = FR_FACT_PLAN, .plan_key = FR_PLAN_KEY_##name,                        \
+    .value = FR_VALUE_COUNT, .dtype = FR_DTYPE_COUNT
+#define MODEL(name, function, only, low, high)                                                 \
+    .key = name, .kind = FR_FACT_MODEL, .plan_key = -1, .model = function, .word = only,       \
+    .least = low, .most = high, .value = FR_VALUE_COUNT, .dtype = FR_DTYPE_COUNT
+#define DEVICE(name, field, width)                                                             \
+    .key = name, .kind = FR_FACT_DEVICE, .plan_key = -1,                                       \
+    .offset = offsetof(struct fr_device, field), .value = width
+#define NUMBER(name, low, high, field, width)                                                  \
+    DEVICE(name, field, width), .least = low, .most = high, .dtype = FR_DTYPE_COUNT
+#define SHARE(name, field, width) NUMBER(name, 1e-6, 1, field, width)
+#define TIME(name, high, field, width)                                                         \
+    NUMBER(name, 0, high, field, width), .is_quantity = true, .quantity = FR_QUANTITY_TIME
+#define PRODUCT(name, of)                                                                      \
+    DEVICE(name, gemm[of].tiles.efficiency, FR_VALUE_EFFICIENCY), .least = 1e-6, .most = 1,    \
+                                                                  .dtype = of
+
+const struct fr_fact_row fr_facts[] = {
+#define FR_FACT(code, row, text) {row, .help = text},
+#include "models/job/fact_list.h"
+#undef FR_FACT
+};
+
+int fr_fact_find(const char *key, const char **near) {
+    static const char prefix[] = "runtime.";
+    const char *known[FR_FACTS + 1] = {NULL};
+    if (strncmp(key, prefix, sizeof prefix - 1) == 0) key += sizeof prefix - 1;
+    for (int i = 0; i < FR_FACTS; i++) {
+        if (strcmp(fr_facts[i].key, key) == 0) return i;
+        known[i] = fr_facts[i].key;
+    }
+    if (near) *near = fr_suggest(key, known);
+    return -1;
+}

@@ -1,0 +1,46 @@
+/** @file
+ *  What a runtime may state: one row a fact (fact_list.h).
+ *
+ *  A fact is about software: what it does where a plan leaves a key open, what it writes into the model, or what a
+ *  device reaches with it.  Rows of plan and model stand in the order in which they are taken: what a later one asks
+ *  may depend on an earlier.  To add a fact: a row in fact_list.h. */
+#ifndef FR_MODELS_JOB_FACT_H
+#define FR_MODELS_JOB_FACT_H
+
+#include "models/job/cluster.h"
+#include "models/workload/workload.h"
+
+typedef enum {
+    FR_FACT_PLAN,  /**< a key of the plan that it leaves open */
+    FR_FACT_MODEL, /**< a key of the model, likewise */
+    FR_FACT_DEVICE /**< a value of a cluster's "device", for a generation of devices */
+} fr_fact_kind;
+
+struct fr_fact_row {
+    const char *
+        key; /**< in files and behind "runtime." of --set; of a device the path below "device" */
+    fr_fact_kind kind;
+    int plan_key;                                       /**< row of models/plan/key.h */
+    void (*model)(struct fr_workload *, double number); /**< writes it into the model */
+    const char *word; /**< of the model: the one value it may have; NULL: a number */
+    bool is_quantity;
+    fr_quantity quantity; /**< what its unit is of; of a device or a number of the model */
+    double least, most;   /**< in SI */
+    size_t offset;        /**< of the double in struct fr_device */
+    fr_value value;       /**< whose width it states; FR_VALUE_COUNT: none */
+    fr_dtype dtype;       /**< of the product that it is a value of; FR_DTYPE_COUNT: of none */
+    const char *help;
+};
+
+enum {
+#define FR_FACT(code, ...) FR_FACT_##code,
+#include "models/job/fact_list.h"
+#undef FR_FACT
+    FR_FACTS
+};
+extern const struct fr_fact_row fr_facts[];
+
+/** Row of @p key ("runtime." before it or not), or -1; @p near is then the likeliest, or NULL. */
+int fr_fact_find(const char *key, const char **near);
+
+#endif

@@ -1,0 +1,61 @@
+/* Read more than once, so without guard.  Rows alone, one for every fact of a runtime.
+ *
+ *  FR_FACT(code, PLAN(key of the plan), "help")
+ *  FR_FACT(code, MODEL("key", function, "its one value" or NULL, least, most), "help")
+ *  FR_FACT(code, SHARE/NUMBER/TIME("path below device", FIELD, whose width), "help") */
+
+FR_FACT(gradient_dtype, MODEL("model.gradient_dtype", take_gradients, "bf16", 0, 0),
+        "what gradients are added up and reduced in")
+FR_FACT(fp8_scaling, MODEL("model.fp8_scaling", take_scaling, "block", 0, 0),
+        "how products of 8 bits scale: a scale a block")
+FR_FACT(weight_dtype, MODEL("model.weight_dtype", take_weights, "fp8", 0, 0),
+        "what weights are gathered and kept in for products")
+FR_FACT(document, MODEL("model.document", take_document, NULL, 1, 1e9),
+        "tokens of a document in packed samples")
+
+FR_FACT(attention, PLAN(attention), "kernel of attention")
+FR_FACT(sequence_parallel, PLAN(sequence_parallel), "norms and dropout divided over tp")
+FR_FACT(rank_order, PLAN(rank_order), "how ranks are numbered")
+FR_FACT(etp, PLAN(etp), "ranks that divide one expert")
+FR_FACT(zero, PLAN(zero), "what replicas divide of the optimiser, gradients and weights")
+FR_FACT(overlap, PLAN(overlap), "what runs beside the backward pass")
+FR_FACT(dispatch_ranks, PLAN(dispatch_ranks),
+        "ranks of an expert group to which a token is sent once; domain: those that share fast "
+        "links")
+FR_FACT(graphs, PLAN(graphs), "what is recorded in graphs")
+FR_FACT(overlap_experts, PLAN(overlap_experts),
+        "exchanges of experts beside another micro-batch")
+FR_FACT(stage_layers, PLAN(stage_layers),
+        "layers of each stage; lighter: the last stages have what is left")
+
+FR_FACT(attention_plain, SHARE("attention.plain", attention.plain, FR_VALUE_PLAIN),
+        "share of the peak of batched products over the scores")
+FR_FACT(attention_flash, SHARE("attention.flash", attention.flash, FR_VALUE_FLASH),
+        "share of the peak of the release's fused kernel, forward")
+FR_FACT(attention_flash_2, SHARE("attention.flash_2", attention.flash_2, FR_VALUE_FLASH_2),
+        "of FlashAttention-2's")
+FR_FACT(attention_flash_1, SHARE("attention.flash_1", attention.flash_1, FR_VALUE_FLASH_1),
+        "of FlashAttention's of 2022")
+FR_FACT(attention_backward,
+        NUMBER("attention.backward", 1e-6, 10, attention.backward, FR_VALUE_FLASH_BACKWARD),
+        "rate of a fused kernel's backward pass over its forward's")
+FR_FACT(attention_scan, SHARE("attention.scan", attention.scan, FR_VALUE_COUNT),
+        "share of the peak of products of a state-space scan")
+FR_FACT(attention_half_keys,
+        NUMBER("attention.half_keys", 0, 1e6, attention.half_keys, FR_VALUE_COUNT),
+        "keys of a query at which a fused kernel reaches half of its share")
+FR_FACT(host_launch, TIME("host_launch", 3600, host_launch_s, FR_VALUE_HOST_LAUNCH),
+        "time of the host to launch a kernel")
+FR_FACT(host_skew, NUMBER("host_skew", 0, 100, host_skew, FR_VALUE_HOST_SKEW),
+        "share by which the slowest of tp hosts lags, for each doubling of tp")
+FR_FACT(host_pass, TIME("host_pass", 3600, host_pass_s, FR_VALUE_HOST_PASS),
+        "time of the host around a pass of a pipeline stage")
+FR_FACT(host_experts, TIME("host_experts", 3600, host_experts_s, FR_VALUE_HOST_EXPERTS),
+        "time of the host to send a layer's tokens to their experts")
+FR_FACT(host_overlap, NUMBER("host_overlap", 0, 100, host_overlap, FR_VALUE_COUNT),
+        "share by which the host takes longer for layers that are cut to hide exchanges")
+FR_FACT(fixed, TIME("fixed", 86400, fixed_s, FR_VALUE_FIXED),
+        "time of an iteration besides its work")
+FR_FACT(fp8_efficiency, PRODUCT("gemm.fp8.efficiency", FR_FP8),
+        "share of the peak that large products of 8 bits reach")
+FR_FACT(fp4_efficiency, PRODUCT("gemm.fp4.efficiency", FR_FP4), "likewise of 4 bits")

@@ -1,0 +1,393 @@
+#include "models/job/runtime.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "models/job/assume.h"
+#include "models/job/condition.h"
+#include "models/job/preset.h"
+
+static const char kind[] = "runtime", whole[] = "any";
+static const char *const defaults[] = {"2019", "modern", NULL};
+
+/* ---- facts --------------------------------------------------------------------------------------- */
+
+/* A date, or the beginning of one: 2026, 2026-06, 2026-06-30. */
+static bool is_date(const char *text) {
+    static const char form[] = "0000-00-00";
+    size_t length = strlen(text);
+    if (length != 4 && length != 7 && length != 10) return false;
+    for (size_t i = 0; i < length; i++)
+        if (form[i] == '0' ? text[i] < '0' || text[i] > '9' : text[i] != '-') return false;
+    return true;
+}
+
+static fr_status read_date(const struct fr_json *object, bool required, char date[16],
+                           struct fr_error *err) {
+    struct fr_json node = fr_json_member(object, "date");
+    FR_TRY(fr_json_get_string(object, "date", required, date, 16, err));
+    if (*date && !is_date(date))
+        return fr_json_fail(&node, err,
+                            "is \"%s\"; expected a date as 2026, 2026-06 or "
+                            "2026-06-30",
+                            date);
+    return FR_OK;
+}
+
+/* The value of a key of the plan, which its own reader checks; words that stand for a rule of ours are no values of it. */
+static fr_status read_plan_value(const struct fr_fact_row *row, const struct fr_json *node,
+                                 struct fr_fact *fact, struct fr_error *err) {
+    struct fr_text text = {0};
+    struct fr_json_writer w = {.text = &text};
+    fr_json_put_copy(&w, node);
+    fr_status status = text.failed ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")
+                       : text.length >= sizeof fact->text
+                           ? fr_json_fail(node, err, "is too long")
+                           : FR_OK;
+    if (status == FR_OK) memcpy(fact->text, fr_text_get(&text), text.length + 1);
+    fr_text_free(&text);
+    FR_TRY(status);
+    struct fr_plan read;
+    struct fr_error why = {0};
+    status = fr_assume_read(row->plan_key, fact->text, &read, &why);
+    return status == FR_ERR_INPUT ? fr_json_fail(node, err, "%.400s", why.detail) : status;
+}
+
+static fr_status read_value(const struct fr_fact_row *row, const struct fr_json *node,
+                            struct fr_fact *fact, struct fr_error *err) {
+    if (fr_json_is_null(node)) {
+        fact->none = true;
+        return FR_OK;
+    }
+    if (row->kind == FR_FACT_PLAN) return read_plan_value(row, node, fact, err);
+    if (row->word) {
+        const char *text = NULL;
+        FR_TRY(fr_json_text(node, &text, err));
+        if (strcmp(text, row->word) != 0)
+            return fr_json_fail(node, err, "is \"%.40s\"; expected \"%s\", or null", text,
+                                row->word);
+        snprintf(fact->text, sizeof fact->text, "%s", text);
+        return FR_OK;
+    }
+    return row->is_quantity ? fr_json_quantity(node, row->quantity, row->least, row->most,
+                                               &fact->number, err)
+                            : fr_json_number(node, row->least, row->most, &fact->number, err);
+}
+
+const char *fr_fact_text(const struct fr_fact *fact, char *out, size_t capacity) {
+    char number[32];
+    const char *text =
+        *fact->text ? fact->text : fr_number_write(fact->number, number, sizeof number);
+    size_t length = strlen(text), quoted = *text == '"' && length > 1;
+    snprintf(out, capacity, "%.*s", (int)(length - 2 * quoted), text + quoted);
+    return out;
+}
+
+static fr_status unknown(const struct fr_json *node, const char *key, const char *near,
+                         struct fr_error *err) {
+    return fr_json_fail(node, err, "\"%.60s\" is no fact of a runtime%s%s%s", key,
+                        near ? "; did you mean \"" : "; forerun list facts has them",
+                        near ? near : "", near ? "\"?" : "");
+}
+
+static fr_status read_condition(const struct fr_json *object, const struct fr_fact_row *row,
+                                struct fr_fact *fact, struct fr_error *err) {
+    struct fr_json node = fr_json_member(object, "when");
+    if (!fr_json_present(&node)) return FR_OK;
+    if (row->kind == FR_FACT_DEVICE)
+        return fr_json_fail(&node, err,
+                            "is said of a device's value, which holds for every plan");
+    return fr_json_get_choice(object, "when", false, fr_condition_names, &fact->when, err);
+}
+
+static fr_status read_fact(const struct fr_json *object, struct fr_fact *fact,
+                           struct fr_error *err) {
+    static const char *const keys[] = {"key",    "value", "of",   "when", "width",
+                                       "source", "date",  "note", NULL};
+    struct fr_json node = fr_json_member(object, "key"),
+                   value = fr_json_member(object, "value"), of = fr_json_member(object, "of"),
+                   width = fr_json_member(object, "width");
+    const char *key = NULL, *near = NULL;
+    FR_TRY(fr_json_object(object, keys, err));
+    if (!fr_json_present(&node)) return fr_json_fail(object, err, "has no \"key\"");
+    if (!fr_json_present(&value)) return fr_json_fail(object, err, "has no \"value\"");
+    FR_TRY(fr_json_text(&node, &key, err));
+    fact->row = fr_fact_find(key, &near);
+    if (fact->row < 0) return unknown(&node, key, near, err);
+    const struct fr_fact_row *row = &fr_facts[fact->row];
+    FR_TRY(read_value(row, &value, fact, err));
+    FR_TRY(fr_json_get_string(object, "of", false, fact->of, sizeof fact->of, err));
+    if (*fact->of && row->kind != FR_FACT_DEVICE)
+        return fr_json_fail(&of, err,
+                            "is said of what no device decides; give a condition, \"when\"");
+    if (fr_json_present(&width) && row->value == FR_VALUE_COUNT)
+        return fr_json_fail(&width, err, "is said of a value whose width nothing takes");
+    FR_TRY(fr_json_get_number(object, "width", false, 0.001, 2, &fact->width, err));
+    FR_TRY(read_condition(object, row, fact, err));
+    FR_TRY(read_date(object, false, fact->date, err));
+    fact->source = fr_json_text_at(object, "source");
+    return FR_OK;
+}
+
+static fr_status grow(struct fr_runtime *r, int more, struct fr_error *err) {
+    if (r->n_facts + more > FR_RUNTIME_FACTS)
+        return fr_fail(err, FR_ERR_INPUT, r->name, "has more than %d facts", FR_RUNTIME_FACTS);
+    struct fr_fact *grown = fr_realloc(r->fact, (size_t)(r->n_facts + more), sizeof *grown);
+    if (!grown) return fr_fail(err, FR_ERR_NOMEM, r->name, "out of memory");
+    r->fact = grown;
+    return FR_OK;
+}
+
+/* ---- files ---------------------------------------------------------------------------------------- */
+
+static const char *const file_keys[] = {"name", "date",       "source", "defaults", "suits",
+                                        "from", "costs_from", "facts",  NULL};
+
+static fr_status add_file(struct fr_runtime *r, const char *name, bool costs_only, int depth,
+                          struct fr_error *err);
+
+/* A name, or a list of them. */
+static fr_status add_bases(struct fr_runtime *r, const struct fr_json *node, bool costs_only,
+                           int depth, struct fr_error *err) {
+    const char *name = NULL;
+    if (!fr_json_present(node)) return FR_OK;
+    if (!fr_json_is_array(node)) {
+        FR_TRY(fr_json_text(node, &name, err));
+        return add_file(r, name, costs_only, depth + 1, err);
+    }
+    FR_TRY(fr_json_array(node, 0, FR_RUNTIME_FILES, err));
+    for (int64_t i = 0; i < fr_json_array_length(node); i++) {
+        struct fr_json one = fr_json_element(node, i);
+        FR_TRY(fr_json_text(&one, &name, err));
+        FR_TRY(add_file(r, name, costs_only, depth + 1, err));
+    }
+    return FR_OK;
+}
+
+static fr_status add_facts(struct fr_runtime *r, const struct fr_json *list, int file,
+                           struct fr_error *err) {
+    if (!fr_json_present(list)) return FR_OK;
+    FR_TRY(fr_json_array(list, 0, FR_RUNTIME_FACTS, err));
+    int n = (int)fr_json_array_length(list);
+    if (n == 0) return FR_OK;
+    FR_TRY(grow(r, n, err));
+    for (int i = 0; i < n; i++) {
+        struct fr_json one = fr_json_element(list, i);
+        struct fr_fact *fact = &r->fact[r->n_facts];
+        *fact = (struct fr_fact){.file = file};
+        FR_TRY(read_fact(&one, fact, err));
+        if (!r->costs_only[file] || fr_facts[fact->row].kind == FR_FACT_DEVICE) r->n_facts++;
+    }
+    return FR_OK;
+}
+
+/* What stands at the head of a runtime file. */
+static fr_status read_head(const struct fr_json *root, char *name, char *date, bool *modern,
+                           struct fr_error *err) {
+    int which = 1;
+    FR_TRY(fr_json_object(root, file_keys, err));
+    FR_TRY(fr_json_get_string(root, "name", false, name, FR_RUNTIME_NAME, err));
+    FR_TRY(read_date(root, false, date, err));
+    FR_TRY(fr_json_get_choice(root, "defaults", false, defaults, &which, err));
+    *modern = which == 1;
+    return FR_OK;
+}
+
+static fr_status add_file(struct fr_runtime *r, const char *name, bool costs_only, int depth,
+                          struct fr_error *err) {
+    enum { DEEPEST = 40 };
+    struct fr_json_document *document = NULL;
+    char own[FR_RUNTIME_NAME] = "", date[16] = "";
+    bool modern = true;
+    int file = r->n_files;
+    for (int i = 0; i < file; i++)
+        if (strcmp(r->named[i], name) == 0 && r->costs_only[i] <= costs_only) return FR_OK;
+    if (depth > DEEPEST)
+        return fr_fail(err, FR_ERR_INPUT, name,
+                       "comes from itself, or from more than %d others in turn", DEEPEST);
+    if (file == FR_RUNTIME_FILES)
+        return fr_fail(err, FR_ERR_INPUT, r->name, "comes from more than %d files",
+                       FR_RUNTIME_FILES);
+    FR_TRY(fr_preset_or_file_read(kind, name, &document, err));
+    r->file[r->n_files++] = document;
+    r->costs_only[file] = costs_only;
+    snprintf(r->named[file], sizeof r->named[file], "%s", name);
+    struct fr_json root = fr_json_root(document), facts = fr_json_member(&root, "facts"),
+                   from = fr_json_member(&root, "from"),
+                   costs_from = fr_json_member(&root, "costs_from");
+    FR_TRY(read_head(&root, file == 0 ? r->name : own, file == 0 ? r->date : date,
+                     file == 0 ? &r->modern : &modern, err));
+    if (file == 0)
+        FR_TRY(fr_json_get_string(&root, "source", false, r->source, sizeof r->source, err));
+    if (file == 0 && !*r->name)
+        snprintf(r->name, sizeof r->name, "%s", fr_preset_or_file_shown(kind, name));
+    FR_TRY(add_facts(r, &facts, file, err));
+    FR_TRY(add_bases(r, &from, costs_only, depth, err));
+    return add_bases(r, &costs_from, true, depth, err);
+}
+
+fr_status fr_runtime_read(const char *name, struct fr_runtime *runtime, struct fr_error *err) {
+    *runtime = (struct fr_runtime){.modern = true};
+    return add_file(runtime, name, false, 0, err);
+}
+
+void fr_runtime_free(struct fr_runtime *runtime) {
+    for (int i = 0; i < runtime->n_files; i++) fr_json_free(runtime->file[i]);
+    free(runtime->fact);
+    *runtime = (struct fr_runtime){0};
+}
+
+fr_status fr_runtime_set(struct fr_runtime *runtime, const char *key, const char *text,
+                         struct fr_error *err) {
+    const char *near = NULL;
+    struct fr_fact fact = {.file = -1, .row = fr_fact_find(key, &near), .source = ""};
+    struct fr_json_document *document = NULL;
+    if (fact.row < 0) {
+        return fr_fail(err, FR_ERR_USAGE, "--set", "\"%.60s\" is no fact of a runtime%s%s%s",
+                       key,
+                       near ? "; did you mean \"runtime." : "; forerun list facts has them",
+                       near ? near : "", near ? "\"?" : "");
+    }
+    FR_TRY(fr_json_parse("{}", 2, "--set", &document, err));
+    fr_status status = fr_json_set(document, "value", text, "--set", err);
+    struct fr_json root = fr_json_root(document), value = fr_json_member(&root, "value");
+    if (status == FR_OK) status = read_value(&fr_facts[fact.row], &value, &fact, err);
+    fr_json_free(document);
+    if (status == FR_ERR_INPUT && err)
+        return fr_fail(err, FR_ERR_USAGE, "--set", "%.100s: %.400s", key, err->detail);
+    FR_TRY(status);
+    FR_TRY(grow(runtime, 1, err));
+    memmove(runtime->fact + 1, runtime->fact, (size_t)runtime->n_facts * sizeof fact);
+    runtime->fact[0] = fact; /* the last one said goes first */
+    runtime->n_facts++;
+    return FR_OK;
+}
+
+/* ---- which ------------------------------------------------------------------------------------------ */
+
+/* 0: it does not suit; 1: it suits any device; 2: this generation. */
+static fr_status suits(const struct fr_json *root, const char *generation, int *how,
+                       struct fr_error *err) {
+    struct fr_json list = fr_json_member(root, "suits");
+    *how = 0;
+    if (!fr_json_present(&list)) return FR_OK;
+    FR_TRY(fr_json_array(&list, 0, 64, err));
+    for (int64_t i = 0; i < fr_json_array_length(&list); i++) {
+        struct fr_json one = fr_json_element(&list, i);
+        const char *word = NULL;
+        FR_TRY(fr_json_text(&one, &word, err));
+        if (*generation && strcmp(word, generation) == 0) *how = 2;
+        if (*how == 0 && strcmp(word, whole) == 0) *how = 1;
+    }
+    return FR_OK;
+}
+
+fr_status fr_runtime_newest(bool modern, const char *generation, char *name,
+                            struct fr_error *err) {
+    char newest[16] = "";
+    int best = 0;
+    *name = '\0';
+    for (const struct fr_preset *p = fr_presets; p->name; p++) {
+        struct fr_json_document *document = NULL;
+        char own[FR_RUNTIME_NAME] = "", date[16] = "";
+        bool today = true;
+        int how = 0;
+        if (strcmp(p->kind, kind) != 0) continue;
+        FR_TRY(fr_preset_or_file_read(kind, p->name, &document, err));
+        struct fr_json root = fr_json_root(document);
+        fr_status status = read_head(&root, own, date, &today, err);
+        if (status == FR_OK) status = suits(&root, generation, &how, err);
+        fr_json_free(document);
+        FR_TRY(status);
+        if (today != modern || how < best || how == 0) continue;
+        if (how == best && strcmp(date, newest) < 0) continue;
+        best = how;
+        snprintf(newest, sizeof newest, "%s", date);
+        snprintf(name, FR_RUNTIME_NAME, "%s", p->name);
+    }
+    return FR_OK;
+}
+
+/* ---- devices ------------------------------------------------------------------------------------------ */
+
+/* How closely a fact is of @p device: 0 not at all, 1 of every device, 2 of its generation, 3 of itself. */
+static int closeness(const struct fr_fact *fact, const struct fr_device *device) {
+    if (!*fact->of) return 1;
+    if (strcmp(fact->of, device->name) == 0) return 3;
+    return *device->generation && strcmp(fact->of, device->generation) == 0 ? 2 : 0;
+}
+
+const struct fr_fact *fr_runtime_of_device(const struct fr_runtime *runtime, int row,
+                                           const struct fr_device *device) {
+    const struct fr_fact *best = NULL;
+    for (int i = 0; i < runtime->n_facts; i++) {
+        const struct fr_fact *fact = &runtime->fact[i];
+        int close = fact->row == row ? closeness(fact, device) : 0;
+        if (best && best->file != fact->file) break;
+        if (close > (best ? closeness(best, device) : 0)) best = fact;
+    }
+    return best && !best->none ? best : NULL;
+}
+
+/* Does the file say @p key, a path below "device"? */
+static bool says(const struct fr_json *device, const char *key) {
+    char part[32];
+    const char *dot = strchr(key, '.');
+    snprintf(part, sizeof part, "%.*s", (int)(dot ? dot - key : (long)strlen(key)), key);
+    struct fr_json member = fr_json_member(device, part);
+    if (!fr_json_present(&member)) return false;
+    return !dot || says(&member, dot + 1);
+}
+
+/* The width that a file states of the value, whatever --set makes of it. */
+static double width_of(const struct fr_runtime *runtime, const struct fr_fact *fact,
+                       const struct fr_device *device) {
+    struct fr_runtime files = *runtime;
+    while (files.n_facts > 0 && files.fact->file < 0) files.fact++, files.n_facts--;
+    const struct fr_fact *below =
+        fact->file < 0 ? fr_runtime_of_device(&files, fact->row, device) : fact;
+    return below ? below->width : 0;
+}
+
+static void take_width(struct fr_widths *widths, const struct fr_fact_row *row, double width) {
+    double *sigma = row->value == FR_VALUE_COUNT ? NULL : widths->sigma[row->value];
+    if (!widths->present || !sigma || !(width > 0)) return;
+    for (int d = 0; d < FR_DTYPE_COUNT; d++)
+        if ((row->dtype == FR_DTYPE_COUNT || d == (int)row->dtype) && !(sigma[d] > 0))
+            sigma[d] = width;
+}
+
+/* A product that the file describes by tiles: others have measured rates. */
+static bool describes(const struct fr_device *device, const struct fr_fact_row *row) {
+    return row->dtype == FR_DTYPE_COUNT || device->gemm[row->dtype].form == &fr_gemm_tiled;
+}
+
+void fr_runtime_equip(const struct fr_runtime *runtime, const struct fr_json_document *document,
+                      struct fr_cluster *cluster) {
+    struct fr_json root = fr_json_root(document), object = fr_json_member(&root, "device");
+    struct fr_device *device = &cluster->device;
+    size_t used = 0;
+    snprintf(cluster->runtime, sizeof cluster->runtime, "%s", runtime->name);
+    if (!fr_json_present(&object)) return;
+    for (int i = 0; i < FR_FACTS; i++) {
+        const struct fr_fact_row *row = &fr_facts[i];
+        if (row->kind != FR_FACT_DEVICE || !describes(device, row)) continue;
+        const struct fr_fact *fact = fr_runtime_of_device(runtime, i, device);
+        bool stated = says(&object, row->key);
+        if (stated && !(fact && fact->file < 0))
+            fr_line_addf(cluster->software, sizeof cluster->software, &used, "%s%s",
+                         used ? ", " : "", row->key);
+        if (!fact) continue;
+        take_width(&cluster->widths, row, width_of(runtime, fact, device));
+        if (!stated || fact->file < 0)
+            memcpy((char *)device + row->offset, &fact->number, sizeof fact->number);
+    }
+}
+
+void fr_runtime_put(const struct fr_cluster *cluster, struct fr_json_writer *w) {
+    fr_json_add_string(w, "runtime", cluster->runtime);
+    if (*cluster->software) fr_json_add_string(w, "software_of_cluster", cluster->software);
+}

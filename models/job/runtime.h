@@ -1,0 +1,81 @@
+/** @file
+ *  The software that a plan runs on: a framework and its release, with a date.
+ *
+ *  A runtime file states facts (fact.h): what a plan starts from where nobody says, and what devices reach with this
+ *  software.  A cluster states what is silicon; where it states a software value too (a calibration, an older file), that
+ *  wins, and answers name it.
+ *
+ *      { "name": "megatron-bridge-26.06", "date": "2026-06", "from": "megatron-bridge-26.04", "suits": ["hopper"],
+ *        "facts": [ { "key": "graphs", "value": "layers", "when": "experts in fp8", "source": "...", "date": "2026-06" },
+ *                   { "key": "attention.flash", "of": "hopper", "value": 0.677, "width": 0.067, "source": "..." } ] }
+ *
+ *  What a file leaves unsaid it takes from the one that it comes `from`, and of devices alone from those of `costs_from`.
+ *  A file that states a key (of a device) hides what those say of it.  Inside a file the name of a device goes before its
+ *  generation, and that before a fact of every device; facts of plan and model are tried in their order, up to the first
+ *  whose condition holds (assume.h).
+ *
+ *  To add a runtime: a file presets/runtime/NAME.json. */
+#ifndef FR_MODELS_JOB_RUNTIME_H
+#define FR_MODELS_JOB_RUNTIME_H
+
+#include "base/json.h"
+#include "models/job/fact.h"
+
+enum { FR_RUNTIME_NAME = 64, FR_RUNTIME_FILES = 64, FR_RUNTIME_FACTS = 1024 };
+
+/** A fact as a file states it. */
+struct fr_fact {
+    int row;                  /**< of fr_facts */
+    int file;                 /**< whose it is; -1: of --set, before all files */
+    char of[FR_RUNTIME_NAME]; /**< generation or name of a device; "": of every */
+    int when;                 /**< its condition (assume.h); 0: always */
+    bool none;                /**< nothing is assumed: it hides what is behind it */
+    double number;            /**< SI; of plan and words not used */
+    char text[96];            /**< of plan: the value as JSON; of a word: itself */
+    double width;             /**< standard deviation of its logarithm; 0: not stated */
+    char date[16];            /**< "" where none is stated */
+    const char *source;       /**< owned by its document; "" where none is stated */
+};
+
+struct fr_runtime {
+    char name[FR_RUNTIME_NAME], date[16], source[2048];
+    bool modern; /**< what models start from with it: today, or 2019 */
+    int n_files, n_facts;
+    struct fr_json_document *file[FR_RUNTIME_FILES]; /**< itself, then what it comes from */
+    bool costs_only[FR_RUNTIME_FILES];               /**< it gives facts of devices alone */
+    char named[FR_RUNTIME_FILES][FR_RUNTIME_NAME];   /**< as its taker names it */
+    struct fr_fact *fact;                            /**< [n_facts] nearest file first; owned */
+};
+
+/** Read @p name, a preset, a file or a name in the user's folders, and all that it comes from.
+ *  Free with fr_runtime_free, also on error.
+ *  @return FR_OK; FR_ERR_INPUT with the place; FR_ERR_NOMEM. */
+fr_status fr_runtime_read(const char *name, struct fr_runtime *runtime, struct fr_error *err);
+void fr_runtime_free(struct fr_runtime *runtime);
+
+/** The newest preset that suits a model of today or of 2019 and devices of @p generation ("": not stated).
+ *  @param[out] name  of FR_RUNTIME_NAME bytes */
+fr_status fr_runtime_newest(bool modern, const char *generation, char *name,
+                            struct fr_error *err);
+
+/** Put fact @p key ("runtime." before it or not) of @p text before all files: `--set runtime.KEY=VALUE`.
+ *  @return FR_OK; FR_ERR_USAGE where there is no such fact or value. */
+fr_status fr_runtime_set(struct fr_runtime *runtime, const char *key, const char *text,
+                         struct fr_error *err);
+
+/** Its value as --set takes it: SI, without quotes.  @return @p out. */
+const char *fr_fact_text(const struct fr_fact *fact, char *out, size_t capacity);
+
+/** The fact of a device value @p row, or NULL. */
+const struct fr_fact *fr_runtime_of_device(const struct fr_runtime *runtime, int row,
+                                           const struct fr_device *device);
+
+/** Give @p cluster, read of @p document, what its devices reach with @p runtime: every value that its file leaves unsaid,
+ *  and those of --set; cluster->runtime names it, and cluster->software what the file states itself. */
+void fr_runtime_equip(const struct fr_runtime *runtime, const struct fr_json_document *document,
+                      struct fr_cluster *cluster);
+
+/** A runtime as part of a JSON answer: its name under @p key, and what the cluster states itself. */
+void fr_runtime_put(const struct fr_cluster *cluster, struct fr_json_writer *w);
+
+#endif
