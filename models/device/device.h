@@ -95,6 +95,7 @@ struct fr_gemm_ratio {
 /** Of form tiled. */
 struct fr_gemm_tiles {
     double efficiency; /**< share of the peak that large aligned products reach */
+    double grouped;    /**< of equal ones made at once (of experts), their share over that */
     double tail;       /**< share of a wave that the last, incomplete one costs on average */
     double units;      /**< tiles worked on at once */
     double tile;       /**< rows and columns of one */
@@ -188,6 +189,9 @@ struct fr_attention_rates {
     double flash_2, flash_1; /**< of earlier generations; 0: flash's, and half of flash_2's */
     double backward; /**< rate of a fused kernel's backward pass over its forward's; 0: 1 */
     double scan; /**< of 16 bits, products of a state-space scan; 0: plain's, else flash's */
+    /** Rate of the fused kernel of today at 8 bits, both passes together, over its rate at 16, where products are of 8
+     *  bits or fewer and the software runs attention so, too; 0: it does not. */
+    double eight_bits;
     /** Keys that a query attends to at which a fused kernel reaches half of its share: with K of them
      *  K / (K + half_keys).  A tile of queries has its own beginning, end and, where causal, half-empty last
      *  tile of keys, however many keys it meets (our derivation). 0: its share at any length. */

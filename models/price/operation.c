@@ -113,7 +113,8 @@ static double scores_s(const struct fr_pricing *x, const struct fr_gemm_shape *s
         fr_cluster_traffic_s(x->cluster, x->dtype, FR_TRAFFIC_STREAM, moved_B, moved_B));
 }
 
-/* Shares of the peak: of 16 bits where the products are of fewer; and slower for gradients. */
+/* Shares of the peak: of 16 bits where the products are of fewer, faster where today's kernel then attends at 8 bits;
+ * and slower for gradients. */
 static double attention_s(const struct fr_pricing *x, const struct fr_operation *o) {
     const struct fr_device *device = &x->cluster->device;
     bool wider = fr_dtype_is_narrow(x->dtype) && device->gemm[FR_BF16].form;
@@ -123,6 +124,8 @@ static double attention_s(const struct fr_pricing *x, const struct fr_operation 
     double slower = device->attention.backward > 0 ? device->attention.backward : 1;
     double rate = fr_device_flash(device, generation) *
                   device->gemm[wider ? FR_BF16 : x->dtype].peak_flop_per_s;
+    if (wider && generation == FR_FLASH_NOW && device->attention.eight_bits > 0)
+        rate *= device->attention.eight_bits;
     double more = o->keys > 0 ? device->attention.half_keys / o->keys : 0;
     return o->size * (1 + more) / (o->pass == FR_PASS_INPUT ? rate * slower : rate);
 }

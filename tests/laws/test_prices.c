@@ -109,6 +109,34 @@ static void forms_of_products(void **state) {
     }
 }
 
+/* Of any shape: products made at once take as long as alone at a `grouped` share of the efficiency, one alone as before. */
+static void groups_reach_their_share(void **state) {
+    static const char *const said[] = {"cluster.device.gemm.fp8.grouped=1",
+                                       "cluster.device.gemm.fp8.grouped=0.8",
+                                       "cluster.device.gemm.fp8.grouped=0.3"};
+    static const double share[] = {1, 0.8, 0.3};
+    (void)state;
+    struct fr_job plain;
+    fr_test_job("gb300-nvl72", "llama-3-8b", NULL, &plain);
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        struct fr_job job;
+        const char *sets[] = {said[i], NULL};
+        fr_test_job("gb300-nvl72", "llama-3-8b", sets, &job);
+        const struct fr_gemm_model *now = &job.cluster.device.gemm[FR_FP8],
+                                   *then = &plain.cluster.device.gemm[FR_FP8];
+        for (int k = 0; k < 200; k++) {
+            const struct fr_gemm_shape shape = {1 + rand() % 9000, 1 + rand() % 9000,
+                                                1 + rand() % 9000, 1, rand() % 5};
+            bool outside = false;
+            double one_s = then->form->time_s(then, &shape, &outside),
+                   s = now->form->time_s(now, &shape, &outside);
+            FR_NEAR(s, shape.at_once > 1 ? one_s / share[i] : one_s, 1e-12);
+        }
+        fr_job_free(&job);
+    }
+    fr_job_free(&plain);
+}
+
 /* Its own value by hand for each: 128 x 128 x 256, batch 32. */
 static void products_by_hand(void **state) {
     (void)state;
@@ -483,8 +511,9 @@ static void segments_never_fall(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forms_of_products),    cmocka_unit_test(products_by_hand),
-        cmocka_unit_test(forms_of_collectives), cmocka_unit_test(segments_never_fall),
-        cmocka_unit_test(compressions),         cmocka_unit_test(power_is_read)};
+        cmocka_unit_test(forms_of_products),   cmocka_unit_test(groups_reach_their_share),
+        cmocka_unit_test(products_by_hand),    cmocka_unit_test(forms_of_collectives),
+        cmocka_unit_test(segments_never_fall), cmocka_unit_test(compressions),
+        cmocka_unit_test(power_is_read)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

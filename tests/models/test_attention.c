@@ -103,6 +103,37 @@ static void eight_bits_attend_in_sixteen(void **state) {
             1e-9);
 }
 
+/* Kernels of before, and products of 16 bits, know nothing of the rate at 8. */
+static void eight_bits_by_hand(void **state) {
+    static const struct {
+        const char *dtype, *kernel, *share, *at_8;
+        double rate; /* at 8 bits, over 16 */
+    } cases[] = {
+        {"model.dtype=fp8", "attention=flash", "cluster.device.attention.flash=0.5",
+         "cluster.device.attention.eight_bits=1.25", 1.25},
+        {"model.dtype=fp8", "attention=flash", "cluster.device.attention.flash=0.5",
+         "cluster.device.attention.eight_bits=0.8", 0.8},
+        {"model.dtype=bf16", "attention=flash", "cluster.device.attention.flash=0.5",
+         "cluster.device.attention.eight_bits=1.25", 1},
+        {"model.dtype=fp8", "attention=flash-2", "cluster.device.attention.flash_2=0.5",
+         "cluster.device.attention.eight_bits=1.25", 1},
+        {"model.dtype=fp8", "attention=flash-1", "cluster.device.attention.flash_1=0.5",
+         "cluster.device.attention.eight_bits=1.25", 1},
+        {"model.dtype=fp8", "attention=plain", "cluster.device.attention.plain=0.5",
+         "cluster.device.attention.eight_bits=1.25", 1},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct fr_stage at_16 = priced(cases[k].dtype, cases[k].kernel, cases[k].share,
+                                       "recompute=none"),
+                        at_8 = priced(cases[k].dtype, cases[k].kernel, cases[k].share,
+                                      cases[k].at_8);
+        double less_s = flop / (0.5 * peak(FR_BF16)) * (1 - 1 / cases[k].rate);
+        FR_NEAR(at_16.forward.compute_s, at_8.forward.compute_s + less_s, 1e-9);
+        FR_NEAR(at_16.backward.compute_s, at_8.backward.compute_s + 2.5 / 2 * less_s, 1e-9);
+    }
+}
+
 static struct fr_stage with_keys(const char *half_keys, const char *more, const char *then) {
     const char *sets[] = {"micro_batch=1",
                           "global_batch=1",
@@ -158,6 +189,7 @@ int main(void) {
         cmocka_unit_test(kernel_by_hand),
         cmocka_unit_test(heads_are_padded),
         cmocka_unit_test(eight_bits_attend_in_sixteen),
+        cmocka_unit_test(eight_bits_by_hand),
         cmocka_unit_test(keys_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,7 +34,7 @@ static void of_a_device(void **state) {
         "\"host_skew\": 0.1, \"interference\": 0.1, \"jitter\": \"1 ms\", \"noise\": 0.1, "
         "\"attention\": {\"plain\": "
         "0.5, \"flash\": 0.5, \"flash_2\": 0.4, \"flash_1\": 0.3, \"backward\": 1.2, \"scan\": "
-        "0.2, \"half_keys\": 300}, "
+        "0.2, \"half_keys\": 300, \"eight_bits\": 1.2}, "
         "\"gemm\": {\"fp32\": {\"peak\": \"1 TFLOP/s\", \"half_dim\": 8, \"residuals\": "
         "{\"median\": 0.1, \"p90\": 0.2, \"beyond_octave\": 0.1}}}, \"power\": {\"busy\": "
         "\"300 W\", \"idle\": \"50 "
@@ -66,6 +66,7 @@ static void of_a_device(void **state) {
         {"device.attention.backward", "0", "1e-6", "10", "10.1", false},
         {"device.attention.scan", "0", "1e-6", "1", "1.01", false},
         {"device.attention.half_keys", "-0.1", "0", "1e6", "1000000.5", false},
+        {"device.attention.eight_bits", "0", "1e-6", "10", "10.1", false},
         {"device.gemm.fp32.peak", "0.5 FLOP/s", "1 FLOP/s", "1e24 FLOP/s", "1.1e24 FLOP/s",
          true},
         {"device.gemm.fp32.half_dim", "-0.1", "0", "1e9", "1000000000.5", false},
@@ -102,7 +103,8 @@ static void of_products(void **state) {
         "{\"peak\": \"1 TFLOP/s\", \"half_batch\": 2}, \"fp32\": {\"peak\": \"1 TFLOP/s\", "
         "\"half_batch\": 2, \"full_batch\": 8}, \"bf16\": "
         "{\"units\": "
-        "4, \"peak\": \"1 TFLOP/s\", \"efficiency\": 0.5, \"half_k\": 8, \"tail\": 0.5, "
+        "4, \"peak\": \"1 TFLOP/s\", \"efficiency\": 0.5, \"grouped\": 0.9, \"half_k\": 8, "
+        "\"tail\": 0.5, "
         "\"tile\": 128, \"misaligned\": 1.5, \"odd\": 2, \"align\": 8}, \"fp64\": {\"table\": "
         "{\"m\": [2, 16], \"n\": [4, 8], \"k\": [8], \"unit\": \"ns\", \"time\": [1, 2, 3, "
         "4]}}}, \"working_sets\": {\"size\": [\"1 MB\", \"1 GB\"], \"stream\": [\"9 TB/s\", "
@@ -116,6 +118,7 @@ static void of_products(void **state) {
         {"device.gemm.bf16.peak", "0.5 FLOP/s", "1 FLOP/s", "1e24 FLOP/s", "1.1e24 FLOP/s",
          true},
         {"device.gemm.bf16.efficiency", "0", "1e-6", "1", "1.01", false},
+        {"device.gemm.bf16.grouped", "0", "1e-6", "1", "1.01", false},
         {"device.gemm.bf16.half_k", "-1", "0", "1e9", "1000000000.5", false},
         {"device.gemm.bf16.tail", "-1", "0", "1e3", "1000.5", false},
         {"device.gemm.bf16.tile", "0.5", "1", "1e6", "1000000.5", false},
