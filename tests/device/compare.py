@@ -1,0 +1,222 @@
+"""compare.py FORERUN [TABLE [CLUSTER]]: what `forerun predict` says of each setting of TABLE (h100_blocks.jsonl), beside
+what was measured.  CLUSTER is a preset or file (dgx-h100); one rank of it trains.
+
+Predictions take the setting as it ran: shape, sequence, micro-batch, vocabulary, recomputation, attention kernel, and the
+bytes of weights, gradients and AdamW's numbers.  Column "unsaid" lists what no key of a model or plan says:
+  loss        kind of loss; predictions count one 16-bit copy of the logits, as a fused loss needs
+  eager       blocks are not fused: norms, rotary positions and SwiGLU keep more, and take more kernels
+  freed       gradients that are freed after the update are not there in the forward pass; predictions count them always
+  foreach     the update's temporary copies
+  fsdp        fp32 shards beside the gathered layers, reshard, synchronise; predictions count 16-bit shards, and two layers
+  recompute   operators, or some of the layers; predictions compute nothing again, or all
+Ends with 1 where a line is not what README.md says, or has no prediction."""
+import functools
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+
+KINDS = {"provenance", "base", "blocks", "edge"}
+SHAPE = ("layers", "hidden", "heads", "kv_heads", "head_dim", "sequence", "vocabulary", "tied_embedding")
+SETTING = ("model", "experts", "micro_batch", "micro_batches", "recompute", "recompute_layers", "loss", "states", "update",
+           "attention", "blocks", "ranks", "outcome")
+# states: gradients, and the optimiser's bytes a parameter
+BYTES = {"bf16": ("bf16", 4), "master": ("fp32", 12), "fp32": ("fp32", 12), "fsdp": ("fp32", 12)}
+MEASURED = ("parameters", "between_steps_B", "allocated_B", "reserved_B", "shown_B", "outside_B", "step_s", "step_low_s",
+            "step_high_s")
+
+
+class Malformed(Exception):
+    pass
+
+
+def need(holds, line, sentence):
+    if not holds:
+        raise Malformed(f"{line.get('kind')} {line.get('id', '')} ({line.get('allocator')}): {sentence}")
+
+
+def check(line):
+    """A line keeps what README.md says of its kind."""
+    need(line.get("kind") in KINDS, line, f"a kind is one of {', '.join(sorted(KINDS))}")
+    need(line.get("allocator") in ("default", "expandable"), line, "an allocator is default or expandable")
+    if line["kind"] != "blocks":
+        return
+    for key in SHAPE + SETTING:
+        need(key in line, line, f"{key} is missing")
+    need(line["states"] in BYTES, line, f"states are one of {', '.join(sorted(BYTES))}")
+    if line["outcome"] != "ran":
+        return
+    for key in MEASURED:
+        need(isinstance(line.get(key), (int, float)) and line[key] > 0, line, f"{key} is no number above 0")
+    need(line["finite"] or line["ranks"] > 1, line, "the loss is not finite")
+    need(line["allocated_B"] <= line["reserved_B"] <= line["shown_B"], line,
+         "allocated, reserved and shown are not in this order")
+    need(line["step_low_s"] <= line["step_s"] <= line["step_high_s"], line, "the median step is not between the extremes")
+    need(all(0 < peak_B <= 1.001 * line["allocated_B"] for peak_B in line["moments_B"].values()), line,
+         "a moment is above the peak")
+
+
+def model_of(line):
+    """The model file of a setting."""
+    gradient, state_B = BYTES[line["states"]]
+    found = {"kind": "transformer", "defaults": "modern", "name": line["model"], **{key: line[key] for key in SHAPE},
+             "vocabulary_multiple": 1, "gated": True, "biases": False, "norm": "rms", "positions": "rotary", "dtype": "bf16",
+             "gradient_dtype": gradient, "optimizer_state": f"{state_B} B",
+             "global_batch": line["micro_batch"] * line["micro_batches"] * line["ranks"]}
+    if line["experts"]:
+        experts = {key: line[key] for key in ("experts", "experts_per_token", "expert_ffn")}
+        return {**found, **experts, "ffn": line["expert_ffn"]}
+    return {**found, "ffn": line["ffn"]}
+
+
+@functools.lru_cache(maxsize=None)
+def answer(forerun, cluster, model, words):
+    """What forerun predict prints, or its complaint."""
+    command = [forerun, "predict", "--cluster", cluster, "--model", "-", "--json", *(f"--set={word}" for word in words)]
+    done = subprocess.run(command, input=model, capture_output=True, text=True, check=False)
+    return done.returncode, done.stderr.strip() if done.returncode else json.loads(done.stdout)
+
+
+def predict(forerun, cluster, line):
+    recompute = "full" if line["recompute"] == "full" else "none"
+    zero = 3 if line["states"] == "fsdp" else 0
+    words = (f"micro_batch={line['micro_batch']}", f"recompute={recompute}", f"attention={line['attention']}",
+             f"dp={line['ranks']}", f"zero={zero}", "accumulation=apart", "overlap=none", "graphs=none")
+    code, found = answer(forerun, cluster, json.dumps(model_of(line)), words)
+    need(code == 0, line, f"no prediction: {found}")
+    # Norms of queries and keys are not in the model file, and too small to matter.
+    need(line["outcome"] != "ran" or abs(found["parameters"] / line["parameters"] - 1) < 1e-3, line,
+         f"{line.get('parameters')} parameters measured, {found['parameters']} predicted")
+    return found
+
+
+def unsaid(line):
+    return " ".join(word for word, holds in (
+        ("loss", True), ("eager", line["blocks"] == "eager"),
+        ("freed", line["states"] != "master"), ("foreach", line["update"] == "foreach"), ("fsdp", line["states"] == "fsdp"),
+        ("recompute", line["recompute"] == "operators" or line["recompute_layers"])) if holds)
+
+
+def error(measured, predicted):
+    """Of a prediction, as a share of what was measured."""
+    return predicted / measured - 1
+
+
+def inside(value, found, what):
+    return found[what + "_low" + unit(what)] <= value <= found[what + "_high" + unit(what)]
+
+
+def unit(what):
+    return "_B" if what == "memory" else "_s"
+
+
+def timed(line):
+    """Of sharded runs the other ranks are not there, and time says nothing."""
+    return line["ranks"] == 1
+
+
+def statistic(name, rows, measured, predicted, what):
+    """Mean error, bias and how many lie in their intervals, in words."""
+    if not rows:
+        return f"{name} -"
+    errors = [error(line[measured], predicted(found)) for line, found in rows]
+    within = sum(inside(line[measured], found, what) for line, found in rows)
+    return (f"{name} mean {100 * statistics.mean(map(abs, errors)):5.1f} %  bias {100 * statistics.mean(errors):+6.1f} %  "
+            f"inside {within:2} of {len(rows):2}")
+
+
+def summary(name, rows):
+    memory = statistic("memory", rows, "allocated_B", lambda found: found["memory_B"]["peak"], "memory")
+    rows = [row for row in rows if timed(row[0])]
+    time = statistic("time", rows, "step_s", lambda found: found["iteration_time_s"], "iteration_time")
+    print(f"{name:22}  {memory}   {time}")
+
+
+def print_row(line, found):
+    GB, peak_B = line["allocated_B"] / 1e9, found["memory_B"]["peak"]
+    mark = "" if inside(line["allocated_B"], found, "memory") else "*"
+    words = [f"{line['id'] + ' ' + line['allocator'][:3]:97}",
+             f"{GB:6.2f} {peak_B / 1e9:6.2f} {100 * error(line['allocated_B'], peak_B):+6.1f}{mark:1}",
+             f"{line['reserved_B'] / line['allocated_B']:5.3f} {line['outside_B'] / 1e9:5.2f}", seconds(line, found), unsaid(line)]
+    print(" ".join(words))
+
+
+def seconds(line, found):
+    """Step time and watts, measured and predicted; blank where time says nothing."""
+    if not timed(line):
+        return f"{'-':33}"
+    measured, predicted = line["step_s"], found["iteration_time_s"]
+    mark = "" if inside(measured, found, "iteration_time") else "*"
+    busy_W = found["energy_J"]["device"] / predicted
+    return (f"{1e3 * measured:7.1f} {1e3 * predicted:7.1f} {100 * error(measured, predicted):+6.1f}{mark:1} "
+            f"{line['power_W'] or float('nan'):4.0f} {busy_W:4.0f}")
+
+
+def print_edges(lines):
+    for line in lines:
+        if line["outcome"] == "ran" and line["runs_B"]:
+            share = line["runs_B"] / line["allocated_B"]
+            print(f"least that runs: {line['id']}, {line['allocator']} segments: {share:.3f} of the peak")
+
+
+def tokens(line):
+    return line["micro_batch"] * line["sequence"]
+
+
+def print_counts(lines):
+    """What a layer saves, and what a logit takes at its loss's backward pass beside weights, states and saved values."""
+    saved, logits = {}, {}
+    for line in lines:
+        if line["states"] in ("bf16", "master") and line["recompute"] == "none":
+            saved[line["model"], line["blocks"]] = line["saved_layer_B"] / tokens(line) / 2
+            if line["loss"] != "chunked" and line["vocabulary"] > 100000 and line["micro_batches"] == 1:
+                rest_B = line["between_steps_B"] + line["layers"] * line["saved_layer_B"]
+                loss_B = line["moments_B"]["loss_backward"] - rest_B
+                logits.setdefault(line["loss"], []).append(loss_B / tokens(line) / line["vocabulary"])
+    for loss, values in sorted(logits.items()):
+        print(f"loss {loss}: {statistics.median(values):.2f} B a logit in its backward pass, "
+              f"{min(values):.2f} to {max(values):.2f}")
+    for (model, blocks), values in sorted(saved.items()):
+        print(f"{model}, {blocks} blocks: {values:.0f} values of 16 bits saved a token and layer")
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    forerun = sys.argv[1]
+    path = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else pathlib.Path(__file__).with_name("h100_blocks.jsonl")
+    cluster = sys.argv[3] if len(sys.argv) > 3 else "dgx-h100"
+    lines = [json.loads(text) for text in path.read_text(encoding="utf-8").splitlines()]
+    for line in lines:
+        check(line)
+    rows = [(line, predict(forerun, cluster, line)) for line in lines if line["kind"] == "blocks"]
+    ran = [(line, found) for line, found in rows if line["outcome"] == "ran"]
+    if not ran:
+        raise Malformed(f"no setting of {path} ran")
+    print(f"{'setting':97} {'GB':>6} {'pred.':>6} {'%':>6}  {'res/a':>5} {'out':>5} {'ms':>7} {'pred.':>7} {'%':>6}  "
+          f"{'W':>4} pred unsaid")
+    for line, found in ran:
+        print_row(line, found)
+    for line, found in rows:
+        if line["outcome"] != "ran":
+            says = "fits" if found["feasible"] else "does not fit"
+            predicted_GB = found["memory_B"]["peak"] / 1e9
+            print(f"{line['id']} {line['allocator']}: {line['outcome']}; predicted {predicted_GB:.2f} GB, {says}")
+    print_edges([line for line in lines if line["kind"] == "edge"])
+    print_counts([line for line, _ in ran])
+    print("* outside the 90 % interval.  GB and ms: measured, predicted; res/a: reserved over allocated; "
+          "out: GB outside the allocator")
+    for key in ("loss", "states", "update", "recompute", "blocks", "attention", "allocator"):
+        for value in sorted({line[key] for line, _ in ran}):
+            summary(f"{key} {value}", [row for row in ran if row[0][key] == value])
+    for family in sorted({line["model"].split("-")[0] for line, _ in ran}):
+        summary(f"family {family}", [row for row in ran if row[0]["model"].startswith(family)])
+    summary("all", ran)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (Malformed, OSError, ValueError) as fault:
+        sys.exit(f"compare.py: {fault}")
