@@ -6,6 +6,7 @@
 
 #include "answer/explain.h"
 #include "base/alloc.h"
+#include "models/job/runtime.h"
 #include "models/outcome/report.h"
 #include "search/switch.h"
 
@@ -268,6 +269,7 @@ fr_status fr_searched_json(struct fr_text *text, const struct fr_searched *r, fr
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "schema", "forerun/search/1");
     fr_json_add_string(&w, "objective", fr_objective_names[r->options.objective]);
+    fr_runtime_put(&r->job.cluster, &w);
     fr_calibration_put(&r->job.cluster.calibration, &w);
     fr_json_add_string(&w, "ranked_by", fr_searched_ranked_by(r));
     if (fr_searched_note(r)) fr_json_add_string(&w, "note", fr_searched_note(r));

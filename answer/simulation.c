@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "models/job/runtime.h"
 #include "models/outcome/report.h"
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
@@ -51,6 +52,7 @@ void fr_simulation_json(struct fr_text *text, const struct fr_job *job,
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "schema", "forerun/simulation/1");
     fr_json_add_string(&w, "network", s->network->name);
+    fr_runtime_put(&job->cluster, &w);
     fr_json_add_integer(&w, "tasks", s->n_tasks);
     fr_json_key(&w, "outcome");
     fr_report_json(&w, job, &s->outcome);
@@ -123,6 +125,7 @@ fr_status fr_simulation_trace(const struct fr_job *job, const struct fr_simulati
              100 * s->outcome.part_s[FR_PART_BUBBLE] / s->outcome.time_s);
     const struct fr_trace_note notes[] = {
         {"cluster", job->cluster.name[0] ? job->cluster.name : job->cluster_from},
+        {"software", job->cluster.runtime},
         {"model", job->workload.name[0] ? job->workload.name : job->model_from},
         {"plan", plan},
         {"network", s->network->name},

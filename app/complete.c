@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "calibrate/fit/fit.h"
 #include "models/device/device.h"
+#include "models/job/fact.h"
 #include "models/job/own.h"
 #include "models/job/preset.h"
 #include "models/network/collective.h"
@@ -111,15 +112,40 @@ static void offer_file(const struct line *l, const char *kind, const char *from)
 
 static void offer_keys(const struct line *l) {
     const bool whole = strncmp(l->begun, "plan.", 5) == 0;
-    char name[FR_PLAN_WORD + 8];
+    char name[FR_PLAN_WORD + 32];
     for (int i = 0; i < FR_PLAN_KEYS; i++) {
         snprintf(name, sizeof name, "%s%s=", whole ? "plan." : "", fr_plan_keys[i].name);
         offer(l, name, fr_plan_keys[i].help);
     }
+    offer(l, "runtime=", "software with a date");
+    offer(l, "runtime.", "of the software");
+    if (strncmp(l->begun, "runtime.", 8) == 0)
+        for (int i = 0; i < FR_FACTS; i++) {
+            snprintf(name, sizeof name, "runtime.%s=", fr_facts[i].key);
+            offer(l, name, fr_facts[i].help);
+        }
     offer(l, "model.", "of the model's file");
     offer(l, "cluster.", "of the cluster's file");
     offer_file(l, "model", given(l, "model", 'm'));
     offer_file(l, "cluster", given(l, "cluster", 'c'));
+}
+
+/* What may follow @p from, lines of @p behind, given back with what is written before; frees it. */
+static void give_behind(const struct line *l, const char *from, struct fr_text *behind) {
+    for (const char *at = fr_text_get(behind); *at; at += strcspn(at, "\n") + 1)
+        fr_text_addf(l->text, "%.*s%.*s\n", (int)(from - l->begun), l->begun,
+                     (int)strcspn(at, "\n"), at);
+    fr_text_free(behind);
+}
+
+/* Presets and the user's own behind what is written up to @p from. */
+static void offer_behind(const struct line *l, const char *from, const char *kind) {
+    struct fr_text names = {0};
+    struct line behind = *l;
+    behind.text = &names;
+    behind.begun = from;
+    offer_presets(&behind, kind);
+    give_behind(l, from, &names);
 }
 
 /* KEY=VALUE: after the sign, and each comma of a list, the words that the key knows. */
@@ -132,7 +158,12 @@ static void offer_settings(const struct line *l) {
     }
     snprintf(key, sizeof key, "%.*s", (int)(sign - l->begun), l->begun);
     const char *near, *from = comma ? comma : sign;
-    const struct fr_plan_key *k = fr_plan_key_find(key, &near);
+    if (strcmp(key, "runtime") == 0) {
+        offer_behind(l, from + 1, "runtime");
+        return;
+    }
+    const int fact = strncmp(key, "runtime.", 8) == 0 ? fr_fact_find(key, NULL) : -1;
+    const struct fr_plan_key *k = fr_plan_key_find(fact < 0 ? key : fr_facts[fact].key, &near);
     static const char *const truths[] = {"true", "false", NULL};
     const char *const *words = !k ? NULL : k->type == &fr_plan_bool ? truths : k->words;
     for (; words && *words; words++) {
@@ -182,10 +213,7 @@ static void offer_joined(const struct line *l, const struct fr_option *option,
     behind.text = &values;
     behind.begun = value;
     offer_values(&behind, option);
-    for (const char *at = fr_text_get(&values); *at; at += strcspn(at, "\n") + 1)
-        fr_text_addf(l->text, "%.*s%.*s\n", (int)(value - l->begun), l->begun,
-                     (int)strcspn(at, "\n"), at);
-    fr_text_free(&values);
+    give_behind(l, value, &values);
 }
 
 /* Words before the last that are neither options nor their values. */

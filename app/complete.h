@@ -10,8 +10,8 @@
  *  "forerun", and begins like it: the word, and after a tab what it is.
  *
  *  Verbs; options of the verb; what a verb takes first; presets; names that an option knows; keys of
- *  --set and --vary: the plan's, with "model." and "cluster." those of the files that the line names,
- *  as they are; after "=" the words that the key knows.  Where a file may stand nothing is said: the
+ *  --set and --vary: the plan's, with "runtime." those of the software, with "model." and "cluster." those of the
+ *  files that the line names, as they are; after "=" the words that the key knows.  Where a file may stand nothing is said: the
  *  shell knows files. */
 void fr_complete(struct fr_text *text, const char *const *words, int n_words);
 

@@ -7,18 +7,37 @@
 #include "app/text/colour.h"
 #include "base/escape.h"
 #include "base/file.h"
+#include "models/job/runtime.h"
 #include "models/outcome/rates.h"
+
+static const char *runtime_of(const struct fr_args *args) {
+    const char *name = fr_args_get(args, "runtime"), *year = fr_args_get(args, "defaults");
+    return !name && year && strcmp(year, "2019") == 0 ? fr_runtime_2019 : name;
+}
+
+fr_status fr_app_runtime(const struct fr_args *args, const char **name, struct fr_error *err) {
+    static const char *const words[] = {"2019", "modern", NULL};
+    const char *all[FR_ARGS_MAX];
+    int word = 0, n = fr_args_all(args, "runtime", all);
+    *name = runtime_of(args);
+    for (int i = 1; i < n; i++)
+        if (strcmp(all[i], all[0]) != 0)
+            return fr_fail(err, FR_ERR_USAGE, "--runtime",
+                           "\"%.64s\" and \"%.64s\" are two runtimes: give one of them, or "
+                           "both to forerun compare",
+                           all[0], all[i]);
+    return fr_args_choice(args, "defaults", words, &word, err);
+}
 
 void fr_app_names(const struct fr_args *args, const char **sets, struct fr_job_names *names) {
     *names = (struct fr_job_names){.cluster = fr_args_get(args, "cluster"),
+                                   .runtime = runtime_of(args),
                                    .model = fr_args_get(args, "model"),
                                    .plan = fr_args_get(args, "plan"),
                                    .sets = sets,
                                    .n_sets = fr_args_all(args, "set", sets)};
     names->n_sets += fr_args_all(args, "fix", sets + names->n_sets);
     const char *defaults = fr_args_get(args, "defaults");
-    if (defaults && strcmp(defaults, "2019") == 0)
-        sets[names->n_sets++] = FR_APP_DEFAULTS "2019";
     if (defaults && strcmp(defaults, "modern") == 0)
         sets[names->n_sets++] = FR_APP_DEFAULTS "modern";
     const char *flop = fr_args_get(args, "flop"), *pue = fr_args_get(args, "pue");
@@ -40,21 +59,20 @@ fr_status fr_app_load(const struct fr_args *args, bool with_model, struct fr_job
                       struct fr_error *err) {
     const char *sets[FR_ARGS_MAX + 1];
     struct fr_job_names names;
-    static const char *const words[] = {"2019", "modern", NULL};
     int word = 0;
     *job = (struct fr_job){0};
-    FR_TRY(fr_args_choice(args, "defaults", words, &word, err));
     FR_TRY(fr_args_choice(args, "flop", fr_rates_conventions, &word, err));
     fr_app_names(args, sets, &names);
+    FR_TRY(fr_app_runtime(args, &names.runtime, err));
     names.model = NULL;
     char own[FR_OWN_PATH_B];
     FR_TRY(fr_app_cluster(args, own, &names.cluster, err));
     if (with_model) FR_TRY(fr_args_required(args, "model", &names.model, err));
     if (args->n_words > 0)
         return fr_fail(err, FR_ERR_USAGE, NULL, "unexpected word \"%.64s\"", args->word[0]);
-    const char *from[] = {names.cluster, names.model, names.plan};
+    const char *from[] = {names.cluster, names.runtime, names.model, names.plan};
     int standard_inputs = 0;
-    for (int i = 0; i < 3; i++) standard_inputs += from[i] && strcmp(from[i], "-") == 0;
+    for (int i = 0; i < 4; i++) standard_inputs += from[i] && strcmp(from[i], "-") == 0;
     if (standard_inputs > 1)
         return fr_fail(err, FR_ERR_USAGE, NULL, "only one input can come from standard input");
     return fr_job_load(&names, job, err);

@@ -7,7 +7,7 @@
 #include "models/job/job.h"
 #include "models/job/own.h"
 
-/** Load --cluster (required), --model (required if @p with_model), --plan and --set.
+/** Load --cluster (required), --model (required if @p with_model), --runtime, --plan and --set.
  *  Free with fr_job_free, also on error. */
 fr_status fr_app_load(const struct fr_args *args, bool with_model, struct fr_job *job,
                       struct fr_error *err);
@@ -17,12 +17,17 @@ fr_status fr_app_load(const struct fr_args *args, bool with_model, struct fr_job
 fr_status fr_app_cluster(const struct fr_args *args, char *own, const char **name,
                          struct fr_error *err);
 
-/** What the option --defaults sets, but for its word. */
+/** The runtime that --runtime names, or --defaults 2019; NULL: the newest that suits.
+ *  @return FR_OK; FR_ERR_USAGE of two of them, or a word that --defaults does not know */
+fr_status fr_app_runtime(const struct fr_args *args, const char **name, struct fr_error *err);
+
+/** What the options --defaults and --runtime set, but for their words. */
 #define FR_APP_DEFAULTS "model.defaults="
+#define FR_APP_RUNTIME "runtime="
 /** What the option --undisturbed sets. */
 #define FR_APP_UNDISTURBED "cluster.device.undisturbed=true"
 
-/** What to load, as --cluster, --model, --plan and --set say; @p sets has room for FR_ARGS_MAX + 1. */
+/** What to load, as --cluster, --runtime, --model, --plan and --set say; @p sets has room for FR_ARGS_MAX + 1. */
 void fr_app_names(const struct fr_args *args, const char **sets, struct fr_job_names *names);
 
 /** Print a finished text to stdout, or fail with FR_ERR_NOMEM when it could not be made; frees it.

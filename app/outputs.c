@@ -85,7 +85,8 @@ static fr_status option_apart(const char *output, const struct fr_option *option
     const char *takes = option->argument;
     if (!takes || !value) return FR_OK;
     if (strncmp(takes, "FILE", 4) == 0) {
-        const char *kind = strcmp(option->name, "model") == 0 ? "model" : "cluster";
+        bool named = strcmp(option->name, "model") == 0 || strcmp(option->name, "runtime") == 0;
+        const char *kind = named ? option->name : "cluster";
         FR_TRY(fr_output_apart(output, value, err));
         if (strcmp(takes, "FILE|PRESET") == 0) FR_TRY(own_apart(output, kind, value, err));
         return strcmp(option->name, "plan") == 0 ? plan_apart(output, value, err) : FR_OK;

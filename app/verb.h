@@ -37,8 +37,17 @@ extern const struct fr_verb *const fr_verbs[];
 #define FR_OPTION_CLUSTER                                                                      \
     { "cluster", "FILE|PRESET", "cluster file, preset, or - for standard input", 'c' }
 #define FR_OPTION_MODEL                                                                        \
-    {"model", "FILE|PRESET", "model file, preset, or -", 'm'}, {                               \
-        "defaults", "WORD", "what plans start from: modern, or 2019 as in the papers", 0       \
+    {"model", "FILE|PRESET", "model file, preset, or -", 'm'}, FR_OPTION_RUNTIME, {            \
+        "defaults", "WORD",                                                                    \
+            "2019: the same as --runtime papers-2019; modern: the newest runtime that suits",  \
+            0                                                                                  \
+    }
+#define FR_OPTION_RUNTIME                                                                      \
+    {                                                                                          \
+        "runtime", "FILE|PRESET",                                                              \
+            "software with a date: a release of a framework (forerun list runtimes), a file, " \
+            "or -; without it the newest that suits cluster and model",                        \
+            0                                                                                  \
     }
 #define FR_OPTION_PLAN                                                                         \
     {                                                                                          \

@@ -36,6 +36,7 @@ whole() { sed -e '1{/^# /d;}' -e 's/^## /# /' "$1"; }
 
 "$forerun" manual --into "$work"
 section cluster.json "$docs/files.md" | page forerun-cluster 5 "a machine: device, levels, collectives, topology, power"
+section runtime.json "$docs/files.md" | page forerun-runtime 5 "software with a date: defaults of plans, what devices reach"
 section model.json "$docs/files.md" | page forerun-model 5 "a network to train"
 section runs.csv "$docs/files.md" | page forerun-runs 5 "measured training runs, for tune and score"
 section samples.jsonl "$docs/files.md" | page forerun-samples 5 "measurements of a machine, for fit"

@@ -83,7 +83,8 @@ typedef struct forerun_job forerun_job;
  *         plan NULL: every key has its default.  model NULL: a cluster alone, for forerun_place
  *  @param sets  "KEY=VALUE" texts, then NULL; or NULL.  KEY is a key of the plan ("ghost=16") or a
  *         dotted path ("model.layers=4", "cluster.device.launch=5 us"); all are applied before
- *         anything is checked */
+ *         anything is checked.  "runtime=NAME" names the software, a preset, the path of a file or JSON
+ *         itself (else the newest that suits cluster and model), "runtime.KEY=VALUE" changes a fact of it */
 FORERUN_API forerun_status forerun_load(const char *cluster, const char *model,
                                         const char *plan, const char *const *sets,
                                         forerun_job **job, forerun_error *error);
@@ -130,6 +131,7 @@ typedef struct forerun_outcome {
     double expected_regret;  /**< how much slower it is than the fastest, as a share */
     const char *plan;        /**< in a line: "phantom tp 8 x dp 1, k 16" */
     const char *plan_json;   /**< whole, as forerun_load takes it */
+    const char *runtime;     /**< the software it is priced with: "megatron-bridge-26.06" */
 } forerun_outcome;
 
 /** The whole answer as JSON, as the command of the same name prints it with --json. */

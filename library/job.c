@@ -49,19 +49,30 @@ static fr_status no_memory(struct fr_error *err) {
     return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
 }
 
+static fr_status refuse_standard(const char *what, const char *name, struct fr_error *err) {
+    if (strcmp(name, "-") != 0) return FR_OK;
+    return fr_fail(err, FR_ERR_USAGE, what,
+                   "\"-\" is standard input, which is the program's; read it, and give the "
+                   "text");
+}
+
 static fr_status copy_name(const char *what, const char *name, char **copy,
                            struct fr_error *err) {
-    if (strcmp(name, "-") == 0)
-        return fr_fail(err, FR_ERR_USAGE, what,
-                       "\"-\" is standard input, which is the program's; read it, and give the "
-                       "text");
+    FR_TRY(refuse_standard(what, name, err));
     *copy = fr_strdup(name);
     return *copy ? FR_OK : no_memory(err);
 }
 
+/* Nor is the software read from there. */
+static fr_status check_set(const char *key_value, struct fr_error *err) {
+    static const char equal[] = "runtime=";
+    bool names = strncmp(key_value, equal, sizeof equal - 1) == 0;
+    return names ? refuse_standard("runtime", key_value + sizeof equal - 1, err) : FR_OK;
+}
+
 static fr_status copy_sets(const char *const *sets, forerun_job *job, struct fr_error *err) {
     int n = 0;
-    while (sets && sets[n]) n++;
+    for (; sets && sets[n]; n++) FR_TRY(check_set(sets[n], err));
     job->sets = fr_calloc((size_t)n + 1, sizeof *job->sets);
     if (!job->sets) return no_memory(err);
     for (int i = 0; i < n; i++) {
@@ -125,6 +136,7 @@ static int idle_set(const forerun_job *job, const char *key_value) {
 static fr_status set(forerun_job *job, const char *key_value, struct fr_error *err) {
     if (!job) return fr_fail(err, FR_ERR_USAGE, "job", "is NULL; forerun_load makes one");
     if (!key_value) return fr_fail(err, FR_ERR_USAGE, "key_value", "is NULL");
+    FR_TRY(check_set(key_value, err));
     int idle = idle_set(job, key_value), n = 0;
     struct fr_job loaded = {.n_varied = 0};
     char *copy = fr_strdup(key_value);

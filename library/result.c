@@ -14,6 +14,7 @@ void forerun_result_free(forerun_result *result) {
     for (size_t i = 0; i < result->count; i++) {
         free((char *)result->outcomes[i].plan);
         free((char *)result->outcomes[i].plan_json);
+        free((char *)result->outcomes[i].runtime);
     }
     free(result->outcomes);
     fr_text_free(&result->json);
@@ -101,7 +102,10 @@ fr_status fr_result_add(forerun_result *result, const struct fr_job *job,
     *o = numbers_of(out);
     o->plan = fr_strdup(fr_report_outcome_line(out, line, sizeof line));
     o->plan_json = plan_json(out->job ? out->job : job, out);
-    return o->plan && o->plan_json ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    o->runtime = fr_strdup((out->job ? out->job : job)->cluster.runtime);
+    return o->plan && o->plan_json && o->runtime
+               ? FR_OK
+               : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
 }
 
 fr_status fr_result_infeasible(const struct fr_job *job, const struct fr_outcome *out,

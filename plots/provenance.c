@@ -18,6 +18,7 @@ void fr_provenance_line(struct fr_picture *p, const char *verb, const struct fr_
     add(p, "", verb);
     add(p, "cluster", cluster);
     if (*cluster && fr_provenance_measured(source)) fr_text_addf(&p->footer, ", %s", source);
+    add(p, "software", fr_json_text_at(from, "runtime"));
     add(p, "model", fr_json_text_at(from, "model"));
     add(p, "forerun", fr_json_text_at(from, "version"));
 }

@@ -5,6 +5,7 @@
 
 #include "answer/quality/quality.h"
 #include "base/csv.h"
+#include "models/job/runtime.h"
 
 /* ---- what is said of them -------------------------------------------------------------------- */
 
@@ -165,6 +166,7 @@ void fr_qualities_json(struct fr_text *text, const struct fr_qualities *q) {
     fr_json_add_string(&w, "model", q->job.model_from);
     fr_json_add_string(&w, "cluster", q->job.cluster_from);
     fr_json_add_string(&w, "cluster_source", q->job.cluster.source);
+    fr_runtime_put(&q->job.cluster, &w);
     fr_json_add_integer(&w, "ranks", o->launch.n_ranks);
     fr_json_add_integer(&w, "global_batch", fr_job_batch(&q->job, &q->job.plan));
     fr_json_add_integer(&w, "steps", o->steps);

@@ -6,6 +6,7 @@
 
 #include "answer/seats/launch_lines.h"
 #include "base/json.h"
+#include "models/job/runtime.h"
 #include "models/price/seats.h"
 
 /* ---- the mesh --------------------------------------------------------------------------------- */
@@ -162,6 +163,7 @@ static void json_placed(struct fr_json_writer *w, const struct fr_placing *q,
     fr_json_add_string(w, "choice", fr_placement_write(&s->choice, name, sizeof name));
     if (s->choice.row->searches) fr_json_add_integer(w, "seed", (int64_t)s->choice.seed);
     json_plan(w, q);
+    fr_runtime_put(&q->job->cluster, w);
     fr_json_add_integer(w, "ranks_per_node", s->ranks_per_node);
     json_groups(w, q, s);
     if (q->segmented) json_messages(w, q, s);

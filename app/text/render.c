@@ -2,6 +2,7 @@
 #include "app/text/wrap.h"
 #include "models/device/jitter.h"
 #include "models/job/assume.h"
+#include "models/job/runtime.h"
 #include "models/outcome/energy.h"
 #include "models/outcome/memory.h"
 #include "models/outcome/rates.h"
@@ -33,6 +34,11 @@ static void add_source(struct fr_text *text, const char *what, const char *name,
     fr_text_free(&line);
 }
 
+void fr_render_software(struct fr_text *text, const struct fr_cluster *cluster, int columns) {
+    char line[FR_RUNTIME_LINE];
+    fr_wrap_head(text, "software", fr_runtime_line(cluster, line, sizeof line), columns);
+}
+
 void fr_render_inputs(struct fr_text *text, const struct fr_job *job,
                       const struct fr_plan *plan, int columns) {
     struct fr_text verdict = {0};
@@ -47,12 +53,12 @@ void fr_render_inputs(struct fr_text *text, const struct fr_job *job,
         fr_calibration_tell(&job->cluster.calibration, &verdict);
     if (verdict.length) fr_wrap_head(text, "", verdict.data, columns);
     fr_text_free(&verdict);
+    fr_render_software(text, &job->cluster, columns);
     add_source(text, "model", job->workload.name, job->model_from, job->workload.source,
                columns);
     char assumed[FR_ASSUMED], line[FR_ASSUMED + 80];
     if (!*fr_job_assumed(job, plan, assumed, sizeof assumed)) return;
-    snprintf(line, sizeof line, "%s, as is usual%s", assumed,
-             job->workload.modern ? " today; --defaults 2019 for what was then" : "");
+    snprintf(line, sizeof line, "%s, by %s", assumed, job->cluster.runtime);
     fr_wrap_head(text, "assumed", line, columns);
 }
 

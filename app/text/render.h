@@ -23,7 +23,10 @@ void fr_render_outcome(struct fr_text *text, const struct fr_job *job,
 void fr_render_rates(struct fr_text *text, const struct fr_job *job,
                      const struct fr_outcome *out);
 
-/** "name (source)" lines of cluster and model. */
+/** The line of the runtime that @p cluster is priced with. */
+void fr_render_software(struct fr_text *text, const struct fr_cluster *cluster, int columns);
+
+/** "name (source)" lines of cluster, software and model. */
 void fr_render_inputs(struct fr_text *text, const struct fr_job *job,
                       const struct fr_plan *plan, int columns);
 

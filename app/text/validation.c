@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/text/render.h"
 #include "app/text/wrap.h"
 #include "calibrate/real/validate/judge.h"
+#include "models/job/runtime.h"
 
 /* ---- text ---------------------------------------------------------------------------------- */
 
@@ -211,6 +213,7 @@ static void print_cluster(struct fr_text *text, const struct fr_cluster *cluster
         fr_calibration_tell(&cluster->calibration, &said);
         fr_wrap_head(text, "", fr_text_get(&said), FR_COLUMNS);
     }
+    fr_render_software(text, cluster, FR_COLUMNS);
     fr_text_free(&line);
     fr_text_free(&said);
 }
@@ -337,6 +340,7 @@ void fr_validation_json(struct fr_text *text, const struct fr_cluster *cluster, 
     fr_json_add_string(&w, "version", FR_VERSION);
     fr_json_add_string(&w, "cluster", cluster->name);
     fr_json_add_string(&w, "cluster_source", cluster->source);
+    fr_runtime_put(cluster, &w);
     fr_calibration_put(&cluster->calibration, &w);
     fr_json_add_array(&w, "rows");
     for (int i = 0; i < v->n_rows; i++) json_row(&w, &v->rows[i]);

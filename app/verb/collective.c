@@ -10,6 +10,7 @@
 #include "app/verb.h"
 #include "base/range.h"
 #include "calibrate/runs/interval.h"
+#include "models/job/runtime.h"
 
 static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,
@@ -161,6 +162,7 @@ static void print_json(struct fr_text *text, const struct fr_cluster *cluster,
     fr_json_add_string(&w, "schema", "forerun/collective/1");
     fr_json_add_string(&w, "op", fr_op_names[q->op]);
     fr_json_add_integer(&w, "ranks", q->group.n_ranks);
+    fr_runtime_put(cluster, &w);
     fr_calibration_put(&cluster->calibration, &w);
     fr_json_add_array(&w, "rows");
     for (size_t i = 0; i < q->n_sizes; i++)
@@ -186,11 +188,17 @@ static void print_csv(struct fr_text *text, const struct fr_cluster *cluster,
         }
 }
 
-/* The calibration's, as lines of comment. */
-static void print_verdict(struct fr_text *text, const struct fr_cluster *cluster) {
+/* The software, and what the calibration says of itself, as lines of comment. */
+static void print_inputs(struct fr_text *text, const struct fr_cluster *cluster) {
     struct fr_text said = {0}, lines = {0};
+    char software[FR_RUNTIME_LINE];
+    fr_text_addf(&lines, "software ");
+    fr_wrap(&lines, fr_runtime_line(cluster, software, sizeof software), 11, 0, FR_COLUMNS - 2);
     fr_calibration_tell(&cluster->calibration, &said);
-    if (said.length) fr_wrap(&lines, fr_text_get(&said), 2, 0, FR_COLUMNS - 2);
+    if (said.length) {
+        fr_text_addf(&lines, "\n");
+        fr_wrap(&lines, fr_text_get(&said), 2, 0, FR_COLUMNS - 2);
+    }
     for (const char *line = lines.length ? fr_text_get(&lines) : NULL; line;) {
         size_t length = strcspn(line, "\n");
         fr_text_addf(text, "# %.*s\n", (int)length, line);
@@ -204,7 +212,7 @@ static void print_verdict(struct fr_text *text, const struct fr_cluster *cluster
 static void print_table(struct fr_text *text, const struct fr_cluster *cluster,
                         const struct query *q) {
     bool extrapolated = false;
-    print_verdict(text, cluster);
+    print_inputs(text, cluster);
     if (cluster->calibration.oversubscribed)
         fr_text_addf(text, "# caution: measured with more ranks than cores\n");
     fr_text_addf(text, "# %s, %lld ranks, innermost level \"%s\"; bandwidths in GB/s\n",

@@ -7,9 +7,11 @@
 #include "app/load.h"
 #include "app/text/wrap.h"
 #include "app/verb.h"
+#include "models/job/runtime.h"
 
 static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,
+    FR_OPTION_RUNTIME,
     FR_OPTION_SET,
     {"m", "M", "rows of the result", 0},
     {"n", "N", "columns of the result", 0},
@@ -62,6 +64,7 @@ static void print_json(struct fr_text *text, const struct fr_job *job,
     fr_json_add_number(&w, "m", p->shape.m);
     fr_json_add_number(&w, "n", p->shape.n);
     fr_json_add_number(&w, "k", p->shape.k);
+    fr_runtime_put(&job->cluster, &w);
     fr_calibration_put(&job->cluster.calibration, &w);
     fr_json_add_string(&w, "form", p->form);
     fr_json_add_number(&w, "time_s", p->time_s);
@@ -75,7 +78,7 @@ static void print_json(struct fr_text *text, const struct fr_job *job,
 
 static void print_text(struct fr_text *text, const struct fr_job *job,
                        const struct product *p) {
-    char time[40], low[40], high[40], rate[40], launch[40];
+    char time[40], low[40], high[40], rate[40], launch[40], software[FR_RUNTIME_LINE];
     struct fr_text said = {0};
     fr_text_addf(text, "%.0f x %.0f x %.0f %s: %s, %s\n", p->shape.m, p->shape.n, p->shape.k,
                  fr_dtype_names[p->dtype],
@@ -87,6 +90,10 @@ static void print_text(struct fr_text *text, const struct fr_job *job,
     fr_text_addf(text, "  form %s; launch %s on top%s\n", p->form,
                  fr_quantity_format(p->launch_s, FR_QUANTITY_TIME, launch, sizeof launch),
                  p->extrapolated ? "; extrapolated" : "");
+    fr_text_addf(text, "  software ");
+    fr_wrap(text, fr_runtime_line(&job->cluster, software, sizeof software), 11, 11,
+            FR_COLUMNS);
+    fr_end_line(text);
     fr_calibration_tell(&job->cluster.calibration, &said);
     if (said.length) {
         fr_text_addf(text, "  ");

@@ -12,6 +12,7 @@
 #include "app/training.h"
 #include "app/verb.h"
 #include "base/file.h"
+#include "models/job/runtime.h"
 
 static const struct fr_option options[] = {
     FR_TRAINING_OPTIONS,
@@ -155,6 +156,7 @@ static void print_json(struct fr_text *text, const struct fr_training_options *o
     if (o->cluster) {
         fr_json_add_string(&w, "cluster", o->cluster->name);
         fr_json_add_string(&w, "cluster_source", o->cluster->source);
+        fr_runtime_put(o->cluster, &w);
     }
     fr_json_add_integer(&w, "width", o->width);
     fr_json_add_integer(&w, "layers", o->layers);

@@ -1,5 +1,6 @@
 /* The tables of this program: what can be written where. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "answer/compositions.h"
@@ -22,6 +23,7 @@ struct row {
     const char *name, *what, *detail, *source;
 };
 enum { ROWS_MAX = 1024, SCHEMAS_MAX = 64 };
+enum { RUNTIMES_MAX = 128, RUNTIME_DATE = 16, RUNTIME_SOURCE = 512 };
 
 static int list_collectives(struct row *rows) {
     int n = 0;
@@ -113,9 +115,11 @@ static int list_families(struct row *rows) {
 
 /* Names in the user's own folders, with their files; the text stays for as long as the rows. */
 static int list_own(struct row *rows, int most, const char *kind) {
-    static struct fr_text kept[2];
-    struct fr_text *text = &kept[strcmp(kind, "model") == 0];
-    int n = 0;
+    static const char *const kinds[] = {"cluster", "model", "runtime"};
+    static struct fr_text kept[3];
+    int n = 0, which = 0;
+    while (strcmp(kinds[which], kind) != 0) which++;
+    struct fr_text *text = &kept[which];
     text->length = 0;
     if (fr_own_names(kind, text, NULL) != FR_OK || !text->length || text->failed) return 0;
     for (char *at = text->data; *at && n < most; n++) {
@@ -134,13 +138,63 @@ static int list_presets(struct row *rows, const char *kind) {
     return n + list_own(rows + n, ROWS_MAX - n, kind);
 }
 
-static int list_all_presets(struct row *rows) {
-    int n = list_presets(rows, "cluster");
-    return n + list_presets(rows + n, "model");
-}
-
 static int list_clusters(struct row *rows) { return list_presets(rows, "cluster"); }
 static int list_models(struct row *rows) { return list_presets(rows, "model"); }
+
+/* What a runtime's file states of itself; one that cannot be read says why. */
+static void describe_runtime(const char *name, char *date, char *source) {
+    struct fr_json_document *document = NULL;
+    struct fr_error err = {0};
+    if (fr_preset_or_file_read("runtime", name, &document, &err) != FR_OK) {
+        snprintf(source, RUNTIME_SOURCE, "%.100s: %.400s", err.where, err.detail);
+        return;
+    }
+    struct fr_json root = fr_json_root(document);
+    snprintf(date, RUNTIME_DATE, "%s", fr_json_text_at(&root, "date"));
+    snprintf(source, RUNTIME_SOURCE, "%s", fr_json_text_at(&root, "source"));
+    fr_json_free(document);
+}
+
+/* The newest first. */
+static int by_date(const void *a, const void *b) {
+    const struct row *one = a, *other = b;
+    int order = strcmp(other->what, one->what);
+    return order ? order : strcmp(one->name, other->name);
+}
+
+/* With their dates, and the file of what is the user's own. */
+static int list_runtimes(struct row *rows) {
+    static char date[RUNTIMES_MAX][RUNTIME_DATE], source[RUNTIMES_MAX][RUNTIME_SOURCE];
+    int n = list_presets(rows, "runtime");
+    if (n > RUNTIMES_MAX) n = RUNTIMES_MAX;
+    for (int i = 0; i < n; i++) {
+        const char *file = strcmp(rows[i].detail, "preset") == 0 ? "" : rows[i].detail;
+        *date[i] = *source[i] = '\0';
+        describe_runtime(rows[i].name, date[i], source[i]);
+        rows[i] = (struct row){rows[i].name, date[i], source[i], file};
+    }
+    qsort(rows, (size_t)n, sizeof *rows, by_date);
+    return n;
+}
+
+static int list_all_presets(struct row *rows) {
+    int n = list_clusters(rows);
+    n += list_models(rows + n);
+    return n + list_presets(rows + n, "runtime");
+}
+
+/* What a runtime may state: of plans as their keys, of devices a value with its bounds. */
+static int list_facts(struct row *rows) {
+    enum { MOST = 128 };
+    static char values[MOST][192];
+    int n = 0;
+    for (; n < FR_FACTS && n < MOST; n++) {
+        const struct fr_fact_row *fact = &fr_facts[n];
+        fr_fact_values(fact, values[n], sizeof *values);
+        rows[n] = (struct row){fact->key, fr_fact_kinds[fact->kind], fact->help, values[n]};
+    }
+    return n;
+}
 
 /* JSON Schemas, by the titles that they state. */
 static int list_schemas(struct row *rows) {
@@ -237,7 +291,11 @@ static const struct table {
 } tables[] = {
     {"collectives", "algorithms and their closed forms", list_collectives},
     {"keys", "of a plan: what --set and --vary take", list_keys},
-    {"assumptions", "what plans and models start from where nobody says otherwise",
+    {"runtimes", "software with a date: what --runtime takes, the newest first", list_runtimes},
+    {"facts", "of a runtime: what its file and --set runtime.KEY take", list_facts},
+    {"assumptions",
+     "what plans and models start from where nobody says otherwise, of the newest "
+     "runtime",
      list_assumptions},
     {"methods", "ways to divide a layer over the model axis", list_methods},
     {"schedules", "orders of a pipeline stage's passes", list_schedules},
@@ -246,7 +304,7 @@ static const struct table {
     {"importers", "benchmark output that forerun import reads", list_importers},
     {"kinds", "kinds of models", list_kinds},
     {"families", "Hugging Face config.json files that --model reads", list_families},
-    {"presets", "clusters and models that come with the program", list_all_presets},
+    {"presets", "clusters, models and runtimes that come with the program", list_all_presets},
     {"clusters", "cluster presets", list_clusters},
     {"models", "model presets", list_models},
     {"figures", "pictures of forerun plot", list_figures},

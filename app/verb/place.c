@@ -116,7 +116,9 @@ static void text_what(struct fr_text *text, const struct fr_placing *q) {
 
 static void text_head(struct fr_text *text, const struct fr_placing *q) {
     text_what(text, q);
-    fr_text_addf(text, "\n\n%-*s", NAME, "placement");
+    fr_text_addf(text, "\n");
+    fr_render_software(text, &q->job->cluster, FR_COLUMNS);
+    fr_text_addf(text, "\n%-*s", NAME, "placement");
     if (q->segmented) fr_text_addf(text, "%*s%*s", COUNT, "intra-node", COUNT, "inter-node");
     for (int l = 0; l < levels_shown(q); l++)
         fr_text_addf(text, " %*.*s", LEVEL - 1, LEVEL - 1, q->levels.level[l].name);

@@ -16,6 +16,7 @@
 #include "base/journal/keep.h"
 #include "base/range.h"
 #include "calibrate/real/validate/searched.h"
+#include "models/job/runtime.h"
 
 static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,
@@ -219,7 +220,7 @@ static fr_status print(const struct fr_args *args, const struct fr_cluster *clus
     return fr_app_print(&text, err);
 }
 
-/* The cluster alone: what --set says of models and plans is for the runs. */
+/* The cluster and its software alone: what --set says of models and plans is for the runs. */
 static fr_status load_cluster(const struct fr_args *args, struct fr_job *job,
                               struct fr_error *err) {
     const char *all[FR_ARGS_MAX], *sets[FR_ARGS_MAX + 1];
@@ -227,8 +228,10 @@ static fr_status load_cluster(const struct fr_args *args, struct fr_job *job,
     int n = fr_args_all(args, "set", all);
     char own[FR_OWN_PATH_B];
     FR_TRY(fr_app_cluster(args, own, &names.cluster, err));
+    FR_TRY(fr_app_runtime(args, &names.runtime, err));
     for (int i = 0; i < n; i++)
-        if (strncmp(all[i], "cluster.", 8) == 0) sets[names.n_sets++] = all[i];
+        if (strncmp(all[i], "cluster.", 8) == 0 || fr_runtime_is_set(all[i]))
+            sets[names.n_sets++] = all[i];
     if (fr_args_has(args, "undisturbed")) sets[names.n_sets++] = FR_APP_UNDISTURBED;
     return fr_job_load(&names, job, err);
 }

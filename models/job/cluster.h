@@ -20,8 +20,9 @@ struct fr_cluster {
     struct fr_widths widths; /**< of values that were not tuned */
     struct fr_tuning tuning;
     struct fr_calibration calibration;
-    char runtime[64];   /**< whose facts its devices have; "": of none */
-    char software[256]; /**< "host_launch, fixed": what its own file states of software */
+    char runtime[64];      /**< whose facts its devices have; "": of none */
+    char runtime_date[16]; /**< of that; "" where it states none */
+    char software[256];    /**< "host_launch, fixed": what its own file states of software */
 };
 
 /** What the interval of a prediction on a cluster comes from; of several the first. */

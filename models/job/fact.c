@@ -1,5 +1,6 @@
 #include "models/job/fact.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/status.h"
@@ -47,6 +48,23 @@ const struct fr_fact_row fr_facts[] = {
 #include "models/job/fact_list.h"
 #undef FR_FACT
 };
+
+const char *const fr_fact_kinds[] = {"plan", "model", "device", NULL};
+
+const char *fr_fact_values(const struct fr_fact_row *row, char *out, size_t capacity) {
+    char least[40], most[40];
+    if (row->kind == FR_FACT_PLAN)
+        return fr_plan_key_values(&fr_plan_keys[row->plan_key], out, capacity);
+    if (row->word)
+        snprintf(out, capacity, "%s", row->word);
+    else if (row->is_quantity)
+        snprintf(out, capacity, "%s to %s",
+                 fr_quantity_format(row->least, row->quantity, least, sizeof least),
+                 fr_quantity_format(row->most, row->quantity, most, sizeof most));
+    else
+        snprintf(out, capacity, "%g to %g", row->least, row->most);
+    return out;
+}
 
 int fr_fact_find(const char *key, const char **near) {
     static const char prefix[] = "runtime.";

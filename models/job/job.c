@@ -55,13 +55,6 @@ static bool names_a_file(const char *path, const char *value) {
            value[strspn(value, " ")] != '{' && value[strspn(value, " ")] != '[';
 }
 
-/* "runtime" or "runtime.KEY", which are no path into a document. */
-static bool of_runtime(const char *set) {
-    static const char word[] = "runtime";
-    char next = strncmp(set, word, sizeof word - 1) == 0 ? set[sizeof word - 1] : '\0';
-    return next == '.' || next == '=';
-}
-
 static fr_status apply_set(struct fr_job *job, const char *set, struct fr_error *err) {
     const char *equals = strchr(set, '='), *rest = NULL;
     char key[160];
@@ -69,7 +62,7 @@ static fr_status apply_set(struct fr_job *job, const char *set, struct fr_error 
         return fr_fail(err, FR_ERR_USAGE, "--set", "\"%.64s\" is not of the form KEY=VALUE",
                        set);
     snprintf(key, sizeof key, "%.*s", (int)(equals - set), set);
-    if (of_runtime(set))
+    if (fr_runtime_is_set(set))
         return strcmp(key, "runtime") == 0 ? FR_OK
                                            : fr_runtime_set(job->runtime, key, equals + 1, err);
     int which = find_document(key, &rest);
@@ -158,7 +151,7 @@ static fr_status equip(const struct fr_job_names *names, struct fr_job *job,
                        struct fr_error *err) {
     FR_TRY(fr_job_runtime(job, err));
     for (int i = 0; i < names->n_sets; i++)
-        if (of_runtime(names->sets[i])) FR_TRY(apply_set(job, names->sets[i], err));
+        if (fr_runtime_is_set(names->sets[i])) FR_TRY(apply_set(job, names->sets[i], err));
     fr_runtime_equip(job->runtime, job->documents[CLUSTER], &job->cluster);
     return FR_OK;
 }
@@ -169,7 +162,7 @@ fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,
     FR_TRY(load_documents(names, job, err));
     FR_TRY(read_named(names, job, err));
     for (int i = 0; i < names->n_sets; i++)
-        if (!of_runtime(names->sets[i])) FR_TRY(apply_set(job, names->sets[i], err));
+        if (!fr_runtime_is_set(names->sets[i])) FR_TRY(apply_set(job, names->sets[i], err));
     FR_TRY(fr_cluster_read_bare(job->documents[CLUSTER], &job->cluster, err));
     if (names->pue > 0) job->cluster.pue = names->pue;
     job->palm_flop = names->palm_flop;

@@ -4,7 +4,7 @@
  *
  *  Folders, in this order: those of FORERUN_PATH (a colon between two), those of "path" in the
  *  settings, and that of the settings, $XDG_CONFIG_HOME/forerun (else ~/.config/forerun).  A
- *  cluster NAME is the file cluster/NAME.json there, a model model/NAME.json.  The names of the
+ *  cluster NAME is the file cluster/NAME.json there, a model model/NAME.json, a runtime runtime/NAME.json.  The names of the
  *  program's own presets stay theirs.
  *
  *  The settings are config.json in that last folder, {"cluster": NAME, "path": [FOLDER, ...]}, both
@@ -20,7 +20,7 @@
 
 enum { FR_OWN_PATH_B = 4096 };
 
-/** The file that @p name of @p kind ("cluster", "model") stands for, into @p path of FR_OWN_PATH_B;
+/** The file that @p name of @p kind ("cluster", "model", "runtime") stands for, into @p path of FR_OWN_PATH_B;
  *  empty where there is none.
  *  @return FR_OK; FR_ERR_INPUT of settings that cannot be read. */
 fr_status fr_own_file(const char *kind, const char *name, char *path, struct fr_error *err);

@@ -27,12 +27,11 @@ static const char *part_of(const char *name, const char *const *known) {
     return found;
 }
 
-/* A model where a cluster is asked for, or the other way: two words were exchanged. */
+/* A model where a cluster is asked for, or the like: two words were exchanged. */
 static const char *exchanged(const char *kind, const char *name) {
-    static const char *const kinds[] = {"cluster", "model"};
-    for (int i = 0; i < 2; i++)
-        if (strcmp(kind, kinds[i]) == 0 && fr_preset_find(kinds[1 - i], name))
-            return kinds[1 - i];
+    static const char *const kinds[] = {"cluster", "model", "runtime"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(kind, kinds[i]) != 0 && fr_preset_find(kinds[i], name)) return kinds[i];
     return NULL;
 }
 

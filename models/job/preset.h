@@ -9,7 +9,7 @@
 
 struct fr_preset {
     const char *
-        kind; /**< "cluster", "model", "iterations" that were measured, or "schema" of a document */
+        kind; /**< "cluster", "runtime", "model", "iterations" that were measured, or "schema" of a document */
     const char *name;
     const char *text;
     size_t length;

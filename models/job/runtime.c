@@ -240,6 +240,12 @@ void fr_runtime_free(struct fr_runtime *runtime) {
     *runtime = (struct fr_runtime){0};
 }
 
+bool fr_runtime_is_set(const char *set) {
+    size_t length = sizeof kind - 1;
+    char next = strncmp(set, kind, length) == 0 ? set[length] : '\0';
+    return next == '.' || next == '=';
+}
+
 fr_status fr_runtime_set(struct fr_runtime *runtime, const char *key, const char *text,
                          struct fr_error *err) {
     const char *near = NULL;
@@ -371,6 +377,7 @@ void fr_runtime_equip(const struct fr_runtime *runtime, const struct fr_json_doc
     struct fr_device *device = &cluster->device;
     size_t used = 0;
     snprintf(cluster->runtime, sizeof cluster->runtime, "%s", runtime->name);
+    snprintf(cluster->runtime_date, sizeof cluster->runtime_date, "%s", runtime->date);
     if (!fr_json_present(&object)) return;
     for (int i = 0; i < FR_FACTS; i++) {
         const struct fr_fact_row *row = &fr_facts[i];
@@ -387,7 +394,21 @@ void fr_runtime_equip(const struct fr_runtime *runtime, const struct fr_json_doc
     }
 }
 
+const char fr_runtime_2019[] = "papers-2019";
+
+const char *fr_runtime_line(const struct fr_cluster *cluster, char *out, size_t capacity) {
+    size_t used = 0;
+    *out = '\0';
+    fr_line_addf(out, capacity, &used, "%s", *cluster->runtime ? cluster->runtime : "unnamed");
+    if (*cluster->runtime_date)
+        fr_line_addf(out, capacity, &used, " (%s)", cluster->runtime_date);
+    if (*cluster->software)
+        fr_line_addf(out, capacity, &used, "; the cluster's own: %s", cluster->software);
+    return out;
+}
+
 void fr_runtime_put(const struct fr_cluster *cluster, struct fr_json_writer *w) {
     fr_json_add_string(w, "runtime", cluster->runtime);
+    if (*cluster->runtime_date) fr_json_add_string(w, "runtime_date", cluster->runtime_date);
     if (*cluster->software) fr_json_add_string(w, "software_of_cluster", cluster->software);
 }

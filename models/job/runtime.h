@@ -58,6 +58,9 @@ void fr_runtime_free(struct fr_runtime *runtime);
 fr_status fr_runtime_newest(bool modern, const char *generation, char *name,
                             struct fr_error *err);
 
+/** Is @p set, a KEY=VALUE, about the runtime: "runtime=NAME" or "runtime.KEY=VALUE"? */
+bool fr_runtime_is_set(const char *set);
+
 /** Put fact @p key ("runtime." before it or not) of @p text before all files: `--set runtime.KEY=VALUE`.
  *  @return FR_OK; FR_ERR_USAGE where there is no such fact or value. */
 fr_status fr_runtime_set(struct fr_runtime *runtime, const char *key, const char *text,
@@ -75,7 +78,17 @@ const struct fr_fact *fr_runtime_of_device(const struct fr_runtime *runtime, int
 void fr_runtime_equip(const struct fr_runtime *runtime, const struct fr_json_document *document,
                       struct fr_cluster *cluster);
 
-/** A runtime as part of a JSON answer: its name under @p key, and what the cluster states itself. */
+/** The preset that --defaults 2019 names. */
+extern const char fr_runtime_2019[];
+
+/** Room for what fr_runtime_line writes. */
+enum { FR_RUNTIME_LINE = 384 };
+
+/** "megatron-bridge-26.06 (2026-06); the cluster's own: fixed" of @p cluster, as heads of answers name it.
+ *  @return @p out */
+const char *fr_runtime_line(const struct fr_cluster *cluster, char *out, size_t capacity);
+
+/** The software of @p cluster as part of a JSON answer: its name, its date, and what the cluster states itself. */
 void fr_runtime_put(const struct fr_cluster *cluster, struct fr_json_writer *w);
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "models/device/jitter.h"
 #include "models/job/assume.h"
+#include "models/job/runtime.h"
 #include "models/outcome/clocks.h"
 #include "models/outcome/energy.h"
 #include "models/outcome/memory.h"
@@ -69,6 +70,7 @@ void fr_report_provenance(struct fr_json_writer *w, const struct fr_job *job,
     fr_json_add_string(w, "cluster",
                        job->cluster.name[0] ? job->cluster.name : job->cluster_from);
     fr_json_add_string(w, "cluster_source", job->cluster.source);
+    fr_runtime_put(&job->cluster, w);
     fr_json_add_string(w, "model",
                        job->workload.name[0] ? job->workload.name : job->model_from);
     fr_json_add_string(w, "model_source", job->workload.source);

@@ -12,7 +12,8 @@ dictionaries (docs/output.md); numbers that nobody knows are None.
 
 A cluster, a model and a plan are each a preset's name, the path of a JSON file, or a dictionary.
 What `set` says changes them: a dictionary or a list of "KEY=VALUE"; a KEY is one of the plan
-("ghost") or a dotted path ("model.layers", "cluster.device.launch").
+("ghost") or a dotted path ("model.layers", "cluster.device.launch").  `runtime` names the software
+likewise, a preset ("nemo-24.03"), a path or a dictionary; None: the newest that suits cluster and model.
 
 Whatever is wrong is an exception, `forerun.Error` or one below it, with the library's sentence.
 Functions may be called in several threads at once.
@@ -191,6 +192,14 @@ def _pairs(pairs, write):
     return (_c.c_char_p * (len(texts) + 1))(*texts, None)
 
 
+def _sets(pairs, runtime):
+    """What is changed, and the software."""
+    if runtime is None:
+        return _pairs(pairs, _word)
+    texts = _pairs(pairs, _word)[:-1] + [b"runtime=" + _input(runtime)]
+    return (_c.c_char_p * (len(texts) + 1))(*texts, None)
+
+
 def _check(status, failure, answer=None):
     if status == _OK:
         return answer
@@ -228,9 +237,9 @@ class Job:
 
     _job = None
 
-    def __init__(self, cluster, model=None, plan=None, set=None):
+    def __init__(self, cluster, model=None, plan=None, set=None, runtime=None):
         job, failure = _c.c_void_p(), _Failure()
-        status = _lib.forerun_load(_input(cluster), _input(model), _input(plan), _pairs(set, _word),
+        status = _lib.forerun_load(_input(cluster), _input(model), _input(plan), _sets(set, runtime),
                                    _c.byref(job), _c.byref(failure))
         _check(status, failure)
         self._job = job
@@ -300,29 +309,29 @@ class Job:
         return {**answer, "launcher": text} if launcher else answer
 
 
-def predict(cluster, model, plan=None, set=None):
+def predict(cluster, model, plan=None, set=None, runtime=None):
     """Job(...).predict(): what an iteration of one plan costs."""
-    return Job(cluster, model, plan, set).predict()
+    return Job(cluster, model, plan, set, runtime).predict()
 
 
-def explain(cluster, model, plan=None, set=None):
+def explain(cluster, model, plan=None, set=None, runtime=None):
     """Job(...).explain(): the same with what binds and what would change it."""
-    return Job(cluster, model, plan, set).explain()
+    return Job(cluster, model, plan, set, runtime).explain()
 
 
-def search(cluster, model, ranks, vary=None, plan=None, set=None, **options):
+def search(cluster, model, ranks, vary=None, plan=None, set=None, runtime=None, **options):
     """Job(...).search(ranks, vary, ...): the best of many plans."""
-    return Job(cluster, model, plan, set).search(ranks, vary, **options)
+    return Job(cluster, model, plan, set, runtime).search(ranks, vary, **options)
 
 
-def simulate(cluster, model, plan=None, set=None, **options):
+def simulate(cluster, model, plan=None, set=None, runtime=None, **options):
     """Job(...).simulate(...): one plan in the event engine."""
-    return Job(cluster, model, plan, set).simulate(**options)
+    return Job(cluster, model, plan, set, runtime).simulate(**options)
 
 
-def place(cluster, model=None, plan=None, set=None, **options):
+def place(cluster, model=None, plan=None, set=None, runtime=None, **options):
     """Job(...).place(...): where ranks sit."""
-    return Job(cluster, model, plan, set).place(**options)
+    return Job(cluster, model, plan, set, runtime).place(**options)
 
 
 def fit(samples, base=None, form="best", name=None, series=None, busy_W=-1, idle_W=-1):

@@ -32,11 +32,14 @@ for shell in bash fish; do
   expect $shell "forerun pred" "predict"
   expect $shell "forerun predict --eng" "--engine"
   expect $shell "forerun predict --cluster dgx-h1" "dgx-h100"
+  expect $shell "forerun predict --runtime nemo-24.0" "nemo-24.03"
   expect $shell "forerun predict --engine " "closed event simgrid"
   expect $shell "forerun plot energy" "energy-time"
 done
 # Behind "=" bash replaces the value alone.
 expect bash "forerun predict --set plan.gh" "plan.ghost="
+expect bash "forerun predict --set runtime.host_la" "runtime.host_launch="
+expect bash "forerun predict --set runtime=nemo-24.0" "nemo-24.03"
 expect bash "forerun predict --set method=ph" "phantom"
 expect bash "forerun search --model llama-3-8b --vary model.sequ" "model.sequence="
 ! command -v zsh >/dev/null || zsh -n "$folder/_forerun" || fail "zsh cannot read _forerun"

@@ -182,7 +182,7 @@ def kept(name, text, command):
 # ---- what is read --------------------------------------------------------------------------------
 
 def presets():
-    for kind in "cluster", "model":
+    for kind in "cluster", "model", "runtime":
         for path in sorted((ROOT / "presets" / kind).glob("*.json")):
             holds(kind, json.loads(path.read_text()), path.name)
     for path in sorted((ROOT / "presets" / "iterations").glob("*.json")):
@@ -229,7 +229,25 @@ def plan_keys():
                 complain(f"plan.{row['name']}: {key['minimum']} to {key['maximum']}, the table {row['what']}")
 
 
+def facts():
+    """Keys of a runtime's facts and their bounds, as `forerun list facts` has them from the table."""
+    schema = SCHEMAS["runtime"].schema["$defs"]["fact"]["properties"]
+    rows = json.loads(forerun("list", "facts", "--json").stdout)["rows"]
+    if [row["name"] for row in rows] != schema["key"]["enum"]:
+        complain("facts of runtimes:", {row["name"] for row in rows} ^ set(schema["key"]["enum"]))
+    for row in rows:
+        ends = re.fullmatch(r"([0-9.e+-]+) to ([0-9.e+-]+)", row["source"])
+        if not ends or row["what"] == "plan":
+            continue
+        least, most = (float(end) for end in ends.groups())
+        for value, right in (least, True), (most, True), (most * 1.001 + 1e-9, False), (least - 1e-9, False), ("1 us", False):
+            fact = {"key": row["name"], "value": value}
+            if SCHEMAS["runtime"].is_valid({"facts": [fact]}) != right:
+                complain(f"{row['name']}: the schema {'refuses' if right else 'takes'} {value}")
+
+
 READERS = {
+    "runtime": ["models/job/runtime.c"],
     "cluster": ["models/job/cluster.c", "models/device", "models/network", "topology/levels.c"],
     "model": ["models/workload/workload.c", "models/workload/kind", "models/workload/layer_profile.c",
               "models/plan/iterations.c"],
@@ -286,10 +304,12 @@ def inside(document, way):
 def refused_alike():
     """An unknown key in any object, and a quantity that lost its unit, are refused by reader and schema both."""
     verb = {"cluster": ["collective", "--op", "all_reduce", "--ranks", "2", "--cluster", "-"],
-            "model": ["predict", "--cluster", "dgx-h100", "--model", "-"]}
+            "model": ["predict", "--cluster", "dgx-h100", "--model", "-"],
+            "runtime": ["predict", "--cluster", "dgx-h100", "--model", "llama-3-8b", "--runtime", "-"]}
     tried = 0
     for kind, name in [("cluster", "dgx-h100"), ("cluster", "frontier"), ("cluster", "cori-knl"), ("model", "gpt-8.3b"),
-                       ("model", "alexnet"), ("model", "t5-large-mod"), ("model", "ffn-16384")]:
+                       ("model", "alexnet"), ("model", "t5-large-mod"), ("model", "ffn-16384"), ("runtime", "primus-2026"),
+                       ("runtime", "papers-2019"), ("runtime", "megatron-bridge-26.04")]:
         whole = json.loads((ROOT / "presets" / kind / f"{name}.json").read_text())
         wrong = []
         for way in objects(whole):
@@ -314,6 +334,7 @@ def refused_alike():
 tables()
 presets()
 plan_keys()
+facts()
 reader_keys()
 refused_alike()
 outputs()

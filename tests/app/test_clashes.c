@@ -102,14 +102,25 @@ static void options_that_are_keys(void **state) {
     const char *const bad[][4] = {
         {"--defaults", "2019", "--set", "model.defaults=modern"},
         {"--defaults", "2019", "--defaults", "modern"},
+        {"--runtime", "nemo-24.03", "--defaults", "2019"},
+        {"--defaults", "2019", "--runtime", "nemo-24.03"},
+        {"--defaults", "modern", "--runtime", "nemo-24.03"},
+        {"--defaults", "modern", "--runtime", "papers-2019"},
+        {"--runtime", "nemo-24.03", "--set", "runtime=nemo-24.11"},
+        {"--runtime", "nemo-24.03", "--vary", "runtime=nemo-24.03,nemo-24.11"},
         {"--set", "cluster.device.undisturbed=false", "--undisturbed"}};
     const char *const good[][4] = {
         {"--defaults", "2019", "--set", "model.defaults=2019"},
+        {"--defaults", "2019", "--runtime", "papers-2019"},
+        {"--defaults", "2019", "--set", "runtime=papers-2019"},
+        {"--runtime", "nemo-24.03", "--set", "runtime=nemo-24.03"},
+        {"--runtime", "nemo-24.03", "--set", "runtime.host_launch=1us"},
+        {"--runtime", "nemo-24.03", "--set", "model.defaults=2019"},
         {"--set", "cluster.device.undisturbed=true", "--undisturbed"}};
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         FR_TRUE(parsed(bad[i], bad[i][3] ? 4 : 3, &err) == FR_ERR_USAGE, "%s %s is taken",
                 bad[i][0], bad[i][1]);
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         FR_TRUE(parsed(good[i], good[i][3] ? 4 : 3, &err) == FR_OK, "%s", err.detail);
 }
 

@@ -4,6 +4,7 @@
 #include "app/help.h"
 #include "app/manual.h"
 #include "app/text/wrap.h"
+#include "models/job/fact.h"
 #include "models/plan/key.h"
 #include "tests/app/command.h"
 
@@ -97,6 +98,19 @@ static void every_key_is_offered_and_told(void **state) {
     fr_text_free(&page), fr_text_free(&next);
 }
 
+static void every_fact_is_offered(void **state) {
+    (void)state;
+    struct fr_text next = {0};
+    const char *const words[] = {"predict", "--set", "runtime."};
+    fr_complete(&next, words, 3);
+    for (int i = 0; i < FR_FACTS; i++) {
+        char key[96];
+        snprintf(key, sizeof key, "runtime.%s=\t", fr_facts[i].key);
+        if (!strstr(fr_text_get(&next), key)) fail_msg("completion: no %s", key);
+    }
+    fr_text_free(&next);
+}
+
 /* Answers, too: tables, plans of many keys, sentences of what is left out. */
 static void answers_fit_a_terminal(void **state) {
     (void)state;
@@ -151,11 +165,17 @@ static void the_next_word(void **state) {
     expect_next("predict -m gpt-2 --set model.voc", "model.vocabulary=\n");
     expect_next("predict -c frontier --set cluster.levels.0.ban",
                 "cluster.levels.0.bandwidth=\n");
+    expect_next("predict --runtime nemo-24", "nemo-24.03\tpreset\nnemo-24.11\tpreset\n");
+    expect_next("predict --set runtime=nemo-25.02", "runtime=nemo-25.02\tpreset\n");
+    expect_next("search --vary runtime=nemo-24.03,nemo-25.02",
+                "runtime=nemo-24.03,nemo-25.02\tpreset\n");
+    expect_next("predict --set runtime.graphs=l", "runtime.graphs=layers\n");
     expect_next("plot energy", "energy-time\n");
     expect_next("plot energy-time energy", ""); /* the figure stands: files follow */
     expect_next("predict --cluster",
                 "--cluster\tcluster file, preset, or - for standard input\n");
-    expect_next("predict -c /no-such-folder --set cluster.", "cluster.\tof the cluster's file\n");
+    expect_next("predict -c /no-such-folder --set cluster.",
+                "cluster.\tof the cluster's file\n");
     expect_next("nonsense --", "");
 }
 
@@ -179,6 +199,7 @@ int main(void) {
                                        cmocka_unit_test(pages_hold_what_help_holds),
                                        cmocka_unit_test(breaking_lines_changes_no_word),
                                        cmocka_unit_test(every_key_is_offered_and_told),
+                                       cmocka_unit_test(every_fact_is_offered),
                                        cmocka_unit_test(the_next_word),
                                        cmocka_unit_test(answers_fit_a_terminal),
                                        cmocka_unit_test(the_readme_names_every_command)};

@@ -51,6 +51,22 @@ class Answers(unittest.TestCase):
         self.assertEqual(seats["placements"],
                          program("place", "--cluster", "lassen", "--ranks", "16", "--ways", "4"))
 
+    def test_software_is_an_input(self):
+        name = "nemo-24.03"
+        theirs = program("predict", "--cluster", "dgx-h100", "--model", "llama-3-8b", "--set", "tp=8", "--runtime", name)
+        mine = forerun.predict("dgx-h100", "llama-3-8b", set={"tp": 8}, runtime=name)
+        self.assertEqual(mine, theirs)
+        self.assertEqual(mine["provenance"]["runtime"], name)
+        ours = {"name": "ours", "from": name, "facts": [{"key": "host_launch", "value": "1 ms"}]}
+        slow = forerun.Job("dgx-h100", "llama-3-8b", set={"tp": 8}, runtime=ours).predict()
+        self.assertEqual(slow["provenance"]["runtime"], "ours")
+        self.assertGreater(slow["iteration_time_s"], mine["iteration_time_s"])
+        self.assertEqual(forerun.place("dgx-h100", ranks=16, ways=4, runtime=name)["placements"][0]["runtime"], name)
+        with self.assertRaisesRegex(forerun.InputError, "did you mean"):
+            forerun.predict("dgx-h100", "llama-3-8b", runtime="nemo-24.04")
+        with self.assertRaisesRegex(forerun.UsageError, "standard input"):
+            forerun.predict("dgx-h100", "llama-3-8b", runtime="-")
+
     def test_explain_says_what_binds(self):
         answer = forerun.explain("frontier", "ffn-16384", set=PHANTOM)
         self.assertEqual(answer["explain"]["binds"], "fixed")

@@ -76,6 +76,30 @@ static void numbers_are_the_documents(void **state) {
     FR_NEAR(parts, o->time_s, 1e-12);
     assert_true(o->low_s < o->time_s && o->time_s < o->high_s);
     assert_null(forerun_outcome_at(result, 1));
+    snprintf(line, sizeof line, "\"runtime\": \"%s\"", o->runtime);
+    assert_non_null(strstr(forerun_json(result), line));
+    forerun_result_free(result);
+    forerun_job_free(job);
+}
+
+/* The software is an input as the others are. */
+static void software_is_named(void **state) {
+    (void)state;
+    const char *const sets[] = {"runtime=nemo-24.03", "tp=8", NULL};
+    forerun_job *job = NULL;
+    forerun_result *result = NULL;
+    forerun_error error;
+    assert_int_equal(forerun_load("dgx-h100", "llama-3-8b", NULL, sets, &job, &error),
+                     FORERUN_OK);
+    assert_int_equal(forerun_predict(job, &result, &error), FORERUN_OK);
+    assert_string_equal(forerun_outcome_at(result, 0)->runtime, "nemo-24.03");
+    forerun_result_free(result);
+    assert_int_equal(forerun_set(job, "runtime=papers-2019", &error), FORERUN_OK);
+    assert_int_equal(forerun_predict(job, &result, &error), FORERUN_OK);
+    assert_string_equal(forerun_outcome_at(result, 0)->runtime, "papers-2019");
+    assert_int_equal(forerun_set(job, "runtime=-", &error), FORERUN_USAGE);
+    assert_int_equal(forerun_set(job, "runtime=nemo-24.04", &error), FORERUN_INPUT);
+    assert_non_null(strstr(error.message, "nemo-24.03"));
     forerun_result_free(result);
     forerun_job_free(job);
 }
@@ -132,7 +156,8 @@ static void sets_follow_each_other(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_are_the_programs), cmocka_unit_test(numbers_are_the_documents),
-        cmocka_unit_test(a_plan_goes_round), cmocka_unit_test(sets_follow_each_other)};
+        cmocka_unit_test(software_is_named), cmocka_unit_test(bytes_are_the_programs),
+        cmocka_unit_test(numbers_are_the_documents), cmocka_unit_test(a_plan_goes_round),
+        cmocka_unit_test(sets_follow_each_other)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "models/job/assume.h"
+#include "models/job/condition.h"
 #include "models/outcome/cost.h"
 #include "models/plan/key.h"
 #include "tests/job.h"
@@ -275,6 +276,28 @@ static void every_row_is_documented(void **state_) {
     free(docs);
 }
 
+/* docs/files.md has the table. */
+static void every_fact_is_documented(void **state_) {
+    char *docs = NULL, line[512], values[192];
+    size_t length = 0;
+    (void)state_;
+    assert_int_equal(
+        fr_file_read(FR_SOURCE_DIR "/docs/files.md", FR_FILE_MAX_B, &docs, &length, NULL),
+        FR_OK);
+    for (int i = 0; i < FR_FACTS; i++) {
+        const struct fr_fact_row *fact = &fr_facts[i];
+        snprintf(line, sizeof line, "| `%s` | %s | %s | %s |", fact->key,
+                 fr_fact_kinds[fact->kind], fact->help,
+                 fr_fact_values(fact, values, sizeof values));
+        FR_TRUE(strstr(docs, line) != NULL, "docs/files.md does not have the line\n%s", line);
+    }
+    for (int i = 0; fr_condition_names[i]; i++) {
+        snprintf(line, sizeof line, "`%s`", fr_condition_names[i]);
+        FR_TRUE(strstr(docs, line) != NULL, "docs/files.md has no condition %s", line);
+    }
+    free(docs);
+}
+
 static int read_newest(void **state) {
     char name[FR_RUNTIME_NAME];
     (void)state;
@@ -290,8 +313,8 @@ static int free_newest(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_where_it_is_read), cmocka_unit_test(what_is_said_stays),
-        cmocka_unit_test(others_are_left_alone), cmocka_unit_test(stated_is_taken),
-        cmocka_unit_test(every_row_is_documented)};
+        cmocka_unit_test(each_where_it_is_read),   cmocka_unit_test(what_is_said_stays),
+        cmocka_unit_test(others_are_left_alone),   cmocka_unit_test(stated_is_taken),
+        cmocka_unit_test(every_row_is_documented), cmocka_unit_test(every_fact_is_documented)};
     return cmocka_run_group_tests(tests, read_newest, free_newest);
 }

@@ -11,6 +11,7 @@
 #include "calibrate/real/validate/program.h"
 #include "models/job/plan_document.h"
 #include "models/job/preset.h"
+#include "models/job/runtime.h"
 #include "models/outcome/report.h"
 #include "models/plan/iterations.h"
 
@@ -35,10 +36,14 @@ struct choosing {
     struct fr_validate_case first; /* of the designed set */
 };
 
+/* The cluster and its software are not of a run that is chosen. */
+static bool of_machine(const char *set) {
+    return strncmp(set, "cluster.", 8) == 0 || fr_runtime_is_set(set);
+}
+
 bool fr_validate_chosen(const struct fr_validate_choice *choice) {
     bool any = choice->model || choice->plan || choice->n_vary > 0;
-    for (int i = 0; i < choice->n_sets; i++)
-        any = any || strncmp(choice->sets[i], "cluster.", 8) != 0;
+    for (int i = 0; i < choice->n_sets; i++) any = any || !of_machine(choice->sets[i]);
     return any;
 }
 
@@ -160,7 +165,7 @@ static fr_status open_documents(const struct choosing *c,
     for (int i = 0; i < choice->n_sets; i++) {
         const char *value = NULL;
         int which = 0;
-        if (strncmp(choice->sets[i], "cluster.", 8) == 0) continue;
+        if (of_machine(choice->sets[i])) continue;
         FR_TRY(split(choice->sets[i], "--set", key, path, &which, &value, err));
         FR_TRY(fr_json_set(document[which], path, value, "--set", err));
     }
