@@ -8,6 +8,7 @@
 
 #include "base/script/script.h"
 #include "base/units.h"
+#include "models/job/runtime.h"
 #include "models/outcome/report.h"
 #include "models/price/seats.h"
 #include "models/work/transformer.h"
@@ -23,6 +24,11 @@ const struct fr_emitter *fr_emitter_find(const char *name) {
     for (int i = 0; fr_emitters[i]; i++)
         if (strcmp(fr_emitters[i]->name, name) == 0) return fr_emitters[i];
     return NULL;
+}
+
+bool fr_emitter_of(const struct fr_emitter *to, const char *name) {
+    size_t length = strlen(to->runtimes);
+    return strncmp(name, to->runtimes, length) == 0 && (!name[length] || name[length] == '-');
 }
 
 /* ---- what is said --------------------------------------------------------------------------- */
@@ -263,6 +269,8 @@ static void head(struct fr_text *text, const struct fr_emitted *e) {
     fr_script_comment(text, "predicted %s an iteration%s, forerun %s",
                       fr_quantity_format(out->time_s, FR_QUANTITY_TIME, time, sizeof time),
                       range, FR_VERSION);
+    if (*e->job->cluster.runtime)
+        fr_script_comment(text, "priced with the software %s", e->job->cluster.runtime);
     if (e->to) fr_script_comment(text, "%s; options of %s", e->to->framework, e->to->version);
     for (int i = 0; i < FR_REASON_COUNT; i++)
         if (out->reasons & FR_BECAUSE(i)) {
@@ -362,6 +370,7 @@ void fr_emit_put(struct fr_json_writer *w, const struct fr_emitted *e) {
     fr_json_begin_object(w);
     fr_json_add_string(w, "framework", e->to->name);
     fr_json_add_string(w, "version", e->to->version);
+    fr_runtime_put(&e->job->cluster, w);
     fr_json_add_string(w, "plan", fr_report_outcome_line(e->out, plan, sizeof plan));
     fr_json_add_integer(w, "ranks", e->out->ranks);
     fr_json_add_number(w, "time_s", e->out->time_s);

@@ -56,6 +56,7 @@ struct fr_emit_row {
 struct fr_emitter {
     const char *name;      /**< of --emit */
     const char *framework; /**< for people */
+    const char *runtimes;  /**< how names of runtimes begin that are releases of it */
     const char *version;   /**< repository and commit whose parser the options are of */
     const char *no;        /**< "X has no ", before what every framework lacks */
     const struct fr_emit_row
@@ -74,6 +75,9 @@ struct fr_emitter {
 #undef FR_EMITTER
 /** Rows in table order, then NULL. */
 extern const struct fr_emitter *const fr_emitters[];
+
+/** Is runtime @p name, as clusters name theirs, a release of the framework? */
+bool fr_emitter_of(const struct fr_emitter *to, const char *name);
 
 /** Row called @p name, or NULL. */
 const struct fr_emitter *fr_emitter_find(const char *name);

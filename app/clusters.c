@@ -44,7 +44,11 @@ static fr_status compare(const struct fr_args *args, struct fr_rivals *r,
                        args->word[0]);
     FR_TRY(fr_args_required(args, "ranks", &asked.ranks, err));
     FR_TRY(list(args, r, err));
+    if (fr_args_has(args, "plan"))
+        return fr_fail(err, FR_ERR_USAGE, "--plan",
+                       "is of runtimes side by side; of clusters plans are searched for");
     fr_app_names(args, sets, &asked.names);
+    asked.names.runtime = fr_args_get(args, "runtime");
     asked.n_vary = fr_args_all(args, "vary", vary);
     asked.fixed = fr_args_has(args, "fix");
     FR_TRY(fr_app_search_options(args, &asked.options, err));

@@ -114,6 +114,20 @@ static fr_status documents(const struct fr_app_emit *emit, const struct fr_job *
     return FR_OK;
 }
 
+/* What a script is for, where that is other software than its plan was priced with: once for each. */
+static void note(const struct fr_app_emit *emit, const struct fr_job *job,
+                 const struct fr_outcome *const *plans, size_t n) {
+    const char *told = "";
+    for (size_t i = 0; emit->to && i < n; i++) {
+        const char *runtime = (plans[i]->job ? plans[i]->job : job)->cluster.runtime;
+        if (!*runtime || strcmp(runtime, told) == 0 || fr_emitter_of(emit->to, runtime))
+            continue;
+        told = runtime;
+        fprintf(stderr, "forerun: priced for %s, written for %s\n", runtime,
+                emit->to->framework);
+    }
+}
+
 fr_status fr_app_emit(const struct fr_app_emit *emit, const struct fr_job *job,
                       const struct fr_outcome *const *plans, size_t n, bool json,
                       struct fr_text *text, struct fr_error *err) {
@@ -124,6 +138,9 @@ fr_status fr_app_emit(const struct fr_app_emit *emit, const struct fr_job *job,
     if (!e) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     fr_status status = (json ? documents : scripts)(emit, job, plans, n, e, text, err);
     free(e);
-    if (status != FR_OK) fr_text_free(text);
+    if (status != FR_OK)
+        fr_text_free(text);
+    else
+        note(emit, job, plans, n);
     return status;
 }

@@ -333,6 +333,10 @@ uint64_t fr_blocks_print(const struct fr_blocks *b) {
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) mix_number(&hash, numbers[i]);
     mix(&hash, b->job->cluster.name, strlen(b->job->cluster.name));
     mix(&hash, b->job->workload.name, strlen(b->job->workload.name));
+    for (int64_t v = 0; v < (b->space->variants ? b->space->n_variants : 1); v++) {
+        const struct fr_job *job = b->space->variants ? &b->space->variants[v] : b->job;
+        mix(&hash, job->cluster.runtime, strlen(job->cluster.runtime) + 1);
+    }
     for (int64_t i = 0; i < PLANS; i++) {
         struct fr_outcome out = {.reasons = 0};
         int64_t index = (int64_t)((double)b->space->size * (double)i / PLANS);

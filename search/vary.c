@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "models/job/fact.h"
 
 enum { VARIANTS_MAX = 4096 };
 
@@ -38,7 +39,7 @@ static fr_status split(const char *text, char ***texts, size_t *count, struct fr
         char *one = fr_malloc(length + 1, 1);
         if (!one) return no_memory(err);
         snprintf(one, length + 1, "%s", at);
-        bool range = strstr(one, "..") && !strchr("[{\"", *one);
+        bool range = strstr(one, "..") && strchr("+-0123456789", *one); /* no path ../a */
         fr_status status =
             range ? fr_range_parse(one, false, INT64_MIN, "--vary", &numbers, &n, err) : FR_OK;
         char **grown = status == FR_OK ? fr_realloc(*texts, *count + n, sizeof *grown) : NULL;
@@ -153,15 +154,33 @@ static fr_status vary_plan(const struct fr_plan_key *key, const char *text,
     return status;
 }
 
-/* ---- keys of the model and the cluster -------------------------------------------------------- */
+/* ---- keys of the model, the cluster and the runtime -------------------------------------------- */
+
+static const char runtime_key[] = "runtime";
+
+/* "model.KEY", "cluster.KEY", "runtime" or "runtime.KEY". */
+static bool of_inputs(const char *key) {
+    return strncmp(key, "model.", 6) == 0 || strncmp(key, "cluster.", 8) == 0 ||
+           strncmp(key, "runtime.", 8) == 0 || strcmp(key, runtime_key) == 0;
+}
+
+/* A fact of runtimes is known before any is read. */
+static fr_status check_fact(const char *key, struct fr_error *err) {
+    const char *near = NULL;
+    if (strncmp(key, "runtime.", 8) != 0 || fr_fact_find(key, &near) >= 0) return FR_OK;
+    return fr_fail(err, FR_ERR_USAGE, "--vary", "\"%s\" is no fact of a runtime%s%s%s", key,
+                   near ? "; did you mean \"runtime." : "; forerun list facts has them",
+                   near ? near : "", near ? "\"?" : "");
+}
 
 static fr_status vary_input(const char *key, const char *text, const struct fr_job_names *names,
                             struct fr_space *space, struct fr_error *err) {
     if (!names)
         return fr_fail(err, FR_ERR_USAGE, "--vary", "\"%s\" cannot be varied here", key);
     if (space->n_inputs == FR_SPACE_INPUTS_MAX)
-        return fr_fail(err, FR_ERR_USAGE, "--vary", "more than %d keys of model and cluster",
-                       FR_SPACE_INPUTS_MAX);
+        return fr_fail(err, FR_ERR_USAGE, "--vary",
+                       "more than %d keys of model, cluster and runtime", FR_SPACE_INPUTS_MAX);
+    FR_TRY(check_fact(key, err));
     for (int i = 0; i < space->n_inputs; i++)
         if (strcmp(space->input[i].key, key) == 0)
             return fr_fail(err, FR_ERR_USAGE, "--vary", "\"%s\" is varied twice", key);
@@ -171,7 +190,7 @@ static fr_status vary_input(const char *key, const char *text, const struct fr_j
     space->n_variants *= (int64_t)input->count;
     if (space->n_variants <= VARIANTS_MAX) return FR_OK;
     space->n_variants = 1;
-    return fr_fail(err, FR_ERR_USAGE, "--vary", "more than %d models and clusters",
+    return fr_fail(err, FR_ERR_USAGE, "--vary", "more than %d models, clusters and runtimes",
                    VARIANTS_MAX);
 }
 
@@ -227,12 +246,14 @@ fr_status fr_vary_parse(const char *text, const struct fr_job_names *names,
         return fr_fail(err, FR_ERR_USAGE, "--vary", "\"%.64s\" is not of the form KEY=RANGE",
                        text);
     snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
-    if (strncmp(name, "model.", 6) == 0 || strncmp(name, "cluster.", 8) == 0)
-        return vary_input(name, equals + 1, names, space, err);
+    if (of_inputs(name)) return vary_input(name, equals + 1, names, space, err);
     const struct fr_plan_key *key = fr_plan_key_find(name, &near);
     if (key) return vary_plan(key, equals + 1, space, err);
+    const char *const inputs[] = {runtime_key, NULL};
+    if (!near) near = fr_suggest(name, inputs);
     return fr_fail(err, FR_ERR_USAGE, "--vary", "\"%s\" cannot be varied; %s%s%s", name,
                    near ? "did you mean \""
-                        : "known: what forerun list keys prints, model.KEY and cluster.KEY",
+                        : "known: what forerun list keys prints, model.KEY, cluster.KEY, "
+                          "runtime and runtime.KEY",
                    near ? near : "", near ? "\"?" : "");
 }

@@ -244,6 +244,7 @@ static void write(const struct fr_emitted *e, struct fr_text *text) {
 const struct fr_emitter fr_emitter_deepspeed = {
     .name = "deepspeed",
     .framework = "DeepSpeed",
+    .runtimes = "deepspeed",
     .version = "deepspeedai/DeepSpeed at edaa72212672 (August 2026)",
     .no = NO(""),
     .rows = rows,

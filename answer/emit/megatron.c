@@ -413,6 +413,7 @@ static void write(const struct fr_emitted *e, struct fr_text *text) {
 const struct fr_emitter fr_emitter_megatron = {
     .name = "megatron",
     .framework = "Megatron-LM",
+    .runtimes = "megatron",
     .version = "NVIDIA/Megatron-LM at d98e8a64ddf3 (August 2026)",
     .no = NO(""),
     .rows = rows,

@@ -301,6 +301,7 @@ static void write(const struct fr_emitted *e, struct fr_text *text) {
 const struct fr_emitter fr_emitter_megatron_bridge = {
     .name = "megatron-bridge",
     .framework = "Megatron-Bridge",
+    .runtimes = "megatron-bridge",
     .version = "NVIDIA-NeMo/Megatron-Bridge at 067f987df03b (August 2026)",
     .no = NO(""),
     .rows = rows,

@@ -247,6 +247,7 @@ static void write(const struct fr_emitted *e, struct fr_text *text) {
 const struct fr_emitter fr_emitter_torchtitan = {
     .name = "torchtitan",
     .framework = "torchtitan",
+    .runtimes = "torchtitan",
     .version = "pytorch/torchtitan at b5bcd76c66d0 (August 2026)",
     .no = NO(""),
     .rows = rows,

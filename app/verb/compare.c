@@ -1,4 +1,5 @@
-/* A second calibration beside the first; or clusters side by side (app/clusters.h). */
+/* A second calibration beside the first; or clusters (app/clusters.h), or runtimes (app/upgrade.h),
+ * side by side. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include "app/load.h"
 #include "app/text/training.h"
 #include "app/text/wrap.h"
+#include "app/upgrade.h"
 #include "app/verb.h"
 #include "base/alloc.h"
 #include "base/sort.h"
@@ -17,6 +19,10 @@
 static const struct fr_option options[] = {
     {"cluster", "FILE|PRESET", "one of several clusters side by side; may be repeated", 'c'},
     {"model", "FILE|PRESET", "what is trained there; may be repeated", 'm'},
+    {"runtime", "NAME|FILE",
+     "software of all; repeated: the runtimes side by side, and what the first is behind by",
+     0},
+    FR_OPTION_PLAN,
     {"ranks", "RANGE", "rank counts of each: 512, 8..512*2", 'n'},
     FR_OPTION_SET,
     {"vary", "KEY=RANGE", "as of search; without it the whole recipe is searched", 'v'},
@@ -222,6 +228,8 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     struct fr_known_points a = {0}, b = {0};
     struct comparison c = {.n = 0};
     double *scratch = NULL;
+    const char *runtimes[FR_ARGS_MAX];
+    if (fr_args_all(args, "runtime", runtimes) > 1) return fr_app_compare_runtimes(args, err);
     if (fr_args_has(args, "cluster")) return fr_app_compare_clusters(args, err);
     if (args->n_options > (fr_args_has(args, "json") ? 1 : 0))
         return fr_fail(err, FR_ERR_USAGE, "--cluster", "is needed beside --%s",
@@ -252,15 +260,22 @@ done:
 
 const struct fr_verb fr_verb_compare = {
     .name = "compare",
-    .summary = "clusters or models side by side; or a second calibration beside the first",
-    .usage =
-        "--cluster C --cluster D... --model M... --ranks RANGE ... | FIRST.jsonl SECOND.jsonl",
+    .summary =
+        "clusters, models or runtimes side by side; or a second calibration beside the first",
+    .usage = "--cluster C --cluster D... --model M... --ranks RANGE ... | --runtime A "
+             "--runtime B... "
+             "--cluster C --model M [--plan P] ... | FIRST.jsonl SECOND.jsonl",
     .details =
         "Of clusters, the best plan of each by a search as forerun search makes it: time, "
         "tokens a second,\nutilisation; with --tokens the training's days, energy, money and "
         "CO2. --price, --carbon and --pue are given once, or for each cluster.\n"
         "  forerun compare --cluster dgx-h100 --cluster dgx-b200 --model llama-3-70b \\\n"
         "      --ranks 512 --tokens 1T --price \"2.5 USD/h\" --price \"4 USD/h\"\n"
+        "Of runtimes, the plan of --plan and --set, or with --ranks and no plan file the best "
+        "plan "
+        "of each:\nwhat an upgrade of the software is worth, and by which facts.\n"
+        "  forerun compare --runtime nemo-24.03 --runtime megatron-bridge-26.04 \\\n"
+        "      --cluster dgx-h100 --model llama-3-70b --set tp=8 --set pp=4 --set dp=2\n"
         "Of calibrations, every point that both measured: the second median against the "
         "interval that the first\nstates for a repetition, from its scatter within and "
         "between launches.\n",

@@ -86,6 +86,14 @@ static fr_status read_runtime(struct fr_job *job, const char *name, struct fr_er
     return fr_runtime_read(name, job->runtime, err);
 }
 
+/* One that the caller made of others. */
+static fr_status take_made(struct fr_job *job, const struct fr_runtime *made,
+                           struct fr_error *err) {
+    job->runtime = fr_calloc(1, sizeof *job->runtime);
+    if (!job->runtime) return fr_fail(err, FR_ERR_NOMEM, made->name, "out of memory");
+    return fr_runtime_copy(made, job->runtime, err);
+}
+
 static fr_status load_documents(const struct fr_job_names *names, struct fr_job *job,
                                 struct fr_error *err) {
     FR_TRY(fr_preset_or_file_read("cluster", names->cluster, &job->documents[CLUSTER], err));
@@ -108,8 +116,8 @@ static fr_status read_named(const struct fr_job_names *names, struct fr_job *job
     for (int i = 0; i < names->n_sets; i++)
         if (strncmp(names->sets[i], equal, sizeof equal - 1) == 0)
             name = names->sets[i] + sizeof equal - 1;
-    if (!name) return FR_OK;
-    FR_TRY(read_runtime(job, name, err));
+    if (!name && !names->made) return FR_OK;
+    FR_TRY(names->made ? take_made(job, names->made, err) : read_runtime(job, name, err));
     if (!job->documents[MODEL]) return FR_OK;
     return fr_json_set(job->documents[MODEL], "defaults",
                        job->runtime->modern ? "modern" : "2019", job->runtime->name, err);

@@ -68,7 +68,9 @@ struct fr_plan fr_job_said(const struct fr_job *job, const struct fr_plan *plan)
 /** What to load; NULL names: no model (a cluster alone), the default plan. */
 struct fr_job_names {
     const char *cluster, *model, *plan;
-    const char *runtime;     /**< NULL: the newest that suits cluster and model */
+    const char *runtime; /**< NULL: the newest that suits cluster and model */
+    const struct fr_runtime
+        *made; /**< a runtime that no file states, before `runtime`; it outlives the job */
     const char *const *sets; /**< "KEY=VALUE", n_sets of them */
     int n_sets;
     bool palm_flop; /**< utilisation counts scores whole */

@@ -272,6 +272,39 @@ fr_status fr_runtime_set(struct fr_runtime *runtime, const char *key, const char
     return FR_OK;
 }
 
+/* ---- of others ------------------------------------------------------------------------------------- */
+
+fr_status fr_runtime_copy(const struct fr_runtime *from, struct fr_runtime *runtime,
+                          struct fr_error *err) {
+    *runtime = (struct fr_runtime){.modern = from->modern};
+    snprintf(runtime->name, sizeof runtime->name, "%s", from->name);
+    snprintf(runtime->date, sizeof runtime->date, "%s", from->date);
+    FR_TRY(grow(runtime, from->n_facts + 1, err));
+    memcpy(runtime->fact, from->fact, (size_t)from->n_facts * sizeof *from->fact);
+    runtime->n_facts = from->n_facts;
+    return FR_OK;
+}
+
+/* Files are told apart by their numbers alone, in each row by itself. */
+static void take_rows(const struct fr_runtime *from, const bool *taken, bool wanted,
+                      struct fr_runtime *made) {
+    for (int i = 0; i < from->n_facts; i++)
+        if (from->fact[i].file >= 0 && taken[from->fact[i].row] == wanted)
+            made->fact[made->n_facts++] = from->fact[i];
+}
+
+fr_status fr_runtime_mix(const struct fr_runtime *first, const struct fr_runtime *later,
+                         const bool *taken, struct fr_runtime *made, struct fr_error *err) {
+    *made = (struct fr_runtime){.modern = first->modern};
+    snprintf(made->name, sizeof made->name, "%s", first->name);
+    snprintf(made->date, sizeof made->date, "%s", first->date);
+    made->fact = fr_calloc((size_t)(first->n_facts + later->n_facts) + 1, sizeof *made->fact);
+    if (!made->fact) return fr_fail(err, FR_ERR_NOMEM, made->name, "out of memory");
+    take_rows(first, taken, false, made);
+    take_rows(later, taken, true, made);
+    return FR_OK;
+}
+
 /* ---- which ------------------------------------------------------------------------------------------ */
 
 /* 0: it does not suit; 1: it suits any device; 2: this generation. */

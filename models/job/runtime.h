@@ -53,6 +53,16 @@ struct fr_runtime {
 fr_status fr_runtime_read(const char *name, struct fr_runtime *runtime, struct fr_error *err);
 void fr_runtime_free(struct fr_runtime *runtime);
 
+/** The facts of @p from, whose documents stay its own: @p from outlives @p runtime.  Free with fr_runtime_free. */
+fr_status fr_runtime_copy(const struct fr_runtime *from, struct fr_runtime *runtime,
+                          struct fr_error *err);
+
+/** Facts of @p later in the rows that @p taken names, of @p first in the others; those of --set (file -1) of neither.
+ *  `made->modern` is @p first's.  Both outlive it; free with fr_runtime_free, also on error.
+ *  @param taken  [FR_FACTS] */
+fr_status fr_runtime_mix(const struct fr_runtime *first, const struct fr_runtime *later,
+                         const bool *taken, struct fr_runtime *made, struct fr_error *err);
+
 /** The newest preset that suits a model of today or of 2019 and devices of @p generation ("": not stated).
  *  @param[out] name  of FR_RUNTIME_NAME bytes */
 fr_status fr_runtime_newest(bool modern, const char *generation, char *name,

@@ -382,14 +382,51 @@ static void torchrun_starts_all_ranks(void **state) {
     }
 }
 
+/* The runtime that a plan was priced with stands in its script, and each framework knows its own releases. */
+static void runtimes_are_named(void **state) {
+    static const struct {
+        const char *runtime;
+        const struct fr_emitter *own[3];
+    } rows[] = {
+        {"megatron-bridge-26.04", {&fr_emitter_megatron_bridge, &fr_emitter_megatron}},
+        {"megatron-lm-2022", {&fr_emitter_megatron}},
+        {"torchtitan-2025", {&fr_emitter_torchtitan}},
+        {"deepspeed-2023", {&fr_emitter_deepspeed}},
+        {"nemo-25.04", {NULL}},
+        {"papers-2019", {NULL}},
+        {"megatrons-2030", {NULL}},
+    };
+    (void)state;
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+        for (int i = 0; fr_emitters[i]; i++) {
+            bool own = false;
+            for (int k = 0; k < 3; k++) own = own || rows[r].own[k] == fr_emitters[i];
+            FR_TRUE(fr_emitter_of(fr_emitters[i], rows[r].runtime) == own, "%s, %s",
+                    rows[r].runtime, fr_emitters[i]->name);
+        }
+    for (int i = 0; fr_emitters[i]; i++) {
+        const struct emit_plan plan = {
+            "dgx-h100", "llama-3-8b", {"dp=8", "global_batch=64", "runtime=nemo-25.04"}};
+        struct fr_job job;
+        struct fr_outcome out;
+        struct fr_text text = {0};
+        struct fr_emitted *e = emitted_of(&plan, fr_emitters[i], &job, &out);
+        fr_emit_script(&text, e, NULL);
+        FR_TRUE(strstr(fr_text_get(&text), "\n# priced with the software nemo-25.04\n"), "%s",
+                fr_text_get(&text));
+        fr_text_free(&text);
+        emitted_free(e, &job);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_key_is_told),        cmocka_unit_test(the_plans_vary_every_key),
-        cmocka_unit_test(llama_on_megatron),        cmocka_unit_test(virtual_stages),
-        cmocka_unit_test(buckets_that_were_chosen), cmocka_unit_test(rotary_bases),
-        cmocka_unit_test(what_the_host_holds),      cmocka_unit_test(what_graphs_hold),
-        cmocka_unit_test(what_replicas_divide),     cmocka_unit_test(batches_add_up),
-        cmocka_unit_test(what_a_search_tries),      cmocka_unit_test(only_transformers),
-        cmocka_unit_test(torchrun_starts_all_ranks)};
+        cmocka_unit_test(every_key_is_told),         cmocka_unit_test(the_plans_vary_every_key),
+        cmocka_unit_test(llama_on_megatron),         cmocka_unit_test(virtual_stages),
+        cmocka_unit_test(buckets_that_were_chosen),  cmocka_unit_test(rotary_bases),
+        cmocka_unit_test(what_the_host_holds),       cmocka_unit_test(what_graphs_hold),
+        cmocka_unit_test(what_replicas_divide),      cmocka_unit_test(batches_add_up),
+        cmocka_unit_test(what_a_search_tries),       cmocka_unit_test(only_transformers),
+        cmocka_unit_test(torchrun_starts_all_ranks), cmocka_unit_test(runtimes_are_named)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,6 +43,30 @@ static void searches(void **state) {
     fr_test_expect(line, 0, "case ${FORERUN_PLAN:-1} in\n1)\n", NULL);
 }
 
+/* Software of the plan and of the script. */
+static void priced_for(void **state) {
+    static const char *const rows[][3] = {
+        {"nemo-24.03", "megatron-bridge", "priced for nemo-24.03, written for Megatron-Bridge"},
+        {"megatron-bridge-26.04", "megatron-bridge", NULL},
+        {"megatron-bridge-26.04", "torchtitan",
+         "priced for megatron-bridge-26.04, written for torchtitan"},
+        {"torchtitan-2025", "sbatch,torchtitan", NULL},
+    };
+    (void)state;
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        char line[400];
+        snprintf(line, sizeof line,
+                 "forerun predict --cluster dgx-h100 --model llama-3-8b --set tp=8 --set "
+                 "runtime=%s --emit %s",
+                 rows[r][0], rows[r][1]);
+        struct output o = fr_test_run(line);
+        FR_TRUE(o.exit_code == 0, "%s: %s", line, o.err);
+        FR_TRUE(rows[r][2] ? strstr(o.err, rows[r][2]) != NULL : !strstr(o.err, "priced for"),
+                "%s: %s", line, o.err);
+        fr_test_output_free(&o);
+    }
+}
+
 static void refused(void **state) {
     (void)state;
     fr_test_expect("forerun predict " PLAN "--emit megatrn", 2, NULL,
@@ -60,6 +84,6 @@ static void refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(scripts), cmocka_unit_test(searches),
-                                       cmocka_unit_test(refused)};
+                                       cmocka_unit_test(priced_for), cmocka_unit_test(refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -181,6 +181,10 @@ static void what_cannot_be_varied(void **state) {
         {"model.a=1..4096", "model.b=1,2", "more than 4096"},
         {"tp=1", "pt=1", "cannot be varied"},
         {"tp=1", "micro_batsh=1", "did you mean \"micro_batch\""},
+        {"runtime=nemo-24.03", "runtime=nemo-25.04", "varied twice"},
+        {"runtime.host_launch=1us", "runtime.host_lunch=1us", "mean \"runtime.host_launch\""},
+        {"tp=1", "runtme=nemo-24.03", "did you mean \"runtime\""},
+        {"tp=1", "nothing_like_it=1", "cluster.KEY, runtime and runtime.KEY"},
     };
     const struct fr_job_names names = {.cluster = "frontier", .model = "ffn-4096"};
     struct fr_error err = {0};
@@ -206,11 +210,69 @@ static void what_cannot_be_varied(void **state) {
     fr_space_free(&space);
 }
 
+/* Jobs of --vary runtime=A,B and of its facts are those of --set, by their names and to the last value. */
+static void runtimes_are_what_set_takes(void **state) {
+    static const char *const vary[] = {"runtime=papers-2019,nemo-24.03,megatron-bridge-26.04",
+                                       "runtime.host_launch=3us,9us"};
+    static const char *const of[] = {"papers-2019", "nemo-24.03", "megatron-bridge-26.04"},
+                             *const launch[] = {"3us", "9us"};
+    const struct fr_job_names names = {.cluster = "dgx-h100", .model = "llama-3-8b"};
+    static struct fr_space space;
+    struct fr_error err = {0};
+    (void)state;
+    memset(&space, 0, sizeof space);
+    space.n_variants = 1;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(fr_vary_parse(vary[i], &names, &space, &err), FR_OK);
+    if (fr_vary_load(&names, &space, &err) != FR_OK) fail_msg("%s: %s", err.where, err.detail);
+    assert_int_equal(space.n_variants, 6);
+    for (int v = 0; v < 6; v++) {
+        char runtime[64], fact[64];
+        const char *sets[] = {runtime, fact};
+        struct fr_job_names one = names;
+        struct fr_job job;
+        snprintf(runtime, sizeof runtime, "runtime=%s", of[v / 2]);
+        snprintf(fact, sizeof fact, "runtime.host_launch=%s", launch[v % 2]);
+        one.sets = sets;
+        one.n_sets = 2;
+        assert_int_equal(fr_job_load(&one, &job, &err), FR_OK);
+        const struct fr_job *varied = &space.variants[v];
+        assert_string_equal(varied->cluster.runtime, of[v / 2]);
+        assert_string_equal(varied->varied[0], runtime);
+        assert_true(varied->cluster.device.host_launch_s == job.cluster.device.host_launch_s);
+        assert_true(varied->cluster.device.attention.flash ==
+                    job.cluster.device.attention.flash);
+        assert_true(varied->workload.modern == job.workload.modern);
+        assert_true(varied->open == job.open && varied->assumed == job.assumed);
+        fr_job_free(&job);
+    }
+    fr_space_free(&space);
+}
+
+/* A path holds dots, and is no range. */
+static void paths_are_no_ranges(void **state) {
+    const struct fr_job_names names = {.cluster = "dgx-h100", .model = "llama-3-8b"};
+    static struct fr_space space;
+    struct fr_error err = {0};
+    (void)state;
+    memset(&space, 0, sizeof space);
+    space.n_variants = 1;
+    assert_int_equal(fr_vary_parse("runtime=../mine.json,a/../b.json", &names, &space, &err),
+                     FR_OK);
+    assert_int_equal(space.input[0].count, 2);
+    assert_string_equal(space.input[0].texts[1], "a/../b.json");
+    fr_space_free(&space);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_list_is_of_what_set_makes), cmocka_unit_test(a_range_is_its_numbers),
-        cmocka_unit_test(bounds_are_those_of_the_key), cmocka_unit_test(commas_part_values),
+        cmocka_unit_test(a_list_is_of_what_set_makes),
+        cmocka_unit_test(a_range_is_its_numbers),
+        cmocka_unit_test(bounds_are_those_of_the_key),
+        cmocka_unit_test(commas_part_values),
         cmocka_unit_test(what_cannot_be_varied),
+        cmocka_unit_test(runtimes_are_what_set_takes),
+        cmocka_unit_test(paths_are_no_ranges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,87 @@
+/** @file
+ *  What is an upgrade worth?  The same cluster and model under several runtimes, and what each gains over the first.
+ *
+ *  Of one plan, its price under each: what the plan leaves open each runtime fills in.  Of a search, the best plan of each.
+ *
+ *  What a gain is made of is told by changing the first runtime into the other, one fact after the other: what models start
+ *  from, then the rows of models/job/fact_list.h from first to last (model, plan, device), and of a search at last the plan.
+ *  Each step is a job loaded and priced anew, so that nothing is estimated: the time before the first step is the first
+ *  runtime's, that after the last the other's, and the steps add up to the whole gain. */
+#ifndef FR_ANSWER_UPGRADE_UPGRADE_H
+#define FR_ANSWER_UPGRADE_UPGRADE_H
+
+#include "answer/search.h"
+#include "models/job/fact.h"
+
+enum { FR_UPGRADE_MAX = 16, FR_UPGRADE_STEPS = FR_FACTS + 2, FR_UPGRADE_WORD = 96 };
+
+/** What a step is about; names in fr_upgrade_terms, words for people in fr_upgrade_term_words. */
+typedef enum {
+    FR_UPGRADE_STARTS,    /**< what models and plans start from */
+    FR_UPGRADE_ATTENTION, /**< kernels of attention and of scans */
+    FR_UPGRADE_PRODUCTS,  /**< products of 8 and 4 bits */
+    FR_UPGRADE_HOST,      /**< the host, and what an iteration has besides its work */
+    FR_UPGRADE_PLAN,      /**< another plan is the best */
+    FR_UPGRADE_TERMS
+} fr_upgrade_term;
+extern const char *const fr_upgrade_terms[], *const fr_upgrade_term_words[];
+
+/** A fact, or several where a plan could not be priced between them. */
+struct fr_upgrade_step {
+    fr_upgrade_term term;
+    char key[FR_UPGRADE_WORD];                       /**< as files of runtimes state it */
+    char from[FR_UPGRADE_WORD], to[FR_UPGRADE_WORD]; /**< "": nothing is assumed */
+    double before_s, after_s;                        /**< an iteration of the first's batch */
+};
+
+struct fr_upgrade_row {
+    const char *runtime;    /**< as the user named it */
+    struct fr_searched *of; /**< owned: the search; of one plan its job alone */
+    struct fr_outcome plan; /**< of one plan: its price */
+    struct fr_training_cost cost;
+    double time_s; /**< an iteration of the first's batch; NaN: no plan can be laid out */
+    double gain;   /**< samples a second above the first's, as a share */
+    struct fr_upgrade_step *step; /**< [n_steps], owned; none of the first */
+    int n_steps;
+};
+
+struct fr_upgrade {
+    const char *cluster, *model; /**< as the user named them */
+    struct fr_training training;
+    bool searched;
+    struct fr_upgrade_row row[FR_UPGRADE_MAX];
+    int n;
+};
+
+/** What is asked of all. */
+struct fr_upgrade_asked {
+    struct fr_job_names
+        names;         /**< plan and sets; its cluster, model and runtime are not read */
+    const char *ranks; /**< NULL: the plan's own.  With a search: its RANGE */
+    bool search;       /**< the best plan of each, in place of one plan */
+    const char *const *vary;
+    int n_vary;
+    bool fixed, lossy; /**< as of struct fr_searched */
+    struct fr_search_options options;
+};
+
+/** Fill in @p u, whose cluster, model, training and runtimes are set.
+ *  @return FR_OK, also where nothing is feasible with some; FR_ERR_USAGE for --ranks that the plan cannot have; what loading
+ *          or searching failed with.  Free with fr_upgrade_free, also on error. */
+fr_status fr_upgrade_make(const struct fr_upgrade_asked *asked, struct fr_upgrade *u,
+                          struct fr_error *err);
+void fr_upgrade_free(struct fr_upgrade *u);
+
+/** The plan of a row as it was priced, or NULL: none was found. */
+const struct fr_outcome *fr_upgrade_outcome(const struct fr_upgrade *u, int row);
+/** The job that it is a plan of. */
+const struct fr_job *fr_upgrade_job(const struct fr_upgrade *u, int row);
+
+/** Part @p part of the time of a row (FR_PART_COUNT: what its parts do not hold, where they overlap), for the first's batch
+ *  [s]. */
+double fr_upgrade_part_s(const struct fr_upgrade *u, int row, int part);
+
+/** The document of --json (docs/output.md) of @p n comparisons. */
+void fr_upgrades_json(struct fr_text *text, const struct fr_upgrade *u, int n);
+
+#endif
