@@ -55,6 +55,10 @@ static fr_status list(const struct fr_args *args, const char *own, struct compar
         n_models = fr_args_all(args, "model", models),
         n_runtimes = fr_args_all(args, "runtime", runtimes);
     if (n_clusters == 0) n_clusters = 1;
+    for (int i = 0; i < n_runtimes; i++)
+        if (strcmp(runtimes[i], "-") == 0)
+            return fr_fail(err, FR_ERR_USAGE, "--runtime",
+                           "standard input is read once; name files or presets");
     if (n_models == 0)
         return fr_fail(err, FR_ERR_USAGE, "--model", "is needed: what is trained there");
     if (n_clusters * n_models > COMPARISONS_MAX)

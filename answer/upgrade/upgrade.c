@@ -229,6 +229,37 @@ static fr_status step(struct walk *w, const struct fr_fact_row *row, const char 
     return FR_OK;
 }
 
+/* The next fact of @p row behind @p i in the nearest file that has any, but for --set; n_facts: none is left. */
+static int next_of(const struct fr_runtime *runtime, int row, int i) {
+    for (int k = i + 1; k < runtime->n_facts; k++) {
+        if (runtime->fact[k].row != row || runtime->fact[k].file < 0) continue;
+        return i >= 0 && runtime->fact[k].file != runtime->fact[i].file ? runtime->n_facts : k;
+    }
+    return runtime->n_facts;
+}
+
+static bool alike(const struct fr_fact *a, const struct fr_fact *b) {
+    return a->none == b->none && a->when == b->when && a->number == b->number &&
+           strcmp(a->of, b->of) == 0 && strcmp(a->text, b->text) == 0;
+}
+
+/* Do both say the same of a row? */
+static bool same_row(const struct fr_runtime *first, const struct fr_runtime *later, int row,
+                     const struct fr_device *device) {
+    if (fr_facts[row].kind == FR_FACT_DEVICE) {
+        const struct fr_fact *one = fr_runtime_of_device(first, row, device),
+                             *two = fr_runtime_of_device(later, row, device);
+        return one == two || (one && two && one->number == two->number);
+    }
+    int a = next_of(first, row, -1), b = next_of(later, row, -1);
+    while (a < first->n_facts && b < later->n_facts &&
+           alike(&first->fact[a], &later->fact[b])) {
+        a = next_of(first, row, a);
+        b = next_of(later, row, b);
+    }
+    return a == first->n_facts && b == later->n_facts;
+}
+
 static fr_status walk_facts(struct walk *w, const struct fr_runtime *first,
                             const struct fr_runtime *later, struct fr_upgrade_row *to,
                             struct fr_error *err) {
@@ -239,7 +270,9 @@ static fr_status walk_facts(struct walk *w, const struct fr_runtime *first,
     fr_status status = fr_runtime_mix(first, later, taken, &made, err);
     if (status == FR_OK) status = price(w, &made, err);
     for (int i = -1; i < FR_FACTS && status == FR_OK; i++) {
-        if (i < 0 && first->modern == later->modern) continue;
+        if (i < 0 ? first->modern == later->modern
+                  : same_row(first, later, i, &w->job.cluster.device))
+            continue;
         if (i < 0)
             modern = later->modern;
         else

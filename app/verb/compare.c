@@ -19,7 +19,7 @@
 static const struct fr_option options[] = {
     {"cluster", "FILE|PRESET", "one of several clusters side by side; may be repeated", 'c'},
     {"model", "FILE|PRESET", "what is trained there; may be repeated", 'm'},
-    {"runtime", "NAME|FILE",
+    {"runtime", "FILE|PRESET",
      "software of all; repeated: the runtimes side by side, and what the first is behind by",
      0},
     FR_OPTION_PLAN,

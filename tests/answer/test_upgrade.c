@@ -77,7 +77,7 @@ static int compare(const struct fr_job_names *names, const char *const *of, int 
 }
 
 static void random_plans_and_runtimes(void **state) {
-    enum { DRAWS = 120 };
+    enum { DRAWS = 60 };
     uint64_t dice = 0x9e3779b97f4a7c15;
     int compared = 0, gains = 0;
     (void)state;
