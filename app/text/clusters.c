@@ -85,6 +85,8 @@ static void details(struct fr_text *text, const struct fr_rivals *r, int i) {
         fr_text_addf(&words, "%s to %s; ", fr_render_duration(rival->cost.low_s, low, ROOM),
                      fr_render_duration(rival->cost.high_s, high, ROOM));
     fr_text_addf(&words, "%s", fr_report_outcome_line(best, plan, sizeof plan));
+    if (*fr_rival_job(rival)->cluster.runtime)
+        fr_text_addf(&words, "; software %s", fr_rival_job(rival)->cluster.runtime);
     fr_text_addf(text, "     ");
     fr_wrap(text, fr_text_get(&words), 5, 7, FR_COLUMNS);
     fr_end_line(text);

@@ -13,6 +13,20 @@
 
 enum { ROOM = 40, WORDS = 52 };
 
+static const char *last_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* What a row is called: without the folders of its path, unless another is called so too. */
+static const char *name_of(const struct fr_upgrade *u, int row) {
+    const char *last = last_of(u->row[row].runtime);
+    for (int i = 0; i < u->n; i++)
+        if (i != row && strcmp(last_of(u->row[i].runtime), last) == 0)
+            return u->row[row].runtime;
+    return last;
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 static void head(struct fr_text *text, const struct fr_upgrade *u) {
@@ -53,7 +67,7 @@ static void details(struct fr_text *text, const struct fr_upgrade *u, int i) {
     const struct fr_outcome *out = fr_upgrade_outcome(u, i);
     char plan[FR_PLAN_LINE];
     struct fr_text words = {0};
-    fr_text_addf(&words, "%.60s: ", u->row[i].runtime);
+    fr_text_addf(&words, "%.60s: ", name_of(u, i));
     if (out)
         fr_text_addf(&words, "%s", fr_report_outcome_line(out, plan, sizeof plan));
     else
@@ -89,14 +103,22 @@ static void name(struct fr_text *text, const char *words, int indent) {
     fr_text_addf(text, "%*s", used > WORDS ? WORDS : WORDS - used, "");
 }
 
+/* "graphs none to layers"; of another plan what differs. */
+static void say(struct fr_text *words, const struct fr_upgrade_step *step) {
+    if (step->term == FR_UPGRADE_PLAN) {
+        fr_text_addf(words, "%s", step->to);
+        return;
+    }
+    fr_text_addf(words, "%s", step->key);
+    if (*step->from || *step->to)
+        fr_text_addf(words, " %s to %s", *step->from ? step->from : "none",
+                     *step->to ? step->to : "none");
+}
+
 static void one_step(struct fr_text *text, const struct fr_upgrade *u,
                      const struct fr_upgrade_step *step) {
     struct fr_text words = {0};
-    fr_text_addf(&words, "%s", step->term == FR_UPGRADE_PLAN ? "" : step->key);
-    if (*step->from || *step->to)
-        fr_text_addf(&words, step->term == FR_UPGRADE_PLAN ? "%s%s" : " %s to %s",
-                     step->term == FR_UPGRADE_PLAN ? "" : (*step->from ? step->from : "none"),
-                     *step->to ? step->to : "none");
+    say(&words, step);
     name(text, fr_text_get(&words), 4);
     saved(text, u, step->before_s - step->after_s);
     text->failed = text->failed || words.failed;
@@ -109,16 +131,36 @@ static void steps(struct fr_text *text, const struct fr_upgrade *u,
         double worth_s = 0;
         int n = 0;
         for (int i = 0; i < row->n_steps; i++) {
-            if ((int)row->step[i].term != term) continue;
-            worth_s += row->step[i].before_s - row->step[i].after_s;
+            const struct fr_upgrade_step *step = &row->step[i];
+            if ((int)step->term != term || step->before_s == step->after_s) continue;
+            worth_s += step->before_s - step->after_s;
             n++;
         }
         if (n == 0) continue;
         name(text, fr_upgrade_term_words[term], 2);
         saved(text, u, worth_s);
         for (int i = 0; i < row->n_steps; i++)
-            if ((int)row->step[i].term == term) one_step(text, u, &row->step[i]);
+            if ((int)row->step[i].term == term && row->step[i].before_s != row->step[i].after_s)
+                one_step(text, u, &row->step[i]);
     }
+}
+
+/* Facts that differ, and that no time of this plan depends on. */
+static void idle(struct fr_text *text, const struct fr_upgrade_row *row) {
+    static const char head_of[] = "  without effect on the time: ";
+    struct fr_text words = {0};
+    for (int i = 0; i < row->n_steps; i++) {
+        if (row->step[i].before_s != row->step[i].after_s) continue;
+        if (words.length) fr_text_addf(&words, ", ");
+        say(&words, &row->step[i]);
+    }
+    if (words.length) {
+        fr_text_addf(text, "%s", head_of);
+        fr_wrap_list(text, fr_text_get(&words), (int)sizeof head_of - 1, 4, FR_COLUMNS);
+        fr_end_line(text);
+    }
+    text->failed = text->failed || words.failed;
+    fr_text_free(&words);
 }
 
 static void parts(struct fr_text *text, const struct fr_upgrade *u, int row) {
@@ -135,7 +177,7 @@ static void made_of(struct fr_text *text, const struct fr_upgrade *u, int row) {
     const struct fr_upgrade_row *r = &u->row[row];
     struct fr_text words = {0};
     fr_text_addf(&words, "from %.60s to %.60s, one fact after the other in this order",
-                 u->row[0].runtime, r->runtime);
+                 name_of(u, 0), name_of(u, row));
     fr_text_addf(text, "\n");
     fr_wrap(text, fr_text_get(&words), 0, 2, FR_COLUMNS);
     fr_end_line(text);
@@ -143,6 +185,8 @@ static void made_of(struct fr_text *text, const struct fr_upgrade *u, int row) {
     steps(text, u, r);
     name(text, "all", 2);
     saved(text, u, u->row[0].time_s - r->time_s);
+    idle(text, r);
+    if (u->row[0].time_s == r->time_s) return;
     fr_text_addf(text, "  the same by parts of the time\n");
     parts(text, u, row);
 }
