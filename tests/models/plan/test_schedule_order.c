@@ -191,6 +191,33 @@ static void is_read(const struct orders *o, const struct fr_plan *plan, const ch
         }
 }
 
+/* What is written of the plan is the same order: passes of chunk 0 say no chunk, one blank parts them. */
+static void is_written(const struct orders *o, const struct fr_plan *plan) {
+    struct fr_text text = {0}, want = {0};
+    struct fr_json_writer w = {.text = &text};
+    struct fr_json_document *document = NULL;
+    fr_plan_write(&w, plan);
+    assert_int_equal(fr_json_parse(text.data, text.length, "plan", &document, NULL), FR_OK);
+    struct fr_json root = fr_json_root(document), order = fr_json_member(&root, "schedule"),
+                   stages = fr_json_member(&order, "stages");
+    assert_int_equal(fr_json_array_length(&stages), o->P);
+    for (int i = 0; i < o->P; i++) {
+        struct fr_json stage = fr_json_element(&stages, i);
+        const char *got = NULL;
+        want.length = 0;
+        for (int k = 0; k < o->n; k++) {
+            fr_text_addf(&want, "%s%c%d", k ? " " : "", "FBW"[o->pass[i][k].kind],
+                         o -> pass[i][k].micro);
+            if (o->pass[i][k].chunk) fr_text_addf(&want, ".%d", o->pass[i][k].chunk);
+        }
+        assert_int_equal(fr_json_text(&stage, &got, NULL), FR_OK);
+        assert_string_equal(got, fr_text_get(&want));
+    }
+    fr_json_free(document);
+    fr_text_free(&text);
+    fr_text_free(&want);
+}
+
 /* Read as written where all get through; else the sentence goes round a cycle that is there.  Passes of one chunk say
  * no chunk, or 0; blanks and tabs part them; a stage is a text or a list. */
 static void random_orders(void **state) {
@@ -222,6 +249,7 @@ static void random_orders(void **state) {
         if (all_get_through(&o)) {
             FR_TRUE(status == FR_OK, "%s: %s %s", sets, err.where, err.detail);
             is_read(&o, &job.plan, sets);
+            if (round % 4 == 0) is_written(&o, &job.plan);
             through++;
         } else {
             tell_cycle(&o, &cycle);

@@ -5,6 +5,7 @@
 
 #include "models/workload/family.h"
 #include "tests/job.h"
+#include "tests/plan_values.h"
 
 #define FIELD(name) offsetof(struct fr_transformer, name)
 
@@ -93,7 +94,63 @@ static void what_a_file_leaves_out(void **state) {
     }
 }
 
+/* Newer files of a hybrid name each layer's block by a word, older ones by a letter: random orders of blocks are the
+ * same model either way.  What names no block, or is no list of texts, is refused with its place. */
+static void blocks_by_word_and_by_letter(void **state) {
+    static const char *const words[] = {"mamba", "attention", "mlp", "moe"};
+    uint64_t dice = 71;
+    (void)state;
+    for (int round = 0; round < 60; round++) {
+        char letters[40], list[800] = "[", quoted[48], layers[8];
+        int n = 2 + (int)fr_test_random(&dice, 30);
+        bool wrong = round % 6 == 5;
+        for (int i = 0; i < n; i++) {
+            int which = i == 0 ? 0 : i == 1 ? 3 : (int)fr_test_random(&dice, 4);
+            letters[i] = "M*-E"[which];
+            snprintf(list + strlen(list), sizeof list - strlen(list), "%s\"%s\"", i ? "," : "",
+                     wrong && i == n - 1 ? "moee" : words[which]);
+        }
+        letters[n] = '\0';
+        strcat(list, "]");
+        snprintf(quoted, sizeof quoted, "\"%s\"", letters);
+        snprintf(layers, sizeof layers, "%d", n);
+        struct fr_workload of[2] = {{.n_layers = 0}, {.n_layers = 0}};
+        struct fr_error err = {0};
+        for (int by_word = 0; by_word < 2; by_word++) {
+            struct fr_json_document *document = NULL;
+            const char *key = by_word ? "layers_block_type" : "hybrid_override_pattern";
+            assert_int_equal(fr_json_read(FR_SOURCE_DIR "/tests/models/hf/nemotron-3-nano.json",
+                                          &document, NULL),
+                             FR_OK);
+            fr_json_drop(document, "hybrid_override_pattern");
+            assert_int_equal(fr_json_set(document, key, by_word ? list : quoted, "t", NULL),
+                             FR_OK);
+            assert_int_equal(fr_json_set(document, "num_hidden_layers", layers, "t", NULL),
+                             FR_OK);
+            fr_status status = fr_workload_read(document, &of[by_word], &err);
+            if (by_word && wrong) {
+                char place[64];
+                snprintf(place, sizeof place, "layers_block_type/%d", n - 1);
+                FR_TRUE(status == FR_ERR_INPUT && strstr(err.where, place) &&
+                            strstr(err.detail, "\"moee\" names no block"),
+                        "%s: %s", err.where, err.detail);
+            } else
+                FR_TRUE(status == FR_OK, "%s: %s: %s", by_word ? list : quoted, err.where,
+                        err.detail);
+            fr_json_free(document);
+        }
+        if (!wrong) {
+            assert_string_equal(of[0].transformer.pattern, letters);
+            assert_memory_equal(&of[0].transformer, &of[1].transformer,
+                                sizeof of[0].transformer);
+        }
+        fr_workload_free(&of[0]);
+        fr_workload_free(&of[1]);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_a_file_leaves_out)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_a_file_leaves_out),
+                                       cmocka_unit_test(blocks_by_word_and_by_letter)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
