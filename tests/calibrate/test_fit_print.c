@@ -321,6 +321,74 @@ static void for_a_program(void **state) {
     fr_text_free(&text);
 }
 
+/* Forms fitted to products of others: each value, width, error and range stands in what a person and in what a program
+ * reads, of every dtype that has some. */
+static void products_of_others(void **state) {
+    static const char *const names[FR_PRODUCT_VALUES] = {"peak", "half_dim"};
+    const struct fr_samples none = {.n_source = 0};
+    (void)state;
+    for (int which = 1; which < 4; which++) { /* the first dtype, the last, both */
+        struct fr_fit_result r = by_hand();
+        struct fr_text text = {0};
+        struct fr_json_document *read = NULL;
+        int at = 0;
+        for (int d = 0; d < 2; d++) {
+            if (!(which >> d & 1)) continue;
+            struct fr_fit_singles *s = &r.singles[d ? FR_DTYPE_COUNT - 1 : 0];
+            s->n = 40 + d;
+            for (int k = 0; k < FR_PRODUCT_VALUES; k++) {
+                s->names[k] = names[k];
+                s->value[k] = 11 + 2 * k + d, s->sigma[k] = 0.15 + 0.02 * k + 0.01 * d;
+            }
+            for (int k = 0; k < 3; k++)
+                s->least[k] = 64 + k + 8 * d, s->most[k] = 640 + k + 8 * d;
+            s->quality = (struct fr_fit_quality)Q(40, 0.031 + d * 0.1, 0.047 + d * 0.1);
+            if (d) s->held_out = (struct fr_fit_quality)Q(20, 0.053, 0.071);
+        }
+        fr_fit_print(&r, &text);
+        for (int d = 0; d < 2; d++) {
+            char want[600];
+            snprintf(want, sizeof want,
+                     "products %s: %d of others, to the base's form:\n"
+                     "  peak %d (a deviation of %d %%), half_dim %d (a deviation of %d %%)\n"
+                     "  errors: median %.1f %%, p90 %.1f %%\n%s"
+                     "  m %d to %d, n %d to %d, k %d to %d: beyond is extrapolated\n",
+                     fr_dtype_names[d ? FR_DTYPE_COUNT - 1 : 0], 40 + d, 11 + d, 15 + d, 13 + d,
+                     17 + d, 3.1 + 10 * d, 4.7 + 10 * d,
+                     d ? "  every second from the others: median 5.3 %, p90 7.1 %\n" : "",
+                     64 + 8 * d, 640 + 8 * d, 65 + 8 * d, 641 + 8 * d, 66 + 8 * d, 642 + 8 * d);
+            FR_TRUE((strstr(fr_text_get(&text), want) != NULL) == (which >> d & 1), "%s in %s",
+                    want, fr_text_get(&text));
+        }
+        fr_text_free(&text);
+        fr_fit_json(&text, &none, &r);
+        assert_int_equal(fr_json_parse(text.data, text.length, "fit", &read, NULL), FR_OK);
+        struct fr_json root = fr_json_root(read), all = fr_json_member(&root, "products");
+        assert_int_equal(fr_json_array_length(&all), which == 3 ? 2 : 1);
+        for (int d = 0; d < 2; d++) {
+            if (!(which >> d & 1)) continue;
+            struct fr_json one = fr_json_element(&all, at++),
+                           values = fr_json_member(&one, "values"),
+                           widths = fr_json_member(&one, "widths"),
+                           fitted = fr_json_member(&one, "fitted"),
+                           held = fr_json_member(&one, "held_out");
+            assert_string_equal(fr_json_text_at(&one, "dtype"),
+                                fr_dtype_names[d ? FR_DTYPE_COUNT - 1 : 0]);
+            FR_NEAR(fr_json_number_at(&one, "n"), 40 + d, 0);
+            for (int k = 0; k < FR_PRODUCT_VALUES; k++) {
+                FR_NEAR(fr_json_number_at(&values, names[k]), 11 + 2 * k + d, 0);
+                FR_NEAR(fr_json_number_at(&widths, names[k]), 0.15 + 0.02 * k + 0.01 * d,
+                        1e-12);
+            }
+            FR_NEAR(fr_json_number_at(&fitted, "median"), 0.031 + d * 0.1, 1e-12);
+            assert_int_equal(fr_json_is_object(&held), d == 1);
+            if (d) FR_NEAR(fr_json_number_at(&held, "p90"), 0.071, 1e-12);
+        }
+        fr_json_free(read);
+        fr_text_free(&text);
+    }
+}
+
 /* Nothing measured: no rows, nulls. */
 static void of_nothing(void **state) {
     static struct fr_fit_result none;
@@ -350,6 +418,7 @@ static void of_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(for_a_person), cmocka_unit_test(errors_keep_their_columns),
-        cmocka_unit_test(for_a_program), cmocka_unit_test(of_nothing)};
+        cmocka_unit_test(for_a_program), cmocka_unit_test(products_of_others),
+        cmocka_unit_test(of_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

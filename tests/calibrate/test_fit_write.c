@@ -125,6 +125,28 @@ static void the_device_comes_back(void **state) {
     fr_cluster_free(&c);
 }
 
+/* What clocks do: shares as written to four digits; the voltage is higher at the highest clock by `rise`. */
+static void clocks_come_back(void **state) {
+    struct fr_fit_result r = by_hand();
+    (void)state;
+    r.clock = (struct fr_fit_clock){true, 0.8e9, 2.4e9, 0.1e9, 1.5e9, 0.2345, 0.3125, 0.0625};
+    struct fr_cluster c = fr_test_written(&r);
+    const struct fr_device_clock *clock = &c.device.clock;
+    assert_true(clock->known);
+    FR_NEAR(clock->max_Hz, 2.4e9, 1e-12);
+    FR_NEAR(clock->min_Hz, 0.8e9, 1e-12);
+    FR_NEAR(clock->step_Hz, 0.1e9, 1e-12);
+    FR_NEAR(clock->voltage.knee_Hz, 1.5e9, 1e-12);
+    FR_NEAR(sqrt(fr_clock_voltage_squared(&clock->voltage, 2.4e9)), 1.2345, 1e-9);
+    FR_NEAR(clock->static_share, 0.3125, 1e-12);
+    FR_NEAR(clock->fixed_share, 0.0625, 1e-12);
+    fr_cluster_free(&c);
+    r.clock.known = false;
+    c = fr_test_written(&r);
+    assert_false(c.device.clock.known);
+    fr_cluster_free(&c);
+}
+
 /* m slowest, k fastest; and its residuals. */
 static void the_table_of_products_comes_back(void **state) {
     struct fr_fit_result r = by_hand();
@@ -414,6 +436,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_was_held_out),
         cmocka_unit_test(the_device_comes_back),
+        cmocka_unit_test(clocks_come_back),
         cmocka_unit_test(the_table_of_products_comes_back),
         cmocka_unit_test(levels_come_back),
         cmocka_unit_test(what_was_not_seen_is_not_written),
