@@ -7,6 +7,7 @@
 #include "models/network/collective.h"
 #include "models/network/comm.h"
 #include "models/outcome/cost.h"
+#include "sim/network/simgrid/child.h"
 #include "sim/record.h"
 #include "tests/job.h"
 #include "tests/pipeline_case.h"
@@ -574,6 +575,43 @@ static void too_many_ranks_are_refused(void **state) {
     fr_job_free(&job);
 }
 
+/* A run that fails is told with how it ended and the last line that it said, which its platform's reader and its
+ * program's reader say. */
+static void failures_are_told(void **state) {
+    static const struct {
+        const char *platform, *ended, *line;
+    } cases[] = {{"nonsense", "SIGABRT", "[xbt_exception/ERROR] Exiting now."},
+                 {"<?xml version='1.0'?>\n"
+                  "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+                  "<platform version=\"4.1\"/>\n",
+                  "1", NULL}};
+    (void)state;
+    if (absent()) skip();
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct fr_text platform = {0}, program = {0};
+        struct fr_error err = {0};
+        char *result = NULL;
+        fr_text_addf(&platform, "%s", cases[k].platform);
+        fr_text_addf(&program, "q\n");
+        assert_int_equal(fr_simgrid_run(&platform, &program, &result, &err), FR_ERR_EXTERNAL);
+        const char *colon = strstr(err.detail, ": ");
+        FR_TRUE(colon && strstr(err.detail, cases[k].ended) &&
+                    strstr(err.detail, cases[k].ended) < colon,
+                "%s", err.detail);
+        FR_TRUE(strlen(colon) > 12 && !strchr(err.detail, '\n') && !strstr(err.detail, "Parse"),
+                "%s", err.detail);
+        if (cases[k].line) {
+            size_t length = strlen(cases[k].line), all = strlen(err.detail);
+            FR_TRUE(all > length && strcmp(err.detail + all - length, cases[k].line) == 0, "%s",
+                    err.detail);
+        } else
+            FR_TRUE(strncmp(colon + 2, "forerun-simgrid: ", 17) == 0, "%s", err.detail);
+        assert_null(result);
+        fr_text_free(&platform);
+        fr_text_free(&program);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agreed_value),
@@ -586,6 +624,7 @@ int main(void) {
         cmocka_unit_test(a_chain_begins_where_the_last_one_ended),
         cmocka_unit_test(segmented_on_a_flat_network),
         cmocka_unit_test(segmented_and_contended),
+        cmocka_unit_test(failures_are_told),
         cmocka_unit_test(too_many_ranks_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
