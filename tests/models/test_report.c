@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "models/job/calibration.h"
 #include "models/outcome/report.h"
+#include "models/outcome/units.h"
 #include "models/price/pipeline.h"
 #include "tests/job.h"
 
@@ -210,7 +211,6 @@ static void an_interval_says_whose_it_is(void **state) {
     fr_job_free(&job);
 }
 
-/* One sentence a reason, in the order of the table; one name a bit. */
 /* Behind the plan's line what of model and cluster was varied, a key and its value. */
 static void a_line_says_what_was_varied(void **state) {
     static char sequence[] = "model.sequence=4096",
@@ -231,6 +231,69 @@ static void a_line_says_what_was_varied(void **state) {
     fr_job_free(&job);
 }
 
+/* An object and columns of their own for what was varied; frozen parameters and a plain iteration only where there are
+ * some; of each level with units of which a job has several what is filled. */
+static void what_some_outcomes_have(void **state) {
+    static char first[] = "model.sequence=4096", second[] = "cluster.note=a, \"b\"=c";
+    char *const varied[] = {first, second};
+    struct fr_job job;
+    (void)state;
+    fr_test_job("dgx-h100", "gpt-8.3b", (const char *const[]){"dp=12", NULL}, &job);
+    struct fr_outcome out = distinct(&job);
+    out.ranks = 12; /* a node and a half */
+    for (int some = 0; some < 2; some++) {
+        struct fr_text head = {0}, row = {0};
+        struct fr_filled filled[FR_LEVEL_MAX];
+        job.varied = some ? (char **)varied : NULL, job.n_varied = 2 * some;
+        out.parameters_frozen = some ? 0.75 : 0;
+        out.plain_time_s = some ? 1.5 : 0, out.plain_energy_J = 2.5;
+        struct fr_json_document *document = written(&job, &out);
+        struct fr_json root = fr_json_root(document), of = fr_json_member(&root, "varied"),
+                       trained = fr_json_member(&root, "parameters_trained"),
+                       plain = fr_json_member(&root, "warm_up_iteration_time_s"),
+                       units = member(&root, "units");
+        assert_true(fr_json_present(&of) == some && fr_json_present(&trained) == some &&
+                    fr_json_present(&plain) == some);
+        if (some) {
+            says(&of, "model.sequence", "4096");
+            says(&of, "cluster.note", "a, \"b\"=c");
+            assert_null(fr_json_key_at(&of, 2));
+            is_number(&root, "parameters_trained", 0.5);
+            is_number(&root, "warm_up_iteration_time_s", 1.5);
+            is_number(&root, "warm_up_iteration_energy_J", 2.5);
+        }
+        int n = fr_outcome_filled(&job, &out, filled);
+        assert_true(n > 0 && fr_json_array_length(&units) == n);
+        for (int i = 0; i < n; i++) {
+            struct fr_json unit = fr_json_element(&units, i);
+            says(&unit, "level", filled[i].level);
+            is_number(&unit, "units", (double)filled[i].units);
+            is_number(&unit, "ranks", (double)filled[i].ranks);
+            is_number(&unit, "last", (double)filled[i].last);
+            is_number(&unit, "holds", (double)filled[i].holds);
+        }
+        assert_true(filled[0].units == 2 && filled[0].ranks == 8 && filled[0].last == 4 &&
+                    filled[0].holds == 8);
+        fr_report_csv_header(&head, &job);
+        fr_report_csv_row(&row, &job, &out);
+        const char *names = ",model.sequence,cluster.note\r\n",
+                   *values = ",4096,\"a, \"\"b\"\"=c\"\r\n";
+        const struct fr_text *both[] = {&head, &row};
+        for (int i = 0; i < 2; i++) {
+            const char *end = i ? values : names;
+            bool ends = both[i]->length > strlen(end) &&
+                        strcmp(both[i]->data + both[i]->length - strlen(end), end) == 0;
+            FR_TRUE(ends == some, "%s does not end with %s", both[i]->data, end);
+        }
+        fr_json_free(document);
+        fr_text_free(&head);
+        fr_text_free(&row);
+    }
+    job.varied = NULL, job.n_varied = 0;
+    fr_job_free(&job);
+}
+
+/* One sentence a reason, in the order of the table; one name a bit. */
 static void reasons_and_names_are_counted(void **state) {
     struct fr_job job;
     (void)state;
@@ -381,6 +444,7 @@ int main(void) {
         cmocka_unit_test(what_is_not_known_is_null),
         cmocka_unit_test(an_interval_says_whose_it_is),
         cmocka_unit_test(a_line_says_what_was_varied),
+        cmocka_unit_test(what_some_outcomes_have),
         cmocka_unit_test(reasons_and_names_are_counted),
         cmocka_unit_test(near_the_edge_is_said),
         cmocka_unit_test(provenance_names_its_sources),
