@@ -25,6 +25,8 @@ static struct fr_outcome distinct(const struct fr_job *job) {
                              .lossy_backward = 0.75,
                              .break_even_gradient_B_per_s = 8.25,
                              .break_even_backward_B_per_s = 9.25,
+                             .lossy_forward = 0.625,
+                             .break_even_forward_B_per_s = 13.25,
                              .iterations = 10.25,
                              .iterations_origin = 2,
                              .total_time_s = 11.25,
@@ -101,6 +103,7 @@ static void json_is_the_outcome(void **state) {
                                       "compression.backward.rank=5", NULL},
                 &job);
     struct fr_outcome out = distinct(&job);
+    out.plan.compression.forward_rank = 3;
     struct fr_json_document *document = written(&job, &out);
     struct fr_json root = fr_json_root(document), lossy = member(&root, "lossy"),
                    memory = member(&root, "memory_B");
@@ -129,6 +132,9 @@ static void json_is_the_outcome(void **state) {
     is_number(&lossy, "backward_rank", 5);
     is_number(&lossy, "gradient_break_even_B_per_s", 8.25);
     is_number(&lossy, "backward_break_even_B_per_s", 9.25);
+    is_number(&lossy, "forward_messages", 0.625);
+    is_number(&lossy, "forward_rank", 3);
+    is_number(&lossy, "forward_break_even_B_per_s", 13.25);
     fr_json_free(document);
     fr_job_free(&job);
 }
@@ -136,14 +142,16 @@ static void json_is_the_outcome(void **state) {
 /* What was not priced, not stated or not done is null, absent or 0, not the struct's rest. */
 static void what_is_not_known_is_null(void **state) {
     static const char *const lossy_null[] = {"gradient_break_even_B_per_s",
-                                             "backward_break_even_B_per_s"};
+                                             "backward_break_even_B_per_s",
+                                             "forward_break_even_B_per_s"};
     struct fr_job job;
     (void)state;
     fr_test_job("dgx-h100", "gpt-8.3b", (const char *const[]){"dp=4", NULL}, &job);
     struct fr_outcome out = distinct(&job);
     out.time_s = NAN, out.high_s = 0, out.parameters = NAN, out.fullest_rank = -1;
-    out.lossy_gradient = out.lossy_backward = 0;
+    out.lossy_gradient = out.lossy_backward = out.lossy_forward = 0;
     out.break_even_gradient_B_per_s = out.break_even_backward_B_per_s = 0;
+    out.break_even_forward_B_per_s = 0, out.plan.compression.forward_rank = 3;
     out.iterations = out.total_time_s = out.total_energy_J = NAN, out.iterations_origin = 0;
     struct fr_json_document *document = written(&job, &out);
     struct fr_json root = fr_json_root(document), lossy = member(&root, "lossy"),
@@ -162,9 +170,10 @@ static void what_is_not_known_is_null(void **state) {
     is_number(&root, "memory_low_B", NAN);
     is_number(&root, "memory_high_B", NAN);
     for (int i = 0; i < FR_MEMORY_COUNT; i++) is_number(&memory, fr_memory_names[i], NAN);
-    for (int i = 0; i < 2; i++) is_number(&lossy, lossy_null[i], NAN);
+    for (int i = 0; i < 3; i++) is_number(&lossy, lossy_null[i], NAN);
     is_number(&lossy, "gradient_rank", 0);
     is_number(&lossy, "backward_rank", 0);
+    is_number(&lossy, "forward_rank", 0);
     is_bool(&root, "near_memory_edge", false);
     fr_json_free(document);
     fr_job_free(&job);

@@ -233,9 +233,35 @@ static void break_even(void **state) {
     double rate = out.break_even_backward_B_per_s;
     FR_NEAR(p.stage[0].encode_s + p.stage[0].decode_s + p.stage[0].small_message_B / rate,
             p.message_B / rate, 1e-12);
-    assert_true(out.break_even_gradient_B_per_s > 0);
+    assert_true(out.break_even_gradient_B_per_s > 0 && out.break_even_forward_B_per_s == 0);
     fr_pipeline_free(&p);
     fr_job_free(&job);
+}
+
+/* The same of activations: of all that the stages send, bytes saved over the time that their codec takes. */
+static void break_even_forward(void **state) {
+    (void)state;
+    for (int both = 0; both < 2; both++) {
+        struct fr_job job;
+        struct fr_pipeline p;
+        struct fr_outcome out;
+        uint32_t extrapolated = 0;
+        double saved_B = 0, codec_s = 0;
+        LOAD("gpt-8.3b", &job, "compression.forward.rank=16",
+             both ? "compression.backward.scope=all" : "compression.backward.scope=none");
+        fr_cost(&job, &job.plan, &out);
+        assert_int_equal(fr_pipeline_make(&job, &job.plan, &p, &extrapolated, NULL), FR_OK);
+        for (int32_t i = 0; i < p.args.stages; i++) {
+            if (fr_pipeline_n_forward_compressed(&p, i) == 0) continue;
+            saved_B += p.message_B - p.stage[i].small_forward_B;
+            codec_s += p.stage[i].forward_encode_s + p.stage[i].forward_decode_s;
+        }
+        assert_true(saved_B > 0 && codec_s > 0);
+        FR_NEAR(out.break_even_forward_B_per_s * codec_s, saved_B, 1e-12);
+        assert_true((out.break_even_backward_B_per_s > 0) == both);
+        fr_pipeline_free(&p);
+        fr_job_free(&job);
+    }
 }
 
 /* Every step of the paper's ladder on the real configuration, by both engines. */
@@ -301,6 +327,7 @@ int main(void) {
                                        cmocka_unit_test(selective_stages_blocking),
                                        cmocka_unit_test(fused_embedding),
                                        cmocka_unit_test(break_even),
+                                       cmocka_unit_test(break_even_forward),
                                        cmocka_unit_test(ladder)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
