@@ -94,6 +94,39 @@ static void what_a_file_leaves_out(void **state) {
     }
 }
 
+/* A list of layers' kinds names some; of more layers than it names the rest slide no more, and what is no text ends it. */
+static void lists_of_kinds_of_layers(void **state) {
+    static const struct {
+        const char *list;
+        int64_t sliding; /* -1: refused */
+    } lists[] = {{"[]", -1},
+                 {"3", -1},
+                 {"[\"full_attention\"]", 0},
+                 {"[\"sliding_attention\"]", 1},
+                 {"[\"full_attention\", \"sliding_attention\", \"sliding_attention\"]", 2},
+                 {"[\"sliding_attention\", 1, \"sliding_attention\"]", 1}};
+    (void)state;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        struct fr_json_document *document = NULL;
+        struct fr_workload w = {.n_layers = 0};
+        struct fr_error err = {0};
+        assert_int_equal(
+            fr_json_read(FR_SOURCE_DIR "/tests/models/hf/gemma-2-9b.json", &document, NULL),
+            FR_OK);
+        assert_int_equal(fr_json_set(document, "layer_types", lists[i].list, "t", NULL), FR_OK);
+        fr_status status = fr_workload_read(document, &w, &err);
+        FR_TRUE((status == FR_OK) == (lists[i].sliding >= 0), "%s: %s", lists[i].list,
+                err.detail);
+        if (status == FR_OK) {
+            assert_int_equal(w.transformer.window_layers, lists[i].sliding);
+            assert_int_equal(w.transformer.window, lists[i].sliding ? 4096 : 0);
+        } else
+            FR_TRUE(strstr(err.where, "layer_types"), "%s", err.where);
+        fr_workload_free(&w);
+        fr_json_free(document);
+    }
+}
+
 /* Newer files of a hybrid name each layer's block by a word, older ones by a letter: random orders of blocks are the
  * same model either way.  What names no block, or is no list of texts, is refused with its place. */
 static void blocks_by_word_and_by_letter(void **state) {
@@ -151,6 +184,7 @@ static void blocks_by_word_and_by_letter(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_a_file_leaves_out),
+                                       cmocka_unit_test(lists_of_kinds_of_layers),
                                        cmocka_unit_test(blocks_by_word_and_by_letter)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
