@@ -219,12 +219,40 @@ static void tuned_is_what_the_file_says(void **state) {
     fr_job_free(&job);
 }
 
+/* An outcome's interval is as wide, relative to its time, as the plan's that the model prices, whatever engine said the
+ * time; of no time nothing is stated. */
+static void an_outcome_is_stated_in_proportion(void **state) {
+    static const double times_s[] = {0.5, 7, 1e4, NAN};
+    static struct fr_tune_result known;
+    struct fr_job job;
+    struct fr_interval of;
+    (void)state;
+    fr_test_job("dgx-a100", "gpt-2.5b", (const char *const[]){"tp=2", NULL}, &job);
+    fr_interval_known(&job.cluster, FR_FP16, &known);
+    known.missed *= 1.25; /* so that the expected one is not the model's */
+    fr_interval_plan(&known, &job.workload, &job.plan, &of);
+    for (int i = 0; i < 4; i++) {
+        struct fr_outcome out = {.plan = job.plan, .time_s = times_s[i], .low_s = -1};
+        fr_interval_state(&known, &job.workload, &out);
+        if (isnan(times_s[i])) {
+            assert_true(out.low_s == -1 && out.high_s == 0 && out.expected_s == 0);
+            continue;
+        }
+        FR_NEAR(out.expected_s / times_s[i], of.expected_s / of.model_s, 1e-12);
+        FR_NEAR(out.low_s / times_s[i], of.low_s / of.model_s, 1e-12);
+        FR_NEAR(out.high_s / times_s[i], of.high_s / of.model_s, 1e-12);
+        assert_true(out.low_s < out.expected_s && out.expected_s < out.high_s);
+    }
+    fr_job_free(&job);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(untuned_is_as_wide_as_the_priors),
         cmocka_unit_test(values_together_share_what_is_known),
         cmocka_unit_test(what_runs_say_together_is_found_again),
         cmocka_unit_test(a_stated_width_is_in_place_of_the_prior),
-        cmocka_unit_test(tuned_is_what_the_file_says)};
+        cmocka_unit_test(tuned_is_what_the_file_says),
+        cmocka_unit_test(an_outcome_is_stated_in_proportion)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
