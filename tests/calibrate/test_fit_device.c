@@ -480,6 +480,27 @@ static void forms_of_products_are_found_again(void **state) {
     }
 }
 
+/* Of a saturating form there are values where it has a half dimension, however small; of a table none. */
+static void which_forms_have_values(void **state) {
+    static const struct {
+        const struct fr_gemm_form *form;
+        double half;
+        const char *first; /* NULL: none */
+    } rows[] = {{&fr_gemm_saturating, 0, NULL},    {&fr_gemm_saturating, 0.25, "peak"},
+                {&fr_gemm_saturating, 1, "peak"},  {&fr_gemm_saturating, 512, "peak"},
+                {&fr_gemm_tiled, 0, "efficiency"}, {&fr_gemm_table, 512, NULL}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct fr_products p = {.dtype = FR_FP32};
+        double *value[FR_PRODUCT_VALUES];
+        const char *names[FR_PRODUCT_VALUES];
+        p.device.gemm[FR_FP32].form = rows[i].form;
+        p.device.gemm[FR_FP32].half = rows[i].half;
+        FR_TRUE(fr_products_values(&p, value, names) == (rows[i].first != NULL), "row %zu", i);
+        if (rows[i].first) assert_string_equal(names[0], rows[i].first);
+    }
+}
+
 /* Of no base, of one without the dtype, of too few: each says why. */
 static void products_that_cannot_be_fitted(void **state) {
     static const struct {
@@ -523,6 +544,7 @@ int main(void) {
         cmocka_unit_test(one_shape_tells_of_operands),
         cmocka_unit_test(power_that_nobody_metered),
         cmocka_unit_test(forms_of_products_are_found_again),
+        cmocka_unit_test(which_forms_have_values),
         cmocka_unit_test(products_that_cannot_be_fitted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
