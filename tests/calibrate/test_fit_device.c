@@ -480,6 +480,25 @@ static void forms_of_products_are_found_again(void **state) {
     }
 }
 
+/* Products of others, single or batched, are told from none and from ours, however many of each. */
+static void products_of_others_are_taken(void **state) {
+    (void)state;
+    for (int singles = 0; singles < 3; singles++)
+        for (int batched = 0; batched < 3; batched++)
+            for (int ours = 0; ours < 2; ours++) {
+                struct fr_samples of = {.n_gemm = (size_t)singles,
+                                        .n_batched = (size_t)batched};
+                static const struct fr_fit_options none = {.busy_W = -1, .idle_W = -1};
+                static struct fr_fit_result r;
+                struct fr_error err = {0};
+                bool taken = false, wanted = !ours && singles + batched > 0;
+                strcpy(of.provenance.host, ours ? "node1" : FR_HOST_IMPORTED);
+                fr_status status = fr_fit_singles_make(&of, &none, &r, &taken, &err);
+                FR_TRUE(taken == wanted && status == (wanted ? FR_ERR_INPUT : FR_OK),
+                        "%d single, %d batched: %s", singles, batched, err.detail);
+            }
+}
+
 /* Of a saturating form there are values where it has a half dimension, however small; of a table none. */
 static void which_forms_have_values(void **state) {
     static const struct {
@@ -544,6 +563,7 @@ int main(void) {
         cmocka_unit_test(one_shape_tells_of_operands),
         cmocka_unit_test(power_that_nobody_metered),
         cmocka_unit_test(forms_of_products_are_found_again),
+        cmocka_unit_test(products_of_others_are_taken),
         cmocka_unit_test(which_forms_have_values),
         cmocka_unit_test(products_that_cannot_be_fitted),
     };

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "calibrate/runs/shared/alike.h"
 #include "tests/job.h"
 #include "tests/plan_values.h"
 
@@ -240,6 +241,39 @@ static void two_plans_by_the_normal_integral(void **state) {
     fr_job_free(&job);
 }
 
+/* Each plan's time and interval are those that a prediction of it alone states, with what runs of the same model, or of
+ * the same plan, missed. */
+static void each_is_predicted_as_alone(void **state) {
+    struct fr_job job;
+    static struct fr_tune_result known;
+    struct fr_plan plans[N];
+    const struct fr_plan *list[N];
+    struct fr_odds odds[N];
+    bool shifted = false;
+    (void)state;
+    setting(&job, &known, plans, list);
+    const struct fr_run first = {.workload = job.workload, .plan = plans[0]};
+    for (int what = 0; what < 2; what++) {
+        int k = known.n_known - 1 - what;
+        known.seen[what] = fr_run_seen(&first, what ? FR_SEEN_PLAN : FR_SEEN_MODEL);
+        known.seen[what].missed = what ? -0.25 : 0.5;
+        known.index[k] = FR_KNOWN_SEEN + what;
+    }
+    known.n_seen = 2;
+    assert_int_equal(fr_odds_make(&known, &job.workload, list, NULL, N, odds, NULL), FR_OK);
+    for (int i = 0; i < N; i++) {
+        const struct fr_run run = {.workload = job.workload, .plan = plans[i]};
+        struct fr_interval of;
+        fr_tune_interval(&known, &run, &of);
+        FR_NEAR(odds[i].predicted_s, of.expected_s, 1e-12);
+        FR_NEAR(odds[i].low_s, of.low_s, 1e-12);
+        FR_NEAR(odds[i].high_s, of.high_s, 1e-12);
+        shifted = shifted || fabs(log(of.expected_s / of.model_s)) > 0.01;
+    }
+    assert_true(shifted);
+    fr_job_free(&job);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(odds_add_up),
@@ -248,6 +282,7 @@ int main(void) {
         cmocka_unit_test(collectives_widen_the_interval),
         cmocka_unit_test(two_plans_by_hand),
         cmocka_unit_test(two_plans_by_the_normal_integral),
+        cmocka_unit_test(each_is_predicted_as_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,6 +68,11 @@ static void against_all(void **state) {
             uneven += layers[k] != n / job.plan.pp + (k < n % job.plan.pp);
         assert_int_equal(fr_stage_layers_choose(&job, &err), FR_OK);
         FR_NEAR(time_of(&job, job.plan.stage_layers), least_s, 1e-12);
+        assert_int_equal(job.plan.n_stage_layers, job.plan.pp);
+        assert_memory_equal(job.plan.stage_layers, layers,
+                            (size_t)job.plan.pp * sizeof *layers);
+        fr_cost(&job, &job.plan, &out);
+        FR_NEAR(out.time_s, least_s, 1e-12);
         fr_job_free(&job);
     }
     assert_true(uneven > 0); /* GPT-2's logits are worth layers */
