@@ -7,6 +7,7 @@
 #include "models/plan/iterations.h"
 #include "models/work/method.h"
 #include "tests/job.h"
+#include "tests/plan_values.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -99,6 +100,66 @@ static void along_ghost_at_one_p(void **state) {
     assert_int_equal(find(&job, &fr_method_phantom, 8, 8, &nu), FR_ITERATIONS_INTERPOLATED);
     FR_NEAR(nu, 200, 1e-12);
     assert_int_equal(find(&job, &fr_method_tensor, 8, 0, &nu), FR_ITERATIONS_UNKNOWN);
+    fr_job_free(&job);
+}
+
+/* Rows of the table in any order: what is asked is given where a row is of it, else lies between the nearest rows on both
+ * sides, along tp or along ghost, as a power of it; beyond the rows it is not known. */
+static void between_the_nearest_rows(void **state) {
+    struct fr_job job;
+    uint64_t dice = 33;
+    int between = 0;
+    (void)state;
+    fr_test_job("frontier", "ffn-16384", NULL, &job);
+    for (int round = 0; round < 3000; round++) {
+        enum { ROWS = 6 };
+        struct fr_iterations_row rows[ROWS];
+        struct fr_job of = job;
+        bool along_tp = fr_test_random(&dice, 2);
+        int n = 1 + (int)fr_test_random(&dice, ROWS), below = -1, above = -1, given = -1;
+        int64_t fixed = 4, asked = 1 + (int64_t)fr_test_random(&dice, 12);
+        for (int i = 0; i < n; i++) {
+            bool again = true;
+            int64_t at = 0;
+            while (again) {
+                at = 1 + (int64_t)fr_test_random(&dice, 12);
+                again = false;
+                for (int k = 0; k < i; k++)
+                    again = again || (along_tp ? rows[k].tp : rows[k].ghost) == at;
+            }
+            rows[i] = (struct fr_iterations_row){.method = &fr_method_phantom,
+                                                 .tp = along_tp ? at : fixed,
+                                                 .ghost = along_tp ? fixed : at,
+                                                 .iterations =
+                                                     100 + (double)fr_test_random(&dice, 1000)};
+        }
+        of.workload.iterations = rows, of.workload.n_iterations = n;
+        for (int i = 0; i < n; i++) {
+            int64_t at = along_tp ? rows[i].tp : rows[i].ghost;
+#define AT(k) (along_tp ? rows[k].tp : rows[k].ghost)
+            if (at == asked) given = i;
+            if (at < asked && (below < 0 || at > AT(below))) below = i;
+            if (at > asked && (above < 0 || at < AT(above))) above = i;
+        }
+        double nu = -1;
+        fr_iterations_origin origin = find(&of, &fr_method_phantom, along_tp ? asked : fixed,
+                                           along_tp ? fixed : asked, &nu);
+        if (given >= 0) {
+            assert_int_equal(origin, FR_ITERATIONS_GIVEN);
+            FR_NEAR(nu, rows[given].iterations, 0);
+        } else if (below >= 0 && above >= 0) {
+            double power = log(rows[above].iterations / rows[below].iterations) /
+                           log((double)AT(above) / (double)AT(below));
+            assert_int_equal(origin, FR_ITERATIONS_INTERPOLATED);
+            FR_NEAR(nu, rows[below].iterations * pow((double)asked / (double)AT(below), power),
+                    1e-12);
+            between++;
+        } else
+            FR_TRUE(origin == FR_ITERATIONS_UNKNOWN || origin == FR_ITERATIONS_LAW,
+                    "round %d: origin %d", round, (int)origin);
+#undef AT
+    }
+    FR_TRUE(between > 300, "%d", between);
     fr_job_free(&job);
 }
 
@@ -399,6 +460,7 @@ int main(void) {
                                        cmocka_unit_test(table1),
                                        cmocka_unit_test(measured_for_one_network),
                                        cmocka_unit_test(along_ghost_at_one_p),
+                                       cmocka_unit_test(between_the_nearest_rows),
                                        cmocka_unit_test(one_number_is_for_all),
                                        cmocka_unit_test(from_a_file),
                                        cmocka_unit_test(compressed),
