@@ -1,0 +1,93 @@
+/* What a rank does grows evenly with each width of a transformer, from the smallest: amounts at widths of 1, 2, 3 and 9
+ * lie on a line.  So do a model's operations (models/workload/flop.h). */
+#include <stddef.h>
+
+#include "models/work/transformer.h"
+#include "models/workload/flop.h"
+#include "tests/job.h"
+#include "tests/models/work/reckoned.h"
+
+#define FIELD(name) offsetof(struct fr_transformer, name)
+#define LATENT                                                                                 \
+    "model.head_dim=64", "model.kv_latent=64", "model.q_latent=32", "model.rope_dim=16",       \
+        "model.value_dim=48"
+#define MIXED                                                                                  \
+    "model.experts=4", "model.experts_per_token=2", "model.expert_ffn=256",                    \
+        "model.shared_ffn=128", "model.dense_layers=1"
+
+static const struct {
+    size_t field;
+    const char *sets[12];
+} rows[] = {
+    {FIELD(ffn), {"tp=1"}},
+    {FIELD(ffn), {"tp=1", "model.gated=true", "recompute=full"}},
+    {FIELD(kv_latent), {LATENT}},
+    {FIELD(kv_latent), {LATENT, "recompute=full"}},
+    {FIELD(q_latent), {LATENT}},
+    {FIELD(value_dim), {LATENT}},
+    {FIELD(rope_dim), {LATENT}},
+    {FIELD(expert_ffn), {MIXED}},
+    {FIELD(expert_ffn), {MIXED, "model.gated=true"}},
+    {FIELD(shared_ffn), {MIXED}},
+    {FIELD(shared_ffn), {MIXED, "model.gated=true", "recompute=full"}},
+    {FIELD(predicted), {"tp=1", "model.predicted_tokens=1"}},
+    {FIELD(predicted), {MIXED, "model.predicted_tokens=1"}},
+    {FIELD(lora_rank), {"model.lora_rank=4"}},
+    {FIELD(lora_rank), {"model.lora_rank=4", "model.lora_on=all"}},
+    {FIELD(lora_rank), {"model.lora_rank=4", "model.lora_on=mlp", "recompute=full"}},
+    {FIELD(token_types), {"model.token_types=2"}},
+    {FIELD(ssm_state),
+     {"model.pattern=ME*-", "model.ssm_heads=8", "model.ssm_groups=8", "model.ssm_state=16",
+      "model.experts=4", "model.expert_ffn=256"}},
+};
+
+/* Is z as far along a line through x and y, at 1 and 2, as @p at? */
+static bool is_on(double x, double y, double z, double at) {
+    double want = x + (at - 1) * (y - x);
+    return fabs(z - want) <= 1e-9 * (fabs(want) + fabs(x) + fabs(y));
+}
+
+static void amounts_grow_evenly(void **state) {
+    static const int64_t widths[] = {1, 2, 3, 9};
+    int grew = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *sets[20] = {"model.layers=4",     "model.hidden=512", "model.heads=8",
+                                "model.sequence=128", "micro_batch=2",    "global_batch=8",
+                                "attention=flash"};
+        struct reckoned of[4];
+        struct fr_job job;
+        double flop[4];
+        for (int k = 0; k < 12 && rows[i].sets[k]; k++) sets[7 + k] = rows[i].sets[k];
+        fr_test_job("dgx-h100", "gpt-2", sets, &job);
+        for (int k = 0; k < 4; k++) {
+            static struct fr_rank_work work;
+            memcpy((char *)&job.workload.transformer + rows[i].field, &widths[k],
+                   sizeof widths[k]);
+            memset(&work, 0, sizeof work);
+            fr_transformer_stage(&job.workload, &job.plan, 0, &work);
+            reckon_list(&work, &of[k]);
+            flop[k] = fr_workload_flop(&job.workload);
+        }
+        for (size_t at = 0; at < sizeof of[0] / sizeof(double); at++)
+            for (int k = 2; k < 4; k++) {
+                double x = ((double *)&of[0])[at], y = ((double *)&of[1])[at],
+                       z = ((double *)&of[k])[at];
+                FR_TRUE(is_on(x, y, z, (double)widths[k]),
+                        "row %zu, amount %zu: %.17g, %.17g, %.17g at %d", i, at, x, y, z,
+                        (int)widths[k]);
+                grew += y > x;
+            }
+        for (int k = 2; k < 4; k++)
+            FR_TRUE(is_on(flop[0], flop[1], flop[k], (double)widths[k]),
+                    "row %zu: %.17g, %.17g, %.17g flop at %d", i, flop[0], flop[1], flop[k],
+                    (int)widths[k]);
+        fr_job_free(&job);
+    }
+    FR_TRUE(grew > 100, "%d", grew);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(amounts_grow_evenly)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
