@@ -51,6 +51,20 @@ static void a_factor_does_not_change_the_order(void **state) {
     near("mape", s.mape, 2);
 }
 
+/* An interval covers its ends, and nothing beyond. */
+static void an_interval_has_its_ends(void **state) {
+    const struct fr_scored ends[] = {{"1", "", 1.0, 1.5, 1.0, 2.0},
+                                     {"2", "", 2.0, 1.5, 1.0, 2.0}};
+    const struct fr_scored beyond[] = {{"1", "", 1.0 - 0x1p-50, 1.5, 1.0, 2.0},
+                                       {"2", "", 2.0 + 0x1p-50, 1.5, 1.0, 2.0}};
+    struct fr_score s;
+    (void)state;
+    assert_int_equal(fr_score_make(ends, 2, &s, NULL), FR_OK);
+    near("at the ends", s.coverage, 1);
+    assert_int_equal(fr_score_make(beyond, 2, &s, NULL), FR_OK);
+    near("beyond", s.coverage, 0);
+}
+
 /* One run has an error, but nothing to be in order with. */
 static void one_row_is_enough_for_an_error(void **state) {
     struct fr_score s;
@@ -77,6 +91,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(by_hand),
         cmocka_unit_test(a_factor_does_not_change_the_order),
+        cmocka_unit_test(an_interval_has_its_ends),
         cmocka_unit_test(one_row_is_enough_for_an_error),
         cmocka_unit_test(nothing_is_no_number),
     };

@@ -408,6 +408,10 @@ static void refuses(void **state) {
         {"{\"model_type\": \"gpt2\", \"n_layer\": null}", "m#/n_layer", "found null"},
         {"{\"model_type\": \"gpt2\", \"n_layer\": \"12\"}", "m#/n_layer", "a whole number"},
         {"{\"model_type\": \"gpt2\", \"n_layer\": 0}", "m#/n_layer", "is 0"},
+        {"{\"model_type\": \"falcon\", \"num_hidden_layers\": 2, \"hidden_size\": 64, "
+         "\"num_attention_heads\": 8, \"vocab_size\": 9, \"new_decoder_architecture\": true, "
+         "\"num_kv_heads\": 3}",
+         "m#/num_kv_heads", "3 key-value heads do not divide 8"},
         {"{\"model_type\": \"llama\", \"num_key_value_heads\": 3, " SIZES "}",
          "m#/num_key_value_heads", "3 does not divide num_attention_heads = 32"},
         {"{\"model_type\": \"llama\", \"attention_bias\": true, " SIZES "}",

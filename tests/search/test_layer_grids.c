@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "models/outcome/report.h"
+#include "search/chosen.h"
 #include "search/layer_grids.h"
 #include "tests/job.h"
 
@@ -74,6 +75,7 @@ static void groups_against_every_combination(void **state) {
         {"tp=8", "dp=1", "pp=2", "model.sequence=1024"},
         {"tp=2", "dp=4", "model.vocabulary=1024", "micro_batch=4"},
         {"tp=4", "dp=4", "cluster.levels.0.bandwidth=10 GB/s"},
+        {"tp=4", "dp=1", "model.layers=1", "model.sequence=512"},
         {"tp=8", "dp=1", "model.vocabulary=2000000", "model.sequence=128", "global_batch=8"}};
     bool differ = false;
     (void)state;
@@ -102,6 +104,11 @@ static void groups_against_every_combination(void **state) {
             if (memcmp(tp, chosen, sizeof tp) == 0) chosen_s = out.time_s;
         }
         FR_NEAR(chosen_s, least_s, 1e-12);
+        struct fr_outcome priced; /* chosen, and left to be chosen again */
+        fr_cost_chosen(&job, &job.plan, &priced);
+        FR_NEAR(priced.time_s, least_s, 1e-12);
+        assert_true(priced.plan.layer_tp_best && !priced.plan.layer_tp &&
+                    priced.plan.n_layer_tp == 0);
         differ = differ || chosen[0] != chosen[1];
         fr_job_free(&job);
     }
