@@ -1,5 +1,6 @@
 /* Kind branches: what is read, and what method subgraph makes of it; by hand and against grid. */
 #include "models/outcome/cost.h"
+#include "models/work/method.h"
 #include "tests/job.h"
 
 static const char *const text =
@@ -121,8 +122,83 @@ static void refuses(void **state) {
     fr_job_free(&job);
 }
 
+/* What a layer's ends exchange, and of how many bytes of a group of p ranks; backward goes the other way (a gather's
+ * is a scatter, a broadcast's a sum). */
+static void what_the_ends_of_a_layer_exchange(void **state) {
+    static const struct {
+        fr_joint joint;
+        bool into;                             /* from common layers to branches */
+        fr_op subgrid[2], all[2], gathered[2]; /* forward, backward */
+    } rows[] = {
+        {FR_JOINT_SPLIT,
+         true,
+         {FR_OP_BROADCAST, FR_OP_REDUCE},
+         {FR_OP_ALL_GATHER, FR_OP_REDUCE_SCATTER},
+         {FR_OP_ALL_GATHER, FR_OP_REDUCE_SCATTER}},
+        {FR_JOINT_SUM,
+         false,
+         {FR_OP_REDUCE, FR_OP_BROADCAST},
+         {FR_OP_REDUCE_SCATTER, FR_OP_ALL_GATHER},
+         {FR_OP_REDUCE_SCATTER, FR_OP_ALL_GATHER}},
+        {FR_JOINT_SLICE,
+         true,
+         {FR_OP_SCATTER, FR_OP_GATHER},
+         {FR_OP_ALL_TO_ALL, FR_OP_ALL_TO_ALL},
+         {FR_OP_ALL_GATHER, FR_OP_ALL_GATHER}},
+        {FR_JOINT_CONCATENATION,
+         false,
+         {FR_OP_GATHER, FR_OP_SCATTER},
+         {FR_OP_ALL_TO_ALL, FR_OP_ALL_TO_ALL},
+         {FR_OP_ALL_GATHER, FR_OP_ALL_GATHER}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int how = 0; how < 3; how++) {
+            const struct fr_workload w = {.dtype = FR_FP32};
+            struct fr_layer layer = {.repeat = 1,
+                                     .inputs = 96,
+                                     .outputs = 64,
+                                     .rows = 64,
+                                     .positions = 1,
+                                     .inner = 96,
+                                     .groups = 1,
+                                     .branches = 4,
+                                     .weights = 64 * 96};
+            const struct fr_shard shard = {.tp = 4,
+                                           .dp = 1,
+                                           .batch = 8,
+                                           .common_subgrid = how == 0,
+                                           .gather_all = how == 2};
+            static struct fr_rank_work work;
+            if (rows[i].into)
+                layer.joint_in = rows[i].joint;
+            else
+                layer.joint_out = rows[i].joint;
+            fr_work_begin(&work);
+            fr_method_subgraph.layer(&w, &layer, &shard, &work);
+            const fr_op *want = how == 0   ? rows[i].subgrid
+                                : how == 1 ? rows[i].all
+                                           : rows[i].gathered;
+            double values = rows[i].into ? 96 : rows[i].joint == FR_JOINT_SUM ? 64 / 4. : 64;
+            int n = 0;
+            for (int k = 0; k < work.n_ops; k++) {
+                const struct fr_operation *o = &work.op[k];
+                if (o->kind != FR_WORK_COLLECTIVE || o->axis != FR_AXIS_TP) continue;
+                int backward = o->pass != FR_PASS_FORWARD;
+                FR_TRUE(n < 2 && o->op == want[backward], "joint %d, %d: %s %s",
+                        (int)rows[i].joint, how, fr_op_names[o->op],
+                        backward ? "backward" : "forward");
+                FR_NEAR(o->times * o->size,
+                        values * 8 * 4 / (o->op == FR_OP_ALL_TO_ALL ? 4 : 1), 1e-12);
+                n++;
+            }
+            assert_int_equal(n, 2);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_the_ends_of_a_layer_exchange),
         cmocka_unit_test(layers_by_hand),
         cmocka_unit_test(one_way_is_the_grid_of_one_row),
         cmocka_unit_test(traffic_by_hand),
