@@ -330,6 +330,34 @@ static void defaults(void **state) {
     fr_workload_free(&w);
 }
 
+/* Layers of one block each are not priced beside what divides layers otherwise, however small: each by its name. */
+static void hybrids_beside_others(void **state) {
+    static const char *const rows[][2] = {
+        {"\"lora_rank\": 1", "lora_rank"},
+        {"\"head_dim\": 16, \"kv_latent\": 1", "kv_latent"},
+        {"\"cross_layers\": 1", "cross_layers"},
+        {"\"window\": 1", "a window"},
+        {"\"predicted_tokens\": 1", "predicted_tokens"},
+        {"\"experts\": 2, \"expert_ffn\": 8, \"dense_layers\": 1", "dense_layers"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int first = 0; first < 2; first++) { /* in either order of keys */
+            char text[400], want[80];
+            struct fr_workload w;
+            struct fr_error err = {0};
+            snprintf(text, sizeof text,
+                     "{\"kind\": \"transformer\", \"layers\": 4, \"hidden\": 64, \"heads\": 4, "
+                     "\"sequence\": 32, \"vocabulary\": 100, %s%s%s}",
+                     first ? rows[i][0] : "\"pattern\": \"*-\", ",
+                     first ? ", \"pattern\": \"*-\"" : "", first ? "" : rows[i][0]);
+            FR_TRUE(read_model(text, &w, &err) != FR_OK, "%s", text);
+            snprintf(want, sizeof want, "is not priced beside %s", rows[i][1]);
+            FR_TRUE(strstr(err.detail, want) && strstr(err.where, "pattern"), "%s: %s: %s",
+                    rows[i][0], err.where, err.detail);
+            fr_workload_free(&w);
+        }
+}
+
 /* Adapters on the MLP of a mixture are refused, of one expert too. */
 static void adapters_of_experts(void **state) {
     (void)state;
@@ -388,6 +416,7 @@ int main(void) {
                                        cmocka_unit_test(stages),
                                        cmocka_unit_test(every_list_of_stages),
                                        cmocka_unit_test(defaults),
+                                       cmocka_unit_test(hybrids_beside_others),
                                        cmocka_unit_test(adapters_of_experts),
                                        cmocka_unit_test(experts_keys_of_a_dense_model)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,6 +98,10 @@ static void of_a_transformer(void **state) {
          "method=phantom tp=8 ghost=2 cp=2 context=ring"},
         {FR_REASON_METHOD, "method=phantom tp=2 ghost=2 sequence_parallel=true",
          "method=phantom tp=2 ghost=2 sequence_parallel=false"},
+        {FR_REASON_METHOD,
+         "method=phantom tp=2 ghost=2 model.experts=1 model.experts_per_token=1 "
+         "model.expert_ffn=7680",
+         "method=tensor tp=2 model.experts=1 model.experts_per_token=1 model.expert_ffn=7680"},
         {FR_REASON_IDLE_KEY, "ghost=2", "ghost=0"},
         {FR_REASON_IDLE_KEY, "compression.backward.scope=all",
          "pp=2 compression.backward.scope=all"},

@@ -25,6 +25,17 @@ static bool before(const struct fr_ranked *a, const struct fr_ranked *b) {
             (a->lossy < b->lossy || (a->lossy == b->lossy && a->index < b->index)));
 }
 
+/* What is lossy forward counts as what is lossy of gradients or backward. */
+static void lossiness_is_of_all_three(void **state) {
+    (void)state;
+    for (int k = 0; k < 8; k++) {
+        const struct fr_outcome out = {.lossy_gradient = k & 1 ? 0.25 : 0,
+                                       .lossy_backward = k & 2 ? 0.5 : 0,
+                                       .lossy_forward = k & 4 ? 1 : 0};
+        FR_NEAR(fr_lossiness(&out), 0.25 * k, 0);
+    }
+}
+
 static void the_order_is_by_value_loss_and_number(void **state) {
     struct fr_ranked plan[60];
     uint64_t dice = 88172645463325252u;
@@ -133,6 +144,7 @@ static void the_front_is_what_nobody_dominates(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lossiness_is_of_all_three),
         cmocka_unit_test(the_order_is_by_value_loss_and_number),
         cmocka_unit_test(the_best_are_the_best_of_all),
         cmocka_unit_test(of_a_method_the_best),

@@ -93,6 +93,9 @@ static void layers_that_are_equal(void **state) {
         plan.stage_layers = NULL;
         plan.n_stage_layers = (int)plan.pp;
         assert_false(twin->is(&model, &plan));
+        plan.stage_layers_best = true; /* one stage has all of them, whatever the model */
+        assert_int_equal(twin->is(&model, &plan), plan.pp == 1);
+        assert_int_equal(twin->is(NULL, &plan), plan.pp == 1);
         even ? equal++ : others++;
     }
     FR_TRUE(equal > 500 && others > 500, "%d, %d", equal, others);

@@ -23,6 +23,7 @@ static const struct {
     {FIELD(ffn), {"tp=1", "model.gated=true", "recompute=full"}},
     {FIELD(kv_latent), {LATENT}},
     {FIELD(kv_latent), {LATENT, "recompute=full"}},
+    {FIELD(kv_latent), {"model.head_dim=64", "model.kv_latent=8", "model.rope_dim=0"}},
     {FIELD(q_latent), {LATENT}},
     {FIELD(value_dim), {LATENT}},
     {FIELD(rope_dim), {LATENT}},

@@ -31,6 +31,7 @@ static const char *const networks[] = {
     "\"layers\": 6, \"pattern\": \"ME*\", \"ssm_heads\": 8, \"ssm_groups\": 8, \"experts\": 4, "
     "\"expert_ffn\": 256, \"shared_ffn\": 128, \"gated\": true",
     "\"layers\": 4, \"lora_rank\": 8, \"kv_heads\": 4, \"gated\": true",
+    "\"layers\": 4, \"lora_rank\": 8, \"head_dim\": 48, \"gated\": true",
     "\"layers\": 4, \"lora_rank\": 16, \"lora_on\": \"mlp\", \"cross_layers\": 2",
     "\"layers\": 4, \"lora_rank\": 4, \"lora_on\": \"all\", \"lora_exchange\": \"all_to_all\", "
     "\"tied_embedding\": false",
