@@ -36,7 +36,27 @@ static const struct {
     {FIELD(lora_rank), {"model.lora_rank=4"}},
     {FIELD(lora_rank), {"model.lora_rank=4", "model.lora_on=all"}},
     {FIELD(lora_rank), {"model.lora_rank=4", "model.lora_on=mlp", "recompute=full"}},
+    {FIELD(ffn), {"tp=2", "sequence_parallel=true", "overlap_tp=true"}},
+    {FIELD(ffn), {"method=grid", "tp=2", "dp=2", "recompute=full"}},
+    {FIELD(kv_latent), {LATENT, "tp=2"}},
+    {FIELD(lora_rank), {"tp=2", "model.lora_rank=4"}},
+    {FIELD(lora_rank),
+     {"tp=2", "sequence_parallel=true", "model.lora_rank=4", "model.lora_exchange=all_to_all"}},
+    {FIELD(shared_ffn), {MIXED, "tp=2", "sequence_parallel=true"}},
     {FIELD(token_types), {"model.token_types=2"}},
+    {FIELD(cross_layers), {"model.layers=12", "model.cross_layers=1"}},
+    {FIELD(cross_layers), {"model.layers=12", "model.cross_layers=1", "recompute=full"}},
+    {FIELD(window_layers), {"model.layers=12", "model.window=16", "model.window_layers=1"}},
+    {FIELD(dense_layers), {"model.layers=12", MIXED}},
+    {FIELD(layers), {"recompute=full"}},
+    {FIELD(layers), {"recompute=selective", "attention=plain"}},
+    {FIELD(ffn), {"method=phantom", "tp=2", "ghost=2"}},
+    {FIELD(layers), {"method=phantom", "tp=2", "ghost=2", "recompute=full"}},
+    {FIELD(layers), {"method=subgraph", "tp=2", "branches=heads"}},
+    {FIELD(layers), {"method=subgraph", "tp=2", "branches=layer", "recompute=full"}},
+    {FIELD(cross_layers),
+     {"model.layers=12", "model.cross_layers=1", "method=subgraph", "tp=2",
+      "branches=attention"}},
     {FIELD(ssm_state),
      {"model.pattern=ME*-", "model.ssm_heads=8", "model.ssm_groups=8", "model.ssm_state=16",
       "model.experts=4", "model.expert_ffn=256"}},
@@ -66,7 +86,7 @@ static void amounts_grow_evenly(void **state) {
             memcpy((char *)&job.workload.transformer + rows[i].field, &widths[k],
                    sizeof widths[k]);
             memset(&work, 0, sizeof work);
-            fr_transformer_stage(&job.workload, &job.plan, 0, &work);
+            job.plan.method->stage(&job.workload, &job.plan, 0, &work);
             reckon_list(&work, &of[k]);
             flop[k] = fr_workload_flop(&job.workload);
         }
