@@ -7,6 +7,7 @@
 
 #include "calibrate/fit/fitter.h"
 #include "calibrate/fit/parts.h"
+#include "calibrate/numbers/statistics.h"
 #include "tests/cmocka.h"
 
 static double uniform(uint64_t *dice) {
@@ -769,6 +770,38 @@ static void scatter_interrupts_nobody(void **state) {
         }
 }
 
+/* Of a scatter of some percent a window is interrupted from five scaled median deviations of those below the own time. */
+static void five_deviations_are_an_interruption(void **state) {
+    enum { N = 45 };
+    static const double beyond[] = {3, 4.5, 5.5, 8};
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        struct fr_sample_gemm item[N];
+        double sorted_s[N], last_s = 1;
+        struct fr_samples samples = {.gemm = item, .n_gemm = N, .provenance.ranks = 1};
+        struct fr_fit_speed speed = {.usual_products = 1, .usual_memory = 1};
+        for (int turn = 0; turn < 50;
+             turn++) { /* the last one moves the others' own time, too */
+            for (int i = 0; i < N; i++) sorted_s[i] = 1e-3 * (1 + 0.05 * (i % 9 - 4) / 4);
+            sorted_s[N - 1] = last_s;
+            fr_sort(sorted_s, N);
+            double own_s = fr_sorted_own(sorted_s, N);
+            size_t below = 0;
+            while (below < N && sorted_s[below] <= own_s) below++;
+            double spread_s = own_s - fr_sorted_median(sorted_s, below);
+            assert_true(spread_s > 0.003 * own_s);
+            last_s = own_s + beyond[k] * 1.4826 * spread_s;
+        }
+        for (int i = 0; i < N; i++)
+            item[i] = (struct fr_sample_gemm){
+                .dtype = FR_FP32, .m = 16, .n = 16, .k = 16, .time_s = sorted_s[i]};
+        assert_int_equal(fr_fit_interruptions(&samples, &speed), FR_OK);
+        FR_TRUE((speed.interruptions.every_s > 0) == (beyond[k] > 5), "%g: every %g s",
+                beyond[k], speed.interruptions.every_s);
+        fr_fit_speed_free(&speed);
+    }
+}
+
 /* ---- shared links ------------------------------------------------------------------------------ */
 
 /* n pairs at once over a link that s of them share take min(n, s) times as long but for the latency; what is
@@ -868,6 +901,7 @@ int main(void) {
         cmocka_unit_test(an_axis_has_an_end),
         cmocka_unit_test(the_rate_is_the_likeliest),
         cmocka_unit_test(scatter_interrupts_nobody),
+        cmocka_unit_test(five_deviations_are_an_interruption),
         cmocka_unit_test(links_are_shared_by_as_many_as_made_it),
         cmocka_unit_test(power_is_a_median),
     };
