@@ -418,8 +418,11 @@ static void forms_of_products_are_found_again(void **state) {
         enum { SIDES = 5, N = SIDES * SIDES * SIDES };
         static const int64_t size[SIDES] = {192, 640, 2048, 5120, 16384};
         struct fr_sample_gemm gemm[N];
-        struct fr_samples samples = {
-            .provenance = {.host = "imported"}, .gemm = gemm, .n_gemm = N};
+        struct fr_samples samples = {.provenance = {.host = "imported"},
+                                     .gemm = gemm,
+                                     .n_gemm = N / 2, /* the others as those of batches */
+                                     .batched = gemm + N / 2,
+                                     .n_batched = N - N / 2};
         struct fr_json_document *base = NULL, *written = NULL;
         struct fr_fit_result r;
         struct fr_error err = {0};
