@@ -219,6 +219,32 @@ static void fused_embedding(void **state) {
     assert_true(fused.time_s < separate.time_s);
 }
 
+/* With one chunk a stage the epilogue is the same whatever the order: of stage i, counted from the last, the last i
+ * micro-batches' gradients. */
+static void an_epilogue_of_one_chunk(void **state) {
+    static const char *const orders[] = {"schedule=1f1b", "schedule=gpipe",
+                                         "schedule=zero-bubble"};
+    (void)state;
+    for (int k = 0; k < 3; k++)
+        for (int few = 0; few < 2; few++) {
+            struct fr_job job;
+            struct fr_pipeline p;
+            uint32_t extrapolated = 0;
+            LOAD("gpt-8.3b", &job, "compression.backward.scope=epilogue", orders[k],
+                 "micro_batch=1", few ? "global_batch=8" : "global_batch=64");
+            assert_int_equal(fr_pipeline_make(&job, &job.plan, &p, &extrapolated, NULL), FR_OK);
+            int32_t m = p.args.micro_batches;
+            assert_int_equal(m, few ? 2 : 16);
+            for (int32_t i = 0; i < p.args.stages; i++)
+                for (int32_t micro = 0; micro < m; micro++)
+                    FR_TRUE(fr_pipeline_compressed(&p, i, 0, micro) ==
+                                (m - 1 - micro < p.args.stages - 1 - i),
+                            "%s: stage %d, micro-batch %d", orders[k], i, micro);
+            fr_pipeline_free(&p);
+            fr_job_free(&job);
+        }
+}
+
 /* At the break-even rate, with no latency and everything exposed, compressing one message takes
  * as long as sending it whole. */
 static void break_even(void **state) {
@@ -320,16 +346,12 @@ static void baselines_of_the_preset(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(baselines_of_the_preset),
-                                       cmocka_unit_test(ratios),
-                                       cmocka_unit_test(epilogue_counts),
-                                       cmocka_unit_test(engines_agree),
-                                       cmocka_unit_test(engines_agree_forward),
-                                       cmocka_unit_test(selective_stages),
-                                       cmocka_unit_test(selective_stages_blocking),
-                                       cmocka_unit_test(fused_embedding),
-                                       cmocka_unit_test(break_even),
-                                       cmocka_unit_test(break_even_forward),
-                                       cmocka_unit_test(ladder)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(baselines_of_the_preset),   cmocka_unit_test(ratios),
+        cmocka_unit_test(epilogue_counts),           cmocka_unit_test(engines_agree),
+        cmocka_unit_test(engines_agree_forward),     cmocka_unit_test(selective_stages),
+        cmocka_unit_test(selective_stages_blocking), cmocka_unit_test(fused_embedding),
+        cmocka_unit_test(an_epilogue_of_one_chunk),  cmocka_unit_test(break_even),
+        cmocka_unit_test(break_even_forward),        cmocka_unit_test(ladder)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
