@@ -14,7 +14,7 @@ trap 'rm -rf "$out"' EXIT
 for verb in $("$forerun" complete -- "" | cut -f1); do
   [ -s "$out/man1/forerun-$verb.1" ] || fail "no page of $verb"
 done
-for format in cluster model plan runs samples config output; do
+for format in cluster runtime model plan runs samples config output; do
   [ -s "$out/man5/forerun-$format.5" ] || fail "no page of the $format file"
 done
 for page in "$out"/man?/*; do

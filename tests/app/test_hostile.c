@@ -306,6 +306,8 @@ static const char cluster[] =
 static const char model[] =
     "{\"kind\": \"ffn\", \"name\": \"N\", \"source\": \"N\", \"width\": 1024, \"layers\": 4}";
 
+static const char runtime[] = "{\"name\": \"N\", \"source\": \"N\", \"from\": \"papers-2019\"}";
+
 /* @p form with @p name wherever it says "N". */
 static void put_named(const char *file, const char *form, const char *name) {
     struct fr_text text = {0};
@@ -320,7 +322,7 @@ static void put_named(const char *file, const char *form, const char *name) {
 }
 
 static void outputs_stay_what_they_are(void **state) {
-#define INPUTS " --cluster c.json --model m.json "
+#define INPUTS " --cluster c.json --model m.json --runtime r.json "
     static const struct {
         const char *line, *written;
     } commands[] = {
@@ -337,11 +339,13 @@ static void outputs_stay_what_they_are(void **state) {
         {"forerun simulate" INPUTS "--set tp=4 --trace t.csv", "t.csv"},
         {"forerun export simgrid --cluster c.json --ranks 8", NULL},
         {"forerun export simgrid --cluster c.json --ranks 8 -o p.xml", "p.xml"},
-        {"forerun place --cluster c.json --ranks 16 --ways 4", NULL},
+        {"forerun place --cluster c.json --runtime r.json --ranks 16 --ways 4", NULL},
         {"forerun place --cluster c.json --ranks 16 --ways 4 --json", NULL},
         {"forerun place --cluster c.json --ranks 16 --ways 4 --emit slurm", NULL},
         {"forerun place --cluster c.json --ranks 16 --ways 4 --emit rankfile", NULL},
-        {"forerun collective --cluster c.json --op all_reduce --ranks 8 --algorithm all", NULL},
+        {"forerun collective --cluster c.json --set runtime=r.json --op all_reduce --ranks 8 "
+         "--algorithm all",
+         NULL},
         {"forerun fit named.jsonl --json", NULL},
         {"forerun fit named.jsonl --out -", NULL},
         {"forerun report named.jsonl", NULL},
@@ -355,6 +359,7 @@ static void outputs_stay_what_they_are(void **state) {
         const char *name = h < n ? hostile[h] : long_name;
         put_named("c.json", cluster, name);
         put_named("m.json", model, name);
+        put_named("r.json", runtime, name);
         char *evil = with_names(samples, name, -1,
                                 ",schema,kind,op,dtype,level,version,reason,"
                                 "date,quality,");

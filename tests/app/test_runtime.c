@@ -20,8 +20,8 @@ static const struct {
     {"predict", "predict " DENSE " --set tp=8", true},
     {"predict", "predict --cluster frontier --model ffn-16384 --set tp=8", true},
     {"predict",
-     "predict --cluster gb200-nvl72 --model deepseek-v3 --set tp=1 --set ep=8 --set "
-     "pp=2 --set dp=8 --set global_batch=256 --explain",
+     "predict --cluster gb200-nvl72 --model deepseek-v3 --set tp=1 --set ep=32 --set pp=2 "
+     "--set dp=32 --set global_batch=256 --set zero=1 --set recompute=full --explain",
      true},
     {"search", "search " DENSE " --ranks 8 --vary tp=1..8*2", true},
     {"simulate", "simulate " DENSE " --set tp=4 --set pp=2", true},
@@ -163,7 +163,8 @@ static void words_that_are_wrong(void **state) {
         {"--runtime llama-3-8b", 3, "is a model, and stands where a runtime is asked for"},
         {"--runtime {\"facts\":[{\"key\":\"host_lunch\",\"value\":\"1us\"}]}", 3,
          "did you mean \"host_launch\"?"},
-        {"--runtime {\"facts\":[{\"key\":\"host_launch\",\"value\":1}]}", 3, "host_launch"},
+        {"--runtime {\"facts\":[{\"key\":\"host_launch\",\"value\":1}]}", 3,
+         "runtime#/facts/0/value: 1 has no unit"},
         {"--runtime {\"date\":\"June\"}", 3, "expected a date as 2026"},
         {"--runtime {\"name\":\"a\",\"nonsense\":1}", 3, "nonsense"},
         {"--runtime {", 3, ""},
@@ -181,7 +182,7 @@ static void words_that_are_wrong(void **state) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char line[400];
-        snprintf(line, sizeof line, "forerun predict " DENSE " %s", rows[i].line);
+        snprintf(line, sizeof line, "forerun predict " DENSE " --set tp=8 %s", rows[i].line);
         fr_test_expect(line, rows[i].exit_code, NULL, rows[i].says);
     }
     fr_test_expect(
@@ -189,9 +190,10 @@ static void words_that_are_wrong(void **state) {
         "is a runtime, and stands where a cluster is asked for: give it as --runtime");
     fr_test_expect("forerun predict --cluster dgx-h100 --model nemo-24.03", 3, NULL,
                    "is a runtime, and stands where a model is asked for: give it as --runtime");
-    fr_test_expect("forerun predict " DENSE " --runtime papers-2019 --defaults 2019", 0,
-                   "papers-2019", NULL);
-    fr_test_expect("forerun predict " DENSE " --runtime nemo-24.03 --set model.defaults=2019",
+    fr_test_expect("forerun predict " DENSE " --set tp=8 --runtime papers-2019 --defaults 2019",
+                   0, "papers-2019", NULL);
+    fr_test_expect("forerun predict " DENSE
+                   " --set tp=8 --runtime nemo-24.03 --set model.defaults=2019",
                    0, "nemo-24.03", NULL);
 }
 
@@ -224,8 +226,8 @@ static void the_users_own(void **state) {
     assert_non_null(strstr(listed, "forerun/runtime/ours.json"));
     next = said(0, "forerun complete -- predict --runtime our");
     assert_string_equal(next, "ours\tyour own\n");
-    fr_test_expect("forerun predict " DENSE " --runtime ours", 0, "software   ours (2026-07)",
-                   NULL);
+    fr_test_expect("forerun predict " DENSE " --set tp=8 --runtime ours", 0,
+                   "software   ours (2026-07)", NULL);
     unsetenv("XDG_CONFIG_HOME");
     free(listed), free(next);
 }
