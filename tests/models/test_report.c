@@ -302,6 +302,32 @@ static void what_some_outcomes_have(void **state) {
     fr_job_free(&job);
 }
 
+/* Of nodes of eight the last is not full: as many in each would be in the fewest nodes that divide the ranks, and is told
+ * where it is half a node at least. */
+static void what_a_balanced_job_would_fill(void **state) {
+    struct fr_job job;
+    int told = 0;
+    (void)state;
+    fr_test_job("dgx-h100", "gpt-8.3b", (const char *const[]){"dp=9", NULL}, &job);
+    struct fr_outcome out = distinct(&job);
+    for (int64_t n = 9; n < 60; n++) {
+        struct fr_filled filled[FR_LEVEL_MAX];
+        int64_t units = (n + 7) / 8, equal = units;
+        while (n % equal != 0) equal++;
+        out.ranks = out.plan.dp = n;
+        int levels = fr_outcome_filled(&job, &out, filled);
+        assert_int_equal(levels, n % 8 != 0);
+        if (levels == 0) continue;
+        assert_true(filled[0].units == units && filled[0].ranks == 8 &&
+                    filled[0].last == n % 8 && filled[0].holds == 8);
+        FR_TRUE(filled[0].equal == (n / equal >= 4 ? n / equal : 0), "%d ranks: %d in each",
+                (int)n, (int)filled[0].equal);
+        told += filled[0].equal > 0;
+    }
+    FR_TRUE(told > 10, "%d", told);
+    fr_job_free(&job);
+}
+
 /* One sentence a reason, in the order of the table; one name a bit. */
 static void reasons_and_names_are_counted(void **state) {
     struct fr_job job;
@@ -454,6 +480,7 @@ int main(void) {
         cmocka_unit_test(an_interval_says_whose_it_is),
         cmocka_unit_test(a_line_says_what_was_varied),
         cmocka_unit_test(what_some_outcomes_have),
+        cmocka_unit_test(what_a_balanced_job_would_fill),
         cmocka_unit_test(reasons_and_names_are_counted),
         cmocka_unit_test(near_the_edge_is_said),
         cmocka_unit_test(provenance_names_its_sources),
