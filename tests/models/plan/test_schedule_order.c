@@ -1,6 +1,8 @@
 /* Orders of passes as they are read: what is no order, and what deadlocks, is refused with its place and its cycle. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "models/plan/schedule_order.h"
@@ -266,8 +268,42 @@ static void random_orders(void **state) {
     FR_TRUE(through > 500 && stuck > 500, "%d, %d", through, stuck);
 }
 
+/* A name that ends in .json is a file here, without a slash too; a shorter one is no file. */
+static void files_of_orders(void **state) {
+    char folder[] = "/tmp/forerun-test-order-XXXXXX", back[1024];
+    (void)state;
+    assert_non_null(getcwd(back, sizeof back));
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(chdir(folder), 0);
+    FILE *file = fopen("a.json", "w");
+    assert_non_null(file);
+    fputs("[\"F0 F1 B0 B1\", \"F0 B0 F1 B1\"]", file);
+    fclose(file);
+    static const char *const named[] = {"schedule=a.json", "schedule=./a.json",
+                                        "schedule=.json", "schedule=b.json", "schedule=ajson"};
+    static const char *const says[] = {NULL, NULL, "unknown value", "No such file",
+                                       "unknown value"};
+    for (int k = 0; k < 5; k++) {
+        struct fr_job_names names = {
+            .cluster = "a100-hdr", .model = "gpt-2.5b", .sets = &named[k], .n_sets = 1};
+        struct fr_error err = {0};
+        struct fr_job job;
+        fr_status status = fr_job_load(&names, &job, &err);
+        FR_TRUE((status == FR_OK) == (says[k] == NULL), "%s: %s", named[k], err.detail);
+        if (status == FR_OK)
+            assert_true(job.plan.order && job.plan.order->stages == 2 && job.plan.pp == 2);
+        else
+            FR_TRUE(strstr(err.detail, says[k]), "%s: %s", named[k], err.detail);
+        fr_job_free(&job);
+    }
+    unlink("a.json");
+    assert_int_equal(chdir(back), 0);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(refused), cmocka_unit_test(long_cycles),
-                                       cmocka_unit_test(random_orders)};
+                                       cmocka_unit_test(random_orders),
+                                       cmocka_unit_test(files_of_orders)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
