@@ -184,7 +184,9 @@ static void the_law_of_the_clock_comes_back(void **state) {
                                         .clock_Hz = 1e9 * f,
                                         .call_s = k ? 5e-3 : 2e-3 + 6e-3 / f,
                                         .time_s = 1};
-            assert_int_equal(fr_samples_add_power(&samples, &s), FR_OK);
+            for (int again = 0; again < 3;
+                 again++) /* one clock each, however often it was set */
+                assert_int_equal(fr_samples_add_power(&samples, &s), FR_OK);
         }
     FR_TRUE(fr_fit_clocks(&samples, &fit, &err) == FR_OK, "%s", err.detail);
     double v = 1 + 0.4 * 1.4, top_W = 40 + 30 * 3 * v * v;
@@ -208,7 +210,7 @@ static void the_law_of_the_clock_comes_back(void **state) {
         FR_NEAR(fr_device_clock_power(&device, 1e9 * f), (40 + 30 * f * v * v) / top_W, 0.02);
         FR_NEAR(fr_device_clock_slower(&device, 1e9 * f), (2 + 6 / f) / 4, 0.01);
     }
-    samples.n_power = 4; /* two clocks tell no law */
+    samples.n_power = 12; /* two clocks tell no law */
     assert_int_equal(fr_fit_clocks(&samples, &fit, &err), FR_OK);
     assert_false(fit.clock.known);
     fr_samples_free(&samples);

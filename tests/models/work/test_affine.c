@@ -108,7 +108,49 @@ static void amounts_grow_evenly(void **state) {
     FR_TRUE(grew > 100, "%d", grew);
 }
 
+/* Sub-graphs of heads or of attentions leave MLPs to the common layers, whose work then grows with an MLP's width as all
+ * work does, but what is made again; sub-graphs of layers take them along, and the common layers' does not. */
+static void mlps_are_common_or_not(void **state) {
+    static const char *const branches[] = {"branches=heads", "branches=attention",
+                                           "branches=layer"};
+    static const char *const recomputes[] = {"recompute=none", "recompute=full"};
+    (void)state;
+    for (int b = 0; b < 3; b++)
+        for (int r = 0; r < 2; r++) {
+            const char *sets[] = {
+                "model.layers=4", "method=subgraph", "tp=2",        "micro_batch=2",
+                "global_batch=8", branches[b],       recomputes[r], NULL};
+            struct fr_job job;
+            double all[2][FR_PASS_KINDS][2] = {{{0}}}, common[2][FR_PASS_KINDS][2] = {{{0}}};
+            fr_test_job("dgx-h100", "gpt-2", sets, &job);
+            for (int wide = 0; wide < 2; wide++) {
+                static struct fr_rank_work work;
+                memset(&work, 0, sizeof work);
+                job.workload.transformer.ffn = wide ? 4096 : 2048;
+                job.plan.method->stage(&job.workload, &job.plan, 0, &work);
+                for (int k = 0; k < work.n_ops; k++) {
+                    const struct fr_operation *o = &work.op[k];
+                    bool traffic = o->kind == FR_WORK_TRAFFIC;
+                    if (!traffic && o->kind != FR_WORK_PRODUCT) continue;
+                    all[wide][o->pass][traffic] += test_amount(o);
+                    if (o->common) common[wide][o->pass][traffic] += test_amount(o);
+                }
+            }
+            for (int pass = 0; pass < FR_PASS_KINDS; pass++)
+                for (int traffic = 0; traffic < 2; traffic++) {
+                    double more = all[1][pass][traffic] - all[0][pass][traffic],
+                           theirs = common[1][pass][traffic] - common[0][pass][traffic];
+                    FR_TRUE(fabs(theirs - (b < 2 && pass != FR_PASS_AGAIN ? more : 0)) <=
+                                1e-9 * fabs(more),
+                            "%s, %s, pass %d: %g of %g", branches[b], recomputes[r], pass,
+                            theirs, more);
+                }
+            fr_job_free(&job);
+        }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(amounts_grow_evenly)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(amounts_grow_evenly),
+                                       cmocka_unit_test(mlps_are_common_or_not)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
