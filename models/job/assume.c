@@ -1,13 +1,16 @@
 #include "models/job/assume.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "models/job/condition.h"
+#include "models/job/formula.h"
 #include "models/job/runtime.h"
+#include "models/plan/copies.h"
 #include "models/plan/key.h"
 
 /* ---- values that depend on the plan ------------------------------------------------------------- */
@@ -17,17 +20,53 @@ static int64_t largest_divisor(int64_t n, int64_t most) {
     return most;
 }
 
-/* Ranks of an innermost unit that share experts: neighbours in dp, with whole experts also in tp. */
-static bool take_copies(const struct fr_job *job, struct fr_plan *plan) {
+/* Ranks of an innermost unit, and how far apart neighbours in dp are numbered. */
+static int64_t unit_of(const struct fr_job *job, const struct fr_plan *plan, int64_t *apart) {
     const struct fr_levels levels =
         fr_levels_take(&job->cluster.levels, fr_plan_ranks(plan), plan->placement.row->units);
-    int64_t unit = levels.level[0].ranks, tp = plan->tp,
-            apart = plan->rank_order == FR_ORDER_TP_DP_PP ? tp : tp * plan->pp,
-            with = fr_plan_expert_tp(plan) == 1 ? tp : 1;
+    *apart = plan->rank_order == FR_ORDER_TP_DP_PP ? plan->tp : plan->tp * plan->pp;
+    return levels.level[0].ranks;
+}
+
+/* Ranks of an innermost unit that share experts: neighbours in dp, with whole experts also in tp. */
+static bool take_copies(const struct fr_job *job, struct fr_plan *plan) {
+    int64_t apart, unit = unit_of(job, plan, &apart), tp = plan->tp,
+                   with = fr_plan_expert_tp(plan) == 1 ? tp : 1;
     int64_t near = unit / apart * with;
     if (near < with) near = unit < with ? unit : with;
     plan->dispatch_ranks = near >= plan->ep ? 1 : largest_divisor(plan->ep, near);
     return true;
+}
+
+static bool groups_divide(const struct fr_plan *plan, int64_t ranks) {
+    struct fr_plan of = *plan;
+    of.zero_ranks = ranks;
+    for (int k = 0; k < FR_COPIES; k++) {
+        int64_t copies = fr_plan_copies(&of, (fr_copies)k);
+        if (copies > 1 && copies % fr_plan_dividing(&of, (fr_copies)k) != 0) return false;
+    }
+    return true;
+}
+
+/* Replicas of an innermost unit divide what zero divides; where that has all of them or one alone, nobody says how many. */
+static bool take_near(const struct fr_job *job, struct fr_plan *plan) {
+    int64_t apart, unit = unit_of(job, plan, &apart), replicas = fr_plan_replicas(plan),
+                   near = unit / apart;
+    if (near >= replicas) return false;
+    while (near > 1 && !groups_divide(plan, near)) near--;
+    if (near < 2) return false;
+    plan->zero_ranks = near;
+    return true;
+}
+
+/* Buckets are of values, whatever width gradients have. */
+static void take_bucket(const struct fr_job *job, const struct fr_formula *values,
+                        struct fr_plan *plan) {
+    enum { LEAST_B = 1 };
+    static const double most_B = 1e15; /* of the key */
+    double size_B =
+        fr_formula_value(values, plan) * fr_dtype_size_B(job->workload.gradient_dtype);
+    plan->bucket_size_B = fmin(fmax(round(size_B), LEAST_B), most_B);
 }
 
 /* Chunk k of the pp v of a pipeline has c = ceil(L / (pp v)) of the L layers, those after the L-th none: the last ones, which make
@@ -80,7 +119,8 @@ static const struct rule {
     const char *word;
     bool (*take)(const struct fr_job *, struct fr_plan *);
 } rules[] = {{FR_PLAN_KEY_dispatch_ranks, "\"domain\"", take_copies},
-             {FR_PLAN_KEY_stage_layers, "\"lighter\"", take_lighter}};
+             {FR_PLAN_KEY_stage_layers, "\"lighter\"", take_lighter},
+             {FR_PLAN_KEY_zero_ranks, "\"node\"", take_near}};
 enum { RULES = sizeof rules / sizeof *rules };
 
 static const struct rule *rule_of(int key, const char *text) {
@@ -89,13 +129,28 @@ static const struct rule *rule_of(int key, const char *text) {
     return NULL;
 }
 
+/* "max(40e6, 1e6 dp cp)", quoted, as a value of @p key: of none but buckets. */
+static bool is_formula(int key, const char *text) {
+    return key == FR_PLAN_KEY_bucket && *text == '"' && fr_formula_is(text);
+}
+
+static fr_status read_formula(const char *text, struct fr_formula *formula,
+                              struct fr_error *err) {
+    char bare[sizeof((struct fr_fact *)0)->text];
+    size_t length = strlen(text);
+    snprintf(bare, sizeof bare, "%.*s", (int)(length > 1 ? length - 2 : 0), text + 1);
+    return fr_formula_read(bare, formula, err);
+}
+
 fr_status fr_assume_read(int key, const char *text, struct fr_plan *plan,
                          struct fr_error *err) {
     struct fr_json_document *document = NULL;
     struct fr_plan_lists none = {0};
     char object[192];
     *plan = fr_plan_default();
+    struct fr_formula formula;
     if (rule_of(key, text)) return FR_OK;
+    if (is_formula(key, text)) return read_formula(text, &formula, err);
     snprintf(object, sizeof object, "{\"%s\": %s}", fr_plan_keys[key].name, text);
     FR_TRY(fr_json_parse(object, strlen(object), "runtime", &document, err));
     struct fr_json root = fr_json_root(document);
@@ -111,7 +166,8 @@ fr_status fr_assume_read(int key, const char *text, struct fr_plan *plan,
 /* A fact of the plan, as plans are completed by it. */
 struct fr_usual {
     int key, when;
-    const struct rule *rule; /* NULL: the value */
+    const struct rule *rule;   /* NULL: the value */
+    struct fr_formula formula; /* of steps: what it comes to */
     struct fr_plan value;
 };
 
@@ -178,7 +234,10 @@ uint64_t fr_job_complete(const struct fr_job *job, uint64_t open, struct fr_plan
             continue;
         if (fr_plan_missing_of(key->needs, &job->workload, plan)) continue;
         if (usual->rule && !usual->rule->take(job, plan)) continue;
-        if (!usual->rule) fr_plan_key_copy(key, &usual->value, plan);
+        if (usual->formula.n > 0)
+            take_bucket(job, &usual->formula, plan);
+        else if (!usual->rule)
+            fr_plan_key_copy(key, &usual->value, plan);
         taken |= bit;
     }
     return taken;
@@ -205,7 +264,10 @@ static fr_status read_values(struct fr_job *job, struct fr_error *err) {
             usual->key = fr_facts[row].plan_key;
             usual->when = fact->when;
             usual->rule = rule_of(usual->key, fact->text);
-            FR_TRY(fr_assume_read(usual->key, fact->text, &usual->value, err));
+            if (is_formula(usual->key, fact->text))
+                FR_TRY(read_formula(fact->text, &usual->formula, err));
+            else
+                FR_TRY(fr_assume_read(usual->key, fact->text, &usual->value, err));
             job->n_usual++;
         }
     }
@@ -223,7 +285,7 @@ static void complete_model(struct fr_job *job) {
         for (int k = next_fact(runtime, row, -1); k >= 0; k = next_fact(runtime, row, k)) {
             const struct fr_fact *fact = &runtime->fact[k];
             if (fact->none || !fr_condition_holds(fact->when, job, &job->plan)) continue;
-            fr_facts[row].model(&job->workload, fact->number);
+            if (!fr_facts[row].model(&job->workload, fact->number)) continue;
             job->of_model[job->n_of_model++] = k;
             break;
         }

@@ -48,7 +48,7 @@ fr_status fr_cluster_read(const struct fr_json_document *document, struct fr_clu
     if (status == FR_OK)
         status = fr_runtime_newest(true, cluster->device.generation, name, err);
     if (status == FR_OK) status = fr_runtime_read(name, runtime, err);
-    if (status == FR_OK) fr_runtime_equip(runtime, document, cluster);
+    if (status == FR_OK) status = fr_runtime_equip(runtime, document, cluster, err);
     if (runtime) fr_runtime_free(runtime);
     free(runtime);
     return status;

@@ -23,6 +23,8 @@ struct fr_cluster {
     char runtime[64];      /**< whose facts its devices have; "": of none */
     char runtime_date[16]; /**< of that; "" where it states none */
     char software[256];    /**< "host_launch, fixed": what its own file states of software */
+    char costs
+        [64]; /**< whose facts of devices they are, where that runtime knows nothing of them; else "" */
 };
 
 /** What the interval of a prediction on a cluster comes from; of several the first. */

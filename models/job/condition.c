@@ -3,7 +3,7 @@
 
 #include "models/plan/key.h"
 
-enum { PACKED_DOCUMENT = 250, PACKED_SEQUENCE = 4096 };
+enum { PACKED_SEQUENCE = 4096 };
 
 /* Devices that multiply 4-bit values, each block with a scale: Blackwell. */
 static bool scales_blocks(const struct fr_job *job) {
@@ -60,6 +60,15 @@ static bool overlaps_experts(const struct fr_job *job, const struct fr_plan *pla
     return scales_blocks(job) && has_micro_batches(job, plan) && !plan->blocking;
 }
 
+static bool divides_products(const struct fr_job *job, const struct fr_plan *plan) {
+    return !mixture(job, plan) && plan->tp > 1 && plan->sequence_parallel && !plan->blocking;
+}
+
+static bool sixteen_bit_float(const struct fr_job *job, const struct fr_plan *plan) {
+    (void)plan;
+    return job->workload.dtype == FR_BF16;
+}
+
 static bool has_modules(const struct fr_job *job, const struct fr_plan *plan) {
     (void)plan;
     return job->lighter != NULL;
@@ -81,8 +90,7 @@ static bool packs(const struct fr_job *job, const struct fr_plan *plan) {
     const struct fr_transformer *t = &job->workload.transformer;
     (void)plan;
     return t->lora_rank > 0 && t->window == 0 && t->cross_layers == 0 && !t->pattern[0] &&
-           !job->workload.of_2019 && t->sequence > PACKED_DOCUMENT &&
-           t->sequence <= PACKED_SEQUENCE;
+           !job->workload.of_2019 && t->sequence <= PACKED_SEQUENCE;
 }
 
 static bool eight_bit_experts(const struct fr_job *job, const struct fr_plan *plan) {
@@ -111,7 +119,10 @@ static const struct {
     {"16 bits", "products of 16 bits or fewer", narrow_gradients},
     {"fp8, scaled blocks", "fp8 on devices that scale blocks", eight_bits},
     {"fp8 experts", "mixtures of experts in fp8", eight_bit_experts},
-    {"packed samples", "adapters (lora_rank), sequences of 251 to 4096 tokens", packs},
+    {"dense, tp", "tp above 1 with sequence_parallel, but mixtures and blocking launches",
+     divides_products},
+    {"bf16", "products in bf16", sixteen_bit_float},
+    {"packed samples", "adapters (lora_rank), sequences of at most 4096 tokens", packs},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -128,6 +139,8 @@ const char *const fr_condition_names[] = {"always",
                                           "16 bits",
                                           "fp8, scaled blocks",
                                           "fp8 experts",
+                                          "dense, tp",
+                                          "bf16",
                                           "packed samples",
                                           NULL};
 

@@ -6,23 +6,27 @@
 #include "base/status.h"
 #include "models/plan/key.h"
 
-static void take_gradients(struct fr_workload *w, double number) {
-    (void)number;
-    w->gradient_dtype = FR_BF16;
+static bool take_gradients(struct fr_workload *w, double number) {
+    w->gradient_dtype = number > 0 ? FR_FP32 : FR_BF16;
+    return true;
 }
 
-static void take_scaling(struct fr_workload *w, double number) {
+static bool take_scaling(struct fr_workload *w, double number) {
     (void)number;
     w->fp8_blocks = true;
+    return true;
 }
 
-static void take_weights(struct fr_workload *w, double number) {
+static bool take_weights(struct fr_workload *w, double number) {
     (void)number;
     w->weight_dtype = FR_FP8;
+    return true;
 }
 
-static void take_document(struct fr_workload *w, double number) {
+static bool take_document(struct fr_workload *w, double number) {
+    if (w->transformer.sequence <= (int64_t)number) return false;
     w->transformer.document = (int64_t)number;
+    return true;
 }
 
 #define PLAN(name)                                                                             \
@@ -42,6 +46,8 @@ static void take_document(struct fr_workload *w, double number) {
 #define PRODUCT(name, of)                                                                      \
     DEVICE(name, gemm[of].tiles.efficiency, FR_VALUE_EFFICIENCY), .least = 1e-6, .most = 1,    \
                                                                   .dtype = of
+#define GROUPS(name, of)                                                                       \
+    DEVICE(name, gemm[of].tiles.grouped, FR_VALUE_COUNT), .least = 1e-6, .most = 1, .dtype = of
 
 const struct fr_fact_row fr_facts[] = {
 #define FR_FACT(code, row, text) {row, .help = text},

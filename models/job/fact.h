@@ -20,9 +20,11 @@ struct fr_fact_row {
     const char *
         key; /**< in files and behind "runtime." of --set; of a device the path below "device" */
     fr_fact_kind kind;
-    int plan_key;                                       /**< row of models/plan/key.h */
-    void (*model)(struct fr_workload *, double number); /**< writes it into the model */
-    const char *word; /**< of the model: the one value it may have; NULL: a number */
+    int plan_key; /**< row of models/plan/key.h */
+    bool (*model)(struct fr_workload *,
+                  double number); /**< writes it into the model, if it has such */
+    const char *
+        word; /**< of the model: what it may be, "bf16|fp32", which of them is its number; NULL: a number */
     bool is_quantity;
     fr_quantity quantity; /**< what its unit is of; of a device or a number of the model */
     double least, most;   /**< in SI */

@@ -1,10 +1,11 @@
 /* Read more than once, so without guard.  Rows alone, one for every fact of a runtime.
  *
  *  FR_FACT(code, PLAN(key of the plan), "help")
- *  FR_FACT(code, MODEL("key", function, "its one value" or NULL, least, most), "help")
- *  FR_FACT(code, SHARE/NUMBER/TIME("path below device", FIELD, whose width), "help") */
+ *  FR_FACT(code, MODEL("key", function, "its value|another" or NULL, least, most), "help")
+ *  FR_FACT(code, SHARE/NUMBER/TIME("path below device", FIELD, whose width), "help")
+ *  FR_FACT(code, PRODUCT/GROUPS("path below device", dtype), "help") */
 
-FR_FACT(gradient_dtype, MODEL("model.gradient_dtype", take_gradients, "bf16", 0, 0),
+FR_FACT(gradient_dtype, MODEL("model.gradient_dtype", take_gradients, "bf16|fp32", 0, 0),
         "what gradients are added up and reduced in")
 FR_FACT(fp8_scaling, MODEL("model.fp8_scaling", take_scaling, "block", 0, 0),
         "how products of 8 bits scale: a scale a block")
@@ -18,7 +19,17 @@ FR_FACT(sequence_parallel, PLAN(sequence_parallel), "norms and dropout divided o
 FR_FACT(rank_order, PLAN(rank_order), "how ranks are numbered")
 FR_FACT(etp, PLAN(etp), "ranks that divide one expert")
 FR_FACT(zero, PLAN(zero), "what replicas divide of the optimiser, gradients and weights")
+FR_FACT(zero_ranks, PLAN(zero_ranks),
+        "how many replicas divide that; node: those that share fast links")
 FR_FACT(overlap, PLAN(overlap), "what runs beside the backward pass")
+FR_FACT(
+    bucket, PLAN(bucket),
+    "most bytes of gradients that go at once; a formula of numbers, dp, cp, max(,) and min(,): "
+    "most values")
+FR_FACT(overlap_tp, PLAN(overlap_tp), "exchanges of tp beside their products, in pieces")
+FR_FACT(recompute, PLAN(recompute), "activations that the backward pass makes again")
+FR_FACT(accumulation, PLAN(accumulation),
+        "gradients of micro-batches added by the products that make them, or apart")
 FR_FACT(dispatch_ranks, PLAN(dispatch_ranks),
         "ranks of an expert group to which a token is sent once; domain: those that share fast "
         "links")
@@ -41,6 +52,9 @@ FR_FACT(attention_backward,
         "rate of a fused kernel's backward pass over its forward's")
 FR_FACT(attention_scan, SHARE("attention.scan", attention.scan, FR_VALUE_COUNT),
         "share of the peak of products of a state-space scan")
+FR_FACT(attention_eight_bits,
+        NUMBER("attention.eight_bits", 1e-6, 10, attention.eight_bits, FR_VALUE_COUNT),
+        "rate of the release's fused kernel at 8 bits over its rate at 16")
 FR_FACT(attention_half_keys,
         NUMBER("attention.half_keys", 0, 1e6, attention.half_keys, FR_VALUE_COUNT),
         "keys of a query at which a fused kernel reaches half of its share")
@@ -59,3 +73,6 @@ FR_FACT(fixed, TIME("fixed", 86400, fixed_s, FR_VALUE_FIXED),
 FR_FACT(fp8_efficiency, PRODUCT("gemm.fp8.efficiency", FR_FP8),
         "share of the peak that large products of 8 bits reach")
 FR_FACT(fp4_efficiency, PRODUCT("gemm.fp4.efficiency", FR_FP4), "likewise of 4 bits")
+FR_FACT(fp8_grouped, GROUPS("gemm.fp8.grouped", FR_FP8),
+        "share of products of 8 bits made at once, of experts, over that of one alone")
+FR_FACT(fp4_grouped, GROUPS("gemm.fp4.grouped", FR_FP4), "likewise of 4 bits")

@@ -160,8 +160,7 @@ static fr_status equip(const struct fr_job_names *names, struct fr_job *job,
     FR_TRY(fr_job_runtime(job, err));
     for (int i = 0; i < names->n_sets; i++)
         if (fr_runtime_is_set(names->sets[i])) FR_TRY(apply_set(job, names->sets[i], err));
-    fr_runtime_equip(job->runtime, job->documents[CLUSTER], &job->cluster);
-    return FR_OK;
+    return fr_runtime_equip(job->runtime, job->documents[CLUSTER], &job->cluster, err);
 }
 
 fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,

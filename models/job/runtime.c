@@ -56,6 +56,17 @@ static fr_status read_plan_value(const struct fr_fact_row *row, const struct fr_
     return status == FR_ERR_INPUT ? fr_json_fail(node, err, "%.400s", why.detail) : status;
 }
 
+/* Is @p text one of @p words, "bf16|fp32"? */
+static bool is_word(const char *words, const char *text, int *which) {
+    size_t length = strlen(text);
+    for (*which = 0; *words; ++*which) {
+        size_t n = strcspn(words, "|");
+        if (n == length && strncmp(words, text, n) == 0) return true;
+        words += n + (words[n] == '|');
+    }
+    return false;
+}
+
 static fr_status read_value(const struct fr_fact_row *row, const struct fr_json *node,
                             struct fr_fact *fact, struct fr_error *err) {
     if (fr_json_is_null(node)) {
@@ -65,10 +76,12 @@ static fr_status read_value(const struct fr_fact_row *row, const struct fr_json 
     if (row->kind == FR_FACT_PLAN) return read_plan_value(row, node, fact, err);
     if (row->word) {
         const char *text = NULL;
+        int which = 0;
         FR_TRY(fr_json_text(node, &text, err));
-        if (strcmp(text, row->word) != 0)
-            return fr_json_fail(node, err, "is \"%.40s\"; expected \"%s\", or null", text,
+        if (!is_word(row->word, text, &which))
+            return fr_json_fail(node, err, "is \"%.40s\"; expected one of %s, or null", text,
                                 row->word);
+        fact->number = which;
         snprintf(fact->text, sizeof fact->text, "%s", text);
         return FR_OK;
     }
@@ -108,7 +121,7 @@ static fr_status read_fact(const struct fr_json *object, struct fr_fact *fact,
     static const char *const keys[] = {"key",    "value", "of",   "when", "width",
                                        "source", "date",  "note", NULL};
     struct fr_json node = fr_json_member(object, "key"),
-                   value = fr_json_member(object, "value"), of = fr_json_member(object, "of"),
+                   value = fr_json_member(object, "value"),
                    width = fr_json_member(object, "width");
     const char *key = NULL, *near = NULL;
     FR_TRY(fr_json_object(object, keys, err));
@@ -119,16 +132,25 @@ static fr_status read_fact(const struct fr_json *object, struct fr_fact *fact,
     if (fact->row < 0) return unknown(&node, key, near, err);
     const struct fr_fact_row *row = &fr_facts[fact->row];
     FR_TRY(read_value(row, &value, fact, err));
-    FR_TRY(fr_json_get_string(object, "of", false, fact->of, sizeof fact->of, err));
-    if (*fact->of && row->kind != FR_FACT_DEVICE)
-        return fr_json_fail(&of, err,
-                            "is said of what no device decides; give a condition, \"when\"");
     if (fr_json_present(&width) && row->value == FR_VALUE_COUNT)
         return fr_json_fail(&width, err, "is said of a value whose width nothing takes");
     FR_TRY(fr_json_get_number(object, "width", false, 0.001, 2, &fact->width, err));
     FR_TRY(read_condition(object, row, fact, err));
     FR_TRY(read_date(object, false, fact->date, err));
     fact->source = fr_json_text_at(object, "source");
+    return FR_OK;
+}
+
+/* A generation or a device that the fact is of. */
+static fr_status read_of(const struct fr_json *node, char *of, struct fr_error *err) {
+    const char *text = NULL;
+    FR_TRY(fr_json_text(node, &text, err));
+    if (!*text || strlen(text) >= FR_RUNTIME_NAME)
+        return fr_json_fail(node, err,
+                            "is no name of a generation of devices or of a device, of 1 to %d "
+                            "bytes",
+                            FR_RUNTIME_NAME - 1);
+    snprintf(of, FR_RUNTIME_NAME, "%s", text);
     return FR_OK;
 }
 
@@ -146,23 +168,52 @@ static fr_status grow(struct fr_runtime *r, int more, struct fr_error *err) {
 static const char *const file_keys[] = {"name", "date",       "source", "defaults", "suits",
                                         "from", "costs_from", "facts",  NULL};
 
-static fr_status add_file(struct fr_runtime *r, const char *name, bool costs_only, int depth,
-                          struct fr_error *err);
+/* A file that is being read, and for which one. */
+struct reading {
+    const char *name;
+    const struct reading *by;
+    int depth;
+};
+
+static fr_status add_file(struct fr_runtime *r, const char *name, bool costs_only,
+                          const struct reading *by, struct fr_error *err);
 
 /* A name, or a list of them. */
 static fr_status add_bases(struct fr_runtime *r, const struct fr_json *node, bool costs_only,
-                           int depth, struct fr_error *err) {
+                           const struct reading *by, struct fr_error *err) {
     const char *name = NULL;
     if (!fr_json_present(node)) return FR_OK;
     if (!fr_json_is_array(node)) {
         FR_TRY(fr_json_text(node, &name, err));
-        return add_file(r, name, costs_only, depth + 1, err);
+        return add_file(r, name, costs_only, by, err);
     }
     FR_TRY(fr_json_array(node, 0, FR_RUNTIME_FILES, err));
     for (int64_t i = 0; i < fr_json_array_length(node); i++) {
         struct fr_json one = fr_json_element(node, i);
         FR_TRY(fr_json_text(&one, &name, err));
-        FR_TRY(add_file(r, name, costs_only, depth + 1, err));
+        FR_TRY(add_file(r, name, costs_only, by, err));
+    }
+    return FR_OK;
+}
+
+/* A fact once for each that it is of. */
+static fr_status add_fact(struct fr_runtime *r, const struct fr_json *object, int file,
+                          struct fr_error *err) {
+    struct fr_fact fact = {.file = file};
+    struct fr_json of = fr_json_member(object, "of");
+    FR_TRY(read_fact(object, &fact, err));
+    bool device = fr_facts[fact.row].kind == FR_FACT_DEVICE, listed = fr_json_is_array(&of);
+    if (fr_json_present(&of) && !device)
+        return fr_json_fail(&of, err,
+                            "is said of what no device decides; give a condition, \"when\"");
+    if (listed) FR_TRY(fr_json_array(&of, 1, FR_RUNTIME_FACTS, err));
+    int64_t n = listed ? fr_json_array_length(&of) : 1;
+    if (!device && r->costs_only[file]) return FR_OK;
+    FR_TRY(grow(r, (int)n, err));
+    for (int64_t i = 0; i < n; i++) {
+        struct fr_json one = listed ? fr_json_element(&of, i) : of;
+        if (fr_json_present(&one)) FR_TRY(read_of(&one, fact.of, err));
+        r->fact[r->n_facts++] = fact;
     }
     return FR_OK;
 }
@@ -171,15 +222,10 @@ static fr_status add_facts(struct fr_runtime *r, const struct fr_json *list, int
                            struct fr_error *err) {
     if (!fr_json_present(list)) return FR_OK;
     FR_TRY(fr_json_array(list, 0, FR_RUNTIME_FACTS, err));
-    int n = (int)fr_json_array_length(list);
-    if (n == 0) return FR_OK;
-    FR_TRY(grow(r, n, err));
-    for (int i = 0; i < n; i++) {
+    int64_t n = fr_json_array_length(list);
+    for (int64_t i = 0; i < n; i++) {
         struct fr_json one = fr_json_element(list, i);
-        struct fr_fact *fact = &r->fact[r->n_facts];
-        *fact = (struct fr_fact){.file = file};
-        FR_TRY(read_fact(&one, fact, err));
-        if (!r->costs_only[file] || fr_facts[fact->row].kind == FR_FACT_DEVICE) r->n_facts++;
+        FR_TRY(add_fact(r, &one, file, err));
     }
     return FR_OK;
 }
@@ -196,18 +242,23 @@ static fr_status read_head(const struct fr_json *root, char *name, char *date, b
     return FR_OK;
 }
 
-static fr_status add_file(struct fr_runtime *r, const char *name, bool costs_only, int depth,
-                          struct fr_error *err) {
+static fr_status add_file(struct fr_runtime *r, const char *name, bool costs_only,
+                          const struct reading *by, struct fr_error *err) {
     enum { DEEPEST = 40 };
+    const struct reading reading = {name, by, by ? by->depth + 1 : 0};
     struct fr_json_document *document = NULL;
     char own[FR_RUNTIME_NAME] = "", date[16] = "";
     bool modern = true;
     int file = r->n_files;
+    for (const struct reading *at = by; at; at = at->by)
+        if (strcmp(at->name, name) == 0)
+            return fr_fail(err, FR_ERR_INPUT, name, "comes from itself, by what \"%.80s\" says",
+                           by->name);
     for (int i = 0; i < file; i++)
         if (strcmp(r->named[i], name) == 0 && r->costs_only[i] <= costs_only) return FR_OK;
-    if (depth > DEEPEST)
+    if (reading.depth > DEEPEST)
         return fr_fail(err, FR_ERR_INPUT, name,
-                       "comes from itself, or from more than %d others in turn", DEEPEST);
+                       "is what a runtime comes from by more than %d others in turn", DEEPEST);
     if (file == FR_RUNTIME_FILES)
         return fr_fail(err, FR_ERR_INPUT, r->name, "comes from more than %d files",
                        FR_RUNTIME_FILES);
@@ -225,13 +276,13 @@ static fr_status add_file(struct fr_runtime *r, const char *name, bool costs_onl
     if (file == 0 && !*r->name)
         snprintf(r->name, sizeof r->name, "%s", fr_preset_or_file_shown(kind, name));
     FR_TRY(add_facts(r, &facts, file, err));
-    FR_TRY(add_bases(r, &from, costs_only, depth, err));
-    return add_bases(r, &costs_from, true, depth, err);
+    FR_TRY(add_bases(r, &from, costs_only, &reading, err));
+    return add_bases(r, &costs_from, true, &reading, err);
 }
 
 fr_status fr_runtime_read(const char *name, struct fr_runtime *runtime, struct fr_error *err) {
     *runtime = (struct fr_runtime){.modern = true};
-    return add_file(runtime, name, false, 0, err);
+    return add_file(runtime, name, false, NULL, err);
 }
 
 void fr_runtime_free(struct fr_runtime *runtime) {
@@ -404,14 +455,36 @@ static bool describes(const struct fr_device *device, const struct fr_fact_row *
     return row->dtype == FR_DTYPE_COUNT || device->gemm[row->dtype].form == &fr_gemm_tiled;
 }
 
-void fr_runtime_equip(const struct fr_runtime *runtime, const struct fr_json_document *document,
-                      struct fr_cluster *cluster) {
+/* Does it say anything of this generation of devices or of this device, if only that nothing is known? */
+static bool knows(const struct fr_runtime *runtime, const struct fr_device *device) {
+    for (int i = 0; i < runtime->n_facts; i++)
+        if (closeness(&runtime->fact[i], device) > 1) return true;
+    return false;
+}
+
+/* What a runtime that never ran on a device costs there: what the newest does that suits it. */
+static fr_status take_costs(struct fr_runtime *runtime, struct fr_cluster *cluster,
+                            struct fr_error *err) {
+    const struct fr_device *device = &cluster->device;
+    char name[FR_RUNTIME_NAME];
+    *cluster->costs = '\0';
+    if (!*device->generation || knows(runtime, device)) return FR_OK;
+    FR_TRY(fr_runtime_newest(true, device->generation, name, err));
+    if (strcmp(name, runtime->name) == 0) return FR_OK;
+    FR_TRY(add_file(runtime, name, true, NULL, err));
+    if (knows(runtime, device)) snprintf(cluster->costs, sizeof cluster->costs, "%s", name);
+    return FR_OK;
+}
+
+fr_status fr_runtime_equip(struct fr_runtime *runtime, const struct fr_json_document *document,
+                           struct fr_cluster *cluster, struct fr_error *err) {
     struct fr_json root = fr_json_root(document), object = fr_json_member(&root, "device");
     struct fr_device *device = &cluster->device;
     size_t used = 0;
     snprintf(cluster->runtime, sizeof cluster->runtime, "%s", runtime->name);
     snprintf(cluster->runtime_date, sizeof cluster->runtime_date, "%s", runtime->date);
-    if (!fr_json_present(&object)) return;
+    if (!fr_json_present(&object)) return FR_OK;
+    FR_TRY(take_costs(runtime, cluster, err));
     for (int i = 0; i < FR_FACTS; i++) {
         const struct fr_fact_row *row = &fr_facts[i];
         if (row->kind != FR_FACT_DEVICE || !describes(device, row)) continue;
@@ -425,6 +498,7 @@ void fr_runtime_equip(const struct fr_runtime *runtime, const struct fr_json_doc
         if (!stated || fact->file < 0)
             memcpy((char *)device + row->offset, &fact->number, sizeof fact->number);
     }
+    return FR_OK;
 }
 
 const char fr_runtime_2019[] = "papers-2019";
@@ -435,6 +509,8 @@ const char *fr_runtime_line(const struct fr_cluster *cluster, char *out, size_t 
     fr_line_addf(out, capacity, &used, "%s", *cluster->runtime ? cluster->runtime : "unnamed");
     if (*cluster->runtime_date)
         fr_line_addf(out, capacity, &used, " (%s)", cluster->runtime_date);
+    if (*cluster->costs)
+        fr_line_addf(out, capacity, &used, ", costs of devices by %s", cluster->costs);
     if (*cluster->software)
         fr_line_addf(out, capacity, &used, "; the cluster's own: %s", cluster->software);
     return out;
@@ -443,5 +519,6 @@ const char *fr_runtime_line(const struct fr_cluster *cluster, char *out, size_t 
 void fr_runtime_put(const struct fr_cluster *cluster, struct fr_json_writer *w) {
     fr_json_add_string(w, "runtime", cluster->runtime);
     if (*cluster->runtime_date) fr_json_add_string(w, "runtime_date", cluster->runtime_date);
+    if (*cluster->costs) fr_json_add_string(w, "costs_of", cluster->costs);
     if (*cluster->software) fr_json_add_string(w, "software_of_cluster", cluster->software);
 }

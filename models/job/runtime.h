@@ -3,16 +3,21 @@
  *
  *  A runtime file states facts (fact.h): what a plan starts from where nobody says, and what devices reach with this
  *  software.  A cluster states what is silicon; where it states a software value too (a calibration, an older file), that
- *  wins, and answers name it.
+ *  wins, and answers name it.  Software that was never known on a device (it is younger, or of another maker) is priced at
+ *  what devices reach with the newest runtime that suits it, and answers name that one too.
  *
  *      { "name": "megatron-bridge-26.06", "date": "2026-06", "from": "megatron-bridge-26.04", "suits": ["hopper"],
  *        "facts": [ { "key": "graphs", "value": "layers", "when": "experts in fp8", "source": "...", "date": "2026-06" },
  *                   { "key": "attention.flash", "of": "hopper", "value": 0.677, "width": 0.067, "source": "..." } ] }
  *
+ *  "of" names one generation or device, or several in a list, of each of which the fact is.
+ *
  *  What a file leaves unsaid it takes from the one that it comes `from`, and of devices alone from those of `costs_from`.
  *  A file that states a key (of a device) hides what those say of it.  Inside a file the name of a device goes before its
  *  generation, and that before a fact of every device; facts of plan and model are tried in their order, up to the first
  *  whose condition holds (assume.h).
+ *
+ *  Nothing comes from itself: a circle is refused.
  *
  *  To add a runtime: a file presets/runtime/NAME.json. */
 #ifndef FR_MODELS_JOB_RUNTIME_H
@@ -84,9 +89,12 @@ const struct fr_fact *fr_runtime_of_device(const struct fr_runtime *runtime, int
                                            const struct fr_device *device);
 
 /** Give @p cluster, read of @p document, what its devices reach with @p runtime: every value that its file leaves unsaid,
- *  and those of --set; cluster->runtime names it, and cluster->software what the file states itself. */
-void fr_runtime_equip(const struct fr_runtime *runtime, const struct fr_json_document *document,
-                      struct fr_cluster *cluster);
+ *  and those of --set; cluster->runtime names it, and cluster->software what the file states itself.
+ *  Where neither says anything of its generation or its device, the newest preset that suits the generation joins what
+ *  @p runtime comes from, for costs alone, and cluster->costs names it.
+ *  @return FR_OK; FR_ERR_INPUT or FR_ERR_NOMEM of reading that one. */
+fr_status fr_runtime_equip(struct fr_runtime *runtime, const struct fr_json_document *document,
+                           struct fr_cluster *cluster, struct fr_error *err);
 
 /** The preset that --defaults 2019 names. */
 extern const char fr_runtime_2019[];
@@ -98,7 +106,7 @@ enum { FR_RUNTIME_LINE = 384 };
  *  @return @p out */
 const char *fr_runtime_line(const struct fr_cluster *cluster, char *out, size_t capacity);
 
-/** The software of @p cluster as part of a JSON answer: its name, its date, and what the cluster states itself. */
+/** The software of @p cluster as part of a JSON answer: its name, its date, whose costs its are if not its own, and what the cluster states itself. */
 void fr_runtime_put(const struct fr_cluster *cluster, struct fr_json_writer *w);
 
 #endif
