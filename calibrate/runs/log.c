@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "calibrate/numbers/statistics.h"
+#include "models/job/preset.h"
 
 const struct fr_run_log *const fr_run_logs[] = {
 #define FR_RUN_LOG(name) &fr_run_log_##name,
@@ -21,6 +22,7 @@ struct steps {
     double *number;
     int n, room, malformed, first;
     bool rates;
+    bool nemo; /**< a NeMo container has said its name */
 };
 
 bool fr_log_number(const char *line, const char *label, double *number) {
@@ -54,6 +56,51 @@ static fr_status add(struct steps *s, double number, struct fr_error *err) {
     return FR_OK;
 }
 
+/* ---- software ---------------------------------------------------------------------------------- */
+
+/* NeMo's containers, which hold Megatron-Bridge since 25.09: the image that a launcher names, and the head that it prints as
+ * it starts, "== NeMo Framework ==" and below it "NVIDIA Release 24.03 (build 85286408)". */
+static const char image[] = "nvcr.io/nvidia/nemo:", head[] = "== NeMo Framework ==",
+                  version[] = "NVIDIA Release ";
+static const char *const families[] = {"nemo-", "megatron-bridge-"};
+
+/* "24.03" at the beginning of @p text. */
+static bool is_release(const char *text) {
+    static const char form[] = "00.00";
+    for (int i = 0; form[i]; i++)
+        if (form[i] == '0' ? !isdigit((unsigned char)text[i]) : text[i] != form[i])
+            return false;
+    return !isdigit((unsigned char)text[sizeof form - 1]);
+}
+
+/* The newest runtime of the containers that is no newer than the release. */
+static void name_runtime(const char *release, struct fr_run_row *row) {
+    const char *best = NULL, *newest = "";
+    for (const struct fr_preset *p = fr_presets; p->name; p++)
+        for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
+            size_t length = strlen(families[f]);
+            if (strcmp(p->kind, "runtime") != 0 || strncmp(p->name, families[f], length) != 0)
+                continue;
+            const char *own = p->name + length;
+            if (!is_release(own) || strncmp(own, release, 5) > 0 || strcmp(own, newest) <= 0)
+                continue;
+            newest = own;
+            best = p->name;
+        }
+    if (best) fr_run_row_set(row, "runtime", "%s", best);
+}
+
+static void read_software(const char *line, struct steps *steps, struct fr_run_row *row) {
+    const char *at = strstr(line, image);
+    steps->nemo |= strstr(line, head) != NULL;
+    if (at && is_release(at + sizeof image - 1)) name_runtime(at + sizeof image - 1, row);
+    at = strstr(line, version);
+    if (steps->nemo && at && is_release(at + sizeof version - 1))
+        name_runtime(at + sizeof version - 1, row);
+}
+
+/* ---- lines ------------------------------------------------------------------------------------- */
+
 /* What the caller has set already stays. */
 static void take(const struct fr_run_row *said, struct fr_run_row *row) {
     for (int i = 0; i < said->n; i++)
@@ -64,6 +111,7 @@ static void take(const struct fr_run_row *said, struct fr_run_row *row) {
 static fr_status add_line(const struct fr_run_log *log, const char *line, int number,
                           struct fr_run_row *said, struct steps *steps, struct fr_error *err) {
     double value = NAN;
+    read_software(line, steps, said);
     fr_log_line kind = log->read(line, said, &value);
     bool timed = kind == FR_LOG_STEP || kind == FR_LOG_RATE;
     if (kind == FR_LOG_MALFORMED || (timed && !(value > 0 && isfinite(value)))) {

@@ -9,6 +9,9 @@
  *      malformed  a line that starts as a step does and whose number cannot be read, or is not positive: left
  *                 out and counted; a log of such lines alone is refused with the first one's place
  *
+ *  Whatever its format, a log that names NeMo's container says with which software the run took place: `runtime`, the newest
+ *  preset that is no newer.
+ *
  *  To add a format: calibrate/runs/log/<name>.c exporting fr_run_log_<name>, row FR_RUN_LOG(<name>) in
  *  calibrate/runs/log_list.h. */
 #ifndef FR_CALIBRATE_RUNS_LOG_H

@@ -161,6 +161,7 @@ static fr_status make(const struct fr_run_row *row, const struct fr_run_place *p
     static const char *const own[] = {"id",
                                       "group",
                                       "cluster",
+                                      "runtime",
                                       "model",
                                       "measured_s",
                                       "weight",
