@@ -19,6 +19,18 @@ static void put_steps(struct fr_json_writer *w, const struct fr_upgrade_row *row
     fr_json_end_array(w);
 }
 
+static void put_terms(struct fr_json_writer *w, const struct fr_upgrade_row *row) {
+    fr_json_add_object(w, "terms");
+    for (int term = 0; term < FR_UPGRADE_TERMS; term++) {
+        double worth_s = 0;
+        for (int i = 0; i < row->n_steps; i++)
+            if ((int)row->step[i].term == term)
+                worth_s += row->step[i].before_s - row->step[i].after_s;
+        fr_json_add_number(w, fr_upgrade_terms[term], worth_s);
+    }
+    fr_json_end_object(w);
+}
+
 static void put_parts(struct fr_json_writer *w, const struct fr_upgrade *u, int row) {
     fr_json_add_object(w, "parts");
     for (int i = 0; i <= FR_PART_COUNT; i++)
@@ -40,6 +52,7 @@ static void put_row(struct fr_json_writer *w, const struct fr_upgrade *u, int i)
     fr_json_add_number(w, "gain", row->gain);
     if (i > 0) {
         put_steps(w, row);
+        put_terms(w, row);
         put_parts(w, u, i);
     }
     fr_json_key(w, "outcome");

@@ -110,8 +110,8 @@ forerun search --cluster dgx-h100 --model llama-3-8b --ranks 64 --set tp=8 --set
 forerun search --cluster dgx-h100 --model llama-3-405b --ranks 8 --set tp=8 --set pp=1 --json
 forerun search --cluster dgx-h100 --model in/hf.json --ranks 8 --set tp=8 --json
 forerun compare --cluster dgx-h100 --model llama-3-8b --model llama-3-70b --ranks 16 --set tp=8 --json
-forerun compare --runtime nemo-24.03 --runtime megatron-bridge-26.04 --cluster dgx-h100 --model llama-3-8b --set tp=2 --set dp=4 --json
-forerun compare --runtime papers-2019 --runtime nemo-25.04 --cluster dgx-h100 --model mixtral-8x7b --ranks 16 --fix tp=2 --tokens 1T --json
+forerun compare --runtime nemo-24.03 --runtime megatron-bridge-26.04 --cluster dgx-h100 --model llama-3-8b --set tp=4 --set dp=2 --json
+forerun compare --runtime papers-2019 --runtime nemo-25.04 --cluster dgx-h100 --model mixtral-8x7b --ranks 16 --fix micro_batch=1 --tokens 1T --json
 forerun place --cluster lassen --ranks 16 --ways 4 --placement all --json
 forerun doctor --json
 forerun list schemas --json

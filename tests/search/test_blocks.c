@@ -300,6 +300,11 @@ static void prints(void **state) {
     (void)state;
     start(&spaces[3], &s);
     uint64_t first = print_of(&s);
+    char runtime[sizeof s.job.cluster.runtime];
+    memcpy(runtime, s.job.cluster.runtime, sizeof runtime);
+    snprintf(s.job.cluster.runtime, sizeof runtime, "another"); /* of the same times */
+    assert_true(print_of(&s) != first);
+    memcpy(s.job.cluster.runtime, runtime, sizeof runtime);
     s.options.threads = 7;
     assert_true(print_of(&s) == first);
     s.options.top = 11;
