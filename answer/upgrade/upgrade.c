@@ -179,7 +179,7 @@ static void say_value(const struct fr_fact_row *row, const struct fr_job *job,
     *out = '\0';
     if (row->kind == FR_FACT_PLAN) {
         const struct fr_plan_key *key = &fr_plan_keys[row->plan_key];
-        snprintf(out, FR_UPGRADE_WORD, "%.90s", key->type->text(key, plan, word, sizeof word));
+        snprintf(out, FR_UPGRADE_WORD, "%.380s", key->type->text(key, plan, word, sizeof word));
     } else if (row->kind == FR_FACT_DEVICE) {
         double value = 0;
         memcpy(&value, (const char *)&job->cluster.device + row->offset, sizeof value);
@@ -213,7 +213,7 @@ static fr_status step(struct walk *w, const struct fr_fact_row *row, const char 
                 strcmp(now.from, now.to) == 0;
     if (same) return FR_OK;
     if (*open->key) {
-        snprintf(now.key, sizeof now.key, "%.60s, %.30s", open->key, key);
+        snprintf(now.key, sizeof now.key, "%.300s, %.60s", open->key, key);
         now.term = open->term;
         *now.from = *now.to = '\0';
     } else {

@@ -13,7 +13,7 @@
 #include "answer/search.h"
 #include "models/job/fact.h"
 
-enum { FR_UPGRADE_MAX = 16, FR_UPGRADE_STEPS = FR_FACTS + 2, FR_UPGRADE_WORD = 96 };
+enum { FR_UPGRADE_MAX = 16, FR_UPGRADE_STEPS = FR_FACTS + 2, FR_UPGRADE_WORD = 384 };
 
 /** What a step is about; names in fr_upgrade_terms, words for people in fr_upgrade_term_words. */
 typedef enum {

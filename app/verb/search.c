@@ -24,8 +24,9 @@ static const struct fr_option options[] = {
     FR_OPTION_FLOP,
     {"ranks", "RANGE", "rank counts: 512, 8,16,32, 1..64, 1..512*2", 'n'},
     {"vary", "KEY=RANGE",
-     "values of a key of --set, of the plan, model. or cluster.: a,b,c or 1..64*2; may be "
-     "repeated; of the plan:"
+     "values of a key of --set, of the plan, model., cluster. or runtime., or runtimes "
+     "(runtime=A,B): "
+     "a,b,c or 1..64*2; may be repeated; of the plan:"
 #define FR_PLAN_KEY(word, name, ...) " " name
 #include "models/plan/key_list.h"
 #undef FR_PLAN_KEY
