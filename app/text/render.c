@@ -44,6 +44,9 @@ void fr_render_inputs(struct fr_text *text, const struct fr_job *job,
     struct fr_text verdict = {0};
     add_source(text, "cluster", job->cluster.name, job->cluster_from, job->cluster.source,
                columns);
+    char beyond[FR_DRIFT_LINE];
+    if (*fr_drift_line(&job->cluster.drift, beyond, sizeof beyond))
+        fr_wrap_head(text, "", beyond, columns);
     if (job->cluster.calibration.oversubscribed)
         fr_wrap_head(
             text, "caution",

@@ -120,7 +120,8 @@ double fr_tune_gradient(const struct fr_tune_result *result, const struct fr_run
 double fr_tune_deviation(const struct fr_tune_result *result,
                          const double gradient[FR_KNOWN_MAX]);
 
-/** What runs of the same model or plan took longer than the model predicts, in the mean, in logarithms. */
+/** What runs of the same model or plan took longer than the model predicts, in the mean, in logarithms, and what
+ *  software is stated to have changed by since its facts. */
 double fr_tune_missed(const struct fr_tune_result *result, const double gradient[FR_KNOWN_MAX]);
 
 /** What the model misses of @p run, in logarithms: the effects together, but of a model, a plan or a plan of a model
@@ -141,7 +142,7 @@ struct fr_interval {
 };
 
 /** Half the 90 % interval of a run, in logarithms: stretch sqrt(deviation^2 + fr_tune_spread^2), but what collectives and
- *  products were measured to vary by is normal, 1.645.
+ *  products were measured to vary by is normal, 1.645, and so is what releases drift by (models/job/drift.h).
  *  `stretch` is half a 90 % interval of the mixture of normals that the effects' sizes leave, over its standard
  *  deviation; where the runs moved nothing and none was of this plan of its model, at most that of presets,
  *  FR_TUNE_STRETCH. */

@@ -82,7 +82,7 @@ double fr_tune_own(const struct fr_tune_result *r, const struct fr_run *run) {
 }
 
 double fr_tune_missed(const struct fr_tune_result *r, const double gradient[FR_KNOWN_MAX]) {
-    double sum = 0;
+    double sum = fr_drift_moved(&r->cluster.drift);
     for (int k = 0; k < r->n_known; k++)
         if (r->index[k] >= FR_KNOWN_SEEN)
             sum += gradient[k] * r->seen[r->index[k] - FR_KNOWN_SEEN].missed;
@@ -111,7 +111,9 @@ double fr_tune_half(const struct fr_tune_result *r, const struct fr_run *run,
     double own = measured(r, gradient), deviation = fr_tune_deviation(r, gradient),
            rest = fmax(0, deviation * deviation - own);
     double stretch = stretch_of(r, fr_tune_seen_at(r, run, FR_SEEN_KIND) < r->n_seen);
-    return hypot(stretch * hypot(sqrt(rest), fr_tune_spread(r, run)), FR_NORMAL_90 * sqrt(own));
+    double half =
+        hypot(stretch * hypot(sqrt(rest), fr_tune_spread(r, run)), FR_NORMAL_90 * sqrt(own));
+    return hypot(half, FR_NORMAL_90 * fr_drift_deviation(&r->cluster.drift));
 }
 
 void fr_tune_interval(const struct fr_tune_result *r, const struct fr_run *run,

@@ -183,7 +183,7 @@ static int next_fact(const struct fr_runtime *runtime, int row, int i) {
 
 bool fr_assumption_at(const struct fr_runtime *runtime, int i, struct fr_assumption *out) {
     for (int row = 0; row < FR_FACTS; row++) {
-        if (fr_facts[row].kind == FR_FACT_DEVICE) continue;
+        if (fr_facts[row].kind != FR_FACT_PLAN && fr_facts[row].kind != FR_FACT_MODEL) continue;
         for (int k = next_fact(runtime, row, -1); k >= 0; k = next_fact(runtime, row, k)) {
             const struct fr_fact *fact = &runtime->fact[k];
             if (fact->none || i-- > 0) continue;

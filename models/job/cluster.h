@@ -6,6 +6,7 @@
 #include "models/device/device.h"
 #include "models/device/tuning.h"
 #include "models/job/calibration.h"
+#include "models/job/drift.h"
 #include "models/job/widths.h"
 #include "models/network/comm.h"
 
@@ -20,6 +21,7 @@ struct fr_cluster {
     struct fr_widths widths; /**< of values that were not tuned */
     struct fr_tuning tuning;
     struct fr_calibration calibration;
+    struct fr_drift drift; /**< of its runtime from a release that is known */
     char runtime[64];      /**< whose facts its devices have; "": of none */
     char runtime_date[16]; /**< of that; "" where it states none */
     char software[256];    /**< "host_launch, fixed": what its own file states of software */

@@ -11,9 +11,10 @@
 #include "models/workload/workload.h"
 
 typedef enum {
-    FR_FACT_PLAN,  /**< a key of the plan that it leaves open */
-    FR_FACT_MODEL, /**< a key of the model, likewise */
-    FR_FACT_DEVICE /**< a value of a cluster's "device", for a generation of devices */
+    FR_FACT_PLAN,    /**< a key of the plan that it leaves open */
+    FR_FACT_MODEL,   /**< a key of the model, likewise */
+    FR_FACT_DEVICE,  /**< a value of a cluster's "device", for a generation of devices */
+    FR_FACT_SOFTWARE /**< of the software itself, for every device and plan */
 } fr_fact_kind;
 
 struct fr_fact_row {

@@ -3,7 +3,8 @@
  *  FR_FACT(code, PLAN(key of the plan), "help")
  *  FR_FACT(code, MODEL("key", function, "its value|another" or NULL, least, most), "help")
  *  FR_FACT(code, SHARE/NUMBER/TIME("path below device", FIELD, whose width), "help")
- *  FR_FACT(code, PRODUCT/GROUPS("path below device", dtype), "help") */
+ *  FR_FACT(code, PRODUCT/GROUPS("path below device", dtype), "help")
+ *  FR_FACT(code, SOFTWARE("key", least, most), "help") */
 
 FR_FACT(gradient_dtype, MODEL("model.gradient_dtype", take_gradients, "bf16|fp32", 0, 0),
         "what gradients are added up and reduced in")
@@ -76,3 +77,6 @@ FR_FACT(fp4_efficiency, PRODUCT("gemm.fp4.efficiency", FR_FP4), "likewise of 4 b
 FR_FACT(fp8_grouped, GROUPS("gemm.fp8.grouped", FR_FP8),
         "share of products of 8 bits made at once, of experts, over that of one alone")
 FR_FACT(fp4_grouped, GROUPS("gemm.fp4.grouped", FR_FP4), "likewise of 4 bits")
+
+FR_FACT(drift, SOFTWARE("drift", -1, 1),
+        "change of the logarithm of a step's time a year, for software that no release dates")

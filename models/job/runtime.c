@@ -110,9 +110,9 @@ static fr_status read_condition(const struct fr_json *object, const struct fr_fa
                                 struct fr_fact *fact, struct fr_error *err) {
     struct fr_json node = fr_json_member(object, "when");
     if (!fr_json_present(&node)) return FR_OK;
-    if (row->kind == FR_FACT_DEVICE)
-        return fr_json_fail(&node, err,
-                            "is said of a device's value, which holds for every plan");
+    if (row->kind == FR_FACT_DEVICE || row->kind == FR_FACT_SOFTWARE)
+        return fr_json_fail(&node, err, "is said of a %s value, which holds for every plan",
+                            row->kind == FR_FACT_DEVICE ? "device's" : "release's");
     return fr_json_get_choice(object, "when", false, fr_condition_names, &fact->when, err);
 }
 
@@ -132,7 +132,8 @@ static fr_status read_fact(const struct fr_json *object, struct fr_fact *fact,
     if (fact->row < 0) return unknown(&node, key, near, err);
     const struct fr_fact_row *row = &fr_facts[fact->row];
     FR_TRY(read_value(row, &value, fact, err));
-    if (fr_json_present(&width) && row->value == FR_VALUE_COUNT)
+    if (fr_json_present(&width) && row->value == FR_VALUE_COUNT &&
+        row->kind != FR_FACT_SOFTWARE)
         return fr_json_fail(&width, err, "is said of a value whose width nothing takes");
     FR_TRY(fr_json_get_number(object, "width", false, 0.001, 2, &fact->width, err));
     FR_TRY(read_condition(object, row, fact, err));
@@ -208,7 +209,8 @@ static fr_status add_fact(struct fr_runtime *r, const struct fr_json *object, in
                             "is said of what no device decides; give a condition, \"when\"");
     if (listed) FR_TRY(fr_json_array(&of, 1, FR_RUNTIME_FACTS, err));
     int64_t n = listed ? fr_json_array_length(&of) : 1;
-    if (!device && r->costs_only[file]) return FR_OK;
+    if (!device && fr_facts[fact.row].kind != FR_FACT_SOFTWARE && r->costs_only[file])
+        return FR_OK;
     FR_TRY(grow(r, (int)n, err));
     for (int64_t i = 0; i < n; i++) {
         struct fr_json one = listed ? fr_json_element(&of, i) : of;
@@ -242,6 +244,40 @@ static fr_status read_head(const struct fr_json *root, char *name, char *date, b
     return FR_OK;
 }
 
+/* Which of its files is the nearest preset whose facts it has; n_files: none. */
+static int preset_of(const struct fr_runtime *r) {
+    int i = 0;
+    while (i < r->n_files && (r->costs_only[i] || !fr_preset_find(kind, r->named[i]))) i++;
+    return i;
+}
+
+/* How far it is from the nearest preset that it is or comes from, and what is said of that. */
+static void find_drift(const struct fr_runtime *r, struct fr_drift *drift) {
+    const struct fr_fact *fact = NULL, *of_file = NULL;
+    const char *date = r->usual.date;
+    int base = 0;
+    while (base < r->n_files && (r->costs_only[base] || !fr_preset_find(kind, r->named[base])))
+        base++;
+    *drift = r->usual;
+    snprintf(drift->date, sizeof drift->date, "%s", r->date);
+    for (int i = 0; i < r->n_facts; i++) {
+        if (r->fact[i].row != FR_FACT_drift) continue;
+        if (!fact) fact = &r->fact[i];
+        if (!of_file && r->fact[i].file >= 0) of_file = &r->fact[i];
+    }
+    if (fact) drift->mean = fact->none ? 0 : fact->number;
+    if (of_file) drift->width = of_file->none ? 0 : of_file->width;
+    if (base < r->n_files) {
+        snprintf(drift->since, sizeof drift->since, "%s", r->named[base]);
+        date = r->dated[base];
+    }
+    double years = *drift->date && *date ? fr_drift_years(drift->date, date)
+                   : base == 0           ? 0
+                                         : FR_DRIFT_UNDATED_YEARS;
+    drift->older = years < 0;
+    drift->years = fabs(years);
+}
+
 static fr_status add_file(struct fr_runtime *r, const char *name, bool costs_only,
                           const struct reading *by, struct fr_error *err) {
     enum { DEEPEST = 40 };
@@ -271,6 +307,7 @@ static fr_status add_file(struct fr_runtime *r, const char *name, bool costs_onl
                    costs_from = fr_json_member(&root, "costs_from");
     FR_TRY(read_head(&root, file == 0 ? r->name : own, file == 0 ? r->date : date,
                      file == 0 ? &r->modern : &modern, err));
+    snprintf(r->dated[file], sizeof r->dated[file], "%s", file == 0 ? r->date : date);
     if (file == 0)
         FR_TRY(fr_json_get_string(&root, "source", false, r->source, sizeof r->source, err));
     if (file == 0 && !*r->name)
@@ -280,9 +317,34 @@ static fr_status add_file(struct fr_runtime *r, const char *name, bool costs_onl
     return add_bases(r, &costs_from, true, &reading, err);
 }
 
+static bool states(const struct fr_runtime *r, int row) {
+    for (int i = 0; i < r->n_facts; i++)
+        if (r->fact[i].row == row) return true;
+    return false;
+}
+
+/* What the newest preset of its year says of releases, which not any of its own files does. */
+static fr_status find_usual(struct fr_runtime *r, struct fr_error *err) {
+    char name[FR_RUNTIME_NAME];
+    FR_TRY(fr_runtime_newest(r->modern, "", name, err));
+    if (!*name || strcmp(name, r->named[0]) == 0) return FR_OK;
+    struct fr_runtime *newest = fr_calloc(1, sizeof *newest);
+    if (!newest) return fr_fail(err, FR_ERR_NOMEM, name, "out of memory");
+    fr_status status = fr_runtime_read(name, newest, err);
+    if (status == FR_OK) find_drift(newest, &r->usual);
+    snprintf(r->usual.since, sizeof r->usual.since, "%s", name);
+    snprintf(r->usual.date, sizeof r->usual.date, "%s", newest->date);
+    fr_runtime_free(newest);
+    free(newest);
+    return status;
+}
+
 fr_status fr_runtime_read(const char *name, struct fr_runtime *runtime, struct fr_error *err) {
     *runtime = (struct fr_runtime){.modern = true};
-    return add_file(runtime, name, false, NULL, err);
+    FR_TRY(add_file(runtime, name, false, NULL, err));
+    return states(runtime, FR_FACT_drift) && preset_of(runtime) < runtime->n_files
+               ? FR_OK
+               : find_usual(runtime, err);
 }
 
 void fr_runtime_free(struct fr_runtime *runtime) {
@@ -302,6 +364,15 @@ fr_status fr_runtime_set(struct fr_runtime *runtime, const char *key, const char
     const char *near = NULL;
     struct fr_fact fact = {.file = -1, .row = fr_fact_find(key, &near), .source = ""};
     struct fr_json_document *document = NULL;
+    if (strcmp(key, "runtime.date") == 0 || strcmp(key, "date") == 0) {
+        if (!is_date(text))
+            return fr_fail(err, FR_ERR_USAGE, "--set",
+                           "runtime.date: is \"%.40s\"; expected a date as 2026, 2026-06 or "
+                           "2026-06-30",
+                           text);
+        snprintf(runtime->date, sizeof runtime->date, "%s", text);
+        return FR_OK;
+    }
     if (fact.row < 0) {
         return fr_fail(err, FR_ERR_USAGE, "--set", "\"%.60s\" is no fact of a runtime%s%s%s",
                        key,
@@ -483,6 +554,7 @@ fr_status fr_runtime_equip(struct fr_runtime *runtime, const struct fr_json_docu
     size_t used = 0;
     snprintf(cluster->runtime, sizeof cluster->runtime, "%s", runtime->name);
     snprintf(cluster->runtime_date, sizeof cluster->runtime_date, "%s", runtime->date);
+    find_drift(runtime, &cluster->drift);
     if (!fr_json_present(&object)) return FR_OK;
     FR_TRY(take_costs(runtime, cluster, err));
     for (int i = 0; i < FR_FACTS; i++) {
@@ -516,9 +588,20 @@ const char *fr_runtime_line(const struct fr_cluster *cluster, char *out, size_t 
     return out;
 }
 
+static void put_drift(const struct fr_drift *drift, struct fr_json_writer *w) {
+    if (!(drift->years > 0)) return;
+    fr_json_add_object(w, "runtime_beyond");
+    fr_json_add_string(w, "since", drift->since);
+    fr_json_add_number(w, "years", drift->older ? -drift->years : drift->years);
+    fr_json_add_number(w, "moved", fr_drift_moved(drift));
+    fr_json_add_number(w, "deviation", fr_drift_deviation(drift));
+    fr_json_end_object(w);
+}
+
 void fr_runtime_put(const struct fr_cluster *cluster, struct fr_json_writer *w) {
     fr_json_add_string(w, "runtime", cluster->runtime);
     if (*cluster->runtime_date) fr_json_add_string(w, "runtime_date", cluster->runtime_date);
     if (*cluster->costs) fr_json_add_string(w, "costs_of", cluster->costs);
     if (*cluster->software) fr_json_add_string(w, "software_of_cluster", cluster->software);
+    put_drift(&cluster->drift, w);
 }

@@ -49,7 +49,9 @@ struct fr_runtime {
     struct fr_json_document *file[FR_RUNTIME_FILES]; /**< itself, then what it comes from */
     bool costs_only[FR_RUNTIME_FILES];               /**< it gives facts of devices alone */
     char named[FR_RUNTIME_FILES][FR_RUNTIME_NAME];   /**< as its taker names it */
-    struct fr_fact *fact;                            /**< [n_facts] nearest file first; owned */
+    char dated[FR_RUNTIME_FILES][16];                /**< as it dates itself */
+    struct fr_drift usual; /**< of the newest preset, where none of its files states any */
+    struct fr_fact *fact;  /**< [n_facts] nearest file first; owned */
 };
 
 /** Read @p name, a preset, a file or a name in the user's folders, and all that it comes from.
@@ -76,7 +78,8 @@ fr_status fr_runtime_newest(bool modern, const char *generation, char *name,
 /** Is @p set, a KEY=VALUE, about the runtime: "runtime=NAME" or "runtime.KEY=VALUE"? */
 bool fr_runtime_is_set(const char *set);
 
-/** Put fact @p key ("runtime." before it or not) of @p text before all files: `--set runtime.KEY=VALUE`.
+/** Put fact @p key ("runtime." before it or not) of @p text before all files: `--set runtime.KEY=VALUE`; "date" is that
+ *  of the software itself.
  *  @return FR_OK; FR_ERR_USAGE where there is no such fact or value. */
 fr_status fr_runtime_set(struct fr_runtime *runtime, const char *key, const char *text,
                          struct fr_error *err);
@@ -89,7 +92,8 @@ const struct fr_fact *fr_runtime_of_device(const struct fr_runtime *runtime, int
                                            const struct fr_device *device);
 
 /** Give @p cluster, read of @p document, what its devices reach with @p runtime: every value that its file leaves unsaid,
- *  and those of --set; cluster->runtime names it, and cluster->software what the file states itself.
+ *  and those of --set; cluster->runtime names it, and cluster->software what the file states itself,
+ *  and cluster->drift how far it is from a preset whose facts it has.
  *  Where neither says anything of its generation or its device, the newest preset that suits the generation joins what
  *  @p runtime comes from, for costs alone, and cluster->costs names it.
  *  @return FR_OK; FR_ERR_INPUT or FR_ERR_NOMEM of reading that one. */
@@ -106,7 +110,8 @@ enum { FR_RUNTIME_LINE = 384 };
  *  @return @p out */
 const char *fr_runtime_line(const struct fr_cluster *cluster, char *out, size_t capacity);
 
-/** The software of @p cluster as part of a JSON answer: its name, its date, whose costs its are if not its own, and what the cluster states itself. */
+/** The software of @p cluster as part of a JSON answer: its name, its date, whose costs its are if not its own,
+ *  what the cluster states itself, and how far it is from a release that is known. */
 void fr_runtime_put(const struct fr_cluster *cluster, struct fr_json_writer *w);
 
 #endif
