@@ -170,6 +170,7 @@ static fr_status read_provenance(const struct fr_json *outcome, struct fr_result
         const char *key;
         struct fr_text *into;
     } keys[] = {{"cluster", &results->cluster},
+                {"runtime", &results->runtime},
                 {"model", &results->model},
                 {"version", &results->version},
                 {"power", &results->power}};
@@ -274,7 +275,7 @@ void fr_results_free(struct fr_results *results) {
     for (size_t i = 0; i < results->count; i++) forget(&results->items[i]);
     free(results->items);
     fr_text_free(&results->source), fr_text_free(&results->cluster),
-        fr_text_free(&results->model);
+        fr_text_free(&results->model), fr_text_free(&results->runtime);
     fr_text_free(&results->version), fr_text_free(&results->power);
     *results = (struct fr_results){0};
 }
@@ -349,9 +350,10 @@ void fr_results_footer(const struct fr_results *results, struct fr_picture *p, b
     say_common(results, p);
     say_words(results, p);
     for (size_t i = 0; i < results->count; i++) extrapolated += results->items[i].extrapolated;
-    fr_text_addf(&p->footer, "cluster %s%s%s   model %s   forerun %s",
+    fr_text_addf(&p->footer, "cluster %s%s%s%s%s   model %s   forerun %s",
                  fr_text_get(&results->cluster), results->source.length ? ", " : "",
-                 fr_text_get(&results->source), fr_text_get(&results->model),
+                 fr_text_get(&results->source), results->runtime.length ? "   software " : "",
+                 fr_text_get(&results->runtime), fr_text_get(&results->model),
                  fr_text_get(&results->version));
     if (energy)
         fr_text_addf(&p->footer, "   energy %s",

@@ -49,11 +49,11 @@ struct fr_results {
     const struct fr_result *best; /**< in items */
     fr_ranked_by ranked;
     fr_per per;
-    struct fr_plan_common common;           /**< to all plans */
-    bool varied_alike;                      /**< of all results */
-    char along[64];                         /**< the key that curves run along */
-    int64_t feasible;                       /**< configurations the searches found */
-    struct fr_text cluster, model, version; /**< each distinct one, joined */
+    struct fr_plan_common common;                    /**< to all plans */
+    bool varied_alike;                               /**< of all results */
+    char along[64];                                  /**< the key that curves run along */
+    int64_t feasible;                                /**< configurations the searches found */
+    struct fr_text cluster, runtime, model, version; /**< each distinct one, joined */
     struct fr_text source; /**< of a cluster that was measured: host and date, likewise */
     struct fr_text power;  /**< quality of the energy, likewise */
 };
@@ -87,7 +87,7 @@ enum { FR_RESULT_LABEL = FR_PLAN_LINE + 192 };
 const char *fr_result_label(const struct fr_results *results, const struct fr_result *result,
                             char *out, size_t capacity);
 
-/** Footer and note: cluster, model, version, quality of the energy (when @p energy), what is
+/** Footer and note: cluster, software, model, version, quality of the energy (when @p energy), what is
  *  missing from the list and what extrapolates; in the title, or the note where it is too long for
  *  that, what all plans share.  After the title. */
 void fr_results_footer(const struct fr_results *results, struct fr_picture *p, bool energy);

@@ -1,12 +1,12 @@
 /* The tables of this program: what can be written where. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "answer/compositions.h"
 #include "app/load.h"
 #include "app/text/wrap.h"
 #include "app/verb.h"
+#include "base/sort.h"
 #include "calibrate/samples/import.h"
 #include "models/job/assume.h"
 #include "models/job/own.h"
@@ -173,7 +173,7 @@ static int list_runtimes(struct row *rows) {
         describe_runtime(rows[i].name, date[i], source[i]);
         rows[i] = (struct row){rows[i].name, date[i], source[i], file};
     }
-    qsort(rows, (size_t)n, sizeof *rows, by_date);
+    fr_sort_items(rows, (size_t)n, sizeof *rows, by_date);
     return n;
 }
 
