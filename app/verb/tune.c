@@ -1,4 +1,5 @@
 /* Coefficients of a cluster from measured training runs. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/parallel.h"
+#include "calibrate/runs/apart/apart.h"
 #include "calibrate/runs/power_report.h"
 #include "calibrate/runs/row/machine.h"
 #include "calibrate/runs/tune_report.h"
@@ -16,6 +18,8 @@ static const struct fr_option options[] = {
     FR_OPTION_RUNS,
     FR_OPTION_WHERE,
     {"out", "FILE", "cluster file to write; - for standard output (default: none)", 'o'},
+    {"save-runtime", "FILE",
+     "runtime file to write: what software makes of devices, apart from what they are", 0},
     {"hold", "NAMES", "coefficients to leave as they are: fixed,node_latency", 0},
     {"always", NULL, "move what the runs do not refute, too", 0},
     FR_OPTION_SET,
@@ -33,6 +37,7 @@ struct tuning {
     const struct fr_run **use;
     int n;
     struct fr_tune_result result;
+    struct fr_apart apart; /* with --save-runtime */
     struct fr_power_fit power;
     uint32_t power_held; /* bit j: term j of the power stays */
 };
@@ -109,19 +114,116 @@ static void print(const struct tuning *t, struct fr_text *text) {
     fr_power_fit_print(&t->power, text);
 }
 
+/* ---- devices and software apart --------------------------------------------------------------- */
+
+enum { PATH_B = 4096 };
+
+/* The file of @p name: @p file, or where there are several "file-name.json". */
+static const char *file_of(const char *file, const char *name, bool several, char *out) {
+    const char *dot = strrchr(file, '.'), *slash = strrchr(file, '/');
+    size_t stem = dot && (!slash || dot > slash) ? (size_t)(dot - file) : strlen(file);
+    if (!several || strcmp(file, "-") == 0) return file;
+    snprintf(out, PATH_B, "%.*s-%s%s", (int)stem, file, name, file + stem);
+    return out;
+}
+
+static fr_status write_text(const char *path, struct fr_text *text, struct fr_error *err) {
+    fr_text_addf(text, "\n");
+    return text->failed ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")
+                        : fr_file_write_last(path, fr_text_get(text), text->length, err);
+}
+
+/* What its file is called, without folder and ending. */
+static void name_of(const char *path, char *out, size_t capacity) {
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    size_t length = strcspn(base, ".");
+    snprintf(out, capacity, "%.*s", (int)(length < capacity ? length : capacity - 1), base);
+    if (!*out || strcmp(out, "-") == 0) snprintf(out, capacity, "tuned");
+}
+
+/* Is scope @p s the first of a runtime of its name? */
+static bool first_of_name(const struct fr_apart *a, int s) {
+    if (!a->scope[s].software) return false;
+    for (int i = 0; i < s; i++)
+        if (a->scope[i].software && strcmp(a->scope[i].name, a->scope[s].name) == 0)
+            return false;
+    return true;
+}
+
+static fr_status save_runtimes(const struct tuning *t, const char *file, const char *rows,
+                               struct fr_error *err) {
+    int several = 0;
+    fr_status status = FR_OK;
+    for (int s = 0; s < t->apart.n_scopes; s++) several += first_of_name(&t->apart, s);
+    for (int s = 0; s < t->apart.n_scopes && status == FR_OK; s++) {
+        char path[PATH_B], name[FR_RUNTIME_NAME];
+        struct fr_text text = {0};
+        struct fr_json_writer w = {.text = &text, .indent = 2};
+        if (!first_of_name(&t->apart, s)) continue;
+        const char *to = file_of(file, t->apart.scope[s].name, several > 1, path);
+        name_of(to, name, sizeof name);
+        fr_apart_runtime_put(&t->apart, s, name, rows, &w);
+        status = write_text(to, &text, err);
+        fr_text_free(&text);
+    }
+    return status;
+}
+
+static fr_status save_cluster(const struct tuning *t, const char *out, struct fr_error *err) {
+    struct fr_text text = {0};
+    struct fr_json_writer w = {.text = &text, .indent = 2};
+    int s = 0;
+    while (s < t->apart.n_scopes && t->apart.scope[s].software) s++;
+    FR_TRY(fr_apart_cluster_set(&t->apart, s, t->document, err));
+    struct fr_json root = fr_json_root(t->document);
+    fr_json_put_copy(&w, &root);
+    fr_status status = write_text(out, &text, err);
+    fr_text_free(&text);
+    return status;
+}
+
+static fr_status tune_apart(const struct fr_args *args, struct tuning *t, uint32_t held,
+                            struct fr_error *err) {
+    const char *out = fr_args_get(args, "out"), *save = fr_args_get(args, "save-runtime"),
+               *rows = fr_args_get(args, "runs");
+    struct fr_text text = {0};
+    struct fr_json_writer w = {.text = &text, .indent = 2};
+    if (out || t->runs.ask.on) FR_TRY(choose_prior(t, err));
+    choose_dtype(t);
+    FR_TRY(fr_tune_apart(t->prior, t->use, t->n, held, fr_processors(), &t->apart, err));
+    FR_TRY(save_runtimes(t, save, rows, err));
+    if (out) FR_TRY(save_cluster(t, out, err));
+    if (strcmp(save, "-") == 0 || (out && strcmp(out, "-") == 0)) return FR_OK;
+    if (fr_args_has(args, "json")) {
+        fr_json_begin_object(&w);
+        fr_json_add_string(&w, "schema", "forerun/tune/1");
+        fr_json_add_integer(&w, "rows", t->apart.rows);
+        fr_json_key(&w, "apart");
+        fr_apart_json(&w, &t->apart);
+        fr_json_end_object(&w);
+    } else {
+        fr_runs_print_skipped(&t->runs, &text);
+        fr_runs_print_assumed(&t->runs, &text);
+        fr_apart_print(&t->apart, &text);
+    }
+    return fr_app_print(&text, err);
+}
+
 static fr_status tune(const struct fr_args *args, struct tuning *t, struct fr_error *err) {
     struct fr_tune_options o = {.rows_max = 100,
                                 .threads = fr_processors(),
                                 .keep_unrefuted = !fr_args_has(args, "always")};
-    const char *out = fr_args_get(args, "out");
+    const char *out = fr_args_get(args, "out"), *save = fr_args_get(args, "save-runtime");
     struct fr_text text = {0};
     struct fr_json_writer w = {.text = &text, .indent = 2};
     FR_TRY(read_holds(args, &o.held, &t->power_held, err));
     if (out) FR_TRY(fr_file_check_writable(out, err));
+    if (save) FR_TRY(fr_file_check_writable(save, err));
     FR_TRY(fr_app_runs(args, &t->asked, &t->job, &t->runs, err));
-    FR_TRY(choose_prior(t, err));
     t->use = fr_calloc((size_t)t->runs.count + 1, sizeof *t->use);
     if (!t->use) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    if (save) return tune_apart(args, t, o.held, err);
+    FR_TRY(choose_prior(t, err));
     choose_dtype(t);
     FR_TRY(fr_tune(t->prior, t->use, t->n, &o, &t->result, err));
     FR_TRY(fr_power_fit_runs(&t->result.cluster, t->use, t->n, t->power_held, &t->power, err));
@@ -165,13 +267,14 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     return status;
 }
 
-static const struct fr_output outputs[] = {{"out", NULL, NULL}, {NULL, NULL, NULL}};
+static const struct fr_output outputs[] = {
+    {"out", NULL, NULL}, {"save-runtime", NULL, NULL}, {NULL, NULL, NULL}};
 
 const struct fr_verb fr_verb_tune = {
     .name = "tune",
     .summary = "device, host, network and power coefficients from measured training runs",
     .usage = "[--cluster C] --runs RUNS.csv [--where COLUMN=VALUE]... [--out cluster.json] "
-             "[--hold NAMES] [--always] "
+             "[--save-runtime runtime.json] [--hold NAMES] [--always] "
              "[--json]",
     .details =
         "Maximum a posteriori in logarithms: priors centred on the cluster file's "
@@ -183,6 +286,13 @@ const struct fr_verb fr_verb_tune = {
         "each model and plan to 5 % nothing moves: such rows cannot tell a coefficient "
         "from\n"
         "what the model misses of one model, and other models would get worse.\n"
+        "--save-runtime fits what software makes of devices apart from what they are: rows "
+        "of\n"
+        "one machine under several releases share the machine, rows of one release on "
+        "several\n"
+        "machines the software.  Of several runtimes each has a file with its name in it, "
+        "and\n"
+        "--out holds the machine alone.\n"
         "Rows with measured_J, and measured_at that says what it includes, fit the power "
         "too.\n"
         "Example:\n"

@@ -163,8 +163,8 @@ static fr_status keep_nominal(struct fr_json_document *document, const struct fr
     return fr_json_set(document, path, value, "tune", err);
 }
 
-static fr_status set_one(struct fr_json_document *document, const struct fr_tune_result *r,
-                         int j, struct fr_error *err) {
+fr_status fr_tune_set_value(struct fr_json_document *document, const struct fr_tune_result *r,
+                            int j, struct fr_error *err) {
     const struct fr_coefficient *c = &fr_coefficients[j];
     char path[FR_VALUE_PATH] = "", value[64];
     double si = r->tuned[j].value;
@@ -205,7 +205,8 @@ fr_status fr_tune_apply(struct fr_json_document *document, const struct fr_tune_
                         const struct fr_run *const *runs, int n, struct fr_error *err) {
     struct fr_text text = {0};
     struct fr_json_writer w = {.text = &text};
-    for (int k = 0; k < r->n_fitted; k++) FR_TRY(set_one(document, r, r->index[k], err));
+    for (int k = 0; k < r->n_fitted; k++)
+        FR_TRY(fr_tune_set_value(document, r, r->index[k], err));
     FR_TRY(keep_widths(document, r, err));
     fr_tune_json(&w, r, runs, n);
     fr_status status = text.failed

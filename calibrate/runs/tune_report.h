@@ -17,4 +17,8 @@ void fr_tune_json(struct fr_json_writer *w, const struct fr_tune_result *result,
 fr_status fr_tune_apply(struct fr_json_document *document, const struct fr_tune_result *result,
                         const struct fr_run *const *runs, int n, struct fr_error *err);
 
+/** Set coefficient @p j of @p document, a cluster file, to result->tuned[j].value. */
+fr_status fr_tune_set_value(struct fr_json_document *document,
+                            const struct fr_tune_result *result, int j, struct fr_error *err);
+
 #endif
