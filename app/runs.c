@@ -16,22 +16,40 @@ fr_status fr_runs_none(const struct fr_runs *runs, const char *first, struct fr_
     return FR_ERR_INPUT;
 }
 
+/* The software of rows that name none. */
+static fr_status ask_software(const struct fr_args *args, struct fr_asked *asked,
+                              struct fr_runs *runs, struct fr_error *err) {
+    static const char equal[] = "runtime=";
+    int n = fr_args_all(args, "set", asked->sets);
+    runs->ask.runtime = fr_args_get(args, "runtime");
+    for (int i = 0; i < n; i++)
+        if (strncmp(asked->sets[i], equal, sizeof equal - 1) == 0)
+            runs->ask.runtime = asked->sets[i] + sizeof equal - 1;
+    if (runs->ask.runtime && strcmp(runs->ask.runtime, "-") == 0)
+        return fr_fail(err, FR_ERR_USAGE, "--runtime",
+                       "\"-\" is read once, and rows of several models need it; give a file");
+    return FR_OK;
+}
+
 /* All rows on one cluster, or each on its own. */
 static fr_status ask_clusters(const struct fr_args *args, struct fr_asked *asked,
                               struct fr_job *job, struct fr_runs *runs, struct fr_error *err) {
+    FR_TRY(ask_software(args, asked, runs, err));
     const struct fr_job_names names = {.cluster = fr_args_get(args, "cluster"),
+                                       .runtime = runs->ask.runtime,
                                        .sets = asked->sets,
                                        .n_sets = fr_args_all(args, "set", asked->sets)};
+    runs->ask.sets = asked->sets;
+    runs->ask.n_sets = names.n_sets;
     if (names.cluster) {
         FR_TRY(fr_job_load(&names, job, err));
         runs->ask.on = &job->cluster;
+        runs->ask.document = job->documents[FR_JOB_CLUSTER];
         return FR_OK;
     }
     FR_TRY(fr_own_cluster(asked->own, NULL, err));
     runs->ask.placed = runs->ask.needed = true;
     runs->ask.cluster = *asked->own ? asked->own : NULL;
-    runs->ask.sets = asked->sets;
-    runs->ask.n_sets = names.n_sets;
     return FR_OK;
 }
 
@@ -51,6 +69,26 @@ fr_status fr_app_runs(const struct fr_args *args, struct fr_asked *asked, struct
     int n = fr_args_all(args, "runs", files);
     for (int i = 0; i < n; i++) FR_TRY(fr_runs_read(files[i], NULL, runs, err));
     return runs->count ? FR_OK : fr_runs_none(runs, first, err);
+}
+
+void fr_runs_print_software(const struct fr_runs *runs, struct fr_text *text) {
+    struct fr_text line = {0};
+    bool several = false;
+    for (int i = 1; i < runs->count; i++)
+        several |= strcmp(runs->items[i].runtime, runs->items[0].runtime) != 0;
+    fr_text_addf(&line, "software");
+    for (int i = 0; i < runs->count; i++) {
+        const char *name = runs->items[i].runtime;
+        int first = 0, rows = 0;
+        while (strcmp(runs->items[first].runtime, name) != 0) first++;
+        if (first < i) continue;
+        for (int k = i; k < runs->count; k++) rows += strcmp(runs->items[k].runtime, name) == 0;
+        fr_text_addf(&line, "%s %s", i ? "," : "", name);
+        if (several) fr_text_addf(&line, " of %d row%s", rows, rows == 1 ? "" : "s");
+    }
+    fr_wrap(text, fr_text_get(&line), 0, 2, FR_COLUMNS);
+    fr_end_line(text);
+    fr_text_free(&line);
 }
 
 void fr_runs_print_assumed(const struct fr_runs *runs, struct fr_text *text) {

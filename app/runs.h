@@ -2,8 +2,9 @@
  *  Measured runs named on the command line, and the clusters that they are on.
  *
  *  With --cluster all rows are on that cluster.  Without it each row is on its own, one that names none on the user's
- *  default cluster, else it is left out and reported.  --set changes all of these clusters, --where keeps some rows,
- *  --defaults says where rows that name none start from. */
+ *  default cluster, else it is left out and reported.  A row is with the software that it names, else that of --runtime,
+ *  else the newest that suits.  --set changes all of these clusters and runtimes, --where keeps some rows, --defaults
+ *  says where rows that name no software start from. */
 #ifndef FR_APP_RUNS_H
 #define FR_APP_RUNS_H
 
@@ -17,6 +18,8 @@
         "where", "COLUMN=VALUE", "only rows with this value; may be repeated: all must hold",  \
             'w'                                                                                \
     }
+#define FR_OPTION_RUNS_RUNTIME                                                                 \
+    { "runtime", "FILE|PRESET", "software of rows that name none: a release of a framework", 0 }
 #define FR_OPTION_DEFAULTS                                                                     \
     { "defaults", "YEAR", "modern (today's software) or 2019, for rows that do not say", 0 }
 
@@ -30,6 +33,9 @@ struct fr_asked {
  *  fr_runs_free, also on error. */
 fr_status fr_app_runs(const struct fr_args *args, struct fr_asked *asked, struct fr_job *job,
                       struct fr_runs *runs, struct fr_error *err);
+
+/** The software of the runs, a line: one name, or of several with how many rows each has. */
+void fr_runs_print_software(const struct fr_runs *runs, struct fr_text *text);
 
 /** What completed rows that leave keys open, a line each way: the first three, then how many more. */
 void fr_runs_print_assumed(const struct fr_runs *runs, struct fr_text *text);

@@ -104,6 +104,14 @@ static const struct fr_cluster *one_cluster(const struct fr_scoring *s) {
     return one;
 }
 
+/* The software of all runs; NULL: several. */
+static const char *one_runtime(const struct fr_scoring *s) {
+    const char *one = s->runs.items[0].runtime;
+    for (int i = 1; i < s->runs.count; i++)
+        if (strcmp(s->runs.items[i].runtime, one) != 0) return NULL;
+    return one;
+}
+
 static bool all_tuned(const struct fr_scoring *s) {
     for (int i = 0; i < s->runs.count; i++)
         if (!s->runs.items[i].cluster->tuning.present) return false;
@@ -185,6 +193,7 @@ static void json_rows(struct fr_json_writer *w, const struct fr_scoring *s) {
         fr_json_add_string(w, "id", row->id);
         fr_json_add_string(w, "group", row->group);
         fr_json_add_string(w, "cluster", s->runs.items[i].cluster->name);
+        fr_json_add_string(w, "runtime", s->runs.items[i].runtime);
         fr_json_add_string(w, "assumed", s->runs.items[i].assumed);
         if (s->columns[0]) fr_json_add_string(w, "key", s->key[i]);
         fr_json_add_number(w, "measured_s", row->measured_s);
@@ -242,6 +251,7 @@ fr_status fr_scoring_json(const struct fr_scoring *s, struct fr_text *text,
         fr_json_add_string(&w, "cluster", one_cluster(s)->name);
         fr_json_add_string(&w, "cluster_source", one_cluster(s)->source);
     }
+    if (one_runtime(s)) fr_json_add_string(&w, "runtime", one_runtime(s));
     json_by(&w, s);
     fr_json_add_bool(&w, "tuned", all_tuned(s));
     FR_TRY(each_score(s, json_visit, &g, err));
@@ -317,6 +327,7 @@ fr_status fr_scoring_print(const struct fr_scoring *s, struct fr_text *text,
     const struct fr_cluster *one = one_cluster(s);
     fr_runs_print_skipped(&s->runs, text);
     print_refused(refused, text);
+    fr_runs_print_software(&s->runs, text);
     fr_runs_print_assumed(&s->runs, text);
     if (one && !one->tuning.present)
         fr_text_addf(text, "this cluster was not tuned: intervals are as wide as %s\n",

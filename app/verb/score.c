@@ -22,6 +22,7 @@ static const struct fr_option options[] = {
     {"by", "COLUMNS", "a score for each value of these columns, e.g. model.hidden,plan.tp",
      'b'},
     FR_OPTION_SET,
+    FR_OPTION_RUNS_RUNTIME,
     FR_OPTION_DEFAULTS,
     FR_OPTION_JSON,
     FR_OPTION_HELP,
@@ -124,7 +125,7 @@ static fr_status read_columns(const struct fr_args *args, struct fr_scoring *s,
         if (n == FR_SCORING_COLUMNS)
             return fr_fail(err, FR_ERR_USAGE, "--by", "at most %d columns", FR_SCORING_COLUMNS);
         if (comma) *comma = '\0';
-        bool known = strcmp(at, "model") == 0;
+        bool known = strcmp(at, "model") == 0 || strcmp(at, "runtime") == 0;
         for (int i = 0; i < s->runs.count && !known; i++)
             known = fr_run_row_get(s->runs.items[i].row, at) != NULL;
         if (!known)

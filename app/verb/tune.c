@@ -23,6 +23,7 @@ static const struct fr_option options[] = {
     {"hold", "NAMES", "coefficients to leave as they are: fixed,node_latency", 0},
     {"always", NULL, "move what the runs do not refute, too", 0},
     FR_OPTION_SET,
+    FR_OPTION_RUNS_RUNTIME,
     FR_OPTION_DEFAULTS,
     FR_OPTION_JSON,
     FR_OPTION_HELP,
@@ -103,6 +104,7 @@ static fr_status choose_prior(struct tuning *t, struct fr_error *err) {
 
 static void print(const struct tuning *t, struct fr_text *text) {
     fr_runs_print_skipped(&t->runs, text);
+    fr_runs_print_software(&t->runs, text);
     fr_runs_print_assumed(&t->runs, text);
     if (t->n < t->runs.count)
         fr_text_addf(text, "%d rows of another dtype than %s left out\n", t->runs.count - t->n,

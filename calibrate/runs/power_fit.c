@@ -9,6 +9,7 @@
 #include "calibrate/numbers/nlfit.h"
 #include "calibrate/numbers/posterior.h"
 #include "calibrate/runs/tune.h"
+#include "models/job/runtime.h"
 #include "models/outcome/clocks.h"
 #include "models/outcome/cost.h"
 #include "models/outcome/energy.h"
@@ -141,6 +142,7 @@ static fr_status work_of(const struct fr_cluster *cluster, const struct fr_run *
     struct fr_job job = {.cluster = *cluster, .workload = run->workload, .plan = run->plan};
     struct fr_settled settled; /* "slack" is chosen by what the cluster file draws */
     int64_t *clocks = NULL;
+    if (run->cluster) fr_runtime_carry(run->cluster, &job.cluster);
     fr_status status = fr_settle(&job, &run->plan, &settled, err);
     if (status == FR_OK) status = freeze_caps(&job, &settled.plan, &clocks, err);
     if (status == FR_OK) *usable = seconds_of(&job, &settled.plan, w);

@@ -1,5 +1,6 @@
 #include "calibrate/runs/runs.h"
 #include "calibrate/runs/row/machine.h"
+#include "calibrate/runs/row/software.h"
 #include "calibrate/runs/row/where.h"
 
 #include <stdio.h>
@@ -91,16 +92,21 @@ static void state_defaults(const struct fr_run_reader *reader, struct fr_run_row
         fr_run_row_set(row, "model.defaults", "2019");
 }
 
-/* The cluster of the row: that of all, or its own. */
+static bool names_software(const struct fr_run_row *row) {
+    for (int i = 0; i < row->n; i++)
+        if (fr_software_key(row->item[i].key) && row->item[i].value[0]) return true;
+    return false;
+}
+
+/* The cluster of the row: that of all, with the row's own software, or its own. */
 static fr_status place_row(struct fr_runs *runs, const struct fr_run_row *row,
                            struct fr_run_place *place, struct fr_error *err) {
     const char *own = fr_run_row_get(row, "cluster");
     const struct fr_machine *machine = NULL;
     place->cluster = runs->ask.on;
-    if (runs->ask.on || !runs->ask.placed) {
-        runs->replaced += runs->ask.on && own && *own;
-        return FR_OK;
-    }
+    runs->replaced += runs->ask.on && own && *own;
+    if (runs->ask.on && (!runs->ask.document || !names_software(row))) return FR_OK;
+    if (!runs->ask.on && !runs->ask.placed) return FR_OK;
     FR_TRY(fr_machine_find(runs, row, place->folder, &machine, err));
     if (machine) place->cluster = &machine->cluster;
     return FR_OK;
@@ -125,7 +131,7 @@ static fr_status append(const struct fr_run_source *in, int reader, const char *
     }
     state_defaults(r, &row);
     struct fr_run_place place = {
-        .where = where, .folder = folder, .defaults = runs->ask.defaults};
+        .where = where, .folder = folder, .defaults = runs->ask.defaults, .runs = runs};
     fr_status status = place_row(runs, &row, &place, &why);
     if (status != FR_OK) return say_where(status, where, &why, err);
     if (runs->ask.needed && !place.cluster) {
@@ -193,6 +199,7 @@ fr_status fr_runs_read(const char *path, const struct fr_run_reader *reader,
 void fr_runs_free(struct fr_runs *runs) {
     for (int i = 0; i < runs->count; i++) fr_run_free(&runs->items[i]);
     fr_machines_free(runs);
+    fr_software_free(runs);
     free(runs->items);
     *runs = (struct fr_runs){0};
 }

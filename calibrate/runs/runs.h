@@ -8,6 +8,7 @@
  *      measured_memory_B   of the fullest device; measured_memory_at who counted it, FR_RUN_COUNTED_LIST
  *      ranks        of the run; dp follows from it where plan.dp is absent
  *      cluster      preset or file of the machine it ran on, cluster.KEY what its source says of that beyond
+ *      runtime      preset or file of the software it ran with, runtime.KEY what its source says of that beyond
  *      weight       of the row in a fit, 1 by default
  *      group        rows of one group compete: regret is what choosing among them by
  *                   prediction costs
@@ -20,7 +21,9 @@
  *
  *  A row that leaves a key of the plan open gets what the command line would give it (models/job/assume.h), on its
  *  cluster.  A published row states how its software ran, so its reader names the defaults of 2019, from which it
- *  states all else (`model.defaults`).  Paths in a row are relative to the file.
+ *  states all else (`model.defaults`), and of the runtime that it names takes what devices reach with it alone.  A
+ *  user's row that names a runtime starts from that, unless it states `model.defaults`.  Paths in a row are relative to
+ *  the file.
  *
  *  To add a reader: calibrate/runs/reader/<name>.c exporting fr_run_reader_<name>, row
  *  FR_RUN_READER(<name>) in calibrate/runs/reader_list.h.
@@ -118,6 +121,7 @@ struct fr_run {
     struct fr_workload workload;
     struct fr_plan plan;           /**< complete */
     char assumed[FR_ASSUMED];      /**< what its row left open: fr_job_assumed */
+    char runtime[64];              /**< the software that it was read with, by name */
     struct fr_plan_lists *lists;   /**< of the plan, as its row has them */
     int64_t *lighter;              /**< of the plan, as it was completed; or NULL */
     double measured_s, measured_J; /**< NaN: not measured */
@@ -131,11 +135,15 @@ struct fr_run {
 
 /** What is asked of the rows of a file, set before they are read; all zero: every row, of no cluster in particular. */
 struct fr_runs_ask {
-    const struct fr_cluster *on; /**< the cluster of all rows, whatever they name */
-    bool placed;                 /**< each row on its own cluster */
-    bool needed;                 /**< then one that has none is left out */
-    const char *cluster;         /**< then of rows that name none; NULL: none */
-    const char *const *sets;     /**< [n_sets] "cluster.KEY=VALUE", of all these clusters */
+    const struct fr_cluster *on;             /**< the cluster of all rows, whatever they name */
+    bool placed;                             /**< each row on its own cluster */
+    bool needed;                             /**< then one that has none is left out */
+    const struct fr_json_document *document; /**< of `on`, for rows that name a runtime of their
+                                                own; NULL: those are on it as it is */
+    const char *cluster;                     /**< then of rows that name none; NULL: none */
+    const char *runtime;     /**< of rows that name none; NULL: the newest that suits */
+    const char *const *sets; /**< [n_sets] "cluster.KEY=VALUE", of all these clusters, and
+                                    "runtime.KEY=VALUE", of all runtimes */
     const char *const
         *where; /**< [n_where] "COLUMN=VALUE" that hold of the rows asked for (row/where.h) */
     int n_sets, n_where;
@@ -144,6 +152,8 @@ struct fr_runs_ask {
 };
 
 struct fr_machine;
+struct fr_software;
+struct fr_newest;
 
 struct fr_runs {
     struct fr_runs_ask ask;
@@ -152,6 +162,9 @@ struct fr_runs {
     int skipped[FR_RUN_SKIP_COUNT];
     struct fr_machine **machines; /**< [n_machines] clusters that rows name */
     int n_machines;
+    struct fr_software **software; /**< [n_software] runtimes that were read (row/software.h) */
+    struct fr_newest *newest;      /**< [n_newest] which is the newest that suits */
+    int n_software, n_newest;
     int replaced;         /**< rows whose own cluster ask.on stands in for */
     uint64_t where_known; /**< bit i: some row has the column of ask.where[i] */
 };
@@ -191,6 +204,7 @@ struct fr_run_place {
     const char *folder;               /**< of the file, for paths in the row; NULL: none */
     const struct fr_cluster *cluster; /**< that the run is on; NULL: not known */
     const char *defaults;             /**< where the row names none; NULL: the model's own */
+    struct fr_runs *runs; /**< which keeps the runtimes that are read; NULL: nothing does */
 };
 
 /** Build a run of its keys, its plan completed as on the command line.  Free with fr_run_free, also on error.

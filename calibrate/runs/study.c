@@ -47,6 +47,7 @@ void fr_study_key(const struct fr_run *run, const char *const *columns, char *ke
     key[0] = '\0';
     for (int i = 0; columns[i]; i++) {
         const char *value = fr_run_row_get(run->row, columns[i]), *comma = i ? ", " : "";
+        if (strcmp(columns[i], "runtime") == 0) value = run->runtime;
         if (strcmp(columns[i], "model") == 0)
             fr_line_addf(key, capacity, &used, "%s%" PRId64 " x %" PRId64, comma, t->hidden,
                          t->layers);

@@ -11,7 +11,7 @@ void fr_study_predict(const struct fr_tune_result *tuned, const struct fr_run *c
                       int n, int threads, struct fr_scored *scored);
 
 /** Key of a run by the values of @p columns (NULL-terminated; of its row, or "model" for its
- *  sizes); runs with equal keys are left out together. */
+ *  sizes, "runtime" for its software, named or not); runs with equal keys are left out together. */
 void fr_study_key(const struct fr_run *run, const char *const *columns, char *key,
                   size_t capacity);
 

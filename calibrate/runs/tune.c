@@ -10,6 +10,7 @@
 #include "calibrate/runs/shared/posterior.h"
 #include "calibrate/runs/shared/refuted.h"
 #include "calibrate/runs/shared/resolve.h"
+#include "models/job/runtime.h"
 #include "models/outcome/iteration.h"
 #include "models/outcome/settle.h"
 
@@ -37,10 +38,10 @@ static double makespan_s(const struct fr_job *job, const struct fr_plan *plan) {
 }
 
 double fr_run_predict_s(const struct fr_cluster *cluster, const struct fr_run *run) {
-    const struct fr_job job = {
-        .cluster = *cluster, .workload = run->workload, .plan = run->plan};
+    struct fr_job job = {.cluster = *cluster, .workload = run->workload, .plan = run->plan};
     struct fr_settled s;
     struct fr_outcome out = {.time_s = NAN};
+    if (run->cluster) fr_runtime_carry(run->cluster, &job.cluster);
     if (fr_settle(&job, &job.plan, &s, NULL) == FR_OK) {
         if (fr_job_is_pipeline(s.job, &s.plan))
             out.time_s = makespan_s(s.job, &s.plan);

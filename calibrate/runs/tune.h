@@ -35,7 +35,8 @@
 #include "calibrate/runs/runs.h"
 #include "calibrate/runs/shared/alike.h"
 
-/** Time of a run's iteration on @p cluster [s]; NaN where the plan cannot be. */
+/** Time of a run's iteration on @p cluster with the run's software (fr_runtime_carry) [s]; NaN where the plan cannot be.
+ *  So runs of one machine under several releases are fitted together, and what is fitted holds for all of them. */
 double fr_run_predict_s(const struct fr_cluster *cluster, const struct fr_run *run);
 
 struct fr_tune_options {

@@ -10,6 +10,8 @@
 #include "models/job/widths.h"
 #include "models/network/comm.h"
 
+enum { FR_CLUSTER_FACTS = 64 };
+
 struct fr_cluster {
     char name[64];
     char source[2048];
@@ -27,6 +29,9 @@ struct fr_cluster {
     char software[256];    /**< "host_launch, fixed": what its own file states of software */
     char costs
         [64]; /**< whose facts of devices they are, where that runtime knows nothing of them; else "" */
+    double of_runtime
+        [FR_CLUSTER_FACTS]; /**< what that runtime gave of each fact of devices (fact.h);
+                                            0: nothing; NaN: the file states it itself */
 };
 
 /** What the interval of a prediction on a cluster comes from; of several the first. */

@@ -10,6 +10,8 @@
 #include "models/job/condition.h"
 #include "models/job/preset.h"
 
+_Static_assert((int)FR_FACTS <= (int)FR_CLUSTER_FACTS, "a cluster has room for every fact");
+
 static const char kind[] = "runtime", whole[] = "any";
 static const char *const defaults[] = {"2019", "modern", NULL};
 
@@ -565,6 +567,9 @@ fr_status fr_runtime_equip(struct fr_runtime *runtime, const struct fr_json_docu
         if (stated && !(fact && fact->file < 0))
             fr_line_addf(cluster->software, sizeof cluster->software, &used, "%s%s",
                          used ? ", " : "", row->key);
+        cluster->of_runtime[i] = stated && !(fact && fact->file < 0) ? NAN
+                                 : fact                              ? fact->number
+                                                                     : 0;
         if (!fact) continue;
         take_width(&cluster->widths, row, width_of(runtime, fact, device));
         if (!stated || fact->file < 0)
@@ -596,6 +601,21 @@ static void put_drift(const struct fr_drift *drift, struct fr_json_writer *w) {
     fr_json_add_number(w, "moved", fr_drift_moved(drift));
     fr_json_add_number(w, "deviation", fr_drift_deviation(drift));
     fr_json_end_object(w);
+}
+
+void fr_runtime_carry(const struct fr_cluster *own, struct fr_cluster *to) {
+    if (memcmp(own->of_runtime, to->of_runtime, sizeof own->of_runtime) == 0) return;
+    for (int i = 0; i < FR_FACTS; i++) {
+        const struct fr_fact_row *row = &fr_facts[i];
+        double now = to->of_runtime[i], then = own->of_runtime[i];
+        if (row->kind != FR_FACT_DEVICE || now == then || isnan(now) || isnan(then)) continue;
+        const char *said = (const char *)&own->device + row->offset;
+        double *value = (double *)(void *)((char *)&to->device + row->offset);
+        if (now > 0 && then > 0)
+            *value = fmin(row->most, *value * then / now);
+        else
+            memcpy(value, said, sizeof *value);
+    }
 }
 
 void fr_runtime_put(const struct fr_cluster *cluster, struct fr_json_writer *w) {

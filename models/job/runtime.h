@@ -100,6 +100,11 @@ const struct fr_fact *fr_runtime_of_device(const struct fr_runtime *runtime, int
 fr_status fr_runtime_equip(struct fr_runtime *runtime, const struct fr_json_document *document,
                            struct fr_cluster *cluster, struct fr_error *err);
 
+/** What devices of @p to reach with the runtime of @p own, a cluster of the same file: each fact of devices that the two
+ *  runtimes give, by the ratio of what they give, so that what was fitted to @p to stays; one that either leaves out as
+ *  @p own has it; one that a file states itself stays. */
+void fr_runtime_carry(const struct fr_cluster *own, struct fr_cluster *to);
+
 /** The preset that --defaults 2019 names. */
 extern const char fr_runtime_2019[];
 

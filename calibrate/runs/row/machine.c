@@ -1,11 +1,13 @@
 #include "calibrate/runs/row/machine.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "calibrate/runs/row/software.h"
 #include "models/job/preset.h"
 
 static const char prefix[] = "cluster.";
@@ -39,15 +41,19 @@ void fr_run_set_cluster(struct fr_run_row *row, const char *device) {
 
 /* ---- documents ---------------------------------------------------------------------------- */
 
+const char *fr_machine_path(const char *kind, const char *name, const char *folder, char *path,
+                            size_t capacity) {
+    if (!folder || !*folder || name[0] == '/' || name[0] == '{' || fr_preset_find(kind, name))
+        return name;
+    int length = snprintf(path, capacity, "%s/%s", folder, name);
+    return length > 0 && (size_t)length < capacity && fr_file_exists(path) ? path : name;
+}
+
 fr_status fr_machine_document(const char *kind, const char *name, const char *folder,
                               struct fr_json_document **document, struct fr_error *err) {
-    char beside[1024];
-    if (folder && *folder && name[0] != '/' && name[0] != '{' && !fr_preset_find(kind, name)) {
-        int length = snprintf(beside, sizeof beside, "%s/%s", folder, name);
-        if (length > 0 && (size_t)length < sizeof beside && fr_file_exists(beside))
-            return fr_json_read(beside, document, err);
-    }
-    return fr_preset_or_file_read(kind, name, document, err);
+    char path[1024];
+    return fr_preset_or_file_read(kind, fr_machine_path(kind, name, folder, path, sizeof path),
+                                  document, err);
 }
 
 /* ---- machines of rows ----------------------------------------------------------------------- */
@@ -56,18 +62,22 @@ static bool is_of_cluster(const char *key) {
     return strcmp(key, "cluster") == 0 || strncmp(key, prefix, PREFIX) == 0;
 }
 
-/* What @p row says of its cluster. */
+/* What @p row says of its cluster, and of its software; nothing where it is on none. */
 static void copy_named(const struct fr_runs *runs, const struct fr_run_row *row,
                        struct fr_run_row *named) {
-    const char *cluster = fr_run_row_get(row, "cluster");
+    const char *cluster = fr_run_row_get(row, "cluster"),
+               *runtime = fr_run_row_get(row, "runtime");
     *named = (struct fr_run_row){0};
     if (!cluster || !*cluster) cluster = runs->ask.cluster;
-    if (!cluster) return;
-    fr_run_row_set(named, "cluster", "%s", cluster);
-    for (int i = 0; i < row->n; i++)
-        if (is_of_cluster(row->item[i].key) && strcmp(row->item[i].key, "cluster") != 0 &&
-            row->item[i].value[0])
-            fr_run_row_set(named, row->item[i].key, "%s", row->item[i].value);
+    if (!cluster && !runs->ask.on) return;
+    if (!runs->ask.on) fr_run_row_set(named, "cluster", "%s", cluster);
+    if (runtime && *runtime) fr_run_row_set(named, "runtime", "%s", runtime);
+    for (int i = 0; i < row->n; i++) {
+        const char *key = row->item[i].key;
+        bool wanted = fr_software_key(key) || (is_of_cluster(key) && !runs->ask.on);
+        if (wanted && strchr(key, '.') && row->item[i].value[0])
+            fr_run_row_set(named, key, "%s", row->item[i].value);
+    }
 }
 
 static bool same(const struct fr_run_row *a, const struct fr_run_row *b) {
@@ -79,34 +89,58 @@ static bool same(const struct fr_run_row *a, const struct fr_run_row *b) {
     return true;
 }
 
-/* Do rows of a file in @p folder that say @p named mean this machine?  A preset is the same everywhere. */
+/* What a row names of @p kind is the same everywhere: nothing, or a preset. */
+static bool everywhere(const char *kind, const struct fr_run_row *named) {
+    const char *name = fr_run_row_get(named, kind);
+    return !name || fr_preset_find(kind, name) != NULL;
+}
+
+/* Do rows of a file in @p folder that say @p named mean this machine? */
 static bool means(const struct fr_machine *m, const struct fr_run_row *named,
                   const char *folder) {
     return same(m->named, named) &&
            (strcmp(m->folder, folder ? folder : "") == 0 ||
-            fr_preset_find("cluster", fr_run_row_get(named, "cluster")) != NULL);
+            (everywhere("cluster", named) && everywhere("runtime", named)));
 }
 
-static fr_status read_machine(const struct fr_runs *runs, const char *folder,
-                              struct fr_machine *m, struct fr_error *err) {
-    fr_status status = fr_machine_document("cluster", fr_run_row_get(m->named, "cluster"),
-                                           folder, &m->document, err);
+static fr_status set_all(const struct fr_runs *runs, struct fr_machine *m,
+                         struct fr_error *err) {
+    fr_status status = FR_OK;
     for (int i = 1; i < m->named->n && status == FR_OK; i++)
-        status = fr_cluster_set(m->document, m->named->item[i].key + PREFIX,
-                                m->named->item[i].value, m->named->item[i].key, err);
+        if (strncmp(m->named->item[i].key, prefix, PREFIX) == 0)
+            status = fr_cluster_set(m->document, m->named->item[i].key + PREFIX,
+                                    m->named->item[i].value, m->named->item[i].key, err);
     for (int i = 0; i < runs->ask.n_sets && status == FR_OK; i++) {
         char key[160];
         const char *set = runs->ask.sets[i], *equals = strchr(set, '=');
-        if (!equals || strncmp(set, prefix, PREFIX) != 0 || equals - set >= (int)sizeof key) {
-            status = fr_fail(err, FR_ERR_USAGE, "--set",
-                             "\"%.64s\" is not of the form cluster.KEY=VALUE", set);
-            break;
-        }
+        if (equals && fr_software_key(set)) continue;
+        if (!equals || strncmp(set, prefix, PREFIX) != 0 || equals - set >= (int)sizeof key)
+            return fr_fail(err, FR_ERR_USAGE, "--set",
+                           "\"%.64s\" is not of the form cluster.KEY=VALUE or "
+                           "runtime.KEY=VALUE",
+                           set);
         snprintf(key, sizeof key, "%.*s", (int)(equals - set - PREFIX), set + PREFIX);
         status = fr_cluster_set(m->document, key, equals + 1, "--set", err);
     }
-    if (status == FR_OK) status = fr_cluster_read(m->document, &m->cluster, err);
     return status;
+}
+
+/* What its devices reach is known with its software alone. */
+static fr_status read_machine(struct fr_runs *runs, const char *folder, struct fr_machine *m,
+                              struct fr_error *err) {
+    struct fr_runtime *runtime = NULL;
+    if (m->lent) {
+        m->document = (struct fr_json_document *)(uintptr_t)runs->ask.document;
+    } else {
+        FR_TRY(fr_machine_document("cluster", fr_run_row_get(m->named, "cluster"), folder,
+                                   &m->document, err));
+        FR_TRY(set_all(runs, m, err));
+    }
+    FR_TRY(fr_cluster_read_bare(m->document, &m->cluster, err));
+    FR_TRY(fr_software_find(runs, m->named, folder, true, m->cluster.device.generation,
+                            &runtime, err));
+    fr_runtime_equip(runtime, m->document, &m->cluster);
+    return FR_OK;
 }
 
 static fr_status no_memory(struct fr_error *err) {
@@ -136,27 +170,50 @@ fr_status fr_machine_find(struct fr_runs *runs, const struct fr_run_row *row,
         return no_memory(err);
     }
     m->named = named;
+    m->lent = runs->ask.on != NULL;
     snprintf(m->folder, sizeof m->folder, "%s", folder ? folder : "");
     runs->machines[runs->n_machines++] = m;
     *machine = m;
     return read_machine(runs, folder, m, err);
 }
 
+static const struct fr_machine *machine_of(const struct fr_runs *runs,
+                                           const struct fr_run *run) {
+    for (int i = 0; i < runs->n_machines; i++)
+        if (&runs->machines[i]->cluster == run->cluster) return runs->machines[i];
+    return NULL;
+}
+
+/* The same but for their software? */
+static bool same_cluster(const struct fr_machine *a, const struct fr_machine *b) {
+    struct fr_run_row bare[2] = {{0}, {0}};
+    const struct fr_machine *of[2] = {a, b};
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < of[k]->named->n; i++)
+            if (is_of_cluster(of[k]->named->item[i].key))
+                fr_run_row_set(&bare[k], of[k]->named->item[i].key, "%s",
+                               of[k]->named->item[i].value);
+    return same(&bare[0], &bare[1]) &&
+           (strcmp(a->folder, b->folder) == 0 || everywhere("cluster", &bare[0]));
+}
+
 const struct fr_machine *fr_machine_only(const struct fr_runs *runs) {
-    const struct fr_machine *only = NULL;
-    for (int i = 0; i < runs->n_machines && runs->count > 0; i++) {
-        if (&runs->machines[i]->cluster != runs->items[0].cluster) continue;
-        only = runs->machines[i];
+    const struct fr_machine *most = NULL;
+    int most_runs = 0;
+    for (int i = 0; i < runs->count; i++) {
+        const struct fr_machine *m = machine_of(runs, &runs->items[i]);
+        int n = 0;
+        if (!m || (most && !same_cluster(most, m))) return NULL;
+        for (int k = 0; k < runs->count; k++) n += runs->items[k].cluster == &m->cluster;
+        if (n > most_runs) most = m, most_runs = n;
     }
-    for (int i = 0; i < runs->count && only; i++)
-        if (runs->items[i].cluster != &only->cluster) only = NULL;
-    return only;
+    return most;
 }
 
 void fr_machines_free(struct fr_runs *runs) {
     for (int i = 0; i < runs->n_machines; i++) {
         fr_cluster_free(&runs->machines[i]->cluster);
-        fr_json_free(runs->machines[i]->document);
+        if (!runs->machines[i]->lent) fr_json_free(runs->machines[i]->document);
         free(runs->machines[i]->named);
         free(runs->machines[i]);
     }

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "calibrate/runs/row/machine.h"
+#include "calibrate/runs/row/software.h"
 #include "calibrate/runs/runs.h"
 #include "models/job/assume.h"
 #include "models/plan/iterations.h"
@@ -38,15 +39,18 @@ static fr_status set_keys(const struct fr_run_row *row, const char *prefix, cons
     return FR_OK;
 }
 
+/* What a model starts from says its row, else the software that is named, else --defaults. */
 static fr_status model_document(const struct fr_run_row *row, const struct fr_run_place *place,
+                                const struct fr_runtime *named,
                                 struct fr_json_document **document, struct fr_error *err) {
     static const char empty[] = "{\"kind\": \"transformer\"}";
     const char *base = fr_run_row_get(row, "model"),
                *defaults = fr_run_row_get(row, "model.defaults");
     FR_TRY(base && *base ? fr_machine_document("model", base, place->folder, document, err)
                          : fr_json_parse(empty, sizeof empty - 1, place->where, document, err));
-    if (place->defaults && !(defaults && *defaults))
-        FR_TRY(fr_json_set(*document, "defaults", place->defaults, place->where, err));
+    const char *start = named ? named->modern ? "modern" : "2019" : place->defaults;
+    if (start && !(defaults && *defaults))
+        FR_TRY(fr_json_set(*document, "defaults", start, place->where, err));
     return set_keys(row, "model.", place->where, *document, err);
 }
 
@@ -86,9 +90,10 @@ static fr_status check_batch(const char *where, const struct fr_run *run,
 
 /* Model and plan of the row, completed in the one place that completes a plan. */
 static fr_status make_job(const struct fr_run_row *row, const struct fr_run_place *place,
-                          struct fr_job *job, struct fr_run *run, fr_run_skip *skip,
-                          struct fr_error *err) {
-    FR_TRY(model_document(row, place, &job->documents[FR_JOB_MODEL], err));
+                          struct fr_runs *kept, struct fr_job *job, struct fr_run *run,
+                          fr_run_skip *skip, struct fr_error *err) {
+    FR_TRY(fr_software_named(kept, row, place->folder, &job->runtime, err));
+    FR_TRY(model_document(row, place, job->runtime, &job->documents[FR_JOB_MODEL], err));
     FR_TRY(fr_json_parse("{}", 2, place->where, &job->documents[FR_JOB_PLAN], err));
     FR_TRY(set_keys(row, "plan.", place->where, job->documents[FR_JOB_PLAN], err));
     FR_TRY(fr_model_read(job->documents[FR_JOB_MODEL], &run->workload, err));
@@ -97,7 +102,9 @@ static fr_status make_job(const struct fr_run_row *row, const struct fr_run_plac
     FR_TRY(check_ranks(row, place->where, run, err));
     job->workload = run->workload;
     job->plan = run->plan;
-    FR_TRY(fr_job_runtime(job, err));
+    FR_TRY(fr_software_find(kept, row, place->folder, run->workload.modern,
+                            job->cluster.device.generation, &job->runtime, err));
+    snprintf(run->runtime, sizeof run->runtime, "%s", job->runtime->name);
     fr_status status = fr_job_finish(job, err);
     run->workload = job->workload;
     run->plan = job->plan;
@@ -111,11 +118,12 @@ static fr_status make_complete(const struct fr_run_row *row, const struct fr_run
                                struct fr_run *run, fr_run_skip *skip, struct fr_error *err) {
     struct fr_job *job = fr_calloc(1, sizeof *job);
     if (!job) return fr_fail(err, FR_ERR_NOMEM, NULL, "the runs do not fit in memory");
-    if (place->cluster) job->cluster = *place->cluster; /* borrowed */
-    fr_status status = make_job(row, place, job, run, skip, err);
+    struct fr_runs alone = {0};
+    if (place->cluster) job->cluster = *place->cluster; /* borrowed, as the runtime is */
+    fr_status status =
+        make_job(row, place, place->runs ? place->runs : &alone, job, run, skip, err);
+    fr_software_free(&alone);
     for (int d = 0; d < FR_JOB_DOCUMENTS; d++) fr_json_free(job->documents[d]);
-    if (job->runtime) fr_runtime_free(job->runtime);
-    free(job->runtime);
     free(job->usual);
     free(job);
     return status;
@@ -175,14 +183,15 @@ static fr_status make(const struct fr_run_row *row, const struct fr_run_place *p
     for (int i = 0; i < row->n; i++) {
         const char *key = row->item[i].key, *hint;
         bool known = strncmp(key, "model.", 6) == 0 || strncmp(key, "plan.", 5) == 0 ||
-                     strncmp(key, "note.", 5) == 0 || strncmp(key, "cluster.", 8) == 0;
+                     strncmp(key, "note.", 5) == 0 || strncmp(key, "cluster.", 8) == 0 ||
+                     fr_software_key(key);
         for (int k = 0; own[k] && !known; k++) known = strcmp(own[k], key) == 0;
         if (known) continue;
         hint = fr_suggest(key, own);
         return fr_fail(
             err, FR_ERR_INPUT, where,
-            "unknown column \"%.40s\"%s%s%s; expected cluster, cluster.*, model.*, plan.*, "
-            "note.*, measured_s, measured_J, measured_at, measured_memory_B, "
+            "unknown column \"%.40s\"%s%s%s; expected cluster, cluster.*, runtime, runtime.*, "
+            "model.*, plan.*, note.*, measured_s, measured_J, measured_at, measured_memory_B, "
             "measured_memory_at, "
             "ranks, weight, group or id",
             key, hint ? ": did you mean \"" : "", hint ? hint : "", hint ? "\"?" : "");

@@ -33,7 +33,7 @@ fr_status fr_where_check(const char *const *where, int n, struct fr_error *err) 
 /* The value of a run's key, of a key whose first word is left out, or of the file's own column; NULL: none. */
 static const char *value_of(const char *column, const struct fr_run_source *in,
                             const struct fr_run_row *row) {
-    static const char *const prefixes[] = {"note.", "plan.", "model.", "cluster."};
+    static const char *const prefixes[] = {"note.", "plan.", "model.", "cluster.", "runtime."};
     const char *value = fr_run_row_get(row, column);
     char key[64];
     for (size_t i = 0; !value && i < sizeof prefixes / sizeof *prefixes; i++) {
