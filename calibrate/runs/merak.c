@@ -30,6 +30,7 @@ static void set_model(const struct shape *s, struct fr_run_row *out) {
     fr_run_row_set(out, "model.vocabulary", "%d", s->vocabulary);
     fr_run_row_set(out, "model.vocabulary_multiple", "1");
     fr_run_row_set(out, "model.sequence", "%d", s->sequence);
+    fr_run_row_set(out, "runtime", "megatron-2021");
     fr_run_row_set(out, "model.dtype", "tf32");
     fr_run_row_set(out, "model.gradient_dtype", "fp32");
     fr_run_row_set(out, "model.optimizer_state", "8 B");

@@ -3,6 +3,8 @@
 
 #include "calibrate/runs/log.h"
 #include "calibrate/runs/row/machine.h"
+#include "calibrate/runs/tune.h"
+#include "models/job/preset.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -96,6 +98,154 @@ static void one_cluster_stands_in_for_all(void **state) {
                         "1 row names a cluster of its own, which --cluster replaces\n");
     fr_text_free(&text);
     fr_runs_free(&runs);
+}
+
+/* ---- software ------------------------------------------------------------------------------------ */
+
+static const char slow_software[] =
+    "{\"name\": \"slow\", \"date\": \"2024\", \"from\": \"megatron-bridge-26.06\", \"facts\": ["
+    "{\"key\": \"attention.flash\", \"value\": 0.2, \"source\": \"made up\", \"date\": "
+    "\"2024\"},"
+    "{\"key\": \"attention\", \"value\": \"flash-2\", \"source\": \"made up\", \"date\": "
+    "\"2024\"}]}";
+
+/* Rows that name the same software share it; facts of a row go before its file, those of --set before the row; and
+ * the file may lie beside the rows.  One that names none has the newest, or what is asked for. */
+static void rows_are_with_their_own_software(void **state) {
+    static const char beside[] = "/tmp/forerun_software_beside.json",
+                      rows[] = "model,measured_s,cluster,plan.dp,runtime,runtime.host_launch\n"
+                               "llama-3-8b,1,dgx-h100,8,forerun_software_beside.json,\n"
+                               "llama-3-8b,1,dgx-h100,8,forerun_software_beside.json,7us\n"
+                               "llama-3-8b,1,dgx-h100,8,,\n"
+                               "llama-3-8b,1,dgx-h100,8,forerun_software_beside.json,\n"
+                               "llama-3-8b,1,dgx-h100,8,papers-2019,\n";
+    static const char *const sets[] = {"runtime.fixed=3 s", "runtime.host_launch=9us"};
+    static const struct fr_runs_ask own = {.placed = true}, asked = {.placed = true,
+                                                                     .runtime = beside,
+                                                                     .sets = sets,
+                                                                     .n_sets = 2};
+    struct fr_runs runs;
+    struct fr_error err = {0};
+    (void)state;
+    assert_int_equal(fr_file_write(beside, slow_software, sizeof slow_software - 1, &err),
+                     FR_OK);
+    read_asked(rows, &own, &runs);
+    const struct fr_run *run = runs.items;
+    assert_ptr_equal(run[0].cluster, run[3].cluster);
+    assert_ptr_not_equal(run[0].cluster, run[1].cluster);
+    assert_int_equal(runs.n_machines, 4);
+    for (int i = 0; i < 5; i++) {
+        bool slow = i != 2 && i != 4;
+        FR_TRUE((run[i].cluster->device.attention.flash == 0.2) == slow, "row %d: share %g", i,
+                run[i].cluster->device.attention.flash);
+        FR_TRUE((strcmp(run[i].runtime, "slow") == 0) == slow, "row %d: %s", i, run[i].runtime);
+        FR_TRUE(run[i].plan.attention == (slow     ? FR_ATTENTION_FLASH_2
+                                          : i == 4 ? FR_ATTENTION_PLAIN
+                                                   : FR_ATTENTION_FLASH),
+                "row %d: attention %d", i, (int)run[i].plan.attention);
+    }
+    assert_true(run[1].cluster->device.host_launch_s == 7e-6);
+    assert_true(run[0].cluster->device.host_launch_s == run[2].cluster->device.host_launch_s);
+    assert_ptr_not_equal(strstr(run[2].runtime, "megatron"), NULL);
+    fr_runs_free(&runs);
+    read_asked(rows, &asked, &runs);
+    run = runs.items;
+    assert_string_equal(run[2].runtime, "slow");
+    assert_string_equal(run[4].runtime, "papers-2019");
+    for (int i = 0; i < 5; i++)
+        assert_true(run[i].cluster->device.host_launch_s == 9e-6 &&
+                    run[i].cluster->device.fixed_s == 3);
+    fr_runs_free(&runs);
+    remove(beside);
+}
+
+/* A published row takes costs alone, on the cluster of all rows too; what that was tuned to stays. */
+static void software_is_worth_what_its_facts_say(void **state) {
+    static const char path_of[] = "/tmp/forerun_software_slow.json";
+    struct fr_json_document *document = NULL;
+    struct fr_cluster given = {0}, tuned;
+    struct fr_runs runs;
+    struct fr_error err = {0};
+    char rows[400];
+    (void)state;
+    assert_int_equal(fr_file_write(path_of, slow_software, sizeof slow_software - 1, &err),
+                     FR_OK);
+    assert_int_equal(fr_preset_or_file_read("cluster", "dgx-h100", &document, &err), FR_OK);
+    assert_int_equal(fr_cluster_read(document, &given, &err), FR_OK);
+    const struct fr_runs_ask on = {.on = &given, .document = document};
+    snprintf(rows, sizeof rows,
+             "model,measured_s,cluster,plan.dp,plan.attention,model.defaults,runtime\n"
+             "llama-3-8b,1,,8,flash,2019,%s\nllama-3-8b,1,,8,flash,2019,\n",
+             path_of);
+    read_asked(rows, &on, &runs);
+    const struct fr_run *run = runs.items;
+    assert_ptr_equal(run[1].cluster, &given);
+    assert_string_equal(run[0].assumed, "");
+    assert_true(run[0].cluster->device.attention.flash == 0.2);
+    double slow_s = fr_run_predict_s(run[0].cluster, &run[0]),
+           fast_s = fr_run_predict_s(&given, &run[1]);
+    FR_TRUE(slow_s > 1.01 * fast_s, "%g s, of today's %g", slow_s, fast_s);
+    FR_NEAR(fr_run_predict_s(&given, &run[0]), slow_s, 1e-12);
+    FR_NEAR(fr_run_predict_s(run[0].cluster, &run[1]), fast_s, 1e-12);
+    tuned = given;
+    tuned.device.attention.flash *= 0.8;
+    struct fr_cluster both = *run[0].cluster;
+    both.device.attention.flash *= 0.8;
+    FR_NEAR(fr_run_predict_s(&tuned, &run[0]), fr_run_predict_s(&both, &run[0]), 1e-12);
+    fr_runs_free(&runs);
+    fr_cluster_free(&given);
+    fr_json_free(document);
+    remove(path_of);
+}
+
+static void software_that_is_none_is_refused(void **state) {
+    static const struct {
+        const char *cells, *said;
+    } rows[] = {{"nemo-24.30,", "nemo-24.03"},
+                {",\"fast\"", "host_launch"},
+                {"\"{\"\"facts\"\": [{}]}\",", "key"}};
+    static const struct fr_runs_ask own = {.placed = true};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct fr_runs runs = {.ask = own};
+        struct fr_error err = {0};
+        char text[300];
+        snprintf(text, sizeof text,
+                 "model,measured_s,cluster,runtime,runtime.host_launch\n"
+                 "gpt-2.5b,1,dgx-h100,%s\n",
+                 rows[i].cells);
+        FR_TRUE(read_text(text, &runs, &err) == FR_ERR_INPUT, "%s", rows[i].cells);
+        FR_TRUE(strstr(err.detail, rows[i].said) != NULL ||
+                    strstr(err.where, rows[i].said) != NULL,
+                "%s: got %s: %s", rows[i].cells, err.where, err.detail);
+        fr_runs_free(&runs);
+    }
+}
+
+/* Of every published row that can be used, the reader says which release it ran. */
+static void published_rows_name_their_software(void **state) {
+    static const char *const folders[] = {"training", "mlperf", "energy"};
+    int rows = 0;
+    (void)state;
+    for (size_t f = 0; f < sizeof folders / sizeof *folders; f++) {
+        char folder[512], **files = NULL;
+        size_t count = 0;
+        struct fr_error err = {0};
+        if (!fr_data_find(folders[f], folder, sizeof folder)) skip();
+        assert_int_equal(fr_folder_list(folder, ".csv", &files, &count, &err), FR_OK);
+        for (size_t i = 0; i < count; i++) {
+            struct fr_runs runs = {0};
+            if (fr_runs_read(files[i], NULL, &runs, &err) == FR_OK)
+                for (int k = 0; k < runs.count; k++, rows++) {
+                    const char *name = fr_run_row_get(runs.items[k].row, "runtime");
+                    FR_TRUE(name && fr_preset_find("runtime", name), "%s: %s is of %s",
+                            files[i], runs.items[k].id, name ? name : "no software");
+                }
+            fr_runs_free(&runs);
+        }
+        fr_folder_free(files, count);
+    }
+    FR_TRUE(rows > 1000, "%d rows are no test", rows);
 }
 
 static void conditions_keep_rows(void **state) {
@@ -563,6 +713,10 @@ int main(void) {
         cmocka_unit_test(logs_refused),
         cmocka_unit_test(rows_are_on_their_own_clusters),
         cmocka_unit_test(one_cluster_stands_in_for_all),
+        cmocka_unit_test(rows_are_with_their_own_software),
+        cmocka_unit_test(software_is_worth_what_its_facts_say),
+        cmocka_unit_test(software_that_is_none_is_refused),
+        cmocka_unit_test(published_rows_name_their_software),
         cmocka_unit_test(conditions_keep_rows),
         cmocka_unit_test(rows_are_completed),
         cmocka_unit_test(paths_are_beside_the_file),

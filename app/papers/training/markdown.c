@@ -104,6 +104,18 @@ static void add_commands(struct fr_text *text, const struct fr_reproduction *r) 
     fr_text_addf(text, "```\n");
 }
 
+/* The software of each table's rows; what an IDENTITY row says of it is its note. */
+static void add_software(struct fr_text *text, const struct fr_reproduction *r) {
+    if (!has_any(r, "/software")) return;
+    fr_text_addf(text, "\nThe software that the rows ran, as their readers name it:\n\n");
+    for (size_t i = 0; i < r->count; i++) {
+        const char *id = r->rows[i].id;
+        int length = (int)table_length(id);
+        if (length && strcmp(id + length, "/software") == 0)
+            fr_text_addf(text, "- `%.*s`: %s\n", length, id, r->rows[i].note);
+    }
+}
+
 static void add_ablations(struct fr_text *text, const struct fr_reproduction *r) {
     if (!has(r, "ablation/")) return;
     fr_text_addf(text,
@@ -160,6 +172,7 @@ void fr_training_markdown(const struct fr_reproduction *r, struct fr_text *text)
             add_table(text, r, &r->rows[i]);
     }
     add_commands(text, r);
+    add_software(text, r);
     add_ablations(text, r);
     add_left_out(text, r);
     add_single(text, r);

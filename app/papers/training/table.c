@@ -228,6 +228,28 @@ static void add_seen(struct fr_reproduction *r, const char *name) {
                              name);
 }
 
+/* What the runs ran: "nemo-24.11 of 20 runs, nemo-25.04 of 12". */
+static void add_software(struct fr_reproduction *r, const char *name,
+                         const struct fr_table_of *of) {
+    char note[400] = "";
+    size_t used = 0;
+    int several = 0;
+    for (int i = 0; i < of->n; i++) {
+        int first = 0, n = 0;
+        while (strcmp(of->runs[first]->runtime, of->runs[i]->runtime) != 0) first++;
+        if (first < i) continue;
+        for (int k = i; k < of->n; k++)
+            n += strcmp(of->runs[k]->runtime, of->runs[i]->runtime) == 0;
+        fr_line_addf(note, sizeof note, &used, "%s%s of %d%s", several ? ", " : "",
+                     of->runs[i]->runtime, n,
+                     several  ? ""
+                     : n == 1 ? " run"
+                              : " runs");
+        several++;
+    }
+    fr_reproduce_add(r, FR_ROLE_IDENTITY, NAN, several, "1", 0, note, "%s/software", name);
+}
+
 static void add_of(struct fr_reproduction *r, const char *name, const struct fr_table_of *of,
                    const struct fr_score *s) {
     fr_reproduce_add(r, FR_ROLE_PREDICTED, NAN, fr_table_plans(of->runs, of->n), "1", 0,
@@ -235,7 +257,9 @@ static void add_of(struct fr_reproduction *r, const char *name, const struct fr_
     if (s->n != of->n)
         fr_reproduce_add(r, FR_ROLE_PREDICTED, NAN, s->n, "1", 0,
                          "a run is predicted from each other model", "%s/predictions", name);
-    if (of->n > 0) add_alone(r, name, of);
+    if (of->n == 0) return;
+    add_software(r, name, of);
+    add_alone(r, name, of);
 }
 
 fr_status fr_table_add(struct fr_reproduction *r, const char *name, const char *procedure,

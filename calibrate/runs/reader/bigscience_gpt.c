@@ -13,6 +13,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_skip skip = fr_run_columns(in, out);
     if (skip != FR_RUN_USABLE) return skip;
     fr_run_row_set(out, "model.dtype", "fp16");
+    fr_run_row_set(out, "runtime", "megatron-2021");
     if (fr_run_mentions(fr_run_cell(in, "context"), "zero_stage:1"))
         fr_run_row_set(out, "plan.zero", "1");
     return FR_RUN_USABLE;

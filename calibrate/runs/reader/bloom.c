@@ -36,6 +36,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     if (!fr_run_copy(in, "heads", out, "model.heads")) fr_run_row_set(out, "model.heads", "64");
     fr_run_row_set(out, "id", "%s", fr_run_cell(in, "row_id"));
     fr_run_row_set(out, "cluster", "a100-opa");
+    fr_run_row_set(out, "runtime", "megatron-2021");
     fr_run_row_set(out, "model.dtype", "bf16");
     fr_run_row_set(out, "model.positions", "none");
     fr_run_row_set(out, "model.optimizer_state", "12 B");

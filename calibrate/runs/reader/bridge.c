@@ -101,6 +101,15 @@ static bool overlapped(const struct fr_run_source *in, int64_t chunks) {
     return chunks > 1 && !of_a_rack(in);
 }
 
+/* Of the releases that there is a file of, the newest that is no newer. */
+static void name_runtime(const struct fr_run_source *in, struct fr_run_row *out) {
+    static const char *const releases[] = {"26.06", "26.04", "26.02", "25.11", "25.09"};
+    enum { RELEASES = sizeof releases / sizeof *releases };
+    int i = 0;
+    while (i < RELEASES - 1 && !since(in, releases[i])) i++;
+    fr_run_row_set(out, "runtime", "megatron-bridge-%s", releases[i]);
+}
+
 /* @return whether the row's micro-batch and chunks are not its recipe's */
 static bool mistaken(const struct fr_run_source *in) {
     return strncmp(fr_run_cell(in, "release"), "26.02.01 ", 9) == 0 &&
@@ -170,6 +179,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_row_set(out, "plan.rank_order", "tp-dp-pp");
     fr_run_row_set(out, "note.device", "%s", fr_run_cell(in, "system"));
     fr_run_set_cluster(out, fr_run_cell(in, "system"));
+    name_runtime(in, out);
     fr_run_row_set(out, "note.release", "%s", fr_run_cell(in, "release"));
     fr_run_row_set(out, "note.dtype", "%s", dtype);
     fr_run_row_set(out, "note.sharded", sharded > 0 ? "yes" : "no");

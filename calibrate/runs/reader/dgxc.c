@@ -103,6 +103,14 @@ static const char *dtype_of(const char *precision) {
     return fr_run_mentions(precision, "fp8") ? "fp8" : NULL;
 }
 
+/* Paxml and MaxText compile by XLA; NeMo's containers are named as its recipes' releases. */
+static const char *runtime_of(const char *title, const char *release) {
+    if (fr_run_mentions(title, "MaxText") || fr_run_mentions(title, "Paxml"))
+        return "maxtext-2025";
+    if (fr_run_mentions(release, "v24.11")) return "nemo-24.11";
+    return fr_run_mentions(release, "v25.02") ? "nemo-25.02" : "nemo-25.04";
+}
+
 static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) {
     const char *title = fr_run_cell(in, "title");
     const char *dtype = dtype_of(fr_run_cell(in, "precision"));
@@ -133,6 +141,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_row_set(out, "plan.rank_order", "tp-dp-pp");
     fr_run_row_set(out, "note.device", "%s", fr_run_cell(in, "gpu"));
     fr_run_set_cluster(out, fr_run_cell(in, "gpu"));
+    fr_run_row_set(out, "runtime", "%s", runtime_of(title, fr_run_cell(in, "release")));
     fr_run_row_set(out, "note.release", "%s", fr_run_cell(in, "release"));
     fr_run_row_set(out, "note.dtype", "%s", dtype);
     fr_run_row_set(out, "note.sharded", "%s", sharded ? "yes" : "no");

@@ -19,6 +19,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     if (fr_run_mentions(fr_run_cell(in, "interleave_chunks"), "from memory") ||
         !fr_run_integer(in, "interleave_chunks", &chunks))
         return FR_RUN_NO_DEGREES;
+    fr_run_row_set(out, "runtime", "megatron-lm-2022");
     fr_run_row_set(out, "model.dtype", "bf16");
     fr_run_row_set(out, "plan.chunks", "%" PRId64, chunks);
     if (chunks > 1) fr_run_row_set(out, "plan.schedule", "interleaved");

@@ -12,6 +12,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_skip skip = fr_run_columns(in, out);
     if (skip != FR_RUN_USABLE) return skip;
     if (!fr_run_time(in, "measured_iter_time_s", 1, out)) return FR_RUN_NO_TIME;
+    fr_run_row_set(out, "runtime", "megatron-lm-2022");
     fr_run_row_set(out, "model.dtype", "bf16");
     return FR_RUN_USABLE;
 }

@@ -14,6 +14,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     if (!fr_run_time(in, "measured_iter_time_s", 1, out)) return FR_RUN_NO_TIME;
     int64_t tp = 1;
     fr_run_integer(in, "tp", &tp);
+    fr_run_row_set(out, "runtime", "nemo-24.11");
     fr_run_row_set(out, "model.dtype", "%s", fr_run_cell(in, "dtype"));
     fr_run_row_set(out, "plan.attention", "flash");
     fr_run_row_set(out, "plan.zero", "1");

@@ -142,6 +142,24 @@ static void set_machine(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_row_set(out, "note.machine", "%.*s", (int)(end - system), system);
 }
 
+/* The release that `framework` names, else that of the round.  Submitters fused attention by cuDNN (`fp8_attention`) before
+ * recipes did, in the releases since nemo-24.11, which stands for all before it. */
+static const char *runtime_of(const struct fr_run_source *in) {
+    static const struct {
+        const char *told, *runtime;
+    } named[] = {{"maxtext", "maxtext-2025"}, {"ROCm", "primus-2026"},
+                 {"LLMBoost", "primus-2026"}, {"25.09", "megatron-bridge-25.09"},
+                 {"25.04", "nemo-25.04"},     {"25.01", "nemo-25.02"},
+                 {"24.09", "nemo-24.11"},     {"24.04", "nemo-24.11"}};
+    const char *accelerator = fr_run_cell(in, "accelerator"), *round = fr_run_cell(in, "round");
+    if (strncmp(accelerator, "MI", 2) == 0) return "primus-2026";
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+        if (fr_run_mentions(fr_run_cell(in, "framework"), named[i].told))
+            return named[i].runtime;
+    if (strcmp(round, "v5.1") >= 0) return "megatron-bridge-25.09";
+    return strcmp(round, "v5.0") >= 0 ? "nemo-25.04" : "nemo-24.11";
+}
+
 static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) {
     fr_run_skip skip = time_of(in, out);
     if (skip != FR_RUN_USABLE) return skip;
@@ -169,6 +187,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     if (is(in, "fp8_param_gather", "yes")) fr_run_row_set(out, "model.weight_dtype", "fp8");
     fr_run_row_set(out, "note.device", "%s", fr_run_cell(in, "accelerator"));
     fr_run_set_cluster(out, fr_run_cell(in, "accelerator"));
+    fr_run_row_set(out, "runtime", "%s", runtime_of(in));
     fr_run_row_set(out, "note.round", "%s", fr_run_cell(in, "round"));
     set_machine(in, out);
     fr_run_row_set(out, "note.dtype", "%s", dtype);

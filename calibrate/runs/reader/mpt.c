@@ -55,6 +55,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_row_set(out, "plan.attention", "flash-1");
     fr_run_row_set(out, "plan.zero", "%s", zero);
     if (zero[0] == '2') fr_run_row_set(out, "plan.overlap", "gradient"); /* 3 always does */
+    fr_run_row_set(out, "runtime", "fsdp-mpt-2023");
     fr_run_row_set(out, "note.device", "%s", fr_run_cell(in, "gpu"));
     fr_run_set_cluster(out, fr_run_cell(in, "gpu"));
     fr_run_row_set(out, "note.dtype", "%s", dtype);

@@ -32,6 +32,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
                  fr_run_mentions(fr_run_cell(in, "fp8"), "e4m3");
     bool divided = fr_run_mentions(fr_run_cell(in, "dist_optimizer"), "true");
     fr_run_copy(in, "kv_groups", out, "model.kv_heads");
+    fr_run_row_set(out, "runtime", "primus-2026");
     fr_run_row_set(out, "model.dtype", eight ? "fp8" : "bf16");
     fr_run_row_set(out, "plan.attention", "flash");
     fr_run_row_set(out, "plan.zero", sharded ? "3" : divided ? "1" : "0");

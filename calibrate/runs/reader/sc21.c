@@ -41,6 +41,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
         fr_run_row_set(out, "plan.overlap", "gradient");
     fr_run_row_set(out, "plan.chunks", "%lld", (long long)chunks);
     if (chunks > 1) fr_run_row_set(out, "plan.schedule", "interleaved");
+    fr_run_row_set(out, "runtime", "megatron-2021");
     fr_run_row_set(out, "note.release", "Megatron-LM, April 2021");
     fr_run_row_set(out, "measured_s", "%.9g", time_s);
     fr_run_row_set(out, "group", "%s", fr_run_cell(in, "model"));

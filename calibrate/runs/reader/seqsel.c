@@ -40,6 +40,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
         fr_run_row_set(out, "plan.sequence_parallel", "true");
     fr_run_row_set(out, "plan.chunks", "%lld", (long long)chunks);
     if (chunks > 1) fr_run_row_set(out, "plan.schedule", "interleaved");
+    fr_run_row_set(out, "runtime", "megatron-lm-2022");
     fr_run_row_set(out, "note.release", "Megatron-LM, May 2022");
     fr_run_row_set(out, "measured_s", "%.9g", time_s);
     fr_run_row_set(out, "group", "%s", fr_run_cell(in, "model"));

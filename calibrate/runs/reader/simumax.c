@@ -24,6 +24,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_row_set(out, "plan.attention", "flash");
     fr_run_row_set(out, "plan.zero", "1");
     fr_run_row_set(out, "cluster", "dgx-b200");
+    fr_run_row_set(out, "runtime", "megatron-bridge-26.02");
     fr_run_memory(in, "measured_peak_alloc_gib", 0x1p30, FR_COUNTED_ALLOCATED, out);
     return FR_RUN_USABLE;
 }

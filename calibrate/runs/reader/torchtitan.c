@@ -40,6 +40,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_row_set(out, "plan.recompute", "full");
     fr_run_row_set(out, "plan.attention", "flash-2");
     fr_run_row_set(out, "plan.zero", "3");
+    fr_run_row_set(out, "runtime", "torchtitan-2025");
     fr_run_row_set(out, "note.device", "%s", fr_run_cell(in, "gpu"));
     fr_run_row_set(out, "note.sharded", "yes");
     fr_run_row_set(out, "group", "%s, %s GPUs", fr_run_cell(in, "model"),

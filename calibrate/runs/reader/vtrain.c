@@ -32,6 +32,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     bool full = fr_run_mentions(fr_run_cell(in, "recompute"), "full") && gpus > node;
     fr_run_row_set(out, "id", "%s", fr_run_cell(in, "row_id"));
     fr_run_row_set(out, "cluster", "dgx-a100");
+    fr_run_row_set(out, "runtime", "deepspeed-2023");
     fr_run_row_set(out, "ranks", "%lld", (long long)gpus);
     fr_run_row_set(out, "model.vocabulary_multiple", "1");
     fr_run_row_set(out, "model.dtype", "fp16");
