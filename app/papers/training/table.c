@@ -204,7 +204,8 @@ static const struct {
 } seen[] = {
     {"mpt/*", "shares of fused attention, interference"},
     {"dgxc", "efficiency of the preset's products"},
-    {"dgxc_fp8", "efficiency of the preset's products"},
+    {"dgxc_fp8", "share of products of 8 bits by release, on these very rows"},
+    {"bridge", "share of products of 8 bits since 25.09, on these very rows"},
     {"bridge_moe",
      "host_experts, host_overlap, devices that wait for hosts; what recipes of a release "
      "set"},
@@ -212,8 +213,10 @@ static const struct {
      "host_experts, host_launch, host_overlap, devices that wait for hosts; what recipes "
      "of a release set"},
     {"dgxc_moe*", "that devices wait for hosts, looked for in Megatron-Bridge's errors"},
-    {"bridge_gb*", "host_experts, 64 ranks of a rack, devices that wait for hosts; what "
-                   "recipes of a release set and offload"},
+    {"bridge_gb*",
+     "host_experts, 64 ranks of a rack, devices that wait for hosts; what "
+     "recipes of a release set and offload; of a GB300 the share of products of 8 "
+     "bits since 26.02"},
     {"vtrain_*",
      "the terms of a layer; launch and host_launch from the rows of one node at tp 1"},
     {"memory_simumax", "that the optimiser is divided, cp too, which no column says"},
