@@ -367,6 +367,13 @@ static void of_a_transformer(void **state) {
     static const struct limit of_adapters[] = {
         {"lora_rank", "0", "1", "1048576", "1048577", true}}; /* where they are hangs on it */
     HOLD(adapters, of_adapters, read_model);
+    static const char rank_alone[] =
+        "{\"kind\": \"transformer\", \"layers\": 8, \"hidden\": 64, "
+        "\"heads\": 8, \"sequence\": 32, \"vocabulary\": 1000, "
+        "\"lora_rank\": 8}";
+    static const struct limit of_rank[] = {
+        {"lora_rank", "0", "1", "1048576", "1048577", false}};
+    HOLD(rank_alone, of_rank, read_model);
     static const char hybrid[] =
         "{\"kind\": \"transformer\", \"layers\": 8, \"hidden\": 64, \"sequence\": 32, "
         "\"vocabulary\": 1000, \"pattern\": \"M-\", \"ssm_heads\": 4, \"ssm_head_dim\": 32, "

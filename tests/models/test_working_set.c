@@ -291,6 +291,15 @@ static void footprint(void **state) {
     FR_NEAR(other.pass_B, 6e6, 0);
     FR_NEAR(other.state_B, 18e6, 0);
     FR_NEAR(other.activation_B, 7e5, 0);
+    /* Frozen ones have neither gradient nor optimiser, in an update and in a pass. */
+    for (int share = 0; share <= 4; share++) {
+        struct fr_footprint frozen = other;
+        fr_footprint_freeze(&frozen, &mixed.workload, 1e6 * share / 4);
+        FR_NEAR(frozen.weights_B, 2e6, 0);
+        FR_NEAR(frozen.pass_B, 2e6 + 4e6 * (4 - share) / 4, 1e-12);
+        FR_NEAR(frozen.state_B, 2e6 + 16e6 * (4 - share) / 4, 1e-12);
+        FR_NEAR(frozen.activation_B, 7e5, 0);
+    }
     fr_footprint_add(&f, &w, 1e6, 5e5);
     fr_footprint_add(&f, &w, 2e6, 5e5);
     FR_NEAR(f.weights_B, 12e6, 0);
