@@ -18,7 +18,7 @@ const char *const fr_upgrade_term_words[] = {"what models and plans start from",
                                              "attention",
                                              "products of 8 and 4 bits",
                                              "host and fixed time",
-                                             "another plan",
+                                             "another plan (the first's values in brackets)",
                                              NULL};
 
 const struct fr_outcome *fr_upgrade_outcome(const struct fr_upgrade *u, int row) {
