@@ -139,8 +139,7 @@ static fr_status read_machine(struct fr_runs *runs, const char *folder, struct f
     FR_TRY(fr_cluster_read_bare(m->document, &m->cluster, err));
     FR_TRY(fr_software_find(runs, m->named, folder, true, m->cluster.device.generation,
                             &runtime, err));
-    fr_runtime_equip(runtime, m->document, &m->cluster);
-    return FR_OK;
+    return fr_runtime_equip(runtime, m->document, &m->cluster, err);
 }
 
 static fr_status no_memory(struct fr_error *err) {

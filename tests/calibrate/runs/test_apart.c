@@ -22,7 +22,7 @@ static void make_cluster(const char *name, const char *software, struct fr_clust
     assert_int_equal(fr_preset_or_file_read("cluster", name, &document, NULL), FR_OK);
     assert_int_equal(fr_cluster_read_bare(document, cluster, NULL), FR_OK);
     assert_int_equal(fr_runtime_read(software, &runtime, NULL), FR_OK);
-    fr_runtime_equip(&runtime, document, cluster);
+    assert_int_equal(fr_runtime_equip(&runtime, document, cluster, NULL), FR_OK);
     fr_runtime_free(&runtime);
     fr_json_free(document);
 }
