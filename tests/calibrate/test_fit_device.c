@@ -462,6 +462,18 @@ static void forms_of_products_are_found_again(void **state) {
         assert_true(s->least[0] == 192 && s->most[2] == 16384);
         for (int k = 0; k < FR_PRODUCT_VALUES; k++) FR_NEAR(s->value[k], cases[c].x[k], 0.02);
         assert_true(s->quality.p90 < 0.01 && s->held_out.p90 < 0.01);
+        for (size_t few = 3; few <= 9; few++) { /* held out are halves of eight and more */
+            const struct fr_samples part = {
+                .provenance = {.host = "imported"}, .gemm = gemm, .n_gemm = few};
+            struct fr_json_document *same = NULL;
+            struct fr_fit_result some;
+            if (fit_singles(cases[c].preset, &part, &some, &same, &err) == FR_OK)
+                assert_int_equal(some.singles[cases[c].dtype].held_out.n, few < 8 ? 0 : few);
+            else
+                assert_true(few < 8);
+            fr_json_free(same);
+            fr_fit_free(&some);
+        }
         fr_fit_write_cluster(&r, &text);
         assert_int_equal(fr_json_parse(fr_text_get(&text), text.length, "c", &written, &err),
                          FR_OK);

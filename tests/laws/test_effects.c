@@ -409,6 +409,29 @@ static void rows_that_agree_to_the_last_digit(void **state) {
     fr_effects_free(effects);
 }
 
+/* Of kinds as wide as stated, the density of ln v there: chi-squared's of d degrees at d - 2, of its logarithm, over the
+ * curvature that Laplace takes. */
+static void the_density_of_widths_is_chi_squared(void **state) {
+    enum { MANY = 12, KINDS = 3 };
+    static double one[MANY], error[MANY];
+    static int group[MANY], kind[MANY];
+    static const double deviations[FR_EFFECTS] = {0.035, 0.035, 0.05, 0.041, 0.01, 1, 1};
+    const double sigma = 0.2, pi = 3.14159265358979323846;
+    const int of = FR_EFFECT_DEVICE;
+    (void)state;
+    for (int i = 0; i < MANY; i++) one[i] = 1, kind[i] = i % KINDS, error[i] = 0.01 * i;
+    const struct fr_effects_rows rows = {
+        MANY, 1, one, error, one, one, &sigma, &of, {group, group, kind, kind}, NULL, 0};
+    struct fr_effects *effects = fr_effects_make(&rows);
+    assert_true(isfinite(fr_effects_at(effects, deviations, NULL, NULL)));
+    for (double d = 2.5; d < 40; d += 3.75) {
+        double x = d - 2,
+               want = log(gsl_ran_chisq_pdf(x, d)) + log(x) - log((d + 1) / 2 / (2 * pi)) / 2;
+        FR_NEAR(fr_effects_wide_density(effects, d), KINDS * want, 1e-9);
+    }
+    fr_effects_free(effects);
+}
+
 /* One row whose effects' sizes are as stated to a hair: its likelihood is the integral over its kind's width, Student's,
  * which ours takes at its likeliest (Laplace). */
 static void evidence_of_one_row(void **state) {
@@ -572,6 +595,7 @@ int main(void) {
         cmocka_unit_test(a_further_row_never_widens),
         cmocka_unit_test(rows_of_a_kind_are_one_opinion),
         cmocka_unit_test(rows_that_agree_to_the_last_digit),
+        cmocka_unit_test(the_density_of_widths_is_chi_squared),
         cmocka_unit_test(evidence_of_one_row),
         cmocka_unit_test(a_mixture_of_normals),
         cmocka_unit_test(intervals_hold_nine_in_ten),
