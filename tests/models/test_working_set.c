@@ -300,6 +300,13 @@ static void footprint(void **state) {
         FR_NEAR(frozen.state_B, 2e6 + 16e6 * (4 - share) / 4, 1e-12);
         FR_NEAR(frozen.activation_B, 7e5, 0);
     }
+    /* Of nothing held nothing is met. */
+    const struct fr_footprint none = {.activation_B = 1e6};
+    struct fr_pricing priced = {.products_B = 1};
+    fr_footprint_price(&none, 2, &priced);
+    assert_true(priced.products_B == 0 && priced.update_B == 1e6 &&
+                priced.weight_gradient.adds);
+    for (int pass = 0; pass < FR_PASS_KINDS; pass++) assert_true(priced.met_B[pass] == 0);
     fr_footprint_add(&f, &w, 1e6, 5e5);
     fr_footprint_add(&f, &w, 2e6, 5e5);
     FR_NEAR(f.weights_B, 12e6, 0);
