@@ -364,6 +364,7 @@ bool fr_runtime_is_set(const char *set) {
 fr_status fr_runtime_set(struct fr_runtime *runtime, const char *key, const char *text,
                          struct fr_error *err) {
     const char *near = NULL;
+    struct fr_error why = {0};
     struct fr_fact fact = {.file = -1, .row = fr_fact_find(key, &near), .source = ""};
     struct fr_json_document *document = NULL;
     if (strcmp(key, "runtime.date") == 0 || strcmp(key, "date") == 0) {
@@ -384,10 +385,11 @@ fr_status fr_runtime_set(struct fr_runtime *runtime, const char *key, const char
     FR_TRY(fr_json_parse("{}", 2, "--set", &document, err));
     fr_status status = fr_json_set(document, "value", text, "--set", err);
     struct fr_json root = fr_json_root(document), value = fr_json_member(&root, "value");
-    if (status == FR_OK) status = read_value(&fr_facts[fact.row], &value, &fact, err);
+    if (status == FR_OK) status = read_value(&fr_facts[fact.row], &value, &fact, &why);
     fr_json_free(document);
-    if (status == FR_ERR_INPUT && err)
-        return fr_fail(err, FR_ERR_USAGE, "--set", "%.100s: %.400s", key, err->detail);
+    if (status == FR_ERR_INPUT)
+        return fr_fail(err, FR_ERR_USAGE, "--set", "%.100s %.400s", key, why.detail);
+    if (status == FR_ERR_NOMEM) return fr_fail(err, status, "--set", "out of memory");
     FR_TRY(status);
     FR_TRY(grow(runtime, 1, err));
     memmove(runtime->fact + 1, runtime->fact, (size_t)runtime->n_facts * sizeof fact);

@@ -499,6 +499,22 @@ static void bad_files_are_refused(void **state) {
     }
 }
 
+static void bad_values_of_set_are_refused(void **state) {
+    struct fr_runtime runtime;
+    struct fr_error err = {0};
+    (void)state;
+    read_runtime("nemo-24.03", &runtime);
+    assert_int_equal(fr_runtime_set(&runtime, "runtime.bucket", "max(40e6", &err),
+                     FR_ERR_USAGE);
+    assert_string_equal(err.detail, "runtime.bucket expected , and another value at its end");
+    assert_int_equal(fr_runtime_set(&runtime, "runtime.zeros", "1", &err), FR_ERR_USAGE);
+    assert_string_equal(err.detail, "\"runtime.zeros\" is no fact of a runtime; did you mean "
+                                    "\"runtime.zero\"?");
+    assert_int_equal(fr_runtime_set(&runtime, "attention.flash", "2", &err), FR_ERR_USAGE);
+    FR_TRUE(strncmp(err.detail, "attention.flash ", 16) == 0, "%s", err.detail);
+    fr_runtime_free(&runtime);
+}
+
 static void read_refused(const char *name, const char *place, const char *told) {
     struct fr_runtime runtime;
     struct fr_error err = {0};
@@ -615,6 +631,7 @@ int main(void) {
         cmocka_unit_test(the_newest),
         cmocka_unit_test(no_code_has_a_value),
         cmocka_unit_test(bad_files_are_refused),
+        cmocka_unit_test(bad_values_of_set_are_refused),
         cmocka_unit_test(too_much_is_refused),
         cmocka_unit_test(formulas),
         cmocka_unit_test(rules_of_plans),
