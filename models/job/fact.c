@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "base/text.h"
 #include "models/plan/key.h"
 
 static bool take_gradients(struct fr_workload *w, double number) {
@@ -58,15 +59,18 @@ const struct fr_fact_row fr_facts[] = {
 #undef FR_FACT
 };
 
-const char *const fr_fact_kinds[] = {"plan", "model", "device", NULL};
+const char *const fr_fact_kinds[] = {"plan", "model", "device", "software", NULL};
 
 const char *fr_fact_values(const struct fr_fact_row *row, char *out, size_t capacity) {
     char least[40], most[40];
     if (row->kind == FR_FACT_PLAN)
         return fr_plan_key_values(&fr_plan_keys[row->plan_key], out, capacity);
-    if (row->word)
-        snprintf(out, capacity, "%s", row->word);
-    else if (row->is_quantity)
+    if (row->word) {
+        size_t used = 0;
+        for (const char *at = row->word; *at; at += strcspn(at, "|"), at += *at == '|')
+            fr_line_addf(out, capacity, &used, "%s%.*s", used ? ", " : "",
+                         (int)strcspn(at, "|"), at);
+    } else if (row->is_quantity)
         snprintf(out, capacity, "%s to %s",
                  fr_quantity_format(row->least, row->quantity, least, sizeof least),
                  fr_quantity_format(row->most, row->quantity, most, sizeof most));

@@ -433,7 +433,7 @@ static const struct {
     {"{\"from\": 3}", "from", "string"},
     {"{\"from\": \"nemo-24.12\"}", "nemo-24.12", "did you mean \"nemo-24.11\""},
     {"{\"from\": [\"nemo-24.03\", \"no such file.json\"]}", "no such file.json", "neither"},
-    {"{\"costs_from\": [\"dgx-h100\"]}", "dgx-h100", "neither a file nor a runtime preset"},
+    {"{\"costs_from\": [\"dgx-h100\"]}", "dgx-h100", "is a cluster"},
     {FACT("{\"value\": 1}"), "facts/0", "has no \"key\""},
     {FACT("{\"key\": \"fixed\"}"), "facts/0", "has no \"value\""},
     {FACT("{\"key\": 7, \"value\": 1}"), "facts/0/key", "string"},
