@@ -39,19 +39,24 @@ fr_status fr_cluster_read_bare(const struct fr_json_document *document,
     return fr_comm_read(&collectives, &cluster->levels, cluster->price, err);
 }
 
-fr_status fr_cluster_read(const struct fr_json_document *document, struct fr_cluster *cluster,
-                          struct fr_error *err) {
+fr_status fr_cluster_read_of(const struct fr_json_document *document, const char *software,
+                             struct fr_cluster *cluster, struct fr_error *err) {
     char name[FR_RUNTIME_NAME];
     struct fr_runtime *runtime = fr_calloc(1, sizeof *runtime);
     fr_status status = fr_cluster_read_bare(document, cluster, err);
     if (status == FR_OK && !runtime) status = fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    if (status == FR_OK)
+    if (status == FR_OK && !software)
         status = fr_runtime_newest(true, cluster->device.generation, name, err);
-    if (status == FR_OK) status = fr_runtime_read(name, runtime, err);
+    if (status == FR_OK) status = fr_runtime_read(software ? software : name, runtime, err);
     if (status == FR_OK) status = fr_runtime_equip(runtime, document, cluster, err);
     if (runtime) fr_runtime_free(runtime);
     free(runtime);
     return status;
+}
+
+fr_status fr_cluster_read(const struct fr_json_document *document, struct fr_cluster *cluster,
+                          struct fr_error *err) {
+    return fr_cluster_read_of(document, NULL, cluster, err);
 }
 
 /* Is some collective priced by numbers of its own, which a change of a level cannot know? */

@@ -91,6 +91,9 @@ fr_status fr_cluster_read_bare(const struct fr_json_document *document,
 /** The same with what the newest runtime knows that suits its devices, of which @p cluster keeps nothing but the values. */
 fr_status fr_cluster_read(const struct fr_json_document *document, struct fr_cluster *cluster,
                           struct fr_error *err);
+/** The same with what runtime @p software knows (NULL: the newest). */
+fr_status fr_cluster_read_of(const struct fr_json_document *document, const char *software,
+                             struct fr_cluster *cluster, struct fr_error *err);
 void fr_cluster_free(struct fr_cluster *cluster);
 
 /** fr_json_set on the document of a cluster file.  The first time it changes a number of a level,

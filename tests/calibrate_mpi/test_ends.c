@@ -247,12 +247,14 @@ static void check_kept(const struct verb *v, const struct held *before) {
 static void check_repetitions(const struct verb *v) {
     struct held now = hold(v->file);
     for (const char *at = now.data, *end; (end = strchr(at, '\n')); at = end + 1) {
-        const char *launch = strstr(at, ", \"launch\": ");
+        static const char word[] =
+            ", \"launch\": "; /* behind it, lest 16 is the beginning of 16384 */
+        const char *launch = strstr(at, word);
         long rep = number_after(at, "\"rep\": "), before = -1,
              of = number_after(at, "\"launch\": ");
         if (rep < 0 || !launch || launch > end) continue;
         for (const char *old = now.data; old < at; old = strchr(old, '\n') + 1)
-            if (strncmp(old, at, (size_t)(launch - at)) == 0 &&
+            if (strncmp(old, at, (size_t)(launch - at) + sizeof word - 1) == 0 &&
                 number_after(old, "\"launch\": ") == of)
                 before = number_after(old, "\"rep\": ");
         if (rep == before + 1) continue;

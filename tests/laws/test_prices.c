@@ -117,7 +117,7 @@ static void groups_reach_their_share(void **state) {
     static const double share[] = {1, 0.8, 0.3};
     (void)state;
     struct fr_job plain;
-    fr_test_job("gb300-nvl72", "llama-3-8b", NULL, &plain);
+    fr_test_job("gb300-nvl72", "llama-3-8b", (const char *[]){said[0], NULL}, &plain);
     for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
         struct fr_job job;
         const char *sets[] = {said[i], NULL};

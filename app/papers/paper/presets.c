@@ -197,6 +197,10 @@ static double best_scatter(const struct fr_csv *csv) {
     return fr_log_deviation(ratio, n);
 }
 
+/* Best shapes say what releases reached until their own runs said more (presets/runtime): this one has their shares of all
+ * devices. */
+static const char of_shapes[] = "nemo-24.11";
+
 /* A preset's efficiency at a precision, and whose best measured shape says what it can reach. */
 struct best {
     const char *preset, *device, *precision; /* as the table of shapes has them */
@@ -208,7 +212,7 @@ static fr_status by_ratio(const struct fr_csv *csv, const struct best *known,
                           const struct best *asked, double *efficiency, double *sigma,
                           struct fr_error *err) {
     struct fr_cluster from = {0};
-    fr_status status = fr_table_cluster(known->preset, &from, err);
+    fr_status status = fr_table_cluster_of(known->preset, of_shapes, &from, err);
     *efficiency = from.device.gemm[known->dtype].tiles.efficiency *
                   best_share(csv, asked->device, asked->precision) /
                   best_share(csv, known->device, known->precision);
@@ -253,7 +257,7 @@ static fr_status by_best_shapes(struct fr_reproduction *r, const struct best *kn
     char what[64];
     FR_TRY(fr_presets_read("gemm/mamf_best_shape.csv", &csv, err));
     snprintf(what, sizeof what, "gemm.%s.efficiency", fr_dtype_names[asked->dtype]);
-    fr_status status = fr_table_cluster(asked->preset, &to, err);
+    fr_status status = fr_table_cluster_of(asked->preset, of_shapes, &to, err);
     for (int i = 0; i < n && status == FR_OK; i++)
         status = by_ratio(&csv, &known[i], asked, &by[i], &sigma, err);
     double other = n > 1 ? by[1] : by[0];
@@ -307,7 +311,7 @@ static fr_status b200_at_eight_bits(struct fr_reproduction *r, struct fr_error *
     struct fr_cluster to = {0};
     int j = fr_coefficient_find("efficiency");
     FR_TRY(fr_presets_read("gemm/mamf_best_shape.csv", &csv, err));
-    fr_status status = fr_table_cluster(preset, &to, err);
+    fr_status status = fr_table_cluster_of(preset, of_shapes, &to, err);
     if (status == FR_OK) {
         const struct fr_gemm_model *at_16 = &to.device.gemm[FR_BF16],
                                    *at_8 = &to.device.gemm[FR_FP8];

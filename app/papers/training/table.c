@@ -87,13 +87,18 @@ void fr_table_left_out(struct fr_reproduction *r, const char *file,
                              fr_run_skip_names[i], "left_out/%s/%d", file, i);
 }
 
-fr_status fr_table_cluster(const char *preset, struct fr_cluster *cluster,
-                           struct fr_error *err) {
+fr_status fr_table_cluster_of(const char *preset, const char *software,
+                              struct fr_cluster *cluster, struct fr_error *err) {
     struct fr_json_document *document = NULL;
     FR_TRY(fr_preset_or_file_read("cluster", preset, &document, err));
-    fr_status status = fr_cluster_read(document, cluster, err);
+    fr_status status = fr_cluster_read_of(document, software, cluster, err);
     fr_json_free(document);
     return status;
+}
+
+fr_status fr_table_cluster(const char *preset, struct fr_cluster *cluster,
+                           struct fr_error *err) {
+    return fr_table_cluster_of(preset, NULL, cluster, err);
 }
 
 static void add_runs(struct fr_reproduction *r, const char *name,

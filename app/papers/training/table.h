@@ -41,6 +41,9 @@ void fr_table_keep(struct fr_table_set *set, const struct fr_table_selection *wa
 /** A cluster preset, read.  Free with fr_cluster_free. */
 fr_status fr_table_cluster(const char *preset, struct fr_cluster *cluster,
                            struct fr_error *err);
+/** The same as @p software has it (NULL: the newest runtime). */
+fr_status fr_table_cluster_of(const char *preset, const char *software,
+                              struct fr_cluster *cluster, struct fr_error *err);
 
 /** Add a row for each reason why rows of @p file were left out: how many. */
 void fr_table_left_out(struct fr_reproduction *r, const char *file, const struct fr_runs *runs);
