@@ -18,7 +18,19 @@ foreach(file IN LISTS preset_files)
   file(READ ${file} hex HEX)
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
   string(APPEND bodies "static const unsigned char body_${i}[] = {${bytes}0};\n")
-  string(APPEND rows "    {\"${kind}\", \"${name}\", (const char *)body_${i}, sizeof body_${i} - 1},\n")
+  set(head "NULL, NULL, NULL")
+  if(kind STREQUAL runtime) # what the choice of the newest asks of all of them
+    file(READ ${file} text)
+    string(JSON date ERROR_VARIABLE missing GET "${text}" date)
+    string(JSON defaults ERROR_VARIABLE missing GET "${text}" defaults)
+    string(JSON suits ERROR_VARIABLE missing GET "${text}" suits)
+    if(missing)
+      set(suits "")
+    endif()
+    string(REGEX REPLACE "[^a-z0-9-]+" " " suits " ${suits} ")
+    set(head "\"${date}\", \"${defaults}\", \"${suits}\"")
+  endif()
+  string(APPEND rows "    {\"${kind}\", \"${name}\", (const char *)body_${i}, sizeof body_${i} - 1, ${head}},\n")
   math(EXPR i "${i} + 1")
 endforeach()
 file(CONFIGURE OUTPUT ${preset_source} @ONLY CONTENT
@@ -29,6 +41,6 @@ file(CONFIGURE OUTPUT ${preset_source} @ONLY CONTENT
 
 @bodies@
 const struct fr_preset fr_presets[] = {
-@rows@    {NULL, NULL, NULL, 0}};
+@rows@    {NULL, NULL, NULL, 0, NULL, NULL, NULL}};
 ")
 set(FR_GENERATED_models ${preset_source})

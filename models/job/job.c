@@ -127,7 +127,7 @@ fr_status fr_job_runtime(struct fr_job *job, struct fr_error *err) {
     char name[FR_RUNTIME_NAME];
     bool modern = !job->documents[MODEL] || job->workload.modern;
     if (job->runtime) return FR_OK;
-    FR_TRY(fr_runtime_newest(modern, job->cluster.device.generation, name, err));
+    fr_runtime_newest(modern, job->cluster.device.generation, name);
     return read_runtime(job, name, err);
 }
 

@@ -13,6 +13,9 @@ struct fr_preset {
     const char *name;
     const char *text;
     size_t length;
+    /** Of a runtime, as its file says: its date, what models start from with it, and the generations of devices that it
+     *  suits, each between blanks.  NULL of others. */
+    const char *date, *defaults, *suits;
 };
 
 /** All of them by kind and name, then a row of NULLs. */

@@ -12,7 +12,7 @@
 
 _Static_assert((int)FR_FACTS <= (int)FR_CLUSTER_FACTS, "a cluster has room for every fact");
 
-static const char kind[] = "runtime", whole[] = "any";
+static const char kind[] = "runtime", whole[] = " any ";
 static const char *const defaults[] = {"2019", "modern", NULL};
 
 /* ---- facts --------------------------------------------------------------------------------------- */
@@ -328,7 +328,7 @@ static bool states(const struct fr_runtime *r, int row) {
 /* What the newest preset of its year says of releases, which not any of its own files does. */
 static fr_status find_usual(struct fr_runtime *r, struct fr_error *err) {
     char name[FR_RUNTIME_NAME];
-    FR_TRY(fr_runtime_newest(r->modern, "", name, err));
+    fr_runtime_newest(r->modern, "", name);
     if (!*name || strcmp(name, r->named[0]) == 0) return FR_OK;
     struct fr_runtime *newest = fr_calloc(1, sizeof *newest);
     if (!newest) return fr_fail(err, FR_ERR_NOMEM, name, "out of memory");
@@ -434,46 +434,25 @@ fr_status fr_runtime_mix(const struct fr_runtime *first, const struct fr_runtime
 /* ---- which ------------------------------------------------------------------------------------------ */
 
 /* 0: it does not suit; 1: it suits any device; 2: this generation. */
-static fr_status suits(const struct fr_json *root, const char *generation, int *how,
-                       struct fr_error *err) {
-    struct fr_json list = fr_json_member(root, "suits");
-    *how = 0;
-    if (!fr_json_present(&list)) return FR_OK;
-    FR_TRY(fr_json_array(&list, 0, 64, err));
-    for (int64_t i = 0; i < fr_json_array_length(&list); i++) {
-        struct fr_json one = fr_json_element(&list, i);
-        const char *word = NULL;
-        FR_TRY(fr_json_text(&one, &word, err));
-        if (*generation && strcmp(word, generation) == 0) *how = 2;
-        if (*how == 0 && strcmp(word, whole) == 0) *how = 1;
-    }
-    return FR_OK;
+static int suits(const char *list, const char *generation) {
+    char word[FR_RUNTIME_NAME + 2];
+    snprintf(word, sizeof word, " %s ", generation);
+    return *generation && strstr(list, word) ? 2 : strstr(list, whole) != NULL;
 }
 
-fr_status fr_runtime_newest(bool modern, const char *generation, char *name,
-                            struct fr_error *err) {
-    char newest[16] = "";
-    int best = 0;
-    *name = '\0';
+void fr_runtime_newest(bool modern, const char *generation, char *name) {
+    const struct fr_preset *newest = NULL;
+    int best = 1;
     for (const struct fr_preset *p = fr_presets; p->name; p++) {
-        struct fr_json_document *document = NULL;
-        char own[FR_RUNTIME_NAME] = "", date[16] = "";
-        bool today = true;
-        int how = 0;
-        if (strcmp(p->kind, kind) != 0) continue;
-        FR_TRY(fr_preset_or_file_read(kind, p->name, &document, err));
-        struct fr_json root = fr_json_root(document);
-        fr_status status = read_head(&root, own, date, &today, err);
-        if (status == FR_OK) status = suits(&root, generation, &how, err);
-        fr_json_free(document);
-        FR_TRY(status);
-        if (today != modern || how < best || how == 0) continue;
-        if (how == best && strcmp(date, newest) < 0) continue;
+        if (strcmp(p->kind, kind) != 0 || (strcmp(p->defaults, defaults[1]) == 0) != modern)
+            continue;
+        int how = suits(p->suits, generation);
+        if (how < best || (newest && how == best && strcmp(p->date, newest->date) < 0))
+            continue;
         best = how;
-        snprintf(newest, sizeof newest, "%s", date);
-        snprintf(name, FR_RUNTIME_NAME, "%s", p->name);
+        newest = p;
     }
-    return FR_OK;
+    snprintf(name, FR_RUNTIME_NAME, "%s", newest ? newest->name : "");
 }
 
 /* ---- devices ------------------------------------------------------------------------------------------ */
@@ -544,7 +523,7 @@ static fr_status take_costs(struct fr_runtime *runtime, struct fr_cluster *clust
     char name[FR_RUNTIME_NAME];
     *cluster->costs = '\0';
     if (!*device->generation || knows(runtime, device)) return FR_OK;
-    FR_TRY(fr_runtime_newest(true, device->generation, name, err));
+    fr_runtime_newest(true, device->generation, name);
     if (strcmp(name, runtime->name) == 0) return FR_OK;
     FR_TRY(add_file(runtime, name, true, NULL, err));
     if (knows(runtime, device)) snprintf(cluster->costs, sizeof cluster->costs, "%s", name);

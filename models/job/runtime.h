@@ -72,8 +72,7 @@ fr_status fr_runtime_mix(const struct fr_runtime *first, const struct fr_runtime
 
 /** The newest preset that suits a model of today or of 2019 and devices of @p generation ("": not stated).
  *  @param[out] name  of FR_RUNTIME_NAME bytes */
-fr_status fr_runtime_newest(bool modern, const char *generation, char *name,
-                            struct fr_error *err);
+void fr_runtime_newest(bool modern, const char *generation, char *name);
 
 /** Is @p set, a KEY=VALUE, about the runtime: "runtime=NAME" or "runtime.KEY=VALUE"? */
 bool fr_runtime_is_set(const char *set);

@@ -301,8 +301,8 @@ static void every_fact_is_documented(void **state_) {
 static int read_newest(void **state) {
     char name[FR_RUNTIME_NAME];
     (void)state;
-    return fr_runtime_newest(true, "hopper", name, NULL) != FR_OK ||
-           fr_runtime_read(name, &newest, NULL) != FR_OK;
+    fr_runtime_newest(true, "hopper", name);
+    return fr_runtime_read(name, &newest, NULL) != FR_OK;
 }
 
 static int free_newest(void **state) {

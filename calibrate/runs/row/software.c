@@ -128,7 +128,7 @@ static fr_status newest(struct fr_runs *runs, bool modern, const char *generatio
     struct fr_newest *of = &grown[runs->n_newest];
     *of = (struct fr_newest){.modern = modern};
     snprintf(of->generation, sizeof of->generation, "%s", generation);
-    FR_TRY(fr_runtime_newest(modern, generation, of->name, err));
+    fr_runtime_newest(modern, generation, of->name);
     runs->n_newest++;
     *name = of->name;
     return FR_OK;

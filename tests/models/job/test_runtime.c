@@ -377,8 +377,7 @@ static void the_newest(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char name[FR_RUNTIME_NAME];
-        assert_int_equal(fr_runtime_newest(rows[i].modern, rows[i].generation, name, NULL),
-                         FR_OK);
+        fr_runtime_newest(rows[i].modern, rows[i].generation, name);
         assert_string_equal(name, rows[i].name);
     }
 }
