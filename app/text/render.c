@@ -35,8 +35,10 @@ static void add_source(struct fr_text *text, const char *what, const char *name,
 }
 
 void fr_render_software(struct fr_text *text, const struct fr_cluster *cluster, int columns) {
-    char line[FR_RUNTIME_LINE];
+    char line[FR_RUNTIME_LINE], beyond[FR_DRIFT_LINE];
     fr_wrap_head(text, "software", fr_runtime_line(cluster, line, sizeof line), columns);
+    if (*fr_drift_line(&cluster->drift, beyond, sizeof beyond))
+        fr_wrap_head(text, "", beyond, columns);
 }
 
 void fr_render_inputs(struct fr_text *text, const struct fr_job *job,
@@ -44,9 +46,6 @@ void fr_render_inputs(struct fr_text *text, const struct fr_job *job,
     struct fr_text verdict = {0};
     add_source(text, "cluster", job->cluster.name, job->cluster_from, job->cluster.source,
                columns);
-    char beyond[FR_DRIFT_LINE];
-    if (*fr_drift_line(&job->cluster.drift, beyond, sizeof beyond))
-        fr_wrap_head(text, "", beyond, columns);
     if (job->cluster.calibration.oversubscribed)
         fr_wrap_head(
             text, "caution",
