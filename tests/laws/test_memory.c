@@ -39,7 +39,7 @@ static fr_status load(const char *runtime, double *answer) {
     return short_of ? FR_ERR_NOMEM : status;
 }
 
-/* Every allocation, beside a runtime that states one fact; and some of those that read the newest and all that it comes from. */
+/* Beside a runtime that states one fact; and with the newest, and all that it comes from. */
 static fr_status ask_load(double *answer) {
     return load("{\"name\": \"mine\", \"defaults\": \"2019\", \"facts\": [{\"key\": \"fixed\", "
                 "\"value\": \"1 ms\"}]}",
@@ -200,7 +200,7 @@ static const struct question {
 } questions[] = {
     {"reading an order",
      ask_load,
-     0,
+     250,
      false,
      "dgx-a100",
      "gpt-2",
@@ -208,7 +208,7 @@ static const struct question {
      {0}},
     {"reading lists",
      ask_load,
-     0,
+     250,
      false,
      "cori-knl",
      "alexnet",
