@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "models/outcome/report.h"
 
 const struct fr_outcome *fr_rival_best(const struct fr_rival *rival) {
     const struct fr_found_list *top = &rival->searched->result.top;
@@ -15,7 +14,7 @@ const struct fr_job *fr_rival_job(const struct fr_rival *rival) {
     return best && best->job ? best->job : &rival->searched->job;
 }
 
-static fr_status search_one(const struct fr_rivals_asked *asked, struct fr_rival *rival,
+static fr_status search_one(const struct fr_searches_asked *asked, struct fr_rival *rival,
                             struct fr_error *err) {
     struct fr_job_names names = asked->names;
     struct fr_searched *s = fr_calloc(1, sizeof *s);
@@ -24,19 +23,14 @@ static fr_status search_one(const struct fr_rivals_asked *asked, struct fr_rival
     names.cluster = rival->cluster;
     names.model = rival->model;
     names.pue = rival->training.pue;
-    s->options = asked->options;
-    s->fixed = asked->fixed;
-    s->lossy = asked->lossy;
-    s->training = rival->training;
-    FR_TRY(fr_job_load(&names, &s->job, err));
-    FR_TRY(fr_searched_make(asked->ranks, asked->vary, asked->n_vary, &names, s, err));
+    FR_TRY(fr_searched_load(asked, &names, &rival->training, s, err));
     if (fr_rival_best(rival) && fr_training_asked(&rival->training))
         rival->cost =
             fr_training_cost_of(&rival->training, fr_rival_job(rival), fr_rival_best(rival));
     return FR_OK;
 }
 
-fr_status fr_rivals_search(const struct fr_rivals_asked *asked, struct fr_rivals *r,
+fr_status fr_rivals_search(const struct fr_searches_asked *asked, struct fr_rivals *r,
                            struct fr_error *err) {
     for (int i = 0; i < r->n; i++) FR_TRY(search_one(asked, &r->of[i], err));
     return FR_OK;
@@ -58,15 +52,7 @@ static void put(struct fr_json_writer *w, const struct fr_rival *rival) {
     fr_json_add_string(w, "model", rival->model);
     fr_json_add_integer(w, "plans_evaluated", result->evaluated);
     fr_json_add_integer(w, "plans_feasible", result->feasible);
-    fr_json_key(w, "outcome");
-    if (best)
-        fr_report_json(w, fr_rival_job(rival), best);
-    else
-        fr_json_put_null(w);
-    if (best && fr_training_asked(&rival->training)) {
-        fr_json_key(w, "training");
-        fr_training_put(w, &rival->training, &rival->cost);
-    }
+    fr_searched_put_best(w, fr_rival_job(rival), best, &rival->training, &rival->cost);
     fr_json_end_object(w);
 }
 

@@ -22,20 +22,10 @@ struct fr_rivals {
     int n;
 };
 
-/** What all are asked. */
-struct fr_rivals_asked {
-    const char *ranks;
-    struct fr_job_names names; /**< plan and sets; its cluster and model are not read */
-    const char *const *vary;
-    int n_vary;
-    bool fixed, lossy; /**< as of struct fr_searched */
-    struct fr_search_options options;
-};
-
 /** Search for each of @p r, whose clusters, models and trainings are set.
  *  @return FR_OK, also where nothing is feasible on some; else what a search failed with.  Free with
  *          fr_rivals_free, also on error. */
-fr_status fr_rivals_search(const struct fr_rivals_asked *asked, struct fr_rivals *r,
+fr_status fr_rivals_search(const struct fr_searches_asked *asked, struct fr_rivals *r,
                            struct fr_error *err);
 void fr_rivals_free(struct fr_rivals *r);
 

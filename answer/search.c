@@ -9,6 +9,7 @@
 #include "base/range.h"
 #include "calibrate/runs/interval.h"
 #include "models/job/assume.h"
+#include "models/outcome/report.h"
 #include "search/layer_grids.h"
 
 /* Of the plans behind those with odds, each by itself. */
@@ -247,6 +248,30 @@ fr_status fr_searched_make(const char *ranks, const char *const *vary, int n_var
     if (err) err->detail[0] = '\0';
     r->options.top = shown;
     return fr_nearby_search(vary, n_vary, names, r, err);
+}
+
+fr_status fr_searched_load(const struct fr_searches_asked *asked,
+                           const struct fr_job_names *names, const struct fr_training *training,
+                           struct fr_searched *r, struct fr_error *err) {
+    r->options = asked->options;
+    r->fixed = asked->fixed;
+    r->lossy = asked->lossy;
+    r->training = *training;
+    FR_TRY(fr_job_load(names, &r->job, err));
+    return fr_searched_make(asked->ranks, asked->vary, asked->n_vary, names, r, err);
+}
+
+void fr_searched_put_best(struct fr_json_writer *w, const struct fr_job *job,
+                          const struct fr_outcome *best, const struct fr_training *training,
+                          const struct fr_training_cost *cost) {
+    fr_json_key(w, "outcome");
+    if (best)
+        fr_report_json(w, job, best);
+    else
+        fr_json_put_null(w);
+    if (!best || !fr_training_asked(training)) return;
+    fr_json_key(w, "training");
+    fr_training_put(w, training, cost);
 }
 
 void fr_searched_free(struct fr_searched *r) {

@@ -40,6 +40,26 @@ struct fr_searched {
     int n_nearby;
 };
 
+/** What several searches side by side are asked, of clusters or of runtimes. */
+struct fr_searches_asked {
+    const char *ranks;
+    struct fr_job_names names; /**< plan and sets; what differs between them is not read */
+    const char *const *vary;
+    int n_vary;
+    bool fixed, lossy; /**< as of struct fr_searched */
+    struct fr_search_options options;
+};
+
+/** One of them, of the job that @p names load.  @return as fr_job_load and fr_searched_make. */
+fr_status fr_searched_load(const struct fr_searches_asked *asked,
+                           const struct fr_job_names *names, const struct fr_training *training,
+                           struct fr_searched *r, struct fr_error *err);
+
+/** The keys `outcome` (null where @p best is NULL) and, where a training is asked for, `training` of a row. */
+void fr_searched_put_best(struct fr_json_writer *w, const struct fr_job *job,
+                          const struct fr_outcome *best, const struct fr_training *training,
+                          const struct fr_training_cost *cost);
+
 /** Search plans of @p r's job with its options.
  *  @param ranks, vary, names  as fr_space_make takes them; where nothing is varied, or what is narrows
  *                             it, the whole recipe is (search/recipe.h)

@@ -36,7 +36,7 @@ static bool key_of(const char *option, const char *text, struct given *g) {
     return true;
 }
 
-/* What --defaults stands for: the software, and what models start from. */
+/* --defaults stands for two keys: the software, and what models start from. */
 static bool defaults_at(const char *word, int which, struct given *g) {
     const char *software = strcmp(word, "2019") == 0 ? fr_runtime_2019 : word;
     key_of("defaults", which == 0 ? FR_APP_DEFAULTS : FR_APP_RUNTIME, g);

@@ -35,7 +35,7 @@ static fr_status list(const struct fr_args *args, struct fr_rivals *r, struct fr
 static fr_status compare(const struct fr_args *args, struct fr_rivals *r,
                          struct fr_error *err) {
     const char *sets[FR_ARGS_MAX + 1], *vary[FR_ARGS_MAX];
-    struct fr_rivals_asked asked = {.vary = vary};
+    struct fr_searches_asked asked = {.vary = vary};
     struct fr_text text = {0};
     bool any = false;
     if (args->n_words > 0)

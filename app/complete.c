@@ -130,7 +130,7 @@ static void offer_keys(const struct line *l) {
     offer_file(l, "cluster", given(l, "cluster", 'c'));
 }
 
-/* What may follow @p from, lines of @p behind, given back with what is written before; frees it. */
+/* Offer each line of @p behind, which may follow @p from, with what is written before it; frees @p behind. */
 static void give_behind(const struct line *l, const char *from, struct fr_text *behind) {
     for (const char *at = fr_text_get(behind); *at; at += strcspn(at, "\n") + 1)
         fr_text_addf(l->text, "%.*s%.*s\n", (int)(from - l->begun), l->begun,

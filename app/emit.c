@@ -114,7 +114,7 @@ static fr_status documents(const struct fr_app_emit *emit, const struct fr_job *
     return FR_OK;
 }
 
-/* What a script is for, where that is other software than its plan was priced with: once for each. */
+/* Say once for each script if it is for other software than its plan was priced with. */
 static void note(const struct fr_app_emit *emit, const struct fr_job *job,
                  const struct fr_outcome *const *plans, size_t n) {
     const char *told = "";

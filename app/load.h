@@ -21,7 +21,7 @@ fr_status fr_app_cluster(const struct fr_args *args, char *own, const char **nam
  *  @return FR_OK; FR_ERR_USAGE of two of them, or a word that --defaults does not know */
 fr_status fr_app_runtime(const struct fr_args *args, const char **name, struct fr_error *err);
 
-/** What the options --defaults and --runtime set, but for their words. */
+/** The keys that the options --defaults and --runtime set; their words follow. */
 #define FR_APP_DEFAULTS "model.defaults="
 #define FR_APP_RUNTIME "runtime="
 /** What the option --undisturbed sets. */

@@ -102,20 +102,20 @@ static fr_status compare(const struct fr_args *args, struct comparisons *c,
                          struct fr_error *err) {
     const char *sets[FR_ARGS_MAX + 1], *vary[FR_ARGS_MAX], *name = NULL;
     char own[FR_OWN_PATH_B];
-    struct fr_upgrade_asked asked = {.vary = vary, .ranks = fr_args_get(args, "ranks")};
+    struct fr_upgrade_asked asked = {.of = {.vary = vary, .ranks = fr_args_get(args, "ranks")}};
     struct fr_text text = {0};
-    fr_app_names(args, sets, &asked.names);
-    asked.search = asked.ranks && !asked.names.plan;
-    asked.n_vary = fr_args_all(args, "vary", vary);
-    asked.fixed = fr_args_has(args, "fix");
-    if (asked.names.plan && strcmp(asked.names.plan, "-") == 0)
+    fr_app_names(args, sets, &asked.of.names);
+    asked.search = asked.of.ranks && !asked.of.names.plan;
+    asked.of.n_vary = fr_args_all(args, "vary", vary);
+    asked.of.fixed = fr_args_has(args, "fix");
+    if (asked.of.names.plan && strcmp(asked.of.names.plan, "-") == 0)
         return fr_fail(err, FR_ERR_USAGE, "--plan", "is read for each runtime; name a file");
-    FR_TRY(check(args, asked.search, sets, asked.names.n_sets, err));
-    FR_TRY(check_vary(vary, asked.n_vary, err));
+    FR_TRY(check(args, asked.search, sets, asked.of.names.n_sets, err));
+    FR_TRY(check_vary(vary, asked.of.n_vary, err));
     FR_TRY(fr_app_cluster(args, own, &name, err));
     FR_TRY(list(args, fr_args_has(args, "cluster") ? NULL : name, c, err));
-    FR_TRY(fr_app_search_options(args, &asked.options, err));
-    asked.lossy = fr_app_search_lossy(args, &asked.options);
+    FR_TRY(fr_app_search_options(args, &asked.of.options, err));
+    asked.of.lossy = fr_app_search_lossy(args, &asked.of.options);
     for (int k = 0; k < c->n; k++) FR_TRY(fr_upgrade_make(&asked, &c->of[k], err));
     if (fr_args_has(args, "json"))
         fr_upgrades_json(&text, c->of, c->n);

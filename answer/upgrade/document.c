@@ -1,6 +1,5 @@
 /* Runtimes side by side as JSON (docs/output.md). */
 #include "answer/upgrade/upgrade.h"
-#include "models/outcome/report.h"
 
 static void put_steps(struct fr_json_writer *w, const struct fr_upgrade_row *row) {
     fr_json_add_array(w, "facts");
@@ -55,15 +54,7 @@ static void put_row(struct fr_json_writer *w, const struct fr_upgrade *u, int i)
         put_terms(w, row);
         put_parts(w, u, i);
     }
-    fr_json_key(w, "outcome");
-    if (out)
-        fr_report_json(w, fr_upgrade_job(u, i), out);
-    else
-        fr_json_put_null(w);
-    if (out && fr_training_asked(&u->training)) {
-        fr_json_key(w, "training");
-        fr_training_put(w, &u->training, &row->cost);
-    }
+    fr_searched_put_best(w, out ? fr_upgrade_job(u, i) : NULL, out, &u->training, &row->cost);
     fr_json_end_object(w);
 }
 

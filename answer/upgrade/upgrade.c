@@ -52,7 +52,7 @@ double fr_upgrade_part_s(const struct fr_upgrade *u, int row, int part) {
 
 /* ---- a row ------------------------------------------------------------------------------------- */
 
-/* Of a plan that leaves its replicas open, those that the ranks make. */
+/* The replicas that the ranks make, where a plan leaves them open. */
 static fr_status take_ranks(const char *ranks, struct fr_job *job, char *set, size_t capacity,
                             struct fr_error *err) {
     char *end = NULL;
@@ -92,23 +92,12 @@ static fr_status load_with(const struct fr_job_names *names, const char *const *
 
 static struct fr_job_names names_of(const struct fr_upgrade_asked *asked,
                                     const struct fr_upgrade *u, const char *runtime) {
-    struct fr_job_names names = asked->names;
+    struct fr_job_names names = asked->of.names;
     names.cluster = u->cluster;
     names.model = u->model;
     names.runtime = runtime;
     if (u->training.pue > 0) names.pue = u->training.pue;
     return names;
-}
-
-static fr_status search_row(const struct fr_upgrade_asked *asked,
-                            const struct fr_job_names *names, const struct fr_upgrade *u,
-                            struct fr_searched *s, struct fr_error *err) {
-    s->options = asked->options;
-    s->fixed = asked->fixed;
-    s->lossy = asked->lossy;
-    s->training = u->training;
-    FR_TRY(fr_job_load(names, &s->job, err));
-    return fr_searched_make(asked->ranks, asked->vary, asked->n_vary, names, s, err);
 }
 
 static fr_status plan_row(const struct fr_upgrade_asked *asked,
@@ -118,7 +107,7 @@ static fr_status plan_row(const struct fr_upgrade_asked *asked,
     const char *more = replicas;
     if (row == u->row) {
         FR_TRY(fr_job_load(names, &row->of->job, err));
-        FR_TRY(take_ranks(asked->ranks, &row->of->job, replicas, capacity, err));
+        FR_TRY(take_ranks(asked->of.ranks, &row->of->job, replicas, capacity, err));
         if (*replicas) fr_job_free(&row->of->job);
     }
     if (!row->of->job.runtime)
@@ -172,7 +161,7 @@ static fr_upgrade_term term_of(const struct fr_fact_row *row) {
     return strncmp(row->key, "attention.", 10) == 0 ? FR_UPGRADE_ATTENTION : FR_UPGRADE_HOST;
 }
 
-/* What @p job and its plan have of a row; "": nothing is assumed. */
+/* The value of a row that @p job and its plan have; "": nothing is assumed. */
 static void say_value(const struct fr_fact_row *row, const struct fr_job *job,
                       const struct fr_plan *plan, char out[FR_UPGRADE_WORD]) {
     char word[FR_PLAN_WORD];
@@ -336,7 +325,7 @@ static fr_status make_row(const struct fr_upgrade_asked *asked, struct fr_upgrad
     const struct fr_job_names names = names_of(asked, u, row->runtime);
     row->of = fr_calloc(1, sizeof *row->of);
     if (!row->of) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    FR_TRY(u->searched ? search_row(asked, &names, u, row->of, err)
+    FR_TRY(u->searched ? fr_searched_load(&asked->of, &names, &u->training, row->of, err)
                        : plan_row(asked, &names, u, row, replicas, capacity, err));
     const struct fr_outcome *out = fr_upgrade_outcome(u, i);
     row->time_s = out ? out->time_s * per_batch(u, fr_upgrade_job(u, i), out) : NAN;

@@ -1,12 +1,12 @@
 /** @file
  *  What is an upgrade worth?  The same cluster and model under several runtimes, and what each gains over the first.
  *
- *  Of one plan, its price under each: what the plan leaves open each runtime fills in.  Of a search, the best plan of each.
+ *  One plan has a price under each: a runtime fills in what the plan leaves open.  A search finds the best plan of each.
  *
- *  What a gain is made of is told by changing the first runtime into the other, one fact after the other: what models start
- *  from, then the rows of models/job/fact_list.h from first to last (model, plan, device), and of a search at last the plan.
- *  Each step is a job loaded and priced anew, so that nothing is estimated: the time before the first step is the first
- *  runtime's, that after the last the other's, and the steps add up to the whole gain. */
+ *  A gain is told fact by fact: the first runtime is changed into the other, one fact after the other.  The order is what
+ *  models start from, then the rows of models/job/fact_list.h (model, plan, device), and of a search the plan at last.
+ *  Each step is a job loaded and priced anew, so nothing is estimated.  The first step begins at the first runtime's time,
+ *  the last one ends at the other's, and the steps add up to the whole gain. */
 #ifndef FR_ANSWER_UPGRADE_UPGRADE_H
 #define FR_ANSWER_UPGRADE_UPGRADE_H
 
@@ -15,7 +15,7 @@
 
 enum { FR_UPGRADE_MAX = 16, FR_UPGRADE_STEPS = FR_FACTS + 2, FR_UPGRADE_WORD = 384 };
 
-/** What a step is about; names in fr_upgrade_terms, words for people in fr_upgrade_term_words. */
+/** The subject of a step; names in fr_upgrade_terms, words for people in fr_upgrade_term_words. */
 typedef enum {
     FR_UPGRADE_STARTS,    /**< what models and plans start from */
     FR_UPGRADE_ATTENTION, /**< kernels of attention and of scans */
@@ -55,14 +55,9 @@ struct fr_upgrade {
 
 /** What is asked of all. */
 struct fr_upgrade_asked {
-    struct fr_job_names
-        names;         /**< plan and sets; its cluster, model and runtime are not read */
-    const char *ranks; /**< NULL: the plan's own.  With a search: its RANGE */
-    bool search;       /**< the best plan of each, in place of one plan */
-    const char *const *vary;
-    int n_vary;
-    bool fixed, lossy; /**< as of struct fr_searched */
-    struct fr_search_options options;
+    struct fr_searches_asked
+        of;      /**< its ranks NULL: the plan's own; of one plan no options are read */
+    bool search; /**< the best plan of each, in place of one plan */
 };
 
 /** Fill in @p u, whose cluster, model, training and runtimes are set.

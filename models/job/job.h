@@ -22,11 +22,12 @@ struct fr_job {
     struct fr_plan_lists lists;
     struct fr_json_document *documents[FR_JOB_DOCUMENTS];
     /** Of models/job/assume.h; bit i of a set of keys stands for row i of models/plan/key.h. */
-    uint64_t open;               /**< keys that it may take: nobody stated them */
-    uint64_t assumed;            /**< keys that it took in plan */
-    int of_model[8], n_of_model; /**< facts of the model that were taken, of runtime->fact */
-    struct fr_runtime *runtime;  /**< owned; NULL: nothing is assumed */
-    struct fr_usual *usual;      /**< [n_usual] facts of the plan, or NULL; owned */
+    uint64_t open;    /**< keys that it may take: nobody stated them */
+    uint64_t assumed; /**< keys that it took in plan */
+    int of_model[FR_CLUSTER_FACTS],
+        n_of_model;             /**< facts of the model that were taken, of runtime->fact */
+    struct fr_runtime *runtime; /**< owned; NULL: nothing is assumed */
+    struct fr_usual *usual;     /**< [n_usual] facts of the plan, or NULL; owned */
     int n_usual;
     int64_t *lighter;    /**< lists of stage_layers that plans may point to, or NULL; owned */
     bool palm_flop;      /**< utilisation counts scores whole (models/workload/flop.h) */

@@ -17,6 +17,8 @@ static const char *const defaults[] = {"2019", "modern", NULL};
 
 /* ---- facts --------------------------------------------------------------------------------------- */
 
+#define NO_DATE "is \"%.40s\"; expected a date as 2026, 2026-06 or 2026-06-30"
+
 /* A date, or the beginning of one: 2026, 2026-06, 2026-06-30. */
 static bool is_date(const char *text) {
     static const char form[] = "0000-00-00";
@@ -31,11 +33,7 @@ static fr_status read_date(const struct fr_json *object, bool required, char dat
                            struct fr_error *err) {
     struct fr_json node = fr_json_member(object, "date");
     FR_TRY(fr_json_get_string(object, "date", required, date, 16, err));
-    if (*date && !is_date(date))
-        return fr_json_fail(&node, err,
-                            "is \"%s\"; expected a date as 2026, 2026-06 or "
-                            "2026-06-30",
-                            date);
+    if (*date && !is_date(date)) return fr_json_fail(&node, err, NO_DATE, date);
     return FR_OK;
 }
 
@@ -253,13 +251,10 @@ static int preset_of(const struct fr_runtime *r) {
     return i;
 }
 
-/* How far it is from the nearest preset that it is or comes from, and what is said of that. */
-static void find_drift(const struct fr_runtime *r, struct fr_drift *drift) {
+void fr_runtime_drift(const struct fr_runtime *r, struct fr_drift *drift) {
     const struct fr_fact *fact = NULL, *of_file = NULL;
     const char *date = r->usual.date;
-    int base = 0;
-    while (base < r->n_files && (r->costs_only[base] || !fr_preset_find(kind, r->named[base])))
-        base++;
+    int base = preset_of(r);
     *drift = r->usual;
     snprintf(drift->date, sizeof drift->date, "%s", r->date);
     for (int i = 0; i < r->n_facts; i++) {
@@ -333,7 +328,7 @@ static fr_status find_usual(struct fr_runtime *r, struct fr_error *err) {
     struct fr_runtime *newest = fr_calloc(1, sizeof *newest);
     if (!newest) return fr_fail(err, FR_ERR_NOMEM, name, "out of memory");
     fr_status status = fr_runtime_read(name, newest, err);
-    if (status == FR_OK) find_drift(newest, &r->usual);
+    if (status == FR_OK) fr_runtime_drift(newest, &r->usual);
     snprintf(r->usual.since, sizeof r->usual.since, "%s", name);
     snprintf(r->usual.date, sizeof r->usual.date, "%s", newest->date);
     fr_runtime_free(newest);
@@ -369,10 +364,7 @@ fr_status fr_runtime_set(struct fr_runtime *runtime, const char *key, const char
     struct fr_json_document *document = NULL;
     if (strcmp(key, "runtime.date") == 0 || strcmp(key, "date") == 0) {
         if (!is_date(text))
-            return fr_fail(err, FR_ERR_USAGE, "--set",
-                           "runtime.date: is \"%.40s\"; expected a date as 2026, 2026-06 or "
-                           "2026-06-30",
-                           text);
+            return fr_fail(err, FR_ERR_USAGE, "--set", "runtime.date: " NO_DATE, text);
         snprintf(runtime->date, sizeof runtime->date, "%s", text);
         return FR_OK;
     }
@@ -455,154 +447,8 @@ void fr_runtime_newest(bool modern, const char *generation, char *name) {
     snprintf(name, FR_RUNTIME_NAME, "%s", newest ? newest->name : "");
 }
 
-/* ---- devices ------------------------------------------------------------------------------------------ */
-
-/* How closely a fact is of @p device: 0 not at all, 1 of every device, 2 of its generation, 3 of itself. */
-static int closeness(const struct fr_fact *fact, const struct fr_device *device) {
-    if (!*fact->of) return 1;
-    if (strcmp(fact->of, device->name) == 0) return 3;
-    return *device->generation && strcmp(fact->of, device->generation) == 0 ? 2 : 0;
-}
-
-const struct fr_fact *fr_runtime_of_device(const struct fr_runtime *runtime, int row,
-                                           const struct fr_device *device) {
-    const struct fr_fact *best = NULL;
-    for (int i = 0; i < runtime->n_facts; i++) {
-        const struct fr_fact *fact = &runtime->fact[i];
-        int close = fact->row == row ? closeness(fact, device) : 0;
-        if (best && best->file != fact->file) break;
-        if (close > (best ? closeness(best, device) : 0)) best = fact;
-    }
-    return best && !best->none ? best : NULL;
-}
-
-/* Does the file say @p key, a path below "device"? */
-static bool says(const struct fr_json *device, const char *key) {
-    char part[32];
-    const char *dot = strchr(key, '.');
-    snprintf(part, sizeof part, "%.*s", (int)(dot ? dot - key : (long)strlen(key)), key);
-    struct fr_json member = fr_json_member(device, part);
-    if (!fr_json_present(&member)) return false;
-    return !dot || says(&member, dot + 1);
-}
-
-/* The width that a file states of the value, whatever --set makes of it. */
-static double width_of(const struct fr_runtime *runtime, const struct fr_fact *fact,
-                       const struct fr_device *device) {
-    struct fr_runtime files = *runtime;
-    while (files.n_facts > 0 && files.fact->file < 0) files.fact++, files.n_facts--;
-    const struct fr_fact *below =
-        fact->file < 0 ? fr_runtime_of_device(&files, fact->row, device) : fact;
-    return below ? below->width : 0;
-}
-
-static void take_width(struct fr_widths *widths, const struct fr_fact_row *row, double width) {
-    double *sigma = row->value == FR_VALUE_COUNT ? NULL : widths->sigma[row->value];
-    if (!widths->present || !sigma || !(width > 0)) return;
-    for (int d = 0; d < FR_DTYPE_COUNT; d++)
-        if ((row->dtype == FR_DTYPE_COUNT || d == (int)row->dtype) && !(sigma[d] > 0))
-            sigma[d] = width;
-}
-
-/* A product that the file describes by tiles: others have measured rates. */
-static bool describes(const struct fr_device *device, const struct fr_fact_row *row) {
-    return row->dtype == FR_DTYPE_COUNT || device->gemm[row->dtype].form == &fr_gemm_tiled;
-}
-
-/* Does it say anything of this generation of devices or of this device, if only that nothing is known? */
-static bool knows(const struct fr_runtime *runtime, const struct fr_device *device) {
-    for (int i = 0; i < runtime->n_facts; i++)
-        if (closeness(&runtime->fact[i], device) > 1) return true;
-    return false;
-}
-
-/* What a runtime that never ran on a device costs there: what the newest does that suits it. */
-static fr_status take_costs(struct fr_runtime *runtime, struct fr_cluster *cluster,
-                            struct fr_error *err) {
-    const struct fr_device *device = &cluster->device;
-    char name[FR_RUNTIME_NAME];
-    *cluster->costs = '\0';
-    if (!*device->generation || knows(runtime, device)) return FR_OK;
-    fr_runtime_newest(true, device->generation, name);
-    if (strcmp(name, runtime->name) == 0) return FR_OK;
-    FR_TRY(add_file(runtime, name, true, NULL, err));
-    if (knows(runtime, device)) snprintf(cluster->costs, sizeof cluster->costs, "%s", name);
-    return FR_OK;
-}
-
-fr_status fr_runtime_equip(struct fr_runtime *runtime, const struct fr_json_document *document,
-                           struct fr_cluster *cluster, struct fr_error *err) {
-    struct fr_json root = fr_json_root(document), object = fr_json_member(&root, "device");
-    struct fr_device *device = &cluster->device;
-    size_t used = 0;
-    snprintf(cluster->runtime, sizeof cluster->runtime, "%s", runtime->name);
-    snprintf(cluster->runtime_date, sizeof cluster->runtime_date, "%s", runtime->date);
-    find_drift(runtime, &cluster->drift);
-    if (!fr_json_present(&object)) return FR_OK;
-    FR_TRY(take_costs(runtime, cluster, err));
-    for (int i = 0; i < FR_FACTS; i++) {
-        const struct fr_fact_row *row = &fr_facts[i];
-        if (row->kind != FR_FACT_DEVICE || !describes(device, row)) continue;
-        const struct fr_fact *fact = fr_runtime_of_device(runtime, i, device);
-        bool stated = says(&object, row->key);
-        if (stated && !(fact && fact->file < 0))
-            fr_line_addf(cluster->software, sizeof cluster->software, &used, "%s%s",
-                         used ? ", " : "", row->key);
-        cluster->of_runtime[i] = stated && !(fact && fact->file < 0) ? NAN
-                                 : fact                              ? fact->number
-                                                                     : 0;
-        if (!fact) continue;
-        take_width(&cluster->widths, row, width_of(runtime, fact, device));
-        if (!stated || fact->file < 0)
-            memcpy((char *)device + row->offset, &fact->number, sizeof fact->number);
-    }
-    return FR_OK;
-}
-
 const char fr_runtime_2019[] = "papers-2019";
 
-const char *fr_runtime_line(const struct fr_cluster *cluster, char *out, size_t capacity) {
-    size_t used = 0;
-    *out = '\0';
-    fr_line_addf(out, capacity, &used, "%s", *cluster->runtime ? cluster->runtime : "unnamed");
-    if (*cluster->runtime_date)
-        fr_line_addf(out, capacity, &used, " (%s)", cluster->runtime_date);
-    if (*cluster->costs)
-        fr_line_addf(out, capacity, &used, ", costs of devices by %s", cluster->costs);
-    if (*cluster->software)
-        fr_line_addf(out, capacity, &used, "; the cluster's own: %s", cluster->software);
-    return out;
-}
-
-static void put_drift(const struct fr_drift *drift, struct fr_json_writer *w) {
-    if (!(drift->years > 0)) return;
-    fr_json_add_object(w, "runtime_beyond");
-    fr_json_add_string(w, "since", drift->since);
-    fr_json_add_number(w, "years", drift->older ? -drift->years : drift->years);
-    fr_json_add_number(w, "moved", fr_drift_moved(drift));
-    fr_json_add_number(w, "deviation", fr_drift_deviation(drift));
-    fr_json_end_object(w);
-}
-
-void fr_runtime_carry(const struct fr_cluster *own, struct fr_cluster *to) {
-    if (memcmp(own->of_runtime, to->of_runtime, sizeof own->of_runtime) == 0) return;
-    for (int i = 0; i < FR_FACTS; i++) {
-        const struct fr_fact_row *row = &fr_facts[i];
-        double now = to->of_runtime[i], then = own->of_runtime[i];
-        if (row->kind != FR_FACT_DEVICE || now == then || isnan(now) || isnan(then)) continue;
-        const char *said = (const char *)&own->device + row->offset;
-        double *value = (double *)(void *)((char *)&to->device + row->offset);
-        if (now > 0 && then > 0)
-            *value = fmin(row->most, *value * then / now);
-        else
-            memcpy(value, said, sizeof *value);
-    }
-}
-
-void fr_runtime_put(const struct fr_cluster *cluster, struct fr_json_writer *w) {
-    fr_json_add_string(w, "runtime", cluster->runtime);
-    if (*cluster->runtime_date) fr_json_add_string(w, "runtime_date", cluster->runtime_date);
-    if (*cluster->costs) fr_json_add_string(w, "costs_of", cluster->costs);
-    if (*cluster->software) fr_json_add_string(w, "software_of_cluster", cluster->software);
-    put_drift(&cluster->drift, w);
+fr_status fr_runtime_join(struct fr_runtime *runtime, const char *name, struct fr_error *err) {
+    return add_file(runtime, name, true, NULL, err);
 }

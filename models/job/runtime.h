@@ -90,6 +90,12 @@ const char *fr_fact_text(const struct fr_fact *fact, char *out, size_t capacity)
 const struct fr_fact *fr_runtime_of_device(const struct fr_runtime *runtime, int row,
                                            const struct fr_device *device);
 
+/** Facts of devices of preset or file @p name, behind all that @p runtime has.  @return as fr_runtime_read. */
+fr_status fr_runtime_join(struct fr_runtime *runtime, const char *name, struct fr_error *err);
+
+/** How far @p runtime is from the nearest preset that it is or comes from, and what is said of that. */
+void fr_runtime_drift(const struct fr_runtime *runtime, struct fr_drift *drift);
+
 /** Give @p cluster, read of @p document, what its devices reach with @p runtime: every value that its file leaves unsaid,
  *  and those of --set; cluster->runtime names it, and cluster->software what the file states itself,
  *  and cluster->drift how far it is from a preset whose facts it has.

@@ -7,18 +7,18 @@
 #include "search/switch.h"
 #include "tests/cmocka.h"
 
-static struct fr_searched searched(const char *cluster, const char *model, const char *ranks,
-                                   const char *const *vary, const char *const *sets) {
-    struct fr_searched r = {.options = {.per_iteration = true, .top = 5, .max_lossy = 1}};
+/* Where it stays: its space points to its job. */
+static void search(const char *cluster, const char *model, const char *ranks,
+                   const char *const *vary, const char *const *sets, struct fr_searched *r) {
+    *r = (struct fr_searched){.options = {.per_iteration = true, .top = 5, .max_lossy = 1}};
     struct fr_job_names names = {.cluster = cluster, .model = model, .sets = sets};
     struct fr_error err = {0};
     int n = 0;
     while (vary[n]) n++;
     while (sets && sets[names.n_sets]) names.n_sets++;
-    assert_int_equal(fr_job_load(&names, &r.job, &err), FR_OK);
-    if (fr_searched_make(ranks, vary, n, &names, &r, &err) != FR_OK)
+    assert_int_equal(fr_job_load(&names, &r->job, &err), FR_OK);
+    if (fr_searched_make(ranks, vary, n, &names, r, &err) != FR_OK)
         fail_msg("%s: %s", err.where, err.detail);
-    return r;
 }
 
 static double time_at(const struct fr_searched *r, const struct fr_plan *plan, int level,
@@ -80,7 +80,8 @@ static void of_algorithms(void **state) {
                                        "compression.gradient.stages=0,1,2",
                                        NULL};
     (void)state;
-    struct fr_searched r = searched("a100-hdr", "gpt-2.5b", "32", vary, NULL);
+    struct fr_searched r;
+    search("a100-hdr", "gpt-2.5b", "32", vary, NULL, &r);
     hold(&r, true);
     fr_searched_free(&r);
 }
@@ -90,7 +91,8 @@ static void of_a_fitted_form(void **state) {
     static const char *const vary[] = {"method=tensor,phantom,grid", "ghost=4,16", "tp=4..64*2",
                                        NULL};
     (void)state;
-    struct fr_searched r = searched("frontier", "ffn-16384", "64", vary, NULL);
+    struct fr_searched r;
+    search("frontier", "ffn-16384", "64", vary, NULL, &r);
     hold(&r, false);
     fr_searched_free(&r);
 }
@@ -104,13 +106,14 @@ static void nothing_to_choose(void **state) {
                                          "cluster.device.launch=1 us,2 us", NULL};
     struct fr_switch s[FR_SWITCHES_MAX];
     (void)state;
-    struct fr_searched r = searched("a100-hdr", "gpt-2.5b", "32", one, NULL);
+    struct fr_searched r;
+    search("a100-hdr", "gpt-2.5b", "32", one, NULL, &r);
     assert_int_equal(fr_switches_find(&r.job, &r.space, &r.options, &r.result, s), 0);
     fr_searched_free(&r);
-    r = searched("a100-hdr", "gpt-2.5b", "32", inputs, NULL);
+    search("a100-hdr", "gpt-2.5b", "32", inputs, NULL, &r);
     assert_int_equal(fr_switches_find(&r.job, &r.space, &r.options, &r.result, s), 0);
     fr_searched_free(&r);
-    r = searched("a100-hdr", "gpt-2.5b", "32", meshes, NULL);
+    search("a100-hdr", "gpt-2.5b", "32", meshes, NULL, &r);
     assert_true(fr_switches_find(&r.job, &r.space, &r.options, &r.result, s) > 0);
     fr_searched_free(&r);
 }
@@ -122,7 +125,8 @@ static void what_no_list_holds_is_no_rival(void **state) {
     struct fr_switch s[FR_SWITCHES_MAX];
     size_t kept = 0;
     (void)state;
-    struct fr_searched r = searched("dgx-a100", "ffn-16384", "32", vary, sets);
+    struct fr_searched r;
+    search("dgx-a100", "ffn-16384", "32", vary, sets, &r);
     struct fr_search_result *of = &r.result;
     int n = fr_switches_find(&r.job, &r.space, &r.options, of, s), phantom = 0;
     for (int i = 0; i < n; i++) phantom += s[i].to.plan.method == &fr_method_phantom;
@@ -258,8 +262,8 @@ static void none_is_missed(void **state) {
         for (int energy = 0; energy < 2; energy++) {
             const char *vary[5] = {0};
             for (int i = 0; i < 4; i++) vary[i] = of[k].vary[i];
-            struct fr_searched r =
-                searched(of[k].cluster, of[k].model, of[k].ranks, vary, of[k].sets);
+            struct fr_searched r;
+            search(of[k].cluster, of[k].model, of[k].ranks, vary, of[k].sets, &r);
             if (r.job.cluster.device.power.known || !energy) {
                 fr_search_result_free(&r.result);
                 r.options.objective = energy ? FR_OBJECTIVE_ENERGY : FR_OBJECTIVE_TIME;
@@ -281,7 +285,8 @@ static void rivals_are_of_every_list(void **state) {
     (void)state;
     for (int list = 0; list < 4; list++) {
         struct fr_switch s[FR_SWITCHES_MAX];
-        struct fr_searched r = searched("dgx-a100", "ffn-16384", "32", vary, sets);
+        struct fr_searched r;
+        search("dgx-a100", "ffn-16384", "32", vary, sets, &r);
         struct fr_search_result *of = &r.result;
         assert_true(of->top.count == 2 && of->top.items[0].index == 1);
         assert_true(of->pareto.count == 2 && of->top.items[1].index == 0);

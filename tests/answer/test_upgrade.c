@@ -57,7 +57,7 @@ static void adds_up(const struct fr_upgrade *u, int i, const char *of) {
 /* How many of their gains were not nothing. */
 static int compare(const struct fr_job_names *names, const char *const *of, int n,
                    const char *word) {
-    const struct fr_upgrade_asked asked = {.names = *names};
+    const struct fr_upgrade_asked asked = {.of.names = *names};
     struct fr_upgrade u = {.cluster = names->cluster, .model = names->model, .n = n};
     struct fr_error err = {0};
     int gains = 0;
@@ -124,7 +124,7 @@ static void facts_that_are_set_are_no_gain(void **state) {
     static const char *const sets[] = {"tp=1", "dp=8", "runtime.host_launch=9us",
                                        "runtime.attention.flash=0.5"};
     static const char *const of[] = {"nemo-24.03", "megatron-bridge-26.04"};
-    const struct fr_upgrade_asked asked = {.names = {.sets = sets, .n_sets = 4}};
+    const struct fr_upgrade_asked asked = {.of.names = {.sets = sets, .n_sets = 4}};
     struct fr_upgrade u = {.cluster = "dgx-h100",
                            .model = "llama-3-8b",
                            .row = {{.runtime = of[0]}, {.runtime = of[1]}},
@@ -148,24 +148,24 @@ static void searches_of_their_own(void **state) {
                              *const of[] = {"papers-2019", "nemo-25.04",
                                             "megatron-bridge-26.04"};
     const struct fr_upgrade_asked asked = {
-        .names = {.sets = sets, .n_sets = 1},
-        .ranks = "16",
-        .search = true,
-        .vary = vary,
-        .n_vary = 3,
-        .options = {.top = 10, .max_lossy = 1, .per_iteration = true, .threads = 1}};
+        .of = {.names = {.sets = sets, .n_sets = 1},
+               .ranks = "16",
+               .vary = vary,
+               .n_vary = 3,
+               .options = {.top = 10, .max_lossy = 1, .per_iteration = true, .threads = 1}},
+        .search = true};
     struct fr_upgrade u = {.cluster = "dgx-h100", .model = "mixtral-8x7b", .n = 3};
     struct fr_error err = {0};
     (void)state;
     for (int i = 0; i < 3; i++) u.row[i].runtime = of[i];
     assert_int_equal(fr_upgrade_make(&asked, &u, &err), FR_OK);
     for (int i = 0; i < 3; i++) {
-        struct fr_job_names names = asked.names;
+        struct fr_job_names names = asked.of.names;
         struct fr_searched *s = calloc(1, sizeof *s);
         names.cluster = u.cluster;
         names.model = u.model;
         names.runtime = of[i];
-        s->options = asked.options;
+        s->options = asked.of.options;
         assert_int_equal(fr_job_load(&names, &s->job, &err), FR_OK);
         assert_int_equal(fr_searched_make("16", vary, 3, &names, s, &err), FR_OK);
         FR_TRUE(s->result.top.items[0].outcome.time_s == u.row[i].time_s, "%s", of[i]);

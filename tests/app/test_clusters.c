@@ -19,7 +19,7 @@ static struct fr_training training(const char *price) {
     return t;
 }
 
-static const struct fr_rivals_asked asked = {
+static const struct fr_searches_asked asked = {
     .ranks = "16",
     .names = {.sets = sets, .n_sets = 2},
     .vary = vary,
