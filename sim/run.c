@@ -8,6 +8,7 @@
 #include "models/outcome/cost.h"
 #include "models/outcome/energy.h"
 #include "models/outcome/iteration.h"
+#include "models/outcome/moments.h"
 #include "models/outcome/settle.h"
 #include "models/price/offload.h"
 #include "models/price/seats.h"
@@ -197,15 +198,15 @@ static void add_memory(const struct fr_job *job, const struct fr_plan *plan,
                        const struct fr_pipeline *p, struct fr_stage_use *use) {
     double grown = 1 + job->cluster.device.memory_margin; /* by what the allocator loses */
     for (int32_t i = 0; i < p->args.stages && !isnan(p->stage[0].parameters); i++) {
-        double part_B[FR_MEMORY_COUNT] = {0};
-        fr_pipeline_state_B(job, plan, &p->stage[i], part_B);
-        use[i].state_B = part_B[FR_MEMORY_PARAMETERS] + part_B[FR_MEMORY_GRADIENTS] +
-                         part_B[FR_MEMORY_OPTIMIZER] + grown * fr_pipeline_buffers_B(p, i);
+        double part_B[FR_MEMORY_COUNT];
         const struct fr_stage *stage = &p->stage[i];
-        const struct fr_pipeline_held holds = fr_pipeline_holds(p, i);
-        double stays_B = stage->activation_B - stage->offloaded_B;
-        use[i].state_B += grown * (fr_offload_kept_B(stage, holds.all, holds.waiting) -
-                                   holds.all * stays_B); /* on its way */
+        double stays_B = stage->activation_B - stage->ends_B - stage->offloaded_B +
+                         stage->moment.twice_B;
+        fr_moments_peak(job, plan, p, i, part_B);
+        use[i].state_B = part_B[FR_MEMORY_PARAMETERS] + part_B[FR_MEMORY_GRADIENTS] +
+                         part_B[FR_MEMORY_OPTIMIZER] +
+                         grown * (part_B[FR_MEMORY_ACTIVATIONS] + part_B[FR_MEMORY_BUFFERS] -
+                                  fr_pipeline_holds(p, i).all * stays_B);
         use[i].activation_B = grown * stays_B / p->args.chunks;
         use[i].frees = p->splits_backward ? FR_TASK_WEIGHT : FR_TASK_BACKWARD;
     }

@@ -32,7 +32,8 @@ static const char *const device_keys[] = {
     "host_link",     "host_memory",   "host_bandwidth", "attention",
     "gemm",          "power",         "interference",   "noise",
     "usual",         "interruptions", "undisturbed",    "clock",
-    "fp8_transpose", "jitter",        "jitter_share",   NULL};
+    "fp8_transpose", "jitter",        "jitter_share",   "dummy_gradients",
+    "workspace",     "grouped_workspace",               NULL};
 static const char *const usual_keys[] = {"products", "memory", NULL};
 static const char *const attention_keys[] = {"plain",     "flash",      "flash_2",
                                              "flash_1",   "backward",   "scan",
@@ -210,6 +211,12 @@ fr_status fr_device_read(const struct fr_json *object, struct fr_device *device,
     FR_TRY(fr_json_get_quantity(object, "jitter", false, FR_QUANTITY_TIME, 0, 3600,
                                 &device->jitter_s, err));
     FR_TRY(fr_json_get_number(object, "jitter_share", false, 0, 1, &device->jitter_share, err));
+    FR_TRY(fr_json_get_number(object, "dummy_gradients", false, 0, 2,
+                              &device->framework.dummy_gradients, err));
+    FR_TRY(fr_json_get_quantity(object, "workspace", false, FR_QUANTITY_SIZE, 0, 1e12,
+                                &device->framework.workspace_B, err));
+    FR_TRY(fr_json_get_quantity(object, "grouped_workspace", false, FR_QUANTITY_SIZE, 0, 1e12,
+                                &device->framework.grouped_workspace_B, err));
     device->fp8_transpose = true;
     FR_TRY(fr_json_get_bool(object, "fp8_transpose", false, &device->fp8_transpose, err));
     struct fr_json attention = fr_json_member(object, "attention");

@@ -19,6 +19,7 @@
 
 #include "base/json.h"
 #include "models/device/clock.h"
+#include "models/device/framework.h"
 #include "models/device/interruptions.h"
 #include "models/device/working_set.h"
 
@@ -233,6 +234,7 @@ struct fr_device {
         interference; /**< share of the time of collectives that what runs beside them loses */
     double jitter_s, jitter_share; /**< how far steps are apart: models/device/jitter.h */
     bool fp8_transpose; /**< products of 8 bits read both operands along the summed dimension */
+    struct fr_framework framework; /**< of its runtime */
     struct fr_attention_rates attention;
     struct fr_gemm_model gemm[FR_DTYPE_COUNT];
     struct fr_power power;

@@ -64,6 +64,11 @@ static bool divides_products(const struct fr_job *job, const struct fr_plan *pla
     return !mixture(job, plan) && plan->tp > 1 && plan->sequence_parallel && !plan->blocking;
 }
 
+static bool divides(const struct fr_job *job, const struct fr_plan *plan) {
+    (void)job;
+    return plan->tp > 1;
+}
+
 static bool sixteen_bit_float(const struct fr_job *job, const struct fr_plan *plan) {
     (void)plan;
     return job->workload.dtype == FR_BF16;
@@ -121,6 +126,7 @@ static const struct {
     {"fp8 experts", "mixtures of experts in fp8", eight_bit_experts},
     {"dense, tp", "tp above 1 with sequence_parallel, but mixtures and blocking launches",
      divides_products},
+    {"tp", "tp above 1", divides},
     {"bf16", "products in bf16", sixteen_bit_float},
     {"packed samples", "adapters (lora_rank), sequences of at most 4096 tokens", packs},
 };
@@ -140,6 +146,7 @@ const char *const fr_condition_names[] = {"always",
                                           "fp8, scaled blocks",
                                           "fp8 experts",
                                           "dense, tp",
+                                          "tp",
                                           "bf16",
                                           "packed samples",
                                           NULL};

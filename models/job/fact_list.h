@@ -2,7 +2,7 @@
  *
  *  FR_FACT(code, PLAN(key of the plan), "help")
  *  FR_FACT(code, MODEL("key", function, "its value|another" or NULL, least, most), "help")
- *  FR_FACT(code, SHARE/NUMBER/TIME("path below device", FIELD, whose width), "help")
+ *  FR_FACT(code, SHARE/NUMBER/TIME/BYTES("path below device", FIELD, whose width), "help")
  *  FR_FACT(code, PRODUCT/GROUPS("path below device", dtype), "help")
  *  FR_FACT(code, SOFTWARE("key", least, most), "help") */
 
@@ -31,6 +31,7 @@ FR_FACT(overlap_tp, PLAN(overlap_tp), "exchanges of tp beside their products, in
 FR_FACT(recompute, PLAN(recompute), "activations that the backward pass makes again")
 FR_FACT(accumulation, PLAN(accumulation),
         "gradients of micro-batches added by the products that make them, or apart")
+FR_FACT(loss, PLAN(loss), "how the loss is computed: how often logits are held")
 FR_FACT(dispatch_ranks, PLAN(dispatch_ranks),
         "ranks of an expert group to which a token is sent once; domain: those that share fast "
         "links")
@@ -71,6 +72,13 @@ FR_FACT(host_overlap, NUMBER("host_overlap", 0, 100, host_overlap, FR_VALUE_COUN
         "share by which the host takes longer for layers that are cut to hide exchanges")
 FR_FACT(fixed, TIME("fixed", 86400, fixed_s, FR_VALUE_FIXED),
         "time of an iteration besides its work")
+FR_FACT(dummy_gradients,
+        NUMBER("dummy_gradients", 0, 2, framework.dummy_gradients, FR_VALUE_COUNT),
+        "tensors kept in place of weight gradients that products add up: 0 none, 1 one for each "
+        "shape of weights, 2 those of experts too")
+FR_FACT(workspace, BYTES("workspace", 1e12, framework.workspace_B), "memory that products take")
+FR_FACT(grouped_workspace, BYTES("grouped_workspace", 1e12, framework.grouped_workspace_B),
+        "the same of experts' products in groups, besides")
 FR_FACT(fp8_efficiency, PRODUCT("gemm.fp8.efficiency", FR_FP8),
         "share of the peak that large products of 8 bits reach")
 FR_FACT(fp4_efficiency, PRODUCT("gemm.fp4.efficiency", FR_FP4), "likewise of 4 bits")

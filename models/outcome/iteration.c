@@ -8,6 +8,7 @@
 #include "models/outcome/cost.h"
 #include "models/outcome/energy.h"
 #include "models/outcome/iteration.h"
+#include "models/outcome/moments.h"
 #include "models/price/offload.h"
 #include "models/price/zero.h"
 
@@ -86,10 +87,13 @@ static void add_energy(const struct fr_job *job, const struct fr_pipeline *p, do
     fr_outcome_add_energy(&job->cluster, device_J, all_s, out);
 }
 
-/* A whole activation is held to send and another to receive, gathered or not. */
-double fr_pipeline_buffers_B(const struct fr_pipeline *p, int32_t i) {
+double fr_pipeline_messages_B(const struct fr_pipeline *p, int32_t i) {
     const struct fr_stage *stage = &p->stage[i];
-    double message_B = fr_most(stage->message_B, stage->gathered_B);
+    return p->args.stages > 1 ? 2 * fr_most(stage->message_B, stage->gathered_B) : 0;
+}
+
+double fr_pipeline_codecs_B(const struct fr_pipeline *p, int32_t i) {
+    const struct fr_stage *stage = &p->stage[i];
     bool folds = p->schedule && p->schedule->folds, top = i == p->args.stages - 1;
     double encoders = folds || i == 0 ? p->args.chunks - 1 + (folds && i > 0 && !top)
                                       : p->args.chunks; /* each with what it lost */
@@ -97,7 +101,7 @@ double fr_pipeline_buffers_B(const struct fr_pipeline *p, int32_t i) {
     double forward = folds || top ? p->args.chunks - 1 + (folds && i > 0 && !top)
                                   : p->args.chunks; /* likewise */
     return encoders * p->stage[below].message_codec_B + forward * stage->forward_codec_B +
-           stage->codec_B + stage->working_B + (p->args.stages > 1 ? 2 * message_B : 0);
+           stage->codec_B;
 }
 
 void fr_pipeline_state_B(const struct fr_job *job, const struct fr_plan *plan,
@@ -126,24 +130,21 @@ struct fr_pipeline_held fr_pipeline_holds(const struct fr_pipeline *p, int32_t i
         (double)fr_schedule_waiting(p->splits_backward, slots, p->n_slots) / chunks};
 }
 
-/* Peak of the fullest rank: state, and the activations of the micro-batches that its place in
- * the schedule makes it hold. */
+/* Peak of the fullest rank, at the fullest moment of its stage. */
 static void add_memory(const struct fr_job *job, const struct fr_pipeline *p,
                        struct fr_outcome *out) {
     for (int32_t i = 0; i < p->args.stages; i++) {
         const struct fr_stage *stage = &p->stage[i];
         double part_B[FR_MEMORY_COUNT], sum_B = 0;
-        const struct fr_pipeline_held holds = fr_pipeline_holds(p, i);
-        fr_pipeline_state_B(job, &out->plan, stage, part_B);
-        part_B[FR_MEMORY_ACTIVATIONS] = fr_offload_kept_B(stage, holds.all, holds.waiting);
-        part_B[FR_MEMORY_BUFFERS] = fr_pipeline_buffers_B(p, i);
+        fr_moments_peak(job, &out->plan, p, i, part_B);
         part_B[FR_MEMORY_FRAGMENTATION] =
             fr_memory_fragmentation_B(&job->cluster.device, part_B);
         for (int k = 0; k < FR_MEMORY_COUNT; k++) sum_B += part_B[k];
         out->parameters += stage->parameters;
         out->parameters_frozen += stage->frozen;
         out->parameters_rank_max = fr_most(out->parameters_rank_max, stage->parameters_rank);
-        out->host_memory_B = fr_most(out->host_memory_B, fr_offload_host_B(stage, holds.all));
+        out->host_memory_B = fr_most(out->host_memory_B,
+                                     fr_offload_host_B(stage, fr_pipeline_holds(p, i).all));
         if (sum_B <= out->memory_peak_B) continue;
         out->memory_peak_B = sum_B;
         out->fullest_stage = i;

@@ -26,9 +26,10 @@ struct fr_pipeline_held {
 };
 struct fr_pipeline_held fr_pipeline_holds(const struct fr_pipeline *pipeline, int32_t i);
 
-/** Memory of a rank of stage @p i that is neither state nor activations: messages, codecs, what a
- *  pass works with [B]. */
-double fr_pipeline_buffers_B(const struct fr_pipeline *pipeline, int32_t i);
+/** Memory of a rank of stage @p i for a whole activation to send and another to receive, gathered or not; and what
+ *  its codecs keep [B]. */
+double fr_pipeline_messages_B(const struct fr_pipeline *pipeline, int32_t i);
+double fr_pipeline_codecs_B(const struct fr_pipeline *pipeline, int32_t i);
 
 /** What of an outcome hangs on no time: bytes, memory and whether it suffices, loss, parameters. */
 void fr_pipeline_fill_still(const struct fr_job *job, const struct fr_pipeline *pipeline,

@@ -15,6 +15,7 @@
 #include "models/outcome/clocks.h"
 #include "models/outcome/energy.h"
 #include "models/outcome/memory.h"
+#include "models/outcome/moments.h"
 #include "models/outcome/rates.h"
 #include "models/outcome/units.h"
 #include "models/plan/key.h"
@@ -96,6 +97,7 @@ static void memory_json(struct fr_json_writer *w, const struct fr_job *job,
     fr_json_end_object(w);
     if (out->plan.offload)
         fr_json_add_number(w, "host_memory_B", known ? out->host_memory_B : NAN);
+    fr_moments_put(job, out, w);
     bool placed = known && out->fullest_rank >= 0;
     fr_json_add_number(w, "fullest_rank", placed ? (double)out->fullest_rank : NAN);
     fr_json_add_number(w, "fullest_stage", known ? (double)out->fullest_stage : NAN);

@@ -205,6 +205,14 @@ FR_PLAN_KEY(
     "(`fused`), or `apart`: a product writes its own, of the width that products write, which "
     "another kernel reads, as autograd does unless a framework has such products")
 FR_PLAN_KEY(
+    loss, "loss", CHOICE(fr_loss_names), FIELD(loss), ", loss %s", CHANGED,
+    NEED(TRAINED) | NEED(TRANSFORMER), NULL,
+    "how the loss is computed, which says how often the logits are held: Transformer Engine's "
+    "`fused` (2 bytes a logit of 16 bits at its peak), Megatron's `native` fusion (4) or "
+    "`unfused` (6), PyTorch's `eager` with a cast to 32 bits (12) or without (`eager-16`, 6), "
+    "`compiled` (4), over a divided vocabulary `parallel` (16) or `parallel-compiled` (10), or "
+    "`chunked`, head and loss in eight parts (1); memory alone reads it")
+FR_PLAN_KEY(
     launches, "launches", CHOICE(fr_launches_names), FIELD(blocking), ", %s launches", CHANGED,
     NEED(TRANSFORMER) | NEED(KERNELS), NULL,
     "`ahead`: hosts launch kernels while the device is at work on earlier ones; `blocking`: "

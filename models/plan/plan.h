@@ -7,6 +7,7 @@
 #define FR_MODELS_PLAN_PLAN_H
 
 #include "models/plan/compression.h"
+#include "models/plan/loss.h"
 #include "models/plan/method.h"
 #include "models/plan/recompute.h"
 #include "models/plan/schedule_order.h"
@@ -87,6 +88,7 @@ struct fr_plan {
     fr_graphs graphs;       /**< likewise */
     int64_t offload_layers; /**< whose activations go, of a rank's; 0: all */
     fr_attention attention; /**< likewise */
+    fr_loss loss;           /**< likewise */
     fr_rank_order rank_order;
     int64_t cp;         /**< context parallel: ranks that share a sequence */
     bool context_heads; /**< which exchange heads for tokens; else keys go round a ring */

@@ -191,6 +191,7 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     stage->activation_B = work->activation_B;
     stage->ends_B = work->ends_B;
     stage->working_B = work->working_B;
+    stage->moment = work->moment;
     if (plan->forward) return; /* no gradients, no optimiser */
     /* Fused, the embedding is all-reduced once over 2 dp ranks, not in each end's gradients. */
     bool fused = plan->compression.fused_embedding && plan->pp > 1;

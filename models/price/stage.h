@@ -11,6 +11,7 @@
 
 #include "models/plan/copies.h"
 #include "models/price/ledger.h"
+#include "models/work/moment.h"
 
 /** What can be switched off, to see what it is worth. */
 enum {
@@ -96,6 +97,7 @@ struct fr_stage {
     double host_state_B; /**< besides in the host's memory */
     double offload_s;    /**< of the optimiser's step there, with the ways to and fro */
     double working_B;    /**< held while a pass runs */
+    struct fr_moment_sizes moment;
 };
 
 /** Gradients reduced once an iteration, and parameters on a rank, by who holds copies of them. */

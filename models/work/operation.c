@@ -41,4 +41,5 @@ void fr_work_keep_forward(struct fr_rank_work *work) {
            one_B = work->layers > 0 ? layers_B / work->layers : layers_B;
     work->working_B += one_B > work->ends_B ? one_B : work->ends_B;
     work->activation_B = work->ends_B = 0;
+    work->moment = (struct fr_moment_sizes){0};
 }

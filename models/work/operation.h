@@ -24,6 +24,7 @@
 
 #include "models/device/device.h"
 #include "models/network/collective.h"
+#include "models/work/moment.h"
 
 typedef enum {
     FR_WORK_PRODUCT,    /**< matrix products of `shape` */
@@ -123,6 +124,7 @@ struct fr_rank_work {
     double activation_B;        /**< kept for the backward pass, a micro-batch */
     double ends_B;              /**< of it, embedding's and logits' */
     double working_B;           /**< held while a pass runs, the largest message at least */
+    struct fr_moment_sizes moment;
     struct fr_operation op[160];
 };
 

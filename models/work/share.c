@@ -137,6 +137,10 @@ void fr_transformer_add_ends(struct fr_rank_work *work, const struct fr_transfor
         double kept_B = times * e->tokens * (e->logits_kept + e->words) * e->value_B;
         work->ends_B += kept_B;
         work->activation_B += kept_B;
+        work->moment.heads = times;
+        work->moment.logits = e->tokens * e->words;
+        work->moment.value_B = e->value_B;
+        work->moment.head_B = times * e->tokens * e->logits_kept * e->value_B;
     }
     if (e->common) {
         s.common_B = s.forward_B;

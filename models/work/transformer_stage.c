@@ -305,17 +305,39 @@ static double attention_kept_B(const struct fr_stage_view *v) {
            fr_transformer_mask_B(v->t) * stream + latents_B;
 }
 
-/* A layer's, whose attention keeps @p attention_B: with an MLP, or with experts and what they share. */
+/* What experts read, k copies of a token, for their weight gradients; and of the router's logits and probabilities 32
+ * bits each, and which experts were taken. */
+static double routed_kept_B(const struct fr_stage_view *v, double load) {
+    enum { ROUTER_B = 4 + 4 + 1 };
+    bool trained = !fr_transformer_frozen(v->t);
+    double rows = load * v->mlp_rows * v->h;
+    return (trained ? rows * v->read_B : 0) + ROUTER_B * v->mlp_on.tokens /
+                                                  v->mlp_on.between * (double)v->t->experts;
+}
+
+/* A layer's, whose attention keeps @p attention_B: with an MLP, or with experts, of the fullest rank, and what they
+ * share. */
 static double layer_kept_B(const struct fr_stage_view *v, double attention_B, bool mixed) {
     const struct fr_transformer *t = v->t;
     const struct fr_group_view *m = &v->mlp_on;
     double stream = m->tokens * v->h / m->between;
-    double routed = mixed ? v->mlp_rows * v->wide / v->etp : 0,
+    double load = mixed ? fr_experts_load(t) : 1;
+    double routed = mixed ? load * v->mlp_rows * v->wide / v->etp : 0,
            own = m->tokens * (double)(mixed ? t->shared_ffn : t->ffn) / m->p;
     double read_B = t->kept_fp8 ? fr_dtype_size_B(FR_FP8) : v->value_B;
     double made = (v->rows ? v->etp : 1) * routed + (v->rows ? m->p : 1) * own;
     return attention_B + stream * v->value_B + (v->mlp - 1) * (routed + own) * read_B +
-           mlp_inputs_B(v, stream, made) + fr_transformer_mask_B(t) * stream;
+           mlp_inputs_B(v, stream, made) + fr_transformer_mask_B(t) * stream +
+           (mixed ? routed_kept_B(v, load) : 0);
+}
+
+/* What attention made before its exchange with those that share the sequence, which its kernel keeps beside what the
+ * product behind it reads; narrow, it is kept twice anyway. */
+static double exchanged_B(const struct fr_stage_view *v) {
+    const struct fr_group_view *a = &v->attention_on;
+    bool twice = v->plan->cp > 1 && v->plan->context_heads && v->scores == 0 && !v->narrow &&
+                 !v->any && !fr_transformer_frozen(v->t);
+    return twice ? v->attentions * v->a.made / a->p * a->tokens * v->value_B : 0;
 }
 
 static void add_memory(const struct fr_stage_view *v, struct fr_rank_work *work) {
@@ -330,6 +352,7 @@ static void add_memory(const struct fr_stage_view *v, struct fr_rank_work *work)
     work->working_B = largest_message_B(v);
     work->activation_B =
         v->dense * dense_B + v->mixed * mixed_B + v->ssm * ssm_B + apart * attention_B;
+    work->moment.twice_B = exchanged_B(v);
     if (!v->any) return;
     if (v->first)
         work->activation_B = (v->layers * stream + saved_values(v, stream)) * v->value_B;
@@ -338,6 +361,8 @@ static void add_memory(const struct fr_stage_view *v, struct fr_rank_work *work)
     double largest_B = fmax(fmax(dense_B, mixed_B), ssm_B);
     if (hybrid && v->attentions > 0) largest_B = fmax(largest_B, attention_B);
     work->working_B += v->layers > 0 ? v->first ? largest_B : core_B : 0;
+    work->moment.again_B =
+        v->layers <= 0 ? 0 : v->first ? largest_B - stream * v->value_B : core_B;
 }
 
 /* Biases after second products, of which by rows a rank has its own part. */
@@ -445,6 +470,7 @@ static void freeze(const struct fr_stage_view *v, struct fr_rank_work *work) {
 void fr_transformer_stage(const struct fr_workload *workload, const struct fr_plan *plan,
                           int64_t i, struct fr_rank_work *work) {
     const struct fr_stage_view v = view_of(workload, plan, i);
+    bool first = i == 0, last = i == fr_plan_last_stage(plan);
     fr_work_begin(work);
     work->layers = v.layers;
     work->mixed = v.mixed;
@@ -457,6 +483,8 @@ void fr_transformer_stage(const struct fr_workload *workload, const struct fr_pl
     add_memory(&v, work);
     work->n_layer_ops = work->n_ops;
     fr_predicted_add(&v, work);
-    add_ends(&v, i == 0, i == fr_plan_last_stage(plan), work);
+    add_ends(&v, first, last, work);
+    work->moment.pass_B = work->working_B;
+    fr_transformer_add_moment(&v, first, last, largest_message_B(&v), work);
     if (fr_transformer_frozen(v.t)) freeze(&v, work);
 }

@@ -60,6 +60,11 @@ void fr_transformer_add_exchanges(const struct fr_workload *workload,
 void fr_transformer_add_vocabulary_exchanges(const struct fr_stage_view *v, bool first,
                                              bool last, struct fr_rank_work *work);
 
+/** What the stage holds for a moment of its passes, of a training step; its logits are there.
+ *  @param message_B  the largest that a collective between products makes */
+void fr_transformer_add_moment(const struct fr_stage_view *v, bool first, bool last,
+                               double message_B, struct fr_rank_work *work);
+
 /** Do the experts' products go over their group's ranks?  Whole ones take what a rank has of the sequence. */
 static inline bool fr_transformer_experts_divided(const struct fr_stage_view *v) {
     return v->etp >= v->mlp_on.p;
