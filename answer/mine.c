@@ -99,7 +99,7 @@ static struct fr_plan said(const struct fr_job *job, const struct fr_plan *plan)
     fr_job_fill(job, &full);
     struct fr_plan said = fr_job_said(job, &full);
     for (int k = 0; k < FR_PLAN_KEYS; k++) {
-        uint32_t lacks = fr_plan_missing_of(fr_plan_keys[k].needs, &job->workload, &said);
+        uint64_t lacks = fr_plan_missing_of(fr_plan_keys[k].needs, &job->workload, &said);
         if (lacks) fr_plan_key_copy(&fr_plan_keys[k], &plain, &said);
     }
     return said;

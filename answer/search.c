@@ -103,7 +103,7 @@ static fr_status all_read(struct fr_searched *r, struct fr_error *err) {
             fr_search_refuse(result, FR_REASON_IDLE_KEY, &asked);
             return FR_OK;
         }
-        uint32_t lacks = key->needs & fr_plan_needs_refused;
+        uint64_t lacks = key->needs & fr_plan_needs_refused;
         for (int n = FR_PLAN_NEEDS; n-- > 0;)
             if (lacks >> n & 1) needs = fr_plan_need_names[n];
         fr_plan_idle_key(&fr_space_job(space, &r->job, 0)->workload, &plan, &needs);

@@ -143,7 +143,7 @@ void fr_manual_program(struct fr_text *text) {
 static void needs(struct fr_text *text, const struct fr_plan_key *key) {
     const char *between = " Read with ";
     for (int i = 0; i < FR_PLAN_NEEDS; i++) {
-        if (!(key->needs & 1u << i)) continue;
+        if (!(key->needs & UINT64_C(1) << i)) continue;
         fr_text_addf(text, "%s", between);
         plain(text, fr_plan_need_names[i]);
         between = " and ";
@@ -152,7 +152,7 @@ static void needs(struct fr_text *text, const struct fr_plan_key *key) {
 }
 
 void fr_manual_plan(struct fr_text *text) {
-    char line[256];
+    char line[384];
     title(text, "forerun-plan", 5,
           "how a training is divided: the keys of plan.json and --set");
     fr_text_addf(text, "# DESCRIPTION\n\nA dot stands for an object of the file: "

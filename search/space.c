@@ -127,8 +127,8 @@ static bool is_first_idle(const struct fr_space *space, const struct fr_workload
  * configuration says the same. */
 static bool settle(const struct fr_space *space, const struct fr_workload *model,
                    const size_t *digit, fr_plan_key_set which, struct fr_plan *plan) {
-    uint32_t missing = fr_plan_missing_of(space->asked, model, plan), before;
-    const uint32_t mistakes = missing & fr_plan_needs_refused;
+    uint64_t missing = fr_plan_missing_of(space->asked, model, plan), before;
+    const uint64_t mistakes = missing & fr_plan_needs_refused;
     do {
         before = missing;
         for (int i = 0; i < space->n_watched; i++) {

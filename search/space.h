@@ -51,7 +51,7 @@ struct fr_space {
     int watched[FR_PLAN_KEYS],
         digit_of[FR_PLAN_KEYS]; /**< keys that may be idle; their dimension, -1 */
     int n_watched;
-    uint32_t asked;          /**< needs of the watched keys */
+    uint64_t asked;          /**< needs of the watched keys */
     bool cp_watched;         /**< it is of the mesh, and settled before the mesh is filled */
     bool dp_given, tp_given; /**< set or varied */
     int64_t size;

@@ -108,8 +108,9 @@ static void accumulation(struct fr_emitted *e) {
 }
 
 static void recompute(struct fr_emitted *e) {
+    char word[FR_RECOMPUTE_TEXT];
     fr_emit_remark(e, "%s: " CODE("deepspeed.checkpointing around layers"),
-                   fr_recompute_names[e->plan.recompute]);
+                   fr_recompute_text(e->plan.recompute, word, sizeof word));
 }
 
 static void offload(struct fr_emitted *e) {
@@ -176,6 +177,11 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_overlap_experts, .none = NO("key that hides the experts' all-to-all")},
     {FR_PLAN_KEY_accumulation, .say = accumulation},
     {FR_PLAN_KEY_recompute, .say = recompute},
+    {FR_PLAN_KEY_recompute_layers, .none = CODE("which layers recompute")},
+    {FR_PLAN_KEY_reshard,
+     .none = NO("key that leaves parameters whole until the backward pass")},
+    {FR_PLAN_KEY_gradient_sync,
+     .none = NO("key that adds gradients of stages 2 and 3 up whole")},
     {FR_PLAN_KEY_offload, .say = offload},
     {FR_PLAN_KEY_offload_layers, .none = NO("key that offloads some layers' activations")},
     {FR_PLAN_KEY_graphs, .none = NO("key that records graphs of a training step")},

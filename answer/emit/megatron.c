@@ -199,13 +199,33 @@ static void recompute(struct fr_emitted *e) {
         fr_emit_remark(e, "none, as without --recompute-granularity");
         return;
     }
-    fr_emit_option(e, "--recompute-granularity", "%s", fr_recompute_names[e->plan.recompute]);
-    if (e->plan.recompute == FR_RECOMPUTE_SELECTIVE) {
-        fr_emit_option(e, "--recompute-modules", "core_attn");
+    char modules[FR_RECOMPUTE_TEXT];
+    fr_recompute r = e->plan.recompute;
+    if (fr_recompute_saves(r)) {
+        fr_emit_lack(e, "%s: " NO("such policy; it has modules and full"),
+                     fr_recompute_text(r, modules, sizeof modules));
         return;
     }
-    fr_emit_option(e, "--recompute-method", "uniform");
-    fr_emit_option(e, "--recompute-num-layers", "1");
+    bool full = r == FR_RECOMPUTE_FULL, block = e->plan.recompute_layers > 0;
+    fr_emit_option(e, "--recompute-granularity", "%s", full ? "full" : "selective");
+    if (!full) {
+        fr_emit_option(e, "--recompute-modules", "%s",
+                       fr_recompute_modules(r, " ", modules, sizeof modules));
+        return;
+    }
+    fr_emit_option(e, "--recompute-method", block ? "block" : "uniform");
+    fr_emit_option(e, "--recompute-num-layers", "%" PRId64,
+                   block ? e->plan.recompute_layers : 1);
+}
+
+static void recompute_layers(struct fr_emitted *e) {
+    if (e->plan.recompute_layers == 0)
+        fr_emit_remark(e, "all layers, where they recompute");
+    else if (e->plan.recompute == FR_RECOMPUTE_FULL)
+        fr_emit_remark(e, "%" PRId64 ", as the method above has it", e->plan.recompute_layers);
+    else
+        fr_emit_lack(e, "%" PRId64 ": it takes some layers with granularity full alone",
+                     e->plan.recompute_layers);
 }
 
 static void iterations(struct fr_emitted *e) {
@@ -392,6 +412,10 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_overlap_experts, .say = overlap_experts},
     {FR_PLAN_KEY_accumulation, .say = accumulation},
     {FR_PLAN_KEY_recompute, .say = recompute},
+    {FR_PLAN_KEY_recompute_layers, .say = recompute_layers},
+    {FR_PLAN_KEY_reshard, .none = "Megatron-FSDP gathers again "
+                                  "(--torch-fsdp2-no-reshard-after-forward is of PyTorch's)"},
+    {FR_PLAN_KEY_gradient_sync, .none = "Megatron-FSDP scatters behind every micro-batch"},
     {FR_PLAN_KEY_offload, .say = offload},
     {FR_PLAN_KEY_offload_layers, .none = "with the activations"},
     {FR_PLAN_KEY_graphs, .say = graphs},

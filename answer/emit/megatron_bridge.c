@@ -176,14 +176,31 @@ static void accumulation(struct fr_emitted *e) {
 }
 
 static void recompute(struct fr_emitted *e) {
-    if (e->plan.recompute == FR_RECOMPUTE_NONE)
+    char word[FR_RECOMPUTE_TEXT];
+    fr_recompute r = e->plan.recompute;
+    bool block = e->plan.recompute_layers > 0;
+    if (r == FR_RECOMPUTE_NONE)
         field(e, "model.recompute_granularity", "null");
-    else if (e->plan.recompute == FR_RECOMPUTE_SELECTIVE)
-        field(e, "--recompute_modules", "core_attn");
-    if (e->plan.recompute != FR_RECOMPUTE_FULL) return;
+    else if (fr_recompute_saves(r))
+        fr_emit_lack(e, "%s: " NO("such policy; it has modules and full"),
+                     fr_recompute_text(r, word, sizeof word));
+    else if (r != FR_RECOMPUTE_FULL)
+        field(e, "--recompute_modules", fr_recompute_modules(r, ",", word, sizeof word));
+    if (r != FR_RECOMPUTE_FULL) return;
     field(e, "model.recompute_granularity", "full");
-    field(e, "model.recompute_method", "uniform");
-    field(e, "--recompute_num_layers", "1");
+    field(e, "model.recompute_method", block ? "block" : "uniform");
+    fr_emit_option(e, "--recompute_num_layers", "%" PRId64,
+                   block ? e->plan.recompute_layers : 1);
+}
+
+static void recompute_layers(struct fr_emitted *e) {
+    if (e->plan.recompute_layers == 0)
+        fr_emit_remark(e, "all layers, where they recompute");
+    else if (e->plan.recompute == FR_RECOMPUTE_FULL)
+        fr_emit_remark(e, "%" PRId64 ", as the method above has it", e->plan.recompute_layers);
+    else
+        fr_emit_lack(e, "%" PRId64 ": it takes some layers with granularity full alone",
+                     e->plan.recompute_layers);
 }
 
 static void iterations(struct fr_emitted *e) {
@@ -279,6 +296,9 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_overlap_experts, .say = overlap_experts},
     {FR_PLAN_KEY_accumulation, .say = accumulation},
     {FR_PLAN_KEY_recompute, .say = recompute},
+    {FR_PLAN_KEY_recompute_layers, .say = recompute_layers},
+    {FR_PLAN_KEY_reshard, .none = "Megatron-FSDP gathers again for the backward pass"},
+    {FR_PLAN_KEY_gradient_sync, .none = "Megatron-FSDP scatters behind every micro-batch"},
     {FR_PLAN_KEY_offload, .say = offload},
     {FR_PLAN_KEY_offload_layers, .none = "with the activations"},
     {FR_PLAN_KEY_graphs, .say = graphs},

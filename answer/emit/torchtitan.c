@@ -123,7 +123,24 @@ static void zero(struct fr_emitted *e) {
         fr_emit_remark(e, "0: replicas hold everything");
     else
         fr_emit_option(e, "--parallelism.fsdp_reshard_after_forward",
-                       e->plan.zero == 2 ? "never" : "always");
+                       e->plan.zero == 2 || !e->plan.reshards ? "never" : "always");
+}
+
+static void reshard(struct fr_emitted *e) {
+    fr_emit_remark(e,
+                   e->plan.zero == 3 ? "%s: in fsdp_reshard_after_forward"
+                                     : "%s: parameters are not gathered for passes",
+                   e->plan.reshards ? "true" : "false");
+}
+
+static void gradient_sync(struct fr_emitted *e) {
+    if (e->plan.sums_whole && e->plan.pp == 1)
+        fr_emit_lack(e,
+                     "iteration: " NO("option; in one stage it scatters gradients behind every "
+                                      "micro-batch"));
+    else
+        fr_emit_remark(e, e->plan.pp > 1 ? "stages scatter behind their last micro-batch"
+                                         : "behind every micro-batch, as it does");
 }
 
 static void overlap(struct fr_emitted *e) {
@@ -142,9 +159,18 @@ static void accumulation(struct fr_emitted *e) {
 }
 
 static void recompute(struct fr_emitted *e) {
-    static const char *const classes[] = {"None", "SelectiveAC.Config()", "FullAC.Config()"};
-    fr_emit_remark(e, "%s: a class in the model's configuration, activation_checkpoint=%s",
-                   fr_recompute_names[e->plan.recompute], classes[e->plan.recompute]);
+    fr_recompute r = e->plan.recompute;
+    char word[FR_RECOMPUTE_TEXT];
+    const char *class = r == FR_RECOMPUTE_NONE           ? "None"
+                        : r == FR_RECOMPUTE_FULL         ? "FullAC.Config()"
+                        : r == FR_RECOMPUTE_SELECTIVE_OP ? "SelectiveAC.Config()"
+                                                         : NULL;
+    fr_recompute_text(r, word, sizeof word);
+    if (class)
+        fr_emit_remark(e, "%s: a class in the model's configuration, activation_checkpoint=%s",
+                       word, class);
+    else
+        fr_emit_lack(e, "%s: it has full and selective_op alone (FullAC, SelectiveAC)", word);
 }
 
 static void global_batch(struct fr_emitted *e) {
@@ -218,6 +244,11 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_overlap_experts, .none = NO("option that hides the experts' all-to-all")},
     {FR_PLAN_KEY_accumulation, .say = accumulation},
     {FR_PLAN_KEY_recompute, .say = recompute},
+    {FR_PLAN_KEY_recompute_layers,
+     .none =
+         NO("option for some layers (releases of 2025: selective_ac_option N, every N-th)")},
+    {FR_PLAN_KEY_reshard, .say = reshard},
+    {FR_PLAN_KEY_gradient_sync, .say = gradient_sync},
     {FR_PLAN_KEY_offload,
      .none = NO("option that offloads the optimiser or activations alone")},
     {FR_PLAN_KEY_offload_layers, .none = NO("option that offloads activations")},
@@ -232,6 +263,7 @@ static const char *const able[] = {"schedule=1f1b,interleaved,gpipe,zero-bubble-
                                    "zero=0,2,3",
                                    "rank_order=tp-dp-pp",
                                    "overlap_experts=false",
+                                   "recompute=none,selective_op,full",
                                    "etp=1",
                                    "offload=none",
                                    "method=tensor",

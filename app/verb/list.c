@@ -43,7 +43,7 @@ static int list_methods(struct row *rows) {
 
 /* Of the plan; what reads a key stands in docs/files.md. */
 static int list_keys(struct row *rows) {
-    static char values[FR_PLAN_KEYS][160], defaults[FR_PLAN_KEYS][256];
+    static char values[FR_PLAN_KEYS][256], defaults[FR_PLAN_KEYS][256];
     int n = 0;
     for (; n < FR_PLAN_KEYS; n++) {
         const struct fr_plan_key *key = &fr_plan_keys[n];
@@ -185,7 +185,7 @@ static int list_all_presets(struct row *rows) {
 /* What a runtime may state: of plans as their keys, of devices a value with its bounds. */
 static int list_facts(struct row *rows) {
     enum { MOST = 128 };
-    static char values[MOST][192];
+    static char values[MOST][256];
     int n = 0;
     for (; n < FR_FACTS && n < MOST; n++) {
         const struct fr_fact_row *fact = &fr_facts[n];

@@ -2,24 +2,57 @@
 
 #include <math.h>
 
+#include "models/work/recompute.h"
+#include "models/work/transformer.h"
 #include "models/workload/flop.h"
 
-/* Of one sample, done a second time [FLOP]; which products that is: models/plan/recompute.h. */
-static double flop_again(const struct fr_counted *network, const struct fr_plan *plan) {
+/* Of one sample, by modules (models/work/recompute.h) [FLOP]. */
+static double modules_again(const struct fr_layers_flop *of, fr_recompute r) {
+    double dense = of->dense_first + of->dense_last,
+           experts = of->mlp_first + of->mlp_last - dense;
+    return (r & FR_RECOMPUTE_CORE_ATTN ? of->core : 0) +
+           (r & FR_RECOMPUTE_MLA_UP_PROJ ? of->up : 0) + (r & FR_RECOMPUTE_MLP ? dense : 0) +
+           (r & FR_RECOMPUTE_MOE              ? experts
+            : r & FR_RECOMPUTE_SHARED_EXPERTS ? of->shared
+                                              : 0);
+}
+
+/* Of one sample, done a second time where all layers do [FLOP]; which products that is: models/plan/recompute.h. */
+static double layers_again(const struct fr_counted *network, fr_recompute recompute) {
     struct fr_layers_flop of = fr_counted_layers_flop(network);
-    if (plan->forward) return 0;
-    switch (plan->recompute) {
-    case FR_RECOMPUTE_SELECTIVE:
-        return of.core;
+    const struct fr_transformer *t = &network->workload->transformer;
+    struct fr_again again;
+    switch (recompute) {
+    case FR_RECOMPUTE_NONE:
+        return 0;
     case FR_RECOMPUTE_FULL:
         return of.qkv + of.core + of.out + of.mlp_first + of.mlp_last + of.ssm;
     case FR_RECOMPUTE_SAVE_QKV:
         return of.core + of.out + of.mlp_first;
     case FR_RECOMPUTE_SAVE_QKV_OUT:
         return of.core + of.mlp_first;
+    case FR_RECOMPUTE_SELECTIVE_OP:
+        again = fr_again_of(t, recompute);
+        return again.qkv * of.qkv + of.out + again.dense_first * of.mlp_first +
+               again.dense_last * of.mlp_last;
     default:
-        return 0;
+        return modules_again(&of, recompute);
     }
+}
+
+/* Of the layers, those that do. */
+static double flop_again(const struct fr_counted *network, const struct fr_plan *plan) {
+    const struct fr_transformer *t = &network->workload->transformer;
+    double layers = 0, all = 0;
+    if (plan->forward || plan->recompute == FR_RECOMPUTE_NONE) return 0;
+    if (plan->recompute_layers == 0 || t->layers == 0)
+        return layers_again(network, plan->recompute);
+    for (int64_t i = 0; i < plan->pp; i++) {
+        double own = (double)fr_transformer_stage_layers(t, plan, i);
+        layers += own * fr_plan_recomputed(plan, own);
+        all += own;
+    }
+    return layers / all * layers_again(network, plan->recompute);
 }
 
 /* The network that the plan trains: ghosts make another one of it. */

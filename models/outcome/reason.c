@@ -10,6 +10,7 @@
 #include "models/price/offload.h"
 #include "models/price/pipeline.h"
 #include "models/price/seats.h"
+#include "models/work/recompute.h"
 #include "models/work/transformer.h"
 
 static void reason_eq8(const struct fr_job *job, const struct fr_outcome *out,
@@ -299,22 +300,11 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
                            "compressed: a codec waits for all of them");
         break;
     case FR_REASON_RECOMPUTE:
-        if (job->workload.transformer.lora_rank > 0 && fr_recompute_saves(plan->recompute))
-            fr_text_addf(text,
-                         "recompute %s beside lora_rank: what of an adapter that policy keeps "
-                         "nobody has said",
-                         fr_recompute_names[plan->recompute]);
-        else if (fr_transformer_is_hybrid(&job->workload.transformer) &&
-                 fr_recompute_saves(plan->recompute))
-            fr_text_addf(text,
-                         "recompute %s beside a pattern: what of a state-space block that "
-                         "policy keeps nobody has said",
-                         fr_recompute_names[plan->recompute]);
-        else if (job->workload.transformer.layers)
-            fr_text_addf(text,
-                         "recompute %s is priced for method tensor: what method %s would "
-                         "keep nobody has said",
-                         fr_recompute_names[plan->recompute], plan->method->name);
+        if (job->workload.transformer.layers)
+            fr_text_addf(text, "recompute %s %s",
+                         fr_recompute_text(plan->recompute, (char[FR_RECOMPUTE_TEXT]){0},
+                                           FR_RECOMPUTE_TEXT),
+                         fr_recompute_refused(&job->workload, plan));
         else
             fr_text_addf(text, "recompute is priced for transformers only");
         break;

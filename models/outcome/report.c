@@ -300,7 +300,7 @@ static void csv_number(struct fr_text *text, double value) {
 /* What nothing reads is empty. */
 static void csv_keys(struct fr_text *text, const struct fr_job *job,
                      const struct fr_plan *plan) {
-    uint32_t missing = fr_plan_missing(&job->workload, plan);
+    uint64_t missing = fr_plan_missing(&job->workload, plan);
     struct fr_plan said = fr_job_said(job, plan);
     for (int i = 0; i < FR_PLAN_KEYS; i++) {
         const struct fr_plan_key *key = &fr_plan_keys[i];

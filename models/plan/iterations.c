@@ -36,7 +36,7 @@ static const fr_plan_key_set lossy_keys =
 static bool may_be_said(int k) {
     const struct fr_plan_type *type = fr_plan_keys[k].type;
     bool plain = type == &fr_plan_integer || type == &fr_plan_bool || type == &fr_plan_choice ||
-                 type == &fr_plan_row;
+                 type == &fr_plan_modules || type == &fr_plan_row;
     return plain && k != FR_PLAN_KEY_method && k != FR_PLAN_KEY_tp && k != FR_PLAN_KEY_ghost;
 }
 

@@ -10,6 +10,7 @@
 #define SIZE(low, high) .type = &fr_plan_size, .least = low, .most = high
 #define BOOL() .type = &fr_plan_bool
 #define CHOICE(names) .type = &fr_plan_choice, .words = names
+#define MODULES(names) .type = &fr_plan_modules, .words = names
 #define ROW(table, names) .type = &fr_plan_row, .words = names, .rows = table
 #define ORDER() .type = &fr_plan_order
 #define PLACEMENT() .type = &fr_plan_placement
@@ -47,7 +48,7 @@ const char *const fr_plan_need_names[] = {
 #undef FR_PLAN_NEED
     NULL};
 
-const uint32_t fr_plan_needs_refused = 0
+const uint64_t fr_plan_needs_refused = 0
 #define FR_PLAN_NEED(name, refused, text, holds) | (refused ? FR_PLAN_NEED_BIT(name) : 0)
 #include "models/plan/need_list.h"
 #undef FR_PLAN_NEED
@@ -90,6 +91,8 @@ const char *fr_plan_key_values(const struct fr_plan_key *key, char *out, size_t 
         fr_line_addf(out, capacity, &used, "%s`%s`", i ? ", " : "", key->words[i]);
     if (key->type == &fr_plan_bool) fr_line_addf(out, capacity, &used, "`false`, `true`");
     if (key->type == &fr_plan_list) fr_line_addf(out, capacity, &used, ", a list");
+    if (key->type == &fr_plan_modules)
+        fr_line_addf(out, capacity, &used, ", modules as `a+b` or a list");
     if (key->type == &fr_plan_quantities)
         fr_line_addf(out, capacity, &used, ", a value, a list of one for each stage");
     if (key->type == &fr_plan_size) fr_line_addf(out, capacity, &used, "a size");
@@ -106,7 +109,7 @@ const char *fr_plan_key_values(const struct fr_plan_key *key, char *out, size_t 
 }
 
 void fr_plan_key_document(const struct fr_plan_key *key, struct fr_text *text) {
-    char values[256], plain[256];
+    char values[384], plain[256];
     bool any = false;
     fr_text_addf(text, "| `%s` | %s | %s | ", key->name,
                  fr_plan_key_values(key, values, sizeof values), key->help);
@@ -145,26 +148,26 @@ need_holds(int need, const struct fr_workload *m, const struct fr_plan *p) {
     }
 }
 
-uint32_t fr_plan_missing_of(uint32_t asked, const struct fr_workload *model,
+uint64_t fr_plan_missing_of(uint64_t asked, const struct fr_workload *model,
                             const struct fr_plan *plan) {
-    uint32_t missing = 0;
+    uint64_t missing = 0;
     for (; asked; asked &= asked - 1)
-        if (!need_holds(__builtin_ctz(asked), model, plan)) missing |= asked & -asked;
+        if (!need_holds(__builtin_ctzll(asked), model, plan)) missing |= asked & -asked;
     return missing;
 }
 
-uint32_t fr_plan_missing(const struct fr_workload *model, const struct fr_plan *plan) {
-    return fr_plan_missing_of(UINT32_MAX >> (32 - FR_PLAN_NEEDS), model, plan);
+uint64_t fr_plan_missing(const struct fr_workload *model, const struct fr_plan *plan) {
+    return fr_plan_missing_of(UINT64_MAX >> (64 - FR_PLAN_NEEDS), model, plan);
 }
 
 const struct fr_plan_key *fr_plan_idle_key(const struct fr_workload *model,
                                            const struct fr_plan *plan, const char **needs) {
     if (plan->settled) return NULL;
-    uint32_t missing = fr_plan_missing(model, plan) & fr_plan_needs_refused;
+    uint64_t missing = fr_plan_missing(model, plan) & fr_plan_needs_refused;
     struct fr_plan plain = fr_plan_default();
     for (int i = 0; i < FR_PLAN_KEYS; i++) {
         const struct fr_plan_key *key = &fr_plan_keys[i];
-        uint32_t lacks = key->needs & missing;
+        uint64_t lacks = key->needs & missing;
         if (!lacks || key->type->same(key, plan, &plain)) continue;
         for (int n = 0; n < FR_PLAN_NEEDS; n++)
             if (lacks >> n & 1) {
@@ -178,7 +181,7 @@ const struct fr_plan_key *fr_plan_idle_key(const struct fr_workload *model,
 /* ---- the line ----------------------------------------------------------------------------- */
 
 fr_plan_key_set fr_plan_line_keys(const struct fr_plan *plan) {
-    uint32_t missing = fr_plan_missing(NULL, plan);
+    uint64_t missing = fr_plan_missing(NULL, plan);
     struct fr_plan plain = fr_plan_default();
     fr_plan_key_set said = 0;
     for (int i = 0; i < FR_PLAN_KEYS; i++) {

@@ -34,8 +34,8 @@ struct fr_plan_type {
 };
 
 extern const struct fr_plan_type fr_plan_integer, fr_plan_number, fr_plan_size, fr_plan_bool,
-    fr_plan_choice, fr_plan_row, fr_plan_order, fr_plan_placement, fr_plan_list,
-    fr_plan_quantities;
+    fr_plan_choice, fr_plan_modules, fr_plan_row, fr_plan_order, fr_plan_placement,
+    fr_plan_list, fr_plan_quantities;
 
 struct fr_plan_key {
     const char *name; /**< in files and for --set; a dot for each object around it */
@@ -46,8 +46,8 @@ struct fr_plan_key {
     const void *rows;         /**< table of pointers, as many as words */
     const char *label;        /**< how it stands in a line, its text for %s */
     bool always;              /**< in the line also at its default, where ... */
-    uint32_t said;            /**< ... these needs hold, and its own */
-    uint32_t needs;           /**< set of needs */
+    uint64_t said;            /**< ... these needs hold, and its own */
+    uint64_t needs;           /**< set of needs */
     const char *otherwise;    /**< the default in words, or NULL: as fr_plan_default has it */
     const char *help;
 };
@@ -89,17 +89,17 @@ enum fr_plan_need {
     FR_PLAN_NEEDS
 };
 /** A set of needs is a bit for each. */
-#define FR_PLAN_NEED_BIT(need) (UINT32_C(1) << FR_PLAN_NEED_##need)
-_Static_assert(FR_PLAN_NEEDS <= 32, "a bit for each need");
+#define FR_PLAN_NEED_BIT(need) (UINT64_C(1) << FR_PLAN_NEED_##need)
+_Static_assert(FR_PLAN_NEEDS <= 64, "a bit for each need");
 /** Those without which a key is a mistake. */
-extern const uint32_t fr_plan_needs_refused;
+extern const uint64_t fr_plan_needs_refused;
 /** "a model of kind transformer", ... in order, then NULL. */
 extern const char *const fr_plan_need_names[];
 
 /** The needs that do not hold; those of a model do where @p model is NULL. */
-uint32_t fr_plan_missing(const struct fr_workload *model, const struct fr_plan *plan);
+uint64_t fr_plan_missing(const struct fr_workload *model, const struct fr_plan *plan);
 /** The same of those in @p asked. */
-uint32_t fr_plan_missing_of(uint32_t asked, const struct fr_workload *model,
+uint64_t fr_plan_missing_of(uint64_t asked, const struct fr_workload *model,
                             const struct fr_plan *plan);
 
 /** A key not at its default that lacks what would read it, in a way that is a mistake; @p needs what

@@ -65,7 +65,8 @@ FR_PLAN_KEY(
     placement, "placement", PLACEMENT(), FIELD(placement), ", %s", CHANGED, 0, NULL,
     "where ranks sit: `linear` (in the order of their numbers), `balanced` (linear, with as "
     "many of each node and rack), `round-robin` (dealt to the nodes in turn), `by-axis:tp` or "
-    "`by-axis:dp-tp-pp` (innermost first), `file:PATH` (a JSON list of the rank of each slot, or what `forerun place --json` "
+    "`by-axis:dp-tp-pp` (innermost first), `file:PATH` (a JSON list of the rank of each slot, "
+    "or what `forerun place --json` "
     "prints) or that list itself, `optimised` or `optimised:SEED` (what makes the "
     "iteration shortest). Ranks are numbered tp first, of method subgraph the ranks of a "
     "sub-grid (dp) first")
@@ -157,6 +158,19 @@ FR_PLAN_KEY(zero_ranks, "zero_ranks", INTEGER(0, FR_RANKS_MAX), FIELD(zero_ranks
             "how many neighbours of them divide it, the groups of so many holding it alike "
             "(hybrid sharding, HSDP): gradients are scattered within a group and all-reduced "
             "across groups, parameters gathered within it; 0: all")
+FR_PLAN_KEY(
+    reshard, "reshard_after_forward", BOOL(), FIELD(reshards), ", whole until backward",
+    CHANGED, NEED(COPIES) | NEED(ZERO_3), NULL,
+    "whether a layer's parameters, gathered for a forward pass, are given back behind it and "
+    "gathered again for the backward pass; `false`: they stay whole between the two (FSDP2's "
+    "reshard_after_forward)")
+FR_PLAN_KEY(
+    gradient_sync, "gradient_sync", CHOICE(fr_sync_names), FIELD(sums_whole),
+    ", gradients scattered once", CHANGED,
+    NEED(TRAINED) | NEED(TRANSFORMER) | NEED(COPIES) | NEED(ZERO_2), NULL,
+    "when zero 2 and 3 scatter gradients: behind every `micro_batch`, or once an `iteration`, "
+    "behind the last backward pass; until then they are added up whole on every rank (no_sync "
+    "of FSDP, set_requires_gradient_sync of FSDP2)")
 FR_PLAN_KEY(overlap, "overlap", CHOICE(fr_overlap_names), FIELD(overlap), ", overlap", CHANGED,
             NEED(TRAINED) | NEED(REDUCED), NULL,
             "`none`: gradients all-reduced after a stage's last backward pass; `gradient`: in "
@@ -166,19 +180,31 @@ FR_PLAN_KEY(bucket, "bucket", SIZE(1, 1e15), FIELD(bucket_size_B), " of %s", CHA
             NEED(REDUCED) | NEED(OVERLAP) | NEED(BUCKETS), NULL, "most bytes of such a bucket")
 FR_PLAN_KEY(
     dispatch_ranks, "dispatch_ranks", INTEGER(0, FR_RANKS_MAX), FIELD(dispatch_ranks),
-    ", one copy for %s rank(s)", CHANGED, NEED(EXPERTS) | NEED(SHARED), "a copy for each expert",
+    ", one copy for %s rank(s)", CHANGED, NEED(EXPERTS) | NEED(SHARED),
+    "a copy for each expert",
     "how many neighbours of ep get a token once and pass it on among themselves, such as "
     "the ranks of a node (DeepEP); 1: each rank once; 0: each expert")
 FR_PLAN_KEY(overlap_experts, "overlap_experts", BOOL(), FIELD(overlap_experts),
             ", experts overlap", CHANGED, NEED(EXPERTS) | NEED(SHARED), NULL,
             "the all-to-all to and from experts runs beside another micro-batch's products")
 FR_PLAN_KEY(
-    recompute, "recompute", CHOICE(fr_recompute_names), FIELD(recompute), ", recompute %s",
+    recompute, "recompute", MODULES(fr_recompute_names), FIELD(recompute), ", recompute %s",
     CHANGED, NEED(TRAINED), NULL,
     "transformers: activations computed again in the backward pass; `selective`: of the "
     "attention core, `full`: all of a layer's; `save_qkv`: all but queries, keys and values, "
     "`save_qkv_out`: and what the attention's second product made (JAX's policies; methods "
-    "tensor and grid)")
+    "tensor and grid). Megatron's modules, alone or together, of method tensor: `core_attn` is "
+    "`selective`, `moe_act` the experts' activations, `layernorm` norms before experts and "
+    "latent attention, `mla_up_proj` latent attention's wide products, `mlp` MLPs, `moe` "
+    "experts "
+    "with the way to them, `shared_experts`. `selective_op`: torchtitan's, every second "
+    "product")
+FR_PLAN_KEY(
+    recompute_layers, "recompute_layers", INTEGER(0, FR_RANKS_MAX), FIELD(recompute_layers),
+    " of %s layers", CHANGED, NEED(TRAINED) | NEED(TRANSFORMER) | NEED(RECOMPUTED),
+    "all of them",
+    "how many layers of each chunk of a stage recompute, the first ones; the others keep "
+    "all (Megatron's recompute_method block); 0: all")
 FR_PLAN_KEY(offload, "offload", CHOICE(fr_offload_names), FIELD(offload), ", offload %s",
             CHANGED, NEED(TRAINED) | NEED(TRANSFORMER), NULL,
             "what lives in the host's memory: `activations` (of layers: there behind every "

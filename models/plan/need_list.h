@@ -33,6 +33,7 @@ FR_PLAN_NEED(CODED, true,
                  p->compression.gradient_stages > 0)
 FR_PLAN_NEED(OFFLOADED, true, "\"offload\": \"activations\"",
              p->offload &FR_OFFLOAD_ACTIVATIONS)
+FR_PLAN_NEED(RECOMPUTED, true, "recompute", p->recompute != FR_RECOMPUTE_NONE)
 FR_PLAN_NEED(KERNELS, true, "launches of single kernels (\"graphs\": \"none\")",
              p->graphs == FR_GRAPHS_NONE)
 FR_PLAN_NEED(STAGES, false, "more than one stage", p->pp > 1)
@@ -49,6 +50,8 @@ FR_PLAN_NEED(COPIES, false, "ranks that hold the same parameters",
                  (p->method->data_first && p->tp > 1 && !p->common_subgrid))
 FR_PLAN_NEED(REDUCED, false, "gradients to reduce", fr_plan_reduces(p))
 FR_PLAN_NEED(ZERO, true, "zero above 0", p->zero > 0)
+FR_PLAN_NEED(ZERO_2, true, "zero 2 or 3", p->zero >= 2)
+FR_PLAN_NEED(ZERO_3, true, "zero 3", p->zero == 3)
 FR_PLAN_NEED(BUCKETS, false, "zero 0 or 1", p->zero < 2)
 FR_PLAN_NEED(CONTEXT, false, "cp above 1", p->cp > 1)
 FR_PLAN_NEED(SHARED, false, "ep above 1", p->ep > 1)

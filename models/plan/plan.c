@@ -12,6 +12,7 @@ struct fr_plan fr_plan_default(void) {
                             .schedule = &fr_schedule_one_f_one_b,
                             .chunks = 1,
                             .bucket_size_B = FR_BUCKET_B,
+                            .reshards = true,
                             .placement = fr_placement_default(),
                             .compression = {.codec = &fr_compression_powersgd,
                                             .backward_rank = 16,
@@ -34,6 +35,7 @@ const char *const fr_p2p_names[] = {"async", "duplex", NULL};
 const char *const fr_overlap_names[] = {"none", "gradient", NULL};
 const char *const fr_accumulation_names[] = {"fused", "apart", NULL};
 const char *const fr_launches_names[] = {"ahead", "blocking", NULL};
+const char *const fr_sync_names[] = {"micro_batch", "iteration", NULL};
 const char *const fr_embedding_names[] = {"separate", "fused", NULL};
 const char *const fr_layer_tp_words[] = {"uniform", "best", NULL};
 const char *const fr_stage_layers_words[] = {"equal", "best", NULL};

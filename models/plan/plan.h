@@ -47,15 +47,16 @@ extern const char *const fr_branches_names[];
  *  how slices are exchanged, how method grid divides second products, how ranks of a sequence exchange,
  *  messages between stages, gradients, how gradients are added up, whether hosts wait for kernels,
  *  the tied embedding; then NULL. */
-extern const char *const fr_pass_names[], *const fr_common_names[],
-                                              *const fr_exchange_names[],
-                                                  *const fr_divide_names[],
-                                                      *const fr_context_names[],
-                                                          *const fr_p2p_names[],
-                                                              *const fr_overlap_names[],
-                                                                  *const fr_accumulation_names[],
-    *const fr_launches_names[],
-    *const fr_embedding_names[];
+extern const char *const fr_pass_names[],
+    *const fr_common_names[], *const fr_exchange_names[],
+                                  *const fr_divide_names[],
+                                      *const fr_context_names[],
+                                          *const fr_p2p_names[],
+                                              *const fr_overlap_names[],
+                                                  *const fr_accumulation_names[],
+                                                      *const fr_launches_names[],
+                                                          *const fr_sync_names[],
+                                                              *const fr_embedding_names[];
 /** Words that stand for a list: the default first. */
 extern const char *const fr_layer_tp_words[],
     *const fr_stage_layers_words[], *const fr_clock_words[], *const fr_cap_words[];
@@ -82,13 +83,14 @@ struct fr_plan {
     const struct fr_schedule *schedule;
     const struct fr_schedule_order *order; /**< of schedule custom */
     int64_t chunks;
-    bool duplex;            /**< blocking exchanges between stages */
-    fr_recompute recompute; /**< of transformers */
-    fr_offload offload;     /**< likewise */
-    fr_graphs graphs;       /**< likewise */
-    int64_t offload_layers; /**< whose activations go, of a rank's; 0: all */
-    fr_attention attention; /**< likewise */
-    fr_loss loss;           /**< likewise */
+    bool duplex;              /**< blocking exchanges between stages */
+    fr_recompute recompute;   /**< of transformers */
+    fr_offload offload;       /**< likewise */
+    fr_graphs graphs;         /**< likewise */
+    int64_t offload_layers;   /**< whose activations go, of a rank's; 0: all */
+    int64_t recompute_layers; /**< that recompute, the first of each chunk; 0: all */
+    fr_attention attention;   /**< likewise */
+    fr_loss loss;             /**< likewise */
     fr_rank_order rank_order;
     int64_t cp;         /**< context parallel: ranks that share a sequence */
     bool context_heads; /**< which exchange heads for tokens; else keys go round a ring */
@@ -104,6 +106,8 @@ struct fr_plan {
     bool overlap;           /**< gradients beside the last backward pass, in buckets */
     bool adds_apart;        /**< gradients of micro-batches, in kernels of their own */
     bool blocking;          /**< hosts wait for every kernel that they launch */
+    bool reshards;          /**< zero 3 gives back what it gathered behind a forward pass */
+    bool sums_whole;        /**< zero 2 and 3 scatter gradients once an iteration */
     double bucket_size_B;   /**< of that size at most */
     struct fr_plan_compression compression;
     struct fr_placement_choice placement;
@@ -164,6 +168,12 @@ static inline bool fr_plan_clocks(const struct fr_plan *plan) {
  *  those of one micro-batch, so for them its size only counts micro-batches. */
 static inline int64_t fr_plan_micro_batch(const struct fr_plan *plan) {
     return plan->micro_batch ? plan->micro_batch : 1;
+}
+
+/** Of @p layers of a stage, the share that recomputes: the first `recompute_layers` of each chunk. */
+static inline double fr_plan_recomputed(const struct fr_plan *plan, double layers) {
+    double n = (double)plan->recompute_layers * (double)plan->chunks;
+    return n > 0 && n < layers ? n / layers : 1;
 }
 
 /** The stage that has the last layers. */

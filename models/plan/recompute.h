@@ -1,21 +1,39 @@
 /** @file
- *  Trading time for memory: activations that are not kept, or not on the device. */
+ *  Trading time for memory: activations that are not kept, or not on the device.
+ *
+ *  `recompute` is nothing, all of a layer, all of it but what a policy keeps, or any set of modules, "moe_act+layernorm".
+ *  Modules are Megatron-Core's (transformer_config.py, `recompute_modules` of granularity "selective"), with its
+ *  rules: what each does again and no longer keeps stands in models/work/recompute.h.
+ *
+ *  Of the policies `save_qkv` and `save_qkv_out` are JAX's (jax.checkpoint_policies.save_only_these_names): kept are
+ *  queries, keys and values, or these and what the attention's second product made.  A framework that traces (JAX) does
+ *  not repeat what no gradient asks for: with a policy the MLP's last product and the addition after it.  `selective_op`
+ *  is torchtitan's (activation_checkpoint.py, selective_ac_option "op"): kept are what the fused attention and every
+ *  second matrix product made, and what was reduced and scattered.
+ *
+ *  `recompute_layers` n: the first n layers of each chunk of a stage do so, the others keep all (Megatron's
+ *  recompute_method "block", recompute_num_layers); 0: all.  torchtitan's every N-th layer is 1/N of them. */
 #ifndef FR_MODELS_PLAN_RECOMPUTE_H
 #define FR_MODELS_PLAN_RECOMPUTE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
-/** Which activations are not kept but computed again in the backward pass: none, those of the
- *  attention core (scores, softmax, their product with the values), or all of a layer; or all of it but what a
- *  policy names (jax.checkpoint_policies.save_only_these_names): queries, keys and values, or these
- *  and what the attention's second product made.  A framework that traces (JAX) does not repeat what no gradient
- *  asks for: with a policy the MLP's last product and the addition after it. */
+/** A bit for each module, which may stand together; then what stands alone, in this order. */
 typedef enum {
-    FR_RECOMPUTE_NONE,
-    FR_RECOMPUTE_SELECTIVE,
-    FR_RECOMPUTE_FULL,
-    FR_RECOMPUTE_SAVE_QKV,
-    FR_RECOMPUTE_SAVE_QKV_OUT
+    FR_RECOMPUTE_NONE = 0,
+    FR_RECOMPUTE_CORE_ATTN = 1,
+    FR_RECOMPUTE_SELECTIVE = FR_RECOMPUTE_CORE_ATTN, /**< its usual name */
+    FR_RECOMPUTE_MOE_ACT = 2,
+    FR_RECOMPUTE_LAYERNORM = 4,
+    FR_RECOMPUTE_MLA_UP_PROJ = 8,
+    FR_RECOMPUTE_MLP = 16,
+    FR_RECOMPUTE_MOE = 32,
+    FR_RECOMPUTE_SHARED_EXPERTS = 64,
+    FR_RECOMPUTE_FULL = 128,
+    FR_RECOMPUTE_SAVE_QKV = 256,
+    FR_RECOMPUTE_SAVE_QKV_OUT = 512,
+    FR_RECOMPUTE_SELECTIVE_OP = 1024
 } fr_recompute;
 
 /** All of a layer, but for what a policy keeps? */
@@ -28,6 +46,30 @@ static inline bool fr_recompute_saves(fr_recompute recompute) {
     return recompute > FR_RECOMPUTE_FULL;
 }
 
+/** The scores and what they weigh? */
+static inline bool fr_recomputes_core(fr_recompute recompute) {
+    return recompute & FR_RECOMPUTE_CORE_ATTN ||
+           (fr_recomputes_layer(recompute) && recompute != FR_RECOMPUTE_SELECTIVE_OP);
+}
+
+/** The way of tokens to their experts? */
+static inline bool fr_recomputes_experts(fr_recompute recompute) {
+    return recompute & FR_RECOMPUTE_MOE || fr_recomputes_layer(recompute);
+}
+
+/** Modules beyond the attention core? */
+static inline bool fr_recomputes_modules(fr_recompute recompute) {
+    return !fr_recomputes_layer(recompute) && recompute > FR_RECOMPUTE_CORE_ATTN;
+}
+
+/** As a plan says it, "none" or "core_attn+moe_act". @return @p out. */
+const char *fr_recompute_text(fr_recompute recompute, char *out, size_t capacity);
+/** Room for any. */
+enum { FR_RECOMPUTE_TEXT = 96 };
+/** Modules alone, as Megatron's options list them, with @p between. @return @p out. */
+const char *fr_recompute_modules(fr_recompute recompute, const char *between, char *out,
+                                 size_t capacity);
+
 /** What lives in the host's memory in place of the device's: models/price/offload.h. */
 typedef enum {
     FR_OFFLOAD_NONE = 0,
@@ -36,7 +78,7 @@ typedef enum {
     FR_OFFLOAD_ALL = 3 /**< both: bits */
 } fr_offload;
 
-/** Spellings in order, then NULL. */
+/** Words of either in order, then NULL. */
 extern const char *const fr_recompute_names[];
 extern const char *const fr_offload_names[];
 

@@ -15,6 +15,7 @@
 #include "models/price/operation.h"
 #include "models/price/worked.h"
 #include "models/price/zero.h"
+#include "models/work/recompute.h"
 #include "models/work/transformer.h"
 
 enum { SLOTS_MAX = 1 << 25 };
@@ -84,9 +85,7 @@ static fr_reasons check_model(const struct fr_job *job, const struct fr_plan *pl
     bool tensor = plan->method == &fr_method_tensor,
          adapters = job->workload.transformer.lora_rank > 0;
     if (!plan->method->stage || (adapters && !tensor)) reasons |= FR_BECAUSE(FR_REASON_METHOD);
-    bool kept = tensor || (plan->method->grids && !job->workload.transformer.experts),
-         hybrid = fr_transformer_is_hybrid(&job->workload.transformer);
-    if (fr_recompute_saves(plan->recompute) && (!kept || adapters || hybrid))
+    if (plan->recompute && fr_recompute_refused(&job->workload, plan))
         reasons |= FR_BECAUSE(FR_REASON_RECOMPUTE);
     if (!job->cluster.device.gemm[job->workload.dtype].form)
         reasons |= FR_BECAUSE(FR_REASON_DTYPE);

@@ -18,8 +18,8 @@ double fr_zero_kept(const struct fr_plan *plan, const struct fr_stage *stage, in
 
 double fr_zero_trained(const struct fr_plan *plan, const struct fr_stage *stage, int least) {
     double trained[FR_COPIES];
-    if (plan->zero == 0 || plan->zero < least)
-        return stage->parameters_rank - stage->frozen_rank;
+    bool whole = plan->zero < least || (least == 2 && plan->sums_whole);
+    if (plan->zero == 0 || whole) return stage->parameters_rank - stage->frozen_rank;
     fr_stage_trained(stage, trained);
     return divided(plan, trained);
 }
@@ -66,12 +66,12 @@ static double gather_s(const struct copies *c, double parts) {
     return each_s(&c->ledger, c->seats, FR_OP_ALL_GATHER, c->parameters_B, parts, false);
 }
 
-/* A layer at work and one on its way, whole, of what copies divide. */
-static double held_B(const struct copies *c, const double size_B[FR_COPIES]) {
+/* A layer at work and one on its way, whole, of what copies divide; or @p layers of them. */
+static double held_B(const struct copies *c, const double size_B[FR_COPIES], double layers) {
     double shared_B = 0;
     for (int k = 0; k < FR_COPIES; k++)
         if (size_B[k] > 0 && fr_plan_dividing(c->plan, (fr_copies)k) > 1) shared_B += size_B[k];
-    return fmin(2, c->layers) / c->layers * shared_B;
+    return fmin(layers, c->layers) / c->layers * shared_B;
 }
 
 /* Beside a pass all but the first layer's gather, or the last one's scatter, may hide; behind launches that
@@ -82,35 +82,52 @@ static double shows_s(const struct copies *c, const struct fr_device *device, do
     return fr_device_beside_s(device, comm_s, pass_s) + comm_s / c->layers;
 }
 
+/* Gradients, layer by layer: behind every micro-batch, or behind the last backward pass, whose part of what shows
+ * comes once. */
+static double scattered_s(const struct copies *c, const struct copies *each) {
+    const struct fr_ledger *ledger = c->plan->sums_whole ? &c->ledger : &each->ledger;
+    return each_s(ledger, c->seats, FR_OP_REDUCE_SCATTER, c->gradients_B, c->layers, true);
+}
+
 /* Zero 2 and 3: in every pass. */
 static void price_passes(const struct copies *c, const struct fr_device *device,
                          double micro_batches, bool splits, struct fr_stage *stage) {
     struct copies each = *c;
     each.ledger.times = micro_batches;
+    const struct fr_plan *plan = c->plan;
     double forward_s = fr_pass_s(&stage->forward, FR_WITH_ALL),
            backward_s = fr_pass_s(&stage->backward, FR_WITH_ALL),
-           weight_s = fr_pass_s(&stage->weight, FR_WITH_ALL);
-    if (c->plan->forward) {
+           weight_s = fr_pass_s(&stage->weight, FR_WITH_ALL),
+           last_s = splits ? weight_s : backward_s;
+    if (plan->forward) {
         stage->forward.dp_s = shows_s(c, device, gather_s(&each, c->layers), forward_s);
-        stage->working_B += held_B(c, c->parameters_B);
+        stage->working_B += held_B(c, c->parameters_B, 2);
         return;
     }
-    double scattered_s =
-        each_s(&each.ledger, c->seats, FR_OP_REDUCE_SCATTER, c->gradients_B, c->layers, true);
-    stage->working_B += held_B(c, c->gradients_B);
-    if (splits) stage->weight.dp_s = shows_s(c, device, scattered_s, weight_s);
-    if (c->plan->zero == 2) {
-        stage->backward.dp_s =
-            splits ? stage->weight.dp_s : shows_s(c, device, scattered_s, backward_s);
+    double scatter_s = scattered_s(c, &each);
+    stage->working_B += held_B(c, c->gradients_B, 2);
+    if (plan->sums_whole) {
+        stage->beside_s += shows_s(c, device, scatter_s, last_s);
+        scatter_s = 0;
+    } else if (splits)
+        stage->weight.dp_s = shows_s(c, device, scatter_s, weight_s);
+    if (plan->zero == 2) {
+        stage->backward.dp_s = splits          ? stage->weight.dp_s
+                               : scatter_s > 0 ? shows_s(c, device, scatter_s, backward_s)
+                                               : 0;
         return;
     }
-    double gathered_s = gather_s(&each, c->layers); /* forward; and once more backward */
-    gather_s(&each, c->layers);
-    stage->working_B += held_B(c, c->parameters_B);
+    /* Forward; and once more backward, unless they stayed whole. */
+    double gathered_s = gather_s(&each, c->layers),
+           again_s = plan->reshards ? gather_s(&each, c->layers) : 0;
+    stage->working_B += held_B(c, c->parameters_B, plan->reshards ? 2 : c->layers);
     stage->forward.dp_s = shows_s(c, device, gathered_s, forward_s);
-    stage->backward.dp_s =
-        splits ? shows_s(c, device, gathered_s, backward_s - weight_s) + stage->weight.dp_s
-               : shows_s(c, device, gathered_s + scattered_s, backward_s);
+    if (splits)
+        stage->backward.dp_s =
+            (again_s > 0 ? shows_s(c, device, again_s, backward_s - weight_s) : 0) +
+            stage->weight.dp_s;
+    else if (again_s + scatter_s > 0)
+        stage->backward.dp_s = shows_s(c, device, again_s + scatter_s, backward_s);
 }
 
 void fr_zero_price(const struct fr_job *job, const struct fr_plan *plan,

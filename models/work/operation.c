@@ -1,11 +1,11 @@
 #include "models/work/operation.h"
 
 static void add_shape(struct fr_rank_work *work, const struct fr_product *p, fr_pass_kind pass,
-                      double m, double n, double k) {
+                      double m, double n, double k, double share) {
     fr_work_kind kind = p->scores ? FR_WORK_SCORES : FR_WORK_PRODUCT;
     bool whole = pass == FR_PASS_WEIGHT || (pass == FR_PASS_INPUT && p->regathers > 0);
     double pieces = p->pieces > 1 && !whole ? p->pieces : 1;
-    struct fr_operation *o = fr_work_add(work, kind, pass, p->times * pieces);
+    struct fr_operation *o = fr_work_add(work, kind, pass, share * p->times * pieces);
     o->shape = (struct fr_gemm_shape){m, n / pieces, k, p->batch, p->at_once};
     o->transposed = (uint8_t)fr_work_transposed(pass);
     o->common = p->common && pass != FR_PASS_AGAIN;
@@ -16,16 +16,16 @@ static void add_shape(struct fr_rank_work *work, const struct fr_product *p, fr_
 
 void fr_work_add_product(struct fr_rank_work *work, const struct fr_product *p) {
     if (p->times <= 0) return;
-    add_shape(work, p, FR_PASS_FORWARD, p->m, p->n, p->k);
-    add_shape(work, p, FR_PASS_INPUT, p->k, p->n, p->m);
+    add_shape(work, p, FR_PASS_FORWARD, p->m, p->n, p->k, 1);
+    add_shape(work, p, FR_PASS_INPUT, p->k, p->n, p->m, 1);
     if (p->regathers > 0)
         fr_work_add_collective(work, FR_PASS_INPUT, p->regather_axis, FR_OP_ALL_GATHER,
                                p->regather_B, p->regathers)
             ->beside = FR_BESIDE_PRODUCT;
     /* Of scores both factors are activations, whose gradients the pass cannot put off. */
     fr_pass_kind second = p->scores ? FR_PASS_INPUT : FR_PASS_WEIGHT;
-    if (!p->frozen) add_shape(work, p, second, p->m, p->k, p->n);
-    if (p->again) add_shape(work, p, FR_PASS_AGAIN, p->m, p->n, p->k);
+    if (!p->frozen) add_shape(work, p, second, p->m, p->k, p->n, 1);
+    if (p->again > 0) add_shape(work, p, FR_PASS_AGAIN, p->m, p->n, p->k, p->again);
 }
 
 void fr_work_keep_forward(struct fr_rank_work *work) {

@@ -177,7 +177,8 @@ struct fr_product {
     double pieces;  /**< 0: one */
     bool scores;    /**< of attention, without weights */
     bool frozen;    /**< its weights are not trained: no gradient of theirs */
-    bool again, common;
+    double again;   /**< share of them that the backward pass makes again */
+    bool common;
     bool
         made; /**< its input comes from what writes it at the width that it is read at: a norm */
     bool wide;                    /**< not at fewer bits than values are kept at: logits */

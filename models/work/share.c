@@ -24,13 +24,16 @@ static void add_kernels(struct fr_rank_work *work, double kernels, bool common, 
             common;
 }
 
-/* What is recomputed: all, or the softmax alone. */
+/* What is recomputed: all but what a policy keeps, or what modules do and the core's softmax. */
 static struct fr_elementwise again_part(const struct fr_stage_share *s, double set_B,
                                         fr_recompute recompute) {
-    bool full = fr_recomputes_layer(recompute);
+    bool full = fr_recomputes_layer(recompute), core = fr_recomputes_core(recompute);
+    double softmax_B = core ? s->softmax_B : 0;
     if (recompute == FR_RECOMPUTE_NONE) return (struct fr_elementwise){0};
-    return (struct fr_elementwise){full ? s->forward_B - s->once_B : s->softmax_B,
-                                   full ? s->norm_B : 0, s->softmax_B, set_B};
+    if (full)
+        return (struct fr_elementwise){s->forward_B - s->once_B - s->softmax_B + softmax_B,
+                                       s->norm_B, softmax_B, set_B};
+    return (struct fr_elementwise){softmax_B + s->again_B, s->again_norm_B, softmax_B, set_B};
 }
 
 void fr_transformer_add_share(struct fr_rank_work *work, const struct fr_stage_share *s,
@@ -68,7 +71,7 @@ void fr_transformer_add_core(struct fr_rank_work *work, const struct fr_transfor
            v = (double)fr_attention_value_dim(t), wide = fused_dim(d) + fused_dim(v),
            made = fr_transformer_made(t),
            flop = heads * 2 * 2 * s * queries * (wide / 2) * made;
-    bool again = plan->recompute != FR_RECOMPUTE_NONE;
+    bool again = fr_recomputes_core(plan->recompute);
     const struct fr_product scores = {queries,       s, d, batch, heads, .scores = true,
                                       .again = again},
                             values = {queries,       v, s, batch, heads, .scores = true,

@@ -6,9 +6,6 @@
 #include <math.h>
 #include <stddef.h>
 
-const char *const fr_recompute_names[] = {"none",     "selective",    "full",
-                                          "save_qkv", "save_qkv_out", NULL};
-
 int64_t fr_transformer_padded_vocabulary(const struct fr_transformer *t, int64_t tp) {
     int64_t multiple = (t->vocabulary_multiple ? t->vocabulary_multiple : 128) * tp;
     return (t->vocabulary + multiple - 1) / multiple * multiple;

@@ -116,8 +116,10 @@ struct fr_stage_share {
     double common_B, common_kernels; /**< of them, common layers' (method subgraph) */
     double common_norm_B;            /**< of common_B */
     double once_B;                   /**< of forward_B, not recomputed */
-    double again_kernels;            /**< recomputed */
-    bool frozen;                     /**< no kernels of weight gradients */
+    double again_B,
+        again_norm_B;     /**< that modules recompute, without a softmax; through norms */
+    double again_kernels; /**< recomputed */
+    bool frozen;          /**< no kernels of weight gradients */
 };
 /** Add it to the list.  Between layers little but their activations is touched: a layer's traffic is
  *  its working set. @param layers  that it is of; 0: an embedding's and logits' */

@@ -59,7 +59,7 @@ static void add_pairs(const struct fr_stage_view *v, const struct fr_group_view 
 static void add_unsaved(const struct fr_stage_view *v, double mlps, struct fr_rank_work *work) {
     const struct fr_group_view *a = &v->attention_on, *m = &v->mlp_on;
     double size_B = a->tokens * v->h * v->value_B;
-    if (!v->saves) return;
+    if (!v->saves || v->plan->recompute == FR_RECOMPUTE_SELECTIVE_OP) return;
     if (v->out && a->p > 1)
         add(work, FR_PASS_AGAIN, a, v->gathers ? FR_OP_REDUCE_SCATTER : FR_OP_ALL_REDUCE,
             size_B, v->attentions)
@@ -148,6 +148,7 @@ static void add_layers(const struct fr_stage_view *v, struct fr_rank_work *work)
         add_pairs(v, a, v->a.arrives, v->attentions + v->ssm + (alike ? mlps : 0), work);
     if (m->p > 1 && !alike && mlps > 0) add_pairs(v, m, v->h, mlps, work);
     add_unsaved(v, mlps, work);
+    fr_recompute_add_exchanges(v, mlps, work);
 }
 
 /* @p times tokens go from one group's grid to another's: to one of fewer columns they are gathered on
@@ -196,7 +197,7 @@ void fr_transformer_add_context(struct fr_rank_work *work, const struct fr_trans
         add_head_exchanges(work, plan, c);
         return;
     }
-    for (int k = 0; k < (plan->recompute != FR_RECOMPUTE_NONE ? 3 : 2); k++)
+    for (int k = 0; k < (fr_recomputes_core(plan->recompute) ? 3 : 2); k++)
         fr_work_add_collective(work, passes[k], FR_AXIS_CP, FR_OP_ALL_GATHER, size_B, n)
             ->beside = FR_BESIDE_ATTENTION;
     fr_work_add_collective(work, FR_PASS_INPUT, FR_AXIS_CP, FR_OP_REDUCE_SCATTER, size_B, n)
@@ -210,7 +211,8 @@ static void add_exchange(const struct fr_stage_view *v, fr_axis axis, double siz
                          struct fr_rank_work *work) {
     bool shares =
         v->rows && !v->gathers && v->mlp_on.p > 1 && fr_transformer_experts_divided(v);
-    for (int k = 0; k < (v->first ? 3 : 2) && size_B > 0; k++)
+    int n = fr_recomputes_experts(v->plan->recompute) ? 3 : 2;
+    for (int k = 0; k < n && size_B > 0; k++)
         for (int share = 0; share < (shares ? 2 : 1); share++)
             fr_work_add_collective(work, passes[k], axis, FR_OP_ALL_TO_ALL,
                                    share ? size_B / v->mlp_on.p : size_B,

@@ -57,6 +57,7 @@ static struct fr_stage_view view_of(const struct fr_workload *workload,
                               .full = plan->recompute == FR_RECOMPUTE_FULL,
                               .any = plan->recompute != FR_RECOMPUTE_NONE,
                               .saves = fr_recompute_saves(plan->recompute),
+                              .again = fr_again_of(t, plan->recompute),
                               .out = plan->recompute == FR_RECOMPUTE_FULL ||
                                      plan->recompute == FR_RECOMPUTE_SAVE_QKV,
                               .first = fr_recomputes_layer(plan->recompute)};
@@ -74,6 +75,7 @@ static struct fr_stage_view view_of(const struct fr_workload *workload,
     v.queries = whole ? s : own;
     if (t->predicted > 0 && i == fr_plan_last_stage(plan)) v.predicted = (double)t->predicted;
     v.layers += v.predicted;
+    v.recomputed = fr_plan_recomputed(plan, v.layers);
     *(t->experts ? &v.mixed : &v.dense) += v.predicted;
     /* Cross-attention attends to as many tokens. */
     v.attentions = blocks.attention + v.predicted + v.cross;
@@ -93,7 +95,7 @@ static bool in_pieces(const struct fr_stage_view *v, const struct fr_group_view 
 
 static void add_product(const struct fr_stage_view *v, const struct fr_group_view *on, double m,
                         double n, double k, double times, double regathers, bool made,
-                        bool again, struct fr_rank_work *work) {
+                        double again, struct fr_rank_work *work) {
     bool frozen = fr_transformer_frozen(v->t), attends = on == &v->attention_on;
     if (frozen)
         regathers = 0; /* nobody asks for the input again, or has it whole (adapters.h) */
@@ -117,7 +119,7 @@ static void add_product(const struct fr_stage_view *v, const struct fr_group_vie
 
 /* The second of two products: @p out x @p in, by its columns, or by its rows. */
 static void add_second(const struct fr_stage_view *v, const struct fr_group_view *on, double p,
-                       double out, double n, double in, double times, bool again,
+                       double out, double n, double in, double times, double again,
                        struct fr_rank_work *work) {
     add_product(v, on, v->rows ? out / p : out, n, v->rows ? in : in / p, times, 0, false,
                 again, work);
@@ -134,7 +136,7 @@ static void add_latents(const struct fr_stage_view *v, struct fr_rank_work *work
                                                        .batch = on->batch,
                                                        .times = made[k] > 0 ? v->attentions : 0,
                                                        .made = true,
-                                                       .again = v->full,
+                                                       .again = v->again.down,
                                                        .copies = on->copies});
 }
 
@@ -143,22 +145,28 @@ static void add_attention(const struct fr_stage_view *v, struct fr_rank_work *wo
     double n = v->attentions;
     if (v->a.kv_latent > 0) add_latents(v, work);
     add_product(v, on, v->a.to_q / on->p, on->tokens, v->a.from_q, n, n + v->cross, true,
-                v->full, work);
+                v->again.qkv, work);
     if (v->a.to_kv > 0)
-        add_product(v, on, v->a.to_kv / on->p, on->tokens, v->a.from_kv, n, 0, true, v->full,
-                    work);
+        add_product(v, on, v->a.to_kv / on->p, on->tokens, v->a.from_kv, n, 0, true,
+                    v->again.qkv, work);
     fr_transformer_add_core(work, v->t, v->plan, v->queries, on->batch,
                             n * on->batch * v->heads);
-    add_second(v, on, on->p, v->h, on->tokens, v->a.made, n, v->out, work);
+    add_second(v, on, on->p, v->h, on->tokens, v->a.made, n, v->again.out, work);
 }
 
 /* So many @p each of an MLP of @p width over @p p ranks in each of @p layers, with @p rows of tokens. */
-static void add_mlp(const struct fr_stage_view *v, const struct fr_group_view *on, double p,
-                    double width, double rows, double layers, double each, double regathers,
+struct mlps {
+    const struct fr_group_view *on;
+    double p, width, rows, layers, each, regathers;
+    double first, last; /* made again */
+};
+
+static void add_mlp(const struct fr_stage_view *v, const struct mlps *m,
                     struct fr_rank_work *work) {
-    add_product(v, on, width / p, rows, v->h, layers * (v->mlp - 1) * each, regathers,
-                on != &v->mlp_on || !v->t->experts, v->first, work);
-    add_second(v, on, p, v->h, rows, width, layers * each, v->full, work);
+    double times = m->layers * m->each;
+    add_product(v, m->on, m->width / m->p, m->rows, v->h, (v->mlp - 1) * times, m->regathers,
+                m->on != &v->mlp_on || !v->t->experts, m->first, work);
+    add_second(v, m->on, m->p, v->h, m->rows, m->width, times, m->last, work);
 }
 
 static void add_products(const struct fr_stage_view *v, struct fr_rank_work *work) {
@@ -166,21 +174,29 @@ static void add_products(const struct fr_stage_view *v, struct fr_rank_work *wor
     const struct fr_group_view *m = &v->mlp_on, *d = &v->dense_on;
     bool together = fr_transformer_experts_divided(v);
     if (v->attentions > 0) add_attention(v, work);
+    const struct fr_again *a = &v->again;
+    double rows = fr_experts_rows(v->mlp_rows / v->experts * fr_experts_load(t)),
+           gathered = together ? v->mixed : 0, wide = (double)t->shared_ffn;
     if (v->dense > 0)
-        add_mlp(v, d, d->p, (double)t->ffn, d->tokens, v->dense, 1, v->dense, work);
+        add_mlp(v,
+                &(struct mlps){d, d->p, (double)t->ffn, d->tokens, v->dense, 1, v->dense,
+                               a->dense_first, a->dense_last},
+                work);
     if (v->mixed <= 0) return;
-    add_mlp(v, m, v->etp, v->wide,
-            fr_experts_rows(v->mlp_rows / v->experts * fr_experts_load(t)), v->mixed,
-            v->experts, together ? v->mixed : 0, work);
+    add_mlp(v,
+            &(struct mlps){m, v->etp, v->wide, rows, v->mixed, v->experts, gathered,
+                           a->routed_first, a->routed_last},
+            work);
     if (t->shared_ffn > 0)
-        add_mlp(v, d, d->p, (double)t->shared_ffn, d->tokens, v->mixed, 1,
-                together ? 0 : v->mixed, work);
+        add_mlp(v,
+                &(struct mlps){d, d->p, wide, d->tokens, v->mixed, 1, v->mixed - gathered,
+                               a->shared_first, a->shared_last},
+                work);
 }
 
 /* ---- the rest ------------------------------------------------------------------------------------ */
 
-/* Values that MLPs and experts of a layer move besides: activations, rows put in order, sent and added up. */
-static double activated(const struct fr_stage_view *v, bool mixed) {
+double fr_transformer_activated(const struct fr_stage_view *v, bool mixed) {
     const struct fr_group_view *m = &v->mlp_on;
     double own = 2 * (v->mlp - 1) * m->tokens;
     if (!mixed) return own * (double)v->t->ffn / m->p;
@@ -189,8 +205,7 @@ static double activated(const struct fr_stage_view *v, bool mixed) {
     return routed + own * (double)v->t->shared_ffn / m->p;
 }
 
-/* Of latent attention: norms of what is narrow, the rotation and what is joined to keys. */
-static double latents_moved(const struct fr_stage_view *v) {
+double fr_transformer_latents_moved(const struct fr_stage_view *v) {
     const struct fr_group_view *on = &v->attention_on;
     if (v->a.kv_latent <= 0) return 0;
     return FR_NORM_PASSES * (v->a.q_latent + v->a.from_kv) * on->tokens / on->between +
@@ -224,12 +239,13 @@ static void add_elementwise(const struct fr_stage_view *v, struct fr_rank_work *
     const struct fr_group_view *a = &v->attention_on, *m = &v->mlp_on;
     double stream = a->tokens * v->h / a->between, mlp_stream = m->tokens * v->h / m->between,
            softmax = FR_SOFTMAX_PASSES * v->scores;
-    double attention = (FR_NORM_PASSES + 3) * stream + softmax + latents_moved(v);
+    double attention =
+        (FR_NORM_PASSES + 3) * stream + softmax + fr_transformer_latents_moved(v);
     double mlp = (FR_NORM_PASSES + 3) * mlp_stream, ssm_norm = 0,
            ssm = v->ssm > 0 ? (FR_NORM_PASSES + 3) * stream + fr_ssm_moved(v, &ssm_norm) : 0;
-    double moved = v->dense * (mlp + activated(v, false)) +
-                   v->mixed * (mlp + activated(v, true)) + v->attentions * attention +
-                   v->ssm * ssm;
+    double moved = v->dense * (mlp + fr_transformer_activated(v, false)) +
+                   v->mixed * (mlp + fr_transformer_activated(v, true)) +
+                   v->attentions * attention + v->ssm * ssm;
     double norms = (v->attentions + v->ssm) * stream + (v->dense + v->mixed) * mlp_stream +
                    v->ssm * ssm_norm / FR_NORM_PASSES;
     struct fr_stage_share s = {.forward_B = moved * v->value_B,
@@ -238,11 +254,16 @@ static void add_elementwise(const struct fr_stage_view *v, struct fr_rank_work *
                                .softmax_B = v->attentions * softmax * v->value_B,
                                .kernels = kernels_of(v)};
     /* Not again with a policy: the last addition (two read, one written) and product, and what it keeps. */
+    bool op = v->plan->recompute == FR_RECOMPUTE_SELECTIVE_OP;
+    const struct fr_again_moved again = fr_recompute_moved(v);
     if (v->saves) s.once_B = v->layers * 3 * mlp_stream * v->value_B;
-    double kept = v->saves ? 2 * v->layers + v->attentions * (v->out ? 1 : 2) : 0;
-    s.again_kernels = v->first ? s.kernels - kept
-                      : v->any ? v->attentions * fr_transformer_head_kernels(t, (int64_t)a->p)
-                               : 0;
+    double heads = v->attentions * fr_transformer_head_kernels(t, (int64_t)a->p);
+    double kept = op         ? (v->mlp > 2 ? 3 : 2) * v->layers + heads
+                  : v->saves ? 2 * v->layers + v->attentions * (v->out ? 1 : 2)
+                             : 0;
+    s.again_kernels = v->first ? s.kernels - kept : again.kernels;
+    s.again_B = again.values * v->value_B;
+    s.again_norm_B = again.norms * v->value_B;
     fr_transformer_add_share(work, &s, v->layers, v->plan->recompute);
 }
 
@@ -265,6 +286,7 @@ static double largest_message_B(const struct fr_stage_view *v) {
 static double saved_values(const struct fr_stage_view *v, double stream) {
     const struct fr_group_view *a = &v->attention_on;
     if (!v->saves) return 0;
+    if (v->plan->recompute == FR_RECOMPUTE_SELECTIVE_OP) return fr_recompute_op_values(v);
     double values = v->a.queries + v->a.keys + v->a.values;
     return v->attentions * (values / a->p * a->tokens + (v->out ? 0 : stream));
 }
@@ -311,8 +333,8 @@ static double routed_kept_B(const struct fr_stage_view *v, double load) {
     enum { ROUTER_B = 4 + 4 + 1 };
     bool trained = !fr_transformer_frozen(v->t);
     double rows = load * v->mlp_rows * v->h;
-    return (trained ? rows * v->read_B : 0) + ROUTER_B * v->mlp_on.tokens /
-                                                  v->mlp_on.between * (double)v->t->experts;
+    return (trained ? rows * v->read_B : 0) +
+           ROUTER_B * v->mlp_on.tokens / v->mlp_on.between * (double)v->t->experts;
 }
 
 /* A layer's, whose attention keeps @p attention_B: with an MLP, or with experts, of the fullest rank, and what they
@@ -343,7 +365,6 @@ static double exchanged_B(const struct fr_stage_view *v) {
 static void add_memory(const struct fr_stage_view *v, struct fr_rank_work *work) {
     const struct fr_group_view *a = &v->attention_on;
     double stream = a->tokens * v->h / a->between, attention_B = attention_kept_B(v);
-    double core_B = fr_transformer_score_B(v->t, v->value_B) * v->scores;
     bool hybrid = fr_transformer_is_hybrid(v->t); /* an attention is a layer of its own */
     double with_B = hybrid ? 0 : attention_B, apart = hybrid ? v->attentions : v->cross,
            dense_B = v->dense > 0 ? layer_kept_B(v, with_B, false) : 0,
@@ -354,15 +375,17 @@ static void add_memory(const struct fr_stage_view *v, struct fr_rank_work *work)
         v->dense * dense_B + v->mixed * mixed_B + v->ssm * ssm_B + apart * attention_B;
     work->moment.twice_B = exchanged_B(v);
     if (!v->any) return;
+    double largest_B = fmax(fmax(dense_B, mixed_B), ssm_B), module_B = 0,
+           saved_B = fr_recompute_saved_B(v, dense_B - with_B, mixed_B - with_B, &module_B);
     if (v->first)
-        work->activation_B = (v->layers * stream + saved_values(v, stream)) * v->value_B;
-    else
-        work->activation_B -= v->attentions * core_B;
-    double largest_B = fmax(fmax(dense_B, mixed_B), ssm_B);
+        saved_B =
+            work->activation_B - (v->layers * stream + saved_values(v, stream)) * v->value_B;
+    work->activation_B -= v->recomputed * saved_B;
     if (hybrid && v->attentions > 0) largest_B = fmax(largest_B, attention_B);
-    work->working_B += v->layers > 0 ? v->first ? largest_B : core_B : 0;
-    work->moment.again_B =
-        v->layers <= 0 ? 0 : v->first ? largest_B - stream * v->value_B : core_B;
+    double again_B = v->layers > 0 && v->first ? largest_B : module_B;
+    work->working_B += v->recomputed * again_B;
+    if (v->first) again_B -= fmin(again_B, stream * v->value_B); /* its input is kept */
+    work->moment.again_B = v->recomputed * again_B;
 }
 
 /* Biases after second products, of which by rows a rank has its own part. */
@@ -480,6 +503,7 @@ void fr_transformer_stage(const struct fr_workload *workload, const struct fr_pl
     fr_transformer_add_exchanges(workload, &v, work);
     add_elementwise(&v, work);
     fr_adapters_add(&v, work);
+    fr_recompute_take_share(v.recomputed, work);
     add_memory(&v, work);
     work->n_layer_ops = work->n_ops;
     fr_predicted_add(&v, work);

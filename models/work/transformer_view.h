@@ -16,6 +16,7 @@
 #define FR_MODELS_WORK_TRANSFORMER_VIEW_H
 
 #include "models/plan/copies.h"
+#include "models/work/recompute.h"
 #include "models/work/transformer.h"
 #include "models/workload/attention.h"
 
@@ -50,6 +51,8 @@ struct fr_stage_view {
     bool full, any;                      /**< recomputes all of it, some of it */
     bool saves;                          /**< all but what a policy names */
     bool out, first;                     /**< the attention's second product, the MLP's first */
+    struct fr_again again;               /**< which products are made again */
+    double recomputed;                   /**< share of the layers that recompute */
     bool gathers;                        /**< sequence parallel */
 };
 
@@ -64,6 +67,10 @@ void fr_transformer_add_vocabulary_exchanges(const struct fr_stage_view *v, bool
  *  @param message_B  the largest that a collective between products makes */
 void fr_transformer_add_moment(const struct fr_stage_view *v, bool first, bool last,
                                double message_B, struct fr_rank_work *work);
+/** Values that MLPs, or experts, of a layer move besides: activations, rows put in order, sent and added up. */
+double fr_transformer_activated(const struct fr_stage_view *v, bool mixed);
+/** Of latent attention: norms of what is narrow, the rotation and what is joined to keys. */
+double fr_transformer_latents_moved(const struct fr_stage_view *v);
 
 /** Do the experts' products go over their group's ranks?  Whole ones take what a rank has of the sequence. */
 static inline bool fr_transformer_experts_divided(const struct fr_stage_view *v) {

@@ -62,7 +62,13 @@ static struct fr_layers_flop layers_of_transformer(const struct fr_counted *n) {
         .mlp_first = s * ((dense * matrix(n, f, h) + wide) * (t->gated ? 2 : 1) +
                           mixed * h * (double)t->experts),
         .mlp_last = s * (dense * matrix(n, h, f) + wide),
-        .ssm = blocks.ssm * s * (h * (ssm.in + ssm.inner) + ssm.forward)};
+        .ssm = blocks.ssm * s * (h * (ssm.in + ssm.inner) + ssm.forward),
+        .up = fr_attention_is_latent(t)
+                  ? attentions * s * (a.from_q * a.to_q + a.from_kv * a.to_kv)
+                  : 0,
+        .dense_first = s * dense * matrix(n, f, h) * (t->gated ? 2 : 1),
+        .dense_last = s * dense * matrix(n, h, f),
+        .shared = s * mixed * (double)t->shared_ffn * h * (t->gated ? 3 : 2)};
 }
 
 /* Of the adapters beside them. */
@@ -108,7 +114,8 @@ double fr_counted_forward_flop(const struct fr_counted *n) {
 struct fr_layers_flop fr_counted_layers_flop(const struct fr_counted *n) {
     if (!n->workload->transformer.layers) return (struct fr_layers_flop){0};
     struct fr_layers_flop f = layers_of_transformer(n);
-    return (struct fr_layers_flop){FLOP_OF_PRODUCT * f.qkv,      FLOP_OF_PRODUCT * f.core,
-                                   FLOP_OF_PRODUCT * f.out,      FLOP_OF_PRODUCT * f.mlp_first,
-                                   FLOP_OF_PRODUCT * f.mlp_last, FLOP_OF_PRODUCT * f.ssm};
+    double *each[] = {&f.qkv, &f.core, &f.out,         &f.mlp_first,  &f.mlp_last,
+                      &f.ssm, &f.up,   &f.dense_first, &f.dense_last, &f.shared};
+    for (size_t k = 0; k < sizeof each / sizeof *each; k++) *each[k] *= FLOP_OF_PRODUCT;
+    return f;
 }

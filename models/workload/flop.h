@@ -54,6 +54,9 @@ static inline double fr_workload_forward_flop(const struct fr_workload *workload
  *  experts), and that one; state-space blocks whole [FLOP].  What recomputation does again is of these; 0 of other models. */
 struct fr_layers_flop {
     double qkv, core, out, mlp_first, mlp_last, ssm;
+    double up;                      /**< of qkv, latent attention's wide products */
+    double dense_first, dense_last; /**< of the MLP's, without experts */
+    double shared;                  /**< of both, what experts share */
 };
 struct fr_layers_flop fr_counted_layers_flop(const struct fr_counted *network);
 

@@ -77,6 +77,14 @@ static const struct emit_plan emit_plans[] = {
     {"dgx-h100", "llama-3-8b", {"dp=8", "graphs=layers", "global_batch=64"}},
     {"dgx-h100", "mixtral-8x7b", {"dp=8", "ep=8", "graphs=layers", "global_batch=64"}},
     {"dgx-h100", "mixtral-8x7b", {"dp=8", "ep=8", "graphs=iteration", "global_batch=64"}},
+    {"dgx-h100",
+     "llama-3-8b",
+     {"dp=8", "zero=3", "reshard_after_forward=false", "gradient_sync=iteration",
+      "recompute=full", "recompute_layers=8", "global_batch=64"}},
+    {"dgx-h100",
+     "mixtral-8x7b",
+     {"dp=8", "ep=8", "recompute=moe_act+layernorm", "global_batch=64"}},
+    {"dgx-h100", "llama-3-8b", {"dp=8", "recompute=selective_op", "global_batch=64"}},
 };
 enum { EMIT_PLANS = sizeof emit_plans / sizeof *emit_plans };
 

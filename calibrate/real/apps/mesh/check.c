@@ -84,10 +84,11 @@ static fr_status check_keys(const struct fr_real_case *run, struct fr_error *err
     const struct fr_plan_key *lacks = find_lacking(plan);
     if (plan->recompute && !run->workload->transformer.layers)
         return fr_fail(err, FR_ERR_INPUT, NULL, "only transformers recompute here");
-    if (fr_recompute_saves(plan->recompute))
-        return fr_fail(err, FR_ERR_INPUT, NULL, "recompute %s is not run here; %s is",
-                       fr_recompute_names[plan->recompute],
-                       fr_recompute_names[FR_RECOMPUTE_FULL]);
+    char word[FR_RECOMPUTE_TEXT];
+    if (fr_recompute_saves(plan->recompute) || fr_recomputes_modules(plan->recompute))
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "recompute %s is not run here; selective and full are",
+                       fr_recompute_text(plan->recompute, word, sizeof word));
     bool tied = run->workload->transformer.tied && plan->pp > 1;
     if (plan->zero > 1 && (tied || plan->chunks > 1 || plan->compression.gradient_stages > 0))
         return fr_fail(err, FR_ERR_INPUT, NULL,
