@@ -2,8 +2,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "calibrate/runs/coefficient.h"
 #include "models/outcome/cost.h"
 #include "search/chosen.h"
@@ -14,9 +16,7 @@
 static void price(const struct fr_job *job, const struct fr_search_options *options,
                   const struct fr_plan *plan, struct fr_outcome *out) {
     fr_cost_chosen(job, plan, out);
-    if (options->memory_limit_B > 0 && out->memory_peak_B > options->memory_limit_B)
-        out->reasons |= FR_BECAUSE(FR_REASON_MEMORY);
-    if (fr_outcome_lossy(out) > options->max_lossy) out->reasons |= FR_BECAUSE(FR_REASON_LOSSY);
+    fr_search_limit(options, out);
 }
 
 /* What the search minimises; infinite of a plan that cannot be, or whose value nobody knows. */
@@ -85,6 +85,20 @@ int fr_neighbours(const struct fr_job *job, const struct fr_space *space,
         }
     }
     return n;
+}
+
+bool fr_neighbours_surer(const struct fr_job *job, const struct fr_space *space,
+                         const struct fr_search_options *options, fr_ranking by,
+                         const struct fr_outcome *unsure, struct fr_neighbour *surer) {
+    struct fr_neighbour *all = fr_calloc(FR_NEIGHBOURS_MAX, sizeof *all);
+    int n = all ? fr_neighbours(job, space, options, by, unsure, all) : 0, best = -1;
+    for (int i = 0; i < n; i++)
+        if (value_of(options, by, &all[i].outcome) <
+            (best < 0 ? INFINITY : value_of(options, by, &all[best].outcome)))
+            best = i;
+    if (best >= 0) *surer = all[best];
+    free(all);
+    return best >= 0;
 }
 
 /* ---- one input moved -------------------------------------------------------------------------- */

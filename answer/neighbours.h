@@ -27,6 +27,12 @@ int fr_neighbours(const struct fr_job *job, const struct fr_space *space,
                   const struct fr_outcome *best,
                   struct fr_neighbour neighbour[FR_NEIGHBOURS_MAX]);
 
+/** What makes @p unsure, a plan that fits less surely than @p options ask for, sure enough: of its neighbours that do,
+ *  the best.  @return false where none does */
+bool fr_neighbours_surer(const struct fr_job *job, const struct fr_space *space,
+                         const struct fr_search_options *options, fr_ranking by,
+                         const struct fr_outcome *unsure, struct fr_neighbour *surer);
+
 /** An input of the machine, and by how much it moves, alone, until another plan is better. */
 struct fr_turn {
     char input[64];

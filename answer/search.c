@@ -240,6 +240,7 @@ fr_status fr_searched_make(const char *ranks, const char *const *vary, int n_var
         FR_TRY(fr_slowdown_apply(&r->job, &r->slowdown, &r->result, err));
         kept = shown == 1 ? 2 : shown;
     }
+    if (r->slowdown.asked) r->result.less_sure.count = 0; /* they are of the fastest */
     FR_TRY(all_read(r, err));
     rank_mine(r);
     cut_ranked(&r->result, kept);

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "answer/explain.h"
+#include "answer/neighbours.h"
 #include "base/alloc.h"
 #include "models/job/runtime.h"
+#include "models/outcome/fits/fits.h"
 #include "models/outcome/report.h"
 #include "search/switch.h"
 
@@ -183,6 +185,41 @@ static void json_mine(struct fr_json_writer *w, const struct fr_searched *r) {
     fr_json_end_array(w);
 }
 
+/* Plans that are better than the best, and fit less surely than was asked for. */
+static void json_less_sure(struct fr_json_writer *w, const struct fr_searched *r) {
+    const struct fr_search_result *result = &r->result;
+    fr_json_add_array(w, "less_sure");
+    for (size_t i = 0; i < result->less_sure.count; i++) {
+        const struct fr_outcome *out = &result->less_sure.items[i].outcome;
+        const struct fr_job *job = out->job ? out->job : &r->job;
+        char line[FR_PLAN_LINE];
+        struct fr_neighbour surer;
+        fr_json_begin_object(w);
+        fr_json_add_string(w, "plan", fr_report_outcome_line(out, line, sizeof line));
+        fr_json_add_number(w, "fits", fr_fits_of(job, out).probability);
+        fr_json_add_number(w, "gain",
+                           result->top.count
+                               ? value_of(r, &result->top.items[0].outcome) / value_of(r, out) -
+                                     1
+                               : NAN);
+        if (fr_neighbours_surer(job, &r->space, &r->options, result->by, out, &surer)) {
+            fr_json_add_object(w, "surer");
+            fr_json_add_string(w, "key", fr_plan_keys[surer.key].name);
+            fr_json_add_string(w, "value", surer.value);
+            fr_json_add_number(w, "fits", fr_fits_of(job, &surer.outcome).probability);
+            fr_json_add_number(w, "iteration_time_s", surer.outcome.time_s);
+            fr_json_end_object(w);
+        }
+        fr_json_key(w, "outcome");
+        fr_report_json(w, job, out);
+        fr_json_end_object(w);
+    }
+    fr_json_end_array(w);
+    if (result->surest.index < 0) return;
+    fr_json_key(w, "surest");
+    fr_report_json(w, &r->job, &result->surest.outcome);
+}
+
 /* What was searched for, as the user gave it with what --set changed: who runs its plans needs it. */
 static void json_model(struct fr_json_writer *w, const struct fr_job *job) {
     struct fr_json model = fr_json_root(fr_job_model(job));
@@ -276,6 +313,7 @@ fr_status fr_searched_json(struct fr_text *text, const struct fr_searched *r, fr
     fr_json_add_string(&w, "space", r->recipe.chosen ? "recipe" : "given");
     fr_recipe_put(&r->recipe, &w);
     json_model(&w, &r->job);
+    fr_json_add_number(&w, "fit", r->options.fit);
     fr_json_add_integer(&w, "evaluated", result->evaluated);
     fr_json_add_integer(&w, "feasible", result->feasible);
     fr_json_add_integer(&w, "infeasible", result->infeasible);
@@ -301,6 +339,7 @@ fr_status fr_searched_json(struct fr_text *text, const struct fr_searched *r, fr
         fr_report_json(&w, &r->job, &r->per_layer);
     }
     json_odds(&w, r);
+    json_less_sure(&w, r);
     json_mine(&w, r);
     json_switches(&w, r);
     if (r->explain && result->top.count) {

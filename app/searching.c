@@ -1,8 +1,24 @@
 #include "app/searching.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/units.h"
+#include "models/outcome/fits/fits.h"
+
+static fr_status read_fit(const struct fr_args *args, struct fr_search_options *o,
+                          struct fr_error *err) {
+    const char *fit = fr_args_get(args, "fit");
+    double level = FR_FITS_USUAL;
+    bool any = fit && strcmp(fit, "any") == 0;
+    if (any) level = 0;
+    if (fit && !any) FR_TRY(fr_args_share(args, "fit", 1, HUGE_VAL, &level, err));
+    if (fit && !any && !(level > 0 && level < 1))
+        return fr_fail(err, FR_ERR_USAGE, "--fit",
+                       "\"%.40s\": expected a probability above 0 and below 1, or any", fit);
+    fr_search_ask_fit(o, level);
+    return FR_OK;
+}
 
 fr_status fr_app_search_options(const struct fr_args *args, struct fr_search_options *o,
                                 struct fr_error *err) {
@@ -17,6 +33,7 @@ fr_status fr_app_search_options(const struct fr_args *args, struct fr_search_opt
                                  err));
     if (limit && o->memory_limit_B <= 0)
         return fr_fail(err, FR_ERR_USAGE, "--memory-limit", "\"%.40s\" leaves nothing", limit);
+    FR_TRY(read_fit(args, o, err));
     o->max_lossy = 1;
     FR_TRY(fr_args_share(args, "max-lossy", 1, HUGE_VAL, &o->max_lossy, err));
     o->total = objective > FR_OBJECTIVE_EDP;

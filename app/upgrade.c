@@ -17,8 +17,8 @@ struct comparisons {
 };
 
 /* Options of a search alone. */
-static const char *const of_search[] = {
-    "vary", "fix", "objective", "per-iteration", "memory-limit", "max-lossy", "threads"};
+static const char *const of_search[] = {"vary",         "fix", "objective", "per-iteration",
+                                        "memory-limit", "fit", "max-lossy", "threads"};
 
 static fr_status check(const struct fr_args *args, bool searches, const char *const *sets,
                        int n_sets, struct fr_error *err) {

@@ -132,6 +132,7 @@ typedef struct forerun_outcome {
     const char *plan;        /**< in a line: "phantom tp 8 x dp 1, k 16" */
     const char *plan_json;   /**< whole, as forerun_load takes it */
     const char *runtime;     /**< the software it is priced with: "megatron-bridge-26.06" */
+    double fits; /**< probability to fit into the device's memory; NaN: that is not stated */
 } forerun_outcome;
 
 /** The whole answer as JSON, as the command of the same name prints it with --json. */
@@ -176,7 +177,7 @@ typedef struct forerun_search_options {
     const char *objective;
     /** Best plans in the answer (10); 0: every feasible one. */
     int64_t top;
-    /** Of a rank, below the device's own; 0: none. */
+    /** Of a rank's tensors; 0: none but the device's own. */
     double memory_limit_B;
     /** Most of gradient bytes or backward messages that may go compressed, 0 to 1.  -1 (the default):
      *  no limit, and none tried unasked. */
@@ -187,9 +188,12 @@ typedef struct forerun_search_options {
     int per_iteration;
     /** Say in the JSON what binds, and what would change the choice. */
     int explain;
+    /** How surely a plan must fit into the device's memory to be ranked, above 0 and below 1 (0.95); 0: all that is
+     *  not refused, which is what fits with less than 5 %. */
+    double fit;
 } forerun_search_options;
 #define FORERUN_SEARCH_DEFAULTS                                                                \
-    { sizeof(forerun_search_options), NULL, NULL, "time", 10, 0, -1, 0, 0, 0 }
+    { sizeof(forerun_search_options), NULL, NULL, "time", 10, 0, -1, 0, 0, 0, 0.95 }
 
 /** Many plans: the best of them, with its margin, the Pareto front, and why the others cannot be.  Of
  *  dp and tp the one that is neither said nor varied takes what is left of the ranks.

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "models/job/job.h"
+#include "models/outcome/fits/fits.h"
 #include "models/outcome/report.h"
 
 forerun_result *fr_result_new(void) { return fr_calloc(1, sizeof(forerun_result)); }
@@ -69,6 +70,7 @@ static forerun_outcome numbers_of(const struct fr_outcome *out) {
                          .iterations = out->iterations,
                          .total_time_s = out->total_time_s,
                          .total_energy_J = out->total_energy_J,
+                         .fits = known ? fr_fits_probability(out->memory_spare) : NAN,
                          .probability_best = NAN,
                          .expected_regret = NAN};
     fill_parts(&o, out);

@@ -20,6 +20,8 @@ static fr_status read_options(const forerun_search_options *o, struct fr_search_
     if (!(o->max_lossy == -1 || (o->max_lossy >= 0 && o->max_lossy <= 1)))
         return fr_fail(err, FR_ERR_USAGE, "max_lossy",
                        "must lie between 0 and 1; -1 is no limit");
+    if (!(o->fit >= 0 && o->fit < 1))
+        return fr_fail(err, FR_ERR_USAGE, "fit", "must lie between 0 and 1, below 1; 0 is any");
     if (o->threads < 0 || o->threads > 256)
         return fr_fail(err, FR_ERR_USAGE, "threads", "must lie between 0 and 256");
     *out = (struct fr_search_options){.objective = (fr_objective)objective,
@@ -28,6 +30,7 @@ static fr_status read_options(const forerun_search_options *o, struct fr_search_
                                       .memory_limit_B = o->memory_limit_B,
                                       .max_lossy = o->max_lossy < 0 ? 1 : o->max_lossy,
                                       .threads = o->threads};
+    fr_search_ask_fit(out, o->fit);
     return FR_OK;
 }
 

@@ -50,6 +50,9 @@ static void write_line(const struct fr_search_result *r, int64_t number, struct 
     for (int m = 0; m < FR_SEARCH_METHODS && fr_methods[m]; m++)
         fr_text_addf(line, " %a %a %" PRId64, r->of_method[m].value, r->of_method[m].lossy,
                      r->of_method[m].index);
+    for (int b = 0; b < FR_UNSURE; b++)
+        fr_text_addf(line, " %a %a %" PRId64, r->unsure[b].value, r->unsure[b].lossy,
+                     r->unsure[b].index);
     fr_text_addf(line, " %zu", r->ranked.count);
     for (size_t i = 0; i < r->ranked.count; i++) {
         const struct fr_ranked *one = &r->ranked.items[i];
@@ -117,22 +120,23 @@ static size_t count(struct words *w, size_t least) {
     return w->bad ? 0 : (size_t)n;
 }
 
+static void read_each(struct words *w, struct fr_ranked *best) {
+    best->value = number(w);
+    best->lossy = number(w);
+    best->index = whole(w);
+}
+
 static void read_ranked(struct words *w, struct fr_part *block) {
     block->n_ranked = count(w, 6);
     block->ranked = fr_calloc(block->n_ranked + 1, sizeof *block->ranked);
-    for (size_t i = 0; block->ranked && i < block->n_ranked && !w->bad; i++) {
-        block->ranked[i].value = number(w);
-        block->ranked[i].lossy = number(w);
-        block->ranked[i].index = whole(w);
-    }
+    for (size_t i = 0; block->ranked && i < block->n_ranked && !w->bad; i++)
+        read_each(w, &block->ranked[i]);
 }
 
 static void read_methods(struct words *w, struct fr_part *block) {
-    for (int m = 0; m < FR_SEARCH_METHODS && fr_methods[m]; m++) {
-        block->of_method[m].value = number(w);
-        block->of_method[m].lossy = number(w);
-        block->of_method[m].index = whole(w);
-    }
+    for (int m = 0; m < FR_SEARCH_METHODS && fr_methods[m]; m++)
+        read_each(w, &block->of_method[m]);
+    for (int b = 0; b < FR_UNSURE; b++) read_each(w, &block->unsure[b]);
 }
 
 static void read_front(struct words *w, struct fr_part *block) {
@@ -167,6 +171,9 @@ static bool fits(const struct fr_blocks *b, int64_t number, const struct fr_part
         if (block->example[r] != -1 && !inside(b, number, block->example[r])) return false;
     for (int m = 0; m < FR_SEARCH_METHODS && fr_methods[m]; m++)
         if (block->of_method[m].index != -1 && !inside(b, number, block->of_method[m].index))
+            return false;
+    for (int u = 0; u < FR_UNSURE; u++)
+        if (block->unsure[u].index != -1 && !inside(b, number, block->unsure[u].index))
             return false;
     for (size_t i = 0; i < block->n_ranked; i++)
         if (!inside(b, number, block->ranked[i].index)) return false;
@@ -217,7 +224,8 @@ static int by_index(const void *x, const void *y) {
 static bool join_kept(const struct fr_blocks *b, struct fr_best *best, struct fr_front *front,
                       struct fr_search_result *result) {
     bool ok = true;
-    fr_of_method_begin(result->of_method);
+    fr_ranked_begin(result->of_method, FR_SEARCH_METHODS);
+    fr_ranked_begin(result->unsure, FR_UNSURE);
     for (int64_t i = 0; i < b->n; i++) {
         const struct fr_part *block = &b->block[i];
         fr_sort_items(block->front, block->n_front, sizeof *block->front, by_index);
@@ -226,7 +234,9 @@ static bool join_kept(const struct fr_blocks *b, struct fr_best *best, struct fr
         for (size_t k = 0; k < block->n_front; k++)
             ok = fr_front_keep(front, &block->front[k]) && ok;
         for (int m = 0; m < FR_SEARCH_METHODS && fr_methods[m]; m++)
-            fr_of_method_keep(&result->of_method[m], &block->of_method[m]);
+            fr_ranked_keep(&result->of_method[m], &block->of_method[m]);
+        for (int u = 0; u < FR_UNSURE; u++)
+            fr_ranked_keep(&result->unsure[u], &block->unsure[u]);
     }
     fr_best_cut(best, b->options->top);
     fr_front_sort(front);
@@ -282,6 +292,25 @@ static fr_status check_methods(const struct fr_blocks *b, const struct fr_search
     return FR_OK;
 }
 
+/* Bands are of plans that fit less surely than asked for, by their value, the surest by its deviations. */
+static fr_status check_unsure(const struct fr_blocks *b, const struct fr_search_result *result,
+                              struct fr_error *err) {
+    for (int u = 0; u < FR_UNSURE; u++) {
+        const struct fr_ranked *best = &result->unsure[u];
+        struct fr_outcome out;
+        if (best->index < 0) continue;
+        bool is =
+            fr_search_evaluate(b->job, b->space, b->options, result->by, best->index, &out) &&
+            out.reasons == FR_BECAUSE(FR_REASON_UNSURE);
+        out.reasons = 0;
+        if (!is || (u < FR_UNSURE_BANDS
+                        ? fr_unsure_band(&out) != u || !has_value(b, result, best, &out)
+                        : -out.memory_spare != best->value))
+            return untrue(best->index, err);
+    }
+    return FR_OK;
+}
+
 /* What stands in the lists can be. */
 static fr_status check_lists(const struct fr_blocks *b, const struct fr_search_result *result,
                              struct fr_error *err) {
@@ -311,7 +340,8 @@ fr_status fr_blocks_join(const struct fr_blocks *b, struct fr_search_result *res
         ok ? fr_kept_price(b->job, b->space, b->options, &front, result, err) : no_memory(err);
     free(front.items);
     if (status == FR_OK) status = check_lists(b, result, err);
-    return status == FR_OK ? check_methods(b, result, err) : status;
+    if (status == FR_OK) status = check_methods(b, result, err);
+    return status == FR_OK ? check_unsure(b, result, err) : status;
 }
 
 /* ---- which search --------------------------------------------------------------------------- */
@@ -329,7 +359,7 @@ uint64_t fr_blocks_print(const struct fr_blocks *b) {
     fr_ranking by = fr_search_ranking(b->job, b->space, o);
     const double numbers[] = {
         (double)b->space->size, (double)b->size,   (double)o->objective, (double)by,
-        (double)o->top,         o->memory_limit_B, o->max_lossy};
+        (double)o->top,         o->memory_limit_B, o->max_lossy,         o->fit};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) mix_number(&hash, numbers[i]);
     mix(&hash, b->job->cluster.name, strlen(b->job->cluster.name));
     mix(&hash, b->job->workload.name, strlen(b->job->workload.name));
@@ -345,6 +375,7 @@ uint64_t fr_blocks_print(const struct fr_blocks *b) {
         if (!is || out.reasons & FR_BECAUSE(FR_REASON_MESH) || isnan(out.time_s)) continue;
         mix_number(&hash, out.time_s);
         mix_number(&hash, out.memory_peak_B);
+        mix_number(&hash, isnan(out.memory_spare) ? 0 : out.memory_spare);
     }
     return hash;
 }

@@ -43,13 +43,18 @@ bool fr_best_keep(struct fr_best *best, size_t limit, const struct fr_ranked *ra
     return true;
 }
 
-void fr_of_method_begin(struct fr_ranked of_method[FR_SEARCH_METHODS]) {
-    for (int m = 0; m < FR_SEARCH_METHODS; m++)
-        of_method[m] = (struct fr_ranked){INFINITY, 0, -1};
+void fr_ranked_begin(struct fr_ranked *best, int n) {
+    for (int i = 0; i < n; i++) best[i] = (struct fr_ranked){INFINITY, 0, -1};
 }
 
-void fr_of_method_keep(struct fr_ranked *best, const struct fr_ranked *mine) {
+void fr_ranked_keep(struct fr_ranked *best, const struct fr_ranked *mine) {
     if (mine->index >= 0 && (best->index < 0 || fr_by_rank(mine, best) < 0)) *best = *mine;
+}
+
+int fr_unsure_band(const struct fr_outcome *out) {
+    static const double QUARTILE = 0.6744897501960817; /* Phi(-+ this) = 0.25, 0.75 */
+    const double z = out->memory_spare;
+    return (z >= -QUARTILE) + (z >= 0) + (z >= QUARTILE);
 }
 
 /* ---- the front ----------------------------------------------------------------------------------- */
@@ -136,6 +141,32 @@ static fr_status price(const struct pricing *x, int64_t index, struct fr_found_l
     return append(list, &found) ? FR_OK : fr_fail(err, FR_ERR_NOMEM, "search", "out of memory");
 }
 
+/* From the surest band down: who is better than the best and all that are surer, so the best comes last. */
+static fr_status price_unsure(const struct pricing *x, struct fr_search_result *result,
+                              struct fr_error *err) {
+    const struct fr_ranked *surest = &result->unsure[FR_UNSURE_BANDS];
+    const bool any = result->ranked.count > 0;
+    double least = any ? result->ranked.items[0].value : INFINITY;
+    struct fr_found_list *list = &result->less_sure;
+    result->surest = (struct fr_found){.index = -1};
+    for (int b = FR_UNSURE_BANDS - 1; b >= 0; b--) {
+        const struct fr_ranked *one = &result->unsure[b];
+        if (one->index < 0 || !(one->value < least)) continue;
+        FR_TRY(price(x, one->index, list, err));
+        least = one->value;
+    }
+    for (size_t i = 0; i < list->count / 2; i++) {
+        struct fr_found first = list->items[i];
+        list->items[i] = list->items[list->count - 1 - i];
+        list->items[list->count - 1 - i] = first;
+    }
+    if (any || surest->index < 0) return FR_OK;
+    result->surest.index = surest->index;
+    fr_search_evaluate(x->job, x->space, x->options, x->by, surest->index,
+                       &result->surest.outcome);
+    return FR_OK;
+}
+
 fr_status fr_kept_price(const struct fr_job *job, const struct fr_space *space,
                         const struct fr_search_options *options, const struct fr_front *front,
                         struct fr_search_result *result, struct fr_error *err) {
@@ -144,5 +175,6 @@ fr_status fr_kept_price(const struct fr_job *job, const struct fr_space *space,
         FR_TRY(price(&x, result->ranked.items[i].index, &result->top, err));
     for (size_t i = 0; i < front->count; i++)
         FR_TRY(price(&x, front->items[i].index, &result->pareto, err));
+    FR_TRY(price_unsure(&x, result, err));
     return FR_OK;
 }

@@ -51,12 +51,16 @@ bool fr_front_keep(struct fr_front *front, const struct fr_front_point *mine);
 /** Put in order of time, else as fr_by_rank. */
 void fr_front_sort(struct fr_front *front);
 
-/** No plan of any method yet. */
-void fr_of_method_begin(struct fr_ranked of_method[FR_SEARCH_METHODS]);
+/** No plan yet, @p n times. */
+void fr_ranked_begin(struct fr_ranked *best, int n);
 /** The better of two; a number of -1 is none. */
-void fr_of_method_keep(struct fr_ranked *best, const struct fr_ranked *mine);
+void fr_ranked_keep(struct fr_ranked *best, const struct fr_ranked *mine);
 
-/** Append what the plans of @p front, and the first of result->ranked, cost to result's lists.
+/** Of FR_UNSURE_BANDS the one that the probability of @p out to fit lies in. */
+int fr_unsure_band(const struct fr_outcome *out);
+
+/** Append what the plans of @p front, the first of result->ranked, and those of result->unsure that are better than
+ *  these and than what is surer, cost to result's lists.
  *  @return FR_OK; FR_ERR_INPUT for a number that is no plan of the space; FR_ERR_NOMEM. */
 fr_status fr_kept_price(const struct fr_job *job, const struct fr_space *space,
                         const struct fr_search_options *options, const struct fr_front *front,

@@ -10,6 +10,7 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/sort.h"
+#include "models/outcome/fits/fits.h"
 #include "models/outcome/ranked.h"
 #include "models/plan/copies.h"
 #include "search/chosen.h"
@@ -62,13 +63,25 @@ static bool lay_out(const struct fr_job *job, const struct fr_space *space, int6
     return true;
 }
 
+void fr_search_ask_fit(struct fr_search_options *options, double probability) {
+    options->fit = probability;
+    options->fit_spare = probability > 0 ? fr_fits_spare(probability) : -INFINITY;
+}
+
+void fr_search_limit(const struct fr_search_options *options, struct fr_outcome *out) {
+    const fr_reasons memory = FR_BECAUSE(FR_REASON_MEMORY);
+    if (options->memory_limit_B > 0 && out->memory_peak_B > options->memory_limit_B)
+        out->reasons |= memory;
+    if (options->fit > 0 && out->memory_spare < options->fit_spare && !(out->reasons & memory))
+        out->reasons |= FR_BECAUSE(FR_REASON_UNSURE);
+    if (fr_outcome_lossy(out) > options->max_lossy) out->reasons |= FR_BECAUSE(FR_REASON_LOSSY);
+}
+
 /* What a search asks for beyond what can be laid out. */
 static void add_reasons(const struct fr_job *job, const struct fr_search_options *options,
                         fr_ranking by, struct fr_outcome *out) {
     if (out->reasons & ~FR_BECAUSE(FR_REASON_MEMORY)) return;
-    if (options->memory_limit_B > 0 && out->memory_peak_B > options->memory_limit_B)
-        out->reasons |= FR_BECAUSE(FR_REASON_MEMORY);
-    if (fr_outcome_lossy(out) > options->max_lossy) out->reasons |= FR_BECAUSE(FR_REASON_LOSSY);
+    fr_search_limit(options, out);
     if (by == FR_RANK_TOTAL && out->iterations_origin == FR_ITERATIONS_UNKNOWN)
         out->reasons |= FR_BECAUSE(FR_REASON_ITERATIONS);
     if (options->objective != FR_OBJECTIVE_TIME && !job->cluster.device.power.known)
@@ -91,7 +104,8 @@ bool fr_search_evaluate(const struct fr_job *job, const struct fr_space *space,
 /* One piece of the space and what came of it. */
 struct piece {
     int64_t evaluated, feasible, unpriced, because[FR_REASON_COUNT], example[FR_REASON_COUNT];
-    struct fr_ranked of_method[FR_SEARCH_METHODS];
+    struct fr_ranked of_method[FR_SEARCH_METHODS], unsure[FR_UNSURE];
+    double least; /* value of what is ranked */
     fr_plan_key_set read;
     struct fr_best top;
     struct fr_front pareto;
@@ -120,7 +134,8 @@ struct context {
     struct desk *desks;
     int n_desks;
     struct fr_progress *progress;
-    struct fr_ranked of_method[FR_SEARCH_METHODS];
+    struct fr_ranked of_method[FR_SEARCH_METHODS], unsure[FR_UNSURE];
+    double least; /* value of what is ranked in the rounds before */
 };
 
 /* Where one thread works at a time, with what the plans it has seen share. */
@@ -153,14 +168,26 @@ static int method_number(const struct fr_outcome *out) {
     return m;
 }
 
+/* May the plan, not as sure as asked for, be the best of its band, and better than all that are as sure? */
+static bool wanted_unsure(const struct known *k, const struct fr_outcome *out) {
+    const struct context *c = k->c;
+    const int b = fr_unsure_band(out);
+    double value = fr_objective_value(c->options->objective, c->by, out);
+    return value <= k->piece->unsure[b].value && value <= c->sample.unsure[b].value &&
+           value <= c->unsure[b].value && value < k->piece->least && value < c->sample.least &&
+           value < c->least;
+}
+
 /* May the plan still be in the list, on the front, or the best of its method? */
 static bool wanted(const void *context, struct fr_outcome *out) {
     const struct known *k = context;
     const struct context *c = k->c;
     out->job = c->space->variants ? k->job : NULL;
     add_reasons(k->job, c->options, c->by, out);
+    const bool all = c->options->top == 0 || c->options->exhaustive;
+    if (out->reasons == FR_BECAUSE(FR_REASON_UNSURE)) return all || wanted_unsure(k, out);
     if (out->reasons) return false;
-    if (c->options->top == 0 || c->options->exhaustive) return true;
+    if (all) return true;
     const struct fr_front_point least = fr_front_point_of(c->by, out, k->index);
     double value = fr_objective_value(c->options->objective, c->by, out);
     bool listed = !behind(c, &k->piece->top, value) && !behind(c, &c->sample.top, value) &&
@@ -188,6 +215,17 @@ static bool evaluate(const struct known *k, struct desk *desk, struct fr_outcome
     return true;
 }
 
+/* The surest needs no price. */
+static void keep_unsure(const struct context *c, const struct fr_outcome *out, int64_t index,
+                        bool priced, struct piece *piece) {
+    const double lossy = fr_lossiness(out);
+    const struct fr_ranked surest = {-out->memory_spare, lossy, index},
+                           ranked = {fr_objective_value(c->options->objective, c->by, out),
+                                     lossy, index};
+    fr_ranked_keep(&piece->unsure[FR_UNSURE_BANDS], &surest);
+    if (priced) fr_ranked_keep(&piece->unsure[fr_unsure_band(out)], &ranked);
+}
+
 static void look_at(const struct context *c, struct desk *desk, int64_t index,
                     struct piece *piece) {
     const struct known known = {c, fr_space_job(c->space, c->job, index), piece, index};
@@ -206,6 +244,7 @@ static void look_at(const struct context *c, struct desk *desk, int64_t index,
             piece->because[r]++;
             if (piece->example[r] < 0) piece->example[r] = index;
         }
+    if (out.reasons == FR_BECAUSE(FR_REASON_UNSURE)) keep_unsure(c, &out, index, priced, piece);
     if (out.reasons) return;
     piece->feasible++;
     piece->unpriced += !priced;
@@ -213,7 +252,8 @@ static void look_at(const struct context *c, struct desk *desk, int64_t index,
     const struct fr_ranked ranked = {fr_objective_value(c->options->objective, c->by, &out),
                                      fr_lossiness(&out), index};
     const struct fr_front_point point = fr_front_point_of(c->by, &out, index);
-    fr_of_method_keep(piece->of_method + method_number(&out), &ranked);
+    piece->least = fmin(piece->least, ranked.value);
+    fr_ranked_keep(piece->of_method + method_number(&out), &ranked);
     if (!fr_best_keep(&piece->top, c->options->top, &ranked) ||
         !fr_front_keep(&piece->pareto, &point))
         piece->failed = true;
@@ -236,15 +276,20 @@ static struct desk *take_desk(const struct context *c) {
         if (!atomic_flag_test_and_set(&c->desks[i].taken)) return &c->desks[i];
 }
 
+static void begin_piece(struct piece *piece) {
+    *piece = (struct piece){.least = INFINITY};
+    memset(piece->example, -1, sizeof piece->example);
+    fr_ranked_begin(piece->of_method, FR_SEARCH_METHODS);
+    fr_ranked_begin(piece->unsure, FR_UNSURE);
+}
+
 static void work(void *argument, int64_t number) {
     const struct context *c = argument;
     struct piece *piece = &c->pieces[number];
     struct desk *desk = take_desk(c);
     int64_t begin = c->begin + (c->first + number) * c->piece_size, end = begin + c->piece_size;
     if (end > c->end) end = c->end;
-    *piece = (struct piece){.evaluated = 0};
-    memset(piece->example, -1, sizeof piece->example);
-    fr_of_method_begin(piece->of_method);
+    begin_piece(piece);
     for (int64_t i = begin; i < end; i++) look_at(c, desk, i, piece);
     atomic_flag_clear(&desk->taken);
     fr_progress_add(c->progress, 1);
@@ -281,7 +326,9 @@ static bool join(struct context *c, const struct piece *piece,
                            &result->example[r].outcome);
     }
     for (int m = 0; m < FR_SEARCH_METHODS; m++)
-        fr_of_method_keep(&c->of_method[m], &piece->of_method[m]);
+        fr_ranked_keep(&c->of_method[m], &piece->of_method[m]);
+    for (int b = 0; b < FR_UNSURE; b++) fr_ranked_keep(&c->unsure[b], &piece->unsure[b]);
+    c->least = fmin(c->least, piece->least);
     for (size_t i = 0; i < piece->top.kept.count; i++)
         ok = fr_best_keep(&c->best, c->options->top, &piece->top.kept.items[i]) && ok;
     for (size_t i = 0; i < piece->pareto.count; i++)
@@ -346,12 +393,14 @@ fr_status fr_search(const struct fr_job *job, const struct fr_space *space,
                         .by = fr_search_ranking(job, space, options),
                         .begin = options->begin,
                         .end = options->end ? options->end : space->size,
+                        .least = INFINITY,
                         .progress = &progress};
     cut_pieces(&c);
-    *result = (struct fr_search_result){.by = c.by};
+    *result = (struct fr_search_result){.by = c.by, .surest.index = -1};
     for (int r = 0; r < FR_REASON_COUNT; r++) result->example[r].index = -1;
-    fr_of_method_begin(c.of_method);
-    fr_of_method_begin(c.sample.of_method);
+    fr_ranked_begin(c.of_method, FR_SEARCH_METHODS);
+    fr_ranked_begin(c.unsure, FR_UNSURE);
+    begin_piece(&c.sample);
     c.pieces = fr_calloc(ROUND, sizeof *c.pieces);
     bool ok = make_desks(&c, threads) && c.pieces;
     fr_progress_begin(&progress, "searching", c.n_pieces);
@@ -360,6 +409,7 @@ fr_status fr_search(const struct fr_job *job, const struct fr_space *space,
     fr_progress_end(&progress);
     result->ranked = c.best.kept;
     memcpy(result->of_method, c.of_method, sizeof c.of_method);
+    memcpy(result->unsure, c.unsure, sizeof c.unsure);
     fr_front_sort(&c.front);
     ok = ok && fr_kept_price(job, space, options, &c.front, result, NULL) == FR_OK;
     free_piece(&c.sample);
@@ -427,8 +477,11 @@ void fr_search_refuse(struct fr_search_result *result, int reason,
                       const struct fr_outcome *example) {
     result->infeasible = result->evaluated;
     result->feasible = result->unpriced = 0;
-    result->ranked.count = result->top.count = result->pareto.count = 0;
-    for (int m = 0; m < FR_SEARCH_METHODS; m++) result->of_method[m].index = -1;
+    result->ranked.count = result->top.count = result->pareto.count = result->less_sure.count =
+        0;
+    result->surest.index = -1;
+    fr_ranked_begin(result->of_method, FR_SEARCH_METHODS);
+    fr_ranked_begin(result->unsure, FR_UNSURE);
     result->because[reason] = result->evaluated;
     result->example[reason] = (struct fr_found){.outcome = *example};
 }
@@ -437,5 +490,6 @@ void fr_search_result_free(struct fr_search_result *result) {
     free(result->ranked.items);
     free(result->top.items);
     free(result->pareto.items);
+    free(result->less_sure.items);
     *result = (struct fr_search_result){0};
 }

@@ -24,12 +24,17 @@ struct fr_search_options {
     bool per_iteration;    /**< rank one iteration, not the way to the loss */
     bool total;            /**< rank the way to the loss, also where nobody knows it */
     size_t top;            /**< best configurations kept; 0: all feasible ones */
-    double memory_limit_B; /**< 0: the device's memory alone */
-    double max_lossy;      /**< of gradient bytes and of backward messages; 1: no limit */
-    int threads;           /**< 0: as many as processors */
-    int64_t begin, end;    /**< of the configurations, those alone; end 0: all */
-    bool exhaustive;       /**< price also what can be neither listed nor on the front */
+    double memory_limit_B; /**< of tensors; 0: the device's memory alone */
+    double fit; /**< P(fits) that ranked plans have at least; 0: whatever is not refused */
+    double fit_spare;   /**< the same in standard deviations; see fr_search_ask_fit */
+    double max_lossy;   /**< of gradient bytes and of backward messages; 1: no limit */
+    int threads;        /**< 0: as many as processors */
+    int64_t begin, end; /**< of the configurations, those alone; end 0: all */
+    bool exhaustive;    /**< price also what can be neither listed nor on the front */
 };
+
+/** Ask that plans that are ranked fit with @p probability, above 0 and below 1; 0: whatever is not refused. */
+void fr_search_ask_fit(struct fr_search_options *options, double probability);
 
 struct fr_found {
     int64_t index; /**< in the space */
@@ -58,6 +63,9 @@ struct fr_ranked_list {
 enum { FR_SEARCH_PRICED = 64 };
 /** Rows of fr_methods whose best is kept. */
 enum { FR_SEARCH_METHODS = 16 };
+/** Plans that are not refused, but fit less surely than asked for: of each band of probability, to 0.25, 0.5, 0.75
+ *  and above, the best; and the surest, by its deviations. */
+enum { FR_UNSURE_BANDS = 4, FR_UNSURE = FR_UNSURE_BANDS + 1 };
 
 struct fr_search_result {
     int64_t evaluated, feasible, infeasible;
@@ -72,14 +80,22 @@ struct fr_search_result {
     struct fr_found_list
         pareto; /**< no other is as good in time, energy, memory and loss; by time */
     struct fr_ranked of_method[FR_SEARCH_METHODS]; /**< the best of each; index -1: none */
-    fr_plan_key_set read;                          /**< keys that some plan reads */
-    fr_ranking by;                                 /**< what was ranked */
+    struct fr_ranked unsure[FR_UNSURE];            /**< index -1: none */
+    struct fr_found_list
+        less_sure; /**< of the bands' the best first: each better than all that are surer; reasons 0 */
+    struct fr_found surest; /**< where nothing is ranked: what comes nearest; index -1: none */
+    fr_plan_key_set read;   /**< keys that some plan reads */
+    fr_ranking by;          /**< what was ranked */
     double elapsed_s;
 };
 
 /** What a search ranks; see fr_search. */
 fr_ranking fr_search_ranking(const struct fr_job *job, const struct fr_space *space,
                              const struct fr_search_options *options);
+
+/** Add to the reasons of @p out what @p options ask for beyond what can be: tensors within the limit, the level of
+ *  P(fits), what may be lossy. */
+void fr_search_limit(const struct fr_search_options *options, struct fr_outcome *out);
 
 /** Search.  A total objective leaves out plans whose iterations are unknown, unless the
  *  model says nothing of any: then one iteration ranks them (`by` says so), of several global batches

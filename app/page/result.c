@@ -6,6 +6,7 @@
 
 #include "app/page/page.h"
 #include "app/page/table.h"
+#include "models/outcome/fits/fits.h"
 #include "plots/html.h"
 #include "plots/paper/sheet.h"
 
@@ -185,13 +186,32 @@ static void put_object(const struct fr_json *object, const char *name, int depth
     }
 }
 
+/* The plan that a page is about: a search's best, a simulation's, or the document itself. */
+static struct fr_json plan_of(const struct fr_json *root) {
+    struct fr_json best = fr_json_member(root, "best"), own = fr_json_member(root, "outcome");
+    return fr_json_present(&own) ? own : fr_json_present(&best) ? best : *root;
+}
+
+/* How surely it fits, in a sentence. */
+static void put_fits(const struct fr_json *root, struct fr_text *html) {
+    struct fr_json outcome = plan_of(root), memory = fr_json_member(&outcome, "memory_B");
+    if (!fr_json_is_object(&outcome) || !fr_json_is_object(&memory)) return;
+    const struct fr_fits f = {
+        .memory_B = fr_json_number_at(&outcome, "device_memory_B"),
+        .needed_B = fr_json_number_at(&memory, "needed"),
+        .needed_low_B = fr_json_number_at(&outcome, "memory_needed_low_B"),
+        .needed_high_B = fr_json_number_at(&outcome, "memory_needed_high_B"),
+        .probability = fr_json_number_at(&outcome, "fits")};
+    char line[FR_FITS_LINE];
+    if (isfinite(f.needed_B) && isfinite(f.probability))
+        fr_html_addf(html, "<p>It <b>%s</b>.</p>\n", fr_fits_line(&f, line));
+}
+
 /* What the best plan hangs on, in a sentence, where the document says it. */
 static void put_binding(const struct fr_json *root, struct fr_text *html) {
     struct fr_json best = fr_json_member(root, "best"),
                    explain = fr_json_member(root, "explain");
-    struct fr_json outcome = fr_json_present(&best) ? best : *root,
-                   simulated = fr_json_member(root, "outcome");
-    if (fr_json_present(&simulated)) outcome = simulated;
+    struct fr_json outcome = plan_of(root);
     struct fr_json parts = fr_json_member(&outcome, "breakdown_s");
     const char *largest = "";
     double most = 0, whole = fr_json_is_object(&parts) ? sum_of(&parts) : 0;
@@ -216,6 +236,7 @@ void fr_result_html(const struct fr_json *root, struct fr_text *html,
     if (strncmp(schema, "forerun/", 8) == 0)
         snprintf(kind, sizeof kind, "%.*s", (int)strcspn(schema + 8, "/") & 31, schema + 8);
     put_binding(root, html);
+    put_fits(root, html);
     put_pictures(kind, root, html, gaps);
     if (strcmp(kind, "simulation") == 0) {
         struct fr_json outcome = fr_json_member(root, "outcome");

@@ -42,7 +42,8 @@ static bool quantity_of(const char *key, fr_quantity *quantity) {
 
 /* Of a whole. */
 static bool is_share(const char *key) {
-    static const char *const endings[] = {"share", "behind", "mfu", "margin", "error", NULL};
+    static const char *const endings[] = {"share", "behind", "mfu", "margin",
+                                          "error", "fits",   NULL};
     for (int i = 0; endings[i]; i++)
         if (ends_in(key, endings[i])) return true;
     return false;

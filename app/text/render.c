@@ -1,4 +1,5 @@
 #include "app/text/render.h"
+#include "app/text/fits.h"
 #include "app/text/wrap.h"
 #include "models/device/jitter.h"
 #include "models/job/assume.h"
@@ -178,8 +179,6 @@ static void render_memory(struct fr_text *text, const struct fr_job *job,
         fr_text_addf(
             text, "  %-22s %14s\n", fr_memory_names[i],
             fr_quantity_format(out->memory_B[i], FR_QUANTITY_SIZE, value, sizeof value));
-    if (fr_memory_near_edge(&job->cluster.device, out))
-        strncat(note, ": near the edge, allocators fragment", sizeof note - strlen(note) - 1);
     if (out->plan.pp > 1)
         fr_text_addf(text, "  %-22s %14" PRId64 "   rank %" PRId64 "\n", "on stage",
                      out->fullest_stage, out->fullest_rank);
@@ -193,6 +192,7 @@ static void render_memory(struct fr_text *text, const struct fr_job *job,
         fr_text_addf(text, "  %-22s %14s   %s\n", "90 % interval",
                      fr_quantity_format(low_B, FR_QUANTITY_SIZE, value, sizeof value), note);
     }
+    fr_render_fits(text, job, out);
     if (!(out->host_memory_B > 0)) return;
     const double host_B = job->cluster.device.host_memory_B;
     snprintf(note, sizeof note, "%s%s", host_B > 0 ? "of " : "",

@@ -173,7 +173,7 @@ static void json_reasons(struct fr_json_writer *w, fr_reasons reasons) {
     fr_json_end_array(w);
 }
 
-/* The interval is of what allocators count: of runs counted otherwise it is the tensors' all the same. */
+/* Beside what was measured stands what counts as that: tensors, what is reserved, or what the device shows. */
 static void json_memory_row(struct fr_json_writer *w, const struct fr_scoring *s, int i) {
     const struct fr_scored *row = &s->memory[i];
     fr_json_add_number(w, "memory_B", row->predicted_s);
@@ -183,6 +183,10 @@ static void json_memory_row(struct fr_json_writer *w, const struct fr_scoring *s
     if (row->measured_s > 0)
         fr_json_add_string(w, "measured_memory_at",
                            fr_run_counted_names[s->runs.items[i].counted]);
+    fr_json_add_number(w, "memory_peak_B", s->peak_B[i]);
+    fr_json_add_number(w, "memory_reserved_B", s->fits[i].reserved_B);
+    fr_json_add_number(w, "memory_shown_B", s->fits[i].shown_B);
+    fr_json_add_number(w, "fits", s->fits[i].probability);
 }
 
 static void json_rows(struct fr_json_writer *w, const struct fr_scoring *s) {

@@ -8,6 +8,7 @@
 #include "calibrate/runs/runs.h"
 #include "calibrate/runs/score.h"
 #include "models/job/job.h"
+#include "models/outcome/fits/fits.h"
 #include "models/plan/reason.h"
 
 enum { FR_SCORING_COLUMNS = 16, FR_SCORING_KEY = 256 };
@@ -27,7 +28,10 @@ struct fr_scoring {
     struct fr_scored *scored, *joules; /**< of the iteration's time, and of its energy */
     double *watts_error;               /**< of the mean power, given no time */
     fr_reasons *reasons;
-    struct fr_scored *memory; /**< of the fullest rank [B], in the fields for seconds */
+    struct fr_scored *
+        memory; /**< of the fullest rank [B], in the fields for seconds, counted as the run's is */
+    struct fr_fits *fits;
+    double *peak_B; /**< of tensors */
     char (*key)[FR_SCORING_KEY];
     char columns_text[512];
     const char *columns[FR_SCORING_COLUMNS + 1];

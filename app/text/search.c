@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "app/load.h"
+#include "app/text/fits.h"
 #include "app/text/render.h"
 #include "app/text/search.h"
 #include "app/text/search_table.h"
@@ -150,6 +151,7 @@ static void text_best(struct fr_text *text, const struct fr_searched *r,
     }
     text_slowdown(text, r, columns);
     text_rates(text, r, &top[0].outcome);
+    fr_search_fits(text, r, columns);
     fr_plan_common_line(&s->common, plan, sizeof plan);
     snprintf(line, sizeof line, s->several_ranks ? "%s" : "%s%s%" PRId64 " ranks", plan,
              *plan ? ", " : "", s->ranks);
@@ -348,14 +350,17 @@ fr_status fr_app_search_text(struct fr_text *text, const struct fr_searched *r, 
         FR_TRY(survey(r, &seen, err));
         text_best(text, r, &seen, columns);
         FR_TRY(text_top(&table, err));
+        fr_search_less_sure(text, r, columns);
         text_mine(text, r, columns);
         text_odds(text, r);
         FR_TRY(text_front(&table, err));
         text_per_layer(text, r, columns);
         FR_TRY(text_break_even(text, r, columns, err));
         text_switches(text, r, columns);
-    } else
+    } else {
         fr_text_addf(text, "\nnothing feasible\n");
+        fr_search_less_sure(text, r, columns);
+    }
     text_nearby(text, r, columns);
     if (!result->top.count) text_mine(text, r, columns);
     text_infeasible(text, r, columns);

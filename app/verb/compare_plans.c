@@ -12,6 +12,7 @@
 #include "app/verb.h"
 #include "base/alloc.h"
 #include "calibrate/runs/odds.h"
+#include "models/outcome/fits/fits.h"
 #include "models/outcome/report.h"
 #include "models/plan/common.h"
 
@@ -107,6 +108,16 @@ static void text_row(struct fr_text *text, const struct comparison *c, int i,
         "");
     fr_text_addf(&words, "%s: %s", m->name,
                  fr_report_outcome_row(out, without, line, sizeof line));
+    fr_wrap_cell(text, PLAN, fr_text_get(&words));
+    fr_text_free(&words);
+    const struct fr_fits fits = fr_fits_of(&c->job, out);
+    char reserved[40], shown[40], fit[FR_FITS_LINE];
+    if (isnan(fits.needed_B)) return;
+    fr_text_addf(
+        &words, "%s; reserved %s, shown %s", fr_fits_line(&fits, fit),
+        fr_render_quantity(fits.reserved_B, FR_QUANTITY_SIZE, reserved, sizeof reserved),
+        fr_render_quantity(fits.shown_B, FR_QUANTITY_SIZE, shown, sizeof shown));
+    fr_text_addf(text, "%*s", PLAN, "");
     fr_wrap_cell(text, PLAN, fr_text_get(&words));
     fr_text_free(&words);
 }

@@ -87,6 +87,12 @@ static void predict_joules(void *context, int64_t i) {
         row->predicted_s * (1 + hypot(time->high_s / time->predicted_s - 1, uncertain));
 }
 
+static void set_memory(struct fr_scored *row, double size_B, double low_B, double high_B) {
+    row->predicted_s = size_B;
+    row->low_s = low_B;
+    row->high_s = high_B;
+}
+
 static void refuse(void *context, int64_t i) {
     struct fr_scoring *s = context;
     const struct fr_run *run = &s->runs.items[i];
@@ -98,8 +104,17 @@ static void refuse(void *context, int64_t i) {
     struct fr_scored *row = &s->memory[i];
     *row = (struct fr_scored){
         .id = run->id, .group = "", .measured_s = run->measured_memory_B, .predicted_s = NAN};
-    if (isfinite(out.time_s) && isfinite(out.parameters)) row->predicted_s = out.memory_peak_B;
-    fr_memory_interval(&job, &out, &row->low_s, &row->high_s);
+    const struct fr_fits f = s->fits[i] = fr_fits_of(&job, &out);
+    bool known = isfinite(out.time_s) && isfinite(out.parameters);
+    s->peak_B[i] = known ? out.memory_peak_B : NAN;
+    if (run->counted == FR_COUNTED_RESERVED)
+        set_memory(row, f.reserved_B, f.reserved_low_B, f.reserved_high_B);
+    else if (run->counted == FR_COUNTED_DEVICE)
+        set_memory(row, f.shown_B, f.shown_low_B, f.shown_high_B);
+    else {
+        row->predicted_s = s->peak_B[i];
+        fr_memory_interval(&job, &out, &row->low_s, &row->high_s);
+    }
 }
 
 static void count_refused(struct fr_scoring *s) {
@@ -146,10 +161,12 @@ static fr_status score(const struct fr_args *args, struct fr_scoring *s, struct 
     s->key = fr_calloc(room, sizeof *s->key);
     s->reasons = fr_calloc(room, sizeof *s->reasons);
     s->memory = fr_calloc(room, sizeof *s->memory);
+    s->fits = fr_calloc(room, sizeof *s->fits);
+    s->peak_B = fr_calloc(room, sizeof *s->peak_B);
     s->joules = fr_calloc(room, sizeof *s->joules);
     s->watts_error = fr_calloc(room, sizeof *s->watts_error);
     if (!s->use || !s->scored || !s->key || !s->reasons || !s->memory || !s->joules ||
-        !s->watts_error)
+        !s->fits || !s->peak_B || !s->watts_error)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     for (int i = 0; i < s->runs.count; i++)
         fr_study_key(&s->runs.items[i], s->columns, s->key[i], FR_SCORING_KEY);
@@ -172,6 +189,8 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     free(s->key);
     free(s->reasons);
     free(s->memory);
+    free(s->fits);
+    free(s->peak_B);
     free(s->joules);
     free(s->watts_error);
     fr_runs_free(&s->runs);

@@ -45,7 +45,15 @@ static const struct fr_option options[] = {
      0},
     {"per-iteration", NULL, "rank one iteration, without the iterations to the loss", 0},
     {"top", "K", "best plans to show (default 10; 0: every feasible one)", 't'},
-    {"memory-limit", "Q", "memory of a rank, e.g. \"32 GiB\", below the device's own", 0},
+    {"fit", "P",
+     "how surely a plan must fit into the device's memory to be ranked, e.g. 0.9 (default "
+     "0.95); any: "
+     "whatever is not refused, 5 %",
+     0},
+    {"memory-limit", "Q",
+     "tensors of a rank, e.g. \"32 GiB\", at most; what the device shows besides is not "
+     "counted",
+     0},
     {"max-lossy", "X",
      "most of gradient bytes or backward messages that may go compressed, 0 to 1", 0},
     {"threads", "T", "threads (default: processors); the result is the same for any number", 0},

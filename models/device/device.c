@@ -25,15 +25,18 @@ const struct fr_gemm_form *const fr_gemm_forms[] = {
 #undef FR_GEMM
     NULL};
 
+/* clang-format off */
 static const char *const device_keys[] = {
-    "name",          "generation", "memory",        "memory_margin",  "memory_bandwidth",
-    "working_sets",  "launch",        "fixed",          "host_launch",
-    "host_skew",     "host_pass",     "host_experts",   "host_overlap",
-    "host_link",     "host_memory",   "host_bandwidth", "attention",
-    "gemm",          "power",         "interference",   "noise",
-    "usual",         "interruptions", "undisturbed",    "clock",
-    "fp8_transpose", "jitter",        "jitter_share",   "dummy_gradients",
-    "workspace",     "grouped_workspace",               NULL};
+    "name",          "generation",        "memory",        "memory_margin", "memory_bandwidth",
+    "allocator",     "context",           "communicators", "context_deviation",
+    "working_sets",  "launch",            "fixed",         "host_launch",
+    "host_skew",     "host_pass",         "host_experts",  "host_overlap",
+    "host_link",     "host_memory",       "host_bandwidth", "attention",
+    "gemm",          "power",             "interference",  "noise",
+    "usual",         "interruptions",     "undisturbed",   "clock",
+    "fp8_transpose", "jitter",            "jitter_share",  "dummy_gradients",
+    "workspace",     "grouped_workspace", NULL};
+/* clang-format on */
 static const char *const usual_keys[] = {"products", "memory", NULL};
 static const char *const attention_keys[] = {"plain",     "flash",      "flash_2",
                                              "flash_1",   "backward",   "scan",
@@ -181,6 +184,7 @@ fr_status fr_device_read(const struct fr_json *object, struct fr_device *device,
                                 &device->memory_B, err));
     FR_TRY(
         fr_json_get_number(object, "memory_margin", false, 0, 10, &device->memory_margin, err));
+    FR_TRY(fr_shown_read(object, &device->shown, err));
     FR_TRY(fr_json_get_quantity(object, "memory_bandwidth", true, FR_QUANTITY_RATE, 1, 1e18,
                                 &device->memory_rate_B_per_s, err));
     struct fr_json sets = fr_json_member(object, "working_sets");

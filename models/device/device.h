@@ -21,6 +21,7 @@
 #include "models/device/clock.h"
 #include "models/device/framework.h"
 #include "models/device/interruptions.h"
+#include "models/device/shown.h"
 #include "models/device/working_set.h"
 
 /* code, spelling, bytes; of fp4 with the scale of eight bits that sixteen values share (NVFP4) */
@@ -206,9 +207,10 @@ typedef enum { FR_FLASH_NOW, FR_FLASH_2, FR_FLASH_1 } fr_flash;
 
 struct fr_device {
     char name[64];
-    char generation[32];  /**< "hopper": what facts of software are told by; "": not stated */
-    double memory_B;      /**< 0: not stated */
-    double memory_margin; /**< what an allocator loses of what comes and goes, as its share */
+    char generation[32];   /**< "hopper": what facts of software are told by; "": not stated */
+    double memory_B;       /**< 0: not stated */
+    double memory_margin;  /**< what an allocator loses of what comes and goes, as its share */
+    struct fr_shown shown; /**< of its memory, what software takes besides tensors */
     double memory_rate_B_per_s;
     struct fr_working_sets working_sets;
     /** Shares by which products and memory traffic take longer than what was measured undisturbed:

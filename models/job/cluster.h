@@ -10,7 +10,7 @@
 #include "models/job/widths.h"
 #include "models/network/comm.h"
 
-enum { FR_CLUSTER_FACTS = 64 };
+enum { FR_CLUSTER_FACTS = 96 };
 
 struct fr_cluster {
     char name[64];

@@ -44,7 +44,7 @@ static bool take_document(struct fr_workload *w, double number) {
 #define SHARE(name, field, width) NUMBER(name, 1e-6, 1, field, width)
 #define TIME(name, high, field, width)                                                         \
     NUMBER(name, 0, high, field, width), .is_quantity = true, .quantity = FR_QUANTITY_TIME
-#define BYTES(name, high, field)                                                               \
+#define SIZE(name, high, field)                                                                \
     NUMBER(name, 0, high, field, FR_VALUE_COUNT), .is_quantity = true,                         \
                                                   .quantity = FR_QUANTITY_SIZE
 #define SOFTWARE(name, low, high)                                                              \

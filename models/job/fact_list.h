@@ -2,7 +2,8 @@
  *
  *  FR_FACT(code, PLAN(key of the plan), "help")
  *  FR_FACT(code, MODEL("key", function, "its value|another" or NULL, least, most), "help")
- *  FR_FACT(code, SHARE/NUMBER/TIME/BYTES("path below device", FIELD, whose width), "help")
+ *  FR_FACT(code, SHARE/NUMBER/TIME("path below device", FIELD, whose width), "help")
+ *  FR_FACT(code, SIZE("path below device", most, FIELD), "help")
  *  FR_FACT(code, PRODUCT/GROUPS("path below device", dtype), "help")
  *  FR_FACT(code, SOFTWARE("key", least, most), "help") */
 
@@ -76,8 +77,8 @@ FR_FACT(dummy_gradients,
         NUMBER("dummy_gradients", 0, 2, framework.dummy_gradients, FR_VALUE_COUNT),
         "tensors kept in place of weight gradients that products add up: 0 none, 1 one for each "
         "shape of weights, 2 those of experts too")
-FR_FACT(workspace, BYTES("workspace", 1e12, framework.workspace_B), "memory that products take")
-FR_FACT(grouped_workspace, BYTES("grouped_workspace", 1e12, framework.grouped_workspace_B),
+FR_FACT(workspace, SIZE("workspace", 1e12, framework.workspace_B), "memory that products take")
+FR_FACT(grouped_workspace, SIZE("grouped_workspace", 1e12, framework.grouped_workspace_B),
         "the same of experts' products in groups, besides")
 FR_FACT(fp8_efficiency, PRODUCT("gemm.fp8.efficiency", FR_FP8),
         "share of the peak that large products of 8 bits reach")
@@ -85,6 +86,27 @@ FR_FACT(fp4_efficiency, PRODUCT("gemm.fp4.efficiency", FR_FP4), "likewise of 4 b
 FR_FACT(fp8_grouped, GROUPS("gemm.fp8.grouped", FR_FP8),
         "share of products of 8 bits made at once, of experts, over that of one alone")
 FR_FACT(fp4_grouped, GROUPS("gemm.fp4.grouped", FR_FP4), "likewise of 4 bits")
+
+FR_FACT(allocator_least, NUMBER("allocator.least", 1, 10, shown.least, FR_VALUE_COUNT),
+        "least memory that the allocator runs with, over the peak of tensors")
+FR_FACT(allocator_least_deviation,
+        NUMBER("allocator.least_deviation", 0, 1, shown.least_deviation, FR_VALUE_COUNT),
+        "standard deviation of that")
+FR_FACT(allocator_reserved, NUMBER("allocator.reserved", 1, 10, shown.reserved, FR_VALUE_COUNT),
+        "memory that it reserves at ease, over the same")
+FR_FACT(allocator_reserved_deviation,
+        NUMBER("allocator.reserved_deviation", 0, 1, shown.reserved_deviation, FR_VALUE_COUNT),
+        "standard deviation of that")
+FR_FACT(context, SIZE("context", 1e12, shown.context_B),
+        "memory of a process beside the allocator's: context, libraries, kernels")
+FR_FACT(communicators_first, SIZE("communicators.first", 1e12, shown.first_B),
+        "memory of the first communicator, where there are several ranks")
+FR_FACT(communicators_each, SIZE("communicators.each", 1e12, shown.each_B),
+        "memory of the communicator of an axis")
+FR_FACT(communicators_all_to_all, SIZE("communicators.all_to_all", 1e12, shown.all_to_all_B),
+        "memory of the buffers of an all-to-all of eight ranks or more")
+FR_FACT(context_deviation, SIZE("context_deviation", 1e12, shown.deviation_B),
+        "standard deviation of context and communicators together")
 
 FR_FACT(drift, SOFTWARE("drift", -1, 1),
         "change of the logarithm of a step's time a year, for software that no release dates")

@@ -7,6 +7,7 @@
 #include "base/extremes.h"
 #include "models/outcome/cost.h"
 #include "models/outcome/energy.h"
+#include "models/outcome/fits/fits.h"
 #include "models/outcome/iteration.h"
 #include "models/outcome/moments.h"
 #include "models/price/offload.h"
@@ -153,10 +154,7 @@ static void add_memory(const struct fr_job *job, const struct fr_pipeline *p,
                                 : -1;
         memcpy(out->memory_B, part_B, sizeof part_B);
     }
-    const struct fr_device *device = &job->cluster.device;
-    if ((device->memory_B > 0 && out->memory_peak_B > device->memory_B) ||
-        (device->host_memory_B > 0 && out->host_memory_B > device->host_memory_B))
-        out->reasons |= FR_BECAUSE(FR_REASON_MEMORY);
+    fr_fits_add(job, out);
 }
 
 /* (bytes saved) / (time to compress and decompress): on a faster network the codec costs more
@@ -323,7 +321,7 @@ void fr_pipeline_refuse(const struct fr_plan *plan, fr_reasons reasons,
     out->ranks = fr_plan_ranks(plan);
     out->reasons = reasons;
     out->time_s = out->energy_J = out->iterations = out->total_time_s = out->total_energy_J =
-        NAN;
+        out->memory_spare = NAN;
 }
 
 void fr_pipeline_cost(const struct fr_job *job, const struct fr_plan *plan,

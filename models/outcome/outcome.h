@@ -93,6 +93,8 @@ struct fr_outcome {
     double part_s[FR_PART_COUNT];
     double waiting_s; /**< of a rank in the mean, while others compute for it */
     double memory_B[FR_MEMORY_COUNT], memory_peak_B;
+    double
+        memory_spare; /**< standard deviations left of the device's (fits/fits.h); NaN: none stated */
     double host_memory_B;         /**< of the host's, for the rank that offloads most */
     int64_t fullest_stage;        /**< of a pipeline: whose memory that is */
     int64_t fullest_rank;         /**< the first that holds as much; -1: not told */

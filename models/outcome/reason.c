@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
+#include "models/outcome/fits/fits.h"
 #include "models/outcome/report.h"
 #include "models/plan/key.h"
 #include "models/price/codec_price.h"
@@ -89,20 +90,54 @@ static void reason_iterations(const struct fr_job *job, const struct fr_outcome 
     fr_text_addf(text, "; give them with --set model.iterations=FILE or rank --per-iteration");
 }
 
-/* Where the device has enough it is the host that has not. */
+/* Of a device that nothing but tensors takes memory of, needs are exact as far as they are known. */
+static void reason_device(const struct fr_job *job, const struct fr_outcome *out,
+                          struct fr_text *text) {
+    const struct fr_fits f = fr_fits_of(job, out);
+    char need[32], have[32], tensors[32], high[32], percent[FR_FITS_PERCENT];
+    fr_text_addf(
+        text, "the fullest rank needs %s, the device has %s",
+        fr_quantity_format(f.needed_B, FR_QUANTITY_SIZE, need, sizeof need),
+        fr_quantity_format(job->cluster.device.memory_B, FR_QUANTITY_SIZE, have, sizeof have));
+    if (f.needed_high_B > f.needed_B)
+        fr_text_addf(
+            text, ": tensors of %s, with what the device shows besides %s to %s, fit with %s",
+            fr_quantity_format(out->memory_peak_B, FR_QUANTITY_SIZE, tensors, sizeof tensors),
+            fr_quantity_format(f.needed_low_B, FR_QUANTITY_SIZE, need, sizeof need),
+            fr_quantity_format(f.needed_high_B, FR_QUANTITY_SIZE, high, sizeof high),
+            fr_fits_percent(f.probability, percent));
+}
+
+/* The device's memory, the host's, or less than either that the user allows. */
 static void reason_memory(const struct fr_job *job, const struct fr_outcome *out,
                           struct fr_text *text) {
-    const struct fr_device *device = &job->cluster.device;
-    bool host = !(device->memory_B > 0 && out->memory_peak_B > device->memory_B);
-    double need_B = host ? out->host_memory_B : out->memory_peak_B,
-           have_B = host ? device->host_memory_B : device->memory_B;
+    const double host_B = job->cluster.device.host_memory_B;
     char need[32], have[32];
-    fr_text_addf(text,
-                 host
-                     ? "what is offloaded needs %s, a device's share of the host's memory is %s"
-                     : "the fullest rank needs %s, the device has %s",
-                 fr_quantity_format(need_B, FR_QUANTITY_SIZE, need, sizeof need),
-                 fr_quantity_format(have_B, FR_QUANTITY_SIZE, have, sizeof have));
+    if (out->memory_spare < FR_FITS_REFUSED)
+        reason_device(job, out, text);
+    else if (host_B > 0 && out->host_memory_B > host_B)
+        fr_text_addf(
+            text, "what is offloaded needs %s, a device's share of the host's memory is %s",
+            fr_quantity_format(out->host_memory_B, FR_QUANTITY_SIZE, need, sizeof need),
+            fr_quantity_format(host_B, FR_QUANTITY_SIZE, have, sizeof have));
+    else
+        fr_text_addf(
+            text, "the fullest rank's tensors take %s, more than --memory-limit allows",
+            fr_quantity_format(out->memory_peak_B, FR_QUANTITY_SIZE, need, sizeof need));
+}
+
+/* The device may have enough, but not as surely as a search asks for. */
+static void reason_unsure(const struct fr_job *job, const struct fr_outcome *out,
+                          struct fr_text *text) {
+    const struct fr_fits f = fr_fits_of(job, out);
+    char need[32], low[32], high[32], have[32], percent[FR_FITS_PERCENT];
+    fr_text_addf(
+        text, "it fits with %s, less than asked for: it needs %s, %s to %s, the device has %s",
+        fr_fits_percent(f.probability, percent),
+        fr_quantity_format(f.needed_B, FR_QUANTITY_SIZE, need, sizeof need),
+        fr_quantity_format(f.needed_low_B, FR_QUANTITY_SIZE, low, sizeof low),
+        fr_quantity_format(f.needed_high_B, FR_QUANTITY_SIZE, high, sizeof high),
+        fr_quantity_format(job->cluster.device.memory_B, FR_QUANTITY_SIZE, have, sizeof have));
 }
 
 static void reason_host(const struct fr_job *job, struct fr_text *text) {
@@ -395,6 +430,9 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
         break;
     case FR_REASON_MEMORY:
         reason_memory(job, out, text);
+        break;
+    case FR_REASON_UNSURE:
+        reason_unsure(job, out, text);
         break;
     case FR_REASON_ITERATIONS:
         reason_iterations(job, out, text);

@@ -14,6 +14,7 @@
 #include "models/job/runtime.h"
 #include "models/outcome/clocks.h"
 #include "models/outcome/energy.h"
+#include "models/outcome/fits/fits.h"
 #include "models/outcome/memory.h"
 #include "models/outcome/moments.h"
 #include "models/outcome/rates.h"
@@ -94,7 +95,13 @@ static void memory_json(struct fr_json_writer *w, const struct fr_job *job,
     fr_json_add_number(w, "peak", known ? out->memory_peak_B : NAN);
     for (int i = 0; i < FR_MEMORY_COUNT; i++)
         fr_json_add_number(w, fr_memory_names[i], known ? out->memory_B[i] : NAN);
+    const struct fr_fits fits = fr_fits_of(job, out);
+    fr_json_add_number(w, "reserved", fits.reserved_B);
+    fr_json_add_number(w, "shown", fits.shown_B);
+    fr_json_add_number(w, "needed", fits.needed_B);
     fr_json_end_object(w);
+    fr_json_add_number(w, "device_memory_B", fits.memory_B);
+    fr_json_add_number(w, "fits", fits.probability);
     if (out->plan.offload)
         fr_json_add_number(w, "host_memory_B", known ? out->host_memory_B : NAN);
     fr_moments_put(job, out, w);
@@ -105,6 +112,10 @@ static void memory_json(struct fr_json_writer *w, const struct fr_job *job,
     fr_memory_interval(job, out, &low_B, &high_B);
     fr_json_add_number(w, "memory_low_B", low_B);
     fr_json_add_number(w, "memory_high_B", high_B);
+    fr_json_add_number(w, "memory_shown_low_B", fits.shown_low_B);
+    fr_json_add_number(w, "memory_shown_high_B", fits.shown_high_B);
+    fr_json_add_number(w, "memory_needed_low_B", fits.needed_low_B);
+    fr_json_add_number(w, "memory_needed_high_B", fits.needed_high_B);
     fr_json_add_bool(w, "near_memory_edge",
                      known && fr_memory_near_edge(&job->cluster.device, out));
 }
@@ -278,7 +289,7 @@ void fr_report_csv_header(struct fr_text *text, const struct fr_job *job) {
     fr_text_addf(text,
                  "method,ranks,dp,pp,tp,ghost,feasible,parameters,parameters_per_rank_max,"
                  "iteration_time_s,iteration_energy_J,iterations,total_time_s,total_energy_J,"
-                 "memory_peak_B");
+                 "memory_peak_B,memory_reserved_B,memory_shown_B,memory_needed_B,fits");
 #define NAME_RATE(name) fr_text_addf(text, "," #name);
     FR_RATE_LIST(NAME_RATE)
 #undef NAME_RATE
@@ -328,6 +339,11 @@ void fr_report_csv_row(struct fr_text *text, const struct fr_job *job,
     csv_number(text, out->total_time_s);
     csv_number(text, out->total_energy_J);
     csv_number(text, priced && isfinite(out->parameters) ? out->memory_peak_B : NAN);
+    const struct fr_fits fits = fr_fits_of(job, out);
+    csv_number(text, fits.reserved_B);
+    csv_number(text, fits.shown_B);
+    csv_number(text, fits.needed_B);
+    csv_number(text, fits.probability);
     const struct fr_rates rates = fr_rates_of(job, out);
 #define PUT_RATE(name) csv_number(text, rates.name);
     FR_RATE_LIST(PUT_RATE)

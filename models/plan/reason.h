@@ -37,6 +37,7 @@
     X(FR_REASON_BRANCHES, "branches_not_divisible")                                            \
     X(FR_REASON_PLACEMENT, "placement_refuses")                                                \
     X(FR_REASON_MEMORY, "memory")                                                              \
+    X(FR_REASON_UNSURE, "less_sure_than_asked")                                                \
     X(FR_REASON_ITERATIONS, "iterations_unknown")                                              \
     X(FR_REASON_POWER, "power_unknown")                                                        \
     X(FR_REASON_HOST, "host_not_described")

@@ -75,7 +75,7 @@ class _Search(_c.Structure):
     _fields_ = [("size", _c.c_size_t), ("ranks", _c.c_char_p), ("vary", _c.POINTER(_c.c_char_p)),
                 ("objective", _c.c_char_p), ("top", _c.c_int64), ("memory_limit_B", _c.c_double),
                 ("max_lossy", _c.c_double), ("threads", _c.c_int), ("per_iteration", _c.c_int),
-                ("explain", _c.c_int)]
+                ("explain", _c.c_int), ("fit", _c.c_double)]
 
 
 class _Fit(_c.Structure):
@@ -269,7 +269,7 @@ class Job:
         return self._ask(_lib.forerun_explain)[0]
 
     def search(self, ranks, vary=None, objective="time", top=10, memory_limit_B=0, max_lossy=-1,
-               threads=0, per_iteration=False, explain=False):
+               threads=0, per_iteration=False, explain=False, fit=0.95):
         """The best of many plans: "best", "top", "pareto", "margin", "odds", and why others cannot be.
 
         ranks      512, [8, 16, 32] or a text: "1..512*2"
@@ -279,10 +279,11 @@ class Job:
         top        how many of the best to list; 0: every feasible one
         max_lossy  of gradient bytes or backward messages that may go compressed, 0 to 1; -1: no limit,
                    and none tried unasked
+        fit        how surely a plan must fit into the device's memory to be ranked; 0: all that is not refused
         Infeasible is raised where no plan can be."""
         options = _Search(_c.sizeof(_Search), _bytes(_range(ranks)), _pairs(vary, _range) if vary else None,
                           _bytes(objective), top, memory_limit_B, max_lossy, threads, per_iteration,
-                          explain)
+                          explain, fit)
         return self._ask(_lib.forerun_search, options)[0]
 
     def simulate(self, network="isolated", messages=False, trace=None):

@@ -83,12 +83,12 @@ static void of_a_method_the_best(void **state) {
     for (int round = 0; round < 300; round++) {
         int n = 1 + (int)draw(&dice, 40), none = (int)draw(&dice, 40);
         const struct fr_ranked *want = NULL;
-        fr_of_method_begin(of);
+        fr_ranked_begin(of, FR_SEARCH_METHODS);
         for (int m = 0; m < FR_SEARCH_METHODS; m++) assert_true(of[m].index == -1);
         draw_plans(&dice, plan, n, 5);
         if (none < n) plan[none] = (struct fr_ranked){-1, 0, -1}; /* no plan */
         for (int i = 0; i < n; i++) {
-            fr_of_method_keep(&of[1], &plan[i]);
+            fr_ranked_keep(&of[1], &plan[i]);
             if (plan[i].index >= 0 && (!want || before(&plan[i], want))) want = &plan[i];
         }
         assert_true(of[1].index == (want ? want->index : -1));
