@@ -52,13 +52,13 @@ void fr_predict_json(struct fr_text *text, const struct fr_job *job,
     struct fr_json_writer w = {.text = text, .indent = 2};
     bool whole = training && fr_training_asked(training);
     if (!explain && !whole) {
-        fr_report_json(&w, job, outcome);
+        fr_report_whole_json(&w, job, outcome);
         return;
     }
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "schema", explain ? "forerun/explain/1" : "forerun/training/1");
     fr_json_key(&w, "outcome");
-    fr_report_json(&w, job, outcome);
+    fr_report_whole_json(&w, job, outcome);
     if (whole) {
         const struct fr_training_cost cost = fr_training_cost_of(training, job, outcome);
         fr_json_key(&w, "training");

@@ -200,8 +200,8 @@ static void add_memory(const struct fr_job *job, const struct fr_plan *plan,
     for (int32_t i = 0; i < p->args.stages && !isnan(p->stage[0].parameters); i++) {
         double part_B[FR_MEMORY_COUNT];
         const struct fr_stage *stage = &p->stage[i];
-        double stays_B = stage->activation_B - stage->ends_B - stage->offloaded_B +
-                         stage->moment.twice_B;
+        double stays_B =
+            stage->activation_B - stage->ends_B - stage->offloaded_B + stage->moment.fused_B;
         fr_moments_peak(job, plan, p, i, part_B);
         use[i].state_B = part_B[FR_MEMORY_PARAMETERS] + part_B[FR_MEMORY_GRADIENTS] +
                          part_B[FR_MEMORY_OPTIMIZER] +

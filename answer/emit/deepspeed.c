@@ -176,6 +176,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_dispatch_ranks, .none = NO("key for one copy of a token for several experts")},
     {FR_PLAN_KEY_overlap_experts, .none = NO("key that hides the experts' all-to-all")},
     {FR_PLAN_KEY_accumulation, .say = accumulation},
+    {FR_PLAN_KEY_loss, .none = "the loss is the training program's own"},
     {FR_PLAN_KEY_recompute, .say = recompute},
     {FR_PLAN_KEY_recompute_layers, .none = CODE("which layers recompute")},
     {FR_PLAN_KEY_reshard,

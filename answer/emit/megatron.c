@@ -194,6 +194,22 @@ static void accumulation(struct fr_emitted *e) {
         fr_emit_remark(e, "fused, as without --no-gradient-accumulation-fusion");
 }
 
+/* Of the two ways to fuse; what others do it has no option for. */
+static void loss(struct fr_emitted *e) {
+    fr_loss of = e->plan.loss;
+    if (of == FR_LOSS_UNFUSED) {
+        fr_emit_remark(e, "unfused, as without --cross-entropy-loss-fusion");
+        return;
+    }
+    if (of > FR_LOSS_UNFUSED) {
+        fr_emit_lack(e, "%s: Megatron-LM's loss is fused, native or unfused",
+                     fr_loss_names[of]);
+        return;
+    }
+    fr_emit_option(e, "--cross-entropy-loss-fusion", "%s", "");
+    fr_emit_option(e, "--cross-entropy-fusion-impl", of == FR_LOSS_FUSED ? "te" : "native");
+}
+
 static void recompute(struct fr_emitted *e) {
     if (e->plan.recompute == FR_RECOMPUTE_NONE) {
         fr_emit_remark(e, "none, as without --recompute-granularity");
@@ -411,6 +427,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_dispatch_ranks, .say = dispatch},
     {FR_PLAN_KEY_overlap_experts, .say = overlap_experts},
     {FR_PLAN_KEY_accumulation, .say = accumulation},
+    {FR_PLAN_KEY_loss, .say = loss},
     {FR_PLAN_KEY_recompute, .say = recompute},
     {FR_PLAN_KEY_recompute_layers, .say = recompute_layers},
     {FR_PLAN_KEY_reshard, .none = "Megatron-FSDP gathers again "

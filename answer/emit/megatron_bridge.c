@@ -175,6 +175,17 @@ static void accumulation(struct fr_emitted *e) {
     field(e, "model.gradient_accumulation_fusion", truth(!e->plan.adds_apart));
 }
 
+static void loss(struct fr_emitted *e) {
+    fr_loss of = e->plan.loss;
+    if (of > FR_LOSS_UNFUSED) {
+        fr_emit_lack(e, "%s: its loss is fused, native or unfused", fr_loss_names[of]);
+        return;
+    }
+    field(e, "model.cross_entropy_loss_fusion", truth(of != FR_LOSS_UNFUSED));
+    if (of != FR_LOSS_UNFUSED)
+        field(e, "model.cross_entropy_fusion_impl", of == FR_LOSS_FUSED ? "te" : "native");
+}
+
 static void recompute(struct fr_emitted *e) {
     char word[FR_RECOMPUTE_TEXT];
     fr_recompute r = e->plan.recompute;
@@ -295,6 +306,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_dispatch_ranks, .say = dispatch},
     {FR_PLAN_KEY_overlap_experts, .say = overlap_experts},
     {FR_PLAN_KEY_accumulation, .say = accumulation},
+    {FR_PLAN_KEY_loss, .say = loss},
     {FR_PLAN_KEY_recompute, .say = recompute},
     {FR_PLAN_KEY_recompute_layers, .say = recompute_layers},
     {FR_PLAN_KEY_reshard, .none = "Megatron-FSDP gathers again for the backward pass"},

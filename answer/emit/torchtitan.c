@@ -158,6 +158,24 @@ static void accumulation(struct fr_emitted *e) {
     fr_emit_remark(e, "apart: autograd adds gradients up in kernels of their own");
 }
 
+/* Its loss is divided over tp unless told otherwise; compiling is the model's configuration's. */
+static void loss(struct fr_emitted *e) {
+    fr_loss of = e->plan.loss;
+    bool parallel = of == FR_LOSS_PARALLEL || of == FR_LOSS_PARALLEL_COMPILED,
+         compiled = of == FR_LOSS_COMPILED || of == FR_LOSS_PARALLEL_COMPILED;
+    if (!parallel && !compiled && of != FR_LOSS_EAGER) {
+        fr_emit_lack(e, "%s: its loss is eager or compiled, over tp in parallel or not",
+                     fr_loss_names[of]);
+        return;
+    }
+    if (compiled)
+        fr_emit_option(e, "--compile.components", "loss");
+    else
+        fr_emit_remark(e, "eager, as without --compile.components loss");
+    if (!parallel && e->plan.tp > 1)
+        fr_emit_option(e, "--parallelism.disable_loss_parallel", "%s", "");
+}
+
 static void recompute(struct fr_emitted *e) {
     fr_recompute r = e->plan.recompute;
     char word[FR_RECOMPUTE_TEXT];
@@ -243,6 +261,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
      .none = NO("option for one copy of a token for several experts")},
     {FR_PLAN_KEY_overlap_experts, .none = NO("option that hides the experts' all-to-all")},
     {FR_PLAN_KEY_accumulation, .say = accumulation},
+    {FR_PLAN_KEY_loss, .say = loss},
     {FR_PLAN_KEY_recompute, .say = recompute},
     {FR_PLAN_KEY_recompute_layers,
      .none =

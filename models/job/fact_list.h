@@ -73,10 +73,10 @@ FR_FACT(host_overlap, NUMBER("host_overlap", 0, 100, host_overlap, FR_VALUE_COUN
         "share by which the host takes longer for layers that are cut to hide exchanges")
 FR_FACT(fixed, TIME("fixed", 86400, fixed_s, FR_VALUE_FIXED),
         "time of an iteration besides its work")
-FR_FACT(dummy_gradients,
-        NUMBER("dummy_gradients", 0, 2, framework.dummy_gradients, FR_VALUE_COUNT),
-        "tensors kept in place of weight gradients that products add up: 0 none, 1 one for each "
-        "shape of weights, 2 those of experts too")
+FR_FACT(
+    dummy_gradients, NUMBER("dummy_gradients", 0, 2, framework.dummy_gradients, FR_VALUE_COUNT),
+    "tensors kept in place of weight gradients that products add up: 0 none, 1 one for each "
+    "shape of weights, 2 those of experts too")
 FR_FACT(workspace, SIZE("workspace", 1e12, framework.workspace_B), "memory that products take")
 FR_FACT(grouped_workspace, SIZE("grouped_workspace", 1e12, framework.grouped_workspace_B),
         "the same of experts' products in groups, besides")

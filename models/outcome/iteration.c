@@ -131,21 +131,32 @@ struct fr_pipeline_held fr_pipeline_holds(const struct fr_pipeline *p, int32_t i
         (double)fr_schedule_waiting(p->splits_backward, slots, p->n_slots) / chunks};
 }
 
+/* Does stage @p i hold no more than the one before, which is as it is? */
+static bool holds_less(const struct fr_pipeline *p, int32_t i) {
+    const struct fr_stage *stage = &p->stage[i];
+    if (!stage->repeats || stage->message_codec_B > 0 || stage->forward_codec_B > 0)
+        return false;
+    const struct fr_pipeline_held here = fr_pipeline_holds(p, i),
+                                  before = fr_pipeline_holds(p, i - 1);
+    return here.all <= before.all && here.waiting <= before.waiting;
+}
+
 /* Peak of the fullest rank, at the fullest moment of its stage. */
 static void add_memory(const struct fr_job *job, const struct fr_pipeline *p,
                        struct fr_outcome *out) {
     for (int32_t i = 0; i < p->args.stages; i++) {
         const struct fr_stage *stage = &p->stage[i];
         double part_B[FR_MEMORY_COUNT], sum_B = 0;
+        out->parameters += stage->parameters;
+        out->parameters_frozen += stage->frozen;
+        if (holds_less(p, i)) continue;
+        out->parameters_rank_max = fr_most(out->parameters_rank_max, stage->parameters_rank);
+        out->host_memory_B =
+            fr_most(out->host_memory_B, fr_offload_host_B(stage, fr_pipeline_holds(p, i).all));
         fr_moments_peak(job, &out->plan, p, i, part_B);
         part_B[FR_MEMORY_FRAGMENTATION] =
             fr_memory_fragmentation_B(&job->cluster.device, part_B);
         for (int k = 0; k < FR_MEMORY_COUNT; k++) sum_B += part_B[k];
-        out->parameters += stage->parameters;
-        out->parameters_frozen += stage->frozen;
-        out->parameters_rank_max = fr_most(out->parameters_rank_max, stage->parameters_rank);
-        out->host_memory_B = fr_most(out->host_memory_B,
-                                     fr_offload_host_B(stage, fr_pipeline_holds(p, i).all));
         if (sum_B <= out->memory_peak_B) continue;
         out->memory_peak_B = sum_B;
         out->fullest_stage = i;

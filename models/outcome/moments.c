@@ -33,12 +33,12 @@ struct view {
     const struct fr_moment_sizes *m;
     const struct fr_loss_row *loss;
     double base_B[FR_TENSORS];
-    double pass_B;    /* of what layers keep, one pass of one chunk's */
-    double ends;      /* micro-batches whose logits are held, the one at work too */
-    bool places;      /* weight gradients have theirs for good, */
+    double pass_B;     /* of what layers keep, one pass of one chunk's */
+    double ends;       /* micro-batches whose logits are held, the one at work too */
+    bool places;       /* weight gradients have theirs for good, */
     bool group_places; /* and of experts */
-    bool writes;      /* products write weight gradients of their own or ask for the place of one */
-    bool frees;       /* a backward pass leaves nothing to a later one */
+    bool writes; /* products write weight gradients of their own or ask for the place of one */
+    bool frees;  /* a backward pass leaves nothing to a later one */
 };
 
 /* The ends of a micro-batch between its passes. */
@@ -73,128 +73,163 @@ static void view_states(const struct fr_job *job, const struct fr_plan *plan,
         f->workspace_B + (v->m->grouped ? f->grouped_workspace_B : 0);
 }
 
-static struct view view_of(const struct fr_job *job, const struct fr_plan *plan,
-                           const struct fr_pipeline *p, int32_t i) {
+static void view_of(const struct fr_job *job, const struct fr_plan *plan,
+                    const struct fr_pipeline *p, int32_t i, struct view *v) {
     const struct fr_stage *s = &p->stage[i];
     const struct fr_moment_sizes *m = &s->moment;
     const struct fr_pipeline_held holds = fr_pipeline_holds(p, i);
-    struct view v = {.stage = s, .m = m, .loss = &fr_losses[plan->loss]};
     double chunks = p->args.chunks, logits_B = m->heads * m->logits * m->value_B,
            rest_B = s->ends_B - logits_B - m->head_B;
-    view_states(job, plan, p, i, &v);
-    v.ends = chunks > 1 && holds.all > 1 ? 1 : holds.all;
-    v.frees = !p->splits_backward;
-    v.pass_B = (s->activation_B - s->ends_B - s->offloaded_B + m->twice_B) / chunks;
-    v.base_B[FR_TENSOR_LAYERS] = fr_offload_kept_B(s, holds.all, holds.waiting) +
-                                 holds.all * (m->twice_B - s->ends_B);
+    *v = (struct view){.stage = s, .m = m, .loss = &fr_losses[plan->loss]};
+    view_states(job, plan, p, i, v);
+    v->ends = chunks > 1 && holds.all > 1 ? 1 : holds.all;
+    v->frees = !p->splits_backward;
+    v->pass_B = (s->activation_B - s->ends_B - s->offloaded_B + m->fused_B) / chunks;
+    v->base_B[FR_TENSOR_LAYERS] =
+        fr_offload_kept_B(s, holds.all, holds.waiting) + holds.all * (m->fused_B - s->ends_B);
     /* A number that rounding leaves of equal ones is none. */
-    if (!(v.base_B[FR_TENSOR_LAYERS] > 1e-9 * holds.all * s->activation_B))
-        v.base_B[FR_TENSOR_LAYERS] = 0;
-    v.base_B[FR_TENSOR_ENDS] = rest_B > 1e-9 * s->ends_B ? holds.all * rest_B : 0;
-    if (m->heads > 0 && v.ends > 1) {
-        v.base_B[FR_TENSOR_ENDS] += (v.ends - 1) * (m->head_B + m->normed_B);
-        v.base_B[FR_TENSOR_LOGITS] = (v.ends - 1) * between_B(&v);
+    if (!(v->base_B[FR_TENSOR_LAYERS] > 1e-9 * holds.all * s->activation_B))
+        v->base_B[FR_TENSOR_LAYERS] = 0;
+    v->base_B[FR_TENSOR_ENDS] = rest_B > 1e-9 * s->ends_B ? holds.all * rest_B : 0;
+    if (m->heads > 0 && v->ends > 1) {
+        v->base_B[FR_TENSOR_ENDS] += (v->ends - 1) * (m->head_B + m->normed_B);
+        v->base_B[FR_TENSOR_LOGITS] = (v->ends - 1) * between_B(v);
     }
-    return v;
 }
 
 /* Has the stage such a moment? */
 static bool has(const struct view *v, fr_moment moment) {
     bool loss = v->m->heads > 0;
     switch (moment) {
-    case FR_MOMENT_PASS: return !v->m->known && !loss;
+    case FR_MOMENT_PASS:
+        return !v->m->known && !loss;
     case FR_MOMENT_LOSS:
-    case FR_MOMENT_LOSS_BACKWARD: return loss;
-    case FR_MOMENT_HEAD_BACKWARD: return v->m->known && loss;
-    case FR_MOMENT_LAYER_BACKWARD: return v->m->known;
-    case FR_MOMENT_EMBEDDING_BACKWARD: return v->m->known && v->m->embedded_B > 0;
-    default: return true;
+    case FR_MOMENT_LOSS_BACKWARD:
+        return loss;
+    case FR_MOMENT_HEAD_BACKWARD:
+        return v->m->known && loss;
+    case FR_MOMENT_LAYER_BACKWARD:
+        return v->m->known;
+    case FR_MOMENT_EMBEDDING_BACKWARD:
+        return v->m->known && v->m->embedded_B > 0;
+    default:
+        return true;
     }
 }
 
+/* What a moment holds beside what is always there; `freed` of the layers' activations is gone. */
+struct extra {
+    double ends, logits, again, layer, joined, weights, freed;
+};
+
 /* The ends of the micro-batch at work, one of whose heads holds @p logit_B a logit. */
-static void add_loss(const struct view *v, double logit_B, double *t) {
+static struct extra of_loss(const struct view *v, double logit_B) {
     const struct fr_moment_sizes *m = v->m;
-    double others = m->heads - 1;
-    t[FR_TENSOR_ENDS] += m->head_B + m->normed_B;
-    t[FR_TENSOR_LOGITS] +=
-        m->logits * (logit_B + others * fr_loss_logit_B(&v->loss->held, m->value_B));
+    double others =
+        m->heads > 1 ? (m->heads - 1) * fr_loss_logit_B(&v->loss->held, m->value_B) : 0;
+    return (struct extra){.ends = m->head_B + m->normed_B,
+                          .logits = m->logits * (logit_B + others)};
 }
 
-static void add_head(const struct view *v, double *t) {
+static struct extra of_head(const struct view *v) {
     const struct fr_moment_sizes *m = v->m;
     double weights = v->loss->weights > 0 ? v->loss->weights : v->writes && !v->places;
-    add_loss(v, m->value_B, t);
-    t[FR_TENSOR_JOINED] += m->gathered_B + m->input_B;
-    t[FR_TENSOR_WEIGHTS] += weights * m->head_weight_B;
+    struct extra x = of_loss(v, m->value_B);
+    x.joined = m->gathered_B + m->input_B;
+    x.weights = weights * m->head_weight_B;
+    return x;
 }
 
-static void add_layer(const struct view *v, double *t) {
+static struct extra of_layer(const struct view *v) {
     const struct fr_moment_sizes *m = v->m;
-    t[FR_TENSOR_AGAIN] += m->again_B;
-    t[FR_TENSOR_LAYER] += m->layer_B;
-    t[FR_TENSOR_JOINED] += m->joined_B;
-    if (v->writes && !v->places) t[FR_TENSOR_WEIGHTS] += m->layer_weight_B;
+    return (struct extra){.again = m->again_B,
+                          .layer = m->layer_B,
+                          .joined = m->joined_B,
+                          .weights = v->writes && !v->places ? m->layer_weight_B : 0};
 }
 
 /* Of the layers' activations those of its micro-batch are gone. */
-static void add_embedding(const struct view *v, double *t) {
+static struct extra of_embedding(const struct view *v) {
     const struct fr_moment_sizes *m = v->m;
-    if (v->frees) t[FR_TENSOR_LAYERS] = fr_most(0, t[FR_TENSOR_LAYERS] - v->pass_B);
-    t[FR_TENSOR_JOINED] += m->embedded_B;
-    t[FR_TENSOR_WEIGHTS] += m->lookup_B;
+    return (struct extra){.joined = m->embedded_B,
+                          .weights = m->lookup_B,
+                          .freed =
+                              v->frees ? fr_least(v->pass_B, v->base_B[FR_TENSOR_LAYERS]) : 0};
 }
 
-static double fill(const struct view *v, fr_moment moment, double t[FR_TENSORS]) {
-    double sum_B = 0;
-    memcpy(t, v->base_B, sizeof v->base_B);
+static struct extra of_moment(const struct view *v, fr_moment moment) {
+    struct extra x = {0};
     switch (moment) {
     case FR_MOMENT_LOSS:
-        add_loss(v, fr_loss_logit_B(&v->loss->forward, v->m->value_B), t);
-        break;
+        return of_loss(v, fr_loss_logit_B(&v->loss->forward, v->m->value_B));
     case FR_MOMENT_LOSS_BACKWARD:
-        add_loss(v, fr_loss_logit_B(&v->loss->backward, v->m->value_B), t);
-        t[FR_TENSOR_WEIGHTS] += v->loss->weights * v->m->head_weight_B;
-        break;
-    case FR_MOMENT_HEAD_BACKWARD: add_head(v, t); break;
-    case FR_MOMENT_LAYER_BACKWARD: add_layer(v, t); break;
-    case FR_MOMENT_EMBEDDING_BACKWARD: add_embedding(v, t); break;
-    case FR_MOMENT_STEP:
-        t[FR_TENSOR_LAYERS] = t[FR_TENSOR_ENDS] = t[FR_TENSOR_LOGITS] = 0;
-        t[FR_TENSOR_WORKING] = t[FR_TENSOR_MESSAGES] = 0;
-        break;
-    default: break;
+        x = of_loss(v, fr_loss_logit_B(&v->loss->backward, v->m->value_B));
+        x.weights = v->loss->weights * v->m->head_weight_B;
+        return x;
+    case FR_MOMENT_HEAD_BACKWARD:
+        return of_head(v);
+    case FR_MOMENT_LAYER_BACKWARD:
+        return of_layer(v);
+    case FR_MOMENT_EMBEDDING_BACKWARD:
+        return of_embedding(v);
+    default:
+        return x;
     }
-    for (int k = 0; k < FR_TENSORS; k++) sum_B += t[k];
-    return sum_B;
+}
+
+static double sum_of(const struct extra *x) {
+    return x->ends + x->logits + x->again + x->layer + x->joined + x->weights - x->freed;
+}
+
+static void add_to(const struct extra *x, double t[FR_TENSORS]) {
+    t[FR_TENSOR_LAYERS] -= x->freed;
+    t[FR_TENSOR_ENDS] += x->ends;
+    t[FR_TENSOR_LOGITS] += x->logits;
+    t[FR_TENSOR_AGAIN] += x->again;
+    t[FR_TENSOR_LAYER] += x->layer;
+    t[FR_TENSOR_JOINED] += x->joined;
+    t[FR_TENSOR_WEIGHTS] += x->weights;
 }
 
 /* A step holds no more than any pass: no moment to look for. */
 fr_moment fr_moments_peak(const struct fr_job *job, const struct fr_plan *plan,
                           const struct fr_pipeline *p, int32_t i,
                           double part_B[FR_MEMORY_COUNT]) {
-    const struct view v = view_of(job, plan, p, i);
-    double most_B = -1, now[FR_TENSORS], peak[FR_TENSORS] = {0};
-    fr_moment at = FR_MOMENT_STEP;
+    struct view v;
+    struct extra peak = {0};
+    double most_B = -1;
+    fr_moment at = FR_MOMENT_PASS;
+    view_of(job, plan, p, i, &v);
     for (int moment = 0; moment < FR_MOMENT_STEP; moment++) {
         if (!has(&v, (fr_moment)moment)) continue;
-        double sum_B = fill(&v, (fr_moment)moment, now);
+        const struct extra x = of_moment(&v, (fr_moment)moment);
+        double sum_B = sum_of(&x);
         if (sum_B <= most_B) continue;
         most_B = sum_B;
         at = (fr_moment)moment;
-        memcpy(peak, now, sizeof peak);
+        peak = x;
     }
+    add_to(&peak, v.base_B);
     for (int k = 0; k < FR_MEMORY_COUNT; k++) part_B[k] = 0;
-    for (int k = 0; k < FR_TENSORS; k++) part_B[part_of[k]] += peak[k];
+    for (int k = 0; k < FR_TENSORS; k++) part_B[part_of[k]] += v.base_B[k];
     return at;
 }
 
 double fr_moments_of(const struct fr_job *job, const struct fr_plan *plan,
                      const struct fr_pipeline *p, int32_t i, fr_moment moment,
                      struct fr_moment_memory *memory) {
-    const struct view v = view_of(job, plan, p, i);
+    struct view v;
+    double sum_B = 0;
+    view_of(job, plan, p, i, &v);
     if (!has(&v, moment)) return -1;
-    return fill(&v, moment, memory->tensor_B);
+    const struct extra x = of_moment(&v, moment);
+    add_to(&x, v.base_B);
+    if (moment == FR_MOMENT_STEP)
+        for (int k = FR_TENSOR_LAYERS; k < FR_TENSORS; k++)
+            if (k < FR_TENSOR_DUMMIES || k > FR_TENSOR_CODECS) v.base_B[k] = 0;
+    memcpy(memory->tensor_B, v.base_B, sizeof v.base_B);
+    for (int k = 0; k < FR_TENSORS; k++) sum_B += v.base_B[k];
+    return sum_B;
 }
 
 bool fr_moments_of_fullest(const struct fr_job *job, const struct fr_outcome *out,

@@ -104,7 +104,6 @@ static void memory_json(struct fr_json_writer *w, const struct fr_job *job,
     fr_json_add_number(w, "fits", fits.probability);
     if (out->plan.offload)
         fr_json_add_number(w, "host_memory_B", known ? out->host_memory_B : NAN);
-    fr_moments_put(job, out, w);
     bool placed = known && out->fullest_rank >= 0;
     fr_json_add_number(w, "fullest_rank", placed ? (double)out->fullest_rank : NAN);
     fr_json_add_number(w, "fullest_stage", known ? (double)out->fullest_stage : NAN);
@@ -205,8 +204,8 @@ static const char *const interval_sources[] = {[FR_INTERVAL_TUNING] = "tuning",
                                                [FR_INTERVAL_WIDTHS] = "widths",
                                                [FR_INTERVAL_PRIORS] = "priors"};
 
-void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
-                    const struct fr_outcome *out) {
+static void report(struct fr_json_writer *w, const struct fr_job *job,
+                   const struct fr_outcome *out, bool moments) {
     if (out->job) job = out->job;
     bool priced = isfinite(out->time_s);
     fr_json_begin_object(w);
@@ -247,6 +246,7 @@ void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
 #undef ADD_RATE
     fr_json_add_string(w, "flop_convention", fr_rates_convention(job));
     memory_json(w, job, out);
+    if (moments) fr_moments_put(job, out, w);
     iterations_json(w, out);
     fr_json_add_object(w, "breakdown_s");
     for (int i = 0; i < FR_PART_COUNT; i++)
@@ -277,6 +277,16 @@ void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
     reasons_json(w, job, out);
     fr_report_provenance(w, job, &out->plan);
     fr_json_end_object(w);
+}
+
+void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
+                    const struct fr_outcome *out) {
+    report(w, job, out, false);
+}
+
+void fr_report_whole_json(struct fr_json_writer *w, const struct fr_job *job,
+                          const struct fr_outcome *out) {
+    report(w, job, out, true);
 }
 
 /* Keys that stand before the numbers; the others follow them. */

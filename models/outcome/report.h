@@ -15,6 +15,10 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
 void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
                     const struct fr_outcome *out);
 
+/** The same with the moments of its memory, for which its plan is priced once more (models/outcome/moments.h). */
+void fr_report_whole_json(struct fr_json_writer *w, const struct fr_job *job,
+                          const struct fr_outcome *out);
+
 /** The line of an outcome's plan, with what is varied of its model and cluster. @return @p line. */
 const char *fr_report_outcome_line(const struct fr_outcome *out, char *line, size_t capacity);
 /** The same without some keys of the plan, which are said elsewhere. */

@@ -10,11 +10,8 @@ const struct fr_loss_row fr_losses[FR_LOSSES] = {
      * for 4096 x 248,320). */
     [FR_LOSS_NATIVE] = {"native", {.wide = 1}, {.wide = 1}, {.wide = 1}, 0},
     /* Megatron-Core's vocab_parallel_cross_entropy: measured 6, 4, 6. */
-    [FR_LOSS_UNFUSED] = {"unfused",
-                         {.wide = 1, .cast = 1},
-                         {.wide = 1},
-                         {.wide = 1, .cast = 1},
-                         0},
+    [FR_LOSS_UNFUSED] =
+        {"unfused", {.wide = 1, .cast = 1}, {.wide = 1}, {.wide = 1, .cast = 1}, 0},
     /* cross_entropy of logits.float() by torch.compile: measured 2, 2, 4.  Likewise FlashAttention's loss, and XLA's. */
     [FR_LOSS_COMPILED] = {"compiled", {.own = 1}, {.own = 1}, {.own = 2}, 0},
     /* cross_entropy of 16 bits: measured 4, 2, 6. */
@@ -22,17 +19,14 @@ const struct fr_loss_row fr_losses[FR_LOSSES] = {
     /* cross_entropy of logits.float() (torchtitan, Hugging Face): measured 8, 4, 12. */
     [FR_LOSS_EAGER] = {"eager", {.wide = 2}, {.wide = 1}, {.wide = 3}, 0},
     /* torchtitan's loss_parallel, compiled: measured 10 at the peak; the forward pass's is our reading. */
-    [FR_LOSS_PARALLEL_COMPILED] = {"parallel-compiled",
-                                   {.wide = 2},
-                                   {.wide = 1},
-                                   {.wide = 2, .cast = 1},
-                                   0},
+    [FR_LOSS_PARALLEL_COMPILED] =
+        {"parallel-compiled", {.wide = 2}, {.wide = 1}, {.wide = 2, .cast = 1}, 0},
     /* The same, not compiled: measured 16 at the peak; likewise. */
     [FR_LOSS_PARALLEL] = {"parallel", {.wide = 3}, {.wide = 1}, {.wide = 4}, 0},
     /* Head and loss in eight checkpointed parts: measured 1, 0, 1 and two gradients of the head's weights. */
     [FR_LOSS_CHUNKED] = {"chunked", {.own = 0.5}, {0}, {.own = 0.5}, 2},
 };
 
-const char *const fr_loss_names[] = {"fused",    "native",  "unfused",
-                                     "compiled", "eager-16", "eager",
-                                     "parallel-compiled", "parallel", "chunked", NULL};
+const char *const fr_loss_names[] = {"fused",    "native", "unfused",           "compiled",
+                                     "eager-16", "eager",  "parallel-compiled", "parallel",
+                                     "chunked",  NULL};

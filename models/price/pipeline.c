@@ -365,6 +365,7 @@ static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
     for (int32_t i = 0; i < p->args.stages; i++) {
         if (transformer && repeats(job, plan, i)) {
             p->stage[i] = p->stage[i - 1];
+            p->stage[i].repeats = true;
             add_reduced(&p->stage[i], p);
             continue;
         }

@@ -38,8 +38,7 @@ static void add_layer(const struct fr_stage_view *v, double message_B,
     const struct fr_group_view *a = &v->attention_on;
     if (v->attentions > 0) pair(v, a, v->a.queries + v->a.keys + v->a.values, message_B, m);
     if (v->ssm > 0) pair(v, a, fr_ssm_of(v->t).in, message_B, m);
-    if (v->dense > 0)
-        pair(v, &v->dense_on, (v->mlp - 1) * (double)v->t->ffn, message_B, m);
+    if (v->dense > 0) pair(v, &v->dense_on, (v->mlp - 1) * (double)v->t->ffn, message_B, m);
     if (v->mixed > 0) routed(v, m);
 }
 

@@ -353,13 +353,16 @@ static double layer_kept_B(const struct fr_stage_view *v, double attention_B, bo
            (mixed ? routed_kept_B(v, load) : 0);
 }
 
-/* What attention made before its exchange with those that share the sequence, which its kernel keeps beside what the
- * product behind it reads; narrow, it is kept twice anyway. */
-static double exchanged_B(const struct fr_stage_view *v) {
+/* Of fused attention the sums of its softmax, of 32 bits; and what it made before its exchange with those that share
+ * the sequence, which its kernel keeps beside what the product behind it reads: narrow, that is kept twice anyway. */
+static double fused_kept_B(const struct fr_stage_view *v) {
+    enum { SUM_B = 4 };
     const struct fr_group_view *a = &v->attention_on;
-    bool twice = v->plan->cp > 1 && v->plan->context_heads && v->scores == 0 && !v->narrow &&
-                 !v->any && !fr_transformer_frozen(v->t);
-    return twice ? v->attentions * v->a.made / a->p * a->tokens * v->value_B : 0;
+    bool exchanged = v->plan->cp > 1 && v->plan->context_heads && !v->narrow,
+         kept = v->scores == 0 && !v->any;
+    double sums_B = SUM_B * (double)v->t->heads / a->p * a->tokens,
+           made_B = exchanged ? v->a.made / a->p * a->tokens * v->value_B : 0;
+    return kept ? v->attentions * (sums_B + made_B) : 0;
 }
 
 static void add_memory(const struct fr_stage_view *v, struct fr_rank_work *work) {
@@ -373,7 +376,7 @@ static void add_memory(const struct fr_stage_view *v, struct fr_rank_work *work)
     work->working_B = largest_message_B(v);
     work->activation_B =
         v->dense * dense_B + v->mixed * mixed_B + v->ssm * ssm_B + apart * attention_B;
-    work->moment.twice_B = exchanged_B(v);
+    work->moment.fused_B = fused_kept_B(v);
     if (!v->any) return;
     double largest_B = fmax(fmax(dense_B, mixed_B), ssm_B), module_B = 0,
            saved_B = fr_recompute_saved_B(v, dense_B - with_B, mixed_B - with_B, &module_B);

@@ -7,6 +7,7 @@
 #include "models/price/seats.h"
 #include "models/price/zero.h"
 #include "models/work/experts.h"
+#include "tests/held_beside.h"
 #include "tests/pipeline.h"
 
 #define MIXTRAL                                                                                \
@@ -368,7 +369,7 @@ static void zero_2_and_3_by_hand(void **state) {
                 (zero == 3 ? 0 : comm_s(&job, FR_OP_ALL_GATHER, 8, 1, 2 * n)) + 1, 1e-12);
         assert_true(s->gradient_s <= 0 && s->buckets == 0);
         /* Two layers are whole at a time. */
-        FR_NEAR(fr_pipeline_buffers_B(&p, 0), 2 / layers * (4 * n + (zero == 3 ? 2 * n : 0)),
+        FR_NEAR(fr_held_beside_B(&p, 0), 2 / layers * (4 * n + (zero == 3 ? 2 * n : 0)),
                 1e-12);
         fr_test_pipeline_free(&job, &p);
     }

@@ -9,6 +9,7 @@
 #include "models/price/codec_price.h"
 #include "sim/run.h"
 #include "tests/document.h"
+#include "tests/held_beside.h"
 #include "tests/job.h"
 #include "tests/pipeline_case.h"
 
@@ -118,7 +119,7 @@ static void messages_over_the_sequence(void **state) {
             FR_NEAR(p.stage[0].message_codec_B, (m + h) * 4 * 4 + (lazy ? m * h * 4 : 0),
                     1e-12);
             /* Only the second stage sends gradients down, and keeps something for it. */
-            FR_NEAR(fr_pipeline_buffers_B(&p, 1) - fr_pipeline_buffers_B(&p, 0) -
+            FR_NEAR(fr_held_beside_B(&p, 1) - fr_held_beside_B(&p, 0) -
                         p.stage[1].working_B + p.stage[0].working_B,
                     p.stage[0].message_codec_B, 1e-9);
             double break_even = (p.message_B - p.stage[0].small_message_B) /
@@ -233,7 +234,7 @@ static void messages_of_chunks(void **state) {
         assert_int_equal(fr_simulate(&job, &job.plan, NULL, &event, NULL), FR_OK);
         FR_NEAR(event.outcome.time_s, closed.time_s, 1e-12);
         FR_NEAR(event.outcome.energy_J, closed.energy_J, 1e-12);
-        FR_NEAR(fr_pipeline_buffers_B(&p, 0) - p.stage[0].working_B - 2 * p.message_B,
+        FR_NEAR(fr_held_beside_B(&p, 0) - p.stage[0].working_B - 2 * p.message_B,
                 (chunks - 1) * p.stage[0].message_codec_B, 1e-9);
         fr_simulation_free(&event);
         fr_program_free(&program);

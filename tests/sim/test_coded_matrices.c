@@ -7,6 +7,7 @@
 #include "models/outcome/cost.h"
 #include "models/outcome/iteration.h"
 #include "sim/run.h"
+#include "tests/held_beside.h"
 #include "tests/job.h"
 #include "tests/pipeline_case.h"
 
@@ -193,7 +194,7 @@ static void holds(const struct held *h, double r) {
     FR_NEAR(stage->coded_B, want.coded_B, 1e-12);
     FR_NEAR(stage->lossy_B, want.lossy_B, 1e-12);
     FR_NEAR(stage->gradient_codec_s, want.time_s, 1e-9);
-    FR_NEAR(fr_pipeline_buffers_B(&p, 0) - fr_pipeline_buffers_B(&before, 0), want.kept_B,
+    FR_NEAR(fr_held_beside_B(&p, 0) - fr_held_beside_B(&before, 0), want.kept_B,
             1e-9);
     FR_NEAR(out.lossy_gradient, want.lossy_B / p.gradient_B, 1e-12);
     FR_NEAR(p.gradient_B, before.gradient_B, 1e-12);

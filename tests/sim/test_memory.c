@@ -6,6 +6,7 @@
 #include "models/outcome/cost.h"
 #include "models/outcome/iteration.h"
 #include "sim/run.h"
+#include "tests/held_beside.h"
 #include "tests/job.h"
 #include "tests/pipeline_case.h"
 
@@ -110,9 +111,9 @@ static double codec_B(const char *const *sets) {
     uint32_t extrapolated = 0;
     fr_test_job("a100-hdr", "gpt-2.5b", sets, &job);
     assert_int_equal(fr_pipeline_make(&job, &job.plan, &p, &extrapolated, NULL), FR_OK);
-    double with_B = fr_pipeline_buffers_B(&p, 1);
+    double with_B = fr_held_beside_B(&p, 1);
     p.stage[0].message_codec_B = 0;
-    with_B -= fr_pipeline_buffers_B(&p, 1);
+    with_B -= fr_held_beside_B(&p, 1);
     fr_pipeline_free(&p);
     fr_job_free(&job);
     return with_B;
@@ -211,7 +212,7 @@ static void a_codec_for_each_message(void **state) {
                         if (at + 1 < P * chunks && fr_schedule_stage(*row, P, at + 1) != i)
                             want_B += 1;
                     }
-                    FR_NEAR(fr_pipeline_buffers_B(&c.p, i), want_B, 0);
+                    FR_NEAR(fr_held_beside_B(&c.p, i), want_B, 0);
                 }
             }
 }

@@ -56,6 +56,7 @@ static const struct choice of_plan[] = {
     {"offload_layers", "0|1|4|40", "t"},
     {"graphs", "none|layers|iteration", "t"},
     {"accumulation", "fused|apart", "t"},
+    {"loss", "fused|native|unfused|compiled|eager|parallel|chunked", "t"},
     {"launches", "ahead|blocking", "t"},
     {"global_batch", "8|16|32|64|96|7", ""},
     {"micro_batch", "1|2|4|8|3", ""},
