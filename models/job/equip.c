@@ -18,7 +18,8 @@ static const struct fr_fact *find(const struct fr_runtime *runtime, int first, i
     const struct fr_fact *best = NULL;
     for (int i = first; i < runtime->n_facts; i++) {
         const struct fr_fact *fact = &runtime->fact[i];
-        int close = fact->row == row ? closeness(fact, device) : 0;
+        bool lent = fact->file >= 0 && runtime->costs_only[fact->file] && fr_facts[row].own;
+        int close = fact->row == row && !lent ? closeness(fact, device) : 0;
         if (best && best->file != fact->file) break;
         if (close > (best ? closeness(best, device) : 0)) best = fact;
     }

@@ -41,12 +41,15 @@ static bool take_document(struct fr_workload *w, double number) {
     .offset = offsetof(struct fr_device, field), .value = width
 #define NUMBER(name, low, high, field, width)                                                  \
     DEVICE(name, field, width), .least = low, .most = high, .dtype = FR_DTYPE_COUNT
+#define OWN(name, low, high, field) NUMBER(name, low, high, field, FR_VALUE_COUNT), .own = true
 #define SHARE(name, field, width) NUMBER(name, 1e-6, 1, field, width)
 #define TIME(name, high, field, width)                                                         \
     NUMBER(name, 0, high, field, width), .is_quantity = true, .quantity = FR_QUANTITY_TIME
 #define SIZE(name, high, field)                                                                \
     NUMBER(name, 0, high, field, FR_VALUE_COUNT), .is_quantity = true,                         \
                                                   .quantity = FR_QUANTITY_SIZE
+#define BYTES(name, high, field)                                                               \
+    OWN(name, 0, high, field), .is_quantity = true, .quantity = FR_QUANTITY_SIZE
 #define SOFTWARE(name, low, high)                                                              \
     .key = name, .kind = FR_FACT_SOFTWARE, .plan_key = -1, .least = low, .most = high,         \
     .value = FR_VALUE_COUNT, .dtype = FR_DTYPE_COUNT

@@ -31,7 +31,8 @@ struct fr_fact_row {
     double least, most;   /**< in SI */
     size_t offset;        /**< of the double in struct fr_device */
     fr_value value;       /**< whose width it states; FR_VALUE_COUNT: none */
-    fr_dtype dtype;       /**< of the product that it is a value of; FR_DTYPE_COUNT: of none */
+    bool own;       /**< of the software alone, not of files that give the costs of devices */
+    fr_dtype dtype; /**< of the product that it is a value of; FR_DTYPE_COUNT: of none */
     const char *help;
 };
 

@@ -2,8 +2,8 @@
  *
  *  FR_FACT(code, PLAN(key of the plan), "help")
  *  FR_FACT(code, MODEL("key", function, "its value|another" or NULL, least, most), "help")
- *  FR_FACT(code, SHARE/NUMBER/TIME("path below device", FIELD, whose width), "help")
- *  FR_FACT(code, SIZE("path below device", most, FIELD), "help")
+ *  FR_FACT(code, SHARE/NUMBER/TIME/OWN("path below device", FIELD, whose width), "help")
+ *  FR_FACT(code, SIZE/BYTES("path below device", most, FIELD), "help")
  *  FR_FACT(code, PRODUCT/GROUPS("path below device", dtype), "help")
  *  FR_FACT(code, SOFTWARE("key", least, most), "help") */
 
@@ -74,11 +74,11 @@ FR_FACT(host_overlap, NUMBER("host_overlap", 0, 100, host_overlap, FR_VALUE_COUN
 FR_FACT(fixed, TIME("fixed", 86400, fixed_s, FR_VALUE_FIXED),
         "time of an iteration besides its work")
 FR_FACT(
-    dummy_gradients, NUMBER("dummy_gradients", 0, 2, framework.dummy_gradients, FR_VALUE_COUNT),
+    dummy_gradients, OWN("dummy_gradients", 0, 2, framework.dummy_gradients),
     "tensors kept in place of weight gradients that products add up: 0 none, 1 one for each "
     "shape of weights, 2 those of experts too")
-FR_FACT(workspace, SIZE("workspace", 1e12, framework.workspace_B), "memory that products take")
-FR_FACT(grouped_workspace, SIZE("grouped_workspace", 1e12, framework.grouped_workspace_B),
+FR_FACT(workspace, BYTES("workspace", 1e12, framework.workspace_B), "memory that products take")
+FR_FACT(grouped_workspace, BYTES("grouped_workspace", 1e12, framework.grouped_workspace_B),
         "the same of experts' products in groups, besides")
 FR_FACT(fp8_efficiency, PRODUCT("gemm.fp8.efficiency", FR_FP8),
         "share of the peak that large products of 8 bits reach")

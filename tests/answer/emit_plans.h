@@ -21,7 +21,7 @@ static const struct emit_plan emit_plans[] = {
     {"dgx-h100",
      "llama-3-8b",
      {"dp=8", "zero=2", "recompute=selective", "launches=blocking", "accumulation=apart",
-      "global_batch=64"}},
+      "loss=native", "global_batch=64"}},
     {"dgx-h100", "llama-3-8b", {"dp=4", "cp=2", "global_batch=64", "attention=flash"}},
     {"dgx-h100",
      "llama-3-405b",

@@ -255,7 +255,9 @@ static double adapters_state_B(const struct fr_plan *plan, bool mixture) {
 /* Korthikanti et al. 2022 for two layers of GPT-2, b = 1, t = 2: s h (10 + 24 / t + 5 a s / (h t)) B each,
  * with sequence parallel all over t; without scores (selective, flash) no last term; full recomputation
  * keeps the input, 2 s h, with a policy 6 s h / t of queries, keys and values, and 2 s h of what comes after.  The first of two stages holds two micro-batches, the last one with its logits
- * and their input at 2 B; cp ranks share the tokens; offloaded, two layers are on the device. */
+ * and their norm's input and output at 2 B; cp ranks share the tokens; offloaded, two layers are on the device.  A fused
+ * kernel keeps sums of 4 B, and with all-to-all what it made twice.  The first stage is fullest in a layer's backward
+ * pass, with 4 s h / t gradients and what is made again. */
 static double dense_activations_B(const struct fr_plan *plan, bool last) {
     double s = 1024, h = 768, a = 12, t = 2, between = plan->sequence_parallel ? t : 1;
     bool scores = plan->recompute == FR_RECOMPUTE_NONE && plan->attention == FR_ATTENTION_PLAIN;
@@ -263,8 +265,20 @@ static double dense_activations_B(const struct fr_plan *plan, bool last) {
     if (plan->recompute >= FR_RECOMPUTE_FULL) layer = 2 * s * h / between;
     if (plan->recompute > FR_RECOMPUTE_FULL) layer += 2 * 3 * s * h / t;
     if (plan->recompute == FR_RECOMPUTE_SAVE_QKV_OUT) layer += 2 * s * h / between;
+    bool fused = plan->recompute == FR_RECOMPUTE_NONE && plan->attention != FR_ATTENTION_PLAIN;
+    double whole =
+               s * h * (10 / between + 24 / t + (plan->attention ? 0 : 5 * a * s / (h * t))),
+           core = plan->attention ? 0 : 5 * a * s * s / t,
+           again = plan->recompute >= FR_RECOMPUTE_FULL        ? whole - 2 * s * h / between
+                   : plan->recompute == FR_RECOMPUTE_SELECTIVE ? core
+                                                               : 0;
     double layers = last || plan->offload & FR_OFFLOAD_ACTIVATIONS ? 2 : 2 * 2;
-    double held = layers * layer + (last ? 2 * s * (h / between + 50432 / t) : 0);
+    double besides =
+        fused ? (last ? 2 : 2 * 2) *
+                    (4 * s * a / t + (plan->context_heads && plan->cp > 1 ? 2 * s * h / t : 0))
+              : 0;
+    double held = layers * layer + besides +
+                  (last ? 2 * s * (2 * h / between + 50432 / t) : 2 * s * 4 * h / t + again);
     return held / (double)plan->cp;
 }
 

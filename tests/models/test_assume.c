@@ -24,22 +24,25 @@ static void each_where_it_is_read(void **state) {
         bool sequence, overlap;
         const char *said;
     } want[] = {
-        {{NULL}, false, false, SEQUENCE "attention flash"},
-        {{"tp=8", NULL}, true, false, SEQUENCE "sequence_parallel true, attention flash"},
-        {{"dp=8", NULL}, false, true, SEQUENCE "attention flash, overlap gradient"},
+        {{NULL}, false, false, SEQUENCE "attention flash, loss fused"},
+        {{"tp=8", NULL},
+         true,
+         false,
+         SEQUENCE "sequence_parallel true, attention flash, loss fused"},
+        {{"dp=8", NULL}, false, true, SEQUENCE "attention flash, overlap gradient, loss fused"},
         {{"dp=8", "pp=2", NULL},
          false,
          true,
-         SEQUENCE "rank_order tp-dp-pp, attention flash, overlap gradient"},
-        {{"dp=8", "zero=3", NULL}, false, false, SEQUENCE "attention flash"},
+         SEQUENCE "rank_order tp-dp-pp, attention flash, overlap gradient, loss fused"},
+        {{"dp=8", "zero=3", NULL}, false, false, SEQUENCE "attention flash, loss fused"},
         {{"dp=8", "model.sequence=8192", "model.gradient_dtype=fp32", NULL},
          false,
          true,
-         "attention flash, overlap gradient"},
+         "attention flash, overlap gradient, loss fused"},
         {{"tp=8", "dp=2", "compression.gradient.stages=1", NULL},
          true,
          false,
-         SEQUENCE "sequence_parallel true, attention flash"},
+         SEQUENCE "sequence_parallel true, attention flash, loss fused"},
     };
 #undef SEQUENCE
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
@@ -60,6 +63,7 @@ static void what_is_said_stays(void **state) {
                                        "dp=2",
                                        "pp=2",
                                        "zero=1",
+                                       "loss=unfused",
                                        "attention=plain",
                                        "overlap=none",
                                        "rank_order=tp-pp-dp",
@@ -231,6 +235,10 @@ static void stated_is_taken(void **state_) {
         struct fr_outcome one, other, bare;
         char line[FR_ASSUMED];
         draw(&dice, &d);
+        /* Software of 2019 holds nothing of its own. */
+        add(&d, "cluster.device.dummy_gradients", "0");
+        add(&d, "cluster.device.workspace", "0 B");
+        add(&d, "cluster.device.grouped_workspace", "0 B");
         if (!try_load(&d, &job)) continue;
         fr_cost(&job, &job.plan, &one);
         struct fr_plan without = job.plan;

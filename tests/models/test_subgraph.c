@@ -33,7 +33,10 @@ static void one_way_is_data_parallelism(void **state) {
             struct fr_outcome a = priced(models[m], data), b = priced(models[m], ways);
             FR_NEAR(b.time_s, a.time_s, 1e-12);
             FR_NEAR(b.energy_J, a.energy_J, 1e-12);
-            FR_NEAR(b.memory_peak_B, a.memory_peak_B, 1e-12);
+            /* Only methods of whole layers know what their backward passes hold for a moment. */
+            FR_NEAR(b.memory_B[FR_MEMORY_OPTIMIZER], a.memory_B[FR_MEMORY_OPTIMIZER], 1e-12);
+            FR_TRUE(b.memory_peak_B <= a.memory_peak_B * (1 + 1e-12), "%s: %g of %g B",
+                    models[m], b.memory_peak_B, a.memory_peak_B);
             FR_NEAR(b.sent_B[FR_SENT_DP], a.sent_B[FR_SENT_DP], 1e-12);
             FR_NEAR(b.parameters, a.parameters, 1e-12);
         }

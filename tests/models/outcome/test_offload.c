@@ -126,7 +126,7 @@ static void bytes_by_hand(void **state) {
     (void)state;
     FR_NEAR(out.sent_B[FR_SENT_HOST], 2 * 4 * 12 * layer_B, 1e-12);
     FR_NEAR(out.host_memory_B, 12 * layer_B, 1e-12);
-    FR_NEAR(out.memory_B[FR_MEMORY_ACTIVATIONS], 2 * layer_B + T * (h + 50304) * 4, 1e-12);
+    FR_NEAR(out.memory_B[FR_MEMORY_ACTIVATIONS], 2 * layer_B + T * (2 * h + 50304) * 4, 1e-12);
 }
 
 /* While the host steps the device waits: busy for less, waiting for more. */

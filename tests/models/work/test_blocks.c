@@ -298,7 +298,8 @@ static void exchanges_of_latents(void **state) {
 
 /* One layer of each kind, flash, 16 bits, T tokens: norms' inputs h each, of attention latents twice (before and after their
  * norms), queries and keys of 192 x 128, values and what is made of 128 x 128, and its input; an MLP's input and three times
- * its width; of a mixture eight experts' and the shared one's. */
+ * its width; of a mixture eight experts' and the shared one's, the eight rows that they read, and of 256 logits, the
+ * probabilities and which were taken nine bytes each. */
 static void memory_of_latents(void **state) {
     (void)state;
     static const char *const sets[] = {"micro_batch=1",
@@ -311,8 +312,9 @@ static void memory_of_latents(void **state) {
     struct fr_job job;
     struct fr_rank_work work = stage("deepseek-v3", sets, &job);
     double T = 4096, h = 7168, attention = 2 * h + 2 * 2048 + 2 * 192 * 128 + 2 * 128 * 128,
-           mlp = 2 * h, values = 2 * attention + 2 * mlp + 3 * 18432 + 3 * (8 + 1) * 2048;
-    FR_NEAR(work.activation_B - work.ends_B, 2 * T * values, 1e-12);
+           mlp = 2 * h,
+           values = 2 * attention + 2 * mlp + 3 * 18432 + 3 * (8 + 1) * 2048 + 8 * h;
+    FR_NEAR(work.activation_B - work.ends_B, T * (2 * values + 9 * 256), 1e-12);
     fr_job_free(&job);
 }
 

@@ -706,7 +706,10 @@ static void layer_memory(const struct rank *x) {
                          in_B + score_B * x->scores + mask_B * stream + latents * (v + e);
     double core_B = score_B * x->scores, kept_B[2] = {0}, act_B = t->kept_fp8 ? 1 : v;
     for (int mixed = 0; mixed < 2; mixed++) {
-        double routed = mixed ? x->rows * (double)t->expert_ffn / x->etp : 0,
+        double most = fmax(1, t->imbalance), load = t->capacity > 0
+                                                        ? fmin(most, t->capacity)
+                                                        : most; /* of the fullest rank */
+        double routed = mixed ? load * x->rows * (double)t->expert_ffn / x->etp : 0,
                own = M * (double)(mixed ? t->shared_ffn : t->ffn) / x->p[1],
                read = x->row_wise ? x->etp * routed + x->p[1] * own : routed + own;
         double products_B = (mlp_stream + read) * e;
@@ -717,6 +720,9 @@ static void layer_memory(const struct rank *x) {
         kept_B[mixed] = (*t->pattern ? 0 : attention_B) + mlp_stream * v +
                         (x->mats - 1) * (routed + own) * act_B + products_B +
                         mask_B * mlp_stream;
+        if (mixed) /* rows that experts read; logits, probabilities and choices of a router */
+            kept_B[mixed] += (x->frozen ? 0 : load * x->rows * x->h * e) +
+                             9 * M / x->between[1] * (double)t->experts;
     }
     double D = (double)(t->ssm_heads * t->ssm_head_dim),
            in = 2 * D + 2 * (double)(t->ssm_groups * t->ssm_state) + (double)t->ssm_heads,
