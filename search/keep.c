@@ -153,6 +153,7 @@ static fr_status price_unsure(const struct pricing *x, struct fr_search_result *
         const struct fr_ranked *one = &result->unsure[b];
         if (one->index < 0 || !(one->value < least)) continue;
         FR_TRY(price(x, one->index, list, err));
+        list->items[list->count - 1].outcome.reasons = 0;
         least = one->value;
     }
     for (size_t i = 0; i < list->count / 2; i++) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "models/outcome/fits/fits.h"
 
 /* A division and what it costs: time, or, where it does not fit, memory after all that do. */
 struct division {
@@ -18,7 +19,8 @@ static void price(const struct fr_job *job, const struct fr_plan *plan, struct d
     one.stage_layers = d->layers;
     one.n_stage_layers = (int)plan->pp;
     fr_cost(job, &one, &out);
-    bool fits = out.reasons == 0, priced = !(out.reasons & ~FR_BECAUSE(FR_REASON_MEMORY));
+    bool fits = out.reasons == 0 && !(out.memory_spare < FR_FITS_SURE),
+         priced = !(out.reasons & ~FR_BECAUSE(FR_REASON_MEMORY));
     d->time_s = fits ? out.time_s : INFINITY;
     d->memory_B = priced ? out.memory_peak_B : INFINITY;
 }

@@ -10,8 +10,8 @@
 bool fr_stage_layers_enough(const struct fr_workload *workload, int64_t pp);
 
 /** Layers of each stage that make the iteration of @p plan shortest: from equal numbers, moved one at a
- *  time from any stage to any other for as long as that is faster (or, where nothing fits the memory,
- *  takes less of it).  A minimum among its neighbours; tests/search/test_stage_layers.c holds it against
+ *  time from any stage to any other for as long as that is faster (or, where nothing fits the memory with
+ *  FR_FITS_USUAL, takes less of it).  A minimum among its neighbours; tests/search/test_stage_layers.c holds it against
  *  all divisions of small pipelines.
  *  @param[out] layers  [pp]
  *  @return FR_OK; FR_ERR_INFEASIBLE where the plan cannot be for another reason; FR_ERR_NOMEM. */

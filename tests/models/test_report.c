@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "models/job/calibration.h"
+#include "models/outcome/fits/fits.h"
 #include "models/outcome/report.h"
 #include "models/outcome/units.h"
 #include "models/price/pipeline.h"
@@ -19,6 +20,7 @@ static struct fr_outcome distinct(const struct fr_job *job) {
                              .high_s = 5.25,
                              .energy_J = 6.25,
                              .memory_peak_B = 7.25,
+                             .memory_spare = 0.75,
                              .fullest_stage = 3,
                              .fullest_rank = 17,
                              .lossy_gradient = 0.5,
@@ -125,7 +127,10 @@ static void json_is_the_outcome(void **state) {
     is_number(&root, "total_energy_J", 12.25);
     are_numbers(&root, "breakdown_s", fr_part_names, out.part_s, FR_PART_COUNT, 0);
     are_numbers(&root, "bytes_per_rank", fr_sent_names, out.sent_B, FR_SENT_COUNT, 0);
-    are_numbers(&root, "memory_B", fr_memory_names, out.memory_B, FR_MEMORY_COUNT, 1);
+    are_numbers(&root, "memory_B", fr_memory_names, out.memory_B, FR_MEMORY_COUNT, 4);
+    is_number(&memory, "needed", 7.25); /* 2019: the device shows tensors */
+    is_number(&root, "device_memory_B", job.cluster.device.memory_B);
+    is_number(&root, "fits", fr_fits_probability(0.75));
     is_number(&lossy, "gradient_bytes", 0.5);
     is_number(&lossy, "gradient_rank", 7);
     is_number(&lossy, "backward_messages", 0.75);
@@ -462,6 +467,8 @@ static void columns_are_the_outcome(void **state) {
         column(&head, &row, "total_time_s", 11.25);
         column(&head, &row, "total_energy_J", 12.25);
         column(&head, &row, "memory_peak_B", priced ? 7.25 : NAN);
+        column(&head, &row, "memory_shown_B", priced ? 7.25 : NAN);
+        column(&head, &row, "fits", priced ? fr_fits_probability(0.75) : NAN);
         for (int i = 0; i < FR_PART_COUNT; i++) {
             snprintf(name, sizeof name, "%s_s", fr_part_names[i]);
             column(&head, &row, name, priced ? out.part_s[i] : NAN);

@@ -3,6 +3,7 @@
  * search takes for one plan under several names is one outcome here. */
 #include <stdlib.h>
 
+#include "models/outcome/fits/fits.h"
 #include "search/blocks.h"
 #include "tests/job.h"
 #include "tests/plan_values.h"
@@ -90,6 +91,8 @@ static struct drawn draw(uint64_t *dice, int round) {
                                                                                : 25e9,
                                    .threads = 1 + (int)fr_test_random(dice, 3),
                                    .exhaustive = fr_test_random(dice, 2)};
+    static const double fits[] = {0, 0.5, 0.95};
+    fr_search_ask_fit(&d.options, fits[round % 3]);
     bool layers = d.job >= TRANSFORMERS, each = strcmp(jobs[d.job].model, "alexnet") == 0;
     const char *const *some =
         together[fr_test_random(dice, sizeof together / sizeof *together)];
@@ -233,7 +236,8 @@ static void price(const struct drawn *d, const char *const *said, int64_t ranks,
     if (!cost_settled(d, said, ranks, &out)) return;
     bool known = o->objective == FR_OBJECTIVE_TIME || !isnan(out.energy_J);
     if (!out.reasons && known && fmax(out.lossy_gradient, out.lossy_backward) <= o->max_lossy &&
-        !(o->memory_limit_B > 0 && out.memory_peak_B > o->memory_limit_B))
+        !(o->memory_limit_B > 0 && out.memory_peak_B > o->memory_limit_B) &&
+        !(o->fit > 0 && fr_fits_probability(out.memory_spare) < o->fit))
         add(rows, row_of(d, &out));
 }
 

@@ -1,6 +1,8 @@
 /* Uneven stages: what is chosen against every division of small pipelines. */
 #include <math.h>
 
+#include "models/outcome/fits/fits.h"
+#include "models/outcome/memory.h"
 #include "search/chosen.h"
 #include "search/stage_layers.h"
 #include "tests/job.h"
@@ -16,7 +18,7 @@ static void divided(const struct fr_job *job, const int64_t *layers, struct fr_o
 static double time_of(const struct fr_job *job, const int64_t *layers) {
     struct fr_outcome out;
     divided(job, layers, &out);
-    return out.reasons ? INFINITY : out.time_s;
+    return out.reasons || out.memory_spare < FR_FITS_SURE ? INFINITY : out.time_s;
 }
 
 /* Of all divisions of n layers the least of what `of` says. */
@@ -106,9 +108,10 @@ static void short_of_memory(void **state) {
             double least_B = least_of(&job, tried, 0, n, peak_of),
                    equal_B = peak_of(&job, equal);
             FR_TRUE(least_B < equal_B, "%zu: %g, %g", k, least_B, equal_B);
+            double sure = (1 + FR_FITS_SURE * FR_MEMORY_SPREAD) * (1 + 1e-9);
             job.cluster.device.memory_B = room == 0   ? 0.5 * least_B
-                                          : room == 1 ? (1 + 1e-9) * least_B
-                                                      : (1 + 1e-9) * equal_B;
+                                          : room == 1 ? sure * least_B
+                                                      : sure * equal_B;
             assert_int_equal(fr_stage_layers_best(&job, &job.plan, layers, NULL), FR_OK);
             int64_t sum = 0;
             for (int64_t i = 0; i < pp; i++) sum += layers[i];

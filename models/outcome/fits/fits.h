@@ -23,8 +23,9 @@
 
 /** z below which a plan is refused: P(fits) under 5 %. */
 #define FR_FITS_REFUSED (-1.6448536269514722)
-/** P(fits) that a search asks for where nobody says another. */
+/** P(fits) that a search asks for where nobody says another, and its z. */
 #define FR_FITS_USUAL 0.95
+#define FR_FITS_SURE 1.6448536269514722
 
 /** Phi(@p spare); NaN of NaN. */
 double fr_fits_probability(double spare);
