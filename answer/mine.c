@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "calibrate/runs/odds.h"
 #include "models/job/assume.h"
 #include "models/job/plan_document.h"
 #include "models/job/preset.h"
@@ -44,7 +42,10 @@ static fr_status take_rest(const struct fr_job *job, int64_t ranks, struct fr_mi
 
 fr_status fr_mine_read(const struct fr_job *job, const char *name, int64_t ranks,
                        struct fr_mine *mine, struct fr_error *err) {
-    *mine = (struct fr_mine){.behind = NAN, .as_good = NAN, .faster = -1};
+    *mine = (struct fr_mine){.behind = NAN,
+                             .as_good = NAN,
+                             .faster = -1,
+                             .gain = {FR_CLAIM_UNKNOWN, NAN, NAN, NAN, NAN, NAN}};
     snprintf(mine->name, sizeof mine->name, "%s", fr_preset_or_file_shown("plan", name));
     FR_TRY(fr_plan_document_read(name, &mine->document, err));
     FR_TRY(fr_plan_read(mine->document, &mine->plan, &mine->lists, err));
@@ -79,17 +80,9 @@ double fr_mine_behind(const struct fr_job *job, const struct fr_outcome *mine,
 double fr_mine_as_good(const struct fr_job *job, const struct fr_outcome *mine,
                        const struct fr_outcome *best) {
     char differs[64];
-    const struct fr_plan *plans[] = {&best->plan, &mine->plan};
-    const double times[] = {1 / batch_of(job, best), 1 / batch_of(job, mine)};
-    struct fr_odds odds[2] = {{0}};
     if (!isfinite(mine->time_s) || !isfinite(best->time_s)) return NAN;
     if (!*fr_mine_differs(job, &mine->plan, &best->plan, differs, sizeof differs)) return 1;
-    struct fr_tune_result *known = fr_calloc(1, sizeof *known);
-    if (!known) return NAN;
-    fr_interval_known(&job->cluster, job->workload.dtype, known);
-    fr_status status = fr_odds_make(known, &job->workload, plans, times, 2, odds, NULL);
-    free(known);
-    return status == FR_OK ? odds[1].best : NAN;
+    return fr_gain_over(job, best, mine, &(struct fr_gain_ask){.tuned = false}).as_good;
 }
 
 /* With what is left open filled in, and without what nothing reads. */

@@ -4,6 +4,7 @@
 #ifndef FR_ANSWER_MINE_H
 #define FR_ANSWER_MINE_H
 
+#include "answer/choice/gain.h"
 #include "models/job/job.h"
 #include "models/outcome/outcome.h"
 
@@ -17,6 +18,8 @@ struct fr_mine {
     struct fr_outcome outcome; /**< with reasons where it cannot be */
     double behind;             /**< of the best, as a share of it; NaN where it has no price */
     double as_good;            /**< probability to be no slower than the best; NaN not known */
+    struct fr_gain_ask ask;    /**< what the user says of it */
+    struct fr_gain gain;       /**< of the best over it; unknown where none was ranked */
     int64_t faster;            /**< plans of a search that are better; -1: none was ranked */
 };
 

@@ -23,32 +23,74 @@ static void add_intervals(struct fr_searched *r, const struct fr_tune_result *kn
     }
 }
 
-/* Of the top plans, where time is what was ranked and one dtype what they compute in. */
-static void make_odds(struct fr_searched *r) {
-    const struct fr_plan *plans[FR_ODDS_PLANS_MAX];
-    double times[FR_ODDS_PLANS_MAX];
-    struct fr_found_list *top = &r->result.top;
-    struct fr_tune_result *known = fr_calloc(1, sizeof *known);
-    int n = top->count < 10 ? (int)top->count : 10;
+/* How many iterations the ranking counts of each. */
+static double times_of(const struct fr_searched *r, const struct fr_outcome *out) {
+    return r->result.by == FR_RANK_TOTAL    ? out->iterations
+           : r->result.by == FR_RANK_SAMPLE ? 1 / fr_search_samples(out)
+                                            : 1;
+}
+
+/* Odds between @p n plans, into @p odds and their intervals. */
+static bool make_odds_of(const struct fr_searched *r, const struct fr_tune_result *known,
+                         struct fr_outcome *const *outcome, int n, struct fr_odds *odds) {
+    const struct fr_plan *plans[FR_ODDS_PLANS_MAX] = {NULL};
+    double times[FR_ODDS_PLANS_MAX] = {0};
     for (int i = 0; i < n; i++) {
-        plans[i] = &top->items[i].outcome.plan;
-        times[i] = r->result.by == FR_RANK_TOTAL ? top->items[i].outcome.iterations
-                   : r->result.by == FR_RANK_SAMPLE
-                       ? 1 / fr_search_samples(&top->items[i].outcome)
-                       : 1;
+        plans[i] = &outcome[i]->plan;
+        times[i] = times_of(r, outcome[i]);
     }
-    if (known && r->options.objective == FR_OBJECTIVE_TIME) {
-        fr_interval_known(&r->job.cluster, r->job.workload.dtype, known);
-        if (fr_odds_make(known, &r->job.workload, plans, times, n, r->odds, NULL) == FR_OK)
-            r->n_odds = n;
+    if (fr_odds_make(known, &r->job.workload, plans, times, n, odds, NULL) != FR_OK)
+        return false;
+    for (int i = 0; i < n; i++) {
+        outcome[i]->expected_s = odds[i].predicted_s;
+        outcome[i]->low_s = odds[i].low_s;
+        outcome[i]->high_s = odds[i].high_s;
     }
-    for (int i = 0; i < r->n_odds; i++) {
-        top->items[i].outcome.expected_s = r->odds[i].predicted_s;
-        top->items[i].outcome.low_s = r->odds[i].low_s;
-        top->items[i].outcome.high_s = r->odds[i].high_s;
-    }
-    if (known && r->n_odds > 0) add_intervals(r, known);
+    return true;
+}
+
+static void make_odds_of_answers(struct fr_searched *r, const struct fr_tune_result *known) {
+    struct fr_outcome *outcome[FR_ODDS_PLANS_MAX];
+    struct fr_odds odds[FR_ODDS_PLANS_MAX];
+    struct fr_answers *answers = &r->answers;
+    for (int i = 0; i < answers->n; i++) outcome[i] = &answers->items[i].outcome;
+    if (answers->n > 0 && make_odds_of(r, known, outcome, answers->n, odds))
+        for (int i = 0; i < answers->n; i++) answers->items[i].odds = odds[i];
+}
+
+/* Of the top plans, and of answers, where time is what was ranked and one dtype what they compute in. */
+static void make_odds(struct fr_searched *r) {
+    struct fr_outcome *outcome[FR_ODDS_PLANS_MAX];
+    struct fr_found_list *top = &r->result.top;
+    int n = top->count < 10 ? (int)top->count : 10;
+    if (r->options.objective != FR_OBJECTIVE_TIME) return;
+    struct fr_tune_result *known = fr_calloc(1, sizeof *known);
+    if (!known) return;
+    fr_interval_known(&r->job.cluster, r->job.workload.dtype, known);
+    for (int i = 0; i < n; i++) outcome[i] = &top->items[i].outcome;
+    if (make_odds_of(r, known, outcome, n, r->odds)) r->n_odds = n;
+    if (r->n_odds > 0) add_intervals(r, known);
+    make_odds_of_answers(r, known);
     free(known);
+}
+
+/* Near-ties of the list's beginning. */
+static fr_status fold(struct fr_searched *r, size_t depth, size_t most, struct fr_error *err) {
+    const struct fr_outcome *plans[FR_FOLD_MOST] = {NULL};
+    double value[FR_FOLD_MOST] = {0};
+    const struct fr_found_list *top = &r->result.top;
+    int n = 0;
+    for (; n < (int)depth && (size_t)n < top->count; n++) {
+        plans[n] = &top->items[n].outcome;
+        value[n] = r->result.ranked.items[n].value;
+    }
+    return fr_answers_make(&r->job.workload, plans, value, n, (int)most, &r->answers, err);
+}
+
+bool fr_searched_expected(const struct fr_searched *r, struct fr_interval *of) {
+    if (r->answers.n == 0 || !(r->answers.items[0].odds.predicted_s > 0)) return false;
+    *of = fr_odds_chosen(&r->answers.items[0].odds);
+    return true;
 }
 
 /* Offered wherever the best plan is a grid over several layers: what the paper leaves open. */
@@ -178,9 +220,11 @@ static fr_status read_mine(const char *ranks, struct fr_searched *r, struct fr_e
     r->mine = fr_calloc((size_t)r->n_mine, sizeof *r->mine);
     if (!r->mine) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     FR_TRY(most_ranks(ranks, &most, err));
-    for (int i = 0; i < r->n_mine; i++)
+    for (int i = 0; i < r->n_mine; i++) {
         FR_TRY(fr_mine_read(&r->job, r->include[i], r->space.n_ranks > 1 ? 0 : most,
                             &r->mine[i], err));
+        r->mine[i].ask = (struct fr_gain_ask){r->measured_s ? r->measured_s[i] : 0, r->tuned};
+    }
     fr_mine_name(r->mine, r->n_mine);
     return FR_OK;
 }
@@ -194,13 +238,15 @@ static void rank_mine(struct fr_searched *r) {
         double value = fr_objective_value(r->options.objective, r->result.by, out);
         if (!isfinite(value) || ranked->count == 0) continue;
         mine->behind = value / ranked->items[0].value - 1;
+        const struct fr_outcome *best = &r->result.top.items[0].outcome;
+        bool timed = r->options.objective == FR_OBJECTIVE_TIME;
+        if (timed && (!out->reasons || mine->ask.measured_s > 0)) /* it ran */
+            mine->gain = fr_gain_over(&r->job, best, out, &mine->ask);
         if (out->reasons) continue; /* it has no place among those that can be */
         for (mine->faster = 0; (size_t)mine->faster < ranked->count &&
                                ranked->items[mine->faster].value < value * (1 - 1e-12);)
             mine->faster++;
-        const struct fr_outcome *best = &r->result.top.items[0].outcome;
-        if (r->options.objective == FR_OBJECTIVE_TIME)
-            mine->as_good = fr_mine_as_good(&r->job, out, best);
+        if (timed) mine->as_good = fr_mine_as_good(&r->job, out, best);
     }
 }
 
@@ -208,6 +254,13 @@ static void rank_mine(struct fr_searched *r) {
 static void cut_ranked(struct fr_search_result *result, size_t top) {
     if (top > 0 && result->ranked.count > top) result->ranked.count = top;
     if (result->top.count > result->ranked.count) result->top.count = result->ranked.count;
+}
+
+/* Plans to keep for answers; 0: the list stays plain. */
+static size_t folds_to(const struct fr_searched *r, size_t top) {
+    bool one =
+        r->options.objective == FR_OBJECTIVE_TIME && !r->slowdown.asked && !r->space.variants;
+    return r->folds && one ? fr_fold_depth(top) : 0;
 }
 
 fr_status fr_searched_make(const char *ranks, const char *const *vary, int n_vary,
@@ -229,7 +282,8 @@ fr_status fr_searched_make(const char *ranks, const char *const *vary, int n_var
         r->options.objective = FR_OBJECTIVE_TIME;
     }
     FR_TRY(read_mine(ranks, r, err));
-    size_t kept = r->options.top;
+    size_t kept = r->options.top, depth = folds_to(r, shown);
+    if (depth > kept) r->options.top = depth;
     if (r->n_mine > 0) r->options.top = 0;
     if (r->spread)
         FR_TRY(fr_spread_search(r->spread, &r->job, &r->space, &r->options, &r->result, err));
@@ -243,6 +297,7 @@ fr_status fr_searched_make(const char *ranks, const char *const *vary, int n_var
     if (r->slowdown.asked) r->result.less_sure.count = 0; /* they are of the fastest */
     FR_TRY(all_read(r, err));
     rank_mine(r);
+    if (depth > 0) FR_TRY(fold(r, depth, shown, err));
     cut_ranked(&r->result, kept);
     FR_TRY(price_per_layer(r, err));
     if (!r->space.variants) make_odds(r);
@@ -277,6 +332,7 @@ void fr_searched_put_best(struct fr_json_writer *w, const struct fr_job *job,
 
 void fr_searched_free(struct fr_searched *r) {
     free(r->layer_tp);
+    fr_answers_free(&r->answers);
     for (int i = 0; r->mine && i < r->n_mine; i++) fr_mine_free(&r->mine[i]);
     free(r->mine);
     fr_slowdown_free(&r->slowdown);

@@ -3,6 +3,7 @@
 #ifndef FR_ANSWER_SEARCH_H
 #define FR_ANSWER_SEARCH_H
 
+#include "answer/choice/fold.h"
 #include "answer/mine.h"
 #include "answer/nearby.h"
 #include "answer/spread.h"
@@ -30,9 +31,14 @@ struct fr_searched {
     bool has_per_layer;
     struct fr_odds odds[FR_ODDS_PLANS_MAX]; /**< of the first of top */
     int n_odds;
+    bool folds; /**< near-ties are folded into answers, where time ranks one job's plans */
+    bool all;   /**< text lists plans one by one even so */
+    struct fr_answers answers; /**< none: the list stays plain */
     bool explain;
     const char *const
         *include; /**< plans of the user's to stand beside the best, n_mine of them */
+    const double *measured_s; /**< of each of these, 0: not measured; or NULL */
+    bool tuned;               /**< these were tuned by measuring */
     struct fr_mine *mine;
     int n_mine;
     bool advise; /**< ask for other ranks and batches, too */
@@ -72,6 +78,9 @@ void fr_searched_free(struct fr_searched *r);
 
 /** Name of the quantity that plans were ranked by. */
 const char *fr_searched_ranked_by(const struct fr_searched *r);
+
+/** Best by prediction, and what is expected of it because it was chosen (fr_odds_chosen); false: not known. */
+bool fr_searched_expected(const struct fr_searched *r, struct fr_interval *of);
 
 /** How much worse the second is than the best, as a share of the best; NaN when it stands alone. */
 double fr_searched_margin(const struct fr_searched *r);

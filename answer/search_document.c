@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/choice/choice_document.h"
 #include "answer/explain.h"
 #include "answer/neighbours.h"
 #include "base/alloc.h"
@@ -172,6 +173,7 @@ static void json_mine(struct fr_json_writer *w, const struct fr_searched *r) {
         fr_json_add_string(w, "name", mine->name);
         fr_json_add_number(w, "behind", mine->behind);
         fr_json_add_number(w, "probability_as_good", mine->as_good);
+        fr_gain_put(mine, w);
         if (mine->faster >= 0) fr_json_add_integer(w, "rank", mine->faster + 1);
         if (r->result.top.count)
             fr_json_add_string(w, "differs",
@@ -338,6 +340,7 @@ fr_status fr_searched_json(struct fr_text *text, const struct fr_searched *r, fr
         fr_json_key(&w, "per_layer_grids");
         fr_report_json(&w, &r->job, &r->per_layer);
     }
+    fr_choice_put(r, &w);
     json_odds(&w, r);
     json_less_sure(&w, r);
     json_mine(&w, r);

@@ -81,7 +81,7 @@ static fr_status search(const forerun_job *job, const forerun_search_options *gi
     FR_TRY(read_options(&o, &r->options, err));
     r->explain = o.explain != 0;
     r->lossy = o.max_lossy > 0;
-    r->advise = true;
+    r->advise = r->folds = true;
     while (o.vary && o.vary[n_vary]) n_vary++;
     struct fr_job_names names = fr_library_names(job);
     FR_TRY(fr_job_load(&names, &r->job, err));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "app/load.h"
+#include "app/text/answers.h"
 #include "app/text/fits.h"
 #include "app/text/render.h"
 #include "app/text/search.h"
@@ -24,16 +25,22 @@ static void wrap_list(struct fr_text *text, const char *head, const char *list, 
     fr_end_line(text);
 }
 
+static const char *how_sure(const struct fr_searched *r) {
+    return r->job.cluster.tuning.present   ? "coefficients from tuned runs"
+           : r->job.cluster.widths.present ? "coefficients as sure as the cluster's file says"
+                                           : "coefficients known as well as priors are";
+}
+
 /* By the numbers of the table above. */
-static void text_odds(struct fr_text *text, const struct fr_searched *r) {
+static void text_odds(struct fr_text *text, const struct fr_searched *r, int columns) {
     char low[40], high[40];
+    if (fr_app_answers_shown(r)) {
+        fr_app_answers_sure(text, r, how_sure(r), columns);
+        return;
+    }
     if (r->n_odds < 2) return;
-    fr_text_addf(text, "\nhow sure (%s)\n  #%25s %9s %10s\n",
-                 r->job.cluster.tuning.present ? "coefficients from tuned runs"
-                 : r->job.cluster.widths.present
-                     ? "coefficients as sure as the cluster's file says"
-                     : "coefficients known as well as priors are",
-                 "90 % interval", "best", "regret");
+    fr_text_addf(text, "\nhow sure (%s)\n  #%25s %9s %10s\n", how_sure(r), "90 % interval",
+                 "best", "regret");
     for (int i = 0; i < r->n_odds; i++)
         fr_text_addf(text, "%3d %10s to %10s %7.1f %% %8.2f %%\n", i + 1,
                      fr_quantity_format(r->odds[i].low_s, FR_QUANTITY_TIME, low, sizeof low),
@@ -81,7 +88,10 @@ static struct fr_search_result shown(const struct fr_searched *r) {
 static fr_status survey(const struct fr_searched *r, struct fr_search_survey *s,
                         struct fr_error *err) {
     struct fr_search_result top = shown(r);
-    FR_TRY(fr_search_each(&r->job, &r->space, &r->options, &top, look, s, err));
+    if (fr_app_answers_shown(r))
+        fr_app_answers_survey(r, s);
+    else
+        FR_TRY(fr_search_each(&r->job, &r->space, &r->options, &top, look, s, err));
     for (size_t i = 0; i < front_shown(r); i++) look(s, i, &r->result.pareto.items[i].outcome);
     return FR_OK;
 }
@@ -90,7 +100,12 @@ static fr_status text_top(const struct fr_search_table *table, struct fr_error *
     struct writing w = {.table = *table, .err = err};
     const struct fr_searched *r = table->r;
     struct fr_search_result top = shown(r);
-    fr_search_table_head(&w.table, "plan");
+    fr_search_table_head(&w.table, fr_app_answers_shown(r) ? "answer" : "plan");
+    if (fr_app_answers_shown(r)) {
+        fr_app_answers_rows(&w.table);
+        fr_search_table_foot(&w.table);
+        return FR_OK;
+    }
     FR_TRY(fr_search_each(&r->job, &r->space, &r->options, &top, text_line, &w, err));
     FR_TRY(w.status);
     size_t more = r->result.ranked.count - top.ranked.count;
@@ -134,21 +149,33 @@ static void text_slowdown(struct fr_text *text, const struct fr_searched *r, int
     wrap_list(text, "slowdown", line, columns);
 }
 
+static double value_of(const struct fr_searched *r, const struct fr_outcome *out) {
+    return fr_objective_value(r->options.objective, r->result.by, out);
+}
+
+/* The next answer, or plan where the list is plain; NULL: there is none. */
+static const struct fr_outcome *second(const struct fr_searched *r) {
+    if (fr_app_answers_shown(r)) return r->answers.n > 1 ? &r->answers.items[1].outcome : NULL;
+    return r->result.top.count > 1 ? &r->result.top.items[1].outcome : NULL;
+}
+
 /* The best plan in full, and what it and all others in the tables share. */
 static void text_best(struct fr_text *text, const struct fr_searched *r,
                       const struct fr_search_survey *s, int columns) {
     const struct fr_found *top = r->result.top.items;
+    const struct fr_outcome *next = second(r);
     char plan[FR_PLAN_LINE], line[FR_PLAN_LINE + 64];
     fr_text_addf(text, "\n");
     snprintf(line, sizeof line, "%s on %" PRId64 " ranks",
              fr_report_outcome_line(&top[0].outcome, plan, sizeof plan), top[0].outcome.ranks);
     wrap_list(text, "best", line, columns);
-    if (isfinite(fr_searched_margin(r))) {
+    if (next) {
+        double behind = value_of(r, next) / value_of(r, &top[0].outcome) - 1;
         snprintf(line, sizeof line, "%s on %" PRId64 ", %+.2f %%",
-                 fr_report_outcome_line(&top[1].outcome, plan, sizeof plan),
-                 top[1].outcome.ranks, 100 * fr_searched_margin(r));
+                 fr_report_outcome_line(next, plan, sizeof plan), next->ranks, 100 * behind);
         wrap_list(text, "next", line, columns);
     }
+    fr_app_answers_expected(text, r, columns);
     text_slowdown(text, r, columns);
     text_rates(text, r, &top[0].outcome);
     fr_search_fits(text, r, columns);
@@ -193,10 +220,12 @@ static void text_mine(struct fr_text *text, const struct fr_searched *r, int col
                      fr_render_quantity(out->time_s, FR_QUANTITY_TIME, time, sizeof time));
         tell(text, &words, columns);
         text_refused(text, r, out, columns);
+        fr_app_answers_gain(&words, m);
+        if (words.length) tell(text, &words, columns);
         if (m->faster < 0) continue;
         fr_text_addf(&words, "%+.2f %% of the best, rank %" PRId64 " of %" PRId64,
                      100 * m->behind, m->faster + 1, r->result.feasible);
-        if (isfinite(m->as_good))
+        if (isfinite(m->as_good) && !isfinite(m->gain.faster))
             fr_text_addf(&words, "; as good with a probability of %.1f %%", 100 * m->as_good);
         tell(text, &words, columns);
         fr_mine_differs(&r->job, &out->plan, &r->result.top.items[0].outcome.plan, line,
@@ -352,7 +381,7 @@ fr_status fr_app_search_text(struct fr_text *text, const struct fr_searched *r, 
         FR_TRY(text_top(&table, err));
         fr_search_less_sure(text, r, columns);
         text_mine(text, r, columns);
-        text_odds(text, r);
+        text_odds(text, r, columns);
         FR_TRY(text_front(&table, err));
         text_per_layer(text, r, columns);
         FR_TRY(text_break_even(text, r, columns, err));

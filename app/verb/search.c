@@ -12,6 +12,7 @@
 #include "app/text/training.h"
 #include "app/verb.h"
 #include "base/alloc.h"
+#include "base/units.h"
 
 static const struct fr_output outputs[] = {{"checkpoint", NULL, NULL}, {NULL, NULL, NULL}};
 
@@ -44,7 +45,13 @@ static const struct fr_option options[] = {
      "clock of each stage that gives it",
      0},
     {"per-iteration", NULL, "rank one iteration, without the iterations to the loss", 0},
-    {"top", "K", "best plans to show (default 10; 0: every feasible one)", 't'},
+    {"top", "K",
+     "answers to show, each with its near-ties; in JSON and CSV, with --all, and beyond 64, "
+     "plans "
+     "(default 10; 0: every feasible one)",
+     't'},
+    {"all", NULL, "list plans one by one, near-ties too, not answers that differ in substance",
+     0},
     {"fit", "P",
      "how surely a plan must fit into the device's memory to be ranked, e.g. 0.9 (default "
      "0.95); any: "
@@ -68,7 +75,18 @@ static const struct fr_option options[] = {
     {"progress", NULL, "say on stderr how far it is, also where that is no terminal", 0},
     {"explain", NULL, "what binds, what would change the choice, why the next ones lose", 0},
     {"include", "PLAN",
-     "a plan of yours beside the best: its rank and how likely it is as good; may be repeated",
+     "a plan of yours beside the best: its rank, what the best gains over it and how sure that "
+     "is; "
+     "may be repeated",
+     0},
+    {"measured", "TIME",
+     "what an iteration of the plan of --include took, e.g. 27.1s: gains are from there; the "
+     "first "
+     "is of the first plan, and so on",
+     0},
+    {"tuned", NULL,
+     "the plans of --include were tuned by measuring: over them no gain below 15 % is claimed "
+     "(without --measured)",
      0},
     FR_OPTION_EMIT,
     {"wide", NULL, "a row on one line, however long, not in 80 columns", 0},
@@ -88,6 +106,28 @@ static fr_status read_slowdown(const struct fr_args *args, struct fr_slowdown *s
     if (objective != FR_OBJECTIVE_ENERGY)
         return fr_fail(err, FR_ERR_USAGE, "--max-slowdown",
                        "goes with --objective energy: the least energy within that time");
+    return FR_OK;
+}
+
+/* Of the user's plans, in their order. */
+static fr_status read_measured(const struct fr_args *args, int plans, double *measured_s,
+                               struct fr_error *err) {
+    const char *times[FR_ARGS_MAX];
+    int n = fr_args_all(args, "measured", times);
+    if (n > plans)
+        return fr_fail(
+            err, FR_ERR_USAGE, "--measured",
+            "stands %d times beside %d of --include: it is the time of a plan of yours", n,
+            plans);
+    if (fr_args_has(args, "tuned") && plans == 0)
+        return fr_fail(err, FR_ERR_USAGE, "--tuned", "is said of plans of --include");
+    for (int i = 0; i < n; i++) {
+        FR_TRY(
+            fr_quantity_parse(times[i], FR_QUANTITY_TIME, "--measured", &measured_s[i], err));
+        if (!(measured_s[i] > 0))
+            return fr_fail(err, FR_ERR_USAGE, "--measured", "\"%s\" is no time above 0",
+                           times[i]);
+    }
     return FR_OK;
 }
 
@@ -148,6 +188,7 @@ static fr_status search(const struct fr_args *args, struct fr_searched *r,
     struct fr_app_emit emit;
     struct fr_spread spread;
     struct fr_text text = {0};
+    double measured_s[FR_MINE_MAX] = {0};
     FR_TRY(read_spread(args, &spread, &r->spread, err));
     FR_TRY(fr_args_required(args, "ranks", &ranks, err));
     FR_TRY(fr_app_emit_read(args, &emit, err));
@@ -163,6 +204,11 @@ static fr_status search(const struct fr_args *args, struct fr_searched *r,
     r->n_mine = fr_args_all(args, "include", mine);
     if (r->n_mine > FR_MINE_MAX)
         return fr_fail(err, FR_ERR_USAGE, "--include", "more than %d plans", FR_MINE_MAX);
+    FR_TRY(read_measured(args, r->n_mine, measured_s, err));
+    r->measured_s = measured_s;
+    r->tuned = fr_args_has(args, "tuned");
+    r->all = fr_args_has(args, "all");
+    r->folds = true;
     r->lossy = fr_app_search_lossy(args, &r->options);
     r->fixed = fr_args_has(args, "fix");
     r->able = emit.to ? emit.to->able : NULL;

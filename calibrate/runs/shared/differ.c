@@ -54,17 +54,34 @@ static int64_t whole(const struct fr_plan_key *key, const struct fr_plan *plan) 
     return value;
 }
 
+/* A degree, or a whole number that may be left open. */
+static bool is_whole(int key) {
+    return rows[key].counts == DOUBLING || key == FR_PLAN_KEY_global_batch ||
+           key == FR_PLAN_KEY_etp;
+}
+
+/* With what stands for it where it was left open; experts that are divided as all else is differ in nothing more. */
+static int64_t number_of(const struct fr_workload *model, const struct fr_plan *plan, int key) {
+    int64_t value = whole(&fr_plan_keys[key], plan);
+    if (key == FR_PLAN_KEY_dp) return fr_plan_ranks(plan);
+    if (key == FR_PLAN_KEY_etp) return value == plan->tp ? 0 : value;
+    if (value > 0) return value;
+    return key == FR_PLAN_KEY_global_batch  ? model->global_batch
+           : key == FR_PLAN_KEY_micro_batch ? model->micro_batch
+                                            : 0;
+}
+
 void fr_differ_point_of(const struct fr_workload *model, const struct fr_plan *plan,
                         struct fr_differ_point *point) {
     const struct fr_plan plain = fr_plan_default();
     memset(point, 0, sizeof *point);
     for (int k = 0; k < FR_PLAN_KEYS; k++) {
         const struct fr_plan_key *key = &fr_plan_keys[k];
-        const struct fr_plan *from =
-            fr_plan_missing_of(key->needs, model, plan) ? &plain : plan;
+        bool unread = fr_plan_missing_of(key->needs, model, plan);
+        const struct fr_plan *from = unread ? &plain : plan;
         if (counts_not(k)) continue;
-        if (rows[k].counts == DOUBLING) {
-            int64_t value = k == FR_PLAN_KEY_dp ? fr_plan_ranks(plan) : whole(key, from);
+        if (is_whole(k)) {
+            int64_t value = unread ? whole(key, &plain) : number_of(model, plan, k);
             point->value[k] = (uint64_t)value;
             point->log2_of[k] = value > 0 ? log2((double)value) : 0;
         } else {

@@ -1,0 +1,100 @@
+#include "app/text/answers.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "app/text/wrap.h"
+#include "base/units.h"
+
+bool fr_app_answers_shown(const struct fr_searched *r) { return r->answers.n > 0 && !r->all; }
+
+void fr_app_answers_survey(const struct fr_searched *r, struct fr_search_survey *s) {
+    for (int i = 0; i < r->answers.n; i++)
+        fr_search_survey_add(s, &r->answers.items[i].outcome);
+}
+
+/* To the tenth of a percent above. */
+static double percent_above(double share) { return ceil(1000 * share - 1e-9) / 10; }
+
+static void say_folded(const struct fr_answer *a, struct fr_text *words) {
+    if (a->count < 2) return;
+    fr_text_addf(words, "and %zu more within %.1f %%: %s", a->count - 1,
+                 percent_above(a->within), a->varies);
+}
+
+void fr_app_answers_rows(struct fr_search_table *table) {
+    enum { INDENT = 5 };
+    const struct fr_answers *answers = &table->r->answers;
+    struct fr_text foot = {0};
+    for (int i = 0; i < answers->n; i++) {
+        struct fr_text words = {0};
+        fr_search_table_row(table, (size_t)i, &answers->items[i].outcome);
+        say_folded(&answers->items[i], &words);
+        if (words.length) {
+            fr_text_addf(table->text, "%*s", INDENT, "");
+            fr_wrap_list(table->text, words.data, INDENT, INDENT, table->columns);
+            fr_end_line(table->text);
+        }
+        fr_text_free(&words);
+    }
+    fr_text_addf(
+        &foot,
+        "the best %d plans in %d answers: near-ties are folded under their best; --all "
+        "lists plans one by one",
+        answers->plans, answers->n);
+    fr_text_addf(table->text, "  ");
+    fr_wrap(table->text, fr_text_get(&foot), 2, 2, table->columns);
+    fr_end_line(table->text);
+    fr_text_free(&foot);
+}
+
+void fr_app_answers_sure(struct fr_text *text, const struct fr_searched *r,
+                         const char *coefficients, int columns) {
+    const struct fr_answers *answers = &r->answers;
+    const double tried = fr_answers_tried(answers);
+    char low[40], high[40];
+    if (answers->n < 2 || !(answers->items[0].odds.predicted_s > 0)) return;
+    fr_text_addf(text, "\nhow sure (%s)\n  #%25s %9s %10s\n", coefficients, "90 % interval",
+                 "best", "regret");
+    for (int i = 0; i < answers->n; i++) {
+        const struct fr_odds *o = &answers->items[i].odds;
+        fr_text_addf(text, "%3d %10s to %10s %7.1f %% %8.2f %%\n", i + 1,
+                     fr_quantity_format(o->low_s, FR_QUANTITY_TIME, low, sizeof low),
+                     fr_quantity_format(o->high_s, FR_QUANTITY_TIME, high, sizeof high),
+                     100 * o->best, 100 * o->regret);
+    }
+    fr_text_addf(
+        text, "  best: probability of being the fastest of these; regret: its expected loss\n");
+    if (!isfinite(tried)) return;
+    struct fr_text words = {0};
+    fr_text_addf(
+        &words,
+        "trying the first %s answers and keeping the fastest is expected to gain %.1f %% "
+        "over the first alone",
+        answers->n > 2 ? "three" : "two", 100 * tried);
+    fr_text_addf(text, "  ");
+    fr_wrap(text, fr_text_get(&words), 2, 2, columns);
+    fr_end_line(text);
+    fr_text_free(&words);
+}
+
+void fr_app_answers_expected(struct fr_text *text, const struct fr_searched *r, int columns) {
+    struct fr_interval of;
+    struct fr_text words = {0};
+    char time[40], low[40], high[40];
+    if (!fr_searched_expected(r, &of)) return;
+    fr_text_addf(
+        &words,
+        "%s an iteration once it runs, %s to %s with 90 %%: %.1f %% above its prediction, "
+        "since the best of many looks better than it is",
+        fr_quantity_format(of.expected_s, FR_QUANTITY_TIME, time, sizeof time),
+        fr_quantity_format(of.low_s, FR_QUANTITY_TIME, low, sizeof low),
+        fr_quantity_format(of.high_s, FR_QUANTITY_TIME, high, sizeof high),
+        100 * (of.expected_s / of.model_s - 1));
+    fr_wrap_head(text, "expected", fr_text_get(&words), columns);
+    fr_text_free(&words);
+}
+
+void fr_app_answers_gain(struct fr_text *words, const struct fr_mine *mine) {
+    fr_gain_say(&mine->gain, &mine->ask, words);
+}
