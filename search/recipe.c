@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/job/runtime.h"
+#include "models/workload/attention.h"
 #include "models/workload/hybrid.h"
 
 /* What the values depend on. */
@@ -93,6 +95,27 @@ static void micro_batches(const struct from *f, struct fr_text *values) {
     for (int64_t b = 1; f->t && b <= least(SAMPLES_MOST, batch); b *= 2) add(values, b);
 }
 
+static bool runs_on(const struct from *f, const char *software) {
+    const struct fr_runtime *runtime = f->job->runtime;
+    return runtime && strncmp(runtime->name, software, strlen(software)) == 0;
+}
+
+/* Nothing, all of a layer, and between them what spares most memory for its time: of what the framework has. */
+static void recomputes(const struct from *f, struct fr_text *values) {
+    bool scores =
+        f->job->plan.attention == FR_ATTENTION_PLAIN && fr_job_plan_says(f->job, "attention");
+    if (!f->t) return;
+    bool experts = f->t->experts > 1, latent = fr_attention_is_latent(f->t),
+         dense = !experts && !latent && !fr_transformer_is_hybrid(f->t);
+    const char *some = scores || f->t->lora_rank > 0 ? "selective,"
+                       : runs_on(f, "torchtitan")    ? dense ? "selective_op," : ""
+                       : runs_on(f, "maxtext")       ? dense ? "save_qkv_out," : ""
+                       : experts && latent           ? "moe_act+layernorm+mla_up_proj,"
+                       : experts                     ? "moe_act+layernorm,"
+                                                     : "mlp,";
+    fr_text_addf(values, "none,%sfull", some);
+}
+
 /* ---- what a model must be for a row of words ----------------------------------------------------- */
 
 static bool whole(const struct from *f) { return f->t != NULL; }
@@ -132,7 +155,7 @@ static const struct {
     {FR_PLAN_KEY_overlap, NULL, whole, "none,gradient", NULL},
     {FR_PLAN_KEY_overlap_tp, NULL, whole, "false,true", NULL},
     {FR_PLAN_KEY_overlap_experts, NULL, mixed, "false,true", NULL},
-    {FR_PLAN_KEY_recompute, NULL, whole, "none,selective,full", NULL},
+    {FR_PLAN_KEY_recompute, recomputes, NULL, NULL, NULL},
     {FR_PLAN_KEY_offload, NULL, hosted, "none,optimizer,activations,all", NULL},
     {FR_PLAN_KEY_micro_batch, micro_batches, NULL, NULL, NULL},
 };

@@ -92,7 +92,7 @@ const char *fr_plan_key_values(const struct fr_plan_key *key, char *out, size_t 
     if (key->type == &fr_plan_bool) fr_line_addf(out, capacity, &used, "`false`, `true`");
     if (key->type == &fr_plan_list) fr_line_addf(out, capacity, &used, ", a list");
     if (key->type == &fr_plan_modules)
-        fr_line_addf(out, capacity, &used, ", modules as `a+b` or a list");
+        fr_line_addf(out, capacity, &used, ", modules as a+b or a list");
     if (key->type == &fr_plan_quantities)
         fr_line_addf(out, capacity, &used, ", a value, a list of one for each stage");
     if (key->type == &fr_plan_size) fr_line_addf(out, capacity, &used, "a size");

@@ -80,9 +80,8 @@ static void price_part(const struct pricing *x, int which, const struct priced_s
     double graphs = layers ? work->layers : 1; /* the embedding's, or the logits' */
     bool experts = layers && x->job->workload.transformer.experts > 1;
     double experts_s = experts ? work->mixed * device->host_experts_s : 0,
-           again = fr_recomputes_experts(x->plan->recompute)
-                       ? fr_plan_recomputed(x->plan, work->layers)
-                       : 0,
+           share = x->plan->recompute_layers > 0 ? work->recomputed : 1,
+           again = fr_recomputes_experts(x->plan->recompute) ? share : 0,
            idle_s = waits(x->plan) ? experts_s : 0;
     double input = kernels[FR_PASS_INPUT] + kernels[FR_PASS_AGAIN],
            weight = kernels[FR_PASS_WEIGHT],

@@ -112,6 +112,7 @@ struct fr_rank_work {
     int n_ops, n_layer_ops; /**< the first are the layers', the rest embedding and logits */
     double layers;          /**< in it */
     double mixed;           /**< of them, those with experts */
+    double recomputed;      /**< share of them that recompute, where a plan says how many */
     double parameters;      /**< over all tp ranks, copies of a tied embedding counted once */
     double parameters_rank; /**< on the fullest rank */
     double parameters_mean; /**< of a layer: on a rank in the mean */

@@ -74,8 +74,8 @@ static struct fr_stage_view view_of(const struct fr_workload *workload,
     v.heads = (double)t->heads / v.attention_on.p / (whole ? (double)plan->cp : 1);
     v.queries = whole ? s : own;
     if (t->predicted > 0 && i == fr_plan_last_stage(plan)) v.predicted = (double)t->predicted;
-    v.layers += v.predicted;
     v.recomputed = fr_plan_recomputed(plan, v.layers);
+    v.layers += v.predicted;
     *(t->experts ? &v.mixed : &v.dense) += v.predicted;
     /* Cross-attention attends to as many tokens. */
     v.attentions = blocks.attention + v.predicted + v.cross;
@@ -500,6 +500,7 @@ void fr_transformer_stage(const struct fr_workload *workload, const struct fr_pl
     fr_work_begin(work);
     work->layers = v.layers;
     work->mixed = v.mixed;
+    work->recomputed = v.recomputed;
     add_parameters(&v, work);
     add_products(&v, work);
     fr_ssm_add(&v, work);

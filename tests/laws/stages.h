@@ -153,6 +153,9 @@ static inline bool law_stages_gradients(const struct law_model *c, struct law_wh
     return holds;
 }
 
+static const fr_recompute law_recomputes[] = {FR_RECOMPUTE_NONE, FR_RECOMPUTE_SELECTIVE,
+                                              FR_RECOMPUTE_FULL};
+
 /* Every layer's input is kept, however much is done again; recomputing keeps no more. */
 static inline bool law_stages_activations(const struct law_model *c, struct law_why *why) {
     const struct fr_transformer *t = &c->job.workload.transformer;
@@ -162,7 +165,7 @@ static inline bool law_stages_activations(const struct law_model *c, struct law_
     double least_B =
         (double)(t->layers * fr_plan_micro_batch(&c->plan) * t->sequence * t->hidden) * value_B;
     for (int k = 0; k < 3; k++) {
-        r.plan.recompute = (fr_recompute)k;
+        r.plan.recompute = law_recomputes[k];
         kept_B[k] = law_stages_sum(&r).kept_B;
         LAW(ranks * kept_B[k] >= least_B * (1 - 1e-12), "%g B kept over all ranks, %g entered",
             ranks * kept_B[k], least_B);
@@ -251,7 +254,7 @@ static inline bool law_stages_passes(const struct law_model *c, struct law_why *
     for (int k = 0; k < 3; k++) {
         struct fr_pipeline p;
         uint32_t extrapolated = 0;
-        r.plan.recompute = (fr_recompute)k;
+        r.plan.recompute = law_recomputes[k];
         r.plan.pp = 1;
         if (fr_pipeline_make(&r.job, &r.plan, &p, &extrapolated, NULL) != FR_OK) return false;
         pass[k][0] = p.stage[0].forward;

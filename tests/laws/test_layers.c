@@ -62,6 +62,9 @@ static int tried(struct law_model *c) {
 
 static void of_every_method(void **state) {
     static const char *const models[] = {"gpt-2", "llama-3-8b", "mixtral-8x7b"};
+    static const fr_recompute words[] = {FR_RECOMPUTE_NONE, FR_RECOMPUTE_SELECTIVE,
+                                         FR_RECOMPUTE_FULL, FR_RECOMPUTE_SAVE_QKV,
+                                         FR_RECOMPUTE_SAVE_QKV_OUT};
     (void)state;
     for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
         const char *sets[] = {"model.layers=3", NULL};
@@ -74,7 +77,7 @@ static void of_every_method(void **state) {
                 c.plan.method = *method;
                 c.plan.pp = 3;
                 c.plan.tp = 1 << k % 3;
-                c.plan.recompute = (fr_recompute)(k / 3 % 5);
+                c.plan.recompute = words[k / 3 % 5];
                 c.plan.sequence_parallel = k / 15 % 2;
                 c.plan.attention = k / 30 % 2 ? FR_ATTENTION_FLASH : FR_ATTENTION_PLAIN;
                 c.plan.cp = 1 + k / 60 % 2;

@@ -80,7 +80,7 @@ static void lines_tell_apart(void **state) {
         drawn[n] = draw(&dice, 3);
         fr_plan_line(&drawn[n]->plan, 0, line[n], sizeof line[n]);
         assert_true(strlen(line[n]) + 1 < FR_PLAN_LINE);
-        uint32_t missing = fr_plan_missing(NULL, &drawn[n]->plan);
+        uint64_t missing = fr_plan_missing(NULL, &drawn[n]->plan);
         for (int m = 0; m < n; m++) {
             if (strcmp(line[m], line[n]) != 0) continue;
             for (int i = 0; i < FR_PLAN_KEYS; i++) {
@@ -188,7 +188,7 @@ static void given_back(const char *cluster, const char *model) {
     uint64_t dice = 362436069;
     fr_test_job(cluster, model, NULL, &job);
     int timed = 0;
-    for (int n = 0; n < 2400; n++) {
+    for (int n = 0; n < 3600; n++) {
         struct plan *p = draw(&dice, 3 + (uint64_t)n % 8);
         struct fr_text first = {0}, second = {0};
         struct fr_json_document *document = NULL;

@@ -329,6 +329,12 @@ static const struct {
      "dp=4 zero_ranks=2 zero=1"},
     {"offload_layers", "\"offload\": \"activations\"", "gpt-2",
      "offload=optimizer offload_layers=2", NULL, "offload=all offload_layers=2"},
+    {"recompute_layers", "recompute", "gpt-2", "recompute_layers=2", NULL,
+     "recompute_layers=2 recompute=full"},
+    {"reshard_after_forward", "zero 3", "gpt-2", "dp=2 zero=2 reshard_after_forward=false",
+     NULL, "dp=2 zero=3 reshard_after_forward=false"},
+    {"gradient_sync", "zero 2 or 3", "gpt-2", "dp=2 zero=1 gradient_sync=iteration", NULL,
+     "dp=2 zero=2 gradient_sync=iteration"},
 };
 
 static const char *idle_key(const char *model, const char *words, const char **needs) {

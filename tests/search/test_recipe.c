@@ -1,6 +1,7 @@
 /* What a search varies when nobody says. */
 #include <stdlib.h>
 
+#include "models/outcome/cost.h"
 #include "search/recipe.h"
 #include "search/search.h"
 #include "tests/job.h"
@@ -25,7 +26,7 @@ static void of_a_transformer(void **state) {
                                           {"attention", "flash"},
                                           {"zero", "0,1,2,3"},
                                           {"overlap", "none,gradient"},
-                                          {"recompute", "none,selective,full"},
+                                          {"recompute", "none,mlp,full"},
                                           {"offload", ""},
                                           {"micro_batch", "1,2,4,8"},
                                           {"compression.embedding", ""},
@@ -42,6 +43,50 @@ static void of_a_transformer(void **state) {
     assert_string_equal(values(&recipe, "method"), "tensor,phantom");
     assert_string_equal(values(&recipe, "compression.gradient.stages"), "0,1,2,4,8");
     fr_job_free(&job);
+}
+
+/* What each framework offers between nothing and all: of every word the plan is priced, and holds less than without. */
+static void what_recomputes(void **state) {
+    static const struct {
+        const char *model, *sets[4], *words;
+    } rows[] = {{"llama-3-8b", {NULL}, "none,mlp,full"},
+                {"llama-3-8b", {"attention=plain"}, "none,selective,full"},
+                {"llama-3-8b", {"runtime=torchtitan-2025"}, "none,selective_op,full"},
+                {"llama-3-8b", {"runtime=maxtext-2025"}, "none,save_qkv_out,full"},
+                {"llama-3-8b", {"model.lora_rank=16"}, "none,selective,full"},
+                {"mixtral-8x7b", {NULL}, "none,moe_act+layernorm,full"},
+                {"mixtral-8x7b", {"runtime=torchtitan-2025"}, "none,full"},
+                {"deepseek-v3", {NULL}, "none,moe_act+layernorm+mla_up_proj,full"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct fr_job job;
+        struct fr_recipe recipe;
+        const char *sets[8] = {"cluster.device.memory=1 PB", "global_batch=8"};
+        for (int k = 0; rows[i].sets[k]; k++) sets[2 + k] = rows[i].sets[k];
+        fr_test_job("dgx-h100", rows[i].model, sets, &job);
+        fr_recipe_choose(&job, 8, false, &recipe);
+        assert_string_equal(values(&recipe, "recompute"), rows[i].words);
+        double none_B = 0;
+        char words[192], *rest = words;
+        snprintf(words, sizeof words, "%s", rows[i].words);
+        for (char *word; (word = strtok_r(rest, ",", &rest));) {
+            struct fr_job own;
+            struct fr_outcome out;
+            char set[128];
+            int n = 0;
+            while (sets[n]) n++;
+            snprintf(set, sizeof set, "recompute=%s", word);
+            sets[n] = set;
+            fr_test_job("dgx-h100", rows[i].model, sets, &own);
+            fr_cost(&own, &own.plan, &out);
+            if (none_B == 0) none_B = out.memory_peak_B;
+            FR_TRUE(out.reasons == 0 && out.memory_peak_B <= none_B, "%s, %s: %g B",
+                    rows[i].model, word, out.memory_peak_B);
+            sets[n] = NULL;
+            fr_job_free(&own);
+        }
+        fr_job_free(&job);
+    }
 }
 
 /* The hosts' memory, where the cluster says how to get there and what they do with it. */
@@ -170,7 +215,7 @@ static void narrowed(void **state) {
     fr_recipe_restrict("zero=1,33", &recipe);
     assert_string_equal(values(&recipe, "zero"), "1");
     fr_recipe_restrict("recompute=no such", &recipe);
-    assert_string_equal(values(&recipe, "recompute"), "none,selective,full");
+    assert_string_equal(values(&recipe, "recompute"), "none,mlp,full");
     fr_recipe_restrict("compression.codec=topk", &recipe);
     assert_string_equal(values(&recipe, "compression.codec"), "");
     fr_job_free(&job);
@@ -178,8 +223,9 @@ static void narrowed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(of_a_transformer),     cmocka_unit_test(hosts_are_offered),
-        cmocka_unit_test(stated_keys_stay),     cmocka_unit_test(narrowed),
-        cmocka_unit_test(every_kind_has_plans), cmocka_unit_test(words_are_told)};
+        cmocka_unit_test(of_a_transformer),  cmocka_unit_test(what_recomputes),
+        cmocka_unit_test(hosts_are_offered), cmocka_unit_test(stated_keys_stay),
+        cmocka_unit_test(narrowed),          cmocka_unit_test(every_kind_has_plans),
+        cmocka_unit_test(words_are_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

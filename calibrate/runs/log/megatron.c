@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "calibrate/runs/log.h"
+#include "calibrate/runs/row/recompute.h"
 
 static const struct {
     const char *argument, *key,
@@ -37,13 +38,17 @@ static const struct {
     {"use_flash_attn", "plan.attention", "flash"},
 };
 
-/* "  name ......... value": @return whether it is one, with @p value what follows the dots. */
-static bool argument(const char *line, char name[64], char value[64]) {
-    int used = 0;
-    return sscanf(line, " %63[a-z0-9_] .%*[.] %63s%n", name, value, &used) == 2 && used > 0;
+/* "  name ......... value": @return whether it is one, with @p value what follows the dots, and in @p rest all of it. */
+static bool argument(const char *line, char name[64], char value[64], char rest[256]) {
+    int used = 0, at = 0;
+    bool is =
+        sscanf(line, " %63[a-z0-9_] .%*[.] %n%63s%n", name, &at, value, &used) == 2 && used > 0;
+    if (is) snprintf(rest, 256, "%s", line + at);
+    return is;
 }
 
-static fr_log_line say(const char *name, const char *value, struct fr_run_row *row) {
+static fr_log_line say(const char *name, const char *value, const char *rest,
+                       struct fr_run_row *row) {
     for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) {
         if (strcmp(arguments[i].argument, name) != 0) continue;
         bool truth = arguments[i].value != NULL;
@@ -52,14 +57,11 @@ static fr_log_line say(const char *name, const char *value, struct fr_run_row *r
         fr_run_row_set(row, arguments[i].key, "%s", truth ? arguments[i].value : value);
         return FR_LOG_SAID;
     }
-    if (strcmp(name, "recompute_granularity") != 0 || strcmp(value, "None") == 0)
-        return FR_LOG_OTHER;
-    fr_run_row_set(row, "plan.recompute", "%s", value);
-    return FR_LOG_SAID;
+    return fr_run_take_recompute(name, rest, row) ? FR_LOG_SAID : FR_LOG_OTHER;
 }
 
 static fr_log_line read(const char *line, struct fr_run_row *row, double *number) {
-    char name[64], value[64];
+    char name[64], value[64], rest[256];
     const char *step = strstr(line, "iteration ");
     if (step && strstr(step, "| consumed samples")) {
         if (!fr_log_number(step, "elapsed time per iteration (ms):", number))
@@ -67,7 +69,7 @@ static fr_log_line read(const char *line, struct fr_run_row *row, double *number
         *number *= 1e-3;
         return FR_LOG_STEP;
     }
-    return argument(line, name, value) ? say(name, value, row) : FR_LOG_OTHER;
+    return argument(line, name, value, rest) ? say(name, value, rest, row) : FR_LOG_OTHER;
 }
 
 const struct fr_run_log fr_run_log_megatron = {
