@@ -110,12 +110,21 @@ fr_status fr_runtime_equip(struct fr_runtime *runtime, const struct fr_json_docu
     return FR_OK;
 }
 
+/* Of the memory that software takes: no measured time says anything of it. */
+static bool of_memory(const struct fr_fact_row *row) {
+    const size_t shown = offsetof(struct fr_device, shown),
+                 framework = offsetof(struct fr_device, framework);
+    return (row->offset >= shown && row->offset < shown + sizeof(struct fr_shown)) ||
+           (row->offset >= framework && row->offset < framework + sizeof(struct fr_framework));
+}
+
 void fr_runtime_carry(const struct fr_cluster *own, struct fr_cluster *to) {
     if (memcmp(own->of_runtime, to->of_runtime, sizeof own->of_runtime) == 0) return;
     for (int i = 0; i < FR_FACTS; i++) {
         const struct fr_fact_row *row = &fr_facts[i];
         double now = to->of_runtime[i], then = own->of_runtime[i];
-        if (row->kind != FR_FACT_DEVICE || now == then || isnan(now) || isnan(then)) continue;
+        if (row->kind != FR_FACT_DEVICE || of_memory(row)) continue;
+        if (now == then || isnan(now) || isnan(then)) continue;
         const char *said = (const char *)&own->device + row->offset;
         double *value = (double *)(void *)((char *)&to->device + row->offset);
         if (now > 0 && then > 0)
