@@ -5,6 +5,7 @@
 
 #include "answer/neighbours.h"
 #include "base/alloc.h"
+#include "models/outcome/moments.h"
 #include "models/outcome/report.h"
 #include "search/chosen.h"
 
@@ -78,6 +79,60 @@ static void json_plan(struct fr_json_writer *w, const struct fr_outcome *out,
     json_what_if(w, what_if_s);
 }
 
+int fr_explain_memory(const struct fr_job *job, const struct fr_outcome *out, int most,
+                      int *moment, double *total_B, struct fr_explained_tensor *tensor) {
+    struct fr_moment_memory memory[FR_MOMENTS];
+    double all_B[FR_MOMENTS];
+    int n = 0;
+    if (!fr_moments_of_fullest(job, out, memory, all_B)) return 0;
+    *moment = 0;
+    for (int k = 1; k < FR_MOMENTS; k++)
+        if (all_B[k] > all_B[*moment]) *moment = k;
+    *total_B = all_B[*moment];
+    double *size_B = memory[*moment].tensor_B;
+    for (; n < most; n++) {
+        int largest = 0;
+        for (int k = 1; k < FR_TENSORS; k++)
+            if (size_B[k] > size_B[largest]) largest = k;
+        if (!(size_B[largest] > 0)) break;
+        tensor[n] = (struct fr_explained_tensor){largest, size_B[largest]};
+        size_B[largest] = 0;
+    }
+    return n;
+}
+
+/* Of the fullest stage: its first passes, so many that all micro-batches are held that ever are. */
+static void json_memory(struct fr_json_writer *w, const struct fr_job *job,
+                        const struct fr_outcome *out) {
+    enum { STEPS_MAX = 256, TENSORS_MAX = 3 };
+    static const char *const passes[] = {"forward", "backward", "weight"};
+    struct fr_memory_step step[STEPS_MAX];
+    struct fr_explained_tensor tensor[TENSORS_MAX];
+    int moment = 0, n;
+    double total_B = NAN;
+    n = fr_explain_memory(job, out, TENSORS_MAX, &moment, &total_B, tensor);
+    if (n == 0) return;
+    fr_json_add_object(w, "memory");
+    fr_json_add_string(w, "moment", fr_moment_names[moment]);
+    fr_json_add_number(w, "total_B", total_B);
+    fr_json_add_array(w, "largest");
+    for (int i = 0; i < n; i++) fr_json_put_string(w, fr_tensor_names[tensor[i].tensor]);
+    fr_json_end_array(w);
+    fr_json_add_array(w, "steps");
+    n = fr_moments_steps(job, out, STEPS_MAX, step);
+    for (int i = 0; i < n; i++) {
+        fr_json_begin_object(w);
+        fr_json_add_string(w, "pass", passes[step[i].kind]);
+        fr_json_add_integer(w, "micro_batch", step[i].micro);
+        fr_json_add_integer(w, "chunk", step[i].chunk);
+        fr_json_add_number(w, "held_B", step[i].held_B);
+        fr_json_add_number(w, "peak_B", step[i].peak_B);
+        fr_json_end_object(w);
+    }
+    fr_json_end_array(w);
+    fr_json_end_object(w);
+}
+
 void fr_explain_plan_json(struct fr_json_writer *w, const struct fr_job *job,
                           const struct fr_outcome *out) {
     double what_if_s[FR_SCENARIOS];
@@ -85,6 +140,7 @@ void fr_explain_plan_json(struct fr_json_writer *w, const struct fr_job *job,
     if (isfinite(out->time_s)) {
         scenario_times(job, &out->plan, what_if_s);
         json_plan(w, out, what_if_s);
+        json_memory(w, job, out);
     }
     fr_json_end_object(w);
 }

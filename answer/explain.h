@@ -29,6 +29,15 @@ fr_status fr_explain_best_if(const struct fr_job *job, const struct fr_space *sp
                              const struct fr_search_options *options, int which,
                              struct fr_found *best, bool *found, struct fr_error *err);
 
+/** The fullest moment of the fullest stage, and its largest tensors, largest first, into tensor[@p most].
+ *  @param[out] total_B  what it holds in all [B]  @return how many; 0 where memory is not known */
+struct fr_explained_tensor {
+    int tensor; /**< of fr_tensor_names */
+    double size_B;
+};
+int fr_explain_memory(const struct fr_job *job, const struct fr_outcome *out, int most,
+                      int *moment, double *total_B, struct fr_explained_tensor *tensor);
+
 /** What binds an iteration, and what changes of the machine would make of it. */
 void fr_explain_plan_json(struct fr_json_writer *w, const struct fr_job *job,
                           const struct fr_outcome *out);

@@ -1,6 +1,7 @@
 #include "app/text/explain.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "answer/explain.h"
@@ -8,10 +9,37 @@
 #include "app/text/render.h"
 #include "app/text/wrap.h"
 #include "base/alloc.h"
+#include "models/outcome/moments.h"
 #include "models/outcome/report.h"
 
 /* Columns in which the last cell of a row begins. */
 enum { PLAN = 6, INPUT = 31, SCENARIO = 43 };
+
+static void in_words(const char *name, char *out, size_t capacity) {
+    snprintf(out, capacity, "%s", name);
+    for (char *c = out; *c; c++)
+        if (*c == '_') *c = ' ';
+}
+
+static void explain_memory(struct fr_text *text, const struct fr_job *job,
+                           const struct fr_outcome *out) {
+    enum { TENSORS_MAX = 5 };
+    struct fr_explained_tensor tensor[TENSORS_MAX];
+    int moment = 0;
+    double total_B = 0;
+    char size[40], words[64];
+    int n = fr_explain_memory(job, out, TENSORS_MAX, &moment, &total_B, tensor);
+    if (n == 0) return;
+    in_words(fr_moment_names[moment], words, sizeof words);
+    fr_text_addf(text, "memory is fullest at     %s, %s; its largest tensors\n", words,
+                 fr_render_quantity(total_B, FR_QUANTITY_SIZE, size, sizeof size));
+    for (int i = 0; i < n; i++) {
+        in_words(fr_tensor_names[tensor[i].tensor], words, sizeof words);
+        fr_text_addf(text, "  %-40s %12s  %.1f %%\n", words,
+                     fr_render_quantity(tensor[i].size_B, FR_QUANTITY_SIZE, size, sizeof size),
+                     100 * tensor[i].size_B / total_B);
+    }
+}
 
 void fr_explain_plan(struct fr_text *text, const struct fr_job *job,
                      const struct fr_outcome *out) {
@@ -27,6 +55,7 @@ void fr_explain_plan(struct fr_text *text, const struct fr_job *job,
                      fr_render_quantity(changed_s, FR_QUANTITY_TIME, time, sizeof time),
                      100 * (changed_s / out->time_s - 1));
     }
+    explain_memory(text, job, out);
 }
 
 /* What a search of @p options ranked, where that is not the time of an iteration or sample. */

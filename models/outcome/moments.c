@@ -232,23 +232,92 @@ double fr_moments_of(const struct fr_job *job, const struct fr_plan *plan,
     return sum_B;
 }
 
+/* The pipeline of an outcome's plan, priced once more: one stage on its own in @p alone, or in an order. */
+static bool price(const struct fr_job *job, const struct fr_outcome *out,
+                  struct fr_stage *alone, struct fr_pipeline *p) {
+    uint32_t extrapolated = 0;
+    *alone = (struct fr_stage){0};
+    *p = (struct fr_pipeline){.args = {.stages = 1, .micro_batches = 1, .chunks = 1},
+                              .stage = alone};
+    if (!isfinite(out->time_s) || !isfinite(out->parameters)) return false;
+    if (!fr_job_is_pipeline(job, &out->plan))
+        return fr_pipeline_price(job, &out->plan, p, &extrapolated, NULL) == FR_OK;
+    if (fr_pipeline_make(job, &out->plan, p, &extrapolated, NULL) == FR_OK) return true;
+    fr_pipeline_free(p);
+    return false;
+}
+
+static void release(const struct fr_job *job, const struct fr_outcome *out,
+                    struct fr_pipeline *p) {
+    if (fr_job_is_pipeline(job, &out->plan)) fr_pipeline_free(p);
+}
+
 bool fr_moments_of_fullest(const struct fr_job *job, const struct fr_outcome *out,
                            struct fr_moment_memory memory[FR_MOMENTS],
                            double total_B[FR_MOMENTS]) {
-    struct fr_stage alone = {0};
-    struct fr_pipeline p = {.args = {.stages = 1, .micro_batches = 1, .chunks = 1},
-                            .stage = &alone};
-    uint32_t extrapolated = 0;
-    bool ordered = fr_job_is_pipeline(job, &out->plan);
-    if (!isfinite(out->time_s) || !isfinite(out->parameters)) return false;
-    bool made = (ordered ? fr_pipeline_make : fr_pipeline_price)(job, &out->plan, &p,
-                                                                 &extrapolated, NULL) == FR_OK;
-    for (int k = 0; k < FR_MOMENTS && made; k++)
+    struct fr_stage alone;
+    struct fr_pipeline p;
+    if (!price(job, out, &alone, &p)) return false;
+    for (int k = 0; k < FR_MOMENTS; k++)
         total_B[k] = fr_moments_of(job, &out->plan, &p, (int32_t)out->fullest_stage,
                                    (fr_moment)k, &memory[k]);
-    if (ordered) fr_pipeline_free(&p);
-    return made;
+    release(job, out, &p);
+    return true;
 }
+
+/* ---- over time ------------------------------------------------------------------------------------ */
+
+/* The most of moments @p from to @p to that the stage has. */
+static double most_of(const struct view *v, int from, int to) {
+    double most_B = 0;
+    for (int k = from; k <= to; k++) {
+        if (!has(v, (fr_moment)k)) continue;
+        const struct extra x = of_moment(v, (fr_moment)k);
+        most_B = fr_most(most_B, sum_of(&x) + x.freed);
+    }
+    return most_B;
+}
+
+/* Only the model's last chunk makes logits, and only its first looks words up. */
+static double of_pass_B(const struct view *v, const struct fr_slot *slot, int chunks) {
+    bool last = slot->chunk == chunks - 1;
+    switch (slot->kind) {
+    case FR_SLOT_FORWARD:
+        return last ? most_of(v, FR_MOMENT_LOSS, FR_MOMENT_LOSS) : 0;
+    case FR_SLOT_BACKWARD:
+        return most_of(v, last ? FR_MOMENT_LOSS_BACKWARD : FR_MOMENT_LAYER_BACKWARD,
+                       FR_MOMENT_LAYER_BACKWARD);
+    default:
+        return 0;
+    }
+}
+
+int fr_moments_steps(const struct fr_job *job, const struct fr_outcome *out, int most,
+                     struct fr_memory_step *steps) {
+    struct fr_stage alone;
+    struct fr_pipeline p;
+    struct view v;
+    int n = 0, held = 0;
+    double always_B = 0;
+    if (!price(job, out, &alone, &p)) return 0;
+    const int32_t i = (int32_t)out->fullest_stage;
+    const uint8_t frees = p.splits_backward ? FR_SLOT_WEIGHT : FR_SLOT_BACKWARD;
+    view_of(job, &out->plan, &p, i, &v);
+    for (int k = 0; k < FR_TENSORS; k++)
+        always_B += k == FR_TENSOR_LAYERS || k == FR_TENSOR_LOGITS ? 0 : v.base_B[k];
+    for (; p.slots && n < most && n < p.n_slots; n++) {
+        const struct fr_slot *slot = &p.slots[i * p.n_slots + n];
+        held += slot->kind == FR_SLOT_FORWARD;
+        double peak_B = always_B + held * v.pass_B + of_pass_B(&v, slot, (int)p.args.chunks);
+        held -= slot->kind == frees;
+        steps[n] = (struct fr_memory_step){slot->kind, slot->micro, slot->chunk,
+                                           always_B + held * v.pass_B, peak_B};
+    }
+    release(job, out, &p);
+    return n;
+}
+
+/* ---- as JSON -------------------------------------------------------------------------------------- */
 
 void fr_moments_put(const struct fr_job *job, const struct fr_outcome *out,
                     struct fr_json_writer *w) {

@@ -97,6 +97,19 @@ double fr_moments_of(const struct fr_job *job, const struct fr_plan *plan,
 void fr_moments_put(const struct fr_job *job, const struct fr_outcome *out,
                     struct fr_json_writer *w);
 
+/** One pass of the fullest stage in its order: what it holds after it, and the most that it holds in it [B]. */
+struct fr_memory_step {
+    uint8_t kind;  /**< FR_SLOT_FORWARD, ... */
+    int32_t micro; /**< micro-batch */
+    int32_t chunk;
+    double held_B, peak_B;
+};
+
+/** The first passes of the fullest stage of an outcome's plan, priced once more: steps[@p most] at most.
+ *  @return how many; 0 where memory is not known, or the stage has no order of passes */
+int fr_moments_steps(const struct fr_job *job, const struct fr_outcome *out, int most,
+                     struct fr_memory_step *steps);
+
 /** All of them: [FR_MOMENTS], their sums in @p total_B (< 0: no such moment).
  *  @return false where memory is not known or its stages do not fit in memory */
 bool fr_moments_of_fullest(const struct fr_job *job, const struct fr_outcome *out,

@@ -63,8 +63,11 @@ static double state_B(const struct fr_outcome *out) {
 static bool zero_divides(const struct fr_outcome *with, const struct fr_outcome *without) {
     return state_B(with) < 0.5 * state_B(without);
 }
+/* Of the fullest stage; of another where that has become it. */
 static bool zero_divides_in_two(const struct fr_outcome *with,
                                 const struct fr_outcome *without) {
+    if (with->fullest_stage != without->fullest_stage)
+        return with->memory_peak_B < without->memory_peak_B;
     return state_B(with) < 0.51 * state_B(without);
 }
 /* Parameters that all ranks divide anyway (zero 3) stay as many; what is gathered to work with falls. */
@@ -104,8 +107,14 @@ static bool works_again(const struct fr_outcome *with, const struct fr_outcome *
 static bool bubble_falls(const struct fr_outcome *with, const struct fr_outcome *without) {
     return with->part_s[FR_PART_BUBBLE] < without->part_s[FR_PART_BUBBLE];
 }
-/* Scores, which full recomputation has dropped already. */
+/* Scores, which recomputation has dropped already: where the loss has the peak, what a layer makes again is below
+ * it. */
+static bool drops_scores_again(const struct fr_outcome *with) {
+    return with->plan.attention != FR_ATTENTION_PLAIN &&
+           with->plan.recompute != FR_RECOMPUTE_NONE;
+}
 static bool no_scores(const struct fr_outcome *with, const struct fr_outcome *without) {
+    if (drops_scores_again(with)) return with->memory_peak_B <= without->memory_peak_B;
     return with->memory_B[FR_MEMORY_ACTIVATIONS] <= without->memory_B[FR_MEMORY_ACTIVATIONS] &&
            with->memory_peak_B < without->memory_peak_B;
 }
@@ -200,8 +209,8 @@ static void does_something(const struct pair *with, const struct fr_axis_setting
     if (price(&without, with->method, other, NULL, fr_axes_model(with->a, with->b))) {
         bool few = with->job.workload.transformer.lora_rank > 0 &&
                    (with->out.plan.overlap || with->out.plan.adds_apart);
-        FR_TRUE(few || !same(&with->out, &without.out), "%s does nothing beside %s, silently",
-                axis->name, other->name);
+        FR_TRUE(few || drops_scores_again(&with->out) || !same(&with->out, &without.out),
+                "%s does nothing beside %s, silently", axis->name, other->name);
         for (size_t k = 0; k < sizeof directions / sizeof *directions; k++) {
             if (strcmp(directions[k].name, axis->name) != 0) continue;
             found = true;

@@ -327,7 +327,7 @@ fits() {
 
 figures() {
   k='-o f.svg --keep-script >/dev/null && cat *.gp* *.dat* 2>/dev/null'
-  for pair in energy-time:phantom grid:grid fit:fit pareto:front scaling:front breakdown:stages speed-up:stages ways:ways score:score validate:validate ghost:iterations quality:quality gemm:fit gantt:trace frontier:frontier clusters:clusters; do
+  for pair in energy-time:phantom grid:grid fit:fit pareto:front scaling:front breakdown:stages speed-up:stages ways:ways score:score validate:validate ghost:iterations quality:quality gemm:fit gantt:trace frontier:frontier clusters:clusters memory:explain; do
     echo "forerun plot ${pair%%:*} in/plots/${pair##*:}.json $k"
   done
   f="--cluster frontier --model ffn-16384 --ranks 8,16,32 --vary method=tensor,phantom --vary ghost=2,4,6,16 --per-iteration --top 0 --json"
