@@ -340,8 +340,8 @@ fr_status fr_searched_json(struct fr_text *text, const struct fr_searched *r, fr
         fr_json_key(&w, "per_layer_grids");
         fr_report_json(&w, &r->job, &r->per_layer);
     }
-    fr_choice_put(r, &w);
     json_odds(&w, r);
+    fr_choice_put(r, &w);
     json_less_sure(&w, r);
     json_mine(&w, r);
     json_switches(&w, r);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/page/choice.h"
 #include "app/page/page.h"
 #include "app/page/table.h"
 #include "models/outcome/fits/fits.h"
@@ -237,6 +238,7 @@ void fr_result_html(const struct fr_json *root, struct fr_text *html,
         snprintf(kind, sizeof kind, "%.*s", (int)strcspn(schema + 8, "/") & 31, schema + 8);
     put_binding(root, html);
     put_fits(root, html);
+    if (strcmp(kind, "search") == 0) fr_page_choice(root, html);
     put_pictures(kind, root, html, gaps);
     if (strcmp(kind, "simulation") == 0) {
         struct fr_json outcome = fr_json_member(root, "outcome");

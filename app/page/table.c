@@ -49,6 +49,21 @@ static bool is_share(const char *key) {
     return false;
 }
 
+/* Chances and what choices gain. */
+static bool is_chance(const char *key) {
+    static const char *const endings[] = {"probability_best",
+                                          "probability_as_good",
+                                          "probability_faster",
+                                          "regret",
+                                          "gain",
+                                          "gain_low",
+                                          "gain_high",
+                                          NULL};
+    for (int i = 0; endings[i]; i++)
+        if (ends_in(key, endings[i])) return true;
+    return false;
+}
+
 /* The unit is said by the last part of "breakdown_s.compute" that has one. */
 static void put_number(const char *path, double value, struct fr_text *text) {
     fr_quantity quantity;
@@ -65,7 +80,7 @@ static void put_number(const char *path, double value, struct fr_text *text) {
     }
     if (strncmp(path, "bytes_per_rank", 14) == 0)
         fr_text_addf(text, "%s", fr_quantity_format(value, FR_QUANTITY_SIZE, out, sizeof out));
-    else if (is_share(path))
+    else if (is_share(path) || is_chance(path))
         fr_text_addf(text, "%.4g %%", 100 * value);
     else
         fr_text_addf(text, "%.6g", value);

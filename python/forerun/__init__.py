@@ -270,7 +270,8 @@ class Job:
 
     def search(self, ranks, vary=None, objective="time", top=10, memory_limit_B=0, max_lossy=-1,
                threads=0, per_iteration=False, explain=False, fit=0.95):
-        """The best of many plans: "best", "top", "pareto", "margin", "odds", and why others cannot be.
+        """The best of many plans: "best", "top", "answers" (those that differ in substance), "pareto", "margin",
+        "odds", and why others cannot be.
 
         ranks      512, [8, 16, 32] or a text: "1..512*2"
         vary       {"tp": "1..8*2", "method": ["tensor", "phantom"]}, or a list of "KEY=RANGE"; None: the
