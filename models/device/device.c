@@ -35,7 +35,7 @@ static const char *const device_keys[] = {
     "gemm",          "power",             "interference",  "noise",
     "usual",         "interruptions",     "undisturbed",   "clock",
     "fp8_transpose", "jitter",            "jitter_share",  "dummy_gradients",
-    "workspace",     "grouped_workspace", NULL};
+    "workspace",     "grouped_workspace", "framework",     NULL};
 /* clang-format on */
 static const char *const usual_keys[] = {"products", "memory", NULL};
 static const char *const attention_keys[] = {"plain",     "flash",      "flash_2",
@@ -215,12 +215,7 @@ fr_status fr_device_read(const struct fr_json *object, struct fr_device *device,
     FR_TRY(fr_json_get_quantity(object, "jitter", false, FR_QUANTITY_TIME, 0, 3600,
                                 &device->jitter_s, err));
     FR_TRY(fr_json_get_number(object, "jitter_share", false, 0, 1, &device->jitter_share, err));
-    FR_TRY(fr_json_get_number(object, "dummy_gradients", false, 0, 2,
-                              &device->framework.dummy_gradients, err));
-    FR_TRY(fr_json_get_quantity(object, "workspace", false, FR_QUANTITY_SIZE, 0, 1e12,
-                                &device->framework.workspace_B, err));
-    FR_TRY(fr_json_get_quantity(object, "grouped_workspace", false, FR_QUANTITY_SIZE, 0, 1e12,
-                                &device->framework.grouped_workspace_B, err));
+    FR_TRY(fr_framework_read(object, &device->framework, err));
     device->fp8_transpose = true;
     FR_TRY(fr_json_get_bool(object, "fp8_transpose", false, &device->fp8_transpose, err));
     struct fr_json attention = fr_json_member(object, "attention");

@@ -4,14 +4,36 @@
  *  Transformer Engine hands autograd an empty tensor of 16 bits in place of a weight gradient that a product has
  *  already added to the gradients of the micro-batches before (fused accumulation), one for every shape of a weight,
  *  and keeps it for good (get_dummy_wgrad, 2.3 on; of grouped products 2.10 on).  Products take workspaces: cuBLAS's
- *  and Transformer Engine's, and those of the streams that run groups of experts. */
+ *  and Transformer Engine's, and those of the streams that run groups of experts.
+ *
+ *  A compiler of static graphs puts buffers between the passes of stages, of so many micro-batches a stage of the
+ *  pipeline in every stage but the last (OneFlow: two, pipeline_buffer_pass.cpp), through which forward pass, what is
+ *  made again and backward pass share no memory.  An engine of pipelines keeps what a stage received and sent of every
+ *  micro-batch until its backward pass (DeepSpeed's PipelineEngine).  Replicas may reduce gradients in copies of all of
+ *  them, or in a buffer (DeepSpeed's reduce_bucket_size of 5e8 values).  And a step may lay out gradients anew: of what
+ *  the replica updates, large tensors that no block freed by activations is large enough for, so that an allocator
+ *  at ease reserves them besides (DeepSpeed's ZeRO 1: its part flat, at 16 and at 32 bits). */
 #ifndef FR_MODELS_DEVICE_FRAMEWORK_H
 #define FR_MODELS_DEVICE_FRAMEWORK_H
+
+#include "base/json.h"
 
 struct fr_framework {
     double dummy_gradients;     /**< 0 none; 1 of weights; 2 and of those in groups */
     double workspace_B;         /**< of products */
     double grouped_workspace_B; /**< of those of experts, besides */
+    double
+        stage_buffers; /**< micro-batches a stage that stages hold; 0: what the schedule says */
+    double layer_copies;    /**< of what a layer works with, in a pipeline; 0: one */
+    double stage_messages;  /**< kept of a micro-batch by a stage of a pipeline, besides */
+    double gradient_copy_B; /**< a trained parameter, where replicas reduce gradients */
+    double reduce_buffer_B; /**< there, once */
+    double
+        step_copy_B; /**< a parameter that a replica updates, during the step; reserved besides */
 };
+
+/** Read what @p device, the object "device" of a cluster file, states of them. */
+fr_status fr_framework_read(const struct fr_json *device, struct fr_framework *framework,
+                            struct fr_error *err);
 
 #endif

@@ -80,6 +80,19 @@ FR_FACT(
 FR_FACT(workspace, BYTES("workspace", 1e12, framework.workspace_B), "memory that products take")
 FR_FACT(grouped_workspace, BYTES("grouped_workspace", 1e12, framework.grouped_workspace_B),
         "the same of experts' products in groups, besides")
+FR_FACT(stage_buffers, OWN("framework.stage_buffers", 0, 1000, framework.stage_buffers),
+        "micro-batches for each stage of a pipeline that every stage but the last holds; 0: as "
+        "many as the schedule says")
+FR_FACT(layer_copies, OWN("framework.layer_copies", 0, 100, framework.layer_copies),
+        "times that a stage of a pipeline holds what a layer works with; 0: once")
+FR_FACT(stage_messages, OWN("framework.stage_messages", 0, 100, framework.stage_messages),
+        "messages that a stage of a pipeline keeps of a micro-batch until its backward pass")
+FR_FACT(gradient_copy, BYTES("framework.gradient_copy", 1e12, framework.gradient_copy_B),
+        "copy of gradients in which replicas reduce them, a trained parameter")
+FR_FACT(reduce_buffer, BYTES("framework.reduce_buffer", 1e12, framework.reduce_buffer_B),
+        "buffer in which replicas reduce gradients")
+FR_FACT(step_copy, BYTES("framework.step_copy", 1e12, framework.step_copy_B),
+        "what a step lays out anew, a parameter that a replica updates: reserved besides")
 FR_FACT(fp8_efficiency, PRODUCT("gemm.fp8.efficiency", FR_FP8),
         "share of the peak that large products of 8 bits reach")
 FR_FACT(fp4_efficiency, PRODUCT("gemm.fp4.efficiency", FR_FP4), "likewise of 4 bits")

@@ -165,6 +165,10 @@ static void add_memory(const struct fr_job *job, const struct fr_pipeline *p,
                                 : -1;
         memcpy(out->memory_B, part_B, sizeof part_B);
     }
+    const double copy_B = job->cluster.device.framework.step_copy_B;
+    if (copy_B > 0 && !out->plan.forward)
+        out->memory_step_B =
+            copy_B * fr_zero_trained(&out->plan, &p->stage[out->fullest_stage], 1);
     fr_fits_add(job, out);
 }
 

@@ -38,7 +38,8 @@ struct view {
     bool places;       /* weight gradients have theirs for good, */
     bool group_places; /* and of experts */
     bool writes; /* products write weight gradients of their own or ask for the place of one */
-    bool frees;  /* a backward pass leaves nothing to a later one */
+    double copies; /* of what a layer works with */
+    bool frees;    /* a backward pass leaves nothing to a later one */
 };
 
 /* The ends of a micro-batch between its passes. */
@@ -71,13 +72,27 @@ static void view_states(const struct fr_job *job, const struct fr_plan *plan,
     v->base_B[FR_TENSOR_DUMMIES] = places_B(v);
     v->base_B[FR_TENSOR_WORKSPACE] =
         f->workspace_B + (v->m->grouped ? f->grouped_workspace_B : 0);
+    if (fr_plan_replicas(plan) > 1 && !plan->forward)
+        v->base_B[FR_TENSOR_REDUCED] =
+            f->gradient_copy_B * (v->stage->parameters_rank - v->stage->frozen_rank) +
+            f->reduce_buffer_B;
+}
+
+/* Micro-batches of the stage that are held: as its order of passes says, or in buffers of a graph. */
+static struct fr_pipeline_held held_by(const struct fr_framework *f,
+                                       const struct fr_pipeline *p, int32_t i) {
+    struct fr_pipeline_held held = fr_pipeline_holds(p, i);
+    if (f->stage_buffers > 0 && i + 1 < p->args.stages)
+        held.all = fr_least(f->stage_buffers * p->args.stages, p->args.micro_batches);
+    return held;
 }
 
 static void view_of(const struct fr_job *job, const struct fr_plan *plan,
                     const struct fr_pipeline *p, int32_t i, struct view *v) {
     const struct fr_stage *s = &p->stage[i];
     const struct fr_moment_sizes *m = &s->moment;
-    const struct fr_pipeline_held holds = fr_pipeline_holds(p, i);
+    const struct fr_framework *f = &job->cluster.device.framework;
+    const struct fr_pipeline_held holds = held_by(f, p, i);
     double chunks = p->args.chunks, logits_B = m->heads * m->logits * m->value_B,
            rest_B = s->ends_B - logits_B - m->head_B;
     *v = (struct view){.stage = s, .m = m, .loss = &fr_losses[plan->loss]};
@@ -91,6 +106,10 @@ static void view_of(const struct fr_job *job, const struct fr_plan *plan,
     if (!(v->base_B[FR_TENSOR_LAYERS] > 1e-9 * holds.all * s->activation_B))
         v->base_B[FR_TENSOR_LAYERS] = 0;
     v->base_B[FR_TENSOR_ENDS] = rest_B > 1e-9 * s->ends_B ? holds.all * rest_B : 0;
+    v->copies = p->args.stages > 1 && f->layer_copies > 0 ? f->layer_copies : 1;
+    if (p->args.stages > 1 && m->known)
+        v->base_B[FR_TENSOR_ENDS] +=
+            f->stage_messages * holds.all * fr_most(s->message_B, s->gathered_B);
     if (m->heads > 0 && v->ends > 1) {
         v->base_B[FR_TENSOR_ENDS] += (v->ends - 1) * (m->head_B + m->normed_B);
         v->base_B[FR_TENSOR_LOGITS] = (v->ends - 1) * between_B(v);
@@ -142,7 +161,7 @@ static struct extra of_head(const struct view *v) {
 
 static struct extra of_layer(const struct view *v) {
     const struct fr_moment_sizes *m = v->m;
-    return (struct extra){.again = m->again_B,
+    return (struct extra){.again = v->copies * m->again_B,
                           .layer = m->layer_B,
                           .joined = m->joined_B,
                           .weights = v->writes && !v->places ? m->layer_weight_B : 0};

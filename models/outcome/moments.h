@@ -63,6 +63,7 @@ extern const char *const fr_moment_names[];
     X(FR_TENSOR_WEIGHTS, weight_gradient, FR_MEMORY_BUFFERS)                                   \
     X(FR_TENSOR_DUMMIES, dummy_gradients, FR_MEMORY_BUFFERS)                                   \
     X(FR_TENSOR_WORKSPACE, workspace, FR_MEMORY_BUFFERS)                                       \
+    X(FR_TENSOR_REDUCED, gradient_buffers, FR_MEMORY_BUFFERS)                                  \
     X(FR_TENSOR_CODECS, codecs, FR_MEMORY_BUFFERS)                                             \
     X(FR_TENSOR_WORKING, gathered, FR_MEMORY_BUFFERS)                                          \
     X(FR_TENSOR_MESSAGES, messages, FR_MEMORY_BUFFERS)

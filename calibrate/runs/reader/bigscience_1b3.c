@@ -26,7 +26,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_row_set(out, "model.dtype", "fp16");
     fr_run_row_set(out, "model.gradient_dtype", "fp16");
     fr_run_row_set(out, "plan.accumulation", "apart");
-    fr_run_row_set(out, "runtime", "megatron-2021");
+    fr_run_row_set(out, "runtime", "deepspeed-2023");
     fr_run_row_set(out, "note.device", "%s", fr_run_cell(in, "gpu"));
     fr_run_row_set(out, "plan.recompute",
                    fr_run_mentions(fr_run_cell(in, "recompute"), "full") ? "full" : "none");

@@ -6,11 +6,14 @@
  * heads there take the time of the rows that leave it out on the same plan and date, so 64 it is.
  * ALiBi instead of position vectors; ZeRO-1, as all of BLOOM's training.  Trials on the partition of layers count the
  * embedding and the logits as a layer each, and from there on an optimiser that was new then adds gradients up at 32 bits, of 16 before
- * ("Rebalancing layers" in the chronicle): in kernels of their own, since its linear layers are autograd's
+ * ("Rebalancing layers" in the chronicle), beside those of 16 that passes leave (DeepSpeed's bf16_optimizer.py,
+ * update_hp_grads): in kernels of their own, since its linear layers are autograd's
  * (bigscience-workshop/Megatron-DeepSpeed, megatron/mpu/layers.py).
  *
  * Launches block: from 320 GPUs on jobs hung without CUDA_LAUNCH_BLOCKING=1, which all trials after 17 February, those that state times,
  * were run with ("dealing with JZ hanging", "Hanging Issue" in the chronicle), as was the training (tr11-176B-ml.slurm). */
+#include <string.h>
+
 #include "calibrate/runs/runs.h"
 
 static const char *const columns[] = {
@@ -36,18 +39,21 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     if (!fr_run_copy(in, "heads", out, "model.heads")) fr_run_row_set(out, "model.heads", "64");
     fr_run_row_set(out, "id", "%s", fr_run_cell(in, "row_id"));
     fr_run_row_set(out, "cluster", "a100-opa");
-    fr_run_row_set(out, "runtime", "megatron-2021");
+    fr_run_row_set(out, "runtime", "deepspeed-2023");
     fr_run_row_set(out, "model.dtype", "bf16");
     fr_run_row_set(out, "model.positions", "none");
     fr_run_row_set(out, "model.optimizer_state", "12 B");
     fr_run_row_set(out, "plan.rank_order", "tp-dp-pp");
-    fr_run_row_set(out, "plan.zero", "1");
+    fr_run_row_set(out, "plan.zero",
+                   strcmp(fr_run_cell(in, "zero_stage"), "0") == 0 ? "0" : "1");
     fr_run_row_set(out, "plan.recompute",
                    fr_run_mentions(fr_run_cell(in, "recompute"), "full") ? "full" : "none");
     fr_run_row_set(out, "plan.launches", "blocking");
     fr_run_row_set(out, "plan.accumulation", "apart");
+    fr_run_row_set(out, "model.gradient_dtype", "bf16");
     if (fr_run_mentions(fr_run_cell(in, "section"), "rebalancing")) {
         fr_run_row_set(out, "model.gradient_dtype", "fp32");
+        fr_run_row_set(out, "runtime.framework.gradient_copy", "2 B");
         if (fr_run_integer(in, "layers", &layers)) fr_run_ends_as_layers(layers, out);
     }
     fr_run_row_set(out, "measured_s", "%.9g", time_s);

@@ -20,7 +20,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     if (skip != FR_RUN_USABLE) return skip;
     fr_run_row_set(out, "model.dtype", "%s", fr_run_cell(in, "dtype"));
     fr_run_row_set(out, "plan.accumulation", "apart");
-    fr_run_row_set(out, "runtime", "megatron-2021");
+    fr_run_row_set(out, "runtime", "deepspeed-2023");
     if (fr_run_mentions(fr_run_cell(in, "dtype"), "bf16")) {
         fr_run_row_set(out, "model.gradient_dtype", "fp32");
         fr_run_row_set(out, "plan.launches", "blocking");

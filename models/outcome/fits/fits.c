@@ -91,7 +91,9 @@ struct fr_fits fr_fits_of(const struct fr_job *job, const struct fr_outcome *out
     if (!isfinite(out->time_s) || !isfinite(out->parameters)) return f;
     double spread = spread_of(job), beside = beside_B(s, &out->plan, out->ranks),
            least_B = times(s, s->least) * out->memory_peak_B;
-    f.reserved_B = times(s, s->reserved) * out->memory_peak_B;
+    f.reserved_B = times(s, s->reserved) * out->memory_peak_B + out->memory_step_B;
+    if (out->memory_step_B > 0) /* what is not there it gives back, down to what it needs */
+        f.reserved_B = fmax(least_B, fmin(f.reserved_B, f.memory_B - beside));
     double shown_by_B = deviation_B(s, f.reserved_B, spread, s->reserved_deviation),
            reserved_by_B = f.reserved_B * hypot(spread, s->margin ? 0 : s->reserved_deviation),
            needed_by_B = deviation_B(s, least_B, spread, s->least_deviation);

@@ -5,11 +5,11 @@
  *  device shows that and what the allocator does not know of (models/device/shown.h).  No number of these is certain,
  *  so a plan fits with a probability:
  *
- *      reserved = a T                shown = a T + C               needed = r T + C
+ *      reserved = a T + s            shown = reserved + C          needed = r T + C
  *      C = context + first + each g + all_to_all (min(p, 8) - 1) / 7        one rank: context alone
  *      z = (M - r T - C) / sqrt((r T)^2 (s_T^2 + s_r^2) + s_C^2)           P(fits) = Phi(z)
  *
- *  T peak of tensors, M the device's memory [B]; a, r what an allocator reserves at ease and at least over T; g axes of
+ *  T peak of tensors, s what a step lays out anew (models/device/framework.h), no more than is left; M the device's memory [B]; a, r what an allocator reserves at ease and at least over T; g axes of
  *  the plan that several ranks are on; p ranks of the largest all-to-all; s_T FR_MEMORY_SPREAD of transformers, whose
  *  peaks were measured, else 0; s_r, s_C standard deviations that the runtime states.  Larger z is better.  A device
  *  of which nothing is stated shows its tensors alone: r = a = 1, C = 0.  A stated memory_margin is the allocator: it

@@ -1,0 +1,33 @@
+#include "models/device/framework.h"
+
+static const char *const framework_keys[] = {"stage_buffers",
+                                             "layer_copies",
+                                             "stage_messages",
+                                             "gradient_copy",
+                                             "reduce_buffer",
+                                             "step_copy",
+                                             NULL};
+
+static fr_status size_read(const struct fr_json *object, const char *key, double *size_B,
+                           struct fr_error *err) {
+    return fr_json_get_quantity(object, key, false, FR_QUANTITY_SIZE, 0, 1e12, size_B, err);
+}
+
+fr_status fr_framework_read(const struct fr_json *device, struct fr_framework *f,
+                            struct fr_error *err) {
+    struct fr_json object = fr_json_member(device, "framework");
+    FR_TRY(
+        fr_json_get_number(device, "dummy_gradients", false, 0, 2, &f->dummy_gradients, err));
+    FR_TRY(size_read(device, "workspace", &f->workspace_B, err));
+    FR_TRY(size_read(device, "grouped_workspace", &f->grouped_workspace_B, err));
+    if (!fr_json_present(&object)) return FR_OK;
+    FR_TRY(fr_json_object(&object, framework_keys, err));
+    FR_TRY(
+        fr_json_get_number(&object, "stage_buffers", false, 0, 1000, &f->stage_buffers, err));
+    FR_TRY(fr_json_get_number(&object, "layer_copies", false, 0, 100, &f->layer_copies, err));
+    FR_TRY(
+        fr_json_get_number(&object, "stage_messages", false, 0, 100, &f->stage_messages, err));
+    FR_TRY(size_read(&object, "gradient_copy", &f->gradient_copy_B, err));
+    FR_TRY(size_read(&object, "reduce_buffer", &f->reduce_buffer_B, err));
+    return size_read(&object, "step_copy", &f->step_copy_B, err);
+}
