@@ -235,6 +235,11 @@ static void the_least_that_draws(void **state) {
     static const char quality[] =
         "{\"schema\": \"forerun/quality/1\", \"rows\": [{\"label\": \"a\", \"loss\": 2, "
         "\"curve\": [{\"iteration\": 0}, {\"iteration\": 1, \"loss\": 2}]}]}";
+    static const char explain[] =
+        "{\"schema\": \"forerun/explain/1\", \"outcome\": {\"fullest_stage\": 0}, \"explain\": "
+        "{\"memory\": {\"moment\": \"loss\", \"steps\": [{\"pass\": \"forward\", \"held_B\": "
+        "1, "
+        "\"peak_B\": 2}]}}}";
     (void)state;
     for (int i = 0; i < N_CASES; i++) {
         const char *fixture_of = cases[i].fixture;
@@ -245,6 +250,7 @@ static void the_least_that_draws(void **state) {
               : !strcmp(fixture_of, "validate.json") ? validate
               : !strcmp(fixture_of, "clusters.json") ? clusters
               : !strcmp(fixture_of, "frontier.json") ? frontier
+              : !strcmp(fixture_of, "explain.json")  ? explain
                                                      : search,
               "least.svg");
     }
