@@ -99,7 +99,6 @@ static const struct {
     {"bucket", "1 MB|25 MiB|1 GB"},
     {"recompute", "none|selective|full"},
     {"accumulation", "fused|apart"},
-    {"loss", "fused|unfused|compiled|eager|chunked"},
     {"launches", "ahead|blocking"},
     {"micro_batch", "1|2|4"},
     {"global_batch", "16|32|64"},
