@@ -38,7 +38,9 @@
  *  inputs of both norms and of the products after them, queries, keys, values and what the heads
  *  made, the MLP's products, the softmax; with dropout two masks of T h bytes, and of the scores
  *  what it left and a mask, S (v + 1) / t.  GPT at 16 bits: 34 T h + 5 S (Korthikanti's Eq. 2, a d =
- *  h, f = 4 h, t = 1); LLaMA, whose MLP is gated and which has no dropout: 12 T h + 4 T k d + 6 T f.
+ *  h, f = 4 h, t = 1); LLaMA, whose MLP is gated and which has no dropout: 12 T h + 4 T k d + 6 T f.  Experts keep the
+ *  rows that they read, k h values a token, and k times (2 or 3) f of their width, of the fullest rank; routers 9 bytes
+ *  a token and expert: logits, probabilities, choices.  For moments of a pass: models/work/moment.h.
  */
 #ifndef FR_MODELS_WORK_TRANSFORMER_H
 #define FR_MODELS_WORK_TRANSFORMER_H
