@@ -84,7 +84,10 @@ static fr_status fold(struct fr_searched *r, size_t depth, size_t most, struct f
         plans[n] = &top->items[n].outcome;
         value[n] = r->result.ranked.items[n].value;
     }
-    return fr_answers_make(&r->job.workload, plans, value, n, (int)most, &r->answers, err);
+    size_t answers = most > FR_FOLD_ANSWERS ? most : FR_FOLD_ANSWERS;
+    FR_TRY(fr_answers_make(&r->job.workload, plans, value, n, (int)answers, &r->answers, err));
+    if (r->answers.shown > (int)most) r->answers.shown = (int)most;
+    return FR_OK;
 }
 
 bool fr_searched_expected(const struct fr_searched *r, struct fr_interval *of) {

@@ -47,7 +47,7 @@ void fr_choice_put(const struct fr_searched *r, struct fr_json_writer *w) {
     put_expected(r, w);
     fr_json_add_integer(w, "answers_of", r->answers.plans);
     fr_json_add_array(w, "answers");
-    for (int i = 0; i < r->answers.n; i++) put_answer(r, &r->answers.items[i], w);
+    for (int i = 0; i < r->answers.shown; i++) put_answer(r, &r->answers.items[i], w);
     fr_json_end_array(w);
     fr_json_add_number(w, "trying_three_gain", fr_answers_tried(&r->answers));
 }

@@ -135,6 +135,7 @@ fr_status fr_answers_make(const struct fr_workload *model,
     for (int i = 0; i < n; i++) fr_differ_point_of(model, &plans[i]->plan, &f.point[i]);
     for (int i = 0; i < n; i++) place(&f, i, most);
     for (int k = 0; k < answers->n; k++) tell_varies(&f, k);
+    answers->shown = answers->n;
     free(f.point);
     return FR_OK;
 }

@@ -32,12 +32,16 @@ struct fr_answer {
 
 struct fr_answers {
     struct fr_answer *items;
-    int n;
+    int n;                /**< among which odds are */
+    int shown;            /**< of these, as many as were asked for */
     int plans;            /**< of the list that were looked at */
     int of[FR_FOLD_MOST]; /**< the answer of each; -1: beyond the last that was asked for */
 };
 
-/** Fold the first @p n plans (FR_FOLD_MOST at most) of a list, best first, into @p most answers at most.
+/** Odds are among so many answers at least, however few are shown: what is expected of the best does not hang on that. */
+enum { FR_FOLD_ANSWERS = 10 };
+
+/** Fold the first @p n plans (FR_FOLD_MOST at most) of a list, best first, into @p most answers at most, all shown.
  *  @param value  what ranked each
  *  @return FR_OK or FR_ERR_NOMEM.  Free with fr_answers_free, also on error. */
 fr_status fr_answers_make(const struct fr_workload *model,

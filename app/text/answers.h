@@ -17,7 +17,7 @@ void fr_app_answers_rows(struct fr_search_table *table);
 
 /** The table "how sure" of answers, and what trying some of them is expected to gain. */
 void fr_app_answers_sure(struct fr_text *text, const struct fr_searched *r,
-                         const char *coefficients, int columns);
+                         const char *coefficients);
 
 /** Lines of the best plan: what is expected of it because it was chosen. */
 void fr_app_answers_expected(struct fr_text *text, const struct fr_searched *r, int columns);

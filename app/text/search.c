@@ -32,10 +32,10 @@ static const char *how_sure(const struct fr_searched *r) {
 }
 
 /* By the numbers of the table above. */
-static void text_odds(struct fr_text *text, const struct fr_searched *r, int columns) {
+static void text_odds(struct fr_text *text, const struct fr_searched *r) {
     char low[40], high[40];
     if (fr_app_answers_shown(r)) {
-        fr_app_answers_sure(text, r, how_sure(r), columns);
+        fr_app_answers_sure(text, r, how_sure(r));
         return;
     }
     if (r->n_odds < 2) return;
@@ -381,7 +381,7 @@ fr_status fr_app_search_text(struct fr_text *text, const struct fr_searched *r, 
         FR_TRY(text_top(&table, err));
         fr_search_less_sure(text, r, columns);
         text_mine(text, r, columns);
-        text_odds(text, r, columns);
+        text_odds(text, r);
         FR_TRY(text_front(&table, err));
         text_per_layer(text, r, columns);
         FR_TRY(text_break_even(text, r, columns, err));

@@ -217,6 +217,7 @@ static void search(bool folds, size_t top, struct fr_searched *r) {
  * less, and of the chosen one no less is expected than is predicted. */
 static void a_search_is_answered(void **state) {
     struct fr_searched plain, r;
+    double luck = NAN;
     (void)state;
     for (size_t top = 1; top <= 10; top += 3) {
         struct fr_interval of;
@@ -229,7 +230,8 @@ static void a_search_is_answered(void **state) {
             assert_true(plain.result.ranked.items[i].index == r.result.ranked.items[i].index);
         assert_true(plain.n_odds == r.n_odds);
         for (int i = 0; i < r.n_odds; i++) assert_true(plain.odds[i].best == r.odds[i].best);
-        FR_TRUE(r.answers.n > 0 && r.answers.n <= (int)top && r.answers.plans == 32,
+        FR_TRUE(r.answers.shown > 0 && r.answers.shown <= (int)top && r.answers.n <= 10 &&
+                    r.answers.shown <= r.answers.n && r.answers.plans == 32,
                 "%d answers of %d plans", r.answers.n, r.answers.plans);
         for (int k = 0; k < r.answers.n; k++) {
             sum += r.answers.items[k].odds.best;
@@ -238,6 +240,9 @@ static void a_search_is_answered(void **state) {
         }
         FR_NEAR(sum, 1, 1e-9);
         assert_true(r.answers.items[0].rank == 0);
+        assert_true(top == 1 ||
+                    r.answers.items[0].odds.luck == luck); /* however few are shown */
+        luck = r.answers.items[0].odds.luck;
         assert_true(fr_searched_expected(&r, &of) && of.expected_s >= of.model_s &&
                     of.low_s < of.model_s && of.high_s > of.expected_s);
         fr_searched_free(&plain);
