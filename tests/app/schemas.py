@@ -106,6 +106,7 @@ forerun predict --cluster a100-hdr --model gpt-8.3b --set tp=8 --set dp=4 --set 
 forerun predict --cluster dgx-h100 --model llama-3-8b --set tp=3 --json
 forerun predict --cluster dgx-h100 --model llama-3-8b --set dp=12 --set global_batch=48 --json
 forerun search --cluster dgx-h100 --model llama-3-8b --ranks 16 --set global_batch=64 --set micro_batch=1 --vary tp=1..8*2 --objective energy --max-slowdown 5% --json
+forerun search --cluster dgx-h100 --model llama-3-8b --ranks 16 --set global_batch=64 --vary tp=1..8*2 --vary zero=0..3 --include '{"tp":2,"micro_batch":1}' --measured 2.5s --include '{"tp":8}' --tuned --json
 forerun search --cluster dgx-h100 --model llama-3-8b --ranks 64 --set tp=8 --set global_batch=512 --vary model.sequence=2048..8192*2 --json
 forerun search --cluster dgx-h100 --model llama-3-405b --ranks 8 --set tp=8 --set pp=1 --json
 forerun search --cluster dgx-h100 --model in/hf.json --ranks 8 --set tp=8 --json

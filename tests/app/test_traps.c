@@ -30,6 +30,34 @@ static void shares_name_their_unit(void **state) {
     fr_test_expect(line, 2, NULL, "\"1\" may be 1 % or 100 %; write \"1%\" or \"100%\"");
 }
 
+/* A measured time is one of a plan of the user's, above 0 and with a unit. */
+static void measured_times_are_of_plans(void **state) {
+    (void)state;
+    static const char line_of[] =
+        "forerun search --cluster dgx-h100 --model llama-3-8b --ranks 16 --set global_batch=64 "
+        "--vary tp=1,2,4,8 --json";
+    static const struct {
+        const char *words, *found, *said;
+        int code;
+    } cases[] = {{"--measured 2s", NULL, "stands 1 times beside 0 of --include", 2},
+                 {"--tuned", NULL, "is said of plans of --include", 2},
+                 {"--include {\"tp\":2} --measured 2", NULL, "has no unit", 3},
+                 {"--include {\"tp\":2} --measured 0s", NULL, "no time above 0", 2},
+                 {"--include {\"tp\":2} --measured -2s", NULL, "--measured", 2},
+                 {"--include {\"tp\":2} --measured 2s --measured 3s", NULL,
+                  "stands 2 times beside 1", 2},
+                 {"--include {\"tp\":2} --measured 2s --include {\"tp\":4}",
+                  "\"measured_s\": 2,", NULL, 0},
+                 {"--include {\"tp\":2} --tuned", "\"tuned\": true", NULL, 0},
+                 {"--include {\"tp\":8} --measured 900s", "\"claim\": \"faster\"", NULL, 0},
+                 {"--include {\"tp\":8} --measured 1ms", "\"claim\": \"slower\"", NULL, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char line[400];
+        snprintf(line, sizeof line, "%s %s", line_of, cases[i].words);
+        fr_test_expect(line, cases[i].code, cases[i].found, cases[i].said);
+    }
+}
+
 /* More ranks than cores measure the scheduler; whoever means that says so, and launchers know their own cores. */
 static void ranks_have_cores(void **state) {
     (void)state;
@@ -81,8 +109,8 @@ static void near_names(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(shares_name_their_unit),
-                                       cmocka_unit_test(ranks_have_cores),
-                                       cmocka_unit_test(near_names)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shares_name_their_unit), cmocka_unit_test(measured_times_are_of_plans),
+        cmocka_unit_test(ranks_have_cores), cmocka_unit_test(near_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
