@@ -27,7 +27,7 @@ struct folding {
 
 static bool joins(const struct folding *f, int plan, size_t best) {
     double v = fr_differ_variance(&f->point[plan], &f->point[best]);
-    return v <= FR_FOLD_DISTANCE * FR_FOLD_DISTANCE &&
+    return fr_differ_distance(&f->point[plan], &f->point[best]) <= FR_FOLD_DISTANCE &&
            log(f->value[plan] / f->value[best]) <= FR_NORMAL_90 * sqrt(v);
 }
 

@@ -28,6 +28,8 @@ static const struct row {
     [FR_PLAN_KEY_attention] = {0.05, CHANGE},         /* assumed */
     [FR_PLAN_KEY_offload] = {0.05, CHANGE},           /* assumed */
     [FR_PLAN_KEY_zero] = {0.03, CHANGE},              /* assumed; measured 0 to 0.024 */
+    [FR_PLAN_KEY_reshard] = {0.03, CHANGE},           /* assumed, as ZeRO */
+    [FR_PLAN_KEY_gradient_sync] = {0.03, CHANGE},     /* assumed, as ZeRO */
     [FR_PLAN_KEY_recompute] = {0.03, CHANGE},         /* assumed; measured 0 to 0.024 */
     [FR_PLAN_KEY_schedule] = {0.03, CHANGE},          /* assumed; measured 0 to 0.024 */
     [FR_PLAN_KEY_sequence_parallel] = {0.03, CHANGE}, /* assumed */
@@ -106,6 +108,10 @@ double fr_differ_variance(const struct fr_differ_point *a, const struct fr_diffe
         other = true;
     }
     return other ? sum + 2 * FR_DIFFER_RUN * FR_DIFFER_RUN : 0;
+}
+
+double fr_differ_distance(const struct fr_differ_point *a, const struct fr_differ_point *b) {
+    return sqrt(fmax(0, fr_differ_variance(a, b) - 2 * FR_DIFFER_RUN * FR_DIFFER_RUN));
 }
 
 /* ---- as draws ---------------------------------------------------------------------------------- */
