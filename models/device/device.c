@@ -35,7 +35,7 @@ static const char *const device_keys[] = {
     "gemm",          "power",             "interference",  "noise",
     "usual",         "interruptions",     "undisturbed",   "clock",
     "fp8_transpose", "jitter",            "jitter_share",  "dummy_gradients",
-    "workspace",     "grouped_workspace", "framework",     NULL};
+    "workspace",     "grouped_workspace", "framework",     "gathers",           NULL};
 /* clang-format on */
 static const char *const usual_keys[] = {"products", "memory", NULL};
 static const char *const attention_keys[] = {"plain",     "flash",      "flash_2",

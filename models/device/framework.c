@@ -18,6 +18,7 @@ fr_status fr_framework_read(const struct fr_json *device, struct fr_framework *f
     struct fr_json object = fr_json_member(device, "framework");
     FR_TRY(
         fr_json_get_number(device, "dummy_gradients", false, 0, 2, &f->dummy_gradients, err));
+    FR_TRY(fr_json_get_number(device, "gathers", false, 0, 1, &f->gathers, err));
     FR_TRY(size_read(device, "workspace", &f->workspace_B, err));
     FR_TRY(size_read(device, "grouped_workspace", &f->grouped_workspace_B, err));
     if (!fr_json_present(&object)) return FR_OK;

@@ -12,7 +12,10 @@
  *  micro-batch until its backward pass (DeepSpeed's PipelineEngine).  Replicas may reduce gradients in copies of all of
  *  them, or in a buffer (DeepSpeed's reduce_bucket_size of 5e8 values).  And a step may lay out gradients anew: of what
  *  the replica updates, large tensors that no block freed by activations is large enough for, so that an allocator
- *  at ease reserves them besides (DeepSpeed's ZeRO 1: its part flat, at 16 and at 32 bits). */
+ *  at ease reserves them besides (DeepSpeed's ZeRO 1: its part flat, at 16 and at 32 bits).
+ *
+ *  Where replicas divide parameters (zero 2 and 3, models/price/zero.h) FSDP gathers layer by layer, and holds two whole;
+ *  a program that XLA compiles gathers weight by weight: it holds one, the next, and one gradient. */
 #ifndef FR_MODELS_DEVICE_FRAMEWORK_H
 #define FR_MODELS_DEVICE_FRAMEWORK_H
 
@@ -30,6 +33,7 @@ struct fr_framework {
     double reduce_buffer_B; /**< there, once */
     double
         step_copy_B; /**< a parameter that a replica updates, during the step; reserved besides */
+    double gathers; /**< 0 layer by layer; 1 weight by weight */
 };
 
 /** Read what @p device, the object "device" of a cluster file, states of them. */

@@ -93,6 +93,8 @@ FR_FACT(reduce_buffer, BYTES("framework.reduce_buffer", 1e12, framework.reduce_b
         "buffer in which replicas reduce gradients")
 FR_FACT(step_copy, BYTES("framework.step_copy", 1e12, framework.step_copy_B),
         "what a step lays out anew, a parameter that a replica updates: reserved besides")
+FR_FACT(gathers, OWN("gathers", 0, 1, framework.gathers),
+        "what zero 2 and 3 hold whole at a time: 0 two layers, 1 two weights and a gradient")
 FR_FACT(fp8_efficiency, PRODUCT("gemm.fp8.efficiency", FR_FP8),
         "share of the peak that large products of 8 bits reach")
 FR_FACT(fp4_efficiency, PRODUCT("gemm.fp4.efficiency", FR_FP4), "likewise of 4 bits")

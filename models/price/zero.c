@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "models/workload/attention.h"
+
 static double divided(const struct fr_plan *plan, const double by_kind[FR_COPIES]) {
     double kept = 0;
     for (int k = 0; k < FR_COPIES; k++)
@@ -60,18 +62,38 @@ struct copies {
     struct fr_ledger ledger;
     double parameters_B[FR_COPIES], gradients_B[FR_COPIES];
     double layers;
+    double
+        weight; /* values of the largest weight of a layer on a rank, where gathers go weight by weight; else 0 */
 };
 
 static double gather_s(const struct copies *c, double parts) {
     return each_s(&c->ledger, c->seats, FR_OP_ALL_GATHER, c->parameters_B, parts, false);
 }
 
-/* A layer at work and one on its way, whole, of what copies divide; or @p layers of them. */
+/* @p layers layers, whole, of what copies divide. */
 static double held_B(const struct copies *c, const double size_B[FR_COPIES], double layers) {
     double shared_B = 0;
     for (int k = 0; k < FR_COPIES; k++)
         if (size_B[k] > 0 && fr_plan_dividing(c->plan, (fr_copies)k) > 1) shared_B += size_B[k];
     return fmin(layers, c->layers) / c->layers * shared_B;
+}
+
+/* A layer at work and one on its way; or so many weights, of @p value_B each. */
+static double gathered_B(const struct copies *c, const double size_B[FR_COPIES], double weights,
+                         double value_B) {
+    double two_B = held_B(c, size_B, 2);
+    return c->weight > 0 ? fmin(two_B, weights * c->weight * value_B) : two_B;
+}
+
+/* Values of a layer's largest weight: of experts all that a rank has are one. */
+static double largest_weight(const struct fr_transformer *t, const struct fr_plan *plan) {
+    const struct fr_attention_sizes a = fr_attention_of(t);
+    double h = (double)t->hidden, p = (double)plan->tp,
+           attention = fmax(a.queries * fmin(h, a.from_q), a.made * h) / p,
+           dense = h * (double)t->ffn / p,
+           experts = h * (double)t->experts / (double)plan->ep * (double)t->expert_ffn /
+                     (double)fr_plan_expert_tp(plan);
+    return fmax(attention, fmax(t->experts > 0 && t->dense_layers == 0 ? 0 : dense, experts));
 }
 
 /* Beside a pass all but the first layer's gather, or the last one's scatter, may hide; behind launches that
@@ -90,10 +112,13 @@ static double scattered_s(const struct copies *c, const struct copies *each) {
 }
 
 /* Zero 2 and 3: in every pass. */
-static void price_passes(const struct copies *c, const struct fr_device *device,
-                         double micro_batches, bool splits, struct fr_stage *stage) {
+static void price_passes(const struct copies *c, const struct fr_job *job, bool splits,
+                         struct fr_stage *stage) {
+    const struct fr_device *device = &job->cluster.device;
+    double value_B = fr_dtype_size_B(job->workload.weight_dtype),
+           gradient_B = fr_dtype_size_B(job->workload.gradient_dtype);
     struct copies each = *c;
-    each.ledger.times = micro_batches;
+    each.ledger.times = (double)fr_pipeline_micro_batches(job, c->plan);
     const struct fr_plan *plan = c->plan;
     double forward_s = fr_pass_s(&stage->forward, FR_WITH_ALL),
            backward_s = fr_pass_s(&stage->backward, FR_WITH_ALL),
@@ -101,11 +126,11 @@ static void price_passes(const struct copies *c, const struct fr_device *device,
            last_s = splits ? weight_s : backward_s;
     if (plan->forward) {
         stage->forward.dp_s = shows_s(c, device, gather_s(&each, c->layers), forward_s);
-        stage->working_B += held_B(c, c->parameters_B, 2);
+        stage->working_B += gathered_B(c, c->parameters_B, 2, value_B);
         return;
     }
     double scatter_s = scattered_s(c, &each);
-    stage->working_B += held_B(c, c->gradients_B, 2);
+    stage->working_B += gathered_B(c, c->gradients_B, 1, gradient_B);
     if (plan->sums_whole) {
         stage->beside_s += shows_s(c, device, scatter_s, last_s);
         scatter_s = 0;
@@ -120,7 +145,8 @@ static void price_passes(const struct copies *c, const struct fr_device *device,
     /* Forward; and once more backward, unless they stayed whole. */
     double gathered_s = gather_s(&each, c->layers),
            again_s = plan->reshards ? gather_s(&each, c->layers) : 0;
-    stage->working_B += held_B(c, c->parameters_B, plan->reshards ? 2 : c->layers);
+    stage->working_B += plan->reshards ? gathered_B(c, c->parameters_B, 2, value_B)
+                                       : held_B(c, c->parameters_B, c->layers);
     stage->forward.dp_s = shows_s(c, device, gathered_s, forward_s);
     if (splits)
         stage->backward.dp_s =
@@ -139,6 +165,8 @@ void fr_zero_price(const struct fr_job *job, const struct fr_plan *plan,
                        .seats = seats,
                        .ledger = {&job->cluster, stage->sent_B, 1, extrapolated},
                        .layers = fmax(1, layers)};
+    if (device->framework.gathers > 0 && job->workload.transformer.layers > 0)
+        c.weight = largest_weight(&job->workload.transformer, plan);
     if (plan->zero == 3)
         fr_stage_held(stage, c.parameters_B);
     else
@@ -148,8 +176,7 @@ void fr_zero_price(const struct fr_job *job, const struct fr_plan *plan,
     double forward_s = fr_pass_s(&stage->forward, FR_WITH_ALL);
     bool beside = plan->overlap;
     if (plan->zero == 0 || (plan->forward && plan->zero < 3)) return;
-    if (plan->zero >= 2)
-        price_passes(&c, device, (double)fr_pipeline_micro_batches(job, plan), splits, stage);
+    if (plan->zero >= 2) price_passes(&c, job, splits, stage);
     if (plan->zero == 3) return;
     double gathered_s = gather_s(&c, beside ? c.layers : 1);
     stage->beside_s += beside ? fr_device_beside_s(device, gathered_s, forward_s) : gathered_s;
