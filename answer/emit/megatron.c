@@ -7,6 +7,7 @@
 
 #include "answer/emit.h"
 #include "answer/emit_layout.h"
+#include "models/workload/optimizer.h"
 #include "models/workload/rotary.h"
 
 #define NO(what) "Megatron-LM has no " what
@@ -273,6 +274,14 @@ static void precision(struct fr_emitted *e) {
         fr_emit_option(e, "--fp8-format", "hybrid");
         fr_emit_option(e, "--fp8-recipe", w->fp8_blocks ? "mxfp8" : "delayed");
         if (w->weight_dtype == FR_FP8) fr_emit_option(e, "--fp8-param-gather", "%s", "");
+    }
+    if (fr_optimizer_is_8_bit(w) && !(e->plan.offload & FR_OFFLOAD_OPTIMIZER)) {
+        fr_emit_option(e, "--use-precision-aware-optimizer", "%s", "");
+        fr_emit_option(e, "--exp-avg-dtype", "fp8");
+        fr_emit_option(e, "--exp-avg-sq-dtype", "fp8");
+        if (e->plan.zero == 0)
+            fr_emit_lack(e,
+                         "optimizer_state 8-bit: it has it with a distributed optimiser alone");
     }
     if (w->transformer.kept_fp8)
         fr_emit_option(e, "--activation-func-fp8-input-store", "%s", "");

@@ -8,6 +8,7 @@
 
 #include "answer/emit.h"
 #include "answer/emit_layout.h"
+#include "models/workload/optimizer.h"
 
 #define NO(what) "Megatron-Bridge has no " what
 
@@ -235,6 +236,11 @@ static void precision(struct fr_emitted *e) {
     else
         fr_emit_lack(e, "%s: its scripts take bf16, fp8 and nvfp4", fr_dtype_names[w->dtype]);
     field(e, "ddp.grad_reduce_in_fp32", truth(w->gradient_dtype == FR_FP32));
+    if (fr_optimizer_is_8_bit(w) && !(e->plan.offload & FR_OFFLOAD_OPTIMIZER)) {
+        field(e, "optimizer.use_precision_aware_optimizer", "true");
+        field(e, "optimizer.exp_avg_dtype", "torch.uint8");
+        field(e, "optimizer.exp_avg_sq_dtype", "torch.uint8");
+    }
     if (w->transformer.kept_fp8) field(e, "model.activation_func_fp8_input_store", "true");
     if (w->dtype == FR_FP8) field(e, "ddp.fp8_param_gather", truth(w->weight_dtype == FR_FP8));
 }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "answer/emit.h"
+#include "models/workload/optimizer.h"
 
 #define NO(what) "torchtitan has no " what
 
@@ -228,6 +229,10 @@ static void rest(struct fr_emitted *e) {
     else
         fr_emit_lack(e, "gradients in %s: mixed_precision_reduce is float32 alone",
                      fr_dtype_names[w->gradient_dtype]);
+    if (fr_optimizer_is_8_bit(w))
+        fr_emit_lack(
+            e, "optimizer_state 8-bit: " NO("option; torchao's AdamW8bit would be a class "
+                                            "in the model's configuration"));
     e->about = "model";
     fr_emit_option(e, "--training.max_context_length", "%" PRId64, w->transformer.sequence);
     fr_emit_remark(e, "MODULE and CONFIG name the model's configuration; check that it is %s's",

@@ -8,6 +8,7 @@
 
 #include "models/workload/adapters.h"
 #include "models/workload/hybrid.h"
+#include "models/workload/optimizer.h"
 #include "models/workload/packing.h"
 #include "models/workload/predicted.h"
 
@@ -423,8 +424,7 @@ static fr_status read_training(const struct fr_json *root, struct fr_workload *w
     workload->gradient_dtype = (fr_dtype)gradient;
     workload->gradient_said = given(root, "gradient_dtype");
     FR_TRY(fr_workload_read_weights(root, workload, err));
-    FR_TRY(fr_json_get_quantity(root, "optimizer_state", false, FR_QUANTITY_SIZE, 0, 1024,
-                                &workload->optimizer_state_B, err));
+    FR_TRY(fr_optimizer_read_state(root, workload, err));
     int64_t usual = family->sequence;
     workload->sequence_assumed = !given(root, "sequence");
     if (workload->sequence_assumed && usual && usual < t->sequence) t->sequence = usual;

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "models/workload/family.h"
 #include "models/workload/hybrid.h"
+#include "models/workload/optimizer.h"
 
 const struct fr_kind *const fr_kinds[] = {
 #define FR_KIND(name) &fr_kind_##name,
@@ -88,8 +89,7 @@ static fr_status common_read(const struct fr_json *root, struct fr_workload *wor
     workload->gradient_dtype = (fr_dtype)(gradient < 0 ? of_gradients(dtype) : gradient);
     FR_TRY(fr_workload_read_weights(root, workload, err));
     workload->optimizer_state_B = optimizer_state_B[optimizer];
-    FR_TRY(fr_json_get_quantity(root, "optimizer_state", false, FR_QUANTITY_SIZE, 0, 1024,
-                                &workload->optimizer_state_B, err));
+    FR_TRY(fr_optimizer_read_state(root, workload, err));
     struct fr_json micro = fr_json_member(root, "micro_batch");
     static const char *const all[] = {"all", NULL};
     int whole = 0;

@@ -57,6 +57,10 @@ static fr_log_line say(const char *name, const char *value, const char *rest,
         fr_run_row_set(row, arguments[i].key, "%s", truth ? arguments[i].value : value);
         return FR_LOG_SAID;
     }
+    if (strcmp(name, "exp_avg_dtype") == 0 && strcmp(value, "torch.uint8") == 0) {
+        fr_run_row_set(row, "model.optimizer_state", "8-bit");
+        return FR_LOG_SAID;
+    }
     return fr_run_take_recompute(name, rest, row) ? FR_LOG_SAID : FR_LOG_OTHER;
 }
 
