@@ -223,6 +223,7 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
     const struct fr_plan *plan = &out->plan;
     if (out->job) job = out->job;
     int64_t batch = fr_job_batch(job, plan);
+    char word[FR_RECOMPUTE_TEXT];
     int clocks = stages_listed(plan, plan->n_clock_Hz),
         caps = stages_listed(plan, plan->n_cap_W);
     switch (reason) {
@@ -335,10 +336,14 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
                            "compressed: a codec waits for all of them");
         break;
     case FR_REASON_RECOMPUTE:
-        if (job->workload.transformer.layers)
-            fr_text_addf(text, "recompute %s %s",
-                         fr_recompute_text(plan->recompute, (char[FR_RECOMPUTE_TEXT]){0},
-                                           FR_RECOMPUTE_TEXT),
+        fr_recompute_text(plan->recompute, word, sizeof word);
+        if (job->workload.transformer.layers && plan->method != &fr_method_tensor)
+            fr_text_addf(text,
+                         "recompute %s is priced for method tensor: what method %s would "
+                         "keep nobody has said",
+                         word, plan->method->name);
+        else if (job->workload.transformer.layers)
+            fr_text_addf(text, "recompute %s %s", word,
                          fr_recompute_refused(&job->workload, plan));
         else
             fr_text_addf(text, "recompute is priced for transformers only");

@@ -18,6 +18,9 @@
  *  products.  The device holds two layers, the one at work and the one on its way; where weight
  *  gradients are passes of their own, also all of which the backward pass is over and they are not.
  *
+ *  Where a layer is recomputed (`recompute` full or a policy) A are the layers' inputs, and what the policy keeps: MaxText's
+ *  policies that offload `decoder_layer_input` or the projections of queries, keys and values.
+ *
  *  Optimiser.  Gradients of the parameters whose state is a rank's own (all of them, or what `zero`
  *  leaves it) go to the host once they are reduced, the host takes the step, the weights come back; in
  *  pieces of a layer each, which follow each other through the three:

@@ -29,6 +29,15 @@
  *  layers.  Zero 2 and 3 go layer by layer, and hold two layers at a time whole: the one at work
  *  and the one on its way.
  *
+ *  What FSDP may keep whole: with `reshard_after_forward` false parameters stay gathered from a forward pass to its backward
+ *  pass, W bytes more, and one gather of a micro-batch less; with `gradient_sync` iteration every rank adds up whole
+ *  gradients, G bytes, and scatters them once, beside the last backward pass (no_sync of FSDP; FSDP2's
+ *  set_requires_gradient_sync, which keeps them at the width that they are reduced in):
+ *
+ *      sent   f m (W + G)       f (2 m W + G)       zero 3, either
+ *
+ *  XLA gathers weight by weight (fact `gathers`): it holds one, the next and one gradient in place of two layers.
+ *
  *  Where weight gradients are passes of their own, parameters are gathered beside the passes before them, and
  *  gradients scattered beside theirs.
  *
