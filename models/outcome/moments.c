@@ -68,8 +68,7 @@ static void view_states(const struct fr_job *job, const struct fr_plan *plan,
     }
     v->places = f->dummy_gradients > 0 && !plan->adds_apart && !plan->forward;
     v->group_places = f->dummy_gradients > 1 && v->places;
-    bool copies = fr_plan_replicas(plan) > 1 || fr_plan_expert_copies(plan) > 1;
-    v->writes = plan->zero < 2 || !copies;
+    v->writes = plan->zero < 2 || !fr_plan_reduces(plan); /* no copy, nothing divided */
     v->base_B[FR_TENSOR_DUMMIES] = places_B(v);
     v->base_B[FR_TENSOR_WORKSPACE] =
         f->workspace_B + (v->m->grouped ? f->grouped_workspace_B : 0);
