@@ -41,7 +41,6 @@ static fr_status score_memory(const struct fr_scoring *s, fr_run_counted at,
     for (int i = 0; i < s->runs.count; i++) {
         if (s->runs.items[i].counted != at || !(s->memory[i].measured_s > 0)) continue;
         some[n] = s->memory[i];
-        if (at != FR_COUNTED_ALLOCATED) some[n].low_s = some[n].high_s = NAN;
         n++;
     }
     fr_status status = fr_score_make(some, n, score, err);
