@@ -14,6 +14,7 @@
  *  the replica updates, large tensors that no block freed by activations is large enough for, so that an allocator
  *  at ease reserves them besides (DeepSpeed's ZeRO 1: its part flat, at 16 and at 32 bits).
  *
+ *  FSDP keeps shards of parameters in fp32, which the optimiser updates, and makes 16 bits of what it gathers.
  *  Where replicas divide parameters (zero 2 and 3, models/price/zero.h) FSDP gathers layer by layer, and holds two whole;
  *  a program that XLA compiles gathers weight by weight: it holds one, the next, and one gradient. */
 #ifndef FR_MODELS_DEVICE_FRAMEWORK_H
@@ -31,6 +32,7 @@ struct fr_framework {
     double stage_messages;  /**< kept of a micro-batch by a stage of a pipeline, besides */
     double gradient_copy_B; /**< a trained parameter, where replicas reduce gradients */
     double reduce_buffer_B; /**< there, once */
+    double wide_shards; /**< 1: with zero 3 the optimiser's fp32 parameters are the only ones */
     double
         step_copy_B; /**< a parameter that a replica updates, during the step; reserved besides */
     double gathers; /**< 0 layer by layer; 1 weight by weight */

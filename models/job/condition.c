@@ -102,6 +102,11 @@ static bool eight_bit_experts(const struct fr_job *job, const struct fr_plan *pl
     return job->workload.dtype == FR_FP8 && mixture(job, plan);
 }
 
+static bool recomputes_beside_host(const struct fr_job *job, const struct fr_plan *plan) {
+    return fr_recomputes_layer(plan->recompute) && !plan->forward &&
+           job->cluster.device.host_link_B_per_s > 0;
+}
+
 /* ---- rows ---------------------------------------------------------------------------------------- */
 
 static const struct {
@@ -128,6 +133,9 @@ static const struct {
      divides_products},
     {"tp", "tp above 1", divides},
     {"bf16", "products in bf16", sixteen_bit_float},
+    {"layers recomputed, host link",
+     "layers that are made again, on devices with a link to their host",
+     recomputes_beside_host},
     {"packed samples", "adapters (lora_rank), sequences of at most 4096 tokens", packs},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
@@ -148,6 +156,7 @@ const char *const fr_condition_names[] = {"always",
                                           "dense, tp",
                                           "tp",
                                           "bf16",
+                                          "layers recomputed, host link",
                                           "packed samples",
                                           NULL};
 

@@ -30,6 +30,7 @@ FR_FACT(
     "most values")
 FR_FACT(overlap_tp, PLAN(overlap_tp), "exchanges of tp beside their products, in pieces")
 FR_FACT(recompute, PLAN(recompute), "activations that the backward pass makes again")
+FR_FACT(offload, PLAN(offload), "what lives in the host's memory")
 FR_FACT(accumulation, PLAN(accumulation),
         "gradients of micro-batches added by the products that make them, or apart")
 FR_FACT(loss, PLAN(loss), "how the loss is computed: how often logits are held")
@@ -91,6 +92,10 @@ FR_FACT(gradient_copy, BYTES("framework.gradient_copy", 1e12, framework.gradient
         "copy of gradients in which replicas reduce them, a trained parameter")
 FR_FACT(reduce_buffer, BYTES("framework.reduce_buffer", 1e12, framework.reduce_buffer_B),
         "buffer in which replicas reduce gradients")
+FR_FACT(
+    wide_shards, OWN("framework.wide_shards", 0, 1, framework.wide_shards),
+    "1: with zero 3 parameters stay in the optimiser's fp32 alone, and narrow where they are "
+    "gathered")
 FR_FACT(step_copy, BYTES("framework.step_copy", 1e12, framework.step_copy_B),
         "what a step lays out anew, a parameter that a replica updates: reserved besides")
 FR_FACT(gathers, OWN("gathers", 0, 1, framework.gathers),

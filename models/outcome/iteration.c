@@ -105,6 +105,16 @@ double fr_pipeline_codecs_B(const struct fr_pipeline *p, int32_t i) {
            stage->codec_B;
 }
 
+/* The optimiser's own fp32 of what is trained is where parameters are. */
+static void keep_wide(const struct fr_workload *w, double trained,
+                      double part_B[FR_MEMORY_COUNT]) {
+    const double wide_B = fr_dtype_size_B(FR_FP32), moments_B = 2 * wide_B;
+    if (w->optimizer_state_B < moments_B + wide_B || fr_dtype_size_B(w->weight_dtype) >= wide_B)
+        return;
+    part_B[FR_MEMORY_PARAMETERS] = fr_most(part_B[FR_MEMORY_PARAMETERS], trained * wide_B);
+    part_B[FR_MEMORY_OPTIMIZER] -= trained * wide_B;
+}
+
 void fr_pipeline_state_B(const struct fr_job *job, const struct fr_plan *plan,
                          const struct fr_stage *stage, double part_B[FR_MEMORY_COUNT]) {
     const struct fr_workload *w = &job->workload;
@@ -116,6 +126,8 @@ void fr_pipeline_state_B(const struct fr_job *job, const struct fr_plan *plan,
         fr_zero_trained(plan, stage, 2) * fr_dtype_size_B(w->gradient_dtype);
     if (plan->offload & FR_OFFLOAD_OPTIMIZER) return;
     part_B[FR_MEMORY_OPTIMIZER] = fr_zero_trained(plan, stage, 1) * w->optimizer_state_B;
+    if (plan->zero == 3 && job->cluster.device.framework.wide_shards > 0)
+        keep_wide(w, fr_zero_trained(plan, stage, 1), part_B);
 }
 
 /* One pass after the other of one stage: 1, and none waits. */

@@ -12,16 +12,24 @@ fr_reasons fr_offload_check(const struct fr_job *job, const struct fr_plan *plan
     return linked && steps ? 0 : FR_BECAUSE(FR_REASON_HOST);
 }
 
+/* What a copy adds to a pass beside it: what outlasts it, and of the rest the memory bandwidth that it takes. */
+static double beside_s(const struct fr_device *device, double copy_s, double pass_s) {
+    double taken = device->memory_rate_B_per_s > 0
+                       ? fmin(1, device->host_link_B_per_s / device->memory_rate_B_per_s)
+                       : 0;
+    return fmax(0, copy_s - pass_s) + taken * fmin(copy_s, pass_s);
+}
+
 /* What shows of @p copy_s beside @p n equal parts of a pass. */
 static double shows_s(const struct fr_device *device, double copy_s, double pass_s, double n) {
     double others = 1 - 1 / n;
-    return copy_s / n + fr_device_beside_s(device, others * copy_s, others * pass_s);
+    return copy_s / n + beside_s(device, others * copy_s, others * pass_s);
 }
 
 /* The first k of n layers go beside themselves; all of them leave the last one's way with nothing to run beside. */
 static double passes_s(const struct fr_device *device, double copy_s, double pass_s, double n,
                        double share) {
-    return share < 1 ? fr_device_beside_s(device, copy_s, share * pass_s)
+    return share < 1 ? beside_s(device, copy_s, share * pass_s)
                      : shows_s(device, copy_s, pass_s, n);
 }
 
