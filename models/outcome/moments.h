@@ -19,8 +19,9 @@
  *      step                 B
  *
  *  Stages without a head have no loss, those without embedding not its pass.  Divisions of a model that say nothing of
- *  their layers' backward pass have the loss's moments, or one, `pass`, with what they work with.  Left out: of
- *  interleaved schedules the other chunks' passes at the loss; the optimiser's temporaries.
+ *  their layers' backward pass have the loss's moments, or one, `pass`, with what they work with.  Left out: where
+ *  chunks interleave, logits of more than one micro-batch, and other chunks' passes at the loss; temporaries of the
+ *  optimiser.
  *  Held against SimuMax's runs of Megatron-LM on B200, whose tensors it has within half a percent: our derivation.
  *  To add a tensor or a moment: a row of its list, and its bytes in moments.c. */
 #ifndef FR_MODELS_OUTCOME_MOMENTS_H
