@@ -159,22 +159,20 @@ static void accumulation(struct fr_emitted *e) {
     fr_emit_remark(e, "apart: autograd adds gradients up in kernels of their own");
 }
 
-/* Its loss is divided over tp unless told otherwise; compiling is the model's configuration's. */
+/* Its loss is divided over tp wherever that is above 1. */
 static void loss(struct fr_emitted *e) {
     fr_loss of = e->plan.loss;
     bool parallel = of == FR_LOSS_PARALLEL || of == FR_LOSS_PARALLEL_COMPILED,
          compiled = of == FR_LOSS_COMPILED || of == FR_LOSS_PARALLEL_COMPILED;
-    if (!parallel && !compiled && of != FR_LOSS_EAGER) {
-        fr_emit_lack(e, "%s: its loss is eager or compiled, over tp in parallel or not",
+    if ((!parallel && !compiled && of != FR_LOSS_EAGER) || parallel != (e->plan.tp > 1))
+        fr_emit_lack(e, "%s: its loss is eager or compiled, and parallel where tp is above 1",
                      fr_loss_names[of]);
+    if (!compiled) {
+        fr_emit_remark(e, "eager, as without --compile.components loss");
         return;
     }
-    if (compiled)
-        fr_emit_option(e, "--compile.components", "loss");
-    else
-        fr_emit_remark(e, "eager, as without --compile.components loss");
-    if (!parallel && e->plan.tp > 1)
-        fr_emit_option(e, "--parallelism.disable_loss_parallel", "%s", "");
+    fr_emit_option(e, "--compile.enable", "%s", "");
+    fr_emit_option(e, "--compile.components", "loss");
 }
 
 static void recompute(struct fr_emitted *e) {

@@ -17,7 +17,7 @@ struct emit_plan {
     "cluster.device.host_link=25 GB/s", "cluster.device.host_bandwidth=30 GB/s"
 
 static const struct emit_plan emit_plans[] = {
-    {"dgx-h100", "llama-3-8b", {"dp=8", "zero=3", "global_batch=64"}},
+    {"dgx-h100", "llama-3-8b", {"dp=8", "zero=3", "loss=compiled", "global_batch=64"}},
     {"dgx-h100",
      "llama-3-8b",
      {"dp=8", "zero=2", "recompute=selective", "launches=blocking", "accumulation=apart",
