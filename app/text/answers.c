@@ -79,7 +79,7 @@ void fr_app_answers_sure(struct fr_text *text, const struct fr_searched *r,
     }
     snprintf(low, sizeof low, "%d answers", answers->n);
     fr_text_addf(text,
-                 "  best: probability of being the fastest of %s; regret: its loss, expected\n",
+                 "  best: probability of being the fastest of %s; regret: expected loss\n",
                  answers->shown < answers->n ? low : "these");
     if (isfinite(tried))
         fr_text_addf(
