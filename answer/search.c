@@ -74,6 +74,8 @@ static void make_odds(struct fr_searched *r) {
     free(known);
 }
 
+_Static_assert((int)FR_FOLD_MOST <= (int)FR_SEARCH_PRICED, "what is folded has its price");
+
 /* Near-ties of the list's beginning. */
 static fr_status fold(struct fr_searched *r, size_t depth, size_t most, struct fr_error *err) {
     const struct fr_outcome *plans[FR_FOLD_MOST] = {NULL};

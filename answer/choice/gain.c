@@ -40,11 +40,13 @@ static double probability(double mean, double deviation) {
     return fabs(mean) < 1e-9 ? 0.5 : mean > 0;
 }
 
+double fr_gain_rho(double deviation) {
+    return fmax(FR_GAIN_RHO, 1 - deviation * deviation / (2 * FR_GAIN_ALIKE * FR_GAIN_ALIKE));
+}
+
 /* What was measured of the user's plan is worth more than what is predicted of it. */
 static void anchor(double measured_s, struct pair *pair) {
-    double alike = 1 - pair->deviation * pair->deviation / (2 * FR_GAIN_ALIKE * FR_GAIN_ALIKE),
-           rho = fmax(FR_GAIN_RHO, alike);
-    pair->g -= (1 - rho) * log(pair->mine_s / measured_s);
+    pair->g -= (1 - fr_gain_rho(pair->deviation)) * log(pair->mine_s / measured_s);
     pair->deviation = fmin(pair->deviation, FR_GAIN_MEASURED_SD);
 }
 

@@ -52,6 +52,9 @@ struct fr_gain {
         as_good; /**< probability that the user's plan is no slower, measurement aside; NaN not known */
 };
 
+/** rho, of two plans whose times' difference has @p deviation. */
+double fr_gain_rho(double deviation);
+
 /** Gain of @p best over @p mine; all NaN where one of them has no time. */
 struct fr_gain fr_gain_over(const struct fr_job *job, const struct fr_outcome *best,
                             const struct fr_outcome *mine, const struct fr_gain_ask *ask);
