@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "models/work/experts.h"
 #include "models/work/transformer_view.h"
 #include "models/workload/attention.h"
 #include "models/workload/hybrid.h"
@@ -82,7 +83,9 @@ static double up_B(const struct part *p) {
            narrow = (v->a.q_latent + v->a.from_kv) * a->tokens / a->between;
     return made * v->value_B + narrow * v->read_B;
 }
-static double activation_B(const struct part *p) { return routed_values(p->v) * p->v->read_B; }
+static double activation_B(const struct part *p) {
+    return fr_experts_load(p->v->t) * routed_values(p->v) * p->v->read_B;
+}
 static double shared_B(const struct part *p) {
     const struct fr_stage_view *v = p->v;
     double kept_B = v->t->kept_fp8 ? fr_dtype_size_B(FR_FP8) : v->value_B;

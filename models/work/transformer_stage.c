@@ -359,10 +359,11 @@ static double fused_kept_B(const struct fr_stage_view *v) {
     enum { SUM_B = 4 };
     const struct fr_group_view *a = &v->attention_on;
     bool exchanged = v->plan->cp > 1 && v->plan->context_heads && !v->narrow,
-         kept = v->scores == 0 && !v->any;
+         again = fr_recomputes_core(v->plan->recompute);
+    double kept = v->scores > 0 ? 0 : again ? 1 - v->recomputed : 1;
     double sums_B = SUM_B * (double)v->t->heads / a->p * a->tokens,
            made_B = exchanged ? v->a.made / a->p * a->tokens * v->value_B : 0;
-    return kept ? v->attentions * (sums_B + made_B) : 0;
+    return kept * v->attentions * (sums_B + made_B);
 }
 
 static void add_memory(const struct fr_stage_view *v, struct fr_rank_work *work) {

@@ -92,7 +92,8 @@ static void each_module(void **state) {
                         "%s, %d and %d: %g s after %g", settings[k].model, set, bit,
                         after.backward_s, before.backward_s);
                 FR_TRUE(after.kept_B <= before.kept_B * (1 + 1e-12) &&
-                            after.held_B <= before.held_B * (1 + 1e-12),
+                            after.held_B <= before.held_B * (1 + 1e-12) &&
+                            after.out.memory_peak_B <= before.out.memory_peak_B * (1 + 1e-12),
                         "%s, %d and %d: %g B held after %g", settings[k].model, set, bit,
                         after.held_B, before.held_B);
             }
