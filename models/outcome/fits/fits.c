@@ -109,25 +109,34 @@ struct fr_fits fr_fits_of(const struct fr_job *job, const struct fr_outcome *out
     return f;
 }
 
+/* " 71.2": of a small share as many digits as tell it from nothing. */
+static void add_size(double size, char *line, size_t *used) {
+    fr_line_addf(line, FR_FITS_LINE, used, fabs(size) < 1 ? " %.3g" : " %.1f", size);
+}
+
 const char *fr_fits_line(const struct fr_fits *f, char line[FR_FITS_LINE]) {
     static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
-    char percent[FR_FITS_PERCENT], numbers[FR_FITS_LINE] = "";
-    const double least_B = fmin(f->needed_B, f->memory_B); /* of one and NaN: the one */
+    const double whole_B = isfinite(f->memory_B) ? f->memory_B : f->needed_B;
+    char percent[FR_FITS_PERCENT];
     double unit_B = 1;
     size_t used = 0;
     int u = 0;
-    for (; u < 4 && least_B >= 1000 * unit_B; u++) unit_B *= 1000;
-    fr_line_addf(numbers, sizeof numbers, &used, "%.1f", f->needed_B / unit_B);
-    if (isfinite(f->memory_B))
-        fr_line_addf(numbers, sizeof numbers, &used, " of %.1f", f->memory_B / unit_B);
-    fr_line_addf(numbers, sizeof numbers, &used, " %s", units[u]);
-    if (f->needed_high_B > f->needed_B)
-        fr_line_addf(numbers, sizeof numbers, &used, ", %.1f to %.1f", f->needed_low_B / unit_B,
-                     f->needed_high_B / unit_B);
+    for (; u < 4 && whole_B >= 1000 * unit_B; u++) unit_B *= 1000;
     if (isnan(f->probability))
-        snprintf(line, FR_FITS_LINE, "needs %s", numbers);
+        fr_line_addf(line, FR_FITS_LINE, &used, "needs");
     else
-        snprintf(line, FR_FITS_LINE, "fits with %s: %s",
-                 fr_fits_percent(f->probability, percent), numbers);
+        fr_line_addf(line, FR_FITS_LINE, &used,
+                     "fits with %s:", fr_fits_percent(f->probability, percent));
+    add_size(f->needed_B / unit_B, line, &used);
+    if (isfinite(f->memory_B)) {
+        fr_line_addf(line, FR_FITS_LINE, &used, " of");
+        add_size(f->memory_B / unit_B, line, &used);
+    }
+    fr_line_addf(line, FR_FITS_LINE, &used, " %s", units[u]);
+    if (!(f->needed_high_B > f->needed_B)) return line;
+    fr_line_addf(line, FR_FITS_LINE, &used, ",");
+    add_size(f->needed_low_B / unit_B, line, &used);
+    fr_line_addf(line, FR_FITS_LINE, &used, " to");
+    add_size(f->needed_high_B / unit_B, line, &used);
     return line;
 }

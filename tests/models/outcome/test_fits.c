@@ -140,6 +140,9 @@ static void levels_and_words(void **state) {
                         .probability = 0.982};
     assert_string_equal(fr_fits_line(&f, line),
                         "fits with 98.2 %: 71.2 of 79.6 GB, 66.1 to 76.3");
+    f.memory_B = 64e12;
+    assert_string_equal(fr_fits_line(&f, line),
+                        "fits with 98.2 %: 0.0712 of 64.0 TB, 0.0661 to 0.0763");
     f.probability = f.memory_B = NAN;
     assert_string_equal(fr_fits_line(&f, line), "needs 71.2 GB, 66.1 to 76.3");
 }
