@@ -6,6 +6,8 @@ static const char *const framework_keys[] = {"stage_buffers",
                                              "gradient_copy",
                                              "reduce_buffer",
                                              "step_copy",
+                                             "wide_shards",
+                                             "kept_logits",
                                              NULL};
 
 static fr_status size_read(const struct fr_json *object, const char *key, double *size_B,
@@ -29,6 +31,7 @@ fr_status fr_framework_read(const struct fr_json *device, struct fr_framework *f
     FR_TRY(
         fr_json_get_number(&object, "stage_messages", false, 0, 100, &f->stage_messages, err));
     FR_TRY(fr_json_get_number(&object, "wide_shards", false, 0, 1, &f->wide_shards, err));
+    FR_TRY(fr_json_get_number(&object, "kept_logits", false, 0, 1, &f->kept_logits, err));
     FR_TRY(size_read(&object, "gradient_copy", &f->gradient_copy_B, err));
     FR_TRY(size_read(&object, "reduce_buffer", &f->reduce_buffer_B, err));
     return size_read(&object, "step_copy", &f->step_copy_B, err);

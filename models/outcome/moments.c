@@ -38,8 +38,9 @@ struct view {
     bool places;       /* weight gradients have theirs for good, */
     bool group_places; /* and of experts */
     bool writes; /* products write weight gradients of their own or ask for the place of one */
-    double copies; /* of what a layer works with */
-    bool frees;    /* a backward pass leaves nothing to a later one */
+    double caller_B; /* a logit that the caller of the loss keeps */
+    double copies;   /* of what a layer works with */
+    bool frees;      /* a backward pass leaves nothing to a later one */
 };
 
 /* The ends of a micro-batch between its passes. */
@@ -106,6 +107,7 @@ static void view_of(const struct fr_job *job, const struct fr_plan *plan,
     if (!(v->base_B[FR_TENSOR_LAYERS] > 1e-9 * holds.all * s->activation_B))
         v->base_B[FR_TENSOR_LAYERS] = 0;
     v->base_B[FR_TENSOR_ENDS] = rest_B > 1e-9 * s->ends_B ? holds.all * rest_B : 0;
+    v->caller_B = f->kept_logits * m->value_B;
     v->copies = p->args.stages > 1 && f->layer_copies > 0 ? f->layer_copies : 1;
     if (p->args.stages > 1 && m->known)
         v->base_B[FR_TENSOR_ENDS] +=
@@ -147,7 +149,7 @@ static struct extra of_loss(const struct view *v, double logit_B) {
     double others =
         m->heads > 1 ? (m->heads - 1) * fr_loss_logit_B(&v->loss->held, m->value_B) : 0;
     return (struct extra){.ends = m->head_B + m->normed_B,
-                          .logits = m->logits * (logit_B + others)};
+                          .logits = m->logits * (logit_B + others + v->caller_B)};
 }
 
 static struct extra of_head(const struct view *v) {
