@@ -294,14 +294,29 @@ static void sentences(struct fr_text *text, const struct fr_emitted *e, bool lac
     }
 }
 
-/* "--option value" or "field=value". */
+/* Values of an option that takes several are words of their own. */
+static void words(struct fr_text *text, const char *values) {
+    char word[sizeof((struct fr_emit_line *)0)->text];
+    for (const char *at = values; *at; at += strspn(at, " ")) {
+        size_t n = strcspn(at, " ");
+        snprintf(word, sizeof word, "%.*s", (int)n, at);
+        if (at != values) fr_script_piece(text, " ");
+        fr_script_word(text, FR_SCRIPT_BASH, word);
+        at += n;
+    }
+}
+
+/* "--option value ..." or "field=value". */
 static void option(struct fr_text *text, const struct fr_emit_line *line) {
     bool dashes = line->name[0] == '-';
     fr_script_word(text, FR_SCRIPT_BASH, line->name);
     if (!line->text[0]) return;
     fr_script_piece(text, dashes ? " " : "=");
     if (!line->expands) {
-        fr_script_word(text, FR_SCRIPT_BASH, line->text);
+        if (dashes)
+            words(text, line->text);
+        else
+            fr_script_word(text, FR_SCRIPT_BASH, line->text);
         return;
     }
     fr_script_piece(text, "\"");

@@ -120,9 +120,12 @@ static void offload(struct fr_emitted *e) {
         fr_emit_option(e, "zero_optimization.offload_optimizer", "cpu");
     else
         fr_emit_lack(e, "the optimiser's state without ZeRO: offload_optimizer needs a stage");
-    if (e->plan.offload & FR_OFFLOAD_ACTIVATIONS)
-        fr_emit_lack(e,
-                     "activations: cpu_checkpointing offloads what is recomputed from, alone");
+    if (!(e->plan.offload & FR_OFFLOAD_ACTIVATIONS)) return;
+    if (e->plan.recompute == FR_RECOMPUTE_FULL && e->plan.offload_layers == 0)
+        fr_emit_option(e, "activation_checkpointing.cpu_checkpointing", "true");
+    else
+        fr_emit_lack(
+            e, "activations: cpu_checkpointing offloads what all layers recompute from, alone");
 }
 
 static void micro_batch(struct fr_emitted *e) {
@@ -233,8 +236,18 @@ static const char *const able[] = {"schedule=1f1b",
                                    "compression.embedding=separate",
                                    NULL};
 
+/* Is anything of it said? */
+static bool said(const struct fr_emitted *e, const char *object) {
+    size_t length = strlen(object);
+    for (int i = 0; i < e->n; i++)
+        if (strncmp(e->line[i].name, object, length) == 0 && e->line[i].name[length] == '.')
+            return true;
+    return false;
+}
+
 static void write(const struct fr_emitted *e, struct fr_text *text) {
     static const char *const objects[] = {"zero_optimization", "bf16", "fp16", "data_types"};
+    static const char checkpointing[] = "activation_checkpointing";
     struct fr_json_writer w = {.text = text, .indent = 2};
     fr_text_addf(text, "cat > ds_config.json <<'END'\n");
     fr_json_begin_object(&w);
@@ -242,6 +255,11 @@ static void write(const struct fr_emitted *e, struct fr_text *text) {
     for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) {
         fr_json_add_object(&w, objects[i]);
         members(e, &w, objects[i]);
+        fr_json_end_object(&w);
+    }
+    if (said(e, checkpointing)) {
+        fr_json_add_object(&w, checkpointing);
+        members(e, &w, checkpointing);
         fr_json_end_object(&w);
     }
     fr_json_end_object(&w);
