@@ -27,14 +27,19 @@ static void the_interval_is_of_these_rows(void **state) {
     if (!fr_data_find("training/simumax_b200.csv", path, sizeof path)) skip();
     if (fr_paper_memory.run(&r, &err) != FR_OK) fail_msg("%s: %s", err.where, err.detail);
     const struct fr_reproduce_row *spread = row(&r, "memory_spread/allocated");
-    FR_TRUE(strstr(spread->note, "over 13 plans") != NULL, "%s", spread->note);
+    FR_TRUE(strstr(spread->note, "over 5 plans") != NULL, "%s", spread->note);
     FR_TRUE(fabs(spread->ours - FR_MEMORY_SPREAD) < 5e-5, "%g", spread->ours);
-    FR_NEAR(fr_reach_90(12), FR_MEMORY_REACH, 1e-3);
+    FR_NEAR(fr_reach_90(4), FR_MEMORY_REACH, 1e-3);
     FR_TRUE(ours(&r, "memory_mlperf/mean_error") < 0.03, "%g",
             ours(&r, "memory_mlperf/mean_error"));
-    /* What a device shows is more than tensors, of every run. */
-    FR_TRUE(ours(&r, "memory_shown_bloom/bias") == -ours(&r, "memory_shown_bloom/mean_error"),
-            "%g", ours(&r, "memory_shown_bloom/bias"));
+    FR_TRUE(ours(&r, "memory_simumax/mean_error") < 0.005, "%g",
+            ours(&r, "memory_simumax/mean_error"));
+    FR_TRUE(fabs(ours(&r, "memory_simumax/bias")) < 0.003, "%g",
+            ours(&r, "memory_simumax/bias"));
+    FR_TRUE(ours(&r, "memory_reserved_simumax/mean_error") < 0.05, "%g",
+            ours(&r, "memory_reserved_simumax/mean_error"));
+    FR_TRUE(ours(&r, "memory_shown_bloom/mean_error") < 0.1, "%g",
+            ours(&r, "memory_shown_bloom/mean_error"));
     free(r.rows);
 }
 

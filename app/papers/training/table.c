@@ -224,7 +224,8 @@ static const struct {
      "bits since 26.02"},
     {"vtrain_*",
      "the terms of a layer; launch and host_launch from the rows of one node at tp 1"},
-    {"memory_simumax", "that the optimiser is divided, cp too, which no column says"},
+    {"memory_simumax", "what the moments of a step hold was found on these very rows"},
+    {"memory_shown_*", "what DeepSpeed holds besides, looked for in these very rows"},
     {"memory_mlperf", "stages with the ends as layers, what fp8 runs keep at 8 bits"},
     {"bloom", "the network's rate, launches that block, gradients added apart"},
     {"dgxc_fsdp*", "where the links come from; what recipes recompute and share"}};
