@@ -55,17 +55,10 @@ static bool own_grids(const struct fr_workload *model, const struct fr_plan *pla
            plan->n_layer_tp == FR_GRIDS && fr_twin_uniform(plan) == plan->tp;
 }
 
-/* Do branches on one rank make what tensor makes?  Not where nobody says a micro-batch, of which they take all samples of
- * a replica and tensor one (fr_job_fill); nor over stages, whose ranks they number in another order; nor where
- * method subgraph is refused, or holds two attentions of a decoder's layer while it makes them again. */
+/* Do branches on one rank make what tensor makes?  Not of transformers: memory of branches is counted at fewer moments
+ * (models/outcome/moments.h).  Nor over stages, whose ranks they number in another order. */
 static bool branches_are_whole(const struct fr_workload *model, const struct fr_plan *plan) {
-    const struct fr_transformer *t = &model->transformer;
-    if (plan->pp > 1) return false;
-    if (t->layers == 0) return true;
-    bool refused = t->experts > 0 || t->lora_rank > 0 || fr_transformer_is_hybrid(t) ||
-                   fr_recompute_saves(plan->recompute);
-    return !refused && !(t->cross_layers > 0 && plan->recompute) &&
-           (plan->micro_batch > 0 || model->micro_batch != 0);
+    return plan->pp == 1 && model->transformer.layers == 0;
 }
 
 /* One row of a grid has nothing to gather or to reduce, and one sub-grid no slices to exchange: data parallelism, as

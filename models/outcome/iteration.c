@@ -126,7 +126,8 @@ void fr_pipeline_state_B(const struct fr_job *job, const struct fr_plan *plan,
         fr_zero_trained(plan, stage, 2) * fr_dtype_size_B(w->gradient_dtype);
     if (plan->offload & FR_OFFLOAD_OPTIMIZER) return;
     part_B[FR_MEMORY_OPTIMIZER] = fr_zero_trained(plan, stage, 1) * w->optimizer_state_B;
-    if (plan->zero == 3 && job->cluster.device.framework.wide_shards > 0)
+    if (plan->zero == 3 && fr_plan_reduces(plan) &&
+        job->cluster.device.framework.wide_shards > 0)
         keep_wide(w, fr_zero_trained(plan, stage, 1), part_B);
 }
 

@@ -14,9 +14,8 @@ fr_reasons fr_offload_check(const struct fr_job *job, const struct fr_plan *plan
 
 /* What a copy adds to a pass beside it: what outlasts it, and of the rest the memory bandwidth that it takes. */
 static double beside_s(const struct fr_device *device, double copy_s, double pass_s) {
-    double taken = device->memory_rate_B_per_s > 0
-                       ? fmin(1, device->host_link_B_per_s / device->memory_rate_B_per_s)
-                       : 0;
+    double taken =
+        fmin(device->interference, device->host_link_B_per_s / device->memory_rate_B_per_s);
     return fmax(0, copy_s - pass_s) + taken * fmin(copy_s, pass_s);
 }
 

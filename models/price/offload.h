@@ -10,12 +10,12 @@
  *  beside the backward pass, each a layer ahead of the one at work.  Of a pass of n layers that takes T,
  *  with X = A / r_l, the last layer's way there and the first one's way back have nothing to run beside:
  *
- *      shows   X / n + beside((1 - 1/n) X, (1 - 1/n) T)        beside(X, T) = max(0, X - T) + min(1, r_l / r_m) min(X, T)
+ *      shows   X / n + beside((1 - 1/n) X, (1 - 1/n) T)        beside(X, T) = max(0, X - T) + min(i, r_l / r_m) min(X, T)
  *
  *  Of k < n layers (`offload_layers`, the first ones) X = k A / (n r_l) runs beside k T / n, and others follow.
  *
- *  Copies are made by engines of their own: of a pass they take no more than the share of the memory's bandwidth r_m
- *  that the link asks for.  But for that it is what n equal products take of which each waits for its copy, less the
+ *  Copies are made by engines of their own: of a pass they take the share of the memory's bandwidth r_m that the link
+ *  asks for, and no more than collectives do (`interference` i), which take multiprocessors too.  But for that it is what n equal products take of which each waits for its copy, less the
  *  products.  The device holds two layers, the one at work and the one on its way; where weight
  *  gradients are passes of their own, also all of which the backward pass is over and they are not.
  *

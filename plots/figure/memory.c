@@ -82,14 +82,14 @@ static fr_status draw_all(struct fr_picture *p, const struct fr_json *root, stru
                    from = fr_json_member(&outcome, "provenance");
     const char *moment = "";
     int64_t stage = 0;
-    char most[40], words[40];
+    char words[40];
     FR_TRY(read_all(root, steps, &moment, err));
     FR_TRY(fr_json_get_integer(&outcome, "fullest_stage", true, 0, 1 << 20, &stage, err));
     snprintf(words, sizeof words, "%s", moment);
     for (char *c = words; *c; c++)
         if (*c == '_') *c = ' ';
-    fr_text_addf(&p->title, "Memory of stage %lld, the fullest: %s at %s", (long long)stage,
-                 fr_scale_text(steps->most_B, FR_QUANTITY_SIZE, most, sizeof most), words);
+    fr_text_addf(&p->title, "Memory of stage %lld, the fullest: %.1f GB at %s",
+                 (long long)stage, steps->most_B / giga, words);
     fr_provenance_line(p, "predict", &from);
     fr_picture_panel(p, &plot_box, "");
     fr_text_addf(&p->script, "set xrange [0.4:%.9g]\nset yrange [0:%.9g]\nset boxwidth 1\n",

@@ -51,7 +51,7 @@ fi
 
 # Of another search, it is refused; so is what a rank cannot read.
 sed 1q here >other
-"$bin/forerun" $q --top 3 --checkpoint other --resume >/dev/null 2>said && fail 'gone on with another search'
+"$bin/forerun" $q --objective energy --checkpoint other --resume >/dev/null 2>said && fail 'gone on with another search'
 grep -q 'another search' said || fail "$(cat said)"
 
 # A line that is not what was written is dropped, named, and searched again.

@@ -228,6 +228,8 @@ static void searches(const struct asked *a, const struct price *one) {
     add(&w, "--ranks");
     add(&w, word);
     add(&w, "--per-iteration");
+    add(&w, "--fit"); /* as unsure as predict's may be */
+    add(&w, "any");
     add(&w, "--vary");
     snprintf(word, sizeof word, "tp=%lld", a->tp);
     add(&w, word);

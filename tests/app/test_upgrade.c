@@ -71,6 +71,7 @@ static void one_plan_one_price(void **state) {
         snprintf(line, sizeof line, "forerun predict " PLAN "--set runtime=%s --json",
                  runtimes[i]);
         json_t *alone = document(line), *row = json_array_get(rows, i);
+        json_object_del(alone, "memory_moments"); /* of predict alone */
         FR_TRUE(json_equal(alone, json_object_get(row, "outcome")), "%s", line);
         assert_true(number(alone, "iteration_time_s") == number(row, "time_s"));
         json_decref(alone);

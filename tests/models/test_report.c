@@ -194,7 +194,7 @@ static void memory_has_an_interval(void **state) {
         struct fr_outcome out = distinct(&job);
         struct fr_json_document *document = written(&job, &out);
         struct fr_json root = fr_json_root(document);
-        double reach = exp(1.782 * 0.0349);
+        double reach = exp(2.132 * 0.0289);
         is_number(&root, "memory_low_B", i == 0 ? out.memory_peak_B / reach : NAN);
         is_number(&root, "memory_high_B", i == 0 ? out.memory_peak_B * reach : NAN);
         fr_json_free(document);

@@ -57,6 +57,13 @@ static void search(struct fr_searched *s) {
     struct fr_error err = {0};
     *s = (struct fr_searched){.options = {.top = 0, .max_lossy = 1, .per_iteration = true}};
     fr_test_job("dgx-h100", "llama-3-8b", sets, &s->job);
+    /* The table's search is of today, whose software takes memory of its own. */
+    const struct fr_job_names today = {.cluster = "dgx-h100", .model = "llama-3-8b"};
+    struct fr_job job;
+    if (fr_job_load(&today, &job, &err) != FR_OK) fail_msg("%s", err.detail);
+    s->job.cluster.device.shown = job.cluster.device.shown;
+    s->job.cluster.device.framework = job.cluster.device.framework;
+    fr_job_free(&job);
     if (fr_searched_make("8", NULL, 0, NULL, s, &err) != FR_OK) fail_msg("%s", err.detail);
 }
 

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/papers/training/table.h"
 #include "base/csv.h"
 #include "base/data.h"
 #include "calibrate/runs/runs.h"
-#include "models/job/preset.h"
 #include "models/outcome/cost.h"
 #include "tests/cmocka.h"
 
@@ -43,13 +43,18 @@ static const struct machine {
     {"mlperf/time_lora.csv", "MI325X", "mi325x"},
 };
 
-static void cluster_of(const char *preset, struct fr_cluster *cluster) {
-    struct fr_json_document *document = NULL;
+/* As the software of @p run has it; kept while that stays the same. */
+static void cluster_of(const char *preset, const struct fr_run *run, char kept[128],
+                       struct fr_cluster *cluster) {
+    const char *software = fr_run_row_get(run->row, "runtime");
+    char name[128];
     struct fr_error err = {0};
-    if (fr_preset_or_file_read("cluster", preset, &document, &err) != FR_OK ||
-        fr_cluster_read(document, cluster, &err) != FR_OK)
+    snprintf(name, sizeof name, "%s %s", preset, software ? software : "");
+    if (strcmp(name, kept) == 0) return;
+    fr_cluster_free(cluster);
+    if (fr_table_cluster_of(preset, software, cluster, &err) != FR_OK)
         fail_msg("%s: %s", err.where, err.detail);
-    fr_json_free(document);
+    snprintf(kept, 128, "%s", name);
 }
 
 static bool of_machine(const struct fr_run *run, const struct machine *m) {
@@ -70,15 +75,16 @@ static void none_is_called_infeasible(void **state) {
     if (!fr_data_find("training/simumax_b200.csv", path, sizeof path)) skip();
     for (size_t k = 0; k < sizeof machines / sizeof *machines; k++) {
         const struct machine *m = &machines[k];
-        struct fr_cluster cluster;
+        struct fr_cluster cluster = {0};
         struct fr_runs runs = {0};
+        char kept[128] = "";
         struct fr_error err = {0};
         if (!fr_data_find(m->file, path, sizeof path)) fail_msg("%s is not there", m->file);
         if (fr_runs_read(path, NULL, &runs, &err) != FR_OK) fail_msg("%s", err.detail);
-        cluster_of(m->preset, &cluster);
         for (int i = 0; i < runs.count; i++) {
             struct fr_outcome out;
             if (!of_machine(&runs.items[i], m)) continue;
+            cluster_of(m->preset, &runs.items[i], kept, &cluster);
             cost(&cluster, &runs.items[i], &out);
             n++;
             if (out.reasons)
@@ -96,7 +102,8 @@ static void none_is_called_infeasible(void **state) {
 static void memory_is_near_what_was_allocated(void **state) {
     (void)state;
     char path[512];
-    struct fr_cluster cluster;
+    struct fr_cluster cluster = {0};
+    char kept[128] = "";
     struct fr_runs runs = {0};
     struct fr_csv csv = {0};
     struct fr_error err = {0};
@@ -104,7 +111,6 @@ static void memory_is_near_what_was_allocated(void **state) {
     if (!fr_data_find("training/simumax_b200.csv", path, sizeof path)) skip();
     if (fr_runs_read(path, NULL, &runs, &err) != FR_OK) fail_msg("%s", err.detail);
     if (fr_csv_read(path, &csv, &err) != FR_OK) fail_msg("%s", err.detail);
-    cluster_of("dgx-b200", &cluster);
     for (int i = 0; i < runs.count; i++) {
         const char *id = fr_run_row_get(runs.items[i].row, "id");
         struct fr_outcome out;
@@ -112,6 +118,7 @@ static void memory_is_near_what_was_allocated(void **state) {
         for (int row = 0; row < csv.n_rows; row++)
             if (strcmp(fr_csv_get(&csv, row, "row_id"), id) == 0)
                 measured_B = atof(fr_csv_get(&csv, row, "measured_peak_alloc_gib")) * 0x1p30;
+        cluster_of("dgx-b200", &runs.items[i], kept, &cluster);
         cost(&cluster, &runs.items[i], &out);
         FR_TRUE(fabs(out.memory_peak_B / measured_B - 1) < 0.005, "%s: %.4g GB, measured %.4g",
                 id, out.memory_peak_B / 1e9, measured_B / 1e9);
