@@ -225,6 +225,7 @@ static const struct {
     {"vtrain_*",
      "the terms of a layer; launch and host_launch from the rows of one node at tp 1"},
     {"memory_simumax", "what the moments of a step hold was found on these very rows"},
+    {"memory_reserved_*", "that it reserves 1.045 of tensors, from these runs among others"},
     {"memory_shown_*", "what DeepSpeed holds besides, looked for in these very rows"},
     {"memory_mlperf", "stages with the ends as layers, what fp8 runs keep at 8 bits"},
     {"bloom", "the network's rate, launches that block, gradients added apart"},
