@@ -12,10 +12,13 @@ static fr_status read_fit(const struct fr_args *args, struct fr_search_options *
     double level = FR_FITS_USUAL;
     bool any = fit && strcmp(fit, "any") == 0;
     if (any) level = 0;
-    if (fit && !any) FR_TRY(fr_args_share(args, "fit", 1, HUGE_VAL, &level, err));
+    if (fit && !any && fr_args_share(args, "fit", 1, HUGE_VAL, &level, NULL) != FR_OK)
+        level = 0;
     if (fit && !any && !(level > 0 && level < 1))
-        return fr_fail(err, FR_ERR_USAGE, "--fit",
-                       "\"%.40s\": expected a probability above 0 and below 1, or any", fit);
+        return fr_fail(
+            err, FR_ERR_USAGE, "--fit",
+            "\"%.40s\": expected a probability above 0 and below 1, e.g. 0.9 or 90%%, or any",
+            fit);
     fr_search_ask_fit(o, level);
     return FR_OK;
 }

@@ -194,8 +194,7 @@ static void presets_leave_some(void **state) {
         }
         const struct fr_device *d = &job.cluster.device;
         bool tpu = strncmp(d->generation, "tpu", 3) == 0,
-             gpu = *d->generation && !tpu && strcmp(d->generation, "knl") != 0 &&
-                   strcmp(d->generation, "cdna2") != 0;
+             gpu = *d->generation && !tpu && strcmp(d->generation, "knl") != 0;
         FR_TRUE(!gpu || d->memory_margin > 0 || (d->shown.least > 1 && d->shown.context_B > 0),
                 "%s: %g, %g B", p->name, d->shown.least, d->shown.context_B);
         gpus += gpu;
