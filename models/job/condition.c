@@ -84,9 +84,12 @@ static bool narrow_gradients(const struct fr_job *job, const struct fr_plan *pla
     return fr_dtype_size_B(job->workload.dtype) <= 2;
 }
 
+/* Adapters of Llama 2 70B trained at tp 1 on B200 (MLPerf Training v6.0), where a copy of frozen weights for either pass,
+ * as blocks want, would not fit beside what is kept: one scale a tensor. */
 static bool eight_bits(const struct fr_job *job, const struct fr_plan *plan) {
     (void)plan;
-    return job->workload.dtype == FR_FP8 && scales_blocks(job);
+    return job->workload.dtype == FR_FP8 && scales_blocks(job) &&
+           job->workload.transformer.lora_rank == 0;
 }
 
 /* Fine-tuning's samples are short, and packed, into sequences of up to 4096 tokens in recipes; longer ones are tuned on
@@ -127,7 +130,7 @@ static const struct {
      "ep and micro-batches above 1 on devices that scale blocks", overlaps_experts},
     {"further tokens", "models that predict further tokens, in a pipeline", has_modules},
     {"16 bits", "products of 16 bits or fewer", narrow_gradients},
-    {"fp8, scaled blocks", "fp8 on devices that scale blocks", eight_bits},
+    {"fp8, scaled blocks", "fp8 on devices that scale blocks, but adapters", eight_bits},
     {"fp8 experts", "mixtures of experts in fp8", eight_bit_experts},
     {"dense, tp", "tp above 1 with sequence_parallel, but mixtures and blocking launches",
      divides_products},
