@@ -129,7 +129,7 @@ static void grids_that_are_one(void **state) {
 }
 
 /* A grid of one row is data parallelism, where tensor takes the model: any transformer, layers that are all
- * fully connected. */
+ * fully connected; branches of a transformer are not, whose memory is counted at fewer moments. */
 static void grids_of_one_row(void **state) {
     const struct fr_twin *twin = row(FR_PLAN_KEY_method);
     (void)state;
@@ -147,7 +147,7 @@ static void grids_of_one_row(void **state) {
                 if (bits & 2) plan.layer_tp = list, plan.n_layer_tp = 2;
                 plan.layer_tp_best = bits & 4;
                 model.micro_batch = m % 2 ? 1 : -1;
-                bool takes = kind == 1 || kind == 4,
+                bool takes = kind == 1 || (kind == 4 && !plan.method->branches),
                      one = plan.method->grids || plan.method->branches;
                 FR_TRUE(twin->is(kind == 5 ? NULL : &model, &plan) ==
                             (takes && one && bits == 0),
