@@ -24,7 +24,7 @@ static double has(fr_recompute recompute, int any) { return recompute & any ? 1 
 struct fr_again fr_again_of(const struct fr_transformer *t, fr_recompute r) {
     if (r == FR_RECOMPUTE_SELECTIVE_OP) return every_second(t);
     double full = r == FR_RECOMPUTE_FULL, first = fr_recomputes_layer(r),
-           out = full || r == FR_RECOMPUTE_SAVE_QKV;
+           out = r == FR_RECOMPUTE_FULL || r == FR_RECOMPUTE_SAVE_QKV;
     if (first > 0)
         return (struct fr_again){full, full, out, first, full, first, full, first, full};
     bool latent = fr_attention_is_latent(t);

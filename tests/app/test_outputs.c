@@ -323,8 +323,8 @@ static void limited_files_leave_nothing(void **state) {
     static const char *const commands[] = {
         "export simgrid -c frontier --ranks 64 -o limited/out",
         "list models --json >limited/out",
-        "export chakra -c a100-hdr -m gpt-8.3b --set tp=8 --set pp=4 --set dp=4 -o "
-        "limited/set"};
+        ("export chakra -c a100-hdr -m gpt-8.3b --set tp=8 --set pp=4 --set dp=4 -o "
+         "limited/set")};
     (void)state;
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         char line[512];

@@ -483,7 +483,7 @@ static void layer_exchanges(const struct rank *x) {
     const struct fr_transformer *t = x->t;
     bool whole_experts = x->etp < x->p[1];
     double shared = t->shared_ffn > 0 ? x->b.mixed : 0, T1 = x->tokens[1],
-           divided = x->b.dense + (whole_experts && !shared ? 0 : x->b.mixed);
+           divided = x->b.dense + (whole_experts && shared <= 0 ? 0 : x->b.mixed);
     if (x->row_wise) {
         rows(x, 0, x->tokens[0] * x->made, x->attentions);
         rows(x, 1, T1 * (double)t->ffn, x->b.dense);
