@@ -107,6 +107,16 @@ static bool bucket_chosen(const struct fr_emitted *e) {
     return fr_job_plan_says(e->job, "bucket") && !states_all(e->job);
 }
 
+void fr_emit_recompute_layers(struct fr_emitted *e) {
+    if (e->plan.recompute_layers == 0)
+        fr_emit_remark(e, "all layers, where they recompute");
+    else if (e->plan.recompute == FR_RECOMPUTE_FULL)
+        fr_emit_remark(e, "%" PRId64 ", as the method above has it", e->plan.recompute_layers);
+    else
+        fr_emit_lack(e, "%" PRId64 ": it takes some layers with granularity full alone",
+                     e->plan.recompute_layers);
+}
+
 void fr_emit_bucket(struct fr_emitted *e, bool used, const char *name) {
     double value_B = fr_dtype_size_B(e->job->workload.gradient_dtype);
     if (!used)

@@ -114,6 +114,9 @@ int64_t fr_emit_micro_batches(const struct fr_emitted *e);
 int64_t fr_emit_layers(const struct fr_emitted *e, int64_t i);
 /** Have all virtual stages as many? */
 bool fr_emit_layers_equal(const struct fr_emitted *e);
+/** Megatron-LM's way to say which layers recompute, whose method stands above: it takes some with granularity full
+ *  alone. */
+void fr_emit_recompute_layers(struct fr_emitted *e);
 /** Option @p name with the gradients of a bucket, in values, where somebody chose its size; else a remark.
  *  @param used  whether this plan reduces gradients in buckets of a stated size */
 void fr_emit_bucket(struct fr_emitted *e, bool used, const char *name);

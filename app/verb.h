@@ -49,6 +49,18 @@ extern const struct fr_verb *const fr_verbs[];
             "or -; without it the newest that suits cluster and model",                        \
             0                                                                                  \
     }
+#define FR_OPTIONS_FIT                                                                         \
+    {"fit", "P",                                                                               \
+     "how surely a plan must fit into the device's memory to be ranked, e.g. 0.9 (default "    \
+     "0.95); any: whatever is not refused, 5 %",                                               \
+     0},                                                                                       \
+    {                                                                                          \
+        "memory-limit", "Q",                                                                   \
+            "tensors of a rank, e.g. \"32 GiB\", at most; what the device shows besides is "   \
+            "not "                                                                             \
+            "counted",                                                                         \
+            0                                                                                  \
+    }
 #define FR_OPTION_PLAN                                                                         \
     {                                                                                          \
         "plan", "FILE",                                                                        \

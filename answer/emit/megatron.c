@@ -235,16 +235,6 @@ static void recompute(struct fr_emitted *e) {
                    block ? e->plan.recompute_layers : 1);
 }
 
-static void recompute_layers(struct fr_emitted *e) {
-    if (e->plan.recompute_layers == 0)
-        fr_emit_remark(e, "all layers, where they recompute");
-    else if (e->plan.recompute == FR_RECOMPUTE_FULL)
-        fr_emit_remark(e, "%" PRId64 ", as the method above has it", e->plan.recompute_layers);
-    else
-        fr_emit_lack(e, "%" PRId64 ": it takes some layers with granularity full alone",
-                     e->plan.recompute_layers);
-}
-
 static void iterations(struct fr_emitted *e) {
     if (e->plan.iterations > 0)
         fr_emit_option(e, "--train-iters", "%.0f", e->plan.iterations);
@@ -438,7 +428,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_accumulation, .say = accumulation},
     {FR_PLAN_KEY_loss, .say = loss},
     {FR_PLAN_KEY_recompute, .say = recompute},
-    {FR_PLAN_KEY_recompute_layers, .say = recompute_layers},
+    {FR_PLAN_KEY_recompute_layers, .say = fr_emit_recompute_layers},
     {FR_PLAN_KEY_reshard, .none = "Megatron-FSDP gathers again "
                                   "(--torch-fsdp2-no-reshard-after-forward is of PyTorch's)"},
     {FR_PLAN_KEY_gradient_sync, .none = "Megatron-FSDP scatters behind every micro-batch"},

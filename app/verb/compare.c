@@ -29,15 +29,7 @@ static const struct fr_option options[] = {
     {"fix", "KEY=VALUE", "hold a key of the recipe, as of search", 0},
     {"objective", "NAME", "time (default), energy or edp (energy times time)", 'o'},
     {"per-iteration", NULL, "rank one iteration, without the iterations to the loss", 0},
-    {"fit", "P",
-     "how surely a plan must fit into the device's memory to be ranked, e.g. 0.9 (default "
-     "0.95); any: "
-     "whatever is not refused, 5 %",
-     0},
-    {"memory-limit", "Q",
-     "tensors of a rank, e.g. \"32 GiB\", at most; what the device shows besides is not "
-     "counted",
-     0},
+    FR_OPTIONS_FIT,
     {"max-lossy", "X",
      "most of gradient bytes or backward messages that may go compressed, 0 to 1", 0},
     {"threads", "T", "threads (default: processors); the result is the same for any number", 0},

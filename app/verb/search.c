@@ -52,15 +52,7 @@ static const struct fr_option options[] = {
      't'},
     {"all", NULL, "list plans one by one, near-ties too, not answers that differ in substance",
      0},
-    {"fit", "P",
-     "how surely a plan must fit into the device's memory to be ranked, e.g. 0.9 (default "
-     "0.95); any: "
-     "whatever is not refused, 5 %",
-     0},
-    {"memory-limit", "Q",
-     "tensors of a rank, e.g. \"32 GiB\", at most; what the device shows besides is not "
-     "counted",
-     0},
+    FR_OPTIONS_FIT,
     {"max-lossy", "X",
      "most of gradient bytes or backward messages that may go compressed, 0 to 1", 0},
     {"threads", "T", "threads (default: processors); the result is the same for any number", 0},

@@ -1,19 +1,10 @@
 #include "models/device/framework.h"
 
-static const char *const framework_keys[] = {"stage_buffers",
-                                             "layer_copies",
-                                             "stage_messages",
-                                             "gradient_copy",
-                                             "reduce_buffer",
-                                             "step_copy",
-                                             "wide_shards",
-                                             "kept_logits",
-                                             NULL};
+#include "models/device/size_read.h"
 
-static fr_status size_read(const struct fr_json *object, const char *key, double *size_B,
-                           struct fr_error *err) {
-    return fr_json_get_quantity(object, key, false, FR_QUANTITY_SIZE, 0, 1e12, size_B, err);
-}
+static const char *const framework_keys[] = {"stage_buffers", "layer_copies",  "stage_messages",
+                                             "gradient_copy", "reduce_buffer", "step_copy",
+                                             "wide_shards",   "kept_logits",   NULL};
 
 fr_status fr_framework_read(const struct fr_json *device, struct fr_framework *f,
                             struct fr_error *err) {
@@ -21,8 +12,8 @@ fr_status fr_framework_read(const struct fr_json *device, struct fr_framework *f
     FR_TRY(
         fr_json_get_number(device, "dummy_gradients", false, 0, 2, &f->dummy_gradients, err));
     FR_TRY(fr_json_get_number(device, "gathers", false, 0, 1, &f->gathers, err));
-    FR_TRY(size_read(device, "workspace", &f->workspace_B, err));
-    FR_TRY(size_read(device, "grouped_workspace", &f->grouped_workspace_B, err));
+    FR_TRY(fr_size_read(device, "workspace", &f->workspace_B, err));
+    FR_TRY(fr_size_read(device, "grouped_workspace", &f->grouped_workspace_B, err));
     if (!fr_json_present(&object)) return FR_OK;
     FR_TRY(fr_json_object(&object, framework_keys, err));
     FR_TRY(
@@ -32,7 +23,7 @@ fr_status fr_framework_read(const struct fr_json *device, struct fr_framework *f
         fr_json_get_number(&object, "stage_messages", false, 0, 100, &f->stage_messages, err));
     FR_TRY(fr_json_get_number(&object, "wide_shards", false, 0, 1, &f->wide_shards, err));
     FR_TRY(fr_json_get_number(&object, "kept_logits", false, 0, 1, &f->kept_logits, err));
-    FR_TRY(size_read(&object, "gradient_copy", &f->gradient_copy_B, err));
-    FR_TRY(size_read(&object, "reduce_buffer", &f->reduce_buffer_B, err));
-    return size_read(&object, "step_copy", &f->step_copy_B, err);
+    FR_TRY(fr_size_read(&object, "gradient_copy", &f->gradient_copy_B, err));
+    FR_TRY(fr_size_read(&object, "reduce_buffer", &f->reduce_buffer_B, err));
+    return fr_size_read(&object, "step_copy", &f->step_copy_B, err);
 }

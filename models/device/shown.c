@@ -1,5 +1,7 @@
 #include "models/device/shown.h"
 
+#include "models/device/size_read.h"
+
 static const char *const allocator_keys[] = {"least", "least_deviation", "reserved",
                                              "reserved_deviation", NULL};
 static const char *const communicator_keys[] = {"first", "each", "all_to_all", NULL};
@@ -15,11 +17,6 @@ static fr_status allocator_read(const struct fr_json *object, struct fr_shown *s
                               err);
 }
 
-static fr_status size_read(const struct fr_json *object, const char *key, double *size_B,
-                           struct fr_error *err) {
-    return fr_json_get_quantity(object, key, false, FR_QUANTITY_SIZE, 0, 1e12, size_B, err);
-}
-
 fr_status fr_shown_read(const struct fr_json *device, struct fr_shown *s,
                         struct fr_error *err) {
     struct fr_json allocator = fr_json_member(device, "allocator"),
@@ -27,11 +24,11 @@ fr_status fr_shown_read(const struct fr_json *device, struct fr_shown *s,
                    margin = fr_json_member(device, "memory_margin");
     s->margin = fr_json_present(&margin);
     if (fr_json_present(&allocator)) FR_TRY(allocator_read(&allocator, s, err));
-    FR_TRY(size_read(device, "context", &s->context_B, err));
-    FR_TRY(size_read(device, "context_deviation", &s->deviation_B, err));
+    FR_TRY(fr_size_read(device, "context", &s->context_B, err));
+    FR_TRY(fr_size_read(device, "context_deviation", &s->deviation_B, err));
     if (!fr_json_present(&communicators)) return FR_OK;
     FR_TRY(fr_json_object(&communicators, communicator_keys, err));
-    FR_TRY(size_read(&communicators, "first", &s->first_B, err));
-    FR_TRY(size_read(&communicators, "each", &s->each_B, err));
-    return size_read(&communicators, "all_to_all", &s->all_to_all_B, err);
+    FR_TRY(fr_size_read(&communicators, "first", &s->first_B, err));
+    FR_TRY(fr_size_read(&communicators, "each", &s->each_B, err));
+    return fr_size_read(&communicators, "all_to_all", &s->all_to_all_B, err);
 }

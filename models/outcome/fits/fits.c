@@ -6,8 +6,8 @@
 #include "base/text.h"
 #include "models/outcome/memory.h"
 
-/* Of a normal distribution, on either side of nine tenths. */
-static const double NINETY = 1.6448536269514722;
+/* Of a normal distribution, on either side of nine tenths: five in a hundred lie below, as of plans that are refused. */
+static const double NINETY = -FR_FITS_REFUSED;
 
 double fr_fits_probability(double spare) { return erfc(-spare / sqrt(2)) / 2; }
 
