@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "app/help.h"
+#include "app/text/marked.h"
 #include "base/file.h"
+#include "models/outcome/fact_document.h"
 #include "models/plan/key.h"
 
 /* Signs that Markdown would read go after a backslash. */
@@ -195,4 +197,32 @@ fr_status fr_manual_write(const char *path, struct fr_error *err) {
         FR_TRY(put(path, page, &text, err));
     }
     return FR_OK;
+}
+
+/* ---- sources ---------------------------------------------------------------------------------- */
+
+static fr_status update_schema(const char *path, struct fr_error *err) {
+    struct fr_json_document *old = NULL;
+    struct fr_text text = {0};
+    FR_TRY(fr_json_read(path, &old, err));
+    struct fr_json root = fr_json_root(old);
+    fr_facts_schema(&root, &text);
+    fr_json_free(old);
+    fr_status status = text.failed ? fr_fail(err, FR_ERR_NOMEM, path, "out of memory")
+                                   : fr_file_write(path, fr_text_get(&text), text.length, err);
+    fr_text_free(&text);
+    return status;
+}
+
+fr_status fr_manual_update(const char *path, struct fr_error *err) {
+    char file[4096];
+    struct fr_text table = {0};
+    snprintf(file, sizeof file, "%s/schemas/outcome.json", path);
+    FR_TRY(update_schema(file, err));
+    fr_facts_table(&table);
+    snprintf(file, sizeof file, "%s/docs/output.md", path);
+    fr_status status =
+        fr_marked_write(file, "forerun manual --update", fr_text_get(&table), err);
+    fr_text_free(&table);
+    return status;
 }

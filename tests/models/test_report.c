@@ -462,10 +462,10 @@ static void columns_are_the_outcome(void **state) {
         column(&head, &row, "parameters", priced ? 1.25 : NAN);
         column(&head, &row, "parameters_per_rank_max", priced ? 2.25 : NAN);
         column(&head, &row, "iteration_time_s", priced ? 3.25 : NAN);
-        column(&head, &row, "iteration_energy_J", 6.25);
-        column(&head, &row, "iterations", 10.25);
-        column(&head, &row, "total_time_s", 11.25);
-        column(&head, &row, "total_energy_J", 12.25);
+        column(&head, &row, "iteration_energy_J", priced ? 6.25 : NAN);
+        column(&head, &row, "iterations", priced ? 10.25 : NAN);
+        column(&head, &row, "total_time_s", priced ? 11.25 : NAN);
+        column(&head, &row, "total_energy_J", priced ? 12.25 : NAN);
         column(&head, &row, "memory_peak_B", priced ? 7.25 : NAN);
         column(&head, &row, "memory_shown_B", priced ? 7.25 : NAN);
         column(&head, &row, "fits", priced ? fr_fits_probability(0.75) : NAN);
