@@ -5,7 +5,7 @@
 #include "app/help.h"
 #include "app/text/marked.h"
 #include "base/file.h"
-#include "models/outcome/fact_document.h"
+#include "models/outcome/facts/fact_document.h"
 #include "models/plan/key.h"
 
 /* Signs that Markdown would read go after a backslash. */

@@ -5,9 +5,9 @@
 #include "models/job/assume.h"
 #include "models/job/runtime.h"
 #include "models/outcome/energy.h"
+#include "models/outcome/facts/units.h"
 #include "models/outcome/memory.h"
 #include "models/outcome/rates.h"
-#include "models/outcome/units.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -7,7 +7,7 @@
  *  FR_FACT_ENDS(word, "object")            here stand the intervals of what the object holds
  *
  *  Rows stand in the order of the document; a dot stands for an object around what follows, whose rows are side by
- *  side.  The unit is the name's.  `v` is the view of an outcome (models/outcome/outcome_fact.h); a number that is not
+ *  side.  The unit is the name's.  `v` is the view of an outcome (models/outcome/facts/outcome_fact.h); a number that is not
  *  known is NAN.  presence: ALWAYS, or WHERE(condition) for a key that is absent otherwise.  The sentence is what
  *  docs/output.md and schemas/outcome.json say.  shown, as many as apply, in JSON always:
  *
@@ -19,7 +19,8 @@
  *  To add one: a row here, a field of struct fr_outcome and the line that computes it. */
 
 FR_FACT_PUT(schema, "schema", ALWAYS, fr_report_put_schema, "")
-FR_FACT_WORD(engine, "engine", fr_engine_names, ALWAYS, v->out->engine ? v->out->engine : "closed",
+FR_FACT_WORD(engine, "engine", fr_engine_names, ALWAYS,
+             v->out->engine ? v->out->engine : "closed",
              "`closed`: priced by formulas, for a pipeline by the recurrence over its passes; "
              "`event`: by the event engine; `simgrid`: by SimGrid, energy too")
 FR_FACT_PUT(plan, "plan", ALWAYS, fr_report_put_plan,
@@ -55,30 +56,34 @@ FR_FACT(iteration_time_expected_s, "iteration_time_expected_s", TIME,
         "cluster was tuned to took besides (tuned files, `seen`). The interval, where one is "
         "known, is about it",
         INTERVAL("iteration_time_s", time, SOMETIMES), TEXT(1, "  expected"))
-FR_FACT_WORD(interval_from, "interval_from", interval_sources, WHERE(v->time.told),
-             interval_sources[fr_cluster_interval_source(&v->job->cluster)],
-             "where the interval comes from: `tuning` (the posterior that `forerun tune` left in "
-             "the cluster file), `calibration` (the coefficients' usual uncertainty, for the "
-             "model error 8 % or the calibration's own error, and how much the machine varied), "
-             "`widths` (the uncertainty that the cluster file states of its values, priors of "
-             "the rest, and 8 %) or `priors` (8 %), each with the intervals that the cluster "
-             "file states of its collectives")
-FR_FACT(iteration_time_p05_s, "iteration_time_p05_s", TIME, WHERE(v->steps.told), v->steps.low,
-        "nine in ten steps of one run lie between this and `iteration_time_p95_s`, where the "
-        "cluster states `jitter`, `jitter_share` or interruptions: how far steps are apart, not "
-        "how sure their time is",
-        TEXT(1, "  its steps"))
+FR_FACT_WORD(
+    interval_from, "interval_from", interval_sources, WHERE(v->time.told),
+    interval_sources[fr_cluster_interval_source(&v->job->cluster)],
+    "where the interval comes from: `tuning` (the posterior that `forerun tune` left in "
+    "the cluster file), `calibration` (the coefficients' usual uncertainty, for the "
+    "model error 8 % or the calibration's own error, and how much the machine varied), "
+    "`widths` (the uncertainty that the cluster file states of its values, priors of "
+    "the rest, and 8 %) or `priors` (8 %), each with the intervals that the cluster "
+    "file states of its collectives")
+FR_FACT(
+    iteration_time_p05_s, "iteration_time_p05_s", TIME, WHERE(v->steps.told), v->steps.low,
+    "nine in ten steps of one run lie between this and `iteration_time_p95_s`, where the "
+    "cluster states `jitter`, `jitter_share` or interruptions: how far steps are apart, not "
+    "how sure their time is",
+    TEXT(1, "  its steps"))
 FR_FACT(iteration_time_p95_s, "iteration_time_p95_s", TIME, WHERE(v->steps.told), v->steps.high,
         "see `iteration_time_p05_s`")
-FR_FACT_PUT(calibration, "calibration", SOMETIMES, fr_report_put_calibration,
-            "of a calibrated cluster: `verdict`, its first `reason`, `held_out` and `variation` "
-            "of the cluster file")
-FR_FACT(iteration_energy_J, "iteration_energy_J", ENERGY, ALWAYS, v->out->energy_J,
-        "of one iteration, all ranks together, and what the cluster states around them. Its "
-        "interval: that of the power (`uncertainty` of the cluster file), with that of the time "
-        "where one is stated",
-        INTERVAL("iteration_energy_J", energy, ALWAYS), CSV(1, NULL), TEXT(1, "iteration energy"),
-        PAGE(1))
+FR_FACT_PUT(
+    calibration, "calibration", SOMETIMES, fr_report_put_calibration,
+    "of a calibrated cluster: `verdict`, its first `reason`, `held_out` and `variation` "
+    "of the cluster file")
+FR_FACT(
+    iteration_energy_J, "iteration_energy_J", ENERGY, ALWAYS, v->out->energy_J,
+    "of one iteration, all ranks together, and what the cluster states around them. Its "
+    "interval: that of the power (`uncertainty` of the cluster file), with that of the time "
+    "where one is stated",
+    INTERVAL("iteration_energy_J", energy, ALWAYS), CSV(1, NULL), TEXT(1, "iteration energy"),
+    PAGE(1))
 FR_FACT_EACH(energy_J, "energy_J.*", PART, fr_energy_names, FR_ENERGY_COUNT,
              fr_energy_known(&v->job->cluster, i) && isfinite(v->out->energy_J)
                  ? v->out->energy_part_J[i]
@@ -86,9 +91,10 @@ FR_FACT_EACH(energy_J, "energy_J.*", PART, fr_energy_names, FR_ENERGY_COUNT,
              "of that: `device`, `node` (hosts, idle devices of nodes used in part, losses of "
              "supplies), `network` (switches), `facility` (`pue`); null: the cluster does not "
              "state it")
-FR_FACT_PUT(stage_clock_Hz, "stage_clock_Hz", SOMETIMES, fr_report_put_clocks,
-            "of a plan with `clock` or `power_cap`: the clock of each stage; of `slack` the mean "
-            "over its passes, which have clocks of their own")
+FR_FACT_PUT(
+    stage_clock_Hz, "stage_clock_Hz", SOMETIMES, fr_report_put_clocks,
+    "of a plan with `clock` or `power_cap`: the clock of each stage; of `slack` the mean "
+    "over its passes, which have clocks of their own")
 FR_FACT(samples_per_s, "samples_per_s", NUMBER, ALWAYS, v->rates.samples_per_s, "of all ranks",
         CSV(4, NULL))
 FR_FACT(tokens_per_s, "tokens_per_s", NUMBER, ALWAYS, v->rates.tokens_per_s,
@@ -159,21 +165,22 @@ FR_FACT(fullest_stage, "fullest_stage", COUNT, ALWAYS,
         v->known ? (double)v->out->fullest_stage : NAN, "and its pipeline stage")
 FR_FACT_ENDS(memory_ends, "memory_B")
 FR_FACT(near_memory_edge, "near_memory_edge", FLAG, ALWAYS,
-        v->known && fr_memory_near_edge(&v->job->cluster.device, v->out),
+        v->known &&fr_memory_near_edge(&v->job->cluster.device, v->out),
         "whether the plan fits but takes more than 90 % of the device, where allocators may "
         "fail")
-FR_FACT_PUT(memory_moments, "memory_moments", SOMETIMES, fr_report_put_moments,
-            "of `predict`: when the fullest rank holds how much, `[{\"moment\", \"total_B\", "
-            "\"tensors\": {…}}]`, in the order of an iteration; `peak` is the largest `total_B`, "
-            "and `fragmentation`. `moment`: `loss`, `loss_backward`, `head_backward`, "
-            "`layer_backward` (of the last layer), `embedding_backward`, `step`, or `pass` where "
-            "a division of the model does not say; `tensors`: `parameters`, `gradients`, "
-            "`optimizer`, `layers` (activations that layers keep), `ends` (inputs of norm and "
-            "head, what travels between stages), `logits`, `layer_recomputed`, "
-            "`layer_gradients`, `inputs_and_gradients` (whole inputs of products, their "
-            "gradients), `weight_gradient`, `dummy_gradients`, `workspace` and "
-            "`gradient_buffers` ([device](files.md#clusterjson)), `codecs`, `gathered` (by "
-            "ZeRO), `messages`; those absent are none. null: memory is not known")
+FR_FACT_PUT(
+    memory_moments, "memory_moments", SOMETIMES, fr_report_put_moments,
+    "of `predict`: when the fullest rank holds how much, `[{\"moment\", \"total_B\", "
+    "\"tensors\": {…}}]`, in the order of an iteration; `peak` is the largest `total_B`, "
+    "and `fragmentation`. `moment`: `loss`, `loss_backward`, `head_backward`, "
+    "`layer_backward` (of the last layer), `embedding_backward`, `step`, or `pass` where "
+    "a division of the model does not say; `tensors`: `parameters`, `gradients`, "
+    "`optimizer`, `layers` (activations that layers keep), `ends` (inputs of norm and "
+    "head, what travels between stages), `logits`, `layer_recomputed`, "
+    "`layer_gradients`, `inputs_and_gradients` (whole inputs of products, their "
+    "gradients), `weight_gradient`, `dummy_gradients`, `workspace` and "
+    "`gradient_buffers` ([device](files.md#clusterjson)), `codecs`, `gathered` (by "
+    "ZeRO), `messages`; those absent are none. null: memory is not known")
 FR_FACT(iterations, "iterations", NUMBER, ALWAYS, v->out->iterations, "to the loss",
         CSV(2, NULL))
 FR_FACT_WORD(iterations_origin, "iterations_origin", fr_iterations_origins, ALWAYS,
@@ -189,30 +196,31 @@ FR_FACT(warm_up_iteration_energy_J, "warm_up_iteration_energy_J", ENERGY,
         WHERE(v->out->plain_time_s > 0), v->out->plain_energy_J, "its energy")
 FR_FACT(total_time_s, "total_time_s", TIME, ALWAYS, v->out->total_time_s,
         "iterations × one iteration", CSV(2, NULL), TEXT(5, "time to the loss"), PAGE(5))
-FR_FACT(total_energy_J, "total_energy_J", ENERGY, ALWAYS, v->out->total_energy_J,
-        "likewise", CSV(2, NULL), TEXT(5, "energy to the loss"), PAGE(5))
-FR_FACT_EACH(breakdown_s, "breakdown_s.*", PART, fr_part_names, FR_PART_COUNT,
-             v->out->part_s[i],
-             "exposed time of each part: `compute`, `launch`, `fixed`, `tp_comm`, `cp_comm` (the "
-             "ring of keys and values), `ep_comm` (tokens to their experts and back), `pp_comm`, "
-             "`dp_comm`, `embedding_comm`, `redistribution`, `compression`, `offload` (to the "
-             "host and back, its step included), `bubble`; they add up to the iteration",
-             CSV(5, "*_s"))
-FR_FACT_EACH(bytes_per_rank, "bytes_per_rank.*", PART, fr_sent_names, FR_SENT_COUNT,
-             v->out->sent_B[i],
-             "sent by one rank in an iteration, of each axis the most over the stages: `dp`, "
-             "`pp`, `tp`, `cp`, `ep`, `embedding` (a tied embedding's all-reduce between first "
-             "and last stage), `host` (over its link, both ways). Counted where collectives are "
-             "priced, each as nccl-tests' bus bytes. With N copies of parameters (experts have "
-             "fewer), f = (N−1)/N, G bytes of their gradients on a rank, W of parameters and m "
-             "micro-batches, `dp` is 2fG, f(G + W), f(mG + W), fm(2W + G) for `zero` 0 to 3: "
-             "parameters gathered for a pass stay gathered while it recomputes")
+FR_FACT(total_energy_J, "total_energy_J", ENERGY, ALWAYS, v->out->total_energy_J, "likewise",
+        CSV(2, NULL), TEXT(5, "energy to the loss"), PAGE(5))
+FR_FACT_EACH(
+    breakdown_s, "breakdown_s.*", PART, fr_part_names, FR_PART_COUNT, v->out->part_s[i],
+    "exposed time of each part: `compute`, `launch`, `fixed`, `tp_comm`, `cp_comm` (the "
+    "ring of keys and values), `ep_comm` (tokens to their experts and back), `pp_comm`, "
+    "`dp_comm`, `embedding_comm`, `redistribution`, `compression`, `offload` (to the "
+    "host and back, its step included), `bubble`; they add up to the iteration",
+    CSV(5, "*_s"))
+FR_FACT_EACH(
+    bytes_per_rank, "bytes_per_rank.*", PART, fr_sent_names, FR_SENT_COUNT, v->out->sent_B[i],
+    "sent by one rank in an iteration, of each axis the most over the stages: `dp`, "
+    "`pp`, `tp`, `cp`, `ep`, `embedding` (a tied embedding's all-reduce between first "
+    "and last stage), `host` (over its link, both ways). Counted where collectives are "
+    "priced, each as nccl-tests' bus bytes. With N copies of parameters (experts have "
+    "fewer), f = (N−1)/N, G bytes of their gradients on a rank, W of parameters and m "
+    "micro-batches, `dp` is 2fG, f(G + W), f(mG + W), fm(2W + G) for `zero` 0 to 3: "
+    "parameters gathered for a pass stay gathered while it recomputes")
 FR_FACT(gradient_bytes, "lossy.gradient_bytes", PART, ALWAYS, v->out->lossy_gradient,
         "share of the gradient bytes that goes compressed; what that does to training is not "
         "modelled")
-FR_FACT(gradient_rank, "lossy.gradient_rank", WHOLE, ALWAYS,
-        v->out->lossy_gradient > 0 ? (double)v->out->plan.compression.gradient_rank : 0,
-        "at which rank; 0: nothing goes compressed, as where the rank given would not send less")
+FR_FACT(
+    gradient_rank, "lossy.gradient_rank", WHOLE, ALWAYS,
+    v->out->lossy_gradient > 0 ? (double)v->out->plan.compression.gradient_rank : 0,
+    "at which rank; 0: nothing goes compressed, as where the rank given would not send less")
 FR_FACT(backward_messages, "lossy.backward_messages", PART, ALWAYS, v->out->lossy_backward,
         "the same of backward messages")
 FR_FACT(backward_rank, "lossy.backward_rank", WHOLE, ALWAYS,

@@ -8,7 +8,7 @@
 #include "base/csv.h"
 #include "base/interval.h"
 #include "base/text.h"
-#include "models/outcome/outcome_fact.h"
+#include "models/outcome/facts/outcome_fact.h"
 #include "models/plan/key.h"
 
 const char *fr_report_extrapolated_name(int bit) {

@@ -3,9 +3,9 @@
 
 #include "base/json.h"
 #include "models/job/calibration.h"
+#include "models/outcome/facts/units.h"
 #include "models/outcome/fits/fits.h"
 #include "models/outcome/report.h"
-#include "models/outcome/units.h"
 #include "models/price/pipeline.h"
 #include "tests/job.h"
 

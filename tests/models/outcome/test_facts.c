@@ -3,8 +3,8 @@
 
 #include "base/file.h"
 #include "base/interval.h"
-#include "models/outcome/fact_document.h"
-#include "models/outcome/outcome_fact.h"
+#include "models/outcome/facts/fact_document.h"
+#include "models/outcome/facts/outcome_fact.h"
 #include "models/outcome/report.h"
 #include "tests/job.h"
 

@@ -2,8 +2,8 @@
  *  What the rows of facts say beside answers: the schema of an outcome, and its table in docs/output.md.
  *
  *  `forerun manual --update` writes both into the sources, and tests/models/outcome/test_facts.c holds them. */
-#ifndef FR_MODELS_OUTCOME_FACT_DOCUMENT_H
-#define FR_MODELS_OUTCOME_FACT_DOCUMENT_H
+#ifndef FR_MODELS_OUTCOME_FACTS_FACT_DOCUMENT_H
+#define FR_MODELS_OUTCOME_FACTS_FACT_DOCUMENT_H
 
 #include "base/json.h"
 

@@ -1,5 +1,5 @@
 /* The rows, and what they read. */
-#include "models/outcome/outcome_fact.h"
+#include "models/outcome/facts/outcome_fact.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,9 +7,9 @@
 
 #include "models/device/jitter.h"
 #include "models/outcome/energy.h"
+#include "models/outcome/facts/report_put.h"
 #include "models/outcome/memory.h"
 #include "models/outcome/report.h"
-#include "models/outcome/report_put.h"
 
 const char *const fr_engine_names[] = {"closed", "event", "simgrid", NULL};
 

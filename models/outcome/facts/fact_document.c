@@ -1,10 +1,10 @@
-#include "models/outcome/fact_document.h"
+#include "models/outcome/facts/fact_document.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/interval.h"
-#include "models/outcome/outcome_fact.h"
+#include "models/outcome/facts/outcome_fact.h"
 
 /* ---- the schema ------------------------------------------------------------------------------- */
 

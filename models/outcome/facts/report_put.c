@@ -1,4 +1,4 @@
-#include "models/outcome/report_put.h"
+#include "models/outcome/facts/report_put.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,9 +9,9 @@
 #include "models/job/assume.h"
 #include "models/job/runtime.h"
 #include "models/outcome/clocks.h"
+#include "models/outcome/facts/units.h"
 #include "models/outcome/moments.h"
 #include "models/outcome/report.h"
-#include "models/outcome/units.h"
 #include "models/plan/key.h"
 #include "models/price/pipeline.h"
 
