@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "app/help.h"
-#include "app/text/marked.h"
 #include "base/file.h"
+#include "base/text/marked.h"
 #include "models/outcome/facts/fact_document.h"
 #include "models/plan/key.h"
 
@@ -217,7 +217,7 @@ static fr_status update_schema(const char *path, struct fr_error *err) {
 fr_status fr_manual_update(const char *path, struct fr_error *err) {
     char file[4096];
     struct fr_text table = {0};
-    snprintf(file, sizeof file, "%s/schemas/outcome.json", path);
+    snprintf(file, sizeof file, "%s/docs/schemas/outcome.json", path);
     FR_TRY(update_schema(file, err));
     fr_facts_table(&table);
     snprintf(file, sizeof file, "%s/docs/output.md", path);

@@ -9,7 +9,7 @@
  *  Rows stand in the order of the document; a dot stands for an object around what follows, whose rows are side by
  *  side.  The unit is the name's.  `v` is the view of an outcome (models/outcome/facts/outcome_fact.h); a number that is not
  *  known is NAN.  presence: ALWAYS, or WHERE(condition) for a key that is absent otherwise.  The sentence is what
- *  docs/output.md and schemas/outcome.json say.  shown, as many as apply, in JSON always:
+ *  docs/output.md and docs/schemas/outcome.json say.  shown, as many as apply, in JSON always:
  *
  *      INTERVAL("key", ends of v, ALWAYS or SOMETIMES)   two keys more, the ends of its 90 % interval
  *      CSV(group, "head")   a column, in order of groups and then of rows; NULL: the name

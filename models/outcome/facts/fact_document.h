@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 
-/** schemas/outcome.json from the rows.  Its head, and facts that are no number or word, are as @p old has them. */
+/** docs/schemas/outcome.json from the rows.  Its head, and facts that are no number or word, are as @p old has them. */
 void fr_facts_schema(const struct fr_json *old, struct fr_text *text);
 
 /** The table: key, what it means. */

@@ -14,14 +14,15 @@ static void committed(void **state) {
     char *text = NULL;
     size_t length = 0;
     (void)state;
-    assert_int_equal(fr_json_read(FR_SOURCE_DIR "/schemas/outcome.json", &old, NULL), FR_OK);
+    assert_int_equal(fr_json_read(FR_SOURCE_DIR "/docs/schemas/outcome.json", &old, NULL),
+                     FR_OK);
     struct fr_json root = fr_json_root(old);
     fr_facts_schema(&root, &schema);
-    assert_int_equal(fr_file_read(FR_SOURCE_DIR "/schemas/outcome.json", FR_FILE_MAX_B, &text,
-                                  &length, NULL),
+    assert_int_equal(fr_file_read(FR_SOURCE_DIR "/docs/schemas/outcome.json", FR_FILE_MAX_B,
+                                  &text, &length, NULL),
                      FR_OK);
     FR_TRUE(strcmp(text, fr_text_get(&schema)) == 0,
-            "schemas/outcome.json is not what the facts say; forerun manual --update .");
+            "docs/schemas/outcome.json is not what the facts say; forerun manual --update .");
     free(text);
     assert_int_equal(
         fr_file_read(FR_SOURCE_DIR "/docs/output.md", FR_FILE_MAX_B, &text, &length, NULL),
