@@ -90,7 +90,8 @@ FR_FACT_EACH(energy_J, "energy_J.*", PART, fr_energy_names, FR_ENERGY_COUNT,
                  : NAN,
              "of that: `device`, `node` (hosts, idle devices of nodes used in part, losses of "
              "supplies), `network` (switches), `facility` (`pue`); null: the cluster does not "
-             "state it")
+             "state it",
+             TEXT(1, "  *"))
 FR_FACT_PUT(
     stage_clock_Hz, "stage_clock_Hz", SOMETIMES, fr_report_put_clocks,
     "of a plan with `clock` or `power_cap`: the clock of each stage; of `slack` the mean "
@@ -191,7 +192,8 @@ FR_FACT_WORD(iterations_origin, "iterations_origin", fr_iterations_origins, ALWA
 FR_FACT(warm_up_iteration_time_s, "warm_up_iteration_time_s", TIME,
         WHERE(v->out->plain_time_s > 0), v->out->plain_time_s,
         "with `compression.warm_up` W: of an iteration without compression; to the loss W of "
-        "the N iterations take that, the rest `iteration_time_s`")
+        "the N iterations take that, the rest `iteration_time_s`",
+        TEXT(6, "  warm-up"))
 FR_FACT(warm_up_iteration_energy_J, "warm_up_iteration_energy_J", ENERGY,
         WHERE(v->out->plain_time_s > 0), v->out->plain_energy_J, "its energy")
 FR_FACT(total_time_s, "total_time_s", TIME, ALWAYS, v->out->total_time_s,
