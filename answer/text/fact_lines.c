@@ -43,6 +43,18 @@ static const char *value_of(const char *key, double value, char *out) {
     return fr_render_number(value, out, VALUE);
 }
 
+const char *fr_fact_value(const struct fr_outcome_view *v, int fact, char *out,
+                          size_t capacity) {
+    const struct fr_outcome_fact *row = &fr_outcome_facts[fact];
+    char value[VALUE];
+    double number = row->number(v, 0);
+    if (row->kind == FR_OUTCOME_IS_WHOLE || row->kind == FR_OUTCOME_IS_COUNT)
+        snprintf(out, capacity, isfinite(number) ? "%.0f" : "-", number);
+    else
+        snprintf(out, capacity, "%s", value_of(row->name, number, value));
+    return out;
+}
+
 /* ---- notes: which facts have one, and which a line where they are not known --------------------- */
 
 typedef bool line_fn(const struct fr_outcome_view *v, int i, char *note);

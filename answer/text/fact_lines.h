@@ -17,6 +17,10 @@ void fr_fact_lines(struct fr_text *text, const struct fr_outcome_view *v, int fr
 /** The 90 % interval of @p fact, where it is known. */
 void fr_fact_interval_line(struct fr_text *text, const struct fr_outcome_view *v, int fact);
 
+/** Number @p fact for a person: "36.31 ms", "128"; "-" where it is not known.  @return @p out */
+const char *fr_fact_value(const struct fr_outcome_view *v, int fact, char *out,
+                          size_t capacity);
+
 /** One line. */
 void fr_line_say(struct fr_text *text, const char *what, const char *value, const char *note);
 
