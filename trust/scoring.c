@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/interval.h"
 #include "base/json.h"
+#include "base/json/interval.h"
 
 /* ---- scores of some of the runs ------------------------------------------------------------ */
 

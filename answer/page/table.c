@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/interval.h"
+#include "base/json/interval.h"
 #include "base/sort.h"
 #include "models/outcome/facts/outcome_fact.h"
 #include "plots/html.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/interval.h"
+#include "base/json/interval.h"
 #include "base/units.h"
 
 static const double HOUR_S = 3600, DAY_S = 86400, KWH_J = 3.6e6;

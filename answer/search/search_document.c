@@ -8,7 +8,7 @@
 #include "answer/predict/neighbours.h"
 #include "answer/search/choice/choice_document.h"
 #include "base/alloc.h"
-#include "base/interval.h"
+#include "base/json/interval.h"
 #include "models/job/runtime.h"
 #include "models/outcome/fits/fits.h"
 #include "models/outcome/report.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "answer/text/render.h"
-#include "base/interval.h"
+#include "base/json/interval.h"
 #include "base/text/wrap.h"
 #include "models/outcome/energy.h"
 
@@ -201,7 +201,7 @@ static const char *interval_note(const struct fr_outcome_view *v, int fact) {
 
 void fr_fact_interval_line(struct fr_text *text, const struct fr_outcome_view *v, int fact) {
     const struct fr_outcome_fact *row = &fr_outcome_facts[fact];
-    const struct fr_ends *of = fr_fact_ends(row, v);
+    const struct fr_outcome_ends *of = fr_fact_ends(row, v);
     char low[VALUE], high[VALUE], note[NOTE];
     if (!of || !of->told || !isfinite(of->low)) return;
     snprintf(note, sizeof note, "to %s%s", value_of(row->interval, of->high, high),

@@ -6,7 +6,7 @@
 #include "answer/piece/piece.h"
 #include "app/load.h"
 #include "app/verb.h"
-#include "base/interval.h"
+#include "base/json/interval.h"
 #include "base/text/wrap.h"
 #include "models/job/runtime.h"
 

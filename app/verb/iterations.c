@@ -11,7 +11,7 @@
 #include "app/training.h"
 #include "app/verb.h"
 #include "base/file.h"
-#include "base/interval.h"
+#include "base/json/interval.h"
 #include "base/text/wrap.h"
 #include "models/job/runtime.h"
 

@@ -9,7 +9,7 @@
 #include "app/training.h"
 #include "app/verb.h"
 #include "base/file.h"
-#include "base/interval.h"
+#include "base/json/interval.h"
 #include "base/range.h"
 #include "base/text/marked.h"
 #include "studies/dsp/quality.h"

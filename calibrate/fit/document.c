@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/interval.h"
+#include "base/json/interval.h"
 #include "calibrate/fit/fit.h"
 #include "models/outcome/report.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/csv.h"
-#include "base/interval.h"
+#include "base/json/interval.h"
 #include "base/text.h"
 #include "models/outcome/facts/outcome_fact.h"
 #include "models/plan/key.h"
@@ -45,7 +45,7 @@ const char *fr_report_plan_line(const struct fr_plan *plan, char *out, size_t ca
 
 static void put_interval(struct fr_json_writer *w, const struct fr_outcome_fact *fact,
                          const struct fr_outcome_view *v) {
-    const struct fr_ends *of = fr_fact_ends(fact, v);
+    const struct fr_outcome_ends *of = fr_fact_ends(fact, v);
     if (of && of->told) fr_json_add_interval(w, fact->interval, of->low, of->high);
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "answer/text/render.h"
-#include "base/interval.h"
+#include "base/json/interval.h"
 #include "base/text/wrap.h"
 #include "models/job/runtime.h"
 #include "real/validate/judge.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/interval.h"
+#include "base/json/interval.h"
 #include "models/job/preset.h"
 
 bool fr_phantom_reached(const struct fr_trained *row) {

@@ -5,7 +5,7 @@
  *                                                                   top 10 items 5e1f0c3a9b7d2468
  *
  *  Numbers are as they are printed, in the order of the document.  A list on one line where it is short and of plain
- *  values; else its length and a digest of its bytes.  What follows the document, "exit 0", stands as it is. */
+ *  values; else its length and a digest of its bytes.  What stands before and after the document ("exit 0") is kept. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -99,11 +99,18 @@ static void print_value(const char *name) {
     }
 }
 
+/* Lines that are no document, up to @p to; NULL: all. */
+static void print_rest(const char *to) {
+    for (; *at && at != to; at++) putchar(*at);
+    if (to && *at == '\n') putchar(*at++);
+}
+
 int main(void) {
     size_t length = fread(text, 1, sizeof text - 1, stdin);
     text[length] = '\0';
+    print_rest(*at == '{' ? at : strstr(text, "\n{"));
     if (*at == '{') print_object("");
     at += strspn(at, "\n");
-    fputs(at, stdout);
+    print_rest(NULL);
     return ferror(stdin) != 0;
 }

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "base/interval.h"
+#include "base/json/interval.h"
 #include "models/outcome/report.h"
 
 static void put_expected(const struct fr_searched *r, struct fr_json_writer *w) {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/interval.h"
+#include "base/json/interval.h"
 #include "models/outcome/facts/outcome_fact.h"
 
 /* ---- the schema ------------------------------------------------------------------------------- */

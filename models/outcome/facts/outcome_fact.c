@@ -21,8 +21,8 @@ static const char *const interval_sources[] = {[FR_INTERVAL_TUNING] = "tuning",
 
 /* ---- the view --------------------------------------------------------------------------------- */
 
-static struct fr_ends between(double low, double high) {
-    return (struct fr_ends){.told = true, .low = low, .high = high};
+static struct fr_outcome_ends between(double low, double high) {
+    return (struct fr_outcome_ends){.told = true, .low = low, .high = high};
 }
 
 void fr_outcome_view(const struct fr_job *job, const struct fr_outcome *out,
@@ -133,10 +133,11 @@ double fr_outcome_number(const struct fr_outcome_view *v, int fact) {
     return fr_outcome_facts[fact].number(v, 0);
 }
 
-const struct fr_ends *fr_fact_ends(const struct fr_outcome_fact *fact,
-                                   const struct fr_outcome_view *v) {
+const struct fr_outcome_ends *fr_fact_ends(const struct fr_outcome_fact *fact,
+                                           const struct fr_outcome_view *v) {
     const char *view = (const char *)v;
-    return fact->interval ? (const struct fr_ends *)(const void *)(view + fact->ends) : NULL;
+    return fact->interval ? (const struct fr_outcome_ends *)(const void *)(view + fact->ends)
+                          : NULL;
 }
 
 const char *fr_fact_object(const struct fr_outcome_fact *fact, char out[FR_FACT_KEY]) {

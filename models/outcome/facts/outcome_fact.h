@@ -14,7 +14,7 @@
 #include "models/outcome/rates.h"
 
 /** Between which a value lies with 90 %. */
-struct fr_ends {
+struct fr_outcome_ends {
     bool told; /**< is an interval stated of it? */
     double low, high;
 };
@@ -29,7 +29,7 @@ struct fr_outcome_view {
     bool moments; /**< its document tells the moments of memory, too */
     struct fr_fits fits;
     struct fr_rates rates;
-    struct fr_ends time, steps, energy, peak, shown, needed;
+    struct fr_outcome_ends time, steps, energy, peak, shown, needed;
 };
 
 /** @param job  where the outcome names none of its own */
@@ -99,8 +99,8 @@ extern const struct fr_outcome_fact fr_outcome_facts[];
 double fr_outcome_number(const struct fr_outcome_view *v, int fact);
 
 /** Its interval; NULL: it has none. */
-const struct fr_ends *fr_fact_ends(const struct fr_outcome_fact *fact,
-                                   const struct fr_outcome_view *v);
+const struct fr_outcome_ends *fr_fact_ends(const struct fr_outcome_fact *fact,
+                                           const struct fr_outcome_view *v);
 
 enum { FR_FACT_KEY = 96 };
 /** The object that @p fact stands in; "": the outcome itself.  @return @p out */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/csv.h"
-#include "base/interval.h"
+#include "base/json/interval.h"
 #include "models/job/runtime.h"
 #include "real/quality/compared/compared.h"
 

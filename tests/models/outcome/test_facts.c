@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
-#include "base/interval.h"
+#include "base/json/interval.h"
 #include "models/outcome/facts/fact_document.h"
 #include "models/outcome/facts/outcome_fact.h"
 #include "models/outcome/report.h"

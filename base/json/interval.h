@@ -3,8 +3,8 @@
  *
  *      "iteration_time_s"  unit "_s"  ->  "iteration_time_low_s", "iteration_time_high_s"
  *      "_s"                           ->  "low_s", "high_s" */
-#ifndef FR_BASE_INTERVAL_H
-#define FR_BASE_INTERVAL_H
+#ifndef FR_BASE_JSON_INTERVAL_H
+#define FR_BASE_JSON_INTERVAL_H
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-#include "base/interval.h"
+#include "base/json/interval.h"
 
 #include <stdio.h>
 #include <string.h>
