@@ -122,30 +122,6 @@ static void tell(struct fr_text *text, struct fr_text *words) {
     fr_text_free(words);
 }
 
-/* What was asked to go compressed and goes whole, since its rank would not make it smaller. */
-static void render_whole(struct fr_text *text, const struct fr_outcome *out) {
-    const struct fr_plan_compression *c = &out->plan.compression;
-    struct fr_text backward = {0}, gradient = {0}, forward = {0};
-    if (!isfinite(out->time_s)) return;
-    if (c->forward_rank > 0 && out->lossy_forward <= 0)
-        fr_text_addf(&forward,
-                     "messages forward go whole: at rank %" PRId64 " they would not be smaller",
-                     c->forward_rank);
-    if (c->scope != FR_SCOPE_NONE && out->lossy_backward <= 0)
-        fr_text_addf(&backward,
-                     "backward messages go whole: at rank %" PRId64
-                     " they would not be smaller",
-                     c->backward_rank);
-    if (c->gradient_stages > 0 && out->lossy_gradient <= 0)
-        fr_text_addf(&gradient,
-                     "gradients go whole: at rank %" PRId64
-                     " no matrix of theirs would send fewer bytes",
-                     c->gradient_rank);
-    if (backward.length) fr_text_addf(text, "\n"), tell(text, &backward);
-    if (forward.length) fr_text_addf(text, "\n"), tell(text, &forward);
-    if (gradient.length) fr_text_addf(text, "\n"), tell(text, &gradient);
-}
-
 static void render_reasons(struct fr_text *text, const struct fr_job *job,
                            const struct fr_outcome *out) {
     for (int i = 0; i < FR_REASON_COUNT; i++) {
@@ -158,10 +134,46 @@ static void render_reasons(struct fr_text *text, const struct fr_job *job,
     }
 }
 
+/* What was asked to go compressed and goes whole, since its rank would not make it smaller; and where the rest pays. */
+static void render_codecs(struct fr_text *text, const struct fr_outcome *out) {
+    const struct fr_plan_compression *c = &out->plan.compression;
+    const char *const would = "they would not be smaller";
+    const struct {
+        const char *what, *would;
+        bool asked;
+        int64_t rank;
+        double share, pays_B_per_s;
+    } codecs[] = {{"backward messages", would, c->scope != FR_SCOPE_NONE, c->backward_rank,
+                   out->lossy_backward, out->break_even_backward_B_per_s},
+                  {"messages forward", would, c->forward_rank > 0, c->forward_rank,
+                   out->lossy_forward, out->break_even_forward_B_per_s},
+                  {"gradients", "no matrix of theirs would send fewer bytes",
+                   c->gradient_stages > 0, c->gradient_rank, out->lossy_gradient,
+                   out->break_even_gradient_B_per_s}};
+    char rate[40];
+    for (int i = 0; i < 3 && isfinite(out->time_s); i++) {
+        struct fr_text words = {0};
+        if (!codecs[i].asked || codecs[i].share > 0) continue;
+        fr_text_addf(&words, "%s go whole: at rank %" PRId64 " %s", codecs[i].what,
+                     codecs[i].rank, codecs[i].would);
+        fr_text_addf(text, "\n");
+        tell(text, &words);
+    }
+    for (int i = 0; i < 3; i++) {
+        struct fr_text words = {0};
+        if (!(codecs[i].pays_B_per_s > 0)) continue;
+        fr_text_addf(
+            &words, "compressing %s pays where %s gets less than %s%s", codecs[i].what,
+            i ? "it" : "a rank",
+            fr_quantity_format(codecs[i].pays_B_per_s, FR_QUANTITY_RATE, rate, sizeof rate),
+            i ? "" : " of the network");
+        tell(text, &words);
+    }
+}
+
 static void render_lossy(struct fr_text *text, const struct fr_outcome *out) {
     const struct fr_plan_compression *c = &out->plan.compression;
     struct fr_text words = {0};
-    char rate[40];
     if (fr_outcome_lossy(out) > 0) {
         fr_text_addf(&words,
                      "lossy: %.1f %% of the gradient bytes (rank %" PRId64
@@ -177,29 +189,7 @@ static void render_lossy(struct fr_text *text, const struct fr_outcome *out) {
         fr_text_addf(text, "\n");
         tell(text, &words);
     }
-    render_whole(text, out);
-    struct fr_text backward = {0}, gradient = {0};
-    if (out->break_even_backward_B_per_s > 0) {
-        fr_text_addf(&backward,
-                     "compressing backward messages pays where a rank gets less than %s of the "
-                     "network",
-                     fr_quantity_format(out->break_even_backward_B_per_s, FR_QUANTITY_RATE,
-                                        rate, sizeof rate));
-        tell(text, &backward);
-    }
-    struct fr_text forward = {0};
-    if (out->break_even_forward_B_per_s > 0) {
-        fr_text_addf(&forward, "compressing messages forward pays where it gets less than %s",
-                     fr_quantity_format(out->break_even_forward_B_per_s, FR_QUANTITY_RATE, rate,
-                                        sizeof rate));
-        tell(text, &forward);
-    }
-    if (out->break_even_gradient_B_per_s > 0) {
-        fr_text_addf(&gradient, "compressing gradients pays where it gets less than %s",
-                     fr_quantity_format(out->break_even_gradient_B_per_s, FR_QUANTITY_RATE,
-                                        rate, sizeof rate));
-        tell(text, &gradient);
-    }
+    render_codecs(text, out);
 }
 
 static void render_caveats(struct fr_text *text, const struct fr_job *job,
