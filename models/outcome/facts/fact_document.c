@@ -4,24 +4,10 @@
 #include <string.h>
 
 #include "base/json/interval.h"
+#include "base/json/schema.h"
 #include "models/outcome/facts/outcome_fact.h"
 
 /* ---- the schema ------------------------------------------------------------------------------- */
-
-/* A sentence without Markdown's signs: of a link its words. */
-static void add_description(struct fr_json_writer *w, const char *sentence) {
-    struct fr_text plain = {0};
-    for (const char *at = sentence; *at; at++) {
-        const char *end = *at == '[' ? strchr(at, ']') : NULL;
-        if (end && end[1] == '(' && strchr(end, ')')) {
-            fr_text_add(&plain, at + 1, (size_t)(end - at - 1));
-            at = strchr(end, ')');
-        } else if (*at != '`')
-            fr_text_add(&plain, at, 1);
-    }
-    if (*sentence) fr_json_add_string(w, "description", fr_text_get(&plain));
-    fr_text_free(&plain);
-}
 
 static void add_type(struct fr_json_writer *w, const char *type, bool known) {
     if (known) {
@@ -49,18 +35,6 @@ static void add_values(struct fr_json_writer *w, const struct fr_outcome_fact *f
     }
 }
 
-static void put_as_it_was(struct fr_json_writer *w, const struct fr_outcome_fact *fact,
-                          const struct fr_json *old) {
-    struct fr_json was = fr_json_member(old, fact->name);
-    for (const char *key = fr_json_is_object(&was) ? fr_json_key_after(&was, NULL) : NULL; key;
-         key = fr_json_key_after(&was, key)) {
-        struct fr_json value = fr_json_member(&was, key);
-        if (strcmp(key, "description") == 0) continue;
-        fr_json_key(w, key);
-        fr_json_put_copy(w, &value);
-    }
-}
-
 static void put_ends(struct fr_json_writer *w, const struct fr_outcome_fact *fact) {
     char key[FR_UNIT_KEY], sentence[160];
     for (int i = 0; fact->interval && i < 2; i++) {
@@ -68,7 +42,7 @@ static void put_ends(struct fr_json_writer *w, const struct fr_outcome_fact *fac
         add_values(w, fact);
         snprintf(sentence, sizeof sentence, "%s end of the 90 %% interval of %s",
                  i ? "upper" : "lower", fact->name);
-        add_description(w, sentence);
+        fr_schema_describe(w, sentence);
         fr_json_end_object(w);
     }
 }
@@ -78,11 +52,12 @@ static void put_members(struct fr_json_writer *w, const struct fr_outcome_fact *
     for (int i = 0; i < fact->count; i++) {
         char key[FR_FACT_KEY];
         fr_json_add_object(w, fr_fact_key(fact, i, key));
+        struct fr_json was = fr_json_member(old, fact->name);
         if (fact->put)
-            put_as_it_was(w, fact, old);
+            fr_schema_as_it_was(w, &was);
         else
             add_values(w, fact);
-        if (fact->count == 1) add_description(w, fact->sentence);
+        if (fact->count == 1) fr_schema_describe(w, fact->sentence);
         fr_json_end_object(w);
     }
 }
@@ -118,7 +93,7 @@ static int put_object(struct fr_json_writer *w, int i, const struct fr_json *old
     }
     fr_json_end_object(w);
     require(w, object);
-    add_description(w, together);
+    fr_schema_describe(w, together);
     fr_json_end_object(w);
     return n;
 }
@@ -145,11 +120,11 @@ static void put_properties(struct fr_json_writer *w, const struct fr_json *old) 
 }
 
 void fr_facts_schema(const struct fr_json *old, struct fr_text *text) {
-    static const char *const head[] = {"$schema", "title", "description", "type"};
+    static const char *const head[] = {"$schema", "title", "description", "type", NULL};
     struct fr_json_writer w = {.text = text, .indent = 1};
     struct fr_json properties = fr_json_member(old, "properties");
     fr_json_begin_object(&w);
-    for (int i = 0; i < 4; i++) fr_json_add_string(&w, head[i], fr_json_text_at(old, head[i]));
+    fr_schema_keep(&w, old, head);
     put_properties(&w, &properties);
     require(&w, "");
     fr_json_end_object(&w);
