@@ -89,41 +89,21 @@ static double positive(double rate_B_per_s) { return rate_B_per_s > 0 ? rate_B_p
 #define TEXT(order, head) .text = {order, head}
 #define PAGE(order) .page = {order, NULL}
 
+#define ROW(spelling, which, presence, ...)                                                    \
+    {.name = spelling, .kind = FR_OUTCOME_IS_##which, .always = presence, __VA_ARGS__},
+#define READ(word) .told = told_##word, .number = value_##word
+
 const struct fr_outcome_fact fr_outcome_facts[] = {
 #define FR_FACT(word, spelling, which, presence, value, ...)                                   \
-    {.name = spelling,                                                                         \
-     .kind = FR_OUTCOME_IS_##which,                                                            \
-     .always = presence,                                                                       \
-     .told = told_##word,                                                                      \
-     .number = value_##word,                                                                   \
-     .count = 1,                                                                               \
-     .sentence = __VA_ARGS__},
+    ROW(spelling, which, presence, .count = 1, READ(word), .sentence = __VA_ARGS__)
 #define FR_FACT_EACH(word, spelling, which, list, n, value, ...)                               \
-    {.name = spelling,                                                                         \
-     .kind = FR_OUTCOME_IS_##which,                                                            \
-     .always = true,                                                                           \
-     .told = told_##word,                                                                      \
-     .number = value_##word,                                                                   \
-     .names = list,                                                                            \
-     .count = n,                                                                               \
-     .sentence = __VA_ARGS__},
-#define FR_FACT_WORD(word_, spelling, words, presence, value, words_of)                        \
-    {.name = spelling,                                                                         \
-     .kind = FR_OUTCOME_IS_WORD,                                                               \
-     .always = presence,                                                                       \
-     .told = told_##word_,                                                                     \
-     .word = value_##word_,                                                                    \
-     .names = words,                                                                           \
-     .count = 1,                                                                               \
-     .sentence = words_of},
-#define FR_FACT_PUT(word, spelling, presence, writer, words_of)                                \
-    {.name = spelling,                                                                         \
-     .kind = FR_OUTCOME_IS_PUT,                                                                \
-     .always = presence,                                                                       \
-     .put = writer,                                                                            \
-     .count = 1,                                                                               \
-     .sentence = words_of},
-#define FR_FACT_ENDS(word, object) {.name = object, .kind = FR_OUTCOME_IS_ENDS},
+    ROW(spelling, which, true, .names = list, .count = n, READ(word), .sentence = __VA_ARGS__)
+#define FR_FACT_WORD(id, spelling, words, presence, value, said)                               \
+    ROW(spelling, WORD, presence, .names = words, .count = 1, .told = told_##id,               \
+        .word = value_##id, .sentence = said)
+#define FR_FACT_PUT(word, spelling, presence, writer, said)                                    \
+    ROW(spelling, PUT, presence, .put = writer, .count = 1, .sentence = said)
+#define FR_FACT_ENDS(word, object) ROW(object, ENDS, false, .count = 0)
 #include "models/outcome/fact_list.h"
 };
 
