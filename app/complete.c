@@ -11,6 +11,7 @@
 #include "models/job/own.h"
 #include "models/job/preset.h"
 #include "models/network/collective.h"
+#include "models/outcome/report.h"
 #include "models/plan/key.h"
 #include "search/search.h"
 #include "sim/network.h"

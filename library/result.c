@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 #include "models/job/job.h"
-#include "models/outcome/fits/fits.h"
+#include "models/outcome/facts/outcome_fact.h"
 #include "models/outcome/report.h"
 
 forerun_result *fr_result_new(void) { return fr_calloc(1, sizeof(forerun_result)); }
@@ -39,41 +39,28 @@ const forerun_outcome *forerun_outcome_at(const forerun_result *result, size_t i
 
 /* ---- an outcome ------------------------------------------------------------------------------ */
 
-static void fill_parts(forerun_outcome *o, const struct fr_outcome *out) {
-    o->compute_s = out->part_s[FR_PART_COMPUTE];
-    o->launch_s = out->part_s[FR_PART_LAUNCH];
-    o->fixed_s = out->part_s[FR_PART_FIXED];
-    o->tp_comm_s = out->part_s[FR_PART_TP_COMM];
-    o->cp_comm_s = out->part_s[FR_PART_CP_COMM];
-    o->ep_comm_s = out->part_s[FR_PART_EP_COMM];
-    o->pp_comm_s = out->part_s[FR_PART_PP_COMM];
-    o->dp_comm_s = out->part_s[FR_PART_DP_COMM];
-    o->embedding_comm_s = out->part_s[FR_PART_EMBEDDING_COMM];
-    o->redistribution_s = out->part_s[FR_PART_REDISTRIBUTION];
-    o->offload_s = out->part_s[FR_PART_OFFLOAD];
-    o->compression_s = out->part_s[FR_PART_COMPRESSION];
-    o->bubble_s = out->part_s[FR_PART_BUBBLE];
-}
-
 /* What the document calls null is NaN. */
-static forerun_outcome numbers_of(const struct fr_outcome *out) {
-    bool priced = isfinite(out->time_s), stated = out->high_s > 0;
-    bool known = priced && isfinite(out->parameters);
+static forerun_outcome numbers_of(const struct fr_job *job, const struct fr_outcome *out) {
+    struct fr_outcome_view v;
+    fr_outcome_view(job, out, &v);
     forerun_outcome o = {.feasible = out->reasons == 0,
                          .ranks = out->ranks,
-                         .time_s = out->time_s,
-                         .low_s = stated ? out->low_s : NAN,
-                         .high_s = stated ? out->high_s : NAN,
-                         .energy_J = out->energy_J,
-                         .memory_B = known ? out->memory_peak_B : NAN,
-                         .parameters = priced ? out->parameters : NAN,
-                         .iterations = out->iterations,
-                         .total_time_s = out->total_time_s,
-                         .total_energy_J = out->total_energy_J,
-                         .fits = known ? fr_fits_probability(out->memory_spare) : NAN,
+                         .time_s = fr_outcome_number(&v, FR_OUTCOME_iteration_time_s),
+                         .low_s = v.time.told ? v.time.low : NAN,
+                         .high_s = v.time.told ? v.time.high : NAN,
+                         .energy_J = fr_outcome_number(&v, FR_OUTCOME_iteration_energy_J),
+                         .memory_B =
+                             v.priced ? fr_outcome_number(&v, FR_OUTCOME_memory_peak) : NAN,
+                         .parameters = fr_outcome_number(&v, FR_OUTCOME_parameters),
+                         .iterations = fr_outcome_number(&v, FR_OUTCOME_iterations),
+                         .total_time_s = fr_outcome_number(&v, FR_OUTCOME_total_time_s),
+                         .total_energy_J = fr_outcome_number(&v, FR_OUTCOME_total_energy_J),
+                         .fits = fr_outcome_number(&v, FR_OUTCOME_fits),
                          .probability_best = NAN,
                          .expected_regret = NAN};
-    fill_parts(&o, out);
+#define FILL_PART(code, name) o.name##_s = out->part_s[code];
+    FR_PART_LIST(FILL_PART)
+#undef FILL_PART
     return o;
 }
 
@@ -101,7 +88,7 @@ fr_status fr_result_add(forerun_result *result, const struct fr_job *job,
     char line[FR_PLAN_LINE];
     if (!grow(result)) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     forerun_outcome *o = &result->outcomes[result->count++];
-    *o = numbers_of(out);
+    *o = numbers_of(job, out);
     o->plan = fr_strdup(fr_report_outcome_line(out, line, sizeof line));
     o->plan_json = plan_json(out->job ? out->job : job, out);
     o->runtime = fr_strdup((out->job ? out->job : job)->cluster.runtime);

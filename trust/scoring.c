@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/json.h"
+#include "base/json/interval.h"
 
 /* ---- scores of some of the runs ------------------------------------------------------------ */
 
@@ -176,8 +177,7 @@ static void json_reasons(struct fr_json_writer *w, fr_reasons reasons) {
 static void json_memory_row(struct fr_json_writer *w, const struct fr_scoring *s, int i) {
     const struct fr_scored *row = &s->memory[i];
     fr_json_add_number(w, "memory_B", row->predicted_s);
-    fr_json_add_number(w, "memory_low_B", row->low_s);
-    fr_json_add_number(w, "memory_high_B", row->high_s);
+    fr_json_add_interval(w, "memory_B", row->low_s, row->high_s);
     fr_json_add_number(w, "measured_memory_B", row->measured_s);
     if (row->measured_s > 0)
         fr_json_add_string(w, "measured_memory_at",
@@ -201,13 +201,11 @@ static void json_rows(struct fr_json_writer *w, const struct fr_scoring *s) {
         if (s->columns[0]) fr_json_add_string(w, "key", s->key[i]);
         fr_json_add_number(w, "measured_s", row->measured_s);
         fr_json_add_number(w, "predicted_s", row->predicted_s);
-        fr_json_add_number(w, "low_s", row->low_s);
-        fr_json_add_number(w, "high_s", row->high_s);
+        fr_json_add_interval(w, "_s", row->low_s, row->high_s);
         fr_json_add_number(w, "error", row->predicted_s / row->measured_s - 1);
         fr_json_add_number(w, "measured_J", s->joules[i].measured_s);
         fr_json_add_number(w, "predicted_J", s->joules[i].predicted_s);
-        fr_json_add_number(w, "low_J", s->joules[i].low_s);
-        fr_json_add_number(w, "high_J", s->joules[i].high_s);
+        fr_json_add_interval(w, "_J", s->joules[i].low_s, s->joules[i].high_s);
         json_memory_row(w, s, i);
         json_reasons(w, s->reasons[i]);
         fr_json_end_object(w);

@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/json/interval.h"
 #include "base/sort.h"
-#include "base/units.h"
+#include "models/outcome/facts/outcome_fact.h"
 #include "plots/html.h"
 
 enum { PATH_B = 160, COLUMNS_MAX = 200, DEPTH_MAX = 4, SHOWN_MAX = 14 };
@@ -17,27 +18,6 @@ enum { PATH_B = 160, COLUMNS_MAX = 200, DEPTH_MAX = 4, SHOWN_MAX = 14 };
 static bool ends_in(const char *key, const char *ending) {
     size_t n = strlen(key), m = strlen(ending);
     return n >= m && strcmp(key + n - m, ending) == 0;
-}
-
-/* Keys carry their unit. */
-static bool quantity_of(const char *key, fr_quantity *quantity) {
-    static const struct {
-        const char *ending;
-        fr_quantity quantity;
-    } endings[] = {{"_B_per_s", FR_QUANTITY_RATE},
-                   {"_flop_per_s", FR_QUANTITY_WORK_RATE},
-                   {"_flop_per_s_per_device", FR_QUANTITY_WORK_RATE},
-                   {"_per_s", FR_QUANTITY_TIME}, /* of something else: none */
-                   {"_s", FR_QUANTITY_TIME},
-                   {"_J", FR_QUANTITY_ENERGY},
-                   {"_W", FR_QUANTITY_POWER},
-                   {"_B", FR_QUANTITY_SIZE}};
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (ends_in(key, endings[i].ending)) {
-            *quantity = endings[i].quantity;
-            return strcmp(endings[i].ending, "_per_s") != 0;
-        }
-    return false;
 }
 
 /* Of a whole. */
@@ -71,7 +51,7 @@ static void put_number(const char *path, double value, struct fr_text *text) {
     snprintf(copy, sizeof copy, "%s", path);
     for (;;) {
         char *dot = strrchr(copy, '.');
-        if (quantity_of(dot ? dot + 1 : copy, &quantity)) {
+        if (fr_unit_of(dot ? dot + 1 : copy, strlen(dot ? dot + 1 : copy), &quantity)) {
             fr_text_addf(text, "%s", fr_quantity_format(value, quantity, out, sizeof out));
             return;
         }
@@ -114,22 +94,11 @@ bool fr_page_value(const struct fr_json *object, const char *name, const char *k
 }
 
 /* Without the unit, which values carry themselves. */
-static size_t without_unit(const char *word, size_t length) {
-    static const char *const units[] = {"_B_per_s", "_flop_per_s", "_per_s", "_s",
-                                        "_J",       "_W",          "_B",     NULL};
-    for (int i = 0; units[i]; i++) {
-        size_t n = strlen(units[i]);
-        if (length > n && strncmp(word + length - n, units[i], n) == 0)
-            return strcmp(units[i], "_per_s") == 0 ? length : length - n;
-    }
-    return length;
-}
-
 void fr_page_words(const char *key, struct fr_text *out) {
     if (strncmp(key, "outcome.", 8) == 0) key += 8;
     if (strncmp(key, "plan.", 5) == 0) key += 5;
     while (*key) {
-        size_t length = strcspn(key, "."), shown = without_unit(key, length);
+        size_t length = strcspn(key, "."), shown = fr_unit_begins(key, length);
         for (size_t i = 0; i < shown; i++) fr_text_add(out, key[i] == '_' ? " " : key + i, 1);
         key += length;
         if (*key) fr_text_add(out, ", ", 2), key++;
@@ -228,16 +197,14 @@ static int rank_of(const char *path) {
                                         "error",
                                         "unit",
                                         "role",
-                                        "holds",
-                                        "iteration_time_s",
-                                        "iteration_energy_J",
-                                        "memory_B.peak",
-                                        "mfu",
-                                        "tokens_per_s",
-                                        "total_time_s",
-                                        "total_energy_J"};
-    for (int i = 0; i < (int)(sizeof first / sizeof *first); i++)
+                                        "holds"};
+    enum { FIRST = sizeof first / sizeof *first };
+    int facts[FR_OUTCOME_FACTS];
+    int n = fr_outcome_placed(offsetof(struct fr_outcome_fact, page), facts);
+    for (int i = 0; i < FIRST; i++)
         if (strcmp(path, first[i]) == 0) return i;
+    for (int i = 0; i < n; i++)
+        if (strcmp(path, fr_outcome_facts[facts[i]].name) == 0) return FIRST + i;
     return strncmp(path, "plan.", 5) == 0 ? 14 : 99;
 }
 

@@ -10,8 +10,6 @@
 #include "sim/run.h"
 #include "trust/interval.h"
 
-const char *const fr_engine_names[] = {"closed", "event", "simgrid", NULL};
-
 /* The closed form's spread stands for the engines' too: they agree where both apply. */
 static fr_status state_interval(const struct fr_job *job, struct fr_outcome *out,
                                 struct fr_error *err) {

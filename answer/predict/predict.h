@@ -5,10 +5,8 @@
 
 #include "answer/predict/training.h"
 
-/** Who prices it. */
+/** Who prices it, in the order of fr_engine_names (models/outcome/report.h). */
 typedef enum { FR_ENGINE_CLOSED, FR_ENGINE_EVENT, FR_ENGINE_SIMGRID } fr_engine;
-/** Spellings of --engine in order, then NULL. */
-extern const char *const fr_engine_names[];
 
 /** Cost of an iteration of the job's plan by @p engine.  A grid per layer that was left open is
  *  chosen, and kept in @p job.

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json/interval.h"
 #include "base/units.h"
 
 static const double HOUR_S = 3600, DAY_S = 86400, KWH_J = 3.6e6;
@@ -202,8 +203,7 @@ void fr_training_put(struct fr_json_writer *w, const struct fr_training *t,
     fr_json_add_number(w, "tokens", c->tokens);
     fr_json_add_number(w, "time_s", c->time_s);
     if (c->high_s > 0) {
-        fr_json_add_number(w, "time_low_s", c->low_s);
-        fr_json_add_number(w, "time_high_s", c->high_s);
+        fr_json_add_interval(w, "time_s", c->low_s, c->high_s);
     }
     fr_json_add_number(w, "days", c->time_s / DAY_S);
     fr_json_add_number(w, "device_hours", c->device_s / HOUR_S);

@@ -8,6 +8,7 @@
 #include "answer/predict/neighbours.h"
 #include "answer/search/choice/choice_document.h"
 #include "base/alloc.h"
+#include "base/json/interval.h"
 #include "models/job/runtime.h"
 #include "models/outcome/fits/fits.h"
 #include "models/outcome/report.h"
@@ -265,8 +266,7 @@ static void json_curve(struct fr_json_writer *w, const struct fr_searched *r,
         fr_json_begin_object(w);
         fr_json_add_number(w, "iteration_time_s", curve[i].time_s);
         fr_json_add_number(w, "iteration_energy_J", curve[i].energy_J);
-        fr_json_add_number(w, "iteration_energy_low_J", curve[i].low_J);
-        fr_json_add_number(w, "iteration_energy_high_J", curve[i].high_J);
+        fr_json_add_interval(w, "iteration_energy_J", curve[i].low_J, curve[i].high_J);
         fr_json_end_object(w);
     }
     fr_json_end_array(w);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "answer/text/fact_lines.h"
 #include "answer/text/render.h"
 #include "base/text/wrap.h"
 #include "models/outcome/report.h"
@@ -17,29 +18,11 @@ typedef bool shown_fn(const struct fr_search_table *t);
 
 /* ---- columns ----------------------------------------------------------------------------------- */
 
-static const char *ranks(const struct fr_searched *r, const struct fr_outcome *out,
-                         char *cell) {
-    (void)r;
-    snprintf(cell, CELL, "%" PRId64, out->ranks);
-    return cell;
-}
-
 static const char *batch(const struct fr_searched *r, const struct fr_outcome *out,
                          char *cell) {
     (void)r;
     snprintf(cell, CELL, "%.0f", fr_search_samples(out));
     return cell;
-}
-
-static const char *time(const struct fr_searched *r, const struct fr_outcome *out, char *cell) {
-    (void)r;
-    return fr_render_quantity(out->time_s, FR_QUANTITY_TIME, cell, CELL);
-}
-
-static const char *energy(const struct fr_searched *r, const struct fr_outcome *out,
-                          char *cell) {
-    (void)r;
-    return fr_render_quantity(out->energy_J, FR_QUANTITY_ENERGY, cell, CELL);
 }
 
 static bool per_sample(const struct fr_searched *r) { return r->result.by == FR_RANK_SAMPLE; }
@@ -94,17 +77,18 @@ static bool any_lossy(const struct fr_search_table *t) { return t->survey->lossy
 static const struct column {
     const char *head, *over, *over_samples;
     int width;
-    cell_fn *cell;
     shown_fn *shown; /* NULL: always */
+    int fact;        /* FR_OUTCOME_...; or, where it is none */
+    cell_fn *cell;
 } columns[] = {
-    {"ranks", "", "", 6, ranks, ranks_differ},
-    {"batch", "", "", 7, batch, batches_differ},
-    {"time", "an", "an", 10, time, NULL},
-    {"energy", "iteration", "iteration", 10, energy, has_power},
-    {"time", "to the", "a", 10, whole_time, has_whole},
-    {"energy", "loss", "sample", 10, whole_energy, whole_has_power},
-    {"memory", "", "", 10, memory, NULL},
-    {"lossy %", "", "", 9, lossy, any_lossy},
+    {"ranks", "", "", 6, ranks_differ, FR_OUTCOME_ranks, NULL},
+    {"batch", "", "", 7, batches_differ, 0, batch},
+    {"time", "an", "an", 10, NULL, FR_OUTCOME_iteration_time_s, NULL},
+    {"energy", "iteration", "iteration", 10, has_power, FR_OUTCOME_iteration_energy_J, NULL},
+    {"time", "to the", "a", 10, has_whole, 0, whole_time},
+    {"energy", "loss", "sample", 10, whole_has_power, 0, whole_energy},
+    {"memory", "", "", 10, NULL, 0, memory},
+    {"lossy %", "", "", 9, any_lossy, 0, lossy},
 };
 enum { COLUMNS = sizeof columns / sizeof *columns, NUMBER = 3, MARKS = 3 };
 
@@ -159,6 +143,7 @@ void fr_search_table_head(const struct fr_search_table *t, const char *title) {
 
 void fr_search_table_row(struct fr_search_table *t, size_t i, const struct fr_outcome *out) {
     char cell[CELL], plan[FR_PLAN_LINE];
+    struct fr_outcome_view v;
     const char *origin = out->iterations_origin == FR_ITERATIONS_INTERPOLATED ? "i"
                          : out->iterations_origin == FR_ITERATIONS_SCALED     ? "s"
                          : out->iterations_origin == FR_ITERATIONS_LAW        ? "l"
@@ -167,9 +152,12 @@ void fr_search_table_row(struct fr_search_table *t, size_t i, const struct fr_ou
     char marks[CELL];
     snprintf(marks, sizeof marks, "%-*s", MARKS, cell);
     fr_text_addf(t->text, "%*zu", NUMBER, i + 1);
+    fr_outcome_view(&t->r->job, out, &v);
     for (int c = 0; c < COLUMNS; c++)
         if (is_shown(t, c))
-            fr_text_addf(t->text, "%*s", columns[c].width, columns[c].cell(t->r, out, cell));
+            fr_text_addf(t->text, "%*s", columns[c].width,
+                         columns[c].cell ? columns[c].cell(t->r, out, cell)
+                                         : fr_fact_value(&v, columns[c].fact, cell, CELL));
     fr_report_outcome_row(out, fr_plan_common_keys(&t->survey->common), plan, sizeof plan);
     fr_text_addf(t->text, "%s", marks);
     if (below(t)) {

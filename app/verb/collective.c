@@ -7,6 +7,7 @@
 #include "answer/piece/piece.h"
 #include "app/load.h"
 #include "app/verb.h"
+#include "base/json/interval.h"
 #include "base/range.h"
 #include "base/text/wrap.h"
 #include "models/job/runtime.h"
@@ -146,8 +147,7 @@ static void print_json_row(struct fr_json_writer *w, const struct row *r) {
     fr_json_begin_object(w);
     fr_json_add_number(w, "size_B", r->size_B);
     fr_json_add_number(w, "time_s", r->time_s);
-    fr_json_add_number(w, "low_s", r->low_s);
-    fr_json_add_number(w, "high_s", r->high_s);
+    fr_json_add_interval(w, "_s", r->low_s, r->high_s);
     fr_json_add_number(w, "algbw_B_per_s", r->algbw);
     fr_json_add_number(w, "busbw_B_per_s", r->busbw);
     fr_json_add_string(w, "algorithm", r->algorithm);

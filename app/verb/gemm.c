@@ -6,6 +6,7 @@
 #include "answer/piece/piece.h"
 #include "app/load.h"
 #include "app/verb.h"
+#include "base/json/interval.h"
 #include "base/text/wrap.h"
 #include "models/job/runtime.h"
 
@@ -68,8 +69,7 @@ static void print_json(struct fr_text *text, const struct fr_job *job,
     fr_calibration_put(&job->cluster.calibration, &w);
     fr_json_add_string(&w, "form", p->form);
     fr_json_add_number(&w, "time_s", p->time_s);
-    fr_json_add_number(&w, "low_s", p->low_s);
-    fr_json_add_number(&w, "high_s", p->high_s);
+    fr_json_add_interval(&w, "_s", p->low_s, p->high_s);
     fr_json_add_number(&w, "launch_s", p->launch_s);
     fr_json_add_number(&w, "rate_flop_per_s", p->rate);
     fr_json_add_bool(&w, "extrapolated", p->extrapolated);

@@ -11,6 +11,7 @@
 #include "app/training.h"
 #include "app/verb.h"
 #include "base/file.h"
+#include "base/json/interval.h"
 #include "base/text/wrap.h"
 #include "models/job/runtime.h"
 
@@ -118,8 +119,7 @@ static void json_row(struct fr_json_writer *w, const struct fr_training_options 
     fr_json_add_integer(w, "ghost", row->ghost);
     fr_json_add_number(w, "parameters", row->parameters);
     fr_json_add_number(w, "iterations", row->iterations);
-    fr_json_add_number(w, "iterations_low", row->low);
-    fr_json_add_number(w, "iterations_high", row->high);
+    fr_json_add_interval(w, "iterations", row->low, row->high);
     fr_json_add_integer(w, "seeds", row->n_seeds);
     fr_json_add_integer(w, "reached", row->n_reached);
     fr_json_add_number(w, "given_up_loss", row->loss);

@@ -9,9 +9,10 @@
 #include "app/training.h"
 #include "app/verb.h"
 #include "base/file.h"
+#include "base/json/interval.h"
 #include "base/range.h"
+#include "base/text/marked.h"
 #include "studies/dsp/quality.h"
-#include "studies/marked.h"
 #include "studies/measured.h"
 #include "studies/optimus/quality.h"
 #include "studies/phantom/settings.h"
@@ -59,8 +60,7 @@ static void json_rows(struct fr_json_writer *w, const struct fr_paper *paper,
         fr_json_add_number(w, "published", row->published);
         fr_json_add_number(w, "ours", row->ours);
         if (isfinite(row->high)) {
-            fr_json_add_number(w, "low", row->low);
-            fr_json_add_number(w, "high", row->high);
+            fr_json_add_interval(w, "", row->low, row->high);
         }
         fr_json_add_string(w, "unit", row->unit);
         fr_json_add_number(w, "error", error_of(row));

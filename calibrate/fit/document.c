@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/json/interval.h"
 #include "calibrate/fit/fit.h"
 #include "models/outcome/report.h"
 
@@ -58,8 +59,7 @@ static void json_point(struct fr_json_writer *w, const struct fr_fit_op *op,
     fr_json_add_number(w, "median_s", p->median_s);
     /* Divided, not subtracted: the median of a disturbed point may be known to no better than
      * itself, and no time is 0. */
-    fr_json_add_number(w, "low_s", p->median_s / (1 + spread));
-    fr_json_add_number(w, "high_s", p->median_s * (1 + spread));
+    fr_json_add_interval(w, "_s", p->median_s / (1 + spread), p->median_s * (1 + spread));
     for (int f = FR_FIT_LOG; f < FR_FIT_FORMS; f++) {
         const struct fr_price *price = &op->candidate[f].price;
         snprintf(key, sizeof key, "%s_s", fr_fit_form_names[f]);

@@ -25,19 +25,6 @@ struct fr_rates {
         epoch_energy_J; /**< of a model that says its samples */
 };
 
-/* Name in files, member. */
-#define FR_RATE_LIST(X)                                                                        \
-    X(samples_per_s)                                                                           \
-    X(tokens_per_s)                                                                            \
-    X(tokens_per_s_per_device)                                                                 \
-    X(model_flop_per_s_per_device)                                                             \
-    X(mfu)                                                                                     \
-    X(hardware_flop_per_s_per_device)                                                          \
-    X(hfu)                                                                                     \
-    X(iterations_per_epoch)                                                                    \
-    X(epoch_time_s)                                                                            \
-    X(epoch_energy_J)
-
 /** How @p job's scores are counted, "causal" or "palm" (models/workload/flop.h). */
 extern const char *const fr_rates_conventions[]; /* then NULL */
 const char *fr_rates_convention(const struct fr_job *job);

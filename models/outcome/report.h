@@ -7,6 +7,9 @@
 #include "models/outcome/cost.h"
 #include "models/plan/key.h"
 
+/** Who prices outcomes: "closed", "event", "simgrid", then NULL. */
+extern const char *const fr_engine_names[];
+
 /** Append the sentence of one reason of @p out, with its numbers, to @p text. */
 void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, int reason,
                       struct fr_text *text);
@@ -36,9 +39,5 @@ const char *fr_report_plan_line(const struct fr_plan *plan, char *out, size_t ca
 
 /** Name of what bit @p bit of extrapolated stands for: "gemm" or "collectives.all_gather". */
 const char *fr_report_extrapolated_name(int bit);
-
-/** The object "provenance". */
-void fr_report_provenance(struct fr_json_writer *w, const struct fr_job *job,
-                          const struct fr_plan *plan);
 
 #endif

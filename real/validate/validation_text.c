@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "answer/text/render.h"
+#include "base/json/interval.h"
 #include "base/text/wrap.h"
 #include "models/job/runtime.h"
 #include "real/validate/judge.h"
@@ -262,8 +263,7 @@ static void json_drift(struct fr_json_writer *w, const char *key,
     fr_json_begin_object(w);
     fr_json_add_integer(w, "timings", d->n);
     fr_json_add_number(w, "ratio", d->median);
-    fr_json_add_number(w, "ratio_low", d->low);
-    fr_json_add_number(w, "ratio_high", d->high);
+    fr_json_add_interval(w, "ratio", d->low, d->high);
     fr_json_end_object(w);
 }
 
@@ -308,11 +308,11 @@ static void json_row(struct fr_json_writer *w, const struct fr_validate_row *row
     fr_json_add_bool(w, "scored", row->scored);
     fr_json_add_integer(w, "samples", row->n_samples);
     fr_json_add_number(w, "measured_s", measured ? row->measured_s : NAN);
-    fr_json_add_number(w, "measured_low_s", row->sure ? row->measured_low_s : NAN);
-    fr_json_add_number(w, "measured_high_s", row->sure ? row->measured_high_s : NAN);
+    fr_json_add_interval(w, "measured_s", row->sure ? row->measured_low_s : NAN,
+                         row->sure ? row->measured_high_s : NAN);
     fr_json_add_number(w, "predicted_s", predicted ? row->predicted_s : NAN);
-    fr_json_add_number(w, "predicted_low_s", predicted ? row->predicted_low_s : NAN);
-    fr_json_add_number(w, "predicted_high_s", predicted ? row->predicted_high_s : NAN);
+    fr_json_add_interval(w, "predicted_s", predicted ? row->predicted_low_s : NAN,
+                         predicted ? row->predicted_high_s : NAN);
     fr_json_add_number(w, "error", measured && predicted ? row->error : NAN);
     fr_json_add_number(w, "predicted_place",
                        row->predicted_place ? (double)row->predicted_place : NAN);

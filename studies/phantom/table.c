@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/json/interval.h"
 #include "models/job/preset.h"
 
 bool fr_phantom_reached(const struct fr_trained *row) {
@@ -60,8 +61,7 @@ static void put_row(struct fr_json_writer *w, const struct fr_phantom_measured *
     fr_json_add_integer(w, "seeds", row->n_seeds);
     fr_json_add_integer(w, "reached", row->n_reached);
     fr_json_add_number(w, "iterations", row->iterations);
-    fr_json_add_number(w, "low", row->low);
-    fr_json_add_number(w, "high", row->high);
+    fr_json_add_interval(w, "", row->low, row->high);
     fr_json_add_number(w, "lowest_loss", row->loss);
     fr_json_end_object(w);
 }

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "studies/reproduce.h"
 
-/** Names of the marks around them in docs/accuracy.md (studies/marked.h). */
+/** Names of the marks around them in docs/accuracy.md (base/text/marked.h). */
 #define FR_TRAINING_MARK "forerun reproduce training"
 #define FR_ENERGY_MARK "forerun reproduce energy"
 #define FR_MEMORY_MARK "forerun reproduce memory"

@@ -152,11 +152,39 @@ static void impossible_models_are_refused(void **state) {
     }
 }
 
+/* What stands beside a line is as long as it is: peaks that were fitted, so that no share is known, and peaks so small
+ * that it is long. */
+static void notes_of_any_length(void **state) {
+    static const char *const words[] = {"none", "selective", "full"}, *const dtypes[] = {
+                                                                          "bf16", "fp16",
+                                                                          "fp32"};
+    static const char *const peaks[] = {"residuals={\"median\":0.02,\"p90\":0.1,\"points\":44}",
+                                        "nominal_peak=1FLOP/s"};
+    (void)state;
+    for (int i = 0; i < 3 * 3 * 2; i++) {
+        char line[512];
+        bool again = i % 3 > 0, fitted = i / 9 == 0;
+        snprintf(line, sizeof line,
+                 "forerun predict --cluster dgx-a100 --model gpt-8.3b --set model.dtype=%s "
+                 "--set recompute=%s "
+                 "--set cluster.device.gemm.%s.%s",
+                 dtypes[i / 3 % 3], words[i % 3], dtypes[i / 3 % 3], peaks[i / 9]);
+        struct output o = fr_test_run(line);
+        FR_TRUE(o.exit_code == 0 || o.exit_code == 4, "%s: exit %d: %s", line, o.exit_code,
+                o.err);
+        FR_TRUE(fr_test_says(o.out, fitted ? "no MFU: no nominal_peak" : "MFU "), "%s: %s",
+                line, o.out);
+        FR_TRUE(!again || fr_test_says(o.out, "recomputation counted"), "%s: %s", line, o.out);
+        fr_test_output_free(&o);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(impossible_machines_are_refused),
         cmocka_unit_test(impossible_models_are_refused),
         cmocka_unit_test(every_key_and_every_nonsense),
+        cmocka_unit_test(notes_of_any_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

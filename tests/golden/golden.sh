@@ -4,10 +4,11 @@
 # golden.sh show   BIN PATTERN DIR      keep the outputs of commands that match, to compare two builds
 # golden.sh first  BIN [PATTERN]        as check, in a mixed order up to the first that differs
 #
-# Behaviour, frozen: some six hundred commands, and a digest of what each prints (both streams, the
-# exit code, the files it writes), numbers to ten significant digits; and some thirty thousand at random (walk/),
-# whose digests are of many together.  A digest that changes is either
-# a fault or meant; the commit that changes it says which, and why.  BIN holds the programs.
+# Behaviour, frozen: some six hundred commands, numbers to ten significant digits, and some thirty thousand at random
+# (walk/).  What predict, simulate and search print as JSON stands in `facts`, one fact a line; of all others stands a
+# digest of what they print (both streams, the exit code, the files they write) in `digests`, of the random ones of many
+# together.  What changes is either a fault or meant; the commit that changes it says which, and why.  BIN holds the
+# programs.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 what=$1
@@ -15,6 +16,17 @@ bin=$(cd "$2" && pwd)
 pattern=${3:-.}
 export LC_ALL=C PATH="$bin:$PATH" here
 unset FORERUN_DATA DISPLAY
+
+# One document and nothing else?
+is_told() {
+  case $1 in
+  *'&&'* | *'|'* | *'>'* | *'--trace'* | *'--help'*) return 1 ;;
+  'forerun predict '*--json* | 'forerun simulate '*--json* | 'forerun search '*--json*) return 0 ;;
+  esac
+  return 1
+}
+
+digest() { sha256sum <"$1" | cut -c1-16; }
 
 # Each line "DIGEST  COMMAND"; the command runs by itself in an empty folder, in/ being ours.
 run_one() {
@@ -28,11 +40,69 @@ run_one() {
   if [ -n "${keep:-}" ]; then
     { echo "$1"; cat "$dir/.text"; } >"$keep/$(echo "$1" | cksum | cut -d' ' -f1)"
   fi
-  line="$(sha256sum <"$dir/.text" | cut -c1-16)  $1"
+  if is_told "$1"; then
+    golden-facts <"$dir/.text" >"$dir/.facts"
+    mv "$dir/.facts" "$dir/.text"
+    { echo "# $1"; cat "$dir/.text"; } >"$scratch/told/$(echo "$1" | cksum | cut -d' ' -f1)"
+  fi
+  line="$(digest "$dir/.text")  $1"
   rm -rf "$dir"
   echo "$line"
   # 255 tells xargs to start no more.
-  [ -z "${until_differs:-}" ] || grep -qxF -e "$line" "$here/digests" || exit 255
+  [ -z "${until_differs:-}" ] || grep -qxF -e "$line" "$wanted" || exit 255
+}
+
+# All that is wanted as "DIGEST  COMMAND": of a part of `facts` that of its lines.
+all_wanted() {
+  cat "$here/digests"
+  mkdir "$scratch/parts"
+  awk -v parts="$scratch/parts" '
+    /^# / {close(part); part = sprintf("%s/%05d", parts, ++n); print "  " substr($0, 3); next}
+    {print >part}' "$here/facts" >"$scratch/titles"
+  [ ! -s "$scratch/titles" ] || sha256sum "$scratch"/parts/* | cut -c1-16 | paste -d '\0' - "$scratch/titles"
+}
+
+# The told commands of a list "DIGEST  COMMAND", as `facts` has them.
+told_now() {
+  cut -c19- "$1" | while read -r command; do
+    if is_told "$command"; then cat "$scratch/told/$(echo "$command" | cksum | cut -d' ' -f1)"; fi
+  done
+}
+
+# Facts that differ, by name: where first, and how often besides.
+differences() {
+  awk 'FNR == 1 {side++}
+       /^# / {command = substr($0, 3); next}
+       {name = $1; value = substr($0, length(name) + 2); key = command SUBSEP name}
+       side == 1 {was[key] = value; keys[++all] = key; next}
+       {now[key]}
+       !(key in was) {told(command, name, "absent", value)}
+       (key in was) && was[key] != value {told(command, name, was[key], value)}
+       function told(command, name, before, after) {
+         if (count[name]++) return
+         names[++n] = name
+         first[name] = "  " name ": " before " -> " after "\n    " command
+       }
+       END {
+         for (i = 1; i <= all; i++)
+           if (!(keys[i] in now)) {
+             split(keys[i], part, SUBSEP)
+             told(part[1], part[2], was[keys[i]], "absent")
+           }
+         for (i = 1; i <= n; i++) {
+           more = count[names[i]] - 1
+           print first[names[i]] (more ? ", and " more " more" : "")
+         }
+       }' "$1" "$2"
+}
+
+# Of a difference between lists "DIGEST  COMMAND" what stands for no document.
+untold() {
+  while read -r side line; do
+    case $side in
+    '<' | '>') is_told "${line#*  }" || echo "$side $line" ;;
+    esac
+  done <"$1"
 }
 
 if [ "$what" = one ]; then
@@ -44,34 +114,46 @@ fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' INT TERM HUP
-keep='' until_differs=''
+mkdir "$scratch/told"
+keep='' until_differs='' wanted=$scratch/all
+[ "$what" = update ] || all_wanted | sort -k 2 >"$wanted"
 case $what in
 show) keep=$4 && mkdir -p "$keep" ;;
 first) until_differs=yes ;;
 esac
-export keep until_differs
+export keep until_differs wanted
 "$here/commands.sh" | grep -e "$pattern" >"$scratch/commands"
-if [ "$what" = first ]; then sort "$here/digests" | cut -c19- | grep -e "$pattern" >"$scratch/commands"; fi
+if [ "$what" = first ]; then sort "$wanted" | cut -c19- | grep -e "$pattern" >"$scratch/commands"; fi
 # One command an argument; the order of the lines is not defined, so they are sorted by command.
 tr '\n' '\0' <"$scratch/commands" |
   xargs -0 -P "${GOLDEN_JOBS:-$(nproc)}" -I '{}' "$here/golden.sh" one "$bin" '{}' "$scratch" \
     >"$scratch/unsorted" || [ "$what" = first ]
 sort -k 2 "$scratch/unsorted" >"$scratch/now"
+told_now "$scratch/now" >"$scratch/facts"
 
 case $what in
 update)
-  cp "$scratch/now" "$here/digests"
-  echo "$(wc -l <"$here/digests") digests written"
+  while read -r line; do
+    is_told "${line#*  }" || echo "$line"
+  done <"$scratch/now" >"$here/digests"
+  cp "$scratch/facts" "$here/facts"
+  echo "$(wc -l <"$here/digests") digests and $(grep -c '^# ' "$here/facts") documents written"
   ;;
 show) echo "$(wc -l <"$scratch/now") outputs in $keep" ;;
 check | first)
-  grep -e "$pattern" "$here/digests" >"$scratch/wanted" || :
+  grep -e "$pattern" "$wanted" >"$scratch/wanted" || :
   if diff "$scratch/wanted" "$scratch/now" >"$scratch/diff"; then
     echo "$(wc -l <"$scratch/now") outputs as they were"
     exit 0
   fi
+  if [ "$what" = first ]; then cp "$scratch/now" "$scratch/wanted"; fi
+  cut -c19- "$scratch/wanted" "$scratch/now" >"$scratch/asked"
+  awk 'FNR == NR {asked[$0]; next} /^# / {on = substr($0, 3) in asked} on' "$scratch/asked" "$here/facts" \
+    >"$scratch/told/wanted"
+  echo "Facts of documents that changed (before -> after):"
+  differences "$scratch/told/wanted" "$scratch/facts"
   echo "Outputs that changed (>), as they were (<); golden.sh show keeps them:"
-  cat "$scratch/diff"
+  untold "$scratch/diff"
   exit 1
   ;;
 *)

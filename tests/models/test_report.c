@@ -3,9 +3,9 @@
 
 #include "base/json.h"
 #include "models/job/calibration.h"
+#include "models/outcome/facts/units.h"
 #include "models/outcome/fits/fits.h"
 #include "models/outcome/report.h"
-#include "models/outcome/units.h"
 #include "models/price/pipeline.h"
 #include "tests/job.h"
 
@@ -369,6 +369,24 @@ static void reasons_and_names_are_counted(void **state) {
     fr_job_free(&job);
 }
 
+/* Every reason has rows, of which the last holds always and no other does. */
+static void every_reason_has_its_row(void **state) {
+    const char *last[FR_REASON_COUNT] = {NULL};
+    (void)state;
+#define ROW(code, holds)                                                                       \
+    FR_TRUE(!last[code] || strcmp(last[code], "true") != 0,                                    \
+            "reason %s: no row behind the one that holds always is read",                      \
+            fr_reason_names[code]);                                                            \
+    last[code] = holds;
+#define FR_REASON_SAYS(code, when, ...) ROW(FR_REASON_##code, #when)
+#define FR_REASON_WRITES(code, when, call) ROW(FR_REASON_##code, #when)
+#include "models/outcome/reason_list.h"
+    for (int i = 0; i < FR_REASON_COUNT; i++)
+        FR_TRUE(last[i] && strcmp(last[i], "true") == 0,
+                "reason %s lacks a row that holds always in models/outcome/reason_list.h",
+                fr_reason_names[i]);
+}
+
 /* Only from nine tenths of the device's memory to all of it. */
 static void near_the_edge_is_said(void **state) {
     static const double shares[] = {0.5, 0.89, 0.91, 1, 1.01};
@@ -462,10 +480,10 @@ static void columns_are_the_outcome(void **state) {
         column(&head, &row, "parameters", priced ? 1.25 : NAN);
         column(&head, &row, "parameters_per_rank_max", priced ? 2.25 : NAN);
         column(&head, &row, "iteration_time_s", priced ? 3.25 : NAN);
-        column(&head, &row, "iteration_energy_J", 6.25);
-        column(&head, &row, "iterations", 10.25);
-        column(&head, &row, "total_time_s", 11.25);
-        column(&head, &row, "total_energy_J", 12.25);
+        column(&head, &row, "iteration_energy_J", priced ? 6.25 : NAN);
+        column(&head, &row, "iterations", priced ? 10.25 : NAN);
+        column(&head, &row, "total_time_s", priced ? 11.25 : NAN);
+        column(&head, &row, "total_energy_J", priced ? 12.25 : NAN);
         column(&head, &row, "memory_peak_B", priced ? 7.25 : NAN);
         column(&head, &row, "memory_shown_B", priced ? 7.25 : NAN);
         column(&head, &row, "fits", priced ? fr_fits_probability(0.75) : NAN);
@@ -489,6 +507,7 @@ int main(void) {
         cmocka_unit_test(what_some_outcomes_have),
         cmocka_unit_test(what_a_balanced_job_would_fill),
         cmocka_unit_test(reasons_and_names_are_counted),
+        cmocka_unit_test(every_reason_has_its_row),
         cmocka_unit_test(near_the_edge_is_said),
         cmocka_unit_test(provenance_names_its_sources),
         cmocka_unit_test(columns_are_the_outcome),

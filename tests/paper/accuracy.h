@@ -10,7 +10,7 @@
 
 #include "base/data.h"
 #include "base/json.h"
-#include "studies/marked.h"
+#include "base/text/marked.h"
 #include "studies/training/markdown.h"
 #include "tests/cmocka.h"
 

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/json/interval.h"
 #include "models/outcome/report.h"
 
 static void put_expected(const struct fr_searched *r, struct fr_json_writer *w) {
@@ -13,8 +14,7 @@ static void put_expected(const struct fr_searched *r, struct fr_json_writer *w) 
     }
     fr_json_begin_object(w);
     fr_json_add_number(w, "iteration_time_s", of.expected_s);
-    fr_json_add_number(w, "low_s", of.low_s);
-    fr_json_add_number(w, "high_s", of.high_s);
+    fr_json_add_interval(w, "_s", of.low_s, of.high_s);
     fr_json_add_number(w, "predicted_s", of.model_s);
     fr_json_add_number(w, "selection_share", of.expected_s / of.model_s - 1);
     fr_json_end_object(w);
@@ -32,8 +32,7 @@ static void put_answer(const struct fr_searched *r, const struct fr_answer *a,
     fr_json_add_number(w, "iteration_time_s", out->time_s);
     fr_json_add_number(w, "behind",
                        fr_objective_value(r->options.objective, r->result.by, out) / first - 1);
-    fr_json_add_number(w, "low_s", known ? a->odds.low_s : NAN);
-    fr_json_add_number(w, "high_s", known ? a->odds.high_s : NAN);
+    fr_json_add_interval(w, "_s", known ? a->odds.low_s : NAN, known ? a->odds.high_s : NAN);
     fr_json_add_number(w, "memory_peak_B", out->memory_peak_B);
     fr_json_add_number(w, "probability_best", known ? a->odds.best : NAN);
     fr_json_add_number(w, "expected_regret", known ? a->odds.regret : NAN);
@@ -59,8 +58,7 @@ void fr_gain_put(const struct fr_mine *mine, struct fr_json_writer *w) {
     fr_json_add_string(w, "claim", fr_gain_claims[g->claim]);
     fr_json_add_string(w, "says", fr_text_get(&words));
     fr_json_add_number(w, "gain", g->gain);
-    fr_json_add_number(w, "gain_low", g->low);
-    fr_json_add_number(w, "gain_high", g->high);
+    fr_json_add_interval(w, "gain", g->low, g->high);
     fr_json_add_number(w, "probability_faster", g->faster);
     fr_json_add_number(w, "measured_s", mine->ask.measured_s > 0 ? mine->ask.measured_s : NAN);
     fr_json_add_bool(w, "tuned", mine->ask.tuned);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/csv.h"
+#include "base/json/interval.h"
 #include "models/job/runtime.h"
 #include "real/quality/compared/compared.h"
 
@@ -40,17 +41,8 @@ const char *fr_quality_sentence(const struct fr_qualities *q,
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void json_mean(struct fr_json_writer *w, const char *key, struct fr_quality_mean m) {
-    char name[64];
-    const char *const ends[] = {"", "_low", "_high"};
-    const double values[] = {m.mean, m.low, m.high};
-    /* The unit stays last: time_to_loss_s, time_to_loss_low_s. */
-    const char *unit = strrchr(key, '_');
-    int stem = unit && (strcmp(unit, "_s") == 0 || strcmp(unit, "_J") == 0) ? (int)(unit - key)
-                                                                            : (int)strlen(key);
-    for (int i = 0; i < 3; i++) {
-        snprintf(name, sizeof name, "%.*s%s%s", stem, key, ends[i], key + stem);
-        fr_json_add_number(w, name, values[i]);
-    }
+    fr_json_add_number(w, key, m.mean);
+    fr_json_add_interval(w, key, m.low, m.high);
 }
 
 static void json_curve(struct fr_json_writer *w, const struct fr_qualities *q,

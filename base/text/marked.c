@@ -1,4 +1,4 @@
-#include "studies/marked.h"
+#include "base/text/marked.h"
 
 #include <stdio.h>
 #include <stdlib.h>

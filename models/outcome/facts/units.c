@@ -1,4 +1,4 @@
-#include "models/outcome/units.h"
+#include "models/outcome/facts/units.h"
 
 #include "models/price/seats.h"
 

@@ -5,8 +5,8 @@
  *      ...
  *      <!-- NAME: end -->
  */
-#ifndef FR_STUDIES_MARKED_H
-#define FR_STUDIES_MARKED_H
+#ifndef FR_BASE_TEXT_MARKED_H
+#define FR_BASE_TEXT_MARKED_H
 
 #include "base/status.h"
 #include "base/text.h"
