@@ -2,7 +2,7 @@
 # completion.sh ROOT FORERUN: completion as the shells themselves do it, of the folder packaging/completion/.
 # A shell that is not here is said and passed over; bash is always there.
 set -eu
-folder=$1/completion PATH=$(dirname "$2"):$PATH
+folder=$1/packaging/completion PATH=$(dirname "$2"):$PATH
 export PATH
 
 fail() { echo "completion.sh: $*" >&2 && exit 1; }
