@@ -369,24 +369,6 @@ static void reasons_and_names_are_counted(void **state) {
     fr_job_free(&job);
 }
 
-/* Every reason has rows, of which the last holds always and no other does. */
-static void every_reason_has_its_row(void **state) {
-    const char *last[FR_REASON_COUNT] = {NULL};
-    (void)state;
-#define ROW(code, holds)                                                                       \
-    FR_TRUE(!last[code] || strcmp(last[code], "true") != 0,                                    \
-            "reason %s: no row behind the one that holds always is read",                      \
-            fr_reason_names[code]);                                                            \
-    last[code] = holds;
-#define FR_REASON_SAYS(code, when, ...) ROW(FR_REASON_##code, #when)
-#define FR_REASON_WRITES(code, when, call) ROW(FR_REASON_##code, #when)
-#include "models/outcome/reason_list.h"
-    for (int i = 0; i < FR_REASON_COUNT; i++)
-        FR_TRUE(last[i] && strcmp(last[i], "true") == 0,
-                "reason %s lacks a row that holds always in models/outcome/reason_list.h",
-                fr_reason_names[i]);
-}
-
 /* Only from nine tenths of the device's memory to all of it. */
 static void near_the_edge_is_said(void **state) {
     static const double shares[] = {0.5, 0.89, 0.91, 1, 1.01};
@@ -507,7 +489,6 @@ int main(void) {
         cmocka_unit_test(what_some_outcomes_have),
         cmocka_unit_test(what_a_balanced_job_would_fill),
         cmocka_unit_test(reasons_and_names_are_counted),
-        cmocka_unit_test(every_reason_has_its_row),
         cmocka_unit_test(near_the_edge_is_said),
         cmocka_unit_test(provenance_names_its_sources),
         cmocka_unit_test(columns_are_the_outcome),
