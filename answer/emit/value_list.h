@@ -25,10 +25,11 @@ INTEGER(micro_batches, micro_batches(p))
 INTEGER(tokens, p->global_batch * t->sequence)
 INTEGER(micro_batch_tokens, p->micro_batch * t->sequence)
 WORD(steps, p->iterations > 0 ? number(p->iterations, word) : "none")
-WORD(recomputes, p->recompute == FR_RECOMPUTE_NONE   ? "none"
-                 : p->recompute == FR_RECOMPUTE_FULL ? "full"
-                 : fr_recompute_saves(p->recompute)  ? "policy"
-                                                     : "modules")
+WORD(recomputes, p->recompute == FR_RECOMPUTE_NONE           ? "none"
+                 : p->recompute == FR_RECOMPUTE_FULL         ? "full"
+                 : p->recompute == FR_RECOMPUTE_SELECTIVE_OP ? "selective_op"
+                 : fr_recompute_saves(p->recompute)          ? "policy"
+                                                             : "modules")
 WORD(recompute_words, fr_recompute_modules(p->recompute, " ", word, sizeof word))
 WORD(recompute_list, fr_recompute_modules(p->recompute, ",", word, sizeof word))
 /* Megatron's trainers offload activations in one stage, none recomputed: all but the last layer's where the plan
