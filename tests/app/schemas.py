@@ -1,4 +1,4 @@
-"""schemas.py ROOT BIN: the JSON Schemas of ROOT/schemas against real documents, the program's own tables and
+"""schemas.py ROOT BIN: the JSON Schemas of ROOT/docs/schemas against real documents, the program's own tables and
 its readers.  Python's jsonschema is the independent implementation.  Skipped (77) without it.
 
 - each is a schema, listed, shown and named by the documents that are of it;
@@ -42,7 +42,7 @@ def forerun(*words, text=None):
 
 
 def load():
-    store = {path.as_uri(): json.loads(path.read_text()) for path in sorted((ROOT / "schemas").glob("*.json"))}
+    store = {path.as_uri(): json.loads(path.read_text()) for path in sorted((ROOT / "docs" / "schemas").glob("*.json"))}
     found = {}
     for uri, schema in store.items():
         jsonschema.Draft202012Validator.check_schema(schema)
@@ -85,10 +85,10 @@ def tables():
     for row in rows:
         if not row["detail"] or not row["source"] or len(row["detail"]) > 126 or len(row["source"]) > 190:
             complain(f"{row['name']}: needs a title and a description that fit a row")
-        if forerun("show", row["name"]).stdout != (ROOT / "schemas" / f"{row['name']}.json").read_text():
+        if forerun("show", row["name"]).stdout != (ROOT / "docs" / "schemas" / f"{row['name']}.json").read_text():
             complain(f"forerun show {row['name']} is not its file")
     named = set()
-    for top in "answer app calibrate models search sim".split():
+    for top in "answer app calibrate models real search sim studies trust".split():
         for path in (ROOT / top).rglob("*.[ch]"):
             named |= set(re.findall(r'"forerun/([a-z-]+)/[0-9]+"', path.read_text()))
     if named - set(SCHEMAS):

@@ -2,7 +2,6 @@
  * what the documentation says. */
 #include <stdlib.h>
 
-#include "base/file.h"
 #include "models/outcome/report.h"
 #include "tests/job.h"
 #include "tests/plan_values.h"
@@ -123,23 +122,6 @@ static void every_key_shows(void **state) {
     }
     for (int i = 0; i < FR_PLAN_KEYS; i++)
         FR_TRUE(shown[i] > 0, "%s was never drawn", fr_plan_keys[i].name);
-}
-
-static void documented(void **state) {
-    (void)state;
-    char *docs = NULL;
-    size_t length = 0;
-    assert_int_equal(
-        fr_file_read(FR_SOURCE_DIR "/docs/files.md", FR_FILE_MAX_B, &docs, &length, NULL),
-        FR_OK);
-    for (int i = 0; i < FR_PLAN_KEYS; i++) {
-        struct fr_text line = {0};
-        fr_plan_key_document(&fr_plan_keys[i], &line);
-        FR_TRUE(strstr(docs, fr_text_get(&line)) != NULL,
-                "docs/files.md does not have the line\n%s", fr_text_get(&line));
-        fr_text_free(&line);
-    }
-    free(docs);
 }
 
 static void refused(const char *text, const char *says) {
@@ -335,7 +317,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(written_reads_back),
                                        cmocka_unit_test(lines_tell_apart),
                                        cmocka_unit_test(every_key_shows),
-                                       cmocka_unit_test(documented),
                                        cmocka_unit_test(refuses),
                                        cmocka_unit_test(ranks_have_an_end),
                                        cmocka_unit_test(strangers_are_refused_everywhere),

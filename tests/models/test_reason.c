@@ -1,7 +1,4 @@
 /* Why a plan cannot be, as a sentence with its numbers: each by itself, word for word. */
-#include <stdlib.h>
-
-#include "base/file.h"
 #include "models/outcome/cost.h"
 #include "models/outcome/report.h"
 #include "tests/job.h"
@@ -364,23 +361,6 @@ static void a_key_without_effect_says_what_it_needs(void **state) {
     }
 }
 
-static void the_table_is_documented(void **state) {
-    char *docs = NULL;
-    size_t length = 0;
-    (void)state;
-    assert_int_equal(fr_file_read(FR_SOURCE_DIR "/docs/compositions.md", FR_FILE_MAX_B, &docs,
-                                  &length, NULL),
-                     FR_OK);
-    for (int i = 0; i < FR_REASON_COUNT; i++) {
-        struct fr_text line = {0};
-        fr_reason_document(i, &line);
-        FR_TRUE(strstr(docs, fr_text_get(&line)) != NULL,
-                "docs/compositions.md does not have the line\n%s", fr_text_get(&line));
-        fr_text_free(&line);
-    }
-    free(docs);
-}
-
 /* A reason without a row in why_list.h says nothing; those of widths say what does not divide, here nothing. */
 static void each_says_something(void **state) {
     static const char *const sets[] = {"dp=8", "global_batch=8", NULL};
@@ -406,6 +386,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_says_its_numbers),
         cmocka_unit_test(a_key_without_effect_says_what_it_needs),
-        cmocka_unit_test(each_says_something), cmocka_unit_test(the_table_is_documented)};
+        cmocka_unit_test(each_says_something)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
