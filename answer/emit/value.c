@@ -116,25 +116,25 @@ static void gpu(const struct fr_emitted *e, char *out, size_t capacity) {
         (void)p, (void)t, (void)word;                                                          \
         snprintf(out, capacity, __VA_ARGS__);                                                  \
     }
-#define INTEGER(name, of) VALUE(name, "%" PRId64, (int64_t)(of))
-#define TRUTH(name, of) VALUE(name, "%s", (of) ? "true" : "false")
-#define WORD(name, of) VALUE(name, "%s", of)
-#define LINE(name, of)
+#define FR_INTEGER(name, of) VALUE(name, "%" PRId64, (int64_t)(of))
+#define FR_TRUTH(name, of) VALUE(name, "%s", (of) ? "true" : "false")
+#define FR_WORD(name, of) VALUE(name, "%s", of)
+#define FR_LINE(name, of)
 #include "answer/emit/value_list.h"
-#undef INTEGER
-#undef TRUTH
-#undef WORD
-#undef LINE
+#undef FR_INTEGER
+#undef FR_TRUTH
+#undef FR_WORD
+#undef FR_LINE
 
 static const struct {
     const char *name;
     void (*of)(const struct fr_emitted *e, char *out, size_t capacity);
 } values[] = {
 #define ROW(name, of) {#name, name##_value},
-#define INTEGER ROW
-#define TRUTH ROW
-#define WORD ROW
-#define LINE(name, of) {#name, of},
+#define FR_INTEGER ROW
+#define FR_TRUTH ROW
+#define FR_WORD ROW
+#define FR_LINE(name, of) {#name, of},
 #include "answer/emit/value_list.h"
 };
 

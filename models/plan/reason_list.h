@@ -1,8 +1,8 @@
-/* Read more than once, so without guard.  One row a reason why a plan cannot run; its bit is its place.
+/* Read more than once, so without guard.  Rows alone, one for every reason why a plan cannot run; its bit is its place.
  *
  *  FR_REASON(code, "name in counts", "what it says of a plan", "what would help")
  *
- *  Names are printed: they stay.  Its sentences with numbers: models/outcome/why_list.h. */
+ *  Names are printed: they stay.  Its sentences with numbers: models/outcome/reason/sentences.h. */
 
 FR_REASON(RANKS, "cluster_too_small", "the plan has more ranks than the cluster",
           "fewer ranks, or a cluster with more nodes")

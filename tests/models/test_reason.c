@@ -361,7 +361,7 @@ static void a_key_without_effect_says_what_it_needs(void **state) {
     }
 }
 
-/* A reason without a row in why_list.h says nothing; those of widths say what does not divide, here nothing. */
+/* A reason without a row in reason/sentences.h says nothing; those of widths say what does not divide, here nothing. */
 static void each_says_something(void **state) {
     static const char *const sets[] = {"dp=8", "global_batch=8", NULL};
     const fr_reasons widths = FR_BECAUSE(FR_REASON_WIDTH) | FR_BECAUSE(FR_REASON_HEADS) |
@@ -376,7 +376,7 @@ static void each_says_something(void **state) {
         struct fr_text text = {0};
         if (!(widths & FR_BECAUSE(i))) fr_report_reason(&job, &out, i, &text);
         FR_TRUE(widths & FR_BECAUSE(i) || *fr_text_get(&text),
-                "reason `%s` has no sentence in models/outcome/why_list.h", fr_reason_names[i]);
+                "reason `%s` has no sentence in models/outcome/reason/sentences.h", fr_reason_names[i]);
         fr_text_free(&text);
     }
     fr_job_free(&job);

@@ -205,7 +205,7 @@ void fr_report_reason(const struct fr_job *of, const struct fr_outcome *out, int
         function(job, out, text);                                                              \
         return;                                                                                \
     }
-#include "models/outcome/why_list.h"
+#include "models/outcome/reason/sentences.h"
 #undef WHY
 #undef WHY_BY
 }
