@@ -10,11 +10,11 @@ FR_KEY(gradient_dtype, CHOICE(fr_dtype_names), OPTIONAL, BY_CODE,
        "`dtype`, of fp8 and fp4 bf16", "what gradients are added up and reduced in")
 FR_KEY(weight_dtype, CHOICE(fr_dtype_names), OPTIONAL, BY_CODE, "`dtype`, of fp8 and fp4 bf16",
        "what weights are held and gathered in, no narrower than `dtype`")
-FR_KEY(fp8_scaling, CHOICE(scalings), OPTIONAL, BY_CODE, "tensor",
-       "a scale for a tensor of 8 bits, or for each block")
 FR_KEY(optimizer, CHOICE(optimizers), OPTIONAL, BY_CODE, "adam", "whose state a parameter has")
 FR_KEY(optimizer_state, OTHER(), OPTIONAL, BY_CODE, "of the `optimizer`",
        "bytes of it a parameter, or `8-bit`")
+FR_KEY(fp8_scaling, CHOICE(scalings), OPTIONAL, BY_CODE, "tensor",
+       "a scale for a tensor of 8 bits, or for each block")
 FR_KEY(global_batch, INTEGER(1, (int64_t)1 << 40), OPTIONAL, TAKEN(global_batch), "256",
        "samples of an iteration, where the plan does not say")
 FR_KEY(samples, INTEGER(1, (int64_t)1 << 60), OPTIONAL, TAKEN(samples), "none",

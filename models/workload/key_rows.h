@@ -16,4 +16,7 @@
 #define TAKEN(of) .field = offsetof(INTO, of) + 1
 #define BY_CODE .field = 0
 #define FR_KEY_ROW(word, what, asked, place, plain, sentence)                                  \
+    { .name = #word, what, asked, place, .otherwise = plain, .help = sentence }
+/* Of a list, whose rows no comma parts. */
+#define FR_KEY_LISTED(word, what, asked, place, plain, sentence)                               \
     {.name = #word, what, asked, place, .otherwise = plain, .help = sentence},

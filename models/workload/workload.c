@@ -23,7 +23,7 @@ static const char *const scalings[] = {"tensor", "block", NULL};
 #define INTO struct fr_workload
 #include "models/workload/key_rows.h"
 static const struct fr_json_key common_keys[] = {
-#define FR_KEY FR_KEY_ROW
+#define FR_KEY FR_KEY_LISTED
 #include "models/workload/key_list.h"
 #undef FR_KEY
     {0}};

@@ -29,20 +29,17 @@ struct whole {
 #include "models/workload/key_rows.h"
 static const struct fr_json_key keys[] = {
     FR_KEY_ROW(width, INTEGER(1, WIDTH_MAX), REQUIRED, TAKEN(width), "",
-               "of a sample's values at each of its `positions`")
-        FR_KEY_ROW(positions, INTEGER(1, WIDTH_MAX), OPTIONAL, TAKEN(positions), "1",
-                   "of a sample") FR_KEY_ROW(repeat, INTEGER(1, FR_LAYER_MAX), OPTIONAL,
-                                             TAKEN(repeat), "1",
-                                             "of the whole") FR_KEY_ROW(bias, BOOL(), OPTIONAL,
-                                                                        TAKEN(bias), "true",
-                                                                        "layers have biases")
-            FR_KEY_ROW(
-                layers, OTHER(), REQUIRED, BY_CODE, "",
-                "common ones `{\"out\": 512}` and sections `{\"branches\": 8, \"split\": "
-                "\"copy\" or \"slice\", \"join\": \"sum\" or \"concatenation\", \"layers\": "
-                "[…]}` whose layers stand for one branch; a layer may be `{\"attention\": d}` "
-                "over "
-                "the positions (queries, keys and values of d values come in, d go out)"){0}};
+               "of a sample's values at each of its `positions`"),
+    FR_KEY_ROW(positions, INTEGER(1, WIDTH_MAX), OPTIONAL, TAKEN(positions), "1",
+               "of a sample"),
+    FR_KEY_ROW(repeat, INTEGER(1, FR_LAYER_MAX), OPTIONAL, TAKEN(repeat), "1", "of the whole"),
+    FR_KEY_ROW(layers, OTHER(), REQUIRED, BY_CODE, "",
+               "common ones `{\"out\": 512}` and sections `{\"branches\": 8, \"split\": "
+               "\"copy\" or \"slice\", \"join\": \"sum\" or \"concatenation\", \"layers\": "
+               "[…]}` whose layers stand for one branch; a layer may be `{\"attention\": d}` "
+               "over the positions (queries, keys and values of d values come in, d go out)"),
+    FR_KEY_ROW(bias, BOOL(), OPTIONAL, TAKEN(bias), "true", "layers have biases"),
+    {0}};
 
 struct reader {
     struct fr_workload *workload;

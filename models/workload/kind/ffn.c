@@ -13,10 +13,10 @@ struct shape {
 #include "models/workload/key_rows.h"
 static const struct fr_json_key keys[] = {
     FR_KEY_ROW(width, INTEGER(1, (int64_t)1 << 32), REQUIRED, TAKEN(width), "",
-               "values that come into each layer and go out")
-        FR_KEY_ROW(layers, INTEGER(1, 1000000), REQUIRED, TAKEN(layers), "",
-                   "how many there are")
-            FR_KEY_ROW(bias, BOOL(), OPTIONAL, TAKEN(bias), "true", "layers have biases"){0}};
+               "values that come into each layer and go out"),
+    FR_KEY_ROW(layers, INTEGER(1, 1000000), REQUIRED, TAKEN(layers), "", "how many there are"),
+    FR_KEY_ROW(bias, BOOL(), OPTIONAL, TAKEN(bias), "true", "layers have biases"),
+    {0}};
 
 static fr_status read(const struct fr_json *object, struct fr_workload *workload,
                       struct fr_error *err) {

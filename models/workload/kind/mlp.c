@@ -7,8 +7,9 @@
 #include "models/workload/key_rows.h"
 static const struct fr_json_key keys[] = {
     FR_KEY_ROW(layers, OTHER(), REQUIRED, BY_CODE, "",
-               "widths `[784, 512, 10]`, or `[{\"in\": 784, \"out\": 512}, {\"out\": 10}]`")
-        FR_KEY_ROW(bias, BOOL(), OPTIONAL, BY_CODE, "true", "layers have biases"){0}};
+               "widths `[784, 512, 10]`, or `[{\"in\": 784, \"out\": 512}, {\"out\": 10}]`"),
+    FR_KEY_ROW(bias, BOOL(), OPTIONAL, BY_CODE, "true", "layers have biases"),
+    {0}};
 static const char *const layer_keys[] = {"in", "out", "bias", NULL};
 
 enum { WIDTH_BITS = 32 };

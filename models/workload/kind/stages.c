@@ -9,14 +9,15 @@
 #include "models/workload/key_rows.h"
 static const struct fr_json_key keys[] = {
     FR_KEY_ROW(forward, OTHER(), REQUIRED, BY_CODE, "",
-               "time of one micro-batch, one value or one for each stage")
-        FR_KEY_ROW(backward, OTHER(), REQUIRED, BY_CODE, "",
-                   "likewise") FR_KEY_ROW(weight, OTHER(), OPTIONAL, BY_CODE, "half",
-                                          "the part of backward that makes weight gradients")
-            FR_KEY_ROW(message, QUANTITY(SIZE, 1e18), OPTIONAL, TAKEN(message_B), "0 B",
-                       "bytes between stages")
-                FR_KEY_ROW(gradient, OTHER(), OPTIONAL, BY_CODE, "none",
-                           "bytes all-reduced over dp after a stage's last backward pass"){0}};
+               "time of one micro-batch, one value or one for each stage"),
+    FR_KEY_ROW(backward, OTHER(), REQUIRED, BY_CODE, "", "likewise"),
+    FR_KEY_ROW(weight, OTHER(), OPTIONAL, BY_CODE, "half",
+               "the part of backward that makes weight gradients"),
+    FR_KEY_ROW(message, QUANTITY(SIZE, 1e18), OPTIONAL, TAKEN(message_B), "0 B",
+               "bytes between stages"),
+    FR_KEY_ROW(gradient, OTHER(), OPTIONAL, BY_CODE, "none",
+               "bytes all-reduced over dp after a stage's last backward pass"),
+    {0}};
 
 enum { STAGES_MAX = 65536 };
 

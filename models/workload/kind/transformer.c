@@ -21,7 +21,7 @@ enum { MOST = 1 << 26 };
 #define INTO struct fr_transformer
 #include "models/workload/key_rows.h"
 static const struct fr_json_key keys[] = {
-#define FR_KEY FR_KEY_ROW
+#define FR_KEY FR_KEY_LISTED
 #include "models/workload/kind/transformer_key_list.h"
 #undef FR_KEY
     {0}};

@@ -7,14 +7,14 @@ FR_KEY(hidden, INTEGER(1, MOST), REQUIRED, TAKEN(hidden), "",
        "values of a token between layers")
 FR_KEY(heads, INTEGER(1, MOST), OPTIONAL, BY_CODE, "asked for, but of a `pattern` without `*`",
        "heads of attention")
-FR_KEY(sequence, INTEGER(1, MOST), REQUIRED, TAKEN(sequence), "", "tokens of a sample")
-FR_KEY(vocabulary, INTEGER(1, MOST), REQUIRED, TAKEN(vocabulary), "",
-       "words, a row of the embedding each")
 FR_KEY(kv_heads, INTEGER(1, MOST), OPTIONAL, TAKEN(kv_heads), "`heads`",
        "heads of keys and values, which groups of heads share")
 FR_KEY(head_dim, INTEGER(1, MOST), OPTIONAL, TAKEN(head_dim), "`hidden` / `heads`",
        "values of a head")
 FR_KEY(ffn, INTEGER(1, MOST), OPTIONAL, TAKEN(ffn), "4 `hidden`", "width of the MLP")
+FR_KEY(sequence, INTEGER(1, MOST), REQUIRED, TAKEN(sequence), "", "tokens of a sample")
+FR_KEY(vocabulary, INTEGER(1, MOST), REQUIRED, TAKEN(vocabulary), "",
+       "words, a row of the embedding each")
 FR_KEY(gated, BOOL(), OPTIONAL, TAKEN(gated), "false",
        "the MLP has a gate: three products (SwiGLU)")
 FR_KEY(tied_embedding, BOOL(), OPTIONAL, TAKEN(tied), "true",
@@ -41,14 +41,6 @@ FR_KEY(capacity, NUMBER(1, 1e6), OPTIONAL, TAKEN(capacity), "none are dropped",
        "tokens that an expert takes, over the mean; what is more is dropped")
 FR_KEY(imbalance, NUMBER(1, 1e6), OPTIONAL, TAKEN(imbalance), "1",
        "rows of the fullest expert over the mean")
-FR_KEY(dense_layers, INTEGER(0, 99999), OPTIONAL, BY_CODE, "0",
-       "the first layers, which have an MLP of `ffn` instead")
-FR_KEY(shared_ffn, INTEGER(1, MOST), OPTIONAL, TAKEN(shared_ffn), "none",
-       "width of an MLP that all tokens go through beside their experts")
-FR_KEY(expert_groups, INTEGER(1, 1 << 20), OPTIONAL, BY_CODE, "none",
-       "groups that the experts are divided into")
-FR_KEY(groups_per_token, INTEGER(1, 1 << 20), OPTIONAL, BY_CODE, "`expert_groups`",
-       "in how many of the groups a token's experts are")
 FR_KEY(cross_layers, INTEGER(0, 100000), OPTIONAL, BY_CODE, "0",
        "the last of the layers, those of a decoder with cross-attention besides")
 FR_KEY(head_kernels, OTHER(), OPTIONAL, BY_CODE, "batched",
@@ -63,10 +55,18 @@ FR_KEY(document, INTEGER(1, MOST), OPTIONAL, BY_CODE, "none",
        "tokens of the document that "
        "a token is in, in the mean over tokens; fused attention leaves the rest out; not "
        "beside a window")
-FR_KEY(kv_latent, INTEGER(1, MOST), OPTIONAL, TAKEN(kv_latent), "none",
-       "latent attention: values a token that keys and values are made from")
+FR_KEY(dense_layers, INTEGER(0, 99999), OPTIONAL, BY_CODE, "0",
+       "the first layers, which have an MLP of `ffn` instead")
+FR_KEY(shared_ffn, INTEGER(1, MOST), OPTIONAL, TAKEN(shared_ffn), "none",
+       "width of an MLP that all tokens go through beside their experts")
+FR_KEY(expert_groups, INTEGER(1, 1 << 20), OPTIONAL, BY_CODE, "none",
+       "groups that the experts are divided into")
+FR_KEY(groups_per_token, INTEGER(1, 1 << 20), OPTIONAL, BY_CODE, "`expert_groups`",
+       "in how many of the groups a token's experts are")
 FR_KEY(q_latent, INTEGER(1, MOST), OPTIONAL, TAKEN(q_latent), "none: from the hidden values",
        "likewise queries")
+FR_KEY(kv_latent, INTEGER(1, MOST), OPTIONAL, TAKEN(kv_latent), "none",
+       "latent attention: values a token that keys and values are made from")
 FR_KEY(rope_dim, INTEGER(0, MOST), OPTIONAL, BY_CODE, "0",
        "of a head's `head_dim` those whose key all heads share")
 FR_KEY(value_dim, INTEGER(1, MOST), OPTIONAL, TAKEN(value_dim), "`head_dim` less `rope_dim`",
