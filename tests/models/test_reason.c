@@ -376,7 +376,8 @@ static void each_says_something(void **state) {
         struct fr_text text = {0};
         if (!(widths & FR_BECAUSE(i))) fr_report_reason(&job, &out, i, &text);
         FR_TRUE(widths & FR_BECAUSE(i) || *fr_text_get(&text),
-                "reason `%s` has no sentence in models/outcome/reason/sentences.h", fr_reason_names[i]);
+                "reason `%s` has no sentence in models/outcome/reason/sentences.h",
+                fr_reason_names[i]);
         fr_text_free(&text);
     }
     fr_job_free(&job);
