@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +10,6 @@
 #include "models/job/runtime.h"
 #include "models/outcome/report.h"
 #include "models/price/seats.h"
-#include "models/work/transformer.h"
 #include "search/stage_layers.h"
 
 const struct fr_emitter *const fr_emitters[] = {
@@ -31,206 +29,96 @@ bool fr_emitter_of(const struct fr_emitter *to, const char *name) {
     return strncmp(name, to->runtimes, length) == 0 && (!name[length] || name[length] == '-');
 }
 
-/* ---- what is said --------------------------------------------------------------------------- */
-
-static struct fr_emit_line *add(struct fr_emitted *e, const char *name, const char *fmt,
-                                va_list args) {
-    e->full = e->full || e->n == FR_EMIT_LINES_MAX;
-    struct fr_emit_line *line = &e->line[e->full ? FR_EMIT_LINES_MAX - 1 : e->n++];
-    *line = (struct fr_emit_line){.about = e->about};
-    snprintf(line->name, sizeof line->name, "%s", name);
-    int length = vsnprintf(line->text, sizeof line->text, fmt, args);
-    e->full = e->full || length >= (int)sizeof line->text;
-    return line;
-}
-
-void fr_emit_option(struct fr_emitted *e, const char *name, const char *fmt, ...) {
-    va_list args;
-    va_start(args, fmt);
-    add(e, name, fmt, args);
-    va_end(args);
-}
-
-void fr_emit_variable(struct fr_emitted *e, const char *name, const char *variable) {
-    fr_emit_option(e, name, "%s", variable);
-    e->line[e->n - 1].expands = true;
-}
-
-void fr_emit_remark(struct fr_emitted *e, const char *fmt, ...) {
-    va_list args;
-    va_start(args, fmt);
-    add(e, "", fmt, args);
-    va_end(args);
-}
-
-void fr_emit_lack(struct fr_emitted *e, const char *fmt, ...) {
-    va_list args;
-    va_start(args, fmt);
-    add(e, "", fmt, args)->lacks = true;
-    va_end(args);
-}
-
-int64_t fr_emit_micro_batches(const struct fr_emitted *e) {
-    int64_t samples = e->plan.dp * e->plan.micro_batch; /* 0: a plan that left them open */
-    return samples > 0 ? e->plan.global_batch / samples : 0;
-}
-
-int64_t fr_emit_layers(const struct fr_emitted *e, int64_t i) {
-    const struct fr_plan *p = &e->plan;
-    const struct fr_transformer *t = &e->job->workload.transformer;
-    int64_t chunk = i / p->pp, stage = i % p->pp, lacking = p->pp * p->chunks - t->layers;
-    int64_t layers = fr_transformer_stage_layers(t, p, stage);
-    /* Where logits and embedding count as layers, the last chunk of all and the first lack one. */
-    if (!p->stage_layers && p->chunks > 1 && lacking > 0)
-        return i == p->pp * p->chunks - 1 || (i == 0 && lacking == 2) ? 0 : 1;
-    return layers / p->chunks + (chunk < layers % p->chunks);
-}
-
-bool fr_emit_layers_equal(const struct fr_emitted *e) {
-    for (int64_t i = 1; i < e->plan.pp * e->plan.chunks; i++)
-        if (fr_emit_layers(e, i) != fr_emit_layers(e, 0)) return false;
-    return true;
-}
-
-/* Some keys are left to others: those of fr_job_said. */
-static bool states_all(const struct fr_job *job) {
-    int stated = 0;
-    for (int k = 0; k < FR_PLAN_KEYS; k++)
-        stated += fr_job_plan_says(job, fr_plan_keys[k].name);
-    return stated >= FR_PLAN_KEYS - 4;
-}
-
-/* Is the size of buckets another than the default, or stated by a plan that does not state every key, as plans that
- * forerun prints do? */
-static bool bucket_chosen(const struct fr_emitted *e) {
-    if (e->plan.bucket_size_B != fr_plan_default().bucket_size_B) return true;
-    return fr_job_plan_says(e->job, "bucket") && !states_all(e->job);
-}
-
-void fr_emit_recompute_layers(struct fr_emitted *e) {
-    if (e->plan.recompute_layers == 0)
-        fr_emit_remark(e, "all layers, where they recompute");
-    else if (e->plan.recompute == FR_RECOMPUTE_FULL)
-        fr_emit_remark(e, "%" PRId64 ", as the method above has it", e->plan.recompute_layers);
-    else
-        fr_emit_lack(e, "%" PRId64 ": it takes some layers with granularity full alone",
-                     e->plan.recompute_layers);
-}
-
-void fr_emit_bucket(struct fr_emitted *e, bool used, const char *name) {
-    double value_B = fr_dtype_size_B(e->job->workload.gradient_dtype);
-    if (!used)
-        fr_emit_remark(e, "nothing goes in buckets of a stated size");
-    else if (bucket_chosen(e))
-        fr_emit_option(e, name, "%" PRId64, (int64_t)(e->plan.bucket_size_B / value_B));
-    else
-        fr_emit_remark(e, "of its own size, as nobody chose one; %.0f MiB were priced",
-                       e->plan.bucket_size_B / (1 << 20));
-}
-
-bool fr_emit_offloaded_layers(struct fr_emitted *e, int64_t *layers) {
-    const struct fr_plan *p = &e->plan;
-    if (!(p->offload & FR_OFFLOAD_ACTIVATIONS)) return false;
-    if (p->pp > 1 || p->recompute != FR_RECOMPUTE_NONE) {
-        fr_emit_lack(e, "activations: it offloads them in one stage, none recomputed");
-        return false;
-    }
-    *layers = p->offload_layers ? p->offload_layers : e->job->workload.transformer.layers - 1;
-    return true;
-}
-
 /* ---- a row ---------------------------------------------------------------------------------- */
 
-/* What no framework has an option for, where its rows say nothing else. */
-static const struct {
-    int key;
-    const char *what;
-} nowhere[] = {
-    {FR_PLAN_KEY_ghost, "ghost neurons"},
-    {FR_PLAN_KEY_branches, "sub-graph parallelism"},
-    {FR_PLAN_KEY_common, "sub-graph parallelism"},
-    {FR_PLAN_KEY_exchange, "sub-graph parallelism"},
-    {FR_PLAN_KEY_divide, "division of two products that follow but in pairs"},
-    {FR_PLAN_KEY_placement, "seat for a rank, which the launcher gives it: sbatch"},
-    {FR_PLAN_KEY_backward_scope, "compressed messages between stages"},
-    {FR_PLAN_KEY_backward_rank, "compressed messages between stages"},
-    {FR_PLAN_KEY_lazy_error, "compressed messages between stages"},
-    {FR_PLAN_KEY_forward_rank, "compressed messages between stages"},
-    {FR_PLAN_KEY_gradient_stages, "low-rank gradients"},
-    {FR_PLAN_KEY_gradient_rank, "low-rank gradients"},
-    {FR_PLAN_KEY_codec, "codec of gradients"},
-    {FR_PLAN_KEY_warm_up, "codec of gradients"},
-    {FR_PLAN_KEY_layer_tp, "grid of its own for each layer"},
-    {FR_PLAN_KEY_launches, "switch for launches that block: export CUDA_LAUNCH_BLOCKING=1"},
-    {FR_PLAN_KEY_clock, "clock of a device: nvidia-smi --lock-gpu-clocks on each node"},
-    {FR_PLAN_KEY_power_cap, "limit of a device's power: nvidia-smi --power-limit on each node"},
-};
-
-/* Of keys that they have, a value that none has; whatever the row says of others. */
-static bool asks_for_a_policy(const struct fr_plan *plan) {
-    return fr_recompute_saves(plan->recompute);
-}
-
-static const struct {
-    int key;
-    bool (*asked)(const struct fr_plan *plan);
-    const char *what;
-} values_nowhere[] = {
-    {FR_PLAN_KEY_recompute, asks_for_a_policy,
-     "none: a policy that keeps what attention's products made (JAX)"},
-};
-
-static const char *lacked_value(const struct fr_emitted *e, int key) {
-    for (size_t i = 0; i < sizeof values_nowhere / sizeof *values_nowhere; i++)
-        if (values_nowhere[i].key == key && values_nowhere[i].asked(&e->plan))
-            return values_nowhere[i].what;
-    return NULL;
-}
-
-static const struct fr_emit_row *row_of(const struct fr_emitter *to, int key) {
-    for (int i = 0; i < FR_PLAN_KEYS; i++)
-        if (to->rows[i].key == key &&
-            (to->rows[i].option || to->rows[i].say || to->rows[i].none))
-            return &to->rows[i];
-    return NULL;
-}
-
-static const char *lacked(int key) {
-    for (size_t i = 0; i < sizeof nowhere / sizeof *nowhere; i++)
-        if (nowhere[i].key == key) return nowhere[i].what;
-    return NULL;
-}
-
-/* Nothing is lost where the plan does not ask for it. */
-static void say_none(struct fr_emitted *e, const struct fr_plan_key *key, const char *no,
-                     const char *what) {
-    const struct fr_plan plain = fr_plan_default();
-    char value[FR_PLAN_WORD];
-    if (key->type->same(key, &e->plan, &plain)) {
-        fr_emit_remark(e, "%s%s", no, what);
-        return;
+/* Is the value called @p name, of @p length letters, one of the @p words up to the next space? */
+static bool is_one_of(const struct fr_emitted *e, const char *name, size_t length,
+                      const char *words) {
+    char key[48], value[FR_EMIT_TEXT];
+    snprintf(key, sizeof key, "%.*s", (int)length, name);
+    if (!fr_emit_value(e, key, value, sizeof value)) return false; /* a test walks the rows */
+    for (;; words++) {
+        size_t n = strcspn(words, ", ");
+        if (strlen(value) == n && strncmp(value, words, n) == 0) return true;
+        words += n;
+        if (*words != ',') return false;
     }
-    key->type->text(key, &e->plan, value, sizeof value);
-    fr_emit_lack(e, "%s: %s%s", value, no, what);
 }
 
-static void say(struct fr_emitted *e, int k) {
+/* "NAME=WORD,WORD NAME!=WORD": do all hold? */
+static bool holds(const struct fr_emitted *e, const char *where) {
+    while (*where) {
+        size_t name = strcspn(where, "!=");
+        bool other = where[name] == '!';
+        const char *words = where + name + 1 + other;
+        if (is_one_of(e, where, name, words) == other) return false;
+        where = words + strcspn(words, " ");
+        where += strspn(where, " ");
+    }
+    return true;
+}
+
+/* Append @p text with the values of its braces; it is cut where it does not fit, and then e->full. */
+static void render(struct fr_emitted *e, char *out, const char *text) {
+    char name[48], value[FR_EMIT_TEXT];
+    size_t used = strlen(out);
+    for (const char *close; *text; text = close) {
+        size_t n = strcspn(text, "{");
+        fr_line_addf(out, FR_EMIT_TEXT, &used, "%.*s", (int)n, text);
+        close = text + n;
+        if (!*close) break;
+        text = close + 1;
+        close = text + strcspn(text, "}");
+        snprintf(name, sizeof name, "%.*s", (int)(close - text), text);
+        if (fr_emit_value(e, name, value, sizeof value))
+            fr_line_addf(out, FR_EMIT_TEXT, &used, "%s", value);
+        close += *close == '}';
+    }
+    e->full = e->full || used + 1 >= FR_EMIT_TEXT;
+}
+
+/* The plan's value where it is not the default: nothing is lost where the plan does not ask for the key. */
+static const char *asked(const struct fr_emitted *e, int k, char *out, size_t capacity) {
+    const struct fr_plan plain = fr_plan_default();
     const struct fr_plan_key *key = &fr_plan_keys[k];
-    const struct fr_emit_row *row = row_of(e->to, k);
+    if (key->type->same(key, &e->plan, &plain)) return NULL;
+    return key->type->text(key, &e->plan, out, capacity);
+}
+
+static void say(struct fr_emitted *e, const char *about, const struct fr_emit_row *row) {
+    static const struct fr_emit_line none;
+    const bool held = holds(e, row->where), off = row->kind == FR_EMIT_SWITCH && !held;
     char value[FR_PLAN_WORD];
-    e->about = key->name;
-    if (!row && !lacked(k)) return; /* a test walks the keys */
-    if (!row) {
-        say_none(e, key, e->to->no, lacked(k));
-    } else if (lacked_value(e, k)) {
-        fr_emit_lack(e, "%s", lacked_value(e, k));
-    } else if (row->say) {
-        row->say(e);
-    } else if (row->option) {
-        key->type->text(key, &e->plan, value, sizeof value);
-        fr_emit_option(e, row->option, "%s", value);
-    } else
-        say_none(e, key, "", row->none);
+    if (!held && !off && row->kind != FR_EMIT_TRUTH) return;
+    e->full = e->full || e->n == FR_EMIT_LINES_MAX;
+    struct fr_emit_line *line = &e->line[e->full ? FR_EMIT_LINES_MAX - 1 : e->n++];
+    *line = none;
+    line->about = about;
+    line->lacks = row->kind == FR_EMIT_LACK;
+    line->expands = row->kind == FR_EMIT_VARIABLE;
+    if (row->kind == FR_EMIT_NONE && asked(e, row->key, value, sizeof value)) {
+        line->lacks = true;
+        snprintf(line->text, sizeof line->text, "%s: ", value);
+    }
+    if (off)
+        snprintf(line->text, sizeof line->text, "off, as without %s", row->option);
+    else
+        snprintf(line->name, sizeof line->name, "%s", row->option);
+    if (row->kind == FR_EMIT_TRUTH)
+        snprintf(line->text, sizeof line->text, "%s", held ? "true" : "false");
+    else if (line->expands)
+        snprintf(line->text, sizeof line->text, "%s", row->text);
+    else if (!off)
+        render(e, line->text, row->text);
+}
+
+static void say_all(struct fr_emitted *e) {
+    static const char *const others[] = {"precision", "launch", "model"};
+    for (int k = 0; k < FR_EMIT_SUBJECTS; k++)
+        for (int i = 0; i < fr_emit_n_rows; i++)
+            if (fr_emit_rows[i].key == k && fr_emit_rows[i].frameworks & (1U << e->to->index))
+                say(e, k < FR_PLAN_KEYS ? fr_plan_keys[k].name : others[k - FR_PLAN_KEYS],
+                    &fr_emit_rows[i]);
 }
 
 /* What a search left to be chosen. */
@@ -258,8 +146,7 @@ fr_status fr_emit(const struct fr_emitter *to, const struct fr_job *job,
     *e = (struct fr_emitted){.to = to, .job = job, .out = out};
     FR_TRY(choose_layers(job, &filled, e, err));
     e->plan = fr_job_said(job, &filled);
-    for (int k = 0; k < FR_PLAN_KEYS; k++) say(e, k);
-    to->rest(e);
+    say_all(e);
     return e->full ? fr_fail(err, FR_ERR_INPUT, "--emit",
                              "the plan has a list too long for a command line")
                    : FR_OK;
@@ -379,7 +266,10 @@ void fr_emit_script(struct fr_text *text, const struct fr_emitted *e,
     if (e->to) {
         sentences(text, e, true, "NOT WHAT WAS PRICED, for want of an option");
         sentences(text, e, false, "without an option");
-        e->to->write(e, text);
+        if (e->to->write)
+            e->to->write(e, text);
+        else
+            fr_emit_array(e, e->to->array, text);
     }
     if (launch) {
         fr_script_piece(text, launch->line);

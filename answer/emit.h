@@ -2,13 +2,15 @@
  *  A plan in the words of a training framework: its launch options, and of every key of the plan that
  *  has none a sentence.
  *
- *  A framework has one row for each key: the option that takes the key's value, a function where more
- *  than that has to be said, or why there is none; what no framework has stands once for all (emit.c).
- *  Options are those of the framework's own parser at
- *  a named commit (tests/answer/test_emit.c holds them against recorded lists).  What a plan asks for
+ *  One table (answer/emit/option_table.c) has rows of a key, the frameworks that a row is for, what
+ *  must hold, and the option with its value, or the sentence.  Both are written with values of
+ *  plan and model in braces: "{tp}" is a key of the plan, others stand in answer/emit/value_list.h.
+ *  Options are those of the framework's own parser at a named commit
+ *  (tests/answer/test_emit_options.c holds them against recorded lists).  What a plan asks for
  *  and the framework cannot do stands first in the script: it would run something else than was priced.
  *
- *  To add a framework: answer/emit/<name>.c exporting fr_emitter_<name>, a row in answer/emit_list.h. */
+ *  To add an option: a row in the table.  To add a framework: a row in answer/emit_list.h, what it is
+ *  called in answer/emit/frameworks.c, and its rows in the table. */
 #ifndef FR_ANSWER_EMIT_H
 #define FR_ANSWER_EMIT_H
 
@@ -16,15 +18,15 @@
 #include "models/outcome/outcome.h"
 #include "models/plan/key.h"
 
-enum { FR_EMIT_LINES_MAX = 128 };
+enum { FR_EMIT_LINES_MAX = 128, FR_EMIT_TEXT = 2048 };
 
 /** An option, or a sentence in the place of one. */
 struct fr_emit_line {
-    const char *about; /**< the plan's key, or "model", "precision", "launch" */
-    char name[96];     /**< of the option, as the framework spells it; "": a sentence */
-    char text[2048];   /**< its value ("": a switch), or the sentence */
-    bool lacks;        /**< the plan asks for what the framework cannot do */
-    bool expands;      /**< the value is a variable of ours, which the shell reads */
+    const char *about;       /**< the plan's key, or "model", "precision", "launch" */
+    char name[96];           /**< of the option, as the framework spells it; "": a sentence */
+    char text[FR_EMIT_TEXT]; /**< its value ("": a switch), or the sentence */
+    bool lacks;              /**< the plan asks for what the framework cannot do */
+    bool expands;            /**< the value is a variable of ours, which the shell reads */
 };
 
 struct fr_emitter;
@@ -41,32 +43,58 @@ struct fr_emitted {
     int64_t stage_layers[FR_EMIT_STAGES]; /**< its, where they are chosen here */
     struct fr_emit_line line[FR_EMIT_LINES_MAX];
     int n;
-    const char *about; /**< of what is said now */
-    bool full;         /**< more was said than there is room for */
+    bool full; /**< more was said than there is room for */
 };
 
-/** What a framework makes of one key. */
-struct fr_emit_row {
-    int key;
-    const char *option;                /**< takes the key's value */
-    void (*say)(struct fr_emitted *e); /**< or this says it */
-    const char *none;                  /**< or why there is no option */
+enum {
+#define FR_EMITTER(name) FR_EMITTER_##name,
+#include "answer/emit_list.h"
+#undef FR_EMITTER
+    FR_EMITTERS
 };
+
+/** What a row says where its condition holds. */
+typedef enum {
+    FR_EMIT_OPTION = 1, /**< option and value ("": a switch) */
+    FR_EMIT_SWITCH, /**< the option alone; where the condition does not hold, that it is off without */
+    FR_EMIT_TRUTH, /**< the option, with true where the condition holds and false where it does not */
+    FR_EMIT_VARIABLE, /**< the option, with a value that the script's reader gives: "${NAME:?what it is}" */
+    FR_EMIT_NOTE, /**< a sentence: there is no option, and why nothing is lost */
+    FR_EMIT_LACK, /**< a sentence: there is no option, and the plan needs one */
+    FR_EMIT_NONE, /**< a note where the plan leaves the key at its default, else a lack */
+} fr_emit_kind;
+
+/** What is said that belongs to no key of a plan, behind all keys, in this order. */
+enum { FR_EMIT_PRECISION = FR_PLAN_KEYS, FR_EMIT_LAUNCH, FR_EMIT_MODEL, FR_EMIT_SUBJECTS };
+
+struct fr_emit_row {
+    unsigned frameworks; /**< a bit for each FR_EMITTER_* */
+    int key;             /**< of the plan, or FR_EMIT_PRECISION, ... */
+    const char *where;   /**< "NAME=WORD,WORD NAME!=WORD": all must hold; "": always */
+    fr_emit_kind kind;
+    const char *option;
+    const char *text; /**< value or sentence, "{NAME}" in it a value */
+};
+
+/** All rows; those of a key are said in the order of the table. */
+extern const struct fr_emit_row fr_emit_rows[];
+extern const int fr_emit_n_rows;
+
+/** The value called @p name, as a word. @return false where there is none of that name. */
+bool fr_emit_value(const struct fr_emitted *e, const char *name, char *out, size_t capacity);
 
 struct fr_emitter {
     const char *name;      /**< of --emit */
     const char *framework; /**< for people */
+    const char *no;        /**< "X has no ", before what it lacks */
     const char *runtimes;  /**< how names of runtimes begin that are releases of it */
     const char *version;   /**< repository and commit whose parser the options are of */
-    const char *no;        /**< "X has no ", before what every framework lacks */
-    const struct fr_emit_row
-        *rows; /**< of the keys it has a word of its own for, in any order */
+    int index;             /**< FR_EMITTER_* */
     /** "KEY=VALUES" of keys whose other values it cannot run; NULL ends it. */
     const char *const *able;
-    /** What is no key of the plan: sequence, precision, the model. */
-    void (*rest)(struct fr_emitted *e);
-    /** The options as a piece of bash. */
+    /** The options as a piece of bash; NULL: an array of bash called @p array. */
     void (*write)(const struct fr_emitted *e, struct fr_text *text);
+    const char *array;
     const char *program; /**< and its arguments, behind the launcher */
 };
 
@@ -88,41 +116,6 @@ fr_status fr_emit(const struct fr_emitter *to, const struct fr_job *job,
                   const struct fr_outcome *out, struct fr_emitted *emitted,
                   struct fr_error *err);
 
-/* ---- for rows ------------------------------------------------------------------------------- */
-
-/** An option and its value; "" for a switch. */
-#if defined(__GNUC__)
-__attribute__((format(printf, 3, 4)))
-#endif
-void fr_emit_option(struct fr_emitted *e, const char *name, const char *fmt, ...);
-/** An option whose value the script's reader gives: "${NAME:?what it is}", @p variable being our own words. */
-void fr_emit_variable(struct fr_emitted *e, const char *name, const char *variable);
-/** There is no option, and why nothing is lost. */
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
-#endif
-void fr_emit_remark(struct fr_emitted *e, const char *fmt, ...);
-/** There is no option, and the plan needs one. */
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
-#endif
-void fr_emit_lack(struct fr_emitted *e, const char *fmt, ...);
-
-/** Micro-batches of an iteration. */
-int64_t fr_emit_micro_batches(const struct fr_emitted *e);
-/** Layers of virtual stage @p i of pp chunks, in the model's order; as equal as a stage's can be. */
-int64_t fr_emit_layers(const struct fr_emitted *e, int64_t i);
-/** Have all virtual stages as many? */
-bool fr_emit_layers_equal(const struct fr_emitted *e);
-/** Megatron-LM's way to say which layers recompute, whose method stands above: it takes some with granularity full
- *  alone. */
-void fr_emit_recompute_layers(struct fr_emitted *e);
-/** Option @p name with the gradients of a bucket, in values, where somebody chose its size; else a remark.
- *  @param used  whether this plan reduces gradients in buckets of a stated size */
-void fr_emit_bucket(struct fr_emitted *e, bool used, const char *name);
-/** Layers whose activations Megatron's trainers send to the host: all but the last where the plan does not
- *  say.  @return false where the plan asks for none, or, and the lack is said, has stages or recomputes */
-bool fr_emit_offloaded_layers(struct fr_emitted *e, int64_t *layers);
 /** An array of bash: "name=(", a line "--option value  # key" each (a field without dashes "a.b=value"). */
 void fr_emit_array(const struct fr_emitted *e, const char *array, struct fr_text *text);
 

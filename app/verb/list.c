@@ -223,7 +223,8 @@ static int list_formats(struct row *rows) {
 static int list_reasons(struct row *rows) {
     int n = 0;
     for (; fr_reason_names[n]; n++)
-        rows[n] = (struct row){fr_reason_names[n], "infeasible", "", ""};
+        rows[n] = (struct row){fr_reason_names[n], "infeasible", fr_reason_sentences[n],
+                               fr_reason_helps[n]};
     return n;
 }
 

@@ -1,7 +1,7 @@
 #include "models/workload/adapters.h"
 
-static const char *const places[] = {"attention", "mlp", "all", NULL};
-static const char *const exchanges[] = {"gather", "all_to_all", NULL};
+const char *const fr_adapter_places[] = {"attention", "mlp", "all", NULL};
+const char *const fr_adapter_exchanges[] = {"gather", "all_to_all", NULL};
 
 fr_status fr_adapters_read(const struct fr_json *object, struct fr_transformer *t,
                            struct fr_error *err) {
@@ -13,13 +13,14 @@ fr_status fr_adapters_read(const struct fr_json *object, struct fr_transformer *
         return fr_json_fail(&on, err, "has no effect without lora_rank");
     if (t->lora_rank == 0 && fr_json_present(&how))
         return fr_json_fail(&how, err, "has no effect without lora_rank");
-    FR_TRY(fr_json_get_choice(object, "lora_on", false, places, &place, err));
-    FR_TRY(fr_json_get_choice(object, "lora_exchange", false, exchanges, &exchange, err));
+    FR_TRY(fr_json_get_choice(object, "lora_on", false, fr_adapter_places, &place, err));
+    FR_TRY(fr_json_get_choice(object, "lora_exchange", false, fr_adapter_exchanges, &exchange,
+                              err));
     if (place > 0 && t->experts > 0)
         return fr_json_fail(&on, err,
                             "is \"%s\": of experts every one would have adapters of its own, "
                             "which are not priced; expected \"attention\"",
-                            places[place]);
+                            fr_adapter_places[place]);
     t->lora_attention = t->lora_rank > 0 && place != 1;
     t->lora_mlp = t->lora_rank > 0 && place != 0;
     t->lora_all_to_all = exchange > 0;

@@ -12,6 +12,9 @@
 
 #include "models/workload/workload.h"
 
+/** Where adapters may be, and how what second ones make travels; then NULL. */
+extern const char *const fr_adapter_places[], *const fr_adapter_exchanges[];
+
 /** Read `lora_rank`, `lora_on` and `lora_exchange` of a transformer's file, whose experts are known. */
 fr_status fr_adapters_read(const struct fr_json *object, struct fr_transformer *t,
                            struct fr_error *err);

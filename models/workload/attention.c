@@ -52,7 +52,6 @@ fr_status fr_attention_read(const struct fr_json *object, struct fr_transformer 
                             struct fr_error *err) {
     struct fr_json latent = fr_json_member(object, "kv_latent"),
                    dim = fr_json_member(object, "head_dim");
-    FR_TRY(fr_json_get_integer(object, "kv_latent", false, 1, MOST, &t->kv_latent, err));
     if (t->kv_latent == 0) return without(object, err);
     if (!fr_json_present(&dim))
         return fr_json_fail(&latent, err,
@@ -63,9 +62,8 @@ fr_status fr_attention_read(const struct fr_json *object, struct fr_transformer 
                             t->lora_rank > 0      ? "lora_rank"
                             : t->cross_layers > 0 ? "cross_layers"
                                                   : "kv_heads: every head has keys of its own");
-    FR_TRY(fr_json_get_integer(object, "q_latent", false, 1, MOST, &t->q_latent, err));
     FR_TRY(fr_json_get_integer(object, "rope_dim", false, 0, t->head_dim, &t->rope_dim, err));
-    t->value_dim = t->head_dim - t->rope_dim;
-    if (t->value_dim == 0) t->value_dim = t->head_dim;
-    return fr_json_get_integer(object, "value_dim", false, 1, MOST, &t->value_dim, err);
+    if (!t->value_dim) t->value_dim = t->head_dim - t->rope_dim;
+    if (!t->value_dim) t->value_dim = t->head_dim;
+    return FR_OK;
 }

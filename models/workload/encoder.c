@@ -14,9 +14,6 @@ fr_status fr_encoder_read(const struct fr_json *object, struct fr_transformer *t
     struct fr_json node = fr_json_member(object, "causal");
     bool causal = true;
     FR_TRY(fr_json_get_bool(object, "causal", false, &causal, err));
-    FR_TRY(fr_json_get_bool(object, "masked_head", false, &t->masked_head, err));
-    FR_TRY(fr_json_get_bool(object, "pooler", false, &t->pooler, err));
-    FR_TRY(fr_json_get_integer(object, "token_types", false, 0, 1 << 20, &t->token_types, err));
     t->both_ways = !causal;
     if (!causal && (t->window > 0 || t->cross_layers > 0 || t->predicted > 0))
         return fr_json_fail(&node, err, "is not priced beside %s",

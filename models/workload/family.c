@@ -1,4 +1,6 @@
 #include "models/workload/family.h"
+
+#include "base/json/key.h"
 #include "models/workload/ssm.h"
 
 #include <inttypes.h>
@@ -267,8 +269,8 @@ static fr_status refuse_ours(const struct fr_json *root, struct fr_error *err) {
     if (fr_json_present(&optimizer))
         return fr_json_fail(&optimizer, err,
                             "is not read beside a Hugging Face config; use optimizer_state");
-    for (int i = 0; fr_kind_transformer.keys[i]; i++) {
-        const char *key = fr_kind_transformer.keys[i];
+    for (int i = 0; fr_kind_transformer.keys[i].name; i++) {
+        const char *key = fr_kind_transformer.keys[i].name;
         struct fr_json member = fr_json_member(root, key);
         if (!fr_json_present(&member) || among(theirs, key)) continue;
         return fr_json_fail(&member, err,
@@ -367,7 +369,7 @@ fr_status fr_family_check_set(const struct fr_json *root, const char *path,
     if (dot && strcmp(key, "text_config") == 0)
         return fr_family_check_set(&member, dot + 1, err);
     if (fr_json_present(&member) || among(settable, key) ||
-        among(fr_kind_transformer.keys, key))
+        fr_json_key_find(fr_kind_transformer.keys, key))
         return FR_OK;
     const char *near = fr_suggest(key, settable);
     return fr_fail(err, FR_ERR_USAGE, "--set",

@@ -15,16 +15,19 @@ const struct fr_kind *const fr_kinds[] = {
 #undef FR_KIND
     NULL};
 
-static const char *const common_keys[] = {
-    "kind",           "name",         "source",    "dtype",
-    "gradient_dtype", "weight_dtype", "optimizer", "optimizer_state",
-    "fp8_scaling",    "global_batch", "samples",   "iterations",
-    "layer_profile",  "aliases", /* for people, and readers of their files */
-    "micro_batch",    "defaults",     NULL};
-
 /* State besides weight and gradient, in values of fp32: Adam's two moments, one momentum. */
 static const char *const optimizers[] = {"adam", "momentum", "sgd", NULL};
 static const double optimizer_state_B[] = {8, 4, 0};
+static const char *const scalings[] = {"tensor", "block", NULL};
+
+#define INTO struct fr_workload
+#include "models/workload/key_rows.h"
+static const struct fr_json_key common_keys[] = {
+#define FR_KEY FR_KEY_LISTED
+#include "models/workload/key_list.h"
+#undef FR_KEY
+    {0}};
+const struct fr_json_key *const fr_workload_keys = common_keys;
 
 fr_status fr_workload_read_defaults(const struct fr_json *root, struct fr_workload *workload,
                                     struct fr_error *err) {
@@ -45,7 +48,6 @@ fr_status fr_workload_read_defaults(const struct fr_json *root, struct fr_worklo
 
 static fr_status read_scaling(const struct fr_json *root, struct fr_workload *workload,
                               struct fr_error *err) {
-    static const char *const scalings[] = {"tensor", "block", NULL};
     int scaling = 0;
     struct fr_json node = fr_json_member(root, "fp8_scaling");
     FR_TRY(fr_json_get_choice(root, "fp8_scaling", false, scalings, &scaling, err));
@@ -100,25 +102,7 @@ static fr_status common_read(const struct fr_json *root, struct fr_workload *wor
         FR_TRY(fr_json_get_integer(root, "micro_batch", false, 1, (int64_t)1 << 40,
                                    &workload->micro_batch, err));
     workload->global_batch = 256;
-    FR_TRY(fr_json_get_integer(root, "samples", false, 1, (int64_t)1 << 60, &workload->samples,
-                               err));
-    return fr_json_get_integer(root, "global_batch", false, 1, (int64_t)1 << 40,
-                               &workload->global_batch, err);
-}
-
-/* The keys of the kind and the common ones together, for the check of unknown keys. */
-static fr_status check_keys(const struct fr_json *root, const struct fr_kind *kind,
-                            struct fr_error *err) {
-    size_t common = 0, own = 0;
-    while (common_keys[common]) common++;
-    while (kind->keys[own]) own++;
-    const char **all = fr_calloc(common + own + 1, sizeof *all);
-    if (!all) return fr_json_fail(root, err, "does not fit in memory");
-    memcpy(all, common_keys, common * sizeof *all);
-    memcpy(all + common, kind->keys, own * sizeof *all);
-    fr_status status = fr_json_object(root, all, err);
-    free(all);
-    return status;
+    return fr_json_read_keys(root, common_keys, workload, err);
 }
 
 static fr_status own_read(const struct fr_json *root, struct fr_workload *workload,
@@ -128,9 +112,11 @@ static fr_status own_read(const struct fr_json *root, struct fr_workload *worklo
     for (int i = 0; fr_kinds[i]; i++) names[i] = fr_kinds[i]->name;
     FR_TRY(fr_json_get_choice(root, "kind", true, names, &which, err));
     workload->kind = fr_kinds[which];
-    FR_TRY(check_keys(root, workload->kind, err));
+    FR_TRY(fr_json_check_keys(root, common_keys, workload->kind->keys, err));
     FR_TRY(common_read(root, workload, err));
-    return workload->kind->read(root, workload, err);
+    FR_TRY(workload->kind->read(root, workload, err));
+    FR_TRY(fr_json_read_keys(root, common_keys, NULL, err));
+    return fr_json_read_keys(root, workload->kind->keys, NULL, err);
 }
 
 fr_status fr_workload_read(const struct fr_json_document *document,
@@ -184,11 +170,13 @@ struct fr_layer fr_layer_fully_connected(double inputs, double outputs, bool bia
                              .input_gradients = inputs};
 }
 
+const char *const fr_workload_stores[] = {"computed", "fp8", NULL};
+
 fr_status fr_workload_read_store(const struct fr_json *object, struct fr_transformer *t,
                                  struct fr_error *err) {
-    static const char *const stores[] = {"computed", "fp8", NULL};
     int store = 0;
-    FR_TRY(fr_json_get_choice(object, "activation_store", false, stores, &store, err));
+    FR_TRY(
+        fr_json_get_choice(object, "activation_store", false, fr_workload_stores, &store, err));
     t->kept_fp8 = store == 1;
     return FR_OK;
 }

@@ -182,10 +182,13 @@ struct fr_workload {
     int n_laws;
 };
 
+struct fr_json_key;
+
 struct fr_kind {
     const char *name;
     const char *summary;
-    const char *const *keys; /**< besides the common ones; NULL-terminated */
+    const struct fr_json_key
+        *keys; /**< besides the common ones; ends with one without a name */
     /** Fill layers and n_layers. */
     fr_status (*read)(const struct fr_json *object, struct fr_workload *workload,
                       struct fr_error *err);
@@ -194,6 +197,8 @@ struct fr_kind {
 #define FR_KIND(name) extern const struct fr_kind fr_kind_##name;
 #include "models/workload/kind_list.h"
 #undef FR_KIND
+/** Keys of every kind; ends with one without a name. */
+extern const struct fr_json_key *const fr_workload_keys;
 /** Rows in table order, then NULL. */
 extern const struct fr_kind *const fr_kinds[];
 
@@ -212,6 +217,8 @@ void fr_workload_free(struct fr_workload *workload);
 fr_status fr_workload_read_weights(const struct fr_json *root, struct fr_workload *workload,
                                    struct fr_error *err);
 
+/** At what width an activation function keeps its input; then NULL. */
+extern const char *const fr_workload_stores[];
 /** Read `activation_store` of a transformer into t->kept_fp8; absent: as products take it. */
 fr_status fr_workload_read_store(const struct fr_json *object, struct fr_transformer *t,
                                  struct fr_error *err);

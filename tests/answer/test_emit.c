@@ -29,6 +29,32 @@ static void every_key_is_told(void **state) {
         }
 }
 
+static void names_a_value(const struct fr_emitted *e, const char *name, size_t length,
+                          const char *in) {
+    char word[64], value[FR_EMIT_TEXT];
+    snprintf(word, sizeof word, "%.*s", (int)length, name);
+    FR_TRUE(fr_emit_value(e, word, value, sizeof value),
+            "\"%s\" names %s, which is neither a key of the plan nor in value_list.h", in,
+            word);
+}
+
+/* Conditions and texts of rows name values that are. */
+static void rows_name_values(void **state) {
+    struct fr_job job;
+    struct fr_outcome out;
+    struct fr_emitted *e = emitted_of(&emit_plans[0], fr_emitters[0], &job, &out);
+    (void)state;
+    for (int i = 0; i < fr_emit_n_rows; i++) {
+        const struct fr_emit_row *row = &fr_emit_rows[i];
+        for (const char *at = row->where; *at; at += strcspn(at, " "), at += *at == ' ')
+            names_a_value(e, at, strcspn(at, "!="), row->where);
+        if (row->kind == FR_EMIT_VARIABLE) continue;
+        for (const char *at = row->text; (at = strchr(at, '{')); at++)
+            names_a_value(e, at + 1, strcspn(at + 1, "}"), row->text);
+    }
+    emitted_free(e, &job);
+}
+
 /* A key that is not at its default is an option, is named as lacking, or is a remark that says how. */
 static void the_plans_vary_every_key(void **state) {
     const struct fr_plan plain = fr_plan_default();
@@ -342,6 +368,24 @@ static void what_a_search_tries(void **state) {
         }
 }
 
+/* So is each value that a framework is said to be able of. */
+static void what_it_is_able_of(void **state) {
+    (void)state;
+    for (int f = 0; fr_emitters[f]; f++)
+        for (const char *const *able = fr_emitters[f]->able; *able; able++) {
+            char words[128], set[256];
+            const size_t n = strcspn(*able, "=");
+            snprintf(words, sizeof words, "%s", *able);
+            words[n] = '\0';
+            char *rest = words + n + 1, *word;
+            while ((word = strtok_r(rest, ",", &rest))) {
+                snprintf(set, sizeof set, "%s=%s", words, word);
+                FR_TRUE(runs(fr_emitters[f], "gpt3-175b", words, set), "%s: %s",
+                        fr_emitters[f]->name, set);
+            }
+        }
+}
+
 static void only_transformers(void **state) {
     static const char *const sets[] = {"tp=8", NULL};
     struct fr_emitted *e = calloc(1, sizeof *e);
@@ -426,7 +470,8 @@ int main(void) {
         cmocka_unit_test(buckets_that_were_chosen),  cmocka_unit_test(rotary_bases),
         cmocka_unit_test(what_the_host_holds),       cmocka_unit_test(what_graphs_hold),
         cmocka_unit_test(what_replicas_divide),      cmocka_unit_test(batches_add_up),
-        cmocka_unit_test(what_a_search_tries),       cmocka_unit_test(only_transformers),
+        cmocka_unit_test(what_a_search_tries),       cmocka_unit_test(what_it_is_able_of),
+        cmocka_unit_test(rows_name_values),          cmocka_unit_test(only_transformers),
         cmocka_unit_test(torchrun_starts_all_ranks), cmocka_unit_test(runtimes_are_named)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -361,9 +361,32 @@ static void a_key_without_effect_says_what_it_needs(void **state) {
     }
 }
 
+/* A reason without a row in reason/sentences.h says nothing; those of widths say what does not divide, here nothing. */
+static void each_says_something(void **state) {
+    static const char *const sets[] = {"dp=8", "global_batch=8", NULL};
+    const fr_reasons widths = FR_BECAUSE(FR_REASON_WIDTH) | FR_BECAUSE(FR_REASON_HEADS) |
+                              FR_BECAUSE(FR_REASON_SEQUENCE) | FR_BECAUSE(FR_REASON_EXPERTS) |
+                              FR_BECAUSE(FR_REASON_LAYER_TP);
+    struct fr_job job;
+    struct fr_outcome out;
+    (void)state;
+    fr_test_job("dgx-h100", "llama-3-8b", sets, &job);
+    fr_cost(&job, &job.plan, &out);
+    for (int i = 0; i < FR_REASON_COUNT; i++) {
+        struct fr_text text = {0};
+        if (!(widths & FR_BECAUSE(i))) fr_report_reason(&job, &out, i, &text);
+        FR_TRUE(widths & FR_BECAUSE(i) || *fr_text_get(&text),
+                "reason `%s` has no sentence in models/outcome/reason/sentences.h",
+                fr_reason_names[i]);
+        fr_text_free(&text);
+    }
+    fr_job_free(&job);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_says_its_numbers),
-        cmocka_unit_test(a_key_without_effect_says_what_it_needs)};
+        cmocka_unit_test(a_key_without_effect_says_what_it_needs),
+        cmocka_unit_test(each_says_something)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

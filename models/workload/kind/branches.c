@@ -12,7 +12,6 @@
 #include "base/alloc.h"
 #include "models/workload/workload.h"
 
-static const char *const keys[] = {"width", "positions", "repeat", "layers", "bias", NULL};
 static const char *const layer_keys[] = {"out", "bias", NULL};
 static const char *const attention_keys[] = {"attention", NULL};
 static const char *const section_keys[] = {"branches", "split", "join", "layers", NULL};
@@ -20,6 +19,27 @@ static const char *const splits[] = {"copy", "slice", NULL};
 static const char *const joins[] = {"sum", "concatenation", NULL};
 
 enum { WIDTH_MAX = 1 << 26 };
+
+struct whole {
+    int64_t width, positions, repeat;
+    bool bias;
+};
+
+#define INTO struct whole
+#include "models/workload/key_rows.h"
+static const struct fr_json_key keys[] = {
+    FR_KEY_ROW(width, INTEGER(1, WIDTH_MAX), REQUIRED, TAKEN(width), "",
+               "of a sample's values at each of its `positions`"),
+    FR_KEY_ROW(positions, INTEGER(1, WIDTH_MAX), OPTIONAL, TAKEN(positions), "1",
+               "of a sample"),
+    FR_KEY_ROW(repeat, INTEGER(1, FR_LAYER_MAX), OPTIONAL, TAKEN(repeat), "1", "of the whole"),
+    FR_KEY_ROW(layers, OTHER(), REQUIRED, BY_CODE, "",
+               "common ones `{\"out\": 512}` and sections `{\"branches\": 8, \"split\": "
+               "\"copy\" or \"slice\", \"join\": \"sum\" or \"concatenation\", \"layers\": "
+               "[…]}` whose layers stand for one branch; a layer may be `{\"attention\": d}` "
+               "over the positions (queries, keys and values of d values come in, d go out)"),
+    FR_KEY_ROW(bias, BOOL(), OPTIONAL, TAKEN(bias), "true", "layers have biases"),
+    {0}};
 
 struct reader {
     struct fr_workload *workload;
@@ -140,14 +160,14 @@ static fr_status read_section(struct reader *r, const struct fr_json *node,
 static fr_status read(const struct fr_json *object, struct fr_workload *workload,
                       struct fr_error *err) {
     struct fr_json list = fr_json_member(object, "layers");
-    struct reader r = {.workload = workload, .bias = true};
-    int64_t positions = 1, repeat = 1;
-    FR_TRY(fr_json_get_integer(object, "width", true, 1, WIDTH_MAX, &r.width, err));
-    FR_TRY(fr_json_get_integer(object, "positions", false, 1, WIDTH_MAX, &positions, err));
-    FR_TRY(fr_json_get_integer(object, "repeat", false, 1, FR_LAYER_MAX, &repeat, err));
-    FR_TRY(fr_json_get_bool(object, "bias", false, &r.bias, err));
+    struct reader r = {.workload = workload};
+    struct whole whole = {.positions = 1, .repeat = 1, .bias = true};
+    FR_TRY(fr_json_read_keys(object, keys, &whole, err));
     FR_TRY(fr_json_array(&list, 1, FR_LAYER_MAX, err));
-    r.positions = (double)positions;
+    r.width = whole.width;
+    r.positions = (double)whole.positions;
+    r.bias = whole.bias;
+    const int64_t repeat = whole.repeat;
     int64_t width = r.width, n = fr_json_array_length(&list);
     for (int64_t i = 0; i < n * repeat; i++) {
         if (i == n && r.width != width)

@@ -5,7 +5,14 @@
 #include "base/alloc.h"
 #include "models/workload/workload.h"
 
-static const char *const keys[] = {"input", "layers", NULL};
+#include "models/workload/key_rows.h"
+static const struct fr_json_key keys[] = {
+    FR_KEY_ROW(input, OTHER(), REQUIRED, BY_CODE, "", "`[channels, height, width]`"),
+    FR_KEY_ROW(layers, OTHER(), REQUIRED, BY_CODE, "",
+               "`{\"type\": \"conv\", \"filters\", \"kernel\", \"stride\" (1), \"padding\" "
+               "(0), \"groups\" (1), \"pool\": {\"kernel\", \"stride\", \"padding\"}}` or "
+               "`{\"type\": \"full\", \"outputs\"}`; each may have `bias`"),
+    {0}};
 static const char *const layer_keys[] = {"type",   "filters", "kernel",  "stride", "padding",
                                          "groups", "pool",    "outputs", "bias",   NULL};
 static const char *const pool_keys[] = {"kernel", "stride", "padding", NULL};

@@ -4,7 +4,12 @@
 #include "base/alloc.h"
 #include "models/workload/workload.h"
 
-static const char *const keys[] = {"layers", "bias", NULL};
+#include "models/workload/key_rows.h"
+static const struct fr_json_key keys[] = {
+    FR_KEY_ROW(layers, OTHER(), REQUIRED, BY_CODE, "",
+               "widths `[784, 512, 10]`, or `[{\"in\": 784, \"out\": 512}, {\"out\": 10}]`"),
+    FR_KEY_ROW(bias, BOOL(), OPTIONAL, BY_CODE, "true", "layers have biases"),
+    {0}};
 static const char *const layer_keys[] = {"in", "out", "bias", NULL};
 
 enum { WIDTH_BITS = 32 };

@@ -5,8 +5,19 @@
 #include "base/alloc.h"
 #include "models/workload/workload.h"
 
-static const char *const keys[] = {"forward", "backward", "weight",
-                                   "message", "gradient", NULL};
+#define INTO struct fr_stages
+#include "models/workload/key_rows.h"
+static const struct fr_json_key keys[] = {
+    FR_KEY_ROW(forward, OTHER(), REQUIRED, BY_CODE, "",
+               "time of one micro-batch, one value or one for each stage"),
+    FR_KEY_ROW(backward, OTHER(), REQUIRED, BY_CODE, "", "likewise"),
+    FR_KEY_ROW(weight, OTHER(), OPTIONAL, BY_CODE, "half",
+               "the part of backward that makes weight gradients"),
+    FR_KEY_ROW(message, QUANTITY(SIZE, 1e18), OPTIONAL, TAKEN(message_B), "0 B",
+               "bytes between stages"),
+    FR_KEY_ROW(gradient, OTHER(), OPTIONAL, BY_CODE, "none",
+               "bytes all-reduced over dp after a stage's last backward pass"),
+    {0}};
 
 enum { STAGES_MAX = 65536 };
 
@@ -65,8 +76,7 @@ static fr_status read(const struct fr_json *object, struct fr_workload *workload
     for (int i = 0; s->weight_s && i < count; i++)
         if (s->weight_s[i] > s->backward_s[i])
             return fr_json_fail(&weight, err, "is longer than the backward pass it is part of");
-    return fr_json_get_quantity(object, "message", false, FR_QUANTITY_SIZE, 0, 1e18,
-                                &s->message_B, err);
+    return fr_json_read_keys(object, keys, s, err);
 }
 
 const struct fr_kind fr_kind_stages = {

@@ -12,68 +12,24 @@
 #include "models/workload/rotary.h"
 #include "models/workload/workload.h"
 
-static const char *const keys[] = {"layers",
-                                   "hidden",
-                                   "heads",
-                                   "kv_heads",
-                                   "head_dim",
-                                   "ffn",
-                                   "sequence",
-                                   "vocabulary",
-                                   "gated",
-                                   "tied_embedding",
-                                   "biases",
-                                   "norm",
-                                   "positions",
-                                   "rotary_base",
-                                   "dropout",
-                                   "vocabulary_multiple",
-                                   "experts",
-                                   "experts_per_token",
-                                   "expert_ffn",
-                                   "capacity",
-                                   "imbalance",
-                                   "cross_layers",
-                                   "head_kernels",
-                                   "window",
-                                   "window_layers",
-                                   "document",
-                                   "dense_layers",
-                                   "shared_ffn",
-                                   "expert_groups",
-                                   "groups_per_token",
-                                   "q_latent",
-                                   "kv_latent",
-                                   "rope_dim",
-                                   "value_dim",
-                                   "predicted_tokens",
-                                   "lora_rank",
-                                   "lora_on",
-                                   "lora_exchange",
-                                   "activation_store",
-                                   "causal",
-                                   "masked_head",
-                                   "pooler",
-                                   "token_types",
-                                   "pattern",
-                                   "ssm_heads",
-                                   "ssm_head_dim",
-                                   "ssm_state",
-                                   "ssm_groups",
-                                   "ssm_chunk",
-                                   "ssm_conv",
-                                   NULL};
 static const char *const head_kernels[] = {"batched", NULL};
 static const char *const norms[] = {"layer", "rms", NULL};
 static const char *const position_kinds[] = {"learned", "rotary", "none", NULL};
 
 enum { MOST = 1 << 26 };
 
+#define INTO struct fr_transformer
+#include "models/workload/key_rows.h"
+static const struct fr_json_key keys[] = {
+#define FR_KEY FR_KEY_LISTED
+#include "models/workload/kind/transformer_key_list.h"
+#undef FR_KEY
+    {0}};
+
 static fr_status read_window(const struct fr_json *object, struct fr_transformer *t,
                              struct fr_error *err) {
     struct fr_json window = fr_json_member(object, "window"),
                    layers = fr_json_member(object, "window_layers");
-    FR_TRY(fr_json_get_integer(object, "window", false, 1, MOST, &t->window, err));
     if (t->window == 0 && fr_json_present(&layers))
         return fr_json_fail(&layers, err, "has no effect without a window");
     if (t->window > 0 && t->cross_layers > 0)
@@ -107,26 +63,14 @@ static fr_status read(const struct fr_json *object, struct fr_workload *workload
     struct fr_json kernels = fr_json_member(object, "head_kernels");
     int norm = 0, positions = 0, batched = 0;
     *t = (struct fr_transformer){.tied = true, .biases = true};
-    FR_TRY(fr_json_get_integer(object, "layers", true, 1, 100000, &t->layers, err));
-    FR_TRY(fr_json_get_integer(object, "hidden", true, 1, MOST, &t->hidden, err));
     t->heads = 1;
+    FR_TRY(fr_json_read_keys(object, keys, t, err));
     FR_TRY(fr_json_get_integer(object, "heads", !fr_hybrid_unattended(object), 1, MOST,
                                &t->heads, err));
-    FR_TRY(fr_json_get_integer(object, "sequence", true, 1, MOST, &t->sequence, err));
-    FR_TRY(fr_json_get_integer(object, "vocabulary", true, 1, MOST, &t->vocabulary, err));
-    t->kv_heads = t->heads;
-    t->ffn = 4 * t->hidden;
-    FR_TRY(fr_json_get_integer(object, "kv_heads", false, 1, MOST, &t->kv_heads, err));
-    FR_TRY(fr_json_get_integer(object, "head_dim", false, 1, MOST, &t->head_dim, err));
-    FR_TRY(fr_json_get_integer(object, "ffn", false, 1, MOST, &t->ffn, err));
-    FR_TRY(fr_json_get_integer(object, "vocabulary_multiple", false, 1, MOST,
-                               &t->vocabulary_multiple, err));
-    FR_TRY(fr_json_get_integer(object, "experts", false, 1, 1 << 20, &t->experts, err));
-    t->experts_per_token = t->experts ? 2 : 0;
-    t->expert_ffn = t->ffn;
-    FR_TRY(fr_json_get_integer(object, "experts_per_token", false, 1, 1 << 20,
-                               &t->experts_per_token, err));
-    FR_TRY(fr_json_get_integer(object, "expert_ffn", false, 1, MOST, &t->expert_ffn, err));
+    if (!t->kv_heads) t->kv_heads = t->heads;
+    if (!t->ffn) t->ffn = 4 * t->hidden;
+    if (!t->expert_ffn) t->expert_ffn = t->ffn;
+    if (!t->experts_per_token && t->experts) t->experts_per_token = 2;
     static const char *const of_experts[] = {"capacity",   "imbalance",     "dense_layers",
                                              "shared_ffn", "expert_groups", "groups_per_token"};
     for (int i = 0; i < 6 && t->experts == 0; i++) {
@@ -134,20 +78,14 @@ static fr_status read(const struct fr_json *object, struct fr_workload *workload
         if (fr_json_present(&node))
             return fr_json_fail(&node, err, "has no effect without experts");
     }
-    FR_TRY(fr_json_get_number(object, "capacity", false, 1, 1e6, &t->capacity, err));
-    FR_TRY(fr_json_get_number(object, "imbalance", false, 1, 1e6, &t->imbalance, err));
     FR_TRY(fr_json_get_integer(object, "dense_layers", false, 0, t->layers - 1,
                                &t->dense_layers, err));
-    FR_TRY(fr_json_get_integer(object, "shared_ffn", false, 1, MOST, &t->shared_ffn, err));
     FR_TRY(read_groups(object, t, err));
     if (t->experts_per_token > t->experts) {
         struct fr_json node = fr_json_member(object, "experts_per_token");
         return fr_json_fail(&node, err, "a token cannot go to more than %" PRId64 " experts",
                             t->experts);
     }
-    FR_TRY(fr_json_get_bool(object, "gated", false, &t->gated, err));
-    FR_TRY(fr_json_get_bool(object, "tied_embedding", false, &t->tied, err));
-    FR_TRY(fr_json_get_bool(object, "biases", false, &t->biases, err));
     FR_TRY(fr_json_get_choice(object, "norm", false, norms, &norm, err));
     FR_TRY(fr_json_get_choice(object, "positions", false, position_kinds, &positions, err));
     FR_TRY(fr_rotary_check(object, positions == 1, err));
