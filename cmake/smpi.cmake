@@ -21,7 +21,7 @@ file(GLOB smpi_files CONFIGURE_DEPENDS
   ${CMAKE_SOURCE_DIR}/calibrate/numbers/statistics.c ${CMAKE_SOURCE_DIR}/calibrate/measure/power*.c
      ${CMAKE_SOURCE_DIR}/calibrate/measure/knob.c)
 foreach(unit samples/kinds samples/read samples/repair samples/source samples/write measure/leash measure/quota measure/watch/stopped
-             numbers/random_at real/quality/corpus real/quality/grammar)
+             real/quality/corpus real/quality/grammar)
   list(APPEND smpi_files ${CMAKE_SOURCE_DIR}/calibrate/${unit}.c)
 endforeach()
 list(APPEND smpi_needs ${smpi_files} ${FR_GENERATED_models})

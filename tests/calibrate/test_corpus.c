@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/numbers/random_at.h"
+#include "base/random.h"
 #include "calibrate/real/quality/corpus.h"
 #include "tests/cmocka.h"
 
