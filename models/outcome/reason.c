@@ -275,30 +275,30 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
                          plan->chunks > 1 ? ", embedding and logits counted as layers" : "");
         break;
     case FR_REASON_METHOD:
-        if (job->workload.transformer.lora_rank > 0 && plan->method != &fr_method_tensor)
+        if (job->workload.transformer.lora_rank > 0 && !plan->method->megatron)
             fr_text_addf(text,
                          "lora_rank: adapters are divided as method tensor divides their "
                          "products; how method %s would nobody has said",
                          plan->method->name);
-        else if (job->workload.transformer.predicted > 0 && plan->method != &fr_method_tensor)
+        else if (job->workload.transformer.predicted > 0 && !plan->method->megatron)
             fr_text_addf(text,
                          "predicted_tokens: what predicts a further token is divided as method "
                          "tensor does; "
                          "how method %s would nobody has said",
                          plan->method->name);
-        else if (job->workload.transformer.kv_latent > 0 && plan->method != &fr_method_tensor)
+        else if (job->workload.transformer.kv_latent > 0 && !plan->method->megatron)
             fr_text_addf(
                 text,
                 "latent attention is divided by heads, as method tensor does; how method "
                 "%s would divide its narrow products nobody has said",
                 plan->method->name);
         else if (fr_transformer_is_hybrid(&job->workload.transformer) &&
-                 plan->method != &fr_method_tensor)
+                 !plan->method->megatron)
             fr_text_addf(text,
                          "pattern: blocks of a hybrid are divided as method tensor divides "
                          "them; how method %s would nobody has said",
                          plan->method->name);
-        else if (plan->method->stage)
+        else
             fr_text_addf(
                 text,
                 plan->sequence_parallel
@@ -308,11 +308,6 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
                       "router's "
                       "choice meets it nobody has said",
                 plan->method->name);
-        else
-            fr_text_addf(text,
-                         "method %s does not say how it divides a transformer; see forerun "
-                         "list methods",
-                         plan->method->name);
         break;
     case FR_REASON_SCHEDULE:
         reason_schedule(job, out, text);
@@ -337,7 +332,7 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
         break;
     case FR_REASON_RECOMPUTE:
         fr_recompute_text(plan->recompute, word, sizeof word);
-        if (job->workload.transformer.layers && plan->method != &fr_method_tensor)
+        if (job->workload.transformer.layers && !plan->method->megatron)
             fr_text_addf(text,
                          "recompute %s is priced for method tensor: what method %s would "
                          "keep nobody has said",

@@ -12,7 +12,7 @@ struct amounts {
 static void measure(const struct law_model *c, struct amounts *sum) {
     struct fr_rank_work w;
     *sum = (struct amounts){.parameters = 0};
-    c->plan.method->stage(&c->job.workload, &c->plan, 1, &w);
+    test_stage(&c->job.workload, &c->plan, 1, &w);
     for (int k = 0; k < w.n_ops; k++) {
         const struct fr_operation *o = &w.op[k];
         bool shared = o->kind == FR_WORK_COLLECTIVE;

@@ -90,13 +90,10 @@ static void gather_back(struct fr_rank_work *w) {
             w->op[i].op = FR_OP_ALL_GATHER;
 }
 
-static fr_reasons wrong_check(const struct fr_workload *workload, const struct fr_plan *plan) {
-    return right->check_stage(workload, plan);
-}
-static void wrong_stage(const struct fr_workload *workload, const struct fr_plan *plan,
-                        int64_t i, struct fr_rank_work *work) {
-    right->stage(workload, plan, i, work);
-    spoil(plan, work);
+static fr_reasons wrong_check(const struct fr_work_part *part) { return right->check(part); }
+static void wrong_stage(const struct fr_work_part *part, struct fr_rank_work *work) {
+    right->lower(part, work);
+    spoil(part->plan, work);
 }
 
 #define SPOIL(name, ...)                                                                       \
@@ -166,8 +163,8 @@ static void wrong_methods_are_refused(void **state) {
             const struct fr_method wrong = {.name = exact ? "wrong" : "phantom",
                                             .exact = exact,
                                             .uses_ghost = !exact,
-                                            .check_stage = wrong_check,
-                                            .stage = wrong_stage};
+                                            .check = wrong_check,
+                                            .lower = wrong_stage};
             struct tried tried = {.law = law_named(wrongs[k].law)};
             right = exact ? &fr_method_tensor : &fr_method_phantom;
             spoil = wrongs[k].spoil;

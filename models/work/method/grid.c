@@ -22,12 +22,13 @@
 
 #include "models/work/transformer.h"
 
-static fr_reasons check(const struct fr_layer *layer, const struct fr_shard *shard) {
+static fr_reasons check_layer(const struct fr_layer *layer, const struct fr_shard *shard) {
     return shard->tp > layer->rows ? FR_BECAUSE(FR_REASON_TOO_WIDE) : 0;
 }
 
-static void layer(const struct fr_workload *workload, const struct fr_layer *layer,
-                  const struct fr_shard *shard, struct fr_rank_work *work) {
+static void add_layer(const struct fr_workload *workload, const struct fr_layer *layer,
+                      const struct fr_shard *shard, struct fr_rank_work *work) {
+    fr_work_begin(work);
     double value_B = fr_dtype_size_B(workload->dtype), b = shard->batch;
     double rows = ceil(layer->rows / shard->tp); /* of the fullest rank */
     double gradients = layer->input_gradients > 0 ? layer->input_gradients : layer->outputs;
@@ -48,6 +49,18 @@ static void layer(const struct fr_workload *workload, const struct fr_layer *lay
     fr_work_add_gradient(work, workload, FR_AXIS_DP, shard->dp);
 }
 
+static fr_reasons check(const struct fr_work_part *x) {
+    return x->layer ? check_layer(x->layer, &x->shard)
+                    : fr_transformer_check(x->workload, x->plan);
+}
+
+static void lower(const struct fr_work_part *x, struct fr_rank_work *work) {
+    if (x->layer)
+        add_layer(x->workload, x->layer, &x->shard, work);
+    else
+        fr_transformer_stage(x->workload, x->plan, x->stage, work);
+}
+
 const struct fr_method fr_method_grid = {
     .name = "grid",
     .summary = "1.5D: weights over tp = P_r ranks, batch over dp = P_c ranks",
@@ -55,8 +68,7 @@ const struct fr_method fr_method_grid = {
               "Networks, 2017, Eq. 4",
     .exact = true,
     .grids = true,
+    .by_products = true,
     .check = check,
-    .layer = layer,
-    .check_stage = fr_transformer_check,
-    .stage = fr_transformer_stage,
+    .lower = lower,
 };

@@ -16,7 +16,7 @@
 
 #include "models/work/phantom_stage.h"
 
-static fr_reasons check(const struct fr_layer *layer, const struct fr_shard *shard) {
+static fr_reasons check_layer(const struct fr_layer *layer, const struct fr_shard *shard) {
     double p = shard->tp, k = shard->ghost;
     fr_reasons reasons = 0;
     if (!layer->fully_connected) return FR_BECAUSE(FR_REASON_LAYER);
@@ -28,8 +28,9 @@ static fr_reasons check(const struct fr_layer *layer, const struct fr_shard *sha
     return reasons;
 }
 
-static void layer(const struct fr_workload *workload, const struct fr_layer *layer,
-                  const struct fr_shard *shard, struct fr_rank_work *work) {
+static void add_layer(const struct fr_workload *workload, const struct fr_layer *layer,
+                      const struct fr_shard *shard, struct fr_rank_work *work) {
+    fr_work_begin(work);
     double value_B = fr_dtype_size_B(workload->dtype);
     double p = shard->tp, k = shard->ghost, b = shard->batch;
     double in = layer->inputs / p, out = layer->outputs / p, ghosts_B = p * k * b * value_B;
@@ -47,6 +48,18 @@ static void layer(const struct fr_workload *workload, const struct fr_layer *lay
     fr_work_add_gradient(work, workload, FR_AXIS_DP, shard->dp);
 }
 
+static fr_reasons check(const struct fr_work_part *x) {
+    return x->layer ? check_layer(x->layer, &x->shard)
+                    : fr_phantom_check_stage(x->workload, x->plan);
+}
+
+static void lower(const struct fr_work_part *x, struct fr_rank_work *work) {
+    if (x->layer)
+        add_layer(x->workload, x->layer, &x->shard, work);
+    else
+        fr_phantom_stage(x->workload, x->plan, x->stage, work);
+}
+
 const struct fr_method fr_method_phantom = {
     .name = "phantom",
     .summary = "activations compressed to ghost neurons before the all-gather",
@@ -55,7 +68,5 @@ const struct fr_method fr_method_phantom = {
     .uses_ghost = true,
     .divided = true,
     .check = check,
-    .layer = layer,
-    .check_stage = fr_phantom_check_stage,
-    .stage = fr_phantom_stage,
+    .lower = lower,
 };

@@ -12,7 +12,7 @@
 
 #include "models/work/subgraph.h"
 
-static fr_reasons check(const struct fr_layer *layer, const struct fr_shard *shard) {
+static fr_reasons check_layer(const struct fr_layer *layer, const struct fr_shard *shard) {
     fr_reasons reasons = 0;
     if (layer->branches > 0 && fmod(layer->branches, shard->tp) != 0)
         reasons |= FR_BECAUSE(FR_REASON_BRANCHES);
@@ -61,8 +61,9 @@ static void exchanges(const struct fr_workload *workload, const struct fr_layer 
     }
 }
 
-static void layer(const struct fr_workload *workload, const struct fr_layer *layer,
-                  const struct fr_shard *shard, struct fr_rank_work *work) {
+static void add_layer(const struct fr_workload *workload, const struct fr_layer *layer,
+                      const struct fr_shard *shard, struct fr_rank_work *work) {
+    fr_work_begin(work);
     bool common = layer->branches <= 0;
     double value_B = fr_dtype_size_B(workload->dtype), g = shard->tp;
     double b = common && !shard->common_subgrid ? shard->batch / g : shard->batch;
@@ -90,6 +91,18 @@ static void layer(const struct fr_workload *workload, const struct fr_layer *lay
     for (int k = 0; k < work->n_ops; k++) work->op[k].common = true;
 }
 
+static fr_reasons check(const struct fr_work_part *x) {
+    return x->layer ? check_layer(x->layer, &x->shard)
+                    : fr_subgraph_check(x->workload, x->plan);
+}
+
+static void lower(const struct fr_work_part *x, struct fr_rank_work *work) {
+    if (x->layer)
+        add_layer(x->workload, x->layer, &x->shard, work);
+    else
+        fr_subgraph_stage(x->workload, x->plan, x->stage, work);
+}
+
 const struct fr_method fr_method_subgraph = {
     .name = "subgraph",
     .summary =
@@ -101,7 +114,5 @@ const struct fr_method fr_method_subgraph = {
     .data_first = true,
     .branches = true,
     .check = check,
-    .layer = layer,
-    .check_stage = fr_subgraph_check,
-    .stage = fr_subgraph_stage,
+    .lower = lower,
 };

@@ -10,14 +10,15 @@
 
 #include "models/work/transformer.h"
 
-static fr_reasons check(const struct fr_layer *layer, const struct fr_shard *shard) {
+static fr_reasons check_layer(const struct fr_layer *layer, const struct fr_shard *shard) {
     if (!layer->fully_connected) return FR_BECAUSE(FR_REASON_LAYER);
     if (fmod(layer->outputs, shard->tp) != 0) return FR_BECAUSE(FR_REASON_WIDTH);
     return 0;
 }
 
-static void layer(const struct fr_workload *workload, const struct fr_layer *layer,
-                  const struct fr_shard *shard, struct fr_rank_work *work) {
+static void add_layer(const struct fr_workload *workload, const struct fr_layer *layer,
+                      const struct fr_shard *shard, struct fr_rank_work *work) {
+    fr_work_begin(work);
     double value_B = fr_dtype_size_B(workload->dtype);
     double rows = layer->outputs / shard->tp, b = shard->batch;
     fr_work_add_operator(work, rows, b, layer->inputs, b, 1);
@@ -34,14 +35,26 @@ static void layer(const struct fr_workload *workload, const struct fr_layer *lay
     fr_work_add_gradient(work, workload, FR_AXIS_DP, shard->dp);
 }
 
+static fr_reasons check(const struct fr_work_part *x) {
+    return x->layer ? check_layer(x->layer, &x->shard)
+                    : fr_transformer_check(x->workload, x->plan);
+}
+
+static void lower(const struct fr_work_part *x, struct fr_rank_work *work) {
+    if (x->layer)
+        add_layer(x->workload, x->layer, &x->shard, work);
+    else
+        fr_transformer_stage(x->workload, x->plan, x->stage, work);
+}
+
 const struct fr_method fr_method_tensor = {
     .name = "tensor",
     .summary = "rows of every weight matrix divided over tp ranks",
     .source = "Seal et al., Compression-Induced Communication-Efficient Large Model Training "
               "and Inferencing, 2025, Eqs. 3 to 5 and Table II",
     .exact = true,
+    .by_products = true,
+    .megatron = true,
     .check = check,
-    .layer = layer,
-    .check_stage = fr_transformer_check,
-    .stage = fr_transformer_stage,
+    .lower = lower,
 };
