@@ -15,14 +15,18 @@ const char *const fr_method_names[] = {
 #undef FR_METHOD
     NULL};
 
-const struct fr_method *fr_method_named(const char *name) {
+static bool has(const struct fr_method *method, size_t at) {
+    return *(const bool *)((const char *)method + at);
+}
+
+const struct fr_method *fr_method_with(size_t at) {
     for (const struct fr_method *const *m = fr_methods; *m; m++)
-        if (strcmp((*m)->name, name) == 0) return *m;
+        if (has(*m, at)) return *m;
     return NULL;
 }
 
-const struct fr_method *fr_method_with(size_t trait) {
+bool fr_method_is(const char *name, size_t at) {
     for (const struct fr_method *const *m = fr_methods; *m; m++)
-        if (*(const bool *)((const char *)*m + trait)) return *m;
-    return NULL;
+        if (strcmp((*m)->name, name) == 0) return has(*m, at);
+    return false;
 }

@@ -50,10 +50,11 @@ struct fr_method {
 /** Rows in table order, then NULL; and their names likewise.  The first is what a plan has that says nothing. */
 extern const struct fr_method *const fr_methods[];
 extern const char *const fr_method_names[];
-/** The row of a name; NULL: there is none. */
-const struct fr_method *fr_method_named(const char *name);
-/** The first row with a trait, by its place in the object: FR_METHOD_WITH(grids). */
-const struct fr_method *fr_method_with(size_t trait);
+/** The first row with a trait: FR_METHOD_WITH(grids).  @param at  the trait's place in the object */
+const struct fr_method *fr_method_with(size_t at);
 #define FR_METHOD_WITH(trait) fr_method_with(offsetof(struct fr_method, trait))
+/** Has the method of that name the trait?  FR_METHOD_IS(name, grids); false: there is none of that name. */
+bool fr_method_is(const char *name, size_t at);
+#define FR_METHOD_IS(name, trait) fr_method_is(name, offsetof(struct fr_method, trait))
 
 #endif
