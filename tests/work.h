@@ -9,8 +9,8 @@
 /** Stage @p i of a transformer as its plan's method lowers it; and why it cannot. */
 static inline void test_stage(const struct fr_workload *workload, const struct fr_plan *plan,
                               int64_t i, struct fr_rank_work *work) {
-    plan->method->lower(
-        &(struct fr_work_part){.workload = workload, .plan = plan, .stage = i}, work);
+    plan->method->lower(&(struct fr_work_part){.workload = workload, .plan = plan, .stage = i},
+                        work);
 }
 static inline fr_reasons test_stage_check(const struct fr_workload *workload,
                                           const struct fr_plan *plan) {

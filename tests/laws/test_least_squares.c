@@ -1,6 +1,6 @@
 /* Least squares of few columns, held against what defines them: residuals at right angles to every column. */
 #include "base/random.h"
-#include "calibrate/numbers/least_squares.h"
+#include "trust/numbers/least_squares.h"
 
 #include <math.h>
 #include <stdlib.h>

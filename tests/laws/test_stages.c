@@ -35,8 +35,7 @@ static bool walk_plans(const struct fr_method *method, struct law_model *c,
 
 static bool walk(const struct fr_method *method, struct tried *tried) {
     static const char *const models[] = {"gpt-2", "llama-3-8b", "transformer-base"};
-    const char *sets[] = {"model.vocabulary=65536", "model.dtype=fp32",
-                          "model.head_kernels=2",
+    const char *sets[] = {"model.vocabulary=65536", "model.dtype=fp32", "model.head_kernels=2",
                           "cluster.device.gemm.fp32.half_dim=0", NULL};
     bool went_on = true;
     for (size_t m = 0; m < sizeof models / sizeof *models && went_on; m++) {
