@@ -72,7 +72,7 @@ static void of_every_method(void **state) {
         int cases = 0;
         fr_test_job("dgx-h100", models[m], sets, &c.job);
         for (const struct fr_method *const *method = fr_methods; *method; method++)
-            for (int k = 0; (*method)->stage && k < 3 * 5 * 2 * 2 * 2 * 2; k++) {
+            for (int k = 0; k < 3 * 5 * 2 * 2 * 2 * 2; k++) {
                 c.plan = c.job.plan;
                 c.plan.method = *method;
                 c.plan.pp = 3;

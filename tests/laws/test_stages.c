@@ -53,7 +53,6 @@ static void every_method_keeps_them(void **state) {
     for (const struct fr_method *const *m = fr_methods; *m; m++)
         for (size_t k = 0; k < sizeof laws_of_stages / sizeof *laws_of_stages; k++) {
             struct tried t = {.law = laws_of_stages[k].holds};
-            if (!(*m)->stage) continue;
             if (!walk(*m, &t))
                 fail_msg("%s, %s, %s, tp %d pp %d dp %d branches %d cSub %d sp %d: %s",
                          (*m)->name, t.model, laws_of_stages[k].name, (int)t.plan.tp,

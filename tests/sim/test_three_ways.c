@@ -5,10 +5,9 @@
 #include "models/outcome/cost.h"
 #include "models/outcome/settle.h"
 #include "models/price/seats.h"
-#include "models/work/method.h"
-#include "models/work/operation.h"
 #include "sim/run.h"
 #include "tests/drawn_plans.h"
+#include "tests/work.h"
 
 #define NEAR(what, got, want, off)                                                             \
     FR_TRUE(fabs((got) - (want)) <= (off), "%s: %s %.17g, %.17g", told, what, (double)(got),   \

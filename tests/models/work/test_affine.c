@@ -6,6 +6,7 @@
 #include "models/workload/flop.h"
 #include "tests/job.h"
 #include "tests/models/work/reckoned.h"
+#include "tests/work.h"
 
 #define FIELD(name) offsetof(struct fr_transformer, name)
 #define LATENT                                                                                 \
