@@ -22,7 +22,7 @@ file(GLOB smpi_files CONFIGURE_DEPENDS
      ${CMAKE_SOURCE_DIR}/calibrate/measure/knob.c)
 foreach(unit calibrate/samples/kinds calibrate/samples/read calibrate/samples/repair calibrate/samples/source
              calibrate/samples/write calibrate/measure/leash calibrate/measure/quota calibrate/measure/watch/stopped
-             trust/numbers/random_at real/quality/corpus real/quality/grammar)
+             real/quality/corpus real/quality/grammar)
   list(APPEND smpi_files ${CMAKE_SOURCE_DIR}/${unit}.c)
 endforeach()
 list(APPEND smpi_needs ${smpi_files} ${FR_GENERATED_models})

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/sort.h"
+#include "models/plan/method.h"
 
 /* A result with all that orders it. */
 struct entry {
@@ -128,8 +129,8 @@ fr_status fr_curves_make(const struct fr_results *results, bool by_ghost, fr_cur
         const struct fr_result *r = &results->items[i];
         double v = value(results, r);
         if (!isfinite(v)) continue;
-        entries[n++] =
-            (struct entry){r, v, by_ghost ? r->ghost : 0, strcmp(r->method, "tensor") == 0};
+        entries[n++] = (struct entry){r, v, by_ghost ? r->ghost : 0,
+                                      strcmp(r->method, fr_methods[0]->name) == 0};
     }
     fr_sort_items(entries, n, sizeof *entries, compare_entry);
     cut(entries, n, by_ghost, !results->varied_alike, c);

@@ -3,7 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_grid(const struct fr_result *r) { return strcmp(r->method, "grid") == 0; }
+#include "models/plan/method.h"
+
+static bool is_grid(const struct fr_result *r) { return FR_METHOD_IS(r->method, grids); }
 
 /* Insert @p value into an ascending list; when it is full the smallest goes if @p keep_large,
  * else the largest. */

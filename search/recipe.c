@@ -36,19 +36,31 @@ static bool is_kind(const struct from *f, const struct fr_kind *kind) {
 
 /* ---- one function a key: nothing for a key that this model does not read ----------------------- */
 
+static bool has_ghosts(const struct from *f) {
+    return f->lossy && (f->t || is_kind(f, &fr_kind_ffn) || is_kind(f, &fr_kind_mlp));
+}
+
+static bool is_tried(const struct from *f, const struct fr_method *m) {
+    if (m->uses_ghost) return has_ghosts(f);
+    if (f->t) return m->megatron;
+    if (is_kind(f, &fr_kind_branches)) return m->branches;
+    if (is_kind(f, &fr_kind_cnn)) return m->grids;
+    return f->job->workload.n_layers > 0 && !m->branches;
+}
+
+/* Exact ones first. */
 static void methods(const struct from *f, struct fr_text *values) {
-    const char *exact = f->t                            ? "tensor"
-                        : is_kind(f, &fr_kind_branches) ? "subgraph"
-                        : is_kind(f, &fr_kind_cnn)      ? "grid"
-                        : f->job->workload.n_layers > 0 ? "tensor,grid"
-                                                        : "";
-    bool ghosts = f->lossy && (f->t || is_kind(f, &fr_kind_ffn) || is_kind(f, &fr_kind_mlp));
-    fr_text_addf(values, "%s%s", exact, ghosts ? ",phantom" : "");
+    const char *comma = "";
+    for (int ghosts = 0; ghosts < 2; ghosts++)
+        for (const struct fr_method *const *m = fr_methods; *m; m++) {
+            if ((*m)->uses_ghost != ghosts || !is_tried(f, *m)) continue;
+            fr_text_addf(values, "%s%s", comma, (*m)->name);
+            comma = ",";
+        }
 }
 
 static void ghosts(const struct from *f, struct fr_text *values) {
-    bool divides = f->t || is_kind(f, &fr_kind_ffn) || is_kind(f, &fr_kind_mlp);
-    if (f->lossy && divides) fr_text_addf(values, "4,16,64");
+    if (has_ghosts(f)) fr_text_addf(values, "4,16,64");
 }
 
 /* What tp divides: attention's heads; where no layer attends, groups of state-space heads. */

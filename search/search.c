@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/digest.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/sort.h"
@@ -298,11 +299,10 @@ static void work(void *argument, int64_t number) {
 /* Some plans of a large space, the same whatever the threads: what is known of them excludes others. */
 static void take_sample(struct context *c) {
     enum { PLANS = 2048, TIMES = 16 };
-    const uint64_t golden = 0x9e3779b97f4a7c15u;
     uint64_t size = (uint64_t)(c->end - c->begin);
     if (size < PLANS * TIMES || c->options->top == 0) return;
     for (uint64_t k = 0; k < PLANS; k++)
-        look_at(c, &c->desks[0], c->begin + (int64_t)(k * golden % size), &c->sample);
+        look_at(c, &c->desks[0], c->begin + (int64_t)(k * FR_DIGEST_GOLDEN % size), &c->sample);
     fr_best_cut(&c->sample.top, c->options->top);
 }
 

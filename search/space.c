@@ -260,7 +260,7 @@ static bool rename_row(const struct fr_space *space, const struct fr_workload *m
     if (!model || model->n_layers == 0 || !plan->method->branches || plan->tp > 1 ||
         plan->pp > 1)
         return true;
-    plan->method = &fr_method_grid;
+    plan->method = FR_METHOD_WITH(grids);
     for (size_t v = 0; at >= 0 && v < space->dimension[at].count; v++) {
         struct fr_plan other = *plan;
         put(&space->dimension[at], v, &other);

@@ -5,11 +5,7 @@
 
 #include "base/alloc.h"
 #include "models/outcome/cost.h"
-#include "models/price/codec_price.h"
-#include "models/price/footprint.h"
-#include "models/price/operation.h"
-#include "models/price/seats.h"
-#include "models/work/method.h"
+#include "models/price/layers.h"
 
 enum { TASKS_MAX = 1 << 25, RANKS_MAX = 1 << 16 };
 
@@ -30,9 +26,8 @@ struct builder {
     const struct fr_seats *seats;
     int32_t next_class; /* to be used again, or -1: make new ones */
     bool spelt_out, failed;
-    fr_status status;       /* of what cannot be spelt out */
-    struct fr_pricing cost; /* of operations */
-    struct fr_footprint footprint;
+    fr_status status;             /* of what cannot be spelt out */
+    struct fr_pricing cost;       /* of operations */
     double sent_B[FR_SENT_COUNT]; /* the closed form's is told */
     uint32_t extrapolated;        /* likewise */
     struct fr_error *err;
@@ -384,38 +379,23 @@ static void add_update(struct builder *b, struct placed *layer) {
 
 /* ---- the iteration ---------------------------------------------------------------------------- */
 
-static void place(struct builder *b, int i, struct placed *layer) {
-    const struct fr_job *job = b->job;
-    const struct fr_plan *plan = b->plan;
-    struct fr_shard shard = {.tp = (double)plan->tp,
-                             .dp = (double)plan->dp,
-                             .ghost = (double)plan->ghost,
-                             .batch = (double)fr_job_micro_batch(job, plan),
-                             .common_subgrid = plan->common_subgrid,
-                             .gather_all = plan->gather_all};
-    *layer =
-        (struct placed){.repeat = job->workload.layers[i].repeat, .first_class = {-1, -1, -1}};
-    plan->method->layer(&job->workload, &job->workload.layers[i], &shard, &layer->work);
-    if (plan->forward) fr_work_keep_forward(&layer->work);
-    b->footprint.forward = plan->forward;
-    fr_footprint_add(&b->footprint, job, layer->repeat * layer->work.parameters_rank,
-                     layer->repeat * layer->work.activation_B);
-}
-
-/* What goes compressed of its gradients. */
-static void code(struct builder *b, struct placed *layer) {
-    struct fr_coded coded;
-    if (!fr_codec_codes(b->plan, 0)) return;
-    fr_codec_code_layer(b->job, b->plan, &b->cost, &layer->work, &coded);
-    layer->codec_s = coded.time_s;
+/* One layer of each entry. */
+static void place(struct builder *b, struct placed *layers) {
+    bool codes = fr_codec_codes(b->plan, 0);
+    struct fr_layers l = fr_layers_of_stage(b->job, b->plan, 0);
+    while (fr_layers_next(&l)) {
+        struct placed *layer = &layers[l.entry];
+        struct fr_coded coded = {.time_s = 0};
+        fr_layers_work(b->job, &l, &b->cost, codes, &layer->work, &coded);
+        layer->codec_s = coded.time_s;
+        layer->repeat = l.n;
+        for (int phase = FORWARD; phase <= UPDATE; phase++) layer->first_class[phase] = -1;
+    }
 }
 
 static void lay_out(struct builder *b, struct placed *layers) {
     int n = b->job->workload.n_layers;
-    int64_t local = fr_job_batch(b->job, b->plan) / b->plan->dp;
-    int64_t micro_batches = local / fr_job_micro_batch(b->job, b->plan);
-    fr_footprint_price(&b->footprint, (double)micro_batches, &b->cost);
-    for (int i = 0; i < n; i++) code(b, &layers[i]);
+    int64_t micro_batches = fr_pipeline_micro_batches(b->job, b->plan);
     for (int32_t micro = 0; micro < micro_batches && !b->failed; micro++) {
         for (int i = 0; i < n; i++)
             for (double r = 0; r < layers[i].repeat; r++) add_forward(b, &layers[i], micro);
@@ -453,12 +433,11 @@ fr_status fr_layers_make(const struct fr_job *job, const struct fr_plan *plan, b
     b.failed = fr_seats_make(job, plan, &seats, NULL) != FR_OK || b.failed;
     b.seats = &seats;
     if (!b.failed && spelt_out) b.failed = !seat_members(&b, &seats);
-    for (int i = 0; i < job->workload.n_layers && !b.failed; i++) place(&b, i, &layers[i]);
     if (!b.failed) {
-        b.cost = fr_pricing_make(job, plan, &seats, 1);
-        b.cost.launch_s = fr_device_layer_launch_s(&job->cluster.device);
+        b.cost = fr_layers_pricing(job, plan, &seats, 0);
         b.cost.sent_B = b.sent_B;
         b.cost.extrapolated = &b.extrapolated;
+        place(&b, layers);
         lay_out(&b, layers);
     }
     fr_seats_free(&seats);

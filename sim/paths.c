@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/digest.h"
 #include "sim/record.h"
 #include "topology/route.h"
 
@@ -26,7 +27,7 @@ struct pairs {
 };
 
 static size_t hash(int64_t key, size_t size) {
-    uint64_t x = (uint64_t)key * 0x9e3779b97f4a7c15u;
+    uint64_t x = (uint64_t)key * FR_DIGEST_GOLDEN;
     return (size_t)(x >> 32) & (size - 1);
 }
 

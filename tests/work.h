@@ -3,7 +3,19 @@
 #ifndef FR_TESTS_WORK_H
 #define FR_TESTS_WORK_H
 
-#include "models/work/operation.h"
+#include "models/plan/plan.h"
+#include "models/work/method.h"
+
+/** Stage @p i of a transformer as its plan's method lowers it; and why it cannot. */
+static inline void test_stage(const struct fr_workload *workload, const struct fr_plan *plan,
+                              int64_t i, struct fr_rank_work *work) {
+    plan->method->lower(&(struct fr_work_part){.workload = workload, .plan = plan, .stage = i},
+                        work);
+}
+static inline fr_reasons test_stage_check(const struct fr_workload *workload,
+                                          const struct fr_plan *plan) {
+    return plan->method->check(&(struct fr_work_part){.workload = workload, .plan = plan});
+}
 
 static inline bool test_is_product(const struct fr_operation *o) {
     return o->kind == FR_WORK_PRODUCT || o->kind == FR_WORK_SCORES;

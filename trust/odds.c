@@ -4,16 +4,13 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/random.h"
 #include "trust/numbers/statistics.h"
 #include "trust/shared/differ.h"
 
-/* splitmix64 (Steele, Lea, Flood, OOPSLA 2014), and normals by Box and Muller. */
+/* Above 0, for logarithms: normals by Box and Muller. */
 static double uniform(uint64_t *state) {
-    uint64_t z = *state += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    z ^= z >> 31;
-    return ((double)(z >> 11) + 0.5) * 0x1p-53;
+    return ((double)(fr_random_next(state) >> 11) + 0.5) * 0x1p-53;
 }
 
 static double normal(uint64_t *state) {

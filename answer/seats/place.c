@@ -27,7 +27,7 @@ static fr_status sub_grids(const struct fr_place_ask *ask, const struct fr_job *
     if (ask->ranks % ask->ways != 0)
         return fr_fail(err, FR_ERR_USAGE, "--ways",
                        "%" PRId64 " does not divide %" PRId64 " ranks", ask->ways, ask->ranks);
-    plan->method = &fr_method_subgraph;
+    plan->method = FR_METHOD_WITH(branches);
     plan->tp = ask->ways;
     plan->dp = ask->ranks / ask->ways;
     plan->pp = plan->cp = 1;

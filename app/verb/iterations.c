@@ -111,10 +111,9 @@ static void print_text(struct fr_text *text, const struct fr_training_options *o
 static void json_row(struct fr_json_writer *w, const struct fr_training_options *o,
                      const struct fr_trained *row, int64_t p) {
     struct fr_training_options priced = *o;
-    bool dense = row->tp == 1;
     double joule = priced.cluster ? fr_training_cost(&priced, row, p) : NAN;
     fr_json_begin_object(w);
-    fr_json_add_string(w, "method", dense ? "tensor" : "phantom");
+    fr_json_add_string(w, "method", fr_trained_method(row)->name);
     fr_json_add_integer(w, "tp", p);
     fr_json_add_integer(w, "ghost", row->ghost);
     fr_json_add_number(w, "parameters", row->parameters);

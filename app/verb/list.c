@@ -267,7 +267,7 @@ static int list_axes(struct row *rows, int n) {
         for (const struct fr_axis_setting *b = a + 1; b->name && n < ROWS_MAX; b++) {
             struct fr_job job;
             if (!fr_axes_meet(a, b)) continue;
-            fr_status loaded = fr_axes_load(&fr_method_tensor, a, b, NULL, &job, NULL);
+            fr_status loaded = fr_axes_load(fr_methods[0], a, b, NULL, &job, NULL);
             rows[n++] = (struct row){a->name, verdict_of(loaded, &job), b->name, ""};
         }
     return n;

@@ -12,7 +12,7 @@ static const char digest_key[] = ", \"digest\": \"", question_key[] = ", \"quest
 /* Every bit of the digest shall depend on the last bytes too. */
 static uint64_t digest_of(const char *line, size_t length) {
     uint64_t hash = fr_digest_bytes(FR_DIGEST_START, line, length);
-    return (hash ^ hash >> 32) * 0x9e3779b97f4a7c15u;
+    return (hash ^ hash >> 32) * FR_DIGEST_GOLDEN;
 }
 
 void fr_seal_add(struct fr_text *out, const char *line, size_t length,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/random.h"
 #include "base/sort.h"
 #include "calibrate/fit/parts.h"
 #include "trust/numbers/statistics.h"
@@ -41,8 +42,7 @@ static double bootstrap(const double *medians_s, int n) {
     if (n < 3) return 0;
     for (int r = 0; r < ROUNDS; r++) {
         for (int i = 0; i < n; i++) {
-            state = state * 6364136223846793005u + 1442695040888963407u;
-            drawn[i] = medians_s[(state >> 33) % (unsigned)n];
+            drawn[i] = medians_s[fr_random_lcg(&state) % (unsigned)n];
         }
         fr_sort(drawn, (size_t)n);
         rounds[r] = fr_sorted_median(drawn, (size_t)n);

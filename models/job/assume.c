@@ -202,7 +202,7 @@ bool fr_assumption_at(const struct fr_runtime *runtime, int i, struct fr_assumpt
 /* Of a transformer whose products divide over tp as Megatron-LM's. */
 static bool applies(const struct fr_job *job, const struct fr_plan *plan) {
     return job->workload.modern && job->workload.transformer.layers > 0 &&
-           plan->method == &fr_method_tensor;
+           plan->method->megatron;
 }
 
 /* Keys that facts of some runtime may take. */
@@ -277,7 +277,7 @@ static fr_status read_values(struct fr_job *job, struct fr_error *err) {
 /* Facts of keys of the model; where a model of 2019 names a runtime of today, for what it costs, none. */
 static void complete_model(struct fr_job *job) {
     const struct fr_runtime *runtime = job->runtime;
-    if (job->plan.method != &fr_method_tensor) return;
+    if (!job->plan.method->megatron) return;
     if (runtime->modern && !job->workload.modern) return;
     for (int row = 0; row < FR_FACTS; row++) {
         if (fr_facts[row].kind != FR_FACT_MODEL || fr_job_model_says(job, fr_facts[row].key))

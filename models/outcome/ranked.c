@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/digest.h"
 #include "models/outcome/alternate.h"
 #include "models/outcome/cost.h"
 #include "models/outcome/iteration.h"
@@ -86,10 +87,9 @@ static bool same_args(const struct fr_schedule_args *a, const struct fr_schedule
 
 static struct held *place_of(struct fr_pricer *x, const struct fr_pipeline *p) {
     const struct fr_schedule_args *a = &p->args;
-    uint64_t hash = (uint64_t)(uintptr_t)p->schedule;
-    hash = (hash ^ (uint64_t)a->stages) * 0x9e3779b97f4a7c15u;
-    hash = (hash ^ (uint64_t)a->micro_batches << 8 ^ (uint64_t)a->chunks) * 0xbf58476d1ce4e5b9u;
-    return &x->held[(hash >> 32) % ORDERS];
+    const uint64_t key[] = {(uint64_t)a->stages, (uint64_t)a->micro_batches,
+                            (uint64_t)a->chunks};
+    return &x->held[fr_digest_place((uint64_t)(uintptr_t)p->schedule, key, 3) % ORDERS];
 }
 
 /* A stage's slots at a time: the order of all is written only where it is followed. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/digest.h"
 
 /* A key and behind it what is kept, n words; 0: nothing. */
 struct place {
@@ -51,13 +52,8 @@ uint64_t *fr_swept_key(struct fr_swept *s, size_t words) {
     return s->key;
 }
 
-/* Four sums side by side: a key has some hundred words. */
 static struct place *place_of(const struct fr_swept *s) {
-    uint64_t h[4] = {s->words, 1, 2, 3};
-    for (size_t i = 0; i < s->words; i++)
-        h[i & 3] = (h[i & 3] ^ s->key[i]) * 0x9e3779b97f4a7c15u + (h[i & 3] >> 29);
-    uint64_t all = (h[0] ^ h[1] >> 17) * 0xbf58476d1ce4e5b9u ^ (h[2] ^ h[3] >> 23);
-    return &s->place[((all ^ all >> 31) * 0x94d049bb133111ebu >> 20) % s->places];
+    return &s->place[fr_digest_place(s->words, s->key, s->words) % s->places];
 }
 
 const double *fr_swept_find(struct fr_swept *s, size_t n) {

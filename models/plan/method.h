@@ -10,12 +10,12 @@
 #ifndef FR_MODELS_PLAN_METHOD_H
 #define FR_MODELS_PLAN_METHOD_H
 
+#include <stddef.h>
+
 #include "models/plan/reason.h"
 #include "models/workload/workload.h"
 
-struct fr_plan;  /* models/plan/plan.h */
-struct fr_shard; /* models/work/method.h */
-
+struct fr_work_part; /* models/work/method.h */
 struct fr_rank_work; /* models/work/operation.h */
 
 struct fr_method {
@@ -30,22 +30,31 @@ struct fr_method {
         branches; /**< divides branches, by the plan's `branches`, `common` and `exchange`; the rest of
                           a model is as on one rank, and tp ranks share a micro-batch's samples */
     bool grids; /**< a layer may have a grid of its own (`layer_tp`) */
-    /** Reasons why @p layer cannot be divided so; 0 when it can. */
-    fr_reasons (*check)(const struct fr_layer *layer, const struct fr_shard *shard);
-    /** The work.  Total on what check accepts. */
-    void (*layer)(const struct fr_workload *workload, const struct fr_layer *layer,
-                  const struct fr_shard *shard, struct fr_rank_work *work);
-    /** The same for stage @p i of a transformer; NULL: it cannot divide one. */
-    fr_reasons (*check_stage)(const struct fr_workload *workload, const struct fr_plan *plan);
-    void (*stage)(const struct fr_workload *workload, const struct fr_plan *plan, int64_t i,
-                  struct fr_rank_work *work);
+    bool
+        by_products; /**< a transformer's products are divided one by one (models/work/transformer_stage.c),
+                          which knows recomputing some layers and values wider than products' inputs */
+    bool
+        megatron; /**< of these by heads and columns, then rows, as Megatron-LM: what is measured or stated
+                       of that program holds, and adapters, latent attention, further tokens, hybrids' blocks
+                       and recomputed modules are divided so alone */
+    /** Reasons why @p part cannot be divided so; 0 when it can.  Of a transformer all its stages are
+     *  asked for at once. */
+    fr_reasons (*check)(const struct fr_work_part *part);
+    /** The work of one rank, a micro-batch.  Total on what check accepts. */
+    void (*lower)(const struct fr_work_part *part, struct fr_rank_work *work);
 };
 
 #define FR_METHOD(name) extern const struct fr_method fr_method_##name;
 #include "models/work/method_list.h"
 #undef FR_METHOD
-/** Rows in table order, then NULL; and their names likewise. */
+/** Rows in table order, then NULL; and their names likewise.  The first is what a plan has that says nothing. */
 extern const struct fr_method *const fr_methods[];
 extern const char *const fr_method_names[];
+/** The first row with a trait: FR_METHOD_WITH(grids).  @param at  the trait's place in the object */
+const struct fr_method *fr_method_with(size_t at);
+#define FR_METHOD_WITH(trait) fr_method_with(offsetof(struct fr_method, trait))
+/** Has the method of that name the trait?  FR_METHOD_IS(name, grids); false: there is none of that name. */
+bool fr_method_is(const char *name, size_t at);
+#define FR_METHOD_IS(name, trait) fr_method_is(name, offsetof(struct fr_method, trait))
 
 #endif

@@ -8,7 +8,7 @@ struct fr_plan fr_plan_default(void) {
                             .tp = 1,
                             .cp = 1,
                             .ep = 1,
-                            .method = &fr_method_tensor,
+                            .method = fr_methods[0],
                             .schedule = &fr_schedule_one_f_one_b,
                             .chunks = 1,
                             .bucket_size_B = FR_BUCKET_B,

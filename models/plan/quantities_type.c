@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/digest.h"
 #include "base/units.h"
 #include "models/plan/key.h"
 
@@ -114,14 +115,14 @@ static const char *quantities_text(const struct fr_plan_key *key, const struct f
     struct values v = get(key, plan);
     char runs[3 * ROOM] = "", one[40];
     size_t used = 0;
-    uint64_t sum = 0xcbf29ce484222325;
+    uint64_t sum = FR_DIGEST_START;
     if (!v.values) {
         snprintf(out, capacity, "%s", key->words[v.second]);
         return out;
     }
     for (int i = 0, run; i < v.n; i += run) {
         for (run = 1; i + run < v.n && v.values[i + run] == v.values[i];) run++;
-        for (int k = 0; k < run; k++) sum = (sum ^ (uint64_t)v.values[i]) * 0x100000001b3;
+        for (int k = 0; k < run; k++) sum = fr_digest_one(sum, (uint64_t)v.values[i]);
         if (used >= ROOM) continue;
         one_text(key, v.values[i], one, sizeof one);
         fr_line_addf(runs, sizeof runs, &used, "%s%s", i ? "+" : "", one);

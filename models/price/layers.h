@@ -1,21 +1,35 @@
 /** @file
- *  Layers (kinds ffn, mlp, cnn, branches) as the stages of a pipeline, divided by any method.
+ *  Layers (kinds ffn, mlp, cnn, branches) as the stages of a pipeline, divided by any method (models/work/layers.h).
  *
- *  A stage holds consecutive layers, as equal in number as can be or as the plan's stage_layers
- *  say; with one stage it holds all.  Its passes do what the method says a layer takes, forward and
+ *  A stage's passes do what the method says its layers take, forward and
  *  backward; what leaves it is the input of the next stage's first layer, of which each tp rank
  *  sends its 1/tp, gathered on arrival unless the method keeps activations divided (phantom).
  *
- *  On one stage a layer may have a grid of its own (layer_tp): products and collectives are those of
- *  its P_r x P_c, and what the next layer needs elsewhere is redistributed. */
+ *  Where layers have grids of their own (layer_tp) products and collectives are those of each
+ *  P_r x P_c, and what the next layer needs elsewhere is redistributed. */
 #ifndef FR_MODELS_PRICE_LAYERS_H
 #define FR_MODELS_PRICE_LAYERS_H
 
+#include "models/price/codec_price.h"
 #include "models/price/pipeline.h"
 #include "models/price/seats.h"
+#include "models/work/layers.h"
 
-/** Reasons why the plan cannot divide this model's layers so, over tp and over stages. */
-fr_reasons fr_layers_check(const struct fr_job *job, const struct fr_plan *plan);
+/** The layers of stage @p i of a checked plan. */
+static inline struct fr_layers fr_layers_of_stage(const struct fr_job *job,
+                                                  const struct fr_plan *plan, int64_t i) {
+    return fr_layers_of(&job->workload, plan, fr_job_batch(job, plan), i);
+}
+
+/** Where a rank of stage @p i prices its layers: with the launches of what nothing hides and the working sets
+ *  of all its layers. */
+struct fr_pricing fr_layers_pricing(const struct fr_job *job, const struct fr_plan *plan,
+                                    const struct fr_seats *seats, int64_t i);
+
+/** Lower the layer at hand, with what of its gradients goes compressed where the stage's do. */
+void fr_layers_work(const struct fr_job *job, const struct fr_layers *layers,
+                    const struct fr_pricing *price, bool codes, struct fr_rank_work *work,
+                    struct fr_coded *coded);
 
 /** Fill stage @p i: passes, gradients with their all-reduces, update, memory, message_B and
  *  gathered_B of the boundary above it. */

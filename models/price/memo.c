@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/digest.h"
 #include "models/price/worked.h"
 
 enum { WORDS = sizeof(struct fr_plan) / sizeof(uint64_t) };
@@ -53,21 +54,12 @@ void fr_memo_free(struct fr_memo *memo) {
     free(memo);
 }
 
-/* Four sums side by side: a plan has some forty words. */
-static uint64_t hash_of(const uint64_t key[WORDS], int64_t also) {
-    uint64_t h[4] = {(uint64_t)also, 1, 2, 3};
-    for (int i = 0; i < WORDS; i++)
-        h[i & 3] = (h[i & 3] ^ key[i]) * 0x9e3779b97f4a7c15u + (h[i & 3] >> 29);
-    uint64_t all = (h[0] ^ h[1] >> 17) * 0xbf58476d1ce4e5b9u ^ (h[2] ^ h[3] >> 23);
-    return (all ^ all >> 31) * 0x94d049bb133111ebu;
-}
-
 void *fr_memo_find(struct fr_memo *memo, const struct fr_plan *plan, int64_t also,
                    bool *fresh) {
     uint64_t key[WORDS];
     memcpy(key, plan, sizeof key);
     for (int i = 0; i < WORDS; i++) key[i] &= memo->mask[i];
-    size_t at = (size_t)((hash_of(key, also) >> 20) % memo->places);
+    size_t at = (size_t)(fr_digest_place((uint64_t)also, key, WORDS) % memo->places);
     struct place *place = &memo->place[at];
     void *result = result_of(memo, at);
     *fresh = !place->taken || place->also != also || memcmp(place->key, key, sizeof key) != 0;

@@ -111,7 +111,7 @@ static bool makes_logits(const struct fr_rank_work *work) {
 static int take_profile(const struct pricing *x, const struct priced_stage *to) {
     struct fr_stage *stage = to->stage;
     const struct fr_rank_work *work = x->work;
-    bool measured = x->plan->method == &fr_method_tensor ||
+    bool measured = x->plan->method->megatron ||
                     (x->plan->tp == 1 && !x->plan->layer_tp); /* else another division */
     if (!measured || x->plan->blocking) return LAYERS | ENDS;
     const struct fr_layer_profile *row =

@@ -78,25 +78,25 @@ static fr_reasons check_schedule(const struct fr_job *job, const struct fr_plan 
 }
 
 static fr_reasons check_model(const struct fr_job *job, const struct fr_plan *plan) {
+    const struct fr_workload *w = &job->workload;
+    const struct fr_work_part transformer = {.workload = w, .plan = plan};
+    bool attends = w->transformer.layers > 0;
     fr_reasons reasons = 0;
-    if (job->workload.n_layers) return fr_layers_check(job, plan);
-    if (!job->workload.transformer.layers)
-        return plan->recompute ? FR_BECAUSE(FR_REASON_RECOMPUTE) : 0;
-    bool tensor = plan->method == &fr_method_tensor,
-         adapters = job->workload.transformer.lora_rank > 0;
-    if (!plan->method->stage || (adapters && !tensor)) reasons |= FR_BECAUSE(FR_REASON_METHOD);
-    if (plan->recompute && fr_recompute_refused(&job->workload, plan))
+    if (plan->recompute && (!attends || fr_recompute_refused(w, plan)))
         reasons |= FR_BECAUSE(FR_REASON_RECOMPUTE);
-    if (!job->cluster.device.gemm[job->workload.dtype].form)
-        reasons |= FR_BECAUSE(FR_REASON_DTYPE);
-    if (plan->method->stage) reasons |= plan->method->check_stage(&job->workload, plan);
-    return reasons;
+    if (!attends && !w->n_layers) return reasons;
+    if (!job->cluster.device.gemm[w->dtype].form) reasons |= FR_BECAUSE(FR_REASON_DTYPE);
+    if (!attends)
+        return reasons |
+               fr_layers_check(w, plan, fr_job_batch(job, plan), fr_job_is_pipeline(job, plan));
+    if (w->transformer.lora_rank > 0 && !plan->method->megatron)
+        reasons |= FR_BECAUSE(FR_REASON_METHOD);
+    return reasons | plan->method->check(&transformer);
 }
 
 /* Methods whose values between products have the width of products' inputs would send four bits. */
 static bool too_narrow(const struct fr_job *job, const struct fr_plan *plan) {
-    bool kept = job->workload.transformer.layers > 0 &&
-                (plan->method == &fr_method_tensor || plan->method->grids);
+    bool kept = job->workload.transformer.layers > 0 && plan->method->by_products;
     return job->workload.dtype == FR_FP4 && !kept;
 }
 

@@ -31,7 +31,8 @@ static void make(const struct fr_job *job, const struct fr_plan *plan,
     worked->extrapolated = 0;
     memset(&worked->stage, 0, sizeof worked->stage);
     worked->input = (struct fr_pass){0};
-    plan->method->stage(&job->workload, plan, i, &worked->work);
+    const struct fr_work_part part = {.workload = &job->workload, .plan = plan, .stage = i};
+    plan->method->lower(&part, &worked->work);
     if (plan->forward) fr_work_keep_forward(&worked->work);
     fr_pass_price(job, plan, seats, &worked->work, &worked->stage, &worked->input,
                   &worked->extrapolated);

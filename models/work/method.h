@@ -1,7 +1,7 @@
 /** @file
- *  What a method (models/plan/method.h) makes of a layer.
+ *  What a method (models/plan/method.h) makes of a part of a model.
  *
- *  It turns one layer and its share of the mesh into work: matrix products, kernels,
+ *  It turns a layer and its share of the mesh, or a stage of a transformer, into work: matrix products, kernels,
  *  bytes and collectives of one rank, forward and backward.  It says how much, never how
  *  long: models/price prices it, for the closed form and the event engine alike.
  *
@@ -15,6 +15,8 @@
 #include "models/work/operation.h"
 #include "models/workload/workload.h"
 
+struct fr_plan; /* models/plan/plan.h */
+
 /** The part of the mesh that a layer sees. */
 struct fr_shard {
     double tp, dp;
@@ -22,6 +24,15 @@ struct fr_shard {
     double batch;        /**< samples of one micro-batch on this rank */
     bool common_subgrid; /**< sub-graphs: common layers on the first sub-grid alone */
     bool gather_all;     /**< all-gather and discard in place of an all-to-all */
+};
+
+/** What a method divides: a layer on its grid (models/work/layers.h), or a stage of a transformer. */
+struct fr_work_part {
+    const struct fr_workload *workload;
+    const struct fr_plan *plan;
+    int64_t stage;
+    const struct fr_layer *layer; /**< NULL: of a transformer */
+    struct fr_shard shard;        /**< of the layer */
 };
 
 /** Kernels of one operator (a matrix product with what surrounds it), forward and backward:

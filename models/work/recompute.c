@@ -249,9 +249,9 @@ const char *fr_recompute_refused(const struct fr_workload *workload,
                                  const struct fr_plan *plan) {
     const struct fr_transformer *t = &workload->transformer;
     fr_recompute r = plan->recompute;
-    bool tensor = plan->method == &fr_method_tensor, op = r == FR_RECOMPUTE_SELECTIVE_OP;
+    bool tensor = plan->method->megatron, op = r == FR_RECOMPUTE_SELECTIVE_OP;
     bool plain = t->lora_rank == 0 && !fr_transformer_is_hybrid(t);
-    if (plan->recompute_layers > 0 && !tensor && !plan->method->grids)
+    if (plan->recompute_layers > 0 && !plan->method->by_products)
         return "is of some layers for methods tensor and grid alone";
     if (fr_recomputes_modules(r) && !tensor) return "is priced for method tensor";
     if (fr_recomputes_modules(r) && t->lora_rank > 0)
@@ -264,7 +264,7 @@ const char *fr_recompute_refused(const struct fr_workload *workload,
         return "is priced for method tensor and dense layers with plain heads: which products "
                "it keeps of others nobody has said";
     if (!fr_recompute_saves(r) || op) return NULL;
-    bool kept = tensor || (plan->method->grids && t->experts == 0);
+    bool kept = tensor || (plan->method->by_products && t->experts == 0);
     if (t->lora_rank > 0)
         return "beside lora_rank: what of an adapter that policy keeps nobody has said";
     if (fr_transformer_is_hybrid(t))

@@ -168,7 +168,7 @@ fr_reasons fr_transformer_check(const struct fr_workload *workload,
     struct hearing h = {.asked = -1};
     divide(workload, plan, &h);
     if ((t->kv_latent > 0 || t->predicted > 0 || fr_transformer_is_hybrid(t)) &&
-        plan->method != &fr_method_tensor)
+        !plan->method->megatron)
         h.reasons |= FR_BECAUSE(FR_REASON_METHOD);
     if (!fr_transformer_layers_fit(t, plan)) h.reasons |= FR_BECAUSE(FR_REASON_STAGES);
     /* It travels with messages of the decoder's chunks, and with none of the encoder's. */

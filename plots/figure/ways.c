@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/sort.h"
+#include "models/plan/method.h"
 #include "plots/results.h"
 #include "plots/scale.h"
 
@@ -37,7 +38,7 @@ struct curves {
 
 static struct kind kind_of(const struct fr_result *r) {
     struct kind k = {.tp = r->tp, .subgrid = r->subgrid && r->tp > 1};
-    bool subgraph = strcmp(r->method, "subgraph") == 0;
+    bool subgraph = FR_METHOD_IS(r->method, branches);
     snprintf(k.method, sizeof k.method, "%s", r->tp == 1 ? "data" : r->method);
     k.naive = subgraph && r->tp > 1 && strcmp(r->placement, "linear") == 0;
     return k;
@@ -45,8 +46,8 @@ static struct kind kind_of(const struct fr_result *r) {
 
 /* Data parallelism, then sub-graphs by ways, then other methods. */
 static int compare_kinds(const struct kind *a, const struct kind *b) {
-    int order_a = a->tp == 1 ? 0 : strcmp(a->method, "subgraph") == 0 ? 1 : 2;
-    int order_b = b->tp == 1 ? 0 : strcmp(b->method, "subgraph") == 0 ? 1 : 2;
+    int order_a = a->tp == 1 ? 0 : FR_METHOD_IS(a->method, branches) ? 1 : 2;
+    int order_b = b->tp == 1 ? 0 : FR_METHOD_IS(b->method, branches) ? 1 : 2;
     if (order_a != order_b) return order_a - order_b;
     int methods = strcmp(a->method, b->method);
     if (methods) return methods;
@@ -58,7 +59,7 @@ static int compare_kinds(const struct kind *a, const struct kind *b) {
 static const char *label_of(const struct kind *k, char *out, size_t capacity) {
     if (k->tp == 1)
         snprintf(out, capacity, "data parallel");
-    else if (strcmp(k->method, "subgraph") == 0)
+    else if (FR_METHOD_IS(k->method, branches))
         snprintf(out, capacity, "%lld-way %s%s", (long long)k->tp, k->subgrid ? "cSub" : "D&SP",
                  k->naive ? ", naive order" : "");
     else

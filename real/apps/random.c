@@ -76,7 +76,7 @@ static inline float cosine(float a) {
 void fr_stream_normal(uint64_t seed, uint64_t stream, int64_t n, float *out) {
     uint64_t start = fr_random_at(seed, stream, 0);
     for (int64_t i = 0; i < n / 2; i++) {
-        uint64_t bits = fr_mix(start + (uint64_t)(i + 1) * 0x9e3779b97f4a7c15u);
+        uint64_t bits = fr_random_mix(start + (uint64_t)(i + 1) * FR_DIGEST_GOLDEN);
         float u = ((float)(int32_t)(bits >> 40) + 0.5f) * 0x1p-24f;
         float quarter = (float)(int32_t)(bits & 0xffffff) * 0x1p-24f - 0.5f;
         float angle = quarter * 1.57079632679f, radius = sqrtf(-2 * logarithm(u));

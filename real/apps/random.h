@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
+#include "base/random.h"
 #include "calibrate/measure/harness/kernels.h"
-#include "trust/numbers/random_at.h"
 
 /** Standard normal number at i: Box and Muller, Ann. Math. Stat. 29, 1958. */
 double fr_normal_at(uint64_t seed, uint64_t stream, uint64_t i);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/digest.h"
 #include "base/journal/journal.h"
 #include "base/journal/keep.h"
 
@@ -29,7 +30,7 @@ static void find_processor(char *out, size_t room) {
     if (file) fclose(file);
 }
 
-/* FNV-1a over the names of all hosts in order of rank. */
+/* Over the names of all hosts in order of rank. */
 static fr_status hash_hosts(uint64_t *hash, struct fr_error *err) {
     char name[MPI_MAX_PROCESSOR_NAME] = "", *all = NULL;
     int length = 0, rank = 0, n_ranks = 1;
@@ -40,9 +41,7 @@ static fr_status hash_hosts(uint64_t *hash, struct fr_error *err) {
     if (!all) return fr_fail(err, FR_ERR_NOMEM, NULL, "names of %d hosts", n_ranks);
     int code =
         MPI_Gather(name, sizeof name, MPI_CHAR, all, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
-    *hash = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < (size_t)n_ranks * sizeof name; i++)
-        *hash = (*hash ^ (unsigned char)all[i]) * 0x100000001b3u;
+    *hash = fr_digest_bytes(FR_DIGEST_START, all, (size_t)n_ranks * sizeof name);
     free(all);
     FR_MPI_TRY(code);
     return FR_OK;

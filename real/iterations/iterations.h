@@ -53,6 +53,11 @@ struct fr_trained {
     double train_s;       /**< what its trainings took together, on one core each */
 };
 
+/** What divides its layers: ghosts, or, dense, what a plan does that says nothing. */
+static inline const struct fr_method *fr_trained_method(const struct fr_trained *row) {
+    return row->tp > 1 ? FR_METHOD_WITH(uses_ghost) : fr_methods[0];
+}
+
 /** Train.  @param[out] rows  *n_rows of them, dense first, then by tp and ghost; freed by the
  *  caller.  @return FR_OK; FR_ERR_PARTIAL when the job ended early, with the rows that are
  *  known; FR_ERR_INPUT when no pair is allowed or the file cannot be resumed; FR_ERR_IO,

@@ -34,7 +34,7 @@ static void put_laws(struct fr_json_writer *w, const struct fr_trained *rows, in
             points[found++] = (struct fr_law_point){(double)rows[i].ghost, (double)rows[i].tp,
                                                     rows[i].iterations};
     if (!fr_law_fit(FR_LAW_GHOST, points, found, &law)) return;
-    law.method = &fr_method_phantom;
+    law.method = FR_METHOD_WITH(uses_ghost);
     fr_json_add_array(w, "laws");
     fr_json_begin_object(w);
     fr_iterations_law_write(w, &law);
@@ -72,8 +72,8 @@ void fr_training_write_model(const struct fr_training_options *o, const struct f
         fr_json_add_array(&w, "table");
         for (int i = 0; i < n; i++)
             if (known(&rows[i]))
-                put_row(&w, rows[i].tp == 1 ? "tensor" : "phantom",
-                        rows[i].tp == 1 ? 0 : rows[i].tp, rows[i].ghost, rows[i].iterations);
+                put_row(&w, fr_trained_method(&rows[i])->name, rows[i].tp == 1 ? 0 : rows[i].tp,
+                        rows[i].ghost, rows[i].iterations);
         fr_json_end_array(&w);
         fr_json_end_object(&w);
     }

@@ -79,7 +79,7 @@ static double price(const struct fr_training_options *o, const struct fr_trained
     struct fr_outcome out;
     struct fr_text text = {0};
     if (fr_training_workload(o, &job.workload, NULL) != FR_OK) return NAN;
-    plan.method = row->tp > 1 ? &fr_method_phantom : &fr_method_tensor;
+    plan.method = fr_trained_method(row);
     plan.tp = p;
     plan.ghost = row->ghost;
     fr_cost(&job, &plan, &out);

@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/digest.h"
 #include "base/escape.h"
 #include "base/file.h"
-#include "trust/numbers/random_at.h"
+#include "base/random.h"
 
 enum { STREAM_TRAIN = 91, STREAM_HELD_OUT = 92, STREAM_OFFSET = 93 };
 static const char grammar_name[] = "grammar";
@@ -125,11 +126,9 @@ double fr_corpus_entropy(const struct fr_corpus *corpus, int sequence) {
                : fr_grammar_entropy(&corpus->grammar, sequence);
 }
 
-/* FNV-1a, 64 bits (Fowler, Noll, Vo), of the text; of the grammar its seed. */
+/* Of the text; of the grammar its seed. */
 uint64_t fr_corpus_digest(const struct fr_corpus *corpus) {
-    uint64_t digest = 0xcbf29ce484222325u;
     if (!corpus->is_text) return corpus->language;
-    for (size_t i = 0; i < corpus->length; i++)
-        digest = (digest ^ corpus->text[i]) * 0x100000001b3u;
-    return digest >> 12; /* whole in a double, as JSON has it */
+    /* Whole in a double, as JSON has it. */
+    return fr_digest_bytes(FR_DIGEST_START, corpus->text, corpus->length) >> 12;
 }

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "trust/numbers/random_at.h"
+#include "base/random.h"
 
 enum { K = FR_GRAMMAR_TYPES, W = FR_GRAMMAR_WORDS, D = FR_GRAMMAR_DEPTH };
 enum { STREAM_ORDER = 90 };
@@ -80,8 +80,9 @@ void fr_grammar_write(const struct fr_grammar *g, uint64_t seed, uint64_t stream
     struct place at = {.depth = 0};
     tokens[0] = 0;
     for (int i = 1; i <= length; i++)
-        tokens[i] =
-            next_token(g, &at, fr_uniform_at(seed, stream, document << 20 | (uint64_t)i));
+        tokens[i] = next_token(
+            g, &at,
+            fr_random_uniform(fr_random_at(seed, stream, document << 20 | (uint64_t)i)));
 }
 
 /* Probability of @p token here, and one step on. */

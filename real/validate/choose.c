@@ -13,6 +13,7 @@
 #include "models/job/runtime.h"
 #include "models/outcome/report.h"
 #include "models/plan/iterations.h"
+#include "models/plan/method.h"
 #include "real/validate/program.h"
 
 enum { VARIED_MAX = 12, VALUES_MAX = 256, CASES_MAX = 2000 };
@@ -127,7 +128,7 @@ static bool is_ghost(const struct varied *v) {
 static bool has_ghosts(const struct fr_json_document *plan) {
     struct fr_json root = fr_json_root(plan);
     const char *method = fr_json_text_at(&root, "method");
-    return method && strcmp(method, "phantom") == 0;
+    return method && FR_METHOD_IS(method, uses_ghost);
 }
 
 /* The values of a combination. @param[out] again  it repeats another */

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/plan/method.h"
+
 /* Learns as one processor would, whatever the mesh. */
 static bool is_exact(const struct fr_json *row) {
     struct fr_json plan = fr_json_member(row, "plan"),
@@ -16,7 +18,7 @@ static bool is_exact(const struct fr_json *row) {
     bool coded =
         (*scope && strcmp(scope, "none") != 0) || fr_json_number_at(&gradient, "stages") > 0;
     return !coded && !(fr_json_number_at(&forward, "rank") > 0) &&
-           strcmp(method, "phantom") != 0;
+           !FR_METHOD_IS(method, uses_ghost);
 }
 
 /* Ranks that divide a vocabulary, which is padded to a multiple of their number: another number makes another
@@ -24,7 +26,7 @@ static bool is_exact(const struct fr_json *row) {
 static double divides_words(const struct fr_json *root, const struct fr_json *row) {
     struct fr_json plan = fr_json_member(row, "plan");
     bool whole = strcmp(fr_json_text_at(root, "corpus"), "regression") == 0 ||
-                 strcmp(fr_json_text_at(&plan, "method"), "subgraph") == 0;
+                 FR_METHOD_IS(fr_json_text_at(&plan, "method"), branches);
     return whole ? 1 : fr_json_number_at(&plan, "tp");
 }
 

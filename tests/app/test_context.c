@@ -39,7 +39,7 @@ static void by_hand(void **state) {
             struct fr_job job;
             cost(sets, &out[cp - 1]);
             fr_test_job("a100-hdr", "gpt-2", sets, &job);
-            job.plan.method->stage(&job.workload, &job.plan, 0, &w[cp - 1]);
+            test_stage(&job.workload, &job.plan, 0, &w[cp - 1]);
             fr_job_free(&job);
         }
         for (int pass = 0; pass < FR_PASS_ONCE; pass++)

@@ -24,8 +24,8 @@ static double bytes_of(const struct fr_rank_work *w, fr_pass_kind pass, fr_op op
 static void load(const char *model, const char *const *sets, struct fr_job *job,
                  struct fr_rank_work *work) {
     fr_test_job("lassen", model, sets, job);
-    assert_int_equal(job->plan.method->check_stage(&job->workload, &job->plan), 0);
-    job->plan.method->stage(&job->workload, &job->plan, 0, work);
+    assert_int_equal(test_stage_check(&job->workload, &job->plan), 0);
+    test_stage(&job->workload, &job->plan, 0, work);
 }
 
 /* GPT-2, 12 layers of h = 768, f = 4 h, on P_r = 4 with 2 samples of 1024 tokens: each projection gathers

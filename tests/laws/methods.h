@@ -43,14 +43,20 @@ static const struct law_own_weights law_own_weights[] = {
     {"phantom", law_phantom_weights},
 };
 
+static inline struct fr_work_part law_part(const struct law_layer *c) {
+    return (struct fr_work_part){
+        .workload = c->workload, .layer = &c->layer, .shard = c->shard};
+}
+
 static inline bool law_accepts(const struct law_layer *c) {
-    return c->method->check(&c->layer, &c->shard) == 0;
+    const struct fr_work_part part = law_part(c);
+    return c->method->check(&part) == 0;
 }
 
 static inline struct fr_rank_work law_work(const struct law_layer *c) {
+    const struct fr_work_part part = law_part(c);
     struct fr_rank_work work;
-    fr_work_begin(&work);
-    c->method->layer(c->workload, &c->layer, &c->shard, &work);
+    c->method->lower(&part, &work);
     return work;
 }
 

@@ -33,8 +33,7 @@ struct law_stages {
 };
 
 static inline bool law_stages_accepted(const struct law_model *c) {
-    return c->plan.method->check_stage &&
-           c->plan.method->check_stage(&c->job.workload, &c->plan) == 0;
+    return test_stage_check(&c->job.workload, &c->plan) == 0;
 }
 
 /** What one rank sends over tp for a micro-batch of a stage. */
@@ -51,7 +50,7 @@ static inline struct law_stages law_stages_sum(const struct law_model *c) {
     struct law_stages s = {0};
     for (int64_t i = 0; i < c->plan.pp; i++) {
         struct fr_rank_work w;
-        c->plan.method->stage(&c->job.workload, &c->plan, i, &w);
+        test_stage(&c->job.workload, &c->plan, i, &w);
         for (int k = 0; k < w.n_ops; k++)
             if (w.op[k].pass == FR_PASS_FORWARD)
                 s.flop += test_flop(&w.op[k]) * (w.op[k].common ? 1 - w.idle_ranks : 1);
@@ -138,7 +137,7 @@ static inline bool law_stages_gradients(const struct law_model *c, struct law_wh
     if (fr_pipeline_make(&c->job, &c->plan, &p, &extrapolated, NULL) != FR_OK) return false;
     for (int64_t i = 0; i < c->plan.pp && holds; i++) {
         struct fr_rank_work w;
-        c->plan.method->stage(&c->job.workload, &c->plan, i, &w);
+        test_stage(&c->job.workload, &c->plan, i, &w);
         double each_B = fr_dtype_size_B(c->job.workload.gradient_dtype);
         double want_B = (replicas ? w.parameters_rank : w.common_rank) * each_B,
                got_B = p.stage[i].gradient_B + p.stage[i].common_B;
@@ -300,7 +299,7 @@ static inline bool law_stages_duals(const struct law_model *c, struct law_why *w
     if (c->plan.method->grids || !scattered) return true;
     for (int64_t i = 0; i < c->plan.pp; i++) {
         struct fr_rank_work w;
-        c->plan.method->stage(&c->job.workload, &c->plan, i, &w);
+        test_stage(&c->job.workload, &c->plan, i, &w);
         for (int axis = 0; axis <= FR_AXIS_TO_ENDS; axis++)
             for (int k = 0; k < 3; k++) {
                 double there_B = law_stage_of(&w, FR_PASS_FORWARD, pairs[k][0], axis),
@@ -321,8 +320,8 @@ static inline bool law_stages_replicas(const struct law_model *c, struct law_why
     d.plan.global_batch *= 3;
     for (int64_t i = 0; i < c->plan.pp; i++) {
         struct fr_rank_work one, many;
-        c->plan.method->stage(&c->job.workload, &c->plan, i, &one);
-        d.plan.method->stage(&d.job.workload, &d.plan, i, &many);
+        test_stage(&c->job.workload, &c->plan, i, &one);
+        test_stage(&d.job.workload, &d.plan, i, &many);
         LAW(one.n_ops == many.n_ops && one.activation_B == many.activation_B &&
                 one.working_B == many.working_B && one.parameters == many.parameters &&
                 one.parameters_rank == many.parameters_rank,

@@ -12,7 +12,7 @@ struct amounts {
 static void measure(const struct law_model *c, struct amounts *sum) {
     struct fr_rank_work w;
     *sum = (struct amounts){.parameters = 0};
-    c->plan.method->stage(&c->job.workload, &c->plan, 1, &w);
+    test_stage(&c->job.workload, &c->plan, 1, &w);
     for (int k = 0; k < w.n_ops; k++) {
         const struct fr_operation *o = &w.op[k];
         bool shared = o->kind == FR_WORK_COLLECTIVE;
@@ -72,7 +72,7 @@ static void of_every_method(void **state) {
         int cases = 0;
         fr_test_job("dgx-h100", models[m], sets, &c.job);
         for (const struct fr_method *const *method = fr_methods; *method; method++)
-            for (int k = 0; (*method)->stage && k < 3 * 5 * 2 * 2 * 2 * 2; k++) {
+            for (int k = 0; k < 3 * 5 * 2 * 2 * 2 * 2; k++) {
                 c.plan = c.job.plan;
                 c.plan.method = *method;
                 c.plan.pp = 3;

@@ -1,16 +1,18 @@
 /* Least squares of few columns, held against what defines them: residuals at right angles to every column. */
+#include "base/random.h"
 #include "trust/numbers/least_squares.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "tests/cmocka.h"
-#include "trust/numbers/random_at.h"
 
 enum { ROWS = 40, MAX = FR_LEAST_SQUARES_MAX };
 
 /* In (-1, 1), the same at each call. */
-static double drawn(int i) { return 2 * fr_uniform_at(77, 0, (uint64_t)i) - 1; }
+static double drawn(int i) {
+    return 2 * fr_random_uniform(fr_random_at(77, 0, (uint64_t)i)) - 1;
+}
 
 struct rows {
     double x[ROWS][MAX], y[ROWS];

@@ -82,13 +82,10 @@ static void each_of(struct fr_rank_work *w, fr_pass_kind pass, double factor) {
         if (w->op[i].pass == pass) w->op[i].times *= factor;
 }
 
-static fr_reasons wrong_check(const struct fr_layer *layer, const struct fr_shard *shard) {
-    return right->check(layer, shard);
-}
-static void wrong_layer(const struct fr_workload *workload, const struct fr_layer *layer,
-                        const struct fr_shard *shard, struct fr_rank_work *work) {
-    right->layer(workload, layer, shard, work);
-    spoil(layer, shard, work);
+static fr_reasons wrong_check(const struct fr_work_part *part) { return right->check(part); }
+static void wrong_layer(const struct fr_work_part *part, struct fr_rank_work *work) {
+    right->lower(part, work);
+    spoil(part->layer, &part->shard, work);
 }
 
 #define SPOIL(name, ...)                                                                       \
@@ -164,7 +161,7 @@ static void wrong_methods_are_refused(void **state) {
                                             .exact = exact,
                                             .uses_ghost = !exact,
                                             .check = wrong_check,
-                                            .layer = wrong_layer};
+                                            .lower = wrong_layer};
             struct tried tried = {.law = law_named(wrongs[k].law)};
             right = exact ? &fr_method_tensor : &fr_method_phantom;
             spoil = wrongs[k].spoil;
@@ -208,22 +205,24 @@ static void by_hand(void **state) {
 /* Either side that the ranks do not divide is refused by who needs it divided, and says so. */
 static void widths_that_do_not_divide(void **state) {
     (void)state;
-    struct fr_shard shard = {.tp = 4, .dp = 1, .batch = 8, .ghost = 2};
+    const struct fr_shard shard = {.tp = 4, .dp = 1, .batch = 8, .ghost = 2};
     const struct fr_layer sides[] = {fr_layer_fully_connected(64, 64, true, 1),
                                      fr_layer_fully_connected(64, 62, true, 1),
                                      fr_layer_fully_connected(62, 64, true, 1)};
     const bool phantom[] = {false, true, true}, tensor[] = {false, true, false};
+    struct fr_work_part part = {.layer = &sides[0], .shard = shard};
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(fr_method_phantom.check(&sides[i], &shard),
+        part.layer = &sides[i];
+        assert_int_equal(fr_method_phantom.check(&part),
                          phantom[i] ? FR_BECAUSE(FR_REASON_WIDTH) : 0);
-        assert_int_equal(fr_method_tensor.check(&sides[i], &shard),
+        assert_int_equal(fr_method_tensor.check(&part),
                          tensor[i] ? FR_BECAUSE(FR_REASON_WIDTH) : 0);
     }
-    shard.ghost = 12; /* Eq. 8: k < 64 / 4 (1 - 1 / 4) */
-    assert_int_equal(fr_method_phantom.check(&sides[0], &shard),
-                     FR_BECAUSE(FR_REASON_GHOST_EQ8));
-    shard.ghost = 0;
-    assert_int_equal(fr_method_phantom.check(&sides[0], &shard), FR_BECAUSE(FR_REASON_GHOST));
+    part.layer = &sides[0];
+    part.shard.ghost = 12; /* Eq. 8: k < 64 / 4 (1 - 1 / 4) */
+    assert_int_equal(fr_method_phantom.check(&part), FR_BECAUSE(FR_REASON_GHOST_EQ8));
+    part.shard.ghost = 0;
+    assert_int_equal(fr_method_phantom.check(&part), FR_BECAUSE(FR_REASON_GHOST));
 }
 
 int main(void) {

@@ -35,8 +35,7 @@ static bool walk_plans(const struct fr_method *method, struct law_model *c,
 
 static bool walk(const struct fr_method *method, struct tried *tried) {
     static const char *const models[] = {"gpt-2", "llama-3-8b", "transformer-base"};
-    const char *sets[] = {"model.vocabulary=65536", "model.dtype=fp32",
-                          "model.head_kernels=2",
+    const char *sets[] = {"model.vocabulary=65536", "model.dtype=fp32", "model.head_kernels=2",
                           "cluster.device.gemm.fp32.half_dim=0", NULL};
     bool went_on = true;
     for (size_t m = 0; m < sizeof models / sizeof *models && went_on; m++) {
@@ -54,7 +53,6 @@ static void every_method_keeps_them(void **state) {
     for (const struct fr_method *const *m = fr_methods; *m; m++)
         for (size_t k = 0; k < sizeof laws_of_stages / sizeof *laws_of_stages; k++) {
             struct tried t = {.law = laws_of_stages[k].holds};
-            if (!(*m)->stage) continue;
             if (!walk(*m, &t))
                 fail_msg("%s, %s, %s, tp %d pp %d dp %d branches %d cSub %d sp %d: %s",
                          (*m)->name, t.model, laws_of_stages[k].name, (int)t.plan.tp,
@@ -90,13 +88,10 @@ static void gather_back(struct fr_rank_work *w) {
             w->op[i].op = FR_OP_ALL_GATHER;
 }
 
-static fr_reasons wrong_check(const struct fr_workload *workload, const struct fr_plan *plan) {
-    return right->check_stage(workload, plan);
-}
-static void wrong_stage(const struct fr_workload *workload, const struct fr_plan *plan,
-                        int64_t i, struct fr_rank_work *work) {
-    right->stage(workload, plan, i, work);
-    spoil(plan, work);
+static fr_reasons wrong_check(const struct fr_work_part *part) { return right->check(part); }
+static void wrong_stage(const struct fr_work_part *part, struct fr_rank_work *work) {
+    right->lower(part, work);
+    spoil(part->plan, work);
 }
 
 #define SPOIL(name, ...)                                                                       \
@@ -166,8 +161,8 @@ static void wrong_methods_are_refused(void **state) {
             const struct fr_method wrong = {.name = exact ? "wrong" : "phantom",
                                             .exact = exact,
                                             .uses_ghost = !exact,
-                                            .check_stage = wrong_check,
-                                            .stage = wrong_stage};
+                                            .check = wrong_check,
+                                            .lower = wrong_stage};
             struct tried tried = {.law = law_named(wrongs[k].law)};
             right = exact ? &fr_method_tensor : &fr_method_phantom;
             spoil = wrongs[k].spoil;

@@ -30,7 +30,7 @@ static double listed_flop(const struct fr_job *job) {
     double sum = 0;
     for (int64_t i = 0; i < plan->pp; i++) {
         struct fr_rank_work work;
-        plan->method->stage(&job->workload, plan, i, &work);
+        test_stage(&job->workload, plan, i, &work);
         for (int pass = FR_PASS_FORWARD; pass <= (plan->forward ? 0 : FR_PASS_WEIGHT); pass++)
             sum += test_sum(&work, FR_WORK_PRODUCT, (fr_pass_kind)pass);
     }

@@ -164,18 +164,19 @@ static void what_the_ends_of_a_layer_exchange(void **state) {
                                      .groups = 1,
                                      .branches = 4,
                                      .weights = 64 * 96};
-            const struct fr_shard shard = {.tp = 4,
-                                           .dp = 1,
-                                           .batch = 8,
-                                           .common_subgrid = how == 0,
-                                           .gather_all = how == 2};
+            const struct fr_work_part part = {.workload = &w,
+                                              .layer = &layer,
+                                              .shard = {.tp = 4,
+                                                        .dp = 1,
+                                                        .batch = 8,
+                                                        .common_subgrid = how == 0,
+                                                        .gather_all = how == 2}};
             static struct fr_rank_work work;
             if (rows[i].into)
                 layer.joint_in = rows[i].joint;
             else
                 layer.joint_out = rows[i].joint;
-            fr_work_begin(&work);
-            fr_method_subgraph.layer(&w, &layer, &shard, &work);
+            fr_method_subgraph.lower(&part, &work);
             const fr_op *want = how == 0   ? rows[i].subgrid
                                 : how == 1 ? rows[i].all
                                            : rows[i].gathered;

@@ -511,14 +511,14 @@ static void exchanges_are_packed(void **state) {
     int exchanges = 0;
     fr_test_job("lassen", "attention-branches", sets, &job);
     const struct fr_workload *w = &job.workload;
-    const struct fr_shard shard = {.tp = 4, .dp = 1, .batch = 32};
+    struct fr_work_part part = {.workload = w, .shard = {.tp = 4, .dp = 1, .batch = 32}};
     for (int k = 0; k < w->n_layers; k++) {
         const struct fr_layer *l = &w->layers[k];
         struct fr_rank_work work;
         double n = 0, b = l->branches > 0 ? 32 : 8, share = l->branches > 0 ? 0.25 : 1,
                passes = l->softmax ? 3 * FR_SOFTMAX_PASSES : FR_ELEMENTWISE_PASSES;
-        fr_work_begin(&work);
-        job.plan.method->layer(w, l, &shard, &work);
+        part.layer = l;
+        job.plan.method->lower(&part, &work);
         for (int i = 0; i < work.n_ops; i++)
             n += work.op[i].kind == FR_WORK_COLLECTIVE && work.op[i].axis == FR_AXIS_TP;
         exchanges += (int)n;

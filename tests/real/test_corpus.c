@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "real/quality/corpus.h"
 #include "tests/cmocka.h"
-#include "trust/numbers/random_at.h"
 
 /* Sum over all documents of so many tokens of P and of -P ln P: brute force. */
 static void walk(const struct fr_grammar *g, int *tokens, int at, int length, double *mass,

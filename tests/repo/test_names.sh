@@ -25,4 +25,14 @@ put models/plan.h 'enum fr_kind { A, B };'
 try 'an enum and a type' 'typedef struct {' '} fr_kind;'
 put models/plan.h 'union fr_word {'
 try 'a union and a static struct' 'static const struct fr_word { int n; } words[] = {'
+
+put models/plan.h 'struct fr_plan {'
+put sim/network/again.h ''
+put models/work/method_list.h 'FR_METHOD(grid)' 'FR_METHOD(tensor)'
+put models/work/method/grid.c 'const struct fr_method fr_method_grid = {'
+put studies/paper/grid.c 'plan.method = &fr_method_grid;'
+put sim/layers.c 'plan.method = FR_METHOD_WITH(grids);'
+passes 'methods by their traits' names.sh
+put sim/layers.c 'if (plan->method == &fr_method_grid)'
+fails 'a method by its name' 'ask for a trait' names.sh
 finish

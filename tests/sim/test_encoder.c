@@ -12,7 +12,7 @@
 static struct fr_rank_work stage(const char *const *sets, struct fr_job *job) {
     struct fr_rank_work work;
     fr_test_job("dgx-h100", "gpt-2", sets, job);
-    job->plan.method->stage(&job->workload, &job->plan, 0, &work);
+    test_stage(&job->workload, &job->plan, 0, &work);
     return work;
 }
 

@@ -5,10 +5,9 @@
 #include "models/outcome/cost.h"
 #include "models/outcome/settle.h"
 #include "models/price/seats.h"
-#include "models/work/method.h"
-#include "models/work/operation.h"
 #include "sim/run.h"
 #include "tests/drawn_plans.h"
+#include "tests/work.h"
 
 #define NEAR(what, got, want, off)                                                             \
     FR_TRUE(fabs((got) - (want)) <= (off), "%s: %s %.17g, %.17g", told, what, (double)(got),   \
@@ -226,9 +225,9 @@ static void nobody_talks_alone(const struct fr_job *job, const struct fr_plan *p
         [FR_AXIS_TO_ENDS] = &seats.between[1],
         [FR_AXIS_FROM_ENDS] = &seats.between[2],
         [FR_AXIS_EXPERT] = &seats.copies[FR_COPIES_EXPERTS].all};
-    for (int64_t i = 0; plan->method->stage && i < plan->pp; i++) {
+    for (int64_t i = 0; i < plan->pp; i++) {
         struct fr_rank_work work;
-        plan->method->stage(&job->workload, plan, i, &work);
+        test_stage(&job->workload, plan, i, &work);
         for (int k = 0; k < work.n_ops; k++) {
             const struct fr_operation *o = &work.op[k];
             if (o->kind != FR_WORK_COLLECTIVE || !group[o->axis]) continue;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/random.h"
 #include "topology/placement.h"
 
 enum { EXHAUSTIVE_MAX = 3000, EXCHANGES_MAX = 2000, LOCAL_RANKS_MAX = 4096 };
@@ -89,22 +90,14 @@ static fr_status exhaustive(struct search *x, struct fr_error *err) {
     return status;
 }
 
-/* xorshift64*: Marsaglia 2003, Vigna 2016.  The state is the caller's. */
-static uint64_t draw(uint64_t *state) {
-    *state ^= *state >> 12;
-    *state ^= *state << 25;
-    *state ^= *state >> 27;
-    return *state * UINT64_C(2685821657736338717);
-}
-
 static void local(struct search *x) {
-    uint64_t state = x->s->choice->seed * UINT64_C(0x9E3779B97F4A7C15) + 1;
+    uint64_t state = x->s->choice->seed * FR_DIGEST_GOLDEN + 1;
     double now_cost = x->best_cost;
     memcpy(x->now, x->best, (size_t)x->n * sizeof *x->now);
     if (state == 0) state = 1;
     for (int i = 0; i < EXCHANGES_MAX; i++) {
-        int64_t a = (int64_t)(draw(&state) % (uint64_t)x->n),
-                b = (int64_t)(draw(&state) % (uint64_t)x->n);
+        int64_t a = (int64_t)(fr_random_xorshift(&state) % (uint64_t)x->n),
+                b = (int64_t)(fr_random_xorshift(&state) % (uint64_t)x->n);
         if (x->now[a] / x->room == x->now[b] / x->room) continue;
         exchange(&x->now[a], &x->now[b]);
         double cost = x->s->cost(x->s->context, x->now);

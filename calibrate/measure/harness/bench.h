@@ -183,8 +183,6 @@ void *fr_bench_pool(size_t size_B);
  *  the gaps between, so that the points of the first few steps are a full grid. */
 int fr_bench_dimension_step(int i, int last);
 
-/** Next number of splitmix64 (Steele, Lea, Flood, OOPSLA 2014). */
-uint64_t fr_bench_random(uint64_t *state);
 /** Fill order[n] with a random permutation of what it holds. */
 void fr_bench_shuffle(uint64_t *state, int *order, int n);
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/digest.h"
 #include "base/file.h"
 #include "base/file/links.h"
 #include "base/journal/journal.h"
@@ -30,7 +31,7 @@ static fr_status number_nodes(struct fr_bench *bench, struct fr_error *err) {
     return FR_OK;
 }
 
-/* What ranks that share memory have in common, hashed (FNV-1a): the kernel's boot, the host's name, the
+/* What ranks that share memory have in common, hashed: the kernel's boot, the host's name, the
  * namespace of shared segments and the file system of those in memory.  Containers of one machine
  * have one boot, and sometimes one name. */
 #ifndef SMPI_H
@@ -48,9 +49,8 @@ static int signature(void) {
     if (length > 0) fr_line_addf(text, sizeof text, &used, "%.*s ", (int)length, name);
     if (stat("/dev/shm", &memory) == 0)
         fr_line_addf(text, sizeof text, &used, "%llu", (unsigned long long)memory.st_dev);
-    uint32_t hash = 2166136261u;
-    for (const char *c = text; *c; c++) hash = (hash ^ (unsigned char)*c) * 16777619u;
-    return (int)(hash & 0x7fffffff);
+    uint64_t hash = fr_digest_bytes(FR_DIGEST_START, text, used);
+    return (int)((hash ^ hash >> 32) & 0x7fffffff);
 }
 #endif
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/random.h"
 #include "calibrate/measure/harness/bench.h"
 
 #define FR_BENCH(name) &fr_bench_##name,
@@ -28,16 +29,9 @@ bool fr_bench_wanted(const struct fr_bench *bench, const struct fr_bench_row *ro
     return !bench->options.only || named(bench->options.only, row->name);
 }
 
-uint64_t fr_bench_random(uint64_t *state) {
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 void fr_bench_shuffle(uint64_t *state, int *order, int n) {
     for (int i = n - 1; i > 0; i--) {
-        int j = (int)(fr_bench_random(state) % (uint64_t)(i + 1)), kept = order[i];
+        int j = (int)(fr_random_next(state) % (uint64_t)(i + 1)), kept = order[i];
         order[i] = order[j];
         order[j] = kept;
     }
@@ -57,7 +51,7 @@ fr_status fr_bench_sizes(struct fr_bench *bench, struct fr_error *err) {
     if (o->sizes) return FR_OK;
     int octave = 0;
     for (double size_B = SMALLEST; size_B <= o->max_size_B; size_B *= 2, octave++) {
-        double share = (double)(fr_bench_random(&random) >> 11) * 0x1p-53;
+        double share = fr_random_uniform(fr_random_next(&random));
         double between_B = floor(size_B * exp2(share) / sizeof(float)) * sizeof(float);
         bench->size_B[bench->n_sizes++] = size_B;
         if (size_B < BETWEEN_FROM || between_B <= size_B || between_B > o->max_size_B) continue;

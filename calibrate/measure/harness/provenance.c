@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/digest.h"
 #include "calibrate/measure/harness/binding.h"
 
 /* OpenBLAS has these in its library but, on Debian, not in cblas.h for every variant. */
@@ -46,13 +47,13 @@ static double memory_B(void) {
     return size_B;
 }
 
-/* Distinct host names in order of rank, and a hash of all of them (FNV-1a, 64 bit). */
+/* Distinct host names in order of rank, and a digest of all of them. */
 static fr_status list_hosts(struct fr_bench *bench, struct fr_error *err) {
     enum { NAME_B = 64 };
     char name[MPI_MAX_PROCESSOR_NAME] = "";
     int length = 0;
     size_t used = 0;
-    uint64_t hash = 0xcbf29ce484222325u;
+    uint64_t hash = FR_DIGEST_START;
     struct fr_provenance *p = &bench->provenance;
     FR_MPI_TRY(MPI_Get_processor_name(name, &length));
     name[NAME_B - 1] = '\0';
@@ -60,9 +61,8 @@ static fr_status list_hosts(struct fr_bench *bench, struct fr_error *err) {
     if (!names) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     int code = MPI_Gather(name, NAME_B, MPI_CHAR, names, NAME_B, MPI_CHAR, 0, bench->world);
     for (int r = 0; bench->rank == 0 && r < bench->n_ranks; r++) {
-        for (const char *c = names[r]; *c; c++)
-            hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
-        hash = (hash ^ (uint64_t)r) * 0x100000001b3u;
+        hash = fr_digest_bytes(hash, names[r], strlen(names[r]));
+        hash = fr_digest_one(hash, (uint64_t)r);
         if (r == 0 || strcmp(names[r], names[r - 1]) != 0)
             fr_line_addf(p->hosts, sizeof p->hosts, &used, "%s%s", used ? " " : "", names[r]);
     }

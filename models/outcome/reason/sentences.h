@@ -34,32 +34,29 @@ WHY(STAGES, true, "the model has %" PRId64 " layers, too few for pp x chunks = %
     t->layers, plan->pp * plan->chunks,
     plan->chunks > 1 ? ", embedding and logits counted as layers" : "")
 
-WHY(METHOD, t->lora_rank > 0 && plan->method != &fr_method_tensor,
+WHY(METHOD, t->lora_rank > 0 && !plan->method->megatron,
     "lora_rank: adapters are divided as method tensor divides their products; how method %s "
     "would nobody has said",
     plan->method->name)
-WHY(METHOD, t->predicted > 0 && plan->method != &fr_method_tensor,
+WHY(METHOD, t->predicted > 0 && !plan->method->megatron,
     "predicted_tokens: what predicts a further token is divided as method tensor does; how "
     "method %s would nobody has said",
     plan->method->name)
-WHY(METHOD, t->kv_latent > 0 && plan->method != &fr_method_tensor,
+WHY(METHOD, t->kv_latent > 0 && !plan->method->megatron,
     "latent attention is divided by heads, as method tensor does; how method %s would divide "
     "its narrow products nobody has said",
     plan->method->name)
-WHY(METHOD, fr_transformer_is_hybrid(t) && plan->method != &fr_method_tensor,
+WHY(METHOD, fr_transformer_is_hybrid(t) && !plan->method->megatron,
     "pattern: blocks of a hybrid are divided as method tensor divides them; how method %s "
     "would nobody has said",
     plan->method->name)
-WHY(METHOD, plan->method->stage && plan->sequence_parallel,
+WHY(METHOD, plan->sequence_parallel,
     "sequence_parallel has nothing to divide with method %s: what is between its products is "
     "divided over tp already, by values or by samples",
     plan->method->name)
-WHY(METHOD, plan->method->stage,
+WHY(METHOD, true,
     "experts are divided by methods tensor and grid, not by %s: how a router's choice meets "
     "it nobody has said",
-    plan->method->name)
-WHY(METHOD, true,
-    "method %s does not say how it divides a transformer; see forerun list methods",
     plan->method->name)
 
 WHY_BY(SCHEDULE, true, say_schedule)
@@ -77,7 +74,7 @@ WHY(OVERLAP, true,
     "overlap would have no effect where the gradients of all stages go compressed: a codec "
     "waits for all of them")
 
-WHY(RECOMPUTE, t->layers && plan->method != &fr_method_tensor,
+WHY(RECOMPUTE, t->layers && !plan->method->megatron,
     "recompute %s is priced for method tensor: what method %s would keep nobody has said",
     fr_recompute_text(plan->recompute, word, sizeof word), plan->method->name)
 WHY(RECOMPUTE, t->layers, "recompute %s %s",

@@ -22,13 +22,20 @@
 
 #include "models/work/transformer.h"
 
-static fr_reasons check(const struct fr_layer *layer, const struct fr_shard *shard) {
-    return shard->tp > layer->rows ? FR_BECAUSE(FR_REASON_TOO_WIDE) : 0;
+static fr_reasons check(const struct fr_work_part *x) {
+    if (!x->layer) return fr_transformer_check(x->workload, x->plan);
+    return x->shard.tp > x->layer->rows ? FR_BECAUSE(FR_REASON_TOO_WIDE) : 0;
 }
 
-static void layer(const struct fr_workload *workload, const struct fr_layer *layer,
-                  const struct fr_shard *shard, struct fr_rank_work *work) {
-    double value_B = fr_dtype_size_B(workload->dtype), b = shard->batch;
+static void lower(const struct fr_work_part *x, struct fr_rank_work *work) {
+    const struct fr_layer *layer = x->layer;
+    const struct fr_shard *shard = &x->shard;
+    if (!layer) {
+        fr_transformer_stage(x->workload, x->plan, x->stage, work);
+        return;
+    }
+    fr_work_begin(work);
+    double value_B = fr_dtype_size_B(x->workload->dtype), b = shard->batch;
     double rows = ceil(layer->rows / shard->tp); /* of the fullest rank */
     double gradients = layer->input_gradients > 0 ? layer->input_gradients : layer->outputs;
     double groups = ceil(layer->groups / shard->tp);
@@ -45,7 +52,7 @@ static void layer(const struct fr_workload *workload, const struct fr_layer *lay
                          shard->tp * rows * layer->positions * b * value_B);
         fr_work_add_comm(work, FR_OP_ALL_REDUCE, true, gradients * b * value_B);
     }
-    fr_work_add_gradient(work, workload, FR_AXIS_DP, shard->dp);
+    fr_work_add_gradient(work, x->workload, FR_AXIS_DP, shard->dp);
 }
 
 const struct fr_method fr_method_grid = {
@@ -55,8 +62,7 @@ const struct fr_method fr_method_grid = {
               "Networks, 2017, Eq. 4",
     .exact = true,
     .grids = true,
+    .by_products = true,
     .check = check,
-    .layer = layer,
-    .check_stage = fr_transformer_check,
-    .stage = fr_transformer_stage,
+    .lower = lower,
 };

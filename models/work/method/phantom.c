@@ -16,21 +16,28 @@
 
 #include "models/work/phantom_stage.h"
 
-static fr_reasons check(const struct fr_layer *layer, const struct fr_shard *shard) {
-    double p = shard->tp, k = shard->ghost;
+static fr_reasons check(const struct fr_work_part *x) {
+    if (!x->layer) return fr_phantom_check_stage(x->workload, x->plan);
+    double p = x->shard.tp, k = x->shard.ghost;
     fr_reasons reasons = 0;
-    if (!layer->fully_connected) return FR_BECAUSE(FR_REASON_LAYER);
-    if (fmod(layer->outputs, p) != 0 || fmod(layer->inputs, p) != 0)
+    if (!x->layer->fully_connected) return FR_BECAUSE(FR_REASON_LAYER);
+    if (fmod(x->layer->outputs, p) != 0 || fmod(x->layer->inputs, p) != 0)
         reasons |= FR_BECAUSE(FR_REASON_WIDTH);
     if (k < 1) return reasons | FR_BECAUSE(FR_REASON_GHOST);
-    double narrower = fmin(layer->inputs, layer->outputs);
+    double narrower = fmin(x->layer->inputs, x->layer->outputs);
     if (!(k < narrower / p * (1 - 1 / p))) reasons |= FR_BECAUSE(FR_REASON_GHOST_EQ8);
     return reasons;
 }
 
-static void layer(const struct fr_workload *workload, const struct fr_layer *layer,
-                  const struct fr_shard *shard, struct fr_rank_work *work) {
-    double value_B = fr_dtype_size_B(workload->dtype);
+static void lower(const struct fr_work_part *x, struct fr_rank_work *work) {
+    const struct fr_layer *layer = x->layer;
+    const struct fr_shard *shard = &x->shard;
+    if (!layer) {
+        fr_phantom_stage(x->workload, x->plan, x->stage, work);
+        return;
+    }
+    fr_work_begin(work);
+    double value_B = fr_dtype_size_B(x->workload->dtype);
     double p = shard->tp, k = shard->ghost, b = shard->batch;
     double in = layer->inputs / p, out = layer->outputs / p, ghosts_B = p * k * b * value_B;
     fr_work_add_operator(work, out, b, in, b, 1);    /* local */
@@ -44,7 +51,7 @@ static void layer(const struct fr_workload *workload, const struct fr_layer *lay
     work->activation_B = b * (in + out) * value_B + ghosts_B;
     fr_work_add_comm(work, FR_OP_ALL_GATHER, false, ghosts_B);
     fr_work_add_comm(work, FR_OP_REDUCE_SCATTER, true, ghosts_B);
-    fr_work_add_gradient(work, workload, FR_AXIS_DP, shard->dp);
+    fr_work_add_gradient(work, x->workload, FR_AXIS_DP, shard->dp);
 }
 
 const struct fr_method fr_method_phantom = {
@@ -55,7 +62,5 @@ const struct fr_method fr_method_phantom = {
     .uses_ghost = true,
     .divided = true,
     .check = check,
-    .layer = layer,
-    .check_stage = fr_phantom_check_stage,
-    .stage = fr_phantom_stage,
+    .lower = lower,
 };

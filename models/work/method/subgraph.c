@@ -12,11 +12,12 @@
 
 #include "models/work/subgraph.h"
 
-static fr_reasons check(const struct fr_layer *layer, const struct fr_shard *shard) {
+static fr_reasons check(const struct fr_work_part *x) {
+    if (!x->layer) return fr_subgraph_check(x->workload, x->plan);
     fr_reasons reasons = 0;
-    if (layer->branches > 0 && fmod(layer->branches, shard->tp) != 0)
+    if (x->layer->branches > 0 && fmod(x->layer->branches, x->shard.tp) != 0)
         reasons |= FR_BECAUSE(FR_REASON_BRANCHES);
-    if (!shard->common_subgrid && fmod(shard->batch, shard->tp) != 0)
+    if (!x->shard.common_subgrid && fmod(x->shard.batch, x->shard.tp) != 0)
         reasons |= FR_BECAUSE(FR_REASON_BRANCHES);
     return reasons;
 }
@@ -61,10 +62,16 @@ static void exchanges(const struct fr_workload *workload, const struct fr_layer 
     }
 }
 
-static void layer(const struct fr_workload *workload, const struct fr_layer *layer,
-                  const struct fr_shard *shard, struct fr_rank_work *work) {
+static void lower(const struct fr_work_part *x, struct fr_rank_work *work) {
+    const struct fr_layer *layer = x->layer;
+    const struct fr_shard *shard = &x->shard;
+    if (!layer) {
+        fr_subgraph_stage(x->workload, x->plan, x->stage, work);
+        return;
+    }
+    fr_work_begin(work);
     bool common = layer->branches <= 0;
-    double value_B = fr_dtype_size_B(workload->dtype), g = shard->tp;
+    double value_B = fr_dtype_size_B(x->workload->dtype), g = shard->tp;
     double b = common && !shard->common_subgrid ? shard->batch / g : shard->batch;
     double share = common ? 1 : 1 / g, groups = layer->groups * share;
     struct fr_operation *weights = fr_work_add_operator(
@@ -72,7 +79,7 @@ static void layer(const struct fr_workload *workload, const struct fr_layer *lay
     weights->axis = common ? FR_AXIS_COMMON : FR_AXIS_DP;
     weights->as_one = common;
     double packed_B = 0, kernels = FR_KERNELS_PER_OPERATOR * groups;
-    exchanges(workload, layer, shard, work, &packed_B, &kernels);
+    exchanges(x->workload, layer, shard, work, &packed_B, &kernels);
     fr_work_add_elementwise(work, layer, b * layer->outputs * share * value_B, packed_B,
                             kernels);
     work->parameters = layer->weights + layer->biases;
@@ -83,7 +90,7 @@ static void layer(const struct fr_workload *workload, const struct fr_layer *lay
     if (layer->joint_in == FR_JOINT_SPLIT) /* every branch has the whole input */
         work->activation_B += b * layer->inputs * (1 - share) * value_B;
     bool over_all = common && !shard->common_subgrid;
-    fr_work_add_gradient(work, workload, common ? FR_AXIS_COMMON : FR_AXIS_DP,
+    fr_work_add_gradient(work, x->workload, common ? FR_AXIS_COMMON : FR_AXIS_DP,
                          over_all ? shard->tp * shard->dp : shard->dp);
     if (!common || !shard->common_subgrid) return;
     work->idle_ranks = 1 - 1 / g;
@@ -101,7 +108,5 @@ const struct fr_method fr_method_subgraph = {
     .data_first = true,
     .branches = true,
     .check = check,
-    .layer = layer,
-    .check_stage = fr_subgraph_check,
-    .stage = fr_subgraph_stage,
+    .lower = lower,
 };

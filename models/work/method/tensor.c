@@ -10,15 +10,22 @@
 
 #include "models/work/transformer.h"
 
-static fr_reasons check(const struct fr_layer *layer, const struct fr_shard *shard) {
-    if (!layer->fully_connected) return FR_BECAUSE(FR_REASON_LAYER);
-    if (fmod(layer->outputs, shard->tp) != 0) return FR_BECAUSE(FR_REASON_WIDTH);
+static fr_reasons check(const struct fr_work_part *x) {
+    if (!x->layer) return fr_transformer_check(x->workload, x->plan);
+    if (!x->layer->fully_connected) return FR_BECAUSE(FR_REASON_LAYER);
+    if (fmod(x->layer->outputs, x->shard.tp) != 0) return FR_BECAUSE(FR_REASON_WIDTH);
     return 0;
 }
 
-static void layer(const struct fr_workload *workload, const struct fr_layer *layer,
-                  const struct fr_shard *shard, struct fr_rank_work *work) {
-    double value_B = fr_dtype_size_B(workload->dtype);
+static void lower(const struct fr_work_part *x, struct fr_rank_work *work) {
+    const struct fr_layer *layer = x->layer;
+    const struct fr_shard *shard = &x->shard;
+    if (!layer) {
+        fr_transformer_stage(x->workload, x->plan, x->stage, work);
+        return;
+    }
+    fr_work_begin(work);
+    double value_B = fr_dtype_size_B(x->workload->dtype);
     double rows = layer->outputs / shard->tp, b = shard->batch;
     fr_work_add_operator(work, rows, b, layer->inputs, b, 1);
     fr_work_add_elementwise(work, layer, b * rows * value_B, 0, FR_KERNELS_PER_OPERATOR);
@@ -31,7 +38,7 @@ static void layer(const struct fr_workload *workload, const struct fr_layer *lay
         fr_work_add_comm(work, FR_OP_ALL_REDUCE, true, layer->inputs * b * value_B);
         fr_work_add_comm(work, FR_OP_REDUCE_SCATTER, true, layer->outputs * b * value_B);
     }
-    fr_work_add_gradient(work, workload, FR_AXIS_DP, shard->dp);
+    fr_work_add_gradient(work, x->workload, FR_AXIS_DP, shard->dp);
 }
 
 const struct fr_method fr_method_tensor = {
@@ -40,8 +47,8 @@ const struct fr_method fr_method_tensor = {
     .source = "Seal et al., Compression-Induced Communication-Efficient Large Model Training "
               "and Inferencing, 2025, Eqs. 3 to 5 and Table II",
     .exact = true,
+    .by_products = true,
+    .megatron = true,
     .check = check,
-    .layer = layer,
-    .check_stage = fr_transformer_check,
-    .stage = fr_transformer_stage,
+    .lower = lower,
 };

@@ -102,7 +102,7 @@ static fr_status check_keys(const struct fr_real_case *run, struct fr_error *err
             err, FR_ERR_INPUT, NULL,
             "overlap is run with gradients that are all-reduced whole over replicas: "
             "without zero, sub-grids and compressed gradients");
-    if (plan->sequence_parallel && plan->method != &fr_method_tensor)
+    if (plan->sequence_parallel && !plan->method->megatron)
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "sequence_parallel is run with method tensor, not with %s",
                        plan->method->name);

@@ -5,7 +5,7 @@ static fr_status check_crossing(const struct fr_real_case *run, struct fr_error 
     const struct fr_plan *plan = run->plan;
     const struct fr_plan_compression *c = &plan->compression;
     if (run->workload->transformer.cross_layers == 0) return FR_OK;
-    if (plan->method != &fr_method_tensor || plan->sequence_parallel)
+    if (!plan->method->megatron || plan->sequence_parallel)
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "cross-attention is run with method tensor, without sequence_parallel");
     if (plan->pp > 1 && (plan->chunks > 1 || c->scope != FR_SCOPE_NONE || c->forward_rank > 0))

@@ -6,6 +6,7 @@
 #include "models/workload/flop.h"
 #include "tests/job.h"
 #include "tests/models/work/reckoned.h"
+#include "tests/work.h"
 
 #define FIELD(name) offsetof(struct fr_transformer, name)
 #define LATENT                                                                                 \
@@ -86,7 +87,7 @@ static void amounts_grow_evenly(void **state) {
             memcpy((char *)&job.workload.transformer + rows[i].field, &widths[k],
                    sizeof widths[k]);
             memset(&work, 0, sizeof work);
-            job.plan.method->stage(&job.workload, &job.plan, 0, &work);
+            test_stage(&job.workload, &job.plan, 0, &work);
             reckon_list(&work, &of[k]);
             flop[k] = fr_workload_flop(&job.workload);
         }
@@ -127,7 +128,7 @@ static void mlps_are_common_or_not(void **state) {
                 static struct fr_rank_work work;
                 memset(&work, 0, sizeof work);
                 job.workload.transformer.ffn = wide ? 4096 : 2048;
-                job.plan.method->stage(&job.workload, &job.plan, 0, &work);
+                test_stage(&job.workload, &job.plan, 0, &work);
                 for (int k = 0; k < work.n_ops; k++) {
                     const struct fr_operation *o = &work.op[k];
                     bool traffic = o->kind == FR_WORK_TRAFFIC;

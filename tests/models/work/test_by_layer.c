@@ -117,8 +117,8 @@ static bool draw(uint64_t *dice, struct fr_job *job, char *told, size_t capacity
     for (int i = 2; i < names.n_sets && at < capacity; i++)
         at += (size_t)snprintf(told + at, capacity - at, " %s", sets[i]);
     bool is = fr_job_load(&names, job, &err) == FR_OK;
-    is = is && job->workload.transformer.layers > 0 && job->plan.method->check_stage &&
-         !job->plan.method->check_stage(&job->workload, &job->plan);
+    is = is && job->workload.transformer.layers > 0 &&
+         !test_stage_check(&job->workload, &job->plan);
     if (!is) fr_job_free(job);
     return is;
 }
@@ -1059,7 +1059,7 @@ static void a_stage_is_the_sum_of_its_blocks(void **state) {
             continue;
         }
         for (int64_t i = 0; i < plan->pp; i++) {
-            plan->method->stage(&job.workload, plan, i, &work);
+            test_stage(&job.workload, plan, i, &work);
             reckon_list(&work, &got);
             reckon(&job, i, &want);
             struct rank x = rank_of(&job, i, &(struct reckoned){0});

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/random.h"
 #include "calibrate/measure/harness/bench.h"
 #include "calibrate/measure/harness/pages.h"
 
@@ -39,7 +40,7 @@ static fr_status open_matrices(struct fr_bench *bench, void **state, struct fr_e
     if (!x || !x->m || !x->p || !x->q || !x->out)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the matrices of codec do not fit in memory");
     for (size_t i = 0; i < large; i++)
-        x->m[i] = (float)((double)(fr_bench_random(&random) >> 11) * 0x1p-53 - 0.5);
+        x->m[i] = (float)(fr_random_uniform(fr_random_next(&random)) - 0.5);
     for (size_t i = 0; i < thin; i++) x->p[i] = x->q[i] = x->m[i];
     return FR_OK;
 }
