@@ -1,6 +1,6 @@
 /* Readers of published runs are descriptions: each statement of each can be read, whatever its row, and a wrong one is
  * told with its line. */
-#include "calibrate/runs/reader.h"
+#include "trust/runs/reader.h"
 
 #include <stdio.h>
 #include <string.h>

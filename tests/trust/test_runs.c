@@ -1,6 +1,6 @@
 /* Measured runs: keys, faults, and the readers of published files. */
-#include "calibrate/runs/reader.h"
-#include "calibrate/runs/runs.h"
+#include "trust/runs/reader.h"
+#include "trust/runs/runs.h"
 
 #include "models/job/preset.h"
 #include "trust/runs/log.h"

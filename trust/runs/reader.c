@@ -1,4 +1,4 @@
-#include "calibrate/runs/reader.h"
+#include "trust/runs/reader.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 const struct fr_description fr_run_readers[] = {
 #define FR_RUN_READER(name) {#name, fr_run_reader_##name},
-#include "calibrate/runs/reader_list.h"
+#include "trust/runs/reader_list.h"
 #undef FR_RUN_READER
     {NULL, NULL}};
 

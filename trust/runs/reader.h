@@ -1,5 +1,5 @@
 /** @file
- *  How a file of runs that others published is read: a description, calibrate/runs/reader/<name>.reader, whose
+ *  How a file of runs that others published is read: a description, trust/runs/reader/<name>.reader, whose
  *  statements turn the cells of a row into the keys of a run (runs.h), one after the other:
  *
  *      columns A B             that tell the file: the first reader of the list all of whose columns a file has reads it
@@ -14,16 +14,16 @@
  *
  *  X is an expression (base/describe/expression.h) of cells by the names of their columns ("" where there is none), of
  *  what `let` named, and of keys with a dot that were set before.  Besides the usual functions there are those of
- *  calibrate/runs/reader_functions.c.  What a file leaves out is stated as a convention of its software, with the source, in
+ *  trust/runs/reader_functions.c.  What a file leaves out is stated as a convention of its software, with the source, in
  *  the lines of the description that begin with #.
  *
- *  To add one: the file, and its row in calibrate/runs/reader_list.h. */
+ *  To add one: the file, and its row in trust/runs/reader_list.h. */
 #ifndef FR_CALIBRATE_RUNS_READER_H
 #define FR_CALIBRATE_RUNS_READER_H
 
 #include "base/describe/expression.h"
 #include "base/describe/statements.h"
-#include "calibrate/runs/runs.h"
+#include "trust/runs/runs.h"
 
 /** A row of a published file and where it stands. */
 struct fr_run_source {
@@ -32,7 +32,7 @@ struct fr_run_source {
 };
 
 #define FR_RUN_READER(name) extern const char fr_run_reader_##name[];
-#include "calibrate/runs/reader_list.h"
+#include "trust/runs/reader_list.h"
 #undef FR_RUN_READER
 /** All of them in table order, then one whose name is NULL. */
 extern const struct fr_description fr_run_readers[];

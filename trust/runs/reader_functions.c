@@ -1,4 +1,4 @@
-/* What readers call (calibrate/runs/reader.h):
+/* What readers call (trust/runs/reader.h):
  *
  *      copy()                   sets every column that is not empty as the key it is
  *      key('model')             what was set before
@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/runs/reader.h"
-#include "calibrate/runs/row/machine.h"
+#include "trust/runs/reader.h"
+#include "trust/runs/row/machine.h"
 
 enum { STAGES_MAX = 1024 };
 

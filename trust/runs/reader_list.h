@@ -1,4 +1,4 @@
-/* Read more than once, so without guard.  One row per file of calibrate/runs/reader/; the first whose
+/* Read more than once, so without guard.  One row per file of trust/runs/reader/; the first whose
  * columns a file has reads it. */
 FR_RUN_READER(own)
 FR_RUN_READER(vtrain)

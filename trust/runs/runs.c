@@ -1,8 +1,8 @@
-#include "calibrate/runs/runs.h"
-#include "calibrate/runs/reader.h"
-#include "calibrate/runs/row/machine.h"
-#include "calibrate/runs/row/software.h"
-#include "calibrate/runs/row/where.h"
+#include "trust/runs/runs.h"
+#include "trust/runs/reader.h"
+#include "trust/runs/row/machine.h"
+#include "trust/runs/row/software.h"
+#include "trust/runs/row/where.h"
 
 #include <stdio.h>
 #include <stdlib.h>

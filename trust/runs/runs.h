@@ -15,7 +15,7 @@
  *      id           how reports call the row
  *      note.*       anything else, for --by: note.date, note.software
  *  A file of such rows is a runs.csv.  Files that others published have columns of their own; a
- *  reader (calibrate/runs/reader.h) turns their rows into these keys, and says of a row that it cannot
+ *  reader (trust/runs/reader.h) turns their rows into these keys, and says of a row that it cannot
  *  use why.  Nothing is guessed: what a file leaves out is either stated in the reader as a
  *  convention of that software, with its source, or the row is left out and counted.
  *
@@ -25,7 +25,7 @@
  *  user's row that names a runtime starts from that, unless it states `model.defaults`.  Paths in a row are relative to
  *  the file.
  *
- *  To add a reader: calibrate/runs/reader.h.
+ *  To add a reader: trust/runs/reader.h.
  */
 #ifndef FR_TRUST_RUNS_RUNS_H
 #define FR_TRUST_RUNS_RUNS_H

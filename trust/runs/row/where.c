@@ -1,5 +1,5 @@
-#include "calibrate/runs/row/where.h"
-#include "calibrate/runs/reader.h"
+#include "trust/runs/row/where.h"
+#include "trust/runs/reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>
