@@ -28,11 +28,13 @@ typedef enum {
 } fr_role;
 extern const char *const fr_role_names[];
 
+enum { FR_REPRODUCE_UNIT = 12 };
+
 struct fr_reproduce_row {
     char id[96];
     double published;       /**< NaN: the paper gives no number */
     double ours, low, high; /**< low, high: its 90 % interval; NaN: none is stated */
-    const char *unit;
+    char unit[FR_REPRODUCE_UNIT];
     fr_role role;
     bool
         judged; /**< is there anything to hold it against: a published value, a stated target? */

@@ -230,20 +230,35 @@ static void index_of(struct parse *p, char name[FR_TERM_NAME_MAX]) {
     }
 }
 
-static struct fr_term named(struct parse *p) {
-    char name[FR_TERM_NAME_MAX];
+static struct fr_term look_up(struct parse *p, const char *name) {
     struct fr_term out = none;
-    size_t n = 0;
-    while (is_of_name(p->at[n])) n++;
-    snprintf(name, sizeof name, "%.*s", (int)n, p->at);
-    p->at += n;
-    if (*p->at == '(') return p->at++, call(p, name);
-    index_of(p, name);
     if (p->status != FR_OK) return none;
     p->status = p->scope->name(p->scope->context, name, &out, p->err);
     if (p->status == FR_ERR_UNSUPPORTED)
         p->status = fr_fail(p->err, FR_ERR_INPUT, NULL, "nothing is called \"%.60s\"", name);
     return out;
+}
+
+/* price(4).time_s is asked for as "#3.time_s", where the call is 3. */
+static struct fr_term member(struct parse *p, struct fr_term of) {
+    char name[FR_TERM_NAME_MAX];
+    size_t n = 1, used = 0;
+    if (p->status != FR_OK || *p->at != '.' || of.kind != FR_TERM_NUMBER) return of;
+    while (is_of_name(p->at[n])) n++;
+    fr_line_addf(name, sizeof name, &used, "#%.12g%.*s", of.number, (int)n, p->at);
+    p->at += n;
+    return look_up(p, name);
+}
+
+static struct fr_term named(struct parse *p) {
+    char name[FR_TERM_NAME_MAX];
+    size_t n = 0;
+    while (is_of_name(p->at[n])) n++;
+    snprintf(name, sizeof name, "%.*s", (int)n, p->at);
+    p->at += n;
+    if (*p->at == '(') return p->at++, member(p, call(p, name));
+    index_of(p, name);
+    return look_up(p, name);
 }
 
 static struct fr_term quoted(struct parse *p, char mark) {
