@@ -463,7 +463,7 @@ static fr_status put_value(const char *braced, const struct fr_meaning *scope, c
     char text[FR_TERM_TEXT_MAX];
     struct fr_term value;
     snprintf(text, sizeof text, "%s", braced);
-    char *colon = strrchr(text, ':');
+    char *colon = strstr(text, ":%");
     if (colon) *colon++ = '\0';
     if (colon && !is_format(colon))
         return fr_fail(err, FR_ERR_INPUT, NULL, "\"%.40s\" is no format; write e.g. %%.3g",
