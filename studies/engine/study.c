@@ -146,9 +146,12 @@ static fr_status name_of(void *context, const char *name, struct fr_term *out,
 static fr_status call_of(void *context, const char *name, const struct fr_term_argument *a,
                          int n, struct fr_term *out, struct fr_error *err) {
     struct fr_study *s = context;
+    char path[FR_TERM_NAME_MAX];
     for (const struct fr_study_function *f = s->of->functions; f->name; f++)
         if (strcmp(f->name, name) == 0) return f->call(s, a, n, out, err);
-    return FR_ERR_UNSUPPORTED;
+    if (strcmp(name, "fact") != 0 || n != 2) return FR_ERR_UNSUPPORTED;
+    snprintf(path, sizeof path, "#%.0f.%.40s", a[0].value.number, a[1].value.text);
+    return fact_of(s, path, out);
 }
 
 static struct fr_meaning meaning(struct fr_study *s) {
