@@ -33,8 +33,6 @@ static fr_status no_memory(struct fr_error *err) {
     return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
 }
 
-void *fr_study_context(const struct fr_study *study) { return study->context; }
-
 /* ---- names ------------------------------------------------------------------------------------ */
 
 static fr_status set(struct fr_study *s, const char *name, const struct fr_term *value,
@@ -68,12 +66,18 @@ static const struct fr_term *find(const struct fr_study *s, const char *name) {
 
 /* ---- outcomes --------------------------------------------------------------------------------- */
 
-struct fr_term fr_study_outcome(struct fr_study *s, const struct fr_outcome *outcome,
-                                const struct fr_cluster *cluster) {
+fr_status fr_say(struct fr_call *call, double number) {
+    *call->out = fr_term_number(number);
+    return FR_OK;
+}
+
+fr_status fr_say_outcome(struct fr_call *call, const struct fr_outcome *outcome,
+                         const struct fr_cluster *cluster) {
+    struct fr_study *s = call->study;
     if (s->n_priced == s->most_priced) {
         int most = 2 * s->n_priced + 64;
         struct priced *grown = fr_realloc(s->priced, (size_t)most, sizeof *grown);
-        if (!grown) return (struct fr_term){.kind = FR_TERM_NONE};
+        if (!grown) return no_memory(call->err);
         s->priced = grown;
         s->most_priced = most;
     }
@@ -81,7 +85,7 @@ struct fr_term fr_study_outcome(struct fr_study *s, const struct fr_outcome *out
     *p = (struct priced){*outcome, NAN, NAN};
     if (cluster) fr_energy_interval(cluster, outcome, &p->low_J, &p->high_J);
     p->out.plan = fr_plan_default(); /* its own may point into a job */
-    return fr_term_number(s->n_priced++);
+    return fr_say(call, s->n_priced++);
 }
 
 static bool fact(const struct priced *p, const char *name, double *value) {
@@ -148,7 +152,8 @@ static fr_status call_of(void *context, const char *name, const struct fr_term_a
     struct fr_study *s = context;
     char path[FR_TERM_NAME_MAX];
     for (const struct fr_study_function *f = s->of->functions; f->name; f++)
-        if (strcmp(f->name, name) == 0) return f->call(s, a, n, out, err);
+        if (strcmp(f->name, name) == 0)
+            return f->call(&(struct fr_call){s, s->context, a, n, out, err});
     if (strcmp(name, "fact") != 0 || n != 2) return FR_ERR_UNSUPPORTED;
     snprintf(path, sizeof path, "#%.0f.%.40s", a[0].value.number, a[1].value.text);
     return fact_of(s, path, out);
@@ -172,19 +177,21 @@ static fr_status number_of(struct fr_study *s, const char *text, double *number,
     return FR_OK;
 }
 
-double fr_study_argument(const struct fr_term_argument *a, int n, const char *name, int place,
-                         double absent) {
-    for (int i = 0; i < n; i++)
-        if (strcmp(a[i].name, name) == 0 || (i == place && !*a[i].name))
-            return fr_term_as_number(&a[i].value);
-    return absent;
+static const struct fr_term *argument(const struct fr_call *call, const char *name, int place) {
+    const struct fr_term_argument *a = call->arguments;
+    for (int i = 0; i < call->n; i++)
+        if (strcmp(a[i].name, name) == 0 || (i == place && !*a[i].name)) return &a[i].value;
+    return NULL;
 }
 
-const char *fr_study_word(const struct fr_term_argument *a, int n, const char *name,
-                          int place) {
-    for (int i = 0; i < n; i++)
-        if (strcmp(a[i].name, name) == 0 || (i == place && !*a[i].name)) return a[i].value.text;
-    return "";
+double fr_call_number(const struct fr_call *call, const char *name, int place, double absent) {
+    const struct fr_term *value = argument(call, name, place);
+    return value ? fr_term_as_number(value) : absent;
+}
+
+const char *fr_call_word(const struct fr_call *call, const char *name, int place) {
+    const struct fr_term *value = argument(call, name, place);
+    return value ? value->text : "";
 }
 
 /* ---- rows ------------------------------------------------------------------------------------- */

@@ -26,11 +26,20 @@
 
 struct fr_study;
 
+/** A call of a study's own function. */
+struct fr_call {
+    struct fr_study *study;
+    void *context; /**< that fr_study_run was given */
+    const struct fr_term_argument *arguments;
+    int n;
+    struct fr_term *out; /**< none before */
+    struct fr_error *err;
+};
+
 struct fr_study_function {
     const char *name;
-    /** @p out is none before.  FR_OK, or what went wrong. */
-    fr_status (*call)(struct fr_study *study, const struct fr_term_argument *arguments, int n,
-                      struct fr_term *out, struct fr_error *err);
+    fr_status (*call)(
+        struct fr_call *call); /**< FR_OK, or what went wrong, told in call->err */
 };
 
 struct fr_study_text {
@@ -43,19 +52,16 @@ struct fr_study_text {
 fr_status fr_study_run(const struct fr_study_text *of, void *context, struct fr_reproduction *r,
                        struct fr_error *err);
 
-/** The context that fr_study_run was given. */
-void *fr_study_context(const struct fr_study *study);
-
-/** Keep @p outcome, on a cluster that says how unsure its energy is (NULL: none); @return what it is named by. */
-struct fr_term fr_study_outcome(struct fr_study *study, const struct fr_outcome *outcome,
-                                const struct fr_cluster *cluster);
+/** The call is @p number.  @return FR_OK */
+fr_status fr_say(struct fr_call *call, double number);
+/** The call is this outcome, on a cluster that says how unsure its energy is (NULL: none). */
+fr_status fr_say_outcome(struct fr_call *call, const struct fr_outcome *outcome,
+                         const struct fr_cluster *cluster);
 
 /** The number of the argument called @p name, or else of the one in place @p place of those without names;
  *  @p absent where there is none. */
-double fr_study_argument(const struct fr_term_argument *arguments, int n, const char *name,
-                         int place, double absent);
+double fr_call_number(const struct fr_call *call, const char *name, int place, double absent);
 /** Likewise its text; "" where there is none. */
-const char *fr_study_word(const struct fr_term_argument *arguments, int n, const char *name,
-                          int place);
+const char *fr_call_word(const struct fr_call *call, const char *name, int place);
 
 #endif

@@ -7,8 +7,6 @@
 #include "studies/interval.h"
 #include "topology/messages.h"
 
-typedef const struct fr_term_argument *arguments;
-
 /* ---- messages, counted by pairs, not by the library's own counting -------------------------- */
 
 static int64_t intra_of(const struct fr_placement *placement, int64_t n, int64_t g,
@@ -37,31 +35,24 @@ static double case_of(const struct fr_placement *placement, const char *what, in
     return f.general_intra == intra;
 }
 
-static fr_status counted(struct fr_study *s, arguments a, int n_arguments, struct fr_term *out,
-                         struct fr_error *err) {
-    bool aware = strcmp(fr_study_word(a, n_arguments, "order", 0), "aware") == 0;
+static fr_status counted(struct fr_call *c) {
+    bool aware = strcmp(fr_call_word(c, "order", 0), "aware") == 0;
     const struct fr_placement *placement =
         aware ? &fr_placement_round_robin : &fr_placement_linear;
     double count = 0;
-    (void)s, (void)err;
     for (int64_t n = 1; n <= 64; n++)
         for (int64_t g = 1; g <= n; g++)
             for (int64_t n_node = 1; n % g == 0 && n_node <= n; n_node++)
                 if (n % n_node == 0)
-                    count += case_of(placement, fr_study_word(a, n_arguments, "what", 1), n, g,
-                                     n_node);
-    *out = fr_term_number(count);
-    return FR_OK;
+                    count += case_of(placement, fr_call_word(c, "what", 1), n, g, n_node);
+    return fr_say(c, count);
 }
 
-static fr_status within_nodes(struct fr_study *s, arguments a, int n, struct fr_term *out,
-                              struct fr_error *err) {
-    (void)s, (void)err;
-    *out = fr_term_number((double)intra_of(&fr_placement_round_robin,
-                                           (int64_t)fr_study_argument(a, n, "n", 0, 1),
-                                           (int64_t)fr_study_argument(a, n, "g", 1, 1),
-                                           (int64_t)fr_study_argument(a, n, "n_node", 2, 1)));
-    return FR_OK;
+static fr_status within_nodes(struct fr_call *c) {
+    return fr_say(c, (double)intra_of(&fr_placement_round_robin,
+                                      (int64_t)fr_call_number(c, "n", 0, 1),
+                                      (int64_t)fr_call_number(c, "g", 1, 1),
+                                      (int64_t)fr_call_number(c, "n_node", 2, 1)));
 }
 
 /* ---- times ---------------------------------------------------------------------------------- */
@@ -114,35 +105,27 @@ static double gain_of(const struct setting *s, struct run run) {
 }
 
 /* MODEL, ways, ranks, batch, and what differs from the preset. */
-static struct run run_of(arguments a, int n) {
-    struct run run = {.ways = (int64_t)fr_study_argument(a, n, "ways", 1, 1),
-                      .ranks = (int64_t)fr_study_argument(a, n, "ranks", 2, 1),
-                      .batch = (int64_t)fr_study_argument(a, n, "batch", 3, 1),
-                      .heads = (int64_t)fr_study_argument(a, n, "heads", -1, 0),
-                      .hidden = (int64_t)fr_study_argument(a, n, "hidden", -1, 0),
-                      .sequence = (int64_t)fr_study_argument(a, n, "sequence", -1, 0),
-                      .subgrid = fr_study_argument(a, n, "subgrid", -1, 0) != 0,
-                      .naive = fr_study_argument(a, n, "naive", -1, 0) != 0,
-                      .stated = fr_study_argument(a, n, "stated", -1, 0) != 0};
-    const char *model = fr_study_word(a, n, "model", 0);
+static struct run run_of(const struct fr_call *c) {
+    struct run run = {.ways = (int64_t)fr_call_number(c, "ways", 1, 1),
+                      .ranks = (int64_t)fr_call_number(c, "ranks", 2, 1),
+                      .batch = (int64_t)fr_call_number(c, "batch", 3, 1),
+                      .heads = (int64_t)fr_call_number(c, "heads", -1, 0),
+                      .hidden = (int64_t)fr_call_number(c, "hidden", -1, 0),
+                      .sequence = (int64_t)fr_call_number(c, "sequence", -1, 0),
+                      .subgrid = fr_call_number(c, "subgrid", -1, 0) != 0,
+                      .naive = fr_call_number(c, "naive", -1, 0) != 0,
+                      .stated = fr_call_number(c, "stated", -1, 0) != 0};
+    const char *model = fr_call_word(c, "model", 0);
     while (run.model < MODELS - 1 && strcmp(models[run.model][0], model) != 0) run.model++;
     return run;
 }
 
-static fr_status run_one(struct fr_study *s, arguments a, int n, struct fr_term *out,
-                         struct fr_error *err) {
-    struct fr_outcome outcome = outcome_of(fr_study_context(s), run_of(a, n));
-    (void)err;
-    *out = fr_study_outcome(s, &outcome, NULL);
-    return FR_OK;
+static fr_status run_one(struct fr_call *c) {
+    struct fr_outcome outcome = outcome_of(c->context, run_of(c));
+    return fr_say_outcome(c, &outcome, NULL);
 }
 
-static fr_status gain(struct fr_study *s, arguments a, int n, struct fr_term *out,
-                      struct fr_error *err) {
-    (void)err;
-    *out = fr_term_number(gain_of(fr_study_context(s), run_of(a, n)));
-    return FR_OK;
-}
+static fr_status gain(struct fr_call *c) { return fr_say(c, gain_of(c->context, run_of(c))); }
 
 /* ---- the fit -------------------------------------------------------------------------------- */
 
@@ -169,26 +152,20 @@ static double latency_for(struct setting *s, double head_kernels) {
 }
 
 /* Along that curve the speed-up of 32 heads grows with the kernels of each. */
-static fr_status fit_head_kernels(struct fr_study *study, arguments a, int n,
-                                  struct fr_term *out, struct fr_error *err) {
-    struct setting *s = fr_study_context(study);
+static fr_status fit_head_kernels(struct fr_call *c) {
+    struct setting *s = c->context;
     double low = 4, high = 20, head_kernels = 0;
-    (void)a, (void)n, (void)err;
     for (int i = 0; i < 60; i++) {
         head_kernels = (low + high) / 2;
         apply(s, head_kernels, latency_for(s, head_kernels));
         *(gain_of(s, thirty_two_heads) < 2.16 ? &low : &high) = head_kernels;
     }
-    *out = fr_term_number(head_kernels);
-    return FR_OK;
+    return fr_say(c, head_kernels);
 }
 
-static fr_status latency_s(struct fr_study *study, arguments a, int n, struct fr_term *out,
-                           struct fr_error *err) {
-    const struct setting *s = fr_study_context(study);
-    (void)a, (void)n, (void)err;
-    *out = fr_term_number(s->job[0].cluster.levels.level[0].latency_s);
-    return FR_OK;
+static fr_status latency_s(struct fr_call *c) {
+    const struct setting *s = c->context;
+    return fr_say(c, s->job[0].cluster.levels.level[0].latency_s);
 }
 
 static fr_status run(struct fr_reproduction *r, struct fr_error *err) {

@@ -23,49 +23,39 @@ static double eq4_s(const struct fr_workload *net, double pr, double pc) {
     return 3 * model_s + 2 * data_s;
 }
 
-static fr_status eq4(struct fr_study *s, const struct fr_term_argument *a, int n,
-                     struct fr_term *out, struct fr_error *err) {
-    const struct fr_job *job = fr_study_context(s);
-    (void)err;
-    *out = fr_term_number(eq4_s(&job->workload, fr_study_argument(a, n, "pr", 0, 1),
-                                fr_study_argument(a, n, "pc", 1, 1)));
-    return FR_OK;
+static fr_status eq4(struct fr_call *c) {
+    const struct fr_job *job = c->context;
+    return fr_say(
+        c, eq4_s(&job->workload, fr_call_number(c, "pr", 0, 1), fr_call_number(c, "pc", 1, 1)));
 }
 
-static fr_status price(struct fr_study *s, const struct fr_term_argument *a, int n,
-                       struct fr_term *out, struct fr_error *err) {
-    const struct fr_job *job = fr_study_context(s);
+static fr_status price(struct fr_call *c) {
+    const struct fr_job *job = c->context;
     struct fr_plan plan = fr_plan_default();
     struct fr_outcome outcome;
-    (void)err;
     plan.method = &fr_method_grid;
-    plan.tp = (int64_t)fr_study_argument(a, n, "pr", 0, 1);
-    plan.dp = (int64_t)fr_study_argument(a, n, "pc", 1, 1);
-    plan.global_batch = (int64_t)fr_study_argument(a, n, "samples", 2, batch);
+    plan.tp = (int64_t)fr_call_number(c, "pr", 0, 1);
+    plan.dp = (int64_t)fr_call_number(c, "pc", 1, 1);
+    plan.global_batch = (int64_t)fr_call_number(c, "samples", 2, batch);
     fr_cost(job, &plan, &outcome);
-    if (fr_study_argument(a, n, "stated", -1, 0) != 0) fr_paper_interval(job, &outcome);
-    *out = fr_study_outcome(s, &outcome, NULL);
-    return FR_OK;
+    if (fr_call_number(c, "stated", -1, 0) != 0) fr_paper_interval(job, &outcome);
+    return fr_say_outcome(c, &outcome, NULL);
 }
 
 /* |W|, or d, of all layers. */
-static fr_status sum_of(struct fr_study *s, const struct fr_term_argument *a, int n,
-                        struct fr_term *out, struct fr_error *err) {
-    const struct fr_workload *net = &((const struct fr_job *)fr_study_context(s))->workload;
-    bool weights = strcmp(fr_study_word(a, n, "of", 0), "weights") == 0;
+static fr_status sum_of(struct fr_call *c) {
+    const struct fr_workload *net = &((const struct fr_job *)c->context)->workload;
+    bool weights = strcmp(fr_call_word(c, "of", 0), "weights") == 0;
     double sum = 0;
-    (void)err;
     for (int i = 0; i < net->n_layers; i++)
         sum +=
             weights ? net->layers[i].weights + net->layers[i].biases : net->layers[i].outputs;
-    *out = fr_term_number(sum);
-    return FR_OK;
+    return fr_say(c, sum);
 }
 
 /* On 512 ranks: the best grid of each layer, or convolutions over replicas alone and the rest 32 x 16. */
-static fr_status per_layer(struct fr_study *s, const struct fr_term_argument *a, int n,
-                           struct fr_term *out, struct fr_error *err) {
-    const struct fr_job *job = fr_study_context(s);
+static fr_status per_layer(struct fr_call *c) {
+    const struct fr_job *job = c->context;
     static const int64_t convolutions[] = {1, 1, 1, 1, 1, 32, 32, 32};
     int64_t chosen[8];
     struct fr_plan plan = fr_plan_default();
@@ -73,13 +63,11 @@ static fr_status per_layer(struct fr_study *s, const struct fr_term_argument *a,
     plan.method = &fr_method_grid;
     plan.dp = 512;
     plan.global_batch = (int64_t)batch;
-    FR_TRY(fr_layer_grids_best(job, &plan, chosen, err));
+    FR_TRY(fr_layer_grids_best(job, &plan, chosen, c->err));
     plan.n_layer_tp = 8;
-    plan.layer_tp =
-        strcmp(fr_study_word(a, n, "which", 0), "best") == 0 ? chosen : convolutions;
+    plan.layer_tp = strcmp(fr_call_word(c, "which", 0), "best") == 0 ? chosen : convolutions;
     fr_cost(job, &plan, &outcome);
-    *out = fr_study_outcome(s, &outcome, NULL);
-    return FR_OK;
+    return fr_say_outcome(c, &outcome, NULL);
 }
 
 static fr_status run(struct fr_reproduction *r, struct fr_error *err) {

@@ -10,8 +10,6 @@
 #include "studies/engine/study.h"
 #include "trust/numbers/nlfit.h"
 
-typedef const struct fr_term_argument *arguments;
-
 /* Compressed backpropagation, the fused embedding, selective stages; each with those before. */
 enum step { BASELINE, CB, FE, SC };
 static const char *const step_names[] = {"baseline", "cb", "fe", "sc", NULL};
@@ -33,63 +31,56 @@ struct all {
 /* The data sheet's TF32 rate, and an HDR adapter's 200 Gb/s. */
 static const double peak_flop_per_s = 156e12, adapter_B_per_s = 25e9;
 
-static struct setting *setting_of(struct fr_study *study, arguments a, int n) {
-    struct all *all = fr_study_context(study);
-    double which = fr_study_argument(a, n, "of", 0, 0);
+static struct setting *setting_of(const struct fr_call *c) {
+    struct all *all = c->context;
+    double which = fr_call_number(c, "of", 0, 0);
     return &all->of[which >= 0 && which < all->n ? (int)which : 0];
 }
 
-static enum step step_of(arguments a, int n) {
-    const char *name = fr_study_word(a, n, "step", 1);
+static enum step step_of(const struct fr_call *c) {
+    const char *name = fr_call_word(c, "step", 1);
     int step = BASELINE;
     while (step < SC && strcmp(step_names[step], name) != 0) step++;
     return (enum step)step;
 }
 
-static int64_t stages_of(arguments a, int n, int place) {
-    return (int64_t)fr_study_argument(a, n, "stages", place, 0);
+static int64_t stages_of(const struct fr_call *c, int place) {
+    return (int64_t)fr_call_number(c, "stages", place, 0);
 }
 
 /* ---- settings ------------------------------------------------------------------------------- */
 
-static fr_status no_room(struct fr_error *err) {
-    return fr_fail(err, FR_ERR_INPUT, NULL, "more than %d settings", SETTINGS_MAX);
+static fr_status no_room(const struct fr_call *c) {
+    return fr_fail(c->err, FR_ERR_INPUT, NULL, "more than %d settings", SETTINGS_MAX);
 }
 
-static fr_status load(struct fr_study *study, arguments a, int n, struct fr_term *out,
-                      struct fr_error *err) {
+static fr_status load(struct fr_call *c) {
     static const char *const sets[] = {"tp=8",          "pp=4",           "dp=4",
                                        "micro_batch=8", "recompute=full", "p2p=duplex"};
-    struct all *all = fr_study_context(study);
-    const struct fr_job_names names = {.cluster = "a100-hdr",
-                                       .model = fr_study_word(a, n, "model", 0),
-                                       .sets = sets,
-                                       .n_sets = 6};
-    if (all->n == SETTINGS_MAX) return no_room(err);
+    struct all *all = c->context;
+    const struct fr_job_names names = {
+        .cluster = "a100-hdr", .model = fr_call_word(c, "model", 0), .sets = sets, .n_sets = 6};
+    if (all->n == SETTINGS_MAX) return no_room(c);
     struct setting *s = &all->of[all->n];
-    *out = fr_term_number(all->n++);
-    FR_TRY(fr_job_load(&names, &s->job, err));
+    all->n++;
+    FR_TRY(fr_job_load(&names, &s->job, c->err));
     s->preset_flop_per_s = s->job.cluster.device.gemm[FR_FP32].peak_flop_per_s;
     s->preset_B_per_s = s->job.cluster.levels.level[1].rate_B_per_s;
-    return FR_OK;
+    return fr_say(c, all->n - 1);
 }
 
-static fr_status copy(struct fr_study *study, arguments a, int n, struct fr_term *out,
-                      struct fr_error *err) {
-    struct all *all = fr_study_context(study);
-    if (all->n == SETTINGS_MAX) return no_room(err);
-    all->of[all->n] = *setting_of(study, a, n);
+static fr_status copy(struct fr_call *c) {
+    struct all *all = c->context;
+    if (all->n == SETTINGS_MAX) return no_room(c);
+    all->of[all->n] = *setting_of(c);
     all->of[all->n].copied = true;
-    *out = fr_term_number(all->n++);
-    return FR_OK;
+    return fr_say(c, all->n++);
 }
 
-static fr_status change(struct fr_study *study, arguments a, int n, struct fr_term *out,
-                        struct fr_error *err) {
-    struct fr_job *job = &setting_of(study, a, n)->job;
-    const char *what = fr_study_word(a, n, "what", 1);
-    double value = fr_study_argument(a, n, "value", 2, 1);
-    (void)out;
+static fr_status change(struct fr_call *c) {
+    struct fr_job *job = &setting_of(c)->job;
+    const char *what = fr_call_word(c, "what", 1);
+    double value = fr_call_number(c, "value", 2, 1);
     if (strcmp(what, "tp") == 0)
         job->plan.tp = (int64_t)value;
     else if (strcmp(what, "pp") == 0)
@@ -106,17 +97,14 @@ static fr_status change(struct fr_study *study, arguments a, int n, struct fr_te
         job->workload.dtype = job->workload.gradient_dtype = job->workload.weight_dtype =
             FR_FP32;
     else
-        return fr_fail(err, FR_ERR_INPUT, NULL, "nothing called \"%.40s\" to change", what);
+        return fr_fail(c->err, FR_ERR_INPUT, NULL, "nothing called \"%.40s\" to change", what);
     return FR_OK;
 }
 
-static fr_status preset(struct fr_study *study, arguments a, int n, struct fr_term *out,
-                        struct fr_error *err) {
-    const struct setting *s = setting_of(study, a, n);
-    bool peak = strcmp(fr_study_word(a, n, "what", 1), "peak") == 0;
-    (void)err;
-    *out = fr_term_number(peak ? s->preset_flop_per_s : s->preset_B_per_s);
-    return FR_OK;
+static fr_status preset(struct fr_call *c) {
+    const struct setting *s = setting_of(c);
+    bool peak = strcmp(fr_call_word(c, "what", 1), "peak") == 0;
+    return fr_say(c, peak ? s->preset_flop_per_s : s->preset_B_per_s);
 }
 
 /* Products and the adapter at these shares of their nominal rates. */
@@ -129,11 +117,9 @@ static void apply(struct setting *s, double efficiency, double adapter) {
     system->shared_by = 1;
 }
 
-static fr_status apply_to(struct fr_study *study, arguments a, int n, struct fr_term *out,
-                          struct fr_error *err) {
-    (void)out, (void)err;
-    apply(setting_of(study, a, n), fr_study_argument(a, n, "efficiency", 1, 1),
-          fr_study_argument(a, n, "adapter", 2, 1));
+static fr_status apply_to(struct fr_call *c) {
+    apply(setting_of(c), fr_call_number(c, "efficiency", 1, 1),
+          fr_call_number(c, "adapter", 2, 1));
     return FR_OK;
 }
 
@@ -162,30 +148,19 @@ static struct fr_outcome outcome_of(const struct setting *s, enum step step, int
     return out;
 }
 
-static fr_status simulate(struct fr_study *study, arguments a, int n, struct fr_term *out,
-                          struct fr_error *err) {
-    struct fr_outcome outcome =
-        outcome_of(setting_of(study, a, n), step_of(a, n), stages_of(a, n, 2), NULL);
-    (void)err;
-    *out = fr_study_outcome(study, &outcome, NULL);
-    return FR_OK;
+static fr_status simulate(struct fr_call *c) {
+    struct fr_outcome outcome = outcome_of(setting_of(c), step_of(c), stages_of(c, 2), NULL);
+    return fr_say_outcome(c, &outcome, NULL);
 }
 
-static fr_status time_s(struct fr_study *study, arguments a, int n, struct fr_term *out,
-                        struct fr_error *err) {
-    (void)err;
-    *out = fr_term_number(
-        outcome_of(setting_of(study, a, n), step_of(a, n), stages_of(a, n, 2), NULL).time_s);
-    return FR_OK;
+static fr_status time_s(struct fr_call *c) {
+    return fr_say(c, outcome_of(setting_of(c), step_of(c), stages_of(c, 2), NULL).time_s);
 }
 
-static fr_status last_stage(struct fr_study *study, arguments a, int n, struct fr_term *out,
-                            struct fr_error *err) {
+static fr_status last_stage(struct fr_call *c) {
     int last = -1;
-    (void)err;
-    outcome_of(setting_of(study, a, n), SC, stages_of(a, n, 1), &last);
-    *out = fr_term_number(last);
-    return FR_OK;
+    outcome_of(setting_of(c), SC, stages_of(c, 1), &last);
+    return fr_say(c, last);
 }
 
 struct fitting {
@@ -200,16 +175,14 @@ static void residuals(void *context, const double *params, double *out) {
 }
 
 /* fit(efficiency, time): the adapter's rate from the baseline of the first setting; applied to the first two. */
-static fr_status fit(struct fr_study *study, arguments a, int n, struct fr_term *out,
-                     struct fr_error *err) {
-    struct all *all = fr_study_context(study);
-    struct fitting f = {&all->of[0], fr_study_argument(a, n, "efficiency", 0, 1),
-                        fr_study_argument(a, n, "time_s", 1, 1)};
+static fr_status fit(struct fr_call *c) {
+    struct all *all = c->context;
+    struct fitting f = {&all->of[0], fr_call_number(c, "efficiency", 0, 1),
+                        fr_call_number(c, "time_s", 1, 1)};
     double rms = 0, adapter = 0.1;
-    FR_TRY(fr_nlfit(residuals, &f, 1, 1, &adapter, &rms, err));
+    FR_TRY(fr_nlfit(residuals, &f, 1, 1, &adapter, &rms, c->err));
     for (int k = 0; k < 2; k++) apply(&all->of[k], f.efficiency, adapter);
-    *out = fr_term_number(adapter);
-    return FR_OK;
+    return fr_say(c, adapter);
 }
 
 /* ---- pipelines ------------------------------------------------------------------------------ */
@@ -278,106 +251,82 @@ static double without_messages_s(const struct setting *s, const struct fr_plan *
     return end_s;
 }
 
-static fr_status volume(struct fr_study *study, arguments a, int n, struct fr_term *out,
-                        struct fr_error *err) {
-    const struct setting *s = setting_of(study, a, n);
-    const char *what = fr_study_word(a, n, "what", 1);
+static fr_status volume(struct fr_call *c) {
+    const struct setting *s = setting_of(c);
+    const char *what = fr_call_word(c, "what", 1);
     struct fr_plan plan = s->job.plan;
-    (void)err;
     plan.compression.scope = FR_SCOPE_ALL;
-    *out = fr_term_number(of_pipeline(s, &plan,
-                                      strcmp(what, "message") == 0    ? message_B
-                                      : strcmp(what, "gradient") == 0 ? gradient_B
-                                      : strcmp(what, "small") == 0    ? small_B
-                                                                      : embedding));
-    return FR_OK;
+    return fr_say(c, of_pipeline(s, &plan,
+                                 strcmp(what, "message") == 0    ? message_B
+                                 : strcmp(what, "gradient") == 0 ? gradient_B
+                                 : strcmp(what, "small") == 0    ? small_B
+                                                                 : embedding));
 }
 
-static fr_status without_backward_s(struct fr_study *study, arguments a, int n,
-                                    struct fr_term *out, struct fr_error *err) {
-    const struct setting *s = setting_of(study, a, n);
-    struct fr_plan plan = plan_of(s, step_of(a, n), 0);
-    (void)err;
+static fr_status without_backward_s(struct fr_call *c) {
+    const struct setting *s = setting_of(c);
+    struct fr_plan plan = plan_of(s, step_of(c), 0);
     plan.compression.scope = FR_SCOPE_ALL;
-    *out = fr_term_number(of_pipeline(s, &plan, without_messages_s));
-    return FR_OK;
+    return fr_say(c, of_pipeline(s, &plan, without_messages_s));
 }
 
-static fr_status embedding_s(struct fr_study *study, arguments a, int n, struct fr_term *out,
-                             struct fr_error *err) {
-    const struct setting *s = setting_of(study, a, n);
-    struct fr_plan plan = plan_of(s, step_of(a, n), 0);
-    (void)err;
-    *out = fr_term_number(of_pipeline(s, &plan, embedding_time_s));
-    return FR_OK;
+static fr_status embedding_s(struct fr_call *c) {
+    const struct setting *s = setting_of(c);
+    struct fr_plan plan = plan_of(s, step_of(c), 0);
+    return fr_say(c, of_pipeline(s, &plan, embedding_time_s));
 }
 
 /* Memory hangs on what is held, not on how messages wait. */
-static struct fr_plan lazy_plan(const struct setting *s, arguments a, int n) {
-    struct fr_plan plan = plan_of(s, CB, 0);
+static struct fr_plan lazy_plan(const struct fr_call *c) {
+    struct fr_plan plan = plan_of(setting_of(c), CB, 0);
     plan.duplex = false;
-    plan.compression.lazy_error = fr_study_argument(a, n, "lazy", 1, 0) != 0;
+    plan.compression.lazy_error = fr_call_number(c, "lazy", 1, 0) != 0;
     return plan;
 }
 
-static fr_status codec_B(struct fr_study *study, arguments a, int n, struct fr_term *out,
-                         struct fr_error *err) {
-    const struct setting *s = setting_of(study, a, n);
-    struct fr_plan plan = lazy_plan(s, a, n);
-    (void)err;
-    *out = fr_term_number(of_pipeline(s, &plan, message_codec_B));
-    return FR_OK;
+static fr_status codec_B(struct fr_call *c) {
+    const struct setting *s = setting_of(c);
+    struct fr_plan plan = lazy_plan(c);
+    return fr_say(c, of_pipeline(s, &plan, message_codec_B));
 }
 
-static fr_status peak_B(struct fr_study *study, arguments a, int n, struct fr_term *out,
-                        struct fr_error *err) {
-    const struct setting *s = setting_of(study, a, n);
-    struct fr_plan plan = lazy_plan(s, a, n);
+static fr_status peak_B(struct fr_call *c) {
+    const struct setting *s = setting_of(c);
+    struct fr_plan plan = lazy_plan(c);
     struct fr_outcome outcome;
-    (void)err;
     fr_cost(&s->job, &plan, &outcome);
-    *out = fr_term_number(outcome.memory_peak_B);
-    return FR_OK;
+    return fr_say(c, outcome.memory_peak_B);
 }
 
 /* At the gradient rank asked for. */
-static struct setting at_rank(struct fr_study *study, arguments a, int n) {
-    struct setting at = *setting_of(study, a, n);
-    at.job.plan.compression.gradient_rank = (int64_t)fr_study_argument(a, n, "rank", 2, 128);
+static struct setting at_rank(const struct fr_call *c) {
+    struct setting at = *setting_of(c);
+    at.job.plan.compression.gradient_rank = (int64_t)fr_call_number(c, "rank", 2, 128);
     return at;
 }
 
-static fr_status gain(struct fr_study *study, arguments a, int n, struct fr_term *out,
-                      struct fr_error *err) {
-    struct setting at = at_rank(study, a, n);
-    double before_s = outcome_of(setting_of(study, a, n), FE, 0, NULL).time_s;
-    (void)err;
-    *out = fr_term_number(before_s / outcome_of(&at, SC, stages_of(a, n, 1), NULL).time_s - 1);
-    return FR_OK;
+static fr_status gain(struct fr_call *c) {
+    struct setting at = at_rank(c);
+    double before_s = outcome_of(setting_of(c), FE, 0, NULL).time_s;
+    return fr_say(c, before_s / outcome_of(&at, SC, stages_of(c, 1), NULL).time_s - 1);
 }
 
 /* Bytes of a stage's gradients over what is sent. */
-static fr_status gradient_ratio(struct fr_study *study, arguments a, int n, struct fr_term *out,
-                                struct fr_error *err) {
-    struct setting at = at_rank(study, a, n);
-    const struct setting *s = setting_of(study, a, n);
-    struct fr_plan coded = plan_of(&at, SC, stages_of(a, n, 1)), whole = plan_of(s, FE, 0);
-    (void)err;
-    *out =
-        fr_term_number(of_pipeline(s, &whole, gradient_B) / of_pipeline(&at, &coded, sent_B));
-    return FR_OK;
+static fr_status gradient_ratio(struct fr_call *c) {
+    struct setting at = at_rank(c);
+    const struct setting *s = setting_of(c);
+    struct fr_plan coded = plan_of(&at, SC, stages_of(c, 1)), whole = plan_of(s, FE, 0);
+    return fr_say(c, of_pipeline(s, &whole, gradient_B) / of_pipeline(&at, &coded, sent_B));
 }
 
 /* GB/s of a message at a rank; NaN where it goes whole. */
-static fr_status codec_rate(struct fr_study *study, arguments a, int n, struct fr_term *out,
-                            struct fr_error *err) {
-    const struct setting *s = setting_of(study, a, n);
+static fr_status codec_rate(struct fr_call *c) {
+    const struct setting *s = setting_of(c);
     struct fr_plan plan = plan_of(s, CB, 0);
-    (void)err;
-    plan.compression.backward_rank = (int64_t)fr_study_argument(a, n, "rank", 1, 16);
-    *out = fr_term_number(of_pipeline(
-        s, &plan, strcmp(fr_study_word(a, n, "which", 2), "encode") == 0 ? encode : decode));
-    return FR_OK;
+    plan.compression.backward_rank = (int64_t)fr_call_number(c, "rank", 1, 16);
+    return fr_say(
+        c, of_pipeline(s, &plan,
+                       strcmp(fr_call_word(c, "which", 2), "encode") == 0 ? encode : decode));
 }
 
 static fr_status run(struct fr_reproduction *r, struct fr_error *err) {

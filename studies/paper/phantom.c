@@ -21,11 +21,7 @@ struct both {
     struct setting *now;
 };
 
-typedef const struct fr_term_argument *arguments;
-
-static struct setting *now(struct fr_study *s) {
-    return ((struct both *)fr_study_context(s))->now;
-}
+static struct setting *now(const struct fr_call *c) { return ((struct both *)c->context)->now; }
 
 /* ---- prices ------------------------------------------------------------------------------- */
 
@@ -50,29 +46,18 @@ static struct fr_outcome at(const struct setting *s, const struct fr_method *met
     return low;
 }
 
-static struct fr_term priced(struct fr_study *study, const struct fr_method *method,
-                             arguments a, int n) {
-    const struct setting *s = now(study);
-    struct fr_outcome out = at(s, method, (int64_t)fr_study_argument(a, n, "p", 0, 1),
-                               (int64_t)fr_study_argument(a, n, "k", 1, 0),
-                               fr_study_argument(a, n, "batch", -1, s->batch));
-    if (fr_study_argument(a, n, "stated", -1, 0) != 0) fr_paper_interval(&s->job, &out);
-    return fr_study_outcome(study, &out, &s->job.cluster);
+static fr_status priced(struct fr_call *c, const struct fr_method *method) {
+    const struct setting *s = now(c);
+    struct fr_outcome out =
+        at(s, method, (int64_t)fr_call_number(c, "p", 0, 1),
+           (int64_t)fr_call_number(c, "k", 1, 0), fr_call_number(c, "batch", -1, s->batch));
+    if (fr_call_number(c, "stated", -1, 0) != 0) fr_paper_interval(&s->job, &out);
+    return fr_say_outcome(c, &out, &s->job.cluster);
 }
 
-static fr_status tensor(struct fr_study *s, arguments a, int n, struct fr_term *out,
-                        struct fr_error *err) {
-    (void)err;
-    *out = priced(s, &fr_method_tensor, a, n);
-    return FR_OK;
-}
+static fr_status tensor(struct fr_call *c) { return priced(c, &fr_method_tensor); }
 
-static fr_status phantom(struct fr_study *s, arguments a, int n, struct fr_term *out,
-                         struct fr_error *err) {
-    (void)err;
-    *out = priced(s, &fr_method_phantom, a, n);
-    return FR_OK;
-}
+static fr_status phantom(struct fr_call *c) { return priced(c, &fr_method_phantom); }
 
 /* ---- the fit ------------------------------------------------------------------------------ */
 
@@ -101,35 +86,30 @@ static void residuals(void *context, const double *params, double *out) {
 }
 
 /* fit(CONVENTION, p, k, tensor's J, phantom's J, ...): the root mean square of what is left. */
-static fr_status fit(struct fr_study *s, arguments a, int n, struct fr_term *out,
-                     struct fr_error *err) {
-    struct both *both = fr_study_context(s);
-    bool literal = strcmp(fr_study_word(a, n, "m", 0), "literal") == 0;
+static fr_status fit(struct fr_call *c) {
+    struct both *both = c->context;
+    bool literal = strcmp(fr_call_word(c, "m", 0), "literal") == 0;
     struct fitting f = {.setting = &both->of[literal]};
     double params[3] = {500, 8e-6, 14e-3}, rms = 0;
     for (int i = 0; i < FITTED; i++) {
-        f.p[i] = fr_study_argument(a, n, "number", 4 * i + 1, NAN);
-        f.k[i] = fr_study_argument(a, n, "number", 4 * i + 2, NAN);
-        f.tensor_J[i] = fr_study_argument(a, n, "number", 4 * i + 3, NAN);
-        f.phantom_J[i] = fr_study_argument(a, n, "number", 4 * i + 4, NAN);
+        f.p[i] = fr_call_number(c, "number", 4 * i + 1, NAN);
+        f.k[i] = fr_call_number(c, "number", 4 * i + 2, NAN);
+        f.tensor_J[i] = fr_call_number(c, "number", 4 * i + 3, NAN);
+        f.phantom_J[i] = fr_call_number(c, "number", 4 * i + 4, NAN);
     }
     f.setting->job.cluster.price[FR_OP_ALL_GATHER].per_rank = literal;
     f.setting->job.cluster.price[FR_OP_REDUCE_SCATTER].per_rank = literal;
-    FR_TRY(fr_nlfit(residuals, &f, 3, 2 * FITTED, params, &rms, err));
+    FR_TRY(fr_nlfit(residuals, &f, 3, 2 * FITTED, params, &rms, c->err));
     apply(f.setting, params);
-    *out = fr_term_number(rms);
-    return FR_OK;
+    return fr_say(c, rms);
 }
 
 /* ---- settings ----------------------------------------------------------------------------- */
 
 /* Of the convention named, with the preset's own network. */
-static fr_status setting(struct fr_study *s, arguments a, int n, struct fr_term *out,
-                         struct fr_error *err) {
-    struct both *both = fr_study_context(s);
-    (void)out;
-    (void)err;
-    both->now = &both->of[strcmp(fr_study_word(a, n, "m", 0), "literal") == 0 ? LITERAL : FULL];
+static fr_status setting(struct fr_call *c) {
+    struct both *both = c->context;
+    both->now = &both->of[strcmp(fr_call_word(c, "m", 0), "literal") == 0 ? LITERAL : FULL];
     both->now->layer = both->now->own;
     return FR_OK;
 }
@@ -138,35 +118,26 @@ static void set_network(struct setting *s, double width, int layers) {
     s->layer = fr_layer_fully_connected(width, width, true, layers);
 }
 
-static fr_status network(struct fr_study *s, arguments a, int n, struct fr_term *out,
-                         struct fr_error *err) {
-    (void)out;
-    (void)err;
-    set_network(now(s), fr_study_argument(a, n, "width", 0, 1),
-                (int)fr_study_argument(a, n, "layers", 1, 2));
-    if (fr_study_argument(a, n, "biases", -1, 1) == 0) now(s)->layer.biases = 0;
+static fr_status network(struct fr_call *c) {
+    set_network(now(c), fr_call_number(c, "width", 0, 1),
+                (int)fr_call_number(c, "layers", 1, 2));
+    if (fr_call_number(c, "biases", -1, 1) == 0) now(c)->layer.biases = 0;
     return FR_OK;
 }
 
 /* How much longer phantom takes than tensor, p = 256, k = 64. */
-static fr_status flip_s(struct fr_study *study, arguments a, int n, struct fr_term *out,
-                        struct fr_error *err) {
-    struct setting *s = now(study);
-    double batch = fr_study_argument(a, n, "batch", 1, 1);
-    (void)err;
-    set_network(s, fr_study_argument(a, n, "width", 0, 1), 2);
-    *out = fr_term_number(at(s, &fr_method_phantom, 256, 64, batch).time_s -
-                          at(s, &fr_method_tensor, 256, 0, batch).time_s);
-    return FR_OK;
+static fr_status flip_s(struct fr_call *c) {
+    struct setting *s = now(c);
+    double batch = fr_call_number(c, "batch", 1, 1);
+    set_network(s, fr_call_number(c, "width", 0, 1), 2);
+    return fr_say(c, at(s, &fr_method_phantom, 256, 64, batch).time_s -
+                         at(s, &fr_method_tensor, 256, 0, batch).time_s);
 }
 
 #define NUMBER(name, value)                                                                    \
-    static fr_status name(struct fr_study *study, arguments a, int n, struct fr_term *out,     \
-                          struct fr_error *err) {                                              \
-        const struct setting *s = now(study);                                                  \
-        (void)a, (void)n, (void)err;                                                           \
-        *out = fr_term_number(value);                                                          \
-        return FR_OK;                                                                          \
+    static fr_status name(struct fr_call *c) {                                                 \
+        const struct setting *s = now(c);                                                      \
+        return fr_say(c, value);                                                               \
     }
 NUMBER(batch, s->batch)
 NUMBER(launch_s, s->job.cluster.device.launch_s)
