@@ -108,11 +108,12 @@ static struct fr_term numbers_of(const char *name, double x, double y, bool *kno
     static const struct {
         const char *name;
         double (*of)(double);
-    } one[] = {{"sqrt", sqrt},   {"log", log},   {"log2", log2}, {"exp", exp},
-               {"floor", floor}, {"ceil", ceil}, {"abs", fabs}};
+    } one[] = {{"cbrt", cbrt}, {"sqrt", sqrt},   {"log", log},   {"log2", log2},
+               {"exp", exp},   {"floor", floor}, {"ceil", ceil}, {"abs", fabs}};
     *known = true;
     for (size_t i = 0; i < sizeof one / sizeof *one; i++)
         if (strcmp(name, one[i].name) == 0) return fr_term_number(one[i].of(x));
+    if (strcmp(name, "hypot") == 0) return fr_term_number(hypot(x, y));
     if (strcmp(name, "mod") == 0) return fr_term_number(fmod(x, y));
     if (strcmp(name, "min") == 0) return fr_term_number(fmin(x, y));
     if (strcmp(name, "max") == 0) return fr_term_number(fmax(x, y));

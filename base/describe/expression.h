@@ -9,7 +9,7 @@
  *      "{hidden} x {layers}, {t:%.3g} s"   a template: values in braces, with a format or as they are
  *      f(x, ways=4)                        functions, of whoever asks, and those below
  *
- *  sqrt log log2 exp floor ceil abs mod min max finite; left(x, n), word(x, n): its first n letters, its n-th word;
+ *  sqrt cbrt hypot log log2 exp floor ceil abs mod min max finite; left(x, n), word(x, n): its first n letters, its n-th word;
  *  first(a, b): the first there is; pick(x, 'a', 1, 'b', 2, else):
  *  what stands behind the word that is x; match(...): behind the first that x holds; number(x), positive(x), whole(x):
  *  that x begins with, none where it does not ("250k" is 250000; whole: from 1 on, as text).

@@ -194,6 +194,17 @@ const char *fr_call_word(const struct fr_call *call, const char *name, int place
     return value ? value->text : "";
 }
 
+fr_status fr_call_set(struct fr_call *call, const char *name, double value) {
+    return set_number(call->study, name, value, call->err);
+}
+
+double fr_call_cell(const struct fr_call *call, const char *name, int index) {
+    char cell[FR_TERM_NAME_MAX];
+    snprintf(cell, sizeof cell, "%s[%d]", name, index);
+    const struct fr_term *value = find(call->study, cell);
+    return value ? fr_term_as_number(value) : NAN;
+}
+
 /* ---- rows ------------------------------------------------------------------------------------- */
 
 struct row {
@@ -375,7 +386,8 @@ static fr_status run(struct fr_study *s, const char *text, struct fr_error *err)
 }
 
 static bool opens(const char *text) {
-    return fr_statement_after(text, "for") || fr_statement_after(text, "when");
+    return fr_statement_after(text, "for") || fr_statement_after(text, "when") ||
+           fr_statement_after(text, "part");
 }
 
 /* Where the block that opens at @p from has its `else`, or its `end` where it has none. */
@@ -447,11 +459,26 @@ static fr_status loop(struct fr_study *s, const char *text, const struct fr_stat
     return fr_fail(err, FR_ERR_INPUT, NULL, "\"%.40s\": expected in or from", text);
 }
 
+/* What reads a file that is absent is left out, and said. */
+static fr_status part(struct fr_study *s, const struct fr_statements *all, int from, int to,
+                      struct fr_error *err) {
+    struct fr_error why = {0};
+    fr_status status = run_all(s, all, from, to, &why);
+    if (status == FR_ERR_IO)
+        fr_reproduce_add(s->r, FR_ROLE_NOT_EXPLAINED, NAN, NAN, "1", 0, why.detail,
+                         "skipped/%s", why.where);
+    else if (status != FR_OK && err)
+        *err = why;
+    return status == FR_ERR_IO ? FR_OK : status;
+}
+
 static fr_status block(struct fr_study *s, const struct fr_statements *all, int from, int end,
                        struct fr_error *err) {
     const char *range = fr_statement_after(all->item[from].text, "for");
     if (end == all->n) return fr_fail(err, FR_ERR_INPUT, NULL, "has no end");
     if (range) return loop(s, range, all, from + 1, end, err);
+    if (fr_statement_after(all->item[from].text, "part"))
+        return part(s, all, from + 1, end, err);
     struct fr_term condition;
     int other = closing(all, from, true);
     FR_TRY(value_of(s, fr_statement_after(all->item[from].text, "when"), &condition, err));

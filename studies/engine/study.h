@@ -6,6 +6,7 @@
  *      table A B: 1 2 3 4 ...          A[0], B[0], A[1], B[1], ...; `rows` is how many
  *      for K in 8, 16, 32 ... end      for K from 1 to 64 times 2 ... end;  step in place of times: K goes up by it
  *      when X ... else ... end
+ *      part ... end                    left out from where a file is absent, which a row says
  *      do X
  *      ROLE ID = X; published X; within X; unit WORD; low X; high X; holds X; detail; note TEXT
  *      role X ID = ...                 a role that X computes
@@ -57,6 +58,11 @@ fr_status fr_say(struct fr_call *call, double number);
 /** The call is this outcome, on a cluster that says how unsure its energy is (NULL: none). */
 fr_status fr_say_outcome(struct fr_call *call, const struct fr_outcome *outcome,
                          const struct fr_cluster *cluster);
+
+/** Give @p name a value, as `let` does. */
+fr_status fr_call_set(struct fr_call *call, const char *name, double value);
+/** The number that is called NAME[@p index]; NaN where there is none. */
+double fr_call_cell(const struct fr_call *call, const char *name, int index);
 
 /** The number of the argument called @p name, or else of the one in place @p place of those without names;
  *  @p absent where there is none. */
