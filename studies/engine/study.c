@@ -212,7 +212,7 @@ struct row {
     char note[sizeof((struct fr_reproduce_row *)0)->note];
     char unit[FR_REPRODUCE_UNIT];
     double ours, published, within, low, high;
-    int holds; /* -1: not said */
+    double holds; /* NaN: it is not judged; -1: not said */
     bool detail;
 };
 
@@ -227,7 +227,6 @@ static const char *next_clause(const char *text, char clause[FR_TERM_TEXT_MAX]) 
 static fr_status take_clause(struct fr_study *s, const char *clause, struct row *row,
                              struct fr_error *err) {
     const char *what;
-    double holds = 0;
     struct {
         const char *name;
         double *to;
@@ -235,11 +234,10 @@ static fr_status take_clause(struct fr_study *s, const char *clause, struct row 
                    {"within", &row->within},
                    {"low", &row->low},
                    {"high", &row->high},
-                   {"holds", &holds}};
+                   {"holds", &row->holds}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         if (!(what = fr_statement_after(clause, numbers[i].name))) continue;
         FR_TRY(number_of(s, what, numbers[i].to, err));
-        if (numbers[i].to == &holds) row->holds = holds != 0;
         return FR_OK;
     }
     if ((what = fr_statement_after(clause, "unit")))
@@ -280,7 +278,9 @@ static fr_status add_row(struct fr_study *s, int role, const char *text, struct 
     FR_TRY(read_row(s, text, &row, err));
     fr_reproduce_add(s->r, (fr_role)role, row.published, row.ours, row.unit, row.within,
                      row.note, "%s", row.id);
-    if (row.holds >= 0) fr_reproduce_judge(s->r, row.holds);
+    if (row.holds >= 0) fr_reproduce_judge(s->r, row.holds != 0);
+    if (isnan(row.holds) && !s->r->failed)
+        s->r->rows[s->r->count - 1].judged = s->r->rows[s->r->count - 1].holds = false;
     if (!isnan(row.high)) fr_reproduce_interval(s->r, row.low, row.high);
     if (!s->r->failed && row.detail) s->r->rows[s->r->count - 1].detail = true;
     return s->r->failed ? no_memory(err) : FR_OK;

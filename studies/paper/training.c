@@ -16,7 +16,7 @@
 #include "studies/training/markdown.h"
 #include "studies/training/procedure.h"
 
-enum { SETS_MAX = 64, CLUSTERS_MAX = 16, TUNED_MAX = 8, BY_MAX = 8 };
+enum { SETS_MAX = 64, CLUSTERS_MAX = 16, TUNED_MAX = 16, BY_MAX = 8 };
 
 struct all {
     struct fr_reproduction *r;
