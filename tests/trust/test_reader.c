@@ -3,8 +3,10 @@
 #include "trust/runs/reader.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "tests/cmocka.h"
 
 static fr_status any_name(void *context, const char *name, struct fr_term *out,
@@ -26,10 +28,8 @@ static fr_status any_call(void *context, const char *name, const struct fr_term_
 
 /* What is computed in a statement; NULL: nothing. */
 static const char *expression_of(const char *text) {
-    static const char *const nothing[] = {"columns", "strict", "use", "end"}, *const first[] = {
-                                                                                  "do", "when",
-                                                                                  "let", "need",
-                                                                                  "skip"};
+    static const char *const nothing[] = {"about", "source", "columns", "strict", "use", "end"},
+                             *const first[] = {"do", "when", "let", "need", "skip"};
     const char *what = NULL;
     for (size_t i = 0; i < sizeof nothing / sizeof *nothing; i++)
         if (fr_statement_after(text, nothing[i])) return NULL;
@@ -50,7 +50,7 @@ static void every_statement_can_be_read(void **state) {
     for (const struct fr_description *d = fr_run_readers; d->name; d++) {
         struct fr_run_reader reader;
         assert_int_equal(fr_run_reader_open(d, &reader, NULL), FR_OK);
-        whole += fr_run_reader_is_whole(&reader);
+        whole += fr_run_reader_says(&reader, "columns") != NULL;
         for (int i = 0; i < reader.statements.n; i++) {
             const char *what = expression_of(reader.statements.item[i].text);
             struct fr_term said;
@@ -61,6 +61,33 @@ static void every_statement_can_be_read(void **state) {
         fr_run_reader_close(&reader);
     }
     assert_true(whole > 20);
+}
+
+/* The pages have a line of each. */
+static void the_pages_say_them(void **state) {
+    (void)state;
+    char *page = NULL;
+    size_t length = 0;
+    assert_int_equal(
+        fr_file_read(FR_SOURCE_DIR "/docs/files.md", 1 << 22, &page, &length, NULL), FR_OK);
+    for (const struct fr_description *d = fr_run_readers; d->name; d++) {
+        struct fr_run_reader reader;
+        char line[400];
+        assert_int_equal(fr_run_reader_open(d, &reader, NULL), FR_OK);
+        const char *about = fr_run_reader_says(&reader, "about"),
+                   *source = fr_run_reader_says(&reader, "source");
+        bool whole = fr_run_reader_says(&reader, "columns") != NULL;
+        FR_TRUE(whole == (about && source), "%s: `about`, `source` and `columns` go together",
+                d->name);
+        size_t used = 0;
+        if (whole) fr_line_addf(line, sizeof line, &used, "| `%s` | %s | ", d->name, about);
+        for (const char *c = source; whole && *c; c++)
+            fr_line_addf(line, sizeof line, &used, "%s%c", *c == '*' ? "\\" : "", *c);
+        if (whole && !strstr(page, line))
+            fail_msg("docs/files.md has no line of reader %s:\n%s |", d->name, line);
+        fr_run_reader_close(&reader);
+    }
+    free(page);
 }
 
 static void what_is_wrong_is_told(void **state) {
@@ -92,6 +119,7 @@ static void what_is_wrong_is_told(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_statement_can_be_read),
+                                       cmocka_unit_test(the_pages_say_them),
                                        cmocka_unit_test(what_is_wrong_is_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,19 +27,15 @@ void fr_run_reader_close(struct fr_run_reader *reader) {
     fr_statements_free(&reader->statements);
 }
 
-static const char *columns_of(const struct fr_run_reader *reader) {
-    const char *columns = NULL;
-    for (int i = 0; i < reader->statements.n && !columns; i++)
-        columns = fr_statement_after(reader->statements.item[i].text, "columns");
-    return columns;
-}
-
-bool fr_run_reader_is_whole(const struct fr_run_reader *reader) {
-    return columns_of(reader) != NULL;
+const char *fr_run_reader_says(const struct fr_run_reader *reader, const char *word) {
+    const char *said = NULL;
+    for (int i = 0; i < reader->statements.n && !said; i++)
+        said = fr_statement_after(reader->statements.item[i].text, word);
+    return said;
 }
 
 bool fr_run_reader_knows(const struct fr_run_reader *reader, const struct fr_csv *csv) {
-    const char *at = columns_of(reader);
+    const char *at = fr_run_reader_says(reader, "columns");
     bool known = at != NULL;
     while (known && *at) {
         char column[FR_TERM_NAME_MAX];
@@ -120,7 +116,8 @@ static fr_status assign(struct reading *r, const char *text, bool let, bool *fou
     const char *what = assigned(text, key);
     if (!what || (let && r->n_lets == LETS_MAX))
         return fr_fail(err, FR_ERR_INPUT, NULL,
-                       "\"%.40s\" is no statement; expected columns, strict, use, skip, need, "
+                       "\"%.40s\" is no statement; expected about, source, columns, strict, "
+                       "use, skip, need, "
                        "let, do or KEY = VALUE",
                        text);
     FR_TRY(value_of(r, what, &value, err));
@@ -173,7 +170,9 @@ static fr_status run(struct reading *r, const char *text, struct fr_error *err) 
     const char *what;
     struct fr_term value;
     bool found;
-    if (fr_statement_after(text, "columns") || fr_statement_after(text, "strict")) return FR_OK;
+    static const char *const heads[] = {"about", "source", "columns", "strict"};
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        if (fr_statement_after(text, heads[i])) return FR_OK;
     if ((what = fr_statement_after(text, "use"))) return use(r, what, err);
     if ((what = fr_statement_after(text, "do"))) return value_of(r, what, &value, err);
     if ((what = fr_statement_after(text, "skip"))) return decide(r, what, false, err);

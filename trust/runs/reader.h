@@ -2,6 +2,7 @@
  *  How a file of runs that others published is read: a description, trust/runs/reader/<name>.reader, whose
  *  statements turn the cells of a row into the keys of a run (runs.h), one after the other:
  *
+ *      about TEXT, source TEXT what it reads and where that was published, which docs/files.md says too
  *      columns A B             that tell the file: the first reader of the list all of whose columns a file has reads it
  *      strict                  the user's own file: a row that cannot be used is an error
  *      use NAME                the statements of another description, which has no columns
@@ -17,7 +18,7 @@
  *  trust/runs/reader_functions.c.  What a file leaves out is stated as a convention of its software, with the source, in
  *  the lines of the description that begin with #.
  *
- *  To add one: the file, and its row in trust/runs/reader_list.h. */
+ *  To add one: the file, and its row in trust/runs/reader_list.h; trust.reader tells the line of docs/files.md. */
 #ifndef FR_CALIBRATE_RUNS_READER_H
 #define FR_CALIBRATE_RUNS_READER_H
 
@@ -49,8 +50,8 @@ fr_status fr_run_reader_open(const struct fr_description *of, struct fr_run_read
 void fr_run_reader_close(struct fr_run_reader *reader);
 /** Has the table every column that tells a file of this reader?  False of one that has no columns. */
 bool fr_run_reader_knows(const struct fr_run_reader *reader, const struct fr_csv *csv);
-/** Has it columns at all, or is it a part of others? */
-bool fr_run_reader_is_whole(const struct fr_run_reader *reader);
+/** What stands behind its first statement @p word: "about", "source", "columns", of which parts of others have none; NULL. */
+const char *fr_run_reader_says(const struct fr_run_reader *reader, const char *word);
 /** Fill @p out from the row.  @param[out] skip  FR_RUN_USABLE, or why not
  *  @return FR_OK; FR_ERR_INPUT with the line of a description that is wrong. */
 fr_status fr_run_reader_row(const struct fr_run_reader *reader, const struct fr_run_source *in,

@@ -47,7 +47,7 @@ static fr_status choose(const struct fr_csv *csv, struct fr_run_reader *reader, 
             fr_text_free(&names);
             return FR_OK;
         }
-        if (status == FR_OK && fr_run_reader_is_whole(reader))
+        if (status == FR_OK && fr_run_reader_says(reader, "columns"))
             fr_text_addf(&names, "%s%s", *which ? ", " : "", fr_run_readers[*which].name);
         fr_run_reader_close(reader);
     }
