@@ -66,12 +66,12 @@ static const struct fr_term *find(const struct fr_study *s, const char *name) {
 
 /* ---- outcomes --------------------------------------------------------------------------------- */
 
-fr_status fr_say(struct fr_call *call, double number) {
+fr_status fr_say(struct fr_study_call *call, double number) {
     *call->out = fr_term_number(number);
     return FR_OK;
 }
 
-fr_status fr_say_outcome(struct fr_call *call, const struct fr_outcome *outcome,
+fr_status fr_say_outcome(struct fr_study_call *call, const struct fr_outcome *outcome,
                          const struct fr_cluster *cluster) {
     struct fr_study *s = call->study;
     if (s->n_priced == s->most_priced) {
@@ -153,7 +153,7 @@ static fr_status call_of(void *context, const char *name, const struct fr_term_a
     char path[FR_TERM_NAME_MAX];
     for (const struct fr_study_function *f = s->of->functions; f->name; f++)
         if (strcmp(f->name, name) == 0)
-            return f->call(&(struct fr_call){s, s->context, a, n, out, err});
+            return f->call(&(struct fr_study_call){s, s->context, a, n, out, err});
     if (strcmp(name, "fact") != 0 || n != 2) return FR_ERR_UNSUPPORTED;
     snprintf(path, sizeof path, "#%.0f.%.40s", a[0].value.number, a[1].value.text);
     return fact_of(s, path, out);
@@ -177,28 +177,30 @@ static fr_status number_of(struct fr_study *s, const char *text, double *number,
     return FR_OK;
 }
 
-static const struct fr_term *argument(const struct fr_call *call, const char *name, int place) {
+static const struct fr_term *argument(const struct fr_study_call *call, const char *name,
+                                      int place) {
     const struct fr_term_argument *a = call->arguments;
     for (int i = 0; i < call->n; i++)
         if (strcmp(a[i].name, name) == 0 || (i == place && !*a[i].name)) return &a[i].value;
     return NULL;
 }
 
-double fr_call_number(const struct fr_call *call, const char *name, int place, double absent) {
+double fr_call_number(const struct fr_study_call *call, const char *name, int place,
+                      double absent) {
     const struct fr_term *value = argument(call, name, place);
     return value ? fr_term_as_number(value) : absent;
 }
 
-const char *fr_call_word(const struct fr_call *call, const char *name, int place) {
+const char *fr_call_word(const struct fr_study_call *call, const char *name, int place) {
     const struct fr_term *value = argument(call, name, place);
     return value ? value->text : "";
 }
 
-fr_status fr_call_set(struct fr_call *call, const char *name, double value) {
+fr_status fr_call_set(struct fr_study_call *call, const char *name, double value) {
     return set_number(call->study, name, value, call->err);
 }
 
-double fr_call_cell(const struct fr_call *call, const char *name, int index) {
+double fr_call_cell(const struct fr_study_call *call, const char *name, int index) {
     char cell[FR_TERM_NAME_MAX];
     snprintf(cell, sizeof cell, "%s[%d]", name, index);
     const struct fr_term *value = find(call->study, cell);

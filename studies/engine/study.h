@@ -28,7 +28,7 @@
 struct fr_study;
 
 /** A call of a study's own function. */
-struct fr_call {
+struct fr_study_call {
     struct fr_study *study;
     void *context; /**< that fr_study_run was given */
     const struct fr_term_argument *arguments;
@@ -40,7 +40,7 @@ struct fr_call {
 struct fr_study_function {
     const char *name;
     fr_status (*call)(
-        struct fr_call *call); /**< FR_OK, or what went wrong, told in call->err */
+        struct fr_study_call *call); /**< FR_OK, or what went wrong, told in call->err */
 };
 
 struct fr_study_text {
@@ -54,20 +54,21 @@ fr_status fr_study_run(const struct fr_study_text *of, void *context, struct fr_
                        struct fr_error *err);
 
 /** The call is @p number.  @return FR_OK */
-fr_status fr_say(struct fr_call *call, double number);
+fr_status fr_say(struct fr_study_call *call, double number);
 /** The call is this outcome, on a cluster that says how unsure its energy is (NULL: none). */
-fr_status fr_say_outcome(struct fr_call *call, const struct fr_outcome *outcome,
+fr_status fr_say_outcome(struct fr_study_call *call, const struct fr_outcome *outcome,
                          const struct fr_cluster *cluster);
 
 /** Give @p name a value, as `let` does. */
-fr_status fr_call_set(struct fr_call *call, const char *name, double value);
+fr_status fr_call_set(struct fr_study_call *call, const char *name, double value);
 /** The number that is called NAME[@p index]; NaN where there is none. */
-double fr_call_cell(const struct fr_call *call, const char *name, int index);
+double fr_call_cell(const struct fr_study_call *call, const char *name, int index);
 
 /** The number of the argument called @p name, or else of the one in place @p place of those without names;
  *  @p absent where there is none. */
-double fr_call_number(const struct fr_call *call, const char *name, int place, double absent);
+double fr_call_number(const struct fr_study_call *call, const char *name, int place,
+                      double absent);
 /** Likewise its text; "" where there is none. */
-const char *fr_call_word(const struct fr_call *call, const char *name, int place);
+const char *fr_call_word(const struct fr_study_call *call, const char *name, int place);
 
 #endif

@@ -79,56 +79,56 @@ static fr_status find(const struct fr_json *root, struct found *found, struct fr
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
-static int64_t index_of(const struct fr_call *c, int place) {
+static int64_t index_of(const struct fr_study_call *c, int place) {
     return (int64_t)fr_call_number(c, "row", place, -1);
 }
 
-static fr_status row(struct fr_call *c) {
+static fr_status row(struct fr_study_call *c) {
     const struct found *found = c->context;
     int k = 0;
     while (k < N_KINDS - 1 && strcmp(kinds[k], fr_call_word(c, "kind", 0)) != 0) k++;
     return fr_say(c, found->row[k]);
 }
 
-static fr_status is(struct fr_call *c) {
+static fr_status is(struct fr_study_call *c) {
     struct fr_json plan = plan_at(c->context, index_of(c, 0));
     int kind = kind_of(&plan);
     return fr_say(c, kind >= 0 && strcmp(kinds[kind], fr_call_word(c, "kind", 1)) == 0);
 }
 
-static fr_status count(struct fr_call *c) {
+static fr_status count(struct fr_study_call *c) {
     return fr_say(c, (double)fr_json_array_length(&((const struct found *)c->context)->rows));
 }
 
-static fr_status number_of(struct fr_call *c) {
+static fr_status number_of(struct fr_study_call *c) {
     struct fr_json at = row_at(c->context, index_of(c, 0));
     return fr_say(c, fr_json_number_at(&at, fr_call_word(c, "key", 1)));
 }
 
-static fr_status pp(struct fr_call *c) {
+static fr_status pp(struct fr_study_call *c) {
     struct fr_json plan = plan_at(c->context, index_of(c, 0));
     return fr_say(c, fr_json_number_at(&plan, "pp"));
 }
 
-static fr_status stages(struct fr_call *c) {
+static fr_status stages(struct fr_study_call *c) {
     struct fr_json plan = plan_at(c->context, index_of(c, 0)),
                    gradient = part_of(&plan, "gradient");
     return fr_say(c, fr_json_number_at(&gradient, "stages"));
 }
 
-static fr_status rank(struct fr_call *c) {
+static fr_status rank(struct fr_study_call *c) {
     struct fr_json plan = plan_at(c->context, index_of(c, 0)),
                    gradient = part_of(&plan, "gradient");
     return fr_say(c, fr_json_number_at(&gradient, "rank"));
 }
 
-static fr_status forward_rank(struct fr_call *c) {
+static fr_status forward_rank(struct fr_study_call *c) {
     struct fr_json plan = plan_at(c->context, index_of(c, 0));
     return fr_say(c, rank_forward(&plan));
 }
 
 /* Does it compress what goes backward, or gradients? */
-static fr_status compresses_else(struct fr_call *c) {
+static fr_status compresses_else(struct fr_study_call *c) {
     struct fr_json plan = plan_at(c->context, index_of(c, 0)),
                    backward = part_of(&plan, "backward"), gradient = part_of(&plan, "gradient");
     const char *scope = fr_json_text_at(&backward, "scope");
@@ -162,7 +162,7 @@ static struct difference loss_between(const struct found *found, int64_t a, int6
 }
 
 /* difference(a, b): mean, low, high, known, apart. */
-static fr_status difference(struct fr_call *c) {
+static fr_status difference(struct fr_study_call *c) {
     struct difference d = loss_between(c->context, index_of(c, 0), index_of(c, 1));
     FR_TRY(fr_call_set(c, "mean", d.mean));
     FR_TRY(fr_call_set(c, "low", d.low));
@@ -172,7 +172,7 @@ static fr_status difference(struct fr_call *c) {
 }
 
 /* order(ID, a, b, CLAIM): "row b loses more than row a", judged where the seeds tell. */
-static fr_status order(struct fr_call *c) {
+static fr_status order(struct fr_study_call *c) {
     const struct found *found = c->context;
     int64_t a = index_of(c, 1), b = index_of(c, 2);
     struct difference d = loss_between(found, a, b);
@@ -191,7 +191,7 @@ static fr_status order(struct fr_call *c) {
 }
 
 /* curve(NAME, base, row, same=) */
-static fr_status curve(struct fr_call *c) {
+static fr_status curve(struct fr_study_call *c) {
     const struct found *found = c->context;
     if (index_of(c, 1) < 0 || index_of(c, 2) < 0) return FR_OK;
     struct fr_json base = row_at(found, index_of(c, 1)), other = row_at(found, index_of(c, 2));
@@ -200,27 +200,27 @@ static fr_status curve(struct fr_call *c) {
     return FR_OK;
 }
 
-static struct fr_json observed_of(const struct fr_call *c) {
+static struct fr_json observed_of(const struct fr_study_call *c) {
     struct fr_json at = row_at(c->context, index_of(c, 0));
     return fr_json_member(&at, "observed");
 }
 
-static fr_status observed(struct fr_call *c) {
+static fr_status observed(struct fr_study_call *c) {
     struct fr_json list = observed_of(c);
     return fr_say(c, index_of(c, 0) < 0 ? 0 : (double)fr_json_array_length(&list));
 }
 
-static struct fr_json observed_at(const struct fr_call *c) {
+static struct fr_json observed_at(const struct fr_study_call *c) {
     struct fr_json list = observed_of(c);
     return fr_json_element(&list, (int64_t)fr_call_number(c, "which", 1, 0));
 }
 
-static fr_status observed_rank(struct fr_call *c) {
+static fr_status observed_rank(struct fr_study_call *c) {
     struct fr_json one = observed_at(c);
     return fr_say(c, fr_json_number_at(&one, "rank"));
 }
 
-static fr_status observed_mean(struct fr_call *c) {
+static fr_status observed_mean(struct fr_study_call *c) {
     struct fr_json one = observed_at(c), list = fr_json_member(&one, fr_call_word(c, "key", 2));
     double sum = 0;
     int n = 0;

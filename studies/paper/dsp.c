@@ -35,7 +35,7 @@ static double case_of(const struct fr_placement *placement, const char *what, in
     return f.general_intra == intra;
 }
 
-static fr_status counted(struct fr_call *c) {
+static fr_status counted(struct fr_study_call *c) {
     bool aware = strcmp(fr_call_word(c, "order", 0), "aware") == 0;
     const struct fr_placement *placement =
         aware ? &fr_placement_round_robin : &fr_placement_linear;
@@ -48,7 +48,7 @@ static fr_status counted(struct fr_call *c) {
     return fr_say(c, count);
 }
 
-static fr_status within_nodes(struct fr_call *c) {
+static fr_status within_nodes(struct fr_study_call *c) {
     return fr_say(c, (double)intra_of(&fr_placement_round_robin,
                                       (int64_t)fr_call_number(c, "n", 0, 1),
                                       (int64_t)fr_call_number(c, "g", 1, 1),
@@ -105,7 +105,7 @@ static double gain_of(const struct setting *s, struct run run) {
 }
 
 /* MODEL, ways, ranks, batch, and what differs from the preset. */
-static struct run run_of(const struct fr_call *c) {
+static struct run run_of(const struct fr_study_call *c) {
     struct run run = {.ways = (int64_t)fr_call_number(c, "ways", 1, 1),
                       .ranks = (int64_t)fr_call_number(c, "ranks", 2, 1),
                       .batch = (int64_t)fr_call_number(c, "batch", 3, 1),
@@ -120,12 +120,14 @@ static struct run run_of(const struct fr_call *c) {
     return run;
 }
 
-static fr_status run_one(struct fr_call *c) {
+static fr_status run_one(struct fr_study_call *c) {
     struct fr_outcome outcome = outcome_of(c->context, run_of(c));
     return fr_say_outcome(c, &outcome, NULL);
 }
 
-static fr_status gain(struct fr_call *c) { return fr_say(c, gain_of(c->context, run_of(c))); }
+static fr_status gain(struct fr_study_call *c) {
+    return fr_say(c, gain_of(c->context, run_of(c)));
+}
 
 /* ---- the fit -------------------------------------------------------------------------------- */
 
@@ -152,7 +154,7 @@ static double latency_for(struct setting *s, double head_kernels) {
 }
 
 /* Along that curve the speed-up of 32 heads grows with the kernels of each. */
-static fr_status fit_head_kernels(struct fr_call *c) {
+static fr_status fit_head_kernels(struct fr_study_call *c) {
     struct setting *s = c->context;
     double low = 4, high = 20, head_kernels = 0;
     for (int i = 0; i < 60; i++) {
@@ -163,7 +165,7 @@ static fr_status fit_head_kernels(struct fr_call *c) {
     return fr_say(c, head_kernels);
 }
 
-static fr_status latency_s(struct fr_call *c) {
+static fr_status latency_s(struct fr_study_call *c) {
     const struct setting *s = c->context;
     return fr_say(c, s->job[0].cluster.levels.level[0].latency_s);
 }

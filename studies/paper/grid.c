@@ -23,13 +23,13 @@ static double eq4_s(const struct fr_workload *net, double pr, double pc) {
     return 3 * model_s + 2 * data_s;
 }
 
-static fr_status eq4(struct fr_call *c) {
+static fr_status eq4(struct fr_study_call *c) {
     const struct fr_job *job = c->context;
     return fr_say(
         c, eq4_s(&job->workload, fr_call_number(c, "pr", 0, 1), fr_call_number(c, "pc", 1, 1)));
 }
 
-static fr_status price(struct fr_call *c) {
+static fr_status price(struct fr_study_call *c) {
     const struct fr_job *job = c->context;
     struct fr_plan plan = fr_plan_default();
     struct fr_outcome outcome;
@@ -43,7 +43,7 @@ static fr_status price(struct fr_call *c) {
 }
 
 /* |W|, or d, of all layers. */
-static fr_status sum_of(struct fr_call *c) {
+static fr_status sum_of(struct fr_study_call *c) {
     const struct fr_workload *net = &((const struct fr_job *)c->context)->workload;
     bool weights = strcmp(fr_call_word(c, "of", 0), "weights") == 0;
     double sum = 0;
@@ -54,7 +54,7 @@ static fr_status sum_of(struct fr_call *c) {
 }
 
 /* On 512 ranks: the best grid of each layer, or convolutions over replicas alone and the rest 32 x 16. */
-static fr_status per_layer(struct fr_call *c) {
+static fr_status per_layer(struct fr_study_call *c) {
     const struct fr_job *job = c->context;
     static const int64_t convolutions[] = {1, 1, 1, 1, 1, 32, 32, 32};
     int64_t chosen[8];

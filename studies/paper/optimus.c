@@ -31,30 +31,30 @@ struct all {
 /* The data sheet's TF32 rate, and an HDR adapter's 200 Gb/s. */
 static const double peak_flop_per_s = 156e12, adapter_B_per_s = 25e9;
 
-static struct setting *setting_of(const struct fr_call *c) {
+static struct setting *setting_of(const struct fr_study_call *c) {
     struct all *all = c->context;
     double which = fr_call_number(c, "of", 0, 0);
     return &all->of[which >= 0 && which < all->n ? (int)which : 0];
 }
 
-static enum step step_of(const struct fr_call *c) {
+static enum step step_of(const struct fr_study_call *c) {
     const char *name = fr_call_word(c, "step", 1);
     int step = BASELINE;
     while (step < SC && strcmp(step_names[step], name) != 0) step++;
     return (enum step)step;
 }
 
-static int64_t stages_of(const struct fr_call *c, int place) {
+static int64_t stages_of(const struct fr_study_call *c, int place) {
     return (int64_t)fr_call_number(c, "stages", place, 0);
 }
 
 /* ---- settings ------------------------------------------------------------------------------- */
 
-static fr_status no_room(const struct fr_call *c) {
+static fr_status no_room(const struct fr_study_call *c) {
     return fr_fail(c->err, FR_ERR_INPUT, NULL, "more than %d settings", SETTINGS_MAX);
 }
 
-static fr_status load(struct fr_call *c) {
+static fr_status load(struct fr_study_call *c) {
     static const char *const sets[] = {"tp=8",          "pp=4",           "dp=4",
                                        "micro_batch=8", "recompute=full", "p2p=duplex"};
     struct all *all = c->context;
@@ -69,7 +69,7 @@ static fr_status load(struct fr_call *c) {
     return fr_say(c, all->n - 1);
 }
 
-static fr_status copy(struct fr_call *c) {
+static fr_status copy(struct fr_study_call *c) {
     struct all *all = c->context;
     if (all->n == SETTINGS_MAX) return no_room(c);
     all->of[all->n] = *setting_of(c);
@@ -77,7 +77,7 @@ static fr_status copy(struct fr_call *c) {
     return fr_say(c, all->n++);
 }
 
-static fr_status change(struct fr_call *c) {
+static fr_status change(struct fr_study_call *c) {
     struct fr_job *job = &setting_of(c)->job;
     const char *what = fr_call_word(c, "what", 1);
     double value = fr_call_number(c, "value", 2, 1);
@@ -101,7 +101,7 @@ static fr_status change(struct fr_call *c) {
     return FR_OK;
 }
 
-static fr_status preset(struct fr_call *c) {
+static fr_status preset(struct fr_study_call *c) {
     const struct setting *s = setting_of(c);
     bool peak = strcmp(fr_call_word(c, "what", 1), "peak") == 0;
     return fr_say(c, peak ? s->preset_flop_per_s : s->preset_B_per_s);
@@ -117,7 +117,7 @@ static void apply(struct setting *s, double efficiency, double adapter) {
     system->shared_by = 1;
 }
 
-static fr_status apply_to(struct fr_call *c) {
+static fr_status apply_to(struct fr_study_call *c) {
     apply(setting_of(c), fr_call_number(c, "efficiency", 1, 1),
           fr_call_number(c, "adapter", 2, 1));
     return FR_OK;
@@ -148,16 +148,16 @@ static struct fr_outcome outcome_of(const struct setting *s, enum step step, int
     return out;
 }
 
-static fr_status simulate(struct fr_call *c) {
+static fr_status simulate(struct fr_study_call *c) {
     struct fr_outcome outcome = outcome_of(setting_of(c), step_of(c), stages_of(c, 2), NULL);
     return fr_say_outcome(c, &outcome, NULL);
 }
 
-static fr_status time_s(struct fr_call *c) {
+static fr_status time_s(struct fr_study_call *c) {
     return fr_say(c, outcome_of(setting_of(c), step_of(c), stages_of(c, 2), NULL).time_s);
 }
 
-static fr_status last_stage(struct fr_call *c) {
+static fr_status last_stage(struct fr_study_call *c) {
     int last = -1;
     outcome_of(setting_of(c), SC, stages_of(c, 1), &last);
     return fr_say(c, last);
@@ -175,7 +175,7 @@ static void residuals(void *context, const double *params, double *out) {
 }
 
 /* fit(efficiency, time): the adapter's rate from the baseline of the first setting; applied to the first two. */
-static fr_status fit(struct fr_call *c) {
+static fr_status fit(struct fr_study_call *c) {
     struct all *all = c->context;
     struct fitting f = {&all->of[0], fr_call_number(c, "efficiency", 0, 1),
                         fr_call_number(c, "time_s", 1, 1)};
@@ -251,7 +251,7 @@ static double without_messages_s(const struct setting *s, const struct fr_plan *
     return end_s;
 }
 
-static fr_status volume(struct fr_call *c) {
+static fr_status volume(struct fr_study_call *c) {
     const struct setting *s = setting_of(c);
     const char *what = fr_call_word(c, "what", 1);
     struct fr_plan plan = s->job.plan;
@@ -263,34 +263,34 @@ static fr_status volume(struct fr_call *c) {
                                                                  : embedding));
 }
 
-static fr_status without_backward_s(struct fr_call *c) {
+static fr_status without_backward_s(struct fr_study_call *c) {
     const struct setting *s = setting_of(c);
     struct fr_plan plan = plan_of(s, step_of(c), 0);
     plan.compression.scope = FR_SCOPE_ALL;
     return fr_say(c, of_pipeline(s, &plan, without_messages_s));
 }
 
-static fr_status embedding_s(struct fr_call *c) {
+static fr_status embedding_s(struct fr_study_call *c) {
     const struct setting *s = setting_of(c);
     struct fr_plan plan = plan_of(s, step_of(c), 0);
     return fr_say(c, of_pipeline(s, &plan, embedding_time_s));
 }
 
 /* Memory hangs on what is held, not on how messages wait. */
-static struct fr_plan lazy_plan(const struct fr_call *c) {
+static struct fr_plan lazy_plan(const struct fr_study_call *c) {
     struct fr_plan plan = plan_of(setting_of(c), CB, 0);
     plan.duplex = false;
     plan.compression.lazy_error = fr_call_number(c, "lazy", 1, 0) != 0;
     return plan;
 }
 
-static fr_status codec_B(struct fr_call *c) {
+static fr_status codec_B(struct fr_study_call *c) {
     const struct setting *s = setting_of(c);
     struct fr_plan plan = lazy_plan(c);
     return fr_say(c, of_pipeline(s, &plan, message_codec_B));
 }
 
-static fr_status peak_B(struct fr_call *c) {
+static fr_status peak_B(struct fr_study_call *c) {
     const struct setting *s = setting_of(c);
     struct fr_plan plan = lazy_plan(c);
     struct fr_outcome outcome;
@@ -299,20 +299,20 @@ static fr_status peak_B(struct fr_call *c) {
 }
 
 /* At the gradient rank asked for. */
-static struct setting at_rank(const struct fr_call *c) {
+static struct setting at_rank(const struct fr_study_call *c) {
     struct setting at = *setting_of(c);
     at.job.plan.compression.gradient_rank = (int64_t)fr_call_number(c, "rank", 2, 128);
     return at;
 }
 
-static fr_status gain(struct fr_call *c) {
+static fr_status gain(struct fr_study_call *c) {
     struct setting at = at_rank(c);
     double before_s = outcome_of(setting_of(c), FE, 0, NULL).time_s;
     return fr_say(c, before_s / outcome_of(&at, SC, stages_of(c, 1), NULL).time_s - 1);
 }
 
 /* Bytes of a stage's gradients over what is sent. */
-static fr_status gradient_ratio(struct fr_call *c) {
+static fr_status gradient_ratio(struct fr_study_call *c) {
     struct setting at = at_rank(c);
     const struct setting *s = setting_of(c);
     struct fr_plan coded = plan_of(&at, SC, stages_of(c, 1)), whole = plan_of(s, FE, 0);
@@ -320,7 +320,7 @@ static fr_status gradient_ratio(struct fr_call *c) {
 }
 
 /* GB/s of a message at a rank; NaN where it goes whole. */
-static fr_status codec_rate(struct fr_call *c) {
+static fr_status codec_rate(struct fr_study_call *c) {
     const struct setting *s = setting_of(c);
     struct fr_plan plan = plan_of(s, CB, 0);
     plan.compression.backward_rank = (int64_t)fr_call_number(c, "rank", 1, 16);

@@ -21,7 +21,9 @@ struct both {
     struct setting *now;
 };
 
-static struct setting *now(const struct fr_call *c) { return ((struct both *)c->context)->now; }
+static struct setting *now(const struct fr_study_call *c) {
+    return ((struct both *)c->context)->now;
+}
 
 /* ---- prices ------------------------------------------------------------------------------- */
 
@@ -46,7 +48,7 @@ static struct fr_outcome at(const struct setting *s, const struct fr_method *met
     return low;
 }
 
-static fr_status priced(struct fr_call *c, const struct fr_method *method) {
+static fr_status priced(struct fr_study_call *c, const struct fr_method *method) {
     const struct setting *s = now(c);
     struct fr_outcome out =
         at(s, method, (int64_t)fr_call_number(c, "p", 0, 1),
@@ -55,9 +57,9 @@ static fr_status priced(struct fr_call *c, const struct fr_method *method) {
     return fr_say_outcome(c, &out, &s->job.cluster);
 }
 
-static fr_status tensor(struct fr_call *c) { return priced(c, &fr_method_tensor); }
+static fr_status tensor(struct fr_study_call *c) { return priced(c, &fr_method_tensor); }
 
-static fr_status phantom(struct fr_call *c) { return priced(c, &fr_method_phantom); }
+static fr_status phantom(struct fr_study_call *c) { return priced(c, &fr_method_phantom); }
 
 /* ---- the fit ------------------------------------------------------------------------------ */
 
@@ -86,7 +88,7 @@ static void residuals(void *context, const double *params, double *out) {
 }
 
 /* fit(CONVENTION, p, k, tensor's J, phantom's J, ...): the root mean square of what is left. */
-static fr_status fit(struct fr_call *c) {
+static fr_status fit(struct fr_study_call *c) {
     struct both *both = c->context;
     bool literal = strcmp(fr_call_word(c, "m", 0), "literal") == 0;
     struct fitting f = {.setting = &both->of[literal]};
@@ -107,7 +109,7 @@ static fr_status fit(struct fr_call *c) {
 /* ---- settings ----------------------------------------------------------------------------- */
 
 /* Of the convention named, with the preset's own network. */
-static fr_status setting(struct fr_call *c) {
+static fr_status setting(struct fr_study_call *c) {
     struct both *both = c->context;
     both->now = &both->of[strcmp(fr_call_word(c, "m", 0), "literal") == 0 ? LITERAL : FULL];
     both->now->layer = both->now->own;
@@ -118,7 +120,7 @@ static void set_network(struct setting *s, double width, int layers) {
     s->layer = fr_layer_fully_connected(width, width, true, layers);
 }
 
-static fr_status network(struct fr_call *c) {
+static fr_status network(struct fr_study_call *c) {
     set_network(now(c), fr_call_number(c, "width", 0, 1),
                 (int)fr_call_number(c, "layers", 1, 2));
     if (fr_call_number(c, "biases", -1, 1) == 0) now(c)->layer.biases = 0;
@@ -126,7 +128,7 @@ static fr_status network(struct fr_call *c) {
 }
 
 /* How much longer phantom takes than tensor, p = 256, k = 64. */
-static fr_status flip_s(struct fr_call *c) {
+static fr_status flip_s(struct fr_study_call *c) {
     struct setting *s = now(c);
     double batch = fr_call_number(c, "batch", 1, 1);
     set_network(s, fr_call_number(c, "width", 0, 1), 2);
@@ -135,7 +137,7 @@ static fr_status flip_s(struct fr_call *c) {
 }
 
 #define NUMBER(name, value)                                                                    \
-    static fr_status name(struct fr_call *c) {                                                 \
+    static fr_status name(struct fr_study_call *c) {                                           \
         const struct setting *s = now(c);                                                      \
         return fr_say(c, value);                                                               \
     }

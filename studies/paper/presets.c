@@ -20,39 +20,39 @@
 #include "models/work/experts.h"
 #include "models/workload/hybrid.h"
 #include "studies/energy/rows.h"
-#include "studies/engine/study.h"
+#include "studies/training/named.h"
 #include "trust/interval.h"
 #include "trust/numbers/nlfit.h"
 #include "trust/numbers/statistics.h"
 #include "trust/together.h"
 
-enum { CLUSTERS_MAX = 64, SETS_MAX = 16, NAMES_MAX = 4 };
+enum { CLUSTERS_MAX = 64, NAMES_MAX = 4 };
 
 struct all {
     struct fr_reproduction *r;
     struct fr_cluster cluster[CLUSTERS_MAX], as_read[CLUSTERS_MAX];
-    struct fr_table_set set[SETS_MAX];
+    struct fr_named_runs runs;
     struct fr_together together; /* of the runs, or widened */
-    int n_clusters, n_sets;
+    int n_clusters;
 };
 
-static fr_status no_memory(const struct fr_call *c) {
+static fr_status no_memory(const struct fr_study_call *c) {
     return fr_fail(c->err, FR_ERR_NOMEM, NULL, "out of memory");
 }
 
 /* ---- values of a preset --------------------------------------------------------------------- */
 
-static int cluster_index(const struct fr_call *c, const char *name, int place) {
+static int cluster_index(const struct fr_study_call *c, const char *name, int place) {
     const struct all *all = c->context;
     double which = fr_call_number(c, name, place, 0);
     return which >= 0 && which < all->n_clusters ? (int)which : 0;
 }
 
-static struct fr_cluster *cluster_of(const struct fr_call *c) {
+static struct fr_cluster *cluster_of(const struct fr_study_call *c) {
     return &((struct all *)c->context)->cluster[cluster_index(c, "cluster", 0)];
 }
 
-static fr_dtype dtype_of(const struct fr_call *c, const char *name, int place) {
+static fr_dtype dtype_of(const struct fr_study_call *c, const char *name, int place) {
     int d = 0;
     while (d < FR_DTYPE_COUNT - 1 &&
            strcmp(fr_dtype_names[d], fr_call_word(c, name, place)) != 0)
@@ -60,7 +60,7 @@ static fr_dtype dtype_of(const struct fr_call *c, const char *name, int place) {
     return d < FR_DTYPE_COUNT - 1 || *fr_call_word(c, name, place) ? (fr_dtype)d : FR_BF16;
 }
 
-static fr_status cluster(struct fr_call *c) {
+static fr_status cluster(struct fr_study_call *c) {
     struct all *all = c->context;
     const char *software = fr_call_word(c, "runtime", 1);
     if (all->n_clusters == CLUSTERS_MAX)
@@ -117,11 +117,11 @@ static double *place_of(struct fr_cluster *x, const char *name, fr_dtype dtype) 
     return NULL;
 }
 
-static fr_status unknown(const struct fr_call *c, const char *name) {
+static fr_status unknown(const struct fr_study_call *c, const char *name) {
     return fr_fail(c->err, FR_ERR_INPUT, NULL, "no value \"%.40s\" of a preset", name);
 }
 
-static fr_status ours(struct fr_call *c) {
+static fr_status ours(struct fr_study_call *c) {
     const char *name = fr_call_word(c, "value", 1);
     const double *place = place_of(cluster_of(c), name, dtype_of(c, "dtype", 2));
     if (!place) return unknown(c, name);
@@ -130,7 +130,7 @@ static fr_status ours(struct fr_call *c) {
                          : *place);
 }
 
-static fr_status put(struct fr_call *c) {
+static fr_status put(struct fr_study_call *c) {
     const char *name = fr_call_word(c, "value", 1);
     double *place = place_of(cluster_of(c), name, dtype_of(c, "dtype", 2));
     if (!place) return unknown(c, name);
@@ -138,7 +138,7 @@ static fr_status put(struct fr_call *c) {
     return FR_OK;
 }
 
-static fr_status width(struct fr_call *c) {
+static fr_status width(struct fr_study_call *c) {
     const char *name = fr_call_word(c, "value", 1);
     int i = 0;
     while (i < VALUES && strcmp(values[i].name, name) != 0) i++;
@@ -146,7 +146,7 @@ static fr_status width(struct fr_call *c) {
     return fr_say(c, cluster_of(c)->widths.sigma[values[i].width][dtype_of(c, "dtype", 2)]);
 }
 
-static fr_status unsure(struct fr_call *c) {
+static fr_status unsure(struct fr_study_call *c) {
     return fr_say(c, fr_interval_width(cluster_of(c), fr_coefficient_find("efficiency"),
                                        dtype_of(c, "dtype", 1)));
 }
@@ -164,7 +164,7 @@ static const struct fr_together *stated_together(const struct fr_cluster *x, fr_
 }
 
 /* widen_together(C, DTYPE, scatter): 1 where it states something, which is kept, wider by that. */
-static fr_status widen_together(struct fr_call *c) {
+static fr_status widen_together(struct fr_study_call *c) {
     struct all *all = c->context;
     const struct fr_together *known =
         stated_together(cluster_of(c), FR_VALUE_EFFICIENCY, dtype_of(c, "dtype", 1));
@@ -175,7 +175,7 @@ static fr_status widen_together(struct fr_call *c) {
 }
 
 /* add_together(PRESET, DTYPE, NOTE, cluster=): what was kept beside what the cluster states, the last one as it was read. */
-static fr_status add_together(struct fr_call *c) {
+static fr_status add_together(struct fr_study_call *c) {
     static const double rounding = 0.05;
     struct all *all = c->context;
     const char *preset = fr_call_word(c, "preset", 0);
@@ -213,42 +213,26 @@ static bool is_that(const char *what, const struct fr_run *run) {
     return strcmp(what, "undivided") != 0 || run->plan.tp == 1;
 }
 
-static const char *word_or_null(const struct fr_call *c, const char *name) {
-    const char *word = fr_call_word(c, name, -1);
-    return *word ? word : NULL;
+static struct fr_table_set *set_of(const struct fr_study_call *c, int place) {
+    return fr_named_runs_of(c, &((struct all *)c->context)->runs, "runs", place);
 }
 
 /* None where the file is absent. */
-static fr_status runs(struct fr_call *c) {
+static fr_status runs(struct fr_study_call *c) {
     struct all *all = c->context;
-    const struct fr_table_selection take = {.dtype = word_or_null(c, "dtype"),
-                                            .sharded = word_or_null(c, "sharded"),
-                                            .experts = word_or_null(c, "experts"),
-                                            .device = word_or_null(c, "device")};
-    char path[512];
+    fr_status status = fr_named_runs_read(c, &all->runs);
+    if (status != FR_OK) return status == FR_ERR_IO ? FR_OK : status;
+    struct fr_table_set *set = &all->runs.set[all->runs.n - 1];
     int kept = 0;
-    if (all->n_sets == SETS_MAX)
-        return fr_fail(c->err, FR_ERR_INPUT, NULL, "more than %d sets of runs", SETS_MAX);
-    struct fr_table_set *set = &all->set[all->n_sets];
-    fr_status said = fr_say(c, all->n_sets++);
-    if (!fr_data_find(fr_call_word(c, "file", 0), path, sizeof path)) return said;
-    FR_TRY(fr_table_read(fr_call_word(c, "file", 0), set, c->err));
-    fr_table_keep(set, &take);
     for (int i = 0; i < set->n; i++)
         if (is_that(fr_call_word(c, "that", -1), set->use[i])) set->use[kept++] = set->use[i];
     set->n = kept;
-    return said;
+    return FR_OK;
 }
 
-static const struct fr_table_set *set_of(const struct fr_call *c, int place) {
-    const struct all *all = c->context;
-    double which = fr_call_number(c, "runs", place, 0);
-    return &all->set[which >= 0 && which < all->n_sets ? (int)which : 0];
-}
+static fr_status count(struct fr_study_call *c) { return fr_say(c, set_of(c, 0)->n); }
 
-static fr_status count(struct fr_call *c) { return fr_say(c, set_of(c, 0)->n); }
-
-static fr_status bias(struct fr_call *c) {
+static fr_status bias(struct fr_study_call *c) {
     const struct fr_table_set *set = set_of(c, 1);
     double sum = 0;
     for (int i = 0; i < set->n; i++)
@@ -258,7 +242,7 @@ static fr_status bias(struct fr_call *c) {
 
 /* Fitted are @p names, each from where the cluster has it; all else is held, as unsure as the file and the priors say.
  * As wide is left what the runs leave, given what those of a model, of a plan and of a release share. */
-static fr_status tune_names(struct fr_call *c, char *const *names, int n,
+static fr_status tune_names(struct fr_study_call *c, char *const *names, int n,
                             struct fr_tune_result *tuned) {
     const struct fr_table_set *set = set_of(c, 1);
     struct all *all = c->context;
@@ -289,7 +273,7 @@ static fr_status tune_names(struct fr_call *c, char *const *names, int n,
                : FR_OK;
 }
 
-static fr_status tune(struct fr_call *c) {
+static fr_status tune(struct fr_study_call *c) {
     struct fr_tune_result *tuned = fr_calloc(1, sizeof *tuned);
     char text[FR_TERM_TEXT_MAX], *left = text, *names[NAMES_MAX];
     int n = 0;
@@ -305,7 +289,7 @@ static fr_status tune(struct fr_call *c) {
 /* ---- tables of numbers ---------------------------------------------------------------------- */
 
 /* No rows where the file is absent. */
-static fr_status read_csv(const struct fr_call *c, const char *file, struct fr_csv *csv) {
+static fr_status read_csv(const struct fr_study_call *c, const char *file, struct fr_csv *csv) {
     char path[512];
     *csv = (struct fr_csv){.text = NULL};
     return fr_data_find(file, path, sizeof path) ? fr_csv_read(path, csv, c->err) : FR_OK;
@@ -364,7 +348,7 @@ static void take_groups(const struct fr_csv *csv, const char *gpu, struct fr_pro
 }
 
 /* What the preset is off on grouped products, all of them and those that add to gradients. */
-static fr_status say_groups(struct fr_call *c, const struct fr_products *p) {
+static fr_status say_groups(struct fr_study_call *c, const struct fr_products *p) {
     double all = 0, adding = 0;
     int n = 0;
     for (int i = 0; i < p->n; i++) {
@@ -379,7 +363,7 @@ static fr_status say_groups(struct fr_call *c, const struct fr_products *p) {
     return fr_call_set(c, "off_adding", adding / n);
 }
 
-static fr_status fit_products(struct fr_call *c, struct fr_products *p) {
+static fr_status fit_products(struct fr_study_call *c, struct fr_products *p) {
     const struct fr_gemm_tiles said = p->device.gemm[FR_BF16].tiles;
     double x[FR_PRODUCT_VALUES], sigma[FR_PRODUCT_VALUES];
     FR_TRY(fr_call_set(c, "without", fr_products_mean_error(p)));
@@ -393,7 +377,7 @@ static fr_status fit_products(struct fr_call *c, struct fr_products *p) {
 }
 
 /* products(C, GPU): n, and of them efficiency, tail and their widths, mean errors `with` and `without`; groups. */
-static fr_status products(struct fr_call *c) {
+static fr_status products(struct fr_study_call *c) {
     const char *gpu = fr_call_word(c, "gpu", 1);
     struct fr_csv csv, others;
     FR_TRY(read_csv(c, "gemm/simumax_matmul_efficiency.csv", &csv));
@@ -424,7 +408,7 @@ static double best_share(const struct fr_csv *csv, const char *device, const cha
     return NAN;
 }
 
-static fr_status best(struct fr_call *c) {
+static fr_status best(struct fr_study_call *c) {
     struct fr_csv csv;
     fr_status status = read_csv(c, "gemm/mamf_best_shape.csv", &csv);
     if (status == FR_OK)
@@ -436,7 +420,7 @@ static fr_status best(struct fr_call *c) {
 
 /* What a ratio of two best shapes may be off: standard deviation of ln(best at 8 bits / best at 16) over the devices
  * of which both were found. */
-static fr_status best_scatter(struct fr_call *c) {
+static fr_status best_scatter(struct fr_study_call *c) {
     enum { DEVICES_MAX = 64 };
     double ratio[DEVICES_MAX];
     size_t n = 0;
@@ -473,7 +457,7 @@ static void residuals(void *of, const double *unknown, double *left) {
 
 /* attention(peak), of the table sequence, causal, forward, backward: share, half_keys, of_backward, rms; and standard
  * deviations that the law leaves: of_kernels, of a kernel's time, of_ratios, of that of its two passes. */
-static fr_status attention(struct fr_call *c) {
+static fr_status attention(struct fr_study_call *c) {
     struct kernels k = {.peak = fr_call_number(c, "peak", 0, 1)};
     double said[UNKNOWNS] = {0.5, 300, 0.8}, rms = NAN, left[2 * KERNELS_MAX], squares = 0,
            of_ratios = 0, rows = fr_call_number(c, "rows", 1, 0);
@@ -500,7 +484,8 @@ static fr_status attention(struct fr_call *c) {
 /* ---- links ---------------------------------------------------------------------------------- */
 
 /* `rate`, and `sigma`: standard deviation of the logarithms of a few rates, wider by what so few tell of it. */
-static fr_status say_rate(struct fr_call *c, double rate_B_per_s, const double *rates, int n) {
+static fr_status say_rate(struct fr_study_call *c, double rate_B_per_s, const double *rates,
+                          int n) {
     FR_TRY(fr_call_set(c, "rate", rate_B_per_s));
     return fr_call_set(
         c, "sigma",
@@ -508,7 +493,7 @@ static fr_status say_rate(struct fr_call *c, double rate_B_per_s, const double *
 }
 
 /* logged(FILE) of nccl-tests: the mean over gathers and scatters of the largest size, the first few. */
-static fr_status logged(struct fr_call *c) {
+static fr_status logged(struct fr_study_call *c) {
     enum { FEW = 16 };
     const struct fr_import_options options = {0};
     struct fr_samples samples = {0};
@@ -536,7 +521,7 @@ static fr_status logged(struct fr_call *c) {
 }
 
 /* rings(SYSTEM): of its rows that ran as rings, by default or with NVLS off, the median. */
-static fr_status rings(struct fr_call *c) {
+static fr_status rings(struct fr_study_call *c) {
     const char *system = fr_call_word(c, "system", 0);
     struct fr_csv csv;
     int n = 0;
@@ -608,7 +593,7 @@ static double between_rounds(const struct steps *s) {
 }
 
 /* steps(DEVICE, share=): n, mean, apart_by and rounds. */
-static fr_status steps(struct fr_call *c) {
+static fr_status steps(struct fr_study_call *c) {
     struct steps s = {.n = 0};
     struct fr_csv csv;
     fr_status status = read_csv(c, "mlperf/time_pretraining.csv", &csv);
@@ -661,7 +646,7 @@ static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
     all->r = r;
     fr_status status = fr_study_run(&study, all, r, err);
     for (int i = 0; i < all->n_clusters; i++) fr_cluster_free(&all->as_read[i]);
-    for (int i = 0; i < all->n_sets; i++) fr_table_free(&all->set[i]);
+    fr_named_runs_free(&all->runs);
     free(all);
     return status;
 }

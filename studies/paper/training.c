@@ -11,43 +11,36 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "studies/engine/study.h"
 #include "studies/training/ablation.h"
 #include "studies/training/markdown.h"
+#include "studies/training/named.h"
 #include "studies/training/procedure.h"
 
-enum { SETS_MAX = 64, CLUSTERS_MAX = 16, TUNED_MAX = 16, BY_MAX = 8 };
+enum { CLUSTERS_MAX = 16, TUNED_MAX = 16, BY_MAX = 8 };
 
 struct all {
     struct fr_reproduction *r;
-    struct fr_table_set set[SETS_MAX];
+    struct fr_named_runs runs;
     struct {
         char name[40];
         struct fr_cluster cluster;
     } preset[CLUSTERS_MAX];
     struct fr_tune_result *tuned[TUNED_MAX];
-    int n_sets, n_presets, n_tuned;
+    int n_presets, n_tuned;
 };
 
 /* ---- arguments ------------------------------------------------------------------------------ */
 
-static const char *word_or_null(const struct fr_call *c, const char *name) {
-    const char *word = fr_call_word(c, name, -1);
-    return *word ? word : NULL;
+static struct fr_table_set *set_of(const struct fr_study_call *c, const char *name, int place) {
+    return fr_named_runs_of(c, &((struct all *)c->context)->runs, name, place);
 }
 
-static struct fr_table_set *set_of(const struct fr_call *c, const char *name, int place) {
-    struct all *all = c->context;
-    int which = (int)fr_call_number(c, name, place, 0);
-    return &all->set[which >= 0 && which < all->n_sets ? which : 0];
-}
-
-static fr_status full(const struct fr_call *c) {
-    return fr_fail(c->err, FR_ERR_INPUT, NULL, "too many runs, clusters or fits");
+static fr_status full(const struct fr_study_call *c) {
+    return fr_fail(c->err, FR_ERR_INPUT, NULL, "too many clusters or fits");
 }
 
 /* The preset @p name, read once. */
-static fr_status preset_of(const struct fr_call *c, const char *name,
+static fr_status preset_of(const struct fr_study_call *c, const char *name,
                            const struct fr_cluster **cluster) {
     struct all *all = c->context;
     int i = 0;
@@ -62,7 +55,7 @@ static fr_status preset_of(const struct fr_call *c, const char *name,
 }
 
 /* Of a preset's name, or of what was tuned. */
-static fr_status cluster_of(const struct fr_call *c, int place,
+static fr_status cluster_of(const struct fr_study_call *c, int place,
                             const struct fr_cluster **cluster) {
     const struct all *all = c->context;
     const char *name = fr_call_word(c, "cluster", place);
@@ -72,7 +65,7 @@ static fr_status cluster_of(const struct fr_call *c, int place,
     return FR_OK;
 }
 
-static fr_status new_tuned(const struct fr_call *c, struct fr_tune_result **tuned) {
+static fr_status new_tuned(const struct fr_study_call *c, struct fr_tune_result **tuned) {
     struct all *all = c->context;
     if (all->n_tuned == TUNED_MAX) return full(c);
     *tuned = all->tuned[all->n_tuned] = fr_calloc(1, sizeof **tuned);
@@ -87,7 +80,7 @@ struct asked {
     struct fr_table_plan plan;
 };
 
-static const struct fr_table_plan *plan_of(const struct fr_call *c, struct asked *asked) {
+static const struct fr_table_plan *plan_of(const struct fr_study_call *c, struct asked *asked) {
     asked->limits =
         (struct fr_table_limits){.mean = fr_call_number(c, "mean", -1, 0),
                                  .median = fr_call_number(c, "median", -1, 0),
@@ -101,7 +94,7 @@ static const struct fr_table_plan *plan_of(const struct fr_call *c, struct asked
                                  FR_TABLE_COVERED};
     asked->plan =
         (struct fr_table_plan){fr_call_word(c, "name", 0), fr_call_word(c, "procedure", -1),
-                               &asked->limits, word_or_null(c, "preset")};
+                               &asked->limits, fr_call_word_or_null(c, "preset")};
     return &asked->plan;
 }
 
@@ -111,7 +104,7 @@ struct by {
     const char *column[BY_MAX + 1];
 };
 
-static const char *const *columns_of(const struct fr_call *c, struct by *by) {
+static const char *const *columns_of(const struct fr_study_call *c, struct by *by) {
     char *left = by->text;
     int n = 0;
     strcpy(by->text, fr_call_word(c, "by", -1));
@@ -130,21 +123,11 @@ static uint32_t links(void) {
 
 /* ---- functions ------------------------------------------------------------------------------ */
 
-static fr_status runs(struct fr_call *c) {
-    struct all *all = c->context;
-    const struct fr_table_selection take = {.dtype = word_or_null(c, "dtype"),
-                                            .sharded = word_or_null(c, "sharded"),
-                                            .experts = word_or_null(c, "experts"),
-                                            .device = word_or_null(c, "device"),
-                                            .from_date = word_or_null(c, "from_date")};
-    if (all->n_sets == SETS_MAX) return full(c);
-    struct fr_table_set *set = &all->set[all->n_sets++];
-    FR_TRY(fr_table_read(fr_call_word(c, "file", 0), set, c->err));
-    fr_table_keep(set, &take);
-    return fr_say(c, all->n_sets - 1);
+static fr_status runs(struct fr_study_call *c) {
+    return fr_named_runs_read(c, &((struct all *)c->context)->runs);
 }
 
-static fr_status thin(struct fr_call *c) {
+static fr_status thin(struct fr_study_call *c) {
     struct fr_table_set *set = set_of(c, "runs", 0);
     int step = (int)fr_call_number(c, "step", 1, 1), kept = 0;
     for (int i = 0; i<set->n; i += step> 0 ? step : 1) set->use[kept++] = set->use[i];
@@ -152,7 +135,7 @@ static fr_status thin(struct fr_call *c) {
     return fr_say(c, fr_call_number(c, "runs", 0, 0));
 }
 
-static fr_status tune(struct fr_call *c) {
+static fr_status tune(struct fr_study_call *c) {
     const struct all *all = c->context;
     const struct fr_table_set *set = set_of(c, "runs", 1);
     const struct fr_tune_options options = fr_procedure_tuning();
@@ -164,7 +147,7 @@ static fr_status tune(struct fr_call *c) {
     return fr_say(c, all->n_tuned - 1);
 }
 
-static fr_status cross(struct fr_call *c) {
+static fr_status cross(struct fr_study_call *c) {
     const struct all *all = c->context;
     struct fr_tune_options options = fr_procedure_tuning();
     const struct fr_cluster *prior;
@@ -176,7 +159,7 @@ static fr_status cross(struct fr_call *c) {
                               columns_of(c, &by), &options, c->err);
 }
 
-static fr_status across(struct fr_call *c) {
+static fr_status across(struct fr_study_call *c) {
     const struct all *all = c->context;
     const struct fr_cluster *prior;
     struct asked asked;
@@ -184,7 +167,7 @@ static fr_status across(struct fr_call *c) {
     return fr_procedure_across(all->r, plan_of(c, &asked), prior, set_of(c, "runs", 1), c->err);
 }
 
-static fr_status profiled(struct fr_call *c) {
+static fr_status profiled(struct fr_study_call *c) {
     const struct all *all = c->context;
     const struct fr_cluster *prior;
     struct asked asked;
@@ -194,7 +177,7 @@ static fr_status profiled(struct fr_call *c) {
 }
 
 /* Links held as @p set leaves them, as uncertain as that. */
-static fr_status take_links(const struct fr_call *c, const struct fr_table_set *set,
+static fr_status take_links(const struct fr_study_call *c, const struct fr_table_set *set,
                             struct fr_cluster *from, double sigmas[FR_COEFFICIENT_MAX],
                             struct fr_tune_options *options) {
     struct fr_tune_result *tuned;
@@ -208,7 +191,7 @@ static fr_status take_links(const struct fr_call *c, const struct fr_table_set *
     return FR_OK;
 }
 
-static fr_status transfer(struct fr_call *c) {
+static fr_status transfer(struct fr_study_call *c) {
     const struct all *all = c->context;
     struct fr_tune_options options = fr_procedure_tuning();
     double sigmas[FR_COEFFICIENT_MAX] = {0};
@@ -225,7 +208,7 @@ static fr_status transfer(struct fr_call *c) {
     return fr_say(c, all->n_tuned - 1);
 }
 
-static fr_status ablate(struct fr_call *c) {
+static fr_status ablate(struct fr_study_call *c) {
     const struct all *all = c->context;
     const struct fr_tune_options options = fr_procedure_tuning();
     struct by by;
@@ -233,7 +216,7 @@ static fr_status ablate(struct fr_call *c) {
                            set_of(c, "runs", 1), columns_of(c, &by), &options, c->err);
 }
 
-static fr_status left_out(struct fr_call *c) {
+static fr_status left_out(struct fr_study_call *c) {
     const struct all *all = c->context;
     fr_table_left_out(all->r, fr_call_word(c, "name", 0), &set_of(c, "runs", 1)->runs);
     return FR_OK;
@@ -260,7 +243,7 @@ static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
     fr_status status = fr_study_run(&study, all, r, err);
     r->progress = NULL;
     fr_progress_end(&progress);
-    for (int i = 0; i < all->n_sets; i++) fr_table_free(&all->set[i]);
+    fr_named_runs_free(&all->runs);
     for (int i = 0; i < all->n_presets; i++) fr_cluster_free(&all->preset[i].cluster);
     for (int i = 0; i < all->n_tuned; i++) free(all->tuned[i]);
     free(all);

@@ -7,15 +7,15 @@
 
 #include "tests/cmocka.h"
 
-static fr_status twice(struct fr_call *c) {
+static fr_status twice(struct fr_study_call *c) {
     return fr_say(c, 2 * fr_call_number(c, "x", 0, NAN));
 }
 
-static fr_status absent(struct fr_call *c) {
+static fr_status absent(struct fr_study_call *c) {
     return fr_fail(c->err, FR_ERR_IO, "data.csv", "not found");
 }
 
-static fr_status priced(struct fr_call *c) {
+static fr_status priced(struct fr_study_call *c) {
     struct fr_outcome out = {.time_s = fr_call_number(c, "s", 0, 1), .low_s = 1, .high_s = 9};
     out.part_s[FR_PART_TP_COMM] = 3;
     return fr_say_outcome(c, &out, NULL);
