@@ -67,6 +67,6 @@ fr_status fr_app_runs(const struct fr_args *args, struct fr_asked *asked, struct
     runs->ask.where = asked->where;
     runs->ask.n_where = fr_args_all(args, "where", asked->where);
     int n = fr_args_all(args, "runs", files);
-    for (int i = 0; i < n; i++) FR_TRY(fr_runs_read(files[i], NULL, runs, err));
+    for (int i = 0; i < n; i++) FR_TRY(fr_runs_read(files[i], runs, err));
     return runs->count ? FR_OK : fr_runs_none(runs, first, err);
 }

@@ -31,41 +31,41 @@ static struct fr_reproduce_row *append(struct fr_reproduction *r) {
     return &r->rows[r->count++];
 }
 
+/* A row of that id, with neither a published value nor a judgement; NULL without memory. */
+static struct fr_reproduce_row *named(struct fr_reproduction *r, fr_role role, double ours,
+                                      const char *unit, const char *note, const char *id_format,
+                                      va_list ap) {
+    struct fr_reproduce_row *row = append(r);
+    if (!row) return NULL;
+    row->role = role;
+    row->published = NAN;
+    row->ours = ours;
+    snprintf(row->unit, sizeof row->unit, "%s", unit);
+    snprintf(row->note, sizeof row->note, "%s", note ? note : "");
+    vsnprintf(row->id, sizeof row->id, id_format, ap);
+    return row;
+}
+
 void fr_reproduce_add(struct fr_reproduction *r, fr_role role, double published, double ours,
                       const char *unit, double tolerance, const char *note,
                       const char *id_format, ...) {
-    struct fr_reproduce_row *row = append(r);
     va_list ap;
+    va_start(ap, id_format);
+    struct fr_reproduce_row *row = named(r, role, ours, unit, note, id_format, ap);
+    va_end(ap);
     if (!row) return;
-    *row = (struct fr_reproduce_row){.published = published,
-                                     .ours = ours,
-                                     .low = NAN,
-                                     .high = NAN,
-                                     .unit = unit,
-                                     .role = role};
+    row->published = published;
     row->judged = !isnan(published);
     row->holds = row->judged && fabs(ours - published) <= tolerance * fabs(published);
-    snprintf(row->note, sizeof row->note, "%s", note ? note : "");
-    va_start(ap, id_format);
-    vsnprintf(row->id, sizeof row->id, id_format, ap);
-    va_end(ap);
 }
 
 void fr_reproduce_add_point(struct fr_reproduction *r, double ours, const char *unit,
                             const char *id_format, ...) {
-    struct fr_reproduce_row *row = append(r);
     va_list ap;
-    if (!row) return;
-    *row = (struct fr_reproduce_row){.published = NAN,
-                                     .ours = ours,
-                                     .low = NAN,
-                                     .high = NAN,
-                                     .unit = unit,
-                                     .role = FR_ROLE_PREDICTED,
-                                     .detail = true};
     va_start(ap, id_format);
-    vsnprintf(row->id, sizeof row->id, id_format, ap);
+    struct fr_reproduce_row *row = named(r, FR_ROLE_PREDICTED, ours, unit, NULL, id_format, ap);
     va_end(ap);
+    if (row) row->detail = true;
 }
 
 void fr_reproduce_judge(struct fr_reproduction *r, bool holds) {
@@ -84,19 +84,12 @@ void fr_reproduce_interval(struct fr_reproduction *r, double low, double high) {
 
 void fr_reproduce_add_ordering(struct fr_reproduction *r, bool holds, const char *note,
                                const char *id_format, ...) {
-    struct fr_reproduce_row *row = append(r);
     va_list ap;
-    if (!row) return;
-    *row = (struct fr_reproduce_row){.published = 1,
-                                     .ours = holds,
-                                     .low = NAN,
-                                     .high = NAN,
-                                     .unit = "1",
-                                     .role = FR_ROLE_ORDERING,
-                                     .judged = true,
-                                     .holds = holds};
-    snprintf(row->note, sizeof row->note, "%s", note ? note : "");
     va_start(ap, id_format);
-    vsnprintf(row->id, sizeof row->id, id_format, ap);
+    struct fr_reproduce_row *row = named(r, FR_ROLE_ORDERING, holds, "1", note, id_format, ap);
     va_end(ap);
+    if (!row) return;
+    row->published = 1;
+    row->judged = true;
+    row->holds = holds;
 }

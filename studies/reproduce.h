@@ -8,8 +8,9 @@
  *      ordering       only an order is claimed: ours is 1 when it comes out, published 1
  *      not_explained  our model does not follow it, and is not tuned to
  *
- *  To add one: studies/paper/<paper>.c exporting fr_paper_<paper>, row FR_PAPER(<paper>) in
- *  studies/paper_list.h. */
+ *  To add one: studies/paper/<paper>.study, which says what was published, what is computed and how it is judged
+ *  (studies/engine/study.h); studies/paper/<paper>.c with the functions that it calls, exporting fr_paper_<paper>; row
+ *  FR_PAPER(<paper>) in studies/paper_list.h. */
 #ifndef FR_STUDIES_REPRODUCE_H
 #define FR_STUDIES_REPRODUCE_H
 
@@ -28,11 +29,13 @@ typedef enum {
 } fr_role;
 extern const char *const fr_role_names[];
 
+enum { FR_REPRODUCE_UNIT = 12 };
+
 struct fr_reproduce_row {
     char id[96];
     double published;       /**< NaN: the paper gives no number */
     double ours, low, high; /**< low, high: its 90 % interval; NaN: none is stated */
-    const char *unit;
+    char unit[FR_REPRODUCE_UNIT];
     fr_role role;
     bool
         judged; /**< is there anything to hold it against: a published value, a stated target? */

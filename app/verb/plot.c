@@ -139,7 +139,7 @@ static fr_status read_runs(const char *path, struct fr_json_document **document,
     struct fr_runs runs = {0};
     struct fr_text text = {0};
     struct fr_json_writer w = {.text = &text};
-    fr_status status = fr_runs_read(path, NULL, &runs, err);
+    fr_status status = fr_runs_read(path, &runs, err);
     fr_json_begin_object(&w);
     fr_json_add_array(&w, "measured_runs");
     for (int i = 0; i < runs.count; i++) {

@@ -195,9 +195,8 @@ struct tables {
     struct fr_energy_rows time, power;
 };
 
-static fr_status add(struct tables *t, const struct trained *x, int i,
-                     const struct fr_limit_fitted *f, const struct chosen *c,
-                     struct fr_error *err) {
+static void add(struct tables *t, const struct trained *x, int i,
+                const struct fr_limit_fitted *f, const struct chosen *c) {
     const struct fr_limit_point *p = &x->points[i];
     struct fr_energy_row row = {.measured = p->time_s,
                                 .predicted = fr_limit_time_s(f, p->limit_W),
@@ -205,12 +204,11 @@ static fr_status add(struct tables *t, const struct trained *x, int i,
                                 .degrees = c->networks};
     snprintf(row.group, sizeof row.group, "%.14s/%.60s", x->device, x->id);
     snprintf(row.id, sizeof row.id, "%.70s/%.0fW", row.group, p->limit_W);
-    bool kept = fr_energy_rows_add(&t->time, &row);
+    fr_energy_rows_add(&t->time, &row);
     row.measured = p->power_W;
     row.predicted = fr_limit_power_W(f, p->limit_W);
     row.sigma = c->power_sigma;
-    kept = kept && fr_energy_rows_add(&t->power, &row);
-    return kept ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "the rows do not fit in memory");
+    fr_energy_rows_add(&t->power, &row);
 }
 
 static fr_status every_second(struct tables *t, const struct trained *x, const struct chosen *c,
@@ -219,7 +217,7 @@ static fr_status every_second(struct tables *t, const struct trained *x, const s
     struct fr_limit_series s = halves(x, given);
     struct fr_limit_fitted f;
     FR_TRY(fr_limit_fit(&s, -1, &c->shape, &f, err));
-    for (int i = 1; i < x->n; i += 2) FR_TRY(add(t, x, i, &f, c, err));
+    for (int i = 1; i < x->n; i += 2) add(t, x, i, &f, c);
     return FR_OK;
 }
 
@@ -229,7 +227,7 @@ static fr_status each_in_turn(struct tables *t, const struct trained *x, const s
     for (int i = 0; i < x->n; i++) {
         struct fr_limit_fitted f;
         FR_TRY(fr_limit_fit(&s, i, &c->shape, &f, err));
-        FR_TRY(add(t, x, i, &f, c, err));
+        add(t, x, i, &f, c);
     }
     return FR_OK;
 }

@@ -266,9 +266,8 @@ static double sigma_at(const struct node_power *p, double u) {
     return u < 1 ? hypot(work * p->sigma, (1 - work) * p->waiting_sigma) : p->sigma;
 }
 
-static fr_status push(struct fr_energy_rows *rows, const struct run *run,
-                      const struct node_power *p, double u, double least_W,
-                      struct fr_error *err) {
+static void push(struct fr_energy_rows *rows, const struct run *run, const struct node_power *p,
+                 double u, double least_W) {
     double predicted_W = mean_W(p, u);
     struct fr_energy_row row = {.measured = run->mean_W,
                                 .predicted = predicted_W,
@@ -279,9 +278,7 @@ static fr_status push(struct fr_energy_rows *rows, const struct run *run,
     snprintf(row.id, sizeof row.id, "%.2s/%.16s/%.24s/%s", run->kind->side,
              run->kind->benchmark, run->kind->system,
              run->id + (length > 20 ? length - 20 : 0));
-    return fr_energy_rows_add(rows, &row)
-               ? FR_OK
-               : fr_fail(err, FR_ERR_NOMEM, NULL, "the rows do not fit in memory");
+    fr_energy_rows_add(rows, &row);
 }
 
 static fr_status left_out_table(struct fr_reproduction *r, const struct nodes *n,
@@ -289,27 +286,21 @@ static fr_status left_out_table(struct fr_reproduction *r, const struct nodes *n
                                 double most, struct fr_error *err) {
     const struct fr_table_limits limits = {.mean = most, FR_TABLE_COVERED};
     struct fr_energy_rows rows = {0};
-    fr_status status = FR_OK;
-    for (int i = 0; i < n->n_runs && status == FR_OK; i++) {
+    for (int i = 0; i < n->n_runs; i++) {
         const struct kind *k = n->runs[i].kind;
         struct node_power p = node_power(n, k, left_out);
         if (isnan(p.busy_W)) p = other_accelerator(n, k, left_out);
         double u = busy_share(n, k);
-        if (!isnan(mean_W(&p, u)))
-            status = push(&rows, &n->runs[i], &p, u, least_W(k, &p), err);
+        if (!isnan(mean_W(&p, u))) push(&rows, &n->runs[i], &p, u, least_W(k, &p));
     }
-    if (status == FR_OK)
-        status = fr_energy_rows_table(r, &rows, name, procedure, "W", &limits, err);
-    free(rows.items);
-    return status;
+    return fr_energy_rows_table(r, &rows, name, procedure, "W", &limits, err);
 }
 
 /* More nodes from the same benchmark on the fewest: B its mean, W its lowest, while it waits for data. */
 static fr_status scale(struct fr_reproduction *r, const struct nodes *n, struct fr_error *err) {
     static const struct fr_table_limits limits = {.mean = 0.05, FR_TABLE_COVERED};
     struct fr_energy_rows rows = {0};
-    fr_status status = FR_OK;
-    for (int i = 0; i < n->n_runs && status == FR_OK; i++) {
+    for (int i = 0; i < n->n_runs; i++) {
         const struct kind *k = n->runs[i].kind;
         double u = busy_share(n, k);
         for (int j = 0; j < n->n_kinds && u < 1; j++) {
@@ -317,17 +308,14 @@ static fr_status scale(struct fr_reproduction *r, const struct nodes *n, struct 
             if (!same_hardware(o, k) || same_system(o, k) || !same_benchmark(o, k)) continue;
             struct node_power p = node_power(n, k, same_benchmark);
             p.busy_W = o->mean_W, p.waiting_W = o->low_W;
-            status = push(&rows, &n->runs[i], &p, u, 0, err);
+            push(&rows, &n->runs[i], &p, u, 0);
             break;
         }
     }
-    if (status == FR_OK)
-        status = fr_energy_rows_table(
-            r, &rows, "nodes_scale",
-            "more nodes from the same benchmark on one: its mean at work, its lowest waiting",
-            "W", &limits, err);
-    free(rows.items);
-    return status;
+    return fr_energy_rows_table(
+        r, &rows, "nodes_scale",
+        "more nodes from the same benchmark on one: its mean at work, its lowest waiting", "W",
+        &limits, err);
 }
 
 /* ---- power supplies ------------------------------------------------------------------------- */
@@ -397,8 +385,7 @@ static fr_status supplies(struct fr_reproduction *r, const struct nodes *n,
                           struct fr_error *err) {
     static const struct fr_table_limits limits = {.mean = 0.02, FR_TABLE_COVERED};
     struct fr_energy_rows rows = {0};
-    fr_status status = FR_OK;
-    for (int i = 0; i < n->n_runs && status == FR_OK; i++) {
+    for (int i = 0; i < n->n_runs; i++) {
         const struct run *ac = &n->runs[i], *dc = behind(n, ac);
         struct supply line;
         if (!dc || strcmp(ac->kind->side, "AC") != 0 || !supply_line(n, ac->kind, &line))
@@ -406,15 +393,12 @@ static fr_status supplies(struct fr_reproduction *r, const struct nodes *n,
         struct node_power p = {.busy_W = NAN};
         supply_scatter(n, ac->kind, &line, &p);
         p.busy_W = line.constant_W + line.slope * dc->mean_W;
-        status = push(&rows, ac, &p, 1, 0, err);
+        push(&rows, ac, &p, 1, 0);
     }
-    if (status == FR_OK)
-        status = fr_energy_rows_table(r, &rows, "nodes_supplies",
-                                      "before the supplies from behind them: a line through "
-                                      "other benchmarks at work and at rest",
-                                      "W", &limits, err);
-    free(rows.items);
-    return status;
+    return fr_energy_rows_table(r, &rows, "nodes_supplies",
+                                "before the supplies from behind them: a line through "
+                                "other benchmarks at work and at rest",
+                                "W", &limits, err);
 }
 
 static fr_status all(struct fr_reproduction *r, const struct nodes *n, struct fr_error *err) {

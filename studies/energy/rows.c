@@ -8,24 +8,25 @@
 #include "base/data.h"
 #include "trust/numbers/statistics.h"
 
-bool fr_energy_rows_add(struct fr_energy_rows *rows, const struct fr_energy_row *row) {
+void fr_energy_rows_add(struct fr_energy_rows *rows, const struct fr_energy_row *row) {
     if (rows->count == rows->capacity) {
         int capacity = rows->capacity ? 2 * rows->capacity : 256;
         struct fr_energy_row *grown = fr_realloc(rows->items, (size_t)capacity, sizeof *grown);
-        if (!grown) return false;
+        rows->failed = rows->failed || !grown;
+        if (!grown) return;
         rows->items = grown;
         rows->capacity = capacity;
     }
     rows->items[rows->count++] = *row;
-    return true;
 }
 
 fr_status fr_energy_rows_table(struct fr_reproduction *r, struct fr_energy_rows *rows,
                                const char *name, const char *procedure, const char *unit,
                                const struct fr_table_limits *limits, struct fr_error *err) {
     struct fr_scored *scored = fr_calloc((size_t)rows->count + 1, sizeof *scored);
-    fr_status status =
-        scored ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "the table does not fit in memory");
+    fr_status status = scored && !rows->failed ? FR_OK
+                                               : fr_fail(err, FR_ERR_NOMEM, NULL,
+                                                         "the table does not fit in memory");
     for (int i = 0; scored && i < rows->count; i++) {
         const struct fr_energy_row *x = &rows->items[i];
         double reach = fr_reach_90(x->degrees) * x->sigma * x->predicted;

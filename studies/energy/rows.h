@@ -19,10 +19,10 @@ struct fr_energy_row {
 struct fr_energy_rows {
     struct fr_energy_row *items;
     int count, capacity;
+    bool failed; /**< out of memory while adding, which the table says */
 };
 
-/** @return false where memory runs out. */
-bool fr_energy_rows_add(struct fr_energy_rows *rows, const struct fr_energy_row *row);
+void fr_energy_rows_add(struct fr_energy_rows *rows, const struct fr_energy_row *row);
 
 /** The table @p name of @p rows, each with its 90 % interval (fr_reach_90 of sigma's degrees
  *  of freedom); rows are freed. */

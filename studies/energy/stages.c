@@ -95,7 +95,7 @@ struct tables {
     struct fr_energy_rows time, energy;
 };
 
-static bool add_rest(struct tables *t, const struct measured *m, int given,
+static void add_rest(struct tables *t, const struct measured *m, int given,
                      const struct fr_clock_fitted *f, const struct fr_clock_scatter *scatter) {
     for (int i = 0; i < m->n; i++) {
         const struct fr_clock_point *p = &m->points[i];
@@ -106,13 +106,12 @@ static bool add_rest(struct tables *t, const struct measured *m, int given,
         snprintf(row.group, sizeof row.group, "%.30s/%.8s/%.12s", m->profile, m->stage,
                  m->instruction);
         snprintf(row.id, sizeof row.id, "%.50s/%.0fMHz", row.group, p->clock_Hz / 1e6);
-        if (!fr_energy_rows_add(&t->time, &row)) return false;
+        fr_energy_rows_add(&t->time, &row);
         row.measured = p->energy_J;
         row.predicted = fr_clock_fitted_energy_J(f, p->clock_Hz);
         row.sigma = scatter->energy;
-        if (!fr_energy_rows_add(&t->energy, &row)) return false;
+        fr_energy_rows_add(&t->energy, &row);
     }
-    return true;
 }
 
 struct room {
@@ -131,9 +130,7 @@ static fr_status predict_profile(struct tables *t, const struct measured *first,
         room->series[i] = (struct fr_clock_series){room->points[i], given};
     }
     FR_TRY(fr_clock_fit(room->series, n, room->fitted, &scatter, err));
-    for (int i = 0; i < n; i++)
-        if (!add_rest(t, &first[i], given, &room->fitted[i], &scatter))
-            return fr_fail(err, FR_ERR_NOMEM, NULL, "the rows do not fit in memory");
+    for (int i = 0; i < n; i++) add_rest(t, &first[i], given, &room->fitted[i], &scatter);
     return FR_OK;
 }
 
@@ -178,8 +175,7 @@ static int others_ratio(const struct measured *first, int n, int but, double clo
 
 static fr_status predict_stages(struct tables *t, const struct measured *first, int n,
                                 int given, struct room *room, struct fr_error *err) {
-    (void)given;
-    (void)room;
+    (void)given, (void)room, (void)err;
     for (int i = 0; i < n; i++)
         for (int k = 0; k + 1 < first[i].n; k++) {
             const struct fr_clock_point *p = &first[i].points[k],
@@ -192,12 +188,10 @@ static fr_status predict_stages(struct tables *t, const struct measured *first, 
             snprintf(row.id, sizeof row.id, "%.50s/%.0fMHz", row.group, p->clock_Hz / 1e6);
             row.measured = p->energy_J;
             row.predicted = ratio[1] * top->energy_J;
-            if (!fr_energy_rows_add(&t->energy, &row))
-                return fr_fail(err, FR_ERR_NOMEM, NULL, "the rows do not fit in memory");
+            fr_energy_rows_add(&t->energy, &row);
             row.measured = p->time_s;
             row.predicted = ratio[0] * top->time_s;
-            if (!fr_energy_rows_add(&t->time, &row))
-                return fr_fail(err, FR_ERR_NOMEM, NULL, "the rows do not fit in memory");
+            fr_energy_rows_add(&t->time, &row);
         }
     return FR_OK;
 }

@@ -191,9 +191,8 @@ static struct scatter within(const struct fr_pipelined_all *t, const struct fr_p
 
 /* ---- plans with clocks ---------------------------------------------------------------------- */
 
-static fr_status add_plans(const struct view *v, const struct fr_pipelined_device *d,
-                           const struct scatter *scatter, bool own, struct fr_energy_rows *rows,
-                           struct fr_error *err) {
+static void add_plans(const struct view *v, const struct fr_pipelined_device *d,
+                      const struct scatter *scatter, bool own, struct fr_energy_rows *rows) {
     const struct fr_pipelined *x = v->x;
     double share = fr_pipelined_share(v->all, x, x);
     for (int i = 0; i < x->clocked; i++) {
@@ -205,10 +204,8 @@ static fr_status add_plans(const struct view *v, const struct fr_pipelined_devic
         if (own && is_given(x, i)) continue;
         snprintf(row.group, sizeof row.group, "%s/%s", x->device, x->model);
         snprintf(row.id, sizeof row.id, "%.46s/%.30s", row.group, p->id);
-        if (!fr_energy_rows_add(rows, &row))
-            return fr_fail(err, FR_ERR_NOMEM, NULL, "the rows do not fit in memory");
+        fr_energy_rows_add(rows, &row);
     }
-    return FR_OK;
 }
 
 /* Of the plans that are no slower than each measured one, that of the least predicted energy: what
@@ -260,9 +257,9 @@ static fr_status predict_plans(const struct fr_pipelined_all *t, const struct fr
     FR_TRY(device_of(x, &d, err));
     struct scatter in = within(t, x, &d), across = between(t, x, &d);
     fit(&v, misfit_given, &d);
-    FR_TRY(add_plans(&v, &d, &in, true, &tables->own, err));
+    add_plans(&v, &d, &in, true, &tables->own);
     fit(&v, misfit_others, &d);
-    FR_TRY(add_plans(&v, &d, &across, false, &tables->others, err));
+    add_plans(&v, &d, &across, false, &tables->others);
     tables->regret += frontier_regret(&v, &d) / t->count;
     return FR_OK;
 }
@@ -330,8 +327,7 @@ static fr_status full_clock(struct fr_reproduction *r, const struct fr_pipelined
         struct fr_energy_row row = {
             .measured = x->full_J, .predicted = x->devices * mean_W * x->full_s, .sigma = NAN};
         snprintf(row.id, sizeof row.id, "%s/%s", x->device, x->model);
-        if (!fr_energy_rows_add(&rows, &row))
-            status = fr_fail(err, FR_ERR_NOMEM, NULL, "the rows do not fit in memory");
+        fr_energy_rows_add(&rows, &row);
     }
     if (status == FR_OK)
         status = fr_energy_rows_table(

@@ -23,7 +23,6 @@
 #include "base/parallel.h"
 #include "base/sort.h"
 #include "studies/training/mlperf.h"
-#include "studies/training/recipes.h"
 #include "studies/training/table.h"
 #include "trust/shared/alike.h"
 #include "trust/shared/evidence.h"

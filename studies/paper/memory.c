@@ -62,15 +62,14 @@ static double measured_B(const struct fr_run *run, const struct fr_csv *csv, num
     return NAN;
 }
 
-static fr_status add_run(struct source *s, const struct fr_cluster *cluster,
-                         const struct fr_run *run, const struct fr_csv *csv, number of,
-                         struct fr_error *err) {
+static void add_run(struct source *s, const struct fr_cluster *cluster,
+                    const struct fr_run *run, const struct fr_csv *csv, number of) {
     struct fr_job job = {.workload = run->workload, .plan = run->plan, .cluster = *cluster};
     struct fr_outcome out;
     struct fr_energy_row row = {.measured = measured_B(run, csv, of), .sigma = NAN};
-    if (!(row.measured > 0)) return FR_OK;
+    if (!(row.measured > 0)) return;
     fr_cost(&job, &job.plan, &out);
-    if (!isfinite(out.time_s) || !isfinite(out.parameters)) return FR_OK;
+    if (!isfinite(out.time_s) || !isfinite(out.parameters)) return;
     const struct fr_fits fits = fr_fits_of(&job, &out);
     row.predicted = of == TENSORS    ? out.memory_peak_B
                     : of == RESERVED ? fits.reserved_B
@@ -79,9 +78,7 @@ static fr_status add_run(struct source *s, const struct fr_cluster *cluster,
     if (of != TENSORS) row.sigma = (high_B / row.predicted - 1) / fr_reach_90(0);
     snprintf(row.id, sizeof row.id, "%.79s", run->id);
     count_plan(s, row.measured, row.predicted);
-    return fr_energy_rows_add(&s->rows, &row)
-               ? FR_OK
-               : fr_fail(err, FR_ERR_NOMEM, NULL, "the rows do not fit in memory");
+    fr_energy_rows_add(&s->rows, &row);
 }
 
 /* The runs of @p file under the software that they name; @p preset NULL: each on that of the device which it names
@@ -98,7 +95,7 @@ static fr_status read_source(struct source *s, const char *file, const char *pre
         if (!name || !(set.use[i]->measured_memory_B > 0)) continue;
         status = fr_table_cluster_of(name, fr_run_row_get(set.use[i]->row, "runtime"), &cluster,
                                      err);
-        if (status == FR_OK) status = add_run(s, &cluster, set.use[i], &csv, of, err);
+        if (status == FR_OK) add_run(s, &cluster, set.use[i], &csv, of);
         fr_cluster_free(&cluster);
     }
     fr_csv_free(&csv);

@@ -1,190 +1,362 @@
-/* Song et al. 2023, Optimus-CC: volumes, the fused embedding, Table 2, Figures 10 and 12 to 16.
- *
- * What the authors' public artifact does is simulated: fp32, sequence 1024, full recompute, 1F1B
- * without interleaving, blocking exchanges, one adapter a node of eight GPUs.  One number, the
- * adapter's rate, is fitted to the 8.3B baseline, and the 2.5B baseline predicted; the share of
- * the peak rate that large products reach is assumed, and what another share would give is shown.
- * Several of the paper's gains do not follow from volumes and schedules: such rows say
- * not_explained. */
+/* Song et al. 2023, Optimus-CC, on preset a100-hdr: what optimus.study computes with. */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/alloc.h"
+#include "models/outcome/cost.h"
 #include "models/work/transformer.h"
-#include "studies/optimus/costs.h"
-#include "studies/optimus/figures.h"
+#include "sim/run.h"
+#include "studies/engine/study.h"
 #include "trust/numbers/nlfit.h"
 
-/* 230K iterations in so many days (Table 2). */
-static const double days_s = 86400.0 / 230000;
+/* Compressed backpropagation, the fused embedding, selective stages; each with those before. */
+enum step { BASELINE, CB, FE, SC };
+static const char *const step_names[] = {"baseline", "cb", "fe", "sc", NULL};
 
-static const struct table2 {
-    const char *model;
-    double baseline_days, cb, cb_fe, cb_fe_sc; /* speed-ups over the baseline */
-} table2[] = {{"gpt-8.3b", 37.27, 0.0701, 0.1349, 0.4491},
-              {"gpt-2.5b", 14.72, 0.0800, 0.1509, 0.1729}};
-
-struct fitting {
-    struct fr_optimus *larger;
-    double efficiency;
+/* A model with its plan on the cluster, and what the preset takes from here. */
+struct setting {
+    struct fr_job job;
+    double preset_flop_per_s, preset_B_per_s;
+    bool copied; /* what it points to is another's */
 };
 
-static void residuals(void *context, const double *params, double *out) {
-    struct fitting *f = context;
-    fr_optimus_apply(f->larger, f->efficiency, params[0]);
-    out[0] = log(fr_optimus_time_s(f->larger, FR_OPTIMUS_BASELINE, 0) /
-                 (table2[0].baseline_days * days_s));
+enum { SETTINGS_MAX = 16 };
+
+struct all {
+    struct setting of[SETTINGS_MAX];
+    int n;
+};
+
+/* The data sheet's TF32 rate, and an HDR adapter's 200 Gb/s. */
+static const double peak_flop_per_s = 156e12, adapter_B_per_s = 25e9;
+
+static struct setting *setting_of(const struct fr_study_call *c) {
+    struct all *all = c->context;
+    double which = fr_call_number(c, "of", 0, 0);
+    return &all->of[which >= 0 && which < all->n ? (int)which : 0];
 }
 
-/* The adapter's rate from the larger model's baseline; applied to both. */
-static fr_status fit(struct fr_optimus both[2], double efficiency, double *adapter,
-                     struct fr_error *err) {
-    struct fitting f = {&both[0], efficiency};
-    double rms = 0;
-    *adapter = 0.1;
-    FR_TRY(fr_nlfit(residuals, &f, 1, 1, adapter, &rms, err));
-    for (int k = 0; k < 2; k++) fr_optimus_apply(&both[k], efficiency, *adapter);
+static enum step step_of(const struct fr_study_call *c) {
+    const char *name = fr_call_word(c, "step", 1);
+    int step = BASELINE;
+    while (step < SC && strcmp(step_names[step], name) != 0) step++;
+    return (enum step)step;
+}
+
+static int64_t stages_of(const struct fr_study_call *c, int place) {
+    return (int64_t)fr_call_number(c, "stages", place, 0);
+}
+
+/* ---- settings ------------------------------------------------------------------------------- */
+
+static fr_status no_room(const struct fr_study_call *c) {
+    return fr_fail(c->err, FR_ERR_INPUT, NULL, "more than %d settings", SETTINGS_MAX);
+}
+
+static fr_status load(struct fr_study_call *c) {
+    static const char *const sets[] = {"tp=8",          "pp=4",           "dp=4",
+                                       "micro_batch=8", "recompute=full", "p2p=duplex"};
+    struct all *all = c->context;
+    const struct fr_job_names names = {
+        .cluster = "a100-hdr", .model = fr_call_word(c, "model", 0), .sets = sets, .n_sets = 6};
+    if (all->n == SETTINGS_MAX) return no_room(c);
+    struct setting *s = &all->of[all->n];
+    all->n++;
+    FR_TRY(fr_job_load(&names, &s->job, c->err));
+    s->preset_flop_per_s = s->job.cluster.device.gemm[FR_FP32].peak_flop_per_s;
+    s->preset_B_per_s = s->job.cluster.levels.level[1].rate_B_per_s;
+    return fr_say(c, all->n - 1);
+}
+
+static fr_status copy(struct fr_study_call *c) {
+    struct all *all = c->context;
+    if (all->n == SETTINGS_MAX) return no_room(c);
+    all->of[all->n] = *setting_of(c);
+    all->of[all->n].copied = true;
+    return fr_say(c, all->n++);
+}
+
+static fr_status change(struct fr_study_call *c) {
+    struct fr_job *job = &setting_of(c)->job;
+    const char *what = fr_call_word(c, "what", 1);
+    double value = fr_call_number(c, "value", 2, 1);
+    if (strcmp(what, "tp") == 0)
+        job->plan.tp = (int64_t)value;
+    else if (strcmp(what, "pp") == 0)
+        job->plan.pp = (int64_t)value;
+    else if (strcmp(what, "global_batch") == 0)
+        job->plan.global_batch = (int64_t)value;
+    else if (strcmp(what, "nodes") == 0)
+        job->cluster.levels.level[1].ranks = (int64_t)value;
+    else if (strcmp(what, "slower") == 0)
+        job->cluster.levels.level[1].rate_B_per_s /= value;
+    else if (strcmp(what, "fp32") == 0)
+        job->workload.dtype = job->workload.gradient_dtype = FR_FP32;
+    else if (strcmp(what, "all_fp32") == 0)
+        job->workload.dtype = job->workload.gradient_dtype = job->workload.weight_dtype =
+            FR_FP32;
+    else
+        return fr_fail(c->err, FR_ERR_INPUT, NULL, "nothing called \"%.40s\" to change", what);
     return FR_OK;
 }
 
-static void add_volumes(struct fr_reproduction *r, const struct fr_optimus *s,
-                        const double want[5], const char *model) {
+static fr_status preset(struct fr_study_call *c) {
+    const struct setting *s = setting_of(c);
+    bool peak = strcmp(fr_call_word(c, "what", 1), "peak") == 0;
+    return fr_say(c, peak ? s->preset_flop_per_s : s->preset_B_per_s);
+}
+
+/* Products and the adapter at these shares of their nominal rates. */
+static void apply(struct setting *s, double efficiency, double adapter) {
+    s->job.cluster.device.gemm[FR_FP32].peak_flop_per_s = peak_flop_per_s * efficiency;
+    /* Ranks are numbered tensor, data, pipeline there, so that a node's eight all are replicas of
+     * one stage and send at once: each has an eighth of the adapter. */
+    struct fr_level *system = &s->job.cluster.levels.level[1];
+    system->rate_B_per_s = adapter_B_per_s * adapter / 8;
+    system->shared_by = 1;
+}
+
+static fr_status apply_to(struct fr_study_call *c) {
+    apply(setting_of(c), fr_call_number(c, "efficiency", 1, 1),
+          fr_call_number(c, "adapter", 2, 1));
+    return FR_OK;
+}
+
+/* ---- iterations ----------------------------------------------------------------------------- */
+
+static struct fr_plan plan_of(const struct setting *s, enum step step, int64_t stages) {
+    struct fr_plan plan = s->job.plan;
+    if (step >= CB) plan.compression.scope = FR_SCOPE_EPILOGUE;
+    if (step >= FE) plan.compression.fused_embedding = true;
+    if (step >= SC) plan.compression.gradient_stages = stages;
+    return plan;
+}
+
+/* The outcome; and, where asked, the stage whose gradients end last. */
+static struct fr_outcome outcome_of(const struct setting *s, enum step step, int64_t stages,
+                                    int *last) {
+    struct fr_plan plan = plan_of(s, step, stages);
+    struct fr_simulation simulation;
+    fr_status status = fr_simulate(&s->job, &plan, NULL, &simulation, NULL);
+    struct fr_outcome out = simulation.outcome;
+    if (status != FR_OK) out.time_s = NAN;
+    if (last) *last = 0;
+    for (int32_t i = 1; last && i < simulation.n_stages; i++)
+        if (simulation.stages[i].stream_s > simulation.stages[*last].stream_s) *last = i;
+    fr_simulation_free(&simulation);
+    return out;
+}
+
+static fr_status simulate(struct fr_study_call *c) {
+    struct fr_outcome outcome = outcome_of(setting_of(c), step_of(c), stages_of(c, 2), NULL);
+    return fr_say_outcome(c, &outcome, NULL);
+}
+
+static fr_status time_s(struct fr_study_call *c) {
+    return fr_say(c, outcome_of(setting_of(c), step_of(c), stages_of(c, 2), NULL).time_s);
+}
+
+static fr_status last_stage(struct fr_study_call *c) {
+    int last = -1;
+    outcome_of(setting_of(c), SC, stages_of(c, 1), &last);
+    return fr_say(c, last);
+}
+
+struct fitting {
+    struct setting *larger;
+    double efficiency, time_s;
+};
+
+static void residuals(void *context, const double *params, double *out) {
+    const struct fitting *f = context;
+    apply(f->larger, f->efficiency, params[0]);
+    out[0] = log(outcome_of(f->larger, BASELINE, 0, NULL).time_s / f->time_s);
+}
+
+/* fit(efficiency, time): the adapter's rate from the baseline of the first setting; applied to the first two. */
+static fr_status fit(struct fr_study_call *c) {
+    struct all *all = c->context;
+    struct fitting f = {&all->of[0], fr_call_number(c, "efficiency", 0, 1),
+                        fr_call_number(c, "time_s", 1, 1)};
+    double rms = 0, adapter = 0.1;
+    FR_TRY(fr_nlfit(residuals, &f, 1, 1, &adapter, &rms, c->err));
+    for (int k = 0; k < 2; k++) apply(&all->of[k], f.efficiency, adapter);
+    return fr_say(c, adapter);
+}
+
+/* ---- pipelines ------------------------------------------------------------------------------ */
+
+/* What is asked of the pipeline of a plan; NaN where it has none. */
+static double of_pipeline(const struct setting *s, const struct fr_plan *plan,
+                          double (*ask)(const struct setting *, const struct fr_plan *,
+                                        struct fr_pipeline *)) {
     struct fr_pipeline p;
-    struct fr_rank_work first;
     uint32_t extrapolated = 0;
+    double value = NAN;
+    if (fr_pipeline_make(&s->job, plan, &p, &extrapolated, NULL) == FR_OK)
+        value = ask(s, plan, &p);
+    fr_pipeline_free(&p);
+    return value;
+}
+
+#define ASK(name, value)                                                                       \
+    static double name(const struct setting *s, const struct fr_plan *plan,                    \
+                       struct fr_pipeline *p) {                                                \
+        (void)s, (void)plan;                                                                   \
+        return value;                                                                          \
+    }
+ASK(message_B, p->message_B)
+ASK(small_B, p->stage[0].small_message_B)
+ASK(gradient_B, p->stage[1].gradient_B) /* of a stage between the ends: no embedding */
+ASK(sent_B, p->stage[1].gradient_B + p->stage[1].coded_B)
+ASK(message_codec_B, p->stage[0].message_codec_B)
+ASK(encode, p->stage[0].sends_whole ? NAN : p->stage[0].message_B / p->stage[0].encode_s / 1e9)
+ASK(decode, p->stage[0].sends_whole ? NAN : p->stage[0].message_B / p->stage[0].decode_s / 1e9)
+
+static double embedding(const struct setting *s, const struct fr_plan *plan,
+                        struct fr_pipeline *p) {
+    struct fr_rank_work first;
+    (void)p;
+    fr_transformer_stage(&s->job.workload, plan, 0, &first);
+    return first.embedding_rank;
+}
+
+/* The embedding's share of the data-parallel all-reduce and its own, or both in one. */
+static double embedding_time_s(const struct setting *s, const struct fr_plan *plan,
+                               struct fr_pipeline *p) {
+    double own_s = p->embedding_s;
+    if (plan->compression.fused_embedding) return own_s;
+    return own_s + p->stage[0].gradient_s * 4 * embedding(s, plan, p) / p->stage[0].gradient_B;
+}
+
+/* With backward messages compressed to nothing by a codec that takes no time. */
+static double without_messages_s(const struct setting *s, const struct fr_plan *plan,
+                                 struct fr_pipeline *p) {
+    struct fr_program program = {0};
+    double end_s = NAN;
+    (void)plan;
+    for (int32_t i = 0; i < p->args.stages; i++)
+        p->stage[i].encode_s = p->stage[i].decode_s = p->stage[i].small_message_s = 0;
+    fr_status status = fr_program_make(p, &program, NULL);
+    double *class_s = fr_malloc((size_t)(program.n_classes + 1), sizeof *class_s);
+    double *ends_s = fr_malloc((size_t)(program.n_tasks + 1), sizeof *ends_s);
+    if (status == FR_OK && class_s && ends_s) {
+        fr_price_classes(p, &program, FR_WITH_ALL, class_s);
+        end_s = fr_engine_run(&program, class_s, ends_s) + s->job.cluster.device.fixed_s;
+    }
+    free(class_s);
+    free(ends_s);
+    fr_program_free(&program);
+    return end_s;
+}
+
+static fr_status volume(struct fr_study_call *c) {
+    const struct setting *s = setting_of(c);
+    const char *what = fr_call_word(c, "what", 1);
     struct fr_plan plan = s->job.plan;
     plan.compression.scope = FR_SCOPE_ALL;
-    if (fr_pipeline_make(&s->job, &plan, &p, &extrapolated, NULL) == FR_OK) {
-        fr_transformer_stage(&s->job.workload, &plan, 0, &first);
-        fr_reproduce_add(r, FR_ROLE_IDENTITY, want[0], 8 * p.message_B / 1e6, "MB", 1e-3,
-                         "through one adapter, a micro-batch", "volume/%s/p2p", model);
-        fr_reproduce_add(r, FR_ROLE_IDENTITY, want[1], p.stage[1].gradient_B / 1e9, "GB", 2e-3,
-                         "of one GPU", "volume/%s/gradient", model);
-        fr_reproduce_add(r, FR_ROLE_IDENTITY, want[2], 8 * 1.5 * p.stage[1].gradient_B / 1e9,
-                         "GB", 3e-3, "ring traffic of one adapter", "volume/%s/gradient_ring",
-                         model);
-        fr_reproduce_add(r, FR_ROLE_IDENTITY, want[3], 4 * first.embedding_rank / 1e6, "MB",
-                         1e-3, "of one GPU", "volume/%s/embedding", model);
-        fr_reproduce_add(r, FR_ROLE_IDENTITY, want[4], p.message_B / p.stage[0].small_message_B,
-                         "1", 2e-3, "rank 16", "volume/%s/p2p_ratio", model);
-    }
-    fr_pipeline_free(&p);
+    return fr_say(c, of_pipeline(s, &plan,
+                                 strcmp(what, "message") == 0    ? message_B
+                                 : strcmp(what, "gradient") == 0 ? gradient_B
+                                 : strcmp(what, "small") == 0    ? small_B
+                                                                 : embedding));
 }
 
-static void add_equations(struct fr_reproduction *r) {
-    double D = 4, separate = (3 * D - 2) / D, fused = (2 * D - 1) / D;
-    fr_reproduce_add(r, FR_ROLE_IDENTITY, 0.429, separate / fused - 1, "1", 2e-3,
-                     "Eqs. 15, 16 at D = 4: a speed-up of 3/7; the paper calls it a reduction",
-                     "eq15_16/speedup");
-    fr_reproduce_add(r, FR_ROLE_IDENTITY, 0.300, 1 - fused / separate, "1", 1e-9,
-                     "the reduction is 30.0 %", "eq15_16/reduction");
+static fr_status without_backward_s(struct fr_study_call *c) {
+    const struct setting *s = setting_of(c);
+    struct fr_plan plan = plan_of(s, step_of(c), 0);
+    plan.compression.scope = FR_SCOPE_ALL;
+    return fr_say(c, of_pipeline(s, &plan, without_messages_s));
 }
 
-/* The paper's ladder: each step over the one before, published and ours. */
-static void add_ladder(struct fr_reproduction *r, const struct fr_optimus *s,
-                       const struct table2 *t, double gains[3]) {
-    double steps_s[4];
-    for (int k = FR_OPTIMUS_BASELINE; k <= FR_OPTIMUS_SC; k++)
-        steps_s[k] = fr_optimus_time_s(s, (enum fr_optimus_step)k, 3);
-    const double published[] = {1 + t->cb, (1 + t->cb_fe) / (1 + t->cb),
-                                (1 + t->cb_fe_sc) / (1 + t->cb_fe)};
-    static const char *const names[] = {"cb", "fe", "sc_75"};
-    for (int k = 0; k < 3; k++) {
-        gains[k] = steps_s[k] / steps_s[k + 1] - 1;
-        fr_reproduce_add(
-            r, FR_ROLE_NOT_EXPLAINED, published[k] - 1, gains[k], "1", 0.05,
-            "gain of this step over the one before; larger than volumes and schedule allow",
-            "table2/%s/%s_gain", t->model, names[k]);
-    }
+static fr_status embedding_s(struct fr_study_call *c) {
+    const struct setting *s = setting_of(c);
+    struct fr_plan plan = plan_of(s, step_of(c), 0);
+    return fr_say(c, of_pipeline(s, &plan, embedding_time_s));
 }
 
-static void add_orderings(struct fr_reproduction *r, const struct fr_optimus *both,
-                          double gains[2][3]) {
-    fr_reproduce_add_ordering(r, gains[1][0] > gains[0][0],
-                              "compressed backpropagation gains more on 2.5B than on 8.3B",
-                              "ordering/cb_larger_for_2.5b");
-    fr_reproduce_add_ordering(r, gains[1][1] > gains[0][1], "so does the fused embedding",
-                              "ordering/fe_larger_for_2.5b");
-    struct fr_optimus slow = both[0];
-    slow.job.cluster.levels.level[1].rate_B_per_s /= 4;
-    fr_reproduce_add_ordering(r,
-                              fr_optimus_time_s(&slow, FR_OPTIMUS_BASELINE, 0) /
-                                      fr_optimus_time_s(&slow, FR_OPTIMUS_CB, 0) >
-                                  fr_optimus_time_s(&both[0], FR_OPTIMUS_BASELINE, 0) /
-                                      fr_optimus_time_s(&both[0], FR_OPTIMUS_CB, 0),
-                              "and on a network four times slower",
-                              "ordering/cb_larger_on_slow_network");
+/* Memory hangs on what is held, not on how messages wait. */
+static struct fr_plan lazy_plan(const struct fr_study_call *c) {
+    struct fr_plan plan = plan_of(setting_of(c), CB, 0);
+    plan.duplex = false;
+    plan.compression.lazy_error = fr_call_number(c, "lazy", 1, 0) != 0;
+    return plan;
 }
 
-/* Of all stages compressed: more for the larger model.  As stages are compressed one by one from
- * the first, the next one is the last to end. */
-static void add_stage_orderings(struct fr_reproduction *r, const struct fr_optimus *both) {
-    double all[2];
-    bool moves = true;
-    for (int k = 0; k < 2; k++)
-        all[k] = fr_optimus_time_s(&both[k], FR_OPTIMUS_FE, 0) /
-                 fr_optimus_time_s(&both[k], FR_OPTIMUS_SC, both[k].job.plan.pp);
-    fr_reproduce_add_ordering(r, all[0] > all[1],
-                              "compressing all gradients gains more on 8.3B than on 2.5B",
-                              "ordering/sc_larger_for_8.3b");
-    for (int stages = 0; stages < both[0].job.plan.pp; stages++) {
-        int last = -1;
-        fr_optimus_outcome(&both[0], FR_OPTIMUS_SC, stages, &last);
-        moves = moves && last == stages;
-    }
-    fr_reproduce_add_ordering(r, moves,
-                              "the stage that ends last moves 0, 1, ... to the last as stages "
-                              "are compressed",
-                              "ordering/last_stage_moves");
+static fr_status codec_B(struct fr_study_call *c) {
+    const struct setting *s = setting_of(c);
+    struct fr_plan plan = lazy_plan(c);
+    return fr_say(c, of_pipeline(s, &plan, message_codec_B));
 }
 
-static fr_status reproduce(struct fr_optimus both[2], struct fr_reproduction *r,
-                           struct fr_error *err) {
-    static const double volumes[2][5] = {{100.7, 1.020, 12.23, 78.6, 48.0},
-                                         {62.9, 0.288, 3.45, 49.2, 41.7}};
-    static const double assumed = 0.7, others[] = {0.45, 0.9};
-    double adapter = 0, gains[2][3];
-    for (int k = 0; k < 2; k++) add_volumes(r, &both[k], volumes[k], table2[k].model);
-    add_equations(r);
-    for (int k = 0; k < 2; k++) {
-        FR_TRY(fit(both, others[k], &adapter, err));
-        fr_reproduce_add(r, FR_ROLE_PREDICTED, table2[1].baseline_days * days_s,
-                         fr_optimus_time_s(&both[1], FR_OPTIMUS_BASELINE, 0), "s", 0.06,
-                         "products at this share of the TF32 peak instead; tolerance 6 %",
-                         "table2/gpt-2.5b/baseline/efficiency=%.2f", others[k]);
-    }
-    FR_TRY(fit(both, assumed, &adapter, err));
-    fr_reproduce_add(
-        r, FR_ROLE_FITTED, NAN, adapter * fr_optimus_adapter_B_per_s / 1e9, "GB/s", 0,
-        "of one adapter, 25 GB/s nominal; products at 0.7 of the TF32 peak assumed",
-        "fit/adapter_rate");
-    fr_reproduce_add(r, FR_ROLE_IDENTITY, adapter * fr_optimus_adapter_B_per_s / 1e9,
-                     both[0].preset_B_per_s / 1e9, "GB/s", 1e-3,
-                     "what the preset a100-hdr says, against the fit", "preset/adapter_rate");
-    fr_reproduce_add(r, FR_ROLE_IDENTITY, assumed * fr_optimus_peak_flop_per_s / 1e12,
-                     both[0].preset_flop_per_s / 1e12, "TFLOP/s", 1e-12,
-                     "likewise, against the share assumed", "preset/peak");
-    fr_reproduce_add(r, FR_ROLE_FITTED, table2[0].baseline_days * days_s,
-                     fr_optimus_time_s(&both[0], FR_OPTIMUS_BASELINE, 0), "s", 1e-6,
-                     "the one number fitted to", "table2/gpt-8.3b/baseline");
-    fr_reproduce_add(r, FR_ROLE_PREDICTED, table2[1].baseline_days * days_s,
-                     fr_optimus_time_s(&both[1], FR_OPTIMUS_BASELINE, 0), "s", 0.05,
-                     "tolerance 5 %", "table2/gpt-2.5b/baseline");
-    for (int k = 0; k < 2; k++) add_ladder(r, &both[k], &table2[k], gains[k]);
-    add_orderings(r, both, gains);
-    add_stage_orderings(r, both);
-    for (int k = 0; k < 2; k++) fr_optimus_figure10(r, &both[k], table2[k].model, k == 0);
-    for (int k = 0; k < 2; k++) fr_optimus_figure12(r, &both[k], table2[k].model);
-    fr_optimus_figure13(r, &both[1]);
-    FR_TRY(fr_optimus_figure15(r, err));
-    FR_TRY(fr_optimus_figure14(r, assumed, adapter, err));
-    return fr_optimus_figure16(r, assumed, adapter, err);
+static fr_status peak_B(struct fr_study_call *c) {
+    const struct setting *s = setting_of(c);
+    struct fr_plan plan = lazy_plan(c);
+    struct fr_outcome outcome;
+    fr_cost(&s->job, &plan, &outcome);
+    return fr_say(c, outcome.memory_peak_B);
+}
+
+/* At the gradient rank asked for. */
+static struct setting at_rank(const struct fr_study_call *c) {
+    struct setting at = *setting_of(c);
+    at.job.plan.compression.gradient_rank = (int64_t)fr_call_number(c, "rank", 2, 128);
+    return at;
+}
+
+static fr_status gain(struct fr_study_call *c) {
+    struct setting at = at_rank(c);
+    double before_s = outcome_of(setting_of(c), FE, 0, NULL).time_s;
+    return fr_say(c, before_s / outcome_of(&at, SC, stages_of(c, 1), NULL).time_s - 1);
+}
+
+/* Bytes of a stage's gradients over what is sent. */
+static fr_status gradient_ratio(struct fr_study_call *c) {
+    struct setting at = at_rank(c);
+    const struct setting *s = setting_of(c);
+    struct fr_plan coded = plan_of(&at, SC, stages_of(c, 1)), whole = plan_of(s, FE, 0);
+    return fr_say(c, of_pipeline(s, &whole, gradient_B) / of_pipeline(&at, &coded, sent_B));
+}
+
+/* GB/s of a message at a rank; NaN where it goes whole. */
+static fr_status codec_rate(struct fr_study_call *c) {
+    const struct setting *s = setting_of(c);
+    struct fr_plan plan = plan_of(s, CB, 0);
+    plan.compression.backward_rank = (int64_t)fr_call_number(c, "rank", 1, 16);
+    return fr_say(
+        c, of_pipeline(s, &plan,
+                       strcmp(fr_call_word(c, "which", 2), "encode") == 0 ? encode : decode));
 }
 
 static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
-    struct fr_optimus both[2] = {0};
-    fr_status status = fr_optimus_load(table2[0].model, &both[0], err);
-    if (status == FR_OK) status = fr_optimus_load(table2[1].model, &both[1], err);
-    if (status == FR_OK) status = reproduce(both, r, err);
-    for (int k = 0; k < 2; k++) fr_job_free(&both[k].job);
+    static const struct fr_study_function functions[] = {
+        {"load", load},
+        {"copy", copy},
+        {"change", change},
+        {"preset", preset},
+        {"apply", apply_to},
+        {"fit", fit},
+        {"simulate", simulate},
+        {"time", time_s},
+        {"last_stage", last_stage},
+        {"volume", volume},
+        {"without_backward_s", without_backward_s},
+        {"embedding_s", embedding_s},
+        {"codec_B", codec_B},
+        {"peak_B", peak_B},
+        {"gain", gain},
+        {"gradient_ratio", gradient_ratio},
+        {"codec_rate", codec_rate},
+        {NULL, NULL}};
+    extern const char fr_study_optimus[];
+    const struct fr_study_text study = {"optimus", fr_study_optimus, functions};
+    struct all *all = fr_calloc(1, sizeof *all);
+    if (!all) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    fr_status status = fr_study_run(&study, all, r, err);
+    for (int k = 0; k < all->n; k++)
+        if (!all->of[k].copied) fr_job_free(&all->of[k].job);
+    free(all);
     return status;
 }
 

@@ -1,66 +1,117 @@
-/* Measured training runs by others: predicted by coefficients fitted without them.
+/* Measured training runs by others: the procedures that training.study names.
  *
- * Which rows are fitted and which predicted is stated with every table; a row is never predicted
- * from itself.  Selections go by what a row says of its run (date, precision, kind of parallelism),
- * never by its name. */
-#include <math.h>
-#include <stdio.h>
+ *      runs(FILE, dtype=, sharded=, experts=, device=, from_date=)   rows that say so (training/table.h)
+ *      thin(RUNS, K)             every K-th of them
+ *      tune(CLUSTER, RUNS)       a cluster, a preset or what was tuned before, tuned to them
+ *      cross, across, transfer, profiled (NAME, RUNS, CLUSTER, procedure=, limits)   training/procedure.h; transfer is
+ *                                the cluster that it was tuned to `from`
+ *      ablate(NAME, RUNS, PRESET, by=)                               training/ablation.h
+ *      left_out(NAME, RUNS) */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "studies/training/ablation.h"
 #include "studies/training/markdown.h"
+#include "studies/training/named.h"
 #include "studies/training/procedure.h"
-#include "studies/training/recipes.h"
 
-static const char *const whole_plan[] = {"model",   "plan.tp",          "plan.pp",
-                                         "plan.dp", "plan.micro_batch", NULL};
+enum { CLUSTERS_MAX = 16, TUNED_MAX = 16, BY_MAX = 8 };
 
-/* ---- runs on one node --------------------------------------------------------------------- */
+struct all {
+    struct fr_reproduction *r;
+    struct fr_named_runs runs;
+    struct {
+        char name[40];
+        struct fr_cluster cluster;
+    } preset[CLUSTERS_MAX];
+    struct fr_tune_result *tuned[TUNED_MAX];
+    int n_presets, n_tuned;
+};
 
-static fr_status single(struct fr_reproduction *r, const struct fr_cluster *prior,
-                        struct fr_table_set *set, struct fr_error *err) {
-    static const char *const shape[] = {"model.hidden", "plan.tp", "plan.micro_batch", NULL};
-    static const char *const wide[] = {"plan.tp", NULL};
-    static const struct fr_table_limits limits = {.mean = 0.065,
-                                                  .tau = 0.88,
-                                                  .regret_mean = 0.04,
-                                                  .aim_mean = 0.05,
-                                                  .aim_tau = 0.90,
-                                                  .aim_regret_mean = 0.03,
-                                                  FR_TABLE_COVERED};
-    static const struct fr_table_limits profile_limits = {
-        .mean = 0.015, .regret_worst = 0.01, .aim_mean = 0.01, FR_TABLE_COVERED};
-    static const struct fr_table_plan analytic = {
-        "vtrain_single", "each (hidden, tp, micro-batch) predicted from all the others",
-        &limits, NULL};
-    static const struct fr_table_plan profiled = {
-        "vtrain_profile", "layer times from the rows at pp = 1; the rows at pp > 1 predicted",
-        &profile_limits, NULL};
-    const struct fr_tune_options options = fr_procedure_tuning();
-    FR_TRY(fr_procedure_cross(r, &analytic, prior, set, shape, NULL, err));
-    FR_TRY(fr_procedure_profiled(r, &profiled, prior, set, err));
-    int kept = 0;
-    for (int i = 0; i < set->n; i += 4)
-        set->use[kept++] = set->use[i]; /* a quarter is enough */
-    set->n = kept;
-    return fr_ablation_add(r, "vtrain_single", "dgx-a100", set, wide, &options, err);
+/* ---- arguments ------------------------------------------------------------------------------ */
+
+static struct fr_table_set *set_of(const struct fr_study_call *c, const char *name, int place) {
+    return fr_named_runs_of(c, &((struct all *)c->context)->runs, name, place);
 }
 
-static fr_status one_node(struct fr_reproduction *r, struct fr_error *err) {
-    struct fr_table_set set;
-    struct fr_cluster prior = {0};
-    fr_status status = fr_table_cluster("dgx-a100", &prior, err);
-    if (status == FR_OK) status = fr_table_read("training/vtrain_single_node.csv", &set, err);
-    if (status == FR_OK) {
-        status = single(r, &prior, &set, err);
-        fr_table_free(&set);
+static fr_status full(const struct fr_study_call *c) {
+    return fr_fail(c->err, FR_ERR_INPUT, NULL, "too many clusters or fits");
+}
+
+/* The preset @p name, read once. */
+static fr_status preset_of(const struct fr_study_call *c, const char *name,
+                           const struct fr_cluster **cluster) {
+    struct all *all = c->context;
+    int i = 0;
+    while (i < all->n_presets && strcmp(all->preset[i].name, name) != 0) i++;
+    if (i == CLUSTERS_MAX || strlen(name) >= sizeof all->preset[0].name) return full(c);
+    if (i == all->n_presets) {
+        FR_TRY(fr_table_cluster(name, &all->preset[i].cluster, c->err));
+        memcpy(all->preset[all->n_presets++].name, name, strlen(name) + 1);
     }
-    fr_cluster_free(&prior);
-    return status;
+    *cluster = &all->preset[i].cluster;
+    return FR_OK;
 }
 
-/* ---- runs on several nodes ---------------------------------------------------------------- */
+/* Of a preset's name, or of what was tuned. */
+static fr_status cluster_of(const struct fr_study_call *c, int place,
+                            const struct fr_cluster **cluster) {
+    const struct all *all = c->context;
+    const char *name = fr_call_word(c, "cluster", place);
+    int which = (int)fr_call_number(c, "cluster", place, 0);
+    if (*name) return preset_of(c, name, cluster);
+    *cluster = &all->tuned[which >= 0 && which < all->n_tuned ? which : 0]->cluster;
+    return FR_OK;
+}
+
+static fr_status new_tuned(const struct fr_study_call *c, struct fr_tune_result **tuned) {
+    struct all *all = c->context;
+    if (all->n_tuned == TUNED_MAX) return full(c);
+    *tuned = all->tuned[all->n_tuned] = fr_calloc(1, sizeof **tuned);
+    if (!*tuned) return fr_fail(c->err, FR_ERR_NOMEM, NULL, "out of memory");
+    all->n_tuned++;
+    return FR_OK;
+}
+
+/* What a table is called, how it is made and what it must reach. */
+struct asked {
+    struct fr_table_limits limits;
+    struct fr_table_plan plan;
+};
+
+static const struct fr_table_plan *plan_of(const struct fr_study_call *c, struct asked *asked) {
+    asked->limits =
+        (struct fr_table_limits){.mean = fr_call_number(c, "mean", -1, 0),
+                                 .median = fr_call_number(c, "median", -1, 0),
+                                 .worst = fr_call_number(c, "worst", -1, 0),
+                                 .tau = fr_call_number(c, "tau", -1, 0),
+                                 .regret_mean = fr_call_number(c, "regret_mean", -1, 0),
+                                 .regret_worst = fr_call_number(c, "regret_worst", -1, 0),
+                                 .aim_mean = fr_call_number(c, "aim_mean", -1, 0),
+                                 .aim_tau = fr_call_number(c, "aim_tau", -1, 0),
+                                 .aim_regret_mean = fr_call_number(c, "aim_regret_mean", -1, 0),
+                                 FR_TABLE_COVERED};
+    asked->plan =
+        (struct fr_table_plan){fr_call_word(c, "name", 0), fr_call_word(c, "procedure", -1),
+                               &asked->limits, fr_call_word_or_null(c, "preset")};
+    return &asked->plan;
+}
+
+/* The words of `by`. */
+struct by {
+    char text[FR_TERM_TEXT_MAX];
+    const char *column[BY_MAX + 1];
+};
+
+static const char *const *columns_of(const struct fr_study_call *c, struct by *by) {
+    char *left = by->text;
+    int n = 0;
+    strcpy(by->text, fr_call_word(c, "by", -1));
+    for (char *word; n < BY_MAX && (word = strtok_r(left, " ", &left));) by->column[n++] = word;
+    by->column[n] = NULL;
+    return by->column;
+}
 
 /* The coefficients of links, of a node and of the network. */
 static uint32_t links(void) {
@@ -70,166 +121,69 @@ static uint32_t links(void) {
     return mask;
 }
 
-/* Device and host of one node's runs are held; tp's link and the network are refitted. */
-static fr_status from_single(struct fr_reproduction *r, const struct fr_cluster *prior,
-                             const struct fr_table_set *multi, const struct fr_table_set *one,
-                             struct fr_error *err) {
-    static const struct fr_table_limits limits = {
-        .mean = 0.09, .median = 0.065, FR_TABLE_COVERED};
-    static const struct fr_table_plan table = {
-        "vtrain_multi_from_single",
-        "device and host of one node; tp's link and the network refitted, "
-        "each plan from all the others",
-        &limits, "dgx-a100"};
-    struct fr_tune_options options = fr_procedure_tuning();
-    struct fr_tune_result *tuned = fr_calloc(1, sizeof *tuned);
-    if (!tuned) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    fr_status status = fr_tune(prior, one->use, one->n, &options, tuned, err);
-    options.held = ~links();
-    if (status == FR_OK)
-        status =
-            fr_procedure_cross(r, &table, &tuned->cluster, multi, whole_plan, &options, err);
-    free(tuned);
-    return status;
+/* ---- functions ------------------------------------------------------------------------------ */
+
+static fr_status runs(struct fr_study_call *c) {
+    return fr_named_runs_read(c, &((struct all *)c->context)->runs);
 }
 
-struct nodes {
-    struct fr_table_set multi, one, sc21, seqsel;
-    struct fr_cluster prior;
-    struct fr_tune_result *tuned; /* [2]: to the rows over several nodes, then to SC'21's */
-};
+static fr_status thin(struct fr_study_call *c) {
+    struct fr_table_set *set = set_of(c, "runs", 0);
+    int step = (int)fr_call_number(c, "step", 1, 1), kept = 0;
+    for (int i = 0; i<set->n; i += step> 0 ? step : 1) set->use[kept++] = set->use[i];
+    set->n = kept;
+    return fr_say(c, fr_call_number(c, "runs", 0, 0));
+}
 
-static fr_status multi(struct fr_reproduction *r, const struct nodes *n, struct fr_error *err) {
-    static const char *const mesh[] = {"plan.tp", "plan.pp", "plan.dp", NULL};
-    static const char *const model_mesh[] = {"model", "plan.tp", "plan.pp", "plan.dp", NULL};
-    static const struct fr_table_limits limits = {
-        .mean = 0.09, .median = 0.065, .aim_mean = 0.07, FR_TABLE_COVERED};
-    static const struct fr_table_limits told = {FR_TABLE_COVERED};
-    static const struct fr_table_plan tables[] = {
-        {"vtrain_multi",
-         "each plan (tp, pp, dp, micro-batch) of each model from all the others", &limits,
-         NULL},
-        {"vtrain_multi_degrees",
-         "stricter: all rows of the same (tp, pp, dp) predicted from the others", &told, NULL}};
+static fr_status tune(struct fr_study_call *c) {
+    const struct all *all = c->context;
+    const struct fr_table_set *set = set_of(c, "runs", 1);
     const struct fr_tune_options options = fr_procedure_tuning();
-    FR_TRY(fr_procedure_cross(r, &tables[0], &n->prior, &n->multi, whole_plan, NULL, err));
-    FR_TRY(fr_procedure_cross(r, &tables[1], &n->prior, &n->multi, mesh, NULL, err));
-    FR_TRY(
-        fr_ablation_add(r, "vtrain_multi", "dgx-a100", &n->multi, model_mesh, &options, err));
-    return from_single(r, &n->prior, &n->multi, &n->one, err);
+    const struct fr_cluster *prior;
+    struct fr_tune_result *tuned;
+    FR_TRY(cluster_of(c, 0, &prior));
+    FR_TRY(new_tuned(c, &tuned));
+    FR_TRY(fr_tune(prior, set->use, set->n, &options, tuned, c->err));
+    return fr_say(c, all->n_tuned - 1);
 }
 
-static fr_status selene(struct fr_reproduction *r, const struct nodes *n,
-                        struct fr_error *err) {
-    static const struct fr_table_limits sc21 = {
-        .mean = 0.04, .worst = 0.08, .aim_mean = 0.025, FR_TABLE_COVERED};
-    static const struct fr_table_limits seqsel = {
-        .mean = 0.06, .aim_mean = 0.04, FR_TABLE_COVERED};
-    static const struct fr_table_plan tables[] = {
-        {"sc21", "coefficients of vTrain's rows over several nodes, none fitted here", &sc21,
-         NULL},
-        {"seqsel", "the same, with the efficiency refitted on the rows of SC'21", &seqsel,
-         "dgx-a100"}};
-    FR_TRY(fr_procedure_transfer(r, &tables[0], &n->prior, &n->multi, &n->sc21, NULL,
-                                 &n->tuned[0], err));
-    return fr_procedure_transfer(r, &tables[1], &n->tuned[0].cluster, &n->sc21, &n->seqsel,
-                                 NULL, &n->tuned[1], err);
+static fr_status cross(struct fr_study_call *c) {
+    const struct all *all = c->context;
+    struct fr_tune_options options = fr_procedure_tuning();
+    const struct fr_cluster *prior;
+    struct asked asked;
+    struct by by;
+    FR_TRY(cluster_of(c, 2, &prior));
+    if (fr_call_number(c, "links_alone", -1, 0) != 0) options.held = ~links();
+    return fr_procedure_cross(all->r, plan_of(c, &asked), prior, set_of(c, "runs", 1),
+                              columns_of(c, &by), &options, c->err);
 }
 
-static fr_status several_nodes(struct fr_reproduction *r, struct fr_error *err) {
-    struct nodes n = {.tuned = fr_calloc(2, sizeof *n.tuned)};
-    fr_status status = n.tuned ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    const struct {
-        const char *file;
-        struct fr_table_set *set;
-    } files[] = {{"training/vtrain_multi_node.csv", &n.multi},
-                 {"training/vtrain_single_node.csv", &n.one},
-                 {"training/megatron_sc21_table1.csv", &n.sc21},
-                 {"training/megatron_seqsel_table5.csv", &n.seqsel}};
-    for (size_t i = 0; i < sizeof files / sizeof *files && status == FR_OK; i++)
-        status = fr_table_read(files[i].file, files[i].set, err);
-    if (status == FR_OK) status = fr_table_cluster("dgx-a100", &n.prior, err);
-    if (status == FR_OK) status = multi(r, &n, err);
-    if (status == FR_OK) status = selene(r, &n, err);
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) fr_table_free(files[i].set);
-    fr_cluster_free(&n.prior);
-    free(n.tuned);
-    return status;
+static fr_status across(struct fr_study_call *c) {
+    const struct all *all = c->context;
+    const struct fr_cluster *prior;
+    struct asked asked;
+    FR_TRY(cluster_of(c, 2, &prior));
+    return fr_procedure_across(all->r, plan_of(c, &asked), prior, set_of(c, "runs", 1), c->err);
 }
 
-/* ---- from one file to another --------------------------------------------------------------- */
+static fr_status profiled(struct fr_study_call *c) {
+    const struct all *all = c->context;
+    const struct fr_cluster *prior;
+    struct asked asked;
+    FR_TRY(cluster_of(c, 2, &prior));
+    return fr_procedure_profiled(all->r, plan_of(c, &asked), prior, set_of(c, "runs", 1),
+                                 c->err);
+}
 
-static const struct fr_table_limits reported = {.aim_mean = 0.1, FR_TABLE_COVERED};
-
-#define DGXC "training/dgxc_benchmarking.csv"
-#define BRIDGE "training/megatron_bridge.csv"
-
-#define DENSE(type)                                                                            \
-    { .dtype = type, .sharded = "no", .experts = "no", .device = "H100" }
-#define EXPERTS(type)                                                                          \
-    { .dtype = type, .sharded = "no", .experts = "yes", .device = "H100" }
-#define SHARDED(type)                                                                          \
-    { .dtype = type, .sharded = "yes", .device = "H100" }
-
-/* Rows of one file from the coefficients of another's; sharded ones stay apart. */
-static const struct transfer {
-    struct fr_table_plan table;
-    const char *known, *file;
-    struct fr_table_selection fitted, taken;
-    bool links; /* of the network, from the rows of 16 bits: see below */
-} transfers[] = {
-    {{"bridge", "coefficients of DGXC's dense fp8 rows, none fitted here", &reported, NULL},
-     DGXC,
-     BRIDGE,
-     DENSE("fp8"),
-     DENSE("fp8"),
-     false},
-    {{"dgxc_moe", "mixtures of experts, from the dense bf16 rows, none fitted here", &reported,
-      NULL},
-     DGXC,
-     DGXC,
-     DENSE("bf16"),
-     EXPERTS("bf16"),
-     false},
-    {{"dgxc_moe_fp8", "mixtures of experts, from the dense fp8 rows, none fitted here",
-      &reported, NULL},
-     DGXC,
-     DGXC,
-     DENSE("fp8"),
-     EXPERTS("fp8"),
-     false},
-    {{"dgxc_fsdp", "fully sharded, from the bf16 rows that are not, none fitted here",
-      &reported, NULL},
-     DGXC,
-     DGXC,
-     DENSE("bf16"),
-     SHARDED("bf16"),
-     false},
-    {{"dgxc_fsdp_fp8",
-      "fully sharded, from the fp8 rows that are not, links from the bf16 rows, none fitted "
-      "here",
-      &reported, "dgx-h100"},
-     DGXC,
-     DGXC,
-     DENSE("fp8"),
-     SHARDED("fp8"),
-     true},
-};
-
-/* Links are the machine's, whatever is computed.  The dense fp8 rows feel the network little, and a
- * fit to them makes it slow for small things that are not the network's; runs that hang on it take
- * it from the bf16 rows, as uncertain as those leave it. */
-static fr_status links_of(const struct transfer *x, const struct fr_cluster *prior,
-                          struct fr_tune_result *tuned, double sigmas[FR_COEFFICIENT_MAX],
-                          struct fr_tune_options *options, struct fr_error *err) {
-    static const struct fr_table_selection plain = DENSE("bf16");
-    const struct fr_tune_options usual = fr_procedure_tuning();
-    struct fr_table_set set = {0};
-    fr_status status = fr_table_read(x->known, &set, err);
-    if (status == FR_OK) fr_table_keep(&set, &plain);
-    if (status == FR_OK) status = fr_tune(prior, set.use, set.n, &usual, tuned, err);
-    fr_table_free(&set);
-    FR_TRY(status);
+/* Links held as @p set leaves them, as uncertain as that. */
+static fr_status take_links(const struct fr_study_call *c, const struct fr_table_set *set,
+                            struct fr_cluster *from, double sigmas[FR_COEFFICIENT_MAX],
+                            struct fr_tune_options *options) {
+    struct fr_tune_result *tuned;
+    FR_TRY(new_tuned(c, &tuned));
+    FR_TRY(fr_tune(from, set->use, set->n, options, tuned, c->err));
+    from->levels = tuned->cluster.levels;
     options->held = links();
     for (int j = 0; j < fr_coefficient_count(); j++)
         if (options->held >> j & 1) sigmas[j] = tuned->tuned[j].sigma;
@@ -237,83 +191,62 @@ static fr_status links_of(const struct transfer *x, const struct fr_cluster *pri
     return FR_OK;
 }
 
-static fr_status transfer(struct fr_reproduction *r, const struct transfer *x,
-                          const struct fr_cluster *prior, struct fr_tune_result tuned[2],
-                          struct fr_error *err) {
-    struct fr_table_set known = {0}, set = {0};
+static fr_status transfer(struct fr_study_call *c) {
+    const struct all *all = c->context;
     struct fr_tune_options options = fr_procedure_tuning();
     double sigmas[FR_COEFFICIENT_MAX] = {0};
-    fr_status status = fr_table_read(x->known, &known, err);
-    if (status == FR_OK) status = fr_table_read(x->file, &set, err);
-    if (status == FR_OK && x->links)
-        status = links_of(x, prior, &tuned[1], sigmas, &options, err);
-    if (status == FR_OK) {
-        struct fr_cluster from = *prior;
-        if (x->links) from.levels = tuned[1].cluster.levels;
-        fr_table_keep(&known, &x->fitted);
-        fr_table_keep(&set, &x->taken);
-        status = fr_procedure_transfer(r, &x->table, &from, &known, &set, &options, tuned, err);
-    }
-    fr_table_free(&known);
-    fr_table_free(&set);
-    return status;
+    const struct fr_cluster *prior;
+    struct fr_tune_result *tuned;
+    struct asked asked;
+    FR_TRY(cluster_of(c, 2, &prior));
+    struct fr_cluster from = *prior;
+    if (fr_call_number(c, "links", -1, -1) >= 0)
+        FR_TRY(take_links(c, set_of(c, "links", -1), &from, sigmas, &options));
+    FR_TRY(new_tuned(c, &tuned));
+    FR_TRY(fr_procedure_transfer(all->r, plan_of(c, &asked), &from, set_of(c, "from", -1),
+                                 set_of(c, "runs", 1), &options, tuned, c->err));
+    return fr_say(c, all->n_tuned - 1);
 }
 
-static fr_status between_files(struct fr_reproduction *r, struct fr_error *err) {
-    struct fr_cluster prior = {0};
-    struct fr_tune_result *tuned = fr_calloc(2, sizeof *tuned);
-    fr_status status = tuned ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    if (status == FR_OK) status = fr_table_cluster("dgx-h100", &prior, err);
-    for (size_t i = 0; i < sizeof transfers / sizeof *transfers && status == FR_OK; i++)
-        status = transfer(r, &transfers[i], &prior, tuned, err);
-    fr_cluster_free(&prior);
-    free(tuned);
-    return status;
+static fr_status ablate(struct fr_study_call *c) {
+    const struct all *all = c->context;
+    const struct fr_tune_options options = fr_procedure_tuning();
+    struct by by;
+    return fr_ablation_add(all->r, fr_call_word(c, "name", 0), fr_call_word(c, "preset", 2),
+                           set_of(c, "runs", 1), columns_of(c, &by), &options, c->err);
 }
 
-/* ---- what no table holds ------------------------------------------------------------------ */
-
-static fr_status left_out(struct fr_reproduction *r, struct fr_error *err) {
-    static const char *const files[] = {"vtrain_single_node",    "vtrain_multi_node",
-                                        "megatron_sc21_table1",  "megatron_seqsel_table5",
-                                        "bigscience_bloom_a100", "dgxc_benchmarking",
-                                        "llmfoundry_mpt_fsdp",   "megatron_bridge"};
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        struct fr_table_set set;
-        char path[96];
-        snprintf(path, sizeof path, "training/%s.csv", files[i]);
-        FR_TRY(fr_table_read(path, &set, err));
-        fr_table_left_out(r, files[i], &set.runs);
-        fr_table_free(&set);
-    }
+static fr_status left_out(struct fr_study_call *c) {
+    const struct all *all = c->context;
+    fr_table_left_out(all->r, fr_call_word(c, "name", 0), &set_of(c, "runs", 1)->runs);
     return FR_OK;
 }
 
 /* Tables, and ingredients taken away, which take the most of the time. */
 enum { STEPS = 23 + 27 };
 
-static fr_status make_all(struct fr_reproduction *r, struct fr_error *err) {
-    static fr_status (*const parts[])(struct fr_reproduction *, struct fr_error *) = {
-        one_node, several_nodes, fr_recipes_add, between_files, left_out};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        fr_status status = parts[i](r, err);
-        if (status == FR_ERR_IO) {
-            fr_reproduce_add(r, FR_ROLE_NOT_EXPLAINED, NAN, NAN, "1", 0, err->detail,
-                             "skipped/%s", err->where);
-            status = FR_OK;
-        }
-        FR_TRY(status);
-    }
-    return FR_OK;
-}
-
 static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
+    static const struct fr_study_function functions[] = {
+        {"runs", runs},         {"thin", thin},
+        {"tune", tune},         {"cross", cross},
+        {"across", across},     {"profiled", profiled},
+        {"transfer", transfer}, {"ablate", ablate},
+        {"left_out", left_out}, {NULL, NULL}};
+    extern const char fr_study_training[];
+    const struct fr_study_text study = {"training", fr_study_training, functions};
     struct fr_progress progress;
+    struct all *all = fr_calloc(1, sizeof *all);
+    if (!all) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    all->r = r;
     fr_progress_begin(&progress, "predicting", STEPS);
     r->progress = &progress;
-    fr_status status = make_all(r, err);
+    fr_status status = fr_study_run(&study, all, r, err);
     r->progress = NULL;
     fr_progress_end(&progress);
+    fr_named_runs_free(&all->runs);
+    for (int i = 0; i < all->n_presets; i++) fr_cluster_free(&all->preset[i].cluster);
+    for (int i = 0; i < all->n_tuned; i++) free(all->tuned[i]);
+    free(all);
     return status;
 }
 

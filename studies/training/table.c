@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/data.h"
+#include "base/describe/expression.h"
 #include "models/job/preset.h"
 
 fr_status fr_table_read(const char *file, struct fr_table_set *set, struct fr_error *err) {
@@ -16,7 +17,7 @@ fr_status fr_table_read(const char *file, struct fr_table_set *set, struct fr_er
     snprintf(set->command, sizeof set->command, "forerun score --runs ../shared/data/%s", file);
     if (!fr_data_find(file, path, sizeof path))
         return fr_fail(err, FR_ERR_IO, file, "not found; set FORERUN_DATA to where it lies");
-    FR_TRY(fr_runs_read(path, NULL, &set->runs, err));
+    FR_TRY(fr_runs_read(path, &set->runs, err));
     set->use = fr_calloc((size_t)set->runs.count + 1, sizeof *set->use);
     if (!set->use) return fr_fail(err, FR_ERR_NOMEM, NULL, "the runs do not fit in memory");
     for (int i = 0; i < set->runs.count; i++) set->use[set->n++] = &set->runs.items[i];
@@ -37,7 +38,7 @@ static bool says(const struct fr_run_row *row, const char *key, const char *want
 static bool wanted(const struct fr_run_row *row, const struct fr_table_selection *want) {
     const char *device = fr_run_row_get(row, "note.device"),
                *date = fr_run_row_get(row, "note.date");
-    if (want->device && (!device || !fr_run_mentions(device, want->device))) return false;
+    if (want->device && (!device || !fr_text_mentions(device, want->device))) return false;
     if (want->from_date && (!date || strcmp(date, want->from_date) < 0)) return false;
     return says(row, "note.dtype", want->dtype) && says(row, "note.sharded", want->sharded) &&
            says(row, "note.experts", want->experts);

@@ -553,7 +553,7 @@ static void zeus_rows_are_runs(void **state) {
     assert_non_null(file);
     fputs(text, file);
     fclose(file);
-    assert_int_equal(fr_runs_read(path, NULL, &runs, NULL), FR_OK);
+    assert_int_equal(fr_runs_read(path, &runs, NULL), FR_OK);
     remove(path);
     assert_int_equal(runs.count, 1);
     assert_int_equal(runs.skipped[FR_RUN_DEGREES], 1);

@@ -7,14 +7,13 @@ FR_FUZZ_TEXT(text, size) {
     struct fr_runs runs = {0}, again = {0};
     struct fr_text out = {0};
     struct fr_error err = {0};
-    if (fr_runs_read(fr_fuzz_file(text, size), NULL, &runs, &err) == FR_OK) {
+    if (fr_runs_read(fr_fuzz_file(text, size), &runs, &err) == FR_OK) {
         fr_runs_write(&runs, &out);
         fr_runs_print_skipped(&runs, &out);
         fr_text_free(&out);
         fr_runs_write(&runs, &out);
         if (runs.count > 0) {
-            fr_status status =
-                fr_runs_read(fr_fuzz_file(out.data, out.length), NULL, &again, &err);
+            fr_status status = fr_runs_read(fr_fuzz_file(out.data, out.length), &again, &err);
             if (status != FR_OK) fprintf(stderr, "%s: %s\n", err.where, err.detail);
             FR_FUZZ_REQUIRE(status == FR_OK && again.count == runs.count);
         }

@@ -164,8 +164,7 @@ static void claims_hold_as_often_as_stated(void **state) {
         struct fr_error err = {0};
         char path[512];
         if (!fr_data_find(sources[i], path, sizeof path)) continue;
-        if (fr_runs_read(path, NULL, &runs, &err) != FR_OK)
-            fail_msg("%s: %s", err.where, err.detail);
+        if (fr_runs_read(path, &runs, &err) != FR_OK) fail_msg("%s: %s", err.where, err.detail);
         const struct claims c = claims_of(&runs);
         fr_runs_free(&runs);
         FR_TRUE(c.n > 8, "%s: %d claims", sources[i], c.n);

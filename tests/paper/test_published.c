@@ -6,6 +6,7 @@
 
 #include "base/csv.h"
 #include "base/data.h"
+#include "base/describe/expression.h"
 #include "models/outcome/cost.h"
 #include "studies/training/table.h"
 #include "tests/cmocka.h"
@@ -59,7 +60,7 @@ static void cluster_of(const char *preset, const struct fr_run *run, char kept[1
 
 static bool of_machine(const struct fr_run *run, const struct machine *m) {
     const char *device = fr_run_row_get(run->row, "note.device");
-    return !m->device || (device && fr_run_mentions(device, m->device));
+    return !m->device || (device && fr_text_mentions(device, m->device));
 }
 
 static void cost(const struct fr_cluster *cluster, const struct fr_run *run,
@@ -80,7 +81,7 @@ static void none_is_called_infeasible(void **state) {
         char kept[128] = "";
         struct fr_error err = {0};
         if (!fr_data_find(m->file, path, sizeof path)) fail_msg("%s is not there", m->file);
-        if (fr_runs_read(path, NULL, &runs, &err) != FR_OK) fail_msg("%s", err.detail);
+        if (fr_runs_read(path, &runs, &err) != FR_OK) fail_msg("%s", err.detail);
         for (int i = 0; i < runs.count; i++) {
             struct fr_outcome out;
             if (!of_machine(&runs.items[i], m)) continue;
@@ -109,7 +110,7 @@ static void memory_is_near_what_was_allocated(void **state) {
     struct fr_error err = {0};
     int n = 0;
     if (!fr_data_find("training/simumax_b200.csv", path, sizeof path)) skip();
-    if (fr_runs_read(path, NULL, &runs, &err) != FR_OK) fail_msg("%s", err.detail);
+    if (fr_runs_read(path, &runs, &err) != FR_OK) fail_msg("%s", err.detail);
     if (fr_csv_read(path, &csv, &err) != FR_OK) fail_msg("%s", err.detail);
     for (int i = 0; i < runs.count; i++) {
         const char *id = fr_run_row_get(runs.items[i].row, "id");

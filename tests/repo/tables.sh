@@ -1,6 +1,6 @@
 #!/bin/sh
-# tables.sh ROOT -- every row FR_<KIND>(<name>) of a <kind>_list.h has its file <kind>/<name>.c,
-# and every file there has its row, once.  Where one file of a folder has a gnuplot script
+# tables.sh ROOT -- every row FR_<KIND>(<name>) of a <kind>_list.h has its file <kind>/<name>.c, or
+# <kind>/<name>.<kind> where the folder holds descriptions (base/describe/), and every file there has its row, once.  Where one file of a folder has a gnuplot script
 # <name>.gp beside it, every one has.  Rows alone are only once there.
 set -eu
 root=$1
@@ -44,10 +44,13 @@ for list in $lists; do
   fi
   folder=${list%_list.h}
   rows=$(sed -nE 's/^[[:space:]]*FR_[A-Z_0-9]+\(([a-z0-9_]+)[,)].*/\1/p' "$list" | sort)
-  files=$(names "$folder" .c)
+  ending=.c
+  set -- "$folder"/*."${folder##*/}"
+  [ ! -e "$1" ] || ending=.${folder##*/}
+  files=$(names "$folder" "$ending")
   scripts=$(names "$folder" .gp)
   [ -n "$rows" ] || complain "$list has no rows"
-  differ "$rows" "$files" "$list: no file $folder/<name>.c for row"
+  differ "$rows" "$files" "$list: no file $folder/<name>$ending for row"
   differ "$files" "$rows" "$folder: no row in the list for file"
   differ "$(echo "$rows" | uniq -d)" "" "$list: twice the row"
   [ -n "$scripts" ] || continue

@@ -35,6 +35,13 @@ put models/key_list.h '/* Rows alone */' 'FR_KEY(dp, 1)' 'FR_KEY(dp, 2)'
 fails 'such a row twice' 'twice the row dp' tables.sh
 rm "$tree/models/key_list.h"
 
+put models/runs/reader_list.h 'FR_RUN_READER(own)'
+put models/runs/reader/own.reader ''
+passes 'descriptions in place of code' tables.sh
+put models/runs/reader/other.reader ''
+fails 'a description without its row' 'no row in the list for file other' tables.sh
+rm "$tree/models/runs/reader/other.reader"
+
 put plots/figure_list.h 'FR_FIGURE(energy_time)' 'FR_FIGURE(grid)'
 put plots/figure/grid.c ''
 fails 'a figure without its script' 'no script .gp for grid' tables.sh

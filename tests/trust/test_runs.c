@@ -1,4 +1,5 @@
 /* Measured runs: keys, faults, and the readers of published files. */
+#include "trust/runs/reader.h"
 #include "trust/runs/runs.h"
 
 #include "models/job/preset.h"
@@ -28,7 +29,7 @@ static int remove_file(void **state) {
 
 static fr_status read_text(const char *text, struct fr_runs *runs, struct fr_error *err) {
     assert_int_equal(fr_file_write(path, text, strlen(text), err), FR_OK);
-    return fr_runs_read(path, NULL, runs, err);
+    return fr_runs_read(path, runs, err);
 }
 
 static void keys_make_a_run(void **state) {
@@ -235,7 +236,7 @@ static void published_rows_name_their_software(void **state) {
         assert_int_equal(fr_folder_list(folder, ".csv", &files, &count, &err), FR_OK);
         for (size_t i = 0; i < count; i++) {
             struct fr_runs runs = {0};
-            if (fr_runs_read(files[i], NULL, &runs, &err) == FR_OK)
+            if (fr_runs_read(files[i], &runs, &err) == FR_OK)
                 for (int k = 0; k < runs.count; k++, rows++) {
                     const char *name = fr_run_row_get(runs.items[k].row, "runtime");
                     FR_TRUE(name && fr_preset_find("runtime", name), "%s: %s is of %s",
@@ -335,7 +336,7 @@ static void a_path_is_of_its_own_file(void **state) {
         assert_int_equal(fr_file_write(cluster, text, strlen(text), &err), FR_OK);
         snprintf(file[i], sizeof file[i], "%s/runs.csv", folder[i]);
         assert_int_equal(fr_file_write(file[i], row, strlen(row), &err), FR_OK);
-        if (fr_runs_read(file[i], NULL, &runs, &err) != FR_OK)
+        if (fr_runs_read(file[i], &runs, &err) != FR_OK)
             fail_msg("%s: %s", err.where, err.detail);
         remove(cluster);
         remove(file[i]);
@@ -423,8 +424,7 @@ static void published_files_are_read(void **state) {
         struct fr_error err = {0};
         char file[512];
         if (!fr_data_find(files[i].file, file, sizeof file)) skip();
-        if (fr_runs_read(file, NULL, &runs, &err) != FR_OK)
-            fail_msg("%s: %s", err.where, err.detail);
+        if (fr_runs_read(file, &runs, &err) != FR_OK) fail_msg("%s: %s", err.where, err.detail);
         if (runs.count < files[i].least)
             fail_msg("%s: got %d runs, wanted %d", files[i].file, runs.count, files[i].least);
         fr_runs_write(&runs, &text);
@@ -455,7 +455,7 @@ static void every_row_is_accounted_for(void **state) {
         struct fr_runs runs = {0};
         struct fr_csv csv;
         assert_int_equal(fr_csv_read(files[i], &csv, &err), FR_OK);
-        if (fr_runs_read(files[i], NULL, &runs, &err) == FR_OK) {
+        if (fr_runs_read(files[i], &runs, &err) == FR_OK) {
             int seen = runs.count;
             for (int k = 1; k < FR_RUN_SKIP_COUNT; k++) seen += runs.skipped[k];
             if (seen != csv.n_rows)

@@ -1,4 +1,4 @@
-/* Read more than once, so without guard.  One row per file in trust/runs/reader/; the first whose
+/* Read more than once, so without guard.  One row per file of trust/runs/reader/; the first whose
  * columns a file has reads it. */
 FR_RUN_READER(own)
 FR_RUN_READER(vtrain)
@@ -22,3 +22,10 @@ FR_RUN_READER(rocm_log)
 FR_RUN_READER(mlperf)
 FR_RUN_READER(perseus)
 FR_RUN_READER(zeus)
+/* Parts of them, without columns. */
+FR_RUN_READER(batches)
+FR_RUN_READER(gpt_sizes)
+FR_RUN_READER(megatron)
+FR_RUN_READER(megatron_plan)
+FR_RUN_READER(megatron_shape)
+FR_RUN_READER(merak)

@@ -1,4 +1,5 @@
 #include "trust/runs/runs.h"
+#include "trust/runs/reader.h"
 #include "trust/runs/row/machine.h"
 #include "trust/runs/row/software.h"
 #include "trust/runs/row/where.h"
@@ -8,12 +9,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-
-const struct fr_run_reader *const fr_run_readers[] = {
-#define FR_RUN_READER(name) &fr_run_reader_##name,
-#include "trust/runs/reader_list.h"
-#undef FR_RUN_READER
-    NULL};
 
 const char *const fr_run_skip_names[] = {
 #define FR_RUN_SKIP_NAME(code, text) text,
@@ -41,27 +36,28 @@ const char *const fr_run_counted_words[] = {
 
 /* ---- files ------------------------------------------------------------------------------- */
 
-static bool has_columns(const struct fr_csv *csv, const char *const *columns) {
-    for (int i = 0; columns[i]; i++)
-        if (fr_csv_find(csv, columns[i]) < 0) return false;
-    return true;
-}
-
-static fr_status choose(const struct fr_csv *csv, int *which, struct fr_error *err) {
+/* The first reader that knows the table's columns. */
+static fr_status choose(const struct fr_csv *csv, struct fr_run_reader *reader, int *which,
+                        struct fr_error *err) {
     struct fr_text names = {0};
-    for (int i = 0; fr_run_readers[i]; i++) {
-        if (has_columns(csv, fr_run_readers[i]->columns)) {
-            *which = i;
+    fr_status status = FR_OK;
+    for (*which = 0; fr_run_readers[*which].name && status == FR_OK; ++*which) {
+        status = fr_run_reader_open(&fr_run_readers[*which], reader, err);
+        if (status == FR_OK && fr_run_reader_knows(reader, csv)) {
             fr_text_free(&names);
             return FR_OK;
         }
-        fr_text_addf(&names, "%s%s", i ? ", " : "", fr_run_readers[i]->name);
+        if (status == FR_OK && fr_run_reader_says(reader, "columns"))
+            fr_text_addf(&names, "%s%s", *which ? ", " : "", fr_run_readers[*which].name);
+        fr_run_reader_close(reader);
     }
-    fr_fail(err, FR_ERR_INPUT, csv->name,
-            "no reader knows these columns; a runs.csv needs measured_s (readers: %s)",
-            fr_text_get(&names));
+    if (status == FR_OK)
+        status =
+            fr_fail(err, FR_ERR_INPUT, csv->name,
+                    "no reader knows these columns; a runs.csv needs measured_s (readers: %s)",
+                    fr_text_get(&names));
     fr_text_free(&names);
-    return FR_ERR_INPUT;
+    return status;
 }
 
 /* What is wrong may be said of what the row names, a preset that is none: then the row is named too. */
@@ -112,16 +108,17 @@ static fr_status place_row(struct fr_runs *runs, const struct fr_run_row *row,
     return FR_OK;
 }
 
-static fr_status append(const struct fr_run_source *in, int reader, const char *folder,
-                        struct fr_runs *runs, struct fr_error *err) {
-    const struct fr_run_reader *r = fr_run_readers[reader];
+static fr_status append(const struct fr_run_source *in, const struct fr_run_reader *r,
+                        int reader, const char *folder, struct fr_runs *runs,
+                        struct fr_error *err) {
     struct fr_run_row row = {0};
     struct fr_error why = {0};
     char where[400];
     FR_TRY(grow(runs, err));
     struct fr_run *run = &runs->items[runs->count];
     snprintf(where, sizeof where, "%s:%d", in->csv->name, in->csv->line[in->row]);
-    fr_run_skip skip = r->read(in, &row);
+    fr_run_skip skip;
+    FR_TRY(fr_run_reader_row(r, in, &row, &skip, err));
     if (!fr_where_holds(runs->ask.where, runs->ask.n_where, in, &row, &runs->where_known))
         return FR_OK;
     if (skip != FR_RUN_USABLE) {
@@ -168,30 +165,23 @@ static fr_status check_where(const char *path, const struct fr_runs *runs,
     return FR_OK;
 }
 
-fr_status fr_runs_read(const char *path, const struct fr_run_reader *reader,
-                       struct fr_runs *runs, struct fr_error *err) {
+fr_status fr_runs_read(const char *path, struct fr_runs *runs, struct fr_error *err) {
     struct fr_csv csv;
+    struct fr_run_reader reader = {0};
     int which = 0, before = runs->count;
     char folder[512];
     FR_TRY(fr_where_check(runs->ask.where, runs->ask.n_where, err));
     folder_of(path, folder, sizeof folder);
     fr_status status = fr_csv_read(path, &csv, err);
-    if (status == FR_OK && reader) {
-        while (fr_run_readers[which] != reader) which++;
-        for (int i = 0; reader->columns[i] && status == FR_OK; i++)
-            if (fr_csv_find(&csv, reader->columns[i]) < 0)
-                status =
-                    fr_fail(err, FR_ERR_INPUT, path, "has no column \"%s\", which %s needs",
-                            reader->columns[i], reader->name);
-    } else if (status == FR_OK)
-        status = choose(&csv, &which, err);
+    if (status == FR_OK) status = choose(&csv, &reader, &which, err);
     for (int row = 0; status == FR_OK && row < csv.n_rows; row++) {
         struct fr_run_source in = {&csv, row};
-        status = append(&in, which, folder, runs, err);
+        status = append(&in, &reader, which, folder, runs, err);
         if (status != FR_OK || runs->count == before) continue;
         struct fr_run *last = &runs->items[runs->count - 1];
         if (!last->id[0]) snprintf(last->id, sizeof last->id, "line %d", last->line);
     }
+    fr_run_reader_close(&reader);
     fr_csv_free(&csv);
     return status == FR_OK ? check_where(path, runs, err) : status;
 }

@@ -15,7 +15,7 @@
  *      id           how reports call the row
  *      note.*       anything else, for --by: note.date, note.software
  *  A file of such rows is a runs.csv.  Files that others published have columns of their own; a
- *  reader (trust/runs/reader/) turns their rows into these keys, and says of a row that it cannot
+ *  reader (trust/runs/reader.h) turns their rows into these keys, and says of a row that it cannot
  *  use why.  Nothing is guessed: what a file leaves out is either stated in the reader as a
  *  convention of that software, with its source, or the row is left out and counted.
  *
@@ -25,8 +25,7 @@
  *  user's row that names a runtime starts from that, unless it states `model.defaults`.  Paths in a row are relative to
  *  the file.
  *
- *  To add a reader: trust/runs/reader/<name>.c exporting fr_run_reader_<name>, row
- *  FR_RUN_READER(<name>) in trust/runs/reader_list.h.
+ *  To add a reader: trust/runs/reader.h.
  */
 #ifndef FR_TRUST_RUNS_RUNS_H
 #define FR_TRUST_RUNS_RUNS_H
@@ -169,33 +168,11 @@ struct fr_runs {
     uint64_t where_known; /**< bit i: some row has the column of ask.where[i] */
 };
 
-/** A row of a published file and where it stands. */
-struct fr_run_source {
-    const struct fr_csv *csv;
-    int row;
-};
+struct fr_run_source;
 
-struct fr_run_reader {
-    const char *name;
-    const char *summary;
-    const char *source;         /**< of the measurements, and of conventions that it assumes */
-    const char *const *columns; /**< that tell the file; NULL-terminated */
-    /** Fill @p out.  @return FR_RUN_USABLE, or why not. */
-    fr_run_skip (*read)(const struct fr_run_source *in, struct fr_run_row *out);
-    bool strict; /**< the user's own file: a row that cannot be used is an error */
-};
-
-#define FR_RUN_READER(name) extern const struct fr_run_reader fr_run_reader_##name;
-#include "trust/runs/reader_list.h"
-#undef FR_RUN_READER
-/** Rows in table order, then NULL. */
-extern const struct fr_run_reader *const fr_run_readers[];
-
-/** Append the runs of @p path, read by the first reader whose columns it has, or by @p reader
- *  where not NULL.
+/** Append the runs of @p path, read by the first reader whose columns it has.
  *  @return FR_OK; FR_ERR_INPUT with file, line and column; FR_ERR_NOMEM. */
-fr_status fr_runs_read(const char *path, const struct fr_run_reader *reader,
-                       struct fr_runs *runs, struct fr_error *err);
+fr_status fr_runs_read(const char *path, struct fr_runs *runs, struct fr_error *err);
 void fr_runs_free(struct fr_runs *runs);
 
 /** Where a row is read. */
@@ -227,44 +204,9 @@ void fr_runs_print_assumed(const struct fr_runs *runs, struct fr_text *text);
 
 /* ---- for readers ------------------------------------------------------------------------- */
 
-/** Cell of a column, "" where there is no such column. */
-const char *fr_run_cell(const struct fr_run_source *in, const char *column);
-/** Number at the start of a cell ("250k (early)" is 250000); @return false where there is none. */
-bool fr_run_number(const struct fr_run_source *in, const char *column, double *value);
-/** The same as a whole number of at least one. */
-bool fr_run_integer(const struct fr_run_source *in, const char *column, int64_t *value);
-/** Set @p key to the whole number of @p column. @return false where there is none. */
-bool fr_run_copy(const struct fr_run_source *in, const char *column, struct fr_run_row *out,
-                 const char *key);
 /** Set "model" to the preset one of whose `aliases` the @p title holds, the longest that does, and
  *  "note.model_layers" and "note.experts" ("yes" or "no") to what it says.
  *  @return false where none does. */
 bool fr_run_find_model(const char *title, struct fr_run_row *out);
-/** Read the plan from the columns that tables of Megatron-LM's runs share: row_id, quality, gpu,
- *  gpus, tp, pp, micro_batch_seqs, global_batch_seqs and, where present, dp and cp.  Assumes what
- *  holds for all of Megatron-LM: ranks ordered tp, dp, pp, and mixed precision's 12 B of optimiser
- *  state a parameter.  @return FR_RUN_USABLE, or why not: the first that is missing. */
-fr_run_skip fr_run_plan_columns(const struct fr_run_source *in, struct fr_run_row *out);
-/** The same for the model's shape: layers, hidden, heads, seq and, where present, model (its name),
- *  ffn, kv_heads.  @return false where one is missing. */
-bool fr_run_shape_columns(const struct fr_run_source *in, struct fr_run_row *out);
-/** Both, and vocab. */
-fr_run_skip fr_run_columns(const struct fr_run_source *in, struct fr_run_row *out);
-/** Set measured_s from a time in units of @p unit_s. @return false where there is none. */
-bool fr_run_time(const struct fr_run_source *in, const char *column, double unit_s,
-                 struct fr_run_row *out);
-/** Set measured_s from a rate in units of @p per_unit tokens a second, of all ranks, with
- *  columns global_batch_seqs and seq. @return false where one is missing. */
-bool fr_run_tokens_rate(const struct fr_run_source *in, const char *column, double per_unit,
-                        struct fr_run_row *out);
-/** Set plan.stage_layers so that the embedding and the loss count as a layer each of @p layers on plan.pp
- *  stages: the first and the last have one transformer layer fewer.  Nothing where that does not divide. */
-void fr_run_ends_as_layers(int64_t layers, struct fr_run_row *out);
-/** Set measured_memory_B, counted as @p at, from a size in units of @p unit_B ("29GB", "66.55"); nothing
- *  where the cell has no number. */
-void fr_run_memory(const struct fr_run_source *in, const char *column, double unit_B,
-                   fr_run_counted at, struct fr_run_row *out);
-/** Does @p text hold @p word, letter case, blanks and punctuation aside? */
-bool fr_run_mentions(const char *text, const char *word);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/describe/expression.h"
 #include "base/file.h"
 #include "models/job/preset.h"
 #include "trust/runs/row/software.h"
@@ -28,16 +29,11 @@ enum { PRESETS = sizeof presets / sizeof *presets };
 
 const char *fr_machine_of_device(const char *device) {
     for (int i = 0; device && i < PRESETS; i++)
-        if (fr_run_mentions(device, presets[i].device)) return presets[i].cluster;
+        if (fr_text_mentions(device, presets[i].device)) return presets[i].cluster;
     return NULL;
 }
 
 const char *fr_machine_preset(int i) { return i < PRESETS ? presets[i].cluster : NULL; }
-
-void fr_run_set_cluster(struct fr_run_row *row, const char *device) {
-    const char *cluster = fr_machine_of_device(device);
-    if (cluster) fr_run_row_set(row, "cluster", "%s", cluster);
-}
 
 /* ---- documents ---------------------------------------------------------------------------- */
 

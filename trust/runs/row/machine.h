@@ -49,7 +49,4 @@ const char *fr_machine_of_device(const char *device);
 /** The i-th preset that fr_machine_of_device may name; NULL past the last. */
 const char *fr_machine_preset(int i);
 
-/** Set `cluster` to the preset of @p device, where there is one. */
-void fr_run_set_cluster(struct fr_run_row *row, const char *device);
-
 #endif

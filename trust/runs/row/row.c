@@ -1,16 +1,12 @@
-/* What readers make rows of: keys and values, and the cells that they take them from. */
-#include <ctype.h>
+/* What readers make rows of: keys and values. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/describe/expression.h"
 #include "models/job/preset.h"
 #include "trust/runs/runs.h"
-
-/* ---- rows -------------------------------------------------------------------------------- */
 
 static const char overflow_key[] = "(too much)";
 
@@ -37,53 +33,6 @@ const char *fr_run_row_get(const struct fr_run_row *row, const char *key) {
     return NULL;
 }
 
-/* ---- cells for readers ------------------------------------------------------------------- */
-
-const char *fr_run_cell(const struct fr_run_source *in, const char *column) {
-    const char *cell = fr_csv_get(in->csv, in->row, column);
-    return cell ? cell : "";
-}
-
-bool fr_run_number(const struct fr_run_source *in, const char *column, double *value) {
-    const char *cell = fr_run_cell(in, column);
-    char *end = NULL;
-    while (isspace((unsigned char)*cell)) cell++;
-    if (!isdigit((unsigned char)*cell) && *cell != '.') return false;
-    double number = strtod(cell, &end);
-    if (*end == 'k' && !isalpha((unsigned char)end[1])) number *= 1000;
-    if (end == cell || !isfinite(number)) return false;
-    *value = number;
-    return true;
-}
-
-bool fr_run_integer(const struct fr_run_source *in, const char *column, int64_t *value) {
-    double number = 0;
-    if (!fr_run_number(in, column, &number)) return false;
-    if (number < 1 || number > 1e12 || number != floor(number)) return false;
-    *value = (int64_t)number;
-    return true;
-}
-
-bool fr_run_copy(const struct fr_run_source *in, const char *column, struct fr_run_row *out,
-                 const char *key) {
-    int64_t value = 0;
-    if (!fr_run_integer(in, column, &value)) return false;
-    fr_run_row_set(out, key, "%" PRId64, value);
-    return true;
-}
-
-bool fr_run_mentions(const char *text, const char *word) {
-    char plain[2][256];
-    const char *from[2] = {text, word};
-    for (int k = 0; k < 2; k++) {
-        size_t n = 0;
-        for (const char *c = from[k]; *c && n + 1 < sizeof plain[k]; c++)
-            if (isalnum((unsigned char)*c)) plain[k][n++] = (char)tolower((unsigned char)*c);
-        plain[k][n] = '\0';
-    }
-    return plain[1][0] && strstr(plain[0], plain[1]) != NULL;
-}
-
 bool fr_run_find_model(const char *title, struct fr_run_row *out) {
     size_t longest = 0;
     for (const struct fr_preset *p = fr_presets; p->name; p++) {
@@ -96,7 +45,7 @@ bool fr_run_find_model(const char *title, struct fr_run_row *out) {
             struct fr_json one = fr_json_element(&list, i);
             const char *alias = NULL;
             if (fr_json_text(&one, &alias, NULL) != FR_OK || strlen(alias) <= longest) continue;
-            if (!fr_run_mentions(title, alias)) continue;
+            if (!fr_text_mentions(title, alias)) continue;
             longest = strlen(alias);
             fr_run_row_set(out, "model", "%s", p->name);
             fr_json_get_integer(&root, "layers", false, 1, INT64_MAX, &layers, NULL);

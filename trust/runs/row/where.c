@@ -1,4 +1,5 @@
 #include "trust/runs/row/where.h"
+#include "trust/runs/reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>
