@@ -31,6 +31,7 @@ struct fr_unit {
     const struct fr_real_case *run;
     struct fr_real_layer layer;  /**< the whole of it, where fully connected */
     struct fr_block_sizes block; /**< of a transformer: this rank's part */
+    bool crosses;                /**< of a decoder: it attends to what the encoder made, too */
     int64_t index;               /**< in the network, for its random numbers */
     int words; /**< of embedding and logits: this rank's, from tp_rank words on, of ... */
     void *table, *d_table; /**< ... words x hidden; its gradients */
@@ -82,7 +83,6 @@ struct fr_unit_kind {
      *  @p out */
     int (*matrices)(const struct fr_real *real, const struct fr_unit *u,
                     struct fr_unit_matrix *out, int room);
-    const struct fr_layer_way *way; /**< of a transformer's layer (layer.h); NULL: it is none */
 };
 
 #define FR_UNIT(name) extern const struct fr_unit_kind fr_unit_##name;
