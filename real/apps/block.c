@@ -1,0 +1,78 @@
+#include "real/apps/block.h"
+
+void fr_block_multiply(struct fr_real *real, int m, int t, int n, const void *w, const void *x,
+                       void *y) {
+    FR_COMPUTE(real, real->k->gemm(false, false, m, t, n, 1, w, n, x, t, 0, y, t));
+}
+
+void fr_block_multiply_back(struct fr_real *real, int m, int t, int n, const void *w,
+                            const void *dy, void *dx) {
+    FR_COMPUTE(real, real->k->gemm(true, false, n, t, m, 1, w, n, dy, t, 0, dx, t));
+}
+
+void fr_block_add_outer(struct fr_real *real, int m, int t, int n, const void *dy,
+                        const void *x, void *dw) {
+    FR_COMPUTE(real, real->k->gemm(false, true, m, n, t, 1, dy, t, x, t, 1, dw, n));
+}
+
+/* Between columns of rank @p r of h x T, and h x t of it among those of all ranks. */
+static void move_tokens(struct fr_real *real, const struct fr_block_sizes *z, int r, bool pack,
+                        const void *from, void *to) {
+    const struct fr_kernels *k = real->k;
+    int h = z->hidden, all = fr_block_tokens(z), n = fr_block_own_tokens(z);
+    size_t column = (size_t)(r * n), part = (size_t)h * column;
+    if (pack)
+        FR_COMPUTE(real, k->copy(h, n, fr_at(k, from, column), all, fr_at(k, to, part), n));
+    else
+        FR_COMPUTE(real, k->copy(h, n, fr_at(k, from, part), n, fr_at(k, to, column), all));
+}
+
+static int64_t own_values(const struct fr_block_sizes *z) {
+    return (int64_t)z->hidden * fr_block_own_tokens(z);
+}
+
+fr_status fr_block_gather_tokens(struct fr_real *real, const struct fr_block_sizes *z,
+                                 const void *part, void *packed, void *whole,
+                                 struct fr_error *err) {
+    FR_TRY(fr_real_all_gather(real, real->tp, part, own_values(z), packed, err));
+    for (int r = 0; r < z->parts; r++) move_tokens(real, z, r, false, packed, whole);
+    return FR_OK;
+}
+
+fr_status fr_block_gather_begin(struct fr_real *real, const struct fr_block_sizes *z,
+                                const void *part, void *packed, MPI_Request *request,
+                                struct fr_error *err) {
+    return fr_real_all_gather_begin(real, real->tp, part, own_values(z), packed, request, err);
+}
+
+fr_status fr_block_gather_end(struct fr_real *real, const struct fr_block_sizes *z,
+                              const void *packed, void *whole, MPI_Request *request,
+                              struct fr_error *err) {
+    FR_TRY(fr_real_wait(real, request, err));
+    for (int r = 0; r < z->parts; r++) move_tokens(real, z, r, false, packed, whole);
+    return FR_OK;
+}
+
+fr_status fr_block_scatter_tokens(struct fr_real *real, const struct fr_block_sizes *z,
+                                  const void *whole, void *packed, void *part,
+                                  struct fr_error *err) {
+    for (int r = 0; r < z->parts; r++) move_tokens(real, z, r, true, whole, packed);
+    return fr_real_reduce_scatter(real, real->tp, packed, part, own_values(z), err);
+}
+
+/* ---- buffers --------------------------------------------------------------------------------- */
+
+int64_t fr_block_lay_out(const struct fr_kernels *k, const struct fr_block_part *part, int n,
+                         const void *base) {
+    const int64_t line = 16;
+    int64_t sum = 0;
+    for (int i = 0; i < n; i++) {
+        if (base) *part[i].at = fr_at(k, base, (size_t)sum);
+        sum += (part[i].n + line - 1) / line * line;
+    }
+    return sum;
+}
+
+int64_t fr_block_softmax_size(const struct fr_block_sizes *z) {
+    return (int64_t)z->heads * z->sequence * fr_block_tokens(z);
+}
