@@ -32,32 +32,28 @@ static int64_t own_values(const struct fr_block_sizes *z) {
 }
 
 fr_status fr_block_gather_tokens(struct fr_real *real, const struct fr_block_sizes *z,
-                                 const void *part, void *packed, void *whole,
-                                 struct fr_error *err) {
-    FR_TRY(fr_real_all_gather(real, real->tp, part, own_values(z), packed, err));
+                                 const void *part, void *packed, void *whole) {
+    FR_TRY(fr_real_all_gather(real, real->tp, part, own_values(z), packed));
     for (int r = 0; r < z->parts; r++) move_tokens(real, z, r, false, packed, whole);
     return FR_OK;
 }
 
 fr_status fr_block_gather_begin(struct fr_real *real, const struct fr_block_sizes *z,
-                                const void *part, void *packed, MPI_Request *request,
-                                struct fr_error *err) {
-    return fr_real_all_gather_begin(real, real->tp, part, own_values(z), packed, request, err);
+                                const void *part, void *packed, MPI_Request *request) {
+    return fr_real_all_gather_begin(real, real->tp, part, own_values(z), packed, request);
 }
 
 fr_status fr_block_gather_end(struct fr_real *real, const struct fr_block_sizes *z,
-                              const void *packed, void *whole, MPI_Request *request,
-                              struct fr_error *err) {
-    FR_TRY(fr_real_wait(real, request, err));
+                              const void *packed, void *whole, MPI_Request *request) {
+    FR_TRY(fr_real_wait(real, request));
     for (int r = 0; r < z->parts; r++) move_tokens(real, z, r, false, packed, whole);
     return FR_OK;
 }
 
 fr_status fr_block_scatter_tokens(struct fr_real *real, const struct fr_block_sizes *z,
-                                  const void *whole, void *packed, void *part,
-                                  struct fr_error *err) {
+                                  const void *whole, void *packed, void *part) {
     for (int r = 0; r < z->parts; r++) move_tokens(real, z, r, true, whole, packed);
-    return fr_real_reduce_scatter(real, real->tp, packed, part, own_values(z), err);
+    return fr_real_reduce_scatter(real, real->tp, packed, part, own_values(z));
 }
 
 /* ---- buffers --------------------------------------------------------------------------------- */

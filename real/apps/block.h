@@ -49,19 +49,15 @@ int64_t fr_block_softmax_size(const struct fr_block_sizes *z);
 
 /** whole (h x T) := own parts (h x t) of all ranks; packed: room for h T values. */
 fr_status fr_block_gather_tokens(struct fr_real *real, const struct fr_block_sizes *z,
-                                 const void *own, void *packed, void *whole,
-                                 struct fr_error *err);
+                                 const void *own, void *packed, void *whole);
 /** The same in two parts, with something between them that leaves packed alone. */
 fr_status fr_block_gather_begin(struct fr_real *real, const struct fr_block_sizes *z,
-                                const void *own, void *packed, MPI_Request *request,
-                                struct fr_error *err);
+                                const void *own, void *packed, MPI_Request *request);
 fr_status fr_block_gather_end(struct fr_real *real, const struct fr_block_sizes *z,
-                              const void *packed, void *whole, MPI_Request *request,
-                              struct fr_error *err);
+                              const void *packed, void *whole, MPI_Request *request);
 /** own (h x t) := this rank's part of the sum of all ranks' whole (h x T); packed likewise. */
 fr_status fr_block_scatter_tokens(struct fr_real *real, const struct fr_block_sizes *z,
-                                  const void *whole, void *packed, void *own,
-                                  struct fr_error *err);
+                                  const void *whole, void *packed, void *own);
 
 /** c (a d x T) := attention of qkv (3 a d x T); p keeps the softmax. */
 void fr_attention_forward(struct fr_real *real, const struct fr_block_sizes *z, const void *qkv,

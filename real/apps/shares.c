@@ -37,27 +37,26 @@ static void move_parameters(struct fr_real *real, int holder, int own, bool into
     }
 }
 
-static fr_status gather(struct fr_real *real, int holder, struct fr_error *err) {
+static fr_status gather(struct fr_real *real, int holder) {
     const struct fr_division *d = &real->division;
     int own = fr_shares_own(real, holder);
     bool plain = fr_division_plain(d);
     if (!plain) move_parameters(real, holder, own, false);
     FR_TRY(fr_real_all_gather(real, fr_shares_comm(real, holder), MPI_IN_PLACE,
-                              share_of(d, holder), plain ? real->parameters : real->packed,
-                              err));
+                              share_of(d, holder), plain ? real->parameters : real->packed));
     for (int i = 0; !plain && i < d->holders[holder]; i++)
         if (i != own) move_parameters(real, holder, i, true);
     return FR_OK;
 }
 
-fr_status fr_shares_gather(struct fr_real *real, struct fr_error *err) {
+fr_status fr_shares_gather(struct fr_real *real) {
     for (int h = 0; h < FR_HOLDERS; h++)
         if (real->division.holders[h] > 1 && share_of(&real->division, h) > 0)
-            FR_TRY(gather(real, h, err));
+            FR_TRY(gather(real, h));
     return FR_OK;
 }
 
-fr_status fr_shares_scatter(struct fr_real *real, int holder, void *own, struct fr_error *err) {
+fr_status fr_shares_scatter(struct fr_real *real, int holder, void *own) {
     const struct fr_division *d = &real->division;
     int part = fr_division_part_of(holder, FR_DIVISION_SCATTERED);
     int64_t share = d->part[part].share;
@@ -66,7 +65,7 @@ fr_status fr_shares_scatter(struct fr_real *real, int holder, void *own, struct 
         FR_COMPUTE(real, fr_division_copy(real->k, d, part, i, false, real->gradients,
                                           fr_at(real->k, real->packed, (size_t)(i * share))));
     return fr_real_reduce_scatter(real, fr_shares_comm(real, holder),
-                                  plain ? real->gradients : real->packed, own, share, err);
+                                  plain ? real->gradients : real->packed, own, share);
 }
 
 void fr_shares_put(struct fr_real *real, int holder, void *own) {

@@ -14,9 +14,9 @@ int fr_shares_own(const struct fr_real *real, int holder);
 /** Values of real->packed. */
 int64_t fr_shares_room(const struct fr_division *d);
 /** Parameters of all holders' shares to the blocks of all. */
-fr_status fr_shares_gather(struct fr_real *real, struct fr_error *err);
+fr_status fr_shares_gather(struct fr_real *real);
 /** own := the sum over @p holder of this rank's share of gradients that are scattered. */
-fr_status fr_shares_scatter(struct fr_real *real, int holder, void *own, struct fr_error *err);
+fr_status fr_shares_scatter(struct fr_real *real, int holder, void *own);
 /** This rank's share of gradients that @p holder scatter, from @p own to its place in the block. */
 void fr_shares_put(struct fr_real *real, int holder, void *own);
 

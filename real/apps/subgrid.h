@@ -50,7 +50,7 @@ int64_t fr_subgrid_layer_parameters(const struct fr_subgrid_layer *l);
 int64_t fr_subgrid_parameters(const struct fr_real *real);
 
 /** Make real->state, a struct fr_subgrid; fr_subgrid_close in any case. */
-fr_status fr_subgrid_open(struct fr_real *real, struct fr_error *err);
+fr_status fr_subgrid_open(struct fr_real *real);
 void fr_subgrid_close(struct fr_real *real);
 
 /** Does this rank compute layer @p l?  Of cSub the first sub-grid alone has the common ones. */
@@ -62,9 +62,9 @@ static inline bool fr_subgrid_works(const struct fr_subgrid *s,
 /** From common layers to branches: x (values x t tokens of a rank's own samples, or all of them on
  *  the first sub-grid) becomes y, all rows or 1/g of them for all samples of the group. */
 fr_status fr_subgrid_spread(struct fr_real *real, struct fr_subgrid *s, bool slices, int values,
-                            int t, const void *x, void *y, struct fr_error *err);
+                            int t, const void *x, void *y);
 /** And back: y (values x g t tokens summed over the group, or 1/g of the rows) becomes x. */
 fr_status fr_subgrid_collect(struct fr_real *real, struct fr_subgrid *s, bool slices,
-                             int values, int t, void *y, void *x, struct fr_error *err);
+                             int values, int t, void *y, void *x);
 
 #endif

@@ -21,7 +21,7 @@ static void columns(struct fr_real *real, const struct fr_subgrid *s, int rows, 
 }
 
 fr_status fr_subgrid_spread(struct fr_real *real, struct fr_subgrid *s, bool slices, int values,
-                            int t, const void *x, void *y, struct fr_error *err) {
+                            int t, const void *x, void *y) {
     const struct fr_kernels *k = real->k;
     int64_t n = (int64_t)values * t;
     int rows = values / s->g;
@@ -29,13 +29,13 @@ fr_status fr_subgrid_spread(struct fr_real *real, struct fr_subgrid *s, bool sli
         FR_COMPUTE(real, k->copy(1, (int)n, x, 0, y, 0));
         return FR_OK;
     }
-    if (s->c_sub && slices) return fr_real_scatter(real, s->group, x, n / s->g, y, err);
+    if (s->c_sub && slices) return fr_real_scatter(real, s->group, x, n / s->g, y);
     if (s->c_sub) {
         if (s->subgrid == 0) FR_COMPUTE(real, k->copy(1, (int)n, x, 0, y, 0));
-        return fr_real_broadcast(real, s->group, y, n, err);
+        return fr_real_broadcast(real, s->group, y, n);
     }
     if (!slices || s->gather_all) {
-        FR_TRY(fr_real_all_gather(real, s->group, x, n, s->buffer[0], err));
+        FR_TRY(fr_real_all_gather(real, s->group, x, n, s->buffer[0]));
         if (!slices) {
             columns(real, s, values, t, y, s->buffer[0], false);
             return FR_OK;
@@ -47,13 +47,13 @@ fr_status fr_subgrid_spread(struct fr_real *real, struct fr_subgrid *s, bool sli
         }
         return FR_OK;
     }
-    FR_TRY(fr_real_all_to_all(real, s->group, x, (int64_t)rows * t, s->buffer[0], err));
+    FR_TRY(fr_real_all_to_all(real, s->group, x, (int64_t)rows * t, s->buffer[0]));
     columns(real, s, rows, t, y, s->buffer[0], false);
     return FR_OK;
 }
 
 fr_status fr_subgrid_collect(struct fr_real *real, struct fr_subgrid *s, bool slices,
-                             int values, int t, void *y, void *x, struct fr_error *err) {
+                             int values, int t, void *y, void *x) {
     const struct fr_kernels *k = real->k;
     int64_t n = (int64_t)values * t;
     int rows = values / s->g;
@@ -61,14 +61,14 @@ fr_status fr_subgrid_collect(struct fr_real *real, struct fr_subgrid *s, bool sl
         FR_COMPUTE(real, k->copy(1, (int)n, y, 0, x, 0));
         return FR_OK;
     }
-    if (s->c_sub && slices) return fr_real_gather(real, s->group, y, n / s->g, x, err);
-    if (s->c_sub) return fr_real_reduce(real, s->group, y, x, n, err);
+    if (s->c_sub && slices) return fr_real_gather(real, s->group, y, n / s->g, x);
+    if (s->c_sub) return fr_real_reduce(real, s->group, y, x, n);
     if (!slices) {
         columns(real, s, values, t, y, s->buffer[0], true);
-        return fr_real_reduce_scatter(real, s->group, s->buffer[0], x, n, err);
+        return fr_real_reduce_scatter(real, s->group, s->buffer[0], x, n);
     }
     if (s->gather_all) { /* everyone's rows for everyone's samples; ours are kept */
-        FR_TRY(fr_real_all_gather(real, s->group, y, n, s->buffer[0], err));
+        FR_TRY(fr_real_all_gather(real, s->group, y, n, s->buffer[0]));
         for (int i = 0; i < s->g; i++)
             FR_COMPUTE(real, k->copy(rows, t,
                                      fr_at(k, s->buffer[0],
@@ -77,5 +77,5 @@ fr_status fr_subgrid_collect(struct fr_real *real, struct fr_subgrid *s, bool sl
         return FR_OK;
     }
     columns(real, s, rows, t, y, s->buffer[0], true);
-    return fr_real_all_to_all(real, s->group, s->buffer[0], (int64_t)rows * t, x, err);
+    return fr_real_all_to_all(real, s->group, s->buffer[0], (int64_t)rows * t, x);
 }

@@ -90,10 +90,9 @@ static int64_t n_parameters(const struct fr_real *real) {
     return sum;
 }
 
-static fr_status split(struct fr_real *real, int64_t colour, MPI_Comm *comm,
-                       struct fr_error *err) {
-    FR_MPI_TRY(MPI_Comm_split(real->world, (int)colour, real->rank, comm));
-    FR_MPI_TRY(MPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN));
+static fr_status split(struct fr_real *real, int64_t colour, MPI_Comm *comm) {
+    FR_REAL_TRY(real, MPI_Comm_split(real->world, (int)colour, real->rank, comm));
+    FR_REAL_TRY(real, MPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN));
     return FR_OK;
 }
 
@@ -105,8 +104,7 @@ static int64_t neighbours_colour(int64_t rank, int64_t a, int64_t b) {
 }
 
 static fr_status place_layer(struct fr_real *real, const struct fr_real_layer *from, int64_t tp,
-                             int64_t before, int i, size_t *offset, struct layer *l,
-                             struct fr_error *err) {
+                             int64_t before, int i, size_t *offset, struct layer *l) {
     const struct fr_kernels *k = real->k;
     int64_t batch = fr_real_batch(real->run), rank = real->rank;
     l->model = l->data = l->neighbours = MPI_COMM_NULL;
@@ -118,10 +116,9 @@ static fr_status place_layer(struct fr_real *real, const struct fr_real_layer *f
     l->row0 = (int)(rank % tp) * l->rows;
     l->columns = (int)(batch / l->dp);
     l->column0 = (int)(rank / tp) * l->columns;
-    FR_TRY(split(real, rank / tp, &l->model, err));
-    FR_TRY(split(real, rank % tp, &l->data, err));
-    if (tp != before)
-        FR_TRY(split(real, neighbours_colour(rank, tp, before), &l->neighbours, err));
+    FR_TRY(split(real, rank / tp, &l->model));
+    FR_TRY(split(real, rank % tp, &l->data));
+    if (tp != before) FR_TRY(split(real, neighbours_colour(rank, tp, before), &l->neighbours));
     size_t weights = (size_t)l->rows * (size_t)l->in;
     l->w = fr_at(k, real->parameters, *offset);
     l->dw = fr_at(k, real->gradients, *offset);
@@ -132,20 +129,19 @@ static fr_status place_layer(struct fr_real *real, const struct fr_real_layer *f
                    0, l->in, l->in, fr_ffn_deviation(l->in), l->w);
     if (i > 0) l->x = fr_real_alloc(k, (int64_t)l->in * l->columns);
     l->y = fr_real_alloc(k, (int64_t)l->rows * l->columns);
-    if (!l->y || (i > 0 && !l->x)) return fr_fail(err, FR_ERR_NOMEM, NULL, "activations");
+    if (!l->y || (i > 0 && !l->x)) return fr_fail(real->err, FR_ERR_NOMEM, NULL, "activations");
     return FR_OK;
 }
 
 static fr_status open_layers(struct fr_real *real, struct state *s,
-                             const struct fr_real_layer *layers, const int64_t *tp,
-                             struct fr_error *err) {
+                             const struct fr_real_layer *layers, const int64_t *tp) {
     size_t offset = 0;
     int64_t most = 0;
     s->layers = fr_calloc((size_t)s->n_layers, sizeof *s->layers);
-    if (!s->layers) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d layers", s->n_layers);
+    if (!s->layers) return fr_fail(real->err, FR_ERR_NOMEM, NULL, "%d layers", s->n_layers);
     for (int i = 0; i < s->n_layers; i++) {
         struct layer *l = &s->layers[i];
-        FR_TRY(place_layer(real, &layers[i], tp[i], tp[i ? i - 1 : 0], i, &offset, l, err));
+        FR_TRY(place_layer(real, &layers[i], tp[i], tp[i ? i - 1 : 0], i, &offset, l));
         /* The inputs of this layer may pass through with the samples of the layer before. */
         int64_t columns = l->columns, earlier = i ? s->layers[i - 1].columns : columns;
         int64_t widest = l->in > l->out ? l->in : l->out;
@@ -158,30 +154,30 @@ static fr_status open_layers(struct fr_real *real, struct state *s,
                                          {&s->dx, most},
                                          {&s->other, most}};
     if (!fr_real_alloc_all(real->k, all, sizeof all / sizeof *all))
-        return fr_fail(err, FR_ERR_NOMEM, NULL, "activations");
+        return fr_fail(real->err, FR_ERR_NOMEM, NULL, "activations");
     int64_t batch = fr_real_batch(real->run);
     struct fr_ffn_part in = {0, first->in, 0, 0, first->column0, first->columns, batch};
     struct fr_ffn_part out = {0, 0, 0, last->out, last->column0, last->columns, batch};
     void *none = NULL;
     fr_status status = fr_ffn_data(real->k, real->run->seed, first->in, last->out, &in,
-                                   &s->layers[0].x, &none, err);
+                                   &s->layers[0].x, &none, real->err);
     free(none);
     none = NULL;
     if (status == FR_OK)
         status = fr_ffn_data(real->k, real->run->seed, first->in, last->out, &out, &none,
-                             &s->target, err);
+                             &s->target, real->err);
     free(none);
     return status;
 }
 
-static fr_status begin(struct fr_real *real, struct fr_error *err) {
+static fr_status begin(struct fr_real *real) {
     struct fr_real_layer *layers = NULL;
     int64_t *tp = NULL;
     struct state *s = fr_calloc(1, sizeof *s);
     real->state = s;
-    if (!s) return fr_fail(err, FR_ERR_NOMEM, NULL, "the program's state");
-    fr_status status = make_layers(real->run, &layers, &tp, &s->n_layers, err);
-    if (status == FR_OK) status = open_layers(real, s, layers, tp, err);
+    if (!s) return fr_fail(real->err, FR_ERR_NOMEM, NULL, "the program's state");
+    fr_status status = make_layers(real->run, &layers, &tp, &s->n_layers, real->err);
+    if (status == FR_OK) status = open_layers(real, s, layers, tp);
     free(layers);
     free(tp);
     return status;
@@ -191,7 +187,7 @@ static fr_status begin(struct fr_real *real, struct fr_error *err) {
  * gathered from the neighbours; @p shared is the layer that knows them. */
 static fr_status redistribute(struct fr_real *real, struct state *s, const struct layer *shared,
                               const struct layer *from, const struct layer *to, int values,
-                              const void *x, void *y, struct fr_error *err) {
+                              const void *x, void *y) {
     const struct fr_kernels *k = real->k;
     if (to->columns <= from->columns) {
         const void *part = fr_at(k, x, (size_t)(to->column0 - from->column0));
@@ -199,7 +195,7 @@ static fr_status redistribute(struct fr_real *real, struct state *s, const struc
         return FR_OK;
     }
     FR_TRY(fr_real_all_gather(real, shared->neighbours, x, (int64_t)values * from->columns,
-                              s->other, err));
+                              s->other));
     for (int part = 0; part < to->columns / from->columns; part++)
         FR_COMPUTE(
             real,
@@ -209,7 +205,7 @@ static fr_status redistribute(struct fr_real *real, struct state *s, const struc
     return FR_OK;
 }
 
-static fr_status forward(struct fr_real *real, struct state *s, struct fr_error *err) {
+static fr_status forward(struct fr_real *real, struct state *s) {
     const struct fr_kernels *k = real->k;
     for (int i = 0; i < s->n_layers; i++) {
         struct layer *l = &s->layers[i], *next = i + 1 < s->n_layers ? l + 1 : NULL;
@@ -220,16 +216,15 @@ static fr_status forward(struct fr_real *real, struct state *s, struct fr_error 
                                  l->y, b));
         FR_COMPUTE(real, k->bias_relu(l->rows, b, l->b, l->y));
         if (l->tp > 1)
-            FR_TRY(fr_real_all_gather(real, l->model, l->y, (int64_t)l->rows * b, whole, err));
+            FR_TRY(fr_real_all_gather(real, l->model, l->y, (int64_t)l->rows * b, whole));
         else
             FR_COMPUTE(real, k->copy(l->rows, b, l->y, b, whole, b));
-        if (moves) FR_TRY(redistribute(real, s, next, l, next, l->out, whole, next->x, err));
+        if (moves) FR_TRY(redistribute(real, s, next, l, next, l->out, whole, next->x));
     }
     return FR_OK;
 }
 
-static fr_status backward_layer(struct fr_real *real, struct state *s, struct layer *l,
-                                struct fr_error *err) {
+static fr_status backward_layer(struct fr_real *real, struct state *s, struct layer *l) {
     const struct fr_kernels *k = real->k;
     int b = l->columns;
     void *dz = fr_at(k, s->dy, (size_t)l->row0 * (size_t)b);
@@ -237,28 +232,28 @@ static fr_status backward_layer(struct fr_real *real, struct state *s, struct la
     FR_COMPUTE(real,
                k->gemm(false, true, l->rows, l->in, b, 1, dz, b, l->x, b, 0, l->dw, l->in));
     if (l->dp > 1)
-        FR_TRY(fr_real_all_reduce(real, l->data, l->dw, (int64_t)l->rows * (l->in + 1), err));
+        FR_TRY(fr_real_all_reduce(real, l->data, l->dw, (int64_t)l->rows * (l->in + 1)));
     FR_COMPUTE(real,
                k->gemm(true, false, l->in, b, l->rows, 1, l->w, l->in, dz, b, 0, s->dx, b));
-    if (l->tp > 1) FR_TRY(fr_real_all_reduce(real, l->model, s->dx, (int64_t)l->in * b, err));
+    if (l->tp > 1) FR_TRY(fr_real_all_reduce(real, l->model, s->dx, (int64_t)l->in * b));
     return FR_OK;
 }
 
-static fr_status gradients(struct fr_real *real, double *loss, struct fr_error *err) {
+static fr_status gradients(struct fr_real *real, double *loss) {
     struct state *s = real->state;
     struct layer *last = &s->layers[s->n_layers - 1];
     double mean = 1.0 / ((double)last->out * (double)fr_real_batch(real->run));
     size_t first = (size_t)last->row0 * (size_t)last->columns;
-    FR_TRY(forward(real, s, err));
+    FR_TRY(forward(real, s));
     fr_ffn_loss(real, (size_t)last->rows * (size_t)last->columns, mean,
                 fr_at(real->k, s->output, first), fr_at(real->k, s->target, first),
                 fr_at(real->k, s->dy, first), loss);
     for (int i = s->n_layers - 1; i >= 0; i--) {
         struct layer *l = &s->layers[i];
         void *dx;
-        FR_TRY(backward_layer(real, s, l, err));
+        FR_TRY(backward_layer(real, s, l));
         if (l->neighbours != MPI_COMM_NULL) { /* dy is free again: its layer is done */
-            FR_TRY(redistribute(real, s, l, l, l - 1, l->in, s->dx, s->dy, err));
+            FR_TRY(redistribute(real, s, l, l, l - 1, l->in, s->dx, s->dy));
             continue;
         }
         dx = s->dx;

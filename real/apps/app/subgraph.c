@@ -89,7 +89,7 @@ static void add_branches(struct fr_real *real, const struct fr_subgrid_layer *l,
         FR_COMPUTE(real, k->add(n, fr_at(k, y, (size_t)i * n), sum));
 }
 
-static fr_status forward(struct fr_real *real, struct fr_subgrid *s, struct fr_error *err) {
+static fr_status forward(struct fr_real *real, struct fr_subgrid *s) {
     const struct fr_kernels *k = real->k;
     for (int i = 0; i < s->n_layers; i++) {
         struct fr_subgrid_layer *l = &s->layers[i], *next = i + 1 < s->n_layers ? l + 1 : NULL;
@@ -104,10 +104,10 @@ static fr_status forward(struct fr_real *real, struct fr_subgrid *s, struct fr_e
             FR_TRY(fr_subgrid_collect(
                 real, s, l->joint_out == FR_JOINT_CONCATENATION,
                 l->out * (l->joint_out == FR_JOINT_SUM ? 1 : l->branches * s->g), next->tokens,
-                (void *)(uintptr_t)y, next->x, err));
+                (void *)(uintptr_t)y, next->x));
         else if (next->joint_in != FR_JOINT_NONE)
             FR_TRY(fr_subgrid_spread(real, s, next->joint_in == FR_JOINT_SLICE, l->out,
-                                     l->tokens, y, next->x, err));
+                                     l->tokens, y, next->x));
         else if (fr_subgrid_works(s, l))
             FR_COMPUTE(real, k->copy(1, (int)leaving(l), y, 0, next->x, 0));
     }
@@ -117,31 +117,31 @@ static fr_status forward(struct fr_real *real, struct fr_subgrid *s, struct fr_e
 /* dx of layer @p l, in s->dx, becomes dy of the layer before it, in s->dy. */
 static fr_status pass_back(struct fr_real *real, struct fr_subgrid *s,
                            const struct fr_subgrid_layer *l,
-                           const struct fr_subgrid_layer *before, struct fr_error *err) {
+                           const struct fr_subgrid_layer *before) {
     const struct fr_kernels *k = real->k;
     size_t n = (size_t)before->out * (size_t)before->tokens;
     if (before->joint_out != FR_JOINT_NONE) {
         bool slices = before->joint_out == FR_JOINT_CONCATENATION;
         int values = before->out * (slices ? before->branches * s->g : 1);
-        FR_TRY(fr_subgrid_spread(real, s, slices, values, l->tokens, s->dx, s->dy, err));
+        FR_TRY(fr_subgrid_spread(real, s, slices, values, l->tokens, s->dx, s->dy));
         for (int i = 1; !slices && i < before->branches; i++)
             FR_COMPUTE(real, k->copy(1, (int)n, s->dy, 0, fr_at(k, s->dy, (size_t)i * n), 0));
         return FR_OK;
     }
     if (l->joint_in != FR_JOINT_NONE)
         return fr_subgrid_collect(real, s, l->joint_in == FR_JOINT_SLICE, before->out,
-                                  before->tokens, s->dx, s->dy, err);
+                                  before->tokens, s->dx, s->dy);
     void *dx = s->dx;
     s->dx = s->dy;
     s->dy = dx;
     return FR_OK;
 }
 
-static fr_status gradients(struct fr_real *real, double *loss, struct fr_error *err) {
+static fr_status gradients(struct fr_real *real, double *loss) {
     struct fr_subgrid *s = real->state;
     struct fr_subgrid_layer *last = &s->layers[s->n_layers - 1];
     double all = (double)fr_real_batch(real->run) * s->positions * last->out, squares = 0;
-    FR_TRY(forward(real, s, err));
+    FR_TRY(forward(real, s));
     *loss = 0;
     if (fr_subgrid_works(s, last)) {
         FR_COMPUTE(real, squares = real->k->difference((size_t)leaving(last), last->y,
@@ -154,8 +154,8 @@ static fr_status gradients(struct fr_real *real, double *loss, struct fr_error *
         bool over_all = l->common && !s->c_sub;
         if (!l->attention && fr_subgrid_works(s, l) && (over_all ? real->n_ranks : s->dp) > 1)
             FR_TRY(fr_real_all_reduce(real, over_all ? real->world : s->grid, l->dw,
-                                      fr_subgrid_layer_parameters(l), err));
-        if (i > 0) FR_TRY(pass_back(real, s, l, l - 1, err));
+                                      fr_subgrid_layer_parameters(l)));
+        if (i > 0) FR_TRY(pass_back(real, s, l, l - 1));
     }
     return FR_OK;
 }

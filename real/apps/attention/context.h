@@ -29,15 +29,13 @@ void *fr_context_made(const struct fr_block_sizes *z, const struct fr_context_ro
                       void *saved);
 /** c := attention of those, which are saved. */
 fr_status fr_context_forward(struct fr_real *real, const struct fr_block_sizes *z,
-                             const struct fr_context_room *r, void *qkv, void *p, void *c,
-                             struct fr_error *err);
+                             const struct fr_context_room *r, void *qkv, void *p, void *c);
 /** The softmax of those saved once more; c, which is there, may be made again. */
 fr_status fr_context_again(struct fr_real *real, const struct fr_block_sizes *z,
-                           const struct fr_context_room *r, const void *qkv, void *p, void *c,
-                           struct fr_error *err);
+                           const struct fr_context_room *r, const void *qkv, void *p, void *c);
 /** dqkv := gradient from dc. */
 fr_status fr_context_backward(struct fr_real *real, const struct fr_block_sizes *z,
                               const struct fr_context_room *r, const void *qkv, const void *p,
-                              const void *c, const void *dc, void *dqkv, struct fr_error *err);
+                              const void *c, const void *dc, void *dqkv);
 
 #endif

@@ -29,12 +29,10 @@ struct fr_ring_room fr_ring_room_at(const struct fr_kernels *k, const struct fr_
 
 /** c (q x T) := attention of qkv (3 q x T); p keeps the softmax, s/cp x s/cp of each head and rank. */
 fr_status fr_ring_forward(struct fr_real *real, const struct fr_block_sizes *z,
-                          const struct fr_ring_room *r, const void *qkv, void *p, void *c,
-                          struct fr_error *err);
+                          const struct fr_ring_room *r, const void *qkv, void *p, void *c);
 /** dqkv := gradient from dc. @param dp  room for (s/cp)^2 values */
 fr_status fr_ring_backward(struct fr_real *real, const struct fr_block_sizes *z,
                            const struct fr_ring_room *r, const void *qkv, const void *p,
-                           const void *c, const void *dc, void *dp, void *dqkv,
-                           struct fr_error *err);
+                           const void *c, const void *dc, void *dp, void *dqkv);
 
 #endif

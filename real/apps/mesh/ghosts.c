@@ -57,13 +57,12 @@ void fr_ghosts_fill(const struct fr_kernels *k, const struct fr_ghosts *g, uint6
 }
 
 fr_status fr_ghosts_forward(struct fr_real *real, const struct fr_ghosts *g, const void *w,
-                            const void *x, void *mine, void *all, void *z,
-                            struct fr_error *err) {
+                            const void *x, void *mine, void *all, void *z) {
     const struct fr_kernels *k = real->k;
     int b = g->columns;
     const void *c = fr_at(k, w, c_at(g));
     FR_COMPUTE(real, k->gemm(false, false, g->k, b, g->in, 1, c, g->in, x, b, 0, mine, b));
-    FR_TRY(fr_real_all_gather(real, real->tp, mine, fr_ghosts_values(g), all, err));
+    FR_TRY(fr_real_all_gather(real, real->tp, mine, fr_ghosts_values(g), all));
     FR_COMPUTE(real, k->gemm(false, false, g->out, b, g->in, 1, w, g->in, x, b, 0, z, b));
     for (int from = 0; from < g->p; from++)
         if (from != g->rank)
@@ -88,12 +87,11 @@ static void gradients_of_ghosts(struct fr_real *real, const struct fr_ghosts *g,
 }
 
 fr_status fr_ghosts_input(struct fr_real *real, const struct fr_ghosts *g, const void *w,
-                          const void *delta, void *room, void *dghosts, void *dx,
-                          struct fr_error *err) {
+                          const void *delta, void *room, void *dghosts, void *dx) {
     const struct fr_kernels *k = real->k;
     int b = g->columns;
     gradients_of_ghosts(real, g, w, delta, room);
-    FR_TRY(fr_real_reduce_scatter(real, real->tp, room, dghosts, fr_ghosts_values(g), err));
+    FR_TRY(fr_real_reduce_scatter(real, real->tp, room, dghosts, fr_ghosts_values(g)));
     FR_COMPUTE(real, k->gemm(true, false, g->in, b, g->out, 1, w, g->in, delta, b, 0, dx, b));
     FR_COMPUTE(real, k->gemm(true, false, g->in, b, g->k, 1, fr_at(k, w, c_at(g)), g->in,
                              dghosts, b, 1, dx, b));

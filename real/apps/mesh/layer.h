@@ -113,13 +113,12 @@ struct fr_sublayer_pass {
     const void *e; /**< of a crossing, and its gradient, which is added to */
     void *de;
 };
-fr_status fr_sublayer_forward(const struct fr_sublayer_pass *p, const void *x, void *y,
-                              struct fr_error *err);
+fr_status fr_sublayer_forward(const struct fr_sublayer_pass *p, const void *x, void *y);
 /** Attention once more, to where the forward pass put what it made. */
-fr_status fr_sublayer_attend(const struct fr_sublayer_pass *p, struct fr_error *err);
+fr_status fr_sublayer_attend(const struct fr_sublayer_pass *p);
 /** dx := from dy, which stays; gradients of norms and of the MLP's first bias are added to p->g. */
 fr_status fr_sublayer_input(const struct fr_sublayer_pass *p, const void *x, const void *dy,
-                            void *dx, struct fr_error *err);
+                            void *dx);
 /** The other gradients are added to p->g. */
 void fr_sublayer_weight(const struct fr_sublayer_pass *p, const void *dy);
 

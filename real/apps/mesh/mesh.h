@@ -141,31 +141,29 @@ int64_t fr_mesh_micro_batches(const struct fr_real_case *run);
 int64_t fr_mesh_parameters(const struct fr_real *real);
 
 /** Make real->state, a struct fr_mesh_state; fr_mesh_close in any case. */
-fr_status fr_mesh_open(struct fr_real *real, struct fr_error *err);
+fr_status fr_mesh_open(struct fr_real *real);
 void fr_mesh_close(struct fr_real *real);
 
 /* ---- pass.c ---------------------------------------------------------------------------------- */
 
 /** An iteration without the optimiser, as struct fr_real_app has it. */
-fr_status fr_mesh_gradients(struct fr_real *real, double *loss, struct fr_error *err);
+fr_status fr_mesh_gradients(struct fr_real *real, double *loss);
 
 /* ---- message.c: of micro-batch m of chunk c ---------------------------------------------------- */
 
 fr_status fr_mesh_receive(struct fr_real *real, struct fr_mesh_state *mesh,
-                          struct fr_mesh_chunk *c, int m, void *x, struct fr_error *err);
+                          struct fr_mesh_chunk *c, int m, void *x);
 /** Sent on from the micro-batch's top. */
 fr_status fr_mesh_send(struct fr_real *real, struct fr_mesh_state *mesh,
-                       struct fr_mesh_chunk *c, int m, struct fr_error *err);
+                       struct fr_mesh_chunk *c, int m);
 fr_status fr_mesh_receive_gradient(struct fr_real *real, struct fr_mesh_state *mesh,
-                                   struct fr_mesh_chunk *c, int m, void *dy,
-                                   struct fr_error *err);
+                                   struct fr_mesh_chunk *c, int m, void *dy);
 /** A free buffer of the outbox, for the gradient that is sent next; its number in @p at. */
 fr_status fr_mesh_outgoing(struct fr_real *real, struct fr_mesh_state *mesh, int *at,
-                           void **buffer, struct fr_error *err);
+                           void **buffer);
 /** @p dx, in buffer @p at of the outbox or where a part of it is put there, whole or as factors. */
 fr_status fr_mesh_send_gradient(struct fr_real *real, struct fr_mesh_state *mesh,
-                                struct fr_mesh_chunk *c, int m, int at, const void *dx,
-                                struct fr_error *err);
+                                struct fr_mesh_chunk *c, int m, int at, const void *dx);
 
 /* ---- part.c: of features x columns ------------------------------------------------------------- */
 
@@ -182,14 +180,13 @@ void fr_mesh_take_columns(struct fr_real *real, const struct fr_mesh_state *mesh
 /** Parts of all ranks of the stage to @p whole; the own one is in its place there, or columns, in
  *  mesh->part. */
 fr_status fr_mesh_gather(struct fr_real *real, const struct fr_mesh_state *mesh, int features,
-                         void *whole, struct fr_error *err);
+                         void *whole);
 
 /* ---- partial.c ------------------------------------------------------------------------------- */
 
 /** Values of gradients that tp ranks have parts of, and their sum, on all. */
 int64_t fr_mesh_partials(const struct fr_mesh_state *mesh);
-fr_status fr_mesh_add_partials(struct fr_real *real, struct fr_mesh_state *mesh,
-                               struct fr_error *err);
+fr_status fr_mesh_add_partials(struct fr_real *real, struct fr_mesh_state *mesh);
 
 /* ---- zero.c: nothing of it where the plan's zero does not ask for it ------------------------------- */
 
@@ -199,10 +196,9 @@ int64_t fr_mesh_share(const struct fr_real *real);
 bool fr_mesh_open_share(const struct fr_real *real, struct fr_mesh_state *mesh);
 void fr_mesh_begin_share(struct fr_real *real, struct fr_mesh_state *mesh);
 /** All of them, for a pass. */
-fr_status fr_mesh_gather_parameters(struct fr_real *real, struct fr_error *err);
+fr_status fr_mesh_gather_parameters(struct fr_real *real);
 /** What is in the block to those whose it is; the block is zero then. */
-fr_status fr_mesh_scatter_gradients(struct fr_real *real, struct fr_mesh_state *mesh,
-                                    struct fr_error *err);
+fr_status fr_mesh_scatter_gradients(struct fr_real *real, struct fr_mesh_state *mesh);
 /** The share to its place in the block, for the optimiser. */
 void fr_mesh_put_share(struct fr_real *real, const struct fr_mesh_state *mesh);
 
@@ -212,10 +208,8 @@ void fr_mesh_put_share(struct fr_real *real, const struct fr_mesh_state *mesh);
 bool fr_mesh_open_buckets(struct fr_real *real, struct fr_mesh_state *mesh);
 /** In slot @p slot the chunk's units from @p unit on have made their gradients. */
 fr_status fr_mesh_send_buckets(struct fr_real *real, struct fr_mesh_state *mesh,
-                               struct fr_mesh_chunk *c, int64_t slot, int unit,
-                               struct fr_error *err);
-fr_status fr_mesh_end_buckets(struct fr_real *real, struct fr_mesh_state *mesh,
-                              struct fr_error *err);
+                               struct fr_mesh_chunk *c, int64_t slot, int unit);
+fr_status fr_mesh_end_buckets(struct fr_real *real, struct fr_mesh_state *mesh);
 
 /* ---- reduce.c -------------------------------------------------------------------------------- */
 
@@ -224,7 +218,6 @@ fr_status fr_mesh_end_buckets(struct fr_real *real, struct fr_mesh_state *mesh,
 bool fr_mesh_open_batches(struct fr_real *real, struct fr_mesh_state *mesh);
 /** Add up gradients over replicas, compressed where the plan says so, and a tied embedding's over its
  *  ends. */
-fr_status fr_mesh_reduce(struct fr_real *real, struct fr_mesh_state *mesh,
-                         struct fr_error *err);
+fr_status fr_mesh_reduce(struct fr_real *real, struct fr_mesh_state *mesh);
 
 #endif

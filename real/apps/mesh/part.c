@@ -30,13 +30,13 @@ void fr_mesh_take_columns(struct fr_real *real, const struct fr_mesh_state *mesh
 }
 
 fr_status fr_mesh_gather(struct fr_real *real, const struct fr_mesh_state *mesh, int features,
-                         void *whole, struct fr_error *err) {
+                         void *whole) {
     struct fr_mesh_part part = fr_mesh_part_of(real, mesh, features);
     int64_t values = (int64_t)part.m * part.n;
     if (mesh->cut == FR_MESH_ALL || mesh->cut == FR_MESH_TOKENS) return FR_OK;
     if (mesh->cut == FR_MESH_ROWS)
-        return fr_real_all_gather(real, real->tp, MPI_IN_PLACE, values, whole, err);
-    FR_TRY(fr_real_all_gather(real, real->tp, mesh->part, values, mesh->parts, err));
+        return fr_real_all_gather(real, real->tp, MPI_IN_PLACE, values, whole);
+    FR_TRY(fr_real_all_gather(real, real->tp, mesh->part, values, mesh->parts));
     for (int r = 0; r < real->run->plan->tp; r++)
         move(real, mesh, features, r, false,
              fr_at(real->k, mesh->parts, (size_t)r * (size_t)values), whole);

@@ -11,18 +11,15 @@ static void *own(const struct fr_sublayer_pass *p, int values, const void *x) {
 }
 
 /* Partial sums (@p values x T) of all ranks that divide the layer, added up. */
-static fr_status add_up(const struct fr_sublayer_pass *p, int values, void *x,
-                        struct fr_error *err) {
+static fr_status add_up(const struct fr_sublayer_pass *p, int values, void *x) {
     if (p->s.ranks == 1 || p->s.flow == FR_FLOW_ALONE) return FR_OK;
-    return fr_real_all_reduce(p->real, p->real->tp, x, (int64_t)values * p->s.t, err);
+    return fr_real_all_reduce(p->real, p->real->tp, x, (int64_t)values * p->s.t);
 }
 
 /* Rows of all ranks, of which this one's @p values x T are in their place. */
-static fr_status gather(const struct fr_sublayer_pass *p, int values, void *x,
-                        struct fr_error *err) {
+static fr_status gather(const struct fr_sublayer_pass *p, int values, void *x) {
     if (p->s.flow != FR_FLOW_ROWS || p->s.ranks == 1) return FR_OK;
-    return fr_real_all_gather(p->real, p->real->tp, MPI_IN_PLACE, (int64_t)values * p->s.t, x,
-                              err);
+    return fr_real_all_gather(p->real, p->real->tp, MPI_IN_PLACE, (int64_t)values * p->s.t, x);
 }
 
 /* The group of ranks that branches split over; @p values of own tokens to all of its, or @p slices of them; and back. */
@@ -34,14 +31,14 @@ static struct fr_subgrid group_of(const struct fr_sublayer_pass *p) {
                                .buffer = {p->room.packed, NULL}};
 }
 static fr_status spread(const struct fr_sublayer_pass *p, bool slices, int values,
-                        const void *x, void *y, struct fr_error *err) {
+                        const void *x, void *y) {
     struct fr_subgrid group = group_of(p);
-    return fr_subgrid_spread(p->real, &group, slices, values, p->s.n, x, y, err);
+    return fr_subgrid_spread(p->real, &group, slices, values, p->s.n, x, y);
 }
 static fr_status collect(const struct fr_sublayer_pass *p, bool slices, int values, void *y,
-                         void *x, struct fr_error *err) {
+                         void *x) {
     struct fr_subgrid group = group_of(p);
-    return fr_subgrid_collect(p->real, &group, slices, values, p->s.n, y, x, err);
+    return fr_subgrid_collect(p->real, &group, slices, values, p->s.n, y, x);
 }
 
 /* Third @p part of queries, keys and values: @p values of each, of @p tokens. */
@@ -61,27 +58,23 @@ static void *heads_at(const struct fr_sublayer_pass *p) {
     return p->s.slices ? p->saved.heads : own(p, p->s.wide, p->saved.made);
 }
 
-fr_status fr_sublayer_attend(const struct fr_sublayer_pass *p, struct fr_error *err) {
+fr_status fr_sublayer_attend(const struct fr_sublayer_pass *p) {
     const struct fr_context_room room = context_of(p);
     if (!attends(&p->s)) return FR_OK;
-    return fr_context_again(p->real, &p->s.z, &room, p->saved.first, p->saved.p, heads_at(p),
-                            err);
+    return fr_context_again(p->real, &p->s.z, &room, p->saved.first, p->saved.p, heads_at(p));
 }
 
 /* Slices of all thirds: of own tokens all heads (@p own), of all tokens those of the rank (@p heads). */
-static fr_status slice(const struct fr_sublayer_pass *p, bool back, void *own, void *heads,
-                       struct fr_error *err) {
+static fr_status slice(const struct fr_sublayer_pass *p, bool back, void *own, void *heads) {
     int q = p->s.z.heads * p->s.z.head_dim, all = p->s.all, t = fr_block_tokens(&p->s.z);
     for (int part = 0; part < 3; part++) {
         void *here = third(p, own, part, all, p->s.n), *there = third(p, heads, part, q, t);
-        FR_TRY(back ? collect(p, true, all, there, here, err)
-                    : spread(p, true, all, here, there, err));
+        FR_TRY(back ? collect(p, true, all, there, here) : spread(p, true, all, here, there));
     }
     return FR_OK;
 }
 
-static fr_status attend(const struct fr_sublayer_pass *p, const void *in,
-                        struct fr_error *err) {
+static fr_status attend(const struct fr_sublayer_pass *p, const void *in) {
     struct fr_real *real = p->real;
     const struct fr_sublayer *s = &p->s;
     const struct fr_context_room room = context_of(p);
@@ -93,64 +86,61 @@ static fr_status attend(const struct fr_sublayer_pass *p, const void *in,
         fr_block_multiply(real, 2 * s->wide, s->t, s->h, third(p, p->w.first, 1, s->wide, s->h),
                           p->e, third(p, qkv, 1, s->wide, s->t));
     FR_COMPUTE(real, real->k->bias(3 * s->wide, s->t, p->w.first_bias, qkv, qkv));
-    if (s->slices) FR_TRY(slice(p, false, qkv, made, err));
-    FR_TRY(
-        fr_context_forward(real, &s->z, &room, p->saved.first, p->saved.p, heads_at(p), err));
-    return s->slices ? collect(p, true, s->all, p->saved.heads, p->saved.made, err) : FR_OK;
+    if (s->slices) FR_TRY(slice(p, false, qkv, made));
+    FR_TRY(fr_context_forward(real, &s->z, &room, p->saved.first, p->saved.p, heads_at(p)));
+    return s->slices ? collect(p, true, s->all, p->saved.heads, p->saved.made) : FR_OK;
 }
 
 /* p->deferred.first := gradient from that of what W2 read. */
-static fr_status attend_back(const struct fr_sublayer_pass *p, struct fr_error *err) {
+static fr_status attend_back(const struct fr_sublayer_pass *p) {
     const struct fr_sublayer *s = &p->s;
     const struct fr_context_room room = context_of(p);
     void *dc = s->slices ? p->room.heads : own(p, s->wide, p->room.mid),
          *dqkv = s->slices ? p->room.first : p->deferred.first;
-    if (s->slices) FR_TRY(spread(p, true, s->all, p->room.mid, dc, err));
+    if (s->slices) FR_TRY(spread(p, true, s->all, p->room.mid, dc));
     FR_TRY(fr_context_backward(p->real, &s->z, &room, p->saved.first, p->saved.p, heads_at(p),
-                               dc, dqkv, err));
-    return s->slices ? slice(p, true, p->deferred.first, dqkv, err) : FR_OK;
+                               dc, dqkv));
+    return s->slices ? slice(p, true, p->deferred.first, dqkv) : FR_OK;
 }
 
 /* ---- forward ------------------------------------------------------------------------------------- */
 
 /* The second norm of phantom: its sums over a token's values are added up over ranks. */
-static fr_status norm_of_parts(const struct fr_sublayer_pass *p, const void *x,
-                               struct fr_error *err) {
+static fr_status norm_of_parts(const struct fr_sublayer_pass *p, const void *x) {
     struct fr_real *real = p->real;
     const struct fr_sublayer *s = &p->s;
     FR_COMPUTE(real, real->k->norm_sums(s->o, s->t, x, p->room.sums));
-    FR_TRY(fr_real_all_reduce(real, real->tp, p->room.sums, 2 * s->t, err));
+    FR_TRY(fr_real_all_reduce(real, real->tp, p->room.sums, 2 * s->t));
     FR_COMPUTE(real, real->k->norm_part(s->o, s->h, s->t, x, p->w.gain, p->w.bias, p->room.sums,
                                         p->saved.mean, p->saved.inverse, p->saved.a));
     return FR_OK;
 }
 
 /* *in := what W1 reads, the normed of all tokens that are multiplied. */
-static fr_status enter(const struct fr_sublayer_pass *p, const void *x, const void **in,
-                       struct fr_error *err) {
+static fr_status enter(const struct fr_sublayer_pass *p, const void *x, const void **in) {
     struct fr_real *real = p->real;
     const struct fr_sublayer *s = &p->s;
     bool samples = s->flow == FR_FLOW_SAMPLES, tokens = s->flow == FR_FLOW_TOKENS;
     void *normed = samples ? p->room.other : p->saved.a;
     *in = tokens ? p->room.whole : p->saved.a;
-    if (s->ghosts) return norm_of_parts(p, x, err);
+    if (s->ghosts) return norm_of_parts(p, x);
     if (s->flow == FR_FLOW_VALUES) {
-        FR_TRY(fr_real_all_gather(real, real->tp, x, (int64_t)s->o * s->t, p->saved.all, err));
+        FR_TRY(fr_real_all_gather(real, real->tp, x, (int64_t)s->o * s->t, p->saved.all));
         x = p->saved.all;
     }
     FR_COMPUTE(real, real->k->norm(s->h, s->n, x, p->w.gain, p->w.bias, p->saved.mean,
                                    p->saved.inverse, normed));
-    if (samples) return spread(p, false, s->h, normed, p->saved.a, err);
+    if (samples) return spread(p, false, s->h, normed, p->saved.a);
     if (!tokens) return FR_OK;
-    return fr_block_gather_tokens(real, &s->z, normed, p->room.packed, p->room.whole, err);
+    return fr_block_gather_tokens(real, &s->z, normed, p->room.packed, p->room.whole);
 }
 
-static fr_status widen(const struct fr_sublayer_pass *p, const void *in, struct fr_error *err) {
+static fr_status widen(const struct fr_sublayer_pass *p, const void *in) {
     const struct fr_sublayer *s = &p->s;
     void *u = own(p, s->wide, p->saved.made);
     if (s->ghosts)
         FR_TRY(fr_ghosts_forward(p->real, &s->up, p->w.first, in, p->room.mine,
-                                 p->saved.ghosts[0], u, err));
+                                 p->saved.ghosts[0], u));
     else
         fr_block_multiply(p->real, s->wide, s->t, s->h, p->w.first, in, u);
     FR_COMPUTE(p->real, p->real->k->bias_relu(s->wide, s->t, p->w.first_bias, u));
@@ -158,7 +148,7 @@ static fr_status widen(const struct fr_sublayer_pass *p, const void *in, struct 
 }
 
 /* W2 of what is between, its parts joined. */
-static fr_status leave(const struct fr_sublayer_pass *p, void *y, struct fr_error *err) {
+static fr_status leave(const struct fr_sublayer_pass *p, void *y) {
     struct fr_real *real = p->real;
     const struct fr_sublayer *s = &p->s;
     bool apart =
@@ -166,35 +156,34 @@ static fr_status leave(const struct fr_sublayer_pass *p, void *y, struct fr_erro
     void *sums = apart ? p->room.whole : own(p, s->rows, y);
     if (s->ghosts)
         return fr_ghosts_forward(real, &s->down, p->w.second, p->saved.made, p->room.mine,
-                                 p->saved.ghosts[1], y, err);
+                                 p->saved.ghosts[1], y);
     fr_block_multiply(real, s->rows, s->t, s->in, p->w.second, p->saved.made, sums);
     switch (s->flow) {
     case FR_FLOW_WHOLE:
-        return add_up(p, s->h, y, err);
+        return add_up(p, s->h, y);
     case FR_FLOW_TOKENS:
-        return fr_block_scatter_tokens(real, &s->z, sums, p->room.packed, y, err);
+        return fr_block_scatter_tokens(real, &s->z, sums, p->room.packed, y);
     case FR_FLOW_VALUES:
-        return fr_real_reduce_scatter(real, real->tp, sums, y, (int64_t)s->o * s->t, err);
+        return fr_real_reduce_scatter(real, real->tp, sums, y, (int64_t)s->o * s->t);
     case FR_FLOW_SAMPLES:
-        return collect(p, false, s->h, sums, y, err);
+        return collect(p, false, s->h, sums, y);
     default:
         return FR_OK;
     }
 }
 
-fr_status fr_sublayer_forward(const struct fr_sublayer_pass *p, const void *x, void *y,
-                              struct fr_error *err) {
+fr_status fr_sublayer_forward(const struct fr_sublayer_pass *p, const void *x, void *y) {
     const struct fr_kernels *k = p->real->k;
     const struct fr_sublayer *s = &p->s;
     int values = s->flow == FR_FLOW_VALUES ? s->o : s->h;
     const void *in;
-    FR_TRY(enter(p, x, &in, err));
-    FR_TRY(attends(s) ? attend(p, in, err) : widen(p, in, err));
-    FR_TRY(gather(p, s->wide, p->saved.made, err));
-    FR_TRY(leave(p, y, err));
+    FR_TRY(enter(p, x, &in));
+    FR_TRY(attends(s) ? attend(p, in) : widen(p, in));
+    FR_TRY(gather(p, s->wide, p->saved.made));
+    FR_TRY(leave(p, y));
     void *mine = own(p, s->o, y);
     FR_COMPUTE(p->real, k->bias(s->o, s->n, p->w.second_bias, mine, mine));
-    FR_TRY(gather(p, s->o, y, err));
+    FR_TRY(gather(p, s->o, y));
     FR_COMPUTE(p->real, k->add((size_t)values * (size_t)s->n, x, y));
     return FR_OK;
 }
@@ -210,22 +199,21 @@ static const void *left_of(const struct fr_sublayer_pass *p, const void *dy) {
 }
 
 /* @p dmade := gradient of what W2 read. */
-static fr_status leave_back(const struct fr_sublayer_pass *p, const void *dy, void *dmade,
-                            struct fr_error *err) {
+static fr_status leave_back(const struct fr_sublayer_pass *p, const void *dy, void *dmade) {
     struct fr_real *real = p->real;
     const struct fr_sublayer *s = &p->s;
     void *left = p->deferred.left;
     if (s->ghosts)
         return fr_ghosts_input(real, &s->down, p->w.second, dy, p->room.all,
-                               p->deferred.ghosts[1], dmade, err);
+                               p->deferred.ghosts[1], dmade);
     if (s->flow == FR_FLOW_TOKENS)
-        FR_TRY(fr_block_gather_tokens(real, &s->z, dy, p->room.packed, left, err));
+        FR_TRY(fr_block_gather_tokens(real, &s->z, dy, p->room.packed, left));
     if (s->flow == FR_FLOW_VALUES)
-        FR_TRY(fr_real_all_gather(real, real->tp, dy, (int64_t)s->o * s->t, left, err));
-    if (s->flow == FR_FLOW_SAMPLES) FR_TRY(spread(p, false, s->h, dy, left, err));
+        FR_TRY(fr_real_all_gather(real, real->tp, dy, (int64_t)s->o * s->t, left));
+    if (s->flow == FR_FLOW_SAMPLES) FR_TRY(spread(p, false, s->h, dy, left));
     fr_block_multiply_back(real, s->rows, s->t, s->in, p->w.second,
                            own(p, s->rows, left_of(p, dy)), dmade);
-    return s->flow == FR_FLOW_ROWS ? add_up(p, s->in, dmade, err) : FR_OK;
+    return s->flow == FR_FLOW_ROWS ? add_up(p, s->in, dmade) : FR_OK;
 }
 
 static void relu_back(const struct fr_sublayer_pass *p) {
@@ -237,20 +225,20 @@ static void relu_back(const struct fr_sublayer_pass *p) {
 }
 
 /* Gradients of e from those of keys and values. */
-static fr_status encoded_back(const struct fr_sublayer_pass *p, struct fr_error *err) {
+static fr_status encoded_back(const struct fr_sublayer_pass *p) {
     const struct fr_sublayer *s = &p->s;
     void *de = p->room.whole;
     fr_block_multiply_back(p->real, 2 * s->wide, s->t, s->h,
                            third(p, p->w.first, 1, s->wide, s->h),
                            third(p, p->deferred.first, 1, s->wide, s->t), de);
-    FR_TRY(add_up(p, s->h, de, err));
+    FR_TRY(add_up(p, s->h, de));
     FR_COMPUTE(p->real, p->real->k->add((size_t)s->h * (size_t)s->t, de, p->de));
     return FR_OK;
 }
 
 /* *dn := gradient of the normed: the sum over ranks, of own tokens; of values the rank's part of it.  What W1 read of
  * other ranks' tokens is gathered once more meanwhile, for the weights' gradient. */
-static fr_status enter_back(const struct fr_sublayer_pass *p, void **dn, struct fr_error *err) {
+static fr_status enter_back(const struct fr_sublayer_pass *p, void **dn) {
     struct fr_real *real = p->real;
     const struct fr_sublayer *s = &p->s;
     MPI_Request gathered = MPI_REQUEST_NULL;
@@ -258,59 +246,57 @@ static fr_status enter_back(const struct fr_sublayer_pass *p, void **dn, struct 
     void *whole = p->room.whole, *packed = p->room.packed;
     const void *d = own(p, s->wide, p->deferred.first);
     *dn = tokens || s->flow == FR_FLOW_SAMPLES ? p->room.other : whole;
-    if (crosses) FR_TRY(encoded_back(p, err));
-    if (tokens) FR_TRY(fr_block_gather_begin(real, &s->z, p->saved.a, packed, &gathered, err));
+    if (crosses) FR_TRY(encoded_back(p));
+    if (tokens) FR_TRY(fr_block_gather_begin(real, &s->z, p->saved.a, packed, &gathered));
     if (attends(s)) d = p->deferred.first;
     fr_block_multiply_back(real, (crosses ? 1 : s->thirds) * s->wide, s->t, s->h, p->w.first, d,
                            whole);
-    if (s->flow == FR_FLOW_SAMPLES) return collect(p, false, s->h, whole, *dn, err);
+    if (s->flow == FR_FLOW_SAMPLES) return collect(p, false, s->h, whole, *dn);
     if (s->flow == FR_FLOW_VALUES) return FR_OK;
-    if (!tokens) return add_up(p, s->h, whole, err);
-    FR_TRY(fr_block_gather_end(real, &s->z, packed, p->deferred.a, &gathered, err));
-    return fr_block_scatter_tokens(real, &s->z, whole, packed, *dn, err);
+    if (!tokens) return add_up(p, s->h, whole);
+    FR_TRY(fr_block_gather_end(real, &s->z, packed, p->deferred.a, &gathered));
+    return fr_block_scatter_tokens(real, &s->z, whole, packed, *dn);
 }
 
-static fr_status ghosts_back(const struct fr_sublayer_pass *p, const void *x, void *dx,
-                             struct fr_error *err) {
+static fr_status ghosts_back(const struct fr_sublayer_pass *p, const void *x, void *dx) {
     struct fr_real *real = p->real;
     const struct fr_sublayer *s = &p->s;
     void *dn = p->room.whole;
     FR_TRY(fr_ghosts_input(real, &s->up, p->w.first, p->deferred.first, p->room.all,
-                           p->deferred.ghosts[0], dn, err));
+                           p->deferred.ghosts[0], dn));
     FR_COMPUTE(real, real->k->norm_sums_backward(s->o, s->t, x, p->w.gain, p->saved.mean,
                                                  p->saved.inverse, dn, p->room.sums, p->g.gain,
                                                  p->g.bias));
-    FR_TRY(fr_real_all_reduce(real, real->tp, p->room.sums, 2 * s->t, err));
+    FR_TRY(fr_real_all_reduce(real, real->tp, p->room.sums, 2 * s->t));
     FR_COMPUTE(real, real->k->norm_part_backward(s->o, s->h, s->t, x, p->w.gain, p->saved.mean,
                                                  p->saved.inverse, dn, p->room.sums, dx));
     return FR_OK;
 }
 
 /* dx := through the norm, without the residual. */
-static fr_status norm_back(const struct fr_sublayer_pass *p, const void *x, void *dx,
-                           struct fr_error *err) {
+static fr_status norm_back(const struct fr_sublayer_pass *p, const void *x, void *dx) {
     struct fr_real *real = p->real;
     const struct fr_sublayer *s = &p->s;
     bool values = s->flow == FR_FLOW_VALUES;
     void *dn, *sums = values ? p->room.other : dx;
-    FR_TRY(enter_back(p, &dn, err));
+    FR_TRY(enter_back(p, &dn));
     FR_COMPUTE(real, real->k->norm_backward(s->h, s->n, values ? p->saved.all : x, p->w.gain,
                                             p->saved.mean, p->saved.inverse, dn, sums,
                                             p->g.gain, p->g.bias));
     if (!values) return FR_OK;
-    return fr_real_reduce_scatter(real, real->tp, sums, dx, (int64_t)s->o * s->t, err);
+    return fr_real_reduce_scatter(real, real->tp, sums, dx, (int64_t)s->o * s->t);
 }
 
 fr_status fr_sublayer_input(const struct fr_sublayer_pass *p, const void *x, const void *dy,
-                            void *dx, struct fr_error *err) {
+                            void *dx) {
     const struct fr_sublayer *s = &p->s;
     size_t values = (size_t)(s->flow == FR_FLOW_VALUES ? s->o : s->h) * (size_t)s->n;
-    FR_TRY(leave_back(p, dy, attends(s) ? p->room.mid : p->deferred.first, err));
+    FR_TRY(leave_back(p, dy, attends(s) ? p->room.mid : p->deferred.first));
     if (attends(s))
-        FR_TRY(attend_back(p, err));
+        FR_TRY(attend_back(p));
     else
         relu_back(p);
-    FR_TRY(s->ghosts ? ghosts_back(p, x, dx, err) : norm_back(p, x, dx, err));
+    FR_TRY(s->ghosts ? ghosts_back(p, x, dx) : norm_back(p, x, dx));
     FR_COMPUTE(p->real, p->real->k->add(values, dy, dx));
     return FR_OK;
 }

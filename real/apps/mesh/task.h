@@ -12,13 +12,13 @@
 struct fr_mesh_task {
     /** Inputs and targets of the replica, in its first and its last chunk. */
     fr_status (*open)(struct fr_real *real, struct fr_mesh_state *mesh,
-                      const struct fr_chain *chain, struct fr_error *err);
+                      const struct fr_chain *chain);
     /** What enters the first unit with micro-batch m. */
     void *(*inputs)(const struct fr_real *real, const struct fr_mesh_state *mesh, int m);
     /** Add micro-batch m's loss to mesh->loss; *dy, mesh->d[0], or where it is put instead := its
      *  gradient. */
     fr_status (*loss)(struct fr_real *real, struct fr_mesh_state *mesh,
-                      const struct fr_mesh_chunk *c, int m, void **dy, struct fr_error *err);
+                      const struct fr_mesh_chunk *c, int m, void **dy);
 };
 extern const struct fr_mesh_task fr_mesh_regression, fr_mesh_words;
 
@@ -28,7 +28,6 @@ int64_t fr_mesh_words_sample(const struct fr_real *real, const struct fr_mesh_st
 
 /** In place of a regression's samples the batch that begins at sample @p first of @p all.  FR_OK or
  *  FR_ERR_NOMEM. */
-fr_status fr_mesh_regression_take(struct fr_real *real, int64_t first, int64_t all,
-                                  struct fr_error *err);
+fr_status fr_mesh_regression_take(struct fr_real *real, int64_t first, int64_t all);
 
 #endif

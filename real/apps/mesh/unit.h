@@ -74,10 +74,10 @@ struct fr_unit_kind {
     /** Values of own[0..2]; those of x are not in it. */
     void (*keeps)(const struct fr_unit *u, int64_t n[3]);
     fr_status (*forward)(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                         void *next, struct fr_error *err);
+                         void *next);
     /** dx := from dy, which may be used as room. */
     fr_status (*input)(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                       void *dy, void *dx, struct fr_error *err);
+                       void *dy, void *dx);
     void (*weight)(struct fr_real *real, struct fr_unit *u, const struct fr_unit_kept *kept);
     /** @return how many weight matrices it has, ascending in memory, up to @p room of them in
      *  @p out */

@@ -197,12 +197,12 @@ static void copy(struct fr_real *real, const struct fr_unit *u, const void *from
 }
 
 static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                         void *next, struct fr_error *err) {
+                         void *next) {
     struct fr_sublayer_pass pass[FR_SUBLAYERS];
     int n = open_passes(real, u, kept, pass);
     for (int i = 0; i < n; i++)
         FR_TRY(fr_sublayer_forward(&pass[i], i ? pass[i].saved.x : kept->x,
-                                   i + 1 < n ? pass[i + 1].saved.x : next, err));
+                                   i + 1 < n ? pass[i + 1].saved.x : next));
     if (u->crosses && u->out > u->block.hidden)
         copy(real, u, pass[0].e, encoded(real, u, u->out, next));
     return FR_OK;
@@ -210,11 +210,10 @@ static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit
 
 /* What the forward pass made and did not keep. */
 static fr_status recompute(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                           const struct fr_sublayer_pass *pass, int n, struct fr_error *err) {
-    if (again(u) == FR_RECOMPUTE_FULL)
-        return forward(real, u, kept, part_at(real, u, OUTPUT), err);
+                           const struct fr_sublayer_pass *pass, int n) {
+    if (again(u) == FR_RECOMPUTE_FULL) return forward(real, u, kept, part_at(real, u, OUTPUT));
     for (int i = 0; again(u) == FR_RECOMPUTE_SELECTIVE && i < n; i++)
-        FR_TRY(fr_sublayer_attend(&pass[i], err));
+        FR_TRY(fr_sublayer_attend(&pass[i]));
     return FR_OK;
 }
 
@@ -230,7 +229,7 @@ static void begin_encoded(struct fr_real *real, const struct fr_unit *u, const v
 }
 
 static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                       void *dy, void *dx, struct fr_error *err) {
+                       void *dy, void *dx) {
     struct fr_sublayer_pass pass[FR_SUBLAYERS];
     int values = u->out * u->columns;
     bool first = u->in == u->block.hidden;
@@ -239,13 +238,13 @@ static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_k
     kept->more = u->splits ? kept->own[1] : part_at(real, u, DEFERRED);
     if (u->splits) FR_COMPUTE(real, real->k->copy(1, values, dy, values, kept->d, values));
     int n = open_passes(real, u, kept, pass);
-    FR_TRY(recompute(real, u, kept, pass, n, err));
+    FR_TRY(recompute(real, u, kept, pass, n));
     begin_encoded(real, u, dy, de);
     for (int i = n - 1; i >= 0; i--) {
         pass[i].de = de;
         FR_TRY(fr_sublayer_input(&pass[i], i ? pass[i].saved.x : kept->x,
                                  i + 1 < n ? pass[i + 1].deferred.dx : dy,
-                                 i ? pass[i].deferred.dx : dx, err));
+                                 i ? pass[i].deferred.dx : dx));
     }
     if (u->crosses && first) FR_COMPUTE(real, real->k->add((size_t)stream_values(u), de, dx));
     return FR_OK;

@@ -119,7 +119,7 @@ static void see(struct fr_real *real, const struct fr_unit *u, const struct size
 }
 
 static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                         void *next, struct fr_error *err) {
+                         void *next) {
     const struct fr_kernels *k = real->k;
     const struct sizes z = sizes_of(u);
     int n = (int)z.places, first;
@@ -135,8 +135,7 @@ static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit
     }
     FR_COMPUTE(real, k->bias_relu(z.filters, n, biases(real, &z, u->w), mine));
     if (u->tp > 1)
-        FR_TRY(fr_real_all_gather(real, real->tp, MPI_IN_PLACE, z.filters * z.places, kept->y,
-                                  err));
+        FR_TRY(fr_real_all_gather(real, real->tp, MPI_IN_PLACE, z.filters * z.places, kept->y));
     if (pools(u)) FR_COMPUTE(real, k->pool(&z.pool, u->columns, kept->y, next));
     return FR_OK;
 }
@@ -163,7 +162,7 @@ static void begin(struct fr_real *real, struct fr_unit *u, const struct sizes *z
 }
 
 static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                       void *dy, void *dx, struct fr_error *err) {
+                       void *dy, void *dx) {
     const struct fr_kernels *k = real->k;
     const struct sizes z = sizes_of(u);
     int n = (int)z.places, first;
@@ -181,7 +180,7 @@ static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_k
                                          fr_at(k, dx, (size_t)(g * each))));
     }
     if (u->tp == 1) return FR_OK;
-    return fr_real_all_reduce(real, real->tp, dx, values, err);
+    return fr_real_all_reduce(real, real->tp, dx, values);
 }
 
 static void weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit_kept *kept) {
