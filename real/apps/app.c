@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "calibrate/measure/harness/pages.h"
 #include "calibrate/measure/harness/watch.h"
-#include "real/apps/shares.h"
+#include "real/apps/division.h"
 
 const struct fr_real_app *const fr_real_apps[] = {
 #define FR_REAL_APP(name) &fr_real_##name,
@@ -245,6 +245,17 @@ static fr_status met(struct fr_real *real, double start_s) {
     return FR_OK;
 }
 
+/* The rest of a function: a call over @p comm in which this rank books @p share of @p values; those that @p waits for
+ * others meet before. */
+#define CALL(real, comm, waits, values, share, call)                                           \
+    do {                                                                                       \
+        double start_s = fr_real_clock_s(real);                                                \
+        if (waits) FR_TRY(meet(real, comm, &start_s));                                         \
+        FR_REAL_TRY(real, call);                                                               \
+        book(real, comm, (double)(values), share);                                             \
+        return met(real, start_s);                                                             \
+    } while (0)
+
 /* @p values times what @p p ranks make of it: 2 (p-1)/p where each is sent twice, and so on. */
 static void book(struct fr_real *real, MPI_Comm comm, double values, double share) {
     int axis = comm == real->tp   ? FR_REAL_TP
@@ -261,130 +272,85 @@ static double others(MPI_Comm comm) {
     return n - 1;
 }
 
+#define TYPE real->k->mpi
+
+static double twice(MPI_Comm comm) { return 2 * others(comm) / (others(comm) + 1); }
+
 fr_status fr_real_broadcast(struct fr_real *real, MPI_Comm comm, void *buffer, int64_t count) {
-    double start_s;
-    FR_TRY(meet(real, comm, &start_s));
-    FR_REAL_TRY(real, MPI_Bcast(buffer, (int)count, real->k->mpi, 0, comm));
-    book(real, comm, (double)count, 1);
-    return met(real, start_s);
+    CALL(real, comm, true, count, 1, MPI_Bcast(buffer, (int)count, TYPE, 0, comm));
 }
 
 fr_status fr_real_all_gather(struct fr_real *real, MPI_Comm comm, const void *send,
                              int64_t count, void *recv) {
-    double start_s;
-    FR_TRY(meet(real, comm, &start_s));
-    FR_REAL_TRY(real, MPI_Allgather(send, (int)count, real->k->mpi, recv, (int)count,
-                                    real->k->mpi, comm));
-    book(real, comm, (double)count, others(comm));
-    return met(real, start_s);
+    CALL(real, comm, true, count, others(comm),
+         MPI_Allgather(send, (int)count, TYPE, recv, (int)count, TYPE, comm));
 }
 
 fr_status fr_real_all_gather_bytes(struct fr_real *real, MPI_Comm comm, const void *send,
                                    size_t size_B, void *recv) {
-    double start_s;
-    FR_TRY(meet(real, comm, &start_s));
-    FR_REAL_TRY(real,
-                MPI_Allgather(send, (int)size_B, MPI_BYTE, recv, (int)size_B, MPI_BYTE, comm));
-    book(real, comm, (double)size_B / (double)real->k->size_B, others(comm));
-    return met(real, start_s);
+    CALL(real, comm, true, (double)size_B / (double)real->k->size_B, others(comm),
+         MPI_Allgather(send, (int)size_B, MPI_BYTE, recv, (int)size_B, MPI_BYTE, comm));
 }
 
 fr_status fr_real_all_gather_begin(struct fr_real *real, MPI_Comm comm, const void *send,
                                    int64_t count, void *recv, MPI_Request *request) {
-    double start_s;
-    FR_TRY(meet(real, comm, &start_s));
-    FR_REAL_TRY(real, MPI_Iallgather(send, (int)count, real->k->mpi, recv, (int)count,
-                                     real->k->mpi, comm, request));
-    book(real, comm, (double)count, others(comm));
-    return met(real, start_s);
+    CALL(real, comm, true, count, others(comm),
+         MPI_Iallgather(send, (int)count, TYPE, recv, (int)count, TYPE, comm, request));
 }
 
 fr_status fr_real_wait(struct fr_real *real, MPI_Request *request) {
-    double start_s = fr_real_clock_s(real);
-    FR_REAL_TRY(real, MPI_Wait(request, MPI_STATUS_IGNORE));
-    return met(real, start_s);
+    CALL(real, MPI_COMM_NULL, false, 0, 0, MPI_Wait(request, MPI_STATUS_IGNORE));
 }
 
 /* One of the two books it. */
 fr_status fr_real_send_begin(struct fr_real *real, MPI_Comm comm, int to, int tag,
                              const void *values, int64_t count, MPI_Request *request) {
-    double start_s = fr_real_clock_s(real);
-    FR_REAL_TRY(real, MPI_Isend(values, (int)count, real->k->mpi, to, tag, comm, request));
-    book(real, comm, (double)count, 1);
-    return met(real, start_s);
+    CALL(real, comm, false, count, 1,
+         MPI_Isend(values, (int)count, TYPE, to, tag, comm, request));
 }
 
 fr_status fr_real_receive_begin(struct fr_real *real, MPI_Comm comm, int from, int tag,
                                 void *values, int64_t count, MPI_Request *request) {
-    double start_s;
-    FR_TRY(meet(real, comm, &start_s));
-    FR_REAL_TRY(real, MPI_Irecv(values, (int)count, real->k->mpi, from, tag, comm, request));
-    return met(real, start_s);
+    CALL(real, comm, true, 0, 0, MPI_Irecv(values, (int)count, TYPE, from, tag, comm, request));
 }
 
 fr_status fr_real_reduce_scatter(struct fr_real *real, MPI_Comm comm, const void *send,
                                  void *recv, int64_t count) {
-    double start_s;
-    FR_TRY(meet(real, comm, &start_s));
-    FR_REAL_TRY(real,
-                MPI_Reduce_scatter_block(send, recv, (int)count, real->k->mpi, MPI_SUM, comm));
-    book(real, comm, (double)count, others(comm));
-    return met(real, start_s);
+    CALL(real, comm, true, count, others(comm),
+         MPI_Reduce_scatter_block(send, recv, (int)count, TYPE, MPI_SUM, comm));
 }
 
 fr_status fr_real_all_reduce(struct fr_real *real, MPI_Comm comm, void *buffer, int64_t count) {
-    double start_s;
-    FR_TRY(meet(real, comm, &start_s));
-    FR_REAL_TRY(real,
-                MPI_Allreduce(MPI_IN_PLACE, buffer, (int)count, real->k->mpi, MPI_SUM, comm));
-    book(real, comm, (double)count, 2 * others(comm) / (others(comm) + 1));
-    return met(real, start_s);
+    CALL(real, comm, true, count, twice(comm),
+         MPI_Allreduce(MPI_IN_PLACE, buffer, (int)count, TYPE, MPI_SUM, comm));
 }
 
 fr_status fr_real_all_reduce_begin(struct fr_real *real, MPI_Comm comm, void *buffer,
                                    int64_t count, MPI_Request *request) {
-    double start_s = fr_real_clock_s(real);
-    FR_REAL_TRY(real, MPI_Iallreduce(MPI_IN_PLACE, buffer, (int)count, real->k->mpi, MPI_SUM,
-                                     comm, request));
-    book(real, comm, (double)count, 2 * others(comm) / (others(comm) + 1));
-    return met(real, start_s);
+    CALL(real, comm, false, count, twice(comm),
+         MPI_Iallreduce(MPI_IN_PLACE, buffer, (int)count, TYPE, MPI_SUM, comm, request));
 }
 
 fr_status fr_real_all_to_all(struct fr_real *real, MPI_Comm comm, const void *send,
                              int64_t count, void *recv) {
-    double start_s;
-    FR_TRY(meet(real, comm, &start_s));
-    FR_REAL_TRY(real, MPI_Alltoall(send, (int)count, real->k->mpi, recv, (int)count,
-                                   real->k->mpi, comm));
-    book(real, comm, (double)count, others(comm));
-    return met(real, start_s);
+    CALL(real, comm, true, count, others(comm),
+         MPI_Alltoall(send, (int)count, TYPE, recv, (int)count, TYPE, comm));
 }
 
 fr_status fr_real_scatter(struct fr_real *real, MPI_Comm comm, const void *send, int64_t count,
                           void *recv) {
-    double start_s;
-    FR_TRY(meet(real, comm, &start_s));
-    FR_REAL_TRY(real, MPI_Scatter(send, (int)count, real->k->mpi, recv, (int)count,
-                                  real->k->mpi, 0, comm));
-    book(real, comm, (double)count, others(comm));
-    return met(real, start_s);
+    CALL(real, comm, true, count, others(comm),
+         MPI_Scatter(send, (int)count, TYPE, recv, (int)count, TYPE, 0, comm));
 }
 
 fr_status fr_real_gather(struct fr_real *real, MPI_Comm comm, const void *send, int64_t count,
                          void *recv) {
-    double start_s;
-    FR_TRY(meet(real, comm, &start_s));
-    FR_REAL_TRY(real, MPI_Gather(send, (int)count, real->k->mpi, recv, (int)count, real->k->mpi,
-                                 0, comm));
-    book(real, comm, (double)count, others(comm));
-    return met(real, start_s);
+    CALL(real, comm, true, count, others(comm),
+         MPI_Gather(send, (int)count, TYPE, recv, (int)count, TYPE, 0, comm));
 }
 
 fr_status fr_real_reduce(struct fr_real *real, MPI_Comm comm, const void *send, void *recv,
                          int64_t count) {
-    double start_s;
-    FR_TRY(meet(real, comm, &start_s));
-    FR_REAL_TRY(real, MPI_Reduce(send, recv, (int)count, real->k->mpi, MPI_SUM, 0, comm));
-    book(real, comm, (double)count, 1);
-    return met(real, start_s);
+    CALL(real, comm, true, count, 1,
+         MPI_Reduce(send, recv, (int)count, TYPE, MPI_SUM, 0, comm));
 }

@@ -1,4 +1,4 @@
-#include "real/apps/attention/ring.h"
+#include "real/apps/attention/context.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "real/apps/ffn.h"
-#include "real/apps/mesh/task.h"
+#include "real/apps/mesh/mesh.h"
 
 double fr_learning_rate(double rate, int64_t i, int64_t steps) {
     const double warm_up = 0.1 * (double)steps, least = 0.1;
@@ -86,19 +86,9 @@ static fr_status add_up(struct fr_real *real, double *loss) {
 /* ---- evaluating: forward passes alone, whatever the schedule ----------------------------------- */
 
 static fr_status forward(struct training *t, struct fr_mesh_chunk *c, int m) {
-    struct fr_mesh_micro *micro = &c->micro[m];
     void *dy = t->mesh->d[0];
-    if (c->first)
-        micro->kept[0].x = t->mesh->task->inputs(&t->real, t->mesh, m);
-    else
-        FR_TRY(fr_mesh_receive(&t->real, t->mesh, c, m, micro->kept[0].x));
-    FR_REAL_TRY(&t->real, MPI_Wait(&micro->sent, MPI_STATUS_IGNORE));
-    for (int i = 0; i < c->n_units; i++) {
-        void *next = i + 1 < c->n_units ? micro->kept[i + 1].x : micro->top;
-        FR_TRY(c->unit[i].kind->forward(&t->real, &c->unit[i], &micro->kept[i], next));
-    }
-    return c->last ? t->mesh->task->loss(&t->real, t->mesh, c, m, &dy)
-                   : fr_mesh_send(&t->real, t->mesh, c, m);
+    FR_TRY(fr_mesh_forward(&t->real, t->mesh, c, m));
+    return c->last ? t->mesh->task->loss(&t->real, t->mesh, c, m, &dy) : FR_OK;
 }
 
 static fr_status evaluate(struct training *t, double *loss) {

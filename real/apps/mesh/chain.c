@@ -1,4 +1,4 @@
-#include "real/apps/mesh/chain.h"
+#include "real/apps/mesh/unit.h"
 
 #include <stdlib.h>
 

@@ -11,7 +11,8 @@
  *      zero.c      parameters and gradients that replicas divide, pass by pass
  *      reduce.c    gradients over replicas, and a tied embedding's over both its ends
  *      bucket.c    the former beside the last backward pass
- *      task.h      what enters the first unit, and what is asked of the last one's output
+ *      task_regression.c   feed-forward networks: y = relu(W relu(x)) (real/apps/ffn.h)
+ *      task_words.c        transformers: random words, each after the one before it
  *
  *  A chunk holds consecutive units: chunk c of stage i is number c P + i of P v in a row.  Between two
  *  chunks a message carries a micro-batch's activations, features x columns: of them each of the tp
@@ -24,7 +25,7 @@
 
 #include "models/plan/schedule.h"
 #include "real/apps/codec.h"
-#include "real/apps/mesh/chain.h"
+#include "real/apps/mesh/unit.h"
 
 /** What one micro-batch keeps from its forward to its backward pass. */
 struct fr_mesh_micro {
@@ -148,6 +149,9 @@ void fr_mesh_close(struct fr_real *real);
 
 /** An iteration without the optimiser, as struct fr_real_app has it. */
 fr_status fr_mesh_gradients(struct fr_real *real, double *loss);
+/** The forward pass of micro-batch @p m of a chunk, whose parameters are there. */
+fr_status fr_mesh_forward(struct fr_real *real, struct fr_mesh_state *mesh,
+                          struct fr_mesh_chunk *c, int m);
 
 /* ---- message.c: of micro-batch m of chunk c ---------------------------------------------------- */
 
@@ -219,5 +223,28 @@ bool fr_mesh_open_batches(struct fr_real *real, struct fr_mesh_state *mesh);
 /** Add up gradients over replicas, compressed where the plan says so, and a tied embedding's over its
  *  ends. */
 fr_status fr_mesh_reduce(struct fr_real *real, struct fr_mesh_state *mesh);
+
+/* ---- tasks: what enters the first unit, and what is asked of the last one's output -------------- */
+
+struct fr_mesh_task {
+    /** Inputs and targets of the replica, in its first and its last chunk. */
+    fr_status (*open)(struct fr_real *real, struct fr_mesh_state *mesh,
+                      const struct fr_chain *chain);
+    /** What enters the first unit with micro-batch m. */
+    void *(*inputs)(const struct fr_real *real, const struct fr_mesh_state *mesh, int m);
+    /** Add micro-batch m's loss to mesh->loss; *dy, mesh->d[0], or where it is put instead := its
+     *  gradient. */
+    fr_status (*loss)(struct fr_real *real, struct fr_mesh_state *mesh,
+                      const struct fr_mesh_chunk *c, int m, void **dy);
+};
+extern const struct fr_mesh_task fr_mesh_regression, fr_mesh_words;
+
+/** Sample of the replica that this rank's @p token is of, of all its micro-batches one after the other. */
+int64_t fr_mesh_words_sample(const struct fr_real *real, const struct fr_mesh_state *mesh,
+                             int64_t token);
+
+/** In place of a regression's samples the batch that begins at sample @p first of @p all.  FR_OK or
+ *  FR_ERR_NOMEM. */
+fr_status fr_mesh_regression_take(struct fr_real *real, int64_t first, int64_t all);
 
 #endif

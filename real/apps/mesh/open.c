@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "real/apps/mesh/task.h"
+#include "real/apps/mesh/mesh.h"
 #include "real/apps/mesh/words.h"
 
 enum { STREAM_CODEC = 6, STREAM_FORWARD = 5 /* beyond that of the chunk */ };

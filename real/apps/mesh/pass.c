@@ -1,23 +1,21 @@
 /* A forward pass of a chunk, and the two parts of its backward pass; and all of an iteration. */
 #include <string.h>
 
-#include "real/apps/mesh/task.h"
+#include "real/apps/mesh/mesh.h"
 
-static fr_status forward(struct fr_real *real, struct fr_mesh_state *mesh,
-                         const struct fr_slot *slot) {
-    struct fr_mesh_chunk *c = &mesh->chunk[slot->chunk];
-    struct fr_mesh_micro *micro = &c->micro[slot->micro];
-    FR_TRY(fr_mesh_gather_parameters(real));
+fr_status fr_mesh_forward(struct fr_real *real, struct fr_mesh_state *mesh,
+                          struct fr_mesh_chunk *c, int m) {
+    struct fr_mesh_micro *micro = &c->micro[m];
     if (c->first)
-        micro->kept[0].x = mesh->task->inputs(real, mesh, slot->micro);
+        micro->kept[0].x = mesh->task->inputs(real, mesh, m);
     else
-        FR_TRY(fr_mesh_receive(real, mesh, c, slot->micro, micro->kept[0].x));
+        FR_TRY(fr_mesh_receive(real, mesh, c, m, micro->kept[0].x));
     FR_REAL_TRY(real, MPI_Wait(&micro->sent, MPI_STATUS_IGNORE)); /* of the iteration before */
     for (int i = 0; i < c->n_units; i++) {
         void *next = i + 1 < c->n_units ? micro->kept[i + 1].x : micro->top;
         FR_TRY(c->unit[i].kind->forward(real, &c->unit[i], &micro->kept[i], next));
     }
-    return c->last ? FR_OK : fr_mesh_send(real, mesh, c, slot->micro);
+    return c->last ? FR_OK : fr_mesh_send(real, mesh, c, m);
 }
 
 /* The gradient of the chunk's output. */
@@ -35,7 +33,6 @@ static fr_status backward(struct fr_real *real, struct fr_mesh_state *mesh,
     struct fr_mesh_micro *micro = &c->micro[slot->micro];
     void *dy, *outgoing = NULL;
     int at = -1;
-    FR_TRY(fr_mesh_gather_parameters(real));
     FR_TRY(begin_backward(real, mesh, c, slot->micro, &dy));
     if (!c->first) FR_TRY(fr_mesh_outgoing(real, mesh, &at, &outgoing));
     for (int i = c->n_units - 1; i >= 0; i--) {
@@ -64,7 +61,9 @@ static fr_status weight(struct fr_real *real, struct fr_mesh_state *mesh,
 
 static fr_status run_slot(struct fr_real *real, struct fr_mesh_state *mesh,
                           const struct fr_slot *slot) {
-    if (slot->kind == FR_SLOT_FORWARD) return forward(real, mesh, slot);
+    if (slot->kind != FR_SLOT_WEIGHT) FR_TRY(fr_mesh_gather_parameters(real));
+    if (slot->kind == FR_SLOT_FORWARD)
+        return fr_mesh_forward(real, mesh, &mesh->chunk[slot->chunk], slot->micro);
     if (slot->kind == FR_SLOT_BACKWARD) FR_TRY(backward(real, mesh, slot));
     if (slot->kind == FR_SLOT_WEIGHT) FR_TRY(weight(real, mesh, slot));
     bool made = !mesh->splits || slot->kind == FR_SLOT_WEIGHT; /* all of its gradients */

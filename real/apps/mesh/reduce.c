@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "real/apps/division.h"
 #include "real/apps/mesh/mesh.h"
-#include "real/apps/shares.h"
 
 /* ---- what goes compressed ----------------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "real/apps/ffn.h"
-#include "real/apps/mesh/task.h"
+#include "real/apps/mesh/mesh.h"
 
 /* @p from, features x (n_micro columns), as one matrix a micro-batch. */
 static void cut(const struct fr_real *real, const struct fr_mesh_state *mesh, int features,

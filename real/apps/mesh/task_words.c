@@ -3,7 +3,7 @@
  * three values a token (largest logit, sum of exponentials, the target's logit) joins them. */
 #include "base/alloc.h"
 #include "real/apps/ffn.h"
-#include "real/apps/mesh/task.h"
+#include "real/apps/mesh/mesh.h"
 #include "real/apps/random.h"
 
 enum { STREAM_TOKENS = 3, SHARE = 3 };

@@ -7,8 +7,8 @@
  * beside them. */
 #include <string.h>
 
+#include "real/apps/division.h"
 #include "real/apps/mesh/mesh.h"
-#include "real/apps/shares.h"
 
 /* Values of a rank's share that @p holder scatter. */
 static int64_t scattered(const struct fr_real *real, int holder) {
