@@ -87,8 +87,8 @@ fr_status fr_real_layers(const struct fr_workload *workload, bool convolves,
 
 /* ---- open, step, close ------------------------------------------------------------------- */
 
-static fr_status split(struct fr_real *real, int colour, int key, MPI_Comm *comm) {
-    FR_REAL_TRY(real, MPI_Comm_split(real->world, colour, key, comm));
+fr_status fr_real_split(struct fr_real *real, int64_t colour, int64_t key, MPI_Comm *comm) {
+    FR_REAL_TRY(real, MPI_Comm_split(real->world, (int)colour, (int)key, comm));
     FR_REAL_TRY(real, MPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN));
     return FR_OK;
 }
@@ -113,14 +113,15 @@ static fr_status make_mesh(struct fr_real *real, MPI_Comm world) {
     real->pp_rank = real->rank / strides[1] % pp;
     real->dp_rank = real->rank / strides[2] % dp;
     real->cp_rank = real->dp_rank % cp;
-    FR_TRY(split(real, real->pp_rank * dp + real->dp_rank, real->rank, &real->tp));
-    FR_TRY(split(real, real->pp_rank * tp + real->tp_rank, real->rank, &real->dp));
-    FR_TRY(split(real, (real->pp_rank * tp + real->tp_rank) * dp + real->dp_rank / cp,
-                 real->rank, &real->cp));
-    if (plan->method->branches) FR_TRY(split(real, real->pp_rank, real->rank, &real->stage));
+    FR_TRY(fr_real_split(real, real->pp_rank * dp + real->dp_rank, real->rank, &real->tp));
+    FR_TRY(fr_real_split(real, real->pp_rank * tp + real->tp_rank, real->rank, &real->dp));
+    FR_TRY(fr_real_split(real, (real->pp_rank * tp + real->tp_rank) * dp + real->dp_rank / cp,
+                         real->rank, &real->cp));
+    if (plan->method->branches)
+        FR_TRY(fr_real_split(real, real->pp_rank, real->rank, &real->stage));
     if (plan->method->branches)
         FR_REAL_TRY(real, MPI_Comm_rank(real->stage, &real->stage_rank));
-    return split(real, real->dp_rank * tp + real->tp_rank, real->rank, &real->pp);
+    return fr_real_split(real, real->dp_rank * tp + real->tp_rank, real->rank, &real->pp);
 }
 
 static fr_status no_memory(const struct fr_real *real) {

@@ -139,6 +139,9 @@ static inline double fr_real_clock_s(const struct fr_real *real) {
         (real)->phases.compute_s += fr_real_clock_s(real) - start_s_;                          \
     } while (0)
 
+/** A communicator of those of real->world with equal @p colour, in order of @p key; the caller frees it. */
+fr_status fr_real_split(struct fr_real *real, int64_t colour, int64_t key, MPI_Comm *comm);
+
 /* Collectives with clocks; counts are values of one rank's contribution, as in MPI. */
 fr_status fr_real_broadcast(struct fr_real *real, MPI_Comm comm, void *buffer, int64_t count);
 fr_status fr_real_all_gather(struct fr_real *real, MPI_Comm comm, const void *send,

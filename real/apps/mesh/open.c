@@ -106,6 +106,7 @@ static bool open_chunk(struct fr_real *real, struct fr_mesh_state *mesh, int num
         struct fr_unit *u = &c->unit[i];
         *u = fr_chain_unit(chain, from + i, real->tp_rank, mesh->columns);
         u->splits = mesh->splits;
+        u->group = real->tp;
         place(real, u, offset);
         u->kind->fill(real, u);
     }

@@ -39,7 +39,7 @@ fr_status fr_rows_forward(struct fr_real *real, struct fr_unit *u, struct fr_uni
                              kept->y, b));
     FR_COMPUTE(real, k->bias_relu(u->rows, b, biases(real, u, u->w), kept->y));
     if (u->tp == 1) return FR_OK;
-    return fr_real_all_gather(real, real->tp, kept->y, (int64_t)u->rows * b, next);
+    return fr_real_all_gather(real, u->group, kept->y, (int64_t)u->rows * b, next);
 }
 
 fr_status fr_rows_input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
@@ -50,7 +50,7 @@ fr_status fr_rows_input(struct fr_real *real, struct fr_unit *u, struct fr_unit_
     FR_COMPUTE(real, k->gemm(true, false, u->in, b, u->rows, share, u->w, u->in, kept->d, b, 0,
                              dx, b));
     if (u->tp == 1) return FR_OK;
-    return fr_real_all_reduce(real, real->tp, dx, (int64_t)u->in * b);
+    return fr_real_all_reduce(real, u->group, dx, (int64_t)u->in * b);
 }
 
 void fr_rows_weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit_kept *kept) {

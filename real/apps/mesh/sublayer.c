@@ -28,16 +28,16 @@ static struct fr_subgrid group_of(const struct fr_sublayer_pass *p) {
                                .subgrid = p->s.rank,
                                .group = p->real->tp,
                                .gather_all = p->u->run->plan->gather_all,
-                               .buffer = {p->room.packed, NULL}};
+                               .buffer = p->room.packed};
 }
 static fr_status spread(const struct fr_sublayer_pass *p, bool slices, int values,
                         const void *x, void *y) {
-    struct fr_subgrid group = group_of(p);
+    const struct fr_subgrid group = group_of(p);
     return fr_subgrid_spread(p->real, &group, slices, values, p->s.n, x, y);
 }
 static fr_status collect(const struct fr_sublayer_pass *p, bool slices, int values, void *y,
                          void *x) {
-    struct fr_subgrid group = group_of(p);
+    const struct fr_subgrid group = group_of(p);
     return fr_subgrid_collect(p->real, &group, slices, values, p->s.n, y, x);
 }
 

@@ -36,6 +36,7 @@ struct fr_unit {
     int words; /**< of embedding and logits: this rank's, from tp_rank words on, of ... */
     void *table, *d_table; /**< ... words x hidden; its gradients */
     int tp, tp_rank, ghost;
+    MPI_Comm group;      /**< the tp ranks */
     int in, out;         /**< features of x, and of the next unit's, on this rank */
     int rows;            /**< outputs that this rank computes */
     int columns;         /**< of a micro-batch */
