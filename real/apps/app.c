@@ -9,12 +9,6 @@
 #include "calibrate/measure/harness/watch.h"
 #include "real/apps/division.h"
 
-const struct fr_real_app *const fr_real_apps[] = {
-#define FR_REAL_APP(name) &fr_real_##name,
-#include "real/apps/app_list.h"
-#undef FR_REAL_APP
-    NULL};
-
 void *fr_real_alloc(const struct fr_kernels *k, int64_t n) {
     size_t size_B = (size_t)(n > 0 ? n : 1) * k->size_B;
 #ifdef SMPI_H

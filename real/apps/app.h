@@ -15,8 +15,7 @@
  *      wait         before collectives and messages, for ranks that come late
  *      launch       the rest of the step: calls, loops, clocks
  *
- *  To add one: real/apps/app/<name>.c exporting fr_real_<name>, row FR_REAL_APP(<name>) in
- *  real/apps/app_list.h.
+ *  To add one: real/apps/<name>.c exporting fr_real_<name>, and its row in real/apps/programs.c.
  */
 #ifndef FR_REAL_APPS_APP_H
 #define FR_REAL_APPS_APP_H
@@ -84,9 +83,8 @@ struct fr_real_app {
     void (*close)(struct fr_real *real);
 };
 
-#define FR_REAL_APP(name) extern const struct fr_real_app fr_real_##name;
-#include "real/apps/app_list.h"
-#undef FR_REAL_APP
+extern const struct fr_real_app fr_real_tensor, fr_real_phantom, fr_real_grid, fr_real_pipeline,
+    fr_real_subgraph, fr_real_mesh;
 /** Rows in table order, then NULL. */
 extern const struct fr_real_app *const fr_real_apps[];
 

@@ -390,3 +390,10 @@ fr_status fr_validate_design(const char *app, int64_t ranks, struct fr_validatio
     return fr_fail(err, FR_ERR_USAGE, "--app", "no program \"%.40s\"%s%s%s", app,
                    near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
+
+const char *fr_validate_program(const struct fr_workload *workload,
+                                const struct fr_plan *plan) {
+    if (workload->transformer.layers) return "pipeline";
+    if (plan->method->branches) return "subgraph";
+    return plan->layer_tp ? "grid" : "mesh";
+}
