@@ -1,18 +1,18 @@
 #include "real/apps/block.h"
 
-void fr_block_multiply(struct fr_real *real, int m, int t, int n, const void *w, const void *x,
-                       void *y) {
-    FR_COMPUTE(real, real->k->gemm(false, false, m, t, n, 1, w, n, x, t, 0, y, t));
+void fr_multiply(struct fr_real *real, int m, int t, int n, const void *w, const void *x,
+                 double beta, void *y) {
+    FR_COMPUTE(real, real->k->gemm(false, false, m, t, n, 1, w, n, x, t, beta, y, t));
 }
 
-void fr_block_multiply_back(struct fr_real *real, int m, int t, int n, const void *w,
-                            const void *dy, void *dx) {
-    FR_COMPUTE(real, real->k->gemm(true, false, n, t, m, 1, w, n, dy, t, 0, dx, t));
+void fr_multiply_back(struct fr_real *real, int m, int t, int n, const void *w, const void *dy,
+                      double beta, void *dx) {
+    FR_COMPUTE(real, real->k->gemm(true, false, n, t, m, 1, w, n, dy, t, beta, dx, t));
 }
 
-void fr_block_add_outer(struct fr_real *real, int m, int t, int n, const void *dy,
-                        const void *x, void *dw) {
-    FR_COMPUTE(real, real->k->gemm(false, true, m, n, t, 1, dy, t, x, t, 1, dw, n));
+void fr_add_outer(struct fr_real *real, int m, int t, int n, const void *dy, const void *x,
+                  double beta, void *dw) {
+    FR_COMPUTE(real, real->k->gemm(false, true, m, n, t, 1, dy, t, x, t, beta, dw, n));
 }
 
 /* Between columns of rank @p r of h x T, and h x t of it among those of all ranks. */

@@ -67,14 +67,14 @@ void fr_attention_backward(struct fr_real *real, const struct fr_block_sizes *z,
                            const void *qkv, const void *p, const void *dc, void *dp,
                            void *dqkv);
 
-/** y (m x T) := w (m x n) x (n x T). */
-void fr_block_multiply(struct fr_real *real, int m, int t, int n, const void *w, const void *x,
-                       void *y);
-/** dx (n x T) := w^T dy. */
-void fr_block_multiply_back(struct fr_real *real, int m, int t, int n, const void *w,
-                            const void *dy, void *dx);
-/** dw (m x n) += dy x^T. */
-void fr_block_add_outer(struct fr_real *real, int m, int t, int n, const void *dy,
-                        const void *x, void *dw);
+/** y (m x T) := w (m x n) x (n x T) + beta y. */
+void fr_multiply(struct fr_real *real, int m, int t, int n, const void *w, const void *x,
+                 double beta, void *y);
+/** dx (n x T) := w^T dy + beta dx. */
+void fr_multiply_back(struct fr_real *real, int m, int t, int n, const void *w, const void *dy,
+                      double beta, void *dx);
+/** dw (m x n) := dy x^T + beta dw. */
+void fr_add_outer(struct fr_real *real, int m, int t, int n, const void *dy, const void *x,
+                  double beta, void *dw);
 
 #endif

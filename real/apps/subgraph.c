@@ -285,9 +285,8 @@ static void forward_layer(struct fr_real *real, const struct state *s, struct la
             continue;
         }
         const void *b = fr_at(k, l->b, (size_t)i * out);
-        FR_COMPUTE(real, k->gemm(false, false, l->out, l->tokens, l->in, 1,
-                                 fr_at(k, l->w, (size_t)i * out * in), l->in, x, l->tokens, 0,
-                                 y, l->tokens));
+        fr_multiply(real, l->out, l->tokens, l->in, fr_at(k, l->w, (size_t)i * out * in), x, 0,
+                    y);
         if (l->relu)
             FR_COMPUTE(real, k->bias_relu(l->out, l->tokens, b, y));
         else
@@ -318,10 +317,10 @@ static void backward_layer(struct fr_real *real, const struct state *s, struct l
             memset(db, 0, out * k->size_B);
             FR_COMPUTE(real, k->row_sums(l->out, l->tokens, d, db));
         }
-        FR_COMPUTE(real, k->gemm(false, true, l->out, l->in, l->tokens, 1, d, l->tokens, x,
-                                 l->tokens, 0, fr_at(k, l->dw, (size_t)i * out * in), l->in));
-        FR_COMPUTE(real, k->gemm(true, false, l->in, l->tokens, l->out, 1, w, l->in, d,
-                                 l->tokens, l->shared && i > 0 ? 1 : 0, into, l->tokens));
+        fr_add_outer(real, l->out, l->tokens, l->in, d, x, 0,
+                     fr_at(k, l->dw, (size_t)i * out * in));
+        fr_multiply_back(real, l->out, l->tokens, l->in, w, d, l->shared && i > 0 ? 1 : 0,
+                         into);
     }
 }
 

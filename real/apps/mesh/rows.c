@@ -35,8 +35,7 @@ fr_status fr_rows_forward(struct fr_real *real, struct fr_unit *u, struct fr_uni
     const struct fr_kernels *k = real->k;
     int b = u->columns;
     kept->y = u->tp > 1 ? kept->own[0] : next;
-    FR_COMPUTE(real, k->gemm(false, false, u->rows, b, u->in, 1, u->w, u->in, kept->x, b, 0,
-                             kept->y, b));
+    fr_multiply(real, u->rows, b, u->in, u->w, kept->x, 0, kept->y);
     FR_COMPUTE(real, k->bias_relu(u->rows, b, biases(real, u, u->w), kept->y));
     if (u->tp == 1) return FR_OK;
     return fr_real_all_gather(real, u->group, kept->y, (int64_t)u->rows * b, next);
@@ -55,8 +54,7 @@ fr_status fr_rows_input(struct fr_real *real, struct fr_unit *u, struct fr_unit_
 
 void fr_rows_weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit_kept *kept) {
     int b = u->columns;
-    FR_COMPUTE(real, real->k->gemm(false, true, u->rows, u->in, b, 1, kept->d, b, kept->x, b,
-                                   u->weights, u->g, u->in));
+    fr_add_outer(real, u->rows, b, u->in, kept->d, kept->x, u->weights, u->g);
     u->weights = true;
 }
 

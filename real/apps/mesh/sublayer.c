@@ -81,10 +81,10 @@ static fr_status attend(const struct fr_sublayer_pass *p, const void *in) {
     bool crosses = s->kind == FR_SUBLAYER_CROSSING;
     void *made = fr_context_made(&s->z, &room, p->saved.first),
          *qkv = s->slices ? p->room.first : made;
-    fr_block_multiply(real, (crosses ? 1 : 3) * s->wide, s->t, s->h, p->w.first, in, qkv);
+    fr_multiply(real, (crosses ? 1 : 3) * s->wide, s->t, s->h, p->w.first, in, 0, qkv);
     if (crosses)
-        fr_block_multiply(real, 2 * s->wide, s->t, s->h, third(p, p->w.first, 1, s->wide, s->h),
-                          p->e, third(p, qkv, 1, s->wide, s->t));
+        fr_multiply(real, 2 * s->wide, s->t, s->h, third(p, p->w.first, 1, s->wide, s->h), p->e,
+                    0, third(p, qkv, 1, s->wide, s->t));
     FR_COMPUTE(real, real->k->bias(3 * s->wide, s->t, p->w.first_bias, qkv, qkv));
     if (s->slices) FR_TRY(slice(p, false, qkv, made));
     FR_TRY(fr_context_forward(real, &s->z, &room, p->saved.first, p->saved.p, heads_at(p)));
@@ -142,7 +142,7 @@ static fr_status widen(const struct fr_sublayer_pass *p, const void *in) {
         FR_TRY(fr_ghosts_forward(p->real, &s->up, p->w.first, in, p->room.mine,
                                  p->saved.ghosts[0], u));
     else
-        fr_block_multiply(p->real, s->wide, s->t, s->h, p->w.first, in, u);
+        fr_multiply(p->real, s->wide, s->t, s->h, p->w.first, in, 0, u);
     FR_COMPUTE(p->real, p->real->k->bias_relu(s->wide, s->t, p->w.first_bias, u));
     return FR_OK;
 }
@@ -157,7 +157,7 @@ static fr_status leave(const struct fr_sublayer_pass *p, void *y) {
     if (s->ghosts)
         return fr_ghosts_forward(real, &s->down, p->w.second, p->saved.made, p->room.mine,
                                  p->saved.ghosts[1], y);
-    fr_block_multiply(real, s->rows, s->t, s->in, p->w.second, p->saved.made, sums);
+    fr_multiply(real, s->rows, s->t, s->in, p->w.second, p->saved.made, 0, sums);
     switch (s->flow) {
     case FR_FLOW_WHOLE:
         return add_up(p, s->h, y);
@@ -211,8 +211,8 @@ static fr_status leave_back(const struct fr_sublayer_pass *p, const void *dy, vo
     if (s->flow == FR_FLOW_VALUES)
         FR_TRY(fr_real_all_gather(real, real->tp, dy, (int64_t)s->o * s->t, left));
     if (s->flow == FR_FLOW_SAMPLES) FR_TRY(spread(p, false, s->h, dy, left));
-    fr_block_multiply_back(real, s->rows, s->t, s->in, p->w.second,
-                           own(p, s->rows, left_of(p, dy)), dmade);
+    fr_multiply_back(real, s->rows, s->t, s->in, p->w.second, own(p, s->rows, left_of(p, dy)),
+                     0, dmade);
     return s->flow == FR_FLOW_ROWS ? add_up(p, s->in, dmade) : FR_OK;
 }
 
@@ -228,9 +228,8 @@ static void relu_back(const struct fr_sublayer_pass *p) {
 static fr_status encoded_back(const struct fr_sublayer_pass *p) {
     const struct fr_sublayer *s = &p->s;
     void *de = p->room.whole;
-    fr_block_multiply_back(p->real, 2 * s->wide, s->t, s->h,
-                           third(p, p->w.first, 1, s->wide, s->h),
-                           third(p, p->deferred.first, 1, s->wide, s->t), de);
+    fr_multiply_back(p->real, 2 * s->wide, s->t, s->h, third(p, p->w.first, 1, s->wide, s->h),
+                     third(p, p->deferred.first, 1, s->wide, s->t), 0, de);
     FR_TRY(add_up(p, s->h, de));
     FR_COMPUTE(p->real, p->real->k->add((size_t)s->h * (size_t)s->t, de, p->de));
     return FR_OK;
@@ -249,8 +248,8 @@ static fr_status enter_back(const struct fr_sublayer_pass *p, void **dn) {
     if (crosses) FR_TRY(encoded_back(p));
     if (tokens) FR_TRY(fr_block_gather_begin(real, &s->z, p->saved.a, packed, &gathered));
     if (attends(s)) d = p->deferred.first;
-    fr_block_multiply_back(real, (crosses ? 1 : s->thirds) * s->wide, s->t, s->h, p->w.first, d,
-                           whole);
+    fr_multiply_back(real, (crosses ? 1 : s->thirds) * s->wide, s->t, s->h, p->w.first, d, 0,
+                     whole);
     if (s->flow == FR_FLOW_SAMPLES) return collect(p, false, s->h, whole, *dn);
     if (s->flow == FR_FLOW_VALUES) return FR_OK;
     if (!tokens) return add_up(p, s->h, whole);
@@ -311,7 +310,7 @@ static void weight_second(const struct fr_sublayer_pass *p, const void *dy) {
         fr_ghosts_weight(real, &s->down, true, p->saved.made, dy, p->saved.ghosts[1],
                          p->deferred.ghosts[1], p->g.second);
     else
-        fr_block_add_outer(real, s->rows, s->t, s->in, left, p->saved.made, p->g.second);
+        fr_add_outer(real, s->rows, s->t, s->in, left, p->saved.made, 1, p->g.second);
     FR_COMPUTE(real,
                real->k->row_sums(s->o, here ? s->n : s->t, here ? dy : left, p->g.second_bias));
 }
@@ -328,10 +327,9 @@ void fr_sublayer_weight(const struct fr_sublayer_pass *p, const void *dy) {
                          p->g.first);
         return;
     }
-    fr_block_add_outer(real, (crosses ? 1 : s->thirds) * s->wide, s->t, s->h, d, read,
-                       p->g.first);
+    fr_add_outer(real, (crosses ? 1 : s->thirds) * s->wide, s->t, s->h, d, read, 1, p->g.first);
     if (crosses)
-        fr_block_add_outer(real, 2 * s->wide, s->t, s->h, third(p, d, 1, s->wide, s->t), p->e,
-                           third(p, p->g.first, 1, s->wide, s->h));
+        fr_add_outer(real, 2 * s->wide, s->t, s->h, third(p, d, 1, s->wide, s->t), p->e, 1,
+                     third(p, p->g.first, 1, s->wide, s->h));
     if (attends(s)) FR_COMPUTE(real, real->k->row_sums(3 * s->wide, s->t, d, p->g.first_bias));
 }

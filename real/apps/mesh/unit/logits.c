@@ -74,8 +74,7 @@ static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit
     FR_COMPUTE(real, k->norm(h, fr_block_own_tokens(&u->block), whole_x(u, kept), u->w,
                              bias(real, u, u->w), kept->own[1], inverse, kept->own[0]));
     FR_TRY(join(real, u, kept));
-    FR_COMPUTE(real, k->gemm(false, false, u->words, t, h, 1, u->table, h,
-                             whole_normed(u, kept), t, 0, next, t));
+    fr_multiply(real, u->words, t, h, u->table, whole_normed(u, kept), 0, next);
     return FR_OK;
 }
 
@@ -83,15 +82,13 @@ static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit
  * gathered once more meanwhile, for the weights' gradient. */
 static fr_status normed_back(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
                              const void *dy, void **sum) {
-    const struct fr_kernels *k = real->k;
     int t = u->columns, h = u->block.hidden;
     MPI_Request gathered = MPI_REQUEST_NULL;
     void *packed = room_at(real, u, 1);
     *sum = parted(u) ? room_at(real, u, 2) : u->room;
     if (parted(u))
         FR_TRY(fr_block_gather_begin(real, &u->block, kept->own[0], packed, &gathered));
-    FR_COMPUTE(real,
-               k->gemm(true, false, h, t, u->words, 1, u->table, h, dy, t, 0, u->room, t));
+    fr_multiply_back(real, u->words, t, h, u->table, dy, 0, u->room);
     if (parted(u)) {
         FR_TRY(fr_block_gather_end(real, &u->block, packed, kept->own[2], &gathered));
         return fr_block_scatter_tokens(real, &u->block, u->room, packed, *sum);
@@ -118,8 +115,7 @@ static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_k
 
 static void weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit_kept *kept) {
     int t = u->columns, h = u->block.hidden;
-    FR_COMPUTE(real, real->k->gemm(false, true, u->words, h, t, 1, kept->d, t,
-                                   whole_normed(u, kept), t, 1, u->d_table, h));
+    fr_add_outer(real, u->words, t, h, kept->d, whole_normed(u, kept), 1, u->d_table);
 }
 
 const struct fr_unit_kind fr_unit_logits = {
