@@ -7,13 +7,7 @@
 #include "base/alloc.h"
 #include "calibrate/measure/harness/pages.h"
 #include "calibrate/measure/harness/watch.h"
-#include "real/apps/shares.h"
-
-const struct fr_real_app *const fr_real_apps[] = {
-#define FR_REAL_APP(name) &fr_real_##name,
-#include "real/apps/app_list.h"
-#undef FR_REAL_APP
-    NULL};
+#include "real/apps/division.h"
 
 void *fr_real_alloc(const struct fr_kernels *k, int64_t n) {
     size_t size_B = (size_t)(n > 0 ? n : 1) * k->size_B;
@@ -87,24 +81,24 @@ fr_status fr_real_layers(const struct fr_workload *workload, bool convolves,
 
 /* ---- open, step, close ------------------------------------------------------------------- */
 
-static fr_status split(struct fr_real *real, int colour, int key, MPI_Comm *comm,
-                       struct fr_error *err) {
-    FR_MPI_TRY(MPI_Comm_split(real->world, colour, key, comm));
-    FR_MPI_TRY(MPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN));
+fr_status fr_real_split(struct fr_real *real, int64_t colour, int64_t key, MPI_Comm *comm) {
+    FR_REAL_TRY(real, MPI_Comm_split(real->world, (int)colour, (int)key, comm));
+    FR_REAL_TRY(real, MPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN));
     return FR_OK;
 }
 
 /* tp innermost, then pp and dp, as models/plan/plan.h has it. */
-static fr_status make_mesh(struct fr_real *real, MPI_Comm world, struct fr_error *err) {
+static fr_status make_mesh(struct fr_real *real, MPI_Comm world) {
     const struct fr_plan *plan = real->run->plan;
     int tp = (int)plan->tp, pp = (int)plan->pp;
-    FR_MPI_TRY(MPI_Comm_dup(world, &real->world));
-    FR_MPI_TRY(MPI_Comm_set_errhandler(real->world, MPI_ERRORS_RETURN));
-    FR_MPI_TRY(MPI_Comm_rank(real->world, &real->rank));
-    FR_MPI_TRY(MPI_Comm_size(real->world, &real->n_ranks));
+    FR_REAL_TRY(real, MPI_Comm_dup(world, &real->world));
+    FR_REAL_TRY(real, MPI_Comm_set_errhandler(real->world, MPI_ERRORS_RETURN));
+    FR_REAL_TRY(real, MPI_Comm_rank(real->world, &real->rank));
+    FR_REAL_TRY(real, MPI_Comm_size(real->world, &real->n_ranks));
     if (real->n_ranks != fr_plan_ranks(plan))
-        return fr_fail(err, FR_ERR_INPUT, NULL, "a plan of %" PRId64 " ranks on %d of them",
-                       fr_plan_ranks(plan), real->n_ranks);
+        return fr_fail(real->err, FR_ERR_INPUT, NULL,
+                       "a plan of %" PRId64 " ranks on %d of them", fr_plan_ranks(plan),
+                       real->n_ranks);
     int dp = (int)fr_plan_replicas(plan), cp = (int)(dp / plan->dp),
         strides[] = {1, (int)fr_plan_pp_stride(plan), (int)fr_plan_dp_stride(plan)};
     if (plan->method->data_first) /* models/price/seats.h: those of a sub-grid side by side */
@@ -113,24 +107,24 @@ static fr_status make_mesh(struct fr_real *real, MPI_Comm world, struct fr_error
     real->pp_rank = real->rank / strides[1] % pp;
     real->dp_rank = real->rank / strides[2] % dp;
     real->cp_rank = real->dp_rank % cp;
-    FR_TRY(split(real, real->pp_rank * dp + real->dp_rank, real->rank, &real->tp, err));
-    FR_TRY(split(real, real->pp_rank * tp + real->tp_rank, real->rank, &real->dp, err));
-    FR_TRY(split(real, (real->pp_rank * tp + real->tp_rank) * dp + real->dp_rank / cp,
-                 real->rank, &real->cp, err));
+    FR_TRY(fr_real_split(real, real->pp_rank * dp + real->dp_rank, real->rank, &real->tp));
+    FR_TRY(fr_real_split(real, real->pp_rank * tp + real->tp_rank, real->rank, &real->dp));
+    FR_TRY(fr_real_split(real, (real->pp_rank * tp + real->tp_rank) * dp + real->dp_rank / cp,
+                         real->rank, &real->cp));
     if (plan->method->branches)
-        FR_TRY(split(real, real->pp_rank, real->rank, &real->stage, err));
-    if (plan->method->branches) FR_MPI_TRY(MPI_Comm_rank(real->stage, &real->stage_rank));
-    return split(real, real->dp_rank * tp + real->tp_rank, real->rank, &real->pp, err);
+        FR_TRY(fr_real_split(real, real->pp_rank, real->rank, &real->stage));
+    if (plan->method->branches)
+        FR_REAL_TRY(real, MPI_Comm_rank(real->stage, &real->stage_rank));
+    return fr_real_split(real, real->dp_rank * tp + real->tp_rank, real->rank, &real->pp);
 }
 
-static fr_status no_memory(const struct fr_real *real, struct fr_error *err) {
-    return fr_fail(err, FR_ERR_NOMEM, NULL, "%" PRId64 " parameters on a rank",
+static fr_status no_memory(const struct fr_real *real) {
+    return fr_fail(real->err, FR_ERR_NOMEM, NULL, "%" PRId64 " parameters on a rank",
                    real->n_parameters);
 }
 
 /* With room for shares that end beyond it. */
-static fr_status make_blocks(const struct fr_real_app *app, struct fr_real *real,
-                             struct fr_error *err) {
+static fr_status make_blocks(const struct fr_real_app *app, struct fr_real *real) {
     const struct fr_plan *plan = real->run->plan;
     real->n_parameters = app->n_parameters(real);
     real->division =
@@ -139,24 +133,25 @@ static fr_status make_blocks(const struct fr_real_app *app, struct fr_real *real
                   fr_division_holders(&real->division, FR_DIVISION_SCATTERED);
     real->parameters = fr_real_alloc(real->k, all);
     real->gradients = fr_real_alloc(real->k, all);
-    return real->parameters && real->gradients ? FR_OK : no_memory(real, err);
+    return real->parameters && real->gradients ? FR_OK : no_memory(real);
 }
 
 /* Once the program has said what is divided by itself. */
-static fr_status make_moments(struct fr_real *real, struct fr_error *err) {
+static fr_status make_moments(struct fr_real *real) {
     double state = real->run->workload->optimizer_state_B;
     const struct fr_division *d = &real->division;
     int64_t share = fr_division_share(d);
     real->n_moments = state <= 0 ? 0 : state <= 4 ? 1 : 2;
     real->moments = fr_real_alloc(real->k, share * real->n_moments);
     real->packed = fr_real_alloc(real->k, fr_shares_room(d));
-    return real->moments && real->packed ? FR_OK : no_memory(real, err);
+    return real->moments && real->packed ? FR_OK : no_memory(real);
 }
 
 fr_status fr_real_open(const struct fr_real_app *app, const struct fr_real_case *run,
                        MPI_Comm world, struct fr_real *real, struct fr_error *err) {
     *real = (struct fr_real){
         .run = run,
+        .err = err,
         .k = fr_kernels_of(run->workload->dtype),
         .world = MPI_COMM_NULL,
         .tp = MPI_COMM_NULL,
@@ -170,10 +165,10 @@ fr_status fr_real_open(const struct fr_real_app *app, const struct fr_real_case 
                        "dtype %s is not computed here; fp32 and fp64 are",
                        fr_dtype_names[run->workload->dtype]);
     FR_TRY(app->check(run, err));
-    FR_TRY(make_mesh(real, world, err));
-    FR_TRY(make_blocks(app, real, err));
-    FR_TRY(app->open(real, err));
-    return make_moments(real, err);
+    FR_TRY(make_mesh(real, world));
+    FR_TRY(make_blocks(app, real));
+    FR_TRY(app->open(real));
+    return make_moments(real);
 }
 
 void fr_real_close(const struct fr_real_app *app, struct fr_real *real) {
@@ -219,21 +214,21 @@ void fr_real_update(struct fr_real *real) {
 fr_status fr_real_step(const struct fr_real_app *app, struct fr_real *real, double *loss,
                        struct fr_error *err) {
     real->phases = (struct fr_phases){0};
-    FR_TRY(app->gradients(real, loss, err));
+    real->err = err;
+    FR_TRY(app->gradients(real, loss));
     fr_watch_move();
     fr_real_update(real);
     /* With zero 3 every pass does. */
-    return real->run->plan->zero < 3 ? fr_shares_gather(real, err) : FR_OK;
+    return real->run->plan->zero < 3 ? fr_shares_gather(real) : FR_OK;
 }
 
 /* ---- collectives --------------------------------------------------------------------------- */
 
 /* Where a step is profiled the ranks meet first, and what that takes is waiting. */
-static fr_status meet(struct fr_real *real, MPI_Comm comm, double *start_s,
-                      struct fr_error *err) {
+static fr_status meet(struct fr_real *real, MPI_Comm comm, double *start_s) {
     *start_s = fr_real_clock_s(real);
     if (!real->profile) return FR_OK;
-    FR_TRY(fr_mpi_barrier(comm, err));
+    FR_TRY(fr_mpi_barrier(comm, real->err));
     double met_s = fr_now_s();
     real->phases.wait_s += met_s - *start_s;
     *start_s = met_s;
@@ -244,6 +239,17 @@ static fr_status met(struct fr_real *real, double start_s) {
     real->phases.collective_s += fr_real_clock_s(real) - start_s;
     return FR_OK;
 }
+
+/* The rest of a function: a call over @p comm in which this rank books @p share of @p values; those that @p waits for
+ * others meet before. */
+#define CALL(real, comm, waits, values, share, call)                                           \
+    do {                                                                                       \
+        double start_s = fr_real_clock_s(real);                                                \
+        if (waits) FR_TRY(meet(real, comm, &start_s));                                         \
+        FR_REAL_TRY(real, call);                                                               \
+        book(real, comm, (double)(values), share);                                             \
+        return met(real, start_s);                                                             \
+    } while (0)
 
 /* @p values times what @p p ranks make of it: 2 (p-1)/p where each is sent twice, and so on. */
 static void book(struct fr_real *real, MPI_Comm comm, double values, double share) {
@@ -261,132 +267,85 @@ static double others(MPI_Comm comm) {
     return n - 1;
 }
 
-fr_status fr_real_broadcast(struct fr_real *real, MPI_Comm comm, void *buffer, int64_t count,
-                            struct fr_error *err) {
-    double start_s;
-    FR_TRY(meet(real, comm, &start_s, err));
-    FR_MPI_TRY(MPI_Bcast(buffer, (int)count, real->k->mpi, 0, comm));
-    book(real, comm, (double)count, 1);
-    return met(real, start_s);
+#define TYPE real->k->mpi
+
+static double twice(MPI_Comm comm) { return 2 * others(comm) / (others(comm) + 1); }
+
+fr_status fr_real_broadcast(struct fr_real *real, MPI_Comm comm, void *buffer, int64_t count) {
+    CALL(real, comm, true, count, 1, MPI_Bcast(buffer, (int)count, TYPE, 0, comm));
 }
 
 fr_status fr_real_all_gather(struct fr_real *real, MPI_Comm comm, const void *send,
-                             int64_t count, void *recv, struct fr_error *err) {
-    double start_s;
-    FR_TRY(meet(real, comm, &start_s, err));
-    FR_MPI_TRY(
-        MPI_Allgather(send, (int)count, real->k->mpi, recv, (int)count, real->k->mpi, comm));
-    book(real, comm, (double)count, others(comm));
-    return met(real, start_s);
+                             int64_t count, void *recv) {
+    CALL(real, comm, true, count, others(comm),
+         MPI_Allgather(send, (int)count, TYPE, recv, (int)count, TYPE, comm));
 }
 
 fr_status fr_real_all_gather_bytes(struct fr_real *real, MPI_Comm comm, const void *send,
-                                   size_t size_B, void *recv, struct fr_error *err) {
-    double start_s;
-    FR_TRY(meet(real, comm, &start_s, err));
-    FR_MPI_TRY(MPI_Allgather(send, (int)size_B, MPI_BYTE, recv, (int)size_B, MPI_BYTE, comm));
-    book(real, comm, (double)size_B / (double)real->k->size_B, others(comm));
-    return met(real, start_s);
+                                   size_t size_B, void *recv) {
+    CALL(real, comm, true, (double)size_B / (double)real->k->size_B, others(comm),
+         MPI_Allgather(send, (int)size_B, MPI_BYTE, recv, (int)size_B, MPI_BYTE, comm));
 }
 
 fr_status fr_real_all_gather_begin(struct fr_real *real, MPI_Comm comm, const void *send,
-                                   int64_t count, void *recv, MPI_Request *request,
-                                   struct fr_error *err) {
-    double start_s;
-    FR_TRY(meet(real, comm, &start_s, err));
-    FR_MPI_TRY(MPI_Iallgather(send, (int)count, real->k->mpi, recv, (int)count, real->k->mpi,
-                              comm, request));
-    book(real, comm, (double)count, others(comm));
-    return met(real, start_s);
+                                   int64_t count, void *recv, MPI_Request *request) {
+    CALL(real, comm, true, count, others(comm),
+         MPI_Iallgather(send, (int)count, TYPE, recv, (int)count, TYPE, comm, request));
 }
 
-fr_status fr_real_wait(struct fr_real *real, MPI_Request *request, struct fr_error *err) {
-    double start_s = fr_real_clock_s(real);
-    FR_MPI_TRY(MPI_Wait(request, MPI_STATUS_IGNORE));
-    return met(real, start_s);
+fr_status fr_real_wait(struct fr_real *real, MPI_Request *request) {
+    CALL(real, MPI_COMM_NULL, false, 0, 0, MPI_Wait(request, MPI_STATUS_IGNORE));
 }
 
 /* One of the two books it. */
 fr_status fr_real_send_begin(struct fr_real *real, MPI_Comm comm, int to, int tag,
-                             const void *values, int64_t count, MPI_Request *request,
-                             struct fr_error *err) {
-    double start_s = fr_real_clock_s(real);
-    FR_MPI_TRY(MPI_Isend(values, (int)count, real->k->mpi, to, tag, comm, request));
-    book(real, comm, (double)count, 1);
-    return met(real, start_s);
+                             const void *values, int64_t count, MPI_Request *request) {
+    CALL(real, comm, false, count, 1,
+         MPI_Isend(values, (int)count, TYPE, to, tag, comm, request));
 }
 
 fr_status fr_real_receive_begin(struct fr_real *real, MPI_Comm comm, int from, int tag,
-                                void *values, int64_t count, MPI_Request *request,
-                                struct fr_error *err) {
-    double start_s;
-    FR_TRY(meet(real, comm, &start_s, err));
-    FR_MPI_TRY(MPI_Irecv(values, (int)count, real->k->mpi, from, tag, comm, request));
-    return met(real, start_s);
+                                void *values, int64_t count, MPI_Request *request) {
+    CALL(real, comm, true, 0, 0, MPI_Irecv(values, (int)count, TYPE, from, tag, comm, request));
 }
 
 fr_status fr_real_reduce_scatter(struct fr_real *real, MPI_Comm comm, const void *send,
-                                 void *recv, int64_t count, struct fr_error *err) {
-    double start_s;
-    FR_TRY(meet(real, comm, &start_s, err));
-    FR_MPI_TRY(MPI_Reduce_scatter_block(send, recv, (int)count, real->k->mpi, MPI_SUM, comm));
-    book(real, comm, (double)count, others(comm));
-    return met(real, start_s);
+                                 void *recv, int64_t count) {
+    CALL(real, comm, true, count, others(comm),
+         MPI_Reduce_scatter_block(send, recv, (int)count, TYPE, MPI_SUM, comm));
 }
 
-fr_status fr_real_all_reduce(struct fr_real *real, MPI_Comm comm, void *buffer, int64_t count,
-                             struct fr_error *err) {
-    double start_s;
-    FR_TRY(meet(real, comm, &start_s, err));
-    FR_MPI_TRY(MPI_Allreduce(MPI_IN_PLACE, buffer, (int)count, real->k->mpi, MPI_SUM, comm));
-    book(real, comm, (double)count, 2 * others(comm) / (others(comm) + 1));
-    return met(real, start_s);
+fr_status fr_real_all_reduce(struct fr_real *real, MPI_Comm comm, void *buffer, int64_t count) {
+    CALL(real, comm, true, count, twice(comm),
+         MPI_Allreduce(MPI_IN_PLACE, buffer, (int)count, TYPE, MPI_SUM, comm));
 }
 
 fr_status fr_real_all_reduce_begin(struct fr_real *real, MPI_Comm comm, void *buffer,
-                                   int64_t count, MPI_Request *request, struct fr_error *err) {
-    double start_s = fr_real_clock_s(real);
-    FR_MPI_TRY(
-        MPI_Iallreduce(MPI_IN_PLACE, buffer, (int)count, real->k->mpi, MPI_SUM, comm, request));
-    book(real, comm, (double)count, 2 * others(comm) / (others(comm) + 1));
-    return met(real, start_s);
+                                   int64_t count, MPI_Request *request) {
+    CALL(real, comm, false, count, twice(comm),
+         MPI_Iallreduce(MPI_IN_PLACE, buffer, (int)count, TYPE, MPI_SUM, comm, request));
 }
 
 fr_status fr_real_all_to_all(struct fr_real *real, MPI_Comm comm, const void *send,
-                             int64_t count, void *recv, struct fr_error *err) {
-    double start_s;
-    FR_TRY(meet(real, comm, &start_s, err));
-    FR_MPI_TRY(
-        MPI_Alltoall(send, (int)count, real->k->mpi, recv, (int)count, real->k->mpi, comm));
-    book(real, comm, (double)count, others(comm));
-    return met(real, start_s);
+                             int64_t count, void *recv) {
+    CALL(real, comm, true, count, others(comm),
+         MPI_Alltoall(send, (int)count, TYPE, recv, (int)count, TYPE, comm));
 }
 
 fr_status fr_real_scatter(struct fr_real *real, MPI_Comm comm, const void *send, int64_t count,
-                          void *recv, struct fr_error *err) {
-    double start_s;
-    FR_TRY(meet(real, comm, &start_s, err));
-    FR_MPI_TRY(
-        MPI_Scatter(send, (int)count, real->k->mpi, recv, (int)count, real->k->mpi, 0, comm));
-    book(real, comm, (double)count, others(comm));
-    return met(real, start_s);
+                          void *recv) {
+    CALL(real, comm, true, count, others(comm),
+         MPI_Scatter(send, (int)count, TYPE, recv, (int)count, TYPE, 0, comm));
 }
 
 fr_status fr_real_gather(struct fr_real *real, MPI_Comm comm, const void *send, int64_t count,
-                         void *recv, struct fr_error *err) {
-    double start_s;
-    FR_TRY(meet(real, comm, &start_s, err));
-    FR_MPI_TRY(
-        MPI_Gather(send, (int)count, real->k->mpi, recv, (int)count, real->k->mpi, 0, comm));
-    book(real, comm, (double)count, others(comm));
-    return met(real, start_s);
+                         void *recv) {
+    CALL(real, comm, true, count, others(comm),
+         MPI_Gather(send, (int)count, TYPE, recv, (int)count, TYPE, 0, comm));
 }
 
 fr_status fr_real_reduce(struct fr_real *real, MPI_Comm comm, const void *send, void *recv,
-                         int64_t count, struct fr_error *err) {
-    double start_s;
-    FR_TRY(meet(real, comm, &start_s, err));
-    FR_MPI_TRY(MPI_Reduce(send, recv, (int)count, real->k->mpi, MPI_SUM, 0, comm));
-    book(real, comm, (double)count, 1);
-    return met(real, start_s);
+                         int64_t count) {
+    CALL(real, comm, true, count, 1,
+         MPI_Reduce(send, recv, (int)count, TYPE, MPI_SUM, 0, comm));
 }

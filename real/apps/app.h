@@ -15,8 +15,7 @@
  *      wait         before collectives and messages, for ranks that come late
  *      launch       the rest of the step: calls, loops, clocks
  *
- *  To add one: real/apps/app/<name>.c exporting fr_real_<name>, row FR_REAL_APP(<name>) in
- *  real/apps/app_list.h.
+ *  To add one: real/apps/<name>.c exporting fr_real_<name>, and its row in real/apps/programs.c.
  */
 #ifndef FR_REAL_APPS_APP_H
 #define FR_REAL_APPS_APP_H
@@ -64,6 +63,8 @@ struct fr_real {
     double
         sent_B[FR_REAL_AXES]; /**< by this rank since it was opened, as nccl-tests' bus bytes */
     void *state;              /**< the program's own */
+    struct fr_error
+        *err; /**< where what fails is told: of who opened it, or asked for the step */
 };
 
 struct fr_real_app {
@@ -76,15 +77,14 @@ struct fr_real_app {
     int64_t (*n_parameters)(const struct fr_real *real);
     /** Allocate the state, fill parameters and data.  @return FR_OK or FR_ERR_NOMEM; close is
      *  called after it in any case. */
-    fr_status (*open)(struct fr_real *real, struct fr_error *err);
+    fr_status (*open)(struct fr_real *real);
     /** Forward and backward pass: gradients and the loss summed over all ranks (on all). */
-    fr_status (*gradients)(struct fr_real *real, double *loss, struct fr_error *err);
+    fr_status (*gradients)(struct fr_real *real, double *loss);
     void (*close)(struct fr_real *real);
 };
 
-#define FR_REAL_APP(name) extern const struct fr_real_app fr_real_##name;
-#include "real/apps/app_list.h"
-#undef FR_REAL_APP
+extern const struct fr_real_app fr_real_tensor, fr_real_phantom, fr_real_grid, fr_real_pipeline,
+    fr_real_subgraph, fr_real_mesh;
 /** Rows in table order, then NULL. */
 extern const struct fr_real_app *const fr_real_apps[];
 
@@ -122,6 +122,13 @@ static inline double fr_real_clock_s(const struct fr_real *real) {
     return real->profile ? fr_now_s() : 0;
 }
 
+/** Return from the enclosing function unless the MPI call succeeds. */
+#define FR_REAL_TRY(real, call)                                                                \
+    do {                                                                                       \
+        int code_ = (call);                                                                    \
+        if (code_ != MPI_SUCCESS) return fr_mpi_failed(code_, #call, (real)->err);             \
+    } while (0)
+
 /** Time a statement as compute. */
 #define FR_COMPUTE(real, statement)                                                            \
     do {                                                                                       \
@@ -130,44 +137,42 @@ static inline double fr_real_clock_s(const struct fr_real *real) {
         (real)->phases.compute_s += fr_real_clock_s(real) - start_s_;                          \
     } while (0)
 
+/** A communicator of those of real->world with equal @p colour, in order of @p key; the caller frees it. */
+fr_status fr_real_split(struct fr_real *real, int64_t colour, int64_t key, MPI_Comm *comm);
+
 /* Collectives with clocks; counts are values of one rank's contribution, as in MPI. */
-fr_status fr_real_broadcast(struct fr_real *real, MPI_Comm comm, void *buffer, int64_t count,
-                            struct fr_error *err);
+fr_status fr_real_broadcast(struct fr_real *real, MPI_Comm comm, void *buffer, int64_t count);
 fr_status fr_real_all_gather(struct fr_real *real, MPI_Comm comm, const void *send,
-                             int64_t count, void *recv, struct fr_error *err);
+                             int64_t count, void *recv);
 /** @p size_B bytes of each. */
 fr_status fr_real_all_gather_bytes(struct fr_real *real, MPI_Comm comm, const void *send,
-                                   size_t size_B, void *recv, struct fr_error *err);
+                                   size_t size_B, void *recv);
 /** Begun, to run beside what follows until fr_real_wait. */
 fr_status fr_real_all_gather_begin(struct fr_real *real, MPI_Comm comm, const void *send,
-                                   int64_t count, void *recv, MPI_Request *request,
-                                   struct fr_error *err);
+                                   int64_t count, void *recv, MPI_Request *request);
 /** A message to, and one from, a rank of @p comm, both begun by all of it; likewise. */
 fr_status fr_real_send_begin(struct fr_real *real, MPI_Comm comm, int to, int tag,
-                             const void *values, int64_t count, MPI_Request *request,
-                             struct fr_error *err);
+                             const void *values, int64_t count, MPI_Request *request);
 fr_status fr_real_receive_begin(struct fr_real *real, MPI_Comm comm, int from, int tag,
-                                void *values, int64_t count, MPI_Request *request,
-                                struct fr_error *err);
-fr_status fr_real_wait(struct fr_real *real, MPI_Request *request, struct fr_error *err);
+                                void *values, int64_t count, MPI_Request *request);
+fr_status fr_real_wait(struct fr_real *real, MPI_Request *request);
 fr_status fr_real_reduce_scatter(struct fr_real *real, MPI_Comm comm, const void *send,
-                                 void *recv, int64_t count, struct fr_error *err);
+                                 void *recv, int64_t count);
 /** In place. */
-fr_status fr_real_all_reduce(struct fr_real *real, MPI_Comm comm, void *buffer, int64_t count,
-                             struct fr_error *err);
+fr_status fr_real_all_reduce(struct fr_real *real, MPI_Comm comm, void *buffer, int64_t count);
 /** Begun, likewise. */
 fr_status fr_real_all_reduce_begin(struct fr_real *real, MPI_Comm comm, void *buffer,
-                                   int64_t count, MPI_Request *request, struct fr_error *err);
+                                   int64_t count, MPI_Request *request);
 fr_status fr_real_all_to_all(struct fr_real *real, MPI_Comm comm, const void *send,
-                             int64_t count, void *recv, struct fr_error *err);
+                             int64_t count, void *recv);
 
 /* With the root at rank 0 of @p comm; @p count is one rank's part, of a reduce the whole. */
 fr_status fr_real_scatter(struct fr_real *real, MPI_Comm comm, const void *send, int64_t count,
-                          void *recv, struct fr_error *err);
+                          void *recv);
 fr_status fr_real_gather(struct fr_real *real, MPI_Comm comm, const void *send, int64_t count,
-                         void *recv, struct fr_error *err);
+                         void *recv);
 fr_status fr_real_reduce(struct fr_real *real, MPI_Comm comm, const void *send, void *recv,
-                         int64_t count, struct fr_error *err);
+                         int64_t count);
 
 /** Return FR_ERR_INPUT unless @p size divides by @p parts. */
 fr_status fr_real_divides(const char *what, int64_t size, const char *into, int64_t parts,

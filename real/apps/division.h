@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/status.h"
 #include "calibrate/measure/harness/kernels.h"
 
 /** Values from @p at of the block on, @p before of the part's being in earlier spans. */
@@ -67,5 +68,21 @@ int64_t fr_division_piece(const struct fr_division *d, int part, int own, int i,
 /** Copy a holder's share of @p part between block and @p packed. */
 void fr_division_copy(const struct fr_kernels *k, const struct fr_division *d, int part,
                       int own, bool into_block, void *block, void *packed);
+
+/* Shares on their way between those who hold a block alike: gradients to who updates them, parameters from there to
+ * all.  Where shares are not one piece of the block each they are packed in real->packed. */
+struct fr_real;
+/** The ranks of @p holder, and this one's place among them. */
+MPI_Comm fr_shares_comm(const struct fr_real *real, int holder);
+int fr_shares_own(const struct fr_real *real, int holder);
+
+/** Values of real->packed. */
+int64_t fr_shares_room(const struct fr_division *d);
+/** Parameters of all holders' shares to the blocks of all. */
+fr_status fr_shares_gather(struct fr_real *real);
+/** own := the sum over @p holder of this rank's share of gradients that are scattered. */
+fr_status fr_shares_scatter(struct fr_real *real, int holder, void *own);
+/** This rank's share of gradients that @p holder scatter, from @p own to its place in the block. */
+void fr_shares_put(struct fr_real *real, int holder, void *own);
 
 #endif

@@ -11,7 +11,7 @@
 #include "calibrate/measure/harness/watch.h"
 #include "real/apps/resume.h"
 #include "real/apps/whole_ffn.h"
-#include "real/trainings.h"
+#include "real/cells.h"
 
 enum { FIRST_LOOK = 128 };
 

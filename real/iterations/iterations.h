@@ -14,9 +14,8 @@
  *  has a minimum.  Where no k are given they are searched for: three in the middle of 1, 2, 4, ...
  *  up to the largest that Eq. 8 allows, then neighbours until the best has both of its own.
  *
- *  cells.c  single trainings and their file      rows.c    what they say, over seeds
- *  ladder.c which k to train next                model.c   the table that search reads
- *  run.c    rounds of jobs
+ *  cells.c  the table of trainings (real/cells.h)  rows.c    what they say, over seeds
+ *  ladder.c which k to train next                 model.c   the table that search reads
  */
 #ifndef FR_REAL_ITERATIONS_ITERATIONS_H
 #define FR_REAL_ITERATIONS_ITERATIONS_H
@@ -29,6 +28,7 @@ struct fr_training_options {
     const char *samples;             /**< file of cases and results */
     int64_t width, layers, batch, seeds, most;
     double loss, rate;         /**< rate 0: 1 / width */
+    double optimizer_state_B;  /**< as a model file has it */
     bool same_batch;           /**< every iteration on the same samples */
     const int64_t *tp, *ghost; /**< every pair that Eq. 8 allows; n_ghost 0: find the best k */
     size_t n_tp, n_ghost;

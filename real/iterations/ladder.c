@@ -36,7 +36,7 @@ static bool tried(const struct fr_trained *rows, int n_rows, int64_t p, int64_t 
  * the next larger, since more ghosts can represent more. */
 static fr_status climb(const struct fr_training_options *o, const struct fr_trained *rows,
                        int n_rows, const struct fr_best_ghost *best_so_far, int64_t p,
-                       struct fr_training_cells *cells, struct fr_error *err) {
+                       struct fr_cells *cells, struct fr_error *err) {
     int64_t rung[RUNGS_MAX];
     int n = make_rungs(fr_ladder_most(o->width, p), rung), middle = n / 2, top = -1;
     struct fr_best_ghost best = *best_so_far;
@@ -47,14 +47,14 @@ static fr_status climb(const struct fr_training_options *o, const struct fr_trai
     else if (top >= 0)
         middle = top;
     for (int i = middle - 1; i <= middle + 1; i++)
-        if (i >= 0 && i < n) FR_TRY(fr_cells_want(cells, o, p, rung[i], err));
+        if (i >= 0 && i < n) FR_TRY(fr_training_want(cells, o, p, rung[i], err));
     return FR_OK;
 }
 
 /* By energy, and by iterations times parameters too: what is best on one machine need not be on
  * another, and the table serves both. */
 static fr_status climb_both(const struct fr_training_options *o, const struct fr_trained *rows,
-                            int n_rows, int64_t p, struct fr_training_cells *cells,
+                            int n_rows, int64_t p, struct fr_cells *cells,
                             struct fr_error *err) {
     struct fr_training_options unpriced = *o;
     unpriced.cluster = NULL;
@@ -65,19 +65,18 @@ static fr_status climb_both(const struct fr_training_options *o, const struct fr
     return climb(o, rows, n_rows, &by_work, p, cells, err);
 }
 
-static fr_status every(const struct fr_training_options *o, int64_t p,
-                       struct fr_training_cells *cells, struct fr_error *err) {
+static fr_status every(const struct fr_training_options *o, int64_t p, struct fr_cells *cells,
+                       struct fr_error *err) {
     for (size_t j = 0; j < o->n_ghost; j++)
         if (o->ghost[j] <= fr_ladder_most(o->width, p))
-            FR_TRY(fr_cells_want(cells, o, p, o->ghost[j], err));
+            FR_TRY(fr_training_want(cells, o, p, o->ghost[j], err));
     return FR_OK;
 }
 
 fr_status fr_ladder_next(const struct fr_training_options *o, const struct fr_trained *rows,
-                         int n_rows, struct fr_training_cells *cells, bool *more,
-                         struct fr_error *err) {
+                         int n_rows, struct fr_cells *cells, bool *more, struct fr_error *err) {
     int before = cells->n, phantom = 0;
-    FR_TRY(fr_cells_want(cells, o, 1, 0, err));
+    FR_TRY(fr_training_want(cells, o, 1, 0, err));
     for (size_t i = 0; i < o->n_tp; i++)
         FR_TRY(o->n_ghost ? every(o, o->tp[i], cells, err)
                           : climb_both(o, rows, n_rows, o->tp[i], cells, err));

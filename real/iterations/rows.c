@@ -10,7 +10,7 @@
 #include "real/iterations/cells.h"
 #include "trust/numbers/statistics.h"
 
-static bool same(const struct fr_trained *row, const struct fr_training_cell *cell) {
+static bool same(const struct fr_trained *row, const struct fr_cell *cell) {
     return row->tp == cell->tp && row->ghost == cell->ghost;
 }
 
@@ -20,8 +20,7 @@ static int by_tp_and_ghost(const void *a, const void *b) {
     return FR_ORDER(x->ghost, y->ghost);
 }
 
-static void add_cell(struct fr_trained *row, const struct fr_training_cell *cell,
-                     double *reached) {
+static void add_cell(struct fr_trained *row, const struct fr_cell *cell, double *reached) {
     row->n_seeds++;
     row->parameters = cell->parameters;
     row->train_s += cell->train_s;
@@ -29,12 +28,11 @@ static void add_cell(struct fr_trained *row, const struct fr_training_cell *cell
         reached[row->n_reached++] = cell->iterations;
         return;
     }
-    row->loss = fmin(row->loss, cell->loss); /* fmin and fmax pass over NaN */
+    row->loss = fmin(row->loss, cell->lowest); /* fmin and fmax pass over NaN */
     row->gave_up = fmax(row->gave_up, cell->steps);
 }
 
-static void summarise(struct fr_trained *row, const struct fr_training_cells *cells,
-                      double *reached) {
+static void summarise(struct fr_trained *row, const struct fr_cells *cells, double *reached) {
     row->iterations = row->low = row->high = row->loss = row->gave_up = NAN;
     for (int i = 0; i < cells->n; i++)
         if (cells->items[i].done && same(row, &cells->items[i]))
@@ -47,8 +45,8 @@ static void summarise(struct fr_trained *row, const struct fr_training_cells *ce
     row->high = reached[n - 1];
 }
 
-fr_status fr_cells_rows(const struct fr_training_cells *cells, struct fr_trained **rows,
-                        int *n_rows, struct fr_error *err) {
+fr_status fr_training_rows(const struct fr_cells *cells, struct fr_trained **rows, int *n_rows,
+                           struct fr_error *err) {
     double *reached = fr_calloc((size_t)cells->n + 1, sizeof *reached);
     *rows = fr_calloc((size_t)cells->n + 1, sizeof **rows);
     *n_rows = 0;
@@ -57,7 +55,7 @@ fr_status fr_cells_rows(const struct fr_training_cells *cells, struct fr_trained
         return fr_fail(err, FR_ERR_NOMEM, NULL, "%d trainings", cells->n);
     }
     for (int i = 0; i < cells->n; i++) {
-        const struct fr_training_cell *cell = &cells->items[i];
+        const struct fr_cell *cell = &cells->items[i];
         int j = 0;
         while (j < *n_rows && !same(&(*rows)[j], cell)) j++;
         if (j < *n_rows || !cell->done) continue;

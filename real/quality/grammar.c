@@ -85,38 +85,6 @@ void fr_grammar_write(const struct fr_grammar *g, uint64_t seed, uint64_t stream
             fr_random_uniform(fr_random_at(seed, stream, document << 20 | (uint64_t)i)));
 }
 
-/* Probability of @p token here, and one step on. */
-static double read_token(const struct fr_grammar *g, struct place *at, int token) {
-    double opens = fr_grammar_opens(at->depth), closes = fr_grammar_closes(at->depth);
-    int type = at->type[at->depth], word = token - 1 - 2 * K;
-    if (token < 1 || token >= FR_GRAMMAR_TOKENS) return 0;
-    if (token <= K) {
-        if (opens > 0) open_quotation(at, token);
-        return opens / K;
-    }
-    if (word < 0) {
-        if (token != K + type || at->depth == 0) return 0;
-        at->depth--;
-        at->row = 0;
-        return closes;
-    }
-    if (word / W != type) return 0;
-    double p = (1 - opens - closes) * g->next[type][at->row][word % W];
-    at->row = 1 + word % W;
-    return p;
-}
-
-double fr_grammar_surprise(const struct fr_grammar *g, const int *tokens, int length) {
-    struct place at = {.depth = 0};
-    double sum = 0;
-    for (int i = 1; i <= length; i++) {
-        double p = read_token(g, &at, tokens[i]);
-        if (!(p > 0)) return INFINITY;
-        sum -= log(p);
-    }
-    return sum;
-}
-
 /* ---- entropy --------------------------------------------------------------------------------- */
 
 static double part(double p) { return p > 0 ? -p * log(p) : 0; }

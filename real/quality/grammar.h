@@ -45,11 +45,8 @@ double fr_grammar_closes(int d);
 void fr_grammar_write(const struct fr_grammar *grammar, uint64_t seed, uint64_t stream,
                       uint64_t document, int length, int *tokens);
 
-/** Surprise -ln P of tokens 1..@p length given what stands before each [nat]; infinite for what the
- *  language never says. */
-double fr_grammar_surprise(const struct fr_grammar *grammar, const int *tokens, int length);
-
-/** Its expectation, of one token in the mean: (H_1 + ... + H_length) / length [nat]. */
+/** Expectation of the surprise -ln P of a token given what stands before it, in the mean: (H_1 + ... + H_length) / length
+ *  [nat]. */
 double fr_grammar_entropy(const struct fr_grammar *grammar, int length);
 
 #endif

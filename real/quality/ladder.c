@@ -37,14 +37,14 @@ static bool settled(const struct fr_quality_row *row, int best) {
     return best >= 0 && (inside || row->n_tried == FR_QUALITY_RATES_MAX);
 }
 
-void fr_quality_rates(const struct fr_quality_cells *cells, const struct fr_quality_options *o,
+void fr_quality_rates(const struct fr_cells *cells, const struct fr_quality_options *o,
                       struct fr_quality_row *row) {
     int last = fr_quality_points(o) - 1, n[FR_QUALITY_RATES_MAX] = {0};
     bool all = true;
     row->n_tried = 0;
     row->rate = NAN;
     for (int i = 0; i < cells->n; i++) {
-        const struct fr_quality_cell *c = &cells->items[i];
+        const struct fr_cell *c = &cells->items[i];
         if (c->plan != row->plan || !fr_quality_is_tuning(c->seed)) continue;
         all = all && c->done;
         if (c->done) add(row, n, c->rate, c->loss[last]);
@@ -66,15 +66,15 @@ static double beyond(const struct fr_quality_row *row) {
 }
 
 static fr_status try_rate(const struct fr_quality_options *o, int plan, double rate,
-                          struct fr_quality_cells *cells, struct fr_error *err) {
+                          struct fr_cells *cells, struct fr_error *err) {
     for (int i = 0; i < FR_QUALITY_TUNINGS; i++)
         FR_TRY(fr_quality_want(cells, o, plan, rate, fr_quality_tuning_seed(i), err));
     return FR_OK;
 }
 
 /* A rate that is given alone is taken as it is. */
-static fr_status next_of(const struct fr_quality_options *o, int plan,
-                         struct fr_quality_cells *cells, struct fr_error *err) {
+static fr_status next_of(const struct fr_quality_options *o, int plan, struct fr_cells *cells,
+                         struct fr_error *err) {
     struct fr_quality_row row = {.plan = plan};
     for (int i = 0; o->n_rates > 1 && i < o->n_rates; i++)
         FR_TRY(try_rate(o, plan, o->rates[i], cells, err));
@@ -86,10 +86,10 @@ static fr_status next_of(const struct fr_quality_options *o, int plan,
     return try_rate(o, plan, beyond(&row), cells, err);
 }
 
-fr_status fr_quality_next(const struct fr_quality_options *o, struct fr_quality_cells *cells,
+fr_status fr_quality_next(const struct fr_quality_options *o, struct fr_cells *cells,
                           bool *more, struct fr_error *err) {
     int before = cells->n;
     for (int plan = 0; plan < o->n_plans; plan++) FR_TRY(next_of(o, plan, cells, err));
-    *more = cells->n > before || cells->n_done < cells->n;
+    *more = cells->n > before || fr_cells_done(cells) < cells->n;
     return FR_OK;
 }

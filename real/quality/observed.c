@@ -75,7 +75,7 @@ static fr_status add_seed(const struct fr_json *list, double share, bool first,
     return FR_OK;
 }
 
-fr_status fr_quality_observe(const struct fr_quality_cell *const *cells, int n,
+fr_status fr_quality_observe(const struct fr_cell *const *cells, int n,
                              struct fr_quality_row *row, struct fr_error *err) {
     fr_status status = FR_OK;
     for (int i = 0; i < n && status == FR_OK; i++) {

@@ -15,9 +15,8 @@
  *  do so by chance: the 5 % are shared among all of them (Bonferroni), so that all that is said
  *  holds together with 95 %.
  *
- *  cells.c  single trainings and their file      ladder.c   what to train next
- *  rows.c   what they say, over seeds            compare.c  which plans are told apart
- *  run.c    rounds of jobs
+ *  cells.c  the table of trainings (real/cells.h)  ladder.c   what to train next
+ *  rows.c   what they say, over seeds             compare.c  which plans are told apart
  */
 #ifndef FR_REAL_QUALITY_QUALITY_H
 #define FR_REAL_QUALITY_QUALITY_H

@@ -30,10 +30,10 @@ double fr_quality_reached(const struct fr_quality_options *o, const double *loss
     return (double)o->every * (i - 1 + share);
 }
 
-static const struct fr_quality_cell *find(const struct fr_quality_cells *cells,
-                                          const struct fr_quality_row *row, int64_t seed) {
+static const struct fr_cell *find(const struct fr_cells *cells,
+                                  const struct fr_quality_row *row, int64_t seed) {
     for (int i = 0; i < cells->n; i++) {
-        const struct fr_quality_cell *c = &cells->items[i];
+        const struct fr_cell *c = &cells->items[i];
         if (c->done && c->plan == row->plan && c->rate == row->rate && c->seed == seed)
             return c;
     }
@@ -42,22 +42,22 @@ static const struct fr_quality_cell *find(const struct fr_quality_cells *cells,
 
 /* At one evaluation, over the seeds that are done. */
 static struct fr_quality_mean at_point(const struct fr_quality_options *o,
-                                       const struct fr_quality_cells *cells,
+                                       const struct fr_cells *cells,
                                        const struct fr_quality_row *row, int point,
                                        double *room) {
     int n = 0;
     for (int64_t seed = 1; seed <= o->seeds; seed++) {
-        const struct fr_quality_cell *c = find(cells, row, seed);
+        const struct fr_cell *c = find(cells, row, seed);
         if (c) room[n++] = c->loss[point];
     }
     return fr_quality_mean_of(room, n, CONFIDENCE);
 }
 
-static void add_seeds(const struct fr_quality_options *o, const struct fr_quality_cells *cells,
+static void add_seeds(const struct fr_quality_options *o, const struct fr_cells *cells,
                       struct fr_quality_row *row, double *room) {
     int last = fr_quality_points(o) - 1;
     for (int64_t i = 0; i < o->seeds; i++) {
-        const struct fr_quality_cell *c = find(cells, row, i + 1);
+        const struct fr_cell *c = find(cells, row, i + 1);
         row->loss_of[i] = c ? c->loss[last] : NAN;
         row->iterations_of[i] = c ? fr_quality_reached(o, c->loss) : NAN;
         row->n_seeds += c != NULL;
@@ -72,14 +72,13 @@ static void add_seeds(const struct fr_quality_options *o, const struct fr_qualit
 }
 
 /* Of the seeds that did not diverge: what they saw of it since then is nothing. */
-static fr_status observe(const struct fr_quality_options *o,
-                         const struct fr_quality_cells *cells, struct fr_quality_row *row,
-                         struct fr_error *err) {
-    const struct fr_quality_cell **done = fr_calloc((size_t)o->seeds, sizeof *done);
+static fr_status observe(const struct fr_quality_options *o, const struct fr_cells *cells,
+                         struct fr_quality_row *row, struct fr_error *err) {
+    const struct fr_cell **done = fr_calloc((size_t)o->seeds, sizeof *done);
     int n = 0, last = fr_quality_points(o) - 1;
     if (!done) return fr_fail(err, FR_ERR_NOMEM, NULL, "seeds");
     for (int64_t seed = 1; seed <= o->seeds; seed++) {
-        const struct fr_quality_cell *c = find(cells, row, seed);
+        const struct fr_cell *c = find(cells, row, seed);
         if (c && isfinite(c->loss[last])) done[n++] = c;
     }
     fr_status status = fr_quality_observe(done, n, row, err);
@@ -87,7 +86,7 @@ static fr_status observe(const struct fr_quality_options *o,
     return status;
 }
 
-static fr_status make(const struct fr_quality_options *o, const struct fr_quality_cells *cells,
+static fr_status make(const struct fr_quality_options *o, const struct fr_cells *cells,
                       struct fr_quality_row *row, struct fr_error *err) {
     int points = fr_quality_points(o);
     size_t seeds = (size_t)o->seeds;
@@ -108,9 +107,8 @@ static fr_status make(const struct fr_quality_options *o, const struct fr_qualit
     return observe(o, cells, row, err);
 }
 
-fr_status fr_quality_rows(const struct fr_quality_options *o,
-                          const struct fr_quality_cells *cells, struct fr_quality *quality,
-                          struct fr_error *err) {
+fr_status fr_quality_rows(const struct fr_quality_options *o, const struct fr_cells *cells,
+                          struct fr_quality *quality, struct fr_error *err) {
     quality->rows = fr_calloc((size_t)o->n_plans, sizeof *quality->rows);
     if (!quality->rows) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d plans", o->n_plans);
     quality->n_rows = o->n_plans;

@@ -14,7 +14,6 @@
 #include "models/outcome/report.h"
 #include "models/plan/iterations.h"
 #include "models/plan/method.h"
-#include "real/validate/program.h"
 
 enum { VARIED_MAX = 12, VALUES_MAX = 256, CASES_MAX = 2000 };
 enum { MODEL, PLAN, N_DOCUMENTS };

@@ -1,6 +1,5 @@
 /* The designed set: sizes that a step takes milliseconds for, so that compute, traffic and
  * messages all matter somewhere, and every choice a user has within each. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +8,13 @@
 
 struct design {
     struct fr_validation *validation;
-    int64_t ranks;
+    int ranks;
     struct fr_error *err;
     fr_status status;
 };
+
+/* Into a text of the case. */
+#define PUT(field, ...) snprintf(run.field, sizeof run.field, __VA_ARGS__)
 
 static void add(struct design *d, struct fr_validate_case *run) {
     if (d->status != FR_OK) return;
@@ -39,11 +41,10 @@ static const struct ffns *ffns_of(const struct design *d) {
 
 static struct fr_validate_case ffn(const struct design *d, const char *app, int n, int b) {
     struct fr_validate_case run = {0};
-    snprintf(run.app, sizeof run.app, "%s", app);
-    snprintf(run.group, sizeof run.group, "ffn n=%d b=%d p=%" PRId64, n, b, d->ranks);
-    snprintf(run.model, sizeof run.model,
-             "{\"kind\": \"ffn\", \"width\": %d, \"layers\": %d, \"global_batch\": %d}", n,
-             LAYERS, b);
+    PUT(app, "%s", app);
+    PUT(group, "ffn n=%d b=%d p=%d", n, b, d->ranks);
+    PUT(model, "{\"kind\": \"ffn\", \"width\": %d, \"layers\": %d, \"global_batch\": %d}", n,
+        LAYERS, b);
     return run;
 }
 
@@ -56,8 +57,8 @@ static void each_ffn(struct design *d, void (*one)(struct design *d, int n, int 
 
 static void tensor_one(struct design *d, int n, int b) {
     struct fr_validate_case run = ffn(d, "tensor", n, b);
-    snprintf(run.label, sizeof run.label, "tensor");
-    snprintf(run.plan, sizeof run.plan, "{\"tp\": %" PRId64 "}", d->ranks);
+    PUT(label, "tensor");
+    PUT(plan, "{\"tp\": %d}", d->ranks);
     add(d, &run);
 }
 
@@ -67,10 +68,8 @@ static void phantom_one(struct design *d, int n, int b) {
     double limit = (double)n / (double)d->ranks * (1 - 1 / (double)d->ranks);
     for (const int *ghost = ffns_of(d)->ghosts; *ghost && *ghost < limit; ghost++) {
         struct fr_validate_case run = ffn(d, "phantom", n, b);
-        snprintf(run.label, sizeof run.label, "phantom k=%d", *ghost);
-        snprintf(run.plan, sizeof run.plan,
-                 "{\"method\": \"phantom\", \"tp\": %" PRId64 ", \"ghost\": %d}", d->ranks,
-                 *ghost);
+        PUT(label, "phantom k=%d", *ghost);
+        PUT(plan, "{\"method\": \"phantom\", \"tp\": %d, \"ghost\": %d}", d->ranks, *ghost);
         add(d, &run);
     }
 }
@@ -80,13 +79,11 @@ static void phantom(struct design *d) {
 }
 
 static void grid_one(struct design *d, int n, int b) {
-    for (int64_t r = 1; r <= d->ranks; r++) {
+    for (int r = 1; r <= d->ranks; r++) {
         if (d->ranks % r != 0 || b % (d->ranks / r) != 0) continue;
         struct fr_validate_case run = ffn(d, "grid", n, b);
-        snprintf(run.label, sizeof run.label, "grid %" PRId64 "x%" PRId64, r, d->ranks / r);
-        snprintf(run.plan, sizeof run.plan,
-                 "{\"method\": \"grid\", \"tp\": %" PRId64 ", \"dp\": %" PRId64 "}", r,
-                 d->ranks / r);
+        PUT(label, "grid %dx%d", r, d->ranks / r);
+        PUT(plan, "{\"method\": \"grid\", \"tp\": %d, \"dp\": %d}", r, d->ranks / r);
         add(d, &run);
     }
 }
@@ -94,24 +91,20 @@ static void grid_one(struct design *d, int n, int b) {
 /* A network that narrows: its wide layers gain from dividing the model, its narrow ones from
  * dividing the batch, so that grids per layer have something to win. */
 static void grid_per_layer(struct design *d) {
-    int64_t p = d->ranks, batch = p > 128 ? p : 128;
+    int p = d->ranks, batch = p > 128 ? p : 128;
     if (batch % p != 0) return; /* some grid would not divide it */
-    const int64_t uses[][3] = {{1, 1, 1}, {p, p, p}, {p, 1, 1}, {p, p, 1}, {1, p, p}};
+    const int uses[][3] = {{1, 1, 1}, {p, p, p}, {p, 1, 1}, {p, p, 1}, {1, p, p}};
     for (size_t i = 0; p > 1 && i < sizeof uses / sizeof *uses; i++) {
         struct fr_validate_case run = {.app = "grid"};
-        const int64_t *tp = uses[i];
-        snprintf(run.group, sizeof run.group, "mlp 2048-1024-512-512 b=%" PRId64 " p=%" PRId64,
-                 batch, p);
-        snprintf(run.label, sizeof run.label, "grid P_r %" PRId64 ",%" PRId64 ",%" PRId64,
-                 tp[0], tp[1], tp[2]);
-        snprintf(run.model, sizeof run.model,
-                 "{\"kind\": \"mlp\", \"layers\": [2048, 1024, 512, 512], "
-                 "\"global_batch\": %" PRId64 "}",
-                 batch);
-        snprintf(run.plan, sizeof run.plan,
-                 "{\"method\": \"grid\", \"dp\": %" PRId64 ", \"layer_tp\": [%" PRId64
-                 ", %" PRId64 ", %" PRId64 "]}",
-                 p, tp[0], tp[1], tp[2]);
+        const int *tp = uses[i];
+        PUT(group, "mlp 2048-1024-512-512 b=%d p=%d", batch, p);
+        PUT(label, "grid P_r %d,%d,%d", tp[0], tp[1], tp[2]);
+        PUT(model,
+            "{\"kind\": \"mlp\", \"layers\": [2048, 1024, 512, 512], "
+            "\"global_batch\": %d}",
+            batch);
+        PUT(plan, "{\"method\": \"grid\", \"dp\": %d, \"layer_tp\": [%d, %d, %d]}", p, tp[0],
+            tp[1], tp[2]);
         add(d, &run);
     }
 }
@@ -126,33 +119,28 @@ static void grid(struct design *d) {
 enum { MESH_LAYERS = 4 };
 
 /* @p extra follows dp and pp. */
-static void add_mesh(struct design *d, int n, int b, const int64_t mesh[3], const char *method,
+static void add_mesh(struct design *d, int n, int b, const int mesh[3], const char *method,
                      const char *what, const char *extra) {
     struct fr_validate_case run = {.app = "mesh"};
-    int64_t tp = mesh[0], pp = mesh[1], dp = mesh[2], replica = b / dp;
+    int tp = mesh[0], pp = mesh[1], dp = mesh[2], replica = b / dp;
     int layers = d->ranks <= FEW ? MESH_LAYERS : 2 * MESH_LAYERS;
-    int64_t micro = pp == 1 ? replica : replica / 4 > 0 ? replica / 4 : 1;
+    int micro = pp == 1 ? replica : replica / 4 > 0 ? replica / 4 : 1;
     if (pp * (strstr(extra, "chunks") ? 2 : 1) > layers || n % (tp * 4) != 0 || b % dp != 0 ||
         (strstr(extra, "chunks") && replica / micro % pp != 0))
         return;
-    snprintf(run.group, sizeof run.group, "ffn n=%d layers=%d b=%d p=%" PRId64, n, layers, b,
-             d->ranks);
-    snprintf(run.label, sizeof run.label, "%s tp %" PRId64 " pp %" PRId64 " dp %" PRId64 "%s",
-             method, tp, pp, dp, what);
-    snprintf(run.model, sizeof run.model,
-             "{\"kind\": \"ffn\", \"width\": %d, \"layers\": %d, \"global_batch\": %d}", n,
-             layers, b);
-    snprintf(run.plan, sizeof run.plan,
-             "{\"method\": \"%s\", \"tp\": %" PRId64 ", \"pp\": %" PRId64 ", \"dp\": %" PRId64
-             ", \"micro_batch\": %" PRId64 "%s}",
-             method, tp, pp, dp, micro, extra);
+    PUT(group, "ffn n=%d layers=%d b=%d p=%d", n, layers, b, d->ranks);
+    PUT(label, "%s tp %d pp %d dp %d%s", method, tp, pp, dp, what);
+    PUT(model, "{\"kind\": \"ffn\", \"width\": %d, \"layers\": %d, \"global_batch\": %d}", n,
+        layers, b);
+    PUT(plan, "{\"method\": \"%s\", \"tp\": %d, \"pp\": %d, \"dp\": %d, \"micro_batch\": %d%s}",
+        method, tp, pp, dp, micro, extra);
     add(d, &run);
 }
 
 /* With each of what the mesh has something for: chunks, split backward passes, messages and
  * gradients compressed. */
-static void mesh_options(struct design *d, int n, int b, const int64_t mesh[3],
-                         const char *method, const char *label, const char *ghost) {
+static void mesh_options(struct design *d, int n, int b, const int mesh[3], const char *method,
+                         const char *label, const char *ghost) {
     static const struct {
         bool stages, replicas;
         const char *what, *extra;
@@ -176,9 +164,9 @@ static void mesh_options(struct design *d, int n, int b, const int64_t mesh[3],
 }
 
 static void mesh_one(struct design *d, int n, int b) {
-    for (int64_t tp = 1; tp <= d->ranks && tp <= FEW; tp++)
-        for (int64_t pp = 1; d->ranks % tp == 0 && pp <= d->ranks / tp && pp <= FEW; pp++) {
-            const int64_t mesh[3] = {tp, pp, d->ranks / tp / pp};
+    for (int tp = 1; tp <= d->ranks && tp <= FEW; tp++)
+        for (int pp = 1; d->ranks % tp == 0 && pp <= d->ranks / tp && pp <= FEW; pp++) {
+            const int mesh[3] = {tp, pp, d->ranks / tp / pp};
             if (d->ranks / tp % pp != 0) continue;
             mesh_options(d, n, b, mesh, "tensor", "", "");
             if (tp == 1) continue; /* all methods are one */
@@ -189,16 +177,14 @@ static void mesh_one(struct design *d, int n, int b) {
 
 /* Convolutions of equal sizes.  Only where ranks are many, which are simulated: im2col moves values that
  * no price has. */
-static void add_cnn(struct design *d, const int64_t mesh[3], const char *what,
-                    const char *extra) {
+static void add_cnn(struct design *d, const int mesh[3], const char *what, const char *extra) {
     enum { CNN_LAYERS = 8, CHANNELS = 16, CNN_BATCH = 256 };
     struct fr_validate_case run = {.app = "mesh"};
     size_t length = 0;
-    int64_t replica = CNN_BATCH / mesh[2], micro = mesh[1] == 1 ? replica : replica / 4;
+    int replica = CNN_BATCH / mesh[2], micro = mesh[1] == 1 ? replica : replica / 4;
     if (mesh[1] > CNN_LAYERS || CNN_BATCH % mesh[2] != 0 || micro == 0) return;
-    snprintf(run.group, sizeof run.group, "cnn b=%d p=%" PRId64, CNN_BATCH, d->ranks);
-    snprintf(run.label, sizeof run.label, "cnn %" PRId64 "x%" PRId64 " pp %" PRId64 "%s",
-             mesh[0], mesh[2], mesh[1], what);
+    PUT(group, "cnn b=%d p=%d", CNN_BATCH, d->ranks);
+    PUT(label, "cnn %dx%d pp %d%s", mesh[0], mesh[2], mesh[1], what);
     fr_line_addf(run.model, sizeof run.model, &length,
                  "{\"kind\": \"cnn\", \"input\": [%d, 8, 8], \"global_batch\": %d, "
                  "\"layers\": [",
@@ -208,17 +194,16 @@ static void add_cnn(struct design *d, const int64_t mesh[3], const char *what,
                      "%s{\"type\": \"conv\", \"filters\": %d, \"kernel\": 3, \"padding\": 1}",
                      l ? ", " : "", CHANNELS);
     fr_line_addf(run.model, sizeof run.model, &length, "]}");
-    snprintf(run.plan, sizeof run.plan,
-             "{\"method\": \"grid\", \"tp\": %" PRId64 ", \"pp\": %" PRId64 ", \"dp\": %" PRId64
-             ", \"micro_batch\": %" PRId64 "%s}",
-             mesh[0], mesh[1], mesh[2], micro, extra);
+    PUT(plan,
+        "{\"method\": \"grid\", \"tp\": %d, \"pp\": %d, \"dp\": %d, \"micro_batch\": %d%s}",
+        mesh[0], mesh[1], mesh[2], micro, extra);
     add(d, &run);
 }
 
 static void cnn(struct design *d) {
-    for (int64_t tp = 1; d->ranks > FEW && tp <= FEW; tp *= 2)
-        for (int64_t pp = 1; d->ranks % tp == 0 && pp <= d->ranks / tp && pp <= FEW; pp *= 2) {
-            const int64_t mesh[3] = {tp, pp, d->ranks / tp / pp};
+    for (int tp = 1; d->ranks > FEW && tp <= FEW; tp *= 2)
+        for (int pp = 1; d->ranks % tp == 0 && pp <= d->ranks / tp && pp <= FEW; pp *= 2) {
+            const int mesh[3] = {tp, pp, d->ranks / tp / pp};
             if (d->ranks / tp % pp != 0) continue;
             add_cnn(d, mesh, "", "");
             if (mesh[2] > 1)
@@ -246,42 +231,38 @@ struct gpt {
 };
 
 /* @p extra follows dp, pp and tp. */
-static void add_gpt(struct design *d, const struct gpt *g, const int64_t mesh[3],
-                    const char *what, const char *extra) {
+static void add_gpt(struct design *d, const struct gpt *g, const int mesh[3], const char *what,
+                    const char *extra) {
     struct fr_validate_case run = {.app = "pipeline"};
-    int64_t tp = mesh[0], pp = mesh[1], dp = mesh[2];
+    int tp = mesh[0], pp = mesh[1], dp = mesh[2];
     if (pp > g->layers || g->heads % tp != 0 || g->batch % dp != 0) return;
-    snprintf(run.group, sizeof run.group, "gpt h=%d s=%d b=%d p=%" PRId64, g->hidden,
-             g->sequence, g->batch, d->ranks);
+    PUT(group, "gpt h=%d s=%d b=%d p=%d", g->hidden, g->sequence, g->batch, d->ranks);
     if (tp > 1)
-        snprintf(run.label, sizeof run.label, "tp %" PRId64 " pp %" PRId64 " dp %" PRId64 "%s",
-                 tp, pp, dp, what);
+        PUT(label, "tp %d pp %d dp %d%s", tp, pp, dp, what);
     else
-        snprintf(run.label, sizeof run.label, "pp %" PRId64 " dp %" PRId64 "%s", pp, dp, what);
-    snprintf(run.model, sizeof run.model,
-             "{\"kind\": \"transformer\", \"layers\": %d, \"hidden\": %d, \"heads\": %d, "
-             "\"sequence\": %d, \"vocabulary\": %d, \"global_batch\": %d}",
-             g->layers, g->hidden, g->heads, g->sequence, g->vocabulary, g->batch);
-    snprintf(run.plan, sizeof run.plan,
-             "{\"tp\": %" PRId64 ", \"pp\": %" PRId64 ", \"dp\": %" PRId64 "%s}", tp, pp, dp,
-             extra);
+        PUT(label, "pp %d dp %d%s", pp, dp, what);
+    PUT(model,
+        "{\"kind\": \"transformer\", \"layers\": %d, \"hidden\": %d, \"heads\": %d, "
+        "\"sequence\": %d, \"vocabulary\": %d, \"global_batch\": %d}",
+        g->layers, g->hidden, g->heads, g->sequence, g->vocabulary, g->batch);
+    PUT(plan, "{\"tp\": %d, \"pp\": %d, \"dp\": %d%s}", tp, pp, dp, extra);
     add(d, &run);
 }
 
 /* On sub-grids, a micro-batch having a sample for each. */
-static void add_branches(struct design *d, const struct gpt *g, const int64_t mesh[3],
+static void add_branches(struct design *d, const struct gpt *g, const int mesh[3],
                          const char *branches) {
     char what[64], extra[160];
     if (g->batch / mesh[2] % mesh[0] != 0) return;
     snprintf(what, sizeof what, ", sub-grids, %s", branches);
     snprintf(extra, sizeof extra,
-             ", \"method\": \"subgraph\", \"branches\": \"%s\", \"micro_batch\": %" PRId64,
-             branches, mesh[0]);
+             ", \"method\": \"subgraph\", \"branches\": \"%s\", \"micro_batch\": %d", branches,
+             mesh[0]);
     add_gpt(d, g, mesh, what, extra);
 }
 
 /* Each traffic of Song et al. 2023 compressed where the mesh has it, and all together. */
-static void gpt_options(struct design *d, const struct gpt *g, const int64_t mesh[3]) {
+static void gpt_options(struct design *d, const struct gpt *g, const int mesh[3]) {
     static const struct {
         bool stages, replicas;
         const char *what, *extra;
@@ -333,9 +314,9 @@ static void pipeline(struct design *d) {
     bool few = d->ranks <= FEW;
     for (size_t i = 0; i < (few ? sizeof gpts / sizeof *gpts : 1); i++) {
         const struct gpt *g = few ? &gpts[i] : &many;
-        for (int64_t tp = 1; tp <= d->ranks && tp <= g->heads; tp++)
-            for (int64_t pp = 1; d->ranks % tp == 0 && pp <= d->ranks / tp; pp++) {
-                const int64_t mesh[3] = {tp, pp, d->ranks / tp / pp};
+        for (int tp = 1; tp <= d->ranks && tp <= g->heads; tp++)
+            for (int pp = 1; d->ranks % tp == 0 && pp <= d->ranks / tp; pp++) {
+                const int mesh[3] = {tp, pp, d->ranks / tp / pp};
                 if (d->ranks / tp % pp == 0) gpt_options(d, g, mesh);
             }
     }
@@ -347,32 +328,30 @@ struct heads {
     int width, heads, positions, batch;
 };
 
-static void add_heads(struct design *d, const struct heads *h, int64_t g, const char *what,
+static void add_heads(struct design *d, const struct heads *h, int g, const char *what,
                       const char *extra) {
     struct fr_validate_case run = {.app = "subgraph"};
-    int64_t dp = d->ranks / g;
+    int dp = d->ranks / g;
     if (d->ranks % g != 0 || h->heads % g != 0 || h->batch % d->ranks != 0) return;
-    snprintf(run.group, sizeof run.group, "heads h=%d a=%d s=%d b=%d p=%" PRId64, h->width,
-             h->heads, h->positions, h->batch, d->ranks);
-    snprintf(run.label, sizeof run.label, "ways %" PRId64 "%s", g, what);
-    snprintf(run.model, sizeof run.model,
-             "{\"kind\": \"branches\", \"width\": %d, \"positions\": %d, \"global_batch\": %d, "
-             "\"layers\": [{\"out\": %d}, {\"branches\": %d, \"split\": \"slice\", "
-             "\"join\": \"concatenation\", \"layers\": [{\"attention\": %d}]}, {\"out\": %d}, "
-             "{\"branches\": %d, \"split\": \"copy\", \"join\": \"sum\", "
-             "\"layers\": [{\"out\": %d}, {\"out\": %d}]}, {\"out\": %d}]}",
-             h->width, h->positions, h->batch, 3 * h->width, h->heads, h->width / h->heads,
-             h->width, h->heads, 4 * h->width / h->heads, h->width, h->width);
-    snprintf(run.plan, sizeof run.plan,
-             "{\"method\": \"subgraph\", \"tp\": %" PRId64 ", \"dp\": %" PRId64 "%s}", g, dp,
-             extra);
+    PUT(group, "heads h=%d a=%d s=%d b=%d p=%d", h->width, h->heads, h->positions, h->batch,
+        d->ranks);
+    PUT(label, "ways %d%s", g, what);
+    PUT(model,
+        "{\"kind\": \"branches\", \"width\": %d, \"positions\": %d, \"global_batch\": %d, "
+        "\"layers\": [{\"out\": %d}, {\"branches\": %d, \"split\": \"slice\", "
+        "\"join\": \"concatenation\", \"layers\": [{\"attention\": %d}]}, {\"out\": %d}, "
+        "{\"branches\": %d, \"split\": \"copy\", \"join\": \"sum\", "
+        "\"layers\": [{\"out\": %d}, {\"out\": %d}]}, {\"out\": %d}]}",
+        h->width, h->positions, h->batch, 3 * h->width, h->heads, h->width / h->heads, h->width,
+        h->heads, 4 * h->width / h->heads, h->width, h->width);
+    PUT(plan, "{\"method\": \"subgraph\", \"tp\": %d, \"dp\": %d%s}", g, dp, extra);
     add(d, &run);
 }
 
 static void subgraph(struct design *d) {
     static const struct heads sets[] = {{256, 8, 32, 8}, {256, 16, 32, 8}, {512, 8, 64, 8}};
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
-        for (int64_t g = 1; g <= d->ranks && g <= sets[i].heads; g++) {
+        for (int g = 1; g <= d->ranks && g <= sets[i].heads; g++) {
             struct heads h = sets[i]; /* a sample a rank at least */
             if (d->ranks > h.batch) h.batch = (int)d->ranks;
             add_heads(d, &h, g, "", "");
@@ -396,7 +375,8 @@ enum { N_DESIGNS = sizeof designs / sizeof *designs };
 
 fr_status fr_validate_design(const char *app, int64_t ranks, struct fr_validation *validation,
                              struct fr_error *err) {
-    struct design d = {.validation = validation, .ranks = ranks, .err = err, .status = FR_OK};
+    struct design d = {
+        .validation = validation, .ranks = (int)ranks, .err = err, .status = FR_OK};
     const char *known[N_DESIGNS + 2] = {"all"};
     bool all = !*app || strcmp(app, "all") == 0, found = all;
     for (int i = 0; i < N_DESIGNS; i++) {
@@ -409,4 +389,11 @@ fr_status fr_validate_design(const char *app, int64_t ranks, struct fr_validatio
     const char *near = fr_suggest(app, known);
     return fr_fail(err, FR_ERR_USAGE, "--app", "no program \"%.40s\"%s%s%s", app,
                    near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+}
+
+const char *fr_validate_program(const struct fr_workload *workload,
+                                const struct fr_plan *plan) {
+    if (workload->transformer.layers) return "pipeline";
+    if (plan->method->branches) return "subgraph";
+    return plan->layer_tp ? "grid" : "mesh";
 }

@@ -10,7 +10,6 @@
 #include "models/job/preset.h"
 #include "models/plan/common.h"
 #include "models/plan/iterations.h"
-#include "real/validate/program.h"
 
 struct searching {
     const char *path, *model;

@@ -2,7 +2,7 @@
  *  The plans that a search found best, to be run for real: what `forerun search --json` printed.
  *
  *  Each plan stands there whole, and so does the model; what the search varied of the model is beside
- *  the plan.  The programs that run them are chosen by plan (program.h).  Plans of one model, batch and
+ *  the plan.  The programs that run them are chosen by plan.  Plans of one model, batch and
  *  rank count make a group, among which a choice is judged.
  *
  *  What cannot be run here is told with its reason and left out: what a program refuses, and what would

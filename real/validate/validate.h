@@ -64,7 +64,7 @@ struct fr_validate_row {
                          -1 where they do */
 };
 
-/** One timing of the reference loops beside the runs (real/apps/reference.h). */
+/** One timing of the reference loops beside the runs (real/apps/run.c). */
 struct fr_validate_reference {
     int64_t ranks;
     double set_B, stream_s_per_B, edge, product_s;
@@ -140,6 +140,11 @@ fr_status fr_validate_price(struct fr_job *job, const struct fr_validate_row *ro
 /** Fill products and memory from the references; part of fr_validate_score. */
 fr_status fr_validate_drifts(const struct fr_cluster *cluster, int64_t cores,
                              struct fr_validation *validation, struct fr_error *err);
+
+/** The real program (real/apps/programs.c) for @p plan of @p workload: the skeleton for any plan,
+ *  but for sub-graphs, for layers with a grid of their own, and for transformers.  Whether it can run this one,
+ *  it says itself. */
+const char *fr_validate_program(const struct fr_workload *workload, const struct fr_plan *plan);
 
 void fr_validation_free(struct fr_validation *validation);
 

@@ -67,8 +67,8 @@ static inline void mpi_case_close(struct mpi_case *c) {
 static inline double mpi_case_gradients(struct mpi_case *c) {
     struct fr_error err = {.status = FR_OK};
     double loss = 0, all = 0;
-    if (c->app->gradients(&c->real, &loss, &err) != FR_OK)
-        FAIL("%s: %s", c->app->name, err.detail);
+    c->real.err = &err;
+    if (c->app->gradients(&c->real, &loss) != FR_OK) FAIL("%s: %s", c->app->name, err.detail);
     MPI_Allreduce(&loss, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     return all;
 }

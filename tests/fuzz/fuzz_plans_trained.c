@@ -7,7 +7,7 @@
 FR_FUZZ_TEXT(text, size) {
     static const char *const plans[] = {"{\"pp\":2}", "{\"dp\":2}"};
     struct fr_quality_options o = fr_quality_defaults();
-    struct fr_quality_cells cells = {0};
+    struct fr_cells cells = {0};
     struct fr_quality q = {0};
     struct fr_error err = {0};
     o.samples = fr_fuzz_file(text, size);
@@ -20,7 +20,7 @@ FR_FUZZ_TEXT(text, size) {
     o.every = 2;
     o.held_out = 8;
     o.target = 2;
-    if (fr_quality_cells_read(&cells, &o, &err) == FR_OK) {
+    if (fr_cells_read(&cells, fr_quality_cells_of(&o), &err) == FR_OK) {
         /* What was observed may still be refused. */
         if (fr_quality_rows(&o, &cells, &q, &err) == FR_OK) {
             FR_FUZZ_REQUIRE(fr_quality_compare(&o, &q, &err) == FR_OK);
@@ -30,5 +30,5 @@ FR_FUZZ_TEXT(text, size) {
     } else
         FR_FUZZ_REQUIRE(err.where[0] && err.detail[0]);
     fr_quality_free(&q);
-    fr_quality_cells_free(&cells);
+    fr_cells_free(&cells);
 }

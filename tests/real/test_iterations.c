@@ -26,15 +26,15 @@ struct law {
     int64_t least;
 };
 
-static void train(struct fr_training_cells *cells, const struct law *law) {
+static void train(struct fr_cells *cells, const struct law *law) {
     for (int i = 0; i < cells->n; i++) {
-        struct fr_training_cell *c = &cells->items[i];
+        struct fr_cell *c = &cells->items[i];
         double k = (double)c->ghost, seed = (double)c->seed - 2;
         bool can = c->tp == 1 || c->ghost >= law->least;
         c->done = true;
         c->iterations = !can ? 0 : c->tp == 1 ? law->a : law->a + law->b / k + seed;
         c->steps = can ? c->iterations + 1 : 128;
-        c->loss = can ? 0.12 : 0.13;
+        c->lowest = can ? 0.12 : 0.13;
         c->parameters = c->tp == 1 ? 1 << 21 : 2 * (131072 + 8192 * k);
     }
 }
@@ -42,14 +42,14 @@ static void train(struct fr_training_cells *cells, const struct law *law) {
 /* Rounds until nothing more is wanted. */
 static struct fr_best_ghost search(const struct fr_training_options *o, const struct law *law,
                                    struct fr_trained **rows, int *n) {
-    struct fr_training_cells cells = {0};
+    struct fr_cells cells = {0};
     struct fr_error err = {0};
     bool more = true;
     *rows = NULL;
     for (int round = 0; more; round++) {
         assert_true(round < 12);
         free(*rows);
-        assert_int_equal(fr_cells_rows(&cells, rows, n, &err), FR_OK);
+        assert_int_equal(fr_training_rows(&cells, rows, n, &err), FR_OK);
         assert_int_equal(fr_ladder_next(o, *rows, *n, &cells, &more, &err), FR_OK);
         train(&cells, law);
     }
@@ -157,10 +157,10 @@ static void a_file_gives_back_what_was_trained(void **state) {
     (void)state;
     char path[] = "/tmp/forerun-cells-XXXXXX", *text = NULL;
     size_t length = 0;
-    struct fr_training_options o = options();
+    struct fr_training_options o = options(), asked;
     const int64_t ghosts[] = {4, 16};
     const struct law law = {30, 100, 8};
-    struct fr_training_cells cells = {0}, read = {0};
+    struct fr_cells cells = {0}, read = {0};
     struct fr_error err = {0};
     bool more = false;
     close(mkstemp(path));
@@ -171,25 +171,26 @@ static void a_file_gives_back_what_was_trained(void **state) {
     assert_int_equal(cells.n, 9);
     train(&cells, &law);
     cells.items[8].done = false;
-    assert_int_equal(fr_cells_write(&cells, &o, &err), FR_OK);
-    assert_int_equal(fr_cells_read(&read, &o, &err), FR_OK);
+    assert_int_equal(fr_cells_write(&cells, fr_training_cells_of(&o, &asked), &err), FR_OK);
+    assert_int_equal(fr_cells_read(&read, fr_training_cells_of(&o, &asked), &err), FR_OK);
     assert_int_equal(read.n, cells.n);
     for (int i = 0; i < read.n; i++) {
-        const struct fr_training_cell *a = &cells.items[i], *b = &read.items[i];
+        const struct fr_cell *a = &cells.items[i], *b = &read.items[i];
         assert_int_equal(a->tp, b->tp);
         assert_int_equal(a->ghost, b->ghost);
         assert_int_equal(a->seed, b->seed);
         assert_int_equal(a->done, b->done);
-        if (a->done) assert_true(a->iterations == b->iterations && a->loss == b->loss);
+        if (a->done) assert_true(a->iterations == b->iterations && a->lowest == b->lowest);
     }
     /* Half a line at the end, as a kill leaves it, is of no training. */
     fr_file_read(path, FR_FILE_MAX_B, &text, &length, NULL);
     fr_file_write(path, text, length - 5, NULL);
     free(text);
-    assert_int_equal(fr_cells_read(&read, &o, &err), FR_OK);
+    assert_int_equal(fr_cells_read(&read, fr_training_cells_of(&o, &asked), &err), FR_OK);
     assert_false(read.items[7].done);
     o.loss = 0.11;
-    assert_int_equal(fr_cells_read(&read, &o, &err), FR_ERR_INPUT);
+    assert_int_equal(fr_cells_read(&read, fr_training_cells_of(&o, &asked), &err),
+                     FR_ERR_INPUT);
     assert_non_null(strstr(err.detail, "cannot be resumed: loss was 0.12, is 0.11"));
     unlink(path);
     free(cells.items);

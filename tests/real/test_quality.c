@@ -66,22 +66,21 @@ struct law {
     double own;       /* of a seed, on each plan by itself */
 };
 
-static double end_of(const struct law *law, const struct fr_quality_cell *c) {
+static double end_of(const struct law *law, const struct fr_cell *c) {
     double off = log2(c->rate / law->best_rate), seed = (double)(c->seed % 8) - 3;
     double own = c->plan > 0 ? sin(7.0 * (double)(c->seed % 8) + c->plan) : 0;
     return law->ends[c->plan] + 0.05 * off * off + law->noise * seed + law->own * own;
 }
 
 static void train(const struct law *law, const struct fr_quality_options *o,
-                  struct fr_quality_cells *cells) {
+                  struct fr_cells *cells) {
     int n = fr_quality_points(o);
     for (int i = 0; i < cells->n; i++) {
-        struct fr_quality_cell *c = &cells->items[i];
+        struct fr_cell *c = &cells->items[i];
         if (c->done || c->plan < 0) continue;
         c->done = true;
         c->sent_B = 100 - c->plan;
         c->observed = fr_strdup("[]");
-        cells->n_done++;
         for (int j = 0; j < n; j++) {
             double share = (double)j / (n - 1);
             c->loss[j] = law->best_rate > 0 ? 4 - share * (4 - end_of(law, c)) : NAN;
@@ -91,7 +90,7 @@ static void train(const struct law *law, const struct fr_quality_options *o,
 }
 
 static struct fr_quality learn(const struct law *law, const struct fr_quality_options *o,
-                               struct fr_quality_cells *cells) {
+                               struct fr_cells *cells) {
     struct fr_quality q = {0};
     struct fr_error err = {0};
     bool more = true;
@@ -111,7 +110,7 @@ static void rates_grow_until_the_best_is_inside(void **state) {
     for (double best = 0.001; best < 0.1; best *= 2) {
         const struct law law = {best, {1.5, 1.5, 1.5}, 0.01, 0};
         struct fr_quality_options o = options(1);
-        struct fr_quality_cells cells = {0};
+        struct fr_cells cells = {0};
         struct fr_quality q = learn(&law, &o, &cells);
         const struct fr_quality_row *row = &q.rows[0];
         FR_TRUE(row->rate > 0.7 * best && row->rate < 1.5 * best, "got %g, want %g", row->rate,
@@ -120,7 +119,7 @@ static void rates_grow_until_the_best_is_inside(void **state) {
         assert_int_equal(row->n_seeds, 5);
         assert_int_equal(cells.n, FR_QUALITY_TUNINGS * row->n_tried + 5);
         fr_quality_free(&q);
-        fr_quality_cells_free(&cells);
+        fr_cells_free(&cells);
     }
 }
 
@@ -130,21 +129,21 @@ static void rates_that_are_no_choice(void **state) {
     const double one[] = {0.01};
     const struct law fine = {1, {1.5}, 0, 0}, none = {0};
     struct fr_quality_options o = options(1);
-    struct fr_quality_cells cells = {0};
+    struct fr_cells cells = {0};
     o.rates = one;
     o.n_rates = 1;
     struct fr_quality q = learn(&fine, &o, &cells);
     FR_NEAR(q.rows[0].rate, 0.01, 1e-15);
     assert_int_equal(cells.n, 5);
     fr_quality_free(&q);
-    fr_quality_cells_free(&cells);
+    fr_cells_free(&cells);
     o = options(1);
     q = learn(&none, &o, &cells);
     assert_true(isnan(q.rows[0].rate) && isnan(q.rows[0].loss.mean));
     assert_int_equal(q.rows[0].n_tried, FR_QUALITY_RATES_MAX);
     assert_int_equal(q.n_pairs, 0);
     fr_quality_free(&q);
-    fr_quality_cells_free(&cells);
+    fr_cells_free(&cells);
 }
 
 /* Means over seeds of what ranks saw; lists of other lengths, or of other ranks, are no such thing. */
@@ -154,8 +153,8 @@ static void what_was_observed_is_averaged(void **state) {
                                "-1], \"alike\": [0, 0], \"error\": "
                                "[0, 1], \"error_mean\": [0, 0], \"difference_mean\": [0, 0]}]";
     char texts[2][300];
-    struct fr_quality_cell cell[2];
-    const struct fr_quality_cell *both[] = {&cell[0], &cell[1]};
+    struct fr_cell cell[2];
+    const struct fr_cell *both[] = {&cell[0], &cell[1]};
     struct fr_quality_row row = {0};
     struct fr_error err = {0};
     for (int i = 0; i < 2; i++) {
@@ -196,7 +195,7 @@ static void plans_are_compared_seed_by_seed(void **state) {
     const struct law law = {0.008, {1.5, 1.5005, 1.55}, 0.1, 0.002},
                      far = {0.008, {1.5, 2.5, 1.9}, 0.1, 0.002};
     struct fr_quality_options o = options(3);
-    struct fr_quality_cells cells = {0};
+    struct fr_cells cells = {0};
     struct fr_quality q = learn(&law, &o, &cells);
     assert_int_equal(q.n_pairs, 6);
     FR_NEAR(q.confidence, 1 - 0.05 / 6, 1e-12);
@@ -210,7 +209,7 @@ static void plans_are_compared_seed_by_seed(void **state) {
     /* Alone the intervals of the two overlap: seeds make more of a difference than plans. */
     assert_true(q.rows[0].loss.high > q.rows[2].loss.low);
     fr_quality_free(&q);
-    fr_quality_cells_free(&cells);
+    fr_cells_free(&cells);
     q = learn(&far, &o, &cells);
     assert_null(pair_of(&q, 0, 1, FR_QUALITY_BY_ITERATIONS));
     assert_true(pair_of(&q, 0, 1, FR_QUALITY_BY_LOSS)->apart);
@@ -219,7 +218,7 @@ static void plans_are_compared_seed_by_seed(void **state) {
     assert_true(q.rows[2].n_reached > 0 && q.rows[2].n_reached < 5 &&
                 isnan(q.rows[2].steps.mean));
     fr_quality_free(&q);
-    fr_quality_cells_free(&cells);
+    fr_cells_free(&cells);
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
@@ -228,33 +227,33 @@ static void the_file_comes_back(void **state) {
     (void)state;
     const struct law law = {0.008, {1.5, 1.6, 1.7}, 0.1, 0.002};
     struct fr_quality_options o = options(3), other = o;
-    struct fr_quality_cells cells = {0}, again = {0};
+    struct fr_cells cells = {0}, again = {0};
     struct fr_error err = {0};
     char *first = NULL, *second = NULL;
     size_t n_first = 0, n_second = 0;
     struct fr_quality q = learn(&law, &o, &cells);
     fr_quality_free(&q);
     cells.items[3].loss[7] = cells.items[3].train_loss[9] = NAN;
-    assert_int_equal(fr_quality_cells_write(&cells, &o, &err), FR_OK);
-    assert_int_equal(fr_quality_cells_read(&again, &o, &err), FR_OK);
+    assert_int_equal(fr_cells_write(&cells, fr_quality_cells_of(&o), &err), FR_OK);
+    assert_int_equal(fr_cells_read(&again, fr_quality_cells_of(&o), &err), FR_OK);
     assert_int_equal(again.n, cells.n);
-    assert_int_equal(again.n_done, cells.n_done);
+    assert_int_equal(fr_cells_done(&again), fr_cells_done(&cells));
     fr_file_read(o.samples, FR_FILE_MAX_B, &first, &n_first, NULL);
-    assert_int_equal(fr_quality_cells_write(&again, &o, &err), FR_OK);
+    assert_int_equal(fr_cells_write(&again, fr_quality_cells_of(&o), &err), FR_OK);
     fr_file_read(o.samples, FR_FILE_MAX_B, &second, &n_second, NULL);
     assert_string_equal(first, second);
     /* Of fewer plans: the others' trainings stay in the file. */
     other.n_plans = 1;
-    assert_int_equal(fr_quality_cells_read(&again, &other, &err), FR_OK);
+    assert_int_equal(fr_cells_read(&again, fr_quality_cells_of(&other), &err), FR_OK);
     assert_int_equal(again.n, cells.n);
     /* A line cut at any byte is no line. */
     for (size_t cut = n_first - 1; cut > n_first - 400; cut -= 13) {
         fr_file_write(o.samples, first, cut, NULL);
-        assert_int_equal(fr_quality_cells_read(&again, &o, &err), FR_OK);
-        assert_int_equal(again.n_done, cells.n_done - 1);
+        assert_int_equal(fr_cells_read(&again, fr_quality_cells_of(&o), &err), FR_OK);
+        assert_int_equal(fr_cells_done(&again), fr_cells_done(&cells) - 1);
     }
-    fr_quality_cells_free(&again);
-    fr_quality_cells_free(&cells);
+    fr_cells_free(&again);
+    fr_cells_free(&cells);
     free(first);
     free(second);
     unlink(o.samples);
@@ -263,9 +262,9 @@ static void the_file_comes_back(void **state) {
 static void another_file_is_not_resumed(void **state) {
     (void)state;
     struct fr_quality_options o = options(1);
-    struct fr_quality_cells cells = {0};
+    struct fr_cells cells = {0};
     struct fr_error err = {0};
-    assert_int_equal(fr_quality_cells_write(&cells, &o, &err), FR_OK);
+    assert_int_equal(fr_cells_write(&cells, fr_quality_cells_of(&o), &err), FR_OK);
     struct fr_quality_options others[] = {o, o, o, o, o, o};
     static const char *const why[] = {"--steps", "--every", "--held-out",
                                       "model",   "corpus",  "same name"};
@@ -276,10 +275,11 @@ static void another_file_is_not_resumed(void **state) {
     others[4].corpus = "grammar:2";
     others[5].digest = 7;
     for (int i = 0; i < 6; i++) {
-        assert_int_equal(fr_quality_cells_read(&cells, &others[i], &err), FR_ERR_INPUT);
+        assert_int_equal(fr_cells_read(&cells, fr_quality_cells_of(&others[i]), &err),
+                         FR_ERR_INPUT);
         FR_TRUE(strstr(err.detail, why[i]), "got \"%s\", want \"%s\"", err.detail, why[i]);
     }
-    fr_quality_cells_free(&cells);
+    fr_cells_free(&cells);
     unlink(o.samples);
 }
 

@@ -78,10 +78,10 @@ static void move_samples(struct fr_real *real, const struct fr_block_sizes *z, i
 /* @p heads (n q / cp x all tokens) := from @p tokens (n q x the rank's), or back. */
 static fr_status exchange(struct fr_real *real, const struct fr_block_sizes *z,
                           const struct fr_context_room *r, int n, bool back, const void *from,
-                          void *to, struct fr_error *err) {
+                          void *to) {
     int64_t each = (int64_t)n * z->heads / z->cp * z->head_dim * fr_block_tokens(z);
     (back ? move_samples : move_heads)(real, z, n, true, from, r->sent);
-    FR_TRY(fr_real_all_to_all(real, real->cp, r->sent, each, r->arrived, err));
+    FR_TRY(fr_real_all_to_all(real, real->cp, r->sent, each, r->arrived));
     (back ? move_heads : move_samples)(real, z, n, false, r->arrived, to);
     return FR_OK;
 }
@@ -94,31 +94,29 @@ void *fr_context_made(const struct fr_block_sizes *z, const struct fr_context_ro
 }
 
 fr_status fr_context_again(struct fr_real *real, const struct fr_block_sizes *z,
-                           const struct fr_context_room *r, const void *qkv, void *p, void *c,
-                           struct fr_error *err) {
+                           const struct fr_context_room *r, const void *qkv, void *p, void *c) {
     const struct fr_block_sizes all = heads_of(z);
-    if (shared(z) && z->ring) return fr_ring_forward(real, z, &r->ring, qkv, p, c, err);
+    if (shared(z) && z->ring) return fr_ring_forward(real, z, &r->ring, qkv, p, c);
     fr_attention_forward(real, &all, qkv, p, exchanges(z) ? r->heads : c);
     return FR_OK;
 }
 
 fr_status fr_context_forward(struct fr_real *real, const struct fr_block_sizes *z,
-                             const struct fr_context_room *r, void *qkv, void *p, void *c,
-                             struct fr_error *err) {
-    if (exchanges(z)) FR_TRY(exchange(real, z, r, 3, false, r->qkv, qkv, err));
-    FR_TRY(fr_context_again(real, z, r, qkv, p, c, err));
-    return exchanges(z) ? exchange(real, z, r, 1, true, r->heads, c, err) : FR_OK;
+                             const struct fr_context_room *r, void *qkv, void *p, void *c) {
+    if (exchanges(z)) FR_TRY(exchange(real, z, r, 3, false, r->qkv, qkv));
+    FR_TRY(fr_context_again(real, z, r, qkv, p, c));
+    return exchanges(z) ? exchange(real, z, r, 1, true, r->heads, c) : FR_OK;
 }
 
 fr_status fr_context_backward(struct fr_real *real, const struct fr_block_sizes *z,
                               const struct fr_context_room *r, const void *qkv, const void *p,
-                              const void *c, const void *dc, void *dqkv, struct fr_error *err) {
+                              const void *c, const void *dc, void *dqkv) {
     const struct fr_block_sizes all = heads_of(z);
     bool back = exchanges(z);
     if (shared(z) && z->ring)
-        return fr_ring_backward(real, z, &r->ring, qkv, p, c, dc, r->dp, dqkv, err);
-    if (back) FR_TRY(exchange(real, z, r, 1, false, dc, r->heads, err));
+        return fr_ring_backward(real, z, &r->ring, qkv, p, c, dc, r->dp, dqkv);
+    if (back) FR_TRY(exchange(real, z, r, 1, false, dc, r->heads));
     fr_attention_backward(real, &all, qkv, p, back ? r->heads : dc, r->dp,
                           back ? r->qkv : dqkv);
-    return back ? exchange(real, z, r, 3, true, r->qkv, dqkv, err) : FR_OK;
+    return back ? exchange(real, z, r, 3, true, r->qkv, dqkv) : FR_OK;
 }

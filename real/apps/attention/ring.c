@@ -1,4 +1,4 @@
-#include "real/apps/attention/ring.h"
+#include "real/apps/attention/context.h"
 
 #include <math.h>
 #include <string.h>
@@ -84,16 +84,15 @@ static int rank_of(const struct fr_real *real, const struct fr_block_sizes *z, i
 
 /* What is here goes to the rank behind, in two requests with what comes from the one before. */
 static fr_status pass_on(struct fr_real *real, const struct fr_block_sizes *z, int tag,
-                         const void *here, void *next, MPI_Request request[2],
-                         struct fr_error *err) {
+                         const void *here, void *next, MPI_Request request[2]) {
     FR_TRY(fr_real_receive_begin(real, real->cp, rank_of(real, z, 1), tag, next, pair_of(z),
-                                 &request[0], err));
+                                 &request[0]));
     return fr_real_send_begin(real, real->cp, rank_of(real, z, -1), tag, here, pair_of(z),
-                              &request[1], err);
+                              &request[1]);
 }
-static fr_status arrive(struct fr_real *real, MPI_Request request[2], struct fr_error *err) {
-    FR_TRY(fr_real_wait(real, &request[0], err));
-    return fr_real_wait(real, &request[1], err);
+static fr_status arrive(struct fr_real *real, MPI_Request request[2]) {
+    FR_TRY(fr_real_wait(real, &request[0]));
+    return fr_real_wait(real, &request[1]);
 }
 
 /* Exponentials of scores under the largest so far, and what was made under a smaller one shrinks; hidden
@@ -151,15 +150,14 @@ static void normalise(struct fr_real *real, const struct fr_block_sizes *z,
 }
 
 fr_status fr_ring_forward(struct fr_real *real, const struct fr_block_sizes *z,
-                          const struct fr_ring_room *r, const void *qkv, void *p, void *c,
-                          struct fr_error *err) {
+                          const struct fr_ring_room *r, const void *qkv, void *p, void *c) {
     const void *here = fr_at(real->k, qkv, (size_t)pair_of(z) / 2);
     MPI_Request request[2];
     for (int step = 0; step < z->cp; step++) {
         bool more = step + 1 < z->cp;
-        if (more) FR_TRY(pass_on(real, z, TAG_KEYS, here, r->here[step % 2], request, err));
+        if (more) FR_TRY(pass_on(real, z, TAG_KEYS, here, r->here[step % 2], request));
         attend(real, z, r, step, qkv, here, p, c);
-        if (more) FR_TRY(arrive(real, request, err));
+        if (more) FR_TRY(arrive(real, request));
         here = r->here[step % 2];
     }
     normalise(real, z, r, p, c);
@@ -210,20 +208,18 @@ static void sum_rows(struct fr_real *real, const struct fr_block_sizes *z,
 
 /* Step @p step's gradients, with what the ranks before added to those of the same keys, go on. */
 static fr_status send_sum(struct fr_real *real, const struct fr_block_sizes *z,
-                          const struct fr_ring_room *r, int step, MPI_Request request[2],
-                          struct fr_error *err) {
+                          const struct fr_ring_room *r, int step, MPI_Request request[2]) {
     void *d = r->d[step % 2];
     if (step > 1) {
-        FR_TRY(arrive(real, request, err));
+        FR_TRY(arrive(real, request));
         FR_COMPUTE(real, real->k->add((size_t)pair_of(z), r->coming, d));
     }
-    return pass_on(real, z, TAG_GRADIENTS, d, r->coming, request, err);
+    return pass_on(real, z, TAG_GRADIENTS, d, r->coming, request);
 }
 
 fr_status fr_ring_backward(struct fr_real *real, const struct fr_block_sizes *z,
                            const struct fr_ring_room *r, const void *qkv, const void *p,
-                           const void *c, const void *dc, void *dp, void *dqkv,
-                           struct fr_error *err) {
+                           const void *c, const void *dc, void *dp, void *dqkv) {
     const void *here = fr_at(real->k, qkv, (size_t)pair_of(z) / 2);
     void *own = fr_at(real->k, dqkv, (size_t)pair_of(z) / 2);
     MPI_Request keys[2], sums[2];
@@ -231,16 +227,16 @@ fr_status fr_ring_backward(struct fr_real *real, const struct fr_block_sizes *z,
     for (int step = 0; step < z->cp; step++) {
         bool more = step + 1 < z->cp;
         void *d = step ? r->d[step % 2] : own;
-        if (more) FR_TRY(pass_on(real, z, TAG_KEYS, here, r->here[step % 2], keys, err));
+        if (more) FR_TRY(pass_on(real, z, TAG_KEYS, here, r->here[step % 2], keys));
         attend_back(real, z, r, step, 0, step ? places(z) : half(z), qkv, here, p, dc, dp, dqkv,
                     d);
-        if (step) FR_TRY(send_sum(real, z, r, step, sums, err));
-        if (more) FR_TRY(arrive(real, keys, err));
+        if (step) FR_TRY(send_sum(real, z, r, step, sums));
+        if (more) FR_TRY(arrive(real, keys));
         here = r->here[step % 2];
     }
     here = fr_at(real->k, qkv, (size_t)pair_of(z) / 2);
     attend_back(real, z, r, 0, half(z), places(z), qkv, here, p, dc, dp, dqkv, own);
-    FR_TRY(arrive(real, sums, err));
+    FR_TRY(arrive(real, sums));
     FR_COMPUTE(real, real->k->add((size_t)pair_of(z), r->coming, own));
     return FR_OK;
 }

@@ -11,7 +11,7 @@
 #include "real/apps/case.h"
 #include "real/apps/learn/learn.h"
 #include "real/apps/resume.h"
-#include "real/trainings.h"
+#include "real/cells.h"
 
 struct job {
     const struct fr_learn_job *asked;

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "real/apps/ffn.h"
-#include "real/apps/mesh/task.h"
+#include "real/apps/mesh/mesh.h"
 
 double fr_learning_rate(double rate, int64_t i, int64_t steps) {
     const double warm_up = 0.1 * (double)steps, least = 0.1;
@@ -69,53 +69,42 @@ static void take_words(struct training *t, int part, int64_t first) {
     }
 }
 
-static fr_status take_batch(struct training *t, int part, int64_t first, struct fr_error *err) {
+static fr_status take_batch(struct training *t, int part, int64_t first) {
     if (t->l->corpus->is_regression)
         return fr_mesh_regression_take(&t->real, fr_corpus_first(part) + first,
-                                       FR_CORPUS_SAMPLES, err);
+                                       FR_CORPUS_SAMPLES);
     take_words(t, part, first);
     return FR_OK;
 }
 
 /* What ranks know in parts. */
-static fr_status add_up(struct fr_real *real, double *loss, struct fr_error *err) {
-    FR_MPI_TRY(MPI_Allreduce(MPI_IN_PLACE, loss, 1, MPI_DOUBLE, MPI_SUM, real->world));
+static fr_status add_up(struct fr_real *real, double *loss) {
+    FR_REAL_TRY(real, MPI_Allreduce(MPI_IN_PLACE, loss, 1, MPI_DOUBLE, MPI_SUM, real->world));
     return FR_OK;
 }
 
 /* ---- evaluating: forward passes alone, whatever the schedule ----------------------------------- */
 
-static fr_status forward(struct training *t, struct fr_mesh_chunk *c, int m,
-                         struct fr_error *err) {
-    struct fr_mesh_micro *micro = &c->micro[m];
+static fr_status forward(struct training *t, struct fr_mesh_chunk *c, int m) {
     void *dy = t->mesh->d[0];
-    if (c->first)
-        micro->kept[0].x = t->mesh->task->inputs(&t->real, t->mesh, m);
-    else
-        FR_TRY(fr_mesh_receive(&t->real, t->mesh, c, m, micro->kept[0].x, err));
-    FR_MPI_TRY(MPI_Wait(&micro->sent, MPI_STATUS_IGNORE));
-    for (int i = 0; i < c->n_units; i++) {
-        void *next = i + 1 < c->n_units ? micro->kept[i + 1].x : micro->top;
-        FR_TRY(c->unit[i].kind->forward(&t->real, &c->unit[i], &micro->kept[i], next, err));
-    }
-    return c->last ? t->mesh->task->loss(&t->real, t->mesh, c, m, &dy, err)
-                   : fr_mesh_send(&t->real, t->mesh, c, m, err);
+    FR_TRY(fr_mesh_forward(&t->real, t->mesh, c, m));
+    return c->last ? t->mesh->task->loss(&t->real, t->mesh, c, m, &dy) : FR_OK;
 }
 
-static fr_status evaluate(struct training *t, double *loss, struct fr_error *err) {
+static fr_status evaluate(struct training *t, double *loss) {
     int64_t batch = fr_real_batch(&t->run), rounds = t->l->held_out / batch;
     t->plan.compression.forward_rank = 0; /* the model as it is, not as its messages arrive */
     *loss = 0;
-    FR_TRY(fr_mesh_gather_parameters(&t->real, err)); /* a rank has those that it updated */
+    FR_TRY(fr_mesh_gather_parameters(&t->real)); /* a rank has those that it updated */
     for (int64_t i = 0; i < rounds; i++) {
-        FR_TRY(take_batch(t, FR_CORPUS_HELD_OUT, t->l->held_out_from + i * batch, err));
+        FR_TRY(take_batch(t, FR_CORPUS_HELD_OUT, t->l->held_out_from + i * batch));
         t->mesh->loss = 0;
         for (int c = 0; c < t->mesh->n_chunks; c++)
             for (int m = 0; m < t->mesh->n_micro; m++)
-                FR_TRY(forward(t, &t->mesh->chunk[c], m, err));
+                FR_TRY(forward(t, &t->mesh->chunk[c], m));
         *loss += t->mesh->loss / (double)rounds;
     }
-    return add_up(&t->real, loss, err);
+    return add_up(&t->real, loss);
 }
 
 /* ---- training ---------------------------------------------------------------------------------- */
@@ -139,48 +128,47 @@ static double all_sent_B(const struct fr_real *real) {
     return sum;
 }
 
-static fr_status step(struct training *t, int64_t i, double *loss, struct fr_error *err) {
+static fr_status step(struct training *t, int64_t i, double *loss) {
     compress(t, i >= t->l->run.plan->compression.warm_up);
-    FR_TRY(take_batch(t, FR_CORPUS_TRAIN, i * fr_real_batch(&t->run), err));
+    FR_TRY(take_batch(t, FR_CORPUS_TRAIN, i * fr_real_batch(&t->run)));
     t->real.update.rate = fr_learning_rate(t->l->rate, i, t->l->steps);
-    return fr_real_step(&fr_real_pipeline, &t->real, loss, err);
+    return fr_real_step(&fr_real_pipeline, &t->real, loss, t->real.err);
 }
 
 /* The last before an evaluation: what is sent is counted, and what compression does. */
-static fr_status watched_step(struct training *t, int64_t i, double *loss,
-                              struct fr_error *err) {
+static fr_status watched_step(struct training *t, int64_t i, double *loss) {
     double before_B = all_sent_B(&t->real);
     fr_coded_watch_begin(&t->real, &t->out->watch);
-    FR_TRY(step(t, i, loss, err));
+    FR_TRY(step(t, i, loss));
     fr_coded_watch_end(&t->real, &t->out->watch);
     t->out->sent_B = all_sent_B(&t->real) - before_B;
     return FR_OK;
 }
 
 /* The steps from one evaluation to the next. */
-static fr_status steps(struct training *t, int64_t first, double *mean, struct fr_error *err) {
+static fr_status steps(struct training *t, int64_t first, double *mean) {
     int64_t last = first + t->l->every - 1;
     *mean = 0;
     for (int64_t i = first; i <= last; i++) {
         double loss = 0;
-        FR_TRY(i < last ? step(t, i, &loss, err) : watched_step(t, i, &loss, err));
+        FR_TRY(i < last ? step(t, i, &loss) : watched_step(t, i, &loss));
         *mean += loss / (double)t->l->every;
     }
-    return add_up(&t->real, mean, err);
+    return add_up(&t->real, mean);
 }
 
-static fr_status train(struct training *t, struct fr_error *err) {
+static fr_status train(struct training *t) {
     struct fr_learnt *out = t->out;
     int64_t n = fr_learning_points(t->l);
     for (int64_t i = 0; i < n; i++) out->loss[i] = out->train_loss[i] = NAN;
     for (int64_t i = 0; i < n; i++) {
         double *mean = &out->train_loss[i];
-        if (i > 0) FR_TRY(steps(t, (i - 1) * t->l->every, mean, err));
-        FR_TRY(evaluate(t, &out->loss[i], err));
+        if (i > 0) FR_TRY(steps(t, (i - 1) * t->l->every, mean));
+        FR_TRY(evaluate(t, &out->loss[i]));
         if (i == 0) *mean = out->loss[0];
         if (!isfinite(out->loss[i])) break; /* diverged, and so it stays */
     }
-    return add_up(&t->real, &out->sent_B, err);
+    return add_up(&t->real, &out->sent_B);
 }
 
 fr_status fr_learnt_open(const struct fr_learning *l, struct fr_learnt *out,
@@ -212,7 +200,7 @@ fr_status fr_learn(const struct fr_learning *l, MPI_Comm world, struct fr_learnt
     struct training t = {.l = l, .run = l->run, .plan = *l->run.plan, .out = out};
     t.run.plan = &t.plan;
     fr_status status = open_training(&t, world, err);
-    if (status == FR_OK) status = train(&t, err);
+    if (status == FR_OK) status = train(&t);
     fr_real_close(&fr_real_pipeline, &t.real);
     free(t.document);
     return status;

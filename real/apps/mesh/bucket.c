@@ -54,8 +54,7 @@ bool fr_mesh_open_buckets(struct fr_real *real, struct fr_mesh_state *mesh) {
 }
 
 fr_status fr_mesh_send_buckets(struct fr_real *real, struct fr_mesh_state *mesh,
-                               struct fr_mesh_chunk *c, int64_t slot, int unit,
-                               struct fr_error *err) {
+                               struct fr_mesh_chunk *c, int64_t slot, int unit) {
     if (c->buckets == 0 || slot != c->last_slot) return FR_OK;
     const char *made = unit > 0 ? c->unit[unit].g : c->gradients;
     while (c->left > 0) {
@@ -64,15 +63,14 @@ fr_status fr_mesh_send_buckets(struct fr_real *real, struct fr_mesh_state *mesh,
         void *at = fr_at(real->k, c->gradients, (size_t)from);
         if ((const char *)at < made) break;
         FR_TRY(fr_real_all_reduce_begin(real, real->dp, at, to - from,
-                                        &mesh->bucket[mesh->n_sent++], err));
+                                        &mesh->bucket[mesh->n_sent++]));
         c->left--;
     }
     return FR_OK;
 }
 
-fr_status fr_mesh_end_buckets(struct fr_real *real, struct fr_mesh_state *mesh,
-                              struct fr_error *err) {
-    for (int i = 0; i < mesh->n_sent; i++) FR_TRY(fr_real_wait(real, &mesh->bucket[i], err));
+fr_status fr_mesh_end_buckets(struct fr_real *real, struct fr_mesh_state *mesh) {
+    for (int i = 0; i < mesh->n_sent; i++) FR_TRY(fr_real_wait(real, &mesh->bucket[i]));
     for (int i = 0; i < mesh->n_chunks; i++) mesh->chunk[i].left = mesh->chunk[i].buckets;
     mesh->n_sent = 0;
     return FR_OK;

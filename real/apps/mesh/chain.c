@@ -1,4 +1,4 @@
-#include "real/apps/mesh/chain.h"
+#include "real/apps/mesh/unit.h"
 
 #include <stdlib.h>
 
@@ -81,14 +81,11 @@ static struct fr_unit word_unit(const struct fr_chain *chain, int64_t i, int tp_
                   .cp = (int)plan->cp,
                   .ring = plan->cp > 1 && !plan->context_heads},
     };
-    const struct fr_unit_kind *layer = plan->method->uses_ghost ? &fr_unit_ghost_block
-                                       : plan->method->branches ? &fr_unit_branch_block
-                                       : decoder                ? &fr_unit_cross_block
-                                                                : &fr_unit_block;
-    u.kind = i == 0 ? &fr_unit_embedding : i + 1 < chain->n ? layer : &fr_unit_logits;
+    u.kind = i == 0 ? &fr_unit_embedding : i + 1 < chain->n ? &fr_unit_block : &fr_unit_logits;
+    u.crosses = decoder && u.kind == &fr_unit_block;
     if (u.kind == &fr_unit_logits) u.out = u.words;
-    if (u.kind == &fr_unit_cross_block && decoded > 0) u.in = 2 * h;
-    if (u.kind == &fr_unit_cross_block && decoded + 1 < t->cross_layers) u.out = 2 * h;
+    if (u.crosses && decoded > 0) u.in = 2 * h;
+    if (u.crosses && decoded + 1 < t->cross_layers) u.out = 2 * h;
     return u;
 }
 
@@ -99,7 +96,7 @@ struct fr_unit fr_chain_unit(const struct fr_chain *chain, int64_t i, int tp_ran
                                                    : layer_unit(chain, i, columns);
     u.run = chain->run;
     /* Of sub-grids every rank has the ends whole. */
-    bool whole = plan->method->branches && u.kind != &fr_unit_branch_block;
+    bool whole = plan->method->branches && u.kind != &fr_unit_block;
     u.tp = whole ? 1 : (int)plan->tp;
     u.tp_rank = whole ? 0 : tp_rank;
     u.ghost = (int)plan->ghost;

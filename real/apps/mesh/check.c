@@ -28,45 +28,21 @@ int64_t fr_mesh_micro_batches(const struct fr_real_case *run) {
 }
 
 /* What the program runs; iterations and a warm-up are of more than the steps that are timed. */
-static const int runs[] = {FR_PLAN_KEY_method,
-                           FR_PLAN_KEY_tp,
-                           FR_PLAN_KEY_dp,
-                           FR_PLAN_KEY_pp,
-                           FR_PLAN_KEY_ghost,
-                           FR_PLAN_KEY_rank_order,
-                           FR_PLAN_KEY_schedule,
-                           FR_PLAN_KEY_chunks,
-                           FR_PLAN_KEY_stage_layers,
-                           FR_PLAN_KEY_backward_scope,
-                           FR_PLAN_KEY_backward_rank,
-                           FR_PLAN_KEY_lazy_error,
-                           FR_PLAN_KEY_forward_rank,
-                           FR_PLAN_KEY_gradient_stages,
-                           FR_PLAN_KEY_gradient_rank,
-                           FR_PLAN_KEY_codec,
-                           FR_PLAN_KEY_embedding,
-                           FR_PLAN_KEY_warm_up,
-                           FR_PLAN_KEY_global_batch,
-                           FR_PLAN_KEY_micro_batch,
-                           FR_PLAN_KEY_recompute,
-                           FR_PLAN_KEY_branches,
-                           FR_PLAN_KEY_exchange,
-                           FR_PLAN_KEY_overlap,
-                           FR_PLAN_KEY_bucket,
-                           FR_PLAN_KEY_zero,
-                           FR_PLAN_KEY_sequence_parallel,
-                           FR_PLAN_KEY_cp,
-                           FR_PLAN_KEY_context,
-                           FR_PLAN_KEY_iterations};
+#define KEY(word) FR_PLAN_KEY_BIT(FR_PLAN_KEY_##word)
+static const fr_plan_key_set runs =
+    KEY(method) | KEY(tp) | KEY(dp) | KEY(pp) | KEY(ghost) | KEY(rank_order) | KEY(schedule) |
+    KEY(chunks) | KEY(stage_layers) | KEY(backward_scope) | KEY(backward_rank) |
+    KEY(lazy_error) | KEY(forward_rank) | KEY(gradient_stages) | KEY(gradient_rank) |
+    KEY(codec) | KEY(embedding) | KEY(warm_up) | KEY(global_batch) | KEY(micro_batch) |
+    KEY(recompute) | KEY(branches) | KEY(exchange) | KEY(overlap) | KEY(bucket) | KEY(zero) |
+    KEY(sequence_parallel) | KEY(cp) | KEY(context) | KEY(iterations);
 
 /* A key that has a value of its own and is not run, or NULL. */
 static const struct fr_plan_key *find_lacking(const struct fr_plan *plan) {
     const struct fr_plan none = fr_plan_default();
     for (int i = 0; i < FR_PLAN_KEYS; i++) {
         const struct fr_plan_key *key = &fr_plan_keys[i];
-        bool run = false;
-        for (size_t k = 0; k < sizeof runs / sizeof *runs; k++) run = run || runs[k] == i;
-        if (!run && !key->type->same(key, plan, &none)) return key;
+        if (!(runs >> i & 1) && !key->type->same(key, plan, &none)) return key;
     }
     return NULL;
 }

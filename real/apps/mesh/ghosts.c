@@ -57,19 +57,17 @@ void fr_ghosts_fill(const struct fr_kernels *k, const struct fr_ghosts *g, uint6
 }
 
 fr_status fr_ghosts_forward(struct fr_real *real, const struct fr_ghosts *g, const void *w,
-                            const void *x, void *mine, void *all, void *z,
-                            struct fr_error *err) {
+                            const void *x, void *mine, void *all, void *z) {
     const struct fr_kernels *k = real->k;
     int b = g->columns;
     const void *c = fr_at(k, w, c_at(g));
-    FR_COMPUTE(real, k->gemm(false, false, g->k, b, g->in, 1, c, g->in, x, b, 0, mine, b));
-    FR_TRY(fr_real_all_gather(real, real->tp, mine, fr_ghosts_values(g), all, err));
-    FR_COMPUTE(real, k->gemm(false, false, g->out, b, g->in, 1, w, g->in, x, b, 0, z, b));
+    fr_multiply(real, g->k, b, g->in, c, x, 0, mine);
+    FR_TRY(fr_real_all_gather(real, real->tp, mine, fr_ghosts_values(g), all));
+    fr_multiply(real, g->out, b, g->in, w, x, 0, z);
     for (int from = 0; from < g->p; from++)
         if (from != g->rank)
-            FR_COMPUTE(real,
-                       k->gemm(false, false, g->out, b, g->k, 1, decompressor(k, g, w, from),
-                               g->k, ghosts_of(k, g, all, from), b, 1, z, b));
+            fr_multiply(real, g->out, b, g->k, decompressor(k, g, w, from),
+                        ghosts_of(k, g, all, from), 1, z);
     return FR_OK;
 }
 
@@ -82,21 +80,18 @@ static void gradients_of_ghosts(struct fr_real *real, const struct fr_ghosts *g,
         if (from == g->rank)
             FR_COMPUTE(real, memset(h, 0, (size_t)fr_ghosts_values(g) * k->size_B));
         else
-            FR_COMPUTE(real, k->gemm(true, false, g->k, b, g->out, 1,
-                                     decompressor(k, g, w, from), g->k, delta, b, 0, h, b));
+            fr_multiply_back(real, g->out, b, g->k, decompressor(k, g, w, from), delta, 0, h);
     }
 }
 
 fr_status fr_ghosts_input(struct fr_real *real, const struct fr_ghosts *g, const void *w,
-                          const void *delta, void *room, void *dghosts, void *dx,
-                          struct fr_error *err) {
+                          const void *delta, void *room, void *dghosts, void *dx) {
     const struct fr_kernels *k = real->k;
     int b = g->columns;
     gradients_of_ghosts(real, g, w, delta, room);
-    FR_TRY(fr_real_reduce_scatter(real, real->tp, room, dghosts, fr_ghosts_values(g), err));
-    FR_COMPUTE(real, k->gemm(true, false, g->in, b, g->out, 1, w, g->in, delta, b, 0, dx, b));
-    FR_COMPUTE(real, k->gemm(true, false, g->in, b, g->k, 1, fr_at(k, w, c_at(g)), g->in,
-                             dghosts, b, 1, dx, b));
+    FR_TRY(fr_real_reduce_scatter(real, real->tp, room, dghosts, fr_ghosts_values(g)));
+    fr_multiply_back(real, g->out, b, g->in, w, delta, 0, dx);
+    fr_multiply_back(real, g->k, b, g->in, fr_at(k, w, c_at(g)), dghosts, 1, dx);
     return FR_OK;
 }
 
@@ -104,15 +99,12 @@ void fr_ghosts_weight(struct fr_real *real, const struct fr_ghosts *g, bool adds
                       const void *delta, const void *all, const void *dghosts, void *dw) {
     const struct fr_kernels *k = real->k;
     int b = g->columns;
-    FR_COMPUTE(real,
-               k->gemm(false, true, g->out, g->in, b, 1, delta, b, x, b, adds, dw, g->in));
+    fr_add_outer(real, g->out, b, g->in, delta, x, adds, dw);
     for (int from = 0; from < g->p; from++)
         if (from != g->rank)
-            FR_COMPUTE(real, k->gemm(false, true, g->out, g->k, b, 1, delta, b,
-                                     ghosts_of(k, g, all, from), b, adds,
-                                     decompressor(k, g, dw, from), g->k));
-    FR_COMPUTE(real, k->gemm(false, true, g->k, g->in, b, 1, dghosts, b, x, b, adds,
-                             fr_at(k, dw, c_at(g)), g->in));
+            fr_add_outer(real, g->out, b, g->k, delta, ghosts_of(k, g, all, from), adds,
+                         decompressor(k, g, dw, from));
+    fr_add_outer(real, g->k, b, g->in, dghosts, x, adds, fr_at(k, dw, c_at(g)));
 }
 
 int fr_ghosts_matrices(const struct fr_real *real, const struct fr_ghosts *g, void *dw,

@@ -31,12 +31,10 @@ void fr_ghosts_fill(const struct fr_kernels *k, const struct fr_ghosts *g, uint6
                     uint64_t stream, void *w);
 /** z := product of x.  @param mine  room for a rank's ghosts  @param all  keeps those of all */
 fr_status fr_ghosts_forward(struct fr_real *real, const struct fr_ghosts *g, const void *w,
-                            const void *x, void *mine, void *all, void *z,
-                            struct fr_error *err);
+                            const void *x, void *mine, void *all, void *z);
 /** dx := gradient from delta.  @param room  for ghosts of all ranks  @param dghosts  keeps dg_j */
 fr_status fr_ghosts_input(struct fr_real *real, const struct fr_ghosts *g, const void *w,
-                          const void *delta, void *room, void *dghosts, void *dx,
-                          struct fr_error *err);
+                          const void *delta, void *room, void *dghosts, void *dx);
 /** @p dw := gradients of the block, or with @p adds they are added. */
 void fr_ghosts_weight(struct fr_real *real, const struct fr_ghosts *g, bool adds, const void *x,
                       const void *delta, const void *all, const void *dghosts, void *dw);

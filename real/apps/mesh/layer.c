@@ -1,123 +1,263 @@
+/* What a rank holds of a layer: sizes, where parameters are, and buffers. */
 #include "real/apps/mesh/layer.h"
 
-/* What the layers of a decoder pass on is two matrices. */
-static fr_status check_crossing(const struct fr_real_case *run, struct fr_error *err) {
-    const struct fr_plan *plan = run->plan;
-    const struct fr_plan_compression *c = &plan->compression;
-    if (run->workload->transformer.cross_layers == 0) return FR_OK;
-    if (!plan->method->megatron || plan->sequence_parallel)
-        return fr_fail(err, FR_ERR_INPUT, NULL,
-                       "cross-attention is run with method tensor, without sequence_parallel");
-    if (plan->pp > 1 && (plan->chunks > 1 || c->scope != FR_SCOPE_NONE || c->forward_rank > 0))
-        return fr_fail(err, FR_ERR_INPUT, NULL,
-                       "stages of an encoder and a decoder are run with one chunk each and "
-                       "messages that go whole");
-    return FR_OK;
+#include <math.h>
+
+#include "real/apps/ffn.h"
+#include "real/apps/random.h"
+
+static fr_flow flow_of(const struct fr_unit *u, bool branch) {
+    const struct fr_method *method = u->run->plan->method;
+    return method->uses_ghost           ? FR_FLOW_VALUES
+           : branch                     ? FR_FLOW_SAMPLES
+           : method->branches           ? FR_FLOW_ALONE
+           : u->block.rows              ? FR_FLOW_ROWS
+           : fr_block_parted(&u->block) ? FR_FLOW_TOKENS
+                                        : FR_FLOW_WHOLE;
 }
 
-fr_status fr_layer_check(const struct fr_unit *u, struct fr_error *err) {
-    const struct fr_transformer *t = &u->run->workload->transformer;
-    const char *lacks =
-        t->gated                  ? "gated MLPs are not trained here"
-        : t->experts              ? "mixtures of experts are not trained here"
-        : t->kv_heads != t->heads ? "grouped key-value heads are not trained here"
-        : t->qk_norms             ? "norms of queries and keys are not trained here"
-        : !t->norm_biases         ? "RMSNorm is not trained here; \"norm\": \"layer\" is"
-        : !t->biases              ? "products without biases are not trained here"
-        : t->predicted            ? "further tokens are not predicted here"
-        : t->kv_latent            ? "latent attention is not trained here"
-        : t->both_ways            ? "attention in both directions is not trained here"
-        : t->masked_head          ? "a head for masked words is not trained here"
-        : t->pattern[0]           ? "hybrids of one block a layer are not trained here"
-        : t->lora_rank            ? "adapters beside frozen weights are not trained here"
-                                  : NULL;
-    if (lacks) return fr_fail(err, FR_ERR_INPUT, NULL, "%s", lacks);
-    FR_TRY(check_crossing(u->run, err));
-    FR_TRY(fr_real_divides("the number of heads", t->heads, "tp", u->tp, err));
-    return fr_real_divides("the MLP's width", t->ffn, "tp", u->tp, err);
+static void set_ghosts(const struct fr_unit *u, struct fr_sublayer *s) {
+    s->up = s->down =
+        (struct fr_ghosts){.p = u->tp, .rank = u->tp_rank, .k = u->ghost, .columns = s->t};
+    s->up.in = s->down.out = s->o;
+    s->up.out = s->down.in = s->wide;
+}
+
+struct fr_sublayer fr_sublayer_of(const struct fr_unit *u, int kind) {
+    const struct fr_block_sizes *b = &u->block;
+    const struct fr_plan *plan = u->run->plan;
+    bool mlp = kind == FR_SUBLAYER_MLP, grouped = plan->method->branches,
+         branch = grouped && (mlp ? plan->branches == FR_BRANCHES_LAYER
+                                  : plan->branches != FR_BRANCHES_HEADS);
+    int own = mlp ? b->ffn : b->heads * b->head_dim;
+    struct fr_sublayer s = {.kind = kind,
+                            .flow = flow_of(u, branch),
+                            .ghosts = mlp && plan->method->uses_ghost,
+                            .slices = !mlp && grouped && !branch,
+                            .rank = u->tp_rank,
+                            .ranks = u->tp,
+                            .h = b->hidden,
+                            .o = b->hidden,
+                            .n = u->columns,
+                            .t = branch ? u->columns * u->tp : u->columns,
+                            .thirds = mlp ? 1 : 3,
+                            .all = own * u->tp,
+                            .z = *b};
+    bool divided = branch || !grouped; /* a rank has all of what is no branch */
+    s.wide = divided ? own : s.all;
+    s.from = divided ? u->tp_rank * own : 0;
+    if (s.flow == FR_FLOW_TOKENS) s.n = fr_block_own_tokens(b);
+    if (s.flow == FR_FLOW_VALUES || s.flow == FR_FLOW_ROWS) s.o /= u->tp;
+    s.rows = s.flow == FR_FLOW_ROWS ? s.o : s.h;
+    s.in = s.flow == FR_FLOW_ROWS ? s.all : s.wide;
+    s.z.samples *= grouped ? u->tp : 1;
+    s.z.causal = b->causal && kind != FR_SUBLAYER_CROSSING;
+    set_ghosts(u, &s);
+    return s;
+}
+
+int fr_sublayers_of(const struct fr_unit *u, int kind[FR_SUBLAYERS]) {
+    int n = 0;
+    kind[n++] = FR_SUBLAYER_HEADS;
+    if (u->crosses) kind[n++] = FR_SUBLAYER_CROSSING;
+    kind[n++] = FR_SUBLAYER_MLP;
+    return n;
+}
+
+/* ---- parameters ------------------------------------------------------------------------------ */
+
+enum { GAIN, BIAS, FIRST, FIRST_BIAS, SECOND, SECOND_BIAS, PARTS };
+
+/* One matrix, vector or block of ghosts' matrices: of which sublayer, how many values, and whether a branch's. */
+struct part {
+    int kind, which, rows, columns;
+    int64_t n;
+    const struct fr_ghosts *ghosts;
+    bool branch;
+};
+
+static struct part part_of(const struct fr_sublayer *s, int which) {
+    struct part p = {.kind = s->kind, .which = which, .rows = s->h, .columns = 1};
+    bool branch = s->flow == FR_FLOW_SAMPLES;
+    if (which <= BIAS && s->ghosts) p.rows = s->o;
+    if (which == FIRST || which == FIRST_BIAS) p.rows = s->thirds * s->wide;
+    if (which == FIRST) p.columns = s->h, p.ghosts = s->ghosts ? &s->up : NULL;
+    if (which == SECOND)
+        p.rows = s->rows, p.columns = s->in, p.ghosts = s->ghosts ? &s->down : NULL;
+    if (which == SECOND_BIAS) p.rows = s->o;
+    p.n = p.ghosts ? fr_ghosts_parameters(p.ghosts) : (int64_t)p.rows * p.columns;
+    p.branch = branch && which >= FIRST && which <= SECOND;
+    return p;
+}
+
+/* Parts of all sublayers as they lie one after the other. */
+static int parts_of(const struct fr_unit *u, struct fr_sublayer s[FR_SUBLAYERS],
+                    struct part all[FR_SUBLAYERS * PARTS]) {
+    enum { MLP = PARTS * FR_SUBLAYER_MLP };
+    static const int
+        norms_first[] = {GAIN,         BIAS,
+                         MLP + GAIN,   MLP + BIAS,
+                         FIRST,        FIRST_BIAS,
+                         SECOND,       SECOND_BIAS,
+                         MLP + FIRST,  MLP + FIRST_BIAS,
+                         MLP + SECOND, MLP + SECOND_BIAS},
+        sums_first[] = {
+            GAIN,  BIAS,       MLP + GAIN, MLP + BIAS,  SECOND_BIAS,      MLP + SECOND_BIAS,
+            FIRST, FIRST_BIAS, SECOND,     MLP + FIRST, MLP + FIRST_BIAS, MLP + SECOND};
+    const struct fr_method *method = u->run->plan->method;
+    const int *order = method->uses_ghost ? NULL : method->branches ? sums_first : norms_first;
+    int n = (u->crosses ? FR_SUBLAYERS : FR_SUBLAYER_CROSSING) * PARTS;
+    for (int kind = 0; kind < n / PARTS; kind++) s[kind] = fr_sublayer_of(u, kind);
+    for (int i = 0; i < n; i++) {
+        int at = order && i < 2 * PARTS ? order[i] : i;
+        all[i] = part_of(&s[at / PARTS], at % PARTS);
+    }
+    return n;
+}
+
+void fr_layer_sizes(const struct fr_unit *u, int64_t n[2]) {
+    struct fr_sublayer s[FR_SUBLAYERS];
+    struct part all[FR_SUBLAYERS * PARTS];
+    int parts = parts_of(u, s, all);
+    n[0] = n[1] = 0;
+    for (int i = 0; i < parts; i++) n[all[i].branch] += all[i].n;
+}
+
+void fr_layer_weights(const struct fr_real *real, const struct fr_unit *u, bool gradients,
+                      struct fr_sublayer_weights w[FR_SUBLAYERS]) {
+    struct fr_sublayer s[FR_SUBLAYERS];
+    struct part all[FR_SUBLAYERS * PARTS];
+    int parts = parts_of(u, s, all);
+    void *at[2] = {gradients ? u->g : u->w, gradients ? u->own_g : u->own_w};
+    for (int i = 0; i < parts; i++) {
+        struct fr_sublayer_weights *to = &w[all[i].kind];
+        void **const where[PARTS] = {&to->gain,       &to->bias,   &to->first,
+                                     &to->first_bias, &to->second, &to->second_bias};
+        *where[all[i].which] = at[all[i].branch];
+        at[all[i].branch] = fr_at(real->k, at[all[i].branch], (size_t)all[i].n);
+    }
+}
+
+/* Common ones, then the branches'. */
+int fr_layer_matrices(const struct fr_real *real, const struct fr_unit *u,
+                      struct fr_unit_matrix *out, int room) {
+    struct fr_sublayer s[FR_SUBLAYERS];
+    struct part all[FR_SUBLAYERS * PARTS];
+    int parts = parts_of(u, s, all), n = 0;
+    for (int i = 0; i < 2 * parts; i++) {
+        const struct part *p = &all[i % parts];
+        struct fr_sublayer_weights g[FR_SUBLAYERS];
+        if (p->branch != i / parts || (p->which != FIRST && p->which != SECOND)) continue;
+        fr_layer_weights(real, u, true, g);
+        void *at = p->which == FIRST ? g[p->kind].first : g[p->kind].second;
+        if (p->ghosts)
+            n += fr_ghosts_matrices(real, p->ghosts, at, out ? out + n : NULL, room - n);
+        else if (n++ < room)
+            out[n - 1] = (struct fr_unit_matrix){at, p->rows, p->columns};
+    }
+    return n;
+}
+
+static void fill_sublayer(const struct fr_real *real, const struct fr_sublayer *s,
+                          uint64_t stream, const struct fr_sublayer_weights *w) {
+    enum { STREAM_UP = 8, STREAM_DOWN = 16 };
+    const struct fr_kernels *k = real->k;
+    uint64_t seed = real->run->seed, first = stream + 2 * (s->kind == FR_SUBLAYER_MLP);
+    bool rows = s->flow == FR_FLOW_ROWS;
+    for (int i = 0; i < (s->ghosts ? s->o : s->h); i++) k->set(w->gain, (size_t)i, 1);
+    if (s->ghosts) {
+        fr_ghosts_fill(k, &s->up, seed, stream + STREAM_UP, w->first);
+        fr_ghosts_fill(k, &s->down, seed, stream + STREAM_DOWN, w->second);
+        return;
+    }
+    for (int part = 0; part < s->thirds; part++)
+        fr_fill_normal(k, seed, first, part * s->all + s->from, s->wide, 0, s->h, s->h,
+                       1 / sqrt(s->h), fr_at(k, w->first, (size_t)(part * s->wide * s->h)));
+    fr_fill_normal(k, seed, first + 1, rows ? s->rank * s->o : 0, s->rows, rows ? 0 : s->from,
+                   s->in, s->all, 1 / sqrt(s->all), w->second);
+}
+
+void fr_layer_fill(const struct fr_real *real, struct fr_unit *u) {
+    enum { STREAM_CROSSING = 32 };
+    int kind[FR_SUBLAYERS], n = fr_sublayers_of(u, kind);
+    struct fr_sublayer_weights w[FR_SUBLAYERS];
+    uint64_t stream = (uint64_t)(FR_STREAM_LAYER + 64 * u->index);
+    fr_layer_weights(real, u, false, w);
+    for (int i = 0; i < n; i++) {
+        struct fr_sublayer s = fr_sublayer_of(u, kind[i]);
+        bool crosses = kind[i] == FR_SUBLAYER_CROSSING;
+        fill_sublayer(real, &s, crosses ? stream + STREAM_CROSSING : stream, &w[kind[i]]);
+    }
 }
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
-static fr_recompute again(const struct fr_unit *u) { return u->run->plan->recompute; }
-
-/* Is nothing kept but the input? */
-static bool keeps_input(const struct fr_unit *u) {
-    return again(u) == FR_RECOMPUTE_FULL && !u->splits;
+static bool attends(const struct fr_sublayer *s) { return s->kind != FR_SUBLAYER_MLP; }
+/* Values of the input. */
+static int64_t input_of(const struct fr_sublayer *s) {
+    return (int64_t)(s->flow == FR_FLOW_VALUES ? s->o : s->h) * s->n;
+}
+static int64_t heads_of(const struct fr_sublayer *s) {
+    return attends(s) ? (int64_t)s->z.heads * s->z.head_dim * fr_block_tokens(&s->z) : 0;
+}
+static int64_t ghosts_of(const struct fr_sublayer *s) {
+    return s->ghosts ? fr_ghosts_values(&s->up) : 0;
+}
+static bool gathers(const struct fr_sublayer *s) {
+    return s->flow == FR_FLOW_TOKENS || s->flow == FR_FLOW_SAMPLES ||
+           (s->flow == FR_FLOW_VALUES && !s->ghosts);
 }
 
-/* Values of the parts of the room: what a pass has; what is deferred, and what is saved, where weights'
- * gradients follow at once; a softmax, and an output, that are made again. */
-enum { PASS, DEFERRED, SAVED, SOFTMAX, OUTPUT, PARTS };
-static void parts_of(const struct fr_unit *u, int64_t n[PARTS]) {
-    n[PASS] = u->kind->way->room(u);
-    n[DEFERRED] = u->kind->way->deferred(u);
-    n[SAVED] = keeps_input(u) ? u->kind->way->saved(u, false) : 0;
-    n[SOFTMAX] = again(u) != FR_RECOMPUTE_NONE ? u->kind->way->softmax(u) : 0;
-    n[OUTPUT] = again(u) == FR_RECOMPUTE_FULL ? (int64_t)u->out * u->columns : 0;
+int64_t fr_sublayer_saved(const struct fr_kernels *k, const struct fr_sublayer *s,
+                          const void *base, bool softmax, struct fr_sublayer_saved *out) {
+    int64_t whole = (int64_t)s->h * s->t, ghosts = s->ranks * ghosts_of(s);
+    bool first = s->kind == FR_SUBLAYER_HEADS, values = s->flow == FR_FLOW_VALUES && first;
+    const struct fr_block_part all[] = {
+        {&out->x, first ? 0 : input_of(s)},
+        {&out->all, values ? whole : 0},
+        {&out->a, values || s->flow == FR_FLOW_SAMPLES ? whole : input_of(s)},
+        {&out->mean, s->n},
+        {&out->inverse, s->n},
+        {&out->first, 3 * heads_of(s)},
+        {&out->made, (int64_t)s->in * s->t},
+        {&out->heads, s->slices ? heads_of(s) : 0},
+        {&out->ghosts[0], ghosts},
+        {&out->ghosts[1], ghosts},
+        {&out->p, attends(s) ? fr_block_softmax_size(&s->z) : 0}};
+    return fr_block_lay_out(k, all, sizeof all / sizeof *all - !softmax, base);
 }
 
-int64_t fr_layer_room(const struct fr_unit *u) {
-    int64_t n[PARTS], sum = 0;
-    parts_of(u, n);
-    for (int i = 0; i < PARTS; i++) sum += n[i];
-    return sum;
+int64_t fr_sublayer_deferred(const struct fr_kernels *k, const struct fr_sublayer *s,
+                             const void *base, struct fr_sublayer_deferred *out) {
+    int64_t whole = (int64_t)s->h * s->t;
+    const struct fr_block_part all[] = {
+        {&out->first, (int64_t)(attends(s) ? s->thirds * s->wide : s->in) * s->t},
+        {&out->left, gathers(s) ? whole : 0},
+        {&out->a, s->flow == FR_FLOW_TOKENS ? whole : 0},
+        {&out->dx, s->kind == FR_SUBLAYER_HEADS ? 0 : input_of(s)},
+        {&out->ghosts[0], ghosts_of(s)},
+        {&out->ghosts[1], ghosts_of(s)}};
+    return fr_block_lay_out(k, all, sizeof all / sizeof *all, base);
 }
 
-static void *part_at(const struct fr_real *real, const struct fr_unit *u, int part) {
-    int64_t n[PARTS], before = 0;
-    parts_of(u, n);
-    for (int i = 0; i < part; i++) before += n[i];
-    return fr_at(real->k, u->room, (size_t)before);
-}
-
-/* What is saved; what is deferred, and the gradient of the output, where they must last. */
-void fr_layer_keeps(const struct fr_unit *u, int64_t n[3]) {
-    n[0] = keeps_input(u) ? 0 : u->kind->way->saved(u, again(u) == FR_RECOMPUTE_NONE);
-    n[1] = u->splits ? u->kind->way->deferred(u) : 0;
-    n[2] = u->splits ? (int64_t)u->out * u->columns : 0;
-}
-
-static struct fr_layer_at places(const struct fr_real *real, const struct fr_unit *u,
-                                 const struct fr_unit_kept *kept) {
-    bool all = again(u) == FR_RECOMPUTE_NONE;
-    return (struct fr_layer_at){
-        .room = part_at(real, u, PASS),
-        .deferred = kept->more,
-        .saved = keeps_input(u) ? part_at(real, u, SAVED) : kept->own[0],
-        .softmax = all ? NULL : part_at(real, u, SOFTMAX),
-    };
-}
-
-/* ---- passes ---------------------------------------------------------------------------------- */
-
-fr_status fr_layer_forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                           void *next, struct fr_error *err) {
-    const struct fr_layer_at at = places(real, u, kept);
-    return u->kind->way->forward(real, u, &at, kept->x, next, err);
-}
-
-/* What the forward pass made and did not keep. */
-static fr_status recompute(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                           const struct fr_layer_at *at, struct fr_error *err) {
-    if (again(u) == FR_RECOMPUTE_FULL)
-        return fr_layer_forward(real, u, kept, part_at(real, u, OUTPUT), err);
-    if (again(u) == FR_RECOMPUTE_SELECTIVE) return u->kind->way->attend(real, u, at, err);
-    return FR_OK;
-}
-
-fr_status fr_layer_input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                         void *dy, void *dx, struct fr_error *err) {
-    int values = u->out * u->columns;
-    kept->d = u->splits ? kept->own[2] : dy;
-    kept->more = u->splits ? kept->own[1] : part_at(real, u, DEFERRED);
-    if (u->splits) FR_COMPUTE(real, real->k->copy(1, values, dy, values, kept->d, values));
-    const struct fr_layer_at at = places(real, u, kept);
-    FR_TRY(recompute(real, u, kept, &at, err));
-    return u->kind->way->input(real, u, &at, kept->x, dy, dx, err);
-}
-
-void fr_layer_weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit_kept *kept) {
-    const struct fr_layer_at at = places(real, u, kept);
-    u->kind->way->weight(real, u, &at, kept->x, kept->d);
+int64_t fr_sublayer_room(const struct fr_kernels *k, const struct fr_sublayer *s,
+                         const void *base, struct fr_sublayer_room *out) {
+    int64_t whole = (int64_t)s->h * s->t,
+            group = (int64_t)s->z.samples * fr_block_sequence(&s->z);
+    bool split = s->flow == FR_FLOW_SAMPLES || s->slices;
+    const struct fr_block_part all[] = {
+        {&out->whole, whole},
+        {&out->other, whole},
+        {&out->mid, attends(s) ? (int64_t)s->in * s->t : 0},
+        {&out->heads, s->slices ? heads_of(s) : 0},
+        {&out->first, s->slices ? 3 * heads_of(s) : 0},
+        {&out->packed, s->flow == FR_FLOW_TOKENS ? whole
+                       : split                   ? (s->h > s->all ? s->h : s->all) * group
+                                                 : 0},
+        {&out->bias, s->wide},
+        {&out->sums, s->ghosts ? 2 * s->t : 0},
+        {&out->mine, ghosts_of(s)},
+        {&out->all, s->ranks * ghosts_of(s)},
+        {&out->context, attends(s) ? fr_context_room_size(&s->z) : 0}};
+    return fr_block_lay_out(k, all, sizeof all / sizeof *all, base);
 }

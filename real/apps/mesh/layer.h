@@ -1,51 +1,125 @@
 /** @file
- *  What units of a transformer's layers share, however these are divided: what a forward pass keeps, what
- *  is made again, and what waits for the weights' gradients.
+ *  A transformer's layer as one rank has it: sublayers one after another,
  *
- *  Recomputed: `selective` the attention's core, whose softmax is not kept; `full` all of it, collectives
- *  too, from the input alone.  Where weights' gradients come later what they need is kept from the
- *  backward pass to then. */
+ *      y = x + W2 between(W1 norm(x) + b1) + b2
+ *
+ *      heads      W1 makes queries, keys and values (3 q x h), attention is between (attention/context.h), W2 h x q
+ *      crossing   of a decoder (Vaswani et al. 2017, section 3.1): queries of x, keys and values of e, what the
+ *                 encoder made, all of which every query sees
+ *      mlp        W1 f x h, relu is between, W2 h x f
+ *
+ *  Of p = tp ranks each has a share of the heads (q values) and of the MLP's width (f).  Ways to have x between
+ *  sublayers, h values of T tokens, and what joins the ranks' parts:
+ *
+ *      whole     all of it; an all-reduce of W2's partial sums, backward of W1's (Shoeybi et al., Megatron-LM, 2019,
+ *                section 3)
+ *      rows      all of it; W2 by rows: what is between is gathered, and what comes out, h/p rows from each;
+ *                backward all-reduces of their gradients (Gholami et al. 2017, Eq. 4)
+ *      tokens    T/p tokens (sequence parallel, Korthikanti et al. 2022): gathered before W1 and backward once more, partial
+ *                sums reduced and scattered; each rank has a part of the norms' gradients
+ *      values    h/p values (phantom; models/work/phantom_stage.h): x gathered before the norm of heads, partial sums
+ *                reduced and scattered; the MLP's norm adds up two sums a token, its products are ghosts'
+ *                (real/apps/mesh/ghosts.h)
+ *      samples   C = T/p of a branch on sub-grids (Jain et al. 2021, section IV; models/work/subgraph.h): split to all
+ *                ranks before W1, summed behind W2
+ *      alone     C = T/p of what is no branch.  Where heads alone are branches queries, keys and values are sliced
+ *                apart between W1 and attention, and heads concatenated behind it
+ *
+ *  The products are those that models/work/transformer_stage.c prices.  The backward pass is in two parts, since a
+ *  schedule may put the second off: gradients of inputs, norms and the MLP's first bias, and those of weights.
+ *
+ *  A rank's parameters: norms first, then each sublayer's, the crossing's last; of values sublayer by sublayer; of
+ *  sub-grids first what all ranks of a stage have alike, then branches. */
 #ifndef FR_REAL_APPS_MESH_LAYER_H
 #define FR_REAL_APPS_MESH_LAYER_H
 
-#include "real/apps/mesh/unit.h"
+#include "real/apps/attention/context.h"
+#include "real/apps/mesh/ghosts.h"
 
-/** Where a layer's buffers are, each of as many values as its way says. */
-struct fr_layer_at {
-    void *room, *deferred, *saved, *softmax; /**< softmax: NULL, with what is saved */
+enum { FR_SUBLAYER_HEADS, FR_SUBLAYER_MLP, FR_SUBLAYER_CROSSING, FR_SUBLAYERS };
+
+typedef enum {
+    FR_FLOW_WHOLE,
+    FR_FLOW_ROWS,
+    FR_FLOW_TOKENS,
+    FR_FLOW_VALUES,
+    FR_FLOW_SAMPLES,
+    FR_FLOW_ALONE
+} fr_flow;
+
+struct fr_sublayer {
+    int kind;
+    fr_flow flow;
+    bool ghosts, slices; /**< products are ghosts'; heads are sliced apart */
+    int rank, ranks;
+    int h,
+        o; /**< values of a token; those of what comes out of W2 that the rank adds its bias to */
+    int n, t;                  /**< own tokens; those of products */
+    int thirds;                /**< 3: queries, keys, values; 1 */
+    int wide, from, all;       /**< rows of each in W1 on this rank, from which, of all */
+    int rows, in;              /**< W2's */
+    struct fr_block_sizes z;   /**< of attention */
+    struct fr_ghosts up, down; /**< W1 and W2 */
 };
+struct fr_sublayer fr_sublayer_of(const struct fr_unit *u, int kind);
+/** Kinds of the unit's sublayers, in the order they run.  @return how many */
+int fr_sublayers_of(const struct fr_unit *u, int kind[FR_SUBLAYERS]);
 
-/** A way to divide a layer. */
-struct fr_layer_way {
-    /** Values for a pass; for weights' gradients beside the output's; saved, with the softmax or not; of a
-     *  softmax. */
-    int64_t (*room)(const struct fr_unit *u);
-    int64_t (*deferred)(const struct fr_unit *u);
-    int64_t (*saved)(const struct fr_unit *u, bool softmax);
-    int64_t (*softmax)(const struct fr_unit *u);
-    fr_status (*forward)(struct fr_real *real, const struct fr_unit *u,
-                         const struct fr_layer_at *at, const void *x, void *y,
-                         struct fr_error *err);
-    /** The heads alone, once more. */
-    fr_status (*attend)(struct fr_real *real, const struct fr_unit *u,
-                        const struct fr_layer_at *at, struct fr_error *err);
-    fr_status (*input)(struct fr_real *real, const struct fr_unit *u,
-                       const struct fr_layer_at *at, const void *x, const void *dy, void *dx,
-                       struct fr_error *err);
-    void (*weight)(struct fr_real *real, const struct fr_unit *u, const struct fr_layer_at *at,
-                   const void *x, const void *dy);
+struct fr_sublayer_weights {
+    void *gain, *bias, *first, *first_bias, *second, *second_bias;
 };
+/** Values of the unit's parameters: [0] held by all ranks of a stage, or all; [1] of branches. */
+void fr_layer_sizes(const struct fr_unit *u, int64_t n[2]);
+/** Weights of all kinds, or with @p gradients those. */
+void fr_layer_weights(const struct fr_real *real, const struct fr_unit *u, bool gradients,
+                      struct fr_sublayer_weights w[FR_SUBLAYERS]);
+/** Random weights: deviation 1 / sqrt(inputs), gains 1, biases 0. */
+void fr_layer_fill(const struct fr_real *real, struct fr_unit *u);
+/** As struct fr_unit_kind has it. */
+int fr_layer_matrices(const struct fr_real *real, const struct fr_unit *u,
+                      struct fr_unit_matrix *out, int room);
 
-/** FR_OK, or FR_ERR_INPUT with what of the model no layer here has. */
-fr_status fr_layer_check(const struct fr_unit *u, struct fr_error *err);
+/** What the backward pass of a micro-batch needs.  x: its input, but of the first sublayer; all: x of all ranks; a: the
+ *  normed; first: queries, keys and values; made: what W2 reads; heads: what attention made, where that is not it. */
+struct fr_sublayer_saved {
+    void *x, *all, *a, *mean, *inverse, *first, *made, *heads, *ghosts[2], *p;
+};
+/** What gradients of weights need besides.  first, a: of what W1 made and read; left: the gradient of what came out, of all
+ *  ranks; dx: of its input, but of the first sublayer. */
+struct fr_sublayer_deferred {
+    void *first, *left, *a, *dx, *ghosts[2];
+};
+/** Scratch memory of a pass. */
+struct fr_sublayer_room {
+    void *whole, *other, *mid, *heads, *first, *packed, *bias, *sums, *mine, *all, *context;
+};
+/** Values of them, of the saved with the softmax or without; they are put from @p base on unless that is NULL. */
+int64_t fr_sublayer_saved(const struct fr_kernels *k, const struct fr_sublayer *s,
+                          const void *base, bool softmax, struct fr_sublayer_saved *out);
+int64_t fr_sublayer_deferred(const struct fr_kernels *k, const struct fr_sublayer *s,
+                             const void *base, struct fr_sublayer_deferred *out);
+int64_t fr_sublayer_room(const struct fr_kernels *k, const struct fr_sublayer *s,
+                         const void *base, struct fr_sublayer_room *out);
 
-/* As struct fr_unit_kind has them. */
-int64_t fr_layer_room(const struct fr_unit *u);
-void fr_layer_keeps(const struct fr_unit *u, int64_t n[3]);
-fr_status fr_layer_forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                           void *next, struct fr_error *err);
-fr_status fr_layer_input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                         void *dy, void *dx, struct fr_error *err);
-void fr_layer_weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit_kept *kept);
+/** A pass of a sublayer: all that it works on. */
+struct fr_sublayer_pass {
+    struct fr_real *real;
+    const struct fr_unit *u;
+    struct fr_sublayer s;
+    struct fr_sublayer_weights w, g;
+    struct fr_sublayer_saved saved;
+    struct fr_sublayer_deferred deferred;
+    struct fr_sublayer_room room;
+    const void *e; /**< of a crossing, and its gradient, which is added to */
+    void *de;
+};
+fr_status fr_sublayer_forward(const struct fr_sublayer_pass *p, const void *x, void *y);
+/** Attention once more, to where the forward pass put what it made. */
+fr_status fr_sublayer_attend(const struct fr_sublayer_pass *p);
+/** dx := from dy, which stays; gradients of norms and of the MLP's first bias are added to p->g. */
+fr_status fr_sublayer_input(const struct fr_sublayer_pass *p, const void *x, const void *dy,
+                            void *dx);
+/** The other gradients are added to p->g. */
+void fr_sublayer_weight(const struct fr_sublayer_pass *p, const void *dy);
 
 #endif

@@ -11,7 +11,8 @@
  *      zero.c      parameters and gradients that replicas divide, pass by pass
  *      reduce.c    gradients over replicas, and a tied embedding's over both its ends
  *      bucket.c    the former beside the last backward pass
- *      task.h      what enters the first unit, and what is asked of the last one's output
+ *      task_regression.c   feed-forward networks: y = relu(W relu(x)) (real/apps/ffn.h)
+ *      task_words.c        transformers: random words, each after the one before it
  *
  *  A chunk holds consecutive units: chunk c of stage i is number c P + i of P v in a row.  Between two
  *  chunks a message carries a micro-batch's activations, features x columns: of them each of the tp
@@ -24,7 +25,7 @@
 
 #include "models/plan/schedule.h"
 #include "real/apps/codec.h"
-#include "real/apps/mesh/chain.h"
+#include "real/apps/mesh/unit.h"
 
 /** What one micro-batch keeps from its forward to its backward pass. */
 struct fr_mesh_micro {
@@ -141,31 +142,32 @@ int64_t fr_mesh_micro_batches(const struct fr_real_case *run);
 int64_t fr_mesh_parameters(const struct fr_real *real);
 
 /** Make real->state, a struct fr_mesh_state; fr_mesh_close in any case. */
-fr_status fr_mesh_open(struct fr_real *real, struct fr_error *err);
+fr_status fr_mesh_open(struct fr_real *real);
 void fr_mesh_close(struct fr_real *real);
 
 /* ---- pass.c ---------------------------------------------------------------------------------- */
 
 /** An iteration without the optimiser, as struct fr_real_app has it. */
-fr_status fr_mesh_gradients(struct fr_real *real, double *loss, struct fr_error *err);
+fr_status fr_mesh_gradients(struct fr_real *real, double *loss);
+/** The forward pass of micro-batch @p m of a chunk, whose parameters are there. */
+fr_status fr_mesh_forward(struct fr_real *real, struct fr_mesh_state *mesh,
+                          struct fr_mesh_chunk *c, int m);
 
 /* ---- message.c: of micro-batch m of chunk c ---------------------------------------------------- */
 
 fr_status fr_mesh_receive(struct fr_real *real, struct fr_mesh_state *mesh,
-                          struct fr_mesh_chunk *c, int m, void *x, struct fr_error *err);
+                          struct fr_mesh_chunk *c, int m, void *x);
 /** Sent on from the micro-batch's top. */
 fr_status fr_mesh_send(struct fr_real *real, struct fr_mesh_state *mesh,
-                       struct fr_mesh_chunk *c, int m, struct fr_error *err);
+                       struct fr_mesh_chunk *c, int m);
 fr_status fr_mesh_receive_gradient(struct fr_real *real, struct fr_mesh_state *mesh,
-                                   struct fr_mesh_chunk *c, int m, void *dy,
-                                   struct fr_error *err);
+                                   struct fr_mesh_chunk *c, int m, void *dy);
 /** A free buffer of the outbox, for the gradient that is sent next; its number in @p at. */
 fr_status fr_mesh_outgoing(struct fr_real *real, struct fr_mesh_state *mesh, int *at,
-                           void **buffer, struct fr_error *err);
+                           void **buffer);
 /** @p dx, in buffer @p at of the outbox or where a part of it is put there, whole or as factors. */
 fr_status fr_mesh_send_gradient(struct fr_real *real, struct fr_mesh_state *mesh,
-                                struct fr_mesh_chunk *c, int m, int at, const void *dx,
-                                struct fr_error *err);
+                                struct fr_mesh_chunk *c, int m, int at, const void *dx);
 
 /* ---- part.c: of features x columns ------------------------------------------------------------- */
 
@@ -182,14 +184,13 @@ void fr_mesh_take_columns(struct fr_real *real, const struct fr_mesh_state *mesh
 /** Parts of all ranks of the stage to @p whole; the own one is in its place there, or columns, in
  *  mesh->part. */
 fr_status fr_mesh_gather(struct fr_real *real, const struct fr_mesh_state *mesh, int features,
-                         void *whole, struct fr_error *err);
+                         void *whole);
 
 /* ---- partial.c ------------------------------------------------------------------------------- */
 
 /** Values of gradients that tp ranks have parts of, and their sum, on all. */
 int64_t fr_mesh_partials(const struct fr_mesh_state *mesh);
-fr_status fr_mesh_add_partials(struct fr_real *real, struct fr_mesh_state *mesh,
-                               struct fr_error *err);
+fr_status fr_mesh_add_partials(struct fr_real *real, struct fr_mesh_state *mesh);
 
 /* ---- zero.c: nothing of it where the plan's zero does not ask for it ------------------------------- */
 
@@ -199,10 +200,9 @@ int64_t fr_mesh_share(const struct fr_real *real);
 bool fr_mesh_open_share(const struct fr_real *real, struct fr_mesh_state *mesh);
 void fr_mesh_begin_share(struct fr_real *real, struct fr_mesh_state *mesh);
 /** All of them, for a pass. */
-fr_status fr_mesh_gather_parameters(struct fr_real *real, struct fr_error *err);
+fr_status fr_mesh_gather_parameters(struct fr_real *real);
 /** What is in the block to those whose it is; the block is zero then. */
-fr_status fr_mesh_scatter_gradients(struct fr_real *real, struct fr_mesh_state *mesh,
-                                    struct fr_error *err);
+fr_status fr_mesh_scatter_gradients(struct fr_real *real, struct fr_mesh_state *mesh);
 /** The share to its place in the block, for the optimiser. */
 void fr_mesh_put_share(struct fr_real *real, const struct fr_mesh_state *mesh);
 
@@ -212,10 +212,8 @@ void fr_mesh_put_share(struct fr_real *real, const struct fr_mesh_state *mesh);
 bool fr_mesh_open_buckets(struct fr_real *real, struct fr_mesh_state *mesh);
 /** In slot @p slot the chunk's units from @p unit on have made their gradients. */
 fr_status fr_mesh_send_buckets(struct fr_real *real, struct fr_mesh_state *mesh,
-                               struct fr_mesh_chunk *c, int64_t slot, int unit,
-                               struct fr_error *err);
-fr_status fr_mesh_end_buckets(struct fr_real *real, struct fr_mesh_state *mesh,
-                              struct fr_error *err);
+                               struct fr_mesh_chunk *c, int64_t slot, int unit);
+fr_status fr_mesh_end_buckets(struct fr_real *real, struct fr_mesh_state *mesh);
 
 /* ---- reduce.c -------------------------------------------------------------------------------- */
 
@@ -224,7 +222,29 @@ fr_status fr_mesh_end_buckets(struct fr_real *real, struct fr_mesh_state *mesh,
 bool fr_mesh_open_batches(struct fr_real *real, struct fr_mesh_state *mesh);
 /** Add up gradients over replicas, compressed where the plan says so, and a tied embedding's over its
  *  ends. */
-fr_status fr_mesh_reduce(struct fr_real *real, struct fr_mesh_state *mesh,
-                         struct fr_error *err);
+fr_status fr_mesh_reduce(struct fr_real *real, struct fr_mesh_state *mesh);
+
+/* ---- tasks: what enters the first unit, and what is asked of the last one's output -------------- */
+
+struct fr_mesh_task {
+    /** Inputs and targets of the replica, in its first and its last chunk. */
+    fr_status (*open)(struct fr_real *real, struct fr_mesh_state *mesh,
+                      const struct fr_chain *chain);
+    /** What enters the first unit with micro-batch m. */
+    void *(*inputs)(const struct fr_real *real, const struct fr_mesh_state *mesh, int m);
+    /** Add micro-batch m's loss to mesh->loss; *dy, mesh->d[0], or where it is put instead := its
+     *  gradient. */
+    fr_status (*loss)(struct fr_real *real, struct fr_mesh_state *mesh,
+                      const struct fr_mesh_chunk *c, int m, void **dy);
+};
+extern const struct fr_mesh_task fr_mesh_regression, fr_mesh_words;
+
+/** Sample of the replica that this rank's @p token is of, of all its micro-batches one after the other. */
+int64_t fr_mesh_words_sample(const struct fr_real *real, const struct fr_mesh_state *mesh,
+                             int64_t token);
+
+/** In place of a regression's samples the batch that begins at sample @p first of @p all.  FR_OK or
+ *  FR_ERR_NOMEM. */
+fr_status fr_mesh_regression_take(struct fr_real *real, int64_t first, int64_t all);
 
 #endif

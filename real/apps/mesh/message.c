@@ -7,6 +7,51 @@
 #include "base/alloc.h"
 #include "real/apps/mesh/mesh.h"
 
+/* ---- the share of features x columns that a rank sends: all, rows, or columns, copied together ---- */
+
+struct fr_mesh_part fr_mesh_part_of(const struct fr_real *real,
+                                    const struct fr_mesh_state *mesh, int features) {
+    int tp = (int)real->run->plan->tp;
+    struct fr_mesh_part part = {.m = features, .n = mesh->columns};
+    if (mesh->cut == FR_MESH_COLUMNS || mesh->cut == FR_MESH_TOKENS) part.n /= tp;
+    if (mesh->cut != FR_MESH_ROWS) return part;
+    part.m /= tp;
+    part.first = (size_t)(real->tp_rank * part.m) * (size_t)part.n;
+    return part;
+}
+
+/* Columns of rank @p r between @p whole, where they are some, and @p part, where they are all. */
+static void move_columns(struct fr_real *real, const struct fr_mesh_state *mesh, int features,
+                         int r, bool out, const void *from, void *to) {
+    const struct fr_kernels *k = real->k;
+    int b = mesh->columns, n = b / (int)real->run->plan->tp;
+    if (out)
+        FR_COMPUTE(real, k->copy(features, n, fr_at(k, from, (size_t)(r * n)), b, to, n));
+    else
+        FR_COMPUTE(real, k->copy(features, n, from, n, fr_at(k, to, (size_t)(r * n)), b));
+}
+
+void fr_mesh_take_columns(struct fr_real *real, const struct fr_mesh_state *mesh, int features,
+                          const void *whole, void *part) {
+    move_columns(real, mesh, features, real->tp_rank, true, whole, part);
+}
+
+fr_status fr_mesh_gather(struct fr_real *real, const struct fr_mesh_state *mesh, int features,
+                         void *whole) {
+    struct fr_mesh_part part = fr_mesh_part_of(real, mesh, features);
+    int64_t values = (int64_t)part.m * part.n;
+    if (mesh->cut == FR_MESH_ALL || mesh->cut == FR_MESH_TOKENS) return FR_OK;
+    if (mesh->cut == FR_MESH_ROWS)
+        return fr_real_all_gather(real, real->tp, MPI_IN_PLACE, values, whole);
+    FR_TRY(fr_real_all_gather(real, real->tp, mesh->part, values, mesh->parts));
+    for (int r = 0; r < real->run->plan->tp; r++)
+        move_columns(real, mesh, features, r, false,
+                     fr_at(real->k, mesh->parts, (size_t)r * (size_t)values), whole);
+    return FR_OK;
+}
+
+/* ---- one message --------------------------------------------------------------------------------- */
+
 /* A message is known by its direction, the boundary it crosses and its micro-batch. */
 static int tag_of(const struct fr_mesh_state *mesh, int boundary, int m, bool backward) {
     return 2 * (boundary / mesh->stages * mesh->n_micro + m) + backward;
@@ -18,9 +63,9 @@ static int stage_of(const struct fr_mesh_state *mesh, int number) {
 }
 
 static fr_status send_bytes(struct fr_real *real, const void *values, size_t size_B, int to,
-                            int tag, MPI_Request *request, struct fr_error *err) {
+                            int tag, MPI_Request *request) {
     double start_s = fr_real_clock_s(real);
-    FR_MPI_TRY(MPI_Isend(values, (int)size_B, MPI_BYTE, to, tag, real->pp, request));
+    FR_REAL_TRY(real, MPI_Isend(values, (int)size_B, MPI_BYTE, to, tag, real->pp, request));
     real->phases.collective_s += fr_real_clock_s(real) - start_s;
     real->sent_B[FR_REAL_PP] += (double)size_B;
     return FR_OK;
@@ -28,12 +73,12 @@ static fr_status send_bytes(struct fr_real *real, const void *values, size_t siz
 
 /* Waiting for a message that is not there yet is waiting; taking it in is communication.  The two
  * are told apart where a step is profiled. */
-static fr_status receive(struct fr_real *real, void *values, size_t size_B, int from, int tag,
-                         struct fr_error *err) {
+static fr_status receive(struct fr_real *real, void *values, size_t size_B, int from, int tag) {
     double start_s = fr_real_clock_s(real);
-    if (real->profile) FR_MPI_TRY(MPI_Probe(from, tag, real->pp, MPI_STATUS_IGNORE));
+    if (real->profile) FR_REAL_TRY(real, MPI_Probe(from, tag, real->pp, MPI_STATUS_IGNORE));
     double there_s = fr_real_clock_s(real);
-    FR_MPI_TRY(MPI_Recv(values, (int)size_B, MPI_BYTE, from, tag, real->pp, MPI_STATUS_IGNORE));
+    FR_REAL_TRY(
+        real, MPI_Recv(values, (int)size_B, MPI_BYTE, from, tag, real->pp, MPI_STATUS_IGNORE));
     real->phases.wait_s += there_s - start_s;
     real->phases.collective_s += fr_real_clock_s(real) - there_s;
     return FR_OK;
@@ -52,8 +97,8 @@ static void *arriving(const struct fr_real *real, const struct fr_mesh_state *me
 /* Receive a packet of @p sizes into @p values. */
 static fr_status receive_coded(struct fr_real *real, struct fr_mesh_state *mesh,
                                const struct fr_real_codec *sizes, void *values, int from,
-                               int tag, struct fr_error *err) {
-    FR_TRY(receive(real, mesh->packet, fr_real_codec_size_B(real->k, sizes), from, tag, err));
+                               int tag) {
+    FR_TRY(receive(real, mesh->packet, fr_real_codec_size_B(real->k, sizes), from, tag));
     fr_real_codec_decode(real, sizes, mesh->packet, 1, 0, values);
     return FR_OK;
 }
@@ -67,19 +112,18 @@ static bool coded_up(const struct fr_real *real, const struct fr_real_codec *siz
 }
 
 fr_status fr_mesh_receive(struct fr_real *real, struct fr_mesh_state *mesh,
-                          struct fr_mesh_chunk *c, int m, void *x, struct fr_error *err) {
+                          struct fr_mesh_chunk *c, int m, void *x) {
     int features = c->unit[0].in;
     struct fr_mesh_part part = fr_mesh_part_of(real, mesh, features);
     int from = stage_of(mesh, c->number - 1), tag = tag_of(mesh, c->number - 1, m, false);
     void *mine = arriving(real, mesh, part, x);
-    FR_TRY(coded_up(real, &c->up_from)
-               ? receive_coded(real, mesh, &c->up_from, mine, from, tag, err)
-               : receive(real, mine, bytes_of(real, part), from, tag, err));
-    return fr_mesh_gather(real, mesh, features, x, err);
+    FR_TRY(coded_up(real, &c->up_from) ? receive_coded(real, mesh, &c->up_from, mine, from, tag)
+                                       : receive(real, mine, bytes_of(real, part), from, tag));
+    return fr_mesh_gather(real, mesh, features, x);
 }
 
 fr_status fr_mesh_send(struct fr_real *real, struct fr_mesh_state *mesh,
-                       struct fr_mesh_chunk *c, int m, struct fr_error *err) {
+                       struct fr_mesh_chunk *c, int m) {
     struct fr_mesh_micro *micro = &c->micro[m];
     int features = c->unit[c->n_units - 1].out;
     struct fr_mesh_part part = fr_mesh_part_of(real, mesh, features);
@@ -97,7 +141,7 @@ fr_status fr_mesh_send(struct fr_real *real, struct fr_mesh_state *mesh,
         FR_COMPUTE(real, memcpy(micro->part, packet, size_B));
     }
     return send_bytes(real, values, size_B, stage_of(mesh, c->number + 1),
-                      tag_of(mesh, c->number, m, false), &micro->sent, err);
+                      tag_of(mesh, c->number, m, false), &micro->sent);
 }
 
 /* ---- backward -------------------------------------------------------------------------------- */
@@ -112,47 +156,45 @@ static bool compressed(const struct fr_real *real, const struct fr_mesh_state *m
 }
 
 fr_status fr_mesh_receive_gradient(struct fr_real *real, struct fr_mesh_state *mesh,
-                                   struct fr_mesh_chunk *c, int m, void *dy,
-                                   struct fr_error *err) {
+                                   struct fr_mesh_chunk *c, int m, void *dy) {
     int features = c->unit[c->n_units - 1].out;
     struct fr_mesh_part part = fr_mesh_part_of(real, mesh, features);
     int from = stage_of(mesh, c->number + 1), tag = tag_of(mesh, c->number, m, true);
     void *mine = arriving(real, mesh, part, dy);
     FR_TRY(compressed(real, mesh, c->number, mesh->reads, m, &c->from)
-               ? receive_coded(real, mesh, &c->from, mine, from, tag, err)
-               : receive(real, mine, bytes_of(real, part), from, tag, err));
-    return fr_mesh_gather(real, mesh, features, dy, err);
+               ? receive_coded(real, mesh, &c->from, mine, from, tag)
+               : receive(real, mine, bytes_of(real, part), from, tag));
+    return fr_mesh_gather(real, mesh, features, dy);
 }
 
-static fr_status grow(struct fr_real *real, struct fr_mesh_outbox *out, struct fr_error *err) {
+static fr_status grow(struct fr_real *real, struct fr_mesh_outbox *out) {
     size_t n = (size_t)out->n + 1;
     void **buffers = fr_realloc(out->buffer, n, sizeof *buffers);
     if (buffers) out->buffer = buffers;
     MPI_Request *requests = fr_realloc(out->request, n, sizeof *requests);
     if (requests) out->request = requests;
     void *buffer = buffers && requests ? fr_real_alloc(real->k, out->values) : NULL;
-    if (!buffer) return fr_fail(err, FR_ERR_NOMEM, NULL, "a message of %d", out->n);
+    if (!buffer) return fr_fail(real->err, FR_ERR_NOMEM, NULL, "a message of %d", out->n);
     out->buffer[out->n] = buffer;
     out->request[out->n++] = MPI_REQUEST_NULL;
     return FR_OK;
 }
 
 fr_status fr_mesh_outgoing(struct fr_real *real, struct fr_mesh_state *mesh, int *at,
-                           void **buffer, struct fr_error *err) {
+                           void **buffer) {
     struct fr_mesh_outbox *out = &mesh->out;
     int sent = 0;
     for (*at = 0; *at < out->n; ++*at) {
-        FR_MPI_TRY(MPI_Test(&out->request[*at], &sent, MPI_STATUS_IGNORE));
+        FR_REAL_TRY(real, MPI_Test(&out->request[*at], &sent, MPI_STATUS_IGNORE));
         if (sent) break;
     }
-    if (*at == out->n) FR_TRY(grow(real, out, err));
+    if (*at == out->n) FR_TRY(grow(real, out));
     *buffer = out->buffer[*at];
     return FR_OK;
 }
 
 fr_status fr_mesh_send_gradient(struct fr_real *real, struct fr_mesh_state *mesh,
-                                struct fr_mesh_chunk *c, int m, int at, const void *dx,
-                                struct fr_error *err) {
+                                struct fr_mesh_chunk *c, int m, int at, const void *dx) {
     struct fr_mesh_part part = fr_mesh_part_of(real, mesh, c->unit[0].in);
     size_t size_B = bytes_of(real, part);
     int to = stage_of(mesh, c->number - 1), below = c->number - 1;
@@ -166,5 +208,5 @@ fr_status fr_mesh_send_gradient(struct fr_real *real, struct fr_mesh_state *mesh
         FR_COMPUTE(real, memcpy(values, packet, size_B));
     }
     return send_bytes(real, values, size_B, to, tag_of(mesh, below, m, true),
-                      &mesh->out.request[at], err);
+                      &mesh->out.request[at]);
 }

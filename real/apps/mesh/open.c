@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "real/apps/mesh/task.h"
+#include "real/apps/mesh/mesh.h"
 #include "real/apps/mesh/words.h"
 
 enum { STREAM_CODEC = 6, STREAM_FORWARD = 5 /* beyond that of the chunk */ };
@@ -106,6 +106,7 @@ static bool open_chunk(struct fr_real *real, struct fr_mesh_state *mesh, int num
         struct fr_unit *u = &c->unit[i];
         *u = fr_chain_unit(chain, from + i, real->tp_rank, mesh->columns);
         u->splits = mesh->splits;
+        u->group = real->tp;
         place(real, u, offset);
         u->kind->fill(real, u);
     }
@@ -243,8 +244,7 @@ static void share_table(const struct fr_real_case *run, struct fr_mesh_state *me
 
 /* Copies of a tied table are kept equal by the ranks of equal tp that have one, of a replica or of
  * all; sub-grids have it whole. */
-static fr_status open_tied(struct fr_real *real, struct fr_mesh_state *mesh,
-                           struct fr_error *err) {
+static fr_status open_tied(struct fr_real *real, struct fr_mesh_state *mesh) {
     const struct fr_plan *plan = real->run->plan;
     struct fr_mesh_chunk *tail = &mesh->chunk[mesh->n_chunks - 1];
     const struct fr_unit *u = mesh->chunk[0].first ? mesh->chunk[0].unit
@@ -253,10 +253,11 @@ static fr_status open_tied(struct fr_real *real, struct fr_mesh_state *mesh,
     bool fused = fr_mesh_fused(real->run), whole = plan->method->branches;
     int replica = fused ? 0 : real->dp_rank, part = fused && whole ? 0 : real->tp_rank;
     if (!real->run->workload->transformer.tied || plan->pp == 1) return FR_OK;
-    FR_MPI_TRY(MPI_Comm_split(real->world, u ? replica * (int)plan->tp + part : MPI_UNDEFINED,
-                              real->rank, &mesh->ends));
+    FR_REAL_TRY(real,
+                MPI_Comm_split(real->world, u ? replica * (int)plan->tp + part : MPI_UNDEFINED,
+                               real->rank, &mesh->ends));
     if (!u) return FR_OK;
-    FR_MPI_TRY(MPI_Comm_set_errhandler(mesh->ends, MPI_ERRORS_RETURN));
+    FR_REAL_TRY(real, MPI_Comm_set_errhandler(mesh->ends, MPI_ERRORS_RETURN));
     mesh->tied = u->d_table;
     mesh->n_tied = fr_words_size(u);
     return FR_OK;
@@ -286,37 +287,37 @@ static bool open_chunks(struct fr_real *real, struct fr_mesh_state *mesh,
 }
 
 static fr_status open_chain(struct fr_real *real, struct fr_mesh_state *mesh,
-                            const struct fr_chain *chain, struct fr_error *err) {
+                            const struct fr_chain *chain) {
     bool words = fr_chain_reads_words(chain);
     mesh->task = words ? &fr_mesh_words : &fr_mesh_regression;
     if (!open_chunks(real, mesh, chain))
-        return fr_fail(err, FR_ERR_NOMEM, NULL, "activations of %d micro-batches",
+        return fr_fail(real->err, FR_ERR_NOMEM, NULL, "activations of %d micro-batches",
                        mesh->n_micro);
     if (words) {
         share_table(real->run, mesh);
-        FR_TRY(open_tied(real, mesh, err));
+        FR_TRY(open_tied(real, mesh));
     }
     if (!fr_mesh_open_batches(real, mesh) || !fr_mesh_open_share(real, mesh) ||
         !fr_mesh_open_buckets(real, mesh))
-        return fr_fail(err, FR_ERR_NOMEM, NULL, "codecs and shares of gradients");
-    return mesh->task->open(real, mesh, chain, err);
+        return fr_fail(real->err, FR_ERR_NOMEM, NULL, "codecs and shares of gradients");
+    return mesh->task->open(real, mesh, chain);
 }
 
-fr_status fr_mesh_open(struct fr_real *real, struct fr_error *err) {
+fr_status fr_mesh_open(struct fr_real *real) {
     const struct fr_plan *plan = real->run->plan;
     struct fr_mesh_state *mesh = fr_calloc(1, sizeof *mesh);
     struct fr_chain chain;
     real->state = mesh;
-    if (!mesh) return fr_fail(err, FR_ERR_NOMEM, NULL, "the program's state");
+    if (!mesh) return fr_fail(real->err, FR_ERR_NOMEM, NULL, "the program's state");
     mesh->ends = MPI_COMM_NULL;
     mesh->stages = (int)plan->pp;
     mesh->stage = real->pp_rank;
     mesh->n_chunks = (int)plan->chunks;
     mesh->n_micro = (int)fr_mesh_micro_batches(real->run);
     mesh->columns = (int)fr_mesh_columns(real->run);
-    FR_TRY(open_order(plan, mesh, err));
-    fr_status status = fr_chain_make(real->run, &chain, err);
-    if (status == FR_OK) status = open_chain(real, mesh, &chain, err);
+    FR_TRY(open_order(plan, mesh, real->err));
+    fr_status status = fr_chain_make(real->run, &chain, real->err);
+    if (status == FR_OK) status = open_chain(real, mesh, &chain);
     fr_chain_free(&chain);
     return status;
 }

@@ -28,12 +28,11 @@ static void move(struct fr_real *real, const struct fr_mesh_state *mesh, bool ou
         }
 }
 
-fr_status fr_mesh_add_partials(struct fr_real *real, struct fr_mesh_state *mesh,
-                               struct fr_error *err) {
+fr_status fr_mesh_add_partials(struct fr_real *real, struct fr_mesh_state *mesh) {
     int64_t n = fr_mesh_partials(mesh);
     if (n == 0 || real->run->plan->tp == 1) return FR_OK;
     move(real, mesh, false);
-    FR_TRY(fr_real_all_reduce(real, real->tp, mesh->partials, n, err));
+    FR_TRY(fr_real_all_reduce(real, real->tp, mesh->partials, n));
     move(real, mesh, true);
     return FR_OK;
 }

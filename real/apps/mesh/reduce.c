@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "real/apps/division.h"
 #include "real/apps/mesh/mesh.h"
-#include "real/apps/shares.h"
 
 /* ---- what goes compressed ----------------------------------------------------------------------- */
 
@@ -269,7 +269,7 @@ static void *q_of(const struct fr_real *real, const struct fr_lowrank *c) {
 
 /* P of all matrices, added up over replicas. */
 static fr_status reduce_p(struct fr_real *real, struct fr_mesh_state *mesh,
-                          const struct fr_mesh_batch *batch, struct fr_error *err) {
+                          const struct fr_mesh_batch *batch) {
     int64_t n = 0;
     for (int i = batch->coded_from; i < batch->coded_to; i++) {
         struct fr_lowrank *c = &mesh->coded[i].codec.low;
@@ -278,15 +278,14 @@ static fr_status reduce_p(struct fr_real *real, struct fr_mesh_state *mesh,
         copy(real, c->rank * c->m, c->factors, fr_at(real->k, mesh->factors, (size_t)n));
         n += (int64_t)c->rank * c->m;
     }
-    return fr_real_all_reduce(real, fr_shares_comm(real, batch->holder), mesh->factors, n, err);
+    return fr_real_all_reduce(real, fr_shares_comm(real, batch->holder), mesh->factors, n);
 }
 
 /* Q of all, with the rest.  What a rank keeps as its error is its own M - P Q^T with its own Q: then
  * the sum over ranks of what was decoded and kept is exactly the sum of M.  (PowerSGD keeps M less
  * the mean; ours is a derivation.)  @return in @p n_q how many values of Q there are. */
 static fr_status reduce_q(struct fr_real *real, struct fr_mesh_state *mesh,
-                          const struct fr_mesh_batch *batch, size_t *n_q,
-                          struct fr_error *err) {
+                          const struct fr_mesh_batch *batch, size_t *n_q) {
     const struct fr_kernels *k = real->k;
     size_t at = 0;
     int64_t rest = 0;
@@ -305,7 +304,7 @@ static fr_status reduce_q(struct fr_real *real, struct fr_mesh_state *mesh,
     }
     FR_COMPUTE(real, rest = move_rest(real, mesh, batch, false, fr_at(k, mesh->factors, *n_q)));
     return fr_real_all_reduce(real, fr_shares_comm(real, batch->holder), mesh->factors,
-                              (int64_t)*n_q + rest, err);
+                              (int64_t)*n_q + rest);
 }
 
 /* Gradients are sums over replicas; Q's mean is what the next iteration starts from. */
@@ -326,7 +325,7 @@ static void decode(struct fr_real *real, struct fr_mesh_state *mesh,
 
 /* Packets of all matrices, gathered and added up; the rest as it is. */
 static fr_status reduce_packets(struct fr_real *real, struct fr_mesh_state *mesh,
-                                const struct fr_mesh_batch *batch, struct fr_error *err) {
+                                const struct fr_mesh_batch *batch) {
     const struct fr_kernels *k = real->k;
     const MPI_Comm comm = fr_shares_comm(real, batch->holder);
     int replicas = copies_of(real, batch->holder);
@@ -339,7 +338,7 @@ static fr_status reduce_packets(struct fr_real *real, struct fr_mesh_state *mesh
         FR_COMPUTE(real, memcpy((char *)mesh->factors + at_B, packet, size_B));
         at_B += size_B;
     }
-    FR_TRY(fr_real_all_gather_bytes(real, comm, mesh->factors, own_B, mesh->gathered, err));
+    FR_TRY(fr_real_all_gather_bytes(real, comm, mesh->factors, own_B, mesh->gathered));
     at_B = 0;
     for (int i = batch->coded_from; i < batch->coded_to; i++) {
         struct fr_mesh_coded *coded = &mesh->coded[i];
@@ -349,49 +348,46 @@ static fr_status reduce_packets(struct fr_real *real, struct fr_mesh_state *mesh
     }
     FR_COMPUTE(real, rest = move_rest(real, mesh, batch, false, mesh->factors));
     if (rest == 0) return FR_OK;
-    FR_TRY(fr_real_all_reduce(real, comm, mesh->factors, rest, err));
+    FR_TRY(fr_real_all_reduce(real, comm, mesh->factors, rest));
     FR_COMPUTE(real, move_rest(real, mesh, batch, true, mesh->factors));
     return FR_OK;
 }
 
 static fr_status reduce_batch(struct fr_real *real, struct fr_mesh_state *mesh,
-                              const struct fr_mesh_batch *batch, struct fr_error *err) {
+                              const struct fr_mesh_batch *batch) {
     size_t n_q = 0;
     if (batch->coded_from == batch->coded_to) {
         bool sent = mesh->bucket != NULL; /* beside the last pass */
         if (sent || fr_real_divided(real, batch->holder) || batch->n == 0) return FR_OK;
         return fr_real_all_reduce(real, fr_shares_comm(real, batch->holder), batch->at,
-                                  batch->n, err);
+                                  batch->n);
     }
-    if (gathers(real)) return reduce_packets(real, mesh, batch, err);
-    FR_TRY(reduce_p(real, mesh, batch, err));
-    FR_TRY(reduce_q(real, mesh, batch, &n_q, err));
+    if (gathers(real)) return reduce_packets(real, mesh, batch);
+    FR_TRY(reduce_p(real, mesh, batch));
+    FR_TRY(reduce_q(real, mesh, batch, &n_q));
     decode(real, mesh, batch, n_q);
     return FR_OK;
 }
 
 /* To each its share; ends of a tied embedding have been added up before. */
-static fr_status scatter(struct fr_real *real, struct fr_mesh_state *mesh, int holder,
-                         struct fr_error *err) {
+static fr_status scatter(struct fr_real *real, struct fr_mesh_state *mesh, int holder) {
     int part = fr_division_part_of(holder, FR_DIVISION_SCATTERED);
     if (!fr_real_divided(real, holder) || real->division.part[part].share == 0) return FR_OK;
-    FR_TRY(fr_shares_scatter(real, holder, mesh->factors, err));
+    FR_TRY(fr_shares_scatter(real, holder, mesh->factors));
     fr_shares_put(real, holder, mesh->factors);
     return FR_OK;
 }
 
-static fr_status join_ends(struct fr_real *real, struct fr_mesh_state *mesh,
-                           struct fr_error *err) {
+static fr_status join_ends(struct fr_real *real, struct fr_mesh_state *mesh) {
     if (!mesh->tied) return FR_OK;
-    return fr_real_all_reduce(real, mesh->ends, mesh->tied, mesh->n_tied, err);
+    return fr_real_all_reduce(real, mesh->ends, mesh->tied, mesh->n_tied);
 }
 
-fr_status fr_mesh_reduce(struct fr_real *real, struct fr_mesh_state *mesh,
-                         struct fr_error *err) {
+fr_status fr_mesh_reduce(struct fr_real *real, struct fr_mesh_state *mesh) {
     for (int i = mesh->n_batches - 1; i >= 0; i--)
-        FR_TRY(reduce_batch(real, mesh, &mesh->batch[i], err));
-    FR_TRY(join_ends(real, mesh, err));
+        FR_TRY(reduce_batch(real, mesh, &mesh->batch[i]));
+    FR_TRY(join_ends(real, mesh));
     bool scatters = fr_mesh_share(real) == 0; /* else it has been */
-    for (int h = 0; scatters && h < FR_HOLDERS; h++) FR_TRY(scatter(real, mesh, h, err));
+    for (int h = 0; scatters && h < FR_HOLDERS; h++) FR_TRY(scatter(real, mesh, h));
     return FR_OK;
 }

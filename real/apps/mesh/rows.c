@@ -31,32 +31,30 @@ static void *biases(const struct fr_real *real, const struct fr_unit *u, const v
 }
 
 fr_status fr_rows_forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                          void *next, struct fr_error *err) {
+                          void *next) {
     const struct fr_kernels *k = real->k;
     int b = u->columns;
     kept->y = u->tp > 1 ? kept->own[0] : next;
-    FR_COMPUTE(real, k->gemm(false, false, u->rows, b, u->in, 1, u->w, u->in, kept->x, b, 0,
-                             kept->y, b));
+    fr_multiply(real, u->rows, b, u->in, u->w, kept->x, 0, kept->y);
     FR_COMPUTE(real, k->bias_relu(u->rows, b, biases(real, u, u->w), kept->y));
     if (u->tp == 1) return FR_OK;
-    return fr_real_all_gather(real, real->tp, kept->y, (int64_t)u->rows * b, next, err);
+    return fr_real_all_gather(real, u->group, kept->y, (int64_t)u->rows * b, next);
 }
 
 fr_status fr_rows_input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                        double share, void *dx, struct fr_error *err) {
+                        double share, void *dx) {
     const struct fr_kernels *k = real->k;
     int b = u->columns;
     fr_unit_relu_backward(real, u, u->rows, kept->y, kept->d, biases(real, u, u->g), u->room);
     FR_COMPUTE(real, k->gemm(true, false, u->in, b, u->rows, share, u->w, u->in, kept->d, b, 0,
                              dx, b));
     if (u->tp == 1) return FR_OK;
-    return fr_real_all_reduce(real, real->tp, dx, (int64_t)u->in * b, err);
+    return fr_real_all_reduce(real, u->group, dx, (int64_t)u->in * b);
 }
 
 void fr_rows_weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit_kept *kept) {
     int b = u->columns;
-    FR_COMPUTE(real, real->k->gemm(false, true, u->rows, u->in, b, 1, kept->d, b, kept->x, b,
-                                   u->weights, u->g, u->in));
+    fr_add_outer(real, u->rows, b, u->in, kept->d, kept->x, u->weights, u->g);
     u->weights = true;
 }
 

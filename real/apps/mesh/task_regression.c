@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "real/apps/ffn.h"
-#include "real/apps/mesh/task.h"
+#include "real/apps/mesh/mesh.h"
 
 /* @p from, features x (n_micro columns), as one matrix a micro-batch. */
 static void cut(const struct fr_real *real, const struct fr_mesh_state *mesh, int features,
@@ -22,7 +22,7 @@ struct row_of {
 /* The features from row @p row on that a rank has of the inputs, or of the targets. */
 static fr_status make(struct fr_real *real, struct fr_mesh_state *mesh,
                       const struct fr_chain *chain, const struct row_of *among, bool inputs,
-                      int row, int rows, void **out, struct fr_error *err) {
+                      int row, int rows, void **out) {
     int64_t samples = (int64_t)mesh->columns * mesh->n_micro;
     struct fr_ffn_part part = {.sample = among->first + real->dp_rank * samples,
                                .samples = samples,
@@ -34,10 +34,10 @@ static fr_status make(struct fr_real *real, struct fr_mesh_state *mesh,
         part.t_row = row, part.t_rows = rows;
     fr_status status =
         fr_ffn_data(real->k, real->run->seed, chain->layer[0].inputs,
-                    chain->layer[chain->n_layers - 1].outputs, &part, &x, &t, err);
+                    chain->layer[chain->n_layers - 1].outputs, &part, &x, &t, real->err);
     free(*out);
     *out = fr_real_alloc(real->k, rows * samples);
-    if (status == FR_OK && !*out) status = fr_fail(err, FR_ERR_NOMEM, NULL, "samples");
+    if (status == FR_OK && !*out) status = fr_fail(real->err, FR_ERR_NOMEM, NULL, "samples");
     if (status == FR_OK) cut(real, mesh, rows, inputs ? x : t, *out);
     free(x);
     free(t);
@@ -45,31 +45,29 @@ static fr_status make(struct fr_real *real, struct fr_mesh_state *mesh,
 }
 
 static fr_status make_data(struct fr_real *real, struct fr_mesh_state *mesh,
-                           const struct fr_chain *chain, const struct row_of *among,
-                           struct fr_error *err) {
+                           const struct fr_chain *chain, const struct row_of *among) {
     const struct fr_mesh_chunk *head = &mesh->chunk[0],
                                *tail = &mesh->chunk[mesh->n_chunks - 1];
     const struct fr_unit *in = head->unit, *out = &tail->unit[tail->n_units - 1];
     bool divided = in->kind->divided;
     if (head->first)
         FR_TRY(make(real, mesh, chain, among, true, divided ? real->tp_rank * in->in : 0,
-                    in->in, &mesh->inputs, err));
+                    in->in, &mesh->inputs));
     if (!tail->last) return FR_OK;
     return make(real, mesh, chain, among, false, divided ? real->tp_rank * out->out : 0,
-                out->out, &mesh->targets, err);
+                out->out, &mesh->targets);
 }
 
 static fr_status open_data(struct fr_real *real, struct fr_mesh_state *mesh,
-                           const struct fr_chain *chain, struct fr_error *err) {
-    return make_data(real, mesh, chain, &(struct row_of){0, fr_real_batch(real->run)}, err);
+                           const struct fr_chain *chain) {
+    return make_data(real, mesh, chain, &(struct row_of){0, fr_real_batch(real->run)});
 }
 
-fr_status fr_mesh_regression_take(struct fr_real *real, int64_t first, int64_t all,
-                                  struct fr_error *err) {
+fr_status fr_mesh_regression_take(struct fr_real *real, int64_t first, int64_t all) {
     struct fr_chain chain;
-    fr_status status = fr_chain_make(real->run, &chain, err);
+    fr_status status = fr_chain_make(real->run, &chain, real->err);
     if (status == FR_OK)
-        status = make_data(real, real->state, &chain, &(struct row_of){first, all}, err);
+        status = make_data(real, real->state, &chain, &(struct row_of){first, all});
     fr_chain_free(&chain);
     return status;
 }
@@ -81,11 +79,11 @@ static void *inputs(const struct fr_real *real, const struct fr_mesh_state *mesh
 
 /* Where gradients come in shares every rank compares all outputs, else its own rows. */
 static fr_status loss(struct fr_real *real, struct fr_mesh_state *mesh,
-                      const struct fr_mesh_chunk *c, int m, void **dy, struct fr_error *err) {
+                      const struct fr_mesh_chunk *c, int m, void **dy) {
     const struct fr_unit *u = &c->unit[c->n_units - 1];
     size_t values = (size_t)u->out * (size_t)mesh->columns, first = 0, n = values;
     double mean = 1.0 / ((double)u->layer.outputs * (double)fr_real_batch(real->run)), own = 0;
-    (void)err;
+    (void)real->err;
     if (u->kind->shares)
         mean /= u->tp;
     else if (!u->kind->divided) {

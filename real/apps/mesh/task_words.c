@@ -3,7 +3,7 @@
  * three values a token (largest logit, sum of exponentials, the target's logit) joins them. */
 #include "base/alloc.h"
 #include "real/apps/ffn.h"
-#include "real/apps/mesh/task.h"
+#include "real/apps/mesh/mesh.h"
 #include "real/apps/random.h"
 
 enum { STREAM_TOKENS = 3, SHARE = 3 };
@@ -37,24 +37,24 @@ static int word_at(const struct fr_real *real, const struct fr_mesh_state *mesh,
 
 /* Of all micro-batches, one after the other: the words, or those @p later. */
 static fr_status make(const struct fr_real *real, const struct fr_mesh_state *mesh, int later,
-                      void **out, struct fr_error *err) {
+                      void **out) {
     int64_t n = (int64_t)mesh->n_micro * mesh->columns;
     int *words = fr_calloc((size_t)n, sizeof *words);
     *out = words;
-    if (!words) return fr_fail(err, FR_ERR_NOMEM, NULL, "words");
+    if (!words) return fr_fail(real->err, FR_ERR_NOMEM, NULL, "words");
     for (int64_t i = 0; i < n; i++) words[i] = word_at(real, mesh, i, later);
     return FR_OK;
 }
 
 static fr_status open_words(struct fr_real *real, struct fr_mesh_state *mesh,
-                            const struct fr_chain *chain, struct fr_error *err) {
+                            const struct fr_chain *chain) {
     int64_t share = (int64_t)SHARE * mesh->columns;
     (void)chain;
-    if (mesh->chunk[0].first) FR_TRY(make(real, mesh, 0, &mesh->inputs, err));
+    if (mesh->chunk[0].first) FR_TRY(make(real, mesh, 0, &mesh->inputs));
     if (!mesh->chunk[mesh->n_chunks - 1].last) return FR_OK;
     mesh->shares = fr_real_alloc(real->k, share * real->run->plan->tp);
-    if (!mesh->shares) return fr_fail(err, FR_ERR_NOMEM, NULL, "a loss");
-    return make(real, mesh, 1, &mesh->targets, err);
+    if (!mesh->shares) return fr_fail(real->err, FR_ERR_NOMEM, NULL, "a loss");
+    return make(real, mesh, 1, &mesh->targets);
 }
 
 static void *inputs(const struct fr_real *real, const struct fr_mesh_state *mesh, int m) {
@@ -64,7 +64,7 @@ static void *inputs(const struct fr_real *real, const struct fr_mesh_state *mesh
 
 /* The gradient is put where the logits are.  Every rank knows the loss, and counts its share. */
 static fr_status loss(struct fr_real *real, struct fr_mesh_state *mesh,
-                      const struct fr_mesh_chunk *c, int m, void **dy, struct fr_error *err) {
+                      const struct fr_mesh_chunk *c, int m, void **dy) {
     const struct fr_kernels *k = real->k;
     const struct fr_unit *u = &c->unit[c->n_units - 1];
     int t = mesh->columns, first = u->tp_rank * u->words;
@@ -74,7 +74,7 @@ static fr_status loss(struct fr_real *real, struct fr_mesh_state *mesh,
          *mine = fr_at(k, mesh->shares, (size_t)u->tp_rank * SHARE * (size_t)t);
     FR_COMPUTE(real, k->softmax_part(u->words, t, first, target, logits, mine));
     if (u->tp > 1)
-        FR_TRY(fr_real_all_gather(real, real->tp, MPI_IN_PLACE, SHARE * t, mesh->shares, err));
+        FR_TRY(fr_real_all_gather(real, real->tp, MPI_IN_PLACE, SHARE * t, mesh->shares));
     FR_COMPUTE(real, sum = k->cross_entropy(u->words, t, first, target, scale, u->tp,
                                             u->tp_rank, mesh->shares, logits));
     mesh->loss += sum * scale / u->tp;

@@ -31,10 +31,12 @@ struct fr_unit {
     const struct fr_real_case *run;
     struct fr_real_layer layer;  /**< the whole of it, where fully connected */
     struct fr_block_sizes block; /**< of a transformer: this rank's part */
+    bool crosses;                /**< of a decoder: it attends to what the encoder made, too */
     int64_t index;               /**< in the network, for its random numbers */
     int words; /**< of embedding and logits: this rank's, from tp_rank words on, of ... */
     void *table, *d_table; /**< ... words x hidden; its gradients */
     int tp, tp_rank, ghost;
+    MPI_Comm group;      /**< the tp ranks */
     int in, out;         /**< features of x, and of the next unit's, on this rank */
     int rows;            /**< outputs that this rank computes */
     int columns;         /**< of a micro-batch */
@@ -73,16 +75,15 @@ struct fr_unit_kind {
     /** Values of own[0..2]; those of x are not in it. */
     void (*keeps)(const struct fr_unit *u, int64_t n[3]);
     fr_status (*forward)(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                         void *next, struct fr_error *err);
+                         void *next);
     /** dx := from dy, which may be used as room. */
     fr_status (*input)(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                       void *dy, void *dx, struct fr_error *err);
+                       void *dy, void *dx);
     void (*weight)(struct fr_real *real, struct fr_unit *u, const struct fr_unit_kept *kept);
     /** @return how many weight matrices it has, ascending in memory, up to @p room of them in
      *  @p out */
     int (*matrices)(const struct fr_real *real, const struct fr_unit *u,
                     struct fr_unit_matrix *out, int room);
-    const struct fr_layer_way *way; /**< of a transformer's layer (layer.h); NULL: it is none */
 };
 
 #define FR_UNIT(name) extern const struct fr_unit_kind fr_unit_##name;
@@ -98,5 +99,34 @@ const struct fr_unit_kind *fr_unit_find(const char *name);
  *  @p room holds @p rows values. */
 void fr_unit_relu_backward(struct fr_real *real, struct fr_unit *u, int rows, const void *y,
                            void *d, void *bias, void *room);
+
+/* ---- the units of a whole network in a row, and where the chunks of a plan's stages cut it --------
+ *
+ *      layers            a unit each, fully connected or a convolution with its pooling
+ *      transformer       embedding, a unit a layer, logits; the ends come on top of the layers of the
+ *                        first and the last chunk */
+
+struct fr_chain {
+    const struct fr_real_case *run;
+    struct fr_real_layer *layer; /**< [n_layers], or NULL: a transformer's */
+    int n_layers, n;             /**< layers; units */
+};
+
+/** @return FR_OK, FR_ERR_INPUT, FR_ERR_NOMEM.  Free with fr_chain_free, also on error. */
+fr_status fr_chain_make(const struct fr_real_case *run, struct fr_chain *chain,
+                        struct fr_error *err);
+void fr_chain_free(struct fr_chain *chain);
+
+/** Is it a transformer, which reads words? */
+static inline bool fr_chain_reads_words(const struct fr_chain *chain) {
+    return chain->run->workload->transformer.layers > 0;
+}
+/** Layers before chunk @p number of P v, and units. */
+int64_t fr_chain_layers_before(const struct fr_chain *chain, int64_t number);
+int64_t fr_chain_units_before(const struct fr_chain *chain, int64_t number);
+
+/** Unit @p i on rank @p tp_rank, without memory; NULL kind: the plan's method divides no such layer
+ *  here. */
+struct fr_unit fr_chain_unit(const struct fr_chain *chain, int64_t i, int tp_rank, int columns);
 
 #endif

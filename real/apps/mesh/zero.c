@@ -7,8 +7,8 @@
  * beside them. */
 #include <string.h>
 
+#include "real/apps/division.h"
 #include "real/apps/mesh/mesh.h"
-#include "real/apps/shares.h"
 
 /* Values of a rank's share that @p holder scatter. */
 static int64_t scattered(const struct fr_real *real, int holder) {
@@ -33,8 +33,8 @@ void fr_mesh_begin_share(struct fr_real *real, struct fr_mesh_state *mesh) {
     if (n > 0) FR_COMPUTE(real, memset(mesh->share, 0, n * real->k->size_B));
 }
 
-fr_status fr_mesh_gather_parameters(struct fr_real *real, struct fr_error *err) {
-    return real->run->plan->zero >= 3 ? fr_shares_gather(real, err) : FR_OK;
+fr_status fr_mesh_gather_parameters(struct fr_real *real) {
+    return real->run->plan->zero >= 3 ? fr_shares_gather(real) : FR_OK;
 }
 
 /* What @p holder have. */
@@ -47,14 +47,13 @@ static void clear(struct fr_real *real, int holder) {
     }
 }
 
-fr_status fr_mesh_scatter_gradients(struct fr_real *real, struct fr_mesh_state *mesh,
-                                    struct fr_error *err) {
+fr_status fr_mesh_scatter_gradients(struct fr_real *real, struct fr_mesh_state *mesh) {
     const struct fr_kernels *k = real->k;
     size_t at = 0;
     for (int h = 0; h < FR_HOLDERS && fr_mesh_share(real) > 0; h++) {
         size_t n = (size_t)scattered(real, h);
         if (n == 0) continue;
-        FR_TRY(fr_shares_scatter(real, h, mesh->scattered, err));
+        FR_TRY(fr_shares_scatter(real, h, mesh->scattered));
         FR_COMPUTE(real, k->add(n, mesh->scattered, fr_at(k, mesh->share, at)));
         clear(real, h);
         at += n;

@@ -1,120 +1,260 @@
-/* A transformer's layer (real/apps/block.h) of a rank with 1/tp of its heads and of its MLP's
- * width f; q values of all heads.
+/* A transformer's layer, however it is divided (real/apps/mesh/layer.h): its sublayers in a row, what a forward
+ * pass keeps, what is made again, and what waits for the weights' gradients.
  *
- *      tensor  forward   all-reduce of h T values after attention, and after the MLP
- *              backward  likewise, of the gradients before them
- *      in parts          reduce-scatters and all-gathers of h T values in place of these (sequence parallel),
- *              backward  with two all-gathers more
- *      grid    forward   all-gathers of q T, h T, f T, h T values, as they are made
- *              backward  all-reduces of their gradients
+ * Recomputed: `selective` the attention's core, whose softmax is not kept; `full` all of it, collectives
+ * too, from the input alone.  Where weights' gradients come later what they need is kept from the
+ * backward pass to then.
  *
- * A rank's block is that of struct fr_block; norms, and biases after the all-reduces, are on every
- * rank alike. */
-#include "real/apps/ffn.h"
+ * Beside the stream x the layers of a decoder pass on e, what the encoder made: h x T of each, below each other.
+ * The first one's stream begins with e, as the price has no second embedding; the last one passes on the
+ * stream alone.  Gradients of e are added up on the way back. */
+#include <string.h>
+
 #include "real/apps/mesh/layer.h"
 
+/* What the layers of a decoder pass on is two matrices. */
+static fr_status check_crossing(const struct fr_real_case *run, struct fr_error *err) {
+    const struct fr_plan *plan = run->plan;
+    const struct fr_plan_compression *c = &plan->compression;
+    if (run->workload->transformer.cross_layers == 0) return FR_OK;
+    if (!plan->method->megatron || plan->sequence_parallel)
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "cross-attention is run with method tensor, without sequence_parallel");
+    if (plan->pp > 1 && (plan->chunks > 1 || c->scope != FR_SCOPE_NONE || c->forward_rank > 0))
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "stages of an encoder and a decoder are run with one chunk each and "
+                       "messages that go whole");
+    return FR_OK;
+}
+
 static fr_status check(const struct fr_unit *u, struct fr_error *err) {
-    FR_TRY(fr_layer_check(u, err));
-    return u->block.rows ? fr_real_divides("hidden", u->block.hidden, "tp", u->tp, err) : FR_OK;
+    const struct fr_transformer *t = &u->run->workload->transformer;
+    const struct fr_plan *plan = u->run->plan;
+    const char *lacks =
+        t->gated                  ? "gated MLPs are not trained here"
+        : t->experts              ? "mixtures of experts are not trained here"
+        : t->kv_heads != t->heads ? "grouped key-value heads are not trained here"
+        : t->qk_norms             ? "norms of queries and keys are not trained here"
+        : !t->norm_biases         ? "RMSNorm is not trained here; \"norm\": \"layer\" is"
+        : !t->biases              ? "products without biases are not trained here"
+        : t->predicted            ? "further tokens are not predicted here"
+        : t->kv_latent            ? "latent attention is not trained here"
+        : t->both_ways            ? "attention in both directions is not trained here"
+        : t->masked_head          ? "a head for masked words is not trained here"
+        : t->pattern[0]           ? "hybrids of one block a layer are not trained here"
+        : t->lora_rank            ? "adapters beside frozen weights are not trained here"
+                                  : NULL;
+    if (lacks) return fr_fail(err, FR_ERR_INPUT, NULL, "%s", lacks);
+    FR_TRY(check_crossing(u->run, err));
+    FR_TRY(fr_real_divides("the number of heads", t->heads, "tp", u->tp, err));
+    FR_TRY(fr_real_divides("the MLP's width", t->ffn, "tp", u->tp, err));
+    if (plan->method->uses_ghost)
+        return fr_ghosts_check(t->hidden, t->ffn, u->tp, u->ghost, err);
+    if (plan->method->branches)
+        return fr_real_divides("micro_batch", plan->micro_batch, "tp", plan->tp, err);
+    return u->block.rows ? fr_real_divides("hidden", t->hidden, "tp", u->tp, err) : FR_OK;
 }
 
-static int64_t parameters(const struct fr_unit *u) { return fr_block_parameters(&u->block); }
+/* ---- parameters ------------------------------------------------------------------------------ */
 
-/* Norms, of this rank's tokens. */
+static int64_t parameters(const struct fr_unit *u) {
+    int64_t n[2];
+    fr_layer_sizes(u, n);
+    return n[0] + n[1];
+}
+static int64_t common(const struct fr_unit *u) {
+    int64_t n[2];
+    fr_layer_sizes(u, n);
+    return n[0];
+}
+
+/* Norms: of this rank's tokens both; of phantom the first, of which each rank has the part of its heads. */
 static int64_t partial(const struct fr_unit *u) {
-    return fr_block_parted(&u->block) ? 4 * (int64_t)u->block.hidden : 0;
+    int64_t h = u->block.hidden;
+    return u->run->plan->method->uses_ghost ? 2 * h : fr_block_parted(&u->block) ? 4 * h : 0;
 }
 
-static struct fr_block weights(const struct fr_real *real, const struct fr_unit *u) {
-    return fr_block_at(real->k, &u->block, u->w);
-}
-static struct fr_block gradients(const struct fr_real *real, const struct fr_unit *u) {
-    return fr_block_at(real->k, &u->block, u->g);
-}
+/* ---- buffers --------------------------------------------------------------------------------- */
 
-static void fill(const struct fr_real *real, struct fr_unit *u) {
-    struct fr_block w = weights(real, u);
-    fr_block_fill(real->k, &u->block, real->run->seed,
-                  (uint64_t)(FR_STREAM_LAYER + 64 * u->index), &w);
+static fr_recompute again(const struct fr_unit *u) { return u->run->plan->recompute; }
+
+/* Is nothing kept but the input? */
+static bool keeps_input(const struct fr_unit *u) {
+    return again(u) == FR_RECOMPUTE_FULL && !u->splits;
 }
 
-/* ---- its way ----------------------------------------------------------------------------------- */
-
-static int64_t pass_room(const struct fr_unit *u) { return fr_block_room_size(&u->block); }
-static int64_t deferred_size(const struct fr_unit *u) {
-    return fr_block_deferred_size(&u->block);
+/* Values that all sublayers save, with the softmax or without; defer; and a softmax of all. */
+static int64_t saved_of(const struct fr_unit *u, bool softmax) {
+    int kind[FR_SUBLAYERS], n = fr_sublayers_of(u, kind);
+    int64_t sum = 0;
+    for (int i = 0; i < n; i++) {
+        struct fr_sublayer s = fr_sublayer_of(u, kind[i]);
+        struct fr_sublayer_saved saved;
+        sum += fr_sublayer_saved(NULL, &s, NULL, softmax, &saved);
+    }
+    return sum;
 }
-static int64_t saved_size(const struct fr_unit *u, bool softmax) {
-    return fr_block_saved_size(&u->block, softmax);
+static int64_t deferred_of(const struct fr_unit *u) {
+    int kind[FR_SUBLAYERS], n = fr_sublayers_of(u, kind);
+    int64_t sum = 0;
+    for (int i = 0; i < n; i++) {
+        struct fr_sublayer s = fr_sublayer_of(u, kind[i]);
+        struct fr_sublayer_deferred deferred;
+        sum += fr_sublayer_deferred(NULL, &s, NULL, &deferred);
+    }
+    return sum;
 }
-static int64_t softmax_size(const struct fr_unit *u) {
-    return fr_block_softmax_size(&u->block);
+static int64_t pass_of(const struct fr_unit *u) {
+    int kind[FR_SUBLAYERS], n = fr_sublayers_of(u, kind);
+    int64_t most = 0;
+    for (int i = 0; i < n; i++) {
+        struct fr_sublayer s = fr_sublayer_of(u, kind[i]);
+        struct fr_sublayer_room room;
+        int64_t one = fr_sublayer_room(NULL, &s, NULL, &room);
+        most = one > most ? one : most;
+    }
+    return most;
 }
-
-static struct fr_block_saved saved_at(const struct fr_real *real, const struct fr_unit *u,
-                                      const struct fr_layer_at *at) {
-    return fr_block_saved_at(real->k, &u->block, at->saved, at->softmax);
-}
-
-static fr_status make(struct fr_real *real, const struct fr_unit *u,
-                      const struct fr_layer_at *at, const void *x, void *y,
-                      struct fr_error *err) {
-    const struct fr_block w = weights(real, u);
-    const struct fr_block_saved s = saved_at(real, u, at);
-    const struct fr_block_room r = fr_block_room_at(real->k, &u->block, at->room);
-    return fr_block_forward(real, &u->block, &w, &s, &r, x, y, err);
-}
-
-static fr_status attend(struct fr_real *real, const struct fr_unit *u,
-                        const struct fr_layer_at *at, struct fr_error *err) {
-    const struct fr_block_saved s = saved_at(real, u, at);
-    const struct fr_block_room r = fr_block_room_at(real->k, &u->block, at->room);
-    return fr_block_attend(real, &u->block, &s, &r, err);
-}
-
-static fr_status make_input(struct fr_real *real, const struct fr_unit *u,
-                            const struct fr_layer_at *at, const void *x, const void *dy,
-                            void *dx, struct fr_error *err) {
-    const struct fr_kernels *k = real->k;
-    const struct fr_block w = weights(real, u), g = gradients(real, u);
-    const struct fr_block_saved s = saved_at(real, u, at);
-    const struct fr_block_deferred d = fr_block_deferred_at(k, &u->block, at->deferred);
-    const struct fr_block_room r = fr_block_room_at(k, &u->block, at->room);
-    return fr_block_input(real, &u->block, &w, &g, &s, &d, &r, x, dy, dx, err);
+static int64_t stream_values(const struct fr_unit *u) {
+    return (int64_t)u->block.hidden * u->columns;
 }
 
-static void make_weight(struct fr_real *real, const struct fr_unit *u,
-                        const struct fr_layer_at *at, const void *x, const void *dy) {
-    (void)x;
-    const struct fr_block g = gradients(real, u);
-    const struct fr_block_saved s = saved_at(real, u, at);
-    const struct fr_block_deferred d = fr_block_deferred_at(real->k, &u->block, at->deferred);
-    fr_block_weight(real, &u->block, &g, &s, &d, d.dx1, dy);
+/* Values of the parts of the room: what a pass has, and the gradient of e; what is deferred, and what is saved,
+ * where weights' gradients follow at once; a softmax, and an output, that are made again. */
+enum { PASS, ENCODED, DEFERRED, SAVED, SOFTMAX, OUTPUT, PARTS };
+static void parts_of(const struct fr_unit *u, int64_t n[PARTS]) {
+    n[PASS] = pass_of(u);
+    n[ENCODED] = u->crosses ? stream_values(u) : 0;
+    n[DEFERRED] = deferred_of(u);
+    n[SAVED] = keeps_input(u) ? saved_of(u, false) : 0;
+    n[SOFTMAX] = again(u) != FR_RECOMPUTE_NONE ? saved_of(u, true) - saved_of(u, false) : 0;
+    n[OUTPUT] = again(u) == FR_RECOMPUTE_FULL ? (int64_t)u->out * u->columns : 0;
 }
 
-static const struct fr_layer_way way = {.room = pass_room,
-                                        .deferred = deferred_size,
-                                        .saved = saved_size,
-                                        .softmax = softmax_size,
-                                        .forward = make,
-                                        .attend = attend,
-                                        .input = make_input,
-                                        .weight = make_weight};
+static int64_t room(const struct fr_unit *u) {
+    int64_t n[PARTS], sum = 0;
+    parts_of(u, n);
+    for (int i = 0; i < PARTS; i++) sum += n[i];
+    return sum;
+}
 
-/* ---- the unit ---------------------------------------------------------------------------------- */
+static void *part_at(const struct fr_real *real, const struct fr_unit *u, int part) {
+    int64_t n[PARTS], before = 0;
+    parts_of(u, n);
+    for (int i = 0; i < part; i++) before += n[i];
+    return fr_at(real->k, u->room, (size_t)before);
+}
 
-static int matrices(const struct fr_real *real, const struct fr_unit *u,
-                    struct fr_unit_matrix *out, int room) {
-    const struct fr_block g = gradients(real, u);
-    const struct fr_block_sizes *z = &u->block;
-    int h = z->hidden, q = z->heads * z->head_dim, f = z->ffn, o = fr_block_out(z);
-    const struct fr_unit_matrix all[] = {{g.qkv, 3 * q, h},
-                                         {g.out, o, fr_block_in(z, q)},
-                                         {g.up, f, h},
-                                         {g.down, o, fr_block_in(z, f)}};
-    int n = (int)(sizeof all / sizeof *all);
-    for (int i = 0; i < n && i < room; i++) out[i] = all[i];
+/* What is saved; what is deferred, and the gradient of the output, where they must last. */
+static void keeps(const struct fr_unit *u, int64_t n[3]) {
+    n[0] = keeps_input(u) ? 0 : saved_of(u, again(u) == FR_RECOMPUTE_NONE);
+    n[1] = u->splits ? deferred_of(u) : 0;
+    n[2] = u->splits ? (int64_t)u->out * u->columns : 0;
+}
+
+/* e, or its gradient, behind the stream; the first layer's is the stream itself. */
+static void *encoded(const struct fr_real *real, const struct fr_unit *u, int features,
+                     const void *x) {
+    return fr_at(real->k, x, features > u->block.hidden ? (size_t)stream_values(u) : 0);
+}
+
+/* Passes of all sublayers, each buffer behind that of the sublayer before.  @return how many */
+static int open_passes(struct fr_real *real, const struct fr_unit *u,
+                       const struct fr_unit_kept *kept,
+                       struct fr_sublayer_pass pass[FR_SUBLAYERS]) {
+    int kind[FR_SUBLAYERS], n = fr_sublayers_of(u, kind);
+    bool all = again(u) == FR_RECOMPUTE_NONE;
+    void *saved = keeps_input(u) ? part_at(real, u, SAVED) : kept->own[0],
+         *deferred = kept->more, *softmax = all ? NULL : part_at(real, u, SOFTMAX);
+    struct fr_sublayer_weights w[FR_SUBLAYERS], g[FR_SUBLAYERS];
+    fr_layer_weights(real, u, false, w);
+    fr_layer_weights(real, u, true, g);
+    for (int i = 0; i < n; i++) {
+        struct fr_sublayer_pass *p = &pass[i];
+        *p = (struct fr_sublayer_pass){.real = real,
+                                       .u = u,
+                                       .s = fr_sublayer_of(u, kind[i]),
+                                       .w = w[kind[i]],
+                                       .g = g[kind[i]],
+                                       .saved.p = softmax,
+                                       .e = encoded(real, u, u->in, kept->x)};
+        int64_t values = fr_sublayer_saved(real->k, &p->s, saved, all, &p->saved);
+        saved = fr_at(real->k, saved, (size_t)values);
+        if (softmax && kind[i] != FR_SUBLAYER_MLP)
+            softmax = fr_at(real->k, softmax, (size_t)fr_block_softmax_size(&p->s.z));
+        fr_sublayer_room(real->k, &p->s, u->room, &p->room);
+        if (!deferred) continue;
+        values = fr_sublayer_deferred(real->k, &p->s, deferred, &p->deferred);
+        deferred = fr_at(real->k, deferred, (size_t)values);
+    }
     return n;
+}
+
+/* ---- passes ---------------------------------------------------------------------------------- */
+
+static void copy(struct fr_real *real, const struct fr_unit *u, const void *from, void *to) {
+    FR_COMPUTE(real, memmove(to, from, (size_t)stream_values(u) * real->k->size_B));
+}
+
+static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+                         void *next) {
+    struct fr_sublayer_pass pass[FR_SUBLAYERS];
+    int n = open_passes(real, u, kept, pass);
+    for (int i = 0; i < n; i++)
+        FR_TRY(fr_sublayer_forward(&pass[i], i ? pass[i].saved.x : kept->x,
+                                   i + 1 < n ? pass[i + 1].saved.x : next));
+    if (u->crosses && u->out > u->block.hidden)
+        copy(real, u, pass[0].e, encoded(real, u, u->out, next));
+    return FR_OK;
+}
+
+/* What the forward pass made and did not keep. */
+static fr_status recompute(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+                           const struct fr_sublayer_pass *pass, int n) {
+    if (again(u) == FR_RECOMPUTE_FULL) return forward(real, u, kept, part_at(real, u, OUTPUT));
+    for (int i = 0; again(u) == FR_RECOMPUTE_SELECTIVE && i < n; i++)
+        FR_TRY(fr_sublayer_attend(&pass[i]));
+    return FR_OK;
+}
+
+/* The gradient of e comes in behind that of the stream, but to the last layer, and leaves behind it, but from the
+ * first, where both are of one. */
+static void begin_encoded(struct fr_real *real, const struct fr_unit *u, const void *dy,
+                          void *de) {
+    if (!u->crosses) return;
+    if (u->out > u->block.hidden)
+        copy(real, u, encoded(real, u, u->out, dy), de);
+    else
+        FR_COMPUTE(real, memset(de, 0, (size_t)stream_values(u) * real->k->size_B));
+}
+
+static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+                       void *dy, void *dx) {
+    struct fr_sublayer_pass pass[FR_SUBLAYERS];
+    int values = u->out * u->columns;
+    bool first = u->in == u->block.hidden;
+    void *de = first ? part_at(real, u, ENCODED) : encoded(real, u, u->in, dx);
+    kept->d = u->splits ? kept->own[2] : dy;
+    kept->more = u->splits ? kept->own[1] : part_at(real, u, DEFERRED);
+    if (u->splits) FR_COMPUTE(real, real->k->copy(1, values, dy, values, kept->d, values));
+    int n = open_passes(real, u, kept, pass);
+    FR_TRY(recompute(real, u, kept, pass, n));
+    begin_encoded(real, u, dy, de);
+    for (int i = n - 1; i >= 0; i--) {
+        pass[i].de = de;
+        FR_TRY(fr_sublayer_input(&pass[i], i ? pass[i].saved.x : kept->x,
+                                 i + 1 < n ? pass[i + 1].deferred.dx : dy,
+                                 i ? pass[i].deferred.dx : dx));
+    }
+    if (u->crosses && first) FR_COMPUTE(real, real->k->add((size_t)stream_values(u), de, dx));
+    return FR_OK;
+}
+
+static void weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit_kept *kept) {
+    struct fr_sublayer_pass pass[FR_SUBLAYERS];
+    int n = open_passes(real, u, kept, pass);
+    for (int i = n - 1; i >= 0; i--)
+        fr_sublayer_weight(&pass[i], i + 1 < n ? pass[i + 1].deferred.dx : kept->d);
 }
 
 const struct fr_unit_kind fr_unit_block = {
@@ -123,12 +263,12 @@ const struct fr_unit_kind fr_unit_block = {
     .check = check,
     .parameters = parameters,
     .partial = partial,
-    .fill = fill,
-    .room = fr_layer_room,
-    .keeps = fr_layer_keeps,
-    .forward = fr_layer_forward,
-    .input = fr_layer_input,
-    .weight = fr_layer_weight,
-    .matrices = matrices,
-    .way = &way,
+    .common = common,
+    .fill = fr_layer_fill,
+    .room = room,
+    .keeps = keeps,
+    .forward = forward,
+    .input = input,
+    .weight = weight,
+    .matrices = fr_layer_matrices,
 };

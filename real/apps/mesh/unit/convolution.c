@@ -119,7 +119,7 @@ static void see(struct fr_real *real, const struct fr_unit *u, const struct size
 }
 
 static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                         void *next, struct fr_error *err) {
+                         void *next) {
     const struct fr_kernels *k = real->k;
     const struct sizes z = sizes_of(u);
     int n = (int)z.places, first;
@@ -129,14 +129,12 @@ static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit
         int filters = in_group(u, &z, g, &first);
         if (filters <= 0) continue;
         see(real, u, &z, g, kept->x);
-        FR_COMPUTE(real, k->gemm(false, false, filters, n, z.inner, 1,
-                                 fr_at(k, u->w, (size_t)(first * z.inner)), z.inner, u->room, n,
-                                 0, fr_at(k, mine, (size_t)first * (size_t)n), n));
+        fr_multiply(real, filters, n, z.inner, fr_at(k, u->w, (size_t)(first * z.inner)),
+                    u->room, 0, fr_at(k, mine, (size_t)first * (size_t)n));
     }
     FR_COMPUTE(real, k->bias_relu(z.filters, n, biases(real, &z, u->w), mine));
     if (u->tp > 1)
-        FR_TRY(fr_real_all_gather(real, real->tp, MPI_IN_PLACE, z.filters * z.places, kept->y,
-                                  err));
+        FR_TRY(fr_real_all_gather(real, real->tp, MPI_IN_PLACE, z.filters * z.places, kept->y));
     if (pools(u)) FR_COMPUTE(real, k->pool(&z.pool, u->columns, kept->y, next));
     return FR_OK;
 }
@@ -163,7 +161,7 @@ static void begin(struct fr_real *real, struct fr_unit *u, const struct sizes *z
 }
 
 static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                       void *dy, void *dx, struct fr_error *err) {
+                       void *dy, void *dx) {
     const struct fr_kernels *k = real->k;
     const struct sizes z = sizes_of(u);
     int n = (int)z.places, first;
@@ -173,15 +171,13 @@ static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_k
     for (int g = 0; g < z.groups; g++) {
         int filters = in_group(u, &z, g, &first);
         if (filters <= 0) continue;
-        FR_COMPUTE(real,
-                   k->gemm(true, false, z.inner, n, filters, 1,
-                           fr_at(k, u->w, (size_t)(first * z.inner)), z.inner,
-                           fr_at(k, kept->d, (size_t)first * (size_t)n), n, 0, u->room, n));
+        fr_multiply_back(real, filters, n, z.inner, fr_at(k, u->w, (size_t)(first * z.inner)),
+                         fr_at(k, kept->d, (size_t)first * (size_t)n), 0, u->room);
         FR_COMPUTE(real, k->see_backward(&z.window, u->columns, u->room,
                                          fr_at(k, dx, (size_t)(g * each))));
     }
     if (u->tp == 1) return FR_OK;
-    return fr_real_all_reduce(real, real->tp, dx, values, err);
+    return fr_real_all_reduce(real, real->tp, dx, values);
 }
 
 static void weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit_kept *kept) {
@@ -192,10 +188,8 @@ static void weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit
         int filters = in_group(u, &z, g, &first);
         if (filters <= 0) continue;
         see(real, u, &z, g, kept->x);
-        FR_COMPUTE(real,
-                   k->gemm(false, true, filters, z.inner, n, 1,
-                           fr_at(k, kept->d, (size_t)first * (size_t)n), n, u->room, n,
-                           u->weights, fr_at(k, u->g, (size_t)(first * z.inner)), z.inner));
+        fr_add_outer(real, filters, n, z.inner, fr_at(k, kept->d, (size_t)first * (size_t)n),
+                     u->room, u->weights, fr_at(k, u->g, (size_t)(first * z.inner)));
     }
     u->weights = true;
 }

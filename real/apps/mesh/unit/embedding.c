@@ -82,7 +82,7 @@ static void add_positions(struct fr_real *real, const struct fr_unit *u, void *a
 
 /* The first rank adds the positions, once. */
 static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                         void *next, struct fr_error *err) {
+                         void *next) {
     const void *learned =
         take_positions(real, u, u->tp_rank == 0 ? positions(real, u, u->w) : NULL);
     bool parted = fr_block_parted(&u->block);
@@ -90,24 +90,21 @@ static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit
     FR_COMPUTE(real, real->k->embed(u->block.hidden, u->columns, fr_block_sequence(&u->block),
                                     u->tp_rank * u->words, u->words, kept->x, u->table, learned,
                                     whole));
-    if (parted)
-        return fr_block_scatter_tokens(real, &u->block, whole, packed(real, u), next, err);
+    if (parted) return fr_block_scatter_tokens(real, &u->block, whole, packed(real, u), next);
     if (fr_words_divided(u))
-        return fr_real_reduce_scatter(real, real->tp, whole, next, (int64_t)u->out * u->columns,
-                                      err);
-    return u->tp > 1 ? fr_real_all_reduce(real, real->tp, next, values(u), err) : FR_OK;
+        return fr_real_reduce_scatter(real, real->tp, whole, next,
+                                      (int64_t)u->out * u->columns);
+    return u->tp > 1 ? fr_real_all_reduce(real, real->tp, next, values(u)) : FR_OK;
 }
 
 static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                       void *dy, void *dx, struct fr_error *err) {
+                       void *dy, void *dx) {
     bool parted = fr_block_parted(&u->block);
     void *whole = fr_words_divided(u) || parted ? u->room : dy;
     (void)dx;
-    if (parted)
-        FR_TRY(fr_block_gather_tokens(real, &u->block, dy, packed(real, u), whole, err));
+    if (parted) FR_TRY(fr_block_gather_tokens(real, &u->block, dy, packed(real, u), whole));
     if (fr_words_divided(u))
-        FR_TRY(
-            fr_real_all_gather(real, real->tp, dy, (int64_t)u->out * u->columns, whole, err));
+        FR_TRY(fr_real_all_gather(real, real->tp, dy, (int64_t)u->out * u->columns, whole));
     void *all = positions(real, u, u->g), *d_positions = all;
     bool shares = all && u->block.cp > 1;
     int sequence = fr_block_sequence(&u->block);

@@ -7,12 +7,12 @@
 #include "real/apps/mesh/rows.h"
 
 static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                       void *dy, void *dx, struct fr_error *err) {
+                       void *dy, void *dx) {
     int values = u->rows * u->columns;
     void *mine = fr_rows_of(real, u, dy);
     kept->d = u->splits ? kept->own[1] : mine;
     if (u->splits) FR_COMPUTE(real, real->k->copy(1, values, mine, values, kept->d, values));
-    return fr_rows_input(real, u, kept, 1, dx, err);
+    return fr_rows_input(real, u, kept, 1, dx);
 }
 
 const struct fr_unit_kind fr_unit_grid = {

@@ -58,69 +58,64 @@ static const void *whole_normed(const struct fr_unit *u, const struct fr_unit_ke
 
 /* The normed of all tokens. */
 static fr_status join(struct fr_real *real, const struct fr_unit *u,
-                      const struct fr_unit_kept *kept, struct fr_error *err) {
+                      const struct fr_unit_kept *kept) {
     if (!parted(u)) return FR_OK;
     return fr_block_gather_tokens(real, &u->block, kept->own[0], room_at(real, u, 1),
-                                  kept->own[2], err);
+                                  kept->own[2]);
 }
 
 static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                         void *next, struct fr_error *err) {
+                         void *next) {
     const struct fr_kernels *k = real->k;
     int t = u->columns, h = u->block.hidden;
     void *inverse = fr_at(k, kept->own[1], (size_t)t);
     if (fr_words_divided(u))
-        FR_TRY(
-            fr_real_all_gather(real, real->tp, kept->x, (int64_t)u->in * t, kept->own[2], err));
+        FR_TRY(fr_real_all_gather(real, real->tp, kept->x, (int64_t)u->in * t, kept->own[2]));
     FR_COMPUTE(real, k->norm(h, fr_block_own_tokens(&u->block), whole_x(u, kept), u->w,
                              bias(real, u, u->w), kept->own[1], inverse, kept->own[0]));
-    FR_TRY(join(real, u, kept, err));
-    FR_COMPUTE(real, k->gemm(false, false, u->words, t, h, 1, u->table, h,
-                             whole_normed(u, kept), t, 0, next, t));
+    FR_TRY(join(real, u, kept));
+    fr_multiply(real, u->words, t, h, u->table, whole_normed(u, kept), 0, next);
     return FR_OK;
 }
 
 /* *sum := the normed's gradient from dy, added up over ranks, of its own tokens.  The normed of all tokens are
  * gathered once more meanwhile, for the weights' gradient. */
 static fr_status normed_back(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                             const void *dy, void **sum, struct fr_error *err) {
-    const struct fr_kernels *k = real->k;
+                             const void *dy, void **sum) {
     int t = u->columns, h = u->block.hidden;
     MPI_Request gathered = MPI_REQUEST_NULL;
     void *packed = room_at(real, u, 1);
     *sum = parted(u) ? room_at(real, u, 2) : u->room;
     if (parted(u))
-        FR_TRY(fr_block_gather_begin(real, &u->block, kept->own[0], packed, &gathered, err));
-    FR_COMPUTE(real,
-               k->gemm(true, false, h, t, u->words, 1, u->table, h, dy, t, 0, u->room, t));
+        FR_TRY(fr_block_gather_begin(real, &u->block, kept->own[0], packed, &gathered));
+    fr_multiply_back(real, u->words, t, h, u->table, dy, 0, u->room);
     if (parted(u)) {
-        FR_TRY(fr_block_gather_end(real, &u->block, packed, kept->own[2], &gathered, err));
-        return fr_block_scatter_tokens(real, &u->block, u->room, packed, *sum, err);
+        FR_TRY(fr_block_gather_end(real, &u->block, packed, kept->own[2], &gathered));
+        return fr_block_scatter_tokens(real, &u->block, u->room, packed, *sum);
     }
     if (u->tp == 1 || fr_words_divided(u)) return FR_OK;
-    return fr_real_all_reduce(real, real->tp, u->room, values(u), err);
+    return fr_real_all_reduce(real, real->tp, u->room, values(u));
 }
 
 /* dy lies where the logits did, and stays. */
 static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                       void *dy, void *dx, struct fr_error *err) {
+                       void *dy, void *dx) {
     int t = u->columns, h = u->block.hidden;
     bool divided = fr_words_divided(u);
     void *inverse = fr_at(real->k, kept->own[1], (size_t)t),
          *whole = divided ? room_at(real, u, 1) : dx, *sum;
     kept->d = dy;
-    FR_TRY(normed_back(real, u, kept, dy, &sum, err));
+    FR_TRY(normed_back(real, u, kept, dy, &sum));
     FR_COMPUTE(real, real->k->norm_backward(h, fr_block_own_tokens(&u->block), whole_x(u, kept),
                                             u->w, kept->own[1], inverse, sum, whole, u->g,
                                             bias(real, u, u->g)));
     if (!divided) return FR_OK;
-    return fr_real_reduce_scatter(real, real->tp, whole, dx, (int64_t)u->in * t, err);
+    return fr_real_reduce_scatter(real, real->tp, whole, dx, (int64_t)u->in * t);
 }
 
 static void weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit_kept *kept) {
     int t = u->columns, h = u->block.hidden;
-    FR_COMPUTE(real, real->k->gemm(false, true, u->words, h, t, 1, kept->d, t,
-                                   whole_normed(u, kept), t, 1, u->d_table, h));
+    fr_add_outer(real, u->words, t, h, kept->d, whole_normed(u, kept), 1, u->d_table);
 }
 
 const struct fr_unit_kind fr_unit_logits = {

@@ -55,18 +55,17 @@ static void keeps(const struct fr_unit *u, int64_t n[3]) {
 }
 
 static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                         void *next, struct fr_error *err) {
+                         void *next) {
     const struct fr_kernels *k = real->k;
     const struct fr_ghosts g = product_of(u);
     kept->y = next;
-    FR_TRY(fr_ghosts_forward(real, &g, u->w, kept->x, mine_room(real, u), kept->own[0], next,
-                             err));
+    FR_TRY(fr_ghosts_forward(real, &g, u->w, kept->x, mine_room(real, u), kept->own[0], next));
     FR_COMPUTE(real, k->bias_relu(u->out, u->columns, fr_at(k, u->w, b_at(u)), next));
     return FR_OK;
 }
 
 static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                       void *dy, void *dx, struct fr_error *err) {
+                       void *dy, void *dx) {
     const struct fr_kernels *k = real->k;
     const struct fr_ghosts g = product_of(u);
     int values = u->out * u->columns;
@@ -74,7 +73,7 @@ static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_k
     kept->more = u->splits ? kept->own[2] : mine_room(real, u);
     if (u->splits) FR_COMPUTE(real, k->copy(1, values, dy, values, kept->d, values));
     fr_unit_relu_backward(real, u, u->out, kept->y, kept->d, fr_at(k, u->g, b_at(u)), u->room);
-    return fr_ghosts_input(real, &g, u->w, kept->d, all_room(real, u), kept->more, dx, err);
+    return fr_ghosts_input(real, &g, u->w, kept->d, all_room(real, u), kept->more, dx);
 }
 
 static void weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit_kept *kept) {

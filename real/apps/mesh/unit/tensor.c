@@ -13,23 +13,23 @@
 #include "real/apps/mesh/rows.h"
 
 static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                         void *next, struct fr_error *err) {
+                         void *next) {
     if (u->tp > 1)
-        FR_TRY(fr_real_broadcast(real, real->tp, kept->x, (int64_t)u->in * u->columns, err));
-    return fr_rows_forward(real, u, kept, next, err);
+        FR_TRY(fr_real_broadcast(real, real->tp, kept->x, (int64_t)u->in * u->columns));
+    return fr_rows_forward(real, u, kept, next);
 }
 
 static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                       void *dy, void *dx, struct fr_error *err) {
+                       void *dy, void *dx) {
     int64_t values = (int64_t)u->rows * u->columns;
     kept->d = u->splits   ? kept->own[1]
               : u->tp > 1 ? fr_at(real->k, u->room, (size_t)u->rows)
                           : dy;
     if (u->tp > 1)
-        FR_TRY(fr_real_reduce_scatter(real, real->tp, dy, kept->d, values, err));
+        FR_TRY(fr_real_reduce_scatter(real, real->tp, dy, kept->d, values));
     else if (u->splits)
         FR_COMPUTE(real, real->k->copy(1, (int)values, dy, (int)values, kept->d, (int)values));
-    return fr_rows_input(real, u, kept, 1.0 / u->tp, dx, err);
+    return fr_rows_input(real, u, kept, 1.0 / u->tp, dx);
 }
 
 const struct fr_unit_kind fr_unit_tensor = {

@@ -1,6 +1,4 @@
-/* Segmented collectives: ranks of equal place exchange where branches split and join, all at once
- * on disjoint communicators.
- *
+/*
  *      split, sum      all-gather and reduce-scatter; cSub: broadcast and reduce
  *      slice, concat   all-to-all, or all-gather and discard; cSub: scatter and gather */
 #include "real/apps/subgrid.h"
@@ -20,8 +18,8 @@ static void columns(struct fr_real *real, const struct fr_subgrid *s, int rows, 
     }
 }
 
-fr_status fr_subgrid_spread(struct fr_real *real, struct fr_subgrid *s, bool slices, int values,
-                            int t, const void *x, void *y, struct fr_error *err) {
+fr_status fr_subgrid_spread(struct fr_real *real, const struct fr_subgrid *s, bool slices,
+                            int values, int t, const void *x, void *y) {
     const struct fr_kernels *k = real->k;
     int64_t n = (int64_t)values * t;
     int rows = values / s->g;
@@ -29,31 +27,31 @@ fr_status fr_subgrid_spread(struct fr_real *real, struct fr_subgrid *s, bool sli
         FR_COMPUTE(real, k->copy(1, (int)n, x, 0, y, 0));
         return FR_OK;
     }
-    if (s->c_sub && slices) return fr_real_scatter(real, s->group, x, n / s->g, y, err);
+    if (s->c_sub && slices) return fr_real_scatter(real, s->group, x, n / s->g, y);
     if (s->c_sub) {
         if (s->subgrid == 0) FR_COMPUTE(real, k->copy(1, (int)n, x, 0, y, 0));
-        return fr_real_broadcast(real, s->group, y, n, err);
+        return fr_real_broadcast(real, s->group, y, n);
     }
     if (!slices || s->gather_all) {
-        FR_TRY(fr_real_all_gather(real, s->group, x, n, s->buffer[0], err));
+        FR_TRY(fr_real_all_gather(real, s->group, x, n, s->buffer));
         if (!slices) {
-            columns(real, s, values, t, y, s->buffer[0], false);
+            columns(real, s, values, t, y, s->buffer, false);
             return FR_OK;
         }
         for (int i = 0; i < s->g; i++) { /* of every block only the rows that are ours */
             size_t from = (size_t)i * (size_t)n + (size_t)(s->subgrid * rows) * (size_t)t;
-            FR_COMPUTE(real, k->copy(rows, t, fr_at(k, s->buffer[0], from), t,
+            FR_COMPUTE(real, k->copy(rows, t, fr_at(k, s->buffer, from), t,
                                      fr_at(k, y, (size_t)(i * t)), s->g * t));
         }
         return FR_OK;
     }
-    FR_TRY(fr_real_all_to_all(real, s->group, x, (int64_t)rows * t, s->buffer[0], err));
-    columns(real, s, rows, t, y, s->buffer[0], false);
+    FR_TRY(fr_real_all_to_all(real, s->group, x, (int64_t)rows * t, s->buffer));
+    columns(real, s, rows, t, y, s->buffer, false);
     return FR_OK;
 }
 
-fr_status fr_subgrid_collect(struct fr_real *real, struct fr_subgrid *s, bool slices,
-                             int values, int t, void *y, void *x, struct fr_error *err) {
+fr_status fr_subgrid_collect(struct fr_real *real, const struct fr_subgrid *s, bool slices,
+                             int values, int t, void *y, void *x) {
     const struct fr_kernels *k = real->k;
     int64_t n = (int64_t)values * t;
     int rows = values / s->g;
@@ -61,21 +59,21 @@ fr_status fr_subgrid_collect(struct fr_real *real, struct fr_subgrid *s, bool sl
         FR_COMPUTE(real, k->copy(1, (int)n, y, 0, x, 0));
         return FR_OK;
     }
-    if (s->c_sub && slices) return fr_real_gather(real, s->group, y, n / s->g, x, err);
-    if (s->c_sub) return fr_real_reduce(real, s->group, y, x, n, err);
+    if (s->c_sub && slices) return fr_real_gather(real, s->group, y, n / s->g, x);
+    if (s->c_sub) return fr_real_reduce(real, s->group, y, x, n);
     if (!slices) {
-        columns(real, s, values, t, y, s->buffer[0], true);
-        return fr_real_reduce_scatter(real, s->group, s->buffer[0], x, n, err);
+        columns(real, s, values, t, y, s->buffer, true);
+        return fr_real_reduce_scatter(real, s->group, s->buffer, x, n);
     }
     if (s->gather_all) { /* everyone's rows for everyone's samples; ours are kept */
-        FR_TRY(fr_real_all_gather(real, s->group, y, n, s->buffer[0], err));
+        FR_TRY(fr_real_all_gather(real, s->group, y, n, s->buffer));
         for (int i = 0; i < s->g; i++)
             FR_COMPUTE(real, k->copy(rows, t,
-                                     fr_at(k, s->buffer[0],
+                                     fr_at(k, s->buffer,
                                            (size_t)i * (size_t)n + (size_t)(s->subgrid * t)),
                                      s->g * t, fr_at(k, x, (size_t)(i * rows) * (size_t)t), t));
         return FR_OK;
     }
-    columns(real, s, rows, t, y, s->buffer[0], true);
-    return fr_real_all_to_all(real, s->group, s->buffer[0], (int64_t)rows * t, x, err);
+    columns(real, s, rows, t, y, s->buffer, true);
+    return fr_real_all_to_all(real, s->group, s->buffer, (int64_t)rows * t, x);
 }

@@ -1,6 +1,0 @@
-FR_REAL_APP(tensor)
-FR_REAL_APP(phantom)
-FR_REAL_APP(grid)
-FR_REAL_APP(pipeline)
-FR_REAL_APP(subgraph)
-FR_REAL_APP(mesh)
