@@ -4,10 +4,7 @@
 
 #include "app/help.h"
 #include "base/file.h"
-#include "base/text/marked.h"
-#include "models/outcome/facts/fact_document.h"
 #include "models/plan/key.h"
-#include "models/plan/key_document.h"
 
 /* Signs that Markdown would read go after a backslash. */
 static void plain(struct fr_text *text, const char *words) {
@@ -198,44 +195,4 @@ fr_status fr_manual_write(const char *path, struct fr_error *err) {
         FR_TRY(put(path, page, &text, err));
     }
     return FR_OK;
-}
-
-/* ---- sources ---------------------------------------------------------------------------------- */
-
-/* A schema that a table writes, with what of it is kept; and the table of a page. */
-static const struct update {
-    const char *schema, *page;
-    void (*write)(const struct fr_json *old, struct fr_text *text);
-    void (*table)(struct fr_text *text);
-} updates[] = {
-    {"docs/schemas/outcome.json", "docs/output.md", fr_facts_schema, fr_facts_table},
-    {"docs/schemas/plan.json", "docs/files.md", fr_plan_keys_schema, fr_plan_keys_table}};
-
-static fr_status update_schema(const char *path, const struct update *u, struct fr_error *err) {
-    struct fr_json_document *old = NULL;
-    struct fr_text text = {0};
-    FR_TRY(fr_json_read(path, &old, err));
-    struct fr_json root = fr_json_root(old);
-    u->write(&root, &text);
-    fr_json_free(old);
-    fr_status status = text.failed ? fr_fail(err, FR_ERR_NOMEM, path, "out of memory")
-                                   : fr_file_write(path, fr_text_get(&text), text.length, err);
-    fr_text_free(&text);
-    return status;
-}
-
-fr_status fr_manual_update(const char *path, struct fr_error *err) {
-    fr_status status = FR_OK;
-    for (size_t i = 0; status == FR_OK && i < sizeof updates / sizeof *updates; i++) {
-        const struct update *u = &updates[i];
-        char file[4096];
-        struct fr_text table = {0};
-        snprintf(file, sizeof file, "%s/%s", path, u->schema);
-        FR_TRY(update_schema(file, u, err));
-        u->table(&table);
-        snprintf(file, sizeof file, "%s/%s", path, u->page);
-        status = fr_marked_write(file, "forerun manual --update", fr_text_get(&table), err);
-        fr_text_free(&table);
-    }
-    return status;
 }

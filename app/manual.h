@@ -18,8 +18,4 @@ void fr_manual_plan(struct fr_text *text);
  *  @return FR_OK; FR_ERR_IO; FR_ERR_NOMEM. */
 fr_status fr_manual_write(const char *path, struct fr_error *err);
 
-/** What tables say in the sources at @p path: schemas of outcomes and plans, and their tables in docs.
- *  @return FR_OK; FR_ERR_INPUT where a file or its marks are missing; FR_ERR_IO; FR_ERR_NOMEM. */
-fr_status fr_manual_update(const char *path, struct fr_error *err);
-
 #endif

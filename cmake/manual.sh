@@ -32,7 +32,7 @@ section() {
   awk -v heading="## $1" '$0 == heading {on = 1; print "# DESCRIPTION"; next}
                           /^## / {on = 0} on' "$2" | sed 's/^##*# /# /'
 }
-whole() { sed -e '1{/^# /d;}' -e '/^<!-- /d' -e 's/^## /# /' "$1"; }
+whole() { sed -e '1{/^# /d;}' -e 's/^## /# /' "$1"; }
 
 "$forerun" manual --into "$work"
 section cluster.json "$docs/files.md" | page forerun-cluster 5 "a machine: device, levels, collectives, topology, power"

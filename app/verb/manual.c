@@ -6,7 +6,6 @@
 
 static const struct fr_option options[] = {
     {"into", "DIR", "write all pages there, NAME.SECTION.md", 0},
-    {"update", "DIR", "write what tables say into the sources there (schemas, docs)", 0},
     FR_OPTION_HELP,
     FR_OPTION_END};
 
@@ -34,10 +33,8 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     struct fr_text text = {0};
     if (args->n_words > 1)
         return fr_fail(err, FR_ERR_USAGE, NULL, "unexpected word \"%.64s\"", args->word[1]);
-    const char *update = fr_args_get(args, "update");
-    if ((into || update) && args->n_words)
+    if (into && args->n_words)
         return fr_fail(err, FR_ERR_USAGE, NULL, "--into writes all pages; no name is needed");
-    if (update) return fr_manual_update(update, err);
     if (into) return fr_manual_write(into, err);
     if (args->n_words == 0)
         fr_manual_program(&text);
@@ -50,7 +47,7 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
 const struct fr_verb fr_verb_manual = {
     .name = "manual",
     .summary = "manual pages as Markdown, for go-md2man",
-    .usage = "[NAME | --into DIR | --update DIR]",
+    .usage = "[NAME | --into DIR]",
     .details = "Pages are installed with the program where go-md2man was there to build them: "
                "man forerun-search.  Without:\n"
                "  forerun manual search | go-md2man | man -l -\n",

@@ -48,12 +48,18 @@ static inline void add_bounds(struct fr_json_writer *w, const char *type, double
     fr_json_add_number(w, "maximum", most);
 }
 
-/** Words of docs/ without their marks. */
+/** Words of docs/ without their marks, of a link its words; nothing where there are none. */
 static inline void add_sentence(struct fr_json_writer *w, const char *key, const char *marked) {
     struct fr_text plain = {0};
-    for (const char *at = marked; *at; at++)
-        if (*at != '`') fr_text_add(&plain, at, 1);
-    fr_json_add_string(w, key, fr_text_get(&plain));
+    for (const char *at = marked; *at; at++) {
+        const char *end = *at == '[' ? strchr(at, ']') : NULL;
+        if (end && end[1] == '(' && strchr(end, ')')) {
+            fr_text_add(&plain, at + 1, (size_t)(end - at - 1));
+            at = strchr(end, ')');
+        } else if (*at != '`')
+            fr_text_add(&plain, at, 1);
+    }
+    if (*marked) fr_json_add_string(w, key, fr_text_get(&plain));
     fr_text_free(&plain);
 }
 

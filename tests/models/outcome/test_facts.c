@@ -1,63 +1,10 @@
-/* What is made of the rows of facts and of keys of plans says what they say, and is as it is committed. */
+/* What is made of the rows of facts says what they say. */
 #include <stdlib.h>
 
-#include "base/file.h"
 #include "base/json/interval.h"
-#include "models/outcome/facts/fact_document.h"
 #include "models/outcome/facts/outcome_fact.h"
 #include "models/outcome/report.h"
-#include "models/plan/key_document.h"
 #include "tests/job.h"
-
-static char *source(const char *path) {
-    char whole[512], *text = NULL;
-    size_t length = 0;
-    snprintf(whole, sizeof whole, "%s/%s", FR_SOURCE_DIR, path);
-    assert_int_equal(fr_file_read(whole, FR_FILE_MAX_B, &text, &length, NULL), FR_OK);
-    return text;
-}
-
-/* Every line of @p text stands in the file @p path; of a whole file, nothing else does. */
-static void holds(const char *path, struct fr_text *text, bool whole) {
-    char *file = source(path);
-    for (char *line = fr_text_get(text) ? text->data : NULL; line && *line;) {
-        size_t length = strcspn(line, "\n");
-        char *found = file;
-        while (found && (strncmp(found, line, length) != 0 || found[length] != '\n'))
-            found = strchr(found, '\n') ? strchr(found, '\n') + 1 : NULL;
-        FR_TRUE(found, "%s lacks what its table says; forerun manual --update .:\n%.*s", path,
-                (int)length, line);
-        line += length + 1;
-    }
-    FR_TRUE(whole ? strcmp(file, text->data) == 0 : strstr(file, text->data) != NULL,
-            "%s is not what its table says; forerun manual --update .", path);
-    free(file);
-    fr_text_free(text);
-}
-
-static void committed(void **state) {
-    static const struct {
-        const char *schema, *page;
-        void (*write)(const struct fr_json *old, struct fr_text *text);
-        void (*table)(struct fr_text *text);
-    } rows[] = {
-        {"docs/schemas/outcome.json", "docs/output.md", fr_facts_schema, fr_facts_table},
-        {"docs/schemas/plan.json", "docs/files.md", fr_plan_keys_schema, fr_plan_keys_table}};
-    (void)state;
-    for (int i = 0; i < 2; i++) {
-        struct fr_text schema = {0}, table = {0};
-        struct fr_json_document *old = NULL;
-        char *text = source(rows[i].schema);
-        assert_int_equal(fr_json_parse(text, strlen(text), rows[i].schema, &old, NULL), FR_OK);
-        struct fr_json root = fr_json_root(old);
-        rows[i].write(&root, &schema);
-        holds(rows[i].schema, &schema, true);
-        rows[i].table(&table);
-        holds(rows[i].page, &table, false);
-        fr_json_free(old);
-        free(text);
-    }
-}
 
 /* Names carry the unit of their kind, and every fact is explained. */
 static void rows_are_whole(void **state) {
@@ -151,7 +98,6 @@ static void documents_and_columns(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(committed),
         cmocka_unit_test(rows_are_whole),
         cmocka_unit_test(documents_and_columns),
     };

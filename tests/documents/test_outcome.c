@@ -1,11 +1,31 @@
-#include "models/outcome/facts/fact_document.h"
-
-#include <stdio.h>
-#include <string.h>
-
+/* Facts of an outcome: docs/schemas/outcome.json and the table in docs/output.md, as the rows have them.
+ *
+ * The schema's head, and facts that are no number or word, stay as the file has them. */
 #include "base/json/interval.h"
-#include "base/json/schema.h"
 #include "models/outcome/facts/outcome_fact.h"
+#include "tests/documents/schema.h"
+
+/* ---- pieces ----------------------------------------------------------------------------------- */
+
+static void copy(struct fr_json_writer *w, const struct fr_json *object, const char *key) {
+    struct fr_json value = fr_json_member(object, key);
+    fr_json_key(w, key);
+    fr_json_put_copy(w, &value);
+}
+
+static void as_it_was(struct fr_json_writer *w, const struct fr_json *old) {
+    for (const char *key = fr_json_is_object(old) ? fr_json_key_after(old, NULL) : NULL; key;
+         key = fr_json_key_after(old, key))
+        if (strcmp(key, "description") != 0 && strcmp(key, "$comment") != 0) copy(w, old, key);
+}
+
+static void keep(struct fr_json_writer *w, const struct fr_json *old,
+                 const char *const *names) {
+    for (; *names; names++) {
+        struct fr_json value = fr_json_member(old, *names);
+        if (fr_json_present(&value)) copy(w, old, *names);
+    }
+}
 
 /* ---- the schema ------------------------------------------------------------------------------- */
 
@@ -42,7 +62,7 @@ static void put_ends(struct fr_json_writer *w, const struct fr_outcome_fact *fac
         add_values(w, fact);
         snprintf(sentence, sizeof sentence, "%s end of the 90 %% interval of %s",
                  i ? "upper" : "lower", fact->name);
-        fr_schema_describe(w, sentence);
+        add_sentence(w, "description", sentence);
         fr_json_end_object(w);
     }
 }
@@ -54,10 +74,10 @@ static void put_members(struct fr_json_writer *w, const struct fr_outcome_fact *
         fr_json_add_object(w, fr_fact_key(fact, i, key));
         struct fr_json was = fr_json_member(old, fact->name);
         if (fact->put)
-            fr_schema_as_it_was(w, &was);
+            as_it_was(w, &was);
         else
             add_values(w, fact);
-        if (fact->count == 1) fr_schema_describe(w, fact->sentence);
+        if (fact->count == 1) add_sentence(w, "description", fact->sentence);
         fr_json_end_object(w);
     }
 }
@@ -93,7 +113,7 @@ static int put_object(struct fr_json_writer *w, int i, const struct fr_json *old
     }
     fr_json_end_object(w);
     require(w, object);
-    fr_schema_describe(w, together);
+    add_sentence(w, "description", together);
     fr_json_end_object(w);
     return n;
 }
@@ -119,12 +139,12 @@ static void put_properties(struct fr_json_writer *w, const struct fr_json *old) 
     fr_json_end_object(w);
 }
 
-void fr_facts_schema(const struct fr_json *old, struct fr_text *text) {
+static void write_schema(const struct fr_json *old, struct fr_text *text) {
     static const char *const head[] = {"$schema", "title", "description", "type", NULL};
     struct fr_json_writer w = {.text = text, .indent = 1};
     struct fr_json properties = fr_json_member(old, "properties");
     fr_json_begin_object(&w);
-    fr_schema_keep(&w, old, head);
+    keep(&w, old, head);
     put_properties(&w, &properties);
     require(&w, "");
     fr_json_end_object(&w);
@@ -132,8 +152,7 @@ void fr_facts_schema(const struct fr_json *old, struct fr_text *text) {
 
 /* ---- the table -------------------------------------------------------------------------------- */
 
-void fr_facts_table(struct fr_text *text) {
-    fr_text_addf(text, "| key | meaning |\n|---|---|\n");
+static void write_table(struct fr_text *text) {
     for (int i = 0; i < FR_OUTCOME_FACTS; i++) {
         const struct fr_outcome_fact *fact = &fr_outcome_facts[i];
         char low[FR_UNIT_KEY], high[FR_UNIT_KEY];
@@ -145,4 +164,31 @@ void fr_facts_table(struct fr_text *text) {
                          fr_unit_key(fact->interval, "high", high));
         fr_text_addf(text, " | %s |\n", fact->sentence);
     }
+}
+
+static void schema(void **state) {
+    char path[512];
+    struct fr_text text = {0};
+    struct fr_json_document *old = NULL;
+    (void)state;
+    snprintf(path, sizeof path, "%s/docs/schemas/outcome.json", FR_SOURCE_DIR);
+    assert_int_equal(fr_json_read(path, &old, NULL), FR_OK);
+    struct fr_json root = fr_json_root(old);
+    write_schema(&root, &text);
+    hold_file("docs/schemas/outcome.json", fr_text_get(&text));
+    fr_json_free(old);
+    fr_text_free(&text);
+}
+
+static void table(void **state) {
+    struct fr_text rows = {0};
+    (void)state;
+    write_table(&rows);
+    hold_table("docs/output.md", "| key | meaning |\n|---|---|\n", fr_text_get(&rows));
+    fr_text_free(&rows);
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(schema), cmocka_unit_test(table)};
+    return DOCUMENTS_MAIN(argc, argv, tests);
 }
