@@ -13,6 +13,13 @@ grep -q '^all  *memory mean .* of 76 ' "$out/said" || {
   exit 1
 }
 
+"$python" "$here/compare.py" "$forerun" "$here/h200_blocks.jsonl" dgx-h200 >"$out/said"
+grep -q '^all  *memory mean .* of 45 ' "$out/said" || {
+  echo "compare.py does not end with the mean error of 45 settings of the H200:"
+  tail -n 1 "$out/said"
+  exit 1
+}
+
 refused() { # refused SENTENCE SCRIPT : a line changed by SCRIPT of sed is refused with it
   grep '"kind": "blocks"' "$here/h100_blocks.jsonl" | sed -e "$2" -e 1q >"$out/table"
   if "$python" "$here/compare.py" "$forerun" "$out/table" >"$out/said" 2>&1 || ! grep -q "$1" "$out/said"; then
