@@ -10,7 +10,6 @@
 #include "app/commit.h"
 #include "app/help.h"
 #include "app/outputs.h"
-#include "app/text/colour.h"
 #include "app/verb.h"
 #include "base/alloc.h"
 #include "base/file.h"
@@ -18,6 +17,7 @@
 #include "base/progress.h"
 #include "base/temporary.h"
 #include "base/text.h"
+#include "base/text/colour.h"
 #include "models/outcome/report.h"
 
 const struct fr_verb *const fr_verbs[] = {

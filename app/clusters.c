@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/clusters/clusters_text.h"
 #include "app/load.h"
 #include "app/searching.h"
-#include "app/text/clusters.h"
-#include "app/text/training.h"
+#include "app/training_options.h"
 #include "base/alloc.h"
 
 /* Every cluster with every model, in the order given. */

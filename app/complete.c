@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "answer/predict.h"
+#include "answer/predict/predict.h"
 #include "app/verb.h"
 #include "base/json.h"
 #include "calibrate/fit/fit.h"

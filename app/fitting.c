@@ -2,12 +2,12 @@
 
 #include <string.h>
 
-#include "answer/fit.h"
 #include "app/completeness.h"
 #include "app/load.h"
 #include "app/result.h"
-#include "app/text/wrap.h"
 #include "base/file.h"
+#include "base/text/wrap.h"
+#include "calibrate/judge/fit.h"
 
 fr_status fr_fitting_options(const struct fr_args *args, struct fr_fit_options *options,
                              struct fr_error *err) {

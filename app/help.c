@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "app/text/wrap.h"
+#include "base/text/wrap.h"
 
 enum { OPTION_COLUMN = 29 };
 

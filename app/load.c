@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/text/colour.h"
 #include "base/escape.h"
 #include "base/file.h"
+#include "base/text/colour.h"
 #include "models/job/runtime.h"
 #include "models/outcome/rates.h"
 

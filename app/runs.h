@@ -9,7 +9,7 @@
 #define FR_APP_RUNS_H
 
 #include "app/load.h"
-#include "calibrate/runs/runs.h"
+#include "trust/runs/runs.h"
 
 #define FR_OPTION_RUNS                                                                         \
     { "runs", "FILE", "measured runs: a runs.csv, or a published file; may be repeated", 'r' }
@@ -33,12 +33,6 @@ struct fr_asked {
  *  fr_runs_free, also on error. */
 fr_status fr_app_runs(const struct fr_args *args, struct fr_asked *asked, struct fr_job *job,
                       struct fr_runs *runs, struct fr_error *err);
-
-/** The software of the runs, a line: one name, or of several with how many rows each has. */
-void fr_runs_print_software(const struct fr_runs *runs, struct fr_text *text);
-
-/** What completed rows that leave keys open, a line each way: the first three, then how many more. */
-void fr_runs_print_assumed(const struct fr_runs *runs, struct fr_text *text);
 
 /** No row of the files read can be used: the reasons, in one sentence.  @return FR_ERR_INPUT. */
 fr_status fr_runs_none(const struct fr_runs *runs, const char *first, struct fr_error *err);

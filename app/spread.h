@@ -3,7 +3,7 @@
 #ifndef FR_APP_SPREAD_H
 #define FR_APP_SPREAD_H
 
-#include "answer/spread.h"
+#include "answer/search/spread.h"
 
 /** From now on `search` is handed out so (of the process: for main). */
 void fr_app_search_everywhere(const struct fr_spread *spread);

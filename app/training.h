@@ -7,7 +7,7 @@
 
 #include "app/patience.h"
 #include "app/verb.h"
-#include "calibrate/real/iterations/iterations.h"
+#include "real/iterations/iterations.h"
 
 /** Options of verbs that train to a loss. */
 #define FR_TRAINING_OPTIONS                                                                    \

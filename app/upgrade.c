@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/upgrade/upgrade_text.h"
 #include "app/load.h"
 #include "app/searching.h"
-#include "app/text/training.h"
-#include "app/text/upgrade.h"
+#include "app/training_options.h"
 #include "base/alloc.h"
 
 enum { COMPARISONS_MAX = 32 };

@@ -47,7 +47,7 @@ char *fr_strdup(const char *text);
 typedef void fr_alloc_end(size_t wanted_B);
 
 /** Register @p end (NULL: none), before any thread is started and anything is read; jansson asks
- *  here from then on.  GSL has its own hook (calibrate/numbers/gsl_errors.h). */
+ *  here from then on.  GSL has its own hook (trust/numbers/gsl_errors.h). */
 void fr_alloc_on_failure(fr_alloc_end *end);
 
 /** Memory ran out elsewhere (a library, the C library's own buffers): ends as above. */

@@ -12,10 +12,10 @@ if(FR_MD2MAN)
   install(DIRECTORY ${manual}/ DESTINATION ${CMAKE_INSTALL_MANDIR} PATTERN done EXCLUDE)
 endif()
 
-install(FILES completion/forerun.bash RENAME forerun
+install(FILES packaging/completion/forerun.bash RENAME forerun
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-install(FILES completion/_forerun DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-install(FILES completion/forerun.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+install(FILES packaging/completion/_forerun DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES packaging/completion/forerun.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 configure_file(packaging/modulefile.in ${CMAKE_BINARY_DIR}/modulefile @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/modulefile RENAME ${PROJECT_VERSION}
         DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/forerun)
@@ -24,7 +24,7 @@ install(FILES README.md LICENSE NOTICE SECURITY.md CITATION.cff CITATION.bib doc
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # Of every document, for those who check or edit one; they refer to each other by file name.
-file(GLOB schemas CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/schemas/*.json)
+file(GLOB schemas CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/schemas/*.json)
 install(FILES ${schemas} DESTINATION ${CMAKE_INSTALL_DATADIR}/forerun/schemas)
 
 set(CPACK_GENERATOR DEB)

@@ -2,7 +2,7 @@
 # from any directory and needs nothing installed.  They are checked like any user's file.  So are
 # the schemas of all documents, for `forerun show outcome`.
 file(GLOB preset_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/presets/*/*.json
-     ${CMAKE_SOURCE_DIR}/schemas/*.json)
+     ${CMAKE_SOURCE_DIR}/docs/schemas/*.json)
 set(preset_source ${CMAKE_BINARY_DIR}/generated/presets.c)
 set(rows "")
 set(bodies "")
@@ -34,7 +34,7 @@ foreach(file IN LISTS preset_files)
   math(EXPR i "${i} + 1")
 endforeach()
 file(CONFIGURE OUTPUT ${preset_source} @ONLY CONTENT
-"/* Written by cmake/presets.cmake from the files under presets/ and schemas/. */
+"/* Written by cmake/presets.cmake from the files under presets/ and docs/schemas/. */
 #include \"models/job/preset.h\"
 
 #include <stddef.h>

@@ -12,17 +12,18 @@ if(FR_FUZZ) # clang links its sanitizers into programs alone
   return()
 endif()
 file(GLOB_RECURSE smpi_sources CONFIGURE_DEPENDS
-  ${CMAKE_SOURCE_DIR}/calibrate/measure/harness/*.c ${CMAKE_SOURCE_DIR}/calibrate/real/apps/*.c)
+  ${CMAKE_SOURCE_DIR}/calibrate/measure/harness/*.c ${CMAKE_SOURCE_DIR}/real/apps/*.c)
 # What of the other modules they need is compiled again, position-independent.
 file(GLOB_RECURSE smpi_needs CONFIGURE_DEPENDS
   ${CMAKE_SOURCE_DIR}/base/*.c ${CMAKE_SOURCE_DIR}/topology/*.c ${CMAKE_SOURCE_DIR}/models/*.c
   ${CMAKE_SOURCE_DIR}/calibrate/measure/power/*.c ${CMAKE_SOURCE_DIR}/calibrate/measure/device/*.c ${CMAKE_SOURCE_DIR}/calibrate/measure/knob/*.c)
 file(GLOB smpi_files CONFIGURE_DEPENDS
-  ${CMAKE_SOURCE_DIR}/calibrate/numbers/statistics.c ${CMAKE_SOURCE_DIR}/calibrate/measure/power*.c
+  ${CMAKE_SOURCE_DIR}/trust/numbers/statistics.c ${CMAKE_SOURCE_DIR}/calibrate/measure/power*.c
      ${CMAKE_SOURCE_DIR}/calibrate/measure/knob.c)
-foreach(unit samples/kinds samples/read samples/repair samples/source samples/write measure/leash measure/quota measure/watch/stopped
-             numbers/random_at real/quality/corpus real/quality/grammar)
-  list(APPEND smpi_files ${CMAKE_SOURCE_DIR}/calibrate/${unit}.c)
+foreach(unit calibrate/samples/kinds calibrate/samples/read calibrate/samples/repair calibrate/samples/source
+             calibrate/samples/write calibrate/measure/leash calibrate/measure/quota calibrate/measure/watch/stopped
+             trust/numbers/random_at real/quality/corpus real/quality/grammar)
+  list(APPEND smpi_files ${CMAKE_SOURCE_DIR}/${unit}.c)
 endforeach()
 list(APPEND smpi_needs ${smpi_files} ${FR_GENERATED_models} ${FR_GENERATED_calibrate})
 add_library(fr_smpi_needs OBJECT ${smpi_needs})

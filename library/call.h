@@ -1,5 +1,5 @@
 /** @file
- *  What every function of include/forerun.h does before and after its work.
+ *  What every function of library/include/forerun.h does before and after its work.
  *
  *  Between begin and end the thread reads and writes numbers as C does, whatever the program's
  *  locale, and memory that runs out is noted: a call in which that happened ends with
@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "include/forerun.h"
+#include "library/include/forerun.h"
 
 struct fr_call {
     struct fr_error err;

@@ -1,4 +1,4 @@
-#include "answer/predict.h"
+#include "answer/predict/predict.h"
 #include "library/job.h"
 #include "library/result.h"
 

@@ -1,4 +1,4 @@
-#include "answer/search.h"
+#include "answer/search/search.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "answer/simulation.h"
+#include "answer/simulate/simulation.h"
 #include "library/job.h"
 #include "library/options.h"
 #include "library/result.h"

@@ -1,3 +1,3 @@
-#include "include/forerun.h"
+#include "library/include/forerun.h"
 
 const char *forerun_version(void) { return FR_VERSION; }

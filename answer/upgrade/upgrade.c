@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/predict.h"
+#include "answer/predict/predict.h"
 #include "base/alloc.h"
 #include "models/job/assume.h"
 #include "models/job/runtime.h"

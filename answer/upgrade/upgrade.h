@@ -10,7 +10,7 @@
 #ifndef FR_ANSWER_UPGRADE_UPGRADE_H
 #define FR_ANSWER_UPGRADE_UPGRADE_H
 
-#include "answer/search.h"
+#include "answer/search/search.h"
 #include "models/job/fact.h"
 
 enum { FR_UPGRADE_MAX = 16, FR_UPGRADE_STEPS = FR_FACTS + 2, FR_UPGRADE_WORD = 384 };

@@ -6,7 +6,7 @@
 #include "app/ranks/ranks.h"
 #include "app/verb.h"
 #include "calibrate/measure/harness/libraries.h"
-#include "calibrate/real/apps/program.h"
+#include "real/apps/program.h"
 
 /* As forerun says it, and the two libraries that forerun has not. */
 static int version(int argc, char **argv) {

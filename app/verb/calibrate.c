@@ -6,15 +6,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "answer/recalibration.h"
 #include "app/fitting.h"
 #include "app/load.h"
 #include "app/patience.h"
 #include "app/result.h"
-#include "app/text/drifted.h"
 #include "app/verb.h"
 #include "base/duration.h"
 #include "base/file.h"
+#include "calibrate/judge/drifted_text.h"
+#include "calibrate/judge/recalibration.h"
 #include "calibrate/measure/watch/stopped.h"
 
 static const struct fr_option options[] = {

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/piece.h"
+#include "answer/piece/piece.h"
 #include "app/load.h"
-#include "app/text/wrap.h"
 #include "app/verb.h"
 #include "base/range.h"
-#include "calibrate/runs/interval.h"
+#include "base/text/wrap.h"
 #include "models/job/runtime.h"
+#include "trust/interval.h"
 
 static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,

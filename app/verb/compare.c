@@ -7,14 +7,14 @@
 
 #include "app/clusters.h"
 #include "app/load.h"
-#include "app/text/training.h"
-#include "app/text/wrap.h"
+#include "app/training_options.h"
 #include "app/upgrade.h"
 #include "app/verb.h"
 #include "base/alloc.h"
 #include "base/sort.h"
-#include "calibrate/numbers/statistics.h"
+#include "base/text/wrap.h"
 #include "calibrate/samples/compare.h"
+#include "trust/numbers/statistics.h"
 
 static const struct fr_option options[] = {
     {"cluster", "FILE|PRESET", "one of several clusters side by side; may be repeated", 'c'},

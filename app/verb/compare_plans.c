@@ -5,16 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/mine.h"
+#include "answer/search/mine.h"
+#include "answer/text/render.h"
 #include "app/load.h"
-#include "app/text/render.h"
-#include "app/text/wrap.h"
 #include "app/verb.h"
 #include "base/alloc.h"
-#include "calibrate/runs/odds.h"
+#include "base/text/wrap.h"
 #include "models/outcome/fits/fits.h"
 #include "models/outcome/report.h"
 #include "models/plan/common.h"
+#include "trust/odds.h"
 
 static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,

@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "app/load.h"
-#include "app/text/wrap.h"
 #include "app/verb.h"
 #include "base/aside.h"
 #include "base/data.h"
 #include "base/process.h"
 #include "base/temporary.h"
+#include "base/text/wrap.h"
 #include "calibrate/measure/calibrate.h"
 #include "calibrate/measure/power.h"
 #include "calibrate/samples/samples.h"

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "answer/piece.h"
+#include "answer/piece/piece.h"
 #include "app/load.h"
-#include "app/text/wrap.h"
 #include "app/verb.h"
+#include "base/text/wrap.h"
 #include "models/job/runtime.h"
 
 static const struct fr_option options[] = {

@@ -10,10 +10,10 @@
 #include "base/alloc.h"
 #include "base/escape.h"
 #include "base/file.h"
-#include "calibrate/runs/log.h"
-#include "calibrate/runs/mllog.h"
-#include "calibrate/runs/watts.h"
 #include "calibrate/samples/import.h"
+#include "trust/runs/log.h"
+#include "trust/runs/mllog.h"
+#include "trust/runs/watts.h"
 
 static const struct fr_option options[] = {
     {"ranks", "N", "ranks that took part, where the files do not say", 0},

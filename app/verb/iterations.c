@@ -1,5 +1,5 @@
 /* How many iterations to a loss: found by training, written as the table that search reads. */
-#include "calibrate/real/iterations/iterations.h"
+#include "real/iterations/iterations.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,10 +8,10 @@
 
 #include "app/load.h"
 #include "app/result.h"
-#include "app/text/wrap.h"
 #include "app/training.h"
 #include "app/verb.h"
 #include "base/file.h"
+#include "base/text/wrap.h"
 #include "models/job/runtime.h"
 
 static const struct fr_option options[] = {

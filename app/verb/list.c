@@ -2,11 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "answer/compositions.h"
+#include "answer/search/compositions.h"
 #include "app/load.h"
-#include "app/text/wrap.h"
 #include "app/verb.h"
 #include "base/sort.h"
+#include "base/text/wrap.h"
 #include "calibrate/samples/import.h"
 #include "models/job/assume.h"
 #include "models/job/own.h"

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "answer/seats/place.h"
+#include "answer/text/render.h"
 #include "app/load.h"
-#include "app/text/render.h"
-#include "app/text/wrap.h"
 #include "app/verb.h"
+#include "base/text/wrap.h"
 #include "models/outcome/report.h"
 #include "models/price/seats.h"
 

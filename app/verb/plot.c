@@ -7,8 +7,8 @@
 #include "app/outputs.h"
 #include "base/file.h"
 #include "base/units.h"
-#include "calibrate/runs/runs.h"
 #include "plots/figure.h"
+#include "trust/runs/runs.h"
 
 static const struct fr_option options[] = {
     {"output", "FILE", "picture to write: .svg, .png or .pdf; of paper a folder", 'o'},

@@ -1,12 +1,13 @@
 /* One plan: what an iteration and the whole training cost. */
 #include <math.h>
 
-#include "answer/predict.h"
+#include "answer/predict/explain_text.h"
+#include "answer/predict/predict.h"
+#include "answer/predict/training_text.h"
+#include "answer/text/render.h"
 #include "app/emit.h"
 #include "app/load.h"
-#include "app/text/explain.h"
-#include "app/text/render.h"
-#include "app/text/training.h"
+#include "app/training_options.h"
 #include "app/verb.h"
 
 static const struct fr_option options[] = {

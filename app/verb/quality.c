@@ -9,11 +9,11 @@
 #include "app/load.h"
 #include "app/patience.h"
 #include "app/result.h"
-#include "app/text/quality.h"
 #include "app/verb.h"
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/journal/keep.h"
+#include "real/quality/compared/compared_text.h"
 
 static const struct fr_option options[] = {
     {"corpus", "FILE|grammar",

@@ -3,14 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "answer/fit.h"
+#include "answer/page/page.h"
+#include "answer/page/result.h"
 #include "app/load.h"
-#include "app/page/calibration.h"
-#include "app/page/page.h"
-#include "app/page/result.h"
-#include "app/text/wrap.h"
 #include "app/verb.h"
 #include "base/file.h"
+#include "base/text/wrap.h"
+#include "calibrate/judge/calibration_page.h"
+#include "calibrate/judge/fit.h"
 #include "plots/html.h"
 
 static const struct fr_option options[] = {

@@ -1,23 +1,23 @@
 /* The papers' tables and figures beside ours. */
-#include "app/papers/reproduce.h"
+#include "studies/reproduce.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "app/load.h"
-#include "app/papers/dsp/quality.h"
-#include "app/papers/measured.h"
-#include "app/papers/optimus/quality.h"
-#include "app/papers/phantom/settings.h"
-#include "app/papers/rows_table.h"
-#include "app/papers/training/markdown.h"
-#include "app/text/marked.h"
-#include "app/text/reproduction.h"
 #include "app/training.h"
 #include "app/verb.h"
 #include "base/file.h"
 #include "base/range.h"
+#include "studies/dsp/quality.h"
+#include "studies/marked.h"
+#include "studies/measured.h"
+#include "studies/optimus/quality.h"
+#include "studies/phantom/settings.h"
+#include "studies/reproduction.h"
+#include "studies/rows_table.h"
+#include "studies/training/markdown.h"
 
 static const struct fr_option options[] = {
     {"markdown", NULL,

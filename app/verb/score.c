@@ -5,15 +5,15 @@
 #include <string.h>
 
 #include "app/runs.h"
-#include "app/text/scoring.h"
 #include "app/verb.h"
 #include "base/alloc.h"
 #include "base/parallel.h"
-#include "calibrate/runs/interval.h"
-#include "calibrate/runs/power_fit.h"
-#include "calibrate/runs/study.h"
 #include "models/outcome/cost.h"
 #include "models/outcome/memory.h"
+#include "trust/interval.h"
+#include "trust/power_fit.h"
+#include "trust/scoring.h"
+#include "trust/study.h"
 
 static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,
@@ -151,9 +151,10 @@ static fr_status read_columns(const struct fr_args *args, struct fr_scoring *s,
     return FR_OK;
 }
 
-static fr_status score(const struct fr_args *args, struct fr_scoring *s, struct fr_error *err) {
+static fr_status score(const struct fr_args *args, struct fr_asked *asked, struct fr_scoring *s,
+                       struct fr_error *err) {
     struct fr_text text = {0};
-    FR_TRY(fr_app_runs(args, &s->asked, &s->job, &s->runs, err));
+    FR_TRY(fr_app_runs(args, asked, &s->job, &s->runs, err));
     FR_TRY(read_columns(args, s, err));
     size_t room = (size_t)s->runs.count + 1;
     s->use = fr_calloc(room, sizeof *s->use);
@@ -181,9 +182,10 @@ static fr_status score(const struct fr_args *args, struct fr_scoring *s, struct 
 }
 
 static fr_status run(const struct fr_args *args, struct fr_error *err) {
+    struct fr_asked asked;
     struct fr_scoring *s = fr_calloc(1, sizeof *s);
     if (!s) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    fr_status status = score(args, s, err);
+    fr_status status = score(args, &asked, s, err);
     free(s->use);
     free(s->scored);
     free(s->key);

@@ -2,14 +2,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/predict/explain_text.h"
+#include "answer/search/search_text.h"
 #include "app/emit.h"
 #include "app/load.h"
 #include "app/patience.h"
 #include "app/searching.h"
 #include "app/spread.h"
-#include "app/text/explain.h"
-#include "app/text/search.h"
-#include "app/text/training.h"
+#include "app/training_options.h"
 #include "app/verb.h"
 #include "base/alloc.h"
 #include "base/units.h"
@@ -131,7 +131,8 @@ static fr_status print_scripts(const struct fr_args *args, const struct fr_app_e
     long long top = 1;
     FR_TRY(fr_args_integer(args, "top", 1, FR_SEARCH_PRICED, &top, err));
     size_t n = r->result.top.count < (size_t)top ? r->result.top.count : (size_t)top;
-    if (n == 0) return fr_app_search_text(text, r, fr_args_has(args, "wide"), err);
+    if (n == 0)
+        return fr_searched_text(text, r, fr_args_has(args, "wide"), fr_app_print_part, err);
     for (size_t i = 0; i < n; i++) plans[i] = &r->result.top.items[i].outcome;
     return fr_app_emit(emit, &r->job, plans, n, fr_args_has(args, "json"), text, err);
 }
@@ -142,7 +143,7 @@ static fr_status print(const struct fr_args *args, const struct fr_app_emit *emi
     if (fr_app_emits(emit)) return print_scripts(args, emit, r, text, err);
     if (fr_args_has(args, "json")) return fr_searched_json(text, r, fr_app_print_part, err);
     if (fr_args_has(args, "csv")) return fr_searched_csv(text, r, fr_app_print_part, err);
-    FR_TRY(fr_app_search_text(text, r, fr_args_has(args, "wide"), err));
+    FR_TRY(fr_searched_text(text, r, fr_args_has(args, "wide"), fr_app_print_part, err));
     return r->explain
                ? fr_explain_search(text, &r->job, &r->space, &r->options, &r->result, err)
                : FR_OK;

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "answer/simulation.h"
+#include "answer/simulate/simulation.h"
+#include "answer/simulate/simulation_text.h"
 #include "app/load.h"
-#include "app/text/simulation.h"
 #include "app/verb.h"
 #include "base/file.h"
 #include "models/outcome/report.h"

@@ -8,10 +8,10 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/parallel.h"
-#include "calibrate/runs/apart/apart.h"
-#include "calibrate/runs/power_report.h"
-#include "calibrate/runs/row/machine.h"
-#include "calibrate/runs/tune_report.h"
+#include "trust/apart/apart.h"
+#include "trust/power_report.h"
+#include "trust/runs/row/machine.h"
+#include "trust/tune_report.h"
 
 static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,

@@ -1,5 +1,5 @@
 /* Real runs of the papers' methods beside their predictions. */
-#include "calibrate/real/validate/choose.h"
+#include "real/validate/choose.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -7,16 +7,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "answer/text/render.h"
 #include "app/load.h"
 #include "app/patience.h"
-#include "app/text/render.h"
-#include "app/text/validation.h"
 #include "app/verb.h"
 #include "base/duration.h"
 #include "base/journal/keep.h"
 #include "base/range.h"
-#include "calibrate/real/validate/searched.h"
 #include "models/job/runtime.h"
+#include "real/validate/searched.h"
+#include "real/validate/validation_text.h"
 
 static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,

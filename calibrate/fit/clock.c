@@ -10,7 +10,7 @@
 #include "calibrate/energy/clock_fit.h"
 #include "calibrate/energy/line.h"
 #include "calibrate/fit/parts.h"
-#include "calibrate/numbers/statistics.h"
+#include "trust/numbers/statistics.h"
 
 enum { KINDS = 2, LEAST = 3 };
 

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "calibrate/fit/parts.h"
-#include "calibrate/numbers/statistics.h"
+#include "trust/numbers/statistics.h"
 
 static fr_status fit_memory(const struct fr_samples *samples, struct fr_fit_result *result) {
     struct fr_fit_working_sets *sets = &result->working_sets;

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/sort.h"
 #include "calibrate/fit/parts.h"
-#include "calibrate/numbers/statistics.h"
+#include "trust/numbers/statistics.h"
 
 const char *const fr_fit_form_names[] = {"best",      "log",        "segments",
                                          "algorithm", "similarity", NULL};

@@ -140,7 +140,7 @@ struct fr_fit_working_sets {
     bool selects; /**< select was measured; else nothing is said of it */
 };
 
-/** What is thought of a calibration; made from the result by who judges (answer/check.h). */
+/** What is thought of a calibration; made from the result by who judges (calibrate/judge/check.h). */
 struct fr_fit_verdict {
     const char *verdict; /**< "PASS", "WARN", "FAIL"; NULL: nobody judged */
     int n_reasons;

@@ -7,7 +7,7 @@
 #include "base/sort.h"
 #include "calibrate/fit/gemm_grid.h"
 #include "calibrate/fit/parts.h"
-#include "calibrate/numbers/statistics.h"
+#include "trust/numbers/statistics.h"
 
 static const double SHORTEST_S = 1e-12; /* as of samples */
 

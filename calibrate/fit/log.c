@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "calibrate/fit/parts.h"
-#include "calibrate/numbers/least_squares.h"
+#include "trust/numbers/least_squares.h"
 
 enum { TERMS = 3, C1 = 1, C2 = 2, C3 = 4 };
 

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/sort.h"
 #include "calibrate/fit/parts.h"
-#include "calibrate/numbers/statistics.h"
+#include "trust/numbers/statistics.h"
 
 static int compare(double a, double b) { return FR_ORDER(a, b); }
 

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "calibrate/fit/fitter.h"
 #include "calibrate/fit/parts.h"
-#include "calibrate/numbers/statistics.h"
+#include "trust/numbers/statistics.h"
 
 static bool same_curve(const struct fr_fit_point *a, const struct fr_fit_point *b) {
     return a->level == b->level && a->n_ranks == b->n_ranks && a->n_nodes == b->n_nodes;

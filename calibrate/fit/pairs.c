@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "calibrate/fit/parts.h"
-#include "calibrate/numbers/statistics.h"
+#include "trust/numbers/statistics.h"
 
 /* Median time of the messages of @p size_B there and back by @p n_pairs at once, 0: none. */
 static double median_s(const struct fr_samples *samples, int level, int64_t n_pairs,

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "calibrate/fit/parts.h"
-#include "calibrate/numbers/statistics.h"
+#include "trust/numbers/statistics.h"
 
 /* Where no meter exists: an assumption, the thermal design power of a server processor (350 W,
  * 56 cores) shared out over its cores, and a quarter of that at rest. */

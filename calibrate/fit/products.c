@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "calibrate/numbers/nlfit.h"
+#include "trust/numbers/nlfit.h"
 
 static const double knee = 2, scale = 0.05, width = 0.5, unknown = 2;
 /* Where presets without rows start. */

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "calibrate/numbers/gsl_errors.h"
-#include "calibrate/numbers/nlfit.h"
-#include "calibrate/numbers/statistics.h"
+#include "trust/numbers/gsl_errors.h"
+#include "trust/numbers/nlfit.h"
+#include "trust/numbers/statistics.h"
 
 enum { KRIGING_MIN = 20 };      /* fewer shapes have no neighbours to speak of */
 static const double BEND = 0.2; /* log residual beyond which a shape pulls less */

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/sort.h"
-#include "calibrate/numbers/statistics.h"
+#include "trust/numbers/statistics.h"
 
 enum { SIDE = 4, WINDOW = 2 * SIDE + 1, FEWEST = 2 * WINDOW };
 

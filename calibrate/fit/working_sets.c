@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "calibrate/fit/parts.h"
-#include "calibrate/numbers/statistics.h"
+#include "trust/numbers/statistics.h"
 
 /* What is asked for: the own time of the samples that match, or -1 without any. */
 struct asked {

@@ -9,8 +9,8 @@
 #include "base/alloc.h"
 #include "base/sort.h"
 #include "calibrate/fit/speed.h"
-#include "calibrate/numbers/statistics.h"
 #include "calibrate/samples/compare.h"
+#include "trust/numbers/statistics.h"
 
 static const double A_TENTH = 0.1, TWICE = 2;
 enum { FEW = 3, POINT_B = 256 };

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/sort.h"
-#include "calibrate/numbers/statistics.h"
+#include "trust/numbers/statistics.h"
 
 struct timed {
     char *key;

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "calibrate/numbers/statistics.h"
+#include "trust/numbers/statistics.h"
 
 static const double APART_LOG2 = 0.5;
 

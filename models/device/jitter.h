@@ -15,7 +15,7 @@
  *  A device states both, or of the first the interruptions that a calibration found (models/device/interruptions.h); what
  *  they take in the mean is in the step's time already.
  *  MLPerf's logs of H100 follow the root of N T within one release, and a constant for all of them within a factor of 1.5;
- *  those of GB200 are a share, 0.4 to 0.6 % of steps of 19 s on 256 and on 512 ranks (app/papers/presets/jitter.c):
+ *  those of GB200 are a share, 0.4 to 0.6 % of steps of 19 s on 256 and on 512 ranks (studies/presets/jitter.c):
  *  read as a root, they would tell 16 % for steps of 50 ms on a thousand.  That hold-ups are alike is our assumption, as that
  *  logarithms of steps are normal. */
 #ifndef FR_MODELS_DEVICE_JITTER_H

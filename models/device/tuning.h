@@ -4,7 +4,7 @@
  *  The posterior of the coefficients' logarithms is taken as normal; `effect` is what the model
  *  misses of runs even with the best coefficients, also in logarithms, `spread` all of it together, and
  *  `stretch` how many standard deviations hold 90 %.  What is missed of models, plans and plans of models that were
- *  among the runs is known better, together with the coefficients: `seen`.  calibrate/runs/interval.h makes intervals of it. */
+ *  among the runs is known better, together with the coefficients: `seen`.  trust/interval.h makes intervals of it. */
 #ifndef FR_MODELS_DEVICE_TUNING_H
 #define FR_MODELS_DEVICE_TUNING_H
 
@@ -14,7 +14,7 @@ enum { FR_TUNING_MAX = 24, FR_TUNING_SEEN_MAX = 32, FR_TUNING_KEY = 11 };
 
 /** What runs share that the model misses: of a model, of a plan, of a plan of a model, of a release of the
  *  software, and of one run; and how far coefficients of the device and of the network lie from the preset
- *  (calibrate/runs/shared/alike.h). */
+ *  (trust/shared/alike.h). */
 enum { FR_TUNING_EFFECTS = 7 };
 extern const char *const fr_tuning_effect_names[];
 

@@ -2,7 +2,7 @@
  *  How far a cluster file's values may be off: its object "widths".
  *
  *  A value's width is a standard deviation of its logarithm, as the rows that set it leave it.  What states none is
- *  taken at the width of its prior (calibrate/runs/coefficient.h), as wide as data sheets and assumptions are wrong.
+ *  taken at the width of its prior (trust/coefficient.h), as wide as data sheets and assumptions are wrong.
  *  Those below can state one; they are what measured runs can tune.
  *
  *      "widths": { "device.gemm.bf16.efficiency": 0.06, "levels.0.bandwidth": 0.02 }

@@ -14,7 +14,7 @@
  *                  heads whole, since it works on gathered values; the other, and biases, over p
  *
  *  Left out: once an iteration the sums over p of the whole norms' gradients.  Our composition of the two
- *  methods, which calibrate/real/apps/mesh/unit/ghost_block.c runs; the paper has fully connected networks
+ *  methods, which real/apps/mesh/unit/ghost_block.c runs; the paper has fully connected networks
  *  alone.
  */
 #ifndef FR_MODELS_WORK_PHANTOM_STAGE_H

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/search.h"
-#include "calibrate/runs/shared/differ.h"
+#include "answer/search/search.h"
 #include "models/outcome/cost.h"
 #include "tests/job.h"
 #include "tests/plan_values.h"
+#include "trust/shared/differ.h"
 
 static const char *const small[] = {"global_batch=64", "attention=flash", NULL};
 

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "answer/failures.h"
-#include "answer/training.h"
+#include "answer/predict/failures.h"
+#include "answer/predict/training.h"
 #include "models/outcome/cost.h"
 #include "tests/job.h"
 

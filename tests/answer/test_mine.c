@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/search.h"
+#include "answer/search/search.h"
 #include "models/outcome/cost.h"
 #include "tests/job.h"
 

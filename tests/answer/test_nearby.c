@@ -1,5 +1,5 @@
 /* Other ranks and batches that are offered: the nearest that fit, and priced as a search of them prices them. */
-#include "answer/nearby.h"
+#include "answer/search/nearby.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/search.h"
+#include "answer/search/search.h"
 #include "tests/cmocka.h"
 
 static int64_t common(int64_t a, int64_t b) { return b ? common(b, a % b) : a; }

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/neighbours.h"
-#include "answer/search.h"
-#include "calibrate/runs/coefficient.h"
+#include "answer/predict/neighbours.h"
+#include "answer/search/search.h"
 #include "models/outcome/cost.h"
 #include "tests/job.h"
+#include "trust/coefficient.h"
 
 static const char *const sets[] = {"global_batch=128", "sequence_parallel=true",
                                    "attention=flash", NULL};

@@ -1,5 +1,5 @@
 /* No time of a collective or a product is told as if it were certain. */
-#include "answer/piece.h"
+#include "answer/piece/piece.h"
 
 #include <math.h>
 #include <stdio.h>

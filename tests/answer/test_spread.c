@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "answer/spread.h"
+#include "answer/search/spread.h"
 #include "base/file.h"
 #include "base/journal/journal.h"
 #include "tests/job.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/search.h"
+#include "answer/search/search.h"
 #include "search/switch.h"
 #include "tests/cmocka.h"
 

@@ -1,7 +1,7 @@
 /* A whole training from one iteration, by hand; and what its words may be. */
 #include <math.h>
 
-#include "answer/training.h"
+#include "answer/predict/training.h"
 #include "tests/job.h"
 
 static struct fr_training read(const struct fr_training_words words) {

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "answer/predict.h"
+#include "answer/predict/predict.h"
 #include "answer/upgrade/upgrade.h"
 #include "models/job/preset.h"
 #include "tests/drawn_plans.h"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# completion.sh ROOT FORERUN: completion as the shells themselves do it, of the folder completion/.
+# completion.sh ROOT FORERUN: completion as the shells themselves do it, of the folder packaging/completion/.
 # A shell that is not here is said and passed over; bash is always there.
 set -eu
 folder=$1/completion PATH=$(dirname "$2"):$PATH

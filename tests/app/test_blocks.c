@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "answer/compositions.h"
+#include "answer/search/compositions.h"
 #include "models/workload/hybrid.h"
 #include "sim/run.h"
 #include "tests/job.h"

@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/page/calibration.h"
-#include "app/page/page.h"
-#include "app/text/validation.h"
-#include "calibrate/runs/interval.h"
+#include "answer/page/page.h"
+#include "calibrate/judge/calibration_page.h"
 #include "plots/gnuplot.h"
+#include "real/validate/validation_text.h"
 #include "tests/app/command.h"
+#include "trust/interval.h"
 
 static struct fr_json_document *fit(const char *host, double sizes, double ranks) {
     char text[4096];

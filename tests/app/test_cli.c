@@ -1,5 +1,5 @@
 /* The command line as a user meets it: exit codes, sentences, suggestions, the contract's keys. */
-#include "answer/piece.h"
+#include "answer/piece/piece.h"
 #include "base/json.h"
 #include "models/plan/key.h"
 #include "tests/app/command.h"
@@ -393,7 +393,7 @@ static void collective_counts_as_nccl_tests(void **state) {
 
 /* What the file says of its links widens: a ring without latencies takes as long as its bandwidth says, so 90 % of that
  * are 1.645 widths away, the prior's where none is stated beside others; tuned, as the posterior says.  What algorithms
- * miss of measurements comes on top (answer/piece.h). */
+ * miss of measurements comes on top (answer/piece/piece.h). */
 static void collectives_are_as_sure_as_links(void **state) {
 #define LINKS                                                                                  \
     "forerun collective --op all_gather --ranks 8 --size 1MiB --json --algorithm ring "        \

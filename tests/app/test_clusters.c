@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "answer/clusters.h"
-#include "app/text/clusters.h"
+#include "answer/clusters/clusters.h"
+#include "answer/clusters/clusters_text.h"
 #include "models/outcome/report.h"
 #include "tests/job.h"
 
@@ -14,7 +14,8 @@ static const char *const sets[] = {"global_batch=64", "zero=1"};
 static struct fr_training training(const char *price) {
     struct fr_training t;
     struct fr_error err = {0};
-    const struct fr_training_words words = {.tokens = "1T", .price = price, .carbon = "0.4 kg/kWh"};
+    const struct fr_training_words words = {
+        .tokens = "1T", .price = price, .carbon = "0.4 kg/kWh"};
     if (fr_training_read(&words, &t, &err) != FR_OK) fail_msg("%s: %s", err.where, err.detail);
     return t;
 }
@@ -41,7 +42,8 @@ static void alone(const struct fr_rival *rival) {
     s->options = asked.options;
     assert_int_equal(fr_job_load(&names, &s->job, &err), FR_OK);
     assert_int_equal(fr_searched_make(asked.ranks, vary, asked.n_vary, &names, s, &err), FR_OK);
-    const struct fr_outcome *best = fr_rival_best(rival), *own = &s->result.top.items[0].outcome;
+    const struct fr_outcome *best = fr_rival_best(rival),
+                            *own = &s->result.top.items[0].outcome;
     assert_true(best->time_s == own->time_s && best->energy_J == own->energy_J);
     assert_true(best->low_s == own->low_s && best->high_s == own->high_s);
     char mine[FR_PLAN_LINE], theirs[FR_PLAN_LINE];
@@ -53,7 +55,9 @@ static void alone(const struct fr_rival *rival) {
 
 static void each_is_searched_alone(void **state) {
     struct fr_rivals r = {
-        .of = {{.cluster = "dgx-h100", .model = "llama-3-8b", .training = training("2.5 USD/h")},
+        .of = {{.cluster = "dgx-h100",
+                .model = "llama-3-8b",
+                .training = training("2.5 USD/h")},
                {.cluster = "dgx-a100", .model = "llama-3-8b", .training = training("1 EUR/h")}},
         .n = 2};
     (void)state;

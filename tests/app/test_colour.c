@@ -1,7 +1,7 @@
 /* Verdicts in colour: where a line begins with one, or says "verdict" before it; nowhere else. */
 #include <unistd.h>
 
-#include "app/text/colour.h"
+#include "base/text/colour.h"
 #include "tests/cmocka.h"
 
 static void verdicts_alone(void **state) {

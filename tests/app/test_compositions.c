@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "answer/compositions.h"
+#include "answer/search/compositions.h"
 #include "models/outcome/report.h"
 #include "sim/run.h"
 #include "tests/document.h"

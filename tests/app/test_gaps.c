@@ -2,10 +2,10 @@
  * one has is told as left out.  And no number that cannot be shown is shown. */
 #include <math.h>
 
-#include "answer/check.h"
-#include "app/page/page.h"
-#include "app/page/result.h"
+#include "answer/page/page.h"
+#include "answer/page/result.h"
 #include "base/file.h"
+#include "calibrate/judge/check.h"
 #include "tests/app/command.h"
 #include "tests/cmocka.h"
 #include "tests/scratch.h"

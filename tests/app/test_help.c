@@ -3,7 +3,7 @@
 #include "app/complete.h"
 #include "app/help.h"
 #include "app/manual.h"
-#include "app/text/wrap.h"
+#include "base/text/wrap.h"
 #include "models/job/fact.h"
 #include "models/plan/key.h"
 #include "tests/app/command.h"

@@ -4,10 +4,10 @@
 
 #include <sys/stat.h>
 
-#include "app/page/calibration.h"
-#include "app/page/page.h"
+#include "answer/page/page.h"
 #include "base/csv.h"
 #include "base/escape.h"
+#include "calibrate/judge/calibration_page.h"
 #include "plots/gnuplot.h"
 #include "plots/html.h"
 #include "tests/app/command.h"

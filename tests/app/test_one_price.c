@@ -15,7 +15,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "include/forerun.h"
+#include "library/include/forerun.h"
 #include "tests/cmocka.h"
 #include "tests/plan_values.h"
 

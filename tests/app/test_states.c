@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "answer/simulation.h"
+#include "answer/simulate/simulation.h"
 #include "base/json.h"
 #include "models/outcome/cost.h"
 #include "sim/run.h"

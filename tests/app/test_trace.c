@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "answer/simulation.h"
+#include "answer/simulate/simulation.h"
 #include "tests/job.h"
 
 enum { PIDS = 64, TIDS = 400, MESSAGES = 1 << 16 };

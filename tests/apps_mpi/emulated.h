@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/real/apps/random.h"
+#include "real/apps/random.h"
 
 /* Of m x n matrices: PowerSGD, whose Q is r x n, kept from one to the next; or top-k, (m + n) r values. */
 struct emulated_codec {

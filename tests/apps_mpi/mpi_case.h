@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/real/apps/app.h"
 #include "models/plan/iterations.h"
+#include "real/apps/app.h"
 
 struct mpi_case {
     struct fr_workload workload;

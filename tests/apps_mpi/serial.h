@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "calibrate/real/apps/ffn.h"
-#include "calibrate/real/apps/random.h"
+#include "real/apps/ffn.h"
+#include "real/apps/random.h"
 
 enum { SERIAL_LAYERS = 3, SERIAL_MOST = 8 };
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/real/apps/random.h"
+#include "real/apps/random.h"
 
 enum { WORDS_LAYERS = 8, WORDS_H = 16, WORDS_HEADS = 8, WORDS_D = 2, WORDS_F = 32 };
 enum { WORDS_S = 8, WORDS_V = 96 };

@@ -8,7 +8,7 @@
 #include "tests/apps_mpi/emulated.h"
 #include "tests/apps_mpi/mpi_case.h"
 
-#include "calibrate/real/apps/ffn.h"
+#include "real/apps/ffn.h"
 
 enum {
     SEED = 23,
@@ -182,7 +182,7 @@ static int first_layer(const struct plan *p, int stage) {
 
 static bool saves(int m, int n) { return RANK * (m + n) < m * n; }
 
-/* Inputs, and targets of all samples, as calibrate/real/apps/ffn.h has them. */
+/* Inputs, and targets of all samples, as real/apps/ffn.h has them. */
 static void make_data(struct emulation *e) {
     double *w = malloc((size_t)(OUT * n_in[0]) * sizeof *w);
     for (int i = 0; i < OUT * n_in[0]; i++)

@@ -1,7 +1,7 @@
 /* Training on a corpus: the same losses on any mesh; evaluations leave no trace; a warm-up is plain; what
  * is observed of compression, by direct computation; what an error that is made up for later does. */
-#include "calibrate/real/apps/learn/learn.h"
-#include "calibrate/real/apps/random.h"
+#include "real/apps/learn/learn.h"
+#include "real/apps/random.h"
 #include "tests/apps_mpi/mpi_case.h"
 
 enum { SEED = 5, LAYERS = 8, BATCH = 24, HIDDEN = 16, SEQUENCE = 6 };
@@ -111,7 +111,8 @@ static void divided_state_learns_alike(void) {
     cp.cp = 2;
     cp.context_heads = true;
     parts.l.run.plan = &cp;
-    if (fr_learn_check(&parts.l, n_ranks, &err) != FR_ERR_INPUT || !strstr(err.detail, "cp = 2"))
+    if (fr_learn_check(&parts.l, n_ranks, &err) != FR_ERR_INPUT ||
+        !strstr(err.detail, "cp = 2"))
         FAIL("context parallel: %s", err.detail);
     forget(&alone);
 }

@@ -4,8 +4,8 @@
  * never refused. */
 #include "base/clock.h"
 #include "calibrate/measure/harness/bench.h"
-#include "calibrate/real/apps/passes/deadline.h"
-#include "calibrate/real/apps/passes/order.h"
+#include "real/apps/passes/deadline.h"
+#include "real/apps/passes/order.h"
 #include "tests/apps_mpi/mpi_case.h"
 
 /* Groups of 5, 1, 3, 2 and 1 cases, mixed. */

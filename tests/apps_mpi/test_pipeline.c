@@ -10,7 +10,7 @@
 #include "tests/apps_mpi/serial_phantom.h"
 #include "tests/apps_mpi/serial_words.h"
 
-#include "calibrate/real/apps/lowrank.h"
+#include "real/apps/lowrank.h"
 
 enum {
     SEED = 5,

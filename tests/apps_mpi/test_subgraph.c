@@ -2,7 +2,7 @@
  * the same network on one rank, whose gradients pass finite differences: heads sliced and
  * concatenated, an MLP split and summed; D&SP, its all-gather variant, cSub; naive and
  * topology-aware order. */
-#include "calibrate/real/apps/random.h"
+#include "real/apps/random.h"
 #include "tests/apps_mpi/mpi_case.h"
 
 enum { SEED = 3, BATCH = 24, HEADS = 24, WIDTH = 48, HIDDEN = 2 };

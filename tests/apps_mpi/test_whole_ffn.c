@@ -2,9 +2,9 @@
  * the first steps are equal, for tensor and phantom, in fp64 to rounding. */
 #include <stdlib.h>
 
-#include "calibrate/real/apps/random.h"
-#include "calibrate/real/apps/train.h"
-#include "calibrate/real/apps/whole_ffn.h"
+#include "real/apps/random.h"
+#include "real/apps/train.h"
+#include "real/apps/whole_ffn.h"
 #include "tests/apps_mpi/mpi_case.h"
 
 enum { SEED = 7, STEPS = 12, WIDTH = 64, BATCH = 16 };

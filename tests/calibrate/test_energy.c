@@ -9,14 +9,14 @@
 #include "calibrate/energy/clock_fit.h"
 #include "calibrate/energy/limit_fit.h"
 #include "calibrate/energy/line.h"
-#include "calibrate/runs/mllog.h"
-#include "calibrate/runs/power_fit.h"
-#include "calibrate/runs/power_report.h"
-#include "calibrate/runs/tune.h"
 #include "models/job/preset.h"
 #include "models/outcome/cost.h"
 #include "models/outcome/energy.h"
 #include "tests/cmocka.h"
+#include "trust/power_fit.h"
+#include "trust/power_report.h"
+#include "trust/runs/mllog.h"
+#include "trust/tune.h"
 
 static void near_to(double got, double want, double relative, const char *what) {
     if (!(fabs(got - want) <= relative * fabs(want)))

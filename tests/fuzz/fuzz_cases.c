@@ -1,6 +1,6 @@
 /* Any lines are the cases of a job of real runs, and what is done of them, or are refused: programs that take
  * a case have said that they can run it. */
-#include "calibrate/real/apps/resume.h"
+#include "real/apps/resume.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { PASSES = 3 };

@@ -1,5 +1,5 @@
 /* Any text is a corpus whose samples are tokens of it, or is refused; so is any name of a grammar. */
-#include "calibrate/real/quality/corpus.h"
+#include "real/quality/corpus.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { SEQUENCE = 8 };

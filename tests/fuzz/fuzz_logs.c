@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "calibrate/runs/log.h"
 #include "tests/fuzz/fuzz.h"
+#include "trust/runs/log.h"
 
 static void read_with(const struct fr_run_log *log, const char *text, size_t size) {
     struct fr_run_row row = {0};

@@ -1,7 +1,7 @@
 /* Any document is a plan beside others, with a price or reasons, or is refused. */
 #include <math.h>
 
-#include "answer/mine.h"
+#include "answer/search/mine.h"
 #include "tests/fuzz/fuzz.h"
 
 static const struct fr_job *the_job(void) {

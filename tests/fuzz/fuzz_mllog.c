@@ -1,6 +1,6 @@
 /* Any text is read as a log of MLPerf, or is refused with its place; what it says is finite. */
-#include "calibrate/runs/mllog.h"
 #include "tests/fuzz/fuzz.h"
+#include "trust/runs/mllog.h"
 
 FR_FUZZ_TEXT(text, size) {
     struct fr_mllog log;

@@ -1,8 +1,8 @@
 /* Any JSON is the fit of a calibration, and then its page has no mark-up of its names and no script but its
  * own, or is refused with a place; likewise as any result. */
-#include "app/page/calibration.h"
-#include "app/page/page.h"
-#include "app/page/result.h"
+#include "answer/page/page.h"
+#include "answer/page/result.h"
+#include "calibrate/judge/calibration_page.h"
 #include "tests/fuzz/fuzz.h"
 
 /* The page's own pictures stand in it; no name makes one. */

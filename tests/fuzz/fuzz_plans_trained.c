@@ -1,7 +1,7 @@
 /* Any file of trainings of plans is resumed, and compared, or is refused. */
 #include <math.h>
 
-#include "calibrate/real/quality/cells.h"
+#include "real/quality/cells.h"
 #include "tests/fuzz/fuzz.h"
 
 FR_FUZZ_TEXT(text, size) {

@@ -1,7 +1,7 @@
-/* Any table is read as runs, ours or as one of the published (calibrate/runs/reader/), or is refused;
+/* Any table is read as runs, ours or as one of the published (trust/runs/reader/), or is refused;
  * what was read can be written and read again. */
-#include "calibrate/runs/runs.h"
 #include "tests/fuzz/fuzz.h"
+#include "trust/runs/runs.h"
 
 FR_FUZZ_TEXT(text, size) {
     struct fr_runs runs = {0}, again = {0};

@@ -1,7 +1,7 @@
 /* Any file of trainings is resumed, and its rows stand in a model file, or is refused. */
 #include <math.h>
 
-#include "calibrate/real/iterations/cells.h"
+#include "real/iterations/cells.h"
 #include "tests/fuzz/fuzz.h"
 
 FR_FUZZ_TEXT(text, size) {

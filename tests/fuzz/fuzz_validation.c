@@ -1,8 +1,8 @@
 /* Any file of real runs is scored beside its predictions, or is refused. */
 #include <math.h>
 
-#include "calibrate/real/validate/validate.h"
 #include "models/job/job.h"
+#include "real/validate/validate.h"
 #include "tests/fuzz/fuzz.h"
 
 static const struct fr_cluster *the_cluster(void) {

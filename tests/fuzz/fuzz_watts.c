@@ -1,8 +1,8 @@
 /* Any text is read as a power log, or is refused with its place; the mean is a power of readings that count. */
 #include <math.h>
 
-#include "calibrate/runs/watts.h"
 #include "tests/fuzz/fuzz.h"
+#include "trust/runs/watts.h"
 
 FR_FUZZ_TEXT(text, size) {
     struct fr_watts w;

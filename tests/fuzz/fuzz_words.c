@@ -2,7 +2,7 @@
  * name of a placement. */
 #include <math.h>
 
-#include "answer/training.h"
+#include "answer/predict/training.h"
 #include "tests/fuzz/fuzz.h"
 #include "topology/placement.h"
 

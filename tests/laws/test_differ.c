@@ -1,17 +1,17 @@
 /* How far apart the errors of two plans may be: a distance, whatever the plans; the draws along its keys have its variances;
  * and of measured plans of one problem claims lie within it as often as they did when its sizes were set. */
-#include "calibrate/runs/shared/differ.h"
+#include "trust/shared/differ.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/choice/gain.h"
+#include "answer/search/choice/gain.h"
 #include "base/alloc.h"
 #include "base/data.h"
-#include "calibrate/runs/tune.h"
 #include "tests/job.h"
 #include "tests/plan_values.h"
+#include "trust/tune.h"
 
 enum { MANY = 24 };
 

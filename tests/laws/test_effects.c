@@ -1,6 +1,6 @@
 /* Rows that share what the model misses: against the same distribution written out in full, laws that hold whatever
  * the numbers, and coverage of what was drawn as it is assumed to be. */
-#include "calibrate/numbers/effects.h"
+#include "trust/numbers/effects.h"
 
 #include <gsl/gsl_blas.h>
 #include <gsl/gsl_linalg.h>
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/numbers/components.h"
 #include "tests/cmocka.h"
+#include "trust/numbers/components.h"
 
 enum { N = 30, C = 3 };
 

@@ -7,8 +7,8 @@
 
 #include "calibrate/fit/fitter.h"
 #include "calibrate/fit/parts.h"
-#include "calibrate/numbers/statistics.h"
 #include "tests/cmocka.h"
+#include "trust/numbers/statistics.h"
 
 static double uniform(uint64_t *dice) {
     *dice ^= *dice << 13, *dice ^= *dice >> 7, *dice ^= *dice << 17;

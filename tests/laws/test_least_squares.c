@@ -1,11 +1,11 @@
 /* Least squares of few columns, held against what defines them: residuals at right angles to every column. */
-#include "calibrate/numbers/least_squares.h"
+#include "trust/numbers/least_squares.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "calibrate/numbers/random_at.h"
 #include "tests/cmocka.h"
+#include "trust/numbers/random_at.h"
 
 enum { ROWS = 40, MAX = FR_LEAST_SQUARES_MAX };
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "answer/explain.h"
+#include "answer/predict/explain.h"
 #include "models/job/preset.h"
 #include "models/outcome/cost.h"
 #include "tests/job.h"
@@ -130,7 +130,7 @@ static void change(struct changes *c, const char *path, double si, fr_quantity q
     c->n++;
 }
 
-/* The same as answer/explain.c does, in words of the file. */
+/* The same as answer/predict/explain.c does, in words of the file. */
 static void changes_of(const struct fr_cluster *cluster, int which, struct changes *c) {
     const struct fr_device *device = &cluster->device;
     const struct {

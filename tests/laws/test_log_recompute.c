@@ -1,8 +1,8 @@
 /* What logs of trainers say of recomputation comes back as the plan that it was; and what our launch scripts say. */
 #include "answer/emit.h"
-#include "calibrate/runs/log.h"
 #include "models/outcome/cost.h"
 #include "tests/job.h"
+#include "trust/runs/log.h"
 
 static const struct fr_run_log *log_of(const char *name) {
     for (int i = 0; fr_run_logs[i]; i++)

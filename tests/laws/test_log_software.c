@@ -1,7 +1,7 @@
 /* What a trainer's log says of its software: NeMo's container, by its image or by what it prints as it starts. */
-#include "calibrate/runs/log.h"
 #include "models/job/preset.h"
 #include "tests/cmocka.h"
+#include "trust/runs/log.h"
 
 static const char step[] =
     "Epoch 0: : 100%|#| 50/50 [23:22<00:00, global_step=49.00, train_step_timing in s=24.00]\n";

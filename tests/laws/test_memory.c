@@ -8,13 +8,13 @@
 #include "calibrate/fit/fitter.h"
 #include "calibrate/fit/parts.h"
 #include "calibrate/fit/scatter.h"
-#include "calibrate/runs/tune.h"
 #include "models/outcome/passes.h"
 #include "search/blocks.h"
 #include "search/stage_layers.h"
 #include "sim/run.h"
 #include "tests/failing.h"
 #include "tests/job.h"
+#include "trust/tune.h"
 
 #ifdef FR_FAILING
 /* Loaded undisturbed; what is asked is about it. */

@@ -7,11 +7,11 @@
 
 #include "base/file.h"
 #include "base/journal/journal.h"
-#include "calibrate/real/iterations/cells.h"
-#include "calibrate/real/quality/cells.h"
-#include "calibrate/real/validate/validate.h"
 #include "calibrate/samples/repair.h"
 #include "calibrate/samples/samples.h"
+#include "real/iterations/cells.h"
+#include "real/quality/cells.h"
+#include "real/validate/validate.h"
 #include "tests/cmocka.h"
 
 static char path[] = "/tmp/forerun-resumed-XXXXXX";

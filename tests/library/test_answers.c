@@ -2,7 +2,7 @@
  * but for the time it took. */
 #include <ctype.h>
 
-#include "include/forerun.h"
+#include "library/include/forerun.h"
 #include "tests/app/command.h"
 
 static void without_elapsed(char *text) {

@@ -1,5 +1,5 @@
 /* Bad input of every function is an error with a sentence, and never a crash. */
-#include "include/forerun.h"
+#include "library/include/forerun.h"
 #include "tests/cmocka.h"
 
 /* The status, and a word in the message. */

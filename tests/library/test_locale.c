@@ -3,7 +3,7 @@
 #include <locale.h>
 #include <stdlib.h>
 
-#include "include/forerun.h"
+#include "library/include/forerun.h"
 #include "tests/app/command.h"
 
 static void commas(void **state) {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "include/forerun.h"
+#include "library/include/forerun.h"
 #include "tests/cmocka.h"
 #include "tests/failing.h"
 

@@ -1,5 +1,5 @@
 /* The library says what the program prints, byte for byte and number for number. */
-#include "include/forerun.h"
+#include "library/include/forerun.h"
 #include "tests/app/command.h"
 
 static const struct {

@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "include/forerun.h"
+#include "library/include/forerun.h"
 #include "tests/cmocka.h"
 
 enum { THREADS = 4, TIMES = 12 };

@@ -212,8 +212,8 @@ killed_by_sanitizer() { # killed_by_sanitizer FOLDER FILE
 
 # ---- one after another ---------------------------------------------------------------------------
 
-[ $# -gt 0 ] || set -- models sim search calibrate/fit calibrate/numbers calibrate/runs/coefficient \
-  calibrate/runs/interval calibrate/runs/odds calibrate/runs/profile_fit calibrate/runs/score calibrate/runs/tune
+[ $# -gt 0 ] || set -- models sim search calibrate/fit trust/numbers trust/coefficient \
+  trust/interval trust/odds trust/profile_fit trust/score trust/tune
 cd "$dir/tree"
 files=$(for place; do find . -path "./$place*" -name '*.c' | sed 's|^\./||'; done | sort -u)
 [ -n "$files" ] || { echo "mutate.sh: no sources in $*" >&2 && exit 2; }

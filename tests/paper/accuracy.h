@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/papers/training/markdown.h"
-#include "app/text/marked.h"
 #include "base/data.h"
 #include "base/json.h"
+#include "studies/marked.h"
+#include "studies/training/markdown.h"
 #include "tests/cmocka.h"
 
 /* Step over a number that is the same but for its last place (another libm), or an equal byte. */

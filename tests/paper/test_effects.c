@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/papers/reproduce.h"
 #include "base/data.h"
-#include "calibrate/numbers/components.h"
-#include "calibrate/runs/shared/alike.h"
+#include "studies/reproduce.h"
 #include "tests/cmocka.h"
+#include "trust/numbers/components.h"
+#include "trust/shared/alike.h"
 
 static void run(struct fr_reproduction *r) {
     struct fr_error err = {0};

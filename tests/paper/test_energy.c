@@ -2,8 +2,8 @@
  * and the document that shows it. */
 #include <stdlib.h>
 
-#include "app/papers/reproduce.h"
 #include "base/data.h"
+#include "studies/reproduce.h"
 #include "tests/paper/accuracy.h"
 
 /* What is asked and not reached; docs/accuracy.md says why. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/papers/reproduce.h"
+#include "studies/reproduce.h"
 #include "tests/cmocka.h"
 
 /* 13 shapes each: stated as a distance, claimed by nobody. */

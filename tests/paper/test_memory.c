@@ -2,12 +2,12 @@
  * what stands in them. */
 #include <stdlib.h>
 
-#include "app/papers/reproduce.h"
-#include "app/papers/training/table.h"
 #include "base/data.h"
-#include "calibrate/numbers/statistics.h"
 #include "models/outcome/memory.h"
+#include "studies/reproduce.h"
+#include "studies/training/table.h"
 #include "tests/cmocka.h"
+#include "trust/numbers/statistics.h"
 
 static const struct fr_reproduce_row *row(const struct fr_reproduction *r, const char *id) {
     for (size_t i = 0; i < r->count; i++)

@@ -7,11 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app/papers/reproduce.h"
-#include "app/papers/training/mlperf.h"
 #include "base/file.h"
-#include "calibrate/runs/tune.h"
+#include "studies/reproduce.h"
+#include "studies/training/mlperf.h"
 #include "tests/cmocka.h"
+#include "trust/tune.h"
 
 static const char head[] =
     "row_id,round,system,accelerator,accelerators,model,sequence,global_batch_"

@@ -1,6 +1,6 @@
 /* What tells the work of Perseus' trainings from their waiting: by hand, and on a made-up device. */
-#include "app/papers/energy/pipelined.h"
-#include "app/papers/energy/stage_work.h"
+#include "studies/energy/pipelined.h"
+#include "studies/energy/stage_work.h"
 #include "tests/cmocka.h"
 
 /* By hand: bloom-3b's layer on 4 sequences of 1024 is 4 (2 12 2560^2 + 4 1024 2560) 4096 FLOP, its logits

@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "answer/search.h"
-#include "app/papers/reproduce.h"
+#include "answer/search/search.h"
 #include "base/file.h"
 #include "models/outcome/cost.h"
+#include "studies/reproduce.h"
 #include "tests/job.h"
 
 static const char head[] = "row_id,round,accelerator,accelerators,model,sequence,global_batch_"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/papers/reproduce.h"
 #include "base/data.h"
+#include "studies/reproduce.h"
 #include "tests/cmocka.h"
 
 static void presets_say_what_rows_say(void **state) {

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/papers/training/table.h"
 #include "base/csv.h"
 #include "base/data.h"
-#include "calibrate/runs/runs.h"
 #include "models/outcome/cost.h"
+#include "studies/training/table.h"
 #include "tests/cmocka.h"
+#include "trust/runs/runs.h"
 
 static const struct machine {
     const char *file, *device, *preset; /* device: of the rows to take, NULL: all */

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/papers/optimus/curves.h"
-#include "app/papers/phantom/settings.h"
-#include "app/papers/reproduce.h"
+#include "studies/optimus/curves.h"
+#include "studies/phantom/settings.h"
+#include "studies/reproduce.h"
 #include "tests/cmocka.h"
 
 static void run(const struct fr_paper *paper, struct fr_reproduction *r) {

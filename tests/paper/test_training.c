@@ -2,8 +2,8 @@
  * the document that shows it. */
 #include <stdlib.h>
 
-#include "app/papers/reproduce.h"
 #include "base/data.h"
+#include "studies/reproduce.h"
 #include "tests/paper/accuracy.h"
 
 /* Coverages outside what their notes ask; each must really miss, and docs/accuracy.md says so: all rows of DGXC's four

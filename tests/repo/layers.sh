@@ -12,10 +12,10 @@ root=$1 folder=$2 deps=${3-}
 # "header-pattern|folders that may include it"
 libraries='
 jansson[.]h|base
-mpi[.]h|calibrate/measure/harness calibrate/real/apps app/ranks
-cblas[.]h|calibrate/measure/harness calibrate/real/apps
+mpi[.]h|calibrate/measure/harness real/apps app/ranks
+cblas[.]h|calibrate/measure/harness real/apps
 openblas_config[.]h|calibrate/measure/harness
-gsl/.*|calibrate
+gsl/.*|trust calibrate real
 hwloc[.]h|topology calibrate/measure/harness
 simgrid/.*|sim/network/simgrid
 cmocka[.]h|tests'
@@ -46,7 +46,7 @@ printf '%s\n--\n%s\n--\n%s\n' "$modules" "$libraries" "$includes" |
       bad = 1
     }
     function check_module(header,   of) {
-      if (header ~ "^include/") {
+      if (header ~ "^library/include/") {
         if (folder != "library") complain("\"" header "\" is for users, and seen by library only")
         return
       }

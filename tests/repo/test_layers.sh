@@ -48,13 +48,13 @@ try 'without a folder' 'belongs to no module' models topology '#include "m.h"'
 try 'through the parent folder' 'belongs to no module' models topology '#include "../app/a.h"'
 try 'by macro' 'hides its layer' models topology '#include HEADER'
 try 'jansson outside base' 'seen by base only' models topology '#include <jansson.h>'
-try 'MPI in calibrate' 'is seen by calibrate/measure/harness calibrate/real/apps app/ranks only' calibrate models '#include <mpi.h>'
-try 'BLAS in app' 'is seen by calibrate/measure/harness calibrate/real/apps only' app calibrate,plots '#include <cblas.h>'
-try 'GSL in models' 'calibrate only' models topology '#include <gsl/gsl_math.h>'
+try 'MPI in calibrate' 'is seen by calibrate/measure/harness real/apps app/ranks only' calibrate models '#include <mpi.h>'
+try 'BLAS in app' 'is seen by calibrate/measure/harness real/apps only' app calibrate,plots '#include <cblas.h>'
+try 'GSL in models' 'seen by trust calibrate real only' models topology '#include <gsl/gsl_math.h>'
 try 'cmocka in a module' 'tests only' base '' '#include <cmocka.h>'
 try 'gnuplot in app' 'plots only' app calibrate,plots 'execlp("gnuplot", "gnuplot", NULL);'
 
-try 'the public header in app' 'seen by library only' app calibrate,plots '#include "include/forerun.h"'
+try 'the public header in app' 'seen by library only' app calibrate,plots '#include "library/include/forerun.h"'
 
 # What a module may not include, its own headers may not either.
 put models/up.h '#include "app/a.h"'

@@ -55,7 +55,7 @@ python3=$(for p in /usr/bin/python3 python3; do "$p" -c 'import jsonschema' 2>/d
 if [ -n "$python3" ]; then
   "$bin/forerun" show check >schema.json
   "$python3" -c 'import json, jsonschema
-jsonschema.validate(json.load(open("said")), json.load(open("schema.json")))' || fail 'not as schemas/check.json has it'
+jsonschema.validate(json.load(open("said")), json.load(open("schema.json")))' || fail 'not as docs/schemas/check.json has it'
 fi
 # Line by line, the cluster file is that of the first calibration but for what broadcast's samples say.
 part() { awk -v op="$2" '$0 ~ "^  \"" op "\":" { on = 1 } on && /^  }/ { on = 0 } on' "$1"; }

@@ -15,8 +15,8 @@
 #include "base/file.h"
 #include "calibrate/fit/fit.h"
 #include "calibrate/measure/calibrate.h"
-#include "calibrate/numbers/statistics.h"
 #include "models/job/cluster.h"
+#include "trust/numbers/statistics.h"
 
 /* Every message crosses two links of a host, and between nodes two more of its nodes. */
 static const double HOST_LINK_S = 2e-6, HOST_RATE = 10e9, NODE_LINK_S = 3e-6, NODE_RATE = 5e9;

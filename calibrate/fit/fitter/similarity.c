@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 #include "calibrate/fit/fitter.h"
 #include "calibrate/fit/parts.h"
-#include "calibrate/numbers/statistics.h"
+#include "trust/numbers/statistics.h"
 
 static const double CAP = 2, PRICE = 0.05, STALL = 8;
 enum { CROWD = 8 }; /* more MPI ranks a node than this: jitter and contention outgrow log p */

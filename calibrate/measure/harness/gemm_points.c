@@ -3,7 +3,7 @@
  * coarser grid with A transposed (its input gradient) and with B (its weight gradient), since libraries take up
  * to three times as long over thin transposed ones; of the rest the calls of a sample take turns.
  * They use one set of operands, so that small ones are in cache: what a training step pays above that,
- * since its operands come from a larger working set, is measured apart (bench/operands.c).  The sets of a
+ * since its operands come from a larger working set, is measured apart (calibrate/measure/harness/bench/operands.c).  The sets of a
  * batch are different. */
 #include "calibrate/measure/harness/gemm_points.h"
 

@@ -1,5 +1,5 @@
 /** @file
- *  The arithmetic of the real programs (calibrate/real/apps), once per number type: a table of kernels
+ *  The arithmetic of the real programs (real/apps), once per number type: a table of kernels
  *  that take untyped buffers, so that a program is written once and runs in fp32 and in fp64.  Row
  *  memory of the harness times some of them, so that what is measured is what is run.
  *
@@ -121,7 +121,7 @@ struct fr_kernels {
     void (*softmax)(int rows, int columns, bool causal, double alpha, void *scores);
     /** ds := alpha p (dp - sum p dp), row by row; in place over dp. */
     void (*softmax_backward)(int rows, int columns, double alpha, const void *p, void *dp);
-    /* The same where the columns come block after block (calibrate/real/apps/attention/ring.h), [rows] of each. */
+    /* The same where the columns come block after block (real/apps/attention/ring.h), [rows] of each. */
     /** scores := exp(alpha (scores - top)), top the largest of a row so far: of @p before, NULL for the
      *  first block, and of this one.  sum := that of all exponentials of the row so far; shrink := what
      *  those before are to be multiplied by.  With @p causal as softmax has it. */

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/journal/journal.h"
 #include "calibrate/measure/harness/visits.h"
-#include "calibrate/numbers/statistics.h"
+#include "trust/numbers/statistics.h"
 
 fr_status fr_tally_add(struct fr_tally *tally, int rep, double time_s) {
     if (tally->n == tally->capacity) {

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "calibrate/numbers/statistics.h"
+#include "trust/numbers/statistics.h"
 
 enum { FEW = 6 };
 static const double SHORTEST_S = 1e-9; /* no call is shorter; keeps quotients finite */

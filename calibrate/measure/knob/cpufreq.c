@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "calibrate/measure/knob.h"
 #include "calibrate/measure/power.h"
-#include "calibrate/numbers/statistics.h"
+#include "trust/numbers/statistics.h"
 
 enum { PROCESSORS_MAX = 4096, PATH_B = 320, LIST_B = 4096 };
 static const double STEP_KHZ = 100e3;

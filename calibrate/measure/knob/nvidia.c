@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/process.h"
 #include "calibrate/measure/knob.h"
-#include "calibrate/numbers/statistics.h"
+#include "trust/numbers/statistics.h"
 
 struct nvidia {
     char index[16];

@@ -4,7 +4,7 @@
  *      decode   P Q^T
  *      sent     (m + n) r values
  *
- * Columns of P and Q are kept as rows, one after the other (calibrate/real/apps/lowrank.h): P^T = Q^T M^T,
+ * Columns of P and Q are kept as rows, one after the other (real/apps/lowrank.h): P^T = Q^T M^T,
  * Q^T = P^T M.
  *
  * The columns are orthogonalised one after the other, six small kernels each (norm, division,

@@ -1,0 +1,321 @@
+#include "answer/page/table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/sort.h"
+#include "base/units.h"
+#include "plots/html.h"
+
+enum { PATH_B = 160, COLUMNS_MAX = 200, DEPTH_MAX = 4, SHOWN_MAX = 14 };
+
+/* ---- values ----------------------------------------------------------------------------------- */
+
+static bool ends_in(const char *key, const char *ending) {
+    size_t n = strlen(key), m = strlen(ending);
+    return n >= m && strcmp(key + n - m, ending) == 0;
+}
+
+/* Keys carry their unit. */
+static bool quantity_of(const char *key, fr_quantity *quantity) {
+    static const struct {
+        const char *ending;
+        fr_quantity quantity;
+    } endings[] = {{"_B_per_s", FR_QUANTITY_RATE},
+                   {"_flop_per_s", FR_QUANTITY_WORK_RATE},
+                   {"_flop_per_s_per_device", FR_QUANTITY_WORK_RATE},
+                   {"_per_s", FR_QUANTITY_TIME}, /* of something else: none */
+                   {"_s", FR_QUANTITY_TIME},
+                   {"_J", FR_QUANTITY_ENERGY},
+                   {"_W", FR_QUANTITY_POWER},
+                   {"_B", FR_QUANTITY_SIZE}};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (ends_in(key, endings[i].ending)) {
+            *quantity = endings[i].quantity;
+            return strcmp(endings[i].ending, "_per_s") != 0;
+        }
+    return false;
+}
+
+/* Of a whole. */
+static bool is_share(const char *key) {
+    static const char *const endings[] = {"share", "behind", "mfu", "margin",
+                                          "error", "fits",   NULL};
+    for (int i = 0; endings[i]; i++)
+        if (ends_in(key, endings[i])) return true;
+    return false;
+}
+
+/* Chances and what choices gain. */
+static bool is_chance(const char *key) {
+    static const char *const endings[] = {"probability_best",
+                                          "probability_as_good",
+                                          "probability_faster",
+                                          "regret",
+                                          "gain",
+                                          "gain_low",
+                                          "gain_high",
+                                          NULL};
+    for (int i = 0; endings[i]; i++)
+        if (ends_in(key, endings[i])) return true;
+    return false;
+}
+
+/* The unit is said by the last part of "breakdown_s.compute" that has one. */
+static void put_number(const char *path, double value, struct fr_text *text) {
+    fr_quantity quantity;
+    char copy[PATH_B], out[48];
+    snprintf(copy, sizeof copy, "%s", path);
+    for (;;) {
+        char *dot = strrchr(copy, '.');
+        if (quantity_of(dot ? dot + 1 : copy, &quantity)) {
+            fr_text_addf(text, "%s", fr_quantity_format(value, quantity, out, sizeof out));
+            return;
+        }
+        if (!dot) break;
+        *dot = '\0';
+    }
+    if (strncmp(path, "bytes_per_rank", 14) == 0)
+        fr_text_addf(text, "%s", fr_quantity_format(value, FR_QUANTITY_SIZE, out, sizeof out));
+    else if (is_share(path) || is_chance(path))
+        fr_text_addf(text, "%.4g %%", 100 * value);
+    else
+        fr_text_addf(text, "%.6g", value);
+}
+
+static bool put_scalar(const struct fr_json *object, const char *key, const char *path,
+                       struct fr_text *text, double *number) {
+    struct fr_json value = fr_json_member(object, key);
+    bool yes = false;
+    *number = NAN;
+    if (fr_json_is_object(&value) || fr_json_is_array(&value) || !fr_json_present(&value))
+        return false;
+    if (fr_json_is_number(&value)) {
+        *number = fr_json_number_at(object, key);
+        put_number(path, *number, text);
+    } else if (fr_json_is_string(&value))
+        fr_text_addf(text, "%s", fr_json_text_at(object, key));
+    else if (!fr_json_is_null(&value) &&
+             fr_json_get_bool(object, key, true, &yes, NULL) == FR_OK)
+        fr_text_addf(text, "%s", yes ? "yes" : "no");
+    else
+        fr_text_addf(text, "-");
+    return true;
+}
+
+bool fr_page_value(const struct fr_json *object, const char *name, const char *key,
+                   struct fr_text *text, double *number) {
+    char path[PATH_B];
+    snprintf(path, sizeof path, "%s.%s", name, key);
+    return put_scalar(object, key, path, text, number);
+}
+
+/* Without the unit, which values carry themselves. */
+static size_t without_unit(const char *word, size_t length) {
+    static const char *const units[] = {"_B_per_s", "_flop_per_s", "_per_s", "_s",
+                                        "_J",       "_W",          "_B",     NULL};
+    for (int i = 0; units[i]; i++) {
+        size_t n = strlen(units[i]);
+        if (length > n && strncmp(word + length - n, units[i], n) == 0)
+            return strcmp(units[i], "_per_s") == 0 ? length : length - n;
+    }
+    return length;
+}
+
+void fr_page_words(const char *key, struct fr_text *out) {
+    if (strncmp(key, "outcome.", 8) == 0) key += 8;
+    if (strncmp(key, "plan.", 5) == 0) key += 5;
+    while (*key) {
+        size_t length = strcspn(key, "."), shown = without_unit(key, length);
+        for (size_t i = 0; i < shown; i++) fr_text_add(out, key[i] == '_' ? " " : key + i, 1);
+        key += length;
+        if (*key) fr_text_add(out, ", ", 2), key++;
+    }
+}
+
+/* ---- columns ---------------------------------------------------------------------------------- */
+
+struct column {
+    char path[PATH_B];
+    char *first;   /* text in the first row */
+    bool differs;  /* not all rows say the same */
+    int64_t count; /* rows that tell it */
+};
+
+struct columns {
+    struct column item[COLUMNS_MAX];
+    int n;
+};
+
+static struct column *find(struct columns *c, const char *path) {
+    for (int i = 0; i < c->n; i++)
+        if (strcmp(c->item[i].path, path) == 0) return &c->item[i];
+    if (c->n == COLUMNS_MAX) return NULL;
+    snprintf(c->item[c->n].path, PATH_B, "%s", path);
+    return &c->item[c->n++];
+}
+
+static void note_value(struct columns *c, const char *path, struct fr_text *text) {
+    struct column *column = find(c, path);
+    if (column) {
+        if (column->count++ == 0) {
+            column->first = text->data;
+            *text = (struct fr_text){0};
+        } else
+            column->differs = column->differs || !column->first ||
+                              strcmp(column->first, fr_text_get(text)) != 0;
+    }
+    fr_text_free(text);
+}
+
+static void walk(struct columns *c, const struct fr_json *object, const char *prefix,
+                 int depth) {
+    for (const char *key = fr_json_key_after(object, NULL); key;
+         key = fr_json_key_after(object, key)) {
+        struct fr_json value = fr_json_member(object, key);
+        char path[PATH_B];
+        struct fr_text text = {0};
+        double number;
+        snprintf(path, sizeof path, "%s%s%s", prefix, *prefix ? "." : "", key);
+        if (fr_json_is_object(&value) && depth < DEPTH_MAX)
+            walk(c, &value, path, depth + 1);
+        else if (put_scalar(object, key, path, &text, &number))
+            note_value(c, path, &text);
+    }
+}
+
+/* The object that holds the last key of @p path, and that key. */
+static const char *follow(struct fr_json *object, const char *path) {
+    const char *dot;
+    while ((dot = strchr(path, '.')) != NULL) {
+        char key[PATH_B];
+        snprintf(key, sizeof key, "%.*s", (int)(dot - path), path);
+        struct fr_json inner = fr_json_member(object, key);
+        if (!fr_json_present(&inner)) break; /* a key with a dot in it */
+        inner.parent = NULL;                 /* which is *object, that it takes the place of */
+        *object = inner;
+        path = dot + 1;
+    }
+    return path;
+}
+
+/* ---- the table -------------------------------------------------------------------------------- */
+
+/* What people look for first stands first. */
+static int rank_of(const char *path) {
+    static const char *const first[] = {"id",
+                                        "name",
+                                        "label",
+                                        "configuration.label",
+                                        "cluster",
+                                        "model",
+                                        "training.days",
+                                        "training.energy_kWh",
+                                        "training.price",
+                                        "training.carbon_kg",
+                                        "outcome.mfu",
+                                        "outcome.tokens_per_s",
+                                        "plan.method",
+                                        "plan",
+                                        "ranks",
+                                        "published",
+                                        "ours",
+                                        "measured_s",
+                                        "predicted_s",
+                                        "error",
+                                        "unit",
+                                        "role",
+                                        "holds",
+                                        "iteration_time_s",
+                                        "iteration_energy_J",
+                                        "memory_B.peak",
+                                        "mfu",
+                                        "tokens_per_s",
+                                        "total_time_s",
+                                        "total_energy_J"};
+    for (int i = 0; i < (int)(sizeof first / sizeof *first); i++)
+        if (strcmp(path, first[i]) == 0) return i;
+    return strncmp(path, "plan.", 5) == 0 ? 14 : 99;
+}
+
+static int by_rank(const void *a, const void *b) {
+    const struct column *const *x = a, *const *y = b;
+    int p = rank_of((*x)->path), q = rank_of((*y)->path);
+    return p != q ? (p > q) - (p < q) : (*x > *y) - (*x < *y);
+}
+
+static void put_cell(const struct fr_json *row, const struct column *column, bool more,
+                     struct fr_text *html) {
+    struct fr_json object = *row;
+    struct fr_text text = {0};
+    double number;
+    const char *key = follow(&object, column->path);
+    if (!put_scalar(&object, key, column->path, &text, &number)) fr_text_addf(&text, "-");
+    if (isfinite(number))
+        fr_html_addf(html,
+                     more ? "<td class=m data-v=\"%.17g\">%s</td>"
+                          : "<td data-v=\"%.17g\">%s</td>",
+                     number, fr_text_get(&text));
+    else
+        fr_html_addf(html, more ? "<td class=\"l m\">%s</td>" : "<td class=l>%s</td>",
+                     fr_text_get(&text));
+    fr_text_free(&text);
+}
+
+static void put_alike(const struct columns *c, struct fr_text *html) {
+    int n = 0;
+    for (int i = 0; i < c->n; i++) {
+        const struct column *column = &c->item[i];
+        struct fr_text words = {0};
+        if (column->differs || strlen(column->first ? column->first : "") > 60) continue;
+        fr_page_words(column->path, &words);
+        fr_html_addf(html, n++ ? "; %s %s" : "<details><summary>All rows alike</summary>%s %s",
+                     fr_text_get(&words), column->first ? column->first : "-");
+        fr_text_free(&words);
+    }
+    if (n) fr_text_addf(html, "</details>\n");
+}
+
+static void put_table(const struct fr_json *list, struct column *const *shown, int n,
+                      struct fr_text *html) {
+    fr_text_addf(html, "<div class=t><table class=s><thead><tr>");
+    for (int i = 0; i < n; i++) {
+        struct fr_text words = {0};
+        fr_page_words(shown[i]->path, &words);
+        fr_html_addf(html, i < SHOWN_MAX ? "<th>%s</th>" : "<th class=m>%s</th>",
+                     fr_text_get(&words));
+        fr_text_free(&words);
+    }
+    fr_text_addf(html, "</tr></thead><tbody>\n");
+    for (int64_t r = 0; r < fr_json_array_length(list); r++) {
+        struct fr_json row = fr_json_element(list, r);
+        fr_text_addf(html, "<tr>");
+        for (int i = 0; i < n; i++) put_cell(&row, shown[i], i >= SHOWN_MAX, html);
+        fr_text_addf(html, "</tr>\n");
+    }
+    fr_text_addf(html, "</tbody></table></div>\n");
+}
+
+void fr_page_table(const struct fr_json *list, struct fr_text *html) {
+    int64_t rows = fr_json_array_length(list);
+    struct column *shown[COLUMNS_MAX];
+    struct columns *c = fr_calloc(1, sizeof *c);
+    int n = 0;
+    if (!c) html->failed = true;
+    for (int64_t r = 0; c && r < rows; r++) {
+        struct fr_json row = fr_json_element(list, r);
+        walk(c, &row, "", 0);
+    }
+    for (int i = 0; c && i < c->n; i++) {
+        c->item[i].differs = c->item[i].differs || rows == 1 || c->item[i].count < rows;
+        if (c->item[i].differs) shown[n++] = &c->item[i];
+    }
+    fr_sort_items(shown, (size_t)n, sizeof *shown, by_rank);
+    if (c) put_alike(c, html);
+    if (n) put_table(list, shown, n, html);
+    for (int i = 0; c && i < c->n; i++) free(c->item[i].first);
+    free(c);
+}

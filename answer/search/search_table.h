@@ -1,0 +1,35 @@
+/** @file
+ *  Plans that a search found, as a table: narrow columns first, what is said of the plan behind them
+ *  or, where that leaves it no room, on lines of its own.  Columns that all rows would leave empty or
+ *  fill alike are left out. */
+#ifndef FR_ANSWER_SEARCH_SEARCH_TABLE_H
+#define FR_ANSWER_SEARCH_SEARCH_TABLE_H
+
+#include "answer/search/search.h"
+#include "models/plan/common.h"
+
+/** What is known of all rows before the first is written.  Begin with zeros. */
+struct fr_search_survey {
+    struct fr_plan_common common;
+    int64_t ranks;  /**< of the first */
+    size_t longest; /**< line of a plan */
+    bool several_ranks, total,
+        lossy; /**< ranks differ; any knows its iterations; any is lossy */
+};
+void fr_search_survey_add(struct fr_search_survey *s, const struct fr_outcome *out);
+
+struct fr_search_table {
+    struct fr_text *text;
+    const struct fr_searched *r;
+    const struct fr_search_survey *survey;
+    int columns;                                     /**< of the terminal */
+    bool interpolated, scaled, by_law, extrapolated; /**< marks that rows were given */
+};
+
+void fr_search_table_head(const struct fr_search_table *t, const char *title);
+/** Row @p i, counted from 0; all below are told by its number. */
+void fr_search_table_row(struct fr_search_table *t, size_t i, const struct fr_outcome *out);
+/** What the marks mean. */
+void fr_search_table_foot(const struct fr_search_table *t);
+
+#endif

@@ -1,0 +1,33 @@
+/** @file
+ *  Outcomes as text for a person: assumptions first, then results, then what was left out. */
+#ifndef FR_ANSWER_TEXT_RENDER_H
+#define FR_ANSWER_TEXT_RENDER_H
+
+#include "models/outcome/report.h"
+
+/** A quantity for a table: "-" where it is not known. @return @p out. */
+const char *fr_render_quantity(double si, fr_quantity quantity, char *out, size_t capacity);
+
+/** A number without a unit: whole from ten thousand on, else five digits.  @return @p out. */
+const char *fr_render_number(double value, char *out, size_t capacity);
+
+/** A line for each level whose units the plan does not fill alike: "nodes of 8 + 4 ranks". */
+void fr_render_filled(struct fr_text *text, const struct fr_job *job,
+                      const struct fr_outcome *out, int columns);
+
+/** The whole of one outcome. */
+void fr_render_outcome(struct fr_text *text, const struct fr_job *job,
+                       const struct fr_outcome *out);
+
+/** Two lines: samples or tokens a second; model FLOP/s a device and the share of its peak. */
+void fr_render_rates(struct fr_text *text, const struct fr_job *job,
+                     const struct fr_outcome *out);
+
+/** The line of the runtime that @p cluster is priced with. */
+void fr_render_software(struct fr_text *text, const struct fr_cluster *cluster, int columns);
+
+/** "name (source)" lines of cluster, software and model. */
+void fr_render_inputs(struct fr_text *text, const struct fr_job *job,
+                      const struct fr_plan *plan, int columns);
+
+#endif

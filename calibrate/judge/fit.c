@@ -1,0 +1,71 @@
+#include "calibrate/judge/fit.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "calibrate/judge/check.h"
+#include "models/job/cluster.h"
+
+/* Verdict and reasons, the worst first, from the document that forerun report reads too. */
+static fr_status judge(struct fr_fitted *fitted, struct fr_error *err) {
+    struct fr_text text = {0};
+    struct fr_json_document *document = NULL;
+    struct fr_checks *checks = fr_calloc(1, sizeof *checks);
+    fr_fit_json(&text, &fitted->samples, &fitted->result);
+    fr_status status =
+        text.failed || !checks
+            ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")
+            : fr_json_parse(fr_text_get(&text), text.length, "fit", &document, err);
+    if (status == FR_OK) {
+        struct fr_json root = fr_json_root(document);
+        status = fr_calibration_check(&root, checks, err);
+    }
+    if (status == FR_OK) fr_calibration_judge(checks, &fitted->result.judged);
+    fr_json_free(document);
+    fr_text_free(&text);
+    free(checks);
+    return status;
+}
+
+/* What we write must be what we read: the file goes through the reader before it is kept. */
+fr_status fr_fitted_cluster(const struct fr_fitted *fitted, const char *name,
+                            struct fr_text *text, struct fr_error *err) {
+    struct fr_json_document *document = NULL;
+    struct fr_cluster cluster = {0};
+    fr_fit_write_cluster(&fitted->result, text);
+    fr_status status = text->failed ? fr_fail(err, FR_ERR_NOMEM, name, "out of memory") : FR_OK;
+    if (status == FR_OK)
+        status = fr_json_parse(fr_text_get(text), text->length, name, &document, err);
+    if (status == FR_OK) status = fr_cluster_read(document, &cluster, err);
+    fr_cluster_free(&cluster);
+    fr_json_free(document);
+    return status;
+}
+
+fr_status fr_fit_options_check_power(const struct fr_fit_options *options,
+                                     struct fr_error *err) {
+    double busy_W = options->busy_W, idle_W = options->idle_W;
+    if (busy_W < 0 || idle_W < 0)
+        return fr_fail(err, FR_ERR_USAGE, "--power-busy", "power cannot be negative");
+    if (busy_W == 0 || idle_W > busy_W)
+        return fr_fail(err, FR_ERR_USAGE, "--power-busy",
+                       "is %.6g W; expected more than 0 W, and at least the %.6g W of "
+                       "--power-idle: a rank that waits draws no more than one that computes",
+                       busy_W, idle_W);
+    return FR_OK;
+}
+
+fr_status fr_fitted_make(const char *const *paths, int n_paths,
+                         const struct fr_fit_options *options, struct fr_fitted *fitted,
+                         struct fr_error *err) {
+    *fitted = (struct fr_fitted){0};
+    for (int i = 0; i < n_paths; i++) FR_TRY(fr_samples_read(paths[i], &fitted->samples, err));
+    FR_TRY(fr_fit(&fitted->samples, options, &fitted->result, err));
+    return judge(fitted, err);
+}
+
+void fr_fitted_free(struct fr_fitted *fitted) {
+    fr_fit_free(&fitted->result);
+    fr_samples_free(&fitted->samples);
+}

@@ -1,3 +1,0 @@
-#include "calibrate/real/apps/program.h"
-
-int main(int argc, char **argv) { return fr_apps_main(argc, argv); }

@@ -1,5 +1,0 @@
-/* Read more than once, so without guard.  One row per file in calibrate/runs/watts/, tried in order. */
-FR_WATTS(nvidia_smi)
-FR_WATTS(dcgm)
-FR_WATTS(ipmi)
-FR_WATTS(perf)

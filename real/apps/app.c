@@ -1,0 +1,392 @@
+#include "real/apps/app.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "calibrate/measure/harness/pages.h"
+#include "calibrate/measure/harness/watch.h"
+#include "real/apps/shares.h"
+
+const struct fr_real_app *const fr_real_apps[] = {
+#define FR_REAL_APP(name) &fr_real_##name,
+#include "real/apps/app_list.h"
+#undef FR_REAL_APP
+    NULL};
+
+void *fr_real_alloc(const struct fr_kernels *k, int64_t n) {
+    size_t size_B = (size_t)(n > 0 ? n : 1) * k->size_B;
+#ifdef SMPI_H
+    /* Nobody looks at the numbers of a simulated run, and hundreds of ranks are one process. */
+    enum { SHARED_B = 1 << 16 };
+    if (size_B >= SHARED_B) return SMPI_SHARED_MALLOC(size_B);
+#endif
+    void *block = fr_pages_alloc(size_B);
+    if (block) memset(block, 0, size_B);
+    return block;
+}
+
+bool fr_real_alloc_all(const struct fr_kernels *k, const struct fr_real_buffer *all,
+                       size_t count) {
+    bool whole = true;
+    for (size_t i = 0; i < count; i++) {
+        *all[i].at = fr_real_alloc(k, all[i].n);
+        whole = whole && *all[i].at;
+    }
+    return whole;
+}
+
+fr_status fr_real_divides(const char *what, int64_t size, const char *into, int64_t parts,
+                          struct fr_error *err) {
+    if (parts > 0 && size % parts == 0) return FR_OK;
+    return fr_fail(err, FR_ERR_INPUT, NULL, "%s, %" PRId64 ", does not divide by %s, %" PRId64,
+                   what, size, into, parts);
+}
+
+static bool runs(const struct fr_layer *layer, bool convolves) {
+    return layer->fully_connected || (convolves && layer->window.kernel > 0);
+}
+
+static int64_t places(const struct fr_window *w) {
+    int64_t around = 2 * w->padding - w->kernel;
+    return ((w->height + around) / w->stride + 1) * ((w->width + around) / w->stride + 1);
+}
+
+static struct fr_real_layer written_out(const struct fr_layer *layer) {
+    double pooled =
+        layer->pool.kernel > 0 ? layer->rows * (double)places(&layer->pool) : layer->outputs;
+    return (struct fr_real_layer){.inputs = (int64_t)layer->inputs,
+                                  .outputs = (int64_t)pooled,
+                                  .bias = layer->biases > 0,
+                                  .convolution = layer->fully_connected ? NULL : layer};
+}
+
+fr_status fr_real_layers(const struct fr_workload *workload, bool convolves,
+                         struct fr_real_layer **layers, int *n, struct fr_error *err) {
+    double count = 0;
+    for (int i = 0; i < workload->n_layers; i++) {
+        if (!runs(&workload->layers[i], convolves))
+            return fr_fail(err, FR_ERR_INPUT, NULL,
+                           "layer %d is no fully connected one%s; the program trains ffn%s", i,
+                           convolves ? ", nor a convolution" : "",
+                           convolves ? ", mlp and cnn" : " and mlp");
+        count += workload->layers[i].repeat;
+    }
+    if (count < 1 || count > 10000)
+        return fr_fail(err, FR_ERR_INPUT, NULL, "expected 1 to 10000 layers, not %g", count);
+    struct fr_real_layer *made = fr_calloc((size_t)count, sizeof *made);
+    if (!made) return fr_fail(err, FR_ERR_NOMEM, NULL, "%g layers", count);
+    *n = 0;
+    for (int i = 0; i < workload->n_layers; i++)
+        for (double r = 0; r < workload->layers[i].repeat; r++)
+            made[(*n)++] = written_out(&workload->layers[i]);
+    *layers = made;
+    return FR_OK;
+}
+
+/* ---- open, step, close ------------------------------------------------------------------- */
+
+static fr_status split(struct fr_real *real, int colour, int key, MPI_Comm *comm,
+                       struct fr_error *err) {
+    FR_MPI_TRY(MPI_Comm_split(real->world, colour, key, comm));
+    FR_MPI_TRY(MPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN));
+    return FR_OK;
+}
+
+/* tp innermost, then pp and dp, as models/plan/plan.h has it. */
+static fr_status make_mesh(struct fr_real *real, MPI_Comm world, struct fr_error *err) {
+    const struct fr_plan *plan = real->run->plan;
+    int tp = (int)plan->tp, pp = (int)plan->pp;
+    FR_MPI_TRY(MPI_Comm_dup(world, &real->world));
+    FR_MPI_TRY(MPI_Comm_set_errhandler(real->world, MPI_ERRORS_RETURN));
+    FR_MPI_TRY(MPI_Comm_rank(real->world, &real->rank));
+    FR_MPI_TRY(MPI_Comm_size(real->world, &real->n_ranks));
+    if (real->n_ranks != fr_plan_ranks(plan))
+        return fr_fail(err, FR_ERR_INPUT, NULL, "a plan of %" PRId64 " ranks on %d of them",
+                       fr_plan_ranks(plan), real->n_ranks);
+    int dp = (int)fr_plan_replicas(plan), cp = (int)(dp / plan->dp),
+        strides[] = {1, (int)fr_plan_pp_stride(plan), (int)fr_plan_dp_stride(plan)};
+    if (plan->method->data_first) /* models/price/seats.h: those of a sub-grid side by side */
+        strides[0] = dp, strides[1] = dp * tp, strides[2] = 1;
+    real->tp_rank = real->rank / strides[0] % tp;
+    real->pp_rank = real->rank / strides[1] % pp;
+    real->dp_rank = real->rank / strides[2] % dp;
+    real->cp_rank = real->dp_rank % cp;
+    FR_TRY(split(real, real->pp_rank * dp + real->dp_rank, real->rank, &real->tp, err));
+    FR_TRY(split(real, real->pp_rank * tp + real->tp_rank, real->rank, &real->dp, err));
+    FR_TRY(split(real, (real->pp_rank * tp + real->tp_rank) * dp + real->dp_rank / cp,
+                 real->rank, &real->cp, err));
+    if (plan->method->branches)
+        FR_TRY(split(real, real->pp_rank, real->rank, &real->stage, err));
+    if (plan->method->branches) FR_MPI_TRY(MPI_Comm_rank(real->stage, &real->stage_rank));
+    return split(real, real->dp_rank * tp + real->tp_rank, real->rank, &real->pp, err);
+}
+
+static fr_status no_memory(const struct fr_real *real, struct fr_error *err) {
+    return fr_fail(err, FR_ERR_NOMEM, NULL, "%" PRId64 " parameters on a rank",
+                   real->n_parameters);
+}
+
+/* With room for shares that end beyond it. */
+static fr_status make_blocks(const struct fr_real_app *app, struct fr_real *real,
+                             struct fr_error *err) {
+    const struct fr_plan *plan = real->run->plan;
+    real->n_parameters = app->n_parameters(real);
+    real->division =
+        fr_division_of(plan->zero > 0 ? (int)fr_plan_replicas(plan) : 1, real->n_parameters);
+    int64_t all = fr_division_share(&real->division) *
+                  fr_division_holders(&real->division, FR_DIVISION_SCATTERED);
+    real->parameters = fr_real_alloc(real->k, all);
+    real->gradients = fr_real_alloc(real->k, all);
+    return real->parameters && real->gradients ? FR_OK : no_memory(real, err);
+}
+
+/* Once the program has said what is divided by itself. */
+static fr_status make_moments(struct fr_real *real, struct fr_error *err) {
+    double state = real->run->workload->optimizer_state_B;
+    const struct fr_division *d = &real->division;
+    int64_t share = fr_division_share(d);
+    real->n_moments = state <= 0 ? 0 : state <= 4 ? 1 : 2;
+    real->moments = fr_real_alloc(real->k, share * real->n_moments);
+    real->packed = fr_real_alloc(real->k, fr_shares_room(d));
+    return real->moments && real->packed ? FR_OK : no_memory(real, err);
+}
+
+fr_status fr_real_open(const struct fr_real_app *app, const struct fr_real_case *run,
+                       MPI_Comm world, struct fr_real *real, struct fr_error *err) {
+    *real = (struct fr_real){
+        .run = run,
+        .k = fr_kernels_of(run->workload->dtype),
+        .world = MPI_COMM_NULL,
+        .tp = MPI_COMM_NULL,
+        .dp = MPI_COMM_NULL,
+        .pp = MPI_COMM_NULL,
+        .cp = MPI_COMM_NULL,
+        .stage = MPI_COMM_NULL,
+        .update = {.rate = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8}};
+    if (!real->k)
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "dtype %s is not computed here; fp32 and fp64 are",
+                       fr_dtype_names[run->workload->dtype]);
+    FR_TRY(app->check(run, err));
+    FR_TRY(make_mesh(real, world, err));
+    FR_TRY(make_blocks(app, real, err));
+    FR_TRY(app->open(real, err));
+    return make_moments(real, err);
+}
+
+void fr_real_close(const struct fr_real_app *app, struct fr_real *real) {
+    MPI_Comm *comms[] = {&real->tp, &real->dp,    &real->pp,
+                         &real->cp, &real->stage, &real->world};
+    if (real->state) app->close(real);
+    for (size_t i = 0; i < sizeof comms / sizeof *comms; i++)
+        if (*comms[i] != MPI_COMM_NULL) MPI_Comm_free(comms[i]);
+    free(real->parameters);
+    free(real->gradients);
+    free(real->moments);
+    free(real->packed);
+    fr_division_free(&real->division);
+    *real = (struct fr_real){0};
+}
+
+/* @p n values from @p at of the block on, whose moments are from @p moment on. */
+static void update(struct fr_real *real, size_t n, size_t at, size_t moment) {
+    const struct fr_kernels *k = real->k;
+    const void *g = fr_at(k, real->gradients, at);
+    void *w = fr_at(k, real->parameters, at), *m = fr_at(k, real->moments, moment),
+         *v = fr_at(k, m, (size_t)fr_division_share(&real->division));
+    if (real->n_moments == 0)
+        FR_COMPUTE(real, k->sgd(n, &real->update, g, w));
+    else if (real->n_moments == 1)
+        FR_COMPUTE(real, k->momentum(n, &real->update, g, m, w));
+    else
+        FR_COMPUTE(real, k->adam(n, &real->update, g, m, v, w));
+}
+
+void fr_real_update(struct fr_real *real) {
+    const struct fr_division *d = &real->division;
+    real->update.t++;
+    for (int part = 0; part < FR_DIVISION_PARTS; part++)
+        for (int i = 0; i < d->part[part].n_spans; i++) {
+            size_t at, to;
+            int own = fr_shares_own(real, part / FR_DIVISION_WAYS);
+            int64_t n = fr_division_piece(d, part, own, i, &at, &to);
+            if (n > 0) update(real, (size_t)n, at, (size_t)fr_division_before(d, part) + to);
+        }
+}
+
+fr_status fr_real_step(const struct fr_real_app *app, struct fr_real *real, double *loss,
+                       struct fr_error *err) {
+    real->phases = (struct fr_phases){0};
+    FR_TRY(app->gradients(real, loss, err));
+    fr_watch_move();
+    fr_real_update(real);
+    /* With zero 3 every pass does. */
+    return real->run->plan->zero < 3 ? fr_shares_gather(real, err) : FR_OK;
+}
+
+/* ---- collectives --------------------------------------------------------------------------- */
+
+/* Where a step is profiled the ranks meet first, and what that takes is waiting. */
+static fr_status meet(struct fr_real *real, MPI_Comm comm, double *start_s,
+                      struct fr_error *err) {
+    *start_s = fr_real_clock_s(real);
+    if (!real->profile) return FR_OK;
+    FR_TRY(fr_mpi_barrier(comm, err));
+    double met_s = fr_now_s();
+    real->phases.wait_s += met_s - *start_s;
+    *start_s = met_s;
+    return FR_OK;
+}
+
+static fr_status met(struct fr_real *real, double start_s) {
+    real->phases.collective_s += fr_real_clock_s(real) - start_s;
+    return FR_OK;
+}
+
+/* @p values times what @p p ranks make of it: 2 (p-1)/p where each is sent twice, and so on. */
+static void book(struct fr_real *real, MPI_Comm comm, double values, double share) {
+    int axis = comm == real->tp   ? FR_REAL_TP
+               : comm == real->dp ? FR_REAL_DP
+               : comm == real->pp ? FR_REAL_PP
+               : comm == real->cp ? FR_REAL_CP
+                                  : FR_REAL_OTHER;
+    real->sent_B[axis] += values * share * (double)real->k->size_B;
+}
+
+static double others(MPI_Comm comm) {
+    int n = 1;
+    MPI_Comm_size(comm, &n);
+    return n - 1;
+}
+
+fr_status fr_real_broadcast(struct fr_real *real, MPI_Comm comm, void *buffer, int64_t count,
+                            struct fr_error *err) {
+    double start_s;
+    FR_TRY(meet(real, comm, &start_s, err));
+    FR_MPI_TRY(MPI_Bcast(buffer, (int)count, real->k->mpi, 0, comm));
+    book(real, comm, (double)count, 1);
+    return met(real, start_s);
+}
+
+fr_status fr_real_all_gather(struct fr_real *real, MPI_Comm comm, const void *send,
+                             int64_t count, void *recv, struct fr_error *err) {
+    double start_s;
+    FR_TRY(meet(real, comm, &start_s, err));
+    FR_MPI_TRY(
+        MPI_Allgather(send, (int)count, real->k->mpi, recv, (int)count, real->k->mpi, comm));
+    book(real, comm, (double)count, others(comm));
+    return met(real, start_s);
+}
+
+fr_status fr_real_all_gather_bytes(struct fr_real *real, MPI_Comm comm, const void *send,
+                                   size_t size_B, void *recv, struct fr_error *err) {
+    double start_s;
+    FR_TRY(meet(real, comm, &start_s, err));
+    FR_MPI_TRY(MPI_Allgather(send, (int)size_B, MPI_BYTE, recv, (int)size_B, MPI_BYTE, comm));
+    book(real, comm, (double)size_B / (double)real->k->size_B, others(comm));
+    return met(real, start_s);
+}
+
+fr_status fr_real_all_gather_begin(struct fr_real *real, MPI_Comm comm, const void *send,
+                                   int64_t count, void *recv, MPI_Request *request,
+                                   struct fr_error *err) {
+    double start_s;
+    FR_TRY(meet(real, comm, &start_s, err));
+    FR_MPI_TRY(MPI_Iallgather(send, (int)count, real->k->mpi, recv, (int)count, real->k->mpi,
+                              comm, request));
+    book(real, comm, (double)count, others(comm));
+    return met(real, start_s);
+}
+
+fr_status fr_real_wait(struct fr_real *real, MPI_Request *request, struct fr_error *err) {
+    double start_s = fr_real_clock_s(real);
+    FR_MPI_TRY(MPI_Wait(request, MPI_STATUS_IGNORE));
+    return met(real, start_s);
+}
+
+/* One of the two books it. */
+fr_status fr_real_send_begin(struct fr_real *real, MPI_Comm comm, int to, int tag,
+                             const void *values, int64_t count, MPI_Request *request,
+                             struct fr_error *err) {
+    double start_s = fr_real_clock_s(real);
+    FR_MPI_TRY(MPI_Isend(values, (int)count, real->k->mpi, to, tag, comm, request));
+    book(real, comm, (double)count, 1);
+    return met(real, start_s);
+}
+
+fr_status fr_real_receive_begin(struct fr_real *real, MPI_Comm comm, int from, int tag,
+                                void *values, int64_t count, MPI_Request *request,
+                                struct fr_error *err) {
+    double start_s;
+    FR_TRY(meet(real, comm, &start_s, err));
+    FR_MPI_TRY(MPI_Irecv(values, (int)count, real->k->mpi, from, tag, comm, request));
+    return met(real, start_s);
+}
+
+fr_status fr_real_reduce_scatter(struct fr_real *real, MPI_Comm comm, const void *send,
+                                 void *recv, int64_t count, struct fr_error *err) {
+    double start_s;
+    FR_TRY(meet(real, comm, &start_s, err));
+    FR_MPI_TRY(MPI_Reduce_scatter_block(send, recv, (int)count, real->k->mpi, MPI_SUM, comm));
+    book(real, comm, (double)count, others(comm));
+    return met(real, start_s);
+}
+
+fr_status fr_real_all_reduce(struct fr_real *real, MPI_Comm comm, void *buffer, int64_t count,
+                             struct fr_error *err) {
+    double start_s;
+    FR_TRY(meet(real, comm, &start_s, err));
+    FR_MPI_TRY(MPI_Allreduce(MPI_IN_PLACE, buffer, (int)count, real->k->mpi, MPI_SUM, comm));
+    book(real, comm, (double)count, 2 * others(comm) / (others(comm) + 1));
+    return met(real, start_s);
+}
+
+fr_status fr_real_all_reduce_begin(struct fr_real *real, MPI_Comm comm, void *buffer,
+                                   int64_t count, MPI_Request *request, struct fr_error *err) {
+    double start_s = fr_real_clock_s(real);
+    FR_MPI_TRY(
+        MPI_Iallreduce(MPI_IN_PLACE, buffer, (int)count, real->k->mpi, MPI_SUM, comm, request));
+    book(real, comm, (double)count, 2 * others(comm) / (others(comm) + 1));
+    return met(real, start_s);
+}
+
+fr_status fr_real_all_to_all(struct fr_real *real, MPI_Comm comm, const void *send,
+                             int64_t count, void *recv, struct fr_error *err) {
+    double start_s;
+    FR_TRY(meet(real, comm, &start_s, err));
+    FR_MPI_TRY(
+        MPI_Alltoall(send, (int)count, real->k->mpi, recv, (int)count, real->k->mpi, comm));
+    book(real, comm, (double)count, others(comm));
+    return met(real, start_s);
+}
+
+fr_status fr_real_scatter(struct fr_real *real, MPI_Comm comm, const void *send, int64_t count,
+                          void *recv, struct fr_error *err) {
+    double start_s;
+    FR_TRY(meet(real, comm, &start_s, err));
+    FR_MPI_TRY(
+        MPI_Scatter(send, (int)count, real->k->mpi, recv, (int)count, real->k->mpi, 0, comm));
+    book(real, comm, (double)count, others(comm));
+    return met(real, start_s);
+}
+
+fr_status fr_real_gather(struct fr_real *real, MPI_Comm comm, const void *send, int64_t count,
+                         void *recv, struct fr_error *err) {
+    double start_s;
+    FR_TRY(meet(real, comm, &start_s, err));
+    FR_MPI_TRY(
+        MPI_Gather(send, (int)count, real->k->mpi, recv, (int)count, real->k->mpi, 0, comm));
+    book(real, comm, (double)count, others(comm));
+    return met(real, start_s);
+}
+
+fr_status fr_real_reduce(struct fr_real *real, MPI_Comm comm, const void *send, void *recv,
+                         int64_t count, struct fr_error *err) {
+    double start_s;
+    FR_TRY(meet(real, comm, &start_s, err));
+    FR_MPI_TRY(MPI_Reduce(send, recv, (int)count, real->k->mpi, MPI_SUM, 0, comm));
+    book(real, comm, (double)count, 1);
+    return met(real, start_s);
+}

@@ -1,0 +1,71 @@
+/** @file
+ *  Which values of a block of parameters each of those who hold them updates (zero).
+ *
+ *  Replicas hold a block alike; of sub-grids what is common is held by all ranks of a stage, a branch by its
+ *  replicas.  Gradients reach their holders in parts, each by a collective of its own: one is scattered, what
+ *  an all-reduce or a gather of codes made is whole on all.  A part is divided equally by itself, so that its
+ *  collective moves equal shares; a holder's share is that of each part, one after the other, the last
+ *  ones' beyond the part's end.
+ *
+ *      D holders, part of n values:  share ceil(n / D), values [d share, (d + 1) share) of the part's */
+#ifndef FR_REAL_APPS_DIVISION_H
+#define FR_REAL_APPS_DIVISION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "calibrate/measure/harness/kernels.h"
+
+/** Values from @p at of the block on, @p before of the part's being in earlier spans. */
+struct fr_division_span {
+    size_t at;
+    int64_t n, before;
+};
+struct fr_division_part {
+    struct fr_division_span *span; /**< NULL: one, from 0 on */
+    int n_spans;
+    int64_t n, share;
+};
+/** Who holds something alike: replicas, or all ranks of a stage. */
+enum { FR_HELD_BY_REPLICAS, FR_HELD_BY_STAGE, FR_HOLDERS };
+enum { FR_DIVISION_SCATTERED, FR_DIVISION_WHOLE, FR_DIVISION_WAYS };
+enum { FR_DIVISION_PARTS = FR_HOLDERS * FR_DIVISION_WAYS };
+struct fr_division {
+    int holders[FR_HOLDERS]; /**< that divide what they hold; 1: nothing is */
+    struct fr_division_part part[FR_DIVISION_PARTS];
+};
+/** What of it @p holder scatter, or have whole. */
+static inline int fr_division_part_of(int holder, int way) {
+    return holder * FR_DIVISION_WAYS + way;
+}
+static inline int fr_division_holders(const struct fr_division *d, int part) {
+    return d->holders[part / FR_DIVISION_WAYS];
+}
+
+/** All of a block of @p n in the first part, without memory. */
+struct fr_division fr_division_of(int replicas, int64_t n);
+/** Of nothing yet. */
+struct fr_division fr_division_none(const int holders[FR_HOLDERS]);
+/** A span more. @return false when memory is exhausted; free with fr_division_free in any case. */
+bool fr_division_add(struct fr_division *d, int part, size_t at, int64_t n);
+void fr_division_free(struct fr_division *d);
+
+/** Is a share in one piece of the block? */
+static inline bool fr_division_plain(const struct fr_division *d) {
+    const struct fr_division_part *p = &d->part[FR_DIVISION_SCATTERED];
+    return p->n_spans == 1 && !p->span;
+}
+/** Values of a rank's share, and of it those of parts before @p part. */
+int64_t fr_division_share(const struct fr_division *d);
+int64_t fr_division_before(const struct fr_division *d, int part);
+
+/** What of span @p i of @p part is that of holder @p own: values from @p at of the block on, which are those
+ *  from @p to on of its share of the part.  @return how many; 0: none */
+int64_t fr_division_piece(const struct fr_division *d, int part, int own, int i, size_t *at,
+                          size_t *to);
+/** Copy a holder's share of @p part between block and @p packed. */
+void fr_division_copy(const struct fr_kernels *k, const struct fr_division *d, int part,
+                      int own, bool into_block, void *block, void *packed);
+
+#endif

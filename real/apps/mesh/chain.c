@@ -1,0 +1,108 @@
+#include "real/apps/mesh/chain.h"
+
+#include <stdlib.h>
+
+#include "models/work/transformer.h"
+
+fr_status fr_chain_make(const struct fr_real_case *run, struct fr_chain *chain,
+                        struct fr_error *err) {
+    *chain = (struct fr_chain){.run = run, .n_layers = (int)run->workload->transformer.layers};
+    if (!fr_chain_reads_words(chain))
+        FR_TRY(fr_real_layers(run->workload, true, &chain->layer, &chain->n_layers, err));
+    chain->n = chain->n_layers + (fr_chain_reads_words(chain) ? 2 : 0);
+    return FR_OK;
+}
+
+void fr_chain_free(struct fr_chain *chain) {
+    free(chain->layer);
+    *chain = (struct fr_chain){0};
+}
+
+int64_t fr_chain_layers_before(const struct fr_chain *chain, int64_t number) {
+    const struct fr_plan *plan = chain->run->plan;
+    int64_t layers = chain->n_layers, parts = plan->pp * plan->chunks, more = layers % parts,
+            before = 0;
+    if (!plan->stage_layers) return number * (layers / parts) + (number < more ? number : more);
+    for (int64_t i = 0; i < number; i++) before += plan->stage_layers[i];
+    return before;
+}
+
+int64_t fr_chain_units_before(const struct fr_chain *chain, int64_t number) {
+    const struct fr_plan *plan = chain->run->plan;
+    int64_t layers = fr_chain_layers_before(chain, number);
+    if (!fr_chain_reads_words(chain)) return layers;
+    return layers + (number > 0) + (number == plan->pp * plan->chunks);
+}
+
+/* ---- one unit ------------------------------------------------------------------------------------ */
+
+static struct fr_unit layer_unit(const struct fr_chain *chain, int64_t i, int columns) {
+    const struct fr_plan *plan = chain->run->plan;
+    const struct fr_real_layer *layer = &chain->layer[i];
+    const struct fr_unit_kind *kind = fr_unit_find(plan->method->name);
+    if (layer->convolution) kind = plan->method->grids ? &fr_unit_convolution : NULL;
+    int tp = (int)plan->tp, parts = kind && kind->divided ? tp : 1;
+    return (struct fr_unit){.kind = kind,
+                            .layer = *layer,
+                            .index = i,
+                            .in = (int)layer->inputs / parts,
+                            .out = (int)layer->outputs / parts,
+                            .rows = (int)layer->outputs / tp,
+                            .columns = columns};
+}
+
+/* Between units activations of a transformer are whole on every rank; of phantom a part, of
+ * sub-grids of its own samples. */
+static struct fr_unit word_unit(const struct fr_chain *chain, int64_t i, int tp_rank,
+                                int columns) {
+    const struct fr_transformer *t = &chain->run->workload->transformer;
+    const struct fr_plan *plan = chain->run->plan;
+    int tp = (int)plan->tp, h = (int)t->hidden, ways = plan->method->branches ? 1 : tp,
+        own = plan->method->uses_ghost ? h / tp : h;
+    int64_t decoded = i - 1 - (t->layers - t->cross_layers); /* layers of a decoder before it */
+    bool decoder = t->cross_layers > 0 && decoded >= 0;
+    struct fr_unit u = {
+        .index = i - 1,
+        .in = own,
+        .out = own,
+        .columns = columns,
+        .words = (int)(fr_transformer_padded_vocabulary(t, ways) / ways),
+        .block = {.hidden = h,
+                  .heads = (int)t->heads / tp,
+                  .head_dim = (int)t->head_dim,
+                  .ffn = (int)t->ffn / tp,
+                  .sequence = (int)t->sequence,
+                  .samples = columns / (int)(t->sequence / plan->cp),
+                  .causal = decoder || t->cross_layers == 0,
+                  .rows = plan->method->grids,
+                  .rank = tp_rank,
+                  .ranks = tp,
+                  .parts = plan->sequence_parallel ? tp : 1,
+                  .cp = (int)plan->cp,
+                  .ring = plan->cp > 1 && !plan->context_heads},
+    };
+    const struct fr_unit_kind *layer = plan->method->uses_ghost ? &fr_unit_ghost_block
+                                       : plan->method->branches ? &fr_unit_branch_block
+                                       : decoder                ? &fr_unit_cross_block
+                                                                : &fr_unit_block;
+    u.kind = i == 0 ? &fr_unit_embedding : i + 1 < chain->n ? layer : &fr_unit_logits;
+    if (u.kind == &fr_unit_logits) u.out = u.words;
+    if (u.kind == &fr_unit_cross_block && decoded > 0) u.in = 2 * h;
+    if (u.kind == &fr_unit_cross_block && decoded + 1 < t->cross_layers) u.out = 2 * h;
+    return u;
+}
+
+struct fr_unit fr_chain_unit(const struct fr_chain *chain, int64_t i, int tp_rank,
+                             int columns) {
+    const struct fr_plan *plan = chain->run->plan;
+    struct fr_unit u = fr_chain_reads_words(chain) ? word_unit(chain, i, tp_rank, columns)
+                                                   : layer_unit(chain, i, columns);
+    u.run = chain->run;
+    /* Of sub-grids every rank has the ends whole. */
+    bool whole = plan->method->branches && u.kind != &fr_unit_branch_block;
+    u.tp = whole ? 1 : (int)plan->tp;
+    u.tp_rank = whole ? 0 : tp_rank;
+    u.ghost = (int)plan->ghost;
+    if (u.kind) u.n = u.kind->parameters(&u);
+    return u;
+}

@@ -1,0 +1,204 @@
+/* What the program mesh refuses before anything runs. */
+#include <inttypes.h>
+
+#include "models/plan/key.h"
+#include "real/apps/ffn.h"
+#include "real/apps/mesh/mesh.h"
+
+/* A pass's messages are told apart by tags, of which MPI promises so many. */
+enum { PASSES_MAX = 16000 };
+
+int64_t fr_mesh_micro_batch(const struct fr_real_case *run) {
+    const struct fr_plan *plan = run->plan;
+    const struct fr_workload *w = run->workload;
+    if (plan->micro_batch) return plan->micro_batch;
+    bool passes = plan->pp > 1 || w->transformer.layers, all = w->micro_batch < 0;
+    if (passes && !all) return w->micro_batch > 0 ? w->micro_batch : 1;
+    return fr_real_batch(run) / plan->dp;
+}
+
+int64_t fr_mesh_columns(const struct fr_real_case *run) {
+    int64_t sequence = run->workload->transformer.sequence, samples = fr_mesh_micro_batch(run);
+    if (run->plan->method->branches) samples /= run->plan->tp; /* of sub-grids parts */
+    return samples * (run->workload->transformer.layers ? sequence / run->plan->cp : 1);
+}
+
+int64_t fr_mesh_micro_batches(const struct fr_real_case *run) {
+    return fr_real_batch(run) / run->plan->dp / fr_mesh_micro_batch(run);
+}
+
+/* What the program runs; iterations and a warm-up are of more than the steps that are timed. */
+static const int runs[] = {FR_PLAN_KEY_method,
+                           FR_PLAN_KEY_tp,
+                           FR_PLAN_KEY_dp,
+                           FR_PLAN_KEY_pp,
+                           FR_PLAN_KEY_ghost,
+                           FR_PLAN_KEY_rank_order,
+                           FR_PLAN_KEY_schedule,
+                           FR_PLAN_KEY_chunks,
+                           FR_PLAN_KEY_stage_layers,
+                           FR_PLAN_KEY_backward_scope,
+                           FR_PLAN_KEY_backward_rank,
+                           FR_PLAN_KEY_lazy_error,
+                           FR_PLAN_KEY_forward_rank,
+                           FR_PLAN_KEY_gradient_stages,
+                           FR_PLAN_KEY_gradient_rank,
+                           FR_PLAN_KEY_codec,
+                           FR_PLAN_KEY_embedding,
+                           FR_PLAN_KEY_warm_up,
+                           FR_PLAN_KEY_global_batch,
+                           FR_PLAN_KEY_micro_batch,
+                           FR_PLAN_KEY_recompute,
+                           FR_PLAN_KEY_branches,
+                           FR_PLAN_KEY_exchange,
+                           FR_PLAN_KEY_overlap,
+                           FR_PLAN_KEY_bucket,
+                           FR_PLAN_KEY_zero,
+                           FR_PLAN_KEY_sequence_parallel,
+                           FR_PLAN_KEY_cp,
+                           FR_PLAN_KEY_context,
+                           FR_PLAN_KEY_iterations};
+
+/* A key that has a value of its own and is not run, or NULL. */
+static const struct fr_plan_key *find_lacking(const struct fr_plan *plan) {
+    const struct fr_plan none = fr_plan_default();
+    for (int i = 0; i < FR_PLAN_KEYS; i++) {
+        const struct fr_plan_key *key = &fr_plan_keys[i];
+        bool run = false;
+        for (size_t k = 0; k < sizeof runs / sizeof *runs; k++) run = run || runs[k] == i;
+        if (!run && !key->type->same(key, plan, &none)) return key;
+    }
+    return NULL;
+}
+
+static fr_status check_keys(const struct fr_real_case *run, struct fr_error *err) {
+    const struct fr_plan *plan = run->plan;
+    const char *needs = NULL;
+    if (run->workload->n_layers == 0 && run->workload->transformer.layers == 0)
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "the model has no layers; expected ffn, mlp, cnn or transformer");
+    const struct fr_plan_key *idle = fr_plan_idle_key(run->workload, plan, &needs);
+    if (idle)
+        return fr_fail(err, FR_ERR_INPUT, NULL, "\"%s\" would have no effect: it needs %s",
+                       idle->name, needs);
+    const struct fr_plan_key *lacks = find_lacking(plan);
+    if (plan->recompute && !run->workload->transformer.layers)
+        return fr_fail(err, FR_ERR_INPUT, NULL, "only transformers recompute here");
+    char word[FR_RECOMPUTE_TEXT];
+    if (fr_recompute_saves(plan->recompute) || fr_recomputes_modules(plan->recompute))
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "recompute %s is not run here; selective and full are",
+                       fr_recompute_text(plan->recompute, word, sizeof word));
+    bool tied = run->workload->transformer.tied && plan->pp > 1;
+    if (plan->zero > 1 && (tied || plan->chunks > 1 || plan->compression.gradient_stages > 0))
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "zero %" PRId64
+                       " is run with one chunk a stage, gradients that go whole, "
+                       "and over stages without a tied embedding",
+                       plan->zero);
+    if (plan->overlap &&
+        (plan->zero || plan->method->branches || plan->compression.gradient_stages > 0))
+        return fr_fail(
+            err, FR_ERR_INPUT, NULL,
+            "overlap is run with gradients that are all-reduced whole over replicas: "
+            "without zero, sub-grids and compressed gradients");
+    if (plan->sequence_parallel && plan->method != &fr_method_tensor)
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "sequence_parallel is run with method tensor, not with %s",
+                       plan->method->name);
+    if (plan->stage_layers_best)
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "stage_layers must be numbers here; forerun predict says the best");
+    if (lacks || plan->schedule->folds)
+        return fr_fail(err, FR_ERR_INPUT, NULL, "\"%s\" must have its default in real runs",
+                       lacks ? lacks->name : "schedule");
+    return FR_OK;
+}
+
+/* Ranks that share a sample have a part of its tokens, and may exchange these for heads. */
+static fr_status check_context(const struct fr_real_case *run, struct fr_error *err) {
+    const struct fr_plan *plan = run->plan;
+    const struct fr_transformer *t = &run->workload->transformer;
+    if (plan->cp == 1) return FR_OK;
+    FR_TRY(fr_real_divides("the sequence", t->sequence, "cp", plan->cp, err));
+    if (!plan->context_heads) return FR_OK;
+    return fr_real_divides("the number of heads", t->heads, "tp x cp", plan->tp * plan->cp,
+                           err);
+}
+
+static fr_status check_batch(const struct fr_real_case *run, struct fr_error *err) {
+    const struct fr_plan *plan = run->plan;
+    FR_TRY(fr_real_divides("the global batch", fr_real_batch(run), "dp", plan->dp, err));
+    return fr_real_divides("a replica's batch", fr_real_batch(run) / plan->dp, "micro_batch",
+                           fr_mesh_micro_batch(run), err);
+}
+
+static fr_status check_stages(const struct fr_real_case *run, int64_t layers,
+                              struct fr_error *err) {
+    const struct fr_plan *plan = run->plan;
+    int64_t parts = plan->pp * plan->chunks, m = fr_mesh_micro_batches(run), listed = 0;
+    for (int i = 0; i < plan->n_stage_layers; i++) listed += plan->stage_layers[i];
+    if (plan->stage_layers && (plan->n_stage_layers != plan->pp || listed != layers))
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "stage_layers are %" PRId64 " layers of %d stages, not %" PRId64
+                       " of %" PRId64,
+                       listed, plan->n_stage_layers, layers, plan->pp);
+    if (parts > layers)
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "%" PRId64 " stages of %" PRId64 " chunks for %" PRId64 " layers",
+                       plan->pp, plan->chunks, layers);
+    if (plan->chunks > 1 && plan->stage_layers)
+        return fr_fail(err, FR_ERR_INPUT, NULL, "stages of chunks have equal layers here");
+    if (plan->chunks > 1)
+        FR_TRY(fr_real_divides("the number of layers", layers, "pp x chunks", parts, err));
+    if (m * plan->chunks > PASSES_MAX)
+        return fr_fail(err, FR_ERR_INPUT, NULL, "more than %d passes of a stage", PASSES_MAX);
+    struct fr_schedule_args args = {(int32_t)plan->pp, (int32_t)m, (int32_t)plan->chunks,
+                                    plan->order};
+    const char *why = plan->schedule->refuses(&args);
+    return why ? fr_fail(err, FR_ERR_INPUT, NULL, "schedule %s: %s", plan->schedule->name, why)
+               : FR_OK;
+}
+
+static fr_status check_compression(const struct fr_real_case *run, struct fr_error *err) {
+    const struct fr_plan_compression *c = &run->plan->compression;
+    if (c->gradient_stages > run->plan->pp)
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "compression.gradient.stages is more than the plan has stages (pp)");
+    return FR_OK;
+}
+
+/* Of what flows between units a rank sends its part: rows, or of a transformer tokens. */
+static fr_status check_units(const struct fr_chain *chain, struct fr_error *err) {
+    const struct fr_plan *plan = chain->run->plan;
+    for (int i = 0; i < chain->n; i++) {
+        const struct fr_unit u = fr_chain_unit(chain, i, 0, 1);
+        if (!u.kind)
+            return fr_fail(err, FR_ERR_INPUT, NULL, "method %s is not run on these layers",
+                           plan->method->name);
+        if (u.kind->check) FR_TRY(u.kind->check(&u, err));
+        if (i > 0 && !fr_chain_reads_words(chain))
+            FR_TRY(fr_real_divides("a layer's inputs", u.layer.inputs, "tp", plan->tp, err));
+    }
+    return FR_OK;
+}
+
+static fr_status check_tokens(const struct fr_real_case *run, struct fr_error *err) {
+    const struct fr_plan *plan = run->plan;
+    bool parts = plan->pp > 1 || plan->sequence_parallel;
+    if (!run->workload->transformer.layers || !parts || plan->method->divided) return FR_OK;
+    return fr_real_divides("a micro-batch's tokens", fr_mesh_columns(run), "tp", plan->tp, err);
+}
+
+fr_status fr_mesh_check(const struct fr_real_case *run, struct fr_error *err) {
+    struct fr_chain chain;
+    FR_TRY(check_keys(run, err));
+    FR_TRY(check_context(run, err));
+    fr_status status = fr_chain_make(run, &chain, err);
+    if (status == FR_OK) status = check_units(&chain, err);
+    if (status == FR_OK) status = check_batch(run, err);
+    if (status == FR_OK) status = check_tokens(run, err);
+    if (status == FR_OK) status = check_stages(run, chain.n_layers, err);
+    fr_chain_free(&chain);
+    return status == FR_OK ? check_compression(run, err) : status;
+}

@@ -1,0 +1,230 @@
+/** @file
+ *  Any plan on one skeleton: units (real/apps/mesh/unit.h) strung to the stages of a mesh dp x
+ *  pp x tp, whose passes run in the order of the plan's schedule.
+ *
+ *      check.c     what is refused
+ *      open.c      which units a rank holds; buffers, codecs
+ *      pass.c      an iteration: forward passes, and the two parts of backward passes
+ *      message.c   activations and their gradients to and from the neighbouring stages
+ *      part.c      the share of them that a rank sends
+ *      partial.c   gradients of which each tp rank has a part
+ *      zero.c      parameters and gradients that replicas divide, pass by pass
+ *      reduce.c    gradients over replicas, and a tied embedding's over both its ends
+ *      bucket.c    the former beside the last backward pass
+ *      task.h      what enters the first unit, and what is asked of the last one's output
+ *
+ *  A chunk holds consecutive units: chunk c of stage i is number c P + i of P v in a row.  Between two
+ *  chunks a message carries a micro-batch's activations, features x columns: of them each of the tp
+ *  ranks sends its 1/tp, and where every rank needs them all they are gathered on arrival.  Messages
+ *  are sent without waiting: forward from a buffer of the micro-batch, backward from the first of a
+ *  few buffers that is free.
+ */
+#ifndef FR_REAL_APPS_MESH_MESH_H
+#define FR_REAL_APPS_MESH_MESH_H
+
+#include "models/plan/schedule.h"
+#include "real/apps/codec.h"
+#include "real/apps/mesh/chain.h"
+
+/** What one micro-batch keeps from its forward to its backward pass. */
+struct fr_mesh_micro {
+    struct fr_unit_kept *kept; /**< [n_units] */
+    void *top;                 /**< what the last unit wrote; sent on, or compared */
+    void *part; /**< of it, what is sent where that is not in one piece or coded, else NULL */
+    MPI_Request sent;
+};
+
+struct fr_mesh_chunk {
+    int number; /**< of P v in a row */
+    bool first, last;
+    struct fr_unit *unit;
+    int n_units;
+    struct fr_mesh_micro *micro; /**< [n_micro] */
+    struct fr_real_codec
+        codec; /**< of gradients to the chunk before; opened where they go compressed */
+    struct fr_real_codec from; /**< sizes of those from the chunk after; never opened */
+    /** Of activations to the chunk after, and sizes of those from the chunk before; where they go compressed. */
+    struct fr_real_codec up, up_from;
+    /** Gradients that go in buckets, from the last down, once the slot makes the last of them; 0: none do. */
+    void *gradients;
+    int64_t n_values, last_slot;
+    int buckets, left;
+};
+
+/** Messages on their way, each in a buffer of its own. */
+struct fr_mesh_outbox {
+    void **buffer;
+    MPI_Request *request;
+    int n;
+    int64_t values; /**< of each */
+};
+
+/** A weight matrix whose gradients go compressed. */
+struct fr_mesh_coded {
+    void *at;
+    struct fr_real_codec codec;
+};
+
+/** Gradients that are all-reduced at once, those of several units where they lie side by side, over those who
+ *  hold them alike. */
+struct fr_mesh_batch {
+    int holder; /**< FR_HELD_BY_REPLICAS or FR_HELD_BY_STAGE */
+    void *at;
+    int64_t n;
+    int coded_from, coded_to; /**< its matrices among those that go compressed, ascending */
+};
+
+/** Which of features x columns a rank sends between stages. */
+typedef enum {
+    FR_MESH_ALL,     /**< it has a part alone, or tp is 1 */
+    FR_MESH_ROWS,    /**< features, its part in one piece */
+    FR_MESH_COLUMNS, /**< tokens, as models/price/pipeline.c has a transformer's */
+    FR_MESH_TOKENS,  /**< tokens, of which it has its part alone (sequence parallel) */
+} fr_mesh_cut;
+
+struct fr_mesh_task;
+
+struct fr_mesh_state {
+    int stages, stage, n_chunks, n_micro, columns;
+    bool splits; /**< weight gradients are passes of their own */
+    fr_mesh_cut cut;
+    const struct fr_mesh_task *task;
+    struct fr_mesh_chunk *chunk;
+    struct fr_slot *slots;
+    int64_t n_slots;
+    /** [n_chunks n_micro]: of the epilogue alone, does the gradient that this stage, or the one before,
+     *  reads go compressed?  NULL: those of all. */
+    bool *reads, *before_reads;
+    struct fr_mesh_outbox out;
+    void *d[2];          /**< gradients between units, one read while the other is written */
+    void *room;          /**< the units' */
+    void *packet;        /**< factors on their way in */
+    void *part, *parts;  /**< a rank's columns on their way in; those of all tp ranks */
+    MPI_Request *bucket; /**< of all chunks, those that are on their way */
+    int n_sent;
+    struct fr_mesh_batch *batch;
+    int n_batches;
+    struct fr_mesh_coded *coded;
+    int n_coded;
+    void *
+        factors; /**< of a batch, all P, then all Q with what goes whole; or all packets, then that */
+    void *gathered; /**< packets of all replicas */
+    void *partials; /**< of all units */
+    void *share,
+        *scattered; /**< zero 2, 3: a rank's share of gradients, summed; of one micro-batch */
+    /** Of a tied embedding this rank's part and its gradients, with whom it is kept equal: the first
+     *  and last stage's ranks, of a replica or, fused, of all.  MPI_COMM_NULL: with nobody. */
+    void *tied;
+    int64_t n_tied;
+    MPI_Comm ends;
+    int64_t
+        n_common; /**< of sub-grids what all ranks of a stage hold alike, the first in the blocks */
+    void *inputs, *targets; /**< [n_micro], of the first and the last chunk; the task's */
+    void *shares;           /**< the task's room for a loss over tp ranks */
+    double loss;
+};
+
+/** Does the embedding's all-reduce over replicas take both its ends in? */
+static inline bool fr_mesh_fused(const struct fr_real_case *run) {
+    return run->plan->compression.fused_embedding;
+}
+
+/* ---- check.c, open.c ------------------------------------------------------------------------- */
+
+/** FR_OK, or FR_ERR_INPUT with what is not run here or does not divide. */
+fr_status fr_mesh_check(const struct fr_real_case *run, struct fr_error *err);
+/** Samples of a micro-batch, its columns, and micro-batches of a replica. */
+int64_t fr_mesh_micro_batch(const struct fr_real_case *run);
+int64_t fr_mesh_columns(const struct fr_real_case *run);
+int64_t fr_mesh_micro_batches(const struct fr_real_case *run);
+/** Parameters of this rank's stage. */
+int64_t fr_mesh_parameters(const struct fr_real *real);
+
+/** Make real->state, a struct fr_mesh_state; fr_mesh_close in any case. */
+fr_status fr_mesh_open(struct fr_real *real, struct fr_error *err);
+void fr_mesh_close(struct fr_real *real);
+
+/* ---- pass.c ---------------------------------------------------------------------------------- */
+
+/** An iteration without the optimiser, as struct fr_real_app has it. */
+fr_status fr_mesh_gradients(struct fr_real *real, double *loss, struct fr_error *err);
+
+/* ---- message.c: of micro-batch m of chunk c ---------------------------------------------------- */
+
+fr_status fr_mesh_receive(struct fr_real *real, struct fr_mesh_state *mesh,
+                          struct fr_mesh_chunk *c, int m, void *x, struct fr_error *err);
+/** Sent on from the micro-batch's top. */
+fr_status fr_mesh_send(struct fr_real *real, struct fr_mesh_state *mesh,
+                       struct fr_mesh_chunk *c, int m, struct fr_error *err);
+fr_status fr_mesh_receive_gradient(struct fr_real *real, struct fr_mesh_state *mesh,
+                                   struct fr_mesh_chunk *c, int m, void *dy,
+                                   struct fr_error *err);
+/** A free buffer of the outbox, for the gradient that is sent next; its number in @p at. */
+fr_status fr_mesh_outgoing(struct fr_real *real, struct fr_mesh_state *mesh, int *at,
+                           void **buffer, struct fr_error *err);
+/** @p dx, in buffer @p at of the outbox or where a part of it is put there, whole or as factors. */
+fr_status fr_mesh_send_gradient(struct fr_real *real, struct fr_mesh_state *mesh,
+                                struct fr_mesh_chunk *c, int m, int at, const void *dx,
+                                struct fr_error *err);
+
+/* ---- part.c: of features x columns ------------------------------------------------------------- */
+
+/** The matrix that a rank sends. */
+struct fr_mesh_part {
+    int m, n;
+    size_t first; /**< where it begins, unless it is columns */
+};
+struct fr_mesh_part fr_mesh_part_of(const struct fr_real *real,
+                                    const struct fr_mesh_state *mesh, int features);
+/** This rank's columns of @p whole, one row after the other. */
+void fr_mesh_take_columns(struct fr_real *real, const struct fr_mesh_state *mesh, int features,
+                          const void *whole, void *part);
+/** Parts of all ranks of the stage to @p whole; the own one is in its place there, or columns, in
+ *  mesh->part. */
+fr_status fr_mesh_gather(struct fr_real *real, const struct fr_mesh_state *mesh, int features,
+                         void *whole, struct fr_error *err);
+
+/* ---- partial.c ------------------------------------------------------------------------------- */
+
+/** Values of gradients that tp ranks have parts of, and their sum, on all. */
+int64_t fr_mesh_partials(const struct fr_mesh_state *mesh);
+fr_status fr_mesh_add_partials(struct fr_real *real, struct fr_mesh_state *mesh,
+                               struct fr_error *err);
+
+/* ---- zero.c: nothing of it where the plan's zero does not ask for it ------------------------------- */
+
+/** Values of a rank's share; 0: gradients are not scattered micro-batch by micro-batch. */
+int64_t fr_mesh_share(const struct fr_real *real);
+/** Room for it, once real->division is known.  @return false when memory is exhausted. */
+bool fr_mesh_open_share(const struct fr_real *real, struct fr_mesh_state *mesh);
+void fr_mesh_begin_share(struct fr_real *real, struct fr_mesh_state *mesh);
+/** All of them, for a pass. */
+fr_status fr_mesh_gather_parameters(struct fr_real *real, struct fr_error *err);
+/** What is in the block to those whose it is; the block is zero then. */
+fr_status fr_mesh_scatter_gradients(struct fr_real *real, struct fr_mesh_state *mesh,
+                                    struct fr_error *err);
+/** The share to its place in the block, for the optimiser. */
+void fr_mesh_put_share(struct fr_real *real, const struct fr_mesh_state *mesh);
+
+/* ---- bucket.c: nothing of it without the plan's overlap -------------------------------------------- */
+
+/** @return false when memory is exhausted. */
+bool fr_mesh_open_buckets(struct fr_real *real, struct fr_mesh_state *mesh);
+/** In slot @p slot the chunk's units from @p unit on have made their gradients. */
+fr_status fr_mesh_send_buckets(struct fr_real *real, struct fr_mesh_state *mesh,
+                               struct fr_mesh_chunk *c, int64_t slot, int unit,
+                               struct fr_error *err);
+fr_status fr_mesh_end_buckets(struct fr_real *real, struct fr_mesh_state *mesh,
+                              struct fr_error *err);
+
+/* ---- reduce.c -------------------------------------------------------------------------------- */
+
+/** What is all-reduced at once, and codecs of what of it goes compressed.  @return false when memory is
+ *  exhausted. */
+bool fr_mesh_open_batches(struct fr_real *real, struct fr_mesh_state *mesh);
+/** Add up gradients over replicas, compressed where the plan says so, and a tied embedding's over its
+ *  ends. */
+fr_status fr_mesh_reduce(struct fr_real *real, struct fr_mesh_state *mesh,
+                         struct fr_error *err);
+
+#endif

@@ -1,0 +1,170 @@
+/* Messages between neighbouring chunks, of which each rank of tp sends its part: activations as they
+ * are or all as packets of the codec (codec.h), of gradients all or those of the epilogue; with lazy error
+ * propagation, forward always, what a message lost is added to the next micro-batch's. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "real/apps/mesh/mesh.h"
+
+/* A message is known by its direction, the boundary it crosses and its micro-batch. */
+static int tag_of(const struct fr_mesh_state *mesh, int boundary, int m, bool backward) {
+    return 2 * (boundary / mesh->stages * mesh->n_micro + m) + backward;
+}
+
+/* The stage of the chunk @p number. */
+static int stage_of(const struct fr_mesh_state *mesh, int number) {
+    return number % mesh->stages;
+}
+
+static fr_status send_bytes(struct fr_real *real, const void *values, size_t size_B, int to,
+                            int tag, MPI_Request *request, struct fr_error *err) {
+    double start_s = fr_real_clock_s(real);
+    FR_MPI_TRY(MPI_Isend(values, (int)size_B, MPI_BYTE, to, tag, real->pp, request));
+    real->phases.collective_s += fr_real_clock_s(real) - start_s;
+    real->sent_B[FR_REAL_PP] += (double)size_B;
+    return FR_OK;
+}
+
+/* Waiting for a message that is not there yet is waiting; taking it in is communication.  The two
+ * are told apart where a step is profiled. */
+static fr_status receive(struct fr_real *real, void *values, size_t size_B, int from, int tag,
+                         struct fr_error *err) {
+    double start_s = fr_real_clock_s(real);
+    if (real->profile) FR_MPI_TRY(MPI_Probe(from, tag, real->pp, MPI_STATUS_IGNORE));
+    double there_s = fr_real_clock_s(real);
+    FR_MPI_TRY(MPI_Recv(values, (int)size_B, MPI_BYTE, from, tag, real->pp, MPI_STATUS_IGNORE));
+    real->phases.wait_s += there_s - start_s;
+    real->phases.collective_s += fr_real_clock_s(real) - there_s;
+    return FR_OK;
+}
+
+static size_t bytes_of(const struct fr_real *real, struct fr_mesh_part part) {
+    return (size_t)part.m * (size_t)part.n * real->k->size_B;
+}
+
+/* Where a rank's part of @p whole is received. */
+static void *arriving(const struct fr_real *real, const struct fr_mesh_state *mesh,
+                      struct fr_mesh_part part, void *whole) {
+    return mesh->cut == FR_MESH_COLUMNS ? mesh->part : fr_at(real->k, whole, part.first);
+}
+
+/* Receive a packet of @p sizes into @p values. */
+static fr_status receive_coded(struct fr_real *real, struct fr_mesh_state *mesh,
+                               const struct fr_real_codec *sizes, void *values, int from,
+                               int tag, struct fr_error *err) {
+    FR_TRY(receive(real, mesh->packet, fr_real_codec_size_B(real->k, sizes), from, tag, err));
+    fr_real_codec_decode(real, sizes, mesh->packet, 1, 0, values);
+    return FR_OK;
+}
+
+/* ---- forward --------------------------------------------------------------------------------- */
+
+/* Do activations of @p sizes go compressed?  Evaluations and warm-ups set the plan's rank to 0. */
+static bool coded_up(const struct fr_real *real, const struct fr_real_codec *sizes) {
+    return real->run->plan->compression.forward_rank > 0 &&
+           fr_real_codec_shrinks(real->k, sizes);
+}
+
+fr_status fr_mesh_receive(struct fr_real *real, struct fr_mesh_state *mesh,
+                          struct fr_mesh_chunk *c, int m, void *x, struct fr_error *err) {
+    int features = c->unit[0].in;
+    struct fr_mesh_part part = fr_mesh_part_of(real, mesh, features);
+    int from = stage_of(mesh, c->number - 1), tag = tag_of(mesh, c->number - 1, m, false);
+    void *mine = arriving(real, mesh, part, x);
+    FR_TRY(coded_up(real, &c->up_from)
+               ? receive_coded(real, mesh, &c->up_from, mine, from, tag, err)
+               : receive(real, mine, bytes_of(real, part), from, tag, err));
+    return fr_mesh_gather(real, mesh, features, x, err);
+}
+
+fr_status fr_mesh_send(struct fr_real *real, struct fr_mesh_state *mesh,
+                       struct fr_mesh_chunk *c, int m, struct fr_error *err) {
+    struct fr_mesh_micro *micro = &c->micro[m];
+    int features = c->unit[c->n_units - 1].out;
+    struct fr_mesh_part part = fr_mesh_part_of(real, mesh, features);
+    size_t size_B = bytes_of(real, part);
+    const void *values = fr_at(real->k, micro->top, part.first);
+    if (mesh->cut == FR_MESH_COLUMNS) {
+        fr_mesh_take_columns(real, mesh, features, micro->top, micro->part);
+        values = micro->part;
+    }
+    if (coded_up(real, &c->up)) {
+        if (values != micro->part) FR_COMPUTE(real, memcpy(micro->part, values, size_B));
+        const void *packet = fr_real_codec_encode(real, &c->up, micro->part);
+        size_B = fr_real_codec_size_B(real->k, &c->up);
+        values = micro->part; /* done with what it held */
+        FR_COMPUTE(real, memcpy(micro->part, packet, size_B));
+    }
+    return send_bytes(real, values, size_B, stage_of(mesh, c->number + 1),
+                      tag_of(mesh, c->number, m, false), &micro->sent, err);
+}
+
+/* ---- backward -------------------------------------------------------------------------------- */
+
+/* Does the gradient that chunk @p number reads of micro-batch @p m go compressed, of @p sizes? */
+static bool compressed(const struct fr_real *real, const struct fr_mesh_state *mesh, int number,
+                       const bool *epilogue, int m, const struct fr_real_codec *sizes) {
+    if (real->run->plan->compression.scope == FR_SCOPE_NONE ||
+        !fr_real_codec_shrinks(real->k, sizes))
+        return false;
+    return !epilogue || epilogue[number / mesh->stages * mesh->n_micro + m];
+}
+
+fr_status fr_mesh_receive_gradient(struct fr_real *real, struct fr_mesh_state *mesh,
+                                   struct fr_mesh_chunk *c, int m, void *dy,
+                                   struct fr_error *err) {
+    int features = c->unit[c->n_units - 1].out;
+    struct fr_mesh_part part = fr_mesh_part_of(real, mesh, features);
+    int from = stage_of(mesh, c->number + 1), tag = tag_of(mesh, c->number, m, true);
+    void *mine = arriving(real, mesh, part, dy);
+    FR_TRY(compressed(real, mesh, c->number, mesh->reads, m, &c->from)
+               ? receive_coded(real, mesh, &c->from, mine, from, tag, err)
+               : receive(real, mine, bytes_of(real, part), from, tag, err));
+    return fr_mesh_gather(real, mesh, features, dy, err);
+}
+
+static fr_status grow(struct fr_real *real, struct fr_mesh_outbox *out, struct fr_error *err) {
+    size_t n = (size_t)out->n + 1;
+    void **buffers = fr_realloc(out->buffer, n, sizeof *buffers);
+    if (buffers) out->buffer = buffers;
+    MPI_Request *requests = fr_realloc(out->request, n, sizeof *requests);
+    if (requests) out->request = requests;
+    void *buffer = buffers && requests ? fr_real_alloc(real->k, out->values) : NULL;
+    if (!buffer) return fr_fail(err, FR_ERR_NOMEM, NULL, "a message of %d", out->n);
+    out->buffer[out->n] = buffer;
+    out->request[out->n++] = MPI_REQUEST_NULL;
+    return FR_OK;
+}
+
+fr_status fr_mesh_outgoing(struct fr_real *real, struct fr_mesh_state *mesh, int *at,
+                           void **buffer, struct fr_error *err) {
+    struct fr_mesh_outbox *out = &mesh->out;
+    int sent = 0;
+    for (*at = 0; *at < out->n; ++*at) {
+        FR_MPI_TRY(MPI_Test(&out->request[*at], &sent, MPI_STATUS_IGNORE));
+        if (sent) break;
+    }
+    if (*at == out->n) FR_TRY(grow(real, out, err));
+    *buffer = out->buffer[*at];
+    return FR_OK;
+}
+
+fr_status fr_mesh_send_gradient(struct fr_real *real, struct fr_mesh_state *mesh,
+                                struct fr_mesh_chunk *c, int m, int at, const void *dx,
+                                struct fr_error *err) {
+    struct fr_mesh_part part = fr_mesh_part_of(real, mesh, c->unit[0].in);
+    size_t size_B = bytes_of(real, part);
+    int to = stage_of(mesh, c->number - 1), below = c->number - 1;
+    void *buffer = mesh->out.buffer[at], *values = fr_at(real->k, buffer, part.first);
+    if (mesh->cut == FR_MESH_COLUMNS)
+        fr_mesh_take_columns(real, mesh, c->unit[0].in, dx, values);
+    if (compressed(real, mesh, below, mesh->before_reads, m, &c->codec)) {
+        const void *packet = fr_real_codec_encode(real, &c->codec, values);
+        size_B = fr_real_codec_size_B(real->k, &c->codec);
+        values = buffer; /* done with what it held */
+        FR_COMPUTE(real, memcpy(values, packet, size_B));
+    }
+    return send_bytes(real, values, size_B, to, tag_of(mesh, below, m, true),
+                      &mesh->out.request[at], err);
+}

@@ -1,0 +1,23 @@
+#include "real/apps/mesh/unit.h"
+
+#include <string.h>
+
+const struct fr_unit_kind *const fr_unit_kinds[] = {
+#define FR_UNIT(name) &fr_unit_##name,
+#include "real/apps/mesh/unit_list.h"
+#undef FR_UNIT
+    NULL};
+
+const struct fr_unit_kind *fr_unit_find(const char *name) {
+    for (const struct fr_unit_kind *const *row = fr_unit_kinds; *row; row++)
+        if (strcmp((*row)->name, name) == 0) return *row;
+    return NULL;
+}
+
+void fr_unit_relu_backward(struct fr_real *real, struct fr_unit *u, int rows, const void *y,
+                           void *d, void *bias, void *room) {
+    const struct fr_kernels *k = real->k;
+    FR_COMPUTE(real, k->relu_backward(rows, u->columns, y, d, u->biases ? room : bias));
+    if (u->biases) FR_COMPUTE(real, k->add((size_t)rows, room, bias));
+    u->biases = true;
+}

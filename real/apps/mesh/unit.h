@@ -1,0 +1,102 @@
+/** @file
+ *  A layer of a network as one rank holds it, which the mesh (real/apps/mesh/mesh.h) strings
+ *  to stages: fully connected, as a method divides it, or a transformer's, whose embedding and logits
+ *  are units too.
+ *
+ *  Activations are features x columns, a column a sample or a token; a unit reads x, which the unit
+ *  before wrote, and writes the x of the next.  Its backward pass is in two parts, since a schedule may put the
+ *  second off: input turns the gradient of its output into that of its input and keeps what weight
+ *  needs, weight makes the gradients of parameters.  They are added up over micro-batches.
+ *
+ *      methods differ in     divided   between units a rank holds its 1/tp of the features alone
+ *                            shares    the gradient of an output comes as tp equal parts, each on a
+ *                                      rank with the features whole, that add up to it
+ *
+ *  To add one: real/apps/mesh/unit/<name>.c exporting fr_unit_<name>, row FR_UNIT(<name>) in
+ *  real/apps/mesh/unit_list.h.
+ */
+#ifndef FR_REAL_APPS_MESH_UNIT_H
+#define FR_REAL_APPS_MESH_UNIT_H
+
+#include "real/apps/block.h"
+
+/** A weight matrix: where its gradients are, rows and columns. */
+struct fr_unit_matrix {
+    void *at;
+    int m, n;
+};
+
+struct fr_unit {
+    const struct fr_unit_kind *kind;
+    const struct fr_real_case *run;
+    struct fr_real_layer layer;  /**< the whole of it, where fully connected */
+    struct fr_block_sizes block; /**< of a transformer: this rank's part */
+    int64_t index;               /**< in the network, for its random numbers */
+    int words; /**< of embedding and logits: this rank's, from tp_rank words on, of ... */
+    void *table, *d_table; /**< ... words x hidden; its gradients */
+    int tp, tp_rank, ghost;
+    int in, out;         /**< features of x, and of the next unit's, on this rank */
+    int rows;            /**< outputs that this rank computes */
+    int columns;         /**< of a micro-batch */
+    bool splits;         /**< weight may come after other micro-batches' input */
+    void *w, *g;         /**< parameters and their gradients, n of each */
+    void *own_w, *own_g; /**< where they are in two parts, the second one's */
+    int64_t n;
+    bool biases, weights; /**< gradients of an earlier micro-batch are in them already */
+    void *room;           /**< shared by the units of a rank: room(unit) values */
+};
+
+/** Of one micro-batch, from its forward to the end of its backward pass. */
+struct fr_unit_kept {
+    void *x;    /**< in x columns */
+    void *y;    /**< rows x columns: its output, of this rank */
+    void *d;    /**< rows x columns: the gradient of that before the activation */
+    void *more; /**< the kind's */
+    void *own[3];
+};
+
+struct fr_unit_kind {
+    const char *name; /**< a method's, of fully connected layers */
+    bool divided, shares;
+    bool adds; /**< gradients are added to what is there, zero when an iteration begins */
+    /** FR_OK, or FR_ERR_INPUT with what does not divide; NULL: all does. */
+    fr_status (*check)(const struct fr_unit *u, struct fr_error *err);
+    int64_t (*parameters)(const struct fr_unit *u);
+    /** Of them the first so many are on all tp ranks, and of their gradients each has a part; NULL: none. */
+    int64_t (*partial)(const struct fr_unit *u);
+    /** Of them so many are held by all ranks of a stage alike, and are added up over all; the others, a
+     *  sub-grid's, lie apart.  NULL: all, and ranks of equal tp add them up where there are no sub-grids. */
+    int64_t (*common)(const struct fr_unit *u);
+    /** Random parameters. */
+    void (*fill)(const struct fr_real *real, struct fr_unit *u);
+    int64_t (*room)(const struct fr_unit *u);
+    /** Values of own[0..2]; those of x are not in it. */
+    void (*keeps)(const struct fr_unit *u, int64_t n[3]);
+    fr_status (*forward)(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+                         void *next, struct fr_error *err);
+    /** dx := from dy, which may be used as room. */
+    fr_status (*input)(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+                       void *dy, void *dx, struct fr_error *err);
+    void (*weight)(struct fr_real *real, struct fr_unit *u, const struct fr_unit_kept *kept);
+    /** @return how many weight matrices it has, ascending in memory, up to @p room of them in
+     *  @p out */
+    int (*matrices)(const struct fr_real *real, const struct fr_unit *u,
+                    struct fr_unit_matrix *out, int room);
+    const struct fr_layer_way *way; /**< of a transformer's layer (layer.h); NULL: it is none */
+};
+
+#define FR_UNIT(name) extern const struct fr_unit_kind fr_unit_##name;
+#include "real/apps/mesh/unit_list.h"
+#undef FR_UNIT
+/** Rows in table order, then NULL. */
+extern const struct fr_unit_kind *const fr_unit_kinds[];
+
+/** The row called @p name, or NULL. */
+const struct fr_unit_kind *fr_unit_find(const char *name);
+
+/** d where y > 0, else 0; its row sums are added to @p bias, a part of the unit's gradients.
+ *  @p room holds @p rows values. */
+void fr_unit_relu_backward(struct fr_real *real, struct fr_unit *u, int rows, const void *y,
+                           void *d, void *bias, void *room);
+
+#endif

@@ -1,0 +1,29 @@
+/* 1.5D integrated model and data parallelism of a fully connected layer (Gholami et al. 2017) on a
+ * grid of P_r = tp rows and P_c = dp columns; rows divide the outputs, columns the samples.
+ *
+ *      forward   y_r = relu(W_r x + b_r), all-gather of y over P_r          W x
+ *      backward  partial dx = W_r^T dz_r, all-reduce of it over P_r         W^T dz
+ *                dW_r = dz_r x^T, all-reduce of it with db_r over P_c       dz x^T */
+#include "real/apps/mesh/rows.h"
+
+static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+                       void *dy, void *dx, struct fr_error *err) {
+    int values = u->rows * u->columns;
+    void *mine = fr_rows_of(real, u, dy);
+    kept->d = u->splits ? kept->own[1] : mine;
+    if (u->splits) FR_COMPUTE(real, real->k->copy(1, values, mine, values, kept->d, values));
+    return fr_rows_input(real, u, kept, 1, dx, err);
+}
+
+const struct fr_unit_kind fr_unit_grid = {
+    .name = "grid",
+    .check = fr_rows_check,
+    .parameters = fr_rows_parameters,
+    .fill = fr_rows_fill,
+    .room = fr_rows_room,
+    .keeps = fr_rows_keeps,
+    .forward = fr_rows_forward,
+    .input = input,
+    .weight = fr_rows_weight,
+    .matrices = fr_rows_matrices,
+};

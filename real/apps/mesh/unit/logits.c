@@ -1,0 +1,138 @@
+/* The last norm and the logits of a rank's part of the vocabulary (real/apps/mesh/words.h).  Each
+ * makes a part of its input's gradient: an all-reduce of h T values over tp.  Where values are divided they
+ * are gathered before the norm, and after it backward the gradient is reduced and scattered; of the norm's
+ * own gradients each rank has a part.  Where tokens are in parts (sequence parallel) a rank norms its own; the
+ * normed are gathered, backward once more, and their gradients reduced and scattered.
+ *
+ * A rank's block: gain, bias; its part of the table, unless it is the embedding's. */
+#include "real/apps/mesh/words.h"
+
+static int64_t parameters(const struct fr_unit *u) {
+    return 2 * u->block.hidden + (fr_words_apart(u->run) ? fr_words_size(u) : 0);
+}
+
+static void *bias(const struct fr_real *real, const struct fr_unit *u, const void *block) {
+    return fr_at(real->k, block, (size_t)u->block.hidden);
+}
+
+static void fill(const struct fr_real *real, struct fr_unit *u) {
+    int h = u->block.hidden;
+    for (int i = 0; i < h; i++) real->k->set(u->w, (size_t)i, 1);
+    if (!fr_words_apart(real->run)) return;
+    u->table = fr_at(real->k, u->w, 2 * (size_t)h);
+    u->d_table = fr_at(real->k, u->g, 2 * (size_t)h);
+    fr_words_fill(real, u, true);
+}
+
+static int64_t values(const struct fr_unit *u) { return (int64_t)u->block.hidden * u->columns; }
+
+static bool parted(const struct fr_unit *u) { return fr_block_parted(&u->block); }
+
+static int64_t partial(const struct fr_unit *u) {
+    return fr_words_divided(u) || parted(u) ? 2 * (int64_t)u->block.hidden : 0;
+}
+
+/* The normed's gradient; the whole input's, where a rank has a part of its values; of tokens in parts all of
+ * them packed, and the rank's own. */
+static int64_t room(const struct fr_unit *u) {
+    return (parted(u) ? 3 : fr_words_divided(u) ? 2 : 1) * values(u);
+}
+static void *room_at(const struct fr_real *real, const struct fr_unit *u, int part) {
+    return fr_at(real->k, u->room, (size_t)(part * values(u)));
+}
+
+/* The normed; each token's mean, then 1 / sd; the whole input, where a rank has a part, or of tokens in parts
+ * the normed of all. */
+static void keeps(const struct fr_unit *u, int64_t n[3]) {
+    n[0] = values(u);
+    n[1] = 2 * (int64_t)u->columns;
+    n[2] = fr_words_divided(u) || parted(u) ? values(u) : 0;
+}
+
+static const void *whole_x(const struct fr_unit *u, const struct fr_unit_kept *kept) {
+    return fr_words_divided(u) ? kept->own[2] : kept->x;
+}
+static const void *whole_normed(const struct fr_unit *u, const struct fr_unit_kept *kept) {
+    return parted(u) ? kept->own[2] : kept->own[0];
+}
+
+/* The normed of all tokens. */
+static fr_status join(struct fr_real *real, const struct fr_unit *u,
+                      const struct fr_unit_kept *kept, struct fr_error *err) {
+    if (!parted(u)) return FR_OK;
+    return fr_block_gather_tokens(real, &u->block, kept->own[0], room_at(real, u, 1),
+                                  kept->own[2], err);
+}
+
+static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+                         void *next, struct fr_error *err) {
+    const struct fr_kernels *k = real->k;
+    int t = u->columns, h = u->block.hidden;
+    void *inverse = fr_at(k, kept->own[1], (size_t)t);
+    if (fr_words_divided(u))
+        FR_TRY(
+            fr_real_all_gather(real, real->tp, kept->x, (int64_t)u->in * t, kept->own[2], err));
+    FR_COMPUTE(real, k->norm(h, fr_block_own_tokens(&u->block), whole_x(u, kept), u->w,
+                             bias(real, u, u->w), kept->own[1], inverse, kept->own[0]));
+    FR_TRY(join(real, u, kept, err));
+    FR_COMPUTE(real, k->gemm(false, false, u->words, t, h, 1, u->table, h,
+                             whole_normed(u, kept), t, 0, next, t));
+    return FR_OK;
+}
+
+/* *sum := the normed's gradient from dy, added up over ranks, of its own tokens.  The normed of all tokens are
+ * gathered once more meanwhile, for the weights' gradient. */
+static fr_status normed_back(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+                             const void *dy, void **sum, struct fr_error *err) {
+    const struct fr_kernels *k = real->k;
+    int t = u->columns, h = u->block.hidden;
+    MPI_Request gathered = MPI_REQUEST_NULL;
+    void *packed = room_at(real, u, 1);
+    *sum = parted(u) ? room_at(real, u, 2) : u->room;
+    if (parted(u))
+        FR_TRY(fr_block_gather_begin(real, &u->block, kept->own[0], packed, &gathered, err));
+    FR_COMPUTE(real,
+               k->gemm(true, false, h, t, u->words, 1, u->table, h, dy, t, 0, u->room, t));
+    if (parted(u)) {
+        FR_TRY(fr_block_gather_end(real, &u->block, packed, kept->own[2], &gathered, err));
+        return fr_block_scatter_tokens(real, &u->block, u->room, packed, *sum, err);
+    }
+    if (u->tp == 1 || fr_words_divided(u)) return FR_OK;
+    return fr_real_all_reduce(real, real->tp, u->room, values(u), err);
+}
+
+/* dy lies where the logits did, and stays. */
+static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+                       void *dy, void *dx, struct fr_error *err) {
+    int t = u->columns, h = u->block.hidden;
+    bool divided = fr_words_divided(u);
+    void *inverse = fr_at(real->k, kept->own[1], (size_t)t),
+         *whole = divided ? room_at(real, u, 1) : dx, *sum;
+    kept->d = dy;
+    FR_TRY(normed_back(real, u, kept, dy, &sum, err));
+    FR_COMPUTE(real, real->k->norm_backward(h, fr_block_own_tokens(&u->block), whole_x(u, kept),
+                                            u->w, kept->own[1], inverse, sum, whole, u->g,
+                                            bias(real, u, u->g)));
+    if (!divided) return FR_OK;
+    return fr_real_reduce_scatter(real, real->tp, whole, dx, (int64_t)u->in * t, err);
+}
+
+static void weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit_kept *kept) {
+    int t = u->columns, h = u->block.hidden;
+    FR_COMPUTE(real, real->k->gemm(false, true, u->words, h, t, 1, kept->d, t,
+                                   whole_normed(u, kept), t, 1, u->d_table, h));
+}
+
+const struct fr_unit_kind fr_unit_logits = {
+    .name = "logits",
+    .adds = true,
+    .parameters = parameters,
+    .partial = partial,
+    .fill = fill,
+    .room = room,
+    .keeps = keeps,
+    .forward = forward,
+    .input = input,
+    .weight = weight,
+    .matrices = fr_words_matrices,
+};

@@ -1,0 +1,11 @@
+/* Read more than once, so without guard.  One row per file in real/apps/mesh/unit/. */
+FR_UNIT(tensor)
+FR_UNIT(grid)
+FR_UNIT(phantom)
+FR_UNIT(convolution)
+FR_UNIT(block)
+FR_UNIT(ghost_block)
+FR_UNIT(branch_block)
+FR_UNIT(cross_block)
+FR_UNIT(embedding)
+FR_UNIT(logits)

@@ -1,0 +1,72 @@
+/* Those who hold parameters alike and divide gradients and parameters too (zero 2 and 3): after every micro-batch a
+ * reduce-scatter takes its gradients to who updates them, and with zero 3 all parameters are gathered for every
+ * pass from those that have them.  A rank's gradients are those of one micro-batch, its share of the sum is apart;
+ * what nobody else holds stays in the block.
+ *
+ * Of a stage at once, where PyTorch and Megatron go layer by layer: the bytes are the same, and nothing runs
+ * beside them. */
+#include <string.h>
+
+#include "real/apps/mesh/mesh.h"
+#include "real/apps/shares.h"
+
+/* Values of a rank's share that @p holder scatter. */
+static int64_t scattered(const struct fr_real *real, int holder) {
+    int part = fr_division_part_of(holder, FR_DIVISION_SCATTERED);
+    return fr_real_divided(real, holder) ? real->division.part[part].share : 0;
+}
+
+int64_t fr_mesh_share(const struct fr_real *real) {
+    int64_t sum = 0;
+    for (int h = 0; h < FR_HOLDERS; h++) sum += scattered(real, h);
+    return real->run->plan->zero >= 2 ? sum : 0;
+}
+
+bool fr_mesh_open_share(const struct fr_real *real, struct fr_mesh_state *mesh) {
+    const struct fr_real_buffer all[] = {{&mesh->share, fr_mesh_share(real)},
+                                         {&mesh->scattered, fr_mesh_share(real)}};
+    return fr_real_alloc_all(real->k, all, sizeof all / sizeof *all);
+}
+
+void fr_mesh_begin_share(struct fr_real *real, struct fr_mesh_state *mesh) {
+    size_t n = (size_t)fr_mesh_share(real);
+    if (n > 0) FR_COMPUTE(real, memset(mesh->share, 0, n * real->k->size_B));
+}
+
+fr_status fr_mesh_gather_parameters(struct fr_real *real, struct fr_error *err) {
+    return real->run->plan->zero >= 3 ? fr_shares_gather(real, err) : FR_OK;
+}
+
+/* What @p holder have. */
+static void clear(struct fr_real *real, int holder) {
+    const struct fr_division_part *p =
+        &real->division.part[fr_division_part_of(holder, FR_DIVISION_SCATTERED)];
+    for (int i = 0; i < p->n_spans; i++) {
+        size_t at = p->span ? p->span[i].at : 0, n = (size_t)(p->span ? p->span[i].n : p->n);
+        FR_COMPUTE(real, memset(fr_at(real->k, real->gradients, at), 0, n * real->k->size_B));
+    }
+}
+
+fr_status fr_mesh_scatter_gradients(struct fr_real *real, struct fr_mesh_state *mesh,
+                                    struct fr_error *err) {
+    const struct fr_kernels *k = real->k;
+    size_t at = 0;
+    for (int h = 0; h < FR_HOLDERS && fr_mesh_share(real) > 0; h++) {
+        size_t n = (size_t)scattered(real, h);
+        if (n == 0) continue;
+        FR_TRY(fr_shares_scatter(real, h, mesh->scattered, err));
+        FR_COMPUTE(real, k->add(n, mesh->scattered, fr_at(k, mesh->share, at)));
+        clear(real, h);
+        at += n;
+    }
+    return FR_OK;
+}
+
+void fr_mesh_put_share(struct fr_real *real, const struct fr_mesh_state *mesh) {
+    size_t at = 0;
+    for (int h = 0; h < FR_HOLDERS && fr_mesh_share(real) > 0; h++) {
+        size_t n = (size_t)scattered(real, h);
+        if (n > 0) fr_shares_put(real, h, fr_at(real->k, mesh->share, at));
+        at += n;
+    }
+}

@@ -1,0 +1,231 @@
+#include "trust/runs/runs.h"
+#include "trust/runs/row/machine.h"
+#include "trust/runs/row/software.h"
+#include "trust/runs/row/where.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+const struct fr_run_reader *const fr_run_readers[] = {
+#define FR_RUN_READER(name) &fr_run_reader_##name,
+#include "trust/runs/reader_list.h"
+#undef FR_RUN_READER
+    NULL};
+
+const char *const fr_run_skip_names[] = {
+#define FR_RUN_SKIP_NAME(code, text) text,
+    FR_RUN_SKIP_LIST(FR_RUN_SKIP_NAME)
+#undef FR_RUN_SKIP_NAME
+        NULL};
+
+const char *const fr_run_meter_names[] = {
+#define FR_METER_NAME(code, name, words) #name,
+    FR_RUN_METER_LIST(FR_METER_NAME)
+#undef FR_METER_NAME
+        NULL};
+
+const char *const fr_run_counted_names[] = {
+#define FR_COUNTED_NAME(code, name, words) #name,
+    FR_RUN_COUNTED_LIST(FR_COUNTED_NAME)
+#undef FR_COUNTED_NAME
+        NULL};
+
+const char *const fr_run_counted_words[] = {
+#define FR_COUNTED_WORDS(code, name, words) words,
+    FR_RUN_COUNTED_LIST(FR_COUNTED_WORDS)
+#undef FR_COUNTED_WORDS
+        NULL};
+
+/* ---- files ------------------------------------------------------------------------------- */
+
+static bool has_columns(const struct fr_csv *csv, const char *const *columns) {
+    for (int i = 0; columns[i]; i++)
+        if (fr_csv_find(csv, columns[i]) < 0) return false;
+    return true;
+}
+
+static fr_status choose(const struct fr_csv *csv, int *which, struct fr_error *err) {
+    struct fr_text names = {0};
+    for (int i = 0; fr_run_readers[i]; i++) {
+        if (has_columns(csv, fr_run_readers[i]->columns)) {
+            *which = i;
+            fr_text_free(&names);
+            return FR_OK;
+        }
+        fr_text_addf(&names, "%s%s", i ? ", " : "", fr_run_readers[i]->name);
+    }
+    fr_fail(err, FR_ERR_INPUT, csv->name,
+            "no reader knows these columns; a runs.csv needs measured_s (readers: %s)",
+            fr_text_get(&names));
+    fr_text_free(&names);
+    return FR_ERR_INPUT;
+}
+
+/* What is wrong may be said of what the row names, a preset that is none: then the row is named too. */
+static fr_status say_where(fr_status status, const char *where, const struct fr_error *why,
+                           struct fr_error *err) {
+    enum { TAIL = 60 }; /* what a place of base/json.h shows of where its value came from */
+    size_t length = strlen(where);
+    bool named = strstr(why->where, where + (length > TAIL ? length - TAIL : 0)) != NULL;
+    if (status != FR_ERR_NOMEM && !named)
+        return fr_fail(err, status, where, "%.100s: %.400s", why->where, why->detail);
+    if (err) *err = *why;
+    return status;
+}
+
+static fr_status grow(struct fr_runs *runs, struct fr_error *err) {
+    if (runs->count < runs->capacity) return FR_OK;
+    int more = runs->capacity ? 2 * runs->capacity : 64;
+    struct fr_run *items = fr_realloc(runs->items, (size_t)more, sizeof *items);
+    if (!items) return fr_fail(err, FR_ERR_NOMEM, NULL, "the runs do not fit in memory");
+    runs->items = items;
+    runs->capacity = more;
+    return FR_OK;
+}
+
+/* A published row states what its software did; what it leaves open was not done. */
+static void state_defaults(const struct fr_run_reader *reader, struct fr_run_row *row) {
+    if (!reader->strict && !fr_run_row_get(row, "model.defaults"))
+        fr_run_row_set(row, "model.defaults", "2019");
+}
+
+static bool names_software(const struct fr_run_row *row) {
+    for (int i = 0; i < row->n; i++)
+        if (fr_software_key(row->item[i].key) && row->item[i].value[0]) return true;
+    return false;
+}
+
+/* The cluster of the row: that of all, with the row's own software, or its own. */
+static fr_status place_row(struct fr_runs *runs, const struct fr_run_row *row,
+                           struct fr_run_place *place, struct fr_error *err) {
+    const char *own = fr_run_row_get(row, "cluster");
+    const struct fr_machine *machine = NULL;
+    place->cluster = runs->ask.on;
+    runs->replaced += runs->ask.on && own && *own;
+    if (runs->ask.on && (!runs->ask.document || !names_software(row))) return FR_OK;
+    if (!runs->ask.on && !runs->ask.placed) return FR_OK;
+    FR_TRY(fr_machine_find(runs, row, place->folder, &machine, err));
+    if (machine) place->cluster = &machine->cluster;
+    return FR_OK;
+}
+
+static fr_status append(const struct fr_run_source *in, int reader, const char *folder,
+                        struct fr_runs *runs, struct fr_error *err) {
+    const struct fr_run_reader *r = fr_run_readers[reader];
+    struct fr_run_row row = {0};
+    struct fr_error why = {0};
+    char where[400];
+    FR_TRY(grow(runs, err));
+    struct fr_run *run = &runs->items[runs->count];
+    snprintf(where, sizeof where, "%s:%d", in->csv->name, in->csv->line[in->row]);
+    fr_run_skip skip = r->read(in, &row);
+    if (!fr_where_holds(runs->ask.where, runs->ask.n_where, in, &row, &runs->where_known))
+        return FR_OK;
+    if (skip != FR_RUN_USABLE) {
+        if (r->strict) return fr_fail(err, FR_ERR_INPUT, where, "%s", fr_run_skip_names[skip]);
+        runs->skipped[skip]++;
+        return FR_OK;
+    }
+    state_defaults(r, &row);
+    struct fr_run_place place = {
+        .where = where, .folder = folder, .defaults = runs->ask.defaults, .runs = runs};
+    fr_status status = place_row(runs, &row, &place, &why);
+    if (status != FR_OK) return say_where(status, where, &why, err);
+    if (runs->ask.needed && !place.cluster) {
+        runs->skipped[FR_RUN_NO_CLUSTER]++;
+        return FR_OK;
+    }
+    status = fr_run_make(&row, &place, run, &skip, &why);
+    if (status == FR_OK) {
+        run->reader = reader;
+        run->line = in->csv->line[in->row];
+        runs->count++;
+        return FR_OK;
+    }
+    fr_run_free(run);
+    if (r->strict || status == FR_ERR_NOMEM) return say_where(status, where, &why, err);
+    runs->skipped[skip]++;
+    return FR_OK;
+}
+
+/* The folder of a file: "" of one in the working directory. */
+static void folder_of(const char *path, char *folder, size_t capacity) {
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, capacity, "%.*s", slash ? (int)(slash - path) : 0, path);
+}
+
+/* A condition on a column that no row has is a slip. */
+static fr_status check_where(const char *path, const struct fr_runs *runs,
+                             struct fr_error *err) {
+    for (int i = 0; i < runs->ask.n_where; i++)
+        if (!(runs->where_known >> i & 1))
+            return fr_fail(err, FR_ERR_USAGE, "--where",
+                           "no row of %.200s has a column \"%.*s\"", path,
+                           (int)strcspn(runs->ask.where[i], "=<>"), runs->ask.where[i]);
+    return FR_OK;
+}
+
+fr_status fr_runs_read(const char *path, const struct fr_run_reader *reader,
+                       struct fr_runs *runs, struct fr_error *err) {
+    struct fr_csv csv;
+    int which = 0, before = runs->count;
+    char folder[512];
+    FR_TRY(fr_where_check(runs->ask.where, runs->ask.n_where, err));
+    folder_of(path, folder, sizeof folder);
+    fr_status status = fr_csv_read(path, &csv, err);
+    if (status == FR_OK && reader) {
+        while (fr_run_readers[which] != reader) which++;
+        for (int i = 0; reader->columns[i] && status == FR_OK; i++)
+            if (fr_csv_find(&csv, reader->columns[i]) < 0)
+                status =
+                    fr_fail(err, FR_ERR_INPUT, path, "has no column \"%s\", which %s needs",
+                            reader->columns[i], reader->name);
+    } else if (status == FR_OK)
+        status = choose(&csv, &which, err);
+    for (int row = 0; status == FR_OK && row < csv.n_rows; row++) {
+        struct fr_run_source in = {&csv, row};
+        status = append(&in, which, folder, runs, err);
+        if (status != FR_OK || runs->count == before) continue;
+        struct fr_run *last = &runs->items[runs->count - 1];
+        if (!last->id[0]) snprintf(last->id, sizeof last->id, "line %d", last->line);
+    }
+    fr_csv_free(&csv);
+    return status == FR_OK ? check_where(path, runs, err) : status;
+}
+
+void fr_runs_free(struct fr_runs *runs) {
+    for (int i = 0; i < runs->count; i++) fr_run_free(&runs->items[i]);
+    fr_machines_free(runs);
+    fr_software_free(runs);
+    free(runs->items);
+    *runs = (struct fr_runs){0};
+}
+
+void fr_runs_write(const struct fr_runs *runs, struct fr_text *text) {
+    enum { MAX = 256 };
+    const char *keys[MAX];
+    int n = 0;
+    for (int r = 0; r < runs->count; r++)
+        for (int i = 0; i < runs->items[r].row->n; i++) {
+            const char *key = runs->items[r].row->item[i].key;
+            int k = 0;
+            while (k < n && strcmp(keys[k], key) != 0) k++;
+            if (k == n && n < MAX) keys[n++] = key;
+        }
+    for (int k = 0; k < n; k++) {
+        fr_text_addf(text, "%s", k ? "," : "");
+        fr_csv_put(text, keys[k]);
+    }
+    fr_text_addf(text, "\n");
+    for (int r = 0; r < runs->count; r++) {
+        for (int k = 0; k < n; k++) {
+            const char *value = fr_run_row_get(runs->items[r].row, keys[k]);
+            fr_text_addf(text, "%s", k ? "," : "");
+            fr_csv_put(text, value ? value : "");
+        }
+        fr_text_addf(text, "\n");
+    }
+}

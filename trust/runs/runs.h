@@ -1,0 +1,270 @@
+/** @file
+ *  Measured training runs: what was run, and how long an iteration took.
+ *
+ *  A run is a row of dotted keys, as --set takes them: `model` (a preset or file to start
+ *  from), `model.layers`, `plan.tp`, ..., and besides
+ *      measured_s   seconds of one iteration; measured_J its energy, of all ranks together
+ *      measured_at  what those joules include, FR_RUN_METER_LIST
+ *      measured_memory_B   of the fullest device; measured_memory_at who counted it, FR_RUN_COUNTED_LIST
+ *      ranks        of the run; dp follows from it where plan.dp is absent
+ *      cluster      preset or file of the machine it ran on, cluster.KEY what its source says of that beyond
+ *      runtime      preset or file of the software it ran with, runtime.KEY what its source says of that beyond
+ *      weight       of the row in a fit, 1 by default
+ *      group        rows of one group compete: regret is what choosing among them by
+ *                   prediction costs
+ *      id           how reports call the row
+ *      note.*       anything else, for --by: note.date, note.software
+ *  A file of such rows is a runs.csv.  Files that others published have columns of their own; a
+ *  reader (trust/runs/reader/) turns their rows into these keys, and says of a row that it cannot
+ *  use why.  Nothing is guessed: what a file leaves out is either stated in the reader as a
+ *  convention of that software, with its source, or the row is left out and counted.
+ *
+ *  A row that leaves a key of the plan open gets what the command line would give it (models/job/assume.h), on its
+ *  cluster.  A published row states how its software ran, so its reader names the defaults of 2019, from which it
+ *  states all else (`model.defaults`), and of the runtime that it names takes what devices reach with it alone.  A
+ *  user's row that names a runtime starts from that, unless it states `model.defaults`.  Paths in a row are relative to
+ *  the file.
+ *
+ *  To add a reader: trust/runs/reader/<name>.c exporting fr_run_reader_<name>, row
+ *  FR_RUN_READER(<name>) in trust/runs/reader_list.h.
+ */
+#ifndef FR_TRUST_RUNS_RUNS_H
+#define FR_TRUST_RUNS_RUNS_H
+
+#include "base/csv.h"
+#include "models/job/assume.h"
+#include "models/plan/plan.h"
+#include "models/workload/workload.h"
+
+/* Why a row of a published file is left out. */
+#define FR_RUN_SKIP_LIST(X)                                                                    \
+    X(FR_RUN_USABLE, "usable")                                                                 \
+    X(FR_RUN_QUALITY, "quality C: the source contradicts itself")                              \
+    X(FR_RUN_NO_TIME, "no measured time")                                                      \
+    X(FR_RUN_NO_MICRO_BATCH, "missing micro-batch")                                            \
+    X(FR_RUN_NO_BATCH, "missing global batch")                                                 \
+    X(FR_RUN_NO_DEGREES, "missing parallel degrees")                                           \
+    X(FR_RUN_NO_SIZES, "missing sizes of the model")                                           \
+    X(FR_RUN_UNKNOWN_MODEL, "a model that no preset describes")                                \
+    X(FR_RUN_DEGREES, "impossible degrees")                                                    \
+    X(FR_RUN_DTYPE, "a number format that no model covers")                                    \
+    X(FR_RUN_EXPERTS, "a mixture of experts that no preset describes")                         \
+    X(FR_RUN_METHOD, "a kind of training that no model covers")                                \
+    X(FR_RUN_WARM_UP, "warm-up or disturbed")                                                  \
+    X(FR_RUN_CLOCKS, "clocks or limits that no plan states")                                   \
+    X(FR_RUN_DUPLICATE, "a copy of another row")                                               \
+    X(FR_RUN_NO_CLUSTER, "no cluster: the row names none, nor does --cluster")                 \
+    X(FR_RUN_INVALID, "sizes that fit no model")
+
+typedef enum {
+#define FR_RUN_SKIP_ENUM(code, text) code,
+    FR_RUN_SKIP_LIST(FR_RUN_SKIP_ENUM)
+#undef FR_RUN_SKIP_ENUM
+        FR_RUN_SKIP_COUNT
+} fr_run_skip;
+extern const char *const fr_run_skip_names[];
+
+/** Where a run's joules were metered: each includes those before it. */
+#define FR_RUN_METER_LIST(X)                                                                   \
+    X(FR_METER_DEVICE, device, "devices alone")                                                \
+    X(FR_METER_NODE, node, "nodes behind their supplies")                                      \
+    X(FR_METER_PLUG, plug, "nodes before their supplies")                                      \
+    X(FR_METER_NETWORK, network, "switches too")                                               \
+    X(FR_METER_FACILITY, facility, "the building too")
+
+typedef enum {
+#define FR_METER_ENUM(code, name, words) code,
+    FR_RUN_METER_LIST(FR_METER_ENUM)
+#undef FR_METER_ENUM
+        FR_METER_COUNT,
+    FR_METER_UNSAID = -1
+} fr_run_meter;
+extern const char *const fr_run_meter_names[];
+
+/** Who counted a run's memory: each includes those before it.  What is predicted is the first. */
+#define FR_RUN_COUNTED_LIST(X)                                                                 \
+    X(FR_COUNTED_ALLOCATED, allocated, "tensors at their peak, by the framework's allocator")  \
+    X(FR_COUNTED_RESERVED, reserved, "what the allocator holds, free blocks too")              \
+    X(FR_COUNTED_DEVICE, device, "what the device shows: contexts and communicators too")
+
+typedef enum {
+#define FR_COUNTED_ENUM(code, name, words) code,
+    FR_RUN_COUNTED_LIST(FR_COUNTED_ENUM)
+#undef FR_COUNTED_ENUM
+        FR_COUNTED_COUNT
+} fr_run_counted;
+extern const char *const fr_run_counted_names[];
+extern const char *const fr_run_counted_words[];
+
+enum { FR_RUN_KEYS_MAX = 64 };
+
+/** The keys of a run in the order given. */
+struct fr_run_row {
+    int n;
+    struct {
+        char key[48], value[144];
+    } item[FR_RUN_KEYS_MAX];
+};
+
+/** Set @p key, replacing what it had. A row too full or a value too long keeps a mark that
+ *  fr_run_make refuses. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+void fr_run_row_set(struct fr_run_row *row, const char *key, const char *fmt, ...);
+/** The value of @p key, or NULL. */
+const char *fr_run_row_get(const struct fr_run_row *row, const char *key);
+
+struct fr_run {
+    char id[96], group[192];
+    const struct fr_cluster *cluster; /**< that it ran on; NULL: not known */
+    struct fr_workload workload;
+    struct fr_plan plan;           /**< complete */
+    char assumed[FR_ASSUMED];      /**< what its row left open: fr_job_assumed */
+    char runtime[64];              /**< the software that it was read with, by name */
+    struct fr_plan_lists *lists;   /**< of the plan, as its row has them */
+    int64_t *lighter;              /**< of the plan, as it was completed; or NULL */
+    double measured_s, measured_J; /**< NaN: not measured */
+    fr_run_meter meter;            /**< of measured_J */
+    double measured_memory_B;      /**< of the fullest device; NaN: not measured */
+    fr_run_counted counted; /**< measured_memory_B; allocated where the row does not say */
+    double weight;
+    struct fr_run_row *row; /**< as it was read */
+    int reader, line;
+};
+
+/** What is asked of the rows of a file, set before they are read; all zero: every row, of no cluster in particular. */
+struct fr_runs_ask {
+    const struct fr_cluster *on;             /**< the cluster of all rows, whatever they name */
+    bool placed;                             /**< each row on its own cluster */
+    bool needed;                             /**< then one that has none is left out */
+    const struct fr_json_document *document; /**< of `on`, for rows that name a runtime of their
+                                                own; NULL: those are on it as it is */
+    const char *cluster;                     /**< then of rows that name none; NULL: none */
+    const char *runtime;     /**< of rows that name none; NULL: the newest that suits */
+    const char *const *sets; /**< [n_sets] "cluster.KEY=VALUE", of all these clusters, and
+                                    "runtime.KEY=VALUE", of all runtimes */
+    const char *const
+        *where; /**< [n_where] "COLUMN=VALUE" that hold of the rows asked for (row/where.h) */
+    int n_sets, n_where;
+    const char
+        *defaults; /**< of rows that name none, "2019" or "modern"; NULL: the model's own */
+};
+
+struct fr_machine;
+struct fr_software;
+struct fr_newest;
+
+struct fr_runs {
+    struct fr_runs_ask ask;
+    struct fr_run *items;
+    int count, capacity;
+    int skipped[FR_RUN_SKIP_COUNT];
+    struct fr_machine **machines; /**< [n_machines] clusters that rows name */
+    int n_machines;
+    struct fr_software **software; /**< [n_software] runtimes that were read (row/software.h) */
+    struct fr_newest *newest;      /**< [n_newest] which is the newest that suits */
+    int n_software, n_newest;
+    int replaced;         /**< rows whose own cluster ask.on stands in for */
+    uint64_t where_known; /**< bit i: some row has the column of ask.where[i] */
+};
+
+/** A row of a published file and where it stands. */
+struct fr_run_source {
+    const struct fr_csv *csv;
+    int row;
+};
+
+struct fr_run_reader {
+    const char *name;
+    const char *summary;
+    const char *source;         /**< of the measurements, and of conventions that it assumes */
+    const char *const *columns; /**< that tell the file; NULL-terminated */
+    /** Fill @p out.  @return FR_RUN_USABLE, or why not. */
+    fr_run_skip (*read)(const struct fr_run_source *in, struct fr_run_row *out);
+    bool strict; /**< the user's own file: a row that cannot be used is an error */
+};
+
+#define FR_RUN_READER(name) extern const struct fr_run_reader fr_run_reader_##name;
+#include "trust/runs/reader_list.h"
+#undef FR_RUN_READER
+/** Rows in table order, then NULL. */
+extern const struct fr_run_reader *const fr_run_readers[];
+
+/** Append the runs of @p path, read by the first reader whose columns it has, or by @p reader
+ *  where not NULL.
+ *  @return FR_OK; FR_ERR_INPUT with file, line and column; FR_ERR_NOMEM. */
+fr_status fr_runs_read(const char *path, const struct fr_run_reader *reader,
+                       struct fr_runs *runs, struct fr_error *err);
+void fr_runs_free(struct fr_runs *runs);
+
+/** Where a row is read. */
+struct fr_run_place {
+    const char *where;                /**< file and line, for messages */
+    const char *folder;               /**< of the file, for paths in the row; NULL: none */
+    const struct fr_cluster *cluster; /**< that the run is on; NULL: not known */
+    const char *defaults;             /**< where the row names none; NULL: the model's own */
+    struct fr_runs *runs; /**< which keeps the runtimes that are read; NULL: nothing does */
+};
+
+/** Build a run of its keys, its plan completed as on the command line.  Free with fr_run_free, also on error.
+ *  @param[out] skip  why a published row cannot be used, where it fails for its content */
+fr_status fr_run_make(const struct fr_run_row *row, const struct fr_run_place *place,
+                      struct fr_run *run, fr_run_skip *skip, struct fr_error *err);
+void fr_run_free(struct fr_run *run);
+
+/** Write the runs as a runs.csv, columns in order of first appearance. */
+void fr_runs_write(const struct fr_runs *runs, struct fr_text *text);
+
+/** One line a reason: "12 rows left out: missing micro-batch". */
+void fr_runs_print_skipped(const struct fr_runs *runs, struct fr_text *text);
+
+/** The software of the runs, a line: one name, or of several with how many rows each has. */
+void fr_runs_print_software(const struct fr_runs *runs, struct fr_text *text);
+
+/** What completed rows that leave keys open, a line each way: the first three, then how many more. */
+void fr_runs_print_assumed(const struct fr_runs *runs, struct fr_text *text);
+
+/* ---- for readers ------------------------------------------------------------------------- */
+
+/** Cell of a column, "" where there is no such column. */
+const char *fr_run_cell(const struct fr_run_source *in, const char *column);
+/** Number at the start of a cell ("250k (early)" is 250000); @return false where there is none. */
+bool fr_run_number(const struct fr_run_source *in, const char *column, double *value);
+/** The same as a whole number of at least one. */
+bool fr_run_integer(const struct fr_run_source *in, const char *column, int64_t *value);
+/** Set @p key to the whole number of @p column. @return false where there is none. */
+bool fr_run_copy(const struct fr_run_source *in, const char *column, struct fr_run_row *out,
+                 const char *key);
+/** Set "model" to the preset one of whose `aliases` the @p title holds, the longest that does, and
+ *  "note.model_layers" and "note.experts" ("yes" or "no") to what it says.
+ *  @return false where none does. */
+bool fr_run_find_model(const char *title, struct fr_run_row *out);
+/** Read the plan from the columns that tables of Megatron-LM's runs share: row_id, quality, gpu,
+ *  gpus, tp, pp, micro_batch_seqs, global_batch_seqs and, where present, dp and cp.  Assumes what
+ *  holds for all of Megatron-LM: ranks ordered tp, dp, pp, and mixed precision's 12 B of optimiser
+ *  state a parameter.  @return FR_RUN_USABLE, or why not: the first that is missing. */
+fr_run_skip fr_run_plan_columns(const struct fr_run_source *in, struct fr_run_row *out);
+/** The same for the model's shape: layers, hidden, heads, seq and, where present, model (its name),
+ *  ffn, kv_heads.  @return false where one is missing. */
+bool fr_run_shape_columns(const struct fr_run_source *in, struct fr_run_row *out);
+/** Both, and vocab. */
+fr_run_skip fr_run_columns(const struct fr_run_source *in, struct fr_run_row *out);
+/** Set measured_s from a time in units of @p unit_s. @return false where there is none. */
+bool fr_run_time(const struct fr_run_source *in, const char *column, double unit_s,
+                 struct fr_run_row *out);
+/** Set measured_s from a rate in units of @p per_unit tokens a second, of all ranks, with
+ *  columns global_batch_seqs and seq. @return false where one is missing. */
+bool fr_run_tokens_rate(const struct fr_run_source *in, const char *column, double per_unit,
+                        struct fr_run_row *out);
+/** Set plan.stage_layers so that the embedding and the loss count as a layer each of @p layers on plan.pp
+ *  stages: the first and the last have one transformer layer fewer.  Nothing where that does not divide. */
+void fr_run_ends_as_layers(int64_t layers, struct fr_run_row *out);
+/** Set measured_memory_B, counted as @p at, from a size in units of @p unit_B ("29GB", "66.55"); nothing
+ *  where the cell has no number. */
+void fr_run_memory(const struct fr_run_source *in, const char *column, double unit_B,
+                   fr_run_counted at, struct fr_run_row *out);
+/** Does @p text hold @p word, letter case, blanks and punctuation aside? */
+bool fr_run_mentions(const char *text, const char *word);
+
+#endif

@@ -1,0 +1,44 @@
+/** @file
+ *  Predictions beside measured runs, as a table for a person and as JSON ("forerun/score/1"). */
+#ifndef FR_TRUST_SCORING_H
+#define FR_TRUST_SCORING_H
+
+#include "base/text.h"
+#include "models/job/job.h"
+#include "models/outcome/fits/fits.h"
+#include "models/plan/reason.h"
+#include "trust/runs/runs.h"
+#include "trust/score.h"
+
+enum { FR_SCORING_COLUMNS = 16, FR_SCORING_KEY = 256 };
+
+/* Published runs ran: a reason why one cannot be is an error of the model, or of what the file says. */
+struct fr_refused {
+    int unpriced[FR_REASON_COUNT], infeasible[FR_REASON_COUNT];
+    int n_unpriced, n_infeasible;
+};
+
+/** All of [runs.count]. */
+struct fr_scoring {
+    struct fr_job job; /**< the cluster of --cluster, if it is given */
+    struct fr_runs runs;
+    const struct fr_run **use;
+    struct fr_scored *scored, *joules; /**< of the iteration's time, and of its energy */
+    double *watts_error;               /**< of the mean power, given no time */
+    fr_reasons *reasons;
+    struct fr_scored *
+        memory; /**< of the fullest rank [B], in the fields for seconds, counted as the run's is */
+    struct fr_fits *fits;
+    double *peak_B; /**< of tensors */
+    char (*key)[FR_SCORING_KEY];
+    char columns_text[512];
+    const char *columns[FR_SCORING_COLUMNS + 1];
+    struct fr_refused refused;
+};
+
+fr_status fr_scoring_print(const struct fr_scoring *s, struct fr_text *text,
+                           struct fr_error *err);
+fr_status fr_scoring_json(const struct fr_scoring *s, struct fr_text *text,
+                          struct fr_error *err);
+
+#endif
