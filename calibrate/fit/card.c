@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/sort.h"
 #include "calibrate/fit/parts.h"
-#include "calibrate/numbers/statistics.h"
+#include "trust/numbers/statistics.h"
 
 /* Median of what @p take says of each sample but those of which it is negative; 0: there are none. */
 static double median_of(size_t n, double (*take)(const struct fr_samples *, size_t, double),
