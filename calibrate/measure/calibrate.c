@@ -63,6 +63,7 @@ static fr_status launch(const struct fr_calibrate_options *o, int64_t launches, 
     add_text(&w, "--only", o->only);
     add_text(&w, "--meter", o->meter);
     add_text(&w, "--clocks", o->clocks);
+    add_text(&w, "--device", o->device);
     add_flag(&w, "--quick", o->quick);
     add_flag(&w, "--resume", resume);
     add_flag(&w, "--force", o->force && !resume);
@@ -93,7 +94,7 @@ static fr_status count_ended(const char *path, int64_t *n_ended, struct fr_error
 static bool measured_anything(const char *path) {
     struct fr_samples s = {0};
     bool any = fr_samples_read(path, &s, NULL) == FR_OK &&
-               s.n_collective + s.n_gemm + s.n_memory + s.n_kernel > 0;
+               s.n_collective + s.n_gemm + s.n_memory + s.n_kernel + s.n_link > 0;
     fr_samples_free(&s);
     return any;
 }

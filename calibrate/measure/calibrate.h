@@ -23,6 +23,7 @@ struct fr_calibrate_options {
     double patience_s;  /**< without a sign of life or progress; 0: FR_PATIENCE_S */
     const char *meter;  /**< power meter; NULL: the first that works */
     const char *clocks; /**< what sets the clock (calibrate/measure/knob.h); NULL: nothing */
+    const char *device; /**< row of the device drivers to measure; NULL: processors */
     bool resume;        /**< go on with the file */
     bool force;         /**< replace what it holds (base/journal/keep.h) */
     bool progress;      /**< report on stderr; the job itself cannot see the terminal */

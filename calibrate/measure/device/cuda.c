@@ -24,11 +24,15 @@ static const char *const driver_files[] = {"libcuda.so.1", NULL},
                          *const nvml_files[] = {"libnvidia-ml.so.1", NULL};
 
 #define N_OF(list) (sizeof(list) / sizeof *(list))
-const struct fr_library fr_cuda_driver_library = {
-    "CUDA driver",         driver_files,
-    "NVIDIA's GPU driver", "GPUs: memory, launches, the host link",
-    driver_symbols,        N_OF(driver_symbols)};
+const struct fr_library fr_cuda_driver_library = {"cuda",
+                                                  "CUDA driver",
+                                                  driver_files,
+                                                  "NVIDIA's GPU driver",
+                                                  "GPUs: memory, launches, the host link",
+                                                  driver_symbols,
+                                                  N_OF(driver_symbols)};
 const struct fr_library fr_cuda_blas_library = {
+    "cublaslt",
     "cuBLASLt",
     blas_files,
     "the CUDA toolkit, or Python's package nvidia-cublas (set LD_LIBRARY_PATH to its lib "
@@ -36,9 +40,16 @@ const struct fr_library fr_cuda_blas_library = {
     "products of GPUs",
     blas_symbols,
     N_OF(blas_symbols)};
-const struct fr_library fr_cuda_nvml_library = {
-    "NVML",       nvml_files,        "NVIDIA's GPU driver", "power, energy and clocks of GPUs",
-    nvml_symbols, N_OF(nvml_symbols)};
+const struct fr_library fr_cuda_nvml_library = {"nvml-library",
+                                                "NVML",
+                                                nvml_files,
+                                                "NVIDIA's GPU driver",
+                                                "power, energy and clocks of GPUs",
+                                                nvml_symbols,
+                                                N_OF(nvml_symbols)};
+
+const struct fr_library *const fr_device_libraries[] = {
+    &fr_cuda_driver_library, &fr_cuda_blas_library, &fr_cuda_nvml_library, NULL};
 
 fr_status fr_cuda_check(const struct fr_device_handle *d, CUresult code, const char *what,
                         struct fr_error *err) {

@@ -17,7 +17,7 @@ static fr_status find(const struct fr_library *library, void *handle, char *tabl
                 err, FR_ERR_EXTERNAL, library->name,
                 "has no function %s: it is of another version than those that are known here",
                 library->symbols[i].name);
-        memcpy(table + library->symbols[i].at, &symbol, sizeof symbol);
+        if (table) memcpy(table + library->symbols[i].at, &symbol, sizeof symbol);
     }
     return FR_OK;
 }
@@ -35,5 +35,12 @@ fr_status fr_library_open(const struct fr_library *library, void **handle, void 
         fr_library_close(*handle);
         *handle = NULL;
     }
+    return status;
+}
+
+fr_status fr_library_is_there(const struct fr_library *library, struct fr_error *err) {
+    void *handle = NULL;
+    fr_status status = fr_library_open(library, &handle, NULL, err);
+    fr_library_close(handle);
     return status;
 }

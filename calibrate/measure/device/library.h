@@ -18,6 +18,7 @@ struct fr_library_symbol {
 };
 
 struct fr_library {
+    const char *id;           /**< of doctor's line */
     const char *name;         /**< as people call it */
     const char *const *files; /**< tried in turn, then NULL */
     const char *brings;       /**< what its package is, for who lacks it */
@@ -30,6 +31,10 @@ struct fr_library {
  *  @return FR_OK; FR_ERR_EXTERNAL: the library or a function is not there, in one sentence. */
 fr_status fr_library_open(const struct fr_library *library, void **handle, void *table,
                           struct fr_error *err);
+/** The same without a table: is it there, with all functions? */
+fr_status fr_library_is_there(const struct fr_library *library, struct fr_error *err);
+/** Of all drivers, then NULL. */
+extern const struct fr_library *const fr_device_libraries[];
 /** NULL is nothing. */
 void fr_library_close(void *handle);
 
