@@ -85,18 +85,32 @@ static fr_status count_cuda(int *n, struct fr_error *err) {
     return status;
 }
 
+/* Of a library that does not work, all else goes on without it. */
+static void lack(struct fr_device_handle *d, const struct fr_library *library,
+                 const struct fr_error *why) {
+    size_t used = strlen(d->facts.lacks);
+    snprintf(d->facts.lacks + used, sizeof d->facts.lacks - used,
+             "%s%s: %.200s, so nothing is known of %s", used ? "; " : "", library->name,
+             why->detail, library->gives);
+}
+
 /* NVML's GPU is found by its place on the bus, since CUDA_VISIBLE_DEVICES numbers only CUDA's. */
-static void open_nvml(struct fr_device_handle *d, double *used_B) {
+static fr_status find_nvml(struct fr_device_handle *d, struct fr_error *err) {
+    FR_TRY(fr_library_open(&fr_cuda_nvml_library, &d->nvml_library, &d->nvml, err));
+    nvmlReturn_t code = d->nvml.nvmlInit_v2();
+    if (code != 0)
+        return fr_fail(err, FR_ERR_EXTERNAL, NULL, "cannot be started: code %u", code);
+    code = d->nvml.nvmlDeviceGetHandleByPciBusId_v2(d->facts.bus, &d->nvml_device);
+    if (code == 0) return FR_OK;
+    d->nvml_device = NULL;
+    return fr_fail(err, FR_ERR_EXTERNAL, NULL, "does not know the GPU at %s: code %u",
+                   d->facts.bus, code);
+}
+
+/* @param[out] used_B  of its memory, before there is a context; as it was: not known */
+static void read_nvml(struct fr_device_handle *d, double *used_B) {
     nvmlMemory_t memory = {0};
     unsigned value = 0, pending = 0;
-    *used_B = -1;
-    if (fr_library_open(&fr_cuda_nvml_library, &d->nvml_library, &d->nvml, NULL) != FR_OK)
-        return;
-    if (d->nvml.nvmlInit_v2() != 0) return;
-    if (d->nvml.nvmlDeviceGetHandleByPciBusId_v2(d->facts.bus, &d->nvml_device) != 0) {
-        d->nvml_device = NULL;
-        return;
-    }
     d->nvml.nvmlSystemGetDriverVersion(d->facts.driver, sizeof d->facts.driver);
     if (d->nvml.nvmlDeviceGetEnforcedPowerLimit(d->nvml_device, &value) == 0)
         d->facts.power_limit_W = 1e-3 * value;
@@ -107,6 +121,14 @@ static void open_nvml(struct fr_device_handle *d, double *used_B) {
     if (d->nvml.nvmlDeviceGetMemoryInfo(d->nvml_device, &memory) != 0) return;
     *used_B = (double)memory.used;
     d->facts.shown_B = (double)memory.total;
+}
+
+static void open_nvml(struct fr_device_handle *d, double *used_B) {
+    struct fr_error why = {.status = FR_OK};
+    if (find_nvml(d, &why) == FR_OK)
+        read_nvml(d, used_B);
+    else
+        lack(d, &fr_cuda_nvml_library, &why);
 }
 
 static double attribute(const struct fr_device_handle *d, CUdevice_attribute which) {
@@ -146,9 +168,15 @@ static fr_status load_kernels(struct fr_device_handle *d, struct fr_error *err) 
 }
 
 static void open_blas(struct fr_device_handle *d) {
-    if (fr_library_open(&fr_cuda_blas_library, &d->blas_library, &d->blas, NULL) != FR_OK)
-        return;
-    if (d->blas.cublasLtCreate(&d->blas_handle) != FR_BLAS_OK) d->blas_handle = NULL;
+    struct fr_error why = {.status = FR_OK};
+    fr_status status = fr_library_open(&fr_cuda_blas_library, &d->blas_library, &d->blas, &why);
+    cublasStatus_t code =
+        status == FR_OK ? d->blas.cublasLtCreate(&d->blas_handle) : FR_BLAS_OK;
+    if (code != FR_BLAS_OK) {
+        d->blas_handle = NULL;
+        status = fr_fail(&why, FR_ERR_EXTERNAL, NULL, "cannot be started: code %u", code);
+    }
+    if (status != FR_OK) lack(d, &fr_cuda_blas_library, &why);
 }
 
 /* Three eighths of what is free for operands and as much for results, at most 8 GiB each. */
