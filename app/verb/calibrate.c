@@ -42,7 +42,7 @@ static const struct fr_option options[] = {
      "the same, then measure what has drifted again, replace it in the samples file, and fit",
      0},
     {"budget", "TIME", "about how long to measure: 90, 10m, 2h (default 60 s)", 0},
-    {"launches", "N", "starts of the job that share the budget (default 3; simulated 1)", 0},
+    {"launches", "N", "starts of the job that share the budget (default 3; simulated, or of GPUs, 1)", 0},
     {"only", "ROW,...", "what to measure (listed by forerun-mpi calibrate --help)", 0},
     {"groups", "RANGE", "collectives over these numbers of ranks only (default: 2, 4, ... all)",
      0},

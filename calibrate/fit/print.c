@@ -185,8 +185,11 @@ static void print_card(const struct fr_fit_result *result, struct fr_text *text)
     print_value("; host link", card->link_rate_B_per_s, FR_QUANTITY_RATE, text);
     fr_text_addf(text, "\n");
     print_power(result, text);
-    fr_text_addf(text,
-                 "of the base: attention, links, collectives, and what stands above as such\n");
+    fr_text_addf(text, "of the base: attention, links, collectives, products but");
+    for (int d = 0, n = 0; d < FR_DTYPE_COUNT; d++)
+        if (result->singles[d].n > 0)
+            fr_text_addf(text, "%s%s", n++ ? ", " : " ", fr_dtype_names[d]);
+    fr_text_addf(text, "\n");
 }
 
 static void add_device(const struct fr_fit_result *result, struct fr_text *text) {

@@ -103,6 +103,8 @@ static fr_status run(const struct fr_calibrate_options *o, struct fr_error *err)
     enum { USUAL = 3, LEAST_S = 3 };
     const char *launcher = o->launch.launcher;
     bool once = launcher && (strncmp(launcher, "smpi:", 5) == 0 || fr_launch_inside_mpi());
+    once =
+        once || o->device; /* a GPU has its buffers and no neighbours whose places are drawn */
     int64_t launches = o->launches > 0 ? o->launches : once ? 1 : USUAL, first = 0;
     double budget_s = o->budget_s > 0 ? o->budget_s : o->quick ? 15 : 60;
     if (o->resume) FR_TRY(count_ended(o->samples, &first, err));

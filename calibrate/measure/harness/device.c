@@ -62,6 +62,8 @@ static fr_status check(struct fr_bench *bench, struct fr_error *err) {
     fr_status status =
         code == MPI_SUCCESS ? compare(bench, all, err) : fr_mpi_failed(code, "device", err);
     free(all);
+    if (status == FR_OK && *facts->lacks && bench->rank == 0)
+        fprintf(stderr, "forerun-mpi: %s\n", facts->lacks);
     if (status == FR_OK && facts->divided && bench->rank == 0)
         fprintf(stderr,
                 "forerun-mpi: %s is divided (MIG): a part of it is measured, and the power of "

@@ -15,7 +15,7 @@ static const struct shape {
     {10240, 8192, false}, {8192, 28672, false}, {32768, 4096, true}, {1536, 1024, false},
     {1024, 3072, false},  {4096, 1792, false},  {2560, 5120, false},
 };
-static const int squares[] = {4096, 1024, 8192, 2048, 512};
+static const int squares[] = {4096, 1024, 8192, 2048};
 enum {
     TOKENS = 8192,
     FEW_TOKENS = 2048,
