@@ -278,6 +278,7 @@ CUresult cuStreamDestroy_v2(CUstream stream) {
 CUresult cuStreamSynchronize(CUstream stream) {
     (void)stream;
     MAY_FAIL();
+    usleep((useconds_t)number("FAKE_CUDA_WAIT_US", 0));
     return 0;
 }
 

@@ -9,6 +9,7 @@
  *      FAKE_CUDA_FAULT   NAME:CODE or NAME:CODE@N, several separated by ";": the call, from its N-th on, returns CODE
  *      FAKE_CUDA_HANG    NAME or NAME@N: the N-th call does not return
  *      FAKE_CUDA_MIG     1: GPUs are divided
+ *      FAKE_CUDA_WAIT_US what is waited for the GPU each time (0)
  *
  *  Laws:
  *      product   2 m' n' k (1 + TAIL units / tiles) / (EFFICIENCY peak) + result / MEMORY, in whole tiles of 128;

@@ -77,7 +77,7 @@ static fr_status plan_format(struct fr_bench *bench, const struct format *f,
     point.transposed = FR_TRANSPOSED_B;
     for (int i = 0; i < (main ? N_SQUARES : 1) && added; i++) {
         point.m = point.n = point.k = squares[i];
-        point.step = main && i < 2 ? FR_STEP_NEEDED : 1;
+        point.step = main ? FR_STEP_NEEDED : 1;
         FR_TRY(add(bench, &point, &added, err));
     }
     if (!added) return FR_OK;
