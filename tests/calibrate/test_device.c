@@ -14,20 +14,22 @@
 #include "tests/calibrate/fake_cuda/fake.h"
 
 static const struct fr_device_driver *const driver = &fr_device_cuda;
-static const struct fr_task launch = {.kind = FR_TASK_LAUNCH}, graph = {.kind = FR_TASK_GRAPH};
-static const struct fr_task copy_in = {
-    .kind = FR_TASK_LINK, .size_B = 1 << 20, .to_device = true, .pinned = true};
-static const struct fr_task copy_out = {.kind = FR_TASK_LINK, .size_B = 1 << 20};
-static const struct fr_task pass = {
-    .kind = FR_TASK_TRAFFIC, .traffic = FR_TRAFFIC_STREAM, .size_B = 1e9};
-static const struct fr_task product = {.kind = FR_TASK_PRODUCT,
-                                       .dtype = FR_BF16,
-                                       .m = 4096,
-                                       .n = 6144,
-                                       .k = 4096,
-                                       .transposed = FR_TRANSPOSED_B};
+static const struct fr_device_task launch = {.kind = FR_DEVICE_LAUNCH},
+                                   graph = {.kind = FR_DEVICE_GRAPH};
+static const struct fr_device_task copy_in = {
+    .kind = FR_DEVICE_LINK, .size_B = 1 << 20, .to_device = true, .pinned = true};
+static const struct fr_device_task copy_out = {.kind = FR_DEVICE_LINK, .size_B = 1 << 20};
+static const struct fr_device_task pass = {
+    .kind = FR_DEVICE_TRAFFIC, .traffic = FR_TRAFFIC_STREAM, .size_B = 1e9};
+static const struct fr_device_task product = {.kind = FR_DEVICE_PRODUCT,
+                                              .dtype = FR_BF16,
+                                              .m = 4096,
+                                              .n = 6144,
+                                              .k = 4096,
+                                              .transposed = FR_TRANSPOSED_B};
 
-static double time_s(struct fr_device_handle *device, const struct fr_task *task, int calls) {
+static double time_s(struct fr_device_handle *device, const struct fr_device_task *task,
+                     int calls) {
     struct fr_error err = {.status = FR_OK};
     double took_s = 0;
     if (driver->prepare(device, task, &err) != FR_OK ||
@@ -70,7 +72,7 @@ static void it_knows_what_it_has(void **state) {
 }
 
 /* The law of fake.h, of m x n x k in whole tiles. */
-static double product_s(const struct fr_task *t, double peak) {
+static double product_s(const struct fr_device_task *t, double peak) {
     double tiles = (double)(t->m / 128) * (double)(t->n / 128);
     double value_B = t->dtype == FR_FP32 || t->dtype == FR_TF32 ? 4
                      : t->dtype == FR_FP64                      ? 8
@@ -94,12 +96,12 @@ static void products_keep_their_law(void **state) {
     for (size_t f = 0; f < sizeof formats / sizeof *formats; f++)
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
             for (int way = FR_TRANSPOSED_NONE; way <= FR_TRANSPOSED_B; way++) {
-                const struct fr_task task = {.kind = FR_TASK_PRODUCT,
-                                             .dtype = formats[f].dtype,
-                                             .m = shapes[i][0],
-                                             .n = shapes[i][1],
-                                             .k = shapes[i][2],
-                                             .transposed = (fr_transposed)way};
+                const struct fr_device_task task = {.kind = FR_DEVICE_PRODUCT,
+                                                    .dtype = formats[f].dtype,
+                                                    .m = shapes[i][0],
+                                                    .n = shapes[i][1],
+                                                    .k = shapes[i][2],
+                                                    .transposed = (fr_transposed)way};
                 near(time_s(device, &task, 50), product_s(&task, formats[f].peak),
                      fr_dtype_names[task.dtype]);
             }
@@ -114,8 +116,8 @@ static void all_else_keeps_its_law(void **state) {
     near(time_s(device, &graph, 1000), FAKE_GRAPH_S, "graph, several of them");
     for (int kind = 0; kind < FR_TRAFFIC_OPERANDS; kind++)
         for (double size_B = 1 << 20; size_B < 4e9; size_B *= 16) {
-            const struct fr_task task = {
-                .kind = FR_TASK_TRAFFIC, .traffic = (fr_traffic)kind, .size_B = size_B};
+            const struct fr_device_task task = {
+                .kind = FR_DEVICE_TRAFFIC, .traffic = (fr_traffic)kind, .size_B = size_B};
             double rate = FAKE_MEMORY * (size_B > FAKE_CACHE_B ? 1 : FAKE_CACHE_TIMES);
             if (kind == FR_TRAFFIC_SELECT) continue;
             assert_true(driver->moved_B(&task) > 0.99 * size_B);
@@ -124,8 +126,8 @@ static void all_else_keeps_its_law(void **state) {
         }
     for (int pinned = 0; pinned < 2; pinned++)
         for (int in = 0; in < 2; in++) {
-            const struct fr_task task = {
-                .kind = FR_TASK_LINK, .size_B = 3e6, .to_device = in, .pinned = pinned};
+            const struct fr_device_task task = {
+                .kind = FR_DEVICE_LINK, .size_B = 3e6, .to_device = in, .pinned = pinned};
             near(time_s(device, &task, 3),
                  (FAKE_COPY_S + 3e6 / FAKE_LINK) * (pinned ? 1 : FAKE_PAGED), "copy");
         }
@@ -133,7 +135,7 @@ static void all_else_keeps_its_law(void **state) {
 }
 
 /* What is asked of a device that has a fault. */
-static fr_status use(const struct fr_task *task, struct fr_error *err) {
+static fr_status use(const struct fr_device_task *task, struct fr_error *err) {
     struct fr_device_handle *device = NULL;
     double took_s = 0;
     int n = 0;
@@ -148,7 +150,7 @@ static fr_status use(const struct fr_task *task, struct fr_error *err) {
 static const struct {
     const char *call;
     unsigned code;
-    const struct fr_task *task;
+    const struct fr_device_task *task;
 } faults[] = {
     {"cuInit", 3, &launch},
     {"cuInit", 803, &launch}, /* driver and libraries do not match */
@@ -232,9 +234,9 @@ static void ends_may_fail(void **state) {
 
 static void not_supported_is_told_apart(void **state) {
     (void)state;
-    const struct fr_task huge = {
-        .kind = FR_TASK_PRODUCT, .dtype = FR_FP32, .m = 1 << 17, .n = 1 << 17, .k = 1 << 17};
-    struct fr_task other = product, wide = pass;
+    const struct fr_device_task huge = {
+        .kind = FR_DEVICE_PRODUCT, .dtype = FR_FP32, .m = 1 << 17, .n = 1 << 17, .k = 1 << 17};
+    struct fr_device_task other = product, wide = pass;
     struct fr_error err = {.status = FR_OK};
     other.dtype = FR_FP4;
     wide.size_B = 1e12;
@@ -291,8 +293,8 @@ static void little_memory_is_enough(void **state) {
     (void)state;
     setenv("FAKE_CUDA_FREE_B", "1e9", 1);
     struct fr_device_handle *device = open_device();
-    const struct fr_task small = {
-        .kind = FR_TASK_TRAFFIC, .traffic = FR_TRAFFIC_NORM, .size_B = 1 << 26};
+    const struct fr_device_task small = {
+        .kind = FR_DEVICE_TRAFFIC, .traffic = FR_TRAFFIC_NORM, .size_B = 1 << 26};
     near(time_s(device, &small, 1), FAKE_LAUNCH_S + driver->moved_B(&small) / FAKE_MEMORY,
          "norm");
     driver->close(device);

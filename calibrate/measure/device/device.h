@@ -8,7 +8,7 @@
  *
  *  Nothing here sets a clock, a power limit or a mode of a device.
  *
- *  To add one: calibrate/measure/device/<name>.c exporting fr_device_<name>, and a row FR_DEVICE(<name>) in
+ *  To add one: calibrate/measure/device/driver/<name>.c exporting fr_device_<name>, and a row FR_DEVICE(<name>) in
  *  calibrate/measure/device/driver_list.h.
  */
 #ifndef FR_CALIBRATE_MEASURE_DEVICE_DEVICE_H
@@ -21,15 +21,15 @@
 #include "models/device/device.h"
 
 typedef enum {
-    FR_TASK_PRODUCT, /**< C = A B in dtype, summed in fp32 */
-    FR_TASK_TRAFFIC, /**< a pass over memory of one kind of traffic */
-    FR_TASK_LAUNCH,  /**< an empty kernel, one launched after the other */
-    FR_TASK_GRAPH,   /**< an empty kernel among many that are launched as one graph */
-    FR_TASK_LINK,    /**< a copy between host and device */
-} fr_task_kind;
+    FR_DEVICE_PRODUCT, /**< C = A B in dtype, summed in fp32 */
+    FR_DEVICE_TRAFFIC, /**< a pass over memory of one kind of traffic */
+    FR_DEVICE_LAUNCH,  /**< an empty kernel, one launched after the other */
+    FR_DEVICE_GRAPH,   /**< an empty kernel among many that are launched as one graph */
+    FR_DEVICE_LINK,    /**< a copy between host and device */
+} fr_device_task_kind;
 
-struct fr_task {
-    fr_task_kind kind;
+struct fr_device_task {
+    fr_device_task_kind kind;
     fr_dtype dtype; /**< of a product */
     /** Of a product: m x n is the result, k the inner dimension.  Of matrices stored row by row a forward pass
      *  has B transposed, an input gradient none, a weight gradient A. */
@@ -79,13 +79,13 @@ struct fr_device_driver {
     const struct fr_device_facts *(*facts)(const struct fr_device_handle *device);
     /** Get what a task needs, the same memory as the task before.
      *  @return FR_OK; FR_ERR_UNSUPPORTED: this device or its libraries cannot do it; FR_ERR_EXTERNAL. */
-    fr_status (*prepare)(struct fr_device_handle *device, const struct fr_task *task,
+    fr_status (*prepare)(struct fr_device_handle *device, const struct fr_device_task *task,
                          struct fr_error *err);
     /** Carry the prepared task out.  @param[out] time_s  of all calls, by the device's clock */
     fr_status (*run)(struct fr_device_handle *device, int calls, double *time_s,
                      struct fr_error *err);
     /** Bytes that a call of the task moves, each value counted once for each time it is read or written. */
-    double (*moved_B)(const struct fr_task *task);
+    double (*moved_B)(const struct fr_device_task *task);
     /** Never fails: what cannot be read is 0. */
     void (*state)(struct fr_device_handle *device, struct fr_device_state *state);
 };

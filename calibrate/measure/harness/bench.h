@@ -196,11 +196,12 @@ fr_status fr_bench_device_open(struct fr_bench *bench, struct fr_error *err);
 void fr_bench_device_close(struct fr_bench *bench);
 /** Add the point unless some rank's device cannot do @p task, which is tried.  Collective. */
 fr_status fr_bench_device_add(struct fr_bench *bench, const struct fr_point *point,
-                              const struct fr_task *task, bool *added, struct fr_error *err);
+                              const struct fr_device_task *task, bool *added,
+                              struct fr_error *err);
 /** Carry @p task out, by the device's clock, the device busy with it for @p heat_s before a point's first
  *  sample of a visit. */
-fr_status fr_bench_device_run(struct fr_work *work, const struct fr_task *task, double heat_s,
-                              int calls, struct fr_error *err);
+fr_status fr_bench_device_run(struct fr_work *work, const struct fr_device_task *task,
+                              double heat_s, int calls, struct fr_error *err);
 
 /** Windows of each state at a clock that a resumed file holds of this launch already; rank 0 tells all. */
 fr_status fr_bench_power_done(struct fr_bench *bench, double clock_Hz,

@@ -95,7 +95,8 @@ void fr_bench_device_close(struct fr_bench *bench) {
 }
 
 fr_status fr_bench_device_add(struct fr_bench *bench, const struct fr_point *point,
-                              const struct fr_task *task, bool *added, struct fr_error *err) {
+                              const struct fr_device_task *task, bool *added,
+                              struct fr_error *err) {
     double time_s = 0;
     struct fr_error why = {.status = FR_OK};
     fr_status status = bench->driver->prepare(bench->device, task, &why);
@@ -122,8 +123,8 @@ static fr_status heat(const struct fr_bench *bench, double heat_s, struct fr_err
     return FR_OK;
 }
 
-fr_status fr_bench_device_run(struct fr_work *work, const struct fr_task *task, double heat_s,
-                              int calls, struct fr_error *err) {
+fr_status fr_bench_device_run(struct fr_work *work, const struct fr_device_task *task,
+                              double heat_s, int calls, struct fr_error *err) {
     struct fr_bench *bench = work->bench;
     /* The sample counts from just before this call: what getting ready took is left out. */
     double start_s = fr_now_s(), took_s = 0;

@@ -48,7 +48,7 @@ struct fr_device_handle {
     void *host_pinned, *host_pages;
     size_t host_B;
     CUgraphExec graph; /* of FR_CUDA_GRAPH empty kernels */
-    struct fr_task task;
+    struct fr_device_task task;
     struct fr_cuda_product product;
 };
 
@@ -80,6 +80,6 @@ fr_status fr_cuda_graph_prepare(struct fr_device_handle *d, struct fr_error *err
 fr_status fr_cuda_graph_run(struct fr_device_handle *d, int calls, struct fr_error *err);
 fr_status fr_cuda_link_prepare(struct fr_device_handle *d, struct fr_error *err);
 fr_status fr_cuda_link_run(struct fr_device_handle *d, int calls, struct fr_error *err);
-double fr_cuda_moved_B(const struct fr_task *task);
+double fr_cuda_moved_B(const struct fr_device_task *task);
 
 #endif

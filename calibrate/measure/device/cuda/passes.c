@@ -18,20 +18,20 @@ static const struct pass {
     [FR_TRAFFIC_UPDATE] = {4, 3, 1, 3, 16}, /* gradients; weights and both moments in place */
 };
 
-static double array_B(const struct fr_task *t) {
+static double array_B(const struct fr_device_task *t) {
     const struct pass *p = &passes[t->traffic];
     double rows = floor(t->size_B / (p->in_inputs + p->in_outputs) / p->row_B);
     return fmax(rows, 1) * p->row_B;
 }
 
-double fr_cuda_moved_B(const struct fr_task *t) {
-    if (t->kind == FR_TASK_LINK) return t->size_B;
-    if (t->kind != FR_TASK_TRAFFIC) return 0;
+double fr_cuda_moved_B(const struct fr_device_task *t) {
+    if (t->kind == FR_DEVICE_LINK) return t->size_B;
+    if (t->kind != FR_DEVICE_TRAFFIC) return 0;
     return array_B(t) * (passes[t->traffic].reads + passes[t->traffic].writes);
 }
 
 fr_status fr_cuda_pass_prepare(struct fr_device_handle *d, struct fr_error *err) {
-    const struct fr_task *t = &d->task;
+    const struct fr_device_task *t = &d->task;
     const struct pass *p = &passes[t->traffic];
     if (!d->passes[t->traffic])
         return fr_fail(err, FR_ERR_UNSUPPORTED, "cuda", "no kernel for traffic of kind %s",
@@ -57,7 +57,7 @@ static fr_status launch(struct fr_device_handle *d, CUfunction kernel, double bl
 }
 
 fr_status fr_cuda_pass_run(struct fr_device_handle *d, int calls, struct fr_error *err) {
-    const struct fr_task *t = &d->task;
+    const struct fr_device_task *t = &d->task;
     const struct pass *p = &passes[t->traffic];
     double one_B = array_B(t);
     CUdeviceptr x = d->inputs, y = p->in_inputs > 1 ? x + (CUdeviceptr)one_B : x,

@@ -19,7 +19,7 @@ static const struct format {
 
 static fr_status check(const struct fr_device_handle *d, cublasStatus_t code, const char *what,
                        struct fr_error *err) {
-    const struct fr_task *t = &d->task;
+    const struct fr_device_task *t = &d->task;
     if (code == FR_BLAS_OK) return FR_OK;
     bool lacks = code == FR_BLAS_NOT_SUPPORTED || code == FR_BLAS_ARCH_MISMATCH;
     return fr_fail(err, lacks ? FR_ERR_UNSUPPORTED : FR_ERR_EXTERNAL, "cuBLASLt",
@@ -35,7 +35,7 @@ static CUdeviceptr aligned_B(double size_B) {
 
 /* How many operand sets fit and are more than twice the cache. */
 static fr_status place(struct fr_device_handle *d, struct fr_error *err) {
-    const struct fr_task *t = &d->task;
+    const struct fr_device_task *t = &d->task;
     struct fr_cuda_product *p = &d->product;
     double one_B = fr_dtype_size_B(t->dtype);
     double a_B = (double)t->m * (double)t->k * one_B, b_B = (double)t->k * (double)t->n * one_B;
@@ -58,7 +58,7 @@ static fr_status place(struct fr_device_handle *d, struct fr_error *err) {
 /* Row by row is column by column of the transposed: C' = B' A'.  cuBLAS's first operand is our B.  Of 8 bits Hopper
  * has one layout alone, the forward pass's; frameworks store gradients' operands both ways. */
 static fr_status lay_out(struct fr_device_handle *d, struct fr_error *err) {
-    const struct fr_task *t = &d->task;
+    const struct fr_device_task *t = &d->task;
     const struct format *f = &formats[t->dtype];
     struct fr_cuda_product *p = &d->product;
     const int yes = FR_BLAS_TRANSPOSED;

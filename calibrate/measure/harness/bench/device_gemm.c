@@ -23,18 +23,18 @@ enum {
     N_SQUARES = sizeof squares / sizeof *squares
 };
 
-static struct fr_task task_of(const struct fr_point *p) {
-    return (struct fr_task){.kind = FR_TASK_PRODUCT,
-                            .dtype = p->dtype,
-                            .m = p->m,
-                            .n = p->n,
-                            .k = p->k,
-                            .transposed = p->transposed};
+static struct fr_device_task task_of(const struct fr_point *p) {
+    return (struct fr_device_task){.kind = FR_DEVICE_PRODUCT,
+                                   .dtype = p->dtype,
+                                   .m = p->m,
+                                   .n = p->n,
+                                   .k = p->k,
+                                   .transposed = p->transposed};
 }
 
 static fr_status add(struct fr_bench *bench, const struct fr_point *point, bool *added,
                      struct fr_error *err) {
-    const struct fr_task task = task_of(point);
+    const struct fr_device_task task = task_of(point);
     return fr_bench_device_add(bench, point, &task, added, err);
 }
 
@@ -106,7 +106,7 @@ static void head(const struct fr_bench *bench, const struct fr_point *point,
 
 static fr_status run(void *context, int calls, struct fr_error *err) {
     struct fr_work *work = context;
-    const struct fr_task task = task_of(work->point);
+    const struct fr_device_task task = task_of(work->point);
     return fr_bench_device_run(work, &task, work->bench->options.quick ? QUICK_HEAT_S : HEAT_S,
                                calls, err);
 }

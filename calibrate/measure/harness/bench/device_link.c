@@ -3,11 +3,11 @@
 
 enum { WAY = 1, PAGES = 2, SMALLEST = 4 << 10, LARGEST = 256 << 20 };
 
-static struct fr_task task_of(const struct fr_point *point) {
-    return (struct fr_task){.kind = FR_TASK_LINK,
-                            .size_B = (double)point->count,
-                            .to_device = !(point->part & WAY),
-                            .pinned = !(point->part & PAGES)};
+static struct fr_device_task task_of(const struct fr_point *point) {
+    return (struct fr_device_task){.kind = FR_DEVICE_LINK,
+                                   .size_B = (double)point->count,
+                                   .to_device = !(point->part & WAY),
+                                   .pinned = !(point->part & PAGES)};
 }
 
 /* The largest size first, so that the host's buffers are made once. */
@@ -17,7 +17,7 @@ static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
         for (point.part = 0; point.part <= (WAY | PAGES); point.part++) {
             bool added = false;
             bool decides = point.count == LARGEST && !(point.part & PAGES);
-            const struct fr_task task = task_of(&point);
+            const struct fr_device_task task = task_of(&point);
             point.step = decides ? 0 : 1;
             FR_TRY(fr_bench_device_add(bench, &point, &task, &added, err));
         }
@@ -26,7 +26,7 @@ static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
 
 static void head(const struct fr_bench *bench, const struct fr_point *point,
                  struct fr_text *text) {
-    const struct fr_task task = task_of(point);
+    const struct fr_device_task task = task_of(point);
     (void)bench;
     fr_sample_head_link(
         &(struct fr_sample_link){.way = task.to_device ? FR_WAY_TO_DEVICE : FR_WAY_TO_HOST,
@@ -37,7 +37,7 @@ static void head(const struct fr_bench *bench, const struct fr_point *point,
 
 static fr_status run(void *context, int calls, struct fr_error *err) {
     struct fr_work *work = context;
-    const struct fr_task task = task_of(work->point);
+    const struct fr_device_task task = task_of(work->point);
     return fr_bench_device_run(work, &task, 0, calls, err);
 }
 

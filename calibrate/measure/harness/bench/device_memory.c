@@ -4,10 +4,10 @@
 static const double SMALLEST_B = 4 << 20,
                     LARGEST_B = 8589934588.0; /* floats that an int counts */
 
-static struct fr_task task_of(const struct fr_point *point) {
-    return (struct fr_task){.kind = FR_TASK_TRAFFIC,
-                            .traffic = (fr_traffic)point->part,
-                            .size_B = (double)point->count * sizeof(float)};
+static struct fr_device_task task_of(const struct fr_point *point) {
+    return (struct fr_device_task){.kind = FR_DEVICE_TRAFFIC,
+                                   .traffic = (fr_traffic)point->part,
+                                   .size_B = (double)point->count * sizeof(float)};
 }
 
 /* The largest size first: what memory_bandwidth is. */
@@ -19,7 +19,7 @@ static fr_status plan_kind(struct fr_bench *bench, struct fr_point point,
         bool added = false;
         point.count = (int)(size_B / sizeof(float));
         point.step = 1;
-        const struct fr_task task = task_of(&point);
+        const struct fr_device_task task = task_of(&point);
         FR_TRY(fr_bench_device_add(bench, &point, &task, &added, err));
         if (!added) break;
         largest = bench->n_points;
@@ -38,7 +38,7 @@ static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
 
 static void head(const struct fr_bench *bench, const struct fr_point *point,
                  struct fr_text *text) {
-    const struct fr_task task = task_of(point);
+    const struct fr_device_task task = task_of(point);
     fr_sample_head_memory(&(struct fr_sample_memory){.kernel = point->part,
                                                      .size_B = task.size_B,
                                                      .moved_B = bench->driver->moved_B(&task)},
@@ -47,7 +47,7 @@ static void head(const struct fr_bench *bench, const struct fr_point *point,
 
 static fr_status run(void *context, int calls, struct fr_error *err) {
     struct fr_work *work = context;
-    const struct fr_task task = task_of(work->point);
+    const struct fr_device_task task = task_of(work->point);
     return fr_bench_device_run(work, &task, 0, calls, err);
 }
 

@@ -19,16 +19,16 @@ static void sleep_s(double time_s) {
     nanosleep(&nap, NULL);
 }
 
-static struct fr_task task_of(int state) {
+static struct fr_device_task task_of(int state) {
     if (state == FR_POWER_MEMORY)
-        return (struct fr_task){
-            .kind = FR_TASK_TRAFFIC, .traffic = FR_TRAFFIC_STREAM, .size_B = 1 << 30};
-    return (struct fr_task){.kind = FR_TASK_PRODUCT,
-                            .dtype = FR_BF16,
-                            .m = EDGE,
-                            .n = EDGE,
-                            .k = EDGE,
-                            .transposed = FR_TRANSPOSED_B};
+        return (struct fr_device_task){
+            .kind = FR_DEVICE_TRAFFIC, .traffic = FR_TRAFFIC_STREAM, .size_B = 1 << 30};
+    return (struct fr_device_task){.kind = FR_DEVICE_PRODUCT,
+                                   .dtype = FR_BF16,
+                                   .m = EDGE,
+                                   .n = EDGE,
+                                   .k = EDGE,
+                                   .transposed = FR_TRANSPOSED_B};
 }
 
 /* Work, or sleep, for @p time_s.  @param[out] calls  how many there were */
@@ -49,7 +49,7 @@ static fr_status spend(struct fr_bench *bench, int state, double time_s, double 
 static fr_status one_window(struct fr_bench *bench, int state, int rep, double window_s,
                             struct fr_error *err) {
     struct fr_device_state before, after;
-    const struct fr_task task = task_of(state);
+    const struct fr_device_task task = task_of(state);
     struct fr_text line = {0};
     double calls = 0;
     if (state != FR_POWER_IDLE) {

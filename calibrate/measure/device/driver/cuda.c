@@ -276,18 +276,18 @@ static const struct fr_device_facts *facts_of(const struct fr_device_handle *d) 
     return &d->facts;
 }
 
-static fr_status prepare_cuda(struct fr_device_handle *d, const struct fr_task *task,
+static fr_status prepare_cuda(struct fr_device_handle *d, const struct fr_device_task *task,
                               struct fr_error *err) {
     fr_cuda_product_release(d);
     d->task = *task;
     switch (task->kind) {
-    case FR_TASK_PRODUCT:
+    case FR_DEVICE_PRODUCT:
         return fr_cuda_product_prepare(d, err);
-    case FR_TASK_TRAFFIC:
+    case FR_DEVICE_TRAFFIC:
         return fr_cuda_pass_prepare(d, err);
-    case FR_TASK_GRAPH:
+    case FR_DEVICE_GRAPH:
         return fr_cuda_graph_prepare(d, err);
-    case FR_TASK_LINK:
+    case FR_DEVICE_LINK:
         return fr_cuda_link_prepare(d, err);
     default:
         return FR_OK;
@@ -296,13 +296,13 @@ static fr_status prepare_cuda(struct fr_device_handle *d, const struct fr_task *
 
 static fr_status issue(struct fr_device_handle *d, int calls, struct fr_error *err) {
     switch (d->task.kind) {
-    case FR_TASK_PRODUCT:
+    case FR_DEVICE_PRODUCT:
         return fr_cuda_product_run(d, calls, err);
-    case FR_TASK_TRAFFIC:
+    case FR_DEVICE_TRAFFIC:
         return fr_cuda_pass_run(d, calls, err);
-    case FR_TASK_GRAPH:
+    case FR_DEVICE_GRAPH:
         return fr_cuda_graph_run(d, calls, err);
-    case FR_TASK_LINK:
+    case FR_DEVICE_LINK:
         return fr_cuda_link_run(d, calls, err);
     default:
         return fr_cuda_launch_run(d, calls, err);
@@ -314,14 +314,14 @@ static fr_status run_cuda(struct fr_device_handle *d, int calls, double *time_s,
     float took_ms = 0;
     /* A graph holds many kernels, of which a call is one. */
     int whole =
-        d->task.kind == FR_TASK_GRAPH ? (calls + FR_CUDA_GRAPH - 1) / FR_CUDA_GRAPH : calls;
+        d->task.kind == FR_DEVICE_GRAPH ? (calls + FR_CUDA_GRAPH - 1) / FR_CUDA_GRAPH : calls;
     FR_CUDA_TRY(d, cuEventRecord, d->start, d->stream);
     FR_TRY(issue(d, whole, err));
     FR_CUDA_TRY(d, cuEventRecord, d->stop, d->stream);
     FR_CUDA_TRY(d, cuStreamSynchronize, d->stream);
     FR_CUDA_TRY(d, cuEventElapsedTime, &took_ms, d->start, d->stop);
     *time_s = 1e-3 * (double)took_ms;
-    if (d->task.kind == FR_TASK_GRAPH)
+    if (d->task.kind == FR_DEVICE_GRAPH)
         *time_s *= (double)calls / ((double)whole * FR_CUDA_GRAPH);
     return FR_OK;
 }
