@@ -1,6 +1,7 @@
 /* What is measured of an accelerator besides its products, which singles.c fits: memory, launches, the host link and
  * power.  All else is the base's. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,7 +85,12 @@ fr_status fr_fit_card(const struct fr_samples *samples, const struct fr_fit_opti
     free(scratch);
     card->memory_rate_B_per_s = rate_B_per_s[FR_TRAFFIC_STREAM];
     if (card->memory_rate_B_per_s > 0) card->memory_spread = spread_of(rate_B_per_s);
-    return fr_fit_power(samples, options, result);
+    FR_TRY(fr_fit_power(samples, options, result));
+    if (result->power_quality != FR_QUALITY_ESTIMATED)
+        snprintf(result->power_source, sizeof result->power_source,
+                 "energy counter of one device (%.24s), in products and asleep",
+                 samples->power->meter);
+    return FR_OK;
 }
 
 static int by_point(const void *x, const void *y) {
