@@ -37,13 +37,18 @@ static double link_rate(const struct fr_samples *s, size_t i, double way) {
                                                                      : -1;
 }
 
-static double memory_rate(const struct fr_samples *s, size_t i, double kernel) {
-    double largest_B = 0;
+/* The largest set that was in use. */
+static double largest_B(const struct fr_samples *s, int kernel) {
+    double largest = 0;
     for (size_t k = 0; k < s->n_memory; k++)
-        if (s->memory[k].kernel == (int)kernel)
-            largest_B = fmax(largest_B, s->memory[k].size_B);
+        if (s->memory[k].kernel == kernel) largest = fmax(largest, s->memory[k].size_B);
+    return largest;
+}
+
+static double memory_rate(const struct fr_samples *s, size_t i, double kernel) {
     const struct fr_sample_memory *m = &s->memory[i];
-    return m->kernel == (int)kernel && m->size_B == largest_B ? m->moved_B / m->time_s : -1;
+    if (m->kernel != (int)kernel || m->size_B != largest_B(s, m->kernel)) return -1;
+    return m->moved_B / m->time_s;
 }
 
 /* How far other passes are from a copy's rate, of the logarithms. */
@@ -80,8 +85,13 @@ fr_status fr_fit_card(const struct fr_samples *samples, const struct fr_fit_opti
     card->link_rate_B_per_s =
         slower(median_of(samples->n_link, link_rate, samples, FR_WAY_TO_DEVICE, scratch),
                median_of(samples->n_link, link_rate, samples, FR_WAY_TO_HOST, scratch));
+    /* Over sets so much smaller than the copy's a kernel's own start and end count. */
+    const double least_B = 0.2 * largest_B(samples, FR_TRAFFIC_STREAM);
     for (int kind = 0; kind < FR_TRAFFIC_OPERANDS; kind++)
-        rate_B_per_s[kind] = median_of(samples->n_memory, memory_rate, samples, kind, scratch);
+        rate_B_per_s[kind] =
+            largest_B(samples, kind) < least_B
+                ? 0
+                : median_of(samples->n_memory, memory_rate, samples, kind, scratch);
     free(scratch);
     card->memory_rate_B_per_s = rate_B_per_s[FR_TRAFFIC_STREAM];
     if (card->memory_rate_B_per_s > 0) card->memory_spread = spread_of(rate_B_per_s);
