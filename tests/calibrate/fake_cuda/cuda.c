@@ -335,8 +335,8 @@ CUresult cuEventCreate(CUevent *event, unsigned flags) {
 }
 
 CUresult cuEventDestroy_v2(CUevent event) {
-    MAY_FAIL();
     free(event);
+    MAY_FAIL();
     return 0;
 }
 
