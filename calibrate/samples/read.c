@@ -94,6 +94,23 @@ static fr_status read_texts(const struct fr_json *node, struct fr_provenance *p,
     return FR_OK;
 }
 
+/* Files of one accelerator, and of collectives beside, are fitted together; of two they never are. */
+static fr_status join_device(const struct fr_json *node, struct fr_provenance *kept,
+                             const struct fr_provenance *p, struct fr_error *err) {
+    struct fr_json device = fr_json_member(node, "device");
+    if (!*p->device) return FR_OK;
+    if (*kept->device && strcmp(kept->device, p->device) != 0)
+        return fr_json_fail(&device, err,
+                            "is \"%.60s\", of the files before \"%.60s\": fit each apart",
+                            p->device, kept->device);
+    memcpy(kept->device, p->device, sizeof kept->device);
+    memcpy(kept->device_driver, p->device_driver, sizeof kept->device_driver);
+    memcpy(kept->device_libraries, p->device_libraries, sizeof kept->device_libraries);
+    kept->device_memory_B = p->device_memory_B;
+    kept->device_context_B = p->device_context_B;
+    return FR_OK;
+}
+
 fr_status fr_sample_read_provenance(const struct fr_json *node, struct fr_samples *samples,
                                     struct fr_error *err) {
     struct fr_provenance p = {0}, *kept = &samples->provenance;
@@ -119,6 +136,7 @@ fr_status fr_sample_read_provenance(const struct fr_json *node, struct fr_sample
     if (p.ranks_per_node > p.ranks)
         return fr_json_fail(&per_node, err, "is more than all ranks");
     if (samples->n_files == 0) *kept = p;
+    FR_TRY(join_device(node, kept, &p, err));
     if (p.ranks > kept->ranks) {
         kept->ranks = p.ranks;
         kept->ranks_per_node = p.ranks_per_node;
