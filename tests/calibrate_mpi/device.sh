@@ -1,8 +1,9 @@
 #!/bin/sh
-# device.sh BIN FAKES: forerun calibrate --device cuda from samples to a cluster file, with the libraries of FAKES in place of
-# NVIDIA's: the law that they keep is found again to 1 %; stopped and killed, it goes on; faults end in a sentence.
+# device.sh BIN FAKES [whole]: forerun calibrate --device cuda from samples to a cluster file, with the libraries of FAKES in place of
+# NVIDIA's: the law that they keep is found again to 1 %; stopped, it goes on; faults end in a sentence.  The whole has power, and
+# libraries that are missing.
 set -u
-bin=$1 fakes=$2
+bin=$1 fakes=$2 whole=${3-}
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 cd "$out" || exit 1
@@ -23,7 +24,7 @@ expect() {
   grep -q "$sentence" said || fail "$* says: $(tail -n 3 said)
   not: $sentence"
 }
-calibrate="$bin/forerun calibrate --device cuda --quick --budget 2m --reps 5 --out c.json --samples"
+calibrate="$bin/forerun calibrate --device cuda --quick --budget 2m --reps 3 --out c.json --samples"
 
 # Without a GPU's driver: one sentence.  A machine that has one is none to try this on.
 if ! ldconfig -p 2>/dev/null | grep -q libcuda.so.1; then
@@ -42,7 +43,8 @@ expect 1 'one kind at a time' FAKE_CUDA_GPUS=2 'FAKE_CUDA_NAMES=NVIDIA H100;NVID
 [ ! -e none.jsonl ] || fail "a job without a device leaves a file"
 
 # The law again.
-$calibrate law.jsonl >fit.txt 2>said || fail "calibrate ended with $?: $(tail -n 3 said)"
+rows=device_kernel,device_memory,device_link,device_gemm${whole:+,device_power}
+$calibrate law.jsonl --only $rows >fit.txt 2>said || fail "calibrate ended with $?: $(tail -n 3 said)"
 python3 - <<'END' || failed=1
 import json
 def SI(text):
@@ -69,7 +71,7 @@ sed 's/NVIDIA H100 80GB HBM3/NVIDIA X1/; s/, "digest": "[0-9a-f]*"//; s/, "quest
 expect 3 'no preset is of the kind of a NVIDIA X1' "$bin/forerun" fit x1.jsonl
 
 # Told to stop, it goes on with --resume; so it does when killed, and not on another card.
-FAKE_CUDA_WAIT_US=20000 $calibrate stop.jsonl --only device_kernel,device_memory,device_gemm >said.out 2>said &
+FAKE_CUDA_WAIT_US=20000 $calibrate stop.jsonl --only device_kernel,device_gemm >said.out 2>said &
 job=$!
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
   [ -s stop.jsonl ] && [ "$(wc -l <stop.jsonl)" -gt 30 ] && break
@@ -81,7 +83,7 @@ wait "$job"
 before=$(wc -l <stop.jsonl)
 expect 3 'device was' 'FAKE_CUDA_NAMES=NVIDIA H200' $calibrate stop.jsonl --resume
 rm -f c.json
-$calibrate stop.jsonl --only device_kernel,device_memory,device_gemm --resume >fit.txt 2>said || fail "resumed, it ended with $?: $(tail -n 3 said)"
+$calibrate stop.jsonl --only device_kernel,device_gemm --resume >fit.txt 2>said || fail "resumed, it ended with $?: $(tail -n 3 said)"
 [ "$(wc -l <stop.jsonl)" -gt "$before" ] || fail "resumed, it measured nothing"
 [ "$(grep -c '"kind": "kernel"' stop.jsonl)" -gt 0 ] || fail "no launch was measured"
 
@@ -89,6 +91,8 @@ $calibrate stop.jsonl --only device_kernel,device_memory,device_gemm --resume >f
 expect 5 'GPU 0: cuStreamSynchronize' 'FAKE_CUDA_FAULT=cuStreamSynchronize:214@60' $calibrate fault.jsonl --only device_kernel,device_memory
 [ -s fault.jsonl ] || fail "a fault on the way leaves nothing"
 expect 5 'hang\|no sign of life\|no progress\|stuck' 'FAKE_CUDA_HANG=cuStreamSynchronize@60' $calibrate hang.jsonl --only device_kernel,device_memory --patience 2
+
+[ -n "$whole" ] || exit $failed
 
 # Without cuBLASLt or NVML the rest is measured, and it says so.
 rm -f c.json
