@@ -16,7 +16,7 @@ file(GLOB_RECURSE smpi_sources CONFIGURE_DEPENDS
 # What of the other modules they need is compiled again, position-independent.
 file(GLOB_RECURSE smpi_needs CONFIGURE_DEPENDS
   ${CMAKE_SOURCE_DIR}/base/*.c ${CMAKE_SOURCE_DIR}/topology/*.c ${CMAKE_SOURCE_DIR}/models/*.c
-  ${CMAKE_SOURCE_DIR}/calibrate/measure/power/*.c ${CMAKE_SOURCE_DIR}/calibrate/measure/knob/*.c)
+  ${CMAKE_SOURCE_DIR}/calibrate/measure/power/*.c ${CMAKE_SOURCE_DIR}/calibrate/measure/device/*.c ${CMAKE_SOURCE_DIR}/calibrate/measure/knob/*.c)
 file(GLOB smpi_files CONFIGURE_DEPENDS
   ${CMAKE_SOURCE_DIR}/trust/numbers/statistics.c ${CMAKE_SOURCE_DIR}/calibrate/measure/power*.c
      ${CMAKE_SOURCE_DIR}/calibrate/measure/knob.c)
@@ -25,7 +25,7 @@ foreach(unit calibrate/samples/kinds calibrate/samples/read calibrate/samples/re
              real/quality/corpus real/quality/grammar)
   list(APPEND smpi_files ${CMAKE_SOURCE_DIR}/${unit}.c)
 endforeach()
-list(APPEND smpi_needs ${smpi_files} ${FR_GENERATED_models})
+list(APPEND smpi_needs ${smpi_files} ${FR_GENERATED_models} ${FR_GENERATED_calibrate})
 add_library(fr_smpi_needs OBJECT ${smpi_needs})
 set_target_properties(fr_smpi_needs PROPERTIES POSITION_INDEPENDENT_CODE ON)
 target_include_directories(fr_smpi_needs PRIVATE ${CMAKE_SOURCE_DIR})

@@ -13,9 +13,12 @@
 #include "app/verb.h"
 #include "base/duration.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "calibrate/judge/drifted_text.h"
 #include "calibrate/judge/recalibration.h"
+#include "calibrate/measure/device/device.h"
 #include "calibrate/measure/watch/stopped.h"
+#include "models/job/preset.h"
 
 static const struct fr_option options[] = {
     {"ranks", "N", "MPI ranks to start (default: processors, at least 2)", 'n'},
@@ -39,7 +42,7 @@ static const struct fr_option options[] = {
      "the same, then measure what has drifted again, replace it in the samples file, and fit",
      0},
     {"budget", "TIME", "about how long to measure: 90, 10m, 2h (default 60 s)", 0},
-    {"launches", "N", "starts of the job that share the budget (default 3; simulated 1)", 0},
+    {"launches", "N", "starts of the job that share the budget (default 3; simulated, or of GPUs, 1)", 0},
     {"only", "ROW,...", "what to measure (listed by forerun-mpi calibrate --help)", 0},
     {"groups", "RANGE", "collectives over these numbers of ranks only (default: 2, 4, ... all)",
      0},
@@ -53,6 +56,9 @@ static const struct fr_option options[] = {
     FR_OPTION_PATIENCE,
     {"meter", "NAME", "power meter (default: the first that works)", 0},
     {"clocks", "NAME", "set the clock and measure power at some: cpufreq, nvidia", 0},
+    {"device", "NAME", "measure GPUs in place of processors, one a rank (default 1): cuda", 0},
+    {"base", "FILE|PRESET",
+     "of GPUs: cluster file for what is not measured (default: the preset of their kind)", 0},
     FR_FITTING_OPTIONS,
     FR_OPTION_JSON,
     FR_OPTION_HELP,
@@ -76,6 +82,25 @@ static fr_status check_cores(const struct fr_args *args, const struct fr_launch_
 /* Rank 0 of a job that mpirun or srun started us in; alone we are it too. */
 static bool first_rank(void) { return fr_rank_own() <= 0; }
 
+/* Is it there?  Those of other hosts their launcher's ranks look for. */
+static fr_status check_device(const struct fr_calibrate_options *o, struct fr_error *err) {
+    const char *names[16] = {NULL};
+    int n = 0;
+    if (!o->device) return FR_OK;
+    for (int i = 0; fr_device_drivers[i]; i++) names[i] = fr_device_drivers[i]->name;
+    const struct fr_device_driver *driver = fr_device_find(o->device);
+    const char *near = driver ? NULL : fr_suggest(o->device, names);
+    if (!driver)
+        return fr_fail(err, FR_ERR_USAGE, "--device", "\"%.32s\" is no device%s%s%s", o->device,
+                       near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    if (!driver->count || o->launch.launcher) return FR_OK;
+    FR_TRY(driver->count(&n, err));
+    if (o->launch.n_ranks <= n) return FR_OK;
+    return fr_fail(err, FR_ERR_EXTERNAL, "--ranks",
+                   "%lld are more than the %d GPU%s of this host: a rank measures one",
+                   (long long)o->launch.n_ranks, n, n == 1 ? "" : "s");
+}
+
 static fr_status read_options(const struct fr_args *args, const char *samples,
                               struct fr_calibrate_options *out, struct fr_error *err) {
     struct fr_calibrate_options o = {.samples = samples,
@@ -86,9 +111,13 @@ static fr_status read_options(const struct fr_args *args, const char *samples,
                                      .only = fr_args_get(args, "only"),
                                      .groups = fr_args_get(args, "groups"),
                                      .meter = fr_args_get(args, "meter"),
-                                     .clocks = fr_args_get(args, "clocks")};
-    long long ranks = fr_launch_cores() > 2 ? fr_launch_cores() : 2, seed = 1, reps = 0,
-              launches = 0, node_size = 0;
+                                     .clocks = fr_args_get(args, "clocks"),
+                                     .device = fr_args_get(args, "device")};
+    bool gpus = o.device && strcmp(o.device, "cpu") != 0;
+    long long ranks = gpus                    ? 1
+                      : fr_launch_cores() > 2 ? fr_launch_cores()
+                                              : 2,
+              seed = 1, reps = 0, launches = 0, node_size = 0;
     const char *max_size = fr_args_get(args, "max-size"), *budget = fr_args_get(args, "budget");
     FR_TRY(fr_args_integer(args, "ranks", 1, 1 << 24, &ranks, err));
     FR_TRY(fr_args_integer(args, "seed", 0, 1LL << 53, &seed, err));
@@ -107,6 +136,7 @@ static fr_status read_options(const struct fr_args *args, const char *samples,
     /* Inside a job every rank becomes a rank of the harness: env(1) runs it unchanged. */
     if (fr_launch_inside_mpi()) o.launch.launcher = "env";
     FR_TRY(check_cores(args, &o.launch, err));
+    FR_TRY(check_device(&o, err));
     o.seed = seed;
     o.reps = reps;
     o.launches = launches;
@@ -151,7 +181,8 @@ static fr_status recalibrate(const struct fr_args *args, struct fr_calibrate_opt
     return fr_fitting_run(&o->samples, 1, out, false, fitting, false, err);
 }
 
-static fr_status run(const struct fr_args *args, struct fr_error *err) {
+static fr_status measure_and_fit(const struct fr_args *args,
+                                 const struct fr_json_document *base, struct fr_error *err) {
     const char *samples = fr_args_get(args, "samples"), *out = fr_args_get(args, "out");
     if (!samples) samples = "samples.jsonl";
     if (!out) out = "cluster.json";
@@ -161,6 +192,10 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
         return fr_fail(err, FR_ERR_USAGE, "--samples", "must be a file: ranks append to it");
     struct fr_fit_options fitting;
     FR_TRY(fr_fitting_options(args, &fitting, err));
+    fitting.base = base;
+    if (fr_args_has(args, "base") && !fr_args_has(args, "device"))
+        return fr_fail(err, FR_ERR_USAGE, "--base",
+                       "belongs to --device: of processors all is measured");
     struct fr_calibrate_options o;
     FR_TRY(read_options(args, samples, &o, err));
     if (fr_args_has(args, "check") || fr_args_has(args, "refresh"))
@@ -180,6 +215,15 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     return fr_result_end(fitted, &early, err);
 }
 
+static fr_status run(const struct fr_args *args, struct fr_error *err) {
+    struct fr_json_document *base = NULL;
+    const char *from = fr_args_get(args, "base");
+    if (from) FR_TRY(fr_preset_or_file_read("cluster", from, &base, err));
+    fr_status status = measure_and_fit(args, base, err);
+    fr_json_free(base);
+    return status;
+}
+
 static const struct fr_output outputs[] = {{"out", "cluster.json", "check"},
                                            {"samples", "samples.jsonl", "check"},
                                            {NULL, NULL, NULL}};
@@ -197,6 +241,7 @@ const struct fr_verb fr_verb_calibrate = {
         "  forerun calibrate --ranks 16 --budget 10m --resume\n"
         "  forerun calibrate --ranks 64 --launcher smpi:platform.xml --size 8..1MiB*4\n"
         "  forerun calibrate --ranks 4 --check\n"
+        "  forerun calibrate --device cuda --base dgx-h100\n"
         "  srun --mpi=pmix -n 64 forerun calibrate --out cluster.json --samples "
         "/shared/samples.jsonl\n",
     .options = options,

@@ -13,6 +13,8 @@
 #include "base/temporary.h"
 #include "base/text/wrap.h"
 #include "calibrate/measure/calibrate.h"
+#include "calibrate/measure/device/device.h"
+#include "calibrate/measure/device/library.h"
 #include "calibrate/measure/power.h"
 #include "calibrate/samples/samples.h"
 #include "models/job/own.h"
@@ -22,7 +24,7 @@ static const struct fr_option options[] = {FR_OPTION_JSON, FR_OPTION_HELP, FR_OP
 
 enum state { WORKS, LIMITED, MISSING };
 static const char *const states[] = {"works", "limited", "missing"};
-enum { FINDINGS_MAX = 32 };
+enum { FINDINGS_MAX = 40 };
 
 struct finding {
     const char *name;
@@ -144,7 +146,7 @@ static void check_mpi(struct doctor *d) {
 }
 
 static void check_meters(struct doctor *d) {
-    for (int i = 0; fr_meters[i] && d->n < FINDINGS_MAX - 8; i++) {
+    for (int i = 0; fr_meters[i] && d->n < FINDINGS_MAX - 12; i++) {
         const struct fr_meter *m = fr_meters[i];
         struct fr_error err = {.status = FR_OK};
         void *state = NULL;
@@ -158,6 +160,33 @@ static void check_meters(struct doctor *d) {
                      *err.where ? ": " : "", err.detail);
         if (state) m->close(state);
     }
+}
+
+/* Libraries of GPUs: there or not, and what each gives. */
+static void check_libraries(struct doctor *d) {
+    for (int i = 0; fr_device_libraries[i]; i++) {
+        const struct fr_library *library = fr_device_libraries[i];
+        struct fr_error err = {.status = FR_OK};
+        char ask[300];
+        bool works = fr_library_is_there(library, &err) == FR_OK;
+        snprintf(ask, sizeof ask, "%.200s, where there are GPUs", library->brings);
+        struct finding *f = add(d, library->id, works ? WORKS : MISSING, ask);
+        if (works)
+            snprintf(f->found, sizeof f->found, "%.80s: %.60s is here", library->gives,
+                     library->name);
+        else
+            snprintf(f->found, sizeof f->found, "%.80s: %.250s", library->gives, err.detail);
+    }
+    int n = 0;
+    struct fr_error err = {.status = FR_OK};
+    fr_status status = fr_device_cuda.count(&n, &err);
+    struct finding *f = add(d, "gpus", status == FR_OK ? WORKS : MISSING,
+                            "nothing, unless this machine has NVIDIA GPUs: then their driver");
+    if (status == FR_OK)
+        snprintf(f->found, sizeof f->found, "calibrate --device cuda: %d GPU%s", n,
+                 n == 1 ? "" : "s");
+    else
+        snprintf(f->found, sizeof f->found, "calibrate --device cuda: %.250s", err.detail);
 }
 
 static const char two_hosts[] =
@@ -306,6 +335,7 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
         return fr_fail(err, FR_ERR_USAGE, NULL, "unexpected word \"%.64s\"", args->word[0]);
     check_mpi(&doctor);
     check_meters(&doctor);
+    check_libraries(&doctor);
     check_simulation(&doctor);
     check_namespaces(&doctor);
     check_rest(&doctor);

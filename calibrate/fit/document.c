@@ -161,6 +161,27 @@ static void json_machine(struct fr_json_writer *w, const struct fr_fit_result *r
     fr_json_end_object(w);
 }
 
+/* What was measured of an accelerator besides products; null: the base's. */
+static void json_card(struct fr_json_writer *w, const struct fr_fit_result *result) {
+    const struct fr_fit_card *card = &result->card;
+    const struct {
+        const char *key;
+        double value;
+    } values[] = {{"memory_B", card->memory_B},
+                  {"memory_B_per_s", card->memory_rate_B_per_s},
+                  {"host_link_B_per_s", card->link_rate_B_per_s},
+                  {"launch_s", card->launch_s},
+                  {"graph_launch_s", card->graph_s}};
+    if (!card->present) return;
+    fr_json_add_object(w, "device");
+    fr_json_add_string(w, "name", result->provenance.device);
+    fr_json_add_string(w, "driver", result->provenance.device_driver);
+    fr_json_add_string(w, "libraries", result->provenance.device_libraries);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        fr_json_add_number(w, values[i].key, values[i].value > 0 ? values[i].value : NAN);
+    fr_json_end_object(w);
+}
+
 void fr_fit_json(struct fr_text *text, const struct fr_samples *samples,
                  const struct fr_fit_result *result) {
     struct fr_json_writer w = {.text = text, .indent = 2};
@@ -206,6 +227,7 @@ void fr_fit_json(struct fr_text *text, const struct fr_samples *samples,
     for (int d = 0; d < FR_DTYPE_COUNT; d++) json_gemm(&w, &result->gemm[d], fr_dtype_names[d]);
     fr_json_end_array(&w);
     json_singles(&w, result);
+    json_card(&w, result);
     fr_json_add_object(&w, "gemm_left_out");
     for (int d = 0; d < FR_DTYPE_COUNT; d++)
         if (result->gemm[d].n_m > 0)

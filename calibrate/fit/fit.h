@@ -124,6 +124,14 @@ struct fr_fit_singles {
     struct fr_fit_quality quality, held_out; /**< every second from the others */
 };
 
+/** Of an accelerator, besides its products; 0: not measured. */
+struct fr_fit_card {
+    bool present;
+    double memory_B, memory_rate_B_per_s, link_rate_B_per_s; /**< the link: of the slower way */
+    double memory_spread; /**< of other passes' rates about it: deviation of the logarithm */
+    double launch_s, graph_s;
+};
+
 /** Times per byte by working set (models/device/working_set.h), ascending. */
 struct fr_fit_working_sets {
     int n; /**< 0: no memory was measured */
@@ -160,8 +168,9 @@ struct fr_fit_result {
      *  there, and with A or B transposed. */
     struct fr_fit_gemm from_memory, adds, transposed[FR_TRANSPOSED_KINDS];
     struct fr_fit_singles singles[FR_DTYPE_COUNT]; /**< then there are no tables */
-    bool has_device;                               /**< measured; else the base's, or none */
-    double memory_B;                               /**< per rank */
+    struct fr_fit_card card;    /**< then the device is the base's with these */
+    bool has_device;            /**< measured; else the base's, or none */
+    double memory_B;            /**< per rank */
     double memory_rate_B_per_s; /**< of a rank while all stream, over the largest set */
     struct fr_fit_working_sets working_sets;
     double launch_s;

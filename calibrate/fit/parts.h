@@ -70,6 +70,15 @@ fr_status fr_fit_gemm_transposed(const struct fr_samples *samples,
                                  const struct fr_fit_gemm *none, struct fr_fit_gemm *gemm);
 void fr_fit_gemm_free(struct fr_fit_gemm *gemm);
 
+/** Are they of an accelerator? */
+bool fr_fit_is_card(const struct fr_samples *samples);
+/** result->card and power, where they are.  @return FR_OK or FR_ERR_NOMEM. */
+fr_status fr_fit_card(const struct fr_samples *samples, const struct fr_fit_options *options,
+                      struct fr_fit_result *result);
+/** The median sample of each point of samples->gemm.  @return FR_OK or FR_ERR_NOMEM; free @p points. */
+fr_status fr_fit_card_products(const struct fr_samples *samples, struct fr_sample_gemm **points,
+                               size_t *n);
+
 /** A rate that a cluster file may state: the nearest one, since two nearly equal times make any [B/s]. */
 static inline double fr_fit_rate(double rate_B_per_s) {
     return fmin(fmax(rate_B_per_s, FR_RATE_MIN_B_PER_S), FR_RATE_MAX_B_PER_S);

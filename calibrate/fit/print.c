@@ -148,8 +148,8 @@ static void print_singles(const struct fr_fit_result *result, struct fr_text *te
     for (int d = 0; d < FR_DTYPE_COUNT; d++) {
         const struct fr_fit_singles *s = &result->singles[d];
         if (s->n == 0) continue;
-        fr_text_addf(text, "products %s: %d of others, to the base's form:\n ",
-                     fr_dtype_names[d], s->n);
+        fr_text_addf(text, "products %s: %d%s, to the base's form:\n ", fr_dtype_names[d], s->n,
+                     result->card.present ? "" : " of others");
         for (int k = 0; k < FR_PRODUCT_VALUES; k++)
             fr_text_addf(text, " %s %.4g (a deviation of %.0f %%)%s", s->names[k], s->value[k],
                          100 * s->sigma[k], k + 1 < FR_PRODUCT_VALUES ? "," : "\n");
@@ -162,6 +162,34 @@ static void print_singles(const struct fr_fit_result *result, struct fr_text *te
             text, "  m %.6g to %.6g, n %.6g to %.6g, k %.6g to %.6g: beyond is extrapolated\n",
             s->least[0], s->most[0], s->least[1], s->most[1], s->least[2], s->most[2]);
     }
+}
+
+/* One value of an accelerator, or that it is the base's. */
+static void print_value(const char *name, double value, fr_quantity quantity,
+                        struct fr_text *text) {
+    char written[32];
+    fr_text_addf(text, "%s %s", name,
+                 value > 0 ? fr_quantity_format(value, quantity, written, sizeof written)
+                           : "as the base says");
+}
+
+static void print_card(const struct fr_fit_result *result, struct fr_text *text) {
+    const struct fr_fit_card *card = &result->card;
+    print_value("memory", card->memory_B, FR_QUANTITY_SIZE, text);
+    print_value(" at", card->memory_rate_B_per_s, FR_QUANTITY_RATE, text);
+    if (card->memory_spread > 0)
+        fr_text_addf(text, " (other passes: a deviation of %.1f %%)",
+                     100 * card->memory_spread);
+    print_value(";\n  launch", card->launch_s, FR_QUANTITY_TIME, text);
+    print_value(", in a graph", card->graph_s, FR_QUANTITY_TIME, text);
+    print_value("; host link", card->link_rate_B_per_s, FR_QUANTITY_RATE, text);
+    fr_text_addf(text, "\n");
+    print_power(result, text);
+    fr_text_addf(text, "of the base: attention, links, collectives, products but");
+    for (int d = 0, n = 0; d < FR_DTYPE_COUNT; d++)
+        if (result->singles[d].n > 0)
+            fr_text_addf(text, "%s%s", n++ ? ", " : " ", fr_dtype_names[d]);
+    fr_text_addf(text, "\n");
 }
 
 static void add_device(const struct fr_fit_result *result, struct fr_text *text) {
@@ -182,6 +210,7 @@ static void add_device(const struct fr_fit_result *result, struct fr_text *text)
                          gemm->n_dropped);
     }
     print_singles(result, text);
+    if (result->card.present) print_card(result, text);
     if (result->has_device) {
         fr_text_addf(
             text, "memory %s, call %s\n",

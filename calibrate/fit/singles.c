@@ -55,6 +55,8 @@ static fr_status hold_out(const struct fr_products *all, struct fr_product_timed
 static fr_status fit_one(const struct fr_samples *samples, const struct fr_device *device,
                          fr_dtype dtype, struct fr_fit_singles *out, struct fr_error *err) {
     size_t room = samples->n_gemm + samples->n_batched;
+    if (fr_fit_is_card(samples) && !device->gemm[dtype].form)
+        return FR_OK; /* the base has none */
     struct fr_products p = {
         .device = *device, .dtype = dtype, .item = fr_calloc(2 * room, sizeof *p.item)};
     double *times_s = fr_calloc(2 * room, sizeof *times_s), *value[FR_PRODUCT_VALUES];
@@ -80,15 +82,28 @@ fr_status fr_fit_singles_make(const struct fr_samples *samples,
                               const struct fr_fit_options *options,
                               struct fr_fit_result *result, bool *taken, struct fr_error *err) {
     struct fr_cluster cluster = {0};
-    *taken = is_imported(samples) && samples->n_gemm + samples->n_batched > 0;
+    struct fr_samples points = *samples;
+    bool card = fr_fit_is_card(samples);
+    *taken = (is_imported(samples) || card) && samples->n_gemm + samples->n_batched > 0;
+    if (card && !options->base)
+        return fr_fail(
+            err, FR_ERR_INPUT, NULL,
+            "samples of a %.60s are fitted to a cluster file's form of products, and "
+            "all that was not measured is that file's: name one with --base",
+            samples->provenance.device);
     if (!*taken) return FR_OK;
     if (!options->base)
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "products of others make no device: name with --base the cluster file "
                        "whose form of products they fit, all else of which stays");
     fr_status status = fr_cluster_read(options->base, &cluster, err);
+    if (status == FR_OK && card)
+        status = fr_fit_card_products(samples, &points.gemm, &points.n_gemm);
+    if (result->card.memory_rate_B_per_s > 0) /* results are written at it */
+        cluster.device.memory_rate_B_per_s = result->card.memory_rate_B_per_s;
     for (int d = 0; d < FR_DTYPE_COUNT && status == FR_OK; d++)
-        status = fit_one(samples, &cluster.device, (fr_dtype)d, &result->singles[d], err);
+        status = fit_one(&points, &cluster.device, (fr_dtype)d, &result->singles[d], err);
+    if (card) free(points.gemm);
     fr_cluster_free(&cluster);
     return status;
 }

@@ -298,36 +298,88 @@ static bool any_single(const struct fr_fit_result *result) {
     return false;
 }
 
-/* The base's device, whose products are others'. */
-static void add_base_device(struct fr_json_writer *w, const struct fr_fit_result *result) {
-    struct fr_json root = fr_json_root(result->base), device = fr_json_member(&root, "device");
-    fr_json_add_object(w, "device");
-    for (int64_t i = 0; fr_json_key_at(&device, i); i++) {
-        const char *key = fr_json_key_at(&device, i);
-        struct fr_json value = fr_json_member(&device, key);
-        fr_json_key(w, key);
-        if (strcmp(key, "gemm") != 0) {
-            fr_json_put_copy(w, &value);
-            continue;
-        }
-        fr_json_begin_object(w);
-        for (int d = 0; d < FR_DTYPE_COUNT; d++) {
-            struct fr_json gemm = fr_json_member(&value, fr_dtype_names[d]);
-            if (!fr_json_present(&gemm)) continue;
-            fr_json_key(w, fr_dtype_names[d]);
-            if (result->singles[d].n > 0)
-                add_single(w, &result->singles[d], &gemm);
-            else
-                fr_json_put_copy(w, &gemm);
-        }
-        fr_json_end_object(w);
+static void add_base_gemm(struct fr_json_writer *w, const struct fr_fit_result *result,
+                          const struct fr_json *value) {
+    fr_json_begin_object(w);
+    for (int d = 0; d < FR_DTYPE_COUNT; d++) {
+        struct fr_json gemm = fr_json_member(value, fr_dtype_names[d]);
+        if (!fr_json_present(&gemm)) continue;
+        fr_json_key(w, fr_dtype_names[d]);
+        if (result->singles[d].n > 0)
+            add_single(w, &result->singles[d], &gemm);
+        else
+            fr_json_put_copy(w, &gemm);
     }
     fr_json_end_object(w);
 }
 
-/* Is it the width of a value that others' products set? */
+/* What is measured of an accelerator, by the key that says it. */
+enum { CARD_VALUES = 4 };
+static void card_values(const struct fr_fit_card *card, double value[CARD_VALUES]) {
+    value[0] = card->memory_B;
+    value[1] = card->memory_rate_B_per_s;
+    value[2] = card->link_rate_B_per_s;
+    value[3] = card->launch_s;
+}
+static const struct {
+    const char *key;
+    fr_quantity quantity;
+} card_keys[CARD_VALUES] = {{"memory", FR_QUANTITY_SIZE},
+                            {"memory_bandwidth", FR_QUANTITY_RATE},
+                            {"host_link", FR_QUANTITY_RATE},
+                            {"launch", FR_QUANTITY_TIME}};
+
+static bool power_is_measured(const struct fr_fit_result *result) {
+    return result->card.present && result->power_quality != FR_QUALITY_ESTIMATED;
+}
+
+/* Is @p key of the device measured, and not the base's? */
+static bool card_has(const struct fr_fit_result *result, const char *key) {
+    double value[CARD_VALUES];
+    card_values(&result->card, value);
+    for (int i = 0; i < CARD_VALUES; i++)
+        if (strcmp(key, card_keys[i].key) == 0) return value[i] > 0;
+    return result->card.present && (strcmp(key, "name") == 0 ||
+                                    (strcmp(key, "power") == 0 && power_is_measured(result)));
+}
+
+static void add_card(struct fr_json_writer *w, const struct fr_fit_result *result) {
+    double value[CARD_VALUES];
+    card_values(&result->card, value);
+    for (int i = 0; i < CARD_VALUES; i++) {
+        if (!(value[i] > 0)) continue;
+        if (i == 0)
+            add_quantity(w, card_keys[i].key, value[i], card_keys[i].quantity);
+        else
+            add_rounded(w, card_keys[i].key, value[i], card_keys[i].quantity);
+    }
+    if (power_is_measured(result)) add_power(w, result);
+}
+
+/* The base's device with what was measured in place of its own. */
+static void add_base_device(struct fr_json_writer *w, const struct fr_fit_result *result) {
+    struct fr_json root = fr_json_root(result->base), device = fr_json_member(&root, "device");
+    fr_json_add_object(w, "device");
+    if (result->card.present) fr_json_add_string(w, "name", result->provenance.device);
+    for (int64_t i = 0; fr_json_key_at(&device, i); i++) {
+        const char *key = fr_json_key_at(&device, i);
+        struct fr_json value = fr_json_member(&device, key);
+        if (card_has(result, key)) continue;
+        fr_json_key(w, key);
+        if (strcmp(key, "gemm") == 0)
+            add_base_gemm(w, result, &value);
+        else
+            fr_json_put_copy(w, &value);
+    }
+    add_card(w, result);
+    fr_json_end_object(w);
+}
+
+/* Is it the width of a value that products, or an accelerator's memory, set? */
 static bool is_of_single(const struct fr_fit_result *result, const char *width) {
     char path[64];
+    if (result->card.memory_spread > 0 && strcmp(width, "device.memory_bandwidth") == 0)
+        return true;
     for (int d = 0; d < FR_DTYPE_COUNT; d++)
         for (int k = 0; k < FR_PRODUCT_VALUES && result->singles[d].n > 0; k++) {
             snprintf(path, sizeof path, "device.gemm.%s.%s", fr_dtype_names[d],
@@ -357,6 +409,9 @@ static void add_single_widths(struct fr_json_writer *w, const struct fr_fit_resu
             snprintf(path, sizeof path, "device.gemm.%s.%s", fr_dtype_names[d], s->names[k]);
             add_share(w, path, fmin(2, fmax(0.001, s->sigma[k])));
         }
+    if (result->card.memory_spread > 0)
+        add_share(w, "device.memory_bandwidth",
+                  fmin(2, fmax(0.001, result->card.memory_spread)));
     fr_json_end_object(w);
 }
 
@@ -405,8 +460,17 @@ static void add_calibration(struct fr_json_writer *w, const struct fr_fit_result
 void fr_fit_write_cluster(const struct fr_fit_result *result, struct fr_text *text) {
     const struct fr_provenance *p = &result->provenance;
     struct fr_json_writer w = {.text = text, .indent = 1};
-    char source[256];
-    if (strcmp(p->host, FR_HOST_IMPORTED) == 0)
+    char source[512], base[64] = "the base";
+    if (result->card.present) {
+        struct fr_json root = fr_json_root(result->base);
+        fr_json_get_string(&root, "name", false, base, sizeof base, NULL);
+        snprintf(source, sizeof source,
+                 "measured on one %.90s of %.60s, %.30s, driver %.40s, %.120s; what was not "
+                 "measured "
+                 "is of %.60s",
+                 p->device, p->host, *p->date ? p->date : "no date", p->device_driver,
+                 p->device_libraries, base);
+    } else if (strcmp(p->host, FR_HOST_IMPORTED) == 0)
         snprintf(source, sizeof source, "fitted to imported measurements, up to %lld ranks",
                  (long long)p->ranks);
     else
@@ -416,7 +480,7 @@ void fr_fit_write_cluster(const struct fr_fit_result *result, struct fr_text *te
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "name", result->name);
     fr_json_add_string(&w, "source", source);
-    bool singles = any_single(result);
+    bool singles = any_single(result) || result->card.present;
     if (singles)
         add_base_device(&w, result);
     else if (result->has_device)

@@ -147,7 +147,13 @@ static void count_points(const struct fr_json *root, struct tally *t) {
 static void check_points(const struct fr_json *root, struct fr_checks *checks) {
     struct tally t;
     count_points(root, &t);
-    struct fr_json products = fr_json_member(root, "products");
+    struct fr_json products = fr_json_member(root, "products"),
+                   device = fr_json_member(root, "device");
+    if (t.points == 0 && fr_json_present(&device)) {
+        add(checks, FR_VERDICT_WARN, "points",
+            "one GPU was measured: attention, links and collectives are the base's");
+        return;
+    }
     if (t.points == 0 && fr_json_is_array(&products) && fr_json_array_length(&products) > 0) {
         add(checks, FR_VERDICT_WARN, "points",
             "products of others alone were fitted: all else is the base's");

@@ -1,11 +1,13 @@
 #include "calibrate/judge/fit.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
 #include "calibrate/judge/check.h"
 #include "models/job/cluster.h"
+#include "models/job/preset.h"
 
 /* Verdict and reasons, the worst first, from the document that forerun report reads too. */
 static fr_status judge(struct fr_fitted *fitted, struct fr_error *err) {
@@ -56,16 +58,43 @@ fr_status fr_fit_options_check_power(const struct fr_fit_options *options,
     return FR_OK;
 }
 
+/* Presets by what a driver calls their devices; longer names first. */
+static const struct {
+    const char *word, *preset;
+} kinds[] = {{"GB300", "gb300-nvl72"}, {"GB200", "gb200-nvl72"},
+             {"GH200", "gh200"},       {"B300", "dgx-b300"},
+             {"B200", "dgx-b200"},     {"H200", "dgx-h200"},
+             {"H100", "dgx-h100"},     {"A100", "dgx-a100"},
+             {"V100", "dgx-v100"},     {"A40", "a40"}};
+
+/* What is not measured of an accelerator is the preset's of its kind. */
+static fr_status find_base(const char *device, struct fr_json_document **base,
+                           struct fr_error *err) {
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strstr(device, kinds[i].word))
+            return fr_preset_or_file_read("cluster", kinds[i].preset, base, err);
+    return fr_fail(
+        err, FR_ERR_INPUT, NULL,
+        "no preset is of the kind of a %.60s: name with --base the cluster file to whose "
+        "form its products are fitted, and of which the rest is",
+        device);
+}
+
 fr_status fr_fitted_make(const char *const *paths, int n_paths,
                          const struct fr_fit_options *options, struct fr_fitted *fitted,
                          struct fr_error *err) {
     *fitted = (struct fr_fitted){0};
     for (int i = 0; i < n_paths; i++) FR_TRY(fr_samples_read(paths[i], &fitted->samples, err));
-    FR_TRY(fr_fit(&fitted->samples, options, &fitted->result, err));
+    struct fr_fit_options all = *options;
+    const char *device = fitted->samples.provenance.device;
+    if (*device && !options->base) FR_TRY(find_base(device, &fitted->base, err));
+    if (fitted->base) all.base = fitted->base;
+    FR_TRY(fr_fit(&fitted->samples, &all, &fitted->result, err));
     return judge(fitted, err);
 }
 
 void fr_fitted_free(struct fr_fitted *fitted) {
     fr_fit_free(&fitted->result);
     fr_samples_free(&fitted->samples);
+    fr_json_free(fitted->base);
 }

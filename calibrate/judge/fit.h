@@ -9,9 +9,11 @@
 struct fr_fitted {
     struct fr_samples samples;
     struct fr_fit_result result; /**< with its verdict (calibrate/judge/check.h) */
+    struct fr_json_document
+        *base; /**< that of an accelerator's kind, where none was named; or NULL */
 };
 
-/** Read @p paths and fit.  Free with fr_fitted_free, also on error.
+/** Read @p paths and fit; samples of an accelerator without a base to the preset of its kind.  Free with fr_fitted_free, also on error.
  *  @return FR_OK; what reading and fitting gave. */
 fr_status fr_fitted_make(const char *const *paths, int n_paths,
                          const struct fr_fit_options *options, struct fr_fitted *fitted,

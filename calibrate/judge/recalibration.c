@@ -33,6 +33,11 @@ static fr_status same_machine(const struct fr_samples *then, const struct fr_sam
                        "nothing can be compared",
                        (long long)a->ranks, (long long)a->nodes, (long long)b->ranks,
                        (long long)b->nodes);
+    if (strcmp(a->device, b->device) != 0)
+        return fr_fail(err, FR_ERR_INPUT, path,
+                       "was measured on \"%.90s\", this is \"%.90s\": calibrate anew",
+                       *a->device ? a->device : "processors",
+                       *b->device ? b->device : "processors");
     if (strcmp(a->cpu, b->cpu) != 0)
         return fr_fail(err, FR_ERR_INPUT, path,
                        "was measured on \"%.120s\", this is \"%.120s\": calibrate anew", a->cpu,

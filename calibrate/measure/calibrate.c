@@ -63,6 +63,7 @@ static fr_status launch(const struct fr_calibrate_options *o, int64_t launches, 
     add_text(&w, "--only", o->only);
     add_text(&w, "--meter", o->meter);
     add_text(&w, "--clocks", o->clocks);
+    add_text(&w, "--device", o->device);
     add_flag(&w, "--quick", o->quick);
     add_flag(&w, "--resume", resume);
     add_flag(&w, "--force", o->force && !resume);
@@ -93,7 +94,7 @@ static fr_status count_ended(const char *path, int64_t *n_ended, struct fr_error
 static bool measured_anything(const char *path) {
     struct fr_samples s = {0};
     bool any = fr_samples_read(path, &s, NULL) == FR_OK &&
-               s.n_collective + s.n_gemm + s.n_memory + s.n_kernel > 0;
+               s.n_collective + s.n_gemm + s.n_memory + s.n_kernel + s.n_link > 0;
     fr_samples_free(&s);
     return any;
 }
@@ -102,6 +103,8 @@ static fr_status run(const struct fr_calibrate_options *o, struct fr_error *err)
     enum { USUAL = 3, LEAST_S = 3 };
     const char *launcher = o->launch.launcher;
     bool once = launcher && (strncmp(launcher, "smpi:", 5) == 0 || fr_launch_inside_mpi());
+    once =
+        once || o->device; /* a GPU has its buffers and no neighbours whose places are drawn */
     int64_t launches = o->launches > 0 ? o->launches : once ? 1 : USUAL, first = 0;
     double budget_s = o->budget_s > 0 ? o->budget_s : o->quick ? 15 : 60;
     if (o->resume) FR_TRY(count_ended(o->samples, &first, err));

@@ -18,11 +18,12 @@ struct fr_calibrate_options {
     int64_t seed;       /**< negative: 1 */
     int64_t reps;       /**< at most, per point and launch; 0: 120, quick 40 */
     double budget_s;    /**< about, over all launches; 0: 60, quick 15 */
-    int64_t launches;   /**< of the job; 0: 3, in a simulation or inside a job 1 */
+    int64_t launches;   /**< of the job; 0: 3; of GPUs, in a simulation or inside a job 1 */
     int64_t node_size;  /**< ranks that count as a node; 0: those that share memory */
     double patience_s;  /**< without a sign of life or progress; 0: FR_PATIENCE_S */
     const char *meter;  /**< power meter; NULL: the first that works */
     const char *clocks; /**< what sets the clock (calibrate/measure/knob.h); NULL: nothing */
+    const char *device; /**< row of the device drivers to measure; NULL: processors */
     bool resume;        /**< go on with the file */
     bool force;         /**< replace what it holds (base/journal/keep.h) */
     bool progress;      /**< report on stderr; the job itself cannot see the terminal */

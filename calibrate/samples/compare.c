@@ -63,6 +63,7 @@ static void put_all(struct list *list, const struct fr_samples *samples) {
     PUT_ALL(batched, gemm)
     PUT_ALL(memory, memory)
     PUT_ALL(kernel, kernel)
+    PUT_ALL(link, link)
     PUT_ALL(pairs, pairs)
     PUT_ALL(overlap, overlap)
     PUT_ALL(codec, codec)

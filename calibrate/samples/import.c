@@ -89,7 +89,9 @@ fr_status fr_import_text(const struct fr_importer *importer, const char *text, s
                            .notes = notes,
                            .samples = samples};
     size_t before = samples->n_collective, sources = samples->n_source,
-           products = samples->n_gemm, batched = samples->n_batched;
+           products = samples->n_gemm, batched = samples->n_batched, memory = samples->n_memory,
+           kernels = samples->n_kernel, links = samples->n_link, powers = samples->n_power;
+    const struct fr_provenance provenance = samples->provenance;
     if (memchr(text, '\0', length))
         return fr_import_refuse(&in, 0, err, "holds a zero byte, so it is no text");
     if (sidecar) read_sidecar(sidecar, &in);
@@ -105,6 +107,11 @@ fr_status fr_import_text(const struct fr_importer *importer, const char *text, s
     samples->n_source = sources;
     samples->n_gemm = products;
     samples->n_batched = batched;
+    samples->n_memory = memory;
+    samples->n_kernel = kernels;
+    samples->n_link = links;
+    samples->n_power = powers;
+    samples->provenance = provenance;
     return status;
 }
 
@@ -147,7 +154,13 @@ fr_status fr_import_file(const struct fr_importer *importer, const char *path,
 
 void fr_import_write(const struct fr_samples *samples, struct fr_text *text) {
     struct fr_provenance provenance = {.host = FR_HOST_IMPORTED, .version = FR_VERSION};
+    const struct fr_provenance *of =
+        &samples->provenance; /* of a GPU, what the file says of it */
     provenance.ranks = provenance.nodes = provenance.ranks_per_node = 1;
+    memcpy(provenance.device, of->device, sizeof of->device);
+    memcpy(provenance.device_driver, of->device_driver, sizeof of->device_driver);
+    memcpy(provenance.device_libraries, of->device_libraries, sizeof of->device_libraries);
+    provenance.device_memory_B = of->device_memory_B;
     for (size_t i = 0; i < samples->n_source; i++) {
         const struct fr_sample_source *source = &samples->source[i];
         if (source->n_ranks <= provenance.ranks) continue;
@@ -165,4 +178,11 @@ void fr_import_write(const struct fr_samples *samples, struct fr_text *text) {
     for (size_t k = 0; k < samples->n_gemm; k++) fr_sample_line_gemm(&samples->gemm[k], text);
     for (size_t k = 0; k < samples->n_batched; k++)
         fr_sample_line_gemm(&samples->batched[k], text);
+    for (size_t k = 0; k < samples->n_memory; k++)
+        fr_sample_line_memory(&samples->memory[k], text);
+    for (size_t k = 0; k < samples->n_kernel; k++)
+        fr_sample_line_kernel(&samples->kernel[k], text);
+    for (size_t k = 0; k < samples->n_link; k++) fr_sample_line_link(&samples->link[k], text);
+    for (size_t k = 0; k < samples->n_power; k++)
+        fr_sample_line_power(&samples->power[k], text);
 }

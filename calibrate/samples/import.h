@@ -79,7 +79,7 @@ fr_status fr_import_text(const struct fr_importer *importer, const char *text, s
                          const struct fr_import_options *options, struct fr_samples *samples,
                          struct fr_text *notes, struct fr_error *err);
 
-/** Append provenance, sources, all collective samples and products as samples.jsonl. */
+/** Append provenance, sources and all samples as samples.jsonl. */
 void fr_import_write(const struct fr_samples *samples, struct fr_text *text);
 
 #endif

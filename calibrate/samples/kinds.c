@@ -109,14 +109,29 @@ static fr_status read_memory(const struct fr_json *node, struct fr_samples *samp
     return fr_samples_add_memory(samples, &s);
 }
 
-static const char *const kernel_keys[] = {"kind", "launch", "rep", "time_s", NULL};
+static const char *const kernel_keys[] = {"kind", "graph", "launch", "rep", "time_s", NULL};
 
 static fr_status read_kernel(const struct fr_json *node, struct fr_samples *samples,
                              struct fr_error *err) {
     struct fr_sample_kernel s = {0};
     FR_TRY(fr_json_object(node, kernel_keys, err));
+    FR_TRY(fr_json_get_bool(node, "graph", false, &s.graph, err));
     FR_TRY(get_sample(node, &s.launch, &s.rep, &s.time_s, err));
     return fr_samples_add_kernel(samples, &s);
+}
+
+static const char *const link_keys[] = {"kind",   "way", "pinned", "size_B",
+                                        "launch", "rep", "time_s", NULL};
+
+static fr_status read_link(const struct fr_json *node, struct fr_samples *samples,
+                           struct fr_error *err) {
+    struct fr_sample_link s = {0};
+    FR_TRY(fr_json_object(node, link_keys, err));
+    FR_TRY(fr_json_get_choice(node, "way", true, fr_sample_way_names, &s.way, err));
+    FR_TRY(fr_json_get_bool(node, "pinned", true, &s.pinned, err));
+    FR_TRY(fr_json_get_number(node, "size_B", true, 1, FR_SAMPLE_SIZE_MAX_B, &s.size_B, err));
+    FR_TRY(get_sample(node, &s.launch, &s.rep, &s.time_s, err));
+    return fr_samples_add_link(samples, &s);
 }
 
 static const char *const pairs_keys[] = {"kind",   "level", "direction", "pairs", "size_B",
@@ -248,7 +263,7 @@ static fr_status read_end(const struct fr_json *node, struct fr_samples *samples
 
 const char *const fr_sample_kinds[] = {"provenance", "collective", "gemm",  "memory", "kernel",
                                        "pairs",      "overlap",    "codec", "power",  "point",
-                                       "end",        "source",     "probe", NULL};
+                                       "end",        "source",     "probe", "link",   NULL};
 fr_sample_reader *const fr_sample_readers[] = {fr_sample_read_provenance,
                                                read_collective,
                                                read_gemm,
@@ -261,4 +276,5 @@ fr_sample_reader *const fr_sample_readers[] = {fr_sample_read_provenance,
                                                read_point,
                                                read_end,
                                                fr_sample_read_source,
-                                               read_probe};
+                                               read_probe,
+                                               read_link};

@@ -37,15 +37,34 @@ void fr_samples_free(struct fr_samples *samples) {
     *samples = (struct fr_samples){0};
 }
 
-static const char *const provenance_keys[] = {
-    "schema",         "kind",      "date",
-    "host",           "kernel",    "cpu",
-    "cores",          "memory_B",  "mpi",
-    "blas",           "blas_core", "ranks",
-    "ranks_per_node", "nodes",     "oversubscribed",
-    "seed",           "version",   "pinning",
-    "hosts",          "host_set",  "clock_resolution_s",
-    "simulated",      NULL};
+static const char *const provenance_keys[] = {"schema",
+                                              "kind",
+                                              "date",
+                                              "host",
+                                              "kernel",
+                                              "cpu",
+                                              "cores",
+                                              "memory_B",
+                                              "mpi",
+                                              "blas",
+                                              "blas_core",
+                                              "ranks",
+                                              "ranks_per_node",
+                                              "nodes",
+                                              "oversubscribed",
+                                              "seed",
+                                              "version",
+                                              "pinning",
+                                              "hosts",
+                                              "host_set",
+                                              "clock_resolution_s",
+                                              "simulated",
+                                              "device",
+                                              "device_driver",
+                                              "device_libraries",
+                                              "device_memory_B",
+                                              "device_context_B",
+                                              NULL};
 
 static fr_status read_texts(const struct fr_json *node, struct fr_provenance *p,
                             struct fr_error *err) {
@@ -65,10 +84,30 @@ static fr_status read_texts(const struct fr_json *node, struct fr_provenance *p,
         {"pinning", p->pinning, sizeof p->pinning},
         {"hosts", p->hosts, sizeof p->hosts},
         {"host_set", p->host_set, sizeof p->host_set},
+        {"device", p->device, sizeof p->device},
+        {"device_driver", p->device_driver, sizeof p->device_driver},
+        {"device_libraries", p->device_libraries, sizeof p->device_libraries},
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         FR_TRY(fr_json_get_string(node, texts[i].key, false, texts[i].out, texts[i].capacity,
                                   err));
+    return FR_OK;
+}
+
+/* Files of one accelerator, and of collectives beside, are fitted together; of two they never are. */
+static fr_status join_device(const struct fr_json *node, struct fr_provenance *kept,
+                             const struct fr_provenance *p, struct fr_error *err) {
+    struct fr_json device = fr_json_member(node, "device");
+    if (!*p->device) return FR_OK;
+    if (*kept->device && strcmp(kept->device, p->device) != 0)
+        return fr_json_fail(&device, err,
+                            "is \"%.60s\", of the files before \"%.60s\": fit each apart",
+                            p->device, kept->device);
+    memcpy(kept->device, p->device, sizeof kept->device);
+    memcpy(kept->device_driver, p->device_driver, sizeof kept->device_driver);
+    memcpy(kept->device_libraries, p->device_libraries, sizeof kept->device_libraries);
+    kept->device_memory_B = p->device_memory_B;
+    kept->device_context_B = p->device_context_B;
     return FR_OK;
 }
 
@@ -89,10 +128,15 @@ fr_status fr_sample_read_provenance(const struct fr_json *node, struct fr_sample
     FR_TRY(fr_json_get_bool(node, "simulated", false, &p.simulated, err));
     FR_TRY(fr_json_get_number(node, "clock_resolution_s", false, 0, 1, &p.clock_resolution_s,
                               err));
+    FR_TRY(fr_json_get_number(node, "device_memory_B", false, 0, SIZE_MAX_B, &p.device_memory_B,
+                              err));
+    FR_TRY(fr_json_get_number(node, "device_context_B", false, 0, SIZE_MAX_B,
+                              &p.device_context_B, err));
     FR_TRY(fr_json_get_integer(node, "seed", false, 0, INT64_MAX, &p.seed, err));
     if (p.ranks_per_node > p.ranks)
         return fr_json_fail(&per_node, err, "is more than all ranks");
     if (samples->n_files == 0) *kept = p;
+    FR_TRY(join_device(node, kept, &p, err));
     if (p.ranks > kept->ranks) {
         kept->ranks = p.ranks;
         kept->ranks_per_node = p.ranks_per_node;

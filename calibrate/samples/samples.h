@@ -106,6 +106,10 @@ struct fr_provenance {
     char host_set[24];         /**< a hash of which rank is on which host, "" = not stated */
     double clock_resolution_s; /**< 0 = not stated */
     bool simulated;            /**< by SimGrid: times are a platform file's, not a machine's */
+    /** Of rank 0's accelerator, where that was measured in place of processors; "": it was not. */
+    char device[96], device_driver[48], device_libraries[192];
+    double device_memory_B;  /**< as its management library shows it */
+    double device_context_B; /**< taken by one process before it asks for any; 0: not known */
 };
 
 struct fr_sample_collective {
@@ -150,10 +154,24 @@ struct fr_sample_memory {
     double time_s; /**< of one call */
     int64_t probe; /**< probes read before it */
 };
+/** A call that does nothing; of an accelerator an empty kernel, alone or one of a graph's. */
 struct fr_sample_kernel {
+    bool graph;
     int64_t launch, rep;
     double time_s;
 };
+enum { FR_WAY_TO_DEVICE, FR_WAY_TO_HOST };
+/** Spellings in that order, then NULL. */
+extern const char *const fr_sample_way_names[];
+/** A copy between a host and its accelerator. */
+struct fr_sample_link {
+    int way;     /**< FR_WAY_... */
+    bool pinned; /**< the host's pages are locked in memory */
+    double size_B;
+    int64_t launch, rep;
+    double time_s; /**< of one copy */
+};
+
 /** Several pairs of ranks sending at once over one link or adapter. */
 struct fr_sample_pairs {
     int level, direction;
@@ -217,6 +235,7 @@ struct fr_samples {
     struct fr_sample_gemm *batched;
     struct fr_sample_memory *memory;
     struct fr_sample_kernel *kernel;
+    struct fr_sample_link *link;
     struct fr_sample_pairs *pairs;
     struct fr_sample_overlap *overlap;
     struct fr_sample_codec *codec;
@@ -225,8 +244,8 @@ struct fr_samples {
     struct fr_sample_probe *probe;
     struct fr_sample_end *end;
     struct fr_sample_source *source;
-    size_t n_source, n_collective, n_segmented, n_gemm, n_batched, n_memory, n_kernel, n_pairs,
-        n_overlap, n_codec, n_power, n_point, n_probe, n_end;
+    size_t n_source, n_collective, n_segmented, n_gemm, n_batched, n_memory, n_kernel, n_link,
+        n_pairs, n_overlap, n_codec, n_power, n_point, n_probe, n_end;
     int n_files;
     int64_t first_source; /**< of the file being read */
     int n_cut;            /**< last lines that were cut off */
@@ -252,6 +271,7 @@ void fr_samples_free(struct fr_samples *samples);
     X(batched, gemm)                                                                           \
     X(memory, memory)                                                                          \
     X(kernel, kernel)                                                                          \
+    X(link, link)                                                                              \
     X(pairs, pairs)                                                                            \
     X(overlap, overlap)                                                                        \
     X(codec, codec)                                                                            \
@@ -269,6 +289,7 @@ FR_SAMPLES_LIST(FR_SAMPLES_ADD)
     X(gemm)                                                                                    \
     X(memory)                                                                                  \
     X(kernel)                                                                                  \
+    X(link)                                                                                    \
     X(pairs)                                                                                   \
     X(overlap)                                                                                 \
     X(codec)                                                                                   \

@@ -9,6 +9,7 @@
 
 const char *const fr_sample_level_names[] = {"node", "system", NULL};
 const char *const fr_sample_layout_names[] = {"block", "stride", NULL};
+const char *const fr_sample_way_names[] = {"to_device", "to_host", NULL};
 const char *const fr_sample_direction_names[] = {"one", "both", NULL};
 const char *const fr_sample_overlap_names[] = {"comm", "compute", "both", "compute_during",
                                                NULL};
@@ -32,6 +33,14 @@ void fr_sample_tail(int64_t launch, int64_t rep, double time_s, struct fr_text *
     fr_text_addf(line, ", \"launch\": %lld, \"rep\": %lld, \"time_s\": %s}\n",
                  (long long)launch, (long long)rep,
                  fr_number_write(time_s, number, sizeof number));
+}
+
+static void add_device(const struct fr_provenance *p, struct fr_json_writer *w) {
+    fr_json_add_string(w, "device", p->device);
+    fr_json_add_string(w, "device_driver", p->device_driver);
+    fr_json_add_string(w, "device_libraries", p->device_libraries);
+    fr_json_add_number(w, "device_memory_B", p->device_memory_B);
+    if (p->device_context_B > 0) fr_json_add_number(w, "device_context_B", p->device_context_B);
 }
 
 void fr_sample_line_provenance(const struct fr_provenance *p, struct fr_text *line) {
@@ -60,6 +69,7 @@ void fr_sample_line_provenance(const struct fr_provenance *p, struct fr_text *li
     if (p->clock_resolution_s > 0)
         fr_json_add_number(&w, "clock_resolution_s", p->clock_resolution_s);
     if (p->simulated) fr_json_add_bool(&w, "simulated", true);
+    if (*p->device) add_device(p, &w);
     fr_json_end_object(&w);
     fr_text_add(line, "\n", 1);
 }
@@ -108,8 +118,15 @@ void fr_sample_head_memory(const struct fr_sample_memory *s, struct fr_text *lin
 }
 
 void fr_sample_head_kernel(const struct fr_sample_kernel *s, struct fr_text *line) {
-    (void)s;
-    fr_sample_begin(line, "kernel");
+    struct fr_json_writer w = fr_sample_begin(line, "kernel");
+    if (s->graph) fr_json_add_bool(&w, "graph", true);
+}
+
+void fr_sample_head_link(const struct fr_sample_link *s, struct fr_text *line) {
+    struct fr_json_writer w = fr_sample_begin(line, "link");
+    fr_json_add_string(&w, "way", fr_sample_way_names[s->way]);
+    fr_json_add_bool(&w, "pinned", s->pinned);
+    fr_json_add_number(&w, "size_B", s->size_B);
 }
 
 void fr_sample_head_pairs(const struct fr_sample_pairs *s, struct fr_text *line) {

@@ -328,6 +328,64 @@ static void test_products_refused(void **state) {
     }
 }
 
+static void test_gpu(void **state) {
+    static const char lines[] =
+        "{\"kind\": \"provenance\", \"device\": \"NVIDIA H100\", \"memory_B\": 8e10, "
+        "\"torch\": \"2.11\", "
+        "\"cuda\": \"13.0\", \"driver\": \"580.1, 700 W\"}\n"
+        "{\"kind\": \"product\", \"dtype\": \"bf16\", \"what\": \"weight\", \"m\": 64, \"n\": "
+        "128, \"k\": 256, "
+        "\"time_s\": 1e-5}\n"
+        "{\"kind\": \"product\", \"dtype\": \"fp8\", \"what\": \"forward\", "
+        "\"fast_accumulation\": false, "
+        "\"m\": 64, \"n\": 128, \"k\": 256, \"time_s\": 1e-5}\n"
+        "{\"kind\": \"product\", \"dtype\": \"bf16\", \"what\": \"input\", \"m\": -1, \"n\": "
+        "1e30, \"k\": 256, "
+        "\"time_s\": 1e-5}\n"
+        "\n"
+        "{\"kind\": \"traffic\", \"what\": \"add\", \"size_B\": 64, \"moved_B\": 192, "
+        "\"time_s\": 2e-6}\n"
+        "{\"kind\": \"launch\", \"what\": \"graph of 1000 small kernels\", \"device_s\": "
+        "9e-7}\n"
+        "{\"kind\": \"launch\", \"what\": \"eager small kernels\", \"device_s\": 9e-6}\n"
+        "{\"kind\": \"host_link\", \"way\": \"to host\", \"pinned\": true, \"size_B\": 4096, "
+        "\"time_s\": 3e-6}\n"
+        "{\"kind\": \"power\", \"during\": \"idle after\", \"W\": 175}\n"
+        "{\"kind\": \"blocks\", \"step_s\": 1}\n";
+    (void)state;
+    struct outcome o = take("gpu", lines);
+    if (o.status != FR_OK) fail_msg("%s: %s", o.err.where, o.err.detail);
+    struct fr_text text = {0};
+    struct fr_samples back = {0};
+    fr_import_write(&o.samples, &text);
+    assert_int_equal(fr_samples_parse(fr_text_get(&text), text.length, "again", &back, &o.err),
+                     FR_OK);
+    assert_string_equal(back.provenance.device, "NVIDIA H100");
+    assert_string_equal(back.provenance.device_driver, "580.1");
+    assert_string_equal(back.provenance.device_libraries, "PyTorch 2.11, CUDA 13.0");
+    FR_NEAR(back.provenance.device_memory_B, 8e10, 0);
+    assert_true(back.n_gemm == 1 && back.gemm->transposed == FR_TRANSPOSED_A &&
+                back.gemm->k == 256);
+    assert_true(back.n_memory == 1 && back.memory->kernel == FR_TRAFFIC_ELEMENTWISE &&
+                back.memory->size_B == 192);
+    assert_true(back.n_kernel == 1 && back.kernel->graph);
+    assert_true(back.n_link == 1 && back.link->way == FR_WAY_TO_HOST && back.link->pinned);
+    assert_true(back.n_power == 1 && back.power->state == FR_POWER_IDLE);
+    assert_non_null(strstr(fr_text_get(&o.notes), "log.txt:3: left out: not the accumulation"));
+    assert_non_null(strstr(fr_text_get(&o.notes), "log.txt:4: left out: expected a shape"));
+    assert_non_null(
+        strstr(fr_text_get(&o.notes), "log.txt:8: left out: a framework's launches"));
+    fr_samples_free(&back);
+    fr_text_free(&text);
+    drop(&o);
+    o = take("gpu", "{\"kind\": \"power\", \"during\": \"idle after\", \"W\": 175}\n");
+    assert_int_equal(o.samples.n_power, 0);
+    expect_refused(&o, "log.txt", "does not say whose timings");
+    o = take("gpu", "{\"kind\": \"provenance\", \"device\": \"X\"}\nno JSON\n");
+    assert_string_equal(o.samples.provenance.device, "");
+    expect_refused(&o, "log.txt:2", "is no JSON");
+}
+
 /* What is written must be what is read. */
 static void test_round_trip(void **state) {
     (void)state;
@@ -428,13 +486,21 @@ static void test_degraded_is_slow(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nccl_new),         cmocka_unit_test(test_nccl_old),
-        cmocka_unit_test(test_nccl_refuses),     cmocka_unit_test(test_osu),
-        cmocka_unit_test(test_osu_messages),     cmocka_unit_test(test_imb),
-        cmocka_unit_test(test_collectives),      cmocka_unit_test(test_products),
-        cmocka_unit_test(test_products_refused), cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_all_nccl),         cmocka_unit_test(test_all_osu),
-        cmocka_unit_test(test_all_imb),          cmocka_unit_test(test_degraded_is_slow),
+        cmocka_unit_test(test_nccl_new),
+        cmocka_unit_test(test_nccl_old),
+        cmocka_unit_test(test_nccl_refuses),
+        cmocka_unit_test(test_osu),
+        cmocka_unit_test(test_osu_messages),
+        cmocka_unit_test(test_imb),
+        cmocka_unit_test(test_collectives),
+        cmocka_unit_test(test_products),
+        cmocka_unit_test(test_products_refused),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_gpu),
+        cmocka_unit_test(test_all_nccl),
+        cmocka_unit_test(test_all_osu),
+        cmocka_unit_test(test_all_imb),
+        cmocka_unit_test(test_degraded_is_slow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

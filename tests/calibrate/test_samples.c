@@ -221,6 +221,34 @@ static void cut_last_line_is_counted(void **state) {
     fr_samples_free(&s);
 }
 
+/* Collectives beside a GPU's samples, in any order of files; two kinds of GPU never. */
+static void one_device_is_in_a_fit(void **state) {
+    static const char first[] =
+        "{\"schema\": \"forerun/samples/1\", \"kind\": \"provenance\", \"ranks\": 1, "
+        "\"ranks_per_node\": 1, \"nodes\": 1%s}\n";
+    static const char *const devices[] = {"", ", \"device\": \"X1\", \"device_memory_B\": 8e9",
+                                          ", \"device\": \"X2\""};
+    (void)state;
+    for (int a = 0; a < 3; a++)
+        for (int b = 0; b < 3; b++) {
+            struct fr_samples s = {0};
+            struct fr_error err = {.status = FR_OK};
+            char text[2][256];
+            const char *named = a ? devices[a] : devices[b];
+            snprintf(text[0], sizeof text[0], first, devices[a]);
+            snprintf(text[1], sizeof text[1], first, devices[b]);
+            assert_int_equal(fr_samples_parse(text[0], strlen(text[0]), "a", &s, &err), FR_OK);
+            fr_status status = fr_samples_parse(text[1], strlen(text[1]), "b", &s, &err);
+            assert_int_equal(status, a && b && a != b ? FR_ERR_INPUT : FR_OK);
+            if (status != FR_OK)
+                assert_non_null(strstr(err.detail, "fit each apart"));
+            else
+                assert_true(!!*s.provenance.device == !!*named &&
+                            (!*named || strstr(named, s.provenance.device)));
+            fr_samples_free(&s);
+        }
+}
+
 static void many_samples_grow(void **state) {
     (void)state;
     struct fr_samples s = {0};
@@ -321,6 +349,7 @@ int main(void) {
         cmocka_unit_test(further_kinds_read_back),
         cmocka_unit_test(a_head_becomes_a_key),
         cmocka_unit_test(cut_last_line_is_counted),
+        cmocka_unit_test(one_device_is_in_a_fit),
         cmocka_unit_test(many_samples_grow),
         cmocka_unit_test(nonsense_is_refused_with_its_line),
         cmocka_unit_test(nodes_not_said_are_the_fewest),

@@ -1,15 +1,17 @@
 #!/bin/sh
-# run.sh OUT_FOLDER [SECONDS]: trains blocks of transformers on the GPU of this machine and writes what was measured to
-# OUT_FOLDER/blocks.jsonl, first with expandable segments, then with PyTorch's default allocator.
+# run.sh OUT_FOLDER [SECONDS [FORERUN]]: trains blocks of transformers on the GPU of this machine and writes what was
+# measured to OUT_FOLDER/blocks.jsonl, first with expandable segments, then with PyTorch's default allocator.  With
+# FORERUN, the program, it then calibrates the GPU: OUT_FOLDER/samples.jsonl, fitted.json, and in fitted.txt and preset.txt
+# what is predicted of the blocks from that file and from the preset of the GPU's kind.
 #   SECONDS   after which each of the two begins nothing new (default 200)
 # Needs a python3 with PyTorch that sees a GPU, and nothing else; sets nothing of the card.  What OUT_FOLDER holds
 # already is not measured again.  README.md says what the lines mean, compare.py puts predictions beside them.
 set -u
 if [ "$#" -lt 1 ]; then
-  sed -n '2,6s/^# //p' "$0" >&2
+  sed -n '2,9s/^# //p' "$0" >&2
   exit 2
 fi
-out=$1 seconds=${2-200}
+out=$1 seconds=${2-200} forerun=${3-}
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$out" || exit 1
 if ! python3 -c 'import torch; raise SystemExit(not torch.cuda.is_available())'; then
@@ -25,4 +27,22 @@ for allocator in expandable_segments:True expandable_segments:False; do
       python3 "$here/blocks.py" "$out/blocks.jsonl" --seconds "$left" && break
     echo "run.sh: try $try ended with $?" >&2
   done
+done
+[ -n "$forerun" ] || exit 0
+
+# cuBLASLt is PyTorch's own where the loader knows no other.
+blas=$(python3 -c 'import pathlib, site
+print(*{str(p.parent) for s in site.getsitepackages() for p in pathlib.Path(s).glob("nvidia/*/lib/libcublasLt.so.1*")}, sep=":")')
+export LD_LIBRARY_PATH="${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$blas"
+resume=
+[ ! -s "$out/samples.jsonl" ] || resume=--resume
+"$forerun" calibrate --device cuda --budget 100s --samples "$out/samples.jsonl" --out "$out/fitted.json" $resume \
+  >"$out/fit.txt" || exit 1
+sed -n '/^products/,$p' "$out/fit.txt"
+preset=$(sed -n 's/.*what was not measured is of \([a-z0-9-]*\)".*/\1/p' "$out/fitted.json")
+for cluster in fitted preset; do
+  file=$out/fitted.json
+  [ $cluster = fitted ] || file=$preset
+  PYTHONDONTWRITEBYTECODE=1 python3 "$here/compare.py" "$forerun" "$out/blocks.jsonl" "$file" >"$out/$cluster.txt" || exit 1
+  echo "$cluster: $(tail -n 1 "$out/$cluster.txt")"
 done

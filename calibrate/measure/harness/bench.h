@@ -13,6 +13,7 @@
 #define FR_CALIBRATE_MEASURE_HARNESS_BENCH_H
 
 #include "base/clock.h"
+#include "calibrate/measure/device/device.h"
 #include "calibrate/measure/harness/sampling.h"
 #include "calibrate/measure/harness/teams.h"
 #include "calibrate/samples/samples.h"
@@ -41,6 +42,7 @@ struct fr_bench_options {
     double patience_s;
     const char *meter;  /**< row of the power meters; NULL: the first that works */
     const char *clocks; /**< row of the knobs; NULL: no clock is set */
+    const char *device; /**< row of the device drivers; NULL: processors */
 };
 
 struct fr_bench_row;
@@ -81,7 +83,11 @@ struct fr_bench {
     size_t room, turn;
     struct fr_point *points;
     int n_points, points_capacity;
-    void **state; /**< [rows], each row's own */
+    void **state;                          /**< [rows], each row's own */
+    const struct fr_device_driver *driver; /**< NULL: processors are measured */
+    struct fr_device_handle *device;       /**< this rank's */
+    const struct fr_point *prepared;       /**< what the device is ready for */
+    bool refused;                          /**< a rank has no device; all know why */
 };
 
 /** What a row's run and call work on. */
@@ -103,6 +109,7 @@ struct fr_bench_row {
     bool shared_out; /**< each launch measures a part of the points of late steps, not all */
     int step;        /**< added to its points' */
     bool needs_processor;                    /**< makes no sense in a simulation */
+    bool on_device;                          /**< of a device: in place of all others */
     fr_op op;                                /**< collectives */
     bool divided;                            /**< the message is p equal parts */
     bool pair_only;                          /**< between two ranks */
@@ -182,6 +189,23 @@ void *fr_bench_pool(size_t size_B);
 /** Step of a product's dimension 2^i, i = 1 .. @p last: the ends and the middle, then what halves
  *  the gaps between, so that the points of the first few steps are a full grid. */
 int fr_bench_dimension_step(int i, int last);
+
+/** Open this rank's device, if one was asked for, and check that all ranks have one of a kind, each its own.  Collective.
+ *  @return FR_OK; else the same error on all ranks, with bench->refused. */
+fr_status fr_bench_device_open(struct fr_bench *bench, struct fr_error *err);
+void fr_bench_device_close(struct fr_bench *bench);
+/** Add the point unless some rank's device cannot do @p task, which is tried.  Collective. */
+fr_status fr_bench_device_add(struct fr_bench *bench, const struct fr_point *point,
+                              const struct fr_device_task *task, bool *added,
+                              struct fr_error *err);
+/** Carry @p task out, by the device's clock, the device busy with it for @p heat_s before a point's first
+ *  sample of a visit. */
+fr_status fr_bench_device_run(struct fr_work *work, const struct fr_device_task *task,
+                              double heat_s, int calls, struct fr_error *err);
+
+/** Windows of each state at a clock that a resumed file holds of this launch already; rank 0 tells all. */
+fr_status fr_bench_power_done(struct fr_bench *bench, double clock_Hz,
+                              int done[FR_POWER_STATES], struct fr_error *err);
 
 /** Fill order[n] with a random permutation of what it holds. */
 void fr_bench_shuffle(uint64_t *state, int *order, int n);

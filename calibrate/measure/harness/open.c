@@ -177,6 +177,7 @@ fr_status fr_bench_open(const struct fr_bench_options *options, struct fr_bench 
     bench->node_of = fr_calloc((size_t)bench->n_ranks, sizeof *bench->node_of);
     if (!bench->node_of) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     FR_TRY(split_nodes(bench, err));
+    FR_TRY(fr_bench_device_open(bench, err));
     FR_TRY(fr_bench_describe(bench, err));
     FR_TRY(share(bench, bench->rank == 0 ? open_samples(bench, err) : FR_OK, err));
     FR_TRY(watch(bench, err));
@@ -190,6 +191,7 @@ fr_status fr_bench_open(const struct fr_bench_options *options, struct fr_bench 
 void fr_bench_close(struct fr_bench *bench) {
     for (int i = 0; bench->state && fr_bench_rows[i]; i++)
         if (fr_bench_rows[i]->close) fr_bench_rows[i]->close(bench->state[i]);
+    fr_bench_device_close(bench);
     fr_teams_close(&bench->teams);
     if (bench->fd >= 0) close(bench->fd);
     if (bench->node != MPI_COMM_NULL) MPI_Comm_free(&bench->node);

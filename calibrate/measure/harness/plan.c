@@ -26,6 +26,7 @@ static bool named(const char *list, const char *name) {
 
 bool fr_bench_wanted(const struct fr_bench *bench, const struct fr_bench_row *row) {
     if (row->needs_processor && bench->provenance.simulated) return false;
+    if (row->on_device != (bench->driver != NULL)) return false;
     return !bench->options.only || named(bench->options.only, row->name);
 }
 

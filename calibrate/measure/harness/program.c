@@ -40,6 +40,7 @@ static const char usage[] =
     "  --no-watch        do not look out for ranks that die or hang\n"
     "  --meter NAME      power meter (default: the first that works)\n"
     "  --clocks NAME     set the clock and measure power at some: cpufreq, nvidia\n"
+    "  --device NAME     measure GPUs, one a rank, in place of processors: cuda\n"
     "  --progress        say on stderr what is being measured\n"
     "\nrows of --only:\n";
 
@@ -69,6 +70,7 @@ static const struct {
     {"--no-watch", FLAG, offsetof(struct fr_bench_options, watch), 0, 0},
     {"--meter", TEXT, offsetof(struct fr_bench_options, meter), 0, 0},
     {"--clocks", TEXT, offsetof(struct fr_bench_options, clocks), 0, 0},
+    {"--device", TEXT, offsetof(struct fr_bench_options, device), 0, 0},
     {"--progress", FLAG, offsetof(struct fr_bench_options, progress), 0, 0},
     {"--seed", COUNT, 0, 0, 9007199254740992.0},
 };
@@ -217,7 +219,7 @@ static int calibrate(const struct fr_bench_options *options) {
     int code = 0;
     fr_status status;
     if (fr_bench_open(options, &bench, &err) != FR_OK)
-        code = is_common(&err) ? report_once(&err) : give_up(&err);
+        code = is_common(&err) || bench.refused ? report_once(&err) : give_up(&err);
     else if ((status = fr_bench_run(&bench, &err)) != FR_OK)
         code = status == FR_ERR_PARTIAL ? report_once(&err) : give_up(&err);
     fr_bench_close(&bench);

@@ -84,6 +84,14 @@ static void warn_of_old_kernels(const struct fr_provenance *p) {
             strstr(flags, " avx512f") ? "SkylakeX" : "Haswell");
 }
 
+static void describe_device(const struct fr_device_facts *facts, struct fr_provenance *p) {
+    copy_line(p->device, sizeof p->device, facts->name);
+    copy_line(p->device_driver, sizeof p->device_driver, facts->driver);
+    copy_line(p->device_libraries, sizeof p->device_libraries, facts->libraries);
+    p->device_memory_B = facts->shown_B > 0 ? facts->shown_B : facts->memory_B;
+    p->device_context_B = facts->context_B;
+}
+
 fr_status fr_bench_describe(struct fr_bench *bench, struct fr_error *err) {
     struct fr_provenance *p = &bench->provenance;
     struct utsname system = {0};
@@ -113,6 +121,7 @@ fr_status fr_bench_describe(struct fr_bench *bench, struct fr_error *err) {
     p->nodes = bench->n_nodes;
     p->seed = (int64_t)bench->options.seed;
     p->simulated = strstr(mpi, "SMPI") != NULL;
+    if (bench->driver) describe_device(bench->driver->facts(bench->device), p);
     p->clock_resolution_s = p->simulated ? 0 : fr_clock_resolution_s();
     FR_TRY(list_hosts(bench, err));
     return fr_binding_describe(bench, err);

@@ -25,10 +25,22 @@ static const struct {
     const char *name;
     size_t at;
     bool text;
-} fields[] = {
-    TEXT(version),  NUMBER(ranks),   NUMBER(ranks_per_node), NUMBER(nodes), TEXT(hosts),
-    TEXT(host_set), TEXT(cpu),       NUMBER(cores),          TEXT(kernel),  TEXT(mpi),
-    TEXT(blas),     TEXT(blas_core), TEXT(pinning)};
+} fields[] = {TEXT(version),
+              NUMBER(ranks),
+              NUMBER(ranks_per_node),
+              NUMBER(nodes),
+              TEXT(hosts),
+              TEXT(host_set),
+              TEXT(cpu),
+              NUMBER(cores),
+              TEXT(kernel),
+              TEXT(mpi),
+              TEXT(blas),
+              TEXT(blas_core),
+              TEXT(pinning),
+              TEXT(device),
+              TEXT(device_driver),
+              TEXT(device_libraries)};
 
 static fr_status compare(const struct fr_bench *bench, const struct fr_provenance *then,
                          struct fr_error *err) {

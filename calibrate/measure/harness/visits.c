@@ -78,7 +78,7 @@ fr_status fr_visits_open(struct fr_bench *bench, struct fr_visits *s, struct fr_
     double began_s = s->start_s - late_s(&bench->options);
     s->end_s = began_s + bench->options.budget_s;
     s->limit_s = began_s + fmax(bench->options.limit_s, bench->options.budget_s);
-    if (!bench->provenance.simulated) FR_TRY(fr_probe_open(&s->probe, err));
+    if (!bench->provenance.simulated && !bench->driver) FR_TRY(fr_probe_open(&s->probe, err));
     fr_status status = bench->rank == 0 ? allocate(s, err) : FR_OK;
     failed = status != FR_OK;
     FR_MPI_TRY(MPI_Bcast(&failed, 1, MPI_INT, 0, bench->world));
@@ -246,6 +246,7 @@ static fr_status visit(struct fr_visits *s, int index, struct fr_error *err) {
                                    .stopped_s = &work.stopped_s};
     struct fr_sampling how = s->how;
     how.call_s = row->call_s;
+    bench->prepared = NULL; /* a device gets warm again */
     fr_watch_point(index);
     if (point->pace.calls == 0)
         FR_TRY(fr_sampling_warm_up(&who, &how, row->run, &work, &point->pace, err));

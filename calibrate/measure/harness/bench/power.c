@@ -91,9 +91,8 @@ static fr_status record(struct fr_bench *bench, const struct meters *m, const st
     return fr_journal_put(bench->fd, bench->options.samples, &line, err);
 }
 
-/* Windows of each state at a clock that a resumed file holds of this launch already; rank 0 tells all. */
-static fr_status count_done(struct fr_bench *bench, double clock_Hz, int done[FR_POWER_STATES],
-                            struct fr_error *err) {
+fr_status fr_bench_power_done(struct fr_bench *bench, double clock_Hz,
+                              int done[FR_POWER_STATES], struct fr_error *err) {
     struct fr_samples samples = {0};
     for (int state = 0; state < FR_POWER_STATES; state++) done[state] = 0;
     if (bench->rank == 0 && bench->options.resume &&
@@ -116,7 +115,7 @@ static int windows_of(int state, int windows) {
 static fr_status measure_at(struct fr_bench *bench, const struct meters *m, double clock_Hz,
                             int windows, struct fr_error *err) {
     int done[FR_POWER_STATES];
-    FR_TRY(count_done(bench, clock_Hz, done, err));
+    FR_TRY(fr_bench_power_done(bench, clock_Hz, done, err));
     for (int state = 0; state < FR_POWER_STATES; state++) {
         if (together(state) && bench->n_ranks < 2) continue;
         for (int rep = done[state]; rep < windows_of(state, windows); rep++) {

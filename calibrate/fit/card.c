@@ -1,0 +1,138 @@
+/* What is measured of an accelerator besides its products, which singles.c fits: memory, launches, the host link and
+ * power.  All else is the base's. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/sort.h"
+#include "calibrate/fit/parts.h"
+#include "trust/numbers/statistics.h"
+
+/* Median of what @p take says of each sample but those of which it is negative; 0: there are none. */
+static double median_of(size_t n, double (*take)(const struct fr_samples *, size_t, double),
+                        const struct fr_samples *samples, double asked, double *scratch) {
+    size_t taken = 0;
+    for (size_t i = 0; i < n; i++) {
+        double value = take(samples, i, asked);
+        if (value >= 0) scratch[taken++] = value;
+    }
+    if (taken == 0) return 0;
+    fr_sort(scratch, taken);
+    return fr_sorted_median(scratch, taken);
+}
+
+static double launch_of(const struct fr_samples *s, size_t i, double graph) {
+    return s->kernel[i].graph == (graph != 0) ? s->kernel[i].time_s : -1;
+}
+
+/* Of the largest copies each way. */
+static double link_rate(const struct fr_samples *s, size_t i, double way) {
+    double largest_B = 0;
+    for (size_t k = 0; k < s->n_link; k++)
+        if (s->link[k].pinned) largest_B = fmax(largest_B, s->link[k].size_B);
+    const struct fr_sample_link *l = &s->link[i];
+    return l->pinned && l->way == (int)way && l->size_B == largest_B ? l->size_B / l->time_s
+                                                                     : -1;
+}
+
+/* The largest set that was in use. */
+static double largest_B(const struct fr_samples *s, int kernel) {
+    double largest = 0;
+    for (size_t k = 0; k < s->n_memory; k++)
+        if (s->memory[k].kernel == kernel) largest = fmax(largest, s->memory[k].size_B);
+    return largest;
+}
+
+static double memory_rate(const struct fr_samples *s, size_t i, double kernel) {
+    const struct fr_sample_memory *m = &s->memory[i];
+    if (m->kernel != (int)kernel || m->size_B != largest_B(s, m->kernel)) return -1;
+    return m->moved_B / m->time_s;
+}
+
+/* How far other passes are from a copy's rate, of the logarithms. */
+static double spread_of(const double *rate_B_per_s) {
+    double square = 0;
+    int n = 0;
+    for (int kind = 0; kind < FR_TRAFFIC_OPERANDS; kind++) {
+        if (!(rate_B_per_s[kind] > 0)) continue;
+        double off = log(rate_B_per_s[kind] / rate_B_per_s[FR_TRAFFIC_STREAM]);
+        square += off * off;
+        n++;
+    }
+    return n > 1 ? sqrt(square / (n - 1)) : 0;
+}
+
+static double slower(double a, double b) { return a > 0 && b > 0 ? fmin(a, b) : fmax(a, b); }
+
+bool fr_fit_is_card(const struct fr_samples *samples) {
+    return samples->provenance.device[0] != '\0';
+}
+
+fr_status fr_fit_card(const struct fr_samples *samples, const struct fr_fit_options *options,
+                      struct fr_fit_result *result) {
+    struct fr_fit_card *card = &result->card;
+    double rate_B_per_s[FR_TRAFFIC_OPERANDS];
+    size_t room = samples->n_kernel + samples->n_link + samples->n_memory + 1;
+    if (!fr_fit_is_card(samples)) return FR_OK;
+    double *scratch = fr_malloc(room, sizeof *scratch);
+    if (!scratch) return FR_ERR_NOMEM;
+    card->present = true;
+    card->memory_B = samples->provenance.device_memory_B;
+    card->launch_s = median_of(samples->n_kernel, launch_of, samples, 0, scratch);
+    card->graph_s = median_of(samples->n_kernel, launch_of, samples, 1, scratch);
+    card->link_rate_B_per_s =
+        slower(median_of(samples->n_link, link_rate, samples, FR_WAY_TO_DEVICE, scratch),
+               median_of(samples->n_link, link_rate, samples, FR_WAY_TO_HOST, scratch));
+    /* Over sets so much smaller than the copy's a kernel's own start and end count. */
+    const double least_B = 0.2 * largest_B(samples, FR_TRAFFIC_STREAM);
+    for (int kind = 0; kind < FR_TRAFFIC_OPERANDS; kind++)
+        rate_B_per_s[kind] =
+            largest_B(samples, kind) < least_B
+                ? 0
+                : median_of(samples->n_memory, memory_rate, samples, kind, scratch);
+    free(scratch);
+    card->memory_rate_B_per_s = rate_B_per_s[FR_TRAFFIC_STREAM];
+    if (card->memory_rate_B_per_s > 0) card->memory_spread = spread_of(rate_B_per_s);
+    FR_TRY(fr_fit_power(samples, options, result));
+    if (result->power_quality != FR_QUALITY_ESTIMATED)
+        snprintf(result->power_source, sizeof result->power_source,
+                 "energy counter of one device (%.24s), in products and asleep",
+                 samples->power->meter);
+    return FR_OK;
+}
+
+static int by_point(const void *x, const void *y) {
+    const struct fr_sample_gemm *a = x, *b = y;
+    if (a->dtype != b->dtype) return FR_ORDER(a->dtype, b->dtype);
+    if (a->m != b->m) return FR_ORDER(a->m, b->m);
+    if (a->n != b->n) return FR_ORDER(a->n, b->n);
+    if (a->k != b->k) return FR_ORDER(a->k, b->k);
+    if (a->batch != b->batch) return FR_ORDER(a->batch, b->batch);
+    if (a->transposed != b->transposed) return FR_ORDER(a->transposed, b->transposed);
+    return FR_ORDER(a->time_s, b->time_s);
+}
+
+static bool one_point(const struct fr_sample_gemm *a, const struct fr_sample_gemm *b) {
+    return a->dtype == b->dtype && a->m == b->m && a->n == b->n && a->k == b->k &&
+           a->batch == b->batch && a->transposed == b->transposed;
+}
+
+fr_status fr_fit_card_products(const struct fr_samples *samples, struct fr_sample_gemm **points,
+                               size_t *n) {
+    struct fr_sample_gemm *all = fr_malloc(samples->n_gemm + 1, sizeof *all);
+    *points = all;
+    *n = 0;
+    if (!all) return FR_ERR_NOMEM;
+    if (samples->n_gemm == 0) return FR_OK;
+    memcpy(all, samples->gemm, samples->n_gemm * sizeof *all);
+    fr_sort_items(all, samples->n_gemm, sizeof *all, by_point);
+    for (size_t first = 0, stop; first < samples->n_gemm; first = stop) {
+        for (stop = first + 1; stop < samples->n_gemm; stop++)
+            if (!one_point(&all[first], &all[stop])) break;
+        struct fr_sample_gemm median = all[first + (stop - first) / 2];
+        all[(*n)++] = median; /* no later than where it was read */
+    }
+    return FR_OK;
+}

@@ -1,0 +1,85 @@
+/** @file
+ *  An NVIDIA GPU at work: libraries, one stream, memory for operands and results.
+ *
+ *  Operands are read from `inputs`, which is filled with random values of one dtype at a time; results go to
+ *  `outputs`.  Calls go through operand sets in turn, so that together they exceed twice the cache: in a training
+ *  step others have pushed out what a product reads.
+ */
+#ifndef FR_CALIBRATE_MEASURE_DEVICE_CUDA_CONTEXT_H
+#define FR_CALIBRATE_MEASURE_DEVICE_CUDA_CONTEXT_H
+
+#include "calibrate/measure/device/cuda/blas_api.h"
+#include "calibrate/measure/device/cuda/driver_api.h"
+#include "calibrate/measure/device/cuda/nvml_api.h"
+#include "calibrate/measure/device/device.h"
+#include "calibrate/measure/device/library.h"
+
+enum { FR_CUDA_THREADS = 256, FR_CUDA_ALIGN_B = 256 };
+
+/** One product, ready to run. */
+struct fr_cuda_product {
+    cublasLtMatmulDesc_t how;
+    cublasLtMatrixLayout_t a, b, c; /* as cuBLAS counts them, column by column */
+    cublasLtMatmulAlgo_t algorithm;
+    size_t workspace_B;
+    CUdeviceptr stride_inputs_B, offset_b_B, stride_outputs_B;
+    int n_sets;
+};
+
+struct fr_device_handle {
+    int index;
+    struct fr_device_facts facts;
+    void *driver_library, *blas_library, *nvml_library;
+    struct fr_cuda_api cuda;
+    struct fr_blas_api blas;
+    struct fr_nvml_api nvml; /* nvml_device NULL: not there */
+    nvmlDevice_t nvml_device;
+    CUdevice device;
+    CUcontext context;
+    CUstream stream;
+    CUevent start, stop;
+    CUmodule kernels;
+    CUfunction nothing, passes[FR_TRAFFIC_COUNT]; /* NULL: none of that kind */
+    cublasLtHandle_t blas_handle;
+    CUdeviceptr inputs, outputs, workspace, scales;
+    size_t pool_B;                        /* of inputs and of outputs, each */
+    unsigned char *drawn[FR_DTYPE_COUNT]; /* values that the inputs repeat; NULL: not yet */
+    int filled;                           /* fr_dtype of the inputs; -1: nothing */
+    void *host_pinned, *host_pages;
+    size_t host_B;
+    CUgraphExec graph; /* of FR_CUDA_GRAPH empty kernels */
+    struct fr_device_task task;
+    struct fr_cuda_product product;
+};
+
+enum { FR_CUDA_GRAPH = 256, FR_CUDA_WORKSPACE_B = 32 << 20 };
+
+/** The text of kernels.ptx, which the driver compiles for the GPU. */
+extern const unsigned char fr_cuda_kernels[];
+
+extern const struct fr_library fr_cuda_driver_library, fr_cuda_blas_library,
+    fr_cuda_nvml_library;
+
+/** FR_OK, or what the driver says of @p code in the call named @p what. */
+fr_status fr_cuda_check(const struct fr_device_handle *d, CUresult code, const char *what,
+                        struct fr_error *err);
+#define FR_CUDA_TRY(d, call, ...)                                                              \
+    FR_TRY(fr_cuda_check(d, (d)->cuda.call(__VA_ARGS__), #call, err))
+
+/** Fill the inputs with normal random values of @p dtype, unless they are. */
+fr_status fr_cuda_fill(struct fr_device_handle *d, fr_dtype dtype, struct fr_error *err);
+
+fr_status fr_cuda_product_prepare(struct fr_device_handle *d, struct fr_error *err);
+void fr_cuda_product_release(struct fr_device_handle *d);
+fr_status fr_cuda_product_run(struct fr_device_handle *d, int calls, struct fr_error *err);
+
+fr_status fr_cuda_pass_prepare(struct fr_device_handle *d, struct fr_error *err);
+fr_status fr_cuda_pass_run(struct fr_device_handle *d, int calls, struct fr_error *err);
+fr_status fr_cuda_launch_run(struct fr_device_handle *d, int calls, struct fr_error *err);
+fr_status fr_cuda_graph_prepare(struct fr_device_handle *d, struct fr_error *err);
+fr_status fr_cuda_graph_run(struct fr_device_handle *d, int calls, struct fr_error *err);
+fr_status fr_cuda_link_prepare(struct fr_device_handle *d, struct fr_error *err);
+fr_status fr_cuda_link_run(struct fr_device_handle *d, int calls, struct fr_error *err);
+double fr_cuda_moved_B(const struct fr_device_task *task);
+
+#endif

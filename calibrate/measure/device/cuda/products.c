@@ -1,0 +1,162 @@
+/* Products through cuBLASLt, by the first algorithm that its heuristics offer, as frameworks take it. */
+#include <math.h>
+
+#include "calibrate/measure/device/cuda/context.h"
+
+/* What cuBLASLt calls a dtype of ours: of operands, of the result, of the sum. */
+static const struct format {
+    int known;
+    cudaDataType_t operand, result;
+    cublasComputeType_t sum;
+} formats[FR_DTYPE_COUNT] = {
+    [FR_FP64] = {1, FR_BLAS_REAL_FP64, FR_BLAS_REAL_FP64, FR_BLAS_COMPUTE_FP64},
+    [FR_FP32] = {1, FR_BLAS_REAL_FP32, FR_BLAS_REAL_FP32, FR_BLAS_COMPUTE_FP32},
+    [FR_TF32] = {1, FR_BLAS_REAL_FP32, FR_BLAS_REAL_FP32, FR_BLAS_COMPUTE_TF32},
+    [FR_BF16] = {1, FR_BLAS_REAL_BF16, FR_BLAS_REAL_BF16, FR_BLAS_COMPUTE_FP32},
+    [FR_FP16] = {1, FR_BLAS_REAL_FP16, FR_BLAS_REAL_FP16, FR_BLAS_COMPUTE_FP32},
+    [FR_FP8] = {1, FR_BLAS_REAL_E4M3, FR_BLAS_REAL_BF16, FR_BLAS_COMPUTE_FP32},
+};
+
+static fr_status check(const struct fr_device_handle *d, cublasStatus_t code, const char *what,
+                       struct fr_error *err) {
+    const struct fr_device_task *t = &d->task;
+    if (code == FR_BLAS_OK) return FR_OK;
+    bool lacks = code == FR_BLAS_NOT_SUPPORTED || code == FR_BLAS_ARCH_MISMATCH;
+    return fr_fail(err, lacks ? FR_ERR_UNSUPPORTED : FR_ERR_EXTERNAL, "cuBLASLt",
+                   "%s of a %s product %lld x %lld x %lld: code %u", what,
+                   fr_dtype_names[t->dtype], (long long)t->m, (long long)t->n, (long long)t->k,
+                   code);
+}
+#define BLAS_TRY(d, call, ...) FR_TRY(check(d, (d)->blas.call(__VA_ARGS__), #call, err))
+
+static CUdeviceptr aligned_B(double size_B) {
+    return (CUdeviceptr)(ceil(size_B / FR_CUDA_ALIGN_B) * FR_CUDA_ALIGN_B);
+}
+
+/* How many operand sets fit and are more than twice the cache. */
+static fr_status place(struct fr_device_handle *d, struct fr_error *err) {
+    const struct fr_device_task *t = &d->task;
+    struct fr_cuda_product *p = &d->product;
+    double one_B = fr_dtype_size_B(t->dtype);
+    double a_B = (double)t->m * (double)t->k * one_B, b_B = (double)t->k * (double)t->n * one_B;
+    double c_B = (double)t->m * (double)t->n * fr_dtype_kept_B(t->dtype);
+    p->offset_b_B = aligned_B(a_B);
+    p->stride_inputs_B = p->offset_b_B + aligned_B(b_B);
+    p->stride_outputs_B = aligned_B(c_B);
+    if (p->stride_inputs_B > d->pool_B || p->stride_outputs_B > d->pool_B)
+        return fr_fail(err, FR_ERR_UNSUPPORTED, d->facts.name,
+                       "has no memory for a %s product %lld x %lld x %lld",
+                       fr_dtype_names[t->dtype], (long long)t->m, (long long)t->n,
+                       (long long)t->k);
+    double fit = fmin((double)d->pool_B / (double)p->stride_inputs_B,
+                      (double)d->pool_B / (double)p->stride_outputs_B);
+    double wanted = 1 + floor(2 * d->facts.cache_B / (a_B + b_B + c_B));
+    p->n_sets = (int)fmin(fmin(floor(fit), wanted), 4096);
+    return FR_OK;
+}
+
+/* Row by row is column by column of the transposed: C' = B' A'.  cuBLAS's first operand is our B.  Of 8 bits Hopper
+ * has one layout alone, the forward pass's; frameworks store gradients' operands both ways. */
+static fr_status lay_out(struct fr_device_handle *d, struct fr_error *err) {
+    const struct fr_device_task *t = &d->task;
+    const struct format *f = &formats[t->dtype];
+    struct fr_cuda_product *p = &d->product;
+    const int yes = FR_BLAS_TRANSPOSED;
+    bool narrow = fr_dtype_is_narrow(t->dtype);
+    bool b_transposed = narrow || t->transposed == FR_TRANSPOSED_B;
+    bool a_transposed = !narrow && t->transposed == FR_TRANSPOSED_A;
+    uint64_t m = (uint64_t)t->m, n = (uint64_t)t->n, k = (uint64_t)t->k;
+    BLAS_TRY(d, cublasLtMatmulDescCreate, &p->how, f->sum,
+             t->dtype == FR_FP64 ? FR_BLAS_REAL_FP64 : FR_BLAS_REAL_FP32);
+    if (b_transposed)
+        BLAS_TRY(d, cublasLtMatmulDescSetAttribute, p->how, FR_BLAS_DESC_TRANSA, &yes,
+                 sizeof yes);
+    if (a_transposed)
+        BLAS_TRY(d, cublasLtMatmulDescSetAttribute, p->how, FR_BLAS_DESC_TRANSB, &yes,
+                 sizeof yes);
+    if (narrow) {
+        const signed char fast = 1;
+        CUdeviceptr b_scale = d->scales, a_scale = d->scales + FR_CUDA_ALIGN_B;
+        BLAS_TRY(d, cublasLtMatmulDescSetAttribute, p->how, FR_BLAS_DESC_SCALE_A, &b_scale,
+                 sizeof b_scale);
+        BLAS_TRY(d, cublasLtMatmulDescSetAttribute, p->how, FR_BLAS_DESC_SCALE_B, &a_scale,
+                 sizeof a_scale);
+        BLAS_TRY(d, cublasLtMatmulDescSetAttribute, p->how, FR_BLAS_DESC_FAST_ACCUM, &fast,
+                 sizeof fast);
+    }
+    BLAS_TRY(d, cublasLtMatrixLayoutCreate, &p->b, f->operand, b_transposed ? k : n,
+             b_transposed ? n : k, (int64_t)(b_transposed ? k : n));
+    BLAS_TRY(d, cublasLtMatrixLayoutCreate, &p->a, f->operand, a_transposed ? m : k,
+             a_transposed ? k : m, (int64_t)(a_transposed ? m : k));
+    BLAS_TRY(d, cublasLtMatrixLayoutCreate, &p->c, f->result, n, m, (int64_t)n);
+    return FR_OK;
+}
+
+static fr_status choose(struct fr_device_handle *d, struct fr_error *err) {
+    struct fr_cuda_product *p = &d->product;
+    cublasLtMatmulPreference_t preference = NULL;
+    cublasLtMatmulHeuristicResult_t found;
+    const size_t workspace_B = FR_CUDA_WORKSPACE_B;
+    int n = 0;
+    BLAS_TRY(d, cublasLtMatmulPreferenceCreate, &preference);
+    fr_status status =
+        check(d,
+              d->blas.cublasLtMatmulPreferenceSetAttribute(
+                  preference, FR_BLAS_PREFERENCE_WORKSPACE, &workspace_B, sizeof workspace_B),
+              "cublasLtMatmulPreferenceSetAttribute", err);
+    if (status == FR_OK)
+        status =
+            check(d,
+                  d->blas.cublasLtMatmulAlgoGetHeuristic(d->blas_handle, p->how, p->b, p->a,
+                                                         p->c, p->c, preference, 1, &found, &n),
+                  "cublasLtMatmulAlgoGetHeuristic", err);
+    d->blas.cublasLtMatmulPreferenceDestroy(preference);
+    if (status == FR_OK)
+        status = check(d, n > 0 ? found.state : FR_BLAS_NOT_SUPPORTED, "no algorithm", err);
+    if (status != FR_OK) return status;
+    p->algorithm = found.algo;
+    p->workspace_B = found.workspaceSize;
+    return FR_OK;
+}
+
+void fr_cuda_product_release(struct fr_device_handle *d) {
+    struct fr_cuda_product *p = &d->product;
+    if (p->a) d->blas.cublasLtMatrixLayoutDestroy(p->a);
+    if (p->b) d->blas.cublasLtMatrixLayoutDestroy(p->b);
+    if (p->c) d->blas.cublasLtMatrixLayoutDestroy(p->c);
+    if (p->how) d->blas.cublasLtMatmulDescDestroy(p->how);
+    *p = (struct fr_cuda_product){0};
+}
+
+fr_status fr_cuda_product_prepare(struct fr_device_handle *d, struct fr_error *err) {
+    fr_dtype dtype = d->task.dtype;
+    if (!d->blas_handle)
+        return fr_fail(err, FR_ERR_UNSUPPORTED, "cuBLASLt",
+                       "is not here, so no product is measured");
+    if (!formats[dtype].known)
+        return fr_fail(err, FR_ERR_UNSUPPORTED, "cuBLASLt", "%s products are not measured yet",
+                       fr_dtype_names[dtype]);
+    FR_TRY(place(d, err));
+    FR_TRY(lay_out(d, err));
+    FR_TRY(choose(d, err));
+    /* tf32 reads fp32. */
+    return fr_cuda_fill(d, dtype == FR_TF32 ? FR_FP32 : dtype, err);
+}
+
+fr_status fr_cuda_product_run(struct fr_device_handle *d, int calls, struct fr_error *err) {
+    const struct fr_cuda_product *p = &d->product;
+    const float one = 1, zero = 0;
+    const double wide_one = 1, wide_zero = 0;
+    bool wide = d->task.dtype == FR_FP64;
+    for (int i = 0; i < calls; i++) {
+        CUdeviceptr set = (CUdeviceptr)(i % p->n_sets),
+                    a = d->inputs + set * p->stride_inputs_B;
+        CUdeviceptr b = a + p->offset_b_B, c = d->outputs + set * p->stride_outputs_B;
+        BLAS_TRY(d, cublasLtMatmul, d->blas_handle, p->how,
+                 wide ? (const void *)&wide_one : &one, (const void *)(uintptr_t)b, p->b,
+                 (const void *)(uintptr_t)a, p->a, wide ? (const void *)&wide_zero : &zero,
+                 (const void *)(uintptr_t)c, p->c, (void *)(uintptr_t)c, p->c, &p->algorithm,
+                 (void *)(uintptr_t)d->workspace, p->workspace_B, d->stream);
+    }
+    return FR_OK;
+}

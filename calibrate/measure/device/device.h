@@ -1,0 +1,102 @@
+/** @file
+ *  A device that products and traffic are timed on, whatever drives it.
+ *
+ *  A driver finds the devices of this host, opens one, prepares a task (a product, a pass over memory, a copy
+ *  over the host link, an empty kernel) and carries it out as often as it is told, by the device's own clock.
+ *  Which points are measured, how often, and when that is enough is decided by the harness, which does not know
+ *  which driver it has (calibrate/measure/harness/bench/device.c).
+ *
+ *  Nothing here sets a clock, a power limit or a mode of a device.
+ *
+ *  To add one: calibrate/measure/device/driver/<name>.c exporting fr_device_<name>, and a row FR_DEVICE(<name>) in
+ *  calibrate/measure/device/driver_list.h.
+ */
+#ifndef FR_CALIBRATE_MEASURE_DEVICE_DEVICE_H
+#define FR_CALIBRATE_MEASURE_DEVICE_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "models/device/device.h"
+
+typedef enum {
+    FR_DEVICE_PRODUCT, /**< C = A B in dtype, summed in fp32 */
+    FR_DEVICE_TRAFFIC, /**< a pass over memory of one kind of traffic */
+    FR_DEVICE_LAUNCH,  /**< an empty kernel, one launched after the other */
+    FR_DEVICE_GRAPH,   /**< an empty kernel among many that are launched as one graph */
+    FR_DEVICE_LINK,    /**< a copy between host and device */
+} fr_device_task_kind;
+
+struct fr_device_task {
+    fr_device_task_kind kind;
+    fr_dtype dtype; /**< of a product */
+    /** Of a product: m x n is the result, k the inner dimension.  Of matrices stored row by row a forward pass
+     *  has B transposed, an input gradient none, a weight gradient A. */
+    int64_t m, n, k;
+    fr_transposed transposed;
+    fr_traffic traffic;
+    double size_B;  /**< of traffic: in use in turn; of a copy: its bytes */
+    bool to_device; /**< direction of a copy */
+    bool pinned;    /**< the host's pages of a copy */
+};
+
+struct fr_device_facts {
+    char name[96], driver[48];
+    char libraries[192]; /**< with versions, joined by ", " */
+    char bus[32];
+    char lacks
+        [640]; /**< a sentence on each library that is not there, and what is not measured; "" */
+    int64_t units;      /**< multiprocessors */
+    int64_t generation; /**< 90: compute capability 9.0 */
+    double memory_B, cache_B, clock_Hz;
+    double shown_B; /**< memory as its management library shows it; 0: not known */
+    double
+        context_B; /**< of memory, taken by context and libraries of one process; 0: not known */
+    double power_limit_W; /**< 0: not known */
+    bool divided;         /**< into parts that are devices of their own (MIG) */
+};
+
+/** Read now; 0 is not known. */
+struct fr_device_state {
+    double energy_J; /**< since some time */
+    double power_W, clock_Hz, temperature_C;
+    double free_B;
+};
+
+/** Opaque; each driver's own. */
+struct fr_device_handle;
+
+struct fr_device_driver {
+    const char *name;
+    const char *summary; /**< a line */
+    /** NULL in all below: the harness itself measures it. */
+    /** Devices of this host.  @return FR_OK, or FR_ERR_EXTERNAL with one sentence on what is not there. */
+    fr_status (*count)(int *n, struct fr_error *err);
+    /** @return FR_OK, FR_ERR_EXTERNAL or FR_ERR_NOMEM; nothing is left open on failure. */
+    fr_status (*open)(int index, struct fr_device_handle **device, struct fr_error *err);
+    void (*close)(struct fr_device_handle *device);
+    const struct fr_device_facts *(*facts)(const struct fr_device_handle *device);
+    /** Get what a task needs, the same memory as the task before.
+     *  @return FR_OK; FR_ERR_UNSUPPORTED: this device or its libraries cannot do it; FR_ERR_EXTERNAL. */
+    fr_status (*prepare)(struct fr_device_handle *device, const struct fr_device_task *task,
+                         struct fr_error *err);
+    /** Carry the prepared task out.  @param[out] time_s  of all calls, by the device's clock */
+    fr_status (*run)(struct fr_device_handle *device, int calls, double *time_s,
+                     struct fr_error *err);
+    /** Bytes that a call of the task moves, each value counted once for each time it is read or written. */
+    double (*moved_B)(const struct fr_device_task *task);
+    /** Never fails: what cannot be read is 0. */
+    void (*state)(struct fr_device_handle *device, struct fr_device_state *state);
+};
+
+#define FR_DEVICE(name) extern const struct fr_device_driver fr_device_##name;
+#include "calibrate/measure/device/driver_list.h"
+#undef FR_DEVICE
+/** Rows in table order, then NULL. */
+extern const struct fr_device_driver *const fr_device_drivers[];
+
+/** By name.  @return NULL: none is called so. */
+const struct fr_device_driver *fr_device_find(const char *name);
+
+#endif

@@ -1,0 +1,3 @@
+/* Read more than once, so without guard.  One row per file in calibrate/measure/device/driver/. */
+FR_DEVICE(cpu)
+FR_DEVICE(cuda)

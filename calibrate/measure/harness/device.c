@@ -1,0 +1,139 @@
+/* The device of a rank: of those that its node has the one of the rank's number there. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "calibrate/measure/harness/bench.h"
+
+/* What ranks tell each other of theirs. */
+struct card {
+    char name[96], place[64];
+};
+
+static fr_status find_driver(struct fr_bench *bench, struct fr_error *err) {
+    const char *names[16] = {NULL}, *asked = bench->options.device;
+    if (!asked) return FR_OK;
+    bench->driver = fr_device_find(asked);
+    if (bench->driver && !bench->driver->open)
+        bench->driver = NULL;
+    else if (!bench->driver) {
+        for (int i = 0; fr_device_drivers[i]; i++) names[i] = fr_device_drivers[i]->name;
+        const char *near = fr_suggest(asked, names);
+        return fr_fail(err, FR_ERR_USAGE, "--device", "\"%.32s\" is no device%s%s%s", asked,
+                       near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    }
+    return FR_OK;
+}
+
+static fr_status open_own(struct fr_bench *bench, struct fr_error *err) {
+    int n = 0;
+    FR_TRY(bench->driver->count(&n, err));
+    return bench->driver->open(bench->node_rank % n, &bench->device, err);
+}
+
+/* One kind in a job, and none used twice: what is measured is one device's. */
+static fr_status compare(const struct fr_bench *bench, const struct card *cards,
+                         struct fr_error *err) {
+    for (int i = 1; i < bench->n_ranks; i++) {
+        if (strcmp(cards[i].name, cards[0].name) != 0)
+            return fr_fail(err, FR_ERR_EXTERNAL, "--device",
+                           "rank 0 has a %.80s and rank %d a %.80s: measure one kind at a time",
+                           cards[0].name, i, cards[i].name);
+        for (int k = 0; k < i; k++)
+            if (strcmp(cards[i].place, cards[k].place) == 0)
+                return fr_fail(
+                    err, FR_ERR_EXTERNAL, "--device",
+                    "ranks %d and %d have the same GPU: start no more ranks on a node "
+                    "than it has GPUs",
+                    k, i);
+    }
+    return FR_OK;
+}
+
+static fr_status check(struct fr_bench *bench, struct fr_error *err) {
+    const struct fr_device_facts *facts = bench->driver->facts(bench->device);
+    struct card mine = {0}, *all = fr_calloc((size_t)bench->n_ranks, sizeof *all);
+    if (!all) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    snprintf(mine.name, sizeof mine.name, "%s", facts->name);
+    snprintf(mine.place, sizeof mine.place, "%d %s", bench->node_of[bench->rank], facts->bus);
+    int code =
+        MPI_Allgather(&mine, sizeof mine, MPI_CHAR, all, sizeof mine, MPI_CHAR, bench->world);
+    fr_status status =
+        code == MPI_SUCCESS ? compare(bench, all, err) : fr_mpi_failed(code, "device", err);
+    free(all);
+    if (status == FR_OK && *facts->lacks && bench->rank == 0)
+        fprintf(stderr, "forerun-mpi: %s\n", facts->lacks);
+    if (status == FR_OK && facts->divided && bench->rank == 0)
+        fprintf(stderr,
+                "forerun-mpi: %s is divided (MIG): a part of it is measured, and the power of "
+                "the whole\n",
+                facts->name);
+    return status;
+}
+
+/* The error of the first rank that has one becomes everybody's. */
+static fr_status agree(struct fr_bench *bench, fr_status status, struct fr_error *err) {
+    int mine = status == FR_OK ? bench->n_ranks : bench->rank, first = 0;
+    FR_MPI_TRY(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, bench->world));
+    if (first == bench->n_ranks) return FR_OK;
+    FR_MPI_TRY(MPI_Bcast(err, sizeof *err, MPI_CHAR, first, bench->world));
+    bench->refused = true;
+    return err->status;
+}
+
+fr_status fr_bench_device_open(struct fr_bench *bench, struct fr_error *err) {
+    FR_TRY(agree(bench, find_driver(bench, err), err));
+    if (!bench->driver) return FR_OK;
+    FR_TRY(agree(bench, open_own(bench, err), err));
+    return agree(bench, check(bench, err), err);
+}
+
+void fr_bench_device_close(struct fr_bench *bench) {
+    if (bench->device) bench->driver->close(bench->device);
+    bench->device = NULL;
+}
+
+fr_status fr_bench_device_add(struct fr_bench *bench, const struct fr_point *point,
+                              const struct fr_device_task *task, bool *added,
+                              struct fr_error *err) {
+    double time_s = 0;
+    struct fr_error why = {.status = FR_OK};
+    fr_status status = bench->driver->prepare(bench->device, task, &why);
+    if (status == FR_OK) status = bench->driver->run(bench->device, 1, &time_s, &why);
+    if (status != FR_OK && status != FR_ERR_UNSUPPORTED) {
+        if (err) *err = why;
+        return status;
+    }
+    int mine = status == FR_OK, all = 0;
+    FR_MPI_TRY(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, bench->world));
+    *added = all != 0;
+    return all ? fr_bench_add(bench, point, err) : FR_OK;
+}
+
+static fr_status heat(const struct fr_bench *bench, double heat_s, struct fr_error *err) {
+    double once_s = 0, spent_s = 0;
+    while (spent_s < heat_s) {
+        double calls = once_s > 0 ? (heat_s - spent_s) / once_s : 1;
+        int n = calls < 1 ? 1 : calls < 1e5 ? (int)calls : 100000;
+        FR_TRY(bench->driver->run(bench->device, n, &once_s, err));
+        spent_s += once_s > 0 ? once_s : heat_s;
+        once_s /= n;
+    }
+    return FR_OK;
+}
+
+fr_status fr_bench_device_run(struct fr_work *work, const struct fr_device_task *task,
+                              double heat_s, int calls, struct fr_error *err) {
+    struct fr_bench *bench = work->bench;
+    /* The sample counts from just before this call: what getting ready took is left out. */
+    double start_s = fr_now_s(), took_s = 0;
+    if (bench->prepared != work->point) {
+        FR_TRY(bench->driver->prepare(bench->device, task, err));
+        FR_TRY(heat(bench, heat_s, err));
+        bench->prepared = work->point;
+    }
+    FR_TRY(bench->driver->run(bench->device, calls, &took_s, err));
+    work->stopped_s = start_s + took_s;
+    return FR_OK;
+}

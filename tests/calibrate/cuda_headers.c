@@ -1,0 +1,26 @@
+/* Our signatures, types and constants of CUDA against NVIDIA's headers: it compiles, or they differ. */
+#include <cuda.h>
+
+#include <cublasLt.h>
+
+#define FR_DEVICE_REAL_HEADERS
+#include "calibrate/measure/device/cuda/blas_api.h"
+
+#define SAME_TYPE(type, name)                                                                  \
+    _Static_assert(__builtin_types_compatible_p(__typeof__(&(name)), type), #name)
+#define CUDA_CHECK(name, arguments) SAME_TYPE(CUresult(*) arguments, name);
+#define BLAS_CHECK(result, name, arguments) SAME_TYPE(result(*) arguments, name);
+#define CONSTANT_CHECK(ours, theirs, value) _Static_assert((long)(theirs) == (value), #theirs);
+FR_CUDA_FUNCTIONS(CUDA_CHECK)
+FR_BLAS_FUNCTIONS(BLAS_CHECK)
+FR_CUDA_CONSTANTS(CONSTANT_CHECK)
+FR_BLAS_CONSTANTS(CONSTANT_CHECK)
+/* What our own declarations take them for. */
+_Static_assert(sizeof(CUresult) == 4 && sizeof(CUdevice_attribute) == 4, "codes are 32 bits");
+_Static_assert(sizeof(CUdevice) == 4 && sizeof(CUdeviceptr) == 8, "a device, a place");
+_Static_assert(sizeof(cublasStatus_t) == 4 && sizeof(cudaDataType_t) == 4, "codes are 32 bits");
+_Static_assert(sizeof(cublasLtMatmulAlgo_t) == 64, "an algorithm");
+_Static_assert(sizeof(cublasLtMatmulHeuristicResult_t) == 96 &&
+                   offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize) == 64 &&
+                   offsetof(cublasLtMatmulHeuristicResult_t, state) == 72,
+               "a heuristic's result");

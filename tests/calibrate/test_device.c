@@ -1,0 +1,335 @@
+/* The driver of NVIDIA's GPUs against libraries of ours (fake_cuda/), which the loader finds first: times follow the
+ * laws that these keep, and every fault ends in a sentence that names the call. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "calibrate/measure/device/device.h"
+#include "calibrate/measure/device/library.h"
+#include "tests/calibrate/fake_cuda/fake.h"
+
+static const struct fr_device_driver *const driver = &fr_device_cuda;
+static const struct fr_device_task launch = {.kind = FR_DEVICE_LAUNCH},
+                                   graph = {.kind = FR_DEVICE_GRAPH};
+static const struct fr_device_task copy_in = {
+    .kind = FR_DEVICE_LINK, .size_B = 1 << 20, .to_device = true, .pinned = true};
+static const struct fr_device_task copy_out = {.kind = FR_DEVICE_LINK, .size_B = 1 << 20};
+static const struct fr_device_task pass = {
+    .kind = FR_DEVICE_TRAFFIC, .traffic = FR_TRAFFIC_STREAM, .size_B = 1e9};
+static const struct fr_device_task product = {.kind = FR_DEVICE_PRODUCT,
+                                              .dtype = FR_BF16,
+                                              .m = 4096,
+                                              .n = 6144,
+                                              .k = 4096,
+                                              .transposed = FR_TRANSPOSED_B};
+
+static double time_s(struct fr_device_handle *device, const struct fr_device_task *task,
+                     int calls) {
+    struct fr_error err = {.status = FR_OK};
+    double took_s = 0;
+    if (driver->prepare(device, task, &err) != FR_OK ||
+        driver->run(device, calls, &took_s, &err) != FR_OK)
+        fail_msg("%s: %s", err.where, err.detail);
+    return took_s / calls;
+}
+
+static struct fr_device_handle *open_device(void) {
+    struct fr_device_handle *device = NULL;
+    struct fr_error err = {.status = FR_OK};
+    if (driver->open(0, &device, &err) != FR_OK) fail_msg("%s: %s", err.where, err.detail);
+    return device;
+}
+
+static void near(double got, double wanted, const char *what) {
+    if (!(got > wanted * 0.999 && got < wanted * 1.001))
+        fail_msg("%s: got %g, wanted %g", what, got, wanted);
+}
+
+static void it_knows_what_it_has(void **state) {
+    (void)state;
+    int n = 0;
+    struct fr_device_state now;
+    assert_int_equal(driver->count(&n, NULL), FR_OK);
+    assert_int_equal(n, 1);
+    struct fr_device_handle *device = open_device();
+    const struct fr_device_facts *facts = driver->facts(device);
+    assert_string_equal(facts->name, "NVIDIA H100 80GB HBM3");
+    assert_string_equal(facts->driver, "580.00");
+    assert_string_equal(facts->libraries, "CUDA 13.0, cuBLASLt 130100");
+    assert_string_equal(facts->lacks, "");
+    assert_int_equal(facts->units, FAKE_UNITS);
+    near(facts->shown_B, FAKE_SHOWN_B, "memory");
+    near(facts->context_B, FAKE_CONTEXT_B, "context");
+    driver->state(device, &now);
+    near(now.clock_Hz, 1470e6, "clock");
+    assert_true(now.energy_J > 0 && now.free_B > 0);
+    driver->close(device);
+}
+
+/* The law of fake.h, of m x n x k in whole tiles. */
+static double product_s(const struct fr_device_task *t, double peak) {
+    double tiles = (double)(t->m / 128) * (double)(t->n / 128);
+    double value_B = t->dtype == FR_FP32 || t->dtype == FR_TF32 ? 4
+                     : t->dtype == FR_FP64                      ? 8
+                                                                : 2;
+    return 2 * (double)t->m * (double)t->n * (double)t->k / (FAKE_EFFICIENCY * peak) *
+               (1 + FAKE_TAIL * FAKE_UNITS / tiles) +
+           (double)t->m * (double)t->n * value_B / FAKE_MEMORY;
+}
+
+/* Every dtype, direction and some shapes: cuBLAS is told the right sizes, or the fake would not take them. */
+static void products_keep_their_law(void **state) {
+    (void)state;
+    static const struct {
+        fr_dtype dtype;
+        double peak;
+    } formats[] = {{FR_BF16, FAKE_PEAK},      {FR_FP16, FAKE_PEAK},
+                   {FR_TF32, FAKE_PEAK / 2},  {FR_FP32, FAKE_PEAK / 15},
+                   {FR_FP64, FAKE_PEAK / 15}, {FR_FP8, FAKE_PEAK * 1979 / 989}};
+    static const int64_t shapes[][3] = {{4096, 6144, 2048}, {256, 128, 512}, {128, 8192, 1024}};
+    struct fr_device_handle *device = open_device();
+    for (size_t f = 0; f < sizeof formats / sizeof *formats; f++)
+        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+            for (int way = FR_TRANSPOSED_NONE; way <= FR_TRANSPOSED_B; way++) {
+                const struct fr_device_task task = {.kind = FR_DEVICE_PRODUCT,
+                                                    .dtype = formats[f].dtype,
+                                                    .m = shapes[i][0],
+                                                    .n = shapes[i][1],
+                                                    .k = shapes[i][2],
+                                                    .transposed = (fr_transposed)way};
+                near(time_s(device, &task, 50), product_s(&task, formats[f].peak),
+                     fr_dtype_names[task.dtype]);
+            }
+    driver->close(device);
+}
+
+static void all_else_keeps_its_law(void **state) {
+    (void)state;
+    struct fr_device_handle *device = open_device();
+    near(time_s(device, &launch, 100), FAKE_LAUNCH_S, "launch");
+    near(time_s(device, &graph, 100), FAKE_GRAPH_S, "graph");
+    near(time_s(device, &graph, 1000), FAKE_GRAPH_S, "graph, several of them");
+    for (int kind = 0; kind < FR_TRAFFIC_OPERANDS; kind++)
+        for (double size_B = 1 << 20; size_B < 4e9; size_B *= 16) {
+            const struct fr_device_task task = {
+                .kind = FR_DEVICE_TRAFFIC, .traffic = (fr_traffic)kind, .size_B = size_B};
+            double rate = FAKE_MEMORY * (size_B > FAKE_CACHE_B ? 1 : FAKE_CACHE_TIMES);
+            if (kind == FR_TRAFFIC_SELECT) continue;
+            assert_true(driver->moved_B(&task) > 0.99 * size_B);
+            near(time_s(device, &task, 3), FAKE_LAUNCH_S + driver->moved_B(&task) / rate,
+                 fr_traffic_names[kind]);
+        }
+    for (int pinned = 0; pinned < 2; pinned++)
+        for (int in = 0; in < 2; in++) {
+            const struct fr_device_task task = {
+                .kind = FR_DEVICE_LINK, .size_B = 3e6, .to_device = in, .pinned = pinned};
+            near(time_s(device, &task, 3),
+                 (FAKE_COPY_S + 3e6 / FAKE_LINK) * (pinned ? 1 : FAKE_PAGED), "copy");
+        }
+    driver->close(device);
+}
+
+/* What is asked of a device that has a fault. */
+static fr_status use(const struct fr_device_task *task, struct fr_error *err) {
+    struct fr_device_handle *device = NULL;
+    double took_s = 0;
+    int n = 0;
+    fr_status status = driver->count(&n, err);
+    if (status == FR_OK) status = driver->open(0, &device, err);
+    if (status == FR_OK) status = driver->prepare(device, task, err);
+    if (status == FR_OK) status = driver->run(device, 2, &took_s, err);
+    if (device) driver->close(device);
+    return status;
+}
+
+static const struct {
+    const char *call;
+    unsigned code;
+    const struct fr_device_task *task;
+} faults[] = {
+    {"cuInit", 3, &launch},
+    {"cuInit", 803, &launch}, /* driver and libraries do not match */
+    {"cuDeviceGetCount", 999, &launch},
+    {"cuDeviceGet", 101, &launch},
+    {"cuDeviceGetName", 1, &launch},
+    {"cuDeviceGetPCIBusId", 1, &launch},
+    {"cuDeviceTotalMem_v2", 1, &launch},
+    {"cuDevicePrimaryCtxRetain", 46, &launch}, /* another process has it alone */
+    {"cuDevicePrimaryCtxRetain", 2, &launch},
+    {"cuCtxSetCurrent", 201, &launch},
+    {"cuStreamCreate", 2, &launch},
+    {"cuEventCreate", 2, &launch},
+    {"cuModuleLoadDataEx", 222, &launch}, /* a driver too old for the kernels */
+    {"cuModuleGetFunction", 500, &launch},
+    {"cuMemGetInfo_v2", 700, &launch},
+    {"cuMemAlloc_v2", 2, &launch},
+    {"cuMemcpyHtoD_v2", 700, &launch},
+    {"cuEventRecord", 400, &launch},
+    {"cuLaunchKernel", 719, &launch},
+    {"cuStreamSynchronize", 214, &launch}, /* memory with an error that cannot be corrected */
+    {"cuStreamSynchronize", 702, &launch}, /* taken from us: it took too long */
+    {"cuEventElapsedTime", 600, &launch},
+    {"cuStreamBeginCapture_v2", 900, &graph},
+    {"cuStreamEndCapture", 901, &graph},
+    {"cuGraphInstantiateWithFlags", 2, &graph},
+    {"cuGraphLaunch", 700, &graph},
+    {"cuMemAllocHost_v2", 2, &copy_in},
+    {"cuMemcpyHtoDAsync_v2", 700, &copy_in},
+    {"cuMemcpyDtoHAsync_v2", 700, &copy_out},
+    {"cuMemcpyDtoDAsync_v2", 700, &pass},
+    {"cuMemsetD32Async", 700, &pass},
+    {"cublasLtMatmulDescCreate", 3, &product},
+    {"cublasLtMatmulDescSetAttribute", 7, &product},
+    {"cublasLtMatrixLayoutCreate", 3, &product},
+    {"cublasLtMatmulPreferenceCreate", 3, &product},
+    {"cublasLtMatmulPreferenceSetAttribute", 7, &product},
+    {"cublasLtMatmulAlgoGetHeuristic", 14, &product},
+    {"cublasLtMatmul", 13, &product},
+};
+
+static void every_fault_is_a_sentence(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        struct fr_error err = {.status = FR_OK};
+        char fault[96], code[32];
+        snprintf(fault, sizeof fault, "%s:%u", faults[i].call, faults[i].code);
+        snprintf(code, sizeof code, "code %u", faults[i].code);
+        setenv("FAKE_CUDA_FAULT", fault, 1);
+        fr_status status = use(faults[i].task, &err);
+        unsetenv("FAKE_CUDA_FAULT");
+        if (status != FR_ERR_EXTERNAL || !strstr(err.detail, faults[i].call) ||
+            !strstr(err.detail, code) || !*err.where)
+            fail_msg("%s: status %d, \"%s: %s\"", fault, (int)status, err.where, err.detail);
+        assert_int_equal(use(faults[i].task, &err),
+                         FR_OK); /* it is over, and nothing is left of it */
+    }
+}
+
+/* A clean-up that fails says nothing: what was measured is measured. */
+static void ends_may_fail(void **state) {
+    static const char *const ends[] = {"cuMemFree_v2",
+                                       "cuMemFreeHost",
+                                       "cuModuleUnload",
+                                       "cuEventDestroy_v2",
+                                       "cuStreamDestroy_v2",
+                                       "cuGraphDestroy",
+                                       "cuGraphExecDestroy",
+                                       "cublasLtDestroy",
+                                       "cublasLtMatmulDescDestroy",
+                                       "nvmlShutdown",
+                                       "cuDevicePrimaryCtxRelease_v2"};
+    (void)state;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        struct fr_error err = {.status = FR_OK};
+        setenv("FAKE_CUDA_FAULT", ends[i], 1);
+        assert_int_equal(use(&launch, &err), FR_OK);
+        unsetenv("FAKE_CUDA_FAULT");
+    }
+}
+
+static void not_supported_is_told_apart(void **state) {
+    (void)state;
+    const struct fr_device_task huge = {
+        .kind = FR_DEVICE_PRODUCT, .dtype = FR_FP32, .m = 1 << 17, .n = 1 << 17, .k = 1 << 17};
+    struct fr_device_task other = product, wide = pass;
+    struct fr_error err = {.status = FR_OK};
+    other.dtype = FR_FP4;
+    wide.size_B = 1e12;
+    setenv("FAKE_CUDA_FAULT", "cublasLtMatmulAlgoGetHeuristic:15", 1);
+    assert_int_equal(use(&product, &err), FR_ERR_UNSUPPORTED);
+    setenv("FAKE_CUDA_FAULT", "cublasLtMatmul:8", 1);
+    assert_int_equal(use(&product, &err), FR_ERR_UNSUPPORTED);
+    unsetenv("FAKE_CUDA_FAULT");
+    assert_int_equal(use(&other, &err), FR_ERR_UNSUPPORTED);
+    assert_int_equal(use(&huge, &err), FR_ERR_UNSUPPORTED);
+    assert_int_equal(use(&wide, &err), FR_ERR_UNSUPPORTED);
+    assert_non_null(strstr(err.detail, "no memory"));
+}
+
+/* Without a library all else goes on, and it is said what is not known. */
+static void lacking_libraries_are_said(void **state) {
+    static const char *const lacks[][2] = {
+        {"nvmlInit_v2:9", "NVML: cannot be started: code 9"},
+        {"nvmlDeviceGetHandleByPciBusId_v2:6", "NVML: does not know the GPU at"},
+        {"cublasLtCreate:1", "cuBLASLt: cannot be started: code 1"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++) {
+        setenv("FAKE_CUDA_FAULT", lacks[i][0], 1);
+        struct fr_device_handle *device = open_device();
+        if (!strstr(driver->facts(device)->lacks, lacks[i][1]))
+            fail_msg("%s: \"%s\"", lacks[i][0], driver->facts(device)->lacks);
+        near(time_s(device, &pass, 1), FAKE_LAUNCH_S + 1e9 / FAKE_MEMORY,
+             "a pass all the same");
+        driver->close(device);
+    }
+    struct fr_error err = {.status = FR_OK};
+    assert_int_equal(use(&product, &err), FR_ERR_UNSUPPORTED);
+    unsetenv("FAKE_CUDA_FAULT");
+}
+
+static void counts_and_indices_are_checked(void **state) {
+    (void)state;
+    int n = 0;
+    struct fr_device_handle *device = NULL;
+    struct fr_error err = {.status = FR_OK};
+    setenv("FAKE_CUDA_GPUS", "0", 1);
+    assert_int_equal(driver->count(&n, &err), FR_ERR_EXTERNAL);
+    assert_non_null(strstr(err.detail, "sees no GPU"));
+    setenv("FAKE_CUDA_GPUS", "3", 1);
+    assert_int_equal(driver->count(&n, &err), FR_OK);
+    assert_int_equal(n, 3);
+    assert_int_equal(driver->open(3, &device, &err), FR_ERR_EXTERNAL);
+    assert_non_null(strstr(err.detail, "no GPU 3: the driver sees 3"));
+    unsetenv("FAKE_CUDA_GPUS");
+}
+
+/* Whatever does not fit is not asked for: of a GPU that others have filled what is left is used. */
+static void little_memory_is_enough(void **state) {
+    (void)state;
+    setenv("FAKE_CUDA_FREE_B", "1e9", 1);
+    struct fr_device_handle *device = open_device();
+    const struct fr_device_task small = {
+        .kind = FR_DEVICE_TRAFFIC, .traffic = FR_TRAFFIC_NORM, .size_B = 1 << 26};
+    near(time_s(device, &small, 1), FAKE_LAUNCH_S + driver->moved_B(&small) / FAKE_MEMORY,
+         "norm");
+    driver->close(device);
+    unsetenv("FAKE_CUDA_FREE_B");
+}
+
+static void libraries_say_what_they_lack(void **state) {
+    static const struct fr_library_symbol no_such[] = {{"cuInitialise", 0}};
+    static const char *const files[] = {"libcuda.so.1", NULL}, *const none[] = {
+                                                                   "libno_such.so.7", NULL};
+    const struct fr_library other = {"x",    "CUDA driver", files, "NVIDIA's driver",
+                                     "GPUs", no_such,       1};
+    const struct fr_library absent = {"x", "Nothing", none, "nobody", "nothing", NULL, 0};
+    struct fr_error err = {.status = FR_OK};
+    (void)state;
+    for (int i = 0; fr_device_libraries[i]; i++)
+        assert_int_equal(fr_library_is_there(fr_device_libraries[i], &err), FR_OK);
+    assert_int_equal(fr_library_is_there(&other, &err), FR_ERR_EXTERNAL);
+    assert_non_null(strstr(err.detail, "has no function cuInitialise"));
+    assert_int_equal(fr_library_is_there(&absent, &err), FR_ERR_EXTERNAL);
+    assert_string_equal(err.detail, "libno_such.so.7 is not here: it comes with nobody");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_knows_what_it_has),
+        cmocka_unit_test(products_keep_their_law),
+        cmocka_unit_test(all_else_keeps_its_law),
+        cmocka_unit_test(every_fault_is_a_sentence),
+        cmocka_unit_test(ends_may_fail),
+        cmocka_unit_test(not_supported_is_told_apart),
+        cmocka_unit_test(lacking_libraries_are_said),
+        cmocka_unit_test(counts_and_indices_are_checked),
+        cmocka_unit_test(little_memory_is_enough),
+        cmocka_unit_test(libraries_say_what_they_lack),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
