@@ -14,6 +14,10 @@
 #include "models/work/transformer.h"
 #include "search/stage_layers.h"
 
+#define FR_EMITTER(name) extern const struct fr_emitter fr_emitter_##name;
+#include "answer/emit_list.h"
+#undef FR_EMITTER
+
 const struct fr_emitter *const fr_emitters[] = {
 #define FR_EMITTER(name) &fr_emitter_##name,
 #include "answer/emit_list.h"

@@ -41,9 +41,9 @@ struct fr_method {
                   struct fr_rank_work *work);
 };
 
-#define FR_METHOD(name) extern const struct fr_method fr_method_##name;
-#include "models/work/method_list.h"
-#undef FR_METHOD
+/** Rows that others name. */
+extern const struct fr_method fr_method_tensor, fr_method_phantom, fr_method_grid,
+    fr_method_subgraph;
 /** Rows in table order, then NULL; and their names likewise. */
 extern const struct fr_method *const fr_methods[];
 extern const char *const fr_method_names[];

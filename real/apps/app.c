@@ -9,6 +9,10 @@
 #include "calibrate/measure/harness/watch.h"
 #include "real/apps/shares.h"
 
+#define FR_REAL_APP(name) extern const struct fr_real_app fr_real_##name;
+#include "real/apps/app_list.h"
+#undef FR_REAL_APP
+
 const struct fr_real_app *const fr_real_apps[] = {
 #define FR_REAL_APP(name) &fr_real_##name,
 #include "real/apps/app_list.h"

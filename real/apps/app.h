@@ -82,9 +82,9 @@ struct fr_real_app {
     void (*close)(struct fr_real *real);
 };
 
-#define FR_REAL_APP(name) extern const struct fr_real_app fr_real_##name;
-#include "real/apps/app_list.h"
-#undef FR_REAL_APP
+/** Rows that others name. */
+extern const struct fr_real_app fr_real_tensor, fr_real_phantom, fr_real_grid, fr_real_pipeline,
+    fr_real_subgraph, fr_real_mesh;
 /** Rows in table order, then NULL. */
 extern const struct fr_real_app *const fr_real_apps[];
 

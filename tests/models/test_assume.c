@@ -223,13 +223,13 @@ static void state(const struct fr_job *job, struct drawn *d, int *seen) {
     }
 }
 
-/* A law of 1,500 partial plans: what was taken, stated, gives the same number and leaves nothing to take, with the defaults of
+/* A law of 1,500 partial plans, every day of 400: what was taken, stated, gives the same number and leaves nothing to take, with the defaults of
  * 2019 too; it never makes a plan impossible; and every row of the table is taken and printed somewhere. */
 static void stated_is_taken(void **state_) {
     uint64_t dice = 340;
     int seen[64] = {0}, priced = 0, n = 0;
     (void)state_;
-    for (int k = 0; k < 1500; k++) {
+    for (int k = 0; k < fr_sample(1500, 400); k++) {
         struct drawn d;
         struct fr_job job, again;
         struct fr_outcome one, other, bare;
@@ -292,7 +292,7 @@ static void every_fact_is_documented(void **state_) {
     assert_int_equal(
         fr_file_read(FR_SOURCE_DIR "/docs/files.md", FR_FILE_MAX_B, &docs, &length, NULL),
         FR_OK);
-    for (int i = 0; i < FR_FACTS; i++) {
+    for (int i = 0; i < fr_fact_count; i++) {
         const struct fr_fact_row *fact = &fr_facts[i];
         snprintf(line, sizeof line, "| `%s` | %s | %s | %s |", fact->key,
                  fr_fact_kinds[fact->kind], fact->help,

@@ -9,6 +9,10 @@
 
 #include "base/alloc.h"
 
+#define FR_RUN_READER(name) extern const struct fr_run_reader fr_run_reader_##name;
+#include "trust/runs/reader_list.h"
+#undef FR_RUN_READER
+
 const struct fr_run_reader *const fr_run_readers[] = {
 #define FR_RUN_READER(name) &fr_run_reader_##name,
 #include "trust/runs/reader_list.h"

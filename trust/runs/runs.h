@@ -185,9 +185,6 @@ struct fr_run_reader {
     bool strict; /**< the user's own file: a row that cannot be used is an error */
 };
 
-#define FR_RUN_READER(name) extern const struct fr_run_reader fr_run_reader_##name;
-#include "trust/runs/reader_list.h"
-#undef FR_RUN_READER
 /** Rows in table order, then NULL. */
 extern const struct fr_run_reader *const fr_run_readers[];
 

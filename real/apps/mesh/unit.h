@@ -85,9 +85,9 @@ struct fr_unit_kind {
     const struct fr_layer_way *way; /**< of a transformer's layer (layer.h); NULL: it is none */
 };
 
-#define FR_UNIT(name) extern const struct fr_unit_kind fr_unit_##name;
-#include "real/apps/mesh/unit_list.h"
-#undef FR_UNIT
+/** Rows that others name. */
+extern const struct fr_unit_kind fr_unit_convolution, fr_unit_block, fr_unit_ghost_block,
+    fr_unit_branch_block, fr_unit_cross_block, fr_unit_embedding, fr_unit_logits;
 /** Rows in table order, then NULL. */
 extern const struct fr_unit_kind *const fr_unit_kinds[];
 
