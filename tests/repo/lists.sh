@@ -27,7 +27,7 @@ fi
 find . \( -name build -o -name .git -o -name demo-output \) -prune -o -name '*.[ch]' -print | sed 's|^\./||' | sort |
   xargs grep -HE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' |
   awk -v lists="$lists" -v most=$most '
-    { split($0, part, "\""); file = $0; sub(/:.*/, "", file); readers[part[2]] = readers[part[2]] " " file }
+    { split($0, part, "\""); path = $0; sub(/:.*/, "", path); readers[part[2]] = readers[part[2]] " " path }
     END {
       n = split(lists, list, "\n")
       for (i = 1; i <= n; i++) {
