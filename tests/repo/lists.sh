@@ -12,7 +12,7 @@ lists=$(find . \( -name build -o -name .git -o -name demo-output \) -prune -o -n
 if [ $# -gt 1 ]; then
   ninja -C "$2" -t deps | awk -v lists="$lists" -v most=$most '
     BEGIN { n = split(lists, list, "\n") }
-    /^ / { for (i = 1; i <= n; i++) if (index($0, "/" list[i]) == length($0) - length(list[i])) count[i]++ }
+    /^ / { for (i = 1; i <= n; i++) if (substr($0, length($0) - length(list[i])) == "/" list[i]) count[i]++ }
     END {
       print "objects  list"
       for (i = 1; i <= n; i++) {
