@@ -43,7 +43,7 @@ def forerun(*words, text=None):
 
 
 def load():
-    store = {path.as_uri(): json.loads(path.read_text()) for path in sorted((ROOT / "schemas").glob("*.json"))}
+    store = {path.as_uri(): json.loads(path.read_text()) for path in sorted((ROOT / "docs" / "schemas").glob("*.json"))}
     found = {}
     for uri, schema in store.items():
         jsonschema.Draft202012Validator.check_schema(schema)
@@ -86,10 +86,10 @@ def tables():
     for row in rows:
         if not row["detail"] or not row["source"] or len(row["detail"]) > 126 or len(row["source"]) > 190:
             complain(f"{row['name']}: needs a title and a description that fit a row")
-        if forerun("show", row["name"]).stdout != (ROOT / "schemas" / f"{row['name']}.json").read_text():
+        if forerun("show", row["name"]).stdout != (ROOT / "docs" / "schemas" / f"{row['name']}.json").read_text():
             complain(f"forerun show {row['name']} is not its file")
     named = set()
-    for top in "answer app calibrate models search sim".split():
+    for top in "answer app calibrate models real search sim studies trust".split():
         for path in (ROOT / top).rglob("*.[ch]"):
             named |= set(re.findall(r'"forerun/([a-z-]+)/[0-9]+"', path.read_text()))
     if named - set(SCHEMAS):
