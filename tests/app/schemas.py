@@ -1,4 +1,4 @@
-"""schemas.py ROOT BIN [keys|outputs]: the JSON Schemas of ROOT/schemas against real documents, the program's own tables and
+"""schemas.py ROOT BIN [keys|outputs]: the JSON Schemas of ROOT/docs/schemas against real documents, the program's own tables and
 its readers.  Python's jsonschema is the independent implementation.  Skipped (77) without it.  One part or the
 other: the keys, or what the verbs print.
 
