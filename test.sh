@@ -1,10 +1,11 @@
 #!/bin/sh
-# ./test.sh          every test, on the release build
+# ./test.sh          the tests of every day, on the release build: six minutes of two cores with it
 # ./test.sh PRESET   the tests of another preset: dev, asan, tsan, coverage, fuzz, clang
 # ./test.sh all      a build by clang, then the tests under asan, then those of release
 # ./test.sh nightly  first ./demo.sh and ./test.sh on a bare Debian 12 (root, debootstrap; else it says so),
-#                    then what is slow: kills, failing allocations and long tests on the release build, a sample of all
-#                    tests with sanitizers, fuzzing, and changes of the code that the tests should notice
+#                    then what is slow: all of what every day tries a sample of (random cases and commands, kills, failing
+#                    allocations, long runs), a sample of all tests with sanitizers (threads too), fuzzing, and changes
+#                    of the code that the tests should notice.  It says which of these failed
 # On a bare Debian 12 it first installs what is missing.  The last line is ctest's own; of nightly the rate of changes
 # that were noticed.
 set -eu
@@ -35,7 +36,7 @@ done
 if [ "$what" = nightly ]; then
   fr_build release
   failed=
-  ctest --preset release -C slow -L slow || failed=' slow'
+  ctest --preset release -C slow -L slow || failed=' slow (build/release/Testing/Temporary/LastTestsFailed.log)'
   for part in sanitizers fuzz mutation; do # each though another fails
     code=0
     "tests/nightly/$part.sh" . || code=$?

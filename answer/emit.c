@@ -12,6 +12,10 @@
 #include "models/price/seats.h"
 #include "search/stage_layers.h"
 
+#define FR_EMITTER(name) extern const struct fr_emitter fr_emitter_##name;
+#include "answer/emit_list.h"
+#undef FR_EMITTER
+
 const struct fr_emitter *const fr_emitters[] = {
 #define FR_EMITTER(name) &fr_emitter_##name,
 #include "answer/emit_list.h"

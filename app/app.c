@@ -20,6 +20,10 @@
 #include "base/text/colour.h"
 #include "models/outcome/report.h"
 
+#define FR_VERB(name) extern const struct fr_verb fr_verb_##name;
+#include "app/verb_list.h"
+#undef FR_VERB
+
 const struct fr_verb *const fr_verbs[] = {
 #define FR_VERB(name) &fr_verb_##name,
 #include "app/verb_list.h"

@@ -121,7 +121,7 @@ static void offer_keys(const struct line *l) {
     offer(l, "runtime=", "software with a date");
     offer(l, "runtime.", "of the software");
     if (strncmp(l->begun, "runtime.", 8) == 0)
-        for (int i = 0; i < FR_FACTS; i++) {
+        for (int i = 0; i < fr_fact_count; i++) {
             snprintf(name, sizeof name, "runtime.%s=", fr_facts[i].key);
             offer(l, name, fr_facts[i].help);
         }

@@ -142,7 +142,7 @@ void fr_manual_program(struct fr_text *text) {
 
 static void needs(struct fr_text *text, const struct fr_plan_key *key) {
     const char *between = " Read with ";
-    for (int i = 0; i < FR_PLAN_NEEDS; i++) {
+    for (int i = 0; fr_plan_need_names[i]; i++) {
         if (!(key->needs & UINT64_C(1) << i)) continue;
         fr_text_addf(text, "%s", between);
         plain(text, fr_plan_need_names[i]);

@@ -27,9 +27,6 @@ struct fr_verb {
     fr_status (*run)(const struct fr_args *args, struct fr_error *err);
 };
 
-#define FR_VERB(name) extern const struct fr_verb fr_verb_##name;
-#include "app/verb_list.h"
-#undef FR_VERB
 /** Rows in table order, then NULL. */
 extern const struct fr_verb *const fr_verbs[];
 

@@ -13,33 +13,14 @@ if(FR_FUZZ) # clang links its sanitizers into programs alone
 endif()
 file(GLOB_RECURSE smpi_sources CONFIGURE_DEPENDS
   ${CMAKE_SOURCE_DIR}/calibrate/measure/harness/*.c ${CMAKE_SOURCE_DIR}/real/apps/*.c)
-# What of the other modules they need is compiled again, position-independent.
-file(GLOB_RECURSE smpi_needs CONFIGURE_DEPENDS
-  ${CMAKE_SOURCE_DIR}/base/*.c ${CMAKE_SOURCE_DIR}/topology/*.c ${CMAKE_SOURCE_DIR}/models/*.c
-  ${CMAKE_SOURCE_DIR}/calibrate/measure/power/*.c ${CMAKE_SOURCE_DIR}/calibrate/measure/device/*.c ${CMAKE_SOURCE_DIR}/calibrate/measure/knob/*.c)
-file(GLOB smpi_files CONFIGURE_DEPENDS
-  ${CMAKE_SOURCE_DIR}/trust/numbers/statistics.c ${CMAKE_SOURCE_DIR}/calibrate/measure/power*.c
-     ${CMAKE_SOURCE_DIR}/calibrate/measure/knob.c)
-foreach(unit calibrate/samples/kinds calibrate/samples/read calibrate/samples/repair calibrate/samples/source
-             calibrate/samples/write calibrate/measure/leash calibrate/measure/quota calibrate/measure/watch/stopped
-             real/quality/corpus real/quality/grammar)
-  list(APPEND smpi_files ${CMAKE_SOURCE_DIR}/${unit}.c)
-endforeach()
-list(APPEND smpi_needs ${smpi_files} ${FR_GENERATED_models} ${FR_GENERATED_calibrate})
-add_library(fr_smpi_needs OBJECT ${smpi_needs})
-set_target_properties(fr_smpi_needs PROPERTIES POSITION_INDEPENDENT_CODE ON)
-target_include_directories(fr_smpi_needs PRIVATE ${CMAKE_SOURCE_DIR})
-target_link_libraries(fr_smpi_needs PRIVATE fr_flags PkgConfig::JANSSON PkgConfig::GSL
-                      PkgConfig::HWLOC)
-
-add_library(forerun-smpi MODULE ${smpi_sources} $<TARGET_OBJECTS:fr_smpi_needs>)
+add_library(forerun-smpi MODULE ${smpi_sources})
 set_target_properties(forerun-smpi PROPERTIES PREFIX "" SUFFIX ""
                       LIBRARY_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
 target_compile_options(forerun-smpi PRIVATE -include ${SMPI_INCLUDE}/smpi/smpi_helpers.h -Wno-pedantic)
 target_include_directories(forerun-smpi PRIVATE ${CMAKE_SOURCE_DIR})
 target_include_directories(forerun-smpi SYSTEM BEFORE PRIVATE ${SMPI_INCLUDE}/smpi)
 target_link_options(forerun-smpi PRIVATE -Wl,-z,defs)
-target_link_libraries(forerun-smpi PRIVATE fr_flags PkgConfig::SIMGRID PkgConfig::BLAS
+target_link_libraries(forerun-smpi PRIVATE fr_flags fr_calibrate fr_real PkgConfig::SIMGRID PkgConfig::BLAS
                       PkgConfig::HWLOC PkgConfig::JANSSON PkgConfig::GSL Threads::Threads m)
 fr_runpath(forerun-smpi)
 # Started by its name, through smpirun, as a program is.

@@ -5,6 +5,10 @@
 
 #include "plots/results.h"
 
+#define FR_FIGURE(name) extern const struct fr_figure fr_figure_##name;
+#include "plots/figure_list.h"
+#undef FR_FIGURE
+
 const struct fr_figure *const fr_figures[] = {
 #define FR_FIGURE(name) &fr_figure_##name,
 #include "plots/figure_list.h"

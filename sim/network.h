@@ -53,9 +53,8 @@ struct fr_network {
     double (*wall_s)(void *state);
 };
 
-#define FR_NETWORK(name) extern const struct fr_network fr_network_##name;
-#include "sim/network_list.h"
-#undef FR_NETWORK
+/** Rows that others name. */
+extern const struct fr_network fr_network_isolated, fr_network_shared, fr_network_simgrid;
 /** Rows in table order, then NULL; and their names likewise. */
 extern const struct fr_network *const fr_networks[];
 extern const char *const fr_network_names[];

@@ -1,4 +1,4 @@
-#include "studies/reproduce.h"
+#include "studies/paper_table.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -76,9 +76,6 @@ struct fr_paper {
     const char *mark; /**< of its part of docs/accuracy.md (base/text/marked.h); NULL: none */
 };
 
-#define FR_PAPER(name) extern const struct fr_paper fr_paper_##name;
-#include "studies/paper_list.h"
-#undef FR_PAPER
 extern const struct fr_paper *const fr_papers[];
 
 #endif

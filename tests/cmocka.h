@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -26,13 +27,32 @@ static inline int fr_group_code(int failed, size_t tests) {
     return failed ? 1 : tests > 0 && fr_skips == tests ? FR_TEST_SKIPPED : 0;
 }
 
+/** The whole of it (FR_WHOLE is set: ctest -C slow, ./test.sh nightly), or the sample of every day. */
+static inline int fr_sample(int whole, int everyday) {
+    return getenv("FR_WHOLE") ? whole : everyday;
+}
+
+/* The tests that FR_SHARE asks for: "2/4" is every fourth from the second on.  So ctest runs a long program side by side
+ * (fr_spread of cmake/forerun.cmake). */
+static inline int fr_group_run(const char *group, const struct CMUnitTest *tests, size_t n,
+                               CMFixtureFunction setup, CMFixtureFunction teardown) {
+    struct CMUnitTest mine[256];
+    const char *share = getenv("FR_SHARE");
+    size_t first = 1, of = 1, n_mine = 0;
+    if (share && (sscanf(share, "%zu/%zu", &first, &of) != 2 || first < 1 || of < first)) {
+        print_error("FR_SHARE is \"%s\"; it is to be e.g. 2/4\n", share);
+        return 1;
+    }
+    for (size_t i = first - 1; i < n && n_mine < sizeof mine / sizeof *mine; i += of)
+        mine[n_mine++] = tests[i];
+    return fr_group_code(_cmocka_run_group_tests(group, mine, n_mine, setup, teardown), n_mine);
+}
+
 #undef skip
 #define skip() (fr_skips++, _skip(__FILE__, __LINE__))
 #undef cmocka_run_group_tests
 #define cmocka_run_group_tests(tests, setup, teardown)                                         \
-    fr_group_code(_cmocka_run_group_tests(#tests, tests, sizeof(tests) / sizeof((tests)[0]),   \
-                                          setup, teardown),                                    \
-                  sizeof(tests) / sizeof((tests)[0]))
+    fr_group_run(#tests, tests, sizeof(tests) / sizeof((tests)[0]), setup, teardown)
 
 /** |got - want| <= relative * |want|, with the reason printed. */
 #define FR_NEAR(got, want, relative)                                                           \

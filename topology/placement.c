@@ -9,6 +9,10 @@
 
 const char *const fr_mesh_axis_names[] = {"tp", "pp", "dp", NULL};
 
+#define FR_PLACEMENT(name) extern const struct fr_placement fr_placement_##name;
+#include "topology/placement_list.h"
+#undef FR_PLACEMENT
+
 const struct fr_placement *const fr_placements[] = {
 #define FR_PLACEMENT(name) &fr_placement_##name,
 #include "topology/placement_list.h"

@@ -75,9 +75,9 @@ struct fr_placement {
     fr_status (*seat)(const struct fr_seating *seating, int64_t *slot, struct fr_error *err);
 };
 
-#define FR_PLACEMENT(name) extern const struct fr_placement fr_placement_##name;
-#include "topology/placement_list.h"
-#undef FR_PLACEMENT
+/** Rows that others name. */
+extern const struct fr_placement fr_placement_linear, fr_placement_round_robin,
+    fr_placement_by_axis, fr_placement_file, fr_placement_balanced, fr_placement_optimised;
 /** Rows in table order, then NULL. */
 extern const struct fr_placement *const fr_placements[];
 

@@ -7,6 +7,10 @@
 
 #include "topology/levels.h"
 
+#define FR_SHAPE(name) extern const struct fr_shape fr_shape_##name;
+#include "topology/shape_list.h"
+#undef FR_SHAPE
+
 const struct fr_shape *const fr_shapes[] = {
 #define FR_SHAPE(name) &fr_shape_##name,
 #include "topology/shape_list.h"

@@ -73,9 +73,6 @@ struct fr_shape {
     double (*bisection)(const struct fr_fabric *fabric);
 };
 
-#define FR_SHAPE(name) extern const struct fr_shape fr_shape_##name;
-#include "topology/shape_list.h"
-#undef FR_SHAPE
 /** Rows in table order, then NULL. */
 extern const struct fr_shape *const fr_shapes[];
 

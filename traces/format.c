@@ -4,6 +4,10 @@
 #include <string.h>
 #include <strings.h>
 
+#define FR_FORMAT(name) extern const struct fr_format fr_format_##name;
+#include "traces/format_list.h"
+#undef FR_FORMAT
+
 const struct fr_format *const fr_formats[] = {
 #define FR_FORMAT(name) &fr_format_##name,
 #include "traces/format_list.h"

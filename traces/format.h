@@ -50,9 +50,8 @@ struct fr_format {
                        struct fr_text *out, struct fr_error *err);
 };
 
-#define FR_FORMAT(name) extern const struct fr_format fr_format_##name;
-#include "traces/format_list.h"
-#undef FR_FORMAT
+/** Rows that others name. */
+extern const struct fr_format fr_format_chrome, fr_format_paje, fr_format_csv;
 
 /** Rows in table order, then NULL. */
 extern const struct fr_format *const fr_formats[];

@@ -151,8 +151,7 @@ static fr_status all_read(struct fr_searched *r, struct fr_error *err) {
             return FR_OK;
         }
         uint64_t lacks = key->needs & fr_plan_needs_refused;
-        for (int n = FR_PLAN_NEEDS; n-- > 0;)
-            if (lacks >> n & 1) needs = fr_plan_need_names[n];
+        if (lacks) needs = fr_plan_need_names[__builtin_ctzll(lacks)];
         fr_plan_idle_key(&fr_space_job(space, &r->job, 0)->workload, &plan, &needs);
         return fr_fail(err, FR_ERR_INPUT, "plan",
                        "%s would have no effect on any plan of this search: it needs %s",

@@ -252,13 +252,13 @@ static bool same_row(const struct fr_runtime *first, const struct fr_runtime *la
 static fr_status walk_facts(struct walk *w, const struct fr_runtime *first,
                             const struct fr_runtime *later, struct fr_upgrade_row *to,
                             struct fr_error *err) {
-    bool taken[FR_FACTS] = {false};
+    bool taken[FR_CLUSTER_FACTS] = {false};
     struct fr_upgrade_step open = {.key = ""};
     struct fr_runtime made = {.fact = NULL};
     bool modern = first->modern;
     fr_status status = fr_runtime_mix(first, later, taken, &made, err);
     if (status == FR_OK) status = price(w, &made, err);
-    for (int i = -1; i < FR_FACTS && status == FR_OK; i++) {
+    for (int i = -1; i < fr_fact_count && status == FR_OK; i++) {
         if (i < 0 ? first->modern == later->modern
                   : same_row(first, later, i, &w->job.cluster.device))
             continue;

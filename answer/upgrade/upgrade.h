@@ -13,7 +13,7 @@
 #include "answer/search/search.h"
 #include "models/job/fact.h"
 
-enum { FR_UPGRADE_MAX = 16, FR_UPGRADE_STEPS = FR_FACTS + 2, FR_UPGRADE_WORD = 384 };
+enum { FR_UPGRADE_MAX = 16, FR_UPGRADE_STEPS = FR_CLUSTER_FACTS + 2, FR_UPGRADE_WORD = 384 };
 
 /** The subject of a step; names in fr_upgrade_terms, words for people in fr_upgrade_term_words. */
 typedef enum {

@@ -187,7 +187,7 @@ static int list_facts(struct row *rows) {
     enum { MOST = 128 };
     static char values[MOST][256];
     int n = 0;
-    for (; n < FR_FACTS && n < MOST; n++) {
+    for (; n < fr_fact_count && n < MOST; n++) {
         const struct fr_fact_row *fact = &fr_facts[n];
         fr_fact_values(fact, values[n], sizeof *values);
         rows[n] = (struct row){fact->key, fr_fact_kinds[fact->kind], fact->help, values[n]};

@@ -1,5 +1,5 @@
 /* The papers' tables and figures beside ours. */
-#include "studies/reproduce.h"
+#include "studies/paper_table.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -24,15 +24,7 @@ static const struct fr_option options[] = {
     FR_OPTION_UNDISTURBED,
     FR_OPTION_FLOP,
     {"ranks", "RANGE", "rank counts: 512, 8,16,32, 1..64, 1..512*2", 'n'},
-    {"vary", "KEY=RANGE",
-     "values of a key of --set, of the plan, model., cluster. or runtime., or runtimes "
-     "(runtime=A,B): "
-     "a,b,c or 1..64*2; may be repeated; of the plan:"
-#define FR_PLAN_KEY(word, name, ...) " " name
-#include "models/plan/key_list.h"
-#undef FR_PLAN_KEY
-     ,
-     'v'},
+    {"vary", "KEY=RANGE", fr_plan_vary_help, 'v'},
     {"fix", "KEY=VALUE",
      "hold a key of the recipe, as --set does; beside it --vary narrows the recipe", 0},
     {"objective", "NAME",

@@ -2,6 +2,10 @@
 
 #include <math.h>
 
+#define FR_FITTER(name) extern const struct fr_fitter fr_fitter_##name;
+#include "calibrate/fit/fitter_list.h"
+#undef FR_FITTER
+
 const struct fr_fitter *const fr_fitters[] = {
 #define FR_FITTER(name) &fr_fitter_##name,
 #include "calibrate/fit/fitter_list.h"

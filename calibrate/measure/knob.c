@@ -14,6 +14,10 @@
 #include "base/alloc.h"
 #include "base/process.h"
 
+#define FR_KNOB(name) extern const struct fr_knob fr_knob_##name;
+#include "calibrate/measure/knob_list.h"
+#undef FR_KNOB
+
 #define FR_KNOB(name) &fr_knob_##name,
 const struct fr_knob *const fr_knobs[] = {
 #include "calibrate/measure/knob_list.h"

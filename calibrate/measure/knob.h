@@ -32,9 +32,8 @@ struct fr_knob {
     void (*close)(void *state);
 };
 
-#define FR_KNOB(name) extern const struct fr_knob fr_knob_##name;
-#include "calibrate/measure/knob_list.h"
-#undef FR_KNOB
+/** Rows that others name. */
+extern const struct fr_knob fr_knob_cpufreq, fr_knob_nvidia;
 /** Rows in table order, then NULL. */
 extern const struct fr_knob *const fr_knobs[];
 

@@ -11,6 +11,10 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 
+#define FR_METER(name) extern const struct fr_meter fr_meter_##name;
+#include "calibrate/measure/power_list.h"
+#undef FR_METER
+
 #define FR_METER(name) &fr_meter_##name,
 const struct fr_meter *const fr_meters[] = {
 #include "calibrate/measure/power_list.h"

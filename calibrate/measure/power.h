@@ -44,9 +44,9 @@ struct fr_meter {
     void (*close)(void *state);
 };
 
-#define FR_METER(name) extern const struct fr_meter fr_meter_##name;
-#include "calibrate/measure/power_list.h"
-#undef FR_METER
+/** Rows that others name. */
+extern const struct fr_meter fr_meter_powercap, fr_meter_nvml, fr_meter_rocm_smi,
+    fr_meter_slurm, fr_meter_slurm_job, fr_meter_log, fr_meter_constant;
 /** Rows in table order, then NULL. */
 extern const struct fr_meter *const fr_meters[];
 

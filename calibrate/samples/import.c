@@ -9,6 +9,10 @@
 #include "base/file.h"
 #include "calibrate/samples/import_text.h"
 
+#define FR_IMPORTER(name) extern const struct fr_importer fr_importer_##name;
+#include "calibrate/samples/import_list.h"
+#undef FR_IMPORTER
+
 const struct fr_importer *const fr_importers[] = {
 #define FR_IMPORTER(name) &fr_importer_##name,
 #include "calibrate/samples/import_list.h"

@@ -19,6 +19,10 @@ double fr_dtype_size_B(fr_dtype dtype) {
     return sizes[dtype];
 }
 
+#define FR_GEMM(name) extern const struct fr_gemm_form fr_gemm_##name;
+#include "models/device/gemm_list.h"
+#undef FR_GEMM
+
 const struct fr_gemm_form *const fr_gemm_forms[] = {
 #define FR_GEMM(name) &fr_gemm_##name,
 #include "models/device/gemm_list.h"

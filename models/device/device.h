@@ -162,9 +162,8 @@ struct fr_gemm_form {
     double (*log_adds)(const struct fr_gemm_model *model, const struct fr_gemm_shape *shape);
 };
 
-#define FR_GEMM(name) extern const struct fr_gemm_form fr_gemm_##name;
-#include "models/device/gemm_list.h"
-#undef FR_GEMM
+/** Rows that others name. */
+extern const struct fr_gemm_form fr_gemm_saturating, fr_gemm_table, fr_gemm_tiled;
 /** Rows in table order, then NULL. */
 extern const struct fr_gemm_form *const fr_gemm_forms[];
 

@@ -182,7 +182,7 @@ static int next_fact(const struct fr_runtime *runtime, int row, int i) {
 }
 
 bool fr_assumption_at(const struct fr_runtime *runtime, int i, struct fr_assumption *out) {
-    for (int row = 0; row < FR_FACTS; row++) {
+    for (int row = 0; row < fr_fact_count; row++) {
         if (fr_facts[row].kind != FR_FACT_PLAN && fr_facts[row].kind != FR_FACT_MODEL) continue;
         for (int k = next_fact(runtime, row, -1); k >= 0; k = next_fact(runtime, row, k)) {
             const struct fr_fact *fact = &runtime->fact[k];
@@ -208,7 +208,7 @@ static bool applies(const struct fr_job *job, const struct fr_plan *plan) {
 /* Keys that facts of some runtime may take. */
 static fr_plan_key_set all_keys(void) {
     fr_plan_key_set all = 0;
-    for (int i = 0; i < FR_FACTS; i++)
+    for (int i = 0; i < fr_fact_count; i++)
         if (fr_facts[i].kind == FR_FACT_PLAN) all |= FR_PLAN_KEY_BIT(fr_facts[i].plan_key);
     return all;
 }
@@ -255,7 +255,7 @@ static fr_status read_values(struct fr_job *job, struct fr_error *err) {
     const struct fr_runtime *runtime = job->runtime;
     job->usual = fr_calloc((size_t)runtime->n_facts + 1, sizeof *job->usual);
     if (!job->usual) return fr_fail(err, FR_ERR_NOMEM, "assumed", "out of memory");
-    for (int row = 0; row < FR_FACTS; row++) {
+    for (int row = 0; row < fr_fact_count; row++) {
         if (fr_facts[row].kind != FR_FACT_PLAN) continue;
         for (int k = next_fact(runtime, row, -1); k >= 0; k = next_fact(runtime, row, k)) {
             const struct fr_fact *fact = &runtime->fact[k];
@@ -279,7 +279,7 @@ static void complete_model(struct fr_job *job) {
     const struct fr_runtime *runtime = job->runtime;
     if (!job->plan.method->megatron) return;
     if (runtime->modern && !job->workload.modern) return;
-    for (int row = 0; row < FR_FACTS; row++) {
+    for (int row = 0; row < fr_fact_count; row++) {
         if (fr_facts[row].kind != FR_FACT_MODEL || fr_job_model_says(job, fr_facts[row].key))
             continue;
         for (int k = next_fact(runtime, row, -1); k >= 0; k = next_fact(runtime, row, k)) {

@@ -94,7 +94,7 @@ fr_status fr_runtime_equip(struct fr_runtime *runtime, const struct fr_json_docu
     fr_runtime_drift(runtime, &cluster->drift);
     if (!fr_json_present(&object)) return FR_OK;
     FR_TRY(take_costs(runtime, cluster, err));
-    for (int i = 0; i < FR_FACTS; i++) {
+    for (int i = 0; i < fr_fact_count; i++) {
         const struct fr_fact_row *row = &fr_facts[i];
         if (row->kind != FR_FACT_DEVICE || !describes(device, row)) continue;
         const struct fr_fact *fact = fr_runtime_of_device(runtime, i, device);
@@ -120,7 +120,7 @@ static bool of_memory(const struct fr_fact_row *row) {
 
 void fr_runtime_carry(const struct fr_cluster *own, struct fr_cluster *to) {
     if (memcmp(own->of_runtime, to->of_runtime, sizeof own->of_runtime) == 0) return;
-    for (int i = 0; i < FR_FACTS; i++) {
+    for (int i = 0; i < fr_fact_count; i++) {
         const struct fr_fact_row *row = &fr_facts[i];
         double now = to->of_runtime[i], then = own->of_runtime[i];
         if (row->kind != FR_FACT_DEVICE || of_memory(row)) continue;

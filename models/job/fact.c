@@ -64,6 +64,14 @@ const struct fr_fact_row fr_facts[] = {
 #include "models/job/fact_list.h"
 #undef FR_FACT
 };
+enum {
+#define FR_FACT(code, ...) ROW_##code,
+#include "models/job/fact_list.h"
+#undef FR_FACT
+    ROWS
+};
+_Static_assert((int)ROWS <= (int)FR_CLUSTER_FACTS, "a cluster has room for every fact");
+const int fr_fact_count = ROWS, fr_fact_drift = ROW_drift;
 
 const char *const fr_fact_kinds[] = {"plan", "model", "device", "software", NULL};
 
@@ -87,9 +95,9 @@ const char *fr_fact_values(const struct fr_fact_row *row, char *out, size_t capa
 
 int fr_fact_find(const char *key, const char **near) {
     static const char prefix[] = "runtime.";
-    const char *known[FR_FACTS + 1] = {NULL};
+    const char *known[FR_CLUSTER_FACTS + 1] = {NULL};
     if (strncmp(key, prefix, sizeof prefix - 1) == 0) key += sizeof prefix - 1;
-    for (int i = 0; i < FR_FACTS; i++) {
+    for (int i = 0; i < fr_fact_count; i++) {
         if (strcmp(fr_facts[i].key, key) == 0) return i;
         known[i] = fr_facts[i].key;
     }

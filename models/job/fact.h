@@ -36,13 +36,9 @@ struct fr_fact_row {
     const char *help;
 };
 
-enum {
-#define FR_FACT(code, ...) FR_FACT_##code,
-#include "models/job/fact_list.h"
-#undef FR_FACT
-    FR_FACTS
-};
+/** Rows in table order, fr_fact_count of them: at most FR_CLUSTER_FACTS. */
 extern const struct fr_fact_row fr_facts[];
+extern const int fr_fact_count, fr_fact_drift; /**< fr_fact_drift: the row "drift" */
 
 /** Kinds as users read them, in order, then NULL. */
 extern const char *const fr_fact_kinds[];

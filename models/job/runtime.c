@@ -10,8 +10,6 @@
 #include "models/job/condition.h"
 #include "models/job/preset.h"
 
-_Static_assert((int)FR_FACTS <= (int)FR_CLUSTER_FACTS, "a cluster has room for every fact");
-
 static const char kind[] = "runtime", whole[] = " any ";
 static const char *const defaults[] = {"2019", "modern", NULL};
 
@@ -258,7 +256,7 @@ void fr_runtime_drift(const struct fr_runtime *r, struct fr_drift *drift) {
     *drift = r->usual;
     snprintf(drift->date, sizeof drift->date, "%s", r->date);
     for (int i = 0; i < r->n_facts; i++) {
-        if (r->fact[i].row != FR_FACT_drift) continue;
+        if (r->fact[i].row != fr_fact_drift) continue;
         if (!fact) fact = &r->fact[i];
         if (!of_file && r->fact[i].file >= 0) of_file = &r->fact[i];
     }
@@ -339,7 +337,7 @@ static fr_status find_usual(struct fr_runtime *r, struct fr_error *err) {
 fr_status fr_runtime_read(const char *name, struct fr_runtime *runtime, struct fr_error *err) {
     *runtime = (struct fr_runtime){.modern = true};
     FR_TRY(add_file(runtime, name, false, NULL, err));
-    return states(runtime, FR_FACT_drift) && preset_of(runtime) < runtime->n_files
+    return states(runtime, fr_fact_drift) && preset_of(runtime) < runtime->n_files
                ? FR_OK
                : find_usual(runtime, err);
 }

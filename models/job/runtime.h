@@ -66,7 +66,7 @@ fr_status fr_runtime_copy(const struct fr_runtime *from, struct fr_runtime *runt
 
 /** Facts of @p later in the rows that @p taken names, of @p first in the others; those of --set (file -1) of neither.
  *  `made->modern` is @p first's.  Both outlive it; free with fr_runtime_free, also on error.
- *  @param taken  [FR_FACTS] */
+ *  @param taken  [fr_fact_count] */
 fr_status fr_runtime_mix(const struct fr_runtime *first, const struct fr_runtime *later,
                          const bool *taken, struct fr_runtime *made, struct fr_error *err);
 

@@ -4,6 +4,10 @@
 #include <stddef.h>
 #include <string.h>
 
+#define FR_COLLECTIVE(name) extern const struct fr_collective fr_collective_##name;
+#include "models/network/collective_list.h"
+#undef FR_COLLECTIVE
+
 const struct fr_collective *const fr_collectives[] = {
 #define FR_COLLECTIVE(name) &fr_collective_##name,
 #include "models/network/collective_list.h"

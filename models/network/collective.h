@@ -145,9 +145,9 @@ struct fr_collective {
     fr_status (*expand)(const struct fr_collective_args *a, struct fr_message_list *list);
 };
 
-#define FR_COLLECTIVE(name) extern const struct fr_collective fr_collective_##name;
-#include "models/network/collective_list.h"
-#undef FR_COLLECTIVE
+/** Rows that others name. */
+extern const struct fr_collective fr_collective_reduce_scatter_gather_reduce,
+    fr_collective_ring_all_reduce, fr_collective_recursive_doubling_all_reduce;
 
 /** Rows in table order, then NULL. */
 extern const struct fr_collective *const fr_collectives[];

@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FR_FORM(name) extern const struct fr_form fr_form_##name;
+#include "models/network/form_list.h"
+#undef FR_FORM
+
 const struct fr_form *const fr_forms[] = {
 #define FR_FORM(name) &fr_form_##name,
 #include "models/network/form_list.h"

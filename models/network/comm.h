@@ -91,9 +91,9 @@ struct fr_form {
                      double *fast_log2, double *slow_log2);
 };
 
-#define FR_FORM(name) extern const struct fr_form fr_form_##name;
-#include "models/network/form_list.h"
-#undef FR_FORM
+/** Rows that others name. */
+extern const struct fr_form fr_form_log, fr_form_algorithm, fr_form_segments,
+    fr_form_similarity;
 /** Rows in table order, then NULL. */
 extern const struct fr_form *const fr_forms[];
 

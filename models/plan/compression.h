@@ -50,9 +50,8 @@ struct fr_compression {
     double (*kept_B)(const struct fr_codec_args *a);
 };
 
-#define FR_COMPRESSION(name) extern const struct fr_compression fr_compression_##name;
-#include "models/plan/compression_list.h"
-#undef FR_COMPRESSION
+/** Rows that others name. */
+extern const struct fr_compression fr_compression_powersgd, fr_compression_topk;
 /** Rows in table order, then NULL; and their names likewise. */
 extern const struct fr_compression *const fr_compressions[];
 extern const char *const fr_compression_names[];

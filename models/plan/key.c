@@ -25,7 +25,30 @@
 #define CHANGED .always = false
 #define ALWAYS .always = true
 #define WHERE(mask) .always = true, .said = (mask)
-#define NEED(need) FR_PLAN_NEED_BIT(need)
+#define NEED(need) (UINT64_C(1) << NEED_##need)
+
+enum {
+#define FR_PLAN_NEED(name, refused, text, holds) NEED_##name,
+#include "models/plan/need_list.h"
+#undef FR_PLAN_NEED
+    NEEDS
+};
+_Static_assert(NEEDS <= 64, "a bit for each need");
+
+/* Every row has its name in key.h, at the same place. */
+enum {
+#define FR_PLAN_KEY(word, ...) ROW_##word,
+#include "models/plan/key_list.h"
+#undef FR_PLAN_KEY
+    ROWS
+};
+#define FR_PLAN_KEY(word, ...)                                                                 \
+    _Static_assert((int)ROW_##word == (int)FR_PLAN_KEY_##word,                                 \
+                   "key `" #word "` stands elsewhere in key.h than in key_list.h");
+#include "models/plan/key_list.h"
+#undef FR_PLAN_KEY
+_Static_assert((int)ROWS == (int)FR_PLAN_KEYS,
+               "a key that key.h names is missing from key_list.h");
 
 const struct fr_plan_key fr_plan_keys[] = {
 #define FR_PLAN_KEY(word, spelling, kind, field, line, when, mask, words_for_default,          \
@@ -42,6 +65,15 @@ const struct fr_plan_key fr_plan_keys[] = {
 #undef FR_PLAN_KEY
 };
 
+const char fr_plan_vary_help[] =
+    "values of a key of --set, of the plan, model., cluster. or runtime., or runtimes "
+    "(runtime=A,B): "
+    "a,b,c or 1..64*2; may be repeated; of the plan:"
+#define FR_PLAN_KEY(word, name, ...) " " name
+#include "models/plan/key_list.h"
+#undef FR_PLAN_KEY
+    ;
+
 const char *const fr_plan_need_names[] = {
 #define FR_PLAN_NEED(name, refused, text, holds) text,
 #include "models/plan/need_list.h"
@@ -49,7 +81,7 @@ const char *const fr_plan_need_names[] = {
     NULL};
 
 const uint64_t fr_plan_needs_refused = 0
-#define FR_PLAN_NEED(name, refused, text, holds) | (refused ? FR_PLAN_NEED_BIT(name) : 0)
+#define FR_PLAN_NEED(name, refused, text, holds) | (refused ? NEED(name) : 0)
 #include "models/plan/need_list.h"
 #undef FR_PLAN_NEED
     ;
@@ -113,7 +145,7 @@ void fr_plan_key_document(const struct fr_plan_key *key, struct fr_text *text) {
     bool any = false;
     fr_text_addf(text, "| `%s` | %s | %s | ", key->name,
                  fr_plan_key_values(key, values, sizeof values), key->help);
-    for (int n = 0; n < FR_PLAN_NEEDS; n++)
+    for (int n = 0; n < NEEDS; n++)
         if (key->needs >> n & 1) {
             fr_text_addf(text, "%s%s", any ? "; " : "", fr_plan_need_names[n]);
             any = true;
@@ -139,7 +171,7 @@ need_holds(int need, const struct fr_workload *m, const struct fr_plan *p) {
     bool measured = m && !transformer && m->n_layers == 0;
     switch (need) {
 #define FR_PLAN_NEED(name, refused, text, holds)                                               \
-    case FR_PLAN_NEED_##name:                                                                  \
+    case NEED_##name:                                                                          \
         return holds;
 #include "models/plan/need_list.h"
 #undef FR_PLAN_NEED
@@ -157,7 +189,7 @@ uint64_t fr_plan_missing_of(uint64_t asked, const struct fr_workload *model,
 }
 
 uint64_t fr_plan_missing(const struct fr_workload *model, const struct fr_plan *plan) {
-    return fr_plan_missing_of(UINT64_MAX >> (64 - FR_PLAN_NEEDS), model, plan);
+    return fr_plan_missing_of(UINT64_MAX >> (64 - NEEDS), model, plan);
 }
 
 const struct fr_plan_key *fr_plan_idle_key(const struct fr_workload *model,
@@ -169,7 +201,7 @@ const struct fr_plan_key *fr_plan_idle_key(const struct fr_workload *model,
         const struct fr_plan_key *key = &fr_plan_keys[i];
         uint64_t lacks = key->needs & missing;
         if (!lacks || key->type->same(key, plan, &plain)) continue;
-        for (int n = 0; n < FR_PLAN_NEEDS; n++)
+        for (int n = 0; n < NEEDS; n++)
             if (lacks >> n & 1) {
                 *needs = fr_plan_need_names[n];
                 return key;

@@ -3,8 +3,8 @@
  *  stands in a line, what reads it, and a sentence of help.
  *
  *  Reading, writing, the line of a plan, columns, `--vary`, its help, docs/files.md and "would have
- *  no effect" walk these rows.  To add a key: a row in models/plan/key_list.h, a field in struct
- *  fr_plan with its default in fr_plan_default, and the code that reads the field. */
+ *  no effect" walk these rows.  To add a key: a row in models/plan/key_list.h, its name in the
+ *  list below, a field in struct fr_plan with its default in fr_plan_default, and the code that reads the field. */
 #ifndef FR_MODELS_PLAN_KEY_H
 #define FR_MODELS_PLAN_KEY_H
 
@@ -52,14 +52,69 @@ struct fr_plan_key {
     const char *help;
 };
 
+/** What code names a row by.  In the order of key_list.h, which key.c holds it against: who changes a row's values or
+ *  words compiles key.c alone. */
 enum {
-#define FR_PLAN_KEY(word, ...) FR_PLAN_KEY_##word,
-#include "models/plan/key_list.h"
-#undef FR_PLAN_KEY
+    FR_PLAN_KEY_method,
+    FR_PLAN_KEY_tp,
+    FR_PLAN_KEY_dp,
+    FR_PLAN_KEY_pp,
+    FR_PLAN_KEY_pass,
+    FR_PLAN_KEY_cp,
+    FR_PLAN_KEY_context,
+    FR_PLAN_KEY_ep,
+    FR_PLAN_KEY_etp,
+    FR_PLAN_KEY_ghost,
+    FR_PLAN_KEY_branches,
+    FR_PLAN_KEY_common,
+    FR_PLAN_KEY_exchange,
+    FR_PLAN_KEY_divide,
+    FR_PLAN_KEY_placement,
+    FR_PLAN_KEY_rank_order,
+    FR_PLAN_KEY_schedule,
+    FR_PLAN_KEY_chunks,
+    FR_PLAN_KEY_p2p,
+    FR_PLAN_KEY_backward_scope,
+    FR_PLAN_KEY_backward_rank,
+    FR_PLAN_KEY_lazy_error,
+    FR_PLAN_KEY_forward_rank,
+    FR_PLAN_KEY_embedding,
+    FR_PLAN_KEY_gradient_stages,
+    FR_PLAN_KEY_gradient_rank,
+    FR_PLAN_KEY_codec,
+    FR_PLAN_KEY_warm_up,
+    FR_PLAN_KEY_stage_layers,
+    FR_PLAN_KEY_sequence_parallel,
+    FR_PLAN_KEY_overlap_tp,
+    FR_PLAN_KEY_attention,
+    FR_PLAN_KEY_zero,
+    FR_PLAN_KEY_zero_ranks,
+    FR_PLAN_KEY_reshard,
+    FR_PLAN_KEY_gradient_sync,
+    FR_PLAN_KEY_overlap,
+    FR_PLAN_KEY_bucket,
+    FR_PLAN_KEY_dispatch_ranks,
+    FR_PLAN_KEY_overlap_experts,
+    FR_PLAN_KEY_recompute,
+    FR_PLAN_KEY_recompute_layers,
+    FR_PLAN_KEY_offload,
+    FR_PLAN_KEY_offload_layers,
+    FR_PLAN_KEY_graphs,
+    FR_PLAN_KEY_accumulation,
+    FR_PLAN_KEY_loss,
+    FR_PLAN_KEY_launches,
+    FR_PLAN_KEY_global_batch,
+    FR_PLAN_KEY_micro_batch,
+    FR_PLAN_KEY_clock,
+    FR_PLAN_KEY_power_cap,
+    FR_PLAN_KEY_iterations,
+    FR_PLAN_KEY_layer_tp,
     FR_PLAN_KEYS
 };
 /** Rows in table order, FR_PLAN_KEYS of them. */
 extern const struct fr_plan_key fr_plan_keys[];
+/** The option --vary of a search: what it takes, and every key. */
+extern const char fr_plan_vary_help[];
 /** A set of keys: bit i stands for row i. */
 typedef uint64_t fr_plan_key_set;
 #define FR_PLAN_KEY_BIT(i) ((fr_plan_key_set)1 << (i))
@@ -82,16 +137,7 @@ void fr_plan_key_copy(const struct fr_plan_key *key, const struct fr_plan *from,
 
 /* ---- what reads a key --------------------------------------------------------------------- */
 
-enum fr_plan_need {
-#define FR_PLAN_NEED(name, refused, text, holds) FR_PLAN_NEED_##name,
-#include "models/plan/need_list.h"
-#undef FR_PLAN_NEED
-    FR_PLAN_NEEDS
-};
-/** A set of needs is a bit for each. */
-#define FR_PLAN_NEED_BIT(need) (UINT64_C(1) << FR_PLAN_NEED_##need)
-_Static_assert(FR_PLAN_NEEDS <= 64, "a bit for each need");
-/** Those without which a key is a mistake. */
+/** A set of needs (need_list.h) is a bit for each, in order.  Those without which a key is a mistake. */
 extern const uint64_t fr_plan_needs_refused;
 /** "a model of kind transformer", ... in order, then NULL. */
 extern const char *const fr_plan_need_names[];

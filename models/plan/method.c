@@ -3,6 +3,10 @@
 #include <stddef.h>
 #include <string.h>
 
+#define FR_METHOD(name) extern const struct fr_method fr_method_##name;
+#include "models/work/method_list.h"
+#undef FR_METHOD
+
 const struct fr_method *const fr_methods[] = {
 #define FR_METHOD(name) &fr_method_##name,
 #include "models/work/method_list.h"

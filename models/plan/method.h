@@ -44,9 +44,9 @@ struct fr_method {
     void (*lower)(const struct fr_work_part *part, struct fr_rank_work *work);
 };
 
-#define FR_METHOD(name) extern const struct fr_method fr_method_##name;
-#include "models/work/method_list.h"
-#undef FR_METHOD
+/** Rows that others name. */
+extern const struct fr_method fr_method_tensor, fr_method_phantom, fr_method_grid,
+    fr_method_subgraph;
 /** Rows in table order, then NULL; and their names likewise.  The first is what a plan has that says nothing. */
 extern const struct fr_method *const fr_methods[];
 extern const char *const fr_method_names[];

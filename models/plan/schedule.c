@@ -1,5 +1,9 @@
 #include "models/plan/schedule_order.h"
 
+#define FR_SCHEDULE(name) extern const struct fr_schedule fr_schedule_##name;
+#include "models/plan/schedule_list.h"
+#undef FR_SCHEDULE
+
 const struct fr_schedule *const fr_schedules[] = {
 #define FR_SCHEDULE(name) &fr_schedule_##name,
 #include "models/plan/schedule_list.h"

@@ -58,9 +58,10 @@ struct fr_schedule {
                        double weight_s);
 };
 
-#define FR_SCHEDULE(name) extern const struct fr_schedule fr_schedule_##name;
-#include "models/plan/schedule_list.h"
-#undef FR_SCHEDULE
+/** Rows that others name. */
+extern const struct fr_schedule fr_schedule_gpipe, fr_schedule_one_f_one_b, fr_schedule_doubled,
+    fr_schedule_interleaved, fr_schedule_zero_bubble, fr_schedule_zero_bubble_v,
+    fr_schedule_dualpipe_v, fr_schedule_custom;
 /** Rows in table order, then NULL; spellings likewise. */
 extern const struct fr_schedule *const fr_schedules[];
 

@@ -16,6 +16,10 @@
 
 enum { MOST = FR_FAMILY_SIZE_MAX };
 
+#define FR_FAMILY(name) extern const struct fr_family fr_family_##name;
+#include "models/workload/family_list.h"
+#undef FR_FAMILY
+
 const struct fr_family *const fr_families[] = {
 #define FR_FAMILY(name) &fr_family_##name,
 #include "models/workload/family_list.h"

@@ -30,9 +30,6 @@ struct fr_family {
     int64_t sequence;
 };
 
-#define FR_FAMILY(name) extern const struct fr_family fr_family_##name;
-#include "models/workload/family_list.h"
-#undef FR_FAMILY
 /** Rows in table order, then NULL. */
 extern const struct fr_family *const fr_families[];
 

@@ -9,6 +9,10 @@
 #include "models/workload/hybrid.h"
 #include "models/workload/optimizer.h"
 
+#define FR_KIND(name) extern const struct fr_kind fr_kind_##name;
+#include "models/workload/kind_list.h"
+#undef FR_KIND
+
 const struct fr_kind *const fr_kinds[] = {
 #define FR_KIND(name) &fr_kind_##name,
 #include "models/workload/kind_list.h"

@@ -194,11 +194,11 @@ struct fr_kind {
                       struct fr_error *err);
 };
 
-#define FR_KIND(name) extern const struct fr_kind fr_kind_##name;
-#include "models/workload/kind_list.h"
-#undef FR_KIND
 /** Keys of every kind; ends with one without a name. */
 extern const struct fr_json_key *const fr_workload_keys;
+/** Rows that others name. */
+extern const struct fr_kind fr_kind_ffn, fr_kind_mlp, fr_kind_cnn, fr_kind_transformer,
+    fr_kind_branches;
 /** Rows in table order, then NULL. */
 extern const struct fr_kind *const fr_kinds[];
 

@@ -83,6 +83,7 @@ struct fr_real_app {
     void (*close)(struct fr_real *real);
 };
 
+/** Rows that others name. */
 extern const struct fr_real_app fr_real_tensor, fr_real_phantom, fr_real_grid, fr_real_pipeline,
     fr_real_subgraph, fr_real_mesh;
 /** Rows in table order, then NULL. */

@@ -1,5 +1,6 @@
-"""schemas.py ROOT BIN: the JSON Schemas of ROOT/docs/schemas against real documents, the program's own tables and
-its readers.  Python's jsonschema is the independent implementation.  Skipped (77) without it.
+"""schemas.py ROOT BIN [keys|outputs]: the JSON Schemas of ROOT/docs/schemas against real documents, the program's own tables and
+its readers.  Python's jsonschema is the independent implementation.  Skipped (77) without it.  One part or the
+other: the keys, or what the verbs print.
 
 - each is a schema, listed, shown and named by the documents that are of it;
 - what every verb prints, and every preset, keeps to its schema;
@@ -334,15 +335,18 @@ def refused_alike():
         complain(f"only {tried} faults tried")
 
 
+PART = sys.argv[3] if len(sys.argv) > 3 else "all"
 tables()
 presets()
-plan_keys()
-facts()
-reader_keys()
-refused_alike()
-outputs()
+if PART != "outputs":
+    plan_keys()
+    facts()
+    reader_keys()
+    refused_alike()
+if PART != "keys":
+    outputs()
 for schema in checked:
-    if checked[schema] == 0 and schema not in ("plan", "check", "runs", "search-checkpoint", "trainings", "trainings-of-plans"):
+    if PART != "keys" and checked[schema] == 0 and schema not in ("plan", "check", "runs", "search-checkpoint", "trainings", "trainings-of-plans"):
         complain(f"no document of schema {schema} was checked")
 print(f"{sum(checked.values())} documents of {sum(1 for n in checked.values() if n)} schemas checked")
 sys.exit(bad > 0)

@@ -103,7 +103,7 @@ static void every_fact_is_offered(void **state) {
     struct fr_text next = {0};
     const char *const words[] = {"predict", "--set", "runtime."};
     fr_complete(&next, words, 3);
-    for (int i = 0; i < FR_FACTS; i++) {
+    for (int i = 0; i < fr_fact_count; i++) {
         char key[96];
         snprintf(key, sizeof key, "runtime.%s=\t", fr_facts[i].key);
         if (!strstr(fr_text_get(&next), key)) fail_msg("completion: no %s", key);

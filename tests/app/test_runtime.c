@@ -200,7 +200,7 @@ static void words_that_are_wrong(void **state) {
 /* A key mistyped by one letter, of each fact: the sentence has the right one. */
 static void every_fact_is_suggested(void **state) {
     (void)state;
-    for (int i = 0; i < FR_FACTS; i++) {
+    for (int i = 0; i < fr_fact_count; i++) {
         char key[64], wanted[96];
         struct fr_runtime r = {.name = "test"};
         struct fr_error err = {.status = FR_OK};
@@ -243,7 +243,7 @@ static void listed_and_shown(void **state) {
         FR_TRUE(strncmp(shown, p->text, p->length) == 0, "%s is not shown as it is", p->name);
         free(shown);
     }
-    for (int i = 0; i < FR_FACTS; i++)
+    for (int i = 0; i < fr_fact_count; i++)
         FR_TRUE(strstr(facts, fr_facts[i].key) != NULL, "%s is not listed", fr_facts[i].key);
     free(runtimes), free(facts);
 }

@@ -533,13 +533,19 @@ static bool open_case(const char *model, const char *text, struct mpi_case *c) {
     return status == FR_OK;
 }
 
+/* Of many plans on many ranks every day one in three; all of them where FR_WHOLE is set (ctest -C slow). */
+static bool is_passed_over(void) {
+    static int n;
+    return n_ranks >= 4 && !getenv("FR_WHOLE") && n++ % 3 > 0;
+}
+
 static void run_plan(const struct plan *p, bool fp32) {
     struct mpi_case c;
     static struct emulation e;
     char model[400], text[500];
     bool lossy = p->scope || p->coded_stages || p->forward;
     double tolerance = fp32 ? 1e-5 : lossy ? 1e-9 : 1e-12;
-    if (p->micro == 0 || BATCH / p->dp % p->micro != 0) return;
+    if (p->micro == 0 || BATCH / p->dp % p->micro != 0 || is_passed_over()) return;
     write_plan(p, text, sizeof text);
     emulation_open(&e, p);
     if (open_case(model_of(fp32, p->untied, p->cross, model, sizeof model), text, &c)) {
@@ -678,6 +684,7 @@ static void check_steps(const struct plan *p, int zero) {
     struct mpi_case c[2];
     char model[400], text[2][500];
     double loss;
+    if (is_passed_over()) return;
     for (int i = 0; i < 2; i++) {
         struct fr_error err = {.status = FR_OK};
         write_plan(p, text[i], sizeof text[i]);

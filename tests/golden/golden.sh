@@ -3,6 +3,7 @@
 # golden.sh update BIN                  write the digests anew
 # golden.sh show   BIN PATTERN DIR      keep the outputs of commands that match, to compare two builds
 # golden.sh first  BIN [PATTERN]        as check, in a mixed order up to the first that differs
+#   GOLDEN_SHARE=2/5: one of five parts of the commands (by their length), so that ctest runs them side by side.
 #
 # Behaviour, frozen: some six hundred commands, numbers to ten significant digits, and some thirty thousand at random
 # (walk/).  What predict, simulate and search print as JSON stands in `facts`, one fact a line; of all others stands a
@@ -122,7 +123,10 @@ show) keep=$4 && mkdir -p "$keep" ;;
 first) until_differs=yes ;;
 esac
 export keep until_differs wanted
-"$here/commands.sh" | grep -e "$pattern" >"$scratch/commands"
+of_share() { # of_share COLUMN: lines whose command begins there
+  awk -v share="${GOLDEN_SHARE:-1/1}" -v from="$1" 'BEGIN { split(share, s, "/") } length(substr($0, from)) % s[2] == s[1] - 1'
+}
+"$here/commands.sh" | grep -e "$pattern" | of_share 1 >"$scratch/commands"
 if [ "$what" = first ]; then sort "$wanted" | cut -c19- | grep -e "$pattern" >"$scratch/commands"; fi
 # One command an argument; the order of the lines is not defined, so they are sorted by command.
 tr '\n' '\0' <"$scratch/commands" |
@@ -141,7 +145,7 @@ update)
   ;;
 show) echo "$(wc -l <"$scratch/now") outputs in $keep" ;;
 check | first)
-  grep -e "$pattern" "$wanted" >"$scratch/wanted" || :
+  grep -e "$pattern" "$wanted" | of_share 19 >"$scratch/wanted" || :
   if diff "$scratch/wanted" "$scratch/now" >"$scratch/diff"; then
     echo "$(wc -l <"$scratch/now") outputs as they were"
     exit 0

@@ -223,13 +223,14 @@ static void state(const struct fr_job *job, struct drawn *d, int *seen) {
     }
 }
 
-/* A law of 1,500 partial plans: what was taken, stated, gives the same number and leaves nothing to take, with the defaults of
+/* A law of 1,500 partial plans, every day of 400: what was taken, stated, gives the same number and leaves nothing to take, with the defaults of
  * 2019 too; it never makes a plan impossible; and every row of the table is taken and printed somewhere. */
 static void stated_is_taken(void **state_) {
     uint64_t dice = 340;
     int seen[64] = {0}, priced = 0, n = 0;
     (void)state_;
-    for (int k = 0; k < 1500; k++) {
+    const int draws = fr_sample(1500, 400);
+    for (int k = 0; k < draws; k++) {
         struct drawn d;
         struct fr_job job, again;
         struct fr_outcome one, other, bare;
@@ -265,7 +266,7 @@ static void stated_is_taken(void **state_) {
     struct fr_assumption a;
     for (; fr_assumption_at(&newest, n, &a); n++)
         FR_TRUE(seen[n] > 0, "%s was never taken", a.key);
-    FR_TRUE(priced > 500, "%d were priced", priced);
+    FR_TRUE(priced > draws / 3, "%d were priced", priced);
 }
 
 /* docs/model.md has the table. */

@@ -49,7 +49,7 @@ static void write_text(const struct fr_plan *plan, struct fr_text *text) {
 static void written_reads_back(void **state) {
     (void)state;
     uint64_t dice = 88172645463325252u;
-    for (int n = 0; n < 4000; n++) {
+    for (int n = 0; n < fr_sample(4000, 1000); n++) {
         struct plan *p = draw(&dice, 3);
         struct fr_text first = {0}, second = {0};
         write_text(&p->plan, &first);
@@ -115,7 +115,7 @@ static void every_key_shows(void **state) {
     struct fr_plan plain = fr_plan_default();
     uint64_t dice = 7;
     int shown[FR_PLAN_KEYS] = {0};
-    for (int n = 0; n < 1600; n++) {
+    for (int n = 0; n < fr_sample(1600, 500); n++) {
         struct plan *p = draw(&dice, 3);
         for (int i = 0; i < FR_PLAN_KEYS; i++) shown[i] += key_shows(i, &p->plan, &plain);
         drop(p);
@@ -170,7 +170,7 @@ static void given_back(const char *cluster, const char *model) {
     uint64_t dice = 362436069;
     fr_test_job(cluster, model, NULL, &job);
     int timed = 0;
-    for (int n = 0; n < 3600; n++) {
+    for (int n = 0; n < fr_sample(3600, 900); n++) {
         struct plan *p = draw(&dice, 3 + (uint64_t)n % 8);
         struct fr_text first = {0}, second = {0};
         struct fr_json_document *document = NULL;
@@ -192,7 +192,7 @@ static void given_back(const char *cluster, const char *model) {
         fr_json_free(document);
         drop(p);
     }
-    FR_TRUE(timed > 2, "%s: %d", model, timed);
+    FR_TRUE(timed > 0, "%s: %d", model, timed);
     fr_job_free(&job);
 }
 

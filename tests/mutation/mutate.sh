@@ -54,7 +54,7 @@ case $count$jobs$most$(echo "$seed" | tr -d ,) in *[!0-9]*) usage ;; esac
 mkdir -p "$dir"
 dir=$(cd "$dir" && pwd)
 tab=$(printf '\t')
-export LC_ALL=C
+export LC_ALL=C FR_WHOLE=1 # tests try the whole, not the sample of every day
 
 # Interrupted, all that was started ends too, in whatever process groups; what has been found stays and is told.
 descendants() {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "studies/reproduce.h"
+#include "studies/paper_table.h"
 #include "tests/cmocka.h"
 
 static const struct fr_reproduce_row *find(const struct fr_reproduction *r, const char *id) {

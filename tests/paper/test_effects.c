@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/data.h"
-#include "studies/reproduce.h"
+#include "studies/paper_table.h"
 #include "tests/cmocka.h"
 #include "trust/numbers/components.h"
 #include "trust/shared/alike.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/data.h"
-#include "studies/reproduce.h"
+#include "studies/paper_table.h"
 #include "tests/paper/accuracy.h"
 
 /* What is asked and not reached; docs/accuracy.md says why. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "studies/reproduce.h"
+#include "studies/paper_table.h"
 #include "tests/cmocka.h"
 
 /* 13 shapes each: stated as a distance, claimed by nobody. */

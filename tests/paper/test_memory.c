@@ -4,7 +4,7 @@
 
 #include "base/data.h"
 #include "models/outcome/memory.h"
-#include "studies/reproduce.h"
+#include "studies/paper_table.h"
 #include "studies/training/table.h"
 #include "tests/cmocka.h"
 #include "trust/numbers/statistics.h"

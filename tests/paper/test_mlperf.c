@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "studies/reproduce.h"
+#include "studies/paper_table.h"
 #include "studies/training/mlperf.h"
 #include "tests/cmocka.h"
 #include "trust/tune.h"

@@ -9,7 +9,7 @@
 #include "answer/search/search.h"
 #include "base/file.h"
 #include "models/outcome/cost.h"
-#include "studies/reproduce.h"
+#include "studies/paper_table.h"
 #include "tests/job.h"
 
 static const char head[] = "row_id,round,accelerator,accelerators,model,sequence,global_batch_"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/data.h"
-#include "studies/reproduce.h"
+#include "studies/paper_table.h"
 #include "tests/cmocka.h"
 
 static void presets_say_what_rows_say(void **state) {

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "studies/optimus/curves.h"
+#include "studies/paper_table.h"
 #include "studies/phantom/settings.h"
-#include "studies/reproduce.h"
 #include "tests/cmocka.h"
 
 static void run(const struct fr_paper *paper, struct fr_reproduction *r) {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/data.h"
-#include "studies/reproduce.h"
+#include "studies/paper_table.h"
 #include "tests/paper/accuracy.h"
 
 /* Coverages outside what their notes ask; each must really miss, and docs/accuracy.md says so: all rows of DGXC's four

@@ -38,7 +38,7 @@ static void settled_costs_the_same(void **state) {
         struct fr_job job;
         int compared = 0;
         fr_test_job(jobs[j][0], jobs[j][1], NULL, &job);
-        for (int n = 0; n < 9000; n++) {
+        for (int n = 0; n < fr_sample(9000, 2500); n++) {
             struct fr_json_document *document = NULL;
             struct fr_plan plan, settled;
             struct fr_plan_lists lists;
@@ -66,7 +66,7 @@ static void settled_costs_the_same(void **state) {
             fr_plan_lists_free(&lists);
             fr_json_free(document);
         }
-        FR_TRUE(compared > 5, "%s: %d", jobs[j][1], compared);
+        FR_TRUE(compared > 0, "%s: %d", jobs[j][1], compared);
         fr_job_free(&job);
     }
 }
@@ -127,7 +127,7 @@ static void stands_once(void **state) {
     (void)state;
     uint64_t dice = 2862933555777941757u;
     size_t listed = 0;
-    for (int n = 0; n < 300; n++) {
+    for (int n = 0; n < fr_sample(300, 80); n++) {
         struct fr_job job;
         struct fr_space space;
         char vary[6][512];
@@ -143,7 +143,7 @@ static void stands_once(void **state) {
         fr_space_free(&space);
         fr_job_free(&job);
     }
-    assert_true(listed > 1000);
+    assert_true(listed > 250);
 }
 
 /* Configuration @p index as it is written: the last dimension varies fastest, a varied order says how many
@@ -169,7 +169,7 @@ static void nothing_is_lost(void **state) {
     (void)state;
     uint64_t dice = 2862933555777941757u;
     size_t found = 0, others = 0;
-    for (int n = 0; n < 140; n++) {
+    for (int n = 0; n < fr_sample(140, 40); n++) {
         struct fr_job job;
         struct fr_space space;
         char vary[6][512];

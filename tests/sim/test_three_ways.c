@@ -266,12 +266,12 @@ static void same(const struct fr_outcome *a, const struct fr_outcome *b, const c
 }
 
 static void random_plans(void **state) {
-    enum { PLANS = 4000 };
+    const int plans = fr_sample(4000, 1000);
     uint64_t dice = 0x9e3779b97f4a7c15u;
     int priced = 0, pipelines = 0, whole = 0,
         of_start[sizeof drawn_starts / sizeof *drawn_starts] = {0};
     (void)state;
-    for (int k = 0; k < PLANS; k++) {
+    for (int k = 0; k < plans; k++) {
         struct drawn words;
         struct fr_job job;
         struct fr_outcome closed;
@@ -310,7 +310,7 @@ static void random_plans(void **state) {
         fr_settled_free(&settled);
         fr_job_free(&job);
     }
-    FR_TRUE(priced > PLANS / 3 && pipelines > PLANS / 4 && whole > PLANS / 3, "%d, %d, %d",
+    FR_TRUE(priced > plans / 3 && pipelines > plans / 4 && whole > plans / 3, "%d, %d, %d",
             priced, pipelines, whole);
     for (size_t i = 0; i < sizeof drawn_starts / sizeof *drawn_starts; i++)
         FR_TRUE(of_start[i] > 5, "%zu: %d", i, of_start[i]);

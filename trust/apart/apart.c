@@ -39,7 +39,7 @@ static bool own(const struct fr_cluster *cluster, const char *key) {
 }
 
 int fr_apart_fact(int j, const struct fr_cluster *cluster, fr_dtype dtype) {
-    for (int i = 0; i < FR_FACTS; i++) {
+    for (int i = 0; i < fr_fact_count; i++) {
         const struct fr_fact_row *row = &fr_facts[i];
         if (row->kind != FR_FACT_DEVICE || row->value != fr_coefficients[j].place) continue;
         if (row->dtype != FR_DTYPE_COUNT && row->dtype != dtype) continue;

@@ -10,6 +10,10 @@
 #include "models/job/preset.h"
 #include "trust/numbers/statistics.h"
 
+#define FR_RUN_LOG(name) extern const struct fr_run_log fr_run_log_##name;
+#include "trust/runs/log_list.h"
+#undef FR_RUN_LOG
+
 const struct fr_run_log *const fr_run_logs[] = {
 #define FR_RUN_LOG(name) &fr_run_log_##name,
 #include "trust/runs/log_list.h"

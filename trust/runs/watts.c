@@ -10,6 +10,10 @@
 
 static const double MOST_W = 1e9; /* beyond it is none */
 
+#define FR_WATTS(name) extern const struct fr_watts_format fr_watts_##name;
+#include "trust/runs/watts_list.h"
+#undef FR_WATTS
+
 #define FR_WATTS(name) &fr_watts_##name,
 const struct fr_watts_format *const fr_watts_formats[] = {
 #include "trust/runs/watts_list.h"

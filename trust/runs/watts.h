@@ -41,9 +41,6 @@ struct fr_watts_format {
     bool (*line)(struct fr_watts_log *log, const char *line);
 };
 
-#define FR_WATTS(name) extern const struct fr_watts_format fr_watts_##name;
-#include "trust/runs/watts_list.h"
-#undef FR_WATTS
 /** Rows in table order, then NULL. */
 extern const struct fr_watts_format *const fr_watts_formats[];
 

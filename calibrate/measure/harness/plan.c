@@ -7,6 +7,10 @@
 #include "base/random.h"
 #include "calibrate/measure/harness/bench.h"
 
+#define FR_BENCH(name) extern const struct fr_bench_row fr_bench_##name;
+#include "calibrate/measure/harness/bench_list.h"
+#undef FR_BENCH
+
 #define FR_BENCH(name) &fr_bench_##name,
 const struct fr_bench_row *const fr_bench_rows[] = {
 #include "calibrate/measure/harness/bench_list.h"

@@ -2,6 +2,10 @@
 
 #include <string.h>
 
+#define FR_UNIT(name) extern const struct fr_unit_kind fr_unit_##name;
+#include "real/apps/mesh/unit_list.h"
+#undef FR_UNIT
+
 const struct fr_unit_kind *const fr_unit_kinds[] = {
 #define FR_UNIT(name) &fr_unit_##name,
 #include "real/apps/mesh/unit_list.h"

@@ -255,7 +255,7 @@ static void clusters_state_no_software(void **state) {
         if (!is_preset(p, "cluster")) continue;
         assert_int_equal(fr_json_parse(p->text, p->length, p->name, &document, NULL), FR_OK);
         struct fr_json root = fr_json_root(document), device = fr_json_member(&root, "device");
-        for (int i = 0; i < FR_FACTS; i++)
+        for (int i = 0; i < fr_fact_count; i++)
             if (fr_facts[i].kind == FR_FACT_DEVICE)
                 FR_TRUE(!says(&device, fr_facts[i].key),
                         "%s states %s, which is a fact of a runtime", p->name, fr_facts[i].key);

@@ -108,7 +108,9 @@ static void losses_by_hand(void **state) {
                 {FR_LOSS_PARALLEL, 12, 4, 16}, {FR_LOSS_PARALLEL_COMPILED, 8, 4, 10},
                 {FR_LOSS_CHUNKED, 1, 0, 1}};
     (void)state;
-    assert_int_equal(sizeof rows / sizeof *rows, FR_LOSSES);
+    FR_TRUE(sizeof rows / sizeof *rows == FR_LOSSES,
+            "%d losses, and %zu rows in tests/models/outcome/test_moments.c", (int)FR_LOSSES,
+            sizeof rows / sizeof *rows);
     for (int i = 0; i < FR_LOSSES; i++) {
         const struct fr_loss_row *row = &fr_losses[rows[i].loss];
         FR_NEAR(fr_loss_logit_B(&row->forward, 2), rows[i].forward, 1e-15);

@@ -171,7 +171,8 @@ static void plans_are_refused_for_what_they_break(void **state) {
     uint64_t dice = 0xbf58476d1ce4e5b9u;
     int n = 0, fine = 0, times[5] = {0};
     (void)state;
-    for (int k = 0; k < 6000; k++) {
+    const int draws = fr_sample(6000, 1500);
+    for (int k = 0; k < draws; k++) {
         char told[800];
         struct fr_job job;
         if (!draw(&dice, &job, told, sizeof told)) continue;
@@ -198,8 +199,9 @@ static void plans_are_refused_for_what_they_break(void **state) {
         }
         fr_job_free(&job);
     }
-    FR_TRUE(n > 2000 && fine > 200, "%d, %d", n, fine);
-    for (int i = 0; i < 5; i++) FR_TRUE(times[i] > 50, "reason %d: %d times", i, times[i]);
+    FR_TRUE(n > draws / 3 && fine > draws / 30, "%d, %d", n, fine);
+    for (int i = 0; i < 5; i++)
+        FR_TRUE(times[i] > draws / 120, "reason %d: %d times", i, times[i]);
 }
 
 int main(void) {

@@ -4,16 +4,14 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/random.h"
 #include "calibrate/measure/device/cuda/context.h"
 
 /* Values that are drawn; the inputs repeat them. */
 enum { DRAWN = 1 << 20 };
 
 static double uniform(uint64_t *state) {
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u); /* splitmix64 */
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return ((double)((z ^ (z >> 31)) >> 11) + 0.5) * 0x1p-53;
+    return ((double)(fr_random_next(state) >> 11) + 0.5) * 0x1p-53;
 }
 
 /* A normal value, by Box and Muller. */

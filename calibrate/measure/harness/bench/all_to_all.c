@@ -1,6 +1,8 @@
 /* MPI_Alltoall: a part from each to each, floats. */
 #include "calibrate/measure/harness/bench.h"
 
+extern const struct fr_bench_row fr_bench_all_to_all; /* below */
+
 static int call(const struct fr_work *work) {
     const struct fr_point *p = work->point;
     int part = p->count / p->team->n_ranks;

@@ -1,6 +1,8 @@
 /* MPI_Bcast: from rank 0, floats. */
 #include "calibrate/measure/harness/bench.h"
 
+extern const struct fr_bench_row fr_bench_broadcast; /* below */
+
 static int call(const struct fr_work *work) {
     const struct fr_point *p = work->point;
     return MPI_Bcast(work->recv, p->count, MPI_FLOAT, 0, p->team->call);

@@ -10,6 +10,8 @@
 #include "calibrate/measure/harness/bench.h"
 #include "calibrate/measure/harness/pages.h"
 
+extern const struct fr_bench_row fr_bench_codec; /* below */
+
 enum { ENCODE, DECODE, LARGEST = 2048, RANK_MAX = 64 };
 
 struct matrices {

@@ -4,6 +4,8 @@
 
 #include "calibrate/measure/harness/gemm_points.h"
 
+extern const struct fr_bench_row fr_bench_gemm; /* below */
+
 static bool skips(const struct fr_point *p) { return fr_gemm_is_large(p, FR_SAMPLE_PLAIN); }
 
 static fr_status plan(struct fr_bench *bench, struct fr_error *err) {

@@ -5,6 +5,8 @@
 
 #include "calibrate/measure/harness/gemm_points.h"
 
+extern const struct fr_bench_row fr_bench_gemm_batched; /* below */
+
 static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
     struct fr_point point = {.row = &fr_bench_gemm_batched, .team = &bench->teams.team[0]};
     for (int dtype = 0; dtype < 2; dtype++)

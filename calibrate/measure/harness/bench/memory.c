@@ -25,6 +25,8 @@
 #include "models/plan/compression.h"
 #include "models/work/method.h"
 
+extern const struct fr_bench_row fr_bench_memory; /* below */
+
 enum { COLUMNS = 128, VECTORS = 6 };
 static const double MIN_B = 64 << 20, MAX_B = 512 << 20, SMALLEST_B = 64 << 10,
                     OCTAVES_FROM_B = 1 << 20;

@@ -13,6 +13,8 @@
 #include "base/alloc.h"
 #include "calibrate/measure/harness/gemm_points.h"
 
+extern const struct fr_bench_row fr_bench_operands; /* below */
+
 static const double SMALLEST_B = 4 << 20, LARGEST_B = 128 << 20;
 /* Forward, weight-gradient and wider products of a layer, each of a few hundred KiB. */
 static const struct {

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+extern const struct fr_bench_row fr_bench_overlap; /* below */
+
 enum { DIM = 512 };
 
 static fr_status open_pool(struct fr_bench *bench, void **state, struct fr_error *err) {

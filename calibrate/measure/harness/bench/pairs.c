@@ -2,6 +2,8 @@
  * adapter leaves to each.  There and back (one), or both ways at once (both). */
 #include "calibrate/measure/harness/bench.h"
 
+extern const struct fr_bench_row fr_bench_pairs; /* below */
+
 enum { ONE, BOTH };
 
 static fr_status plan(struct fr_bench *bench, struct fr_error *err) {

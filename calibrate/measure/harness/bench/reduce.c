@@ -1,6 +1,8 @@
 /* MPI_Reduce: the sum to rank 0, floats. */
 #include "calibrate/measure/harness/bench.h"
 
+extern const struct fr_bench_row fr_bench_reduce; /* below */
+
 static int call(const struct fr_work *work) {
     const struct fr_point *p = work->point;
     return MPI_Reduce(work->send, work->recv, p->count, MPI_FLOAT, MPI_SUM, 0, p->team->call);

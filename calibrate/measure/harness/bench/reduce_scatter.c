@@ -1,6 +1,8 @@
 /* MPI_Reduce_scatter_block: a part of the sum to each, floats. */
 #include "calibrate/measure/harness/bench.h"
 
+extern const struct fr_bench_row fr_bench_reduce_scatter; /* below */
+
 static int call(const struct fr_work *work) {
     const struct fr_point *p = work->point;
     int part = p->count / p->team->n_ranks;

@@ -2,6 +2,8 @@
  * neighbours (tensor groups) and every g-th rank (data groups). */
 #include "calibrate/measure/harness/bench.h"
 
+extern const struct fr_bench_row fr_bench_segmented; /* below */
+
 static const fr_op ops[] = {FR_OP_ALL_REDUCE, FR_OP_ALL_GATHER, FR_OP_ALL_TO_ALL};
 
 static fr_status plan_team(struct fr_bench *bench, const struct fr_team *team,

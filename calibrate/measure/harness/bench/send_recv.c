@@ -2,6 +2,8 @@
  * is one way.  It is its own synchronisation: the clock of the first rank sees all of it. */
 #include "calibrate/measure/harness/bench.h"
 
+extern const struct fr_bench_row fr_bench_send_recv; /* below */
+
 static int call(const struct fr_work *work) {
     enum { TAG = 8 };
     const struct fr_point *p = work->point;
