@@ -2,7 +2,7 @@
  *  Why a plan cannot run: a set of reasons, small enough for a search to carry by the million;
  *  the sentence with the numbers is made only for plans that are shown.
  *
- *  To add one: a row in models/plan/reason_list.h, and what is said with its numbers in
+ *  To add one: a row in models/plan/reason_list.h, its name below, and what is said with its numbers in
  *  models/outcome/reason/sentences.h. */
 #ifndef FR_MODELS_PLAN_REASON_H
 #define FR_MODELS_PLAN_REASON_H
@@ -11,10 +11,41 @@
 
 #include "base/text.h"
 
+/** By place in models/plan/reason_list.h, which models/plan/reason.c holds against these names. */
 enum {
-#define FR_REASON(code, ...) FR_REASON_##code,
-#include "models/plan/reason_list.h"
-#undef FR_REASON
+    FR_REASON_RANKS,
+    FR_REASON_MESH,
+    FR_REASON_PIPELINE,
+    FR_REASON_STAGES,
+    FR_REASON_METHOD,
+    FR_REASON_SCHEDULE,
+    FR_REASON_NO_CLOSED_FORM,
+    FR_REASON_COMPRESSION,
+    FR_REASON_RECOMPUTE,
+    FR_REASON_IDLE_KEY,
+    FR_REASON_OVERLAP,
+    FR_REASON_LOSSY,
+    FR_REASON_SIZE,
+    FR_REASON_DTYPE,
+    FR_REASON_ZERO_RANKS,
+    FR_REASON_BATCH,
+    FR_REASON_MICRO_BATCH,
+    FR_REASON_WIDTH,
+    FR_REASON_HEADS,
+    FR_REASON_SEQUENCE,
+    FR_REASON_EXPERTS,
+    FR_REASON_TOO_WIDE,
+    FR_REASON_LAYER,
+    FR_REASON_LAYER_TP,
+    FR_REASON_GHOST,
+    FR_REASON_GHOST_EQ8,
+    FR_REASON_BRANCHES,
+    FR_REASON_PLACEMENT,
+    FR_REASON_MEMORY,
+    FR_REASON_UNSURE,
+    FR_REASON_ITERATIONS,
+    FR_REASON_POWER,
+    FR_REASON_HOST,
     FR_REASON_COUNT
 };
 

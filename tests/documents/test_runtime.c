@@ -18,7 +18,7 @@ static void put_keys(struct fr_json_writer *w, bool (*of)(const struct fr_fact_r
     fr_json_add_object(w, "properties");
     fr_json_add_object(w, "key");
     fr_json_add_array(w, "enum");
-    for (int k = 0; k < FR_FACTS; k++)
+    for (int k = 0; k < fr_fact_count; k++)
         if (of(&fr_facts[k], i)) fr_json_put_string(w, fr_facts[k].key);
     fr_json_end_array(w);
     fr_json_end_object(w);
@@ -85,7 +85,7 @@ static void define_fact(struct fr_json_writer *w) {
     fr_json_add_object(w, "properties");
     fr_json_add_object(w, "key");
     fr_json_add_array(w, "enum");
-    for (int i = 0; i < FR_FACTS; i++) fr_json_put_string(w, fr_facts[i].key);
+    for (int i = 0; i < fr_fact_count; i++) fr_json_put_string(w, fr_facts[i].key);
     fr_json_end_array(w);
     fr_json_add_string(w, "description", "a row of `forerun list facts`");
     fr_json_end_object(w);
@@ -113,7 +113,7 @@ static void define_fact(struct fr_json_writer *w) {
     add(w, "required", "['key', 'value']");
     fr_json_add_bool(w, "additionalProperties", false);
     fr_json_add_array(w, "allOf");
-    for (int i = 0; i < FR_FACTS; i++) {
+    for (int i = 0; i < fr_fact_count; i++) {
         int first = 0;
         while (first < i && !valued_alike(&fr_facts[first], &fr_facts[i])) first++;
         if (first == i && fr_facts[i].kind != FR_FACT_PLAN) put_values(w, i);
@@ -173,7 +173,7 @@ static void schema(void **state) {
 static void facts(void **state) {
     struct fr_text rows = {0};
     (void)state;
-    for (int i = 0; i < FR_FACTS; i++) {
+    for (int i = 0; i < fr_fact_count; i++) {
         char values[384];
         fr_text_addf(&rows, "| `%s` | %s | %s | %s |\n", fr_facts[i].key,
                      fr_fact_kinds[fr_facts[i].kind], fr_facts[i].help,

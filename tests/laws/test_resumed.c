@@ -174,7 +174,8 @@ static void make_samples(void) {
     fr_sample_line_provenance(&provenance, &text);
     for (int launch = 0; launch < LAUNCHES_WRITTEN; launch++) {
         for (int rep = 0; rep < REPS; rep++) {
-            struct fr_sample_kernel k = {launch, rep, time_of(launch, rep)};
+            struct fr_sample_kernel k = {
+                .launch = launch, .rep = rep, .time_s = time_of(launch, rep)};
             fr_sample_line_kernel(&k, &text);
         }
         struct fr_sample_point p = {

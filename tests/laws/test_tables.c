@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/json/key.h"
 #include "calibrate/measure/power.h"
 #include "calibrate/samples/import.h"
 #include "models/workload/family.h"
@@ -124,7 +125,7 @@ static void every_kind(void **state) {
                 refused(kinds[i].text, kinds[i].refused[r]);
         }
         FR_TRUE(tried, "kind %s has no example here", (*k)->name);
-        assert_true(*(*k)->summary && (*k)->keys && (*k)->keys[0]);
+        assert_true(*(*k)->summary && (*k)->keys && (*k)->keys[0].name);
     }
 }
 

@@ -5,6 +5,10 @@
 #include <string.h>
 #include <strings.h>
 
+#define FR_RUN_READER(name) extern const char fr_run_reader_##name[];
+#include "trust/runs/reader_list.h"
+#undef FR_RUN_READER
+
 const struct fr_description fr_run_readers[] = {
 #define FR_RUN_READER(name) {#name, fr_run_reader_##name},
 #include "trust/runs/reader_list.h"

@@ -32,9 +32,6 @@ struct fr_run_source {
     int row;
 };
 
-#define FR_RUN_READER(name) extern const char fr_run_reader_##name[];
-#include "trust/runs/reader_list.h"
-#undef FR_RUN_READER
 /** All of them in table order, then one whose name is NULL. */
 extern const struct fr_description fr_run_readers[];
 

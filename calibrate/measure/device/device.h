@@ -90,9 +90,8 @@ struct fr_device_driver {
     void (*state)(struct fr_device_handle *device, struct fr_device_state *state);
 };
 
-#define FR_DEVICE(name) extern const struct fr_device_driver fr_device_##name;
-#include "calibrate/measure/device/driver_list.h"
-#undef FR_DEVICE
+/** Rows that others name. */
+extern const struct fr_device_driver fr_device_cuda;
 /** Rows in table order, then NULL. */
 extern const struct fr_device_driver *const fr_device_drivers[];
 

@@ -3,6 +3,8 @@
  * samples are taken, since a step's products run at the clock that the power limit leaves them. */
 #include "calibrate/measure/harness/bench.h"
 
+extern const struct fr_bench_row fr_bench_device_gemm; /* below */
+
 static const double HEAT_S = 0.1, QUICK_HEAT_S = 0.03;
 
 /* Columns and inner dimension of weights, by hidden size: queries, keys and values; projection; both of an MLP; logits. */

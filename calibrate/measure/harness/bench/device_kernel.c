@@ -1,6 +1,8 @@
 /* What an empty kernel of a device costs: launched by itself, one after the other; and as one of a graph's. */
 #include "calibrate/measure/harness/bench.h"
 
+extern const struct fr_bench_row fr_bench_device_kernel; /* below */
+
 static struct fr_device_task task_of(const struct fr_point *point) {
     return (struct fr_device_task){.kind = point->part ? FR_DEVICE_GRAPH : FR_DEVICE_LAUNCH};
 }

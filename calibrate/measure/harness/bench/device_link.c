@@ -1,6 +1,8 @@
 /* Copies between a host and its device, each way, of pages that are locked in memory and of others. */
 #include "calibrate/measure/harness/bench.h"
 
+extern const struct fr_bench_row fr_bench_device_link; /* below */
+
 enum { WAY = 1, PAGES = 2, SMALLEST = 4 << 10, LARGEST = 256 << 20 };
 
 static struct fr_device_task task_of(const struct fr_point *point) {

@@ -1,6 +1,8 @@
 /* Passes over a device's memory by working set, from a share of its cache to what its memory has room for. */
 #include "calibrate/measure/harness/bench.h"
 
+extern const struct fr_bench_row fr_bench_device_memory; /* below */
+
 static const double SMALLEST_B = 4 << 20,
                     LARGEST_B = 8589934588.0; /* floats that an int counts */
 
