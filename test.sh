@@ -29,14 +29,16 @@ fi
 # shellcheck disable=SC2086 # one word a package
 fr_install $fr_packages python3 python3-jsonschema python3-protobuf protobuf-compiler # for tests alone
 if [ "$what" = all ]; then fr_build clang; fi
+at_night=$(sed -e 's/ *#.*//' -e '/^$/d' tests/nightly/names | paste -sd '|' -)
 for preset in $presets; do
   fr_build "$preset"
-  ctest --preset "$preset" --parallel "$(nproc)"
+  ctest --preset "$preset" --parallel "$(nproc)" -E "$at_night"
 done
 if [ "$what" = nightly ]; then
   fr_build release
   failed=
-  ctest --preset release -C slow -L slow || failed=' slow (build/release/Testing/Temporary/LastTestsFailed.log)'
+  ctest --preset release --parallel "$(nproc)" -R "$at_night" || failed=' long'
+  ctest --preset release -C slow -L slow || failed="$failed slow (build/release/Testing/Temporary/LastTestsFailed.log)"
   for part in sanitizers fuzz mutation; do # each though another fails
     code=0
     "tests/nightly/$part.sh" . || code=$?
