@@ -5,7 +5,7 @@
 set -eu
 prefix=$1 source=$2 work=$3
 name=$(basename "$source" .c)
-work=$work/$name # each its own: they run side by side
+work=$work/$name.d # each its own: they run side by side
 mkdir -p "$work"
 cd "$work"
 for folder in "$prefix"/lib/pkgconfig "$prefix"/lib/*/pkgconfig "$prefix"/lib64/pkgconfig; do
