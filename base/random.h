@@ -13,6 +13,7 @@
 #ifndef FR_BASE_RANDOM_H
 #define FR_BASE_RANDOM_H
 
+#include <math.h>
 #include <stdint.h>
 
 #include "base/digest.h"
@@ -37,6 +38,17 @@ static inline uint64_t fr_random_at(uint64_t seed, uint64_t stream, uint64_t i) 
 
 /** Uniform in [0, 1) of some bits. */
 static inline double fr_random_uniform(uint64_t bits) { return (double)(bits >> 11) * 0x1p-53; }
+
+/** Uniform in (0, 1) of some bits, for logarithms. */
+static inline double fr_random_open(uint64_t bits) {
+    return ((double)(bits >> 11) + 0.5) * 0x1p-53;
+}
+
+/** A standard normal number of the next two of splitmix64: Box and Muller, Ann. Math. Stat. 29, 1958. */
+static inline double fr_random_normal(uint64_t *state) {
+    double radius = sqrt(-2 * log(fr_random_open(fr_random_next(state))));
+    return radius * cos(6.283185307179586 * fr_random_open(fr_random_next(state)));
+}
 
 /** The next number of xorshift64*. */
 static inline uint64_t fr_random_xorshift(uint64_t *state) {

@@ -100,6 +100,12 @@ const char *fr_suggest(const char *word, const char *const *known) {
     return best;
 }
 
+int fr_place_in(const char *const *names, const char *name) {
+    for (int i = 0; names[i]; i++)
+        if (strcmp(names[i], name) == 0) return i;
+    return -1;
+}
+
 int fr_named_with_argument(const char *text, const char *const *names, char word[32],
                            const char **argument) {
     size_t length = strcspn(text, ":");

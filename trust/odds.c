@@ -8,16 +8,6 @@
 #include "trust/numbers/statistics.h"
 #include "trust/shared/differ.h"
 
-/* Above 0, for logarithms: normals by Box and Muller. */
-static double uniform(uint64_t *state) {
-    return ((double)(fr_random_next(state) >> 11) + 0.5) * 0x1p-53;
-}
-
-static double normal(uint64_t *state) {
-    double radius = sqrt(-2 * log(uniform(state)));
-    return radius * cos(6.283185307179586 * uniform(state));
-}
-
 /* Lower triangle L with L L' = covariance (Cholesky), of which a little more is the diagonal: what is
  * certain has a row of zeros.  By hand, since GSL's errors are a setting of the whole process, and
  * several threads may search at once. */
@@ -117,10 +107,10 @@ static fr_status prepare(struct drawing *d, const struct fr_workload *workload,
 static void draw(const struct drawing *d, uint64_t *state, double *z) {
     double raw[FR_KNOWN_MAX], x[FR_KNOWN_MAX] = {0};
     int m = d->known->n_known;
-    for (int a = 0; a < m; a++) raw[a] = normal(state);
+    for (int a = 0; a < m; a++) raw[a] = fr_random_normal(state);
     for (int a = 0; a < m; a++)
         for (int b = 0; b <= a; b++) x[a] += d->lower[a * m + b] * raw[b];
-    for (int k = 0; k < d->terms; k++) z[k] = normal(state);
+    for (int k = 0; k < d->terms; k++) z[k] = fr_random_normal(state);
     for (int i = 0; i < d->n; i++) {
         const double *row = d->shared + i * d->terms;
         double error = 0;

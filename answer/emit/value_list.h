@@ -1,5 +1,5 @@
-/* Read more than once, so without guard.  Rows alone, no file each: one for a value that rows of
- *  option_table.c read beside keys of the plan: its name and what it is, of the plan @c p, the transformer @c t and the workload @c w.
+/* Read more than once, so without guard.  Rows alone, no file each.  A row is a value that option_table.c
+ *  reads beside keys of the plan: its name, and how it is computed.  The plan is @c p, the transformer @c t, the workload @c w.
  *
  *  FR_INTEGER(name, an integer)   FR_TRUTH(name, a condition)   FR_WORD(name, a word)
  *  FR_LINE(name, a function) */

@@ -148,7 +148,8 @@ static void walk(struct columns *c, const struct fr_json *object, const char *pr
         char path[PATH_B];
         struct fr_text text = {0};
         double number;
-        snprintf(path, sizeof path, "%s%s%s", prefix, *prefix ? "." : "", key);
+        size_t used = 0;
+        fr_line_addf(path, sizeof path, &used, "%s%s%s", prefix, *prefix ? "." : "", key);
         if (fr_json_is_object(&value) && depth < DEPTH_MAX)
             walk(c, &value, path, depth + 1);
         else if (put_scalar(object, key, path, &text, &number))

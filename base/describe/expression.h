@@ -9,10 +9,14 @@
  *      "{hidden} x {layers}, {t:%.3g} s"   a template: values in braces, with a format or as they are
  *      f(x, ways=4)                        functions, of whoever asks, and those below
  *
- *  sqrt cbrt hypot log log2 exp floor ceil abs mod min max finite; left(x, n), word(x, n): its first n letters, its n-th word;
- *  first(a, b): the first there is; pick(x, 'a', 1, 'b', 2, else):
- *  what stands behind the word that is x; match(...): behind the first that x holds; number(x), positive(x), whole(x):
- *  that x begins with, none where it does not ("250k" is 250000; whole: from 1 on, as text).
+ *      sqrt cbrt hypot log log2 exp floor ceil abs mod min max finite
+ *      left(x, n), word(x, n)              the first n letters of x, its n-th word
+ *      first(a, b)                         the first that is not none
+ *      pick(x, 'a', 1, 'b', 2, else)       the value behind the word that equals x
+ *      match(x, 'a', 1, 'b', 2, else)      the value behind the first word that x contains
+ *      number(x), positive(x), whole(x)    the number that x begins with, else none: "250k" is 250000;
+ *                                             whole: from 1 on, as text
+ *
  *  A value is a number, a text, or none; none is not true, nor is 0 or "". */
 #ifndef FR_BASE_DESCRIBE_EXPRESSION_H
 #define FR_BASE_DESCRIBE_EXPRESSION_H

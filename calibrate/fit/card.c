@@ -10,12 +10,20 @@
 #include "calibrate/fit/parts.h"
 #include "trust/numbers/statistics.h"
 
+/* Which samples: their kind (graph, way, kernel), and of those of a size the size. */
+struct query {
+    int kind;
+    double size_B;
+};
+
+typedef double take_fn(const struct fr_samples *samples, size_t i, const struct query *of);
+
 /* Median of what @p take says of each sample but those of which it is negative; 0: there are none. */
-static double median_of(size_t n, double (*take)(const struct fr_samples *, size_t, double),
-                        const struct fr_samples *samples, double asked, double *scratch) {
+static double median_of(size_t n, take_fn *take, const struct fr_samples *samples,
+                        struct query of, double *scratch) {
     size_t taken = 0;
     for (size_t i = 0; i < n; i++) {
-        double value = take(samples, i, asked);
+        double value = take(samples, i, &of);
         if (value >= 0) scratch[taken++] = value;
     }
     if (taken == 0) return 0;
@@ -23,18 +31,22 @@ static double median_of(size_t n, double (*take)(const struct fr_samples *, size
     return fr_sorted_median(scratch, taken);
 }
 
-static double launch_of(const struct fr_samples *s, size_t i, double graph) {
-    return s->kernel[i].graph == (graph != 0) ? s->kernel[i].time_s : -1;
+static double launch_of(const struct fr_samples *s, size_t i, const struct query *of) {
+    return s->kernel[i].graph == (of->kind != 0) ? s->kernel[i].time_s : -1;
 }
 
-/* Of the largest copies each way. */
-static double link_rate(const struct fr_samples *s, size_t i, double way) {
-    double largest_B = 0;
+/* Of copies both ways; pages are locked. */
+static double largest_link_B(const struct fr_samples *s) {
+    double largest = 0;
     for (size_t k = 0; k < s->n_link; k++)
-        if (s->link[k].pinned) largest_B = fmax(largest_B, s->link[k].size_B);
+        if (s->link[k].pinned) largest = fmax(largest, s->link[k].size_B);
+    return largest;
+}
+
+static double link_rate(const struct fr_samples *s, size_t i, const struct query *of) {
     const struct fr_sample_link *l = &s->link[i];
-    return l->pinned && l->way == (int)way && l->size_B == largest_B ? l->size_B / l->time_s
-                                                                     : -1;
+    bool asked = l->pinned && l->way == of->kind && l->size_B == of->size_B;
+    return asked ? l->size_B / l->time_s : -1;
 }
 
 /* The largest set that was in use. */
@@ -45,10 +57,9 @@ static double largest_B(const struct fr_samples *s, int kernel) {
     return largest;
 }
 
-static double memory_rate(const struct fr_samples *s, size_t i, double kernel) {
+static double memory_rate(const struct fr_samples *s, size_t i, const struct query *of) {
     const struct fr_sample_memory *m = &s->memory[i];
-    if (m->kernel != (int)kernel || m->size_B != largest_B(s, m->kernel)) return -1;
-    return m->moved_B / m->time_s;
+    return m->kernel == of->kind && m->size_B == of->size_B ? m->moved_B / m->time_s : -1;
 }
 
 /* How far other passes are from a copy's rate, of the logarithms. */
@@ -80,18 +91,24 @@ fr_status fr_fit_card(const struct fr_samples *samples, const struct fr_fit_opti
     if (!scratch) return FR_ERR_NOMEM;
     card->present = true;
     card->memory_B = samples->provenance.device_memory_B;
-    card->launch_s = median_of(samples->n_kernel, launch_of, samples, 0, scratch);
-    card->graph_s = median_of(samples->n_kernel, launch_of, samples, 1, scratch);
+    card->launch_s =
+        median_of(samples->n_kernel, launch_of, samples, (struct query){.kind = 0}, scratch);
+    card->graph_s =
+        median_of(samples->n_kernel, launch_of, samples, (struct query){.kind = 1}, scratch);
+    const double link_B = largest_link_B(samples);
     card->link_rate_B_per_s =
-        slower(median_of(samples->n_link, link_rate, samples, FR_WAY_TO_DEVICE, scratch),
-               median_of(samples->n_link, link_rate, samples, FR_WAY_TO_HOST, scratch));
+        slower(median_of(samples->n_link, link_rate, samples,
+                         (struct query){FR_WAY_TO_DEVICE, link_B}, scratch),
+               median_of(samples->n_link, link_rate, samples,
+                         (struct query){FR_WAY_TO_HOST, link_B}, scratch));
     /* Over sets so much smaller than the copy's a kernel's own start and end count. */
     const double least_B = 0.2 * largest_B(samples, FR_TRAFFIC_STREAM);
-    for (int kind = 0; kind < FR_TRAFFIC_OPERANDS; kind++)
-        rate_B_per_s[kind] =
-            largest_B(samples, kind) < least_B
-                ? 0
-                : median_of(samples->n_memory, memory_rate, samples, kind, scratch);
+    for (int kind = 0; kind < FR_TRAFFIC_OPERANDS; kind++) {
+        const struct query of = {kind, largest_B(samples, kind)};
+        rate_B_per_s[kind] = of.size_B < least_B ? 0
+                                                 : median_of(samples->n_memory, memory_rate,
+                                                             samples, of, scratch);
+    }
     free(scratch);
     card->memory_rate_B_per_s = rate_B_per_s[FR_TRAFFIC_STREAM];
     if (card->memory_rate_B_per_s > 0) card->memory_spread = spread_of(rate_B_per_s);

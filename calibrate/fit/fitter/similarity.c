@@ -18,12 +18,6 @@
 static const double CAP = 2, PRICE = 0.05, STALL = 8;
 enum { CROWD = 8 }; /* more MPI ranks a node than this: jitter and contention outgrow log p */
 
-static int named(const char *const *names, const char *name) {
-    for (int i = 0; names[i]; i++)
-        if (strcmp(names[i], name) == 0) return i;
-    return 0;
-}
-
 /* Growth of the interval per doubling of p, log2: what laws were seen to miss by on published
  * measurements; more on the slow side, more when no second rank count confirms the law. */
 static void set_interval(struct fr_similarity_law *law, int level, bool gpu, bool confirmed) {
@@ -53,8 +47,8 @@ static struct fr_similarity_law prior(const struct fr_similarity_table *t, fr_op
     else if (t->level > 0)
         steps = gpu ? "1/4 + log2 N" : per_node > CROWD ? "p^0.6" : "1 + log2 N";
     if (op == FR_OP_ALL_TO_ALL) bytes = "(p - p/N)/p";
-    return (struct fr_similarity_law){.steps = named(fr_steps_names, steps),
-                                      .bytes = named(fr_bytes_names, bytes)};
+    return (struct fr_similarity_law){.steps = fr_place_in(fr_steps_names, steps),
+                                      .bytes = fr_place_in(fr_bytes_names, bytes)};
 }
 
 /* Each inner size is read from the table without it; over a gap twice as wide, so this is an

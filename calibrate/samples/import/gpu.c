@@ -1,4 +1,4 @@
-/* Timings of a GPU as JSON lines, each with its kind (shared/data/gpu): products, passes over memory, launches of a
+/* Timings of a GPU as JSON lines, each with its kind: products, passes over memory, launches of a
  * graph, copies over the host link, power.  They become samples of that GPU, as ours are. */
 #include <stdio.h>
 #include <string.h>
@@ -26,13 +26,6 @@ static const char *text(const struct line *l, const char *key) {
 static bool flag(const struct line *l, const char *key, bool unsaid) {
     bool value = unsaid;
     return fr_json_get_bool(&l->node, key, false, &value, NULL) == FR_OK ? value : unsaid;
-}
-
-/* Place of @p word in a list that ends with NULL; -1: it is not there. */
-static int place(const char *const *list, const char *word) {
-    for (int i = 0; list[i]; i++)
-        if (strcmp(list[i], word) == 0) return i;
-    return -1;
 }
 
 static bool is_time(double time_s) {
@@ -72,7 +65,8 @@ static int64_t dimension(const struct line *l, const char *key) {
  * frameworks run. */
 static fr_status take_product(const struct line *l) {
     static const char *const ways[] = {"mixed", "input", "weight", "forward", NULL};
-    int dtype = place(fr_dtype_names, text(l, "dtype")), way = place(ways, text(l, "what"));
+    int dtype = fr_place_in(fr_dtype_names, text(l, "dtype")),
+        way = fr_place_in(ways, text(l, "what"));
     const struct fr_sample_gemm s = {.dtype = (fr_dtype)(dtype < 0 ? 0 : dtype),
                                      .m = dimension(l, "m"),
                                      .n = dimension(l, "n"),
@@ -92,7 +86,7 @@ static fr_status take_traffic(const struct line *l) {
     static const char *const whats[] = {"copy", "add", "rms_norm", "layer_norm", NULL};
     static const int kernels[] = {FR_TRAFFIC_STREAM, FR_TRAFFIC_ELEMENTWISE, FR_TRAFFIC_NORM,
                                   FR_TRAFFIC_NORM};
-    int what = place(whats, text(l, "what"));
+    int what = fr_place_in(whats, text(l, "what"));
     struct fr_sample_memory s = {.moved_B = number(l, "moved_B"),
                                  .time_s = number(l, "time_s")};
     if (what < 0) return leave_out(l, "of a pass over memory that is not known");
@@ -114,7 +108,7 @@ static fr_status take_launch(const struct line *l) {
 
 static fr_status take_link(const struct line *l) {
     static const char *const ways[] = {"to device", "to host", NULL};
-    int way = place(ways, text(l, "way"));
+    int way = fr_place_in(ways, text(l, "way"));
     const struct fr_sample_link s = {.way = way,
                                      .pinned = flag(l, "pinned", false),
                                      .size_B = number(l, "size_B"),
@@ -130,7 +124,7 @@ static fr_status take_power(const struct line *l) {
     static const char *const during[] = {"sustained products", "sustained copy", "idle after",
                                          NULL};
     static const int states[] = {FR_POWER_BUSY, FR_POWER_MEMORY, FR_POWER_IDLE};
-    int found = place(during, text(l, "during"));
+    int found = fr_place_in(during, text(l, "during"));
     struct fr_sample_power s = {.quality = FR_QUALITY_SAMPLED,
                                 .meter = "nvml",
                                 .n_ranks = 1,

@@ -10,16 +10,6 @@
 /* Values that are drawn; the inputs repeat them. */
 enum { DRAWN = 1 << 20 };
 
-static double uniform(uint64_t *state) {
-    return ((double)(fr_random_next(state) >> 11) + 0.5) * 0x1p-53;
-}
-
-/* A normal value, by Box and Muller. */
-static float normal(uint64_t *state) {
-    double radius = sqrt(-2 * log(uniform(state))), angle = 6.283185307179586 * uniform(state);
-    return (float)(radius * cos(angle));
-}
-
 /* Nearest value of a format of @p exponent and @p mantissa bits, subnormals kept; @p x is far from its largest. */
 static unsigned narrow(float x, int exponent_bits, int mantissa_bits) {
     int exponent = 0, bias = (1 << (exponent_bits - 1)) - 1;
@@ -78,7 +68,7 @@ static const unsigned char *draw(struct fr_device_handle *d, fr_dtype dtype) {
     if (values) return values;
     d->drawn[dtype] = values = fr_malloc(drawn, size_B(dtype));
     for (size_t i = 0; values && i < drawn; i++)
-        put(dtype, normal(&state), values + i * size_B(dtype));
+        put(dtype, (float)fr_random_normal(&state), values + i * size_B(dtype));
     return values;
 }
 

@@ -2,6 +2,7 @@
  * pass (B transposed), an input gradient (none) and a weight gradient (A).  The device multiplies for a while before
  * samples are taken, since a step's products run at the clock that the power limit leaves them. */
 #include "calibrate/measure/harness/bench.h"
+#include "calibrate/measure/harness/gemm_points.h"
 
 extern const struct fr_bench_row fr_bench_device_gemm; /* below */
 
@@ -94,18 +95,6 @@ static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
     return FR_OK;
 }
 
-static void head(const struct fr_bench *bench, const struct fr_point *point,
-                 struct fr_text *text) {
-    const struct fr_sample_gemm sample = {.dtype = point->dtype,
-                                          .m = point->m,
-                                          .n = point->n,
-                                          .k = point->k,
-                                          .batch = point->batch,
-                                          .transposed = (int)point->transposed};
-    (void)bench;
-    fr_sample_head_gemm(&sample, text);
-}
-
 static fr_status run(void *context, int calls, struct fr_error *err) {
     struct fr_work *work = context;
     const struct fr_device_task task = task_of(work->point);
@@ -123,6 +112,6 @@ const struct fr_bench_row fr_bench_device_gemm = {
     .needs_processor = true,
     .on_device = true,
     .plan = plan,
-    .head = head,
+    .head = fr_gemm_head,
     .run = run,
 };
