@@ -113,7 +113,8 @@ static fr_status import_runs(const struct fr_args *args, struct fr_runs *runs,
     const char *out = fr_args_get(args, "out");
     if (args->n_words == 1) return fr_fail(err, FR_ERR_USAGE, NULL, "no files given");
     if (out) FR_TRY(fr_file_check_writable(out, err));
-    for (int i = 1; i < args->n_words; i++) FR_TRY(fr_runs_read(args->word[i], runs, err));
+    for (int i = 1; i < args->n_words; i++)
+        FR_TRY(fr_runs_read(args->word[i], runs, err));
     if (runs->count == 0) return fr_runs_none(runs, args->word[1], err);
     fr_runs_print_skipped(runs, notes);
     fr_text_addf(notes, "%d runs from %d file%s\n", runs->count, args->n_words - 1,
