@@ -26,7 +26,7 @@ static void a_log_tunes_and_scores(void **state) {
     fr_test_expect("forerun tune --cluster dgx-a100 --runs /tmp/forerun_runs.csv --json", 0,
                    "forerun/tune/1", NULL);
     fr_test_expect(
-        "forerun score --cluster /tmp/forerun_tuned.json --runs /tmp/forerun_runs.csv", 0,
+        "forerun score --cluster /tmp/forerun_tuned.json --runs /tmp/forerun_runs.csv --all", 0,
         "mape", NULL);
     fr_test_expect("forerun score --cluster dgx-a100 --runs /tmp/forerun_runs.csv --by plan.tp "
                    "--json",
@@ -60,7 +60,7 @@ static void joules_tune_the_power(void **state) {
                    "model.dtype=bf16 --set tp=8 --all",
                    0, "measured", NULL);
     fr_test_expect("forerun score --cluster /tmp/forerun_metered.json --runs "
-                   "/tmp/forerun_metered.csv",
+                   "/tmp/forerun_metered.csv --all",
                    0, "mean power of these 2 runs", NULL);
     fr_test_expect("forerun score --cluster dgx-h100 --runs /tmp/forerun_metered.csv --json", 0,
                    "\"power_mape\"", NULL);
@@ -80,9 +80,9 @@ static void memory_is_scored_by_who_counted_it(void **state) {
     (void)state;
     assert_int_equal(
         fr_file_write("/tmp/forerun_counted.csv", counted, sizeof counted - 1, NULL), FR_OK);
-    fr_test_expect("forerun score --cluster dgx-h100 --runs /tmp/forerun_counted.csv", 0,
+    fr_test_expect("forerun score --cluster dgx-h100 --runs /tmp/forerun_counted.csv --all", 0,
                    "theirs as the allocator counted them", NULL);
-    fr_test_expect("forerun score --cluster dgx-h100 --runs /tmp/forerun_counted.csv", 0,
+    fr_test_expect("forerun score --cluster dgx-h100 --runs /tmp/forerun_counted.csv --all", 0,
                    "contexts and communicators too", NULL);
     fr_test_expect("forerun score --cluster dgx-h100 --runs /tmp/forerun_counted.csv --json", 0,
                    "\"measured_memory_at\": \"device\"", NULL);
