@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/text/readable.h"
+#include "models/job/preset.h"
 #include "tests/app/screen.h"
 
 #define RUNS FR_SOURCE_DIR "/tests/golden/in/runs.csv"
@@ -251,6 +252,30 @@ static void search_answers_in_its_second_line(void **state) {
     fr_test_output_free(&o);
 }
 
+/* What a cluster is, when its values were set and how they were checked: of every preset. */
+static void clusters_say_how_they_were_checked(void **state) {
+    (void)state;
+    struct output o = fr_test_run("forerun list clusters"),
+                  models = fr_test_run("forerun list models");
+    int n = 0;
+    for (const struct fr_preset *p = fr_presets; p->name; p++) {
+        const bool cluster = strcmp(p->kind, "cluster") == 0;
+        char row[80];
+        if (!cluster && strcmp(p->kind, "model") != 0) continue;
+        snprintf(row, sizeof row, "\n%s ", p->name);
+        const char *at = strstr(cluster ? o.out : models.out, row);
+        FR_TRUE(at != NULL, "%s is in no list%s", p->name, "");
+        const char *below = at ? strchr(at + 1, '\n') : NULL;
+        FR_TRUE(!cluster || (below && strncmp(below + 1, "              202", 17) == 0),
+                "%s: no date below its row in\n%s", p->name, o.out);
+        n += cluster;
+    }
+    FR_TRUE(n >= 20 && !strstr(o.out, "does not say") && !strstr(o.out, "cannot be read"),
+            "%d clusters:\n%s", n, o.out);
+    fr_test_output_free(&o);
+    fr_test_output_free(&models);
+}
+
 static void numbers_as_people_write_them(void **state) {
     static const struct {
         double si;
@@ -285,6 +310,7 @@ int main(void) {
         cmocka_unit_test(numbers_are_the_documents),
         cmocka_unit_test(a_tuned_cluster),
         cmocka_unit_test(search_answers_in_its_second_line),
+        cmocka_unit_test(clusters_say_how_they_were_checked),
         cmocka_unit_test(numbers_as_people_write_them),
     };
     return cmocka_run_group_tests(tests, enter, leave);
