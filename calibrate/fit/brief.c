@@ -30,8 +30,8 @@ static void answer(struct fr_brief *brief, const struct fr_fit_result *r) {
     for (size_t i = 0; i < sizeof means / sizeof *means; i++)
         if (judged->verdict && strcmp(judged->verdict, means[i].verdict) == 0)
             words = means[i].words;
-    if (judged->verdict)
-        fr_brief_row(brief, FR_BRIEF_MUST, "verdict", "%s: %s", judged->verdict, words);
+    fr_brief_row(brief, FR_BRIEF_MUST, "verdict", "%s%s%s",
+                 judged->verdict ? judged->verdict : "not judged", *words ? ": " : "", words);
     for (int i = 0; i < judged->n_reasons && i < 3; i++)
         fr_brief_row(brief, i ? FR_BRIEF_MAY : FR_BRIEF_SHOULD, i ? "" : "because", "%s",
                      judged->reason[i]);

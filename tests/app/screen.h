@@ -3,7 +3,9 @@
 #ifndef FR_TESTS_APP_SCREEN_H
 #define FR_TESTS_APP_SCREEN_H
 
-#include "tests/app/command.h"
+#include <string.h>
+
+#include "tests/cmocka.h"
 
 enum { FR_SCREEN_LINES = 40, FR_SCREEN_COLUMNS = 80 };
 

@@ -5,6 +5,7 @@
 
 #include "base/text/readable.h"
 #include "models/job/preset.h"
+#include "tests/app/command.h"
 #include "tests/app/screen.h"
 
 #define RUNS FR_SOURCE_DIR "/tests/golden/in/runs.csv"
@@ -241,8 +242,11 @@ static void a_tuned_cluster(void **state) {
 /* A list of its own of what was left out, and the second line is the plan. */
 static void search_answers_in_its_second_line(void **state) {
     (void)state;
-    struct output o =
-        asked("search --cluster dgx-h100 --model llama-3-70b --ranks 512 --fix zero=1", "");
+    struct output o = asked("search --cluster dgx-h100 --model llama-3-70b --ranks 512 --vary "
+                            "tp=1,4,8 --vary pp=4 --vary schedule=interleaved --vary "
+                            "chunks=4,5,8,10 --vary micro_batch=1,2 --set zero=1 --set "
+                            "overlap=gradient --set sequence_parallel=true",
+                            "");
     fr_screen_fits("search", o.out);
     const char *second = strchr(o.out, '\n') + 1;
     FR_TRUE(strncmp(second, "best       tp ", 14) == 0, "second line: %s%s", second, "");

@@ -3,6 +3,7 @@
 #include "base/journal/journal.h"
 #include "base/text.h"
 #include "tests/app/command.h"
+#include "tests/app/screen.h"
 
 #define VALIDATE "forerun validate --cluster frontier --ranks 2 --passes 1 --visit 0.01 "
 
@@ -20,6 +21,10 @@ static void runs_and_prints(void **state) {
     fr_test_expect(line, 0, "app,group,label,ranks", NULL);
     snprintf(line, sizeof line, "forerun validate --cluster frontier --from %s --all", path);
     fr_test_expect(line, 0, "error      median", NULL);
+    snprintf(line, sizeof line, "forerun validate --cluster frontier --from %s", path);
+    o = fr_test_run(line);
+    fr_screen_fits(line, o.out);
+    fr_test_output_free(&o);
     unlink(path);
 }
 
@@ -420,8 +425,8 @@ static void iterations_are_what_search_reads(void **state) {
              "--most 300 --force --samples %s --out %s",
              log, model);
     fr_test_expect(line, 0, "0 of 1 seeds reached it; given up at a loss of", NULL);
-    snprintf(line, sizeof line, "forerun predict --cluster frontier --model %s --set tp=2 --all",
-             model);
+    snprintf(line, sizeof line,
+             "forerun predict --cluster frontier --model %s --set tp=2 --all", model);
     fr_test_expect(line, 0, "iteration energy", NULL);
     fr_test_expect("forerun iterations --width 64 --tp 4 --ghost 12 --samples /tmp/forerun-x",
                    3, NULL, "none of them fits");
