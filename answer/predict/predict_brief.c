@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "answer/brief/emitter.h"
 #include "answer/brief/words.h"
 #include "answer/predict/explain.h"
 #include "answer/text/fact_lines.h"

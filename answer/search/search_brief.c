@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/brief/emitter.h"
 #include "answer/brief/words.h"
 #include "answer/search/answers.h"
 #include "base/alloc.h"

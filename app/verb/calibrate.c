@@ -8,7 +8,7 @@
 
 #include "app/fitting.h"
 #include "app/load.h"
-#include "app/next.h"
+#include "app/text/next.h"
 #include "app/patience.h"
 #include "app/result.h"
 #include "app/verb.h"

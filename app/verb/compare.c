@@ -7,7 +7,7 @@
 
 #include "app/clusters.h"
 #include "app/load.h"
-#include "app/next.h"
+#include "app/text/next.h"
 #include "app/training_options.h"
 #include "app/upgrade.h"
 #include "app/verb.h"

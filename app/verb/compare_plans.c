@@ -9,7 +9,7 @@
 #include "answer/search/mine.h"
 #include "answer/text/render.h"
 #include "app/load.h"
-#include "app/next.h"
+#include "app/text/next.h"
 #include "app/verb.h"
 #include "base/alloc.h"
 #include "base/text/readable.h"

@@ -8,7 +8,7 @@
 #include "answer/text/render.h"
 #include "app/emit.h"
 #include "app/load.h"
-#include "app/next.h"
+#include "app/text/next.h"
 #include "app/training_options.h"
 #include "app/verb.h"
 

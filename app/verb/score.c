@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/next.h"
 #include "app/runs.h"
+#include "app/text/next.h"
 #include "app/verb.h"
 #include "base/alloc.h"
 #include "base/parallel.h"

@@ -7,7 +7,7 @@
 #include "answer/simulate/simulation_brief.h"
 #include "answer/simulate/simulation_text.h"
 #include "app/load.h"
-#include "app/next.h"
+#include "app/text/next.h"
 #include "app/verb.h"
 #include "base/file.h"
 #include "models/outcome/report.h"

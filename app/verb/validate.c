@@ -9,8 +9,8 @@
 
 #include "answer/text/render.h"
 #include "app/load.h"
-#include "app/next.h"
 #include "app/patience.h"
+#include "app/text/next.h"
 #include "app/verb.h"
 #include "base/duration.h"
 #include "base/journal/keep.h"

@@ -6,7 +6,7 @@
 #include "base/text/readable.h"
 #include "models/job/preset.h"
 #include "tests/app/command.h"
-#include "tests/app/screen.h"
+#include "tests/screen.h"
 
 #define RUNS FR_SOURCE_DIR "/tests/golden/in/runs.csv"
 #define FEW "--vary tp=2,4,8 --vary pp=1,2,4 --vary micro_batch=1,2 "

@@ -3,8 +3,8 @@
  *
  *  The texts may be broken where they have a newline in place of a blank (base/text/brief.h), and read back as they were
  *  given: values are quoted for bash. */
-#ifndef FR_APP_NEXT_H
-#define FR_APP_NEXT_H
+#ifndef FR_APP_TEXT_NEXT_H
+#define FR_APP_TEXT_NEXT_H
 
 #include "app/verb.h"
 #include "base/text.h"

@@ -1,7 +1,7 @@
 /** @file
  *  Clusters and models that can be named, as tables for people: what each is, and how its values were checked. */
-#ifndef FR_APP_PRESETS_H
-#define FR_APP_PRESETS_H
+#ifndef FR_APP_TEXT_PRESETS_H
+#define FR_APP_TEXT_PRESETS_H
 
 #include "base/text.h"
 

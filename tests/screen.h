@@ -1,7 +1,7 @@
 /** @file
  *  Does an answer fit a screen, and say what every answer says? */
-#ifndef FR_TESTS_APP_SCREEN_H
-#define FR_TESTS_APP_SCREEN_H
+#ifndef FR_TESTS_SCREEN_H
+#define FR_TESTS_SCREEN_H
 
 #include <string.h>
 

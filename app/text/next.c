@@ -1,8 +1,8 @@
-#include "app/next.h"
+#include "app/text/next.h"
 
 #include <string.h>
 
-#include "base/script/script.h"
+#include "base/script/command.h"
 
 /* Options that say how an answer is printed, and those that write files. */
 static const char *const printing[] = {"json",     "csv",        "all",   "explain", "wide",
@@ -10,10 +10,8 @@ static const char *const printing[] = {"json",     "csv",        "all",   "expla
                                        "progress", "checkpoint", NULL};
 
 static void add_option(const struct fr_args *args, int i, struct fr_text *command) {
-    fr_text_addf(command, "\n--%s", args->option[i]->name);
-    if (!args->option[i]->argument) return;
-    fr_text_addf(command, " ");
-    fr_script_word(command, FR_SCRIPT_BASH, args->value[i]);
+    fr_command_option(command, args->option[i]->name,
+                      args->option[i]->argument ? args->value[i] : NULL);
 }
 
 static bool reads_standard_input(const struct fr_args *args) {
@@ -26,11 +24,9 @@ static bool reads_standard_input(const struct fr_args *args) {
 
 void fr_next_again(const struct fr_args *args, const char *verb, struct fr_text *command) {
     if (reads_standard_input(args)) return;
-    fr_text_addf(command, "forerun %s", verb);
-    for (int i = 0; i < args->n_words; i++) {
-        fr_text_addf(command, "\n");
-        fr_script_word(command, FR_SCRIPT_BASH, args->word[i]);
-    }
+    fr_command_begin(command, "forerun ");
+    fr_command_begin(command, verb);
+    for (int i = 0; i < args->n_words; i++) fr_command_word(command, args->word[i]);
     for (int i = 0; i < args->n_options; i++)
         if (fr_place_in(printing, args->option[i]->name) < 0) add_option(args, i, command);
 }
@@ -60,18 +56,12 @@ static void add_inputs(const struct fr_args *args, struct fr_text *command) {
     }
 }
 
-static void add_named(const char *option, const char *name, struct fr_text *command) {
-    if (!name) return;
-    fr_text_addf(command, "\n--%s ", option);
-    fr_script_word(command, FR_SCRIPT_BASH, name);
-}
-
 void fr_next_search_of(const struct fr_args *args, const char *cluster, const char *model,
                        long long ranks, struct fr_text *command) {
     if (reads_standard_input(args)) return;
-    fr_text_addf(command, "forerun search");
-    add_named("cluster", cluster, command);
-    add_named("model", model, command);
+    fr_command_begin(command, "forerun search");
+    if (cluster) fr_command_option(command, "cluster", cluster);
+    if (model) fr_command_option(command, "model", model);
     add_inputs(args, command);
     fr_text_addf(command, "\n--ranks %lld", ranks);
 }

@@ -1,4 +1,4 @@
-#include "app/presets.h"
+#include "app/text/presets.h"
 
 #include <inttypes.h>
 #include <stdio.h>
