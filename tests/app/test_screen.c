@@ -127,7 +127,10 @@ static void one_screen(void **state) {
         if (!strstr(o.out, "fits ") && !strstr(o.out, "\nmemory ") &&
             !strstr(o.out, "\nhelps "))
             fail_msg("%s: does not say whether it fits\n%s", line, o.out);
-        if (strstr(o.out, "nan") || strstr(o.out, " inf "))
+        if (!strstr(o.out, "\nsure ") && !strstr(o.out, "cannot run") &&
+            !strstr(o.out, "no plan is feasible"))
+            fail_msg("%s: does not say how sure\n%s", line, o.out);
+        if (strstr(o.out, " nan") || strstr(o.out, " inf "))
             fail_msg("%s: a number that is none\n%s", line, o.out);
         fr_test_output_free(&o);
     }
