@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """reading.py ROOT [--list [PATH...] | --write]: do people who read our words understand them?
 
 In README.md, CONTRIBUTING.md, pages of docs/ and headers' comments, in help and messages (string literals of the
