@@ -82,7 +82,7 @@ const struct fr_emit_row fr_emit_rows[] = {
     KEY(ALL, exchange, "", NONE, S "{no}sub-graph parallelism")
     KEY(ALL, divide, "", NONE, S "{no}division of two products that follow but in pairs")
     KEY(ALL, layer_tp, "", NONE, S "{no}grid of its own for each layer")
-    KEY(ALL, placement, "", NONE, S "{no}seat for a rank, which the launcher gives it: sbatch")
+    KEY(ALL, placement, "", NONE, S "{no}place for a rank, which the launcher gives it: sbatch")
 
     /* Ranks go tp-cp-ep-dp-pp; Megatron's mapping makes it tp-cp-ep-pp-dp. */
     KEY(M, rank_order, "stages_first=false", NOTE, S "ranks go tp-cp-ep-dp-pp, as without --use-tp-pp-dp-mapping")

@@ -330,12 +330,12 @@ const struct fr_verb fr_verb_collective = {
     .summary = "time and bandwidth of a collective over message sizes",
     .usage =
         "--cluster C --op NAME --ranks N [--size RANGE] [--algorithm NAME|all] [--json|--csv]",
-    .details =
-        "The form in the cluster file prices the operation where it was measured (algorithm "
-        "shows "
-        "\"log\" or\n\"segments\" then), elsewhere the fastest algorithm by the levels;\n"
-        "--algorithm prices algorithms from the levels, all of them side by side with "
-        "\"all\".\n",
+    .details = "The form in the cluster file prices the operation where it was measured. The "
+               "algorithm\n"
+               "column then shows \"log\" or \"segments\". Elsewhere the fastest algorithm by "
+               "the levels is\n"
+               "used. --algorithm prices one algorithm from the levels, and \"all\" shows them "
+               "side by side.\n",
     .options = options,
     .run = run,
 };

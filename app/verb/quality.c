@@ -240,15 +240,14 @@ const struct fr_verb fr_verb_quality = {
     .summary = "train for real: what compression does to the loss, and to the way to it",
     .usage = "[--corpus FILE|grammar] [--vary KEY=RANGE]... [--cluster C] [--seeds N] "
              "[--json|--csv]",
-    .details =
-        "Trains a small transformer on real ranks, each plan with several seeds at the rate "
-        "that suits it\nbest, and says which plans are told apart: loss against iterations, "
-        "time and energy.\n"
-        "  forerun quality --vary compression.backward.scope=none,epilogue,all \\\n"
-        "      --vary compression.backward.lazy_error=true,false --set "
-        "compression.backward.rank=2 \\\n"
-        "      --cluster a100-hdr --json > quality.json\n"
-        "  forerun plot quality quality.json -o quality.svg\n",
+    .details = "Trains a small transformer on real ranks, each plan with several seeds at its "
+               "best rate.\n"
+               "It says which plans differ: loss against iterations, time and energy.\n"
+               "  forerun quality --vary compression.backward.scope=none,epilogue,all \\\n"
+               "      --vary compression.backward.lazy_error=true,false --set "
+               "compression.backward.rank=2 \\\n"
+               "      --cluster a100-hdr --json > quality.json\n"
+               "  forerun plot quality quality.json -o quality.svg\n",
     .options = options,
     .outputs = outputs,
     .run = run,

@@ -190,12 +190,8 @@ const struct fr_verb fr_verb_report = {
     .usage = "SAMPLES...|FIT.json [-o report.html] [--json]\n"
              "       forerun report RESULT.json... -o report.html",
     .details =
-        "Provenance, pinning, every point with its interval and outliers, segments, "
-        "residuals of "
-        "all forms on what\n"
-        "they were fitted to and on what was held out, the domain of validity, and "
-        "PASS, WARN or "
-        "FAIL with reasons.\n"
+        "Of a calibration: provenance, every point with its interval and outliers, residuals\n"
+        "of all forms on fitted and on held-out points, and PASS, WARN or FAIL with reasons.\n"
         "Results (the JSON of predict, search, simulate, validate, score, reproduce, ...): "
         "what "
         "binds, pictures,\n"
