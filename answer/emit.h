@@ -43,7 +43,7 @@ struct fr_emitted {
     int64_t stage_layers[FR_EMIT_STAGES]; /**< its, where they are chosen here */
     struct fr_emit_line line[FR_EMIT_LINES_MAX];
     int n;
-    bool full; /**< more was said than there is room for */
+    bool full; /**< more was said than fits */
 };
 
 enum {

@@ -26,7 +26,7 @@ void fr_text_free(struct fr_text *text);
 /** The text so far, "" when empty. */
 const char *fr_text_get(const struct fr_text *text);
 
-/** Append to a line of fixed room: @p used grows by what was written, never past
+/** Append to a line of fixed capacity: @p used grows by what was written, never past
  *  @p capacity - 1, and what does not fit is cut. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))

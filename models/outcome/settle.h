@@ -1,6 +1,6 @@
 /** @file
  *  A plan and its job as they are priced: what the plan leaves open is filled in, the machine is
- *  as it usually is, and the ranks have their seats.
+ *  under typical load, and the ranks have their seats.
  *
  *  A machine that is interrupted (models/device/interruptions.h) lets a plan's ranks wait for each
  *  other.  First the plan is priced without interruptions.  Its compute time t, divided by how often

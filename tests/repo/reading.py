@@ -43,7 +43,7 @@ def sentences(lines):
 
 def plain(text):
     """Without code, addresses and marks."""
-    text = re.sub(r"`[^`]*`", "x", text)
+    text = re.sub(r"`[^`]*`|@(?:p|c|param(?:\[\w+\])?)\s+\w+|\w+(?:->|\.)\w+|\w+\(|\w*_\w*|--\w[\w-]*", "x", text)
     text = re.sub(r"!?\[([^]]*)\]\([^)]*\)", r"\1", text)
     return re.sub(r"<[^>]+>|https?://\S+", " ", text)
 
@@ -88,8 +88,8 @@ def of_strings(text):
     for match in re.finditer(r'"(?:[^"\\\n]|\\.)*"(?:\s*(?:[A-Z_]+\s*)?"(?:[^"\\\n]|\\.)*")*', text):
         words = "".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', match.group(0)))
         words = words.replace('\\"', '"').replace("\\n", "\n")
-        if len(words.split()) < 4:
-            continue
+        if len(words.split()) < 4 or len(re.findall(r"[{}=;]", words)) > len(words.split()) // 2:
+            continue  # a label; a script or a style sheet
         number = text.count("\n", 0, match.start()) + 1
         for _, sentence in sentences([(number, line if not line.startswith("  ") else "") for line in words.split("\n")]):
             yield number, sentence
