@@ -135,7 +135,7 @@ void fr_emit_script(struct fr_text *text, const struct fr_emitted *emitted,
 void fr_emit_put(struct fr_json_writer *w, const struct fr_emitted *e);
 
 /** The head and the launcher of Slurm for the plan of @p out: ranks and cores as its placement and
- *  numbering seat them.  @p head, @p line are appended to.
+ *  numbering place them.  @p head, @p line are appended to.
  *  @return FR_OK, or what placing failed with */
 fr_status fr_emit_slurm(const struct fr_job *job, const struct fr_outcome *out,
                         struct fr_text *head, struct fr_text *line, struct fr_error *err);

@@ -27,7 +27,7 @@ struct fr_rank_op {
     int64_t task;   /**< of the program; of a word, whose end it tells */
 };
 
-/** Told of every operation and of what waits for what, in the order of the program: `later` and `before` are
+/** Called for every operation and of what waits for what, in the order of the program: `later` and `before` are
  *  labels of @p rank, and `later` was told before. */
 struct fr_rank_ops_to {
     void *context;

@@ -206,8 +206,9 @@ typedef enum { FR_FLASH_NOW, FR_FLASH_2, FR_FLASH_1 } fr_flash;
 
 struct fr_device {
     char name[64];
-    char generation[32];   /**< "hopper": what facts of software are told by; "": not stated */
-    double memory_B;       /**< 0: not stated */
+    char generation
+        [32];        /**< "hopper": what facts of software are identified by; "": not stated */
+    double memory_B; /**< 0: not stated */
     double memory_margin;  /**< what an allocator loses of what comes and goes, as its share */
     struct fr_shown shown; /**< of its memory, what software takes besides tensors */
     double memory_rate_B_per_s;
@@ -215,8 +216,7 @@ struct fr_device {
     /** Shares by which products and memory traffic take longer than what was measured idle:
      *  the file's own `noise`, or how the machine usually is and what interrupts it. */
     double noise, memory_noise;
-    double usual_products,
-        usual_memory; /**< time of the machine under typical load over idle,
+    double usual_products, usual_memory; /**< time of the machine under typical load over idle,
                                               less 1 */
     struct fr_interruptions interruptions;
     double host_link_B_per_s; /**< to the host's memory, each way; 0: not stated, as below */
