@@ -32,7 +32,7 @@ struct fr_searched {
     struct fr_odds odds[FR_ODDS_PLANS_MAX]; /**< of the first of top */
     int n_odds;
     bool folds; /**< near-ties are folded into answers, where time ranks one job's plans */
-    bool all;   /**< text lists plans one by one even so */
+    bool all;   /**< text lists plans one by one, too */
     struct fr_answers answers; /**< none: the list stays plain */
     bool explain;
     const char *const
@@ -91,7 +91,7 @@ const char *fr_searched_note(const struct fr_searched *r);
 /** Takes over what a long text holds so far, now and then: a million rows take the memory of few. */
 typedef fr_status fr_part_fn(struct fr_text *text, struct fr_error *err);
 
-/** The document of --json (docs/output.md).
+/** The document of --json (docs/reference/outputs.md).
  *  @param part  called after each row, or NULL: all stays in @p text
  *  @return FR_OK, or what explaining it failed with. */
 fr_status fr_searched_json(struct fr_text *text, const struct fr_searched *r, fr_part_fn *part,

@@ -76,7 +76,7 @@ const struct fr_job *fr_upgrade_job(const struct fr_upgrade *u, int row);
  *  [s]. */
 double fr_upgrade_part_s(const struct fr_upgrade *u, int row, int part);
 
-/** The document of --json (docs/output.md) of @p n comparisons. */
+/** The document of --json (docs/reference/outputs.md) of @p n comparisons. */
 void fr_upgrades_json(struct fr_text *text, const struct fr_upgrade *u, int n);
 
 #endif

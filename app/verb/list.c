@@ -41,7 +41,7 @@ static int list_methods(struct row *rows) {
     return n;
 }
 
-/* Of the plan; what reads a key stands in docs/files.md. */
+/* Of the plan; what reads a key stands in docs/reference/plan-keys.md. */
 static int list_keys(struct row *rows) {
     static char values[FR_PLAN_KEYS][256], defaults[FR_PLAN_KEYS][256];
     int n = 0;
@@ -318,7 +318,7 @@ static const struct table {
 };
 enum { N_TABLES = sizeof tables / sizeof *tables };
 
-/* Words of docs/files.md as a terminal shows them: no backticks, of a link its words. */
+/* Words of docs/reference/plan-keys.md as a terminal shows them: no backticks, of a link its words. */
 static const char *plain(const char *marked, struct fr_text *out) {
     out->length = 0;
     fr_text_addf(out, "%s", "");

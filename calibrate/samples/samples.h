@@ -1,5 +1,5 @@
 /** @file
- *  samples.jsonl: measurements as they were taken, one JSON object a line (docs/files.md).
+ *  samples.jsonl: measurements as they were taken, one JSON object a line (docs/reference/formats.md).
  *
  *  The file is a journal (base/journal/journal.h): lines are appended, each with its digest.  Whatever kills the writer,
  *  all lines but perhaps the last are whole; files of older versions and of other people have no digests, and of those

@@ -25,7 +25,7 @@ enum { FR_COMPONENTS_NODES = 96, FR_COMPONENTS_UNKNOWNS = 8, FR_COMPONENTS_WIDE 
 
 /** Degrees of kinds' own effects, the least whole number that has a variance: kinds' errors of presets, less the means
  *  of their models and plans, are likelier so than normal by 36 in ln L over twelve tables (less the medians by 70),
- *  and by less at any greater number (docs/accuracy.md, Intervals). */
+ *  and by less at any greater number (docs/explanation/intervals.md). */
 #define FR_COMPONENTS_DEGREES 3.0
 
 /** How far what is missed may be from what is stated: deviations of the factors' logarithms, of models', plans' and

@@ -17,7 +17,7 @@
  *                       reproduce effects); iterations of one run differ by about a percent (MLPerf's p05 and p95)
  *
  *  Of mixtures of experts, whose exchanges and hosts differ, and of adapters beside frozen weights 1.9 times as much is
- *  missed of model, plan and kind: what the errors of presets alone say of mixtures (docs/accuracy.md, Intervals). */
+ *  missed of model, plan and kind: what the errors of presets alone say of mixtures (docs/explanation/intervals.md). */
 #ifndef FR_TRUST_SHARED_ALIKE_H
 #define FR_TRUST_SHARED_ALIKE_H
 
