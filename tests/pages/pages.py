@@ -1,4 +1,4 @@
-"""pages.py check|write ROOT BIN LIB PAGE: the commands of a page run, and the page shows what they print.
+"""pages.py check|write ROOT BIN LIB PAGE...: the commands of a page run, and the page shows what they print.
 
 check   fails where a command fails or prints something else than the page shows
 write   writes the page anew with what its commands print (`ninja documents` does that)
@@ -19,7 +19,8 @@ A comment before a block changes that; it is not seen by whoever reads the page:
     <!-- exit: 3 -->                         ends with this code, not with 0
     <!-- file: NAME -->                      not a command: the block is written to NAME, for the commands after it
     <!-- picture: FILE PATH -->              (after a block) FILE, as the commands left it, is PATH of the checkout
-    <!-- needs: gnuplot, mpirun, data -->    anywhere: the page is skipped where a program or the data are missing
+    <!-- needs: data -->                     stays as it is, with its pictures, where a program or the data are missing
+    <!-- page needs: gnuplot, mpirun -->     anywhere: the page is skipped where a program is missing
     <!-- fewer than: 80 lines, 9000 characters -->   anywhere: how long the page may be
 
 A table between <!-- scores: begin --> and <!-- scores: end --> holds the rows of scores.py."""
@@ -39,7 +40,7 @@ ALWAYS_VARIES = [re.compile(r"\bin [0-9.,]+ (us|ms|s|min)\b")]
 SKIP = 77
 FENCE = re.compile(r"^```(\w*)\s*$")
 COMMENT = re.compile(r"^<!-- ([a-z ]+): (.*?) -->\s*$")
-KEYS = {"lines", "output differs", "varies", "not run", "exit", "file", "picture", "needs", "fewer than", "scores"}
+KEYS = {"lines", "output differs", "varies", "not run", "exit", "file", "picture", "needs", "page needs", "fewer than", "scores"}
 WITH_REASON = {"output differs", "not run"}
 
 
@@ -158,6 +159,13 @@ class Page:
         self.path, self.root, self.shell = path, root, shell
         self.lines = path.read_text().splitlines()
         self.wrong = []
+        self.left_out = False  # a block, since something is missing here
+
+    def missing(self, wanted):
+        """Words of lists such as "gnuplot, data" that are not here."""
+        words = [word for line in wanted for word in re.split(r",\s*", line)]
+        return [word for word in words if not ("FORERUN_DATA" in self.shell.env if word == "data"
+                                               else shutil.which(word, path=self.shell.env["PATH"]))]
 
     def directives(self, key):
         return [m[2] for m in map(COMMENT.match, self.lines) if m and m[1] == key]
@@ -186,6 +194,9 @@ class Page:
             if len(how[key][0]) < 8:
                 self.complain(at, f'"{key}" needs a reason')
         if "not run" in how:
+            return body
+        if self.missing(how.get("needs", [])):
+            self.left_out = True
             return body
         if "file" in how:
             target = self.shell.folder / how["file"][0]
@@ -223,7 +234,9 @@ class Page:
                 out += self.lines[at:end]
             out.append(self.lines[end])
             at, how = end + 1, {}
-        return scores.written(out, self.shell) if "begin" in self.directives("scores") else out
+        if "begin" in self.directives("scores") and not self.missing(["data"]):
+            return scores.written(out, self.shell)
+        return out
 
     def too_long(self, lines):
         size = {"lines": len(lines), "characters": sum(len(line) + 1 for line in lines)}
@@ -235,6 +248,8 @@ class Page:
     def pictures(self, write):
         for line in self.directives("picture"):
             made, kept = self.shell.folder / line.split()[0], self.root / line.split()[1]
+            if not made.exists() and self.left_out:
+                continue
             if not made.exists():
                 self.complain(0, f"the commands leave no {made.name}")
             elif write:
@@ -252,29 +267,32 @@ def same_picture(made, kept):
     return made == kept or (drawn and was and drawn[0] != was[0])
 
 
-def main():
-    write, (root, bin_folder, lib_folder) = sys.argv[1] == "write", [pathlib.Path(a).resolve() for a in sys.argv[2:5]]
-    path = pathlib.Path(sys.argv[5]).resolve()
+def settled(path, write, root, bin_folder, lib_folder):
+    """0, 1 or 77 of one page."""
     with tempfile.TemporaryDirectory() as temporary:
         work = pathlib.Path(temporary) / "work"
         work.mkdir()
-        env = programs(root, work.parent, bin_folder, lib_folder)
-        page = Page(path, root, Shell(work, env))
-        for needed in re.split(r",\s*", ", ".join(page.directives("needs"))):
-            there = "FORERUN_DATA" in env if needed == "data" else not needed or shutil.which(needed, path=env["PATH"])
-            if not there:
-                print(f"Skipped: no {needed}")
-                return 0 if write else SKIP
+        page = Page(path, root, Shell(work, programs(root, work.parent, bin_folder, lib_folder)))
+        missing = page.missing(page.directives("page needs"))
+        if missing:
+            print(f"Skipped: no {', '.join(missing)}")
+            return SKIP
         lines = page.run()
         page.too_long(lines)
         page.pictures(write)
         if write:
             path.write_text("\n".join(lines) + "\n")
         elif lines != page.lines:
-            page.wrong.append("\n".join(difflib.unified_diff(page.lines, lines, str(path), "what its commands print", lineterm="", n=1)))
+            page.wrong += difflib.unified_diff(page.lines, lines, str(path), "what its commands print", lineterm="", n=1)
             page.wrong.append("run `ninja documents` in the build folder")
-    print("\n".join(page.wrong))
+    print("\n".join(page.wrong), end="\n" if page.wrong else "")
     return 1 if page.wrong else 0
+
+
+def main():
+    write, (root, bin_folder, lib_folder) = sys.argv[1] == "write", [pathlib.Path(a).resolve() for a in sys.argv[2:5]]
+    codes = [settled(pathlib.Path(page).resolve(), write, root, bin_folder, lib_folder) for page in sys.argv[5:]]
+    return 1 if 1 in codes else SKIP if SKIP in codes and not write else 0
 
 
 if __name__ == "__main__":
