@@ -118,7 +118,7 @@ def shown(lines, selection):
         before = number
     if before < len(lines) - 1:
         out.append("...")
-    return out
+    return [line for i, line in enumerate(out) if line or "..." not in out[max(i - 1, 0):i + 2]]
 
 
 def settle(ours, theirs, varying):
