@@ -248,7 +248,8 @@ static fr_status begin_block(struct reader *r, const struct fr_lines *lines,
                        "the list of devices leaves ranks out: %" PRId64 " lines, the last is "
                        "rank %" PRId64,
                        r->listed, r->last_rank);
-    take_ratio(r, lines, words);
+    /* Old releases count the bandwidth of an all-gather otherwise. */
+    if (!r->old || r->op == FR_OP_ALL_REDUCE) take_ratio(r, lines, words);
     return fr_import_place(r->in, line, &r->said, &r->launch, &r->block, err);
 }
 
