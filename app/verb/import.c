@@ -28,6 +28,7 @@ static const struct fr_option options[] = {
     {"column", "KEY=VALUE", "of the runs.csv, what a log does not say: model=, plan.tp=", 0},
     {"power", "FILE", "with one trainer's log: what a node drew, a file a node; repeatable", 0},
     {"strict", NULL, "with several files: one that cannot be read ends it, none is skipped", 0},
+    {"scale-power", NULL, "devices of --power stand for as many as the run has ranks", 0},
     {"out", "FILE", "where samples go (default: standard output)", 'o'},
     FR_OPTION_HELP,
     FR_OPTION_END};
@@ -247,32 +248,87 @@ static fr_status read_watts(const char *path, struct fr_watts *watts, struct fr_
     fr_status status = fr_watts_read(text, length, path, watts, err);
     free(text);
     FR_TRY(status);
-    fr_text_addf(notes, "%s (%s): %d device%s, %.1f W in the mean of %d of %d readings\n", path,
-                 watts->format->name, watts->devices, watts->devices == 1 ? "" : "s",
-                 watts->power_W, watts->used, watts->readings);
+    fr_text_addf(notes, "%s (%s): %d device%s%s, %.1f W in the mean of %d of %d readings\n",
+                 path, watts->format->name, watts->devices, watts->devices == 1 ? "" : "s",
+                 watts->bursts ? " by their time stamps" : "", watts->power_W, watts->used,
+                 watts->readings);
+    if (watts->without)
+        fr_text_addf(notes, "%s: %d reading%s N/A and left out\n", path, watts->without,
+                     watts->without == 1 ? " says" : "s say");
+    if (watts->silent)
+        fr_text_addf(notes,
+                     "%s: %d devices say N/A always: taken as halves of processors whose other "
+                     "half says the power of both\n",
+                     path, watts->silent);
     return FR_OK;
+}
+
+/* Files of several nodes were written at one time. */
+static void tell_apart(const char *const *paths, const struct fr_watts *watts,
+                       const struct fr_watts *first, int i, struct fr_text *notes) {
+    bool apart = watts->from_s > first->to_s || watts->to_s < first->from_s; /* NaN: false */
+    if (apart)
+        fr_text_addf(notes,
+                     "%s and %s were not written at the same time; their powers are added "
+                     "all the same\n",
+                     paths[0], paths[i]);
+}
+
+/* A rank runs on a device: the power of fewer or more is not the run's. */
+static fr_status check_devices(const struct fr_args *args, const struct fr_run_row *row,
+                               const char *path, int devices, double *power_W,
+                               struct fr_text *notes, struct fr_error *err) {
+    const char *said = fr_run_row_get(row, "ranks");
+    double ranks = said ? strtod(said, NULL) : 0;
+    if (!(ranks > 0) || ranks == devices) return FR_OK;
+    if (fr_args_has(args, "scale-power")) {
+        fr_text_addf(notes, "power of %d devices, scaled to %.0f ranks (--scale-power)\n",
+                     devices, ranks);
+        *power_W *= ranks / devices;
+        return FR_OK;
+    }
+    return fr_fail(
+        err, FR_ERR_INPUT, path,
+        "the power of %d device%s, and the run has %.0f ranks: give the files of all "
+        "nodes (--power FILE, once a node), or --scale-power where %s the same each",
+        devices, devices == 1 ? "" : "s", ranks,
+        devices < ranks ? "the others draw" : "those of the run draw");
 }
 
 /* Energy of a step: the nodes' mean powers together for its time. */
 static fr_status add_power(const struct fr_args *args, struct fr_run_row *row,
                            struct fr_text *notes, struct fr_error *err) {
     const char *paths[FR_ARGS_MAX], *time = fr_run_row_get(row, "measured_s");
-    int n = fr_args_all(args, "power", paths);
+    int n = fr_args_all(args, "power", paths), devices = 0;
     double power_W = 0;
     struct fr_watts watts, first = {.format = NULL};
     for (int i = 0; i < n; i++) {
         FR_TRY(read_watts(paths[i], &watts, notes, err));
         if (i == 0) first = watts;
-        if (strcmp(first.format->measured_at, watts.format->measured_at) != 0)
-            return fr_fail(err, FR_ERR_INPUT, paths[i],
-                           "was metered at another place (%s) than %s (%s)",
-                           watts.format->measured_at, paths[0], first.format->measured_at);
+        if (!first.format->measured_at != !watts.format->measured_at ||
+            (watts.format->measured_at &&
+             strcmp(first.format->measured_at, watts.format->measured_at) != 0))
+            return fr_fail(
+                err, FR_ERR_INPUT, paths[i], "was metered at another place (%s) than %s (%s)",
+                watts.format->measured_at ? watts.format->measured_at : "not said", paths[0],
+                first.format->measured_at ? first.format->measured_at : "not said");
+        tell_apart(paths, &watts, &first, i, notes);
+        devices += watts.devices + watts.silent;
         power_W += watts.power_W;
     }
     if (n == 0) return FR_OK;
     if (!time) return fr_fail(err, FR_ERR_INPUT, paths[0], "no time of a step to go with it");
+    if (first.format->accelerators)
+        FR_TRY(check_devices(args, row, paths[0], devices, &power_W, notes, err));
     fr_run_row_set(row, "measured_J", "%.9g", power_W * strtod(time, NULL));
-    fr_run_row_set(row, "measured_at", "%s", first.format->measured_at);
+    if (first.format->measured_at)
+        fr_run_row_set(row, "measured_at", "%s", first.format->measured_at);
+    else if (!fr_run_row_get(row, "measured_at"))
+        fr_text_addf(
+            notes,
+            "%s does not say where it was metered, so that no fit takes its joules: give "
+            "--column measured_at=device, node, plug, network or facility\n",
+            paths[0]);
     return FR_OK;
 }
 
