@@ -8,6 +8,7 @@
 #include "base/text/log_lines.h"
 #include "base/text/log_time.h"
 #include "tests/cmocka.h"
+#include "tests/wraps.h"
 
 /* Lines of benchmarks and of trainers, as they were printed. */
 static const char *const printed[] = {
@@ -33,48 +34,6 @@ static const char *const printed[] = {
     "a = b[3]; done: 7",
 };
 enum { PRINTED = sizeof printed / sizeof *printed };
-
-static const struct wrap {
-    const char *what, *before, *behind;
-    bool whole; /* told only by nearly all lines of a file; once */
-} wraps[] = {
-    {"Open MPI 4", "[1,0]<stdout>:", "", false},
-    {"Open MPI 4, stderr", "[1,12]<stderr>:", "", false},
-    {"Open MPI 4, time", "Fri Nov 27 04:28:53 2026[1,0]<stdout>:", "", false},
-    {"Open MPI 5", "[prterun-node-0-4711@1,0]<stdout>: ", "", false},
-    {"Open MPI 5, host", "[prterun-node-0-4711@1,3][node-0:4712]<stdout>: ", "", false},
-    {"Open MPI's messages", "[node-0:4711] ", "", false},
-    {"Hydra", "[0] ", "", false},
-    {"srun -l", "0: ", "", false},
-    {"srun -l of many", "  0: ", "", false},
-    {"torchrun", "[rank0]:", "", false},
-    {"torchrun --tee", "[default3]:", "", false},
-    {"kubectl --prefix", "[pod/launcher-x2x4f/main] ", "", false},
-    {"kubectl --timestamps", "2026-05-09T03:57:48.123456789Z ", "", false},
-    {"ISO", "2026-05-09T03:57:48+02:00 ", "", false},
-    {"logging", "[2026-05-09 03:57:48,161] ", "", false},
-    {"ts", "May 09 03:57:48 ", "", false},
-    {"ts -s", "00:00:12 ", "", false},
-    {"journald", "May  9 03:57:48 node-0 trainer[4711]: ", "", false},
-    {"syslog", "May  9 03:57:48 node-0 trainer: ", "", false},
-    {"journald, short-iso", "2026-05-09T03:57:48+0200 node-0 trainer[4711]: ", "", false},
-    {"dmesg", "[1746763068.123456] ", "", false},
-    {"mail", "> ", "", false},
-    {"mail of mail", ">> ", "", false},
-    {"colour", "\033[1;34m", "\033[0m", false},
-    {"colour, reset first", "\033[0m", "", false},
-    {"colour, ESC lost", "[1;34m", "[0m", false},
-    {"colour, rsyslog", "#033[32m", "#033[0m", false},
-    {"erase", "\033[2K\033[1G\033[K", "", false},
-    {"title", "\033]0;launcher\007", "", false},
-    {"CRLF", "", "\r", false},
-    {"terminal's CRLF", "", "\r\r", false},
-    {"pdsh", "node-0: ", "", true},
-    {"PALS", "x1000c0s0b0n0 0: ", "", true},
-    {"docker compose", "launcher-1  | ", "", true},
-    {"stern", "launcher-x2x4f main ", "", true},
-};
-enum { WRAPS = sizeof wraps / sizeof *wraps };
 
 /* @p line without blanks at its ends, which readers do not see. */
 static const char *trimmed(const char *line, size_t n, char *out, size_t capacity) {
@@ -105,12 +64,10 @@ static void expect_printed(const struct fr_text *text, const char *what) {
 
 /* Each line with what the wraps put around it, the last nearest to the text. */
 static void put(struct fr_text *text, const struct wrap *const *wrap, int n) {
-    for (int i = 0; i < PRINTED; i++) {
-        for (int k = 0; k < n; k++) fr_text_addf(text, "%s", wrap[k]->before);
-        fr_text_addf(text, "%s", printed[i]);
-        for (int k = n - 1; k >= 0; k--) fr_text_addf(text, "%s", wrap[k]->behind);
-        fr_text_addf(text, "\n");
-    }
+    struct fr_text plain = {0};
+    for (int i = 0; i < PRINTED; i++) fr_text_addf(&plain, "%s\n", printed[i]);
+    wrap_lines(fr_text_get(&plain), wrap, n, text);
+    fr_text_free(&plain);
 }
 
 static void a_clean_text_stays(void **state) {
@@ -138,9 +95,7 @@ static void what_stands_around_goes(void **state) {
         char what[200];
         if (n == 2) wrap[1] = &wraps[i / WRAPS - 1];
         for (int k = 0; n == 3 && k < 3; k++) wrap[k] = &wraps[fr_random_next(&random) % WRAPS];
-        int whole = 0;
-        for (int k = 0; k < n; k++) whole += wrap[k]->whole;
-        if (whole > 1) continue;
+        if (!wraps_fit(wrap, n)) continue;
         snprintf(what, sizeof what, "%s, %s, %s", wrap[0]->what, n > 1 ? wrap[1]->what : "",
                  n > 2 ? wrap[2]->what : "");
         struct fr_text text = {0};

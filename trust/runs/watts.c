@@ -55,15 +55,26 @@ static struct fr_watts_device *named(struct fr_watts_log *log, const char *devic
     return device_of(log, name);
 }
 
+static struct fr_watts_nameless *nameless_of(struct fr_watts_log *log) {
+    for (int i = 0; i < log->n_nameless; i++)
+        if (strcmp(log->nameless[i].printer, log->printer) == 0) return &log->nameless[i];
+    log->too_many |= log->n_nameless == FR_WATTS_PRINTERS;
+    if (log->too_many) return NULL;
+    struct fr_watts_nameless *l = &log->nameless[log->n_nameless++];
+    memcpy(l->printer, log->printer, sizeof l->printer);
+    return l;
+}
+
 void fr_watts_add(struct fr_watts_log *log, const char *device, double power_W) {
     if (!(power_W >= 0 && power_W <= MOST_W)) return;
     if (!isnan(log->time_s)) {
         log->from_s = fmin(log->from_s, log->time_s);
         log->to_s = fmax(log->to_s, log->time_s);
     }
-    if (!*device && !*log->printer) {
-        struct fr_watts_nameless *l = &log->nameless;
-        if (push(log, &l->time_s, l->n, log->time_s) && push(log, &l->power_W, l->n, power_W))
+    if (!*device) {
+        struct fr_watts_nameless *l = nameless_of(log);
+        if (l && push(log, &l->time_s, l->n, log->time_s) &&
+            push(log, &l->power_W, l->n, power_W))
             l->n++;
         return;
     }
@@ -78,7 +89,7 @@ bool fr_watts_add_text(struct fr_watts_log *log, const char *device, const char 
     char *end = NULL;
     for (int i = 0; none[i]; i++)
         if (strcmp(text, none[i]) == 0) {
-            struct fr_watts_device *d = *device || *log->printer ? named(log, device) : NULL;
+            struct fr_watts_device *d = *device ? named(log, device) : NULL;
             log->without++;
             if (d) d->without++;
             return true;
@@ -197,10 +208,12 @@ static void free_log(struct fr_watts_log *log) {
         free(log->device[i].power_W);
         log->device[i] = (struct fr_watts_device){.n = 0};
     }
-    free(log->nameless.time_s);
-    free(log->nameless.power_W);
-    log->nameless = (struct fr_watts_nameless){.n = 0};
-    log->n_devices = log->without = 0;
+    for (int i = 0; i < log->n_nameless; i++) {
+        free(log->nameless[i].time_s);
+        free(log->nameless[i].power_W);
+        log->nameless[i] = (struct fr_watts_nameless){.n = 0};
+    }
+    log->n_devices = log->n_nameless = log->without = 0;
     log->power_column = log->device_column = log->time_column = -1;
     log->parts = *log->current = *log->printer = *log->stamp = '\0';
     log->time_s = NAN;
@@ -234,30 +247,34 @@ static int read_as(const struct fr_watts_format *format, const struct fr_log_tex
         at += n + 1;
     }
     for (int i = 0; i < log->n_devices; i++) readings += log->device[i].n;
-    return readings + log->nameless.n;
+    for (int i = 0; i < log->n_nameless; i++) readings += log->nameless[i].n;
+    return readings;
 }
 
-/* Gives readings of nobody said to the devices of their bursts. */
+/* Gives readings of which nobody says the device to those of their bursts, printer by printer. */
 static fr_status name_devices(struct fr_watts_log *log, const char *name,
                               struct fr_watts *watts, struct fr_error *err) {
-    struct fr_watts_nameless *l = &log->nameless;
-    if (l->n == 0) return FR_OK;
-    int *device = fr_malloc((size_t)l->n, sizeof *device);
-    int devices = device ? fr_bursts(l->time_s, l->n, device) : -1;
-    for (int i = 0; i < l->n && devices > 0; i++) {
-        char number[FR_WATTS_NAME_B];
-        if (device[i] < 0) continue;
-        snprintf(number, sizeof number, "burst %d", device[i]);
-        fr_watts_add(log, number, l->power_W[i]);
+    for (int p = 0; p < log->n_nameless; p++) {
+        const struct fr_watts_nameless *l = &log->nameless[p];
+        if (l->n == 0) continue;
+        int *device = fr_malloc((size_t)l->n, sizeof *device);
+        int devices = device ? fr_bursts(l->time_s, l->n, device) : -1;
+        memcpy(log->printer, l->printer, sizeof log->printer);
+        for (int i = 0; i < l->n && devices > 0; i++) {
+            char number[FR_WATTS_NAME_B];
+            snprintf(number, sizeof number, "burst %d", device[i]);
+            if (device[i] >= 0) fr_watts_add(log, number, l->power_W[i]);
+        }
+        free(device);
+        watts->bursts |= devices > 1;
+        log->memory_full |= devices < 0;
+        if (devices == 0)
+            return fr_fail(err, FR_ERR_INPUT, name,
+                           "no column says the device, and time stamps do not tell how many "
+                           "there are; write both: nvidia-smi "
+                           "--query-gpu=timestamp,index,power.draw --format=csv");
     }
-    free(device);
-    watts->bursts = devices > 1;
-    if (devices < 0) log->memory_full = true;
-    if (devices != 0) return FR_OK;
-    return fr_fail(
-        err, FR_ERR_INPUT, name,
-        "no column says the device, and time stamps do not tell how many there are; "
-        "write both: nvidia-smi --query-gpu=timestamp,index,power.draw --format=csv");
+    return FR_OK;
 }
 
 /* Mean from the first to the last reading above the middle. */

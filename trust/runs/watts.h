@@ -26,8 +26,11 @@ struct fr_watts_device {
     int without; /**< readings of it that say "N/A" */
 };
 
+enum { FR_WATTS_PRINTERS = 256 };
+
 /** Readings of which nobody says the device. */
 struct fr_watts_nameless {
+    char printer[24]; /**< of one rank or host */
     double *time_s, *power_W;
     int n;
 };
@@ -35,7 +38,8 @@ struct fr_watts_nameless {
 struct fr_watts_log {
     struct fr_watts_device device[FR_WATTS_DEVICES];
     int n_devices;
-    struct fr_watts_nameless nameless;
+    struct fr_watts_nameless nameless[FR_WATTS_PRINTERS];
+    int n_nameless;
     int power_column, device_column,
         time_column; /**< of a format with a header; -1: not seen */
     char parts;      /**< what parts the fields: ',', ';' or a tab; 0: blanks */
