@@ -6,7 +6,7 @@
 #include "base/text/wrap.h"
 #include "base/units.h"
 
-bool fr_answers_shown(const struct fr_searched *r) { return r->answers.n > 0 && !r->all; }
+bool fr_answers_shown(const struct fr_searched *r) { return r->answers.n > 0; }
 
 void fr_answers_survey(const struct fr_searched *r, struct fr_search_survey *s) {
     for (int i = 0; i < r->answers.shown; i++)
@@ -31,11 +31,8 @@ static void say_of(const struct fr_answers *answers, struct fr_text *words) {
         fr_text_addf(words, "%d of the best %d plans", plans, answers->plans);
     else
         fr_text_addf(words, "the best %d plans", plans);
-    fr_text_addf(
-        words,
-        " in %d answer%s: near-ties are folded under their best; --all lists plans one "
-        "by one",
-        answers->shown, answers->shown == 1 ? "" : "s");
+    fr_text_addf(words, " in %d answer%s: near-ties are folded under their best",
+                 answers->shown, answers->shown == 1 ? "" : "s");
 }
 
 void fr_answers_rows(struct fr_search_table *table) {

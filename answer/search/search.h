@@ -32,7 +32,7 @@ struct fr_searched {
     struct fr_odds odds[FR_ODDS_PLANS_MAX]; /**< of the first of top */
     int n_odds;
     bool folds; /**< near-ties are folded into answers, where time ranks one job's plans */
-    bool all;   /**< text lists plans one by one even so */
+    bool all;   /**< text lists plans one by one, too */
     struct fr_answers answers; /**< none: the list stays plain */
     bool explain;
     const char *const

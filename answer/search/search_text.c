@@ -76,6 +76,9 @@ static size_t front_shown(const struct fr_searched *r) {
     return r->result.pareto.count < FRONT_SHOWN ? r->result.pareto.count : FRONT_SHOWN;
 }
 
+/* Plans one by one, where answers are not all that is shown. */
+static bool lists_plans(const struct fr_searched *r) { return r->all || !fr_answers_shown(r); }
+
 /* The part of the result that the table of the best shows. */
 static struct fr_search_result shown(const struct fr_searched *r) {
     struct fr_search_result shown = r->result;
@@ -88,12 +91,19 @@ static struct fr_search_result shown(const struct fr_searched *r) {
 static fr_status survey(const struct fr_searched *r, struct fr_search_survey *s,
                         struct fr_error *err) {
     struct fr_search_result top = shown(r);
-    if (fr_answers_shown(r))
-        fr_answers_survey(r, s);
-    else
+    if (fr_answers_shown(r)) fr_answers_survey(r, s);
+    if (lists_plans(r))
         FR_TRY(fr_search_each(&r->job, &r->space, &r->options, &top, look, s, err));
     for (size_t i = 0; i < front_shown(r); i++) look(s, i, &r->result.pareto.items[i].outcome);
     return FR_OK;
+}
+
+static void text_answers(const struct fr_search_table *table) {
+    struct fr_search_table answers = *table;
+    if (!fr_answers_shown(table->r)) return;
+    fr_search_table_head(&answers, "answer");
+    fr_answers_rows(&answers);
+    fr_search_table_foot(&answers);
 }
 
 static fr_status text_top(const struct fr_search_table *table, fr_part_fn *part,
@@ -101,12 +111,8 @@ static fr_status text_top(const struct fr_search_table *table, fr_part_fn *part,
     struct writing w = {.table = *table, .part = part, .err = err};
     const struct fr_searched *r = table->r;
     struct fr_search_result top = shown(r);
-    fr_search_table_head(&w.table, fr_answers_shown(r) ? "answer" : "plan");
-    if (fr_answers_shown(r)) {
-        fr_answers_rows(&w.table);
-        fr_search_table_foot(&w.table);
-        return FR_OK;
-    }
+    if (!lists_plans(r)) return FR_OK;
+    fr_search_table_head(&w.table, "plan");
     FR_TRY(fr_search_each(&r->job, &r->space, &r->options, &top, text_line, &w, err));
     FR_TRY(w.status);
     size_t more = r->result.ranked.count - top.ranked.count;
@@ -380,6 +386,7 @@ fr_status fr_searched_text(struct fr_text *text, const struct fr_searched *r, bo
         fr_render_filled(text, &r->job, &result->top.items[0].outcome, columns);
         FR_TRY(survey(r, &seen, err));
         text_best(text, r, &seen, columns);
+        text_answers(&table);
         FR_TRY(text_top(&table, part, err));
         fr_search_less_sure(text, r, columns);
         text_mine(text, r, columns);

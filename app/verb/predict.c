@@ -3,10 +3,12 @@
 
 #include "answer/predict/explain_text.h"
 #include "answer/predict/predict.h"
+#include "answer/predict/predict_brief.h"
 #include "answer/predict/training_text.h"
 #include "answer/text/render.h"
 #include "app/emit.h"
 #include "app/load.h"
+#include "app/next.h"
 #include "app/training_options.h"
 #include "app/verb.h"
 
@@ -19,12 +21,33 @@ static const struct fr_option options[] = {
     FR_OPTION_FLOP,
     {"engine", "NAME", "closed (formulas, default), event (our simulator) or simgrid", 0},
     {"explain", NULL, "what binds, and what would change it", 0},
+    FR_OPTION_ALL,
     FR_OPTION_EMIT,
     FR_OPTIONS_TRAINING,
     FR_OPTION_JSON,
     FR_OPTION_CSV,
     FR_OPTION_HELP,
     FR_OPTION_END};
+
+/* On one screen, or with --all the whole of it. */
+static void print_text(const struct fr_args *args, const struct fr_job *job,
+                       const struct fr_outcome *out, const struct fr_training *training,
+                       struct fr_text *text) {
+    struct fr_text again = {0}, search = {0};
+    if (!fr_args_has(args, "all")) {
+        fr_next_again(args, "predict", &again);
+        fr_next_search(args, out->ranks, &search);
+        fr_predict_brief(text, job, out, training, fr_text_get(&again), fr_text_get(&search));
+        fr_text_free(&again);
+        fr_text_free(&search);
+        return;
+    }
+    fr_render_outcome(text, job, out);
+    if (!fr_training_asked(training)) return;
+    const struct fr_training_cost cost = fr_training_cost_of(training, job, out);
+    fr_text_addf(text, "\n");
+    fr_render_training(text, training, &cost);
+}
 
 static fr_status predict(const struct fr_args *args, struct fr_job *job, struct fr_error *err) {
     struct fr_outcome outcome;
@@ -48,12 +71,7 @@ static fr_status predict(const struct fr_args *args, struct fr_job *job, struct 
         fr_report_csv_header(&text, job);
         fr_report_csv_row(&text, job, &outcome);
     } else {
-        fr_render_outcome(&text, job, &outcome);
-        if (fr_training_asked(&training)) {
-            const struct fr_training_cost cost = fr_training_cost_of(&training, job, &outcome);
-            fr_text_addf(&text, "\n");
-            fr_render_training(&text, &training, &cost);
-        }
+        print_text(args, job, &outcome, &training, &text);
         if (explain) fr_explain_plan(&text, job, &outcome);
     }
     FR_TRY(fr_app_print(&text, err));

@@ -3,15 +3,18 @@
 #include <string.h>
 
 #include "answer/predict/explain_text.h"
+#include "answer/search/search_brief.h"
 #include "answer/search/search_text.h"
 #include "app/emit.h"
 #include "app/load.h"
+#include "app/next.h"
 #include "app/patience.h"
 #include "app/searching.h"
 #include "app/spread.h"
 #include "app/training_options.h"
 #include "app/verb.h"
 #include "base/alloc.h"
+#include "base/text/wrap.h"
 #include "base/units.h"
 
 static const struct fr_output outputs[] = {{"checkpoint", NULL, NULL}, {NULL, NULL, NULL}};
@@ -38,11 +41,12 @@ static const struct fr_option options[] = {
      0},
     {"per-iteration", NULL, "rank one iteration, without the iterations to the loss", 0},
     {"top", "K",
-     "answers to show, each with its near-ties; in JSON and CSV, with --all, and beyond 64, "
-     "plans "
-     "(default 10; 0: every feasible one)",
+     "plans in JSON and CSV; with --all answers, each with its near-ties, and plans; beyond 64 "
+     "plans alone (default 10; 0: every feasible one)",
      't'},
-    {"all", NULL, "list plans one by one, near-ties too, not answers that differ in substance",
+    {"all", NULL,
+     "everything that the short answer leaves out: answers and plans one by one, the front, "
+     "why plans are left out",
      0},
     FR_OPTIONS_FIT,
     {"max-lossy", "X",
@@ -115,6 +119,24 @@ static fr_status read_measured(const struct fr_args *args, int plans, double *me
     return FR_OK;
 }
 
+/* On one screen; the whole of it with --all, and of lists that are as long as that. */
+static fr_status print_text(const struct fr_args *args, const struct fr_searched *r,
+                            struct fr_text *text, struct fr_error *err) {
+    const bool wide = fr_args_has(args, "wide");
+    enum { LARGER = 8 };
+    struct fr_text again = {0}, larger = {0};
+    const int64_t ranks = r->space.n_ranks > 0 ? r->space.ranks[r->space.n_ranks - 1] : 1;
+    if (r->all || r->options.top == 0 || r->options.top > FR_FOLD_MOST)
+        return fr_searched_text(text, r, wide, fr_app_print_part, err);
+    fr_next_again(args, "search", &again);
+    fr_next_search(args, LARGER * ranks, &larger);
+    fr_searched_brief(text, r, fr_text_get(&again), fr_text_get(&larger),
+                      wide ? FR_COLUMNS_WIDE : FR_COLUMNS);
+    fr_text_free(&again);
+    fr_text_free(&larger);
+    return FR_OK;
+}
+
 /* The best as scripts: one, unless --top says more. */
 static fr_status print_scripts(const struct fr_args *args, const struct fr_app_emit *emit,
                                const struct fr_searched *r, struct fr_text *text,
@@ -123,8 +145,7 @@ static fr_status print_scripts(const struct fr_args *args, const struct fr_app_e
     long long top = 1;
     FR_TRY(fr_args_integer(args, "top", 1, FR_SEARCH_PRICED, &top, err));
     size_t n = r->result.top.count < (size_t)top ? r->result.top.count : (size_t)top;
-    if (n == 0)
-        return fr_searched_text(text, r, fr_args_has(args, "wide"), fr_app_print_part, err);
+    if (n == 0) return print_text(args, r, text, err);
     for (size_t i = 0; i < n; i++) plans[i] = &r->result.top.items[i].outcome;
     return fr_app_emit(emit, &r->job, plans, n, fr_args_has(args, "json"), text, err);
 }
@@ -135,7 +156,7 @@ static fr_status print(const struct fr_args *args, const struct fr_app_emit *emi
     if (fr_app_emits(emit)) return print_scripts(args, emit, r, text, err);
     if (fr_args_has(args, "json")) return fr_searched_json(text, r, fr_app_print_part, err);
     if (fr_args_has(args, "csv")) return fr_searched_csv(text, r, fr_app_print_part, err);
-    FR_TRY(fr_searched_text(text, r, fr_args_has(args, "wide"), fr_app_print_part, err));
+    FR_TRY(print_text(args, r, text, err));
     return r->explain
                ? fr_explain_search(text, &r->job, &r->space, &r->options, &r->result, err)
                : FR_OK;

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "answer/simulate/simulation.h"
+#include "answer/simulate/simulation_brief.h"
 #include "answer/simulate/simulation_text.h"
 #include "app/load.h"
+#include "app/next.h"
 #include "app/verb.h"
 #include "base/file.h"
 #include "models/outcome/report.h"
@@ -27,6 +29,7 @@ static const struct fr_option options[] = {
      "of layers: operations (one rank stands for all, default) or messages (all ranks)", 0},
     {"trace", "FILE", "timeline: .json (Chrome, Perfetto), .paje or .csv", 't'},
     {"gantt", "FILE", "picture of the timeline: .svg, .png or .pdf", 'g'},
+    FR_OPTION_ALL,
     FR_OPTION_JSON,
     FR_OPTION_CSV,
     FR_OPTION_HELP,
@@ -66,6 +69,19 @@ static fr_status draw_gantt(const struct fr_job *job, const struct fr_simulation
     return status;
 }
 
+/* On one screen, or with --all the whole of it. */
+static void print_text(const struct fr_args *args, const struct fr_job *job,
+                       const struct fr_simulation *s, struct fr_text *text) {
+    struct fr_text again = {0};
+    if (fr_args_has(args, "all")) {
+        fr_simulation_text(text, job, s);
+        return;
+    }
+    fr_next_again(args, "simulate", &again);
+    fr_simulation_brief(text, job, s, fr_text_get(&again));
+    fr_text_free(&again);
+}
+
 static fr_status simulate(const struct fr_args *args, struct fr_job *job,
                           struct fr_simulation *s, struct fr_error *err) {
     const char *trace = fr_args_get(args, "trace"), *gantt = fr_args_get(args, "gantt");
@@ -94,7 +110,7 @@ static fr_status simulate(const struct fr_args *args, struct fr_job *job,
         fr_report_csv_header(&text, job);
         fr_report_csv_row(&text, job, &s->outcome);
     } else
-        fr_simulation_text(&text, job, s);
+        print_text(args, job, s, &text);
     FR_TRY(fr_app_print(&text, err));
     return s->outcome.reasons ? FR_ERR_INFEASIBLE : FR_OK;
 }

@@ -1,0 +1,55 @@
+/** @file
+ *  What short answers say of a job and a plan: the question, the plan, its parts, how surely it fits, what it is priced
+ *  with, and the framework whose script starts it. */
+#ifndef FR_ANSWER_BRIEF_WORDS_H
+#define FR_ANSWER_BRIEF_WORDS_H
+
+#include "answer/predict/training.h"
+#include "base/text/brief.h"
+#include "models/outcome/outcome.h"
+#include "models/plan/key.h"
+
+/** "llama-3-70b on 512 GPUs of dgx-h100 (64 nodes), 2,048 x 8,192 tokens, bf16": a row without a label.
+ *  @param ranks  of the job; @p plan  may be NULL: the job's */
+void fr_brief_question(struct fr_brief *brief, const struct fr_job *job,
+                       const struct fr_plan *plan, int64_t ranks);
+
+/** The last part of a path, or the name, 40 letters of it at most.  @return @p out */
+const char *fr_brief_name(const char *name, char out[48]);
+
+/** What one of the cluster's devices is called: "GPU", "TPU", else "rank". */
+const char *fr_brief_device(const struct fr_cluster *cluster);
+
+/** "tp 4, pp 4 with 10 chunks, dp 32, ZeRO 1, micro-batch 1", without some keys. */
+void fr_brief_plan(const struct fr_outcome *out, fr_plan_key_set without, struct fr_text *to);
+
+/** "30.0 s a step (90 %: 26.9 to 33.6 s), 1,091 tokens/s a GPU, MFU 50 %". */
+void fr_brief_step(const struct fr_job *job, const struct fr_outcome *out,
+                   struct fr_text *words);
+
+/** "fits with over 99.9 %: 71.1 of 85.5 GB, 66.3 to 75.8; 16.4 MJ a step". */
+void fr_brief_fits(const struct fr_job *job, const struct fr_outcome *out,
+                   struct fr_text *words);
+
+/** The row "time": shares of the step, the largest first. */
+void fr_brief_parts(struct fr_brief *brief, const struct fr_outcome *out);
+
+/** Rows of the software, of keys taken from it, of a calibration that is in doubt and of nodes that are not full. */
+void fr_brief_inputs(struct fr_brief *brief, const struct fr_job *job,
+                     const struct fr_outcome *out);
+
+/** Rows of the training that is asked for: days, money, energy, CO2, failures. */
+void fr_brief_training(struct fr_brief *brief, const struct fr_training *training,
+                       const struct fr_training_cost *cost);
+
+/** A row for each reason why the plan cannot be. */
+void fr_brief_reasons(struct fr_brief *brief, const struct fr_job *job,
+                      const struct fr_outcome *out);
+
+/** Rows of what is lost and of what is extrapolated. */
+void fr_brief_caveats(struct fr_brief *brief, const struct fr_outcome *out);
+
+/** The word of --emit whose script starts @p out: of the runtime's framework, else "megatron" or "sbatch"; NULL: none. */
+const char *fr_brief_emitter(const struct fr_job *job, const struct fr_outcome *out);
+
+#endif
