@@ -8,7 +8,7 @@
 
 /** Devices that @p n readings at @p time_s, in the order written, are of.
  *  @param[out] device  device[n], from 0; -1 of a first burst that lacks some
- *  @return how many; 1 where each reading stands alone; 0: they cannot be told apart (bursts of several lengths, or
+ *  @return how many; 1 where each reading stands alone; 0: they cannot be distinguished (bursts of several lengths, or
  *          a time that is NaN); -1: no memory */
 int fr_bursts(const double *time_s, int n, int *device);
 

@@ -76,7 +76,7 @@ struct fr_watts {
     int devices, readings, used;
     int without; /**< readings that say "N/A" */
     int silent;  /**< devices that say nothing else, since another's reading is theirs too */
-    bool bursts; /**< devices were told apart by time stamps */
+    bool bursts; /**< devices were distinguished by time stamps */
     double from_s, to_s; /**< of the readings, seconds since 1970; NaN */
 };
 
