@@ -7,6 +7,7 @@
 #include "app/result.h"
 #include "base/file.h"
 #include "base/text/wrap.h"
+#include "calibrate/fit/brief.h"
 #include "calibrate/judge/fit.h"
 
 fr_status fr_fitting_options(const struct fr_args *args, struct fr_fit_options *options,
@@ -28,13 +29,15 @@ fr_status fr_fitting_options(const struct fr_args *args, struct fr_fit_options *
     return fr_fit_options_check_power(options, err);
 }
 
-static fr_status print(const struct fr_fitted *fitted, const char *out, bool json,
-                       struct fr_error *err) {
+static fr_status print(const struct fr_fitted *fitted, const char *out, const char *samples,
+                       fr_fitting_form form, struct fr_error *err) {
     const struct fr_fit_verdict *judged = &fitted->result.judged;
     struct fr_text text = {0};
     enum { VERDICT = 14 }; /* where its reason begins */
-    if (json)
+    if (form == FR_FITTING_JSON)
         fr_fit_json(&text, &fitted->samples, &fitted->result);
+    else if (form == FR_FITTING_BRIEF)
+        fr_fit_brief(&fitted->result, out, samples, &text);
     else {
         fr_fit_print(&fitted->result, &text);
         fr_text_addf(&text, "\nverdict %s%s", judged->verdict, judged->n_reasons ? ": " : "");
@@ -75,15 +78,15 @@ static fr_status write_cluster(const struct fr_fitted *fitted, const char *out,
 }
 
 fr_status fr_fitting_run(const char *const *paths, int n_paths, const char *out,
-                         bool ended_early, const struct fr_fit_options *options, bool json,
-                         struct fr_error *err) {
+                         bool ended_early, const struct fr_fit_options *options,
+                         fr_fitting_form form, struct fr_error *err) {
     struct fr_fitted fitted = {0};
     struct fr_result_file result = {.path = NULL};
     fr_status status = out ? fr_file_check_writable(out, err) : FR_OK;
     if (status == FR_OK) status = fr_fitted_make(paths, n_paths, options, &fitted, err);
     if (status == FR_OK && out) status = write_cluster(&fitted, out, ended_early, &result, err);
     if ((status == FR_OK || status == FR_ERR_PARTIAL) && !(out && strcmp(out, "-") == 0)) {
-        fr_status printed = print(&fitted, out ? result.written : NULL, json, err);
+        fr_status printed = print(&fitted, out ? result.written : NULL, paths[0], form, err);
         if (printed != FR_OK) status = printed;
     }
     fr_fitted_free(&fitted);

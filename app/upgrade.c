@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/upgrade/upgrade_brief.h"
 #include "answer/upgrade/upgrade_text.h"
 #include "app/load.h"
+#include "app/next.h"
 #include "app/searching.h"
 #include "app/training_options.h"
 #include "base/alloc.h"
@@ -91,7 +93,16 @@ static bool any_feasible(const struct comparisons *c) {
     return false;
 }
 
-static void print_text(struct fr_text *text, const struct comparisons *c) {
+/* On one screen, or with --all the whole of it. */
+static void print_text(const struct fr_args *args, struct fr_text *text,
+                       const struct comparisons *c) {
+    struct fr_text again = {0};
+    if (!fr_args_has(args, "all")) {
+        fr_next_again(args, "compare", &again);
+        fr_upgrades_brief(text, c->of, c->n, fr_text_get(&again));
+        fr_text_free(&again);
+        return;
+    }
     for (int k = 0; k < c->n; k++) {
         if (k > 0) fr_text_addf(text, "\n");
         fr_render_upgrade(text, &c->of[k]);
@@ -120,7 +131,7 @@ static fr_status compare(const struct fr_args *args, struct comparisons *c,
     if (fr_args_has(args, "json"))
         fr_upgrades_json(&text, c->of, c->n);
     else
-        print_text(&text, c);
+        print_text(args, &text, c);
     FR_TRY(fr_app_print(&text, err));
     return any_feasible(c) ? FR_OK : FR_ERR_INFEASIBLE;
 }

@@ -7,6 +7,7 @@
 
 #include "app/clusters.h"
 #include "app/load.h"
+#include "app/next.h"
 #include "app/training_options.h"
 #include "app/upgrade.h"
 #include "app/verb.h"
@@ -34,6 +35,7 @@ static const struct fr_option options[] = {
      "most of gradient bytes or backward messages that may go compressed, 0 to 1", 0},
     {"threads", "T", "threads (default: processors); the result is the same for any number", 0},
     FR_OPTIONS_TRAINING,
+    FR_OPTION_ALL,
     FR_OPTION_JSON,
     FR_OPTION_HELP,
     FR_OPTION_END};
@@ -231,9 +233,11 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     const char *runtimes[FR_ARGS_MAX];
     if (fr_args_all(args, "runtime", runtimes) > 1) return fr_app_compare_runtimes(args, err);
     if (fr_args_has(args, "cluster")) return fr_app_compare_clusters(args, err);
-    if (args->n_options > (fr_args_has(args, "json") ? 1 : 0))
-        return fr_fail(err, FR_ERR_USAGE, "--cluster", "is needed beside --%s",
-                       args->option[0]->name);
+    for (int i = 0; i < args->n_options; i++)
+        if (strcmp(args->option[i]->name, "json") != 0 &&
+            strcmp(args->option[i]->name, "all") != 0)
+            return fr_fail(err, FR_ERR_USAGE, "--cluster", "is needed beside --%s",
+                           args->option[i]->name);
     if (args->n_words != 2)
         return fr_fail(err, FR_ERR_USAGE, NULL, "two files of samples are compared, got %d",
                        args->n_words);
