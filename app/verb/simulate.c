@@ -5,6 +5,7 @@
 
 #include "answer/simulate/simulation.h"
 #include "answer/simulate/simulation_text.h"
+#include "app/from.h"
 #include "app/load.h"
 #include "app/verb.h"
 #include "base/file.h"
@@ -18,6 +19,7 @@ static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,
     FR_OPTION_MODEL,
     FR_OPTION_PLAN,
+    FR_OPTION_FROM,
     FR_OPTION_SET,
     FR_OPTION_UNDISTURBED,
     FR_OPTION_FLOP,
