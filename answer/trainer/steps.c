@@ -98,7 +98,7 @@ static fr_status append(struct fr_steps *s, struct fr_error *err) {
 
 static bool positive(double x) { return x > 0 && isfinite(x); }
 
-fr_status fr_steps_add(struct fr_steps *s, fr_line_kind kind, const char *line, int number,
+fr_status fr_steps_add(struct fr_steps *s, fr_line_kind kind, int number,
                        struct fr_error *err) {
     struct fr_step *next = &s->next;
     if (kind == FR_LINE_EVALUATION) s->evaluation = true;
@@ -112,7 +112,6 @@ fr_status fr_steps_add(struct fr_steps *s, fr_line_kind kind, const char *line, 
         *next = fr_step_none();
         return FR_OK;
     }
-    if (!isfinite(next->stamp_s)) next->stamp_s = fr_step_stamp(line);
     next->behind_evaluation = s->evaluation;
     next->behind_checkpoint = s->checkpoint;
     next->behind_healing = s->healing;

@@ -61,10 +61,9 @@ struct fr_timed {
 
 /** A step without anything known. */
 struct fr_step fr_step_none(void);
-/** Take a line of number @p number that @p kind was said of, with what s->next holds.
+/** Take line @p number, which is @p kind, with what s->next holds of a step.
  *  @return FR_OK or FR_ERR_NOMEM. */
-fr_status fr_steps_add(struct fr_steps *s, fr_line_kind kind, const char *line, int number,
-                       struct fr_error *err);
+fr_status fr_steps_add(struct fr_steps *s, fr_line_kind kind, int number, struct fr_error *err);
 void fr_steps_free(struct fr_steps *s);
 
 /** Which steps count, and their time. */

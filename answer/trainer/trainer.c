@@ -10,8 +10,9 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "base/text/log_lines.h"
 
-extern const struct fr_syntax fr_syntax_json, fr_syntax_dump, fr_syntax_yaml;
+extern const struct fr_syntax fr_syntax_json, fr_syntax_dump, fr_syntax_yaml, fr_syntax_flags;
 #define FR_TRAINER(name) extern const struct fr_trainer fr_trainer_##name;
 #include "answer/trainer/framework_list.h"
 #undef FR_TRAINER
@@ -209,13 +210,14 @@ static fr_status take_unknown(struct fr_reading *r, const struct fr_setting *s,
 
 static fr_status take(struct fr_reading *r, const struct fr_setting *s, struct fr_error *err) {
     const struct fr_meaning_row *row = r->by->rows;
-    while (row && row->name && !fits(row, s)) row++;
+    bool known = false;
+    for (; row && row->name && !fits(row, s); row++) known |= fr_setting_is(s->name, row->name);
     if (is_ignored(r, s->name)) return FR_OK;
     if (!row || !row->name) {
         if (r->by->emitter && !is_none(s->value) &&
             fr_emitted_take(r->by->emitter, s->name, s->value, r->row))
             return FR_OK;
-        return take_unknown(r, s, err);
+        return known ? FR_OK : take_unknown(r, s, err);
     }
     if (is_switched_off(r, row->needs)) return FR_OK;
     if (row->kind == FR_MEANS_KEY && (!is_none(s->value) || !strstr(row->text, "{}")))
@@ -249,8 +251,8 @@ static fr_status take_all(struct fr_reading *r, struct fr_error *err) {
 /* JSON that a log prints among its lines: the first object that can be read. */
 static void read_printed_json(const char *text, size_t length, struct fr_settings *s) {
     enum { TRIES = 64 };
-    int tries = 0;
-    for (size_t i = 0; i + 1 < length && tries < TRIES && s->n == 0; i++) {
+    int tries = 0, before = s->n;
+    for (size_t i = 0; i + 1 < length && tries < TRIES && s->n == before; i++) {
         size_t next = i + 1;
         if (text[i] != '{') continue;
         while (next < length && isspace((unsigned char)text[next])) next++;
@@ -280,15 +282,19 @@ static const struct fr_syntax *read_settings(const char *text, size_t length, bo
         bool printed = syntax == &fr_syntax_dump || syntax == &fr_syntax_yaml;
         if ((log && !printed) || !syntax->knows(text, length)) continue;
         syntax->read(text, length, s);
+        if (syntax == &fr_syntax_flags)
+            read_printed_json(text, length, s); /* beside a launcher */
         if (s->n) return syntax;
     }
     if (log) read_printed_json(text, length, s);
     return NULL;
 }
 
-static fr_status read_steps(const struct fr_trainer *by, const char *text, size_t length,
+static fr_status read_steps(const struct fr_trainer *by, const struct fr_log_text *clean,
                             struct fr_steps *steps, struct fr_run_row *row,
                             struct fr_error *err) {
+    const char *text = clean->text;
+    size_t length = clean->length;
     char line[LINE_MAX_B];
     bool nemo = false;
     int number = 1;
@@ -300,7 +306,12 @@ static fr_status read_steps(const struct fr_trainer *by, const char *text, size_
         memcpy(line, text + at, n);
         line[n] = '\0';
         fr_trainer_software(line, &nemo, row);
-        FR_TRY(fr_steps_add(steps, by->line(line, &steps->next), line, number, err));
+        fr_line_kind kind = by->line(line, &steps->next);
+        if (kind == FR_LINE_STEP && !isfinite(steps->next.stamp_s))
+            steps->next.stamp_s = fr_step_stamp(line);
+        if (kind == FR_LINE_STEP && !isfinite(steps->next.stamp_s))
+            steps->next.stamp_s = fr_log_text_tag(clean, number).time_s;
+        FR_TRY(fr_steps_add(steps, kind, number, err));
         if (end < length && text[end] == '\r' && (end + 1 == length || text[end + 1] != '\n'))
             number--; /* of a progress bar, on the same line */
         at = end + (end + 1 < length && text[end] == '\r' && text[end + 1] == '\n' ? 2 : 1);
@@ -343,32 +354,6 @@ static const struct fr_trainer *choose(const char *text, size_t length,
     return best;
 }
 
-/* Colours that a terminal would show, in place. */
-static size_t without_colours(char *text, size_t length) {
-    size_t n = 0;
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] == '\033' && i + 1 < length && text[i + 1] == '[') {
-            size_t end = i + 2;
-            while (end < length && end < i + 16 && !isalpha((unsigned char)text[end])) end++;
-            if (end < length && end < i + 16) {
-                i = end;
-                continue;
-            }
-        }
-        text[n++] = text[i];
-    }
-    text[n] = '\0';
-    return n;
-}
-
-static char *cleaned(const char *text, size_t *length) {
-    char *out = fr_malloc(*length + 1, 1);
-    if (!out) return NULL;
-    memcpy(out, text, *length);
-    *length = without_colours(out, *length);
-    return out;
-}
-
 /* Does a line of some trainer's log time a step? */
 static bool is_log(const char *text, size_t length) {
     struct fr_settings none = {0};
@@ -378,12 +363,12 @@ static bool is_log(const char *text, size_t length) {
 
 const struct fr_trainer *fr_trainer_of(const char *text, size_t length) {
     struct fr_settings s = {0};
-    char *clean = cleaned(text, &length);
-    if (!clean) return NULL;
-    read_settings(clean, length, is_log(clean, length), &s);
-    const struct fr_trainer *by = choose(clean, length, &s);
+    struct fr_log_text clean;
+    if (fr_log_text_clean(text, length, FR_LOG_KEEP_TIMES, &clean) != FR_OK) return NULL;
+    read_settings(clean.text, clean.length, is_log(clean.text, clean.length), &s);
+    const struct fr_trainer *by = choose(clean.text, clean.length, &s);
     fr_settings_free(&s);
-    free(clean);
+    fr_log_text_free(&clean);
     return by;
 }
 
@@ -451,7 +436,7 @@ static void set_software(struct fr_reading *r) {
         fr_reading_say(r, "model.defaults", "modern");
 }
 
-static fr_status read_lines(const struct fr_trainer_ask *ask, const char *text, size_t length,
+static fr_status read_lines(const struct fr_trainer_ask *ask, const struct fr_log_text *text,
                             const char *name, const struct fr_settings *settings, bool whole,
                             struct fr_run_row *row, struct fr_trained *out,
                             struct fr_error *err) {
@@ -467,7 +452,7 @@ static fr_status read_lines(const struct fr_trainer_ask *ask, const char *text, 
                            .told = &out->told,
                            .ignore = ask->ignore,
                            .n_ignore = ask->n_ignore};
-    fr_status status = read_steps(out->by, text, length, &steps, said, err);
+    fr_status status = read_steps(out->by, text, &steps, said, err);
     r.log = steps.n > 0;
     if (status == FR_OK) fr_steps_time(&steps, &out->timed);
     if (status == FR_OK) status = take_all(&r, err);
@@ -489,11 +474,12 @@ fr_status fr_trainer_read(const struct fr_trainer_ask *ask, const char *text, si
                           struct fr_error *err) {
     struct fr_settings settings = {0};
     *out = (struct fr_trained){.by = ask->by};
-    char *clean = cleaned(text, &length);
-    if (!clean) return fr_fail(err, FR_ERR_NOMEM, name, "out of memory");
+    struct fr_log_text clean;
+    if (fr_log_text_clean(text, length, FR_LOG_KEEP_TIMES, &clean) != FR_OK)
+        return fr_fail(err, FR_ERR_NOMEM, name, "out of memory");
     const struct fr_syntax *syntax =
-        read_settings(clean, length, is_log(clean, length), &settings);
-    if (!out->by) out->by = choose(clean, length, &settings);
+        read_settings(clean.text, clean.length, is_log(clean.text, clean.length), &settings);
+    if (!out->by) out->by = choose(clean.text, clean.length, &settings);
     fr_status status = FR_OK;
     if (settings.failed)
         status = fr_fail(err, FR_ERR_NOMEM, name, "out of memory");
@@ -501,12 +487,12 @@ fr_status fr_trainer_read(const struct fr_trainer_ask *ask, const char *text, si
         status = fr_fail(err, FR_ERR_INPUT, name,
                          "is no script, configuration or log of a trainer that is known");
     else if (out->by->all)
-        status = out->by->all(clean, length, name, row, err);
+        status = out->by->all(clean.text, clean.length, name, row, err);
     else
-        status = read_lines(ask, clean, length, name, &settings, syntax && syntax->whole, row,
-                            out, err);
+        status =
+            read_lines(ask, &clean, name, &settings, syntax && syntax->whole, row, out, err);
     fr_settings_free(&settings);
-    free(clean);
+    fr_log_text_free(&clean);
     return status;
 }
 

@@ -29,6 +29,8 @@ static const struct fr_option options[] = {
     {"column", "KEY=VALUE", "of the runs.csv, what a log does not say: model=, plan.tp=", 0},
     FR_OPTION_IGNORE,
     {"power", "FILE", "with one trainer's log: what a node drew, a file a node; repeatable", 0},
+    {"strict", NULL, "with several files: one that cannot be read ends it, none is skipped", 0},
+    {"scale-power", NULL, "devices of --power stand for as many as the run has ranks", 0},
     {"out", "FILE", "where samples go (default: standard output)", 'o'},
     FR_OPTION_HELP,
     FR_OPTION_END};
@@ -102,6 +104,25 @@ static fr_status print(const char *out, struct fr_text *text, struct fr_error *e
     return status;
 }
 
+/* Of several files one that cannot be read is told, and the others are read.
+ * @return what the caller returns: @p status, or FR_OK where the file is skipped. */
+static fr_status skip_or_fail(const struct fr_args *args, fr_status status,
+                              struct fr_text *notes, struct fr_error *err) {
+    bool file = status == FR_ERR_INPUT || status == FR_ERR_IO || status == FR_ERR_UNSUPPORTED;
+    if (!file || args->n_words <= 2 || fr_args_has(args, "strict")) return status;
+    fr_text_addf(notes, "skipped: %s: %s\n", err->where, err->detail);
+    return FR_OK;
+}
+
+/* Take back @p n runs of a file that was then refused, from @p from on. */
+static void drop_runs(struct fr_runs *runs, int from, int n) {
+    for (int i = 0; i < n; i++) {
+        fr_run_free(&runs->items[from + i]);
+        runs->items[from + i] = (struct fr_run){.row = NULL};
+    }
+    runs->count = from;
+}
+
 /* Runs as tune and score read them; what was left out, and why, goes to the notes. */
 static fr_status import_runs(const struct fr_args *args, struct fr_runs *runs,
                              struct fr_text *notes, struct fr_error *err) {
@@ -109,7 +130,12 @@ static fr_status import_runs(const struct fr_args *args, struct fr_runs *runs,
     const char *out = fr_args_get(args, "out");
     if (args->n_words == 1) return fr_fail(err, FR_ERR_USAGE, NULL, "no files given");
     if (out) FR_TRY(fr_file_check_writable(out, err));
-    for (int i = 1; i < args->n_words; i++) FR_TRY(fr_runs_read(args->word[i], runs, err));
+    for (int i = 1; i < args->n_words; i++) {
+        int before = runs->count;
+        fr_status status = fr_runs_read(args->word[i], runs, err);
+        if (status != FR_OK) drop_runs(runs, before, runs->count - before);
+        FR_TRY(skip_or_fail(args, status, notes, err));
+    }
     if (runs->count == 0) return fr_runs_none(runs, args->word[1], err);
     fr_runs_print_skipped(runs, notes);
     fr_text_addf(notes, "%d runs from %d file%s\n", runs->count, args->n_words - 1,
@@ -201,32 +227,87 @@ static fr_status read_watts(const char *path, struct fr_watts *watts, struct fr_
     fr_status status = fr_watts_read(text, length, path, watts, err);
     free(text);
     FR_TRY(status);
-    fr_text_addf(notes, "%s (%s): %d device%s, %.1f W in the mean of %d of %d readings\n", path,
-                 watts->format->name, watts->devices, watts->devices == 1 ? "" : "s",
-                 watts->power_W, watts->used, watts->readings);
+    fr_text_addf(notes, "%s (%s): %d device%s%s, %.1f W in the mean of %d of %d readings\n",
+                 path, watts->format->name, watts->devices, watts->devices == 1 ? "" : "s",
+                 watts->bursts ? " by their time stamps" : "", watts->power_W, watts->used,
+                 watts->readings);
+    if (watts->without)
+        fr_text_addf(notes, "%s: %d reading%s N/A and left out\n", path, watts->without,
+                     watts->without == 1 ? " says" : "s say");
+    if (watts->silent)
+        fr_text_addf(notes,
+                     "%s: %d devices say N/A always: taken as halves of processors whose other "
+                     "half says the power of both\n",
+                     path, watts->silent);
     return FR_OK;
+}
+
+/* Files of several nodes were written at one time. */
+static void tell_apart(const char *const *paths, const struct fr_watts *watts,
+                       const struct fr_watts *first, int i, struct fr_text *notes) {
+    bool apart = watts->from_s > first->to_s || watts->to_s < first->from_s; /* NaN: false */
+    if (apart)
+        fr_text_addf(notes,
+                     "%s and %s were not written at the same time; their powers are added "
+                     "all the same\n",
+                     paths[0], paths[i]);
+}
+
+/* A rank runs on a device: the power of fewer or more is not the run's. */
+static fr_status check_devices(const struct fr_args *args, const struct fr_run_row *row,
+                               const char *path, int devices, double *power_W,
+                               struct fr_text *notes, struct fr_error *err) {
+    const char *said = fr_run_row_get(row, "ranks");
+    double ranks = said ? strtod(said, NULL) : 0;
+    if (!(ranks > 0) || ranks == devices) return FR_OK;
+    if (fr_args_has(args, "scale-power")) {
+        fr_text_addf(notes, "power of %d devices, scaled to %.0f ranks (--scale-power)\n",
+                     devices, ranks);
+        *power_W *= ranks / devices;
+        return FR_OK;
+    }
+    return fr_fail(
+        err, FR_ERR_INPUT, path,
+        "the power of %d device%s, and the run has %.0f ranks: give the files of all "
+        "nodes (--power FILE, once a node), or --scale-power where %s the same each",
+        devices, devices == 1 ? "" : "s", ranks,
+        devices < ranks ? "the others draw" : "those of the run draw");
 }
 
 /* Energy of a step: the nodes' mean powers together for its time. */
 static fr_status add_power(const struct fr_args *args, struct fr_run_row *row,
                            struct fr_text *notes, struct fr_error *err) {
     const char *paths[FR_ARGS_MAX], *time = fr_run_row_get(row, "measured_s");
-    int n = fr_args_all(args, "power", paths);
+    int n = fr_args_all(args, "power", paths), devices = 0;
     double power_W = 0;
     struct fr_watts watts, first = {.format = NULL};
     for (int i = 0; i < n; i++) {
         FR_TRY(read_watts(paths[i], &watts, notes, err));
         if (i == 0) first = watts;
-        if (strcmp(first.format->measured_at, watts.format->measured_at) != 0)
-            return fr_fail(err, FR_ERR_INPUT, paths[i],
-                           "was metered at another place (%s) than %s (%s)",
-                           watts.format->measured_at, paths[0], first.format->measured_at);
+        if (!first.format->measured_at != !watts.format->measured_at ||
+            (watts.format->measured_at &&
+             strcmp(first.format->measured_at, watts.format->measured_at) != 0))
+            return fr_fail(
+                err, FR_ERR_INPUT, paths[i], "was metered at another place (%s) than %s (%s)",
+                watts.format->measured_at ? watts.format->measured_at : "not said", paths[0],
+                first.format->measured_at ? first.format->measured_at : "not said");
+        tell_apart(paths, &watts, &first, i, notes);
+        devices += watts.devices + watts.silent;
         power_W += watts.power_W;
     }
     if (n == 0) return FR_OK;
     if (!time) return fr_fail(err, FR_ERR_INPUT, paths[0], "no time of a step to go with it");
+    if (first.format->accelerators)
+        FR_TRY(check_devices(args, row, paths[0], devices, &power_W, notes, err));
     fr_run_row_set(row, "measured_J", "%.9g", power_W * strtod(time, NULL));
-    fr_run_row_set(row, "measured_at", "%s", first.format->measured_at);
+    if (first.format->measured_at)
+        fr_run_row_set(row, "measured_at", "%s", first.format->measured_at);
+    else if (!fr_run_row_get(row, "measured_at"))
+        fr_text_addf(
+            notes,
+            "%s does not say where it was metered, so that no fit takes its joules: give "
+            "--column measured_at=device, node, plug, network or facility\n",
+            paths[0]);
     return FR_OK;
 }
 
@@ -278,15 +359,22 @@ static fr_status import_logs(const struct fr_args *args, const struct fr_trainer
     runs->items = fr_calloc((size_t)n, sizeof *runs->items);
     if (!runs->items) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     runs->capacity = n;
+    fr_status status = FR_OK;
     for (int i = 0; i < n; i++) {
-        runs->count = i + 1;
-        FR_TRY(add_log(args, log, args->word[i + 1], &runs->items[i], notes, err));
+        struct fr_run *next = &runs->items[runs->count];
+        status = add_log(args, log, args->word[i + 1], next, notes, err);
+        if (status == FR_OK)
+            runs->count++;
+        else
+            drop_runs(runs, runs->count, 1);
+        FR_TRY(skip_or_fail(args, status, notes, err));
     }
+    if (runs->count == 0) return status;
     fr_runs_write(runs, &text);
     return print(out, &text, err);
 }
 
-static fr_status import(const struct fr_args *args, struct fr_samples *samples,
+static fr_status import(const struct fr_args *args, int *read, struct fr_samples *samples,
                         struct fr_text *notes, struct fr_error *err) {
     const struct fr_importer *importer = NULL;
     struct fr_import_options given = {0};
@@ -309,31 +397,42 @@ static fr_status import(const struct fr_args *args, struct fr_samples *samples,
         free(sidecar);
         FR_TRY(apart);
     }
-    for (int i = 1; i < args->n_words; i++)
-        FR_TRY(fr_import_file(importer, args->word[i], &given, samples, notes, err));
+    fr_status status = FR_OK;
+    for (int i = 1; i < args->n_words; i++) {
+        status = fr_import_file(importer, args->word[i], &given, samples, notes, err);
+        *read += status == FR_OK;
+        FR_TRY(skip_or_fail(args, status, notes, err));
+    }
+    if (*read == 0) return status; /* of the last one */
     fr_import_write(samples, &text);
     return print(out, &text, err);
+}
+
+static void print_count(size_t samples, int read, int files) {
+    fprintf(stderr, "%zu samples from %d file%s", samples, read, read == 1 ? "" : "s");
+    if (read < files) fprintf(stderr, "; %d skipped", files - read);
+    fprintf(stderr, "\n");
 }
 
 static fr_status run(const struct fr_args *args, struct fr_error *err) {
     struct fr_samples samples = {0};
     struct fr_runs runs = {0};
     struct fr_text notes = {0};
+    int read = 0;
     const char *what = args->n_words > 0 ? args->word[0] : "";
     bool power = strcmp(what, "mlperf-power") == 0, training = strcmp(what, "runs") == 0;
     const struct fr_trainer *log = fr_trainer_find(what);
     fr_status status = power      ? import_power(args, &runs, &notes, err)
                        : training ? import_runs(args, &runs, &notes, err)
                        : log      ? import_logs(args, log, &runs, &notes, err)
-                                  : import(args, &samples, &notes, err);
+                                  : import(args, &read, &samples, &notes, err);
     struct fr_text shown = {0};
     fr_escape_terminal(&shown, fr_text_get(&notes), notes.length);
     fputs(fr_text_get(&shown), stderr);
     fr_text_free(&shown);
     if (status == FR_OK && !training && !power && !log)
-        fprintf(stderr, "%zu samples from %d file%s\n",
-                samples.n_collective + samples.n_gemm + samples.n_batched, args->n_words - 1,
-                args->n_words == 2 ? "" : "s");
+        print_count(samples.n_collective + samples.n_gemm + samples.n_batched, read,
+                    args->n_words - 1);
     fr_text_free(&notes);
     fr_samples_free(&samples);
     fr_runs_free(&runs);

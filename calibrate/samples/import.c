@@ -86,18 +86,21 @@ fr_status fr_import_text(const struct fr_importer *importer, const char *text, s
                          const char *name, const struct fr_json_document *sidecar,
                          const struct fr_import_options *options, struct fr_samples *samples,
                          struct fr_text *notes, struct fr_error *err) {
-    struct fr_import in = {.name = name,
-                           .text = text,
-                           .length = length,
-                           .given = *options,
-                           .notes = notes,
-                           .samples = samples};
+    struct fr_log_text cleaned;
+    struct fr_import in = {.name = name, .given = *options, .notes = notes, .samples = samples};
     size_t before = samples->n_collective, sources = samples->n_source,
            products = samples->n_gemm, batched = samples->n_batched, memory = samples->n_memory,
            kernels = samples->n_kernel, links = samples->n_link, powers = samples->n_power;
     const struct fr_provenance provenance = samples->provenance;
-    if (memchr(text, '\0', length))
+    bool wide =
+        length >= 2 && (memcmp(text, "\xFF\xFE", 2) == 0 || memcmp(text, "\xFE\xFF", 2) == 0);
+    if (!wide && memchr(text, '\0', length))
         return fr_import_refuse(&in, 0, err, "holds a zero byte, so it is no text");
+    if (fr_log_text_clean(text, length, 0, &cleaned) != FR_OK)
+        return fr_fail(err, FR_ERR_NOMEM, name, "does not fit in memory");
+    in.text = cleaned.text;
+    in.length = cleaned.length;
+    in.cleaned = &cleaned;
     if (sidecar) read_sidecar(sidecar, &in);
     snprintf(in.source.file, sizeof in.source.file, "%s", name);
     if (options->system)
@@ -105,6 +108,7 @@ fr_status fr_import_text(const struct fr_importer *importer, const char *text, s
     if (options->setup) snprintf(in.source.setup, sizeof in.source.setup, "%s", options->setup);
     fr_status status = importer->read(&in, err);
     if (status == FR_OK) status = finish(&in, err);
+    fr_log_text_free(&cleaned);
     if (status == FR_ERR_NOMEM) fr_fail(err, status, name, "does not fit in memory");
     if (status == FR_OK) return FR_OK;
     samples->n_collective = before; /* all of a file or nothing */

@@ -107,6 +107,7 @@ static fr_status finish(struct fr_reading *r, struct fr_error *err) {
     if (!r->settings->n) return FR_OK;
     take_dtype(r);
     take_batches(r);
+    fr_reading_say(r, "plan.accumulation", "apart"); /* autograd's own kernels */
     take_zero(r);
     return take_offload(r, err);
 }

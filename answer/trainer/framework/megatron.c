@@ -31,7 +31,9 @@ fr_line_kind fr_megatron_line(const char *line, struct fr_step *step) {
 static fr_status finish(struct fr_reading *r, struct fr_error *err) {
     fr_megatron_defaults(r);
     FR_TRY(fr_megatron_plan(r, err));
-    return fr_megatron_model(r, err);
+    FR_TRY(fr_megatron_model(r, err));
+    fr_megatron_bucket(r);
+    return FR_OK;
 }
 
 static const char *const signs[] = {

@@ -12,6 +12,8 @@ extern const char *const fr_megatron_families[];
 fr_status fr_megatron_model(struct fr_reading *r, struct fr_error *err);
 /** Likewise the plan. */
 fr_status fr_megatron_plan(struct fr_reading *r, struct fr_error *err);
+/** The size of buckets, which are counted in values of the gradients. */
+void fr_megatron_bucket(struct fr_reading *r);
 /** What a script that does not name an option has. */
 void fr_megatron_defaults(struct fr_reading *r);
 /** Its line of a step, "iteration 20/ 100 | consumed samples: ...". */

@@ -168,7 +168,9 @@ static fr_status take_dtype(struct fr_reading *r, struct fr_error *err) {
                 fr_reading_on(r, "grad_reduce_in_fp32"),
          narrow = fr_reading_on(r, "grad_reduce_in_bf16") ||
                   fr_reading_off(r, "grad_reduce_in_fp32");
-    if (wide || (bf16 && !narrow && (r->whole || fr_reading_off(r, "grad_reduce_in_bf16"))))
+    bool itself =
+        r->whole || fr_reading_off(r, "grad_reduce_in_bf16") || r->by == &fr_trainer_megatron;
+    if (wide || (bf16 && !narrow && itself))
         fr_reading_say(r, "model.gradient_dtype", "fp32");
     else if (narrow)
         fr_reading_say(r, "model.gradient_dtype", "%s", fp16 ? "fp16" : "bf16");
@@ -186,6 +188,12 @@ static int bytes_of(const struct fr_reading *r, const char *name) {
 static fr_status take_optimizer(struct fr_reading *r, struct fr_error *err) {
     int first = bytes_of(r, "exp_avg_dtype"), second = bytes_of(r, "exp_avg_sq_dtype"),
         weights = bytes_of(r, "main_params_dtype");
+    const char *dtype = fr_reading_said(r, "model.dtype"),
+               *optimizer = fr_reading_said(r, "model.optimizer");
+    bool mixed = dtype && strcmp(dtype, "fp32") != 0;
+    /* Adam's two moments and a weight of 32 bits beside those of 16. */
+    if (mixed && (!optimizer || strcmp(optimizer, "adam") == 0))
+        fr_reading_say(r, "model.optimizer_state", "12 B");
     if (fr_reading_off(r, "use_precision_aware_optimizer")) return FR_OK;
     if (first < 0 || second < 0 || weights < 0)
         return fr_reading_refuse(r, "exp_avg_dtype", "model.optimizer_state", err,

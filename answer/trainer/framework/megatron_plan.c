@@ -281,7 +281,7 @@ static fr_status take_overlap(struct fr_reading *r, struct fr_error *err) {
     return FR_OK;
 }
 
-static void take_bucket(struct fr_reading *r) {
+void fr_megatron_bucket(struct fr_reading *r) {
     int64_t values =
         fr_reading_integer(r, "ddp_bucket_size", fr_reading_integer(r, "ddp.bucket_size", 0));
     const char *dtype = fr_reading_said(r, "model.gradient_dtype");
@@ -407,7 +407,6 @@ fr_status fr_megatron_plan(struct fr_reading *r, struct fr_error *err) {
     FR_TRY(take_offload(r, err));
     FR_TRY(take_zero(r, err));
     FR_TRY(take_overlap(r, err));
-    take_bucket(r);
     take_attention(r);
     FR_TRY(take_context(r, err));
     take_loss(r);

@@ -20,7 +20,7 @@ const struct fr_meaning_row fr_megatron_rows[] = {
     SETS("pipeline_model_parallel_size", NULL, "plan.pp", "{}")
     SETS("context_parallel_size", NULL, "plan.cp", "{}")
     SETS("expert_model_parallel_size", NULL, "plan.ep", "{}")
-    SETS("expert_tensor_parallel_size", "num_experts", "plan.etp", "{}")
+    SETS("expert_tensor_parallel_size", NULL, "plan.etp", "{}")
     SETS("data_parallel_size", NULL, "note.dp", "{}")
     SETS_WHERE("sequence_parallel", "on", NULL, "plan.sequence_parallel", "true")
     SETS_WHERE("sequence_parallel", "off", NULL, "plan.sequence_parallel", "false")

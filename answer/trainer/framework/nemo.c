@@ -68,6 +68,7 @@ static fr_status finish(struct fr_reading *r, struct fr_error *err) {
     FR_TRY(fr_megatron_plan(r, err));
     FR_TRY(fr_megatron_model(r, err));
     take_precision(r);
+    fr_megatron_bucket(r);
     return FR_OK;
 }
 

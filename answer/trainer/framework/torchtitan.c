@@ -207,6 +207,8 @@ static fr_status finish(struct fr_reading *r, struct fr_error *err) {
         take_dtype(r);
         fr_reading_say(r, "plan.rank_order", "tp-dp-pp");
         fr_reading_say(r, "plan.context", "ring");
+        fr_reading_say(r, "plan.etp", "1");              /* experts are whole */
+        fr_reading_say(r, "plan.accumulation", "apart"); /* autograd's own kernels */
     }
     return FR_OK;
 }

@@ -26,7 +26,7 @@ static const struct test {
 
 struct reader {
     struct fr_import *in;
-    struct fr_import_options command;
+    struct fr_launch launch;
     bool begun, active;
     char name[64];
     int64_t processes;
@@ -67,11 +67,9 @@ static void read_header(struct reader *r, const struct fr_words *words) {
 
 static fr_status place(struct reader *r, long line, struct fr_error *err) {
     struct fr_import_options said = {.n_ranks = r->processes};
-    struct fr_import_options all = r->in->given;
     /* A block may use fewer processes than were started; --ranks speaks of all of them. */
-    r->in->given.n_ranks = 0;
-    fr_status status = fr_import_place(r->in, line, &said, &r->command, &r->block, err);
-    r->in->given = all;
+    r->block.part = true;
+    fr_status status = fr_import_place(r->in, line, &said, &r->launch, &r->block, err);
     r->block.launch = r->launches[r->block.op][r->block.pattern]++;
     return status;
 }
@@ -123,13 +121,13 @@ static fr_status take_line(struct reader *r, const struct fr_lines *lines,
         if (r->begun && (processes = strstr(text, "#processes =")))
             r->processes = strtoll(processes + strlen("#processes ="), NULL, 10);
         if (!strcmp(words->word[0], "#bytes")) read_header(r, words);
-        if (words->count > 1) fr_import_command(words, &r->command);
+        if (words->count > 1) fr_launch_add(&r->launch, words->text);
         return FR_OK;
     }
     if (r->active && words->count >= 3 && fr_word_integer(words->word[0], &size) &&
         strspn(words->word[1], "0123456789") == strlen(words->word[1]))
         return take_row(r, lines, words, size, err);
-    fr_import_command(words, &r->command);
+    fr_launch_add(&r->launch, words->text);
     return FR_OK;
 }
 
