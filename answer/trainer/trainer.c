@@ -275,18 +275,25 @@ static void read_printed_json(const char *text, size_t length, struct fr_setting
     }
 }
 
+/* Of a log what it prints of its arguments or its configuration, in whatever form. */
+static void read_printed(const char *text, size_t length, struct fr_settings *s) {
+    enum { FEW = 8 }; /* "loading ... done" looks like an argument */
+    fr_syntax_dump.read(text, length, s);
+    if (s->n < FEW && fr_syntax_yaml.knows(text, length)) fr_syntax_yaml.read(text, length, s);
+    read_printed_json(text, length, s);
+}
+
 static const struct fr_syntax *read_settings(const char *text, size_t length, bool log,
                                              struct fr_settings *s) {
+    if (log) return read_printed(text, length, s), NULL;
     for (int i = 0; fr_syntaxes[i]; i++) {
         const struct fr_syntax *syntax = fr_syntaxes[i];
-        bool printed = syntax == &fr_syntax_dump || syntax == &fr_syntax_yaml;
-        if ((log && !printed) || !syntax->knows(text, length)) continue;
+        if (!syntax->knows(text, length)) continue;
         syntax->read(text, length, s);
         if (syntax == &fr_syntax_flags)
             read_printed_json(text, length, s); /* beside a launcher */
         if (s->n) return syntax;
     }
-    if (log) read_printed_json(text, length, s);
     return NULL;
 }
 
