@@ -8,6 +8,7 @@
 #include "app/from.h"
 #include "base/alloc.h"
 #include "base/text/wrap.h"
+#include "trust/runs/peak.h"
 
 fr_status fr_runs_none(const struct fr_runs *runs, const char *first, struct fr_error *err) {
     struct fr_text why = {0};
@@ -16,6 +17,7 @@ fr_status fr_runs_none(const struct fr_runs *runs, const char *first, struct fr_
             fr_text_addf(&why, "%s%d row%s: %s", *fr_text_get(&why) ? "; " : ": ",
                          runs->skipped[i], runs->skipped[i] == 1 ? "" : "s",
                          fr_run_skip_names[i]);
+    if (*runs->impossible) fr_text_addf(&why, " (%s)", runs->impossible);
     fr_fail(err, FR_ERR_INPUT, first, "holds no run that can be used%s", fr_text_get(&why));
     fr_text_free(&why);
     return FR_ERR_INPUT;
@@ -117,5 +119,6 @@ fr_status fr_app_runs(const struct fr_args *args, struct fr_asked *asked, struct
     n = fr_args_all(args, "from", files);
     for (int i = 0; i < n; i++) FR_TRY(add_log(args, files[i], runs, err));
     if (!first && n > 0) first = files[0];
+    fr_runs_drop_impossible(runs);
     return runs->count ? FR_OK : fr_runs_none(runs, first, err);
 }

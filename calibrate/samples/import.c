@@ -82,6 +82,29 @@ static fr_status finish(struct fr_import *in, struct fr_error *err) {
     return fr_samples_add_source(in->samples, &in->source);
 }
 
+/* The other importer that reads the text, named behind the refusal. */
+static void suggest(const struct fr_importer *not_this, const struct fr_import *in,
+                    struct fr_error *err) {
+    for (int i = 0; fr_importers[i] && err; i++) {
+        struct fr_samples samples = {0};
+        struct fr_text notes = {0};
+        struct fr_error ignored;
+        struct fr_import other = *in;
+        other.samples = &samples;
+        other.notes = &notes;
+        other.n_rows = 0;
+        bool reads = fr_importers[i] != not_this &&
+                     fr_importers[i]->read(&other, &ignored) == FR_OK && other.n_rows > 0;
+        fr_samples_free(&samples);
+        fr_text_free(&notes);
+        if (!reads) continue;
+        size_t used = strlen(err->detail);
+        fr_line_addf(err->detail, sizeof err->detail, &used, "; forerun import %s reads it",
+                     fr_importers[i]->spelling);
+        return;
+    }
+}
+
 fr_status fr_import_text(const struct fr_importer *importer, const char *text, size_t length,
                          const char *name, const struct fr_json_document *sidecar,
                          const struct fr_import_options *options, struct fr_samples *samples,
@@ -108,6 +131,7 @@ fr_status fr_import_text(const struct fr_importer *importer, const char *text, s
     if (options->setup) snprintf(in.source.setup, sizeof in.source.setup, "%s", options->setup);
     fr_status status = importer->read(&in, err);
     if (status == FR_OK) status = finish(&in, err);
+    if (status == FR_ERR_INPUT && in.n_rows == 0) suggest(importer, &in, err);
     fr_log_text_free(&cleaned);
     if (status == FR_ERR_NOMEM) fr_fail(err, status, name, "does not fit in memory");
     if (status == FR_OK) return FR_OK;

@@ -96,4 +96,19 @@ struct fr_row {
 fr_status fr_import_add(struct fr_import *in, long line, const struct fr_import_block *block,
                         const struct fr_row *row, struct fr_error *err);
 
+/** A matrix product of @p m x @p n results, and what was printed of it: a time, a rate, or both, which must agree. */
+struct fr_import_product {
+    int64_t m, n, k, batch;
+    double time_s;          /**< 0: not printed */
+    double rate_flop_per_s; /**< 0: not printed */
+    const char *dtype;      /**< as printed; NULL or "": not at all, then --dtype says it */
+};
+/** Add it.  One of an unknown dtype, without a time, or whose time and rate disagree is left out with a note.
+ *  @return FR_OK; FR_ERR_INPUT where neither the file nor the command line says the dtype; FR_ERR_NOMEM. */
+fr_status fr_import_product(struct fr_import *in, long line,
+                            const struct fr_import_product *product, struct fr_error *err);
+
+/** The dtype that @p name means ("bfloat16", "torch.float16", "bf16_r", "f8_e4m3"), or -1. */
+int fr_import_dtype(const char *name);
+
 #endif

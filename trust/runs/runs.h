@@ -53,6 +53,8 @@
     X(FR_RUN_CLOCKS, "clocks or limits that no plan states")                                   \
     X(FR_RUN_DUPLICATE, "a copy of another row")                                               \
     X(FR_RUN_NO_CLUSTER, "no cluster: the row names none, nor does --cluster")                 \
+    X(FR_RUN_IMPOSSIBLE,                                                                       \
+      "faster than the peak of its devices: its time, ranks or model is wrong")                \
     X(FR_RUN_INVALID, "sizes that fit no model")
 
 typedef enum {
@@ -164,6 +166,7 @@ struct fr_runs {
     struct fr_software **software; /**< [n_software] runtimes that were read (row/software.h) */
     struct fr_newest *newest;      /**< [n_newest] which is the newest that suits */
     int n_software, n_newest;
+    char impossible[160]; /**< the first row above its devices' peak, and by how much */
     int replaced;         /**< rows whose own cluster ask.on stands in for */
     uint64_t where_known; /**< bit i: some row has the column of ask.where[i] */
 };

@@ -158,12 +158,15 @@ static fr_status take_line(struct reader *r, const struct fr_lines *lines,
     int64_t size = 0;
     double value = 0;
     if (words->count == 0) return FR_OK;
-    if (*text == '#') {
+    /* Pages of Markdown eat the "#" that begins a line. */
+    int hash = strcmp(words->word[0], "#") == 0;
+    bool title = strncmp(words->word[hash], "OSU", 3) == 0 && strstr(text, " Test v"),
+         head = r->active && words->count >= hash + 2 && !strcmp(words->word[hash], "Size");
+    if (*text == '#' || title || head) {
         if (strstr(text, "OSU MPI")) return begin_table(r, lines->number, text, err);
         if (strstr(text, " Test v") && strstr(text, "OSU"))
             fr_import_note(r->in, lines->number, "\"%.80s\" is no MPI test; left out", text);
-        if (r->active && words->count >= 3 && !strcmp(words->word[1], "Size"))
-            read_header(r, text);
+        if (head) read_header(r, text);
         if ((pairs = strstr(text, "pairs:"))) r->pairs = (int64_t)strtoll(pairs + 6, NULL, 10);
         return FR_OK;
     }
