@@ -8,7 +8,7 @@
 
 #include "app/clashes.h"
 #include "app/commit.h"
-#include "app/from.h"
+#include "app/from/expand.h"
 #include "app/help.h"
 #include "app/outputs.h"
 #include "app/verb.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "answer/trainer/plan.h"
-#include "app/from.h"
+#include "app/from/expand.h"
 #include "base/alloc.h"
 #include "base/text/wrap.h"
 #include "trust/runs/peak.h"

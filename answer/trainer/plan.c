@@ -23,14 +23,14 @@ fr_status fr_trainer_read_file(const char *path, const char *const *ignore, int 
                                struct fr_run_row *row, struct fr_text *told,
                                struct fr_error *err) {
     const struct fr_trainer_ask ask = {.ignore = ignore, .n_ignore = n_ignore};
-    struct fr_trained trained = {.by = NULL};
+    struct fr_trainer_result trained = {.by = NULL};
     char *text = NULL;
     size_t length = 0;
     FR_TRY(fr_file_read(path, SCRIPT_MAX_B, &text, &length, err));
     fr_status status = fr_trainer_read(&ask, text, length, path, row, &trained, err);
     free(text);
     fr_text_add(told, fr_text_get(&trained.told), trained.told.length);
-    fr_trained_free(&trained);
+    fr_trainer_result_free(&trained);
     return status;
 }
 

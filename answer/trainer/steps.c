@@ -13,8 +13,8 @@
 enum { WARM_UP = 2, INTERVALS_MIN = 2 };
 static const double STALL = 1.5, LONGER_MOST = 1.3, SAME = 0.005, COARSE = 0.02;
 
-struct fr_step fr_step_none(void) {
-    return (struct fr_step){NAN, NAN, NAN, NAN, NAN, NAN, false, false, false, false};
+struct fr_logged_step fr_step_none(void) {
+    return (struct fr_logged_step){NAN, NAN, NAN, NAN, NAN, NAN, false, false, false, false};
 }
 
 /* ---- lines ---------------------------------------------------------------------------------- */
@@ -84,10 +84,10 @@ double fr_step_stamp(const char *line) {
     return NAN;
 }
 
-static fr_status append(struct fr_steps *s, struct fr_error *err) {
+static fr_status append(struct fr_logged_steps *s, struct fr_error *err) {
     if (s->n == s->capacity) {
         int capacity = s->capacity ? 2 * s->capacity : 64;
-        struct fr_step *more = fr_realloc(s->item, (size_t)capacity, sizeof *more);
+        struct fr_logged_step *more = fr_realloc(s->item, (size_t)capacity, sizeof *more);
         if (!more) return fr_fail(err, FR_ERR_NOMEM, NULL, "the log does not fit in memory");
         s->item = more;
         s->capacity = capacity;
@@ -98,9 +98,9 @@ static fr_status append(struct fr_steps *s, struct fr_error *err) {
 
 static bool positive(double x) { return x > 0 && isfinite(x); }
 
-fr_status fr_steps_add(struct fr_steps *s, fr_line_kind kind, int number,
+fr_status fr_steps_add(struct fr_logged_steps *s, fr_line_kind kind, int number,
                        struct fr_error *err) {
-    struct fr_step *next = &s->next;
+    struct fr_logged_step *next = &s->next;
     if (kind == FR_LINE_EVALUATION) s->evaluation = true;
     if (kind == FR_LINE_CHECKPOINT) s->checkpoint = true;
     if (kind == FR_LINE_HEALING) s->healing = true;
@@ -121,15 +121,15 @@ fr_status fr_steps_add(struct fr_steps *s, fr_line_kind kind, int number,
     return status;
 }
 
-void fr_steps_free(struct fr_steps *s) {
+void fr_steps_free(struct fr_logged_steps *s) {
     free(s->item);
-    *s = (struct fr_steps){0};
+    *s = (struct fr_logged_steps){0};
 }
 
 /* ---- which count ---------------------------------------------------------------------------- */
 
 /* The batch that most of the steps behind the warm-up have; of as many the later one. */
-static double usual_batch(const struct fr_steps *s, int from) {
+static double usual_batch(const struct fr_logged_steps *s, int from) {
     double best = NAN;
     int most = 0;
     for (int i = s->n - 1; i >= from && s->n - from < 100000; i--) {
@@ -143,9 +143,9 @@ static double usual_batch(const struct fr_steps *s, int from) {
 }
 
 /* Is step @p i one that tells of usual steps?  What it is otherwise is counted. */
-static bool counts(const struct fr_steps *s, int i, int warm_up, bool strict,
-                   struct fr_timed *t) {
-    const struct fr_step *step = &s->item[i];
+static bool counts(const struct fr_logged_steps *s, int i, int warm_up, bool strict,
+                   struct fr_logged_time *t) {
+    const struct fr_logged_step *step = &s->item[i];
     if (i < warm_up) return t->warm_up++, false;
     if (isfinite(t->batch) && isfinite(step->batch) && step->batch != t->batch)
         return t->ramp_up++, false;
@@ -164,13 +164,13 @@ static double median(double *values, int n) {
 }
 
 /* Differences of stamps a step, of steps that count and follow each other. */
-static void of_stamps(const struct fr_steps *s, const bool *use, double *values,
-                      struct fr_timed *t) {
+static void of_stamps(const struct fr_logged_steps *s, const bool *use, double *values,
+                      struct fr_logged_time *t) {
     double span_s = 0, steps = 0;
     bool whole = true;
     int n = 0;
     for (int i = 1; i < s->n; i++) {
-        const struct fr_step *a = &s->item[i - 1], *b = &s->item[i];
+        const struct fr_logged_step *a = &s->item[i - 1], *b = &s->item[i];
         double apart = isfinite(b->number - a->number) ? b->number - a->number : 1;
         double d = (b->stamp_s - a->stamp_s) / apart;
         if (use[i] && apart >= 1 && positive(d)) values[n++] = d;
@@ -178,7 +178,7 @@ static void of_stamps(const struct fr_steps *s, const bool *use, double *values,
     t->intervals = n;
     double usual_s = median(values, n);
     for (int i = 1; i < s->n; i++) {
-        const struct fr_step *a = &s->item[i - 1], *b = &s->item[i];
+        const struct fr_logged_step *a = &s->item[i - 1], *b = &s->item[i];
         double apart = isfinite(b->number - a->number) ? b->number - a->number : 1;
         double d = (b->stamp_s - a->stamp_s) / apart;
         if (!use[i] || apart < 1 || !positive(d) || d > STALL * usual_s) continue;
@@ -190,7 +190,7 @@ static void of_stamps(const struct fr_steps *s, const bool *use, double *values,
     t->stamped_s = n < INTERVALS_MIN || steps == 0 ? NAN : whole ? span_s / steps : usual_s;
 }
 
-static double median_of(const struct fr_steps *s, const bool *use, size_t offset,
+static double median_of(const struct fr_logged_steps *s, const bool *use, size_t offset,
                         double *values, int *n) {
     *n = 0;
     for (int i = 0; i < s->n; i++) {
@@ -200,14 +200,16 @@ static double median_of(const struct fr_steps *s, const bool *use, size_t offset
     return median(values, *n);
 }
 
-static void set_times(const struct fr_steps *s, const bool *use, double *values,
-                      struct fr_timed *t) {
+static void set_times(const struct fr_logged_steps *s, const bool *use, double *values,
+                      struct fr_logged_time *t) {
     int n = 0;
     double sum = 0;
-    t->tokens_per_s = median_of(s, use, offsetof(struct fr_step, tokens_per_s), values, &n);
-    t->samples_per_s = median_of(s, use, offsetof(struct fr_step, samples_per_s), values, &n);
+    t->tokens_per_s =
+        median_of(s, use, offsetof(struct fr_logged_step, tokens_per_s), values, &n);
+    t->samples_per_s =
+        median_of(s, use, offsetof(struct fr_logged_step, samples_per_s), values, &n);
     of_stamps(s, use, values, t);
-    t->time_s = median_of(s, use, offsetof(struct fr_step, time_s), values, &n);
+    t->time_s = median_of(s, use, offsetof(struct fr_logged_step, time_s), values, &n);
     for (int i = 0; i < n; i++) {
         sum += values[i];
         t->stalls += values[i] > STALL * t->time_s;
@@ -215,20 +217,20 @@ static void set_times(const struct fr_steps *s, const bool *use, double *values,
     t->mean_s = n ? sum / n : NAN;
 }
 
-void fr_steps_time(const struct fr_steps *s, struct fr_timed *t) {
+void fr_steps_time(const struct fr_logged_steps *s, struct fr_logged_time *t) {
     int warm_up = s->n > 2 * WARM_UP ? WARM_UP : 0;
-    *t = (struct fr_timed){.time_s = NAN,
-                           .tokens_per_s = NAN,
-                           .samples_per_s = NAN,
-                           .mean_s = NAN,
-                           .stamped_s = NAN};
+    *t = (struct fr_logged_time){.time_s = NAN,
+                                 .tokens_per_s = NAN,
+                                 .samples_per_s = NAN,
+                                 .mean_s = NAN,
+                                 .stamped_s = NAN};
     bool *use = fr_calloc((size_t)s->n + 1, sizeof *use);
     double *values = fr_malloc((size_t)s->n + 1, sizeof *values);
     if (use && values && s->n) {
         t->batch = usual_batch(s, warm_up);
         for (int strict = 1; strict >= 0 && t->counted == 0; strict--) {
             const double batch = t->batch;
-            *t = (struct fr_timed){.time_s = NAN, .batch = batch};
+            *t = (struct fr_logged_time){.time_s = NAN, .batch = batch};
             for (int i = 0; i < s->n; i++)
                 t->counted += use[i] = counts(s, i, warm_up, strict, t);
         }
@@ -238,7 +240,7 @@ void fr_steps_time(const struct fr_steps *s, struct fr_timed *t) {
     free(values);
 }
 
-void fr_steps_choose(struct fr_timed *t, double stated_s) {
+void fr_steps_choose(struct fr_logged_time *t, double stated_s) {
     bool fine = isfinite(t->stamped_s) && t->resolution <= COARSE;
     double longer = t->stamped_s / stated_s;
     t->time_s = stated_s;
@@ -250,7 +252,7 @@ void fr_steps_choose(struct fr_timed *t, double stated_s) {
 
 /* ---- what was counted ------------------------------------------------------------------------- */
 
-void fr_steps_print(const struct fr_timed *t, double stated_s, struct fr_text *text) {
+void fr_steps_print(const struct fr_logged_time *t, double stated_s, struct fr_text *text) {
     const struct {
         int n;
         const char *what;

@@ -32,7 +32,7 @@ typedef enum {
 } fr_line_kind;
 
 /** What a line says of a step; NaN: nothing. */
-struct fr_step {
+struct fr_logged_step {
     double time_s;
     double tokens_per_s;  /**< of a device */
     double samples_per_s; /**< of the run */
@@ -42,15 +42,15 @@ struct fr_step {
     bool behind_evaluation, behind_checkpoint, behind_healing; /**< of fr_steps_add */
 };
 
-struct fr_steps {
-    struct fr_step *item;
+struct fr_logged_steps {
+    struct fr_logged_step *item;
     int n, capacity, malformed, first_malformed; /**< line of the first */
-    struct fr_step next;                         /**< parts of the step to come */
+    struct fr_logged_step next;                  /**< parts of the step to come */
     bool evaluation, checkpoint, healing, whole_seconds;
 };
 
 /** What is known of the time of a step. */
-struct fr_timed {
+struct fr_logged_time {
     double time_s;                      /**< NaN: rates alone */
     double tokens_per_s, samples_per_s; /**< medians, NaN without */
     double mean_s, stamped_s, resolution;
@@ -60,18 +60,19 @@ struct fr_timed {
 };
 
 /** A step without anything known. */
-struct fr_step fr_step_none(void);
+struct fr_logged_step fr_step_none(void);
 /** Take line @p number, which is @p kind, with what s->next holds of a step.
  *  @return FR_OK or FR_ERR_NOMEM. */
-fr_status fr_steps_add(struct fr_steps *s, fr_line_kind kind, int number, struct fr_error *err);
-void fr_steps_free(struct fr_steps *s);
+fr_status fr_steps_add(struct fr_logged_steps *s, fr_line_kind kind, int number,
+                       struct fr_error *err);
+void fr_steps_free(struct fr_logged_steps *s);
 
 /** Which steps count, and their time. */
-void fr_steps_time(const struct fr_steps *s, struct fr_timed *timed);
+void fr_steps_time(const struct fr_logged_steps *s, struct fr_logged_time *timed);
 /** Choose between @p stated_s, a time that the log says, and the stamps'.  Sets time_s, by_stamps. */
-void fr_steps_choose(struct fr_timed *timed, double stated_s);
+void fr_steps_choose(struct fr_logged_time *timed, double stated_s);
 /** What was counted, a line each. */
-void fr_steps_print(const struct fr_timed *timed, double stated_s, struct fr_text *text);
+void fr_steps_print(const struct fr_logged_time *timed, double stated_s, struct fr_text *text);
 
 /** For readers: the number behind @p label in @p line, with commas for thousands, and K, M, G for powers.
  *  @return whether there is one, finite. */

@@ -298,7 +298,7 @@ static const struct fr_syntax *read_settings(const char *text, size_t length, bo
 }
 
 static fr_status read_steps(const struct fr_trainer *by, const struct fr_log_text *clean,
-                            struct fr_steps *steps, struct fr_run_row *row,
+                            struct fr_logged_steps *steps, struct fr_run_row *row,
                             struct fr_error *err) {
     const char *text = clean->text;
     size_t length = clean->length;
@@ -394,7 +394,7 @@ static double number_of(const struct fr_run_row *row, const char *key) {
 }
 
 /* Seconds of a step of which a device goes through so many tokens, or the run through so many samples, a second. */
-static double time_of_rates(const struct fr_timed *t, const struct fr_run_row *row) {
+static double time_of_rates(const struct fr_logged_time *t, const struct fr_run_row *row) {
     double ranks = number_of(row, "ranks"), batch = number_of(row, "plan.global_batch"),
            sequence = number_of(row, "model.sequence");
     double time_s = batch / t->samples_per_s;
@@ -403,10 +403,10 @@ static double time_of_rates(const struct fr_timed *t, const struct fr_run_row *r
     return time_s > 0 && isfinite(time_s) ? time_s : NAN;
 }
 
-static fr_status set_time(const struct fr_steps *steps, const char *name,
-                          struct fr_run_row *row, struct fr_trained *out,
+static fr_status set_time(const struct fr_logged_steps *steps, const char *name,
+                          struct fr_run_row *row, struct fr_trainer_result *out,
                           struct fr_error *err) {
-    struct fr_timed *t = &out->timed;
+    struct fr_logged_time *t = &out->timed;
     if (steps->n == 0 && steps->malformed) {
         char where[300];
         snprintf(where, sizeof where, "%.255s:%d", name, steps->first_malformed);
@@ -426,7 +426,7 @@ static fr_status set_time(const struct fr_steps *steps, const char *name,
 }
 
 /* The batch of the steps that count goes before that of the settings, which a ramp-up only ends with. */
-static void set_batch(const struct fr_timed *t, struct fr_reading *r) {
+static void set_batch(const struct fr_logged_time *t, struct fr_reading *r) {
     const char *set = fr_run_row_get(r->row, "plan.global_batch");
     if (!(t->batch >= 1) || t->batch > 1e12 || t->batch != floor(t->batch)) return;
     if (set && atof(set) != t->batch)
@@ -445,10 +445,10 @@ static void set_software(struct fr_reading *r) {
 
 static fr_status read_lines(const struct fr_trainer_ask *ask, const struct fr_log_text *text,
                             const char *name, const struct fr_settings *settings, bool whole,
-                            struct fr_run_row *row, struct fr_trained *out,
+                            struct fr_run_row *row, struct fr_trainer_result *out,
                             struct fr_error *err) {
     struct fr_run_row *said = fr_calloc(1, sizeof *said);
-    struct fr_steps steps = {0};
+    struct fr_logged_steps steps = {0};
     if (!said) return fr_fail(err, FR_ERR_NOMEM, name, "out of memory");
     struct fr_reading r = {.name = name,
                            .by = out->by,
@@ -477,10 +477,10 @@ static fr_status read_lines(const struct fr_trainer_ask *ask, const struct fr_lo
 }
 
 fr_status fr_trainer_read(const struct fr_trainer_ask *ask, const char *text, size_t length,
-                          const char *name, struct fr_run_row *row, struct fr_trained *out,
-                          struct fr_error *err) {
+                          const char *name, struct fr_run_row *row,
+                          struct fr_trainer_result *out, struct fr_error *err) {
     struct fr_settings settings = {0};
-    *out = (struct fr_trained){.by = ask->by};
+    *out = (struct fr_trainer_result){.by = ask->by};
     struct fr_log_text clean;
     if (fr_log_text_clean(text, length, FR_LOG_KEEP_TIMES, &clean) != FR_OK)
         return fr_fail(err, FR_ERR_NOMEM, name, "out of memory");
@@ -503,4 +503,4 @@ fr_status fr_trainer_read(const struct fr_trainer_ask *ask, const char *text, si
     return status;
 }
 
-void fr_trained_free(struct fr_trained *out) { fr_text_free(&out->told); }
+void fr_trainer_result_free(struct fr_trainer_result *out) { fr_text_free(&out->told); }

@@ -18,8 +18,6 @@
 #include "answer/trainer/steps.h"
 #include "trust/runs/runs.h"
 
-struct fr_emitter;
-
 typedef enum {
     FR_MEANS_KEY,     /**< `key` is `text`; "{}" in it is the setting's value */
     FR_MEANS_NOTHING, /**< read by `finish`, or of no account for time and memory */
@@ -51,20 +49,20 @@ struct fr_reading {
 };
 
 struct fr_trainer {
-    const char *name;                 /**< as a KIND of forerun import */
-    const char *summary;              /**< what is read, in a phrase */
-    const char *source;               /**< where its forms are documented */
-    const char *runtime;              /**< the preset of its software, the newest; NULL: none */
-    const struct fr_emitter *emitter; /**< whose options are read too, or NULL */
-    const char *const *signs;         /**< settings that tell its files; NULL ends them */
-    const char *const *marks;         /**< likewise texts of its logs */
+    const char *name;         /**< as a KIND of forerun import */
+    const char *summary;      /**< what is read, in a phrase */
+    const char *source;       /**< where its forms are documented */
+    const char *runtime;      /**< the preset of its software, the newest; NULL: none */
+    const char *emitter;      /**< of --emit, whose options are read too, or NULL */
+    const char *const *signs; /**< settings that tell its files; NULL ends them */
+    const char *const *marks; /**< likewise texts of its logs */
     const struct fr_meaning_row *rows; /**< a row without name ends them */
     const char *const
         *families; /**< how names begin of settings that alter the work; NULL ends them */
     /** What rows cannot say.  NULL: nothing. */
     fr_status (*finish)(struct fr_reading *r, struct fr_error *err);
     /** What @p line is; of a step or a part of one, in @p step. */
-    fr_line_kind (*line)(const char *line, struct fr_step *step);
+    fr_line_kind (*line)(const char *line, struct fr_logged_step *step);
     /** In place of all this: the text as a whole.  NULL: line by line. */
     fr_status (*all)(const char *text, size_t length, const char *name, struct fr_run_row *row,
                      struct fr_error *err);
@@ -87,20 +85,20 @@ struct fr_trainer_ask {
 };
 
 /** What was read besides the row. */
-struct fr_trained {
+struct fr_trainer_result {
     const struct fr_trainer *by;
-    struct fr_timed timed;
+    struct fr_logged_time timed;
     int steps, malformed, first_malformed;
     struct fr_text told;
 };
 
 /** Read @p text into keys of @p row; those that it holds already stay.  measured_s is set where the file times steps.
- *  Free @p out with fr_trained_free, also on error.
+ *  Free @p out with fr_trainer_result_free, also on error.
  *  @return FR_OK; FR_ERR_INPUT with the place, where it is no trainer's file, or a setting cannot be priced; FR_ERR_NOMEM. */
 fr_status fr_trainer_read(const struct fr_trainer_ask *ask, const char *text, size_t length,
-                          const char *name, struct fr_run_row *row, struct fr_trained *out,
-                          struct fr_error *err);
-void fr_trained_free(struct fr_trained *out);
+                          const char *name, struct fr_run_row *row,
+                          struct fr_trainer_result *out, struct fr_error *err);
+void fr_trainer_result_free(struct fr_trainer_result *out);
 
 /* ---- for trainers --------------------------------------------------------------------------- */
 
@@ -140,7 +138,7 @@ bool fr_reading_model(struct fr_reading *r, const char *title);
 /** Is @p value False, 0, None or nothing, in any trainer's spelling? */
 bool fr_value_is_off(const char *value);
 /** What the options of @p emitter say of a setting, into @p row.  @return whether one of them is it. */
-bool fr_emitted_take(const struct fr_emitter *emitter, const char *name, const char *value,
+bool fr_emitted_take(const char *emitter, const char *name, const char *value,
                      struct fr_run_row *row);
 /** A release of NeMo's or Megatron-Bridge's containers that @p line names, as `runtime` of @p row. */
 void fr_trainer_software(const char *line, bool *nemo, struct fr_run_row *row);

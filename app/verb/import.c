@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "answer/trainer/trainer.h"
-#include "app/from.h"
+#include "app/from/expand.h"
 #include "app/load.h"
 #include "app/outputs.h"
 #include "app/runs.h"
@@ -319,7 +319,7 @@ static fr_status add_log(const struct fr_args *args, const struct fr_trainer *lo
     const char *ignore[FR_ARGS_MAX];
     const struct fr_trainer_ask ask = {
         .by = log, .ignore = ignore, .n_ignore = fr_args_all(args, "ignore", ignore)};
-    struct fr_trained counts = {.by = NULL};
+    struct fr_trainer_result counts = {.by = NULL};
     char *text = NULL;
     size_t length = 0;
     fr_run_skip skip;
@@ -328,7 +328,7 @@ static fr_status add_log(const struct fr_args *args, const struct fr_trainer *lo
     fr_status status = fr_trainer_read(&ask, text, length, path, &row, &counts, err);
     free(text);
     fr_text_add(notes, fr_text_get(&counts.told), counts.told.length);
-    fr_trained_free(&counts);
+    fr_trainer_result_free(&counts);
     FR_TRY(status);
     if (!fr_run_row_get(&row, "measured_s"))
         return fr_fail(err, FR_ERR_INPUT, path, "times no step; is it a log of this kind?");

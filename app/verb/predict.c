@@ -6,7 +6,7 @@
 #include "answer/predict/training_text.h"
 #include "answer/text/render.h"
 #include "app/emit.h"
-#include "app/from.h"
+#include "app/from/expand.h"
 #include "app/load.h"
 #include "app/training_options.h"
 #include "app/verb.h"

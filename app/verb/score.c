@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/from.h"
+#include "app/from/expand.h"
 #include "app/runs.h"
 #include "app/verb.h"
 #include "base/alloc.h"

@@ -5,7 +5,7 @@
 
 #include "answer/simulate/simulation.h"
 #include "answer/simulate/simulation_text.h"
-#include "app/from.h"
+#include "app/from/expand.h"
 #include "app/load.h"
 #include "app/verb.h"
 #include "base/file.h"

@@ -6,13 +6,13 @@
 #include "tests/cmocka.h"
 
 static fr_status read_text(const char *by, const char *text, struct fr_run_row *row,
-                           struct fr_trained *trained, struct fr_error *err) {
+                           struct fr_trainer_result *trained, struct fr_error *err) {
     const struct fr_trainer_ask ask = {.by = by ? fr_trainer_find(by) : NULL};
     return fr_trainer_read(&ask, text, strlen(text), "log", row, trained, err);
 }
 
 static void must_read(const char *by, const char *text, struct fr_run_row *row,
-                      struct fr_trained *trained) {
+                      struct fr_trainer_result *trained) {
     struct fr_error err = {0};
     if (read_text(by, text, row, trained, &err) != FR_OK)
         fail_msg("%s: %s\n%s", err.where, err.detail, text);
@@ -32,7 +32,7 @@ static void says(const struct fr_run_row *row, const char *key, const char *want
 static void a_log_of_megatron(void **state) {
     (void)state;
     struct fr_run_row row = {0};
-    struct fr_trained trained;
+    struct fr_trainer_result trained;
     fr_run_row_set(&row, "plan.micro_batch", "4"); /* said on the line: stays */
     must_read(
         "megatron",
@@ -57,7 +57,7 @@ static void a_log_of_megatron(void **state) {
     assert_int_equal(trained.steps, 5);
     assert_int_equal(trained.malformed, 2);
     assert_int_equal(trained.first_malformed, 12);
-    fr_trained_free(&trained);
+    fr_trainer_result_free(&trained);
 }
 
 static const struct {
@@ -104,14 +104,14 @@ static void logs_of_each(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof logs / sizeof *logs; i++) {
         struct fr_run_row row = {0};
-        struct fr_trained trained;
+        struct fr_trainer_result trained;
         fr_run_row_set(&row, "ranks", "64");
         if (i != 0) fr_run_row_set(&row, "plan.global_batch", "512");
         fr_run_row_set(&row, "model.sequence", "8192");
         must_read(logs[i].by, logs[i].text, &row, &trained);
         says(&row, "measured_s", logs[i].measured_s);
         if (logs[i].key) says(&row, logs[i].key, logs[i].value);
-        fr_trained_free(&trained);
+        fr_trainer_result_free(&trained);
     }
 }
 
@@ -125,11 +125,11 @@ static void logs_refused(void **state) {
         {NULL, "step: 1 tps: 100\n", "log", "give --column ranks="}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct fr_run_row row = {0};
-        struct fr_trained trained;
+        struct fr_trainer_result trained;
         struct fr_error err = {0};
         assert_int_equal(read_text(rows[i].by, rows[i].text, &row, &trained, &err),
                          FR_ERR_INPUT);
-        fr_trained_free(&trained);
+        fr_trainer_result_free(&trained);
         assert_string_equal(err.where, rows[i].where);
         FR_TRUE(strstr(err.detail, rows[i].says) != NULL, "got \"%s\"", err.detail);
     }
@@ -156,7 +156,7 @@ static void steps_of(int n, double true_s, double stated_s, int odd, const char 
     }
 }
 
-static double time_of(const struct fr_text *text, struct fr_trained *trained) {
+static double time_of(const struct fr_text *text, struct fr_trainer_result *trained) {
     struct fr_run_row row = {0};
     must_read("megatron", fr_text_get(text), &row, trained);
     return atof(fr_run_row_get(&row, "measured_s"));
@@ -172,7 +172,7 @@ static void stamps_against_a_short_mean(void **state) {
     for (int percent = 0; percent <= 12; percent += 2)
         for (int w = 0; w < 4; w++) {
             struct fr_text text = {0};
-            struct fr_trained trained;
+            struct fr_trainer_result trained;
             steps_of(12, TRUE_S, TRUE_S * (1 - percent / 100.0), 5, what[w], w > 1 ? 60 : 0,
                      &text);
             double time_s = time_of(&text, &trained);
@@ -183,20 +183,20 @@ static void stamps_against_a_short_mean(void **state) {
             assert_int_equal(trained.timed.checkpoint, w == 3);
             assert_int_equal(trained.timed.by_stamps, percent > 0);
             fr_text_free(&text);
-            fr_trained_free(&trained);
+            fr_trainer_result_free(&trained);
         }
 }
 
 /* Stamps that cannot be of these steps are reported, and not taken. */
 static void stamps_that_disagree(void **state) {
     struct fr_text text = {0};
-    struct fr_trained trained;
+    struct fr_trainer_result trained;
     (void)state;
     steps_of(12, 1, 5, 0, "", 0, &text);
     assert_true(fabs(time_of(&text, &trained) - 5) < 1e-9);
     assert_non_null(strstr(fr_text_get(&trained.told), "disagree"));
     fr_text_free(&text);
-    fr_trained_free(&trained);
+    fr_trainer_result_free(&trained);
 }
 
 /* Of a ramp-up the steps of the batch that most have, and that batch. */
@@ -205,7 +205,7 @@ static void ramp_up(void **state) {
                                         "512", "512", "512", "512", "512"};
     struct fr_text text = {0};
     struct fr_run_row row = {0};
-    struct fr_trained trained;
+    struct fr_trainer_result trained;
     (void)state;
     fr_text_addf(&text, "  global_batch_size ........ 1024\n  rampup_batch_size ...... ['64', "
                         "'64', '1000']\n");
@@ -220,7 +220,7 @@ static void ramp_up(void **state) {
     says(&row, "plan.global_batch", "512");
     assert_int_equal(trained.timed.ramp_up, 3);
     fr_text_free(&text);
-    fr_trained_free(&trained);
+    fr_trainer_result_free(&trained);
 }
 
 /* ---- Megatron's arguments, one at a time ----------------------------------------------------- */
@@ -456,11 +456,11 @@ static const char *const unchanged[] = {
 /* @return whether it was read; else err says why. */
 static bool read_dump(const char *changes, struct fr_run_row *row, struct fr_error *err) {
     struct fr_text text = {0};
-    struct fr_trained trained;
+    struct fr_trainer_result trained;
     dump(changes, &text);
     fr_status status = read_text(NULL, fr_text_get(&text), row, &trained, err);
     fr_text_free(&text);
-    fr_trained_free(&trained);
+    fr_trainer_result_free(&trained);
     return status == FR_OK;
 }
 
@@ -480,10 +480,10 @@ static void one_at_a_time(void **state) {
             continue;
         }
         FR_TRUE(!same_rows(plain, row), "%s: dropped without a word", changed[i]);
-        bool spelled = strstr(changed[i], "recompute_activations") || /* other words for one */
-                       strstr(changed[i], "layers_per_virtual") ||
-                       strstr(changed[i], "torch_fsdp2") ||
-                       strstr(changed[i], "attention_backend") || strstr(changed[i], "cuda_graph");
+        bool spelled =
+            strstr(changed[i], "recompute_activations") || /* other words for one */
+            strstr(changed[i], "layers_per_virtual") || strstr(changed[i], "torch_fsdp2") ||
+            strstr(changed[i], "attention_backend") || strstr(changed[i], "cuda_graph");
         for (size_t k = 0; k < n && !spelled; k++)
             FR_TRUE(!same_rows(&seen[k], row), "%s: reads as another change", changed[i]);
         seen[n++] = *row;
@@ -504,23 +504,23 @@ static void a_way_in(void **state) {
         "  micro_batch_size ...... 1\n  reset_attention_mask ...... True\n";
     const char *ignore[] = {"reset_attention_mask", "--reset-attention-mask"};
     struct fr_run_row row = {0};
-    struct fr_trained trained;
+    struct fr_trainer_result trained;
     struct fr_error err = {0};
     (void)state;
     assert_int_equal(read_text("megatron", text, &row, &trained, &err), FR_ERR_INPUT);
     assert_string_equal(err.where, "log:2");
     assert_non_null(strstr(err.detail, "model.document=VALUE"));
-    fr_trained_free(&trained);
+    fr_trainer_result_free(&trained);
     fr_run_row_set(&row, "model.document", "512");
     must_read("megatron", text, &row, &trained);
-    fr_trained_free(&trained);
+    fr_trainer_result_free(&trained);
     for (int i = 0; i < 2; i++) {
         const struct fr_trainer_ask ask = {
             .by = &fr_trainer_megatron, .ignore = &ignore[i], .n_ignore = 1};
         struct fr_run_row other = {0};
         assert_int_equal(
             fr_trainer_read(&ask, text, sizeof text - 1, "log", &other, &trained, &err), FR_OK);
-        fr_trained_free(&trained);
+        fr_trainer_result_free(&trained);
     }
 }
 
@@ -613,12 +613,12 @@ static void configurations(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct fr_run_row row = {0};
-        struct fr_trained trained;
+        struct fr_trainer_result trained;
         must_read(NULL, rows[i].text, &row, &trained);
         assert_string_equal(trained.by->name, rows[i].by);
         for (int k = 0; k < 10 && rows[i].keys[k][0]; k++)
             says(&row, rows[i].keys[k][0], rows[i].keys[k][1]);
-        fr_trained_free(&trained);
+        fr_trainer_result_free(&trained);
     }
 }
 

@@ -8,12 +8,12 @@
 static void read_with(const struct fr_trainer *by, const char *text, size_t size) {
     const struct fr_trainer_ask ask = {.by = by};
     struct fr_run_row row = {0};
-    struct fr_trained trained;
+    struct fr_trainer_result trained;
     struct fr_error err = {0};
     fr_run_row_set(&row, "ranks", "8");
     fr_run_row_set(&row, "model.sequence", "2048");
     fr_status status = fr_trainer_read(&ask, text, size, "log", &row, &trained, &err);
-    fr_trained_free(&trained);
+    fr_trainer_result_free(&trained);
     if (status != FR_OK) {
         FR_FUZZ_REQUIRE(err.where[0] && err.detail[0]);
         return;

@@ -14,7 +14,7 @@ static const char titan_step[] =
 static void read_into(const char *format, const char *text, const char *step,
                       struct fr_run_row *row) {
     const struct fr_trainer_ask ask = {.by = fr_trainer_find(format)};
-    struct fr_trained trained;
+    struct fr_trainer_result trained;
     struct fr_error err = {0};
     char all[4096];
     snprintf(all, sizeof all, "%s%s%s%s%s", text, step, step, step, step);
@@ -23,7 +23,7 @@ static void read_into(const char *format, const char *text, const char *step,
     fr_run_row_set(row, "model.sequence", "8192");
     if (fr_trainer_read(&ask, all, strlen(all), "log", row, &trained, &err) != FR_OK)
         fail_msg("%s: %s", format, err.detail);
-    fr_trained_free(&trained);
+    fr_trainer_result_free(&trained);
 }
 
 static const char *said(const struct fr_run_row *row, const char *key) {

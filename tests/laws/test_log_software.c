@@ -15,13 +15,13 @@ static bool is_preset(const char *name) {
 /* @return the runtime, or "". */
 static const char *runtime_of(const char *before, struct fr_run_row *row) {
     const struct fr_trainer_ask ask = {.by = &fr_trainer_nemo};
-    struct fr_trained trained;
+    struct fr_trainer_result trained;
     struct fr_error err = {0};
     char text[1024];
     snprintf(text, sizeof text, "%s%s", before, step);
     if (fr_trainer_read(&ask, text, strlen(text), "log", row, &trained, &err) != FR_OK)
         fail_msg("%s", err.detail);
-    fr_trained_free(&trained);
+    fr_trainer_result_free(&trained);
     const char *runtime = fr_run_row_get(row, "runtime");
     return runtime ? runtime : "";
 }

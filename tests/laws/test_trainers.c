@@ -136,7 +136,7 @@ static int round_trip(const struct fr_job *job, const struct fr_outcome *out,
     struct fr_run_row *row = calloc(1, sizeof *row);
     struct fr_text script = {0}, plan = {0};
     struct fr_trainer_ask ask = {.by = NULL};
-    struct fr_trained trained;
+    struct fr_trainer_result trained;
     struct fr_error err = {0};
     struct fr_json_document *document = NULL;
     struct fr_plan_lists lists = {0};
@@ -157,7 +157,7 @@ static int round_trip(const struct fr_job *job, const struct fr_outcome *out,
     int differ = compare(e, &back, script.data);
     fr_plan_lists_free(&lists);
     fr_json_free(document);
-    fr_trained_free(&trained);
+    fr_trainer_result_free(&trained);
     fr_text_free(&script);
     fr_text_free(&plan);
     free(row);

@@ -7,10 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/emit.h"
-#include "answer/trainer/framework/megatron.h"
+#include "answer/trainer/megatron/megatron.h"
 
-static fr_line_kind line_of(const char *line, struct fr_step *step) {
+static fr_line_kind line_of(const char *line, struct fr_logged_step *step) {
     const char *at = strstr(line, "SamplesPerSec=");
     if (!at) at = strstr(line, "CurrSamplesPerSec=");
     if (!at) return FR_LINE_OTHER;
@@ -149,7 +148,7 @@ const struct fr_trainer fr_trainer_deepspeed = {
     .summary = "DeepSpeed's JSON and logs",
     .source = "deepspeedai/DeepSpeed, runtime/config.py and utils/timer.py",
     .runtime = "deepspeed-2023",
-    .emitter = &fr_emitter_deepspeed,
+    .emitter = "deepspeed",
     .signs = signs,
     .marks = marks,
     .rows = rows,

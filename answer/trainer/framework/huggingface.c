@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/trainer/framework/megatron.h"
+#include "answer/trainer/megatron/megatron.h"
 
 static bool figure(const char *line, const char *name, double *number) {
     const char *at = strstr(line, name);
@@ -23,7 +23,7 @@ static bool figure(const char *line, const char *name, double *number) {
     return true;
 }
 
-static fr_line_kind line_of(const char *line, struct fr_step *step) {
+static fr_line_kind line_of(const char *line, struct fr_logged_step *step) {
     double steps = 0, samples = 0;
     if (!strstr(line, "train_steps_per_second")) {
         if (strstr(line, "eval_runtime")) return FR_LINE_EVALUATION;

@@ -5,10 +5,9 @@
  */
 #include <string.h>
 
-#include "answer/emit.h"
-#include "answer/trainer/framework/megatron.h"
+#include "answer/trainer/megatron/megatron.h"
 
-fr_line_kind fr_megatron_line(const char *line, struct fr_step *step) {
+fr_line_kind fr_megatron_line(const char *line, struct fr_logged_step *step) {
     double skipped = 0;
     const char *at = strstr(line, "iteration ");
     if (!at || !strstr(at, "| consumed samples")) {
@@ -47,7 +46,7 @@ const struct fr_trainer fr_trainer_megatron = {
     .name = "megatron",
     .summary = "Megatron-LM's and Primus' scripts, printed arguments and logs",
     .source = "NVIDIA/Megatron-LM, megatron/training: _print_args, training_log",
-    .emitter = &fr_emitter_megatron,
+    .emitter = "megatron",
     .signs = signs,
     .marks = marks,
     .rows = fr_megatron_rows,

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/trainer/framework/megatron.h"
+#include "answer/trainer/megatron/megatron.h"
 
-static fr_line_kind line_of(const char *line, struct fr_step *step) {
+static fr_line_kind line_of(const char *line, struct fr_logged_step *step) {
     const char *at = strstr(line, "iteration: ");
     if (strstr(line, "Saving checkpoint")) return FR_LINE_CHECKPOINT;
     if (strstr(line, "Validation")) return FR_LINE_EVALUATION;

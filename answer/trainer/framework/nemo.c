@@ -9,10 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/emit.h"
-#include "answer/trainer/framework/megatron.h"
+#include "answer/trainer/megatron/megatron.h"
 
-static fr_line_kind line_of(const char *line, struct fr_step *step) {
+static fr_line_kind line_of(const char *line, struct fr_logged_step *step) {
     const char *timing = strstr(line, "train_step_timing in s");
     if (!timing) return fr_megatron_line(line, step);
     if (!fr_step_number(timing, "train_step_timing in s=", &step->time_s) &&
@@ -93,7 +92,7 @@ const struct fr_trainer fr_trainer_nemo = {
     .summary = "NeMo's and Megatron-Bridge's recipes, configurations and logs",
     .source = "NVIDIA/NeMo, lightning/pytorch/callbacks; NVIDIA-NeMo/Megatron-Bridge, "
               "training/config.py; NVIDIA/dgxc-benchmarking, READMEs",
-    .emitter = &fr_emitter_megatron_bridge,
+    .emitter = "megatron-bridge",
     .signs = signs,
     .marks = marks,
     .rows = fr_megatron_rows,

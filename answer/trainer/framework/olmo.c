@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/trainer/framework/megatron.h"
+#include "answer/trainer/megatron/megatron.h"
 
-static fr_line_kind line_of(const char *line, struct fr_step *step) {
+static fr_line_kind line_of(const char *line, struct fr_logged_step *step) {
     double rate = 0;
     if (strstr(line, "[step=")) {
         *step = fr_step_none();

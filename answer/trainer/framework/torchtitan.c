@@ -9,10 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/emit.h"
-#include "answer/trainer/framework/megatron.h"
+#include "answer/trainer/megatron/megatron.h"
 
-static fr_line_kind line_of(const char *line, struct fr_step *step) {
+static fr_line_kind line_of(const char *line, struct fr_logged_step *step) {
     const char *at = strstr(line, "step:");
     if (strstr(line, "validate step:")) return FR_LINE_EVALUATION;
     if (strstr(line, "aving the checkpoint") || strstr(line, "aving a full checkpoint"))
@@ -268,7 +267,7 @@ const struct fr_trainer fr_trainer_torchtitan = {
     .signs = signs,
     .marks = marks,
     .rows = rows,
-    .emitter = &fr_emitter_torchtitan,
+    .emitter = "torchtitan",
     .finish = finish,
     .line = line_of,
 };

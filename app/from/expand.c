@@ -1,4 +1,4 @@
-#include "app/from.h"
+#include "app/from/expand.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-/* Arguments of Megatron-LM, one a row; what several of them say together is in megatron_model.c and megatron_plan.c.
+/* Arguments of Megatron-LM, one a row; what several of them say together is in model.c and plan.c.
  * Source: NVIDIA/Megatron-LM at d98e8a64ddf3, megatron/training/arguments.py and megatron/core/transformer/
  * transformer_config.py; older names as releases of 2021 to 2025 have them. */
-#include "answer/trainer/framework/megatron.h"
+#include "answer/trainer/megatron/megatron.h"
 
 #define SETS(name, needs, key, text) {name, "", needs, FR_MEANS_KEY, key, text},
 #define SETS_WHERE(name, where, needs, key, text) {name, where, needs, FR_MEANS_KEY, key, text},

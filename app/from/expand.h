@@ -3,8 +3,8 @@
  *
  *  Before a verb runs, what the file says is put in front of what the line says, which so goes before it; every verb
  *  that has the option reads files alike.  --plan FILE takes a trainer's file, too: its plan alone. */
-#ifndef FR_APP_FROM_H
-#define FR_APP_FROM_H
+#ifndef FR_APP_FROM_EXPAND_H
+#define FR_APP_FROM_EXPAND_H
 
 #include "app/options.h"
 #include "app/verb.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "answer/trainer/framework/megatron.h"
+#include "answer/trainer/megatron/megatron.h"
 
 enum { STAGES_MAX = 1024 };
 

@@ -1,7 +1,7 @@
 /** @file
  *  What the arguments of Megatron-LM mean, for every trainer that has them: Primus, NeMo, Megatron-Bridge. */
-#ifndef FR_ANSWER_TRAINER_FRAMEWORK_MEGATRON_H
-#define FR_ANSWER_TRAINER_FRAMEWORK_MEGATRON_H
+#ifndef FR_ANSWER_TRAINER_MEGATRON_H
+#define FR_ANSWER_TRAINER_MEGATRON_H
 
 #include "answer/trainer/trainer.h"
 
@@ -17,7 +17,7 @@ void fr_megatron_bucket(struct fr_reading *r);
 /** What a script that does not name an option has. */
 void fr_megatron_defaults(struct fr_reading *r);
 /** Its line of a step, "iteration 20/ 100 | consumed samples: ...". */
-fr_line_kind fr_megatron_line(const char *line, struct fr_step *step);
+fr_line_kind fr_megatron_line(const char *line, struct fr_logged_step *step);
 /** Ranks as a launcher's options say them: nodes x processes of each. */
 void fr_launched_ranks(struct fr_reading *r);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "answer/trainer/framework/megatron.h"
+#include "answer/trainer/megatron/megatron.h"
 
 /* ---- attention ------------------------------------------------------------------------------- */
 
@@ -143,7 +143,8 @@ static fr_status take_dtype(struct fr_reading *r, struct fr_error *err) {
                *four = fr_reading_value(r, "fp4_recipe");
     const char *dtype = fp4 ? "fp4" : fp8 ? "fp8" : bf16 ? "bf16" : fp16 ? "fp16" : NULL;
     bool model = fr_reading_said(r, "model.layers") != NULL; /* not a part of a script */
-    if (!dtype && ((r->whole && model) || (fr_reading_off(r, "bf16") && fr_reading_off(r, "fp16"))))
+    if (!dtype &&
+        ((r->whole && model) || (fr_reading_off(r, "bf16") && fr_reading_off(r, "fp16"))))
         dtype = "fp32";
     if (!dtype) return FR_OK;
     fr_reading_say(r, "model.dtype", "%s", dtype);
