@@ -169,10 +169,13 @@ static bool fits(const struct fr_meaning_row *row, const struct fr_setting *s) {
                               : is_one_of(s->value, row->where);
 }
 
-/* A setting that another turns off counts for nothing; a script sets nothing that it does not name. */
+/* A setting that another turns off counts for nothing.  A script sets nothing that it does not name, nor does what prints
+ * all that there is. */
 static bool is_switched_off(const struct fr_reading *r, const char *needs) {
-    if (!needs) return false;
-    return fr_reading_off(r, needs) || (r->whole && !fr_reading_on(r, needs));
+    enum { ALL = 40 };
+    if (!needs || fr_reading_on(r, needs)) return false;
+    if (strcmp(needs, "num_experts") == 0 && fr_reading_on(r, "num_moe_experts")) return false;
+    return fr_reading_off(r, needs) || r->whole || r->settings->n >= ALL;
 }
 
 static void take_value(struct fr_reading *r, const struct fr_meaning_row *row,

@@ -15,7 +15,8 @@ fr_line_kind fr_megatron_line(const char *line, struct fr_logged_step *step) {
             return FR_LINE_EVALUATION;
         if (strstr(line, "saving checkpoint") || strstr(line, "saved checkpoint"))
             return FR_LINE_CHECKPOINT;
-        return strstr(line, "ealing") ? FR_LINE_HEALING : FR_LINE_OTHER;
+        bool heals = strstr(line, "ealing") && (strstr(line, "fp8") || strstr(line, "FP8"));
+        return heals ? FR_LINE_HEALING : FR_LINE_OTHER;
     }
     if (!fr_step_number(at, "elapsed time per iteration (ms):", &step->time_s))
         return FR_LINE_MALFORMED;

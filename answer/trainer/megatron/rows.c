@@ -98,7 +98,8 @@ const struct fr_meaning_row fr_megatron_rows[] = {
     REFUSED("enable_mhc_connections", "on", NULL, NULL, "several residual streams")
     REFUSED("add_cross_attention", "on", NULL, "model.cross_layers", "cross-attention")
     REFUSED("spec", "on", NULL, NULL, "a model that a file of its own describes")
-    READ("is_hybrid_model")
+    READ("is_hybrid_model") READ("mamba_inference_conv_states_dtype") READ("mamba_inference_ssm_states_dtype")
+    REFUSED("linear_attention_freq", "on", NULL, "model.pattern", "layers with linear attention")
     SETS_WHERE("hybrid_override_pattern", "on", NULL, "model.pattern", "{}")
     SETS_WHERE("hybrid_layer_pattern", "on", NULL, "model.pattern", "{}")
     REFUSED("hybrid_attention_ratio", "on", NULL, "model.pattern", "a pattern that is given as shares")
@@ -135,6 +136,8 @@ const struct fr_meaning_row fr_megatron_rows[] = {
     REFUSED("moe_use_legacy_grouped_gemm", "on", "num_experts", NULL, "products of an older library")
     REFUSED("moe_shared_expert_gate", "on", "num_experts", NULL, "a gate of shared experts")
     READ("moe_layer_recompute")
+    REFUSED("moe_combine_bwd_dtype", "!bf16,None", "num_experts", "model.dtype", "tokens that go back in another number format")
+    REFUSED("moe_dispatch_fwd_dtype", "!bf16,None", "num_experts", "model.dtype", "tokens that go out in another number format")
     /* Of no account for time and memory, or little beside what is priced. */
     READ("moe_router_load_balancing_type") READ("moe_aux_loss_coeff") READ("moe_z_loss_coeff") READ("moe_router_dtype")
     READ("moe_router_score_function") READ("moe_router_pre_softmax") READ("moe_router_topk_scaling_factor")
@@ -146,11 +149,12 @@ const struct fr_meaning_row fr_megatron_rows[] = {
     READ("moe_router_padding_for_quantization") READ("moe_router_quantile_balancing_ema") READ("moe_router_force_biased")
     READ("moe_paged_stash_page_size") READ("moe_expert_rank_capacity_factor") READ("moe_aux_loss_free_bias_update_rate")
     READ("moe_routing_trace_capture_hidden_states") READ("moe_routing_trace_capture_logits") READ("moe_routing_trace_path")
+    READ("moe_flex_dispatcher_num_sms") READ("moe_enable_routing_replay") READ("moe_hybridep_pad_uneven_dispatch_inputs")
     READ("moe_paged_stash_buffer_size_factor_cuda") READ("moe_paged_stash_buffer_size_factor_cpu") READ("moe_mlp_glu_interleave_size")
     READ("moe_hybridep_num_sms_preprocessing") READ("moe_hybridep_num_blocks_permute") READ("moe_hybridep_num_blocks_unpermute")
 
     /* ---- number formats ---- */
-    READ("bf16") READ("fp16") READ("fp8") READ("fp8_format") READ("fp8_recipe") READ("fp8_param_gather") READ("fp8_param")
+    READ("bf16") READ("fp16") READ("fp8") READ("fp8_format") READ("fp8_hybrid") READ("fp8_e4m3") READ("fp8_recipe") READ("fp8_param_gather") READ("fp8_param")
     READ("fp4") READ("fp4_format") READ("fp4_recipe") READ("fp4_param_gather") READ("fp4_param")
     READ("accumulate_allreduce_grads_in_fp32") READ("grad_reduce_in_bf16") READ("grad_reduce_in_fp32")
     READ("use_precision_aware_optimizer") READ("exp_avg_dtype") READ("exp_avg_sq_dtype") READ("main_params_dtype") READ("main_grads_dtype")
@@ -243,8 +247,7 @@ const char *const fr_megatron_families[] = {"moe_",
                                             "recompute_",
                                             "cpu_offloading",
                                             "mamba_",
-                                            "dsa_",
-                                            "linear_",
+                                            "linear_attention",
                                             "window_",
                                             "hybrid_",
                                             "tp_comm_",
