@@ -7,6 +7,7 @@
 #include "answer/predict/training_text.h"
 #include "answer/text/render.h"
 #include "app/emit.h"
+#include "app/from/expand.h"
 #include "app/load.h"
 #include "app/next.h"
 #include "app/training_options.h"
@@ -16,6 +17,7 @@ static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,
     FR_OPTION_MODEL,
     FR_OPTION_PLAN,
+    FR_OPTION_FROM,
     FR_OPTION_SET,
     FR_OPTION_UNDISTURBED,
     FR_OPTION_FLOP,

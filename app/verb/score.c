@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/from/expand.h"
 #include "app/next.h"
 #include "app/runs.h"
 #include "app/verb.h"
@@ -19,6 +20,9 @@
 static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,
     FR_OPTION_RUNS,
+    {"from", "LOG", "a trainer's log, as --runs takes it, too; may be repeated", 0},
+    {"column", "KEY=VALUE", "of every log, what it does not say: model=, ranks=, plan.tp=", 0},
+    FR_OPTION_IGNORE,
     FR_OPTION_WHERE,
     {"by", "COLUMNS", "a score for each value of these columns, e.g. model.hidden,plan.tp",
      'b'},

@@ -6,6 +6,7 @@
 #include "answer/simulate/simulation.h"
 #include "answer/simulate/simulation_brief.h"
 #include "answer/simulate/simulation_text.h"
+#include "app/from/expand.h"
 #include "app/load.h"
 #include "app/next.h"
 #include "app/verb.h"
@@ -20,6 +21,7 @@ static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,
     FR_OPTION_MODEL,
     FR_OPTION_PLAN,
+    FR_OPTION_FROM,
     FR_OPTION_SET,
     FR_OPTION_UNDISTURBED,
     FR_OPTION_FLOP,

@@ -97,7 +97,7 @@ typedef enum {
 extern const char *const fr_run_counted_names[];
 extern const char *const fr_run_counted_words[];
 
-enum { FR_RUN_KEYS_MAX = 64 };
+enum { FR_RUN_KEYS_MAX = 96 };
 
 /** The keys of a run in the order given. */
 struct fr_run_row {
@@ -176,6 +176,11 @@ struct fr_run_source;
 /** Append the runs of @p path, read by the first reader whose columns it has.
  *  @return FR_OK; FR_ERR_INPUT with file, line and column; FR_ERR_NOMEM. */
 fr_status fr_runs_read(const char *path, struct fr_runs *runs, struct fr_error *err);
+/** Append the run of @p row, read elsewhere: a trainer's log.
+ *  @param where   the file, for messages; its folder is that of paths in the row
+ *  @return FR_OK; FR_ERR_INPUT with the place; FR_ERR_NOMEM. */
+fr_status fr_runs_add(const char *where, const struct fr_run_row *row, struct fr_runs *runs,
+                      struct fr_error *err);
 void fr_runs_free(struct fr_runs *runs);
 
 /** Where a row is read. */

@@ -1,9 +1,9 @@
 /* MLPerf's events (trust/runs/mllog.h) as a run without joules: the step, the batch, which benchmark. */
-#include "trust/runs/log.h"
+#include "answer/trainer/trainer.h"
 #include "trust/runs/mllog.h"
 
-static fr_status whole(const char *text, size_t length, const char *name,
-                       struct fr_run_row *row, struct fr_error *err) {
+static fr_status all(const char *text, size_t length, const char *name, struct fr_run_row *row,
+                     struct fr_error *err) {
     struct fr_mllog log;
     double step_s = 0;
     fr_status status = fr_mllog_parse(text, length, name, &log, err);
@@ -18,9 +18,12 @@ static fr_status whole(const char *text, size_t length, const char *name,
     return status;
 }
 
-const struct fr_run_log fr_run_log_mlperf = {
+static const char *const marks[] = {":::MLLOG", NULL};
+
+const struct fr_trainer fr_trainer_mlperf = {
     .name = "mlperf",
     .summary = "MLPerf Training's :::MLLOG lines",
     .source = "mlcommons/logging; mlcommons/training_results_v4.0, v5.0",
-    .whole = whole,
+    .marks = marks,
+    .all = all,
 };
