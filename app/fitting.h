@@ -20,11 +20,11 @@ fr_status fr_fitting_options(const struct fr_args *args, struct fr_fit_options *
                              struct fr_error *err);
 
 /** Read samples, fit, write the cluster file to @p out (NULL: nowhere) and print residuals, or
- *  with @p json the document "forerun/fit/1".  With out "-" only the cluster file is printed.
+ *  with --json of @p args (or NULL) the document "forerun/fit/1"; with --page a page.  With out "-" only the cluster file is printed.
  *  @param ended_early  the calibration did: a file there is kept also where it rests on more points
  *  @return FR_ERR_PARTIAL where @p out is kept, since it is more complete (app/completeness.h) */
 fr_status fr_fitting_run(const char *const *samples, int n_samples, const char *out,
-                         bool ended_early, const struct fr_fit_options *options, bool json,
-                         struct fr_error *err);
+                         bool ended_early, const struct fr_fit_options *options,
+                         const struct fr_args *args, struct fr_error *err);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "answer/search/compositions.h"
 #include "app/load.h"
+#include "app/page.h"
 #include "app/verb.h"
 #include "base/sort.h"
 #include "base/text/wrap.h"
@@ -377,7 +378,7 @@ static void print_json(struct fr_text *text, const char *table, const struct row
 
 static fr_status run(const struct fr_args *args, struct fr_error *err) {
     struct row rows[ROWS_MAX];
-    struct fr_text text = {0};
+    struct fr_text text = {0}, page = {0};
     const char *known[N_TABLES + 1] = {NULL};
     for (int i = 0; i < N_TABLES; i++) known[i] = tables[i].name;
     if (args->n_words == 0) {
@@ -394,7 +395,8 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
             print_json(&text, tables[i].name, rows, n);
         else
             print_rows(&text, rows, n);
-        return fr_app_print(&text, err);
+        if (fr_app_paged(args)) print_json(&page, tables[i].name, rows, n);
+        return fr_app_answer(args, &text, &page, err);
     }
     const char *near = fr_suggest(args->word[0], known);
     return fr_fail(err, FR_ERR_USAGE, NULL, "there is no list \"%.40s\"%s%s%s", args->word[0],

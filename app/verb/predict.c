@@ -7,6 +7,7 @@
 #include "answer/text/render.h"
 #include "app/emit.h"
 #include "app/load.h"
+#include "app/page.h"
 #include "app/training_options.h"
 #include "app/verb.h"
 
@@ -28,7 +29,7 @@ static const struct fr_option options[] = {
 
 static fr_status predict(const struct fr_args *args, struct fr_job *job, struct fr_error *err) {
     struct fr_outcome outcome;
-    struct fr_text text = {0};
+    struct fr_text text = {0}, page = {0};
     struct fr_training training;
     bool explain = fr_args_has(args, "explain");
     struct fr_app_emit emit;
@@ -56,7 +57,8 @@ static fr_status predict(const struct fr_args *args, struct fr_job *job, struct 
         }
         if (explain) fr_explain_plan(&text, job, &outcome);
     }
-    FR_TRY(fr_app_print(&text, err));
+    if (fr_app_paged(args)) fr_predict_json(&page, job, &outcome, &training, true);
+    FR_TRY(fr_app_answer(args, &text, &page, err));
     return outcome.reasons ? FR_ERR_INFEASIBLE : FR_OK;
 }
 

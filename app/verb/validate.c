@@ -9,6 +9,7 @@
 
 #include "answer/text/render.h"
 #include "app/load.h"
+#include "app/page.h"
 #include "app/patience.h"
 #include "app/verb.h"
 #include "base/duration.h"
@@ -210,14 +211,15 @@ static fr_status measure(const struct fr_args *args, const struct fr_cluster *cl
 
 static fr_status print(const struct fr_args *args, const struct fr_cluster *cluster,
                        const struct fr_validation *v, struct fr_error *err) {
-    struct fr_text text = {0};
+    struct fr_text text = {0}, page = {0};
     if (fr_args_has(args, "json"))
         fr_validation_json(&text, cluster, fr_args_get(args, "app"), v);
     else if (fr_args_has(args, "csv"))
         fr_validation_csv(&text, v);
     else
         fr_validation_print(&text, cluster, v);
-    return fr_app_print(&text, err);
+    if (fr_app_paged(args)) fr_validation_json(&page, cluster, fr_args_get(args, "app"), v);
+    return fr_app_answer(args, &text, &page, err);
 }
 
 /* The cluster and its software alone: what --set says of models and plans is for the runs. */

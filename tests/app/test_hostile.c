@@ -33,21 +33,28 @@ static void nothing_happened(const char *what) {
 
 /* ---- pages ----------------------------------------------------------------------------------- */
 
-/* The page of a document, or NULL when it is refused. */
+/* Chart.js is long, and no name reaches it. */
+static void cut_library(char *page) {
+    char *from = page ? strstr(page, "<script>/*!") : NULL,
+         *to = from ? strstr(from, "</script>") : NULL;
+    if (to) memmove(from, to + 10, strlen(to + 10) + 1);
+}
+
+/* The page of a document without Chart.js, or NULL when it is refused. */
 static char *page_of(const char *json) {
     struct fr_json_document *document = NULL;
     struct fr_checks checks = {0};
-    struct fr_page_gaps gaps = {0};
-    struct fr_text html = {0};
+    struct fr_page page = {.gaps = 0};
     struct fr_error err;
     if (fr_json_parse(json, strlen(json), "fit", &document, &err) != FR_OK)
         fail_msg("%s: %s", err.where, err.detail);
     struct fr_json root = fr_json_root(document);
     if (fr_calibration_check(&root, &checks, &err) == FR_OK)
-        fr_calibration_html(&root, &checks, &html, &gaps);
-    fr_page_gaps_free(&gaps);
+        fr_calibration_page(&page, &root, &checks);
+    fr_text_free(&page.lost);
     fr_json_free(document);
-    return html.data;
+    cut_library(page.html.data);
+    return page.html.data;
 }
 
 /* A fit of every operation, with sources and series that have names. */
