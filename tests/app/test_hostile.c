@@ -79,11 +79,16 @@ static char *make_fit(void) {
 
 /* Pictures are images, whose names no reader of the page's mark-up sees: they have a test of their own, and
  * are not drawn for a thousand pages here. */
-static char *without_pictures(char *page) {
-    static const char end[] = "</figure>\n";
+static void cut(char *page, const char *begins, const char *ends) {
     char *from, *to;
-    while (page && (from = strstr(page, "<figure>")) && (to = strstr(from, end)))
-        memmove(from, to + strlen(end), strlen(to + strlen(end)) + 1);
+    while ((from = strstr(page, begins)) && (to = strstr(from, ends)))
+        memmove(from, to + strlen(ends), strlen(to + strlen(ends)) + 1);
+}
+
+static char *without_pictures(char *page) {
+    if (!page) return NULL;
+    cut(page, "<figure><img ", "</figure>\n");
+    cut(page, "<img alt=", "\">");
     return page;
 }
 
