@@ -5,7 +5,7 @@
 
 #include "answer/clusters/clusters_text.h"
 #include "app/load.h"
-#include "app/page.h"
+#include "app/page/page.h"
 #include "app/searching.h"
 #include "app/training_options.h"
 #include "base/alloc.h"

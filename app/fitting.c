@@ -4,7 +4,7 @@
 
 #include "app/completeness.h"
 #include "app/load.h"
-#include "app/page.h"
+#include "app/page/page.h"
 #include "app/result.h"
 #include "base/file.h"
 #include "base/text/wrap.h"

@@ -13,7 +13,7 @@
 static const struct {
     const char *key, *meaning;
 } own[] = {
-#define FR_WORD(key, meaning) {key, meaning},
+#define FR_WORD(key, meaning) {#key, meaning},
 #include "answer/page/word_list.h"
 #undef FR_WORD
 };

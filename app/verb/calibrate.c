@@ -8,7 +8,7 @@
 
 #include "app/fitting.h"
 #include "app/load.h"
-#include "app/page.h"
+#include "app/page/page.h"
 #include "app/patience.h"
 #include "app/result.h"
 #include "app/verb.h"

@@ -7,7 +7,7 @@
 
 #include "app/clusters.h"
 #include "app/load.h"
-#include "app/page.h"
+#include "app/page/page.h"
 #include "app/training_options.h"
 #include "app/upgrade.h"
 #include "app/verb.h"

@@ -8,7 +8,7 @@
 #include "answer/search/mine.h"
 #include "answer/text/render.h"
 #include "app/load.h"
-#include "app/page.h"
+#include "app/page/page.h"
 #include "app/verb.h"
 #include "base/alloc.h"
 #include "base/text/wrap.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "app/load.h"
-#include "app/page.h"
+#include "app/page/page.h"
 #include "app/verb.h"
 #include "base/aside.h"
 #include "base/data.h"

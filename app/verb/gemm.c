@@ -5,7 +5,7 @@
 
 #include "answer/piece/piece.h"
 #include "app/load.h"
-#include "app/page.h"
+#include "app/page/page.h"
 #include "app/verb.h"
 #include "base/json/interval.h"
 #include "base/text/wrap.h"

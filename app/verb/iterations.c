@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "app/load.h"
-#include "app/page.h"
+#include "app/page/page.h"
 #include "app/result.h"
 #include "app/training.h"
 #include "app/verb.h"

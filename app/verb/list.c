@@ -4,7 +4,7 @@
 
 #include "answer/search/compositions.h"
 #include "app/load.h"
-#include "app/page.h"
+#include "app/page/page.h"
 #include "app/verb.h"
 #include "base/sort.h"
 #include "base/text/wrap.h"

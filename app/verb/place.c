@@ -7,7 +7,7 @@
 #include "answer/seats/place.h"
 #include "answer/text/render.h"
 #include "app/load.h"
-#include "app/page.h"
+#include "app/page/page.h"
 #include "app/verb.h"
 #include "base/text/wrap.h"
 #include "models/outcome/report.h"

@@ -7,7 +7,7 @@
 #include "answer/text/render.h"
 #include "app/emit.h"
 #include "app/load.h"
-#include "app/page.h"
+#include "app/page/page.h"
 #include "app/training_options.h"
 #include "app/verb.h"
 

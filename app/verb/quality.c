@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "app/load.h"
-#include "app/page.h"
+#include "app/page/page.h"
 #include "app/patience.h"
 #include "app/result.h"
 #include "app/verb.h"

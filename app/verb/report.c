@@ -7,7 +7,7 @@
 #include "answer/page/page.h"
 #include "answer/page/result.h"
 #include "app/load.h"
-#include "app/page.h"
+#include "app/page/page.h"
 #include "app/verb.h"
 #include "base/file.h"
 #include "base/text/wrap.h"
@@ -203,23 +203,23 @@ static const struct fr_output outputs[] = {{"output", NULL, NULL}, {NULL, NULL, 
 
 const struct fr_verb fr_verb_report = {
     .name = "report",
-    .summary = "a calibration, or any result, as one HTML page: figures, tables",
+    .summary = "a calibration, or any result, as one HTML page: answer, live figures, tables",
     .usage = "SAMPLES...|FIT.json [-o report.html] [--json]\n"
              "       forerun report RESULT.json... -o report.html",
     .details =
-        "Provenance, pinning, every point with its interval and outliers, segments, "
-        "residuals of "
-        "all forms on what\n"
-        "they were fitted to and on what was held out, the domain of validity, and "
-        "PASS, WARN or "
-        "FAIL with reasons.\n"
-        "Results (the JSON of predict, search, simulate, validate, score, reproduce, ...): "
-        "what "
-        "binds, pictures,\n"
-        "and every list as a table that sorts (a click on its head) and filters.\n"
-        "The page is one file that fetches nothing; without scripts it still shows all. A "
-        "picture that cannot be drawn is "
-        "said there and on stderr, and the exit code is 1.\n",
+        "Of a calibration: PASS, WARN or FAIL with reasons, every point with its interval and "
+        "outliers,\n"
+        "the residuals of all forms on fitted and on held-out points, and the domain of "
+        "validity.\n"
+        "Of results (the JSON of predict, search, simulate, validate, score, reproduce, ...): "
+        "the question and\n"
+        "its answer, figures that show a plan on hover, sliders for tokens and prices, and "
+        "every list as a\n"
+        "table that sorts (a click on its head) and filters. Verbs write the same page with "
+        "--page FILE.\n"
+        "The page is one file that fetches nothing. Without scripts it still shows all. A "
+        "figure that cannot\n"
+        "be drawn is named there and on stderr, and the exit code is 1.\n",
     .options = options,
     .outputs = outputs,
     .run = run,

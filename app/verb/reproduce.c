@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "app/load.h"
-#include "app/page.h"
+#include "app/page/page.h"
 #include "app/training.h"
 #include "app/verb.h"
 #include "base/file.h"

@@ -6,7 +6,7 @@
 #include "answer/search/search_text.h"
 #include "app/emit.h"
 #include "app/load.h"
-#include "app/page.h"
+#include "app/page/page.h"
 #include "app/patience.h"
 #include "app/searching.h"
 #include "app/spread.h"

@@ -6,7 +6,7 @@
 #include "answer/simulate/simulation.h"
 #include "answer/simulate/simulation_text.h"
 #include "app/load.h"
-#include "app/page.h"
+#include "app/page/page.h"
 #include "app/verb.h"
 #include "base/file.h"
 #include "models/outcome/report.h"

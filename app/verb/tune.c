@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/page.h"
+#include "app/page/page.h"
 #include "app/runs.h"
 #include "app/verb.h"
 #include "base/alloc.h"

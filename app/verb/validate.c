@@ -9,7 +9,7 @@
 
 #include "answer/text/render.h"
 #include "app/load.h"
-#include "app/page.h"
+#include "app/page/page.h"
 #include "app/patience.h"
 #include "app/verb.h"
 #include "base/duration.h"

@@ -149,7 +149,7 @@ static void pages_forbid_scripts(void **state) {
          *evil = with_names(fit, long_name, -1, ",schema,chosen,"), *page = page_of(fit);
     assert_non_null(strstr(page, "Content-Security-Policy"));
     assert_non_null(strstr(page, "default-src 'none'"));
-    /* One script, ours, which the policy names by its hash: tests/app/browser.sh. */
+    /* Our script, which the policy names by its hash: tests/pages/browser.py. */
     assert_non_null(strstr(page, "; script-src 'sha256-"));
     const char *script = strstr(page, "<script");
     assert_true(script && !strstr(script + 1, "<script"));

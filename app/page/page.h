@@ -3,8 +3,8 @@
  *
  *  A verb that is asked for a page (fr_app_paged) makes its document as --json would print it, and gives it to
  *  fr_app_answer with its text. */
-#ifndef FR_APP_PAGE_H
-#define FR_APP_PAGE_H
+#ifndef FR_APP_PAGE_PAGE_H
+#define FR_APP_PAGE_PAGE_H
 
 #include "app/options.h"
 #include "base/json.h"
