@@ -9,6 +9,7 @@
 #include "app/from/expand.h"
 #include "app/load.h"
 #include "app/next.h"
+#include "app/page/page.h"
 #include "app/verb.h"
 #include "base/file.h"
 #include "models/outcome/report.h"
@@ -88,7 +89,7 @@ static fr_status simulate(const struct fr_args *args, struct fr_job *job,
                           struct fr_simulation *s, struct fr_error *err) {
     const char *trace = fr_args_get(args, "trace"), *gantt = fr_args_get(args, "gantt");
     const struct fr_format *format = NULL;
-    struct fr_text text = {0};
+    struct fr_text text = {0}, page = {0};
     static const char *const spellings[] = {"operations", "messages", NULL};
     int network = 0, spelling = 0;
     FR_TRY(fr_args_choice(args, "network", fr_network_names, &network, err));
@@ -113,7 +114,8 @@ static fr_status simulate(const struct fr_args *args, struct fr_job *job,
         fr_report_csv_row(&text, job, &s->outcome);
     } else
         print_text(args, job, s, &text);
-    FR_TRY(fr_app_print(&text, err));
+    if (fr_app_paged(args)) fr_simulation_json(&page, job, s);
+    FR_TRY(fr_app_answer(args, &text, &page, err));
     return s->outcome.reasons ? FR_ERR_INFEASIBLE : FR_OK;
 }
 

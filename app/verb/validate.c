@@ -10,6 +10,7 @@
 #include "answer/text/render.h"
 #include "app/load.h"
 #include "app/next.h"
+#include "app/page/page.h"
 #include "app/patience.h"
 #include "app/verb.h"
 #include "base/duration.h"
@@ -215,7 +216,7 @@ static fr_status print(const struct fr_args *args, const struct fr_job *job,
                        const char *samples, const struct fr_validation *v,
                        struct fr_error *err) {
     const struct fr_cluster *cluster = &job->cluster;
-    struct fr_text text = {0};
+    struct fr_text text = {0}, page = {0};
     if (fr_args_has(args, "json"))
         fr_validation_json(&text, cluster, fr_args_get(args, "app"), v);
     else if (fr_args_has(args, "csv"))
@@ -224,7 +225,8 @@ static fr_status print(const struct fr_args *args, const struct fr_job *job,
         fr_validation_print(&text, cluster, v);
     else
         fr_validation_brief(&text, cluster, fr_args_get(args, "cluster"), samples, v);
-    return fr_app_print(&text, err);
+    if (fr_app_paged(args)) fr_validation_json(&page, cluster, fr_args_get(args, "app"), v);
+    return fr_app_answer(args, &text, &page, err);
 }
 
 /* The cluster and its software alone: what --set says of models and plans is for the runs. */
