@@ -19,6 +19,7 @@
  *      _mixers LETTERS     of the layers, repeated           _mlp false         layers without MLP
  *      _parallel true      attention and a recurrent block in each layer
  *      _gate true          a gate of the attention           _both_ways true    no causal mask
+ *      _half_ffn true      intermediate_size is of both first products together
  *      _shared N           experts that all tokens share     _beside true       an MLP beside the experts of each layer */
 #ifndef FR_MODELS_WORKLOAD_CONFIG_CONFIG_H
 #define FR_MODELS_WORKLOAD_CONFIG_CONFIG_H

@@ -111,7 +111,7 @@ static fr_status read_gate(const struct fr_config *c, struct fr_transformer *t,
 
 fr_status fr_config_read_sizes(const struct fr_config *c, struct fr_transformer *t,
                                struct fr_error *err) {
-    bool mlp = true, tied = false;
+    bool mlp = true, tied = false, half = false;
     FR_TRY(fr_config_integer(c, layers, true, 1, &t->layers, err));
     FR_TRY(fr_config_integer(c, hidden, true, 1, &t->hidden, err));
     FR_TRY(fr_config_integer(c, vocabulary, true, 1, &t->vocabulary, err));
@@ -123,6 +123,8 @@ fr_status fr_config_read_sizes(const struct fr_config *c, struct fr_transformer 
     }
     t->ffn = 1;
     FR_TRY(read_ffn(c, mlp, t, err));
+    FR_TRY(fr_config_bool(c, "_half_ffn", &half, err));
+    if (half) t->ffn = (t->ffn + 1) / 2;
     FR_TRY(fr_config_bool(c, "tie_word_embeddings", &tied, err));
     t->tied = tied;
     FR_TRY(fr_config_bool(c, "_positions", &t->positions, err));
