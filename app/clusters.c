@@ -6,6 +6,7 @@
 #include "answer/clusters/clusters_brief.h"
 #include "answer/clusters/clusters_text.h"
 #include "app/load.h"
+#include "app/page/page.h"
 #include "app/searching.h"
 #include "app/text/next.h"
 #include "app/training_options.h"
@@ -54,7 +55,7 @@ static fr_status compare(const struct fr_args *args, struct fr_rivals *r,
                          struct fr_error *err) {
     const char *sets[FR_ARGS_MAX + 1], *vary[FR_ARGS_MAX];
     struct fr_searches_asked asked = {.vary = vary};
-    struct fr_text text = {0};
+    struct fr_text text = {0}, page = {0};
     bool any = false;
     if (args->n_words > 0)
         return fr_fail(err, FR_ERR_USAGE, NULL,
@@ -77,7 +78,8 @@ static fr_status compare(const struct fr_args *args, struct fr_rivals *r,
         fr_rivals_json(&text, r);
     else
         print_text(args, r, &text);
-    FR_TRY(fr_app_print(&text, err));
+    if (fr_app_paged(args)) fr_rivals_json(&page, r);
+    FR_TRY(fr_app_answer(args, &text, &page, err));
     return any ? FR_OK : FR_ERR_INFEASIBLE;
 }
 

@@ -4,6 +4,7 @@
 
 #include "app/completeness.h"
 #include "app/load.h"
+#include "app/page/page.h"
 #include "app/result.h"
 #include "base/file.h"
 #include "base/text/wrap.h"
@@ -30,9 +31,10 @@ fr_status fr_fitting_options(const struct fr_args *args, struct fr_fit_options *
 }
 
 static fr_status print(const struct fr_fitted *fitted, const char *out, const char *samples,
-                       fr_fitting_form form, struct fr_error *err) {
+                       fr_fitting_form form, const struct fr_args *args,
+                       struct fr_error *err) {
     const struct fr_fit_verdict *judged = &fitted->result.judged;
-    struct fr_text text = {0};
+    struct fr_text text = {0}, page = {0};
     enum { VERDICT = 14 }; /* where its reason begins */
     if (form == FR_FITTING_JSON)
         fr_fit_json(&text, &fitted->samples, &fitted->result);
@@ -44,7 +46,8 @@ static fr_status print(const struct fr_fitted *fitted, const char *out, const ch
         fr_wrap_cell(&text, VERDICT, judged->n_reasons ? judged->reason[0] : "");
         if (out) fr_text_addf(&text, "cluster file: %s\n", out);
     }
-    return fr_app_print(&text, err);
+    if (fr_app_paged(args)) fr_fit_json(&page, &fitted->samples, &fitted->result);
+    return fr_app_answer(args, &text, &page, err);
 }
 
 /* What a cluster file at @p out has and @p text lacks; one that is no JSON is replaced as any file is. */
@@ -79,14 +82,16 @@ static fr_status write_cluster(const struct fr_fitted *fitted, const char *out,
 
 fr_status fr_fitting_run(const char *const *paths, int n_paths, const char *out,
                          bool ended_early, const struct fr_fit_options *options,
-                         fr_fitting_form form, struct fr_error *err) {
+                         fr_fitting_form form, const struct fr_args *args,
+                         struct fr_error *err) {
     struct fr_fitted fitted = {0};
     struct fr_result_file result = {.path = NULL};
     fr_status status = out ? fr_file_check_writable(out, err) : FR_OK;
     if (status == FR_OK) status = fr_fitted_make(paths, n_paths, options, &fitted, err);
     if (status == FR_OK && out) status = write_cluster(&fitted, out, ended_early, &result, err);
     if ((status == FR_OK || status == FR_ERR_PARTIAL) && !(out && strcmp(out, "-") == 0)) {
-        fr_status printed = print(&fitted, out ? result.written : NULL, paths[0], form, err);
+        fr_status printed =
+            print(&fitted, out ? result.written : NULL, paths[0], form, args, err);
         if (printed != FR_OK) status = printed;
     }
     fr_fitted_free(&fitted);

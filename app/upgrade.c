@@ -6,6 +6,7 @@
 #include "answer/upgrade/upgrade_brief.h"
 #include "answer/upgrade/upgrade_text.h"
 #include "app/load.h"
+#include "app/page/page.h"
 #include "app/searching.h"
 #include "app/text/next.h"
 #include "app/training_options.h"
@@ -114,7 +115,7 @@ static fr_status compare(const struct fr_args *args, struct comparisons *c,
     const char *sets[FR_ARGS_MAX + 1], *vary[FR_ARGS_MAX], *name = NULL;
     char own[FR_OWN_PATH_B];
     struct fr_upgrade_asked asked = {.of = {.vary = vary, .ranks = fr_args_get(args, "ranks")}};
-    struct fr_text text = {0};
+    struct fr_text text = {0}, page = {0};
     fr_app_names(args, sets, &asked.of.names);
     asked.search = asked.of.ranks && !asked.of.names.plan;
     asked.of.n_vary = fr_args_all(args, "vary", vary);
@@ -132,7 +133,8 @@ static fr_status compare(const struct fr_args *args, struct comparisons *c,
         fr_upgrades_json(&text, c->of, c->n);
     else
         print_text(args, &text, c);
-    FR_TRY(fr_app_print(&text, err));
+    if (fr_app_paged(args)) fr_upgrades_json(&page, c->of, c->n);
+    FR_TRY(fr_app_answer(args, &text, &page, err));
     return any_feasible(c) ? FR_OK : FR_ERR_INFEASIBLE;
 }
 

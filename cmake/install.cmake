@@ -7,7 +7,8 @@ if(FR_MD2MAN)
     COMMAND ${CMAKE_COMMAND} -E rm -rf ${manual}
     COMMAND ${CMAKE_SOURCE_DIR}/cmake/manual.sh $<TARGET_FILE:forerun> ${CMAKE_SOURCE_DIR}/docs ${manual}
     COMMAND ${CMAKE_COMMAND} -E touch ${manual}/done
-    DEPENDS forerun cmake/manual.sh docs/files.md docs/output.md docs/model.md VERBATIM)
+    DEPENDS forerun cmake/manual.sh docs/explanation/model.md docs/reference/cluster-keys.md docs/reference/formats.md
+            docs/reference/model-keys.md docs/reference/outputs.md docs/reference/runtime-keys.md VERBATIM)
   add_custom_target(manual ALL DEPENDS ${manual}/done)
   install(DIRECTORY ${manual}/ DESTINATION ${CMAKE_INSTALL_MANDIR} PATTERN done EXCLUDE)
 endif()
@@ -19,9 +20,10 @@ install(FILES packaging/completion/forerun.fish DESTINATION ${CMAKE_INSTALL_DATA
 configure_file(packaging/modulefile.in ${CMAKE_BINARY_DIR}/modulefile @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/modulefile RENAME ${PROJECT_VERSION}
         DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/forerun)
-install(FILES README.md LICENSE NOTICE SECURITY.md CITATION.cff CITATION.bib docs/files.md docs/output.md docs/library.md
-              docs/model.md docs/compositions.md docs/accuracy.md docs/quality.md
-        DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md LICENSE NOTICE SECURITY.md CITATION.cff CITATION.bib DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# Beside README.md as in the sources, so that its links lead there.
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs FILES_MATCHING PATTERN "*.md" PATTERN "*.svg"
+        PATTERN schemas EXCLUDE)
 
 # Of every document, for those who check or edit one; they refer to each other by file name.
 file(GLOB schemas CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/schemas/*.json)

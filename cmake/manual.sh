@@ -1,7 +1,7 @@
 #!/bin/sh
 # manual.sh FORERUN DOCS OUT: manual pages in OUT/man1, man5 and man7: of the program and its verbs
-# and of the keys of a plan as `forerun manual` writes them, of each other file format the section of
-# DOCS/files.md, of answers DOCS/output.md, of the model DOCS/model.md.  Needs go-md2man.
+# and of the keys of a plan as `forerun manual` writes them, of each other file format and of answers the page in
+# DOCS/reference, of the model DOCS/explanation/model.md.  Needs go-md2man.
 set -eu
 forerun=$1 docs=$2 out=$3
 work=$(mktemp -d)
@@ -27,22 +27,22 @@ page() {
     printf '\n# SEE ALSO\n\n**forerun**(1), **forerun-plan**(5), **forerun-guide**(7)\n'
   } >"$work/$1.$2.md"
 }
-# section HEADING FILE: what stands below "## HEADING", headings one level up
+# section HEADING FILE: what stands below "## HEADING"
 section() {
   awk -v heading="## $1" '$0 == heading {on = 1; print "# DESCRIPTION"; next}
-                          /^## / {on = 0} on' "$2" | sed 's/^##*# /# /'
+                          /^## / {on = 0} on' "$2"
 }
 whole() { sed -e '1{/^# /d;}' -e 's/^## /# /' "$1"; }
 
 "$forerun" manual --into "$work"
-section cluster.json "$docs/files.md" | page forerun-cluster 5 "a machine: device, levels, collectives, topology, power"
-section runtime.json "$docs/files.md" | page forerun-runtime 5 "software with a date: defaults of plans, what devices reach"
-section model.json "$docs/files.md" | page forerun-model 5 "a network to train"
-section runs.csv "$docs/files.md" | page forerun-runs 5 "measured training runs, for tune and score"
-section samples.jsonl "$docs/files.md" | page forerun-samples 5 "measurements of a machine, for fit"
-section config.json "$docs/files.md" | page forerun-config 5 "your own presets and defaults"
-whole "$docs/output.md" | page forerun-output 5 "JSON that forerun prints"
-whole "$docs/model.md" | page forerun-guide 7 "how to think about what forerun models"
+whole "$docs/reference/cluster-keys.md" | page forerun-cluster 5 "a machine: device, levels, collectives, topology, power"
+whole "$docs/reference/runtime-keys.md" | page forerun-runtime 5 "software with a date: defaults of plans, what devices reach"
+whole "$docs/reference/model-keys.md" | page forerun-model 5 "a network to train"
+section runs.csv "$docs/reference/formats.md" | page forerun-runs 5 "measured training runs, for tune and score"
+section samples.jsonl "$docs/reference/formats.md" | page forerun-samples 5 "measurements of a machine, for fit"
+section config.json "$docs/reference/formats.md" | page forerun-config 5 "your own presets and defaults"
+whole "$docs/reference/outputs.md" | page forerun-output 5 "JSON that forerun prints"
+whole "$docs/explanation/model.md" | page forerun-guide 7 "how to think about what forerun models"
 
 for text in "$work"/*.md; do
   name=$(basename "$text" .md)

@@ -73,7 +73,7 @@ struct fr_paper {
     const char *title;
     fr_status (*run)(struct fr_reproduction *r, struct fr_error *err);
     bool measured;    /**< fitted to data from outside, for about a minute */
-    const char *mark; /**< of its part of docs/accuracy.md (base/text/marked.h); NULL: none */
+    const char *mark; /**< of its tables in docs/evidence/ (base/text/marked.h); NULL: none */
 };
 
 extern const struct fr_paper *const fr_papers[];

@@ -34,7 +34,7 @@ const struct fr_outcome *fr_rival_best(const struct fr_rival *rival);
 /** The job that its numbers are of. */
 const struct fr_job *fr_rival_job(const struct fr_rival *rival);
 
-/** The document of --json (docs/output.md). */
+/** The document of --json (docs/reference/outputs.md). */
 void fr_rivals_json(struct fr_text *text, const struct fr_rivals *r);
 
 #endif

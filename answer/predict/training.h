@@ -70,7 +70,7 @@ struct fr_training_cost fr_training_cost_of(const struct fr_training *training,
                                             const struct fr_job *job,
                                             const struct fr_outcome *out);
 
-/** The object of --json (docs/output.md). */
+/** The object of --json (docs/reference/outputs.md). */
 void fr_training_put(struct fr_json_writer *w, const struct fr_training *training,
                      const struct fr_training_cost *cost);
 

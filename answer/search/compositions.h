@@ -3,7 +3,7 @@
  *  a reason.
  *
  *  The table names, for each axis, a model and what is set; the answer is worked out, not written
- *  down: `forerun list compositions` prints it, docs/compositions.md shows it, and a test holds
+ *  down: `forerun list compositions` prints it, docs/reference/compositions.md shows it, and a test holds
  *  the two together and every priced pair against the event engine.
  */
 #ifndef FR_ANSWER_SEARCH_COMPOSITIONS_H
@@ -16,7 +16,7 @@ enum { FR_COMPOSITION_SETS_MAX = 4 };
 struct fr_composition {
     const char *axis;                          /**< or kind of model */
     const char *model;                         /**< preset */
-    const char *sets[FR_COMPOSITION_SETS_MAX]; /**< besides tp = dp = 2, batch 16, 4 ghosts */
+    const char *sets[FR_COMPOSITION_SETS_MAX]; /**< besides tp = dp = 2, batch 16, 4 ghost neurons */
 };
 
 /** Ended by a row without axis. */

@@ -91,7 +91,7 @@ const char *fr_searched_note(const struct fr_searched *r);
 /** Takes over what a long text holds so far, now and then: a million rows take the memory of few. */
 typedef fr_status fr_part_fn(struct fr_text *text, struct fr_error *err);
 
-/** The document of --json (docs/output.md).
+/** The document of --json (docs/reference/outputs.md).
  *  @param part  called after each row, or NULL: all stays in @p text
  *  @return FR_OK, or what explaining it failed with. */
 fr_status fr_searched_json(struct fr_text *text, const struct fr_searched *r, fr_part_fn *part,

@@ -1,4 +1,4 @@
-/* Runtimes side by side as JSON (docs/output.md). */
+/* Runtimes side by side as JSON (docs/reference/outputs.md). */
 #include "answer/upgrade/upgrade.h"
 
 static void put_steps(struct fr_json_writer *w, const struct fr_upgrade_row *row) {

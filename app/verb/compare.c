@@ -7,6 +7,7 @@
 
 #include "app/clusters.h"
 #include "app/load.h"
+#include "app/page/page.h"
 #include "app/text/next.h"
 #include "app/training_options.h"
 #include "app/upgrade.h"
@@ -215,7 +216,7 @@ static fr_status read_points(const char *path, struct fr_known_points *points,
 
 static fr_status report(struct comparison *c, const struct fr_args *args, double *scratch,
                         struct fr_error *err) {
-    struct fr_text text = {0};
+    struct fr_text text = {0}, page = {0};
     for (int i = 0; i < c->n_kinds; i++) find_medians(c, c->kind[i].name, scratch, &c->kind[i]);
     find_medians(c, NULL, scratch, &c->all);
     if (c->n > 0) fr_sort_items(c->match, c->n, sizeof *c->match, furthest_first);
@@ -223,7 +224,8 @@ static fr_status report(struct comparison *c, const struct fr_args *args, double
         write_json(c, args, &text);
     else
         write_text(c, &text);
-    return fr_app_print(&text, err);
+    if (fr_app_paged(args)) write_json(c, args, &page);
+    return fr_app_answer(args, &text, &page, err);
 }
 
 static fr_status run(const struct fr_args *args, struct fr_error *err) {
@@ -235,7 +237,8 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     if (fr_args_has(args, "cluster")) return fr_app_compare_clusters(args, err);
     for (int i = 0; i < args->n_options; i++)
         if (strcmp(args->option[i]->name, "json") != 0 &&
-            strcmp(args->option[i]->name, "all") != 0)
+            strcmp(args->option[i]->name, "all") != 0 &&
+            strcmp(args->option[i]->name, "page") != 0)
             return fr_fail(err, FR_ERR_USAGE, "--cluster", "is needed beside --%s",
                            args->option[i]->name);
     if (args->n_words != 2)

@@ -9,6 +9,7 @@
 #include "answer/search/mine.h"
 #include "answer/text/render.h"
 #include "app/load.h"
+#include "app/page/page.h"
 #include "app/text/next.h"
 #include "app/verb.h"
 #include "base/alloc.h"
@@ -281,7 +282,7 @@ static void print_json(struct fr_text *text, const struct comparison *c) {
 static fr_status compare(const struct fr_args *args, struct comparison *c,
                          struct fr_error *err) {
     struct fr_args without_words = *args;
-    struct fr_text text = {0};
+    struct fr_text text = {0}, page = {0};
     long long ranks = 0;
     FR_TRY(fr_args_integer(args, "ranks", 1, FR_RANKS_MAX, &ranks, err));
     if (args->n_words < 2 || args->n_words > FR_MINE_MAX)
@@ -297,6 +298,7 @@ static fr_status compare(const struct fr_args *args, struct comparison *c,
     fr_mine_name(c->plan, c->n);
     find_best(c);
     FR_TRY(find_odds(c, err));
+    if (fr_app_paged(args)) print_json(&page, c);
     if (fr_args_has(args, "json"))
         print_json(&text, c);
     else if (fr_args_has(args, "all"))
@@ -307,7 +309,7 @@ static fr_status compare(const struct fr_args *args, struct comparison *c,
         print_brief(&text, c, fr_text_get(&search));
         fr_text_free(&search);
     }
-    FR_TRY(fr_app_print(&text, err));
+    FR_TRY(fr_app_answer(args, &text, &page, err));
     return c->best >= 0 ? FR_OK : FR_ERR_INFEASIBLE;
 }
 
@@ -326,7 +328,8 @@ const struct fr_verb fr_verb_compare_plans = {
     .summary = "plans of your own side by side, and how sure it is which is best",
     .usage = "A.json B.json... --cluster C --model M [--ranks N] [--set KEY=VALUE]... [--json]",
     .details =
-        "A plan is a file (docs/files.md) or the JSON itself. dp follows from --ranks where a "
+        "A plan is a file (docs/reference/plan-keys.md) or the JSON itself. dp follows from "
+        "--ranks where a "
         "plan "
         "leaves it open, the batch is the model's or that of --set where it names none.\n"
         "  forerun compare-plans a.json b.json --cluster dgx-h100 --model llama-3-8b --ranks "

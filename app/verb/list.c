@@ -4,6 +4,7 @@
 
 #include "answer/search/compositions.h"
 #include "app/load.h"
+#include "app/page/page.h"
 #include "app/text/presets.h"
 #include "app/verb.h"
 #include "base/sort.h"
@@ -42,7 +43,7 @@ static int list_methods(struct row *rows) {
     return n;
 }
 
-/* Of the plan; what reads a key stands in docs/files.md. */
+/* Of the plan; what reads a key stands in docs/reference/plan-keys.md. */
 static int list_keys(struct row *rows) {
     static char values[FR_PLAN_KEYS][256], defaults[FR_PLAN_KEYS][256];
     int n = 0;
@@ -324,7 +325,7 @@ static const struct table {
 };
 enum { N_TABLES = sizeof tables / sizeof *tables };
 
-/* Words of docs/files.md as a terminal shows them: no backticks, of a link its words. */
+/* Words of docs/reference/plan-keys.md as a terminal shows them: no backticks, of a link its words. */
 static const char *plain(const char *marked, struct fr_text *out) {
     out->length = 0;
     fr_text_addf(out, "%s", "");
@@ -390,7 +391,7 @@ static void print_names(const struct table *table, const struct row *rows, int n
 
 static fr_status run(const struct fr_args *args, struct fr_error *err) {
     struct row rows[ROWS_MAX];
-    struct fr_text text = {0};
+    struct fr_text text = {0}, page = {0};
     const char *known[N_TABLES + 1] = {NULL};
     for (int i = 0; i < N_TABLES; i++) known[i] = tables[i].name;
     if (args->n_words == 0) {
@@ -409,7 +410,8 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
             print_names(&tables[i], rows, n, &text);
         else
             print_rows(&text, rows, n);
-        return fr_app_print(&text, err);
+        if (fr_app_paged(args)) print_json(&page, tables[i].name, rows, n);
+        return fr_app_answer(args, &text, &page, err);
     }
     const char *near = fr_suggest(args->word[0], known);
     return fr_fail(err, FR_ERR_USAGE, NULL, "there is no list \"%.40s\"%s%s%s", args->word[0],

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "app/load.h"
+#include "app/page/page.h"
 #include "app/training.h"
 #include "app/verb.h"
 #include "base/file.h"
@@ -22,9 +23,13 @@
 
 static const struct fr_option options[] = {
     {"markdown", NULL,
-     "as a table to paste; of training and energy the tables of docs/accuracy.md", 0},
+     "as a table to paste; of training, energy and memory the tables of docs/evidence/", 0},
     {"latex", NULL, "as a longtable, to paste", 0},
-    {"update", "FILE", "write them between the marks of FILE (docs/accuracy.md)", 0},
+    {"update", "FILE",
+     "write these tables between the marks of FILE (docs/evidence/, "
+     "docs/explanation/accuracy.md); "
+     "may be repeated",
+     0},
     {"measured", NULL,
      "phantom: iterations to a loss that were measured, instead of the paper's numbers; with "
      "any option below it trains for real",
@@ -153,26 +158,59 @@ static fr_status quality(const struct fr_paper *paper, const struct fr_args *arg
     return status;
 }
 
+/* The mark of @p paper that @p file has, of the whole table or of the short one, and what stands there. */
+static fr_status read_mark(const char *file, const struct fr_paper *paper, char mark[96],
+                           bool *brief, struct fr_error *err) {
+    struct fr_text part = {0};
+    snprintf(mark, 96, "%.60s" FR_BRIEF_MARK, paper->mark);
+    *brief = fr_marked_read(file, mark, &part, NULL) == FR_OK;
+    if (!*brief) snprintf(mark, 96, "%.60s", paper->mark);
+    fr_status status = *brief ? FR_OK : fr_marked_read(file, mark, &part, err);
+    fr_text_free(&part);
+    return status;
+}
+
+static fr_status update(const char *file, const struct fr_paper *paper,
+                        const struct fr_reproduction *r, struct fr_error *err) {
+    struct fr_text text = {0};
+    char mark[96];
+    bool brief;
+    FR_TRY(read_mark(file, paper, mark, &brief, err));
+    if (brief)
+        fr_training_brief(r, &text);
+    else
+        fr_training_markdown(r, &text);
+    fr_status status = text.failed ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")
+                                   : fr_marked_write(file, mark, fr_text_get(&text), err);
+    fr_text_free(&text);
+    return status;
+}
+
+/* The rows as JSON where @p w has a text, and in the form that is printed where that is another. */
 static fr_status one(const struct fr_paper *paper, const struct fr_args *args,
-                     struct fr_json_writer *w, struct fr_error *err) {
+                     struct fr_text *text, struct fr_json_writer *w, struct fr_error *err) {
     struct fr_reproduction r = {0};
     bool json = fr_args_has(args, "json"), measured = fr_args_has(args, "measured");
-    bool markdown = fr_args_has(args, "markdown") || fr_args_has(args, "update");
+    const char *files[FR_ARGS_MAX];
+    int n_files = fr_args_all(args, "update", files);
     fr_status status = fr_args_has(args, "quality") ? quality(paper, args, &r, err)
                        : measured                   ? measure(args, &r, err)
                                                     : paper->run(&r, err);
     if (status == FR_OK && r.failed) status = fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    bool shown = status == FR_OK || status == FR_ERR_PARTIAL;
-    if (shown && json)
-        json_rows(w, args->n_words == 1 ? NULL : paper, &r);
-    else if (shown && fr_args_has(args, "latex"))
-        fr_rows_latex(paper, &r, w->text);
+    for (int i = 0; i < n_files && status == FR_OK; i++)
+        status = update(files[i], paper, &r, err);
+    bool shown = (status == FR_OK || status == FR_ERR_PARTIAL) && !n_files;
+    bool markdown = fr_args_has(args, "markdown");
+    if (shown && w->text) json_rows(w, args->n_words == 1 ? NULL : paper, &r);
+    shown = shown && !json;
+    if (shown && fr_args_has(args, "latex"))
+        fr_rows_latex(paper, &r, text);
     else if (shown && markdown && paper->mark)
-        fr_training_markdown(&r, w->text);
+        fr_training_markdown(&r, text);
     else if (shown && markdown)
-        fr_rows_markdown(paper, &r, w->text);
+        fr_rows_markdown(paper, &r, text);
     else if (shown)
-        fr_reproduction_text(paper, &r, fr_args_has(args, "wide"), w->text);
+        fr_reproduction_text(paper, &r, fr_args_has(args, "wide"), text);
     free(r.rows);
     return status;
 }
@@ -195,22 +233,12 @@ static fr_status find(const char *name, const struct fr_paper **paper, struct fr
                    near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "", all);
 }
 
-/* What the command printed, or what it wrote into a document. */
-static fr_status finish(const struct fr_args *args, const struct fr_paper *wanted,
-                        struct fr_text *text, struct fr_error *err) {
-    const char *update = fr_args_get(args, "update");
-    if (!update) return fr_app_print(text, err);
-    fr_status status = text->failed
-                           ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")
-                           : fr_marked_write(update, wanted->mark, fr_text_get(text), err);
-    fr_text_free(text);
-    return status;
-}
-
 static fr_status check(const struct fr_args *args, const struct fr_paper *wanted,
                        struct fr_error *err) {
-    struct fr_text part = {0};
-    const char *update = fr_args_get(args, "update");
+    const char *files[FR_ARGS_MAX];
+    int n_files = fr_args_all(args, "update", files);
+    char mark[96];
+    bool brief;
     if (fr_args_has(args, "measured") && wanted != &fr_paper_phantom)
         return fr_fail(err, FR_ERR_USAGE, "--measured",
                        "is of the paper phantom: forerun reproduce phantom --measured");
@@ -224,15 +252,19 @@ static fr_status check(const struct fr_args *args, const struct fr_paper *wanted
         return fr_fail(err, FR_ERR_USAGE, "--quality",
                        "is of the papers optimus and dsp: forerun reproduce optimus --quality "
                        "FILE");
-    if (!update) return FR_OK;
+    if (!n_files) return FR_OK;
+    if (fr_app_paged(args))
+        return fr_fail(err, FR_ERR_USAGE, "--page", "goes without --update");
     if (!wanted || !wanted->mark || fr_args_has(args, "json"))
         return fr_fail(err, FR_ERR_USAGE, "--update",
-                       "writes the tables of training or of energy: forerun reproduce training "
-                       "--update FILE");
+                       "writes the tables of training, energy or memory: forerun reproduce "
+                       "training --update FILE");
     /* Before a minute's work, not after. */
-    fr_status status = fr_marked_read(update, wanted->mark, &part, err);
-    fr_text_free(&part);
-    return status == FR_OK ? fr_file_check_writable(update, err) : status;
+    for (int i = 0; i < n_files; i++) {
+        FR_TRY(read_mark(files[i], wanted, mark, &brief, err));
+        FR_TRY(fr_file_check_writable(files[i], err));
+    }
+    return FR_OK;
 }
 
 static bool is_asked(const struct fr_paper *paper, const struct fr_args *args) {
@@ -252,14 +284,14 @@ static void json_papers(struct fr_json_writer *w, const struct fr_args *args) {
 
 static fr_status run(const struct fr_args *args, struct fr_error *err) {
     const struct fr_paper *wanted = NULL;
-    struct fr_text text = {0};
-    struct fr_json_writer w = {.text = &text, .indent = 2};
-    bool json = fr_args_has(args, "json");
+    struct fr_text text = {0}, document = {0};
+    bool json = fr_args_has(args, "json"), paged = fr_app_paged(args);
+    struct fr_json_writer w = {.text = json || paged ? &document : NULL, .indent = 2};
     fr_status status = FR_OK;
     for (int i = 0; i < args->n_words; i++) FR_TRY(find(args->word[i], &wanted, err));
     if (args->n_words > 1) wanted = NULL;
     FR_TRY(check(args, wanted, err));
-    if (json) {
+    if (w.text) {
         fr_json_begin_object(&w);
         fr_json_add_string(&w, "schema", "forerun/reproduce/1");
         fr_json_add_string(&w, "paper", wanted ? wanted->name : "all");
@@ -269,14 +301,18 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
         fr_json_add_array(&w, "rows");
     }
     for (const struct fr_paper *const *p = fr_papers; *p && status == FR_OK; p++)
-        if (is_asked(*p, args)) status = one(*p, args, &w, err);
-    if (json) {
+        if (is_asked(*p, args)) status = one(*p, args, &text, &w, err);
+    if (w.text) {
         fr_json_end_array(&w);
         fr_json_end_object(&w);
     }
-    if (status == FR_OK) return finish(args, wanted, &text, err);
-    if (status == FR_ERR_PARTIAL) fr_app_print(&text, NULL); /* what an ended job left */
-    fr_text_free(&text);
+    if (json) fr_text_add(&text, fr_text_get(&document), document.length);
+    text.failed = text.failed || document.failed;
+    if (status == FR_OK && !fr_args_has(args, "update"))
+        return fr_app_answer(args, &text, &document, err);
+    if (status == FR_ERR_PARTIAL)
+        fr_app_answer(args, &text, &document, NULL); /* what an ended job left */
+    fr_text_free(&text), fr_text_free(&document);
     return status;
 }
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/from/expand.h"
+#include "app/page/page.h"
 #include "app/runs.h"
 #include "app/text/next.h"
 #include "app/verb.h"
@@ -19,6 +21,9 @@
 static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,
     FR_OPTION_RUNS,
+    {"from", "LOG", "a trainer's log, as --runs takes it, too; may be repeated", 0},
+    {"column", "KEY=VALUE", "of every log, what it does not say: model=, ranks=, plan.tp=", 0},
+    FR_OPTION_IGNORE,
     FR_OPTION_WHERE,
     {"by", "COLUMNS", "a score for each value of these columns, e.g. model.hidden,plan.tp",
      'b'},
@@ -164,7 +169,7 @@ static fr_status print_brief(const struct fr_args *args, const struct fr_scoring
 
 static fr_status score(const struct fr_args *args, struct fr_asked *asked, struct fr_scoring *s,
                        struct fr_error *err) {
-    struct fr_text text = {0};
+    struct fr_text text = {0}, page = {0};
     FR_TRY(fr_app_runs(args, asked, &s->job, &s->runs, err));
     FR_TRY(read_columns(args, s, err));
     size_t room = (size_t)s->runs.count + 1;
@@ -188,7 +193,9 @@ static fr_status score(const struct fr_args *args, struct fr_asked *asked, struc
     fr_status status = fr_args_has(args, "json")  ? fr_scoring_json(s, &text, err)
                        : fr_args_has(args, "all") ? fr_scoring_print(s, &text, err)
                                                   : print_brief(args, s, &text, err);
-    if (status == FR_OK) return fr_app_print(&text, err);
+    if (status == FR_OK && fr_app_paged(args)) status = fr_scoring_json(s, &page, err);
+    if (status == FR_OK) return fr_app_answer(args, &text, &page, err);
+    fr_text_free(&page);
     fr_text_free(&text);
     return status;
 }

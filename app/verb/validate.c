@@ -9,6 +9,7 @@
 
 #include "answer/text/render.h"
 #include "app/load.h"
+#include "app/page/page.h"
 #include "app/patience.h"
 #include "app/text/next.h"
 #include "app/verb.h"
@@ -215,7 +216,7 @@ static fr_status print(const struct fr_args *args, const struct fr_job *job,
                        const char *samples, const struct fr_validation *v,
                        struct fr_error *err) {
     const struct fr_cluster *cluster = &job->cluster;
-    struct fr_text text = {0};
+    struct fr_text text = {0}, page = {0};
     if (fr_args_has(args, "json"))
         fr_validation_json(&text, cluster, fr_args_get(args, "app"), v);
     else if (fr_args_has(args, "csv"))
@@ -224,7 +225,8 @@ static fr_status print(const struct fr_args *args, const struct fr_job *job,
         fr_validation_print(&text, cluster, v);
     else
         fr_validation_brief(&text, cluster, fr_args_get(args, "cluster"), samples, v);
-    return fr_app_print(&text, err);
+    if (fr_app_paged(args)) fr_validation_json(&page, cluster, fr_args_get(args, "app"), v);
+    return fr_app_answer(args, &text, &page, err);
 }
 
 /* The cluster and its software alone: what --set says of models and plans is for the runs. */
@@ -283,15 +285,16 @@ const struct fr_verb fr_verb_validate = {
     .usage = "--cluster C [--app NAME,...] [--ranks RANGE] [--model M] [--vary KEY=RANGE]... "
              "[--resume] [--json|--csv]",
     .details =
-        "Trains small networks for real (MPI and BLAS), times a step of each "
-        "configuration, and\n"
-        "shows each beside what the cluster file predicts: error, rank correlation, and "
-        "regret,\n"
-        "how much slower the predicted best of a group is than the measured best.\n"
+        "Trains small networks for real (MPI and BLAS) and times a step of each "
+        "configuration.\n"
+        "Each is shown beside the prediction of the cluster file, with error, rank correlation "
+        "and\n"
+        "regret: how much slower the predicted best of a group is than the measured best.\n"
         "  forerun calibrate --ranks 2 && forerun validate --cluster cluster.json --app "
         "phantom\n"
         "  forerun validate --cluster cluster.json --app tensor,phantom --vary "
-        "model.width=512,1024 \\\n      --vary ghost=4..64*2 --vary global_batch=32,128\n"
+        "model.width=512,1024 \\\n"
+        "      --vary ghost=4..64*2 --vary global_batch=32,128\n"
         "  forerun search --cluster cluster.json --model M --ranks 2 --json >found.json\n"
         "  forerun validate --cluster cluster.json --from-search found.json --top 5\n"
         "  forerun validate --cluster cluster.json --model M --plan plan.json\n"

@@ -1,4 +1,4 @@
-/* The cluster file of a fit (docs/files.md). */
+/* The cluster file of a fit (docs/reference/cluster-keys.md). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /** @file
- *  samples.jsonl: measurements as they were taken, one JSON object a line (docs/files.md).
+ *  samples.jsonl: measurements as they were taken, one JSON object a line (docs/reference/formats.md).
  *
  *  The file is a journal (base/journal/journal.h): lines are appended, each with its digest.  Whatever kills the writer,
  *  all lines but perhaps the last are whole; files of older versions and of other people have no digests, and of those
@@ -206,7 +206,7 @@ struct fr_sample_power {
     int64_t launch, rep;
     double time_s;   /**< length of the window */
     double clock_Hz; /**< that was set; 0: as it was found */
-    double call_s;   /**< of one product or pass over memory, in the mean; 0: not told */
+    double call_s;   /**< of one product or pass over memory, in the mean; 0: not stated */
 };
 /** What became of a point: written when its sampling ends. */
 struct fr_sample_point {

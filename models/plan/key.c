@@ -136,7 +136,7 @@ const char *fr_plan_key_values(const struct fr_plan_key *key, char *out, size_t 
             fr_line_addf(out, capacity, &used, "`%s`, ", fr_schedules[i]->name);
     if (key->type == &fr_plan_order) fr_line_addf(out, capacity, &used, "a path, an order");
     if (key->type == &fr_plan_placement)
-        fr_line_addf(out, capacity, &used, "a name, a list of seats");
+        fr_line_addf(out, capacity, &used, "a name, a list of ranks");
     return out;
 }
 

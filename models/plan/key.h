@@ -2,7 +2,7 @@
  *  One row a key of a plan: what it is called, what it may be, where it stands in the plan, how it
  *  stands in a line, what reads it, and a sentence of help.
  *
- *  Reading, writing, the line of a plan, columns, `--vary`, its help, docs/files.md and "would have
+ *  Reading, writing, the line of a plan, columns, `--vary`, its help, docs/reference/plan-keys.md and "would have
  *  no effect" walk these rows.  To add a key: a row in models/plan/key_list.h, its name in the
  *  list below, a field in struct fr_plan with its default in fr_plan_default, and the code that reads the field. */
 #ifndef FR_MODELS_PLAN_KEY_H
@@ -128,7 +128,7 @@ const char *fr_plan_key_default(const struct fr_plan_key *key, char *out, size_t
 /** What it may be: "1 to 1024", "`none`, `epilogue`, `all`". @return @p out. */
 const char *fr_plan_key_values(const struct fr_plan_key *key, char *out, size_t capacity);
 
-/** A line of docs/files.md: what it may be, means, needs, and is when nobody says. */
+/** A line of docs/reference/plan-keys.md: what it may be, means, needs, and is when nobody says. */
 void fr_plan_key_document(const struct fr_plan_key *key, struct fr_text *text);
 
 /** Copy the key's field. */
@@ -155,7 +155,7 @@ const struct fr_plan_key *fr_plan_idle_key(const struct fr_workload *model,
 
 /* ---- lines, columns, files ---------------------------------------------------------------- */
 
-/** Room for the line of any plan. */
+/** Capacity for the line of any plan. */
 enum { FR_PLAN_LINE = 640, FR_PLAN_WORD = 96 };
 
 /** Keys that the plan's line says. */

@@ -59,7 +59,7 @@ extern const char *const fr_reason_names[];
 /** What each says of a plan, and what would help, with `words` marked as in docs/. */
 extern const char *const fr_reason_sentences[], *const fr_reason_helps[];
 
-/** A line of the table in docs/compositions.md. */
+/** A line of the table in docs/reference/reasons.md. */
 void fr_reason_document(int reason, struct fr_text *text);
 
 #endif

@@ -13,7 +13,7 @@
  *
  * and again with each source left out.  Then how far off plans of models lie, in standard deviations of what is stated:
  * nine tenths of them within `stretch`, sources counting alike.  Nothing is fitted to a run, but presets were set with some
- * of them in view (docs/accuracy.md), and what is assumed with all of them: intervals of their tables are calibrated in that. */
+ * of them in view (docs/explanation/accuracy.md), and what is assumed with all of them: intervals of their tables are calibrated in that. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

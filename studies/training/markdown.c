@@ -159,6 +159,29 @@ static void add_single(struct fr_text *text, const struct fr_reproduction *r) {
     }
 }
 
+static void add_brief_row(struct fr_text *text, const struct fr_reproduction *r,
+                          const struct fr_reproduce_row *first) {
+    static const char *const columns[] = {"mean_error", "p90_error", "coverage", NULL};
+    size_t length = table_length(first->id);
+    add_name(text, first->id, length);
+    fr_escape_markdown(text, first->note);
+    fr_text_addf(text, " | %s | %.0f |",
+                 find(r, first->id, length, "calibration") ? "tuned" : "test", first->ours);
+    for (int k = 0; columns[k]; k++) add_percent(text, find(r, first->id, length, columns[k]));
+    fr_text_addf(text, "\n");
+}
+
+void fr_training_brief(const struct fr_reproduction *r, struct fr_text *text) {
+    fr_text_addf(text, "| data | how it was predicted | test or tuned | runs | mean error | "
+                       "nine in ten errors below | inside the 90 %% interval |\n"
+                       "|---|---|---|---|---|---|---|\n");
+    for (size_t i = 0; i < r->count; i++) {
+        size_t length = table_length(r->rows[i].id);
+        if (length && strcmp(r->rows[i].id + length + 1, "n") == 0)
+            add_brief_row(text, r, &r->rows[i]);
+    }
+}
+
 void fr_training_markdown(const struct fr_reproduction *r, struct fr_text *text) {
     fr_text_addf(
         text,

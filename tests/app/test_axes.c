@@ -1,6 +1,6 @@
 /* Every pair of axes under every method: priced, and then the event engine agrees, both axes do
  * something beside each other, each in its own direction, and state and activations are those worked out
- * by hand (of method tensor); or refused with a sentence.  docs/compositions.md says the same. */
+ * by hand (of method tensor); or refused with a sentence.  docs/reference/compositions.md says the same. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -379,7 +379,7 @@ static void document_is_up_to_date(void **state) {
             fr_text_addf(&row, " %s |", fr_composition_verdict(&p.out));
             fr_job_free(&p.job);
         }
-        fr_test_documented("compositions.md", &row);
+        fr_test_documented("reference/compositions.md", &row);
     }
 }
 

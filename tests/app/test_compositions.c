@@ -1,5 +1,5 @@
 /* Every pair of a method and an axis: priced, and then the event engine agrees; or refused with a
- * sentence.  docs/compositions.md says the same. */
+ * sentence.  docs/reference/compositions.md says the same. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -61,7 +61,7 @@ static void every_pair(void **state) {
             fr_text_addf(&row, " %s |", fr_composition_verdict(&out));
             fr_job_free(&job);
         }
-        fr_test_documented("compositions.md", &row);
+        fr_test_documented("reference/compositions.md", &row);
     }
     assert_true(priced > 70 && refused > 20);
 }

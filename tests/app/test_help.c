@@ -179,21 +179,6 @@ static void the_next_word(void **state) {
     expect_next("nonsense --", "");
 }
 
-static void the_readme_names_every_command(void **state) {
-    (void)state;
-    char *readme = NULL;
-    size_t length = 0;
-    struct fr_error err = {0};
-    assert_int_equal(
-        fr_file_read(FR_SOURCE_DIR "/README.md", FR_FILE_MAX_B, &readme, &length, &err), FR_OK);
-    for (const struct fr_verb *const *v = fr_verbs; *v; v++) {
-        char command[64];
-        snprintf(command, sizeof command, "`forerun %s", (*v)->name);
-        if (!strstr(readme, command)) fail_msg("README.md: no %s`", command);
-    }
-    free(readme);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(help_fits_a_terminal),
                                        cmocka_unit_test(pages_hold_what_help_holds),
@@ -201,7 +186,6 @@ int main(void) {
                                        cmocka_unit_test(every_key_is_offered_and_told),
                                        cmocka_unit_test(every_fact_is_offered),
                                        cmocka_unit_test(the_next_word),
-                                       cmocka_unit_test(answers_fit_a_terminal),
-                                       cmocka_unit_test(the_readme_names_every_command)};
+                                       cmocka_unit_test(answers_fit_a_terminal)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,7 +65,7 @@ static void joules_tune_the_power(void **state) {
     fr_test_expect("forerun score --cluster dgx-h100 --runs /tmp/forerun_metered.csv --json", 0,
                    "\"power_mape\"", NULL);
     fr_test_expect("forerun tune --cluster cori-knl --runs /tmp/forerun_metered.csv --set "
-                   "cluster.device.gemm.bf16.peak=1TFLOP/s",
+                   "cluster.device.gemm.bf16.peak=400TFLOP/s",
                    0, "states no power", NULL);
     remove("/tmp/forerun_metered.csv");
     remove("/tmp/forerun_metered.json");

@@ -1,13 +1,12 @@
 #!/bin/sh
 # words.sh ROOT BIN: the pages say what the program says.  Every label of answers for people stands among the words
-# that docs/model.md explains; docs/compositions.md counts as `forerun list compositions` does.
+# that docs/glossary.md explains; docs/reference/compositions.md counts as `forerun list compositions` does.
 set -eu
 root=$1
 PATH=$(cd "$2" && pwd):$PATH
 bad=0
 
-words=$(sed -n '/^## Words/,$p' "$root/docs/model.md" | tr '\n' ' ')
-[ -n "$words" ] || { echo "docs/model.md has no words"; exit 1; }
+words=$(tr '\n' ' ' <"$root/docs/glossary.md")
 
 # One or two words before two blanks and a value, one label a line.
 labels() { sed -n 's/^  *\([a-z][A-Za-z_-]*\( [A-Za-z_-]*\)\{0,1\}\)   *[-0-9].*/\1/p'; }
@@ -16,7 +15,7 @@ columns() { sed -n "s/^ *$1 //p" | tr -s ' ' '\n'; }
 
 explained() { # explained COMMAND: of the labels on standard input
   sort -u | while read -r label; do
-    case $words in *"$label"*) ;; *) echo "\"$label\" of $1 is not among the words of docs/model.md" ;; esac
+    case $words in *"$label"*) ;; *) echo "\"$label\" of $1 is not among the words of docs/glossary.md" ;; esac
   done
 }
 
@@ -41,5 +40,5 @@ said=$(
 rows=$(forerun list compositions --json | grep -c '"what"')
 priced=$(forerun list compositions --json | grep -c '"what": "priced"')
 counts="Of its $rows pairs $((rows - priced)) are"
-grep -q "$counts" "$root/docs/compositions.md" || { echo "docs/compositions.md does not say \"$counts refused\"" && bad=1; }
+grep -q "$counts" "$root/docs/reference/compositions.md" || { echo "docs/reference/compositions.md does not say \"$counts refused\"" && bad=1; }
 exit $bad

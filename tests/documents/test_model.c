@@ -1,4 +1,4 @@
-/* Keys of a model: docs/schemas/model.json and the tables of docs/files.md, as the rows have them.  A key that is a
+/* Keys of a model: docs/schemas/model.json and the tables of docs/reference/model-keys.md, as the rows have them.  A key that is a
  * list or an object keeps what the schema has of it. */
 #include "base/json/key.h"
 #include "models/workload/workload.h"
@@ -115,7 +115,7 @@ static void table(void **state) {
     add_rows_of_table(&rows, "all", fr_workload_keys);
     for (int i = 0; fr_kinds[i]; i++)
         add_rows_of_table(&rows, fr_kinds[i]->name, fr_kinds[i]->keys);
-    hold_table("docs/files.md",
+    hold_table("docs/reference/model-keys.md",
                "| kind | key | values | meaning | default |\n|---|---|---|---|---|\n",
                fr_text_get(&rows));
     fr_text_free(&rows);

@@ -1,4 +1,4 @@
-/* Facts of an outcome: docs/schemas/outcome.json and the table in docs/output.md, as the rows have them.
+/* Facts of an outcome: docs/schemas/outcome.json and the table in docs/reference/outputs.md, as the rows have them.
  *
  * The schema's head, and facts that are no number or word, stay as the file has them. */
 #include "base/json/interval.h"
@@ -184,7 +184,8 @@ static void table(void **state) {
     struct fr_text rows = {0};
     (void)state;
     write_table(&rows);
-    hold_table("docs/output.md", "| key | meaning |\n|---|---|\n", fr_text_get(&rows));
+    hold_table("docs/reference/outputs.md", "| key of an outcome | meaning |\n|---|---|\n",
+               fr_text_get(&rows));
     fr_text_free(&rows);
 }
 

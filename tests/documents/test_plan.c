@@ -1,4 +1,4 @@
-/* Keys of a plan and reasons against one: docs/schemas/plan.json and tables of docs/, as the rows have them. */
+/* Keys of a plan and reasons against one: docs/schemas/plan.json and tables of docs/reference/, as the rows have them. */
 #include "models/plan/key.h"
 #include "models/plan/reason.h"
 #include "tests/documents/schema.h"
@@ -142,7 +142,7 @@ static void keys(void **state) {
         fr_plan_key_document(&fr_plan_keys[i], &rows);
         fr_text_addf(&rows, "\n");
     }
-    hold_table("docs/files.md",
+    hold_table("docs/reference/plan-keys.md",
                "| key | values | meaning | needs | default |\n|---|---|---|---|---|\n",
                fr_text_get(&rows));
     fr_text_free(&rows);
@@ -152,7 +152,7 @@ static void reasons(void **state) {
     struct fr_text rows = {0};
     (void)state;
     for (int i = 0; i < FR_REASON_COUNT; i++) fr_reason_document(i, &rows);
-    hold_table("docs/compositions.md",
+    hold_table("docs/reference/reasons.md",
                "| reason | why a plan cannot be | what would help |\n|---|---|---|\n",
                fr_text_get(&rows));
     fr_text_free(&rows);

@@ -1,4 +1,5 @@
-/* Facts of a runtime: docs/schemas/runtime.json and the table of docs/files.md, as the rows have them. */
+/* Facts of a runtime: docs/schemas/runtime.json and the table of docs/reference/runtime-keys.md, as the rows have them. */
+#include "models/job/assume.h"
 #include "models/job/condition.h"
 #include "models/job/fact.h"
 #include "models/job/runtime.h"
@@ -179,12 +180,30 @@ static void facts(void **state) {
                      fr_fact_kinds[fr_facts[i].kind], fr_facts[i].help,
                      fr_fact_values(&fr_facts[i], values, sizeof values));
     }
-    hold_table("docs/files.md", "| key | of | meaning | values |\n|---|---|---|---|\n",
-               fr_text_get(&rows));
+    hold_table("docs/reference/runtime-keys.md",
+               "| key | of | meaning | values |\n|---|---|---|---|\n", fr_text_get(&rows));
     fr_text_free(&rows);
 }
 
+/* What the newest runtime assumes of plans and models. */
+static void assumptions(void **state) {
+    struct fr_text rows = {0};
+    struct fr_runtime newest;
+    struct fr_assumption a;
+    char name[FR_RUNTIME_NAME];
+    (void)state;
+    fr_runtime_newest(true, "", name);
+    assert_int_equal(fr_runtime_read(name, &newest, NULL), FR_OK);
+    for (int i = 0; fr_assumption_at(&newest, i, &a); i++)
+        fr_text_addf(&rows, "| `%s` | %s | %s | %s |\n", a.key, a.value, a.when, a.why);
+    hold_table("docs/reference/runtime-keys.md",
+               "| key | value | where | why |\n|---|---|---|---|\n", fr_text_get(&rows));
+    fr_text_free(&rows);
+    fr_runtime_free(&newest);
+}
+
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(schema), cmocka_unit_test(facts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(schema), cmocka_unit_test(facts),
+                                       cmocka_unit_test(assumptions)};
     return DOCUMENTS_MAIN(argc, argv, tests);
 }

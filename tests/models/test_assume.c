@@ -269,33 +269,33 @@ static void stated_is_taken(void **state_) {
     FR_TRUE(priced > draws / 3, "%d were priced", priced);
 }
 
-/* docs/model.md has the table. */
+/* docs/reference/runtime-keys.md has the table. */
 static void every_row_is_documented(void **state_) {
     struct fr_assumption a;
     char *docs = NULL, line[512];
     size_t length = 0;
     (void)state_;
     assert_int_equal(
-        fr_file_read(FR_SOURCE_DIR "/docs/model.md", FR_FILE_MAX_B, &docs, &length, NULL),
+        fr_file_read(FR_SOURCE_DIR "/docs/reference/runtime-keys.md", FR_FILE_MAX_B, &docs, &length, NULL),
         FR_OK);
     for (int i = 0; fr_assumption_at(&newest, i, &a); i++) {
         snprintf(line, sizeof line, "| `%s` | %s | %s | %s |", a.key, a.value, a.when, a.why);
-        FR_TRUE(strstr(docs, line) != NULL, "docs/model.md does not have the line\n%s", line);
+        FR_TRUE(strstr(docs, line) != NULL, "docs/reference/runtime-keys.md does not have the line\n%s", line);
     }
     free(docs);
 }
 
-/* docs/files.md has them; of facts: tests/documents. */
+/* docs/reference/runtime-keys.md has them; of facts: tests/documents. */
 static void every_condition_is_documented(void **state_) {
     char *docs = NULL, line[512];
     size_t length = 0;
     (void)state_;
     assert_int_equal(
-        fr_file_read(FR_SOURCE_DIR "/docs/files.md", FR_FILE_MAX_B, &docs, &length, NULL),
+        fr_file_read(FR_SOURCE_DIR "/docs/reference/runtime-keys.md", FR_FILE_MAX_B, &docs, &length, NULL),
         FR_OK);
     for (int i = 0; fr_condition_names[i]; i++) {
         snprintf(line, sizeof line, "`%s`", fr_condition_names[i]);
-        FR_TRUE(strstr(docs, line) != NULL, "docs/files.md has no condition %s", line);
+        FR_TRUE(strstr(docs, line) != NULL, "docs/reference/runtime-keys.md has no condition %s", line);
     }
     free(docs);
 }

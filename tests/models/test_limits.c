@@ -1,4 +1,4 @@
-/* Every number of cluster and model files at its ends (docs/files.md). */
+/* Every number of cluster and model files at its ends (docs/reference/cluster-keys.md). */
 #include "models/job/cluster.h"
 #include "models/plan/iterations.h"
 #include "tests/models/limits.h"

@@ -153,7 +153,7 @@ static void measured_layers_are_found_by_both(void **state) {
     fr_workload_free(&w);
 }
 
-/* What a model file does not say, as docs/files.md has it. */
+/* What a model file does not say, as docs/reference/model-keys.md has it. */
 static void what_is_not_said_is_as_documented(void **state) {
     static const struct {
         const char *said;

@@ -1,4 +1,4 @@
-/* docs/accuracy.md holds what tables say today: `cmake --build BUILD --target accuracy`. */
+/* docs/evidence/ and docs/explanation/accuracy.md hold what tables say today: `cmake --build BUILD --target accuracy`. */
 #ifndef FR_TESTS_PAPER_ACCURACY_H
 #define FR_TESTS_PAPER_ACCURACY_H
 
@@ -24,18 +24,31 @@ static inline bool accuracy_agree(const char **a, const char **b) {
     return fabs(x - y) <= 0.02;
 }
 
-static inline void accuracy_is_up_to_date(const struct fr_reproduction *r, const char *mark) {
-    struct fr_text now = {0}, written = {0};
+static inline void accuracy_agrees(const char *file, const char *mark, const char *now) {
+    struct fr_text written = {0};
     struct fr_error err = {0};
-    fr_training_markdown(r, &now);
-    if (fr_marked_read(FR_SOURCE_DIR "/docs/accuracy.md", mark, &written, &err) != FR_OK)
+    char path[512];
+    snprintf(path, sizeof path, FR_SOURCE_DIR "/docs/%s", file);
+    if (fr_marked_read(path, mark, &written, &err) != FR_OK)
         fail_msg("%s: %s", err.where, err.detail);
-    const char *a = fr_text_get(&now), *b = fr_text_get(&written);
+    const char *a = now, *b = fr_text_get(&written);
     while (*a && accuracy_agree(&a, &b)) continue;
-    FR_TRUE(!*a && !*b, "docs/accuracy.md: \"%.80s\", the tables: \"%.80s\"; build accuracy", b,
-            a);
-    fr_text_free(&now);
+    FR_TRUE(!*a && !*b, "%s: \"%.80s\", the tables: \"%.80s\"; build accuracy", path, b, a);
     fr_text_free(&written);
+}
+
+/* The whole tables in docs/@p file, the short one in docs/explanation/accuracy.md. */
+static inline void accuracy_is_up_to_date(const struct fr_reproduction *r, const char *mark,
+                                          const char *file) {
+    struct fr_text whole = {0}, brief = {0};
+    char brief_mark[96];
+    snprintf(brief_mark, sizeof brief_mark, "%s" FR_BRIEF_MARK, mark);
+    fr_training_markdown(r, &whole);
+    fr_training_brief(r, &brief);
+    accuracy_agrees(file, mark, fr_text_get(&whole));
+    accuracy_agrees("explanation/accuracy.md", brief_mark, fr_text_get(&brief));
+    fr_text_free(&whole);
+    fr_text_free(&brief);
 }
 
 /* Judged rows hold, but for those of @p known_misses (NULL ends), which must really miss; every row has a

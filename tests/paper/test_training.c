@@ -6,7 +6,7 @@
 #include "studies/paper_table.h"
 #include "tests/paper/accuracy.h"
 
-/* Coverages outside what their notes ask; each must really miss, and docs/accuracy.md says so: all rows of DGXC's four
+/* Coverages outside what their notes ask; each must really miss, and docs/explanation/accuracy.md says so: all rows of DGXC's four
  * plans, whose preset they set, lie in intervals that one model's runs leave; of nine runs of B200 13 predictions in 18
  * do, of fifteen of mixtures on H100 23 in 30; of sharded runs at 8 bits 11 in 16; of DGXC's at 8 bits all but six of 208,
  * since each is of its own release, while what releases still differ by is no less (4.1 % in the mean over sources). The plan chosen from one A100's profile is
@@ -28,7 +28,7 @@ static void tables_reach_what_they_must(void **state) {
     if (fr_paper_training.run(&r, &err) != FR_OK) fail_msg("%s: %s", err.where, err.detail);
     size_t runs = accuracy_rows_hold(&r, known_misses);
     FR_TRUE(runs > 900, "got %zu runs", runs);
-    accuracy_is_up_to_date(&r, FR_TRAINING_MARK);
+    accuracy_is_up_to_date(&r, FR_TRAINING_MARK, "evidence/2026-11-21-training-runs.md");
     int tables = accuracy_commands_agree(&r, "training/vtrain_single_node.csv");
     FR_TRUE(tables > 20, "got %d tables", tables);
     free(r.rows);

@@ -1,5 +1,5 @@
 /* What compression costs and saves where it meets another axis: each number here is worked out from the
- * shapes, on a machine of round numbers; the pairs are listed in docs/compositions.md. */
+ * shapes, on a machine of round numbers; the pairs are listed in docs/reference/compositions.md. */
 #include <math.h>
 #include <stdio.h>
 
@@ -409,7 +409,7 @@ static void buckets_of_other_stages(void **state) {
 #define SPARSE FACTORS, "compression.codec=topk"
 #define FUSED "compression.embedding=fused"
 
-/* Rows and columns of the table in docs/compositions.md. */
+/* Rows and columns of the table in docs/reference/compositions.md. */
 static const struct {
     const char *axis, *model, *sets[6];
 } axes[] = {
@@ -474,7 +474,7 @@ static void every_pair(void **state) {
             }
             fr_job_free(&job);
         }
-        fr_test_documented("compositions.md", &row);
+        fr_test_documented("reference/compositions.md", &row);
     }
 }
 

@@ -22,7 +22,7 @@ cat >truth.json <<END
               { "name": "system", "ranks": 4, "latency": "10 us", "bandwidth": "1 GB/s" } ] }
 END
 "$bin/forerun" export simgrid --cluster truth.json --ranks 4 -o platform.xml
-# Lines without their digests, as whoever changes them on purpose leaves them (docs/files.md).
+# Lines without their digests, as whoever changes them on purpose leaves them (docs/reference/formats.md).
 plain() { sed 's/\(, "question": "[0-9a-f]*"\)*, "digest": "[0-9a-f]*"}$/}/'; }
 calibrate --out c.json
 [ "$code" = 0 ] || fail "calibrate: exit $code"

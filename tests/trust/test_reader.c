@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "tests/cmocka.h"
 
 static fr_status any_name(void *context, const char *name, struct fr_term *out,
@@ -63,33 +62,6 @@ static void every_statement_can_be_read(void **state) {
     assert_true(whole > 20);
 }
 
-/* The pages have a line of each. */
-static void the_pages_say_them(void **state) {
-    (void)state;
-    char *page = NULL;
-    size_t length = 0;
-    assert_int_equal(
-        fr_file_read(FR_SOURCE_DIR "/docs/files.md", 1 << 22, &page, &length, NULL), FR_OK);
-    for (const struct fr_description *d = fr_run_readers; d->name; d++) {
-        struct fr_run_reader reader;
-        char line[400];
-        assert_int_equal(fr_run_reader_open(d, &reader, NULL), FR_OK);
-        const char *about = fr_run_reader_says(&reader, "about"),
-                   *source = fr_run_reader_says(&reader, "source");
-        bool whole = fr_run_reader_says(&reader, "columns") != NULL;
-        FR_TRUE(whole == (about && source), "%s: `about`, `source` and `columns` go together",
-                d->name);
-        size_t used = 0;
-        if (whole) fr_line_addf(line, sizeof line, &used, "| `%s` | %s | ", d->name, about);
-        for (const char *c = source; whole && *c; c++)
-            fr_line_addf(line, sizeof line, &used, "%s%c", *c == '*' ? "\\" : "", *c);
-        if (whole && !strstr(page, line))
-            fail_msg("docs/files.md has no line of reader %s:\n%s |", d->name, line);
-        fr_run_reader_close(&reader);
-    }
-    free(page);
-}
-
 static void what_is_wrong_is_told(void **state) {
     (void)state;
     static const char *const rows[][3] = {
@@ -119,7 +91,7 @@ static void what_is_wrong_is_told(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_statement_can_be_read),
-                                       cmocka_unit_test(the_pages_say_them),
+
                                        cmocka_unit_test(what_is_wrong_is_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
  *  How a file of runs that others published is read: a description, trust/runs/reader/<name>.reader, whose
  *  statements turn the cells of a row into the keys of a run (runs.h), one after the other:
  *
- *      about TEXT, source TEXT what it reads and where that was published, which docs/files.md says too
+ *      about TEXT, source TEXT what it reads and where that was published, which docs/reference/formats.md says too
  *      columns A B             that tell the file: the first reader of the list all of whose columns a file has reads it
  *      strict                  the user's own file: a row that cannot be used is an error
  *      use NAME                the statements of another description, which has no columns
@@ -18,7 +18,7 @@
  *  trust/runs/reader_functions.c.  What a file leaves out is stated as a convention of its software, with the source, in
  *  the lines of the description that begin with #.
  *
- *  To add one: the file, and its row in trust/runs/reader_list.h; trust.reader tells the line of docs/files.md. */
+ *  To add one: the file, and its row in trust/runs/reader_list.h; `ninja documents` writes the line of docs/reference/formats.md. */
 #ifndef FR_CALIBRATE_RUNS_READER_H
 #define FR_CALIBRATE_RUNS_READER_H
 

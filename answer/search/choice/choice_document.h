@@ -1,5 +1,5 @@
 /** @file
- *  What a search's page says of its choice, as JSON (docs/output.md). */
+ *  What a search's page says of its choice, as JSON (docs/reference/outputs.md). */
 #ifndef FR_ANSWER_SEARCH_CHOICE_CHOICE_DOCUMENT_H
 #define FR_ANSWER_SEARCH_CHOICE_CHOICE_DOCUMENT_H
 

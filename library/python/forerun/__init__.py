@@ -8,7 +8,7 @@
     >>> found["best"]["plan"]
 
 Every function returns the document that the command of the same name prints with --json, as
-dictionaries (docs/output.md); numbers that nobody knows are None.
+dictionaries (docs/reference/outputs.md); numbers that nobody knows are None.
 
 A cluster, a model and a plan are each a preset's name, the path of a JSON file, or a dictionary.
 What `set` says changes them: a dictionary or a list of "KEY=VALUE"; a KEY is one of the plan

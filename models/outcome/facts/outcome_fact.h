@@ -2,7 +2,7 @@
  *  What is there to say of an outcome?  One row a fact (models/outcome/fact_list.h).
  *
  *  The document of an outcome, its CSV, lines of text, first columns of pages, its schema and its table in
- *  docs/output.md walk these rows; a row knows how its value is read.  What several rows read (rates, what the device
+ *  docs/reference/outputs.md walk these rows; a row knows how its value is read.  What several rows read (rates, what the device
  *  shows, intervals) is computed once, in the view of an outcome. */
 #ifndef FR_MODELS_OUTCOME_FACTS_OUTCOME_FACT_H
 #define FR_MODELS_OUTCOME_FACTS_OUTCOME_FACT_H

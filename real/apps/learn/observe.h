@@ -16,7 +16,7 @@
  *      kept   |sum eps_i Y_i^T|  / |G|       each error dropped
  *      lazy   |sum eps_i dY_i^T| / |G|       each made up for in the next micro-batch, the last not
  *  Of zero-mean activations, independent from one micro-batch to the next, |dY|^2 is twice |Y|^2 and
- *  making up for an error doubles its harm; of activations alike it undoes it (docs/quality.md).
+ *  making up for an error doubles its harm; of activations alike it undoes it (docs/evidence/2026-11-22-compression-and-learning.md).
  */
 #ifndef FR_REAL_APPS_LEARN_OBSERVE_H
 #define FR_REAL_APPS_LEARN_OBSERVE_H

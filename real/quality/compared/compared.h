@@ -45,15 +45,15 @@ double fr_quality_sent_share(const struct fr_qualities *q, int i);
 /** To the target, NaN unless known: iterations times what one costs. */
 struct fr_quality_mean fr_quality_times(struct fr_quality_mean iterations, double cost);
 
-/** Two plans that are told apart, or not, as a sentence.  @return @p out. */
+/** Two plans that are distinguished, or not, as a sentence.  @return @p out. */
 const char *fr_quality_sentence(const struct fr_qualities *q,
                                 const struct fr_quality_pair *pair, char *out, size_t room);
 
-/** The model with a table of these iterations, which search reads (docs/files.md): a row for every plan
+/** The model with a table of these iterations, which search reads (docs/reference/model-keys.md): a row for every plan
  *  that reached the target with all seeds, of compressed ones with the keys that decide. */
 void fr_qualities_model(struct fr_text *text, const struct fr_qualities *q);
 
-/** The documents of --json and --csv (docs/output.md). */
+/** The documents of --json and --csv (docs/reference/outputs.md). */
 void fr_qualities_json(struct fr_text *text, const struct fr_qualities *q);
 void fr_qualities_csv(struct fr_text *text, const struct fr_qualities *q);
 
