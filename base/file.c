@@ -11,6 +11,23 @@
 
 #include "base/text.h"
 
+/* Standard input is read once, so its beginning is remembered: of the process, as the stream itself is. */
+enum { HEAD_B = 4096 };
+static char standard_head[HEAD_B];
+static size_t standard_length;
+static bool standard_read;
+
+static void remember(const char *data, size_t length) {
+    standard_read = true;
+    standard_length = length < HEAD_B ? length : HEAD_B;
+    memcpy(standard_head, data, standard_length);
+}
+
+const char *fr_file_standard_head(size_t *length) {
+    *length = standard_length;
+    return standard_read ? standard_head : NULL;
+}
+
 static fr_status read_all(int fd, const char *path, size_t max_B, struct fr_text *text,
                           struct fr_error *err) {
     char block[65536];
@@ -53,6 +70,7 @@ fr_status fr_file_read(const char *path, size_t max_B, char **data, size_t *leng
     else
         status = read_all(fd, standard ? "<stdin>" : path, max_B, &text, err);
     if (!standard) close(fd);
+    if (standard && status == FR_OK) remember(text.data, text.length);
     if (status != FR_OK) {
         fr_text_free(&text);
         return status;

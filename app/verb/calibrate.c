@@ -42,7 +42,8 @@ static const struct fr_option options[] = {
      "the same, then measure what has drifted again, replace it in the samples file, and fit",
      0},
     {"budget", "TIME", "about how long to measure: 90, 10m, 2h (default 60 s)", 0},
-    {"launches", "N", "starts of the job that share the budget (default 3; simulated, or of GPUs, 1)", 0},
+    {"launches", "N",
+     "starts of the job that share the budget (default 3; simulated, or of GPUs, 1)", 0},
     {"only", "ROW,...", "what to measure (listed by forerun-mpi calibrate --help)", 0},
     {"groups", "RANGE", "collectives over these numbers of ranks only (default: 2, 4, ... all)",
      0},
@@ -166,6 +167,11 @@ static fr_status recalibrate(const struct fr_args *args, struct fr_calibrate_opt
     struct fr_drifted drifted;
     struct fr_text text = {0};
     char names[512];
+    if (!fr_file_exists(o->samples))
+        return fr_fail(
+            err, FR_ERR_INPUT, o->samples,
+            "is not there: run forerun calibrate first, which writes it, or name the "
+            "file with --samples");
     check.launches = 1;
     if (!(check.budget_s > 0)) check.budget_s = CHECK_S;
     FR_TRY(fr_recalibration_check(&check, &drifted, err));
@@ -245,6 +251,7 @@ const struct fr_verb fr_verb_calibrate = {
         "  srun --mpi=pmix -n 64 forerun calibrate --out cluster.json --samples "
         "/shared/samples.jsonl\n",
     .options = options,
+    .words = FR_WORDS_OPTIONS,
     .outputs = outputs,
     .run = run,
 };

@@ -337,5 +337,6 @@ const struct fr_verb fr_verb_collective = {
         "--algorithm prices algorithms from the levels, all of them side by side with "
         "\"all\".\n",
     .options = options,
+    .words = FR_WORDS_OPTIONS,
     .run = run,
 };
