@@ -20,7 +20,7 @@ static void values_with_their_unit(void **state) {
     reads(0.0363061, FR_QUANTITY_TIME, "36.3 ms");
     reads(1e-6, FR_QUANTITY_TIME, "1 us");
     reads(0.9996, FR_QUANTITY_TIME, "1 s");
-    reads(5400, FR_QUANTITY_TIME, "5400 s");
+    reads(5400, FR_QUANTITY_TIME, "5,400 s");
     reads(11850, FR_QUANTITY_ENERGY, "11.9 kJ");
     reads(1e6, FR_QUANTITY_ENERGY, "1 MJ");
     reads(4096, FR_QUANTITY_SIZE, "4 KiB");
