@@ -159,9 +159,12 @@ fr_status fr_args_choice(const struct fr_args *args, const char *name,
     for (int i = 0; choices[i]; i++) fr_text_addf(&list, "%s%s", i ? ", " : "", choices[i]);
     const char *near = fr_suggest(text, choices);
     snprintf(where, sizeof where, "--%s", name);
-    fr_fail(err, FR_ERR_USAGE, where, "unknown \"%.40s\"%s%s%s; known: %s", text,
-            near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "",
-            fr_text_get(&list));
+    if (near)
+        fr_fail(err, FR_ERR_USAGE, where, "unknown \"%.40s\"; did you mean \"%s\"? (known: %s)",
+                text, near, fr_text_get(&list));
+    else
+        fr_fail(err, FR_ERR_USAGE, where, "unknown \"%.40s\"; known: %s", text,
+                fr_text_get(&list));
     fr_text_free(&list);
     return FR_ERR_USAGE;
 }

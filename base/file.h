@@ -18,7 +18,7 @@
 fr_status fr_file_read(const char *path, size_t max_B, char **data, size_t *length,
                        struct fr_error *err);
 
-/** The beginning of what was read from standard input, for a message about it; NULL where nothing was. */
+/** What was read from standard input, which may be read again; NULL where nothing was, or over 16 MiB. */
 const char *fr_file_standard_head(size_t *length);
 
 /** Write @p path through a temporary file beside it and a rename, so that a reader sees the
