@@ -24,12 +24,13 @@ int fr_picture_point(int i) { return points[i % N_POINTS]; }
 static const struct {
     const char *name, *colour;
 } named[] = {
-    {"tensor", "#0072B2"},      {"phantom", "#D55E00"},        {"grid", "#009E73"},
-    {"subgraph", "#CC79A7"},    {"2-way", "#56B4E9"},          {"4-way", "#E69F00"},
-    {"8-way", "#8C510A"},       {"compute", "#117733"},        {"launch", "#88c999"},
-    {"fixed", "#4d4d4d"},       {"tp_comm", "#332288"},        {"pp_comm", "#88CCEE"},
-    {"dp_comm", "#882255"},     {"embedding_comm", "#CC6677"}, {"redistribution", "#AA4499"},
-    {"compression", "#DDCC77"}, {"offload", "#44AA99"},        {"bubble", "#cccccc"}};
+    {"tensor", "#0072B2"},         {"phantom", "#D55E00"},        {"grid", "#009E73"},
+    {"subgraph", "#CC79A7"},       {"2-way", "#56B4E9"},          {"4-way", "#E69F00"},
+    {"8-way", "#8C510A"},          {"compute", "#117733"},        {"launch", "#88c999"},
+    {"fixed", "#4d4d4d"},          {"tp_comm", "#332288"},        {"pp_comm", "#88CCEE"},
+    {"cp_comm", "#6699CC"},        {"ep_comm", "#661100"},        {"dp_comm", "#882255"},
+    {"embedding_comm", "#CC6677"}, {"redistribution", "#AA4499"}, {"compression", "#DDCC77"},
+    {"offload", "#44AA99"},        {"bubble", "#cccccc"}};
 
 const char *fr_picture_colour_of(const char *name) {
     for (size_t i = 0; i < sizeof named / sizeof *named; i++)

@@ -339,5 +339,6 @@ const struct fr_verb fr_verb_collective = {
                "used. --algorithm prices one algorithm from the levels, and \"all\" shows them "
                "side by side.\n",
     .options = options,
+    .words = FR_WORDS_OPTIONS,
     .run = run,
 };

@@ -287,5 +287,6 @@ const struct fr_verb fr_verb_compare = {
         "interval that the first\nstates for a repetition, from its scatter within and "
         "between launches.\n",
     .options = options,
+    .words = FR_WORDS_FILES,
     .run = run,
 };

@@ -335,5 +335,6 @@ const struct fr_verb fr_verb_compare_plans = {
         "  forerun compare-plans a.json b.json --cluster dgx-h100 --model llama-3-8b --ranks "
         "64\n",
     .options = options,
+    .words = FR_WORDS_FILES,
     .run = run,
 };

@@ -243,5 +243,6 @@ const struct fr_verb fr_verb_place = {
         "  forerun place --cluster lassen --ranks 64 --ways 8 --model t5-large-mod --set "
         "method=subgraph\n",
     .options = options,
+    .words = FR_WORDS_OPTIONS,
     .run = run,
 };

@@ -102,5 +102,6 @@ const struct fr_verb fr_verb_predict = {
                "  forerun predict --cluster cori-knl --model alexnet --set method=grid --set "
                "dp=512 --set layer_tp=best\n",
     .options = options,
+    .words = FR_WORDS_OPTIONS,
     .run = run,
 };

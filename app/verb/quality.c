@@ -251,6 +251,7 @@ const struct fr_verb fr_verb_quality = {
                "      --cluster a100-hdr --json > quality.json\n"
                "  forerun plot quality quality.json -o quality.svg\n",
     .options = options,
+    .words = FR_WORDS_OPTIONS,
     .outputs = outputs,
     .run = run,
 };

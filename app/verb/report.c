@@ -1,6 +1,7 @@
 /* A calibration as one page: what was measured, how the forms do, and whether to trust it; or results
  * of other commands as one. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "answer/page/opening.h"
@@ -13,6 +14,7 @@
 #include "base/text/wrap.h"
 #include "calibrate/judge/check.h"
 #include "calibrate/judge/fit.h"
+#include "models/job/file_kind.h"
 
 static const struct fr_option options[] = {
     {"output", "FILE", "page to write (default: none)", 'o'},
@@ -21,10 +23,22 @@ static const struct fr_option options[] = {
     FR_OPTION_HELP,
     FR_OPTION_END};
 
+/* Of standard input what it holds tells, since it has no name; it can be read again. */
+static bool is_result_on_standard(void) {
+    char *data = NULL;
+    size_t length = 0;
+    if (fr_file_read("-", FR_FILE_MAX_B, &data, &length, NULL) != FR_OK) return false;
+    fr_file_kind kind = fr_file_kind_of_text(data, length);
+    free(data);
+    return kind == FR_FILE_FIT || kind == FR_FILE_OUTCOME || kind == FR_FILE_SEARCH ||
+           kind == FR_FILE_ANSWER;
+}
+
 /* Results of commands, JSON each: a page of their own. */
 static bool are_results(const struct fr_args *args) {
     for (int i = 0; i < args->n_words; i++) {
         const char *dot = strrchr(args->word[i], '.');
+        if (strcmp(args->word[i], "-") == 0 && is_result_on_standard()) continue;
         if (!dot || strcmp(dot, ".json") != 0) return false;
     }
     return args->n_words > 0;

@@ -234,5 +234,6 @@ const struct fr_verb fr_verb_score = {
         "  forerun score --cluster tuned.json --runs later-runs.csv --json > score.json &&\n"
         "      forerun plot score score.json -o score.svg\n",
     .options = options,
+    .words = FR_WORDS_OPTIONS,
     .run = run,
 };

@@ -271,6 +271,7 @@ const struct fr_verb fr_verb_search = {
         "  forerun search --cluster cori-knl --model alexnet --ranks 512 --vary method=grid "
         "--vary tp=1..512*2\n",
     .options = options,
+    .words = FR_WORDS_OPTIONS,
     .outputs = outputs,
     .run = run,
 };

@@ -145,6 +145,7 @@ const struct fr_verb fr_verb_simulate = {
                "global_batch=32 \\\n"
                "      --set schedule=zero-bubble --gantt pipeline.svg\n",
     .options = options,
+    .words = FR_WORDS_OPTIONS,
     .outputs = outputs,
     .run = run,
 };

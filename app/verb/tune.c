@@ -311,6 +311,7 @@ const struct fr_verb fr_verb_tune = {
         "Example:\n"
         "  forerun tune --cluster dgx-a100 --runs runs.csv --out tuned.json\n",
     .options = options,
+    .words = FR_WORDS_OPTIONS,
     .outputs = outputs,
     .run = run,
 };

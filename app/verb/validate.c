@@ -301,6 +301,7 @@ const struct fr_verb fr_verb_validate = {
         "  forerun validate --cluster cluster.json --passes 9 --resume\n"
         "  forerun validate --cluster other.json --from validate.jsonl\n",
     .options = options,
+    .words = FR_WORDS_OPTIONS,
     .outputs = outputs,
     .run = run,
 };

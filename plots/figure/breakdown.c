@@ -135,7 +135,7 @@ static void add_part(struct fr_picture *p, const struct chart *c, int part) {
     for (char *at = name; *at; at++) *at = *at == '_' ? ' ' : *at;
     fr_picture_curve(p, block, name,
                      "using 1:2:3:4:5:6 with boxxyerror fs solid 1 noborder lc rgb '%s'",
-                     fr_picture_colour_of(fr_part_names[part]));
+                     fr_picture_series_colour(fr_part_names[part], part));
 }
 
 /* End of a result's 90 % interval, of the iteration; NaN where none is stated. */

@@ -195,7 +195,7 @@ static void draw_panel(struct fr_picture *p, const struct rows *rows, int what,
         if (names)
             fr_picture_text(p, name_of(rows, i, name, sizeof name), box->left - 12, middle,
                             "right", p->stack.on ? 9 : NAME_SIZE, "#000000");
-        snprintf(value, sizeof value, "%.3g", row->value[what] / unit.si);
+        fr_scale_number(row->value[what] / unit.si, 3, value, sizeof value);
         fr_picture_text(p, value, box->left + box->width * end / (1.25 * most) + 6, middle,
                         "left", p->stack.on ? 9 : NAME_SIZE, "#333333");
     }

@@ -79,7 +79,7 @@ static void what_is_long(void **state) {
     memset(text, '=', LONG);
     text[0] = 'a';
     job = loaded(NULL);
-    refused(forerun_set(job, text, &error), &error, FORERUN_INPUT, "unknown key");
+    refused(forerun_set(job, text, &error), &error, FORERUN_INPUT, "is no key");
     memset(text, 'a', LONG);
     refused(forerun_set(job, text, &error), &error, FORERUN_USAGE, "KEY=VALUE");
     forerun_job_free(job);
