@@ -251,7 +251,8 @@ const struct fr_verb fr_verb_compare_plans = {
     .summary = "plans of your own side by side, and how sure it is which is best",
     .usage = "A.json B.json... --cluster C --model M [--ranks N] [--set KEY=VALUE]... [--json]",
     .details =
-        "A plan is a file (docs/reference/plan-keys.md) or the JSON itself. dp follows from --ranks where a "
+        "A plan is a file (docs/reference/plan-keys.md) or the JSON itself. dp follows from "
+        "--ranks where a "
         "plan "
         "leaves it open, the batch is the model's or that of --set where it names none.\n"
         "  forerun compare-plans a.json b.json --cluster dgx-h100 --model llama-3-8b --ranks "

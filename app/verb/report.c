@@ -190,7 +190,7 @@ const struct fr_verb fr_verb_report = {
     .usage = "SAMPLES...|FIT.json [-o report.html] [--json]\n"
              "       forerun report RESULT.json... -o report.html",
     .details =
-        "Of a calibration: provenance, every point with its interval and outliers, residuals\n"
+        "A calibration: provenance, every point with its interval and outliers, residuals\n"
         "of all forms on fitted and on held-out points, and PASS, WARN or FAIL with reasons.\n"
         "Results (the JSON of predict, search, simulate, validate, score, reproduce, ...): "
         "what "
