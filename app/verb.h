@@ -80,7 +80,9 @@ extern const struct fr_verb *const fr_verbs[];
             0                                                                                  \
     }
 #define FR_OPTION_JSON                                                                         \
-    { "json", NULL, "print JSON", 0 }
+    {"json", NULL, "print JSON", 0}, {                                                         \
+        "page", "FILE", "write the answer as one HTML page with live figures, too", 0          \
+    }
 #define FR_OPTION_CSV                                                                          \
     { "csv", NULL, "print CSV", 0 }
 #define FR_OPTION_FORCE                                                                        \

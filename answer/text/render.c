@@ -5,6 +5,7 @@
 #include "models/job/assume.h"
 #include "models/job/runtime.h"
 #include "models/outcome/facts/units.h"
+#include "models/work/transformer.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -39,6 +40,18 @@ void fr_render_software(struct fr_text *text, const struct fr_cluster *cluster, 
         fr_wrap_head(text, "", beyond, columns);
 }
 
+/* A file of no known family: like which it was read, and what came of it. */
+static void add_likeness(struct fr_text *text, const struct fr_workload *workload,
+                         int columns) {
+    char line[200];
+    if (!*workload->read_like) return;
+    snprintf(line, sizeof line,
+             "like %s, by its keys; %.4g billion parameters; say --set model.KEY=VALUE if that "
+             "is wrong",
+             workload->read_like, fr_transformer_parameters(workload) / 1e9);
+    fr_wrap_head(text, "read", line, columns);
+}
+
 void fr_render_inputs(struct fr_text *text, const struct fr_job *job,
                       const struct fr_plan *plan, int columns) {
     struct fr_text verdict = {0};
@@ -56,6 +69,7 @@ void fr_render_inputs(struct fr_text *text, const struct fr_job *job,
     fr_render_software(text, &job->cluster, columns);
     add_source(text, "model", job->workload.name, job->model_from, job->workload.source,
                columns);
+    add_likeness(text, &job->workload, columns);
     char assumed[FR_ASSUMED], line[FR_ASSUMED + 80];
     if (!*fr_job_assumed(job, plan, assumed, sizeof assumed)) return;
     snprintf(line, sizeof line, "%s, by %s", assumed, job->cluster.runtime);

@@ -6,6 +6,7 @@
 
 #include "answer/piece/piece.h"
 #include "app/load.h"
+#include "app/page/page.h"
 #include "app/verb.h"
 #include "base/json/interval.h"
 #include "base/range.h"
@@ -279,7 +280,7 @@ static int64_t reach(long long ranks, long long stride, long long groups) {
 static fr_status collective(const struct fr_args *args, struct fr_job *job, struct query *q,
                             struct fr_error *err) {
     const char *given = NULL, *size = fr_args_get(args, "size");
-    struct fr_text text = {0};
+    struct fr_text text = {0}, page = {0};
     long long ranks = 1, stride = 1, groups = 0;
     int op = 0;
     FR_TRY(fr_args_required(args, "op", &given, err));
@@ -313,7 +314,8 @@ static fr_status collective(const struct fr_args *args, struct fr_job *job, stru
         print_csv(&text, &job->cluster, q);
     else
         print_table(&text, &job->cluster, q);
-    return fr_app_print(&text, err);
+    if (fr_app_paged(args)) print_json(&page, &job->cluster, q);
+    return fr_app_answer(args, &text, &page, err);
 }
 
 static fr_status run(const struct fr_args *args, struct fr_error *err) {

@@ -20,8 +20,9 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     FR_TRY(fr_fitting_options(args, &fitting, err));
     if (from) FR_TRY(fr_preset_or_file_read("cluster", from, &base, err));
     fitting.base = base;
-    fr_status status = fr_fitting_run(args->word, args->n_words, fr_args_get(args, "out"),
-                                      false, &fitting, fr_args_has(args, "json"), err);
+    fr_status status = fr_fitting_run(
+        args->word, args->n_words, fr_args_get(args, "out"), false, &fitting,
+        fr_args_has(args, "json") ? FR_FITTING_JSON : FR_FITTING_WHOLE, args, err);
     fr_json_free(base);
     return status;
 }

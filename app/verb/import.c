@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/trainer/trainer.h"
+#include "app/from/expand.h"
 #include "app/load.h"
 #include "app/outputs.h"
 #include "app/runs.h"
@@ -11,7 +13,6 @@
 #include "base/escape.h"
 #include "base/file.h"
 #include "calibrate/samples/import.h"
-#include "trust/runs/log.h"
 #include "trust/runs/mllog.h"
 #include "trust/runs/watts.h"
 
@@ -26,6 +27,7 @@ static const struct fr_option options[] = {
     {"dtype", "NAME", "of products whose table does not say it", 0},
     {"only", "COLUMN=VALUE", "rows of a table of products to take; repeatable", 0},
     {"column", "KEY=VALUE", "of the runs.csv, what a log does not say: model=, plan.tp=", 0},
+    FR_OPTION_IGNORE,
     {"power", "FILE", "with one trainer's log: what a node drew, a file a node; repeatable", 0},
     {"strict", NULL, "with several files: one that cannot be read ends it, none is skipped", 0},
     {"scale-power", NULL, "devices of --power stand for as many as the run has ranks", 0},
@@ -39,8 +41,8 @@ static const char *word(int i) {
     for (; fr_importers[n]; n++)
         if (n == i) return fr_importers[n]->spelling;
     if (i - n < 2) return i == n ? "runs" : "mlperf-power";
-    for (int k = 0; fr_run_logs[k]; k++)
-        if (k == i - n - 2) return fr_run_logs[k]->name;
+    for (int k = 0; fr_trainers[k]; k++)
+        if (k == i - n - 2) return fr_trainers[k]->name;
     return NULL;
 }
 
@@ -52,12 +54,6 @@ static const char *say_known(char *out, size_t room) {
     for (int i = 0; word(i); i++)
         fr_line_addf(out, room, &used, "%s%s", i ? ", " : "; known: ", word(i));
     return out;
-}
-
-static const struct fr_run_log *log_of(const char *name) {
-    for (int i = 0; fr_run_logs[i]; i++)
-        if (strcmp(fr_run_logs[i]->name, name) == 0) return fr_run_logs[i];
-    return NULL;
 }
 
 static fr_status find(const char *name, const struct fr_importer **importer,
@@ -161,23 +157,6 @@ static fr_status read_log(const char *path, struct fr_mllog *log, struct fr_erro
     return status;
 }
 
-/* The columns given on the line, which go before what the logs say. */
-static fr_status set_columns(const struct fr_args *args, struct fr_run_row *row,
-                             struct fr_error *err) {
-    const char *given[FR_ARGS_MAX];
-    int n = fr_args_all(args, "column", given);
-    for (int i = 0; i < n; i++) {
-        const char *equals = strchr(given[i], '=');
-        if (!equals || equals == given[i])
-            return fr_fail(err, FR_ERR_USAGE, "--column", "\"%.60s\" is not KEY=VALUE",
-                           given[i]);
-        char key[48];
-        snprintf(key, sizeof key, "%.*s", (int)(equals - given[i]), given[i]);
-        fr_run_row_set(row, key, "%s", equals + 1);
-    }
-    return FR_OK;
-}
-
 /* Files of nodes behind the run's own log: their mean powers add up. */
 static fr_status add_nodes(const struct fr_args *args, const struct fr_mllog *run,
                            double *power_W, bool *behind, struct fr_error *err) {
@@ -206,7 +185,7 @@ static fr_status make_row(const struct fr_args *args, const struct fr_mllog *run
     fr_run_row_set(row, "measured_s", "%.9g", step_s);
     fr_run_row_set(row, "measured_J", "%.9g", power_W * step_s);
     fr_run_row_set(row, "measured_at", behind ? "node" : "plug");
-    FR_TRY(set_columns(args, row, err));
+    FR_TRY(fr_app_columns(args, row, err));
     fr_text_addf(notes, "%d node%s, %.1f W each in the mean, %.6g s a step, metered %s\n",
                  nodes, nodes == 1 ? "" : "s", power_W / nodes, step_s,
                  behind ? "behind the supplies"
@@ -333,19 +312,26 @@ static fr_status add_power(const struct fr_args *args, struct fr_run_row *row,
 }
 
 /* One file, one run: what the line gives goes before what the log says. */
-static fr_status add_log(const struct fr_args *args, const struct fr_run_log *log,
+static fr_status add_log(const struct fr_args *args, const struct fr_trainer *log,
                          const char *path, struct fr_run *run, struct fr_text *notes,
                          struct fr_error *err) {
     struct fr_run_row row = {0};
-    struct fr_log_counts counts = {0};
+    const char *ignore[FR_ARGS_MAX];
+    const struct fr_trainer_ask ask = {
+        .by = log, .ignore = ignore, .n_ignore = fr_args_all(args, "ignore", ignore)};
+    struct fr_trainer_result counts = {.by = NULL};
     char *text = NULL;
     size_t length = 0;
     fr_run_skip skip;
-    FR_TRY(set_columns(args, &row, err));
+    FR_TRY(fr_app_columns(args, &row, err));
     FR_TRY(fr_file_read(path, LOG_MAX_B, &text, &length, err));
-    fr_status status = fr_run_log_read(log, text, length, path, &row, &counts, err);
+    fr_status status = fr_trainer_read(&ask, text, length, path, &row, &counts, err);
     free(text);
+    fr_text_add(notes, fr_text_get(&counts.told), counts.told.length);
+    fr_trainer_result_free(&counts);
     FR_TRY(status);
+    if (!fr_run_row_get(&row, "measured_s"))
+        return fr_fail(err, FR_ERR_INPUT, path, "times no step; is it a log of this kind?");
     FR_TRY(add_power(args, &row, notes, err));
     if (!fr_run_row_get(&row, "id")) fr_run_row_set(&row, "id", "%.90s", path);
     if (counts.steps) fr_text_addf(notes, "%s: %d steps\n", path, counts.steps);
@@ -355,12 +341,12 @@ static fr_status add_log(const struct fr_args *args, const struct fr_run_log *lo
                      "long it took, the first is line %d\n",
                      path, counts.malformed, counts.malformed == 1 ? "" : "s",
                      counts.malformed == 1 ? "s" : "", counts.malformed == 1 ? "es" : "",
-                     counts.first);
+                     counts.first_malformed);
     const struct fr_run_place place = {.where = path};
     return fr_run_make(&row, &place, run, &skip, err);
 }
 
-static fr_status import_logs(const struct fr_args *args, const struct fr_run_log *log,
+static fr_status import_logs(const struct fr_args *args, const struct fr_trainer *log,
                              struct fr_runs *runs, struct fr_text *notes,
                              struct fr_error *err) {
     const char *out = fr_args_get(args, "out");
@@ -435,7 +421,7 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     int read = 0;
     const char *what = args->n_words > 0 ? args->word[0] : "";
     bool power = strcmp(what, "mlperf-power") == 0, training = strcmp(what, "runs") == 0;
-    const struct fr_run_log *log = log_of(what);
+    const struct fr_trainer *log = fr_trainer_find(what);
     fr_status status = power      ? import_power(args, &runs, &notes, err)
                        : training ? import_runs(args, &runs, &notes, err)
                        : log      ? import_logs(args, log, &runs, &notes, err)
@@ -465,8 +451,9 @@ const struct fr_verb fr_verb_import = {
         "KIND is nccl-tests (rccl-tests, too), osu, imb, collectives or products (tables), "
         "which "
         "become\n"
-        "samples; or runs, mlperf-power, megatron, nemo, torchtitan or mlperf, which become "
-        "runs.\n"
+        "samples; or runs, mlperf-power, megatron, nemo, torchtitan, deepspeed, nanotron, "
+        "maxtext,\n"
+        "olmo, huggingface or mlperf, which become runs.\n"
         "Samples go to standard output, what was left out or assumed to standard error. Beside "
         "log.txt a sidecar\n"
         "log.json may say ranks, nodes, gpus_per_node, system, gpu, network, mpi, nccl, "

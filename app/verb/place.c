@@ -7,6 +7,7 @@
 #include "answer/seats/place.h"
 #include "answer/text/render.h"
 #include "app/load.h"
+#include "app/page/page.h"
 #include "app/verb.h"
 #include "base/text/wrap.h"
 #include "models/outcome/report.h"
@@ -183,7 +184,7 @@ static fr_status print_refused(const struct fr_job *job, const struct fr_placing
 static fr_status place(const struct fr_args *args, struct fr_job *job, struct fr_placing *q,
                        struct fr_error *err) {
     struct fr_place_ask ask;
-    struct fr_text text = {0};
+    struct fr_text text = {0}, page = {0};
     int emit = -1;
     FR_TRY(fr_args_choice(args, "emit", fr_place_launchers, &emit, err));
     if (emit >= 0 && fr_args_has(args, "json"))
@@ -201,7 +202,8 @@ static fr_status place(const struct fr_args *args, struct fr_job *job, struct fr
         fr_place_json(&text, q);
     else
         print_text(&text, q);
-    return fr_app_print(&text, err);
+    if (fr_app_paged(args)) fr_place_json(&page, q);
+    return fr_app_answer(args, &text, &page, err);
 }
 
 static fr_status run(const struct fr_args *args, struct fr_error *err) {

@@ -76,12 +76,63 @@ static json_t *load(const char *text, size_t length, size_t flags, json_error_t 
     return root;
 }
 
+/* Letters of the word at @p at, of which Python's json module writes numbers that JSON has not; 0: none. */
+static size_t python_number(const char *at, size_t left) {
+    static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
+    for (int i = 0; i < 3; i++) {
+        size_t n = strlen(words[i]);
+        if (left >= n && memcmp(at, words[i], n) == 0) return n;
+    }
+    return 0;
+}
+
+/* A copy of @p text with null for each such number outside strings, or NULL where there is none or no memory. */
+static char *without_python_numbers(const char *text, size_t length, size_t *shorter) {
+    char *copy = NULL;
+    size_t used = 0;
+    bool quoted = false;
+    for (size_t i = 0; i < length; i++) {
+        size_t n = quoted ? 0 : python_number(text + i, length - i);
+        if (n > 0 && !copy) { /* at most one letter more for each three */
+            copy = fr_calloc(length + length / 3 + 1, 1);
+            if (!copy) return NULL;
+            memcpy(copy, text, used = i);
+        }
+        if (n > 0) {
+            memcpy(copy + used, "null", 4);
+            used += 4;
+            i += n - 1;
+            continue;
+        }
+        if (text[i] == '"') quoted = !quoted;
+        if (copy) copy[used++] = text[i];
+        if (quoted && text[i] == '\\' && i + 1 < length) {
+            i++;
+            if (copy) copy[used++] = text[i];
+        }
+    }
+    *shorter = used;
+    return copy;
+}
+
+/* What JSON refuses is read as Python's json module writes it. */
+static json_t *load_any(const char *text, size_t length, json_error_t *why,
+                        bool *short_of_memory) {
+    json_t *root = load(text, length, JSON_REJECT_DUPLICATES, why, short_of_memory);
+    if (root || *short_of_memory) return root;
+    size_t used = 0;
+    char *copy = without_python_numbers(text, length, &used);
+    if (copy) root = load(copy, used, JSON_REJECT_DUPLICATES, why, short_of_memory);
+    free(copy);
+    return root;
+}
+
 fr_status fr_json_parse(const char *text, size_t length, const char *name,
                         struct fr_json_document **document, struct fr_error *err) {
     FR_TRY(check_depth(text, length, name, err));
     json_error_t why;
     bool short_of_memory;
-    json_t *root = load(text, length, JSON_REJECT_DUPLICATES, &why, &short_of_memory);
+    json_t *root = load_any(text, length, &why, &short_of_memory);
     if (short_of_memory) return fr_fail(err, FR_ERR_NOMEM, name, "does not fit in memory");
     if (!root)
         return fr_fail(err, FR_ERR_INPUT, name, "line %d, column %d: %s", why.line, why.column,

@@ -181,12 +181,25 @@ static size_t name_bar(const char *line, struct fr_log_tag *tag, size_t *name_B)
     return and_blank(line, name + blank + 1);
 }
 
+static size_t pod_letters(const char *line) {
+    return strspn(line, "abcdefghijklmnopqrstuvwxyz0123456789-.");
+}
+
+/* Names of pods are of small letters, and end in what makes them one: "-0" of a set's, or five signs. */
+static bool is_pod(const char *name, size_t n) {
+    size_t last = n;
+    while (last > 0 && name[last - 1] != '-') last--;
+    size_t sign = n - last;
+    return last > 1 &&
+           (sign == 5 || (sign > 0 && sign < 5 && strspn(name + last, digit) >= sign));
+}
+
 /* "launcher-x2x4f main " */
 static size_t pod_container(const char *line, struct fr_log_tag *tag, size_t *name_B) {
-    size_t pod = host_letters(line);
+    size_t pod = pod_letters(line);
     (void)tag;
-    if (!is_host(line, pod) || !memchr(line, '-', pod) || line[pod] != ' ') return 0;
-    size_t container = host_letters(line + pod + 1), n = pod + 1 + container;
+    if (!is_host(line, pod) || !is_pod(line, pod) || line[pod] != ' ') return 0;
+    size_t container = pod_letters(line + pod + 1), n = pod + 1 + container;
     if (container == 0 || (!is_blank(line[n]) && !is_end(line[n]))) return 0;
     *name_B = n;
     return and_blank(line, n);

@@ -87,6 +87,8 @@ void fr_ssm_add(const struct fr_stage_view *v, struct fr_rank_work *work) {
     if (v->ssm <= 0) return;
     add_product(v, ssm.in / v->attention_on.p, v->h, true, work);
     add_product(v, v->h, ssm.inner / v->attention_on.p, false, work);
+    if (ssm.narrow > 0)
+        add_product(v, ssm.narrow / v->h / v->attention_on.p, v->h, false, work);
     add_scan(v, work);
     add_again(v, work);
     add_context(v, work);

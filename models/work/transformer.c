@@ -24,8 +24,8 @@ struct fr_transformer_parts fr_transformer_layer_parts(const struct fr_transform
     return (struct fr_transformer_parts){.attention = a.divided + qkv_biases,
                                          .mlp = t->experts ? mixture : dense,
                                          .dense = dense,
-                                         .replicated =
-                                             2 * norm + qk_norms + 2 * out_bias + a.whole,
+                                         .replicated = 2 * norm + qk_norms + 2 * out_bias +
+                                                       a.whole + t->vectors,
                                          .cross_replicated = norm + qk_norms + out_bias};
 }
 
@@ -143,16 +143,20 @@ double fr_transformer_head_kernels(const struct fr_transformer *t, int64_t tp) {
  * activation, two residual additions; a choice of experts adds the router's product and its top
  * ones, and rows put in order, sent, brought back and added up, what all experts share its products, activation and
  * addition; latent attention has narrow products with norms before two, or three, and a rotation and its
- * joining to keys; a cross-attention adds a norm, two products, its heads and a residual addition. */
+ * joining to keys; an indexer three products, a norm, scores and the choice; a gate its own; a cross-attention adds a norm, two products, its heads and a residual addition. */
 double fr_transformer_mixture_kernels(const struct fr_transformer *t) {
     double shared = t->shared_ffn > 0 ? t->gated ? 5 : 4 : 0;
     return (t->experts > 1 ? 6 : 0) + shared;
 }
 
-double fr_transformer_layer_kernels(const struct fr_transformer *t, int64_t tp) {
+double fr_transformer_attention_kernels(const struct fr_transformer *t) {
     double latent = fr_attention_is_latent(t) ? t->q_latent > 0 ? 7 : 5 : 0;
-    return (t->gated ? 10 : 9) + fr_transformer_mixture_kernels(t) + latent +
-           fr_transformer_head_kernels(t, tp);
+    return latent + (t->index_heads > 0 ? 6 : 0) + (t->attention_gate ? 1 : 0);
+}
+
+double fr_transformer_layer_kernels(const struct fr_transformer *t, int64_t tp) {
+    return (t->gated ? 10 : 9) + fr_transformer_mixture_kernels(t) +
+           fr_transformer_attention_kernels(t) + fr_transformer_head_kernels(t, tp);
 }
 
 double fr_transformer_cross_kernels(const struct fr_transformer *t, int64_t tp) {

@@ -68,6 +68,8 @@ struct fr_transformer_parts fr_transformer_layer_parts(const struct fr_transform
 /** Kernels launched forward by one rank of @p tp: a layer's, of them those inside the heads
  *  (scores, softmax and weighted sum), and a cross-attention's. */
 double fr_transformer_layer_kernels(const struct fr_transformer *t, int64_t tp);
+/** Of a layer's, those of an attention that is not plain: latents, an indexer, a gate. */
+double fr_transformer_attention_kernels(const struct fr_transformer *t);
 double fr_transformer_head_kernels(const struct fr_transformer *t, int64_t tp);
 double fr_transformer_cross_kernels(const struct fr_transformer *t, int64_t tp);
 /** Of a layer's, those that a layer without experts has not. */
@@ -169,6 +171,9 @@ void fr_transformer_add_vocabulary(struct fr_rank_work *work, const struct fr_tr
 /** Work of stage @p i of the plan, for one micro-batch. */
 void fr_transformer_stage(const struct fr_workload *workload, const struct fr_plan *plan,
                           int64_t i, struct fr_rank_work *work);
+
+/** Parameters of the model itself, without the rows that pad its vocabulary; NaN of other kinds. */
+double fr_transformer_parameters(const struct fr_workload *workload);
 
 /** Reasons why the plan cannot divide this transformer so. */
 fr_reasons fr_transformer_check(const struct fr_workload *workload, const struct fr_plan *plan);

@@ -6,6 +6,7 @@
 
 #include "models/plan/copies.h"
 #include "models/work/transformer.h"
+#include "models/workload/attention.h"
 
 /* What is broken so far; the sentences of `asked` go to `text`. */
 struct hearing {
@@ -167,7 +168,7 @@ fr_reasons fr_transformer_check(const struct fr_workload *workload,
     const struct fr_transformer *t = &workload->transformer;
     struct hearing h = {.asked = -1};
     divide(workload, plan, &h);
-    if ((t->kv_latent > 0 || t->predicted > 0 || fr_transformer_is_hybrid(t)) &&
+    if ((fr_attention_is_special(t) || t->predicted > 0 || fr_transformer_is_hybrid(t)) &&
         !plan->method->megatron)
         h.reasons |= FR_BECAUSE(FR_REASON_METHOD);
     if (!fr_transformer_layers_fit(t, plan)) h.reasons |= FR_BECAUSE(FR_REASON_STAGES);

@@ -140,10 +140,36 @@ static void add_latents(const struct fr_stage_view *v, struct fr_rank_work *work
                                                        .copies = on->copies});
 }
 
+/* An indexer's products, which every rank makes of its own tokens, and its scores of all pairs before a token. */
+static void add_index(const struct fr_stage_view *v, struct fr_rank_work *work) {
+    const struct fr_group_view *on = &v->attention_on;
+    const double made[] = {v->a.index_q, v->a.index_k}, from[] = {v->a.from_q, v->h};
+    double flop = v->attentions * on->batch * v->s * v->queries * v->a.index_q,
+           keys = v->queries;
+    for (int k = 0; k < 2; k++)
+        fr_work_add_product(work, &(struct fr_product){.m = made[k],
+                                                       .n = on->tokens / on->between,
+                                                       .k = from[k],
+                                                       .batch = on->batch,
+                                                       .times = v->attentions,
+                                                       .made = true,
+                                                       .again = v->again.qkv,
+                                                       .copies = on->copies});
+    static const double times[] = {
+        [FR_PASS_FORWARD] = 1, [FR_PASS_INPUT] = 2, [FR_PASS_AGAIN] = 1};
+    static const fr_pass_kind passes[] = {FR_PASS_FORWARD, FR_PASS_INPUT, FR_PASS_AGAIN};
+    for (int k = 0; k < (fr_recomputes_core(v->plan->recompute) ? 3 : 2); k++) {
+        struct fr_operation *o = fr_work_add(work, FR_WORK_ATTENTION, passes[k], 1);
+        o->size = times[passes[k]] * flop / on->p;
+        o->keys = keys;
+    }
+}
+
 static void add_attention(const struct fr_stage_view *v, struct fr_rank_work *work) {
     const struct fr_group_view *on = &v->attention_on;
     double n = v->attentions;
     if (v->a.kv_latent > 0) add_latents(v, work);
+    if (v->a.index_q > 0) add_index(v, work);
     add_product(v, on, v->a.to_q / on->p, on->tokens, v->a.from_q, n, n + v->cross, true,
                 v->again.qkv, work);
     if (v->a.to_kv > 0)
@@ -217,7 +243,8 @@ double fr_transformer_latents_moved(const struct fr_stage_view *v) {
 static double hybrid_kernels(const struct fr_stage_view *v) {
     const struct fr_transformer *t = v->t;
     double mlp = t->gated ? 6 : 5;
-    return v->attentions * fr_transformer_cross_kernels(t, (int64_t)v->attention_on.p) +
+    return v->attentions * (fr_transformer_cross_kernels(t, (int64_t)v->attention_on.p) +
+                            fr_transformer_attention_kernels(t)) +
            v->dense * mlp + v->mixed * (mlp + fr_transformer_mixture_kernels(t)) +
            v->ssm * FR_SSM_KERNELS;
 }
@@ -385,7 +412,9 @@ static void add_memory(const struct fr_stage_view *v, struct fr_rank_work *work)
         saved_B =
             work->activation_B - (v->layers * stream + saved_values(v, stream)) * v->value_B;
     work->activation_B -= v->recomputed * saved_B;
-    if (hybrid && v->attentions > 0) largest_B = fmax(largest_B, attention_B);
+    double mixer_B = fmax(ssm_B, hybrid && v->attentions > 0 ? attention_B : 0);
+    largest_B =
+        fr_layer_blocks(v->t) > 1 ? fmax(dense_B, mixed_B) + mixer_B : fmax(largest_B, mixer_B);
     double again_B = v->layers > 0 && v->first ? largest_B : module_B;
     work->working_B += v->recomputed * again_B;
     if (v->first) again_B -= fmin(again_B, stream * v->value_B); /* its input is kept */
@@ -421,10 +450,15 @@ static void add_hybrid_parameters(const struct fr_stage_view *v, struct fr_rank_
     double norm = v->h * (t->norm_biases ? 2 : 1), bias = t->biases ? v->h : 0,
            divided = v->attentions * parts.attention + v->dense * parts.dense +
                      v->mixed * parts.mlp + v->ssm * fr_ssm_of(t).parameters,
-           whole = v->attentions * parts.cross_replicated +
-                   (v->dense + v->mixed) * (norm + bias) + v->ssm * norm;
+           whole = v->attentions * (parts.cross_replicated + fr_attention_of(t).whole) +
+                   (v->dense + v->mixed) * (norm + bias) + v->ssm * norm +
+                   v->layers * t->vectors;
+    double p = v->attention_on.p;
     work->parameters = divided + whole;
-    work->parameters_rank = divided / v->attention_on.p + whole;
+    work->parameters_rank = divided / p + whole;
+    if (v->predicted <= 0) return;
+    work->parameters += fr_predicted_parameters(t, 1);
+    work->parameters_rank += fr_predicted_parameters(t, p);
 }
 
 /* Of experts a rank holds its share, and routers whole. */
@@ -516,4 +550,14 @@ void fr_transformer_stage(const struct fr_workload *workload, const struct fr_pl
     work->moment.pass_B = work->working_B;
     fr_transformer_add_moment(&v, first, last, largest_message_B(&v), work);
     if (fr_transformer_frozen(v.t)) freeze(&v, work);
+}
+
+double fr_transformer_parameters(const struct fr_workload *workload) {
+    const struct fr_transformer *t = &workload->transformer;
+    const struct fr_plan plan = fr_plan_default();
+    struct fr_rank_work work;
+    if (t->layers == 0) return (double)NAN;
+    fr_transformer_stage(workload, &plan, 0, &work);
+    double rows = (double)(fr_transformer_padded_vocabulary(t, 1) - t->vocabulary);
+    return work.parameters - rows * (double)(t->hidden * (t->tied ? 1 : 2));
 }

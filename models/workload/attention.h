@@ -11,7 +11,20 @@
  *      latent   a d, a d, a v            (c' or h) a d + c a (d - r + v)  h (c' + c + r), two norms of c' and c
  *                                        + a v h
  *
- *  as trained: the products that a cache would spare in inference are made (keys and values are not absorbed). */
+ *  as trained: the products that a cache would spare in inference are made (keys and values are not absorbed).
+ *
+ *  A plain head's values may have a width of their own, v = `value_dim`; with `attention_gate` a product of h x a v makes
+ *  a gate of what the heads made (Qiu et al., Gated Attention for Large Language Models, 2025).  Where `other_layers` of
+ *  the layers have other heads (Gemma 4, MiMo-V2: windows of other widths) all sizes are the mean over the layers: every
+ *  size here counts work and parameters in proportion, so that sums over the model are exact and stages are alike.
+ *
+ *  Sparse attention with an indexer (DeepSeek-AI, DeepSeek-V3.2, 2025, section 2.1): I = `index_heads` heads of
+ *  e = `index_dim` values score every pair of tokens, and a token attends to the best `index_tokens` alone:
+ *
+ *      parameters, on every rank   (c' or h) I e + h e + h I + 2 e     (queries, one key for all, weights, a norm)
+ *      scores                      I e a pair of tokens
+ *
+ *  Left out: the loss by which the indexer learns the attention's own scores. */
 #ifndef FR_MODELS_WORKLOAD_ATTENTION_H
 #define FR_MODELS_WORKLOAD_ATTENTION_H
 
@@ -25,12 +38,19 @@ struct fr_attention_sizes {
     double to_q, to_kv;           /**< rows of these: plain one product, to_kv 0 */
     double arrives;               /**< values a token that ranks of tp gather before these */
     double divided, whole;        /**< parameters without biases */
+    double index_q,
+        index_k; /**< rows of the indexer's products from q_latent (or h), and from h; 0: none */
 };
 
 struct fr_attention_sizes fr_attention_of(const struct fr_transformer *t);
 
 static inline bool fr_attention_is_latent(const struct fr_transformer *t) {
     return t->kv_latent > 0;
+}
+/** Has it what methods but Megatron's do not divide: latents, gates, an indexer, heads of several sizes? */
+static inline bool fr_attention_is_special(const struct fr_transformer *t) {
+    return t->kv_latent > 0 || t->attention_gate || t->index_heads > 0 || t->other_layers > 0 ||
+           t->value_dim > 0;
 }
 /** A head's values. */
 static inline int64_t fr_attention_value_dim(const struct fr_transformer *t) {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "models/workload/adapters.h"
+#include "models/workload/config/config.h"
 #include "models/workload/hybrid.h"
 #include "models/workload/optimizer.h"
 #include "models/workload/packing.h"
@@ -20,10 +21,30 @@ enum { MOST = FR_FAMILY_SIZE_MAX };
 #include "models/workload/family_list.h"
 #undef FR_FAMILY
 
+static const struct fr_family keyed[] = {
+#define FR_KEYED(type, class, tokens, words, nested, help)                                     \
+    {.name = #type,                                                                            \
+     .architecture = class,                                                                    \
+     .sequence = tokens,                                                                       \
+     .defaults = words,                                                                        \
+     .sizes = nested,                                                                          \
+     .summary = help},
+#include "models/workload/keyed_list.h"
+#undef FR_KEYED
+};
+enum {
+#define FR_KEYED(type, ...) KEYED_##type,
+#include "models/workload/keyed_list.h"
+#undef FR_KEYED
+};
+
 const struct fr_family *const fr_families[] = {
 #define FR_FAMILY(name) &fr_family_##name,
 #include "models/workload/family_list.h"
 #undef FR_FAMILY
+#define FR_KEYED(type, ...) &keyed[KEYED_##type],
+#include "models/workload/keyed_list.h"
+#undef FR_KEYED
     NULL};
 
 /* Present and not null. */
@@ -129,34 +150,6 @@ fr_status fr_family_read_sizes(const struct fr_json *config, const struct fr_fam
     return FR_OK;
 }
 
-/* `layer_types`, where the file has it, names each layer's. */
-static fr_status count_sliding(const struct fr_json *config, const struct fr_transformer *t,
-                               int64_t *layers, struct fr_error *err) {
-    struct fr_json types = fr_json_member(config, "layer_types");
-    if (!given(config, "layer_types")) return FR_OK;
-    FR_TRY(fr_json_array(&types, 1, MOST, err));
-    *layers = 0;
-    for (int64_t i = 0; i < t->layers; i++) {
-        struct fr_json one = fr_json_element(&types, (size_t)i);
-        const char *type = "";
-        if (!fr_json_is_string(&one)) break;
-        FR_TRY(fr_json_text(&one, &type, err));
-        *layers += strcmp(type, "sliding_attention") == 0;
-    }
-    return FR_OK;
-}
-
-fr_status fr_family_read_window(const struct fr_json *config, int64_t absent, int64_t layers,
-                                struct fr_transformer *t, struct fr_error *err) {
-    int64_t window = absent;
-    FR_TRY(fr_family_integer(config, "sliding_window", false, MOST, &window, err));
-    FR_TRY(count_sliding(config, t, &layers, err));
-    if (window == 0 || layers <= 0) return FR_OK;
-    t->window = window;
-    t->window_layers = layers < t->layers ? layers : t->layers;
-    return FR_OK;
-}
-
 fr_status fr_family_read_experts(const struct fr_json *config,
                                  const struct fr_family_experts *keys, struct fr_transformer *t,
                                  struct fr_error *err) {
@@ -190,33 +183,10 @@ fr_status fr_family_refuse_biases(const struct fr_json *config, struct fr_error 
     return FR_OK;
 }
 
-fr_status fr_family_refuse_dense(const struct fr_json *config, struct fr_error *err) {
-    struct fr_json dense = fr_json_member(config, "mlp_only_layers"),
-                   step = fr_json_member(config, "decoder_sparse_step");
-    int64_t every = 1;
-    FR_TRY(fr_family_integer(config, "decoder_sparse_step", false, 1000, &every, err));
-    if (every == 1 && fr_json_array_length(&dense) <= 0) return FR_OK;
-    return fr_json_fail(every > 1 ? &step : &dense, err,
-                        "dense layers among mixtures of experts are not priced yet");
-}
-
 bool fr_family_is_config(const struct fr_json *root) {
     struct fr_json kind = fr_json_member(root, "kind");
     return !fr_json_present(&kind) &&
            (given(root, "model_type") || given(root, "architectures"));
-}
-
-static fr_status refuse_experts(const struct fr_json *config, struct fr_error *err) {
-    static const char *const keys[] = {"num_experts", "num_local_experts", "n_routed_experts"};
-    for (int i = 0; i < 3; i++) {
-        struct fr_json member = fr_json_member(config, keys[i]);
-        int64_t experts = 0;
-        if (!given(config, keys[i])) continue;
-        FR_TRY(fr_json_integer(&member, 0, MOST, &experts, err));
-        if (experts > 1)
-            return fr_json_fail(&member, err, "mixture of experts is not priced yet");
-    }
-    return FR_OK;
 }
 
 /* What the file calls itself; NULL: nothing. */
@@ -242,21 +212,7 @@ static fr_status family_of(const struct fr_json *config, const struct fr_family 
         if (strcmp(type, fr_families[i]->name) == 0 ||
             strcmp(type, fr_families[i]->architecture) == 0)
             *family = fr_families[i];
-    return *family && (*family)->experts ? FR_OK : refuse_experts(config, err);
-}
-
-static fr_status refuse_unknown(const struct fr_json *root, struct fr_error *err) {
-    struct fr_json place =
-        fr_json_member(root, given(root, "model_type") ? "model_type" : "architectures");
-    struct fr_text known = {0};
-    const char *type = NULL;
-    FR_TRY(type_of(root, &type, err));
-    for (int i = 0; fr_families[i]; i++)
-        fr_text_addf(&known, "%s%s", i ? ", " : "", fr_families[i]->name);
-    fr_status status = fr_json_fail(&place, err, "family \"%.40s\" is not known; known: %s",
-                                    type ? type : "", fr_text_get(&known));
-    fr_text_free(&known);
-    return status;
+    return FR_OK;
 }
 
 static bool among(const char *const *keys, const char *key) {
@@ -362,6 +318,146 @@ static const char *const settable[] = {"num_hidden_layers",
                                        "global_batch",
                                        "iterations",
                                        "defaults",
+                                       "attn_layer_period",
+                                       "attn_layer_offset",
+                                       "layer_types",
+                                       "layers_block_type",
+                                       "block_types",
+                                       "attn_layer_indices",
+                                       "full_attn_idxs",
+                                       "full_attn_layers",
+                                       "attn_type_list",
+                                       "full_attention_interval",
+                                       "layer_group_size",
+                                       "hybrid_layer_pattern",
+                                       "sliding_window_pattern",
+                                       "global_attn_every_n_layers",
+                                       "attention_window_size",
+                                       "sliding_window_size",
+                                       "attention_chunk_size",
+                                       "linear_num_value_heads",
+                                       "linear_value_head_dim",
+                                       "linear_num_key_heads",
+                                       "linear_key_head_dim",
+                                       "linear_conv_kernel_dim",
+                                       "linear_attn_config",
+                                       "short_conv_kernel_size",
+                                       "mamba_d_state",
+                                       "mamba_d_conv",
+                                       "mamba_expand",
+                                       "expand",
+                                       "mamba_dt_rank",
+                                       "time_step_rank",
+                                       "mamba_n_heads",
+                                       "mamba_n_groups",
+                                       "mamba_ngroups",
+                                       "mamba_chunk_size",
+                                       "mamba_d_head",
+                                       "mamba_headdim",
+                                       "mamba_d_ssm",
+                                       "conv_L_cache",
+                                       "lru_width",
+                                       "conv1d_width",
+                                       "moe_num_experts",
+                                       "num_routed_experts",
+                                       "num_experts_per_token",
+                                       "top_k_experts",
+                                       "moe_topk",
+                                       "moe_k",
+                                       "moe_top_k",
+                                       "moe_router_topk",
+                                       "num_selected_experts",
+                                       "expert_ffn_hidden_size",
+                                       "moe_ffn_hidden_size",
+                                       "expert_intermediate_size",
+                                       "expert_ffn_dim",
+                                       "ffn_hidden_size",
+                                       "num_shared_experts",
+                                       "num_shared_expert",
+                                       "moe_num_shared_experts",
+                                       "share_expert_dim",
+                                       "shared_intermediate_size",
+                                       "num_dense_layers",
+                                       "n_dense_layers",
+                                       "moe_layer_start_index",
+                                       "first_k_dense",
+                                       "n_group",
+                                       "topk_group",
+                                       "moe_layer_freq",
+                                       "decoder_sparse_step",
+                                       "interleave_moe_layer_step",
+                                       "moe_layer_interval",
+                                       "moe_layer_end_index",
+                                       "expert_layer_period",
+                                       "expert_layer_offset",
+                                       "mlp_only_layers",
+                                       "moe_layers",
+                                       "moe_layers_enum",
+                                       "mlp_layer_types",
+                                       "enable_moe_block",
+                                       "global_head_dim",
+                                       "num_global_key_value_heads",
+                                       "swa_num_attention_heads",
+                                       "swa_num_key_value_heads",
+                                       "swa_head_dim",
+                                       "swa_v_head_dim",
+                                       "attention_k_eq_v",
+                                       "index_topk",
+                                       "layer_norm_eps",
+                                       "layer_norm_epsilon",
+                                       "ffn_config",
+                                       "attn_config",
+                                       "dim",
+                                       "n_head_kv",
+                                       "n_kv_heads",
+                                       "multi_query_group_num",
+                                       "num_attention_groups",
+                                       "kv_n_heads",
+                                       "attention_head_dim",
+                                       "kv_channels",
+                                       "intermediate_size_mlp",
+                                       "dense_intermediate_size",
+                                       "block_ff_dim",
+                                       "hidden_dim",
+                                       "padded_vocab_size",
+                                       "max_sequence_length",
+                                       "max_seq_length",
+                                       "seq_len",
+                                       "qkv_bias",
+                                       "use_qkv_bias",
+                                       "add_qkv_bias",
+                                       "attn_qkv_bias",
+                                       "use_bias",
+                                       "bias",
+                                       "add_bias_linear",
+                                       "use_mlp_bias",
+                                       "attention_out_bias",
+                                       "use_qk_norm",
+                                       "qk_norm",
+                                       "qk_layernorm",
+                                       "use_qk_layernorm",
+                                       "norm_qk",
+                                       "hidden_act",
+                                       "activation_function",
+                                       "hidden_activation",
+                                       "mlp_hidden_act",
+                                       "index_n_heads",
+                                       "index_head_dim",
+                                       "attn_output_gate",
+                                       "hidden_size_per_layer_input",
+                                       "altup_num_inputs",
+                                       "block_configs",
+                                       "num_query_heads",
+                                       "num_mem_blocks",
+                                       "hybrid_layer_ids",
+                                       "moe_latent_size",
+                                       "compress_ratios",
+                                       "hc_mult",
+                                       "attention_hidden_size",
+                                       "num_heads_per_layer",
+                                       "share_q_dim",
+                                       "cross_attention_layers",
+                                       "is_encoder_decoder",
                                        NULL};
 
 fr_status fr_family_check_set(const struct fr_json *root, const char *path,
@@ -440,6 +536,27 @@ static fr_status read_training(const struct fr_json *root, struct fr_workload *w
                                &workload->global_batch, err);
 }
 
+/* What the file has and the answer has not: towers, modules that predict further tokens. */
+static void add_left_out(const struct fr_json *root, const struct fr_json *config,
+                         const struct fr_workload *workload, const char *name,
+                         struct fr_text *text) {
+    static const char *const towers[] = {"vision_config", "audio_config", "speech_config",
+                                         "vision_tower", "vision_tower_config"};
+    static const char *const modules[] = {"num_nextn_predict_layers", "num_mtp_modules",
+                                          "mtp_num_hidden_layers", "num_mtp_layers"};
+    for (int i = 0; i < 5; i++)
+        if (given(root, towers[i])) fr_text_addf(text, ", without its %s", towers[i]);
+    for (int i = 0; i < 4 && workload->transformer.predicted == 0; i++) {
+        double n = fr_json_number_at(config, modules[i]);
+        if (i == 3 && !(n > 0) && strcmp(name, "qwen3_next") == 0) n = 1; /* no key says it */
+        if (n > 0)
+            fr_text_addf(text,
+                         ", without its %g module that predicts further tokens (--set "
+                         "model.predicted_tokens=%g)",
+                         n, n);
+    }
+}
+
 static fr_status read_config(const struct fr_json *root, const struct fr_json *config,
                              const struct fr_family *family, struct fr_workload *workload,
                              struct fr_error *err) {
@@ -449,7 +566,8 @@ static fr_status read_config(const struct fr_json *root, const struct fr_json *c
     workload->modern = true;
     FR_TRY(fr_workload_read_defaults(root, workload, err));
     FR_TRY(refuse_ours(root, err));
-    FR_TRY(family->read(config, t, err));
+    FR_TRY(family->read ? family->read(config, t, err)
+                        : fr_config_read(config, family, root != config, t, err));
     if (!given(config, "tie_word_embeddings"))
         FR_TRY(fr_family_bool(root, "tie_word_embeddings", &t->tied, err));
     FR_TRY(read_dtype(root, config, workload->modern, &workload->dtype, &said, err));
@@ -460,23 +578,51 @@ static fr_status read_config(const struct fr_json *root, const struct fr_json *c
     FR_TRY(fr_hybrid_check(root, t, err));
     FR_TRY(read_name(root, config, family, workload, err));
     FR_TRY(read_training(root, workload, family, err));
+    struct fr_text left_out = {0};
+    add_left_out(root, config, workload, family->name, &left_out);
     snprintf(workload->source, sizeof workload->source,
-             "Hugging Face config.json, family %s%s, sequence %" PRId64 ", %s%s", family->name,
-             root == config ? "" : ", its text_config only", t->sequence,
-             fr_dtype_names[workload->dtype],
+             "Hugging Face config.json, family %s%s%s%s, sequence %" PRId64 ", %s%s",
+             family->name, family->note ? family->note : "",
+             root == config ? "" : ", its text_config only", fr_text_get(&left_out),
+             t->sequence, fr_dtype_names[workload->dtype],
              said               ? ""
              : workload->modern ? " with fp32 master weights, as is usual"
                                 : " as it names no torch_dtype");
+    fr_text_free(&left_out);
+    return FR_OK;
+}
+
+/* Of no known family, which has layers. */
+static fr_status read_unknown(const struct fr_json *root, const struct fr_json *config,
+                              struct fr_workload *workload, struct fr_error *err) {
+    const char *type = NULL;
+    const struct fr_family *like = fr_config_nearest(config);
+    FR_TRY(type_of(config, &type, err));
+    struct fr_family own = *like;
+    char note[128];
+    snprintf(note, sizeof note, " (not known, read like %s by its keys)", like->name);
+    own.name = type ? type : "unnamed";
+    own.note = note;
+    FR_TRY(read_config(root, config, &own, workload, err));
+    snprintf(workload->read_like, sizeof workload->read_like, "%s", like->name);
     return FR_OK;
 }
 
 fr_status fr_family_read(const struct fr_json *root, struct fr_workload *workload,
                          struct fr_error *err) {
-    struct fr_json text = fr_json_member(root, "text_config");
+    static const char *const inner[] = {"text_config", "llm_config", "language_config",
+                                        "thinker_config"};
     const struct fr_family *family = NULL;
     FR_TRY(family_of(root, &family, err));
     if (family) return read_config(root, root, family, workload, err);
-    if (fr_json_is_object(&text)) FR_TRY(family_of(&text, &family, err));
-    if (family) return read_config(root, &text, family, workload, err);
-    return refuse_unknown(root, err);
+    for (int i = 0; i < 4; i++) {
+        struct fr_json text = fr_json_member(root, inner[i]),
+                       deeper = fr_json_member(&text, "text_config");
+        if (!fr_json_is_object(&text)) continue;
+        const struct fr_json *config = fr_json_is_object(&deeper) ? &deeper : &text;
+        FR_TRY(family_of(config, &family, err));
+        return family ? read_config(root, config, family, workload, err)
+                      : read_unknown(root, config, workload, err);
+    }
+    return read_unknown(root, root, workload, err);
 }

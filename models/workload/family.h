@@ -1,6 +1,9 @@
 /** @file
  *  Which transformer does a Hugging Face config.json describe?
  *
+ *  A file is read by its keys (models/workload/config/config.h), with the defaults of its family; a family that is not known
+ *  like the nearest one, which is said.  Old families with keys of their own have a reader of their own.
+ *
  *  Such a file names its family by `model_type` (or, in older files, by `architectures`) and
  *  gives the sizes under the names of that family.  It is not ours: keys that cost nothing
  *  are ignored, null counts as absent, and what a key means when it is absent is the default
@@ -8,8 +11,8 @@
  *  published files leave them out.
  *  A multimodal file is read by its `text_config`; the towers beside it are not priced.
  *
- *  To add a family: models/workload/family/<name>.c exporting fr_family_<name>, row FR_FAMILY(<name>)
- *  in models/workload/family_list.h.
+ *  To add a family: a row of models/workload/keyed_list.h; with keys of its own models/workload/family/<name>.c exporting
+ *  fr_family_<name>, row FR_FAMILY(<name>) in models/workload/family_list.h.
  */
 #ifndef FR_MODELS_WORKLOAD_FAMILY_H
 #define FR_MODELS_WORKLOAD_FAMILY_H
@@ -24,7 +27,9 @@ struct fr_family {
     const char *summary;
     fr_status (*read)(const struct fr_json *config, struct fr_transformer *transformer,
                       struct fr_error *err);
-    bool experts; /**< it reads a choice of experts */
+    const char *defaults,
+        *sizes;       /**< of one without a reader: models/workload/config/config.h */
+    const char *note; /**< behind its name, where it is known; or NULL */
     /** Tokens of a sequence that pre-training of the family uses before its context is stretched; files say how far it
      *  reaches at last.  0: as files say, which are trained at all of it. */
     int64_t sequence;
@@ -81,9 +86,6 @@ fr_status fr_family_read_sizes(const struct fr_json *config, const struct fr_fam
 /** Key-value heads divide the heads; else an error at @p key. */
 fr_status fr_family_check_heads(const struct fr_json *config, const char *key,
                                 const struct fr_transformer *t, struct fr_error *err);
-/** A sliding window: which layers have one.  Absent or null: of @p absent tokens, 0: none. */
-fr_status fr_family_read_window(const struct fr_json *config, int64_t absent, int64_t layers,
-                                struct fr_transformer *t, struct fr_error *err);
 /** A choice of experts in the place of every MLP: keys of how many, how many a token, how wide. */
 struct fr_family_experts {
     const char *count, *chosen, *width;
@@ -91,11 +93,6 @@ struct fr_family_experts {
 fr_status fr_family_read_experts(const struct fr_json *config,
                                  const struct fr_family_experts *keys, struct fr_transformer *t,
                                  struct fr_error *err);
-/** `mlp_only_layers` and `decoder_sparse_step`: every layer must have its experts. */
-fr_status fr_family_refuse_dense(const struct fr_json *config, struct fr_error *err);
-/** A DeepSeek-V2 or V3. */
-fr_status fr_family_read_deepseek(const struct fr_json *config, struct fr_transformer *t,
-                                  struct fr_error *err);
 /** Groups, convolution and chunks of state-space blocks, whose heads are known; what the file lacks stays. */
 fr_status fr_family_read_scan(const struct fr_json *config, struct fr_transformer *t,
                               struct fr_error *err);

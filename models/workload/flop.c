@@ -26,17 +26,21 @@ static double layers_forward(const struct fr_counted *n) {
 }
 
 double fr_transformer_seen(const struct fr_transformer *t) {
-    if (t->document > 0) return fmin(1, (double)t->document / (double)t->sequence);
+    double s = (double)t->sequence, chosen = (double)t->index_tokens;
+    if (t->document > 0) return fmin(1, (double)t->document / s);
+    if (t->index_heads > 0 && chosen < s) return 1 - (1 - chosen / s) * (1 - chosen / s);
     if (t->window == 0 || t->window >= t->sequence) return 1;
-    double outside = 1 - (double)t->window / (double)t->sequence;
-    return 1 - (double)t->window_layers / (double)t->layers * outside * outside;
+    double window = (double)t->window / (t->both_ways ? 2 : 1), outside = 1 - window / s,
+           hidden = t->window_chunks ? outside : outside * outside,
+           attentions = fr_block_counts_of(t).attention;
+    return 1 - (double)t->window_layers / attentions * hidden;
 }
 
 /* The last layers are a decoder's, each with a causal attention and one to the encoder's tokens; the others look both
  * ways. */
 double fr_transformer_made(const struct fr_transformer *t) {
     double layers = (double)t->layers, decoder = (double)t->cross_layers;
-    if (t->both_ways) return 1;
+    if (t->both_ways) return fr_transformer_seen(t);
     if (decoder > 0) return (layers - decoder + decoder / 2 + decoder) / (layers + decoder);
     return fr_transformer_seen(t) / 2;
 }
@@ -53,16 +57,18 @@ static struct fr_layers_flop layers_of_transformer(const struct fr_counted *n) {
            mixed = blocks.experts + (t->experts ? more : 0),
            chosen = (double)(t->expert_ffn * t->experts_per_token + t->shared_ffn),
            f = (double)t->ffn, wide = mixed > 0 ? mixed * chosen * h : 0,
-           narrow = h * (a.q_latent + a.kv_latent) + a.from_kv * a.to_kv;
+           narrow = h * (a.q_latent + a.kv_latent) + a.from_kv * a.to_kv +
+                    a.from_q * a.index_q + h * a.index_k,
+           pairs = s * s * (n->palm ? 1 : fr_transformer_made(t)),
+           scored = s * s * (n->palm ? 1 : 0.5) * a.index_q; /* the indexer looks at all */
     return (struct fr_layers_flop){
         .qkv = attentions * s * (a.from_q * a.to_q + narrow),
-        .core =
-            attentions * s * s * (a.queries + a.made) * (n->palm ? 1 : fr_transformer_made(t)),
+        .core = attentions * (pairs * (a.queries + a.made) + scored),
         .out = attentions * s * a.made * h,
         .mlp_first = s * ((dense * matrix(n, f, h) + wide) * (t->gated ? 2 : 1) +
                           mixed * h * (double)t->experts),
         .mlp_last = s * (dense * matrix(n, h, f) + wide),
-        .ssm = blocks.ssm * s * (h * (ssm.in + ssm.inner) + ssm.forward),
+        .ssm = blocks.ssm * s * (h * (ssm.in + ssm.inner) + ssm.narrow + ssm.forward),
         .up = fr_attention_is_latent(t)
                   ? attentions * s * (a.from_q * a.to_q + a.from_kv * a.to_kv)
                   : 0,

@@ -61,7 +61,9 @@ struct fr_layers_flop {
 struct fr_layers_flop fr_counted_layers_flop(const struct fr_counted *network);
 
 /** Share of the pairs of a token and one before it at which attentions look, in the mean over the layers:
- *  where f of them have a window of w of s tokens, w s - w^2/2 of s^2/2 pairs, so 1 - f (1 - w/s)^2. */
+ *  where f of them have a window of w of s tokens, w s - w^2/2 of s^2/2 pairs, so 1 - f (1 - w/s)^2 (as of the w tokens
+ *  that an indexer chooses); of pieces of w tokens each, s/w times w^2/2, so 1 - f (1 - w/s); of a window to both sides,
+ *  w/2 each, w s - w^2/4 of s^2, so 1 - f (1 - w/(2 s))^2. */
 double fr_transformer_seen(const struct fr_transformer *t);
 
 /** Share of all s^2 pairs of tokens that fused kernels make, in the mean over the attentions: half of what a causal

@@ -23,6 +23,8 @@ struct fr_block_counts fr_block_counts_between(const struct fr_transformer *t, d
                                                double to) {
     size_t letters = strlen(t->pattern);
     struct fr_block_counts blocks = {0};
+    from *= (double)fr_layer_blocks(t);
+    to *= (double)fr_layer_blocks(t);
     for (int64_t i = (int64_t)from; (double)i < to; i++)
         *count_of(&blocks, t->pattern[(size_t)i % letters]) +=
             fmin(to, (double)i + 1) - fmax(from, (double)i);
@@ -76,7 +78,9 @@ fr_status fr_hybrid_check(const struct fr_json *object, const struct fr_transfor
                           struct fr_error *err) {
     struct fr_json node =
         fr_json_member(object, t->lora_rank > 0 ? "lora_rank" : "predicted_tokens");
-    if (!fr_transformer_is_hybrid(t) || (t->lora_rank == 0 && t->predicted == 0)) return FR_OK;
+    bool whole = fr_layer_blocks(t) > 1; /* a module that predicts has a layer of its own */
+    if (!fr_transformer_is_hybrid(t) || (t->lora_rank == 0 && (t->predicted == 0 || whole)))
+        return FR_OK;
     return fr_json_fail(&node, err, "is not priced beside layers of one block each");
 }
 

@@ -8,11 +8,17 @@
  *      M  state-space (Mamba-2, models/workload/ssm.h)    *  attention    -  MLP    E  experts, with what they share
  *
  *  from the first layer on, and from its beginning again where there are more layers than letters: "M" is a pure
- *  Mamba-2. */
+ *  Mamba-2.  Files of others may have layers of several blocks, `blocks` letters each: "MEMEME*E", two letters a layer,
+ *  is Qwen3-Next, three recurrent layers and one of attention, experts in each. */
 #ifndef FR_MODELS_WORKLOAD_HYBRID_H
 #define FR_MODELS_WORKLOAD_HYBRID_H
 
 #include "models/workload/workload.h"
+
+/** Blocks of a layer of a hybrid. */
+static inline int64_t fr_layer_blocks(const struct fr_transformer *t) {
+    return t->blocks ? t->blocks : 1;
+}
 
 /** How many there are of each. */
 struct fr_block_counts {

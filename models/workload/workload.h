@@ -131,14 +131,23 @@ struct fr_transformer {
     double head_kernels;  /**< launched forward by each head, as in LBANN; 0: batched */
     int64_t window; /**< tokens that a query attends to, itself among them; 0: all before it */
     int64_t window_layers; /**< in how many of the layers */
-    int64_t dense_layers;  /**< the first ones, which have an MLP in the experts' place */
+    bool
+        window_chunks; /**< the window is a piece of the sequence, not what is behind a token */
+    int64_t dense_layers; /**< the first ones, which have an MLP in the experts' place */
     int64_t
         shared_ffn; /**< width of an MLP that all tokens go through beside their experts; 0: none */
     int64_t expert_groups,
         groups_per_token; /**< a token's experts are in so many of them; 0: any */
     int64_t q_latent, kv_latent, rope_dim,
-        value_dim;     /**< of latent attention (attention.h); 0: plain */
-    int64_t document;  /**< tokens of the one a token is in, where several are packed; 0: one */
+        value_dim; /**< of latent attention (attention.h); 0: plain */
+    int64_t index_heads, index_dim,
+        index_tokens;     /**< of an indexer of sparse attention (attention.h); 0: none */
+    bool attention_gate;  /**< a gate of what the heads make, as wide as that */
+    int64_t other_layers; /**< layers whose attention has other sizes (attention.h); 0: none */
+    int64_t other_heads, other_kv_heads, other_head_dim, other_value_dim;
+    bool other_keys_only; /**< there values are the keys */
+    double vectors;   /**< further parameters of a layer, on every rank: norms, biases, gates */
+    int64_t document; /**< tokens of the one a token is in, where several are packed; 0: one */
     int64_t predicted; /**< further tokens that are predicted (models/work/predicted.h) */
     int64_t lora_rank; /**< of adapters beside frozen weights (adapters.h); 0: all is trained */
     bool lora_attention, lora_mlp; /**< where they are */
@@ -149,7 +158,10 @@ struct fr_transformer {
     bool pooler;      /**< what reads a sample's first token, and two logits of it */
     int64_t token_types; /**< of which each has a vector beside words and positions; 0: none */
     char pattern
-        [FR_PATTERN_MAX]; /**< a block a layer (hybrid.h); "": attention and MLP in each */
+        [FR_PATTERN_MAX]; /**< blocks of the layers (hybrid.h); "": attention and MLP in each */
+    int64_t blocks;       /**< letters of it a layer; 0: one */
+    int64_t ssm_kind;     /**< which recurrent block an M is (ssm.h) */
+    int64_t ssm_rank;     /**< of its narrow products; 0: none */
     int64_t ssm_heads, ssm_head_dim, ssm_state, ssm_groups, ssm_chunk,
         ssm_conv; /**< of state-space blocks (ssm.h); 0: none */
 };
@@ -162,6 +174,8 @@ struct fr_workload {
     fr_dtype weight_dtype; /**< that weights are held and gathered in: fr_workload_weight_B */
     bool fp8_blocks;    /**< fp8 has a scale for each block of values, not one for a tensor */
     bool gradient_said; /**< by the file */
+    char read_like
+        [64]; /**< the family that a file of no known one was read like; "": a known one */
     bool sequence_assumed;    /**< the family's, as its file says only how far it reaches */
     bool modern;              /**< plans start from what is usual today: models/job/assume.h */
     bool of_2019;             /**< the file says that they start from the papers of 2019 */

@@ -23,12 +23,29 @@ static void broken_documents_are_refused(void **state) {
     refuses("{\"a\": 1, \"a\": 2}", "duplicate");
     refuses("{\"a\": 1e400}", "real number overflow");
     refuses("{\"a\": 18446744073709551616}", "too big integer");
-    refuses("{\"a\": NaN}", "line 1");
+    refuses("{\"a\": Nan}", "line 1");
+    refuses("{\"a\": +Infinity}", "line 1");
     refuses("{\"a\": 0x10}", "line 1");
     refuses("{\"a\": \"\\u0000\"}", "line 1");
     refuses("{\"a\": \"\xff\"}", "line 1");
     refuses("12", "line 1");
     refuses("{\"a\": 1,}", "line 1");
+}
+
+/* NaN and Infinity, which Python's json module writes, are null; what a text says stays. */
+static void python_numbers_are_null(void **state) {
+    static const char *const texts[] = {"{\"a\": NaN, \"b\": \"NaN, -Infinity \\\" NaN\"}",
+                                        "{\"a\": Infinity, \"b\": \"NaN, -Infinity \\\" NaN\"}",
+                                        "{\"b\": \"NaN, -Infinity \\\" NaN\", \"c\": [0.0, "
+                                        "Infinity, NaN,NaN,NaN], \"a\": -Infinity}"};
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct fr_json_document *document = parsed(texts[i]);
+        struct fr_json root = fr_json_root(document), a = fr_json_member(&root, "a");
+        assert_true(fr_json_is_null(&a));
+        assert_string_equal(fr_json_text_at(&root, "b"), "NaN, -Infinity \" NaN");
+        fr_json_free(document);
+    }
 }
 
 static void depth_has_a_limit(void **state) {
@@ -209,6 +226,7 @@ static void keys_come_in_file_order(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(broken_documents_are_refused),
+        cmocka_unit_test(python_numbers_are_null),
         cmocka_unit_test(depth_has_a_limit),
         cmocka_unit_test(an_unknown_key_is_refused_with_the_nearest),
         cmocka_unit_test(errors_keep_the_way_through_nested_arrays),

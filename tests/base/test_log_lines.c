@@ -85,6 +85,23 @@ static void a_clean_text_stays(void **state) {
     fr_text_free(&text);
 }
 
+/* Tables whose rows begin with words like names of machines. */
+static void tables_stay(void **state) {
+    static const char *const tables[] = {
+        "A100-80GB PCIe x8,matmul,1\nA100-80GB PCIe x8,matmul,2\nA100-80GB PCIe x8,matmul,3\n",
+        "a100-80gb pcie x8,matmul,1\na100-80gb pcie x8,matmul,2\na100-80gb pcie x8,matmul,3\n",
+        "steps: 1 loss: 2\nsteps: 2 loss: 2\nsteps: 3 loss: 2\nsteps: 4 loss: 2\n",
+        "lr-scheduler: cosine\nmin-lr: 1\nmax-lr: 2\nz-loss: 0\n",
+        "1746763068  268435456 float\n1073741824  268435456 float\n"};
+    (void)state;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        struct fr_log_text out;
+        assert_int_equal(fr_log_text_clean(tables[i], strlen(tables[i]), 0, &out), FR_OK);
+        assert_string_equal(out.text, tables[i]);
+        fr_log_text_free(&out);
+    }
+}
+
 /* Every wrap alone, every pair, and random ones three deep. */
 static void what_stands_around_goes(void **state) {
     uint64_t random = 40;
@@ -212,9 +229,10 @@ static void times_are_read(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_clean_text_stays),       cmocka_unit_test(what_stands_around_goes),
-        cmocka_unit_test(files_of_other_forms),     cmocka_unit_test(tags_say_who_and_when),
-        cmocka_unit_test(messages_in_rows_are_cut), cmocka_unit_test(times_are_read),
+        cmocka_unit_test(a_clean_text_stays),      cmocka_unit_test(tables_stay),
+        cmocka_unit_test(what_stands_around_goes), cmocka_unit_test(files_of_other_forms),
+        cmocka_unit_test(tags_say_who_and_when),   cmocka_unit_test(messages_in_rows_are_cut),
+        cmocka_unit_test(times_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

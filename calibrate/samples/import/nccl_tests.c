@@ -111,10 +111,10 @@ static void find_threads(struct reader *r, const struct fr_words *words) {
 
 static bool is_header(struct reader *r, const struct fr_words *words) {
     int from = behind_hash(words);
-    const char *first = words->count ? words->word[from] : "";
+    if (words->count < 8) return false;
+    const char *first = words->word[from];
     first += *first == '#';
-    if (words->count < 8 || strcmp(first, "size") || strcmp(words->word[from + 1], "count"))
-        return false;
+    if (strcmp(first, "size") || strcmp(words->word[from + 1], "count")) return false;
     for (int i = from + 1; i < words->count; i++)
         if (strcmp(words->word[i], "time") == 0) {
             r->before = i - from;

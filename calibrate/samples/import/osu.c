@@ -160,7 +160,8 @@ static fr_status take_line(struct reader *r, const struct fr_lines *lines,
     if (words->count == 0) return FR_OK;
     /* Pages of Markdown eat the "#" that begins a line. */
     int hash = strcmp(words->word[0], "#") == 0;
-    bool title = strncmp(words->word[hash], "OSU", 3) == 0 && strstr(text, " Test v"),
+    bool title = words->count > hash && strncmp(words->word[hash], "OSU", 3) == 0 &&
+                 strstr(text, " Test v"),
          head = r->active && words->count >= hash + 2 && !strcmp(words->word[hash], "Size");
     if (*text == '#' || title || head) {
         if (strstr(text, "OSU MPI")) return begin_table(r, lines->number, text, err);

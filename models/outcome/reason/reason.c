@@ -13,6 +13,7 @@
 #include "models/price/seats.h"
 #include "models/work/recompute.h"
 #include "models/work/transformer.h"
+#include "models/workload/attention.h"
 
 static const char *size(double size_B, char *out) {
     return fr_quantity_format(size_B, FR_QUANTITY_SIZE, out, 48);

@@ -42,7 +42,7 @@ WHY(METHOD, t->predicted > 0 && !plan->method->megatron,
     "predicted_tokens: what predicts a further token is divided as method tensor does; how "
     "method %s would nobody has said",
     plan->method->name)
-WHY(METHOD, t->kv_latent > 0 && !plan->method->megatron,
+WHY(METHOD, fr_attention_is_special(t) && !plan->method->megatron,
     "latent attention is divided by heads, as method tensor does; how method %s would divide "
     "its narrow products nobody has said",
     plan->method->name)

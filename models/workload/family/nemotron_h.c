@@ -89,5 +89,4 @@ const struct fr_family fr_family_nemotron_h = {
     .architecture = "NemotronHForCausalLM",
     .summary = "state-space (Mamba-2) blocks among attention, MLPs and experts, RMSNorm",
     .read = read,
-    .experts = true,
 };
