@@ -351,7 +351,7 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
 
 const struct fr_verb fr_verb_doctor = {
     .name = "doctor",
-    .summary = "what works on this machine, and what to install or ask for",
+    .summary = "checks of this machine, and what to install or ask for",
     .usage = "[--json]",
     .details = "Tries what calibration needs: two MPI ranks, BLAS, pinning, power meters, "
                "simulated hosts,\nnamespaces, pictures. Nothing is left behind.\n",

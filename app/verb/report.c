@@ -221,19 +221,14 @@ const struct fr_verb fr_verb_report = {
     .usage = "SAMPLES...|FIT.json [-o report.html] [--json]\n"
              "       forerun report RESULT.json... -o report.html",
     .details =
-        "Of a calibration: PASS, WARN or FAIL with reasons, every point with its interval and "
-        "outliers,\n"
-        "the residuals of all forms on fitted and on held-out points, and the domain of "
-        "validity.\n"
-        "Of results (the JSON of predict, search, simulate, validate, score, reproduce, ...): "
-        "the question and\n"
-        "its answer, figures that show a plan on hover, sliders for tokens and prices, and "
-        "every list as a\n"
-        "table that sorts (a click on its head) and filters. Verbs write the same page with "
-        "--page FILE.\n"
-        "The page is one file that fetches nothing. Without scripts it still shows all. A "
-        "figure that cannot\n"
-        "be drawn is named there and on stderr, and the exit code is 1.\n",
+        "A calibration: PASS, WARN or FAIL with reasons, every point with its interval and\n"
+        "outliers, residuals of all forms on fitted and on held-out points, and the range of\n"
+        "validity. Results (the JSON of predict, search, simulate, validate, score,\n"
+        "reproduce, ...): the question and its answer, figures that show a plan on hover,\n"
+        "sliders for tokens and prices, and tables that sort and filter. Verbs write the same\n"
+        "page with --page FILE. The page is one file that fetches nothing. Without scripts it\n"
+        "still shows all. A figure that cannot be drawn is named there and on stderr, and the\n"
+        "exit code is 1.\n",
     .options = options,
     .outputs = outputs,
     .run = run,

@@ -303,7 +303,7 @@ const struct fr_verb fr_verb_tune = {
         "of\n"
         "one machine under several releases share the machine, rows of one release on "
         "several\n"
-        "machines the software.  Of several runtimes each has a file with its name in it, "
+        "machines the software.  Each of several runtimes has a file with its name in it, "
         "and\n"
         "--out holds the machine alone.\n"
         "Rows with measured_J, and measured_at that says what it includes, fit the power "
