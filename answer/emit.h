@@ -43,7 +43,7 @@ struct fr_emitted {
     int64_t stage_layers[FR_EMIT_STAGES]; /**< its, where they are chosen here */
     struct fr_emit_line line[FR_EMIT_LINES_MAX];
     int n;
-    bool full; /**< more was said than there is room for */
+    bool full; /**< more was said than fits */
 };
 
 enum {
@@ -135,7 +135,7 @@ void fr_emit_script(struct fr_text *text, const struct fr_emitted *emitted,
 void fr_emit_put(struct fr_json_writer *w, const struct fr_emitted *e);
 
 /** The head and the launcher of Slurm for the plan of @p out: ranks and cores as its placement and
- *  numbering seat them.  @p head, @p line are appended to.
+ *  numbering place them.  @p head, @p line are appended to.
  *  @return FR_OK, or what placing failed with */
 fr_status fr_emit_slurm(const struct fr_job *job, const struct fr_outcome *out,
                         struct fr_text *head, struct fr_text *line, struct fr_error *err);

@@ -8,6 +8,7 @@
 
 #include "app/clashes.h"
 #include "app/commit.h"
+#include "app/from/expand.h"
 #include "app/help.h"
 #include "app/outputs.h"
 #include "app/verb.h"
@@ -116,7 +117,10 @@ static int run(const struct fr_verb *verb, int argc, char **argv) {
     fr_status status = fr_args_parse(argc, argv, verb->options, args, &err);
     if (status == FR_OK) status = fr_clashes_check(args, &err);
     if (status == FR_OK) status = fr_outputs_check(verb, args, &err);
+    struct fr_app_from from = {0};
+    if (status == FR_OK) status = fr_app_from_expand(verb, args, &from, &err);
     if (status == FR_OK) status = verb->run(args, &err);
+    fr_app_from_free(&from);
     free(args);
     if (fflush(stdout) != 0 && status == FR_OK)
         status = fr_fail(&err, FR_ERR_IO, "<stdout>", "cannot be written");

@@ -3,8 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/clusters/clusters_brief.h"
 #include "answer/clusters/clusters_text.h"
 #include "app/load.h"
+#include "app/next.h"
+#include "app/page/page.h"
 #include "app/searching.h"
 #include "app/training_options.h"
 #include "base/alloc.h"
@@ -32,11 +35,27 @@ static fr_status list(const struct fr_args *args, struct fr_rivals *r, struct fr
     return FR_OK;
 }
 
+/* On one screen, or with --all the whole of it. */
+static void print_text(const struct fr_args *args, const struct fr_rivals *r,
+                       struct fr_text *text) {
+    struct fr_text search = {0};
+    const int first = fr_rivals_fastest(r);
+    if (fr_args_has(args, "all")) {
+        fr_render_rivals(text, r);
+        return;
+    }
+    if (first >= 0)
+        fr_next_search_of(args, r->of[first].cluster, r->of[first].model,
+                          fr_rival_best(&r->of[first])->ranks, &search);
+    fr_rivals_brief(text, r, fr_text_get(&search));
+    fr_text_free(&search);
+}
+
 static fr_status compare(const struct fr_args *args, struct fr_rivals *r,
                          struct fr_error *err) {
     const char *sets[FR_ARGS_MAX + 1], *vary[FR_ARGS_MAX];
     struct fr_searches_asked asked = {.vary = vary};
-    struct fr_text text = {0};
+    struct fr_text text = {0}, page = {0};
     bool any = false;
     if (args->n_words > 0)
         return fr_fail(err, FR_ERR_USAGE, NULL,
@@ -58,8 +77,9 @@ static fr_status compare(const struct fr_args *args, struct fr_rivals *r,
     if (fr_args_has(args, "json"))
         fr_rivals_json(&text, r);
     else
-        fr_render_rivals(&text, r);
-    FR_TRY(fr_app_print(&text, err));
+        print_text(args, r, &text);
+    if (fr_app_paged(args)) fr_rivals_json(&page, r);
+    FR_TRY(fr_app_answer(args, &text, &page, err));
     return any ? FR_OK : FR_ERR_INFEASIBLE;
 }
 

@@ -9,10 +9,9 @@
 /** Append a line for each word that may take the place of the last of @p n_words >= 0 words behind
  *  "forerun", and begins like it: the word, and after a tab what it is.
  *
- *  Verbs; options of the verb; what a verb takes first; presets; names that an option knows; keys of
- *  --set and --vary: the plan's, with "runtime." those of the software, with "model." and "cluster." those of the
- *  files that the line names, as they are; after "=" the words that the key knows.  Where a file may stand nothing is said: the
- *  shell knows files. */
+ *  Words are verbs, options, presets, names that an option knows, and keys of --set and --vary.  Keys with
+ *  "model." and "cluster." are those of the files that the line names.  After "=" stand the words that the key
+ *  knows.  Where a file may stand there are none: the shell knows files. */
 void fr_complete(struct fr_text *text, const char *const *words, int n_words);
 
 #endif

@@ -4,9 +4,11 @@
 
 #include "app/completeness.h"
 #include "app/load.h"
+#include "app/page/page.h"
 #include "app/result.h"
 #include "base/file.h"
 #include "base/text/wrap.h"
+#include "calibrate/fit/brief.h"
 #include "calibrate/judge/fit.h"
 
 fr_status fr_fitting_options(const struct fr_args *args, struct fr_fit_options *options,
@@ -28,20 +30,24 @@ fr_status fr_fitting_options(const struct fr_args *args, struct fr_fit_options *
     return fr_fit_options_check_power(options, err);
 }
 
-static fr_status print(const struct fr_fitted *fitted, const char *out, bool json,
+static fr_status print(const struct fr_fitted *fitted, const char *out, const char *samples,
+                       fr_fitting_form form, const struct fr_args *args,
                        struct fr_error *err) {
     const struct fr_fit_verdict *judged = &fitted->result.judged;
-    struct fr_text text = {0};
+    struct fr_text text = {0}, page = {0};
     enum { VERDICT = 14 }; /* where its reason begins */
-    if (json)
+    if (form == FR_FITTING_JSON)
         fr_fit_json(&text, &fitted->samples, &fitted->result);
+    else if (form == FR_FITTING_BRIEF)
+        fr_fit_brief(&fitted->result, out, samples, &text);
     else {
         fr_fit_print(&fitted->result, &text);
         fr_text_addf(&text, "\nverdict %s%s", judged->verdict, judged->n_reasons ? ": " : "");
         fr_wrap_cell(&text, VERDICT, judged->n_reasons ? judged->reason[0] : "");
         if (out) fr_text_addf(&text, "cluster file: %s\n", out);
     }
-    return fr_app_print(&text, err);
+    if (fr_app_paged(args)) fr_fit_json(&page, &fitted->samples, &fitted->result);
+    return fr_app_answer(args, &text, &page, err);
 }
 
 /* What a cluster file at @p out has and @p text lacks; one that is no JSON is replaced as any file is. */
@@ -75,7 +81,8 @@ static fr_status write_cluster(const struct fr_fitted *fitted, const char *out,
 }
 
 fr_status fr_fitting_run(const char *const *paths, int n_paths, const char *out,
-                         bool ended_early, const struct fr_fit_options *options, bool json,
+                         bool ended_early, const struct fr_fit_options *options,
+                         fr_fitting_form form, const struct fr_args *args,
                          struct fr_error *err) {
     struct fr_fitted fitted = {0};
     struct fr_result_file result = {.path = NULL};
@@ -83,7 +90,8 @@ fr_status fr_fitting_run(const char *const *paths, int n_paths, const char *out,
     if (status == FR_OK) status = fr_fitted_make(paths, n_paths, options, &fitted, err);
     if (status == FR_OK && out) status = write_cluster(&fitted, out, ended_early, &result, err);
     if ((status == FR_OK || status == FR_ERR_PARTIAL) && !(out && strcmp(out, "-") == 0)) {
-        fr_status printed = print(&fitted, out ? result.written : NULL, json, err);
+        fr_status printed =
+            print(&fitted, out ? result.written : NULL, paths[0], form, args, err);
         if (printed != FR_OK) status = printed;
     }
     fr_fitted_free(&fitted);

@@ -27,7 +27,7 @@ fr_status fr_app_runtime(const struct fr_args *args, const char **name, struct f
 /** What the option --undisturbed sets. */
 #define FR_APP_UNDISTURBED "cluster.device.undisturbed=true"
 
-/** What to load, as --cluster, --runtime, --model, --plan and --set say; @p sets has room for FR_ARGS_MAX + 1. */
+/** What to load, as --cluster, --runtime, --model, --plan and --set say; @p sets holds up to FR_ARGS_MAX + 1. */
 void fr_app_names(const struct fr_args *args, const char **sets, struct fr_job_names *names);
 
 /** Print a finished text to stdout, or fail with FR_ERR_NOMEM when it could not be made; frees it.

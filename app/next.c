@@ -41,16 +41,42 @@ static bool of_inputs(const char *set) {
            strncmp(set, "runtime", 7) == 0;
 }
 
-void fr_next_search(const struct fr_args *args, long long ranks, struct fr_text *command) {
-    static const char *const inputs[] = {"cluster",     "model",  "runtime", "defaults",
-                                         "undisturbed", "flop",   "tokens",  "samples",
-                                         "price",       "carbon", "pue",     NULL};
-    if (reads_standard_input(args)) return;
-    fr_text_addf(command, "forerun search");
+/* What a search reads of other verbs' options, but cluster and model. */
+static void add_inputs(const struct fr_args *args, struct fr_text *command) {
+    static const char *const inputs[] = {
+        "runtime", "defaults",  "undisturbed",   "flop", "tokens",       "samples",   "vary",
+        "fix",     "objective", "per-iteration", "fit",  "memory-limit", "max-lossy", NULL};
+    static const char *const trainings[] = {"price", "carbon", "pue", NULL};
+    const bool trains = fr_args_has(args, "tokens") || fr_args_has(args, "samples");
+    const char *all[FR_ARGS_MAX];
     for (int i = 0; i < args->n_options; i++) {
-        bool set = strcmp(args->option[i]->name, "set") == 0;
-        if (set ? of_inputs(args->value[i]) : fr_place_in(inputs, args->option[i]->name) >= 0)
+        const char *name = args->option[i]->name;
+        bool set = strcmp(name, "set") == 0;
+        if (set ? of_inputs(args->value[i])
+                : fr_place_in(inputs, name) >= 0 ||
+                      (trains && fr_place_in(trainings, name) >= 0 &&
+                       fr_args_all(args, name, all) == 1))
             add_option(args, i, command);
     }
+}
+
+static void add_named(const char *option, const char *name, struct fr_text *command) {
+    if (!name) return;
+    fr_text_addf(command, "\n--%s ", option);
+    fr_script_word(command, FR_SCRIPT_BASH, name);
+}
+
+void fr_next_search_of(const struct fr_args *args, const char *cluster, const char *model,
+                       long long ranks, struct fr_text *command) {
+    if (reads_standard_input(args)) return;
+    fr_text_addf(command, "forerun search");
+    add_named("cluster", cluster, command);
+    add_named("model", model, command);
+    add_inputs(args, command);
     fr_text_addf(command, "\n--ranks %lld", ranks);
+}
+
+void fr_next_search(const struct fr_args *args, long long ranks, struct fr_text *command) {
+    fr_next_search_of(args, fr_args_get(args, "cluster"), fr_args_get(args, "model"), ranks,
+                      command);
 }

@@ -19,4 +19,8 @@ void fr_next_again(const struct fr_args *args, const char *verb, struct fr_text 
 /** Append "forerun search" for the cluster, software and model of @p args on @p ranks. */
 void fr_next_search(const struct fr_args *args, long long ranks, struct fr_text *command);
 
+/** The same for cluster @p cluster and model @p model. */
+void fr_next_search_of(const struct fr_args *args, const char *cluster, const char *model,
+                       long long ranks, struct fr_text *command);
+
 #endif

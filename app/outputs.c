@@ -74,8 +74,12 @@ static fr_status usual_apart(const struct fr_verb *verb, const struct fr_args *a
     return own_apart(output, "cluster", name, err);
 }
 
+/* An output of every verb that has it. */
+static const struct fr_output page = {"page", NULL, NULL};
+
 static bool is_output(const struct fr_verb *verb, const struct fr_option *option) {
-    for (const struct fr_output *o = verb->outputs; o->option; o++)
+    if (strcmp(page.option, option->name) == 0) return true;
+    for (const struct fr_output *o = verb->outputs; o && o->option; o++)
         if (strcmp(o->option, option->name) == 0) return true;
     return false;
 }
@@ -106,20 +110,32 @@ static fr_status apart(const struct fr_verb *verb, const struct fr_args *args,
     return usual_apart(verb, args, output, err);
 }
 
+/* Outputs that are already known on this line. */
+struct known {
+    const char *name[OUTPUTS_MAX];
+    int n;
+};
+
+static fr_status check(const struct fr_verb *verb, const struct fr_args *args,
+                       const struct fr_output *o, struct known *known, struct fr_error *err) {
+    const char *given = fr_args_get(args, o->option);
+    const char *output = given ? given : o->standard;
+    if (!output || !*output || (o->unless && fr_args_has(args, o->unless))) return FR_OK;
+    FR_TRY(apart(verb, args, output, err));
+    for (int i = 0; i < known->n; i++)
+        if (strcmp(output, "-") != 0 && fr_file_same(output, known->name[i]))
+            return fr_fail(err, FR_ERR_USAGE, output,
+                           "is to hold two outputs of this command: name two files");
+    known->name[known->n++] = output;
+    return FR_OK;
+}
+
 fr_status fr_outputs_check(const struct fr_verb *verb, const struct fr_args *args,
                            struct fr_error *err) {
-    const char *outputs[OUTPUTS_MAX];
-    int n = 0;
-    for (const struct fr_output *o = verb->outputs; o && o->option; o++) {
-        const char *given = fr_args_get(args, o->option);
-        const char *output = given ? given : o->standard;
-        if (!output || !*output || (o->unless && fr_args_has(args, o->unless))) continue;
-        FR_TRY(apart(verb, args, output, err));
-        for (int i = 0; i < n; i++)
-            if (strcmp(output, "-") != 0 && fr_file_same(output, outputs[i]))
-                return fr_fail(err, FR_ERR_USAGE, output,
-                               "is to hold two outputs of this command: name two files");
-        outputs[n++] = output;
-    }
-    return FR_OK;
+    struct known known = {.n = 0};
+    for (const struct fr_output *o = verb->outputs; o && o->option; o++)
+        FR_TRY(check(verb, args, o, &known, err));
+    FR_TRY(check(verb, args, &page, &known, err));
+    const char *written = fr_args_get(args, page.option);
+    return written ? fr_file_check_writable(written, err) : FR_OK;
 }

@@ -1,8 +1,14 @@
 #include "app/runs.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "answer/trainer/plan.h"
+#include "app/from/expand.h"
+#include "base/alloc.h"
 #include "base/text/wrap.h"
+#include "trust/runs/peak.h"
 
 fr_status fr_runs_none(const struct fr_runs *runs, const char *first, struct fr_error *err) {
     struct fr_text why = {0};
@@ -11,6 +17,7 @@ fr_status fr_runs_none(const struct fr_runs *runs, const char *first, struct fr_
             fr_text_addf(&why, "%s%d row%s: %s", *fr_text_get(&why) ? "; " : ": ",
                          runs->skipped[i], runs->skipped[i] == 1 ? "" : "s",
                          fr_run_skip_names[i]);
+    if (*runs->impossible) fr_text_addf(&why, " (%s)", runs->impossible);
     fr_fail(err, FR_ERR_INPUT, first, "holds no run that can be used%s", fr_text_get(&why));
     fr_text_free(&why);
     return FR_ERR_INPUT;
@@ -53,12 +60,51 @@ static fr_status ask_clusters(const struct fr_args *args, struct fr_asked *asked
     return FR_OK;
 }
 
+fr_status fr_app_columns(const struct fr_args *args, struct fr_run_row *row,
+                         struct fr_error *err) {
+    const char *given[FR_ARGS_MAX];
+    int n = fr_args_all(args, "column", given);
+    for (int i = 0; i < n; i++) {
+        const char *equals = strchr(given[i], '=');
+        if (!equals || equals == given[i])
+            return fr_fail(err, FR_ERR_USAGE, "--column", "\"%.60s\" is not KEY=VALUE",
+                           given[i]);
+        char key[48];
+        snprintf(key, sizeof key, "%.*s", (int)(equals - given[i]), given[i]);
+        fr_run_row_set(row, key, "%s", equals + 1);
+    }
+    return FR_OK;
+}
+
+/* A trainer's log is a run of its own. */
+static fr_status add_log(const struct fr_args *args, const char *path, struct fr_runs *runs,
+                         struct fr_error *err) {
+    struct fr_run_row *row = fr_calloc(1, sizeof *row);
+    struct fr_text told = {0};
+    const char *ignore[FR_ARGS_MAX];
+    if (!row) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    int n = fr_args_all(args, "ignore", ignore);
+    fr_status status = fr_app_columns(args, row, err);
+    if (status == FR_OK) status = fr_trainer_read_file(path, ignore, n, row, &told, err);
+    if (status == FR_OK && !fr_run_row_get(row, "measured_s"))
+        status = fr_fail(err, FR_ERR_INPUT, path, "times no step; is it a log?");
+    if (status == FR_OK && !fr_trainer_has_model(row))
+        status = fr_fail(err, FR_ERR_INPUT, path,
+                         "does not describe the model; give --column model=PRESET|FILE");
+    if (status == FR_OK && !fr_run_row_get(row, "id")) fr_run_row_set(row, "id", "%.90s", path);
+    if (status == FR_OK) fr_app_tell(&told);
+    if (status == FR_OK) status = fr_runs_add(path, row, runs, err);
+    fr_text_free(&told);
+    free(row);
+    return status;
+}
+
 fr_status fr_app_runs(const struct fr_args *args, struct fr_asked *asked, struct fr_job *job,
                       struct fr_runs *runs, struct fr_error *err) {
     static const char *const years[] = {"2019", "modern", NULL};
     const char *files[FR_ARGS_MAX], *first = NULL;
     int year = -1;
-    FR_TRY(fr_args_required(args, "runs", &first, err));
+    if (!fr_args_has(args, "from")) FR_TRY(fr_args_required(args, "runs", &first, err));
     FR_TRY(fr_args_choice(args, "defaults", years, &year, err));
     if (args->n_words > 0)
         return fr_fail(err, FR_ERR_USAGE, NULL, "unexpected word \"%.64s\"", args->word[0]);
@@ -67,6 +113,12 @@ fr_status fr_app_runs(const struct fr_args *args, struct fr_asked *asked, struct
     runs->ask.where = asked->where;
     runs->ask.n_where = fr_args_all(args, "where", asked->where);
     int n = fr_args_all(args, "runs", files);
-    for (int i = 0; i < n; i++) FR_TRY(fr_runs_read(files[i], runs, err));
+    for (int i = 0; i < n; i++)
+        FR_TRY(fr_trainer_is_file(files[i]) ? add_log(args, files[i], runs, err)
+                                            : fr_runs_read(files[i], runs, err));
+    n = fr_args_all(args, "from", files);
+    for (int i = 0; i < n; i++) FR_TRY(add_log(args, files[i], runs, err));
+    if (!first && n > 0) first = files[0];
+    fr_runs_drop_impossible(runs);
     return runs->count ? FR_OK : fr_runs_none(runs, first, err);
 }

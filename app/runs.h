@@ -34,6 +34,10 @@ struct fr_asked {
 fr_status fr_app_runs(const struct fr_args *args, struct fr_asked *asked, struct fr_job *job,
                       struct fr_runs *runs, struct fr_error *err);
 
+/** What --column says, into @p row.  @return FR_OK; FR_ERR_USAGE of what is not KEY=VALUE. */
+fr_status fr_app_columns(const struct fr_args *args, struct fr_run_row *row,
+                         struct fr_error *err);
+
 /** No row of the files read can be used: the reasons, in one sentence.  @return FR_ERR_INPUT. */
 fr_status fr_runs_none(const struct fr_runs *runs, const char *first, struct fr_error *err);
 

@@ -3,8 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/upgrade/upgrade_brief.h"
 #include "answer/upgrade/upgrade_text.h"
 #include "app/load.h"
+#include "app/next.h"
+#include "app/page/page.h"
 #include "app/searching.h"
 #include "app/training_options.h"
 #include "base/alloc.h"
@@ -91,7 +94,16 @@ static bool any_feasible(const struct comparisons *c) {
     return false;
 }
 
-static void print_text(struct fr_text *text, const struct comparisons *c) {
+/* On one screen, or with --all the whole of it. */
+static void print_text(const struct fr_args *args, struct fr_text *text,
+                       const struct comparisons *c) {
+    struct fr_text again = {0};
+    if (!fr_args_has(args, "all")) {
+        fr_next_again(args, "compare", &again);
+        fr_upgrades_brief(text, c->of, c->n, fr_text_get(&again));
+        fr_text_free(&again);
+        return;
+    }
     for (int k = 0; k < c->n; k++) {
         if (k > 0) fr_text_addf(text, "\n");
         fr_render_upgrade(text, &c->of[k]);
@@ -103,7 +115,7 @@ static fr_status compare(const struct fr_args *args, struct comparisons *c,
     const char *sets[FR_ARGS_MAX + 1], *vary[FR_ARGS_MAX], *name = NULL;
     char own[FR_OWN_PATH_B];
     struct fr_upgrade_asked asked = {.of = {.vary = vary, .ranks = fr_args_get(args, "ranks")}};
-    struct fr_text text = {0};
+    struct fr_text text = {0}, page = {0};
     fr_app_names(args, sets, &asked.of.names);
     asked.search = asked.of.ranks && !asked.of.names.plan;
     asked.of.n_vary = fr_args_all(args, "vary", vary);
@@ -120,8 +132,9 @@ static fr_status compare(const struct fr_args *args, struct comparisons *c,
     if (fr_args_has(args, "json"))
         fr_upgrades_json(&text, c->of, c->n);
     else
-        print_text(&text, c);
-    FR_TRY(fr_app_print(&text, err));
+        print_text(args, &text, c);
+    if (fr_app_paged(args)) fr_upgrades_json(&page, c->of, c->n);
+    FR_TRY(fr_app_answer(args, &text, &page, err));
     return any_feasible(c) ? FR_OK : FR_ERR_INFEASIBLE;
 }
 

@@ -71,10 +71,7 @@ extern const struct fr_verb *const fr_verbs[];
             "change an input: ghost=16, model.layers=4, cluster.device.launch=5us", 's'        \
     }
 #define FR_OPTION_UNDISTURBED                                                                  \
-    {                                                                                          \
-        "undisturbed", NULL,                                                                   \
-            "of the machine when it is fast and nothing interrupts, not as it usually is", 0   \
-    }
+    { "undisturbed", NULL, "predict for an idle machine, not under typical load", 0 }
 #define FR_OPTION_FLOP                                                                         \
     {                                                                                          \
         "flop", "WORD",                                                                        \
@@ -83,7 +80,9 @@ extern const struct fr_verb *const fr_verbs[];
             0                                                                                  \
     }
 #define FR_OPTION_JSON                                                                         \
-    { "json", NULL, "print JSON", 0 }
+    {"json", NULL, "print JSON", 0}, {                                                         \
+        "page", "FILE", "write the answer as one HTML page with live figures, too", 0          \
+    }
 #define FR_OPTION_CSV                                                                          \
     { "csv", NULL, "print CSV", 0 }
 #define FR_OPTION_FORCE                                                                        \

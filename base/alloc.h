@@ -20,7 +20,7 @@
 #define FR_ALLOC_ATTRIBUTE(...)
 #endif
 
-/** Room for @p n items of @p size bytes each, unset; as malloc(n size). */
+/** Capacity for @p n items of @p size bytes each, unset; as malloc(n size). */
 FR_ALLOC_ATTRIBUTE(malloc, alloc_size(1, 2))
 void *fr_malloc(size_t n, size_t size);
 

@@ -3,7 +3,7 @@
  *
  *  qsort may order equals as it likes, and glibc's orders them in another way when it finds no
  *  memory to merge in: an answer must depend on neither.  Merges of runs, n log2 n comparisons at
- *  most, n / 2 items of room.
+ *  most, n / 2 items of scratch memory.
  */
 #ifndef FR_BASE_SORT_H
 #define FR_BASE_SORT_H

@@ -26,7 +26,7 @@ void fr_text_free(struct fr_text *text);
 /** The text so far, "" when empty. */
 const char *fr_text_get(const struct fr_text *text);
 
-/** Append to a line of fixed room: @p used grows by what was written, never past
+/** Append to a line of fixed capacity: @p used grows by what was written, never past
  *  @p capacity - 1, and what does not fit is cut. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
@@ -39,8 +39,8 @@ const char *fr_suggest(const char *word, const char *const *known);
 /** The place of @p name in @p names (NULL ends them), or -1. */
 int fr_place_in(const char *const *names, const char *name);
 
-/** Of "NAME" or "NAME:ARGUMENT" the place of NAME in @p names (NULL ends them), or -1; @p word the NAME, cut to
- *  its room, and @p argument what stands behind the colon, or NULL. */
+/** Of "NAME" or "NAME:ARGUMENT" the place of NAME in @p names (NULL ends them), or -1; @p word the NAME, cut to its
+ *  capacity, and @p argument what stands behind the colon, or NULL. */
 int fr_named_with_argument(const char *text, const char *const *names, char word[32],
                            const char **argument);
 

@@ -6,7 +6,8 @@
 # shellcheck disable=SC2034 # read by the scripts that source this
 fr_packages='gcc libc6-dev cmake ninja-build pkg-config|pkgconf libjansson-dev libgsl-dev
   libopenmpi-dev openmpi-bin libopenblas-pthread-dev|libopenblas-openmp-dev|libopenblas-serial-dev
-  libhwloc-dev gnuplot-nox|gnuplot-qt|gnuplot-x11 fonts-dejavu-core libcmocka-dev libsimgrid-dev g++ go-md2man'
+  libhwloc-dev gnuplot-nox|gnuplot-qt|gnuplot-x11 fonts-dejavu-core libcmocka-dev libsimgrid-dev g++ go-md2man
+  libjs-chart.js'
 # shellcheck disable=SC2034
 fr_clang_packages='clang|clang-14 libclang-rt-14-dev'
 

@@ -2,8 +2,8 @@
  *  What every function of library/include/forerun.h does before and after its work.
  *
  *  Between begin and end the thread reads and writes numbers as C does, whatever the program's
- *  locale, and memory that runs out is noted: a call in which that happened ends with
- *  FORERUN_NO_MEMORY, whatever became of its answer. */
+ *  locale.  A call during which memory runs out ends with FORERUN_NO_MEMORY, whatever became of
+ *  its answer. */
 #ifndef FR_LIBRARY_CALL_H
 #define FR_LIBRARY_CALL_H
 

@@ -13,7 +13,7 @@ struct forerun_result {
     size_t count, capacity;
 };
 
-/** Room for a result, or NULL. */
+/** An empty result, or NULL. */
 forerun_result *fr_result_new(void);
 
 /** Add what @p out of @p job costs.  @return FR_OK or FR_ERR_NOMEM */

@@ -17,7 +17,7 @@
 fr_status fr_along_choose(struct fr_results *results, const char *key,
                           const struct fr_json *root, struct fr_error *err);
 
-/** The x axis of @p curves: a tick at each value that has room in @p width_px, and the key's name. */
+/** The x axis of @p curves: a tick at each value that fits in @p width_px, and the key's name. */
 void fr_along_axis(struct fr_picture *p, const struct fr_results *results,
                    const struct fr_curves *curves, double width_px);
 

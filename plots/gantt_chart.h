@@ -1,6 +1,6 @@
 /** @file
  *  A pipeline over time while it is drawn: where rows, streams and times go on the picture.  What every task
- *  is drawn in, and the drawing of more slices than can be told apart. */
+ *  is drawn in, and the drawing of more slices than can be distinguished. */
 #ifndef FR_PLOTS_GANTT_CHART_H
 #define FR_PLOTS_GANTT_CHART_H
 
@@ -39,7 +39,7 @@ static inline double fr_gantt_on_axis(const struct fr_gantt_chart *c, double tim
     return (c->from_s + time_s) / c->unit_s;
 }
 
-/** Which micro-batches a row computes on a stretch, "8-15", where there is room.  Before any curve. */
+/** Which micro-batches a row computes on a stretch, "8-15", where it fits.  Before any curve. */
 void fr_gantt_add_ranges(struct fr_picture *p, const struct fr_gantt_chart *c);
 /** Draw what share of each bin of time every kind of task takes. */
 fr_status fr_gantt_add_shares(struct fr_picture *p, const struct fr_gantt_chart *c,

@@ -14,7 +14,7 @@ struct fr_grid_table {
     /** NULL where there is none. */
     const struct fr_result *cell[FR_GRID_ROWS_MAX][FR_GRID_COLUMNS_MAX];
     int best[FR_GRID_ROWS_MAX]; /**< column of the fastest */
-    int64_t left_out;           /**< grids that have no room */
+    int64_t left_out;           /**< grids that do not fit */
     const char *unit;           /**< that the fastest reads well in */
     double unit_s;
 };

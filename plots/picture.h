@@ -26,10 +26,10 @@ struct fr_picture {
     struct {
         bool on;
         int keys;         /**< how many there will be, of an earlier pass ... */
-        double panels_px; /**< ... and the room of all panels */
+        double panels_px; /**< ... and the size of all panels */
         /** Of the next panel, where the figure says so: its height, its margins. */
         double plot_px, left_px, right_px;
-        double used_px; /**< room of the panels so far */
+        double used_px; /**< size of the panels so far */
         double next_px; /**< top of the next panel */
         double key_px;  /**< top of the key */
     } stack;
@@ -43,7 +43,7 @@ struct fr_picture {
 void fr_picture_begin(struct fr_picture *p, int width_px, int height_px);
 
 /** The picture is one column of @p width_px: whatever boxes its panels name, they stand below each
- *  other.  @p seen is the same figure drawn before, from which room is known.  After
+ *  other.  @p seen is the same figure drawn before, from which sizes are known.  After
  *  fr_picture_begin. */
 void fr_picture_stack(struct fr_picture *p, int width_px, const struct fr_picture *seen);
 

@@ -78,7 +78,7 @@ bool fr_results_have_energy(const struct fr_results *results);
 fr_status fr_results_need_energy(const struct fr_results *results, const struct fr_json *root,
                                  struct fr_error *err);
 
-/** Room for a label. */
+/** Capacity for a label. */
 enum { FR_RESULT_LABEL = FR_PLAN_LINE + 192 };
 
 /** The line of its plan, as text and CSV have it, and what is varied of model and cluster; without

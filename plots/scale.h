@@ -16,7 +16,7 @@ struct fr_scale {
 
 /** Widen @p scale to hold @p value; values that no logarithmic axis can show are passed over. */
 void fr_scale_include(struct fr_scale *scale, double value);
-/** Room around the values: a seventh of the span at each end, and at least a factor of 2 in
+/** Margin around the values: a seventh of the span at each end, and at least a factor of 2 in
  *  all, so that there are two ticks. */
 struct fr_scale fr_scale_padded(struct fr_scale seen);
 

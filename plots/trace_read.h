@@ -11,7 +11,7 @@ struct fr_trace {
     struct fr_timeline timeline;
     struct fr_text title; /**< "" where the trace has none */
     struct fr_text
-        bubble; /**< the iteration's share, as the outcome has it; "" where not told */
+        bubble; /**< the iteration's share, as the outcome has it; "" where not stated */
     struct fr_text footer; /**< the other notes, "key value   key value" */
 };
 

@@ -29,7 +29,7 @@ struct fr_recipe {
 void fr_recipe_choose(const struct fr_job *job, int64_t ranks, bool lossy,
                       struct fr_recipe *recipe);
 
-/** "KEY=VALUES" of a user as a row; one more than there is room for is not kept. */
+/** "KEY=VALUES" of a user as a row; one more than fits is not kept. */
 void fr_recipe_take(const char *text, struct fr_recipe *recipe);
 
 /** "KEY=VALUES" of a user in the place of the recipe's own values of that key, or besides its keys. */

@@ -115,7 +115,7 @@ void fr_search_refuse(struct fr_search_result *result, int reason,
 typedef bool fr_found_fn(void *context, size_t rank, const struct fr_outcome *outcome);
 
 /** Call @p see for each of result->ranked in order.  Those behind result->top are priced again, a
- *  few thousand at a time on options->threads, so that a million take the room of few.
+ *  few thousand at a time on options->threads, so that a million take the memory of few.
  *  @return FR_OK or FR_ERR_NOMEM */
 fr_status fr_search_each(const struct fr_job *job, const struct fr_space *space,
                          const struct fr_search_options *options,

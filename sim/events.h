@@ -17,7 +17,7 @@ struct fr_event {
     int32_t what;
 };
 
-/** Room for as many events as will be in it at once is the owner's affair. */
+/** Capacity for as many events as will be in it at once is the owner's affair. */
 struct fr_events {
     struct fr_event *heap;
     int32_t n;

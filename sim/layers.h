@@ -3,7 +3,7 @@
  *  collectives of every layer, forward, backward and update.
  *
  *  One rank stands for all, since all do the same at the same time, and a collective is one
- *  operation priced by its form.  Spelt out instead, all dp x tp ranks are there and a
+ *  operation priced by its form.  Message by message instead, all dp x tp ranks are there and a
  *  collective is the messages of its algorithm (models/network/collective/): on an idle network both
  *  equal the closed form, which the tests hold them to.
  *

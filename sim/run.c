@@ -330,7 +330,7 @@ static fr_status simulate(const struct fr_job *job, const struct fr_plan *plan,
     if (options && options->spelt_out)
         return fr_fail(err, FR_ERR_UNSUPPORTED, "--collectives",
                        "the collectives of a pipeline are part of its passes; messages are "
-                       "spelt out for models of layers at pp = 1");
+                       "simulated one by one for models of layers at pp = 1");
     return simulate_pipeline(job, plan, options, s, err);
 }
 

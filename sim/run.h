@@ -32,7 +32,7 @@ struct fr_simulate_options {
 /** Simulate @p plan of @p job.
  *  @param options  NULL: an isolated network, no timeline
  *  @return FR_OK (also when the plan is infeasible: see outcome.reasons); FR_ERR_UNSUPPORTED for
- *          what the program cannot show (a grid per layer, a fit spelt out); FR_ERR_INPUT for a deadlock; FR_ERR_NOMEM.
+ *          what the program cannot show (a grid per layer, a fitted collective, message by message); FR_ERR_INPUT for a deadlock; FR_ERR_NOMEM.
  *  Free with fr_simulation_free, also on error. */
 fr_status fr_simulate(const struct fr_job *job, const struct fr_plan *plan,
                       const struct fr_simulate_options *options,

@@ -2,6 +2,7 @@
 
 #include <hwloc.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -86,11 +87,28 @@ static void look(struct node *node) {
     }
 }
 
+/* "<topology version="3.0">", of a library that reads no more than its own. */
+static bool is_newer(const char *xml) {
+    char head[1024];
+    FILE *file = HWLOC_API_VERSION < 0x30000 ? fopen(xml, "r") : NULL;
+    if (!file) return false;
+    size_t n = fread(head, 1, sizeof head - 1, file);
+    fclose(file);
+    head[n] = '\0';
+    const char *root = strstr(head, "<topology version=\"");
+    return root && strtol(root + strlen("<topology version=\""), NULL, 10) >= 3;
+}
+
 static fr_status load(const char *xml, struct node *node, struct fr_error *err) {
     if (hwloc_topology_init(&node->topology) != 0)
         return fr_fail(err, FR_ERR_EXTERNAL, "hwloc", "cannot be started");
     hwloc_topology_set_io_types_filter(node->topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
     if (xml && access(xml, R_OK) != 0) return fr_fail(err, FR_ERR_INPUT, xml, "cannot be read");
+    if (xml && is_newer(xml))
+        return fr_fail(err, FR_ERR_INPUT, xml,
+                       "was written by hwloc 3, which this library (hwloc %d) does not read; "
+                       "write it with lstopo --export-xml-flags v2 FILE.xml",
+                       HWLOC_API_VERSION >> 16);
     if ((xml && hwloc_topology_set_xml(node->topology, xml) != 0) ||
         hwloc_topology_load(node->topology) != 0)
         return fr_fail(err, xml ? FR_ERR_INPUT : FR_ERR_EXTERNAL, xml ? xml : "hwloc", "%s",

@@ -67,7 +67,7 @@ struct fr_placement {
     bool searches;  /**< needs a cost */
     bool in_order;  /**< rank r takes slot r */
     fr_units units; /**< how its jobs take units of a level */
-    /** May this mesh be seated so?  NULL: any.  Otherwise the reason why not. */
+    /** May this mesh be placed so?  NULL: any.  Otherwise the reason why not. */
     const char *(*refuses)(const struct fr_placement_choice *choice,
                            const struct fr_mesh *mesh);
     /** Fill @p slot[rank] for every rank of the mesh: a permutation of 0..n-1.

@@ -68,7 +68,7 @@ fr_status fr_order_make(const struct fr_timeline *timeline, struct fr_order *ord
     *order = (struct fr_order){.timeline = timeline};
     if (!(timeline->makespan_s < longest_s))
         return fr_fail(err, FR_ERR_UNSUPPORTED, NULL,
-                       "a trace counts nanoseconds and has no room for a makespan of %g s",
+                       "a trace counts nanoseconds and cannot hold a makespan of %g s",
                        timeline->makespan_s);
     size_t n = (size_t)timeline->count, n_messages = 1;
     for (size_t i = 0; i < n; i++)

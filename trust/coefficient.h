@@ -19,7 +19,7 @@ extern const char *const fr_tune_group_names[];
 enum { FR_COEFFICIENT_MAX = FR_TUNING_MAX };
 
 /** What a prediction's uncertainty is made of: coefficients, then an operation each, then products beyond
- *  the largest measured, then what is missed of models and plans that were seen. */
+ *  the largest measured, then the model error of models and plans that were seen. */
 enum {
     FR_KNOWN_BEYOND = FR_COEFFICIENT_MAX + FR_OP_COUNT,
     FR_KNOWN_SEEN,

@@ -17,7 +17,7 @@ struct fr_fitted_profile {
 };
 
 /** Fit a row for each (hidden, tp, micro-batch) among the @p n runs of pp = 1.
- *  @param[out] profiles  room for n; @p count of them are filled
+ *  @param[out] profiles  buffer for n; @p count of them are filled
  *  @return FR_OK or FR_ERR_NOMEM. */
 fr_status fr_profile_fit(const struct fr_cluster *cluster, const struct fr_run *const *runs,
                          int n, struct fr_fitted_profile *profiles, int *count,

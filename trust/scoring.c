@@ -11,13 +11,8 @@
 
 /* ---- scores of some of the runs ------------------------------------------------------------ */
 
-struct energy_score {
-    struct fr_score score;
-    double watts_error; /* mean of |predicted W / measured W - 1| */
-};
-
-static fr_status score_joules(const struct fr_scoring *s, struct energy_score *e,
-                              struct fr_error *err) {
+fr_status fr_scoring_energy(const struct fr_scoring *s, struct fr_energy_score *e,
+                            struct fr_error *err) {
     struct fr_scored *some = fr_calloc((size_t)s->runs.count + 1, sizeof *some);
     int n = 0;
     double sum = 0;
@@ -33,9 +28,8 @@ static fr_status score_joules(const struct fr_scoring *s, struct energy_score *e
     return status;
 }
 
-/* Of the runs whose memory was counted as @p at; intervals are of what allocators count. */
-static fr_status score_memory(const struct fr_scoring *s, fr_run_counted at,
-                              struct fr_score *score, struct fr_error *err) {
+fr_status fr_scoring_memory(const struct fr_scoring *s, fr_run_counted at,
+                            struct fr_score *score, struct fr_error *err) {
     struct fr_scored *some = fr_calloc((size_t)s->runs.count + 1, sizeof *some);
     int n = 0;
     if (!some) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
@@ -49,11 +43,8 @@ static fr_status score_memory(const struct fr_scoring *s, fr_run_counted at,
     return status;
 }
 
-/* The scores of all runs, then of those with each key, in order of appearance. */
-typedef void visit(void *context, const char *name, const struct fr_score *score);
-
-static fr_status each_score(const struct fr_scoring *s, visit *each, void *context,
-                            struct fr_error *err) {
+fr_status fr_scoring_each(const struct fr_scoring *s, fr_scoring_visit *each, void *context,
+                          struct fr_error *err) {
     int n = s->runs.count;
     struct fr_scored *some = fr_calloc((size_t)n + 1, sizeof *some);
     struct fr_score score;
@@ -215,8 +206,8 @@ static void json_rows(struct fr_json_writer *w, const struct fr_scoring *s) {
 
 static fr_status json_energy(struct fr_json_writer *w, const struct fr_scoring *s,
                              struct fr_error *err) {
-    struct energy_score e;
-    FR_TRY(score_joules(s, &e, err));
+    struct fr_energy_score e;
+    FR_TRY(fr_scoring_energy(s, &e, err));
     if (e.score.n == 0) return FR_OK;
     fr_json_add_object(w, "energy");
     json_score(w, &e.score);
@@ -230,7 +221,7 @@ static fr_status json_memory(struct fr_json_writer *w, const struct fr_scoring *
     fr_json_add_object(w, "memory");
     for (int at = 0; at < FR_COUNTED_COUNT; at++) {
         struct fr_score score;
-        FR_TRY(score_memory(s, (fr_run_counted)at, &score, err));
+        FR_TRY(fr_scoring_memory(s, (fr_run_counted)at, &score, err));
         if (score.n == 0) continue;
         fr_json_add_object(w, fr_run_counted_names[at]);
         json_score(w, &score);
@@ -255,7 +246,7 @@ fr_status fr_scoring_json(const struct fr_scoring *s, struct fr_text *text,
     if (one_runtime(s)) fr_json_add_string(&w, "runtime", one_runtime(s));
     json_by(&w, s);
     fr_json_add_bool(&w, "tuned", all_tuned(s));
-    FR_TRY(each_score(s, json_visit, &g, err));
+    FR_TRY(fr_scoring_each(s, json_visit, &g, err));
     fr_json_end_array(&w);
     FR_TRY(json_energy(&w, s, err));
     FR_TRY(json_memory(&w, s, err));
@@ -296,9 +287,9 @@ static void text_visit(void *context, const char *name, const struct fr_score *s
 /* A line below, where joules were metered. */
 static fr_status print_energy(const struct fr_scoring *s, struct fr_text *text,
                               struct fr_error *err) {
-    struct energy_score e;
+    struct fr_energy_score e;
     char p[24];
-    FR_TRY(score_joules(s, &e, err));
+    FR_TRY(fr_scoring_energy(s, &e, err));
     if (e.score.n == 0) return FR_OK;
     text_visit(text, "energy, at the predicted time", &e.score);
     fr_text_addf(text, "mean power of these %d runs: %s off in the mean\n", e.score.n,
@@ -312,7 +303,7 @@ static fr_status print_memory(const struct fr_scoring *s, struct fr_text *text,
     for (int at = 0; at < FR_COUNTED_COUNT; at++) {
         struct fr_score score;
         char name[120];
-        FR_TRY(score_memory(s, (fr_run_counted)at, &score, err));
+        FR_TRY(fr_scoring_memory(s, (fr_run_counted)at, &score, err));
         if (score.n == 0) continue;
         snprintf(name, sizeof name, "memory: tensors beside %s",
                  at == FR_COUNTED_ALLOCATED ? "theirs as the allocator counted them"
@@ -335,7 +326,7 @@ fr_status fr_scoring_print(const struct fr_scoring *s, struct fr_text *text,
                      one->widths.present ? "its widths and the priors" : "the priors");
     fr_text_addf(text, "\n" NAME "%5s%9s%9s%9s%9s%7s%9s%9s%9s\n", "runs", "n", "mape", "median",
                  "p90", "bias", "tau", "regret", "worst", "covered");
-    FR_TRY(each_score(s, text_visit, text, err));
+    FR_TRY(fr_scoring_each(s, text_visit, text, err));
     FR_TRY(print_energy(s, text, err));
     return print_memory(s, text, err);
 }

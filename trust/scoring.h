@@ -36,6 +36,29 @@ struct fr_scoring {
     struct fr_refused refused;
 };
 
+struct fr_energy_score {
+    struct fr_score score;
+    double watts_error; /**< mean of |predicted W / measured W - 1| */
+};
+
+/** Of the runs whose joules were metered. */
+fr_status fr_scoring_energy(const struct fr_scoring *s, struct fr_energy_score *e,
+                            struct fr_error *err);
+
+/** Of the runs whose memory was counted as @p at; intervals are of what allocators count. */
+fr_status fr_scoring_memory(const struct fr_scoring *s, fr_run_counted at,
+                            struct fr_score *score, struct fr_error *err);
+
+/** The scores of all runs, then of those with each key, in order of appearance. */
+typedef void fr_scoring_visit(void *context, const char *name, const struct fr_score *score);
+fr_status fr_scoring_each(const struct fr_scoring *s, fr_scoring_visit *each, void *context,
+                          struct fr_error *err);
+
+/** The score on one screen (base/text/brief.h).
+ *  @param again  the command that asked, to be gone on with; "" where it cannot be repeated */
+fr_status fr_scoring_brief(const struct fr_scoring *s, const char *again, struct fr_text *text,
+                           struct fr_error *err);
+/** All of it. */
 fr_status fr_scoring_print(const struct fr_scoring *s, struct fr_text *text,
                            struct fr_error *err);
 fr_status fr_scoring_json(const struct fr_scoring *s, struct fr_text *text,

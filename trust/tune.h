@@ -12,9 +12,9 @@
  *  rows' weights sum to more than `rows_max`, all are scaled down to that, else the priors would not count.
  *
  *  Where asked, the cluster's own values stay unless the runs refute them (`kept`,
- *  trust/shared/refuted.h), 0.05 being what is missed of a kind, of mixtures of experts 0.2.
+ *  trust/shared/refuted.h), 0.05 being the model error of a kind, of mixtures of experts 0.2.
  *  Where the runs to be predicted are of another release of the software than those at hand, an error is what releases
- *  differ (`release`: FR_TUNE_RELEASE) besides; of what is missed that is an effect of its own (alike.h).
+ *  differ (`release`: FR_TUNE_RELEASE) besides; of the model error that is an effect of its own (alike.h).
  *
  *  Of what the runs would move, only what they resolve moves (trust/shared/resolve.h); the rest stays too.
  *  How sure all of it is then, what moved and what did not: trust/shared/posterior.h.  What stayed is as sure
@@ -42,8 +42,8 @@ double fr_run_predict_s(const struct fr_cluster *cluster, const struct fr_run *r
 struct fr_tune_options {
     uint32_t held; /**< bit j: coefficient j stays as it is */
     double missed; /**< of a plan of a model; 0: FR_TUNE_MISSED */
-    /** What releases may differ by, of these runs and of those to be predicted: an error that counts as one is what is
-     *  missed and that together. 0: they are of one */
+    /** What releases may differ by, of these runs and of those to be predicted: an error that counts as one is the model
+     *  error and that together. 0: they are of one */
     double release;
     double rows_max; /**< 0: no limit */
     const double
@@ -83,7 +83,7 @@ struct fr_tune_result {
     int rows;  /**< that took part */
     bool kept; /**< nothing was moved: the runs do not refute the cluster's values */
     double effect
-        [FR_EFFECTS]; /**< standard deviations of what is missed of a model, a plan, ... */
+        [FR_EFFECTS]; /**< standard deviations of the model error of a model, a plan, ... */
     double spread;    /**< of all of them together, of a dense run */
     double stretch;   /**< half a 90 % interval over its standard deviation: see below */
     bool experts, sharded, pipelined; /**< such were among the rows */
@@ -127,7 +127,7 @@ double fr_tune_missed(const struct fr_tune_result *result, const double gradient
 
 /** What the model misses of @p run, in logarithms: the effects together, but of a model, a plan or a plan of a model
  *  that was among the rows, which the deviation has; and besides, since the rows' errors say nothing of a kind of run of
- *  which they held none, FR_TUNE_UNSEEN for a mixture of experts and for sharded gradients, and for a pipeline what was missed of any
+ *  which they held none, FR_TUNE_UNSEEN for a mixture of experts and for sharded gradients, and for a pipeline the model error of any
  *  plan before. */
 double fr_tune_spread(const struct fr_tune_result *result, const struct fr_run *run);
 #define FR_TUNE_UNSEEN 0.1

@@ -208,6 +208,8 @@ fr_status fr_tune_apply(struct fr_json_document *document, const struct fr_tune_
     for (int k = 0; k < r->n_fitted; k++)
         FR_TRY(fr_tune_set_value(document, r, r->index[k], err));
     FR_TRY(keep_widths(document, r, err));
+    fr_json_drop(document, "date"); /* they are of what was tuned */
+    fr_json_drop(document, "checked");
     fr_tune_json(&w, r, runs, n);
     fr_status status = text.failed
                            ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")

@@ -63,7 +63,7 @@ static void add_nodes(const struct fr_job *job, int64_t ranks, char *out, size_t
 }
 
 void fr_brief_question(struct fr_brief *brief, const struct fr_job *job,
-                       const struct fr_plan *plan, int64_t ranks) {
+                       const struct fr_plan *plan, int64_t ranks, const char *where) {
     char model[48], cluster[48], count[FR_READABLE], batch[80], nodes[60], line[400];
     const char *device = fr_brief_device(&job->cluster);
     fr_brief_name(job->workload.name[0] ? job->workload.name : job->model_from, model);
@@ -72,8 +72,9 @@ void fr_brief_question(struct fr_brief *brief, const struct fr_job *job,
     add_nodes(job, ranks, nodes, sizeof nodes);
     for (int full = 1; full >= 0; full--) {
         snprintf(line, sizeof line, "%s on %s %s%s of %s%s%s, %s", model,
-                 fr_readable_count(ranks, count), device, ranks == 1 ? "" : "s", cluster,
-                 full ? nodes : "", batch, fr_dtype_names[job->workload.dtype]);
+                 fr_readable_count(ranks, count), device, ranks == 1 ? "" : "s",
+                 where ? where : cluster, full && !where ? nodes : "", batch,
+                 fr_dtype_names[job->workload.dtype]);
         if (fr_letters(line, strlen(line)) <= FR_COLUMNS) break;
     }
     fr_brief_head(brief, line);
@@ -95,10 +96,10 @@ static void add_mesh(const struct fr_plan *plan, fr_plan_key_set said, struct fr
     add_word(words, "tp %lld", plan->tp);
     if (plan->pp > 1) {
         add_word(words, "pp %lld", plan->pp);
-        if (plan->chunks > 1)
-            fr_text_addf(words, " with %lld chunks", (long long)plan->chunks);
-        else if (said & BIT(schedule) && plan->schedule)
-            fr_text_addf(words, " (%s)", plan->schedule->name);
+        const char *order = plan->schedule ? plan->schedule->name : "";
+        if (strcmp(order, "interleaved") != 0 && said & BIT(schedule))
+            fr_text_addf(words, " (%s)", order);
+        if (plan->chunks > 1) fr_text_addf(words, " with %lld chunks", (long long)plan->chunks);
     }
     if (plan->cp > 1) add_word(words, "cp %lld", plan->cp);
     add_word(words, "dp %lld", plan->dp);

@@ -10,9 +10,10 @@
 #include "models/plan/key.h"
 
 /** "llama-3-70b on 512 GPUs of dgx-h100 (64 nodes), 2,048 x 8,192 tokens, bf16": a row without a label.
- *  @param ranks  of the job; @p plan  may be NULL: the job's */
+ *  @param plan   NULL: the job's
+ *  @param where  "each of 2 clusters" in place of the job's own; or NULL */
 void fr_brief_question(struct fr_brief *brief, const struct fr_job *job,
-                       const struct fr_plan *plan, int64_t ranks);
+                       const struct fr_plan *plan, int64_t ranks, const char *where);
 
 /** The last part of a path, or the name, 40 letters of it at most.  @return @p out */
 const char *fr_brief_name(const char *name, char out[48]);

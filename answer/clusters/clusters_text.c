@@ -142,26 +142,39 @@ static bool comparable(const struct fr_rivals *r, bool money) {
     return r->n > 1 && !several_models(r);
 }
 
-static void best_at(struct fr_text *text, const struct fr_rivals *r, const char *what,
-                    double (*of)(const struct fr_rival *rival)) {
+/* What one may be best at. */
+static const struct {
+    const char *what;
+    double (*of)(const struct fr_rival *rival);
+    bool money;
+} aims[] = {{"fastest", of_time, false},
+            {"least energy", of_energy, false},
+            {"least CO2", of_carbon, false},
+            {"least money", of_money, true}};
+enum { AIMS = sizeof aims / sizeof *aims };
+
+const char *fr_rivals_best_at(const struct fr_rivals *r, int aim, struct fr_text *words) {
     char name[2 * ROOM + 4];
     int best = -1;
+    if (aim >= AIMS) return NULL;
+    if (!comparable(r, aims[aim].money)) return aims[aim].what;
     for (int i = 0; i < r->n; i++)
-        if (fr_rival_best(&r->of[i]) && isfinite(of(&r->of[i])) &&
-            (best < 0 || of(&r->of[i]) < of(&r->of[best])))
+        if (fr_rival_best(&r->of[i]) && isfinite(aims[aim].of(&r->of[i])) &&
+            (best < 0 || aims[aim].of(&r->of[i]) < aims[aim].of(&r->of[best])))
             best = i;
-    if (best < 0) return;
-    struct fr_text words = {0};
-    fr_text_addf(&words, "%s", name_of(r, best, name, sizeof name));
+    if (best < 0) return aims[aim].what;
+    fr_text_addf(words, "%s", name_of(r, best, name, sizeof name));
     for (int i = 0; i < r->n; i++) {
-        if (i == best || !fr_rival_best(&r->of[i]) || !isfinite(of(&r->of[i]))) continue;
-        fr_text_addf(&words, "; %s %+.1f %%", name_of(r, i, name, sizeof name),
-                     100 * (of(&r->of[i]) / of(&r->of[best]) - 1));
+        if (i == best || !fr_rival_best(&r->of[i]) || !isfinite(aims[aim].of(&r->of[i])))
+            continue;
+        fr_text_addf(words, "; %s %+.1f %%", name_of(r, i, name, sizeof name),
+                     100 * (aims[aim].of(&r->of[i]) / aims[aim].of(&r->of[best]) - 1));
     }
-    fr_text_addf(text, "%-*s", WHAT, what);
-    fr_wrap_list(text, fr_text_get(&words), WHAT, WHAT, FR_COLUMNS);
-    fr_end_line(text);
-    fr_text_free(&words);
+    return aims[aim].what;
+}
+
+const char *fr_rivals_name(const struct fr_rivals *r, int i, char out[FR_RIVAL_NAME]) {
+    return name_of(r, i, out, FR_RIVAL_NAME);
 }
 
 void fr_render_rivals(struct fr_text *text, const struct fr_rivals *r) {
@@ -183,12 +196,16 @@ void fr_render_rivals(struct fr_text *text, const struct fr_rivals *r) {
         numbers(text, &r->of[i], i + 1);
         details(text, r, i);
     }
-    if (comparable(r, false)) {
-        best_at(&lines, r, "fastest", of_time);
-        best_at(&lines, r, "least energy", of_energy);
-        best_at(&lines, r, "least CO2", of_carbon);
+    for (int aim = 0;; aim++) {
+        struct fr_text words = {0};
+        const char *what = fr_rivals_best_at(r, aim, &words);
+        if (!what) break;
+        if (!words.length) continue;
+        fr_text_addf(&lines, "%-*s", WHAT, what);
+        fr_wrap_list(&lines, fr_text_get(&words), WHAT, WHAT, FR_COLUMNS);
+        fr_end_line(&lines);
+        fr_text_free(&words);
     }
-    if (comparable(r, true)) best_at(&lines, r, "least money", of_money);
     if (lines.length) fr_text_addf(text, "\n%s", fr_text_get(&lines));
     fr_text_free(&lines);
 }

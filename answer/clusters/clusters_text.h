@@ -8,4 +8,12 @@
 /** A table of 80 columns, the best plan of each under its row, and which is best at what. */
 void fr_render_rivals(struct fr_text *text, const struct fr_rivals *r);
 
+/** Which is best at aim @p aim (fastest, least energy, CO2, money), and how far the others are behind; no words where it is
+ *  not known or they are not to be compared.  @return what the aim is called; NULL past the last */
+const char *fr_rivals_best_at(const struct fr_rivals *r, int aim, struct fr_text *words);
+
+enum { FR_RIVAL_NAME = 84 };
+/** What a row is called: its cluster, and its model where they are several.  @return @p out */
+const char *fr_rivals_name(const struct fr_rivals *r, int i, char out[FR_RIVAL_NAME]);
+
 #endif

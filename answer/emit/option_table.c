@@ -82,7 +82,7 @@ const struct fr_emit_row fr_emit_rows[] = {
     KEY(ALL, exchange, "", NONE, S "{no}sub-graph parallelism")
     KEY(ALL, divide, "", NONE, S "{no}division of two products that follow but in pairs")
     KEY(ALL, layer_tp, "", NONE, S "{no}grid of its own for each layer")
-    KEY(ALL, placement, "", NONE, S "{no}seat for a rank, which the launcher gives it: sbatch")
+    KEY(ALL, placement, "", NONE, S "{no}place for a rank, which the launcher gives it: sbatch")
 
     /* Ranks go tp-cp-ep-dp-pp; Megatron's mapping makes it tp-cp-ep-pp-dp. */
     KEY(M, rank_order, "stages_first=false", NOTE, S "ranks go tp-cp-ep-dp-pp, as without --use-tp-pp-dp-mapping")
@@ -198,7 +198,9 @@ const struct fr_emit_row fr_emit_rows[] = {
     KEY(B, zero, "zero=2", OPTION, "ddp.data_parallel_sharding_strategy", "optim_grads")
     KEY(B, zero, "zero=3", OPTION, "ddp.data_parallel_sharding_strategy", "optim_grads_params")
     KEY(T, zero, "zero=1", LACK, S "1: {no}optimiser state divided alone; it divides parameters too, or nothing")
-    KEY(T, zero, "zero=0", NOTE, S "0: replicas hold everything")
+    KEY(T, zero, "zero=0 cp=1", NOTE, S "0: replicas hold everything")
+    KEY(T, zero, "zero=0 cp!=1", LACK, S "0: ranks that share a sequence divide parameters there")
+    KEY(T, zero, "zero=2", LACK, S "2: it gathers parameters once an iteration, which zero 3 says with reshard_after_forward false")
     KEY(T, zero, "zero=2", OPTION, "--parallelism.fsdp_reshard_after_forward", "never")
     KEY(T, zero, "zero=3 reshard_after_forward=false", OPTION, "--parallelism.fsdp_reshard_after_forward", "never")
     KEY(T, zero, "zero=3 reshard_after_forward=true", OPTION, "--parallelism.fsdp_reshard_after_forward", "always")
@@ -256,9 +258,14 @@ const struct fr_emit_row fr_emit_rows[] = {
     /* ---- experts ---- */
     KEY(M | B, dispatch_ranks, "dispatch_ranks=0", NOTE,
         S "a copy for each expert, as its all-to-all dispatcher sends them")
-    KEY(M, dispatch_ranks, "dispatch_ranks!=0", OPTION, "--moe-enable-deepep", "")
+    /* HybridEP sends a rank its tokens once, DeepEP a node. */
+    KEY(M, dispatch_ranks, "dispatch_ranks=1", OPTION, "--moe-flex-dispatcher-backend", "hybridep")
+    KEY(M, dispatch_ranks, "dispatch_ranks!=0,1", OPTION, "--moe-flex-dispatcher-backend", "deepep")
     KEY(B, dispatch_ranks, "dispatch_ranks!=0", OPTION, "model.moe_token_dispatcher_type", "flex")
-    KEY(B, dispatch_ranks, "dispatch_ranks!=0", OPTION, "model.moe_enable_deepep", "true")
+    KEY(B, dispatch_ranks, "dispatch_ranks=1", OPTION, "--moe_flex_dispatcher_backend", "hybridep")
+    KEY(B, dispatch_ranks, "dispatch_ranks!=0,1", OPTION, "--moe_flex_dispatcher_backend", "deepep")
+    KEY(M | B, dispatch_ranks, "dispatch_ranks!=0,1,8", NOTE,
+        S "{dispatch_ranks}: DeepEP gathers for the ranks of a node; {no}option for their number")
     KEY(T, dispatch_ranks, "", NONE, S "{no}option for one copy of a token for several experts")
     KEY(D, dispatch_ranks, "", NONE, S "{no}key for one copy of a token for several experts")
 
@@ -354,7 +361,9 @@ const struct fr_emit_row fr_emit_rows[] = {
     KEY(T, graphs, "", NONE, S "{no}option that says what graphs hold")
     KEY(D, graphs, "", NONE, S "{no}key that records graphs of a training step")
 
-    KEY(M, accumulation, "accumulation=fused", NOTE, S "fused, as without --no-gradient-accumulation-fusion")
+    KEY(M, accumulation, "accumulation=fused zero=2,3", LACK,
+        S "fused: Megatron-FSDP adds gradients up in kernels of their own")
+    KEY(M, accumulation, "accumulation=fused zero=0,1", NOTE, S "fused, as without --no-gradient-accumulation-fusion")
     KEY(M, accumulation, "accumulation=apart", OPTION, "--no-gradient-accumulation-fusion", "")
     KEY(B, accumulation, "accumulation=fused", TRUTH, "model.gradient_accumulation_fusion", "")
     KEY(T | D, accumulation, "", NOTE, S "apart: autograd adds gradients up in kernels of their own")

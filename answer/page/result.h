@@ -1,15 +1,19 @@
 /** @file
- *  Any result of a command as sections of a page: its pictures, its numbers in words of the field, a
- *  table of every list, which sorts and filters. */
+ *  Any result of a command as a page: the question and its answer, live figures, what a training costs, every list as a
+ *  table that sorts and filters, and an appendix of keys. */
 #ifndef FR_ANSWER_PAGE_RESULT_H
 #define FR_ANSWER_PAGE_RESULT_H
 
-#include "base/json.h"
+#include "answer/page/page.h"
 
-struct fr_page_gaps;
+enum { FR_RESULT_KIND = 32 };
+/** "search" of the schema "forerun/search/1"; "" where it is none of ours.  @return @p kind */
+const char *fr_result_kind(const struct fr_json *root, char kind[FR_RESULT_KIND]);
 
-/** Append @p root, whose schema is "forerun/<kind>/1"; pictures that it lacks are added to @p gaps. */
-void fr_result_html(const struct fr_json *root, struct fr_text *html,
-                    struct fr_page_gaps *gaps);
+/** A page of one result, from head to end, with the question as its title. */
+void fr_result_page(struct fr_page *page, const struct fr_json *root);
+
+/** The same without head and end, for a page of several. */
+void fr_result_sections(struct fr_page *page, const struct fr_json *root);
 
 #endif

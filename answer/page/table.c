@@ -5,13 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/page/words.h"
 #include "base/alloc.h"
 #include "base/json/interval.h"
 #include "base/sort.h"
 #include "models/outcome/facts/outcome_fact.h"
 #include "plots/html.h"
 
-enum { PATH_B = 160, COLUMNS_MAX = 200, DEPTH_MAX = 4, SHOWN_MAX = 14 };
+enum { DAY_S = 86400, LONG_DAYS = 2, COLUMNS_MAX = 200, DEPTH_MAX = 4, SHOWN_MAX = 14 };
 
 /* ---- values ----------------------------------------------------------------------------------- */
 
@@ -44,15 +45,35 @@ static bool is_chance(const char *key) {
     return false;
 }
 
+const char *fr_page_number(double value, int decimals, char out[FR_PAGE_NUMBER]) {
+    char plain[40];
+    size_t used = 0;
+    bool short_form = decimals < 0 && (fabs(value) < 1000 || fabs(value) >= 1e15);
+    if (short_form || fabs(value) >= 1e15)
+        snprintf(plain, sizeof plain, "%.4g", value);
+    else
+        snprintf(plain, sizeof plain, "%.*f", decimals < 0 ? 0 : decimals, value);
+    size_t sign = *plain == '-', whole = strspn(plain + sign, "0123456789") + sign;
+    for (size_t i = 0; plain[i]; i++) {
+        if (i > sign && i < whole && (whole - i) % 3 == 0) out[used++] = ',';
+        out[used++] = plain[i];
+    }
+    out[used] = '\0';
+    return out;
+}
+
 /* The unit is said by the last part of "breakdown_s.compute" that has one. */
 static void put_number(const char *path, double value, struct fr_text *text) {
     fr_quantity quantity;
-    char copy[PATH_B], out[48];
+    char copy[FR_PAGE_PATH], out[FR_PAGE_NUMBER];
     snprintf(copy, sizeof copy, "%s", path);
     for (;;) {
         char *dot = strrchr(copy, '.');
         if (fr_unit_of(dot ? dot + 1 : copy, strlen(dot ? dot + 1 : copy), &quantity)) {
-            fr_text_addf(text, "%s", fr_quantity_format(value, quantity, out, sizeof out));
+            if (quantity == FR_QUANTITY_TIME && value >= LONG_DAYS * DAY_S)
+                fr_text_addf(text, "%s days", fr_page_number(value / DAY_S, 1, out));
+            else
+                fr_text_addf(text, "%s", fr_quantity_format(value, quantity, out, sizeof out));
             return;
         }
         if (!dot) break;
@@ -63,7 +84,7 @@ static void put_number(const char *path, double value, struct fr_text *text) {
     else if (is_share(path) || is_chance(path))
         fr_text_addf(text, "%.4g %%", 100 * value);
     else
-        fr_text_addf(text, "%.6g", value);
+        fr_text_addf(text, "%s", fr_page_number(value, -1, out));
 }
 
 static bool put_scalar(const struct fr_json *object, const char *key, const char *path,
@@ -86,29 +107,93 @@ static bool put_scalar(const struct fr_json *object, const char *key, const char
     return true;
 }
 
-bool fr_page_value(const struct fr_json *object, const char *name, const char *key,
-                   struct fr_text *text, double *number) {
-    char path[PATH_B];
+static bool put_value(const struct fr_json *object, const char *name, const char *key,
+                      struct fr_text *text, double *number) {
+    char path[FR_PAGE_PATH];
     snprintf(path, sizeof path, "%s.%s", name, key);
     return put_scalar(object, key, path, text, number);
 }
 
-/* Without the unit, which values carry themselves. */
-void fr_page_words(const char *key, struct fr_text *out) {
-    if (strncmp(key, "outcome.", 8) == 0) key += 8;
-    if (strncmp(key, "plan.", 5) == 0) key += 5;
-    while (*key) {
-        size_t length = strcspn(key, "."), shown = fr_unit_begins(key, length);
-        for (size_t i = 0; i < shown; i++) fr_text_add(out, key[i] == '_' ? " " : key + i, 1);
-        key += length;
-        if (*key) fr_text_add(out, ", ", 2), key++;
+/* ---- facts ------------------------------------------------------------------------------------ */
+
+/* A list of plain words or numbers, joined. */
+static bool put_list(const struct fr_json *list, struct fr_text *text) {
+    for (int64_t i = 0; i < fr_json_array_length(list); i++) {
+        struct fr_json one = fr_json_element(list, i);
+        const char *word = NULL;
+        double number = 0;
+        char shown[FR_PAGE_NUMBER];
+        if (i) fr_text_addf(text, ", ");
+        if (fr_json_is_string(&one) && fr_json_text(&one, &word, NULL) == FR_OK)
+            fr_text_addf(text, "%s", word);
+        else if (fr_json_is_number(&one) &&
+                 fr_json_number(&one, -HUGE_VAL, HUGE_VAL, &number, NULL) == FR_OK)
+            fr_text_addf(text, "%s", fr_page_number(number, -1, shown));
+        else
+            return false;
     }
+    return true;
+}
+
+/* A bar for each part of a whole whose parts are seconds: where the iteration goes. */
+static void put_bar(double value, double whole, struct fr_text *html) {
+    if (whole > 0 && value >= 0)
+        fr_html_addf(html,
+                     "<td class=l><span class=b style=\"width:%.1fem\"></span> %.1f %%</td>",
+                     12 * value / whole, 100 * value / whole);
+}
+
+static double sum_of(const struct fr_json *object) {
+    double sum = 0;
+    for (const char *key = fr_json_key_after(object, NULL); key;
+         key = fr_json_key_after(object, key)) {
+        double value = fr_json_number_at(object, key);
+        if (isfinite(value)) sum += value;
+    }
+    return sum;
+}
+
+/* A row of an object's own numbers and words; @p whole: what the numbers are parts of, or 0. */
+static void put_fact(const struct fr_json *object, const char *name, const char *key,
+                     double whole, struct fr_text *html) {
+    struct fr_json value = fr_json_member(object, key);
+    struct fr_text text = {0};
+    char path[FR_PAGE_PATH];
+    double number = NAN;
+    bool told = fr_json_is_array(&value) ? put_list(&value, &text) && text.length
+                                         : put_value(object, name, key, &text, &number);
+    struct fr_json absent = fr_json_member(object, key);
+    if (told && !fr_json_is_null(&absent)) {
+        snprintf(path, sizeof path, "%s.%s", name, key);
+        fr_text_addf(html, "<tr><th class=l>");
+        fr_page_put_words_of(key, path, html);
+        fr_html_addf(html, "</th><td class=l>%s</td>", fr_text_get(&text));
+        put_bar(number, whole, html);
+        fr_text_addf(html, "</tr>\n");
+    }
+    fr_text_free(&text);
+}
+
+void fr_page_facts(const struct fr_json *object, const char *name, struct fr_text *html) {
+    double whole = strcmp(name, "breakdown_s") == 0 ? sum_of(object) : 0;
+    struct fr_text rows = {0};
+    for (const char *key = fr_json_key_after(object, NULL); key;
+         key = fr_json_key_after(object, key))
+        if (strcmp(key, "schema") != 0 && strcmp(key, "elapsed_s") != 0)
+            put_fact(object, name, key, whole, &rows);
+    if (rows.length) {
+        fr_text_addf(html, "<div class=t><table>\n");
+        fr_text_add(html, rows.data, rows.length);
+        fr_text_addf(html, "</table></div>\n");
+    }
+    html->failed = html->failed || rows.failed;
+    fr_text_free(&rows);
 }
 
 /* ---- columns ---------------------------------------------------------------------------------- */
 
 struct column {
-    char path[PATH_B];
+    char path[FR_PAGE_PATH];
     char *first;   /* text in the first row */
     bool differs;  /* not all rows say the same */
     int64_t count; /* rows that tell it */
@@ -123,7 +208,7 @@ static struct column *find(struct columns *c, const char *path) {
     for (int i = 0; i < c->n; i++)
         if (strcmp(c->item[i].path, path) == 0) return &c->item[i];
     if (c->n == COLUMNS_MAX) return NULL;
-    snprintf(c->item[c->n].path, PATH_B, "%s", path);
+    snprintf(c->item[c->n].path, FR_PAGE_PATH, "%s", path);
     return &c->item[c->n++];
 }
 
@@ -145,7 +230,7 @@ static void walk(struct columns *c, const struct fr_json *object, const char *pr
     for (const char *key = fr_json_key_after(object, NULL); key;
          key = fr_json_key_after(object, key)) {
         struct fr_json value = fr_json_member(object, key);
-        char path[PATH_B];
+        char path[FR_PAGE_PATH];
         struct fr_text text = {0};
         double number;
         size_t used = 0;
@@ -161,7 +246,7 @@ static void walk(struct columns *c, const struct fr_json *object, const char *pr
 static const char *follow(struct fr_json *object, const char *path) {
     const char *dot;
     while ((dot = strchr(path, '.')) != NULL) {
-        char key[PATH_B];
+        char key[FR_PAGE_PATH];
         snprintf(key, sizeof key, "%.*s", (int)(dot - path), path);
         struct fr_json inner = fr_json_member(object, key);
         if (!fr_json_present(&inner)) break; /* a key with a dot in it */
@@ -238,9 +323,10 @@ static void put_alike(const struct columns *c, struct fr_text *html) {
     for (int i = 0; i < c->n; i++) {
         const struct column *column = &c->item[i];
         struct fr_text words = {0};
-        if (column->differs || strlen(column->first ? column->first : "") > 60) continue;
+        if (column->differs) continue;
         fr_page_words(column->path, &words);
-        fr_html_addf(html, n++ ? "; %s %s" : "<details><summary>All rows alike</summary>%s %s",
+        fr_html_addf(html,
+                     n++ ? "; %s %s" : "<details><summary>The same in all rows</summary>%s %s",
                      fr_text_get(&words), column->first ? column->first : "-");
         fr_text_free(&words);
     }
@@ -251,11 +337,9 @@ static void put_table(const struct fr_json *list, struct column *const *shown, i
                       struct fr_text *html) {
     fr_text_addf(html, "<div class=t><table class=s><thead><tr>");
     for (int i = 0; i < n; i++) {
-        struct fr_text words = {0};
-        fr_page_words(shown[i]->path, &words);
-        fr_html_addf(html, i < SHOWN_MAX ? "<th>%s</th>" : "<th class=m>%s</th>",
-                     fr_text_get(&words));
-        fr_text_free(&words);
+        fr_text_addf(html, i < SHOWN_MAX ? "<th>" : "<th class=m>");
+        fr_page_put_words(shown[i]->path, html);
+        fr_text_addf(html, "</th>");
     }
     fr_text_addf(html, "</tr></thead><tbody>\n");
     for (int64_t r = 0; r < fr_json_array_length(list); r++) {

@@ -80,7 +80,7 @@ static void sure(struct fr_brief *brief, const struct fr_job *job,
 
 void fr_predict_rows(struct fr_brief *brief, const struct fr_job *job,
                      const struct fr_outcome *out, const struct fr_training *training) {
-    fr_brief_question(brief, job, &out->plan, out->ranks);
+    fr_brief_question(brief, job, &out->plan, out->ranks, NULL);
     answer(brief, job, out);
     if (isfinite(out->time_s)) {
         if (training && fr_training_asked(training)) {

@@ -16,7 +16,7 @@ enum { FR_COMPOSITION_SETS_MAX = 4 };
 struct fr_composition {
     const char *axis;                          /**< or kind of model */
     const char *model;                         /**< preset */
-    const char *sets[FR_COMPOSITION_SETS_MAX]; /**< besides tp = dp = 2, batch 16, 4 ghosts */
+    const char *sets[FR_COMPOSITION_SETS_MAX]; /**< besides tp = dp = 2, batch 16, 4 ghost neurons */
 };
 
 /** Ended by a row without axis. */

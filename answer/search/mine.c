@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/trainer/plan.h"
+#include "base/alloc.h"
 #include "models/job/assume.h"
 #include "models/job/plan_document.h"
 #include "models/job/preset.h"
@@ -40,6 +42,42 @@ static fr_status take_rest(const struct fr_job *job, int64_t ranks, struct fr_mi
     return FR_OK;
 }
 
+/* A trainer's file trains a model of its own: it must be the search's. */
+static fr_status check_model(const struct fr_job *job, const char *name,
+                             const struct fr_run_row *row, struct fr_error *err) {
+    const struct fr_transformer *t = &job->workload.transformer;
+    const struct {
+        const char *key;
+        int64_t ours;
+    } sizes[] = {{"model.layers", t->layers}, {"model.hidden", t->hidden}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const char *value = fr_run_row_get(row, sizes[i].key);
+        if (value && strtoll(value, NULL, 10) != sizes[i].ours)
+            return fr_fail(err, FR_ERR_INPUT, name,
+                           "is of another model than the search: %s %s, not %" PRId64,
+                           sizes[i].key, value, sizes[i].ours);
+    }
+    return FR_OK;
+}
+
+/* A plan file, what predict or search printed, or a trainer's script, configuration or log. */
+static fr_status read_document(const struct fr_job *job, const char *name, struct fr_mine *mine,
+                               struct fr_error *err) {
+    struct fr_text plan = {0}, told = {0};
+    if (!fr_trainer_is_file(name)) return fr_plan_document_read(name, &mine->document, err);
+    struct fr_run_row *row = fr_calloc(1, sizeof *row);
+    if (!row) return fr_fail(err, FR_ERR_NOMEM, name, "out of memory");
+    fr_status status = fr_trainer_read_file(name, NULL, 0, row, &told, err);
+    if (status == FR_OK) status = check_model(job, name, row, err);
+    if (status == FR_OK) status = fr_trainer_plan_text(row, &plan, err);
+    if (status == FR_OK)
+        status = fr_json_parse(plan.data, plan.length, name, &mine->document, err);
+    fr_text_free(&plan);
+    fr_text_free(&told);
+    free(row);
+    return status;
+}
+
 fr_status fr_mine_read(const struct fr_job *job, const char *name, int64_t ranks,
                        struct fr_mine *mine, struct fr_error *err) {
     *mine = (struct fr_mine){.behind = NAN,
@@ -47,7 +85,7 @@ fr_status fr_mine_read(const struct fr_job *job, const char *name, int64_t ranks
                              .faster = -1,
                              .gain = {FR_CLAIM_UNKNOWN, NAN, NAN, NAN, NAN, NAN}};
     snprintf(mine->name, sizeof mine->name, "%s", fr_preset_or_file_shown("plan", name));
-    FR_TRY(fr_plan_document_read(name, &mine->document, err));
+    FR_TRY(read_document(job, name, mine, err));
     FR_TRY(fr_plan_read(mine->document, &mine->plan, &mine->lists, err));
     FR_TRY(take_rest(job, ranks, mine, err));
     struct fr_json root = fr_json_root(mine->document);

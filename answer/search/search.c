@@ -274,7 +274,7 @@ fr_status fr_searched_make(const char *ranks, const char *const *vary, int n_var
     FR_TRY(make_space(ranks, vary, n_vary, names, r, err));
     if (r->space.n_inputs && r->explain)
         return fr_fail(err, FR_ERR_USAGE, "--explain",
-                       "is for one model on one cluster; what is varied of them is not told");
+                       "is for one model on one cluster; it explains no varied keys of them");
     /* The margin needs the second best even when one is asked for. */
     size_t shown = r->options.top;
     if (shown == 1) r->options.top = 2;

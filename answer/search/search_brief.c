@@ -347,7 +347,7 @@ void fr_searched_brief(struct fr_text *text, const struct fr_searched *r, const 
     struct shown s = {0};
     if (r->result.top.count) choose(r, &s);
     const struct fr_job *job = s.best ? job_of(r, s.best) : &r->job;
-    fr_brief_question(&brief, job, s.best ? &s.best->plan : NULL, asked_ranks(r, s.best));
+    fr_brief_question(&brief, job, s.best ? &s.best->plan : NULL, asked_ranks(r, s.best), NULL);
     if (s.best) {
         best_plan(r, &s, &brief);
         slowdown(r, s.best, &brief);

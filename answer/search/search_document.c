@@ -56,19 +56,17 @@ const char *fr_searched_note(const struct fr_searched *r) {
     bool ghost = fr_space_has_ghost(&r->space);
     for (size_t i = 0; i < front->count; i++)
         if (fr_outcome_lossy(&front->items[i].outcome) > 0)
-            return ghost ? "ranked per iteration: how many iterations plans with ghost neurons "
-                           "and "
-                           "compressed plans need to the same loss is unknown, may be more, "
-                           "and is "
-                           "left out of this order; the smallest ghost width tends to win it, "
-                           "and "
-                           "--max-lossy limits what is compressed"
-                         : "ranked per iteration: compressed plans lose part of their "
-                           "gradients and "
-                           "may need "
-                           "more iterations to the same loss, which this order leaves out; "
-                           "--max-lossy "
-                           "limits it";
+            return ghost
+                       ? "ranked per iteration: plans with ghost neurons and compressed plans "
+                         "may need more iterations to the same loss, which this order "
+                         "leaves out. The smallest ghost width tends to win; --max-lossy "
+                         "limits what is compressed"
+                       : "ranked per iteration: compressed plans lose part of their "
+                         "gradients and "
+                         "may need "
+                         "more iterations to the same loss, which this order leaves out; "
+                         "--max-lossy "
+                         "limits it";
     if (fr_space_has_ghost(&r->space))
         return "ranked per iteration: a plan that trains a smaller model may need more "
                "iterations to the "

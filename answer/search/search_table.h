@@ -27,7 +27,7 @@ struct fr_search_table {
 };
 
 void fr_search_table_head(const struct fr_search_table *t, const char *title);
-/** Row @p i, counted from 0; all below are told by its number. */
+/** Row @p i, counted from 0; all below are identified by its number. */
 void fr_search_table_row(struct fr_search_table *t, size_t i, const struct fr_outcome *out);
 /** What the marks mean. */
 void fr_search_table_foot(const struct fr_search_table *t);

@@ -18,7 +18,7 @@
 struct fr_spread_work;
 
 /** Do what is not done of work->blocks, in any order, each line to fr_spread_done.
- *  @return FR_OK when all are; FR_ERR_PARTIAL when told to stop. */
+ *  @return FR_OK when all are; FR_ERR_PARTIAL when asked to stop. */
 typedef fr_status fr_hand_out_fn(struct fr_spread_work *work, struct fr_error *err);
 
 struct fr_spread {

@@ -9,9 +9,10 @@
 
 struct fr_launch_lines {
     int64_t ranks, ranks_per_node;
-    const int64_t *slot; /**< of each rank; slot s is seat s mod ranks_per_node of its node */
-    const char *name;    /**< of the placement, for the comment */
-    const char *what;    /**< is placed: method, mesh and numbering, likewise */
+    const int64_t
+        *slot;        /**< of each rank; slot s is position s mod ranks_per_node of its node */
+    const char *name; /**< of the placement, for the comment */
+    const char *what; /**< is placed: method, mesh and numbering, likewise */
 };
 
 /** #SBATCH lines: --distribution=block, cyclic or plane=B where one of them says it, else

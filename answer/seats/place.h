@@ -1,5 +1,5 @@
 /** @file
- *  What placing was asked for, answered: the seats, their document, and lines for the launcher. */
+ *  What placing was asked for, answered: the placement, its document, and lines for the launcher. */
 #ifndef FR_ANSWER_SEATS_PLACE_H
 #define FR_ANSWER_SEATS_PLACE_H
 
@@ -7,7 +7,7 @@
 #include "base/text.h"
 
 struct fr_place_ask {
-    int64_t ranks;          /**< to seat; 0: the plan's */
+    int64_t ranks;          /**< to place; 0: the plan's */
     int64_t ways;           /**< sub-grids of method subgraph; 0: the plan's */
     int64_t ranks_per_node; /**< 0: all that a node holds */
     bool with_model;        /**< else of sub-grids alone, ranks over ways */
@@ -15,7 +15,7 @@ struct fr_place_ask {
         *placement; /**< a name, "all", or NULL: the plan's where it says one, else all */
 };
 
-/** Seat the ranks as @p ask says; what that shrinks of the job's levels is left so.
+/** Place the ranks as @p ask says; what that shrinks of the job's levels is left so.
  *  @return FR_OK; FR_ERR_USAGE for what does not fit together; FR_ERR_INPUT; FR_ERR_NOMEM.
  *  Free with fr_placing_free, also on error. */
 fr_status fr_place(struct fr_job *job, const struct fr_place_ask *ask,

@@ -1,5 +1,5 @@
 /** @file
- *  Placements of a plan's ranks side by side: seats, which groups stay inside a node, and with a model
+ *  Placements of a plan's ranks side by side: placements, which groups stay inside a node, and with a model
  *  the time of an iteration; of method subgraph (D&SP) messages by level and what its equations give. */
 #ifndef FR_ANSWER_SEATS_PLACING_H
 #define FR_ANSWER_SEATS_PLACING_H
@@ -29,7 +29,7 @@ struct fr_placed {
 
 struct fr_placing {
     const struct fr_job *job;
-    struct fr_plan plan;        /**< method and mesh to seat */
+    struct fr_plan plan;        /**< method and mesh to place */
     bool with_model, segmented; /**< priced; method subgraph, whose exchanges are counted */
     struct fr_levels levels;
     struct fr_mesh mesh;
@@ -40,8 +40,8 @@ struct fr_placing {
     struct fr_outcome refused; /**< of a model's plan that cannot be: why */
 };
 
-/** Seat the ranks of @p plan, @p per_node of them on each node (0: all it holds).  Shrinks the levels of
- *  @p job alike, so that what is priced is what is seated.
+/** Place the ranks of @p plan, @p per_node of them on each node (0: all it holds).  Shrinks the levels of
+ *  @p job alike, so that what is priced is what is placed.
  *  @return FR_OK; FR_ERR_INFEASIBLE where the model cannot be priced so (q->refused says why, as an outcome);
  *          FR_ERR_INPUT where the cluster is too small for ranks of no model. */
 fr_status fr_placing_open(struct fr_job *job, bool with_model, const struct fr_plan *plan,
@@ -51,7 +51,7 @@ fr_status fr_placing_open(struct fr_job *job, bool with_model, const struct fr_p
  *  @return @p out */
 const char *fr_placing_numbering(const struct fr_placing *placing, char *out, size_t capacity);
 
-/** Seat the ranks by @p choice. @return FR_OK, FR_ERR_INPUT where it refuses, FR_ERR_NOMEM. */
+/** Place the ranks by @p choice. @return FR_OK, FR_ERR_INPUT where it refuses, FR_ERR_NOMEM. */
 fr_status fr_placing_add(struct fr_placing *placing, const struct fr_placement_choice *choice,
                          struct fr_error *err);
 /** By every placement that needs no file. */

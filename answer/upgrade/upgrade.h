@@ -3,7 +3,7 @@
  *
  *  One plan has a price under each: a runtime fills in what the plan leaves open.  A search finds the best plan of each.
  *
- *  A gain is told fact by fact: the first runtime is changed into the other, one fact after the other.  The order is what
+ *  A gain is explained fact by fact: the first runtime is changed into the other, one fact after the other.  The order is what
  *  models start from, then the rows of models/job/fact_list.h (model, plan, device), and of a search the plan at last.
  *  Each step is a job loaded and priced anew, so nothing is estimated.  The first step begins at the first runtime's time,
  *  the last one ends at the other's, and the steps add up to the whole gain. */

@@ -199,7 +199,7 @@ static fr_status hand_round(struct fr_spread_work *work, int n_ranks, struct fr_
     free(d.given);
     if (work->blocks.n_done == work->blocks.n) return FR_OK;
     return fr_fail(err, FR_ERR_PARTIAL, work->spread->checkpoint,
-                   "was told to stop; it holds %" PRId64 " of %" PRId64
+                   "was stopped; it holds %" PRId64 " of %" PRId64
                    " blocks, and --resume goes "
                    "on from there",
                    work->blocks.n_done, work->blocks.n);

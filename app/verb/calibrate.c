@@ -8,6 +8,8 @@
 
 #include "app/fitting.h"
 #include "app/load.h"
+#include "app/next.h"
+#include "app/page/page.h"
 #include "app/patience.h"
 #include "app/result.h"
 #include "app/verb.h"
@@ -42,7 +44,8 @@ static const struct fr_option options[] = {
      "the same, then measure what has drifted again, replace it in the samples file, and fit",
      0},
     {"budget", "TIME", "about how long to measure: 90, 10m, 2h (default 60 s)", 0},
-    {"launches", "N", "starts of the job that share the budget (default 3; simulated, or of GPUs, 1)", 0},
+    {"launches", "N",
+     "starts of the job that share the budget (default 3; simulated, or of GPUs, 1)", 0},
     {"only", "ROW,...", "what to measure (listed by forerun-mpi calibrate --help)", 0},
     {"groups", "RANGE", "collectives over these numbers of ranks only (default: 2, 4, ... all)",
      0},
@@ -60,6 +63,7 @@ static const struct fr_option options[] = {
     {"base", "FILE|PRESET",
      "of GPUs: cluster file for what is not measured (default: the preset of their kind)", 0},
     FR_FITTING_OPTIONS,
+    FR_OPTION_ALL,
     FR_OPTION_JSON,
     FR_OPTION_HELP,
     FR_OPTION_END};
@@ -157,6 +161,12 @@ static fr_status verdict_of(const struct fr_drifted *drifted, const char *sample
     return status;
 }
 
+static fr_fitting_form form_of(const struct fr_args *args) {
+    return fr_args_has(args, "json")  ? FR_FITTING_JSON
+           : fr_args_has(args, "all") ? FR_FITTING_WHOLE
+                                      : FR_FITTING_BRIEF;
+}
+
 /* What has drifted is measured again where that was asked for. */
 static fr_status recalibrate(const struct fr_args *args, struct fr_calibrate_options *o,
                              const char *out, const struct fr_fit_options *fitting,
@@ -164,7 +174,7 @@ static fr_status recalibrate(const struct fr_args *args, struct fr_calibrate_opt
     const double CHECK_S = 45;
     struct fr_calibrate_options check = *o;
     struct fr_drifted drifted;
-    struct fr_text text = {0};
+    struct fr_text text = {0}, page = {0};
     char names[512];
     check.launches = 1;
     if (!(check.budget_s > 0)) check.budget_s = CHECK_S;
@@ -173,12 +183,15 @@ static fr_status recalibrate(const struct fr_args *args, struct fr_calibrate_opt
         fr_recalibration_json(&drifted, &text);
     else
         fr_drifted_print(&drifted, &text);
-    FR_TRY(fr_app_print(&text, err));
+    if (fr_app_paged(args)) fr_recalibration_json(&drifted, &page);
+    FR_TRY(fr_app_answer(args, &text, &page, err));
     fr_drifted_names(&drifted, names, sizeof names);
     if (!fr_args_has(args, "refresh")) return verdict_of(&drifted, o->samples, err);
     if (!*names) return FR_OK;
     FR_TRY(fr_recalibration_refresh(o, names, err));
-    return fr_fitting_run(&o->samples, 1, out, false, fitting, false, err);
+    return fr_fitting_run(&o->samples, 1, out, false, fitting,
+                          fr_args_has(args, "all") ? FR_FITTING_WHOLE : FR_FITTING_BRIEF, NULL,
+                          err);
 }
 
 static fr_status measure_and_fit(const struct fr_args *args,
@@ -209,7 +222,7 @@ static fr_status measure_and_fit(const struct fr_args *args,
     if (measured != FR_OK) early = *err;
     early.status = measured;
     fr_status fitted = fr_fitting_run(&samples, 1, out, measured != FR_OK, &fitting,
-                                      fr_args_has(args, "json"), &fit_error);
+                                      form_of(args), args, &fit_error);
     if (measured != FR_OK && fitted != FR_OK && fitted != FR_ERR_PARTIAL) return measured;
     if (fitted != FR_OK) *err = fit_error;
     return fr_result_end(fitted, &early, err);

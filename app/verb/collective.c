@@ -6,6 +6,7 @@
 
 #include "answer/piece/piece.h"
 #include "app/load.h"
+#include "app/page/page.h"
 #include "app/verb.h"
 #include "base/json/interval.h"
 #include "base/range.h"
@@ -279,7 +280,7 @@ static int64_t reach(long long ranks, long long stride, long long groups) {
 static fr_status collective(const struct fr_args *args, struct fr_job *job, struct query *q,
                             struct fr_error *err) {
     const char *given = NULL, *size = fr_args_get(args, "size");
-    struct fr_text text = {0};
+    struct fr_text text = {0}, page = {0};
     long long ranks = 1, stride = 1, groups = 0;
     int op = 0;
     FR_TRY(fr_args_required(args, "op", &given, err));
@@ -313,7 +314,8 @@ static fr_status collective(const struct fr_args *args, struct fr_job *job, stru
         print_csv(&text, &job->cluster, q);
     else
         print_table(&text, &job->cluster, q);
-    return fr_app_print(&text, err);
+    if (fr_app_paged(args)) print_json(&page, &job->cluster, q);
+    return fr_app_answer(args, &text, &page, err);
 }
 
 static fr_status run(const struct fr_args *args, struct fr_error *err) {
@@ -330,12 +332,12 @@ const struct fr_verb fr_verb_collective = {
     .summary = "time and bandwidth of a collective over message sizes",
     .usage =
         "--cluster C --op NAME --ranks N [--size RANGE] [--algorithm NAME|all] [--json|--csv]",
-    .details =
-        "The form in the cluster file prices the operation where it was measured (algorithm "
-        "shows "
-        "\"log\" or\n\"segments\" then), elsewhere the fastest algorithm by the levels;\n"
-        "--algorithm prices algorithms from the levels, all of them side by side with "
-        "\"all\".\n",
+    .details = "The form in the cluster file prices the operation where it was measured. The "
+               "algorithm\n"
+               "column then shows \"log\" or \"segments\". Elsewhere the fastest algorithm by "
+               "the levels is\n"
+               "used. --algorithm prices one algorithm from the levels, and \"all\" shows them "
+               "side by side.\n",
     .options = options,
     .run = run,
 };

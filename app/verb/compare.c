@@ -7,6 +7,8 @@
 
 #include "app/clusters.h"
 #include "app/load.h"
+#include "app/next.h"
+#include "app/page/page.h"
 #include "app/training_options.h"
 #include "app/upgrade.h"
 #include "app/verb.h"
@@ -34,6 +36,7 @@ static const struct fr_option options[] = {
      "most of gradient bytes or backward messages that may go compressed, 0 to 1", 0},
     {"threads", "T", "threads (default: processors); the result is the same for any number", 0},
     FR_OPTIONS_TRAINING,
+    FR_OPTION_ALL,
     FR_OPTION_JSON,
     FR_OPTION_HELP,
     FR_OPTION_END};
@@ -213,7 +216,7 @@ static fr_status read_points(const char *path, struct fr_known_points *points,
 
 static fr_status report(struct comparison *c, const struct fr_args *args, double *scratch,
                         struct fr_error *err) {
-    struct fr_text text = {0};
+    struct fr_text text = {0}, page = {0};
     for (int i = 0; i < c->n_kinds; i++) find_medians(c, c->kind[i].name, scratch, &c->kind[i]);
     find_medians(c, NULL, scratch, &c->all);
     if (c->n > 0) fr_sort_items(c->match, c->n, sizeof *c->match, furthest_first);
@@ -221,7 +224,8 @@ static fr_status report(struct comparison *c, const struct fr_args *args, double
         write_json(c, args, &text);
     else
         write_text(c, &text);
-    return fr_app_print(&text, err);
+    if (fr_app_paged(args)) write_json(c, args, &page);
+    return fr_app_answer(args, &text, &page, err);
 }
 
 static fr_status run(const struct fr_args *args, struct fr_error *err) {
@@ -231,9 +235,12 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     const char *runtimes[FR_ARGS_MAX];
     if (fr_args_all(args, "runtime", runtimes) > 1) return fr_app_compare_runtimes(args, err);
     if (fr_args_has(args, "cluster")) return fr_app_compare_clusters(args, err);
-    if (args->n_options > (fr_args_has(args, "json") ? 1 : 0))
-        return fr_fail(err, FR_ERR_USAGE, "--cluster", "is needed beside --%s",
-                       args->option[0]->name);
+    for (int i = 0; i < args->n_options; i++)
+        if (strcmp(args->option[i]->name, "json") != 0 &&
+            strcmp(args->option[i]->name, "all") != 0 &&
+            strcmp(args->option[i]->name, "page") != 0)
+            return fr_fail(err, FR_ERR_USAGE, "--cluster", "is needed beside --%s",
+                           args->option[i]->name);
     if (args->n_words != 2)
         return fr_fail(err, FR_ERR_USAGE, NULL, "two files of samples are compared, got %d",
                        args->n_words);

@@ -5,11 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/brief/words.h"
 #include "answer/search/mine.h"
 #include "answer/text/render.h"
 #include "app/load.h"
+#include "app/next.h"
+#include "app/page/page.h"
 #include "app/verb.h"
 #include "base/alloc.h"
+#include "base/text/readable.h"
 #include "base/text/wrap.h"
 #include "models/outcome/fits/fits.h"
 #include "models/outcome/report.h"
@@ -22,6 +26,7 @@ static const struct fr_option options[] = {
     FR_OPTION_SET,
     FR_OPTION_UNDISTURBED,
     {"ranks", "N", "ranks of plans that do not name their replicas (default: dp is 1)", 'n'},
+    FR_OPTION_ALL,
     FR_OPTION_JSON,
     FR_OPTION_HELP,
     FR_OPTION_END};
@@ -171,6 +176,71 @@ static void print_text(struct fr_text *text, const struct comparison *c) {
     text_differences(text, c);
 }
 
+/* ---- one screen -------------------------------------------------------------------------------- */
+
+static void brief_answer(struct fr_brief *brief, const struct comparison *c) {
+    char name[48], best[FR_READABLE], regret[FR_READABLE];
+    struct fr_text words = {0};
+    if (c->best < 0) {
+        fr_brief_row(brief, FR_BRIEF_MUST, "best", "none of these %d plans can run", c->n);
+        return;
+    }
+    const struct fr_mine *m = &c->plan[c->best];
+    fr_text_addf(&words, "%s: ", fr_brief_name(m->name, name));
+    fr_brief_step(&c->job, &m->outcome, &words);
+    fr_brief_words(brief, FR_BRIEF_MUST, "best", &words);
+    fr_brief_plan(&m->outcome, 0, &words);
+    fr_brief_words(brief, FR_BRIEF_MUST, "", &words);
+    fr_brief_fits(&c->job, &m->outcome, &words);
+    fr_brief_words(brief, FR_BRIEF_MUST, "", &words);
+    if (c->known)
+        fr_brief_row(brief, FR_BRIEF_MUST, "sure",
+                     "P(best) %s of these %d plans; choosing it costs %s on average",
+                     fr_readable_percent(c->odds[c->best].best, best), c->n,
+                     fr_readable_percent(c->odds[c->best].regret, regret));
+}
+
+static void brief_other(struct fr_brief *brief, const struct comparison *c, int i) {
+    const struct fr_mine *m = &c->plan[i];
+    char name[48], behind[FR_READABLE], as_good[FR_READABLE], differs[FR_PLAN_LINE];
+    struct fr_text words = {0};
+    fr_text_addf(&words, "%s: ", fr_brief_name(m->name, name));
+    for (int k = 0, n = 0; k < FR_REASON_COUNT && n == 0; k++)
+        if (m->outcome.reasons & FR_BECAUSE(k)) {
+            fr_text_addf(&words, "cannot run: ");
+            fr_report_reason(&c->job, &m->outcome, k, &words);
+            n++;
+        }
+    if (can_be(m)) {
+        fr_text_addf(&words, "+%s, ", fr_readable_percent(m->behind, behind));
+        fr_brief_step(&c->job, &m->outcome, &words);
+        if (isfinite(m->as_good))
+            fr_text_addf(&words, ", as good with %s", fr_readable_percent(m->as_good, as_good));
+    }
+    fr_brief_words(brief, FR_BRIEF_SHOULD, "other", &words);
+    if (can_be(m)) fr_brief_fits(&c->job, &m->outcome, &words);
+    fr_brief_words(brief, FR_BRIEF_MAY, "", &words);
+    if (c->best < 0) return;
+    fr_mine_differs(&c->job, &m->plan, &c->plan[c->best].plan, differs, sizeof differs);
+    fr_brief_row(brief, FR_BRIEF_MAY, "", "differs: %s", *differs ? differs : "in nothing");
+}
+
+static void print_brief(struct fr_text *text, const struct comparison *c, const char *search) {
+    struct fr_brief brief = {0};
+    const struct fr_outcome *first = &c->plan[c->best < 0 ? 0 : c->best].outcome;
+    fr_brief_question(&brief, &c->job, &first->plan, first->ranks, NULL);
+    brief_answer(&brief, c);
+    fr_brief_blank(&brief);
+    for (int i = 0; i < c->n; i++)
+        if (i != c->best) brief_other(&brief, c, i);
+    fr_brief_blank(&brief);
+    fr_brief_inputs(&brief, &c->job, first);
+    if (*search) fr_brief_command(&brief, "next", search);
+    fr_brief_row(&brief, FR_BRIEF_MUST, *search ? "" : "next", "%s--all, --json",
+                 *search ? "or with " : "the same with ");
+    fr_brief_print(&brief, FR_COLUMNS, text);
+}
+
 /* ---- JSON -------------------------------------------------------------------------------------- */
 
 static void print_json(struct fr_text *text, const struct comparison *c) {
@@ -212,7 +282,7 @@ static void print_json(struct fr_text *text, const struct comparison *c) {
 static fr_status compare(const struct fr_args *args, struct comparison *c,
                          struct fr_error *err) {
     struct fr_args without_words = *args;
-    struct fr_text text = {0};
+    struct fr_text text = {0}, page = {0};
     long long ranks = 0;
     FR_TRY(fr_args_integer(args, "ranks", 1, FR_RANKS_MAX, &ranks, err));
     if (args->n_words < 2 || args->n_words > FR_MINE_MAX)
@@ -228,11 +298,18 @@ static fr_status compare(const struct fr_args *args, struct comparison *c,
     fr_mine_name(c->plan, c->n);
     find_best(c);
     FR_TRY(find_odds(c, err));
+    if (fr_app_paged(args)) print_json(&page, c);
     if (fr_args_has(args, "json"))
         print_json(&text, c);
-    else
+    else if (fr_args_has(args, "all"))
         print_text(&text, c);
-    FR_TRY(fr_app_print(&text, err));
+    else {
+        struct fr_text search = {0};
+        fr_next_search(args, c->plan[c->best < 0 ? 0 : c->best].outcome.ranks, &search);
+        print_brief(&text, c, fr_text_get(&search));
+        fr_text_free(&search);
+    }
+    FR_TRY(fr_app_answer(args, &text, &page, err));
     return c->best >= 0 ? FR_OK : FR_ERR_INFEASIBLE;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "app/load.h"
+#include "app/page/page.h"
 #include "app/verb.h"
 #include "base/aside.h"
 #include "base/data.h"
@@ -330,7 +331,7 @@ static void write_text(const struct doctor *d, struct fr_text *text) {
 
 static fr_status run(const struct fr_args *args, struct fr_error *err) {
     struct doctor doctor = {.n = 0};
-    struct fr_text text = {0};
+    struct fr_text text = {0}, page = {0};
     if (args->n_words)
         return fr_fail(err, FR_ERR_USAGE, NULL, "unexpected word \"%.64s\"", args->word[0]);
     check_mpi(&doctor);
@@ -344,7 +345,8 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
         write_json(&doctor, &text);
     else
         write_text(&doctor, &text);
-    return fr_app_print(&text, err);
+    if (fr_app_paged(args)) write_json(&doctor, &page);
+    return fr_app_answer(args, &text, &page, err);
 }
 
 const struct fr_verb fr_verb_doctor = {

@@ -20,8 +20,9 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     FR_TRY(fr_fitting_options(args, &fitting, err));
     if (from) FR_TRY(fr_preset_or_file_read("cluster", from, &base, err));
     fitting.base = base;
-    fr_status status = fr_fitting_run(args->word, args->n_words, fr_args_get(args, "out"),
-                                      false, &fitting, fr_args_has(args, "json"), err);
+    fr_status status = fr_fitting_run(
+        args->word, args->n_words, fr_args_get(args, "out"), false, &fitting,
+        fr_args_has(args, "json") ? FR_FITTING_JSON : FR_FITTING_WHOLE, args, err);
     fr_json_free(base);
     return status;
 }
@@ -33,19 +34,18 @@ const struct fr_verb fr_verb_fit = {
     .summary = "fit measurements into a cluster file, and print the residuals",
     .usage =
         "SAMPLES... [--out cluster.json] [--base C] [--form NAME] [--series TEXT] [--json]",
-    .details =
-        "Fits every form (log, segments, algorithm, similarity) and prints how far each is "
-        "from "
-        "what was measured,\n"
-        "per operation and rank count, and from what it was fitted without: every second size, "
-        "and the largest rank\n"
-        "count. Written is the similarity table, unless another form predicts these clearly "
-        "better. Samples of different tools, "
-        "versions or setups are\n"
-        "never pooled. What was measured inside one node says nothing of the network: several "
-        "nodes are priced only\n"
-        "with levels of --base. --json prints every point with all fits, the input of forerun "
-        "plot fit.\n",
+    .details = "Fits every form (log, segments, algorithm, similarity) to each operation and "
+               "prints its\n"
+               "error per rank count. It also prints the error on points that were held out: "
+               "every second\n"
+               "size, and the largest rank count. The similarity table is written unless "
+               "another form\n"
+               "predicts held-out points clearly better. Samples of different tools, versions "
+               "or setups\n"
+               "are never pooled. Samples from one node say nothing about the network: --base "
+               "supplies\n"
+               "levels for several nodes. --json prints every point with all fits, for forerun "
+               "plot fit.\n",
     .options = options,
     .outputs = outputs,
     .run = run,

@@ -5,6 +5,7 @@
 
 #include "answer/piece/piece.h"
 #include "app/load.h"
+#include "app/page/page.h"
 #include "app/verb.h"
 #include "base/json/interval.h"
 #include "base/text/wrap.h"
@@ -105,7 +106,7 @@ static void print_text(struct fr_text *text, const struct fr_job *job,
 
 static fr_status gemm(const struct fr_args *args, struct fr_job *job, struct fr_error *err) {
     struct product product = {.time_s = 0};
-    struct fr_text text = {0};
+    struct fr_text text = {0}, page = {0};
     int dtype = FR_FP32;
     FR_TRY(read_shape(args, &product.shape, err));
     FR_TRY(fr_args_choice(args, "dtype", fr_dtype_names, &dtype, err));
@@ -116,7 +117,8 @@ static fr_status gemm(const struct fr_args *args, struct fr_job *job, struct fr_
     product.dtype = (fr_dtype)dtype;
     price(job, &product);
     (fr_args_has(args, "json") ? print_json : print_text)(&text, job, &product);
-    return fr_app_print(&text, err);
+    if (fr_app_paged(args)) print_json(&page, job, &product);
+    return fr_app_answer(args, &text, &page, err);
 }
 
 static fr_status run(const struct fr_args *args, struct fr_error *err) {

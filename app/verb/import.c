@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/trainer/trainer.h"
+#include "app/from/expand.h"
 #include "app/load.h"
 #include "app/outputs.h"
 #include "app/runs.h"
@@ -11,7 +13,6 @@
 #include "base/escape.h"
 #include "base/file.h"
 #include "calibrate/samples/import.h"
-#include "trust/runs/log.h"
 #include "trust/runs/mllog.h"
 #include "trust/runs/watts.h"
 
@@ -26,7 +27,10 @@ static const struct fr_option options[] = {
     {"dtype", "NAME", "of products whose table does not say it", 0},
     {"only", "COLUMN=VALUE", "rows of a table of products to take; repeatable", 0},
     {"column", "KEY=VALUE", "of the runs.csv, what a log does not say: model=, plan.tp=", 0},
+    FR_OPTION_IGNORE,
     {"power", "FILE", "with one trainer's log: what a node drew, a file a node; repeatable", 0},
+    {"strict", NULL, "with several files: one that cannot be read ends it, none is skipped", 0},
+    {"scale-power", NULL, "devices of --power stand for as many as the run has ranks", 0},
     {"out", "FILE", "where samples go (default: standard output)", 'o'},
     FR_OPTION_HELP,
     FR_OPTION_END};
@@ -37,8 +41,8 @@ static const char *word(int i) {
     for (; fr_importers[n]; n++)
         if (n == i) return fr_importers[n]->spelling;
     if (i - n < 2) return i == n ? "runs" : "mlperf-power";
-    for (int k = 0; fr_run_logs[k]; k++)
-        if (k == i - n - 2) return fr_run_logs[k]->name;
+    for (int k = 0; fr_trainers[k]; k++)
+        if (k == i - n - 2) return fr_trainers[k]->name;
     return NULL;
 }
 
@@ -50,12 +54,6 @@ static const char *say_known(char *out, size_t room) {
     for (int i = 0; word(i); i++)
         fr_line_addf(out, room, &used, "%s%s", i ? ", " : "; known: ", word(i));
     return out;
-}
-
-static const struct fr_run_log *log_of(const char *name) {
-    for (int i = 0; fr_run_logs[i]; i++)
-        if (strcmp(fr_run_logs[i]->name, name) == 0) return fr_run_logs[i];
-    return NULL;
 }
 
 static fr_status find(const char *name, const struct fr_importer **importer,
@@ -106,6 +104,25 @@ static fr_status print(const char *out, struct fr_text *text, struct fr_error *e
     return status;
 }
 
+/* Of several files one that cannot be read is told, and the others are read.
+ * @return what the caller returns: @p status, or FR_OK where the file is skipped. */
+static fr_status skip_or_fail(const struct fr_args *args, fr_status status,
+                              struct fr_text *notes, struct fr_error *err) {
+    bool file = status == FR_ERR_INPUT || status == FR_ERR_IO || status == FR_ERR_UNSUPPORTED;
+    if (!file || args->n_words <= 2 || fr_args_has(args, "strict")) return status;
+    fr_text_addf(notes, "skipped: %s: %s\n", err->where, err->detail);
+    return FR_OK;
+}
+
+/* Take back @p n runs of a file that was then refused, from @p from on. */
+static void drop_runs(struct fr_runs *runs, int from, int n) {
+    for (int i = 0; i < n; i++) {
+        fr_run_free(&runs->items[from + i]);
+        runs->items[from + i] = (struct fr_run){.row = NULL};
+    }
+    runs->count = from;
+}
+
 /* Runs as tune and score read them; what was left out, and why, goes to the notes. */
 static fr_status import_runs(const struct fr_args *args, struct fr_runs *runs,
                              struct fr_text *notes, struct fr_error *err) {
@@ -113,8 +130,12 @@ static fr_status import_runs(const struct fr_args *args, struct fr_runs *runs,
     const char *out = fr_args_get(args, "out");
     if (args->n_words == 1) return fr_fail(err, FR_ERR_USAGE, NULL, "no files given");
     if (out) FR_TRY(fr_file_check_writable(out, err));
-    for (int i = 1; i < args->n_words; i++)
-        FR_TRY(fr_runs_read(args->word[i], runs, err));
+    for (int i = 1; i < args->n_words; i++) {
+        int before = runs->count;
+        fr_status status = fr_runs_read(args->word[i], runs, err);
+        if (status != FR_OK) drop_runs(runs, before, runs->count - before);
+        FR_TRY(skip_or_fail(args, status, notes, err));
+    }
     if (runs->count == 0) return fr_runs_none(runs, args->word[1], err);
     fr_runs_print_skipped(runs, notes);
     fr_text_addf(notes, "%d runs from %d file%s\n", runs->count, args->n_words - 1,
@@ -134,23 +155,6 @@ static fr_status read_log(const char *path, struct fr_mllog *log, struct fr_erro
     fr_status status = fr_mllog_parse(text, length, path, log, err);
     free(text);
     return status;
-}
-
-/* The columns given on the line, which go before what the logs say. */
-static fr_status set_columns(const struct fr_args *args, struct fr_run_row *row,
-                             struct fr_error *err) {
-    const char *given[FR_ARGS_MAX];
-    int n = fr_args_all(args, "column", given);
-    for (int i = 0; i < n; i++) {
-        const char *equals = strchr(given[i], '=');
-        if (!equals || equals == given[i])
-            return fr_fail(err, FR_ERR_USAGE, "--column", "\"%.60s\" is not KEY=VALUE",
-                           given[i]);
-        char key[48];
-        snprintf(key, sizeof key, "%.*s", (int)(equals - given[i]), given[i]);
-        fr_run_row_set(row, key, "%s", equals + 1);
-    }
-    return FR_OK;
 }
 
 /* Files of nodes behind the run's own log: their mean powers add up. */
@@ -181,7 +185,7 @@ static fr_status make_row(const struct fr_args *args, const struct fr_mllog *run
     fr_run_row_set(row, "measured_s", "%.9g", step_s);
     fr_run_row_set(row, "measured_J", "%.9g", power_W * step_s);
     fr_run_row_set(row, "measured_at", behind ? "node" : "plug");
-    FR_TRY(set_columns(args, row, err));
+    FR_TRY(fr_app_columns(args, row, err));
     fr_text_addf(notes, "%d node%s, %.1f W each in the mean, %.6g s a step, metered %s\n",
                  nodes, nodes == 1 ? "" : "s", power_W / nodes, step_s,
                  behind ? "behind the supplies"
@@ -223,49 +227,111 @@ static fr_status read_watts(const char *path, struct fr_watts *watts, struct fr_
     fr_status status = fr_watts_read(text, length, path, watts, err);
     free(text);
     FR_TRY(status);
-    fr_text_addf(notes, "%s (%s): %d device%s, %.1f W in the mean of %d of %d readings\n", path,
-                 watts->format->name, watts->devices, watts->devices == 1 ? "" : "s",
-                 watts->power_W, watts->used, watts->readings);
+    fr_text_addf(notes, "%s (%s): %d device%s%s, %.1f W in the mean of %d of %d readings\n",
+                 path, watts->format->name, watts->devices, watts->devices == 1 ? "" : "s",
+                 watts->bursts ? " by their time stamps" : "", watts->power_W, watts->used,
+                 watts->readings);
+    if (watts->without)
+        fr_text_addf(notes, "%s: %d reading%s N/A and left out\n", path, watts->without,
+                     watts->without == 1 ? " says" : "s say");
+    if (watts->silent)
+        fr_text_addf(notes,
+                     "%s: %d devices say N/A always: taken as halves of processors whose other "
+                     "half says the power of both\n",
+                     path, watts->silent);
     return FR_OK;
+}
+
+/* Files of several nodes were written at one time. */
+static void tell_apart(const char *const *paths, const struct fr_watts *watts,
+                       const struct fr_watts *first, int i, struct fr_text *notes) {
+    bool apart = watts->from_s > first->to_s || watts->to_s < first->from_s; /* NaN: false */
+    if (apart)
+        fr_text_addf(notes,
+                     "%s and %s were not written at the same time; their powers are added "
+                     "all the same\n",
+                     paths[0], paths[i]);
+}
+
+/* A rank runs on a device: the power of fewer or more is not the run's. */
+static fr_status check_devices(const struct fr_args *args, const struct fr_run_row *row,
+                               const char *path, int devices, double *power_W,
+                               struct fr_text *notes, struct fr_error *err) {
+    const char *said = fr_run_row_get(row, "ranks");
+    double ranks = said ? strtod(said, NULL) : 0;
+    if (!(ranks > 0) || ranks == devices) return FR_OK;
+    if (fr_args_has(args, "scale-power")) {
+        fr_text_addf(notes, "power of %d devices, scaled to %.0f ranks (--scale-power)\n",
+                     devices, ranks);
+        *power_W *= ranks / devices;
+        return FR_OK;
+    }
+    return fr_fail(
+        err, FR_ERR_INPUT, path,
+        "the power of %d device%s, and the run has %.0f ranks: give the files of all "
+        "nodes (--power FILE, once a node), or --scale-power where %s the same each",
+        devices, devices == 1 ? "" : "s", ranks,
+        devices < ranks ? "the others draw" : "those of the run draw");
 }
 
 /* Energy of a step: the nodes' mean powers together for its time. */
 static fr_status add_power(const struct fr_args *args, struct fr_run_row *row,
                            struct fr_text *notes, struct fr_error *err) {
     const char *paths[FR_ARGS_MAX], *time = fr_run_row_get(row, "measured_s");
-    int n = fr_args_all(args, "power", paths);
+    int n = fr_args_all(args, "power", paths), devices = 0;
     double power_W = 0;
     struct fr_watts watts, first = {.format = NULL};
     for (int i = 0; i < n; i++) {
         FR_TRY(read_watts(paths[i], &watts, notes, err));
         if (i == 0) first = watts;
-        if (strcmp(first.format->measured_at, watts.format->measured_at) != 0)
-            return fr_fail(err, FR_ERR_INPUT, paths[i],
-                           "was metered at another place (%s) than %s (%s)",
-                           watts.format->measured_at, paths[0], first.format->measured_at);
+        if (!first.format->measured_at != !watts.format->measured_at ||
+            (watts.format->measured_at &&
+             strcmp(first.format->measured_at, watts.format->measured_at) != 0))
+            return fr_fail(
+                err, FR_ERR_INPUT, paths[i], "was metered at another place (%s) than %s (%s)",
+                watts.format->measured_at ? watts.format->measured_at : "not said", paths[0],
+                first.format->measured_at ? first.format->measured_at : "not said");
+        tell_apart(paths, &watts, &first, i, notes);
+        devices += watts.devices + watts.silent;
         power_W += watts.power_W;
     }
     if (n == 0) return FR_OK;
     if (!time) return fr_fail(err, FR_ERR_INPUT, paths[0], "no time of a step to go with it");
+    if (first.format->accelerators)
+        FR_TRY(check_devices(args, row, paths[0], devices, &power_W, notes, err));
     fr_run_row_set(row, "measured_J", "%.9g", power_W * strtod(time, NULL));
-    fr_run_row_set(row, "measured_at", "%s", first.format->measured_at);
+    if (first.format->measured_at)
+        fr_run_row_set(row, "measured_at", "%s", first.format->measured_at);
+    else if (!fr_run_row_get(row, "measured_at"))
+        fr_text_addf(
+            notes,
+            "%s does not say where it was metered, so that no fit takes its joules: give "
+            "--column measured_at=device, node, plug, network or facility\n",
+            paths[0]);
     return FR_OK;
 }
 
 /* One file, one run: what the line gives goes before what the log says. */
-static fr_status add_log(const struct fr_args *args, const struct fr_run_log *log,
+static fr_status add_log(const struct fr_args *args, const struct fr_trainer *log,
                          const char *path, struct fr_run *run, struct fr_text *notes,
                          struct fr_error *err) {
     struct fr_run_row row = {0};
-    struct fr_log_counts counts = {0};
+    const char *ignore[FR_ARGS_MAX];
+    const struct fr_trainer_ask ask = {
+        .by = log, .ignore = ignore, .n_ignore = fr_args_all(args, "ignore", ignore)};
+    struct fr_trainer_result counts = {.by = NULL};
     char *text = NULL;
     size_t length = 0;
     fr_run_skip skip;
-    FR_TRY(set_columns(args, &row, err));
+    FR_TRY(fr_app_columns(args, &row, err));
     FR_TRY(fr_file_read(path, LOG_MAX_B, &text, &length, err));
-    fr_status status = fr_run_log_read(log, text, length, path, &row, &counts, err);
+    fr_status status = fr_trainer_read(&ask, text, length, path, &row, &counts, err);
     free(text);
+    fr_text_add(notes, fr_text_get(&counts.told), counts.told.length);
+    fr_trainer_result_free(&counts);
     FR_TRY(status);
+    if (!fr_run_row_get(&row, "measured_s"))
+        return fr_fail(err, FR_ERR_INPUT, path, "times no step; is it a log of this kind?");
     FR_TRY(add_power(args, &row, notes, err));
     if (!fr_run_row_get(&row, "id")) fr_run_row_set(&row, "id", "%.90s", path);
     if (counts.steps) fr_text_addf(notes, "%s: %d steps\n", path, counts.steps);
@@ -275,12 +341,12 @@ static fr_status add_log(const struct fr_args *args, const struct fr_run_log *lo
                      "long it took, the first is line %d\n",
                      path, counts.malformed, counts.malformed == 1 ? "" : "s",
                      counts.malformed == 1 ? "s" : "", counts.malformed == 1 ? "es" : "",
-                     counts.first);
+                     counts.first_malformed);
     const struct fr_run_place place = {.where = path};
     return fr_run_make(&row, &place, run, &skip, err);
 }
 
-static fr_status import_logs(const struct fr_args *args, const struct fr_run_log *log,
+static fr_status import_logs(const struct fr_args *args, const struct fr_trainer *log,
                              struct fr_runs *runs, struct fr_text *notes,
                              struct fr_error *err) {
     const char *out = fr_args_get(args, "out");
@@ -293,15 +359,22 @@ static fr_status import_logs(const struct fr_args *args, const struct fr_run_log
     runs->items = fr_calloc((size_t)n, sizeof *runs->items);
     if (!runs->items) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     runs->capacity = n;
+    fr_status status = FR_OK;
     for (int i = 0; i < n; i++) {
-        runs->count = i + 1;
-        FR_TRY(add_log(args, log, args->word[i + 1], &runs->items[i], notes, err));
+        struct fr_run *next = &runs->items[runs->count];
+        status = add_log(args, log, args->word[i + 1], next, notes, err);
+        if (status == FR_OK)
+            runs->count++;
+        else
+            drop_runs(runs, runs->count, 1);
+        FR_TRY(skip_or_fail(args, status, notes, err));
     }
+    if (runs->count == 0) return status;
     fr_runs_write(runs, &text);
     return print(out, &text, err);
 }
 
-static fr_status import(const struct fr_args *args, struct fr_samples *samples,
+static fr_status import(const struct fr_args *args, int *read, struct fr_samples *samples,
                         struct fr_text *notes, struct fr_error *err) {
     const struct fr_importer *importer = NULL;
     struct fr_import_options given = {0};
@@ -324,31 +397,42 @@ static fr_status import(const struct fr_args *args, struct fr_samples *samples,
         free(sidecar);
         FR_TRY(apart);
     }
-    for (int i = 1; i < args->n_words; i++)
-        FR_TRY(fr_import_file(importer, args->word[i], &given, samples, notes, err));
+    fr_status status = FR_OK;
+    for (int i = 1; i < args->n_words; i++) {
+        status = fr_import_file(importer, args->word[i], &given, samples, notes, err);
+        *read += status == FR_OK;
+        FR_TRY(skip_or_fail(args, status, notes, err));
+    }
+    if (*read == 0) return status; /* of the last one */
     fr_import_write(samples, &text);
     return print(out, &text, err);
+}
+
+static void print_count(size_t samples, int read, int files) {
+    fprintf(stderr, "%zu samples from %d file%s", samples, read, read == 1 ? "" : "s");
+    if (read < files) fprintf(stderr, "; %d skipped", files - read);
+    fprintf(stderr, "\n");
 }
 
 static fr_status run(const struct fr_args *args, struct fr_error *err) {
     struct fr_samples samples = {0};
     struct fr_runs runs = {0};
     struct fr_text notes = {0};
+    int read = 0;
     const char *what = args->n_words > 0 ? args->word[0] : "";
     bool power = strcmp(what, "mlperf-power") == 0, training = strcmp(what, "runs") == 0;
-    const struct fr_run_log *log = log_of(what);
+    const struct fr_trainer *log = fr_trainer_find(what);
     fr_status status = power      ? import_power(args, &runs, &notes, err)
                        : training ? import_runs(args, &runs, &notes, err)
                        : log      ? import_logs(args, log, &runs, &notes, err)
-                                  : import(args, &samples, &notes, err);
+                                  : import(args, &read, &samples, &notes, err);
     struct fr_text shown = {0};
     fr_escape_terminal(&shown, fr_text_get(&notes), notes.length);
     fputs(fr_text_get(&shown), stderr);
     fr_text_free(&shown);
     if (status == FR_OK && !training && !power && !log)
-        fprintf(stderr, "%zu samples from %d file%s\n",
-                samples.n_collective + samples.n_gemm + samples.n_batched, args->n_words - 1,
-                args->n_words == 2 ? "" : "s");
+        print_count(samples.n_collective + samples.n_gemm + samples.n_batched, read,
+                    args->n_words - 1);
     fr_text_free(&notes);
     fr_samples_free(&samples);
     fr_runs_free(&runs);
@@ -367,8 +451,9 @@ const struct fr_verb fr_verb_import = {
         "KIND is nccl-tests (rccl-tests, too), osu, imb, collectives or products (tables), "
         "which "
         "become\n"
-        "samples; or runs, mlperf-power, megatron, nemo, torchtitan or mlperf, which become "
-        "runs.\n"
+        "samples; or runs, mlperf-power, megatron, nemo, torchtitan, deepspeed, nanotron, "
+        "maxtext,\n"
+        "olmo, huggingface or mlperf, which become runs.\n"
         "Samples go to standard output, what was left out or assumed to standard error. Beside "
         "log.txt a sidecar\n"
         "log.json may say ranks, nodes, gpus_per_node, system, gpu, network, mpi, nccl, "

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "app/load.h"
+#include "app/page/page.h"
 #include "app/result.h"
 #include "app/training.h"
 #include "app/verb.h"
@@ -184,7 +185,7 @@ static fr_status finish(const struct fr_args *args, bool whole,
                         int n, struct fr_error *err) {
     const char *out = fr_args_get(args, "out");
     struct fr_result_file result = {.path = out, .lacks = whole ? NULL : "trainings"};
-    struct fr_text text = {0}, model = {0};
+    struct fr_text text = {0}, page = {0}, model = {0};
     fr_status status = FR_OK;
     if (out) {
         fr_training_write_model(o, rows, n, &model);
@@ -197,7 +198,8 @@ static fr_status finish(const struct fr_args *args, bool whole,
         print_json(&text, o, rows, n);
     else
         print_text(&text, o, rows, n);
-    fr_status printed = fr_app_print(&text, err);
+    if (fr_app_paged(args)) print_json(&page, o, rows, n);
+    fr_status printed = fr_app_answer(args, &text, &page, err);
     return printed == FR_OK ? status : printed;
 }
 

@@ -4,6 +4,8 @@
 
 #include "answer/search/compositions.h"
 #include "app/load.h"
+#include "app/page/page.h"
+#include "app/presets.h"
 #include "app/verb.h"
 #include "base/sort.h"
 #include "base/text/wrap.h"
@@ -288,33 +290,38 @@ static int list_compositions(struct row *rows) {
 static const struct table {
     const char *name, *summary;
     int (*fill)(struct row *rows);
+    /** Prints rows for people; NULL: as names, what they are and details. */
+    void (*print)(struct fr_text *text, const char *const *names, int n);
 } tables[] = {
-    {"collectives", "algorithms and their closed forms", list_collectives},
-    {"keys", "of a plan: what --set and --vary take", list_keys},
-    {"runtimes", "software with a date: what --runtime takes, the newest first", list_runtimes},
-    {"facts", "of a runtime: what its file and --set runtime.KEY take", list_facts},
+    {"collectives", "algorithms and their closed forms", list_collectives, NULL},
+    {"keys", "of a plan: what --set and --vary take", list_keys, NULL},
+    {"runtimes", "software with a date: what --runtime takes, the newest first", list_runtimes,
+     NULL},
+    {"facts", "of a runtime: what its file and --set runtime.KEY take", list_facts, NULL},
     {"assumptions",
      "what plans and models start from where nobody says otherwise, of the newest "
      "runtime",
-     list_assumptions},
-    {"methods", "ways to divide a layer over the model axis", list_methods},
-    {"schedules", "orders of a pipeline stage's passes", list_schedules},
-    {"compressions", "codecs of messages and gradients", list_compressions},
-    {"forms", "forms of collectives and matrix products in a cluster file", list_forms},
-    {"importers", "benchmark output that forerun import reads", list_importers},
-    {"kinds", "kinds of models", list_kinds},
-    {"families", "Hugging Face config.json files that --model reads", list_families},
-    {"presets", "clusters, models and runtimes that come with the program", list_all_presets},
-    {"clusters", "cluster presets", list_clusters},
-    {"models", "model presets", list_models},
-    {"figures", "pictures of forerun plot", list_figures},
-    {"formats", "trace formats of forerun simulate", list_formats},
-    {"networks", "what forerun simulate can run messages on", list_networks},
-    {"shapes", "shapes of a cluster's topology", list_shapes},
-    {"schemas", "JSON Schemas of the documents that are read and written", list_schemas},
-    {"reasons", "why a plan can be infeasible", list_reasons},
-    {"compositions", "methods with axes, axes with axes: priced, or why not",
-     list_compositions},
+     list_assumptions, NULL},
+    {"methods", "ways to divide a layer over the model axis", list_methods, NULL},
+    {"schedules", "orders of a pipeline stage's passes", list_schedules, NULL},
+    {"compressions", "codecs of messages and gradients", list_compressions, NULL},
+    {"forms", "forms of collectives and matrix products in a cluster file", list_forms, NULL},
+    {"importers", "benchmark output that forerun import reads", list_importers, NULL},
+    {"kinds", "kinds of models", list_kinds, NULL},
+    {"families", "Hugging Face config.json files that --model reads", list_families, NULL},
+    {"presets", "clusters, models and runtimes that come with the program", list_all_presets,
+     NULL},
+    {"clusters", "cluster presets: devices, memory, peak, network, how they were checked",
+     list_clusters, fr_list_clusters},
+    {"models", "model presets: kind, layers, width, sequence", list_models, fr_list_models},
+    {"figures", "pictures of forerun plot", list_figures, NULL},
+    {"formats", "trace formats of forerun simulate", list_formats, NULL},
+    {"networks", "what forerun simulate can run messages on", list_networks, NULL},
+    {"shapes", "shapes of a cluster's topology", list_shapes, NULL},
+    {"schemas", "JSON Schemas of the documents that are read and written", list_schemas, NULL},
+    {"reasons", "why a plan can be infeasible", list_reasons, NULL},
+    {"compositions", "methods with axes, axes with axes: priced, or why not", list_compositions,
+     NULL},
 };
 enum { N_TABLES = sizeof tables / sizeof *tables };
 
@@ -375,9 +382,16 @@ static void print_json(struct fr_text *text, const char *table, const struct row
     fr_json_end_object(&w);
 }
 
+static void print_names(const struct table *table, const struct row *rows, int n,
+                        struct fr_text *text) {
+    const char *names[ROWS_MAX];
+    for (int i = 0; i < n; i++) names[i] = rows[i].name;
+    table->print(text, names, n);
+}
+
 static fr_status run(const struct fr_args *args, struct fr_error *err) {
     struct row rows[ROWS_MAX];
-    struct fr_text text = {0};
+    struct fr_text text = {0}, page = {0};
     const char *known[N_TABLES + 1] = {NULL};
     for (int i = 0; i < N_TABLES; i++) known[i] = tables[i].name;
     if (args->n_words == 0) {
@@ -392,9 +406,12 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
         int n = tables[i].fill(rows);
         if (fr_args_has(args, "json"))
             print_json(&text, tables[i].name, rows, n);
+        else if (tables[i].print)
+            print_names(&tables[i], rows, n, &text);
         else
             print_rows(&text, rows, n);
-        return fr_app_print(&text, err);
+        if (fr_app_paged(args)) print_json(&page, tables[i].name, rows, n);
+        return fr_app_answer(args, &text, &page, err);
     }
     const char *near = fr_suggest(args->word[0], known);
     return fr_fail(err, FR_ERR_USAGE, NULL, "there is no list \"%.40s\"%s%s%s", args->word[0],

@@ -7,6 +7,7 @@
 #include "answer/seats/place.h"
 #include "answer/text/render.h"
 #include "app/load.h"
+#include "app/page/page.h"
 #include "app/verb.h"
 #include "base/text/wrap.h"
 #include "models/outcome/report.h"
@@ -14,7 +15,7 @@
 
 static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,
-    {"ranks", "N", "ranks to seat (default: the plan's)", 'n'},
+    {"ranks", "N", "ranks to place (default: the plan's)", 'n'},
     {"ways", "G",
      "method subgraph: sub-grids, whose ranks of equal place exchange where branches meet",
      'g'},
@@ -183,7 +184,7 @@ static fr_status print_refused(const struct fr_job *job, const struct fr_placing
 static fr_status place(const struct fr_args *args, struct fr_job *job, struct fr_placing *q,
                        struct fr_error *err) {
     struct fr_place_ask ask;
-    struct fr_text text = {0};
+    struct fr_text text = {0}, page = {0};
     int emit = -1;
     FR_TRY(fr_args_choice(args, "emit", fr_place_launchers, &emit, err));
     if (emit >= 0 && fr_args_has(args, "json"))
@@ -201,7 +202,8 @@ static fr_status place(const struct fr_args *args, struct fr_job *job, struct fr
         fr_place_json(&text, q);
     else
         print_text(&text, q);
-    return fr_app_print(&text, err);
+    if (fr_app_paged(args)) fr_place_json(&page, q);
+    return fr_app_answer(args, &text, &page, err);
 }
 
 static fr_status run(const struct fr_args *args, struct fr_error *err) {
@@ -221,25 +223,22 @@ const struct fr_verb fr_verb_place = {
         "[--emit slurm|rankfile] [--json]\n"
         "       forerun place --cluster C --ranks N --ways G [...]",
     .details =
-        "Seats the ranks of the plan's method and mesh, by what an iteration of --model takes: "
-        "of\n"
-        "tensor parallelism, tp groups stay inside nodes.  --emit prints lines for the "
-        "launcher, for\n"
-        "the best of the placements: Slurm's --distribution=block, cyclic or plane=B where one "
-        "of\n"
-        "them says it (else arbitrary, with a host file that the batch script writes), or an "
-        "Open\n"
-        "MPI rankfile.  Both start with the method, the mesh and how ranks are numbered, which "
+        "Places the ranks of the plan's method and mesh, and prints what an iteration of "
+        "--model\n"
+        "then takes. Groups of tensor parallelism stay inside nodes. --emit prints lines for "
         "the\n"
-        "program must do likewise.\n"
-        "Of method subgraph it counts the messages of segmented all-to-alls between g "
+        "launcher for the best placement: Slurm's --distribution=block, cyclic or plane=B "
+        "where\n"
+        "one of them matches, else arbitrary with a host file, or an Open MPI rankfile. Both "
+        "start\n"
+        "with the method, the mesh and the numbering of ranks, which the program must share.\n"
+        "For method subgraph it counts the messages of segmented all-to-alls between g "
         "sub-grids\n"
-        "(D&SP), beside Eqs. 4 to 7 of that paper; with --ways alone it needs no model.  "
+        "(D&SP), beside Eqs. 4 to 7 of that paper. With --ways alone it needs no model. "
         "\"linear\" is\n"
-        "its naive order, \"round-robin\" its topology-aware one.\n"
+        "the paper's naive order, \"round-robin\" its topology-aware one.\n"
         "  forerun place --cluster a100-hdr --model gpt-8.3b --set tp=8 --set pp=4 --set dp=4 "
-        "--emit "
-        "slurm\n"
+        "--emit slurm\n"
         "  forerun place --cluster lassen --ranks 16 --ways 4\n"
         "  forerun place --cluster lassen --ranks 64 --ways 8 --model t5-large-mod --set "
         "method=subgraph\n",

@@ -7,8 +7,10 @@
 #include "answer/predict/training_text.h"
 #include "answer/text/render.h"
 #include "app/emit.h"
+#include "app/from/expand.h"
 #include "app/load.h"
 #include "app/next.h"
+#include "app/page/page.h"
 #include "app/training_options.h"
 #include "app/verb.h"
 
@@ -16,6 +18,7 @@ static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,
     FR_OPTION_MODEL,
     FR_OPTION_PLAN,
+    FR_OPTION_FROM,
     FR_OPTION_SET,
     FR_OPTION_UNDISTURBED,
     FR_OPTION_FLOP,
@@ -51,7 +54,7 @@ static void print_text(const struct fr_args *args, const struct fr_job *job,
 
 static fr_status predict(const struct fr_args *args, struct fr_job *job, struct fr_error *err) {
     struct fr_outcome outcome;
-    struct fr_text text = {0};
+    struct fr_text text = {0}, page = {0};
     struct fr_training training;
     bool explain = fr_args_has(args, "explain");
     struct fr_app_emit emit;
@@ -74,7 +77,8 @@ static fr_status predict(const struct fr_args *args, struct fr_job *job, struct 
         print_text(args, job, &outcome, &training, &text);
         if (explain) fr_explain_plan(&text, job, &outcome);
     }
-    FR_TRY(fr_app_print(&text, err));
+    if (fr_app_paged(args)) fr_predict_json(&page, job, &outcome, &training, true);
+    FR_TRY(fr_app_answer(args, &text, &page, err));
     return outcome.reasons ? FR_ERR_INFEASIBLE : FR_OK;
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "app/load.h"
+#include "app/page/page.h"
 #include "app/patience.h"
 #include "app/result.h"
 #include "app/verb.h"
@@ -191,7 +192,7 @@ static fr_status write_model(const char *out, bool whole, const struct fr_qualit
 static fr_status print(const struct fr_args *args, bool whole, const struct fr_qualities *q,
                        struct fr_error *err) {
     const char *out = fr_args_get(args, "out");
-    struct fr_text text = {0};
+    struct fr_text text = {0}, page = {0};
     fr_status written = out ? write_model(out, whole, q, err) : FR_OK;
     if (written != FR_OK && written != FR_ERR_PARTIAL) return written;
     if (fr_args_has(args, "json"))
@@ -200,7 +201,8 @@ static fr_status print(const struct fr_args *args, bool whole, const struct fr_q
         fr_qualities_csv(&text, q);
     else
         fr_render_quality(&text, q);
-    fr_status printed = fr_app_print(&text, err);
+    if (fr_app_paged(args)) fr_qualities_json(&page, q);
+    fr_status printed = fr_app_answer(args, &text, &page, err);
     return printed == FR_OK ? written : printed;
 }
 
@@ -240,15 +242,14 @@ const struct fr_verb fr_verb_quality = {
     .summary = "train for real: what compression does to the loss, and to the way to it",
     .usage = "[--corpus FILE|grammar] [--vary KEY=RANGE]... [--cluster C] [--seeds N] "
              "[--json|--csv]",
-    .details =
-        "Trains a small transformer on real ranks, each plan with several seeds at the rate "
-        "that suits it\nbest, and says which plans are told apart: loss against iterations, "
-        "time and energy.\n"
-        "  forerun quality --vary compression.backward.scope=none,epilogue,all \\\n"
-        "      --vary compression.backward.lazy_error=true,false --set "
-        "compression.backward.rank=2 \\\n"
-        "      --cluster a100-hdr --json > quality.json\n"
-        "  forerun plot quality quality.json -o quality.svg\n",
+    .details = "Trains a small transformer on real ranks, each plan with several seeds at its "
+               "best rate.\n"
+               "It says which plans differ: loss against iterations, time and energy.\n"
+               "  forerun quality --vary compression.backward.scope=none,epilogue,all \\\n"
+               "      --vary compression.backward.lazy_error=true,false --set "
+               "compression.backward.rank=2 \\\n"
+               "      --cluster a100-hdr --json > quality.json\n"
+               "  forerun plot quality quality.json -o quality.svg\n",
     .options = options,
     .outputs = outputs,
     .run = run,

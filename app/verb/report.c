@@ -3,15 +3,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "answer/page/opening.h"
 #include "answer/page/page.h"
 #include "answer/page/result.h"
 #include "app/load.h"
+#include "app/page/page.h"
 #include "app/verb.h"
 #include "base/file.h"
 #include "base/text/wrap.h"
-#include "calibrate/judge/calibration_page.h"
+#include "calibrate/judge/check.h"
 #include "calibrate/judge/fit.h"
-#include "plots/html.h"
 
 static const struct fr_option options[] = {
     {"output", "FILE", "page to write (default: none)", 'o'},
@@ -75,62 +76,73 @@ static void write_json(struct fr_text *text, const struct fr_json *root,
     fr_json_end_object(&w);
 }
 
-static fr_status add_result(const char *path, const struct fr_json *root, struct fr_text *html,
-                            struct fr_page_gaps *gaps, struct fr_error *err) {
-    const char *schema = fr_json_text_at(root, "schema");
-    if (strncmp(schema, "forerun/", 8) != 0)
-        return fr_json_fail(root, err,
-                            "is no result of forerun: it has no \"schema\" "
-                            "\"forerun/...\"");
-    FR_TRY(fr_check_shown(root, err));
-    const char *slash = strrchr(path, '/');
-    fr_html_addf(html, "<h2>%s</h2>\n<p class=note>%s, forerun %s</p>\n",
-                 slash ? slash + 1 : path, schema, FR_VERSION);
-    fr_result_html(root, html, gaps);
+/* The page to write: -o and --page are one here. */
+static fr_status output_of(const struct fr_args *args, const char **out, struct fr_error *err) {
+    const char *page = fr_args_get(args, "page");
+    *out = fr_args_get(args, "output");
+    if (*out && page)
+        return fr_fail(err, FR_ERR_USAGE, "--page", "is the same as --output: give one");
+    if (!*out) *out = page;
     return FR_OK;
 }
 
-/* A page with gaps is written all the same, at once, since a command that fails leaves its outputs as they were;
- * then the command fails for them. */
-static fr_status write_page(const char *out, const struct fr_text *html,
-                            const struct fr_page_gaps *gaps, struct fr_error *err) {
-    if (html->failed || gaps->said.failed)
-        return fr_fail(err, FR_ERR_NOMEM, out, "out of memory");
-    if (!gaps->count) return fr_file_write_last(out, fr_text_get(html), html->length, err);
-    return fr_file_write(out, fr_text_get(html), html->length, err);
+static fr_status read_result(const char *path, struct fr_json_document **document,
+                             struct fr_error *err) {
+    FR_TRY(fr_json_read(path, document, err));
+    struct fr_json root = fr_json_root(*document);
+    if (strncmp(fr_json_text_at(&root, "schema"), "forerun/", 8) != 0)
+        return fr_json_fail(&root, err,
+                            "is no result of forerun: it has no \"schema\" "
+                            "\"forerun/...\"");
+    return fr_check_shown(&root, err);
 }
 
-static fr_status tell_gaps(const char *out, const struct fr_page_gaps *gaps,
-                           struct fr_error *err) {
-    if (!gaps->count) return FR_OK;
-    return fr_fail(err, FR_ERR_EXTERNAL, out, "lacks %d part%s, as it says there: %s",
-                   gaps->count, gaps->count == 1 ? "" : "s", fr_text_get(&gaps->said));
+/* One of several on a page, under its file's name and its question. */
+static fr_status add_result(const char *path, struct fr_page *page, struct fr_error *err) {
+    struct fr_json_document *document = NULL;
+    const char *slash = strrchr(path, '/');
+    fr_status status = read_result(path, &document, err);
+    if (status == FR_OK) {
+        struct fr_json root = fr_json_root(document);
+        struct fr_text question = {0};
+        char kind[FR_RESULT_KIND];
+        fr_page_question(&root, fr_result_kind(&root, kind), &question);
+        fr_html_addf(&page->html, "<h2>%s</h2>\n<p class=note>%s, %s, forerun %s</p>\n",
+                     fr_text_get(&question), slash ? slash + 1 : path,
+                     fr_json_text_at(&root, "schema"), FR_VERSION);
+        fr_text_free(&question);
+        fr_result_sections(page, &root);
+    }
+    fr_json_free(document);
+    return status;
 }
 
-static fr_status report_results(const struct fr_args *args, struct fr_error *err) {
-    const char *out = NULL;
-    struct fr_text html = {0};
-    struct fr_page_gaps gaps = {0};
+static fr_status report_one(const char *path, const char *out, struct fr_error *err) {
+    struct fr_json_document *document = NULL;
+    fr_status status = read_result(path, &document, err);
+    if (status == FR_OK) {
+        struct fr_json root = fr_json_root(document);
+        status = fr_app_page_write(&root, out, err);
+    }
+    fr_json_free(document);
+    return status;
+}
+
+static fr_status report_results(const struct fr_args *args, const char *out,
+                                struct fr_error *err) {
+    struct fr_page page = {.gaps = 0};
     fr_status status = FR_OK;
     if (fr_args_has(args, "json"))
         return fr_fail(err, FR_ERR_USAGE, "--json",
                        "is of a calibration; these are JSON already");
-    FR_TRY(fr_args_required(args, "output", &out, err));
-    FR_TRY(fr_file_check_writable(out, err));
-    fr_page_begin("Results", &html);
-    for (int i = 0; i < args->n_words && status == FR_OK; i++) {
-        struct fr_json_document *document = NULL;
-        status = fr_json_read(args->word[i], &document, err);
-        if (status != FR_OK) break;
-        struct fr_json root = fr_json_root(document);
-        status = add_result(args->word[i], &root, &html, &gaps, err);
-        fr_json_free(document);
-    }
-    fr_page_end(&html);
-    if (status == FR_OK) status = write_page(out, &html, &gaps, err);
-    if (status == FR_OK) status = tell_gaps(out, &gaps, err);
-    fr_page_gaps_free(&gaps);
-    fr_text_free(&html);
+    if (!out) return fr_fail(err, FR_ERR_USAGE, "--output", "is required");
+    if (args->n_words == 1) return report_one(args->word[0], out, err);
+    fr_page_begin(&page, "Results");
+    for (int i = 0; i < args->n_words && status == FR_OK; i++)
+        status = add_result(args->word[i], &page, err);
+    fr_page_end(&page);
+    if (status == FR_OK) status = fr_app_page_put(&page, out, err);
+    fr_page_free(&page);
     return status;
 }
 
@@ -146,38 +158,43 @@ static void print_checks(const struct fr_checks *checks, struct fr_text *text) {
 }
 
 static fr_status report(const struct fr_args *args, struct fr_json_document **document,
-                        struct fr_page_gaps *gaps, struct fr_error *err) {
-    const char *out = fr_args_get(args, "output");
+                        struct fr_error *err) {
+    const char *out = NULL;
     struct fr_checks checks = {0};
-    struct fr_text html = {0}, text = {0};
+    struct fr_text text = {0};
+    struct fr_error gaps = {.status = FR_OK};
     if (args->n_words == 0)
         return fr_fail(err, FR_ERR_USAGE, NULL,
                        "nothing to report on: give samples, or the JSON of forerun fit");
+    FR_TRY(output_of(args, &out, err));
     if (out) FR_TRY(fr_file_check_writable(out, err));
     FR_TRY(load(args, document, err));
     struct fr_json root = fr_json_root(*document);
     bool fitted = strcmp(fr_json_text_at(&root, "schema"), "forerun/fit/1") == 0;
-    if (are_results(args) && (args->n_words > 1 || !fitted)) return report_results(args, err);
+    if (are_results(args) && (args->n_words > 1 || !fitted))
+        return report_results(args, out, err);
     FR_TRY(fr_calibration_check(&root, &checks, err));
     if (out) {
-        fr_calibration_html(&root, &checks, &html, gaps);
-        fr_status status = write_page(out, &html, gaps, err);
-        fr_text_free(&html);
-        if (status != FR_OK || strcmp(out, "-") == 0) return status;
+        fr_status status = fr_app_page_write(&root, out, &gaps);
+        bool lacks = status == FR_ERR_EXTERNAL;
+        if (status != FR_OK && (!lacks || strcmp(out, "-") == 0)) {
+            *err = gaps;
+            return status;
+        }
+        if (strcmp(out, "-") == 0) return FR_OK;
     }
     if (fr_args_has(args, "json"))
         write_json(&text, &root, &checks);
     else
         print_checks(&checks, &text);
-    return fr_app_print(&text, err);
+    FR_TRY(fr_app_print(&text, err));
+    if (gaps.status != FR_OK) *err = gaps;
+    return gaps.status;
 }
 
 static fr_status run(const struct fr_args *args, struct fr_error *err) {
     struct fr_json_document *document = NULL;
-    struct fr_page_gaps gaps = {0};
-    fr_status status = report(args, &document, &gaps, err);
-    if (status == FR_OK) status = tell_gaps(fr_args_get(args, "output"), &gaps, err);
-    fr_page_gaps_free(&gaps);
+    fr_status status = report(args, &document, err);
     fr_json_free(document);
     return status;
 }
@@ -186,23 +203,23 @@ static const struct fr_output outputs[] = {{"output", NULL, NULL}, {NULL, NULL, 
 
 const struct fr_verb fr_verb_report = {
     .name = "report",
-    .summary = "a calibration, or any result, as one HTML page: figures, tables",
+    .summary = "a calibration, or any result, as one HTML page: answer, live figures, tables",
     .usage = "SAMPLES...|FIT.json [-o report.html] [--json]\n"
              "       forerun report RESULT.json... -o report.html",
     .details =
-        "Provenance, pinning, every point with its interval and outliers, segments, "
-        "residuals of "
-        "all forms on what\n"
-        "they were fitted to and on what was held out, the domain of validity, and "
-        "PASS, WARN or "
-        "FAIL with reasons.\n"
-        "Results (the JSON of predict, search, simulate, validate, score, reproduce, ...): "
-        "what "
-        "binds, pictures,\n"
-        "and every list as a table that sorts (a click on its head) and filters.\n"
-        "The page is one file that fetches nothing; without scripts it still shows all. A "
-        "picture that cannot be drawn is "
-        "said there and on stderr, and the exit code is 1.\n",
+        "Of a calibration: PASS, WARN or FAIL with reasons, every point with its interval and "
+        "outliers,\n"
+        "the residuals of all forms on fitted and on held-out points, and the domain of "
+        "validity.\n"
+        "Of results (the JSON of predict, search, simulate, validate, score, reproduce, ...): "
+        "the question and\n"
+        "its answer, figures that show a plan on hover, sliders for tokens and prices, and "
+        "every list as a\n"
+        "table that sorts (a click on its head) and filters. Verbs write the same page with "
+        "--page FILE.\n"
+        "The page is one file that fetches nothing. Without scripts it still shows all. A "
+        "figure that cannot\n"
+        "be drawn is named there and on stderr, and the exit code is 1.\n",
     .options = options,
     .outputs = outputs,
     .run = run,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "app/load.h"
+#include "app/page/page.h"
 #include "app/training.h"
 #include "app/verb.h"
 #include "base/file.h"
@@ -185,8 +186,9 @@ static fr_status update(const char *file, const struct fr_paper *paper,
     return status;
 }
 
+/* The rows as JSON where @p w has a text, and in the form that is printed where that is another. */
 static fr_status one(const struct fr_paper *paper, const struct fr_args *args,
-                     struct fr_json_writer *w, struct fr_error *err) {
+                     struct fr_text *text, struct fr_json_writer *w, struct fr_error *err) {
     struct fr_reproduction r = {0};
     bool json = fr_args_has(args, "json"), measured = fr_args_has(args, "measured");
     const char *files[FR_ARGS_MAX];
@@ -199,16 +201,16 @@ static fr_status one(const struct fr_paper *paper, const struct fr_args *args,
         status = update(files[i], paper, &r, err);
     bool shown = (status == FR_OK || status == FR_ERR_PARTIAL) && !n_files;
     bool markdown = fr_args_has(args, "markdown");
-    if (shown && json)
-        json_rows(w, args->n_words == 1 ? NULL : paper, &r);
-    else if (shown && fr_args_has(args, "latex"))
-        fr_rows_latex(paper, &r, w->text);
+    if (shown && w->text) json_rows(w, args->n_words == 1 ? NULL : paper, &r);
+    shown = shown && !json;
+    if (shown && fr_args_has(args, "latex"))
+        fr_rows_latex(paper, &r, text);
     else if (shown && markdown && paper->mark)
-        fr_training_markdown(&r, w->text);
+        fr_training_markdown(&r, text);
     else if (shown && markdown)
-        fr_rows_markdown(paper, &r, w->text);
+        fr_rows_markdown(paper, &r, text);
     else if (shown)
-        fr_reproduction_text(paper, &r, fr_args_has(args, "wide"), w->text);
+        fr_reproduction_text(paper, &r, fr_args_has(args, "wide"), text);
     free(r.rows);
     return status;
 }
@@ -251,6 +253,8 @@ static fr_status check(const struct fr_args *args, const struct fr_paper *wanted
                        "is of the papers optimus and dsp: forerun reproduce optimus --quality "
                        "FILE");
     if (!n_files) return FR_OK;
+    if (fr_app_paged(args))
+        return fr_fail(err, FR_ERR_USAGE, "--page", "goes without --update");
     if (!wanted || !wanted->mark || fr_args_has(args, "json"))
         return fr_fail(err, FR_ERR_USAGE, "--update",
                        "writes the tables of training, energy or memory: forerun reproduce "
@@ -280,14 +284,14 @@ static void json_papers(struct fr_json_writer *w, const struct fr_args *args) {
 
 static fr_status run(const struct fr_args *args, struct fr_error *err) {
     const struct fr_paper *wanted = NULL;
-    struct fr_text text = {0};
-    struct fr_json_writer w = {.text = &text, .indent = 2};
-    bool json = fr_args_has(args, "json");
+    struct fr_text text = {0}, document = {0};
+    bool json = fr_args_has(args, "json"), paged = fr_app_paged(args);
+    struct fr_json_writer w = {.text = json || paged ? &document : NULL, .indent = 2};
     fr_status status = FR_OK;
     for (int i = 0; i < args->n_words; i++) FR_TRY(find(args->word[i], &wanted, err));
     if (args->n_words > 1) wanted = NULL;
     FR_TRY(check(args, wanted, err));
-    if (json) {
+    if (w.text) {
         fr_json_begin_object(&w);
         fr_json_add_string(&w, "schema", "forerun/reproduce/1");
         fr_json_add_string(&w, "paper", wanted ? wanted->name : "all");
@@ -297,15 +301,18 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
         fr_json_add_array(&w, "rows");
     }
     for (const struct fr_paper *const *p = fr_papers; *p && status == FR_OK; p++)
-        if (is_asked(*p, args)) status = one(*p, args, &w, err);
-    if (json) {
+        if (is_asked(*p, args)) status = one(*p, args, &text, &w, err);
+    if (w.text) {
         fr_json_end_array(&w);
         fr_json_end_object(&w);
     }
-    if (status == FR_OK && fr_args_has(args, "update")) return FR_OK;
-    if (status == FR_OK) return fr_app_print(&text, err);
-    if (status == FR_ERR_PARTIAL) fr_app_print(&text, NULL); /* what an ended job left */
-    fr_text_free(&text);
+    if (json) fr_text_add(&text, fr_text_get(&document), document.length);
+    text.failed = text.failed || document.failed;
+    if (status == FR_OK && !fr_args_has(args, "update"))
+        return fr_app_answer(args, &text, &document, err);
+    if (status == FR_ERR_PARTIAL)
+        fr_app_answer(args, &text, &document, NULL); /* what an ended job left */
+    fr_text_free(&text), fr_text_free(&document);
     return status;
 }
 

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/from/expand.h"
+#include "app/next.h"
+#include "app/page/page.h"
 #include "app/runs.h"
 #include "app/verb.h"
 #include "base/alloc.h"
@@ -18,12 +21,16 @@
 static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,
     FR_OPTION_RUNS,
+    {"from", "LOG", "a trainer's log, as --runs takes it, too; may be repeated", 0},
+    {"column", "KEY=VALUE", "of every log, what it does not say: model=, ranks=, plan.tp=", 0},
+    FR_OPTION_IGNORE,
     FR_OPTION_WHERE,
     {"by", "COLUMNS", "a score for each value of these columns, e.g. model.hidden,plan.tp",
      'b'},
     FR_OPTION_SET,
     FR_OPTION_RUNS_RUNTIME,
     FR_OPTION_DEFAULTS,
+    FR_OPTION_ALL,
     FR_OPTION_JSON,
     FR_OPTION_HELP,
     FR_OPTION_END};
@@ -151,9 +158,18 @@ static fr_status read_columns(const struct fr_args *args, struct fr_scoring *s,
     return FR_OK;
 }
 
+static fr_status print_brief(const struct fr_args *args, const struct fr_scoring *s,
+                             struct fr_text *text, struct fr_error *err) {
+    struct fr_text again = {0};
+    fr_next_again(args, "score", &again);
+    fr_status status = fr_scoring_brief(s, fr_text_get(&again), text, err);
+    fr_text_free(&again);
+    return status;
+}
+
 static fr_status score(const struct fr_args *args, struct fr_asked *asked, struct fr_scoring *s,
                        struct fr_error *err) {
-    struct fr_text text = {0};
+    struct fr_text text = {0}, page = {0};
     FR_TRY(fr_app_runs(args, asked, &s->job, &s->runs, err));
     FR_TRY(read_columns(args, s, err));
     size_t room = (size_t)s->runs.count + 1;
@@ -174,9 +190,12 @@ static fr_status score(const struct fr_args *args, struct fr_asked *asked, struc
     FR_TRY(predict(s, err));
     fr_parallel_for(fr_processors(), s->runs.count, predict_joules, s);
     count_refused(s);
-    fr_status status = fr_args_has(args, "json") ? fr_scoring_json(s, &text, err)
-                                                 : fr_scoring_print(s, &text, err);
-    if (status == FR_OK) return fr_app_print(&text, err);
+    fr_status status = fr_args_has(args, "json")  ? fr_scoring_json(s, &text, err)
+                       : fr_args_has(args, "all") ? fr_scoring_print(s, &text, err)
+                                                  : print_brief(args, s, &text, err);
+    if (status == FR_OK && fr_app_paged(args)) status = fr_scoring_json(s, &page, err);
+    if (status == FR_OK) return fr_app_answer(args, &text, &page, err);
+    fr_text_free(&page);
     fr_text_free(&text);
     return status;
 }

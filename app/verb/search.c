@@ -8,6 +8,7 @@
 #include "app/emit.h"
 #include "app/load.h"
 #include "app/next.h"
+#include "app/page/page.h"
 #include "app/patience.h"
 #include "app/searching.h"
 #include "app/spread.h"
@@ -187,13 +188,19 @@ static fr_status read_spread(const struct fr_args *args, struct fr_spread *sprea
     return FR_OK;
 }
 
+/* A page is made of the whole document. */
+static fr_status keep_whole(struct fr_text *text, struct fr_error *err) {
+    (void)text, (void)err;
+    return FR_OK;
+}
+
 static fr_status search(const struct fr_args *args, struct fr_searched *r,
                         struct fr_error *err) {
     const char *ranks = NULL, *vary[FR_ARGS_MAX], *sets[FR_ARGS_MAX + 1], *mine[FR_ARGS_MAX];
     struct fr_job_names names;
     struct fr_app_emit emit;
     struct fr_spread spread;
-    struct fr_text text = {0};
+    struct fr_text text = {0}, page = {0};
     double measured_s[FR_MINE_MAX] = {0};
     FR_TRY(read_spread(args, &spread, &r->spread, err));
     FR_TRY(fr_args_required(args, "ranks", &ranks, err));
@@ -225,7 +232,8 @@ static fr_status search(const struct fr_args *args, struct fr_searched *r,
         fr_text_free(&text);
         return status;
     }
-    FR_TRY(fr_app_print(&text, err));
+    if (fr_app_paged(args)) FR_TRY(fr_searched_json(&page, r, keep_whole, err));
+    FR_TRY(fr_app_answer(args, &text, &page, err));
     return r->result.top.count ? FR_OK : FR_ERR_INFEASIBLE;
 }
 

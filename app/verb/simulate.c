@@ -6,8 +6,10 @@
 #include "answer/simulate/simulation.h"
 #include "answer/simulate/simulation_brief.h"
 #include "answer/simulate/simulation_text.h"
+#include "app/from/expand.h"
 #include "app/load.h"
 #include "app/next.h"
+#include "app/page/page.h"
 #include "app/verb.h"
 #include "base/file.h"
 #include "models/outcome/report.h"
@@ -20,6 +22,7 @@ static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,
     FR_OPTION_MODEL,
     FR_OPTION_PLAN,
+    FR_OPTION_FROM,
     FR_OPTION_SET,
     FR_OPTION_UNDISTURBED,
     FR_OPTION_FLOP,
@@ -86,7 +89,7 @@ static fr_status simulate(const struct fr_args *args, struct fr_job *job,
                           struct fr_simulation *s, struct fr_error *err) {
     const char *trace = fr_args_get(args, "trace"), *gantt = fr_args_get(args, "gantt");
     const struct fr_format *format = NULL;
-    struct fr_text text = {0};
+    struct fr_text text = {0}, page = {0};
     static const char *const spellings[] = {"operations", "messages", NULL};
     int network = 0, spelling = 0;
     FR_TRY(fr_args_choice(args, "network", fr_network_names, &network, err));
@@ -111,7 +114,8 @@ static fr_status simulate(const struct fr_args *args, struct fr_job *job,
         fr_report_csv_row(&text, job, &s->outcome);
     } else
         print_text(args, job, s, &text);
-    FR_TRY(fr_app_print(&text, err));
+    if (fr_app_paged(args)) fr_simulation_json(&page, job, s);
+    FR_TRY(fr_app_answer(args, &text, &page, err));
     return s->outcome.reasons ? FR_ERR_INFEASIBLE : FR_OK;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/page/page.h"
 #include "app/runs.h"
 #include "app/verb.h"
 #include "base/alloc.h"
@@ -184,31 +185,50 @@ static fr_status save_cluster(const struct tuning *t, const char *out, struct fr
     return status;
 }
 
+static void put_apart(const struct tuning *t, struct fr_text *text) {
+    struct fr_json_writer w = {.text = text, .indent = 2};
+    fr_json_begin_object(&w);
+    fr_json_add_string(&w, "schema", "forerun/tune/1");
+    fr_json_add_integer(&w, "rows", t->apart.rows);
+    fr_json_key(&w, "apart");
+    fr_apart_json(&w, &t->apart);
+    fr_json_end_object(&w);
+}
+
+static void put_tuning(const struct tuning *t, struct fr_text *text) {
+    struct fr_json_writer w = {.text = text, .indent = 2};
+    fr_json_begin_object(&w);
+    fr_json_add_string(&w, "schema", "forerun/tune/1");
+    fr_json_add_integer(&w, "rows", t->result.rows);
+    fr_json_key(&w, "tuning");
+    fr_tune_json(&w, &t->result, t->use, t->n);
+    if (t->power.rows > 0) {
+        fr_json_key(&w, "power");
+        fr_power_fit_json(&w, &t->power);
+    }
+    fr_json_end_object(&w);
+}
+
 static fr_status tune_apart(const struct fr_args *args, struct tuning *t, uint32_t held,
                             struct fr_error *err) {
     const char *out = fr_args_get(args, "out"), *save = fr_args_get(args, "save-runtime"),
                *rows = fr_args_get(args, "runs");
-    struct fr_text text = {0};
-    struct fr_json_writer w = {.text = &text, .indent = 2};
+    struct fr_text text = {0}, page = {0};
     if (out || t->runs.ask.on) FR_TRY(choose_prior(t, err));
     choose_dtype(t);
     FR_TRY(fr_tune_apart(t->prior, t->use, t->n, held, fr_processors(), &t->apart, err));
     FR_TRY(save_runtimes(t, save, rows, err));
     if (out) FR_TRY(save_cluster(t, out, err));
     if (strcmp(save, "-") == 0 || (out && strcmp(out, "-") == 0)) return FR_OK;
-    if (fr_args_has(args, "json")) {
-        fr_json_begin_object(&w);
-        fr_json_add_string(&w, "schema", "forerun/tune/1");
-        fr_json_add_integer(&w, "rows", t->apart.rows);
-        fr_json_key(&w, "apart");
-        fr_apart_json(&w, &t->apart);
-        fr_json_end_object(&w);
-    } else {
+    if (fr_args_has(args, "json"))
+        put_apart(t, &text);
+    else {
         fr_runs_print_skipped(&t->runs, &text);
         fr_runs_print_assumed(&t->runs, &text);
         fr_apart_print(&t->apart, &text);
     }
-    return fr_app_print(&text, err);
+    if (fr_app_paged(args)) put_apart(t, &page);
+    return fr_app_answer(args, &text, &page, err);
 }
 
 static fr_status tune(const struct fr_args *args, struct tuning *t, struct fr_error *err) {
@@ -216,7 +236,7 @@ static fr_status tune(const struct fr_args *args, struct tuning *t, struct fr_er
                                 .threads = fr_processors(),
                                 .keep_unrefuted = !fr_args_has(args, "always")};
     const char *out = fr_args_get(args, "out"), *save = fr_args_get(args, "save-runtime");
-    struct fr_text text = {0};
+    struct fr_text text = {0}, page = {0};
     struct fr_json_writer w = {.text = &text, .indent = 2};
     FR_TRY(read_holds(args, &o.held, &t->power_held, err));
     if (out) FR_TRY(fr_file_check_writable(out, err));
@@ -239,23 +259,14 @@ static fr_status tune(const struct fr_args *args, struct tuning *t, struct fr_er
                                ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")
                                : fr_file_write_last(out, fr_text_get(&text), text.length, err);
         fr_text_free(&text);
-        w = (struct fr_json_writer){.text = &text, .indent = 2};
         if (status != FR_OK || strcmp(out, "-") == 0) return status;
     }
-    if (fr_args_has(args, "json")) {
-        fr_json_begin_object(&w);
-        fr_json_add_string(&w, "schema", "forerun/tune/1");
-        fr_json_add_integer(&w, "rows", t->result.rows);
-        fr_json_key(&w, "tuning");
-        fr_tune_json(&w, &t->result, t->use, t->n);
-        if (t->power.rows > 0) {
-            fr_json_key(&w, "power");
-            fr_power_fit_json(&w, &t->power);
-        }
-        fr_json_end_object(&w);
-    } else
+    if (fr_args_has(args, "json"))
+        put_tuning(t, &text);
+    else
         print(t, &text);
-    return fr_app_print(&text, err);
+    if (fr_app_paged(args)) put_tuning(t, &page);
+    return fr_app_answer(args, &text, &page, err);
 }
 
 static fr_status run(const struct fr_args *args, struct fr_error *err) {

@@ -9,6 +9,8 @@
 
 #include "answer/text/render.h"
 #include "app/load.h"
+#include "app/next.h"
+#include "app/page/page.h"
 #include "app/patience.h"
 #include "app/verb.h"
 #include "base/duration.h"
@@ -16,6 +18,7 @@
 #include "base/range.h"
 #include "models/job/runtime.h"
 #include "real/validate/searched.h"
+#include "real/validate/validation_brief.h"
 #include "real/validate/validation_text.h"
 
 static const struct fr_option options[] = {
@@ -49,6 +52,7 @@ static const struct fr_option options[] = {
     FR_OPTION_PATIENCE,
     {"cores", "N", "ranks beyond N are shown but not scored (default: this machine's)", 0},
     {"fail", "RANK:VISIT", "for tests: this rank ends itself at this visit", 0},
+    FR_OPTION_ALL,
     FR_OPTION_JSON,
     FR_OPTION_CSV,
     FR_OPTION_HELP,
@@ -208,16 +212,21 @@ static fr_status measure(const struct fr_args *args, const struct fr_cluster *cl
     return status;
 }
 
-static fr_status print(const struct fr_args *args, const struct fr_cluster *cluster,
-                       const struct fr_validation *v, struct fr_error *err) {
-    struct fr_text text = {0};
+static fr_status print(const struct fr_args *args, const struct fr_job *job,
+                       const char *samples, const struct fr_validation *v,
+                       struct fr_error *err) {
+    const struct fr_cluster *cluster = &job->cluster;
+    struct fr_text text = {0}, page = {0};
     if (fr_args_has(args, "json"))
         fr_validation_json(&text, cluster, fr_args_get(args, "app"), v);
     else if (fr_args_has(args, "csv"))
         fr_validation_csv(&text, v);
-    else
+    else if (fr_args_has(args, "all"))
         fr_validation_print(&text, cluster, v);
-    return fr_app_print(&text, err);
+    else
+        fr_validation_brief(&text, cluster, fr_args_get(args, "cluster"), samples, v);
+    if (fr_app_paged(args)) fr_validation_json(&page, cluster, fr_args_get(args, "app"), v);
+    return fr_app_answer(args, &text, &page, err);
 }
 
 /* The cluster and its software alone: what --set says of models and plans is for the runs. */
@@ -254,7 +263,7 @@ static fr_status validate(const struct fr_args *args, struct fr_job *job,
     /* What an ended job left is worth showing; the exit code still says that it ended early. */
     fr_status status = fr_validate_read(samples, &v, err);
     if (status == FR_OK) status = fr_validate_score(&job->cluster, cores, &v, err);
-    if (status == FR_OK) status = print(args, &job->cluster, &v, err);
+    if (status == FR_OK) status = print(args, job, samples, &v, err);
     fr_validation_free(&v);
     if (status == FR_OK && measured != FR_OK) *err = early;
     return status == FR_OK ? measured : status;
@@ -276,15 +285,16 @@ const struct fr_verb fr_verb_validate = {
     .usage = "--cluster C [--app NAME,...] [--ranks RANGE] [--model M] [--vary KEY=RANGE]... "
              "[--resume] [--json|--csv]",
     .details =
-        "Trains small networks for real (MPI and BLAS), times a step of each "
-        "configuration, and\n"
-        "shows each beside what the cluster file predicts: error, rank correlation, and "
-        "regret,\n"
-        "how much slower the predicted best of a group is than the measured best.\n"
+        "Trains small networks for real (MPI and BLAS) and times a step of each "
+        "configuration.\n"
+        "Each is shown beside the prediction of the cluster file, with error, rank correlation "
+        "and\n"
+        "regret: how much slower the predicted best of a group is than the measured best.\n"
         "  forerun calibrate --ranks 2 && forerun validate --cluster cluster.json --app "
         "phantom\n"
         "  forerun validate --cluster cluster.json --app tensor,phantom --vary "
-        "model.width=512,1024 \\\n      --vary ghost=4..64*2 --vary global_batch=32,128\n"
+        "model.width=512,1024 \\\n"
+        "      --vary ghost=4..64*2 --vary global_batch=32,128\n"
         "  forerun search --cluster cluster.json --model M --ranks 2 --json >found.json\n"
         "  forerun validate --cluster cluster.json --from-search found.json --top 5\n"
         "  forerun validate --cluster cluster.json --model M --plan plan.json\n"

@@ -85,7 +85,7 @@ fr_status fr_journal_put_header(int fd, const char *path, struct fr_text *line,
 fr_status fr_journal_write(const char *path, const char *text, size_t length, uint64_t question,
                            struct fr_error *err);
 
-/** Who is told of dropped lines (of the process: main says so once; until then nobody is).
+/** Who hears of dropped lines (of the process: main says so once; until then nobody is).
  *  @p place "FILE: line 7", @p why a clause. */
 typedef void fr_journal_told_fn(const char *place, const char *why);
 void fr_journal_tell(fr_journal_told_fn *told);

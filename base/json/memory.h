@@ -3,7 +3,7 @@
  *
  *  jansson's reader passes over a failure in the middle of a word: a byte of a text is lost, and where
  *  that is the closing quote it reads and writes past its blocks.  A command ends at the first failure
- *  (base/alloc.h) and never sees it.  A library keeps room back before it reads; once memory has run
+ *  (base/alloc.h) and never sees it.  A library keeps memory back before it reads; once memory has run
  *  out jansson gets that, and what it made of it is thrown away. */
 #ifndef FR_BASE_JSON_MEMORY_H
 #define FR_BASE_JSON_MEMORY_H
@@ -20,7 +20,7 @@ struct fr_json_reserve {
     size_t size, used;
 };
 
-/** Keep room for reading @p length bytes, from here to fr_json_reserve_end in this thread.
+/** Keep memory for reading @p length bytes, from here to fr_json_reserve_end in this thread.
  *  @return false where there is none */
 bool fr_json_reserve_begin(struct fr_json_reserve *reserve, size_t length);
 

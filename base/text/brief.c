@@ -15,7 +15,8 @@ static struct fr_brief_row *add(struct fr_brief *brief, fr_brief_kind kind, int 
         return NULL;
     }
     struct fr_brief_row *row = &brief->row[brief->n++];
-    *row = (struct fr_brief_row){.kind = kind, .stays = stays, .label = label};
+    *row = (struct fr_brief_row){.kind = kind, .stays = stays};
+    snprintf(row->label, sizeof row->label, "%s", label);
     return row;
 }
 

@@ -30,7 +30,7 @@ enum { FR_BRIEF_MUST, FR_BRIEF_SHOULD, FR_BRIEF_MAY, FR_BRIEF_SPARE };
 struct fr_brief_row {
     fr_brief_kind kind;
     int stays; /**< FR_BRIEF_MUST, ... */
-    const char *label;
+    char label[FR_BRIEF_LABEL];
     struct fr_text words;
 };
 
@@ -43,7 +43,7 @@ struct fr_brief {
 /** The question.  @p words are cut to one line where they are longer. */
 void fr_brief_head(struct fr_brief *brief, const char *words);
 
-/** A row.  @p label of static lifetime, FR_BRIEF_LABEL - 1 letters at most; "" goes on with the row above. */
+/** A row.  Of @p label FR_BRIEF_LABEL - 1 letters are shown; "" goes on with the row above. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
 #endif

@@ -33,12 +33,12 @@ static fr_status take_series(const struct fr_samples *samples,
             snprintf(op->series, sizeof op->series, "%.255s", name);
             op->gpu = list->items[series].gpu;
         } else if (strncmp(op->series, name, sizeof op->series - 1) != 0) {
-            status =
-                fr_fail(err, FR_ERR_INPUT, NULL,
-                        "%s was measured in two series, which must not be pooled: \"%.200s\" "
-                        "and \"%.200s\"; choose one with --series TEXT; those of one cluster "
-                        "that differ in versions alone are joined by a TEXT that names both",
-                        fr_op_names[points[i].op], op->series, name);
+            status = fr_fail(
+                err, FR_ERR_INPUT, NULL,
+                "%s was measured in two series, which must not be pooled: \"%.200s\" "
+                "and \"%.200s\"; choose one with --series TEXT. A TEXT that names both joins "
+                "those of one cluster that differ in versions alone",
+                fr_op_names[points[i].op], op->series, name);
             break;
         }
         op->n_points++;

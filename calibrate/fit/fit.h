@@ -117,7 +117,8 @@ struct fr_fit_gemm {
 
 /** A base's form of products, fitted to products of others, one by one (calibrate/fit/products.h). */
 struct fr_fit_singles {
-    int n; /**< 0: there were none of the dtype */
+    int n;           /**< 0: there were none of the dtype */
+    int beyond_peak; /**< left out, since they are faster than the data sheet's peak */
     const char *names[FR_PRODUCT_VALUES];
     double value[FR_PRODUCT_VALUES], sigma[FR_PRODUCT_VALUES];
     double least[3], most[3];                /**< m, n, k: beyond it is extrapolated */

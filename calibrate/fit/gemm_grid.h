@@ -18,7 +18,7 @@ struct fr_gemm_grid {
     double *time_s, *taken_s;
 };
 
-/** A size more, where there is room for it. */
+/** A size more, where it fits. */
 void fr_grid_add_size(struct fr_gemm_grid *grid, int axis, int64_t size);
 int fr_grid_cells(const struct fr_gemm_grid *grid);
 /** Index of a shape in the grid, or -1 when an axis was too long to take it. */
@@ -28,7 +28,7 @@ void fr_grid_index_of(const struct fr_gemm_grid *grid, int cell, int index[FR_GR
 double fr_grid_from_neighbours_s(const struct fr_gemm_grid *grid, const double *time_s,
                                  int cell);
 /** Take what lies between measured shapes from them, the rest from these in turn.
- *  @param times_s  room for all cells */
+ *  @param times_s  buffer for all cells */
 void fr_grid_fill(struct fr_gemm_grid *grid, double *times_s);
 /** Until no shape is missing, drop the plane with the largest share of missing ones: those at the rim of what a
  *  killed run measured. */

@@ -51,7 +51,7 @@ fr_status fr_fit_singles_make(const struct fr_samples *samples,
                               const struct fr_fit_options *options,
                               struct fr_fit_result *result, bool *taken, struct fr_error *err);
 
-/** Table of one dtype, undisturbed, of products none of whose operands is transposed; of samples that do not
+/** Table of one dtype, idle, of products none of whose operands is transposed; of samples that do not
  *  say so, of all.  n_m = 0 when it was not measured. */
 fr_status fr_fit_gemm_table(const struct fr_samples *samples, const struct fr_fit_speed *speed,
                             fr_dtype dtype, struct fr_fit_gemm *gemm);
@@ -98,7 +98,7 @@ fr_status fr_fit_clocks(const struct fr_samples *samples, struct fr_fit_result *
 fr_status fr_fit_power(const struct fr_samples *samples, const struct fr_fit_options *options,
                        struct fr_fit_result *result);
 
-/** Rates by working set, undisturbed; what operands cost beyond products in cache is the median over
+/** Rates by working set, idle; what operands cost beyond products in cache is the median over
  *  shapes.  @return FR_OK or FR_ERR_NOMEM. */
 fr_status fr_fit_working_sets(const struct fr_samples *samples,
                               const struct fr_fit_speed *speed,

@@ -147,6 +147,12 @@ static void print_power(const struct fr_fit_result *result, struct fr_text *text
 static void print_singles(const struct fr_fit_result *result, struct fr_text *text) {
     for (int d = 0; d < FR_DTYPE_COUNT; d++) {
         const struct fr_fit_singles *s = &result->singles[d];
+        if (s->beyond_peak)
+            fr_text_addf(
+                text,
+                "products %s: %d left out, faster than the device's peak: their times, "
+                "dtype or --base is wrong\n",
+                fr_dtype_names[d], s->beyond_peak);
         if (s->n == 0) continue;
         fr_text_addf(text, "products %s: %d%s, to the base's form:\n ", fr_dtype_names[d], s->n,
                      result->card.present ? "" : " of others");

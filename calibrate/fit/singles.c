@@ -16,6 +16,11 @@ static void take(const struct fr_sample_gemm *s, struct fr_products *p,
     const double rows = (double)s->m * (double)s->batch,
                  size[] = {rows, (double)s->n, (double)s->k};
     if (s->dtype != p->dtype) return;
+    double peak_flop_per_s = fr_gemm_nominal_flop_per_s(&p->device.gemm[p->dtype]);
+    if (peak_flop_per_s > 0 && 2 * size[0] * size[1] * size[2] > s->time_s * peak_flop_per_s) {
+        out->beyond_peak++;
+        return;
+    }
     for (int a = 0; a < 3; a++) {
         if (p->n == 0 || size[a] < out->least[a]) out->least[a] = size[a];
         if (p->n == 0 || size[a] > out->most[a]) out->most[a] = size[a];

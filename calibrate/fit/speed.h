@@ -5,13 +5,13 @@
  *  takes now over how long when it is fast: the running median of nine probes of a launch over the
  *  lower quartile, for products of all probes of the job, for streams of those of the launch: every
  *  process gets pages of its own, and keeps their speed.  Samples of products are divided by it, so that
- *  what is fitted is one machine's, the undisturbed one's; the median of it, times the mean of undisturbed
+ *  what is fitted is one machine's, the idle one's; the median of it, times the mean of idle
  *  timings over the own time that is taken from them, is how the machine usually is.  A stream over another
  *  set than the probe's is not slow when that is: memory's own times are those of the middle launch, which is
- *  the machine as it usually is, and are divided by that median (fr_fit_memory_slowness).
+ *  the machine under typical load, and are divided by that median (fr_fit_memory_slowness).
  *
  *  Interruptions.  A product of own time t is timed in windows of t, on r ranks that start together.
- *  A window is disturbed when it is longer by more than what undisturbed ones scatter.  With a rate
+ *  A window is disturbed when it is longer by more than what uninterrupted ones scatter.  With a rate
  *  lambda of each rank
  *
  *      P(window is not disturbed) = exp(-r lambda t)
@@ -27,7 +27,7 @@
 
 struct fr_fit_speed {
     size_t n;                            /**< probes; 0: speed is not known */
-    double *products, *memory;           /**< [n] time over undisturbed */
+    double *products, *memory;           /**< [n] time over idle */
     double usual_products, usual_memory; /**< as said above; 1 where not known */
     double streams;   /**< of usual_memory what probes say; 0 where there are none */
     double variation; /**< half of the range from tenth to ninetieth percentile of
@@ -42,14 +42,14 @@ struct fr_fit_speed {
 fr_status fr_fit_speed_make(const struct fr_samples *samples, struct fr_fit_speed *speed);
 void fr_fit_speed_free(struct fr_fit_speed *speed);
 
-/** Time of a sample taken after @p probe probes over undisturbed; 1 where it is not known. */
+/** Time of a sample taken after @p probe probes over idle; 1 where it is not known. */
 double fr_fit_slowness(const struct fr_fit_speed *speed, const double *kind, int64_t probe);
 
-/** Time of memory as it was timed over undisturbed; 1 where it is not known. */
+/** Time of memory as it was timed over idle; 1 where it is not known. */
 double fr_fit_memory_slowness(const struct fr_fit_speed *speed);
 
-/** A thing's own time from @p n ascending timings, by the speed taken out of them: that of the undisturbed
- *  ones (fr_sorted_own); where the interruptions leave fewer than a tenth undisturbed, or
+/** A thing's own time from @p n ascending timings, by the speed taken out of them: that of the uninterrupted
+ *  ones (fr_sorted_own); where the interruptions leave fewer than a tenth uninterrupted, or
  *  none of them, exp(-r lambda t) < max(0.1, 1/n), the time which, so interrupted, takes their median. */
 double fr_fit_own(const struct fr_fit_speed *speed, const double *sorted_s, size_t n);
 

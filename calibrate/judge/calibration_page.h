@@ -3,13 +3,11 @@
 #ifndef FR_CALIBRATE_JUDGE_CALIBRATION_PAGE_H
 #define FR_CALIBRATE_JUDGE_CALIBRATION_PAGE_H
 
+#include "answer/page/page.h"
 #include "calibrate/judge/check.h"
 
-struct fr_page_gaps;
-
-/** Append one self-contained HTML page: no script, nothing fetched, figures inside as SVG; what it lacks
- *  of them is added to @p gaps. */
-void fr_calibration_html(const struct fr_json *root, const struct fr_checks *checks,
-                         struct fr_text *html, struct fr_page_gaps *gaps);
+/** Append the whole page of @p root, a document "forerun/fit/1". */
+void fr_calibration_page(struct fr_page *page, const struct fr_json *root,
+                         const struct fr_checks *checks);
 
 #endif

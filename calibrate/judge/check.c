@@ -40,7 +40,7 @@ static void check_interval(const struct fr_json *root, struct fr_checks *checks)
         reach > TWICE ? FR_VERDICT_FAIL : warn_of(hypot(fr_spread_of(missed_by), variation));
     char missed[80];
     if (known)
-        snprintf(missed, sizeof missed, "what was held out is missed by %.1f %% in the median",
+        snprintf(missed, sizeof missed, "the median error on held-out points is %.1f %%",
                  100 * held_out);
     else {
         snprintf(missed, sizeof missed,
@@ -107,8 +107,8 @@ static void check_machine(const struct fr_json *root, struct fr_checks *checks) 
             1e3 * fr_json_number_at(&m, "interruption_s"));
     if (!isnan(variation))
         add(checks, warn_of(variation / NORMAL_DECILE), "speed",
-            "the machine's own speed varied by %.1f %% to either side; as it usually is, "
-            "products take %.2f of the time that they take when it is fast",
+            "the machine's own speed varied by %.1f %% to either side; under typical load "
+            "products take %.2f times as long as when it is idle",
             100 * variation, fr_json_number_at(&m, "usual_products"));
 }
 
@@ -170,8 +170,7 @@ static void check_points(const struct fr_json *root, struct fr_checks *checks) {
     if (t.single < t.points)
         add(checks, warn(2 * t.vague > t.points), "medians",
             "%.0f of %.0f points are known no better than 5 %% (95 %% interval, on the slow "
-            "side), %.0f no better than %.0f %%; what that costs is in the errors of what was "
-            "held out, and a longer --budget lowers it",
+            "side), %.0f no better than %.0f %%. A longer --budget makes them surer",
             t.unsure, t.points, t.vague, 100 * normal_95 * fr_spread_assumed);
     if (t.single < t.points && t.launches_min < 3)
         add(checks, FR_VERDICT_WARN, "launches",

@@ -16,7 +16,7 @@ struct fr_launch_options {
                                blanks, e.g. "srun --mpi=pmix -n 4", which say the number of
                                ranks themselves */
     const char *
-        begins; /**< a file that the job writes to when it has begun; NULL: it saves nothing when told to stop */
+        begins; /**< a file that the job writes to when it has begun; NULL: it saves nothing when asked to stop */
     double patience_s; /**< without a sign of life or progress of a rank, or of the launcher; 0:
                               FR_PATIENCE_S (calibrate/measure/watch/wire.h) */
     double
@@ -34,7 +34,7 @@ struct fr_launch_options {
  *
  *  mpirun gets: one core a rank (--bind-to core) while there are cores enough; with more ranks
  *  than cores, or where they yield, --oversubscribe and mpi_yield_when_idle, without which a waiting rank holds the
- *  core that the awaited one needs.  As root Open MPI must be told twice that this is meant.
+ *  core that the awaited one needs.  As root Open MPI must be asked twice that this is meant.
  *  BLAS gets one thread a rank.  A terminal's SIGINT ends the job, not the caller.  SIGINT of a
  *  process, SIGTERM, SIGHUP and SIGUSR1 reach a job that has begun (options->begins) as SIGUSR1, upon which it
  *  saves and stops; where it has not within FR_LAUNCH_SAVES_S, and any other job, its launcher gets SIGTERM,
@@ -52,7 +52,7 @@ fr_status fr_launch_mpi(const struct fr_launch_options *options, const char *con
 #define FR_LAUNCH_SAVES_S 2.5
 #define FR_LAUNCH_GRACE_S 3.5
 
-/** Was a job ended because this process was told to stop? */
+/** Was a job ended because this process was asked to stop? */
 bool fr_launch_was_stopped(void);
 
 /** Was it ended because it took longer than options->limit_s? */

@@ -278,7 +278,7 @@ fr_status fr_collection_parse(const char *text, size_t length, const char *name,
                  : fr_fail(err, FR_ERR_INPUT, name,
                            "is no table of collectives that is known: expected the columns "
                            "op, ranks, size_B and time_s, and nodes, system, library, setup "
-                           "where they are told");
+                           "where known");
     *rows = (int)(samples->n_collective - before);
     fr_csv_free(&csv);
     return status;

@@ -82,22 +82,48 @@ static fr_status finish(struct fr_import *in, struct fr_error *err) {
     return fr_samples_add_source(in->samples, &in->source);
 }
 
+/* The other importer that reads the text, named behind the refusal. */
+static void suggest(const struct fr_importer *not_this, const struct fr_import *in,
+                    struct fr_error *err) {
+    for (int i = 0; fr_importers[i] && err; i++) {
+        struct fr_samples samples = {0};
+        struct fr_text notes = {0};
+        struct fr_error ignored;
+        struct fr_import other = *in;
+        other.samples = &samples;
+        other.notes = &notes;
+        other.n_rows = 0;
+        bool reads = fr_importers[i] != not_this &&
+                     fr_importers[i]->read(&other, &ignored) == FR_OK && other.n_rows > 0;
+        fr_samples_free(&samples);
+        fr_text_free(&notes);
+        if (!reads) continue;
+        size_t used = strlen(err->detail);
+        fr_line_addf(err->detail, sizeof err->detail, &used, "; forerun import %s reads it",
+                     fr_importers[i]->spelling);
+        return;
+    }
+}
+
 fr_status fr_import_text(const struct fr_importer *importer, const char *text, size_t length,
                          const char *name, const struct fr_json_document *sidecar,
                          const struct fr_import_options *options, struct fr_samples *samples,
                          struct fr_text *notes, struct fr_error *err) {
-    struct fr_import in = {.name = name,
-                           .text = text,
-                           .length = length,
-                           .given = *options,
-                           .notes = notes,
-                           .samples = samples};
+    struct fr_log_text cleaned;
+    struct fr_import in = {.name = name, .given = *options, .notes = notes, .samples = samples};
     size_t before = samples->n_collective, sources = samples->n_source,
            products = samples->n_gemm, batched = samples->n_batched, memory = samples->n_memory,
            kernels = samples->n_kernel, links = samples->n_link, powers = samples->n_power;
     const struct fr_provenance provenance = samples->provenance;
-    if (memchr(text, '\0', length))
+    bool wide =
+        length >= 2 && (memcmp(text, "\xFF\xFE", 2) == 0 || memcmp(text, "\xFE\xFF", 2) == 0);
+    if (!wide && memchr(text, '\0', length))
         return fr_import_refuse(&in, 0, err, "holds a zero byte, so it is no text");
+    if (fr_log_text_clean(text, length, 0, &cleaned) != FR_OK)
+        return fr_fail(err, FR_ERR_NOMEM, name, "does not fit in memory");
+    in.text = cleaned.text;
+    in.length = cleaned.length;
+    in.cleaned = &cleaned;
     if (sidecar) read_sidecar(sidecar, &in);
     snprintf(in.source.file, sizeof in.source.file, "%s", name);
     if (options->system)
@@ -105,6 +131,8 @@ fr_status fr_import_text(const struct fr_importer *importer, const char *text, s
     if (options->setup) snprintf(in.source.setup, sizeof in.source.setup, "%s", options->setup);
     fr_status status = importer->read(&in, err);
     if (status == FR_OK) status = finish(&in, err);
+    if (status == FR_ERR_INPUT && in.n_rows == 0) suggest(importer, &in, err);
+    fr_log_text_free(&cleaned);
     if (status == FR_ERR_NOMEM) fr_fail(err, status, name, "does not fit in memory");
     if (status == FR_OK) return FR_OK;
     samples->n_collective = before; /* all of a file or nothing */

@@ -18,6 +18,7 @@
 #define FR_CALIBRATE_SAMPLES_IMPORT_H
 
 #include "base/json.h"
+#include "base/text/log_lines.h"
 #include "calibrate/samples/samples.h"
 
 /** What the command line says of a file; zero or NULL: nothing. */
@@ -32,7 +33,8 @@ struct fr_import_options {
 /** One file being read. */
 struct fr_import {
     const char *name; /**< for messages */
-    const char *text; /**< NUL-terminated, and no other NUL before @p length */
+    const char *
+        text; /**< as printed (base/text/log_lines.h); NUL-terminated, and no other NUL before @p length */
     size_t length;
     struct fr_import_options given;  /**< the command line's */
     struct fr_import_options beside; /**< the sidecar's numbers, and its collective */
@@ -40,10 +42,12 @@ struct fr_import {
     struct fr_text *notes;           /**< a line for each row left out and each assumption */
     struct fr_samples *samples;      /**< where samples go; the source is added at the end */
     char op_beside[64];
-    int64_t largest;    /**< n_ranks of the largest block so far */
-    int n_rows;         /**< samples added */
-    bool nodes_assumed; /**< the note about it was made */
-    bool has_sources;   /**< the reader has added those of its samples */
+    int64_t largest;                   /**< n_ranks of the largest block so far */
+    int n_rows;                        /**< samples added */
+    bool nodes_assumed;                /**< the note about it was made */
+    bool has_sources;                  /**< the reader has added those of its samples */
+    const struct fr_log_text *cleaned; /**< `text` and who printed which line */
+    struct fr_log_tag printer;         /**< of the first row */
 };
 
 struct fr_importer {

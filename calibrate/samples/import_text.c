@@ -12,26 +12,21 @@
 #include "base/units.h"
 
 static const int64_t RANKS_MAX = (int64_t)1 << 31;
+static const char IN_TEXT[] = "the text";
 
 struct fr_lines fr_lines_begin(const struct fr_import *in) {
     return (struct fr_lines){.at = in->text, .stop = in->text + in->length};
 }
 
-bool fr_lines_next(struct fr_lines *lines, struct fr_words *words) {
+void fr_words_split(struct fr_words *words, const char *from, size_t length) {
+    const char *to = from + length;
     words->count = 0;
-    words->cut = false;
-    if (lines->at >= lines->stop) return false;
-    const char *newline = memchr(lines->at, '\n', (size_t)(lines->stop - lines->at));
-    const char *from = lines->at, *to = newline ? newline : lines->stop;
-    lines->at = newline ? newline + 1 : lines->stop;
-    lines->last = !newline;
-    lines->number++;
     while (from < to && isspace((unsigned char)*from)) from++;
     while (to > from && isspace((unsigned char)to[-1])) to--;
-    size_t length = (size_t)(to - from);
+    length = (size_t)(to - from);
     words->cut = length >= sizeof words->text;
     if (words->cut) length = sizeof words->text - 1;
-    memcpy(words->text, from, length);
+    memmove(words->text, from, length);
     words->text[length] = '\0';
     memcpy(words->room, words->text, length + 1);
     for (char *at = words->room; *at;) {
@@ -44,6 +39,21 @@ bool fr_lines_next(struct fr_lines *lines, struct fr_words *words) {
         words->word[words->count++] = at;
         while (*at && !isspace((unsigned char)*at)) at++;
     }
+}
+
+/* A carriage return within a line goes back to its beginning: what stands behind the last one is seen. */
+bool fr_lines_next(struct fr_lines *lines, struct fr_words *words) {
+    words->count = 0;
+    words->cut = false;
+    if (lines->at >= lines->stop) return false;
+    const char *newline = memchr(lines->at, '\n', (size_t)(lines->stop - lines->at));
+    const char *from = lines->at, *to = newline ? newline : lines->stop;
+    lines->at = newline ? newline + 1 : lines->stop;
+    lines->last = !newline;
+    lines->number++;
+    for (const char *at = from; at + 1 < to; at++)
+        if (*at == '\r') from = at + 1;
+    fr_words_split(words, from, (size_t)(to - from));
     return true;
 }
 
@@ -98,49 +108,6 @@ bool fr_import_op(const char *name, fr_op *op) {
     return false;
 }
 
-/* The number of an option that is this word ("-N2", "--nodes=2") or the next ("-N 2"). */
-static int64_t option_value(const struct fr_words *words, int i, const char *option) {
-    size_t length = strlen(option);
-    const char *word = words->word[i], *value = NULL;
-    int64_t number = 0;
-    if (strncmp(word, option, length) != 0) return 0;
-    if (word[length] == '=')
-        value = word + length + 1;
-    else if (word[length] == '\0' && i + 1 < words->count)
-        value = words->word[i + 1];
-    else if (option[1] != '-' && option[2] == '\0')
-        value = word + length;
-    return value && fr_word_integer(value, &number) && number <= RANKS_MAX ? number : 0;
-}
-
-void fr_import_command(const struct fr_words *words, struct fr_import_options *found) {
-    static const char *const ranks[] = {"-np", "-n", "--ntasks", NULL};
-    static const char *const nodes[] = {"-N", "--nodes", NULL};
-    static const char *const per_node[] = {"--ntasks-per-node", "-ppn", "--npernode", NULL};
-    struct fr_import_options said = {0};
-    bool launcher = false;
-    for (int i = 0; i < words->count; i++) {
-        const char *word = words->word[i], *base = strrchr(word, '/');
-        base = base ? base + 1 : word;
-        launcher = launcher || !strncmp(base, "mpirun", 6) || !strncmp(base, "mpiexec", 7) ||
-                   !strcmp(base, "srun") || !strcmp(base, "aprun");
-        if (!launcher) continue;
-        if (strstr(base, "_perf") || strncmp(base, "osu_", 4) == 0) break; /* its own options */
-        for (int k = 0; ranks[k]; k++)
-            if (!said.n_ranks) said.n_ranks = option_value(words, i, ranks[k]);
-        for (int k = 0; nodes[k]; k++)
-            if (!said.nodes) said.nodes = option_value(words, i, nodes[k]);
-        for (int k = 0; per_node[k]; k++)
-            if (!said.ranks_per_node) said.ranks_per_node = option_value(words, i, per_node[k]);
-    }
-    if (!launcher) return;
-    if (!said.n_ranks && said.nodes && said.ranks_per_node)
-        said.n_ranks = said.nodes * said.ranks_per_node;
-    /* srun -N2 alone starts a task a node. */
-    if (!said.n_ranks && said.nodes) said.n_ranks = said.nodes;
-    if (said.n_ranks) *found = said;
-}
-
 void fr_import_note(struct fr_import *in, long line, const char *fmt, ...) {
     char what[320];
     va_list ap;
@@ -169,41 +136,159 @@ fr_status fr_import_refuse(const struct fr_import *in, long line, struct fr_erro
     return fr_fail(err, FR_ERR_INPUT, where, "%s", what);
 }
 
-/* The first of the sources that says a number; two that disagree are refused. */
-static fr_status settle(struct fr_import *in, long line, const char *what, int64_t said,
-                        int64_t given, int64_t beside, int64_t command, int64_t *out,
-                        struct fr_error *err) {
-    if (said && given && said != given)
+/* ---- where it was measured ---------------------------------------------------------------------- */
+
+/* A number and who says it; 0: nobody. */
+struct fact {
+    int64_t value;
+    const char *who;
+};
+
+/* The first fact.  One that differs from it is refused, unless the command line states which holds. */
+static fr_status agree(struct fr_import *in, long line, const char *what, const char *option,
+                       int64_t given, const struct fact *facts, int n, int64_t *out,
+                       struct fr_error *err) {
+    const struct fact *first = NULL;
+    for (int i = 0; i < n; i++) {
+        const struct fact *f = &facts[i];
+        if (!f->value) continue;
+        if (!first) first = f;
+        if (f->value == first->value) continue;
+        if (!given)
+            return fr_import_refuse(in, line, err,
+                                    "%s says %" PRId64 " %s, %s %" PRId64
+                                    "; state which holds with %s N",
+                                    first->who, first->value, what, f->who, f->value, option);
+        fr_import_note(in, line, "%s says %" PRId64 " %s, %s %" PRId64 "; %s %" PRId64 " holds",
+                       first->who, first->value, what, f->who, f->value, option, given);
+    }
+    bool known = !given || !first;
+    for (int i = 0; i < n && !known; i++) known = facts[i].value == given;
+    if (!known && strcmp(first->who, IN_TEXT) == 0)
         return fr_import_refuse(in, line, err,
-                                "the text says %" PRId64 " %s, the command line %" PRId64, said,
-                                what, given);
-    *out = said ? said : given ? given : beside ? beside : command;
+                                "the text says %" PRId64 " %s, the command line %" PRId64,
+                                first->value, what, given);
+    if (!known)
+        fr_import_note(in, line, "%s says %" PRId64 " %s; %s %" PRId64 " holds", first->who,
+                       first->value, what, option, given);
+    *out = given ? given : first ? first->value : 0;
     return FR_OK;
 }
 
-fr_status fr_import_place(struct fr_import *in, long line, const struct fr_import_options *said,
-                          const struct fr_import_options *command,
-                          struct fr_import_block *block, struct fr_error *err) {
-    const struct fr_import_options *given = &in->given, *beside = &in->beside;
-    int64_t per_node = 0;
-    FR_TRY(settle(in, line, "ranks", said->n_ranks, given->n_ranks, beside->n_ranks,
-                  command->n_ranks, &block->n_ranks, err));
+/* What busbw over algbw says: n in [low, high]. */
+static fr_status check_ratio(struct fr_import *in, long line, struct fr_import_block *block,
+                             struct fr_error *err) {
+    const struct fr_import_ratio *r = &block->ratio;
+    double low = 0, high = 0;
+    if (!fr_import_ratio_ranks(r, block->op, &low, &high)) return FR_OK;
+    int64_t from = (int64_t)ceil(low), to = (int64_t)floor(fmin(high, 1e15));
+    if (block->n_ranks && (double)block->n_ranks >= low && (double)block->n_ranks <= high)
+        return FR_OK;
+    char said[80];
+    if (from == to)
+        snprintf(said, sizeof said, "%" PRId64 " ranks", from);
+    else if (high < 1e6)
+        snprintf(said, sizeof said, "%.0f to %.0f ranks", ceil(low), floor(high));
+    else
+        snprintf(said, sizeof said, "%.0f ranks or more", ceil(low));
+    if (block->n_ranks == 0) {
+        if (from != to || from < 2) return FR_OK;
+        block->n_ranks = from;
+        fr_import_note(in, line, "busbw over algbw (%.4g) says %s", r->low, said);
+        return FR_OK;
+    }
+    if (block->elided && from == to && !in->given.n_ranks) {
+        fr_import_note(in, line, "busbw over algbw (%.4g) says %s; the list leaves some out",
+                       r->low, said);
+        block->n_ranks = from;
+        return FR_OK;
+    }
+    return fr_import_refuse(in, line, err,
+                            "busbw over algbw (%.4g) says %s, not %" PRId64
+                            "%s; state how many there were with --ranks N",
+                            r->low, said, block->n_ranks,
+                            in->given.n_ranks ? " as --ranks does" : "");
+}
+
+static fr_status place_ranks(struct fr_import *in, long line,
+                             const struct fr_import_options *said,
+                             const struct fr_launch_facts *launched, int64_t environment,
+                             struct fr_import_block *block, struct fr_error *err) {
+    bool part = block->part && said->n_ranks && said->n_ranks < launched->ranks;
+    /* A list that leaves ranks out may say too few. */
+    bool weak = block->elided && (in->given.n_ranks || in->beside.n_ranks || launched->ranks);
+    const struct fact facts[] = {
+        {weak ? 0 : said->n_ranks, IN_TEXT},
+        {in->beside.n_ranks, "the file beside it"},
+        {part ? 0 : launched->ranks, "its launch line"},
+    };
+    int64_t given = block->part && said->n_ranks ? 0 : in->given.n_ranks;
+    FR_TRY(agree(in, line, "ranks", "--ranks", given, facts, 3, &block->n_ranks, err));
+    FR_TRY(check_ratio(in, line, block, err));
+    if (block->n_ranks == 0) block->n_ranks = environment;
+    if (environment && environment != block->n_ranks && !part)
+        fr_import_note(
+            in, line, "variables of its batch system say %" PRId64 " ranks; taken are %" PRId64,
+            environment, block->n_ranks);
     if (block->n_ranks == 0)
         return fr_import_refuse(in, line, err,
                                 "the text does not say how many ranks took part; give --ranks "
                                 "N, or \"ranks\" in a .json file beside it");
     if (block->n_ranks < 2 || block->n_ranks > RANKS_MAX)
         return fr_import_refuse(
-            in, line, err, "%" PRId64 " ranks; a collective needs 2 or more", block->n_ranks);
-    per_node = said->ranks_per_node     ? said->ranks_per_node
-               : given->ranks_per_node  ? given->ranks_per_node
-               : beside->ranks_per_node ? beside->ranks_per_node
-                                        : command->ranks_per_node;
-    FR_TRY(settle(in, line, "nodes", said->nodes, given->nodes, 0, 0, &block->nodes, err));
-    if (block->nodes == 0 && per_node)
-        block->nodes = (block->n_ranks + per_node - 1) / per_node;
-    if (block->nodes == 0) block->nodes = beside->nodes ? beside->nodes : command->nodes;
-    if (block->nodes > block->n_ranks) block->nodes = block->n_ranks;
+            in, line, err, "%" PRId64 " ranks; a collective needs 2 or more%s", block->n_ranks,
+            launched->ranks > 1 ? " (its launch line starts more: was it "
+                                  "built without MPI?)"
+                                : "");
+    return FR_OK;
+}
+
+static fr_status place_nodes(struct fr_import *in, long line,
+                             const struct fr_import_options *said,
+                             const struct fr_launch_facts *launched,
+                             struct fr_import_block *block, struct fr_error *err) {
+    const struct fr_import_options *given = &in->given, *beside = &in->beside;
+    int64_t ranks = block->n_ranks, from_given = 0, from_beside = beside->nodes,
+            from_launch = 0;
+    if (given->ranks_per_node)
+        from_given = (ranks + given->ranks_per_node - 1) / given->ranks_per_node;
+    if (given->nodes) from_given = given->nodes;
+    if (beside->ranks_per_node)
+        from_beside = (ranks + beside->ranks_per_node - 1) / beside->ranks_per_node;
+    if (launched->ranks_per_node)
+        from_launch = (ranks + launched->ranks_per_node - 1) / launched->ranks_per_node;
+    else if (launched->ranks == 0 || launched->ranks == ranks)
+        from_launch = launched->nodes;
+    else if (launched->nodes && launched->ranks)
+        from_launch =
+            (int64_t)ceil((double)ranks * (double)launched->nodes / (double)launched->ranks);
+    const struct fact facts[] = {{said->nodes, IN_TEXT},
+                                 {from_beside, "the file beside it"},
+                                 {from_launch, "its launch line"}};
+    FR_TRY(agree(in, line, "nodes", "--nodes", from_given, facts, 3, &block->nodes, err));
+    if (block->nodes > ranks) block->nodes = ranks;
+    return FR_OK;
+}
+
+fr_status fr_import_place(struct fr_import *in, long line, const struct fr_import_options *said,
+                          const struct fr_launch *launch, struct fr_import_block *block,
+                          struct fr_error *err) {
+    struct fr_launch_facts launched = fr_launch_resolve(launch);
+    int64_t each = block->per_process > 1 ? block->per_process : 1;
+    launched.ranks *= each;
+    launched.ranks_per_node *= each;
+    /* One process, started by hand. */
+    if (!launch->launcher && each > 1 && !said->n_ranks && !in->given.n_ranks &&
+        !in->beside.n_ranks)
+        launched = (struct fr_launch_facts){.ranks = each, .nodes = 1};
+    FR_TRY(
+        place_ranks(in, line, said, &launched, launch->environment.ranks * each, block, err));
+    FR_TRY(place_nodes(in, line, said, &launched, block, err));
+    if (block->nodes == 0 && *launch->unread)
+        return fr_import_refuse(in, line, err,
+                                "its launch line leaves open on how many nodes the %" PRId64
+                                " ranks were (%s); give --nodes N or --ranks-per-node N",
+                                block->n_ranks, launch->unread);
     if (block->nodes == 0 && !in->nodes_assumed)
         fr_import_note(in, line,
                        "nobody says how many nodes the %" PRId64
@@ -211,6 +296,59 @@ fr_status fr_import_place(struct fr_import *in, long line, const struct fr_impor
                        block->n_ranks);
     in->nodes_assumed = in->nodes_assumed || block->nodes == 0;
     return FR_OK;
+}
+
+/* ---- bus bandwidth over algorithm bandwidth ----------------------------------------------------- */
+
+/* Half a unit of the last digit that was printed. */
+static double half_unit(const char *word) {
+    const char *point = strchr(word, '.');
+    double unit = 0.5;
+    for (const char *at = point ? point + 1 : ""; isdigit((unsigned char)*at); at++) unit /= 10;
+    return unit;
+}
+
+void fr_import_ratio_add(struct fr_import_ratio *r, const char *algbw, const char *busbw) {
+    double a = 0, b = 0;
+    if (!fr_word_number(algbw, &a) || !fr_word_number(busbw, &b) || a <= 0 || b <= 0) return;
+    double da = half_unit(algbw), db = half_unit(busbw);
+    double low = (b - db) / (a + da), high = a > da ? (b + db) / (a - da) : INFINITY;
+    if (!r->rows++) *r = (struct fr_import_ratio){low, high, 1};
+    r->low = fmax(r->low, low);
+    r->high = fmin(r->high, high);
+}
+
+/*      busbw / algbw = 2 (n-1)/n of an all-reduce, (n-1)/n where each sends to all      (nccl-tests, PERFORMANCE.md) */
+bool fr_import_ratio_ranks(const struct fr_import_ratio *r, fr_op op, double *low,
+                           double *high) {
+    double most = op == FR_OP_ALL_REDUCE ? 2
+                  : op == FR_OP_ALL_GATHER || op == FR_OP_REDUCE_SCATTER ||
+                          op == FR_OP_ALL_TO_ALL || op == FR_OP_GATHER || op == FR_OP_SCATTER
+                      ? 1
+                      : 0;
+    static const double slack = 1e-6;
+    if (most == 0 || r->rows == 0 || r->low > r->high) return false;
+    *low = r->low < most ? most / (most - r->low) * (1 - slack) : INFINITY;
+    *high = r->high < most ? most / (most - r->high) * (1 + slack) : INFINITY;
+    return isfinite(*low);
+}
+
+/* ---- rows --------------------------------------------------------------------------------------- */
+
+/* Rows of a run are printed by one process. */
+static fr_status one_printer(struct fr_import *in, long line, struct fr_error *err) {
+    struct fr_log_tag tag = fr_log_text_tag(in->cleaned, line);
+    bool rank = tag.rank >= 0 && in->printer.rank >= 0 && tag.rank != in->printer.rank,
+         host = tag.host >= 0 && in->printer.host >= 0 && tag.host != in->printer.host;
+    if (in->n_rows == 0) in->printer = tag;
+    if (in->n_rows == 0 || (!rank && !host)) return FR_OK;
+    return fr_import_refuse(in, line, err,
+                            "rows of results come from several processes (%s %" PRId64
+                            " and %" PRId64 "): each printed a table of its own, as a build "
+                            "without MPI does; keep the lines of one and give --ranks N",
+                            rank ? "ranks" : "hosts",
+                            rank ? in->printer.rank : in->printer.host,
+                            rank ? tag.rank : tag.host);
 }
 
 static void widen(struct fr_import *in, const struct fr_import_block *block, int64_t per_node) {
@@ -251,6 +389,7 @@ fr_status fr_import_add(struct fr_import *in, long line, const struct fr_import_
         fr_import_note(in, line, "a time of 0 is below the clock; row left out");
         return FR_OK;
     }
+    FR_TRY(one_printer(in, line, err));
     widen(in, block, per_node);
     in->n_rows++;
     return fr_samples_add_collective(in->samples, &sample);

@@ -206,7 +206,7 @@ struct fr_sample_power {
     int64_t launch, rep;
     double time_s;   /**< length of the window */
     double clock_Hz; /**< that was set; 0: as it was found */
-    double call_s;   /**< of one product or pass over memory, in the mean; 0: not told */
+    double call_s;   /**< of one product or pass over memory, in the mean; 0: not stated */
 };
 /** What became of a point: written when its sampling ends. */
 struct fr_sample_point {

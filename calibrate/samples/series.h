@@ -4,7 +4,7 @@
  *  A series is one tool and version on one system with one library and setup: all that a
  *  source's texts say but its file and element type.  Our own harness is a series of its own.
  *  Two files that should be of one series but measured the same point more than half an octave
- *  apart are two setups that nobody named, so they are told apart too. */
+ *  apart are two setups that nobody named, so they are distinguished too. */
 #ifndef FR_CALIBRATE_SAMPLES_SERIES_H
 #define FR_CALIBRATE_SAMPLES_SERIES_H
 

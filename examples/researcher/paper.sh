@@ -13,7 +13,7 @@ forerun search --cluster frontier --model ffn-16384 --ranks 8,16,32 --vary metho
 echo '{"name": "mine", "stages": ["F0 F1 B0 B1", "F0 F1 B0 B1"]}' >mine.json
 for schedule in 1f1b mine.json; do
   forerun simulate --cluster a100-hdr --model gpt-2.5b --set tp=8 --set pp=2 --set global_batch=2 --set schedule=$schedule |
-    grep '^iteration time'
+    grep '^takes'
 done
 
 command -v gnuplot >/dev/null || exit 0

@@ -21,9 +21,9 @@
  *  Errors are values: every function that can fail returns a status, 0 for success, and leaves a
  *  sentence in @c error (which may be NULL), naming the place in the input and what is accepted
  *  there.  On failure what was to be made is NULL, but for FORERUN_INFEASIBLE.  Memory that runs
- *  out is such an error too.  Nothing is printed, no function ends the program, and of the process
- *  nothing is changed but a hook under jansson's allocator, laid when the library is loaded, which hands
- *  on to what was there (and, by forerun_fit, what it says).
+ *  out is such an error too.  Nothing is printed, and no function ends the program.  The library changes
+ *  one thing of the process: when it is loaded it lays a hook under jansson's allocator, which calls the
+ *  allocator that was there.  forerun_fit says what it changes besides.
  *
  *  Threads: several may ask one job at a time, and read one result, as long as none sets or frees
  *  it.  Different jobs and results have nothing in common.  Strings belong to what they were
@@ -221,7 +221,7 @@ FORERUN_API forerun_status forerun_simulate(const forerun_job *job,
 
 typedef struct forerun_place_options {
     size_t size;
-    /** To seat; 0: the plan's. */
+    /** Ranks to place; 0: the plan's. */
     int64_t ranks;
     /** Sub-grids of method subgraph; 0: the plan's.  Of a job without a model, ranks over ways is the
      *  mesh. */

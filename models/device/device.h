@@ -206,17 +206,17 @@ typedef enum { FR_FLASH_NOW, FR_FLASH_2, FR_FLASH_1 } fr_flash;
 
 struct fr_device {
     char name[64];
-    char generation[32];   /**< "hopper": what facts of software are told by; "": not stated */
-    double memory_B;       /**< 0: not stated */
+    char generation
+        [32];        /**< "hopper": what facts of software are identified by; "": not stated */
+    double memory_B; /**< 0: not stated */
     double memory_margin;  /**< what an allocator loses of what comes and goes, as its share */
     struct fr_shown shown; /**< of its memory, what software takes besides tensors */
     double memory_rate_B_per_s;
     struct fr_working_sets working_sets;
-    /** Shares by which products and memory traffic take longer than what was measured undisturbed:
+    /** Shares by which products and memory traffic take longer than what was measured idle:
      *  the file's own `noise`, or how the machine usually is and what interrupts it. */
     double noise, memory_noise;
-    double usual_products,
-        usual_memory; /**< time of the machine as it usually is over undisturbed,
+    double usual_products, usual_memory; /**< time of the machine under typical load over idle,
                                               less 1 */
     struct fr_interruptions interruptions;
     double host_link_B_per_s; /**< to the host's memory, each way; 0: not stated, as below */
@@ -343,7 +343,7 @@ static inline double fr_gemm_own_s(const struct fr_device *device, fr_dtype dtyp
            device->memory_rate_B_per_s;
 }
 
-/** The same undisturbed, of a product without a transposed operand whose result is kept as it is. */
+/** The same idle, of a product without a transposed operand whose result is kept as it is. */
 static inline double fr_gemm_time_s(const struct fr_device *device, fr_dtype dtype,
                                     const struct fr_gemm_shape *shape, bool *extrapolated) {
     const struct fr_gemm_model *model = &device->gemm[dtype];

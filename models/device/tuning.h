@@ -3,7 +3,7 @@
  *
  *  The posterior of the coefficients' logarithms is taken as normal; `effect` is what the model
  *  misses of runs even with the best coefficients, also in logarithms, `spread` all of it together, and
- *  `stretch` how many standard deviations hold 90 %.  What is missed of models, plans and plans of models that were
+ *  `stretch` how many standard deviations hold 90 %.  The model error of models, plans and plans of models that were
  *  among the runs is known better, together with the coefficients: `seen`.  trust/interval.h makes intervals of it. */
 #ifndef FR_MODELS_DEVICE_TUNING_H
 #define FR_MODELS_DEVICE_TUNING_H
@@ -18,7 +18,7 @@ enum { FR_TUNING_MAX = 24, FR_TUNING_SEEN_MAX = 32, FR_TUNING_KEY = 11 };
 enum { FR_TUNING_EFFECTS = 7 };
 extern const char *const fr_tuning_effect_names[];
 
-/** Who among the runs shares what is missed: a model (hidden, layers), a plan (tp, pp, cp, ep, zero, chunks), a plan
+/** Who among the runs shares the model error: a model (hidden, layers), a plan (tp, pp, cp, ep, zero, chunks), a plan
  *  of a model (both keys, sequence, micro-batch, and a number made of all else that decides its passes and exchanges). */
 typedef enum { FR_SEEN_MODEL, FR_SEEN_PLAN, FR_SEEN_KIND, FR_SEEN_COUNT } fr_seen;
 /** Their members in a file, then NULL, and how many numbers their keys have. */
@@ -39,7 +39,7 @@ struct fr_tuning {
     double covariance[FR_TUNING_MAX * FR_TUNING_MAX]; /**< [n][n] */
     int n_seen;
     struct fr_tuning_seen seen[FR_TUNING_SEEN_MAX];
-    /** [n_seen][n + n_seen]: of what is missed of each with the coefficients, then with one another */
+    /** [n_seen][n + n_seen]: of the model error of each with the coefficients, then with one another */
     double seen_covariance[FR_TUNING_SEEN_MAX * (FR_TUNING_MAX + FR_TUNING_SEEN_MAX)];
     double spread, stretch;
     double effect[FR_TUNING_EFFECTS]; /**< its squares add up to that of spread */

@@ -34,6 +34,7 @@ static bool take_copies(const struct fr_job *job, struct fr_plan *plan) {
                    with = fr_plan_expert_tp(plan) == 1 ? tp : 1;
     int64_t near = unit / apart * with;
     if (near < with) near = unit < with ? unit : with;
+    if (near < 1) return false; /* of no cluster in particular */
     plan->dispatch_ranks = near >= plan->ep ? 1 : largest_divisor(plan->ep, near);
     return true;
 }

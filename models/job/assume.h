@@ -44,7 +44,7 @@ uint64_t fr_job_complete(const struct fr_job *job, uint64_t open, struct fr_plan
 /** @p plan without what it took of @p keys. */
 void fr_job_forget(const struct fr_job *job, uint64_t keys, struct fr_plan *plan);
 
-/** Room for what fr_job_assumed writes. */
+/** Capacity for what fr_job_assumed writes. */
 enum { FR_ASSUMED = 640 };
 
 /** "attention flash, overlap gradient, ..." of @p plan, a plan of @p job (NULL: its own); "" where nothing was taken.

@@ -33,7 +33,7 @@ double fr_drift_deviation(const struct fr_drift *drift);
 /** What the logarithm of a time is expected to have changed by since: mean years, less where it is older. */
 double fr_drift_moved(const struct fr_drift *drift);
 
-/** Room for what fr_drift_line writes. */
+/** Capacity for what fr_drift_line writes. */
 enum { FR_DRIFT_LINE = 256 };
 
 /** "software of 2027-03 is 0.8 years beyond megatron-bridge-26.06: interval wider by 10 % (standard deviation)"; "" where

@@ -70,7 +70,7 @@ enum {
 #undef FR_FACT
     ROWS
 };
-_Static_assert((int)ROWS <= (int)FR_CLUSTER_FACTS, "a cluster has room for every fact");
+_Static_assert((int)ROWS <= (int)FR_CLUSTER_FACTS, "a cluster can hold every fact");
 const int fr_fact_count = ROWS, fr_fact_drift = ROW_drift;
 
 const char *const fr_fact_kinds[] = {"plan", "model", "device", "software", NULL};

@@ -113,7 +113,7 @@ void fr_runtime_carry(const struct fr_cluster *own, struct fr_cluster *to);
 /** The preset that --defaults 2019 names. */
 extern const char fr_runtime_2019[];
 
-/** Room for what fr_runtime_line writes. */
+/** Capacity for what fr_runtime_line writes. */
 enum { FR_RUNTIME_LINE = 384 };
 
 /** "megatron-bridge-26.06 (2026-06); the cluster's own: fixed" of @p cluster, as heads of answers name it.

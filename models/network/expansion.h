@@ -3,7 +3,7 @@
  *
  *  Open an expansion, send round by round, close.  A message follows everything its source
  *  has received in earlier rounds and has sent, and what its destination has received: the
- *  one-port rule of fr_message_list, spelt out in `after`, so that an engine need not know
+ *  one-port rule of fr_message_list, stated one by one in `after`, so that an engine need not know
  *  it.  Within a round a rank sends and receives at once.
  *
  *  Memory running out is noticed once, by fr_expansion_close; until then sends do nothing.

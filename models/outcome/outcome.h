@@ -86,7 +86,7 @@ struct fr_outcome {
     double parameters_frozen; /**< of parameters, not trained */
     double time_s; /**< one iteration; NaN where the plan cannot be laid out at all */
     double
-        expected_s; /**< with what runs of the same model or plan took besides; 0: not told */
+        expected_s; /**< with what runs of the same model or plan took besides; 0: not stated */
     double low_s, high_s; /**< its 90 % interval, where someone stated one; else 0 */
     double energy_J; /**< one iteration, of all that the cluster states; NaN: no power stated */
     double energy_part_J[FR_ENERGY_COUNT];
@@ -97,7 +97,7 @@ struct fr_outcome {
         memory_spare; /**< standard deviations left of the device's (fits/fits.h); NaN: none stated */
     double host_memory_B;         /**< of the host's, for the rank that offloads most */
     int64_t fullest_stage;        /**< of a pipeline: whose memory that is */
-    int64_t fullest_rank;         /**< the first that holds as much; -1: not told */
+    int64_t fullest_rank;         /**< the first that holds as much; -1: not stated */
     double sent_B[FR_SENT_COUNT]; /**< by one rank in an iteration, of each axis the most */
     /** Shares of bytes and of messages compressed. */
     double lossy_gradient, lossy_backward, lossy_forward;

@@ -12,7 +12,7 @@ struct fr_pass_curve {
     double *longer_s, *energy_J; /**< [n]: than at the highest clock, rising; falling */
 };
 
-/** Fill @p curve, whose arrays have room for all clocks of @p device. */
+/** Fill @p curve, whose arrays hold all clocks of @p device. */
 void fr_pass_curve_make(const struct fr_device *device, const struct fr_clocked_pass *pass,
                         struct fr_pass_curve *curve);
 

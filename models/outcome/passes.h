@@ -6,8 +6,8 @@
  *           x_k + d_k + tail <= deadline of each stage's last pass,   d_k of the device's clocks
  *
  *  e_k is what a busy rank draws in the pass beyond what it draws waiting, so that the rest of the energy
- *  hangs on the deadline alone.  Passes off the critical path are those that the constraints leave room;
- *  which of them share that room, and how, is the problem.  For durations that may be anything it is a
+ *  hangs on the deadline alone.  Passes off the critical path are those that the constraints leave slack;
+ *  which of them share that slack, and how, is the problem.  For durations that may be anything it is a
  *  convex program on the event graph: with discrete clocks hard, its relaxation (pieces between neighbouring
  *  clocks of e's lower hull) is the dual of a flow of convex cost, solved exactly by cuts: the sum, over
  *  differences of times on a grid, is L-natural-convex, and while some set of times can be moved by one step

@@ -9,7 +9,7 @@
  *      iterations an epoch = S / B, its time and energy so many iterations'   S samples of the training set
  *
  *  Model FLOP utilisation leaves out what is done twice (recomputation), as Chowdhery et al., PaLM,
- *  2022 define it; which scores count, and what ghosts make of the network: models/workload/flop.h.  No plan is above
+ *  2022 define it; which scores count, and what ghost neurons make of the network: models/workload/flop.h.  No plan is above
  *  100 % by convention causal. */
 #ifndef FR_MODELS_OUTCOME_RATES_H
 #define FR_MODELS_OUTCOME_RATES_H

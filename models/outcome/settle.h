@@ -1,6 +1,6 @@
 /** @file
  *  A plan and its job as they are priced: what the plan leaves open is filled in, the machine is
- *  as it usually is, and the ranks have their seats.
+ *  under typical load, and the ranks are placed.
  *
  *  A machine that is interrupted (models/device/interruptions.h) lets a plan's ranks wait for each
  *  other.  First the plan is priced without interruptions.  Its compute time t, divided by how often
@@ -42,7 +42,7 @@ void fr_settled_free(struct fr_settled *settled);
 /** @p out's plan as it was given: a placement that searches, clocks that are chosen. */
 void fr_settled_restore(const struct fr_settled *settled, struct fr_plan *plan);
 
-/** The seats alone: a placement of @p plan that searches becomes the list that it finds, in @p list,
+/** The placement alone: a placement of @p plan that searches becomes the list that it finds, in @p list,
  *  which is the caller's to free; else nothing changes.
  *  @return FR_OK or FR_ERR_NOMEM. */
 fr_status fr_settle_seats(const struct fr_job *job, struct fr_plan *plan, int64_t **list,

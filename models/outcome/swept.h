@@ -16,7 +16,7 @@ struct fr_swept;
 struct fr_swept *fr_swept_make(size_t places);
 void fr_swept_free(struct fr_swept *swept);
 
-/** Room for the words of the next key, to be written there before fr_swept_find; NULL without memory. */
+/** Capacity for the words of the next key, to be written there before fr_swept_find; NULL without memory. */
 uint64_t *fr_swept_key(struct fr_swept *swept, size_t words);
 /** The @p n numbers kept under the key written last; NULL: none are. */
 const double *fr_swept_find(struct fr_swept *swept, size_t n);

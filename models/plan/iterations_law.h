@@ -32,7 +32,7 @@ void fr_iterations_law_write(struct fr_json_writer *w, const struct fr_iteration
 
 /** Iterations at batch @p to over those at batch @p from; NaN where the law holds for neither or one. */
 double fr_law_batch(const struct fr_iterations_law *law, double from, double to);
-/** Iterations of @p plan's k and p by a law of ghosts; NaN where it does not hold. */
+/** Iterations of @p plan's k and p by a law of ghost neurons; NaN where it does not hold. */
 double fr_law_ghost(const struct fr_iterations_law *law, const struct fr_plan *plan);
 /** Iterations over those without compression at share @p s > 0; NaN where it does not hold. */
 double fr_law_share(const struct fr_iterations_law *law, double s);

@@ -155,7 +155,7 @@ const struct fr_plan_key *fr_plan_idle_key(const struct fr_workload *model,
 
 /* ---- lines, columns, files ---------------------------------------------------------------- */
 
-/** Room for the line of any plan. */
+/** Capacity for the line of any plan. */
 enum { FR_PLAN_LINE = 640, FR_PLAN_WORD = 96 };
 
 /** Keys that the plan's line says. */

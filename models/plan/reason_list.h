@@ -67,7 +67,7 @@ FR_REASON(GHOST_EQ8, "ghost_outside_eq8",
           "a `ghost` below (n/p)(1 - 1/p)")
 FR_REASON(BRANCHES, "branches_not_divisible",
           "the ways do not divide the branches, or the micro-batch", "a `tp` that divides both")
-FR_REASON(PLACEMENT, "placement_refuses", "the placement has no seat for such ranks",
+FR_REASON(PLACEMENT, "placement_refuses", "the placement does not place such ranks",
           "`placement` `linear`")
 FR_REASON(MEMORY, "memory", "the fullest rank needs more memory than there is",
           "more `tp`, `pp` or `zero`, a smaller `micro_batch`, `recompute` or `offload`")

@@ -64,7 +64,7 @@ static inline bool fr_recomputes_modules(fr_recompute recompute) {
 
 /** As a plan says it, "none" or "core_attn+moe_act". @return @p out. */
 const char *fr_recompute_text(fr_recompute recompute, char *out, size_t capacity);
-/** Room for any. */
+/** Capacity for any. */
 enum { FR_RECOMPUTE_TEXT = 96 };
 /** Modules alone, as Megatron's options list them, with @p between. @return @p out. */
 const char *fr_recompute_modules(fr_recompute recompute, const char *between, char *out,

@@ -24,7 +24,7 @@ const char *fr_seats_refused(const struct fr_plan *plan) {
     const struct fr_placement *row = plan->placement.row;
     struct fr_mesh mesh = fr_seats_mesh(plan);
     if (!row->in_order && fr_plan_ranks(plan) > FR_SEATS_MAX)
-        return "lists of seats are made for at most 2^24 ranks";
+        return "lists of ranks are made for at most 2^24 ranks";
     return row->refuses ? row->refuses(&plan->placement, &mesh) : NULL;
 }
 

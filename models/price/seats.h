@@ -5,7 +5,7 @@
  *  data axis first for sub-graphs), and the placement gives each rank its slot.  All groups of an
  *  axis run at once: what they pay is counted on the links (topology/communicator.h).
  *
- *  A placement is the seats that it gives, however it was written: placements that seat alike cost
+ *  A placement is the positions that it gives, however it was written: placements that place ranks alike cost
  *  alike, and so do those that exchange ranks inside a node whose ranks share their links.  Linear is
  *  strides alone, priced in closed form where that is exact; what lies otherwise is counted.
  */
@@ -53,7 +53,7 @@ struct fr_mesh fr_seats_mesh(const struct fr_plan *plan);
 /** The levels of a cluster as the plan's ranks take them (topology/levels.h). */
 struct fr_levels fr_seats_levels(const struct fr_levels *levels, const struct fr_plan *plan);
 
-/** Levels and mesh alone: nobody is seated. */
+/** Levels and mesh alone: nobody is placed. */
 void fr_seats_begin(const struct fr_job *job, const struct fr_plan *plan,
                     struct fr_seats *seats);
 
@@ -64,7 +64,7 @@ fr_status fr_seats_list(const struct fr_seats *seats, const struct fr_plan *plan
                         fr_seating_cost *cost, const void *context, int64_t *slot,
                         struct fr_error *err);
 
-/** Seat the ranks of @p plan, whose placement is settled (models/outcome/settle.h).
+/** Place the ranks of @p plan, whose placement is settled (models/outcome/settle.h).
  *  @return FR_OK or FR_ERR_NOMEM.  Free with fr_seats_free, also on error. */
 fr_status fr_seats_make(const struct fr_job *job, const struct fr_plan *plan,
                         struct fr_seats *seats, struct fr_error *err);
@@ -77,7 +77,7 @@ void fr_seats_free(struct fr_seats *seats);
 void fr_seats_members(const struct fr_seats *seats, int64_t n_ranks, int64_t stride,
                       int64_t n_groups, int64_t *slot);
 
-/** The reason why the plan cannot be seated so, or NULL. */
+/** The reason why the plan cannot be placed so, or NULL. */
 const char *fr_seats_refused(const struct fr_plan *plan);
 
 /** Neighbours @p a and @p b in the pipeline, while their whole stage and its replicas send: what the

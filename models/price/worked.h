@@ -19,7 +19,7 @@ struct fr_worked {
     uint32_t extrapolated;
 };
 
-/** A plan's seats, with those who talk across each boundary where plans share them. */
+/** A plan's placement, with those who talk across each boundary where plans share them. */
 struct fr_seated {
     struct fr_seats seats;
     struct fr_group *above; /**< [pp], or NULL: fr_seats_pair */

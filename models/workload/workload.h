@@ -213,7 +213,7 @@ fr_status fr_workload_read(const struct fr_json_document *document,
 void fr_workload_free(struct fr_workload *workload);
 
 /** Read `weight_dtype` into workload->weight_dtype, whose dtype is known; absent: that, and bf16 of fp8 and fp4, as
- *  Megatron-LM, Transformer Engine and torchao hold weights unless they are told otherwise.  And `fp8_scaling`. */
+ *  Megatron-LM, Transformer Engine and torchao hold weights unless they are set otherwise.  And `fp8_scaling`. */
 fr_status fr_workload_read_weights(const struct fr_json *root, struct fr_workload *workload,
                                    struct fr_error *err);
 

@@ -260,7 +260,7 @@ static void draw_all(struct fr_picture *p, const struct sheet *s) {
     }
     fr_text_addf(&p->title, "Collectives: measured, and fitted");
     fr_text_addf(&p->note, "Bars: confidence interval of the median.  ");
-    if (s->left_out) fr_text_addf(&p->note, "%d series have no room here.  ", s->left_out);
+    if (s->left_out) fr_text_addf(&p->note, "%d series do not fit here.  ", s->left_out);
     fr_text_addf(&p->note, "Residual: fitted / measured - 1, panel ends at %g %%.  ",
                  100 * residual_limit);
     fr_text_addf(&p->footer, "%s", fr_text_get(&s->measured->footer));

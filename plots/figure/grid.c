@@ -212,7 +212,7 @@ static void draw_all(struct fr_picture *p, const struct fr_results *results,
                  (long long)best->ranks, (long long)best->tp, (long long)best->dp,
                  best->iteration_time_s / t->unit_s, t->unit);
     if (t->left_out)
-        fr_text_addf(&p->note, "%lld grids have no room here.  ", (long long)t->left_out);
+        fr_text_addf(&p->note, "%lld grids do not fit here.  ", (long long)t->left_out);
     if (slower)
         fr_text_addf(&p->note, "No bar for %d grids over %g times the best.  ", slower,
                      bar_limit);

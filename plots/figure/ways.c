@@ -217,7 +217,7 @@ static void add_title(struct fr_picture *p, const struct fr_results *results,
     else
         fr_text_addf(&p->title, "Sub-graph and data parallelism");
     fr_text_addf(&p->note, "Each point is the fastest plan of its curve%s.  ",
-                 c->left_out ? "; some plans have no room here" : "");
+                 c->left_out ? "; some plans do not fit here" : "");
     fr_results_interval_note(results, p);
     fr_results_footer(results, p, false);
 }

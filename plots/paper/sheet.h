@@ -54,7 +54,7 @@ extern const struct fr_sheet_table fr_sheet_tables[];
 /** Draw @p sheet, of which @p rows tell at least one.  Nothing fails before fr_picture_end. */
 void fr_sheet_draw(const struct fr_sheet *sheet, const struct fr_paper_rows *rows,
                    struct fr_picture *p);
-/** Is anything of it told? */
+/** Is anything of it stated? */
 bool fr_sheet_told(const struct fr_sheet *sheet, const struct fr_paper_rows *rows);
 
 /** Append the table in LaTeX or Markdown; nothing where no row tells of it. */

@@ -64,7 +64,7 @@ struct fr_real {
         sent_B[FR_REAL_AXES]; /**< by this rank since it was opened, as nccl-tests' bus bytes */
     void *state;              /**< the program's own */
     struct fr_error
-        *err; /**< where what fails is told: of who opened it, or asked for the step */
+        *err; /**< where what fails is reported: of who opened it, or asked for the step */
 };
 
 struct fr_real_app {

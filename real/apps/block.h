@@ -47,7 +47,7 @@ int64_t fr_block_lay_out(const struct fr_kernels *k, const struct fr_block_part 
 /** Values of a softmax. */
 int64_t fr_block_softmax_size(const struct fr_block_sizes *z);
 
-/** whole (h x T) := own parts (h x t) of all ranks; packed: room for h T values. */
+/** whole (h x T) := own parts (h x t) of all ranks; packed: buffer for h T values. */
 fr_status fr_block_gather_tokens(struct fr_real *real, const struct fr_block_sizes *z,
                                  const void *own, void *packed, void *whole);
 /** The same in two parts, with something between them that leaves packed alone. */
@@ -62,7 +62,7 @@ fr_status fr_block_scatter_tokens(struct fr_real *real, const struct fr_block_si
 /** c (a d x T) := attention of qkv (3 a d x T); p keeps the softmax. */
 void fr_attention_forward(struct fr_real *real, const struct fr_block_sizes *z, const void *qkv,
                           void *p, void *c);
-/** dqkv := gradient from dc; dp: room for s s values. */
+/** dqkv := gradient from dc; dp: buffer for s s values. */
 void fr_attention_backward(struct fr_real *real, const struct fr_block_sizes *z,
                            const void *qkv, const void *p, const void *dc, void *dp,
                            void *dqkv);

@@ -16,7 +16,7 @@
 
 struct fr_real_codec;
 
-/** Somebody who is told of every encoding, behind it: @p matrix is what was encoded, what was lost before in
+/** Somebody who is called for every encoding, behind it: @p matrix is what was encoded, what was lost before in
  *  it, @p packet what is sent of it. */
 struct fr_codec_watcher {
     void (*tell)(struct fr_codec_watcher *watcher, struct fr_real *real,

@@ -16,7 +16,7 @@
 
 struct fr_whole_ffn_options {
     int width, layers, batch;
-    int p, ghost; /* p = 1: no ghosts, the dense network */
+    int p, ghost; /* p = 1: no ghost neurons, the dense network */
     fr_dtype dtype;
     double optimizer_state_B; /* as a model file has it: 8 Adam, 4 momentum, 0 SGD */
     double rate;

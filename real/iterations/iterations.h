@@ -53,7 +53,7 @@ struct fr_trained {
     double train_s;       /**< what its trainings took together, on one core each */
 };
 
-/** What divides its layers: ghosts, or, dense, what a plan does that says nothing. */
+/** What divides its layers: ghost neurons, or, dense, what a plan does that says nothing. */
 static inline const struct fr_method *fr_trained_method(const struct fr_trained *row) {
     return row->tp > 1 ? FR_METHOD_WITH(uses_ghost) : fr_methods[0];
 }

@@ -16,7 +16,7 @@ struct fr_law_point {
     double iterations; /**< or, of a share, those over the ones without compression */
 };
 
-/** Fit the law along @p along to @p n points; of ghosts law->method is the caller's to set.
+/** Fit the law along @p along to @p n points; of ghost neurons law->method is the caller's to set.
  *  @return false where they are too few, or no such law. */
 bool fr_law_fit(fr_law_along along, const struct fr_law_point *points, int n,
                 struct fr_iterations_law *law);

@@ -25,7 +25,7 @@ fr_status fr_quality_observe(const struct fr_cell *const *cells, int n,
                              struct fr_quality_row *row, struct fr_error *err);
 void fr_quality_observed_free(struct fr_quality_row *row);
 
-/** Which are told apart: quality->pairs.  FR_OK or FR_ERR_NOMEM. */
+/** Which are distinguished: quality->pairs.  FR_OK or FR_ERR_NOMEM. */
 fr_status fr_quality_compare(const struct fr_quality_options *o, struct fr_quality *quality,
                              struct fr_error *err);
 

@@ -11,12 +11,12 @@
  *      iterations   d_i = ln (iterations_i(b) / iterations_i(a))  to the target loss, where all
  *                                                                 seeds of both reached it
  *      interval     mean d +- t s / sqrt(n), t Student's quantile for n - 1 degrees of freedom
- *  Two plans are told apart where the interval of d leaves out 0.  Of many comparisons some would
+ *  Two plans are distinguished where the interval of d leaves out 0.  Of many comparisons some would
  *  do so by chance: the 5 % are shared among all of them (Bonferroni), so that all that is said
  *  holds together with 95 %.
  *
  *  cells.c  the table of trainings (real/cells.h)  ladder.c   what to train next
- *  rows.c   what they say, over seeds             compare.c  which plans are told apart
+ *  rows.c   what they say, over seeds             compare.c  which plans are distinguished
  */
 #ifndef FR_REAL_QUALITY_QUALITY_H
 #define FR_REAL_QUALITY_QUALITY_H

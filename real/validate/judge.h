@@ -5,7 +5,7 @@
  *      the cluster file's calibration did not fail (calibrate/judge/check.h: an interval beyond a factor
  *      of two is met by nearly anything), and
  *      at least nine in ten of the rows that count meet their intervals of 90 %.
- *  Median error and floor are told beside it and decide nothing: what is large in them and not in the
+ *  Median error and floor are printed beside it and decide nothing: what is large in them and not in the
  *  intervals leaves fewer rows that meet. */
 #ifndef FR_REAL_VALIDATE_JUDGE_H
 #define FR_REAL_VALIDATE_JUDGE_H

@@ -5,7 +5,7 @@
  *  the plan.  The programs that run them are chosen by plan.  Plans of one model, batch and
  *  rank count make a group, among which a choice is judged.
  *
- *  What cannot be run here is told with its reason and left out: what a program refuses, and what would
+ *  What cannot be run here is reported with its reason and left out: what a program refuses, and what would
  *  need more memory than this machine has. */
 #ifndef FR_REAL_VALIDATE_SEARCHED_H
 #define FR_REAL_VALIDATE_SEARCHED_H

@@ -10,7 +10,7 @@
  *
  *  A group holds the configurations of one problem (same network, batch and ranks), among which
  *  a user would choose; regret = measured time of the predicted best / of the measured best - 1.
- *  A group of which something was not run, because time was over, has no best that could be told.
+ *  A group of which something was not run, because time was over, has no best that could be named.
  */
 #ifndef FR_REAL_VALIDATE_VALIDATE_H
 #define FR_REAL_VALIDATE_VALIDATE_H
@@ -34,7 +34,7 @@ struct fr_validate_row {
     struct fr_validate_case run;
     char refused[240]; /**< why it cannot be run here, or "" */
     bool scored;       /**< its ranks had a core each */
-    bool whole;        /**< all of its group was run but what was refused: a best can be told */
+    bool whole; /**< all of its group was run but what was refused: a best can be named */
     int predicted_place,
         measured_place; /**< 1, 2, ... among those of its group that were predicted and
                                               measured; 0: not, or the group is not whole */

@@ -38,7 +38,7 @@ void fr_optimus_curve(const struct fr_json *base, const struct fr_json *other, c
         "largest difference of the curves, after %.0f iterations; the seeds' intervals part "
         "at %d of %d evaluations%s",
         apart.at, apart.parted, apart.n,
-        apart.parted ? "" : ": not told apart, so nothing is confirmed");
+        apart.parted ? "" : ": no difference shown, so nothing is confirmed");
     fr_reproduce_add(r, FR_ROLE_PREDICTED, NAN, apart.most, "nat", 0, note, "quality/fig9/%s",
                      name);
     if (same && apart.parted > 0) fr_reproduce_judge(r, false);

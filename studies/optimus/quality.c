@@ -181,7 +181,7 @@ static fr_status order(struct fr_study_call *c) {
     if (a < 0 || b < 0) return FR_OK;
     snprintf(note, sizeof note, "%.120s; here %+.4f nat (%+.4f to %+.4f)%s",
              fr_call_word(c, "claim", 3), d.mean, d.low, d.high,
-             d.apart ? "" : ": not told apart, so nothing is confirmed");
+             d.apart ? "" : ": no difference shown, so nothing is confirmed");
     if (d.apart)
         fr_reproduce_add_ordering(found->r, d.low > 0, note, "quality/order/%s", id);
     else

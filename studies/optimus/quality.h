@@ -3,7 +3,7 @@
  *  optimus --quality FILE`, of a result of forerun quality --json.
  *
  *  A claim is an order of two plans' losses; ours is judged only where the seeds tell the two apart, and a
- *  claim that two plans learn alike never is: not told apart is not the same. */
+ *  claim that two plans learn alike never is: not distinguished is not the same. */
 #ifndef FR_STUDIES_OPTIMUS_QUALITY_H
 #define FR_STUDIES_OPTIMUS_QUALITY_H
 

@@ -173,14 +173,14 @@ static void search_says_what_it_compares(void **state) {
 #define SEARCH                                                                                 \
     "forerun search --wide --cluster dgx-h100 --model llama-3-8b --defaults 2019 --ranks 8 "   \
     "--vary tp=4,8 "
-    fr_test_expect(SEARCH "--set attention=flash", 0,
+    fr_test_expect(SEARCH "--set attention=flash --all", 0,
                    "all these plans compute the same gradients", NULL);
-    fr_test_expect(SEARCH "--vary model.sequence=2048,4096", 0,
+    fr_test_expect(SEARCH "--vary model.sequence=2048,4096 --all", 0,
                    "what is varied of the model changes what an iteration does", NULL);
-    fr_test_expect(SEARCH "--vary model.layers=16,32 --vary global_batch=8,16", 0,
+    fr_test_expect(SEARCH "--vary model.layers=16,32 --vary global_batch=8,16 --all", 0,
                    "what is varied of the model changes what a sample asks", NULL);
-    fr_test_expect(SEARCH "--set attention=flash", 0, "\nall below  flash", NULL);
-    fr_test_expect(SEARCH "--set attention=flash", 0, "   tensor tp 4 x dp 2\n", NULL);
+    fr_test_expect(SEARCH "--set attention=flash --all", 0, "\nall below  flash", NULL);
+    fr_test_expect(SEARCH "--set attention=flash --all", 0, "   tensor tp 4 x dp 2\n", NULL);
 #undef SEARCH
 }
 
@@ -189,10 +189,10 @@ static void infeasible_is_4_with_the_outcome(void **state) {
     fr_test_expect("forerun predict --cluster frontier --model ffn-262144 --set tp=32 --json",
                    4, "\"feasible\": false", NULL);
     fr_test_expect("forerun predict --cluster frontier --model ffn-16384 --set tp=8 --set "
-                   "method=phantom --set ghost=2000",
+                   "method=phantom --set ghost=2000 --all",
                    4, "Eq. 8", NULL);
     fr_test_expect("forerun search --cluster frontier --model ffn-16384 --ranks 8 --vary "
-                   "method=phantom --vary ghost=5000",
+                   "method=phantom --vary ghost=5000 --all",
                    4, "nothing feasible", NULL);
 }
 
@@ -331,7 +331,7 @@ static void longest_plan(void **state) {
         "--set recompute=selective --set compression.backward.scope=epilogue "
         "--set compression.backward.rank=1048576 --set compression.embedding=fused "
         "--set compression.gradient.stages=1099511627776 --set "
-        "compression.gradient.rank=1048576",
+        "compression.gradient.rank=1048576 --all",
         4, "plan       tensor tp 1000000000", NULL);
 }
 
@@ -343,8 +343,8 @@ static void compression_that_does_not_help(void **state) {
     "--set micro_batch=8 --set compression.backward.scope=all --set "                          \
     "compression.backward.rank=3000 --set compression.gradient.stages=2 --set "                \
     "compression.gradient.rank=3000"
-    fr_test_expect(TOO_HIGH, 0, "backward messages go whole: at rank 3000", NULL);
-    fr_test_expect(TOO_HIGH, 0, "gradients go whole: at rank 3000", NULL);
+    fr_test_expect(TOO_HIGH " --all", 0, "backward messages go whole: at rank 3000", NULL);
+    fr_test_expect(TOO_HIGH " --all", 0, "gradients go whole: at rank 3000", NULL);
     fr_test_expect(TOO_HIGH " --json", 0, "\"gradient_rank\": 0,", NULL);
 }
 
@@ -352,7 +352,7 @@ static void compression_that_does_not_help(void **state) {
 static void compression_is_not_ignored(void **state) {
     (void)state;
     fr_test_expect("forerun predict --cluster frontier --model ffn-4096 --set "
-                   "compression.gradient.stages=1",
+                   "compression.gradient.stages=1 --all",
                    4, "compression", NULL);
 }
 

@@ -98,7 +98,7 @@ static void refusals(void **state) {
     says("forerun export simgrid --cluster frontier", 3, "--ranks 512");
     says("forerun export simgrid --cluster a100-hdr --set cluster.topology=torus\tsize=x", 3,
          "#/topology");
-    says("forerun discover node.xml", 2, "--hwloc");
+    says("forerun discover /nowhere.txt", 3, "/nowhere.txt");
     says("forerun discover --hwloc /nowhere.xml", 3, "/nowhere.xml");
     says("forerun discover --rank socket", 2, "package");
     says("forerun discover --hwloc " FR_SOURCE_DIR "/tests/topology/fixtures/gpu-node.xml", 0,

@@ -54,21 +54,21 @@ static void levels(void **state) {
 
 static void is_said(void **state) {
     (void)state;
-    fr_test_expect("forerun search " SMALL, 0, "fits with", NULL);
-    fr_test_expect("forerun search " SMALL "--set cluster.device.memory=28GB", 4,
+    fr_test_expect("forerun search " SMALL " --all", 0, "fits with", NULL);
+    fr_test_expect("forerun search " SMALL "--set cluster.device.memory=28GB --all", 4,
                    "no plan fits with 95 %; the surest:", NULL);
     fr_test_expect("forerun search " SMALL "--set cluster.device.memory=28GB --json", 4,
                    "\"surest\"", NULL);
-    fr_test_expect("forerun predict --cluster dgx-h100 --model llama-3-8b --set tp=8", 0,
+    fr_test_expect("forerun predict --cluster dgx-h100 --model llama-3-8b --set tp=8 --all", 0,
                    "shown by the device", NULL);
-    fr_test_expect("forerun predict --cluster dgx-h100 --model llama-3-8b --set tp=8", 0,
+    fr_test_expect("forerun predict --cluster dgx-h100 --model llama-3-8b --set tp=8 --all", 0,
                    "fits with over 99.9 %", NULL);
-    fr_test_expect("forerun predict --cluster dgx-h100 --model llama-3-70b --set tp=2", 4,
+    fr_test_expect("forerun predict --cluster dgx-h100 --model llama-3-70b --set tp=2 --all", 4,
                    "fit with under 0.1 %", NULL);
     fr_test_expect("forerun predict --cluster dgx-h100 --model llama-3-8b --set tp=8 --set "
-                   "cluster.device.memory=0B",
+                   "cluster.device.memory=0B --all",
                    0, "needs", NULL);
-    fr_test_expect("forerun predict --cluster tpu-v5p --model llama-3-8b --set tp=8", 0,
+    fr_test_expect("forerun predict --cluster tpu-v5p --model llama-3-8b --set tp=8 --all", 0,
                    "fits with over 99.9 %", NULL);
 }
 

@@ -37,7 +37,7 @@ static void each_rule_names_its_numbers(void **state) {
                  cases[i].options);
         fr_test_expect(line, 4, cases[i].says, NULL);
     }
-    fr_test_expect("forerun predict --cluster frontier --model ffn-16384 --set tp=7", 4,
+    fr_test_expect("forerun predict --cluster frontier --model ffn-16384 --set tp=7 --all", 4,
                    "tp = 7 does not divide a layer's 16384 outputs", NULL);
 }
 

@@ -21,12 +21,12 @@ static void a_log_tunes_and_scores(void **state) {
                    0, "3 rows", NULL);
     /* the file written is a cluster file, and names the rows it comes from */
     fr_test_expect(
-        "forerun predict --cluster /tmp/forerun_tuned.json --model gpt-2.5b --set tp=8", 0,
+        "forerun predict --cluster /tmp/forerun_tuned.json --model gpt-2.5b --set tp=8 --all", 0,
         "iteration time", NULL);
     fr_test_expect("forerun tune --cluster dgx-a100 --runs /tmp/forerun_runs.csv --json", 0,
                    "forerun/tune/1", NULL);
     fr_test_expect(
-        "forerun score --cluster /tmp/forerun_tuned.json --runs /tmp/forerun_runs.csv", 0,
+        "forerun score --cluster /tmp/forerun_tuned.json --runs /tmp/forerun_runs.csv --all", 0,
         "mape", NULL);
     fr_test_expect("forerun score --cluster dgx-a100 --runs /tmp/forerun_runs.csv --by plan.tp "
                    "--json",
@@ -57,15 +57,15 @@ static void joules_tune_the_power(void **state) {
         "forerun tune --cluster dgx-h100 --runs /tmp/forerun_metered.csv --hold buzy", 2, NULL,
         "did you mean \"busy\"");
     fr_test_expect("forerun predict --cluster /tmp/forerun_metered.json --model gpt-2.5b --set "
-                   "model.dtype=bf16 --set tp=8",
+                   "model.dtype=bf16 --set tp=8 --all",
                    0, "measured", NULL);
     fr_test_expect("forerun score --cluster /tmp/forerun_metered.json --runs "
-                   "/tmp/forerun_metered.csv",
+                   "/tmp/forerun_metered.csv --all",
                    0, "mean power of these 2 runs", NULL);
     fr_test_expect("forerun score --cluster dgx-h100 --runs /tmp/forerun_metered.csv --json", 0,
                    "\"power_mape\"", NULL);
     fr_test_expect("forerun tune --cluster cori-knl --runs /tmp/forerun_metered.csv --set "
-                   "cluster.device.gemm.bf16.peak=1TFLOP/s",
+                   "cluster.device.gemm.bf16.peak=400TFLOP/s",
                    0, "states no power", NULL);
     remove("/tmp/forerun_metered.csv");
     remove("/tmp/forerun_metered.json");
@@ -80,9 +80,9 @@ static void memory_is_scored_by_who_counted_it(void **state) {
     (void)state;
     assert_int_equal(
         fr_file_write("/tmp/forerun_counted.csv", counted, sizeof counted - 1, NULL), FR_OK);
-    fr_test_expect("forerun score --cluster dgx-h100 --runs /tmp/forerun_counted.csv", 0,
+    fr_test_expect("forerun score --cluster dgx-h100 --runs /tmp/forerun_counted.csv --all", 0,
                    "theirs as the allocator counted them", NULL);
-    fr_test_expect("forerun score --cluster dgx-h100 --runs /tmp/forerun_counted.csv", 0,
+    fr_test_expect("forerun score --cluster dgx-h100 --runs /tmp/forerun_counted.csv --all", 0,
                    "contexts and communicators too", NULL);
     fr_test_expect("forerun score --cluster dgx-h100 --runs /tmp/forerun_counted.csv --json", 0,
                    "\"measured_memory_at\": \"device\"", NULL);
@@ -178,7 +178,7 @@ static void imported_runs_are_runs(void **state) {
 static void answers_say_how_sure_they_are(void **state) {
     (void)state;
     fr_test_expect("forerun predict --cluster dgx-a100 --model gpt-2.5b --set model.dtype=fp16 "
-                   "--set tp=8 --explain",
+                   "--set tp=8 --explain --all",
                    0, "what would change it", NULL);
     fr_test_expect("forerun predict --cluster dgx-a100 --model gpt-2.5b --set model.dtype=fp16 "
                    "--set tp=8 --json",
@@ -187,7 +187,7 @@ static void answers_say_how_sure_they_are(void **state) {
                    "--ranks 8 --vary tp=1,2,4,8 --json",
                    0, "\"probability_best\"", NULL);
     fr_test_expect("forerun search --cluster dgx-a100 --model gpt-2.5b --set model.dtype=fp16 "
-                   "--ranks 8 --vary tp=1,2,4,8 --explain",
+                   "--ranks 8 --vary tp=1,2,4,8 --explain --all",
                    0, "why the next ones lose", NULL);
     fr_test_expect("forerun search --cluster dgx-a100 --model gpt-2.5b --set model.dtype=fp16 "
                    "--ranks 8 --vary tp=1,2,4,8 --explain --json",

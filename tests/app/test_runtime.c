@@ -92,7 +92,10 @@ static void two_names_of_one_runtime(void **state) {
     int compared = 0;
     for (int i = 0; i < ASKED; i++)
         for (int json = 0; json <= asked[i].json; json++) {
-            const char *form = json ? " --json" : "", *line = asked[i].line;
+            const char *line = asked[i].line;
+            const char *form = json                                   ? " --json"
+                               : takes(verb_of(asked[i].verb), "all") ? " --all"
+                                                                      : "";
             if (!takes(verb_of(asked[i].verb), "defaults")) continue;
             char *year = said(0, "forerun %s%s --defaults 2019", line, form),
                  *name = said(0, "forerun %s%s --runtime papers-2019", line, form),
@@ -138,15 +141,17 @@ static void the_newest_and_the_clusters_own(void **state) {
     char newest[FR_RUNTIME_NAME], line[128];
     fr_runtime_newest(true, "hopper", newest);
     snprintf(line, sizeof line, "software   %s (", newest);
-    fr_test_expect("forerun predict " DENSE " --set tp=8", 0, line, NULL);
-    fr_test_expect("forerun predict " DENSE " --set tp=8 --defaults modern", 0, line, NULL);
-    fr_test_expect("forerun predict " DENSE " --set tp=8 --set cluster.device.host_launch=7us",
+    fr_test_expect("forerun predict " DENSE " --set tp=8 --all", 0, line, NULL);
+    fr_test_expect("forerun predict " DENSE " --set tp=8 --defaults modern --all", 0, line,
+                   NULL);
+    fr_test_expect("forerun predict " DENSE
+                   " --set tp=8 --set cluster.device.host_launch=7us --all",
                    0, "; the cluster's own: host_launch", NULL);
     fr_test_expect("forerun predict " DENSE
                    " --set tp=8 --set cluster.device.host_launch=7us --json",
                    0, "\"software_of_cluster\": \"host_launch\"", NULL);
     snprintf(line, sizeof line, ", by %s", newest);
-    fr_test_expect("forerun predict " DENSE " --set tp=8", 0, line, NULL);
+    fr_test_expect("forerun predict " DENSE " --set tp=8 --all", 0, line, NULL);
 }
 
 static void words_that_are_wrong(void **state) {
@@ -190,10 +195,11 @@ static void words_that_are_wrong(void **state) {
         "is a runtime, and stands where a cluster is asked for: give it as --runtime");
     fr_test_expect("forerun predict --cluster dgx-h100 --model nemo-24.03", 3, NULL,
                    "is a runtime, and stands where a model is asked for: give it as --runtime");
-    fr_test_expect("forerun predict " DENSE " --set tp=8 --runtime papers-2019 --defaults 2019",
+    fr_test_expect("forerun predict " DENSE
+                   " --set tp=8 --runtime papers-2019 --defaults 2019 --all",
                    0, "papers-2019", NULL);
     fr_test_expect("forerun predict " DENSE
-                   " --set tp=8 --runtime nemo-24.03 --set model.defaults=2019",
+                   " --set tp=8 --runtime nemo-24.03 --set model.defaults=2019 --all",
                    0, "nemo-24.03", NULL);
 }
 
@@ -226,7 +232,7 @@ static void the_users_own(void **state) {
     assert_non_null(strstr(listed, "forerun/runtime/ours.json"));
     next = said(0, "forerun complete -- predict --runtime our");
     assert_string_equal(next, "ours\tyour own\n");
-    fr_test_expect("forerun predict " DENSE " --set tp=8 --runtime ours", 0,
+    fr_test_expect("forerun predict " DENSE " --set tp=8 --runtime ours --all", 0,
                    "software   ours (2026-07)", NULL);
     unsetenv("XDG_CONFIG_HOME");
     free(listed), free(next);

@@ -84,7 +84,7 @@ static void refuses(void **state) {
     fr_test_expect(line, 4, "no closed form", NULL);
     snprintf(
         line, sizeof line,
-        "forerun predict --cluster %s --model %s --set pp=4 --set p2p=duplex --engine event",
+        "forerun predict --cluster %s --model %s --set pp=4 --set p2p=duplex --engine event --all",
         cluster, stages);
     fr_test_expect(line, 0, "iteration time", NULL);
     snprintf(line, sizeof line,
@@ -92,7 +92,7 @@ static void refuses(void **state) {
              "--set chunks=2",
              cluster, stages);
     fr_test_expect(line, 4, "multiples of the stages", NULL);
-    fr_test_expect("forerun simulate --cluster frontier --model ffn-4096 --set tp=2", 0,
+    fr_test_expect("forerun simulate --cluster frontier --model ffn-4096 --set tp=2 --all", 0,
                    "critical path", NULL);
     fr_test_expect("forerun simulate --cluster frontier --model ffn-4096 --set tp=2 "
                    "--collectives messages",
@@ -111,7 +111,7 @@ static void traces_and_pictures(void **state) {
                                               "--set schedule=interleaved --set chunks=2"};
         snprintf(line, sizeof line,
                  "forerun simulate --cluster %s --model %s --set pp=4 --set global_batch=8 %s "
-                 "--trace %s --gantt %s",
+                 "--trace %s --gantt %s --all",
                  cluster, stages, options[k], trace, picture);
         fr_test_expect(line, 0, "critical path", NULL);
         assert_int_equal(fr_json_read(trace, &d, NULL), FR_OK);
@@ -131,7 +131,7 @@ static void one_bubble(void **state) {
         size_t length = 0, n = strlen(says);
         snprintf(line, sizeof line,
                  "forerun simulate --cluster %s --model %s --set global_batch=8 --set %s "
-                 "--gantt %s",
+                 "--gantt %s --all",
                  cluster, stages, options[k], picture);
         struct output o = fr_test_run(line);
         const char *told = strstr(o.out, "\n  bubble "), *end = told ? strchr(told, '%') : NULL;

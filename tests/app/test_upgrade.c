@@ -8,14 +8,14 @@
 
 static void tables(void **state) {
     (void)state;
-    fr_test_expect("forerun compare " PAIR PLAN "--set cluster.device.memory=0B", 0,
+    fr_test_expect("forerun compare " PAIR PLAN "--set cluster.device.memory=0B --all", 0,
                    "iteration     tokens/s     energy     memory       gain\n", NULL);
-    fr_test_expect("forerun compare " PAIR PLAN "--set cluster.device.memory=0B", 0,
+    fr_test_expect("forerun compare " PAIR PLAN "--set cluster.device.memory=0B --all", 0,
                    "from nemo-24.03 to megatron-bridge-26.04, one fact after the other in this "
                    "order\n",
                    NULL);
     fr_test_expect("forerun compare " PAIR "--cluster dgx-h100 --cluster dgx-h200 --model "
-                   "llama-3-8b --ranks 8 --set tp=8 --tokens 1T",
+                   "llama-3-8b --ranks 8 --set tp=8 --tokens 1T --all",
                    0, "cluster    dgx-h200", NULL);
 }
 

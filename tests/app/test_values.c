@@ -122,7 +122,7 @@ static void impossible_machines_are_refused(void **state) {
     fr_test_expect(
         "forerun predict --cluster frontier --model ffn-4096 --set tp=4 --set "
         "cluster.levels.1.shared_by=8 --set cluster.device.interference=1 --set "
-        "cluster.device.power.communicating=560W --set cluster.device.power.idle=560W",
+        "cluster.device.power.communicating=560W --set cluster.device.power.idle=560W --all",
         0, "iteration time", NULL);
 }
 
@@ -167,7 +167,7 @@ static void notes_of_any_length(void **state) {
         snprintf(line, sizeof line,
                  "forerun predict --cluster dgx-a100 --model gpt-8.3b --set model.dtype=%s "
                  "--set recompute=%s "
-                 "--set cluster.device.gemm.%s.%s",
+                 "--set cluster.device.gemm.%s.%s --all",
                  dtypes[i / 3 % 3], words[i % 3], dtypes[i / 3 % 3], peaks[i / 9]);
         struct output o = fr_test_run(line);
         FR_TRUE(o.exit_code == 0 || o.exit_code == 4, "%s: exit %d: %s", line, o.exit_code,

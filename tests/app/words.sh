@@ -24,13 +24,13 @@ said=$(
   # shellcheck disable=SC2086 # words
   {
     forerun predict $h --set tp=8 --set pp=2 --set cp=2 --tokens 1T --price '2 USD/h' --carbon '0.4 kg/kWh' \
-      --mtbf '50000 h' --storage '200 GB/s' --pue 1.2 | labels | explained predict
-    forerun predict $c --set tp=8 --set pp=4 --set dp=4 --set compression.gradient.stages=2 | labels | explained predict
-    forerun predict --cluster cori-knl --model alexnet --set method=grid --set dp=64 --set layer_tp=best | labels | explained predict
-    forerun simulate $c --set tp=8 --set pp=4 --set dp=4 | columns stage | explained simulate
-    forerun search $h --ranks 16 --set global_batch=64 --set micro_batch=1 | columns '#  *90 % interval' | explained search
+      --mtbf '50000 h' --storage '200 GB/s' --pue 1.2 --all | labels | explained predict
+    forerun predict $c --set tp=8 --set pp=4 --set dp=4 --set compression.gradient.stages=2 --all | labels | explained predict
+    forerun predict --cluster cori-knl --model alexnet --set method=grid --set dp=64 --set layer_tp=best --all | labels | explained predict
+    forerun simulate $c --set tp=8 --set pp=4 --set dp=4 --all | columns stage | explained simulate
+    forerun search $h --ranks 16 --set global_batch=64 --set micro_batch=1 --all | columns '#  *90 % interval' | explained search
     forerun collective --cluster dgx-h100 --op all_reduce --ranks 8 --size 1MiB | columns '# .*high \[us\]' | explained collective
-    forerun score --cluster dgx-h100 --runs "$root/tests/golden/in/runs.csv" | columns runs | explained score
+    forerun score --cluster dgx-h100 --runs "$root/tests/golden/in/runs.csv" --all | columns runs | explained score
     forerun predict $h --json | sed -n '/"breakdown_s"/,/}/s/^ *"\([a-z_]*\)": [0-9].*/\1/p' | explained 'predict --json'
     for word in CB FE SC SP extrapolated feasible verdict; do echo $word; done | explained 'lines of plans and verdicts'
   }

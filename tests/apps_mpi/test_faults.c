@@ -31,7 +31,7 @@ static void check_kept(const char *app, const char *path) {
     char line[256];
     int cases = count(path, "\"kind\": \"case\""), runs = count(path, "\"kind\": \"run\"");
     if (runs < 1 || runs >= cases) fail_msg("%s: %d runs of %d cases kept", app, runs, cases);
-    snprintf(line, sizeof line, "forerun validate --cluster frontier --cores 2 --from %s",
+    snprintf(line, sizeof line, "forerun validate --cluster frontier --cores 2 --from %s --all",
              path);
     fr_test_expect(line, 0, "error      median", NULL);
 }

@@ -3,6 +3,7 @@
 #include "base/journal/journal.h"
 #include "base/text.h"
 #include "tests/app/command.h"
+#include "tests/app/screen.h"
 
 #define VALIDATE "forerun validate --cluster frontier --ranks 2 --passes 1 --visit 0.01 "
 
@@ -18,8 +19,12 @@ static void runs_and_prints(void **state) {
     fr_test_output_free(&o);
     snprintf(line, sizeof line, "forerun validate --cluster frontier --from %s --csv", path);
     fr_test_expect(line, 0, "app,group,label,ranks", NULL);
-    snprintf(line, sizeof line, "forerun validate --cluster frontier --from %s", path);
+    snprintf(line, sizeof line, "forerun validate --cluster frontier --from %s --all", path);
     fr_test_expect(line, 0, "error      median", NULL);
+    snprintf(line, sizeof line, "forerun validate --cluster frontier --from %s", path);
+    o = fr_test_run(line);
+    fr_screen_fits(line, o.out);
+    fr_test_output_free(&o);
     unlink(path);
 }
 
@@ -85,7 +90,7 @@ static void a_budget_is_a_budget(void **state) {
     assert_int_equal((int)number(o.out, "\"not_run\": "), rows - run);
     assert_true(open > 0);
     fr_test_output_free(&o);
-    snprintf(line, sizeof line, "forerun validate --cluster frontier --from %s", path);
+    snprintf(line, sizeof line, "forerun validate --cluster frontier --from %s --all", path);
     fr_test_expect(line, 0, "not run", NULL);
     snprintf(line, sizeof line,
              "forerun validate --cluster frontier --ranks 2,4 --passes 9999 --visit 0.2 "
@@ -139,7 +144,7 @@ static void what_is_measured_is_not_repeated(void **state) {
     fr_file_read(path, FR_FILE_MAX_B, &text, &length, NULL);
     fr_file_write(path, text, length - 7, NULL); /* in the middle of the last line */
     free(text);
-    snprintf(line, sizeof line, OWN "--passes 2 --resume --samples %s", path);
+    snprintf(line, sizeof line, OWN "--passes 2 --resume --samples %s --all", path);
     fr_test_expect(line, 0, "error      median", NULL);
     for (int id = 0; id < 4; id++)
         for (int pass = 0; pass < 2; pass++) {
@@ -208,7 +213,7 @@ static void all_run(const char *model, const char *more, int least) {
     search_model(found, model, more);
     snprintf(line, sizeof line,
              "forerun validate --cluster frontier --from-search %s --top 20 --passes 1 --visit "
-             "0.01 --force --samples %s",
+             "0.01 --force --samples %s --all",
              found, path);
     fr_test_expect(line, 0, "regret", NULL);
     int cases = count(path, "\"kind\": \"case\"");
@@ -262,11 +267,11 @@ static void what_a_search_found_is_run(void **state) {
     assert_int_equal(refused + compared, count(path, "\"kind\": \"case\""));
     assert_int_equal(compared, count(path, "\"kind\": \"run\""));
     fr_test_output_free(&o);
-    snprintf(line, sizeof line, "forerun validate --cluster frontier --from %s", path);
+    snprintf(line, sizeof line, "forerun validate --cluster frontier --from %s --all", path);
     fr_test_expect(line, 0, "not run here: mesh cannot run this: \"placement\"", NULL);
     snprintf(line, sizeof line,
              "forerun validate --cluster frontier --from-search %s --top 8 --passes 2 --visit "
-             "0.01 --resume --samples %s",
+             "0.01 --resume --samples %s --all",
              found, path);
     fr_test_expect(line, 0, "regret", NULL);
     assert_int_equal(refused, count(path, "\"kind\": \"refused\""));
@@ -420,8 +425,8 @@ static void iterations_are_what_search_reads(void **state) {
              "--most 300 --force --samples %s --out %s",
              log, model);
     fr_test_expect(line, 0, "0 of 1 seeds reached it; given up at a loss of", NULL);
-    snprintf(line, sizeof line, "forerun predict --cluster frontier --model %s --set tp=2",
-             model);
+    snprintf(line, sizeof line,
+             "forerun predict --cluster frontier --model %s --set tp=2 --all", model);
     fr_test_expect(line, 0, "iteration energy", NULL);
     fr_test_expect("forerun iterations --width 64 --tp 4 --ghost 12 --samples /tmp/forerun-x",
                    3, NULL, "none of them fits");

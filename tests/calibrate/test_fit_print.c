@@ -2,7 +2,9 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "calibrate/fit/brief.h"
 #include "calibrate/fit/parts.h"
+#include "tests/app/screen.h"
 #include "tests/cmocka.h"
 
 #define Q(count, middle, high)                                                                 \
@@ -302,6 +304,9 @@ static void errors_keep_their_columns(void **state) {
             FR_TRUE(bytes <= 80, "scaled by %g: %.*s", scale, (int)bytes, at);
         }
         fr_text_free(&text);
+        fr_fit_brief(&r, scale < 1e6 ? "cluster.json" : NULL, "samples.jsonl", &text);
+        fr_screen_fits("fr_fit_brief", fr_text_get(&text));
+        fr_text_free(&text);
     }
 }
 
@@ -402,6 +407,9 @@ static void of_nothing(void **state) {
             "%s", fr_text_get(&text));
     FR_TRUE(!strstr(fr_text_get(&text), "level ") || !strstr(fr_text_get(&text), "products "),
             "%s", fr_text_get(&text));
+    fr_text_free(&text);
+    fr_fit_brief(&none, "cluster.json", "samples.jsonl", &text);
+    fr_screen_fits("fr_fit_brief of nothing", fr_text_get(&text));
     fr_text_free(&text);
     fr_fit_json(&text, &samples, &none);
     static const char *const nulls[] = {"usual_products",  "usual_memory",

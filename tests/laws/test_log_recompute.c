@@ -1,15 +1,8 @@
 /* What logs of trainers say of recomputation comes back as the plan that it was; and what our launch scripts say. */
 #include "answer/emit.h"
+#include "answer/trainer/trainer.h"
 #include "models/outcome/cost.h"
 #include "tests/job.h"
-#include "trust/runs/log.h"
-
-static const struct fr_run_log *log_of(const char *name) {
-    for (int i = 0; fr_run_logs[i]; i++)
-        if (strcmp(fr_run_logs[i]->name, name) == 0) return fr_run_logs[i];
-    fail();
-    return NULL;
-}
 
 static const char megatron_step[] = " iteration       20/     100 | consumed samples: 64 | "
                                     "elapsed time per iteration (ms): 543.2 | x\n";
@@ -20,15 +13,17 @@ static const char titan_step[] =
 
 static void read_into(const char *format, const char *text, const char *step,
                       struct fr_run_row *row) {
-    struct fr_log_counts counts;
+    const struct fr_trainer_ask ask = {.by = fr_trainer_find(format)};
+    struct fr_trainer_result trained;
     struct fr_error err = {0};
     char all[4096];
     snprintf(all, sizeof all, "%s%s%s%s%s", text, step, step, step, step);
     fr_run_row_set(row, "ranks", "8");
     fr_run_row_set(row, "plan.global_batch", "64");
     fr_run_row_set(row, "model.sequence", "8192");
-    if (fr_run_log_read(log_of(format), all, strlen(all), "log", row, &counts, &err) != FR_OK)
+    if (fr_trainer_read(&ask, all, strlen(all), "log", row, &trained, &err) != FR_OK)
         fail_msg("%s: %s", format, err.detail);
+    fr_trainer_result_free(&trained);
 }
 
 static const char *said(const struct fr_run_row *row, const char *key) {
@@ -60,14 +55,14 @@ static void settings(void **state) {
         {"megatron",
          "  recompute_granularity ........... None\n  recompute_modules ........ "
          "['core_attn']\n",
-         "", ""},
+         "none", ""},
         {"nemo", "  recompute_granularity: selective\n  recompute_modules: [core_attn, moe]\n",
          "core_attn+moe", ""},
         {"nemo",
          "  recompute_granularity: full\n  recompute_method: block\n  recompute_num_layers: "
          "12\n",
          "full", "12"},
-        {"nemo", "  recompute_granularity: null\n  recompute_method: null\n", "", ""},
+        {"nemo", "  recompute_granularity: null\n  recompute_method: null\n", "none", ""},
         {"torchtitan",
          "{\"model\": {}, \"activation_checkpoint\": {\"mode\": \"selective\", "
          "\"selective_ac_option\": \"op\"}}\n",

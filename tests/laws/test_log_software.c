@@ -1,7 +1,7 @@
 /* What a trainer's log says of its software: NeMo's container, by its image or by what it prints as it starts. */
+#include "answer/trainer/trainer.h"
 #include "models/job/preset.h"
 #include "tests/cmocka.h"
-#include "trust/runs/log.h"
 
 static const char step[] =
     "Epoch 0: : 100%|#| 50/50 [23:22<00:00, global_step=49.00, train_step_timing in s=24.00]\n";
@@ -14,15 +14,14 @@ static bool is_preset(const char *name) {
 
 /* @return the runtime, or "". */
 static const char *runtime_of(const char *before, struct fr_run_row *row) {
-    struct fr_log_counts counts;
+    const struct fr_trainer_ask ask = {.by = &fr_trainer_nemo};
+    struct fr_trainer_result trained;
     struct fr_error err = {0};
     char text[1024];
     snprintf(text, sizeof text, "%s%s", before, step);
-    const struct fr_run_log *nemo = NULL;
-    for (int i = 0; fr_run_logs[i]; i++)
-        if (strcmp(fr_run_logs[i]->name, "nemo") == 0) nemo = fr_run_logs[i];
-    if (fr_run_log_read(nemo, text, strlen(text), "log", row, &counts, &err) != FR_OK)
+    if (fr_trainer_read(&ask, text, strlen(text), "log", row, &trained, &err) != FR_OK)
         fail_msg("%s", err.detail);
+    fr_trainer_result_free(&trained);
     const char *runtime = fr_run_row_get(row, "runtime");
     return runtime ? runtime : "";
 }

@@ -15,7 +15,7 @@ launcher="$here/hosts.sh run $name $hosts 1"
   --budget "${BUDGET:-60}" --samples samples.jsonl --out cluster.json >log 2>&1 || { cat log; exit 1; }
 "$bin/forerun" validate --cluster cluster.json --launcher "$launcher" --ranks $hosts --cores $hosts \
   --app tensor,phantom --model ffn-4096 --set model.width=512 --set tp=4 --vary ghost=8..64*2 \
-  --vary global_batch=32..256*2 --passes "${PASSES:-2}" --visit 0.05 --samples runs.jsonl >table 2>log ||
+  --vary global_batch=32..256*2 --passes "${PASSES:-2}" --visit 0.05 --samples runs.jsonl --all >table 2>log ||
   { cat table log; exit 1; }
 [ -z "${VERBOSE:-}" ] || cat table
 grep -E '^(error|regret|machine)' table

@@ -286,7 +286,7 @@ static void grids_without_room_are_counted(void **state) {
     fr_text_addf(&json, "]}");
     draws("grid", json.data, "many.svg");
     char *svg = read_text("many.svg");
-    holds("many", svg, "8 grids have no room here");
+    holds("many", svg, "8 grids do not fit here");
     holds("many", svg, "best of 8 ranks: 1 x 1, 110 ms");
     unlink("many.svg");
     free(svg);

@@ -3,7 +3,6 @@
 #include "trust/runs/runs.h"
 
 #include "models/job/preset.h"
-#include "trust/runs/log.h"
 #include "trust/runs/row/machine.h"
 #include "trust/tune.h"
 
@@ -532,104 +531,6 @@ static void completed_rows_are_read(void **state) {
     fr_runs_free(&runs);
 }
 
-/* ---- trainers' logs --------------------------------------------------------------------------- */
-
-static void read_log(const struct fr_run_log *log, const char *text, struct fr_run_row *row,
-                     struct fr_log_counts *counts) {
-    struct fr_error err = {0};
-    if (fr_run_log_read(log, text, strlen(text), "log", row, counts, &err) != FR_OK)
-        fail_msg("%s: %s", err.where, err.detail);
-}
-
-static void says(const struct fr_run_row *row, const char *key, const char *wanted) {
-    const char *got = fr_run_row_get(row, key);
-    FR_TRUE(got && strcmp(got, wanted) == 0, "%s: got %s, wanted %s", key, got ? got : "-",
-            wanted);
-}
-
-#define ITERATION(ms)                                                                          \
-    " iteration 1/ 9 | consumed samples: 64 | elapsed time per iteration (ms): " ms " | loss"
-/* The first two steps start everything up; of 3, 5 and 4 s the median is 4. */
-static void a_log_of_megatron(void **state) {
-    (void)state;
-    struct fr_run_row row = {0};
-    struct fr_log_counts counts;
-    fr_run_row_set(&row, "plan.micro_batch", "4"); /* said on the line: stays */
-    read_log(
-        &fr_run_log_megatron,
-        "------ arguments ------\n"
-        "  bf16 ............................ True\n"
-        "  fp16 ............................ False\n"
-        "  micro_batch_size ................ 2\n"
-        "  num_query_groups ................ None\n"
-        "  recompute_granularity ........... full\n"
-        "  tensor_model_parallel_size ...... 8\n"
-        "  world_size ...................... 64\r\n" ITERATION("90000.0") "\n" ITERATION(
-            "9000."
-            "0") "\n[date]" ITERATION("3000.0") "\n" ITERATION("?") "\n" ITERATION("5000.0") "\n" ITERATION("-7") "\n" ITERATION("4000.0"),
-        &row, &counts);
-    says(&row, "measured_s", "4");
-    says(&row, "plan.tp", "8");
-    says(&row, "ranks", "64");
-    says(&row, "plan.micro_batch", "4");
-    says(&row, "plan.recompute", "full");
-    says(&row, "model.dtype", "bf16");
-    assert_null(fr_run_row_get(&row, "model.kv_heads"));
-    assert_int_equal(counts.steps, 5);
-    assert_int_equal(counts.malformed, 2);
-    assert_int_equal(counts.first, 12);
-}
-
-static void logs_of_others(void **state) {
-    (void)state;
-    struct fr_run_row nemo = {0}, titan = {0}, mlperf = {0};
-    struct fr_log_counts counts;
-    read_log(&fr_run_log_nemo,
-             "1/3 [global_step=0.0, train_step_timing in s=50.0]\r"
-             "2/3 [global_step=1.0, train_step_timing in s=24.0]\r"
-             "3/3 [global_step=2.0, train_step_timing in s=22.0]\n"
-             "iteration 3/9 | global_batch_size: 1024 | train_step_timing in s: 20.0\n",
-             &nemo, &counts);
-    says(&nemo, "measured_s", "23");
-    says(&nemo, "plan.global_batch", "1024");
-    /* 512 samples of 8192 tokens on 64 ranks at 5,000 tokens a second each. */
-    fr_run_row_set(&titan, "ranks", "64");
-    fr_run_row_set(&titan, "plan.global_batch", "512");
-    fr_run_row_set(&titan, "model.sequence", "8192");
-    read_log(&fr_run_log_torchtitan,
-             "[titan] INFO - \033[31mstep: 10 \033[32m loss: 4.1 \033[36mtps: 5,000 mfu: 31%\n",
-             &titan, &counts);
-    says(&titan, "measured_s", "13.1072");
-    read_log(&fr_run_log_mlperf,
-             ":::MLLOG {\"key\": \"global_batch_size\", \"value\": 8, \"time_ms\": 1}\n"
-             ":::MLLOG {\"key\": \"tracked_stats\", \"value\": {\"train_step_time\": 0.5}, "
-             "\"time_ms\": 2}\n",
-             &mlperf, &counts);
-    says(&mlperf, "measured_s", "0.5");
-    says(&mlperf, "plan.global_batch", "8");
-}
-
-static void logs_refused(void **state) {
-    (void)state;
-    static const struct {
-        const struct fr_run_log *log;
-        const char *text, *where, *says;
-    } rows[] = {{&fr_run_log_megatron, "nothing\n" ITERATION("") "\n", "log:2",
-                 "does not say how long it took"},
-                {&fr_run_log_nemo, "Epoch 0\n", "log", "times no step"},
-                {&fr_run_log_torchtitan, "step: 1 tps: 100\n", "log", "give --column ranks="}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct fr_run_row row = {0};
-        struct fr_log_counts counts;
-        struct fr_error err = {0};
-        assert_int_equal(fr_run_log_read(rows[i].log, rows[i].text, strlen(rows[i].text), "log",
-                                         &row, &counts, &err),
-                         FR_ERR_INPUT);
-        assert_string_equal(err.where, rows[i].where);
-        FR_TRUE(strstr(err.detail, rows[i].says) != NULL, "got \"%s\"", err.detail);
-    }
-}
-
 /* All layers are placed, the ends with one fewer than the rest; a row is left as it is where that does not divide,
  * of one stage, and of more than a list holds. */
 static void ends_count_as_layers(void **state) {
@@ -708,9 +609,6 @@ static void recipes_of_a_release(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ends_count_as_layers),
-        cmocka_unit_test(a_log_of_megatron),
-        cmocka_unit_test(logs_of_others),
-        cmocka_unit_test(logs_refused),
         cmocka_unit_test(rows_are_on_their_own_clusters),
         cmocka_unit_test(one_cluster_stands_in_for_all),
         cmocka_unit_test(rows_are_with_their_own_software),

@@ -2,9 +2,13 @@
  * of each device's. */
 #include "trust/runs/watts.h"
 
+#include <math.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "tests/cmocka.h"
+#include "tests/wraps.h"
+#include "trust/runs/bursts.h"
 
 static struct fr_watts read_log(const char *text) {
     struct fr_watts w;
@@ -90,10 +94,185 @@ static void what_tells_no_power_is_refused(void **state) {
     }
 }
 
+/* Each form that a meter prints, of GPU 0 at 300 W and GPU 1 at 200 W. */
+static const struct {
+    const char *what, *text, *format, *measured_at;
+    double power_W;
+    int devices;
+} forms[] = {
+    {"nvidia-smi CSV, no index",
+     "timestamp, power.draw [W]\n2024/05/10 11:38:02.100, 300 W\n2024/05/10 11:38:02.100, 200 "
+     "W\n"
+     "2024/05/10 11:38:03.100, 300 W\n2024/05/10 11:38:03.100, 200 W\n"
+     "2024/05/10 11:38:04.100, 300 W\n2024/05/10 11:38:04.100, 200 W\n",
+     "nvidia-smi", "device", 500, 2},
+    {"nvidia-smi CSV, no index, each at its millisecond",
+     "timestamp, power.draw [W]\n2024/05/10 11:38:02.100, 300 W\n2024/05/10 11:38:02.104, 200 "
+     "W\n"
+     "2024/05/10 11:38:03.101, 300 W\n2024/05/10 11:38:03.105, 200 W\n"
+     "2024/05/10 11:38:04.102, 300 W\n2024/05/10 11:38:04.107, 200 W\n"
+     "2024/05/10 11:38:05.102, 300 W\n2024/05/10 11:38:05.107, 200 W\n",
+     "nvidia-smi", "device", 500, 2},
+    {"nvidia-smi dmon",
+     "# gpu    pwr  gtemp  mtemp     sm\n# Idx      W      C      C      %\n"
+     "    0    300     33      -      0\n    1    200     33      -      0\n",
+     "nvidia-dmon", "device", 500, 2},
+    {"nvidia-smi dmon -o DT",
+     "#Date       Time        gpu    pwr  gtemp\n#YYYYMMDD   HH:MM:SS    Idx      W      C\n"
+     " 20240510   11:38:02      0    300     33\n 20240510   11:38:02      1    200     33\n",
+     "nvidia-dmon", "device", 500, 2},
+    {"nvidia-smi -q",
+     "Timestamp                                 : Fri May 10 11:38:02 2024\n"
+     "GPU 00000000:0A:00.0\n    GPU Power Readings\n        Power Draw            : 300.00 W\n"
+     "        Current Power Limit   : 700.00 W\nGPU 00000000:0B:00.0\n    GPU Power Readings\n"
+     "        Average Power Draw    : 100.00 W\n        Instantaneous Power Draw : 200.00 W\n",
+     "nvidia-query", "device", 500, 2},
+    {"nvidia-smi",
+     "|   0  NVIDIA H100 80GB HBM3          On  |   00000000:0A:00.0 Off |                    "
+     "0 |\n"
+     "| N/A   35C    P0            300W /  700W |   70000MiB /  81559MiB |    100%      "
+     "Default |\n"
+     "|   1  NVIDIA H100 80GB HBM3          On  |   00000000:0B:00.0 Off |                    "
+     "0 |\n"
+     "| N/A   35C    P0            200W /  700W |   70000MiB /  81559MiB |    100%      "
+     "Default |\n",
+     "nvidia-table", "device", 500, 2},
+    {"dcgmi", "#Entity   POWER\nID        W\nGPU 0     300\nGPU 1     200\n", "dcgm", "device",
+     500, 2},
+    {"amd-smi --csv",
+     "timestamp,gpu,socket_power,gfx_voltage\n1746763068,0,300,N/A\n1746763068,1,200,N/A\n",
+     "amd-smi", "device", 500, 2},
+    {"amd-smi monitor",
+     "GPU  POWER   GPU_T   MEM_T\n  0  300 W   35 C    30 C\n  1  200 W   35 C    30 C\n",
+     "amd-smi", "device", 500, 2},
+    {"rocm-smi",
+     "GPU[0]\t\t: Average Graphics Package Power (W): 300.0\n"
+     "GPU[1]\t\t: Current Socket Graphics Package Power (W): 200.0\n",
+     "rocm-smi", "device", 500, 2},
+    {"rocm-smi, halves",
+     "GPU[0]\t\t: Average Graphics Package Power (W): 500.0\n"
+     "GPU[1]\t\t: Average Graphics Package Power (W): N/A\n",
+     "rocm-smi", "device", 500, 1},
+    {"rocm-smi --csv", "device,Average Graphics Package Power (W)\ncard0,300.0\ncard1,200.0\n",
+     "rocm-smi", "device", 500, 2},
+    {"rocm-smi, concise",
+     "0  [0x74a1 : 0x00]  35.0C  300.0W  NPS1, SPX  131Mhz  900Mhz  0%  auto  750.0W  0%  0%\n"
+     "1  [0x74a1 : 0x00]  35.0C  200.0W  NPS1, SPX  131Mhz  900Mhz  0%  auto  750.0W  0%  0%\n",
+     "rocm-smi", "device", 500, 2},
+    {"ipmitool sensor", "Pwr Consumption  | 500.000    | Watts      | ok    | na        | na\n",
+     "ipmi", "plug", 500, 1},
+    {"ipmitool sdr", "Pwr Consumption  | 77h | ok  |  7.1 | 500 Watts\n", "ipmi", "plug", 500,
+     1},
+    {"sensors",
+     "amdgpu-pci-0300\nAdapter: PCI adapter\nPPT:         300.00 W  (cap = 560.00 W)\n\n"
+     "amdgpu-pci-0400\nAdapter: PCI adapter\npower1:      200.00 W\n",
+     "sensors", "device", 500, 2},
+    {"a table", "time,watts\n1746763068,500\n1746763069,500\n", "table", NULL, 500, 1},
+    {"a table of nodes", "epoch;node;power_W\n1746763068;a;300\n1746763068;b;200\n", "table",
+     NULL, 500, 2},
+};
+enum { FORMS = sizeof forms / sizeof *forms };
+
+static void expect_form(int i, const struct fr_text *text, const char *what) {
+    struct fr_watts w;
+    struct fr_error err = {.status = FR_OK};
+    FR_TRUE(fr_watts_read(fr_text_get(text), text->length, "log", &w, &err) == FR_OK,
+            "%s, %s: %s", forms[i].what, what, err.detail);
+    FR_TRUE(strcmp(w.format->name, forms[i].format) == 0 && w.devices == forms[i].devices &&
+                fabs(w.power_W - forms[i].power_W) < 1e-9,
+            "%s, %s: %s, %d devices, %g W", forms[i].what, what, w.format->name, w.devices,
+            w.power_W);
+    const char *at = forms[i].measured_at;
+    FR_TRUE(at ? w.format->measured_at && !strcmp(w.format->measured_at, at)
+               : !w.format->measured_at,
+            "%s: metered at another place", forms[i].what);
+}
+
+/* Each form, as it is and as launchers and collectors hand it on. */
+static void every_form_by_itself_and_wrapped(void **state) {
+    (void)state;
+    for (int i = 0; i < FORMS; i++) {
+        struct fr_text plain = {0};
+        fr_text_addf(&plain, "%s", forms[i].text);
+        expect_form(i, &plain, "plain");
+        for (int k = 0; k < WRAPS; k++) {
+            struct fr_text text = {0};
+            const struct wrap *wrap = &wraps[k];
+            /* Times are left where they are; few lines tell no prefix that all of a file have. */
+            if (wrap->whole || strstr(wrap->before, "03:57") ||
+                strstr(wrap->before, "04:28:53") || strstr(wrap->before, "00:00:12") ||
+                strstr(wrap->before, "17467"))
+                continue;
+            wrap_lines(forms[i].text, &wrap, 1, &text);
+            expect_form(i, &text, wrap->what);
+            fr_text_free(&text);
+        }
+        fr_text_free(&plain);
+    }
+}
+
+static void several_nodes_in_one_file(void **state) {
+    (void)state;
+    /* srun -l nvidia-smi: index 0 of two nodes */
+    struct fr_watts w =
+        read_log("0: timestamp, index, power.draw [W]\n1: timestamp, index, power.draw [W]\n"
+                 "0: 2024/05/10 11:38:02.1, 0, 300 W\n1: 2024/05/10 11:38:02.1, 0, 200 W\n");
+    assert_int_equal(w.devices, 2);
+    FR_NEAR(w.power_W, 500, 1e-12);
+}
+
+static void what_cannot_be_known_is_refused(void **state) {
+    static const struct {
+        const char *text, *says;
+    } rows[] = {
+        {"power.draw [W]\n300 W\n200 W\n", "no column says the device"},
+        {"timestamp, power.draw [W]\n2024/05/10 11:38:02, 1 W\n2024/05/10 11:38:02, 1 W\n"
+         "2024/05/10 11:38:03, 1 W\n2024/05/10 11:38:04, 1 W\n2024/05/10 11:38:04, 1 W\n",
+         "no column says the device"},
+        {"timestamp, index, power.draw [W]\n2024/05/10 11:38:02, 0, 1 W\n"
+         "2024/05/10 11:38:02, 1, [N/A]\n",
+         "device \"1\" says no power"},
+        {"timestamp, index, power.draw [W]\n2024/05/10 11:38:02, 0, [N/A]\n", "say N/A"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct fr_watts w;
+        struct fr_error err = {.status = FR_OK};
+        assert_int_equal(fr_watts_read(rows[i].text, strlen(rows[i].text), "log", &w, &err),
+                         FR_ERR_INPUT);
+        FR_TRUE(strstr(err.detail, rows[i].says), "%s: \"%s\"", rows[i].says, err.detail);
+    }
+}
+
+/* n devices read every s seconds, apart by up to j seconds: always n. */
+static void bursts_are_devices(void **state) {
+    uint64_t random = 3;
+    (void)state;
+    for (int i = 0; i < 400; i++) {
+        int devices = 1 + (int)(fr_random_next(&random) % 16), times = 5 + i % 20,
+            cut = (int)(fr_random_next(&random) % (uint64_t)devices), n = 0;
+        double period_s = i % 3 ? 1 : 0.1, within_s = i % 2 ? 0.01 * period_s / devices : 0,
+               time_s[16 * 25];
+        int device[16 * 25];
+        for (int t = 0; t < times; t++)
+            for (int d = 0; d < devices; d++) time_s[n++] = 1e9 + t * period_s + d * within_s;
+        int got = fr_bursts(time_s + cut, n - cut, device);
+        FR_TRUE(got == devices, "%d devices, %d times, %d cut, every %g s, apart %g s: %d",
+                devices, times, cut, period_s, within_s, got);
+        for (int k = 0; k < n - cut; k++)
+            assert_true(device[k] == (k + cut) % devices || (device[k] == -1 && k < devices));
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gpus_by_index_add_up), cmocka_unit_test(dcgm_names_its_columns),
-        cmocka_unit_test(a_node_at_the_plug), cmocka_unit_test(counters_by_interval),
-        cmocka_unit_test(what_tells_no_power_is_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(gpus_by_index_add_up),
+                                       cmocka_unit_test(dcgm_names_its_columns),
+                                       cmocka_unit_test(every_form_by_itself_and_wrapped),
+                                       cmocka_unit_test(several_nodes_in_one_file),
+                                       cmocka_unit_test(what_cannot_be_known_is_refused),
+                                       cmocka_unit_test(bursts_are_devices),
+                                       cmocka_unit_test(a_node_at_the_plug),
+                                       cmocka_unit_test(counters_by_interval),
+                                       cmocka_unit_test(what_tells_no_power_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

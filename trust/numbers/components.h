@@ -2,7 +2,7 @@
  *  How large are the effects that rows share (trust/numbers/effects.h), and what does not knowing it do to
  *  coefficients?
  *
- *  Of each the stated value is the root mean square before any row is seen.  What is missed is larger or smaller
+ *  Of each the stated value is the root mean square before any row is seen.  The model error is larger or smaller
  *  than stated by one factor for models, plans and kinds alike, log-normal, times one of its own each, log-normal too;
  *  releases and rows have a log-normal factor each, which keeps rows that agree to the last digit from saying that rows
  *  do not vary; the widths of coefficients' priors, stated as what they may be, a half-normal one of device and of network
@@ -28,7 +28,7 @@ enum { FR_COMPONENTS_NODES = 96, FR_COMPONENTS_UNKNOWNS = 8, FR_COMPONENTS_WIDE 
  *  and by less at any greater number (docs/explanation/intervals.md). */
 #define FR_COMPONENTS_DEGREES 3.0
 
-/** How far what is missed may be from what is stated: deviations of the factors' logarithms, of models', plans' and
+/** How far the model error may be from what is stated: deviations of the factors' logarithms, of models', plans' and
  *  kinds' in common, of each one's own, and of releases' and rows'; and the root mean square of the factors of
  *  coefficients' widths. */
 struct fr_sizes {

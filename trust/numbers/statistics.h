@@ -52,7 +52,7 @@ double fr_reach_90(int degrees);
 double fr_sorted_slow_limit(const double *x, size_t n);
 
 /** What repeated timings of a thing say of its own time, where the system may only lengthen it: the
- *  median of those no more than 8 % above the lower decile.  Undisturbed timings scatter less, so it
+ *  median of those no more than 8 % above the lower decile.  Uninterrupted timings scatter less, so it
  *  is their median however many of the rest were interrupted, up to nine in ten; a duration of
  *  which all were gives about its lowest. */
 double fr_sorted_own(const double *x, size_t n);

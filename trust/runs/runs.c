@@ -108,14 +108,38 @@ static fr_status place_row(struct fr_runs *runs, const struct fr_run_row *row,
     return FR_OK;
 }
 
+/* Append the run of a row that is wanted.  @p strict: what cannot be used is an error, else it is counted. */
+static fr_status append_row(const struct fr_run_row *row, const char *where, const char *folder,
+                            bool strict, struct fr_runs *runs, struct fr_error *err) {
+    struct fr_error why = {0};
+    fr_run_skip skip = FR_RUN_USABLE;
+    struct fr_run_place place = {
+        .where = where, .folder = folder, .defaults = runs->ask.defaults, .runs = runs};
+    FR_TRY(grow(runs, err));
+    struct fr_run *run = &runs->items[runs->count];
+    fr_status status = place_row(runs, row, &place, &why);
+    if (status != FR_OK) return say_where(status, where, &why, err);
+    if (runs->ask.needed && !place.cluster) {
+        runs->skipped[FR_RUN_NO_CLUSTER]++;
+        return FR_OK;
+    }
+    status = fr_run_make(row, &place, run, &skip, &why);
+    if (status == FR_OK) {
+        runs->count++;
+        return FR_OK;
+    }
+    fr_run_free(run);
+    if (strict || status == FR_ERR_NOMEM) return say_where(status, where, &why, err);
+    runs->skipped[skip]++;
+    return FR_OK;
+}
+
 static fr_status append(const struct fr_run_source *in, const struct fr_run_reader *r,
                         int reader, const char *folder, struct fr_runs *runs,
                         struct fr_error *err) {
     struct fr_run_row row = {0};
-    struct fr_error why = {0};
     char where[400];
-    FR_TRY(grow(runs, err));
-    struct fr_run *run = &runs->items[runs->count];
+    int before = runs->count;
     snprintf(where, sizeof where, "%s:%d", in->csv->name, in->csv->line[in->row]);
     fr_run_skip skip;
     FR_TRY(fr_run_reader_row(r, in, &row, &skip, err));
@@ -127,24 +151,10 @@ static fr_status append(const struct fr_run_source *in, const struct fr_run_read
         return FR_OK;
     }
     state_defaults(r, &row);
-    struct fr_run_place place = {
-        .where = where, .folder = folder, .defaults = runs->ask.defaults, .runs = runs};
-    fr_status status = place_row(runs, &row, &place, &why);
-    if (status != FR_OK) return say_where(status, where, &why, err);
-    if (runs->ask.needed && !place.cluster) {
-        runs->skipped[FR_RUN_NO_CLUSTER]++;
-        return FR_OK;
-    }
-    status = fr_run_make(&row, &place, run, &skip, &why);
-    if (status == FR_OK) {
-        run->reader = reader;
-        run->line = in->csv->line[in->row];
-        runs->count++;
-        return FR_OK;
-    }
-    fr_run_free(run);
-    if (r->strict || status == FR_ERR_NOMEM) return say_where(status, where, &why, err);
-    runs->skipped[skip]++;
+    FR_TRY(append_row(&row, where, folder, r->strict, runs, err));
+    if (runs->count == before) return FR_OK;
+    runs->items[before].reader = reader;
+    runs->items[before].line = in->csv->line[in->row];
     return FR_OK;
 }
 
@@ -184,6 +194,18 @@ fr_status fr_runs_read(const char *path, struct fr_runs *runs, struct fr_error *
     fr_run_reader_close(&reader);
     fr_csv_free(&csv);
     return status == FR_OK ? check_where(path, runs, err) : status;
+}
+
+fr_status fr_runs_add(const char *where, const struct fr_run_row *row, struct fr_runs *runs,
+                      struct fr_error *err) {
+    static const struct fr_csv no_columns;
+    const struct fr_run_source in = {&no_columns, 0};
+    char folder[512];
+    FR_TRY(fr_where_check(runs->ask.where, runs->ask.n_where, err));
+    if (!fr_where_holds(runs->ask.where, runs->ask.n_where, &in, row, &runs->where_known))
+        return FR_OK;
+    folder_of(where, folder, sizeof folder);
+    return append_row(row, where, folder, true, runs, err);
 }
 
 void fr_runs_free(struct fr_runs *runs) {

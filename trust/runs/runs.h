@@ -53,6 +53,8 @@
     X(FR_RUN_CLOCKS, "clocks or limits that no plan states")                                   \
     X(FR_RUN_DUPLICATE, "a copy of another row")                                               \
     X(FR_RUN_NO_CLUSTER, "no cluster: the row names none, nor does --cluster")                 \
+    X(FR_RUN_IMPOSSIBLE,                                                                       \
+      "faster than the peak of its devices: its time, ranks or model is wrong")                \
     X(FR_RUN_INVALID, "sizes that fit no model")
 
 typedef enum {
@@ -95,7 +97,7 @@ typedef enum {
 extern const char *const fr_run_counted_names[];
 extern const char *const fr_run_counted_words[];
 
-enum { FR_RUN_KEYS_MAX = 64 };
+enum { FR_RUN_KEYS_MAX = 96 };
 
 /** The keys of a run in the order given. */
 struct fr_run_row {
@@ -164,6 +166,7 @@ struct fr_runs {
     struct fr_software **software; /**< [n_software] runtimes that were read (row/software.h) */
     struct fr_newest *newest;      /**< [n_newest] which is the newest that suits */
     int n_software, n_newest;
+    char impossible[160]; /**< the first row above its devices' peak, and by how much */
     int replaced;         /**< rows whose own cluster ask.on stands in for */
     uint64_t where_known; /**< bit i: some row has the column of ask.where[i] */
 };
@@ -173,6 +176,11 @@ struct fr_run_source;
 /** Append the runs of @p path, read by the first reader whose columns it has.
  *  @return FR_OK; FR_ERR_INPUT with file, line and column; FR_ERR_NOMEM. */
 fr_status fr_runs_read(const char *path, struct fr_runs *runs, struct fr_error *err);
+/** Append the run of @p row, read elsewhere: a trainer's log.
+ *  @param where   the file, for messages; its folder is that of paths in the row
+ *  @return FR_OK; FR_ERR_INPUT with the place; FR_ERR_NOMEM. */
+fr_status fr_runs_add(const char *where, const struct fr_run_row *row, struct fr_runs *runs,
+                      struct fr_error *err);
 void fr_runs_free(struct fr_runs *runs);
 
 /** Where a row is read. */

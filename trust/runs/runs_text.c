@@ -9,6 +9,7 @@ void fr_runs_print_skipped(const struct fr_runs *runs, struct fr_text *text) {
         if (runs->skipped[i])
             fr_text_addf(text, "%d row%s left out: %s\n", runs->skipped[i],
                          runs->skipped[i] == 1 ? "" : "s", fr_run_skip_names[i]);
+    if (*runs->impossible) fr_text_addf(text, "  %s\n", runs->impossible);
     if (runs->replaced)
         fr_text_addf(text, "%d row%s a cluster of its own, which --cluster replaces\n",
                      runs->replaced, runs->replaced == 1 ? " names" : "s name");

@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text/log_lines.h"
+#include "base/text/log_time.h"
+#include "trust/runs/bursts.h"
 
 static const double MOST_W = 1e9; /* beyond it is none */
 
@@ -25,60 +28,253 @@ const struct fr_watts_format *const fr_watts_formats[] = {
 static struct fr_watts_device *device_of(struct fr_watts_log *log, const char *name) {
     for (int i = 0; i < log->n_devices; i++)
         if (strcmp(log->device[i].name, name) == 0) return &log->device[i];
-    if (log->n_devices == FR_WATTS_DEVICES) return NULL;
+    log->too_many |= log->n_devices == FR_WATTS_DEVICES;
+    if (log->too_many) return NULL;
     struct fr_watts_device *d = &log->device[log->n_devices++];
     snprintf(d->name, sizeof d->name, "%s", name);
     return d;
 }
 
-/* The array doubles at powers of two. */
-void fr_watts_add(struct fr_watts_log *log, const char *device, double power_W) {
-    char name[FR_WATTS_NAME_B];
-    snprintf(name, sizeof name, "%.*s", FR_WATTS_NAME_B - 1, device);
-    struct fr_watts_device *d = power_W >= 0 && power_W <= MOST_W ? device_of(log, name) : NULL;
-    if (!d) return;
-    if ((d->n & (d->n - 1)) == 0) {
-        double *more = fr_realloc(d->power_W, d->n ? 2 * (size_t)d->n : 1, sizeof *more);
+/* Another number behind @p n of them; the array doubles at powers of two. */
+static bool push(struct fr_watts_log *log, double **array, int n, double value) {
+    if ((n & (n - 1)) == 0) {
+        double *more = fr_realloc(*array, n ? 2 * (size_t)n : 1, sizeof *more);
         log->memory_full |= !more;
-        if (!more) return;
-        d->power_W = more;
+        if (!more) return false;
+        *array = more;
     }
-    d->power_W[d->n++] = power_W;
+    (*array)[n] = value;
+    return true;
 }
 
-bool fr_watts_field(const char *line, int i, char *out, size_t room) {
+/* Devices of several ranks or hosts have the same names. */
+static struct fr_watts_device *named(struct fr_watts_log *log, const char *device) {
+    char name[FR_WATTS_NAME_B];
+    size_t used = 0;
+    fr_line_addf(name, sizeof name, &used, "%s%s", log->printer, device);
+    return device_of(log, name);
+}
+
+static struct fr_watts_nameless *nameless_of(struct fr_watts_log *log) {
+    for (int i = 0; i < log->n_nameless; i++)
+        if (strcmp(log->nameless[i].printer, log->printer) == 0) return &log->nameless[i];
+    log->too_many |= log->n_nameless == FR_WATTS_PRINTERS;
+    if (log->too_many) return NULL;
+    struct fr_watts_nameless *l = &log->nameless[log->n_nameless++];
+    memcpy(l->printer, log->printer, sizeof l->printer);
+    return l;
+}
+
+void fr_watts_add(struct fr_watts_log *log, const char *device, double power_W) {
+    if (!(power_W >= 0 && power_W <= MOST_W)) return;
+    if (!isnan(log->time_s)) {
+        log->from_s = fmin(log->from_s, log->time_s);
+        log->to_s = fmax(log->to_s, log->time_s);
+    }
+    if (!*device) {
+        struct fr_watts_nameless *l = nameless_of(log);
+        if (l && push(log, &l->time_s, l->n, log->time_s) &&
+            push(log, &l->power_W, l->n, power_W))
+            l->n++;
+        return;
+    }
+    struct fr_watts_device *d = named(log, device);
+    if (d && push(log, &d->power_W, d->n, power_W)) d->n++;
+}
+
+bool fr_watts_add_text(struct fr_watts_log *log, const char *device, const char *text) {
+    static const char *const none[] = {
+        "N/A", "[N/A]",         "[Not Supported]",      "-",   "[Unknown Error]",
+        "NA",  "Not Supported", "[GPU requires reset]", "nan", NULL};
+    char *end = NULL;
+    for (int i = 0; none[i]; i++)
+        if (strcmp(text, none[i]) == 0) {
+            struct fr_watts_device *d = *device ? named(log, device) : NULL;
+            log->without++;
+            if (d) d->without++;
+            return true;
+        }
+    if (!isdigit((unsigned char)*text) && *text != '.') return false;
+    double power_W = strtod(text, &end);
+    while (*end == ' ') end++;
+    if (strcmp(end, "mW") == 0)
+        power_W /= 1000;
+    else if (strcmp(end, "kW") == 0)
+        power_W *= 1000;
+    else if (*end && strcmp(end, "W") != 0 && strcmp(end, "Watts") != 0)
+        return false;
+    fr_watts_add(log, device, power_W);
+    return true;
+}
+
+/* What is no time that is known counts on where it changes. */
+void fr_watts_set_time(struct fr_watts_log *log, const char *text) {
+    double time_s = NAN;
+    char *end = NULL;
+    size_t n = fr_log_time(text, &time_s);
+    if (n == 0) n = fr_log_time_epoch(text, &time_s);
+    if (n == 0 && isdigit((unsigned char)*text)) {
+        time_s = strtod(text, &end);
+        if (*end || !isfinite(time_s)) time_s = NAN;
+    }
+    if (isnan(time_s) && *text)
+        time_s = *log->stamp ? log->last_s + (strcmp(log->stamp, text) != 0) : 0;
+    snprintf(log->stamp, sizeof log->stamp, "%.*s", (int)sizeof log->stamp - 1, text);
+    log->last_s = log->time_s = time_s;
+}
+
+bool fr_watts_part(const char *line, char parts, int i, char *out, size_t room) {
+    char stop[2] = {parts, '\0'};
+    if (parts == 0) {
+        for (;; i--) {
+            line += strspn(line, " \t\r");
+            size_t n = strcspn(line, " \t\r");
+            if (n == 0) return false;
+            if (i == 0) {
+                snprintf(out, room, "%.*s", (int)(n < room ? n : room - 1), line);
+                return true;
+            }
+            line += n;
+        }
+    }
     for (; i > 0 && line; i--) {
-        line = strchr(line, ',');
+        line = strchr(line, parts);
         if (line) line++;
     }
     if (!line) return false;
-    while (isspace((unsigned char)*line)) line++;
-    size_t n = strcspn(line, ",");
-    while (n > 0 && isspace((unsigned char)line[n - 1])) n--;
+    while (*line == ' ' || *line == '"') line++;
+    size_t n = strcspn(line, stop);
+    while (n > 0 && (isspace((unsigned char)line[n - 1]) || line[n - 1] == '"')) n--;
     snprintf(out, room, "%.*s", (int)(n < room ? n : room - 1), line);
     return true;
+}
+
+bool fr_watts_field(const char *line, int i, char *out, size_t room) {
+    return fr_watts_part(line, ',', i, out, room);
+}
+
+/* Does the field begin as one of the names does, whatever its case? */
+static bool is_named(const char *field, const char *const *names) {
+    field += *field == '#';
+    for (; names && *names; names++) {
+        size_t i = 0, n = strlen(*names);
+        while (i < n && tolower((unsigned char)field[i]) == (*names)[i]) i++;
+        /* "power.draw" also stands for "power.draw.instant [W]", "gpu" not for "gpu_clock". */
+        if (i == n && (!field[i] || strchr(" .[(", field[i]))) return true;
+    }
+    return false;
+}
+
+static bool table_header(struct fr_watts_log *log, const char *line,
+                         const struct fr_watts_columns *columns, char parts) {
+    char field[96];
+    int power = -1, device = -1, time = -1;
+    for (int i = 0; fr_watts_part(line, parts, i, field, sizeof field); i++) {
+        if (is_named(field, columns->unless)) return false;
+        if (power < 0 && is_named(field, columns->power))
+            power = i;
+        else if (device < 0 && is_named(field, columns->device))
+            device = i;
+        else if (time < 0 && is_named(field, columns->time))
+            time = i;
+    }
+    if (power < 0 || (power == 0 && device < 0 && time < 0 && parts == 0)) return false;
+    log->parts = parts;
+    log->power_column = power + columns->before;
+    log->device_column = device < 0 ? -1 : device + columns->before;
+    log->time_column = time < 0 ? -1 : time + columns->before;
+    return true;
+}
+
+bool fr_watts_table_line(struct fr_watts_log *log, const char *line,
+                         const struct fr_watts_columns *columns, char parts) {
+    char power[48], device[64] = "", time[64] = "";
+    if (table_header(log, line, columns, parts)) return true;
+    if (log->power_column < 0 || log->parts != parts ||
+        !fr_watts_part(line, parts, log->power_column, power, sizeof power))
+        return false;
+    if (log->device_column >= 0)
+        fr_watts_part(line, parts, log->device_column, device, sizeof device);
+    if (log->time_column >= 0 &&
+        fr_watts_part(line, parts, log->time_column, time, sizeof time))
+        fr_watts_set_time(log, time);
+    return fr_watts_add_text(log, device, power);
 }
 
 /* ---- a log ----------------------------------------------------------------------------------- */
 
 static void free_log(struct fr_watts_log *log) {
-    for (int i = 0; i < log->n_devices; i++) free(log->device[i].power_W);
-    *log = (struct fr_watts_log){.power_column = -1, .device_column = -1};
+    for (int i = 0; i < log->n_devices; i++) {
+        free(log->device[i].power_W);
+        log->device[i] = (struct fr_watts_device){.n = 0};
+    }
+    for (int i = 0; i < log->n_nameless; i++) {
+        free(log->nameless[i].time_s);
+        free(log->nameless[i].power_W);
+        log->nameless[i] = (struct fr_watts_nameless){.n = 0};
+    }
+    log->n_devices = log->n_nameless = log->without = 0;
+    log->power_column = log->device_column = log->time_column = -1;
+    log->parts = *log->current = *log->printer = *log->stamp = '\0';
+    log->time_s = NAN;
+    log->from_s = INFINITY;
+    log->to_s = -INFINITY;
+    log->last_s = log->before_s = 0;
+    log->too_many = false;
 }
 
-static int read_as(const struct fr_watts_format *format, const char *text, size_t length,
+static void say_printer(struct fr_watts_log *log, const struct fr_log_tag *tag) {
+    *log->printer = '\0';
+    if (tag->rank >= 0)
+        snprintf(log->printer, sizeof log->printer, "%lld/", (long long)tag->rank);
+    if (tag->host >= 0)
+        snprintf(log->printer, sizeof log->printer, "h%lld/", (long long)tag->host);
+}
+
+static int read_as(const struct fr_watts_format *format, const struct fr_log_text *text,
                    char *line, struct fr_watts_log *log) {
     int readings = 0;
-    for (size_t at = 0; at < length;) {
-        const char *end = memchr(text + at, '\n', length - at);
-        size_t n = end ? (size_t)(end - (text + at)) : length - at;
-        memcpy(line, text + at, n);
+    long number = 1;
+    for (size_t at = 0; at < text->length; number++) {
+        const char *end = memchr(text->text + at, '\n', text->length - at);
+        size_t n = end ? (size_t)(end - (text->text + at)) : text->length - at;
+        struct fr_log_tag tag = fr_log_text_tag(text, number);
+        memcpy(line, text->text + at, n);
         line[n] = '\0';
+        log->time_s = tag.time_s;
+        say_printer(log, &tag);
         format->line(log, line);
         at += n + 1;
     }
     for (int i = 0; i < log->n_devices; i++) readings += log->device[i].n;
+    for (int i = 0; i < log->n_nameless; i++) readings += log->nameless[i].n;
     return readings;
+}
+
+/* Gives readings of which nobody says the device to those of their bursts, printer by printer. */
+static fr_status name_devices(struct fr_watts_log *log, const char *name,
+                              struct fr_watts *watts, struct fr_error *err) {
+    for (int p = 0; p < log->n_nameless; p++) {
+        const struct fr_watts_nameless *l = &log->nameless[p];
+        if (l->n == 0) continue;
+        int *device = fr_malloc((size_t)l->n, sizeof *device);
+        int devices = device ? fr_bursts(l->time_s, l->n, device) : -1;
+        memcpy(log->printer, l->printer, sizeof log->printer);
+        for (int i = 0; i < l->n && devices > 0; i++) {
+            char number[FR_WATTS_NAME_B];
+            snprintf(number, sizeof number, "burst %d", device[i]);
+            if (device[i] >= 0) fr_watts_add(log, number, l->power_W[i]);
+        }
+        free(device);
+        watts->bursts |= devices > 1;
+        log->memory_full |= devices < 0;
+        if (devices == 0)
+            return fr_fail(err, FR_ERR_INPUT, name,
+                           "no column says the device, and time stamps do not tell how many "
+                           "there are; write both: nvidia-smi "
+                           "--query-gpu=timestamp,index,power.draw --format=csv");
+    }
+    return FR_OK;
 }
 
 /* Mean from the first to the last reading above the middle. */
@@ -97,36 +293,76 @@ static double mean_W(const struct fr_watts_device *d, int *used) {
     return sum_W / (last - first + 1);
 }
 
-static void sum_up(const struct fr_watts_log *log, struct fr_watts *watts) {
-    watts->devices = log->n_devices;
+static fr_status sum_up(const struct fr_watts_log *log, const char *name,
+                        struct fr_watts *watts, struct fr_error *err) {
+    watts->without = log->without;
+    watts->from_s = log->from_s <= log->to_s ? log->from_s : NAN;
+    watts->to_s = log->from_s <= log->to_s ? log->to_s : NAN;
     for (int i = 0; i < log->n_devices; i++) {
-        watts->power_W += mean_W(&log->device[i], &watts->used);
-        watts->readings += log->device[i].n;
+        const struct fr_watts_device *d = &log->device[i];
+        watts->silent += d->n == 0;
+        if (d->n == 0 && !watts->format->shared)
+            return fr_fail(
+                err, FR_ERR_INPUT, name,
+                "device \"%s\" says no power in any of its %d readings (N/A), so that "
+                "the sum lacks it; take power from another meter, or take its lines "
+                "out and state measured_J with --column",
+                d->name, d->without);
+        if (d->n == 0) continue;
+        watts->devices++;
+        watts->power_W += mean_W(d, &watts->used);
+        watts->readings += d->n;
     }
+    return FR_OK;
+}
+
+static fr_status read_cleaned(const struct fr_log_text *text, const char *name,
+                              struct fr_watts_log *log, char *line, struct fr_watts *watts,
+                              struct fr_error *err) {
+    int seen = 0;
+    for (int i = 0; fr_watts_formats[i] && !watts->format; i++) {
+        free_log(log);
+        int readings = read_as(fr_watts_formats[i], text, line, log);
+        seen += log->without;
+        if (readings > 0) watts->format = fr_watts_formats[i];
+        if (log->memory_full) return FR_OK;
+        if (log->too_many)
+            return fr_fail(err, FR_ERR_INPUT, name, "has more than %d devices",
+                           FR_WATTS_DEVICES);
+    }
+    if (watts->format) {
+        FR_TRY(name_devices(log, name, watts, err));
+        return log->memory_full ? FR_OK : sum_up(log, name, watts, err);
+    }
+    if (seen)
+        return fr_fail(
+            err, FR_ERR_INPUT, name,
+            "all of its %d readings of power say N/A: the meter does not tell a power", seen);
+    return fr_fail(err, FR_ERR_INPUT, name,
+                   "no line of it tells a power; expected nvidia-smi "
+                   "(--query-gpu=timestamp,index,power.draw "
+                   "--format=csv, dmon -s p, -q -d POWER), dcgmi dmon -e 155, amd-smi or "
+                   "rocm-smi, ipmitool "
+                   "dcmi power reading, sensors, perf stat -I -x, -e power/energy-pkg/, or a "
+                   "table with the "
+                   "columns time and watts");
 }
 
 fr_status fr_watts_read(const char *text, size_t length, const char *name,
                         struct fr_watts *watts, struct fr_error *err) {
     struct fr_watts_log *log = fr_calloc(1, sizeof *log);
-    char *line = fr_malloc(length + 1, 1);
-    bool full = !log || !line;
+    struct fr_log_text cleaned = {.text = NULL};
+    char *line = NULL;
     *watts = (struct fr_watts){.format = NULL};
-    for (int i = 0; fr_watts_formats[i] && !full && !watts->format; i++) {
-        free_log(log);
-        if (read_as(fr_watts_formats[i], text, length, line, log) > 0) {
-            watts->format = fr_watts_formats[i];
-            sum_up(log, watts);
-        }
-        full = log->memory_full;
-    }
+    bool full = !log || fr_log_text_clean(text, length, FR_LOG_KEEP_TIMES, &cleaned) != FR_OK;
+    if (!full) line = fr_malloc(cleaned.length + 1, 1);
+    full |= !line;
+    fr_status status = full ? FR_OK : read_cleaned(&cleaned, name, log, line, watts, err);
+    full |= log && log->memory_full;
     if (log) free_log(log);
     free(log);
     free(line);
+    fr_log_text_free(&cleaned);
     if (full) return fr_fail(err, FR_ERR_NOMEM, NULL, "the log does not fit in memory");
-    if (watts->format) return FR_OK;
-    return fr_fail(
-        err, FR_ERR_INPUT, name,
-        "no line of it tells a power; expected nvidia-smi --query-gpu=...,power.draw "
-        "--format=csv, dcgmi dmon -e 155, ipmitool dcmi power reading or perf stat "
-        "-I -x, -e power/energy-pkg/");
+    return status;
 }

@@ -1,7 +1,9 @@
 /** @file
  *  Power that something wrote down while a run trained: its mean at work.
  *
- *  A log is of one node, and holds readings of one device or of several.  Its lines tell which format it is.  Of
+ *  A log holds readings of one device or of several.  Its lines tell which format it is; what launchers put before
+ *  them goes (base/text/log_lines.h), and lines of several ranks are of as many nodes.  Where no column says the
+ *  device, lines of one time stamp are of as many devices (trust/runs/bursts.h).  Of
  *  each device the readings from the first to the last that lie above the middle between its least and its
  *  most count: starting up and the end go, waiting between steps stays.  Devices add up.
  *
@@ -15,28 +17,51 @@
 
 #include "base/status.h"
 
-enum { FR_WATTS_DEVICES = 64, FR_WATTS_NAME_B = 48 };
+enum { FR_WATTS_DEVICES = 4096, FR_WATTS_NAME_B = 64 };
 
 struct fr_watts_device {
     char name[FR_WATTS_NAME_B];
     double *power_W;
+    int n;
+    int without; /**< readings of it that say "N/A" */
+};
+
+enum { FR_WATTS_PRINTERS = 256 };
+
+/** Readings of which nobody says the device. */
+struct fr_watts_nameless {
+    char printer[24]; /**< of one rank or host */
+    double *time_s, *power_W;
     int n;
 };
 
 struct fr_watts_log {
     struct fr_watts_device device[FR_WATTS_DEVICES];
     int n_devices;
-    int power_column, device_column; /**< of a format with a header; -1: not seen */
+    struct fr_watts_nameless nameless[FR_WATTS_PRINTERS];
+    int n_nameless;
+    int power_column, device_column,
+        time_column; /**< of a format with a header; -1: not seen */
+    char parts;      /**< what parts the fields: ',', ';' or a tab; 0: blanks */
+    char current
+        [FR_WATTS_NAME_B]; /**< the device whose lines follow, of a format that says it before them */
+    char printer[24];            /**< of the line, where a rank or a host stood before it */
+    char stamp[FR_WATTS_NAME_B]; /**< the last time, as it was printed */
+    double time_s;               /**< of the line; NaN: not said */
+    double from_s, to_s;         /**< of all readings; NaN */
     double last_s,
         before_s; /**< of a format that tells energy by interval: ends of the last two */
-    bool memory_full;
+    int without;  /**< readings that say "N/A" */
+    bool memory_full, too_many;
 };
 
 struct fr_watts_format {
     const char *name;
     const char *summary;
     const char *source;      /**< what writes it */
-    const char *measured_at; /**< of a run's row: device, node, plug */
+    const char *measured_at; /**< of a run's row: device, node, plug; NULL: it does not say */
+    bool accelerators;       /**< a device is what a rank runs on */
+    bool shared;             /**< one reading may be of two devices; the other then says N/A */
     /** Take what @p line says.  @return whether it is one of this format's */
     bool (*line)(struct fr_watts_log *log, const char *line);
 };
@@ -49,15 +74,36 @@ struct fr_watts {
     const struct fr_watts_format *format;
     double power_W; /**< of all devices together */
     int devices, readings, used;
+    int without; /**< readings that say "N/A" */
+    int silent;  /**< devices that say nothing else, since another's reading is theirs too */
+    bool bursts; /**< devices were distinguished by time stamps */
+    double from_s, to_s; /**< of the readings, seconds since 1970; NaN */
 };
 
 /** Read @p text.  @return FR_OK; FR_ERR_INPUT where no line of it tells a power; FR_ERR_NOMEM. */
 fr_status fr_watts_read(const char *text, size_t length, const char *name,
                         struct fr_watts *watts, struct fr_error *err);
 
-/** For formats: a reading of the device called @p device; what is no power from 0 to 1 GW is none. */
+/** For formats: a reading of the device called @p device ("": nobody says); what is no power from 0 to 1 GW is none. */
 void fr_watts_add(struct fr_watts_log *log, const char *device, double power_W);
+/** The same of a number with or without its unit ("71.34 W", "95.0W", "71340 mW") or of "N/A", "[Not Supported]", "-".
+ *  @return whether @p text is one of them */
+bool fr_watts_add_text(struct fr_watts_log *log, const char *device, const char *text);
+/** Set the time of the line from @p text. */
+void fr_watts_set_time(struct fr_watts_log *log, const char *text);
 /** The @p i-th field of @p line between commas, blanks around it gone.  @return false: there is none */
 bool fr_watts_field(const char *line, int i, char *out, size_t room);
+/** The same between signs @p parts, quote marks gone; 0: the @p i-th word between blanks. */
+bool fr_watts_part(const char *line, char parts, int i, char *out, size_t room);
+
+/** A table with a header.  Names end with NULL, each is the beginning of a column's name, small letters only. */
+struct fr_watts_columns {
+    const char *const *power, *const *device, *const *time;
+    const char *const *unless; /**< of a header that is another format's; NULL: none */
+    int before;                /**< words of a row before those that the header names */
+};
+/** Take a line of such a table. */
+bool fr_watts_table_line(struct fr_watts_log *log, const char *line,
+                         const struct fr_watts_columns *columns, char parts);
 
 #endif

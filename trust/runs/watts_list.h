@@ -1,5 +1,12 @@
 /* Read more than once, so without guard.  One row per file in trust/runs/watts/, tried in order. */
 FR_WATTS(nvidia_smi)
+FR_WATTS(nvidia_dmon)
+FR_WATTS(nvidia_query)
+FR_WATTS(nvidia_table)
 FR_WATTS(dcgm)
+FR_WATTS(amd_smi)
+FR_WATTS(rocm_smi)
 FR_WATTS(ipmi)
 FR_WATTS(perf)
+FR_WATTS(sensors)
+FR_WATTS(table)

@@ -5,7 +5,7 @@
  *      kind     a plan of a model at one sequence and micro-batch, on however many replicas
  *      release  a kind under one release of the software, where the row says which (note.release, note.round)
  *
- *  What is missed of each is a random effect (trust/numbers/effects.h).  Standard deviations, in logarithms,
+ *  The model error of each is a random effect (trust/numbers/effects.h).  Standard deviations, in logarithms,
  *  before any row is seen:
  *
  *      model    0.035   MLPerf's runs under presets that knew none of them lay 5.5 % (H100) and 7 % (all) off in
@@ -16,8 +16,8 @@
  *      run      0.02    runs of one kind and release, on other replicas or another day, as sources of runs say (forerun
  *                       reproduce effects); iterations of one run differ by about a percent (MLPerf's p05 and p95)
  *
- *  Of mixtures of experts, whose exchanges and hosts differ, and of adapters beside frozen weights 1.9 times as much is
- *  missed of model, plan and kind: what the errors of presets alone say of mixtures (docs/explanation/intervals.md). */
+ *  Of mixtures of experts, whose exchanges and hosts differ, and of adapters beside frozen weights the model error is 1.9 times as
+ *  large of model, plan and kind: what the errors of presets alone say of mixtures (docs/explanation/intervals.md). */
 #ifndef FR_TRUST_SHARED_ALIKE_H
 #define FR_TRUST_SHARED_ALIKE_H
 
@@ -47,27 +47,27 @@ bool fr_run_one_kind(const struct fr_run *a, const struct fr_run *b);
 
 /** Which effect each is, FR_EFFECT_... */
 extern const int fr_seen_effects[];
-/** The model, plan or plan of a model that a run is of, of which nothing is missed. */
+/** The model, plan or plan of a model that a run is of, whose model error is zero. */
 struct fr_tuning_seen fr_run_seen(const struct fr_run *run, fr_seen what);
 bool fr_run_is(const struct fr_run *run, const struct fr_tuning_seen *seen);
 
-/** How many times as much is missed of its model and plan as of a dense one. */
+/** How many times as large the model error of its model and plan is as that of a dense one. */
 double fr_run_missed_times(const struct fr_run *run);
 
 /** Number the groups of @p n runs in order of appearance, group[FR_EFFECT_...][n].
  *  @return whether any row names its release: else all are of one, and so is what they predict. */
 bool fr_runs_alike(const struct fr_run *const *runs, int n, int *group[FR_EFFECT_ROW]);
 
-/** What is alike among @p n runs, into @p rows: weights, how many times as much is missed of each, groups.
+/** What is alike among @p n runs, into @p rows: weights, how many times as large the model error of each, groups.
  *  @param weight, times  [n], and @p groups [FR_EFFECT_ROW][n], are filled and stay the caller's
  *  @return as fr_runs_alike */
 bool fr_runs_share(const struct fr_run *const *runs, int n, double *weight, double *times,
                    int *groups, struct fr_effects_rows *rows);
 
-/** Scales of what is missed, @p missed in place of 0.05; without @p releases next to none of these. */
+/** Scales of the model error, @p missed in place of 0.05; without @p releases next to none of these. */
 void fr_effect_scales(double missed, bool releases, double scale[FR_EFFECTS]);
 
-/** Standard deviation of all effects together, of a run that is missed @p times as much. */
+/** Standard deviation of all effects together, of a run whose model error is @p times as large. */
 double fr_effects_spread(const double sd[FR_EFFECTS], double times);
 /** Of its release and run, and of its model, plan and kind where they are @p unknown. */
 double fr_effects_of(const double sd[FR_EFFECTS], double times,

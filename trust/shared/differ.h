@@ -12,7 +12,7 @@
  *  The same as random draws, so that near-ties share their error: a walk over each key's values present (steps
  *  s_k sqrt(doublings) z) and a draw for each changed value (s_q z / sqrt 2), all z standard normal and independent.  So
  *  plan i's error is row i of a matrix A times z, and |A_i - A_j|^2 = v_ij.  Without 2 o^2, which is of runs and not of
- *  plans, the root is the distance by which plans are told apart (fr_differ_distance).
+ *  plans, the root is the distance by which plans are distinguished (fr_differ_distance).
  *
  *  To change a size: its row in differ.c. */
 #ifndef FR_TRUST_SHARED_DIFFER_H

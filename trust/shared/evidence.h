@@ -1,5 +1,5 @@
 /** @file
- *  How likely are runs on a cluster whose values nobody fitted to them, if what is missed is so large?
+ *  How likely are runs on a cluster whose values nobody fitted to them, if the model error is so large?
  *
  *      ln p(errors | scale, sizes) = ln of the integral over coefficients, effects and their sizes
  *
@@ -26,7 +26,7 @@ int fr_evidence_kinds(const struct fr_evidence *evidence);
 double fr_evidence_rms(const struct fr_evidence *evidence);
 
 /** How far off plan of a model @p kind lies, the mean of its runs, in standard deviations of what is stated of it: of
- *  coefficients and of what is missed (fr_tune_deviation, fr_tune_spread). */
+ *  coefficients and of the model error (fr_tune_deviation, fr_tune_spread). */
 double fr_evidence_off(const struct fr_evidence *evidence, int kind);
 
 /** What is stated of a plan of a model and of a run, in place of FR_TUNE_MISSED and FR_TUNE_RUN. */

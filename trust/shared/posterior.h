@@ -11,7 +11,7 @@
  *  so that values which stay although rows say otherwise are the less certain for it, and values which rows agree
  *  with are as sure as those make them.
  *
- *  What is missed of the models, plans and plans of models among the rows are further unknowns of the same.  Where
+ *  The model errors of the models, plans and plans of models among the rows are further unknowns of the same.  Where
  *  coefficients are left is decided, so of these the mean is that given h, what is held where it was left,
  *
  *      missed = m_s + C_sh C_hh^-1 (h - m_h),
@@ -46,7 +46,7 @@ struct fr_said {
     bool one_release; /**< whatever the rows say, all are of the release that is asked for */
 };
 
-/** @param[out] covariance  [n_coefficients + n_seen][@p stride]: the coefficients', then of what is missed of each
+/** @param[out] covariance  [n_coefficients + n_seen][@p stride]: the coefficients', then of the model error of each
  *                          of `seen`
  *  @param[out] missed      [n_seen]: in the mean
  *  @param[out] sd          [FR_EFFECTS]: root mean squares over what they may be

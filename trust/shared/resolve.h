@@ -8,7 +8,7 @@
  *
  *  and the score is the sum of |e0_i + J_i x| over the runs left out, each way.  S grows by the coefficient that
  *  lowers it most, as long as it does by a hundredth.  What is not in S stays at the preset: rows that cannot tell
- *  such a coefficient from what is missed of their model and plan would make others worse. */
+ *  such a coefficient from the model error of their model and plan would make others worse. */
 #ifndef FR_TRUST_SHARED_RESOLVE_H
 #define FR_TRUST_SHARED_RESOLVE_H
 

@@ -1,11 +1,11 @@
 /** @file
- *  Does what was missed of runs say what is missed of others of the same model or plan?
+ *  Does the model error of some runs predict that of others of the same model or plan?
  *
  *  Tried on the rows themselves, as of coefficients (trust/shared/resolve.h): all rows of one plan at one
  *  micro-batch are left out in turn, and what the others say of their plans is added to what is predicted.  Where that does
  *  not lower the errors left out by a hundredth, in the mean and in the median, plans are held at nothing missed, and where
- *  all rows are of one model, since that cannot be told from what is missed of all.  Models are held: of plans left out
- *  whole they say what is missed in no table (docs/explanation/intervals.md).  A plan of a model, on however many replicas,
+ *  all rows are of one model, since that cannot be told from the model error of all.  Models are held: of plans left out
+ *  whole they predict the model error in no table (docs/explanation/intervals.md).  A plan of a model, on however many replicas,
  *  says of itself what it says. */
 #ifndef FR_TRUST_SHARED_TELLING_H
 #define FR_TRUST_SHARED_TELLING_H

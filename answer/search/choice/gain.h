@@ -9,7 +9,7 @@
  *      P(faster) = Phi(mean / deviation),   gain = exp(mean) - 1,   90 %: exp(mean +- 1.645 deviation) - 1
  *
  *  rho is the share of our error on that plan which we make of the best, too: 0.35 by regression over groups of measured
- *  plans (0.22 to 0.50 with a source left out; 0.08 is what was missed of such gains, root mean square), and of plans that
+ *  plans (0.22 to 0.50 with a source left out; 0.08 is the model error of such gains, root mean square), and of plans that
  *  are alike 1 - v / (2 x 0.05^2) where that is more.
  *  A plan that experts tuned by measuring is the best of many: gains claimed below 15 % over the best of eight measured
  *  plans were none in the mean, from 15 to 30 % on they held in 59 to 88 of 100.  So over it nothing below 15 % is

@@ -2,7 +2,7 @@
  *  A device that products and traffic are timed on, whatever drives it.
  *
  *  A driver finds the devices of this host, opens one, prepares a task (a product, a pass over memory, a copy
- *  over the host link, an empty kernel) and carries it out as often as it is told, by the device's own clock.
+ *  over the host link, an empty kernel) and carries it out as often as it is asked to, by the device's own clock.
  *  Which points are measured, how often, and when that is enough is decided by the harness, which does not know
  *  which driver it has (calibrate/measure/harness/bench/device.c).
  *

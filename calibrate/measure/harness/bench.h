@@ -140,7 +140,7 @@ bool fr_bench_wanted(const struct fr_bench *bench, const struct fr_bench_row *ro
 /** Find out who is where and what this machine is, open or create the samples, plan. */
 fr_status fr_bench_open(const struct fr_bench_options *options, struct fr_bench *bench,
                         struct fr_error *err);
-/** Measure everything.  @return FR_OK; FR_ERR_PARTIAL when told to stop. */
+/** Measure everything.  @return FR_OK; FR_ERR_PARTIAL when asked to stop. */
 fr_status fr_bench_run(struct fr_bench *bench, struct fr_error *err);
 void fr_bench_close(struct fr_bench *bench);
 

@@ -77,7 +77,7 @@ fr_status fr_bench_add(struct fr_bench *bench, const struct fr_point *point,
         int capacity = bench->points_capacity ? 2 * bench->points_capacity : 256;
         struct fr_point *grown =
             fr_realloc(bench->points, (size_t)capacity, sizeof *bench->points);
-        if (!grown) return fr_fail(err, FR_ERR_NOMEM, NULL, "room for %d points", capacity);
+        if (!grown) return fr_fail(err, FR_ERR_NOMEM, NULL, "memory for %d points", capacity);
         bench->points = grown;
         bench->points_capacity = capacity;
     }

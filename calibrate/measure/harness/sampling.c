@@ -142,7 +142,7 @@ fr_status fr_sampling_run(const struct fr_sampling_comm *who, const struct fr_sa
     double *sorted_s = fr_calloc(room, sizeof *sorted_s);
     fr_status status = samples->time_s && sorted_s
                            ? sample(who, how, limit_s, run, context, sorted_s, samples, err)
-                           : fr_fail(err, FR_ERR_NOMEM, NULL, "room for %zu samples", room);
+                           : fr_fail(err, FR_ERR_NOMEM, NULL, "memory for %zu samples", room);
     free(sorted_s);
     return status;
 }

@@ -1,5 +1,5 @@
 /** @file
- *  Being told to stop: SIGTERM, SIGINT, or SIGUSR1, Slurm's warning before a time limit.
+ *  Being asked to stop: SIGTERM, SIGINT, or SIGUSR1, Slurm's warning before a time limit.
  *
  *  The handler only notes it; the schedule asks between two visits, and the watch ends a rank
  *  that has not come that far within the grace.  Every sample is in the file by then. */

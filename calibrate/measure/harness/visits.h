@@ -45,7 +45,7 @@ struct fr_visits {
 
 fr_status fr_visits_open(struct fr_bench *bench, struct fr_visits *visits,
                          struct fr_error *err);
-/** Visit points until done.  @return FR_OK, or FR_ERR_PARTIAL when told to stop. */
+/** Visit points until done.  @return FR_OK, or FR_ERR_PARTIAL when asked to stop. */
 fr_status fr_visits_run(struct fr_visits *visits, int *end_reason, struct fr_error *err);
 void fr_visits_close(struct fr_visits *visits);
 

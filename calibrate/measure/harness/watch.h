@@ -9,7 +9,7 @@
  *  before it is counted, so nothing is lost.
  *
  *  The thread also ends its process where who started the job has died (calibrate/measure/leash.h), or its launcher,
- *  or where the process was told to stop and did not in time.  Simulated ranks are one process, and are not watched. */
+ *  or where the process was asked to stop and did not in time.  Simulated ranks are one process, and are not watched. */
 #ifndef FR_CALIBRATE_MEASURE_HARNESS_WATCH_H
 #define FR_CALIBRATE_MEASURE_HARNESS_WATCH_H
 

@@ -5,7 +5,7 @@
  *  which started the job (calibrate/measure/launch.c), or of rank 0, where nobody of ours did
  *  (calibrate/measure/harness/watch.c).  Its verdict is final:
  *
- *      DIED      a connection ended, and its rank had not said that it was done or told to stop
+ *      DIED      a connection ended, and its rank had not said that it was done or asked to stop
  *      SILENT    no word for the patience
  *      MISSING   the same, of a rank that has not connected while others have
  *      STUCK     all ranks answer, none has moved for the patience, and none used a core; or one did, for busy_s

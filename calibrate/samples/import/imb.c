@@ -26,22 +26,23 @@ static const struct test {
 
 struct reader {
     struct fr_import *in;
-    struct fr_import_options command;
+    struct fr_launch launch;
     bool begun, active;
     char name[64];
     int64_t processes;
     int columns, time_column; /* 0: no header of this block yet */
+    int before;               /* columns of older releases: the name and the processes */
     int defects;              /* column of it; 0: none */
     struct fr_import_block block;
     int64_t launches[FR_OP_COUNT][FR_PATTERNS];
 };
 
-static void begin_block(struct reader *r, long line, const struct fr_words *words) {
+static void begin_block(struct reader *r, long line, const char *name) {
     const struct test *message = messages;
-    snprintf(r->name, sizeof r->name, "%.63s", words->count > 2 ? words->word[2] : "");
+    snprintf(r->name, sizeof r->name, "%.63s", name);
     r->begun = true;
     r->active = false;
-    r->processes = r->columns = r->time_column = r->defects = 0;
+    r->processes = r->columns = r->time_column = r->defects = r->before = 0;
     r->block = (struct fr_import_block){.op = FR_OP_SEND_RECV};
     while (message->name && strcmp(message->name, r->name) != 0) message++;
     r->block.pattern = message->pattern;
@@ -53,25 +54,33 @@ static void begin_block(struct reader *r, long line, const struct fr_words *word
     r->active = true;
 }
 
-/* "#bytes #repetitions t[usec] Mbytes/sec": names without blanks. */
-static void read_header(struct reader *r, const struct fr_words *words) {
+/* "#bytes #repetitions t[usec] Mbytes/sec": names without blanks.  Older releases: "#Benchmarking #procs #bytes ...". */
+static bool read_header(struct reader *r, const struct fr_words *words) {
+    int before = words->count > 2 &&
+                         (!strcmp(words->word[1], "#procs") || !strcmp(words->word[1], "procs"))
+                     ? 2
+                     : 0;
+    if (words->count < before + 3 || (strcmp(words->word[before], "#bytes") != 0 &&
+                                      strcmp(words->word[before], "bytes") != 0))
+        return false;
+    r->before = before;
     r->columns = words->count;
     r->time_column = r->defects = 0;
     for (int i = 1; i < words->count; i++) {
         const char *word = words->word[i];
-        if (!strcmp(word, "t_max[usec]") || (!r->time_column && !strcmp(word, "t[usec]")))
+        if (!strcmp(word, "t_max[usec]") ||
+            (!r->time_column && (!strcmp(word, "t[usec]") || !strcmp(word, "t_avg[usec]"))))
             r->time_column = i;
         if (!strcmp(word, "defects")) r->defects = i;
     }
+    return true;
 }
 
 static fr_status place(struct reader *r, long line, struct fr_error *err) {
     struct fr_import_options said = {.n_ranks = r->processes};
-    struct fr_import_options all = r->in->given;
     /* A block may use fewer processes than were started; --ranks speaks of all of them. */
-    r->in->given.n_ranks = 0;
-    fr_status status = fr_import_place(r->in, line, &said, &r->command, &r->block, err);
-    r->in->given = all;
+    r->block.part = true;
+    fr_status status = fr_import_place(r->in, line, &said, &r->launch, &r->block, err);
     r->block.launch = r->launches[r->block.op][r->block.pattern]++;
     return status;
 }
@@ -114,22 +123,27 @@ static fr_status take_line(struct reader *r, const struct fr_lines *lines,
     const char *text = words->text, *processes;
     int64_t size = 0;
     if (words->count == 0) return FR_OK;
-    if (strncmp(text, "# Benchmarking", 14) == 0) {
-        begin_block(r, lines->number, words);
+    /* Pages of Markdown eat the "#" that begins a line. */
+    int hash = !strcmp(words->word[0], "#");
+    if (words->count > hash + 1 && !strcmp(words->word[hash], "Benchmarking")) {
+        begin_block(r, lines->number, words->word[hash + 1]);
         return FR_OK;
     }
+    if (r->begun && (processes = strstr(text, "processes ="))) {
+        r->processes = strtoll(processes + strlen("processes ="), NULL, 10);
+        return FR_OK;
+    }
+    if (read_header(r, words)) return FR_OK;
     if (*text == '#') {
         find_version(r, words);
-        if (r->begun && (processes = strstr(text, "#processes =")))
-            r->processes = strtoll(processes + strlen("#processes ="), NULL, 10);
-        if (!strcmp(words->word[0], "#bytes")) read_header(r, words);
-        if (words->count > 1) fr_import_command(words, &r->command);
+        if (words->count > 1) fr_launch_add(&r->launch, words->text);
         return FR_OK;
     }
-    if (r->active && words->count >= 3 && fr_word_integer(words->word[0], &size) &&
-        strspn(words->word[1], "0123456789") == strlen(words->word[1]))
+    int at = r->before;
+    if (r->active && words->count >= at + 3 && fr_word_integer(words->word[at], &size) &&
+        strspn(words->word[at + 1], "0123456789") == strlen(words->word[at + 1]))
         return take_row(r, lines, words, size, err);
-    fr_import_command(words, &r->command);
+    fr_launch_add(&r->launch, words->text);
     return FR_OK;
 }
 

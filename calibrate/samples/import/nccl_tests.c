@@ -16,9 +16,12 @@ static const double ERROR_MAX = 1e-2;
 
 struct reader {
     struct fr_import *in;
-    struct fr_import_options command; /* of a launcher in the text */
-    struct fr_import_options said;    /* of the list of devices */
-    char first_host[64], last_host[64];
+    struct fr_launch launch;
+    struct fr_import_options said; /* of the list of devices */
+    char last_host[64];
+    int64_t listed, last_rank, last_device; /* of that list: lines, and the largest numbers */
+    bool elided;                            /* it leaves ranks out */
+    int64_t per_process;                    /* threads times GPUs of each */
     bool op_known, op_priced;
     char op_name[64];
     fr_op op;
@@ -27,7 +30,7 @@ struct reader {
     bool old;      /* an error column in place of a count */
     struct fr_import_block block;
     int64_t launches[FR_OP_COUNT];
-    long out_of_model;
+    long joined; /* rows that were put together */
 };
 
 static void name_op(struct reader *r, const char *name) {
@@ -51,20 +54,42 @@ static void find_program(struct reader *r, const struct fr_words *words) {
     }
 }
 
+/* Pages of Markdown eat the "#" that begins a line. */
+static int behind_hash(const struct fr_words *words) {
+    return words->count > 0 && strcmp(words->word[0], "#") == 0;
+}
+
+/* A list that goes 0, 7, 8, 15: as many as its last number says, on as many nodes as its devices allow. */
+static void count_listed(struct reader *r) {
+    r->elided |= r->listed != r->last_rank + 1;
+    r->said.n_ranks = r->last_rank + 1;
+    int64_t a_node = r->last_device + 1;
+    if (r->elided && r->said.n_ranks / a_node > r->said.nodes)
+        r->said.nodes = (r->said.n_ranks + a_node - 1) / a_node;
+}
+
 /* "#  Rank  3 Group  0 Pid 204 on  nid005471 device  3 [0x1] NVIDIA GH200" */
 static bool is_device(struct reader *r, const struct fr_words *words) {
-    int64_t rank = 0;
+    int64_t rank = 0, device = 0;
     const char *host = NULL;
-    if (words->count < 6 || strcmp(words->word[0], "#") || strcmp(words->word[1], "Rank"))
-        return false;
-    if (!fr_word_integer(words->word[2], &rank)) return false;
-    for (int i = 3; i + 1 < words->count && !host; i++)
+    int from = behind_hash(words);
+    if (words->count < from + 5 || strcmp(words->word[from], "Rank")) return false;
+    if (!fr_word_integer(words->word[from + 1], &rank)) return false;
+    for (int i = from + 2; i + 1 < words->count && !host; i++)
         if (strcmp(words->word[i], "on") == 0) host = words->word[i + 1];
     if (!host) return false;
-    if (rank == 0) r->said = (struct fr_import_options){0};
-    if (r->said.n_ranks == 0 || strncmp(host, r->last_host, sizeof r->last_host - 1) != 0)
+    for (int i = from + 2; i + 1 < words->count; i++)
+        if (!strcmp(words->word[i], "device")) fr_word_integer(words->word[i + 1], &device);
+    if (rank == 0 || rank < r->last_rank) {
+        r->said = (struct fr_import_options){0};
+        r->listed = r->last_rank = r->last_device = 0;
+        r->elided = rank > 0;
+    }
+    if (r->listed == 0 || strncmp(host, r->last_host, sizeof r->last_host - 1) != 0)
         r->said.nodes++;
-    r->said.n_ranks++;
+    r->listed++;
+    r->last_rank = rank < (int64_t)1 << 31 ? rank : 0;
+    if (device > r->last_device && device < 1024) r->last_device = device;
     snprintf(r->last_host, sizeof r->last_host, "%.63s", host);
     const char *bracket = strchr(words->text, ']');
     if (bracket && !*r->in->source.device)
@@ -73,13 +98,26 @@ static bool is_device(struct reader *r, const struct fr_words *words) {
     return true;
 }
 
+/* "# nThread 1 nGpus 8 minBytes 8 ...": ranks of each process. */
+static void find_threads(struct reader *r, const struct fr_words *words) {
+    int64_t threads = 0, gpus = 0;
+    for (int i = 0; i + 1 < words->count; i++) {
+        if (!strcmp(words->word[i], "nThread")) fr_word_integer(words->word[i + 1], &threads);
+        if (!strcmp(words->word[i], "nGpus")) fr_word_integer(words->word[i + 1], &gpus);
+    }
+    if (threads >= 1 && gpus >= 1 && threads <= 1024 && gpus <= 1024)
+        r->per_process = threads * gpus;
+}
+
 static bool is_header(struct reader *r, const struct fr_words *words) {
-    if (words->count < 8 || strcmp(words->word[0], "#") || strcmp(words->word[1], "size") ||
-        strcmp(words->word[2], "count"))
-        return false;
-    for (int i = 1; i < words->count; i++)
+    int from = behind_hash(words);
+    if (words->count < 8) return false;
+    const char *first = words->word[from];
+    first += *first == '#';
+    if (strcmp(first, "size") || strcmp(words->word[from + 1], "count")) return false;
+    for (int i = from + 1; i < words->count; i++)
         if (strcmp(words->word[i], "time") == 0) {
-            r->before = i - 1;
+            r->before = i - from;
             break;
         }
     r->old = strstr(words->text, " error") != NULL;
@@ -95,6 +133,66 @@ static bool is_row(const struct fr_words *words) {
            strspn(words->word[2], "abcdefghijklmnopqrstuvwxyz0123456789_") ==
                strlen(words->word[2]) &&
            strspn(words->word[2], "0123456789") < strlen(words->word[2]);
+}
+
+/* Does the row lack columns?  It has those before the times, and of the times none or the first half. */
+static bool is_cut(const struct reader *r, const struct fr_words *words) {
+    return r->before > 0 && words->count >= r->before && words->count < r->before + 8;
+}
+
+/* The rest of a row: numbers alone, as many as it lacks or fewer. */
+static bool is_rest(const struct fr_words *words, int most) {
+    double value;
+    for (int i = 0; i < words->count; i++)
+        if (!fr_word_number(words->word[i], &value) && strcmp(words->word[i], "N/A") != 0 &&
+            strcmp(words->word[i], "-") != 0)
+            return false;
+    return words->count > 0 && words->count <= most;
+}
+
+enum { MESSAGES_MAX = 400 };
+
+/* A row that messages of NCCL cut in two is put together with what it goes on with, a few lines on. */
+static void put_together(struct reader *r, struct fr_lines *lines, struct fr_words *words) {
+    struct fr_lines ahead = *lines;
+    struct fr_words rest;
+    char whole[2 * FR_LINE_MAX];
+    for (int i = 0; i < MESSAGES_MAX && is_cut(r, words) && fr_lines_next(&ahead, &rest); i++) {
+        if (rest.count == 0 || strstr(rest.text, " NCCL ")) continue;
+        if (!is_rest(&rest, r->before + 8 - words->count)) return;
+        int n = snprintf(whole, sizeof whole, "%s %s", words->text, rest.text);
+        fr_words_split(words, whole, (size_t)n < sizeof whole ? (size_t)n : sizeof whole - 1);
+        ahead.number -= lines->number; /* lines taken */
+        long taken = ahead.number, first = lines->number;
+        *lines = ahead;
+        lines->number = first + taken;
+        ahead = *lines;
+        r->joined++;
+    }
+}
+
+/* Bus bandwidth over algorithm bandwidth, of this row and those after it up to the next table. */
+static void take_ratio(struct reader *r, const struct fr_lines *at,
+                       const struct fr_words *row) {
+    struct fr_lines ahead = *at;
+    struct fr_words words = *row;
+    long joined = r->joined;
+    do {
+        const char *last[FR_WORDS_MAX];
+        fr_words_split(&words, words.text, strlen(words.text));
+        for (int i = 0; i < words.count; i++) last[i] = words.word[i];
+        if (is_row(&words))
+            for (int h = 0; r->before + 4 * h + 4 <= words.count && h < 2; h++)
+                fr_import_ratio_add(&r->block.ratio, last[r->before + 4 * h + 1],
+                                    last[r->before + 4 * h + 2]);
+        int from = behind_hash(&words);
+        if (words.count > from + 1 &&
+            (!strcmp(words.word[from], "size") || !strcmp(words.word[from], "Rank")))
+            break;
+        if (!fr_lines_next(&ahead, &words)) break;
+        if (is_row(&words) && is_cut(r, &words)) put_together(r, &ahead, &words);
+    } while (true);
+    r->joined = joined;
 }
 
 /* The collective: of the text, else of --op, the sidecar, the file's name. */
@@ -129,7 +227,9 @@ static fr_status settle_op(struct reader *r, long line, struct fr_error *err) {
     return FR_OK;
 }
 
-static fr_status begin_block(struct reader *r, long line, struct fr_error *err) {
+static fr_status begin_block(struct reader *r, const struct fr_lines *lines,
+                             const struct fr_words *words, struct fr_error *err) {
+    long line = lines->number;
     FR_TRY(settle_op(r, line, err));
     r->unplaced = false;
     r->block = (struct fr_import_block){.op = r->op};
@@ -139,8 +239,18 @@ static fr_status begin_block(struct reader *r, long line, struct fr_error *err) 
                        r->op_name);
         return FR_OK;
     }
-    r->block = (struct fr_import_block){.op = r->op, .launch = r->launches[r->op]++};
-    return fr_import_place(r->in, line, &r->said, &r->command, &r->block, err);
+    r->block = (struct fr_import_block){
+        .op = r->op, .launch = r->launches[r->op]++, .per_process = r->per_process};
+    if (r->listed) count_listed(r);
+    r->block.elided = r->elided;
+    if (r->elided)
+        fr_import_note(r->in, line,
+                       "the list of devices leaves ranks out: %" PRId64 " lines, the last is "
+                       "rank %" PRId64,
+                       r->listed, r->last_rank);
+    /* Old releases count the bandwidth of an all-gather otherwise. */
+    if (!r->old || r->op == FR_OP_ALL_REDUCE) take_ratio(r, lines, words);
+    return fr_import_place(r->in, line, &r->said, &r->launch, &r->block, err);
 }
 
 /* Is the result marked wrong?  "N/A" and "-" mean that it was not checked. */
@@ -179,7 +289,7 @@ static fr_status take_row(struct reader *r, const struct fr_lines *lines,
             r->in, line, err, "a row of results before any header (\"# size count type ...\")");
     /* A text that names another operation without a header begins another block too. */
     bool begun = r->block.n_ranks > 0 && r->block.op == r->op;
-    if (r->unplaced || (r->op_priced && !begun)) FR_TRY(begin_block(r, line, err));
+    if (r->unplaced || (r->op_priced && !begun)) FR_TRY(begin_block(r, lines, words, err));
     if (!r->op_priced) return FR_OK;
     int halves = (words->count - r->before) / 4;
     if (words->count < r->before || (words->count - r->before) % 4 || halves < 1 ||
@@ -209,15 +319,31 @@ static void find_version(struct reader *r, const struct fr_words *words) {
         }
 }
 
-static fr_status take_line(struct reader *r, const struct fr_lines *lines,
-                           const struct fr_words *words, struct fr_error *err) {
+/* "#  ..." or "...": ranks that the list of devices does not show. */
+static bool is_ellipsis(const struct fr_words *words) {
+    int from = behind_hash(words);
+    return words->count == from + 1 &&
+           (!strcmp(words->word[from], "...") || !strcmp(words->word[from], "[...]") ||
+            !strcmp(words->word[from], "\xE2\x80\xA6"));
+}
+
+static fr_status take_line(struct reader *r, struct fr_lines *lines, struct fr_words *words,
+                           struct fr_error *err) {
     if (words->count == 0) return FR_OK;
-    if (is_row(words)) return take_row(r, lines, words, err);
+    if (is_row(words)) {
+        long line = lines->number;
+        if (is_cut(r, words)) put_together(r, lines, words);
+        struct fr_lines at = *lines;
+        at.number = line;
+        return take_row(r, &at, words, err);
+    }
     if (is_header(r, words) || is_device(r, words)) return FR_OK;
+    if (is_ellipsis(words) && r->listed) r->elided = true;
+    find_threads(r, words);
     if (strstr(words->text, "Test NCCL failure") || strstr(words->text, "Test failure"))
         fr_import_note(r->in, lines->number, "the benchmark failed here: %.160s", words->text);
     find_version(r, words);
-    fr_import_command(words, &r->command);
+    fr_launch_add(&r->launch, words->text);
     if (!strstr(words->text, "concluded")) find_program(r, words);
     return FR_OK;
 }
@@ -229,6 +355,9 @@ static fr_status read(struct fr_import *in, struct fr_error *err) {
     snprintf(in->source.tool, sizeof in->source.tool, "nccl-tests");
     snprintf(in->source.statistic, sizeof in->source.statistic, "average");
     while (fr_lines_next(&lines, &words)) FR_TRY(take_line(&r, &lines, &words, err));
+    if (r.joined)
+        fr_import_note(in, 0, "%ld rows that messages had cut in two were put together",
+                       r.joined);
     if (r.before == 0)
         return fr_import_refuse(in, 0, err,
                                 "no header of nccl-tests (\"# size count type ...\") in %ld "

@@ -25,7 +25,7 @@ static const struct test {
 
 struct reader {
     struct fr_import *in;
-    struct fr_import_options command;
+    struct fr_launch launch;
     const struct test *test; /* NULL: a collective */
     bool active;             /* inside a table that is read */
     int columns, validation; /* of the table; validation 0: none */
@@ -61,12 +61,11 @@ static bool collective_of(const char *title, fr_op *op) {
 static fr_status place(struct reader *r, long line, struct fr_error *err) {
     struct fr_import *in = r->in;
     struct fr_import_options said = {0};
-    if (!r->test) return fr_import_place(in, line, &said, &r->command, &r->block, err);
+    if (!r->test) return fr_import_place(in, line, &said, &r->launch, &r->block, err);
     /* Messages between pairs: two ranks, whatever the job's size.  They sit on two nodes when
      * the text names them, or when the job has as many nodes as that. */
-    int64_t nodes = in->given.nodes    ? in->given.nodes
-                    : r->command.nodes ? r->command.nodes
-                                       : in->beside.nodes;
+    int64_t launched = fr_launch_resolve(&r->launch).nodes;
+    int64_t nodes = in->given.nodes ? in->given.nodes : launched ? launched : in->beside.nodes;
     r->block.n_ranks = r->pairs > 0 ? 2 * r->pairs : 2;
     r->block.nodes = r->between_nodes || nodes > 1 ? 2 : nodes;
     if (r->block.nodes == 0 && !in->nodes_assumed)
@@ -159,12 +158,16 @@ static fr_status take_line(struct reader *r, const struct fr_lines *lines,
     int64_t size = 0;
     double value = 0;
     if (words->count == 0) return FR_OK;
-    if (*text == '#') {
+    /* Pages of Markdown eat the "#" that begins a line. */
+    int hash = strcmp(words->word[0], "#") == 0;
+    bool title = words->count > hash && strncmp(words->word[hash], "OSU", 3) == 0 &&
+                 strstr(text, " Test v"),
+         head = r->active && words->count >= hash + 2 && !strcmp(words->word[hash], "Size");
+    if (*text == '#' || title || head) {
         if (strstr(text, "OSU MPI")) return begin_table(r, lines->number, text, err);
         if (strstr(text, " Test v") && strstr(text, "OSU"))
             fr_import_note(r->in, lines->number, "\"%.80s\" is no MPI test; left out", text);
-        if (r->active && words->count >= 3 && !strcmp(words->word[1], "Size"))
-            read_header(r, text);
+        if (head) read_header(r, text);
         if ((pairs = strstr(text, "pairs:"))) r->pairs = (int64_t)strtoll(pairs + 6, NULL, 10);
         return FR_OK;
     }
@@ -172,7 +175,7 @@ static fr_status take_line(struct reader *r, const struct fr_lines *lines,
     if (r->active && words->count >= 2 && fr_word_integer(words->word[0], &size) &&
         fr_word_number(words->word[1], &value))
         return take_row(r, lines, words, size, err);
-    fr_import_command(words, &r->command);
+    fr_launch_add(&r->launch, words->text);
     return FR_OK;
 }
 

@@ -25,11 +25,19 @@ static const struct {
              {"measured_time_us", 1e-6},
              {"derived_time_us", 1e-6}};
 enum { TIMES = sizeof times / sizeof *times };
+static const struct {
+    const char *name;
+    double unit_flop_per_s;
+} rates[] = {{"tflops", 1e12}, {"TFLOPS", 1e12},       {"TFLOP/s", 1e12},
+             {"TFLOPs", 1e12}, {"tflops_per_s", 1e12}, {"tflop_per_s", 1e12},
+             {"TFlops", 1e12}, {"tflops_mean", 1e12},  {"GFLOPS", 1e9},
+             {"gflops", 1e9},  {"GFLOP/s", 1e9}};
+enum { RATES = sizeof rates / sizeof *rates };
 
 struct table {
     struct fr_csv csv;
-    const char *m, *n, *k, *batch, *owner, *time; /* columns; NULL: none */
-    double unit_s;
+    const char *m, *n, *k, *batch, *owner, *time, *rate; /* columns; NULL: none */
+    double unit_s, unit_flop_per_s;
 };
 
 static const char *first_of(const struct fr_csv *csv, const char *const *names) {
@@ -49,10 +57,15 @@ static fr_status find_columns(struct fr_import *in, struct table *t, struct fr_e
         t->time = times[i].name;
         t->unit_s = times[i].unit_s;
     }
-    if (t->m && t->n && t->k && t->time) return FR_OK;
+    for (int i = RATES - 1; i >= 0; i--) {
+        if (fr_csv_find(&t->csv, rates[i].name) < 0) continue;
+        t->rate = rates[i].name;
+        t->unit_flop_per_s = rates[i].unit_flop_per_s;
+    }
+    if (t->m && t->n && t->k && (t->time || t->rate)) return FR_OK;
     return fr_import_refuse(in, 0, err,
                             "is no table of matrix products: expected the columns m, n, k and "
-                            "time_s, time_ms or time_us");
+                            "time_s, time_ms, time_us or tflops");
 }
 
 /* Is the row among those that the line asks for? */
@@ -106,46 +119,28 @@ static fr_status one_owner(const struct fr_import *in, const struct table *t,
         list, n == NAMES_SHOWN ? ", ..." : "", t->owner);
 }
 
-/* @return -1 where neither the row nor the line says it, or says one that is not known */
-static int dtype_of(const struct fr_import *in, const struct table *t, int row) {
-    const char *said = fr_csv_get(&t->csv, row, "dtype");
-    if (!said) said = in->given.dtype;
-    for (int d = 0; said && d < FR_DTYPE_COUNT; d++)
-        if (strcmp(said, fr_dtype_names[d]) == 0) return d;
-    return -1;
-}
-
 static bool is_count(const char *cell, int64_t *out) {
     return fr_word_integer(cell, out) && *out >= 1 && *out <= (int64_t)1 << 31;
 }
 
 static fr_status take_row(struct fr_import *in, const struct table *t, int row,
                           struct fr_error *err) {
-    const int line = t->csv.line[row], dtype = dtype_of(in, t, row);
-    struct fr_sample_gemm s = {.batch = 1};
+    const int line = t->csv.line[row];
+    struct fr_import_product p = {.batch = 1, .dtype = fr_csv_get(&t->csv, row, "dtype")};
     double value = 0;
-    if (dtype < 0) {
-        fr_import_note(in, line, "left out: of a dtype that is not known");
+    bool shaped = is_count(fr_csv_get(&t->csv, row, t->m), &p.m) &&
+                  is_count(fr_csv_get(&t->csv, row, t->n), &p.n) &&
+                  is_count(fr_csv_get(&t->csv, row, t->k), &p.k) &&
+                  (!t->batch || is_count(fr_csv_get(&t->csv, row, t->batch), &p.batch));
+    if (!shaped) {
+        fr_import_note(in, line, "left out: expected a shape");
         return FR_OK;
     }
-    bool shaped = is_count(fr_csv_get(&t->csv, row, t->m), &s.m) &&
-                  is_count(fr_csv_get(&t->csv, row, t->n), &s.n) &&
-                  is_count(fr_csv_get(&t->csv, row, t->k), &s.k) &&
-                  (!t->batch || is_count(fr_csv_get(&t->csv, row, t->batch), &s.batch));
-    bool timed = fr_word_number(fr_csv_get(&t->csv, row, t->time), &value) &&
-                 value * t->unit_s >= FR_SAMPLE_TIME_MIN_S &&
-                 value * t->unit_s <= FR_SAMPLE_TIME_MAX_S;
-    if (!shaped || !timed) {
-        fr_import_note(in, line, "left out: expected %s",
-                       shaped ? "a time above 0" : "a shape");
-        return FR_OK;
-    }
-    s.dtype = (fr_dtype)dtype;
-    s.time_s = value * t->unit_s;
-    in->n_rows++;
-    fr_status status = s.batch > 1 ? fr_samples_add_batched(in->samples, &s)
-                                   : fr_samples_add_gemm(in->samples, &s);
-    return status == FR_OK ? FR_OK : fr_fail(err, status, in->name, "does not fit in memory");
+    if (t->time && fr_word_number(fr_csv_get(&t->csv, row, t->time), &value) && value > 0)
+        p.time_s = value * t->unit_s;
+    if (t->rate && fr_word_number(fr_csv_get(&t->csv, row, t->rate), &value) && value > 0)
+        p.rate_flop_per_s = value * t->unit_flop_per_s;
+    return fr_import_product(in, line, &p, err);
 }
 
 static fr_status read(struct fr_import *in, struct fr_error *err) {
@@ -167,6 +162,7 @@ static fr_status read(struct fr_import *in, struct fr_error *err) {
 const struct fr_importer fr_importer_products = {
     .name = "products",
     .spelling = "products",
-    .reads = "CSV tables of matrix products: m, n, k, time_s (_ms, _us), batch, dtype",
+    .reads =
+        "CSV tables of matrix products: m, n, k, time_s (_ms, _us) or tflops, batch, dtype",
     .read = read,
 };

@@ -34,10 +34,8 @@ static const struct fr_json_key keys[] = {
                "of a sample"),
     FR_KEY_ROW(repeat, INTEGER(1, FR_LAYER_MAX), OPTIONAL, TAKEN(repeat), "1", "of the whole"),
     FR_KEY_ROW(layers, OTHER(), REQUIRED, BY_CODE, "",
-               "common ones `{\"out\": 512}` and sections `{\"branches\": 8, \"split\": "
-               "\"copy\" or \"slice\", \"join\": \"sum\" or \"concatenation\", \"layers\": "
-               "[…]}` whose layers stand for one branch; a layer may be `{\"attention\": d}` "
-               "over the positions (queries, keys and values of d values come in, d go out)"),
+               "common layers `{\"out\": 512}` and sections of branches. See "
+               "[docs/reference/model-keys.md](model-keys.md#layers-of-branches)"),
     FR_KEY_ROW(bias, BOOL(), OPTIONAL, TAKEN(bias), "true", "layers have biases"),
     {0}};
 

@@ -51,10 +51,8 @@ FR_KEY(window, INTEGER(1, MOST), OPTIONAL, TAKEN(window), "none",
        "it; not beside `cross_layers`")
 FR_KEY(window_layers, INTEGER(1, 100000), OPTIONAL, BY_CODE, "all", "in how many of the layers")
 FR_KEY(document, INTEGER(1, MOST), OPTIONAL, BY_CODE, "none",
-       "where sequences are packed of several documents that do not attend to each other, "
-       "tokens of the document that "
-       "a token is in, in the mean over tokens; fused attention leaves the rest out; not "
-       "beside a window")
+       "packed sequences: mean length of the document that a token is in. Fused attention "
+       "leaves other documents out; not beside a window")
 FR_KEY(dense_layers, INTEGER(0, 99999), OPTIONAL, BY_CODE, "0",
        "the first layers, which have an MLP of `ffn` instead")
 FR_KEY(shared_ffn, INTEGER(1, MOST), OPTIONAL, TAKEN(shared_ffn), "none",

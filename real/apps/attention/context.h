@@ -27,7 +27,7 @@
  *  Scores that the mask hides are made and dropped, as where a rank has all keys: ranks stay alike, and
  *  do what models/work/transformer.h counts. */
 
-/** Room for a pass; q values of the rank's heads, T tokens of the rank. */
+/** Capacity for a pass; q values of the rank's heads, T tokens of the rank. */
 struct fr_ring_room {
     void *here[2];       /* keys and values of others: 2 q T of each */
     void *d[2], *coming; /* gradients of theirs, here and those that come in: 2 q T of each */
@@ -41,14 +41,14 @@ struct fr_ring_room fr_ring_room_at(const struct fr_kernels *k, const struct fr_
 /** c (q x T) := attention of qkv (3 q x T); p keeps the softmax, s/cp x s/cp of each head and rank. */
 fr_status fr_ring_forward(struct fr_real *real, const struct fr_block_sizes *z,
                           const struct fr_ring_room *r, const void *qkv, void *p, void *c);
-/** dqkv := gradient from dc. @param dp  room for (s/cp)^2 values */
+/** dqkv := gradient from dc. @param dp  buffer for (s/cp)^2 values */
 fr_status fr_ring_backward(struct fr_real *real, const struct fr_block_sizes *z,
                            const struct fr_ring_room *r, const void *qkv, const void *p,
                            const void *c, const void *dc, void *dp, void *dqkv);
 
 /* ---- all of them --------------------------------------------------------------------------------- */
 
-/** Room for a pass, q values of the heads, T tokens of the rank. */
+/** Capacity for a pass, q values of the heads, T tokens of the rank. */
 struct fr_context_room {
     void *dp;                           /* scores of a head */
     void *qkv, *heads, *sent, *arrived; /* of all-to-all: 3 q T, q T, 3 q T of each */

@@ -50,7 +50,7 @@ struct fr_learnt {
     double sent_B;               /**< by all ranks in the last step */
     struct fr_coded_watch watch; /**< of this rank, where it sends compressed messages */
 };
-/** Room for it; FR_OK or FR_ERR_NOMEM.  Free in any case. */
+/** Capacity for it; FR_OK or FR_ERR_NOMEM.  Free in any case. */
 fr_status fr_learnt_open(const struct fr_learning *l, struct fr_learnt *out,
                          struct fr_error *err);
 void fr_learnt_free(struct fr_learnt *out);

@@ -16,23 +16,23 @@
 #include "real/apps/mesh/unit.h"
 
 struct fr_ghosts {
-    int p, rank, k; /**< ranks, this one; ghosts of each */
+    int p, rank, k; /**< ranks, this one; ghost neurons of each */
     int in, out;    /**< n/p, m/p */
     int columns;    /**< of x */
 };
 
-/** FR_OK, or FR_ERR_INPUT where n x m has no room for so many. */
+/** FR_OK, or FR_ERR_INPUT where n x m cannot hold so many. */
 fr_status fr_ghosts_check(int64_t n, int64_t m, int p, int k, struct fr_error *err);
-/** Values of the block; of the ghosts of a rank. */
+/** Values of the block; of the ghost neurons of a rank. */
 int64_t fr_ghosts_parameters(const struct fr_ghosts *g);
 int64_t fr_ghosts_values(const struct fr_ghosts *g);
 /** Random parameters: L_j is part of the stream that the whole product would be; C and D have the next two. */
 void fr_ghosts_fill(const struct fr_kernels *k, const struct fr_ghosts *g, uint64_t seed,
                     uint64_t stream, void *w);
-/** z := product of x.  @param mine  room for a rank's ghosts  @param all  keeps those of all */
+/** z := product of x.  @param mine  buffer for a rank's ghost neurons  @param all  keeps those of all */
 fr_status fr_ghosts_forward(struct fr_real *real, const struct fr_ghosts *g, const void *w,
                             const void *x, void *mine, void *all, void *z);
-/** dx := gradient from delta.  @param room  for ghosts of all ranks  @param dghosts  keeps dg_j */
+/** dx := gradient from delta.  @param room  for ghost neurons of all ranks  @param dghosts  keeps dg_j */
 fr_status fr_ghosts_input(struct fr_real *real, const struct fr_ghosts *g, const void *w,
                           const void *delta, void *room, void *dghosts, void *dx);
 /** @p dw := gradients of the block, or with @p adds they are added. */

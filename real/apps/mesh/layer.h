@@ -18,7 +18,7 @@
  *      tokens    T/p tokens (sequence parallel, Korthikanti et al. 2022): gathered before W1 and backward once more, partial
  *                sums reduced and scattered; each rank has a part of the norms' gradients
  *      values    h/p values (phantom; models/work/phantom_stage.h): x gathered before the norm of heads, partial sums
- *                reduced and scattered; the MLP's norm adds up two sums a token, its products are ghosts'
+ *                reduced and scattered; the MLP's norm adds up two sums a token, its products are ghost neurons'
  *                (real/apps/mesh/ghosts.h)
  *      samples   C = T/p of a branch on sub-grids (Jain et al. 2021, section IV; models/work/subgraph.h): split to all
  *                ranks before W1, summed behind W2
@@ -50,7 +50,7 @@ typedef enum {
 struct fr_sublayer {
     int kind;
     fr_flow flow;
-    bool ghosts, slices; /**< products are ghosts'; heads are sliced apart */
+    bool ghosts, slices; /**< products are ghost neurons'; heads are sliced apart */
     int rank, ranks;
     int h,
         o; /**< values of a token; those of what comes out of W2 that the rank adds its bias to */

@@ -121,7 +121,7 @@ struct fr_mesh_state {
     int64_t
         n_common; /**< of sub-grids what all ranks of a stage hold alike, the first in the blocks */
     void *inputs, *targets; /**< [n_micro], of the first and the last chunk; the task's */
-    void *shares;           /**< the task's room for a loss over tp ranks */
+    void *shares;           /**< the task's buffer for a loss over tp ranks */
     double loss;
 };
 
@@ -196,7 +196,7 @@ fr_status fr_mesh_add_partials(struct fr_real *real, struct fr_mesh_state *mesh)
 
 /** Values of a rank's share; 0: gradients are not scattered micro-batch by micro-batch. */
 int64_t fr_mesh_share(const struct fr_real *real);
-/** Room for it, once real->division is known.  @return false when memory is exhausted. */
+/** Capacity for it, once real->division is known.  @return false when memory is exhausted. */
 bool fr_mesh_open_share(const struct fr_real *real, struct fr_mesh_state *mesh);
 void fr_mesh_begin_share(struct fr_real *real, struct fr_mesh_state *mesh);
 /** All of them, for a pass. */

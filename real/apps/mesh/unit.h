@@ -76,7 +76,7 @@ struct fr_unit_kind {
     void (*keeps)(const struct fr_unit *u, int64_t n[3]);
     fr_status (*forward)(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
                          void *next);
-    /** dx := from dy, which may be used as room. */
+    /** dx := from dy, which may be used as scratch memory. */
     fr_status (*input)(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
                        void *dy, void *dx);
     void (*weight)(struct fr_real *real, struct fr_unit *u, const struct fr_unit_kept *kept);

@@ -45,7 +45,7 @@ double fr_quality_sent_share(const struct fr_qualities *q, int i);
 /** To the target, NaN unless known: iterations times what one costs. */
 struct fr_quality_mean fr_quality_times(struct fr_quality_mean iterations, double cost);
 
-/** Two plans that are told apart, or not, as a sentence.  @return @p out. */
+/** Two plans that are distinguished, or not, as a sentence.  @return @p out. */
 const char *fr_quality_sentence(const struct fr_qualities *q,
                                 const struct fr_quality_pair *pair, char *out, size_t room);
 

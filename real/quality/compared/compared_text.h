@@ -5,7 +5,7 @@
 
 #include "real/quality/compared/compared.h"
 
-/** What was trained, a row a plan, then which plans are told apart. */
+/** What was trained, a row a plan, then which plans are distinguished. */
 void fr_render_quality(struct fr_text *text, const struct fr_qualities *q);
 
 #endif

@@ -31,10 +31,10 @@ const char *fr_quality_sentence(const struct fr_qualities *q,
     const char *a = q->plans[pair->a].label, *b = q->plans[pair->b].label;
     if (pair->by == FR_QUALITY_BY_LOSS)
         snprintf(out, room, "%s: loss %+.4f (%+.4f .. %+.4f) against %s%s", b, d->mean, d->low,
-                 d->high, a, pair->apart ? "" : ": not told apart");
+                 d->high, a, pair->apart ? "" : ": no difference shown");
     else
         snprintf(out, room, "%s: iterations x %.3f (%.3f .. %.3f) against %s%s", b, d->mean,
-                 d->low, d->high, a, pair->apart ? "" : ": not told apart");
+                 d->low, d->high, a, pair->apart ? "" : ": no difference shown");
     return out;
 }
 

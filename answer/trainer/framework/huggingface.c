@@ -1,0 +1,101 @@
+/* Hugging Face's Trainer: trainer_state.json, training arguments as JSON or YAML, and the figures of a run's end.
+ *
+ *      {'train_runtime': 1234.5, 'train_samples_per_second': 51.8, 'train_steps_per_second': 0.405, ...}
+ *
+ *  Rates of the whole run hold its warm-up, evaluation and checkpoints; where the progress bar is logged ("8.32s/it") its
+ *  last figures are the steps. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/trainer/megatron/megatron.h"
+
+static bool figure(const char *line, const char *name, double *number) {
+    const char *at = strstr(line, name);
+    if (!at) return false;
+    at += strlen(name);
+    at += strspn(at, "'\" :");
+    char *end = NULL;
+    double value = strtod(at, &end);
+    if (end == at || !isfinite(value)) return false;
+    *number = value;
+    return true;
+}
+
+static fr_line_kind line_of(const char *line, struct fr_logged_step *step) {
+    double steps = 0, samples = 0;
+    if (!strstr(line, "train_steps_per_second")) {
+        if (strstr(line, "eval_runtime")) return FR_LINE_EVALUATION;
+        if (figure(line, "train_samples_per_second", &samples) && samples > 0)
+            step->samples_per_s = samples;
+        return FR_LINE_OTHER;
+    }
+    if (!figure(line, "train_steps_per_second", &steps) || !(steps > 0))
+        return FR_LINE_MALFORMED;
+    if (!figure(line, "train_samples_per_second", &samples)) samples = step->samples_per_s;
+    step->time_s = 1 / steps;
+    if (samples > 0 && samples / steps < 1e9) step->batch = floor(samples / steps + 0.5);
+    step->samples_per_s = NAN;
+    return FR_LINE_STEP;
+}
+
+static fr_status finish(struct fr_reading *r, struct fr_error *err) {
+    int64_t each = fr_reading_integer(r, "per_device_train_batch_size",
+                                      fr_reading_integer(r, "train_batch_size", 0)),
+            steps = fr_reading_integer(r, "gradient_accumulation_steps", 1), ranks;
+    const char *fsdp = fr_reading_value(r, "fsdp"), *given = NULL;
+    fr_launched_ranks(r);
+    given = fr_reading_said(r, "ranks");
+    ranks = given ? strtoll(given, NULL, 10) : 0;
+    if (fr_reading_value(r, "deepspeed"))
+        fr_reading_tell(r, "deepspeed %.60s: read that file, too",
+                        fr_reading_value(r, "deepspeed"));
+    if (each > 0 && each < 1 << 30) fr_reading_say(r, "plan.micro_batch", "%" PRId64, each);
+    if (each > 0 && ranks > 0 && steps > 0 && each < 1 << 20 && steps < 1 << 20 &&
+        ranks < 1 << 20)
+        fr_reading_say(r, "plan.global_batch", "%" PRId64, each * ranks * steps);
+    if (fr_reading_on(r, "bf16") || fr_reading_on(r, "fp16"))
+        fr_reading_say(r, "model.dtype", fr_reading_on(r, "bf16") ? "bf16" : "fp16");
+    if (fr_settings_find(r->settings, "gradient_checkpointing"))
+        fr_reading_say(r, "plan.recompute",
+                       fr_reading_on(r, "gradient_checkpointing") ? "full" : "none");
+    if (fsdp && strstr(fsdp, "full_shard"))
+        fr_reading_say(r, "plan.zero", "3");
+    else if (fsdp && strstr(fsdp, "shard_grad_op"))
+        fr_reading_say(r, "plan.zero", "2");
+    else if (fsdp && strstr(fsdp, "hybrid_shard"))
+        return fr_reading_refuse(r, "fsdp", "plan.zero_ranks", err,
+                                 "groups whose size is not said");
+    return FR_OK;
+}
+
+#define REFUSED(name, where, key, text) {name, where, NULL, FR_MEANS_REFUSAL, key, text},
+static const struct fr_meaning_row rows[] = {
+    REFUSED("finetuning_type", "lora,qlora,freeze", "model.lora_rank",
+            "adapters, or weights that are not trained")
+        REFUSED("group_by_length", "on", "model.sequence", "samples of different lengths"){
+            "cutoff_len", "", NULL, FR_MEANS_KEY, "model.sequence", "{}"},
+    {"max_seq_length", "", NULL, FR_MEANS_KEY, "model.sequence", "{}"},
+    {"world_size", "!0,1,None", NULL, FR_MEANS_KEY, "ranks", "{}"},
+    {NULL, "", NULL, FR_MEANS_NOTHING, NULL, ""}};
+
+static const char *const signs[] = {"per_device_train_batch_size",
+                                    "gradient_checkpointing",
+                                    "num_train_epochs",
+                                    "log_history",
+                                    "num_input_tokens_seen",
+                                    "is_world_process_zero",
+                                    NULL};
+static const char *const marks[] = {"train_steps_per_second", NULL};
+
+const struct fr_trainer fr_trainer_huggingface = {
+    .name = "huggingface",
+    .summary = "Hugging Face Trainer's states, arguments and logs",
+    .source = "huggingface/transformers, trainer.py, trainer_callback.py and training_args.py",
+    .signs = signs,
+    .marks = marks,
+    .rows = rows,
+    .finish = finish,
+    .line = line_of,
+};

@@ -1,0 +1,57 @@
+/* Megatron-LM and Primus: launch scripts, the arguments that they print at their start, and a line every so many iterations.
+ *
+ *      " iteration       20/     100 | consumed samples: ... | elapsed time per iteration (ms): 5431.2 | ..."
+ *      "  tensor_model_parallel_size ...................... 4"
+ */
+#include <string.h>
+
+#include "answer/trainer/megatron/megatron.h"
+
+fr_line_kind fr_megatron_line(const char *line, struct fr_logged_step *step) {
+    double skipped = 0;
+    const char *at = strstr(line, "iteration ");
+    if (!at || !strstr(at, "| consumed samples")) {
+        if (strstr(line, "validation loss at") || strstr(line, "evaluating iter"))
+            return FR_LINE_EVALUATION;
+        if (strstr(line, "saving checkpoint") || strstr(line, "saved checkpoint"))
+            return FR_LINE_CHECKPOINT;
+        bool heals = strstr(line, "ealing") && (strstr(line, "fp8") || strstr(line, "FP8"));
+        return heals ? FR_LINE_HEALING : FR_LINE_OTHER;
+    }
+    if (!fr_step_number(at, "elapsed time per iteration (ms):", &step->time_s))
+        return FR_LINE_MALFORMED;
+    step->time_s *= 1e-3;
+    fr_step_number(at, "iteration ", &step->number);
+    fr_step_number(at, "global batch size:", &step->batch);
+    step->skipped =
+        fr_step_number(at, "number of skipped iterations:", &skipped) && skipped > 0;
+    return FR_LINE_STEP;
+}
+
+static fr_status finish(struct fr_reading *r, struct fr_error *err) {
+    fr_megatron_defaults(r);
+    FR_TRY(fr_megatron_plan(r, err));
+    FR_TRY(fr_megatron_model(r, err));
+    fr_megatron_bucket(r);
+    return FR_OK;
+}
+
+static const char *const signs[] = {
+    "tensor_model_parallel_size", "pipeline_model_parallel_size",
+    "micro_batch_size",           "num_attention_heads",
+    "use_distributed_optimizer",  "recompute_granularity",
+    "sequence_parallel",          NULL};
+static const char *const marks[] = {"| consumed samples", NULL};
+
+const struct fr_trainer fr_trainer_megatron = {
+    .name = "megatron",
+    .summary = "Megatron-LM's and Primus' scripts, printed arguments and logs",
+    .source = "NVIDIA/Megatron-LM, megatron/training: _print_args, training_log",
+    .emitter = "megatron",
+    .signs = signs,
+    .marks = marks,
+    .rows = fr_megatron_rows,
+    .families = fr_megatron_families,
+    .finish = finish,
+    .line = fr_megatron_line,
+};

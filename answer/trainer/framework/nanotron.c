@@ -1,0 +1,123 @@
+/* nanotron: its YAML, and its log.
+ *
+ *      "... iteration: 327281 / 378950 | ... | elapsed_time_per_iteration_ms: 11.5K | tokens_per_sec: 22.8K |
+ *       tokens_per_sec_per_gpu: 11.4K | global_batch_size: 64 | ..."
+ *
+ *  Its models are Llama's: gated, RMSNorm, rotary, without biases (src/nanotron/models/llama.py). */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/trainer/megatron/megatron.h"
+
+static fr_line_kind line_of(const char *line, struct fr_logged_step *step) {
+    const char *at = strstr(line, "iteration: ");
+    if (strstr(line, "Saving checkpoint")) return FR_LINE_CHECKPOINT;
+    if (strstr(line, "Validation")) return FR_LINE_EVALUATION;
+    if (!at || !strstr(at, "elapsed_time_per_iteration_ms:")) return FR_LINE_OTHER;
+    if (!fr_step_number(at, "elapsed_time_per_iteration_ms:", &step->time_s))
+        return FR_LINE_MALFORMED;
+    step->time_s *= 1e-3;
+    fr_step_number(at, "iteration: ", &step->number);
+    fr_step_number(at, "global_batch_size:", &step->batch);
+    return FR_LINE_STEP;
+}
+
+static int64_t said(const struct fr_reading *r, const char *key) {
+    const char *value = fr_reading_said(r, key);
+    long long number = value ? strtoll(value, NULL, 10) : 0;
+    return number > 0 && number < 1 << 30 ? number : 0;
+}
+
+static fr_status finish(struct fr_reading *r, struct fr_error *err) {
+    const char *dtype = fr_reading_value(r, "model.dtype"),
+               *mode = fr_reading_value(r, "tp_mode"),
+               *engine = fr_reading_value(r, "pp_engine");
+    (void)err;
+    fr_launched_ranks(r);
+    if (!r->settings->n) return FR_OK;
+    int64_t steps = fr_reading_integer(r, "batch_accumulation_per_replica", 0);
+    if (said(r, "plan.dp") && said(r, "plan.micro_batch") && steps > 0 && steps < 1 << 30)
+        fr_reading_say(r, "plan.global_batch", "%" PRId64,
+                       said(r, "plan.dp") * said(r, "plan.micro_batch") * steps);
+    if (said(r, "plan.tp") > 1 && mode)
+        fr_reading_say(r, "plan.sequence_parallel",
+                       strstr(mode, "REDUCE_SCATTER") ? "true" : "false");
+    if (said(r, "plan.pp") > 1)
+        fr_reading_say(r, "plan.schedule", engine && strstr(engine, "afab") ? "gpipe" : "1f1b");
+    if (dtype)
+        fr_reading_say(r, "model.dtype",
+                       strstr(dtype, "32")   ? "fp32"
+                       : strstr(dtype, "bf") ? "bf16"
+                                             : "fp16");
+    if (fr_reading_value(r, "accumulate_grad_in_fp32"))
+        fr_reading_say(r, "model.gradient_dtype",
+                       fr_reading_on(r, "accumulate_grad_in_fp32") ? "fp32" : "bf16");
+    if (said(r, "model.hidden")) {
+        static const char *const keys[][2] = {{"gated", "true"},
+                                              {"norm", "rms"},
+                                              {"biases", "false"},
+                                              {"positions", "rotary"},
+                                              {"dropout", "false"}};
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+            char key[32] = "model.";
+            strncat(key, keys[i][0], sizeof key - 8);
+            fr_reading_say(r, key, "%s", keys[i][1]);
+        }
+        fr_reading_say(r, "plan.attention", "flash");
+    }
+    fr_reading_say(r, "plan.rank_order", "tp-dp-pp");
+    return FR_OK;
+}
+
+#define SETS(name, key) {name, "", NULL, FR_MEANS_KEY, key, "{}"},
+#define WORD(name, where, key, text) {name, where, NULL, FR_MEANS_KEY, key, text},
+static const struct fr_meaning_row rows[] = {
+    SETS("parallelism.dp", "plan.dp") SETS("parallelism.tp", "plan.tp") SETS(
+        "parallelism.pp", "plan.pp") SETS("parallelism.context_parallel_size", "plan.cp")
+        SETS("parallelism.expert_parallel_size", "plan.ep") SETS("tokens.micro_batch_size",
+                                                                 "plan.micro_batch")
+            SETS("tokens.sequence_length", "model.sequence") SETS(
+                "tokens.train_steps", "plan.iterations") SETS("optimizer.zero_stage",
+                                                              "plan.zero")
+                SETS("model_config.hidden_size", "model.hidden") SETS(
+                    "model_config.num_hidden_layers",
+                    "model.layers") SETS("model_config.intermediate_size", "model.ffn")
+                    SETS("model_config.num_attention_heads", "model.heads") SETS(
+                        "model_config.num_key_value_heads",
+                        "model.kv_heads") SETS("model_config.vocab_size", "model.vocabulary")
+                        WORD("model_config.tie_word_embeddings", "on", "model.tied_embedding",
+                             "true") WORD("model_config.tie_word_embeddings", "off",
+                                          "model.tied_embedding", "false")
+                            WORD("parallelism.recompute_layer", "on", "plan.recompute", "full")
+                                WORD("parallelism.recompute_layer", "off", "plan.recompute",
+                                     "none") WORD("tp_linear_async_communication", "on",
+                                                  "plan.overlap_tp", "true")
+                                    WORD("tp_linear_async_communication", "off",
+                                         "plan.overlap_tp", "false"){"moe_config.num_experts",
+                                                                     "on", NULL, FR_MEANS_KEY,
+                                                                     "model.experts", "{}"},
+    {"moe_config.top_k", "on", NULL, FR_MEANS_KEY, "model.experts_per_token", "{}"},
+    {"model_config.sliding_window_size", "on", NULL, FR_MEANS_KEY, "model.window", "{}"},
+    {NULL, "", NULL, FR_MEANS_NOTHING, NULL, ""}};
+
+static const char *const signs[] = {"parallelism.dp",
+                                    "parallelism.tp",
+                                    "tokens.micro_batch_size",
+                                    "tokens.batch_accumulation_per_replica",
+                                    "optimizer.zero_stage",
+                                    "parallelism.pp_engine",
+                                    NULL};
+static const char *const marks[] = {"elapsed_time_per_iteration_ms:", NULL};
+
+const struct fr_trainer fr_trainer_nanotron = {
+    .name = "nanotron",
+    .summary = "nanotron's YAML and logs",
+    .source = "huggingface/nanotron, src/nanotron/config and src/nanotron/trainer.py",
+    .signs = signs,
+    .marks = marks,
+    .rows = rows,
+    .finish = finish,
+    .line = line_of,
+};

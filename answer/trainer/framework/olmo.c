@@ -1,0 +1,117 @@
+/* OLMo: its YAML, and the figures that it logs, several lines a step.
+ *
+ *      "2024-08-06 10:00:05.520 host:0  olmo.train:908  INFO    [step=2/739328,epoch=0]"
+ *      "    throughput/device/tokens_per_second=26,668"
+ *      "    throughput/device/batches_per_second=0.0254" */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/trainer/megatron/megatron.h"
+
+static fr_line_kind line_of(const char *line, struct fr_logged_step *step) {
+    double rate = 0;
+    if (strstr(line, "[step=")) {
+        *step = fr_step_none();
+        fr_step_number(line, "[step=", &step->number);
+        step->stamp_s = fr_step_stamp(line);
+        return FR_LINE_PART;
+    }
+    if (strstr(line, "[eval_step=")) return FR_LINE_EVALUATION;
+    if (strstr(line, "Saving checkpoint")) return FR_LINE_CHECKPOINT;
+    if (strstr(line, "throughput/device/tokens_per_second=")) {
+        fr_step_number(line, "tokens_per_second=", &step->tokens_per_s);
+        return FR_LINE_PART;
+    }
+    if (!strstr(line, "throughput/device/batches_per_second=")) return FR_LINE_OTHER;
+    if (!fr_step_number(line, "batches_per_second=", &rate) || !(rate > 0))
+        return FR_LINE_MALFORMED;
+    step->time_s = 1 / rate;
+    return FR_LINE_STEP;
+}
+
+static fr_status finish(struct fr_reading *r, struct fr_error *err) {
+    const char *precision = fr_reading_value(r, "precision"),
+               *sharding = fr_reading_value(r, "fsdp.sharding_strategy"),
+               *ac = fr_reading_value(r, "activation_checkpointing"),
+               *activation = fr_reading_value(r, "activation_type"),
+               *ratio = fr_reading_value(r, "mlp_ratio"),
+               *norm = fr_reading_value(r, "layer_norm_type"),
+               *hidden = fr_reading_said(r, "model.hidden");
+    fr_launched_ranks(r);
+    if (!r->settings->n) return FR_OK;
+    bool gated = !activation || strcmp(activation, "swiglu") == 0;
+    int64_t width = fr_reading_integer(r, "mlp_hidden_size", 0);
+    if (width < 1 && hidden)
+        width = (ratio ? strtoll(ratio, NULL, 10) : 4) * strtoll(hidden, NULL, 10);
+    if (width > 0 && width < 1 << 26)
+        fr_reading_say(r, "model.ffn", "%" PRId64, gated ? width / 2 : width);
+    if (hidden) {
+        fr_reading_say(r, "model.gated", gated ? "true" : "false");
+        fr_reading_say(r, "model.norm", norm && strcmp(norm, "rms") == 0 ? "rms" : "layer");
+        fr_reading_say(r, "model.biases", fr_reading_on(r, "include_bias") ? "true" : "false");
+        fr_reading_say(r, "model.positions", fr_reading_on(r, "rope") ? "rotary" : "learned");
+        fr_reading_say(r, "model.dropout", "false");
+    }
+    if (fr_settings_find(r->settings, "flash_attention"))
+        fr_reading_say(r, "plan.attention",
+                       fr_reading_on(r, "flash_attention") ? "flash" : "plain");
+    if (precision)
+        fr_reading_say(r, "model.dtype",
+                       strstr(precision, "bf16")   ? "bf16"
+                       : strstr(precision, "fp16") ? "fp16"
+                                                   : "fp32");
+    if (sharding && strstr(sharding, "FULL_SHARD"))
+        fr_reading_say(r, "plan.zero", "3");
+    else if (sharding && strstr(sharding, "SHARD_GRAD_OP"))
+        fr_reading_say(r, "plan.zero", "2");
+    else if (sharding && strstr(sharding, "NO_SHARD"))
+        fr_reading_say(r, "plan.zero", "0");
+    else if (sharding)
+        return fr_reading_refuse(r, "sharding_strategy", "plan.zero_ranks", err,
+                                 "groups whose size is not said");
+    if (ac && strcmp(ac, "whole_layer") == 0)
+        fr_reading_say(r, "plan.recompute", "full");
+    else if (ac && strcmp(ac, "fine_grained") != 0 && !fr_value_is_off(ac))
+        return fr_reading_refuse(r, "activation_checkpointing", "plan.recompute", err,
+                                 "some layers that recompute");
+    else if (ac && strcmp(ac, "fine_grained") == 0)
+        return fr_reading_refuse(r, "activation_checkpointing", "plan.recompute", err,
+                                 "parts of a layer that no plan says");
+    else if (fr_settings_find(r->settings, "activation_checkpointing"))
+        fr_reading_say(r, "plan.recompute", "none");
+    return FR_OK;
+}
+
+#define SETS(name, key) {name, "", NULL, FR_MEANS_KEY, key, "{}"},
+static const struct fr_meaning_row rows[] = {
+    SETS("global_train_batch_size", "plan.global_batch") SETS("device_train_microbatch_size",
+                                                              "plan.micro_batch")
+        SETS("model.d_model", "model.hidden") SETS("model.n_heads", "model.heads")
+            SETS("model.n_kv_heads", "model.kv_heads") SETS("model.n_layers", "model.layers")
+                SETS("model.max_sequence_length", "model.sequence"){
+                    "model.embedding_size", "on", NULL, FR_MEANS_KEY, "model.vocabulary", "{}"},
+    {"model.weight_tying", "on", NULL, FR_MEANS_KEY, "model.tied_embedding", "true"},
+    {"model.weight_tying", "off", NULL, FR_MEANS_KEY, "model.tied_embedding", "false"},
+    {"model.alibi", "on", NULL, FR_MEANS_REFUSAL, "model.positions",
+     "positions that no model here has"},
+    {"model.multi_query_attention", "on", NULL, FR_MEANS_KEY, "model.kv_heads", "1"},
+    {"model.block_group_size", "!1,None", NULL, FR_MEANS_NOTE, NULL,
+     "layers are gathered one by one"},
+    {NULL, "", NULL, FR_MEANS_NOTHING, NULL, ""}};
+
+static const char *const signs[] = {"global_train_batch_size", "device_train_microbatch_size",
+                                    "model.d_model",           "model.n_layers",
+                                    "fsdp.sharding_strategy",  NULL};
+static const char *const marks[] = {"throughput/device/batches_per_second=", NULL};
+
+const struct fr_trainer fr_trainer_olmo = {
+    .name = "olmo",
+    .summary = "OLMo's YAML and logs",
+    .source = "allenai/OLMo, olmo/config.py and olmo/train.py",
+    .signs = signs,
+    .marks = marks,
+    .rows = rows,
+    .finish = finish,
+    .line = line_of,
+};

@@ -1,0 +1,10 @@
+/* Read more than once, so without guard.  One row per file in answer/trainer/framework/. */
+FR_TRAINER(megatron)
+FR_TRAINER(nemo)
+FR_TRAINER(torchtitan)
+FR_TRAINER(deepspeed)
+FR_TRAINER(nanotron)
+FR_TRAINER(maxtext)
+FR_TRAINER(olmo)
+FR_TRAINER(huggingface)
+FR_TRAINER(mlperf)

@@ -1,0 +1,295 @@
+#include "answer/trainer/steps.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "trust/numbers/statistics.h"
+
+enum { WARM_UP = 2, INTERVALS_MIN = 2 };
+static const double STALL = 1.5, LONGER_MOST = 1.3, SAME = 0.005, COARSE = 0.02;
+
+struct fr_logged_step fr_step_none(void) {
+    return (struct fr_logged_step){NAN, NAN, NAN, NAN, NAN, NAN, false, false, false, false};
+}
+
+/* ---- lines ---------------------------------------------------------------------------------- */
+
+bool fr_step_number(const char *line, const char *label, double *number) {
+    const char *at = strstr(line, label);
+    char plain[40];
+    size_t n = 0;
+    if (!at) return false;
+    at += strlen(label);
+    while (isspace((unsigned char)*at)) at++;
+    for (;
+         *at && n + 1 < sizeof plain && (isdigit((unsigned char)*at) || strchr(".,eE+-", *at));
+         at++)
+        if (*at != ',') plain[n++] = *at; /* thousands */
+    plain[n] = '\0';
+    char *end = NULL;
+    double value = strtod(plain, &end);
+    if (n == 0 || end == plain || *end || !isfinite(value)) return false;
+    if (!isalpha((unsigned char)(*at ? at[1] : 'a')))
+        value *= *at == 'K' ? 1e3 : *at == 'M' ? 1e6 : *at == 'G' || *at == 'B' ? 1e9 : 1;
+    *number = value;
+    return true;
+}
+
+/* Days since 1970 of a day of the Gregorian calendar. */
+static int64_t days(int64_t year, int64_t month, int64_t day) {
+    year -= month <= 2;
+    int64_t era = (year >= 0 ? year : year - 399) / 400, of_era = year - era * 400,
+            of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+}
+
+static double clock_of(const char *at) {
+    int h = 0, m = 0, s = 0, used = 0;
+    if (sscanf(at, "%2d:%2d:%2d%n", &h, &m, &s, &used) != 3 || used < 7) return NAN;
+    if (h < 0 || h > 23 || m < 0 || m > 59 || s < 0 || s > 60) return NAN;
+    double part = 0, unit = 0.1;
+    at += used;
+    if (*at == '.' || *at == ',')
+        for (at++; isdigit((unsigned char)*at); at++, unit /= 10) part += unit * (*at - '0');
+    return 3600.0 * h + 60.0 * m + s + part;
+}
+
+static double stamp_at(const char *at) {
+    int y = 0, m = 0, d = 0, used = 0;
+    if (sscanf(at, "%4d-%2d-%2d%n", &y, &m, &d, &used) == 3 && used == 10) {
+    } else if (sscanf(at, "%2d/%2d/%4d%n", &m, &d, &y, &used) == 3 && used == 10) {
+    } else if (strchr("IWE", *at) && isdigit((unsigned char)at[1]) &&
+               sscanf(at + 1, "%2d%2d%n", &m, &d, &used) == 2 && used == 4) {
+        y = 2000;
+        used++;
+    } else
+        return NAN;
+    if (at[used] != ' ' && at[used] != 'T') return NAN;
+    if (y < 1970 || y > 9999 || m < 1 || m > 12 || d < 1 || d > 31) return NAN;
+    return 86400.0 * (double)days(y, m, d) + clock_of(at + used + 1);
+}
+
+double fr_step_stamp(const char *line) {
+    for (const char *at = line; *at; at++) {
+        bool begins = at == line || !isalnum((unsigned char)at[-1]);
+        if (!begins || !(isdigit((unsigned char)*at) || strchr("IWE", *at))) continue;
+        double stamp_s = stamp_at(at);
+        if (isfinite(stamp_s)) return stamp_s;
+    }
+    return NAN;
+}
+
+static fr_status append(struct fr_logged_steps *s, struct fr_error *err) {
+    if (s->n == s->capacity) {
+        int capacity = s->capacity ? 2 * s->capacity : 64;
+        struct fr_logged_step *more = fr_realloc(s->item, (size_t)capacity, sizeof *more);
+        if (!more) return fr_fail(err, FR_ERR_NOMEM, NULL, "the log does not fit in memory");
+        s->item = more;
+        s->capacity = capacity;
+    }
+    s->item[s->n++] = s->next;
+    return FR_OK;
+}
+
+static bool positive(double x) { return x > 0 && isfinite(x); }
+
+fr_status fr_steps_add(struct fr_logged_steps *s, fr_line_kind kind, int number,
+                       struct fr_error *err) {
+    struct fr_logged_step *next = &s->next;
+    if (kind == FR_LINE_EVALUATION) s->evaluation = true;
+    if (kind == FR_LINE_CHECKPOINT) s->checkpoint = true;
+    if (kind == FR_LINE_HEALING) s->healing = true;
+    if (kind != FR_LINE_STEP && kind != FR_LINE_MALFORMED) return FR_OK;
+    bool timed =
+        positive(next->time_s) || positive(next->tokens_per_s) || positive(next->samples_per_s);
+    if (kind == FR_LINE_MALFORMED || !timed) {
+        if (s->malformed++ == 0) s->first_malformed = number;
+        *next = fr_step_none();
+        return FR_OK;
+    }
+    next->behind_evaluation = s->evaluation;
+    next->behind_checkpoint = s->checkpoint;
+    next->behind_healing = s->healing;
+    s->evaluation = s->checkpoint = false;
+    fr_status status = append(s, err);
+    *next = fr_step_none();
+    return status;
+}
+
+void fr_steps_free(struct fr_logged_steps *s) {
+    free(s->item);
+    *s = (struct fr_logged_steps){0};
+}
+
+/* ---- which count ---------------------------------------------------------------------------- */
+
+/* The batch that most of the steps behind the warm-up have; of as many the later one. */
+static double usual_batch(const struct fr_logged_steps *s, int from) {
+    double best = NAN;
+    int most = 0;
+    for (int i = s->n - 1; i >= from && s->n - from < 100000; i--) {
+        int same = 0;
+        double batch = s->item[i].batch;
+        if (!(batch >= 1) || batch == best) continue;
+        for (int k = from; k < s->n && k < from + 4096; k++) same += s->item[k].batch == batch;
+        if (same > most) most = same, best = batch;
+    }
+    return best;
+}
+
+/* Is step @p i one that tells of usual steps?  What it is otherwise is counted. */
+static bool counts(const struct fr_logged_steps *s, int i, int warm_up, bool strict,
+                   struct fr_logged_time *t) {
+    const struct fr_logged_step *step = &s->item[i];
+    if (i < warm_up) return t->warm_up++, false;
+    if (isfinite(t->batch) && isfinite(step->batch) && step->batch != t->batch)
+        return t->ramp_up++, false;
+    if (!strict) return true;
+    if (step->skipped) return t->skipped++, false;
+    if (step->behind_healing && !s->item[warm_up].behind_healing) return t->healing++, false;
+    if (step->behind_evaluation) return t->evaluation++, false;
+    if (step->behind_checkpoint) return t->checkpoint++, false;
+    return true;
+}
+
+static double median(double *values, int n) {
+    if (n == 0) return NAN;
+    fr_sort(values, (size_t)n);
+    return fr_sorted_median(values, (size_t)n);
+}
+
+/* Differences of stamps a step, of steps that count and follow each other. */
+static void of_stamps(const struct fr_logged_steps *s, const bool *use, double *values,
+                      struct fr_logged_time *t) {
+    double span_s = 0, steps = 0;
+    bool whole = true;
+    int n = 0;
+    for (int i = 1; i < s->n; i++) {
+        const struct fr_logged_step *a = &s->item[i - 1], *b = &s->item[i];
+        double apart = isfinite(b->number - a->number) ? b->number - a->number : 1;
+        double d = (b->stamp_s - a->stamp_s) / apart;
+        if (use[i] && apart >= 1 && positive(d)) values[n++] = d;
+    }
+    t->intervals = n;
+    double usual_s = median(values, n);
+    for (int i = 1; i < s->n; i++) {
+        const struct fr_logged_step *a = &s->item[i - 1], *b = &s->item[i];
+        double apart = isfinite(b->number - a->number) ? b->number - a->number : 1;
+        double d = (b->stamp_s - a->stamp_s) / apart;
+        if (!use[i] || apart < 1 || !positive(d) || d > STALL * usual_s) continue;
+        span_s += d * apart;
+        steps += apart;
+        whole &= b->stamp_s == floor(b->stamp_s) && a->stamp_s == floor(a->stamp_s);
+    }
+    t->resolution = span_s > 0 ? (whole ? 1 : 0.001) / span_s : 1;
+    t->stamped_s = n < INTERVALS_MIN || steps == 0 ? NAN : whole ? span_s / steps : usual_s;
+}
+
+static double median_of(const struct fr_logged_steps *s, const bool *use, size_t offset,
+                        double *values, int *n) {
+    *n = 0;
+    for (int i = 0; i < s->n; i++) {
+        double value = *(const double *)((const char *)&s->item[i] + offset);
+        if (use[i] && positive(value)) values[(*n)++] = value;
+    }
+    return median(values, *n);
+}
+
+static void set_times(const struct fr_logged_steps *s, const bool *use, double *values,
+                      struct fr_logged_time *t) {
+    int n = 0;
+    double sum = 0;
+    t->tokens_per_s =
+        median_of(s, use, offsetof(struct fr_logged_step, tokens_per_s), values, &n);
+    t->samples_per_s =
+        median_of(s, use, offsetof(struct fr_logged_step, samples_per_s), values, &n);
+    of_stamps(s, use, values, t);
+    t->time_s = median_of(s, use, offsetof(struct fr_logged_step, time_s), values, &n);
+    for (int i = 0; i < n; i++) {
+        sum += values[i];
+        t->stalls += values[i] > STALL * t->time_s;
+    }
+    t->mean_s = n ? sum / n : NAN;
+}
+
+void fr_steps_time(const struct fr_logged_steps *s, struct fr_logged_time *t) {
+    int warm_up = s->n > 2 * WARM_UP ? WARM_UP : 0;
+    *t = (struct fr_logged_time){.time_s = NAN,
+                                 .tokens_per_s = NAN,
+                                 .samples_per_s = NAN,
+                                 .mean_s = NAN,
+                                 .stamped_s = NAN};
+    bool *use = fr_calloc((size_t)s->n + 1, sizeof *use);
+    double *values = fr_malloc((size_t)s->n + 1, sizeof *values);
+    if (use && values && s->n) {
+        t->batch = usual_batch(s, warm_up);
+        for (int strict = 1; strict >= 0 && t->counted == 0; strict--) {
+            const double batch = t->batch;
+            *t = (struct fr_logged_time){.time_s = NAN, .batch = batch};
+            for (int i = 0; i < s->n; i++)
+                t->counted += use[i] = counts(s, i, warm_up, strict, t);
+        }
+        set_times(s, use, values, t);
+    }
+    free(use);
+    free(values);
+}
+
+void fr_steps_choose(struct fr_logged_time *t, double stated_s) {
+    bool fine = isfinite(t->stamped_s) && t->resolution <= COARSE;
+    double longer = t->stamped_s / stated_s;
+    t->time_s = stated_s;
+    if (!fine) return;
+    t->by_stamps =
+        !isfinite(stated_s) || (longer > 1 + SAME + t->resolution && longer <= LONGER_MOST);
+    if (t->by_stamps) t->time_s = t->stamped_s;
+}
+
+/* ---- what was counted ------------------------------------------------------------------------- */
+
+void fr_steps_print(const struct fr_logged_time *t, double stated_s, struct fr_text *text) {
+    const struct {
+        int n;
+        const char *what;
+    } left[] = {{t->warm_up, "warm-up"},       {t->ramp_up, "of another batch"},
+                {t->evaluation, "evaluation"}, {t->checkpoint, "checkpoint"},
+                {t->skipped, "skipped"},       {t->healing, "after healing to 8 bits"}};
+    bool any = false;
+    fr_text_addf(text, "%d timed line%s counted", t->counted, t->counted == 1 ? "" : "s");
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
+        if (left[i].n) {
+            fr_text_addf(text, "%s%d %s", any ? ", " : "; left out: ", left[i].n, left[i].what);
+            any = true;
+        }
+    fr_text_addf(text, "\n");
+    if (isfinite(t->mean_s) && isfinite(stated_s))
+        fr_text_addf(
+            text, "step %.4g s in the median, %.4g s in the mean%s\n", stated_s, t->mean_s,
+            t->mean_s > 1.05 * stated_s ? ": some steps stalled; the median is taken" : "");
+    if (t->stalls)
+        fr_text_addf(text, "%d step%s took more than 1.5 times the median\n", t->stalls,
+                     t->stalls == 1 ? "" : "s");
+    bool fine = isfinite(t->stamped_s) && t->resolution <= COARSE;
+    if (t->by_stamps && isfinite(stated_s))
+        fr_text_addf(text,
+                     "time stamps say %.4g s a step, %.1f %% more than the log's own figure, "
+                     "which does not wait for the device: the stamps are taken\n",
+                     t->stamped_s, 100 * (t->stamped_s / stated_s - 1));
+    else if (t->by_stamps)
+        fr_text_addf(text, "step %.4g s, from time stamps\n", t->stamped_s);
+    else if (fine && fabs(t->stamped_s / stated_s - 1) > 0.05)
+        fr_text_addf(text,
+                     "time stamps say %.4g s a step and the log %.4g s: they disagree, and the "
+                     "log's own figure is taken\n",
+                     t->stamped_s, stated_s);
+    else if (!fine && isfinite(t->stamped_s) && fabs(t->stamped_s / stated_s - 1) > 0.3)
+        fr_text_addf(text,
+                     "time stamps, of whole seconds, say about %.2g s a step and the log %.4g "
+                     "s: they disagree, and the log's own figure is taken\n",
+                     t->stamped_s, stated_s);
+}

@@ -1,0 +1,509 @@
+#include "answer/trainer/trainer.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/alloc.h"
+#include "base/text/log_lines.h"
+
+extern const struct fr_syntax fr_syntax_json, fr_syntax_dump, fr_syntax_yaml, fr_syntax_flags;
+#define FR_TRAINER(name) extern const struct fr_trainer fr_trainer_##name;
+#include "answer/trainer/framework_list.h"
+#undef FR_TRAINER
+
+const struct fr_trainer *const fr_trainers[] = {
+#define FR_TRAINER(name) &fr_trainer_##name,
+#include "answer/trainer/framework_list.h"
+#undef FR_TRAINER
+    NULL};
+
+enum { LINE_MAX_B = 8192 };
+
+const struct fr_trainer *fr_trainer_find(const char *name) {
+    for (int i = 0; fr_trainers[i]; i++)
+        if (strcmp(fr_trainers[i]->name, name) == 0) return fr_trainers[i];
+    return NULL;
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+bool fr_value_is_off(const char *value) {
+    static const char *const words[] = {"",   "None", "null", "~",  "False", "0",  "0.0",
+                                        "[]", "()",   "{}",   "no", "off",   "-1", NULL};
+    for (int i = 0; words[i]; i++)
+        if (strcasecmp(value, words[i]) == 0) return true;
+    return false;
+}
+
+static bool is_none(const char *value) {
+    return !*value || strcasecmp(value, "None") == 0 || strcasecmp(value, "null") == 0 ||
+           strcmp(value, "~") == 0;
+}
+
+static bool is_ignored(const struct fr_reading *r, const char *name) {
+    char plain[200];
+    for (int i = 0; i < r->n_ignore; i++) {
+        const char *word = r->ignore[i] + strspn(r->ignore[i], "-");
+        snprintf(plain, sizeof plain, "%s", word);
+        for (char *c = plain; *c; c++) *c = *c == '-' ? '_' : *c;
+        if (fr_setting_is(name, plain)) return true;
+    }
+    return false;
+}
+
+static const struct fr_setting *find(const struct fr_reading *r, const char *name) {
+    const struct fr_setting *s = fr_settings_find(r->settings, name);
+    return s && !is_ignored(r, s->name) ? s : NULL;
+}
+
+const char *fr_reading_value(const struct fr_reading *r, const char *name) {
+    const struct fr_setting *s = find(r, name);
+    return s && !is_none(s->value) ? s->value : NULL;
+}
+
+bool fr_reading_on(const struct fr_reading *r, const char *name) {
+    const struct fr_setting *s = find(r, name);
+    return s && !fr_value_is_off(s->value);
+}
+
+bool fr_reading_off(const struct fr_reading *r, const char *name) {
+    const struct fr_setting *s = find(r, name);
+    return s && fr_value_is_off(s->value);
+}
+
+int64_t fr_reading_integer(const struct fr_reading *r, const char *name, int64_t otherwise) {
+    const char *value = fr_reading_value(r, name);
+    char *end = NULL;
+    double number = value ? strtod(value, &end) : NAN;
+    if (!value || end == value || *end || !(fabs(number) < 1e15) || number != floor(number))
+        return otherwise;
+    return (int64_t)number;
+}
+
+void fr_reading_say(struct fr_reading *r, const char *key, const char *fmt, ...) {
+    char value[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(value, sizeof value, fmt, args);
+    va_end(args);
+    fr_run_row_set(r->row, key, "%s", value);
+}
+
+const char *fr_reading_said(const struct fr_reading *r, const char *key) {
+    const char *value = fr_run_row_get(r->given, key);
+    return value ? value : fr_run_row_get(r->row, key);
+}
+
+void fr_reading_tell(struct fr_reading *r, const char *fmt, ...) {
+    char sentence[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(sentence, sizeof sentence, fmt, args);
+    va_end(args);
+    fr_text_addf(r->told, "%s\n", sentence);
+}
+
+fr_status fr_reading_refuse(struct fr_reading *r, const char *name, const char *key,
+                            struct fr_error *err, const char *fmt, ...) {
+    char why[400], where[300];
+    const struct fr_setting *s = find(r, name);
+    if ((key && *key && fr_run_row_get(r->given, key)) || is_ignored(r, name)) return FR_OK;
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(why, sizeof why, fmt, args);
+    va_end(args);
+    snprintf(where, sizeof where, "%.250s:%d", r->name, s ? s->line : 1);
+    return fr_fail(err, FR_ERR_INPUT, where,
+                   "%.80s %.60s: %s; %s%s%sto leave it out of account give --ignore %.80s",
+                   name, s ? s->value : "", why, key && *key ? "state it by hand as " : "",
+                   key && *key ? key : "", key && *key ? "=VALUE; " : "", name);
+}
+
+bool fr_reading_model(struct fr_reading *r, const char *title) {
+    char words[200];
+    size_t n = 0;
+    for (; title[n] && n + 1 < sizeof words; n++) words[n] = title[n];
+    words[n] = '\0';
+    return fr_run_find_model(words, r->row);
+}
+
+static int64_t said_integer(const struct fr_reading *r, const char *key, int64_t otherwise) {
+    const char *value = fr_reading_said(r, key);
+    int64_t number = value ? strtoll(value, NULL, 10) : 0;
+    return number > 0 ? number : otherwise;
+}
+
+void fr_reading_ranks(struct fr_reading *r) {
+    int64_t ranks = said_integer(r, "ranks", 0), dp = said_integer(r, "plan.dp", 0);
+    int64_t tp = said_integer(r, "plan.tp", 1), pp = said_integer(r, "plan.pp", 1),
+            cp = said_integer(r, "plan.cp", 1);
+    if (ranks <= 0 || tp > 1 << 20 || pp > 1 << 20 || cp > 1 << 20) return;
+    if (ranks % (tp * pp * cp) != 0 || (dp && dp * tp * pp * cp != ranks)) return;
+    if (!dp) fr_reading_say(r, "plan.dp", "%" PRId64, ranks / (tp * pp * cp));
+}
+
+/* ---- rows of a trainer's table ----------------------------------------------------------------- */
+
+/* Is @p value one of the words up to the end, in any case of letters? */
+static bool is_one_of(const char *value, const char *words) {
+    for (;; words++) {
+        size_t n = strcspn(words, ",");
+        if (strlen(value) == n && strncasecmp(value, words, n) == 0) return true;
+        words += n;
+        if (!*words) return false;
+    }
+}
+
+static bool fits(const struct fr_meaning_row *row, const struct fr_setting *s) {
+    if (!fr_setting_is(s->name, row->name)) return false;
+    if (!*row->where) return true;
+    if (strcmp(row->where, "on") == 0) return !fr_value_is_off(s->value);
+    if (strcmp(row->where, "off") == 0) return fr_value_is_off(s->value);
+    return *row->where == '!' ? !is_one_of(s->value, row->where + 1)
+                              : is_one_of(s->value, row->where);
+}
+
+/* A setting that another turns off counts for nothing.  A script sets nothing that it does not name, nor does what prints
+ * all that there is. */
+static bool is_switched_off(const struct fr_reading *r, const char *needs) {
+    enum { ALL = 40 };
+    if (!needs || fr_reading_on(r, needs)) return false;
+    if (strcmp(needs, "num_experts") == 0 && fr_reading_on(r, "num_moe_experts")) return false;
+    return fr_reading_off(r, needs) || r->whole || r->settings->n >= ALL;
+}
+
+static void take_value(struct fr_reading *r, const struct fr_meaning_row *row,
+                       const char *value) {
+    char out[256];
+    size_t used = 0;
+    out[0] = '\0';
+    for (const char *at = row->text; *at;) {
+        bool hole = at[0] == '{' && at[1] == '}';
+        fr_line_addf(out, sizeof out, &used, hole ? "%s" : "%.1s", hole ? value : at);
+        at += hole ? 2 : 1;
+    }
+    fr_reading_say(r, row->key, "%.140s", out);
+}
+
+static const char *last_part(const char *name) {
+    const char *dot = strrchr(name, '.');
+    return dot ? dot + 1 : name;
+}
+
+/* No row and no option is it; does its name say that it alters the work? */
+static fr_status take_unknown(struct fr_reading *r, const struct fr_setting *s,
+                              struct fr_error *err) {
+    const char *name = last_part(s->name);
+    for (int i = 0; r->by->families && r->by->families[i]; i++) {
+        const char *family = r->by->families[i];
+        if (strncmp(name, family, strlen(family)) != 0 || fr_value_is_off(s->value)) continue;
+        return fr_reading_refuse(
+            r, name, NULL, err,
+            "no setting that is known, and its name says that it may alter "
+            "the work");
+    }
+    return FR_OK;
+}
+
+static fr_status take(struct fr_reading *r, const struct fr_setting *s, struct fr_error *err) {
+    const struct fr_meaning_row *row = r->by->rows;
+    bool known = false;
+    for (; row && row->name && !fits(row, s); row++) known |= fr_setting_is(s->name, row->name);
+    if (is_ignored(r, s->name)) return FR_OK;
+    if (!row || !row->name) {
+        if (r->by->emitter && !is_none(s->value) &&
+            fr_emitted_take(r->by->emitter, s->name, s->value, r->row))
+            return FR_OK;
+        return known ? FR_OK : take_unknown(r, s, err);
+    }
+    if (is_switched_off(r, row->needs)) return FR_OK;
+    if (row->kind == FR_MEANS_KEY && (!is_none(s->value) || !strstr(row->text, "{}")))
+        take_value(r, row, s->value);
+    if (row->kind == FR_MEANS_REFUSAL)
+        return fr_reading_refuse(r, last_part(s->name), row->key, err, "%s", row->text);
+    if (row->kind == FR_MEANS_NOTE) {
+        char key[48];
+        snprintf(key, sizeof key, "note.%.42s", last_part(s->name));
+        fr_reading_say(r, key, "%.140s", s->value);
+        fr_reading_tell(r, "%s %.60s: %s", last_part(s->name), s->value, row->text);
+    }
+    return FR_OK;
+}
+
+/* Of a setting that stands several times the last counts. */
+static bool is_last(const struct fr_settings *all, int i) {
+    for (int k = i + 1; k < all->n && k < i + 2000; k++)
+        if (strcmp(all->item[k].name, all->item[i].name) == 0) return false;
+    return true;
+}
+
+static fr_status take_all(struct fr_reading *r, struct fr_error *err) {
+    for (int i = 0; i < r->settings->n; i++)
+        if (is_last(r->settings, i)) FR_TRY(take(r, &r->settings->item[i], err));
+    return r->by->finish ? r->by->finish(r, err) : FR_OK;
+}
+
+/* ---- settings and steps of a text ---------------------------------------------------------------- */
+
+/* JSON that a log prints among its lines: the first object that can be read. */
+static void read_printed_json(const char *text, size_t length, struct fr_settings *s) {
+    enum { TRIES = 64 };
+    int tries = 0, before = s->n;
+    for (size_t i = 0; i + 1 < length && tries < TRIES && s->n == before; i++) {
+        size_t next = i + 1;
+        if (text[i] != '{') continue;
+        while (next < length && isspace((unsigned char)text[next])) next++;
+        if (next == length || text[next] != '"') continue;
+        int depth = 0;
+        bool quoted = false;
+        size_t end = i;
+        for (; end < length; end++) {
+            if (text[end] == '\\' && quoted)
+                end++;
+            else if (text[end] == '"')
+                quoted = !quoted;
+            else if (!quoted && text[end] == '{')
+                depth++;
+            else if (!quoted && text[end] == '}' && --depth == 0)
+                break;
+        }
+        tries++;
+        if (end < length) fr_syntax_json.read(text + i, end + 1 - i, s);
+    }
+}
+
+/* Of a log what it prints of its arguments or its configuration, in whatever form. */
+static void read_printed(const char *text, size_t length, struct fr_settings *s) {
+    enum { FEW = 8 }; /* "loading ... done" looks like an argument */
+    fr_syntax_dump.read(text, length, s);
+    if (s->n < FEW && fr_syntax_yaml.knows(text, length)) fr_syntax_yaml.read(text, length, s);
+    read_printed_json(text, length, s);
+}
+
+static const struct fr_syntax *read_settings(const char *text, size_t length, bool log,
+                                             struct fr_settings *s) {
+    if (log) return read_printed(text, length, s), NULL;
+    for (int i = 0; fr_syntaxes[i]; i++) {
+        const struct fr_syntax *syntax = fr_syntaxes[i];
+        if (!syntax->knows(text, length)) continue;
+        syntax->read(text, length, s);
+        if (syntax == &fr_syntax_flags)
+            read_printed_json(text, length, s); /* beside a launcher */
+        if (s->n) return syntax;
+    }
+    return NULL;
+}
+
+static fr_status read_steps(const struct fr_trainer *by, const struct fr_log_text *clean,
+                            struct fr_logged_steps *steps, struct fr_run_row *row,
+                            struct fr_error *err) {
+    const char *text = clean->text;
+    size_t length = clean->length;
+    char line[LINE_MAX_B];
+    bool nemo = false;
+    int number = 1;
+    steps->next = fr_step_none();
+    for (size_t at = 0; by->line && at < length; number++) {
+        size_t end = at, n;
+        while (end < length && text[end] != '\n' && text[end] != '\r') end++;
+        n = end - at < sizeof line - 1 ? end - at : sizeof line - 1;
+        memcpy(line, text + at, n);
+        line[n] = '\0';
+        fr_trainer_software(line, &nemo, row);
+        fr_line_kind kind = by->line(line, &steps->next);
+        if (kind == FR_LINE_STEP && !isfinite(steps->next.stamp_s))
+            steps->next.stamp_s = fr_step_stamp(line);
+        if (kind == FR_LINE_STEP && !isfinite(steps->next.stamp_s))
+            steps->next.stamp_s = fr_log_text_tag(clean, number).time_s;
+        FR_TRY(fr_steps_add(steps, kind, number, err));
+        if (end < length && text[end] == '\r' && (end + 1 == length || text[end + 1] != '\n'))
+            number--; /* of a progress bar, on the same line */
+        at = end + (end + 1 < length && text[end] == '\r' && text[end + 1] == '\n' ? 2 : 1);
+    }
+    return FR_OK;
+}
+
+/* ---- whose it is --------------------------------------------------------------------------------- */
+
+static bool has(const char *text, size_t length, const char *mark) {
+    size_t n = strlen(mark);
+    for (const char *at = text; length >= n;) {
+        const char *found = memchr(at, *mark, length - n + 1);
+        if (!found) return false;
+        length -= (size_t)(found - at);
+        if (memcmp(found, mark, n) == 0) return true;
+        at = found + 1;
+        length--;
+    }
+    return false;
+}
+
+static int score(const struct fr_trainer *by, const char *text, size_t length,
+                 const struct fr_settings *s) {
+    int sum = 0;
+    for (int i = 0; by->signs && by->signs[i]; i++)
+        sum += fr_settings_find(s, by->signs[i]) != NULL;
+    for (int i = 0; by->marks && by->marks[i]; i++) sum += 4 * has(text, length, by->marks[i]);
+    return sum;
+}
+
+static const struct fr_trainer *choose(const char *text, size_t length,
+                                       const struct fr_settings *s) {
+    const struct fr_trainer *best = NULL;
+    int most = 0;
+    for (int i = 0; fr_trainers[i]; i++) {
+        int sum = score(fr_trainers[i], text, length, s);
+        if (sum > most) most = sum, best = fr_trainers[i];
+    }
+    return best;
+}
+
+/* Does a line of some trainer's log time a step? */
+static bool is_log(const char *text, size_t length) {
+    struct fr_settings none = {0};
+    const struct fr_trainer *by = choose(text, length, &none);
+    return by != NULL;
+}
+
+const struct fr_trainer *fr_trainer_of(const char *text, size_t length) {
+    struct fr_settings s = {0};
+    struct fr_log_text clean;
+    if (fr_log_text_clean(text, length, FR_LOG_KEEP_TIMES, &clean) != FR_OK) return NULL;
+    read_settings(clean.text, clean.length, is_log(clean.text, clean.length), &s);
+    const struct fr_trainer *by = choose(clean.text, clean.length, &s);
+    fr_settings_free(&s);
+    fr_log_text_free(&clean);
+    return by;
+}
+
+/* ---- a file --------------------------------------------------------------------------------------- */
+
+/* What the caller has set already stays. */
+static void merge(const struct fr_run_row *said, struct fr_run_row *row) {
+    for (int i = 0; i < said->n; i++)
+        if (!fr_run_row_get(row, said->item[i].key))
+            fr_run_row_set(row, said->item[i].key, "%s", said->item[i].value);
+}
+
+static double number_of(const struct fr_run_row *row, const char *key) {
+    const char *value = fr_run_row_get(row, key);
+    return value ? atof(value) : 0;
+}
+
+/* Seconds of a step of which a device goes through so many tokens, or the run through so many samples, a second. */
+static double time_of_rates(const struct fr_logged_time *t, const struct fr_run_row *row) {
+    double ranks = number_of(row, "ranks"), batch = number_of(row, "plan.global_batch"),
+           sequence = number_of(row, "model.sequence");
+    double time_s = batch / t->samples_per_s;
+    if (!(time_s > 0 && isfinite(time_s)))
+        time_s = batch * sequence / (t->tokens_per_s * ranks);
+    return time_s > 0 && isfinite(time_s) ? time_s : NAN;
+}
+
+static fr_status set_time(const struct fr_logged_steps *steps, const char *name,
+                          struct fr_run_row *row, struct fr_trainer_result *out,
+                          struct fr_error *err) {
+    struct fr_logged_time *t = &out->timed;
+    if (steps->n == 0 && steps->malformed) {
+        char where[300];
+        snprintf(where, sizeof where, "%.255s:%d", name, steps->first_malformed);
+        return fr_fail(err, FR_ERR_INPUT, where,
+                       "starts as a step does and does not say how long it took");
+    }
+    if (steps->n == 0) return FR_OK;
+    double stated_s = isfinite(t->time_s) ? t->time_s : time_of_rates(t, row);
+    fr_steps_choose(t, stated_s);
+    fr_steps_print(t, stated_s, &out->told);
+    if (!isfinite(t->time_s))
+        return fr_fail(err, FR_ERR_INPUT, name,
+                       "says rates, no times; give --column ranks=, "
+                       "--column plan.global_batch= (samples) and --column model.sequence=");
+    fr_run_row_set(row, "measured_s", "%.9g", t->time_s);
+    return FR_OK;
+}
+
+/* The batch of the steps that count goes before that of the settings, which a ramp-up only ends with. */
+static void set_batch(const struct fr_logged_time *t, struct fr_reading *r) {
+    const char *set = fr_run_row_get(r->row, "plan.global_batch");
+    if (!(t->batch >= 1) || t->batch > 1e12 || t->batch != floor(t->batch)) return;
+    if (set && atof(set) != t->batch)
+        fr_reading_tell(r, "the steps counted have a batch of %.0f, the settings say %s: %.0f",
+                        t->batch, set, t->batch);
+    fr_reading_say(r, "plan.global_batch", "%.0f", t->batch);
+}
+
+/* What the trainer's newest release does where the file leaves a key open. */
+static void set_software(struct fr_reading *r) {
+    if (r->by->runtime && !fr_reading_said(r, "runtime"))
+        fr_reading_say(r, "runtime", "%s", r->by->runtime);
+    if (!fr_reading_said(r, "runtime") && !fr_reading_said(r, "model.defaults"))
+        fr_reading_say(r, "model.defaults", "modern");
+}
+
+static fr_status read_lines(const struct fr_trainer_ask *ask, const struct fr_log_text *text,
+                            const char *name, const struct fr_settings *settings, bool whole,
+                            struct fr_run_row *row, struct fr_trainer_result *out,
+                            struct fr_error *err) {
+    struct fr_run_row *said = fr_calloc(1, sizeof *said);
+    struct fr_logged_steps steps = {0};
+    if (!said) return fr_fail(err, FR_ERR_NOMEM, name, "out of memory");
+    struct fr_reading r = {.name = name,
+                           .by = out->by,
+                           .settings = settings,
+                           .given = row,
+                           .row = said,
+                           .whole = whole,
+                           .told = &out->told,
+                           .ignore = ask->ignore,
+                           .n_ignore = ask->n_ignore};
+    fr_status status = read_steps(out->by, text, &steps, said, err);
+    r.log = steps.n > 0;
+    if (status == FR_OK) fr_steps_time(&steps, &out->timed);
+    if (status == FR_OK) status = take_all(&r, err);
+    if (status == FR_OK) set_batch(&out->timed, &r);
+    if (status == FR_OK) set_software(&r);
+    if (status == FR_OK) fr_reading_ranks(&r);
+    if (status == FR_OK) merge(said, row);
+    if (status == FR_OK) status = set_time(&steps, name, row, out, err);
+    out->steps = steps.n;
+    out->malformed = steps.malformed;
+    out->first_malformed = steps.first_malformed;
+    fr_steps_free(&steps);
+    free(said);
+    return status;
+}
+
+fr_status fr_trainer_read(const struct fr_trainer_ask *ask, const char *text, size_t length,
+                          const char *name, struct fr_run_row *row,
+                          struct fr_trainer_result *out, struct fr_error *err) {
+    struct fr_settings settings = {0};
+    *out = (struct fr_trainer_result){.by = ask->by};
+    struct fr_log_text clean;
+    if (fr_log_text_clean(text, length, FR_LOG_KEEP_TIMES, &clean) != FR_OK)
+        return fr_fail(err, FR_ERR_NOMEM, name, "out of memory");
+    const struct fr_syntax *syntax =
+        read_settings(clean.text, clean.length, is_log(clean.text, clean.length), &settings);
+    if (!out->by) out->by = choose(clean.text, clean.length, &settings);
+    fr_status status = FR_OK;
+    if (settings.failed)
+        status = fr_fail(err, FR_ERR_NOMEM, name, "out of memory");
+    else if (!out->by)
+        status = fr_fail(err, FR_ERR_INPUT, name,
+                         "is no script, configuration or log of a trainer that is known");
+    else if (out->by->all)
+        status = out->by->all(clean.text, clean.length, name, row, err);
+    else
+        status =
+            read_lines(ask, &clean, name, &settings, syntax && syntax->whole, row, out, err);
+    fr_settings_free(&settings);
+    fr_log_text_free(&clean);
+    return status;
+}
+
+void fr_trainer_result_free(struct fr_trainer_result *out) { fr_text_free(&out->told); }

@@ -1,0 +1,48 @@
+/** @file
+ *  How many ranks on how many nodes did a command start?
+ *
+ *  Lines of a log are handed over one after another; those that start something, reserve nodes ("#SBATCH -N 2") or
+ *  print a batch system's variables ("SLURM_NTASKS=16") are taken, the others passed over.  Each launcher has its own
+ *  rules: -N is the nodes of srun and flux, and the ranks of a node of Open MPI's mpirun and of aprun.
+ *
+ *      mpirun -np 16 -N 8          16 ranks, 8 a node: 2 nodes        srun -N 2 --ntasks-per-node=8    16 on 2
+ *      mpirun -np 16 -H a:8,b:8    2 nodes                            jsrun -n 4 -r 2 -a 4             16 on 2
+ *      torchrun --nnodes 2 --nproc-per-node 8                         16 on 2
+ *
+ *  What a line leaves open (a host file, a variable) stays 0, and `unread` names it.
+ *
+ *  To add a launcher: a row of the table in base/text/launch.c, with its options.
+ */
+#ifndef FR_BASE_TEXT_LAUNCH_H
+#define FR_BASE_TEXT_LAUNCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** 0: not said. */
+struct fr_launch_facts {
+    int64_t ranks, nodes, ranks_per_node;
+};
+
+enum { FR_LAUNCH_LINE_B = 2048 };
+
+/** Starts zeroed ({0}). */
+struct fr_launch {
+    struct fr_launch_facts run;      /**< of the last command that starts ranks */
+    struct fr_launch_facts reserved; /**< of #SBATCH lines, salloc and the like */
+    struct fr_launch_facts
+        environment;      /**< of variables that were printed: SLURM_NTASKS and its kin */
+    const char *launcher; /**< that started them; NULL: no line did */
+    char unread
+        [80]; /**< what of the last command says ranks or nodes in a way that no number follows from */
+    char pending[FR_LAUNCH_LINE_B]; /**< a command that goes on in the next line */
+    bool list;                      /**< it is a list of YAML, a word a line */
+};
+
+/** Take @p line into account. */
+void fr_launch_add(struct fr_launch *launch, const char *line);
+
+/** What all of it says together: the command, completed by what was reserved and by variables. */
+struct fr_launch_facts fr_launch_resolve(const struct fr_launch *launch);
+
+#endif

@@ -1,0 +1,114 @@
+/* Benchmarks of cuBLASLt, a line a product: "m n k batch us tflops", six numbers that agree with each other, or
+ * words with their values: "m=4096 n=4096 k=4096 ... time 123.4 us", "... 700 TFLOPS". */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/samples/import_text.h"
+
+static const double AGREE = 0.03; /* of digits that were printed */
+
+/* 2 m n k b over the time is the rate that is printed beside it. */
+static bool of_numbers(const struct fr_words *words, struct fr_import_product *p) {
+    double us = 0, tflops = 0;
+    if (words->count != 6 || !fr_word_integer(words->word[0], &p->m) ||
+        !fr_word_integer(words->word[1], &p->n) || !fr_word_integer(words->word[2], &p->k) ||
+        !fr_word_integer(words->word[3], &p->batch) || !fr_word_number(words->word[4], &us) ||
+        !fr_word_number(words->word[5], &tflops) || p->m < 1 || p->n < 1 || p->k < 1)
+        return false;
+    if (p->batch < 1) p->batch = 1; /* 0: not batched */
+    double flop = 2.0 * (double)p->m * (double)p->n * (double)p->k * (double)p->batch;
+    if (!(us > 0) || fabs(flop / us * 1e-6 / tflops - 1) > AGREE) return false;
+    p->time_s = us * 1e-6;
+    return true;
+}
+
+/* The value behind "@p name=", "name:", "name = ". */
+static bool value_of(const char *line, const char *name, double *out) {
+    size_t n = strlen(name);
+    for (const char *at = line; (at = strstr(at, name)); at += n) {
+        bool begins = at == line || strchr(" ,\t(", at[-1]);
+        const char *behind = at + n;
+        while (*behind == ' ' || *behind == '\t') behind++;
+        if (!begins || (*behind != '=' && *behind != ':')) continue;
+        char *end = NULL;
+        double value = strtod(behind + 1, &end);
+        if (end == behind + 1 || !isfinite(value)) continue;
+        *out = value;
+        return true;
+    }
+    return false;
+}
+
+/* The number before a unit: "123.4 us", "700TFLOPS". */
+static bool number_before(const char *line, const char *const *units, double *out) {
+    for (; *units; units++)
+        for (const char *at = line; (at = strstr(at, *units)); at++) {
+            const char *behind = at + strlen(*units), *to = at;
+            if (*behind && !strchr(" ,;)\t\r", *behind)) continue;
+            while (to > line && to[-1] == ' ') to--;
+            const char *from = to;
+            while (from > line && strchr("0123456789.e+", from[-1])) from--;
+            if (from == to) continue;
+            char *end = NULL;
+            double value = strtod(from, &end);
+            if (end != to || !isfinite(value)) continue;
+            *out = value;
+            return true;
+        }
+    return false;
+}
+
+/* @p line in small letters. */
+static bool of_words(const char *line, struct fr_import_product *p) {
+    static const char *const us[] = {"us", "usec", NULL}, *const ms[] = {"ms", "msec", NULL},
+                             *const tera[] = {"tflops", "tflop/s", NULL},
+                             *const giga[] = {"gflops", "gflop/s", NULL};
+    double m = 0, n = 0, k = 0, batch = 1, value = 0;
+    if (!value_of(line, "m", &m) || !value_of(line, "n", &n) || !value_of(line, "k", &k))
+        return false;
+    value_of(line, "batch", &batch);
+    static const double most = 2147483648.0;
+    if (!(m >= 1 && m <= most && n >= 1 && n <= most && k >= 1 && k <= most)) return false;
+    p->m = (int64_t)m;
+    p->n = (int64_t)n;
+    p->k = (int64_t)k;
+    p->batch = batch >= 1 && batch <= most ? (int64_t)batch : 1;
+    if (number_before(line, us, &value))
+        p->time_s = value * 1e-6;
+    else if (number_before(line, ms, &value))
+        p->time_s = value * 1e-3;
+    if (number_before(line, tera, &value))
+        p->rate_flop_per_s = value * 1e12;
+    else if (number_before(line, giga, &value))
+        p->rate_flop_per_s = value * 1e9;
+    return p->time_s > 0 || p->rate_flop_per_s > 0;
+}
+
+static fr_status read(struct fr_import *in, struct fr_error *err) {
+    struct fr_lines lines = fr_lines_begin(in);
+    struct fr_words words;
+    in->has_sources = true; /* products have none */
+    while (fr_lines_next(&lines, &words)) {
+        struct fr_import_product p = {.batch = 1};
+        if (of_numbers(&words, &p)) {
+            FR_TRY(fr_import_product(in, lines.number, &p, err));
+            continue;
+        }
+        p = (struct fr_import_product){.batch = 1};
+        for (char *at = words.text; *at; at++) *at = (char)tolower((unsigned char)*at);
+        if (of_words(words.text, &p)) FR_TRY(fr_import_product(in, lines.number, &p, err));
+    }
+    return FR_OK;
+}
+
+const struct fr_importer fr_importer_cublaslt = {
+    .name = "cublaslt",
+    .spelling = "cublaslt",
+    .reads =
+        "benchmarks of cuBLASLt, a line a product: m n k batch us tflops, or m=, n=, k= and a "
+        "time or a rate",
+    .read = read,
+};
