@@ -195,6 +195,7 @@ void fr_page_facts(const struct fr_json *object, const char *name, struct fr_tex
 struct column {
     char path[FR_PAGE_PATH];
     char *first;   /* text in the first row */
+    bool text;     /* no number, so it begins at the left */
     bool differs;  /* not all rows say the same */
     int64_t count; /* rows that tell it */
 };
@@ -212,9 +213,12 @@ static struct column *find(struct columns *c, const char *path) {
     return &c->item[c->n++];
 }
 
-static void note_value(struct columns *c, const char *path, struct fr_text *text) {
+static void note_value(struct columns *c, const char *path, double number,
+                       struct fr_text *text) {
     struct column *column = find(c, path);
     if (column) {
+        column->text =
+            column->text || (!isfinite(number) && strcmp(fr_text_get(text), "-") != 0);
         if (column->count++ == 0) {
             column->first = text->data;
             *text = (struct fr_text){0};
@@ -238,7 +242,7 @@ static void walk(struct columns *c, const struct fr_json *object, const char *pr
         if (fr_json_is_object(&value) && depth < DEPTH_MAX)
             walk(c, &value, path, depth + 1);
         else if (put_scalar(object, key, path, &text, &number))
-            note_value(c, path, &text);
+            note_value(c, path, number, &text);
     }
 }
 
@@ -337,7 +341,8 @@ static void put_table(const struct fr_json *list, struct column *const *shown, i
                       struct fr_text *html) {
     fr_text_addf(html, "<div class=t><table class=s><thead><tr>");
     for (int i = 0; i < n; i++) {
-        fr_text_addf(html, i < SHOWN_MAX ? "<th>" : "<th class=m>");
+        fr_text_addf(html, "<th class=\"%s%s\">", shown[i]->text ? "l" : "",
+                     i < SHOWN_MAX ? "" : " m");
         fr_page_put_words(shown[i]->path, html);
         fr_text_addf(html, "</th>");
     }
