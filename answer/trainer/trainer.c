@@ -446,6 +446,57 @@ static void set_software(struct fr_reading *r) {
         fr_reading_say(r, "model.defaults", "modern");
 }
 
+/* ---- settings that a trainer leaves without effect ------------------------------------------------ */
+
+static void drop(struct fr_run_row *row, const char *key) {
+    for (int i = 0; i < row->n; i++)
+        if (strcmp(row->item[i].key, key) == 0) {
+            memmove(&row->item[i], &row->item[i + 1],
+                    (size_t)(row->n - i - 1) * sizeof row->item[0]);
+            row->n--;
+            return;
+        }
+}
+
+static bool is_said(const struct fr_reading *r, const char *key, const char *value) {
+    const char *said = fr_reading_said(r, key);
+    return said && strcmp(said, value) == 0;
+}
+
+/* A plan refuses what nothing reads, a trainer passes it over: sequence parallelism of one rank, the reduction of one
+ * replica.  Such keys go. */
+static void drop_without_effect(struct fr_reading *r) {
+    const bool alone = is_said(r, "plan.dp", "1") && !fr_reading_said(r, "plan.cp"),
+               one = is_said(r, "plan.dp", "1") && is_said(r, "plan.cp", "1"),
+               experts =
+                   fr_reading_said(r, "model.experts") || said_integer(r, "plan.ep", 1) > 1;
+    const struct {
+        bool holds;
+        const char *keys[6];
+    } rules[] = {
+        {said_integer(r, "plan.tp", 2) == 1, {"plan.sequence_parallel", "plan.overlap_tp"}},
+        {is_said(r, "plan.sequence_parallel", "false"), {"plan.overlap_tp"}},
+        {said_integer(r, "plan.pp", 2) == 1,
+         {"plan.schedule", "plan.chunks", "plan.p2p", "plan.stage_layers"}},
+        {said_integer(r, "plan.cp", 2) == 1, {"plan.context"}},
+        {!experts,
+         {"plan.ep", "plan.etp", "plan.dispatch_ranks", "plan.overlap_experts",
+          "model.experts_per_token"}},
+        {said_integer(r, "plan.ep", 2) == 1, {"plan.dispatch_ranks", "plan.overlap_experts"}},
+        {alone || one,
+         {"plan.zero", "plan.overlap", "plan.bucket", "plan.zero_ranks",
+          "plan.reshard_after_forward"}},
+        {is_said(r, "plan.zero", "0"), {"plan.zero_ranks"}},
+        {is_said(r, "plan.overlap", "none"), {"plan.bucket"}},
+        {fr_reading_said(r, "plan.zero") && !is_said(r, "plan.zero", "3"),
+         {"plan.reshard_after_forward"}},
+        {is_said(r, "plan.recompute", "none"), {"plan.recompute_layers"}},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        for (int k = 0; rules[i].holds && k < 6 && rules[i].keys[k]; k++)
+            drop(r->row, rules[i].keys[k]);
+}
+
 static fr_status read_lines(const struct fr_trainer_ask *ask, const struct fr_log_text *text,
                             const char *name, const struct fr_settings *settings, bool whole,
                             struct fr_run_row *row, struct fr_trainer_result *out,
@@ -469,6 +520,7 @@ static fr_status read_lines(const struct fr_trainer_ask *ask, const struct fr_lo
     if (status == FR_OK) set_batch(&out->timed, &r);
     if (status == FR_OK) set_software(&r);
     if (status == FR_OK) fr_reading_ranks(&r);
+    if (status == FR_OK) drop_without_effect(&r);
     if (status == FR_OK) merge(said, row);
     if (status == FR_OK) status = set_time(&steps, name, row, out, err);
     out->steps = steps.n;
