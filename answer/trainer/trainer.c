@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "base/text/launch.h"
 #include "base/text/log_lines.h"
 
 extern const struct fr_syntax fr_syntax_json, fr_syntax_dump, fr_syntax_yaml, fr_syntax_flags;
@@ -23,7 +24,7 @@ const struct fr_trainer *const fr_trainers[] = {
 #undef FR_TRAINER
     NULL};
 
-enum { LINE_MAX_B = 8192 };
+enum { LINE_MAX_B = 8192, LAUNCHES_MOST = 4000 /* lines in which something is started */ };
 
 const struct fr_trainer *fr_trainer_find(const char *name) {
     for (int i = 0; fr_trainers[i]; i++)
@@ -146,6 +147,13 @@ void fr_reading_ranks(struct fr_reading *r) {
     if (ranks <= 0 || tp > 1 << 20 || pp > 1 << 20 || cp > 1 << 20) return;
     if (ranks % (tp * pp * cp) != 0 || (dp && dp * tp * pp * cp != ranks)) return;
     if (!dp) fr_reading_say(r, "plan.dp", "%" PRId64, ranks / (tp * pp * cp));
+    int64_t printed = said_integer(r, "note.dp", 0);
+    if (printed && printed != ranks / (tp * pp * cp))
+        fr_reading_tell(r,
+                        "data_parallel_size says %" PRId64
+                        " replicas, world_size and the other "
+                        "degrees %" PRId64 ": they disagree, and the latter are taken",
+                        printed, ranks / (tp * pp * cp));
 }
 
 /* ---- rows of a trainer's table ----------------------------------------------------------------- */
@@ -301,8 +309,8 @@ static const struct fr_syntax *read_settings(const char *text, size_t length, bo
 }
 
 static fr_status read_steps(const struct fr_trainer *by, const struct fr_log_text *clean,
-                            struct fr_logged_steps *steps, struct fr_run_row *row,
-                            struct fr_error *err) {
+                            struct fr_logged_steps *steps, struct fr_launch *launch,
+                            struct fr_run_row *row, struct fr_error *err) {
     const char *text = clean->text;
     size_t length = clean->length;
     char line[LINE_MAX_B];
@@ -316,6 +324,7 @@ static fr_status read_steps(const struct fr_trainer *by, const struct fr_log_tex
         memcpy(line, text + at, n);
         line[n] = '\0';
         fr_trainer_software(line, &nemo, row);
+        if (number < LAUNCHES_MOST) fr_launch_add(launch, line);
         fr_line_kind kind = by->line(line, &steps->next);
         if (kind == FR_LINE_STEP && !isfinite(steps->next.stamp_s))
             steps->next.stamp_s = fr_step_stamp(line);
@@ -513,7 +522,9 @@ static fr_status read_lines(const struct fr_trainer_ask *ask, const struct fr_lo
                            .told = &out->told,
                            .ignore = ask->ignore,
                            .n_ignore = ask->n_ignore};
-    fr_status status = read_steps(out->by, text, &steps, said, err);
+    struct fr_launch launch = {.launcher = NULL};
+    fr_status status = read_steps(out->by, text, &steps, &launch, said, err);
+    r.launched = fr_launch_resolve(&launch).ranks;
     r.log = steps.n > 0;
     if (status == FR_OK) fr_steps_time(&steps, &out->timed);
     if (status == FR_OK) status = take_all(&r, err);
