@@ -74,10 +74,10 @@ static bool draw(uint64_t *rng, const char *model, struct fr_job *job) {
 /* Is the key named as one that the framework cannot say, or that the model's code says?  Zero 2 and 3 run beside the passes
  * whatever `overlap` is. */
 static bool names_key(const struct fr_emitted *e, const char *key) {
-    static const char *const elsewhere[] = {"program's code",           "model's configuration",
-                                            "training program's",       "autograd adds",
-                                            "option for their number",  "a layer's gradients",
-                                            "topology that the program"};
+    static const char *const elsewhere[] = {
+        "program's code",      "model's configuration",    "training program's",
+        "autograd adds",       "option for their number",  "how the script reads back",
+        "a layer's gradients", "topology that the program"};
     if (e->plan.pp == 1 && (strcmp(key, "schedule") == 0 || strcmp(key, "stage_layers") == 0))
         return true;
     bool named = strcmp(key, "zero") != 0 && names_key(e, "zero"),
