@@ -200,7 +200,7 @@ const struct fr_emit_row fr_emit_rows[] = {
     KEY(T, zero, "zero=1", LACK, S "1: {no}optimiser state divided alone; it divides parameters too, or nothing")
     KEY(T, zero, "zero=0 cp=1", NOTE, S "0: replicas hold everything")
     KEY(T, zero, "zero=0 cp!=1", LACK, S "0: ranks that share a sequence divide parameters there")
-    KEY(T, zero, "zero=2", LACK, S "2: it gathers parameters once an iteration, which zero 3 says with reshard_after_forward false")
+    KEY(T, zero, "zero=2", NOTE, S "2 is zero 3 with reshard_after_forward false there, which is how the script reads back")
     KEY(T, zero, "zero=2", OPTION, "--parallelism.fsdp_reshard_after_forward", "never")
     KEY(T, zero, "zero=3 reshard_after_forward=false", OPTION, "--parallelism.fsdp_reshard_after_forward", "never")
     KEY(T, zero, "zero=3 reshard_after_forward=true", OPTION, "--parallelism.fsdp_reshard_after_forward", "always")

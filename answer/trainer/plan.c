@@ -12,7 +12,9 @@ enum { PREFIX = sizeof prefix - 1, SCRIPT_MAX_B = 1 << 28 };
 bool fr_trainer_is_file(const char *path) {
     char *text = NULL;
     size_t length = 0;
-    if (strcmp(path, "-") == 0 || *path == '{' || !fr_file_holds(path)) return false;
+    const char *dot = strrchr(path, '.');
+    bool table = dot && strcmp(dot, ".csv") == 0; /* whose cells may hold anything */
+    if (table || strcmp(path, "-") == 0 || *path == '{' || !fr_file_holds(path)) return false;
     if (fr_file_read(path, SCRIPT_MAX_B, &text, &length, NULL) != FR_OK) return false;
     bool is = fr_trainer_of(text, length) != NULL;
     free(text);

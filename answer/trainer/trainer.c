@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "base/text/launch.h"
 #include "base/text/log_lines.h"
 
 extern const struct fr_syntax fr_syntax_json, fr_syntax_dump, fr_syntax_yaml, fr_syntax_flags;
@@ -23,7 +24,7 @@ const struct fr_trainer *const fr_trainers[] = {
 #undef FR_TRAINER
     NULL};
 
-enum { LINE_MAX_B = 8192 };
+enum { LINE_MAX_B = 8192, LAUNCHES_MOST = 4000 /* lines in which something is started */ };
 
 const struct fr_trainer *fr_trainer_find(const char *name) {
     for (int i = 0; fr_trainers[i]; i++)
@@ -146,6 +147,13 @@ void fr_reading_ranks(struct fr_reading *r) {
     if (ranks <= 0 || tp > 1 << 20 || pp > 1 << 20 || cp > 1 << 20) return;
     if (ranks % (tp * pp * cp) != 0 || (dp && dp * tp * pp * cp != ranks)) return;
     if (!dp) fr_reading_say(r, "plan.dp", "%" PRId64, ranks / (tp * pp * cp));
+    int64_t printed = said_integer(r, "note.dp", 0);
+    if (printed && printed != ranks / (tp * pp * cp))
+        fr_reading_tell(r,
+                        "data_parallel_size says %" PRId64
+                        " replicas, world_size and the other "
+                        "degrees %" PRId64 ": they disagree, and the latter are taken",
+                        printed, ranks / (tp * pp * cp));
 }
 
 /* ---- rows of a trainer's table ----------------------------------------------------------------- */
@@ -301,8 +309,8 @@ static const struct fr_syntax *read_settings(const char *text, size_t length, bo
 }
 
 static fr_status read_steps(const struct fr_trainer *by, const struct fr_log_text *clean,
-                            struct fr_logged_steps *steps, struct fr_run_row *row,
-                            struct fr_error *err) {
+                            struct fr_logged_steps *steps, struct fr_launch *launch,
+                            struct fr_run_row *row, struct fr_error *err) {
     const char *text = clean->text;
     size_t length = clean->length;
     char line[LINE_MAX_B];
@@ -316,6 +324,7 @@ static fr_status read_steps(const struct fr_trainer *by, const struct fr_log_tex
         memcpy(line, text + at, n);
         line[n] = '\0';
         fr_trainer_software(line, &nemo, row);
+        if (number < LAUNCHES_MOST) fr_launch_add(launch, line);
         fr_line_kind kind = by->line(line, &steps->next);
         if (kind == FR_LINE_STEP && !isfinite(steps->next.stamp_s))
             steps->next.stamp_s = fr_step_stamp(line);
@@ -446,6 +455,57 @@ static void set_software(struct fr_reading *r) {
         fr_reading_say(r, "model.defaults", "modern");
 }
 
+/* ---- settings that a trainer leaves without effect ------------------------------------------------ */
+
+static void drop(struct fr_run_row *row, const char *key) {
+    for (int i = 0; i < row->n; i++)
+        if (strcmp(row->item[i].key, key) == 0) {
+            memmove(&row->item[i], &row->item[i + 1],
+                    (size_t)(row->n - i - 1) * sizeof row->item[0]);
+            row->n--;
+            return;
+        }
+}
+
+static bool is_said(const struct fr_reading *r, const char *key, const char *value) {
+    const char *said = fr_reading_said(r, key);
+    return said && strcmp(said, value) == 0;
+}
+
+/* A plan refuses what nothing reads, a trainer passes it over: sequence parallelism of one rank, the reduction of one
+ * replica.  Such keys go. */
+static void drop_without_effect(struct fr_reading *r) {
+    const bool alone = is_said(r, "plan.dp", "1") && !fr_reading_said(r, "plan.cp"),
+               one = is_said(r, "plan.dp", "1") && is_said(r, "plan.cp", "1"),
+               experts =
+                   fr_reading_said(r, "model.experts") || said_integer(r, "plan.ep", 1) > 1;
+    const struct {
+        bool holds;
+        const char *keys[6];
+    } rules[] = {
+        {said_integer(r, "plan.tp", 2) == 1, {"plan.sequence_parallel", "plan.overlap_tp"}},
+        {is_said(r, "plan.sequence_parallel", "false"), {"plan.overlap_tp"}},
+        {said_integer(r, "plan.pp", 2) == 1,
+         {"plan.schedule", "plan.chunks", "plan.p2p", "plan.stage_layers"}},
+        {said_integer(r, "plan.cp", 2) == 1, {"plan.context"}},
+        {!experts,
+         {"plan.ep", "plan.etp", "plan.dispatch_ranks", "plan.overlap_experts",
+          "model.experts_per_token"}},
+        {said_integer(r, "plan.ep", 2) == 1, {"plan.dispatch_ranks", "plan.overlap_experts"}},
+        {alone || one,
+         {"plan.zero", "plan.overlap", "plan.bucket", "plan.zero_ranks",
+          "plan.reshard_after_forward"}},
+        {is_said(r, "plan.zero", "0"), {"plan.zero_ranks"}},
+        {is_said(r, "plan.overlap", "none"), {"plan.bucket"}},
+        {fr_reading_said(r, "plan.zero") && !is_said(r, "plan.zero", "3"),
+         {"plan.reshard_after_forward"}},
+        {is_said(r, "plan.recompute", "none"), {"plan.recompute_layers"}},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        for (int k = 0; rules[i].holds && k < 6 && rules[i].keys[k]; k++)
+            drop(r->row, rules[i].keys[k]);
+}
+
 static fr_status read_lines(const struct fr_trainer_ask *ask, const struct fr_log_text *text,
                             const char *name, const struct fr_settings *settings, bool whole,
                             struct fr_run_row *row, struct fr_trainer_result *out,
@@ -462,13 +522,16 @@ static fr_status read_lines(const struct fr_trainer_ask *ask, const struct fr_lo
                            .told = &out->told,
                            .ignore = ask->ignore,
                            .n_ignore = ask->n_ignore};
-    fr_status status = read_steps(out->by, text, &steps, said, err);
+    struct fr_launch launch = {.launcher = NULL};
+    fr_status status = read_steps(out->by, text, &steps, &launch, said, err);
+    r.launched = fr_launch_resolve(&launch).ranks;
     r.log = steps.n > 0;
     if (status == FR_OK) fr_steps_time(&steps, &out->timed);
     if (status == FR_OK) status = take_all(&r, err);
     if (status == FR_OK) set_batch(&out->timed, &r);
     if (status == FR_OK) set_software(&r);
     if (status == FR_OK) fr_reading_ranks(&r);
+    if (status == FR_OK) drop_without_effect(&r);
     if (status == FR_OK) merge(said, row);
     if (status == FR_OK) status = set_time(&steps, name, row, out, err);
     out->steps = steps.n;

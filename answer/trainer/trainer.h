@@ -43,6 +43,7 @@ struct fr_reading {
     struct fr_run_row *row;         /**< what the file says */
     bool whole;                     /**< what it does not set is at the trainer's default */
     bool log;                       /**< it times steps */
+    int64_t launched;               /**< ranks that a launcher's line says, 0: none */
     struct fr_text *told;           /**< sentences for the user, a line each */
     const char *const *ignore; /**< [n_ignore] settings to read as if they were not there */
     int n_ignore;

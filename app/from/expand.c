@@ -134,6 +134,9 @@ static fr_status expand(const struct fr_verb *verb, struct fr_args *args, const 
     fr_status status = fr_trainer_read_file(path, ignore, n, row, &told, err);
     if (status == FR_OK && !own && !fr_trainer_has_model(row))
         status = fr_fail(err, FR_ERR_INPUT, path, "does not describe the model; give --model");
+    bool replicas = fr_run_row_get(row, "plan.dp") != NULL;
+    if (status == FR_OK && !replicas)
+        fr_text_addf(&told, "%s does not say how many replicas train; give --set dp=N\n", path);
     if (status == FR_OK) {
         memmove(row->item, row->item + before, (size_t)(row->n - before) * sizeof *row->item);
         row->n -= before;

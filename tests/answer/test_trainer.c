@@ -576,6 +576,15 @@ static void configurations(void **state) {
           {"plan.dp", "8"},
           {"plan.micro_batch", "2"},
           {"model.dtype", "bf16"}}},
+        {"[config.py:988:print]   train_batch_size ............. 64\n"
+         "[config.py:988:print]   train_micro_batch_size_per_gpu  2\n"
+         "[config.py:988:print]   zero_config .................. stage=3 reduce_scatter=True\n"
+         "[config.py:988:print]   bfloat16_enabled ............. True\n",
+         "deepspeed",
+         {{"plan.zero", "3"},
+          {"plan.micro_batch", "2"},
+          {"plan.global_batch", "64"},
+          {"model.dtype", "bf16"}}},
         {"model:\n  dtype: bfloat16\n  model_config:\n    hidden_size: 2048\n    "
          "num_hidden_layers: "
          "24\nparallelism:\n  dp: 4\n  pp: 1\n  tp: 2\n  tp_mode: REDUCE_SCATTER\ntokens:\n  "
