@@ -1,4 +1,4 @@
-"""count_parameters.py TABLE -- parameters of the models of tests/models/configs.jsonl, by their modules' shapes.
+"""count_parameters.py TABLE -- parameters of the models of tests/models/workload/configs.jsonl, by their modules' shapes.
 
 An opinion of its own about the numbers of the table: each layer's matrices and vectors as the public implementations have
 them (transformers, or the authors' code), added up; nothing here knows how Forerun counts.  Prints rows that differ."""

@@ -52,7 +52,7 @@ static void every_line(void **state) {
     size_t length = 0;
     int models = 0, parts = 0;
     (void)state;
-    assert_int_equal(fr_file_read(FR_SOURCE_DIR "/tests/models/configs.jsonl", FR_FILE_MAX_B,
+    assert_int_equal(fr_file_read(FR_SOURCE_DIR "/tests/models/workload/configs.jsonl", FR_FILE_MAX_B,
                                   &text, &length, NULL),
                      FR_OK);
     for (char *at = text; *at; at += strcspn(at, "\n") + 1) {
