@@ -216,6 +216,10 @@ const struct fr_emit_row fr_emit_rows[] = {
     KEY(T, zero_ranks, "zero=2,3", NOTE, S "in data_parallel_shard_degree and data_parallel_replicate_degree")
     KEY(T, zero_ranks, "zero=0,1", NOTE, S "replicas divide no parameters")
 
+    KEY(M | B, zero_exchange, "", NONE, S "the distributed optimizer gathers parameters")
+    KEY(T, zero_exchange, "", NONE, S "{no}option: replicas divide parameters")
+    KEY(D, zero_exchange, "", NONE, S "{no}key: owners gather parameters")
+
     KEY(M, reshard, "", NONE,
         S "Megatron-FSDP gathers again (--torch-fsdp2-no-reshard-after-forward is of PyTorch's)")
     KEY(B, reshard, "", NONE, S "Megatron-FSDP gathers again for the backward pass")

@@ -56,7 +56,8 @@ extern const char *const fr_pass_names[],
                                                   *const fr_accumulation_names[],
                                                       *const fr_launches_names[],
                                                           *const fr_sync_names[],
-                                                              *const fr_embedding_names[];
+                                                              *const fr_zero_exchange_names[],
+                                                                  *const fr_embedding_names[];
 /** Words that stand for a list: the default first. */
 extern const char *const fr_layer_tp_words[],
     *const fr_stage_layers_words[], *const fr_clock_words[], *const fr_cap_words[];
@@ -101,6 +102,7 @@ struct fr_plan {
     bool overlap_experts;   /**< exchanges run beside another micro-batch's products */
     int64_t zero;           /**< what replicas divide: see models/price/zero.h */
     int64_t zero_ranks;     /**< how many of them divide it; 0: all */
+    bool broadcasts;        /**< zero 1: owners broadcast what others gather */
     bool sequence_parallel; /**< of transformers */
     bool overlap_tp;        /**< its gathers and scatters in pieces, beside the products */
     bool overlap;           /**< gradients beside the last backward pass, in buckets */

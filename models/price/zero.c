@@ -48,7 +48,8 @@ double fr_zero_reduce_s(const struct fr_ledger *ledger, const struct fr_plan *pl
                         double parts) {
     double size_B[FR_COPIES], time_s = 0;
     fr_stage_reduced_B(stage, size_B);
-    if (plan->zero > 0) return each_s(ledger, seats, FR_OP_REDUCE_SCATTER, size_B, parts, true);
+    if (plan->zero > 0 && !plan->broadcasts)
+        return each_s(ledger, seats, FR_OP_REDUCE_SCATTER, size_B, parts, true);
     for (int k = 0; k < FR_COPIES; k++)
         time_s += fr_ledger_comm_s(ledger, FR_SENT_DP, FR_OP_ALL_REDUCE, &seats->copies[k].all,
                                    size_B[k] / parts, size_B[k] > 0 ? parts : 0);
@@ -68,6 +69,19 @@ struct copies {
 
 static double gather_s(const struct copies *c, double parts) {
     return each_s(&c->ledger, c->seats, FR_OP_ALL_GATHER, c->parameters_B, parts, false);
+}
+
+/* Owners one after another, each its part to those that divide with it: nothing runs beside them. */
+static double broadcast_s(const struct copies *c) {
+    double time_s = 0;
+    for (int k = 0; k < FR_COPIES; k++) {
+        const struct fr_group *dividing = &c->seats->copies[k].dividing;
+        double owners = (double)dividing->n_ranks;
+        if (c->parameters_B[k] > 0 && owners > 1)
+            time_s += fr_ledger_comm_s(&c->ledger, FR_SENT_DP, FR_OP_BROADCAST, dividing,
+                                       c->parameters_B[k] / owners, owners);
+    }
+    return time_s;
 }
 
 /* @p layers layers, whole, of what copies divide. */
@@ -178,6 +192,10 @@ void fr_zero_price(const struct fr_job *job, const struct fr_plan *plan,
     if (plan->zero == 0 || (plan->forward && plan->zero < 3)) return;
     if (plan->zero >= 2) price_passes(&c, job, splits, stage);
     if (plan->zero == 3) return;
+    if (plan->broadcasts) {
+        stage->beside_s += broadcast_s(&c);
+        return;
+    }
     double gathered_s = gather_s(&c, beside ? c.layers : 1);
     stage->beside_s += beside ? fr_device_beside_s(device, gathered_s, forward_s) : gathered_s;
 }

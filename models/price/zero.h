@@ -24,6 +24,12 @@
  *      sent   f_Z (G + W) + 2 f_A G/Z      (zero 1; f_Z = (Z-1)/Z, A = N/Z, f_A = (A-1)/A)
  *             f_Z (m G + W) + m 2 f_A G/Z,  m (f_Z (2W + G) + 2 f_A G/Z)      zero 2, 3
  *
+ *  With `zero_exchange` broadcast zero 1 all-reduces G over all copies, as zero 0, and each of the Z owners then
+ *  broadcasts its W/Z to the Z - 1 others, one owner after another, beside nothing (InternEvo 0.1,
+ *  internlm/solver/optimizer/hybrid_zero_optim.py, broadcast_params; PyTorch's ZeroRedundancyOptimizer):
+ *
+ *      sent   2 f G + W, of the broadcasts as many as a chain passes on
+ *
  *  Recomputed activations ask for no further all-gather: a layer's parameters are gathered before
  *  it is recomputed and stay so until its backward pass is over, as with FSDP around checkpointed
  *  layers.  Zero 2 and 3 go layer by layer, and hold two layers at a time whole: the one at work

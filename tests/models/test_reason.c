@@ -333,6 +333,8 @@ static const struct {
      "recompute_layers=2 recompute=full"},
     {"reshard_after_forward", "zero 3", "gpt-2", "dp=2 zero=2 reshard_after_forward=false",
      NULL, "dp=2 zero=3 reshard_after_forward=false"},
+    {"zero_exchange", "zero 1", "gpt-2", "dp=2 zero=2 zero_exchange=broadcast", NULL,
+     "dp=2 zero=1 zero_exchange=broadcast"},
     {"gradient_sync", "zero 2 or 3", "gpt-2", "dp=2 zero=1 gradient_sync=iteration", NULL,
      "dp=2 zero=2 gradient_sync=iteration"},
 };

@@ -28,6 +28,7 @@ static const struct row {
     [FR_PLAN_KEY_attention] = {0.05, CHANGE},         /* assumed */
     [FR_PLAN_KEY_offload] = {0.05, CHANGE},           /* assumed */
     [FR_PLAN_KEY_zero] = {0.03, CHANGE},              /* assumed; measured 0 to 0.024 */
+    [FR_PLAN_KEY_zero_exchange] = {0.03, CHANGE},     /* assumed, as ZeRO */
     [FR_PLAN_KEY_reshard] = {0.03, CHANGE},           /* assumed, as ZeRO */
     [FR_PLAN_KEY_gradient_sync] = {0.03, CHANGE},     /* assumed, as ZeRO */
     [FR_PLAN_KEY_recompute] = {0.03, CHANGE},         /* assumed; measured 0 to 0.024 */
