@@ -178,7 +178,8 @@ fr_status fr_app_from_expand(const struct fr_verb *verb, struct fr_args *args,
                              struct fr_app_from *from, struct fr_error *err) {
     const char *path = fr_args_get(args, "from");
     if (option_of(verb, "plan")) FR_TRY(replace_plan(args, from, err));
-    if (!path || !option_of(verb, "model")) return FR_OK;
+    /* Verbs whose --from is a trainer's file have --ignore too; that of validate and plot is another. */
+    if (!path || !option_of(verb, "model") || !option_of(verb, "ignore")) return FR_OK;
     struct added *added = fr_calloc(1, sizeof *added);
     if (!added) return out_of_memory(err);
     fr_status status = expand(verb, args, path, added, from, err);
