@@ -653,6 +653,23 @@ static void configurations(void **state) {
     }
 }
 
+/* Plans, models, configurations of Hugging Face and tables are nobody's. */
+static void nobodys(void **state) {
+    static const char *const texts[] = {
+        "",
+        "{}",
+        "{\"tp\": 8, \"sequence_parallel\": true, \"zero\": 3, \"micro_batch\": 1}",
+        "{\"schema\": \"forerun/predict/1\", \"plan\": {\"sequence_parallel\": true}}",
+        "{\"model_type\": \"llama\", \"hidden_size\": 4096, \"num_attention_heads\": 32, "
+        "\"num_key_value_heads\": 8, \"vocab_size\": 32000, \"head_dim\": 128}",
+        "measured_s,plan.tp,model\n1,8,gpt3-175b\n",
+        "name: llama\nlayers: 32\n"};
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        FR_TRUE(fr_trainer_of(texts[i], strlen(texts[i])) == NULL, "%s is %s's", texts[i],
+                fr_trainer_of(texts[i], strlen(texts[i]))->name);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_log_of_megatron),
                                        cmocka_unit_test(logs_of_each),
@@ -663,6 +680,7 @@ int main(void) {
                                        cmocka_unit_test(ramp_up),
                                        cmocka_unit_test(one_at_a_time),
                                        cmocka_unit_test(a_way_in),
+                                       cmocka_unit_test(nobodys),
                                        cmocka_unit_test(configurations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
