@@ -17,7 +17,10 @@
      0},                                                                                       \
         FR_OPTION_IGNORE
 #define FR_OPTION_IGNORE                                                                       \
-    { "ignore", "NAME", "a setting of that file to leave out of account; may be repeated", 0 }
+    {                                                                                          \
+        "ignore", "NAME",                                                                      \
+            "a setting of a trainer's file to leave out of account; may be repeated", 0        \
+    }
 
 /** Words that options point to. */
 struct fr_app_from {
