@@ -63,6 +63,7 @@ static fr_status put_in_front(struct fr_args *args, const struct added *added,
     memcpy(args->option, added->option, (size_t)added->n * sizeof *args->option);
     memcpy(args->value, added->value, (size_t)added->n * sizeof *args->value);
     args->n_options += added->n;
+    args->n_read += added->n;
     return FR_OK;
 }
 

@@ -7,7 +7,7 @@
 /* Options that say how an answer is printed, and those that write files. */
 static const char *const printing[] = {"json",     "csv",        "all",   "explain", "wide",
                                        "emit",     "trace",      "gantt", "force",   "resume",
-                                       "progress", "checkpoint", NULL};
+                                       "progress", "checkpoint", "page",  NULL};
 
 static void add_option(const struct fr_args *args, int i, struct fr_text *command) {
     fr_command_option(command, args->option[i]->name,
@@ -27,7 +27,7 @@ void fr_next_again(const struct fr_args *args, const char *verb, struct fr_text 
     fr_command_begin(command, "forerun ");
     fr_command_begin(command, verb);
     for (int i = 0; i < args->n_words; i++) fr_command_word(command, args->word[i]);
-    for (int i = 0; i < args->n_options; i++)
+    for (int i = args->n_read; i < args->n_options; i++)
         if (fr_place_in(printing, args->option[i]->name) < 0) add_option(args, i, command);
 }
 
@@ -58,7 +58,7 @@ static void add_inputs(const struct fr_args *args, struct fr_text *command) {
 
 void fr_next_search_of(const struct fr_args *args, const char *cluster, const char *model,
                        long long ranks, struct fr_text *command) {
-    if (reads_standard_input(args)) return;
+    if (reads_standard_input(args) || args->n_read > 0 || !model) return;
     fr_command_begin(command, "forerun search");
     if (cluster) fr_command_option(command, "cluster", cluster);
     if (model) fr_command_option(command, "model", model);
