@@ -7,11 +7,19 @@
 
 #include "base/sort.h"
 
+/* Both may be fields of one layout: snprintf would have to know that they do not overlap. */
+static void copy_word(char to[FR_PAPER_WORD], const char *word) {
+    size_t length = strlen(word);
+    if (length >= FR_PAPER_WORD) length = FR_PAPER_WORD - 1;
+    memmove(to, word, length);
+    to[length] = '\0';
+}
+
 static int find_or_add(char words[][FR_PAPER_WORD], int *n, int max, const char *word) {
     for (int i = 0; i < *n; i++)
         if (strcmp(words[i], word) == 0) return i;
     if (*n == max) return -1;
-    snprintf(words[*n], FR_PAPER_WORD, "%s", word);
+    copy_word(words[*n], word);
     return (*n)++;
 }
 
@@ -104,7 +112,7 @@ const char *fr_sheet_series_name(const char *id, char out[FR_PAPER_WORD]) {
                                            {"cb_fe_sc", "CB+FE+SC"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i][0], id) == 0) id = names[i][1];
-    snprintf(out, FR_PAPER_WORD, "%s", id);
+    copy_word(out, id);
     for (char *c = out; *c; c++)
         if (*c == '_') *c = ' ';
     return out;
