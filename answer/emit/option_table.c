@@ -509,6 +509,9 @@ const struct fr_emit_row fr_emit_rows[] = {
     REST(M, MODEL, "hybrid=true ssm_heads!=0", OPTION, "--mamba-num-groups", "{ssm_groups}")
     REST(M, MODEL, "hybrid=true", LACK,
         S "pattern: pretrain_mamba.py builds such a model; start it in the place of pretrain_gpt.py")
+    REST(M, MODEL, "own_blocks=true", LACK,
+        S "blocks: layers of several blocks, recurrent ones but Mamba-2, gates, indexers and heads of several sizes are "
+          "of the model's own code; these options do not build them")
     REST(M, MODEL, "documents=true", OPTION, "--reset-attention-mask", "")
     REST(M, MODEL, "predicted!=0", OPTION, "--mtp-num-layers", "{predicted}")
     REST(M, MODEL, "lora_rank!=0", LACK, S "lora_rank: {no}option for adapters beside frozen weights")

@@ -111,7 +111,7 @@ static inline double law_small_parameters(const struct fr_transformer *t) {
     double qkv = t->biases || t->qkv_biases ? q + 2 * v : 0, out = t->biases ? h : 0;
     double up = t->biases ? (double)((t->gated ? 2 : 1) * t->ffn) : 0;
     double heads = t->qk_norms ? 2 * (double)t->head_dim : 0;
-    return (double)t->layers * (2 * norm + heads + qkv + out + up + out) +
+    return (double)t->layers * (2 * norm + heads + qkv + out + up + out + t->vectors) +
            (double)t->cross_layers * (norm + heads + qkv + out) + norm;
 }
 

@@ -6,7 +6,10 @@
 #include "base/file.h"
 #include "models/work/transformer.h"
 #include "models/workload/family.h"
+#include "models/workload/flop.h"
 #include "tests/job.h"
+#include "tests/plan_values.h"
+#include "tests/work.h"
 
 /* Written by itself, as a file holds it. */
 static fr_status read_again(const struct fr_json *config, struct fr_workload *w,
@@ -23,6 +26,26 @@ static fr_status read_again(const struct fr_json *config, struct fr_workload *w,
     return status;
 }
 
+/* Forward flop of the operations of one sample are those that the model's own count says; of experts they are not, whose
+ * rows fill tiles, and heads that kernels pad take the count of the padded ones. */
+static void works(const char *name, const struct fr_workload *w) {
+    const struct fr_transformer *t = &w->transformer;
+    struct fr_plan plan = fr_plan_default();
+    struct fr_rank_work work;
+    double sum = 0;
+    plan.attention = FR_ATTENTION_FLASH;
+    plan.micro_batch = 1;
+    if (t->experts > 0 || t->head_dim % 32 != 0 || t->other_layers > 0) return;
+    fr_transformer_stage(w, &plan, 0, &work);
+    for (int k = 0; k < work.n_ops; k++)
+        if (work.op[k].pass == FR_PASS_FORWARD) sum += test_flop(&work.op[k]);
+    double rows = (double)(fr_transformer_padded_vocabulary(t, 1) - t->vocabulary),
+           padding = 2 * rows * (double)(t->hidden * t->sequence),
+           want = fr_workload_forward_flop(w) + padding;
+    FR_TRUE(fabs(sum / want - 1) < 1e-9, "%s: %g flop forward, the model says %g", name, sum,
+            want);
+}
+
 static void counted(const char *name, const struct fr_json *row, const struct fr_json *config) {
     struct fr_workload w;
     struct fr_error err = {0};
@@ -34,6 +57,7 @@ static void counted(const char *name, const struct fr_json *row, const struct fr
             shapes);
     FR_TRUE(!(fabs(ours / published - 1) > 0.001), "%s: %.0f parameters, published %.0f", name,
             ours, published);
+    works(name, &w);
     fr_workload_free(&w);
 }
 
@@ -52,8 +76,8 @@ static void every_line(void **state) {
     size_t length = 0;
     int models = 0, parts = 0;
     (void)state;
-    assert_int_equal(fr_file_read(FR_SOURCE_DIR "/tests/models/workload/configs.jsonl", FR_FILE_MAX_B,
-                                  &text, &length, NULL),
+    assert_int_equal(fr_file_read(FR_SOURCE_DIR "/tests/models/workload/configs.jsonl",
+                                  FR_FILE_MAX_B, &text, &length, NULL),
                      FR_OK);
     for (char *at = text; *at; at += strcspn(at, "\n") + 1) {
         struct fr_json_document *document = NULL;
