@@ -462,11 +462,15 @@ const struct fr_verb fr_verb_import = {
         "training runs, MLPerf's power logs and trainers' logs as runs",
     .usage = "KIND FILE... [--ranks N] [--nodes N] [--system TEXT] [-o FILE]",
     .details =
-        "KIND is nccl-tests (rccl-tests, too), osu, imb, collectives or products (tables), "
-        "which "
-        "become\n"
-        "samples; or runs, mlperf-power, megatron, nemo, torchtitan or mlperf, which become "
-        "runs.\n"
+        "KIND is nccl-tests (rccl-tests, too), osu, imb, oneccl, nvshmem, ucc, nccom-test, "
+        "hipblaslt-bench,\n"
+        "cublaslt, mamf-finder, collectives or products (tables), which become samples; or "
+        "runs, "
+        "mlperf-power,\n"
+        "megatron, nemo, torchtitan or mlperf, which become runs. Rank tags, pod names, times, "
+        "colours and quote\n"
+        "marks before lines are taken away; of several files one that cannot be read is "
+        "skipped.\n"
         "Samples go to standard output, what was left out or assumed to standard error. Beside "
         "log.txt a sidecar\n"
         "log.json may say ranks, nodes, gpus_per_node, system, gpu, network, mpi, nccl, "
