@@ -448,12 +448,16 @@ const struct fr_verb fr_verb_import = {
         "training runs, MLPerf's power logs and trainers' logs as runs",
     .usage = "KIND FILE... [--ranks N] [--nodes N] [--system TEXT] [-o FILE]",
     .details =
-        "KIND is nccl-tests (rccl-tests, too), osu, imb, collectives or products (tables), "
-        "which "
-        "become\n"
-        "samples; or runs, mlperf-power, megatron, nemo, torchtitan, deepspeed, nanotron, "
-        "maxtext,\n"
-        "olmo, huggingface or mlperf, which become runs.\n"
+        "KIND is nccl-tests (rccl-tests, too), osu, imb, oneccl, nvshmem, ucc, nccom-test, "
+        "hipblaslt-bench,\n"
+        "cublaslt, mamf-finder, collectives or products (tables), which become samples; or "
+        "runs, "
+        "mlperf-power,\n"
+        "megatron, nemo, torchtitan, deepspeed, nanotron, maxtext, olmo, huggingface or "
+        "mlperf, which become\n"
+        "runs. Rank tags, pod names, times, colours and quote marks before lines are taken "
+        "away; of several\n"
+        "files one that cannot be read is skipped.\n"
         "Samples go to standard output, what was left out or assumed to standard error. Beside "
         "log.txt a sidecar\n"
         "log.json may say ranks, nodes, gpus_per_node, system, gpu, network, mpi, nccl, "

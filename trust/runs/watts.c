@@ -65,8 +65,19 @@ static struct fr_watts_nameless *nameless_of(struct fr_watts_log *log) {
     return l;
 }
 
+/* A header again and an earlier time: the file of another node, whose devices have the same names. */
+static void begin_part(struct fr_watts_log *log) {
+    size_t used = strlen(log->printer);
+    if (!log->header_again || isnan(log->time_s)) return;
+    log->header_again = false;
+    if (!(log->time_s < log->to_s)) return;
+    log->part++;
+    fr_line_addf(log->printer, sizeof log->printer, &used, "f%d/", log->part);
+}
+
 void fr_watts_add(struct fr_watts_log *log, const char *device, double power_W) {
     if (!(power_W >= 0 && power_W <= MOST_W)) return;
+    begin_part(log);
     if (!isnan(log->time_s)) {
         log->from_s = fmin(log->from_s, log->time_s);
         log->to_s = fmax(log->to_s, log->time_s);
@@ -179,6 +190,7 @@ static bool table_header(struct fr_watts_log *log, const char *line,
             time = i;
     }
     if (power < 0 || (power == 0 && device < 0 && time < 0 && parts == 0)) return false;
+    log->header_again = log->power_column >= 0;
     log->parts = parts;
     log->power_column = power + columns->before;
     log->device_column = device < 0 ? -1 : device + columns->before;
@@ -220,15 +232,19 @@ static void free_log(struct fr_watts_log *log) {
     log->from_s = INFINITY;
     log->to_s = -INFINITY;
     log->last_s = log->before_s = 0;
-    log->too_many = false;
+    log->too_many = log->header_again = false;
+    log->part = 0;
 }
 
 static void say_printer(struct fr_watts_log *log, const struct fr_log_tag *tag) {
+    size_t used = 0;
     *log->printer = '\0';
     if (tag->rank >= 0)
-        snprintf(log->printer, sizeof log->printer, "%lld/", (long long)tag->rank);
+        fr_line_addf(log->printer, sizeof log->printer, &used, "%d/", (int)tag->rank);
     if (tag->host >= 0)
-        snprintf(log->printer, sizeof log->printer, "h%lld/", (long long)tag->host);
+        fr_line_addf(log->printer, sizeof log->printer, &used, "h%d/", (int)tag->host);
+    if (log->part > 0)
+        fr_line_addf(log->printer, sizeof log->printer, &used, "f%d/", log->part);
 }
 
 static int read_as(const struct fr_watts_format *format, const struct fr_log_text *text,

@@ -52,6 +52,8 @@ struct fr_watts_log {
     double last_s,
         before_s; /**< of a format that tells energy by interval: ends of the last two */
     int without;  /**< readings that say "N/A" */
+    int part; /**< files that were put behind each other: a header again, and an earlier time */
+    bool header_again;
     bool memory_full, too_many;
 };
 
