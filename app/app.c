@@ -150,7 +150,7 @@ int fr_app_main(int argc, char **argv) {
            SIG_IGN); /* a file beyond `ulimit -f` is an error of write(2), which is told */
     fr_progress_allow();
     fr_file_hold();
-    fr_journal_tell(fr_journal_say);
+    fr_journal_on_message(fr_journal_say);
     if (argc < 2) {
         print_help(stderr);
         return 2;

@@ -78,7 +78,7 @@ extern const struct fr_verb *const fr_verbs[];
         "set", "KEY=VALUE",                                                                    \
             "change an input: ghost=16, model.layers=4, cluster.device.launch=5us", 's'        \
     }
-#define FR_OPTION_UNDISTURBED                                                                  \
+#define FR_OPTION_IDLE                                                                         \
     { "undisturbed", NULL, "predict for an idle machine, not under typical load", 0 }
 #define FR_OPTION_FLOP                                                                         \
     {                                                                                          \

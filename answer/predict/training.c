@@ -141,7 +141,7 @@ static double checkpoint_B(const struct fr_training *t, const struct fr_workload
                            const struct fr_outcome *out) {
     if (t->checkpoint_B > 0) return t->checkpoint_B;
     return (out->parameters - out->parameters_frozen) *
-           (fr_dtype_kept_B(w->dtype) + w->optimizer_state_B);
+           (fr_dtype_saved_B(w->dtype) + w->optimizer_state_B);
 }
 
 /* The time to checkpoint, to fail and to start again on top. */

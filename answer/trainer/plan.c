@@ -22,7 +22,7 @@ bool fr_trainer_is_file(const char *path) {
 }
 
 fr_status fr_trainer_read_file(const char *path, const char *const *ignore, int n_ignore,
-                               struct fr_run_row *row, struct fr_text *told,
+                               struct fr_run_row *row, struct fr_text *stated,
                                struct fr_error *err) {
     const struct fr_trainer_ask ask = {.ignore = ignore, .n_ignore = n_ignore};
     struct fr_trainer_result trained = {.by = NULL};
@@ -31,7 +31,7 @@ fr_status fr_trainer_read_file(const char *path, const char *const *ignore, int 
     FR_TRY(fr_file_read(path, SCRIPT_MAX_B, &text, &length, err));
     fr_status status = fr_trainer_read(&ask, text, length, path, row, &trained, err);
     free(text);
-    fr_text_add(told, fr_text_get(&trained.told), trained.told.length);
+    fr_text_add(stated, fr_text_get(&trained.stated), trained.stated.length);
     fr_trainer_result_free(&trained);
     return status;
 }

@@ -107,7 +107,7 @@ void fr_reading_tell(struct fr_reading *r, const char *fmt, ...) {
     va_start(args, fmt);
     vsnprintf(sentence, sizeof sentence, fmt, args);
     va_end(args);
-    fr_text_addf(r->told, "%s\n", sentence);
+    fr_text_addf(r->stated, "%s\n", sentence);
 }
 
 fr_status fr_reading_refuse(struct fr_reading *r, const char *name, const char *key,
@@ -428,7 +428,7 @@ static fr_status set_time(const struct fr_logged_steps *steps, const char *name,
     if (steps->n == 0) return FR_OK;
     double stated_s = isfinite(t->time_s) ? t->time_s : time_of_rates(t, row);
     fr_steps_choose(t, stated_s);
-    fr_steps_print(t, stated_s, &out->told);
+    fr_steps_print(t, stated_s, &out->stated);
     if (!isfinite(t->time_s))
         return fr_fail(err, FR_ERR_INPUT, name,
                        "says rates, no times; give --column ranks=, "
@@ -519,7 +519,7 @@ static fr_status read_lines(const struct fr_trainer_ask *ask, const struct fr_lo
                            .given = row,
                            .row = said,
                            .whole = whole,
-                           .told = &out->told,
+                           .stated = &out->stated,
                            .ignore = ask->ignore,
                            .n_ignore = ask->n_ignore};
     struct fr_launch launch = {.launcher = NULL};
@@ -569,4 +569,4 @@ fr_status fr_trainer_read(const struct fr_trainer_ask *ask, const char *text, si
     return status;
 }
 
-void fr_trainer_result_free(struct fr_trainer_result *out) { fr_text_free(&out->told); }
+void fr_trainer_result_free(struct fr_trainer_result *out) { fr_text_free(&out->stated); }

@@ -44,7 +44,7 @@ struct fr_reading {
     bool whole;                     /**< what it does not set is at the trainer's default */
     bool log;                       /**< it times steps */
     int64_t launched;               /**< ranks that a launcher's line says, 0: none */
-    struct fr_text *told;           /**< sentences for the user, a line each */
+    struct fr_text *stated;         /**< sentences for the user, a line each */
     const char *const *ignore; /**< [n_ignore] settings to read as if they were not there */
     int n_ignore;
 };
@@ -90,7 +90,7 @@ struct fr_trainer_result {
     const struct fr_trainer *by;
     struct fr_logged_time timed;
     int steps, malformed, first_malformed;
-    struct fr_text told;
+    struct fr_text stated;
 };
 
 /** Read @p text into keys of @p row; those that it holds already stay.  measured_s is set where the file times steps.

@@ -34,7 +34,7 @@ fr_status fr_app_from_expand(const struct fr_verb *verb, struct fr_args *args,
                              struct fr_app_from *from, struct fr_error *err);
 void fr_app_from_free(struct fr_app_from *from);
 
-/** Sentences of @p told to standard error. */
-void fr_app_tell(const struct fr_text *told);
+/** Sentences of @p stated to standard error. */
+void fr_app_tell(const struct fr_text *stated);
 
 #endif

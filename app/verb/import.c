@@ -49,10 +49,10 @@ static const char *word(int i) {
 enum { KINDS_MOST = 32 };
 
 /* "; known: nccl-tests, ...": what is said of a KIND that is none, or of none. */
-static const char *say_known(char *out, size_t room) {
+static const char *say_known(char *out, size_t capacity) {
     size_t used = 0;
     for (int i = 0; word(i); i++)
-        fr_line_addf(out, room, &used, "%s%s", i ? ", " : "; known: ", word(i));
+        fr_line_addf(out, capacity, &used, "%s%s", i ? ", " : "; known: ", word(i));
     return out;
 }
 
@@ -327,7 +327,7 @@ static fr_status add_log(const struct fr_args *args, const struct fr_trainer *lo
     FR_TRY(fr_file_read(path, LOG_MAX_B, &text, &length, err));
     fr_status status = fr_trainer_read(&ask, text, length, path, &row, &counts, err);
     free(text);
-    fr_text_add(notes, fr_text_get(&counts.told), counts.told.length);
+    fr_text_add(notes, fr_text_get(&counts.stated), counts.stated.length);
     fr_trainer_result_free(&counts);
     FR_TRY(status);
     if (!fr_run_row_get(&row, "measured_s"))

@@ -20,7 +20,7 @@ static const struct fr_option options[] = {
     FR_OPTION_PLAN,
     FR_OPTION_FROM,
     FR_OPTION_SET,
-    FR_OPTION_UNDISTURBED,
+    FR_OPTION_IDLE,
     FR_OPTION_FLOP,
     {"engine", "NAME", "closed (formulas, default), event (our simulator) or simgrid", 0},
     {"explain", NULL, "what binds, and what would change it", 0},

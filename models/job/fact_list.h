@@ -92,7 +92,7 @@ FR_FACT(gradient_copy, BYTES("framework.gradient_copy", 1e12, framework.gradient
         "copy of gradients in which replicas reduce them, a trained parameter")
 FR_FACT(reduce_buffer, BYTES("framework.reduce_buffer", 1e12, framework.reduce_buffer_B),
         "buffer in which replicas reduce gradients")
-FR_FACT(kept_logits, OWN("framework.kept_logits", 0, 1, framework.kept_logits),
+FR_FACT(saved_logits, OWN("framework.kept_logits", 0, 1, framework.saved_logits),
         "1: the caller of the loss keeps the logits until its gradient is there")
 FR_FACT(
     wide_shards, OWN("framework.wide_shards", 0, 1, framework.wide_shards),

@@ -205,7 +205,7 @@ fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,
     return fr_job_finish(job, err);
 }
 
-struct fr_plan fr_job_said(const struct fr_job *job, const struct fr_plan *plan) {
+struct fr_plan fr_job_stated(const struct fr_job *job, const struct fr_plan *plan) {
     struct fr_plan said = *plan;
     int64_t batch = fr_job_batch(job, plan);
     int64_t whole = job->workload.n_layers == 0 || plan->pp > 1 ? 1 : batch / plan->dp;

@@ -49,6 +49,6 @@ void fr_plan_lists_free(struct fr_plan_lists *lists) {
     free(lists->clock_Hz);
     free(lists->cap_W);
     fr_schedule_order_free(&lists->order);
-    free(lists->seats);
+    free(lists->rank_map);
     *lists = (struct fr_plan_lists){0};
 }

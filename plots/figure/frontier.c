@@ -237,8 +237,8 @@ static void draw_points(struct fr_picture *p, const struct drawn *d) {
 static void draw_all(struct fr_picture *p, const struct drawn *d) {
     double left = plot_box.left + plot_box.width + 25;
     const struct point *first = &d->curve[0].at[0];
-    for (int k = 0; k < d->curves; k++) fr_picture_key_room(p, left, d->curve[k].plan);
-    for (int k = 0; k < d->others; k++) fr_picture_key_room(p, left, d->other[k].plan);
+    for (int k = 0; k < d->curves; k++) fr_picture_key_space(p, left, d->curve[k].plan);
+    for (int k = 0; k < d->others; k++) fr_picture_key_space(p, left, d->other[k].plan);
     add_texts(p, d);
     fr_picture_panel(p, &plot_box, "");
     add_axes(p, d);

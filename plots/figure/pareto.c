@@ -11,7 +11,7 @@
 #include "plots/scale.h"
 
 enum { WIDTH_PX = 1110, HEIGHT_PX = 640, LABELS_MAX = 64, LABEL_SIZE = 11, MARK_PX = 7 };
-static const double label_room = 0.32; /* left of the front, in spans of the axis */
+static const double label_capacity = 0.32; /* left of the front, in spans of the axis */
 static const struct fr_box plot_box = {90, 70, 760, 450};
 static const double key_left = 870;
 
@@ -185,7 +185,7 @@ static void add_axes(struct fr_picture *p, const struct fr_results *results, str
         fr_scale_include(&energy, results->items[i].energy_J);
     }
     fr_scale_include(&time,
-                     time.low * pow(time.low / time.high, p->stack.on ? 0.05 : label_room));
+                     time.low * pow(time.low / time.high, p->stack.on ? 0.05 : label_capacity));
     fr_scale_include(&energy, energy.low * pow(energy.low / energy.high, 0.05));
     l->time = fr_scale_padded(time);
     l->energy = fr_scale_padded(energy);

@@ -113,8 +113,8 @@ static fr_status draw(struct fr_picture *p, struct fr_results *results,
     fr_status status = fr_curves_make(results, false, time_value, CURVES_MAX, &curves, err);
     if (status == FR_OK) {
         for (int i = 0; i < curves.count; i++)
-            fr_picture_key_room(p, efficiency_box.left + efficiency_box.width + 25,
-                                curves.items[i].label);
+            fr_picture_key_space(p, efficiency_box.left + efficiency_box.width + 25,
+                                 curves.items[i].label);
         add_texts(p, results, &curves);
         draw_time(p, results, &curves);
         draw_efficiency(p, results, &curves);

@@ -212,8 +212,8 @@ static fr_status draw(struct fr_picture *p, struct fr_results *results,
     fr_status status = make_curves(results, root, &curves, err);
     if (status == FR_OK) {
         for (int i = 0; i < curves.count; i++)
-            fr_picture_key_room(p, lossy_box.left + lossy_box.width + 15,
-                                curves.items[i].label);
+            fr_picture_key_space(p, lossy_box.left + lossy_box.width + 15,
+                                 curves.items[i].label);
         add_texts(p, results, &curves);
         draw_speed(p, &curves);
         draw_lossy(p, &curves);

@@ -89,7 +89,7 @@ void fr_sheet_lay_out(const struct fr_sheet *of, const struct fr_paper_rows *row
     }
 }
 
-bool fr_sheet_told(const struct fr_sheet *sheet, const struct fr_paper_rows *rows) {
+bool fr_sheet_stated(const struct fr_sheet *sheet, const struct fr_paper_rows *rows) {
     char x[FR_PAPER_WORD], s[FR_PAPER_WORD];
     for (int k = 0; k < FR_SHEET_PANELS && sheet->panel[k].ids; k++)
         for (size_t i = 0; i < rows->n; i++)

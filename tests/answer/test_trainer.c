@@ -194,7 +194,7 @@ static void stamps_that_disagree(void **state) {
     (void)state;
     steps_of(12, 1, 5, 0, "", 0, &text);
     assert_true(fabs(time_of(&text, &trained) - 5) < 1e-9);
-    assert_non_null(strstr(fr_text_get(&trained.told), "disagree"));
+    assert_non_null(strstr(fr_text_get(&trained.stated), "disagree"));
     fr_text_free(&text);
     fr_trainer_result_free(&trained);
 }
@@ -215,7 +215,7 @@ static void healing_and_stalls(void **state) {
     assert_true(fabs(time_of(&stalled, &result) - 3) < 1e-9);
     assert_int_equal(result.timed.stalls, 1);
     assert_true(fabs(result.timed.mean_s - 3.6) < 1e-9);
-    assert_non_null(strstr(fr_text_get(&result.told), "some steps stalled"));
+    assert_non_null(strstr(fr_text_get(&result.stated), "some steps stalled"));
     fr_trainer_result_free(&result);
     fr_text_free(&healed);
     fr_text_free(&stalled);

@@ -208,7 +208,7 @@ static void take_ratio(struct reader *r, const struct fr_lines *at,
 }
 
 /* The collective: of the text, else of --op, the sidecar, the file's name. */
-static fr_status settle_op(struct reader *r, long line, struct fr_error *err) {
+static fr_status resolve_op(struct reader *r, long line, struct fr_error *err) {
     static const char *const names[] = {
         "all_reduce", "allreduce", "all_gather",     "allgather", "alltoall",
         "all_to_all", "broadcast", "reduce_scatter", "sendrecv",  "bcast",
@@ -242,7 +242,7 @@ static fr_status settle_op(struct reader *r, long line, struct fr_error *err) {
 static fr_status begin_block(struct reader *r, const struct fr_lines *lines,
                              const struct fr_words *words, struct fr_error *err) {
     long line = lines->number;
-    FR_TRY(settle_op(r, line, err));
+    FR_TRY(resolve_op(r, line, err));
     r->unplaced = false;
     r->block = (struct fr_import_block){.op = r->op};
     if (!r->op_priced) {
