@@ -182,16 +182,23 @@ static void hold(struct builder *b, int32_t nothing, int32_t rank, int32_t messa
 static void end_rails(struct builder *b, const struct fr_message_list *list, int32_t nothing,
                       fr_axis axis, int32_t group, int32_t micro) {
     int32_t first = (int32_t)b->program->n_tasks - list->count;
-    bool *followed = fr_calloc((size_t)list->count + 1, sizeof *followed);
+    /* By another message of its source, and of its destination. */
+    bool *followed = fr_calloc(2 * (size_t)list->count + 1, sizeof *followed);
     if (!followed) b->failed = true;
     for (int32_t k = 0; followed && k < list->count; k++)
-        for (int32_t a = 0; a < list->items[k].n_after; a++)
-            followed[list->items[k].after[a]] = true;
+        for (int32_t a = 0; a < list->items[k].n_after; a++) {
+            const struct fr_message *m = &list->items[k];
+            const int32_t before = m->after[a], src = list->items[before].src,
+                          dst = list->items[before].dst;
+            if (m->src == src || m->dst == src) followed[2 * before] = true;
+            if (m->src == dst || m->dst == dst) followed[2 * before + 1] = true;
+        }
     for (int32_t k = 0; followed && k < list->count && !b->failed; k++) {
         const struct fr_message *m = &list->items[k];
-        if (followed[k]) continue;
-        hold(b, nothing, member(b, axis, group, m->src), first + k, micro);
-        hold(b, nothing, member(b, axis, group, m->dst), first + k, micro);
+        if (!followed[2 * k])
+            hold(b, nothing, member(b, axis, group, m->src), first + k, micro);
+        if (!followed[2 * k + 1])
+            hold(b, nothing, member(b, axis, group, m->dst), first + k, micro);
     }
     for (int32_t k = 0; followed && k < list->count && !b->failed; k++)
         hold(b, nothing, member(b, axis, group, list->items[k].src), -1, micro);

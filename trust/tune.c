@@ -179,7 +179,7 @@ static fr_status posterior(struct problem *p, struct fr_tune_result *r, int coef
         sigma[k] = r->tuned[r->index[k]].sigma_prior;
         of[k] = fr_coefficient_effect(r->index[k]);
     }
-    const struct fr_evidence_stated said = {
+    const struct fr_posterior_input said = {
         p->runs, p->n,    coefficients, base,           jacobian, moved,     sigma,
         stated,  n_known, of,           p->model_error, r->seen,  r->n_seen, p->one_release};
     double model_error[FR_TUNING_SEEN_MAX];

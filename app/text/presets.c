@@ -105,7 +105,7 @@ void fr_list_clusters(struct fr_text *text, const char *const *names, int n) {
     }
     free(cluster);
     fr_text_addf(text,
-                 "\nnetwork: a device's share of the links between nodes; all values: forerun "
+                 "\nnetwork: a device's share of links between nodes; all values: forerun "
                  "show NAME\n");
 }
 

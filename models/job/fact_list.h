@@ -21,6 +21,7 @@ FR_FACT(sequence_parallel, PLAN(sequence_parallel), "norms and dropout divided o
 FR_FACT(rank_order, PLAN(rank_order), "how ranks are numbered")
 FR_FACT(etp, PLAN(etp), "ranks that divide one expert")
 FR_FACT(zero, PLAN(zero), "what replicas divide of the optimiser, gradients and weights")
+FR_FACT(zero_exchange, PLAN(zero_exchange), "how zero 1 exchanges gradients and parameters")
 FR_FACT(zero_ranks, PLAN(zero_ranks),
         "how many replicas divide that; node: those that share fast links")
 FR_FACT(overlap, PLAN(overlap), "what runs beside the backward pass")

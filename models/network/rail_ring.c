@@ -128,12 +128,11 @@ fr_status fr_rail_ring_expand(const struct fr_collective_args *a, int64_t turns,
 
 /* ---- a broadcast along the rings ----------------------------------------------------------------- */
 
-enum { PIECES_MAX = 256 };
+enum { PIECE_B = 512 << 10, PIECES_MAX = 256 };
 
 static int64_t pieces(const struct fr_collective_args *a) {
-    double h = fr_rail_ring_link(a).latency_s, all_s = a->size_B * block_s_per_B(a),
-           best = sqrt((double)(a->n_ranks - 2) * all_s / h);
-    return best >= PIECES_MAX ? PIECES_MAX : best > 1 ? (int64_t)(best + 0.5) : 1;
+    double each = ceil(a->size_B / (double)fr_collective_fewest(a) / PIECE_B);
+    return each > PIECES_MAX ? PIECES_MAX : each > 1 ? (int64_t)each : 1;
 }
 
 double fr_rail_chain_s(const struct fr_collective_args *a) {

@@ -15,7 +15,9 @@
  *  A broadcast goes down such rings as chains, a reduction up, each n/f in K pieces that follow one another (van de Geijn's pipelined
  *  broadcast; NCCL's ring): the last rank has the last piece after
  *
- *      (K + p - 2) (h + n/K beta),  K = sqrt((p-2) n beta / h), where that is least, a whole number
+ *      (K + p - 2) (h + n/K beta),  K = n / (f 512 KiB), rounded up, at most 256
+ *
+ *  (NCCL, src/include/device.h: a slot of a channel's buffer, 4 MiB in 8 steps.)
  *
  *  (NCCL, src/graph/tuning.cc: bandwidth of all channels at the slower of the two places, and of the
  *  steps of a ring those between nodes at the network's latency, the others at NVLink's.)

@@ -92,14 +92,14 @@ void fr_memo_forget(struct fr_memo *memo, void *result) {
      KEY(overlap_tp) | KEY(graphs) | KEY(ghost) | KEY(launches) | KEY(accumulation))
 
 static void drop_placed(void *result) {
-    struct fr_placed *placed = result;
+    struct fr_stage_places *placed = result;
     fr_rank_map_free(&placed->rank_map);
     free(placed->above);
     placed->above = NULL;
 }
 
 fr_status fr_price_memo_make(struct fr_price_memo *memo, struct fr_error *err) {
-    memo->placed = fr_memo_make(256, sizeof(struct fr_placed), NOT_PLACED, drop_placed);
+    memo->placed = fr_memo_make(256, sizeof(struct fr_stage_places), NOT_PLACED, drop_placed);
     memo->work = fr_memo_make(1024, sizeof(struct fr_stage_work), LATER | KEY(embedding), NULL);
     return memo->placed && memo->work ? FR_OK
                                       : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");

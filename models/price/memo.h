@@ -30,7 +30,7 @@ void fr_memo_forget(struct fr_memo *memo, void *result);
 
 /** What the prices of a job's plans share; one thread's. */
 struct fr_price_memo {
-    struct fr_memo *placed; /**< struct fr_placed */
+    struct fr_memo *placed; /**< struct fr_stage_places */
     struct fr_memo *work;   /**< struct fr_stage_work */
 };
 

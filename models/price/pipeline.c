@@ -281,7 +281,7 @@ static void send(struct fr_stage *from, struct fr_stage *to, const double sent_B
 }
 
 /* Messages both ways across the boundary above stage @p i. */
-static void price_messages(const struct fr_job *job, const struct fr_placed *placed, int32_t i,
+static void price_messages(const struct fr_job *job, const struct fr_stage_places *placed, int32_t i,
                            struct fr_pipeline *p, uint32_t *extrapolated) {
     const struct fr_rank_map *rank_map = &placed->rank_map;
     const struct fr_group pair = placed->above
@@ -360,7 +360,7 @@ static void send_in_turn(struct fr_pipeline *p) {
 
 /* Durations of all stages on their seats. */
 static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
-                         const struct fr_placed *placed, struct fr_pipeline *p,
+                         const struct fr_stage_places *placed, struct fr_pipeline *p,
                          uint32_t *extrapolated) {
     const struct fr_rank_map *rank_map = &placed->rank_map;
     bool transformer = job->workload.transformer.layers > 0;
@@ -422,7 +422,7 @@ double fr_pipeline_pass_s(const struct fr_pipeline *p, int32_t i, uint8_t slot_k
 }
 
 /* For plans that share these seats; without memory each asks for its pairs. */
-static void map_pairs(const struct fr_plan *plan, struct fr_placed *placed) {
+static void map_pairs(const struct fr_plan *plan, struct fr_stage_places *placed) {
     placed->above = plan->pp > 1 ? fr_malloc((size_t)plan->pp, sizeof *placed->above) : NULL;
     for (int64_t i = 0; placed->above && i < plan->pp; i++)
         placed->above[i] = fr_rank_map_pair(&placed->rank_map, i, (i + 1) % plan->pp);
@@ -431,7 +431,7 @@ static void map_pairs(const struct fr_plan *plan, struct fr_placed *placed) {
 fr_status fr_pipeline_price(const struct fr_job *job, const struct fr_plan *plan,
                             struct fr_pipeline *p, uint32_t *extrapolated,
                             struct fr_error *err) {
-    struct fr_placed alone = {.above = NULL}, *placed = &alone;
+    struct fr_stage_places alone = {.above = NULL}, *placed = &alone;
     bool fresh = true;
     if (p->memo) placed = fr_memo_find(p->memo->placed, plan, plan->schedule->folds, &fresh);
     fr_status status = fresh ? fr_rank_map_make(job, plan, &placed->rank_map, err) : FR_OK;

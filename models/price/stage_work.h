@@ -20,7 +20,7 @@ struct fr_stage_work {
 };
 
 /** A plan's placement, with those who talk across each boundary where plans share them. */
-struct fr_placed {
+struct fr_stage_places {
     struct fr_rank_map rank_map;
     struct fr_group *above; /**< [pp], or NULL: fr_rank_map_pair */
 };

@@ -4,6 +4,10 @@
 
 #include "models/workload/attention.h"
 
+static bool broadcasts(const struct fr_plan *plan) {
+    return plan->zero == 1 && plan->broadcasts;
+}
+
 static double divided(const struct fr_plan *plan, const double by_kind[FR_COPIES]) {
     double saved = 0;
     for (int k = 0; k < FR_COPIES; k++)
@@ -48,7 +52,7 @@ double fr_zero_reduce_s(const struct fr_ledger *ledger, const struct fr_plan *pl
                         double parts) {
     double size_B[FR_COPIES], time_s = 0;
     fr_stage_reduced_B(stage, size_B);
-    if (plan->zero > 0 && !plan->broadcasts)
+    if (plan->zero > 0 && !broadcasts(plan))
         return each_s(ledger, rank_map, FR_OP_REDUCE_SCATTER, size_B, parts, true);
     for (int k = 0; k < FR_COPIES; k++)
         time_s +=
@@ -193,7 +197,7 @@ void fr_zero_price(const struct fr_job *job, const struct fr_plan *plan,
     if (plan->zero == 0 || (plan->forward && plan->zero < 3)) return;
     if (plan->zero >= 2) price_passes(&c, job, splits, stage);
     if (plan->zero == 3) return;
-    if (plan->broadcasts) {
+    if (broadcasts(plan)) {
         stage->beside_s += broadcast_s(&c);
         return;
     }

@@ -93,7 +93,7 @@ static void words(void **state) {
     } cases[] = {{"{\"tp\": 3}", FR_ERR_USAGE, "cannot be divided"},
                  {"{\"tp\": 2, \"dp\": 2}", FR_ERR_USAGE, "4 ranks"},
                  {"{\"tq\": 2}", FR_ERR_INPUT, "unknown key"},
-                 {"/no/such/plan.json", FR_ERR_INPUT, "neither a file"}};
+                 {"/no/such/plan.json", FR_ERR_INPUT, "no file"}};
     struct fr_job job;
     (void)state;
     fr_test_job("dgx-h100", "llama-3-8b", small, &job);

@@ -32,11 +32,11 @@ struct work {
     struct fr_components components;
 };
 
-static size_t wide_of(const struct fr_evidence_stated *s) {
+static size_t wide_of(const struct fr_posterior_input *s) {
     return (size_t)(s->n_coefficients + s->n_seen);
 }
 
-static bool work_make(const struct fr_evidence_stated *s, struct work *w) {
+static bool work_make(const struct fr_posterior_input *s, struct work *w) {
     size_t n = (size_t)s->n, wide = wide_of(s) + 1;
     w->numbers = fr_calloc(3 * n + 1, sizeof *w->numbers);
     w->groups = fr_calloc(FR_EFFECT_ROW * n + wide, sizeof *w->groups);
@@ -65,7 +65,7 @@ static void work_free(struct work *w) {
 }
 
 /* What rows would be off at the priors' values, were all linear. */
-static void fill(const struct fr_evidence_stated *s, struct work *w) {
+static void fill(const struct fr_posterior_input *s, struct work *w) {
     for (int i = 0; i < s->n; i++) {
         w->error[i] = s->error[i];
         for (int k = 0; k < s->n_coefficients; k++)
@@ -74,7 +74,7 @@ static void fill(const struct fr_evidence_stated *s, struct work *w) {
 }
 
 /* Where coefficients, and who is asked for, stand among all unknowns; kinds, which are none, among kinds. */
-static bool find_places(const struct fr_evidence_stated *s, size_t unknowns, struct work *w) {
+static bool find_places(const struct fr_posterior_input *s, size_t unknowns, struct work *w) {
     int models = 0;
     size_t n = (size_t)s->n, wide = wide_of(s);
     w->at_mean = fr_calloc(unknowns * (unknowns + 1 + 2 * (size_t)s->n_seen) +
@@ -106,7 +106,7 @@ static bool find_places(const struct fr_evidence_stated *s, size_t unknowns, str
 }
 
 /* Variance of a row's error under coefficients known to @p covariance, about where they were left. */
-static double row_variance(const struct fr_evidence_stated *s, int i, const double *covariance,
+static double row_variance(const struct fr_posterior_input *s, int i, const double *covariance,
                            size_t stride) {
     double sum = 0;
     for (int a = 0; a < s->n_coefficients; a++)
@@ -117,13 +117,13 @@ static double row_variance(const struct fr_evidence_stated *s, int i, const doub
     return sum;
 }
 
-static bool is_kind(const struct fr_evidence_stated *s, size_t k) {
+static bool is_kind(const struct fr_posterior_input *s, size_t k) {
     return k >= (size_t)s->n_coefficients &&
            s->seen[k - (size_t)s->n_coefficients].what == FR_SEEN_KIND;
 }
 
 /* What is asked for k has with unknown @p b in common: its covariance. */
-static double common(const struct fr_evidence_stated *s, const struct work *w, size_t all,
+static double common(const struct fr_posterior_input *s, const struct work *w, size_t all,
                      size_t k, size_t b) {
     return is_kind(s, k) ? w->across[(k - (size_t)s->n_coefficients) * all + b]
                          : w->at_covariance[(size_t)w->place[k] * all + b];
@@ -131,7 +131,7 @@ static double common(const struct fr_evidence_stated *s, const struct work *w, s
 
 /* Mean and covariance of all that is asked for at a node: kinds' own follow from what coefficients, models and plans
  * come to. */
-static void express(const struct fr_evidence_stated *s, const struct fr_effects *effects,
+static void express(const struct fr_posterior_input *s, const struct fr_effects *effects,
                     const double *sd, struct work *w) {
     size_t all = fr_effects_unknowns(effects), wide = wide_of(s), c = (size_t)s->n_coefficients;
     for (size_t k = 0; k < wide; k++) {
@@ -164,7 +164,7 @@ static void express(const struct fr_evidence_stated *s, const struct fr_effects 
 }
 
 /* What stays where it was left: coefficients, and models and plans that say nothing of others. */
-static void find_held(const struct fr_evidence_stated *s, struct work *w) {
+static void find_held(const struct fr_posterior_input *s, struct work *w) {
     size_t n = (size_t)s->n, c = (size_t)s->n_coefficients, wide = wide_of(s);
     const struct fr_effects_rows rows = {
         .n = n,
@@ -181,7 +181,7 @@ static void find_held(const struct fr_evidence_stated *s, struct work *w) {
 
 /* What is missed of who was seen, in the mean, at a node and given what is held where it was left.
  * @return ln of the density of what is held being there; NaN where nothing can be inverted */
-static double given_fixed(const struct fr_evidence_stated *s, struct work *w,
+static double given_fixed(const struct fr_posterior_input *s, struct work *w,
                           double *model_error) {
     size_t c = (size_t)s->n_coefficients, wide = wide_of(s), n = w->n_fixed;
     double density = 0, square = 0;
@@ -216,7 +216,7 @@ static double given_fixed(const struct fr_evidence_stated *s, struct work *w,
 }
 
 /* The same over all nodes, by how likely each is given what is held. */
-static void mix_model_error(const struct fr_evidence_stated *s, const struct work *w,
+static void mix_model_error(const struct fr_posterior_input *s, const struct work *w,
                             double *model_error) {
     double highest = -INFINITY, sum = 0;
     size_t n = (size_t)s->n_seen;
@@ -234,7 +234,7 @@ static void mix_model_error(const struct fr_evidence_stated *s, const struct wor
 
 /* Sum over nodes of weight (C + m m'), of weight m and of the effects' squares; what is missed, and the variance of
  * the middle row, at each node, as of a run that was not seen, but for its kind's. */
-static fr_status mix(const struct fr_evidence_stated *s, struct fr_effects *effects,
+static fr_status mix(const struct fr_posterior_input *s, struct fr_effects *effects,
                      struct work *w, double *covariance, size_t stride, double sd[FR_EFFECTS],
                      double variance[FR_COMPONENTS_NODES], struct fr_error *err) {
     size_t c = (size_t)s->n_coefficients, wide = wide_of(s), all = fr_effects_unknowns(effects);
@@ -273,7 +273,7 @@ static fr_status mix(const struct fr_evidence_stated *s, struct fr_effects *effe
 }
 
 /* From about nothing to about where coefficients were left and what is missed in the mean. */
-static void about(const struct fr_evidence_stated *s, const struct work *w,
+static void about(const struct fr_posterior_input *s, const struct work *w,
                   const double *model_error, double *covariance, size_t stride) {
     size_t c = (size_t)s->n_coefficients, wide = wide_of(s);
     for (size_t a = 0; a < wide; a++)
@@ -300,7 +300,7 @@ static double stretch_of(const struct fr_components *of,
     return fr_mixture_half(weight, each, ALL, covered) / sqrt(mean);
 }
 
-fr_status fr_runs_posterior(const struct fr_evidence_stated *s, double *covariance,
+fr_status fr_runs_posterior(const struct fr_posterior_input *s, double *covariance,
                             size_t stride, double *model_error, double sd[FR_EFFECTS],
                             double *stretch, struct fr_error *err) {
     struct work w = {0};

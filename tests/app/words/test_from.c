@@ -41,19 +41,20 @@ static void goes_in(void **state) {
         int exit_code;
         const char *out, *err;
     } rows[] = {
-        {"forerun predict --cluster dgx-h100 --from run.sh", 0, "tensor tp 4 x dp 4 x pp 2",
-         NULL},
-        {"forerun predict --cluster dgx-h100 --from run.sh --set pp=1 --set dp=8", 0,
+        {"forerun predict --cluster dgx-h100 --from run.sh --all", 0,
+         "tensor tp 4 x dp 4 x pp 2", NULL},
+        {"forerun predict --cluster dgx-h100 --from run.sh --set pp=1 --set dp=8 --all", 0,
          "tensor tp 4 x dp 8", NULL},
         {"forerun predict --cluster dgx-h100 --from run.sh --model llama-3-8b", 0, "llama-3-8b",
          NULL},
         {"forerun simulate --cluster dgx-h100 --from run.sh", 0, NULL, NULL},
-        {"forerun predict --cluster dgx-h100 --from run.log", 0, "tensor tp 4 x dp 4 x pp 2",
+        {"forerun predict --cluster dgx-h100 --from run.log --all", 0,
+         "tensor tp 4 x dp 4 x pp 2", "2 timed lines counted"},
+        {"forerun score --cluster dgx-h100 --from run.log", 0, "1 measured run",
          "2 timed lines counted"},
-        {"forerun score --cluster dgx-h100 --from run.log", 0, "runs", "2 timed lines counted"},
-        {"forerun score --cluster dgx-h100 --runs run.log", 0, "runs", NULL},
+        {"forerun score --cluster dgx-h100 --runs run.log", 0, "1 measured run", NULL},
         {"forerun predict --cluster dgx-h100 --model llama-3-8b --plan ds.json --set "
-         "recompute=full",
+         "recompute=full --all",
          0, "zero 3", NULL},
         {"forerun search --cluster dgx-h100 --model llama-3-8b --ranks 64 --vary tp=1,2 --set "
          "zero=3 "

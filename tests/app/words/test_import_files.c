@@ -69,7 +69,7 @@ static void what_is_above_the_peak_is_told(void **state) {
         "slow,gpt-2.5b,fp16,8,8,64,3\nwrong,gpt-2.5b,fp16,8,8,64,0.1\n";
     (void)state;
     write_file("/tmp/forerun_peak.csv", rows);
-    fr_test_expect("forerun score --cluster dgx-a100 --runs /tmp/forerun_peak.csv", 0,
+    fr_test_expect("forerun score --cluster dgx-a100 --runs /tmp/forerun_peak.csv --all", 0,
                    "wrong: 0.1 s would be", NULL);
     fr_test_expect("forerun tune --cluster dgx-a100 --runs /tmp/forerun_peak.csv", 0,
                    "1 row left out: faster than the peak of its devices", NULL);
