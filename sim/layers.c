@@ -214,10 +214,16 @@ static void add_messages(struct builder *b, const struct fr_message_list *list,
         const struct fr_message *m = &list->items[k];
         int32_t src = member(b, axis, group, m->src), dst = member(b, axis, group, m->dst);
         int32_t task = add_task(b, class_ids[k], src, dst, micro);
-        bool begins = m->rail && m->n_after == 0; /* of a ring */
+        bool begins = m->rail,
+             arrives = m->rail; /* the first of its source, its destination, in a ring */
+        for (int32_t a = 0; a < m->n_after; a++) {
+            const struct fr_message *before = &list->items[m->after[a]];
+            begins = begins && before->src != m->src && before->dst != m->src;
+            arrives = arrives && before->src != m->dst && before->dst != m->dst;
+        }
         for (int32_t a = 0; a < m->n_after; a++) wait_for(b, task, first + m->after[a]);
         if (b->ranks[src].sent < 0 || begins) wait_for(b, task, b->ranks[src].last);
-        if ((b->ranks[dst].received < 0 && m->n_after < FR_TASK_WAITS_MAX - 1) || begins)
+        if ((b->ranks[dst].received < 0 && m->n_after < FR_TASK_WAITS_MAX - 1) || arrives)
             wait_for(b, task, b->ranks[dst].last);
         b->ranks[src].sent = task;
         b->ranks[dst].received = task;

@@ -54,7 +54,8 @@ static inline int64_t fr_job_pipeline_micro_batch(const struct fr_job *job,
 }
 /** Is the plan priced as a pipeline?  Layers on one stage are not, unless gradients overlap. */
 static inline bool fr_job_is_pipeline(const struct fr_job *job, const struct fr_plan *plan) {
-    return job->workload.n_layers == 0 || plan->pp > 1 || plan->overlap;
+    return job->workload.n_layers == 0 || plan->pp > 1 ||
+           (plan->overlap && fr_plan_reduces(plan));
 }
 
 /** Fill in what @p plan leaves open: the micro-batch, of transformers the model's customary one;

@@ -12,8 +12,8 @@
  *  a turn of p - 1 hops; an all-reduce takes two turns.  q nodes; beta_rails: of a byte when f ranks
  *  of every node send to the next node at once.  A rank sends s = (f - 1)/f of its bytes inside where
  *  nodes hold f ranks each, all where one holds more.
- *  A broadcast goes down such rings as chains, a reduction up, each n/f in K pieces that follow one another (van de Geijn's pipelined
- *  broadcast; NCCL's ring): the last rank has the last piece after
+ *  A broadcast goes down such rings as chains, and a reduction goes up. Each chain carries n/f in K pieces that follow one
+ *  another (van de Geijn's pipelined broadcast; NCCL's ring). The last rank has the last piece after
  *
  *      (K + p - 2) (h + n/K beta),  K = n / (f 512 KiB), rounded up, at most 256
  *

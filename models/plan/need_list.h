@@ -21,7 +21,7 @@ FR_PLAN_NEED(GROUPS, true, "layer_tp (in pairs on one grid is method tensor)",
              p->layer_tp || p->layer_tp_best)
 FR_PLAN_NEED(PIPELINE, true, "a pipeline (pp above 1)", p->pp > 1)
 FR_PLAN_NEED(PASSES, true, "a pipeline (pp above 1)",
-             !m || m->n_layers == 0 || p->pp > 1 || p->overlap)
+             !m || m->n_layers == 0 || p->pp > 1 || (p->overlap && fr_plan_reduces(p)))
 FR_PLAN_NEED(OVERLAP, true, "\"overlap\": \"gradient\"", p->overlap)
 FR_PLAN_NEED(SCOPE, true, "compression.backward.scope", p->compression.scope != FR_SCOPE_NONE)
 FR_PLAN_NEED(GRADIENT_STAGES, true, "compression.gradient.stages",
