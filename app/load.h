@@ -24,10 +24,11 @@ fr_status fr_app_runtime(const struct fr_args *args, const char **name, struct f
 /** The keys that the options --defaults and --runtime set; their words follow. */
 #define FR_APP_DEFAULTS "model.defaults="
 #define FR_APP_RUNTIME "runtime="
-/** What the option --undisturbed sets. */
+/** The setting of the option --undisturbed. */
 #define FR_APP_IDLE "cluster.device.undisturbed=true"
 
-/** What to load, as --cluster, --runtime, --model, --plan and --set say; @p sets holds up to FR_ARGS_MAX + 1. */
+/** Settings to load, as --cluster, --runtime, --model, --plan and --set say; @p sets holds up to
+ *  FR_ARGS_MAX + 1. */
 void fr_app_names(const struct fr_args *args, const char **sets, struct fr_job_names *names);
 
 /** Print a finished text to stdout, or fail with FR_ERR_NOMEM when it could not be made; frees it.

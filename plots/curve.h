@@ -1,7 +1,7 @@
 /** @file
- *  Outcomes sorted into curves along the rank count, or what else plots/along.h chose: one curve a
- *  method, or one a method and ghost width, and for each value of what is varied of model and cluster;
- *  at each place its best plan. */
+ *  Sorts outcomes into curves along the rank count, or along the key that plots/along.h chose.
+ *  A curve is a method, or a method and a ghost width, for each value of the varied keys of
+ *  model and cluster.  At each place it has its best plan. */
 #ifndef FR_PLOTS_CURVE_H
 #define FR_PLOTS_CURVE_H
 

@@ -22,8 +22,9 @@ void fr_launch_slurm(const struct fr_launch_lines *lines, struct fr_text *text);
 /** An Open MPI rankfile, with nodes by their place in the allocation (+n0, +n1, ...). */
 void fr_launch_rankfile(const struct fr_launch_lines *lines, struct fr_text *text);
 
-/** A line that ends the script with a sentence where @p variable, which Slurm sets, is no number: bash runs the
- *  commands that a text in arithmetic holds ("a[$(...)]"), and a text in a path leads elsewhere.
+/** Append a line that ends the script with a sentence unless @p variable, which Slurm sets, is a
+ *  number.  Bash would run commands that a text in arithmetic holds ("a[$(...)]"), and a text in a
+ *  path would lead elsewhere.
  *  @param variable  a name of ours */
 void fr_launch_number(const char *variable, struct fr_text *text);
 

@@ -110,8 +110,8 @@ struct fr_fit_gemm {
     int n_filled;   /**< of them: shapes that were not measured, from those around them */
     int n_dropped;  /**< measured shapes that no full grid could take in */
     struct fr_fit_quality quality; /**< interpolation of each point from its neighbours */
-    /** Of the largest sizes of each axis, left out and told from those before them by their work: spread of
-     *  the logarithm for each doubling; 0: not known. */
+    /** Error of the largest sizes of each axis, left out and predicted from smaller ones by their
+     *  work: spread of the logarithm for each doubling; 0: not known. */
     double beyond_octave;
 };
 
