@@ -1,5 +1,5 @@
 /** @file
- *  What calibrate and fit share: options, the fit, what is printed and written. */
+ *  Shared parts of calibrate and fit: options, the fit, printing and writing. */
 #ifndef FR_APP_FITTING_H
 #define FR_APP_FITTING_H
 

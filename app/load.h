@@ -35,8 +35,8 @@ void fr_app_names(const struct fr_args *args, const char **sets, struct fr_job_n
  *  Outputs that wait take their names just before (fr_file_release): all is made by then. */
 fr_status fr_app_print(struct fr_text *text, struct fr_error *err);
 
-/** Of a long @p text, what is there goes to standard output once it is a megabyte; the rest is
- *  fr_app_print's. */
+/** Print a long @p text to standard output whenever it has grown to a megabyte; the rest is
+ *  left to fr_app_print. */
 fr_status fr_app_print_part(struct fr_text *text, struct fr_error *err);
 
 #endif

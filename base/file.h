@@ -48,8 +48,8 @@ void fr_file_drop(void);
  *  not lost for a misspelt folder.  @return FR_OK or FR_ERR_IO. */
 fr_status fr_file_check_writable(const char *path, struct fr_error *err);
 
-/** Do both names lead to one regular file, through whatever links?  Of files that do not exist
- *  yet: would they?  Pipes and devices are nobody's. */
+/** Do both names lead to one regular file, through whatever links?  For files that do not
+ *  exist yet: would they?  Pipes and devices are nobody's. */
 bool fr_file_same(const char *a, const char *b);
 
 bool fr_file_exists(const char *path);

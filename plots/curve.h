@@ -28,10 +28,10 @@ struct fr_curves {
 typedef double (*fr_curve_value)(const struct fr_results *results,
                                  const struct fr_result *result);
 
-/** Make the curves, tensor first, then by method and ghost width.  Of more than @p max the ones
- *  without a ghost width are kept, then the best one, widths that are powers of two, and the
- *  next best; the others are counted.  Results whose value is not
- *  finite are left out.  Free with fr_curves_free, also on error.
+/** Make the curves, tensor first, then by method and ghost width.  If there are more than @p
+ *  max, those without a ghost width stay, then the best one, widths that are powers of two,
+ *  and the next best.  The others are counted.  Results whose value is not finite are left
+ *  out.  Free with fr_curves_free, also on error.
  *  @return FR_OK or FR_ERR_NOMEM. */
 fr_status fr_curves_make(const struct fr_results *results, bool by_ghost, fr_curve_value value,
                          int max, struct fr_curves *curves, struct fr_error *err);

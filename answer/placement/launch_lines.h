@@ -1,5 +1,5 @@
 /** @file
- *  What a launcher needs so that ranks sit where a placement says. */
+ *  Lines that make a launcher put ranks where a placement says. */
 #ifndef FR_ANSWER_PLACEMENT_LAUNCH_LINES_H
 #define FR_ANSWER_PLACEMENT_LAUNCH_LINES_H
 

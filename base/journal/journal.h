@@ -25,7 +25,7 @@
 #include "base/status.h"
 #include "base/text.h"
 
-/** What a file holds.  Free with fr_journal_free. */
+/** The content of a file.  Free with fr_journal_free. */
 struct fr_journal {
     char *text; /**< its lines without digests, NUL-terminated; one that was dropped is empty */
     size_t length;
