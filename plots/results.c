@@ -126,7 +126,7 @@ static bool same(const struct fr_result *a, const struct fr_result *b) {
                   fr_plan_line(&b->plan, 0, line_b, sizeof line_b)) == 0;
 }
 
-/* Room for @p more results. */
+/* Capacity for @p more results. */
 static fr_status grow(struct fr_results *results, size_t more, struct fr_error *err) {
     struct fr_result *grown =
         fr_realloc(results->items, results->count + more + 1, sizeof *grown);

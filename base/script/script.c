@@ -15,7 +15,7 @@ static const char *shown(const char *at, int length, uint32_t code) {
     return length == 0 || fr_is_hidden(code) ? "?" : at;
 }
 
-/* @return false where there was more than there is room for */
+/* @return false where there was more than fits */
 static bool one_line(struct fr_text *script, const char *text) {
     size_t from = script->length;
     while (*text) {

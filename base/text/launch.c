@@ -597,8 +597,8 @@ static void take_if_said(struct fr_launch_facts *to, const struct fr_launch_fact
     if (from->ranks_per_node) to->ranks_per_node = from->ranks_per_node;
 }
 
-/* One inside another's: the inner one starts the ranks, the outer one says on how many nodes.  A torchrun that is
- * started on several and is not told so runs on each alone. */
+/* One inside another's: the inner one starts the ranks, the outer one says on how many nodes.
+ * A torchrun that is started on several without an option that says so runs on each alone. */
 static void within(const struct launcher *l, const struct fr_launch_facts *outer,
                    struct said *s) {
     if (l->unsaid == ONE_NODE && !*s->unread) {

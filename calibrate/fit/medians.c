@@ -60,9 +60,9 @@ static int count_slow(const double *sorted_s, size_t n) {
     return slow;
 }
 
-/* Disturbed samples are kept and counted, but they all lie on one side and so shift the median: what is
- * fitted is the median of the others; where most samples were, even that is the disturbance's: then of
- * those near the fastest. */
+/* Disturbed samples are stored and counted, but they all lie on one side and so shift the
+ * median.  So the fit uses the median of the others.  Where most samples were disturbed, even
+ * that median is the disturbance's: then it uses the median of those near the fastest. */
 static double own_s(const double *sorted_s, size_t n) {
     double time_s = fr_sorted_median(sorted_s, n - (size_t)count_slow(sorted_s, n)),
            fast_s = TWICE * fr_sorted_quantile(sorted_s, n, 0.1);
@@ -107,9 +107,9 @@ static struct fr_fit_point summarise(const struct fr_sample_collective *first, d
     point.uncertainty = fmax(fr_sorted_median_uncertainty(times_s, n, 0.95),
                              bootstrap(launches.median_s, launches.n));
     point.n_slow = count_slow(times_s, n);
-    /* Where the ranks sit, and what of a cache is between them, is the host's choice and may change from one
-     * launch to the next by a factor of three, to stay so for seconds: a launch all of whose samples are slow
-     * was not disturbed, and the next run is a launch like any. */
+    /* The host chooses the placement of ranks and the caches between them.  Times may change
+     * from one launch to the next by a factor of three, to stay so for seconds.  So a launch
+     * all of whose samples are slow was not disturbed, and the next run is a launch like any. */
     fr_sort(launches.own_s, (size_t)launches.n);
     point.time_s = fr_sorted_median(launches.own_s, (size_t)launches.n);
     return point;

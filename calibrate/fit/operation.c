@@ -29,7 +29,7 @@ double fr_fit_price_s(const struct fr_price *price, const struct fr_fit_point *p
     return fr_comm_time_s(price, &group, point->size_B, &extrapolated);
 }
 
-/* @param scratch  room for 2 n */
+/* @param scratch  capacity for 2 n */
 static fr_status judge(const struct fr_price *price, const struct fr_fit_point *points, int n,
                        double *scratch, struct fr_fit_quality *quality) {
     for (int i = 0; i < n; i++) {
@@ -123,8 +123,9 @@ static double octaves_beyond(const struct fr_fit_op *op, const struct fr_fit_poi
     return 0;
 }
 
-/* Of what LARGEST_SIZES left out: spread of the logarithm for each doubling of the size, from errors over the
- * doublings that they were told across; half a doubling is too short to tell. */
+/* Errors of the sizes that LARGEST_SIZES left out: spread of the logarithm for each doubling
+ * of the size, from errors over the doublings that they were extrapolated across.  Half a
+ * doubling is too short to show it. */
 static double beyond_octave(const struct fr_fit_op *op, const struct space *space,
                             const struct held *held) {
     static const double SHORTEST = 0.5, NORMAL_MEDIAN = 0.6745;
@@ -218,9 +219,9 @@ static double score(const struct fr_fit_candidate *candidate) {
 }
 
 /* The similarity table, unless another form is clearly better: a held-out error is itself an
- * estimate from a few points, and on published measurements of several machines whoever took its
- * least value did worse on what came next than whoever stayed with the table.  Without a second
- * rank count nothing was held out of the growth with ranks, so more is asked for. */
+ * estimate from a few points.  On published measurements of several machines, choosing the
+ * form of its least value did worse on later points than staying with the table.  Without a
+ * second rank count nothing was held out of the growth with ranks, so more is asked for. */
 static fr_fit_form choose(const struct fr_fit_op *op, fr_fit_form wanted) {
     static const double CLEARLY = 0.6, UNCONFIRMED = 0.4;
     const struct fr_fit_candidate *table = &op->candidate[FR_FIT_SIMILARITY];

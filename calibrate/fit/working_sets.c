@@ -25,7 +25,7 @@ static bool matches(const struct fr_sample_memory *s, const struct asked *a) {
 
 /* Samples of one visit, and visits of one launch, on their way to a median. */
 struct levels {
-    double *samples, *visits; /* room for all samples each */
+    double *samples, *visits; /* capacity for all samples each */
     size_t n_samples, n_visits;
 };
 
@@ -36,10 +36,11 @@ static void end_visit(struct levels *l, const struct fr_fit_speed *speed) {
     l->n_samples = 0;
 }
 
-/* Of each visit the own time, since what interrupts only adds; of a launch's visits, which lie apart, the
- * median, and of the launches': which pages a process gets is drawn once, when it starts, and they differ
- * by a factor of two for as long as it runs.  That is the machine as it usually is: divided by how slow
- * it usually is, since predictions multiply by that. */
+/* Each visit counts with its own time, since interruptions only add.  The result is the median
+ * of a launch's visits, which lie apart, then the median of the launches: a process draws its
+ * pages once, when it starts, and they differ by a factor of two for as long as it runs.  That
+ * is the machine under typical load.  It is divided by the typical slowness, since predictions
+ * multiply by that. */
 static double own_s_per_B(const struct fr_samples *samples, const struct fr_fit_speed *speed,
                           const struct asked *a, double *scratch) {
     enum { LAUNCHES_MAX = 64 };

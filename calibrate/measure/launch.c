@@ -220,14 +220,14 @@ struct watch {
     pid_t child;
     struct mark before;
     double begins_s;               /* within which it is to have begun */
-    double start_s, stop_s;        /* stop_s: when we were told to stop; 0: not yet */
+    double start_s, stop_s;        /* stop_s: when we were asked to stop; 0: not yet */
     double found_s;                /* when a verdict was found; 0: there is none */
-    bool begun, late, over, ended; /* late: to begin; over: to end; ended: told to stop */
-    bool given_up;                 /* told to end after a verdict */
+    bool begun, late, over, ended; /* late: to begin; over: to end; ended: asked to stop */
+    bool given_up;                 /* asked to end after a verdict */
 };
 
-/* Told to end, as launchers are, which then clean up; killed when it does not.  One that is stopped hears nothing
- * until it goes on. */
+/* Asked to end, as launchers are, which then clean up; killed when it does not.  One that is
+ * stopped hears nothing until it goes on. */
 static void end(pid_t child, double since_s, double grace_s, bool *stated) {
     if (since_s <= 0) return;
     if (!*stated) kill(child, SIGTERM);

@@ -1,5 +1,6 @@
-/* Clusters side by side: what the best plan of each takes in time, energy, money and CO2, a bar each with the
- * interval of time; of a whole training where one was asked for, else of an iteration. */
+/* Clusters side by side: time, energy, money and CO2 of the best plan of each, a bar each with
+ * the interval of time.  They are those of a whole training where one was asked for, else of
+ * an iteration. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +16,7 @@ enum {
     PANEL_PX = 250,
     NAME_SIZE = 11
 };
-static const double bar_px = 40, bar_half = 0.33; /* of the room of a bar */
+static const double bar_px = 40, bar_half = 0.33; /* of the width of a bar's place */
 
 /* What bars show; the first that is known of all rows is drawn, and so on. */
 enum what { TIME, ENERGY, MONEY, CARBON, WHATS };

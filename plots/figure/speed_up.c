@@ -1,7 +1,8 @@
-/* What compressing one more stage's gradients is worth: speed-up over the same plan with the
- * fewest stages compressed, T(k0) / T(k) - 1, against k; and, since compression is lossy, the
- * time over the fastest plan's against the share of gradient bytes that goes compressed.  A curve for each plan that
- * otherwise differs; of plans that differ in nothing shown here, the fastest. */
+/* The gain from compressing one more stage's gradients.  One panel has the speed-up over the
+ * same plan with the fewest stages compressed, T(k0) / T(k) - 1, against k.  Since compression
+ * is lossy, another has the time over the fastest plan's, against the share of gradient bytes
+ * that goes compressed.  There is a curve for each plan that otherwise differs.  Among plans
+ * that differ in nothing shown here, the fastest is drawn. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

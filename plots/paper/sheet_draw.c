@@ -38,7 +38,7 @@ static const char *colour_of(const struct fr_sheet_layout *s, int series) {
     return own ? own : fr_picture_colour(series);
 }
 
-/* How many series before it share its first word: told apart by mark and dash. */
+/* How many series before it share its first word: distinguished by mark and dash. */
 static int variant_of(const struct fr_sheet_layout *s, int series) {
     size_t length = strcspn(s->series[series], " ");
     int n = 0;

@@ -31,7 +31,7 @@ static int best_of(const struct fr_quality_row *row) {
     return best;
 }
 
-/* Is there a rate tried on both sides of the best, or no room for more? */
+/* Is there a rate tried on both sides of the best, or is the grid full? */
 static bool resolved(const struct fr_quality_row *row, int best) {
     bool inside = best > 0 && best < row->n_tried - 1;
     return best >= 0 && (inside || row->n_tried == FR_QUALITY_RATES_MAX);

@@ -220,9 +220,10 @@ static fr_status run_job(struct spending *m, int64_t ranks, int64_t n_passes, do
     return fr_launch_mpi(&launch, words, err);
 }
 
-/* In two launches, half of the passes each: what a launch draws at its start (pages, how messages between two
- * ranks go, a factor of two in small ones) stays as it is while it lasts, a prediction is of the next one, and so
- * is the floor, which compares the two halves.  None is begun for less than it takes to start one. */
+/* Two launches, with half of the passes each.  A launch draws some properties at its start
+ * (pages, how messages between two ranks go, a factor of two in small ones), which stay while
+ * it lasts.  A prediction is of the next launch, and so is the floor, which compares the two
+ * halves.  None is begun for less than it takes to start one. */
 static fr_status run_jobs(struct spending *m, int64_t ranks, struct fr_error *err) {
     static const double LEAST_S = 3;
     const struct fr_validate_options *o = m->o;

@@ -13,7 +13,7 @@
 
 fr_status fr_validation_add(struct fr_validation *v, const struct fr_validate_case *run,
                             struct fr_error *err) {
-    if ((v->n_rows & (v->n_rows - 1)) == 0) { /* room for twice as many */
+    if ((v->n_rows & (v->n_rows - 1)) == 0) { /* capacity for twice as many */
         struct fr_validate_row *rows =
             fr_realloc(v->rows, v->n_rows ? 2 * (size_t)v->n_rows : 1, sizeof *v->rows);
         if (!rows) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d cases", v->n_rows);

@@ -1,4 +1,4 @@
-/* Where the ranks may run, as hwloc sees it: told in words, and compared on --resume. */
+/* Where the ranks may run, as hwloc sees it: reported in words, and compared on --resume. */
 #include <hwloc.h>
 #include <stdio.h>
 

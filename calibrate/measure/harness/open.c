@@ -54,7 +54,7 @@ static int signature(void) {
 }
 #endif
 
-/* What MPI takes for shared memory, told apart further by what is not shared. */
+/* Ranks that MPI takes to share memory, distinguished further by what is not shared. */
 static fr_status split_by_memory(struct fr_bench *bench, struct fr_error *err) {
     MPI_Comm shared;
     FR_MPI_TRY(MPI_Comm_split_type(bench->world, MPI_COMM_TYPE_SHARED, bench->rank,

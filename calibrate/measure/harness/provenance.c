@@ -14,7 +14,7 @@
 char *openblas_get_config(void);
 char *openblas_get_corename(void);
 
-/* First line of @p text without control characters, cut to the room there is. */
+/* First line of @p text without control characters, cut to the capacity. */
 static void copy_line(char *out, size_t capacity, const char *text) {
     size_t n = 0;
     for (; text[n] && text[n] != '\n' && n + 1 < capacity; n++)

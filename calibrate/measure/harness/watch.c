@@ -216,7 +216,7 @@ static void check_self(const struct fr_watch_word *word) {
     check_start(word, now_s);
     if (!fr_stop_requested()) return;
     if (watch.reported_s == 0) watch.reported_s = now_s;
-    if (now_s - watch.reported_s >= grace_s) end_partial(); /* told to stop, and still busy */
+    if (now_s - watch.reported_s >= grace_s) end_partial(); /* asked to stop, and still busy */
 }
 
 /* ---- who is heard ---------------------------------------------------------------------------- */

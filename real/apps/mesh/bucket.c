@@ -1,6 +1,7 @@
-/* Gradients that go beside the last backward pass (`overlap`): of each chunk's, side by side in the block, n
- * buckets of equal size, from the last unit down, each all-reduced over replicas as soon as the units that it
- * is of have made the last of it.  They are waited for after the last pass.
+/* Gradients that go beside the last backward pass (`overlap`).  Each chunk's, side by side in
+ * the block, form n buckets of equal size, from the last unit down.  A bucket is all-reduced
+ * over replicas as soon as its units have made the last of it.  They are waited for after the
+ * last pass.
  *
  * An MPI that moves nothing outside its calls moves most of them there: then nothing is gained. */
 #include <math.h>

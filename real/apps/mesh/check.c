@@ -5,7 +5,7 @@
 #include "real/apps/ffn.h"
 #include "real/apps/mesh/mesh.h"
 
-/* A pass's messages are told apart by tags, of which MPI promises so many. */
+/* A pass's messages are distinguished by tags, of which MPI promises so many. */
 enum { PASSES_MAX = 16000 };
 
 int64_t fr_mesh_micro_batch(const struct fr_real_case *run) {

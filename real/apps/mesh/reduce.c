@@ -1,11 +1,14 @@
-/* Gradients over those who hold them alike after the last backward pass, layer by layer, of a transformer all of a
- * stage at once, of sub-grids what is common and what is a branch's: an all-reduce over dp; of the first `stages` stages one of the matrices' P, then one of
- * their Q with the rest (with error feedback).  A tied embedding is all-reduced with the other gradients
- * over dp and then between the two ends, or fused, once over 2 dp ranks.
+/* Reduces gradients after the last backward pass over the ranks that hold the same ones.  They go
+ * layer by layer; a transformer's go all of a stage at once; those of sub-grids go in two parts,
+ * the common one and a branch's.
  *
- * Where replicas divide the optimiser's work (zero 1) a reduce-scatter takes shares of what goes whole to
- * who updates them; codes, and a fused embedding, travel as without, and each updates a share of what they
- * are of. */
+ * It is an all-reduce over dp.  For the first `stages` stages it is one of the matrices' P, then
+ * one of their Q with the rest (with error feedback).  A tied embedding is all-reduced with the
+ * other gradients over dp and then between the two ends, or fused, once over 2 dp ranks.
+ *
+ * Where replicas divide the optimiser's work (zero 1), a reduce-scatter takes shares of
+ * gradients that go whole to the ranks that update them.  Codes, and a fused embedding, travel
+ * as without zero 1; each rank then updates its share of their parameters. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +57,7 @@ static int count(const struct fr_real *real, const struct fr_mesh_state *mesh) {
 
 enum { STREAM_GRADIENT = 1000, STREAMS_A_UNIT = 64 };
 
-/* What @p holder have of it; @p all has room for every matrix of the unit. */
+/* Open the part that @p holder have; @p all has capacity for every matrix of the unit. */
 static bool open_unit(struct fr_real *real, struct fr_mesh_state *mesh, const struct fr_unit *u,
                       int holder, struct fr_unit_matrix *all, int scratch) {
     const struct fr_compression *kind = real->run->plan->compression.codec;

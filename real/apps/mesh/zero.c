@@ -1,10 +1,12 @@
-/* Those who hold parameters alike and divide gradients and parameters too (zero 2 and 3): after every micro-batch a
- * reduce-scatter takes its gradients to who updates them, and with zero 3 all parameters are gathered for every
- * pass from those that have them.  A rank's gradients are those of one micro-batch, its share of the sum is apart;
- * what nobody else holds stays in the block.
+/* Ranks that hold the same parameters also divide gradients and parameters (zero 2 and 3).
  *
- * Of a stage at once, where PyTorch and Megatron go layer by layer: the bytes are the same, and nothing runs
- * beside them. */
+ * After every micro-batch a reduce-scatter takes its gradients to the ranks that update them.
+ * With zero 3 all parameters are gathered for every pass from the ranks that have them.  A rank's
+ * gradients are those of one micro-batch; its share of the sum is apart.  Gradients that nobody
+ * else holds stay in the block.
+ *
+ * A stage goes at once, where PyTorch and Megatron go layer by layer: the bytes are the same, and
+ * nothing runs beside them. */
 #include <string.h>
 
 #include "real/apps/division.h"

@@ -119,8 +119,9 @@ static int64_t stream_values(const struct fr_unit *u) {
     return (int64_t)u->block.hidden * u->columns;
 }
 
-/* Values of the parts of the room: what a pass has, and the gradient of e; what is deferred, and what is saved,
- * where weights' gradients follow at once; a softmax, and an output, that are made again. */
+/* Values of the parts of the scratch memory: a pass's data and the gradient of e; deferred
+ * data, and saved data where weights' gradients follow at once; a softmax and an output that
+ * are recomputed. */
 enum { PASS, ENCODED, DEFERRED, SAVED, SOFTMAX, OUTPUT, PARTS };
 static void parts_of(const struct fr_unit *u, int64_t n[PARTS]) {
     n[PASS] = pass_of(u);
