@@ -135,7 +135,7 @@ static fr_status make_curves(const struct fr_results *results, const struct fr_j
     if (c->count > 0) return FR_OK;
     return fr_json_fail(root, err,
                         "holds no two plans that differ in compression.gradient.stages alone; "
-                        "vary it in the search. Of more ranks: forerun plot scaling");
+                        "vary it in the search. For several rank counts: forerun plot scaling");
 }
 
 /* Percent. */
