@@ -34,7 +34,7 @@ static fr_status sub_grids(const struct fr_place_ask *ask, const struct fr_job *
     return FR_OK;
 }
 
-/* Of method subgraph --ways may say how many. */
+/* For method subgraph --ways may state how many. */
 static fr_status take_ways(const struct fr_place_ask *ask, const struct fr_job *job,
                            struct fr_plan *plan, struct fr_error *err) {
     if (!ask->ways) return FR_OK;

@@ -8,7 +8,7 @@
 
 static const int64_t COUNT_MAX = (int64_t)1 << 31;
 
-/* What the value of an option is. */
+/* Kinds of value of an option. */
 typedef enum {
     FLAG,   /* none follows */
     SKIP,   /* a value that says nothing here */
@@ -196,7 +196,7 @@ static const struct option deepspeed_options[] = {
     {"num-gpus", PER_NODE}, {"num-nodes", NODES},    {"hostfile", HOST_FILE}, {"H", HOST_FILE},
     {"no-ssh", FLAG},       {"no-local-rank", FLAG}, {"module", FLAG},        {NULL, FLAG}};
 
-/* What of an option nobody gave is meant. */
+/* The meaning of an option that nobody gave. */
 typedef enum { NOTHING, RANK_A_NODE, ONE_NODE } unsaid;
 
 static const struct launcher {
@@ -531,7 +531,7 @@ static int take_options(const struct launcher *l, struct command *c, int i, stru
     return i;
 }
 
-/* What follows from what was said. */
+/* Derive facts from those that were given. */
 static void complete(const struct launcher *l, struct said *s) {
     struct fr_launch_facts *f = &s->facts;
     int64_t a_set = s->ranks_per_set ? s->ranks_per_set : 1;

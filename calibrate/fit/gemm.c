@@ -18,7 +18,7 @@ struct product {
     double time_s;
 };
 
-/* Of one table, in the order of the file. */
+/* Products of one table, in the order of the file. */
 struct products {
     struct product *item;
     size_t n;

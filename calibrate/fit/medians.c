@@ -72,7 +72,7 @@ static double own_s(const double *sorted_s, size_t n) {
     return fr_sorted_median(sorted_s, kept);
 }
 
-/* Of each launch of a point the median, and what is fitted. */
+/* The median of each launch of a point, and the fitted value. */
 struct launches {
     double median_s[LAUNCHES_MAX], own_s[LAUNCHES_MAX];
     int n;
@@ -125,7 +125,7 @@ static bool of_series(const struct wanted *wanted, const struct fr_sample_collec
     return wanted->series < 0 || wanted->list->of_source[s->source] == wanted->series;
 }
 
-/* Of send_recv the operation itself is kept, or where it was not measured the ping-pong. */
+/* For send_recv the operation itself counts or, where it was not measured, the ping-pong. */
 static bool usable(const struct wanted *wanted, const struct fr_sample_collective *s) {
     if (!of_series(wanted, s) || s->failed || s->in_place || s->size_B <= 0) return false;
     if (s->pattern == FR_PATTERN_OP) return true;

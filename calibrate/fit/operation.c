@@ -39,7 +39,7 @@ static fr_status judge(const struct fr_price *price, const struct fr_fit_point *
     return fr_fit_measure(scratch, scratch + n, n, quality);
 }
 
-/* What a fold leaves out. */
+/* Points that a fold leaves out. */
 enum fold { EVEN_SIZES, ODD_SIZES, LARGEST_RANKS, LARGEST_SIZES };
 
 /* The largest p of its level, where the level has a smaller one in the same layout. */
@@ -184,7 +184,7 @@ static fr_status fit_form(struct fr_fit_op *op, int form, struct space *space,
     held.n = 0;
     FR_TRY(hold_out(op, form, LARGEST_SIZES, space, &held));
     candidate->price.beyond_octave = beyond_octave(op, space, &held);
-    /* What a price says of itself is how it did on what it had not seen. */
+    /* A price states its error on points that it had not seen. */
     const struct fr_fit_quality *said =
         candidate->held_sizes.n > 0 ? &candidate->held_sizes : &candidate->quality;
     candidate->price.residual_median = said->median;

@@ -106,7 +106,8 @@ static int by_shape(const void *x, const void *y) {
     return FR_ORDER(a->time_s, b->time_s);
 }
 
-/* Of one launch: the next one's pages are others, and what they cost is no interruption. */
+/* Are both of one product and launch?  The next one's pages are others, and their cost is no
+ * interruption. */
 static bool together(const struct placed *x, const struct placed *y) {
     const struct fr_sample_gemm *a = &x->product, *b = &y->product;
     return a->dtype == b->dtype && a->m == b->m && a->n == b->n && a->k == b->k &&

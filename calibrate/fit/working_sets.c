@@ -6,7 +6,7 @@
 #include "calibrate/fit/parts.h"
 #include "trust/numbers/statistics.h"
 
-/* What is asked for: the own time of the samples that match, or -1 without any. */
+/* The request: the own time of the samples that match, or -1 without any. */
 struct asked {
     int kernel;
     double size_B;                        /* 0: any */
@@ -117,8 +117,9 @@ static double part_s_per_B(const struct beyond *shapes, size_t n, bool writes, d
     return fmax(0, fr_sorted_median(scratch, found));
 }
 
-/* What reading and what writing cost beyond, each given the other, in turn: each shape is mostly the
- * one or the other, so errors halve from turn to turn.  -1 where that size was not measured. */
+/* The extra cost of reading and of writing, each given the other, in turn: each shape is
+ * mostly the one or the other, so errors halve from turn to turn.  -1 where that size was not
+ * measured. */
 static void fit_operands(const struct fr_samples *samples, const struct fr_fit_speed *speed,
                          struct fr_fit_working_sets *sets, int i, double *scratch,
                          struct beyond *shapes) {

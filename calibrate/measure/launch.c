@@ -29,7 +29,7 @@ struct command {
     bool simulated;
 };
 
-/* Of signal handlers: the job to hand signals on to, as which, and that one came. */
+/* For signal handlers: the job to hand signals on to, as which, and that one came. */
 static volatile sig_atomic_t job, as, stopped;
 static bool over; /* the last job was ended when its time was over */
 
@@ -274,7 +274,8 @@ static bool look(void *context, pid_t child) {
     return !w->begun || w->over || stopped || w->found_s > 0;
 }
 
-/* What is said of a job that lost a rank or its launcher: the first of its faults, not what came of it. */
+/* The message about a job that lost a rank or its launcher: the first of its faults, not their
+ * consequences. */
 static fr_status blame(const struct watch *w, const char *name, const struct fr_ended *ended,
                        struct fr_error *err) {
     const struct fr_watch_verdict *verdict =
@@ -292,7 +293,7 @@ static fr_status blame(const struct watch *w, const char *name, const struct fr_
     gethostname(host, sizeof host - 1);
     snprintf(launcher, sizeof launcher, "the launcher on host %s (process %d)", host,
              (int)w->child);
-    /* What our own signal made of the launcher says nothing of the rank. */
+    /* The launcher's end by our own signal is no fact about the rank. */
     if (!w->given_up || (ended->code > 128 && by.signal != SIGTERM)) fr_ended_words(&by, how);
     if (died)
         snprintf(sentence, sizeof sentence, "%s %s", launcher, how);

@@ -18,7 +18,7 @@ enum {
 };
 static const double bar_px = 40, bar_half = 0.33; /* of the width of a bar's place */
 
-/* What bars show; the first that is known of all rows is drawn, and so on. */
+/* Values of bars; the first that is known for all rows is drawn, and so on. */
 enum what { TIME, ENERGY, MONEY, CARBON, WHATS };
 
 struct row {
@@ -104,7 +104,7 @@ static fr_status read_rows(const struct fr_json *root, struct rows *rows,
 
 /* ---- drawing --------------------------------------------------------------------------------- */
 
-/* Of one model all, which the title names, or each of its own. */
+/* Are there several models?  The title names a single one. */
 static bool several_models(const struct rows *rows) {
     for (int i = 1; i < rows->n; i++)
         if (strcmp(rows->item[i].model, rows->item[0].model) != 0) return true;
@@ -158,7 +158,7 @@ static void label_of(const struct rows *rows, int what, const struct unit *unit,
         snprintf(out, capacity, "%s [%s]", names[what], unit->name);
 }
 
-/* Of a bar. */
+/* Width of a bar's place. */
 static double space_px(const struct fr_picture *p) { return p->stack.on ? 24 : bar_px; }
 
 /* Where any is known. */

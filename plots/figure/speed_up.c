@@ -32,9 +32,9 @@ struct curves {
     const struct fr_result *fastest; /* on the curves */
 };
 
-/* What tells curves apart: all but the number of stages.  Without compressed stages a plan has no
- * rank to compress them to and, if nothing else goes compressed, no codec: it begins every curve
- * that differs in these alone. */
+/* Keys that distinguish curves: all but the number of stages.  Without compressed stages a
+ * plan has no rank to compress them to and, if nothing else goes compressed, no codec: it
+ * begins every curve that differs in these alone. */
 static void curve_key(const struct fr_result *r, bool base, char *out, size_t capacity) {
     struct fr_plan plan = r->plan, plain = fr_plan_default();
     plan.compression.gradient_stages = !base;

@@ -160,7 +160,7 @@ static int give_up(const struct fr_error *err) {
     return code;
 }
 
-/* What is there already, on which machine, and what is left to do. */
+/* Find the results that are there, their machine, and the work that is left. */
 static fr_status prepare(const struct arguments *a, const char *text, int n_ranks,
                          struct fr_real_cases *cases, bool **done, char machine[FR_MACHINE_B],
                          bool *described, struct fr_error *err) {

@@ -1,4 +1,4 @@
-/* What compression did to messages, over seeds. */
+/* Effects of compression on messages, over seeds. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

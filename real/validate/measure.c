@@ -43,7 +43,7 @@ static void put_refused(struct fr_text *text, const struct fr_validation *v) {
     }
 }
 
-/* What a file begins with: the options that its samples depend on, and the cases. */
+/* The head of a file: the options that its samples depend on, and the cases. */
 static void put_head(struct fr_text *text, const struct fr_validation *v,
                      const struct fr_validate_options *o) {
     struct fr_json_writer w = {.text = text};
@@ -99,7 +99,7 @@ static fr_status check_header(const struct fr_journal_line *line, void *context,
     return fr_journal_schema(line->root, FR_RUNS_SCHEMA, err);
 }
 
-/* What was measured; the head is written anew. */
+/* Copy the measurements; the head is written anew. */
 static void add_measured(struct fr_text *text, const char *old) {
     static const char *const heads[] = {"{\"kind\": \"case\"", "{\"kind\": \"provenance\""};
     for (const char *at = old; at[strcspn(at, "\n")]; at += strcspn(at, "\n") + 1) {
@@ -168,7 +168,7 @@ static fr_status ask_each(struct fr_validation *v, const struct fr_validate_opti
     return status;
 }
 
-/* What the budget is spent on: jobs of several rank counts, each in one or two launches. */
+/* The work of the budget: jobs of several rank counts, each in one or two launches. */
 struct spending {
     const struct fr_validate_options *o;
     double start_s, end_s; /* end_s: HUGE_VAL without a budget */

@@ -98,7 +98,7 @@ static fr_status read_times(const struct fr_json *root, struct fr_validate_row *
     return n > 0 ? add_visit(root, row, n, err) : FR_OK;
 }
 
-/* Of several profiles of a case the shortest step: what disturbs only lengthens. */
+/* The shortest step of several profiles of a case: disturbances only lengthen it. */
 static fr_status read_phases(const struct fr_json *root, struct fr_validate_row *row,
                              struct fr_error *err) {
     static const char *const keys[] = {"compute_s", "launch_s", "collective_s", "wait_s"};

@@ -1,5 +1,5 @@
-/* What Megatron-LM, Primus and DeepSpeed print of their arguments: "  micro_batch_size ........ 2", and MaxText of its
- * own: "Config param steps: 10"; whatever stands before the name. */
+/* Arguments as Megatron-LM, Primus and DeepSpeed print them: "  micro_batch_size ........ 2",
+ * and MaxText of its own: "Config param steps: 10"; whatever stands before the name. */
 #include <ctype.h>
 #include <string.h>
 

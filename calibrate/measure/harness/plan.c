@@ -1,4 +1,4 @@
-/* What is to be measured: rows that are wanted, message sizes, points. */
+/* The plan of the measurement: rows that are wanted, message sizes, points. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -14,7 +14,8 @@ static bool overlaps(const struct fr_real *real) {
     return real->run->plan->overlap && fr_plan_replicas(real->run->plan) > 1;
 }
 
-/* Of a chunk's gradients those that a fused embedding does not take apart: where they begin, and how many. */
+/* Gradients of a chunk that a fused embedding does not take apart: where they begin, and how
+ * many. */
 static int64_t range_of(const struct fr_real *real, const struct fr_mesh_state *mesh,
                         const struct fr_mesh_chunk *c, void **at) {
     const struct fr_unit *last = &c->unit[c->n_units - 1];

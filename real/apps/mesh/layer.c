@@ -1,4 +1,4 @@
-/* What a rank holds of a layer: sizes, where parameters are, and buffers. */
+/* A rank's part of a layer: sizes, where parameters are, and buffers. */
 #include "real/apps/mesh/layer.h"
 
 #include <math.h>

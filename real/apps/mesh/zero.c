@@ -39,7 +39,7 @@ fr_status fr_mesh_gather_parameters(struct fr_real *real) {
     return real->run->plan->zero >= 3 ? fr_shares_gather(real) : FR_OK;
 }
 
-/* What @p holder have. */
+/* Clear the gradients that @p holder have. */
 static void clear(struct fr_real *real, int holder) {
     const struct fr_division_part *p =
         &real->division.part[fr_division_part_of(holder, FR_DIVISION_SCATTERED)];

@@ -12,7 +12,7 @@
 
 #include "real/apps/mesh/layer.h"
 
-/* What the layers of a decoder pass on is two matrices. */
+/* Layers of a decoder pass on two matrices. */
 static fr_status check_crossing(const struct fr_real_case *run, struct fr_error *err) {
     const struct fr_plan *plan = run->plan;
     const struct fr_plan_compression *c = &plan->compression;
@@ -146,7 +146,7 @@ static void *part_at(const struct fr_real *real, const struct fr_unit *u, int pa
     return fr_at(real->k, u->scratch, (size_t)before);
 }
 
-/* What is saved; what is deferred, and the gradient of the output, where they must last. */
+/* Saved data; deferred data, and the gradient of the output, where they must last. */
 static void keeps(const struct fr_unit *u, int64_t n[3]) {
     n[0] = keeps_input(u) ? 0 : saved_of(u, again(u) == FR_RECOMPUTE_NONE);
     n[1] = u->splits ? deferred_of(u) : 0;
@@ -209,7 +209,7 @@ static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit
     return FR_OK;
 }
 
-/* What the forward pass made and did not keep. */
+/* Recompute what the forward pass made and did not save. */
 static fr_status recompute(struct fr_real *real, struct fr_unit *u,
                            struct fr_unit_saved *stored, const struct fr_sublayer_pass *pass,
                            int n) {
