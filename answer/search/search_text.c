@@ -283,8 +283,9 @@ static void text_per_layer(struct fr_text *text, const struct fr_searched *r, in
     fr_text_free(&words);
 }
 
-/* Of the best plan that compresses: below which rate of a rank's own share of the network its
- * codecs pay, beside what the outermost level gives a rank when all send. */
+/* The break-even of the best plan that compresses: below which rate of a rank's own share of
+ * the network do its codecs pay?  Beside it stands the rate that the outermost level gives a
+ * rank when all send. */
 static bool break_even_of(void *context, size_t i, const struct fr_outcome *out) {
     struct fr_text *words = context;
     const double rates[] = {out->break_even_gradient_B_per_s, out->break_even_backward_B_per_s};

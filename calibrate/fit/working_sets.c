@@ -37,7 +37,7 @@ static void end_visit(struct levels *l, const struct fr_fit_speed *speed) {
 }
 
 /* Each visit counts with its own time, since interruptions only add.  The result is the median
- * of a launch's visits, which lie apart, then the median of the launches: a process draws its
+ * of a launch's visits, which lie apart, then the median of the launches.  A process draws its
  * pages once, when it starts, and they differ by a factor of two for as long as it runs.  That
  * is the machine under typical load.  It is divided by the typical slowness, since predictions
  * multiply by that. */

@@ -1,6 +1,6 @@
-/* A convolution, relu, and the pooling after it, as products (im2col): the columns of what each window
- * sees, (channels/groups kernel^2) x (positions b), times the filters; a grid's rows are filters, over P_r
- * (Gholami et al. 2017).
+/* A convolution, relu, and the pooling after it, as products (im2col).  The columns of what
+ * each window sees, (channels/groups kernel^2) x (positions b), are multiplied with the
+ * filters.  A grid's rows are filters, over P_r (Gholami et al. 2017).
  *
  *      forward   y_r = relu(W_r columns + b_r), all-gather of y over P_r, pooling of all of it
  *      backward  of its own rows alone: dy where it was largest, dz_r, dW_r = dz_r columns^T;
