@@ -125,7 +125,7 @@ static void say_all(struct fr_emitted *e) {
                     &fr_emit_rows[i]);
 }
 
-/* What a search left to be chosen. */
+/* Choose what a search left open. */
 static fr_status choose_layers(const struct fr_job *job, struct fr_plan *plan,
                                struct fr_emitted *e, struct fr_error *err) {
     if (!plan->stage_layers_best) return FR_OK;

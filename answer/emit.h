@@ -2,12 +2,13 @@
  *  A plan in the words of a training framework: its launch options, and of every key of the plan that
  *  has none a sentence.
  *
- *  One table (answer/emit/option_table.c) has rows of a key, the frameworks that a row is for, what
- *  must hold, and the option with its value, or the sentence.  Both are written with values of
- *  plan and model in braces: "{tp}" is a key of the plan, others stand in answer/emit/value_list.h.
- *  Options are those of the framework's own parser at a named commit
- *  (tests/answer/test_emit_options.c holds them against recorded lists).  What a plan asks for
- *  and the framework cannot do stands first in the script: it would run something else than was priced.
+ *  One table (answer/emit/option_table.c) has rows of a key, the frameworks that a row is for,
+ *  what must hold, and the option with its value, or the sentence.  Both are written with
+ *  values of plan and model in braces: "{tp}" is a key of the plan, others stand in
+ *  answer/emit/value_list.h.  Options are those of the framework's own parser at a named
+ *  commit (tests/answer/test_emit_options.c holds them against recorded lists).  Requests of
+ *  the plan that the framework cannot fulfil stand first in the script: it would run something
+ *  else than was priced.
  *
  *  To add an option: a row in the table.  To add a framework: a row in answer/emit_list.h, what it is
  *  called in answer/emit/frameworks.c, and its rows in the table. */
@@ -53,7 +54,7 @@ enum {
     FR_EMITTERS
 };
 
-/** What a row says where its condition holds. */
+/** The content of a row where its condition holds. */
 typedef enum {
     FR_EMIT_OPTION = 1, /**< option and value ("": a switch) */
     FR_EMIT_SWITCH, /**< the option alone; where the condition does not hold, that it is off without */
@@ -64,7 +65,7 @@ typedef enum {
     FR_EMIT_NONE, /**< a note where the plan leaves the key at its default, else a lack */
 } fr_emit_kind;
 
-/** What is said that belongs to no key of a plan, behind all keys, in this order. */
+/** Subjects that belong to no key of a plan, behind all keys, in this order. */
 enum { FR_EMIT_PRECISION = FR_PLAN_KEYS, FR_EMIT_LAUNCH, FR_EMIT_MODEL, FR_EMIT_SUBJECTS };
 
 struct fr_emit_row {

@@ -1,5 +1,5 @@
-/* Slurm's job script: nodes and tasks as the plan's placement seats its ranks, cores shared out among the
- * ranks of a node in their order, and what a framework reads of a rank's number. */
+/* Slurm's job script: nodes and tasks as the plan's rank mapping requires, cores shared out
+ * among the ranks of a node in their order, and what a framework reads of a rank's number. */
 #include <inttypes.h>
 
 #include "answer/emit.h"

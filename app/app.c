@@ -147,7 +147,7 @@ int fr_app_main(int argc, char **argv) {
     fr_alloc_on_failure(end_without_memory);
     fr_temporary_listen();
     signal(SIGXFSZ,
-           SIG_IGN); /* a file beyond `ulimit -f` is an error of write(2), which is told */
+           SIG_IGN); /* a file beyond `ulimit -f` is an error of write(2), which is reported */
     fr_progress_allow();
     fr_file_hold();
     fr_journal_on_message(fr_journal_say);

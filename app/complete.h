@@ -1,6 +1,6 @@
 /** @file
- *  What may stand next on a command line: for the completion of shells, and nothing but the tables
- *  that --help prints and the readers check against. */
+ *  Which words may stand next on a command line?  For the completion of shells, and nothing
+ *  but the tables that --help prints and the readers check against. */
 #ifndef FR_APP_COMPLETE_H
 #define FR_APP_COMPLETE_H
 

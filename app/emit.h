@@ -14,7 +14,7 @@
             0                                                                                  \
     }
 
-/** What --emit asks for: a framework, a job script, or both. */
+/** The request of --emit: a framework, a job script, or both. */
 struct fr_app_emit {
     const struct fr_emitter *to; /**< NULL: none */
     bool slurm;

@@ -31,8 +31,7 @@ fr_status fr_fitting_options(const struct fr_args *args, struct fr_fit_options *
 }
 
 static fr_status print(const struct fr_fitted *fitted, const char *out, const char *samples,
-                       fr_fitting_form form, const struct fr_args *args,
-                       struct fr_error *err) {
+                       fr_fitting_form form, const struct fr_args *args, struct fr_error *err) {
     const struct fr_fit_verdict *judged = &fitted->result.judged;
     struct fr_text text = {0}, page = {0};
     enum { VERDICT = 14 }; /* where its reason begins */
@@ -50,7 +49,8 @@ static fr_status print(const struct fr_fitted *fitted, const char *out, const ch
     return fr_app_answer(args, &text, &page, err);
 }
 
-/* What a cluster file at @p out has and @p text lacks; one that is no JSON is replaced as any file is. */
+/* Does @p text have all that a cluster file at @p out has?  A file that is no JSON is replaced
+ * as any file is. */
 static bool is_as_complete(const char *out, const struct fr_text *text, bool ended_early,
                            char *lacks, size_t capacity) {
     struct fr_json_document *then = NULL, *now = NULL;

@@ -1,5 +1,5 @@
 /** @file
- *  What calibrate and fit share: options, the fit, what is printed and written. */
+ *  Shared parts of calibrate and fit: options, the fit, printing and writing. */
 #ifndef FR_APP_FITTING_H
 #define FR_APP_FITTING_H
 
@@ -22,9 +22,10 @@ fr_status fr_fitting_options(const struct fr_args *args, struct fr_fit_options *
 /** How a fit is printed. */
 typedef enum { FR_FITTING_BRIEF, FR_FITTING_WHOLE, FR_FITTING_JSON } fr_fitting_form;
 
-/** Read samples, fit, write the cluster file to @p out (NULL: nowhere) and print what was fitted on one screen, all
- *  residuals, or the document "forerun/fit/1", as @p form says; with --page of @p args (or NULL) a page.  With out "-"
- *  only the cluster file is printed.
+/** Read samples, fit, and write the cluster file to @p out (NULL: nowhere).  @p form chooses the
+ *  output: one screen on the fit, all residuals, or the document "forerun/fit/1".  With --page
+ *  among @p args (NULL: no options) a page is written, too.  With out "-" only the cluster file is
+ *  printed.
  *  @param ended_early  the calibration did: a file there is kept also where it rests on more points
  *  @return FR_ERR_PARTIAL where @p out is kept, since it is more complete (app/completeness.h) */
 fr_status fr_fitting_run(const char *const *samples, int n_samples, const char *out,

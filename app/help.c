@@ -96,7 +96,7 @@ static void add_usage(struct fr_text *text, const struct fr_verb *verb) {
     fr_text_free(&line);
 }
 
-/* What may stand first. */
+/* Words that may stand first. */
 static void add_words(struct fr_text *text, const struct fr_verb *verb) {
     struct fr_text words = {0};
     for (int i = 0; verb->word(i); i++)

@@ -1,5 +1,5 @@
 /** @file
- *  What --help prints, from a verb's own table, in lines of 80 columns. */
+ *  The text of --help, from a verb's own table, in lines of 80 columns. */
 #ifndef FR_APP_HELP_H
 #define FR_APP_HELP_H
 

@@ -24,18 +24,19 @@ fr_status fr_app_runtime(const struct fr_args *args, const char **name, struct f
 /** The keys that the options --defaults and --runtime set; their words follow. */
 #define FR_APP_DEFAULTS "model.defaults="
 #define FR_APP_RUNTIME "runtime="
-/** What the option --undisturbed sets. */
+/** The setting of the option --undisturbed. */
 #define FR_APP_IDLE "cluster.device.undisturbed=true"
 
-/** What to load, as --cluster, --runtime, --model, --plan and --set say; @p sets holds up to FR_ARGS_MAX + 1. */
+/** Settings to load, as --cluster, --runtime, --model, --plan and --set say; @p sets holds up to
+ *  FR_ARGS_MAX + 1. */
 void fr_app_names(const struct fr_args *args, const char **sets, struct fr_job_names *names);
 
 /** Print a finished text to stdout, or fail with FR_ERR_NOMEM when it could not be made; frees it.
  *  Outputs that wait take their names just before (fr_file_release): all is made by then. */
 fr_status fr_app_print(struct fr_text *text, struct fr_error *err);
 
-/** Of a long @p text, what is there goes to standard output once it is a megabyte; the rest is
- *  fr_app_print's. */
+/** Print a long @p text to standard output whenever it has grown to a megabyte; the rest is
+ *  left to fr_app_print. */
 fr_status fr_app_print_part(struct fr_text *text, struct fr_error *err);
 
 #endif

@@ -12,10 +12,11 @@
 #define ALLOCATOR_TAKEN
 #endif
 
-/* hwloc, the C library and what else is linked have no hook for memory that runs out: hwloc crashes
- * or leaves out what it had no room for, and the answer is another one.  A program's own malloc
- * stands before the C library's for all of them; this one hands on, and ends the command where
- * nothing comes back (base/alloc.h).  Sanitizers bring their own. */
+/* hwloc, the C library and other linked libraries have no hook for memory that runs out.
+ * hwloc then crashes, or leaves out parts for which it has no memory, and the answer is
+ * another one.  A program's own malloc stands before the C library's for all of them.  This
+ * one hands on, and ends the command where nothing comes back (base/alloc.h).  Sanitizers
+ * bring their own. */
 #ifndef ALLOCATOR_TAKEN
 #include <dlfcn.h>
 #include <stdint.h>

@@ -20,8 +20,8 @@ fr_status fr_output_apart(const char *output, const char *input, struct fr_error
         input);
 }
 
-/* "file:SEATS", "smpi:PLATFORM words" and "./order.json" lead to a file; other values hardly ever
- * are the name of one, and never of an output. */
+/* "file:PLACEMENT", "smpi:PLATFORM words" and "./order.json" lead to a file; other values
+ * hardly ever are the name of one, and never of an output. */
 static fr_status value_apart(const char *output, const char *value, struct fr_error *err) {
     char name[NAME_MAX_B];
     size_t length = strlen(value);

@@ -1,10 +1,11 @@
 /** @file
- *  What a command writes is not what it reads: `forerun fit s.jsonl --out s.jsonl` would end the
- *  samples.
+ *  No command may write to a file that it reads: `forerun fit s.jsonl --out s.jsonl` would destroy
+ *  the samples.
  *
- *  A verb names its outputs (struct fr_output).  Inputs are all other options that take a file, every word from
- *  first_input on, files that values name (placement=file:PATH, the schedule of a plan), and those of the
- *  user's own names (models/job/own.h).  Names are compared by device and inode, so links are seen through. */
+ *  A verb names its outputs (struct fr_output).  Inputs are all other options that take a file, and
+ *  every word from first_input on.  Files that values name (placement=file:PATH, the schedule of a
+ *  plan) are inputs, too, and so are files of the user's own names (models/job/own.h).  Names are
+ *  compared by device and inode, so links are seen through. */
 #ifndef FR_APP_OUTPUTS_H
 #define FR_APP_OUTPUTS_H
 

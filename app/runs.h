@@ -23,7 +23,7 @@
 #define FR_OPTION_DEFAULTS                                                                     \
     { "defaults", "YEAR", "modern (today's software) or 2019, for rows that do not say", 0 }
 
-/** What the words of the command line are kept in while runs are read. */
+/** Storage for words of the command line while runs are read. */
 struct fr_asked {
     const char *sets[FR_ARGS_MAX], *where[FR_ARGS_MAX];
     char own[FR_OWN_PATH_B];
@@ -34,7 +34,8 @@ struct fr_asked {
 fr_status fr_app_runs(const struct fr_args *args, struct fr_asked *asked, struct fr_job *job,
                       struct fr_runs *runs, struct fr_error *err);
 
-/** What --column says, into @p row.  @return FR_OK; FR_ERR_USAGE of what is not KEY=VALUE. */
+/** Put the values of --column into @p row.  @return FR_OK; FR_ERR_USAGE where one is not
+ *  KEY=VALUE. */
 fr_status fr_app_columns(const struct fr_args *args, struct fr_run_row *row,
                          struct fr_error *err);
 

@@ -1,4 +1,4 @@
-/* What to train, from the command line. */
+/* The training, from the command line. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -28,7 +28,7 @@
         {"resume", NULL, "go on with the samples file; what is trained is not repeated", 0},   \
         FR_OPTION_PATIENCE, FR_OPTION_FORCE
 
-/** What was asked for, with what it owns. */
+/** The request, with the memory that it owns. */
 struct fr_training_request {
     struct fr_training_options o;
     struct fr_job job; /**< the cluster that prices iterations, where there is one */

@@ -13,7 +13,7 @@ struct fr_output {
     const char *unless;   /**< an option beside which it is not written, or NULL */
 };
 
-/** What words without an option are to a verb. */
+/** The meaning of words without an option for a verb. */
 typedef enum {
     FR_WORDS_OWN, /**< its own business */
     FR_WORDS_OPTIONS, /**< values whose option is left out: "search dgx-h100 llama-3-8b 64" (app/words/taken.h) */

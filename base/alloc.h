@@ -1,9 +1,9 @@
 /** @file
  *  Memory, asked for in one place.
  *
- *  Blocks are n items of size bytes, the product checked; free() gives them back.  Where memory
- *  runs out a program ends: its main registers what to do (fr_alloc_on_failure), and no function
- *  below main goes on with half an answer, in no thread and in no library that is handed these.
+ *  Blocks are n items of size bytes, the product checked; free() gives them back.  A program ends
+ *  where memory runs out: its main registers the action (fr_alloc_on_failure).  No function below
+ *  main goes on with half an answer, in any thread or in any library that is given these functions.
  *  A program that registers nothing gets NULL, which callers pass on as FR_ERR_NOMEM.
  *
  *  tests/repo/allocations.sh keeps malloc, calloc, realloc and strdup out of the other modules.
@@ -41,9 +41,9 @@ void *fr_malloc_aligned(size_t step_B, size_t size_B);
 FR_ALLOC_ATTRIBUTE(malloc)
 char *fr_strdup(const char *text);
 
-/** What a program does where memory runs out: say so and end.  @p wanted_B is what was asked for,
- *  0 where that is not known (a library's own allocation).  May be called in any thread, and must
- *  not ask for memory.  Where it returns, NULL goes to the caller. */
+/** The action of a program where memory runs out: report it and end.  @p wanted_B is the requested
+ *  size, 0 where it is unknown (a library's own allocation).  The action may be called in any
+ *  thread, and must not ask for memory.  Where it returns, NULL goes to the caller. */
 typedef void fr_alloc_end(size_t wanted_B);
 
 /** Register @p end (NULL: none), before any thread is started and anything is read; jansson asks

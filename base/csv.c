@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 
-/* What a formula begins with. */
+/* Characters that begin a formula. */
 static const char FORMULA[] = "=+-@\t\r";
 
 enum { COLUMNS_MAX = 4096, ROWS_MAX = 1 << 24 };

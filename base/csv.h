@@ -44,8 +44,8 @@ fr_status
 fr_csv_fail(const struct fr_csv *csv, int row, const char *column, struct fr_error *err,
             const char *fmt, ...);
 
-/** Append @p cell, quoted where it must be.  What a spreadsheet would compute gets a ' before it
- *  (fr_csv_read takes it off again); numbers do not. */
+/** Append @p cell, quoted where it must be.  Cells that a spreadsheet would compute get a ' in
+ *  front (fr_csv_read takes it off again); numbers do not. */
 void fr_csv_put(struct fr_text *text, const char *cell);
 
 #endif

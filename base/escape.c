@@ -32,7 +32,8 @@ bool fr_is_hidden(uint32_t code) {
     return (code & 0xfffe) == 0xfffe; /* no characters, in any plane */
 }
 
-/* Of a character on a terminal: 0 where it is to be hidden.  A NUL inside a text is. */
+/* Bytes of a character that a terminal may show: 0 where it is to be hidden.  A NUL inside a
+ * text is. */
 static int shown(const char *at, const char *end) {
     uint32_t code;
     int length = fr_utf8_character(at, &code);

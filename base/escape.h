@@ -3,10 +3,11 @@
  *  hold stays text in a page, a table, a trace and on a terminal, whatever it is.
  *
  *  Each format has one function here, or in the file that writes the format (fr_json_writer,
- *  fr_csv_put, fr_gnuplot_quote).  Bytes that are no UTF-8 become U+FFFD, or '?' where a reader
- *  may not know UTF-8.  Hidden characters are those that a reader obeys rather than shows: C0 and
- *  C1 controls, which terminals take as commands; the marks that turn the direction of writing,
- *  which make a text read as another (CVE-2021-42574); line separators; and tags. */
+ *  fr_csv_put, fr_gnuplot_quote).  Bytes that are no UTF-8 become U+FFFD, or '?' where a reader may
+ *  not know UTF-8.  Hidden characters are those that a reader obeys rather than shows.  They are
+ *  line separators, tags, and C0 and C1 controls, which terminals take as commands.  Marks that
+ *  turn the direction of writing are hidden, too: they make a text read as another
+ *  (CVE-2021-42574). */
 #ifndef FR_BASE_ESCAPE_H
 #define FR_BASE_ESCAPE_H
 

@@ -18,13 +18,14 @@
 fr_status fr_file_read(const char *path, size_t max_B, char **data, size_t *length,
                        struct fr_error *err);
 
-/** What was read from standard input, which may be read again; NULL where nothing was, or over 16 MiB. */
+/** The text read from standard input, which may be read again; NULL: nothing was read, or over 16
+ *  MiB. */
 const char *fr_file_standard_head(size_t *length);
 
-/** Write @p path through a temporary file beside it and a rename, so that a reader sees the
- *  old file or the new one, never a part, also after a power cut (fsync); "-" is standard
- *  output.  A file that is replaced hands on its mode, a symbolic link stays and its target is
- *  replaced, but for one that another user put into a shared folder (base/file/links.h); devices, pipes and
+/** Write @p path through a temporary file beside it and a rename, so that a reader sees the old
+ *  file or the new one, never a part, also after a power cut (fsync); "-" is standard output.  A
+ *  file that is replaced passes on its mode.  A symbolic link stays and its target is replaced,
+ *  unless another user put the link into a shared folder (base/file/links.h).  Devices, pipes and
  *  /dev/stdout are written as they are.
  *  @return FR_OK or FR_ERR_IO (the old file, if any, is untouched). */
 fr_status fr_file_write(const char *path, const char *data, size_t length,
@@ -47,8 +48,8 @@ void fr_file_drop(void);
  *  not lost for a misspelt folder.  @return FR_OK or FR_ERR_IO. */
 fr_status fr_file_check_writable(const char *path, struct fr_error *err);
 
-/** Do both names lead to one regular file, through whatever links?  Of files that do not exist
- *  yet: would they?  Pipes and devices are nobody's. */
+/** Do both names lead to one regular file, through whatever links?  For files that do not
+ *  exist yet: would they?  Pipes and devices are nobody's. */
 bool fr_file_same(const char *a, const char *b);
 
 bool fr_file_exists(const char *path);

@@ -1,11 +1,12 @@
 /** @file
  *  JSON in, with the place of every value kept for messages; JSON out, in a fixed form.
  *
- *  Reading: a document is parsed once (jansson; duplicate keys, trailing text, overflowing
- *  numbers, excessive size and depth are refused with line and column; NaN and Infinity, which
- *  Python's json module writes and JSON has not, are null), then walked with cursors.  A cursor is a small value on the stack that knows its parent, so that any error
- *  names the place ("cluster.json#/levels/1/bandwidth").  A cursor must not outlive its
- *  parent cursor or its document.
+ *  Reading: jansson parses a document once; cursors then walk it.  Duplicate keys, trailing text,
+ *  overflowing numbers, excessive size and depth are refused with line and column.  NaN and
+ *  Infinity, which Python's json module writes and JSON does not have, become null.  A cursor is a
+ *  small value on the stack that knows its parent, so that any error names the place
+ *  ("cluster.json#/levels/1/bandwidth").  A cursor must not outlive its parent cursor or its
+ *  document.
  *
  *  Readers of an object first call fr_json_object with all the keys they know; an unknown key
  *  is refused there, and the nearest known one suggested.

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 
-/* Of what is left of a capacity: less is rounding. */
+/* Share of a capacity that may be left: less is rounding. */
 static const double NOTHING = 1e-13;
 
 fr_status fr_min_cut_open(struct fr_min_cut *c, int32_t n_nodes, int32_t edges,

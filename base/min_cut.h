@@ -5,9 +5,9 @@
  *
  *      sum_v cost_v y_v + sum_(v, w) capacity_vw y_v (1 - y_w)          capacity >= 0
  *
- *  by the largest flow from a source (side 1) to a sink (side 0), whose cut it is: blocking flows along
- *  shortest paths (Dinic 1970), O(n^2 edges) at worst and far less on graphs that are long and thin.
- *  Capacities may be infinite. */
+ *  The minimum is the cut of the largest flow from a source (side 1) to a sink (side 0).  Blocking
+ *  flows along shortest paths (Dinic 1970) take O(n^2 edges) at worst, and far less on graphs that
+ *  are long and thin.  Capacities may be infinite. */
 #ifndef FR_BASE_MIN_CUT_H
 #define FR_BASE_MIN_CUT_H
 

@@ -1,9 +1,9 @@
 /** @file
  *  A loop over independent pieces, on several threads.
  *
- *  Pieces are numbered; each is worked on by one thread, in no particular order, and leaves
- *  its result in a place of its own, so that the caller joins them in order of number and the
- *  outcome is the same whatever the number of threads. */
+ *  Pieces are numbered.  One thread works on each, in no particular order, and stores the result in
+ *  a place of its own.  The caller joins results in order of number, so the outcome does not depend
+ *  on the number of threads. */
 #ifndef FR_BASE_PARALLEL_H
 #define FR_BASE_PARALLEL_H
 

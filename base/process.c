@@ -25,7 +25,7 @@ extern char **environ;
 enum { NOT_STARTED = 127, N_STREAMS = 3, OTHERS_MAX = 1024, CLOSE_AT_EXEC = 4 };
 static const double LOOK_S = 0.02;
 
-/* What a start needs and its end gives back. */
+/* Resources that a start needs and its end gives back. */
 struct start {
     const struct fr_process *p;
     char program[FR_PROCESS_PATH_B];
@@ -183,7 +183,7 @@ static int begin(struct start *s, pid_t *child) {
 
 /* ---- its end --------------------------------------------------------------------------------- */
 
-/* What has come on a stream; closes it at its end. */
+/* Read what has come on a stream; close it at its end. */
 static void hear(int *fd, struct fr_text *text, size_t text_B) {
     char block[16384];
     ssize_t got = read(*fd, block, sizeof block);

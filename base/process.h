@@ -2,9 +2,9 @@
  *  Another program: found, started, listened to, waited for.
  *
  *  The one way to start one (tests/repo/processes.sh), without a shell: words reach it as they are.
- *  It gets the three streams that are named here and no other descriptor; signals that we handle
- *  have their usual meaning in it, and those that we ignore stay ignored (nohup's word stands), but
- *  for SIGPIPE.  It does not outlive us: the kernel ends it with the thread that started it, and a
+ *  It gets the three streams that are named here and no other descriptor.  Signals that we handle
+ *  have their usual meaning in it.  Signals that we ignore stay ignored (as nohup wants), except
+ *  SIGPIPE.  It does not outlive us: the kernel ends it with the thread that started it, and a
  *  signal that ends us ends it before temporary files go (base/temporary.h). */
 #ifndef FR_BASE_PROCESS_H
 #define FR_BASE_PROCESS_H
@@ -39,7 +39,7 @@ struct fr_process {
     /** Called after the start and whenever a signal has come, and every 20 ms while it returns
      *  true.  NULL: nobody looks. */
     bool (*watch)(void *context, pid_t child);
-    /** What the child does instead of becoming another program, as base/isolated.h wants. */
+    /** The child runs this instead of becoming another program, as base/isolated.h wants. */
     void (*body)(void *context);
     void *context;
 };

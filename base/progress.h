@@ -28,7 +28,7 @@ void fr_progress_add(struct fr_progress *progress, int64_t steps);
 /** Take the line away. */
 void fr_progress_end(struct fr_progress *progress);
 
-/** What the line says after @p elapsed_s; for fr_progress_add, and tests.  @return @p out. */
+/** The text of the line after @p elapsed_s; for fr_progress_add, and tests.  @return @p out. */
 const char *fr_progress_text(const char *what, int64_t done, int64_t total, double elapsed_s,
                              char *out, int capacity);
 

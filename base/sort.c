@@ -44,7 +44,7 @@ static void sort(const struct sort *s, char *items, size_t n) {
     if (s->compare(right - s->size_B, right) > 0) merge(s, items, n_left, n);
 }
 
-/* Where there is no room: each item moves past those behind which it goes, byte by byte. */
+/* Where there is no memory: each item moves past those behind which it goes, byte by byte. */
 static void insert(char *items, size_t n, size_t size_B, fr_compare_fn *compare) {
     for (size_t i = 1; i < n; i++)
         for (char *at = items + i * size_B; at > items && compare(at - size_B, at) > 0;

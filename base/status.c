@@ -28,7 +28,7 @@ int fr_status_exit_code(fr_status s) {
     return 1;
 }
 
-/* What the user wrote may hold escape sequences; a terminal must not obey them. */
+/* Text of the user may hold escape sequences; a terminal must not obey them. */
 static void make_printable(char *text) {
     char *out = text;
     while (*text) {

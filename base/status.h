@@ -1,5 +1,5 @@
 /** @file
- *  What can go wrong, said once.
+ *  The kinds of error, in one place.
  *
  *  Functions that meet the outside world (files, JSON, MPI, gnuplot) return a fr_status and
  *  fill a fr_error.  Functions behind the checked structs are total: they return their value.

@@ -1,10 +1,10 @@
 /** @file
  *  Files and folders that must not outlive the program, also when a signal ends it.
  *
- *  What is made here stands in a list of fixed size until it is removed or has become permanent.
- *  A handler of SIGINT, SIGTERM and SIGHUP walks the list with calls that are safe there
- *  (unlink, rmdir, kill, waitpid) and then lets the signal end the program.  Names are
- *  mkstemp's and mkdtemp's: nobody can plant them.
+ *  A list of fixed size has all files and folders made here until they are removed or have
+ *  become permanent.  A handler of SIGINT, SIGTERM and SIGHUP walks the list with calls that
+ *  are safe there (unlink, rmdir, kill, waitpid) and then lets the signal end the program.
+ *  Names are mkstemp's and mkdtemp's: nobody can plant them.
  *
  *  The list is the process's, as its signal handlers are; one thread makes temporaries. */
 #ifndef FR_BASE_TEMPORARY_H

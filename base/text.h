@@ -41,8 +41,9 @@ const char *fr_suggest(const char *word, const char *const *known);
 /** The place of @p name in @p names (NULL ends them), or -1. */
 int fr_place_in(const char *const *names, const char *name);
 
-/** Of "NAME" or "NAME:ARGUMENT" the place of NAME in @p names (NULL ends them), or -1; @p word the NAME, cut to its
- *  capacity, and @p argument what stands behind the colon, or NULL. */
+/** The place of NAME of "NAME" or "NAME:ARGUMENT" in @p names (NULL ends them), or -1.  @p
+ *  word gets the NAME, cut to its capacity, and @p argument the text behind the colon, or
+ *  NULL. */
 int fr_named_with_argument(const char *text, const char *const *names, char word[32],
                            const char **argument);
 

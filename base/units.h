@@ -5,9 +5,9 @@
  *    - in report column heads and axis labels.
  *  Every double between input and report is in the SI unit its name ends with.
  *
- *  A unit is a prefix and one of the symbols s min h d, B b, B/s b/s, FLOP/s, W, J Wh, s/B.
- *  Case carries meaning: b is a bit, B a byte; K (or k) M G T P E are powers of 1000,
- *  Ki Mi Gi Ti Pi powers of 1024; m u n p f divide time, power and energy.
+ *  A unit is a prefix and one of the symbols s min h d, B b, B/s b/s, FLOP/s, W, J Wh, s/B.  Case
+ *  carries meaning: b is a bit, B a byte.  K (or k) M G T P E are powers of 1000, Ki Mi Gi Ti Pi
+ *  powers of 1024.  m u n p f divide time, power and energy.
  */
 #ifndef FR_BASE_UNITS_H
 #define FR_BASE_UNITS_H
@@ -47,7 +47,7 @@ const char *fr_quantity_format(double si, fr_quantity quantity, char *out, size_
  *  hold it: "2 us", "25 GB/s".  @return @p out. */
 const char *fr_quantity_write(double si, fr_quantity quantity, char *out, size_t capacity);
 
-/** What files may state: rates [B/s], and the longest that a message or a launch may take [s]. */
+/** Limits of values in files: rates [B/s], and the longest time of a message or a launch [s]. */
 #define FR_RATE_MIN_B_PER_S 1.0
 #define FR_RATE_MAX_B_PER_S 1e18
 #define FR_COST_MAX_S 3600.0

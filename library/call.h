@@ -1,5 +1,5 @@
 /** @file
- *  What every function of library/include/forerun.h does before and after its work.
+ *  The steps that every function of library/include/forerun.h takes before and after its work.
  *
  *  Between begin and end the thread reads and writes numbers as C does, whatever the program's
  *  locale.  A call during which memory runs out ends with FORERUN_NO_MEMORY, whatever became of

@@ -14,7 +14,7 @@ struct forerun_job {
     struct fr_job job;
 };
 
-/** What @p job was loaded from; borrows. */
+/** The names that @p job was loaded from; borrows. */
 struct fr_job_names fr_library_names(const forerun_job *job);
 
 /** A copy for one question, which may choose grids of layers or shrink levels in it; it borrows all

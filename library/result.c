@@ -39,7 +39,7 @@ const forerun_outcome *forerun_outcome_at(const forerun_result *result, size_t i
 
 /* ---- an outcome ------------------------------------------------------------------------------ */
 
-/* What the document calls null is NaN. */
+/* A null of the document becomes NaN. */
 static forerun_outcome numbers_of(const struct fr_job *job, const struct fr_outcome *out) {
     struct fr_outcome_view v;
     fr_outcome_view(job, out, &v);

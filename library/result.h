@@ -1,5 +1,5 @@
 /** @file
- *  What a question of the library was answered with. */
+ *  The library's answer to a question. */
 #ifndef FR_LIBRARY_RESULT_H
 #define FR_LIBRARY_RESULT_H
 

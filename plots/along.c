@@ -151,7 +151,7 @@ fr_status fr_along_choose(struct fr_results *results, const char *key,
 
 /* ---- the axis ------------------------------------------------------------------------------------ */
 
-/* Values a factor of 4 and more apart have room on a logarithmic axis alone. */
+/* Values a factor of 4 and more apart fit on a logarithmic axis alone. */
 static bool is_logarithmic(const struct fr_curves *c) {
     double low = c->along[0]->along, high = c->along[c->n_along - 1]->along;
     return low > 0 && high >= 4 * low;

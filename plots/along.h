@@ -1,6 +1,6 @@
 /** @file
- *  What curves run along: rank counts, or any other key that differs between results, of the plan, the
- *  model or the cluster.
+ *  The key that curves run along: rank counts, or any other key of plan, model or cluster that
+ *  differs between results.
  *
  *  A value that reads as a number, or as one with a unit, lies where that is; where one of them does
  *  not, all stand side by side in the order of their names. */

@@ -147,7 +147,7 @@ void fr_curves_free(struct fr_curves *c) {
     *c = (struct fr_curves){0};
 }
 
-/* Of the curves before it, how many have its method; -1: all curves have one method. */
+/* How many curves before it have its method; -1: all curves have one method. */
 static int variant_of(const struct fr_curves *c, int i) {
     bool several = false;
     int n = 0;

@@ -1,7 +1,7 @@
 /** @file
- *  Outcomes sorted into curves along the rank count, or what else plots/along.h chose: one curve a
- *  method, or one a method and ghost width, and for each value of what is varied of model and cluster;
- *  at each place its best plan. */
+ *  Sorts outcomes into curves along the rank count, or along the key that plots/along.h chose.
+ *  A curve is a method, or a method and a ghost width, for each value of the varied keys of
+ *  model and cluster.  At each place it has its best plan. */
 #ifndef FR_PLOTS_CURVE_H
 #define FR_PLOTS_CURVE_H
 
@@ -28,10 +28,10 @@ struct fr_curves {
 typedef double (*fr_curve_value)(const struct fr_results *results,
                                  const struct fr_result *result);
 
-/** Make the curves, tensor first, then by method and ghost width.  Of more than @p max the ones
- *  without a ghost width are kept, then the best one, widths that are powers of two, and the
- *  next best; the others are counted.  Results whose value is not
- *  finite are left out.  Free with fr_curves_free, also on error.
+/** Make the curves, tensor first, then by method and ghost width.  If there are more than @p
+ *  max, those without a ghost width stay, then the best one, widths that are powers of two,
+ *  and the next best.  The others are counted.  Results whose value is not finite are left
+ *  out.  Free with fr_curves_free, also on error.
  *  @return FR_OK or FR_ERR_NOMEM. */
 fr_status fr_curves_make(const struct fr_results *results, bool by_ghost, fr_curve_value value,
                          int max, struct fr_curves *curves, struct fr_error *err);

@@ -64,7 +64,7 @@ fr_status fr_figure_draw(const struct fr_figure *figure, const struct fr_json *r
     p.o = o;
     if (!figure->draw) status = fr_results_read(roots, n_inputs, &results, err);
     if (status == FR_OK) status = build(figure, roots, n_inputs, o, &results, &p, err);
-    /* Once to see the panels, once the room that they take below each other. */
+    /* Once to see the panels, once the height that they take below each other. */
     bool narrow = is_narrow(figure, o, p.width_px);
     for (int pass = 0; status == FR_OK && narrow && pass < 2; pass++) {
         struct fr_picture seen = p;

@@ -2,8 +2,8 @@
  *  A figure: JSON results of other commands in, one picture out.
  *
  *  Figures read only what they need and let other keys pass, so that a result of a newer
- *  version still draws; a needed key that is missing is an error with its place, and then no
- *  file is written.
+ *  version still draws.  A needed key that is missing is an error with its place; then no file
+ *  is written.
  *
  *  To add one: plots/figure/<name>.c exporting fr_figure_<name>, and a row FR_FIGURE(<name>) in
  *  plots/figure_list.h.

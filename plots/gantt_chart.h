@@ -1,6 +1,7 @@
 /** @file
- *  A pipeline over time while it is drawn: where rows, streams and times go on the picture.  What every task
- *  is drawn in, and the drawing of more slices than can be distinguished. */
+ *  A pipeline over time while it is drawn: where rows, streams and times go on the picture.
+ *  It has the colours of every task, and the drawing of more slices than can be
+ *  distinguished. */
 #ifndef FR_PLOTS_GANTT_CHART_H
 #define FR_PLOTS_GANTT_CHART_H
 
@@ -12,7 +13,8 @@ struct fr_gantt_chart {
     struct fr_gantt_rows rows;
     struct fr_box plot; /**< once its panel is placed */
     double row_px, bin_px;
-    /** Of a stream in its row, from 0 to 1: where it begins, and the height of its lanes. */
+    /** Place of a stream in its row, from 0 to 1: where it begins, and the height of its
+     *  lanes. */
     double top[FR_STREAM_COUNT], height[FR_STREAM_COUNT];
     int lanes[FR_STREAM_COUNT];
     const char *unit;

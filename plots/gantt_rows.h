@@ -28,8 +28,9 @@ struct fr_gantt_rows {
     struct fr_text said;      /**< which ranks were left out, a sentence, or "" */
 };
 
-/** Choose the rows.  Of more ranks than fit, one pipeline is shown: the one that ends last; of
- *  more stages than fit, k neighbours share a row.  Free with fr_gantt_rows_free, also on error.
+/** Choose the rows.  If there are more ranks than fit, one pipeline is shown: the one that
+ *  ends last.  If there are more stages than fit, k neighbours share a row.  Free with
+ *  fr_gantt_rows_free, also on error.
  *  @return FR_OK or FR_ERR_NOMEM. */
 fr_status fr_gantt_rows_make(const struct fr_timeline *timeline, struct fr_gantt_rows *rows,
                              struct fr_error *err);

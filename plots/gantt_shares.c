@@ -100,7 +100,7 @@ static void add_critical(struct fr_picture *p, const struct fr_gantt_chart *c,
             "using 1:2:3:4:5:6 with boxxyerror lc rgb '#000000' fs solid noborder");
 }
 
-/* Which micro-batches a row computes on a stretch, "8-15", where there is room. */
+/* Which micro-batches a row computes on a stretch, "8-15", where they fit. */
 void fr_gantt_add_ranges(struct fr_picture *p, const struct fr_gantt_chart *c) {
     const struct fr_timeline *t = c->timeline;
     int stretches = (int)(c->plot.width / (p->stack.on ? NARROW_LABEL_PX : LABEL_PX));

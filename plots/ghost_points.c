@@ -62,7 +62,7 @@ static fr_status read_runs(const struct fr_json *root, struct fr_ghost_points *p
     return points->n ? FR_OK : fr_json_fail(&list, err, "holds no run of phantom or tensor");
 }
 
-/* What training needed, in a row of iterations. */
+/* Iterations that training needed, in a row of iterations. */
 struct needed {
     int64_t tp, ghost; /* tp 0: any */
     double iterations, low, high, iteration_J, total_J;

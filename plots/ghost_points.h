@@ -10,8 +10,8 @@ enum { FR_GHOST_GROUPS_MAX = 6, FR_GHOST_PANELS = 2 };
 struct fr_ghost_point {
     char group[64];
     int64_t width, tp, ghost; /**< ghost 0: tensor parallelism */
-    /** Of each panel: energy [J] and time [s] of an iteration or to the loss; of trainings without
-     *  runs, energy to the loss and of an iteration.  NaN: unknown. */
+    /** Values of each panel: energy [J] and time [s] of an iteration or to target loss.  For
+     *  trainings without runs: energy to target loss and of an iteration.  NaN: unknown. */
     double measured[FR_GHOST_PANELS], predicted[FR_GHOST_PANELS];
     double seeds_low,
         seeds_high; /**< range of the iterations over their median; 1: none known */

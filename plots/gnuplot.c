@@ -88,7 +88,7 @@ static double scale_of(const struct fr_gnuplot_job *job, const struct fr_figure_
     return o->width_in > 0 ? o->width_in * 96 / job->width_px : 1;
 }
 
-/* What stands before the script: where to, in which form, from which data. */
+/* Lines before the script: where to, in which form, from which data. */
 static void add_prelude(struct fr_text *text, const struct terminal *terminal,
                         const struct fr_gnuplot_job *job, const struct fr_figure_options *o,
                         const char *output, const char *data) {

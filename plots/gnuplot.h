@@ -1,7 +1,7 @@
 /** @file
  *  gnuplot, kept on a short leash.
  *
- *  What a file holds (names of models, hosts, methods) ends up in titles, and gnuplot would run
+ *  Texts from files (names of models, hosts, methods) end up in titles, and gnuplot would run
  *  shell commands from some titles and file names.  Therefore: no shell and no start-up file
  *  (`gnuplot -d`), every string quoted here, and only our own file names, in a folder made for
  *  the one picture.  The picture reaches its place only when it is complete.
@@ -19,10 +19,10 @@
  *  quote at the start of a literal or beside another one. */
 void fr_gnuplot_quote(struct fr_text *script, const char *string);
 
-/** What gnuplot is given.  The script plots the file named by its variable `data` and scales
- *  its fonts from `FONT`, the size of usual text, which terminals count differently; both are
- *  set before its first line, as are terminal and output; so are `FACE`, the family, and `SMALL`, a
- *  font of 10 px in the quotes that `set tics font @SMALL` wants. */
+/** Input of gnuplot.  The script plots the file named by its variable `data`.  It scales its
+ *  fonts from `FONT`, the size of usual text, which terminals count differently.  Both are set
+ *  before its first line, as are terminal and output.  So are `FACE`, the family, and `SMALL`,
+ *  a font of 10 px in the quotes that `set tics font @SMALL` wants. */
 struct fr_gnuplot_job {
     const char *script, *data;
     int width_px, height_px;

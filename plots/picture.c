@@ -119,7 +119,7 @@ int fr_picture_wrap(const char *text, int size, double width_px, struct fr_text 
         size_t length = 0, next;
         bool fields = strstr(text, "   ") != NULL;
         if (fields) fields = (double)word_end(text, 0, true) * character_px(size) <= width_px;
-        do { /* a word more, while there is room */
+        do { /* a word more, while it fits */
             next = word_end(text, length, fields);
             if (length && (double)next * character_px(size) > width_px) break;
             length = next;

@@ -27,7 +27,7 @@ struct fr_picture {
         bool on;
         int keys;         /**< how many there will be, of an earlier pass ... */
         double panels_px; /**< ... and the size of all panels */
-        /** Of the next panel, where the figure says so: its height, its margins. */
+        /** Height and margins of the next panel, where the figure sets them. */
         double plot_px, left_px, right_px;
         double used_px; /**< size of the panels so far */
         double next_px; /**< top of the next panel */

@@ -9,7 +9,8 @@
  *  says: its cluster, cluster_source, model and version, each where it is there. */
 void fr_provenance_line(struct fr_picture *p, const char *verb, const struct fr_json *from);
 
-/** Is a cluster's source short, "measured on HOST, DATE, ..."?  Of a preset it is a list of data sheets. */
+/** Is a cluster's source short, "measured on HOST, DATE, ..."?  A preset's source is a list of
+ *  data sheets. */
 bool fr_provenance_measured(const char *source);
 
 #endif

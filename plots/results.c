@@ -20,7 +20,7 @@ static void get_word(const struct fr_json *object, const char *key, char *out,
     if (fr_json_get_string(object, key, false, out, capacity, &ignored) != FR_OK) *out = 0;
 }
 
-/* What is varied of model and cluster. */
+/* The varied keys of model and cluster. */
 static fr_status read_varied(const struct fr_json *outcome, struct fr_result *r,
                              struct fr_error *err) {
     struct fr_json varied = fr_json_member(outcome, "varied");
@@ -126,7 +126,7 @@ static bool same(const struct fr_result *a, const struct fr_result *b) {
                   fr_plan_line(&b->plan, 0, line_b, sizeof line_b)) == 0;
 }
 
-/* Room for @p more results. */
+/* Capacity for @p more results. */
 static fr_status grow(struct fr_results *results, size_t more, struct fr_error *err) {
     struct fr_result *grown =
         fr_realloc(results->items, results->count + more + 1, sizeof *grown);
@@ -179,7 +179,7 @@ static fr_status read_provenance(const struct fr_json *outcome, struct fr_result
         FR_TRY(fr_json_get_string(&from, keys[i].key, false, word, sizeof word, err));
         add_distinct(keys[i].into, word);
     }
-    /* Of a preset it is a list of data sheets; of a calibration "measured on HOST, DATE, ...". */
+    /* A preset has a list of data sheets; a calibration has "measured on HOST, DATE, ...". */
     const char *source = fr_json_text_at(&from, "cluster_source");
     if (fr_provenance_measured(source)) add_distinct(&results->source, source);
     return FR_OK;
@@ -308,7 +308,7 @@ const char *fr_result_label(const struct fr_results *results, const struct fr_re
     return out;
 }
 
-/* What labels leave out. */
+/* Keys that labels leave out. */
 static void say_common(const struct fr_results *results, struct fr_picture *p) {
     enum { MARGIN_PX = 40, TITLE_SIZE = 15 };
     char line[FR_RESULT_LABEL];
@@ -328,7 +328,7 @@ static void say_common(const struct fr_results *results, struct fr_picture *p) {
         fr_text_addf(&p->note, "All plans: %s.  ", line);
 }
 
-/* What the short words mean that some plan's line holds. */
+/* The meaning of short words in some plan's line. */
 static void say_words(const struct fr_results *results, struct fr_picture *p) {
     static const struct {
         int key;

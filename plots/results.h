@@ -39,7 +39,7 @@ struct fr_result {
 
 typedef enum { FR_RANKED_TIME, FR_RANKED_ENERGY, FR_RANKED_EDP } fr_ranked_by;
 
-/** Of what: the way to the loss, an iteration, a sample. */
+/** The work that a value is for: a training to target loss, an iteration, a sample. */
 typedef enum { FR_PER_TRAINING, FR_PER_ITERATION, FR_PER_SAMPLE } fr_per;
 
 /** One or more search results put together. */
@@ -69,7 +69,7 @@ void fr_results_free(struct fr_results *results);
 /** Put what is varied of model and cluster in words once more, but for @p without. */
 void fr_results_spell_varied(struct fr_results *results, const char *without);
 
-/** What was minimised; infinite where the energy it needs is unknown. */
+/** The minimised value; infinite where the energy it needs is unknown. */
 double fr_result_value(const struct fr_results *results, const struct fr_result *result);
 
 /** Has any configuration an energy?  None has where the cluster states no power. */
@@ -87,9 +87,10 @@ enum { FR_RESULT_LABEL = FR_PLAN_LINE + 192 };
 const char *fr_result_label(const struct fr_results *results, const struct fr_result *result,
                             char *out, size_t capacity);
 
-/** Footer and note: cluster, software, model, version, quality of the energy (when @p energy), what is
- *  missing from the list and what extrapolates; in the title, or the note where it is too long for
- *  that, what all plans share.  After the title. */
+/** Write footer and note: cluster, software, model, version, and quality of the energy (when
+ *  @p energy).  They also name what is missing from the list and what extrapolates.  Keys that
+ *  all plans share go to the title, or to the note where they are too long for it.  Call after
+ *  the title. */
 void fr_results_footer(const struct fr_results *results, struct fr_picture *p, bool energy);
 
 /** Say in the note what bands are, where there are intervals. */

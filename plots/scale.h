@@ -26,7 +26,7 @@ void fr_scale_axis(struct fr_picture *p, const char *axis, struct fr_scale seen,
                    fr_quantity quantity, int ticks_max);
 
 /** Write a logarithmic x axis for whole numbers (rank counts, dimensions): a tick at each of
- *  the ascending @p values where they have room, else at powers of two. */
+ *  the ascending @p values where they fit, else at powers of two. */
 void fr_scale_counts(struct fr_picture *p, const int64_t *values, int n, int ticks_max);
 
 /** Write a linear axis from 0 (or below, where @p low is negative) in percent. */

@@ -1,7 +1,8 @@
 /** @file
- *  Single trainings, those of iterations and those of quality, and the file that holds them: a line that says what all have
- *  in common, then a line for each training, then, as they end, one for each result.  The programs that train (real/apps)
- *  read and append them too.
+ *  Single trainings, those of iterations and those of quality, and the file that holds them.
+ *  Its first line states what all have in common.  Then comes a line for each training and, as
+ *  they end, one for each result.  The programs that train (real/apps) read and append them
+ *  too.
  *
  *  A table says what stands in each line: keys, and where their values are, in what was asked for or in the cell.  A cell's
  *  place is its id in the file.  Cells may grow from run to run. */
@@ -63,10 +64,10 @@ struct fr_cells_column {
 struct fr_cells_table {
     const char *schema, *cell, *result; /**< kinds */
     const struct fr_cells_column *head, *line, *results;
-    /** What follows of a cell from what is in its line; NULL: nothing. */
+    /** Derive the other values of a cell from those in its line; NULL: nothing. */
     void (*complete)(const void *question, struct fr_cell *cell);
 };
-/** What is asked, in which file, with how many evaluations of a training. */
+/** The question, its file, and the number of evaluations of a training. */
 struct fr_cells_of {
     const struct fr_cells_table *table;
     const void *question;

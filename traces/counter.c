@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/sort.h"
 
-/* What a rank is doing while the walk goes on. */
+/* The activity of a rank during the traversal. */
 struct load {
     int32_t computing, communicating;
     double listed_W, before_W; /* of its last step and the one before; NaN before the first */

@@ -1,5 +1,5 @@
 /** @file
- *  What happens in a timeline, in the order of a clock that counts nanoseconds.
+ *  Events of a timeline, in the order of a clock that counts nanoseconds.
  *
  *  At equal times spans end before others begin, so that a lane is never in two at once; a
  *  span of no length is one event, its beginning.

@@ -86,7 +86,7 @@ static void add_word(struct fr_text *words, const char *format, int64_t value) {
     fr_text_addf(words, format, (long long)value);
 }
 
-/* What this line says in front of all other keys. */
+/* Words of this line in front of all other keys. */
 static void add_mesh(const struct fr_plan *plan, fr_plan_key_set said, struct fr_text *words) {
     if (said & BIT(method) && strcmp(plan->method->name, "tensor") != 0)
         fr_text_addf(words, "%s", plan->method->name);

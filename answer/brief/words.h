@@ -1,6 +1,6 @@
 /** @file
- *  What short answers say of a job and a plan: the question, the plan, its parts, how surely it fits, and what
- *  it is priced with. */
+ *  Words of short answers about a job and a plan: the question, the plan, its parts, how
+ *  surely it fits, and what it is priced with. */
 #ifndef FR_ANSWER_BRIEF_WORDS_H
 #define FR_ANSWER_BRIEF_WORDS_H
 
@@ -18,7 +18,7 @@ void fr_brief_question(struct fr_brief *brief, const struct fr_job *job,
 /** The last part of a path, or the name, 40 letters of it at most.  @return @p out */
 const char *fr_brief_name(const char *name, char out[48]);
 
-/** What one of the cluster's devices is called: "GPU", "TPU", else "rank". */
+/** The name of one of the cluster's devices: "GPU", "TPU", else "rank". */
 const char *fr_brief_device(const struct fr_cluster *cluster);
 
 /** "tp 4, pp 4 with 10 chunks, dp 32, ZeRO 1, micro-batch 1", without some keys. */

@@ -91,7 +91,7 @@ static void training(const struct fr_rival *rival, struct fr_text *words) {
     fr_text_addf(words, "; ");
 }
 
-/* What keeps a cluster from running it. */
+/* The reason why a cluster cannot run it. */
 static void none(const struct fr_rival *rival, struct fr_text *words) {
     const struct fr_search_result *result = &rival->searched->result;
     int most = -1;
@@ -126,7 +126,7 @@ static void one(struct fr_brief *brief, const struct fr_rivals *r, int i) {
     fr_brief_words(brief, FR_BRIEF_MAY, "", &words);
 }
 
-/* Of a sample, or of the training [s], with the ends of its interval. */
+/* Time of a sample, or of the training [s], with the ends of its interval. */
 struct span {
     double time_s, low_s, high_s;
 };

@@ -19,7 +19,7 @@ static bool several_models(const struct fr_rivals *r) {
     return strcmp(r->of[0].model, r->of[r->n - 1].model) != 0;
 }
 
-/* What a row is called: as long as the longest, short of a path's folders. */
+/* The name of a row: as long as the longest, short of a path's folders. */
 static const char *last_of(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
@@ -94,7 +94,7 @@ static void details(struct fr_text *text, const struct fr_rivals *r, int i) {
     fr_text_free(&words);
 }
 
-/* What left out most plans. */
+/* The reason that left out most plans. */
 static void why_none(struct fr_text *text, const struct fr_rivals *r, int i) {
     const struct fr_search_result *result = &r->of[i].searched->result;
     char name[2 * CAPACITY + 4];
@@ -117,7 +117,7 @@ static void why_none(struct fr_text *text, const struct fr_rivals *r, int i) {
 
 /* ---- which is best at what ------------------------------------------------------------------- */
 
-/* Of a training, else of a sample. */
+/* Time of a training, else of a sample. */
 static double of_time(const struct fr_rival *rival) {
     return fr_training_asked(&rival->training)
                ? rival->cost.time_s
@@ -143,7 +143,7 @@ static bool comparable(const struct fr_rivals *r, bool money) {
     return r->n > 1 && !several_models(r);
 }
 
-/* What one may be best at. */
+/* Aims at which one may be best. */
 static const struct {
     const char *what;
     double (*of)(const struct fr_rival *rival);

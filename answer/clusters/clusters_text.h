@@ -13,7 +13,7 @@ void fr_render_rivals(struct fr_text *text, const struct fr_rivals *r);
 const char *fr_rivals_best_at(const struct fr_rivals *r, int aim, struct fr_text *words);
 
 enum { FR_RIVAL_NAME = 84 };
-/** What a row is called: its cluster, and its model where they are several.  @return @p out */
+/** The name of a row: its cluster, and its model where they are several.  @return @p out */
 const char *fr_rivals_name(const struct fr_rivals *r, int i, char out[FR_RIVAL_NAME]);
 
 #endif

@@ -1,4 +1,4 @@
-/* What launches a plan, in the words of each framework. */
+/* Options that launch a plan, in the words of each framework. */
 #include "answer/emit.h"
 
 /* Frameworks of a row. */

@@ -83,7 +83,7 @@ static bool bucket_chosen(const struct fr_emitted *e) {
     return fr_job_plan_says(e->job, "bucket") && !states_all(e->job);
 }
 
-/* Of a hybrid, a letter a layer. */
+/* Layers of a hybrid, a letter each. */
 static void letters(const struct fr_emitted *e, char *out, size_t capacity) {
     const struct fr_transformer *t = &e->job->workload.transformer;
     size_t used = 0, n = strlen(t->pattern);

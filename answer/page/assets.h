@@ -1,5 +1,5 @@
 /** @file
- *  What every page carries: style, scripts, a licence.  cmake/page.cmake compiles them in. */
+ *  Contents of every page: style, scripts, a licence.  cmake/page.cmake compiles them in. */
 #ifndef FR_ANSWER_PAGE_ASSETS_H
 #define FR_ANSWER_PAGE_ASSETS_H
 

@@ -9,8 +9,8 @@
 
 enum { POINTS_MAX = 2000, BARS_MAX = 8, PARTS_MAX = 24 };
 
-/* What is drawn of a kind of result.  x, y, colour and name are paths of a row; "list.inner" is a list in each row of
- * another, whose rows have the outer row's members as "^member". */
+/* Charts of each kind of result.  x, y, colour and name are paths of a row; "list.inner" is a
+ * list in each row of another, whose rows have the outer row's members as "^member". */
 static const struct chart {
     const char *kind;
     enum { PICTURE, POINTS, PLANS, PARTS } what;

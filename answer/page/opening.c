@@ -167,7 +167,7 @@ static void put_fits(const struct fr_json *outcome, struct fr_text *html) {
                      fr_json_present(&feasible) ? "not compared with a device's" : "not known");
 }
 
-/* What takes most of the step. */
+/* Print the largest part of the step. */
 static void put_largest(const struct fr_json *outcome, struct fr_text *html) {
     struct fr_json parts = fr_json_member(outcome, "breakdown_s");
     const char *largest = "";

@@ -104,7 +104,8 @@ void fr_page_svg(struct fr_page *page, const char *svg, size_t length, const cha
     fr_text_addf(&page->html, "</figure>\n");
 }
 
-/* A document has something for some figures only; what else stops a picture is told. */
+/* A document has something for some figures only; any other reason that stops a picture is
+ * reported. */
 static bool nothing_for_it(fr_status status) {
     return status == FR_ERR_INPUT || status == FR_ERR_USAGE;
 }

@@ -29,7 +29,7 @@ void fr_page_free(struct fr_page *page);
 /** The page lacks @p what because of @p why: written on it, and noted in page->lost. */
 void fr_page_gap(struct fr_page *page, const char *what, const struct fr_error *why);
 
-/** What is folded until the reader opens it: begins under @p summary. */
+/** Begin a part that is folded under @p summary until the reader opens it. */
 void fr_page_fold(struct fr_page *page, const char *summary);
 void fr_page_unfold(struct fr_page *page);
 

@@ -110,7 +110,8 @@ void fr_page_each_plan(const struct fr_json *root, const char *kind, fr_page_pla
 
 /* ---- costs of a training ----------------------------------------------------------------------- */
 
-/* What the sliders say at first: as the command had it, else what the page says it assumes. */
+/* First values of the sliders: those of the command, else those that the page says it
+ * assumes. */
 struct rates {
     double amount, price, energy_price,
         carbon_kg; /* tokens or samples; a GPU hour; a kWh; a kWh */

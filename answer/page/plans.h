@@ -16,7 +16,7 @@
 
 enum { FR_PAGE_NAME = 900 };
 
-/** What is done with the outcome of a plan, and its name: "dgx-h100: tensor tp 8 x dp 8". */
+/** Called with the outcome of a plan and its name: "dgx-h100: tensor tp 8 x dp 8". */
 typedef void fr_page_plan_fn(const struct fr_json *outcome, const char *name, void *context);
 
 /** Every plan of a result of @p kind ("search", "outcome", ...), in order; none where the kind has no plans.

@@ -51,7 +51,7 @@ static bool is_among(const char *key, const char *const *keys) {
     return *keys != NULL;
 }
 
-/* What a reader came for is open; what is there for the record is folded. */
+/* The answer is open; details for the record are folded. */
 static bool is_folded(const char *key, int depth) {
     static const char *const open[] = {"answers",  "rows",     "plans",       "comparisons",
                                        "outcome",  "training", "explain",     "energy_J",

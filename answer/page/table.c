@@ -21,7 +21,7 @@ static bool ends_in(const char *key, const char *ending) {
     return n >= m && strcmp(key + n - m, ending) == 0;
 }
 
-/* Of a whole. */
+/* Is it a share of a whole? */
 static bool is_share(const char *key) {
     static const char *const endings[] = {"share", "behind", "mfu", "margin",
                                           "error", "fits",   NULL};
@@ -263,7 +263,7 @@ static const char *follow(struct fr_json *object, const char *path) {
 
 /* ---- the table -------------------------------------------------------------------------------- */
 
-/* What people look for first stands first. */
+/* Keys that people look for first stand first. */
 static int rank_of(const char *path) {
     static const char *const first[] = {"id",
                                         "name",

@@ -1,5 +1,5 @@
 /** @file
- *  What a launcher needs so that ranks sit where a placement says. */
+ *  Lines that make a launcher put ranks where a placement says. */
 #ifndef FR_ANSWER_PLACEMENT_LAUNCH_LINES_H
 #define FR_ANSWER_PLACEMENT_LAUNCH_LINES_H
 
@@ -22,8 +22,9 @@ void fr_launch_slurm(const struct fr_launch_lines *lines, struct fr_text *text);
 /** An Open MPI rankfile, with nodes by their place in the allocation (+n0, +n1, ...). */
 void fr_launch_rankfile(const struct fr_launch_lines *lines, struct fr_text *text);
 
-/** A line that ends the script with a sentence where @p variable, which Slurm sets, is no number: bash runs the
- *  commands that a text in arithmetic holds ("a[$(...)]"), and a text in a path leads elsewhere.
+/** Append a line that ends the script with a sentence unless @p variable, which Slurm sets, is a
+ *  number.  Bash would run commands that a text in arithmetic holds ("a[$(...)]"), and a text in a
+ *  path would lead elsewhere.
  *  @param variable  a name of ours */
 void fr_launch_number(const char *variable, struct fr_text *text);
 

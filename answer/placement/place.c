@@ -34,7 +34,7 @@ static fr_status sub_grids(const struct fr_place_ask *ask, const struct fr_job *
     return FR_OK;
 }
 
-/* Of method subgraph --ways may say how many. */
+/* For method subgraph --ways may state how many. */
 static fr_status take_ways(const struct fr_place_ask *ask, const struct fr_job *job,
                            struct fr_plan *plan, struct fr_error *err) {
     if (!ask->ways) return FR_OK;
@@ -67,7 +67,7 @@ static fr_status plan_mesh(const struct fr_place_ask *ask, const struct fr_job *
                          ask->ranks, fr_plan_ranks(plan));
 }
 
-/* ---- the seats -------------------------------------------------------------------------------- */
+/* ---- rank mapping ----------------------------------------------------------------------------- */
 
 /* By what was asked for, else by the plan's own where it says one, else by all. */
 static fr_status seat(const char *name, const struct fr_job *job, struct fr_placing *q,

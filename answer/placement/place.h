@@ -1,5 +1,6 @@
 /** @file
- *  What placing was asked for, answered: the placement, its document, and lines for the launcher. */
+ *  The answer to a request for a placement: the placement, its document, and lines for the
+ *  launcher. */
 #ifndef FR_ANSWER_PLACEMENT_PLACE_H
 #define FR_ANSWER_PLACEMENT_PLACE_H
 
@@ -30,7 +31,7 @@ const char *fr_place_what(const struct fr_placing *placing, char *out, size_t ca
 typedef enum { FR_PLACE_SLURM, FR_PLACE_RANKFILE } fr_place_launcher;
 /** Spellings of --emit in order, then NULL. */
 extern const char *const fr_place_launchers[];
-/** What the launcher needs for the best of the placements. */
+/** Lines for the launcher, for the best of the placements. */
 void fr_place_lines(struct fr_text *text, const struct fr_placing *placing,
                     fr_place_launcher launcher);
 

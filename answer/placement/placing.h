@@ -1,6 +1,7 @@
 /** @file
- *  Placements of a plan's ranks side by side: placements, which groups stay inside a node, and with a model
- *  the time of an iteration; of method subgraph (D&SP) messages by level and what its equations give. */
+ *  Compares placements of a plan's ranks: which groups stay inside a node and, with a model, the
+ *  time of an iteration.  For method subgraph (D&SP) it also gives messages by level and the
+ *  results of its equations. */
 #ifndef FR_ANSWER_PLACEMENT_PLACING_H
 #define FR_ANSWER_PLACEMENT_PLACING_H
 

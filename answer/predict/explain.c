@@ -101,7 +101,7 @@ int fr_explain_memory(const struct fr_job *job, const struct fr_outcome *out, in
     return n;
 }
 
-/* Of the fullest stage: its first passes, so many that all micro-batches are held that ever are. */
+/* First passes of the peak stage, up to the most micro-batches that it ever holds. */
 static void json_memory(struct fr_json_writer *w, const struct fr_job *job,
                         const struct fr_outcome *out) {
     enum { STEPS_MAX = 256, TENSORS_MAX = 3 };

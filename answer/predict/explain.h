@@ -38,13 +38,13 @@ struct fr_explained_tensor {
 int fr_explain_memory(const struct fr_job *job, const struct fr_outcome *out, int most,
                       int *moment, double *total_B, struct fr_explained_tensor *tensor);
 
-/** What binds an iteration, and what changes of the machine would make of it. */
+/** Write which resource limits an iteration, and how changes of the machine would alter its time. */
 void fr_explain_plan_json(struct fr_json_writer *w, const struct fr_job *job,
                           const struct fr_outcome *out);
 
-/** Of a search, the same of the best plan and whether the best would be another; and of every other
- *  plan at the top, what binds it, where and how much it loses, and under which changes it would be
- *  faster than the best.  @p result has one at least. */
+/** Write the same for the best plan of a search, and whether another plan would become the best.
+ *  For every other plan at the top, write what limits it, and where and how much time it loses.
+ *  Changes that would make it faster than the best follow.  @p result has at least one plan. */
 fr_status fr_explain_search_json(struct fr_json_writer *w, const struct fr_job *job,
                                  const struct fr_space *space,
                                  const struct fr_search_options *options,

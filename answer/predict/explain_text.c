@@ -58,7 +58,8 @@ void fr_explain_plan(struct fr_text *text, const struct fr_job *job,
     explain_memory(text, job, out);
 }
 
-/* What a search of @p options ranked, where that is not the time of an iteration or sample. */
+/* The value that a search of @p options ranked, where it is not the time of an iteration or
+ * sample. */
 static const char *of_what(const struct fr_search_options *options, fr_ranking by) {
     bool total = by == FR_RANK_TOTAL;
     switch (options->objective) {
@@ -146,7 +147,8 @@ static void say(struct fr_text *text, int indent, struct fr_text *words) {
     fr_text_free(words);
 }
 
-/* What iterations do to the choice: where they come from, and what one iteration would choose. */
+/* Effect of iterations on the choice: where they come from, and what one iteration would
+ * choose. */
 static fr_status iterations(struct fr_text *text, const struct fr_job *job,
                             const struct fr_space *space,
                             const struct fr_search_options *options,

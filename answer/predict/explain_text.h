@@ -5,7 +5,7 @@
 
 #include "search/search.h"
 
-/** What binds an iteration, and what changes of the machine would make of it. */
+/** Print which resource limits an iteration, and how changes of the machine would alter its time. */
 void fr_explain_plan(struct fr_text *text, const struct fr_job *job,
                      const struct fr_outcome *out);
 

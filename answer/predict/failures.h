@@ -2,8 +2,8 @@
  *  A training that fails now and then and starts again from its last checkpoint: how often to write one,
  *  and what is left of the time.
  *
- *  Devices fail independently, each once in so much time; the job fails when one does.  What was done since
- *  the last checkpoint is lost; starting again takes R, in which the job may fail as well.
+ *  Devices fail independently, each once in so much time; the job fails when one does.  Work
+ *  since the last checkpoint is lost.  A restart takes R, in which the job may fail as well.
  *
  *      M      = mean time between failures of a device / devices                              [s]
  *      delta  = checkpoint's bytes / rate of the storage, while the training waits            [s]

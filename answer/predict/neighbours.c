@@ -12,14 +12,15 @@
 
 /* ---- one key changed ------------------------------------------------------------------------ */
 
-/* What the search itself adds to the closed form's reasons. */
+/* Price with the reasons that the search adds to those of the closed form. */
 static void price(const struct fr_job *job, const struct fr_search_options *options,
                   const struct fr_plan *plan, struct fr_outcome *out) {
     fr_cost_chosen(job, plan, out);
     fr_search_limit(options, out);
 }
 
-/* What the search minimises; infinite of a plan that cannot be, or whose value nobody knows. */
+/* The value that the search minimises; infinite for a plan that cannot be, or whose value is
+ * unknown. */
 static double value_of(const struct fr_search_options *options, fr_ranking by,
                        const struct fr_outcome *out) {
     double value = fr_objective_value(options->objective, by, out);

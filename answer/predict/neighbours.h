@@ -1,7 +1,7 @@
 /** @file
- *  How the best plan of a search stands: what each plan costs that differs from it in one key, and how
- *  far which input of the machine would have to move, alone, before another plan is better: by what the
- *  search minimises. */
+ *  How stable is the best plan of a search?  Each plan that differs from it in one key is priced.
+ *  For each input of the machine, the module finds how far that input alone must move before
+ *  another plan is better.  Plans are compared by the objective of the search. */
 #ifndef FR_ANSWER_PREDICT_NEIGHBOURS_H
 #define FR_ANSWER_PREDICT_NEIGHBOURS_H
 
@@ -27,8 +27,8 @@ int fr_neighbours(const struct fr_job *job, const struct fr_space *space,
                   const struct fr_outcome *best,
                   struct fr_neighbour neighbour[FR_NEIGHBOURS_MAX]);
 
-/** What makes @p unsure, a plan that fits less surely than @p options ask for, sure enough: of its neighbours that do,
- *  the best.  @return false where none does */
+/** The best neighbour of @p unsure that fits as surely as @p options ask for.  @p unsure fits less
+ *  surely.  @return false where none does */
 bool fr_neighbours_surer(const struct fr_job *job, const struct fr_space *space,
                          const struct fr_search_options *options, fr_ranking by,
                          const struct fr_outcome *unsure, struct fr_neighbour *surer);

@@ -38,7 +38,7 @@ static void answer(struct fr_brief *brief, const struct fr_job *job,
         fr_brief_row(brief, FR_BRIEF_MAY, "in all", "%s", fr_iterations_note(out));
 }
 
-/* What each change of the machine would make of it; those that change nothing are left out. */
+/* Effect of each change of the machine; those that change nothing are left out. */
 static void changes(struct fr_brief *brief, const struct fr_job *job,
                     const struct fr_outcome *out) {
     static const double LEAST = 0.001;
@@ -56,7 +56,7 @@ static void changes(struct fr_brief *brief, const struct fr_job *job,
     fr_brief_words(brief, FR_BRIEF_SHOULD, "changes", &words);
 }
 
-/* What its interval rests on. */
+/* The sources of its interval. */
 static void sure(struct fr_brief *brief, const struct fr_job *job,
                  const struct fr_outcome *out) {
     static const char *const from[] = {

@@ -65,7 +65,7 @@ static fr_status carbon_of(const char *text, struct fr_training *t, struct fr_er
                    "\"%.40s\" is no emission; write e.g. \"0.4 kg/kWh\"", text);
 }
 
-/* What fails, and how a checkpoint is written. */
+/* Failures, and how a checkpoint is written. */
 static fr_status failures_of(const struct fr_training_words *words, struct fr_training *t,
                              struct fr_error *err) {
     const struct {
@@ -136,7 +136,8 @@ fr_status fr_training_check(const struct fr_training *t, const struct fr_job *jo
                    job->workload.name);
 }
 
-/* What is needed to go on: the weights and the optimiser's state of all parameters that are trained. */
+/* State that is needed to go on: the weights and the optimiser's state of all parameters that
+ * are trained. */
 static double checkpoint_B(const struct fr_training *t, const struct fr_workload *w,
                            const struct fr_outcome *out) {
     if (t->checkpoint_B > 0) return t->checkpoint_B;

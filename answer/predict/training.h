@@ -7,9 +7,10 @@
  *      price       ranks n T times what a device costs a second
  *      CO2         n E times what the grid emits a joule
  *
- *  With a mean time between failures of a device all of these are divided by the goodput of the best
- *  interval between checkpoints (answer/predict/failures.h): a device that waits or starts again is paid for, and
- *  taken to draw what it draws in training.  A PUE is of the iteration's energy and so of all of it.  Evaluations are not in it. */
+ *  With a mean time between failures of a device, all of these are divided by the goodput of the
+ *  best interval between checkpoints (answer/predict/failures.h).  A device that waits or restarts
+ *  is paid for, and is assumed to draw its training power.  The energy of an iteration includes the
+ *  PUE, and so does the total.  Evaluations are not included. */
 #ifndef FR_ANSWER_PREDICT_TRAINING_H
 #define FR_ANSWER_PREDICT_TRAINING_H
 
@@ -17,7 +18,7 @@
 #include "models/job/job.h"
 #include "models/outcome/outcome.h"
 
-/** What was asked for, as the command line words it; NULL what was not. */
+/** The request, as the command line words it; NULL: not asked for. */
 struct fr_training_words {
     const char *tokens, *samples; /**< "1T", "300B", "15e12": one of them */
     const char *price;            /**< of a device: "2.5 USD/h" */
@@ -65,7 +66,7 @@ fr_status fr_training_read(const struct fr_training_words *words, struct fr_trai
 fr_status fr_training_check(const struct fr_training *training, const struct fr_job *job,
                             struct fr_error *err);
 
-/** What it costs with the plan of @p out. */
+/** The cost with the plan of @p out. */
 struct fr_training_cost fr_training_cost_of(const struct fr_training *training,
                                             const struct fr_job *job,
                                             const struct fr_outcome *out);

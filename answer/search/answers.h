@@ -1,6 +1,6 @@
 /** @file
- *  What a search says of its choice, for people: answers that differ in substance, how sure each is, what is expected of the
- *  one that was chosen, and what it gains over plans of the user's. */
+ *  How a search reports its choice to people: answers that differ in substance, and how sure each
+ *  is.  It also reports what is expected of the chosen plan, and its gain over user plans. */
 #ifndef FR_ANSWER_SEARCH_ANSWERS_H
 #define FR_ANSWER_SEARCH_ANSWERS_H
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of the devices on which the table's plans run, for what hangs on it. */
+/* The clock of the devices on which the table's plans run, for terms that depend on it. */
 #define CLOCK                                                                                  \
     "cluster.device.clock={\"max\":\"1.5 GHz\",\"min\":\"0.9 GHz\",\"knee\":\"1.2 "            \
     "GHz\",\"rise\":0.2,\"static\":0.1,\"fixed\":0.2}"

@@ -2,9 +2,9 @@
  *  Which methods go with which axes, and which axes with each other: every pair priced, or refused with
  *  a reason.
  *
- *  The table names, for each axis, a model and what is set; the answer is worked out, not written
- *  down: `forerun list compositions` prints it, docs/reference/compositions.md shows it, and a test holds
- *  the two together and every priced pair against the event engine.
+ *  For each axis the table names a model and its settings; the answer is computed, not written
+ *  down.  `forerun list compositions` prints it, and docs/reference/compositions.md shows it.  A
+ *  test compares the two, and compares every priced pair with the event engine.
  */
 #ifndef FR_ANSWER_SEARCH_COMPOSITIONS_H
 #define FR_ANSWER_SEARCH_COMPOSITIONS_H
@@ -14,9 +14,10 @@
 enum { FR_COMPOSITION_SETS_MAX = 4 };
 
 struct fr_composition {
-    const char *axis;                          /**< or kind of model */
-    const char *model;                         /**< preset */
-    const char *sets[FR_COMPOSITION_SETS_MAX]; /**< besides tp = dp = 2, batch 16, 4 ghost neurons */
+    const char *axis;  /**< or kind of model */
+    const char *model; /**< preset */
+    const char
+        *sets[FR_COMPOSITION_SETS_MAX]; /**< besides tp = dp = 2, batch 16, 4 ghost neurons */
 };
 
 /** Ended by a row without axis. */

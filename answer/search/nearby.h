@@ -6,7 +6,7 @@
  *  same search is made for
  *    - the nearest rank count that has all of min(B, n) in common with the batch and fills whole nodes;
  *    - the nearest batch that has it with the ranks: a multiple of n, below n a divisor;
- *  and told of where it gains 2 % or more, or where nothing can be as it was asked for. */
+ *  and is reported where it gains 2 % or more, or where no plan satisfies the request. */
 #ifndef FR_ANSWER_SEARCH_NEARBY_H
 #define FR_ANSWER_SEARCH_NEARBY_H
 

@@ -12,7 +12,7 @@
 #include "search/layer_grids.h"
 #include "trust/interval.h"
 
-/* Of the plans behind those with odds, each by itself. */
+/* Intervals of the plans behind those with odds, each by itself. */
 static void add_intervals(struct fr_searched *r, const struct fr_tune_result *known) {
     struct fr_found_list *top = &r->result.top;
     for (size_t i = (size_t)r->n_odds; i < top->count && i < FR_SEARCH_PRICED; i++) {
@@ -58,7 +58,7 @@ static void make_odds_of_answers(struct fr_searched *r, const struct fr_tune_res
         for (int i = 0; i < answers->n; i++) answers->items[i].odds = odds[i];
 }
 
-/* Of the top plans, and of answers, where time is what was ranked and one dtype what they compute in. */
+/* Odds of the top plans, and of answers, where time was ranked and all compute in one dtype. */
 static void make_odds(struct fr_searched *r) {
     struct fr_outcome *outcome[FR_ODDS_PLANS_MAX];
     struct fr_found_list *top = &r->result.top;
@@ -185,7 +185,7 @@ static void choose(const char *const *vary, int n_vary, int64_t ranks, struct fr
     for (int i = 0; i < n_vary; i++) fr_recipe_narrow(vary[i], recipe);
 }
 
-/* What the user varies, else the recipe. */
+/* Keys that the user varies, else the recipe. */
 static fr_status make_space(const char *ranks, const char *const *vary, int n_vary,
                             const struct fr_job_names *names, struct fr_searched *r,
                             struct fr_error *err) {

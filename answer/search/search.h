@@ -46,7 +46,7 @@ struct fr_searched {
     int n_nearby;
 };
 
-/** What several searches side by side are asked, of clusters or of runtimes. */
+/** The request for several searches side by side, of clusters or of runtimes. */
 struct fr_searches_asked {
     const char *ranks;
     struct fr_job_names names; /**< plan and sets; what differs between them is not read */
@@ -85,7 +85,7 @@ bool fr_searched_expected(const struct fr_searched *r, struct fr_interval *of);
 /** How much worse the second is than the best, as a share of the best; NaN when it stands alone. */
 double fr_searched_margin(const struct fr_searched *r);
 
-/** What ranking one iteration means, said whenever it is done; else NULL. */
+/** A note on the meaning of ranking one iteration, given whenever that is done; else NULL. */
 const char *fr_searched_note(const struct fr_searched *r);
 
 /** Takes over what a long text holds so far, now and then: a million rows take the memory of few. */

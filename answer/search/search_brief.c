@@ -307,7 +307,8 @@ static void searched(const struct fr_searched *r, struct fr_brief *brief) {
 
 /* ---- nothing found ------------------------------------------------------------------------------ */
 
-/* What keeps plans from running: memory where any lacks it, else what left out most; -1: there was no plan. */
+/* The reason why plans cannot run: memory where any lacks it, else the one that left out most;
+ * -1: there was no plan. */
 static int main_reason(const struct fr_search_result *result) {
     int most = -1;
     if (result->because[FR_REASON_MEMORY]) return FR_REASON_MEMORY;

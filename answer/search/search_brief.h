@@ -1,6 +1,6 @@
 /** @file
- *  What a search found, on one screen: the best plan, how sure, whether it fits, what would change it, what to type next.
- *  The whole of it: answer/search/search_text.h. */
+ *  Results of a search, on one screen: the best plan, how sure, whether it fits, what would
+ *  change it, what to type next.  The whole of it: answer/search/search_text.h. */
 #ifndef FR_ANSWER_SEARCH_SEARCH_BRIEF_H
 #define FR_ANSWER_SEARCH_SEARCH_BRIEF_H
 

@@ -221,7 +221,8 @@ static void json_less_sure(struct fr_json_writer *w, const struct fr_searched *r
     fr_report_json(w, &r->job, &result->surest.outcome);
 }
 
-/* What was searched for, as the user gave it with what --set changed: who runs its plans needs it. */
+/* The model searched for, as the user gave it and --set changed it: running its plans needs
+ * it. */
 static void json_model(struct fr_json_writer *w, const struct fr_job *job) {
     struct fr_json model = fr_json_root(fr_job_model(job));
     fr_json_key(w, "model");

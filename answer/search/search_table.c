@@ -103,7 +103,7 @@ static int plan_at(const struct fr_search_table *t) {
     return at;
 }
 
-/* Too little room for the longest: on lines of its own. */
+/* Too narrow for the longest: on lines of its own. */
 static bool below(const struct fr_search_table *t) {
     const int capacity = t->columns - plan_at(t);
     const size_t most = t->survey->longest - fr_plan_common_length(&t->survey->common);

@@ -1,14 +1,14 @@
 /** @file
- *  Plans that a search found, as a table: narrow columns first, what is said of the plan behind them
- *  or, where that leaves it no room, on lines of its own.  Columns that all rows would leave empty or
- *  fill alike are left out. */
+ *  Plans that a search found, as a table.  Narrow columns come first.  Remarks on the plan stand
+ *  behind them or, where the line is too short, on lines of their own.  Columns that would be empty
+ *  or equal in all rows are left out. */
 #ifndef FR_ANSWER_SEARCH_SEARCH_TABLE_H
 #define FR_ANSWER_SEARCH_SEARCH_TABLE_H
 
 #include "answer/search/search.h"
 #include "models/plan/common.h"
 
-/** What is known of all rows before the first is written.  Begin with zeros. */
+/** Properties of all rows, known before the first is written.  Begin with zeros. */
 struct fr_search_survey {
     struct fr_plan_common common;
     int64_t ranks;  /**< of the first */
@@ -29,7 +29,7 @@ struct fr_search_table {
 void fr_search_table_head(const struct fr_search_table *t, const char *title);
 /** Row @p i, counted from 0; all below are identified by its number. */
 void fr_search_table_row(struct fr_search_table *t, size_t i, const struct fr_outcome *out);
-/** What the marks mean. */
+/** Explain the marks. */
 void fr_search_table_foot(const struct fr_search_table *t);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a search found, for people. */
+/* Results of a search, for people. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -133,7 +133,7 @@ static fr_status text_front(const struct fr_search_table *table, fr_part_fn *par
     return w.status;
 }
 
-/* What people compare by, of the best plan; and the training that was asked for. */
+/* Rates of the best plan that people compare by; and the training that was asked for. */
 static void text_rates(struct fr_text *text, const struct fr_searched *r,
                        const struct fr_outcome *best) {
     const struct fr_job *job = best->job ? best->job : &r->job;
@@ -143,7 +143,7 @@ static void text_rates(struct fr_text *text, const struct fr_searched *r,
     fr_render_training(text, &r->training, &cost);
 }
 
-/* What a little more time saves. */
+/* Savings for a little more time. */
 static void text_slowdown(struct fr_text *text, const struct fr_searched *r, int columns) {
     const struct fr_slowdown *s = &r->slowdown;
     const struct fr_outcome *best = &r->result.top.items[0].outcome;
@@ -283,8 +283,9 @@ static void text_per_layer(struct fr_text *text, const struct fr_searched *r, in
     fr_text_free(&words);
 }
 
-/* Of the best plan that compresses: below which rate of a rank's own share of the network its
- * codecs pay, beside what the outermost level gives a rank when all send. */
+/* The break-even of the best plan that compresses: below which rate of a rank's own share of
+ * the network do its codecs pay?  Beside it stands the rate that the outermost level gives a
+ * rank when all send. */
 static bool break_even_of(void *context, size_t i, const struct fr_outcome *out) {
     struct fr_text *words = context;
     const double rates[] = {out->break_even_gradient_B_per_s, out->break_even_backward_B_per_s};

@@ -1,5 +1,5 @@
 /** @file
- *  What a search found, for people. */
+ *  Results of a search, for people. */
 #ifndef FR_ANSWER_SEARCH_SEARCH_TEXT_H
 #define FR_ANSWER_SEARCH_SEARCH_TEXT_H
 

@@ -102,7 +102,8 @@ static fr_status make_memory(const struct fr_simulation *s, struct fr_trace_seri
     return FR_OK;
 }
 
-/* Of each rank of the timeline, at its stage's clock; NULL without memory: all at the highest. */
+/* Power of each rank of the timeline, at its stage's clock; NULL without memory: all at the
+ * highest. */
 static double *busy_powers(const struct fr_job *job, const struct fr_simulation *s) {
     double *busy_W = fr_malloc((size_t)s->timeline.n_ranks + 1, sizeof *busy_W);
     for (int32_t r = 0; busy_W && r < s->timeline.n_ranks; r++)

@@ -7,7 +7,7 @@
 #include "base/text/readable.h"
 #include "base/text/wrap.h"
 
-/* Of a pipeline who computes most and least. */
+/* The stages of a pipeline that compute most and least. */
 static void stages(struct fr_brief *brief, const struct fr_simulation *s) {
     int most = 0, least = 0;
     char a[FR_READABLE], b[FR_READABLE];

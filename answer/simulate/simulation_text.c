@@ -32,7 +32,7 @@ static void stages_text(struct fr_text *text, const struct fr_simulation *s) {
     if (s->n_stages > SHOWN) fr_text_addf(text, "   ... and %d more\n", s->n_stages - SHOWN);
 }
 
-/* What the critical path is made of, longest first, then its steps where they are few. */
+/* Parts of the critical path, longest first, then its steps where they are few. */
 static void critical_text(struct fr_text *text, const struct fr_simulation *s) {
     enum { SHOWN = 12 };
     double kind_s[FR_TASK_COUNT] = {0}, all_s = 0;

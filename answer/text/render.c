@@ -148,7 +148,8 @@ static void render_reasons(struct fr_text *text, const struct fr_job *job,
     }
 }
 
-/* What was asked to go compressed and goes whole, since its rank would not make it smaller; and where the rest pays. */
+/* Messages that were to go compressed and go whole, since their rank would not make them
+ * smaller; and where the rest pays. */
 static void render_codecs(struct fr_text *text, const struct fr_outcome *out) {
     const struct fr_plan_compression *c = &out->plan.compression;
     const char *const would = "they would not be smaller";

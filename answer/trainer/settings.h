@@ -1,5 +1,5 @@
 /** @file
- *  What does a trainer's script, configuration or log set?
+ *  Which settings does a trainer's script, configuration or log make?
  *
  *  A setting is a name and a value as a trainer's own options spell them, in whatever syntax they stand.  Names lose their
  *  leading dashes, and dashes inside become underscores: --micro-batch-size and micro_batch_size are one name.

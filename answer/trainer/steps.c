@@ -142,7 +142,7 @@ static double usual_batch(const struct fr_logged_steps *s, int from) {
     return best;
 }
 
-/* Is step @p i one that tells of usual steps?  What it is otherwise is counted. */
+/* Is step @p i a usual one?  Other kinds are counted. */
 static bool counts(const struct fr_logged_steps *s, int i, int warm_up, bool strict,
                    struct fr_logged_time *t) {
     const struct fr_logged_step *step = &s->item[i];

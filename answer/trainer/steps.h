@@ -31,7 +31,7 @@ typedef enum {
     FR_LINE_HEALING
 } fr_line_kind;
 
-/** What a line says of a step; NaN: nothing. */
+/** Facts about a step in a line; NaN: none. */
 struct fr_logged_step {
     double time_s;
     double tokens_per_s;  /**< of a device */
@@ -49,7 +49,7 @@ struct fr_logged_steps {
     bool evaluation, checkpoint, healing, whole_seconds;
 };
 
-/** What is known of the time of a step. */
+/** The time of a step, and its statistics. */
 struct fr_logged_time {
     double time_s;                      /**< NaN: rates alone */
     double tokens_per_s, samples_per_s; /**< medians, NaN without */
@@ -71,7 +71,7 @@ void fr_steps_free(struct fr_logged_steps *s);
 void fr_steps_time(const struct fr_logged_steps *s, struct fr_logged_time *timed);
 /** Choose between @p stated_s, a time that the log says, and the stamps'.  Sets time_s, by_stamps. */
 void fr_steps_choose(struct fr_logged_time *timed, double stated_s);
-/** What was counted, a line each. */
+/** Print the counts, a line each. */
 void fr_steps_print(const struct fr_logged_time *timed, double stated_s, struct fr_text *text);
 
 /** For readers: the number behind @p label in @p line, with commas for thousands, and K, M, G for powers.

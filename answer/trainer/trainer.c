@@ -244,7 +244,7 @@ static fr_status take(struct fr_reading *r, const struct fr_setting *s, struct f
     return FR_OK;
 }
 
-/* Of a setting that stands several times the last counts. */
+/* The last counts of a setting that stands several times. */
 static bool is_last(const struct fr_settings *all, int i) {
     for (int k = i + 1; k < all->n && k < i + 2000; k++)
         if (strcmp(all->item[k].name, all->item[i].name) == 0) return false;
@@ -286,7 +286,7 @@ static void read_printed_json(const char *text, size_t length, struct fr_setting
     }
 }
 
-/* Of a log what it prints of its arguments or its configuration, in whatever form. */
+/* Read the arguments or the configuration that a log prints, in whatever form. */
 static void read_printed(const char *text, size_t length, struct fr_settings *s) {
     enum { FEW = 8 }; /* "loading ... done" looks like an argument */
     fr_syntax_dump.read(text, length, s);
@@ -393,7 +393,7 @@ const struct fr_trainer *fr_trainer_of(const char *text, size_t length) {
 
 /* ---- a file --------------------------------------------------------------------------------------- */
 
-/* What the caller has set already stays. */
+/* Values that the caller has set already stay. */
 static void merge(const struct fr_run_row *said, struct fr_run_row *row) {
     for (int i = 0; i < said->n; i++)
         if (!fr_run_row_get(row, said->item[i].key))
@@ -447,7 +447,7 @@ static void set_batch(const struct fr_logged_time *t, struct fr_reading *r) {
     fr_reading_say(r, "plan.global_batch", "%.0f", t->batch);
 }
 
-/* What the trainer's newest release does where the file leaves a key open. */
+/* Follow the trainer's newest release where the file leaves a key open. */
 static void set_software(struct fr_reading *r) {
     if (r->by->runtime && !fr_reading_said(r, "runtime"))
         fr_reading_say(r, "runtime", "%s", r->by->runtime);

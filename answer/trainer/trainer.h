@@ -1,10 +1,12 @@
 /** @file
- *  What was trained, and how: a trainer's script, configuration or log as the row of a run (trust/runs/runs.h).
+ *  Which training was run, and how?  A trainer's script, configuration or log becomes the row of a
+ *  run (trust/runs/runs.h).
  *
- *  A file is read in three steps: its settings (settings.h), whatever their syntax; the steps that it times (steps.h);
- *  and what the settings mean.  The meaning is a table a trainer, of which a setting takes the first row that fits; one
- *  that has none is looked up among the options that --emit writes (answer/emit/option_table.c), so that a script that
- *  was printed is read as the plan that it was.  What no row can say is in the trainer's `finish`.
+ *  A file is read in three steps: its settings (settings.h), whatever their syntax; the steps that
+ *  it times (steps.h); and what the settings mean.  The meaning is a table per trainer; a setting
+ *  takes the first row that fits.  A setting without a row is looked up among the options that
+ *  --emit writes (answer/emit/option_table.c).  So a script that was printed is read as the plan
+ *  that it was.  The trainer's `finish` handles what no row can state.
  *
  *  A setting that alters the work and that no plan can say refuses the file, names the setting, and says how to state it
  *  by hand.  So does one that is not known and whose name begins as those that alter the work do.
@@ -60,9 +62,9 @@ struct fr_trainer {
     const struct fr_meaning_row *rows; /**< a row without name ends them */
     const char *const
         *families; /**< how names begin of settings that alter the work; NULL ends them */
-    /** What rows cannot say.  NULL: nothing. */
+    /** Handles what rows cannot state.  NULL: nothing. */
     fr_status (*finish)(struct fr_reading *r, struct fr_error *err);
-    /** What @p line is; of a step or a part of one, in @p step. */
+    /** The kind of @p line; data of a step or a part of one go to @p step. */
     fr_line_kind (*line)(const char *line, struct fr_logged_step *step);
     /** In place of all this: the text as a whole.  NULL: line by line. */
     fr_status (*all)(const char *text, size_t length, const char *name, struct fr_run_row *row,
@@ -85,7 +87,7 @@ struct fr_trainer_ask {
     int n_ignore;
 };
 
-/** What was read besides the row. */
+/** Results of reading besides the row. */
 struct fr_trainer_result {
     const struct fr_trainer *by;
     struct fr_logged_time timed;
@@ -116,7 +118,7 @@ int64_t fr_reading_integer(const struct fr_reading *r, const char *name, int64_t
 __attribute__((format(printf, 3, 4)))
 #endif
 void fr_reading_say(struct fr_reading *r, const char *key, const char *fmt, ...);
-/** What the row has, or the caller has given, for @p key; NULL. */
+/** The value for @p key that the row has or the caller has given; NULL: none. */
 const char *fr_reading_said(const struct fr_reading *r, const char *key);
 /** A sentence for the user. */
 #if defined(__GNUC__)
@@ -131,14 +133,16 @@ __attribute__((format(printf, 5, 6)))
 fr_status
 fr_reading_refuse(struct fr_reading *r, const char *name, const char *key, struct fr_error *err,
                   const char *fmt, ...);
-/** dp of the row's ranks and degrees, where the file says them; told where they contradict each other. */
+/** dp of the row's ranks and degrees, where the file states them; a note where they contradict each
+ *  other. */
 void fr_reading_ranks(struct fr_reading *r);
 /** Set "model" to the preset that @p title names (trust/runs/runs.h). */
 bool fr_reading_model(struct fr_reading *r, const char *title);
 
 /** Is @p value False, 0, None or nothing, in any trainer's spelling? */
 bool fr_value_is_off(const char *value);
-/** What the options of @p emitter say of a setting, into @p row.  @return whether one of them is it. */
+/** Look a setting up among the options of @p emitter, and put its meaning into @p row.  @return
+ *  whether one of them is it. */
 bool fr_emitted_take(const char *emitter, const char *name, const char *value,
                      struct fr_run_row *row);
 /** A release of NeMo's or Megatron-Bridge's containers that @p line names, as `runtime` of @p row. */

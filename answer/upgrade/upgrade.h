@@ -1,5 +1,6 @@
 /** @file
- *  What is an upgrade worth?  The same cluster and model under several runtimes, and what each gains over the first.
+ *  How much is an upgrade worth?  The same cluster and model under several runtimes, and what
+ *  each gains over the first.
  *
  *  One plan has a price under each: a runtime fills in what the plan leaves open.  A search finds the best plan of each.
  *
@@ -53,7 +54,7 @@ struct fr_upgrade {
     int n;
 };
 
-/** What is asked of all. */
+/** The request, the same for all. */
 struct fr_upgrade_asked {
     struct fr_searches_asked
         of;      /**< its ranks NULL: the plan's own; of one plan no options are read */

@@ -70,7 +70,7 @@ static void one(struct fr_brief *brief, const struct fr_upgrade *u, int i) {
     fr_brief_words(brief, FR_BRIEF_MAY, "", &words);
 }
 
-/* What the gain is made of, the largest first. */
+/* Parts of the gain, the largest first. */
 static void gain(struct fr_brief *brief, const struct fr_upgrade *u, int best) {
     double gain_s[FR_UPGRADE_TERMS] = {0};
     struct fr_text words = {0};

@@ -5,7 +5,7 @@
 
 #include "answer/upgrade/upgrade.h"
 
-/** Of @p n comparisons one after another, all on one screen.
+/** Print @p n comparisons one after another, all on one screen.
  *  @param again  the command that asked, to be gone on with (base/text/brief.h); "" where it cannot be repeated */
 void fr_upgrades_brief(struct fr_text *text, const struct fr_upgrade *u, int n,
                        const char *again);

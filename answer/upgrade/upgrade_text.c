@@ -18,7 +18,7 @@ static const char *last_of(const char *path) {
     return slash && slash[1] ? slash + 1 : path;
 }
 
-/* What a row is called: without the folders of its path, unless another is called so too. */
+/* The name of a row: without the folders of its path, unless another is called so too. */
 static const char *name_of(const struct fr_upgrade *u, int row) {
     const char *last = last_of(u->row[row].runtime);
     for (int i = 0; i < u->n; i++)

@@ -116,7 +116,7 @@ static fr_status expand(const struct fr_verb *verb, struct fr_args *args, const 
     bool own = fr_args_get(args, "model") != NULL;
     if (!row) return out_of_memory(err);
     int n = fr_args_all(args, "ignore", ignore);
-    /* What the line says by hand stands for a setting that no plan says. */
+    /* Values given by hand stand for settings that no plan can state. */
     const char *sets[FR_ARGS_MAX];
     int n_sets = fr_args_all(args, "set", sets);
     struct fr_run_row *given = fr_calloc(1, sizeof *given);

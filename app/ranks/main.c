@@ -17,7 +17,7 @@ static int version(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    signal(SIGXFSZ, SIG_IGN); /* as forerun does: an error of write(2), which is told */
+    signal(SIGXFSZ, SIG_IGN); /* as forerun does: an error of write(2), which is reported */
     if (argc == 2 && strcmp(argv[1], "--version") == 0) return version(argc, argv);
     if (argc > 1 && strcmp(argv[1], "search") == 0) return fr_ranks_search(argc, argv);
     return fr_apps_main(argc, argv);

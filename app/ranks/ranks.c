@@ -24,7 +24,8 @@ enum { LINE = 1, NUMBER = 2 };
 
 static bool met; /* of the process: main asks once the search is over */
 
-/* Does every rank search what rank 0 searches?  Of a rank that could not read its inputs @p print is 0. */
+/* Does every rank search what rank 0 searches?  @p print is 0 on a rank that could not read
+ * its inputs. */
 static fr_status meet(uint64_t print, bool *agreed, struct fr_error *err) {
     uint64_t first = print;
     met = true;
@@ -70,7 +71,8 @@ static fr_status serve(struct fr_spread_work *work, struct fr_error *err) {
 
 /* ---- rank 0 --------------------------------------------------------------------------------- */
 
-/* What rank 0's two threads share: blocks that are given to someone, and lines of its own. */
+/* Data that rank 0's two threads share: blocks that are given to someone, and lines of its
+ * own. */
 struct desk {
     struct fr_spread_work *work;
     pthread_mutex_t lock;
@@ -199,15 +201,15 @@ static fr_status hand_round(struct fr_spread_work *work, int n_ranks, struct fr_
     free(d.given);
     if (work->blocks.n_done == work->blocks.n) return FR_OK;
     return fr_fail(err, FR_ERR_PARTIAL, work->spread->checkpoint,
-                   "was stopped; it holds %" PRId64 " of %" PRId64
-                   " blocks, and --resume goes "
+                   "was stopped; it holds %" PRId64 " of %" PRId64 " blocks, and --resume goes "
                    "on from there",
                    work->blocks.n_done, work->blocks.n);
 }
 
 /* ---- who speaks ------------------------------------------------------------------------------ */
 
-/* Rank 0 alone: what the others would say of the inputs is the same.  What their watch finds out it says all the same. */
+/* Only rank 0 speaks: the others' messages about the inputs would be the same.  Their watch
+ * still reports its findings. */
 static bool be_quiet(int rank) {
     return rank == 0 ||
            (freopen("/dev/null", "w", stdout) && freopen("/dev/null", "w", stderr));

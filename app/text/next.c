@@ -31,13 +31,13 @@ void fr_next_again(const struct fr_args *args, const char *verb, struct fr_text 
         if (fr_place_in(printing, args->option[i]->name) < 0) add_option(args, i, command);
 }
 
-/* Of --set what is not of the plan. */
+/* Does a --set belong to the inputs, not to the plan? */
 static bool of_inputs(const char *set) {
     return strncmp(set, "model.", 6) == 0 || strncmp(set, "cluster.", 8) == 0 ||
            strncmp(set, "runtime", 7) == 0;
 }
 
-/* What a search reads of other verbs' options, but cluster and model. */
+/* Other verbs' options that a search reads, except cluster and model. */
 static void add_inputs(const struct fr_args *args, struct fr_text *command) {
     static const char *const inputs[] = {
         "runtime", "defaults",  "undisturbed",   "flop", "tokens",       "samples",   "vary",

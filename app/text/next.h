@@ -1,5 +1,5 @@
 /** @file
- *  What to type next: the command that was given, with something added or left out.
+ *  The command to type next: the one that was given, with something added or left out.
  *
  *  The texts may be broken where they have a newline in place of a blank (base/text/brief.h), and read back as they were
  *  given: values are quoted for bash. */

@@ -8,10 +8,10 @@
 
 #include "app/fitting.h"
 #include "app/load.h"
-#include "app/text/next.h"
 #include "app/page/page.h"
 #include "app/patience.h"
 #include "app/result.h"
+#include "app/text/next.h"
 #include "app/verb.h"
 #include "base/duration.h"
 #include "base/file.h"
@@ -167,7 +167,7 @@ static fr_fitting_form form_of(const struct fr_args *args) {
                                       : FR_FITTING_BRIEF;
 }
 
-/* What has drifted is measured again where that was asked for. */
+/* Rows that have drifted are measured again where that was asked for. */
 static fr_status recalibrate(const struct fr_args *args, struct fr_calibrate_options *o,
                              const char *out, const struct fr_fit_options *fitting,
                              struct fr_error *err) {
@@ -222,7 +222,8 @@ static fr_status measure_and_fit(const struct fr_args *args,
     fr_status measured = fr_calibrate_run(&o, err);
     if (measured != FR_OK && measured != FR_ERR_PARTIAL) return measured;
     if (!first_rank() || fr_launch_was_stopped()) return measured;
-    /* What an ended job left is worth fitting; the exit code still says that it ended early. */
+    /* Samples of a job that ended early are worth fitting; the exit code still says that it
+     * ended early. */
     struct fr_error early = {.status = measured}, fit_error = {0};
     if (measured != FR_OK) early = *err;
     early.status = measured;

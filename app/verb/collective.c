@@ -35,7 +35,7 @@ static const struct fr_option options[] = {
     FR_OPTION_HELP,
     FR_OPTION_END};
 
-/* What prices a row: the cluster's own form (algorithm NULL) or one algorithm. */
+/* The pricing of a row: the cluster's own form (algorithm NULL) or one algorithm. */
 struct pricing {
     const struct fr_collective *algorithm;
     bool automatic;

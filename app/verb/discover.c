@@ -79,7 +79,7 @@ const struct fr_verb fr_verb_discover = {
              "> cluster.json",
     .details =
         "Prints what hwloc sees: ranks of a package and a node, how many share an adapter, "
-        "memory, names. What it\ncannot see is written \"?\", to be filled in by hand or by "
+        "memory, names. It\nwrites \"?\" for what it cannot see; fill these in by hand or with "
         "forerun calibrate.\n"
         "  forerun discover > cluster.json\n"
         "  lstopo node.xml   (on the cluster)   forerun discover --hwloc node.xml > "

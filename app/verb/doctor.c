@@ -1,4 +1,4 @@
-/* What works on this machine, found out by trying it, and what to install or ask for. */
+/* Tries what works on this machine, and names what to install or ask for. */
 #define _GNU_SOURCE /* unshare */
 #include <sched.h>
 #include <stdio.h>

@@ -77,7 +77,7 @@ static fr_status look_at(struct fr_job *job, const struct fr_simulate_options *h
     return status;
 }
 
-/* Layers with their collectives spelt out, a pipeline a rank a stage. */
+/* Layers with explicit collectives; a pipeline with one rank a stage. */
 static fr_status goal(const struct fr_args *args, struct fr_job *job, struct fr_text *text,
                       struct fr_error *err) {
     FR_TRY(no_json(args, err));
@@ -183,7 +183,7 @@ static fr_status simgrid(const struct fr_args *args, struct fr_job *job, struct 
 
 static const struct {
     const char *name;
-    bool folder; /* it writes its files itself; text is told */
+    bool folder; /* it writes its files itself; text is reported */
     fr_status (*write)(const struct fr_args *args, struct fr_job *job, struct fr_text *text,
                        struct fr_error *err);
 } formats[] = {{"simgrid", false, simgrid}, {"goal", false, goal}, {"chakra", true, chakra}};

@@ -209,7 +209,8 @@ static fr_status train(const struct fr_args *args, const struct fr_training_opti
     struct fr_error early = {.status = FR_OK};
     int n = 0;
     fr_status trained = fr_training_run(o, &rows, &n, &early), status = trained;
-    /* What an ended job left is worth showing; the exit code says that it ended early. */
+    /* Results of a job that ended early are worth showing; the exit code says that it ended
+     * early. */
     bool known = trained == FR_OK || trained == FR_ERR_PARTIAL;
     early.status = trained;
     if (known)

@@ -43,7 +43,7 @@ static int list_methods(struct row *rows) {
     return n;
 }
 
-/* Of the plan; what reads a key stands in docs/reference/plan-keys.md. */
+/* Keys of the plan; docs/reference/plan-keys.md names what reads a key. */
 static int list_keys(struct row *rows) {
     static char values[FR_PLAN_KEYS][256], defaults[FR_PLAN_KEYS][256];
     int n = 0;
@@ -56,7 +56,7 @@ static int list_keys(struct row *rows) {
     return n;
 }
 
-/* Of the newest runtime. */
+/* Assumptions of the newest runtime. */
 static int list_assumptions(struct row *rows) {
     enum { MOST = ROWS_MAX / 16 };
     static struct fr_runtime newest; /* rows point into it */
@@ -142,7 +142,7 @@ static int list_presets(struct row *rows, const char *kind) {
 static int list_clusters(struct row *rows) { return list_presets(rows, "cluster"); }
 static int list_models(struct row *rows) { return list_presets(rows, "model"); }
 
-/* What a runtime's file states of itself; one that cannot be read says why. */
+/* The statements of a runtime's file about itself; one that cannot be read says why. */
 static void describe_runtime(const char *name, char *date, char *source) {
     struct fr_json_document *document = NULL;
     struct fr_error err = {0};
@@ -184,7 +184,7 @@ static int list_all_presets(struct row *rows) {
     return n + list_presets(rows + n, "runtime");
 }
 
-/* What a runtime may state: of plans as their keys, of devices a value with its bounds. */
+/* Facts that a runtime may state: keys of plans, and values of devices with their bounds. */
 static int list_facts(struct row *rows) {
     enum { MOST = 128 };
     static char values[MOST][256];

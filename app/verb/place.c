@@ -86,7 +86,8 @@ static void text_formula(struct fr_text *text, const struct fr_placed *s) {
                  s->intra, s->inter);
 }
 
-/* Messages by level stand beside those within and between nodes where there is room for them. */
+/* Messages by level stand beside those within and between nodes where the line is wide
+ * enough. */
 enum { NAME = 18, COUNT = 11, LEVEL = 10, TIME = 10 };
 
 static int levels_shown(const struct fr_placing *q) {

@@ -1,4 +1,4 @@
-/* What compression does to learning: plans trained for real on a corpus, and compared. */
+/* Effects of compression on learning: plans trained for real on a corpus, and compared. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -210,7 +210,8 @@ static fr_status train(const struct fr_args *args, struct fr_qualities *q,
                        struct fr_error *err) {
     struct fr_error early = {.status = FR_OK};
     fr_status trained = fr_quality_run(&q->options, &q->found, &early), status = trained;
-    /* What an ended job left is worth showing; the exit code says that it ended early. */
+    /* Results of a job that ended early are worth showing; the exit code says that it ended
+     * early. */
     bool known = trained == FR_OK || trained == FR_ERR_PARTIAL;
     early.status = trained;
     if (known)

@@ -23,7 +23,7 @@ static const struct fr_option options[] = {
     FR_OPTION_HELP,
     FR_OPTION_END};
 
-/* Of standard input what it holds tells, since it has no name; it can be read again. */
+/* The content of standard input decides, since it has no name; it can be read again. */
 static bool is_result_on_standard(void) {
     char *data = NULL;
     size_t length = 0;

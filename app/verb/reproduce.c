@@ -133,7 +133,7 @@ static fr_status shipped(struct fr_reproduction *r, struct fr_error *err) {
     return status;
 }
 
-/* What an iteration costs is said by --cluster. */
+/* --cluster states the cost of an iteration. */
 static fr_status measure(const struct fr_args *args, struct fr_reproduction *r,
                          struct fr_error *err) {
     struct fr_training_request request;

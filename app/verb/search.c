@@ -85,7 +85,7 @@ static const struct fr_option options[] = {
     FR_OPTION_HELP,
     FR_OPTION_END};
 
-/* Of the time.  Bare numbers that are plainly shares may stay so. */
+/* Shares of the time.  Bare numbers that are plainly shares may stay so. */
 static fr_status read_slowdown(const struct fr_args *args, struct fr_slowdown *s,
                                fr_objective objective, struct fr_error *err) {
     static const double MOST = 10, UNSURE = 0.1;
@@ -98,7 +98,7 @@ static fr_status read_slowdown(const struct fr_args *args, struct fr_slowdown *s
     return FR_OK;
 }
 
-/* Of the user's plans, in their order. */
+/* Measured times of the user's plans, in their order. */
 static fr_status read_measured(const struct fr_args *args, int plans, double *measured_s,
                                struct fr_error *err) {
     const char *times[FR_ARGS_MAX];

@@ -136,7 +136,7 @@ static fr_status write_text(const char *path, struct fr_text *text, struct fr_er
                         : fr_file_write_last(path, fr_text_get(text), text->length, err);
 }
 
-/* What its file is called, without folder and ending. */
+/* The name of its file, without folder and ending. */
 static void name_of(const char *path, char *out, size_t capacity) {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
     size_t length = strcspn(base, ".");

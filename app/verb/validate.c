@@ -156,7 +156,7 @@ static fr_status design_all(const struct fr_args *args, struct fr_validation *v,
     return status;
 }
 
-/* What a search found says all that these would. */
+/* The result of a search states all that these would. */
 static fr_status design_searched(const struct fr_args *args, const char *from,
                                  struct fr_validation *v, struct fr_error *err) {
     static const char *const others[] = {"app", "ranks", "plan", "vary", "from"};
@@ -260,7 +260,8 @@ static fr_status validate(const struct fr_args *args, struct fr_job *job,
         *err = early;
         return measured;
     }
-    /* What an ended job left is worth showing; the exit code still says that it ended early. */
+    /* Results of a job that ended early are worth showing; the exit code still says that it
+     * ended early. */
     fr_status status = fr_validate_read(samples, &v, err);
     if (status == FR_OK) status = fr_validate_score(&job->cluster, cores, &v, err);
     if (status == FR_OK) status = print(args, job, samples, &v, err);

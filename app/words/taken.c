@@ -147,7 +147,7 @@ static const char *option_of_file(const char *path) {
     }
 }
 
-/* Which option @p word is the value of, and as what; NULL: that cannot be told. */
+/* Which option @p word is the value of, and as what; NULL: that is unknown. */
 static const char *option_of_word(const struct fr_verb *verb, const struct fr_args *args,
                                   const char *word, const char **value) {
     static const char *const kinds[] = {"cluster", "model", "runtime"};

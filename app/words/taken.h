@@ -1,8 +1,9 @@
 /** @file
- *  What people type before they know the options: words without an option, names of presets as others write them,
- *  two inputs in each other's place, an option given twice.
+ *  Input of people who do not yet know the options: words without an option, names of presets
+ *  as others write them, two inputs in each other's place, an option given twice.
  *
- *  What has one meaning is taken, and a note on standard error tells how; the rest is refused in one sentence. */
+ *  Input that has one meaning is accepted, and a note on standard error states it.  The rest
+ *  is refused in one sentence. */
 #ifndef FR_APP_WORDS_TAKEN_H
 #define FR_APP_WORDS_TAKEN_H
 

@@ -19,7 +19,7 @@ static int names_of(const struct fr_option *options, const char *known[OPTIONS +
     return n;
 }
 
-/* What --set, or in a search --fix, takes. */
+/* Does the verb take keys, with --set or in a search with --fix? */
 static bool takes_keys(const char *const *known) { return fr_place_in(known, "set") >= 0; }
 
 /* The value behind an unknown option: what stands behind "=", or the next word, unless that is an option. */

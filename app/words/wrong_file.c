@@ -21,7 +21,8 @@ enum {
     MEASURED = KIND(RUNS) | KIND(TABLE) | KIND(LOG) | KIND(ANSWER)
 };
 
-/* What stands in a place: an option of a verb, or its words (option ""); verb "" is any verb. */
+/* The file that belongs in a place: an option of a verb, or its words (option ""); verb "" is
+ * any verb. */
 static const struct place {
     const char *verb, *option;
     uint32_t takes;
@@ -47,7 +48,7 @@ static const struct place {
     {"import", "", PRINTED | KIND(RUNS) | KIND(SAMPLES) | KIND(JSON),
      "what a benchmark or a trainer printed"}};
 
-/* What to do with a file of a kind, wherever it was given. */
+/* Advice on a file of a kind, wherever it was given. */
 static const char *advice(fr_file_kind kind) {
     switch (kind) {
     case FR_FILE_CLUSTER:

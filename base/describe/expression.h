@@ -39,7 +39,8 @@ struct fr_term_argument {
     struct fr_term value;
 };
 
-/** What names and functions mean.  Both fill @p out, and return FR_ERR_UNSUPPORTED for one that is not theirs. */
+/** The meaning of names and functions.  Both fill @p out, and return FR_ERR_UNSUPPORTED for
+ *  one that is not theirs. */
 struct fr_meaning {
     fr_status (*name)(void *context, const char *name, struct fr_term *out,
                       struct fr_error *err);

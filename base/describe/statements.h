@@ -26,7 +26,7 @@ struct fr_description {
 fr_status fr_statements_read(const char *text, struct fr_statements *out, struct fr_error *err);
 void fr_statements_free(struct fr_statements *s);
 
-/** What stands behind the word @p word and blanks, where @p text begins with it; else NULL. */
+/** The text behind the word @p word and blanks, where @p text begins with it; else NULL. */
 const char *fr_statement_after(const char *text, const char *word);
 
 #endif

@@ -1,9 +1,9 @@
 /** @file
  *  Many files of one folder, all of them or none.
  *
- *  They are written into a folder of their own inside it, and take their names once the last is on the disk: where one
- *  cannot be written, what was there before stays as it was, and nothing new is left, not the folder either where it
- *  was made for them.
+ *  They are first written into a folder of their own inside it, and take their names once the last
+ *  is on the disk.  If one cannot be written, earlier files stay as they were and no new file is
+ *  left.  A folder that was made for them is not left either.
  */
 #ifndef FR_BASE_FILE_FOLDER_H
 #define FR_BASE_FILE_FOLDER_H

@@ -1,5 +1,5 @@
 /** @file
- *  What every writer of files needs. */
+ *  Functions for every writer of files. */
 #ifndef FR_BASE_FILE_PUT_H
 #define FR_BASE_FILE_PUT_H
 

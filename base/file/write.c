@@ -162,7 +162,8 @@ fr_status fr_file_write_last(const char *path, const char *data, size_t length,
     return write_file(path, true, data, length, err);
 }
 
-/* What must be writable: the folder of a file, and the file or device itself if it is there. */
+/* Check what must be writable: the folder of a file, and the file or device itself if it is
+ * there. */
 fr_status fr_file_check_writable(const char *path, struct fr_error *err) {
     if (strcmp(path, "-") == 0) return FR_OK;
     if (!*path) return fr_fail(err, FR_ERR_IO, path, "an empty name is no file");

@@ -7,9 +7,10 @@
  *  D is FNV-1a (base/digest.h) over the bytes of the line before `, "digest"`, sixteen hexadecimal digits.  The first
  *  line is the header; Q is the digest of what the file answers: the search, the configurations, the machine.
  *
- *  A header with digest says that every line has one.  A line that does not verify, is cut, is empty or stands there twice is
- *  dropped and told (fr_journal_on_message), and whoever reads on measures or computes again what it held.  A header that does not
- *  verify is refused.  Files without digests, of older versions and of other people, are read as they are; a line with a
+ *  A header with digest says that every line has one.  A line that does not verify, is cut, is
+ *  empty or stands there twice is dropped and reported (fr_journal_on_message), and the reader
+ *  measures or computes its content again.  A header that does not verify is refused.  Files
+ *  without digests, of older versions and of other people, are read as they are; a line with a
  *  digest is checked there too.
  *
  *  Readers see the lines without digests.  Who may write to a file is decided in keep.h. */
@@ -24,7 +25,7 @@
 #include "base/status.h"
 #include "base/text.h"
 
-/** What a file holds.  Free with fr_journal_free. */
+/** The content of a file.  Free with fr_journal_free. */
 struct fr_journal {
     char *text; /**< its lines without digests, NUL-terminated; one that was dropped is empty */
     size_t length;

@@ -30,7 +30,7 @@ static int64_t locked_place(int fd, int purpose, int r) {
     return range.l_start - region(purpose, r);
 }
 
-/* Who we are; where the file system takes no such places, nobody is told. */
+/* Who we are; where the file system takes no such places, nobody learns it. */
 static void spell(int fd, int purpose) {
     char host[PIECES * PIECE_B + 1] = "";
     if (gethostname(host, sizeof host - 1) != 0) *host = '\0';

@@ -1,10 +1,10 @@
 /** @file
- *  The one lock of files that are written over minutes: fcntl, F_OFD_SETLK, of the open file, so that it ends with the
- *  process however that ends, and reaches as far as the file system carries it.
+ *  The one lock of files that are written over minutes: fcntl, F_OFD_SETLK, of the open file.  It
+ *  ends with the process, however that ends, and reaches as far as the file system carries it.
  *
- *  Such a lock does not say who holds it.  So the holder also locks single bytes far behind the file's end whose places
- *  spell its process number and host: what is asked about them is answered with their places (F_OFD_GETLK).  Nothing is
- *  written, so nothing is left behind.
+ *  Such a lock does not say who holds it.  So the holder also locks single bytes far behind the
+ *  file's end, whose places encode its process number and host.  F_OFD_GETLK returns these places.
+ *  Nothing is written, so nothing is left behind.
  *
  *      byte 0, 1, 2                      the locks themselves, by purpose
  *      region r of lock b                [2^50 (1 + 16 b + r), + 2^48): r = 0 the process, r > 0 six bytes of the host */
@@ -13,7 +13,7 @@
 
 #include <stddef.h>
 
-/** What a lock is for: each its own byte. */
+/** Purposes of a lock: each has its own byte. */
 enum { FR_LOCK_COMMAND, FR_LOCK_APPENDER, FR_LOCK_SIDE_FILE };
 
 typedef enum { FR_LOCK_TAKEN, FR_LOCK_HELD, FR_LOCK_NONE } fr_lock;

@@ -115,7 +115,7 @@ static char *without_python_numbers(const char *text, size_t length, size_t *sho
     return copy;
 }
 
-/* What JSON refuses is read as Python's json module writes it. */
+/* Text that JSON refuses is read as Python's json module writes it. */
 static json_t *load_any(const char *text, size_t length, json_error_t *why,
                         bool *short_of_memory) {
     json_t *root = load(text, length, JSON_REJECT_DUPLICATES, why, short_of_memory);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of two that fit the longer stands first. */
+/* The longer of two that fit stands first. */
 static const struct unit {
     const char *ending;
     fr_quantity quantity;

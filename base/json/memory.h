@@ -1,5 +1,5 @@
 /** @file
- *  What jansson does without memory, in a program that has to go on.
+ *  How jansson fails without memory, in a program that has to go on.
  *
  *  jansson's reader passes over a failure in the middle of a word: a byte of a text is lost, and where
  *  that is the closing quote it reads and writes past its blocks.  A command ends at the first failure
@@ -11,8 +11,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Let jansson ask here: of the process, for a library's constructor.  What was in place before is
- *  asked as before, and a failure noted in the call that it is of (fr_alloc_watch). */
+/** Let jansson ask here: of the process, for a library's constructor.  The functions in place
+ *  before are called as before.  A failure is noted in the call to which it belongs
+ *  (fr_alloc_watch). */
 void fr_json_memory_watch(void);
 
 struct fr_json_reserve {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What was found, for "expected X, found Y". */
+/* The value that was found, for "expected X, found Y". */
 static const char *found(const struct fr_json *node, char *out, size_t capacity) {
     const json_t *v = node->value;
     if (!v)

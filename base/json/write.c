@@ -44,8 +44,8 @@ void fr_json_end_object(struct fr_json_writer *w) { close_level(w, "}"); }
 void fr_json_begin_array(struct fr_json_writer *w) { open_level(w, "["); }
 void fr_json_end_array(struct fr_json_writer *w) { close_level(w, "]"); }
 
-/* What is hidden is written by its number, so that JSON on a terminal is text; what is no UTF-8
- * would not be JSON (RFC 8259). */
+/* Hidden characters are written by their number, so that JSON on a terminal is text.  Bytes
+ * that are no UTF-8 would not be JSON (RFC 8259). */
 static void put_hidden(struct fr_text *text, uint32_t code) {
     if (code > 0xffff) {
         fr_text_addf(text, "\\u%04x", 0xd800 + ((code - 0x10000) >> 10));

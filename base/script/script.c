@@ -9,13 +9,13 @@
 
 /* ---- comments -------------------------------------------------------------------------------- */
 
-/* Of a character in a comment: itself, or what stands for it. */
+/* A character in a comment: itself, or its replacement. */
 static const char *shown(const char *at, int length, uint32_t code) {
     if (length == 1 && (code == '\n' || code == '\r' || code == '\t')) return " ";
     return length == 0 || fr_is_hidden(code) ? "?" : at;
 }
 
-/* @return false where there was more than there is room for */
+/* @return false where there was more than fits */
 static bool one_line(struct fr_text *script, const char *text) {
     size_t from = script->length;
     while (*text) {

@@ -141,7 +141,7 @@ static void cut(struct fr_text *lines, int most) {
     for (int n = 0; n < most; n++) at = strchr(at, '\n') + 1;
     lines->length = (size_t)(at - lines->data) - 1;
     lines->data[lines->length] = '\0';
-    char *last = strrchr(lines->data, ' '); /* a word makes room for the dots */
+    char *last = strrchr(lines->data, ' '); /* a word gives way to the dots */
     if (last && last > lines->data) {
         lines->length = (size_t)(last - lines->data);
         lines->data[lines->length] = '\0';

@@ -43,7 +43,8 @@ struct fr_brief {
 /** The question.  @p words are cut to one line where they are longer. */
 void fr_brief_head(struct fr_brief *brief, const char *words);
 
-/** A row.  Of @p label FR_BRIEF_LABEL - 1 letters are shown; "" goes on with the row above. */
+/** A row.  At most FR_BRIEF_LABEL - 1 letters of @p label are shown; "" goes on with the row
+ *  above. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
 #endif

@@ -8,7 +8,7 @@
 
 static const int64_t COUNT_MAX = (int64_t)1 << 31;
 
-/* What the value of an option is. */
+/* Kinds of value of an option. */
 typedef enum {
     FLAG,   /* none follows */
     SKIP,   /* a value that says nothing here */
@@ -196,7 +196,7 @@ static const struct option deepspeed_options[] = {
     {"num-gpus", PER_NODE}, {"num-nodes", NODES},    {"hostfile", HOST_FILE}, {"H", HOST_FILE},
     {"no-ssh", FLAG},       {"no-local-rank", FLAG}, {"module", FLAG},        {NULL, FLAG}};
 
-/* What of an option nobody gave is meant. */
+/* The meaning of an option that nobody gave. */
 typedef enum { NOTHING, RANK_A_NODE, ONE_NODE } unsaid;
 
 static const struct launcher {
@@ -531,7 +531,7 @@ static int take_options(const struct launcher *l, struct command *c, int i, stru
     return i;
 }
 
-/* What follows from what was said. */
+/* Derive facts from those that were given. */
 static void complete(const struct launcher *l, struct said *s) {
     struct fr_launch_facts *f = &s->facts;
     int64_t a_set = s->ranks_per_set ? s->ranks_per_set : 1;
@@ -597,8 +597,8 @@ static void take_if_said(struct fr_launch_facts *to, const struct fr_launch_fact
     if (from->ranks_per_node) to->ranks_per_node = from->ranks_per_node;
 }
 
-/* One inside another's: the inner one starts the ranks, the outer one says on how many nodes.  A torchrun that is
- * started on several and is not told so runs on each alone. */
+/* One inside another's: the inner one starts the ranks, the outer one says on how many nodes.
+ * A torchrun that is started on several without an option that says so runs on each alone. */
 static void within(const struct launcher *l, const struct fr_launch_facts *outer,
                    struct said *s) {
     if (l->unsaid == ONE_NODE && !*s->unread) {

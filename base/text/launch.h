@@ -9,7 +9,7 @@
  *      mpirun -np 16 -H a:8,b:8    2 nodes                            jsrun -n 4 -r 2 -a 4             16 on 2
  *      torchrun --nnodes 2 --nproc-per-node 8                         16 on 2
  *
- *  What a line leaves open (a host file, a variable) stays 0, and `unread` names it.
+ *  Values that a line leaves open (a host file, a variable) stay 0, and `unread` names it.
  *
  *  To add a launcher: a row of the table in base/text/launch.c, with its options.
  */
@@ -42,7 +42,8 @@ struct fr_launch {
 /** Take @p line into account. */
 void fr_launch_add(struct fr_launch *launch, const char *line);
 
-/** What all of it says together: the command, completed by what was reserved and by variables. */
+/** The facts of all of it together: the command, completed by what was reserved and by
+ *  variables. */
 struct fr_launch_facts fr_launch_resolve(const struct fr_launch *launch);
 
 #endif

@@ -291,7 +291,7 @@ static void count_votes(struct cleaner *c, const char *line) {
     }
 }
 
-/* What the whole text says; lines end with a zero byte from then on. */
+/* Survey the whole text; lines end with a zero byte from then on. */
 static void survey(struct cleaner *c, char *text, size_t length) {
     size_t lines = 0;
     struct fr_log_tag tag;

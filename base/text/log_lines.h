@@ -1,5 +1,5 @@
 /** @file
- *  What did the program print, without what stood around it?
+ *  Which text did the program print, without the words that others put around it?
  *
  *  Launchers put ranks before each line, clusters pod names and times, terminals colours, mails quote marks; what
  *  a web page held comes in fences.  Every reader of printed text takes it through here first, and then knows
@@ -26,7 +26,7 @@
 #include "base/status.h"
 #include "base/text.h"
 
-/** What stood before a line. */
+/** The text before a line. */
 struct fr_log_tag {
     int64_t rank;  /**< of the process that printed it; -1: nothing said */
     int64_t host;  /**< of several, numbered from 0 as they came; -1: nothing said */
@@ -40,7 +40,7 @@ struct fr_log_text {
     size_t n_lines;
 };
 
-/** What is left in place. */
+/** Parts that are left in place. */
 enum {
     FR_LOG_KEEP_TIMES = 1, /**< `time_s` is set all the same */
 };

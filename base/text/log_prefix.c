@@ -97,7 +97,8 @@ static size_t host_and_process(const char *line, struct fr_log_tag *tag) {
     return and_blank(line, host + 3 + number);
 }
 
-/* What syslog and journald put behind a time: "host unit[12]: "; without the number only behind a month's name. */
+/* The prefix that syslog and journald put behind a time: "host unit[12]: "; without the number
+ * only behind a month's name. */
 static size_t unit(const char *line, bool plain) {
     size_t host = host_letters(line), n = host + 1;
     if (host == 0 || line[host] != ' ') return 0;

@@ -1,5 +1,5 @@
 /** @file
- *  What launchers and log collectors put before a line.  For base/text/log_lines.c. */
+ *  Prefixes that launchers and log collectors put before a line.  For base/text/log_lines.c. */
 #ifndef FR_BASE_TEXT_LOG_PREFIX_H
 #define FR_BASE_TEXT_LOG_PREFIX_H
 

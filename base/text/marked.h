@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "base/text.h"
 
-/** What stands between the marks @p name of @p path.
+/** The text between the marks @p name of @p path.
  *  @param[out] part  to be freed by the caller
  *  @return FR_OK; FR_ERR_INPUT where the file or the marks are missing; FR_ERR_NOMEM. */
 fr_status fr_marked_read(const char *path, const char *name, struct fr_text *part,

@@ -128,8 +128,8 @@ static bool may_begin(const struct pieces *known, int at) {
            (is_digit(known->text[at][0]) && strlen(known->text[at - 1]) >= 3);
 }
 
-/* Are all pieces of the word among those of the known one, in order?  What is glued stays together, but for a long
- * word and its number ("llama3"). */
+/* Are all pieces of the word among those of the known one, in order?  Glued pieces stay
+ * together, except a long word and its number ("llama3"). */
 static bool is_part(const struct pieces *word, const struct pieces *known) {
     int at = -1;
     for (int i = 0; i < word->n; i++) {

@@ -34,7 +34,7 @@ struct fr_meant {
     const char *hint;                 /**< of an alias: how it differs; "" otherwise */
 };
 
-/** What @p word most likely means among @p known (NULL ends them). */
+/** The most likely meaning of @p word among @p known (NULL ends them). */
 struct fr_meant fr_meant(const char *word, const char *const *known);
 
 /** "a", "a or b", "a, b or c" of what was found, each in quotes; "..." where there are more.

@@ -5,7 +5,7 @@
 
 #include "calibrate/energy/line.h"
 
-/* Of the highest power seen: points from here on may be held down by the limit. */
+/* Share of the highest power seen: points from here on may be held down by the limit. */
 static const double NEAR_LIMIT = 0.985;
 
 /* The grid, relative to the highest clock seen. */

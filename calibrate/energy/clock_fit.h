@@ -2,9 +2,9 @@
  *  The law of a device's clock (models/device/clock.h) from measured work at some clocks.
  *
  *  Series of one device share its voltage; each has its own static and dynamic part, and its own
- *  time.  For a voltage those follow by weighted linear least squares (GSL, gsl_fit_wlinear), so
- *  that only knee and slope are searched, over a grid: the sum of squares has kinks where a point
- *  passes the knee, which no method by derivatives likes.  A device that reaches its power limit
+ *  time.  Weighted linear least squares (GSL, gsl_fit_wlinear) gives those parts for a given
+ *  voltage.  So only knee and slope are searched, over a grid: the sum of squares has kinks where a
+ *  point passes the knee, where methods by derivatives fail.  A device that reaches its power limit
  *  clocks down by itself: clocks above the one at which a series' highest measured power is reached
  *  are priced at that one. */
 #ifndef FR_CALIBRATE_ENERGY_CLOCK_FIT_H
@@ -44,7 +44,7 @@ fr_status fr_clock_fit(const struct fr_clock_series *series, int n,
                        struct fr_clock_fitted *fitted, struct fr_clock_scatter *scatter,
                        struct fr_error *err);
 
-/** What a fitted piece of work takes at a clock, its limit kept. */
+/** Time of a fitted piece of work at a clock, within the power limit. */
 double fr_clock_fitted_time_s(const struct fr_clock_fitted *fitted, double clock_Hz);
 double fr_clock_fitted_energy_J(const struct fr_clock_fitted *fitted, double clock_Hz);
 

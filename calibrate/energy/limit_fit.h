@@ -26,7 +26,7 @@ struct fr_limit_series {
     int n;
 };
 
-/** Of a device, clocks relative to its knee. */
+/** The shape of a device, clocks relative to its knee. */
 struct fr_limit_shape {
     double static_W;
     double slope; /**< of the voltage above the knee */

@@ -1,5 +1,5 @@
-/* What is measured of an accelerator besides its products, which singles.c fits: memory, launches, the host link and
- * power.  All else is the base's. */
+/* Measured values of an accelerator besides its products, which singles.c fits: memory,
+ * launches, the host link and power.  All else is the base's. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static double launch_of(const struct fr_samples *s, size_t i, const struct query
     return s->kernel[i].graph == (of->kind != 0) ? s->kernel[i].time_s : -1;
 }
 
-/* Of copies both ways; pages are locked. */
+/* The largest of copies both ways; pages are locked. */
 static double largest_link_B(const struct fr_samples *s) {
     double largest = 0;
     for (size_t k = 0; k < s->n_link; k++)

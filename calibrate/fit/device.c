@@ -1,4 +1,4 @@
-/* What is measured of a processor besides matrix products; and the levels that join them. */
+/* Measured values of a processor besides matrix products; and the levels that join them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -161,7 +161,7 @@ static void json_machine(struct fr_json_writer *w, const struct fr_fit_result *r
     fr_json_end_object(w);
 }
 
-/* What was measured of an accelerator besides products; null: the base's. */
+/* Measured values of an accelerator besides products; null: the base's. */
 static void json_card(struct fr_json_writer *w, const struct fr_fit_result *result) {
     const struct fr_fit_card *card = &result->card;
     const struct {

@@ -110,8 +110,8 @@ struct fr_fit_gemm {
     int n_filled;   /**< of them: shapes that were not measured, from those around them */
     int n_dropped;  /**< measured shapes that no full grid could take in */
     struct fr_fit_quality quality; /**< interpolation of each point from its neighbours */
-    /** Of the largest sizes of each axis, left out and told from those before them by their work: spread of
-     *  the logarithm for each doubling; 0: not known. */
+    /** Error of the largest sizes of each axis, left out and predicted from smaller ones by their
+     *  work: spread of the logarithm for each doubling; 0: not known. */
     double beyond_octave;
 };
 
@@ -125,7 +125,7 @@ struct fr_fit_singles {
     struct fr_fit_quality quality, held_out; /**< every second from the others */
 };
 
-/** Of an accelerator, besides its products; 0: not measured. */
+/** Values of an accelerator, besides its products; 0: not measured. */
 struct fr_fit_card {
     bool present;
     double memory_B, memory_rate_B_per_s, link_rate_B_per_s; /**< the link: of the slower way */
@@ -141,7 +141,7 @@ struct fr_fit_working_sets {
     bool selects; /**< select was measured; else nothing is said of it */
 };
 
-/** What is thought of a calibration; made from the result by who judges (calibrate/judge/check.h). */
+/** The verdict on a calibration, made from the result by calibrate/judge/check.h. */
 struct fr_fit_verdict {
     const char *verdict; /**< "PASS", "WARN", "FAIL"; NULL: nobody judged */
     int n_reasons;
@@ -188,8 +188,8 @@ struct fr_fit_result {
     char power_source[160];
 };
 
-/** What a calibration that was cut short did not measure is left out (the device) or assumed (links),
- *  and named in result->missing.
+/** A calibration that was cut short lacks some values.  They are left out (the device) or
+ *  assumed (links), and named in result->missing.
  *  @return FR_OK; FR_ERR_INPUT when nothing can be fitted, or an operation comes in several series;
  *          FR_ERR_NOMEM.  Free @p result with fr_fit_free, also on error. */
 fr_status fr_fit(const struct fr_samples *samples, const struct fr_fit_options *options,
@@ -206,7 +206,7 @@ double fr_fit_held_out(const struct fr_fit_result *result);
  *  varied, and half of what interruptions took, which is assumed to be away or there twice next time. */
 double fr_fit_variation(const struct fr_fit_result *result);
 
-/** What a price says of the ranks and size of a point [s]. */
+/** The price for the ranks and size of a point [s]. */
 double fr_fit_price_s(const struct fr_price *price, const struct fr_fit_point *point);
 
 /** Append a table for a person: how well each form fits each operation and p. */

@@ -1,6 +1,7 @@
 /** @file
- *  One fitter a form of models/network/form/: from measured points of one operation to the price that a
- *  cluster file holds, so that a fit is judged through the very code that will price with it.
+ *  One fitter for each form of models/network/form/.  It turns measured points of one operation
+ *  into the price that a cluster file holds.  So a fit is judged through the very code that will
+ *  price with it.
  *
  *  All fit relative errors: a model is used over six decades of message size, and an absolute
  *  fit sees only the largest.

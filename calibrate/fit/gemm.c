@@ -18,7 +18,7 @@ struct product {
     double time_s;
 };
 
-/* Of one table, in the order of the file. */
+/* Products of one table, in the order of the file. */
 struct products {
     struct product *item;
     size_t n;
@@ -37,10 +37,10 @@ static int by_cell(const void *x, const void *y) {
     return FR_ORDER(a->time_s, b->time_s);
 }
 
-/* What a process gets of pages and caches is drawn when it starts, and is as good or bad for as long as
- * it runs: of each launch its own time, since what interrupts only adds; of the launches the median, since
- * the next run is one of them, and not the luckiest.
- * @param times_s  room for n
+/* A process draws its pages and caches when it starts, and they are as good or bad for as long
+ * as it runs.  Each launch counts with its own time, since interruptions only add.  Launches
+ * count with their median, since the next run is one of them, and not the luckiest.
+ * @param times_s  capacity for n
  * @return of all of one cell */
 static double own_of_launches_s(const struct fr_fit_speed *speed, const struct timed *timed,
                                 size_t n, double *times_s) {
@@ -79,9 +79,9 @@ static fr_status take_times(const struct products *products, const struct fr_fit
     return status;
 }
 
-/* Every measured point that has two measured neighbours on some axis is interpolated without itself,
- * over a gap at least twice as wide as the table's; so this is an upper estimate of the table's own
- * error. */
+/* Every measured point that has two measured neighbours on some axis is interpolated without
+ * itself.  The gap is at least twice as wide as the table's, so this is an upper estimate of
+ * the table's own error. */
 static fr_status judge(const struct fr_gemm_grid *grid, struct fr_fit_quality *quality) {
     size_t cells = (size_t)fr_grid_cells(grid);
     double *predicted_s = fr_calloc(2 * cells, sizeof *predicted_s),

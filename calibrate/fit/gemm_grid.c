@@ -85,9 +85,9 @@ double fr_grid_from_neighbours_s(const struct fr_gemm_grid *grid, const double *
     return used > 0 ? exp(sum / used) : 0;
 }
 
-/* A calibration that was cut short leaves shapes out.  What lies between measured ones is what an
- * interpolation between them would say; the rest from these in turn.
- * @param times_s  room for all cells */
+/* A calibration that was cut short leaves shapes out.  Shapes between measured ones are
+ * interpolated from them; the rest from these in turn.
+ * @param times_s  capacity for all cells */
 void fr_grid_fill(struct fr_gemm_grid *grid, double *times_s) {
     int cells = fr_grid_cells(grid);
     for (bool more = true; more;) {

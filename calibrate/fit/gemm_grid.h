@@ -24,7 +24,8 @@ int fr_grid_cells(const struct fr_gemm_grid *grid);
 /** Index of a shape in the grid, or -1 when an axis was too long to take it. */
 int fr_grid_cell_of(const struct fr_gemm_grid *grid, const int64_t shape[FR_GRID_AXES]);
 void fr_grid_index_of(const struct fr_gemm_grid *grid, int cell, int index[FR_GRID_AXES]);
-/** What @p time_s say of a cell without it: mean over the axes that have both neighbours; 0 without any. */
+/** A cell estimated from the other @p time_s: mean over the axes that have both neighbours; 0
+ *  without any. */
 double fr_grid_from_neighbours_s(const struct fr_gemm_grid *grid, const double *time_s,
                                  int cell);
 /** Take what lies between measured shapes from them, the rest from these in turn.

@@ -60,9 +60,9 @@ static int count_slow(const double *sorted_s, size_t n) {
     return slow;
 }
 
-/* Disturbed samples are kept and counted, but they all lie on one side and so shift the median: what is
- * fitted is the median of the others; where most samples were, even that is the disturbance's: then of
- * those near the fastest. */
+/* Disturbed samples are stored and counted, but they all lie on one side and so shift the
+ * median.  So the fit uses the median of the others.  Where most samples were disturbed, even
+ * that median is the disturbance's: then it uses the median of those near the fastest. */
 static double own_s(const double *sorted_s, size_t n) {
     double time_s = fr_sorted_median(sorted_s, n - (size_t)count_slow(sorted_s, n)),
            fast_s = TWICE * fr_sorted_quantile(sorted_s, n, 0.1);
@@ -72,7 +72,7 @@ static double own_s(const double *sorted_s, size_t n) {
     return fr_sorted_median(sorted_s, kept);
 }
 
-/* Of each launch of a point the median, and what is fitted. */
+/* The median of each launch of a point, and the fitted value. */
 struct launches {
     double median_s[LAUNCHES_MAX], own_s[LAUNCHES_MAX];
     int n;
@@ -107,9 +107,9 @@ static struct fr_fit_point summarise(const struct fr_sample_collective *first, d
     point.uncertainty = fmax(fr_sorted_median_uncertainty(times_s, n, 0.95),
                              bootstrap(launches.median_s, launches.n));
     point.n_slow = count_slow(times_s, n);
-    /* Where the ranks sit, and what of a cache is between them, is the host's choice and may change from one
-     * launch to the next by a factor of three, to stay so for seconds: a launch all of whose samples are slow
-     * was not disturbed, and the next run is a launch like any. */
+    /* The host chooses the placement of ranks and the caches between them.  Times may change
+     * from one launch to the next by a factor of three, to stay so for seconds.  So a launch
+     * all of whose samples are slow was not disturbed, and the next run is a launch like any. */
     fr_sort(launches.own_s, (size_t)launches.n);
     point.time_s = fr_sorted_median(launches.own_s, (size_t)launches.n);
     return point;
@@ -125,7 +125,7 @@ static bool of_series(const struct wanted *wanted, const struct fr_sample_collec
     return wanted->series < 0 || wanted->list->of_source[s->source] == wanted->series;
 }
 
-/* Of send_recv the operation itself is kept, or where it was not measured the ping-pong. */
+/* For send_recv the operation itself counts or, where it was not measured, the ping-pong. */
 static bool usable(const struct wanted *wanted, const struct fr_sample_collective *s) {
     if (!of_series(wanted, s) || s->failed || s->in_place || s->size_B <= 0) return false;
     if (s->pattern == FR_PATTERN_OP) return true;

@@ -29,7 +29,7 @@ double fr_fit_price_s(const struct fr_price *price, const struct fr_fit_point *p
     return fr_comm_time_s(price, &group, point->size_B, &extrapolated);
 }
 
-/* @param scratch  room for 2 n */
+/* @param scratch  capacity for 2 n */
 static fr_status judge(const struct fr_price *price, const struct fr_fit_point *points, int n,
                        double *scratch, struct fr_fit_quality *quality) {
     for (int i = 0; i < n; i++) {
@@ -39,7 +39,7 @@ static fr_status judge(const struct fr_price *price, const struct fr_fit_point *
     return fr_fit_measure(scratch, scratch + n, n, quality);
 }
 
-/* What a fold leaves out. */
+/* Points that a fold leaves out. */
 enum fold { EVEN_SIZES, ODD_SIZES, LARGEST_RANKS, LARGEST_SIZES };
 
 /* The largest p of its level, where the level has a smaller one in the same layout. */
@@ -123,8 +123,9 @@ static double octaves_beyond(const struct fr_fit_op *op, const struct fr_fit_poi
     return 0;
 }
 
-/* Of what LARGEST_SIZES left out: spread of the logarithm for each doubling of the size, from errors over the
- * doublings that they were told across; half a doubling is too short to tell. */
+/* Errors of the sizes that LARGEST_SIZES left out: spread of the logarithm for each doubling
+ * of the size, from errors over the doublings that they were extrapolated across.  Half a
+ * doubling is too short to show it. */
 static double beyond_octave(const struct fr_fit_op *op, const struct space *space,
                             const struct held *held) {
     static const double SHORTEST = 0.5, NORMAL_MEDIAN = 0.6745;
@@ -183,7 +184,7 @@ static fr_status fit_form(struct fr_fit_op *op, int form, struct space *space,
     held.n = 0;
     FR_TRY(hold_out(op, form, LARGEST_SIZES, space, &held));
     candidate->price.beyond_octave = beyond_octave(op, space, &held);
-    /* What a price says of itself is how it did on what it had not seen. */
+    /* A price states its error on points that it had not seen. */
     const struct fr_fit_quality *said =
         candidate->held_sizes.n > 0 ? &candidate->held_sizes : &candidate->quality;
     candidate->price.residual_median = said->median;
@@ -218,9 +219,9 @@ static double score(const struct fr_fit_candidate *candidate) {
 }
 
 /* The similarity table, unless another form is clearly better: a held-out error is itself an
- * estimate from a few points, and on published measurements of several machines whoever took its
- * least value did worse on what came next than whoever stayed with the table.  Without a second
- * rank count nothing was held out of the growth with ranks, so more is asked for. */
+ * estimate from a few points.  On published measurements of several machines, choosing the
+ * form of its least value did worse on later points than staying with the table.  Without a
+ * second rank count nothing was held out of the growth with ranks, so more is asked for. */
 static fr_fit_form choose(const struct fr_fit_op *op, fr_fit_form wanted) {
     static const double CLEARLY = 0.6, UNCONFIRMED = 0.4;
     const struct fr_fit_candidate *table = &op->candidate[FR_FIT_SIMILARITY];

@@ -1,5 +1,5 @@
-/* How many ranks share one link of a level: with n pairs sending at once over links of which each
- * is shared by s, a message takes about min(n, s) times as long as alone, latency apart. */
+/* How many ranks share one link of a level?  n pairs send at once over links each of which s
+ * ranks share.  A message then takes about min(n, s) times as long as alone, latency apart. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -12,8 +12,8 @@
  * 56 cores) shared out over its cores, and a quarter of that at rest. */
 static const double ASSUMED_BUSY_W = 6.3, ASSUMED_IDLE_W = 1.6;
 
-/* Median of one state over all windows at the clock that was found, a rank's share [W]; NAN where there is
- * none.  Of waiting: what is left to those that wait for the one asleep. */
+/* Median of one state over all windows at the clock that was found, a rank's share [W]; NAN
+ * where there is none.  While waiting: the power left to those that wait for the one asleep. */
 static double median_W(const struct fr_samples *samples, int state, double idle_W,
                        double *scratch, int *quality) {
     size_t n = 0;

@@ -115,7 +115,7 @@ static void print_disturbance(const struct fr_fit_speed *speed, struct fr_text *
                      100 * speed->lost);
 }
 
-/* What a rank draws by kind of work, or that nobody looked. */
+/* The power of a rank by kind of work, or that it was not measured. */
 static void print_power(const struct fr_fit_result *result, struct fr_text *text) {
     static const struct {
         int state;

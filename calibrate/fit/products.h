@@ -1,15 +1,17 @@
 /** @file
  *  A form of matrix products fitted to products measured one by one.
  *
- *  Where a harness measures a full grid of shapes, a table serves (calibrate/fit/parts.h); other people's hold the shapes
- *  of some networks.  Of those a device's own form takes its two values:
+ *  Where a harness measures a full grid of shapes, a table serves (calibrate/fit/parts.h);
+ *  other people's hold the shapes of some networks.  A device's own form takes its two values
+ *  from them:
  *
  *      tiled       efficiency and tail    (models/device/gemm/tiled.c)
  *      saturating  peak and half_dim
  *
- *  in logarithms, errors of 5 % counting as one and large ones for less (pseudo-Huber, knee at two), with log-normal
- *  priors of width 0.5 about where presets without rows start, or about where the saturating form stands.  What a product
- *  writes, and reads where it adds to a gradient, takes memory's time besides where the form says so. */
+ *  in logarithms, errors of 5 % counting as one and large ones for less (pseudo-Huber, knee at
+ *  two), with log-normal priors of width 0.5 about where presets without rows start, or about
+ *  where the saturating form stands.  Data that a product writes, and reads where it adds to a
+ *  gradient, also takes memory's time where the form says so. */
 #ifndef FR_CALIBRATE_FIT_PRODUCTS_H
 #define FR_CALIBRATE_FIT_PRODUCTS_H
 

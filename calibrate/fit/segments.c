@@ -3,8 +3,9 @@
  * segment squares are minimised; between segmentations absolute relative errors are compared, so
  * that one size with a cost of its own does not hide the breakpoints elsewhere.
  *
- * Of more than 128 sizes, a segment may begin at 128 of them, evenly spaced in their order; every
- * size still counts in the errors.  So the work grows as the number of sizes, and the tables do not. */
+ * With more than 128 sizes, a segment may begin at 128 of them, evenly spaced in their order;
+ * every size still counts in the errors.  So the work grows as the number of sizes, and the
+ * tables do not. */
 #include <math.h>
 #include <stdlib.h>
 

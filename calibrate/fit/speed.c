@@ -106,7 +106,8 @@ static int by_shape(const void *x, const void *y) {
     return FR_ORDER(a->time_s, b->time_s);
 }
 
-/* Of one launch: the next one's pages are others, and what they cost is no interruption. */
+/* Are both of one product and launch?  The next one's pages are others, and their cost is no
+ * interruption. */
 static bool together(const struct placed *x, const struct placed *y) {
     const struct fr_sample_gemm *a = &x->product, *b = &y->product;
     return a->dtype == b->dtype && a->m == b->m && a->n == b->n && a->k == b->k &&
@@ -131,11 +132,12 @@ struct exposure {
 /* A sample repeats short products for a third of a millisecond; how often is not in the file, so
  * only those that are one call each are windows. */
 static const double ONE_CALL_S = 0.5e-3, MOST = 100;
-/* First those short enough for some to be undisturbed on any machine that is worth measuring. */
+/* First those short enough for some to be uninterrupted on any machine that is worth
+ * measuring. */
 static const double SHORT_S = 5e-3;
 
-/* What undisturbed timings scatter about their own time: five scaled deviations of those below it,
- * at least a fiftieth. */
+/* Scatter of uninterrupted timings about their own time: five scaled deviations of those below
+ * it, at least a fiftieth. */
 static double limit_of(const double *sorted_s, size_t n, double own_s) {
     size_t below = 0;
     while (below < n && sorted_s[below] <= own_s) below++;
@@ -229,7 +231,7 @@ static void estimate(struct exposure *e, struct fr_fit_speed *speed) {
     speed->interruptions.length_s = speed->lost * e->own_s / interruptions;
 }
 
-/* @param sorted  room for all products */
+/* @param sorted  capacity for all products */
 static void gather(const struct fr_samples *samples, const struct fr_fit_speed *speed,
                    struct placed *sorted, double *time_s, double shortest_s, double longest_s,
                    struct exposure *e) {
@@ -265,7 +267,8 @@ fr_status fr_fit_interruptions(const struct fr_samples *samples, struct fr_fit_s
         gather(samples, speed, sorted, time_s, ONE_CALL_S, SHORT_S, &e);
         if (e.n == 0) gather(samples, speed, sorted, time_s, 0, HUGE_VAL, &e);
         estimate(&e, speed);
-        /* Then all of which one in three is undisturbed, by that, and that show one interruption. */
+        /* Then all of which one in three is uninterrupted, by that, and that show one
+         * interruption. */
         double longest_s = speed->interruptions.every_s > 0
                                ? fmin(speed->interruptions.every_s / e.ranks,
                                       10 * speed->interruptions.length_s)
@@ -293,8 +296,8 @@ double fr_fit_own(const struct fr_fit_speed *speed, const double *sorted_s, size
     if (!(i->every_s > 0) ||
         exp(-speed->ranks * own_s / i->every_s) >= fmax(0.1, 1 / (double)n))
         return own_s;
-    /* Fewer than the fastest tenth, or none, can be expected to be undisturbed: x of which the usual
-     * time is the median. */
+    /* Fewer than the fastest tenth, or none, can be expected to be uninterrupted: x of which
+     * the usual time is the median. */
     double usual_s = high_s;
     for (int k = 0; k < 60; k++) {
         double x = 0.5 * (low_s + high_s);

@@ -1,14 +1,17 @@
 /** @file
  *  How fast the machine was while it was being measured, and what took time from it.
  *
- *  Speed.  Probes, a small product and a small stream beside the samples, say how long the machine
- *  takes now over how long when it is fast: the running median of nine probes of a launch over the
- *  lower quartile, for products of all probes of the job, for streams of those of the launch: every
- *  process gets pages of its own, and keeps their speed.  Samples of products are divided by it, so that
- *  what is fitted is one machine's, the idle one's; the median of it, times the mean of idle
- *  timings over the own time that is taken from them, is how the machine usually is.  A stream over another
- *  set than the probe's is not slow when that is: memory's own times are those of the middle launch, which is
- *  the machine under typical load, and are divided by that median (fr_fit_memory_slowness).
+ *  Speed.  Probes, a small product and a small stream, run beside the samples.  They give the
+ *  slowness: the time that the machine takes now over its time when it is fast.  That is the
+ *  running median of nine probes of a launch over the lower quartile.  The quartile is over all
+ *  probes of the job for products, and over the launch's probes for streams: every process gets
+ *  pages of its own, and keeps their speed.
+ *
+ *  Samples of products are divided by the slowness, so that the fit describes one machine, the idle
+ *  one.  The typical load is the median slowness, times the mean of idle timings over the own time
+ *  that is taken from them.  A stream over another set than the probe's is not slow when the probe
+ *  is.  So memory's own times are those of the middle launch, which is the machine under typical
+ *  load.  They are divided by the median slowness (fr_fit_memory_slowness).
  *
  *  Interruptions.  A product of own time t is timed in windows of t, on r ranks that start together.
  *  A window is disturbed when it is longer by more than what uninterrupted ones scatter.  With a rate
@@ -16,9 +19,10 @@
  *
  *      P(window is not disturbed) = exp(-r lambda t)
  *
- *  and lambda is that of greatest likelihood over all windows; the length of one is the time lost
- *  over the number of them that lambda expects, E[max] of the ranks (models/device/interruptions.h).  A window that is longer than its own time a
- *  hundredfold counts as a hundredfold. */
+ *  and lambda is that of greatest likelihood over all windows.  The length of an interruption is
+ *  the time lost over the number of interruptions that lambda expects, E[max] of the ranks
+ *  (models/device/interruptions.h).  A window longer than 100 times its own time counts as 100
+ *  times. */
 #ifndef FR_CALIBRATE_FIT_SPEED_H
 #define FR_CALIBRATE_FIT_SPEED_H
 
@@ -48,9 +52,10 @@ double fr_fit_slowness(const struct fr_fit_speed *speed, const double *kind, int
 /** Time of memory as it was timed over idle; 1 where it is not known. */
 double fr_fit_memory_slowness(const struct fr_fit_speed *speed);
 
-/** A thing's own time from @p n ascending timings, by the speed taken out of them: that of the uninterrupted
- *  ones (fr_sorted_own); where the interruptions leave fewer than a tenth uninterrupted, or
- *  none of them, exp(-r lambda t) < max(0.1, 1/n), the time which, so interrupted, takes their median. */
+/** A thing's own time from @p n ascending timings, which are already divided by the slowness.
+ *  Usually that is the own time of the uninterrupted timings (fr_sorted_own).  Interruptions may
+ *  leave fewer than a tenth uninterrupted, or none: exp(-r lambda t) < max(0.1, 1/n).  Then it is
+ *  the time that, so interrupted, takes their median. */
 double fr_fit_own(const struct fr_fit_speed *speed, const double *sorted_s, size_t n);
 
 /** Interruptions from the samples of products. */

@@ -6,7 +6,7 @@
 #include "calibrate/fit/parts.h"
 #include "trust/numbers/statistics.h"
 
-/* What is asked for: the own time of the samples that match, or -1 without any. */
+/* The request: the own time of the samples that match, or -1 without any. */
 struct asked {
     int kernel;
     double size_B;                        /* 0: any */
@@ -25,7 +25,7 @@ static bool matches(const struct fr_sample_memory *s, const struct asked *a) {
 
 /* Samples of one visit, and visits of one launch, on their way to a median. */
 struct levels {
-    double *samples, *visits; /* room for all samples each */
+    double *samples, *visits; /* capacity for all samples each */
     size_t n_samples, n_visits;
 };
 
@@ -36,10 +36,11 @@ static void end_visit(struct levels *l, const struct fr_fit_speed *speed) {
     l->n_samples = 0;
 }
 
-/* Of each visit the own time, since what interrupts only adds; of a launch's visits, which lie apart, the
- * median, and of the launches': which pages a process gets is drawn once, when it starts, and they differ
- * by a factor of two for as long as it runs.  That is the machine as it usually is: divided by how slow
- * it usually is, since predictions multiply by that. */
+/* Each visit counts with its own time, since interruptions only add.  The result is the median
+ * of a launch's visits, which lie apart, then the median of the launches.  A process draws its
+ * pages once, when it starts, and they differ by a factor of two for as long as it runs.  That
+ * is the machine under typical load.  It is divided by the typical slowness, since predictions
+ * multiply by that. */
 static double own_s_per_B(const struct fr_samples *samples, const struct fr_fit_speed *speed,
                           const struct asked *a, double *scratch) {
     enum { LAUNCHES_MAX = 64 };
@@ -116,8 +117,9 @@ static double part_s_per_B(const struct beyond *shapes, size_t n, bool writes, d
     return fmax(0, fr_sorted_median(scratch, found));
 }
 
-/* What reading and what writing cost beyond, each given the other, in turn: each shape is mostly the
- * one or the other, so errors halve from turn to turn.  -1 where that size was not measured. */
+/* The extra cost of reading and of writing, each given the other, in turn: each shape is
+ * mostly the one or the other, so errors halve from turn to turn.  -1 where that size was not
+ * measured. */
 static void fit_operands(const struct fr_samples *samples, const struct fr_fit_speed *speed,
                          struct fr_fit_working_sets *sets, int i, double *scratch,
                          struct beyond *shapes) {

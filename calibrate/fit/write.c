@@ -209,7 +209,7 @@ static void add_price(struct fr_json_writer *w, const struct fr_fit_result *resu
         price.similarity.tables[i].level = price.similarity.tables[i].level > 0;
 }
 
-/* What was measured; of the base, what was not. */
+/* Measured collectives; those of the base where none were measured. */
 static void add_collectives(struct fr_json_writer *w, const struct fr_fit_result *result) {
     struct fr_json root = {0}, base = {0};
     if (result->base) {
@@ -313,7 +313,7 @@ static void add_base_gemm(struct fr_json_writer *w, const struct fr_fit_result *
     fr_json_end_object(w);
 }
 
-/* What is measured of an accelerator, by the key that says it. */
+/* Measured values of an accelerator, by their keys. */
 enum { CARD_VALUES = 4 };
 static void card_values(const struct fr_fit_card *card, double value[CARD_VALUES]) {
     value[0] = card->memory_B;

@@ -1,4 +1,5 @@
-/* What is shown of a fit is put into tables of JSON, and a page shows them as it shows any result's. */
+/* Results of a fit are put into tables of JSON, and a page shows them as it shows any
+ * result's. */
 #include "calibrate/judge/calibration_page.h"
 
 #include <math.h>

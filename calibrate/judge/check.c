@@ -20,10 +20,11 @@ add(struct fr_checks *checks, fr_verdict verdict, const char *subject, const cha
     va_end(ap);
 }
 
-/* Of what is no part of every prediction, or is in the interval by another number already. */
+/* The verdict on an error that is no part of every prediction, or is in the interval by
+ * another number already. */
 static fr_verdict warn(bool beyond) { return beyond ? FR_VERDICT_WARN : FR_VERDICT_PASS; }
 
-/* What adds no more to a prediction's interval than is assumed of the model anyway passes. */
+/* An error passes that adds no more to a prediction's interval than the assumed model error. */
 static fr_verdict warn_of(double spread) { return warn(!(spread <= fr_spread_assumed)); }
 
 /* The interval that every prediction gets: beyond a factor of two it tells no plans apart. */
@@ -82,7 +83,7 @@ static void check_setting(const struct fr_json *root, struct fr_checks *checks) 
         add(checks, FR_VERDICT_WARN, "pinning", "not stated");
 }
 
-/* What the budget did not reach. */
+/* Rows that the budget did not reach. */
 static void check_missing(const struct fr_json *root, struct fr_checks *checks) {
     struct fr_json list = fr_json_member(root, "not_measured");
     for (int64_t i = 0; fr_json_is_array(&list) && i < fr_json_array_length(&list); i++) {
@@ -185,8 +186,9 @@ static void check_points(const struct fr_json *root, struct fr_checks *checks) {
             "measured inside one node: several nodes are not predicted without network levels");
 }
 
-/* Two ranks are one rank count: nothing there was left unmeasured, and no plan of theirs asks for growth.
- * What is predicted for more is marked extrapolated, its interval as wide as laws were seen to miss. */
+/* Two ranks are one rank count: nothing there was left unmeasured, and no plan of theirs asks
+ * for growth.  A prediction for more is marked extrapolated; its interval is as wide as the
+ * errors of laws that were seen. */
 static bool knows_one_count(const struct fr_json *root) {
     struct fr_json p = fr_json_member(root, "provenance");
     return fr_json_number_at(&p, "ranks") <= 2;

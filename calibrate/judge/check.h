@@ -1,6 +1,6 @@
 /** @file
- *  What to think of a calibration: checks with a verdict and a reason, from the document "forerun/fit/1"
- *  of `forerun fit --json`.
+ *  How good is a calibration?  Checks with a verdict and a reason, from the document
+ *  "forerun/fit/1" of `forerun fit --json`.
  *
  *  The rule.  A prediction's interval holds 90 % of an error whose logarithm has the spread
  *      s = hypot(max(0.1, x), v),   x = ln(1 + h) / 0.6745        (trust/interval.h)
@@ -42,7 +42,7 @@ fr_verdict fr_calibration_verdict(const struct fr_checks *checks);
 /** That verdict with the reasons of all checks that did not pass, the worst first. */
 void fr_calibration_judge(const struct fr_checks *checks, struct fr_fit_verdict *judged);
 
-/** Of check.c: are the numbers there, and possible?  @return FR_OK or FR_ERR_INPUT with the
+/** For check.c: are the numbers there, and possible?  @return FR_OK or FR_ERR_INPUT with the
  *  place. */
 fr_status fr_calibration_numbers_check(const struct fr_json *root, struct fr_error *err);
 

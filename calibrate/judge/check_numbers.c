@@ -1,6 +1,6 @@
-/* The numbers of a fit's JSON, before anything is counted, judged or drawn from them: one that is missing beside
- * its like, or that nothing measured can be, is refused with its place, since others would be judged by what is
- * left, and nan and inf printed. */
+/* Checks the numbers of a fit's JSON, before anything is counted, judged or drawn from them.
+ * A number that is missing beside its like, or that no measurement can have, is refused with
+ * its place.  Otherwise others would be judged by what is left, and nan and inf printed. */
 #include "calibrate/judge/check.h"
 
 #include <math.h>

@@ -52,7 +52,7 @@ void fr_drifted_print(const struct fr_drifted *d, struct fr_text *text) {
     fr_text_addf(text, *names ? ". forerun calibrate --refresh measures %s again.\n" : ".\n",
                  names);
     if (!*names && d->busier)
-        fr_text_addf(text,
-                     "What takes its time is no property of the machine: nothing is to be "
-                     "measured again, and predictions hold for when it is quiet.\n");
+        fr_text_addf(
+            text, "Other work takes its time, which is no property of the machine. Nothing "
+                  "needs to be measured again, and predictions hold for when it is quiet.\n");
 }

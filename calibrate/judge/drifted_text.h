@@ -1,5 +1,5 @@
 /** @file
- *  What became of a machine since it was calibrated, for a person. */
+ *  How has a machine changed since it was calibrated?  For a person. */
 #ifndef FR_CALIBRATE_JUDGE_DRIFTED_TEXT_H
 #define FR_CALIBRATE_JUDGE_DRIFTED_TEXT_H
 

@@ -31,7 +31,7 @@ static fr_status judge(struct fr_fitted *fitted, struct fr_error *err) {
     return status;
 }
 
-/* What we write must be what we read: the file goes through the reader before it is kept. */
+/* Our writer and our reader must agree: the file goes through the reader before it is saved. */
 fr_status fr_fitted_cluster(const struct fr_fitted *fitted, const char *name,
                             struct fr_text *text, struct fr_error *err) {
     struct fr_json_document *document = NULL;
@@ -68,7 +68,7 @@ static const struct {
              {"H100", "dgx-h100"},     {"A100", "dgx-a100"},
              {"V100", "dgx-v100"},     {"A40", "a40"}};
 
-/* What is not measured of an accelerator is the preset's of its kind. */
+/* Values of an accelerator that are not measured are those of the preset of its kind. */
 static fr_status find_base(const char *device, struct fr_json_document **base,
                            struct fr_error *err) {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)

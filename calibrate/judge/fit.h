@@ -5,7 +5,7 @@
 
 #include "calibrate/fit/fit.h"
 
-/** What was fitted, and to what. */
+/** The fit, and the measurements that it was made from. */
 struct fr_fitted {
     struct fr_samples samples;
     struct fr_fit_result result; /**< with its verdict (calibrate/judge/check.h) */

@@ -1,7 +1,8 @@
 /** @file
  *  Measuring this machine: launches of forerun-mpi that write samples.jsonl.
  *
- *  What is measured and how is said in calibrate/measure/harness/bench.h; fitting is apart (fit.h). */
+ *  calibrate/measure/harness/bench.h states what is measured and how; fitting is apart
+ *  (fit.h). */
 #ifndef FR_CALIBRATE_MEASURE_CALIBRATE_H
 #define FR_CALIBRATE_MEASURE_CALIBRATE_H
 

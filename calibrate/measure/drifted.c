@@ -227,8 +227,9 @@ static bool probed(const char *names) {
     return false;
 }
 
-/* Of an earlier file all but the points that @p again has measured: what it had no time for stays as it
- * was.  Of the later one (@p again NULL) those of the rows alone, and the probes they need. */
+/* From an earlier file, add all but the points that @p again has measured; points that it had
+ * no time for stay.  From the later one (@p again NULL), add only those of the rows, and the
+ * probes that they need. */
 static fr_status add_lines(const char *text, const char *names, const struct points *again,
                            struct fr_text *merged, struct fr_error *err) {
     bool with_probes = !again && probed(names);

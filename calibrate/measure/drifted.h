@@ -8,9 +8,10 @@
  *      sqrt( w1^2 + w2^2 + (t s)^2 (1/L1 + 1/L2) )
  *
  *  w the half widths of the own times, a tenth where too few samples know none; s what launches
- *  differ by, of the earlier calibration, L launches, t Student's 0.975 quantile.  A row has drifted
- *  when its median point is more than a tenth off and more than half of its points lie beyond that;
- *  of fewer than three points, more than twice off, since nothing else tells what one draws anew.
+ *  differ by, of the earlier calibration, L launches, t Student's 0.975 quantile.  A row has
+ *  drifted when its median point is more than a tenth off and more than half of its points lie
+ *  beyond this bound.  With fewer than three points, the median must be more than twice off, since
+ *  nothing else shows how far a new draw may lie.
  *
  *  Busier: interruptions take more of the products' time than twice what they took and a tenth,
  *  ln(1 + later) > 2 ln(1 + earlier) + ln 1.1; up to twice is in every prediction's interval.  That is
@@ -53,10 +54,10 @@ bool fr_drifted_is_as_before(const struct fr_drifted *drifted);
 /** Names of the rows that drifted, separated by commas; "" for none. */
 void fr_drifted_names(const struct fr_drifted *drifted, char *names, size_t capacity);
 
-/** Append the file of @p earlier without the points of rows @p names that @p later measured again, then
- *  those, with its probes where these rows are divided by them (calibrate/fit/speed.h): a line of another
- *  row stays as it is, and so does what is fitted to it; so does a point that the later measurement had
- *  no time for.
+/** Append the file of @p earlier without the points of rows @p names that @p later measured again.
+ *  Then append these points of @p later, with its probes where these rows are divided by them
+ *  (calibrate/fit/speed.h).  Lines of other rows stay as they are, and so does their fit.  Points
+ *  that the later measurement had no time for stay, too.
  *  Both are texts of samples.jsonl.  @return FR_OK or FR_ERR_INPUT. */
 fr_status fr_drifted_replace(const char *earlier, const char *later, const char *names,
                              struct fr_text *merged, struct fr_error *err);

@@ -1,9 +1,10 @@
 /** @file
  *  The clock of what computes, set for a while.
  *
- *  Nothing is set unless it was asked for, and what was there before comes back, whatever happens: a guardian,
- *  a process of its own session, holds the other end of a pipe and restores when we close it, or die in any
- *  way, SIGKILL included.  That is the only way back, so it is taken each time.
+ *  Nothing is set unless it was asked for, and the earlier clock comes back, whatever happens.  A
+ *  guardian, a process of its own session, holds the other end of a pipe.  It restores the clock
+ *  when we close the pipe or die in any way, SIGKILL included.  That is the only way back, so it is
+ *  taken each time.
  *
  *  To add one: calibrate/measure/knob/<name>.c exporting fr_knob_<name>, and a row FR_KNOB(<name>) in
  *  calibrate/measure/knob_list.h. */

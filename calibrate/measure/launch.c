@@ -29,7 +29,7 @@ struct command {
     bool simulated;
 };
 
-/* Of signal handlers: the job to hand signals on to, as which, and that one came. */
+/* For signal handlers: the job to hand signals on to, as which, and that one came. */
 static volatile sig_atomic_t job, as, stopped;
 static bool over; /* the last job was ended when its time was over */
 
@@ -220,14 +220,14 @@ struct watch {
     pid_t child;
     struct mark before;
     double begins_s;               /* within which it is to have begun */
-    double start_s, stop_s;        /* stop_s: when we were told to stop; 0: not yet */
+    double start_s, stop_s;        /* stop_s: when we were asked to stop; 0: not yet */
     double found_s;                /* when a verdict was found; 0: there is none */
-    bool begun, late, over, ended; /* late: to begin; over: to end; ended: told to stop */
-    bool given_up;                 /* told to end after a verdict */
+    bool begun, late, over, ended; /* late: to begin; over: to end; ended: asked to stop */
+    bool given_up;                 /* asked to end after a verdict */
 };
 
-/* Told to end, as launchers are, which then clean up; killed when it does not.  One that is stopped hears nothing
- * until it goes on. */
+/* Asked to end, as launchers are, which then clean up; killed when it does not.  One that is
+ * stopped hears nothing until it goes on. */
 static void end(pid_t child, double since_s, double grace_s, bool *stated) {
     if (since_s <= 0) return;
     if (!*stated) kill(child, SIGTERM);
@@ -274,7 +274,8 @@ static bool look(void *context, pid_t child) {
     return !w->begun || w->over || stopped || w->found_s > 0;
 }
 
-/* What is said of a job that lost a rank or its launcher: the first of its faults, not what came of it. */
+/* The message about a job that lost a rank or its launcher: the first of its faults, not their
+ * consequences. */
 static fr_status blame(const struct watch *w, const char *name, const struct fr_ended *ended,
                        struct fr_error *err) {
     const struct fr_watch_verdict *verdict =
@@ -292,7 +293,7 @@ static fr_status blame(const struct watch *w, const char *name, const struct fr_
     gethostname(host, sizeof host - 1);
     snprintf(launcher, sizeof launcher, "the launcher on host %s (process %d)", host,
              (int)w->child);
-    /* What our own signal made of the launcher says nothing of the rank. */
+    /* The launcher's end by our own signal is no fact about the rank. */
     if (!w->given_up || (ended->code > 128 && by.signal != SIGTERM)) fr_ended_words(&by, how);
     if (died)
         snprintf(sentence, sizeof sentence, "%s %s", launcher, how);

@@ -32,18 +32,19 @@ struct fr_launch_options {
 
 /** Run @p program with @p arguments (NULL-terminated) as a job and wait for it.
  *
- *  mpirun gets: one core a rank (--bind-to core) while there are cores enough; with more ranks
- *  than cores, or where they yield, --oversubscribe and mpi_yield_when_idle, without which a waiting rank holds the
- *  core that the awaited one needs.  As root Open MPI must be asked twice that this is meant.
- *  BLAS gets one thread a rank.  A terminal's SIGINT ends the job, not the caller.  SIGINT of a
- *  process, SIGTERM, SIGHUP and SIGUSR1 reach a job that has begun (options->begins) as SIGUSR1, upon which it
- *  saves and stops; where it has not within FR_LAUNCH_SAVES_S, and any other job, its launcher gets SIGTERM,
- *  which ends the ranks and removes what it had made, and FR_LAUNCH_GRACE_S later SIGKILL.  When this process
- *  dies the kernel ends the launcher, and the ranks end themselves (leash.h).
+ *  mpirun gets one core a rank (--bind-to core) while there are cores enough.  With more ranks than
+ *  cores, or where ranks yield, it gets --oversubscribe and mpi_yield_when_idle.  Without these a
+ *  waiting rank holds the core that the awaited one needs.  As root Open MPI must be asked twice
+ *  that this is meant.  BLAS gets one thread a rank.  A terminal's SIGINT ends the job, not the
+ *  caller.  SIGINT of a process, SIGTERM, SIGHUP and SIGUSR1 reach a job that has begun
+ *  (options->begins) as SIGUSR1, upon which it saves and stops.  A job that has not begun is ended
+ *  through its launcher, and so is one that has not stopped within FR_LAUNCH_SAVES_S.  The launcher
+ *  gets SIGTERM, which ends the ranks and removes its files, and FR_LAUNCH_GRACE_S later SIGKILL.
+ *  When this process dies the kernel ends the launcher, and the ranks end themselves (leash.h).
  *
- *  Ranks tell this process how they are (watch/watcher.h).  One that dies, is frozen or makes no progress is named, with
- *  its host, and so is a launcher that is stopped or does not end; the launcher is then ended as above, and ranks
- *  of this machine that are left with it.
+ *  Ranks report their state to this process (watch/watcher.h).  A rank that dies, is frozen or
+ *  makes no progress is named, with its host.  So is a launcher that is stopped or does not end.
+ *  The launcher is then ended as above, and with it ranks of this machine that are left.
  *  @return FR_OK; FR_ERR_PARTIAL when the job ended early, or was, and kept what it had; FR_ERR_USAGE,
  *          FR_ERR_EXTERNAL (launcher or program missing, or the job failed). */
 fr_status fr_launch_mpi(const struct fr_launch_options *options, const char *const *arguments,

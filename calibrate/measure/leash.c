@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Field 22 of /proc/PID/stat, in clock ticks since boot; fields are counted behind the name, which
- * may hold anything.  0 where there is no such process, -1 where it cannot be told. */
+/* Field 22 of /proc/PID/stat, in clock ticks since boot; fields are counted behind the name,
+ * which may hold anything.  0 where there is no such process, -1 where it is unknown. */
 static long long started(long pid) {
     char path[64], line[1024];
     long long ticks = -1;

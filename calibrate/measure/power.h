@@ -1,5 +1,5 @@
 /** @file
- *  Energy and power of a node, from whatever it has to tell them.
+ *  Energy and power of a node, from whatever meters it has.
  *
  *  A meter is a counter of energy or a gauge of power.  It is read now and then into a log of
  *  readings; the energy between two times is the counter's difference, or the integral of the
@@ -7,10 +7,10 @@
  *  counter's wrap is undone by its meter, and a reading that fails is a gap, bridged by the
  *  readings around it.
  *
- *  Every figure says how far it is to be trusted (FR_QUALITY_* of samples.h): `measured`, a
- *  counter of what was drawn; `sampled`, a power that was looked at now and then (NVML on A100
- *  and H100 looks a quarter of the time); `estimated`, stated, or extrapolated over a gap;
- *  `unavailable`.
+ *  Every figure states its quality (FR_QUALITY_* of samples.h).  `measured` is a counter of the
+ *  energy drawn.  `sampled` is a power that was read now and then (NVML on A100 and H100 looks a
+ *  quarter of the time).  `estimated` is stated, or extrapolated over a gap.  `unavailable` is no
+ *  figure.
  *
  *  To add a meter: calibrate/measure/power/<name>.c exporting fr_meter_<name>, and a row
  *  FR_METER(<name>) in calibrate/measure/power_list.h.

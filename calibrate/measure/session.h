@@ -1,8 +1,8 @@
 /** @file
- *  What Open MPI's mpirun keeps while a job runs, where it was ended before it could remove it.
+ *  Files that Open MPI's mpirun keeps while a job runs, and leaves where it was ended early.
  *
- *  Release 4 keeps sockets and shared pages in $TMPDIR/ompi.HOST.UID/pid.PID, PID being its own.  Told to
- *  end while it starts, or killed, it leaves them. */
+ *  Release 4 keeps sockets and shared pages in $TMPDIR/ompi.HOST.UID/pid.PID, PID being its own.
+ *  It leaves them if it is ended while it starts, or killed. */
 #ifndef FR_CALIBRATE_MEASURE_SESSION_H
 #define FR_CALIBRATE_MEASURE_SESSION_H
 

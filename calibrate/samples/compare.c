@@ -111,7 +111,7 @@ static struct fr_known_point summarise(const struct timed *item, size_t n, doubl
     return p;
 }
 
-/* What one launch says nothing of is taken from the points that had several: their usual spread
+/* A point of one launch takes its spread from the points that had several: their usual spread
  * between launches, with the normal quantile. */
 static void borrow_between(struct fr_known_points *points, double *scratch) {
     size_t n = 0;

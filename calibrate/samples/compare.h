@@ -27,7 +27,7 @@ struct fr_known_point {
     double half_width; /**< of the median itself (w); 1e9: too few samples */
     double between;    /**< s; of one launch: borrowed, or 0 */
     double interval;   /**< for a repetition, half width of ln; 1e9: not stated */
-    /** What it takes when nothing interrupts: median over launches of those near their fastest. */
+    /** Time without interruptions: median over launches of those near their fastest. */
     double own_s;
     double own_half_width; /**< w of the samples near the fastest of all; 1e9: too few */
     double own_between;    /**< s of the launches' own times; of one launch: borrowed, or 0 */

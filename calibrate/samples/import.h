@@ -2,10 +2,10 @@
  *  Other people's benchmark output as samples: collectives of nccl-tests, OSU, IMB and others, matrix products, tables
  *  of both.
  *
- *  A reader takes one file, and lines that are none of the tool's are passed over, since logs
- *  carry schedulers' and libraries' talk.  What the text does not say (how many ranks, which
- *  collective, whose machine) comes from the sidecar, a JSON object in a file of the same name
- *  that ends in .json, or from the command line; where they contradict each other the file is
+ *  A reader takes one file.  It skips lines that are not the tool's, since logs also hold output of
+ *  schedulers and libraries.  Facts that the text does not state (how many ranks, which collective,
+ *  whose machine) come from the sidecar or from the command line.  The sidecar is a JSON object in
+ *  a file of the same name that ends in .json.  Where they contradict each other the file is
  *  refused.  Rows that cannot be used are left out and named in the notes ("log.txt:31: ...").
  *
  *  Sizes become those of fr_op: nccl-tests prints them so; OSU and IMB print the bytes of one
@@ -21,7 +21,7 @@
 #include "base/text/log_lines.h"
 #include "calibrate/samples/samples.h"
 
-/** What the command line says of a file; zero or NULL: nothing. */
+/** Facts about a file from the command line; zero or NULL: nothing. */
 struct fr_import_options {
     int64_t n_ranks, nodes, ranks_per_node;
     const char *op, *system, *setup;

@@ -175,7 +175,7 @@ static fr_status agree(struct fr_import *in, long line, const char *what, const 
     return FR_OK;
 }
 
-/* What busbw over algbw says: n in [low, high]. */
+/* The ratio of busbw to algbw gives n in [low, high]. */
 static fr_status check_ratio(struct fr_import *in, long line, struct fr_import_block *block,
                              struct fr_error *err) {
     const struct fr_import_ratio *r = &block->ratio;
@@ -407,7 +407,7 @@ static int sequence_length(const unsigned char *at) {
     return length;
 }
 
-/* What a log holds is any bytes, or was cut in the middle of a letter; samples are JSON. */
+/* A log may have any bytes, or be cut in the middle of a letter; samples are JSON. */
 static void clean(char *text) {
     for (unsigned char *at = (unsigned char *)text; *at;) {
         int length = sequence_length(at);

@@ -1,6 +1,6 @@
 /** @file
- *  What readers of benchmark output share: lines, words, numbers, ranks, and how a row becomes
- *  a sample.  For calibrate/samples/import/ only. */
+ *  Shared parts of readers of benchmark output: lines, words, numbers, ranks, and how a row
+ *  becomes a sample.  For calibrate/samples/import/ only. */
 #ifndef FR_CALIBRATE_SAMPLES_IMPORT_TEXT_H
 #define FR_CALIBRATE_SAMPLES_IMPORT_TEXT_H
 

@@ -11,7 +11,7 @@
 static const double SIZE_MAX_B = 1e18;
 static const int64_t COUNT_MAX = (int64_t)1 << 40;
 
-/* Room for one more at items[count]: the array doubles at every power of two. */
+/* Capacity for one more at items[count]: the array doubles at every power of two. */
 static bool grow(void **items, size_t count, size_t item_size) {
     if (count && (count & (count - 1))) return true;
     void *grown = fr_realloc(*items, count ? 2 * count : 1, item_size);

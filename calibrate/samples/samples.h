@@ -1,9 +1,10 @@
 /** @file
  *  samples.jsonl: measurements as they were taken, one JSON object a line (docs/reference/formats.md).
  *
- *  The file is a journal (base/journal/journal.h): lines are appended, each with its digest.  Whatever kills the writer,
- *  all lines but perhaps the last are whole; files of older versions and of other people have no digests, and of those
- *  the reader tolerates and counts a cut last line, and nothing else.
+ *  The file is a journal (base/journal/journal.h): lines are appended, each with its digest.
+ *  Whatever kills the writer, all lines but perhaps the last are whole.  Files of older versions
+ *  and of other people have no digests.  In those the reader tolerates and counts a cut last line,
+ *  and nothing else.
  */
 #ifndef FR_CALIBRATE_SAMPLES_SAMPLES_H
 #define FR_CALIBRATE_SAMPLES_SAMPLES_H
@@ -22,8 +23,8 @@
 
 #define FR_SAMPLES_SCHEMA "forerun/samples/1"
 
-/** What a sample may say, so that whatever is read can be written, fitted and read again: a time of which
- *  a cluster file may tell, a message and a number of ranks that can be counted. */
+/** Limits of a sample, so that whatever is read can be written, fitted and read again.  Times are
+ *  those that a cluster file may state; messages and numbers of ranks can be counted. */
 #define FR_SAMPLE_TIME_MIN_S 1e-12
 #define FR_SAMPLE_TIME_MAX_S FR_COST_MAX_S
 #define FR_SAMPLE_SIZE_MAX_B 1e18
@@ -43,7 +44,7 @@ extern const char *const fr_sample_direction_names[];
 enum { FR_OVERLAP_COMM, FR_OVERLAP_COMPUTE, FR_OVERLAP_BOTH, FR_OVERLAP_DURING };
 extern const char *const fr_sample_overlap_names[];
 extern const char *const fr_sample_codec_names[]; /**< encode, decode */
-/** What a meter saw. */
+/** Activity during a reading of a meter. */
 enum {
     FR_POWER_IDLE,
     FR_POWER_BUSY,
@@ -106,7 +107,7 @@ struct fr_provenance {
     char host_set[24];         /**< a hash of which rank is on which host, "" = not stated */
     double clock_resolution_s; /**< 0 = not stated */
     bool simulated;            /**< by SimGrid: times are a platform file's, not a machine's */
-    /** Of rank 0's accelerator, where that was measured in place of processors; "": it was not. */
+    /** Rank 0's accelerator, where it was measured in place of processors; "": it was not. */
     char device[96], device_driver[48], device_libraries[192];
     double device_memory_B;  /**< as its management library shows it */
     double device_context_B; /**< taken by one process before it asks for any; 0: not known */
@@ -136,11 +137,11 @@ struct fr_sample_gemm {
     int64_t probe;  /**< probes read before it */
     int transposed; /**< fr_transposed; 0: calls take turns, or nobody said */
 };
-/** Of a product all of whose dimensions are at least so long arithmetic hides where operands come from: it
- *  is not timed from memory. */
+/** Arithmetic hides where operands come from in a product whose dimensions are all at least so
+ *  long: it is not timed from memory. */
 enum { FR_SAMPLE_LARGE = 512 };
-/** Of one all of whose dimensions are at least so long it does not matter which operand is transposed: it is timed
- *  with none alone. */
+/** It does not matter which operand is transposed in a product whose dimensions are all at least so
+ *  long: it is timed only with none. */
 enum { FR_SAMPLE_PLAIN = 256 };
 
 /** Traffic through a working set of @p size_B (models/device/working_set.h). */
@@ -208,7 +209,7 @@ struct fr_sample_power {
     double clock_Hz; /**< that was set; 0: as it was found */
     double call_s;   /**< of one product or pass over memory, in the mean; 0: not stated */
 };
-/** What became of a point: written when its sampling ends. */
+/** Outcome of a point: written when its sampling ends. */
 struct fr_sample_point {
     char key[192]; /**< "collective op=all_reduce ranks=4 ..." */
     int64_t launch, n, n_warm, n_outliers;
@@ -301,7 +302,7 @@ FR_SAMPLES_LIST(FR_SAMPLES_ADD)
     void fr_sample_line_##kind(const struct fr_sample_##kind *s, struct fr_text *line);
 FR_SAMPLE_HEADS(FR_SAMPLE_DECLARE)
 #undef FR_SAMPLE_DECLARE
-/** What follows a head: the rest of the line. */
+/** Append the rest of a line, which follows a head. */
 void fr_sample_tail(int64_t launch, int64_t rep, double time_s, struct fr_text *line);
 void fr_sample_line_provenance(const struct fr_provenance *provenance, struct fr_text *line);
 /** @param outliers  rep of each of sample->n_outliers */

@@ -29,7 +29,7 @@ static void remove_unless_held(const char *path) {
     close(fd);
 }
 
-/* What begins as @p pattern does and has six characters more. */
+/* Remove files that begin as @p pattern does and have six characters more. */
 static void remove_left_ones(const char *pattern) {
     const char *slash = strrchr(pattern, '/'), *name = slash ? slash + 1 : pattern;
     char folder[FR_SIDE_FILE_PATH_B], path[FR_SIDE_FILE_PATH_B];

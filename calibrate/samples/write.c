@@ -1,5 +1,5 @@
-/* Lines.  What says which point a sample belongs to comes first (its head), then which sample it
- * is and what was measured; so a line can be told from its head alone. */
+/* Lines.  The point that a sample belongs to comes first (the head), then the number of the
+ * sample and the measured values.  So a line can be recognised by its head alone. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

@@ -101,7 +101,7 @@ FORERUN_API void forerun_job_free(forerun_job *job);
 
 typedef struct forerun_result forerun_result;
 
-/** What a plan costs. */
+/** The cost of a plan. */
 typedef struct forerun_outcome {
     int feasible;        /**< 0: it cannot be; the JSON has the reasons */
     int64_t ranks;       /**< dp x cp x pp x tp */
@@ -250,7 +250,7 @@ typedef struct forerun_fit_options {
     const char *base;
     /** "best" (the default), "log", "segments", "algorithm" or "similarity". */
     const char *form;
-    /** Of the cluster; NULL: the host's. */
+    /** Name of the cluster; NULL: the host's. */
     const char *name;
     /** Fit series with this text in their names; NULL: all. */
     const char *series;

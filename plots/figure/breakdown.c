@@ -15,16 +15,16 @@ enum {
     BARS_MAX = 24,
     LABEL_SIZE = 11,
     NARROW_LEFT_PX = 12,
-    KEY_PX = 230 /* of ten parts: the plot is no lower, else the key has no room */
+    KEY_PX = 230 /* of ten parts: the plot is no lower, else the key does not fit */
 };
 static const double plot_px = 600;
-static const double bar_px = 44, bar_half = 0.33; /* of the room of a bar */
+static const double bar_px = 44, bar_half = 0.33; /* of the width of a bar's place */
 
 struct chart {
     const struct fr_results *results;
     int bars;
-    double bar_px;  /* room of one */
-    double left_px; /* room of the labels */
+    double bar_px;  /* width of one's place */
+    double left_px; /* width of the labels */
     double unit_s;
     const char *unit;
 };

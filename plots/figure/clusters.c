@@ -1,5 +1,6 @@
-/* Clusters side by side: what the best plan of each takes in time, energy, money and CO2, a bar each with the
- * interval of time; of a whole training where one was asked for, else of an iteration. */
+/* Clusters side by side: time, energy, money and CO2 of the best plan of each, a bar each with
+ * the interval of time.  They are those of a whole training where one was asked for, else of
+ * an iteration. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,9 +16,9 @@ enum {
     PANEL_PX = 250,
     NAME_SIZE = 11
 };
-static const double bar_px = 40, bar_half = 0.33; /* of the room of a bar */
+static const double bar_px = 40, bar_half = 0.33; /* of the width of a bar's place */
 
-/* What bars show; the first that is known of all rows is drawn, and so on. */
+/* Values of bars; the first that is known for all rows is drawn, and so on. */
 enum what { TIME, ENERGY, MONEY, CARBON, WHATS };
 
 struct row {
@@ -103,7 +104,7 @@ static fr_status read_rows(const struct fr_json *root, struct rows *rows,
 
 /* ---- drawing --------------------------------------------------------------------------------- */
 
-/* Of one model all, which the title names, or each of its own. */
+/* Are there several models?  The title names a single one. */
 static bool several_models(const struct rows *rows) {
     for (int i = 1; i < rows->n; i++)
         if (strcmp(rows->item[i].model, rows->item[0].model) != 0) return true;
@@ -157,7 +158,7 @@ static void label_of(const struct rows *rows, int what, const struct unit *unit,
         snprintf(out, capacity, "%s [%s]", names[what], unit->name);
 }
 
-/* Of a bar. */
+/* Width of a bar's place. */
 static double space_px(const struct fr_picture *p) { return p->stack.on ? 24 : bar_px; }
 
 /* Where any is known. */

@@ -1,9 +1,9 @@
-/* The energy/time curve of a plan: what its stages' clocks save of an iteration's energy for so much more
- * time; a curve for each search, both as shares of the first one's fastest.  The band is the 90 % interval of what the
- * first curve saves: power and time are off alike at all clocks, so a saving is off by the same share of itself
- * and nothing saved is surely nothing.
- * Beside the curves other plans that the searches list, each at what they chose for it, and runs that were
- * measured. */
+/* The energy/time curve of a plan: the energy of an iteration that its stages' clocks save for
+ * so much more time.  There is a curve for each search; both axes are shares of the first
+ * one's fastest.  The band is the 90 % interval of the first curve's saving.  Power and time
+ * are off alike at all clocks, so a saving is off by the same share of itself, and a saving of
+ * zero is sure.  Beside the curves are other plans that the searches list, each with its
+ * chosen clocks, and measured runs. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,7 +176,7 @@ static void widen(struct range *r, double value) {
     r->most = fmax(r->most, value);
 }
 
-/* A tenth of room beyond. */
+/* A margin of a tenth beyond. */
 static void add_axes(struct fr_picture *p, const struct drawn *d) {
     const struct point *first = &d->curve[0].at[0];
     struct range time = {0, 0.01}, energy = {0, 0.01};

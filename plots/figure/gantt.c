@@ -119,7 +119,7 @@ static void add_outlines(struct fr_picture *p, const struct fr_gantt_chart *c) {
                          "fs empty border rgb '#000000'");
 }
 
-/* The micro-batch in each box that has room for its digits. */
+/* The micro-batch in each box that is wide enough for its digits. */
 static void add_numbers(struct fr_picture *p, const struct fr_gantt_chart *c) {
     const struct fr_timeline *t = c->timeline;
     int size = (int)fmax(8, fmin(12, 0.36 * c->row_px)), block = -1;

@@ -45,7 +45,7 @@ static void heat_colours(struct fr_picture *p, double height_px) {
         fr_text_addf(&p->script, "unset colorbox\n");
         height_px = 130;
     }
-    height_px = fmax(height_px, 130); /* its ticks need room beside a single row, too */
+    height_px = fmax(height_px, 130); /* its ticks need space beside a single row, too */
     fr_text_addf(&p->script,
                  "set palette defined (0 '#eef5fb', 0.5 '#6baed6', 1 '#08306b')\n"
                  "set logscale cb\nset cbrange [1:10]\n"
@@ -133,7 +133,7 @@ static void bar_axes(struct fr_picture *p, const struct fr_grid_table *t,
     }
     fr_text_addf(&p->script, ") scale 0\nset xrange [-0.6:%g]\nset yrange [0:%.9g]\n", n - 0.4,
                  1.14 * longest_s / t->unit_s);
-    if (!p->stack.on) fr_picture_axis_label(p, "x", "P_r x P_c"); /* told by the heading */
+    if (!p->stack.on) fr_picture_axis_label(p, "x", "P_r x P_c"); /* stated by the heading */
     snprintf(label, sizeof label, "time per iteration [%s]", t->unit);
     fr_picture_axis_label(p, "y", label);
 }

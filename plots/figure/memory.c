@@ -1,6 +1,7 @@
-/* Memory of the fullest stage over the passes of an iteration, in the order of its schedule: what it holds after each
- * pass (activations of the micro-batches that wait for their backward passes, above what is always there), and the
- * most within the pass, whose largest is the plan's peak. */
+/* Memory of the peak stage over the passes of an iteration, in the order of its schedule.  One
+ * value is the memory after each pass: activations of the micro-batches that wait for their
+ * backward passes, above what is always there.  The other is the most within the pass, whose
+ * largest is the plan's peak. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

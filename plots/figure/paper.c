@@ -106,7 +106,7 @@ static fr_status check(const struct fr_json *root, const struct fr_paper_rows *r
     return status;
 }
 
-/* Of several papers each file says whose it is: phantom-fig5.svg. */
+/* With several papers each file names its own: phantom-fig5.svg. */
 static fr_status draw_parts(const struct fr_json *root, const struct fr_paper_rows *rows,
                             const struct fr_figure_options *o, struct fr_error *err) {
     struct fr_paper_rows part;

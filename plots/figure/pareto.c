@@ -133,7 +133,7 @@ static bool label_point(struct fr_picture *p, struct layout *l, const struct fr_
     return false;
 }
 
-/* In one column there is room for numbers, which the key explains. */
+/* In one column numbers fit, which the key explains. */
 enum { NUMBERED_MAX = 9 };
 
 static void add_numbers(struct fr_picture *p, const struct front *front, struct layout *l) {

@@ -1,5 +1,6 @@
-/* What compression does to learning: the held-out loss against iterations, priced time and priced energy,
- * with its interval over seeds; time and energy to the loss; and the last loss against the compression ratio. */
+/* Effects of compression on learning: the held-out loss against iterations, priced time and
+ * priced energy, with its interval over seeds; time and energy to the loss; and the last loss
+ * against the compression ratio. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,7 +151,8 @@ static void across(struct fr_picture *p, double from, double to, double y, const
 
 static double or_mean(double x, const struct mean *m) { return isfinite(x) ? x : m->mean; }
 
-/* What an iteration takes of axis @p axis: itself, time or energy; NaN where it has no price. */
+/* The amount of axis @p axis in an iteration: itself, time or energy; NaN where it has no
+ * price. */
 static double step_of(const struct row *row, int axis) {
     return axis == 0 ? 1 : axis == 1 ? row->iteration_s : row->iteration_J;
 }

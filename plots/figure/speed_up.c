@@ -1,7 +1,8 @@
-/* What compressing one more stage's gradients is worth: speed-up over the same plan with the
- * fewest stages compressed, T(k0) / T(k) - 1, against k; and, since compression is lossy, the
- * time over the fastest plan's against the share of gradient bytes that goes compressed.  A curve for each plan that
- * otherwise differs; of plans that differ in nothing shown here, the fastest. */
+/* The gain from compressing one more stage's gradients.  One panel has the speed-up over the
+ * same plan with the fewest stages compressed, T(k0) / T(k) - 1, against k.  Since compression
+ * is lossy, another has the time over the fastest plan's, against the share of gradient bytes
+ * that goes compressed.  There is a curve for each plan that otherwise differs.  Among plans
+ * that differ in nothing shown here, the fastest is drawn. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -31,9 +32,9 @@ struct curves {
     const struct fr_result *fastest; /* on the curves */
 };
 
-/* What tells curves apart: all but the number of stages.  Without compressed stages a plan has no
- * rank to compress them to and, if nothing else goes compressed, no codec: it begins every curve
- * that differs in these alone. */
+/* Keys that distinguish curves: all but the number of stages.  Without compressed stages a
+ * plan has no rank to compress them to and, if nothing else goes compressed, no codec: it
+ * begins every curve that differs in these alone. */
 static void curve_key(const struct fr_result *r, bool base, char *out, size_t capacity) {
     struct fr_plan plan = r->plan, plain = fr_plan_default();
     plan.compression.gradient_stages = !base;
@@ -134,7 +135,7 @@ static fr_status make_curves(const struct fr_results *results, const struct fr_j
     if (c->count > 0) return FR_OK;
     return fr_json_fail(root, err,
                         "holds no two plans that differ in compression.gradient.stages alone; "
-                        "vary it in the search. Of more ranks: forerun plot scaling");
+                        "vary it in the search. For several rank counts: forerun plot scaling");
 }
 
 /* Percent. */

@@ -1,6 +1,7 @@
-/* Sub-graph parallelism as Figures 12 to 16 of Jain et al. 2021 show it: time of an iteration against ranks,
- * a curve for data parallelism and each number of ways, common layers on all ranks or on one
- * sub-grid (cSub), naive order apart from the others; and beside it the speed-up
+/* Sub-graph parallelism as Figures 12 to 16 of Jain et al. 2021 show it.  One panel has the time
+ * of an iteration against ranks, with a curve for data parallelism and for each number of ways.
+ * Common layers are on all ranks or on one sub-grid (cSub); naive order is apart from the others.
+ * The panel beside it has the speed-up
  *     T(data parallelism) / T     on the same ranks and batch.
  * Each point is the fastest plan of its curve.  Weak scaling joins one search a rank count. */
 #include <math.h>
@@ -91,7 +92,7 @@ static fr_status find_counts(const struct fr_results *results, struct curves *c,
     return FR_OK;
 }
 
-/* The curve of a kind, put in its place; NULL where there is no room for another. */
+/* The curve of a kind, put in its place; NULL where no other fits. */
 static struct curve *curve_for(struct curves *c, const struct kind *kind) {
     int at = 0;
     while (at < c->count && compare_kinds(&c->items[at].kind, kind) < 0) at++;

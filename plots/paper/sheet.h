@@ -1,9 +1,9 @@
 /** @file
  *  The figures and tables of a paper, drawn from the rows of `forerun reproduce PAPER --json`.
  *
- *  A sheet is one picture, one column wide: up to four panels below each other.  Which rows a panel
- *  shows is said by a pattern of their ids, in which {x} stands for the place on the x axis and {s} for
- *  the series; of two {x} the words are joined:
+ *  A sheet is one picture, one column wide: up to four panels below each other.  A pattern of
+ *  row ids chooses the rows of a panel.  In it {x} stands for the place on the x axis and {s}
+ *  for the series.  The words of two {x} are joined:
  *      "table1/p={x}/{s}/energy_per_epoch"
  *  Published values are marks, ours lines or bars.  A table is likewise a pattern a column.
  *

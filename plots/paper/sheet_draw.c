@@ -38,7 +38,7 @@ static const char *colour_of(const struct fr_sheet_layout *s, int series) {
     return own ? own : fr_picture_colour(series);
 }
 
-/* How many series before it share its first word: told apart by mark and dash. */
+/* How many series before it share its first word: distinguished by mark and dash. */
 static int variant_of(const struct fr_sheet_layout *s, int series) {
     size_t length = strcspn(s->series[series], " ");
     int n = 0;
@@ -287,7 +287,8 @@ struct legend {
 
 enum { SWATCH_PX = 28, LINE_PX = 15, BAR = 99 /* a dash: of no line */ };
 
-/* Its strokes one by one: gnuplot's arrows have no dashes.  Of dash k as curves with dt k have them. */
+/* Its strokes one by one: gnuplot's arrows have no dashes.  Dash k is drawn as curves with dt
+ * k have it. */
 static void add_line(struct fr_picture *p, const struct legend *at, const char *colour,
                      int dash) {
     static const double strokes[][6] = {{SWATCH_PX, 1},

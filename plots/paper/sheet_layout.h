@@ -40,7 +40,7 @@ struct fr_sheet_layout {
 void fr_sheet_lay_out(const struct fr_sheet *of, const struct fr_paper_rows *rows,
                       struct fr_sheet_layout *s);
 
-/** Of a number on an x axis; of any other word 1. */
+/** The value of a number on an x axis; 1 for any other word. */
 double fr_sheet_number_of(const char *word);
 
 /** A series as readers know it: "2_way" is "2-way".  @return @p out. */

@@ -1,4 +1,4 @@
-/* What is drawn of each paper. */
+/* Drawings of each paper. */
 #include "plots/paper/sheet.h"
 
 #define PHANTOM_FITTED                                                                         \

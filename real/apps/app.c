@@ -124,7 +124,7 @@ static fr_status no_memory(const struct fr_real *real) {
                    real->n_parameters);
 }
 
-/* With room for shares that end beyond it. */
+/* With capacity for shares that end beyond it. */
 static fr_status make_blocks(const struct fr_real_app *app, struct fr_real *real) {
     const struct fr_plan *plan = real->run->plan;
     real->n_parameters = app->n_parameters(real);

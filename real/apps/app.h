@@ -43,7 +43,7 @@ struct fr_phases {
  *  embedding, or a layer's own grid). */
 enum { FR_REAL_TP, FR_REAL_PP, FR_REAL_DP, FR_REAL_CP, FR_REAL_OTHER, FR_REAL_AXES };
 
-/** What every program has: communicators of the mesh, blocks, clocks. */
+/** Data of every program: communicators of the mesh, blocks, clocks. */
 struct fr_real {
     const struct fr_real_case *run;
     const struct fr_kernels *k;

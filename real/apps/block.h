@@ -1,9 +1,9 @@
 /** @file
  *  Sizes of a transformer's layer on a rank, its attention, and what its products and buffers are made with.
  *
- *  Activations are features x tokens, T = samples * sequence tokens, a sample's tokens beside one
- *  another.  Of p = tp ranks each has a share of the heads (a of d values) and of the MLP's width (f).
- *  Per head the products are s x s x d and d x s x s.
+ *  Activations are features x tokens, T = samples * sequence tokens, a sample's tokens beside
+ *  one another.  Each of p = tp ranks has a share of the heads (a of d values) and of the
+ *  MLP's width (f).  Per head the products are s x s x d and d x s x s.
  *
  *  With `parts` above 1 (sequence parallel) each rank has its 1/p of the tokens, t of T, wherever nothing multiplies.
  *  With `cp` above 1 (context parallel, attention/context.h) so many ranks have 1/cp of each sample's tokens.
@@ -22,7 +22,7 @@ struct fr_block_sizes {
     int cp;          /**< ranks that share a sample's tokens; 0 or 1: none */
     bool ring;       /**< whose keys and values go round; else they exchange tokens for heads */
 };
-/** Of a sample, those of a rank; and of all samples. */
+/** Tokens of a sample on a rank, and of all samples. */
 static inline int fr_block_sequence(const struct fr_block_sizes *z) {
     return z->cp > 1 ? z->sequence / z->cp : z->sequence;
 }
@@ -30,7 +30,7 @@ static inline int fr_block_tokens(const struct fr_block_sizes *z) {
     return fr_block_sequence(z) * z->samples;
 }
 static inline bool fr_block_parted(const struct fr_block_sizes *z) { return z->parts > 1; }
-/** Of them a rank's own. */
+/** The rank's own tokens among them. */
 static inline int fr_block_own_tokens(const struct fr_block_sizes *z) {
     return fr_block_tokens(z) / (fr_block_parted(z) ? z->parts : 1);
 }

@@ -31,7 +31,7 @@ struct fr_real_codec {
     struct fr_codec_watcher *watcher; /**< or NULL */
 };
 
-/** Of m x n, without memory. */
+/** A codec of m x n, without memory. */
 struct fr_real_codec fr_real_codec_of(const struct fr_compression *kind, int m, int n, int rank,
                                       bool lazy);
 /** Bytes of a packet, of which there is none where it would not be smaller than the matrix. */

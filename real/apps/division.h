@@ -36,7 +36,7 @@ struct fr_division {
     int holders[FR_HOLDERS]; /**< that divide what they hold; 1: nothing is */
     struct fr_division_part part[FR_DIVISION_PARTS];
 };
-/** What of it @p holder scatter, or have whole. */
+/** The part that @p holder scatter, or have whole. */
 static inline int fr_division_part_of(int holder, int way) {
     return holder * FR_DIVISION_WAYS + way;
 }
@@ -46,7 +46,7 @@ static inline int fr_division_holders(const struct fr_division *d, int part) {
 
 /** All of a block of @p n in the first part, without memory. */
 struct fr_division fr_division_of(int replicas, int64_t n);
-/** Of nothing yet. */
+/** An empty division. */
 struct fr_division fr_division_none(const int holders[FR_HOLDERS]);
 /** A span more. @return false when memory is exhausted; free with fr_division_free in any case. */
 bool fr_division_add(struct fr_division *d, int part, size_t at, int64_t n);
@@ -61,8 +61,9 @@ static inline bool fr_division_plain(const struct fr_division *d) {
 int64_t fr_division_share(const struct fr_division *d);
 int64_t fr_division_before(const struct fr_division *d, int part);
 
-/** What of span @p i of @p part is that of holder @p own: values from @p at of the block on, which are those
- *  from @p to on of its share of the part.  @return how many; 0: none */
+/** The piece of span @p i of @p part that belongs to holder @p own: values from @p at of the
+ *  block on.  They are those from @p to on of its share of the part.  @return how many; 0:
+ *  none */
 int64_t fr_division_piece(const struct fr_division *d, int part, int own, int i, size_t *at,
                           size_t *to);
 /** Copy a holder's share of @p part between block and @p packed. */

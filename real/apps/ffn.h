@@ -1,16 +1,17 @@
 /** @file
- *  What the feed-forward programs share: the data y = relu(W relu(x)) of a fixed Gaussian W, and
- *  initial weights.
+ *  Shared parts of the feed-forward programs: the data y = relu(W relu(x)) of a fixed Gaussian
+ *  W, and initial weights.
  *
  *  x is n_0 x B standard normal, W is n_L x n_0 with deviation 1 / sqrt(n_0), so that y has the
  *  scale of x.  Both come from the case's seed by place (random.h): all divisions train on the
  *  same numbers.
  *
  *  Weights start with deviation sqrt(1 / (3 inputs)), as PyTorch's linear layers do (there
- *  uniform up to 1 / sqrt(inputs)).  With sqrt(2 / inputs) (He et al., ICCV 2015), which keeps the
- *  scale from layer to layer, outputs start at twice the targets' mean, Adam's first steps, all in
- *  one direction, carry many of them to where relu is 0 for every sample, and there they stay:
- *  the loss stalls for good (0.14 instead of 0.02 on one batch, n = 512, dense).
+ *  uniform up to 1 / sqrt(inputs)).  The deviation sqrt(2 / inputs) (He et al., ICCV 2015)
+ *  keeps the scale from layer to layer, but with it outputs start at twice the targets' mean.
+ *  Adam's first steps, all in one direction, then carry many of them to where relu is 0 for
+ *  every sample, and there they stay.  The loss stalls for good (0.14 instead of 0.02 on one
+ *  batch, n = 512, dense).
  */
 #ifndef FR_REAL_APPS_FFN_H
 #define FR_REAL_APPS_FFN_H
@@ -48,8 +49,8 @@ static inline int64_t fr_real_batch(const struct fr_real_case *run) {
 void fr_ffn_loss(struct fr_real *real, size_t n, double mean, const void *output,
                  const void *target, void *dy, double *loss);
 
-/** What every feed-forward program refuses: micro-batches, pipelines, compression, and layers
- *  that are not fully connected. */
+/** Refuse what no feed-forward program supports: micro-batches, pipelines, compression, and
+ *  layers that are not fully connected. */
 fr_status fr_ffn_check(const struct fr_real_case *run, struct fr_error *err);
 
 #endif

@@ -5,9 +5,9 @@
  *      backward  dW_r = dz_r x^T, all-reduce of it with db_r over P_c       dz x^T
  *                partial dx = W_r^T dz_r, all-reduce of it over P_r         W^T dz
  *
- * Between layers of different grids (P_r' divides P_r, or the other way round) the samples a rank
- * holds change: to fewer samples it keeps a part of what it has, to more it gathers the
- * parts of its neighbours, min(P_r) apart; backward the same the other way.
+ * Between layers of different grids (P_r' divides P_r, or the other way round) the samples of
+ * a rank change.  For fewer samples it keeps a part of its own.  For more it gathers the parts
+ * of its neighbours, min(P_r) apart.  Backward it is the same the other way.
  *
  * A rank's block, layer by layer: W_r (outputs/P_r x inputs), b_r. */
 #include <stdlib.h>

@@ -150,8 +150,8 @@ static int report(const struct fr_error *err, bool once) {
     return fr_status_exit_code(err->status);
 }
 
-/* What is refused is refused by all ranks alike; what fails later ends the job, since the others
- * wait in a call that will not end, and what was measured until then is in the file. */
+/* All ranks refuse the same input.  A later failure ends the job, since the others wait in a
+ * call that will not end.  Measurements until then are in the file. */
 static int give_up(const struct fr_error *err) {
     int code = fr_status_exit_code(FR_ERR_PARTIAL);
     report(err, false);
@@ -160,7 +160,7 @@ static int give_up(const struct fr_error *err) {
     return code;
 }
 
-/* What is there already, on which machine, and what is left to do. */
+/* Find the results that are there, their machine, and the work that is left. */
 static fr_status prepare(const struct arguments *a, const char *text, int n_ranks,
                          struct fr_real_cases *cases, bool **done, char machine[FR_MACHINE_B],
                          bool *described, struct fr_error *err) {

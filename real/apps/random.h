@@ -1,7 +1,7 @@
 /** @file
- *  Random numbers by place: the value at index i of a stream is a function of (seed, stream, i)
- *  alone, so that every division of a matrix over ranks holds the same numbers, and a serial run
- *  beside it too.
+ *  Random numbers by place: the value at index i of a stream is a function of (seed, stream,
+ *  i) alone.  So every division of a matrix over ranks holds the same numbers, and so does a
+ *  serial run beside it.
  */
 #ifndef FR_REAL_APPS_RANDOM_H
 #define FR_REAL_APPS_RANDOM_H

@@ -102,7 +102,7 @@ struct session {
     struct fr_deadline deadline;
 };
 
-/* What is timed: steps of an open case. */
+/* The timed work: steps of an open case. */
 struct timed {
     const struct fr_real_app *app;
     struct fr_real *real;
@@ -181,8 +181,8 @@ static int ascending(const void *a, const void *b) {
     return FR_ORDER(x[0], y[0]);
 }
 
-/* Of a few profiled steps, as many as there is time for, the one of median length, averaged over
- * ranks. */
+/* Profile a few steps, as many as there is time for; the one of median length counts, averaged
+ * over ranks. */
 static fr_status profile(struct session *s, const struct fr_real_item *item, int pass,
                          struct fr_real *real, struct fr_error *err) {
     double mean_s[PROFILED][4], loss = 0;
@@ -247,7 +247,7 @@ static fr_status visit(struct session *s, struct fr_real_item *item, int i, int 
     if (s->visits++ == s->job->fail_visit && s->rank == s->job->fail_rank) _exit(9);
     fr_status status = fr_real_open(item->app, &item->run, MPI_COMM_WORLD, &real, err);
     if (status == FR_OK) status = sample(s, item, i, pass, &real, err);
-    /* What failed is left open: its messages may never end, and the job is about to. */
+    /* A failed case is left open: its messages may never end, and the job is about to. */
     if (status == FR_OK) fr_real_close(item->app, &real);
     return status;
 }

@@ -47,15 +47,15 @@ struct state {
     int64_t widest; /* values of the largest activation */
 };
 
-/* Does this rank compute layer @p l?  Of cSub the first sub-grid alone has the common ones. */
+/* Does this rank compute layer @p l?  With cSub only the first sub-grid has the common ones. */
 static bool works(const struct state *s, const struct layer *l) {
     return !l->common || !s->grid.c_sub || s->grid.subgrid == 0;
 }
 
 /* ---- layers ---------------------------------------------------------------------------------- */
 
-/* Of the workload in order; the two entries of an attention, scores and their weighted sum, are one
- * layer here. */
+/* Layers of the workload in order; the two entries of an attention, scores and their weighted
+ * sum, are one layer here. */
 static fr_status make_layers(const struct fr_real_case *run, struct layer **layers, int *n,
                              struct fr_error *err) {
     const struct fr_workload *w = run->workload;
@@ -329,7 +329,7 @@ static int64_t leaving(const struct layer *l) {
     return (int64_t)l->out * l->branches * l->tokens;
 }
 
-/* What leaves a section before it is joined: of a sum, the sum over this rank's branches. */
+/* Output of a section before it is joined: for a sum, the sum over this rank's branches. */
 static void add_branches(struct fr_real *real, const struct layer *l, const void *y,
                          void *sum) {
     const struct fr_kernels *k = real->k;

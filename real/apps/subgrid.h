@@ -15,8 +15,9 @@ struct fr_subgrid {
     void *buffer;    /**< packed messages */
 };
 
-/** From common layers to branches: x (values x t tokens of a rank's own samples, or all of them on
- *  the first sub-grid) becomes y, all rows or 1/g of them for all samples of the group. */
+/** From common layers to branches: x becomes y.  x is values x t tokens of a rank's own
+ *  samples, or all of them on the first sub-grid.  y is all rows, or 1/g of them, for all
+ *  samples of the group. */
 fr_status fr_subgrid_spread(struct fr_real *real, const struct fr_subgrid *s, bool slices,
                             int values, int t, const void *x, void *y);
 /** And back: y (values x g t tokens summed over the group, or 1/g of the rows) becomes x. */

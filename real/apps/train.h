@@ -12,10 +12,10 @@
  *
  *  Trainings that have such a line already are passed over.
  *
- *  A training is given up before `most` iterations when it would not get there falling as it did:
- *  a loss falls ever slower per doubling of the iterations, so if even the last doubling's fall,
- *  repeated until `most`, does not reach the target, nothing will.  Means over the last quarter
- *  of each doubling are compared, from 128 iterations on.
+ *  A training is given up before `most` iterations when its loss would not reach the target at
+ *  its present rate.  A loss falls ever slower per doubling of the iterations.  So if even the
+ *  last doubling's fall, repeated until `most`, does not reach the target, nothing will.
+ *  Means over the last quarter of each doubling are compared, from 128 iterations on.
  */
 #ifndef FR_REAL_APPS_TRAIN_H
 #define FR_REAL_APPS_TRAIN_H

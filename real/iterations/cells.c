@@ -9,7 +9,8 @@
 #define END                                                                                    \
     { NULL, FR_CELLS_RAW, false, 0, 0, 0, NULL }
 
-/* What all trainings of a file have in common; the seeds, p and k may grow from run to run. */
+/* Keys that all trainings of a file have in common; the seeds, p and k may grow from run to
+ * run. */
 static const struct fr_cells_column head[] = {
     ASKED(INTEGER, width, 1e18),   ASKED(INTEGER, layers, 1e18),
     ASKED(INTEGER, batch, 1e18),   ASKED(INTEGER, most, 1e18),

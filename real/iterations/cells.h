@@ -14,7 +14,7 @@ struct fr_cells_of fr_training_cells_of(const struct fr_training_options *o,
 fr_status fr_training_want(struct fr_cells *cells, const struct fr_training_options *o,
                            int64_t tp, int64_t ghost, struct fr_error *err);
 
-/** What the cells say, over seeds, in order of tp and ghost; cells not done are left out. */
+/** Summarise the cells over seeds, in order of tp and ghost; cells not done are left out. */
 fr_status fr_training_rows(const struct fr_cells *cells, struct fr_trained **rows, int *n_rows,
                            struct fr_error *err);
 

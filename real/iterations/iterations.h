@@ -4,9 +4,10 @@
  *  forerun-mpi, so that p is not bounded by the machine.
  *
  *  The learning problem is the paper's, y = relu(W relu(x)) with a fixed Gaussian W and mean
- *  squared error.  A network that only knew the mean of y would have a loss of 0.17.  The paper
- *  does not say how many samples it had; here every iteration sees new ones, so that the loss is
- *  that of the problem and not of what was memorised, or, if asked, the same batch.
+ *  squared error.  A network that only knew the mean of y would have a loss of 0.17.  The
+ *  paper does not say how many samples it had.  Here every iteration sees new ones, so that
+ *  the loss is that of the problem and not of memorised samples.  If asked, every iteration
+ *  sees the same batch.
  *
  *  Which k is best?  A larger k needs fewer iterations, each of which costs more, so that
  *      E(k) = nu(k) e(k)        e  energy of an iteration from a cluster file [J]; without one the
@@ -53,7 +54,7 @@ struct fr_trained {
     double train_s;       /**< what its trainings took together, on one core each */
 };
 
-/** What divides its layers: ghost neurons, or, dense, what a plan does that says nothing. */
+/** The method that divides its layers: ghost neurons or, where dense, the default of a plan. */
 static inline const struct fr_method *fr_trained_method(const struct fr_trained *row) {
     return row->tp > 1 ? FR_METHOD_WITH(uses_ghost) : fr_methods[0];
 }

@@ -32,8 +32,8 @@ static bool tried(const struct fr_trained *rows, int n_rows, int64_t p, int64_t 
     return false;
 }
 
-/* Rungs at p: three in the middle, then the best one's neighbours; while none reached the loss,
- * the next larger, since more ghosts can represent more. */
+/* Rungs at p: three in the middle, then the best one's neighbours; while none reached the
+ * loss, the next larger, since more ghost neurons can represent more. */
 static fr_status climb(const struct fr_training_options *o, const struct fr_trained *rows,
                        int n_rows, const struct fr_best_ghost *best_so_far, int64_t p,
                        struct fr_cells *cells, struct fr_error *err) {

@@ -33,7 +33,7 @@ static double law_at(const struct fr_iterations_law *law, const struct fr_law_po
     return exp(law->slope * p->at);
 }
 
-/* What the points span, and how far off the law is of them. */
+/* The span of the points, and the error of the law on them. */
 static void describe(const struct fr_law_point *p, int n, double s,
                      struct fr_iterations_law *law) {
     double squares = 0;

@@ -24,7 +24,7 @@ static bool known(const struct fr_trained *row) {
     return row->n_seeds > 0 && row->n_reached == row->n_seeds;
 }
 
-/* Of phantom rows along k and p, where there are enough. */
+/* Laws of phantom rows along k and p, where there are enough. */
 static void put_laws(struct fr_json_writer *w, const struct fr_trained *rows, int n) {
     struct fr_law_point points[LAW_POINTS_MAX];
     struct fr_iterations_law law;

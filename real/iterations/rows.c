@@ -1,4 +1,4 @@
-/* What trainings say, over seeds, and which k is best. */
+/* Results of trainings over seeds, and which k is best. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

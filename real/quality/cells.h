@@ -17,7 +17,7 @@ fr_status fr_quality_want(struct fr_cells *cells, const struct fr_quality_option
 fr_status fr_quality_next(const struct fr_quality_options *o, struct fr_cells *cells,
                           bool *more, struct fr_error *err);
 
-/** What the cells say: quality->rows.  FR_OK or FR_ERR_NOMEM. */
+/** Summarise the cells in quality->rows.  FR_OK or FR_ERR_NOMEM. */
 fr_status fr_quality_rows(const struct fr_quality_options *o, const struct fr_cells *cells,
                           struct fr_quality *quality, struct fr_error *err);
 /** row->observed of the @p n cells of a row; their texts are read.  FR_OK, FR_ERR_INPUT, FR_ERR_NOMEM. */
@@ -29,8 +29,9 @@ void fr_quality_observed_free(struct fr_quality_row *row);
 fr_status fr_quality_compare(const struct fr_quality_options *o, struct fr_quality *quality,
                              struct fr_error *err);
 
-/** The rates tried for a plan on seed 0, and their losses, into @p row; its rate where it is settled:
- *  the best has been tried with a smaller and a larger one beside it, or the grid is full. */
+/** Put the rates tried for a plan on seed 0, and their losses, into @p row.  Its rate is set
+ *  where it is resolved: the best has been tried with a smaller and a larger one beside it, or
+ *  the grid is full. */
 void fr_quality_rates(const struct fr_cells *cells, const struct fr_quality_options *o,
                       struct fr_quality_row *row);
 

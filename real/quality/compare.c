@@ -1,4 +1,4 @@
-/* Which plans are told apart, seed by seed. */
+/* Which plans are distinguished, seed by seed? */
 #include <math.h>
 #include <stdlib.h>
 

@@ -126,7 +126,7 @@ double fr_corpus_entropy(const struct fr_corpus *corpus, int sequence) {
                : fr_grammar_entropy(&corpus->grammar, sequence);
 }
 
-/* Of the text; of the grammar its seed. */
+/* Digest of the text, or of the grammar's seed. */
 uint64_t fr_corpus_digest(const struct fr_corpus *corpus) {
     if (!corpus->is_text) return corpus->language;
     /* Whole in a double, as JSON has it. */

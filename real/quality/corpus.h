@@ -1,15 +1,15 @@
 /** @file
- *  What is learnt: samples of tokens from a corpus, of two parts that share nothing, one to train on
- *  and one that is held out.
+ *  Samples of tokens from a corpus, to learn from.  A corpus has two parts that share nothing:
+ *  one to train on and one that is held out.
  *
  *  `grammar` (or `grammar:SEED`) is a language of our own whose entropy is known
  *  (grammar.h): every sample is a new document, the parts are of different random streams.  Any
  *  other name is a file of UTF-8 text, read byte by byte: its last tenth is held out, the samples to
  *  train on begin anywhere in the rest, those held out follow one another.
  *
- *  `regression` has no tokens: it is what feed-forward networks learn, y = relu(W relu(x)) with x and W
- *  normal, of the training's seed (real/apps/ffn.h): the samples held out lie half way along an
- *  endless row of them.
+ *  `regression` has no tokens.  Feed-forward networks learn it: y = relu(W relu(x)) with x and
+ *  W normal, of the training's seed (real/apps/ffn.h).  The samples held out lie half way
+ *  along an endless row of them.
  */
 #ifndef FR_REAL_QUALITY_CORPUS_H
 #define FR_REAL_QUALITY_CORPUS_H

@@ -1,16 +1,16 @@
 /** @file
- *  A language whose entropy is known: nested quotations, so that what comes next hangs on a token far
- *  back, and no run can be better than the entropy.
+ *  A language whose entropy is known: nested quotations.  The next token depends on a token
+ *  far back, and no run can be better than the entropy.
  *
  *  A document begins with a token of its own.  Then, at depth d of D, each token
  *      opens a quotation      with probability o(d), of one of K types, all alike      o(D) = 0
  *      closes the innermost   with probability c(d), the token of its type             c(0) = 0
  *      else is a word         of the innermost quotation's type, by that type's Markov chain
- *  A chain begins anew behind a bracket.  Types have words of their own, so a word tells its type,
- *  but behind a closing bracket the type is that of the quotation around, whose opening bracket
- *  and words stand before all that was closed.  Whatever the types, depths move alike: given the
- *  depth the type is uniform, and the expected surprise of the token at place t is a sum over
- *  depths and over r, the words since the last bracket,
+ *  A chain begins anew behind a bracket.  Types have words of their own, so a word shows its
+ *  type.  Behind a closing bracket, however, the type is that of the quotation around.  Its
+ *  opening bracket and words stand before all that was closed.  Depths move independently of
+ *  types: given the depth the type is uniform.  The expected surprise of the token at place t
+ *  is a sum over depths and over r, the words since the last bracket,
  *      H_t = sum P_t(d, r) [ H(o, c, 1-o-c) + o ln K + (1-o-c) h(d, r) ]
  *  with h the mean over types of the entropy of the row that the chain stands at after r words.
  *

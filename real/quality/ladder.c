@@ -1,4 +1,5 @@
-/* What to train next: rates on the seeds that are for that, then seeds at the best rate. */
+/* Chooses what to train next: rates on the seeds that are for that, then seeds at the best
+ * rate. */
 #include <math.h>
 
 #include "real/quality/cells.h"
@@ -21,7 +22,7 @@ static void add(struct fr_quality_row *row, int *n, double rate, double loss) {
     n[at]++;
 }
 
-/* Of equal ones the smallest rate; -1: all diverged. */
+/* The smallest rate among equal ones; -1: all diverged. */
 static int best_of(const struct fr_quality_row *row) {
     int best = -1;
     for (int i = 0; i < row->n_tried; i++)
@@ -31,7 +32,7 @@ static int best_of(const struct fr_quality_row *row) {
     return best;
 }
 
-/* Is there a rate tried on both sides of the best, or no room for more? */
+/* Is there a rate tried on both sides of the best, or is the grid full? */
 static bool resolved(const struct fr_quality_row *row, int best) {
     bool inside = best > 0 && best < row->n_tried - 1;
     return best >= 0 && (inside || row->n_tried == FR_QUALITY_RATES_MAX);

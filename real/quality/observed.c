@@ -1,4 +1,4 @@
-/* What compression did to messages, over seeds. */
+/* Effects of compression on messages, over seeds. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ void fr_quality_observed_free(struct fr_quality_row *row) {
 
 enum { MOST = 1 << 16 };
 
-/* Room for one rank, as long as its first list. */
+/* Capacity for one rank, as long as its first list. */
 static fr_status begin_rank(const struct fr_json *one, struct fr_quality_observed *o,
                             struct fr_error *err) {
     struct fr_json list = fr_json_member(one, fr_quality_observed_names[0]);

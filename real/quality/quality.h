@@ -1,19 +1,19 @@
 /** @file
- *  What compression does to learning, found by learning: plans of one transformer trained for real on
- *  a corpus, several seeds each, and compared.
+ *  How does compression affect learning?  Plans of one transformer are trained for real on a
+ *  corpus, several seeds each, and compared.
  *
- *  A comparison at one learning rate decides little, since what is lossy may want a smaller one.  So
- *  each plan's rate is found first, on two seeds and held-out samples of their own: of a grid the
- *  rate with the lowest held-out loss at the end, the grid growing while its best is at an end.
- *  Then seeds 1, 2, ... train at that rate.  A seed gives initial weights and samples, the same for
- *  all plans, so that plans are compared seed by seed:
+ *  A comparison at one learning rate decides little, since a lossy plan may want a smaller
+ *  one.  So each plan's rate is found first, on two seeds and held-out samples of their own.
+ *  It is the rate of a grid with the lowest held-out loss at the end; the grid grows while its
+ *  best is at an end.  Then seeds 1, 2, ... train at that rate.  A seed gives initial weights
+ *  and samples, the same for all plans, so that plans are compared seed by seed:
  *      loss         d_i = loss_i(b) - loss_i(a)                   after the last step
  *      iterations   d_i = ln (iterations_i(b) / iterations_i(a))  to the target loss, where all
  *                                                                 seeds of both reached it
  *      interval     mean d +- t s / sqrt(n), t Student's quantile for n - 1 degrees of freedom
- *  Two plans are distinguished where the interval of d leaves out 0.  Of many comparisons some would
- *  do so by chance: the 5 % are shared among all of them (Bonferroni), so that all that is said
- *  holds together with 95 %.
+ *  Two plans are distinguished where the interval of d leaves out 0.  Some of many comparisons
+ *  would do so by chance.  So the 5 % are shared among all of them (Bonferroni), and all
+ *  statements hold together with 95 %.
  *
  *  cells.c  the table of trainings (real/cells.h)  ladder.c   what to train next
  *  rows.c   what they say, over seeds             compare.c  which plans are distinguished
@@ -61,8 +61,8 @@ struct fr_quality_mean {
     double mean, low, high;
 };
 
-/** What the codec of a rank that sends compressed messages did, means over seeds, and over the steps
- *  that were watched (real/apps/learn/observe.h). */
+/** Effects of the codec of a rank that sends compressed messages, means over seeds, and over
+ *  the steps that were watched (real/apps/learn/observe.h). */
 #define FR_QUALITY_OBSERVED(X) X(cosine) X(alike) X(error) X(error_mean) X(difference_mean)
 enum {
 #define FR_QUALITY_ENUM(name) FR_QUALITY_OBSERVED_##name,

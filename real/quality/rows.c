@@ -1,4 +1,4 @@
-/* What trainings say, over seeds. */
+/* Results of trainings over seeds. */
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdlib.h>
@@ -71,7 +71,7 @@ static void add_seeds(const struct fr_quality_options *o, const struct fr_cells 
     row->steps = (struct fr_quality_mean){exp(m.mean), exp(m.low), exp(m.high)};
 }
 
-/* Of the seeds that did not diverge: what they saw of it since then is nothing. */
+/* Observations of the seeds that did not diverge: a diverged one has none. */
 static fr_status observe(const struct fr_quality_options *o, const struct fr_cells *cells,
                          struct fr_quality_row *row, struct fr_error *err) {
     const struct fr_cell **done = fr_calloc((size_t)o->seeds, sizeof *done);

@@ -240,7 +240,7 @@ static void name(const struct choosing *c, const int *digit,
         const struct varied *v = &c->varied[i];
         const char *value = v->value[digit[i]];
         bool idle =
-            is_ghost(v) && !has_ghost_neurons(document[PLAN]); /* of a method without ghosts */
+            is_ghost(v) && !has_ghost_neurons(document[PLAN]); /* without ghost neurons */
         if (idle || strcmp(v->path, "global_batch") == 0 ||
             (ffn && strcmp(v->path, "width") == 0))
             continue;

@@ -2,9 +2,10 @@
  *  Configurations that a user chooses, in the words of search: a model and a plan file, --set and
  *  --vary KEY=RANGE, every combination of the values, for each program and rank count.
  *
- *  What is not said is as in the first configuration of the designed set: without a model its
- *  model; the method is the program's.  The axis that is neither set nor varied takes what is left
- *  of the ranks: dp where tp is given and for the program pipeline, else tp.
+ *  Keys that are not given are as in the first configuration of the designed set, and so is a
+ *  model that is not given.  The method is the program's.  The axis that is neither set nor
+ *  varied takes what is left of the ranks: dp where tp is given and for the program pipeline,
+ *  else tp.
  */
 #ifndef FR_REAL_VALIDATE_CHOOSE_H
 #define FR_REAL_VALIDATE_CHOOSE_H

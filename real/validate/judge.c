@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "trust/numbers/statistics.h"
 
-/* What the intervals of predictions say that they hold. */
+/* The share that intervals of predictions claim to hold. */
 static const double STATED = 0.9;
 
 fr_confirmation fr_validate_confirmed(const struct fr_cluster *cluster,

@@ -1,12 +1,13 @@
 /** @file
  *  Do real runs confirm the predictions?
  *
- *  What a prediction claims is its interval, so that is what is asked: predictions are confirmed when
+ *  A prediction claims its interval, so the interval is tested.  Predictions are confirmed
+ *  when
  *      the cluster file's calibration did not fail (calibrate/judge/check.h: an interval beyond a factor
  *      of two is met by nearly anything), and
  *      at least nine in ten of the rows that count meet their intervals of 90 %.
- *  Median error and floor are printed beside it and decide nothing: what is large in them and not in the
- *  intervals leaves fewer rows that meet. */
+ *  Median error and floor are printed beside it and decide nothing: an error that is large in
+ *  them and not in the intervals leaves fewer rows that meet. */
 #ifndef FR_REAL_VALIDATE_JUDGE_H
 #define FR_REAL_VALIDATE_JUDGE_H
 
@@ -15,7 +16,7 @@
 
 typedef enum { FR_NOT_CONFIRMED, FR_CONFIRMED, FR_NOT_JUDGED } fr_confirmation;
 
-/** Of a validation that was scored with @p cluster. */
+/** Judge a validation that was scored with @p cluster. */
 fr_confirmation fr_validate_confirmed(const struct fr_cluster *cluster,
                                       const struct fr_validation *validation);
 

@@ -43,7 +43,7 @@ static void put_refused(struct fr_text *text, const struct fr_validation *v) {
     }
 }
 
-/* What a file begins with: the options that its samples depend on, and the cases. */
+/* The head of a file: the options that its samples depend on, and the cases. */
 static void put_head(struct fr_text *text, const struct fr_validation *v,
                      const struct fr_validate_options *o) {
     struct fr_json_writer w = {.text = text};
@@ -99,7 +99,7 @@ static fr_status check_header(const struct fr_journal_line *line, void *context,
     return fr_journal_schema(line->root, FR_RUNS_SCHEMA, err);
 }
 
-/* What was measured; the head is written anew. */
+/* Copy the measurements; the head is written anew. */
 static void add_measured(struct fr_text *text, const char *old) {
     static const char *const heads[] = {"{\"kind\": \"case\"", "{\"kind\": \"provenance\""};
     for (const char *at = old; at[strcspn(at, "\n")]; at += strcspn(at, "\n") + 1) {
@@ -168,7 +168,7 @@ static fr_status ask_each(struct fr_validation *v, const struct fr_validate_opti
     return status;
 }
 
-/* What the budget is spent on: jobs of several rank counts, each in one or two launches. */
+/* The work of the budget: jobs of several rank counts, each in one or two launches. */
 struct spending {
     const struct fr_validate_options *o;
     double start_s, end_s; /* end_s: HUGE_VAL without a budget */
@@ -220,9 +220,10 @@ static fr_status run_job(struct spending *m, int64_t ranks, int64_t n_passes, do
     return fr_launch_mpi(&launch, words, err);
 }
 
-/* In two launches, half of the passes each: what a launch draws at its start (pages, how messages between two
- * ranks go, a factor of two in small ones) stays as it is while it lasts, a prediction is of the next one, and so
- * is the floor, which compares the two halves.  None is begun for less than it takes to start one. */
+/* Two launches, with half of the passes each.  A launch draws some properties at its start
+ * (pages, how messages between two ranks go, a factor of two in small ones), which stay while
+ * it lasts.  A prediction is of the next launch, and so is the floor, which compares the two
+ * halves.  None is begun for less than it takes to start one. */
 static fr_status run_jobs(struct spending *m, int64_t ranks, struct fr_error *err) {
     static const double LEAST_S = 3;
     const struct fr_validate_options *o = m->o;

@@ -13,7 +13,7 @@
 
 fr_status fr_validation_add(struct fr_validation *v, const struct fr_validate_case *run,
                             struct fr_error *err) {
-    if ((v->n_rows & (v->n_rows - 1)) == 0) { /* room for twice as many */
+    if ((v->n_rows & (v->n_rows - 1)) == 0) { /* capacity for twice as many */
         struct fr_validate_row *rows =
             fr_realloc(v->rows, v->n_rows ? 2 * (size_t)v->n_rows : 1, sizeof *v->rows);
         if (!rows) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d cases", v->n_rows);
@@ -98,7 +98,7 @@ static fr_status read_times(const struct fr_json *root, struct fr_validate_row *
     return n > 0 ? add_visit(root, row, n, err) : FR_OK;
 }
 
-/* Of several profiles of a case the shortest step: what disturbs only lengthens. */
+/* The shortest step of several profiles of a case: disturbances only lengthen it. */
 static fr_status read_phases(const struct fr_json *root, struct fr_validate_row *row,
                              struct fr_error *err) {
     static const char *const keys[] = {"compute_s", "launch_s", "collective_s", "wait_s"};

@@ -144,7 +144,8 @@ static bool compared(const struct fr_validate_row *row) {
     return row->n_samples > 0 && !row->reasons;
 }
 
-/* What was run and what not; a group is whole when nothing of it is missing but what was refused. */
+/* Find what was run and what was not; a group is whole when nothing of it is missing except
+ * refused rows. */
 static void find_whole(struct fr_validation *v) {
     v->n_run = v->n_not_run = v->n_open = 0;
     for (int i = 0; i < v->n_rows; i++) {
@@ -186,8 +187,8 @@ static double floor_of(const struct fr_validation *v, double *scratch) {
     return fr_sorted_median(scratch, n);
 }
 
-/* What fr_score_make says of the rows that count; coverage is ours, since measurements have an
- * interval too. */
+/* The values of fr_score_make for the rows that count; coverage is ours, since measurements
+ * have an interval too. */
 static fr_status summarise(struct fr_validation *v, struct fr_scored *rows,
                            struct fr_error *err) {
     struct fr_score score;

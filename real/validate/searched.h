@@ -5,8 +5,8 @@
  *  the plan.  The programs that run them are chosen by plan.  Plans of one model, batch and
  *  rank count make a group, among which a choice is judged.
  *
- *  What cannot be run here is reported with its reason and left out: what a program refuses, and what would
- *  need more memory than this machine has. */
+ *  Plans that cannot be run here are reported with the reason and left out: those that a
+ *  program refuses, and those that need more memory than this machine has. */
 #ifndef FR_REAL_VALIDATE_SEARCHED_H
 #define FR_REAL_VALIDATE_SEARCHED_H
 

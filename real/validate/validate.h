@@ -1,16 +1,18 @@
 /** @file
  *  Are predictions right?  Real runs of a designed set of configurations beside their predictions.
  *
- *  design   what to run, or what the user chooses (choose.h): cases, each an app with the texts of a model and a plan file
- *  measure  forerun-mpi run, two MPI jobs a rank count; samples are appended to one file, which
- *           starts with the cases, so that it can be scored again with another cluster file
+ *  design   what to run, or what the user chooses (choose.h): cases, each an app with the texts
+ *           of a model and a plan file.
+ *  measure  forerun-mpi run, two MPI jobs a rank count.  Samples are appended to one file, which
+ *           starts with the cases, so that it can be scored again with another cluster file.
  *  score    each case's prediction from the cluster file by the ordinary way (job, plan, closed
  *           form) beside the median of its visits' means; error, correlation, regret, the floor of the
  *           error on this machine, and the term that is off
  *
- *  A group holds the configurations of one problem (same network, batch and ranks), among which
- *  a user would choose; regret = measured time of the predicted best / of the measured best - 1.
- *  A group of which something was not run, because time was over, has no best that could be named.
+ *  A group holds the configurations of one problem (same network, batch and ranks), among
+ *  which a user would choose; regret = measured time of the predicted best / of the measured
+ *  best - 1.  A group that was not run completely, because time was over, has no best that
+ *  could be named.
  */
 #ifndef FR_REAL_VALIDATE_VALIDATE_H
 #define FR_REAL_VALIDATE_VALIDATE_H
@@ -26,7 +28,7 @@ struct fr_validate_case {
     char model[8192], plan[2048];
 };
 
-/** What one step is made of, in order; the same for clocks and for predictions. */
+/** Terms of one step, in order; the same for clocks and for predictions. */
 enum { FR_TERM_COMPUTE, FR_TERM_LAUNCH, FR_TERM_COLLECTIVE, FR_TERM_WAIT, FR_TERM_COUNT };
 extern const char *const fr_term_names[];
 
@@ -70,7 +72,7 @@ struct fr_validate_reference {
     double set_B, stream_s_per_B, edge, product_s;
 };
 
-/** What the reference loops took over what the cluster file says: median, least and most. */
+/** Time of the reference loops over that of the cluster file: median, least and most. */
 struct fr_validate_drift {
     int n; /**< timings compared; 0: none, or the file cannot tell */
     double median, low, high;

@@ -85,8 +85,8 @@ static void one_app(struct fr_brief *brief, const struct fr_validation *v, int f
                      fr_readable(worst->predicted_s, FR_QUANTITY_TIME, b),
                      worst->error > 0 ? "+" : "", fr_readable_percent(worst->error, error));
     if (refused > 0)
-        fr_brief_row(brief, FR_BRIEF_MAY, worst ? "" : app, "%d cannot run here: %s",
-                     refused, why);
+        fr_brief_row(brief, FR_BRIEF_MAY, worst ? "" : app, "%d cannot run here: %s", refused,
+                     why);
 }
 
 static bool first_of_app(const struct fr_validation *v, int i) {
@@ -95,7 +95,7 @@ static bool first_of_app(const struct fr_validation *v, int i) {
     return true;
 }
 
-/* What runs beside it, and what is missing. */
+/* Work that runs beside it, and missing rows. */
 static void changes(struct fr_brief *brief, const struct fr_validation *v) {
     char products[FR_READABLE], memory[FR_READABLE];
     if (v->products.n > 0)

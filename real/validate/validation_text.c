@@ -129,8 +129,8 @@ static void print_drift(struct fr_text *text, const char *what,
         fr_text_addf(text, "%s %.2f (%.2f .. %.2f)", what, d->median, d->low, d->high);
 }
 
-/* Of products a seventh; of memory more than the factor of two that processes draw with their pages
- * (calibrate/fit/working_sets.c). */
+/* @param most  for products a seventh more; for memory more than the factor of two that processes
+ *              draw with their pages (calibrate/fit/working_sets.c) */
 static bool has_changed(const struct fr_validate_drift *d, double most) {
     return d->n > 0 && (d->median > most || d->median < 1 / most);
 }
@@ -151,7 +151,7 @@ static void print_machine(struct fr_text *text, const struct fr_validation *v) {
                      FR_COLUMNS);
 }
 
-/* What nothing is claimed of. */
+/* Rows on which nothing is claimed. */
 static void print_not_run(struct fr_text *text, const struct fr_validation *v) {
     struct fr_text line = {0};
     if (v->n_not_run == 0) return;

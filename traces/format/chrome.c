@@ -12,7 +12,7 @@
 #include "traces/counter.h"
 #include "traces/order.h"
 
-/* What a slice of each task is called; messages after their stream, "send F". */
+/* The name of each task's slices; messages after their stream, "send F". */
 static const struct {
     const char *name;
     bool message;

@@ -1,5 +1,5 @@
 /** @file
- *  What a search's page says of its choice, as JSON (docs/reference/outputs.md). */
+ *  A search's choice as its page reports it, as JSON (docs/reference/outputs.md). */
 #ifndef FR_ANSWER_SEARCH_CHOICE_CHOICE_DOCUMENT_H
 #define FR_ANSWER_SEARCH_CHOICE_CHOICE_DOCUMENT_H
 

@@ -15,7 +15,8 @@
 /** Distance below which plans may be one answer. */
 #define FR_FOLD_DISTANCE 0.05
 
-/** Of a search's list so many plans are folded at most, and of a short list at least so many. */
+/** Bounds on the number of plans that are folded: at most so many of a list, at least so many
+ *  of a short list. */
 enum { FR_FOLD_MOST = FR_ODDS_PLANS_MAX, FR_FOLD_LEAST = 32 };
 
 /** Plans to fold so that @p top answers are likely found; 0: the list is too long to be folded. */
@@ -49,8 +50,8 @@ fr_status fr_answers_make(const struct fr_workload *model,
                           int most, struct fr_answers *answers, struct fr_error *err);
 void fr_answers_free(struct fr_answers *answers);
 
-/** What running the first three answers and keeping the fastest is expected to gain over running the first alone, as a
- *  share; NaN not known. */
+/** Expected gain of running the first three answers and keeping the fastest, over running the
+ *  first alone, as a share; NaN: not known. */
 double fr_answers_tried(const struct fr_answers *answers);
 
 #endif

@@ -45,7 +45,7 @@ double fr_gain_rho(double deviation) {
                 1 - deviation * deviation / (2 * FR_GAIN_SIMILAR * FR_GAIN_SIMILAR));
 }
 
-/* What was measured of the user's plan is worth more than what is predicted of it. */
+/* A measurement of the user's plan is worth more than its prediction. */
 static void anchor(double measured_s, struct pair *pair) {
     pair->g -= (1 - fr_gain_rho(pair->deviation)) * log(pair->user_plan_s / measured_s);
     pair->deviation = fmin(pair->deviation, FR_GAIN_MEASURED_SD);

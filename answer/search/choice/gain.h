@@ -1,5 +1,5 @@
 /** @file
- *  What does the best found gain over a plan of the user's, and how sure is that?
+ *  How much does the best plan gain over a plan of the user's, and how sure is that?
  *
  *  With g = ln(time of the user's plan / time of the best), for as many samples, v the variance of the difference of their
  *  errors (fr_odds_pair), e = ln(predicted / measured) of the user's plan,
@@ -8,12 +8,13 @@
  *      a measured one    mean g - (1 - rho) e    deviation min(0.08, sqrt(v))
  *      P(faster) = Phi(mean / deviation),   gain = exp(mean) - 1,   90 %: exp(mean +- 1.645 deviation) - 1
  *
- *  rho is the share of our error on that plan which we make of the best, too: 0.35 by regression over groups of measured
- *  plans (0.22 to 0.50 with a source left out; 0.08 is the model error of such gains, root mean square), and of plans that
- *  are alike 1 - v / (2 x 0.05^2) where that is more.
- *  A plan that experts tuned by measuring is the best of many: gains claimed below 15 % over the best of eight measured
- *  plans were none in the mean, from 15 to 30 % on they held in 59 to 88 of 100.  So over it nothing below 15 % is
- *  claimed, and no probability.  Below 2 % either way one is as good as the other. */
+ *  rho is the share of our error on that plan that we also make on the best plan.  Regression over
+ *  groups of measured plans gives 0.35 (0.22 to 0.50 with a source left out).  The model error of
+ *  such gains is 0.08, root mean square.  For similar plans rho is 1 - v / (2 x 0.05^2) where that
+ *  is more. A plan that experts tuned by measuring is the best of many: gains claimed below 15 %
+ *  over the best of eight measured plans were none in the mean, from 15 to 30 % on they held in 59
+ *  to 88 of 100.  So over it nothing below 15 % is claimed, and no probability.  Below 2 % either
+ *  way one is as good as the other. */
 #ifndef FR_ANSWER_SEARCH_CHOICE_GAIN_H
 #define FR_ANSWER_SEARCH_CHOICE_GAIN_H
 
@@ -37,7 +38,7 @@ typedef enum {
 } fr_claim;
 extern const char *const fr_gain_claims[];
 
-/** What is known of the user's plan beside its prediction. */
+/** Facts about the user's plan besides its prediction. */
 struct fr_gain_ask {
     double measured_s; /**< of its iteration; 0: not measured */
     bool tuned;        /**< it was tuned by measuring */

@@ -21,7 +21,7 @@ static fr_line_kind line_of(const char *line, struct fr_logged_step *step) {
     return FR_LINE_STEP;
 }
 
-/* Of an axis on chips of a slice times over slices; 0: what the others leave. */
+/* Degree of an axis: on chips of a slice, times over slices; 0: what the others leave. */
 static int64_t axis(const struct fr_reading *r, const char *name) {
     char ici[64], dcn[64];
     snprintf(ici, sizeof ici, "ici_%s_parallelism", name);

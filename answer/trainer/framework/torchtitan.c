@@ -88,8 +88,7 @@ static void take_pipeline(struct fr_reading *r) {
         fr_reading_say(r, "plan.schedule", "%s", words[i].schedule);
         if (chunks > 1) fr_reading_say(r, "plan.chunks", "%" PRId64, chunks);
         if (words[i].chunks > 1 && each == 0)
-            fr_reading_tell(r, "%s: two chunks a rank, as it makes them unless told otherwise",
-                            schedule);
+            fr_reading_tell(r, "%s: two chunks a rank, the trainer's default", schedule);
     }
 }
 

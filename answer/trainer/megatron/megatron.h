@@ -1,5 +1,6 @@
 /** @file
- *  What the arguments of Megatron-LM mean, for every trainer that has them: Primus, NeMo, Megatron-Bridge. */
+ *  The meaning of Megatron-LM's arguments, for every trainer that has them: Primus, NeMo,
+ *  Megatron-Bridge. */
 #ifndef FR_ANSWER_TRAINER_MEGATRON_H
 #define FR_ANSWER_TRAINER_MEGATRON_H
 
@@ -14,7 +15,7 @@ fr_status fr_megatron_model(struct fr_reading *r, struct fr_error *err);
 fr_status fr_megatron_plan(struct fr_reading *r, struct fr_error *err);
 /** The size of buckets, which are counted in values of the gradients. */
 void fr_megatron_bucket(struct fr_reading *r);
-/** What a script that does not name an option has. */
+/** Set the defaults of options that a script does not name. */
 void fr_megatron_defaults(struct fr_reading *r);
 /** Its line of a step, "iteration 20/ 100 | consumed samples: ...". */
 fr_line_kind fr_megatron_line(const char *line, struct fr_logged_step *step);

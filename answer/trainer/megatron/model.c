@@ -166,7 +166,7 @@ static fr_status take_dtype(struct fr_reading *r, struct fr_error *err) {
                           : is_narrow(r, "fp8_param_gather", "fp8_param");
         fr_reading_say(r, "model.weight_dtype", "%s", narrow ? dtype : "bf16");
     }
-    /* arguments.py: with bf16 gradients are added up and reduced at 32 bits unless told otherwise. */
+    /* arguments.py: with bf16 gradients are added up and reduced at 32 bits by default. */
     bool wide = fr_reading_on(r, "accumulate_allreduce_grads_in_fp32") ||
                 fr_reading_on(r, "grad_reduce_in_fp32"),
          narrow = fr_reading_on(r, "grad_reduce_in_bf16") ||
@@ -228,7 +228,7 @@ static void take_dropout(struct fr_reading *r) {
     const char *a = fr_reading_value(r, "attention_dropout"),
                *h = fr_reading_value(r, "hidden_dropout");
     bool on = (a && atof(a) > 0) || (h && atof(h) > 0);
-    if (r->whole && (!a || !h)) on = true; /* 0.1 unless told otherwise */
+    if (r->whole && (!a || !h)) on = true; /* 0.1 by default */
     if (a || h || r->whole) fr_reading_say(r, "model.dropout", on ? "true" : "false");
 }
 

@@ -138,7 +138,7 @@ const struct fr_meaning_row fr_megatron_rows[] = {
     READ("moe_layer_recompute")
     REFUSED("moe_combine_bwd_dtype", "!bf16,None", "num_experts", "model.dtype", "tokens that go back in another number format")
     REFUSED("moe_dispatch_fwd_dtype", "!bf16,None", "num_experts", "model.dtype", "tokens that go out in another number format")
-    /* Of no account for time and memory, or little beside what is priced. */
+    /* No effect on time and memory, or little beside the priced terms. */
     READ("moe_router_load_balancing_type") READ("moe_aux_loss_coeff") READ("moe_z_loss_coeff") READ("moe_router_dtype")
     READ("moe_router_score_function") READ("moe_router_pre_softmax") READ("moe_router_topk_scaling_factor")
     READ("moe_router_enable_expert_bias") READ("moe_router_bias_update_rate") READ("moe_router_force_load_balancing")

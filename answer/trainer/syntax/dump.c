@@ -1,5 +1,5 @@
-/* What Megatron-LM, Primus and DeepSpeed print of their arguments: "  micro_batch_size ........ 2", and MaxText of its
- * own: "Config param steps: 10"; whatever stands before the name. */
+/* Arguments as Megatron-LM, Primus and DeepSpeed print them: "  micro_batch_size ........ 2",
+ * and MaxText of its own: "Config param steps: 10"; whatever stands before the name. */
 #include <ctype.h>
 #include <string.h>
 
@@ -24,7 +24,8 @@ static bool split_param(const char *line, size_t length, const char **name, size
     return false;
 }
 
-/* DeepSpeed's names that leave no room for dots: "[config.py:988:print]   train_micro_batch_size_per_gpu  2". */
+/* DeepSpeed's names that are too long for dots:
+ * "[config.py:988:print]   train_micro_batch_size_per_gpu  2". */
 static bool split_long(const char *line, size_t length, const char **name, size_t *name_length,
                        const char **value) {
     static const char word[] = ":print]";

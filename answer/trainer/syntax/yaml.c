@@ -1,7 +1,7 @@
 /* Configurations in YAML: NeMo's and Megatron-Bridge's, Primus', nanotron's, MaxText's, OLMo's.
  *
- *  What is read of it: nested "key: value", lists of scalars in either form.  Anchors, tags and texts of several lines are
- *  passed over. */
+ * It reads nested "key: value", lists of scalars in either form.  Anchors, tags and texts of
+ * several lines are passed over. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>

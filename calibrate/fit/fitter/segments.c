@@ -15,7 +15,7 @@ static fr_status fit(const struct fr_fit_point *points, int n, bool gpu,
     price->fits = fr_calloc((size_t)n, sizeof *price->fits);
     if (!price->fits) return FR_ERR_NOMEM;
     for (int first = 0, stop; first < n; first = stop) {
-        /* Of several layouts of the same ranks the first, the most packed, is kept. */
+        /* Among several layouts of the same ranks the first, the most packed, stays. */
         for (stop = first + 1; stop < n && same_curve(&points[first], &points[stop]);) stop++;
         int last = first + 1;
         while (last < stop && points[last].n_nodes == points[first].n_nodes) last++;

@@ -1,11 +1,12 @@
 /* Measured tables, and the laws by which they are carried to other rank counts.
  *
  * With one rank count the law is what the operation does by nature (its prior).  With several
- * it is chosen from a dictionary by letting the table of each rank count predict the next: mean
- * |log2 error|, capped so that a jump does not decide alone, the latest pair weighted most, and
- * a small price for leaving the prior.  A table is held against that of fewer ranks with as many
- * ranks a node, or where there is none against that of as many nodes with fewer ranks each: what falls
- * there as the ranks of a node grow has an adapter for each (laws of r). */
+ * it is chosen from a dictionary by letting the table of each rank count predict the next.
+ * The score is the mean |log2 error|, capped so that a jump does not decide alone, with the
+ * latest pair weighted most.  Leaving the prior has a small price.  A table is compared with
+ * that of fewer ranks with as many ranks a node.  Where there is none, it is compared with
+ * that of as many nodes with fewer ranks each.  Times that fall there as the ranks of a node
+ * grow mean an adapter for each (laws of r). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

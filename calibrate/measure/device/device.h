@@ -1,10 +1,11 @@
 /** @file
  *  A device that products and traffic are timed on, whatever drives it.
  *
- *  A driver finds the devices of this host, opens one, prepares a task (a product, a pass over memory, a copy
- *  over the host link, an empty kernel) and carries it out as often as it is asked to, by the device's own clock.
- *  Which points are measured, how often, and when that is enough is decided by the harness, which does not know
- *  which driver it has (calibrate/measure/harness/bench/device.c).
+ *  A driver finds the devices of this host, opens one and prepares a task: a product, a pass over
+ *  memory, a copy over the host link, or an empty kernel.  It carries the task out as often as it
+ *  is asked to, timed by the device's own clock.  The harness decides which points are measured,
+ *  how often, and when that is enough.  It does not know which driver it has
+ *  (calibrate/measure/harness/bench/device.c).
  *
  *  Nothing here sets a clock, a power limit or a mode of a device.
  *
@@ -31,8 +32,8 @@ typedef enum {
 struct fr_device_task {
     fr_device_task_kind kind;
     fr_dtype dtype; /**< of a product */
-    /** Of a product: m x n is the result, k the inner dimension.  Of matrices stored row by row a forward pass
-     *  has B transposed, an input gradient none, a weight gradient A. */
+    /** Dimensions of a product: m x n is the result, k the inner dimension.  With matrices stored
+     *  row by row, a forward pass has B transposed, an input gradient none, a weight gradient A. */
     int64_t m, n, k;
     fr_transposed transposed;
     fr_traffic traffic;

@@ -33,7 +33,7 @@ fr_status fr_library_open(const struct fr_library *library, void **handle, void 
                           struct fr_error *err);
 /** The same without a table: is it there, with all functions? */
 fr_status fr_library_is_there(const struct fr_library *library, struct fr_error *err);
-/** Of all drivers, then NULL. */
+/** The libraries of all drivers, then NULL. */
 extern const struct fr_library *const fr_device_libraries[];
 /** NULL is nothing. */
 void fr_library_close(void *handle);

@@ -2,9 +2,9 @@
  *  The harness: what the machine does, measured by all ranks of an MPI job at once.
  *
  *  A benchmark is a row that plans points (a collective at one size, a product of one shape) and
- *  runs one of them; how often, in which order and until when is decided in one place for all
- *  (visits.h, sampling.h).  Every point is timed by a team of ranks (teams.h); rank 0 is in
- *  every team, decides what comes next, and alone writes.
+ *  runs one of them.  One place decides for all how often, in which order and until when (visits.h,
+ *  sampling.h).  Every point is timed by a team of ranks (teams.h); rank 0 is in every team,
+ *  decides what comes next, and alone writes.
  *
  *  To add one: calibrate/measure/harness/bench/<name>.c exporting fr_bench_<name>, and a row
  *  FR_BENCH(<name>) in calibrate/measure/harness/bench_list.h.
@@ -78,8 +78,8 @@ struct fr_bench {
     int n_sizes;
     float *send,
         *recv; /**< as large as the largest message of any rank count; recv also as those beyond */
-    /** Collectives go one after the other through the first `room` floats of both, so that a
-     *  message is as far from the processor as a step's is, whose data others have pushed out. */
+    /** Collectives go one after the other through the first `capacity` floats of both buffers.  So
+     *  a message is as far from the processor as in a step, where other data have evicted it. */
     size_t capacity, turn;
     struct fr_point *points;
     int n_points, points_capacity;
@@ -90,7 +90,7 @@ struct fr_bench {
     bool refused;                          /**< a rank has no device; all know why */
 };
 
-/** What a row's run and call work on. */
+/** Data of a row's run and call. */
 struct fr_work {
     struct fr_bench *bench;
     const struct fr_point *point;
@@ -164,8 +164,9 @@ fr_sampled fr_bench_collective_run;
 /** The same @p calls of another row's collective on the point's team. */
 fr_status fr_bench_collective_calls(struct fr_work *work, const struct fr_bench_row *row,
                                     int calls, struct fr_error *err);
-/** Of sums in place, which gradients are, two sizes more: up to four times the usual largest message.  None where the
- *  user said what is measured, or where a sixteenth of a node's memory does not hold them. */
+/** Plan two more sizes for sums in place, which gradients are: up to four times the usual largest
+ *  message.  None where the user chose what is measured, or where a sixteenth of a node's memory
+ *  does not hold them. */
 fr_status fr_bench_plan_beyond(struct fr_bench *bench, const struct fr_bench_row *row,
                                struct fr_error *err);
 /** The largest of them [B]; 0: none. */

@@ -1,4 +1,4 @@
-/* Where the ranks may run, as hwloc sees it: told in words, and compared on --resume. */
+/* Where the ranks may run, as hwloc sees it: reported in words, and compared on --resume. */
 #include <hwloc.h>
 #include <stdio.h>
 
@@ -60,7 +60,7 @@ done:
     return found;
 }
 
-/* What a node looks like, the worst of all nodes. */
+/* The view of a node, the worst of all nodes. */
 struct view {
     int unknown, shared_units, shared_cores, several_cores, strayed, oversubscribed;
 };

@@ -5,9 +5,9 @@
 
 #include "calibrate/measure/harness/bench.h"
 
-/** Fill pinning and oversubscribed of the provenance: whether every rank has cores of its own,
- *  as hwloc finds them bound, and whether some node has more ranks than processors (or than a
- *  control group's quota is worth).  Collective over the world. */
+/** Fill pinning and oversubscribed of the provenance.  pinning: does every rank have cores of its
+ *  own, as hwloc finds them bound?  oversubscribed: does some node have more ranks than processors,
+ *  or than a control group's quota is worth?  Collective over the world. */
 fr_status fr_binding_describe(struct fr_bench *bench, struct fr_error *err);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "calibrate/measure/harness/bench.h"
 
-/* What ranks tell each other of theirs. */
+/* Facts that ranks exchange about their devices. */
 struct card {
     char name[96], place[64];
 };

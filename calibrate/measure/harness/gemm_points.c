@@ -1,10 +1,11 @@
 /* Matrix products on all ranks at once, as training runs them: row-major C = A B with A m x k,
- * B k x n, one thread a rank.  Of fp32 each shape is timed as its operands are (a layer's output), and on a
- * coarser grid with A transposed (its input gradient) and with B (its weight gradient), since libraries take up
- * to three times as long over thin transposed ones; of the rest the calls of a sample take turns.
- * They use one set of operands, so that small ones are in cache: what a training step pays above that,
- * since its operands come from a larger working set, is measured apart (calibrate/measure/harness/bench/operands.c).  The sets of a
- * batch are different. */
+ * B k x n, one thread a rank.  In fp32 each shape is timed as its operands are (a layer's
+ * output).  On a coarser grid it is also timed with A transposed (its input gradient) and with
+ * B (its weight gradient): libraries take up to three times as long over thin transposed ones.
+ * For the other types the calls of a sample take turns.  They use one set of operands, so that
+ * small ones are in cache.  A training step pays more, since its operands come from a larger
+ * working set; that is measured apart (calibrate/measure/harness/bench/operands.c).  The sets
+ * of a batch are different. */
 #include "calibrate/measure/harness/gemm_points.h"
 
 #include <cblas.h>

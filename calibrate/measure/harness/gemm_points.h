@@ -1,5 +1,5 @@
 /** @file
- *  What the three rows of matrix products share. */
+ *  Shared parts of the three rows of matrix products. */
 #ifndef FR_CALIBRATE_MEASURE_HARNESS_GEMM_POINTS_H
 #define FR_CALIBRATE_MEASURE_HARNESS_GEMM_POINTS_H
 

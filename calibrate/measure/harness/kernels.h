@@ -4,8 +4,8 @@
  *  memory of the harness times some of them, so that what is measured is what is run.
  *
  *  Matrices are row-major.  Activations are stored features x samples: a layer's product is
- *  (outputs x inputs) (inputs x samples), the shape that models/work/method.h prices, and the rows
- *  of one rank are contiguous, so that an all-gather over a model axis needs no copy.
+ *  (outputs x inputs) (inputs x samples), the shape that models/work/method.h prices.  The rows of
+ *  one rank are contiguous, so an all-gather over a model axis needs no copy.
  *
  *  Each kernel says what it moves, as FR_ELEMENTWISE_PASSES counts.
  */
@@ -66,7 +66,7 @@ struct fr_kernels {
     void (*set)(void *x, size_t i, double value);
     /** Copy a rows x columns part between matrices of different row lengths. */
     void (*copy)(int rows, int columns, const void *from, int ld_from, void *to, int ld_to);
-    /* What top-k needs. */
+    /* For top-k. */
     /** The @p kept values of x that are largest in magnitude, with their places; of equal ones those
      *  that come last.  Magnitudes are compared by the upper 32 bits of a value, and sorted by radix in
      *  four passes; @p scratch holds 4 n words. */
@@ -74,7 +74,7 @@ struct fr_kernels {
                            void *values, uint32_t *places);
     /** x[place] += value. */
     void (*scatter_add)(size_t n, const void *values, const uint32_t *places, void *x);
-    /* What a convolutional network needs besides; channels x height x width values x samples. */
+    /* Also for a convolutional network; channels x height x width values x samples. */
     /** columns, (channels kernel^2) x (positions samples) := what each window sees of x, 0 around it. */
     void (*see)(const struct fr_windows *w, int samples, const void *x, void *columns);
     /** dx += the columns' gradients, each where its value was seen. */
@@ -85,7 +85,7 @@ struct fr_kernels {
     /** dx += dy where x is the first of its window's largest. */
     void (*pool_backward)(const struct fr_windows *w, int samples, const void *x,
                           const void *dy, void *dx);
-    /* What a transformer needs besides; features x tokens throughout. */
+    /* Also for a transformer; features x tokens throughout. */
     /** x (features x tokens) := embedding[input - first] (words x features), 0 for words of other
      *  ranks, plus positions (features x sequence) where they are not NULL. */
     void (*embed)(int features, int tokens, int sequence, int first, int words,

@@ -10,9 +10,9 @@
 /** For main, before anything else. */
 void fr_memory_or_end(void);
 
-/** Capacity for what the library of matrix products keeps, taken at once: OpenBLAS maps a buffer of 128 MiB (its
- *  BUFFER_SIZE on x86-64) at the first product, and where it gets none asks again for ever, so that the rank would
- *  hang.  After MPI_Init, before anything large is asked for. */
+/** Reserve at once the memory that the library of matrix products keeps.  OpenBLAS maps a buffer of
+ *  128 MiB (its BUFFER_SIZE on x86-64) at the first product.  Where it gets none, it asks again for
+ *  ever, and the rank would hang.  Call after MPI_Init, before anything large is asked for. */
 void fr_memory_for_products(void);
 
 #endif

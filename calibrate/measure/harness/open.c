@@ -31,9 +31,9 @@ static fr_status number_nodes(struct fr_bench *bench, struct fr_error *err) {
     return FR_OK;
 }
 
-/* What ranks that share memory have in common, hashed: the kernel's boot, the host's name, the
- * namespace of shared segments and the file system of those in memory.  Containers of one machine
- * have one boot, and sometimes one name. */
+/* Properties that ranks with shared memory have in common, hashed: the kernel's boot, the
+ * host's name, the namespace of shared segments and the file system of those in memory.
+ * Containers of one machine have one boot, and sometimes one name. */
 #ifndef SMPI_H
 static int signature(void) {
     char text[512] = "", name[128] = "";
@@ -54,7 +54,7 @@ static int signature(void) {
 }
 #endif
 
-/* What MPI takes for shared memory, told apart further by what is not shared. */
+/* Ranks that MPI takes to share memory, distinguished further by what is not shared. */
 static fr_status split_by_memory(struct fr_bench *bench, struct fr_error *err) {
     MPI_Comm shared;
     FR_MPI_TRY(MPI_Comm_split_type(bench->world, MPI_COMM_TYPE_SHARED, bench->rank,
@@ -95,7 +95,7 @@ static fr_status hold_samples(struct fr_bench *bench, struct fr_error *err) {
 /* Rank 0 opens the file, which nobody else writes; an old one is emptied only once it is ours. */
 static fr_status open_samples(struct fr_bench *bench, struct fr_error *err) {
     const char *path = bench->options.samples;
-    /* Of one that was killed before its first line nothing is there to go on with. */
+    /* A job that was killed before its first line left nothing to go on with. */
     if (fr_file_exists(path) && !fr_file_holds(path)) bench->options.resume = false;
     FR_TRY(fr_keep_measurements(path, bench->options.resume, bench->options.force, err));
     FR_TRY(hold_samples(bench, err));

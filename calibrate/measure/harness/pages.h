@@ -1,10 +1,10 @@
 /** @file
  *  Blocks of numbers in large pages, where the system has them.
  *
- *  In pages of 4 KiB the processor looks up addresses more often than it waits for data: beyond the
- *  caches a stream then runs at half its rate, and in a virtual machine that rate drifts by a factor of
- *  two with what the host does.  Blocks of half a mebibyte and more are therefore asked to be in large
- *  pages; benchmarks and real runs get theirs here, so that both see the same memory. */
+ *  With pages of 4 KiB the processor looks up addresses more often than it waits for data.  Beyond
+ *  the caches a stream then runs at half its rate.  In a virtual machine that rate drifts by a
+ *  factor of two with the work of the host.  So blocks of half a mebibyte and more are requested in
+ *  large pages.  Benchmarks and real runs get theirs here, so that both see the same memory. */
 #ifndef FR_CALIBRATE_MEASURE_HARNESS_PAGES_H
 #define FR_CALIBRATE_MEASURE_HARNESS_PAGES_H
 

@@ -1,4 +1,4 @@
-/* What is to be measured: rows that are wanted, message sizes, points. */
+/* The plan of the measurement: rows that are wanted, message sizes, points. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,8 +42,8 @@ void fr_bench_shuffle(uint64_t *state, int *order, int n) {
     }
 }
 
-/* Powers of two from 8 B; in every octave (quick: every fourth) from 64 B one more, log-uniform
- * within it, so that a step of the library's protocol at other sizes is not missed. */
+/* Powers of two from 8 B; in every octave (quick: every fourth) from 64 B one more,
+ * log-uniform within it, so that a step of the library's protocol at other sizes is found. */
 fr_status fr_bench_sizes(struct fr_bench *bench, struct fr_error *err) {
     enum { SIZES_MAX = 96, SMALLEST = 8, BETWEEN_FROM = 64 };
     const struct fr_bench_options *o = &bench->options;
@@ -157,7 +157,7 @@ void fr_bench_collective_head(const struct fr_bench *bench, const struct fr_poin
     fr_sample_head_collective(&sample, text);
 }
 
-/* The next place for a message, in whole cache lines; those that fill the room stay. */
+/* The next place for a message, in whole cache lines; those that fill the buffer stay. */
 static void take_turn(struct fr_work *work) {
     enum { LINE = 16 };
     struct fr_bench *bench = work->bench;

@@ -14,7 +14,7 @@
 char *openblas_get_config(void);
 char *openblas_get_corename(void);
 
-/* First line of @p text without control characters, cut to the room there is. */
+/* First line of @p text without control characters, cut to the capacity. */
 static void copy_line(char *out, size_t capacity, const char *text) {
     size_t n = 0;
     for (; text[n] && text[n] != '\n' && n + 1 < capacity; n++)
@@ -73,7 +73,7 @@ static fr_status list_hosts(struct fr_bench *bench, struct fr_error *err) {
 }
 
 /* An OpenBLAS older than the processor falls back to its oldest kernels, several times slower.
- * What runs is what is measured, but the user should know. */
+ * It is measured as it runs, but the user should know. */
 static void warn_of_old_kernels(const struct fr_provenance *p) {
     char flags[4096] = "";
     find_line("/proc/cpuinfo", "flags", flags, sizeof flags);

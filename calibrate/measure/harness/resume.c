@@ -20,7 +20,7 @@
 #define NUMBER(member)                                                                         \
     { #member, offsetof(struct fr_provenance, member), false }
 
-/* What must agree.  Not the date, the free memory, or the seed of the order. */
+/* Keys that must agree.  Not the date, the free memory, or the seed of the order. */
 static const struct {
     const char *name;
     size_t at;

@@ -94,8 +94,8 @@ fr_status fr_sampling_visit(const struct fr_sampling_comm *who, const struct fr_
     double warm_s = 0, wall_s = 0;
     FR_TRY(take(who, run, context, pace->calls, 1, &warm_s, &wall_s, err));
     int wanted = how->visit_n < FR_VISIT_MAX ? how->visit_n : FR_VISIT_MAX;
-    /* On a busy machine each sample has turns of the scheduler around it; but it takes a few for one
-     * of them to be undisturbed. */
+    /* On a busy machine each sample has turns of the scheduler around it; but it takes a few
+     * for one of them to be uninterrupted. */
     int few = wanted < FEW ? wanted : FEW;
     *n = (int)fmin(fmax(1, how->visit_s / (warm_s * pace->calls)), wanted);
     if (*n > few) *n = (int)fmin(fmax(few, how->visit_s / wall_s), *n);

@@ -52,17 +52,17 @@ struct fr_sampling {
 /** The thing to time: do it @p calls times.  Called on every rank of the communicator. */
 typedef fr_status fr_sampled(void *context, int calls, struct fr_error *err);
 
-/** Who takes part, and how their times become one.
- *  With @p node MPI_COMM_NULL a sample is the time of the slowest rank.  Otherwise it runs, on
- *  the slowest node, from the first of its ranks that starts to the last that is done, so that
- *  with more ranks than cores their turns add up; `node` joins the ranks of a node. */
+/** Who takes part, and how their times become one.  With @p node MPI_COMM_NULL a sample is the time
+ *  of the slowest rank.  Otherwise it runs, on the slowest node, from the start of its first rank
+ *  to the end of its last.  So with more ranks than cores their turns add up.  `node` joins the
+ *  ranks of a node. */
 struct fr_sampling_comm {
     MPI_Comm comm, node;
     double *stopped_s; /**< NULL; or where run writes the fr_now_s at which it was done, when
                             that is before it returns (0: when it returns) */
 };
 
-/** What the warm-up found; the same on all ranks.  Start zeroed. */
+/** Result of the warm-up; the same on all ranks.  Start zeroed. */
 struct fr_pace {
     int calls;     /**< per sample; 0: not warmed up yet */
     int n_warm;    /**< samples that were thrown away */

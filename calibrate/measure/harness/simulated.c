@@ -1,6 +1,7 @@
-/* The kernels of a simulated run, where nobody looks at the numbers: a product executes its flop
- * at the host's speed, and what only passes through memory takes no time, as on a machine whose
- * memory is infinitely fast.  Hundreds of ranks are then one process that computes nothing.
+/* The kernels of a simulated run, where nobody looks at the numbers.  A product executes its
+ * flop at the host's speed.  Kernels that only pass through memory take no time, as on a
+ * machine whose memory is infinitely fast.  Hundreds of ranks are then one process that
+ * computes nothing.
  *
  * SimGrid's SMPI alone (forerun-smpi); elsewhere this file is empty. */
 #include "calibrate/measure/harness/kernels.h"

@@ -14,7 +14,7 @@
 enum { OVER = -1, ABSENT = -2 };
 static const double BEYOND = 0.2, LEAST_BEYOND_S = 10;
 
-/* Of what the budget has for a point a quarter, so that there is time for a second visit to it. */
+/* A quarter of a point's share of the budget, so that there is time for a second visit to it. */
 static double warm_s(const struct fr_bench *bench) {
     static const double LEAST_S = 0.003, MOST_S = 0.04;
     double each_s = bench->options.budget_s / (bench->n_points + 1);
@@ -64,7 +64,8 @@ static fr_status allocate(struct fr_visits *s, struct fr_error *err) {
     return s->bench->options.resume ? fr_resume_load(s, err) : FR_OK;
 }
 
-/* What starting the job took of its time.  Hosts' clocks may disagree: no more than all of it. */
+/* The part of the time that starting the job took.  Hosts' clocks may disagree: no more than
+ * all of it. */
 static double late_s(const struct fr_bench_options *o) {
     double limit_s = fmax(o->limit_s, o->budget_s);
     return o->since_s > 0 ? fmin(fmax(0, (double)time(NULL) - o->since_s), limit_s) : 0;
@@ -141,7 +142,7 @@ static bool fill_queue(struct fr_visits *s) {
     return true;
 }
 
-/* What a file needs to be fitted at all is measured as long as there is any time. */
+/* Points without which a file cannot be fitted are measured as long as there is any time. */
 static bool must(const struct fr_visits *s, int point, double now_s) {
     int step = step_of(&s->bench->points[point]);
     double beyond_s = step < 0 ? fmax(LEAST_BEYOND_S, BEYOND * (s->limit_s - s->start_s)) : 0;
@@ -195,7 +196,8 @@ static fr_status probe(struct fr_visits *s, struct fr_error *err) {
     return s->bench->rank == 0 ? fr_record_probe(s, product_s, stream_s, err) : FR_OK;
 }
 
-/* What comes next, from rank 0 to all, a probe before it by a number beyond all points; a request to stop, from any to all. */
+/* Send the next point from rank 0 to all, with a number beyond all points for a probe before
+ * it; and a request to stop, from any to all. */
 static fr_status meet(struct fr_visits *s, int *command, bool *stop, struct fr_error *err) {
     int mine[2] = {fr_stop_requested(), ABSENT}, all[2] = {0, ABSENT};
     MPI_Request request;

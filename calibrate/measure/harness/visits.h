@@ -1,17 +1,24 @@
 /** @file
  *  Which point is measured next, and until when.
  *
- *  Rank 0 decides.  First every point once, in steps: what decides most (both ends and one point of
- *  each decade, of each operation), then what refines it, in random order within a step; cut
- *  anywhere it leaves what can be fitted; points that the launches share out are in the end visited once more
- *  by another than theirs, so that no state of the machine at one moment decides them alone.  Then round after round the points whose medians are
- *  least certain, in random order again, until all are known well enough or the time is up; so a
- *  short budget goes where it helps most.  Only step 0 of the first launch may take more than that
- *  launch's share of the budget; only what nothing can be fitted without more than all of it, and that no
- *  longer than a fifth or ten seconds beyond.  Between two visits all ranks
- *  meet in one non-blocking reduction that brings what comes next to all and a request to stop
- *  from any; who has no part in a visit sleeps there.  Before a visit, as often as takes a fiftieth of
- *  the time, all ranks time a probe (probe.h): how fast the machine is just then.
+ *  Rank 0 decides.  First every point is visited once, in steps.  The points that matter most come
+ *  first: both ends and one point of each decade, of each operation.  Then come points that refine,
+ *  in random order within a step.  A run that is cut anywhere leaves points that can be fitted.
+ *  Points that the launches share out are in the end visited once more by another launch.  So no
+ *  state of the machine at one moment decides them alone.
+ *
+ *  Then, round after round, the points whose medians are least certain are visited, in random order
+ *  again, until all are known well enough or the time is up.  So a short budget goes where it helps
+ *  most.
+ *
+ *  Only step 0 of the first launch may take more than that launch's share of the budget.  Only
+ *  points without which nothing can be fitted may take more than all of it, and at most a fifth or
+ *  ten seconds more.
+ *
+ *  Between two visits all ranks meet in one non-blocking reduction.  It brings the next point to
+ *  all, and a request to stop from any.  Ranks that have no part in a visit sleep there.  Before a
+ *  visit, as often as takes a fiftieth of the time, all ranks time a probe (probe.h): how fast the
+ *  machine is just then.
  */
 #ifndef FR_CALIBRATE_MEASURE_HARNESS_VISITS_H
 #define FR_CALIBRATE_MEASURE_HARNESS_VISITS_H
@@ -19,7 +26,7 @@
 #include "calibrate/measure/harness/bench.h"
 #include "calibrate/measure/harness/probe.h"
 
-/** What rank 0 knows of a point. */
+/** State of a point on rank 0. */
 struct fr_tally {
     double *time_s; /**< of this launch, in the order taken */
     int *rep;       /**< [n], the repetition of each */

@@ -30,7 +30,7 @@ static const double BUSY_SHARE = 0.02, TURN_S = 1.2, JOIN_S = 5, FROZEN_S = 1;
 
 enum mode { ALONE, LEADS, FOLLOWS };
 
-/* Of this process, which is one rank. */
+/* State of this process, which is one rank. */
 static struct {
     /* Said by the main thread. */
     atomic_int point, rank, n_ranks, mode, elsewhere;
@@ -216,7 +216,7 @@ static void check_self(const struct fr_watch_word *word) {
     check_start(word, now_s);
     if (!fr_stop_requested()) return;
     if (watch.reported_s == 0) watch.reported_s = now_s;
-    if (now_s - watch.reported_s >= grace_s) end_partial(); /* told to stop, and still busy */
+    if (now_s - watch.reported_s >= grace_s) end_partial(); /* asked to stop, and still busy */
 }
 
 /* ---- who is heard ---------------------------------------------------------------------------- */
@@ -282,8 +282,8 @@ static void lead(const struct fr_watch_word *word) {
     if (verdict->kind != FR_VERDICT_NONE && !fr_stop_requested()) end_job(verdict);
 }
 
-/* Until the next beat, a connection ends, or somebody wakes us.  What is said to us can wait: where each answered
- * the other at once they would never rest. */
+/* Until the next beat, a connection ends, or somebody wakes us.  Messages to us can wait:
+ * where each answered the other at once they would never rest. */
 static void rest(void) {
     struct pollfd polled[] = {{.fd = watch.wake, .events = POLLIN},
                               {.fd = watch.front.fd, .events = POLLRDHUP},

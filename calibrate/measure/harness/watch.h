@@ -1,12 +1,16 @@
 /** @file
  *  Noticing ranks that die or hang, apart from MPI, which may say nothing or hang itself.
  *
- *  One thread of every rank, from before MPI is started until the process ends, says four times a second where
- *  the rank is (calibrate/measure/watch/wire.h): to forerun, which started the job (FORERUN_WATCH in the environment), or, where
- *  not every rank reaches that, to rank 0, whose thread then watches, and which all others watch.  Whoever finds out names rank and
- *  host; ranks end with exit code 5, upon which the launcher ends the others.  A rank that gives up by itself says
- *  so and why before it ends, so that the others end with its exit code.  What was measured is in the file
- *  before it is counted, so nothing is lost.
+ *  One thread of every rank reports four times a second where the rank is
+ *  (calibrate/measure/watch/wire.h).  It runs from before MPI is started until the process ends.
+ *  It reports to forerun, which started the job (FORERUN_WATCH in the environment).  Where not
+ *  every rank reaches forerun, it reports to rank 0, whose thread then watches, and which all
+ *  others watch.
+ *
+ *  The watcher names rank and host of a fault; ranks end with exit code 5, upon which the launcher
+ *  ends the others.  A rank that gives up by itself reports so and why before it ends, so that the
+ *  others end with its exit code.  Measurements are in the file before they are counted, so nothing
+ *  is lost.
  *
  *  The thread also ends its process where who started the job has died (calibrate/measure/leash.h), or its launcher,
  *  or where the process was asked to stop and did not in time.  Simulated ranks are one process, and are not watched. */

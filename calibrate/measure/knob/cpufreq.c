@@ -1,6 +1,6 @@
-/* The highest clock of every processor, through Linux's cpufreq (Documentation/admin-guide/pm/cpufreq.rst):
- * scaling_max_freq of each, in kHz.  What the processor does below it stays its own affair; work
- * that keeps it busy runs at it. */
+/* The highest clock of every processor, through Linux's cpufreq
+ * (Documentation/admin-guide/pm/cpufreq.rst): scaling_max_freq of each, in kHz.  The processor
+ * stays free below it; work that keeps it busy runs at it. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

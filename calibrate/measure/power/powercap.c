@@ -17,7 +17,7 @@
 #include "calibrate/measure/power.h"
 
 enum { ZONES_MAX = 64, PATH_B = 512 };
-static const double MOST_W = 1000; /* of one zone: no wrap is missed below it */
+static const double MOST_W = 1000; /* of one zone: no wrap is overlooked below it */
 
 struct zone {
     char path[PATH_B]; /* of energy_uj */
@@ -28,7 +28,7 @@ struct powercap {
     struct zone zone[ZONES_MAX];
     int n_zones;
     double total_uJ;
-    int doubtful; /* a wrap may have been missed */
+    int doubtful; /* a wrap may have been overlooked */
 };
 
 static bool read_name(const char *folder, char *name, size_t capacity) {

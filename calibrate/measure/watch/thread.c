@@ -68,7 +68,7 @@ const struct fr_watch_verdict *fr_watcher_thread_verdict(const struct fr_watcher
     return atomic_load(&t->verdict);
 }
 
-/* What ranks said last is still heard. */
+/* The last messages of ranks are still read. */
 void fr_watcher_thread_end(struct fr_watcher_thread *t) {
     const uint64_t one = 1;
     atomic_store(&t->ends, 1);

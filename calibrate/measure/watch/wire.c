@@ -19,7 +19,7 @@
 enum { ADDRESSES_MAX = 8 };
 static const double ANSWER_S = 2;
 
-/* What is left of the last word.  @return false when the connection is gone */
+/* Send the rest of the last word.  @return false when the connection is gone */
 static bool push(struct fr_wire *w) {
     const char *end = (const char *)&w->out + sizeof w->out;
     while (w->left > 0) {

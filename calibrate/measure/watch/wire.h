@@ -36,7 +36,7 @@ enum {
     FR_WATCH_LEAVES = -4    /**< it is done: an ended connection is no death */
 };
 
-/** What else a rank says. */
+/** Other messages of a rank. */
 enum {
     FR_WATCH_BUSY = 1,         /**< it used a core since its last word */
     FR_WATCH_REPORTED = 2,     /**< it was asked to stop, or lost its launcher */

@@ -119,7 +119,7 @@ static fr_status take_link(const struct line *l) {
     return count(l, fr_samples_add_link(l->in->samples, &s));
 }
 
-/* Of the states that ours are: sustained work, and awake without any. */
+/* Takes two of the states, as ours are: sustained work, and awake without any. */
 static fr_status take_power(const struct line *l) {
     static const char *const during[] = {"sustained products", "sustained copy", "idle after",
                                          NULL};

@@ -1,5 +1,6 @@
-/* mamf-finder: "... 790.1 TFLOPS @ 4096x1792x10240 ...", a line a shape, or parts of one that a carriage return ends.
- * Of each shape the mean counts, or the number that stands alone; the dtype stands in "** Dtype: torch.bfloat16". */
+/* mamf-finder: "... 790.1 TFLOPS @ 4096x1792x10240 ...", a line a shape, or parts of one that
+ * a carriage return ends.  The mean of each shape counts, or the number that stands alone; the
+ * dtype stands in "** Dtype: torch.bfloat16". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* OSU micro-benchmarks 5.6 to 7.5: tables under "# OSU MPI[-CUDA...] <what> Test v<version>".
- * Their columns are told by "# Size  <column>  <column> ...", parted by two blanks or more; the
- * first value column is the one that counts (the average over ranks for collectives).
+ * Their columns are named by "# Size  <column>  <column> ...", parted by two blanks or more;
+ * the first value column is the one that counts (the average over ranks for collectives).
  *
  * osu_allgather prints the bytes of one rank, osu_alltoall those for one destination, the
  * others the whole buffer (OSU c/mpi/collective). */

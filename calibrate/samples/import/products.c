@@ -10,7 +10,7 @@
 
 enum { NAMES_SHOWN = 6 };
 
-/* Of each the first that the table has. */
+/* The first name of each that the table has counts. */
 static const char *const m_names[] = {"m", "M", NULL}, *const n_names[] = {"n", "N", NULL},
                          *const k_names[] = {"k", "K", NULL},
                          *const batch_names[] = {"batch", "b", NULL},

@@ -36,7 +36,7 @@ struct fr_context_scratch fr_context_scratch_at(const struct fr_kernels *k,
 
 /* ---- all-to-all -------------------------------------------------------------------------------- */
 
-/* Of a rank that has all tokens of 1/cp of the heads. */
+/* Sizes of a rank that has all tokens of 1/cp of the heads. */
 static struct fr_block_sizes heads_of(const struct fr_block_sizes *z) {
     struct fr_block_sizes all = *z;
     if (z->cp > 1) all.heads /= z->cp;

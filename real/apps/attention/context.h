@@ -7,8 +7,8 @@
  *      all-to-all   between the products around the heads a rank's tokens are exchanged for all tokens of 1/cp of
  *                   its heads, and back, as are their gradients (Jacobs et al., DeepSpeed Ulysses, 2023)
  *
- *  What a forward pass saves: qkv (3 q T), of all-to-all that of the tokens that came; the softmax,
- *  fr_block_softmax_size values; and c (q T), what the heads made. */
+ *  A forward pass saves: qkv (3 q T), for all-to-all that of the tokens that came; the
+ *  softmax, fr_block_softmax_size values; and c (q T), what the heads made. */
 #ifndef FR_REAL_APPS_ATTENTION_CONTEXT_H
 #define FR_REAL_APPS_ATTENTION_CONTEXT_H
 
@@ -23,9 +23,9 @@
  *      backward   the same once more; the gradients of a rank's keys and values start at the rank behind it
  *                 and come home after cp - 1 steps, which are summed up on the way
  *
- *  Of a row dp the softmax wants sum p dp over all keys, which is dc c of its token: it needs no ring.
- *  Scores that the mask hides are made and dropped, as where a rank has all keys: ranks stay alike, and
- *  do what models/work/transformer.h counts. */
+ * For a row dp the softmax needs sum p dp over all keys, which is dc c of its token: it needs
+ * no ring.  Scores that the mask hides are made and dropped, as where a rank has all keys:
+ * ranks stay alike, and do what models/work/transformer.h counts. */
 
 /** Capacity for a pass; q values of the rank's heads, T tokens of the rank. */
 struct fr_ring_scratch {

@@ -82,7 +82,7 @@ static int rank_of(const struct fr_real *real, const struct fr_block_sizes *z, i
     return (real->cp_rank - before + 2 * z->cp) % z->cp;
 }
 
-/* What is here goes to the rank behind, in two requests with what comes from the one before. */
+/* Data here go to the rank behind, in two requests with those from the one before. */
 static fr_status pass_on(struct fr_real *real, const struct fr_block_sizes *z, int tag,
                          const void *here, void *next, MPI_Request request[2]) {
     FR_TRY(fr_real_receive_begin(real, real->cp, rank_of(real, z, 1), tag, next, pair_of(z),
@@ -170,7 +170,8 @@ fr_status fr_ring_forward(struct fr_real *real, const struct fr_block_sizes *z,
  * the own keys' gradients come home. */
 static int half(const struct fr_block_sizes *z) { return places(z) / 2; }
 
-/* Of places from @p i on: dq is added to but at first, d := gradients of keys and values that are here. */
+/* For places from @p i on: dq is added to but at first, d := gradients of keys and values that
+ * are here. */
 static void attend_back(struct fr_real *real, const struct fr_block_sizes *z,
                         const struct fr_ring_scratch *r, int step, int i, int end,
                         const void *qkv, const void *pair, const void *p, const void *dc,
@@ -194,7 +195,7 @@ static void attend_back(struct fr_real *real, const struct fr_block_sizes *z,
     }
 }
 
-/* Of each query dc c. */
+/* dc c of each query. */
 static void sum_rows(struct fr_real *real, const struct fr_block_sizes *z,
                      const struct fr_ring_scratch *r, const void *c, const void *dc) {
     const struct fr_kernels *k = real->k;

@@ -77,7 +77,7 @@ static fr_status take_batch(struct training *t, int part, int64_t first) {
     return FR_OK;
 }
 
-/* What ranks know in parts. */
+/* Add up values that ranks have in parts. */
 static fr_status add_up(struct fr_real *real, double *loss) {
     FR_REAL_TRY(real, MPI_Allreduce(MPI_IN_PLACE, loss, 1, MPI_DOUBLE, MPI_SUM, real->world));
     return FR_OK;

@@ -1,6 +1,6 @@
 /** @file
- *  A job of trainings on a corpus (real/quality/corpus.h): every line "learn" is trained by
- *  all ranks together, a step after another on samples never seen before, and evaluated every so
+ *  A job of trainings on a corpus (real/quality/corpus.h).  All ranks together train every
+ *  line "learn", a step after another on samples never seen before.  They evaluate it every so
  *  often on samples that are held out.
  *
  *      {"kind": "learn", "id": 0, "model": "{...}", "plan": "{...}", "seed": 1, "rate": 0.003,
@@ -12,12 +12,13 @@
  *       "train_loss": [4.85, ...], "observed": [{"rank": 1, "kept": 0.2, "lazy": 0.3, "cosine":
  *       [...], "alike": [...], "error": [...], "error_mean": [...], "difference_mean": [...]}]}
  *
- *  with the bytes that all ranks sent in the last step, the held-out loss before step 0, every,
- *  2 every, ..., steps, and the mean loss of the steps since the entry before; null from where it is
- *  no number; and where messages go compressed what that does (observe.h), of each rank that sends
- *  and each micro-batch, means over the steps before evaluations.  Lines that are there already are passed
- *  over.  The rate grows linearly over the first tenth of the steps and falls linearly to a tenth
- *  of itself until the last.
+ *  sent_B: bytes that all ranks sent in the last step.  loss: held-out loss before step 0,
+ *  every, 2 every, ..., steps.  train_loss: mean loss of the steps since the entry before.
+ *  Losses are null from where they are no number.  observed: where messages go compressed, the
+ *  effects of that (observe.h).  It has those of each rank that sends and each micro-batch, as
+ *  means over the steps before evaluations.  Lines that are there already are passed over.
+ *  The rate grows linearly over the first tenth of the steps and falls linearly to a tenth of
+ *  itself until the last.
  */
 #ifndef FR_REAL_APPS_LEARN_LEARN_H
 #define FR_REAL_APPS_LEARN_LEARN_H
@@ -44,7 +45,7 @@ double fr_learning_rate(double rate, int64_t i, int64_t steps);
 /** FR_OK, or FR_ERR_INPUT with what the program cannot run, on a job of @p n_ranks. */
 fr_status fr_learn_check(const struct fr_learning *l, int n_ranks, struct fr_error *err);
 
-/** What a training says. */
+/** Results of a training. */
 struct fr_learnt {
     double *loss, *train_loss;   /**< fr_learning_points each, the same on all ranks */
     double sent_B;               /**< by all ranks in the last step */

@@ -52,7 +52,7 @@ void fr_observe_begin(const struct fr_kernels *k, struct fr_observed *o) {
     for (int i = 0; i < 3; i++) memset(sums[i], 0, size_B);
 }
 
-/* What the next micro-batch says of the error before it. */
+/* Compare the next micro-batch with the error before it. */
 static void look_back(const struct fr_kernels *k, struct fr_observed *o,
                       struct fr_observation *sum, const void *y, const void *y_before) {
     size_t n = (size_t)o->hidden * (size_t)o->tokens;

@@ -1,7 +1,7 @@
 /** @file
- *  What the compression of messages to the stage before does, as Song et al. 2023 argue it
- *  (section 5.1, Eqs. 11 to 14; Fig. 11): a sender knows the error of each message, and the
- *  activations Y that the message is the gradient of, which it was sent in the forward pass.
+ *  Effects of compressing messages to the stage before, as Song et al. 2023 argue it (section
+ *  5.1, Eqs. 11 to 14; Fig. 11): a sender knows the error of each message, and the activations
+ *  Y that the message is the gradient of, which it was sent in the forward pass.
  *
  *      eps_i = M_i - D_i             D_i what the reader decodes, M_i what was encoded for micro-batch i, the error of i-1 in it
  *                                    where it is lazy
@@ -15,8 +15,9 @@
  *  (Eqs. 9 to 12, with Y in place of its layers' inputs):
  *      kept   |sum eps_i Y_i^T|  / |G|       each error dropped
  *      lazy   |sum eps_i dY_i^T| / |G|       each made up for in the next micro-batch, the last not
- *  Of zero-mean activations, independent from one micro-batch to the next, |dY|^2 is twice |Y|^2 and
- *  making up for an error doubles its harm; of activations alike it undoes it (docs/evidence/2026-11-22-compression-and-learning.md).
+ *  For zero-mean activations, independent from one micro-batch to the next, |dY|^2 is twice
+ *  |Y|^2 and making up for an error doubles its harm; of activations alike it undoes it
+ *  (docs/evidence/2026-11-22-compression-and-learning.md).
  */
 #ifndef FR_REAL_APPS_LEARN_OBSERVE_H
 #define FR_REAL_APPS_LEARN_OBSERVE_H
@@ -57,8 +58,9 @@ void fr_observed_close(struct fr_observed *o);
 
 /** A pass begins; its messages that go compressed, in order; it ends. */
 void fr_observe_begin(const struct fr_kernels *k, struct fr_observed *o);
-/** Of micro-batch @p m: @p encoded is M, @p decoded what its reader gets (o->room will do), @p y its activations, @p
- *  y_before those of micro-batch m - 1, NULL where its message was not compressed. */
+/** Observe micro-batch @p m: @p encoded is M, @p decoded is what its reader gets (o->scratch
+ *  will do), @p y its activations, @p y_before those of micro-batch m - 1, NULL where its
+ *  message was not compressed. */
 void fr_observe(const struct fr_kernels *k, struct fr_observed *o, int m, const void *encoded,
                 const void *decoded, const void *y, const void *y_before);
 void fr_observe_end(const struct fr_kernels *k, struct fr_observed *o);

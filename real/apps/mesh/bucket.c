@@ -1,6 +1,7 @@
-/* Gradients that go beside the last backward pass (`overlap`): of each chunk's, side by side in the block, n
- * buckets of equal size, from the last unit down, each all-reduced over replicas as soon as the units that it
- * is of have made the last of it.  They are waited for after the last pass.
+/* Gradients that go beside the last backward pass (`overlap`).  Each chunk's, side by side in
+ * the block, form n buckets of equal size, from the last unit down.  A bucket is all-reduced
+ * over replicas as soon as its units have made the last of it.  They are waited for after the
+ * last pass.
  *
  * An MPI that moves nothing outside its calls moves most of them there: then nothing is gained. */
 #include <math.h>
@@ -13,7 +14,8 @@ static bool overlaps(const struct fr_real *real) {
     return real->run->plan->overlap && fr_plan_replicas(real->run->plan) > 1;
 }
 
-/* Of a chunk's gradients those that a fused embedding does not take apart: where they begin, and how many. */
+/* Gradients of a chunk that a fused embedding does not take apart: where they begin, and how
+ * many. */
 static int64_t range_of(const struct fr_real *real, const struct fr_mesh_state *mesh,
                         const struct fr_mesh_chunk *c, void **at) {
     const struct fr_unit *last = &c->unit[c->n_units - 1];

@@ -95,7 +95,7 @@ struct fr_unit fr_chain_unit(const struct fr_chain *chain, int64_t i, int tp_ran
     struct fr_unit u = fr_chain_reads_words(chain) ? word_unit(chain, i, tp_rank, columns)
                                                    : layer_unit(chain, i, columns);
     u.run = chain->run;
-    /* Of sub-grids every rank has the ends whole. */
+    /* With sub-grids every rank has the ends whole. */
     bool whole = plan->method->branches && u.kind != &fr_unit_block;
     u.tp = whole ? 1 : (int)plan->tp;
     u.tp_rank = whole ? 0 : tp_rank;

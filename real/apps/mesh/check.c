@@ -1,11 +1,11 @@
-/* What the program mesh refuses before anything runs. */
+/* Plans that the program mesh refuses before anything runs. */
 #include <inttypes.h>
 
 #include "models/plan/key.h"
 #include "real/apps/ffn.h"
 #include "real/apps/mesh/mesh.h"
 
-/* A pass's messages are told apart by tags, of which MPI promises so many. */
+/* A pass's messages are distinguished by tags, of which MPI promises so many. */
 enum { PASSES_MAX = 16000 };
 
 int64_t fr_mesh_micro_batch(const struct fr_real_case *run) {
@@ -27,7 +27,8 @@ int64_t fr_mesh_micro_batches(const struct fr_real_case *run) {
     return fr_real_batch(run) / run->plan->dp / fr_mesh_micro_batch(run);
 }
 
-/* What the program runs; iterations and a warm-up are of more than the steps that are timed. */
+/* Keys that the program runs; iterations and a warm-up are of more than the steps that are
+ * timed. */
 #define KEY(word) FR_PLAN_KEY_BIT(FR_PLAN_KEY_##word)
 static const fr_plan_key_set runs =
     KEY(method) | KEY(tp) | KEY(dp) | KEY(pp) | KEY(ghost) | KEY(rank_order) | KEY(schedule) |
@@ -144,7 +145,7 @@ static fr_status check_compression(const struct fr_real_case *run, struct fr_err
     return FR_OK;
 }
 
-/* Of what flows between units a rank sends its part: rows, or of a transformer tokens. */
+/* A rank sends its part of the data between units: rows or, for a transformer, tokens. */
 static fr_status check_units(const struct fr_chain *chain, struct fr_error *err) {
     const struct fr_plan *plan = chain->run->plan;
     for (int i = 0; i < chain->n; i++) {

@@ -10,7 +10,7 @@ fr_status fr_ghost_neurons_check(int64_t n, int64_t m, int p, int k, struct fr_e
     double narrower = fmin((double)n, (double)m), limit = narrower / p * (1 - 1.0 / p);
     FR_TRY(fr_real_divides("a layer's width", m, "tp", p, err));
     FR_TRY(fr_real_divides("a layer's inputs", n, "tp", p, err));
-    /* One rank has nobody to send ghosts to, and then no width is too large. */
+    /* One rank has nobody to send ghost neurons to, and then no width is too large. */
     if (k >= 1 && (p == 1 || k < limit)) return FR_OK;
     return fr_fail(
         err, FR_ERR_INPUT, NULL,
@@ -33,7 +33,7 @@ int64_t fr_ghost_neurons_values(const struct fr_ghost_neurons *g) {
     return (int64_t)g->k * g->columns;
 }
 
-/* In a block that for the ghosts of rank @p from, another one. */
+/* The decompressor in a block for the ghost neurons of rank @p from, another one. */
 static void *decompressor(const struct fr_kernels *k, const struct fr_ghost_neurons *g,
                           const void *block, int from) {
     int slot = from < g->rank ? from : from - 1;

@@ -1,4 +1,4 @@
-/* What a rank holds of a layer: sizes, where parameters are, and buffers. */
+/* A rank's part of a layer: sizes, where parameters are, and buffers. */
 #include "real/apps/mesh/layer.h"
 
 #include <math.h>
@@ -68,7 +68,8 @@ int fr_sublayers_of(const struct fr_unit *u, int kind[FR_SUBLAYERS]) {
 
 enum { GAIN, BIAS, FIRST, FIRST_BIAS, SECOND, SECOND_BIAS, PARTS };
 
-/* One matrix, vector or block of ghosts' matrices: of which sublayer, how many values, and whether a branch's. */
+/* One matrix, vector or block of ghost neurons' matrices: of which sublayer, how many values,
+ * and whether a branch's. */
 struct part {
     int kind, which, rows, columns;
     int64_t n;

@@ -8,8 +8,8 @@
  *                 encoder made, all of which every query sees
  *      mlp        W1 f x h, relu is between, W2 h x f
  *
- *  Of p = tp ranks each has a share of the heads (q values) and of the MLP's width (f).  Ways to have x between
- *  sublayers, h values of T tokens, and what joins the ranks' parts:
+ *  Each of p = tp ranks has a share of the heads (q values) and of the MLP's width (f).  Ways
+ *  to have x between sublayers, h values of T tokens, and what joins the ranks' parts:
  *
  *      whole     all of it; an all-reduce of W2's partial sums, backward of W1's (Shoeybi et al., Megatron-LM, 2019,
  *                section 3)
@@ -79,13 +79,14 @@ void fr_layer_fill(const struct fr_real *real, struct fr_unit *u);
 int fr_layer_matrices(const struct fr_real *real, const struct fr_unit *u,
                       struct fr_unit_matrix *out, int scratch);
 
-/** What the backward pass of a micro-batch needs.  x: its input, but of the first sublayer; all: x of all ranks; a: the
- *  normed; first: queries, keys and values; made: what W2 reads; heads: what attention made, where that is not it. */
+/** Data that the backward pass of a micro-batch needs.  x: its input, but of the first
+ *  sublayer; all: x of all ranks; a: the normed; first: queries, keys and values; made: what
+ *  W2 reads; heads: what attention made, where that is not it. */
 struct fr_sublayer_saved {
     void *x, *all, *a, *mean, *inverse, *first, *made, *heads, *ghost_neurons[2], *p;
 };
-/** What gradients of weights need besides.  first, a: of what W1 made and read; left: the gradient of what came out, of all
- *  ranks; dx: of its input, but of the first sublayer. */
+/** Further data that gradients of weights need.  first, a: of what W1 made and read; left: the
+ *  gradient of what came out, of all ranks; dx: of its input, but of the first sublayer. */
 struct fr_sublayer_deferred {
     void *first, *left, *a, *dx, *ghost_neurons[2];
 };

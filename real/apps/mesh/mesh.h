@@ -27,7 +27,7 @@
 #include "real/apps/codec.h"
 #include "real/apps/mesh/unit.h"
 
-/** What one micro-batch keeps from its forward to its backward pass. */
+/** Data that one micro-batch saves from its forward to its backward pass. */
 struct fr_mesh_micro {
     struct fr_unit_saved *saved; /**< [n_units] */
     void *top;                   /**< what the last unit wrote; sent on, or compared */
@@ -44,7 +44,8 @@ struct fr_mesh_chunk {
     struct fr_real_codec
         codec; /**< of gradients to the chunk before; opened where they go compressed */
     struct fr_real_codec from; /**< sizes of those from the chunk after; never opened */
-    /** Of activations to the chunk after, and sizes of those from the chunk before; where they go compressed. */
+    /** Codec of activations to the chunk after, and sizes of those from the chunk before;
+     *  where they go compressed. */
     struct fr_real_codec up, up_from;
     /** Gradients that go in buckets, from the last down, once the slot makes the last of them; 0: none do. */
     void *gradients;
@@ -113,8 +114,9 @@ struct fr_mesh_state {
     void *partials; /**< of all units */
     void *share,
         *scattered; /**< zero 2, 3: a rank's share of gradients, summed; of one micro-batch */
-    /** Of a tied embedding this rank's part and its gradients, with whom it is kept equal: the first
-     *  and last stage's ranks, of a replica or, fused, of all.  MPI_COMM_NULL: with nobody. */
+    /** This rank's part of a tied embedding and its gradients, and the ranks with which it is
+     *  synchronised: the first and last stage's ranks, of a replica or, fused, of all.
+     *  MPI_COMM_NULL: with nobody. */
     void *tied;
     int64_t n_tied;
     MPI_Comm ends;
@@ -201,7 +203,7 @@ bool fr_mesh_open_share(const struct fr_real *real, struct fr_mesh_state *mesh);
 void fr_mesh_begin_share(struct fr_real *real, struct fr_mesh_state *mesh);
 /** All of them, for a pass. */
 fr_status fr_mesh_gather_parameters(struct fr_real *real);
-/** What is in the block to those whose it is; the block is zero then. */
+/** Send the block's values to their owners; the block is zero then. */
 fr_status fr_mesh_scatter_gradients(struct fr_real *real, struct fr_mesh_state *mesh);
 /** The share to its place in the block, for the optimiser. */
 void fr_mesh_put_share(struct fr_real *real, const struct fr_mesh_state *mesh);
@@ -217,8 +219,8 @@ fr_status fr_mesh_end_buckets(struct fr_real *real, struct fr_mesh_state *mesh);
 
 /* ---- reduce.c -------------------------------------------------------------------------------- */
 
-/** What is all-reduced at once, and codecs of what of it goes compressed.  @return false when memory is
- *  exhausted. */
+/** Open the batches that are all-reduced at once, and codecs of those that go compressed.
+ *  @return false when memory is exhausted. */
 bool fr_mesh_open_batches(struct fr_real *real, struct fr_mesh_state *mesh);
 /** Add up gradients over replicas, compressed where the plan says so, and a tied embedding's over its
  *  ends. */
@@ -230,7 +232,7 @@ struct fr_mesh_task {
     /** Inputs and targets of the replica, in its first and its last chunk. */
     fr_status (*open)(struct fr_real *real, struct fr_mesh_state *mesh,
                       const struct fr_chain *chain);
-    /** What enters the first unit with micro-batch m. */
+    /** The input of the first unit with micro-batch m. */
     void *(*inputs)(const struct fr_real *real, const struct fr_mesh_state *mesh, int m);
     /** Add micro-batch m's loss to mesh->loss; *dy, mesh->d[0], or where it is put instead := its
      *  gradient. */

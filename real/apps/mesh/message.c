@@ -1,6 +1,7 @@
-/* Messages between neighbouring chunks, of which each rank of tp sends its part: activations as they
- * are or all as packets of the codec (codec.h), of gradients all or those of the epilogue; with lazy error
- * propagation, forward always, what a message lost is added to the next micro-batch's. */
+/* Messages between neighbouring chunks; each rank of tp sends its part.  Activations go as
+ * they are, or all as packets of the codec (codec.h).  So do gradients: all, or those of the
+ * epilogue.  With lazy error propagation, forward always, the loss of a message is added to
+ * the next micro-batch's. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,8 +72,8 @@ static fr_status send_bytes(struct fr_real *real, const void *values, size_t siz
     return FR_OK;
 }
 
-/* Waiting for a message that is not there yet is waiting; taking it in is communication.  The two
- * are told apart where a step is profiled. */
+/* Waiting for a message that is not there yet is waiting; taking it in is communication.  The
+ * two are distinguished where a step is profiled. */
 static fr_status receive(struct fr_real *real, void *values, size_t size_B, int from, int tag) {
     double start_s = fr_real_clock_s(real);
     if (real->profile) FR_REAL_TRY(real, MPI_Probe(from, tag, real->pp, MPI_STATUS_IGNORE));

@@ -144,8 +144,8 @@ static bool open_shared(struct fr_real *real, struct fr_mesh_state *mesh) {
     return true;
 }
 
-/* What the backward passes after a stage's last forward pass read, but the one directly behind it, which
- * pairs with it. */
+/* Mark messages of the backward passes after a stage's last forward pass, except the one
+ * directly behind it, which pairs with it. */
 static void mark_cool_down(const struct fr_mesh_state *mesh, const struct fr_slot *slots,
                            bool *reads) {
     int64_t from = mesh->n_slots;
@@ -182,7 +182,7 @@ static bool open_codec(struct fr_real *real, struct fr_mesh_part part, int64_t r
     return fr_real_codec_open(real->k, real->run->seed, STREAM_CODEC + stream, codec);
 }
 
-/* Of gradients down and activations up: what is sent, and sizes of what is read. */
+/* Codecs of gradients down and activations up: for sending, and sizes of those that are read. */
 static bool open_chunk_codecs(struct fr_real *real, const struct fr_mesh_state *mesh,
                               struct fr_mesh_chunk *at) {
     const struct fr_plan_compression *c = &real->run->plan->compression;

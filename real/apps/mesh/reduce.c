@@ -1,11 +1,14 @@
-/* Gradients over those who hold them alike after the last backward pass, layer by layer, of a transformer all of a
- * stage at once, of sub-grids what is common and what is a branch's: an all-reduce over dp; of the first `stages` stages one of the matrices' P, then one of
- * their Q with the rest (with error feedback).  A tied embedding is all-reduced with the other gradients
- * over dp and then between the two ends, or fused, once over 2 dp ranks.
+/* Reduces gradients after the last backward pass over the ranks that hold the same ones.  They go
+ * layer by layer; a transformer's go all of a stage at once; those of sub-grids go in two parts,
+ * the common one and a branch's.
  *
- * Where replicas divide the optimiser's work (zero 1) a reduce-scatter takes shares of what goes whole to
- * who updates them; codes, and a fused embedding, travel as without, and each updates a share of what they
- * are of. */
+ * It is an all-reduce over dp.  For the first `stages` stages it is one of the matrices' P, then
+ * one of their Q with the rest (with error feedback).  A tied embedding is all-reduced with the
+ * other gradients over dp and then between the two ends, or fused, once over 2 dp ranks.
+ *
+ * Where replicas divide the optimiser's work (zero 1), a reduce-scatter takes shares of
+ * gradients that go whole to the ranks that update them.  Codes, and a fused embedding, travel
+ * as without zero 1; each rank then updates its share of their parameters. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +38,8 @@ static bool gathers(const struct fr_real *real) {
     return real->run->plan->compression.codec->op == FR_OP_ALL_GATHER;
 }
 
-/* Does a rank send less for it?  Of an all-reduced matrix twice (D - 1) / D, of a gathered packet D - 1. */
+/* Does a rank send less for it?  An all-reduced matrix costs twice (D - 1) / D, a gathered
+ * packet D - 1. */
 static bool pays(const struct fr_real *real, const struct fr_real_codec *codec, int copies) {
     double whole_B = (double)codec->low.m * codec->low.n * (double)real->k->size_B,
            packet_B = (double)fr_real_codec_size_B(real->k, codec);
@@ -54,7 +58,7 @@ static int count(const struct fr_real *real, const struct fr_mesh_state *mesh) {
 
 enum { STREAM_GRADIENT = 1000, STREAMS_A_UNIT = 64 };
 
-/* What @p holder have of it; @p all has room for every matrix of the unit. */
+/* Open the part that @p holder have; @p all has capacity for every matrix of the unit. */
 static bool open_unit(struct fr_real *real, struct fr_mesh_state *mesh, const struct fr_unit *u,
                       int holder, struct fr_unit_matrix *all, int scratch) {
     const struct fr_compression *kind = real->run->plan->compression.codec;
@@ -155,7 +159,7 @@ static size_t place_of(const struct fr_real *real, const void *at) {
     return (size_t)((const char *)at - (const char *)real->gradients) / real->k->size_B;
 }
 
-/* Of a batch what goes whole is scattered, and the rest is on all who hold it. */
+/* The part of a batch that goes whole is scattered; the rest is on all ranks that hold it. */
 static bool divide_batch(const struct fr_real *real, const struct fr_mesh_state *mesh,
                          const struct fr_mesh_batch *batch, struct fr_division *d) {
     size_t at = place_of(real, batch->at), end = at + (size_t)batch->n;
@@ -172,7 +176,7 @@ static bool divide_batch(const struct fr_real *real, const struct fr_mesh_state 
     return whole && fr_division_add(d, scattered, at, (int64_t)(end - at));
 }
 
-/* What one rank has alone, branches without replicas. */
+/* Parameters that one rank has alone: branches without replicas. */
 static bool divide_alone(const struct fr_real *real, const struct fr_mesh_state *mesh,
                          struct fr_division *d) {
     if (real->stage == MPI_COMM_NULL || copies_of(real, FR_HELD_BY_REPLICAS) > 1) return true;
@@ -202,7 +206,7 @@ static bool open_division(struct fr_real *real, const struct fr_mesh_state *mesh
     return whole;
 }
 
-/* Of a share what is scattered. */
+/* The scattered part of a share. */
 static int64_t scatter_scratch(const struct fr_real *real) {
     int64_t scratch = 0;
     for (int h = 0; h < FR_HOLDERS; h++)
@@ -281,9 +285,9 @@ static fr_status reduce_p(struct fr_real *real, struct fr_mesh_state *mesh,
     return fr_real_all_reduce(real, fr_shares_comm(real, batch->holder), mesh->factors, n);
 }
 
-/* Q of all, with the rest.  What a rank keeps as its error is its own M - P Q^T with its own Q: then
- * the sum over ranks of what was decoded and kept is exactly the sum of M.  (PowerSGD keeps M less
- * the mean; ours is a derivation.)  @return in @p n_q how many values of Q there are. */
+/* Q of all, with the rest.  A rank saves as its error its own M - P Q^T with its own Q: then
+ * the sum over ranks of what was decoded and kept is exactly the sum of M.  (PowerSGD keeps M
+ * less the mean; ours is a derivation.)  @return in @p n_q how many values of Q there are. */
 static fr_status reduce_q(struct fr_real *real, struct fr_mesh_state *mesh,
                           const struct fr_mesh_batch *batch, size_t *n_q) {
     const struct fr_kernels *k = real->k;

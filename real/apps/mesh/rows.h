@@ -1,5 +1,5 @@
 /** @file
- *  What the units tensor and grid share: rank r of tp computes rows r of W x.
+ *  Shared parts of the units tensor and grid: rank r of tp computes rows r of W x.
  *
  *  A rank's block: W_r (outputs/tp x inputs), b_r (outputs/tp). */
 #ifndef FR_REAL_APPS_MESH_ROWS_H

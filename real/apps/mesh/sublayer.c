@@ -237,8 +237,9 @@ static fr_status encoded_back(const struct fr_sublayer_pass *p) {
     return FR_OK;
 }
 
-/* *dn := gradient of the normed: the sum over ranks, of own tokens; of values the rank's part of it.  What W1 read of
- * other ranks' tokens is gathered once more meanwhile, for the weights' gradient. */
+/* *dn := gradient of the normed: the sum over ranks, of own tokens; of values the rank's part
+ * of it.  Other ranks' tokens that W1 read are gathered once more meanwhile, for the weights'
+ * gradient. */
 static fr_status enter_back(const struct fr_sublayer_pass *p, void **dn) {
     struct fr_real *real = p->real;
     const struct fr_sublayer *s = &p->s;

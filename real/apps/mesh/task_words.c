@@ -13,7 +13,7 @@ static int64_t sequence_of(const struct fr_real *real) {
     return real->run->workload->transformer.sequence / real->run->plan->cp;
 }
 
-/* Of a micro-batch sub-grids have parts. */
+/* Sub-grids have parts of a micro-batch. */
 int64_t fr_mesh_words_sample(const struct fr_real *real, const struct fr_mesh_state *mesh,
                              int64_t token) {
     int64_t micro = fr_mesh_micro_batch(real->run), m = token / mesh->columns,
@@ -35,7 +35,7 @@ static int word_at(const struct fr_real *real, const struct fr_mesh_state *mesh,
     return (int)(fr_random_at(real->run->seed, STREAM_TOKENS, at) % (uint64_t)t->vocabulary);
 }
 
-/* Of all micro-batches, one after the other: the words, or those @p later. */
+/* Words of all micro-batches, one after the other: the words, or those @p later. */
 static fr_status make(const struct fr_real *real, const struct fr_mesh_state *mesh, int later,
                       void **out) {
     int64_t n = (int64_t)mesh->n_micro * mesh->columns;

@@ -1,12 +1,13 @@
 /** @file
- *  A layer of a network as one rank holds it, which the mesh (real/apps/mesh/mesh.h) strings
- *  to stages: fully connected, as a method divides it, or a transformer's, whose embedding and logits
- *  are units too.
+ *  A layer of a network as one rank holds it; the mesh (real/apps/mesh/mesh.h) strings layers
+ *  to stages.  A unit is a fully connected layer, as a method divides it, or a transformer's,
+ *  whose embedding and logits are units, too.
  *
- *  Activations are features x columns, a column a sample or a token; a unit reads x, which the unit
- *  before wrote, and writes the x of the next.  Its backward pass is in two parts, since a schedule may put the
- *  second off: input turns the gradient of its output into that of its input and keeps what weight
- *  needs, weight makes the gradients of parameters.  They are added up over micro-batches.
+ *  Activations are features x columns, a column a sample or a token; a unit reads x, which the
+ *  unit before wrote, and writes the x of the next.  Its backward pass has two parts, since a
+ *  schedule may postpone the second.  `input` turns the gradient of its output into that of
+ *  its input, and saves what `weight` needs.  `weight` makes the gradients of parameters.
+ *  They are added up over micro-batches.
  *
  *      methods differ in     divided   between units a rank holds its 1/tp of the features alone
  *                            shares    the gradient of an output comes as tp equal parts, each on a
@@ -45,10 +46,10 @@ struct fr_unit {
     void *own_w, *own_g; /**< where they are in two parts, the second one's */
     int64_t n;
     bool biases, weights; /**< gradients of an earlier micro-batch are in them already */
-    void *scratch;        /**< shared by the units of a rank: room(unit) values */
+    void *scratch;        /**< shared by the units of a rank: scratch(unit) values */
 };
 
-/** Of one micro-batch, from its forward to the end of its backward pass. */
+/** Data of one micro-batch, from its forward to the end of its backward pass. */
 struct fr_unit_saved {
     void *x;    /**< in x columns */
     void *y;    /**< rows x columns: its output, of this rank */
@@ -64,10 +65,12 @@ struct fr_unit_kind {
     /** FR_OK, or FR_ERR_INPUT with what does not divide; NULL: all does. */
     fr_status (*check)(const struct fr_unit *u, struct fr_error *err);
     int64_t (*parameters)(const struct fr_unit *u);
-    /** Of them the first so many are on all tp ranks, and of their gradients each has a part; NULL: none. */
+    /** So many of the first parameters are on all tp ranks, each of which has a part of their
+     *  gradients; NULL: none. */
     int64_t (*partial)(const struct fr_unit *u);
-    /** Of them so many are held by all ranks of a stage alike, and are added up over all; the others, a
-     *  sub-grid's, lie apart.  NULL: all, and ranks of equal tp add them up where there are no sub-grids. */
+    /** So many of the parameters are the same on all ranks of a stage, and are added up over
+     *  all.  The others, a sub-grid's, lie apart.  NULL: all, and ranks of equal tp add them
+     *  up where there are no sub-grids. */
     int64_t (*common)(const struct fr_unit *u);
     /** Random parameters. */
     void (*fill)(const struct fr_real *real, struct fr_unit *u);

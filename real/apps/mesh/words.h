@@ -1,6 +1,7 @@
 /** @file
- *  What the units embedding and logits share: a table of words x hidden, of which a rank has 1/tp of
- *  the words.  Where it is tied and one rank has both ends, they have it in common. */
+ *  Shared parts of the units embedding and logits: a table of words x hidden, of which a rank
+ *  has 1/tp of the words.  Where it is tied and one rank has both ends, they have it in
+ *  common. */
 #ifndef FR_REAL_APPS_MESH_WORDS_H
 #define FR_REAL_APPS_MESH_WORDS_H
 

@@ -1,10 +1,12 @@
-/* Those who hold parameters alike and divide gradients and parameters too (zero 2 and 3): after every micro-batch a
- * reduce-scatter takes its gradients to who updates them, and with zero 3 all parameters are gathered for every
- * pass from those that have them.  A rank's gradients are those of one micro-batch, its share of the sum is apart;
- * what nobody else holds stays in the block.
+/* Ranks that hold the same parameters also divide gradients and parameters (zero 2 and 3).
  *
- * Of a stage at once, where PyTorch and Megatron go layer by layer: the bytes are the same, and nothing runs
- * beside them. */
+ * After every micro-batch a reduce-scatter takes its gradients to the ranks that update them.
+ * With zero 3 all parameters are gathered for every pass from the ranks that have them.  A rank's
+ * gradients are those of one micro-batch; its share of the sum is apart.  Gradients that nobody
+ * else holds stay in the block.
+ *
+ * A stage goes at once, where PyTorch and Megatron go layer by layer: the bytes are the same, and
+ * nothing runs beside them. */
 #include <string.h>
 
 #include "real/apps/division.h"
@@ -37,7 +39,7 @@ fr_status fr_mesh_gather_parameters(struct fr_real *real) {
     return real->run->plan->zero >= 3 ? fr_shares_gather(real) : FR_OK;
 }
 
-/* What @p holder have. */
+/* Clear the gradients that @p holder have. */
 static void clear(struct fr_real *real, int holder) {
     const struct fr_division_part *p =
         &real->division.part[fr_division_part_of(holder, FR_DIVISION_SCATTERED)];

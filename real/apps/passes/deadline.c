@@ -49,7 +49,7 @@ fr_status fr_deadline_is_over(const struct fr_deadline *d, bool *over, struct fr
     return FR_OK;
 }
 
-/* What the budget leaves, else what visits took so far times those that are left. */
+/* Time that the budget leaves, else the time of visits so far times the number left. */
 static double left_s(const struct fr_deadline *d, double now_s) {
     if (isfinite(d->end_s)) return fmax(0, d->end_s - now_s);
     int ended = d->n_begun - 1;

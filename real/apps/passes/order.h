@@ -1,13 +1,13 @@
 /** @file
  *  In which order are the cases of a pass visited?
  *
- *  Randomised blocks (Fisher 1935): the configurations of one group, which are compared with each
- *  other, follow on each other in random order, so that what the machine does meanwhile is the same
- *  for all; the groups come in random order.
+ *  Randomised blocks (Fisher 1935): the configurations of one group, which are compared with
+ *  each other, follow on each other in random order.  So changes of the machine meanwhile are
+ *  the same for all.  The groups come in random order.
  *
- *  A first pass that may be cut at any time: one configuration of every group, so that none goes
- *  without a look, then the rest, small groups first: a choice is judged where its group is whole,
- *  and in whatever time there is the most become whole that way.
+ *  A first pass may be cut at any time.  One configuration of every group comes first, so that
+ *  none is left out, then the rest, small groups first.  A choice is judged where its group is
+ *  complete; this order completes the most groups in any given time.
  */
 #ifndef FR_REAL_APPS_PASSES_ORDER_H
 #define FR_REAL_APPS_PASSES_ORDER_H

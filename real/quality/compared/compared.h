@@ -1,5 +1,5 @@
 /** @file
- *  What compression does to learning (real/quality/quality.h), with what an iteration costs
+ *  Effects of compression on learning (real/quality/quality.h), with the cost of an iteration
  *  on a cluster: loss against iterations, time and energy, as JSON and CSV. */
 #ifndef FR_ANSWER_QUALITY_H
 #define FR_ANSWER_QUALITY_H
@@ -36,10 +36,10 @@ fr_status fr_qualities_plans(const char *ranks, const char *const *vary, int n_v
                              struct fr_qualities *q, struct fr_error *err);
 void fr_qualities_free(struct fr_qualities *q);
 
-/** What a loss is counted in. */
+/** The unit of a loss. */
 const char *fr_quality_unit(const struct fr_qualities *q);
 
-/** What plan @p i sends in an iteration over what that of them which sends most does. */
+/** Bytes that plan @p i sends in an iteration over those of the plan that sends most. */
 double fr_quality_sent_share(const struct fr_qualities *q, int i);
 
 /** To the target, NaN unless known: iterations times what one costs. */

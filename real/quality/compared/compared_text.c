@@ -116,7 +116,7 @@ static void add_apart(struct fr_text *text, const struct fr_qualities *q) {
         if (q->found.pairs[i].apart) add_pair(text, q, &q->found.pairs[i]);
 }
 
-/* Of those not told apart, which are many, the ones with the first plan. */
+/* Pairs that are not distinguished are many: those with the first plan. */
 static void add_alike(struct fr_text *text, const struct fr_qualities *q) {
     bool any = false;
     for (int i = 0; i < q->found.n_pairs; i++) {

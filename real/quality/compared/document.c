@@ -1,4 +1,4 @@
-/* What came of them: sentences, JSON and CSV. */
+/* Results of the comparisons: sentences, JSON and CSV. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -27,7 +27,7 @@ static fr_plan_key_set no_compression(void) {
     return set;
 }
 
-/* What a plan says of what varies; where it says nothing, how it compresses. */
+/* A plan's values of the varied keys; where it has none, how it compresses. */
 static void label(const struct fr_plan *plan, fr_plan_key_set without,
                   struct fr_quality_plan *out) {
     char line[FR_PLAN_LINE];

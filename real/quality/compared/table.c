@@ -7,7 +7,8 @@
 #include "real/iterations/laws.h"
 #include "real/quality/compared/compared.h"
 
-/* What decides how a compressed plan learns besides its compression: who sends what to whom. */
+/* Keys that decide how a compressed plan learns besides its compression: who sends what to
+ * whom. */
 static const int mesh_keys[] = {FR_PLAN_KEY_pp, FR_PLAN_KEY_dp, FR_PLAN_KEY_chunks,
                                 FR_PLAN_KEY_micro_batch};
 static const int lossy_keys[] = {FR_PLAN_KEY_backward_scope,  FR_PLAN_KEY_backward_rank,
@@ -24,7 +25,7 @@ static void put_key(struct fr_json_writer *w, int k, const struct fr_plan *plan)
     fr_plan_keys[k].type->write(&fr_plan_keys[k], plan, w);
 }
 
-/* But for keys @p free. */
+/* All keys except @p free. */
 static void put_when(struct fr_json_writer *w, const struct fr_plan *plan,
                      fr_plan_key_set free) {
     const struct fr_plan plain = fr_plan_default();
@@ -66,7 +67,7 @@ static int64_t batch_of(const struct fr_qualities *q, int i) {
     return fr_job_batch(&q->job, &q->plans[i].cost.plan);
 }
 
-/* What may stand in the table: a plan whose seeds all reached the loss. */
+/* May it stand in the table?  A plan may if all its seeds reached the loss. */
 static bool is_known(const struct fr_qualities *q, int i) {
     return isfinite(q->found.rows[i].steps.mean);
 }

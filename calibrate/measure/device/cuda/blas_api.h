@@ -1,5 +1,6 @@
 /** @file
- *  What we call of cuBLASLt, after its API reference; held against cublasLt.h as driver_api.h says.
+ *  The functions that we call of cuBLASLt, after its API reference; held against cublasLt.h as
+ *  driver_api.h says.
  */
 #ifndef FR_CALIBRATE_MEASURE_DEVICE_CUDA_BLAS_API_H
 #define FR_CALIBRATE_MEASURE_DEVICE_CUDA_BLAS_API_H

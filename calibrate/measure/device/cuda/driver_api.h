@@ -1,5 +1,6 @@
 /** @file
- *  What we call of NVIDIA's driver (libcuda), after the CUDA driver API reference.
+ *  The functions that we call of NVIDIA's driver (libcuda), after the CUDA driver API
+ *  reference.
  *
  *  Types and constants are ours, so that nothing of CUDA is needed to build; tests/calibrate/cuda_headers.c holds
  *  them against cuda.h where it is installed.

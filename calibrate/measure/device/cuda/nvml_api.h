@@ -1,6 +1,7 @@
 /** @file
- *  What we call of NVIDIA's management library (NVML), after its API reference; nothing of it is set.  Its header
- *  comes with no CUDA package that we build with, so its signatures are tested by the fake library alone.
+ *  The functions that we call of NVIDIA's management library (NVML), after its API reference;
+ *  nothing of it is set.  Its header comes with no CUDA package that we build with, so its
+ *  signatures are tested by the fake library alone.
  */
 #ifndef FR_CALIBRATE_MEASURE_DEVICE_CUDA_NVML_API_H
 #define FR_CALIBRATE_MEASURE_DEVICE_CUDA_NVML_API_H

@@ -3,7 +3,7 @@
 
 #include "calibrate/measure/device/cuda/context.h"
 
-/* What cuBLASLt calls a dtype of ours: of operands, of the result, of the sum. */
+/* cuBLASLt's names for a dtype of ours: of operands, of the result, of the sum. */
 static const struct format {
     int known;
     cudaDataType_t operand, result;
@@ -55,8 +55,9 @@ static fr_status place(struct fr_device_handle *d, struct fr_error *err) {
     return FR_OK;
 }
 
-/* Row by row is column by column of the transposed: C' = B' A'.  cuBLAS's first operand is our B.  Of 8 bits Hopper
- * has one layout alone, the forward pass's; frameworks store gradients' operands both ways. */
+/* Row by row is column by column of the transposed: C' = B' A'.  cuBLAS's first operand is our
+ * B.  For 8 bits Hopper has one layout alone, the forward pass's; frameworks store gradients'
+ * operands both ways. */
 static fr_status lay_out(struct fr_device_handle *d, struct fr_error *err) {
     const struct fr_device_task *t = &d->task;
     const struct format *f = &formats[t->dtype];

@@ -47,7 +47,7 @@ static void put(fr_dtype dtype, float x, unsigned char *at) {
     for (size_t i = 0; i < size_B(dtype); i++) at[i] = (unsigned char)(code >> (8 * i));
 }
 
-/* What is there is doubled until it fills the inputs. */
+/* Values that are there are doubled until they fill the inputs. */
 static fr_status repeat(struct fr_device_handle *d, size_t there_B, struct fr_error *err) {
     while (there_B < d->pool_B) {
         size_t more_B = there_B < d->pool_B - there_B ? there_B : d->pool_B - there_B;

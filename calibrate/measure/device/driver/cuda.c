@@ -85,7 +85,7 @@ static fr_status count_cuda(int *n, struct fr_error *err) {
     return status;
 }
 
-/* Of a library that does not work, all else goes on without it. */
+/* Note a library that does not work; all else goes on without it. */
 static void lack(struct fr_device_handle *d, const struct fr_library *library,
                  const struct fr_error *why) {
     size_t used = strlen(d->facts.lacks);

@@ -1,4 +1,5 @@
-/* What an empty kernel of a device costs: launched by itself, one after the other; and as one of a graph's. */
+/* The cost of an empty kernel of a device: launched by itself, one after the other; and as one
+ * of a graph's. */
 #include "calibrate/measure/harness/bench.h"
 
 extern const struct fr_bench_row fr_bench_device_kernel; /* below */

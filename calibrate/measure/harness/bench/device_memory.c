@@ -1,4 +1,5 @@
-/* Passes over a device's memory by working set, from a share of its cache to what its memory has room for. */
+/* Passes over a device's memory by working set, from a share of its cache to the capacity of
+ * its memory. */
 #include "calibrate/measure/harness/bench.h"
 
 extern const struct fr_bench_row fr_bench_device_memory; /* below */

@@ -1,4 +1,4 @@
-/* What one call costs that does nothing: through a pointer the compiler cannot see through. */
+/* The cost of one call that does nothing: through a pointer the compiler cannot see through. */
 #include "calibrate/measure/harness/bench.h"
 
 extern const struct fr_bench_row fr_bench_kernel; /* below */

@@ -119,8 +119,8 @@ static void close_block(void *state) {
     free(block);
 }
 
-/* Of all magnitudes up to 1e-3: roots and quotients of equal numbers, or of zeros, are faster than a
- * training step's. */
+/* Values of all magnitudes up to 1e-3: roots and quotients of equal numbers, or of zeros, are
+ * faster than a training step's. */
 static void fill(struct block *block, size_t n) {
     for (size_t i = 0; i < n; i++)
         block->values[i] = 1e-6f * (float)((uint32_t)i * 2654435761u % 1000 + 1);
@@ -198,8 +198,9 @@ static fr_status run(void *context, int calls, struct fr_error *err) {
     (void)err;
     size_t longest = arrays.n / COLUMNS > COLUMNS ? arrays.n / COLUMNS : COLUMNS;
     for (size_t i = 0; i < VECTORS; i++) arrays.vector[i] = block->vectors + i * longest;
-    /* What another loop left may be zeros, and moments that decay towards them become denormal
-     * numbers, at a fifth of the speed.  A visit's first call is not among its samples. */
+    /* Values that another loop left may be zeros, and moments that decay towards them become
+     * denormal numbers, at a fifth of the speed.  A visit's first call is not among its
+     * samples. */
     if (block->filled != work->point) fill(block, loop->arrays * arrays.n);
     block->filled = work->point;
     for (int i = 0; i < calls; i++) loop->run(&arrays);

@@ -1,7 +1,7 @@
-/* What it costs that a product's operands were not used just before.  Rows gemm and gemm_fp64 measure
- * every shape on one set of operands; a training step comes back to a matrix only when it has been
- * through all the others.
- *   Five shapes go through one set of operands after another, out of a working set of 4 MiB to 128 MiB,
+/* The cost of operands of a product that were not used just before.  Rows gemm and gemm_fp64
+ * measure every shape on one set of operands; a training step comes back to a matrix only when
+ * it has been through all the others.  Five shapes go through one set of operands after
+ * another, out of a working set of 4 MiB to 128 MiB,
  *     and through one set alone: how much of the way to memory a working set is.
  *   A grid of shapes, thin ones too, goes through 128 MiB: what the whole way costs each of them.  Bytes do
  *     not tell: a long product hides them behind its arithmetic, a thin one waits, the longer its rows

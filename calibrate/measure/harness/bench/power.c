@@ -14,7 +14,7 @@
 
 enum { WINDOWS = 3, CLOCKS = 6, DIM = 512, CHUNK = 8, ARRAYS = 3 };
 
-/* Of the power's own: rank 0 has the meter and the knob. */
+/* State of the power's benchmarks: rank 0 has the meter and the knob. */
 struct meters {
     struct fr_power_session *session;
     struct fr_knob_session *knob;

@@ -106,7 +106,7 @@ static void NAME(softmax_part)(int classes, int tokens, int first, const int *ta
     }
 }
 
-/* Of token t from all ranks' parts its loss; and by how much rank's exponentials are to be divided. */
+/* The loss of token t from all ranks' parts, and the divisor of rank's exponentials. */
 static double NAME(join)(size_t n, size_t t, int ranks, int rank, const REAL *parts,
                          double *divisor) {
     double top = (double)parts[t], sum = 0, own = 0;

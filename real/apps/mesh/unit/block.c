@@ -12,7 +12,7 @@
 
 #include "real/apps/mesh/layer.h"
 
-/* What the layers of a decoder pass on is two matrices. */
+/* Layers of a decoder pass on two matrices. */
 static fr_status check_crossing(const struct fr_real_case *run, struct fr_error *err) {
     const struct fr_plan *plan = run->plan;
     const struct fr_plan_compression *c = &plan->compression;
@@ -119,8 +119,9 @@ static int64_t stream_values(const struct fr_unit *u) {
     return (int64_t)u->block.hidden * u->columns;
 }
 
-/* Values of the parts of the room: what a pass has, and the gradient of e; what is deferred, and what is saved,
- * where weights' gradients follow at once; a softmax, and an output, that are made again. */
+/* Values of the parts of the scratch memory: a pass's data and the gradient of e; deferred
+ * data, and saved data where weights' gradients follow at once; a softmax and an output that
+ * are recomputed. */
 enum { PASS, ENCODED, DEFERRED, SAVED, SOFTMAX, OUTPUT, PARTS };
 static void parts_of(const struct fr_unit *u, int64_t n[PARTS]) {
     n[PASS] = pass_of(u);
@@ -145,7 +146,7 @@ static void *part_at(const struct fr_real *real, const struct fr_unit *u, int pa
     return fr_at(real->k, u->scratch, (size_t)before);
 }
 
-/* What is saved; what is deferred, and the gradient of the output, where they must last. */
+/* Saved data; deferred data, and the gradient of the output, where they must last. */
 static void keeps(const struct fr_unit *u, int64_t n[3]) {
     n[0] = keeps_input(u) ? 0 : saved_of(u, again(u) == FR_RECOMPUTE_NONE);
     n[1] = u->splits ? deferred_of(u) : 0;
@@ -208,7 +209,7 @@ static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit
     return FR_OK;
 }
 
-/* What the forward pass made and did not keep. */
+/* Recompute what the forward pass made and did not save. */
 static fr_status recompute(struct fr_real *real, struct fr_unit *u,
                            struct fr_unit_saved *stored, const struct fr_sublayer_pass *pass,
                            int n) {

@@ -1,13 +1,13 @@
-/* A convolution, relu, and the pooling after it, as products (im2col): the columns of what each window
- * sees, (channels/groups kernel^2) x (positions b), times the filters; a grid's rows are filters, over P_r
- * (Gholami et al. 2017).
+/* A convolution, relu, and the pooling after it, as products (im2col).  The columns of what
+ * each window sees, (channels/groups kernel^2) x (positions b), are multiplied with the
+ * filters.  A grid's rows are filters, over P_r (Gholami et al. 2017).
  *
  *      forward   y_r = relu(W_r columns + b_r), all-gather of y over P_r, pooling of all of it
  *      backward  of its own rows alone: dy where it was largest, dz_r, dW_r = dz_r columns^T;
  *                partial dx from W_r^T dz_r, all-reduce of it over P_r
  *
- * The gathered y is that before pooling, as Eq. 4 counts it.  Of the input's gradients Eq. 4 counts as
- * many as y has; what is sent here is as long as the input.
+ * The gathered y is that before pooling, as Eq. 4 counts it.  Eq. 4 counts as many of the
+ * input's gradients as y has; messages here are as long as the input.
  *
  * A rank's block: W_r (filters/P_r x inner), b_r; a group's filters are rows side by side. */
 #include <string.h>
@@ -110,7 +110,7 @@ static int in_group(const struct fr_unit *u, const struct sizes *z, int g, int *
     return to - from;
 }
 
-/* What group @p g's windows see of x, in the room. */
+/* Gather into scratch memory what group @p g's windows see of x. */
 static void see(struct fr_real *real, const struct fr_unit *u, const struct sizes *z, int g,
                 const void *x) {
     size_t before = (size_t)g * (size_t)(z->window.channels * z->window.height) *

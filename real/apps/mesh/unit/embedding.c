@@ -1,7 +1,7 @@
-/* Words to activations (real/apps/mesh/words.h): each rank looks up its part of the vocabulary,
- * an all-reduce of h T values over tp brings them together, or, where values or tokens are divided, a
- * reduce-scatter; then their gradients are gathered.  x is the words of the micro-batch, an int
- * a token, and has no gradient.
+/* Words to activations (real/apps/mesh/words.h): each rank looks up its part of the
+ * vocabulary.  An all-reduce of h T values over tp brings them together.  Where values or
+ * tokens are divided it is a reduce-scatter; then their gradients are gathered.  x is the
+ * words of the micro-batch, an int a token, and has no gradient.
  *
  * A rank's block: its part of the table; positions, h x s, which every rank has alike. */
 #include <string.h>

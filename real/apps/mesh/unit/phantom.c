@@ -37,8 +37,8 @@ static size_t ghost_neurons(const struct fr_unit *u) {
     return (size_t)u->ghost * (size_t)u->columns;
 }
 
-/* A bias' gradients; the ghosts' gradients of all ranks; ghosts of this rank, or their gradients where
- * these need not last. */
+/* A bias' gradients; the ghost neurons' gradients of all ranks; ghost neurons of this rank, or
+ * their gradients where these need not last. */
 static int64_t scratch(const struct fr_unit *u) {
     return u->out + (int64_t)((size_t)(u->tp + 1) * ghost_neurons(u));
 }
@@ -49,7 +49,7 @@ static void *own_scratch(const struct fr_real *real, const struct fr_unit *u) {
     return fr_at(real->k, all_scratch(real, u), (size_t)u->tp * ghost_neurons(u));
 }
 
-/* Ghosts of all ranks; delta and dg where they must last. */
+/* Ghost neurons of all ranks; delta and dg where they must last. */
 static void keeps(const struct fr_unit *u, int64_t n[3]) {
     n[0] = (int64_t)((size_t)u->tp * ghost_neurons(u));
     n[1] = u->splits ? (int64_t)u->out * u->columns : 0;
