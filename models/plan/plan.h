@@ -172,7 +172,7 @@ static inline int64_t fr_plan_micro_batch(const struct fr_plan *plan) {
     return plan->micro_batch ? plan->micro_batch : 1;
 }
 
-/** Layers that recompute, among @p layers of a stage: the first `recompute_layers` of each chunk. */
+/** Share of a stage's @p layers that recompute: the first `recompute_layers` of each chunk. */
 static inline double fr_plan_recomputed(const struct fr_plan *plan, double layers) {
     double n = (double)plan->recompute_layers * (double)plan->chunks;
     return n > 0 && n < layers ? n / layers : 1;

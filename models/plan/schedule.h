@@ -96,8 +96,8 @@ int64_t fr_schedule_in_flight(bool splits, const struct fr_slot *slots, int64_t 
 /** Most of them at once whose backward pass is over and whose weight gradient is not. */
 int64_t fr_schedule_waiting(bool splits, const struct fr_slot *slots, int64_t n_slots);
 
-/** For the rows that fold: NULL, or why other numbers than two chunks and two stages do not work; and
- *  the bubble, for F = B - W = W: the last stage begins P - 1 chunks' forward passes late. */
+/** For the rows that fold: NULL, or why the arguments do not work (folding needs two chunks and two stages).  The
+ *  second function is the bubble for F = B - W = W: the last stage begins P - 1 chunks' forward passes late. */
 const char *fr_schedule_fold_refuses(const struct fr_schedule_args *a);
 double fr_schedule_fold_bubble_s(const struct fr_schedule_args *a, double forward_s,
                                  double backward_s, double weight_s);
