@@ -31,8 +31,8 @@
 fr_status fr_clocks_choose(const struct fr_job *job, const struct fr_plan *plan,
                            double slowdown, int64_t *clock_Hz, struct fr_error *err);
 
-/** Clocks of @p plan's stages as it asks for them [Hz]; 0: the highest.  Of "slack" those chosen, each
- *  stage's the mean over its passes (models/outcome/pipeline_ops.h) while it computes.
+/** Clocks of @p plan's stages as it asks for them [Hz]; 0: the highest.  Under "slack" they are the chosen ones: each
+ *  stage's mean over its passes while it computes (models/outcome/pipeline_ops.h).
  *  @return as fr_clocks_choose. */
 fr_status fr_clocks_of(const struct fr_job *job, const struct fr_plan *plan, double *clock_Hz,
                        struct fr_error *err);

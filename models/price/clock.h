@@ -13,7 +13,7 @@
 /** May @p plan's clocks and limits be had on @p job's devices?  Reasons why not. */
 fr_reasons fr_clock_check(const struct fr_job *job, const struct fr_plan *plan);
 
-/** Clock of stage @p i [Hz]; 0: the highest.  Of "slack" nothing is chosen here. */
+/** Clock of stage @p i [Hz]; 0: the highest.  For "slack" nothing is chosen here. */
 double fr_clock_of(const struct fr_device *device, const struct fr_plan *plan, int32_t i);
 
 /** Set @p stage, priced at the highest clock, to @p clock_Hz. */

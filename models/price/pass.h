@@ -34,13 +34,15 @@
  *
  *  Graphs of layers hold the router and its decisions, and leave the launches to the host.  Beside another
  *  micro-batch's passes layers are cut up, and the host takes 1 + host_overlap times as long for them.  The tp ranks
- *  wait for one another at every collective, so that the slowest of their hosts counts: host_skew says how much
- *  slower it is, per doubling of tp (our form, after layer times measured at tp 1 to 8).  The embedding and the
- *  logits are a part of their own.  A schedule may split the backward pass in two (Qi et al., Zero Bubble Pipeline
- *  Parallelism, ICLR 2024): gradients of inputs with the recomputation, and gradients of weights.  Each is priced
- *  from its own operations and launches, as above; neither is the rest of the other.  Where host and device take
- *  turns to be the slower, max(a, b) + max(c, d) >= max(a + c, b + d), so the two take longer than the whole.
- *  `launch` of a pass holds the kernels' gaps on the device and the part of the host's time that shows.
+ *  wait for one another at every collective, so the slowest of their hosts counts.  host_skew states how much slower
+ *  that host is, per doubling of tp (our form, after layer times measured at tp 1 to 8).  The embedding and the
+ *  logits are a part of their own.
+ *
+ *  A schedule may split the backward pass in two (Qi et al., Zero Bubble Pipeline Parallelism, ICLR 2024): gradients
+ *  of inputs with the recomputation, and gradients of weights.  Each is priced from its own operations and launches,
+ *  as above; neither is the rest of the other.  Where host and device take turns to be the slower, max(a, b) + max(c,
+ *  d) >= max(a + c, b + d), so the two take longer than the whole.  `launch` of a pass holds the kernels' gaps on the
+ *  device and the part of the host's time that shows.
  */
 #ifndef FR_MODELS_PRICE_PASS_H
 #define FR_MODELS_PRICE_PASS_H

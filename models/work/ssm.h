@@ -18,8 +18,9 @@
  *
  *  forward, and twice that backward.  Recomputed parts count once more: the convolution, C B^T, states and their way.
  *
- *  Saved for the backward pass: the block's input and the product's (h each), all that the first product made, d
- *  before the gate, behind it, and behind the norm (mamba_ssm's module without Megatron makes the last two again).
+ *  Saved for the backward pass: the block's input and the product's (h each), all results of the first product, and d
+ *  values before the gate, behind it, and behind the norm.  (mamba_ssm's module without Megatron recomputes the last
+ *  two.)
  *
  *  Over cp ranks of a sequence heads are divided further, whatever `context` says of attention.  All-to-alls bring
  *  together all tokens of 1/cp of a rank's heads and groups before the convolution, and back before the second
