@@ -1,6 +1,6 @@
 /** @file
- *  How many layers each stage of a pipeline has, where it may be uneven: embedding and logits come on top
- *  of the first and the last stage, so that equal numbers are not equal times. */
+ *  How many layers each stage of a pipeline has, where it may be uneven: embedding and logits come on top of the
+ *  first and the last stage, so equal numbers are not equal times. */
 #ifndef FR_SEARCH_STAGE_LAYERS_H
 #define FR_SEARCH_STAGE_LAYERS_H
 
