@@ -20,7 +20,7 @@
 #include "base/text.h"
 #include "search/keep.h"
 
-/** What came of one block. */
+/** Result of one block. */
 struct fr_part {
     bool done;
     int64_t evaluated, feasible, because[FR_REASON_COUNT], example[FR_REASON_COUNT];

@@ -3,10 +3,10 @@
  *  until another plan is best, or another method.
  *
  *  Priced again are the plans that the search kept: its first ones, the best of each method, and its Pareto front,
- *  FR_CROSSOVER_PLANS at most.  From the rate as it is one steps outward by 2 up to FR_SWITCH_FAR times, either way; the
- *  first step where the best is another is narrowed by bisection to one in 10^3.  A change back and forth within
- *  one step is not seen.  Of a cluster whose collectives are fitted as c1 log2 p + c2 m the outermost level's factor
- *  divides c2; other fits know no link, and stay. */
+ *  FR_CROSSOVER_PLANS at most.  From the rate as it is one steps outward by 2 up to FR_SWITCH_FAR times, either way;
+ *  the first step where the best is another is narrowed by bisection to one in 10^3.  A change back and forth within
+ *  one step is not seen.  Where a cluster's collectives are fitted as c1 log2 p + c2 m, the outermost level's factor
+ *  divides c2.  Other fits know no link, and stay. */
 #ifndef FR_SEARCH_CROSSOVER_H
 #define FR_SEARCH_CROSSOVER_H
 

@@ -16,8 +16,8 @@ double fr_lossiness(const struct fr_outcome *out);
  *  one that came first. */
 int fr_by_rank(const void *a, const void *b);
 
-/** The best of a list that grows to twice what is wanted before it is cut: kept[0..limit-1] is in
- *  order once it was, and what does not go before its last is none of the best.  Begin with zeros. */
+/** The best of a list, which grows to twice the wanted length before it is cut.  Once it was cut, kept[0..limit-1] is
+ *  in order.  A result that does not go before its last is none of the best.  Begin with zeros. */
 struct fr_best {
     struct fr_ranked_list kept;
     bool cut;
@@ -40,7 +40,7 @@ struct fr_front {
     size_t count, capacity;
 };
 
-/** What @p out is held against others by; times, joules and bytes to twelve digits. */
+/** Values of @p out that are compared with others; times, joules and bytes to twelve digits. */
 struct fr_front_point fr_front_point_of(fr_ranking by, const struct fr_outcome *out,
                                         int64_t index);
 /** Is @p a nowhere worse than @p b? */
@@ -56,7 +56,7 @@ void fr_ranked_begin(struct fr_ranked *best, int n);
 /** The better of two; a number of -1 is none. */
 void fr_ranked_keep(struct fr_ranked *best, const struct fr_ranked *mine);
 
-/** Of FR_UNSURE_BANDS the one that the probability of @p out to fit lies in. */
+/** The band, of FR_UNSURE_BANDS, that holds the probability of @p out to fit. */
 int fr_unsure_band(const struct fr_outcome *out);
 
 /** Append what the plans of @p front, the first of result->ranked, and those of result->unsure that are better than

@@ -6,12 +6,11 @@
 #include "models/outcome/cost.h"
 #include "models/price/layers.h"
 
-/** The P_r of each layer that minimises the iteration of @p plan's ranks, the cost of moving
- *  activations and their gradients between different grids included.  Exact: dynamic
- *  programming over layers, the state being a layer's grid; candidates are all divisors of the
- *  ranks that leave a data axis dividing the batch.  Of a transformer P_r of its attention, its MLP,
- *  and embedding and logits: every combination is priced.
- *  @param[out] layer_tp  one entry per entry of the workload's layers; of a transformer three
+/** The P_r of each layer that minimises the iteration of @p plan's ranks, the cost of moving activations and their
+ *  gradients between different grids included.  Exact: dynamic programming over layers, the state being a layer's
+ *  grid; candidates are all divisors of the ranks that leave a data axis dividing the batch.  For a transformer these
+ *  are P_r of its attention, its MLP, and embedding and logits, and every combination is priced.
+ *  @param[out] layer_tp  one entry per entry of the workload's layers; three for a transformer
  *  @return FR_OK; FR_ERR_INFEASIBLE when some layer has no grid; FR_ERR_NOMEM. */
 fr_status fr_layer_grids_best(const struct fr_job *job, const struct fr_plan *plan,
                               int64_t *layer_tp, struct fr_error *err);

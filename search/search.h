@@ -1,9 +1,9 @@
 /** @file
  *  Every configuration of a space priced, the best kept.
  *
- *  The result does not depend on the number of threads: the space is cut into pieces of fixed
- *  size, each piece keeps its own best and its own front, and pieces are joined in order.
- *  Of equal objectives the less compressed wins, then the configuration with the smaller number. */
+ *  The result does not depend on the number of threads: the space is cut into pieces of fixed size, each piece keeps
+ *  its own best and its own front, and pieces are joined in order.  Among equal objectives the less compressed plan
+ *  wins, then the configuration with the smaller number. */
 #ifndef FR_SEARCH_SEARCH_H
 #define FR_SEARCH_SEARCH_H
 
@@ -15,8 +15,8 @@ extern const char *const fr_objective_names[];
 /** The same, then each as the way to the loss and nothing else: "total-time", ... */
 extern const char *const fr_objective_words[];
 
-/** What a ranking compares: the way to the loss; one iteration; or, where plans of different global
- *  batches are ranked by an iteration, one sample of it. */
+/** Quantity that a ranking compares: the training to target loss; one iteration; or one sample, where plans of
+ *  different global batches are ranked by an iteration. */
 typedef enum { FR_RANK_TOTAL, FR_RANK_ITERATION, FR_RANK_SAMPLE } fr_ranking;
 
 struct fr_search_options {
@@ -89,7 +89,7 @@ struct fr_search_result {
     double elapsed_s;
 };
 
-/** What a search ranks; see fr_search. */
+/** Inputs of a search; see fr_search. */
 fr_ranking fr_search_ranking(const struct fr_job *job, const struct fr_space *space,
                              const struct fr_search_options *options);
 
@@ -97,10 +97,10 @@ fr_ranking fr_search_ranking(const struct fr_job *job, const struct fr_space *sp
  *  P(fits), what may be lossy. */
 void fr_search_limit(const struct fr_search_options *options, struct fr_outcome *out);
 
-/** Search.  A total objective leaves out plans whose iterations are unknown, unless the
- *  model says nothing of any: then one iteration ranks them (`by` says so), of several global batches
- *  one sample.  Of exact methods that is the order to the loss, too; of ghost neurons and compression
- *  it is not, and the answer's note says so.
+/** Search.  A total objective leaves out plans whose iterations are unknown.  Where the model states the iterations
+ *  of no plan, one iteration ranks them (`by` says so), or one sample with several global batches.  For exact methods
+ *  that is also the order to target loss.  For ghost neurons and compression it is not, and the answer's note says
+ *  so.
  *  @return FR_OK or FR_ERR_NOMEM.  Free with fr_search_result_free, also on error. */
 fr_status fr_search(const struct fr_job *job, const struct fr_space *space,
                     const struct fr_search_options *options, struct fr_search_result *result,
@@ -111,7 +111,8 @@ void fr_search_result_free(struct fr_search_result *result);
 void fr_search_refuse(struct fr_search_result *result, int reason,
                       const struct fr_outcome *example);
 
-/** What to do with one of result->ranked: @p rank from 0.  @return false to see no more */
+/** Called for one entry of result->ranked: @p rank from 0.
+ *  @return false to see no more */
 typedef bool fr_found_fn(void *context, size_t rank, const struct fr_outcome *outcome);
 
 /** Call @p see for each of result->ranked in order.  Those behind result->top are priced again, a
@@ -125,11 +126,11 @@ fr_status fr_search_each(const struct fr_job *job, const struct fr_space *space,
 /** Global batch of an outcome of a space that has several: its plan's, or its model's. */
 double fr_search_samples(const struct fr_outcome *out);
 
-/** What is minimised: time [s], energy [J] or their product [J s]. */
+/** The objective, which is minimised: time [s], energy [J] or their product [J s]. */
 double fr_objective_value(fr_objective objective, fr_ranking by, const struct fr_outcome *out);
 
-/** Price configuration @p index; false when it is left out as a repetition.  What the search
- *  itself adds to the closed form: mesh, iterations, power and memory limit as reasons. */
+/** Price configuration @p index; false when it is left out as a repetition.  The search itself adds reasons to the
+ *  closed form: mesh, iterations, power and memory limit. */
 bool fr_search_evaluate(const struct fr_job *job, const struct fr_space *space,
                         const struct fr_search_options *options, fr_ranking by, int64_t index,
                         struct fr_outcome *out);

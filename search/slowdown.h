@@ -1,9 +1,9 @@
 /** @file
  *  Least energy within a little more time than the fastest plan's.
  *
- *  The search ranks by time; of its 16 best plans those stay that are within (1 + slowdown) of the fastest,
- *  each at the clocks of its stages that need least energy within that (models/outcome/clocks.h), where the
- *  device states its clocks; then they are ordered by energy. */
+ *  The search ranks by time.  Of its 16 best plans those within (1 + slowdown) of the fastest stay.  Where the device
+ *  states its clocks, each plan gets the stage clocks that need least energy within that time
+ *  (models/outcome/clocks.h).  Then the plans are ordered by energy. */
 #ifndef FR_SEARCH_SLOWDOWN_H
 #define FR_SEARCH_SLOWDOWN_H
 

@@ -8,9 +8,9 @@
  *  The axis of the mesh that is neither set nor varied takes what is left of the ranks: dp if
  *  tp is set or varied, else tp.
  *
- *  A plan stands once.  A key that nothing reads goes back to its default, and of the configurations
- *  that differ in such keys alone the first stands for all; so does one of several names of a plan
- *  (search/equivalent.h), and one mesh for grids of layers, which are of all ranks however these are divided. */
+ *  A plan stands once.  A key that nothing reads goes back to its default, and the first configuration stands for all
+ *  that differ in such keys alone.  Likewise one of several names of a plan stands for all (search/equivalent.h).
+ *  One mesh stands for all grids of layers, since such grids use all ranks however these are divided. */
 #ifndef FR_SEARCH_SPACE_H
 #define FR_SEARCH_SPACE_H
 
@@ -86,7 +86,7 @@ const struct fr_job *fr_space_job(const struct fr_space *space, const struct fr_
 /** Configuration @p index as a plan.
  *  @param model  what it is a plan of, or NULL
  *  @param[out] mesh_fits  false when the ranks are no dp x pp x tp with these values
- *  @return false when the configuration repeats another one, and is left out. */
+ *  @return false when the configuration repeats another one and is left out */
 bool fr_space_plan(const struct fr_space *space, const struct fr_workload *model, int64_t index,
                    struct fr_plan *plan, bool *mesh_fits);
 

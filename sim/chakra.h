@@ -14,10 +14,10 @@
  *  A folded program is unfolded: rank (d n + r) tp + t is place t of stage r of replica d.  Process groups,
  *  by pg_name, stand in a file of their own, as ASTRA-sim reads them: {"1": [0, 8], ...}.
  *
- *  What the format does not hold: times below a microsecond (durations of a rank's work are rounded so that
- *  their sum is right; duration_ns has each to the nanosecond), and that a stream does one thing at a time,
- *  which is said by what waits for what.  What a pipeline's program does not tell apart: collectives inside a
- *  pass (tensor, context and expert parallelism's) are part of its time, as is the embedding's all-reduce. */
+ *  The format does not hold times below a microsecond.  Durations of a rank's work are rounded so that their sum is
+ *  right, and duration_ns has each to the nanosecond.  It does not hold either that a stream does one thing at a
+ *  time; the dependencies state that.  A pipeline's program does not separate the collectives inside a pass (tensor,
+ *  context and expert parallelism's): they are part of its time, as is the embedding's all-reduce. */
 #ifndef FR_SIM_CHAKRA_H
 #define FR_SIM_CHAKRA_H
 

@@ -10,12 +10,14 @@
  *      }
  *
  *  Each rank of the program is one of GOAL's: a folded program's stages, once.  No operation has a `cpu` word:
- *  LogGOPSim starts one on another cpu at that cpu's own clock, not when what it requires is done (ATLAHS's copy of it
- *  does not), so a rank has one clock and the order is that of what is required.  Work that goes beside the passes,
- *  gradients in buckets, is of a rank of its own, behind all others, and the two tell each other by messages of one
- *  byte; so is a wait for work of another rank, as that of both ends of the pipeline for the embedding's gradients.
- *  Where a rank's next work could be taken before a message that is ready, which would leave late, it requires that
- *  message's send.  How long messages take is the simulator's: GOAL says their bytes.  Work is rounded to a nanosecond. */
+ *  LogGOPSim starts an operation on another cpu at that cpu's own clock, not when its required operations are done
+ *  (ATLAHS's copy waits).  So a rank has one clock, and the requirements give the order.
+ *
+ *  Work beside the passes, gradients in buckets, belongs to a rank of its own, numbered after all others.  The two
+ *  synchronise by messages of one byte.  A wait for work of another rank is such a message too, as that of both ends
+ *  of the pipeline for the embedding's gradients.  Where a rank's next work could start before a message that is
+ *  ready, the message would leave late, so the work requires that message's send.  The simulator decides how long
+ *  messages take: GOAL states their bytes.  Work is rounded to a nanosecond. */
 #ifndef FR_SIM_GOAL_H
 #define FR_SIM_GOAL_H
 

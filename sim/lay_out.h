@@ -8,7 +8,7 @@
 
 #include "sim/program.h"
 
-/* What a rank does next: a pass, or one side of a blocking message. */
+/* Next action of a rank: a pass, or one side of a blocking message. */
 enum fr_action_kind { FR_ACTION_PASS, FR_ACTION_SEND, FR_ACTION_RECEIVE };
 
 struct fr_action {

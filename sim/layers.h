@@ -2,19 +2,19 @@
  *  A plan over layers (kinds ffn, mlp, cnn; pp = 1) as tasks: products, element-wise work and
  *  collectives of every layer, forward, backward and update.
  *
- *  One rank stands for all, since all do the same at the same time, and a collective is one
- *  operation priced by its form.  Message by message instead, all dp x tp ranks are there and a
- *  collective is the messages of its algorithm (models/network/collective/): on an idle network both
- *  equal the closed form, which the tests hold them to.
+ *  One rank stands for all, since all do the same at the same time, and a collective is one operation priced by its
+ *  form.  Simulated message by message, all dp x tp ranks are there, and a collective is the messages of its
+ *  algorithm (models/network/collective/).  On an idle network both forms equal the closed form, and tests check
+ *  that.
  *
  *      micro-batch   forward: each layer's products, element-wise work, collectives;
  *                    backward, last layer first: collectives, input and weight gradients,
  *                    element-wise work
  *      iteration     then each layer's gradient all-reduce and update
  *
- *  Each waits for the one before it on its rank: as in the closed form, nothing overlaps.  Of a
- *  layer's element-wise bytes and kernels the forward pass does the shares of one operator
- *  (models/work/method.h), 2 of 5 passes and 2 of 6 kernels.
+ *  Each waits for the one before it on its rank: as in the closed form, nothing overlaps.  The forward pass does the
+ *  shares of one operator in a layer's element-wise bytes and kernels (models/work/method.h): 2 of 5 passes and 2 of
+ *  6 kernels.
  */
 #ifndef FR_SIM_LAYERS_H
 #define FR_SIM_LAYERS_H

@@ -11,7 +11,7 @@
 
 /** Seven bits a byte, the least first; of the last one the eighth is 0. */
 void fr_protobuf_varint(struct fr_text *text, uint64_t value);
-/** Of types (u)int32, (u)int64, bool and enum; negative ones as 64 bits. */
+/** A number of type (u)int32, (u)int64, bool or enum; negative ones as 64 bits. */
 void fr_protobuf_integer(struct fr_text *text, int field, int64_t value);
 void fr_protobuf_bytes(struct fr_text *text, int field, const char *bytes, size_t length);
 void fr_protobuf_string(struct fr_text *text, int field, const char *value);

@@ -1,10 +1,10 @@
 /** @file
  *  A program as each of its ranks sees it, for formats that have ranks with operations of their own.
  *
- *  Of a task that is work its rank has one operation; of a message the sender has a SEND and the receiver
- *  a RECV with the same tag, and of an exchange each side has both.  A wait for work of another rank, as
- *  that of both ends of the pipeline for the embedding's gradients, is a message of one byte, a word.
- *  Operations of a rank are distinguished by their labels, which are 1 and more. */
+ *  A task of work is one operation of its rank.  For a message the sender has a SEND and the receiver a RECV with the
+ *  same tag.  For an exchange each side has both.  A wait for work of another rank, as that of both ends of the
+ *  pipeline for the embedding's gradients, is a message of one byte, a word.  Operations of a rank are distinguished
+ *  by their labels, which are 1 and more. */
 #ifndef FR_SIM_RANK_OPS_H
 #define FR_SIM_RANK_OPS_H
 
@@ -27,8 +27,8 @@ struct fr_rank_op {
     int64_t task;   /**< of the program; of a word, whose end it tells */
 };
 
-/** Called for every operation and of what waits for what, in the order of the program: `later` and `before` are
- *  labels of @p rank, and `later` was told before. */
+/** Called for every operation and for every dependency, in the order of the program.  `later` and `before` are labels
+ *  of @p rank, and the operation of `later` was passed earlier. */
 struct fr_rank_ops_to {
     void *context;
     void (*op)(void *context, const struct fr_rank_op *op);

@@ -1,9 +1,9 @@
 /** @file
  *  The tasks of a program by depth, each with those that wait for it.
  *
- *  The depth of a task is the longest chain of waits that ends with it.  Tasks of one depth are
- *  under way at about the same time, so a loop in order of time that keeps what it knows of a task
- *  at the task's `place` stays in the caches; a program's own order, rank by rank, leaves them.
+ *  The depth of a task is the longest chain of waits that ends with it.  Tasks of one depth run at about the same
+ *  time.  A loop in order of time that stores its data of a task at the task's `place` therefore stays in the caches.
+ *  A program's own order, rank by rank, would miss them.
  */
 #ifndef FR_SIM_SUCCESSORS_H
 #define FR_SIM_SUCCESSORS_H

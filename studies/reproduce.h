@@ -8,9 +8,9 @@
  *      ordering       only an order is claimed: ours is 1 when it comes out, published 1
  *      not_explained  our model does not follow it, and is not tuned to
  *
- *  To add one: studies/paper/<paper>.study, which says what was published, what is computed and how it is judged
- *  (studies/engine/study.h); studies/paper/<paper>.c with the functions that it calls, exporting fr_paper_<paper>; row
- *  FR_PAPER(<paper>) in studies/paper_list.h. */
+ *  To add one: write studies/paper/<paper>.study, which states the published values, the computation and the
+ *  judgement (studies/engine/study.h).  Write studies/paper/<paper>.c with the functions that it calls, exporting
+ *  fr_paper_<paper>.  Add row FR_PAPER(<paper>) to studies/paper_list.h. */
 #ifndef FR_STUDIES_REPRODUCE_H
 #define FR_STUDIES_REPRODUCE_H
 

@@ -1,5 +1,5 @@
 /** @file
- *  What links cost a collective, by where its ranks sit and what else runs at the same time.
+ *  How much do links cost a collective, by the place of its ranks and the traffic at the same time?
  *
  *  A communicator is p ranks; n_groups of them, disjoint and alike, run the same collective at
  *  once, as the axes of a mesh do: member i of communicator g is rank
@@ -8,8 +8,8 @@
  *  them {p = dp, stride = tp pp, n_groups = tp pp}.  Any other set is a list: stride 1 and `slot`,
  *  rank by rank, one communicator after another.
  *
- *  What members pay depends on how many of the messages that are under way together use one link.
- *  Four numbers say it all to an algorithm (models/network/collective.h):
+ *  The cost of members depends on how many messages use one link at the same time.  Four numbers describe it to an
+ *  algorithm (models/network/collective.h):
  *      inner   between two members in one unit of level 0
  *      ring    when every member sends to the next one: a link out of a node that holds several
  *              neighbouring members carries one message of theirs, not one each

@@ -6,7 +6,7 @@
 #include "base/status.h"
 #include "base/text.h"
 
-/** What a rank will be. */
+/** Unit of hardware that becomes a rank. */
 #define FR_RANK_UNIT_LIST(X) X(auto) X(gpu) X(core) X(numa) X(package)
 
 typedef enum {
@@ -17,10 +17,10 @@ typedef enum {
 /** Their spellings in order, then NULL. */
 extern const char *const fr_rank_unit_names[];
 
-/** Append a cluster file as far as hwloc knows it: `levels` (ranks of a package and of a node, how
- *  many share an adapter), the device's name and memory where they are seen, and under
- *  calibration.discovered what was found.  Nothing is guessed: rates, latencies and whatever else
- *  is required is written "?", which every reader of cluster files refuses by name.
+/** Append the parts of a cluster file that hwloc knows.  These are `levels` (ranks of a package and of a node, how
+ *  many share an adapter), and the device's name and memory where they are seen.  calibration.discovered lists the
+ *  parts found.  Nothing is guessed: rates, latencies and other required values are written "?", which every reader
+ *  of cluster files refuses by name.
  *  @param xml  an hwloc XML file, or NULL for this machine
  *  @param unit  what a rank is; auto: a GPU where there are any, else a core
  *  @return FR_OK; FR_ERR_INPUT when the file is no hwloc XML or holds none of @p unit. */

@@ -32,7 +32,7 @@ struct fr_link_cost {
     double s_per_B;   /**< >= 0 */
 };
 
-/** What one unit of a level draws beside its devices [W]; all 0 where the file does not say. */
+/** Power of one unit of a level beside its devices [W]; all 0 where the file does not say. */
 struct fr_level_power {
     bool known;
     double idle_W, busy_W; /**< processors, memory, fans: at rest, and while all devices work */
@@ -75,8 +75,8 @@ typedef enum {
  *                 segment_l / ranks_l R_l        where n > R_l
  *                 the largest multiple of ranks'_(l-1) up to R_l that divides n   of FR_UNITS_EQUAL
  *
- *  The outermost level has R_l.  Of a unit that gives fewer ranks than it holds, ranks are dealt evenly
- *  to its links.  Levels taken already are taken whole. */
+ *  The outermost level has R_l.  Where a unit gives fewer ranks than it holds, they are dealt evenly to its links.
+ *  Levels taken already are taken whole. */
 struct fr_levels fr_levels_take(const struct fr_levels *levels, int64_t n_ranks,
                                 fr_units units);
 

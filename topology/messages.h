@@ -2,10 +2,10 @@
  *  How many messages of segmented all-to-alls stay inside a node, a rack, ...: counted, and in
  *  closed form (Jain et al. 2021, section V).
  *
- *  n ranks in g sub-grids of n_g = n/g; where branches split and join, ranks of equal place in
- *  their sub-grids exchange with each other: n_g groups of g ranks, g^2 messages each, the ones
- *  to oneself included, so n g in all wherever the ranks sit.  (The paper's "Messages = n_g" is a
- *  slip.)  n_node ranks share a node, N = n / n_node nodes.
+ *  n ranks form g sub-grids of n_g = n/g.  Where branches split and join, ranks of equal place in their sub-grids
+ *  exchange with each other.  That makes n_g groups of g ranks with g^2 messages each, those to oneself included.
+ *  The total is n g for any placement of the ranks.  (The paper's "Messages = n_g" is a slip.)  n_node ranks share a
+ *  node, N = n / n_node nodes.
  */
 #ifndef FR_TOPOLOGY_MESSAGES_H
 #define FR_TOPOLOGY_MESSAGES_H
@@ -21,7 +21,7 @@ fr_status fr_messages_count(const struct fr_levels *levels, const struct fr_mesh
                             int axis, const int64_t *slot, int64_t count[FR_LEVEL_MAX],
                             struct fr_error *err);
 
-/** What the paper's equations give. */
+/** Results of the paper's equations. */
 struct fr_message_formula {
     const char *equations; /**< which; NULL: none speaks of this placement */
     const char *condition; /**< when they hold */

@@ -45,7 +45,7 @@ struct fr_placement_choice {
     uint64_t seed; /**< of optimised */
 };
 
-/** What a seating costs, the less the better; @p slot is the slot of each rank. */
+/** Cost of a placement, the less the better; @p slot is the slot of each rank. */
 typedef double fr_placement_cost(const void *context, const int64_t *slot);
 
 /** Largest mesh that a placement other than by strides is made for. */

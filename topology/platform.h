@@ -1,11 +1,10 @@
 /** @file
  *  A cluster's network as a SimGrid platform, version 4.1.
  *
- *  One zone with a host a rank, the links of topology/route.h, each one way and SHARED, and the route
- *  of every pair written out: nested zones would add up the links of inner levels, which our routes
- *  do not use, and SPLITDUPLEX links report no energy.  SimGrid's defaults multiply latencies by 13
- *  and rates by 0.97; --cfg=network/model:CM02 --cfg=network/TCP-gamma:0
- *  --cfg=network/crosstraffic:no takes links as they are.
+ *  One zone with a host a rank, the links of topology/route.h, each one way and SHARED, and the route of every pair
+ *  written out.  Nested zones would add up the links of inner levels, which our routes do not use.  SPLITDUPLEX links
+ *  report no energy.  SimGrid's defaults multiply latencies by 13 and rates by 0.97; --cfg=network/model:CM02
+ *  --cfg=network/TCP-gamma:0 --cfg=network/crosstraffic:no takes links as they are.
  */
 #ifndef FR_TOPOLOGY_PLATFORM_H
 #define FR_TOPOLOGY_PLATFORM_H

@@ -1,11 +1,10 @@
 /** @file
  *  Which links a message uses, and what each can do.
  *
- *  Links are one way.  Each level has a link up (from the ranks) and one down for every group of
- *  `shared_by` ranks; a message between two ranks goes up and down at the innermost level that
- *  holds both, and where a fabric joins the outermost level, through that in between.  A
- *  message's time alone is the sum of its links' latencies and its bytes at the slowest one's rate.
- *  Routes are worked out when asked for, in time proportional to their length.
+ *  Links are one way.  Each level has a link up (from the ranks) and one down for every group of `shared_by` ranks.
+ *  A message between two ranks goes up and down at the innermost level that holds both.  Where a fabric joins the
+ *  outermost level, it crosses the fabric in between.  A message's time alone is the sum of its links' latencies and
+ *  its bytes at the slowest one's rate.  Routes are worked out when asked for, in time proportional to their length.
  */
 #ifndef FR_TOPOLOGY_ROUTE_H
 #define FR_TOPOLOGY_ROUTE_H
@@ -27,7 +26,7 @@ int64_t fr_links_before(const struct fr_levels *levels, int l);
 /** Latencies of a route's links together. */
 double fr_route_latency_s(const struct fr_levels *levels, const int64_t *links, int n);
 
-/** What link @p id can do.  A level's latency lies half on the way up, half on the way down. */
+/** Latency and rate of link @p id.  A level's latency lies half on the way up, half on the way down. */
 struct fr_link fr_link_at(const struct fr_levels *levels, int64_t id);
 
 /** Links from slot @p a to slot @p b in order, into links[FR_ROUTE_MAX]. @return how many; 0 for

@@ -18,8 +18,8 @@ extern const char *const fr_tune_group_names[];
 
 enum { FR_COEFFICIENT_MAX = FR_TUNING_MAX };
 
-/** What a prediction's uncertainty is made of: coefficients, then an operation each, then products beyond
- *  the largest measured, then the model error of models and plans that were seen. */
+/** Parts of a prediction's uncertainty: coefficients, then each operation, then products beyond the largest measured,
+ *  then the model error of models and plans among the runs. */
 enum {
     FR_KNOWN_BEYOND = FR_COEFFICIENT_MAX + FR_OP_COUNT,
     FR_KNOWN_SEEN,
@@ -60,8 +60,8 @@ int fr_coefficient_effect(int index);
 /** Width of coefficient @p index before any run is seen, in logarithms: as the file states it, else its prior's. */
 double fr_coefficient_width(int index, const struct fr_cluster *cluster, fr_dtype dtype);
 
-/** What the file states of several values together, as sums of the logarithms of coefficients @p index[n] that have a
- *  standard deviation of 1.
+/** Covariance that the file states: sums of the logarithms of coefficients @p index[n] that have a standard deviation
+ *  of 1.
  *  @param[out] told  [FR_CORRELATED_MAX][n]  @return how many there are */
 int fr_coefficients_stated(const struct fr_cluster *cluster, fr_dtype dtype, const int *index,
                            int n, double *stated);

@@ -1,15 +1,15 @@
 /** @file
- *  What do runs say of coefficients together, that they do not say of each?
+ *  Which combination of coefficients do runs fix, beyond each coefficient?
  *
- *  With C the covariance that runs leave and S^2 what it was before them, they brought the information C^-1 - S^-2.  Of
- *  runs of one kind nearly all of it is one sum of logarithms, what their times hang on: with z = S^-1 x, the eigenvector u
- *  of S C^-1 S - 1 whose eigenvalue lambda is largest, so that
+ *  C is the covariance after the runs and S^2 that before them, so the runs brought the information C^-1 - S^-2.  For
+ *  runs of one kind nearly all of it is on one sum of logarithms, which decides their times.  With z = S^-1 x it is
+ *  the eigenvector u of S C^-1 S - 1 with the largest eigenvalue lambda, so that
  *
  *      sum power_k ln(value_k),   power_k ~ u_k / S_k,   is known to   sigma = 1 / (sqrt(lambda) scale)
  *
- *  where scale makes the power of the coefficient that is named 1.  The rest of the information is left out, and powers
- *  that move the sum by less than a twentieth of what the largest does: values are then known less well than runs leave
- *  them, never better. */
+ *  where scale makes the power of the named coefficient 1.  The rest of the information is left out, and so are
+ *  powers that move the sum by less than a twentieth of the largest.  Values are then stated as less certain than
+ *  runs leave them, never as more. */
 #ifndef FR_TRUST_CORRELATED_H
 #define FR_TRUST_CORRELATED_H
 

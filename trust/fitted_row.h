@@ -22,7 +22,7 @@ void fr_fitted_head_print(const char *what, struct fr_text *text);
 /** @return whether the row is marked: the rows say next to nothing of it */
 bool fr_fitted_row_print(const struct fr_fitted_row *row, struct fr_text *text);
 
-/** What the mark of a row means. */
+/** Meaning of a row's mark. */
 void fr_fitted_mark_print(struct fr_text *text);
 
 #endif

@@ -1,12 +1,11 @@
 /** @file
- *  An interval on a prediction, from what is known of the cluster's coefficients.
+ *  An interval on a prediction, from the uncertainties of the cluster's coefficients.
  *
- *  A tuned cluster file holds the posterior of its coefficients; what was not tuned is taken at the width that the
- *  file states of it (models/job/uncertainty.h), else at that of its prior (trust/coefficient.c), and at what it
- *  states of several together; with what the model misses of a model, a plan and a release
- *  (trust/effects/groups.h: 8 % in all), or the calibration's own held-out error where that is larger, and with
- *  how much the machine varied.  The intervals of
- *  its collectives come on top (trust/tune.h). */
+ *  A tuned cluster file holds the posterior of its coefficients.  A value that was not tuned has the width and the
+ *  covariances that the file states (models/job/uncertainty.h), else the width of its prior (trust/coefficient.c).
+ *  The model error of a model, a plan and a release is added (trust/effects/groups.h: 8 % in all), or the
+ *  calibration's own held-out error where that is larger.  The machine's variation and the intervals of its
+ *  collectives are added too (trust/tune.h). */
 #ifndef FR_TRUST_INTERVAL_H
 #define FR_TRUST_INTERVAL_H
 
@@ -33,8 +32,7 @@ double fr_interval_stated(const struct fr_cluster *cluster, int j, fr_dtype dtyp
 /** The same, or where it does not the width of its prior, with what is stated of several together. */
 double fr_interval_width(const struct fr_cluster *cluster, int j, fr_dtype dtype);
 
-/** What is known of @p cluster, in the form fr_tune leaves; all rows of the table where it was
- *  not tuned. */
+/** Uncertainties of @p cluster, in the form of fr_tune's result; all rows of the table where it was not tuned. */
 void fr_interval_known(const struct fr_cluster *cluster, fr_dtype dtype,
                        struct fr_tune_result *known);
 

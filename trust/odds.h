@@ -9,11 +9,11 @@
  *
  *      ln t_i = ln predicted_i + g_i' x + c_i A_i' z,      z standard normal
  *
- *  c_i is what is the plan's own (fr_tune_own) over that of presets, of which the sizes in differ.c are: 1 there, more
- *  of mixtures of experts, less of plans that were measured.  What all plans of a model share falls out, since only
- *  differences decide.  All deviations of coefficients but those of the collectives are as much smaller as the 90 %
- *  intervals are than normal ones (fr_tune_drawn).
- *  Drawn FR_ODDS_DRAWS times with a fixed seed: the same input gives the same odds, in whatever order its plans stand. */
+ *  c_i is the plan's own deviation (fr_tune_own) over that of presets, to which the sizes in differ.c belong.  It is
+ *  1 for presets, more for mixtures of experts, less for plans that were measured.  Errors that all plans of a model
+ *  share cancel, since only differences decide.  Deviations of coefficients, except those of the collectives, shrink
+ *  by the ratio of the 90 % intervals to normal ones (fr_tune_drawn).  Drawn FR_ODDS_DRAWS times with a fixed seed:
+ *  the same input gives the same odds, in whatever order its plans stand. */
 #ifndef FR_TRUST_ODDS_H
 #define FR_TRUST_ODDS_H
 
@@ -51,12 +51,13 @@ fr_status fr_odds_pair(const struct fr_tune_result *known, const struct fr_workl
 /** The probability that a standard normal is below @p x. */
 double fr_odds_normal(double x);
 
-/** Share of the drawn winner's luck that winners were seen to have: 0.15, give or take 0.2 (134 groups of three and more
- *  measured plans: 0.6 % too fast where draws say 3.7; 1.0 at 7 to 11 plans, 1.4 at 12 and more). */
+/** Measured share of the drawn winner's luck: 0.15, with a standard error of 0.2.  Over 134 groups of three and more
+ *  measured plans, predictions of the winner were 0.6 % too fast where draws say 3.7 %.  They were 1.0 % too fast at
+ *  7 to 11 plans, and 1.4 % at 12 and more. */
 #define FR_ODDS_LUCK 0.15
 #define FR_ODDS_LUCK_SD 0.2
 
-/** What is expected of a plan because it was chosen: slower by that share of its luck, and less sure,
+/** Expected time of a plan given that it was chosen: slower by that share of its luck, and less certain,
  *      expected = predicted exp(w L),   half width = hypot(half width, 0.2 L)
  *  @return the interval; model_s is predicted_s */
 struct fr_interval fr_odds_chosen(const struct fr_odds *odds);

@@ -1,17 +1,17 @@
 /** @file
  *  Power terms of a cluster from runs whose energy was metered (measured_J).
  *
- *  Given how long its ranks compute and how long they communicate or wait, a run's energy follows from a
- *  few watts (models/outcome/energy.h); what the time is wrong by is not the power's: mean powers are
- *  compared, predicted energy over predicted time with measured over measured.  With x_j the logarithm
- *  of term j over its value in the cluster file, sigma_j the width of its prior, and
- *  e_i = ln(predicted W / measured W), the maximum a posteriori minimises
+ *  A run's energy follows from a few powers, given how long its ranks compute and how long they communicate or wait
+ *  (models/outcome/energy.h).  An error in the time must not count as one in the power.  So mean powers are compared:
+ *  predicted energy over predicted time with measured energy over measured time.  With x_j the logarithm of term j
+ *  over its value in the cluster file, sigma_j the width of its prior, and e_i = ln(predicted W / measured W), the
+ *  maximum a posteriori minimises
  *
  *      sum_i w_i rho(e_i / 0.05) + sum_j (x_j / sigma_j)^2          rho as in trust/tune.h
  *
- *  Runs of one model and plan, metered at one place, share what the model gets wrong: their weights add
- *  up to one.  Each such kind is then predicted from the others, and the prediction's interval comes from
- *  those errors.  What a term's meter does not see (switches, of runs metered at the device) stays.
+ *  Runs of one model and plan, metered at one place, share what the model gets wrong: their weights add up to one.
+ *  Each such kind is then predicted from the others, and the prediction's interval comes from those errors.  A term
+ *  that a run's meter does not see (switches, for runs metered at the device) stays.
  *
  *  Priors: data sheets' limits miss the power of work by a quarter; of what waits, hosts, supplies and
  *  switches files know the order.  Clocks of plans with a cap or "slack" are those of the cluster file. */
@@ -57,9 +57,10 @@ struct fr_power_fit {
     double uncertainty;    /**< half a 90 % interval of the power of another kind, relative */
 };
 
-/** Energy of an iteration of @p run on @p cluster as its meter would read it, at the predicted time [J],
- *  and mean power [W]; NaN where the plan cannot be, the file states no power or the run not where it was
- *  metered.  @return FR_OK or FR_ERR_NOMEM. */
+/** Energy of an iteration of @p run on @p cluster as its meter would read it, at the predicted time [J], and mean
+ *  power [W].  Both are NaN where the plan is not feasible, the file states no power, or the run does not state its
+ *  meter.
+ *  @return FR_OK or FR_ERR_NOMEM. */
 fr_status fr_run_predict_J(const struct fr_cluster *cluster, const struct fr_run *run,
                            double *energy_J, double *power_W, struct fr_error *err);
 

@@ -41,11 +41,11 @@ struct fr_energy_score {
     double watts_error; /**< mean of |predicted W / measured W - 1| */
 };
 
-/** Of the runs whose joules were metered. */
+/** Scores of the runs whose energy was metered. */
 fr_status fr_scoring_energy(const struct fr_scoring *s, struct fr_energy_score *e,
                             struct fr_error *err);
 
-/** Of the runs whose memory was counted as @p at; intervals are of what allocators count. */
+/** Scores of the runs whose memory was counted as @p at; intervals are of the memory that allocators count. */
 fr_status fr_scoring_memory(const struct fr_scoring *s, fr_run_counted at,
                             struct fr_score *score, struct fr_error *err);
 

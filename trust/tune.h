@@ -7,25 +7,25 @@
  *      sum_i w_i rho(e_i / 0.05)  +  sum_j (x_j / sigma_j)^2,
  *      rho(r) = 2 d^2 (sqrt(1 + (r/d)^2) - 1), d = 2                 pseudo-Huber
  *
- *  Errors are relative and a few wild rows cost little.  Rows of the same kind share what the
- *  model gets wrong (trust/effects/groups.h), so a thousand of them are not a thousand opinions: where the
- *  rows' weights sum to more than `rows_max`, all are scaled down to that, else the priors would not count.
+ *  Errors are relative and a few wild rows cost little.  Rows of the same kind share a model error
+ *  (trust/effects/groups.h), so a thousand of them are not a thousand opinions.  Where the rows' weights sum to more
+ *  than `rows_max`, all are scaled down to that; else the priors would not count.
  *
- *  Where asked, the cluster's own values stay unless the runs refute them (`kept`,
- *  trust/effects/rejected.h), 0.05 being the model error of a kind, of mixtures of experts 0.2.
- *  Where the runs to be predicted are of another release of the software than those at hand, an error is what releases
- *  differ (`release`: FR_TUNE_RELEASE) besides; of the model error that is an effect of its own (alike.h).
+ *  On request the cluster's own values stay unless the runs reject them (`kept`, trust/effects/rejected.h).  The
+ *  model error of a kind is 0.05 there, and 0.2 for mixtures of experts.  The runs to predict may be of another
+ *  release of the software than those at hand.  An error then includes the difference of releases (`release`:
+ *  FR_TUNE_RELEASE); within the model error that is an effect of its own (trust/effects/groups.h).
  *
- *  Of what the runs would move, only what they resolve moves (trust/effects/identifiable.h); the rest stays too.
- *  How sure all of it is then, what moved and what did not: trust/effects/posterior.h.  What stayed is as sure
- *  beforehand as the cluster file states it (models/job/uncertainty.h), else as its prior; what the runs moved, as its prior
- *  alone, since they say that their machine is not the file's.
+ *  Among the values that the runs would move, only those that they identify move (trust/effects/identifiable.h).
+ *  trust/effects/posterior.h gives the uncertainty of all values, moved or not.  A value that stayed has beforehand
+ *  the width that the cluster file states (models/job/uncertainty.h), else that of its prior.  A value that moved has
+ *  the width of its prior alone, since the runs show that their machine is not the file's.
  *
- *  Collectives have errors of their own: their fits' intervals, in the cluster file.  Those of one
- *  operation are taken as wrong together, those of different operations apart: each operation is
- *  one more unknown z, standard normal, and its times are multiplied by exp(z times the standard
- *  deviation that its interval says for that group and size).  Products beyond the largest measured are
- *  one more, exp(z times the spread of a doubling times the doublings).  So variances add,
+ *  Collectives have errors of their own: their fits' intervals, in the cluster file.  The errors of one operation are
+ *  taken as common, those of different operations as independent.  So each operation is one more unknown z, standard
+ *  normal.  Its times are multiplied by exp(z times the standard deviation of its interval for that group and size).
+ *  Products beyond the largest measured are one more unknown: exp(z times the spread of a doubling times the
+ *  doublings).  So variances add,
  *      deviation^2 = g' covariance g + sum over these (d ln T / dz)^2.
  */
 #ifndef FR_TRUST_TUNE_H
@@ -42,8 +42,8 @@ double fr_run_predict_s(const struct fr_cluster *cluster, const struct fr_run *r
 struct fr_tune_options {
     uint32_t fixed;     /**< bit j: coefficient j stays as it is */
     double model_error; /**< of a plan of a model; 0: FR_TUNE_MODEL_ERROR */
-    /** What releases may differ by, of these runs and of those to be predicted: an error that counts as one is the model
-     *  error and that together. 0: they are of one */
+    /** Standard deviation between the release of these runs and that of the runs to predict.  An error that counts as
+     *  one is the model error and this combined.  0: they are of one */
     double release;
     double rows_max; /**< 0: no limit */
     const double
@@ -56,7 +56,7 @@ struct fr_tune_options {
     int threads;
 };
 
-/** What became of a coefficient. */
+/** Result of a coefficient. */
 struct fr_tuned {
     bool present; /**< in the cluster file */
     bool fitted;  /**< else held, or refused for too few rows */
@@ -100,7 +100,7 @@ fr_status fr_tune(const struct fr_cluster *prior, const struct fr_run *const *ru
                   const struct fr_tune_options *options, struct fr_tune_result *result,
                   struct fr_error *err);
 
-/** Of derivatives, in logarithms of a coefficient. */
+/** Step of derivatives, in logarithms of a coefficient. */
 #define FR_TUNE_STEP 0.02
 
 /** Where the run's model, plan or plan of a model stands in `seen`; n_seen: nowhere. */
@@ -121,33 +121,34 @@ double fr_tune_gradient(const struct fr_tune_result *result, const struct fr_run
 double fr_tune_deviation(const struct fr_tune_result *result,
                          const double gradient[FR_KNOWN_MAX]);
 
-/** What runs of the same model or plan took longer than the model predicts, in the mean, in logarithms, and what
- *  software is stated to have changed by since its facts. */
+/** Mean excess of the measured time of runs of the same model or plan over the prediction, in logarithms, and the
+ *  stated change of the software since its facts. */
 double fr_tune_model_error(const struct fr_tune_result *result,
                            const double gradient[FR_KNOWN_MAX]);
 
-/** What the model misses of @p run, in logarithms: the effects together, but of a model, a plan or a plan of a model
- *  that was among the rows, which the deviation has; and besides, since the rows' errors say nothing of a kind of run of
- *  which they held none, FR_TUNE_UNSEEN for a mixture of experts and for sharded gradients, and for a pipeline the model error of any
- *  plan before. */
+/** Standard deviation of the model error of @p run, in logarithms: all effects combined.  Effects of a model, a plan
+ *  or a plan of a model that was among the rows are left out, since the deviation has them.
+ *
+ *  The rows' errors say nothing of a kind of run that they do not contain.  FR_TUNE_UNSEEN is therefore added for a
+ *  mixture of experts and for sharded gradients.  For a pipeline it is the model error of any plan before rows. */
 double fr_tune_spread(const struct fr_tune_result *result, const struct fr_run *run);
 #define FR_TUNE_UNSEEN 0.1
 
-/** Of that, what is the plan's own and not common to all plans of one model. */
+/** Part of it that is the plan's own and not common to all plans of one model. */
 double fr_tune_own(const struct fr_tune_result *result, const struct fr_run *run);
 
-/** What is said of the time of an iteration [s]. */
+/** Stated time of an iteration, with its interval [s]. */
 struct fr_interval {
     double model_s;       /**< by the model alone */
     double expected_s;    /**< and by what it missed of runs of the same model or plan */
     double low_s, high_s; /**< hold 90 % */
 };
 
-/** Half the 90 % interval of a run, in logarithms: stretch sqrt(deviation^2 + fr_tune_spread^2), but what collectives and
- *  products were measured to vary by is normal, 1.645, and so is what releases drift by (models/job/drift.h).
- *  `stretch` is half a 90 % interval of the mixture of normals that the effects' sizes leave, over its standard
- *  deviation; where the runs moved nothing and none was of this plan of its model, at most that of presets,
- *  FR_TUNE_STRETCH. */
+/** Half the 90 % interval of a run, in logarithms: stretch sqrt(deviation^2 + fr_tune_spread^2).  The measured
+ *  variation of collectives and products is normal, with 1.645 in place of stretch, and so is the drift of releases
+ *  (models/job/drift.h).  `stretch` is half a 90 % interval of the mixture of normals over the effects' sizes, over
+ *  its standard deviation.  Where the runs moved nothing and none was of this plan of its model, it is at most that
+ *  of presets, FR_TUNE_STRETCH. */
 double fr_tune_half(const struct fr_tune_result *result, const struct fr_run *run,
                     const double gradient[FR_KNOWN_MAX]);
 

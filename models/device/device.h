@@ -60,9 +60,9 @@ struct fr_gemm_shape {
     double at_once; /**< equal ones made at once (of experts), each of this shape; 0: one */
 };
 
-/** Which operand of a product lies transposed in memory, rows one after the other: none (a layer's output W x),
- *  the first (its input gradient, of W transposed), the second (its weight gradient, of x transposed).
- *  Libraries take up to three times as long over thin ones. */
+/** Which operand of a product lies transposed in memory, row after row.  None: a layer's output W x.  The first: its
+ *  input gradient, of W transposed.  The second: its weight gradient, of x transposed.  Libraries take up to three
+ *  times as long over thin ones. */
 typedef enum {
     FR_TRANSPOSED_MIXED, /**< of a measurement: they took turns; of work: nobody says, as none */
     FR_TRANSPOSED_NONE,
@@ -94,7 +94,7 @@ struct fr_gemm_ratio {
     struct fr_gemm_table log_ratio; /**< log_time holds it */
 };
 
-/** Of form tiled. */
+/** Tiles of a device's products, for the form tiled. */
 struct fr_gemm_tiles {
     double efficiency; /**< share of the peak that large aligned products reach */
     double grouped;    /**< of equal ones made at once (of experts), their share over that */
@@ -127,8 +127,8 @@ struct fr_gemm_model {
     double beyond_octave, shift;
 };
 
-/** What utilisation is a share of: the data sheet's peak, `nominal_peak` or the stated one; 0 where all that is
- *  known was measured or fitted (a table, or residuals beside a peak) [FLOP/s]. */
+/** Peak that utilisation is a share of: the data sheet's (`nominal_peak`), else the stated one [FLOP/s].  0 where all
+ *  rates were measured or fitted (a table, or residuals beside a peak). */
 static inline double fr_gemm_nominal_flop_per_s(const struct fr_gemm_model *model) {
     bool fitted = model->table.n_m > 0 || model->residual_median >= 0;
     if (model->nominal_flop_per_s > 0) return model->nominal_flop_per_s;
@@ -167,10 +167,10 @@ extern const struct fr_gemm_form fr_gemm_saturating, fr_gemm_table, fr_gemm_tile
 /** Rows in table order, then NULL. */
 extern const struct fr_gemm_form *const fr_gemm_forms[];
 
-/** What a device draws that communicates, or waits inside a kernel for others, where nobody says: so
- *  much of the way from idle to busy.  LoRA on 8 nodes of 8 H100 takes 1.36 times the step time that one
- *  node's would be, divided by eight, at 6.1 kW a node; 7.2 kW are drawn at work and 2.4 kW at rest: 0.12
- *  (MLPerf Training v4.0; forerun reproduce energy, nodes_scale). */
+/** Power of a device that communicates, or waits inside a kernel for others, where nobody states it: this share of
+ *  the way from idle to busy.  LoRA on 8 nodes of 8 H100 takes 1.36 times an eighth of one node's step time, at 6.1
+ *  kW a node.  A node draws 7.2 kW at work and 2.4 kW at rest, which gives 0.12 (MLPerf Training v4.0; forerun
+ *  reproduce energy, nodes_scale). */
 #define FR_POWER_WAITING 0.125
 
 /** Device power [W]; `known` false when the file does not say. */
@@ -183,7 +183,7 @@ struct fr_power {
     char source[160];
 };
 
-/** What the products of attention reach, as shares of the dtype's peak. */
+/** Rates that the products of attention reach, as shares of the dtype's peak. */
 struct fr_attention_rates {
     double plain;            /**< batched products over the scores; 0: priced as any product */
     double flash;            /**< the fused kernel of today; 0: plain's */
@@ -199,9 +199,9 @@ struct fr_attention_rates {
     double half_keys;
 };
 
-/** Generations of fused attention kernels, as flop that they reach: Dao, FlashAttention-2, 2023 (the
- *  first 25 to 40 % of an A100's peak, the second 50 to 73 % forward and up to 63 % backward), Shah et
- *  al., FlashAttention-3, 2024 (of an H100's peak the second 35 %, the third up to 75 %). */
+/** Generations of fused attention kernels, by the flop rate that they reach.  Dao, FlashAttention-2, 2023: the first
+ *  reaches 25 to 40 % of an A100's peak, the second 50 to 73 % forward and up to 63 % backward.  Shah et al.,
+ *  FlashAttention-3, 2024: of an H100's peak the second reaches 35 %, the third up to 75 %. */
 typedef enum { FR_FLASH_NOW, FR_FLASH_2, FR_FLASH_1 } fr_flash;
 
 struct fr_device {
@@ -242,14 +242,14 @@ struct fr_device {
     struct fr_device_clock clock;
 };
 
-/** What it draws at work at @p clock_Hz; 0: its highest [W]. */
+/** Power that the device draws at work at @p clock_Hz (0: its highest clock) [W]. */
 static inline double fr_device_busy_W(const struct fr_device *device, double clock_Hz) {
     return clock_Hz > 0 ? device->power.busy_W * fr_device_clock_power(&device->clock, clock_Hz)
                         : device->power.busy_W;
 }
 
-/** What one kernel costs a model of layers (models/price/layers.h): the device's or the
- *  host's launch, whichever is longer, since nothing there runs ahead to hide either [s]. */
+/** Time that one kernel's launch adds in a model of layers (models/price/layers.h) [s].  It is the longer of the
+ *  device's and the host's launch, since nothing there runs ahead to hide either. */
 static inline double fr_device_layer_launch_s(const struct fr_device *device) {
     return device->launch_s > device->host_launch_s ? device->launch_s : device->host_launch_s;
 }
@@ -257,14 +257,15 @@ static inline double fr_device_layer_launch_s(const struct fr_device *device) {
 /** Share of the peak that the fused attention kernel reaches forward. */
 double fr_device_flash(const struct fr_device *device, fr_flash generation);
 
-/** What a collective of @p comm_s takes from @p pass_s that it runs beside, as far as it does: multiprocessors and
- *  memory bandwidth [s]. */
+/** Time that a collective of @p comm_s costs the pass @p pass_s beside which it runs, while both run [s].  It takes
+ *  multiprocessors and memory bandwidth. */
 static inline double fr_device_lost_s(const struct fr_device *device, double comm_s,
                                       double pass_s) {
     return device->interference * (comm_s > pass_s ? pass_s : comm_s);
 }
 
-/** What it adds to the pass: what outlasts it, and of the rest what it takes from it [s]. */
+/** Time that the collective adds to the pass: its part that outlasts the pass, and the time that the rest costs the
+ *  pass [s]. */
 static inline double fr_device_beside_s(const struct fr_device *device, double comm_s,
                                         double pass_s) {
     double lost_s = fr_device_lost_s(device, comm_s, pass_s);
@@ -276,7 +277,7 @@ fr_status fr_device_read(const struct fr_json *object, struct fr_device *device,
                          struct fr_error *err);
 void fr_device_free(struct fr_device *device);
 
-/** What a product makes of the m x n values of its result, and what it makes them of. */
+/** How a product stores the m x n values of its result, and from which operands it makes them. */
 struct fr_gemm_use {
     double value_B; /**< size of one; 0: as values are kept between products */
     bool
@@ -292,7 +293,7 @@ static inline double fr_gemm_transposed(const struct fr_gemm_model *model,
     return exp(model->form->log_transposed(model, shape, transposed));
 }
 
-/** What it moves of it [B]. */
+/** Bytes of its result that a product moves [B]. */
 static inline double fr_gemm_result_B(fr_dtype dtype, const struct fr_gemm_shape *shape,
                                       struct fr_gemm_use use) {
     double value_B = use.value_B > 0 ? use.value_B : fr_dtype_saved_B(dtype);
@@ -312,8 +313,8 @@ static inline double fr_device_traffic_s(const struct fr_device *device, fr_traf
     return (1 + device->memory_noise) * share * moved_B / device->memory_rate_B_per_s;
 }
 
-/** What a product takes beyond its own time because its operands come from a working set (product.c): as much
- *  whichever of them is transposed.
+/** Time that a product takes beyond its own because its operands come from a working set (product.c) [s].  It is the
+ *  same whichever operand is transposed.
  *  @param alone_s  fr_gemm_time_s of it */
 double fr_device_product_beyond_s(const struct fr_device *device, fr_dtype dtype,
                                   const struct fr_gemm_shape *shape, double alone_s,
@@ -332,10 +333,10 @@ static inline double fr_gemm_time_of_s(const struct fr_device *device, fr_dtype 
     return time_s + (1 + device->memory_noise) * moved_B / device->memory_rate_B_per_s;
 }
 
-/** What one of several products made at once (of experts) takes besides for the m x k matrix that is its own: no
- *  tile before has brought it from memory, and its few tiles do not run long enough to hide that.  Of 49 grouped
- *  products of a B200 (forward and input gradients, forerun reproduce presets), which without it come out 25 % too
- *  fast, those of 128 rows 60 %.  0 where the form says all that a product takes [s]. */
+/** Time that one of several products made at once (of experts) takes in addition for its own m x k matrix [s].  No
+ *  earlier tile has brought that matrix from memory, and its few tiles do not run long enough to hide that.  Measured
+ *  on 49 grouped products of a B200 (forward and input gradients, forerun reproduce presets): without this term they
+ *  come out 25 % too fast, those of 128 rows 60 %.  0 where the form already states all the time of a product. */
 static inline double fr_gemm_own_s(const struct fr_device *device, fr_dtype dtype,
                                    const struct fr_gemm_shape *shape) {
     if (!(shape->at_once > 1) || !device->gemm[dtype].tiles.writes) return 0;

@@ -1,18 +1,19 @@
 /** @file
- *  What software holds in a device's memory beside the tensors of a model: facts of a runtime.
+ *  Which memory does software hold on a device beside the tensors of a model?  Facts of a runtime.
  *
- *  Transformer Engine hands autograd an empty tensor of 16 bits in place of a weight gradient that a product has
- *  already added to the gradients of the micro-batches before (fused accumulation), one for every shape of a weight,
- *  and keeps it for good (get_dummy_wgrad, 2.3 on; of grouped products 2.10 on).  Products take workspaces: cuBLAS's
- *  and Transformer Engine's, and those of the streams that run groups of experts.
+ *  Transformer Engine adds a weight gradient straight to the gradients of earlier micro-batches (fused accumulation).
+ *  It then hands autograd an empty 16-bit tensor in place of the gradient, one for every shape of a weight.  It keeps
+ *  these tensors for good (get_dummy_wgrad, since 2.3; for grouped products since 2.10).  Products take workspaces:
+ *  cuBLAS's and Transformer Engine's, and those of the streams that run groups of experts.
  *
- *  A compiler of static graphs puts buffers between the passes of stages, of so many micro-batches a stage of the
- *  pipeline in every stage but the last (OneFlow: two, pipeline_buffer_pass.cpp), through which forward pass, what is
- *  made again and backward pass share no memory.  An engine of pipelines keeps what a stage received and sent of every
- *  micro-batch until its backward pass (DeepSpeed's PipelineEngine).  Replicas may reduce gradients in copies of all of
- *  them, or in a buffer (DeepSpeed's reduce_bucket_size of 5e8 values).  And a step may lay out gradients anew: of what
- *  the replica updates, large tensors that no block freed by activations is large enough for, so that an allocator
- *  at ease reserves them besides (DeepSpeed's ZeRO 1: its part flat, at 16 and at 32 bits).
+ *  A compiler of static graphs puts buffers between the passes of stages.  Every stage but the last has buffers of so
+ *  many micro-batches for each stage of the pipeline (OneFlow: two, pipeline_buffer_pass.cpp).  Because of them
+ *  forward pass, recomputation and backward pass share no memory.  A pipeline engine stores what a stage received and
+ *  sent of every micro-batch until its backward pass (DeepSpeed's PipelineEngine).  Replicas may reduce gradients in
+ *  copies of all of them, or in a buffer (DeepSpeed's reduce_bucket_size of 5e8 values).  A step may also allocate
+ *  gradients anew.  These are large tensors, of the parameters that the replica updates, and no block freed by
+ *  activations is large enough for them.  An allocator with enough memory therefore reserves them in addition
+ *  (DeepSpeed's ZeRO 1: its part flat, at 16 and at 32 bits).
  *
  *  FSDP keeps shards of parameters in fp32, which the optimiser updates, and makes 16 bits of what it gathers.
  *  Where replicas divide parameters (zero 2 and 3, models/price/zero.h) FSDP gathers layer by layer, and holds two whole;

@@ -1,18 +1,18 @@
-/* What a product costs because its operands were not used just before.
+/* How much longer does a product take when its operands were not used just before?
  *
- *  Beyond the largest measured dimensions a product takes as long as that of the largest, its edge, as often as
- *  its work is of it; so what is said here is said of the edge.  O(W) and R(W) being the time per byte that
- *  operands and results cost from a working set W beyond what they cost just used (working_set.h), r and w the
- *  bytes that the edge reads and writes, and r + w its own set,
+ * The edge of a product is the product with its dimensions cut to the largest measured ones.  Beyond the edge time
+ * grows with the work, so this model is of the edge.  O(W) and R(W) are the times per byte of operands and results
+ * from a working set W, beyond those just used (working_set.h).  The edge reads r bytes and writes w, and r + w is
+ * its own set.  The extra time is,
  *
  *      from memory, where its time was measured there, q times the time t of the edge:
  *          t (q - 1) [r (O(W) - O(r + w)) + w (R(W) - R(r + w))] / [the same for the largest W measured]
  *      else
  *          r (O(W) - O(r + w)) + w (R(W) - R(r + w))
  *
- *  What adds to its result reads that too, unless its time from memory was measured as well: then q is that over its
- *  own time.  (A library that clears a result first and adds to it then reads it anyway.)
- *  All times the work over the edge's; W is at least the product's own operands. */
+ * A product that adds to its result reads the result too, unless its time from memory was measured as well; q is then
+ * that time over its own.  (A library that clears a result first and adds to it then reads it anyway.) All times the
+ * work over the edge's; W is at least the product's own operands. */
 #include <math.h>
 
 #include "models/device/device.h"
@@ -27,8 +27,7 @@ static struct touched touched_by(const struct fr_gemm_shape *s, double value_B) 
     return (struct touched){read_B, written_B, read_B + written_B};
 }
 
-/* What bytes of a product cost beyond what they cost from a set of own_B, over the time of a byte at
- * the memory rate. */
+/* Extra cost of a product's bytes beyond that from a set of own_B, over the time of a byte at the memory rate. */
 static double beyond(const struct fr_device *device, fr_traffic kind, double working_set_B,
                      double own_B) {
     double there = fr_working_sets_share(&device->working_sets, kind, working_set_B),

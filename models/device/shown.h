@@ -1,10 +1,10 @@
 /** @file
- *  What of a device's memory does software take besides its tensors?
+ *  How much of a device's memory does software take besides its tensors?
  *
- *  An allocator hands out tensors from blocks that it reserves of the device.  While there is plenty it reserves more
- *  than it must; before it fails it gives blocks back, so two numbers tell of it: what it reserves at ease, and the
- *  least with which a run still goes.  The driver's context, libraries, kernels and the buffers of communicators are
- *  the device's alone: nvidia-smi shows them, the allocator does not count them.
+ *  An allocator hands out tensors from blocks that it reserves of the device.  While memory is plentiful it reserves
+ *  more than it must; before it fails it gives blocks back.  So two numbers describe it: the memory that it reserves
+ *  at ease, and the least with which a run still works.  The driver's context, libraries, kernels and the buffers of
+ *  communicators are the device's alone: nvidia-smi shows them, the allocator does not count them.
  *
  *  These are facts of runtimes (models/job/fact_list.h), which a cluster file may state itself.  Less is better. */
 #ifndef FR_MODELS_DEVICE_SHOWN_H

@@ -1,10 +1,10 @@
 /** @file
- *  How sure a cluster's coefficients are: what `forerun tune` found besides their values.
+ *  How sure are a cluster's coefficients?  Uncertainties that `forerun tune` found besides their values.
  *
- *  The posterior of the coefficients' logarithms is taken as normal; `effect` is what the model
- *  misses of runs even with the best coefficients, also in logarithms, `spread` all of it together, and
- *  `stretch` how many standard deviations hold 90 %.  The model error of models, plans and plans of models that were
- *  among the runs is known better, together with the coefficients: `seen`.  trust/interval.h makes intervals of it. */
+ *  The posterior of the coefficients' logarithms is taken as normal.  `effect` is the model error of runs that stays
+ *  even with the best coefficients, also in logarithms.  `spread` is the whole deviation, and `stretch` is the number
+ *  of standard deviations that hold 90 %.  The model error of models, plans and plans of models that were among the
+ *  runs is known better, together with the coefficients: `seen`.  trust/interval.h makes intervals from these. */
 #ifndef FR_MODELS_DEVICE_TUNING_H
 #define FR_MODELS_DEVICE_TUNING_H
 
@@ -12,14 +12,15 @@
 
 enum { FR_TUNING_MAX = 24, FR_TUNING_SEEN_MAX = 32, FR_TUNING_KEY = 11 };
 
-/** What runs share that the model misses: of a model, of a plan, of a plan of a model, of a release of the
- *  software, and of one run; and how far coefficients of the device and of the network lie from the preset
+/** Model error that runs share: of a model, of a plan, of a plan of a model, of a release of the software, and of one
+ *  run.  The last two: how far coefficients of the device and of the network lie from the preset
  *  (trust/effects/groups.h). */
 enum { FR_TUNING_EFFECTS = 7 };
 extern const char *const fr_tuning_effect_names[];
 
-/** Who among the runs shares the model error: a model (hidden, layers), a plan (tp, pp, cp, ep, zero, chunks), a plan
- *  of a model (both keys, sequence, micro-batch, and a number made of all else that decides its passes and exchanges). */
+/** Which runs share a model error.  A model: hidden, layers.  A plan: tp, pp, cp, ep, zero, chunks.  A plan of a
+ *  model: both keys, the sequence, the micro-batch, and a number made from all else that decides its passes and
+ *  exchanges. */
 typedef enum { FR_SEEN_MODEL, FR_SEEN_PLAN, FR_SEEN_KIND, FR_SEEN_COUNT } fr_seen;
 /** Their members in a file, then NULL, and how many numbers their keys have. */
 extern const char *const fr_seen_names[];

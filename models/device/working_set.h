@@ -58,7 +58,7 @@ struct fr_working_sets {
     bool selects; /**< select was measured; else a sort is a stream */
 };
 
-/** What layers do besides matrix products, by the bytes it moves. */
+/** Work of layers besides matrix products, by the bytes it moves. */
 struct fr_elementwise {
     double all_B, norm_B, softmax_B; /**< the last two are part of the first */
     double working_set_B;

@@ -201,7 +201,7 @@ bool fr_assumption_at(const struct fr_runtime *runtime, int i, struct fr_assumpt
 
 /* ---- completing ----------------------------------------------------------------------------------- */
 
-/* Of a transformer whose products divide over tp as Megatron-LM's. */
+/* Is it a transformer whose products divide over tp as Megatron-LM's do? */
 static bool applies(const struct fr_job *job, const struct fr_plan *plan) {
     return job->workload.modern && job->workload.transformer.layers > 0 &&
            plan->method->megatron;

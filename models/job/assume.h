@@ -1,11 +1,12 @@
 /** @file
  *  What is assumed of a plan and its model where nobody says otherwise?
  *
- *  fr_plan_default is how transformers were trained in 2019: scores in memory, gradients reduced after the
- *  last pass, norms on every rank.  A model whose file says `"defaults": "modern"` (a Hugging Face config
- *  does unless told otherwise) starts from what its frameworks have done since.  This is the one place that
- *  completes a plan, for every verb, by the facts of a runtime (runtime.h): each a key, when it is taken, its value
- *  and why.  What anyone states goes before, and what was taken is printed beside the answer as `--set` takes it.
+ *  fr_plan_default is how transformers were trained in 2019: scores in memory, gradients reduced after the last pass,
+ *  norms on every rank.  A model whose file says `"defaults": "modern"` starts from the later defaults of its
+ *  frameworks (a Hugging Face config does so unless its file states another).  This is the one place that completes a
+ *  plan, for every verb, by the facts of a runtime (runtime.h): each a key, when it is taken, its value and why.  A
+ *  stated value wins over an assumed one.  Assumed values are printed beside the answer, in the form that `--set`
+ *  takes.
  *
  *  Rows of keys of a plan hold for each plan of a search by itself: what is left to do depends on its mesh.
  *  Rows of keys of the model depend on the model and the cluster alone.

@@ -34,7 +34,7 @@ struct fr_cluster {
                                             0: nothing; NaN: the file states it itself */
 };
 
-/** What the interval of a prediction on a cluster comes from; of several the first. */
+/** Source of the interval of a prediction on a cluster; the first where there are several. */
 typedef enum {
     FR_INTERVAL_TUNING,
     FR_INTERVAL_CALIBRATION,
@@ -44,7 +44,7 @@ typedef enum {
 
 fr_interval_source fr_cluster_interval_source(const struct fr_cluster *cluster);
 
-/** What lay outside the calibration: bit op for a collective, this for matrix products. */
+/** Work that lay outside the calibration: bit op for a collective, this bit for matrix products. */
 #define FR_EXTRAPOLATED_GEMM ((uint32_t)1 << FR_OP_COUNT)
 
 /** Time of @p op on @p group [s], its bit set in @p extrapolated where it was not measured. */

@@ -49,7 +49,7 @@ static bool records_layers(const struct fr_job *job, const struct fr_plan *plan)
            device->fp8_transpose && !plan->blocking;
 }
 
-/* Of a rank in a step; a replica's samples are pipelined one by one unless someone says otherwise. */
+/* Does a rank have several micro-batches in a step?  A replica's samples are pipelined one by one by default. */
 static bool has_micro_batches(const struct fr_job *job, const struct fr_plan *plan) {
     int64_t all = fr_job_batch(job, plan) / plan->dp,
             micro = plan->micro_batch ? plan->micro_batch : job->workload.micro_batch;

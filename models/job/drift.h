@@ -1,11 +1,11 @@
 /** @file
- *  How far is software from any release whose facts are known, and what may its time have changed by since?
+ *  How far is software from any release whose facts are known, and by how much may its time have changed since?
  *
- *  One plan on one machine takes another time with another release.  A runtime states by how much (facts `drift`, a change
- *  of the logarithm of a step's time a year, and its width, a standard deviation that grows with the square root of time,
- *  as many small changes add up).  Presets are releases: of their own facts nothing has drifted.  A user's own
- *  runtime has the facts of the preset that it comes from, and is as far from it as their dates lie apart; one without a
- *  date is taken as FR_DRIFT_UNDATED_YEARS away. */
+ *  One plan on one machine takes another time with another release.  A runtime states by how much, with two facts
+ *  `drift`.  The first is the change of the logarithm of a step's time in a year.  The second is its width: a
+ *  standard deviation that grows with the square root of time, as many small changes add up.  Presets are releases,
+ *  so their own facts have not drifted.  A user's own runtime has the facts of the preset that it comes from, and is
+ *  as far from it as their dates lie apart; one without a date is taken as FR_DRIFT_UNDATED_YEARS away. */
 #ifndef FR_MODELS_JOB_DRIFT_H
 #define FR_MODELS_JOB_DRIFT_H
 
@@ -30,7 +30,7 @@ double fr_drift_years(const char *date, const char *other);
 
 /** Standard deviation of the logarithm of a time: width sqrt(years). */
 double fr_drift_deviation(const struct fr_drift *drift);
-/** What the logarithm of a time is expected to have changed by since: mean years, less where it is older. */
+/** Expected change of the logarithm of a time since then: mean times years, negative where the software is older. */
 double fr_drift_moved(const struct fr_drift *drift);
 
 /** Capacity for what fr_drift_line writes. */

@@ -1,4 +1,4 @@
-/* What devices reach with a runtime: its facts of them into a cluster, and how answers name the two. */
+/* Rates of devices with a runtime: put its facts into a cluster, and name the two in answers. */
 #include "models/job/runtime.h"
 
 #include <math.h>
@@ -71,7 +71,7 @@ static bool knows(const struct fr_runtime *runtime, const struct fr_device *devi
     return false;
 }
 
-/* What a runtime that never ran on a device costs there: what the newest does that suits it. */
+/* A runtime that never ran on a device has the costs of the newest runtime that suits the device. */
 static fr_status take_costs(struct fr_runtime *runtime, struct fr_cluster *cluster,
                             struct fr_error *err) {
     const struct fr_device *device = &cluster->device;
@@ -111,7 +111,7 @@ fr_status fr_runtime_equip(struct fr_runtime *runtime, const struct fr_json_docu
     return FR_OK;
 }
 
-/* Of the memory that software takes: no measured time says anything of it. */
+/* Is the fact memory that software takes?  Measured times say nothing of it. */
 static bool of_memory(const struct fr_fact_row *row) {
     const size_t shown = offsetof(struct fr_device, shown),
                  framework = offsetof(struct fr_device, framework);

@@ -43,7 +43,8 @@ extern const int fr_fact_count, fr_fact_drift; /**< fr_fact_drift: the row "drif
 /** Kinds as users read them, in order, then NULL. */
 extern const char *const fr_fact_kinds[];
 
-/** What @p row takes: "none, gradient, full", "0 s to 60 min", "0 to 1".  @return @p out */
+/** Values that @p row accepts: "none, gradient, full", "0 s to 60 min", "0 to 1".
+ *  @return @p out */
 const char *fr_fact_values(const struct fr_fact_row *row, char *out, size_t capacity);
 
 /** Row of @p key ("runtime." before it or not), or -1; @p near is then the likeliest, or NULL. */

@@ -42,7 +42,7 @@ typedef enum {
 /** How many bytes of the beginning decide at most. */
 enum { FR_FILE_KIND_B = 1 << 16 };
 
-/** Kind of @p path.  Of standard input ("-") by what was read from it (base/file.h). */
+/** Kind of @p path.  For standard input ("-") the data read from it decides (base/file.h). */
 fr_file_kind fr_file_kind_of(const char *path);
 /** Kind of the file that begins with @p text. */
 fr_file_kind fr_file_kind_of_text(const char *text, size_t length);

@@ -58,16 +58,15 @@ static inline bool fr_job_is_pipeline(const struct fr_job *job, const struct fr_
            (plan->overlap && fr_plan_reduces(plan));
 }
 
-/** Fill in what @p plan leaves open: the micro-batch, of transformers the model's customary one;
- *  else, for method subgraph, all samples of a replica where there is one stage and a sample a rank
- *  where there are more; else one sample.  One stage has nothing to schedule or to interleave: such a
- *  schedule is 1F1B, of one chunk. */
+/** Fill in what @p plan leaves open.  The micro-batch of a transformer is the model's customary one.  For method
+ *  subgraph it is all samples of a replica where there is one stage, and a sample a rank where there are more.  Else
+ *  it is one sample.  One stage has nothing to schedule or to interleave: such a schedule is 1F1B, of one chunk. */
 void fr_job_fill(const struct fr_job *job, struct fr_plan *plan);
 
 /** @p plan as it is written down: with the values of what it leaves to the model or to another key. */
 struct fr_plan fr_job_stated(const struct fr_job *job, const struct fr_plan *plan);
 
-/** What to load; NULL names: no model (a cluster alone), the default plan. */
+/** Names of the files to load.  NULL names: no model (a cluster alone), the default plan. */
 struct fr_job_names {
     const char *cluster, *model, *plan;
     const char *runtime; /**< NULL: the newest that suits cluster and model */

@@ -23,7 +23,7 @@ static const char *home(char *path, size_t capacity) {
     return path;
 }
 
-/* The settings; no document where there are none.  Of an error nothing is left to free. */
+/* The settings; no document where there are none.  On error nothing is left to free. */
 static fr_status read_settings(struct fr_json_document **document, struct fr_error *err) {
     static const char *const keys[] = {"cluster", "path", NULL};
     char folder[FR_OWN_PATH_B], path[FR_OWN_PATH_B + sizeof settings_file + 1];

@@ -8,7 +8,7 @@ static bool is_answer(const struct fr_json *node) {
     return strncmp(fr_json_text_at(node, "schema"), "forerun/", strlen("forerun/")) == 0;
 }
 
-/* What stands for the plan of a document as its own. */
+/* Copy the plan of a document as a document of its own. */
 static fr_status copy(const struct fr_json *plan, struct fr_json_document **document,
                       struct fr_error *err) {
     char where[512];

@@ -14,8 +14,8 @@ struct fr_preset {
     const char *name;
     const char *text;
     size_t length;
-    /** Of a runtime, as its file says: its date, what models start from with it, and the generations of devices that it
-     *  suits, each between blanks.  NULL of others. */
+    /** Facts of a runtime from its file: its date, the defaults of models with it, and the generations of devices
+     *  that it suits, each between blanks.  NULL for other kinds. */
     const char *date, *defaults, *suits;
 };
 
@@ -25,7 +25,7 @@ extern const struct fr_preset fr_presets[];
 /** The preset, or NULL. */
 const struct fr_preset *fr_preset_find(const char *kind, const char *name);
 
-/** What @p name most likely means among the presets of @p kind. */
+/** The preset of @p kind that @p name most likely means. */
 struct fr_meant fr_preset_meant(const char *kind, const char *name);
 
 /** Parse what @p name stands for: "-" standard input, JSON itself ("{..."), a preset of @p kind, a file,
@@ -34,7 +34,7 @@ struct fr_meant fr_preset_meant(const char *kind, const char *name);
 fr_status fr_preset_or_file_read(const char *kind, const char *name,
                                  struct fr_json_document **document, struct fr_error *err);
 
-/** What it is called in messages: @p name, but of JSON itself @p kind. */
+/** Its name in messages: @p name, or @p kind where the name is JSON itself. */
 const char *fr_preset_or_file_shown(const char *kind, const char *name);
 
 #endif

@@ -230,7 +230,7 @@ static fr_status add_facts(struct fr_runtime *r, const struct fr_json *list, int
     return FR_OK;
 }
 
-/* What stands at the head of a runtime file. */
+/* Read the head of a runtime file. */
 static fr_status read_head(const struct fr_json *root, char *name, char *date, bool *modern,
                            struct fr_error *err) {
     int which = 1;
@@ -318,7 +318,7 @@ static bool states(const struct fr_runtime *r, int row) {
     return false;
 }
 
-/* What the newest preset of its year says of releases, which not any of its own files does. */
+/* Facts on releases from the newest preset of its year, where none of its own files states them. */
 static fr_status find_usual(struct fr_runtime *r, struct fr_error *err) {
     char name[FR_RUNTIME_NAME];
     fr_runtime_newest(r->modern, "", name);
@@ -401,7 +401,7 @@ fr_status fr_runtime_copy(const struct fr_runtime *from, struct fr_runtime *runt
     return FR_OK;
 }
 
-/* Files are told apart by their numbers alone, in each row by itself. */
+/* Files are distinguished by their numbers alone, in each row by itself. */
 static void take_rows(const struct fr_runtime *from, const bool *taken, bool wanted,
                       struct fr_runtime *made) {
     for (int i = 0; i < from->n_facts; i++)

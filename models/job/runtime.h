@@ -2,20 +2,21 @@
  *  The software that a plan runs on: a framework and its release, with a date.
  *
  *  A runtime file states facts (fact.h): what a plan starts from where nobody says, and what devices reach with this
- *  software.  A cluster states what is silicon; where it states a software value too (a calibration, an older file), that
- *  wins, and answers name it.  Software that was never known on a device (it is younger, or of another maker) is priced at
- *  what devices reach with the newest runtime that suits it, and answers name that one too.
+ *  software.  A cluster states values of the hardware.  Where it states a software value too (a calibration, an older
+ *  file), that value wins, and answers name it.  Software may be unknown on a device (the device is newer, or of
+ *  another maker).  It is then priced at what devices reach with the newest runtime that suits the device, and
+ *  answers name that runtime too.
  *
  *      { "name": "megatron-bridge-26.06", "date": "2026-06", "from": "megatron-bridge-26.04", "suits": ["hopper"],
  *        "facts": [ { "key": "graphs", "value": "layers", "when": "experts in fp8", "source": "...", "date": "2026-06" },
  *                   { "key": "attention.flash", "of": "hopper", "value": 0.677, "width": 0.067, "source": "..." } ] }
  *
- *  "of" names one generation or device, or several in a list, of each of which the fact is.
+ *  "of" names one generation or device, or a list of several; the fact holds for each of them.
  *
- *  What a file leaves unsaid it takes from the one that it comes `from`, and of devices alone from those of `costs_from`.
- *  A file that states a key (of a device) hides what those say of it.  Inside a file the name of a device goes before its
- *  generation, and that before a fact of every device; facts of plan and model are tried in their order, up to the first
- *  whose condition holds (assume.h).
+ *  A file takes the facts that it does not state from the file named by `from`, and facts of devices alone from that
+ *  named by `costs_from`.  A file that states a key (of a device) hides what those files state of it.  Inside a file
+ *  the name of a device goes before its generation, and the generation before a fact of every device.  Facts of plan
+ *  and model are tried in their order, up to the first whose condition holds (assume.h).
  *
  *  Nothing comes from itself: a circle is refused.
  *
@@ -96,18 +97,18 @@ fr_status fr_runtime_join(struct fr_runtime *runtime, const char *name, struct f
 /** How far @p runtime is from the nearest preset that it is or comes from, and what is said of that. */
 void fr_runtime_drift(const struct fr_runtime *runtime, struct fr_drift *drift);
 
-/** Give @p cluster, read of @p document, what its devices reach with @p runtime: every value that its file leaves unsaid,
- *  and those of --set; cluster->runtime names it, and cluster->software what the file states itself,
- *  and cluster->drift how far it is from a preset whose facts it has.
- *  Where neither says anything of its generation or its device, the newest preset that suits the generation joins what
- *  @p runtime comes from, for costs alone, and cluster->costs names it.
+/** Give @p cluster, read from @p document, the values that its devices reach with @p runtime: all that its file does
+ *  not state, and those of --set.  cluster->runtime names the runtime, and cluster->software lists what the file
+ *  states itself.  cluster->drift is the distance from a preset whose facts it has.  Where neither states anything of
+ *  its generation or its device, the newest preset that suits the generation joins @p runtime, for costs alone, and
+ *  cluster->costs names it.
  *  @return FR_OK; FR_ERR_INPUT or FR_ERR_NOMEM of reading that one. */
 fr_status fr_runtime_equip(struct fr_runtime *runtime, const struct fr_json_document *document,
                            struct fr_cluster *cluster, struct fr_error *err);
 
-/** What devices of @p to reach with the runtime of @p own, a cluster of the same file: each fact of devices that the two
- *  runtimes give, by the ratio of what they give, so that what was fitted to @p to stays; one that either leaves out as
- *  @p own has it; one that a file states itself stays. */
+/** Carry the runtime of @p own to the devices of @p to, a cluster of the same file.  A fact of devices that both
+ *  runtimes give changes by the ratio of the two, so that values fitted to @p to stay.  A fact that one of them
+ *  leaves out becomes that of @p own.  A fact that a file states itself stays. */
 void fr_runtime_carry(const struct fr_cluster *own, struct fr_cluster *to);
 
 /** The preset that --defaults 2019 names. */
@@ -120,8 +121,8 @@ enum { FR_RUNTIME_LINE = 384 };
  *  @return @p out */
 const char *fr_runtime_line(const struct fr_cluster *cluster, char *out, size_t capacity);
 
-/** The software of @p cluster as part of a JSON answer: its name, its date, whose costs its are if not its own,
- *  what the cluster states itself, and how far it is from a release that is known. */
+/** Write the software of @p cluster into a JSON answer: its name, its date, and whose costs it has if not its own.
+ *  Then follow what the cluster states itself, and the distance from a release that is known. */
 void fr_runtime_put(const struct fr_cluster *cluster, struct fr_json_writer *w);
 
 #endif

@@ -32,7 +32,7 @@ const char *fr_value_path(fr_value value, fr_dtype dtype, int n_levels,
     return out;
 }
 
-/* What may be stated: of each value a path, or one of each dtype. */
+/* Widths that a file may state: a path for each value, or one for each dtype. */
 struct table {
     int n;
     struct {

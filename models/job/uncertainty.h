@@ -1,15 +1,15 @@
 /** @file
  *  How far a cluster file's values may be off: its object "widths".
  *
- *  A value's width is a standard deviation of its logarithm, as the rows that set it leave it.  What states none is
- *  taken at the width of its prior (trust/coefficient.h), as wide as data sheets and assumptions are wrong.
+ *  A value's width is a standard deviation of its logarithm, as the rows that set it leave it.  A value without a
+ *  stated width has the width of its prior (trust/coefficient.h), as wide as data sheets and assumptions are wrong.
  *  Those below can state one; they are what measured runs can tune.
  *
  *      "widths": { "device.gemm.bf16.efficiency": 0.06, "levels.0.bandwidth": 0.02 }
  *
- *  Training runs say what values come to together and little of each: a fifth more bandwidth and a bit less efficiency
- *  make the same time.  "together" states the width of such a sum of logarithms, each times its power, beside those of
- *  its values, which stay what is known of them without these rows:
+ *  Training runs fix combinations of values, and say little of each value: a fifth more bandwidth and a bit less
+ *  efficiency make the same time.  "together" states the width of such a sum of logarithms, each times its power.
+ *  The widths of the single values stay as they are known without these rows:
  *
  *      "together": [ { "of": { "device.gemm.bf16.efficiency": 1, "device.memory_bandwidth": 0.13 }, "width": 0.018 } ]
  */
@@ -62,7 +62,7 @@ bool fr_value_has_dtype(fr_value value);
 
 enum { FR_CORRELATED_MAX = 8, FR_CORRELATED_OF = 16 };
 
-/** What values come to together: sigma, the standard deviation of sum power ln(value). */
+/** A combination of values: sigma is the standard deviation of sum power ln(value). */
 struct fr_correlated {
     double sigma;
     int n;

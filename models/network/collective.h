@@ -32,13 +32,11 @@
 
 #include "topology/communicator.h"
 
-/** Operations.  `name` is the spelling in files.  n counts, as nccl-tests does:
- *  all_gather the gathered buffer (p contributions), reduce_scatter the buffer before it is
- *  scattered, all_to_all one rank's whole buffer (p parts), scatter and gather the root's (p parts), all
- *  others the one buffer.
- *  A block is n/p, a real number.  Rank 0 is the root.  In send_recv every rank sends n to
- *  the next one and receives n from the one before, as sendrecv_perf does.
- *  `bus(p)` turns n/t into the bus bandwidth of nccl-tests. */
+/** Operations.  `name` is the spelling in files.  n counts a buffer as nccl-tests does.  all_gather: the gathered
+ *  buffer (p contributions).  reduce_scatter: the buffer before it is scattered.  all_to_all: one rank's whole buffer
+ *  (p parts).  scatter and gather: the root's (p parts).  All others: the one buffer.  A block is n/p, a real number.
+ *  Rank 0 is the root.  In send_recv every rank sends n to the next one and receives n from the one before, as
+ *  sendrecv_perf does.  `bus(p)` turns n/t into the bus bandwidth of nccl-tests. */
 #define FR_OP_LIST(X)                                                                          \
     X(FR_OP_BROADCAST, broadcast)                                                              \
     X(FR_OP_REDUCE, reduce)                                                                    \
@@ -162,11 +160,11 @@ const struct fr_collective *fr_collective_fastest(fr_op op,
 /** Its time [s]. */
 double fr_collective_fastest_s(fr_op op, const struct fr_collective_args *args);
 
-/** No algorithm for @p op is faster on these links [s]; 0 when p = 1: max of the bytes that
- *  must leave or reach some rank (fr_op_bus_factor) and of the ceil(log2 p) (1 for send_recv)
- *  messages that must follow each other.  Each at the cheapest there is: inner alone when r = p,
- *  outer alone when r = 1, else both at once for bytes and the shorter for latency.
- *  Chan, Heimlich, Purkayastha, van de Geijn, Concurrency Computat. 19, 2007, section 3. */
+/** No algorithm for @p op is faster on these links [s]; 0 when p = 1.  It is the larger of two times.  One is that of
+ *  the bytes that must leave or reach some rank (fr_op_bus_factor).  The other is that of the ceil(log2 p) messages
+ *  (1 for send_recv) that must follow each other.  Each takes the cheapest links there are: inner ones alone when r =
+ *  p, outer ones alone when r = 1.  Else bytes take both at once, and latency is the shorter one.  Chan, Heimlich,
+ *  Purkayastha, van de Geijn, Concurrency Computat. 19, 2007, section 3. */
 double fr_collective_lower_bound_s(fr_op op, const struct fr_collective_args *args);
 
 /** ceil(log2 p) for p >= 1. */

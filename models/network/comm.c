@@ -84,7 +84,7 @@ static bool inside_domain(const struct fr_price_domain *d, int64_t n_ranks, doub
            size_B >= d->min_B * (1 - slack) && size_B <= d->max_B * (1 + slack);
 }
 
-/* What the form says of the links that it was measured over, carried to those there are. */
+/* Time by the form on the links that it was measured over, carried to the present links. */
 static double form_time_s(const struct fr_price *price, const struct fr_group *group,
                           double size_B, bool *extrapolated) {
     struct fr_link_ratio r = group->changed;

@@ -37,7 +37,7 @@ struct fr_segment_fit {
     struct fr_segment *segments;
 };
 
-/** What a fit was made from.  Outside it an answer is extrapolated. */
+/** Range of sizes and ranks that a fit was made from.  Outside it an answer is extrapolated. */
 struct fr_price_domain {
     bool stated;
     int64_t min_ranks, max_ranks;
@@ -134,7 +134,7 @@ double fr_comm_levels_s(const struct fr_price *price, const struct fr_group *gro
 /** Does the file's form count for this group?  Otherwise the levels price it. */
 bool fr_comm_counts(const struct fr_price *price, const struct fr_group *group);
 
-/** What an algorithm of the table is asked about for this group. */
+/** Arguments of the table's algorithms for this group. */
 struct fr_collective_args fr_group_args(const struct fr_group *group, double size_B);
 
 #endif

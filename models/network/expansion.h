@@ -1,10 +1,10 @@
 /** @file
  *  How an algorithm of models/network/collective/ writes its messages down.
  *
- *  Open an expansion, send round by round, close.  A message follows everything its source
- *  has received in earlier rounds and has sent, and what its destination has received: the
- *  one-port rule of fr_message_list, stated one by one in `after`, so that an engine need not know
- *  it.  Within a round a rank sends and receives at once.
+ *  Open an expansion, send round by round, close.  A message follows everything that its source received in earlier
+ *  rounds and has sent, and everything that its destination received.  This is the one-port rule of fr_message_list.
+ *  `after` states it message by message, so an engine need not know it.  Within a round a rank sends and receives at
+ *  once.
  *
  *  Memory running out is noticed once, by fr_expansion_close; until then sends do nothing.
  */
@@ -28,7 +28,7 @@ struct fr_expansion {
 struct fr_expansion fr_expansion_open(const struct fr_collective_args *a,
                                       struct fr_message_list *list);
 void fr_expansion_send(struct fr_expansion *e, int64_t src, int64_t dst, double size_B);
-/** What is sent from here on may carry what arrived so far. */
+/** Begin a round: messages sent from here on may carry data that arrived so far. */
 void fr_expansion_next_round(struct fr_expansion *e);
 /** @return FR_OK or FR_ERR_NOMEM. */
 fr_status fr_expansion_close(struct fr_expansion *e);

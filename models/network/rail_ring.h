@@ -1,19 +1,19 @@
 /** @file
  *  Rings that use all adapters of a node at once, as NCCL's channels do.
  *
- *  f rings run beside each other, f the ranks of the least full node.  Each goes through all ranks,
- *  node by node, carries n/f of the data, and leaves a node by another rank: so f adapters of every
- *  node work at once, while f rings share the links inside.  The rings are pipelined: a node
- *  passes one block on while the next arrives.  So a round takes a block's bytes at the slower of
- *  the two places, not at one after the other, and the mean of a ring's latencies:
+ *  f rings run beside each other, f the ranks of the least full node.  Each goes through all ranks, node by node, and
+ *  carries n/f of the data.  Each leaves a node by another rank, so f adapters of every node work at once, while f
+ *  rings share the links inside.  The rings are pipelined: a node passes one block on while the next arrives.  So a
+ *  round takes a block's bytes at the slower of the two places, not at one after the other, and the mean of a ring's
+ *  latencies:
  *
  *      (p-1) (h + n/p beta),  beta = max(s beta_in, beta_rails / f),  h = (q alpha_out + (p-q) alpha_in) / p
  *
- *  a turn of p - 1 hops; an all-reduce takes two turns.  q nodes; beta_rails: of a byte when f ranks
- *  of every node send to the next node at once.  A rank sends s = (f - 1)/f of its bytes inside where
- *  nodes hold f ranks each, all where one holds more.
- *  A broadcast goes down such rings as chains, and a reduction goes up. Each chain carries n/f in K pieces that follow one
- *  another (van de Geijn's pipelined broadcast; NCCL's ring). The last rank has the last piece after
+ *  a turn of p - 1 hops; an all-reduce takes two turns.  q nodes; beta_rails: of a byte when f ranks of every node
+ *  send to the next node at once.  A rank sends s = (f - 1)/f of its bytes inside where nodes hold f ranks each, all
+ *  where one holds more.  A broadcast goes down such rings as chains, and a reduction goes up.  Each ring moves n/f
+ *  in K pieces that follow one another (van de Geijn's pipelined broadcast; NCCL's ring).  The last rank has the last
+ *  piece after
  *
  *      (K + p - 2) (h + n/K beta),  K = n / (f 512 KiB), rounded up, at most 256
  *
@@ -33,7 +33,7 @@ bool fr_rail_ring_applicable(const struct fr_collective_args *a);
 /** Time of one turn, or of two [s]. */
 double fr_rail_ring_s(const struct fr_collective_args *a, int64_t turns);
 
-/** What a message of one ring costs while all rings work: h, and f beta. */
+/** Cost of a message of one ring while all rings work: h, and f beta. */
 struct fr_link_cost fr_rail_ring_link(const struct fr_collective_args *a);
 
 /** Time of a pipelined broadcast, or of a reduction [s]. */

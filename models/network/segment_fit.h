@@ -3,11 +3,11 @@
  *
  *      t(m) = max over m' <= m of latency + per_byte m'        in the segment of m'
  *
- *  Measurements of two segments need not meet, and where the upper begins below the end of the lower, a
- *  larger message would be sent faster than a smaller one, which could be sent in its place.  Between
- *  two rank counts t = t1^(1-w) t2^w with w = log(p/p1) / log(p2/p1): of two that do not fall, neither
- *  does it.  Outside it may, where the two come nearer to each other, and the largest of all smaller
- *  messages is taken again; more ranks are there no cheaper than the nearest. */
+ *  Measurements of two segments need not meet.  Where the upper begins below the end of the lower, a larger message
+ *  would be faster than a smaller one.  The larger could then be sent in place of the smaller, hence the maximum.
+ *  Between two rank counts t = t1^(1-w) t2^w with w = log(p/p1) / log(p2/p1): it does not fall where both do not
+ *  fall.  Outside it may, where the two come nearer to each other, and the largest of all smaller messages is taken
+ *  again; more ranks are there no cheaper than the nearest. */
 #ifndef FR_MODELS_NETWORK_SEGMENT_FIT_H
 #define FR_MODELS_NETWORK_SEGMENT_FIT_H
 

@@ -166,9 +166,8 @@ static double local_log2(const struct fr_similarity_table *t, double size_B) {
     return worst;
 }
 
-/* Intervals.  An unseen size misses by what leaving one out misses,
- * and that was over a gap twice as wide (hence 0.8 and 0.5); an unseen p by as much and by a law
- * that may be wrong, more so the further away. */
+/* Intervals.  An unseen size errs as much as a left-out size, whose gap was twice as wide (hence 0.8 and 0.5).  An
+ * unseen p errs as much, and also by a law that may be wrong, more so the further away it is. */
 static const double SHARE_90 = 0.8, SHARE_LOCAL = 0.5, FLOOR_SIZE = 0.03, FLOOR_RANKS = 0.07;
 static const double OTHER_LAYOUT = 0.6, PER_OCTAVE_OF_SIZE = 0.12;
 

@@ -1,11 +1,10 @@
 /** @file
- *  What a collective costs over ranks never measured, from a table that was: the similarity
- *  table.
+ *  How long does a collective take over ranks never measured?  The similarity table answers from a measured one.
  *
- *  A collective over p ranks on N nodes takes F serial steps and moves B n bytes through the
- *  busiest link, whatever its algorithm.  Time per step is then one function g of the bytes per
- *  step, and a protocol switch (eager to rendezvous, one algorithm to the next) moves with the
- *  chunk, so a bump in one table is carried to other p instead of being smoothed away:
+ *  A collective over p ranks on N nodes takes F serial steps and moves B n bytes through the busiest link, whatever
+ *  its algorithm.  Time per step is then one function g of the bytes per step.  A protocol switch (eager to
+ *  rendezvous, one algorithm to the next) moves with the chunk, so a bump in one table is carried to other p and not
+ *  smoothed away:
  *
  *      t(p, n) = F(p, N) g( n B(p, N) / F(p, N) )                     (our derivation)
  *
@@ -13,9 +12,8 @@
  *
  *      t(p, n) = F/F0 t0( n (B F0) / (B0 F) )
  *
- *  Between two sizes of a table time is linear in n (exact for alpha + beta n); below the first
- *  it is constant, unless it rose faster than sqrt(n) there; above the last it goes on along
- *  the last chord.
+ *  Between two sizes of a table time is linear in n (exact for alpha + beta n).  Below the first size it is constant,
+ *  unless it rose faster than sqrt(n) there.  Above the last it continues along the last chord.
  *
  *  Symbols:  p ranks   N nodes   r = p/N ranks per node   n message as fr_op counts it [B] */
 #ifndef FR_MODELS_NETWORK_SIMILARITY_H
@@ -61,7 +59,7 @@ double fr_bytes(int which, int64_t n_ranks, int64_t n_nodes);
 /** A table read at @p size_B >= 0 [s]. */
 double fr_table_time_s(const double *sizes_B, const double *times_s, int count, double size_B);
 
-/** What one table says of other ranks [s]. */
+/** Time over other ranks that one table predicts [s]. */
 double fr_similarity_from_s(const struct fr_similarity_table *table,
                             const struct fr_similarity_law *law, int64_t n_ranks,
                             int64_t n_nodes, double size_B);

@@ -26,7 +26,7 @@ struct fr_pricer {
     struct fr_price_memo memo;
     struct fr_recurrence_cache *cache;
     struct held held[ORDERS];
-    struct fr_stage *stage; /* room of n_stages */
+    struct fr_stage *stage; /* capacity for n_stages */
     double *exposed_s;
     size_t n_stages;
     struct fr_slot *slots;
@@ -54,7 +54,7 @@ void fr_pricer_free(struct fr_pricer *pricer) {
     free(pricer);
 }
 
-/* ---- room ---------------------------------------------------------------------------------------- */
+/* ---- scratch memory ---------------------------------------------------------------------------------------- */
 
 static bool make_stages(struct fr_pricer *x, size_t n) {
     if (n > x->n_stages) {
@@ -174,8 +174,8 @@ static fr_status price(struct fr_pricer *x, const struct fr_plan *plan, fr_wante
     return status;
 }
 
-/* What hangs on more than the plan's own price, as a warm-up does on the plan without compression, or
- * has no order of passes. */
+/* Does the price depend on more than the plan itself (a warm-up depends on the plan without compression), or has it
+ * no order of passes? */
 static bool stands_alone(const struct fr_job *job, const struct fr_plan *plan) {
     return job->cluster.device.interruptions.every_s > 0 || plan->placement.row->searches ||
            !fr_job_is_pipeline(job, plan) || plan->compression.warm_up > 0 || plan->clock_slack;

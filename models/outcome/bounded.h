@@ -1,17 +1,17 @@
 /** @file
- *  A plan's price as a search asks for it: what plans share is priced once, what nobody will look at not at
- *  all.
+ *  A plan's price for a search: work that plans share is priced once, and values that nobody will read are not
+ *  computed.
  *
- *  The order is that of cost: reasons; what a rank holds; what the iteration takes at least
- *  (models/outcome/lower_bound.h); and, of a plan that may still be among the best, the exact recurrence.  Parts
- *  are not made.  What is made is what fr_cost makes, to the last bit. */
+ *  Cheap steps come first: reasons, a rank's memory, and the lower bound of the iteration
+ *  (models/outcome/lower_bound.h).  Only a plan that may still be among the best is priced by the exact recurrence.
+ *  The parts of the time are not computed.  All other results equal those of fr_cost to the last bit. */
 #ifndef FR_MODELS_OUTCOME_BOUNDED_H
 #define FR_MODELS_OUTCOME_BOUNDED_H
 
 #include "models/job/job.h"
 #include "models/outcome/outcome.h"
 
-/** What the plans of one job share, on one thread; of bounded size. */
+/** Cache of results that the plans of one job share, on one thread; of bounded size. */
 struct fr_pricer;
 
 /** @return NULL without memory.  Free with fr_pricer_free. */

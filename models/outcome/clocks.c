@@ -153,7 +153,7 @@ static bool move_pair(struct search *s, struct setting *now) {
     return false;
 }
 
-/* What is worth while: single clocks, and pairs where there are few. */
+/* Moves that are affordable: single clocks, and pairs where there are few. */
 static void polish(struct search *s, struct setting *now) {
     double n = s->n_clocks, pairs = n * n * s->stages * (s->stages - 1) / 2;
     for (int round = 0; round < 20; round++)
@@ -271,7 +271,7 @@ fr_status fr_clocks_choose(const struct fr_job *job, const struct fr_plan *plan,
     return status;
 }
 
-/* Of each stage the mean over its passes, each as long as it is at the highest clock. */
+/* Mean clock of each stage over its passes, weighted by their times at the highest clock. */
 static fr_status mean_clocks(const struct fr_job *job, const struct fr_plan *plan,
                              double *clock_Hz, struct fr_error *err) {
     struct fr_plan full = *plan;

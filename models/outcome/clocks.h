@@ -3,16 +3,20 @@
  *
  *      min over c_1 .. c_P of E(c)   with   T(c) <= deadline,   c_i of the device's clocks
  *
- *  E adds up over stages but for what waits through T, T is the recurrence's.  With continuous clocks and
- *  energy convex in a pass's time this is a convex program on the event graph, which cuts along its
- *  critical path solve (Perseus: Chung et al., SOSP 2024, section 4, for a clock of every pass); for a
- *  discrete clock a stage it is a knapsack, and hard in general.  Few settings are
- *  all tried (4 stages of 6 clocks); else clocks are lowered one step at a
- *  time, always where most energy is saved for the time that it costs, and from those of least energy raised
- *  likewise; then single clocks and pairs of them are moved as long as that helps, and the better is taken.
- *  Where every stage is on the critical path while a pipeline fills and drains, as in 1F1B, no stage can be
- *  slowed as a whole at no time at all: a percent more time (search --max-slowdown) is what saves energy,
- *  or clocks of passes ("slack", models/outcome/pipeline_ops.h).  Held against trying all: tests/sim/test_clocks.c. */
+ *  E adds up over stages, except for the energy of waiting, which depends on T; T is the recurrence's.  With
+ *  continuous clocks and energy convex in a pass's time this is a convex program on the event graph.  Cuts along its
+ *  critical path solve it (Perseus: Chung et al., SOSP 2024, section 4, for a clock of every pass).  With one
+ *  discrete clock a stage it is a knapsack, and hard in general.
+ *
+ *  A few settings (4 stages of 6 clocks) are all tried.  Otherwise the search is greedy: from the highest clocks it
+ *  lowers one clock at a time, where most energy is saved for the time that it costs.  A second start raises clocks
+ *  likewise from those of least energy.  Then single clocks and pairs of clocks are moved as long as that helps, and
+ *  the better result is taken.
+ *
+ *  While a pipeline fills and drains, as in 1F1B, every stage is on the critical path.  No stage can then be slowed
+ *  as a whole without any loss of time.  Energy is saved by a percent more time (search --max-slowdown), or by clocks
+ *  of single passes ("slack", models/outcome/pipeline_ops.h).  tests/sim/test_clocks.c compares the result with
+ *  trying all. */
 #ifndef FR_MODELS_OUTCOME_CLOCKS_H
 #define FR_MODELS_OUTCOME_CLOCKS_H
 
@@ -27,8 +31,8 @@
 fr_status fr_clocks_choose(const struct fr_job *job, const struct fr_plan *plan,
                            double slowdown, int64_t *clock_Hz, struct fr_error *err);
 
-/** Clocks of @p plan's stages as it asks for them [Hz]; 0: the highest.  Of "slack" those chosen, each
- *  stage's the mean over its passes (models/outcome/pipeline_ops.h) while it computes.
+/** Clocks of @p plan's stages as it asks for them [Hz]; 0: the highest.  Under "slack" they are the chosen ones: each
+ *  stage's mean over its passes while it computes (models/outcome/pipeline_ops.h).
  *  @return as fr_clocks_choose. */
 fr_status fr_clocks_of(const struct fr_job *job, const struct fr_plan *plan, double *clock_Hz,
                        struct fr_error *err);

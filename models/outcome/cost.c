@@ -59,7 +59,7 @@ void fr_outcome_add_warm_up(const struct fr_job *job, const struct fr_outcome *p
     fr_outcome_add_totals(job, out);
 }
 
-/* On the same seats, as the same machine. */
+/* With the same placement, on the same machine. */
 static void add_warm_up(const struct fr_resolved *s, struct fr_outcome *out) {
     struct fr_plan plain;
     struct fr_outcome before;

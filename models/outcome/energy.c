@@ -26,8 +26,8 @@ bool fr_energy_known(const struct fr_cluster *cluster, int part) {
                                        : cluster->pue > 1;
 }
 
-/* What is drawn around the devices, level by level outwards: hosts, then what the supplies lose of all
- * inside.  Units are a job's whole, with the devices that it leaves idle. */
+/* Power around the devices, level by level outwards: hosts, then the losses of the supplies on all inside.  Units
+ * count whole for a job, with the devices that it leaves idle. */
 static double node_W(const struct fr_cluster *cluster, const struct fr_levels *taken,
                      int64_t ranks, double device_W, double busy_share) {
     double around_W = 0;

@@ -15,8 +15,8 @@
 #include "models/job/cluster.h"
 #include "models/outcome/outcome.h"
 
-/** Of a rank over an iteration, busy at @p clock_Hz (0: the highest); the rest of it it communicates or
- *  waits, which draws the same at any clock. */
+/** Energy of a rank over an iteration [J], busy at @p clock_Hz (0: the highest).  The rest of the time it
+ *  communicates or waits, at the same power at any clock. */
 static inline double fr_rank_energy_J(const struct fr_device *device, double clock_Hz,
                                       double busy_s, double rest_s) {
     return fr_device_busy_W(device, clock_Hz) * busy_s + device->power.communicating_W * rest_s;

@@ -13,7 +13,7 @@
 #include "models/price/offload.h"
 #include "models/price/zero.h"
 
-/* Of one direction, whose messages across a boundary @p compressed counts. */
+/* Share of compressed messages in one direction; @p compressed counts those across a boundary. */
 static double lossy_share(const struct fr_pipeline *p,
                           double (*compressed)(const struct fr_pipeline *p, int32_t i)) {
     double all = 0, lossy = 0;
@@ -62,8 +62,8 @@ static double codec_busy_s(const struct fr_pipeline *p, int32_t i) {
            p->stage[below].forward_decode_s * fr_pipeline_n_forward_compressed(p, below);
 }
 
-/* What one rank of stage @p i computes in an iteration; what is communicated beside a pass counts with
- * the pass.  In the mean of a stage's ranks some wait in the passes while others compute for them (cSub). */
+/* Time that one rank of stage @p i computes in an iteration.  Communication beside a pass counts with the pass.  It
+ * is the mean over a stage's ranks: some wait in the passes while others compute for them (cSub). */
 static double busy_of(const struct fr_pipeline *p, double m, int32_t i) {
     const struct fr_stage *s = &p->stage[i];
     return m * (1 - s->idle_share) *
@@ -232,7 +232,7 @@ void fr_pipeline_fill_energy(const struct fr_job *job, const struct fr_pipeline 
     fr_outcome_add_totals(job, out);
 }
 
-/* What is left once time and parts are known. */
+/* Fill in the rest once time and parts are known. */
 static void fill_outcome(const struct fr_job *job, const struct fr_pipeline *p, double m,
                          struct fr_outcome *out) {
     fr_pipeline_fill_still(job, p, out); /* what is lossy decides the iterations */

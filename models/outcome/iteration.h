@@ -31,11 +31,12 @@ struct fr_pipeline_in_flight fr_pipeline_holds(const struct fr_pipeline *pipelin
 double fr_pipeline_messages_B(const struct fr_pipeline *pipeline, int32_t i);
 double fr_pipeline_codecs_B(const struct fr_pipeline *pipeline, int32_t i);
 
-/** What of an outcome hangs on no time: bytes, memory and whether it suffices, loss, parameters. */
+/** Fill in the values of an outcome that do not depend on time: bytes, memory and whether it suffices, loss,
+ *  parameters. */
 void fr_pipeline_fill_still(const struct fr_job *job, const struct fr_pipeline *pipeline,
                             struct fr_outcome *out);
 
-/** What hangs on out->time_s: energy, and both to the loss.
+/** Fill in the values that depend on out->time_s: energy, and time and energy to target loss.
  *  @param m  passes in an iteration */
 void fr_pipeline_fill_energy(const struct fr_job *job, const struct fr_pipeline *pipeline,
                              double m, struct fr_outcome *out);

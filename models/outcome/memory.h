@@ -3,9 +3,10 @@
  *
  *      low, high = M exp(-+ t s)          M predicted, s spread of ln(measured / predicted)
  *
- *  s is the root mean square over plans whose peak a framework's allocator told, and which our count was not made
- *  with: MLPerf's under NeMo on B200, GB200 and H100, each plan once (`forerun reproduce memory`, which recomputes it);
- *  t Student's 95 % quantile for so many.  It is of tensors alone; what a device shows of them is models/outcome/fits/fits.h.
+ *  s is the root mean square over plans whose peak a framework's allocator reported, and which did not shape our
+ *  count.  They are MLPerf's under NeMo on B200, GB200 and H100, each plan once (`forerun reproduce memory`
+ *  recomputes s).  t is Student's 95 % quantile for so many.  M counts tensors alone; models/outcome/fits/fits.h adds
+ *  what a device shows.
  */
 #ifndef FR_MODELS_OUTCOME_MEMORY_H
 #define FR_MODELS_OUTCOME_MEMORY_H

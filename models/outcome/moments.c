@@ -138,7 +138,7 @@ static bool has(const struct view *v, fr_moment moment) {
     }
 }
 
-/* What a moment holds beside what is always there; `freed` of the layers' activations is gone. */
+/* Memory of a moment beside the permanent memory; `freed` of the layers' activations is gone. */
 struct extra {
     double ends, logits, again, layer, joined, weights, freed;
 };
@@ -169,7 +169,7 @@ static struct extra of_layer(const struct view *v) {
                           .weights = v->writes && !v->places ? m->layer_weight_B : 0};
 }
 
-/* Of the layers' activations those of its micro-batch are gone. */
+/* The layers' activations of its micro-batch are gone. */
 static struct extra of_embedding(const struct view *v) {
     const struct fr_moment_sizes *m = v->m;
     return (struct extra){.joined = m->embedded_B,

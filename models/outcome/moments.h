@@ -50,7 +50,7 @@ typedef enum {
 /** Names in order, then NULL. */
 extern const char *const fr_moment_names[];
 
-/** What lies in memory: its name, and the part of FR_MEMORY_LIST that it counts to. */
+/** Tensors in memory: the name of each, and the part of FR_MEMORY_LIST that it counts to. */
 #define FR_TENSOR_LIST(X)                                                                      \
     X(FR_TENSOR_PARAMETERS, parameters, FR_MEMORY_PARAMETERS)                                  \
     X(FR_TENSOR_GRADIENTS, gradients, FR_MEMORY_GRADIENTS)                                     \

@@ -66,7 +66,7 @@ enum {
 };
 extern const char *const fr_energy_names[];
 
-/** Of the device's memory; a plan that needs more is near the edge (see fr_memory_near_edge). */
+/** Share of the device's memory above which a plan is near the edge (see fr_memory_near_edge). */
 #define FR_MEMORY_EDGE 0.9
 
 /** By which share what is expected differs from the model's time where reports show both. */
@@ -111,8 +111,8 @@ struct fr_outcome {
     double total_time_s, total_energy_J; /**< NaN unknown */
 };
 
-/** What an iteration is expected to take: its time, and what runs of the same model or plan took besides where that is
- *  known. */
+/** Expected time of an iteration [s]: the predicted time, corrected by the model error of runs of the same model or
+ *  plan where that is known. */
 static inline double fr_outcome_expected_s(const struct fr_outcome *out) {
     return out->expected_s > 0 ? out->expected_s : out->time_s;
 }
@@ -124,8 +124,8 @@ static inline double fr_outcome_lossy(const struct fr_outcome *out) {
     return out->lossy_gradient > messages ? out->lossy_gradient : messages;
 }
 
-/** What the allocator loses between the blocks of what comes and goes, activations and buffers:
- *  their sum times the device's margin [B].  State is allocated once and stays whole. */
+/** Memory that the allocator loses between blocks of short-lived tensors, activations and buffers: their sum times
+ *  the device's margin [B].  State is allocated once and stays whole. */
 static inline double fr_memory_fragmentation_B(const struct fr_device *device,
                                                const double memory_B[FR_MEMORY_COUNT]) {
     return device->memory_margin *

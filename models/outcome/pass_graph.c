@@ -39,7 +39,7 @@ static int64_t source_of(const struct fr_pass_graph *s, int32_t k) {
                       : place_of(s, FR_SLOT_BACKWARD, at + 1, x->micro);
 }
 
-/* Of the message with which @p x on stage @p i gets its input. */
+/* Time of the message with which @p x on stage @p i gets its input. */
 static double lag_of(const struct fr_pass_graph *s, int32_t i, const struct fr_slot *x) {
     const struct fr_pipeline *p = s->p;
     int64_t at = fr_schedule_virtual(p->schedule, p->args.stages, i, x->chunk),

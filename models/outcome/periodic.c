@@ -39,7 +39,7 @@ struct ticks {
     int64_t e, d, turn, P, m;
 };
 
-/* Of stages that are e apart in their ticks, those of one tick: each, every second, or none. */
+/* Step between the stages of one tick, where stages are e apart in their ticks: each, every second, or none. */
 static int64_t step_of(const struct ticks *x, int64_t since) {
     if (x->e == 1) return 1;
     if (x->d % 2) return 2;

@@ -2,13 +2,12 @@
  *  The recurrence of a schedule of simple form, in a tenth of the time that following its slots
  *  takes.
  *
- *  1F1B and its doubled warm-up run d (P - 1 - i) forward passes on stage i, then one forward and
- *  one backward pass in turn.  Put forward pass k of stage i at tick 2 k + d i and backward pass
- *  j at tick 2 j + 2 d (P - 1) + 1 - d i: ticks of a stage come in the order of its slots, and
- *  every input comes from an earlier tick, d ticks before, and is the last of its kind that its
- *  stage made.  So the passes of one tick do not wait for one another, and what is remembered is
- *  one number a stage and kind: P numbers instead of P m (our derivation).  GPipe likewise, with
- *  ticks k + i and j + m + 2 (P - 1) - i. */
+ *  1F1B and its doubled warm-up run d (P - 1 - i) forward passes on stage i, then one forward and one backward pass
+ *  in turn.  Put forward pass k of stage i at tick 2 k + d i and backward pass j at tick 2 j + 2 d (P - 1) + 1 - d i.
+ *  Then ticks of a stage come in the order of its slots.  Every input comes from d ticks before, and is the last of
+ *  its kind that its stage made.  So the passes of one tick do not wait for one another, and one number a stage and
+ *  kind is remembered: P numbers instead of P m (our derivation).  GPipe likewise, with ticks k + i and j + m + 2 (P
+ *  - 1) - i. */
 #ifndef FR_MODELS_OUTCOME_PERIODIC_H
 #define FR_MODELS_OUTCOME_PERIODIC_H
 

@@ -151,7 +151,8 @@ static bool next_lower(const struct passes *s, int32_t k, double *saved_J, doubl
     return *longer_s > 0;
 }
 
-/* One clock lower where most is saved for the time. @return false: no pass has room */
+/* Lower one clock where most energy is saved for the time.
+ * @return false: no pass has slack */
 static bool lower_one(struct passes *s) {
     double exact_s = EXACT * s->deadline_s, most = 0, saved_J, longer_s;
     int32_t best = -1;
@@ -168,7 +169,7 @@ static bool lower_one(struct passes *s) {
     return best >= 0;
 }
 
-/* What rounding left: it ends, since a clock is lower after every turn. */
+/* Spend the time that rounding left.  The loop ends, since a clock is lower after every turn. */
 static void reclaim(struct passes *s) {
     while (lower_one(s)) continue;
 }

@@ -6,7 +6,7 @@
 #include "models/work/transformer.h"
 #include "models/workload/flop.h"
 
-/* Of one sample, by modules (models/work/recompute.h) [FLOP]. */
+/* Recomputation of one sample, by modules (models/work/recompute.h) [FLOP]. */
 static double modules_again(const struct fr_layers_flop *of, fr_recompute r) {
     double dense = of->dense_first + of->dense_last,
            experts = of->mlp_first + of->mlp_last - dense;
@@ -17,7 +17,7 @@ static double modules_again(const struct fr_layers_flop *of, fr_recompute r) {
                                               : 0);
 }
 
-/* Of one sample, done a second time where all layers do [FLOP]; which products that is: models/plan/recompute.h. */
+/* Recomputation of one sample where all layers recompute [FLOP]; models/plan/recompute.h states the products. */
 static double layers_again(const struct fr_counted *network, fr_recompute recompute) {
     struct fr_layers_flop of = fr_counted_layers_flop(network);
     const struct fr_transformer *t = &network->workload->transformer;
@@ -40,7 +40,7 @@ static double layers_again(const struct fr_counted *network, fr_recompute recomp
     }
 }
 
-/* Of the layers, those that do. */
+/* Recomputation of those layers that recompute. */
 static double flop_again(const struct fr_counted *network, const struct fr_plan *plan) {
     const struct fr_transformer *t = &network->workload->transformer;
     double layers = 0, all = 0;
@@ -55,7 +55,7 @@ static double flop_again(const struct fr_counted *network, const struct fr_plan 
     return layers / all * layers_again(network, plan->recompute);
 }
 
-/* The network that the plan trains: ghosts make another one of it. */
+/* The network that the plan trains: ghost neurons make it another network. */
 static struct fr_counted network_of(const struct fr_job *job, const struct fr_plan *plan) {
     bool phantom = plan->method->uses_ghost;
     return (struct fr_counted){.workload = &job->workload,

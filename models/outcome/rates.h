@@ -29,7 +29,7 @@ struct fr_rates {
 extern const char *const fr_rates_conventions[]; /* then NULL */
 const char *fr_rates_convention(const struct fr_job *job);
 
-/** Of a priced outcome; all NaN of one that is not. */
+/** Rates of a priced outcome; all NaN for one that is not priced. */
 struct fr_rates fr_rates_of(const struct fr_job *job, const struct fr_outcome *out);
 
 #endif

@@ -32,14 +32,14 @@ static size_t row_of(const struct sweep *w, int32_t i, const struct fr_slot *x) 
     return (size_t)fr_schedule_virtual(w->p->schedule, w->p->args.stages, i, x->chunk);
 }
 
-/* Of the message that backward pass @p x reads. */
+/* Time of the message that backward pass @p x reads. */
 static double down_s(const struct sweep *w, int32_t i, const struct fr_slot *x) {
     if (!w->coded || !w->messages || !fr_pipeline_compressed(w->p, i, x->chunk, x->micro))
         return w->down_s[i];
     return w->p->stage[i].small_message_s;
 }
 
-/* Of the message between virtual stage @p at and the next, where chunks come back: across either boundary of a
+/* Time of the message between virtual stage @p at and the next, where chunks come back: across either boundary of a
  * stage, or none. */
 static double folded_lag_s(const struct sweep *w, size_t at, const struct fr_slot *x) {
     int32_t across = fr_pipeline_boundary(w->p, (int64_t)at);
@@ -205,7 +205,7 @@ static fr_status periodic(struct sweep *w, struct fr_error *err) {
 
 enum { RESULTS = 3 }; /* free_s, stream_s and shown_s, side by side */
 
-/* All that the sweep reads of a pipeline whose messages are not compressed, as words.  What sends its
+/* All values that the recurrence reads of a pipeline without compressed messages, as words.  A stage that sends its
  * buckets after all passes reads them there. */
 static bool write_key(const struct sweep *w, struct fr_recurrence_cache *cache) {
     const struct fr_schedule_args *a = &w->p->args;

@@ -1,18 +1,16 @@
 /** @file
  *  The exact recurrence over a pipeline's passes.
  *
- *  Pass (kind, stage, micro-batch) starts when the stage's previous slot is done and its input
- *  has arrived: the forward pass needs the activation of the virtual stage before, the backward
- *  pass the gradient of the virtual stage after (the last one its own forward pass), each
- *  message_s later.  Messages are asynchronous: they hold up nobody but their reader.  The
- *  gradient all-reduce of a stage follows its last backward pass; the iteration ends with the
- *  last of them.
+ *  Pass (kind, stage, micro-batch) starts when the stage's previous slot is done and its input has arrived.  The
+ *  forward pass needs the activation of the virtual stage before.  The backward pass needs the gradient of the
+ *  virtual stage after; on the last one, its own forward pass.  Each input arrives message_s after it was made.
+ *  Messages are asynchronous: they hold up nobody but their reader.  The gradient all-reduce of a stage follows its
+ *  last backward pass; the iteration ends with the last of them.
  *
- *  Overlapped, the gradients of a chunk come out of the last pass that adds to them in n equal
- *  buckets, the j-th when j/n of that pass is done, and go one after another over a collective
- *  stream of their own.  With b the time of one, s the pass's start and d its duration, e the
- *  end of what the stream did before, the last one ends at (a maximum of lines in j, so at j = 1
- *  or j = n; our derivation)
+ *  Overlapped, the gradients of a chunk come out of the last pass that adds to them, in n equal buckets.  The j-th is
+ *  ready when j/n of that pass is done.  Buckets go one after another over a collective stream of their own.  b is
+ *  the time of one bucket, s the pass's start, d its duration, and e the end of the stream's earlier work.  The last
+ *  bucket ends at (a maximum of lines in j, so at j = 1 or j = n; our derivation)
  *      max(e + n b, s + d/n + n b, s + d + b)
  *
  *  Exposed point-to-point time has no simple formula (not 2 (P-1) c): the recurrence is the

@@ -147,7 +147,7 @@ static void csv_number(struct fr_text *text, double value) {
                  isfinite(value) ? fr_number_write(value, number, sizeof number) : "");
 }
 
-/* What nothing reads is empty. */
+/* A key that nothing reads is empty. */
 static void csv_keys(struct fr_text *text, const struct fr_job *job,
                      const struct fr_plan *plan) {
     uint64_t missing = fr_plan_missing(&job->workload, plan);
@@ -162,7 +162,7 @@ static void csv_keys(struct fr_text *text, const struct fr_job *job,
     }
 }
 
-/* Of a plan without a price they are empty. */
+/* They are empty for a plan without a price. */
 static void csv_facts(struct fr_text *text, const struct fr_outcome_view *v) {
     int facts[FR_OUTCOME_FACTS],
         n = fr_outcome_placed(offsetof(struct fr_outcome_fact, csv), facts);

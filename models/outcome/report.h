@@ -1,6 +1,6 @@
 /** @file
- *  Outcomes in words: JSON (schema "forerun/outcome/1"), CSV, and the sentence behind each
- *  reason.  What a number could not be is null in JSON and empty in CSV. */
+ *  Outcomes in words: JSON (schema "forerun/outcome/1"), CSV, and the sentence behind each reason.  A number without
+ *  a value is null in JSON and empty in CSV. */
 #ifndef FR_MODELS_OUTCOME_REPORT_H
 #define FR_MODELS_OUTCOME_REPORT_H
 

@@ -11,7 +11,7 @@
 
 enum { MEETINGS_OF_LAYER = 4 };
 
-/* Of a rank with those that its layers, or its pipeline, wait for; in a step. */
+/* Number of times in a step that a rank meets those that its layers, or its pipeline, wait for. */
 static double meetings(const struct fr_job *job, const struct fr_plan *plan) {
     double layers = (double)job->workload.transformer.layers;
     double micro = (double)fr_job_pipeline_micro_batch(job, plan);
@@ -35,7 +35,7 @@ static void disturb(struct fr_job *own, const struct fr_plan *plan, double step_
     fr_device_disturb(&own->cluster.device, of_step * i->length_s / step_s);
 }
 
-/* ---- seats ------------------------------------------------------------------------------------ */
+/* ---- placement ------------------------------------------------------------------------------------ */
 
 struct tried {
     const struct fr_job *job;
@@ -96,7 +96,7 @@ static fr_status resolve_machine(struct fr_resolved *s, struct fr_error *err) {
     return FR_OK;
 }
 
-/* What cannot have clocks has its reason where it is checked. */
+/* A plan that cannot have clocks gets its reason where it is checked. */
 static fr_status resolve_clocks(struct fr_resolved *s, struct fr_error *err) {
     if (fr_pipeline_check(s->job, &s->plan) & ~FR_BECAUSE(FR_REASON_MEMORY)) return FR_OK;
     fr_status status = fr_pipeline_ops_choose(s->job, &s->plan, 0, &s->pass_clock, NULL);

@@ -10,15 +10,14 @@
  *
  *      n = c E[max_p Poisson(t / (c every))],      N = E[max_R Poisson(n)],
  *
- *  so that all computing is lengthened by the share N length / t (interruptions.h for E[max]).  Exact
- *  for one replica, and for replicas of one rank; for replicas of several where interruptions are
- *  rare, since then n is a Poisson number itself; where they are many in a chunk n varies less than
- *  that, and N is up to a tenth too large (tests/calibrate/test_disturbed.c draws them).  Ranks meet
- *  four times in a layer where tp divides it (twice each way), else once a micro-batch in a pipeline,
- *  else once a step.
+ *  so that all computing is lengthened by the share N length / t (interruptions.h for E[max]).  This is exact for one
+ *  replica, and for replicas of one rank.  For replicas of several ranks it is exact where interruptions are rare,
+ *  since n is then a Poisson number itself.  Where a chunk has many, n varies less than that, and N is up to a tenth
+ *  too large (tests/calibrate/test_disturbed.c draws them).  Ranks meet four times in a layer where tp divides it
+ *  (twice each way), else once a micro-batch in a pipeline, else once a step.
  *
- *  A placement that searches ("optimised") prices the plan with every seating it tries; what it finds
- *  stands as a list in its place.  So do the clocks that "slack" asks for (clocks.h). */
+ *  A placement that searches ("optimised") prices the plan with every placement it tries; its result replaces it as a
+ *  list.  So do the clocks that "slack" asks for (clocks.h). */
 #ifndef FR_MODELS_OUTCOME_RESOLVE_H
 #define FR_MODELS_OUTCOME_RESOLVE_H
 

@@ -22,7 +22,8 @@ void fr_plan_common_add(struct fr_plan_common *common, const struct fr_plan *pla
 /** The keys to leave out of every line; none of one plan alone. */
 fr_plan_key_set fr_plan_common_keys(const struct fr_plan_common *common);
 
-/** What they say: "flash, batch 512", or "". @return @p out. */
+/** Text of the common keys: "flash, batch 512", or "".
+ *  @return @p out. */
 const char *fr_plan_common_line(const struct fr_plan_common *common, char *out,
                                 size_t capacity);
 

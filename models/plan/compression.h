@@ -1,9 +1,9 @@
 /** @file
  *  Lossy compression of what crosses the network: bytes on the wire and work to make them.
  *
- *  A codec sees a matrix of m x n values and a rank r.  Its work is products, kernels and bytes
- *  moved, priced by the device like any other work; it says nothing of what the loss does to
- *  training, which is why outcomes state how much goes compressed and at which rank.
+ *  A codec sees a matrix of m x n values and a rank r.  Its work is products, kernels and bytes moved, priced by the
+ *  device like any other work.  It does not model what the loss does to training.  Outcomes therefore state how much
+ *  goes compressed and at which rank.
  *
  *  To add one: models/plan/compression/<name>.c exporting fr_compression_<name>, row
  *  FR_COMPRESSION(<name>) in models/plan/compression_list.h.

@@ -1,13 +1,13 @@
 /** @file
- *  Who holds the same parameters, and what of them `zero` and `zero_ranks` divide.
+ *  Which ranks hold the same parameters, and how do `zero` and `zero_ranks` divide these?
  *
- *  A stage's parameters are of a few kinds, each with copies of its own, over which its gradients are
- *  reduced and its state may be divided: D = dp cp of what is divided over tp or not at all, dp cp tp /
- *  (ep etp) of an expert, tp dp of a sub-graph's common layers, R / P_r of a group of products on a grid of
- *  P_r rows among the R = tp dp cp ranks of a stage.
+ *  A stage's parameters are of a few kinds.  Each kind has copies of its own, over which its gradients are reduced
+ *  and its state may be divided.  Parameters divided over tp, or not at all, have D = dp cp copies.  An expert has dp
+ *  cp tp / (ep etp), and a sub-graph's common layers have tp dp.  A group of products on a grid of P_r rows has R /
+ *  P_r, among the R = tp dp cp ranks of a stage.
  *
- *  Of N copies Z = min(zero_ranks, N) neighbours divide what zero divides (all N where zero_ranks is
- *  not given), and N / Z such groups hold it alike (hybrid sharding, HSDP). */
+ *  Among N copies, Z = min(zero_ranks, N) neighbours divide what zero divides (all N where zero_ranks is not given).
+ *  N / Z such groups hold the same (hybrid sharding, HSDP). */
 #ifndef FR_MODELS_PLAN_COPIES_H
 #define FR_MODELS_PLAN_COPIES_H
 

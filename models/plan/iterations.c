@@ -62,7 +62,7 @@ static fr_status when_read(const struct fr_json *node, struct fr_iterations_when
     return FR_OK;
 }
 
-/* But for the keys @p free, which do not decide. */
+/* Except the keys @p free, which do not decide. */
 static bool when_holds(const struct fr_iterations_when *when, const struct fr_plan *plan,
                        fr_plan_key_set free) {
     fr_plan_key_set decide = (when->says | lossy_keys) & ~free;
@@ -246,7 +246,7 @@ static double by_ghost(const struct fr_workload *w, const struct fr_plan *plan) 
     return nu;
 }
 
-/* Of one kind of compression alone: what both do together was not fitted. */
+/* Factor of one kind of compression alone: the effect of both together was not fitted. */
 static double share_factor(const struct fr_workload *w, const struct fr_plan *plan,
                            struct fr_lossy lossy) {
     bool backward = lossy.backward > 0;

@@ -1,6 +1,6 @@
 /** @file
- *  One row a key of a plan: what it is called, what it may be, where it stands in the plan, how it
- *  stands in a line, what reads it, and a sentence of help.
+ *  One row for each key of a plan.  It holds the key's name, its values, its place in the plan and in a line, its
+ *  readers, and a sentence of help.
  *
  *  Reading, writing, the line of a plan, columns, `--vary`, its help, docs/reference/plan-keys.md and "would have
  *  no effect" walk these rows.  To add a key: a row in models/plan/key_list.h, its name in the
@@ -12,7 +12,7 @@
 
 struct fr_plan_key;
 
-/** What a value is: how it is read, written and compared. */
+/** Type of a value: how it is read, written and compared. */
 struct fr_plan_type {
     const char *name;
     /** Member @p member of @p object into the key's field; lists go into @p lists. */
@@ -52,8 +52,8 @@ struct fr_plan_key {
     const char *help;
 };
 
-/** What code names a row by.  In the order of key_list.h, which key.c holds it against: who changes a row's values or
- *  words compiles key.c alone. */
+/** Names of the rows for code, in the order of key_list.h; key.c checks that order.  A change of a row's values or
+ *  words recompiles key.c alone. */
 enum {
     FR_PLAN_KEY_method,
     FR_PLAN_KEY_tp,
@@ -126,7 +126,8 @@ const struct fr_plan_key *fr_plan_key_find(const char *name, const char **near);
 /** The key's default in words. @return @p out. */
 const char *fr_plan_key_default(const struct fr_plan_key *key, char *out, size_t capacity);
 
-/** What it may be: "1 to 1024", "`none`, `epilogue`, `all`". @return @p out. */
+/** Values that a key accepts: "1 to 1024", "`none`, `epilogue`, `all`".
+ *  @return @p out. */
 const char *fr_plan_key_values(const struct fr_plan_key *key, char *out, size_t capacity);
 
 /** A line of docs/reference/plan-keys.md: what it may be, means, needs, and is when nobody says. */

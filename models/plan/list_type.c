@@ -1,4 +1,4 @@
-/* Kinds of values of plan keys that may be lists: orders of passes, seats, layers.
+/* Kinds of values of plan keys that may be lists: orders of passes, placements, layers.
  *
  *  In a line a list stands as its runs ("19+21*2+19"), a long one as a number made of all its
  *  entries, so that different lists stand differently. */
@@ -236,7 +236,7 @@ const struct fr_plan_type fr_plan_order = {.name = "order",
                                            .text = order_text,
                                            .same = same_order};
 
-/* ---- seats --------------------------------------------------------------------------------- */
+/* ---- placement --------------------------------------------------------------------------------- */
 
 static fr_status read_placement(const struct fr_plan_key *key, const struct fr_json *object,
                                 const char *member, struct fr_plan *plan,

@@ -15,7 +15,7 @@
  *      parallel                        12                         4         16
  *      chunked                          1                         0          1   and two gradients of the head's weights
  *
- *  Of 32-bit values the copies that a cast makes are none.  To add one: a row in loss.c and its code below. */
+ *  With 32-bit values there are no copies from casts.  To add one: a row in loss.c and its code below. */
 #ifndef FR_MODELS_PLAN_LOSS_H
 #define FR_MODELS_PLAN_LOSS_H
 

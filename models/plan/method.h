@@ -1,7 +1,7 @@
 /** @file
  *  A parallel method: how a model is divided over the model axis (tp).
  *
- *  What a plan and its keys must know of it, and the functions that say how much work it makes
+ *  It holds what a plan and its keys must know of a method, and the functions that compute its work
  *  (models/work/method.h).
  *
  *  To add one: models/work/method/<name>.c exporting fr_method_<name>, row FR_METHOD(<name>) in
@@ -37,8 +37,7 @@ struct fr_method {
         megatron; /**< of these by heads and columns, then rows, as Megatron-LM: what is measured or stated
                        of that program holds, and adapters, latent attention, further tokens, hybrids' blocks
                        and recomputed modules are divided so alone */
-    /** Reasons why @p part cannot be divided so; 0 when it can.  Of a transformer all its stages are
-     *  asked for at once. */
+    /** Reasons why @p part cannot be divided so; 0 when it can.  For a transformer one call covers all its stages. */
     fr_reasons (*check)(const struct fr_work_part *part);
     /** The work of one rank, a micro-batch.  Total on what check accepts. */
     void (*lower)(const struct fr_work_part *part, struct fr_rank_work *work);

@@ -28,8 +28,8 @@ typedef enum {
 } fr_attention;
 extern const char *const fr_attention_names[];
 
-/** What the host records once and starts again as a whole: nothing, each layer's pass but for its experts, or
- *  all of an iteration. */
+/** Work that the host records once and starts again as a whole (CUDA graphs): nothing, each layer's pass without its
+ *  experts, or all of an iteration. */
 typedef enum { FR_GRAPHS_NONE, FR_GRAPHS_LAYERS, FR_GRAPHS_ITERATION } fr_graphs;
 extern const char *const fr_graphs_names[];
 
@@ -43,10 +43,10 @@ extern const char *const fr_rank_order_names[];
 typedef enum { FR_BRANCHES_HEADS, FR_BRANCHES_ATTENTION, FR_BRANCHES_LAYER } fr_branches;
 extern const char *const fr_branches_names[];
 
-/** Spellings of what is one of two: which passes there are, where common layers of method subgraph run,
- *  how slices are exchanged, how method grid divides second products, how ranks of a sequence exchange,
- *  messages between stages, gradients, how gradients are added up, whether hosts wait for kernels,
- *  the tied embedding; then NULL. */
+/** Spellings of keys with two values, each list ended by NULL.  In order: which passes there are, where common layers
+ *  of method subgraph run, how slices are exchanged.  Then: how method grid divides second products, how ranks of a
+ *  sequence exchange, messages between stages, gradients.  Last: how gradients are added up, whether hosts wait for
+ *  kernels, the tied embedding. */
 extern const char *const fr_pass_names[],
     *const fr_common_names[], *const fr_exchange_names[],
                                   *const fr_divide_names[],
@@ -129,8 +129,8 @@ struct fr_plan {
     const int64_t *clock_Hz; /**< of each stage, or one for all; NULL: the highest */
     int n_clock_Hz;
     bool clock_slack; /**< asked for: chosen by models/outcome/clocks.h */
-    /** Of each pass in place of each stage, where "slack" has chosen them: [pp][slots], of the device's
-     *  clocks from the lowest; else NULL.  No key says it (models/outcome/pipeline_ops.h). */
+    /** Clock of each pass in place of each stage's, where "slack" has chosen them: [pp][slots], counted from the
+     *  device's lowest clock; else NULL.  No key states it (models/outcome/pipeline_ops.h). */
     const int16_t *pass_clock;
     const int64_t *cap_W; /**< likewise, limits of a device's power; NULL: none */
     int n_cap_W;
@@ -140,7 +140,7 @@ struct fr_plan {
 };
 #define FR_PLAN_RESOLVED ((uint64_t)1 << 63)
 
-/** PyTorch's DistributedDataParallel makes buckets of 25 MiB unless told otherwise. */
+/** PyTorch's DistributedDataParallel makes buckets of 25 MiB by default. */
 #define FR_BUCKET_B (25 * 0x1p20)
 
 /** The defaults above. */
@@ -172,7 +172,7 @@ static inline int64_t fr_plan_micro_batch(const struct fr_plan *plan) {
     return plan->micro_batch ? plan->micro_batch : 1;
 }
 
-/** Of @p layers of a stage, the share that recomputes: the first `recompute_layers` of each chunk. */
+/** Share of a stage's @p layers that recompute: the first `recompute_layers` of each chunk. */
 static inline double fr_plan_recomputed(const struct fr_plan *plan, double layers) {
     double n = (double)plan->recompute_layers * (double)plan->chunks;
     return n > 0 && n < layers ? n / layers : 1;

@@ -56,7 +56,7 @@ _Static_assert(FR_REASON_COUNT < 64, "a set of reasons needs a bit for each");
 
 /** Short names in order, then NULL. */
 extern const char *const fr_reason_names[];
-/** What each says of a plan, and what would help, with `words` marked as in docs/. */
+/** A sentence on a plan for each reason, and one on what would help, with `words` marked as in docs/. */
 extern const char *const fr_reason_sentences[], *const fr_reason_helps[];
 
 /** A line of the table in docs/reference/reasons.md. */

@@ -1,15 +1,15 @@
 /** @file
- *  Trading time for memory: activations that are not kept, or not on the device.
+ *  Trading time for memory: activations that are not saved, or not on the device.
  *
- *  `recompute` is nothing, all of a layer, all of it but what a policy keeps, or any set of modules, "moe_act+layernorm".
- *  Modules are Megatron-Core's (transformer_config.py, `recompute_modules` of granularity "selective"), with its
- *  rules: what each does again and no longer keeps stands in models/work/recompute.h.
+ *  `recompute` repeats nothing, all of a layer, all except the tensors that a policy saves, or any set of modules,
+ *  "moe_act+layernorm".  Modules are Megatron-Core's (transformer_config.py, `recompute_modules` of granularity
+ *  "selective"), with its rules.  models/work/recompute.h states what each repeats and no longer saves.
  *
- *  Of the policies `save_qkv` and `save_qkv_out` are JAX's (jax.checkpoint_policies.save_only_these_names): kept are
- *  queries, keys and values, or these and what the attention's second product made.  A framework that traces (JAX) does
- *  not repeat what no gradient asks for: with a policy the MLP's last product and the addition after it.  `selective_op`
- *  is torchtitan's (activation_checkpoint.py, selective_ac_option "op"): kept are what the fused attention and every
- *  second matrix product made, and what was reduced and scattered.
+ *  The policies `save_qkv` and `save_qkv_out` are JAX's (jax.checkpoint_policies.save_only_these_names).  They save
+ *  queries, keys and values; the second also saves the result of the attention's second product.  A framework that
+ *  traces (JAX) does not repeat work that no gradient needs: with a policy, the MLP's last product and the addition
+ *  after it.  `selective_op` is torchtitan's (activation_checkpoint.py, selective_ac_option "op").  It saves the
+ *  results of the fused attention, of every second matrix product, and of reduce-scatters.
  *
  *  `recompute_layers` n: the first n layers of each chunk of a stage do so, the others keep all (Megatron's
  *  recompute_method "block", recompute_num_layers); 0: all.  torchtitan's every N-th layer is 1/N of them. */
@@ -70,7 +70,7 @@ enum { FR_RECOMPUTE_TEXT = 96 };
 const char *fr_recompute_modules(fr_recompute recompute, const char *between, char *out,
                                  size_t capacity);
 
-/** What lives in the host's memory in place of the device's: models/price/offload.h. */
+/** Data in the host's memory in place of the device's: models/price/offload.h. */
 typedef enum {
     FR_OFFLOAD_NONE = 0,
     FR_OFFLOAD_ACTIVATIONS = 1,

@@ -1,10 +1,10 @@
 /** @file
  *  In which order a pipeline stage runs its forward and backward passes.
  *
- *  A schedule is a fixed list of slots for each stage; what starts when follows from the lists
- *  and from what each pass needs (models/outcome/recurrence.h, sim/).  With v chunks a rank holds v model
- *  chunks; chunk c on stage i is the virtual stage c P + i, or, where the schedule folds, of odd c
- *  (c + 1) P - 1 - i: down and up again, so that the first stage has the last layers too.
+ *  A schedule is a fixed list of slots for each stage.  Start times follow from the lists and from the inputs of each
+ *  pass (models/outcome/recurrence.h, sim/).  With v chunks a rank holds v model chunks, and chunk c on stage i is
+ *  the virtual stage c P + i.  Where the schedule folds, an odd chunk c is the virtual stage (c + 1) P - 1 - i: down
+ *  and up again, so the first stage has the last layers too.
  *
  *  Symbols:  P  stages   m  micro-batches   v  chunks   i  stage, 0 first
  *            F, B  time of one forward and one whole backward pass of a stage, all chunks
@@ -25,8 +25,8 @@ struct fr_slot {
     int32_t micro;
     int16_t chunk;
     uint8_t kind;
-    /** Of a schedule that splits the backward pass: this one is not split.  Its weight gradient has a
-     *  slot of its own right after it, which takes no time. */
+    /** This backward pass is not split, in a schedule that splits them.  Its weight gradient has a slot of its own
+     *  right after it, which takes no time. */
     bool whole;
 };
 
@@ -96,8 +96,8 @@ int64_t fr_schedule_in_flight(bool splits, const struct fr_slot *slots, int64_t 
 /** Most of them at once whose backward pass is over and whose weight gradient is not. */
 int64_t fr_schedule_waiting(bool splits, const struct fr_slot *slots, int64_t n_slots);
 
-/** For the rows that fold: NULL, or why other numbers than two chunks and two stages do not work; and
- *  the bubble, for F = B - W = W: the last stage begins P - 1 chunks' forward passes late. */
+/** For the rows that fold: NULL, or why the arguments do not work (folding needs two chunks and two stages).  The
+ *  second function is the bubble for F = B - W = W: the last stage begins P - 1 chunks' forward passes late. */
 const char *fr_schedule_fold_refuses(const struct fr_schedule_args *a);
 double fr_schedule_fold_bubble_s(const struct fr_schedule_args *a, double forward_s,
                                  double backward_s, double weight_s);

@@ -133,7 +133,7 @@ static const char *read_slot(const char *text, struct fr_slot *slot) {
 
 static fr_status grow(const struct fr_json *node, struct fr_schedule_order *order,
                       int64_t *count, const struct fr_slot *slot, struct fr_error *err) {
-    if ((*count & (*count - 1)) == 0) { /* room is a power of two */
+    if ((*count & (*count - 1)) == 0) { /* capacity is a power of two */
         struct fr_slot *grown = NULL;
         if (*count < SLOTS_MAX)
             grown = fr_realloc(order->slots, (size_t)(*count ? 2 * *count : 1), sizeof *grown);

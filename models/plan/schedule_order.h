@@ -17,7 +17,7 @@
 #include "base/json.h"
 #include "models/plan/schedule.h"
 
-/** What a user wrote. */
+/** An order of passes as the user wrote it. */
 struct fr_schedule_order {
     int32_t stages, micro_batches, chunks;
     bool splits_backward;

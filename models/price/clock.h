@@ -1,9 +1,8 @@
 /** @file
  *  Stages at the clocks that a plan gives them.
  *
- *  What a stage computes takes longer at a lower clock, as far as its device's clock says (a share of it
- *  does not scale: models/device/clock.h); launching, links, and the optimiser, which is the memory's,
- *  take as long as before. */
+ *  Computing on a stage takes longer at a lower clock, as its device's clock states (a share of it does not scale:
+ *  models/device/clock.h).  Launches, links and the optimiser, which the memory bounds, take as long as before. */
 #ifndef FR_MODELS_PRICE_CLOCK_H
 #define FR_MODELS_PRICE_CLOCK_H
 
@@ -14,7 +13,7 @@
 /** May @p plan's clocks and limits be had on @p job's devices?  Reasons why not. */
 fr_reasons fr_clock_check(const struct fr_job *job, const struct fr_plan *plan);
 
-/** Clock of stage @p i [Hz]; 0: the highest.  Of "slack" nothing is chosen here. */
+/** Clock of stage @p i [Hz]; 0: the highest.  For "slack" nothing is chosen here. */
 double fr_clock_of(const struct fr_device *device, const struct fr_plan *plan, int32_t i);
 
 /** Set @p stage, priced at the highest clock, to @p clock_Hz. */
@@ -34,7 +33,7 @@ static inline double fr_clocked_longer_s(const struct fr_device *device,
                                          const struct fr_clocked_pass *pass, double clock_Hz) {
     return pass->compute_s * (fr_device_clock_slower(&device->clock, clock_Hz) - 1);
 }
-/** What it draws while busy there, beyond what communicating or waiting would [J]. */
+/** Energy that it draws while busy there, beyond that of communicating or waiting [J]. */
 static inline double fr_clocked_J(const struct fr_device *device,
                                   const struct fr_clocked_pass *pass, double clock_Hz) {
     double busy_s = pass->busy_s + pass->shown * fr_clocked_longer_s(device, pass, clock_Hz);

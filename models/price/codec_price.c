@@ -44,7 +44,7 @@ static fr_dtype codec_dtype(const struct fr_job *job) {
                                                                                : dtype;
 }
 
-/* What a codec comes back to while it codes a matrix lies no further than what it goes through for that. */
+/* The working set of a codec while it codes a matrix is at most the bytes that it goes through. */
 static struct fr_pricing near_to(const struct fr_pricing *price,
                                  const struct fr_codec_work *work) {
     struct fr_pricing near = *price;
@@ -127,7 +127,7 @@ static bool code_alike(const struct fr_stage *below, struct fr_stage *stage) {
     return true;
 }
 
-/* What a codec makes of a message of one direction. */
+/* A message of one direction after the codec. */
 struct coded_message {
     double small_B; /* 0: it goes whole */
     double encode_s, decode_s, stored_B;

@@ -1,9 +1,9 @@
 /** @file
- *  What compression costs a pipeline, and what it saves.
+ *  How much does compression cost a pipeline, and how much does it save?
  *
- *  Backward messages: what one rank sends down is its part of a micro-batch's activation gradient, a
- *  matrix whose rows and columns stand with the stage (message_rows, message_columns).  Of tokens or
- *  samples x values a method divides one or the other:
+ *  Backward messages: one rank sends down its part of a micro-batch's activation gradient.  That is a matrix of
+ *  tokens or samples x values; the stage states its rows and columns (message_rows, message_columns).  A method
+ *  divides one or the other:
  *      tensor      b s / (cp tp) x h     each rank of tp sends its part of the rows (scatter-gather)
  *      phantom     b s / cp x h / tp     what flows between layers is divided by its width anyway
  *      subgraph    b s / tp x h          common layers hold 1/tp of the samples; cSub: all, one rank
@@ -13,26 +13,26 @@
  *  decodes before it uses.  Activations forward are as large and are coded alike, to a rank of their own,
  *  always with what the message before lost (Song et al. tried that, section 5.1, and saw divergence).
  *
- *  Gradients: the matrices of a stage's layers, one by one, over those that hold copies of them: the D =
- *  dp cp replicas, of experts theirs, of sub-graphs' common layers all ranks of the stage; after the last
- *  backward pass.  A rank codes what it holds: of phantom its local block, its compressor and each
- *  decompressor; of a grid its rows of W; of a convolution its filters as out_channels x (in kh kw).
- *  Biases, norms and the embedding go whole.  A transformer's stage sends all its codes at once, layers go
- *  one by one as their gradients do without.  How copies add up what is coded is the codec's
- *  (fr_compression.op):
+ *  Gradients: the matrices of a stage's layers, one by one, after the last backward pass, over the ranks that hold
+ *  copies.  These are the D = dp cp replicas, an expert's own copies, and for common layers of sub-graphs all ranks
+ *  of the stage.  A rank codes the part that it holds.  For phantom that is its local block, its compressor and each
+ *  decompressor; for a grid, its rows of W. A convolution's filters are coded as out_channels x (in kh kw).  Biases,
+ *  norms and the embedding go whole.  A transformer's stage sends all its codes at once; layers go one by one, as
+ *  their gradients do without compression.  The codec decides how copies add up codes (fr_compression.op):
  *      all_reduce   factors are linear in the gradients (PowerSGD): P of all matrices, then Q with what
  *                   goes whole, two all-reduces; the same bytes whatever D
  *      all_gather   sparse parts lie elsewhere on each replica (top-k): D sent_B reach everyone, who adds
  *                   up D parts; bytes and decoding grow with D
  *
- *  A matrix or message goes compressed only where that sends fewer bytes than without, as PyTorch's PowerSGD
- *  hook (_should_compress) leaves tensors alone that its rank does not shrink; what goes whole pays no
- *  codec and is not lossy.  (That hook asks for half the bytes at least; ours for fewer.)
+ *  A matrix or message goes compressed only where that sends fewer bytes than without.  PyTorch's PowerSGD hook
+ *  (_should_compress) likewise leaves tensors alone that its rank does not shrink.  A tensor that goes whole pays no
+ *  codec and is not lossy.  (The hook compresses only where that at least halves the bytes; here any saving is
+ *  enough.)
  *
- *  zero 1 (a distributed optimiser): a replica updates 1/D, but PowerSGD's columns are orthogonalised
- *  over whole matrices and a sparse part lies anywhere, so what is coded travels as without zero, every
- *  replica decodes it, and keeps its part; what goes whole is reduce-scattered.  zero 2 and 3 scatter
- *  whole gradients after every micro-batch: there is nothing left to compress once.
+ *  zero 1 (a distributed optimiser): a replica updates 1/D. But PowerSGD orthogonalises columns over whole matrices,
+ *  and a sparse part may lie anywhere.  So codes travel as without zero, and every replica decodes them and keeps its
+ *  part.  Tensors that go whole are reduce-scattered.  zero 2 and 3 scatter whole gradients after every micro-batch,
+ *  so there is nothing left to compress once.
  */
 #ifndef FR_MODELS_PRICE_CODEC_PRICE_H
 #define FR_MODELS_PRICE_CODEC_PRICE_H
@@ -51,7 +51,7 @@ double fr_codec_s(const struct fr_pricing *price, const struct fr_codec_work *wo
 void fr_codec_price_messages(const struct fr_job *job, const struct fr_plan *plan,
                              struct fr_pipeline *pipeline, uint32_t *extrapolated);
 
-/** What of a list's weight gradients goes compressed, by those who hold copies (fr_axis). */
+/** Part of a list's weight gradients that goes compressed, by the ranks that hold copies (fr_axis). */
 struct fr_coded {
     double whole_B[FR_AXES]; /**< that it stands for */
     double coded_B[FR_AXES]; /**< buffer of the collective that carries it */

@@ -72,7 +72,7 @@ double fr_pipeline_n_forward_compressed(const struct fr_pipeline *p, int32_t i) 
     return coded ? fr_pipeline_n_messages(p, i) : 0;
 }
 
-/* Of micro-batch @p micro between virtual stage @p at and the next, forward or backward. */
+/* Is the message of micro-batch @p micro compressed between virtual stage @p at and the next, forward or backward? */
 static bool small(const struct fr_pipeline *p, int64_t at, const struct fr_slot *x) {
     if (at < 0 || at >= (int64_t)p->args.stages * p->args.chunks - 1) return false;
     if (x->kind == FR_SLOT_BACKWARD) return fr_pipeline_small(p, at, x->micro);

@@ -31,13 +31,12 @@ struct fr_footprint {
 void fr_footprint_add(struct fr_footprint *footprint, const struct fr_job *job,
                       double parameters, double activation_B);
 
-/** Of them so many @p parameters are not trained: weights alone. */
+/** Mark so many of the @p parameters as not trained: they hold weights alone. */
 void fr_footprint_freeze(struct fr_footprint *footprint, const struct fr_workload *workload,
                          double parameters);
 
-/** All that products go through in a step of @p micro_batches passes: of one micro-batch in all, the
- *  first, the weights were last touched by the optimiser, by the others in the pass before (a mean
- *  of logarithms) [B]. */
+/** Working set of the products in a step of @p micro_batches passes [B].  In the first micro-batch the optimiser was
+ *  the last to touch the weights.  In the others the pass before was.  The value is the mean of both in logarithms. */
 double fr_footprint_products_B(const struct fr_footprint *footprint, double micro_batches);
 /** Set products_B, update_B and adds of @p price, and met_B: what lies between two touches of a layer, in the
  *  mean over layers and, by logarithms, over the micro-batches. */

@@ -17,7 +17,7 @@ static struct fr_pricing pricing_of(const struct fr_job *job, const struct fr_la
     return price;
 }
 
-/* What a rank goes through in a step; asked for only where it decides a rate. */
+/* Working set of a rank in a step; computed only where it decides a rate. */
 static struct fr_footprint footprint_of(const struct fr_job *job, struct fr_layers l) {
     struct fr_footprint footprint = {.forward = l.part.plan->forward};
     struct fr_rank_work work;
@@ -46,7 +46,7 @@ void fr_layers_work(const struct fr_job *job, const struct fr_layers *l,
 
 /* ---- what it costs --------------------------------------------------------------------------- */
 
-/* What layers add to their stage. */
+/* State while layers are added to their stage. */
 struct adding {
     const struct fr_job *job;
     const struct fr_plan *plan;
@@ -74,7 +74,7 @@ static void begin(const struct fr_job *job, const struct fr_layers *l,
     memset(&a->sum, 0, sizeof a->sum);
 }
 
-/* Of @p n equal layers what goes compressed. */
+/* Add the compressed part of @p n equal layers. */
 static void add_codes(const struct fr_coded *coded, double idle_ranks, double n,
                       struct fr_stage *stage) {
     for (int axis = 0; axis < FR_AXES; axis++) {
@@ -157,7 +157,7 @@ static bool finds_codes(struct fr_layers l, struct adding *a) {
     return coded.time_s > 0;
 }
 
-/* What enters entry @p k crosses the boundary above the stage. */
+/* The input of entry @p k crosses the boundary above the stage. */
 static void size_message(const struct fr_job *job, const struct fr_plan *plan, int k,
                          struct fr_stage *stage) {
     const struct fr_workload *w = &job->workload;

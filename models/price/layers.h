@@ -1,12 +1,12 @@
 /** @file
  *  Layers (kinds ffn, mlp, cnn, branches) as the stages of a pipeline, divided by any method (models/work/layers.h).
  *
- *  A stage's passes do what the method says its layers take, forward and
- *  backward; what leaves it is the input of the next stage's first layer, of which each tp rank
- *  sends its 1/tp, gathered on arrival unless the method keeps activations divided (phantom).
+ *  A stage's passes do the work of its layers by the method, forward and backward.  A stage sends the input of the
+ *  next stage's first layer.  Each tp rank sends its 1/tp, which is gathered on arrival unless the method keeps
+ *  activations divided (phantom).
  *
- *  Where layers have grids of their own (layer_tp) products and collectives are those of each
- *  P_r x P_c, and what the next layer needs elsewhere is redistributed. */
+ *  Where layers have grids of their own (layer_tp), products and collectives are those of each P_r x P_c.  Values
+ *  that the next layer needs elsewhere are redistributed. */
 #ifndef FR_MODELS_PRICE_LAYERS_H
 #define FR_MODELS_PRICE_LAYERS_H
 
@@ -37,10 +37,10 @@ void fr_layers_stage(const struct fr_job *job, const struct fr_plan *plan,
                      const struct fr_rank_map *rank_map, int32_t i, struct fr_stage *stage,
                      uint32_t *extrapolated);
 
-/** Time of moving from the grid of one layer to that of the next, in the passes of @p plan [s].
- *  With d values a sample between them, of which a rank holds its data share, the direction
- *  from more data ranks to fewer gathers d * batch / min(P_c) values from P_c/P_c' neighbours;
- *  the other direction drops what it does not need.  Our derivation; the paper leaves it open. */
+/** Time of moving from the grid of one layer to that of the next, in the passes of @p plan [s].  Between them lie d
+ *  values a sample, and a rank holds its data share of them.  From more data ranks to fewer a rank gathers d * batch
+ *  / min(P_c) values from P_c/P_c' neighbours.  The other direction drops the values that it does not need.  Our
+ *  derivation; the paper leaves it open. */
 double fr_redistribution_s(const struct fr_job *job, const struct fr_plan *plan,
                            int64_t tp_before, int64_t tp_after, double values,
                            double global_batch);

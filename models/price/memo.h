@@ -1,12 +1,12 @@
 /** @file
- *  What plans share is priced once: results kept under the part of a plan that they hang on.
+ *  Results that plans share are priced once: they are cached under the part of a plan that they depend on.
  *
- *  A table knows keys of a plan (models/plan/key_list.h) that its results do not hang on; every other
- *  byte of the plan is part of what a result is kept under, a key that is added tomorrow too.  So a wrong
- *  list is the only way to a wrong price, and tests/search/test_bounded.c varies every key of the table and
- *  holds prices with memory against prices without.
+ *  A table lists the keys of a plan (models/plan/key_list.h) that its results do not depend on.  Every other byte of
+ *  the plan is part of a result's cache key, and so is a key that is added tomorrow.  So a wrong list is the only way
+ *  to a wrong price.  tests/search/test_bounded.c varies every key of the table and compares prices with the cache
+ *  and without.
  *
- *  A table has a fixed number of places; what falls on a place that is taken replaces what is there. */
+ *  A table has a fixed number of places; a new result replaces the one in its place. */
 #ifndef FR_MODELS_PRICE_MEMO_H
 #define FR_MODELS_PRICE_MEMO_H
 
@@ -28,7 +28,7 @@ void *fr_memo_find(struct fr_memo *memo, const struct fr_plan *plan, int64_t als
 /** Forget a result that could not be made. */
 void fr_memo_forget(struct fr_memo *memo, void *result);
 
-/** What the prices of a job's plans share; one thread's. */
+/** Cached results that the prices of a job's plans share; each thread has its own. */
 struct fr_price_memo {
     struct fr_memo *placed; /**< struct fr_stage_places */
     struct fr_memo *work;   /**< struct fr_stage_work */

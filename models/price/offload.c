@@ -12,14 +12,15 @@ fr_reasons fr_offload_check(const struct fr_job *job, const struct fr_plan *plan
     return linked && steps ? 0 : FR_BECAUSE(FR_REASON_HOST);
 }
 
-/* What a copy adds to a pass beside it: what outlasts it, and of the rest the memory bandwidth that it takes. */
+/* Time that a copy adds to a pass beside it: its part that outlasts the pass, and for the rest the memory bandwidth
+ * that it takes. */
 static double beside_s(const struct fr_device *device, double copy_s, double pass_s) {
     double taken =
         fmin(device->interference, device->host_link_B_per_s / device->memory_rate_B_per_s);
     return fmax(0, copy_s - pass_s) + taken * fmin(copy_s, pass_s);
 }
 
-/* What shows of @p copy_s beside @p n equal parts of a pass. */
+/* Part of @p copy_s that shows beside @p n equal parts of a pass. */
 static double shows_s(const struct fr_device *device, double copy_s, double pass_s, double n) {
     double others = 1 - 1 / n;
     return copy_s / n + beside_s(device, others * copy_s, others * pass_s);
@@ -32,7 +33,7 @@ static double passes_s(const struct fr_device *device, double copy_s, double pas
                      : shows_s(device, copy_s, pass_s, n);
 }
 
-/* Of a split backward pass the weight gradients' part finds them there. */
+/* In a split backward pass the weight gradients' part finds them there. */
 static void price_activations(const struct fr_device *device, double n, double share,
                               bool splits, double micro_batches, struct fr_stage *stage) {
     double copy_s = stage->offloaded_B / device->host_link_B_per_s;

@@ -1,37 +1,41 @@
 /** @file
- *  What lives in the host's memory: activations between their passes, the optimiser's state.
+ *  Data in the host's memory: activations between their passes, the optimiser's state.
  *
  *  A device reaches its host's memory over a link of its own, r_l bytes a second each way at once, and
  *  its share of the host goes through that memory at r_h (`host_link`, `host_bandwidth`).  Both are one
  *  device's where all of a node do it at once.
  *
- *  Activations.  A bytes that the layers of a stage keep of a micro-batch (embedding and logits stay:
- *  their gradients come first) go to the host layer by layer beside the forward pass, and come back
- *  beside the backward pass, each a layer ahead of the one at work.  Of a pass of n layers that takes T,
- *  with X = A / r_l, the last layer's way there and the first one's way back have nothing to run beside:
+ *  Activations.  The layers of a stage save A bytes of a micro-batch (embedding and logits stay on the device: their
+ *  gradients come first).  They go to the host layer by layer beside the forward pass, and come back beside the
+ *  backward pass, each a layer ahead of the one at work.  A pass of n layers takes T, and X = A / r_l.  The last
+ *  layer's way to the host and the first one's way back have nothing to run beside:
  *
  *      shows   X / n + beside((1 - 1/n) X, (1 - 1/n) T)        beside(X, T) = max(0, X - T) + min(i, r_l / r_m) min(X, T)
  *
- *  Of k < n layers (`offload_layers`, the first ones) X = k A / (n r_l) runs beside k T / n, and others follow.
+ *  Where k < n layers are offloaded (`offload_layers`, the first ones), X = k A / (n r_l) runs beside k T / n, and
+ *  the others follow.
  *
- *  Copies are made by engines of their own: of a pass they take the share of the memory's bandwidth r_m that the link
- *  asks for, and no more than collectives do (`interference` i), which take multiprocessors too.  But for that it is what n equal products take of which each waits for its copy, less the
- *  products.  The device holds two layers, the one at work and the one on its way; where weight
- *  gradients are passes of their own, also all of which the backward pass is over and they are not.
+ *  Copies are made by engines of their own.  They slow a pass by the share of the memory's bandwidth r_m that the
+ *  link needs.  That is no more than collectives do (`interference` i), which take multiprocessors too.  The rest is
+ *  the time of n equal products, each waiting for its copy, less the products.
  *
- *  Where a layer is recomputed (`recompute` full or a policy) A are the layers' inputs, and what the policy keeps: MaxText's
- *  policies that offload `decoder_layer_input` or the projections of queries, keys and values.
+ *  The device holds two layers, the one at work and the one on its way.  Where weight gradients are passes of their
+ *  own, it also holds the layers whose backward pass is over and whose weight gradients are not.
  *
- *  Optimiser.  Gradients of the parameters whose state is a rank's own (all of them, or what `zero`
- *  leaves it) go to the host once they are reduced, the host takes the step, the weights come back; in
- *  pieces of a layer each, which follow each other through the three:
+ *  Where a layer is recomputed (`recompute` full or a policy), A is the layers' inputs and the tensors that the
+ *  policy saves: MaxText's policies that offload `decoder_layer_input` or the projections of queries, keys and
+ *  values.
+ *
+ *  Optimiser.  A rank has the state of some parameters (all of them, or the part that `zero` leaves it).  Their
+ *  gradients go to the host once they are reduced, the host takes the step, and the weights come back.  Pieces of a
+ *  layer each follow each other through the three:
  *
  *      T = (d + u + w) / n + (1 - 1/n) max(d, u, w)      d = N g / r_l, u = N b / r_h, w = N v / r_l
  *
- *  of N parameters of g bytes of gradient, v of weight and b that the optimiser reads and writes.  The
- *  host holds their state, and a copy of gradients and weights (Ren et al., ZeRO-Offload, ATC'21, section
- *  4; there the gradients' way is hidden behind the backward pass of a model that takes no second one).
- *  Device and passes wait: what the host draws is not counted. */
+ *  for N parameters with g bytes of gradient, v of weight and b that the optimiser reads and writes.  The host holds
+ *  their state, and a copy of gradients and weights (Ren et al., ZeRO-Offload, ATC'21, section 4).  There the
+ *  gradients' way is hidden behind the backward pass, in a model that takes no second one.  Device and passes wait;
+ *  the host's energy is not counted. */
 #ifndef FR_MODELS_PRICE_OFFLOAD_H
 #define FR_MODELS_PRICE_OFFLOAD_H
 
@@ -46,8 +50,8 @@ fr_reasons fr_offload_check(const struct fr_job *job, const struct fr_plan *plan
 void fr_offload_price(const struct fr_job *job, const struct fr_plan *plan, double layers,
                       bool splits, struct fr_stage *stage);
 
-/** Of the activations of @p held micro-batches (a pass of one of v chunks is 1/v) what the device
- *  has, and what the host [B].  @param waiting  of them, those for their weight gradients alone */
+/** Activations of @p held micro-batches (a pass of one of v chunks is 1/v) that are on the device, and those on the
+ *  host [B].  @param waiting  of them, those for their weight gradients alone */
 static inline double fr_offload_saved_B(const struct fr_stage *s, double held, double waiting) {
     double stays_B = held * (s->activation_B - s->offloaded_B) + waiting * s->offloaded_B;
     double all_B = held * s->activation_B;

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* What is sent along an axis is booked under. */
+/* The entry under which bytes along an axis are booked. */
 static const uint8_t booked[FR_AXES] = {[FR_AXIS_TP] = FR_SENT_TP,
                                         [FR_AXIS_DP] = FR_SENT_DP,
                                         [FR_AXIS_COMMON] = FR_SENT_DP,
@@ -65,10 +65,10 @@ static double product_s(const struct fr_pricing *x, fr_dtype dtype,
     return time_s;
 }
 
-/* The operand that is no weight, read as it is kept and written as products read it: by its rows, and by
- * its columns for the weight gradient (of fp4 behind a Hadamard transform, in the same kernel).  fp4 reads it once
- * more before: blocks' scales are of the whole tensor's largest value (NVIDIA, Pretraining Large Language Models
- * with NVFP4, 2025, section 2), so that no norm writes it narrow either. */
+/* Time to narrow the operand that is no weight.  It is read as it is stored, and written as products read it: by its
+ * rows, and by its columns for the weight gradient (in fp4 after a Hadamard transform, in the same kernel).  fp4
+ * reads it once more before, since blocks' scales depend on the whole tensor's largest value (NVIDIA, Pretraining
+ * Large Language Models with NVFP4, 2025, section 2).  So no norm can write it narrow either. */
 static double narrowed_s(const struct fr_pricing *x, const struct fr_gemm_shape *shape) {
     double reads = x->dtype == FR_FP4 ? 2 : 1,
            value_B = reads * fr_dtype_saved_B(x->dtype) + 2 * fr_dtype_size_B(x->dtype),
@@ -100,8 +100,8 @@ static double products_s(const struct fr_pricing *x, const struct fr_operation *
     return o->times * time_s;
 }
 
-/* Attention's products over the scores are many and thin (and in fp4 training of 16 bits): they reach a smaller share of
- * the peak, and where heads are narrow the scores' way to memory and back takes longer still. */
+/* Attention's products over the scores are many and thin (and of 16 bits in fp4 training), so they reach a smaller
+ * share of the peak.  Where heads are narrow, the scores' way to memory and back takes longer still. */
 static double scores_s(const struct fr_pricing *x, const struct fr_gemm_shape *s) {
     const struct fr_device *device = &x->cluster->device;
     fr_dtype dtype = x->dtype == FR_FP4 && device->gemm[FR_BF16].form ? FR_BF16 : x->dtype;

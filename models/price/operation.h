@@ -13,11 +13,11 @@
  *      stream      bytes / memory rate: a codec's
  *      select      bytes / rate of a sort's passes, of the set that one goes through: likewise
  *
- *  A list's operations add up to its passes (fr_priced).  A collective beside something shows as far
- *  as it outlasts it (fr_device_beside_s).  In pieces over p ranks it takes p steps, each a product's piece
- *  and the exchange of another: of its time T the first T / p shows, the rest as beside the pass's products
- *  (Wang et al., Overlap Communication with Dependent Computation via Decomposition, 2023; a piece's product
- *  is taken to be as efficient as the whole).
+ *  A list's operations add up to its passes (fr_priced).  A collective beside something shows as far as it outlasts
+ *  it (fr_device_beside_s).  In pieces over p ranks it takes p steps, each a product's piece and the exchange of
+ *  another.  The first T / p of its time T shows, and the rest shows as beside the pass's products (Wang et al.,
+ *  Overlap Communication with Dependent Computation via Decomposition, 2023).  A piece's product is taken to be as
+ *  efficient as the whole.
  */
 #ifndef FR_MODELS_PRICE_OPERATION_H
 #define FR_MODELS_PRICE_OPERATION_H
@@ -55,7 +55,7 @@ struct fr_pricing fr_pricing_make(const struct fr_job *job, const struct fr_plan
 /** Time of all @p operation's times after each other [s]. */
 double fr_operation_s(const struct fr_pricing *x, const struct fr_operation *operation);
 
-/** What a rank spends its time with. */
+/** Parts of a rank's time. */
 enum {
     FR_SPENT_PRODUCTS,
     FR_SPENT_ATTENTION, /**< fused; and scans */
@@ -74,7 +74,7 @@ enum {
     FR_SPENTS
 };
 
-/** What lists come to: sums over their operations. */
+/** Prices of lists: sums over their operations. */
 struct fr_priced {
     double time_s[FR_PASS_KINDS][FR_SPENTS];
     double kernels[FR_PASS_KINDS]; /**< launched in each */

@@ -16,12 +16,12 @@ struct pricing {
     struct fr_pricing price;
 };
 
-/* What a pass takes the device while the host launches ahead. */
+/* Time of a pass on the device while the host launches ahead. */
 static double device_s(const struct fr_pass *pass, double waits_s) {
     return pass->compute_s + pass->launch_s + fr_pass_comm_s(pass) - waits_s;
 }
 
-/* What of the host's time shows: all of it where the device waits for every launch, @p idle_s at least. */
+/* Part of the host's time that shows: all of it where the device waits for every launch, @p idle_s at least. */
 static double host_shows_s(const struct pricing *x, const struct fr_pass *part, double host_s,
                            double waits_s, double idle_s) {
     return x->plan->blocking ? host_s : fr_larger(idle_s, host_s - device_s(part, waits_s));
@@ -43,8 +43,8 @@ static double stalled_s(const struct fr_priced *p, fr_pass_kind pass) {
 /* Is another micro-batch at hand, beside whose passes exchanges run? */
 static bool is_cut(const struct fr_plan *plan) { return plan->overlap_experts && plan->ep > 1; }
 
-/* Of the host, for a pass of @p kernels in @p layers layers, whose experts take @p experts_s: it launches kernel by kernel, or
- * the graph of each layer, or all with the graph of the iteration. */
+/* Time of the host for a pass of @p kernels in @p layers layers, whose experts take @p experts_s.  It launches kernel
+ * by kernel, or the graph of each layer, or all with the graph of the iteration. */
 static double host_of(const struct pricing *x, double kernels, double layers,
                       double experts_s) {
     const struct fr_device *device = &x->job->cluster.device;
@@ -67,8 +67,8 @@ struct priced_stage {
     struct fr_pass *input; /* the first of the two passes of a split backward pass */
 };
 
-/* Layers, or embedding and logits, whichever takes longer: device or host.  Of a backward pass in two parts each
- * has its own kernels, experts and waits: half of what is launched expert by expert makes weight gradients. */
+/* Layers, or embedding and logits, whichever takes longer: device or host.  In a backward pass of two parts each has
+ * its own kernels, experts and waits.  Half of the launches expert by expert are for weight gradients. */
 static void price_part(const struct pricing *x, int which, const struct priced_stage *to) {
     const struct fr_device *device = &x->job->cluster.device;
     const struct fr_rank_work *work = x->work;

@@ -1,4 +1,4 @@
-/* What a plan's stages cost: products, traffic, and collectives of one rank a stage. */
+/* Price a plan's stages: products, traffic, and collectives of one rank a stage. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,14 +129,14 @@ static void price_measured(const struct fr_stages *s, int32_t i, struct fr_pipel
     stage->gradient_B = s->gradient_B ? stage_value(s->gradient_B, s->listed, i) : 0;
 }
 
-/* Of what a stage's ranks do together once an iteration. */
+/* Ledger of the collectives that a stage's ranks run once an iteration. */
 static struct fr_ledger ledger_of(const struct fr_job *job, struct fr_stage *stage,
                                   uint32_t *extrapolated) {
     return (struct fr_ledger){&job->cluster, stage->sent_B, 1, extrapolated};
 }
 
-/* Of a transformer's stage what goes compressed leaves gradient_B, expert_B and common_B, and travels in
- * one collective of its own for each of them. */
+/* In a transformer's stage the compressed part leaves gradient_B, expert_B and common_B, and travels in a collective
+ * of its own for each of them. */
 static void code_stage(const struct fr_job *job, const struct fr_plan *plan,
                        const struct fr_pricing *price, const struct fr_rank_work *work,
                        struct fr_stage *stage) {
@@ -160,7 +160,7 @@ static void code_stage(const struct fr_job *job, const struct fr_plan *plan,
     stage->saved_B = coded.saved_B;
 }
 
-/* Of the passes of a stage's ranks what they wait for those that do common layers. */
+/* Share of the passes in which a stage's ranks wait for those that do common layers. */
 static double idle_share(const struct fr_rank_work *work, const struct fr_stage *stage) {
     return work->idle_ranks * stage->common_s /
            (fr_pass_s(&stage->forward, FR_WITH_LAUNCH) +
@@ -232,10 +232,10 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     p->stage[plan->pp - 1].sent_B[FR_SENT_EMBEDDING] = stage->sent_B[FR_SENT_EMBEDDING];
 }
 
-/* Bytes across each boundary.  With tp > 1 each rank of a stage sends 1/t of a transformer's
- * activation, and the receivers gather it (Megatron's scatter-gather), unless the method divides it
- * between layers anyway; cSub has all of it on one rank.  Inside a decoder the encoder's output travels too,
- * and a rank keeps what of it came in. */
+/* Bytes across each boundary.  With tp > 1 each rank of a stage sends 1/t of a transformer's activation, and the
+ * receivers gather it (Megatron's scatter-gather), unless the method divides it between layers anyway; cSub has all
+ * of it on one rank.  Inside a decoder the encoder's output travels too, and a rank stores the part that it received.
+ */
 static void size_message(const struct fr_job *job, const struct fr_plan *plan, int32_t i,
                          struct fr_stage *stage) {
     const struct fr_transformer *t = &job->workload.transformer;
@@ -281,8 +281,8 @@ static void send(struct fr_stage *from, struct fr_stage *to, const double sent_B
 }
 
 /* Messages both ways across the boundary above stage @p i. */
-static void price_messages(const struct fr_job *job, const struct fr_stage_places *placed, int32_t i,
-                           struct fr_pipeline *p, uint32_t *extrapolated) {
+static void price_messages(const struct fr_job *job, const struct fr_stage_places *placed,
+                           int32_t i, struct fr_pipeline *p, uint32_t *extrapolated) {
     const struct fr_rank_map *rank_map = &placed->rank_map;
     const struct fr_group pair = placed->above
                                      ? placed->above[i]
@@ -310,8 +310,8 @@ static void price_messages(const struct fr_job *job, const struct fr_stage_place
 /* Buckets are of equal size, at most plan->bucket_size_B, or larger where that makes very many. */
 enum { BUCKETS_MAX = 4096 };
 
-/* Once an iteration.  What goes compressed travels after the codec has seen all of it, besides what
- * goes whole. */
+/* Once an iteration.  Compressed tensors travel after the codec has seen all of them, apart from tensors that go
+ * whole. */
 static void price_gradient(const struct fr_job *job, const struct fr_plan *plan,
                            const struct fr_rank_map *rank_map, bool splits,
                            struct fr_stage *stage, uint32_t *extrapolated) {
@@ -358,7 +358,7 @@ static void send_in_turn(struct fr_pipeline *p) {
     for (int32_t i = 0; i < p->args.stages; i++) p->stage[i].message_s = 0;
 }
 
-/* Durations of all stages on their seats. */
+/* Durations of all stages in their placement. */
 static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
                          const struct fr_stage_places *placed, struct fr_pipeline *p,
                          uint32_t *extrapolated) {
@@ -421,7 +421,7 @@ double fr_pipeline_pass_s(const struct fr_pipeline *p, int32_t i, uint8_t slot_k
     return (p->splits_backward ? whole_s - fr_pass_s(&stage->weight, with) : whole_s) / chunks;
 }
 
-/* For plans that share these seats; without memory each asks for its pairs. */
+/* For plans that share this placement; without a cache each computes its pairs. */
 static void map_pairs(const struct fr_plan *plan, struct fr_stage_places *placed) {
     placed->above = plan->pp > 1 ? fr_malloc((size_t)plan->pp, sizeof *placed->above) : NULL;
     for (int64_t i = 0; placed->above && i < plan->pp; i++)

@@ -1,8 +1,8 @@
 /** @file
  *  A pipeline with its durations: an array of stages, and the order of their passes.
  *
- *  What each takes comes from models/price/; what comes of them when they wait for each other is the
- *  recurrence's (models/outcome/recurrence.h) and the event engine's (sim/). */
+ *  Durations come from models/price/.  The recurrence (models/outcome/recurrence.h) and the event engine (sim/)
+ *  compute what follows when passes wait for each other. */
 #ifndef FR_MODELS_PRICE_PIPELINE_H
 #define FR_MODELS_PRICE_PIPELINE_H
 
@@ -41,13 +41,13 @@ struct fr_pipeline {
 
 /** Does the backward message of @p micro that chunk @p chunk of stage @p i reads go compressed?
  *
- *  The epilogue are the messages that a stage reads in its cool-down, when it has no forward pass left to
- *  do while they travel.  With one chunk they are the last P - 1 - i of the boundary above stage i (Song
- *  et al.): 1F1B runs as many forward passes before its first backward pass, and so as many backward
- *  passes after the last pair.  With v > 1 chunks (our derivation) they are what the backward passes after
- *  a stage's last forward pass read, the one directly behind it apart, which pairs with it: interleaved,
- *  the last w = 2 (P - 1 - i) + (v - 1) P of v m.  Its k-th backward pass is of micro-batch P floor(k / (v
- *  P)) + k mod P and of chunk v - 1 - floor(k / P) mod v: mostly lower chunks of the last P micro-batches. */
+ *  The epilogue are the messages that a stage reads in its cool-down, when it has no forward pass left to do while
+ *  they travel.  With one chunk they are the last P - 1 - i of the boundary above stage i (Song et al.).  1F1B runs
+ *  as many forward passes before its first backward pass, hence as many backward passes after the last pair.  With v
+ *  > 1 chunks (our derivation) they are the messages that backward passes after a stage's last forward pass read.
+ *  The one directly after it is left out, since it pairs with that forward pass.  Interleaved, they are the last w =
+ *  2 (P - 1 - i) + (v - 1) P of v m.  The stage's k-th backward pass is of micro-batch P floor(k / (v P)) + k mod P
+ *  and of chunk v - 1 - floor(k / P) mod v: mostly lower chunks of the last P micro-batches. */
 bool fr_pipeline_compressed(const struct fr_pipeline *pipeline, int32_t i, int32_t chunk,
                             int32_t micro);
 /** How many backward messages across the boundary above stage @p i do, in an iteration; and how many

@@ -210,7 +210,7 @@ static fr_status count_copies(const struct fr_plan *plan, const struct fr_transf
     return t->layers > 0 ? count_grids(plan, s, err) : FR_OK;
 }
 
-/* Of replicas that all pay the same, those that may share a link with the first are enough. */
+/* Where all replicas cost the same, it is enough to place those that may share a link with the first. */
 static int64_t replicas_beside(const struct fr_rank_map *s) {
     int64_t far = 1, dp = s->mesh.size[FR_MESH_DP];
     for (int l = 0; l < s->levels.count; l++)
@@ -263,7 +263,7 @@ static bool is_regular(const struct fr_rank_map *s) {
     return regular;
 }
 
-/* Of those that share experts p, so many apart among them. */
+/* Count the p ranks that share experts, at this stride among them. */
 static fr_status count_experts(const struct fr_rank_map *s, const struct fr_plan *plan,
                                int64_t p, int64_t apart, struct fr_group *group,
                                struct fr_error *err) {

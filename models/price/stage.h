@@ -13,7 +13,7 @@
 #include "models/price/ledger.h"
 #include "models/work/moment.h"
 
-/** What can be switched off, to see what it is worth. */
+/** Parts of the model that can be switched off, to see the effect on the mean error. */
 enum {
     FR_WITH_LAUNCH = 1,
     FR_WITH_TP = 2,
@@ -70,8 +70,8 @@ struct fr_stage {
     double optimizer_idle_s; /**< of it, that a rank in the mean waits for others */
     double
         redistribution_s; /**< between grids of layers, in an iteration; of one stage alone */
-    /** What shows after the optimiser of exchanges over dp beside passes: the gather of updated parameters,
-     *  and what passes lose to gradients in buckets (models/price/zero.h). */
+    /** Time that shows of exchanges over dp beside passes: the gather of updated parameters after the optimiser, and
+     *  the time that passes lose to gradients in buckets (models/price/zero.h). */
     double beside_s;
     double gradient_B; /**< over the replicas */
     double expert_B;   /**< of experts, over their copies, besides */
@@ -145,7 +145,7 @@ static inline struct fr_pass fr_pass_sum(const struct fr_pass *a, const struct f
                             a->host_s + b->host_s,       a->pp_s + b->pp_s};
 }
 
-/** What of it is communication [s]. */
+/** Communication in a pass [s]. */
 static inline double fr_pass_comm_s(const struct fr_pass *pass) {
     return pass->tp_s + pass->cp_s + pass->ep_s + pass->dp_s + pass->host_s + pass->pp_s;
 }

@@ -1,9 +1,9 @@
 /** @file
- *  What a transformer's stage asks of its ranks, with its passes priced.
+ *  Work of a transformer's stage on its ranks, with its passes priced.
  *
- *  All that hangs on neither the order of passes nor on what is done with gradients and messages once they
- *  are there (zero, overlap, compression), so that plans which differ in these alone share it
- *  (models/price/memo.h).  Stages between the first and the last that have as many layers do the same. */
+ *  It holds all that depends neither on the order of passes nor on the handling of finished gradients and messages
+ *  (zero, overlap, compression).  Plans that differ in these alone share it (models/price/memo.h).  Inner stages with
+ *  the same number of layers do the same work. */
 #ifndef FR_MODELS_PRICE_STAGE_WORK_H
 #define FR_MODELS_PRICE_STAGE_WORK_H
 

@@ -30,8 +30,8 @@ double fr_zero_trained(const struct fr_plan *plan, const struct fr_stage *stage,
     return divided(plan, trained);
 }
 
-/* What each kind of copies does together, in @p parts: @p op of all its @p size_B, or, where fewer divide,
- * @p op among those and @p after of each's part across. */
+/* Time of each kind of copies' collective, in @p parts: @p op on all its @p size_B.  Where fewer copies divide, it is
+ * @p op among those and @p after on each one's part across. */
 static double each_s(const struct fr_ledger *ledger, const struct fr_rank_map *rank_map,
                      fr_op op, const double size_B[FR_COPIES], double parts, bool reduces) {
     double time_s = 0;
@@ -61,7 +61,7 @@ double fr_zero_reduce_s(const struct fr_ledger *ledger, const struct fr_plan *pl
     return time_s;
 }
 
-/* What copies of a stage's parameters do together, by kind. */
+/* Collectives of the copies of a stage's parameters, by kind. */
 struct copies {
     const struct fr_plan *plan;
     const struct fr_rank_map *rank_map;

@@ -1,10 +1,10 @@
 /** @file
- *  Replicas that divide what they would all hold: optimiser state, gradients, parameters.
+ *  Replicas that divide the data that each would hold: optimiser state, gradients, parameters.
  *
- *  Rajbhandari et al., ZeRO, SC'20.  A parameter's state is divided by its own copies, its
- *  gradient reduced over them: D = dp cp ranks hold the same shard of what is not an expert,
- *  E = dp cp tp / (ep etp) the same of an expert.  With G bytes of gradients and W of parameters
- *  of one kind on a rank before dividing, N copies, m micro-batches:
+ *  Rajbhandari et al., ZeRO, SC'20.  A parameter's copies divide its state, and its gradient is reduced over them.  D
+ *  = dp cp ranks hold the same shard of a parameter outside of experts, E = dp cp tp / (ep etp) the same shard of an
+ *  expert.  With G bytes of gradients and W of parameters of one kind on a rank before dividing, N copies, m
+ *  micro-batches:
  *
  *      zero 0   all-reduce of G                                     every copy updates everything
  *      zero 1   reduce-scatter of G, all-gather of W, once          update of 1/N   (also called a
@@ -17,9 +17,9 @@
  *
  *      2fG     f (G + W)     f (m G + W)     f m (2W + G)           zero 0, 1, 2, 3
  *
- *  With `zero_ranks` Z below N (hybrid sharding: FSDP's HYBRID_SHARD, torchtitan's data_parallel_shard_degree)
- *  Z neighbours divide what N would: state is 1/Z, gathers of W and scatters of G are among Z, and after
- *  every scatter the N/Z ranks that have the same part all-reduce it, G/Z bytes:
+ *  With `zero_ranks` Z below N (hybrid sharding: FSDP's HYBRID_SHARD, torchtitan's data_parallel_shard_degree) Z
+ *  neighbours divide what N would.  State is 1/Z, and gathers of W and scatters of G are among Z. After every scatter
+ *  the N/Z ranks that have the same part all-reduce it, G/Z bytes:
  *
  *      sent   f_Z (G + W) + 2 f_A G/Z      (zero 1; f_Z = (Z-1)/Z, A = N/Z, f_A = (A-1)/A)
  *             f_Z (m G + W) + m 2 f_A G/Z,  m (f_Z (2W + G) + 2 f_A G/Z)      zero 2, 3
@@ -35,10 +35,10 @@
  *  layers.  Zero 2 and 3 go layer by layer, and hold two layers at a time whole: the one at work
  *  and the one on its way.
  *
- *  What FSDP may keep whole: with `reshard_after_forward` false parameters stay gathered from a forward pass to its backward
- *  pass, W bytes more, and one gather of a micro-batch less; with `gradient_sync` iteration every rank adds up whole
- *  gradients, G bytes, and scatters them once, beside the last backward pass (no_sync of FSDP; FSDP2's
- *  set_requires_gradient_sync, which keeps them at the width that they are reduced in):
+ *  FSDP may keep two things whole.  With `reshard_after_forward` false parameters stay gathered from a forward pass
+ *  to its backward pass: W bytes more, and one gather of a micro-batch less.  With `gradient_sync` iteration every
+ *  rank adds up whole gradients, G bytes, and scatters them once, beside the last backward pass (no_sync of FSDP).
+ *  FSDP2's set_requires_gradient_sync keeps them at the width that they are reduced in:
  *
  *      sent   f m (W + G)       f (2 m W + G)       zero 3, either
  *
@@ -47,13 +47,13 @@
  *  Where weight gradients are passes of their own, parameters are gathered beside the passes before them, and
  *  gradients scattered beside theirs.
  *
- *  What runs beside a pass shows as far as it outlasts it, and takes from the pass the device's
- *  `interference` of the rest; the first layer's gather and the last
- *  layer's scatter have nothing to hide behind.  So it is in zero 2 and 3 whatever `overlap` says;
- *  under `overlap` the reduce-scatter of zero 1, or the all-reduce of zero 0, goes in buckets beside the last backward
- *  pass, which loses as much, and the all-gather of zero 1 and 2 runs beside the next iteration's first
- *  forward pass.  Zero 3 leaves `overlap` nothing to do: the two together are refused.  Which of it overlaps is our reading of Megatron-LM and PyTorch's
- *  FSDP. */
+ *  A collective beside a pass shows as far as it outlasts the pass, and slows the pass by the device's `interference`
+ *  of the rest.  The first layer's gather and the last layer's scatter have nothing to hide behind.
+ *
+ *  Zero 2 and 3 overlap in this way whatever `overlap` says.  Under `overlap` the reduce-scatter of zero 1, or the
+ *  all-reduce of zero 0, goes in buckets beside the last backward pass, which loses as much.  The all-gather of zero
+ *  1 and 2 then runs beside the next iteration's first forward pass.  Zero 3 leaves `overlap` nothing to do, so the
+ *  two together are refused.  Which of these overlap is our reading of Megatron-LM and PyTorch's FSDP. */
 #ifndef FR_MODELS_PRICE_ZERO_H
 #define FR_MODELS_PRICE_ZERO_H
 
@@ -61,8 +61,8 @@
 #include "models/price/pipeline.h"
 #include "models/price/rank_map.h"
 
-/** Of a rank's parameters what the plan leaves on it of state that zero @p least and above divide; and of those
- *  that are trained. */
+/** Parameters of a rank whose state the plan leaves on it, for state that zero @p least and above divide.  The second
+ *  function counts trained parameters alone. */
 double fr_zero_stored(const struct fr_plan *plan, const struct fr_stage *stage, int least);
 double fr_zero_trained(const struct fr_plan *plan, const struct fr_stage *stage, int least);
 

@@ -16,7 +16,7 @@
  *      second     what is gathered is scattered without sending, and its gradient gathered: an all-gather of T out more
  *                 backward; or, `lora_exchange` all_to_all, an all-to-all of T out/p in place of either gather
  *
- *  What B made is added to what W made: three values an output.
+ *  The result of B is added to that of W: three values an output.
  *
  *  Frozen: no products for weight gradients, no gradients and no optimiser state; the input of a product is kept for
  *  its adapter alone.  Left out: dropout before A, and that the first layer's input needs no gradient.  Pruned from

@@ -5,7 +5,7 @@
 /* Places of @p n that @p choices among them meet in the mean. */
 static double met(double n, double choices) { return n * (1 - pow(1 - 1 / n, choices)); }
 
-/* Of @p n places for the experts those that a token meets. */
+/* Number of the @p n places for experts that a token meets. */
 static double places(const struct fr_transformer *t, double n) {
     double groups = (double)t->expert_groups, most = (double)t->groups_per_token, open = n;
     if (groups > 0) open = n < groups ? met(n, most) : n * most / groups;

@@ -1,17 +1,17 @@
 /** @file
  *  Mixture of experts: every MLP is E of them, and each token goes to k.
  *
- *  With ep ranks of the replicas sharing the experts, each holds E / ep.  T tokens of a micro-batch make
- *  T k rows, which an all-to-all over the ep ranks brings to their experts and another brings back, both
- *  again backward (or one copy for several experts: models/work/dispatch.h).  An expert then has, in the mean, n = T k ep / E rows; the fullest rank has
- *  `imbalance` times as many (an input: routers differ), but no more than `capacity` times n where
- *  tokens beyond that are dropped.  Experts are as wide as `expert_ffn`; a router of h x E sends.
- *  With `overlap_experts` the exchanges of one micro-batch run beside the products of another, and
- *  show as far as they outlast them.  All layers are alike but the first `dense_layers`, which have an MLP; beside its
- *  experts a token may go through a shared MLP of `shared_ffn`, divided over tp as MLPs are.  With `etp` 1 an expert is whole on its
- *  rank, the tp ranks each bring their share of a divided sequence, and ep counts them too
- *  (Megatron-Core's expert tensor parallelism of 1).  An expert's shard has dp cp tp / (ep etp) copies,
- *  over which its gradients are reduced and zero divides its state (models/price/zero.h). */
+ *  With ep ranks of the replicas sharing the experts, each holds E / ep.  T tokens of a micro-batch make T k rows.
+ *  An all-to-all over the ep ranks brings them to their experts and another brings them back; both run again
+ *  backward.  (Or one copy serves several experts: models/work/dispatch.h.)  An expert then has, in the mean, n = T k
+ *  ep / E rows.  The fullest rank has `imbalance` times as many (an input: routers differ).  Where tokens beyond a
+ *  limit are dropped it has no more than `capacity` times n.  Experts are as wide as `expert_ffn`; a router of h x E
+ *  sends.  With `overlap_experts` the exchanges of one micro-batch run beside the products of another, and show as
+ *  far as they outlast them.  All layers are alike except the first `dense_layers`, which have an MLP.  Beside its
+ *  experts a token may go through a shared MLP of `shared_ffn`, divided over tp as MLPs are.  With `etp` 1 an expert
+ *  is whole on its rank.  The tp ranks then each bring their share of a divided sequence, and ep counts them too
+ *  (Megatron-Core's expert tensor parallelism of 1).  An expert's shard has dp cp tp / (ep etp) copies, over which
+ *  its gradients are reduced and zero divides its state (models/price/zero.h). */
 #ifndef FR_MODELS_WORK_EXPERTS_H
 #define FR_MODELS_WORK_EXPERTS_H
 

@@ -26,7 +26,8 @@ struct fr_shard {
     bool gather_all;     /**< all-gather and discard in place of an all-to-all */
 };
 
-/** What a method divides: a layer on its grid (models/work/layers.h), or a stage of a transformer. */
+/** The part of a model that a method divides: a layer on its grid (models/work/layers.h), or a stage of a
+ *  transformer. */
 struct fr_work_part {
     const struct fr_workload *workload;
     const struct fr_plan *plan;
@@ -69,9 +70,9 @@ static inline struct fr_operation *fr_work_add_operator(struct fr_rank_work *wor
     return o;
 }
 
-/** What a layer does besides: the passes over an output of @p size_B, @p more_B beside them, and
- *  @p kernels in all, of which each pass does the shares of one operator.  Little but its own
- *  activations is touched while it runs: what it moves both ways is its working set. */
+/** Add a layer's element-wise work: the passes over an output of @p size_B, @p more_B beside them, and @p kernels in
+ *  all.  Each pass does the shares of one operator.  While the layer runs little besides its own activations is
+ *  touched, so its working set is the bytes that it moves both ways. */
 void fr_work_add_elementwise(struct fr_rank_work *work, const struct fr_layer *layer,
                              double size_B, double more_B, double kernels);
 /** A collective between layers, whose buffer is held. */

@@ -1,9 +1,9 @@
 /** @file
- *  What a rank of a stage holds for a moment of its passes, beside what it keeps from a forward pass to its backward
- *  pass: the sizes that models/outcome/moments.h makes a peak of.
+ *  Memory that a rank of a stage holds for a moment of its passes, beside the activations saved for the backward
+ *  pass.  models/outcome/moments.h makes a peak of these sizes.
  *
- *  Filled with a stage's operations (models/work/); 0 where a division of the model does not say, which leaves what it
- *  keeps and works with as it is. */
+ *  They are filled with a stage's operations (models/work/).  A division of the model that does not state them leaves
+ *  0, and its saved and working memory count as they are. */
 #ifndef FR_MODELS_WORK_MOMENT_H
 #define FR_MODELS_WORK_MOMENT_H
 

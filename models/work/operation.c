@@ -22,7 +22,7 @@ void fr_work_add_product(struct fr_rank_work *work, const struct fr_product *p) 
         fr_work_add_collective(work, FR_PASS_INPUT, p->regather_axis, FR_OP_ALL_GATHER,
                                p->regather_B, p->regathers)
             ->beside = FR_BESIDE_PRODUCT;
-    /* Of scores both factors are activations, whose gradients the pass cannot put off. */
+    /* Both factors of scores are activations, whose gradients the pass cannot delay. */
     fr_pass_kind second = p->scores ? FR_PASS_INPUT : FR_PASS_WEIGHT;
     if (!p->frozen) add_shape(work, p, second, p->m, p->k, p->n, 1);
     if (p->again > 0) add_shape(work, p, FR_PASS_AGAIN, p->m, p->n, p->k, p->again);

@@ -71,7 +71,7 @@ typedef enum {
     FR_AXES
 } fr_axis;
 
-/** What a collective runs beside, and shows as far as it outlasts. */
+/** The work that a collective runs beside; it shows as far as it outlasts that work. */
 typedef enum {
     FR_BESIDE_NOTHING,   /**< on its way */
     FR_BESIDE_PRODUCT,   /**< the operation before it */
@@ -167,11 +167,11 @@ static inline fr_transposed fr_work_transposed(fr_pass_kind pass) {
 
 /** A forward product m x n x k and its gradients: input k x n x m, weight m x k x n.
  *
- *  In pieces, of n / pieces columns each, is what an exchange goes round a ring beside: the forward product (after
- *  its gather or before its scatter), and the input gradient of a second product of a pair, after a gather.
- *  The input gradient of a first one (which has `regathers`) runs whole beside the gather for the weight
- *  gradient, which waits for all columns: as Transformer Engine's user buffers do unless configured
- *  otherwise, "ring_exchange" and "pipeline" here, "bulk" there. */
+ *  A product runs in pieces, of n / pieces columns each, where an exchange goes round a ring beside it.  Two products
+ *  do so: the forward product (after its gather or before its scatter), and the input gradient of a pair's second
+ *  product, after a gather.  The input gradient of a first product (which has `regathers`) runs whole beside the
+ *  gather for the weight gradient, which waits for all columns.  Transformer Engine's user buffers do this by
+ *  default: "ring_exchange" and "pipeline" for the former, "bulk" for the latter. */
 struct fr_product {
     double m, n, k, batch, times;
     double at_once; /**< of them; 0: one after the other */

@@ -93,7 +93,7 @@ static void add_exchange(const struct view *v, fr_op forward, fr_op backward, do
 
 static void add_exchanges(const struct view *v, struct fr_rank_work *work) {
     double values = v->T * v->h, ghost_neurons = v->p * v->k * v->T;
-    /* What a cross-attention's keys and values are made of, besides. */
+    /* Further input of a cross-attention's keys and values. */
     double gathered = v->attentions + (v->attentions - v->layers);
     add_exchange(v, FR_OP_ALL_GATHER, FR_OP_REDUCE_SCATTER, values, gathered, v->full, work);
     add_exchange(v, FR_OP_REDUCE_SCATTER, FR_OP_ALL_GATHER, values, v->attentions, v->full,
@@ -152,7 +152,7 @@ static void add_parameters(const struct view *v, struct fr_rank_work *work) {
     double bias = v->t->biases ? 1 : 0, norm = v->h * (v->t->norm_biases ? 2 : 1),
            biases = bias * ((v->matrices - 1) * v->f + v->h) / v->p,
            cross = v->attentions - v->layers;
-    /* What comes after a gather is whole on every rank: the heads' norms. */
+    /* Parameters after a gather are whole on every rank: the heads' norms. */
     double divided = v->attentions * (parts.attention + bias * v->h) / v->p +
                      v->layers * ((v->matrices - 1) * up + down + biases + norm / v->p);
     double replicated = v->layers * (parts.replicated - norm - 2 * bias * v->h) +

@@ -1,9 +1,10 @@
 /** @file
- *  What predicts further tokens (multi-token prediction) asks of the last stage.
+ *  Work of multi-token prediction on the last stage.
  *
- *  DeepSeek-AI, DeepSeek-V3 Technical Report, 2024, section 2.2: each of D modules behind the model takes what it made of a
- *  token and the next token's embedding, 2 h values with a norm each, to h by a product, through one more layer with a
- *  last norm, and to logits of its own, whose matrix is the model's, as is the embedding's:
+ *  DeepSeek-AI, DeepSeek-V3 Technical Report, 2024, section 2.2: D modules follow the model.  Each takes the model's
+ *  output for a token and the next token's embedding, 2 h values with a norm each.  A product maps them to h values.
+ *  They then go through one more layer with a last norm, and to logits of their own.  The matrices of logits and
+ *  embedding are the model's:
  *
  *      parameters    a layer, 2 h h of the product, three norms
  *      a micro-batch a layer, h/p x T x 2h, the logits and the loss once more, an embedding looked up

@@ -36,7 +36,7 @@ struct fr_again fr_again_of(const struct fr_transformer *t, fr_recompute r) {
 
 /* ---- modules ------------------------------------------------------------------------------------- */
 
-/* Of one layer, @p stored_B what its MLP or experts keep. */
+/* A part of one layer; its MLP or experts save @p stored_B. */
 struct part {
     const struct fr_stage_view *v;
     double mlp_B, experts_B;
@@ -54,7 +54,7 @@ static double shared_values(const struct fr_stage_view *v) {
 static double routed_values(const struct fr_stage_view *v) {
     return v->mlp_rows * v->wide / v->etp;
 }
-/* What goes into an MLP stays, with the mask of its dropout. */
+/* The input of an MLP stays, with the mask of its dropout. */
 static double stays_B(const struct fr_stage_view *v) {
     return mlp_stream(v) * (v->value_B + fr_transformer_mask_B(v->t));
 }

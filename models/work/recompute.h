@@ -14,11 +14,11 @@
  *
  *  as its classes do it (transformer_layer.py, moe/moe_layer.py, moe/experts.py, multi_latent_attention.py): moe_act,
  *  layernorm and mla_up_proj drop their output alone ("output-discarding checkpointing"), the others run under a
- *  checkpoint, exchanges over tp and to experts included.  In Transformer Engine's layers a norm before a product is one
- *  kernel with it, so that layernorm finds norms before experts and before latent attention alone, and mlp has its norm
- *  inside.  What stands inside moe (moe_act, shared_experts) is done again once with it.  A module that the model
- *  does not have is nothing, as there; but moe_act without experts and mla_up_proj without latent attention are refused,
- *  as there.
+ *  checkpoint, exchanges over tp and to experts included.  In Transformer Engine's layers a norm before a product is
+ *  one kernel with it, so that layernorm finds norms before experts and before latent attention alone, and mlp has
+ *  its norm inside.  Modules inside moe (moe_act, shared_experts) are repeated once with it.  A module that the model
+ *  does not have is nothing, as there; but moe_act without experts and mla_up_proj without latent attention are
+ *  refused, as there.
  *
  *  While a layer's backward pass runs it holds what was made again: the largest module's.
  *
@@ -35,8 +35,8 @@ struct fr_stage_view;
 struct fr_transformer;
 struct fr_workload;
 
-/** Of a layer's products, the share that is made again: latent attention's narrow ones, those of queries, keys and
- *  values, the attention's second; first ones and the last of MLPs, experts and what they share. */
+/** Share of a layer's products that is repeated.  Attention: latent attention's narrow products, those of queries,
+ *  keys and values, the second product.  MLPs, experts and shared MLPs: their first products and their last. */
 struct fr_again {
     double down, qkv, out;
     double dense_first, dense_last, routed_first, routed_last, shared_first, shared_last;

@@ -1,4 +1,4 @@
-/* What every division of a transformer adds to its list (models/work/transformer.h). */
+/* Work that every division of a transformer adds to its list (models/work/transformer.h). */
 #include <math.h>
 
 #include "models/work/transformer.h"
@@ -24,7 +24,7 @@ static void add_kernels(struct fr_rank_work *work, double kernels, bool common, 
             common;
 }
 
-/* What is recomputed: all but what a policy keeps, or what modules do and the core's softmax. */
+/* Recomputed work: all except the tensors that a policy saves, or the work of the modules and the core's softmax. */
 static struct fr_elementwise again_part(const struct fr_stage_share *s, double set_B,
                                         fr_recompute recompute) {
     bool full = fr_recomputes_layer(recompute), core = fr_recomputes_core(recompute);

@@ -1,5 +1,5 @@
 /** @file
- *  What a state-space block (models/workload/ssm.h) asks of a rank of p = tp.
+ *  Work of a state-space block (models/workload/ssm.h) on a rank of p = tp.
  *
  *  Divided by heads and groups, as Megatron-Core's MambaMixer divides it, of T tokens:
  *
@@ -16,15 +16,16 @@
  *      outputs                         w G Q + d + G N + d N / Q read, z read, 2 d written (before the gate and behind)
  *      norm of the groups              2 d
  *
- *  forward, twice that backward, and once more what is made again: the convolution, C B^T, states and their way.
+ *  forward, and twice that backward.  Recomputed parts count once more: the convolution, C B^T, states and their way.
  *
- *  Kept for the backward pass: the block's input and the product's (h each), all that the first product made, d before
- *  the gate, behind it, and behind the norm (mamba_ssm's module without Megatron makes the last two again).
+ *  Saved for the backward pass: the block's input and the product's (h each), all results of the first product, and d
+ *  values before the gate, behind it, and behind the norm.  (mamba_ssm's module without Megatron recomputes the last
+ *  two.)
  *
- *  Over cp ranks of a sequence heads are divided further, whatever `context` says of attention: all-to-alls bring
- *  all tokens of 1/cp of a rank's heads and groups together before the convolution, and back before the second
- *  product (Megatron-Core, mamba_context_parallel.py), so that p cp divides G.  Left out: heads that share a group
- *  over several ranks, with copies of its B and C, which it has too. */
+ *  Over cp ranks of a sequence heads are divided further, whatever `context` says of attention.  All-to-alls bring
+ *  together all tokens of 1/cp of a rank's heads and groups before the convolution, and back before the second
+ *  product (Megatron-Core, mamba_context_parallel.py).  So p cp divides G. Left out: heads that share a group over
+ *  several ranks, with copies of its B and C, which Megatron-Core has too. */
 #ifndef FR_MODELS_WORK_SSM_H
 #define FR_MODELS_WORK_SSM_H
 

@@ -103,7 +103,7 @@ static void add_branch_products(const struct view *v, struct fr_rank_work *work)
 
 /* ---- exchanges --------------------------------------------------------------------------------- */
 
-/* What the exchanges of a stage pack and unpack, forward. */
+/* Bytes that the exchanges of a stage pack and unpack, forward. */
 struct packed {
     double kernels, moved_B;
 };

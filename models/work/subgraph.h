@@ -1,10 +1,10 @@
 /** @file
  *  How a transformer divides into branches over the g = tp sub-grids of method subgraph.
  *
- *  A stage's n = g x n_g ranks hold the same micro-batch of b samples in every group of g ranks.
- *  In common layers each rank has b/g of them (D&SP), or the rank of the first sub-grid all b
- *  (D&SP-cSub); in branches a rank has all b samples of 1/g of the branches.  Between the two
- *  (Jain et al. 2021, section IV; C = (b/g) s tokens, T = b s):
+ *  A stage's n = g x n_g ranks hold the same micro-batch of b samples in every group of g ranks.  In common layers
+ *  each rank has b/g of them (D&SP), or the rank of the first sub-grid has all b (D&SP-cSub).  In branches a rank has
+ *  all b samples of 1/g of the branches.  Between the two (Jain et al. 2021, section IV; C = (b/g) s tokens, T = b
+ *  s):
  *
  *                      forward D&SP      forward cSub    backward D&SP    backward cSub
  *      split           all-gather  T h   broadcast T h   reduce-scatter   reduce
@@ -12,8 +12,8 @@
  *      slice           all-to-all  C w   scatter   T w   all-to-all       gather
  *      concatenation   all-to-all  C w   gather    T w   all-to-all       scatter
  *
- *  each over the g ranks of equal place in their sub-grids, all n_g such groups at once.  The
- *  paper had no all-to-all and gathered all instead, discarding what it did not need: g C w.
+ *  each over the g ranks of equal place in their sub-grids, all n_g such groups at once.  The paper had no
+ *  all-to-all; it gathered all and discarded the rest: g C w.
  *
  *  Gradients of common layers are reduced over all n ranks (cSub: the first sub-grid), those of
  *  branches within each sub-grid.  With g = 1 this is data parallelism; with g = n and cSub the

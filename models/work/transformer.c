@@ -72,7 +72,7 @@ struct fr_block_counts fr_transformer_stage_blocks(const struct fr_transformer *
     return here;
 }
 
-/* Of the layers below stage @p i, those of the decoder; below 0: so many of the encoder's are above. */
+/* Decoder layers below stage @p i; negative: so many of the encoder's are above. */
 static int64_t decoded_below(const struct fr_transformer *t, const struct fr_plan *plan,
                              int64_t i) {
     int64_t before = 0;
@@ -139,11 +139,12 @@ double fr_transformer_head_kernels(const struct fr_transformer *t, int64_t tp) {
     return t->head_kernels > 0 ? t->head_kernels * (double)t->heads / (double)tp : 3;
 }
 
-/* Counted from the list of what a layer does: two norms, four to five products, the heads, an
- * activation, two residual additions; a choice of experts adds the router's product and its top
- * ones, and rows put in order, sent, brought back and added up, what all experts share its products, activation and
- * addition; latent attention has narrow products with norms before two, or three, and a rotation and its
- * joining to keys; an indexer three products, a norm, scores and the choice; a gate its own; a cross-attention adds a norm, two products, its heads and a residual addition. */
+/* Counted from a layer's operations: two norms, four to five products, the heads, an activation, two residual
+ * additions.  A choice of experts adds the router's product and its top ones, and rows put in order, sent, brought
+ * back and added up.  A shared MLP adds its products, activation and addition.  Latent attention has narrow products
+ * with norms before two, or three, and a rotation and its joining to keys.  An indexer adds three products, a norm,
+ * scores and the choice; a gate its own.  A cross-attention adds a norm, two products, its heads and a residual
+ * addition. */
 double fr_transformer_mixture_kernels(const struct fr_transformer *t) {
     double shared = t->shared_ffn > 0 ? t->gated ? 5 : 4 : 0;
     return (t->experts > 1 ? 6 : 0) + shared;

@@ -1,10 +1,9 @@
 /** @file
- *  What a transformer asks of the ranks of a plan, a pipeline stage at a time.
+ *  Work of a transformer on the ranks of a plan, a pipeline stage at a time.
  *
- *  Megatron's division: heads and MLP columns over tp, layers over pp in order, the embedding
- *  on the first stage and the logits on the last; where the embedding is tied and pp > 1 the
- *  last stage holds a copy, which must be kept equal.  The vocabulary is padded to a multiple
- *  of 128 tp.
+ *  Megatron's division: heads and MLP columns over tp, layers over pp in order, the embedding on the first stage and
+ *  the logits on the last.  Where the embedding is tied and pp > 1 the last stage holds a copy, which must be kept
+ *  equal.  The vocabulary is padded to a multiple of 128 tp.
  *
  *  Symbols:  T tokens of a micro-batch = b s   h hidden   f MLP width   t = tp
  *            a heads, k key-value heads of d values each   V vocabulary, padded
@@ -17,30 +16,33 @@
  *      tp                   two all-reduces of T h values forward, two backward
  *      message              T h values, of which each of the t ranks sends 1/t (scatter-gather)
  *
- *  Left out: of a vocabulary that t ranks divide, what a loss exchanges, three values a token (the real
- *  program sends them: largest logit, sum of exponentials, the target's logit).
+ *  Left out: the loss's exchange over t ranks that divide a vocabulary, three values a token (the real program sends
+ *  the largest logit, the sum of exponentials, and the target's logit).
  *
  *  Encoder and decoder (layers with cross-attention, the last ones) are stages in a row; left out: the
  *  decoder's own lookup of its words, where it begins.
  *
- *  Sequence parallel (Korthikanti et al., Reducing Activation Recomputation, 2022): between the
- *  products each rank holds T/t tokens.  An all-reduce becomes a reduce-scatter and an
- *  all-gather of the same bytes; norms, dropouts and residuals shrink by t in time and memory;
- *  the inputs of the column-divided products are gathered a second time in the backward pass,
- *  beside the input-gradient product, which hides it as far as it lasts; a message between
- *  stages needs no gathering.  Left out: the all-reduce of the gradients over tp of what every rank has, norms and
- *  latent attention's narrow products, which each rank makes of its own tokens; their latents are gathered
- *  in place of the h values that they are made from.
+ *  Sequence parallel (Korthikanti et al., Reducing Activation Recomputation, 2022): between the products each rank
+ *  holds T/t tokens.  An all-reduce becomes a reduce-scatter and an all-gather of the same bytes.  Norms, dropouts
+ *  and residuals shrink by t in time and memory.  The backward pass gathers the inputs of the column-divided products
+ *  a second time, beside the input-gradient product, which hides the gather as far as it lasts.  A message between
+ *  stages needs no gathering.
  *
- *  Kept a layer for the backward pass, at v bytes a value, f the MLP's width and S = a T s scores
- *  (none with a fused attention):
+ *  Each rank makes norms and latent attention's narrow products of its own tokens.  Their latents are gathered in
+ *  place of the h values that they are made from.  Left out: the all-reduce over tp of the gradients of these
+ *  parameters, which every rank has.
+ *
+ *  Saved for each layer's backward pass, at v bytes a value, f the MLP's width and S = a T s scores (none with a
+ *  fused attention):
  *      T h (4 v) + T (2 a + 2 k) d v / t + (2 or 3) T f v / t + S v / t
- *  inputs of both norms and of the products after them, queries, keys, values and what the heads
- *  made, the MLP's products, the softmax; with dropout two masks of T h bytes, and of the scores
- *  what it left and a mask, S (v + 1) / t.  GPT at 16 bits: 34 T h + 5 S (Korthikanti's Eq. 2, a d =
- *  h, f = 4 h, t = 1); LLaMA, whose MLP is gated and which has no dropout: 12 T h + 4 T k d + 6 T f.  Experts keep the
- *  rows that they read, k h values a token, and k times (2 or 3) f of their width, of the fullest rank; routers 9 bytes
- *  a token and expert: logits, probabilities, choices.  For moments of a pass: models/work/moment.h.
+ *  These are inputs of both norms and of the products after them, queries, keys, values and the heads' outputs, the
+ *  MLP's products, the softmax.  Dropout adds two masks of T h bytes, and for the scores its output and a mask, S (v
+ *  + 1) / t.  GPT at 16 bits: 34 T h + 5 S (Korthikanti's Eq.  2, a d = h, f = 4 h, t = 1).  LLaMA, with a gated MLP
+ *  and no dropout: 12 T h + 4 T k d + 6 T f.
+ *
+ *  Experts save the rows that they read, k h values a token, and k times (2 or 3) f of their width, on the fullest
+ *  rank.  Routers save 9 bytes a token and expert: logits, probabilities, choices.  For moments of a pass:
+ *  models/work/moment.h.
  */
 #ifndef FR_MODELS_WORK_TRANSFORMER_H
 #define FR_MODELS_WORK_TRANSFORMER_H
@@ -57,9 +59,10 @@ int64_t fr_transformer_padded_vocabulary(const struct fr_transformer *t, int64_t
 double fr_transformer_layer_parameters(const struct fr_transformer *t);
 double fr_transformer_layer_parameters_rank(const struct fr_transformer *t, int64_t tp);
 
-/** Parameters of a layer by what may be divided: an attention's products, the MLP (with experts all of them,
- *  their router and what they share; `dense` of a layer without), and what every rank holds (norms,
- *  biases after row-divided products, latent attention's narrow products) of a layer and of a cross-attention. */
+/** Parameters of a layer by how they are divided.  The attention's products come first, then the MLP (with experts:
+ *  all of them, their router and the shared MLP; `dense`: that of a layer without).  Last come those that every rank
+ *  holds, of a layer and of a cross-attention: norms, biases after row-divided products, latent attention's narrow
+ *  products. */
 struct fr_transformer_parts {
     double attention, mlp, dense, replicated, cross_replicated;
 };
@@ -68,15 +71,15 @@ struct fr_transformer_parts fr_transformer_layer_parts(const struct fr_transform
 /** Kernels launched forward by one rank of @p tp: a layer's, of them those inside the heads
  *  (scores, softmax and weighted sum), and a cross-attention's. */
 double fr_transformer_layer_kernels(const struct fr_transformer *t, int64_t tp);
-/** Of a layer's, those of an attention that is not plain: latents, an indexer, a gate. */
+/** Those kernels of a layer that belong to an attention that is not plain: latents, an indexer, a gate. */
 double fr_transformer_attention_kernels(const struct fr_transformer *t);
 double fr_transformer_head_kernels(const struct fr_transformer *t, int64_t tp);
 double fr_transformer_cross_kernels(const struct fr_transformer *t, int64_t tp);
-/** Of a layer's, those that a layer without experts has not. */
+/** Those kernels of a layer with experts that a layer without has not. */
 double fr_transformer_mixture_kernels(const struct fr_transformer *t);
 
-/** Of the layers of stage @p i, those with an MLP: all without experts, else those of the first
- *  `dense_layers` that its chunks have, each with 1/v of the stage's. */
+/** Layers of stage @p i with an MLP.  Without experts these are all; else those of the first `dense_layers` that lie
+ *  in its chunks, each chunk having 1/v of the stage's layers. */
 double fr_transformer_stage_dense(const struct fr_transformer *t, const struct fr_plan *plan,
                                   int64_t i);
 
@@ -84,7 +87,7 @@ double fr_transformer_stage_dense(const struct fr_transformer *t, const struct f
 struct fr_block_counts fr_transformer_stage_blocks(const struct fr_transformer *t,
                                                    const struct fr_plan *plan, int64_t i);
 
-/** Of the layers of stage @p i, those with cross-attention. */
+/** Layers of stage @p i with cross-attention. */
 int64_t fr_transformer_stage_cross(const struct fr_transformer *t, const struct fr_plan *plan,
                                    int64_t i);
 
@@ -105,15 +108,15 @@ static inline double fr_transformer_score_B(const struct fr_transformer *t, doub
 /** Bytes moved forward by the last norm and the loss over a rank's @p vocabulary [B]. */
 double fr_transformer_loss_B(double tokens, double vocabulary, double hidden, double value_B);
 
-/** Layers of stage @p i: the plan's, else as equal as can be, earlier stages taking one more.  Of
- *  an interleaved schedule with one or two virtual stages more than layers the logits and the
- *  embedding count as one each, as Llama 3's 126 layers over 16 x 8: the last and the first stage
- *  have a layer less.  A pass of one chunk is taken as 1/v of its stage's, also there. */
+/** Layers of stage @p i: the plan's, else as equal as can be, earlier stages taking one more.  An interleaved
+ *  schedule may have one or two virtual stages more than layers.  Then the logits and the embedding count as a layer
+ *  each, and the last and the first stage have a layer less (Llama 3's 126 layers over 16 x 8).  A pass of one chunk
+ *  is taken as 1/v of its stage's, also there. */
 int64_t fr_transformer_stage_layers(const struct fr_transformer *t, const struct fr_plan *plan,
                                     int64_t i);
 
-/** What layers, or the ends of a stage, do besides products and attention, forward; twice that
- *  backward, where a gradient comes in beside what was kept and each product becomes two. */
+/** Work of layers, or of the ends of a stage, besides products and attention, forward.  Backward is twice that: a
+ *  gradient comes in beside the saved values, and each product becomes two. */
 struct fr_stage_share {
     double forward_B, kernels;
     double norm_B, softmax_B;        /**< of forward_B */
@@ -129,16 +132,16 @@ struct fr_stage_share {
  *  its working set. @param layers  that it is of; 0: an embedding's and logits' */
 void fr_transformer_add_share(struct fr_rank_work *work, const struct fr_stage_share *share,
                               double layers, fr_recompute recompute);
-/** Add what is inside @p heads heads of a rank, over all samples and attentions: two products with the
- *  scores between, or one fused kernel, which keeps no scores, skips those that the causal mask hides
- *  (half), and backward makes them once more (2.5 times the flop); heads are padded to a multiple of 32 values there.
+/** Add the core of @p heads heads of a rank, over all samples and attentions: two products with the scores between,
+ *  or one fused kernel.  The fused kernel saves no scores, skips those that the causal mask hides (half), and makes
+ *  them once more backward (2.5 times the flop).  There heads are padded to a multiple of 32 values.
  *  @param queries  of a head on the rank, which attend to the whole sequence */
 void fr_transformer_add_core(struct fr_rank_work *work, const struct fr_transformer *t,
                              const struct fr_plan *plan, double queries, double batch,
                              double heads);
 
-/** What a rank's attentions exchange over the cp ranks of a sequence: q values a token of queries, kv of keys and
- *  values, what the heads made, over p ranks, each with T tokens of b samples. */
+/** Exchange of a rank's attentions over the cp ranks of a sequence: q values a token of queries, kv of keys and
+ *  values, and the heads' outputs.  It is over p ranks, each with T tokens of b samples. */
 struct fr_context {
     double q, kv, made, p, tokens, batch, value_B, attentions;
 };

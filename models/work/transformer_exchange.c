@@ -1,4 +1,4 @@
-/* What the ranks of a transformer's stage exchange (models/work/transformer_view.h).
+/* Exchanges among the ranks of a transformer's stage (models/work/transformer_view.h).
  *
  *  Over a group's p ranks, of T tokens, with w values between two products (q of the heads, f of the
  *  MLP) and h after them:
@@ -10,12 +10,11 @@
  *      rows, SP          all-gather T h, all-gather T w, all-to-all T h / p, all-reduce T w,
  *                        all-to-all T h / p              reduce-scatter T h
  *
- *  By rows each product has the terms of Gholami et al. 2017, Eq. 4: its outputs gathered, its input's
- *  gradient all-reduced; heads and an MLP's activation work on a rank's own rows, so that queries, keys
- *  and values, and what is between up and down before its activation, are not gathered.  With
- *  sequence parallel (SP) a rank needs whole tokens of its share after the second product, and has its
- *  own rows of all tokens: an all-to-all.  Of embedding and logits the vocabulary is divided, the
- *  logits' rows, whose loss needs no gathering; both divisions are alike there.
+ * By rows each product has the terms of Gholami et al. 2017, Eq. 4: its outputs gathered, its input's gradient
+ * all-reduced; heads and an MLP's activation work on a rank's own rows, so that queries, keys and values, and what is
+ * between up and down before its activation, are not gathered.  With sequence parallel (SP) a rank needs whole tokens
+ * of its share after the second product, and has its own rows of all tokens: an all-to-all.  For embedding and logits
+ * the vocabulary is divided (the logits' rows), and the loss needs no gathering; both divisions are the same there.
  *
  *  Between two grids, of P_r = p and p' rows among the same R ranks, tokens are redistributed: R / p' columns
  *  have each p'/p times the samples of R / p.  Where p' > p that many neighbours gather theirs, h values a
@@ -84,7 +83,7 @@ static void add_rows(const struct fr_stage_view *v, const struct fr_group_view *
     }
 }
 
-/* Of MLPs, of experts, and of what they share. */
+/* Add exchanges of MLPs, of experts, and of shared MLPs. */
 static void add_mlp_rows(const struct fr_stage_view *v, const struct fr_group_view *m,
                          struct fr_rank_work *work) {
     double load = v->t->experts ? fr_experts_load(v->t) : 1;
@@ -151,9 +150,9 @@ static void add_layers(const struct fr_stage_view *v, struct fr_rank_work *work)
     fr_recompute_add_exchanges(v, mlps, work);
 }
 
-/* @p times tokens go from one group's grid to another's: to one of fewer columns they are gathered on
- * the way there, to one of more on their gradients' way back; the other way drops what it has too much
- * of.  Divided along the sequence they are where they are needed already. */
+/* @p times tokens go from one group's grid to another's. To a grid of fewer columns they are gathered on the way
+ * there, to one of more on their gradients' way back. The other direction drops the surplus. Tokens divided along the
+ * sequence are already where they are needed. */
 static void move(const struct fr_stage_view *v, const struct fr_group_view *from,
                  const struct fr_group_view *to, fr_axis axis, double times,
                  struct fr_rank_work *work) {

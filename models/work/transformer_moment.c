@@ -1,4 +1,4 @@
-/* What a stage of methods tensor and grid holds for a moment of its passes (models/work/moment.h). */
+/* Memory that a stage of methods tensor and grid holds for a moment of its passes (models/work/moment.h). */
 #include <math.h>
 
 #include "models/work/experts.h"
@@ -21,8 +21,8 @@ static void pair(const struct fr_stage_view *v, const struct fr_group_view *on, 
     most->joined_B = joined_B;
 }
 
-/* Of rows: their gradients as they are added up, come through the exchange, are put in order, and come out of the
- * experts; or of what the experts' first products made, their input and its gradient. */
+/* Largest memory of routed rows.  Either their gradients as they are added up, come through the exchange, are put in
+ * order, and come out of the experts.  Or the results of the experts' first products, their input and its gradient. */
 static void routed(const struct fr_stage_view *v, struct fr_moment_sizes *most) {
     double load = fr_experts_load(v->t), rows_B = load * v->mlp_rows * v->h * v->value_B,
            made_B = load * (v->mlp - 1) * v->mlp_rows * v->wide / v->etp * v->value_B,
@@ -67,7 +67,7 @@ static double add_mlp(struct shapes *s, const struct fr_stage_view *v, double wi
     return first + add_shape(s, v->h, width);
 }
 
-/* Of weights that are trained, at the width that products write gradients. */
+/* Add shapes of trained weights, at the width that products write gradients. */
 static void add_shapes(const struct fr_stage_view *v, bool last, struct fr_moment_sizes *m) {
     const struct fr_attention_sizes *a = &v->a;
     const struct fr_transformer *t = v->t;

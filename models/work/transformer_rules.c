@@ -8,7 +8,7 @@
 #include "models/work/transformer.h"
 #include "models/workload/attention.h"
 
-/* What is broken so far; the sentences of `asked` go to `text`. */
+/* Rules that are broken so far; the sentences of `asked` go to `text`. */
 struct hearing {
     fr_reasons reasons;
     int asked; /* -1: none */

@@ -238,8 +238,8 @@ double fr_transformer_latents_moved(const struct fr_stage_view *v) {
            2 * (v->a.queries + v->a.keys) / on->p * on->tokens;
 }
 
-/* Of blocks that stand alone: an attention's are those of a cross-attention, an MLP's a norm, its products, activation
- * and residual addition. */
+/* Kernels of blocks that stand alone.  An attention has those of a cross-attention; an MLP has a norm, its products,
+ * activation and residual addition. */
 static double hybrid_kernels(const struct fr_stage_view *v) {
     const struct fr_transformer *t = v->t;
     double mlp = t->gated ? 6 : 5;
@@ -309,7 +309,7 @@ static double largest_message_B(const struct fr_stage_view *v) {
     return v->attentions > 0 ? fmax(outer, inner) * v->value_B : 0;
 }
 
-/* What a policy keeps beside a layer's input. */
+/* Values that a policy saves beside a layer's input. */
 static double saved_values(const struct fr_stage_view *v, double stream) {
     const struct fr_group_view *a = &v->attention_on;
     if (!v->saves) return 0;
@@ -334,12 +334,12 @@ static double mlp_inputs_B(const struct fr_stage_view *v, double in, double made
     return (in + made) * v->read_B + fr_adapters_kept(v, true) * v->value_B;
 }
 
-/* Korthikanti et al. 2022, Eq. 2, s b h (10 + 24/t + 5 a s / (h t)) bytes at two bytes a
- * value, and Eq. 4 with sequence parallel, the 10 over t as well; written for any dtype, MLP
- * width and head count, with dropout or without: inputs of the norms and products, what the
- * softmax made, and what dropout made of it; masks.  Divided by rows, inputs of the second products
- * are whole.  With fp8 a product keeps its input as it read it, at 8 bits (Transformer Engine); what norms,
- * attention and activations read stays at value_B, so that fused attention's output is kept twice. */
+/* Korthikanti et al. 2022, Eq.  2: s b h (10 + 24/t + 5 a s / (h t)) bytes at two bytes a value.  With sequence
+ * parallel it is Eq.  4, the 10 over t as well.  Here it is written for any dtype, MLP width and head count, with
+ * dropout or without.  It counts inputs of the norms and products, the results of the softmax and of dropout after
+ * it, and masks.  Divided by rows, inputs of the second products are whole.  With fp8 a product saves its input as it
+ * read it, at 8 bits (Transformer Engine).  Inputs of norms, attention and activations stay at value_B, so fused
+ * attention's output is saved twice. */
 static double attention_saved_B(const struct fr_stage_view *v) {
     const struct fr_group_view *a = &v->attention_on;
     double stream = a->tokens * v->h / a->between;
@@ -354,8 +354,8 @@ static double attention_saved_B(const struct fr_stage_view *v) {
            fr_transformer_mask_B(v->t) * stream + latents_B;
 }
 
-/* What experts read, k copies of a token, for their weight gradients; and of the router's logits and probabilities 32
- * bits each, and which experts were taken. */
+/* Inputs of experts, k copies of a token, saved for their weight gradients.  The router's logits and probabilities
+ * take 32 bits each, and the choice of experts is saved too. */
 static double routed_saved_B(const struct fr_stage_view *v, double load) {
     enum { ROUTER_B = 4 + 4 + 1 };
     bool trained = !fr_transformer_frozen(v->t);
@@ -380,8 +380,9 @@ static double layer_saved_B(const struct fr_stage_view *v, double attention_B, b
            (mixed ? routed_saved_B(v, load) : 0);
 }
 
-/* Of fused attention the sums of its softmax, of 32 bits; and what it made before its exchange with those that share
- * the sequence, which its kernel keeps beside what the product behind it reads: narrow, that is kept twice anyway. */
+/* Fused attention saves the sums of its softmax, of 32 bits.  It also saves its output before the exchange with ranks
+ * that share the sequence, beside the input of the next product.  With narrow values that output is saved twice
+ * anyway. */
 static double fused_saved_B(const struct fr_stage_view *v) {
     enum { SUM_B = 4 };
     const struct fr_group_view *a = &v->attention_on;
@@ -426,8 +427,7 @@ static double bias_saved(const struct fr_stage_view *v, double p) {
     return v->rows && v->t->biases ? v->h - v->h / p : 0;
 }
 
-/* Of attentions and MLPs on grids of their own: norms, and biases that every rank has, where they are
- * used. */
+/* Add attentions and MLPs on grids of their own: norms, and biases that every rank has, where they are used. */
 static void add_own_grids(const struct fr_stage_view *v, struct fr_rank_work *work) {
     struct fr_transformer_parts parts = fr_transformer_layer_parts(v->t);
     double norm = v->h * (v->t->norm_biases ? 2 : 1), bias = v->t->biases ? v->h : 0;
@@ -443,7 +443,7 @@ static void add_own_grids(const struct fr_stage_view *v, struct fr_rank_work *wo
         if (!fr_plan_own_grid(v->plan, g)) work->grid_rank[g] = 0;
 }
 
-/* Of blocks that stand alone, each with its norm. */
+/* Add parameters of blocks that stand alone, each with its norm. */
 static void add_hybrid_parameters(const struct fr_stage_view *v, struct fr_rank_work *work) {
     const struct fr_transformer *t = v->t;
     struct fr_transformer_parts parts = fr_transformer_layer_parts(t);
@@ -461,7 +461,7 @@ static void add_hybrid_parameters(const struct fr_stage_view *v, struct fr_rank_
     work->parameters_rank += fr_predicted_parameters(t, p);
 }
 
-/* Of experts a rank holds its share, and routers whole. */
+/* A rank holds its share of experts, and routers whole. */
 static void add_experts_share(const struct fr_stage_view *v, struct fr_rank_work *work) {
     double all = v->mixed * fr_experts_parameters(v->t),
            routers = v->mixed * v->h * (double)v->t->experts;

@@ -1,10 +1,9 @@
 /** @file
- *  One stage of a transformer as one rank sees it: what methods tensor and grid make of it.
+ *  One stage of a transformer as one rank sees it, under methods tensor and grid.
  *
- *  Three groups of products are divided, each over P_r = p ranks of its own, which are the plan's tp
- *  unless its `layer_tp` says otherwise: those of the attention, of the MLP, and of embedding and
- *  logits.  The R = tp dp cp ranks of a stage go through b dp samples of a micro-batch together, so
- *  that of a group's P_c = R / p columns each has b p / tp of them.
+ *  Three groups of products are divided: those of the attention, of the MLP, and of embedding and logits.  Each has
+ *  P_r = p ranks of its own, the plan's tp unless its `layer_tp` states others.  The R = tp dp cp ranks of a stage
+ *  process b dp samples of a micro-batch together, so each of a group's P_c = R / p columns has b p / tp of them.
  *
  *  How two products that follow each other are divided (the plan's `divide`):
  *
@@ -63,13 +62,13 @@ void fr_transformer_add_exchanges(const struct fr_workload *workload,
 void fr_transformer_add_vocabulary_exchanges(const struct fr_stage_view *v, bool first,
                                              bool last, struct fr_rank_work *work);
 
-/** What the stage holds for a moment of its passes, of a training step; its logits are there.
+/** Add the memory that the stage holds for a moment of its passes in a training step, its logits included.
  *  @param message_B  the largest that a collective between products makes */
 void fr_transformer_add_moment(const struct fr_stage_view *v, bool first, bool last,
                                double message_B, struct fr_rank_work *work);
 /** Values that MLPs, or experts, of a layer move besides: activations, rows put in order, sent and added up. */
 double fr_transformer_activated(const struct fr_stage_view *v, bool mixed);
-/** Of latent attention: norms of what is narrow, the rotation and what is joined to keys. */
+/** Values that latent attention moves: norms of the narrow latents, the rotation, and the part joined to keys. */
 double fr_transformer_latents_moved(const struct fr_stage_view *v);
 
 /** Do the experts' products go over their group's ranks?  Whole ones take what a rank has of the sequence. */

@@ -6,8 +6,8 @@
 
 enum { MOST = 1 << 26 };
 
-/* Of @p a heads, @p k key-value heads, d values of a query and a key and v of a value each; @p keys_only: no product
- * makes values, which are the keys. */
+/* Sizes of an attention with @p a heads, @p k key-value heads, d values of a query and a key and v of a value each.
+ * @p keys_only: no product makes values, which are the keys. */
 static struct fr_attention_sizes heads_of(const struct fr_transformer *t, int64_t a, int64_t k,
                                           int64_t d, int64_t v, bool keys_only) {
     double h = (double)t->hidden, queries = (double)(a * d), keys = (double)(k * d),

@@ -1,10 +1,10 @@
 /** @file
- *  What an attention's products make of a token: queries, keys, values, and by which way.
+ *  How do an attention's products make queries, keys and values of a token?
  *
- *  Plain: a heads of d values, k key-value heads, from h values in one product.  Latent (DeepSeek-AI, DeepSeek-V2,
- *  2024, section 2.1): queries from c' = `q_latent` values that a narrow product makes first (0: from h), keys and
- *  values from c = `kv_latent`; r = `rope_dim` of a head's d values have a key that all heads share, made
- *  beside c; a head's values are v = `value_dim`:
+ *  Plain: a heads of d values, k key-value heads, from h values in one product.  Latent: DeepSeek-AI, DeepSeek-V2,
+ *  2024, section 2.1.  Queries come from c' = `q_latent` values that a narrow product makes first (0: from h).  Keys
+ *  and values come from c = `kv_latent`.  All heads share one key, made beside c, for r = `rope_dim` of a head's d
+ *  values.  A head has v = `value_dim` values:
  *
  *               queries, keys, values    parameters over tp               on every rank
  *      plain    a d, k d, k d            h (a + 2 k) d + a d h            -
@@ -13,10 +13,10 @@
  *
  *  as trained: the products that a cache would spare in inference are made (keys and values are not absorbed).
  *
- *  A plain head's values may have a width of their own, v = `value_dim`; with `attention_gate` a product of h x a v makes
- *  a gate of what the heads made (Qiu et al., Gated Attention for Large Language Models, 2025).  Where `other_layers` of
- *  the layers have other heads (Gemma 4, MiMo-V2: windows of other widths) all sizes are the mean over the layers: every
- *  size here counts work and parameters in proportion, so that sums over the model are exact and stages are alike.
+ *  A plain head's values may have a width of their own, v = `value_dim`; with `attention_gate` a product of h x a v
+ *  gates the heads' outputs (Qiu et al., Gated Attention for Large Language Models, 2025).  Where `other_layers` of
+ *  the layers have other heads (Gemma 4, MiMo-V2: windows of other widths), all sizes are the mean over the layers.
+ *  Work and parameters are proportional to every size here, so sums over the model are exact and stages are equal.
  *
  *  Sparse attention with an indexer (DeepSeek-AI, DeepSeek-V3.2, 2025, section 2.1): I = `index_heads` heads of
  *  e = `index_dim` values score every pair of tokens, and a token attends to the best `index_tokens` alone:

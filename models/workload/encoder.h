@@ -1,11 +1,11 @@
 /** @file
- *  What an encoder alone (BERT) has that a decoder has not.
+ *  Parts of an encoder alone (BERT) that a decoder does not have.
  *
- *  Devlin et al., BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding, 2018: a token
- *  attends to all others (`causal` false), its embedding has a vector for its segment (`token_types`), and words are
- *  predicted in their own place, from what a further product of h x h with an activation and a norm makes of it
- *  (`masked_head`; the logits have biases).  `pooler`: another such product and two logits of a sample's first token, for
- *  the next sentence.  With V words and h values:
+ *  Devlin et al., BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding, 2018.  A token
+ *  attends to all others (`causal` false), and its embedding has a vector for its segment (`token_types`).  Words are
+ *  predicted in their own place, after a further product of h x h with an activation and a norm (`masked_head`; the
+ *  logits have biases).  `pooler`: another such product and two logits of a sample's first token, for the next
+ *  sentence.  With V words and h values:
  *
  *      parameters   token types x h;   masked head h h + h + norm + V;   pooler h h + h + 2 h + 2
  *      flop         attention's pairs whole, where a causal mask leaves half to fused kernels; 2 T h h of the masked head

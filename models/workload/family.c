@@ -189,7 +189,7 @@ bool fr_family_is_config(const struct fr_json *root) {
            (given(root, "model_type") || given(root, "architectures"));
 }
 
-/* What the file calls itself; NULL: nothing. */
+/* Type that the file states; NULL: none. */
 static fr_status type_of(const struct fr_json *config, const char **type,
                          struct fr_error *err) {
     struct fr_json model_type = fr_json_member(config, "model_type");
@@ -536,7 +536,7 @@ static fr_status read_training(const struct fr_json *root, struct fr_workload *w
                                &workload->global_batch, err);
 }
 
-/* What the file has and the answer has not: towers, modules that predict further tokens. */
+/* Add the parts that the file has and the answer has not: towers, modules that predict further tokens. */
 static void add_left_out(const struct fr_json *root, const struct fr_json *config,
                          const struct fr_workload *workload, const char *name,
                          struct fr_text *text) {
@@ -592,7 +592,7 @@ static fr_status read_config(const struct fr_json *root, const struct fr_json *c
     return FR_OK;
 }
 
-/* Of no known family, which has layers. */
+/* Read a model of no known family, which has layers. */
 static fr_status read_unknown(const struct fr_json *root, const struct fr_json *config,
                               struct fr_workload *workload, struct fr_error *err) {
     const char *type = NULL;

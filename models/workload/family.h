@@ -96,7 +96,7 @@ fr_status fr_family_read_experts(const struct fr_json *config,
 /** Groups, convolution and chunks of state-space blocks, whose heads are known; what the file lacks stays. */
 fr_status fr_family_read_scan(const struct fr_json *config, struct fr_transformer *t,
                               struct fr_error *err);
-/** As far as they are in the file, attention_bias and mlp_bias must be false. */
+/** attention_bias and mlp_bias must be false where the file has them. */
 fr_status fr_family_refuse_biases(const struct fr_json *config, struct fr_error *err);
 
 #endif

@@ -78,7 +78,7 @@ static struct fr_layers_flop layers_of_transformer(const struct fr_counted *n) {
         .shared = s * mixed * (double)t->shared_ffn * h * (t->gated ? 3 : 2)};
 }
 
-/* Of the adapters beside them. */
+/* Forward operations of the adapters beside them. */
 static double adapters_forward(const struct fr_transformer *t) {
     struct fr_adapted list[FR_ADAPTED_MAX];
     int n = fr_adapters_list(t, list);

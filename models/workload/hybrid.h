@@ -29,11 +29,12 @@ static inline bool fr_transformer_is_hybrid(const struct fr_transformer *t) {
     return t->pattern[0] != '\0';
 }
 
-/** Of the layers of a hybrid from @p from (counted from 0) to before @p to, of which the ends may be parts. */
+/** Blocks in the layers of a hybrid from @p from (counted from 0) to before @p to; the first and the last may be
+ *  parts of a layer. */
 struct fr_block_counts fr_block_counts_between(const struct fr_transformer *t, double from,
                                                double to);
 
-/** Of all layers, of any transformer; cross-attentions not counted. */
+/** Blocks in all layers, for any transformer; cross-attentions are not counted. */
 struct fr_block_counts fr_block_counts_of(const struct fr_transformer *t);
 
 /** Read `pattern` of a transformer's file, whose other keys are known, with the sizes of its state-space blocks.
@@ -41,7 +42,7 @@ struct fr_block_counts fr_block_counts_of(const struct fr_transformer *t);
  *  tokens, and `dense_layers`, which the letters say. */
 fr_status fr_hybrid_read(const struct fr_json *object, struct fr_transformer *t,
                          struct fr_error *err);
-/** Of a hybrid that another file describes: has ours, @p object, what is refused beside it? */
+/** Check a hybrid that another file describes: does our file, @p object, have keys that are refused beside it? */
 fr_status fr_hybrid_check(const struct fr_json *object, const struct fr_transformer *t,
                           struct fr_error *err);
 /** Has the file a pattern without attention, so that it needs no heads? */

@@ -17,6 +17,6 @@
 #define BY_CODE .field = 0
 #define FR_KEY_ROW(word, what, asked, place, plain, sentence)                                  \
     { .name = #word, what, asked, place, .otherwise = plain, .help = sentence }
-/* Of a list, whose rows no comma parts. */
+/* A key of a list, whose rows no comma separates. */
 #define FR_KEY_LISTED(word, what, asked, place, plain, sentence)                               \
     {.name = #word, what, asked, place, .otherwise = plain, .help = sentence},

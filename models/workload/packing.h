@@ -1,10 +1,10 @@
 /** @file
  *  Sequences packed of several documents, none of which attends to another.
  *
- *  Of documents of l_i tokens, sum l_i = s, fused attention makes sum l_i^2 / 2 pairs in place of s^2 / 2: a share L / s
- *  with L = sum l_i^2 / sum l_i, the length of the document that a token stands in, in the mean over tokens (not over documents).
- *  Plain attention masks them and makes the rest all the same.  Keys still travel round a ring of ranks that share a
- *  sequence; left out: that a rank's share of pairs then differs from the next one's. */
+ *  For documents of l_i tokens, sum l_i = s, fused attention computes sum l_i^2 / 2 pairs in place of s^2 / 2.  That
+ *  is a share L / s with L = sum l_i^2 / sum l_i: the length of a token's document, in the mean over tokens (not over
+ *  documents).  Plain attention masks the other pairs but computes them all the same.  Keys still travel round a ring
+ *  of ranks that share a sequence.  Left out: a rank's share of pairs then differs from the next one's. */
 #ifndef FR_MODELS_WORKLOAD_PACKING_H
 #define FR_MODELS_WORKLOAD_PACKING_H
 

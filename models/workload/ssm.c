@@ -24,7 +24,7 @@ static struct fr_ssm_sizes mamba2(const struct symbols *x) {
         .backward = 3 * x->gn * x->q + 3 * x->d * x->q + 5 * x->d * x->n};
 }
 
-/* What delta rules scan. */
+/* Sizes of the scan of delta rules. */
 static struct fr_ssm_sizes ruled(const struct symbols *x, double in, double parameters) {
     double again = x->heads * (x->q * (x->n + x->p) + 2 * x->n * x->p),
            forward =

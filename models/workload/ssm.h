@@ -1,10 +1,11 @@
 /** @file
- *  A recurrent block, Mamba-2 or another: its sizes, parameters and what a token asks of it.
+ *  A recurrent block, Mamba-2 or another: its sizes, its parameters and its work for a token.
  *
- *  Mamba-2:  *  Dao and Gu, Transformers are SSMs: Generalized Models and Efficient Algorithms Through Structured State Space
- *  Duality, 2024, sections 6 (the chunked algorithm) and 7 (the block, Figure 6).  H heads of P values, d = H P in
- *  all; a state of N values for each; G groups of heads that share B and C (as key-value heads are shared); chunks of
- *  Q tokens; c = d + 2 G N channels of a convolution over K tokens, each with its own filter and a bias.
+ *  Mamba-2: Dao and Gu, Transformers are SSMs: Generalized Models and Efficient Algorithms Through Structured State
+ *  Space Duality, 2024, sections 6 (the chunked algorithm) and 7 (the block, Figure 6).  It has H heads of P values,
+ *  d = H P in all, and a state of N values for each.  G groups of heads share B and C (as key-value heads are
+ *  shared).  Chunks have Q tokens.  A convolution over K tokens has c = d + 2 G N channels, each with its own filter
+ *  and a bias.
  *
  *      x, z, B, C, dt   one product from h values to d + d + G N + G N + H
  *      x, B, C          convolution, SiLU
@@ -12,7 +13,7 @@
  *
  *      parameters       h (2 d + 2 G N + H) + c (K + 1) + 3 H + d + d h       (A, D and dt's bias a head; norm's d)
  *
- *  The scan by chunks (section 6), multiplications a token forward, and what they come to backward:
+ *  The scan by chunks (section 6), in multiplications a token, forward and backward:
  *
  *                                             forward     backward
  *      C B^T, Q x Q of a group                G Q N       2 G Q N (to B, C), G Q N again
@@ -25,8 +26,8 @@
  *  Squares are counted whole: the tiles of 64 to 128 that kernels skip above the diagonal are few of a chunk's.
  *  Megatron-LM's count of model flop has 7 d N for all of it, and says that it should be updated.
  *
- *  The others are put into the same sizes; of each the products with weights, its parameters, and the multiplications of
- *  its scan a token:
+ *  The other blocks use the same sizes.  Each states its products with weights, its parameters, and the
+ *  multiplications of its scan a token:
  *
  *  gated delta net (Yang, Kautz and Hatamizadeh, Gated Delta Networks, 2024; Qwen3-Next): H heads of P values, G heads of
  *  N keys and queries, chunks of Q = 64 (flash-linear-attention, chunk_gated_delta_rule).
@@ -89,7 +90,7 @@ struct fr_ssm_sizes {
     double backward;   /**< likewise, what is made again among them */
 };
 
-/** Of a transformer with state-space blocks; all 0 of others. */
+/** Sizes of a transformer with state-space blocks; all 0 for others. */
 struct fr_ssm_sizes fr_ssm_of(const struct fr_transformer *t);
 
 /** Read `ssm_heads`, `ssm_head_dim`, `ssm_state`, `ssm_groups`, `ssm_chunk` and `ssm_conv` of a transformer's file. */

@@ -90,7 +90,7 @@ struct fr_iterations_law {
     struct fr_iterations_when *when; /**< other keys of the plan, or NULL */
 };
 
-/** What a table of iterations was measured for; 0: not named, any (of the batch: the model's). */
+/** Network and batch that a table of iterations was measured for; 0: not named, any (for the batch: the model's). */
 struct fr_iterations_basis {
     int64_t width, layers, sequence, global_batch;
     double rate, loss; /**< for people; a plan has none */
@@ -110,7 +110,7 @@ struct fr_stages {
     double message_B;   /**< between neighbouring stages, each way */
 };
 
-/** Of kind "transformer": a decoder stack of equal layers between an embedding and logits. */
+/** Kind "transformer": a decoder stack of equal layers between an embedding and logits. */
 struct fr_transformer {
     int64_t layers; /**< 0: not of this kind */
     int64_t hidden, heads, kv_heads, head_dim, ffn, sequence;
@@ -237,11 +237,11 @@ extern const char *const fr_workload_stores[];
 fr_status fr_workload_read_store(const struct fr_json *object, struct fr_transformer *t,
                                  struct fr_error *err);
 
-/** Bytes held per parameter for its weight: as it is held, and where that is wider than what products take
- *  also the copies that they take, which are made once an iteration.  Of fp8 each pass takes its own where
- *  products of @p device read both operands along the dimension that is summed (Hopper's, so that the backward
- *  pass needs the transpose), and with a scale for each block of values (MXFP8, NVFP4), which differ along either
- *  dimension (Transformer Engine, "Handling transposes"); else one serves both. */
+/** Bytes held per parameter for its weight.  Where the weight is wider than the products' inputs, the copies for the
+ *  products count too; they are made once an iteration.  In fp8 each pass may need a copy of its own (Transformer
+ *  Engine, "Handling transposes").  That is so where products of @p device read both operands along the summed
+ *  dimension (Hopper: the backward pass needs the transpose).  It is so too with a scale for each block of values
+ *  (MXFP8, NVFP4), since scales differ along either dimension.  Else one copy serves both. */
 double fr_workload_weight_B(const struct fr_workload *workload, const struct fr_device *device);
 
 /** A fully connected layer, @p bias or not, standing @p repeat times. */

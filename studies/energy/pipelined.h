@@ -7,12 +7,11 @@
  *      E0 = N T0 (u B + (1 - u) W)              at full clock
  *      E = N s T + D v(f)^2 / v(f0)^2 + V (N T - b) / (N T0 - b0) f v(f)^2 / (f1 v(f1)^2)
  *
- *  F work of the stages (stage_work.h), m micro-batches, P stages, N devices, T time; R the highest rate that
- *  another training reached on the device, b the time that all devices work, b0 = u N T0 at full clock.  B
- *  power at work, W waiting; s what a device draws whatever it does, D = (B - s) b0 what else it draws for
- *  work, V for waiting.  v is the voltage, f the mean clock of a plan, f1 the highest, f0 that at which a
- *  device settles while it works.  Work is so many cycles, whatever their time; waiting goes on turning at
- *  the clock that was set. */
+ *  F work of the stages (stage_work.h), m micro-batches, P stages, N devices, T time.  R is the highest rate that
+ *  another training reached on the device.  b is the time that all devices work, b0 = u N T0 at full clock.  B power
+ *  at work, W power while waiting; s the static power of a device, D = (B - s) b0 its further energy for work, V that
+ *  for waiting.  v is the voltage, f the mean clock of a plan, f1 the highest, f0 that at which a device settles
+ *  while it works.  Work is so many cycles, whatever their time; waiting goes on turning at the clock that was set. */
 #ifndef FR_STUDIES_ENERGY_PIPELINED_H
 #define FR_STUDIES_ENERGY_PIPELINED_H
 
@@ -39,7 +38,7 @@ struct fr_pipelined_all {
     int count;
 };
 
-/** What is a device's; static_W and free_share are fitted. */
+/** Values of a device; static_W and free_share are fitted. */
 struct fr_pipelined_device {
     struct fr_stage_device stage;
     double work_W;     /**< B */

@@ -13,11 +13,12 @@
  *      ordering ID = X; note TEXT      holds where X is true
  *      point ID = X; unit WORD; published X
  *
- *  ROLE, ID, the tolerance (within), holds (nan: not judged) and detail as in studies/reproduce.h; ID and the note, which is the last, are
- *  templates.  X is an expression (base/describe/expression.h) of what was named before, `nan` and `infinity`, and of the
- *  study's own functions.  Those that price a plan return its outcome, whose facts are identified by name: price(4, 8).time_s,
- *  or o.tp_comm: time_s, energy_J, memory_peak_B, memory_spare_B, parameters, parameters_rank, low_s, high_s, low_J, high_J,
- *  feasible, short_of_memory, and the parts of the time; fact(o, 'tp_comm') is the same. */
+ *  ROLE, ID, the tolerance (within), holds (nan: not judged) and detail as in studies/reproduce.h; ID and the note,
+ *  which is the last, are templates.  X is an expression (base/describe/expression.h) of what was named before, `nan`
+ *  and `infinity`, and of the study's own functions.  Functions that price a plan return its outcome, with facts by
+ *  name: price(4, 8).time_s, or o.tp_comm.  They are time_s, energy_J, memory_peak_B, memory_spare_B, parameters,
+ *  parameters_rank, low_s, high_s, low_J, high_J, feasible, short_of_memory, and the parts of the time.  fact(o,
+ *  'tp_comm') is the same. */
 #ifndef FR_STUDIES_ENGINE_STUDY_H
 #define FR_STUDIES_ENGINE_STUDY_H
 

@@ -1,9 +1,9 @@
 /** @file
- *  What Song et al. 2023 say of model quality, beside what was measured in the small: `forerun reproduce
- *  optimus --quality FILE`, of a result of forerun quality --json.
+ *  Claims of Song et al. 2023 on model quality, beside our measurements at small scale: `forerun reproduce optimus
+ *  --quality FILE`, of a result of forerun quality --json.
  *
- *  A claim is an order of two plans' losses; ours is judged only where the seeds tell the two apart, and a
- *  claim that two plans learn alike never is: not distinguished is not the same. */
+ *  A claim is an order of two plans' losses.  Ours is judged only where the seeds distinguish the two.  A claim that
+ *  two plans learn alike is never judged, since plans that are not distinguished need not be the same. */
 #ifndef FR_STUDIES_OPTIMUS_QUALITY_H
 #define FR_STUDIES_OPTIMUS_QUALITY_H
 

@@ -6,14 +6,14 @@
 #include "studies/reproduce.h"
 #include "trust/study.h"
 
-/** What a table must reach and what it aims at; 0: nothing asked. */
+/** Scores that a table must reach, and scores that it aims at; 0: nothing asked. */
 struct fr_table_limits {
     double mean, median, worst, tau, regret_mean, regret_worst; /**< must */
     double aim_mean, aim_tau, aim_regret_mean;
     double covered_from, covered_to; /**< share of rows in their 90 % interval */
 };
 
-/** What is asked of every table's intervals. */
+/** Requirement on every table's intervals. */
 #define FR_TABLE_COVERED .covered_from = 0.8, .covered_to = 0.97
 
 /** Runs selected from a file of the data folder. */
@@ -29,7 +29,7 @@ struct fr_table_set {
 fr_status fr_table_read(const char *file, struct fr_table_set *set, struct fr_error *err);
 void fr_table_free(struct fr_table_set *set);
 
-/** What a row must say of its run to be kept; NULL: anything.  Never its name. */
+/** Facts that a row must state of its run to be used; NULL: any.  Never its name. */
 struct fr_table_selection {
     const char *dtype, *sharded; /**< note.dtype, note.sharded: exactly */
     const char *experts;         /**< note.experts, likewise */

@@ -76,6 +76,8 @@ def of_comments(text):
         lines = []
         for i, line in enumerate(body.split("\n")):
             line = re.sub(r"^\s*\*? ?", "", line) if i else line
+            if line.lstrip().startswith(("@param", "@return")):
+                lines.append((number + i, ""))  # each is a paragraph of its own
             lines.append((number + i, "" if line.startswith(("   ", "@file", "@param", "@return")) and i else line))
         found += sentences(lines)
     return found

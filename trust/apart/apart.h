@@ -1,16 +1,18 @@
 /** @file
- *  What devices are and what their software makes of them, apart: from rows of several releases or several machines.
+ *  Separate values of devices and of their software, from rows of several releases or several machines.
  *
- *  Values of a device (efficiency at 16 bits, memory, links) are shared by all rows of a machine, whatever it runs; values
- *  that a runtime states (models/job/fact_list.h: attention, the host's times, fp8 and fp4) by all rows of a runtime on one
- *  generation of devices, whichever machine has them.  What a cluster's file states itself counts as the device's.
- *  Fitted together, with x the logarithm of a value over what the machine's cluster had of it,
+ *  All rows of a machine share the values of its device (efficiency at 16 bits, memory, links), whatever it runs.
+ *  All rows of a runtime on one generation of devices share the values that a runtime states, on any machine
+ *  (models/job/fact_list.h: attention, the host's times, fp8 and fp4).  Values that a cluster's file states itself
+ *  count as the device's.  All are fitted together, with x the logarithm of a value over that of the machine's
+ *  cluster,
  *
  *      sum_i w_i rho(e_i / 0.05)  +  sum (x / sigma)^2                   as in trust/tune.h
  *
- *  over those x that enough rows feel, sigma being the table's: that a value lies where a file of its device states it is
- *  what is asked.  How sure they are is (J' W J + S^-2)^-1 at the end: of a value in the light of all
- *  others, with rows that err by 0.05 each on their own (kinds share no more here; fr_tune says what a cluster's are). */
+ *  over those x that move the prediction of enough rows; sigma is the table's.  The question is whether a value lies
+ *  where the device's file states it.  The covariance at the end is (J' W J + S^-2)^-1: a value's uncertainty given
+ *  all others, with independent errors of 0.05 a row (kinds share no error here; fr_tune gives a cluster's
+ *  uncertainties). */
 #ifndef FR_TRUST_APART_APART_H
 #define FR_TRUST_APART_APART_H
 
@@ -56,7 +58,7 @@ fr_status fr_tune_apart(const struct fr_cluster *cluster, const struct fr_run *c
 /** @p cluster with all values of @p apart that are of it and of its runtime. */
 void fr_apart_apply(const struct fr_apart *apart, struct fr_cluster *cluster);
 
-/** Did the rows take half of the prior's variance?  What they did not is in no file. */
+/** Did the rows remove half of the prior's variance?  Values for which they did not are written to no file. */
 bool fr_apart_learned(const struct fr_apart_value *value);
 
 /** Scope @p s of a runtime and those of the same name behind it as a runtime file, "from" that runtime, called @p name.

@@ -1,12 +1,14 @@
 /** @file
  *  Does the model error of some runs predict that of others of the same model or plan?
  *
- *  Tried on the rows themselves, as of coefficients (trust/effects/identifiable.h): all rows of one plan at one
- *  micro-batch are left out in turn, and what the others say of their plans is added to what is predicted.  Where that does
- *  not lower the errors left out by a hundredth, in the mean and in the median, plans are held at nothing missed, and where
- *  all rows are of one model, since that cannot be told from the model error of all.  Models are held: of plans left out
- *  whole they predict the model error in no table (docs/explanation/intervals.md).  A plan of a model, on however many replicas,
- *  says of itself what it says. */
+ *  Cross-validation on the rows themselves decides, as for coefficients (trust/effects/identifiable.h).  All rows of
+ *  one plan at one micro-batch are left out in turn, and the model error of their plans, from the other rows, is
+ *  added to the prediction.
+ *
+ *  Plans are fixed at no model error where that does not lower the left-out errors by a hundredth, in the mean and in
+ *  the median.  They are also fixed where all rows are of one model, since their error is then not distinguishable
+ *  from that of all.  Models are always fixed: in no table do they predict the model error of plans left out whole
+ *  (docs/explanation/intervals.md).  A plan of a model, on any number of replicas, keeps its own effect. */
 #ifndef FR_TRUST_EFFECTS_BLUP_H
 #define FR_TRUST_EFFECTS_BLUP_H
 

@@ -9,10 +9,10 @@
  *  with k the keys that count by doublings, q those that count as a change, o = FR_DIFFER_RUN of two runs of one plan.
  *  The sizes s stand in a table a key (differ.c), each measured or assumed.
  *
- *  The same as random draws, so that near-ties share their error: a walk over each key's values present (steps
- *  s_k sqrt(doublings) z) and a draw for each changed value (s_q z / sqrt 2), all z standard normal and independent.  So
- *  plan i's error is row i of a matrix A times z, and |A_i - A_j|^2 = v_ij.  Without 2 o^2, which is of runs and not of
- *  plans, the root is the distance by which plans are distinguished (fr_differ_distance).
+ *  Random draws give the same, so near-ties share their error.  Each key has a random walk over its values present,
+ *  with steps s_k sqrt(doublings) z.  Each changed value has a draw s_q z / sqrt 2.  All z are standard normal and
+ *  independent.  So plan i's error is row i of a matrix A times z, and |A_i - A_j|^2 = v_ij.  Without 2 o^2, which is
+ *  of runs and not of plans, the root is the distance by which plans are distinguished (fr_differ_distance).
  *
  *  To change a size: its row in differ.c. */
 #ifndef FR_TRUST_EFFECTS_DIFFERENCES_H

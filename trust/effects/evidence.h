@@ -14,7 +14,8 @@
 
 struct fr_evidence;
 
-/** Of those of @p n runs that the cluster can price, all of one dtype.  The runs are borrowed for the call alone.
+/** Collect those of @p n runs that the cluster can price, all of one dtype.  The runs are borrowed for the call
+ *  alone.
  *  @return FR_OK; FR_ERR_INPUT where there are none; FR_ERR_NOMEM. */
 fr_status fr_evidence_make(const struct fr_cluster *cluster, const struct fr_run *const *runs,
                            int n, struct fr_evidence **evidence, struct fr_error *err);
@@ -29,7 +30,7 @@ double fr_evidence_rms(const struct fr_evidence *evidence);
  *  coefficients and of the model error (fr_tune_deviation, fr_tune_spread). */
 double fr_evidence_off(const struct fr_evidence *evidence, int kind);
 
-/** What is stated of a plan of a model and of a run, in place of FR_TUNE_MODEL_ERROR and FR_TUNE_RUN. */
+/** Stated deviations of a plan of a model and of a run, in place of FR_TUNE_MODEL_ERROR and FR_TUNE_RUN. */
 struct fr_evidence_stated {
     double model_error, run;
 };

@@ -1,5 +1,5 @@
 /** @file
- *  Which runs are alike, so that they share what the model misses?
+ *  Which runs form groups that share a model error?
  *
  *      model    width and depth                       plan     degrees, pieces and sharding, of whatever model
  *      kind     a plan of a model at one sequence and micro-batch, on however many replicas
@@ -16,8 +16,9 @@
  *      run      0.02    runs of one kind and release, on other replicas or another day, as sources of runs say (forerun
  *                       reproduce effects); iterations of one run differ by about a percent (MLPerf's p05 and p95)
  *
- *  Of mixtures of experts, whose exchanges and hosts differ, and of adapters beside frozen weights the model error is 1.9 times as
- *  large of model, plan and kind: what the errors of presets alone say of mixtures (docs/explanation/intervals.md). */
+ *  The model error of model, plan and kind is 1.9 times as large for mixtures of experts, whose exchanges and hosts
+ *  differ, and for adapters beside frozen weights.  The factor is that of the errors of presets alone on mixtures
+ *  (docs/explanation/intervals.md). */
 #ifndef FR_TRUST_EFFECTS_GROUPS_H
 #define FR_TRUST_EFFECTS_GROUPS_H
 
@@ -25,7 +26,7 @@
 #include "trust/numbers/effects.h"
 #include "trust/runs/runs.h"
 
-/** What the model misses of a plan of a model, in logarithms: the error that counts as one. */
+/** Model error of a plan of a model, in logarithms: the error that counts as one. */
 #define FR_TUNE_MODEL_ERROR 0.05
 
 /** Standard deviation of the logarithm of one plan's time between releases of the software, as above. */
@@ -34,15 +35,15 @@
 /** The same of runs of one kind and release. */
 #define FR_TUNE_RUN 0.02
 
-/** Half a 90 % interval over its standard deviation, on values that no run has moved: nine plans of models in ten lie
- *  within 1.21 under presets, sources that measured them counting alike, and with each left out within 1.17 to 1.22, which
- *  makes it sure to 0.09 (jackknife; forerun reproduce effects).  It was 1.25 when this was set, and stays.  Errors are
- *  nearer to normal ones than the sizes' law would have it (1.5), and their deviation is less than these standard
- *  deviations come to. */
+/** Half a 90 % interval over its standard deviation, on values that no run has moved: under presets nine plans of
+ *  models in ten lie within 1.21, with equal weight for each source of measurements.  With each source left out it is
+ *  1.17 to 1.22, a standard error of 0.09 (jackknife; forerun reproduce effects).  It was 1.25 when this was set, and
+ *  stays.  The sizes' distribution would make it 1.5, so errors are nearer to normal, and their deviation is less
+ *  than these standard deviations add up to. */
 #define FR_TUNE_STRETCH 1.25
 
 bool fr_run_one_model(const struct fr_run *a, const struct fr_run *b);
-/** Of one model and plan, but for how much of it. */
+/** The same model and plan, whatever the amount. */
 bool fr_run_one_kind(const struct fr_run *a, const struct fr_run *b);
 
 /** Which effect each is, FR_EFFECT_... */
@@ -58,7 +59,7 @@ double fr_run_model_error_times(const struct fr_run *run);
  *  @return whether any row names its release: else all are of one, and so is what they predict. */
 bool fr_runs_grouped(const struct fr_run *const *runs, int n, int *group[FR_EFFECT_ROW]);
 
-/** What is alike among @p n runs, into @p rows: weights, how many times as large the model error of each, groups.
+/** Groups of @p n runs, into @p rows: weights, the factor of each one's model error, groups.
  *  @param weight, times  [n], and @p groups [FR_EFFECT_ROW][n], are filled and stay the caller's
  *  @return as fr_runs_grouped */
 bool fr_runs_share(const struct fr_run *const *runs, int n, double *weight, double *times,
@@ -69,7 +70,7 @@ void fr_effect_scales(double model_error, bool releases, double scale[FR_EFFECTS
 
 /** Standard deviation of all effects together, of a run whose model error is @p times as large. */
 double fr_effects_spread(const double sd[FR_EFFECTS], double times);
-/** Of its release and run, and of its model, plan and kind where they are @p unknown. */
+/** Deviation of its release and run, and of its model, plan and kind where they are @p unknown. */
 double fr_effects_of(const double sd[FR_EFFECTS], double times,
                      const bool unknown[FR_SEEN_COUNT]);
 

@@ -1,14 +1,14 @@
 /** @file
- *  Which coefficients do runs resolve?  Those whose move makes predictions of runs left out better.
+ *  Which coefficients do runs identify?  Those whose move makes predictions of left-out runs better.
  *
- *  Runs are left out model by model and plan by plan (trust/effects/groups.h), of one model and plan kind by kind,
- *  about a fit, where everything is linear: with S the coefficients that move, h_i a run's weight in the fit,
+ *  Runs are left out model by model and plan by plan (trust/effects/groups.h), and kind by kind where all are of one
+ *  model and plan.  All is linear about a fit.  With S the coefficients that move, h_i a run's weight in the fit,
  *
  *      x_S without group g = argmin sum_(i not in g) h_i (e0_i + J_i x)^2 + sum_S (x / sigma)^2
  *
  *  and the score is the sum of |e0_i + J_i x| over the runs left out, each way.  S grows by the coefficient that
- *  lowers it most, as long as it does by a hundredth.  What is not in S stays at the preset: rows that cannot tell
- *  such a coefficient from the model error of their model and plan would make others worse. */
+ *  lowers it most, as long as it does by a hundredth.  Coefficients outside S stay at the preset: rows that cannot
+ *  distinguish such a coefficient from the model error of their model and plan would make other predictions worse. */
 #ifndef FR_TRUST_EFFECTS_IDENTIFIABLE_H
 #define FR_TRUST_EFFECTS_IDENTIFIABLE_H
 

@@ -1,34 +1,34 @@
 /** @file
- *  How sure coefficients are that runs have spoken of: trust/numbers/effects.h with runs that are alike
- *  (trust/effects/groups.h).
+ *  How sure are coefficients after runs?  trust/numbers/effects.h with the groups of trust/effects/groups.h.
  *
- *  About where the coefficients were left, x, everything is linear: e_i = ln(predicted / measured) there, J its
- *  derivatives.  With m and C the mean and covariance of x over all that the effects' sizes may be, what is not
- *  known about where they were left is
+ *  All is linear about x, the final values of the coefficients: e_i = ln(predicted / measured) there, J its
+ *  derivatives.  m and C are the mean and covariance of x over all sizes that the effects may have.  The uncertainty
+ *  about the final values is
  *
  *      covariance = C + (m - x) (m - x)'
  *
- *  so that values which stay although rows say otherwise are the less certain for it, and values which rows agree
- *  with are as sure as those make them.
+ *  So values that stay although rows disagree are less certain, and values with which rows agree are as certain as
+ *  the rows make them.
  *
- *  The model errors of the models, plans and plans of models among the rows are further unknowns of the same.  Where
- *  coefficients are left is decided, so of these the mean is that given h, what is held where it was left,
+ *  The model errors of the models, plans and plans of models among the rows are further unknowns s of the same
+ *  system.  The final coefficients are decided, so the mean of s is the one given h, the fixed unknowns at their
+ *  final values,
  *
  *      missed = m_s + C_sh C_hh^-1 (h - m_h),
  *
- *  over all that the sizes may be given that h is there: the best linear unbiased prediction (Henderson, Biometrics
- *  31, 1975), by which runs of the same take longer or shorter than the model says; the covariance is about (x, missed).
- *  Held are x, and at 0 models and plans that say nothing of others (trust/effects/blup.h): plans of models
- *  take the whole of it then.
+ *  over all sizes that the effects may have given h.  It is the best linear unbiased prediction (Henderson,
+ *  Biometrics 31, 1975): runs of the same group take so much longer or shorter than predicted.  The covariance is
+ *  about (x, missed).  Fixed are x, and at 0 the models and plans that predict no others (trust/effects/blup.h);
+ *  plans of models then take the whole error.
  *
- *  Rows of one model and plan say what a coefficient and these come to together and little of each, so that a run of
- *  the same plan is known far better than each apart would make it. */
+ *  Rows of one model and plan fix the sum of a coefficient and these errors, and say little of each.  So a run of the
+ *  same plan is known far better than separate uncertainties would make it. */
 #ifndef FR_TRUST_EFFECTS_POSTERIOR_H
 #define FR_TRUST_EFFECTS_POSTERIOR_H
 
 #include "trust/effects/groups.h"
 
-/** What the rows say at the values of a cluster. */
+/** Posterior from the rows at the values of a cluster. */
 struct fr_posterior_input {
     const struct fr_run *const *runs;
     int n, n_coefficients;

@@ -1,10 +1,11 @@
 /** @file
- *  Do runs refute a cluster's values?  Those that they do not refute stay as they are: other runs cannot tell a
- *  coefficient from the model error of one model, and what they would move makes others worse.
+ *  Do runs reject a cluster's values?  Values that they do not reject stay as they are.  Such runs cannot distinguish
+ *  a coefficient from the model error of one model, and moving it would make other predictions worse.
  *
- *  With m_g the mean error over the runs of one model and plan, in units of the model error of such a kind (`scale`,
- *  of mixtures of experts four times as much, so that what hosts and exchanges do in one release moves nothing), and as
- *  much missed of a model as of each of its plans, the covariance of one model's n kinds is I + 1 1', and they do where, of all models,
+ *  m_g is the mean error over the runs of one model and plan, in units of the model error of such a kind (`scale`).
+ *  Mixtures of experts have four times that unit, so that hosts and exchanges in one release move nothing.  A model's
+ *  error is taken as large as that of each of its plans, so the covariance of one model's n kinds is I + 1 1'.  The
+ *  values are rejected where, over all models,
  *      sum n mean(m)^2 / (1 + n)    or    sum (m_g - mean(m))^2
  *  exceeds the 97.5 % quantile of chi-squared of the models, or of the kinds less the models. */
 #ifndef FR_TRUST_EFFECTS_REJECTED_H

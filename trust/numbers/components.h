@@ -1,21 +1,22 @@
 /** @file
- *  How large are the effects that rows share (trust/numbers/effects.h), and what does not knowing it do to
+ *  How large are the effects that rows share (trust/numbers/effects.h), and how does that uncertainty change
  *  coefficients?
  *
- *  Of each the stated value is the root mean square before any row is seen.  The model error is larger or smaller
- *  than stated by one factor for models, plans and kinds alike, log-normal, times one of its own each, log-normal too;
- *  releases and rows have a log-normal factor each, which keeps rows that agree to the last digit from saying that rows
- *  do not vary; the widths of coefficients' priors, stated as what they may be, a half-normal one of device and of network
- *  (struct fr_sizes).
- *  So where few groups decide, what is stated does; where many do, they; and rows that agree with the preset
- *  make all of it smaller.
+ *  The stated value of each effect is its root mean square before any row is seen.  The model error differs from the
+ *  stated one by a log-normal factor common to models, plans and kinds, times a log-normal factor of each.  Releases
+ *  and rows have a log-normal factor each.  It keeps rows that agree to the last digit from implying that rows do not
+ *  vary.  The widths of coefficients' priors are stated as upper values; they have a half-normal factor for the
+ *  device and one for the network (struct fr_sizes).
  *
- *  Kinds' own effects are Student's (effects.h), each as wide as is likeliest at the mode of all that.
+ *  So the stated values decide where there are few groups, and the groups decide where there are many.  Rows that
+ *  agree with the preset make all effects smaller.
  *
- *  The posterior of the factors' logarithms is integrated by FR_COMPONENTS_NODES points of a Sobol sequence,
- *  spread about its mode by its curvature along each axis, weighted by density over proposal (importance
- *  sampling; the same points each time).  At each node coefficients are normal; together they are a mixture
- *  of normals. */
+ *  Kinds' own effects are Student's (effects.h), each with the likeliest width at the mode of all factors.
+ *
+ *  FR_COMPONENTS_NODES points of a Sobol sequence integrate the posterior of the factors' logarithms.  They are
+ *  spread about its mode by its curvature along each axis, and weighted by density over proposal (importance
+ *  sampling; the same points each time).  At each node coefficients are normal; together they are a mixture of
+ *  normals. */
 #ifndef FR_TRUST_NUMBERS_COMPONENTS_H
 #define FR_TRUST_NUMBERS_COMPONENTS_H
 
@@ -23,14 +24,14 @@
 
 enum { FR_COMPONENTS_NODES = 96, FR_COMPONENTS_UNKNOWNS = 8, FR_COMPONENTS_WIDE = 16 };
 
-/** Degrees of kinds' own effects, the least whole number that has a variance: kinds' errors of presets, less the means
- *  of their models and plans, are likelier so than normal by 36 in ln L over twelve tables (less the medians by 70),
- *  and by less at any greater number (docs/explanation/intervals.md). */
+/** Degrees of freedom of kinds' own effects: the least whole number that has a variance.  The data are kinds' errors
+ *  of presets, less the means of their models and plans, over twelve tables.  They are likelier so than normal by 36
+ *  in ln L (by 70 less the medians), and by less at any greater number (docs/explanation/intervals.md). */
 #define FR_COMPONENTS_DEGREES 3.0
 
-/** How far the model error may be from what is stated: deviations of the factors' logarithms, of models', plans' and
- *  kinds' in common, of each one's own, and of releases' and rows'; and the root mean square of the factors of
- *  coefficients' widths. */
+/** How far the model error may be from the stated one.  These are deviations of the factors' logarithms: the factor
+ *  common to models, plans and kinds, each one's own, and those of releases and rows.  The last is the root mean
+ *  square of the factors of coefficients' widths. */
 struct fr_sizes {
     double common, apart, alone, device, network;
 };

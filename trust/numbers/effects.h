@@ -1,7 +1,7 @@
 /** @file
- *  What rows say of coefficients when rows that are alike share what the model misses.
+ *  How do rows determine coefficients when rows of a group share a model error?
  *
- *  A linear mixed model.  Of row i, of model a, plan b, kind c (a plan of a model), release d of a kind,
+ *  A linear mixed model.  Row i has model a, plan b, kind c (a plan of a model) and release d of a kind:
  *
  *      e_i = e0_i + sum_k J_ik x_k + t_i (A_a + B_b + C_c) + D_d + r_i / sqrt(w_i)
  *
@@ -15,13 +15,13 @@
  *      -2 ln L = ln |V| + ln |S^2| + ln |M| + e0' V^-1 e0 - mean' M mean + n ln 2 pi      (Searle, Casella,
  *      McCulloch, Variance Components, 1992, ch. 6 and 7)
  *
- *  Of sums of coefficients g' x it may be known beforehand, from whatever set the values, that they are 0 to a
- *  standard deviation of 1 (what g is divided by): the priors' precision is then S^-2 + sum g g' in place of S^-2 for
- *  coefficients, and ln |S^2| minus its logarithmic determinant.
+ *  Sums of coefficients g' x may be known beforehand, from the source of the values.  They are 0 with a standard
+ *  deviation of 1 (g is divided by it).  The priors' precision for coefficients is then S^-2 + sum g g' in place of
+ *  S^-2, and minus its logarithmic determinant replaces ln |S^2|.
  *
- *  Kinds' own effects C may be Student's of d > 2 degrees, of variance sd^2 all the same: normal of variance
- *  v_c sd^2, (d - 2) / v_c chi-squared of d degrees (Lange, Little, Taylor, JASA 84, 1989).  So a few kinds far off
- *  say of themselves that they are wide, and not of all. */
+ *  Kinds' own effects C may be Student's with d > 2 degrees of freedom, still of variance sd^2.  C is then normal
+ *  with variance v_c sd^2, where (d - 2) / v_c is chi-squared with d degrees (Lange, Little, Taylor, JASA 84, 1989).
+ *  So a few kinds with large errors widen themselves and not all kinds. */
 #ifndef FR_TRUST_NUMBERS_EFFECTS_H
 #define FR_TRUST_NUMBERS_EFFECTS_H
 
@@ -76,7 +76,7 @@ size_t fr_effects_unknowns(const struct fr_effects *effects);
 double fr_effects_all(struct fr_effects *effects, const double *sd, double *mean,
                       double *covariance);
 
-/** What kind @p kind 's own effect comes to beside unknowns u, once those have been asked for at the same @p sd:
+/** Own effect of kind @p kind beside unknowns u, after a call for these at the same @p sd:
  *      C = constant + slope u, of variance v_C;   slope = -t_c S / P,   P = 1 / (v_c sd^2) + t_c^2 W,   v_C = 1 / P
  *  with S and W the sums of its rows, over what releases and rows vary by.
  *  @param[out] slope  [fr_effects_unknowns] */
@@ -85,8 +85,8 @@ void fr_effects_kind(const struct fr_effects *effects, const double *sd, int kin
 
 /** All kinds as wide as stated again, as they are when made. */
 void fr_effects_narrow(struct fr_effects *effects);
-/** ln of the density of ln v_c at what it is, over all kinds, less half the logarithm of the curvature there of what
- *  rows and that say of it, (d + 1) / 2 (Laplace): with it ln L is about that of Student's. */
+/** Logarithm of the density of ln v_c at its value, over all kinds.  It is less half the logarithm of the posterior's
+ *  curvature there, (d + 1) / 2 (Laplace).  With it ln L is about that of Student's. */
 double fr_effects_wide_density(const struct fr_effects *effects, double degrees);
 
 /** One step of that paper's EM, all else at its mean: v_c = (d - 2 + C_c^2 / sd^2) / (d + 1), from 1 on.

@@ -51,10 +51,9 @@ double fr_reach_90(int degrees);
  *  reported, never removed; the median does not mind them. */
 double fr_sorted_slow_limit(const double *x, size_t n);
 
-/** What repeated timings of a thing say of its own time, where the system may only lengthen it: the
- *  median of those no more than 8 % above the lower decile.  Uninterrupted timings scatter less, so it
- *  is their median however many of the rest were interrupted, up to nine in ten; a duration of
- *  which all were gives about its lowest. */
+/** Own time of an operation from repeated timings, where the system may only lengthen it.  It is the median of those
+ *  timings that are no more than 8 % above the lower decile.  Uninterrupted timings scatter less, so it is their
+ *  median as long as at most nine in ten were interrupted.  Where all were interrupted, it is about the lowest. */
 double fr_sorted_own(const double *x, size_t n);
 /** How many of them these are. */
 size_t fr_sorted_near_fastest(const double *x, size_t n);

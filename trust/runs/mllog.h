@@ -1,11 +1,11 @@
 /** @file
  *  Logs of MLPerf Training: when a run trained, how many samples, and what its nodes drew.
  *
- *  Both kinds are lines ":::MLLOG {...}" with a time in ms, a key and a value, among whatever else was
- *  printed.  A run's own log has run_start, run_stop, blocks of training, evaluations, global_batch_size and
- *  samples_count; a node's power log (power/.../node_0.txt) power_reading [W], and conversion_eff where it
- *  was metered behind the supplies.  What SPEC's PTDaemon writes itself, "Time,05-10-2024
- *  11:38:02.123,Watts,6881.7,...", is read too, its clock as UTC.
+ *  Both kinds are lines ":::MLLOG {...}" with a time in ms, a key and a value, among whatever else was printed.  A
+ *  run's own log has run_start, run_stop, blocks of training, evaluations, global_batch_size and samples_count; a
+ *  node's power log (power/.../node_0.txt) power_reading [W], and conversion_eff where it was metered behind the
+ *  supplies.  Lines of SPEC's PTDaemon itself, "Time,05-10-2024 11:38:02.123,Watts,6881.7,...", are read too, with
+ *  the clock as UTC.
  *
  *      mean power   over readings from max(20 s, 5 %) after run_start to 5 s before run_stop, outside of
  *                   evaluations and 2 s around them: a run's first seconds wait for data
@@ -27,7 +27,7 @@ struct fr_mllog_reading {
     double time_ms, power_W;
 };
 
-/** What a log says; NaN: nothing. */
+/** Values of a log; NaN: not in it. */
 struct fr_mllog {
     double start_ms, stop_ms, batch, samples;
     bool behind_supplies;

@@ -1,5 +1,5 @@
 /** @file
- *  How a file of runs that others published is read: a description, trust/runs/reader/<name>.reader, whose
+ *  How is a file of runs that others published read?  By a description, trust/runs/reader/<name>.reader.  Its
  *  statements turn the cells of a row into the keys of a run (runs.h), one after the other:
  *
  *      about TEXT, source TEXT what it reads and where that was published, which docs/reference/formats.md says too
@@ -13,10 +13,10 @@
  *      do X                    for what it does
  *      when X ... end          the statements between where X is true
  *
- *  X is an expression (base/describe/expression.h) of cells by the names of their columns ("" where there is none), of
- *  what `let` named, and of keys with a dot that were set before.  Besides the usual functions there are those of
- *  trust/runs/reader_functions.c.  What a file leaves out is stated as a convention of its software, with the source, in
- *  the lines of the description that begin with #.
+ *  X is an expression (base/describe/expression.h) of cells by the names of their columns ("" where there is none),
+ *  of what `let` named, and of keys with a dot that were set before.  Besides the usual functions there are those of
+ *  trust/runs/reader_functions.c.  Facts that a file leaves out are stated as a convention of its software, with the
+ *  source, in the lines of the description that begin with #.
  *
  *  To add one: the file, and its row in trust/runs/reader_list.h; `ninja documents` writes the line of docs/reference/formats.md. */
 #ifndef FR_CALIBRATE_RUNS_READER_H
@@ -47,7 +47,8 @@ fr_status fr_run_reader_open(const struct fr_description *of, struct fr_run_read
 void fr_run_reader_close(struct fr_run_reader *reader);
 /** Has the table every column that tells a file of this reader?  False of one that has no columns. */
 bool fr_run_reader_knows(const struct fr_run_reader *reader, const struct fr_csv *csv);
-/** What stands behind its first statement @p word: "about", "source", "columns", of which parts of others have none; NULL. */
+/** Text after its first statement @p word: "about", "source", "columns".  NULL where it has none, as descriptions
+ *  used by others. */
 const char *fr_run_reader_says(const struct fr_run_reader *reader, const char *word);
 /** Fill @p out from the row.  @param[out] skip  FR_RUN_USABLE, or why not
  *  @return FR_OK; FR_ERR_INPUT with the line of a description that is wrong. */
@@ -58,7 +59,7 @@ fr_status fr_run_reader_row(const struct fr_run_reader *reader, const struct fr_
  *  first and the last have one transformer layer fewer.  Nothing where that does not divide. */
 void fr_run_ends_as_layers(int64_t layers, struct fr_run_row *out);
 
-/** What readers may call.  FR_ERR_UNSUPPORTED for another name. */
+/** Functions that readers may call.  FR_ERR_UNSUPPORTED for another name. */
 fr_status fr_run_reader_call(const struct fr_run_source *in, struct fr_run_row *out,
                              const char *name, const struct fr_term_argument *arguments, int n,
                              struct fr_term *value, struct fr_error *err);

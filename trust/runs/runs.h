@@ -14,16 +14,16 @@
  *                   prediction costs
  *      id           how reports call the row
  *      note.*       anything else, for --by: note.date, note.software
- *  A file of such rows is a runs.csv.  Files that others published have columns of their own; a
- *  reader (trust/runs/reader.h) turns their rows into these keys, and says of a row that it cannot
- *  use why.  Nothing is guessed: what a file leaves out is either stated in the reader as a
- *  convention of that software, with its source, or the row is left out and counted.
+ *  A file of such rows is a runs.csv.  Files that others published have columns of their own; a reader
+ *  (trust/runs/reader.h) turns their rows into these keys, and says of a row that it cannot use why.  Nothing is
+ *  guessed.  Where a file leaves out a fact, the reader states it as a convention of that software, with its source,
+ *  or the row is left out and counted.
  *
  *  A row that leaves a key of the plan open gets what the command line would give it (models/job/assume.h), on its
- *  cluster.  A published row states how its software ran, so its reader names the defaults of 2019, from which it
- *  states all else (`model.defaults`), and of the runtime that it names takes what devices reach with it alone.  A
- *  user's row that names a runtime starts from that, unless it states `model.defaults`.  Paths in a row are relative to
- *  the file.
+ *  cluster.  A published row states how its software ran.  So its reader names the defaults of 2019
+ *  (`model.defaults`) and states all differences from them.  From the runtime that it names it takes the rates of
+ *  devices alone.  A user's row that names a runtime starts from that, unless it states `model.defaults`.  Paths in a
+ *  row are relative to the file.
  *
  *  To add a reader: trust/runs/reader.h.
  */
@@ -82,7 +82,7 @@ typedef enum {
 } fr_run_meter;
 extern const char *const fr_run_meter_names[];
 
-/** Who counted a run's memory: each includes those before it.  What is predicted is the first. */
+/** Who counted a run's memory: each includes those before it.  The prediction is of the first. */
 #define FR_RUN_COUNTED_LIST(X)                                                                 \
     X(FR_COUNTED_ALLOCATED, allocated, "tensors at their peak, by the framework's allocator")  \
     X(FR_COUNTED_RESERVED, reserved, "what the allocator holds, free blocks too")              \
@@ -134,7 +134,7 @@ struct fr_run {
     int reader, line;
 };
 
-/** What is asked of the rows of a file, set before they are read; all zero: every row, of no cluster in particular. */
+/** Which rows of a file to read, set before reading; all zero: every row, of no cluster in particular. */
 struct fr_runs_ask {
     const struct fr_cluster *on;             /**< the cluster of all rows, whatever they name */
     bool placed;                             /**< each row on its own cluster */
@@ -207,7 +207,7 @@ void fr_runs_print_skipped(const struct fr_runs *runs, struct fr_text *text);
 /** The software of the runs, a line: one name, or of several with how many rows each has. */
 void fr_runs_print_software(const struct fr_runs *runs, struct fr_text *text);
 
-/** What completed rows that leave keys open, a line each way: the first three, then how many more. */
+/** Facts that completed rows with open keys, a line for each way: the first three, then the number of others. */
 void fr_runs_print_assumed(const struct fr_runs *runs, struct fr_text *text);
 
 /* ---- for readers ------------------------------------------------------------------------- */

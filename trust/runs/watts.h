@@ -1,11 +1,11 @@
 /** @file
  *  Power that something wrote down while a run trained: its mean at work.
  *
- *  A log holds readings of one device or of several.  Its lines tell which format it is; what launchers put before
- *  them goes (base/text/log_lines.h), and lines of several ranks are of as many nodes.  Where no column says the
- *  device, lines of one time stamp are of as many devices (trust/runs/bursts.h).  Of
- *  each device the readings from the first to the last that lie above the middle between its least and its
- *  most count: starting up and the end go, waiting between steps stays.  Devices add up.
+ *  A log holds readings of one device or of several.  Its lines show which format it is.  Prefixes of launchers are
+ *  removed (base/text/log_lines.h), and lines of several ranks are of as many nodes.  Where no column says the
+ *  device, lines of one time stamp are of as many devices (trust/runs/bursts.h).  For each device a threshold lies in
+ *  the middle between its lowest and its highest reading.  Readings count from the first to the last above it.  So
+ *  start and end are left out, and waiting between steps stays.  Devices add up.
  *
  *  To add a format: trust/runs/watts/<name>.c exporting fr_watts_<name>, row FR_WATTS(<name>) in
  *  trust/runs/watts_list.h. */
@@ -71,7 +71,7 @@ struct fr_watts_format {
 /** Rows in table order, then NULL. */
 extern const struct fr_watts_format *const fr_watts_formats[];
 
-/** What a log came to. */
+/** Result of a log. */
 struct fr_watts {
     const struct fr_watts_format *format;
     double power_W; /**< of all devices together */

@@ -1,8 +1,7 @@
-/* Measured times over a full grid of m, n, k, interpolated linearly in the logarithms of shape
- * and time; outside, the rate of the nearest point inside is kept and the result marked.  Times of
- * products whose operands come from memory, and of products one of whose operands lies transposed, may stand
- * beside them on coarser grids: kept as what they are of the table's, which changes little from shape to
- * shape. */
+/* Measured times over a full grid of m, n, k, interpolated linearly in the logarithms of shape and time.  Outside the
+ * grid the rate of the nearest point inside holds and the result is marked.  Products with operands from memory, or
+ * with a transposed operand, may have times beside them on coarser grids.  These are stored as ratios to the table,
+ * which change little from shape to shape. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -114,7 +113,8 @@ static struct place locate(const double *axis, int count, double x) {
 
 static double mix(double a, double b, double share) { return a + share * (b - a); }
 
-/* Of the logarithms of a shape: that of its time, from the nearest points inside, and where it lies. */
+/* Logarithm of the time of a shape, given by its logarithms, from the nearest points inside, and whether the shape
+ * lies inside. */
 static double interpolate(const struct fr_gemm_table *t, const struct entry *at,
                           struct place place[3]) {
     struct place m = locate(t->log_m, t->n_m, at->m), n = locate(t->log_n, t->n_n, at->n),
@@ -173,7 +173,7 @@ static double log_adds(const struct fr_gemm_model *model, const struct fr_gemm_s
     return log_ratio(&model->adds, shape);
 }
 
-/* What was timed in another way as a ratio of the table and @p over, where @p node is there.
+/* Read times of another kind as a ratio to the table and @p over, where @p node is there.
  * @param least  that it can be */
 static fr_status read_ratio(const struct fr_json *node, const struct fr_gemm_model *model,
                             const struct fr_gemm_ratio *over, double least,

@@ -9,14 +9,14 @@
  * the fast loads: NVIDIA's guide asks for 64 values at 16 bits.  Fewer columns than that (tokens, or samples) are a
  * part of a tile, and no slower than a whole one.
  *
- * Equal products made at once, one for each expert, may reach another share of the peak: libraries get a faster kernel for
- * large products first (`grouped`, times efficiency).
+ * Equal products made at once, one for each expert, may reach another share of the peak (`grouped`, times
+ * efficiency): libraries get a faster kernel for large products first.
  *
- * half_k is what a tile costs besides its depth: it is filled, and its result written.  With `writes` the
- * result takes the time that its bytes take memory, on top (models/device/device.h), and half_k is what is
- * left: of 332 products of a B200 and 105 of an A100 nothing (forerun reproduce presets), while the weight
- * gradients of groups of experts, which add to 4 bytes a value over a depth of 128, take four times as long
- * as half_k says. */
+ * half_k is the fixed cost of a tile, as depth: it is filled, and its result is written.  With `writes` the result's
+ * bytes take their memory time on top (models/device/device.h), and half_k is the remainder.  That remainder is
+ * nothing over 332 products of a B200 and 105 of an A100 (forerun reproduce presets).  Weight gradients of groups of
+ * experts show why: they add to 4 bytes a value over a depth of 128, and take four times as long as half_k alone
+ * says. */
 #include <math.h>
 
 #include "models/device/device.h"

@@ -7,7 +7,7 @@
 
 static bool applicable(const struct fr_collective_args *a) { return a->n_ranks >= 1; }
 
-/* Of the distances 0..p-1, how many have bit k set. */
+/* Number of the distances 0..p-1 that have bit k set. */
 static int64_t blocks_in_round(int64_t p, int32_t k) {
     int64_t bit = (int64_t)1 << k, rest = p & (2 * bit - 1);
     int64_t whole = (p & ~(2 * bit - 1)) / 2;

@@ -65,7 +65,7 @@ static int by_number(const void *a, const void *b) {
     return FR_ORDER(x, y);
 }
 
-/* What nine in ten of the left-out errors stay below; the ends have none. */
+/* The bound below which nine in ten of the left-out errors lie; the ends have none. */
 static double quantile_90(const double *left_out, int count) {
     double sorted[FR_SIMILARITY_SIZES_MAX];
     int n = 0;

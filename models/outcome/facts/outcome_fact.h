@@ -1,9 +1,9 @@
 /** @file
- *  What is there to say of an outcome?  One row a fact (models/outcome/fact_list.h).
+ *  Which facts does an outcome have?  One row a fact (models/outcome/fact_list.h).
  *
  *  The document of an outcome, its CSV, lines of text, first columns of pages, its schema and its table in
- *  docs/reference/outputs.md walk these rows; a row knows how its value is read.  What several rows read (rates, what the device
- *  shows, intervals) is computed once, in the view of an outcome. */
+ *  docs/reference/outputs.md walk these rows; a row knows how its value is read.  Values that several rows read
+ *  (rates, memory that the device shows, intervals) are computed once, in the view of an outcome. */
 #ifndef FR_MODELS_OUTCOME_FACTS_OUTCOME_FACT_H
 #define FR_MODELS_OUTCOME_FACTS_OUTCOME_FACT_H
 
@@ -36,7 +36,7 @@ struct fr_outcome_view {
 void fr_outcome_view(const struct fr_job *job, const struct fr_outcome *out,
                      struct fr_outcome_view *v);
 
-/** What a fact is; in documents a number may be null but for WHOLE. */
+/** Type of a fact.  In documents a number may be null, except a WHOLE one. */
 typedef enum {
     FR_OUTCOME_IS_NUMBER, /**< a count a second, a share: >= 0 */
     FR_OUTCOME_IS_PART,   /**< of a whole; may be below 0 */

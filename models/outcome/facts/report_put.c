@@ -62,7 +62,7 @@ void fr_report_put_calibration(const struct fr_outcome_view *v, struct fr_json_w
     fr_calibration_put(&v->job->cluster.calibration, w);
 }
 
-/* Of a plan that says something of clocks: those that its stages have. */
+/* Clocks of the stages, for a plan that states clocks. */
 void fr_report_put_clocks(const struct fr_outcome_view *v, struct fr_json_writer *w) {
     const struct fr_plan *plan = &v->out->plan;
     if (!fr_plan_clocks(plan) || !v->priced) return;

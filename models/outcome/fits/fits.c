@@ -6,7 +6,8 @@
 #include "base/text.h"
 #include "models/outcome/memory.h"
 
-/* Of a normal distribution, on either side of nine tenths: five in a hundred lie below, as of plans that are refused. */
+/* Quantile of a normal distribution with nine tenths between its two signs: five in a hundred lie below, as for plans
+ * that are refused. */
 static const double NINETY = -FR_FITS_REFUSED;
 
 double fr_fits_probability(double spare) { return erfc(-spare / sqrt(2)) / 2; }
@@ -42,7 +43,7 @@ static int64_t all_to_all_ranks(const struct fr_plan *plan) {
     return plan->ep > heads ? plan->ep : heads;
 }
 
-/* What the allocator does not count [B]. */
+/* Memory that the allocator does not count [B]. */
 static double beside_B(const struct fr_shown *s, const struct fr_plan *plan, int64_t ranks) {
     enum { PEERS = 7 };
     const int64_t peers = all_to_all_ranks(plan) - 1;

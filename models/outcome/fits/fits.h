@@ -9,12 +9,12 @@
  *      C = context + first + each g + all_to_all (min(p, 8) - 1) / 7        one rank: context alone
  *      z = (M - r T - C) / sqrt((r T)^2 (s_T^2 + s_r^2) + s_C^2)           P(fits) = Phi(z)
  *
- *  T peak of tensors, s what a step lays out anew (models/device/framework.h), no more than is left; M the device's memory [B]; a, r what an allocator reserves at ease and at least over T; g axes of
- *  the plan that several ranks are on; p ranks of the largest all-to-all; s_T FR_MEMORY_SPREAD of transformers, whose
- *  peaks were measured, else 0; s_r, s_C standard deviations that the runtime states.  Larger z is better.  A device
- *  of which nothing is stated shows its tensors alone: r = a = 1, C = 0.  A stated memory_margin is the allocator: it
- *  is part of T (`fragmentation`), and r = a = 1.
- *  z orders plans as P does, and comparing it takes no error function. */
+ *  T peak of tensors; s what a step allocates anew (models/device/framework.h), no more than is left; M the device's
+ *  memory [B].  a, r what an allocator reserves at ease and at least, over T; g axes of the plan that have several
+ *  ranks; p ranks of the largest all-to-all.  s_T is FR_MEMORY_SPREAD for transformers, whose peaks were measured,
+ *  else 0; s_r, s_C are standard deviations that the runtime states.  Larger z is better.  A device without stated
+ *  facts shows its tensors alone: r = a = 1, C = 0.  A stated memory_margin is the allocator: it is part of T
+ *  (`fragmentation`), and r = a = 1.  z orders plans as P does, and comparing it takes no error function. */
 #ifndef FR_MODELS_OUTCOME_FITS_FITS_H
 #define FR_MODELS_OUTCOME_FITS_FITS_H
 
@@ -40,7 +40,7 @@ const char *fr_fits_percent(double probability, char text[FR_FITS_PERCENT]);
  *  under 5 %, or more than the host's memory. */
 void fr_fits_add(const struct fr_job *job, struct fr_outcome *out);
 
-/** What devices show of a plan, each with the ends of its 90 % interval [B]. */
+/** Memory that devices show for a plan, each value with the ends of its 90 % interval [B]. */
 struct fr_fits {
     double memory_B; /**< the device's; NaN: not stated */
     double reserved_B, reserved_low_B, reserved_high_B;
@@ -50,8 +50,8 @@ struct fr_fits {
 };
 
 enum { FR_FITS_LINE = 160 };
-/** "fits with 98.2 %: 71.2 of 79.6 GB, 66.1 to 76.3": what it needs, and the 90 % interval of that, where it is known
- *  less well than it is written; "needs 71.2 GB, 66.1 to 76.3" where the device states no memory.
+/** One line of text, "fits with 98.2 %: 71.2 of 79.6 GB, 66.1 to 76.3": the memory needed, and its 90 % interval
+ *  where that is wider than the rounding.  It is "needs 71.2 GB, 66.1 to 76.3" where the device states no memory.
  *  @return @p line */
 const char *fr_fits_line(const struct fr_fits *fits, char line[FR_FITS_LINE]);
 

@@ -94,7 +94,7 @@ static void say_iterations(const struct fr_job *job, const struct fr_outcome *ou
     fr_text_addf(text, "; give them with --set model.iterations=FILE or rank --per-iteration");
 }
 
-/* Of a device that nothing but tensors takes memory of, needs are exact as far as they are known. */
+/* Where only tensors take a device's memory, needs are exact as far as they are known. */
 static void say_device(const struct fr_job *job, const struct fr_outcome *out,
                        struct fr_text *text) {
     const struct fr_fits f = fr_fits_of(job, out);

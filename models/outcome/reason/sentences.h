@@ -1,8 +1,9 @@
-/* What is said of a reason with the numbers of a plan: of the rows of a reason the first whose condition holds.
+/* Sentence of a reason with the numbers of a plan: the first of the reason's rows whose condition holds.
  *
  *  WHY(reason, condition, "format", numbers ...)    WHY_BY(reason, condition, function)
  *
- *  Of the outcome @c out, its @c plan, the @c job, its workload @c w and transformer @c t (models/outcome/reason.c). */
+ * Rows may use the outcome @c out, its @c plan, the @c job, its workload @c w and transformer @c t
+ * (models/outcome/reason.c). */
 
 WHY(RANKS, true, "the plan has %" PRId64 " ranks, the cluster holds %" PRId64, out->ranks,
     fr_levels_largest(&job->cluster.levels))

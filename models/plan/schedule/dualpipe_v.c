@@ -1,7 +1,7 @@
-/* DualPipeV: DualPipe cut in half, so that parameters are held once: two chunks a stage, of which the second comes
- * back, and forward passes of one chunk paired with backward passes of the other, whose exchanges (of
- * experts: overlap_experts) they hide.  Backward passes are whole but where putting weight gradients off
- * fills a bubble.  A stage holds 2 P + 1 activations of half a stage.
+/* DualPipeV is DualPipe cut in half, so that parameters are held once.  A stage has two chunks, of which the second
+ * comes back.  Forward passes of one chunk are paired with backward passes of the other and hide their exchanges (of
+ * experts: overlap_experts).  Backward passes are whole, except where delayed weight gradients fill a bubble.  A
+ * stage holds 2 P + 1 activations of half a stage.
  *
  *      1   2 (P - 1 - i) forward passes of chunk 0
  *      2   i + 1 of either
@@ -12,8 +12,8 @@
  *      7   P - 1 - i times: a weight gradient, input gradients of chunk 0
  *      8   i + 1 weight gradients
  *
- * As the authors' program orders them.  Their bubble, (P - 1)(F&B + B - 3 W) of chunks, is that of pairs that
- * hand on what they made when both are done; here each does when it is done itself, and less is lost. */
+ * The order is that of the authors' program.  In their bubble, (P - 1)(F&B + B - 3 W) of chunks, pairs send their
+ * results when both are done.  Here each pass sends when it is done itself, and less time is lost. */
 #include <stddef.h>
 
 #include "models/plan/schedule.h"
@@ -26,7 +26,7 @@ static const char *refuses(const struct fr_schedule_args *a) {
                : NULL;
 }
 
-/* What is next of each kind and chunk. */
+/* The next pass of each kind and chunk. */
 struct next {
     struct fr_slot_writer w;
     int32_t at[2][2];

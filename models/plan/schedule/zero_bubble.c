@@ -1,6 +1,6 @@
-/* Zero bubble, memory-neutral variant (ZB-H1): the backward pass is split, the next stage waits
- * for the input gradient only, and stage i puts weight gradients off by i micro-batches, which
- * fill what would be its idle time.  F - W outstanding never exceeds P, as in 1F1B's stage 0. */
+/* Zero bubble, memory-neutral variant (ZB-H1): the backward pass is split, and the next stage waits for the input
+ * gradient only.  Stage i delays weight gradients by i micro-batches, and they fill its idle time.  F - W outstanding
+ * never exceeds P, as in 1F1B's stage 0. */
 #include <stddef.h>
 
 #include "models/plan/schedule.h"

@@ -1,7 +1,7 @@
-/* Zero bubble V (ZB-V): two chunks a stage, the second of which comes back up, so that the stage that has the
- * first layers has the last ones too and every stage holds as many activations, P of its own (2 P halves), as
- * 1F1B's first.  Where forward passes and both halves of backward passes take the same no stage waits
- * between its first pass and its last; stage i begins i forward passes of a chunk late.
+/* Zero bubble V (ZB-V): two chunks a stage, the second of which comes back up.  So the stage with the first layers
+ * has the last ones too.  Every stage holds as many activations as 1F1B's first: P of its own (2 P halves).  Where
+ * forward passes and both halves of backward passes take the same time, no stage waits between its first pass and its
+ * last.  Stage i begins i forward passes of a chunk late.
  *
  *      warm-up     2 (P - i) - 1 forward passes of chunk 0, i of either, then P - i of chunk 1, each with its
  *                  backward pass and weight gradient
@@ -16,7 +16,7 @@
 
 #include "models/plan/schedule.h"
 
-/* What is next of each kind and chunk. */
+/* The next pass of each kind and chunk. */
 struct next {
     const struct fr_schedule_args *a;
     struct fr_slot_writer w;

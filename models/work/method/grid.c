@@ -5,19 +5,18 @@
  *      backward  all-reduce of the input gradient over P_r, all-reduce of |W|/P_r weight
  *                gradients over P_c
  *
- * The paper sums 3 (alpha ceil(log P_r) + b (P_r-1)/P_r beta d_i) over the same i, that is, it
- * prices the input gradient of layer i with d_i, and of the first layer too, which needs none.
- * We keep its sum for the networks it is about, convolutional ones: Eq. 4 then holds to rounding.
- * Where all layers are fully connected the gradient is as long as the layer's input, as a real
- * run sends it (forerun validate: with d_i a 2048-1024-512-512 MLP on 16 x 1 came out 30 % too
- * fast); the first layer's is priced in both.
+ * The paper sums 3 (alpha ceil(log P_r) + b (P_r-1)/P_r beta d_i) over the same i.  So it prices the input gradient
+ * of layer i with d_i, and also that of the first layer, which needs none.  We keep its sum for convolutional
+ * networks, its subject: Eq.  4 then holds to rounding.  Where all layers are fully connected, the gradient is as
+ * long as the layer's input, as a real run sends it.  (forerun validate: with d_i a 2048-1024-512-512 MLP on 16 x 1
+ * came out 30 % too fast.) The first layer's gradient is priced in both.
  *
  * A transformer's matrices are divided likewise, each by its rows (models/work/transformer_exchange.c);
  * heads are whole, so P_r divides them.
  *
- * Where P_r does not divide the output channels the fullest rank has ceil(channels / P_r) of them:
- * it is that rank's product and gradients which everybody waits for, and its block that every step
- * of the all-gather moves, as the equal blocks of an all-gather are padded. */
+ * Where P_r does not divide the output channels, the fullest rank has ceil(channels / P_r) of them.  All ranks wait
+ * for that rank's product and gradients.  Every step of the all-gather moves a block of its size, since the equal
+ * blocks of an all-gather are padded. */
 #include <math.h>
 
 #include "models/work/transformer.h"

@@ -5,9 +5,9 @@
  *      branch         b samples a rank and 1/g of the branches, gradients over the n/g of its
  *                     sub-grid
  *
- * with b the samples of one micro-batch over the g ranks of a group.  What is exchanged where
- * branches split and join: models/work/subgraph.h, which divides transformers likewise.  Every branch
- * launches kernels of its own: that is what makes data parallelism (g = 1) slow with many. */
+ * with b the samples of one micro-batch over the g ranks of a group.  models/work/subgraph.h states the exchanges
+ * where branches split and join, and divides transformers likewise.  Every branch launches kernels of its own, so
+ * data parallelism (g = 1) is slow with many branches. */
 #include <math.h>
 
 #include "models/work/subgraph.h"

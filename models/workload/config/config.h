@@ -1,15 +1,15 @@
 /** @file
  *  How is a transformer read from the keys of a config.json, whatever its family?
  *
- *  A model is described by its blocks, and a block by keys that families share: which attention (key-value heads, latents,
- *  windows, an indexer), which recurrent block, an MLP or experts (shared ones, dense layers first, every nth layer), which
- *  norm.  Where two families name a size differently, both names are read.  Of a layer the file says what stands in it by
- *  `layer_types` or by one of the other ways in blocks.c; equal layers become a plain transformer, others a pattern
- *  (models/workload/hybrid.h).
+ *  A model is described by its blocks, and a block by keys that families share.  They state the attention (key-value
+ *  heads, latents, windows, an indexer), the recurrent block, the MLP or experts (shared ones, dense layers first,
+ *  every nth layer), and the norm.  Where two families name a size differently, both names are read.  The file states
+ *  the block of each layer by `layer_types` or by one of the other ways in blocks.c.  Equal layers become a plain
+ *  transformer, others a pattern (models/workload/hybrid.h).
  *
- *  A family adds what its files leave out: a row of models/workload/keyed_list.h with defaults of its class, as words
- *  "key value key value", which count as if the file had them (a null in the file goes before).  Words that begin with an
- *  underscore are ours, for what no key says:
+ *  A family adds the keys that its files leave out: a row of models/workload/keyed_list.h with defaults of its class,
+ *  as words "key value key value".  They count as if the file had them (a null in the file goes before).  Words that
+ *  begin with an underscore are ours, for facts that no key states:
  *
  *      _gated false        an MLP of two products            _layer_norm true   LayerNorm with biases
  *      _qk_norms true      norms of queries and keys         _qkv_bias true     biases of queries, keys and values
@@ -35,7 +35,7 @@ struct fr_config {
     struct fr_json defaults;               /**< its value NULL: none */
 };
 
-/** What stands in each layer: a letter of models/workload/hybrid.h. */
+/** The block in each layer: a letter of models/workload/hybrid.h. */
 struct fr_config_layers {
     char mixer[FR_CONFIG_LAYERS], mlp[FR_CONFIG_LAYERS];
     bool sliding[FR_CONFIG_LAYERS];
@@ -43,7 +43,7 @@ struct fr_config_layers {
 
 /** The value of the first of @p keys (NULL-terminated) that the file has, else that the defaults have; a null of the file: no value.  Without one the place of the first key, absent. */
 struct fr_json fr_config_find(const struct fr_config *c, const char *const *keys);
-/** Of one key. */
+/** The value of one key. */
 struct fr_json fr_config_at(const struct fr_config *c, const char *key);
 bool fr_config_given(const struct fr_config *c, const char *key);
 /** Whole number of the first of @p keys that has a value, from @p least on; without one `*out` keeps its value, and

@@ -52,7 +52,7 @@ static fr_status read_ffn(const struct fr_config *c, bool required, struct fr_tr
     return FR_OK;
 }
 
-/* Of the products, by the names that families have for them. */
+/* Read the biases of the products, by the names that families have for them. */
 static fr_status read_biases(const struct fr_config *c, struct fr_transformer *t,
                              struct fr_error *err) {
     static const char *const of_qkv[] = {"attention_bias", "qkv_bias",      "use_qkv_bias",

@@ -1,4 +1,4 @@
-/* What a config.json may have that is not priced, by its keys: the part, and the way round it. */
+/* Parts of a config.json that are not priced, by their keys: the part, and a way round it. */
 #include "models/workload/config/config.h"
 
 /* Found where the key has a value that is neither 0 nor false; one of a list. */

@@ -1,5 +1,5 @@
-/* BigScience 2022: LayerNorm, biases, ALiBi, tied embedding.  What newer files do not say of the sequence
- * is what it was trained with. */
+/* BigScience 2022: LayerNorm, biases, ALiBi, tied embedding.  Newer files leave out the sequence; it is then the one
+ * of the training. */
 #include "models/workload/family.h"
 
 static fr_status read(const struct fr_json *config, struct fr_transformer *t,

@@ -1,5 +1,5 @@
-/* Zhang et al. 2022: LayerNorm, biases, learned positions, tied embedding.  Of the 350M an embedding that is
- * narrower than the layers, with a product between, is not priced. */
+/* Zhang et al. 2022: LayerNorm, biases, learned positions, tied embedding.  The 350M has an embedding narrower than
+ * the layers, with a product between; that is not priced. */
 #include "models/workload/family.h"
 
 static fr_status read(const struct fr_json *config, struct fr_transformer *t,

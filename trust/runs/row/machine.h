@@ -1,9 +1,9 @@
 /** @file
  *  Which cluster did a run take place on?
  *
- *  A row names it: `cluster`, a preset or file, and `cluster.KEY`, what its source says of that machine beyond.  Rows
- *  that name the same, and the same software (software.h), share one checked cluster, whose devices reach what they do
- *  with that software.  Of published files the reader names the preset of the device. */
+ *  A row names it: `cluster`, a preset or file, and `cluster.KEY`, further facts of that machine from its source.
+ *  Rows that name the same machine and the same software (software.h) share one checked cluster, with the rates of
+ *  that software.  For published files the reader names the preset of the device. */
 #ifndef FR_TRUST_RUNS_ROW_MACHINE_H
 #define FR_TRUST_RUNS_ROW_MACHINE_H
 
@@ -22,7 +22,7 @@ struct fr_machine {
 
 /** The machine of @p row, read the first time that a row names it; *machine NULL where the row names none and
  *  runs->ask.cluster is NULL.  Where all rows are on runs->ask.on, that with the row's runtime, NULL where it names
- *  none.  What runs->ask.sets says holds for all of them.
+ *  none.  runs->ask.sets holds for all of them.
  *  @param folder  where a cluster file that the row names may lie
  *  @return FR_OK; FR_ERR_INPUT with the place; FR_ERR_NOMEM. */
 fr_status fr_machine_find(struct fr_runs *runs, const struct fr_run_row *row,

@@ -12,8 +12,8 @@
 /** Is @p key `runtime`, or one of `runtime.KEY`? */
 bool fr_software_key(const char *key);
 
-/** The runtime that @p row names, else runs->ask.runtime; *runtime NULL where neither does.  What the row says of it
- *  goes before its own facts, and what runs->ask.sets says before that.
+/** The runtime that @p row names, else runs->ask.runtime; *runtime NULL where neither does.  Facts in the row win
+ *  over the runtime's own facts, and runs->ask.sets wins over both.
  *  @param folder  where a file that the row names may lie
  *  @return FR_OK; FR_ERR_INPUT with the place; FR_ERR_USAGE of what --set says; FR_ERR_NOMEM. */
 fr_status fr_software_named(struct fr_runs *runs, const struct fr_run_row *row,

@@ -1,9 +1,9 @@
 /** @file
  *  Which rows of a file are asked for: `--where COLUMN=VALUE`, `COLUMN>=VALUE`, `COLUMN<=VALUE`.
  *
- *  COLUMN is a key of a run (plan.tp, note.device, cluster), one without its first word (tp, device), or a column of the
- *  file as it was published (gpu); VALUE is the whole value: the same text, or the same number.
- *  Order is that of numbers where both are numbers, else of their letters (dates).  Of several all hold. */
+ *  COLUMN is a key of a run (plan.tp, note.device, cluster), one without its first word (tp, device), or a column of
+ *  the file as it was published (gpu).  VALUE is the whole value: the same text, or the same number.  Order is that
+ *  of numbers where both are numbers, else of their letters (dates).  A row must meet all of several conditions. */
 #ifndef FR_TRUST_RUNS_ROW_WHERE_H
 #define FR_TRUST_RUNS_ROW_WHERE_H
 
