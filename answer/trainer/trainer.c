@@ -300,6 +300,42 @@ static const struct fr_syntax *read_settings(const char *text, size_t length, bo
     return NULL;
 }
 
+/* "20/ 100" where the line says step 20: of so many.  A progress bar is one ahead of steps from 0 on. */
+static double total_of(const char *line, double step) {
+    for (const char *at = line; *at; at++) {
+        bool begins = isdigit((unsigned char)*at) &&
+                      (at == line || !(isalnum((unsigned char)at[-1]) || strchr("./", at[-1])));
+        if (!begins) continue;
+        char *end = NULL;
+        double first = (double)strtoll(at, &end, 10);
+        while (*end == ' ') end++;
+        if (*end != '/' || (first != step && first != step + 1)) continue;
+        end++;
+        while (*end == ' ') end++;
+        const char *second = end;
+        double total = isdigit((unsigned char)*second) ? (double)strtoll(second, &end, 10) : 0;
+        if (total >= first && total > 0 && *end != '/') return total;
+    }
+    return NAN;
+}
+
+/* The same where a setting says it. */
+static double total_set(const struct fr_reading *r) {
+    static const char *const names[] = {"train_iters", "training.steps", "trainer.max_steps",
+                                        "max_steps",   "train_steps",    "steps"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        int64_t steps = fr_reading_integer(r, names[i], 0);
+        if (steps > 0) return (double)steps;
+    }
+    return NAN;
+}
+
+static double total_steps(const struct fr_reading *r, const struct fr_logged_steps *s) {
+    for (int i = s->n - 1; i >= 0; i--)
+        if (isfinite(s->item[i].total)) return s->item[i].total;
+    return total_set(r);
+}
+
 static fr_status read_steps(const struct fr_trainer *by, const struct fr_log_text *clean,
                             struct fr_logged_steps *steps, struct fr_run_row *row,
                             struct fr_error *err) {
@@ -321,6 +357,10 @@ static fr_status read_steps(const struct fr_trainer *by, const struct fr_log_tex
             steps->next.stamp_s = fr_step_stamp(line);
         if (kind == FR_LINE_STEP && !isfinite(steps->next.stamp_s))
             steps->next.stamp_s = fr_log_text_tag(clean, number).time_s;
+        if (kind == FR_LINE_STEP) {
+            steps->next.total = total_of(line, steps->next.number);
+            steps->next.rank = fr_log_text_tag(clean, number).rank;
+        }
         FR_TRY(fr_steps_add(steps, kind, number, err));
         if (end < length && text[end] == '\r' && (end + 1 == length || text[end + 1] != '\n'))
             number--; /* of a progress bar, on the same line */
@@ -451,7 +491,7 @@ static fr_status read_lines(const struct fr_trainer_ask *ask, const struct fr_lo
                             struct fr_run_row *row, struct fr_trainer_result *out,
                             struct fr_error *err) {
     struct fr_run_row *said = fr_calloc(1, sizeof *said);
-    struct fr_logged_steps steps = {0};
+    struct fr_logged_steps *steps = &out->logged;
     if (!said) return fr_fail(err, FR_ERR_NOMEM, name, "out of memory");
     struct fr_reading r = {.name = name,
                            .by = out->by,
@@ -462,19 +502,19 @@ static fr_status read_lines(const struct fr_trainer_ask *ask, const struct fr_lo
                            .told = &out->told,
                            .ignore = ask->ignore,
                            .n_ignore = ask->n_ignore};
-    fr_status status = read_steps(out->by, text, &steps, said, err);
-    r.log = steps.n > 0;
-    if (status == FR_OK) fr_steps_time(&steps, &out->timed);
+    fr_status status = read_steps(out->by, text, steps, said, err);
+    r.log = steps->n > 0;
+    out->steps = steps->n;
+    if (status == FR_OK) fr_steps_time(steps, &out->timed);
     if (status == FR_OK) status = take_all(&r, err);
     if (status == FR_OK) set_batch(&out->timed, &r);
     if (status == FR_OK) set_software(&r);
     if (status == FR_OK) fr_reading_ranks(&r);
     if (status == FR_OK) merge(said, row);
-    if (status == FR_OK) status = set_time(&steps, name, row, out, err);
-    out->steps = steps.n;
-    out->malformed = steps.malformed;
-    out->first_malformed = steps.first_malformed;
-    fr_steps_free(&steps);
+    if (status == FR_OK) status = set_time(steps, name, row, out, err);
+    out->total_steps = total_steps(&r, steps);
+    out->malformed = steps->malformed;
+    out->first_malformed = steps->first_malformed;
     free(said);
     return status;
 }
@@ -483,7 +523,7 @@ fr_status fr_trainer_read(const struct fr_trainer_ask *ask, const char *text, si
                           const char *name, struct fr_run_row *row,
                           struct fr_trainer_result *out, struct fr_error *err) {
     struct fr_settings settings = {0};
-    *out = (struct fr_trainer_result){.by = ask->by};
+    *out = (struct fr_trainer_result){.by = ask->by, .total_steps = NAN};
     struct fr_log_text clean;
     if (fr_log_text_clean(text, length, FR_LOG_KEEP_TIMES, &clean) != FR_OK)
         return fr_fail(err, FR_ERR_NOMEM, name, "out of memory");
@@ -506,4 +546,7 @@ fr_status fr_trainer_read(const struct fr_trainer_ask *ask, const char *text, si
     return status;
 }
 
-void fr_trainer_result_free(struct fr_trainer_result *out) { fr_text_free(&out->told); }
+void fr_trainer_result_free(struct fr_trainer_result *out) {
+    fr_text_free(&out->told);
+    fr_steps_free(&out->logged);
+}

@@ -89,6 +89,8 @@ struct fr_trainer_result {
     const struct fr_trainer *by;
     struct fr_logged_time timed;
     int steps, malformed, first_malformed;
+    struct fr_logged_steps logged; /**< all of them */
+    double total_steps;            /**< of the whole run, as the file says; NaN: it does not */
     struct fr_text told;
 };
 
