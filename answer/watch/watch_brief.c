@@ -70,8 +70,7 @@ static void times(struct fr_brief *brief, const struct fr_watch *w) {
                      fr_readable(w->recent_s, FR_QUANTITY_TIME, a), w->recent_n,
                      w->recent_n == 1 ? "" : "s");
         if (isfinite(w->trend))
-            fr_text_addf(&words, "; from the first third to the last %s",
-                         signed_percent(w->trend, c));
+            fr_text_addf(&words, "; %s since its first third", signed_percent(w->trend, c));
         fr_brief_words(brief, FR_BRIEF_MUST, "now", &words);
     }
     fr_brief_row(brief, FR_BRIEF_MUST, "verdict", "%s",
@@ -170,7 +169,7 @@ static void counted(struct fr_brief *brief, const struct fr_watch *w) {
 void fr_watch_brief(const struct fr_watch *w, const char *again, struct fr_text *text) {
     const struct fr_watch_expected *e = w->of->expected;
     struct fr_brief brief = {0};
-    struct fr_text plan = {0};
+    struct fr_text plan = {0}, fits = {0};
     question(&brief, w);
     progress(&brief, w);
     times(&brief, w);
@@ -181,9 +180,14 @@ void fr_watch_brief(const struct fr_watch *w, const char *again, struct fr_text 
     off(&brief, w);
     fr_brief_plan(&e->out, 0, &plan);
     fr_brief_words(&brief, FR_BRIEF_SHOULD, "plan", &plan);
+    if (isfinite(e->out.time_s)) fr_brief_fits(&e->job, &e->out, &fits);
+    fr_brief_words(&brief, FR_BRIEF_SHOULD, "memory", &fits);
     fr_brief_row(&brief, FR_BRIEF_SHOULD, "software", "%s", w->of->run->runtime);
     counted(&brief, w);
-    fr_brief_reasons(&brief, &e->job, &e->out);
+    if (e->out.reasons)
+        fr_brief_row(&brief, FR_BRIEF_SHOULD, "doubt",
+                     "by prediction this plan cannot run, and it does: are model, plan and "
+                     "cluster those of the run?");
     if (*again) fr_brief_command(&brief, "next", again);
     fr_brief_row(&brief, FR_BRIEF_MUST, *again ? "" : "next", "%s--json",
                  *again ? "or with " : "the same with ");
