@@ -84,7 +84,7 @@ struct fr_watch {
     int recent_n;        /**< lines that it is of */
     double trend;        /**< the last third of the lines over the first third, - 1 */
     bool inside, judged; /**< the whole log; enough recent lines to say so of them */
-    bool outside;        /**< it is to be told */
+    bool outside;        /**< exit code 6 */
     double tokens_per_s, samples_per_s, mfu;
     double step, total, done;          /**< the last that was printed, of how many, share */
     double step_wall_s;                /**< with what is lost */
