@@ -336,16 +336,15 @@ static double total_steps(const struct fr_reading *r, const struct fr_logged_ste
     return total_set(r);
 }
 
+/* Of the lines from byte @p at on, the first of which is line @p number. */
 static fr_status read_steps(const struct fr_trainer *by, const struct fr_log_text *clean,
-                            struct fr_logged_steps *steps, struct fr_run_row *row,
-                            struct fr_error *err) {
+                            size_t at, int number, struct fr_logged_steps *steps,
+                            struct fr_run_row *row, struct fr_error *err) {
     const char *text = clean->text;
     size_t length = clean->length;
     char line[LINE_MAX_B];
     bool nemo = false;
-    int number = 1;
-    steps->next = fr_step_none();
-    for (size_t at = 0; by->line && at < length; number++) {
+    for (; by->line && at < length; number++) {
         size_t end = at, n;
         while (end < length && text[end] != '\n' && text[end] != '\r') end++;
         n = end - at < sizeof line - 1 ? end - at : sizeof line - 1;
@@ -502,7 +501,8 @@ static fr_status read_lines(const struct fr_trainer_ask *ask, const struct fr_lo
                            .told = &out->told,
                            .ignore = ask->ignore,
                            .n_ignore = ask->n_ignore};
-    fr_status status = read_steps(out->by, text, steps, said, err);
+    steps->next = fr_step_none();
+    fr_status status = read_steps(out->by, text, 0, 1, steps, said, err);
     r.log = steps->n > 0;
     out->steps = steps->n;
     if (status == FR_OK) fr_steps_time(steps, &out->timed);
@@ -511,6 +511,7 @@ static fr_status read_lines(const struct fr_trainer_ask *ask, const struct fr_lo
     if (status == FR_OK) set_software(&r);
     if (status == FR_OK) fr_reading_ranks(&r);
     if (status == FR_OK) merge(said, row);
+    out->of_settings = out->told.length;
     if (status == FR_OK) status = set_time(steps, name, row, out, err);
     out->total_steps = total_steps(&r, steps);
     out->malformed = steps->malformed;
@@ -544,6 +545,65 @@ fr_status fr_trainer_read(const struct fr_trainer_ask *ask, const char *text, si
     fr_settings_free(&settings);
     fr_log_text_free(&clean);
     return status;
+}
+
+/* ---- a log that grows ------------------------------------------------------------------------------ */
+
+/* Where a piece begins of whole lines, long enough to say what stands before each. */
+static size_t piece_of(const char *text, size_t seen) {
+    enum { PIECE_B = 1 << 16 };
+    size_t from = seen > PIECE_B ? seen - PIECE_B : 0;
+    while (from > 0 && text[from - 1] != '\n') from--;
+    return from;
+}
+
+/* Byte of the cleaned text where the line begins that is @p lines behind its first. */
+static size_t behind_lines(const struct fr_log_text *clean, int lines) {
+    size_t at = 0;
+    for (; lines > 0 && at < clean->length; at++) lines -= clean->text[at] == '\n';
+    return at;
+}
+
+/* Steps of the new lines.  @return whether they say nothing else */
+static bool add_steps(const struct fr_log_text *clean, int before,
+                      struct fr_trainer_result *out) {
+    const size_t at = behind_lines(clean, before);
+    struct fr_settings settings = {0};
+    struct fr_run_row *software = fr_calloc(1, sizeof *software);
+    fr_syntax_dump.read(clean->text + at, clean->length - at, &settings);
+    bool taken =
+        software && settings.n == 0 &&
+        read_steps(out->by, clean, at, before + 1, &out->logged, software, NULL) == FR_OK &&
+        software->n == 0;
+    fr_settings_free(&settings);
+    free(software);
+    return taken;
+}
+
+bool fr_trainer_read_on(const char *text, size_t length, size_t seen, const char *name,
+                        struct fr_run_row *row, struct fr_trainer_result *out) {
+    struct fr_log_text clean;
+    const double batch = out->timed.batch;
+    const size_t from = piece_of(text, seen);
+    int before = 0;
+    if (!out->by || out->by->all || !out->by->line || out->logged.n == 0) return false;
+    for (size_t i = from; i < seen; i++) before += text[i] == '\n';
+    if (fr_log_text_clean(text + from, length - from, FR_LOG_KEEP_TIMES, &clean) != FR_OK)
+        return false;
+    bool taken = add_steps(&clean, before, out);
+    fr_log_text_free(&clean);
+    if (!taken) return false;
+    const struct fr_logged_steps *steps = &out->logged;
+    fr_steps_time(steps, &out->timed);
+    if (out->timed.batch != batch && !(isnan(batch) && isnan(out->timed.batch))) return false;
+    out->told.length = out->of_settings;
+    if (out->told.data) out->told.data[out->told.length] = '\0';
+    out->steps = steps->n;
+    out->malformed = steps->malformed;
+    out->first_malformed = steps->first_malformed;
+    if (isfinite(steps->item[steps->n - 1].total))
+        out->total_steps = steps->item[steps->n - 1].total;
+    return set_time(steps, name, row, out, NULL) == FR_OK;
 }
 
 void fr_trainer_result_free(struct fr_trainer_result *out) {

@@ -123,10 +123,12 @@ static fr_status update(struct watching *w, bool whole, fr_watch_state state,
     while (!whole && length > 0 && w->text.data[length - 1] != '\n' &&
            !(w->text.data[length - 1] == '\r' && length < w->text.length))
         length--;
-    const bool more = length != w->seen;
-    w->seen = length;
-    if (more || !w->answered)
-        FR_TRY(fr_app_watched_read(&w->run, fr_text_get(&w->text), length, err));
+    if (length != w->seen || whole || !w->answered) {
+        const size_t seen = whole ? 0 : w->seen;
+        w->seen = 0;
+        FR_TRY(fr_app_watched_read(&w->run, fr_text_get(&w->text), length, seen, err));
+        w->seen = length;
+    }
     w->ask = (struct fr_watch_ask){.log = w->run.log,
                                    .run = &w->run.runs.items[0],
                                    .expected = &w->run.expected,

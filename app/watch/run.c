@@ -178,16 +178,16 @@ static fr_status price(struct fr_app_watched *w, struct fr_error *err) {
     return FR_OK;
 }
 
-fr_status fr_app_watched_read(struct fr_app_watched *w, const char *text, size_t length,
-                              struct fr_error *err) {
+/* All of the text, as if nothing had been read before. */
+static fr_status read_all(struct fr_app_watched *w, const char *text, size_t length,
+                          struct fr_error *err) {
     struct fr_run_row *before = fr_malloc(1, sizeof *before);
     if (!before) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     *before = w->row;
     w->row = w->given;
     fr_trainer_result_free(&w->read);
     fr_status status = read_log(w, text, length, &w->row, &w->read, err);
-    const char *measured = fr_run_row_get(&w->row, "measured_s");
-    if (status == FR_OK && !measured)
+    if (status == FR_OK && !fr_run_row_get(&w->row, "measured_s"))
         status = fr_fail(err, FR_ERR_INPUT, w->log, "times no step; is it a log?");
     if (status == FR_OK && !fr_trainer_has_model(&w->row))
         status = fr_fail(err, FR_ERR_INPUT, w->log,
@@ -195,10 +195,17 @@ fr_status fr_app_watched_read(struct fr_app_watched *w, const char *text, size_t
     if (status == FR_OK && w->plan) fill_plan(w);
     if (status == FR_OK && !(w->priced && same_run(before, &w->row))) status = price(w, err);
     free(before);
-    if (status != FR_OK) return status;
+    return status;
+}
+
+fr_status fr_app_watched_read(struct fr_app_watched *w, const char *text, size_t length,
+                              size_t seen, struct fr_error *err) {
+    const bool on = w->priced && seen > 0 &&
+                    fr_trainer_read_on(text, length, seen, w->log, &w->row, &w->read);
+    if (!on) FR_TRY(read_all(w, text, length, err));
     w->told = true;
     struct fr_run *run = &w->runs.items[0];
-    run->measured_s = strtod(measured, NULL);
+    run->measured_s = strtod(fr_run_row_get(&w->row, "measured_s"), NULL);
     w->expected.scored.measured_s = run->measured_s;
     const double share = fr_run_peak_share(run);
     if (share > 1)

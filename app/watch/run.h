@@ -27,10 +27,10 @@ struct fr_app_watched {
 /** Read the options.  Free with fr_app_watched_free, also on error. */
 fr_status fr_app_watched_open(const struct fr_args *args, const char *log,
                               struct fr_app_watched *w, struct fr_error *err);
-/** Read the @p length bytes of the log so far.
+/** Read the @p length bytes of the log so far, of which the first @p seen were read before, and end a line; 0: all are new.
  *  @return FR_OK; FR_ERR_INPUT, with w->read.steps 0 where no step was timed yet: more may help; FR_ERR_NOMEM. */
 fr_status fr_app_watched_read(struct fr_app_watched *w, const char *text, size_t length,
-                              struct fr_error *err);
+                              size_t seen, struct fr_error *err);
 void fr_app_watched_free(struct fr_app_watched *w);
 
 /** Does @p text describe a model: is it the beginning of a run, not the rest of one? */
