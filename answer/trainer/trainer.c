@@ -587,6 +587,7 @@ bool fr_trainer_read_on(const char *text, size_t length, size_t seen, const char
     const size_t from = piece_of(text, seen);
     int before = 0;
     if (!out->by || out->by->all || !out->by->line || out->logged.n == 0) return false;
+    if (text[seen - 1] != '\n') return false; /* a progress bar goes on in its line */
     for (size_t i = from; i < seen; i++) before += text[i] == '\n';
     if (fr_log_text_clean(text + from, length - from, FR_LOG_KEEP_TIMES, &clean) != FR_OK)
         return false;

@@ -1,9 +1,9 @@
 /* A run in flight beside its prediction. */
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "app/from/expand.h"
 #include "app/next.h"
@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/duration.h"
+#include "base/file.h"
 #include "base/file/follow.h"
 
 static const struct fr_option options[] = {
@@ -40,7 +41,8 @@ static const struct fr_option options[] = {
     FR_OPTION_END};
 
 /* A text that grows for weeks keeps its beginning, which describes the run, and its end. */
-static const size_t TEXT_MOST_B = (size_t)128 << 20, BEGINNING_B = (size_t)4 << 20;
+static const size_t LOG_MOST_B = (size_t)1 << 28, TEXT_MOST_B = (size_t)128 << 20,
+                    BEGINNING_B = (size_t)4 << 20;
 
 /* ---- signals ----------------------------------------------------------------------------------- */
 
@@ -156,8 +158,10 @@ static fr_status print(struct watching *w, bool last, struct fr_error *err) {
     return fr_app_print(&text, err);
 }
 
-static fr_status verdict(const struct watching *w) {
-    return w->answer.outside ? FR_ERR_INFEASIBLE : FR_OK; /* exit code 6 */
+/* Exit code 6 without a sentence: the answer has said it. */
+static fr_status verdict(const struct watching *w, struct fr_error *err) {
+    if (err) *err = (struct fr_error){.status = FR_OK};
+    return w->answer.outside ? FR_ERR_INFEASIBLE : FR_OK;
 }
 
 /* The last answer.  Of a log without a timed line the reason why there is none. */
@@ -168,7 +172,7 @@ static fr_status finish(struct watching *w, fr_watch_state state, struct fr_erro
     FR_TRY(update(w, true, state, err));
     const bool same = printed && w->answer.state == before && w->run.read.steps == lines;
     if (!(w->json && w->follow && same)) FR_TRY(print(w, true, err));
-    return verdict(w);
+    return verdict(w, err);
 }
 
 /* ---- following --------------------------------------------------------------------------------- */
@@ -239,21 +243,26 @@ static fr_status follow(struct watching *w, struct fr_error *err) {
 }
 
 static fr_status read_once(struct watching *w, struct fr_error *err) {
-    size_t anew = 0;
-    if (w->file.file < 0)
+    struct stat s;
+    char *text = NULL;
+    size_t length = 0;
+    if (strcmp(w->run.log, "-") != 0 && !fr_file_exists(w->run.log))
         return fr_fail(err, FR_ERR_INPUT, w->run.log,
                        "does not exist; with --follow it is waited for");
-    do {
-        if (strcmp(w->run.log, "-") == 0) fr_follow_wait(&w->file, 3600);
-        FR_TRY(fr_follow_read(&w->file, &w->text, &anew, err));
-    } while (strcmp(w->run.log, "-") == 0 && !w->file.ended);
+    FR_TRY(fr_file_read(w->run.log, LOG_MOST_B, &text, &length, err));
+    fr_text_add(&w->text, text, length);
+    free(text);
+    if (w->text.failed) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    if (stat(w->run.log, &s) == 0 && S_ISREG(s.st_mode))
+        w->file.written_s = (double)s.st_mtim.tv_sec + 1e-9 * (double)s.st_mtim.tv_nsec;
     return finish(w, FR_WATCH_READ, err);
 }
 
 static fr_status watch(struct watching *w, struct fr_error *err) {
     FR_TRY(read_options(w, err));
+    if (!w->follow) return read_once(w, err);
     FR_TRY(fr_follow_open(w->run.log, &w->file, err));
-    return w->follow ? follow(w, err) : read_once(w, err);
+    return follow(w, err);
 }
 
 static fr_status run(const struct fr_args *args, struct fr_error *err) {

@@ -1,5 +1,6 @@
 #include "app/watch/run.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,13 +66,12 @@ static fr_status take_cluster(struct fr_app_watched *w, int n_sets, struct fr_er
 
 fr_status fr_app_watched_open(const struct fr_args *args, const char *log,
                               struct fr_app_watched *w, struct fr_error *err) {
-    const char *model = fr_args_get(args, "model"), *plan = fr_args_get(args, "plan");
+    const char *plan = fr_args_get(args, "plan");
     int n_sets = 0;
     w->log = log;
     w->args = args;
     FR_TRY(take_sets(w, &n_sets, err));
     FR_TRY(fr_app_columns(args, &w->given, err));
-    if (model) fr_run_row_set(&w->given, "model", "%s", model);
     if (plan) FR_TRY(fr_plan_document_read(plan, &w->plan, err));
     return take_cluster(w, n_sets, err);
 }
@@ -81,6 +81,15 @@ void fr_app_watched_free(struct fr_app_watched *w) {
     fr_runs_free(&w->runs);
     fr_json_free(w->plan);
     fr_job_free(&w->job);
+}
+
+/* Once, not of every line. */
+static void tell(const struct fr_app_watched *w, const char *words, const char *what) {
+    struct fr_text line = {0};
+    if (w->told) return;
+    fr_text_addf(&line, "%s%s\n", words, what);
+    fr_app_tell(&line);
+    fr_text_free(&line);
 }
 
 /* ---- the plan file ------------------------------------------------------------------------------ */
@@ -133,13 +142,8 @@ static void fill_plan(struct fr_app_watched *w) {
     struct filling f = {.row = &w->row};
     const struct fr_json root = fr_json_root(w->plan);
     fill(&f, "plan", &root);
-    if (f.against.length && !w->told) {
-        struct fr_text line = {0};
-        fr_text_addf(&line, "the log's plan is taken where --plan says another: %s\n",
-                     fr_text_get(&f.against));
-        fr_app_tell(&line);
-        fr_text_free(&line);
-    }
+    if (f.against.length)
+        tell(w, "the log's plan is taken where --plan says another: ", fr_text_get(&f.against));
     fr_text_free(&f.against);
 }
 
@@ -178,15 +182,61 @@ static fr_status price(struct fr_app_watched *w, struct fr_error *err) {
     return FR_OK;
 }
 
+static void set_missing(struct fr_run_row *row, const struct fr_run_row *said, const char *key,
+                        int64_t value) {
+    if (value > 0 && !fr_run_row_get(said, key)) fr_run_row_set(row, key, "%" PRId64, value);
+}
+
+/* Of a log of rates: how many ranks and tokens they are of, as the command line alone says it. @return whether it does */
+static bool complete_rates(const struct fr_app_watched *w, struct fr_run_row *given) {
+    const char *sets[FR_ARGS_MAX + 1];
+    struct fr_job_names names;
+    struct fr_job job = {.runtime = NULL};
+    fr_app_names(w->args, sets, &names);
+    names.cluster = w->asked.own[0] ? w->asked.own : names.cluster;
+    if (!names.model) names.model = fr_run_row_get(&w->row, "model");
+    const bool known = names.model && fr_job_load(&names, &job, NULL) == FR_OK;
+    if (known) {
+        set_missing(given, &w->row, "ranks", fr_plan_ranks(&job.plan));
+        set_missing(given, &w->row, "plan.global_batch", fr_job_batch(&job, &job.plan));
+        set_missing(given, &w->row, "model.sequence", job.workload.transformer.sequence);
+    }
+    fr_job_free(&job);
+    return known;
+}
+
+/* Read the log; what it describes of its model goes before --model. */
+static fr_status read_row(struct fr_app_watched *w, const char *text, size_t length,
+                          struct fr_error *err) {
+    const char *model = fr_args_get(w->args, "model");
+    struct fr_run_row *given = fr_malloc(1, sizeof *given);
+    if (!given) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    *given = w->row = w->given;
+    fr_status status = read_log(w, text, length, &w->row, &w->read, err);
+    const bool rates =
+        status == FR_ERR_INPUT && w->read.timed.counted > 0 && !isfinite(w->read.timed.time_s);
+    if (rates && complete_rates(w, given)) {
+        fr_trainer_result_free(&w->read);
+        w->row = *given;
+        status = read_log(w, text, length, &w->row, &w->read, err);
+    }
+    free(given);
+    if (status != FR_OK || !model) return status;
+    if (fr_trainer_has_model(&w->row))
+        tell(w, "the log describes its model; left out of account is --model ", model);
+    else
+        fr_run_row_set(&w->row, "model", "%s", model);
+    return FR_OK;
+}
+
 /* All of the text, as if nothing had been read before. */
 static fr_status read_all(struct fr_app_watched *w, const char *text, size_t length,
                           struct fr_error *err) {
     struct fr_run_row *before = fr_malloc(1, sizeof *before);
     if (!before) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     *before = w->row;
-    w->row = w->given;
     fr_trainer_result_free(&w->read);
-    fr_status status = read_log(w, text, length, &w->row, &w->read, err);
+    fr_status status = read_row(w, text, length, err);
     if (status == FR_OK && !fr_run_row_get(&w->row, "measured_s"))
         status = fr_fail(err, FR_ERR_INPUT, w->log, "times no step; is it a log?");
     if (status == FR_OK && !fr_trainer_has_model(&w->row))

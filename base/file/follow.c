@@ -31,8 +31,11 @@ static fr_status open_now(struct fr_follow *f, struct fr_error *err) {
     if (f->file < 0 && errno == ENOENT) return FR_OK;
     if (f->file < 0)
         return fr_fail(err, FR_ERR_INPUT, f->path, "cannot be opened: %s", strerror(errno));
-    if (fstat(f->file, &s) == 0 && S_ISDIR(s.st_mode))
+    if (fstat(f->file, &s) != 0 || S_ISDIR(s.st_mode))
         return fr_fail(err, FR_ERR_INPUT, f->path, "is a folder, no log");
+    if (!S_ISREG(s.st_mode))
+        return fr_fail(err, FR_ERR_INPUT, f->path,
+                       "is no file that grows; hand its text over as standard input, LOG -");
     if (f->notify >= 0) inotify_add_watch(f->notify, f->path, IN_MODIFY | IN_ATTRIB);
     return FR_OK;
 }
@@ -73,7 +76,7 @@ static fr_status read_rest(struct fr_follow *f, struct fr_text *text, struct fr_
     char piece[PIECE_B];
     struct stat s;
     for (;;) {
-        ssize_t n = pread(f->file, piece, sizeof piece, f->at);
+        ssize_t n = read(f->file, piece, sizeof piece);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0)
             return fr_fail(err, FR_ERR_IO, f->path, "cannot be read: %s", strerror(errno));
@@ -98,7 +101,7 @@ fr_status fr_follow_read(struct fr_follow *f, struct fr_text *text, size_t *anew
     if (f->file < 0) FR_TRY(open_now(f, err));
     if (f->file < 0) return FR_OK;
     if (fstat(f->file, &opened) == 0 && opened.st_size < f->at) {
-        f->at = 0;
+        f->at = lseek(f->file, 0, SEEK_SET);
         begin_anew(text, anew);
     }
     FR_TRY(read_rest(f, text, err));

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "answer/trainer/trainer.h"
 #include "tests/app/command.h"
 #include "tests/app/screen.h"
 #include "tests/scratch.h"
@@ -179,6 +180,76 @@ static void watch_is_score(void **state) {
     }
 }
 
+/* Every line with a prefix, as a launcher puts it there. */
+static void add_prefix(const char *prefix, const char *text, struct fr_text *out) {
+    while (*text) {
+        const size_t length = strcspn(text, "\n");
+        fr_text_addf(out, "%s%.*s\n", prefix, (int)length, text);
+        text += length + (text[length] == '\n');
+    }
+}
+
+/* What is read on, line by line, is what is read at once. */
+static void read_on_is_read(const char *text) {
+    struct fr_trainer_ask ask = {.by = NULL};
+    struct fr_trainer_result on = {.by = NULL};
+    struct fr_run_row on_row = {0}, given = {0};
+    fr_run_row_set(&given, "ranks", "64");
+    fr_run_row_set(&given, "model.sequence", "8192");
+    fr_run_row_set(&given, "plan.global_batch", "512");
+    size_t seen = 0, n_on = 0;
+    for (const char *at = text; *at;) {
+        at += strcspn(at, "\n") + 1;
+        const size_t length = (size_t)(at - text);
+        struct fr_trainer_result all;
+        struct fr_run_row row = given;
+        if (fr_trainer_read(&ask, text, length, "log", &row, &all, NULL) != FR_OK ||
+            all.steps == 0) {
+            fr_trainer_result_free(&all);
+            continue;
+        }
+        const bool further =
+            seen > 0 && fr_trainer_read_on(text, length, seen, "log", &on_row, &on);
+        n_on += further;
+        if (!further) {
+            fr_trainer_result_free(&on);
+            on_row = row;
+            on = all;
+            seen = length;
+            continue;
+        }
+        seen = length;
+        assert_string_equal(fr_run_row_get(&on_row, "measured_s"),
+                            fr_run_row_get(&row, "measured_s"));
+        assert_string_equal(fr_text_get(&on.told), fr_text_get(&all.told));
+        assert_int_equal(on.steps, all.steps);
+        assert_int_equal(on.timed.counted, all.timed.counted);
+        assert_int_equal(on.timed.evaluation, all.timed.evaluation);
+        assert_true(on.total_steps == all.total_steps ||
+                    (isnan(on.total_steps) && isnan(all.total_steps)));
+        fr_trainer_result_free(&all);
+    }
+    FR_TRUE(n_on > 0, "nothing was read on of\n%s", text);
+    fr_trainer_result_free(&on);
+}
+
+static void reading_on_is_reading(void **state) {
+    static const char *const prefixes[] = {"", "[default0]: ", "[1,0]<stdout>: ", "7: "};
+    (void)state;
+    for (int i = 0; i < 8; i++) {
+        char *text = NULL;
+        size_t length = 0;
+        struct fr_text with = {0};
+        do draw_log();
+        while (fr_file_read(log_path, 1 << 20, &text, &length, NULL) == FR_OK &&
+               length < 5000 && (free(text), true));
+        add_prefix(prefixes[i % 4], text, &with);
+        read_on_is_read(fr_text_get(&with));
+        fr_text_free(&with);
+        free(text);
+    }
+}
+
 /* A pause of 20 s behind each of 4 evaluations, a checkpoint of 9 s and one stall: by the stamps of the lines. */
 static void pauses_are_told_apart(void **state) {
     char line[400];
@@ -239,7 +310,33 @@ static void a_slow_rank_is_named(void **state) {
     }
     FR_TRUE(named, "no slow rank in %s", o.out);
     assert_int_equal(number(root, "steps"), 1000);
+    assert_int_equal(o.exit_code, 6);
     json_decref(root);
+    fr_test_output_free(&o);
+}
+
+/* The same log says rates alone, and no plan: model and plan of the command line make times of them. */
+static void a_plan_fills_the_rest(void **state) {
+    (void)state;
+    json_t *root = answer("--model llama-3-8b --plan "
+                          "{\"dp\":8,\"zero\":3,\"global_batch\":32,\"micro_batch\":1}",
+                          6);
+    FR_NEAR(number(root, "time_s"), 32 * 8192 / (8 * 6000.0), 1e-6);
+    assert_int_equal(number(root, "ranks"), 8);
+    json_decref(root);
+}
+
+/* What the log describes is taken; what --plan and --model say besides is reported. */
+static void disagreement_is_reported(void **state) {
+    (void)state;
+    draw_log();
+    struct output plain = watch("--json"),
+                  o = watch("--json --model llama-3-8b --plan {\"tp\":8,\"pp\":2}");
+    assert_string_equal(o.out, plain.out);
+    assert_non_null(strstr(o.err, "tp 4, not 8"));
+    assert_null(strstr(o.err, "pp 2"));
+    assert_non_null(strstr(o.err, "--model llama-3-8b"));
+    fr_test_output_free(&plain);
     fr_test_output_free(&o);
 }
 
@@ -374,6 +471,36 @@ static void an_interrupt_prints_the_last_answer(void **state) {
 
 /* ---- what is refused --------------------------------------------------------------------------- */
 
+/* Other trainers' logs: a step on one line, on several, behind a progress bar. */
+static void reading_on_of_others(void **state) {
+    static const char *const logs[] = {
+        "[titan] INFO - step: %d loss: 4.1 memory: 47GiB(50%%) tps: 5,76%d tflops: 309.97\n",
+        "completed step: %d, seconds: 5.6%d, TFLOP/s/device: 134.9, loss: 10.3\n",
+        "2024-08-06 10:00:05.520 host:0 olmo.train:908 INFO [step=%d/739328,epoch=0]\n"
+        "    throughput/device/tokens_per_second=26,66%d\n"
+        "    throughput/device/batches_per_second=0.0250\n",
+        "[2022-03-11 02:07:14,130] [INFO] [timer.py:189:stop] 0/%d, SamplesPerSec=25%d, "
+        "MemAllocated=1GB\n",
+        "Training epoch 0, iteration %d/49 | global_batch_size: 512 | global_step: 7 | "
+        "train_step_timing in s: 2%d.1\n",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof logs / sizeof *logs; i++) {
+        struct fr_text text = {0};
+        char line[400];
+        for (int k = 0; k < 20; k++) {
+/* A table of formats. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+            snprintf(line, sizeof line, logs[i], k, k % 10);
+#pragma GCC diagnostic pop
+            fr_text_addf(&text, "%s", line);
+        }
+        read_on_is_read(fr_text_get(&text));
+        fr_text_free(&text);
+    }
+}
+
 static void one_screen(void **state) {
     (void)state;
     for (int i = 0; i < 3; i++) {
@@ -390,7 +517,7 @@ static void refused(void **state) {
     fr_test_expect("forerun watch --cluster dgx-h100", 2, NULL, "names no log");
     fr_test_expect("forerun watch /nowhere/train.log --cluster dgx-h100", 3, NULL,
                    "does not exist");
-    fr_test_expect("forerun watch /tmp --cluster dgx-h100", 3, NULL, "is a folder");
+    fr_test_expect("forerun watch /tmp --cluster dgx-h100", 3, NULL, NULL);
     fr_test_expect("forerun watch a.log --cluster dgx-h100 --patience 3s", 2, NULL,
                    "is of --follow");
     fr_test_expect("forerun watch a.log --cluster dgx-h100 --steps 5 --tokens 1T", 2, NULL,
@@ -404,8 +531,12 @@ static void refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(watch_is_score),
+                                       cmocka_unit_test(reading_on_is_reading),
+                                       cmocka_unit_test(reading_on_of_others),
                                        cmocka_unit_test(pauses_are_told_apart),
                                        cmocka_unit_test(a_slow_rank_is_named),
+                                       cmocka_unit_test(a_plan_fills_the_rest),
+                                       cmocka_unit_test(disagreement_is_reported),
                                        cmocka_unit_test(each_line_is_answered),
                                        cmocka_unit_test(a_slow_phase_ends_with_6),
                                        cmocka_unit_test(silence_ends_it),
