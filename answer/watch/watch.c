@@ -28,6 +28,7 @@ static const double SLOW = 0.05;      /* a rank over the median of ranks */
 static const double HAS_YEAR_S = 1e9; /* stamps before 2001 do not say their year */
 static const double BEHIND = 0.95;    /* stamps that run slower than steps are wrong */
 static const double STEPS_A_LINE = 1e6;
+static const double STOPPED_LINES = 10; /* a silence of so many lines is no pause */
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
@@ -161,7 +162,8 @@ static void judge(struct fr_watch *w) {
     w->inside = within(s, w->time_s);
     w->judged = w->recent_n >= RECENT;
     const bool recent_outside = w->judged && !within(s, w->recent_s);
-    w->outside = recent_outside || (!w->inside && (w->judged || w->state != FR_WATCH_RUNNING));
+    w->outside = recent_outside || w->stopped ||
+                 (!w->inside && (w->judged || w->state != FR_WATCH_RUNNING));
 }
 
 static void set_rates(struct fr_watch *w) {
@@ -197,6 +199,8 @@ static void set_end(const struct lines *l, struct fr_watch *w) {
     if (left <= 0 && (w->state == FR_WATCH_RUNNING || w->state == FR_WATCH_READ))
         w->state = FR_WATCH_COMPLETE;
     w->left_s = isfinite(left) ? fmax(0, left) * w->step_wall_s : NAN;
+    const double line_s = w->step_wall_s * fmax(1, l->steps[l->n - 1]);
+    w->stopped = left > 0 && w->of->silent_s > STOPPED_LINES * line_s;
     w->ends_s = w->of->written_s > 0 ? w->of->written_s + w->left_s : NAN;
     w->ends_log_s = last->stamp_s > HAS_YEAR_S ? last->stamp_s + w->left_s : NAN;
 }
@@ -228,6 +232,7 @@ static void set_off(struct fr_watch *w, double slow_excess) {
     w->off[FR_WATCH_SLOW_RANK] = w->slow_rank >= 0 ? slow_excess : 0;
     for (int i = FR_WATCH_STALL; i < FR_WATCH_OFF_COUNT; i++)
         w->off[i] = w->lost[i] * w->step_wall_s / e->scored.predicted_s;
+    if (w->stopped) w->off[FR_WATCH_STALL] += w->of->silent_s / e->scored.predicted_s;
     for (int i = 0; i < FR_WATCH_OFF_COUNT; i++) {
         int at = w->n_off;
         if (!(fabs(w->off[i]) >= STATED)) continue;

@@ -8,6 +8,7 @@
  *
  *  Symbols:  v  time of a step on a line [s]   u  median of v around a line [s]   w  wall time between lines, a step [s]
  *      lost        sum of w - u over lines with w > 1.5 u: evaluation, checkpoint or a stall, by what stood before
+ *      stopped     silent for more than 10 lines' time before its last step
  *      time left   steps left (recent + lost / steps)
  *      off         an error e = ln(measured / predicted) is shared among what the prediction is unsure of,
  *                  by variance: part_j = e (C g)_j g_j / (g' C g + s^2)     (trust/tune.h) */
@@ -72,6 +73,8 @@ struct fr_watch_ask {
         *training;    /**< price, carbon; its tokens and samples as they are asked */
     double steps;     /**< of the whole run, as the user says; 0: not said */
     double written_s; /**< when the log was last written, since 1970 */
+    double
+        silent_s; /**< for so long nothing was written to a log that is followed; 0: not known */
     fr_watch_state state;
 };
 
@@ -84,6 +87,7 @@ struct fr_watch {
     int recent_n;        /**< lines that it is of */
     double trend;        /**< the last third of the lines over the first third, - 1 */
     bool inside, judged; /**< the whole log; enough recent lines to say so of them */
+    bool stopped;        /**< nothing came, and it is not at its end */
     bool outside;        /**< exit code 6 */
     double tokens_per_s, samples_per_s, mfu;
     double step, total, done;          /**< the last that was printed, of how many, share */

@@ -74,7 +74,8 @@ static void times(struct fr_brief *brief, const struct fr_watch *w) {
         fr_brief_words(brief, FR_BRIEF_MUST, "now", &words);
     }
     fr_brief_row(brief, FR_BRIEF_MUST, "verdict", "%s",
-                 w->outside                  ? "outside its 90 % interval (exit code 6)"
+                 w->stopped   ? "stopped: silent for more than ten lines' time (exit code 6)"
+                 : w->outside ? "outside its 90 % interval (exit code 6)"
                  : !isfinite(s->predicted_s) ? "the plan cannot be priced"
                  : !(s->high_s > 0)          ? "no interval is stated"
                  : w->inside                 ? "inside its 90 % interval"
@@ -102,6 +103,10 @@ static void rates(struct fr_brief *brief, const struct fr_watch *w) {
 
 static void off(struct fr_brief *brief, const struct fr_watch *w) {
     char share[FR_READABLE];
+    if (!isfinite(w->error)) {
+        fr_brief_row(brief, FR_BRIEF_MUST, "likely off", "not known without a prediction");
+        return;
+    }
     if (w->n_off == 0)
         fr_brief_row(brief, FR_BRIEF_MUST, "likely off", "nothing by 2 %% of a step");
     for (int i = 0; i < w->n_off; i++) {
@@ -184,6 +189,7 @@ void fr_watch_brief(const struct fr_watch *w, const char *again, struct fr_text 
     fr_brief_words(&brief, FR_BRIEF_SHOULD, "memory", &fits);
     fr_brief_row(&brief, FR_BRIEF_SHOULD, "software", "%s", w->of->run->runtime);
     counted(&brief, w);
+    if (!isfinite(e->out.time_s)) fr_brief_reasons(&brief, &e->job, &e->out);
     if (e->out.reasons)
         fr_brief_row(&brief, FR_BRIEF_SHOULD, "doubt",
                      "by prediction this plan cannot run, and it does: are model, plan and "

@@ -28,11 +28,16 @@ static void put_step(struct fr_json_writer *j, const struct fr_watch *w) {
     fr_json_add_number(j, "low_s", s->high_s > 0 ? s->low_s : NAN);
     fr_json_add_number(j, "high_s", s->high_s > 0 ? s->high_s : NAN);
     fr_json_add_number(j, "error", w->error);
-    fr_json_add_bool(j, "inside", w->inside);
+    fr_json_key(j, "inside");
+    if (s->high_s > 0)
+        fr_json_put_bool(j, w->inside);
+    else
+        fr_json_put_null(j);
     fr_json_add_number(j, "recent_s", w->recent_s);
     fr_json_add_integer(j, "recent_lines", w->recent_n);
     fr_json_add_number(j, "recent_error", w->recent_error);
     fr_json_add_number(j, "trend", w->trend);
+    fr_json_add_bool(j, "stopped", w->stopped);
     fr_json_add_bool(j, "outside", w->outside);
 }
 

@@ -68,6 +68,7 @@ struct watching {
     struct fr_training training;
     long long steps;
     double patience_s; /**< inf: for ever */
+    double silent_s;   /**< since something was written */
     bool follow, json;
     struct fr_follow file;
     struct fr_text text; /**< of the log */
@@ -138,6 +139,7 @@ static fr_status update(struct watching *w, bool whole, fr_watch_state state,
                                    .training = &w->training,
                                    .steps = (double)w->steps,
                                    .written_s = w->file.written_s,
+                                   .silent_s = state == FR_WATCH_IDLE ? w->silent_s : 0,
                                    .state = state};
     FR_TRY(fr_watch_of(&w->ask, &w->answer, err));
     w->answered = true;
@@ -236,7 +238,8 @@ static fr_status follow(struct watching *w, struct fr_error *err) {
         if (w->text.length != length) last_s = fr_now_s();
         length = w->text.length;
         if (interrupted) return finish(w, FR_WATCH_INTERRUPTED, err);
-        const double left_s = w->patience_s - (fr_now_s() - last_s);
+        w->silent_s = fr_now_s() - last_s;
+        const double left_s = w->patience_s - w->silent_s;
         if (left_s <= 0 || w->file.ended) return finish(w, FR_WATCH_IDLE, err);
         fr_follow_wait(&w->file, left_s);
     }
@@ -288,7 +291,8 @@ const struct fr_verb fr_verb_watch = {
         "for,\n"
         "and one that is rotated goes on. Ctrl-C prints the last answer.\n"
         "Exit code 6: the median step, or that of the last five lines, is outside its 90 %\n"
-        "interval. With --follow that ends the command, unless --to-the-end is given.\n"
+        "interval, or the log stopped before its last step and --patience is over. With\n"
+        "--follow the first ends the command, unless --to-the-end is given.\n"
         "Examples:\n"
         "  forerun watch train.log --cluster dgx-h100\n"
         "  forerun watch train.log --cluster tuned.json --follow --patience 30m --json\n"

@@ -94,6 +94,12 @@ static json_t *document(const char *text) {
     return root;
 }
 
+static json_t *last_of(const char *out) {
+    const char *at = out + strlen(out);
+    for (at -= at > out; at > out && at[-1] != '\n';) at--;
+    return document(at);
+}
+
 static json_t *answer(const char *options, int exit_code) {
     char more[400];
     snprintf(more, sizeof more, "%s --json", options);
@@ -424,9 +430,7 @@ static void a_slow_phase_ends_with_6(void **state) {
     (void)state;
     struct output o = beside(&w, "--follow --json --patience 60");
     FR_TRUE(o.exit_code == 6, "exit %d: %s", o.exit_code, o.err);
-    const char *at = strrchr(o.out, '{');
-    while (at > o.out && at[-1] != '\n') at--;
-    json_t *root = document(at);
+    json_t *root = last_of(o.out);
     assert_true(json_is_true(json_object_get(root, "outside")));
     assert_true(number(root, "step") >= 15);
     assert_string_equal(text_of(root, "part"), "change");
@@ -447,6 +451,25 @@ static void silence_ends_it(void **state) {
     const double used_s = (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec) +
                           1e-6 * (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec);
     FR_TRUE(used_s < 1.5, "%.2f s of a processor for 6 lines and 2 s of silence", used_s);
+    fr_test_output_free(&o);
+}
+
+/* Steps of a millisecond, as the line says: half a second of silence before the last step is no pause. */
+static void a_run_that_stops_is_told(void **state) {
+    (void)state;
+    unlink(log_path);
+    for (int i = 1; i <= 8; i++) {
+        char line[200];
+        snprintf(line, sizeof line, "completed step: %d, seconds: 0.010, loss: 10.3\n", i);
+        append_all(line);
+    }
+    struct output o = watch("--model gpt-tiny --set model.dtype=bf16 --steps 20 --follow "
+                            "--to-the-end --patience 0.5 --json");
+    FR_TRUE(o.exit_code == 6, "exit %d: %s", o.exit_code, o.err);
+    json_t *root = last_of(o.out);
+    assert_true(json_is_true(json_object_get(root, "stopped")));
+    assert_string_equal(text_of(root, "state"), "idle");
+    json_decref(root);
     fr_test_output_free(&o);
 }
 
@@ -541,6 +564,7 @@ int main(void) {
                                        cmocka_unit_test(a_slow_phase_ends_with_6),
                                        cmocka_unit_test(silence_ends_it),
                                        cmocka_unit_test(an_interrupt_prints_the_last_answer),
+                                       cmocka_unit_test(a_run_that_stops_is_told),
                                        cmocka_unit_test(one_screen),
                                        cmocka_unit_test(refused)};
     return cmocka_run_group_tests(tests, set_up, fr_scratch_leave);
