@@ -190,7 +190,7 @@ static void set_end(const struct lines *l, struct fr_watch *w) {
     const struct fr_logged_step *last = &l->item[l->n - 1];
     const bool from_zero = l->item[0].number == 0;
     w->total = total_of(w->of);
-    w->step = isfinite(last->number) ? last->number : l->n;
+    w->step = isfinite(last->number) ? last->number : w->of->read->steps;
     const double behind = w->step + (from_zero ? 1 : 0);
     /* NeMo counts steps, and prints the last of them, from 0. */
     if (from_zero && w->total == last->total && l->item[0].total == last->total) w->total++;

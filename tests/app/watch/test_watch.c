@@ -552,7 +552,75 @@ static void refused(void **state) {
     fr_test_output_free(&o);
 }
 
-int main(void) {
+/* ---- at night ---------------------------------------------------------------------------------- */
+
+/* The answer to each line of a log of a hundred thousand comes within a second. */
+enum { BEFORE = 100000, TIMED = 20 };
+static double written_s[TIMED];
+
+static double now_s(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static const char *long_step(int i, char line[400]) {
+    snprintf(
+        line, 400,
+        " iteration %d/ 200000 | consumed samples: %d | elapsed time per iteration (ms): %.1f "
+        "| global batch size: 512 | number of skipped iterations: 0 |\n",
+        i, 512 * i, usual_ms * (1 + 0.01 * (i % 7)));
+    return line;
+}
+
+static void *write_timed(void *of) {
+    char line[400];
+    (void)of;
+    pause_s(8); /* what is there is read */
+    for (int i = 0; i < TIMED; i++) {
+        append_all(long_step(BEFORE + i, line));
+        written_s[i] = now_s();
+        pause_s(0.4);
+    }
+    return NULL;
+}
+
+static void an_answer_within_a_second(void **state) {
+    char command[5000], answered[16384], line[400];
+    struct fr_text text = {0};
+    pthread_t thread;
+    int n = 0;
+    (void)state;
+    unlink(log_path);
+    for (int i = 1; i < BEFORE; i++) fr_text_addf(&text, "%s", long_step(i, line));
+    append_all(head);
+    append(text.data, text.length);
+    fr_text_free(&text);
+    snprintf(command, sizeof command, "%s/forerun watch %s %s --follow --json --patience 20",
+             FR_BIN_DIR, log_path, words);
+    assert_int_equal(pthread_create(&thread, NULL, write_timed, NULL), 0);
+    FILE *out = popen(command, "r");
+    assert_non_null(out);
+    while (fgets(answered, sizeof answered, out)) {
+        const double at_s = now_s();
+        json_t *root = document(answered);
+        const int step_of = (int)number(root, "step") - BEFORE;
+        const bool running = strcmp(text_of(root, "state"), "running") == 0;
+        json_decref(root);
+        if (step_of < 0 || step_of >= TIMED || !running) continue;
+        FR_TRUE(at_s - written_s[step_of] < 1, "line %d: %.2f s", step_of,
+                at_s - written_s[step_of]);
+        n++;
+    }
+    pthread_join(thread, NULL);
+    assert_int_equal(pclose(out), 0);
+    FR_TRUE(n >= TIMED - 2, "%d of %d lines were answered", n, TIMED);
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest second[] = {cmocka_unit_test(an_answer_within_a_second)};
+    (void)argv;
+    if (argc > 1) return cmocka_run_group_tests(second, set_up, fr_scratch_leave);
     const struct CMUnitTest tests[] = {cmocka_unit_test(watch_is_score),
                                        cmocka_unit_test(reading_on_is_reading),
                                        cmocka_unit_test(reading_on_of_others),
