@@ -190,7 +190,8 @@ static void set_end(const struct lines *l, struct fr_watch *w) {
     const struct fr_logged_step *last = &l->item[l->n - 1];
     const bool from_zero = l->item[0].number == 0;
     w->total = total_of(w->of);
-    w->step = isfinite(last->number) ? last->number : w->of->read->steps;
+    const int n_steps = w->of->read->steps; /* 0: a log that says its mean alone */
+    w->step = n_steps == 0 ? NAN : isfinite(last->number) ? last->number : n_steps;
     const double behind = w->step + (from_zero ? 1 : 0);
     /* NeMo counts steps, and prints the last of them, from 0. */
     if (from_zero && w->total == last->total && l->item[0].total == last->total) w->total++;

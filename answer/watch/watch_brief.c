@@ -43,8 +43,11 @@ static void question(struct fr_brief *brief, const struct fr_watch *w) {
 static void progress(struct fr_brief *brief, const struct fr_watch *w) {
     char share[FR_READABLE];
     struct fr_text words = {0};
-    fr_text_addf(&words, "%.0f", w->step);
-    if (isfinite(w->total))
+    if (isfinite(w->step))
+        fr_text_addf(&words, "%.0f", w->step);
+    else
+        fr_text_addf(&words, "the log says a mean alone");
+    if (isfinite(w->total) && isfinite(w->step))
         fr_text_addf(&words, " of %.0f, %s", w->total, fr_readable_percent(w->done, share));
     fr_text_addf(&words, "; %s",
                  w->state == FR_WATCH_IDLE          ? "nothing more was printed"
@@ -65,7 +68,7 @@ static void times(struct fr_brief *brief, const struct fr_watch *w) {
                      fr_readable_range(s->low_s, s->high_s, FR_QUANTITY_TIME, range));
     if (isfinite(w->error)) fr_text_addf(&words, ", error %s", signed_percent(w->error, c));
     fr_brief_words(brief, FR_BRIEF_MUST, "time", &words);
-    if (w->recent_n > 0) {
+    if (w->recent_n > 0 && isfinite(w->step)) {
         fr_text_addf(&words, "%s a step in the last %d line%s",
                      fr_readable(w->recent_s, FR_QUANTITY_TIME, a), w->recent_n,
                      w->recent_n == 1 ? "" : "s");
@@ -124,9 +127,11 @@ static void end(struct fr_brief *brief, const struct fr_watch *w) {
     char a[FR_READABLE], b[FR_READABLE];
     struct fr_text words = {0};
     if (!isfinite(w->left_s)) {
-        fr_brief_row(brief, FR_BRIEF_MUST, "ends",
-                     "not known: the log does not say how many steps; give --steps or "
-                     "--tokens");
+        fr_brief_row(
+            brief, FR_BRIEF_MUST, "ends",
+            isfinite(w->step)
+                ? "not known: the log does not say how many steps; give --steps or --tokens"
+                : "not known: the log does not say which step it is at");
         return;
     }
     if (w->state == FR_WATCH_COMPLETE) {

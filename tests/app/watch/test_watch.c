@@ -371,7 +371,10 @@ static void *write_log(void *of) {
         pause_s(w->between_s / 2);
         if (i % 7 == 0)
             append_all(" validation loss at iteration | lm loss value: 7.1E+00 |\n");
-        if (i == 10 && w->rotate) rename(log_path, old);
+        if (i == 10 && w->rotate) {
+            pause_s(1); /* the command has begun */
+            rename(log_path, old);
+        }
         if (i == 20 && w->cut) {
             pause_s(1); /* all that was there is read */
             if (truncate(log_path, 0) != 0) return "the log cannot be cut";
