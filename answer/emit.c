@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "models/job/runtime.h"
 #include "models/outcome/report.h"
-#include "models/price/seats.h"
+#include "models/price/rank_map.h"
 #include "search/stage_layers.h"
 
 #define FR_EMITTER(name) extern const struct fr_emitter fr_emitter_##name;
@@ -149,7 +149,7 @@ fr_status fr_emit(const struct fr_emitter *to, const struct fr_job *job,
     fr_job_fill(job, &filled);
     *e = (struct fr_emitted){.to = to, .job = job, .out = out};
     FR_TRY(choose_layers(job, &filled, e, err));
-    e->plan = fr_job_said(job, &filled);
+    e->plan = fr_job_stated(job, &filled);
     say_all(e);
     return e->full ? fr_fail(err, FR_ERR_INPUT, "--emit",
                              "the plan has a list too long for a command line")
@@ -242,7 +242,7 @@ void fr_emit_array(const struct fr_emitted *e, const char *array, struct fr_text
 }
 
 static void torchrun(struct fr_text *text, const struct fr_emitted *e) {
-    const struct fr_levels levels = fr_seats_levels(&e->job->cluster.levels, &e->out->plan);
+    const struct fr_levels levels = fr_rank_map_levels(&e->job->cluster.levels, &e->out->plan);
     int64_t a_node = levels.level[fr_levels_node(&levels)].ranks;
     if (a_node > e->out->ranks) a_node = e->out->ranks;
     if (e->out->ranks % a_node != 0) {

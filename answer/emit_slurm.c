@@ -3,8 +3,8 @@
 #include <inttypes.h>
 
 #include "answer/emit.h"
-#include "answer/seats/launch_lines.h"
-#include "answer/seats/place.h"
+#include "answer/placement/launch_lines.h"
+#include "answer/placement/place.h"
 
 static void launcher(const struct fr_placing *q, struct fr_text *line) {
     int64_t most = fr_placing_best(q)->ranks_per_node,
@@ -24,9 +24,9 @@ static void launcher(const struct fr_placing *q, struct fr_text *line) {
 
 fr_status fr_emit_slurm(const struct fr_job *job, const struct fr_outcome *out,
                         struct fr_text *head, struct fr_text *line, struct fr_error *err) {
-    struct fr_job seated = out->job ? *out->job : *job;
+    struct fr_job placed = out->job ? *out->job : *job;
     struct fr_placing q = {0};
-    fr_status status = fr_placing_open(&seated, true, &out->plan, 0, &q, err);
+    fr_status status = fr_placing_open(&placed, true, &out->plan, 0, &q, err);
     if (status == FR_OK) status = fr_placing_add(&q, &out->plan.placement, err);
     if (status == FR_OK) {
         fr_place_lines(head, &q, FR_PLACE_SLURM);

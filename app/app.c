@@ -12,6 +12,8 @@
 #include "app/help.h"
 #include "app/outputs.h"
 #include "app/verb.h"
+#include "app/words/taken.h"
+#include "app/words/wrong_file.h"
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/journal/journal.h"
@@ -110,16 +112,19 @@ static int run(const struct fr_verb *verb, int argc, char **argv) {
     if (!args) return 1;
     /* Help is given whatever else stands on the line. */
     for (int i = 0; i < argc; i++)
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0 ||
+            (i == 0 && argc == 1 && strcmp(argv[i], "help") == 0)) {
             free(args);
             return print_verb_help(verb);
         }
     fr_status status = fr_args_parse(argc, argv, verb->options, args, &err);
+    if (status == FR_OK) status = fr_taken(verb, args, &err);
     if (status == FR_OK) status = fr_clashes_check(args, &err);
     if (status == FR_OK) status = fr_outputs_check(verb, args, &err);
     struct fr_app_from from = {0};
     if (status == FR_OK) status = fr_app_from_expand(verb, args, &from, &err);
     if (status == FR_OK) status = verb->run(args, &err);
+    fr_wrong_file(verb, args, &status, &err);
     fr_app_from_free(&from);
     free(args);
     if (fflush(stdout) != 0 && status == FR_OK)
@@ -146,7 +151,7 @@ int fr_app_main(int argc, char **argv) {
            SIG_IGN); /* a file beyond `ulimit -f` is an error of write(2), which is told */
     fr_progress_allow();
     fr_file_hold();
-    fr_journal_tell(fr_journal_say);
+    fr_journal_on_message(fr_journal_say);
     if (argc < 2) {
         print_help(stderr);
         return 2;

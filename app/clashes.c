@@ -52,7 +52,7 @@ static bool given_at(const struct fr_args *args, int i, int which, struct given 
     if (which > 0) return false;
     if (strcmp(option, "set") == 0 || strcmp(option, "fix") == 0 || strcmp(option, "vary") == 0)
         return key_of(option, value, g);
-    if (strcmp(option, "undisturbed") == 0) return key_of(option, FR_APP_UNDISTURBED, g);
+    if (strcmp(option, "undisturbed") == 0) return key_of(option, FR_APP_IDLE, g);
     if (strcmp(option, "runtime") != 0 || !key_of(option, FR_APP_RUNTIME, g)) return false;
     g->value = value;
     return true;

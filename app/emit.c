@@ -117,12 +117,12 @@ static fr_status documents(const struct fr_app_emit *emit, const struct fr_job *
 /* Say once for each script if it is for other software than its plan was priced with. */
 static void note(const struct fr_app_emit *emit, const struct fr_job *job,
                  const struct fr_outcome *const *plans, size_t n) {
-    const char *told = "";
+    const char *stated = "";
     for (size_t i = 0; emit->to && i < n; i++) {
         const char *runtime = (plans[i]->job ? plans[i]->job : job)->cluster.runtime;
-        if (!*runtime || strcmp(runtime, told) == 0 || fr_emitter_of(emit->to, runtime))
+        if (!*runtime || strcmp(runtime, stated) == 0 || fr_emitter_of(emit->to, runtime))
             continue;
-        told = runtime;
+        stated = runtime;
         fprintf(stderr, "forerun: priced for %s, written for %s\n", runtime,
                 emit->to->framework);
     }

@@ -43,7 +43,7 @@ void fr_app_names(const struct fr_args *args, const char **sets, struct fr_job_n
     const char *flop = fr_args_get(args, "flop"), *pue = fr_args_get(args, "pue");
     names->palm_flop = flop && strcmp(flop, "palm") == 0;
     names->pue = pue ? strtod(pue, NULL) : 0; /* checked where trainings are read */
-    if (fr_args_has(args, "undisturbed")) sets[names->n_sets++] = FR_APP_UNDISTURBED;
+    if (fr_args_has(args, "undisturbed")) sets[names->n_sets++] = FR_APP_IDLE;
 }
 
 fr_status fr_app_cluster(const struct fr_args *args, char *own, const char **name,

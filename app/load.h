@@ -25,7 +25,7 @@ fr_status fr_app_runtime(const struct fr_args *args, const char **name, struct f
 #define FR_APP_DEFAULTS "model.defaults="
 #define FR_APP_RUNTIME "runtime="
 /** What the option --undisturbed sets. */
-#define FR_APP_UNDISTURBED "cluster.device.undisturbed=true"
+#define FR_APP_IDLE "cluster.device.undisturbed=true"
 
 /** What to load, as --cluster, --runtime, --model, --plan and --set say; @p sets holds up to FR_ARGS_MAX + 1. */
 void fr_app_names(const struct fr_args *args, const char **sets, struct fr_job_names *names);

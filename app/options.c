@@ -1,6 +1,8 @@
 #include "app/options.h"
+#include "app/words/unknown_option.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,34 +14,6 @@ static const struct fr_option *find(const struct fr_option *options, const char 
         if (strlen(options->name) == length && strncmp(options->name, name, length) == 0)
             return options;
     return NULL;
-}
-
-/* An option of ours by the name that other tools give it, where the verb has it. */
-static const char *usual(const char *name, const char *const *known) {
-    static const char *const names[][2] = {{"gpus", "ranks"},       {"nodes", "ranks"},
-                                           {"devices", "ranks"},    {"world-size", "ranks"},
-                                           {"n-gpus", "ranks"},     {"num-gpus", "ranks"},
-                                           {"hardware", "cluster"}, {"machine", "cluster"},
-                                           {"output", "out"},       {"format", "json"}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        for (int k = 0; strcmp(names[i][0], name) == 0 && known[k]; k++)
-            if (strcmp(names[i][1], known[k]) == 0) return known[k];
-    return NULL;
-}
-
-static fr_status unknown(const struct fr_option *options, const char *word,
-                         struct fr_error *err) {
-    const char *known[64] = {NULL};
-    char name[64];
-    int n = 0;
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
-    for (; options->name && n < 63; options++) known[n++] = options->name;
-    const char *near = usual(name, known);
-    if (!near) near = fr_suggest(name, known);
-    if (near)
-        return fr_fail(err, FR_ERR_USAGE, NULL,
-                       "unknown option \"--%s\"; did you mean \"--%s\"?", name, near);
-    return fr_fail(err, FR_ERR_USAGE, NULL, "unknown option \"--%s\"", name);
 }
 
 static fr_status add(struct fr_args *args, const struct fr_option *option, const char *value,
@@ -59,12 +33,12 @@ static fr_status take(int argc, char **argv, int *at, const struct fr_option *op
     if (word[1] == '-') {
         size_t length = strcspn(word + 2, "=");
         option = find(options, word + 2, length);
-        if (!option) return unknown(options, word, err);
+        if (!option) return fr_unknown_option(options, argc, argv, *at, err);
         if (word[2 + length] == '=') value = word + 3 + length;
     } else {
         for (const struct fr_option *o = options; o->name; o++)
             if (o->letter && o->letter == word[1]) option = o;
-        if (!option) return fr_fail(err, FR_ERR_USAGE, NULL, "unknown option \"%.32s\"", word);
+        if (!option) return fr_unknown_letter(options, word, err);
         if (word[2]) value = word + 2;
     }
     if (!option->argument && value)
@@ -121,6 +95,12 @@ fr_status fr_args_integer(const struct fr_args *args, const char *name, long lon
     snprintf(where, sizeof where, "--%s", name);
     errno = 0;
     long long value = strtoll(text, &end, 10);
+    char *rest = NULL;
+    double near = strtod(text, &rest);
+    if (*text && !*rest && *end && near == floor(near) && near >= (double)min &&
+        near <= (double)max)
+        return fr_fail(err, FR_ERR_USAGE, where, "\"%.40s\" is no whole number; write %.0f",
+                       text, near);
     if (!*text || *end || errno)
         return fr_fail(err, FR_ERR_USAGE, where, "\"%.40s\" is no whole number", text);
     if (value < min || value > max)
@@ -179,9 +159,12 @@ fr_status fr_args_choice(const struct fr_args *args, const char *name,
     for (int i = 0; choices[i]; i++) fr_text_addf(&list, "%s%s", i ? ", " : "", choices[i]);
     const char *near = fr_suggest(text, choices);
     snprintf(where, sizeof where, "--%s", name);
-    fr_fail(err, FR_ERR_USAGE, where, "unknown \"%.40s\"%s%s%s; known: %s", text,
-            near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "",
-            fr_text_get(&list));
+    if (near)
+        fr_fail(err, FR_ERR_USAGE, where, "unknown \"%.40s\"; did you mean \"%s\"? (known: %s)",
+                text, near, fr_text_get(&list));
+    else
+        fr_fail(err, FR_ERR_USAGE, where, "unknown \"%.40s\"; known: %s", text,
+                fr_text_get(&list));
     fr_text_free(&list);
     return FR_ERR_USAGE;
 }

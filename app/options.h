@@ -23,6 +23,7 @@ struct fr_args {
     const struct fr_option *option[FR_ARGS_MAX];
     const char *value[FR_ARGS_MAX];
     int n_options;
+    int n_read; /**< so many of the first options were read from a trainer's file (app/from/expand.h) */
     const char *word[FR_ARGS_MAX]; /**< what is no option */
     int n_words;
 };

@@ -80,21 +80,21 @@ fr_status fr_app_columns(const struct fr_args *args, struct fr_run_row *row,
 static fr_status add_log(const struct fr_args *args, const char *path, struct fr_runs *runs,
                          struct fr_error *err) {
     struct fr_run_row *row = fr_calloc(1, sizeof *row);
-    struct fr_text told = {0};
+    struct fr_text stated = {0};
     const char *ignore[FR_ARGS_MAX];
     if (!row) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     int n = fr_args_all(args, "ignore", ignore);
     fr_status status = fr_app_columns(args, row, err);
-    if (status == FR_OK) status = fr_trainer_read_file(path, ignore, n, row, &told, err);
+    if (status == FR_OK) status = fr_trainer_read_file(path, ignore, n, row, &stated, err);
     if (status == FR_OK && !fr_run_row_get(row, "measured_s"))
         status = fr_fail(err, FR_ERR_INPUT, path, "times no step; is it a log?");
     if (status == FR_OK && !fr_trainer_has_model(row))
         status = fr_fail(err, FR_ERR_INPUT, path,
                          "does not describe the model; give --column model=PRESET|FILE");
     if (status == FR_OK && !fr_run_row_get(row, "id")) fr_run_row_set(row, "id", "%.90s", path);
-    if (status == FR_OK) fr_app_tell(&told);
+    if (status == FR_OK) fr_app_tell(&stated);
     if (status == FR_OK) status = fr_runs_add(path, row, runs, err);
-    fr_text_free(&told);
+    fr_text_free(&stated);
     free(row);
     return status;
 }

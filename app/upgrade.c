@@ -6,9 +6,9 @@
 #include "answer/upgrade/upgrade_brief.h"
 #include "answer/upgrade/upgrade_text.h"
 #include "app/load.h"
-#include "app/next.h"
 #include "app/page/page.h"
 #include "app/searching.h"
+#include "app/text/next.h"
 #include "app/training_options.h"
 #include "base/alloc.h"
 

@@ -13,6 +13,13 @@ struct fr_output {
     const char *unless;   /**< an option beside which it is not written, or NULL */
 };
 
+/** What words without an option are to a verb. */
+typedef enum {
+    FR_WORDS_OWN, /**< its own business */
+    FR_WORDS_OPTIONS, /**< values whose option is left out: "search dgx-h100 llama-3-8b 64" (app/words/taken.h) */
+    FR_WORDS_FILES /**< files that it reads; the name of a preset is the value of an option */
+} fr_verb_words;
+
 struct fr_verb {
     const char *name;
     const char *summary; /**< one line */
@@ -20,7 +27,8 @@ struct fr_verb {
     const char *details; /**< a paragraph and examples, or NULL */
     const struct fr_option *options;
     const struct fr_output *outputs; /**< or NULL: none but standard output (app/outputs.h) */
-    int first_input;                 /**< words from here on are files that are read */
+    fr_verb_words words;
+    int first_input; /**< words from here on are files that are read */
     /** The @p i-th word that may stand first, NULL past the last; itself NULL: none is known. */
     const char *(*word)(int i);
     int no; /**< exit code of an answer that was printed and is no (FR_ERR_INFEASIBLE without a sentence); 0: 4 */
@@ -71,7 +79,7 @@ extern const struct fr_verb *const fr_verbs[];
         "set", "KEY=VALUE",                                                                    \
             "change an input: ghost=16, model.layers=4, cluster.device.launch=5us", 's'        \
     }
-#define FR_OPTION_UNDISTURBED                                                                  \
+#define FR_OPTION_IDLE                                                                         \
     { "undisturbed", NULL, "predict for an idle machine, not under typical load", 0 }
 #define FR_OPTION_FLOP                                                                         \
     {                                                                                          \

@@ -4,8 +4,8 @@
 #define FR_BASE_EXTREMES_H
 
 /** The smaller of two numbers, neither of them NaN. */
-static inline double fr_least(double a, double b) { return a < b ? a : b; }
+static inline double fr_smaller(double a, double b) { return a < b ? a : b; }
 /** The larger of two numbers, neither of them NaN. */
-static inline double fr_most(double a, double b) { return a > b ? a : b; }
+static inline double fr_larger(double a, double b) { return a > b ? a : b; }
 
 #endif

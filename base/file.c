@@ -9,7 +9,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/text.h"
+
+/* Standard input can be read once, so what it held is remembered: of the process, as the stream itself is. */
+enum { REMEMBERED_MAX_B = 16 << 20 };
+static char *standard_text;
+static size_t standard_length;
+
+static void remember(const struct fr_text *text) {
+    if (standard_text || text->length > REMEMBERED_MAX_B) return;
+    standard_text = fr_malloc(text->length + 1, 1);
+    if (!standard_text) return;
+    memcpy(standard_text, text->data, text->length + 1);
+    standard_length = text->length;
+}
+
+const char *fr_file_standard_head(size_t *length) {
+    *length = standard_length;
+    return standard_text;
+}
 
 static fr_status read_all(int fd, const char *path, size_t max_B, struct fr_text *text,
                           struct fr_error *err) {
@@ -50,9 +69,12 @@ fr_status fr_file_read(const char *path, size_t max_B, char **data, size_t *leng
     if (known && S_ISFIFO(info.st_mode)) wait_for_writer(fd);
     if (known && S_ISDIR(info.st_mode))
         status = fr_fail(err, FR_ERR_INPUT, path, "is a directory, not a file");
+    else if (standard && standard_text)
+        fr_text_add(&text, standard_text, standard_length);
     else
         status = read_all(fd, standard ? "<stdin>" : path, max_B, &text, err);
     if (!standard) close(fd);
+    if (standard && status == FR_OK) remember(&text);
     if (status != FR_OK) {
         fr_text_free(&text);
         return status;

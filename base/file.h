@@ -18,6 +18,9 @@
 fr_status fr_file_read(const char *path, size_t max_B, char **data, size_t *length,
                        struct fr_error *err);
 
+/** What was read from standard input, which may be read again; NULL where nothing was, or over 16 MiB. */
+const char *fr_file_standard_head(size_t *length);
+
 /** Write @p path through a temporary file beside it and a rename, so that a reader sees the
  *  old file or the new one, never a part, also after a power cut (fsync); "-" is standard
  *  output.  A file that is replaced hands on its mode, a symbolic link stays and its target is

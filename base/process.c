@@ -165,19 +165,19 @@ _Noreturn static void become(const struct start *s, int tell) {
  * to stay ours, and it takes the same time however large we are.  @return 0, or the errno of what could not be done */
 static int begin(struct start *s, pid_t *child) {
     sigset_t all, before;
-    int told[2], why = 0;
-    if (!make_pipe(told)) return errno;
+    int stated[2], why = 0;
+    if (!make_pipe(stated)) return errno;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     s->parent = getpid();
     *child = s->p->body ? fork() : vfork();
-    if (*child == 0) become(s, told[1]);
+    if (*child == 0) become(s, stated[1]);
     int failed = *child < 0 ? errno : 0;
     if (*child > 0 && !s->p->parting) fr_temporary_child(*child);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    close(told[1]);
-    while (!failed && read(told[0], &why, sizeof why) < 0 && errno == EINTR) continue;
-    close(told[0]);
+    close(stated[1]);
+    while (!failed && read(stated[0], &why, sizeof why) < 0 && errno == EINTR) continue;
+    close(stated[0]);
     return failed ? failed : why;
 }
 
@@ -192,8 +192,8 @@ static void hear(int *fd, struct fr_text *text, size_t text_B) {
         *fd = -1;
         return;
     }
-    size_t room = text->length < text_B ? text_B - text->length : 0;
-    fr_text_add(text, block, (size_t)got < room ? (size_t)got : room);
+    size_t capacity = text->length < text_B ? text_B - text->length : 0;
+    fr_text_add(text, block, (size_t)got < capacity ? (size_t)got : capacity);
 }
 
 /* Wait for words, @p nap_s at the most.  @return false when no stream is open any more */

@@ -39,7 +39,7 @@ struct fr_process {
     /** Called after the start and whenever a signal has come, and every 20 ms while it returns
      *  true.  NULL: nobody looks. */
     bool (*watch)(void *context, pid_t child);
-    /** What the child does instead of becoming another program, as base/aside.h wants. */
+    /** What the child does instead of becoming another program, as base/isolated.h wants. */
     void (*body)(void *context);
     void *context;
 };

@@ -77,6 +77,11 @@ static fr_status number(const char *text, bool sizes, int64_t min, const char *w
         whole = (long long)size_B;
         plain = true;
     }
+    double near = strtod(text, &end);
+    bool whole_near = end != text && near == floor(near) && fabs(near) < 1e15;
+    if (!plain && whole_near && near >= (double)min && (*end == '\0' || *end == ' '))
+        return fr_fail(err, FR_ERR_USAGE, where, "\"%.40s\" is no whole number; write %.0f",
+                       text, near);
     if (!plain)
         return fr_fail(err, FR_ERR_USAGE, where,
                        "\"%.40s\" is no whole number; ranges are "
@@ -122,10 +127,30 @@ static fr_status add_entry(char *entry, bool sizes, int64_t min, const char *whe
     return append(list, value) ? FR_OK : fr_fail(err, FR_ERR_NOMEM, where, "out of memory");
 }
 
+/* "1,024": the second number of a list would hardly begin with a 0.  @return the number that was meant, or 0 */
+static int64_t grouped(const char *text) {
+    int64_t value = 0;
+    bool leading = false;
+    size_t n = strspn(text, "0123456789");
+    if (n < 1 || n > 3 || text[n] != ',') return 0;
+    for (;;) {
+        for (size_t i = 0; i < n; i++) value = 10 * value + (text[i] - '0');
+        text += n;
+        if (!*text) return leading ? value : 0;
+        n = *text == ',' ? strspn(++text, "0123456789") : 0;
+        if (n != 3 || value > INT64_MAX / 10000) return 0;
+        leading = leading || *text == '0';
+    }
+}
+
 fr_status fr_range_parse(const char *text, bool sizes, int64_t min, const char *where,
                          int64_t **values, size_t *count, struct fr_error *err) {
     struct list list = {0};
     fr_status status = FR_OK;
+    if (grouped(text) > 0)
+        return fr_fail(err, FR_ERR_USAGE, where,
+                       "\"%.40s\" is a list, in which a number begins with 0; write %" PRId64,
+                       text, grouped(text));
     char *copy = fr_strdup(text), *entry = copy;
     if (!copy) return fr_fail(err, FR_ERR_NOMEM, where, "out of memory");
     while (entry && status == FR_OK) {

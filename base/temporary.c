@@ -13,7 +13,11 @@
 
 #include "base/file/put.h"
 
-enum { LISTED_MAX = 64, NAME_ROOM = 34 /* a slash, a name, a zero */, NUMBER_ROOM = 12 };
+enum {
+    LISTED_MAX = 64,
+    NAME_CAPACITY = 34 /* a slash, a name, a zero */,
+    NUMBER_CAPACITY = 12
+};
 
 /* A path is whole before it is listed, and no longer listed before it changes. */
 static struct {
@@ -25,7 +29,7 @@ static atomic_int running;
 /* A folder of files that have numbers for names. */
 static struct {
     atomic_int n; /* 0: none; set last */
-    char path[FR_TEMPORARY_PATH_B + NUMBER_ROOM];
+    char path[FR_TEMPORARY_PATH_B + NUMBER_CAPACITY];
 } series;
 
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
@@ -65,7 +69,7 @@ static void erase_series(void) {
     int n = series.n;
     char *end = series.path + strlen(series.path);
     for (int i = n; i-- > 0;) {
-        char digits[NUMBER_ROOM], *at = end;
+        char digits[NUMBER_CAPACITY], *at = end;
         int length = 0, rest = i;
         do digits[length++] = (char)('0' + rest % 10);
         while ((rest /= 10) > 0);
@@ -114,7 +118,7 @@ fr_status fr_temporary_folder(const char *purpose, char *path, struct fr_error *
     sigset_t before;
     int length = snprintf(path, FR_TEMPORARY_PATH_B, "%s/forerun-%s-XXXXXX",
                           root && *root ? root : "/tmp", purpose);
-    if (length < 0 || length >= FR_TEMPORARY_PATH_B - NAME_ROOM)
+    if (length < 0 || length >= FR_TEMPORARY_PATH_B - NAME_CAPACITY)
         return fr_fail(err, FR_ERR_IO, "TMPDIR", "is too long a name");
     hold_signals(&before);
     bool made = mkdtemp(path) != NULL;
@@ -129,7 +133,7 @@ fr_status fr_temporary_folder(const char *purpose, char *path, struct fr_error *
 fr_status fr_temporary_series(const char *folder, int n, char *path, struct fr_error *err) {
     sigset_t before;
     int length = snprintf(path, FR_TEMPORARY_PATH_B, "%s/.forerun-XXXXXX", folder);
-    if (length < 0 || length >= FR_TEMPORARY_PATH_B - NAME_ROOM)
+    if (length < 0 || length >= FR_TEMPORARY_PATH_B - NAME_CAPACITY)
         return fr_fail(err, FR_ERR_IO, NULL, "%.64s... is too long a name", folder);
     hold_signals(&before);
     bool made = mkdtemp(path) != NULL;
@@ -162,7 +166,7 @@ int fr_temporary_file(char *pattern) {
 
 void fr_temporary_in(const char *folder, const char *name, char *path) {
     sigset_t before;
-    snprintf(path, FR_TEMPORARY_PATH_B, "%.*s/%s", FR_TEMPORARY_PATH_B - NAME_ROOM, folder,
+    snprintf(path, FR_TEMPORARY_PATH_B, "%.*s/%s", FR_TEMPORARY_PATH_B - NAME_CAPACITY, folder,
              name);
     hold_signals(&before);
     add(path);

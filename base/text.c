@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text/meant.h"
 
 static bool reserve(struct fr_text *text, size_t more) {
     if (text->failed) return false;
@@ -85,7 +86,7 @@ static int distance(const char *a, const char *b) {
     return d[la][lb];
 }
 
-const char *fr_suggest(const char *word, const char *const *known) {
+const char *fr_nearest(const char *word, const char *const *known) {
     const char *best = NULL;
     int best_distance = (int)strlen(word) / 3 + 2;
     for (; *known; known++) {
@@ -98,6 +99,11 @@ const char *fr_suggest(const char *word, const char *const *known) {
         }
     }
     return best;
+}
+
+const char *fr_suggest(const char *word, const char *const *known) {
+    struct fr_meant meant = fr_meant(word, known);
+    return meant.count ? meant.known[0] : NULL;
 }
 
 int fr_place_in(const char *const *names, const char *name) {

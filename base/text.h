@@ -33,8 +33,10 @@ __attribute__((format(printf, 4, 5)))
 #endif
 void fr_line_addf(char *line, size_t capacity, size_t *used, const char *fmt, ...);
 
-/** The entry of @p known (NULL-terminated) that @p word most likely meant, by edit distance
- *  with transpositions, or NULL when none is near (more than a third of the word differs). */
+/** The entry of @p known (NULL-terminated) that is nearest to @p word by edit distance with transpositions, or NULL
+ *  when none is near (more than a third of the word differs). */
+const char *fr_nearest(const char *word, const char *const *known);
+/** The entry of @p known that @p word most likely means (base/text/meant.h), or NULL. */
 const char *fr_suggest(const char *word, const char *const *known);
 /** The place of @p name in @p names (NULL ends them), or -1. */
 int fr_place_in(const char *const *names, const char *name);

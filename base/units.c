@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+#include "base/text.h"
 
 /* Symbols of each quantity; `si` is the value of one in the SI unit.  Time takes its own
  * prefixes (m, u, n, p), everything else the large ones. */
@@ -99,6 +102,114 @@ static bool unit_find(const char *unit, double *si, fr_quantity *quantity) {
     return false;
 }
 
+/* How else units are written: behind the same prefixes, capitals aside. */
+static const struct {
+    const char *written, *symbol;
+} spellings[] = {
+    {"bps", "b/s"},     {"Bps", "B/s"},        {"bit/s", "b/s"},     {"bits/s", "b/s"},
+    {"byte/s", "B/s"},  {"bytes/s", "B/s"},    {"B/sec", "B/s"},     {"b/sec", "b/s"},
+    {"B/s", "B/s"},     {"b/s", "b/s"},        {"FLOPS", "FLOP/s"},  {"FLOPs", "FLOP/s"},
+    {"FLOP", "FLOP/s"}, {"FLOPs/s", "FLOP/s"}, {"FLOP/s", "FLOP/s"}, {"OPS", "FLOP/s"},
+    {"B", "B"},         {"bytes", "B"},        {"byte", "B"},        {"", "B"},
+    {"bit", "b"},       {"bits", "b"},         {"sec", "s"},         {"secs", "s"},
+    {"second", "s"},    {"seconds", "s"},      {"s", "s"},           {"min", "min"},
+    {"mins", "min"},    {"minute", "min"},     {"minutes", "min"},   {"h", "h"},
+    {"hr", "h"},        {"hrs", "h"},          {"hour", "h"},        {"hours", "h"},
+    {"d", "d"},         {"day", "d"},          {"days", "d"},        {"W", "W"},
+    {"watt", "W"},      {"watts", "W"},        {"J", "J"},           {"joule", "J"},
+    {"joules", "J"},    {"Wh", "Wh"},          {"Hz", "Hz"}};
+
+/* The unit of @p quantity that @p written most likely means, into @p unit of 32 bytes. @return whether there is one */
+static bool unit_meant(const char *written, fr_quantity quantity, char unit[32]) {
+    int (*const same[])(const char *, const char *) = {strcmp, strcasecmp};
+    for (int loose = 0; loose < 2; loose++)
+        for (size_t p = 0; p < sizeof prefixes / sizeof *prefixes; p++)
+            for (size_t s = 0; s < sizeof spellings / sizeof *spellings; s++) {
+                char candidate[32];
+                double si;
+                fr_quantity found;
+                snprintf(candidate, sizeof candidate, "%s%s", prefixes[p].text,
+                         spellings[s].written);
+                snprintf(unit, 32, "%s%s", prefixes[p].text, spellings[s].symbol);
+                if (same[loose](candidate, written) == 0 && unit_find(unit, &si, &found) &&
+                    found == quantity)
+                    return true;
+            }
+    return false;
+}
+
+/* Behind a number of digits alone, in which the comma divides thousands. @return its value, or 0 */
+static double thousands(const char *text, char **end) {
+    char digits[32];
+    size_t n = 0, group = strspn(text, "0123456789");
+    bool any = false;
+    while (group > 0 && n + group < sizeof digits) {
+        memcpy(digits + n, text, group);
+        n += group;
+        text += group;
+        size_t next = *text == ',' ? strspn(text + 1, "0123456789") : 0;
+        if (next != 3) break;
+        text++;
+        group = next;
+        any = true;
+    }
+    digits[n < sizeof digits ? n : 0] = '\0';
+    *end = (char *)text;
+    return any ? strtod(digits, NULL) : 0;
+}
+
+/* Units to choose from for a number without one: of options, which people type, the large ones. */
+static const char *units_offered(fr_quantity quantity, const char *where, int i) {
+    static const char *const offered[][4] = {[FR_QUANTITY_TIME] = {"s", "min", "h", NULL},
+                                             [FR_QUANTITY_SIZE] = {"GiB", "GB", NULL},
+                                             [FR_QUANTITY_RATE] = {"GB/s", "Gb/s", NULL},
+                                             [FR_QUANTITY_WORK_RATE] = {"TFLOP/s", NULL},
+                                             [FR_QUANTITY_POWER] = {"W", "kW", NULL},
+                                             [FR_QUANTITY_ENERGY] = {"J", "kWh", NULL},
+                                             [FR_QUANTITY_INVERSE_RATE] = {"ns/B", NULL},
+                                             [FR_QUANTITY_FREQUENCY] = {"GHz", "MHz", NULL}};
+    bool option = where && strncmp(where, "--", 2) == 0 && where[2] && !strchr(where, '#');
+    return option ? offered[quantity][i] : NULL;
+}
+
+static fr_status without_unit(const char *text, fr_quantity quantity, const char *where,
+                              struct fr_error *err) {
+    char list[160];
+    size_t used = 0;
+    int n = 0;
+    *list = '\0';
+    while (units_offered(quantity, where, n)) n++;
+    if (n == 0)
+        return fr_fail(err, FR_ERR_INPUT, where, "\"%.64s\" has no unit; write e.g. \"%s\"",
+                       text, quantities[quantity].example);
+    for (int i = 0; i < n; i++)
+        fr_line_addf(list, sizeof list, &used, "%s\"%.40s %s\"",
+                     i == 0      ? ""
+                     : i + 1 < n ? ", "
+                                 : " or ",
+                     text, units_offered(quantity, where, i));
+    return fr_fail(err, FR_ERR_INPUT, where, "\"%.64s\" has no unit; write %s", text, list);
+}
+
+static fr_status unknown_unit(const char *text, double number, const char *unit,
+                              fr_quantity quantity, const char *where, struct fr_error *err) {
+    char meant[32], *rest = NULL;
+    double grouped = *unit == ',' ? thousands(text, &rest) : 0;
+    if (grouped > 0) {
+        rest += strspn(rest, " ");
+        return fr_fail(err, FR_ERR_INPUT, where,
+                       "\"%.64s\" has a comma in its number; write \"%.15g %.20s\"", text,
+                       grouped, *rest ? rest : quantities[quantity].symbol);
+    }
+    if (unit_meant(unit, quantity, meant))
+        return fr_fail(err, FR_ERR_INPUT, where,
+                       "unknown unit \"%s\" in \"%.64s\"; write \"%.12g %s\"", unit, text,
+                       number, meant);
+    return fr_fail(err, FR_ERR_INPUT, where,
+                   "unknown unit \"%s\" in \"%.64s\"; write e.g. \"%s\"", unit, text,
+                   quantities[quantity].example);
+}
+
 const char *fr_quantity_name(fr_quantity q) { return quantities[q].name; }
 const char *fr_quantity_example(fr_quantity q) { return quantities[q].example; }
 
@@ -124,16 +235,12 @@ fr_status fr_quantity_parse(const char *text, fr_quantity quantity, const char *
     while (*unit == ' ') unit++;
     size_t length = strlen(unit);
     while (length > 0 && unit[length - 1] == ' ') length--;
-    if (length == 0)
-        return fr_fail(err, FR_ERR_INPUT, where, "\"%.64s\" has no unit; write e.g. \"%s\"",
-                       text, example);
+    if (length == 0) return without_unit(text, quantity, where, err);
     snprintf(copy, sizeof copy, "%.*s", (int)(length < 31 ? length : 31), unit);
     double factor;
     fr_quantity found;
     if (!unit_find(copy, &factor, &found))
-        return fr_fail(err, FR_ERR_INPUT, where,
-                       "unknown unit \"%s\" in \"%.64s\"; write e.g. \"%s\"", copy, text,
-                       example);
+        return unknown_unit(text, number, copy, quantity, where, err);
     if (found != quantity)
         return fr_fail(err, FR_ERR_INPUT, where,
                        "\"%.64s\" is %s, where %s is expected; write e.g. \"%s\"", text,

@@ -1,13 +1,13 @@
-#include "answer/seats/place.h"
+#include "answer/placement/place.h"
 
 #include "library/job.h"
 #include "library/options.h"
 #include "library/result.h"
 
 static fr_status in_range(const char *name, int64_t value, struct fr_error *err) {
-    return value >= 0 && value <= FR_SEATS_MAX
+    return value >= 0 && value <= FR_RANK_MAP_MAX
                ? FR_OK
-               : fr_fail(err, FR_ERR_USAGE, name, "must lie between 0 and %d", FR_SEATS_MAX);
+               : fr_fail(err, FR_ERR_USAGE, name, "must lie between 0 and %d", FR_RANK_MAP_MAX);
 }
 
 static fr_status read_options(const forerun_job *job, const forerun_place_options *o,

@@ -46,8 +46,8 @@ static forerun_outcome numbers_of(const struct fr_job *job, const struct fr_outc
     forerun_outcome o = {.feasible = out->reasons == 0,
                          .ranks = out->ranks,
                          .time_s = fr_outcome_number(&v, FR_OUTCOME_iteration_time_s),
-                         .low_s = v.time.told ? v.time.low : NAN,
-                         .high_s = v.time.told ? v.time.high : NAN,
+                         .low_s = v.time.stated ? v.time.low : NAN,
+                         .high_s = v.time.stated ? v.time.high : NAN,
                          .energy_J = fr_outcome_number(&v, FR_OUTCOME_iteration_energy_J),
                          .memory_B =
                              v.priced ? fr_outcome_number(&v, FR_OUTCOME_memory_peak) : NAN,
@@ -67,7 +67,7 @@ static forerun_outcome numbers_of(const struct fr_job *job, const struct fr_outc
 static char *plan_json(const struct fr_job *job, const struct fr_outcome *out) {
     struct fr_text text = {0};
     struct fr_json_writer w = {.text = &text};
-    struct fr_plan said = fr_job_said(job, &out->plan);
+    struct fr_plan said = fr_job_stated(job, &out->plan);
     fr_plan_write(&w, &said);
     if (text.failed) fr_text_free(&text);
     return text.data;

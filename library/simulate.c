@@ -38,7 +38,7 @@ static fr_status simulate(const forerun_job *job, const forerun_simulate_options
     FR_TRY(fr_options_take(&o, sizeof o, given, "FORERUN_SIMULATE_DEFAULTS", err));
     FR_TRY(find_network(o.network, &how.network, err));
     if (o.trace) FR_TRY(fr_format_find(o.trace, &format, err));
-    how.spelt_out = o.messages != 0;
+    how.as_messages = o.messages != 0;
     struct fr_job copy = fr_library_copy(job);
     fr_reasons lacks = 0;
     fr_status status = fr_job_choose(&copy, &lacks, err);

@@ -24,12 +24,13 @@ int fr_picture_point(int i) { return points[i % N_POINTS]; }
 static const struct {
     const char *name, *colour;
 } named[] = {
-    {"tensor", "#0072B2"},      {"phantom", "#D55E00"},        {"grid", "#009E73"},
-    {"subgraph", "#CC79A7"},    {"2-way", "#56B4E9"},          {"4-way", "#E69F00"},
-    {"8-way", "#8C510A"},       {"compute", "#117733"},        {"launch", "#88c999"},
-    {"fixed", "#4d4d4d"},       {"tp_comm", "#332288"},        {"pp_comm", "#88CCEE"},
-    {"dp_comm", "#882255"},     {"embedding_comm", "#CC6677"}, {"redistribution", "#AA4499"},
-    {"compression", "#DDCC77"}, {"offload", "#44AA99"},        {"bubble", "#cccccc"}};
+    {"tensor", "#0072B2"},         {"phantom", "#D55E00"},        {"grid", "#009E73"},
+    {"subgraph", "#CC79A7"},       {"2-way", "#56B4E9"},          {"4-way", "#E69F00"},
+    {"8-way", "#8C510A"},          {"compute", "#117733"},        {"launch", "#88c999"},
+    {"fixed", "#4d4d4d"},          {"tp_comm", "#332288"},        {"pp_comm", "#88CCEE"},
+    {"cp_comm", "#6699CC"},        {"ep_comm", "#661100"},        {"dp_comm", "#882255"},
+    {"embedding_comm", "#CC6677"}, {"redistribution", "#AA4499"}, {"compression", "#DDCC77"},
+    {"offload", "#44AA99"},        {"bubble", "#cccccc"}};
 
 const char *fr_picture_colour_of(const char *name) {
     for (size_t i = 0; i < sizeof named / sizeof *named; i++)
@@ -62,12 +63,12 @@ double fr_picture_text_px(const char *text, int size) {
     return width;
 }
 
-/* Append the first @p room characters of @p text, and an ellipsis if that is not all. */
-static void add_cut(struct fr_text *cut, const char *text, double room) {
+/* Append the first @p capacity characters of @p text, and an ellipsis if that is not all. */
+static void add_cut(struct fr_text *cut, const char *text, double capacity) {
     const char *end = text;
     for (double n = 0; *end; end++) {
         bool begins = ((unsigned char)*end & 0xc0) != 0x80;
-        if (begins && ++n > room) break;
+        if (begins && ++n > capacity) break;
     }
     fr_text_addf(cut, "%.*s%s", (int)(end - text), text, *end ? "\xe2\x80\xa6" : "");
 }
@@ -193,10 +194,10 @@ static void place_panel(struct fr_picture *p, struct fr_box *placed) {
     double left = p->stack.left_px > 0 ? p->stack.left_px : STACK_LEFT_PX,
            right = p->stack.right_px > 0 ? p->stack.right_px : STACK_RIGHT_PX,
            height = p->stack.plot_px > 0 ? p->stack.plot_px : STACK_PLOT_PX,
-           room = height + STACK_PANEL_PX - STACK_PLOT_PX;
+           capacity = height + STACK_PANEL_PX - STACK_PLOT_PX;
     *placed = (struct fr_box){left, p->stack.next_px, p->width_px - left - right, height};
-    p->stack.next_px += room;
-    p->stack.used_px += room;
+    p->stack.next_px += capacity;
+    p->stack.used_px += capacity;
     p->stack.left_px = p->stack.right_px = p->stack.plot_px = 0;
 }
 
@@ -238,7 +239,7 @@ void fr_picture_key(struct fr_picture *p, double left, double top) {
         across(p, left), up(p, top));
 }
 
-void fr_picture_key_room(struct fr_picture *p, double left, const char *title) {
+void fr_picture_key_space(struct fr_picture *p, double left, const char *title) {
     enum { MARK_PX = 60, KEY_SIZE = 12 };
     double right = left + MARK_PX + fr_picture_text_px(title, KEY_SIZE);
     if (!p->stack.on && right > p->width_px) p->width_px = (int)right;

@@ -64,7 +64,7 @@ double fr_picture_text_px(const char *text, int size);
 /** The panel's key, its top left corner at a point of the picture [px]. */
 void fr_picture_key(struct fr_picture *p, double left, double top);
 /** Make the picture wide enough for @p title in a key whose left is @p left.  Before any panel. */
-void fr_picture_key_room(struct fr_picture *p, double left, const char *title);
+void fr_picture_key_space(struct fr_picture *p, double left, const char *title);
 /** "set <axis>label", e.g. "x". */
 void fr_picture_axis_label(struct fr_picture *p, const char *axis, const char *text);
 

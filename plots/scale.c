@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 void fr_scale_include(struct fr_scale *scale, double value) {
     if (!isfinite(value) || value <= 0) return;
@@ -29,6 +30,44 @@ static const char *unit_of(fr_quantity quantity) {
     }
 }
 
+const char *fr_scale_number(double value, int digits, char *out, size_t capacity) {
+    char plain[64];
+    int decimals = value != 0 ? digits - 1 - (int)floor(log10(fabs(value) * (1 + 1e-12))) : 0;
+    if (!isfinite(value) || fabs(value) >= 1e15 || (value != 0 && fabs(value) < 1e-4)) {
+        snprintf(out, capacity, "%.*g", digits, value);
+        return out;
+    }
+    if (decimals < 0) { /* three digits of 16,437 are 16,400 */
+        double unit = pow(10, -decimals);
+        value = round(value / unit) * unit;
+        decimals = 0;
+    }
+    int length = snprintf(plain, sizeof plain, "%.*f", decimals, value);
+    while (decimals > 0 && plain[length - 1] == '0') length--, decimals--;
+    if (length > 0 && plain[length - 1] == '.') length--;
+    size_t used = 0, sign = plain[0] == '-', whole = strcspn(plain, ".");
+    if (whole > (size_t)length) whole = (size_t)length;
+    for (size_t i = 0; i < (size_t)length && used + 2 < capacity; i++) {
+        if (i > sign && i < whole && (whole - i) % 3 == 0) out[used++] = ',';
+        out[used++] = plain[i];
+    }
+    out[used] = '\0';
+    return out;
+}
+
+void fr_scale_linear(struct fr_picture *p, const char *axis, double high) {
+    enum { TICKS = 8 };
+    double unit = pow(10, floor(log10(high / TICKS))), step = unit;
+    static const double steps[] = {1, 2, 5, 10};
+    char text[40];
+    for (int i = 0; i < 4 && (step = unit * steps[i]) * TICKS < high;) i++;
+    fr_text_addf(&p->script, "set %srange [0:%.9g]\nset %stics (", axis, high, axis);
+    for (int i = 0; i * step <= high * (1 + 1e-9); i++)
+        fr_text_addf(&p->script, "%s'%s' %.9g", i ? ", " : "",
+                     fr_scale_number(i * step, 6, text, sizeof text), i * step);
+    fr_text_addf(&p->script, ")\n");
+}
+
 static const char *decimal_text(double si, fr_quantity quantity, char *out, size_t capacity) {
     static const char *const prefixes[] = {"p", "n", "u", "m", "", "k",
                                            "M", "G", "T", "P", "E"};
@@ -36,8 +75,10 @@ static const char *decimal_text(double si, fr_quantity quantity, char *out, size
     int thousands = si > 0 ? (int)floor(log10(si * (1 + 1e-12)) / 3) : 0;
     if (thousands < -4) thousands = -4;
     if (thousands > most) thousands = most;
-    snprintf(out, capacity, "%.4g %s%s", si / pow(1000, thousands), prefixes[thousands + 4],
-             unit_of(quantity));
+    char number[40];
+    snprintf(out, capacity, "%s %s%s",
+             fr_scale_number(si / pow(1000, thousands), 4, number, sizeof number),
+             prefixes[thousands + 4], unit_of(quantity));
     return out;
 }
 
@@ -45,7 +86,9 @@ static const char *binary_text(double si, char *out, size_t capacity) {
     static const char *const prefixes[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi"};
     int step = si >= 1 ? (int)floor(log2(si) / 10) : 0;
     if (step > 5) step = 5;
-    snprintf(out, capacity, "%.4g %sB", ldexp(si, -10 * step), prefixes[step]);
+    char number[40];
+    snprintf(out, capacity, "%s %sB",
+             fr_scale_number(ldexp(si, -10 * step), 4, number, sizeof number), prefixes[step]);
     return out;
 }
 
@@ -163,6 +206,7 @@ void fr_scale_counts(struct fr_picture *p, const int64_t *values, int n, int tic
     seen = fr_scale_padded(seen);
     begin_axis(p, "x", seen);
     int written = 0;
+    char text[40];
     double last = 0, apart = pow(seen.high / seen.low, 1.0 / (ticks_max + 1));
     bool all_fit = true;
     for (int i = 1; i < n; i++)
@@ -170,11 +214,13 @@ void fr_scale_counts(struct fr_picture *p, const int64_t *values, int n, int tic
     for (int power = 0; !all_fit && power < 63; power++) {
         double at = ldexp(1, power);
         if (at < seen.low || at > seen.high || at < last * apart) continue;
-        fr_text_addf(&p->script, "%s'%.0f' %.0f", written++ ? ", " : "", at, at);
+        fr_text_addf(&p->script, "%s'%s' %.0f", written++ ? ", " : "",
+                     fr_scale_number(at, 15, text, sizeof text), at);
         last = at;
     }
     for (int i = 0; all_fit && i < n; i++)
-        fr_text_addf(&p->script, "%s'%lld' %lld", i ? ", " : "", (long long)values[i],
+        fr_text_addf(&p->script, "%s'%s' %lld", i ? ", " : "",
+                     fr_scale_number((double)values[i], 15, text, sizeof text),
                      (long long)values[i]);
     fr_text_addf(&p->script, ")\n");
 }

@@ -32,6 +32,13 @@ void fr_scale_counts(struct fr_picture *p, const int64_t *values, int n, int tic
 /** Write a linear axis from 0 (or below, where @p low is negative) in percent. */
 void fr_scale_percent(struct fr_picture *p, const char *axis, double low, double high);
 
+/** A plain number of @p digits significant digits for a tick or a label: "0.0123", "1,640", never "1.64e+03", except
+ *  beyond 1e15 and below 1e-4.  @return @p out. */
+const char *fr_scale_number(double value, int digits, char *out, size_t capacity);
+
+/** Write a linear axis from 0 to @p high, its ticks as fr_scale_number writes them. */
+void fr_scale_linear(struct fr_picture *p, const char *axis, double high);
+
 /** @p si for a tick or a label: "36.3 ms", "4 KiB", three digits.  @return @p out. */
 const char *fr_scale_text(double si, fr_quantity quantity, char *out, size_t capacity);
 

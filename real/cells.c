@@ -223,8 +223,8 @@ static fr_status read_columns(const struct fr_json *root, const struct fr_cells_
 }
 
 /* Cells up to @p id, of which nothing is known yet. */
-static fr_status make_room(struct fr_cells *cells, const struct fr_cells_of *of, int64_t id,
-                           struct fr_error *err) {
+static fr_status grow(struct fr_cells *cells, const struct fr_cells_of *of, int64_t id,
+                      struct fr_error *err) {
     static char none[] = "";
     while (cells->n <= id)
         FR_TRY(
@@ -265,7 +265,7 @@ static fr_status read_line(const struct fr_journal_line *line, void *context,
     if (kind == HEAD) return read_head(root, r->of, err);
     int64_t most = r->journal.sealed ? TRAININGS_MOST : r->cells->n - (kind == RESULT);
     FR_TRY(fr_json_get_integer(root, "id", true, 0, most, &id, err));
-    FR_TRY(make_room(r->cells, r->of, id, err));
+    FR_TRY(grow(r->cells, r->of, id, err));
     struct fr_cell *cell = &r->cells->items[id];
     bool twice = kind == CELL && !cell->lost;
     FR_TRY(read_columns(root, kind == CELL ? table->line : table->results, r->of->points, cell,

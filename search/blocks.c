@@ -221,8 +221,8 @@ static int by_index(const void *x, const void *y) {
 }
 
 /* In order of the numbers, so that of equals the first stays. @return false without memory */
-static bool join_kept(const struct fr_blocks *b, struct fr_best *best, struct fr_front *front,
-                      struct fr_search_result *result) {
+static bool join_cached(const struct fr_blocks *b, struct fr_best *best, struct fr_front *front,
+                        struct fr_search_result *result) {
     bool ok = true;
     fr_ranked_begin(result->of_method, FR_SEARCH_METHODS);
     fr_ranked_begin(result->unsure, FR_UNSURE);
@@ -334,10 +334,10 @@ fr_status fr_blocks_join(const struct fr_blocks *b, struct fr_search_result *res
                                         .elapsed_s = NAN};
     for (int r = 0; r < FR_REASON_COUNT; r++) result->example[r].index = -1;
     FR_TRY(join_counts(b, result, err));
-    bool ok = join_kept(b, &best, &front, result);
+    bool ok = join_cached(b, &best, &front, result);
     result->ranked = best.kept;
-    fr_status status =
-        ok ? fr_kept_price(b->job, b->space, b->options, &front, result, err) : no_memory(err);
+    fr_status status = ok ? fr_cached_price(b->job, b->space, b->options, &front, result, err)
+                          : no_memory(err);
     free(front.items);
     if (status == FR_OK) status = check_lists(b, result, err);
     if (status == FR_OK) status = check_methods(b, result, err);

@@ -168,9 +168,9 @@ static fr_status price_unsure(const struct pricing *x, struct fr_search_result *
     return FR_OK;
 }
 
-fr_status fr_kept_price(const struct fr_job *job, const struct fr_space *space,
-                        const struct fr_search_options *options, const struct fr_front *front,
-                        struct fr_search_result *result, struct fr_error *err) {
+fr_status fr_cached_price(const struct fr_job *job, const struct fr_space *space,
+                          const struct fr_search_options *options, const struct fr_front *front,
+                          struct fr_search_result *result, struct fr_error *err) {
     const struct pricing x = {job, space, options, result->by};
     for (size_t i = 0; i < result->ranked.count && i < FR_SEARCH_PRICED; i++)
         FR_TRY(price(&x, result->ranked.items[i].index, &result->top, err));

@@ -62,8 +62,8 @@ int fr_unsure_band(const struct fr_outcome *out);
 /** Append what the plans of @p front, the first of result->ranked, and those of result->unsure that are better than
  *  these and than what is surer, cost to result's lists.
  *  @return FR_OK; FR_ERR_INPUT for a number that is no plan of the space; FR_ERR_NOMEM. */
-fr_status fr_kept_price(const struct fr_job *job, const struct fr_space *space,
-                        const struct fr_search_options *options, const struct fr_front *front,
-                        struct fr_search_result *result, struct fr_error *err);
+fr_status fr_cached_price(const struct fr_job *job, const struct fr_space *space,
+                          const struct fr_search_options *options, const struct fr_front *front,
+                          struct fr_search_result *result, struct fr_error *err);
 
 #endif

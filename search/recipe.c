@@ -28,7 +28,7 @@ static void divisors(struct fr_text *values, int64_t a, int64_t b, int64_t most)
         if (a % d == 0 && b % d == 0) add(values, d);
 }
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static bool is_kind(const struct from *f, const struct fr_kind *kind) {
     return f->job->workload.kind == kind;
@@ -36,12 +36,12 @@ static bool is_kind(const struct from *f, const struct fr_kind *kind) {
 
 /* ---- one function a key: nothing for a key that this model does not read ----------------------- */
 
-static bool has_ghosts(const struct from *f) {
+static bool has_ghost_neurons(const struct from *f) {
     return f->lossy && (f->t || is_kind(f, &fr_kind_ffn) || is_kind(f, &fr_kind_mlp));
 }
 
 static bool is_tried(const struct from *f, const struct fr_method *m) {
-    if (m->uses_ghost) return has_ghosts(f);
+    if (m->uses_ghost) return has_ghost_neurons(f);
     if (f->t) return m->megatron;
     if (is_kind(f, &fr_kind_branches)) return m->branches;
     if (is_kind(f, &fr_kind_cnn)) return m->grids;
@@ -51,16 +51,16 @@ static bool is_tried(const struct from *f, const struct fr_method *m) {
 /* Exact ones first. */
 static void methods(const struct from *f, struct fr_text *values) {
     const char *comma = "";
-    for (int ghosts = 0; ghosts < 2; ghosts++)
+    for (int ghost_neurons = 0; ghost_neurons < 2; ghost_neurons++)
         for (const struct fr_method *const *m = fr_methods; *m; m++) {
-            if ((*m)->uses_ghost != ghosts || !is_tried(f, *m)) continue;
+            if ((*m)->uses_ghost != ghost_neurons || !is_tried(f, *m)) continue;
             fr_text_addf(values, "%s%s", comma, (*m)->name);
             comma = ",";
         }
 }
 
-static void ghosts(const struct from *f, struct fr_text *values) {
-    if (has_ghosts(f)) fr_text_addf(values, "4,16,64");
+static void ghost_neurons(const struct from *f, struct fr_text *values) {
+    if (has_ghost_neurons(f)) fr_text_addf(values, "4,16,64");
 }
 
 /* What tp divides: attention's heads; where no layer attends, groups of state-space heads. */
@@ -79,7 +79,7 @@ static void tensor_ways(const struct from *f, struct fr_text *values) {
 
 static void stages(const struct from *f, struct fr_text *values) {
     enum { STAGES_MOST = 64 };
-    if (f->t) divisors(values, f->ranks, f->ranks, least(f->t->layers, STAGES_MOST));
+    if (f->t) divisors(values, f->ranks, f->ranks, smaller(f->t->layers, STAGES_MOST));
 }
 
 /* Ranks that share a sequence have at least so many tokens each. */
@@ -87,7 +87,7 @@ static void context_ways(const struct from *f, struct fr_text *values) {
     enum { TOKENS_LEAST = 4096, WAYS_MOST = 16 };
     if (f->t)
         divisors(values, f->ranks, f->t->sequence,
-                 least(f->t->sequence / TOKENS_LEAST, WAYS_MOST));
+                 smaller(f->t->sequence / TOKENS_LEAST, WAYS_MOST));
 }
 
 static void expert_ways(const struct from *f, struct fr_text *values) {
@@ -104,7 +104,7 @@ static void chunk_counts(const struct from *f, struct fr_text *values) {
 static void micro_batches(const struct from *f, struct fr_text *values) {
     enum { SAMPLES_MOST = 8 };
     int64_t batch = fr_job_batch(f->job, &f->job->plan);
-    for (int64_t b = 1; f->t && b <= least(SAMPLES_MOST, batch); b *= 2) add(values, b);
+    for (int64_t b = 1; f->t && b <= smaller(SAMPLES_MOST, batch); b *= 2) add(values, b);
 }
 
 static bool runs_on(const struct from *f, const char *software) {
@@ -154,7 +154,7 @@ static const struct {
     {FR_PLAN_KEY_pp, stages, NULL, NULL, NULL},
     {FR_PLAN_KEY_cp, context_ways, NULL, NULL, NULL},
     {FR_PLAN_KEY_ep, expert_ways, NULL, NULL, NULL},
-    {FR_PLAN_KEY_ghost, ghosts, NULL, NULL, NULL},
+    {FR_PLAN_KEY_ghost, ghost_neurons, NULL, NULL, NULL},
     {FR_PLAN_KEY_rank_order, NULL, nested, "tp-pp-dp,tp-dp-pp", NULL},
     {FR_PLAN_KEY_schedule, NULL, whole, "1f1b,interleaved,zero-bubble", NULL},
     {FR_PLAN_KEY_chunks, chunk_counts, NULL, NULL, NULL},

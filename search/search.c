@@ -11,8 +11,8 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/sort.h"
+#include "models/outcome/bounded.h"
 #include "models/outcome/fits/fits.h"
-#include "models/outcome/ranked.h"
 #include "models/plan/copies.h"
 #include "search/chosen.h"
 #include "search/keep.h"
@@ -211,7 +211,7 @@ static bool evaluate(const struct known *k, struct desk *desk, struct fr_outcome
     if (out->reasons) return true;
     if (fr_plan_chooses(&plan) || !desk->pricer)
         return fr_search_evaluate(c->job, c->space, c->options, c->by, k->index, out);
-    *priced = fr_cost_ranked(desk->pricer, &plan, wanted, k, out);
+    *priced = fr_cost_bounded(desk->pricer, &plan, wanted, k, out);
     out->job = c->space->variants ? k->job : NULL;
     return true;
 }
@@ -239,7 +239,7 @@ static void look_at(const struct context *c, struct desk *desk, int64_t index,
     }
     if (!evaluate(&known, desk, &out, &priced)) return;
     piece->evaluated++;
-    if (!(out.reasons & FR_BECAUSE(FR_REASON_MESH))) piece->read |= ~out.plan.settled;
+    if (!(out.reasons & FR_BECAUSE(FR_REASON_MESH))) piece->read |= ~out.plan.resolved;
     for (int r = 0; out.reasons >> r; r++)
         if (out.reasons >> r & 1) {
             piece->because[r]++;
@@ -343,10 +343,10 @@ fr_ranking fr_search_ranking(const struct fr_job *job, const struct fr_space *sp
     if (options->total) return FR_RANK_TOTAL;
     for (int64_t v = 0; v < space->n_variants; v++) {
         const struct fr_job *one = fr_space_job(space, job, v * fr_space_plans(space));
-        bool told = batches
-                        ? one->workload.n_iterations > 0
-                        : fr_iterations_hold(&one->workload, fr_job_batch(one, &space->base));
-        silent = silent && !told;
+        bool stated = batches
+                          ? one->workload.n_iterations > 0
+                          : fr_iterations_hold(&one->workload, fr_job_batch(one, &space->base));
+        silent = silent && !stated;
     }
     bool once = options->per_iteration || silent || space->base.forward;
     if (!once) return FR_RANK_TOTAL;
@@ -411,7 +411,7 @@ fr_status fr_search(const struct fr_job *job, const struct fr_space *space,
     memcpy(result->of_method, c.of_method, sizeof c.of_method);
     memcpy(result->unsure, c.unsure, sizeof c.unsure);
     fr_front_sort(&c.front);
-    ok = ok && fr_kept_price(job, space, options, &c.front, result, NULL) == FR_OK;
+    ok = ok && fr_cached_price(job, space, options, &c.front, result, NULL) == FR_OK;
     free_piece(&c.sample);
     free_desks(&c);
     free(c.pieces);

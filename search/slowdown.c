@@ -20,7 +20,7 @@ static double ranked_s(const struct fr_search_result *result, const struct fr_ou
 }
 
 /* Clocks are of stages whose layers are known. */
-static bool settle_layers(const struct fr_job *job, struct fr_plan *plan, int64_t *layers) {
+static bool resolve_layers(const struct fr_job *job, struct fr_plan *plan, int64_t *layers) {
     if (fr_stage_layers_best(job, plan, layers, NULL) != FR_OK) return false;
     plan->stage_layers = layers;
     plan->n_stage_layers = (int)plan->pp;
@@ -38,7 +38,7 @@ static fr_status reclock(const struct fr_job *job, struct fr_slowdown *s, double
     if (fr_plan_clocks(&plan) || plan.layer_tp_best || plan.pp > 1 << 16) return FR_OK;
     *owned = fr_calloc(2 * (size_t)plan.pp, sizeof **owned);
     if (!*owned) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    if (plan.stage_layers_best && !settle_layers(of, &plan, *owned + plan.pp)) return FR_OK;
+    if (plan.stage_layers_best && !resolve_layers(of, &plan, *owned + plan.pp)) return FR_OK;
     fr_status status = fr_clocks_choose(of, &plan, slowdown, *owned, NULL);
     if (status == FR_ERR_UNSUPPORTED) return FR_OK;
     if (status != FR_OK) return fr_fail(err, status, "--max-slowdown", "could not be priced");
@@ -124,10 +124,10 @@ int fr_slowdown_curve(const struct fr_job *job, const struct fr_slowdown *s,
     const struct fr_job *of = best->job ? best->job : job;
     struct fr_plan plan = best->plan;
     int64_t *clock_Hz = s->clocks ? fr_calloc(2 * (size_t)plan.pp, sizeof *clock_Hz) : NULL;
-    bool settled =
-        clock_Hz && (!plan.stage_layers_best || settle_layers(of, &plan, clock_Hz + plan.pp));
+    bool resolved =
+        clock_Hz && (!plan.stage_layers_best || resolve_layers(of, &plan, clock_Hz + plan.pp));
     int n = 0;
-    for (int k = 0; settled && k < FR_CURVE_POINTS; k++) {
+    for (int k = 0; resolved && k < FR_CURVE_POINTS; k++) {
         double slowdown = s->most * k / (FR_CURVE_POINTS - 1);
         if (!point_at(of, &plan, slowdown, clock_Hz, &curve[n])) break;
         n += n == 0 || curve[n].energy_J < curve[n - 1].energy_J;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "models/job/assume.h"
-#include "search/twin.h"
+#include "search/equivalent.h"
 #include "search/vary.h"
 
 fr_status fr_space_make(const char *ranks, const char *const *vary, int n_vary,
@@ -125,8 +125,8 @@ static bool is_first_idle(const struct fr_space *space, const struct fr_workload
 
 /* Keys that nothing reads go back to their defaults, and what hangs on these in turn; false where another
  * configuration says the same. */
-static bool settle(const struct fr_space *space, const struct fr_workload *model,
-                   const size_t *digit, fr_plan_key_set which, struct fr_plan *plan) {
+static bool resolve(const struct fr_space *space, const struct fr_workload *model,
+                    const size_t *digit, fr_plan_key_set which, struct fr_plan *plan) {
     uint64_t missing = fr_plan_missing_of(space->asked, model, plan), before;
     const uint64_t mistakes = missing & fr_plan_needs_refused;
     do {
@@ -136,7 +136,7 @@ static bool settle(const struct fr_space *space, const struct fr_workload *model
             if (!(key->needs & missing) || !(which >> space->watched[i] & 1)) continue;
             int d = space->digit_of[i];
             if (d >= 0 && !is_first_idle(space, model, d, digit[d], plan)) return false;
-            if (key->needs & mistakes) plan->settled |= FR_PLAN_KEY_BIT(space->watched[i]);
+            if (key->needs & mistakes) plan->resolved |= FR_PLAN_KEY_BIT(space->watched[i]);
             fr_plan_key_copy(key, &space->plain, plan);
             missing = fr_plan_missing_of(space->asked, model, plan);
         }
@@ -147,8 +147,9 @@ static bool settle(const struct fr_space *space, const struct fr_workload *model
 /* The value of a key by which @p plan is a twin becomes the default; false where the varied key says it
  * by that name, too, or by another such name before. */
 static bool rename_key(const struct fr_space *space, const struct fr_workload *model,
-                       const size_t *digit, const struct fr_twin *twin, struct fr_plan *plan) {
-    const struct fr_plan_key *key = &fr_plan_keys[twin->key];
+                       const size_t *digit, const struct fr_equivalent *equivalent,
+                       struct fr_plan *plan) {
+    const struct fr_plan_key *key = &fr_plan_keys[equivalent->key];
     struct fr_plan other = *plan;
     fr_plan_key_copy(key, &space->plain, plan);
     for (int i = 0; i < space->n_dimensions; i++) {
@@ -156,17 +157,20 @@ static bool rename_key(const struct fr_space *space, const struct fr_workload *m
         if (d->key != key) continue;
         for (size_t v = 0; v < d->count; v++) {
             put(d, v, &other);
-            if (key->type->same(key, &other, plan) || (v < digit[i] && twin->is(model, &other)))
+            if (key->type->same(key, &other, plan) ||
+                (v < digit[i] && equivalent->is(model, &other)))
                 return false;
         }
     }
     return true;
 }
 
-static bool rename_twins(const struct fr_space *space, const struct fr_workload *model,
-                         const size_t *digit, struct fr_plan *plan) {
-    for (const struct fr_twin *twin = fr_twins; twin->is; twin++)
-        if (twin->is(model, plan) && !rename_key(space, model, digit, twin, plan)) return false;
+static bool rename_equivalents(const struct fr_space *space, const struct fr_workload *model,
+                               const size_t *digit, struct fr_plan *plan) {
+    for (const struct fr_equivalent *equivalent = fr_equivalent_keys; equivalent->is;
+         equivalent++)
+        if (equivalent->is(model, plan) && !rename_key(space, model, digit, equivalent, plan))
+            return false;
     return true;
 }
 
@@ -227,7 +231,7 @@ static bool has_mesh(const struct fr_space *space, int64_t tp, int64_t dp) {
 static bool take_uniform(const struct fr_space *space, const struct fr_workload *model,
                          struct fr_plan *plan) {
     const struct fr_plan_key *key = &fr_plan_keys[FR_PLAN_KEY_layer_tp];
-    int64_t tp = fr_twin_uniform(plan), ranks = plan->dp * plan->tp;
+    int64_t tp = fr_equivalent_uniform(plan), ranks = plan->dp * plan->tp;
     int grids = dimension_of(space, FR_PLAN_KEY_layer_tp);
     if (!model || !plan->method->grids || tp == 0) return true;
     if (plan->n_layer_tp != model->n_layers || ranks % tp != 0) return true;
@@ -284,16 +288,17 @@ bool fr_space_plan(const struct fr_space *space, const struct fr_workload *model
         index /= (int64_t)d->count;
         put(d, digit[i], plan);
     }
-    plan->settled = FR_PLAN_SETTLED;
+    plan->resolved = FR_PLAN_RESOLVED;
     if (!take_order(space, plan)) return false;
-    if (space->cp_watched && !settle(space, model, digit, of_mesh, plan)) return false;
+    if (space->cp_watched && !resolve(space, model, digit, of_mesh, plan)) return false;
     *mesh_fits = fill_mesh(space, space->ranks[index], plan);
     complete(job, plan);
-    if (space->n_watched > 0 && !settle(space, model, digit, ~of_mesh, plan)) return false;
+    if (space->n_watched > 0 && !resolve(space, model, digit, ~of_mesh, plan)) return false;
     if (space->n_watched > 0) complete(job, plan);
     if (*mesh_fits && repeats_grids(space, model, digit, plan)) return false;
     if (*mesh_fits && !take_uniform(space, model, plan)) return false;
-    return rename_twins(space, model, digit, plan) && rename_row(space, model, digit, plan);
+    return rename_equivalents(space, model, digit, plan) &&
+           rename_row(space, model, digit, plan);
 }
 
 bool fr_space_has_batches(const struct fr_space *space) {

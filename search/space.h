@@ -10,7 +10,7 @@
  *
  *  A plan stands once.  A key that nothing reads goes back to its default, and of the configurations
  *  that differ in such keys alone the first stands for all; so does one of several names of a plan
- *  (search/twin.h), and one mesh for grids of layers, which are of all ranks however these are divided. */
+ *  (search/equivalent.h), and one mesh for grids of layers, which are of all ranks however these are divided. */
 #ifndef FR_SEARCH_SPACE_H
 #define FR_SEARCH_SPACE_H
 

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "models/job/fact.h"
+#include "models/job/key_meant.h"
 
 enum { VARIANTS_MAX = 4096 };
 
@@ -250,10 +251,8 @@ fr_status fr_vary_parse(const char *text, const struct fr_job_names *names,
     const struct fr_plan_key *key = fr_plan_key_find(name, &near);
     if (key) return vary_plan(key, equals + 1, space, err);
     const char *const inputs[] = {runtime_key, NULL};
-    if (!near) near = fr_suggest(name, inputs);
-    return fr_fail(err, FR_ERR_USAGE, "--vary", "\"%s\" cannot be varied; %s%s%s", name,
-                   near ? "did you mean \""
-                        : "known: what forerun list keys prints, model.KEY, cluster.KEY, "
-                          "runtime and runtime.KEY",
-                   near ? near : "", near ? "\"?" : "");
+    near = fr_nearest(name, inputs);
+    if (!near) return fr_key_unknown(name, "--vary", FR_ERR_USAGE, err);
+    return fr_fail(err, FR_ERR_USAGE, "--vary", "\"%s\" is no key; did you mean \"%s\"?", name,
+                   near);
 }

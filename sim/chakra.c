@@ -61,10 +61,10 @@ struct writer {
     const double *class_s;
     struct fr_chakra *chakra;
     int64_t tp, dp, stages; /* rank (d stages + r) tp + t */
-    double *worked_s;       /* [n_ranks]: so far */
+    double *work_s;         /* [n_ranks]: so far */
     struct fr_rank_op *op;
     struct need *need;
-    int64_t n_ops, n_needs, op_room, need_room;
+    int64_t n_ops, n_needs, op_capacity, need_capacity;
     bool failed;
 };
 
@@ -170,9 +170,9 @@ static void put_protobuf(const struct node *n, const struct need *need, int64_t 
 
 /* Whole microseconds so that those of a rank add up to the sum of its work. */
 static uint64_t whole_us(struct writer *w, int32_t rank, double length_s) {
-    double before = round(1e6 * w->worked_s[rank]);
-    w->worked_s[rank] += length_s;
-    return (uint64_t)(round(1e6 * w->worked_s[rank]) - before);
+    double before = round(1e6 * w->work_s[rank]);
+    w->work_s[rank] += length_s;
+    return (uint64_t)(round(1e6 * w->work_s[rank]) - before);
 }
 
 /* Which group over @p axis @p rank is in: those over replicas come first, then those over tp, then the one
@@ -257,24 +257,24 @@ static void put_node(struct writer *w, const struct fr_rank_op *op, const struct
 /* ---- all of them ----------------------------------------------------------------------------------- */
 
 /* Room for one more of @p n things. */
-static void *grown(struct writer *w, void *things, int64_t n, int64_t *room, size_t size) {
-    if (n < *room || w->failed) return things;
-    int64_t more = *room ? 2 * *room : 1024;
+static void *grown(struct writer *w, void *things, int64_t n, int64_t *capacity, size_t size) {
+    if (n < *capacity || w->failed) return things;
+    int64_t more = *capacity ? 2 * *capacity : 1024;
     void *larger = fr_realloc(things, (size_t)more, size);
     w->failed = !larger;
-    if (larger) *room = more;
+    if (larger) *capacity = more;
     return larger ? larger : things;
 }
 
 static void take_op(void *context, const struct fr_rank_op *op) {
     struct writer *w = context;
-    w->op = grown(w, w->op, w->n_ops, &w->op_room, sizeof *w->op);
+    w->op = grown(w, w->op, w->n_ops, &w->op_capacity, sizeof *w->op);
     if (!w->failed) w->op[w->n_ops++] = *op;
 }
 
 static void take_need(void *context, int32_t rank, int64_t later, int64_t before) {
     struct writer *w = context;
-    w->need = grown(w, w->need, w->n_needs, &w->need_room, sizeof *w->need);
+    w->need = grown(w, w->need, w->n_needs, &w->need_capacity, sizeof *w->need);
     if (!w->failed) w->need[w->n_needs++] = (struct need){rank, later, before};
 }
 
@@ -347,7 +347,7 @@ static fr_status write_all(struct writer *w, struct fr_error *err) {
 }
 
 static fr_status fits(const struct fr_network_work *work, struct fr_error *err) {
-    double replicas = (double)work->seats.tp * (double)work->seats.dp,
+    double replicas = (double)work->rank_map.tp * (double)work->rank_map.dp,
            ranks = replicas * work->program->n_ranks,
            tasks = replicas * (double)work->program->n_tasks;
     if (ranks > FR_CHAKRA_RANKS_MAX)
@@ -366,22 +366,22 @@ fr_status fr_chakra_write(const struct fr_network_work *work, const double *clas
     struct fr_program whole = {0};
     struct fr_network_work all = *work;
     FR_TRY(fits(work, err));
-    fr_status status = fr_program_unfold(work->program, &work->seats, &whole, err);
+    fr_status status = fr_program_unfold(work->program, &work->rank_map, &whole, err);
     all.program = &whole;
     struct writer w = {.work = &all,
                        .class_s = class_s,
                        .chakra = chakra,
-                       .tp = work->seats.tp,
-                       .dp = work->seats.dp,
+                       .tp = work->rank_map.tp,
+                       .dp = work->rank_map.dp,
                        .stages = work->program->n_ranks};
     if (status == FR_OK) {
         chakra->n_ranks = whole.n_ranks;
         chakra->rank = fr_calloc((size_t)whole.n_ranks, sizeof *chakra->rank);
-        w.worked_s = fr_calloc((size_t)whole.n_ranks, sizeof *w.worked_s);
-        status = chakra->rank && w.worked_s ? write_all(&w, err)
-                                            : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+        w.work_s = fr_calloc((size_t)whole.n_ranks, sizeof *w.work_s);
+        status = chakra->rank && w.work_s ? write_all(&w, err)
+                                          : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     }
-    free(w.worked_s);
+    free(w.work_s);
     free(w.op);
     free(w.need);
     fr_program_free(&whole);

@@ -237,7 +237,7 @@ static void fix_flows_of(struct fr_fluid *f, int32_t link, double share_B_per_s)
     }
 }
 
-static void settle(struct fr_fluid *f) {
+static void resolve(struct fr_fluid *f) {
     double share_B_per_s = 0;
     if (f->n_dirty == 0) return;
     int32_t n = collect(f), link;
@@ -256,7 +256,7 @@ double fr_fluid_alone_B_per_s(const struct fr_fluid *f, const struct fr_fluid_us
     double least_B_per_s = INFINITY;
     for (int32_t k = 0; k < n_uses; k++)
         least_B_per_s =
-            fr_least(least_B_per_s, f->links[uses[k].link].rate_B_per_s / uses[k].weight);
+            fr_smaller(least_B_per_s, f->links[uses[k].link].rate_B_per_s / uses[k].weight);
     return least_B_per_s;
 }
 
@@ -283,17 +283,17 @@ bool fr_fluid_start(struct fr_fluid *f, int64_t tag, double size_B, double alone
 }
 
 double fr_fluid_next_s(struct fr_fluid *f) {
-    settle(f);
+    resolve(f);
     return f->ends.n ? f->ends.heap[0].time_s : INFINITY;
 }
 
 void fr_fluid_advance(struct fr_fluid *f, double now_s) {
-    settle(f);
+    resolve(f);
     f->now_s = now_s;
 }
 
 int64_t fr_fluid_finish(struct fr_fluid *f, bool *slowed) {
-    settle(f);
+    resolve(f);
     struct fr_event end = fr_events_take(&f->ends, 0);
     int32_t slot = end.what;
     if (end.time_s > f->now_s) f->now_s = end.time_s;
@@ -304,7 +304,7 @@ int64_t fr_fluid_finish(struct fr_fluid *f, bool *slowed) {
 }
 
 int32_t fr_fluid_rates(struct fr_fluid *f, int32_t max, int64_t *tag, double *rate_B_per_s) {
-    settle(f);
+    resolve(f);
     for (int32_t k = 0; k < f->ends.n && k < max; k++) {
         const struct flow *flow = &f->flows[f->ends.heap[k].what];
         tag[k] = flow->tag;

@@ -23,9 +23,9 @@ struct builder {
     int32_t class_capacity;
     struct rank *ranks;
     int64_t *members[3]; /* by axis: ranks, one communicator after another */
-    const struct fr_seats *seats;
+    const struct fr_rank_map *rank_map;
     int32_t next_class; /* to be used again, or -1: make new ones */
-    bool spelt_out, failed;
+    bool as_messages, failed;
     fr_status status;             /* of what cannot be spelt out */
     struct fr_pricing cost;       /* of operations */
     double sent_B[FR_SENT_COUNT]; /* the closed form's is told */
@@ -121,27 +121,27 @@ static int32_t member(const struct builder *b, fr_axis axis, int32_t group, int3
 }
 
 /* Who sits where in every communicator; false without memory. */
-static bool seat_members(struct builder *b, const struct fr_seats *seats) {
+static bool map_members(struct builder *b, const struct fr_rank_map *rank_map) {
     int64_t n = b->program->n_ranks, tp = b->plan->tp, dp = b->plan->dp;
     int64_t common = b->plan->common_subgrid ? dp : n;
     for (int axis = 0; axis < 3; axis++) {
         b->members[axis] = fr_malloc((size_t)n, sizeof **b->members);
         if (!b->members[axis]) return false;
     }
-    fr_seats_members(seats, tp, fr_mesh_stride(&seats->mesh, FR_MESH_TP), dp,
-                     b->members[FR_AXIS_TP]);
-    fr_seats_members(seats, dp, fr_mesh_stride(&seats->mesh, FR_MESH_DP), tp,
-                     b->members[FR_AXIS_DP]);
-    fr_seats_members(seats, common, 1, n / common, b->members[FR_AXIS_COMMON]);
-    if (!seats->slot) return true;
+    fr_rank_map_members(rank_map, tp, fr_mesh_stride(&rank_map->mesh, FR_MESH_TP), dp,
+                        b->members[FR_AXIS_TP]);
+    fr_rank_map_members(rank_map, dp, fr_mesh_stride(&rank_map->mesh, FR_MESH_DP), tp,
+                        b->members[FR_AXIS_DP]);
+    fr_rank_map_members(rank_map, common, 1, n / common, b->members[FR_AXIS_COMMON]);
+    if (!rank_map->slot) return true;
     int64_t *rank_at =
         fr_malloc((size_t)n, sizeof *rank_at); /* networks seat ranks themselves */
-    for (int64_t r = 0; rank_at && r < n; r++) rank_at[seats->slot[r]] = r;
+    for (int64_t r = 0; rank_at && r < n; r++) rank_at[rank_map->slot[r]] = r;
     for (int axis = 0; rank_at && axis < 3; axis++)
         for (int64_t i = 0; i < n; i++) b->members[axis][i] = rank_at[b->members[axis][i]];
-    bool seated = rank_at != NULL;
+    bool placed = rank_at != NULL;
     free(rank_at);
-    return seated;
+    return placed;
 }
 
 /* Node of each member of a group, for algorithms whose messages hang on it; NULL without memory, and
@@ -153,8 +153,8 @@ static int32_t *nodes_of(struct builder *b, fr_axis axis, int32_t group,
     if (!node) b->failed = true;
     for (int32_t j = 0; node && j < of->n_ranks; j++) {
         int32_t rank = member(b, axis, group, j);
-        int64_t slot = b->seats->slot ? b->seats->slot[rank] : rank;
-        node[j] = (int32_t)(slot / b->seats->levels.level[0].ranks);
+        int64_t slot = b->rank_map->slot ? b->rank_map->slot[rank] : rank;
+        node[j] = (int32_t)(slot / b->rank_map->levels.level[0].ranks);
     }
     return node;
 }
@@ -182,16 +182,23 @@ static void hold(struct builder *b, int32_t nothing, int32_t rank, int32_t messa
 static void end_rails(struct builder *b, const struct fr_message_list *list, int32_t nothing,
                       fr_axis axis, int32_t group, int32_t micro) {
     int32_t first = (int32_t)b->program->n_tasks - list->count;
-    bool *followed = fr_calloc((size_t)list->count + 1, sizeof *followed);
+    /* By another message of its source, and of its destination. */
+    bool *followed = fr_calloc(2 * (size_t)list->count + 1, sizeof *followed);
     if (!followed) b->failed = true;
     for (int32_t k = 0; followed && k < list->count; k++)
-        for (int32_t a = 0; a < list->items[k].n_after; a++)
-            followed[list->items[k].after[a]] = true;
+        for (int32_t a = 0; a < list->items[k].n_after; a++) {
+            const struct fr_message *m = &list->items[k];
+            const int32_t before = m->after[a], src = list->items[before].src,
+                          dst = list->items[before].dst;
+            if (m->src == src || m->dst == src) followed[2 * before] = true;
+            if (m->src == dst || m->dst == dst) followed[2 * before + 1] = true;
+        }
     for (int32_t k = 0; followed && k < list->count && !b->failed; k++) {
         const struct fr_message *m = &list->items[k];
-        if (followed[k]) continue;
-        hold(b, nothing, member(b, axis, group, m->src), first + k, micro);
-        hold(b, nothing, member(b, axis, group, m->dst), first + k, micro);
+        if (!followed[2 * k])
+            hold(b, nothing, member(b, axis, group, m->src), first + k, micro);
+        if (!followed[2 * k + 1])
+            hold(b, nothing, member(b, axis, group, m->dst), first + k, micro);
     }
     for (int32_t k = 0; followed && k < list->count && !b->failed; k++)
         hold(b, nothing, member(b, axis, group, list->items[k].src), -1, micro);
@@ -292,7 +299,7 @@ static void add_collective(struct builder *b, const struct fr_operation *comm, i
     int part = tp ? FR_PRICE_TP : FR_PRICE_GRADIENTS;
     if (b->cost.group[comm->axis]->n_ranks <= 1 || comm->times <= 0 || b->status != FR_OK)
         return;
-    if (b->spelt_out) {
+    if (b->as_messages) {
         b->status = spell_out(b, comm, part, micro);
         return;
     }
@@ -406,10 +413,10 @@ static void lay_out(struct builder *b, struct placed *layers) {
         for (double r = 0; r < layers[i].repeat; r++) add_update(b, &layers[i]);
 }
 
-fr_status fr_layers_make(const struct fr_job *job, const struct fr_plan *plan, bool spelt_out,
+fr_status fr_layers_make(const struct fr_job *job, const struct fr_plan *plan, bool as_messages,
                          struct fr_program *program, struct fr_class_price **price,
                          struct fr_error *err) {
-    int64_t ranks = spelt_out ? fr_plan_ranks(plan) : 1;
+    int64_t ranks = as_messages ? fr_plan_ranks(plan) : 1;
     *program = (struct fr_program){0};
     *price = NULL;
     if (plan->layer_tp)
@@ -422,25 +429,25 @@ fr_status fr_layers_make(const struct fr_job *job, const struct fr_plan *plan, b
                         .job = job,
                         .plan = plan,
                         .program = program,
-                        .spelt_out = spelt_out,
+                        .as_messages = as_messages,
                         .err = err};
     program->n_ranks = (int32_t)ranks;
     struct placed *layers = fr_calloc((size_t)job->workload.n_layers, sizeof *layers);
     b.ranks = fr_malloc((size_t)ranks, sizeof *b.ranks);
     b.failed = !layers || !b.ranks;
     for (int32_t r = 0; r < ranks && !b.failed; r++) b.ranks[r] = (struct rank){-1, -1, -1, -1};
-    struct fr_seats seats;
-    b.failed = fr_seats_make(job, plan, &seats, NULL) != FR_OK || b.failed;
-    b.seats = &seats;
-    if (!b.failed && spelt_out) b.failed = !seat_members(&b, &seats);
+    struct fr_rank_map rank_map;
+    b.failed = fr_rank_map_make(job, plan, &rank_map, NULL) != FR_OK || b.failed;
+    b.rank_map = &rank_map;
+    if (!b.failed && as_messages) b.failed = !map_members(&b, &rank_map);
     if (!b.failed) {
-        b.cost = fr_layers_pricing(job, plan, &seats, 0);
+        b.cost = fr_layers_pricing(job, plan, &rank_map, 0);
         b.cost.sent_B = b.sent_B;
         b.cost.extrapolated = &b.extrapolated;
         place(&b, layers);
         lay_out(&b, layers);
     }
-    fr_seats_free(&seats);
+    fr_rank_map_free(&rank_map);
     for (int axis = 0; axis < 3; axis++) free(b.members[axis]);
     free(layers);
     free(b.ranks);

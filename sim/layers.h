@@ -25,12 +25,12 @@ struct fr_job;
 struct fr_plan;
 
 /** Lay out and price a plan that fr_cost finds feasible.
- *  @param spelt_out  all ranks, collectives as messages
+ *  @param as_messages  all ranks, collectives as messages
  *  @param[out] price  [n_classes], to be freed by the caller
  *  @return FR_OK; FR_ERR_UNSUPPORTED where a collective is priced by a fit, which has no
  *          messages, where layers have grids of their own, or for too many tasks; FR_ERR_NOMEM.
  *  Free @p program with fr_program_free, also on error. */
-fr_status fr_layers_make(const struct fr_job *job, const struct fr_plan *plan, bool spelt_out,
+fr_status fr_layers_make(const struct fr_job *job, const struct fr_plan *plan, bool as_messages,
                          struct fr_program *program, struct fr_class_price **price,
                          struct fr_error *err);
 

@@ -14,7 +14,7 @@
 
 /** Where the ranks of a program sit.  Rank r of the program stands for tp x dp replicas that do
  *  the same at the same time; replica (t, d) of it is rank (d n_ranks + r) tp + t of the plan. */
-struct fr_network_seats {
+struct fr_network_rank_map {
     int64_t tp, dp;      /**< >= 1 */
     const int64_t *slot; /**< slot of each rank of the plan, or NULL: rank i in slot i */
 };
@@ -29,7 +29,7 @@ struct fr_network_work {
     const double
         *class_W;     /**< [n_classes]: power its work draws above waiting; NULL: not known */
     double waiting_W; /**< of a rank that does no work, where power is known */
-    struct fr_network_seats seats;
+    struct fr_network_rank_map rank_map;
 };
 
 struct fr_network {

@@ -14,8 +14,8 @@ bool fr_paths_is_message(const struct fr_network_work *work, int64_t task) {
 }
 
 int64_t fr_paths_slot(const struct fr_network_work *work, int32_t r, int64_t t, int64_t d) {
-    int64_t rank = (d * work->program->n_ranks + r) * work->seats.tp + t;
-    return work->seats.slot ? work->seats.slot[rank] : rank;
+    int64_t rank = (d * work->program->n_ranks + r) * work->rank_map.tp + t;
+    return work->rank_map.slot ? work->rank_map.slot[rank] : rank;
 }
 
 /* ---- pairs that talk -------------------------------------------------------------------------- */
@@ -155,8 +155,8 @@ static bool count_uses(const struct fr_network_work *work, struct fr_paths *path
     int64_t links[FR_ROUTE_MAX];
     int32_t n_touched = 0;
     bool fits = true;
-    for (int64_t d = 0; d < work->seats.dp; d++)
-        for (int64_t t = 0; t < work->seats.tp; t++) {
+    for (int64_t d = 0; d < work->rank_map.dp; d++)
+        for (int64_t t = 0; t < work->rank_map.tp; t++) {
             int n = route_of(work, path, t, d, links);
             for (int h = 0; h < n; h++) {
                 int32_t link = local[links[h]] - 1;
@@ -180,7 +180,8 @@ static bool count_uses(const struct fr_network_work *work, struct fr_paths *path
 fr_status fr_paths_make(const struct fr_network_work *work, struct fr_paths *paths,
                         struct fr_error *err) {
     const struct fr_levels *levels = &work->cluster->levels;
-    int64_t ranks = work->seats.tp * work->seats.dp * work->program->n_ranks, capacity = 0;
+    int64_t ranks = work->rank_map.tp * work->rank_map.dp * work->program->n_ranks,
+            capacity = 0;
     int32_t *local = NULL, *count = NULL;
     *paths = (struct fr_paths){0};
     if (ranks > fr_levels_capacity(levels))

@@ -4,7 +4,7 @@
 
 #include "sim/record.h"
 
-struct walk {
+struct traversal {
     const struct fr_network_work *work;
     const struct fr_rank_ops_to *to;
     int64_t tag;
@@ -14,11 +14,11 @@ static int64_t label(int64_t task, fr_rank_op_kind kind) {
     return 4 * task + 1 + (int64_t)kind;
 }
 
-static const struct fr_task *task_of(const struct walk *w, int64_t t) {
+static const struct fr_task *task_of(const struct traversal *w, int64_t t) {
     return &w->work->program->tasks[t];
 }
 
-static fr_task_kind kind_of(const struct walk *w, int64_t t) {
+static fr_task_kind kind_of(const struct traversal *w, int64_t t) {
     return w->work->program->classes[task_of(w, t)->class_id].kind;
 }
 
@@ -27,19 +27,21 @@ bool fr_rank_ops_is_message(const struct fr_program *program, int64_t t) {
     return fr_task_is_message(program->classes[task->class_id].kind) && task->peer >= 0;
 }
 
-static bool is_message(const struct walk *w, int64_t t) {
+static bool is_message(const struct traversal *w, int64_t t) {
     return fr_rank_ops_is_message(w->work->program, t);
 }
 
-static void tell(struct walk *w, const struct fr_rank_op *op) { w->to->op(w->to->context, op); }
+static void tell(struct traversal *w, const struct fr_rank_op *op) {
+    w->to->op(w->to->context, op);
+}
 
-static void need(struct walk *w, int32_t rank, int64_t later, int64_t before) {
+static void need(struct traversal *w, int32_t rank, int64_t later, int64_t before) {
     w->to->need(w->to->context, rank, later, before);
 }
 
 /* One byte from where task @p before is done to @p rank, for @p later of it; at both ends under labels
  * beyond all tasks'. */
-static void send_word(struct walk *w, int64_t before, int32_t rank, int64_t later) {
+static void send_word(struct traversal *w, int64_t before, int32_t rank, int64_t later) {
     int32_t from = task_of(w, before)->rank;
     int64_t tag = ++w->tag, beyond = label(w->work->program->n_tasks, FR_RANK_SENDS) + 2 * tag;
     tell(w, &(struct fr_rank_op){FR_RANK_SENDS_WORD, from, rank, beyond, tag, 1, before});
@@ -50,7 +52,7 @@ static void send_word(struct walk *w, int64_t before, int32_t rank, int64_t late
 }
 
 /* Operation @p later of @p rank after all that task @p t waits for. */
-static void need_all(struct walk *w, int64_t t, int32_t rank, int64_t later) {
+static void need_all(struct traversal *w, int64_t t, int32_t rank, int64_t later) {
     const int32_t *after = task_of(w, t)->after;
     for (int k = 0; k < FR_TASK_WAITS_MAX && after[k] >= 0; k++) {
         const struct fr_task *before = task_of(w, after[k]);
@@ -68,7 +70,7 @@ static void need_all(struct walk *w, int64_t t, int32_t rank, int64_t later) {
     }
 }
 
-static void tell_message(struct walk *w, int64_t t, int32_t from, int32_t to) {
+static void tell_message(struct traversal *w, int64_t t, int32_t from, int32_t to) {
     double size_B = w->work->class_B[task_of(w, t)->class_id];
     int64_t tag = ++w->tag, bytes = size_B > 1 ? (int64_t)llround(size_B) : 1;
     struct fr_rank_op sent = {FR_RANK_SENDS, from, to, label(t, FR_RANK_SENDS), tag, bytes, t};
@@ -79,7 +81,7 @@ static void tell_message(struct walk *w, int64_t t, int32_t from, int32_t to) {
     need_all(w, t, from, sent.label);
 }
 
-static void tell_work(struct walk *w, int64_t t) {
+static void tell_work(struct traversal *w, int64_t t) {
     int32_t rank = task_of(w, t)->rank;
     struct fr_rank_op op = {.kind = FR_RANK_WORKS,
                             .rank = rank,
@@ -91,7 +93,7 @@ static void tell_work(struct walk *w, int64_t t) {
 }
 
 void fr_rank_ops(const struct fr_network_work *work, const struct fr_rank_ops_to *to) {
-    struct walk w = {.work = work, .to = to};
+    struct traversal w = {.work = work, .to = to};
     for (int64_t t = 0; t < work->program->n_tasks; t++) {
         const struct fr_task *task = task_of(&w, t);
         if (!is_message(&w, t)) {

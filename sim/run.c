@@ -9,9 +9,9 @@
 #include "models/outcome/energy.h"
 #include "models/outcome/iteration.h"
 #include "models/outcome/moments.h"
-#include "models/outcome/settle.h"
+#include "models/outcome/resolve.h"
 #include "models/price/offload.h"
-#include "models/price/seats.h"
+#include "models/price/rank_map.h"
 #include "sim/layers.h"
 
 struct timed { /* what a run with some things switched off needs */
@@ -83,26 +83,26 @@ static void power_classes(struct timed *t, const struct fr_device *device) {
 
 /* Slots of the plan's ranks as networks number them: of a folded program tp innermost, then its
  * ranks, then dp; spelt out as the mesh does.  NULL where rank i sits in slot i. */
-static fr_status seat_replicas(const struct fr_job *job, const struct fr_plan *plan,
-                               bool spelt_out, int64_t **slot, struct fr_error *err) {
-    struct fr_seats seats = {.mesh = fr_seats_mesh(plan)};
+static fr_status map_replicas(const struct fr_job *job, const struct fr_plan *plan,
+                              bool as_messages, int64_t **slot, struct fr_error *err) {
+    struct fr_rank_map rank_map = {.mesh = fr_rank_map_mesh(plan)};
     /* Linear needs no list, and its groups' costs are not asked for here. */
-    if (!plan->placement.row->in_order) FR_TRY(fr_seats_make(job, plan, &seats, err));
-    int64_t tp = fr_mesh_stride(&seats.mesh, FR_MESH_TP),
-            pp = fr_mesh_stride(&seats.mesh, FR_MESH_PP),
-            dp = fr_mesh_stride(&seats.mesh, FR_MESH_DP);
+    if (!plan->placement.row->in_order) FR_TRY(fr_rank_map_make(job, plan, &rank_map, err));
+    int64_t tp = fr_mesh_stride(&rank_map.mesh, FR_MESH_TP),
+            pp = fr_mesh_stride(&rank_map.mesh, FR_MESH_PP),
+            dp = fr_mesh_stride(&rank_map.mesh, FR_MESH_DP);
     /* In every order of ranks tp comes before pp, so where dp is outermost or alone they are in place. */
-    bool plain =
-        !seats.slot && (spelt_out || dp == plan->tp * plan->pp || fr_plan_replicas(plan) == 1);
+    bool plain = !rank_map.slot &&
+                 (as_messages || dp == plan->tp * plan->pp || fr_plan_replicas(plan) == 1);
     size_t n = (size_t)fr_plan_ranks(plan);
     if (!plain) *slot = fr_malloc(n, sizeof **slot);
     for (size_t i = 0; *slot && i < n; i++) {
         int64_t t = (int64_t)i % plan->tp, r = (int64_t)i / plan->tp % plan->pp,
                 d = (int64_t)i / plan->tp / plan->pp, rank = t * tp + r * pp + d * dp;
-        if (spelt_out) rank = (int64_t)i;
-        (*slot)[i] = seats.slot ? seats.slot[rank] : rank;
+        if (as_messages) rank = (int64_t)i;
+        (*slot)[i] = rank_map.slot ? rank_map.slot[rank] : rank;
     }
-    fr_seats_free(&seats);
+    fr_rank_map_free(&rank_map);
     return plain || *slot
                ? FR_OK
                : fr_fail(err, FR_ERR_NOMEM, NULL, "the simulation does not fit in memory");
@@ -110,7 +110,8 @@ static fr_status seat_replicas(const struct fr_job *job, const struct fr_plan *p
 
 /* Each rank of the program stands for tp x dp x cp that do the same, unless all are spelt out. */
 static fr_status timed_open(struct timed *t, const struct fr_job *job,
-                            const struct fr_plan *plan, bool spelt_out, struct fr_error *err) {
+                            const struct fr_plan *plan, bool as_messages,
+                            struct fr_error *err) {
     const struct fr_power *power = &job->cluster.device.power;
     size_t tasks = (size_t)t->program->n_tasks + 1, classes = (size_t)t->program->n_classes;
     t->start_s = fr_malloc(2 * tasks, sizeof *t->start_s);
@@ -129,17 +130,18 @@ static fr_status timed_open(struct timed *t, const struct fr_job *job,
         t->class_gathered_B[c] = fr_task_is_collective(kind) ? t->price[c].size_B : 0;
     }
     t->cluster = job->cluster;
-    t->cluster.levels = fr_seats_levels(&job->cluster.levels, plan);
-    t->work = (struct fr_network_work){
-        .cluster = &t->cluster,
-        .program = t->program,
-        .class_B = t->class_B,
-        .class_gathered_B = t->class_gathered_B,
-        .class_W = power->known ? t->class_W : NULL,
-        .waiting_W = power->communicating_W,
-        .seats = {spelt_out ? 1 : plan->tp, spelt_out ? 1 : fr_plan_replicas(plan), NULL}};
-    if (t->network->open) FR_TRY(seat_replicas(job, plan, spelt_out, &t->slot, err));
-    t->work.seats.slot = t->slot;
+    t->cluster.levels = fr_rank_map_levels(&job->cluster.levels, plan);
+    t->work =
+        (struct fr_network_work){.cluster = &t->cluster,
+                                 .program = t->program,
+                                 .class_B = t->class_B,
+                                 .class_gathered_B = t->class_gathered_B,
+                                 .class_W = power->known ? t->class_W : NULL,
+                                 .waiting_W = power->communicating_W,
+                                 .rank_map = {as_messages ? 1 : plan->tp,
+                                              as_messages ? 1 : fr_plan_replicas(plan), NULL}};
+    if (t->network->open) FR_TRY(map_replicas(job, plan, as_messages, &t->slot, err));
+    t->work.rank_map.slot = t->slot;
     fr_progress_begin(t->progress, "simulating", RUNS);
     return t->network->open ? t->network->open(&t->work, &t->state, err) : FR_OK;
 }
@@ -304,7 +306,7 @@ static fr_status simulate_layers(const struct fr_job *job, const struct fr_plan 
     struct fr_progress progress = {0};
     struct timed t = {
         .program = &program, .progress = &progress, .network = s->network, .serial = true};
-    bool spelt_out = options && options->spelt_out;
+    bool as_messages = options && options->as_messages;
     fr_pipeline_cost(job, plan, out);
     out->engine = s->network->engine;
     if (!out->reasons && plan->layer_tp) {
@@ -312,9 +314,9 @@ static fr_status simulate_layers(const struct fr_job *job, const struct fr_plan 
         out->engine = s->network->engine;
     }
     if (out->reasons & ~FR_BECAUSE(FR_REASON_MEMORY)) return FR_OK;
-    fr_status status = fr_layers_make(job, plan, spelt_out, &program, &price, err);
+    fr_status status = fr_layers_make(job, plan, as_messages, &program, &price, err);
     t.price = price;
-    if (status == FR_OK) status = timed_open(&t, job, plan, spelt_out, err);
+    if (status == FR_OK) status = timed_open(&t, job, plan, as_messages, err);
     if (status == FR_OK) status = time_layers(job, &t, out, err);
     if (status == FR_OK) status = keep(job, &t, options, s, err);
     timed_close(&t);
@@ -327,7 +329,7 @@ static fr_status simulate(const struct fr_job *job, const struct fr_plan *plan,
                           const struct fr_simulate_options *options, struct fr_simulation *s,
                           struct fr_error *err) {
     if (!fr_job_is_pipeline(job, plan)) return simulate_layers(job, plan, options, s, err);
-    if (options && options->spelt_out)
+    if (options && options->as_messages)
         return fr_fail(err, FR_ERR_UNSUPPORTED, "--collectives",
                        "the collectives of a pipeline are part of its passes; messages are "
                        "simulated one by one for models of layers at pp = 1");
@@ -337,25 +339,25 @@ static fr_status simulate(const struct fr_job *job, const struct fr_plan *plan,
 fr_status fr_simulate(const struct fr_job *job, const struct fr_plan *given,
                       const struct fr_simulate_options *options, struct fr_simulation *s,
                       struct fr_error *err) {
-    struct fr_settled settled;
+    struct fr_resolved resolved;
     *s = (struct fr_simulation){.network = options && options->network ? options->network
                                                                        : &fr_network_isolated};
-    fr_status status = fr_settle(job, given, &settled, err);
-    fr_pipeline_refuse(&settled.plan, 0, &s->outcome);
+    fr_status status = fr_resolve(job, given, &resolved, err);
+    fr_pipeline_refuse(&resolved.plan, 0, &s->outcome);
     s->outcome.engine = s->network->engine;
-    if (status == FR_OK) status = simulate(settled.job, &settled.plan, options, s, err);
+    if (status == FR_OK) status = simulate(resolved.job, &resolved.plan, options, s, err);
     struct fr_plan plain;
-    if (status == FR_OK && !s->outcome.reasons && fr_plan_warms_up(&settled.plan, &plain)) {
+    if (status == FR_OK && !s->outcome.reasons && fr_plan_warms_up(&resolved.plan, &plain)) {
         struct fr_simulation before = {.network = s->network};
         struct fr_simulate_options again = options ? *options : (struct fr_simulate_options){0};
         again.timeline = false;
         fr_pipeline_refuse(&plain, 0, &before.outcome);
-        status = simulate(settled.job, &plain, &again, &before, err);
-        if (status == FR_OK) fr_outcome_add_warm_up(settled.job, &before.outcome, &s->outcome);
+        status = simulate(resolved.job, &plain, &again, &before, err);
+        if (status == FR_OK) fr_outcome_add_warm_up(resolved.job, &before.outcome, &s->outcome);
         fr_simulation_free(&before);
     }
-    fr_settled_restore(&settled, &s->outcome.plan);
-    fr_settled_free(&settled);
+    fr_resolved_restore(&resolved, &s->outcome.plan);
+    fr_resolved_free(&resolved);
     return status;
 }
 

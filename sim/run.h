@@ -22,7 +22,7 @@ struct fr_simulation {
 struct fr_simulate_options {
     const struct fr_network *network; /**< NULL: isolated */
     bool timeline;                    /**< fill it */
-    bool spelt_out;                   /**< of layers: all ranks, collectives as messages */
+    bool as_messages;                 /**< of layers: all ranks, collectives as messages */
     /** Called with the program that was run and how long its classes take, or NULL. */
     fr_status (*look)(void *context, const struct fr_network_work *work, const double *class_s,
                       struct fr_error *err);

@@ -11,7 +11,7 @@
  *  @return FR_OK or FR_ERR_NOMEM, also when there would be more than 2^31 tasks.  Free with
  *  fr_program_free, also on error. */
 fr_status fr_program_unfold(const struct fr_program *folded,
-                            const struct fr_network_seats *seats, struct fr_program *program,
-                            struct fr_error *err);
+                            const struct fr_network_rank_map *rank_map,
+                            struct fr_program *program, struct fr_error *err);
 
 #endif

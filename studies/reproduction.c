@@ -54,7 +54,7 @@ static void plain_cells_of(const row_t *row, char cell[CELLS][CELL]) {
 
 struct layout {
     int name, width[CELLS];
-    bool told[sizeof roles / sizeof *roles]; /* what a role is, said already */
+    bool stated[sizeof roles / sizeof *roles]; /* what a role is, said already */
 };
 
 static int larger(int a, int b) { return a > b ? a : b; }
@@ -82,14 +82,14 @@ static struct layout lay_out(const struct fr_reproduction *r) {
 
 /* On lines of its own, broken behind a slash where it must. */
 static void put_name(struct fr_text *text, const char *name) {
-    int room = FR_COLUMNS;
-    while ((int)strlen(name) > room) {
-        int slash = room;
+    int scratch = FR_COLUMNS;
+    while ((int)strlen(name) > scratch) {
+        int slash = scratch;
         while (slash > 0 && name[slash - 1] != '/') slash--;
-        const int most = slash > 0 ? slash : room;
+        const int most = slash > 0 ? slash : scratch;
         fr_text_addf(text, "%.*s\n%*s", most, name, NOTE, "");
         name += most;
-        room = FR_COLUMNS - NOTE;
+        scratch = FR_COLUMNS - NOTE;
     }
     fr_text_addf(text, "%s\n", name);
 }
@@ -113,9 +113,9 @@ static void put_head(struct fr_text *text, const struct layout *l) {
 }
 
 static void put_role(struct fr_text *text, struct layout *l, fr_role role) {
-    fr_text_addf(text, "\n%s%s%s\n", fr_role_names[role], l->told[role] ? "" : ": ",
-                 l->told[role] ? "" : roles[role]);
-    l->told[role] = true;
+    fr_text_addf(text, "\n%s%s%s\n", fr_role_names[role], l->stated[role] ? "" : ": ",
+                 l->stated[role] ? "" : roles[role]);
+    l->stated[role] = true;
 }
 
 static void put_narrow(struct fr_text *text, const struct fr_reproduction *r) {

@@ -38,14 +38,15 @@ static inline int fr_group_run(const char *group, const struct CMUnitTest *tests
                                CMFixtureFunction setup, CMFixtureFunction teardown) {
     struct CMUnitTest mine[256];
     const char *share = getenv("FR_SHARE");
-    size_t first = 1, of = 1, n_mine = 0;
+    size_t first = 1, of = 1, n_user_plans = 0;
     if (share && (sscanf(share, "%zu/%zu", &first, &of) != 2 || first < 1 || of < first)) {
         print_error("FR_SHARE is \"%s\"; it is to be e.g. 2/4\n", share);
         return 1;
     }
-    for (size_t i = first - 1; i < n && n_mine < sizeof mine / sizeof *mine; i += of)
-        mine[n_mine++] = tests[i];
-    return fr_group_code(_cmocka_run_group_tests(group, mine, n_mine, setup, teardown), n_mine);
+    for (size_t i = first - 1; i < n && n_user_plans < sizeof mine / sizeof *mine; i += of)
+        mine[n_user_plans++] = tests[i];
+    return fr_group_code(_cmocka_run_group_tests(group, mine, n_user_plans, setup, teardown),
+                         n_user_plans);
 }
 
 #undef skip

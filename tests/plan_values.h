@@ -36,7 +36,7 @@ static inline const char *fr_test_value(const struct fr_plan_key *key, uint64_t 
                                          "[\"F0 F1 B0 B1\"]",
                                          "[\"F0 F1 B0 B1\",\"F0 B0 F1 B1\"]",
                                          NULL};
-    static const char *const seats[] = {
+    static const char *const rank_map[] = {
         "linear",      "round-robin", "by-axis:dp", "by-axis:pp-dp-tp", "optimised",
         "optimised:7", "[1,0]",       "[3,2,1,0]",  "[0,1,2,3]",        NULL};
     static const char *const sizes[] = {"25 MiB", "1 MiB", "1000003 B", "0.3 GB", NULL};
@@ -59,7 +59,7 @@ static inline const char *fr_test_value(const struct fr_plan_key *key, uint64_t 
                        : key->type == &fr_plan_number    ? fr_test_one_of(state, numbers)
                        : key->type == &fr_plan_size      ? fr_test_one_of(state, sizes)
                        : key->type == &fr_plan_order     ? fr_test_one_of(state, orders)
-                       : key->type == &fr_plan_placement ? fr_test_one_of(state, seats)
+                       : key->type == &fr_plan_placement ? fr_test_one_of(state, rank_map)
                        : key->type == &fr_plan_quantities && fr_test_random(state, 8)
                            ? key->words[0] /* few devices state their clocks */
                        : key == &fr_plan_keys[FR_PLAN_KEY_clock] ? fr_test_one_of(state, clocks)

@@ -10,7 +10,7 @@ static void worse(struct fr_link_cost *cost, struct fr_link_cost other) {
     if (other.s_per_B > cost->s_per_B) cost->s_per_B = other.s_per_B;
 }
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 int64_t fr_communicator_slot(const struct fr_communicator *c, int64_t g, int64_t i) {
     int64_t rank =
@@ -22,9 +22,9 @@ int64_t fr_communicator_slot(const struct fr_communicator *c, int64_t g, int64_t
 
 /* Ranks, of p G of them, that hang on the busiest link of B ranks. */
 static int64_t on_a_link(int64_t shared_by, int64_t p, int64_t stride, int64_t groups) {
-    if (groups >= stride) return least(shared_by, groups / stride * stride * p);
-    if (stride >= shared_by) return least(groups, shared_by);
-    return least((shared_by + stride - 1) / stride, p) * groups;
+    if (groups >= stride) return smaller(shared_by, groups / stride * stride * p);
+    if (stride >= shared_by) return smaller(groups, shared_by);
+    return smaller((shared_by + stride - 1) / stride, p) * groups;
 }
 
 /* Messages on the busiest link of level l when each member sends to the next: of a unit below it
@@ -36,10 +36,10 @@ static int64_t ring_load(const struct fr_levels *levels, int l, int64_t p, int64
     int64_t active = on_a_link(shared_by, p, stride, groups), span = p * stride;
     if (inside == (l ? fr_levels_members(levels, l - 1, p, stride) : 1)) return 0;
     if (stride >= below) return active;
-    int64_t leaving = least(stride, groups) * least(shared_by, 1 + (shared_by - 1) / below);
+    int64_t leaving = smaller(stride, groups) * smaller(shared_by, 1 + (shared_by - 1) / below);
     if (span % below != 0 && groups > stride)
         leaving *= 2; /* the end of one, the next's start */
-    return least(leaving, active);
+    return smaller(leaving, active);
 }
 
 /* Members of the least full node, in units of level 0 that begin with a member: the last node takes the
@@ -54,8 +54,8 @@ static void count_nodes(const struct fr_levels *levels, int64_t p, int64_t strid
     }
     group->nodes = last + 1;
     group->fewest = p - (last * node + stride - 1) / stride;
-    if (last > 0) group->fewest = least(group->fewest, group->ranks_per_node);
-    if (last > 1) group->fewest = least(group->fewest, node / stride);
+    if (last > 0) group->fewest = smaller(group->fewest, group->ranks_per_node);
+    if (last > 1) group->fewest = smaller(group->fewest, node / stride);
 }
 
 static struct fr_group closed(const struct fr_levels *levels, int64_t p, int64_t stride,
@@ -193,7 +193,7 @@ static void count_nodes_of(struct counter *k, int64_t g, struct fr_group *one) {
     for (int64_t i = 0; i < k->c->n_ranks; i++) {
         int32_t *members = &k->load[fr_communicator_slot(k->c, g, i) / node];
         one->nodes += *members > 0;
-        if (*members > 0) one->fewest = least(one->fewest, *members);
+        if (*members > 0) one->fewest = smaller(one->fewest, *members);
         *members = 0;
     }
 }
@@ -291,8 +291,8 @@ struct fr_group fr_group_pairs(const struct fr_levels *levels, int64_t a, int64_
     for (int l = 0; l < levels->count; l++)
         if (levels->level[l].shared_by > far) far = levels->level[l].shared_by;
     /* Links are shared by neighbours, but for those of a fabric. */
-    if (!levels->fabric.shape) n_copies = least(n_copies, 1 + far / stride);
-    n_copies = least(n_copies, 1 + LOOKED_AT / n);
+    if (!levels->fabric.shape) n_copies = smaller(n_copies, 1 + far / stride);
+    n_copies = smaller(n_copies, 1 + LOOKED_AT / n);
     group.inner = (struct fr_link_cost){node->latency_s, fr_level_s_per_B(levels, 0)};
     for (int64_t t = 0; t<n; t += n> 1 ? n - 1 : 1) {
         struct fr_link_cost cost = {0, 0};

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/aside.h"
+#include "base/isolated.h"
 #include "base/json.h"
 
 const char *const fr_rank_unit_names[] = {
@@ -292,6 +292,6 @@ static fr_status discover(void *context, struct fr_text *text, struct fr_error *
 fr_status fr_discover(const char *xml, fr_rank_unit unit, struct fr_text *text,
                       struct fr_error *err) {
     struct request request = {xml, unit};
-    return xml ? fr_aside(discover, &request, "libhwloc", xml, text, err)
+    return xml ? fr_isolated(discover, &request, "libhwloc", xml, text, err)
                : discover(&request, text, err);
 }

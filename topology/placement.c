@@ -129,7 +129,7 @@ fr_status fr_placement_read_list(const struct fr_json *array,
                                  struct fr_error *err) {
     *choice = fr_placement_default();
     choice->row = &fr_placement_file;
-    FR_TRY(fr_json_array(array, 1, FR_SEATS_MAX, err));
+    FR_TRY(fr_json_array(array, 1, FR_RANK_MAP_MAX, err));
     int64_t n = fr_json_array_length(array);
     int64_t *list = fr_malloc((size_t)n, sizeof *list);
     bool *seen = fr_calloc((size_t)n, sizeof *seen);

@@ -46,16 +46,16 @@ struct fr_placement_choice {
 };
 
 /** What a seating costs, the less the better; @p slot is the slot of each rank. */
-typedef double fr_seating_cost(const void *context, const int64_t *slot);
+typedef double fr_placement_cost(const void *context, const int64_t *slot);
 
 /** Largest mesh that a placement other than by strides is made for. */
-enum { FR_SEATS_MAX = 1 << 24 };
+enum { FR_RANK_MAP_MAX = 1 << 24 };
 
-struct fr_seating {
+struct fr_placement_ask {
     const struct fr_levels *levels;
     const struct fr_mesh *mesh;
     const struct fr_placement_choice *choice;
-    fr_seating_cost *cost; /**< what optimised minimises */
+    fr_placement_cost *cost; /**< what optimised minimises */
     const void *context;
 };
 
@@ -72,7 +72,8 @@ struct fr_placement {
                            const struct fr_mesh *mesh);
     /** Fill @p slot[rank] for every rank of the mesh: a permutation of 0..n-1.
      *  @return FR_OK or FR_ERR_NOMEM. */
-    fr_status (*seat)(const struct fr_seating *seating, int64_t *slot, struct fr_error *err);
+    fr_status (*place)(const struct fr_placement_ask *seating, int64_t *slot,
+                       struct fr_error *err);
 };
 
 /** Rows that others name. */

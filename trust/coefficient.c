@@ -123,16 +123,16 @@ double fr_coefficient_width(int index, const struct fr_cluster *cluster, fr_dtyp
     return stated > 0 ? stated : fr_coefficients[index].sigma;
 }
 
-int fr_coefficients_told(const struct fr_cluster *cluster, fr_dtype dtype, const int *index,
-                         int n, double *told) {
-    const struct fr_widths *widths = &cluster->widths;
+int fr_coefficients_stated(const struct fr_cluster *cluster, fr_dtype dtype, const int *index,
+                           int n, double *stated) {
+    const struct fr_uncertainty *widths = &cluster->widths;
     int count = 0;
-    for (int t = 0; t < widths->n_together; t++) {
-        const struct fr_together *x = &widths->together[t];
-        if (!fr_together_is_of(x, dtype)) continue;
+    for (int t = 0; t < widths->n_correlated; t++) {
+        const struct fr_correlated *x = &widths->correlated[t];
+        if (!fr_correlated_is_of(x, dtype)) continue;
         for (int k = 0; k < n; k++)
-            told[count * n + k] =
-                fr_together_power(x, fr_coefficients[index[k]].place) / x->sigma;
+            stated[count * n + k] =
+                fr_correlated_power(x, fr_coefficients[index[k]].place) / x->sigma;
         count++;
     }
     return count;

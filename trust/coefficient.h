@@ -62,8 +62,8 @@ double fr_coefficient_width(int index, const struct fr_cluster *cluster, fr_dtyp
 
 /** What the file states of several values together, as sums of the logarithms of coefficients @p index[n] that have a
  *  standard deviation of 1.
- *  @param[out] told  [FR_TOGETHER_MAX][n]  @return how many there are */
-int fr_coefficients_told(const struct fr_cluster *cluster, fr_dtype dtype, const int *index,
-                         int n, double *told);
+ *  @param[out] told  [FR_CORRELATED_MAX][n]  @return how many there are */
+int fr_coefficients_stated(const struct fr_cluster *cluster, fr_dtype dtype, const int *index,
+                           int n, double *stated);
 
 #endif

@@ -13,7 +13,7 @@ struct fr_fitted_row {
     double sigma_prior, sigma; /**< of the logarithm */
     double learned;            /**< share of the prior's width that the rows took away */
     int rows;
-    const char *held; /**< why it was not fitted, up to 12 letters; NULL: it was */
+    const char *fixed; /**< why it was not fitted, up to 12 letters; NULL: it was */
 };
 
 /** @param what  heads the names: "coefficient", "term" */

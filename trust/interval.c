@@ -37,9 +37,9 @@ struct joint {
 };
 
 /* Of a value that was tuned the posterior has all. */
-static bool is_tuned(const struct joint *of, const double *told) {
+static bool is_tuned(const struct joint *of, const double *stated) {
     for (int a = 0; a < of->n; a++)
-        if (of->row[a] >= 0 && told[a] != 0) return true;
+        if (of->row[a] >= 0 && stated[a] != 0) return true;
     return false;
 }
 
@@ -64,7 +64,7 @@ static double alone(const struct fr_cluster *cluster, int j, fr_dtype dtype) {
 /* The posterior where there is one; elsewhere the width that is stated, else the prior's, and what is stated together. */
 static void join(struct fr_cluster *cluster, fr_dtype dtype, struct joint *of) {
     const struct fr_tuning *t = &cluster->tuning;
-    double told[FR_TOGETHER_MAX * FR_COEFFICIENT_MAX];
+    double stated[FR_CORRELATED_MAX * FR_COEFFICIENT_MAX];
     *of = (struct joint){0};
     for (int j = 0; j < fr_coefficient_count(); j++) {
         if (!fr_coefficient_at(j, cluster, dtype)) continue;
@@ -77,9 +77,9 @@ static void join(struct fr_cluster *cluster, fr_dtype dtype, struct joint *of) {
         for (int b = 0; b < of->n; b++)
             if (of->row[a] >= 0 && of->row[b] >= 0)
                 of->covariance[a][b] = t->covariance[of->row[a] * t->n + of->row[b]];
-    int n_told = fr_coefficients_told(cluster, dtype, of->index, of->n, told);
-    for (int k = 0; k < n_told; k++)
-        if (!is_tuned(of, told + k * of->n)) tell(of, told + k * of->n);
+    int n_known = fr_coefficients_stated(cluster, dtype, of->index, of->n, stated);
+    for (int k = 0; k < n_known; k++)
+        if (!is_tuned(of, stated + k * of->n)) tell(of, stated + k * of->n);
 }
 
 double fr_interval_width(const struct fr_cluster *cluster, int j, fr_dtype dtype) {
@@ -119,7 +119,7 @@ static void fill(const struct fr_tuning *t, struct fr_tune_result *r) {
 /* What is missed of any model, plan and release; of a calibration, what it missed itself where that is more,
  * of each plan its own: and how much the machine varied, of each run. */
 static void assume(const struct fr_calibration *c, double effect[FR_EFFECTS]) {
-    fr_effect_scales(FR_TUNE_MISSED, true, effect);
+    fr_effect_scales(FR_TUNE_MODEL_ERROR, true, effect);
     double usual = fr_effects_spread(effect, 1), held_out = fr_spread_of(c->held_out);
     if (held_out > usual)
         effect[FR_EFFECT_KIND] =
@@ -137,7 +137,7 @@ void fr_interval_known(const struct fr_cluster *cluster, fr_dtype dtype,
                                 .experts = t->present ? t->experts : true,
                                 .sharded = t->present ? t->sharded : true,
                                 .pipelined = t->present ? t->pipelined : true,
-                                .missed = FR_TUNE_MISSED,
+                                .model_error = FR_TUNE_MODEL_ERROR,
                                 .kept = t->present && t->kept,
                                 .stretch = t->present                    ? t->stretch
                                            : fr_calibration_is_stated(c) ? FR_NORMAL_90

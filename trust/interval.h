@@ -2,9 +2,9 @@
  *  An interval on a prediction, from what is known of the cluster's coefficients.
  *
  *  A tuned cluster file holds the posterior of its coefficients; what was not tuned is taken at the width that the
- *  file states of it (models/job/widths.h), else at that of its prior (trust/coefficient.c), and at what it
+ *  file states of it (models/job/uncertainty.h), else at that of its prior (trust/coefficient.c), and at what it
  *  states of several together; with what the model misses of a model, a plan and a release
- *  (trust/shared/alike.h: 8 % in all), or the calibration's own held-out error where that is larger, and with
+ *  (trust/effects/groups.h: 8 % in all), or the calibration's own held-out error where that is larger, and with
  *  how much the machine varied.  The intervals of
  *  its collectives come on top (trust/tune.h). */
 #ifndef FR_TRUST_INTERVAL_H

@@ -5,8 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/random.h"
+#include "trust/effects/differences.h"
 #include "trust/numbers/statistics.h"
-#include "trust/shared/differ.h"
 
 /* Lower triangle L with L L' = covariance (Cholesky), of which a little more is the diagonal: what is
  * certain has a row of zeros.  By hand, since GSL's errors are a setting of the whole process, and
@@ -54,7 +54,7 @@ static void free_drawing(struct drawing *d) {
 /* Own errors of plans under presets, of which the sizes of differ.c are. */
 static double own_of_presets(void) {
     double effect[FR_EFFECTS];
-    fr_effect_scales(FR_TUNE_MISSED, true, effect);
+    fr_effect_scales(FR_TUNE_MODEL_ERROR, true, effect);
     return FR_TUNE_STRETCH / FR_NORMAL_90 *
            fr_effects_of(effect, 1, (const bool[FR_SEEN_COUNT]){false, true, true});
 }
@@ -79,9 +79,9 @@ static fr_status share(struct drawing *d, const struct fr_workload *workload,
 static fr_status prepare(struct drawing *d, const struct fr_workload *workload,
                          const struct fr_plan *const *plans, const double *times,
                          struct fr_odds *odds, struct fr_error *err) {
-    size_t room = FR_KNOWN_MAX * FR_KNOWN_MAX, n = (size_t)d->n + 1;
+    size_t scratch = FR_KNOWN_MAX * FR_KNOWN_MAX, n = (size_t)d->n + 1;
     d->gradient = fr_calloc(n, sizeof *d->gradient);
-    d->lower = fr_calloc(room, sizeof *d->lower);
+    d->lower = fr_calloc(scratch, sizeof *d->lower);
     d->mean = fr_calloc(n, sizeof *d->mean);
     d->log_s = fr_calloc(n, sizeof *d->log_s);
     d->error = fr_calloc(n, sizeof *d->error);
@@ -93,7 +93,7 @@ static fr_status prepare(struct drawing *d, const struct fr_workload *workload,
     for (int i = 0; i < d->n; i++) {
         const struct fr_run run = {.workload = *workload, .plan = *plans[i]};
         double predicted_s = fr_tune_gradient(d->known, &run, d->gradient[i]);
-        predicted_s *= exp(fr_tune_missed(d->known, d->gradient[i]));
+        predicted_s *= exp(fr_tune_model_error(d->known, d->gradient[i]));
         d->mean[i] = log(predicted_s) + (times ? log(times[i]) : 0);
         if (!odds) continue;
         double half = fr_tune_half(d->known, &run, d->gradient[i]);

@@ -3,7 +3,7 @@
  *
  *  The logarithm of each plan's time is taken as normal about its prediction.  Plans share the
  *  coefficients: if the network is slower than thought, all plans that use it are.  They share the model's errors as far
- *  as they are alike (trust/shared/differ.h).  With x from the coefficients' posterior, the model error of models
+ *  as they are alike (trust/effects/differences.h).  With x from the coefficients' posterior, the model error of models
  *  and plans that were seen, and the collectives' intervals (trust/tune.h), g_i the gradient of plan i, A_i its row
  *  of shared errors,
  *

@@ -10,7 +10,7 @@
 #include "models/outcome/clocks.h"
 #include "models/outcome/cost.h"
 #include "models/outcome/energy.h"
-#include "models/outcome/settle.h"
+#include "models/outcome/resolve.h"
 #include "trust/numbers/nlfit.h"
 #include "trust/numbers/posterior.h"
 #include "trust/tune.h"
@@ -140,16 +140,16 @@ static bool seconds_of(struct fr_job *job, const struct fr_plan *plan, struct wo
 static fr_status work_of(const struct fr_cluster *cluster, const struct fr_run *run,
                          struct work *w, bool *usable, struct fr_error *err) {
     struct fr_job job = {.cluster = *cluster, .workload = run->workload, .plan = run->plan};
-    struct fr_settled settled; /* "slack" is chosen by what the cluster file draws */
+    struct fr_resolved resolved; /* "slack" is chosen by what the cluster file draws */
     int64_t *clocks = NULL;
     if (run->cluster) fr_runtime_carry(run->cluster, &job.cluster);
-    fr_status status = fr_settle(&job, &run->plan, &settled, err);
-    if (status == FR_OK) status = freeze_caps(&job, &settled.plan, &clocks, err);
-    if (status == FR_OK) *usable = seconds_of(&job, &settled.plan, w);
+    fr_status status = fr_resolve(&job, &run->plan, &resolved, err);
+    if (status == FR_OK) status = freeze_caps(&job, &resolved.plan, &clocks, err);
+    if (status == FR_OK) *usable = seconds_of(&job, &resolved.plan, w);
     w->measured_W = run->measured_J / run->measured_s;
     w->meter = run->meter;
     free(clocks);
-    fr_settled_free(&settled);
+    fr_resolved_free(&resolved);
     return status;
 }
 
@@ -236,7 +236,7 @@ static fr_status fit_factors(struct problem *p, double *factors, struct fr_error
 }
 
 /* Rows that feel each term; those that none feels are not fitted. */
-static void choose_terms(struct problem *p, uint32_t held, double *base,
+static void choose_terms(struct problem *p, uint32_t fixed, double *base,
                          struct fr_power_fit *fit) {
     int chosen[FR_POWER_TERMS], n = 0;
     p->n_fitted = 0;
@@ -250,7 +250,7 @@ static void choose_terms(struct problem *p, uint32_t held, double *base,
         p->n_fitted = 1;
         predict_all(p, &tenth);
         for (int i = 0; i < p->n; i++) t->rows += fabs(p->log_error[i] - base[i]) > 0.0005;
-        if (t->rows > 0 && !(held >> j & 1)) chosen[n++] = j;
+        if (t->rows > 0 && !(fixed >> j & 1)) chosen[n++] = j;
     }
     p->n_fitted = n;
     memcpy(p->index, chosen, (size_t)n * sizeof *chosen);
@@ -326,14 +326,14 @@ static fr_status posterior(struct problem *p, const double *factors, struct fr_p
 /* Of one kind alone nothing tells what another is missed by: what files of data sheets are. */
 static const double alone = 0.3;
 
-static fr_status fit_work(struct problem *p, uint32_t held, struct fr_power_fit *fit,
+static fr_status fit_work(struct problem *p, uint32_t fixed, struct fr_power_fit *fit,
                           struct fr_error *err) {
     double factors[FR_POWER_TERMS], *base = fr_calloc((size_t)p->n, 2 * sizeof *base);
     if (!base) return fr_fail(err, FR_ERR_NOMEM, NULL, "the fit does not fit in memory");
     p->log_error = base + p->n;
     p->without = -1;
     fit->uncertainty = alone;
-    choose_terms(p, held, base, fit);
+    choose_terms(p, fixed, base, fit);
     fr_status status = hold_out(p, fit, err);
     if (status == FR_OK) status = fit_factors(p, factors, err);
     if (status == FR_OK) status = posterior(p, factors, fit, base, err);
@@ -388,7 +388,7 @@ static void describe_prior(const struct fr_cluster *cluster, struct fr_power_fit
 }
 
 fr_status fr_power_fit_runs(struct fr_cluster *cluster, const struct fr_run *const *runs, int n,
-                            uint32_t held, struct fr_power_fit *fit, struct fr_error *err) {
+                            uint32_t fixed, struct fr_power_fit *fit, struct fr_error *err) {
     struct problem *p = fr_calloc(1, sizeof *p);
     struct work *work = fr_calloc((size_t)n + 1, sizeof *work);
     const struct fr_run **of = fr_calloc((size_t)n + 1, sizeof *of);
@@ -405,7 +405,7 @@ fr_status fr_power_fit_runs(struct fr_cluster *cluster, const struct fr_run *con
         p->prior = p->at = p->bare = *cluster;
         p->work = work;
         p->n = fit->rows;
-        status = fit_work(p, held, fit, err);
+        status = fit_work(p, fixed, fit, err);
         if (status == FR_OK) {
             restore(cluster, &p->at);
             cluster->device.power.uncertainty = fit->uncertainty;

@@ -64,10 +64,10 @@ fr_status fr_run_predict_J(const struct fr_cluster *cluster, const struct fr_run
                            double *energy_J, double *power_W, struct fr_error *err);
 
 /** Fit @p cluster's power to those of the @p n runs that have measured_J, and set it.
- *  @param held  bit j: term j stays as it is
+ *  @param fixed  bit j: term j stays as it is
  *  @return FR_OK; with rows = 0 and the cluster as it was where no run can be used; FR_ERR_NUMERIC;
  *          FR_ERR_NOMEM. */
 fr_status fr_power_fit_runs(struct fr_cluster *cluster, const struct fr_run *const *runs, int n,
-                            uint32_t held, struct fr_power_fit *fit, struct fr_error *err);
+                            uint32_t fixed, struct fr_power_fit *fit, struct fr_error *err);
 
 #endif

@@ -24,9 +24,9 @@ static bool print_term(const struct fr_power_fit *fit, int j, struct fr_text *te
                                       .sigma = t->sigma,
                                       .learned = t->learned,
                                       .rows = t->rows,
-                                      .held = t->fitted     ? NULL
-                                              : t->rows > 0 ? "held"
-                                                            : "not metered"};
+                                      .fixed = t->fitted     ? NULL
+                                               : t->rows > 0 ? "held"
+                                                             : "not metered"};
     return fr_fitted_row_print(&row, text);
 }
 

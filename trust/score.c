@@ -56,26 +56,28 @@ static double regret_of(const struct fr_scored *rows, int n, int first) {
     return members > 1 ? chosen->measured_s / best_s - 1 : NAN;
 }
 
-static void regret(const struct fr_scored *rows, int n, double *room, struct fr_score *score) {
+static void regret(const struct fr_scored *rows, int n, double *scratch,
+                   struct fr_score *score) {
     double sum = 0;
     size_t groups = 0;
     for (int i = 0; i < n; i++) {
         if (!counts(&rows[i]) || !rows[i].group[0]) continue;
         double value = regret_of(rows, n, i);
         if (isnan(value)) continue;
-        room[groups++] = value;
+        scratch[groups++] = value;
         sum += value;
     }
     score->groups = (int)groups;
     score->regret_mean = score->regret_median = score->regret_worst = NAN;
     if (groups == 0) return;
-    fr_sort(room, groups);
+    fr_sort(scratch, groups);
     score->regret_mean = sum / (double)groups;
-    score->regret_median = fr_sorted_median(room, groups);
-    score->regret_worst = room[groups - 1];
+    score->regret_median = fr_sorted_median(scratch, groups);
+    score->regret_worst = scratch[groups - 1];
 }
 
-static void errors(const struct fr_scored *rows, int n, double *room, struct fr_score *score) {
+static void errors(const struct fr_scored *rows, int n, double *scratch,
+                   struct fr_score *score) {
     int stated = 0, covered = 0;
     for (int i = 0; i < n; i++) {
         if (!counts(&rows[i])) {
@@ -85,7 +87,7 @@ static void errors(const struct fr_scored *rows, int n, double *room, struct fr_
         double e = rows[i].predicted_s / rows[i].measured_s - 1;
         score->bias += e;
         score->mape += fabs(e);
-        room[score->n++] = fabs(e);
+        scratch[score->n++] = fabs(e);
         if (isnan(rows[i].low_s)) continue;
         stated++;
         covered += rows[i].low_s <= rows[i].measured_s && rows[i].measured_s <= rows[i].high_s;
@@ -98,20 +100,20 @@ static void errors(const struct fr_scored *rows, int n, double *room, struct fr_
     }
     score->mape /= score->n;
     score->bias /= score->n;
-    fr_sort(room, (size_t)score->n);
-    score->median_error = fr_sorted_median(room, (size_t)score->n);
-    score->p90_error = fr_sorted_quantile(room, (size_t)score->n, 0.9);
-    score->worst_error = room[score->n - 1];
+    fr_sort(scratch, (size_t)score->n);
+    score->median_error = fr_sorted_median(scratch, (size_t)score->n);
+    score->p90_error = fr_sorted_quantile(scratch, (size_t)score->n, 0.9);
+    score->worst_error = scratch[score->n - 1];
 }
 
 fr_status fr_score_make(const struct fr_scored *rows, int n, struct fr_score *score,
                         struct fr_error *err) {
-    double *room = fr_malloc((size_t)n + 1, sizeof *room);
+    double *scratch = fr_malloc((size_t)n + 1, sizeof *scratch);
     *score = (struct fr_score){0};
-    if (!room) return fr_fail(err, FR_ERR_NOMEM, NULL, "the score does not fit in memory");
-    errors(rows, n, room, score);
-    regret(rows, n, room, score);
+    if (!scratch) return fr_fail(err, FR_ERR_NOMEM, NULL, "the score does not fit in memory");
+    errors(rows, n, scratch, score);
+    regret(rows, n, scratch, score);
     correlate(rows, n, score);
-    free(room);
+    free(scratch);
     return FR_OK;
 }

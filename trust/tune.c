@@ -8,11 +8,11 @@
 #include "base/parallel.h"
 #include "models/job/runtime.h"
 #include "models/outcome/iteration.h"
-#include "models/outcome/settle.h"
+#include "models/outcome/resolve.h"
+#include "trust/effects/identifiable.h"
+#include "trust/effects/posterior.h"
+#include "trust/effects/rejected.h"
 #include "trust/numbers/nlfit.h"
-#include "trust/shared/posterior.h"
-#include "trust/shared/refuted.h"
-#include "trust/shared/resolve.h"
 
 /* Of fewer rows only what needs but one is fitted: the efficiency of the products. */
 enum { ROWS_FOR_MORE = 10 };
@@ -39,16 +39,16 @@ static double makespan_s(const struct fr_job *job, const struct fr_plan *plan) {
 
 double fr_run_predict_s(const struct fr_cluster *cluster, const struct fr_run *run) {
     struct fr_job job = {.cluster = *cluster, .workload = run->workload, .plan = run->plan};
-    struct fr_settled s;
+    struct fr_resolved s;
     struct fr_outcome out = {.time_s = NAN};
     if (run->cluster) fr_runtime_carry(run->cluster, &job.cluster);
-    if (fr_settle(&job, &job.plan, &s, NULL) == FR_OK) {
+    if (fr_resolve(&job, &job.plan, &s, NULL) == FR_OK) {
         if (fr_job_is_pipeline(s.job, &s.plan))
             out.time_s = makespan_s(s.job, &s.plan);
         else
             fr_pipeline_cost(s.job, &s.plan, &out);
     }
-    fr_settled_free(&s);
+    fr_resolved_free(&s);
     return out.time_s;
 }
 
@@ -58,8 +58,8 @@ struct problem {
     struct fr_cluster prior;
     const struct fr_run *const *runs;
     int n, threads;
-    double weight_scale, missed, scale; /* scale: error that counts as one */
-    const int *index;                   /* fitted coefficients */
+    double weight_scale, model_error, scale; /* scale: error that counts as one */
+    const int *index;                        /* fitted coefficients */
     int n_fitted;
     fr_dtype dtype;
     double sigma[FR_COEFFICIENT_MAX];
@@ -141,14 +141,15 @@ static bool refuted(struct problem *p) {
 /* What the file states of values together that all stayed: of a sum with one that the runs moved it says nothing, as
  * its machine is another. */
 static int tell(const struct problem *p, const struct fr_tune_result *r, int coefficients,
-                double *told) {
-    int n = fr_coefficients_told(&p->prior, p->dtype, r->index, coefficients, told), kept = 0;
+                double *stated) {
+    int n = fr_coefficients_stated(&p->prior, p->dtype, r->index, coefficients, stated),
+        kept = 0;
     for (int t = 0; t < n; t++) {
-        const double *row = told + t * coefficients;
+        const double *row = stated + t * coefficients;
         bool stayed = true;
         for (int k = 0; k < r->n_fitted && !r->kept; k++) stayed &= row[k] == 0;
         if (stayed)
-            memmove(told + coefficients * kept++, row, (size_t)coefficients * sizeof *row);
+            memmove(stated + coefficients * kept++, row, (size_t)coefficients * sizeof *row);
     }
     return kept;
 }
@@ -160,9 +161,9 @@ static fr_status posterior(struct problem *p, struct fr_tune_result *r, int coef
     double *jacobian = fr_malloc(n * params + n, sizeof *jacobian),
            *base = jacobian + n * params;
     double moved[FR_COEFFICIENT_MAX], sigma[FR_COEFFICIENT_MAX],
-        told[FR_TOGETHER_MAX * FR_COEFFICIENT_MAX];
+        stated[FR_CORRELATED_MAX * FR_COEFFICIENT_MAX];
     int of[FR_COEFFICIENT_MAX];
-    int n_told = tell(p, r, coefficients, told);
+    int n_known = tell(p, r, coefficients, stated);
     if (!jacobian) return fr_fail(err, FR_ERR_NOMEM, NULL, "the fit does not fit in memory");
     p->at = r->cluster;
     predict_here(p);
@@ -178,13 +179,14 @@ static fr_status posterior(struct problem *p, struct fr_tune_result *r, int coef
         sigma[k] = r->tuned[r->index[k]].sigma_prior;
         of[k] = fr_coefficient_effect(r->index[k]);
     }
-    const struct fr_said said = {p->runs,   p->n,    coefficients, base,          jacobian,
-                                 moved,     sigma,   told,         n_told,        of,
-                                 p->missed, r->seen, r->n_seen,    p->one_release};
-    double missed[FR_TUNING_SEEN_MAX];
-    fr_status status = fr_runs_posterior(&said, r->covariance, (size_t)r->n_known, missed,
+    const struct fr_posterior_input said = {
+        p->runs, p->n,    coefficients, base,           jacobian, moved,     sigma,
+        stated,  n_known, of,           p->model_error, r->seen,  r->n_seen, p->one_release};
+    double model_error[FR_TUNING_SEEN_MAX];
+    fr_status status = fr_runs_posterior(&said, r->covariance, (size_t)r->n_known, model_error,
                                          r->effect, &r->stretch, err);
-    for (int k = 0; k < r->n_seen && status == FR_OK; k++) r->seen[k].missed = missed[k];
+    for (int k = 0; k < r->n_seen && status == FR_OK; k++)
+        r->seen[k].model_error = model_error[k];
     r->spread = fr_effects_spread(r->effect, 1);
     free(jacobian);
     return status;
@@ -226,7 +228,7 @@ static int add_unmoved(const struct problem *p, struct fr_tune_result *r,
     r->n_known = r->n_fitted;
     for (int j = 0; j < fr_coefficient_count(); j++)
         if (r->tuned[j].present && !moved[j] &&
-            (!(options->held >> j & 1) || (options->sigmas && options->sigmas[j] > 0)))
+            (!(options->fixed >> j & 1) || (options->sigmas && options->sigmas[j] > 0)))
             r->index[r->n_known++] = j;
     int coefficients = r->n_known;
     if (!options->values_only) add_seen(p, r);
@@ -253,10 +255,10 @@ static fr_status resolve(struct problem *p, const double *factors, bool *resolve
                          struct fr_error *err) {
     size_t n = (size_t)p->n, params = (size_t)p->n_fitted;
     double moved[FR_COEFFICIENT_MAX], nudged[FR_COEFFICIENT_MAX];
-    double *room = fr_malloc(n * (params + 3), sizeof *room);
-    double *before = room, *error = before + n, *weight = error + n, *jacobian = weight + n;
+    double *scratch = fr_malloc(n * (params + 3), sizeof *scratch);
+    double *before = scratch, *error = before + n, *weight = error + n, *jacobian = weight + n;
     int ways = 0;
-    if (!room) return fr_fail(err, FR_ERR_NOMEM, NULL, "the fit does not fit in memory");
+    if (!scratch) return fr_fail(err, FR_ERR_NOMEM, NULL, "the fit does not fit in memory");
     p->at = p->prior;
     predict_here(p);
     memcpy(before, p->log_error, n * sizeof *before);
@@ -273,10 +275,10 @@ static fr_status resolve(struct problem *p, const double *factors, bool *resolve
     }
     const struct fr_linear_fit fitted = {p->runs,  p->n,   p->n_fitted, before,  error,
                                          jacobian, weight, moved,       p->sigma};
-    fr_status status = fr_resolve(&fitted, resolved, &ways, err);
+    fr_status status = fr_identify(&fitted, resolved, &ways, err);
     for (int k = 0; k < p->n_fitted && ways == 0; k++)
         resolved[k] = fr_coefficients[p->index[k]].rows_needed == 1;
-    free(room);
+    free(scratch);
     return status;
 }
 
@@ -323,7 +325,7 @@ static fr_status tune(struct problem *p, const struct fr_tune_options *options,
     FR_TRY(count_feeling(p, r, err));
     r->kept = options->keep_unrefuted && !refuted(p);
     for (int j = 0; j < fr_coefficient_count(); j++) {
-        if (!r->tuned[j].present || options->held >> j & 1) continue;
+        if (!r->tuned[j].present || options->fixed >> j & 1) continue;
         if (r->tuned[j].rows < fr_coefficients[j].rows_needed) continue;
         if (p->n < ROWS_FOR_MORE && fr_coefficients[j].rows_needed > 1) continue;
         p->sigma[r->n_fitted] = r->tuned[j].sigma_prior;
@@ -354,11 +356,12 @@ fr_status fr_tune(const struct fr_cluster *prior, const struct fr_run *const *ru
                   struct fr_error *err) {
     struct problem p = {.prior = *prior,
                         .threads = options->threads ? options->threads : 1,
-                        .missed = options->missed > 0 ? options->missed : FR_TUNE_MISSED,
+                        .model_error = options->model_error > 0 ? options->model_error
+                                                                : FR_TUNE_MODEL_ERROR,
                         .one_release = options->one_release};
     const struct fr_run **usable = fr_calloc((size_t)n + 1, sizeof *usable);
     *r = (struct fr_tune_result){.cluster = *prior};
-    p.scale = hypot(p.missed, options->release);
+    p.scale = hypot(p.model_error, options->release);
     p.log_error = fr_calloc((size_t)n + 1, sizeof *p.log_error);
     fr_status status = FR_ERR_NOMEM;
     if (!usable || !p.log_error) {
@@ -381,7 +384,7 @@ fr_status fr_tune(const struct fr_cluster *prior, const struct fr_run *const *ru
     }
     p.dtype = r->dtype = usable[0]->workload.dtype;
     r->rows = p.n;
-    r->missed = p.missed;
+    r->model_error = p.model_error;
     status = tune(&p, options, r, err);
 done:
     free(usable);

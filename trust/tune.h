@@ -8,17 +8,17 @@
  *      rho(r) = 2 d^2 (sqrt(1 + (r/d)^2) - 1), d = 2                 pseudo-Huber
  *
  *  Errors are relative and a few wild rows cost little.  Rows of the same kind share what the
- *  model gets wrong (trust/shared/alike.h), so a thousand of them are not a thousand opinions: where the
+ *  model gets wrong (trust/effects/groups.h), so a thousand of them are not a thousand opinions: where the
  *  rows' weights sum to more than `rows_max`, all are scaled down to that, else the priors would not count.
  *
  *  Where asked, the cluster's own values stay unless the runs refute them (`kept`,
- *  trust/shared/refuted.h), 0.05 being the model error of a kind, of mixtures of experts 0.2.
+ *  trust/effects/rejected.h), 0.05 being the model error of a kind, of mixtures of experts 0.2.
  *  Where the runs to be predicted are of another release of the software than those at hand, an error is what releases
  *  differ (`release`: FR_TUNE_RELEASE) besides; of the model error that is an effect of its own (alike.h).
  *
- *  Of what the runs would move, only what they resolve moves (trust/shared/resolve.h); the rest stays too.
- *  How sure all of it is then, what moved and what did not: trust/shared/posterior.h.  What stayed is as sure
- *  beforehand as the cluster file states it (models/job/widths.h), else as its prior; what the runs moved, as its prior
+ *  Of what the runs would move, only what they resolve moves (trust/effects/identifiable.h); the rest stays too.
+ *  How sure all of it is then, what moved and what did not: trust/effects/posterior.h.  What stayed is as sure
+ *  beforehand as the cluster file states it (models/job/uncertainty.h), else as its prior; what the runs moved, as its prior
  *  alone, since they say that their machine is not the file's.
  *
  *  Collectives have errors of their own: their fits' intervals, in the cluster file.  Those of one
@@ -32,16 +32,16 @@
 #define FR_TRUST_TUNE_H
 
 #include "trust/coefficient.h"
+#include "trust/effects/groups.h"
 #include "trust/runs/runs.h"
-#include "trust/shared/alike.h"
 
 /** Time of a run's iteration on @p cluster with the run's software (fr_runtime_carry) [s]; NaN where the plan cannot be.
  *  So runs of one machine under several releases are fitted together, and what is fitted holds for all of them. */
 double fr_run_predict_s(const struct fr_cluster *cluster, const struct fr_run *run);
 
 struct fr_tune_options {
-    uint32_t held; /**< bit j: coefficient j stays as it is */
-    double missed; /**< of a plan of a model; 0: FR_TUNE_MISSED */
+    uint32_t fixed;     /**< bit j: coefficient j stays as it is */
+    double model_error; /**< of a plan of a model; 0: FR_TUNE_MODEL_ERROR */
     /** What releases may differ by, of these runs and of those to be predicted: an error that counts as one is the model
      *  error and that together. 0: they are of one */
     double release;
@@ -88,7 +88,7 @@ struct fr_tune_result {
     double stretch;   /**< half a 90 % interval over its standard deviation: see below */
     bool experts, sharded, pipelined; /**< such were among the rows */
     double
-        missed; /**< of a plan before any row was seen: FR_TUNE_MISSED, or what the options say */
+        model_error; /**< of a plan before any row was seen: FR_TUNE_MODEL_ERROR, or what the options say */
     double mean_error; /**< of |predicted / measured - 1| on the rows fitted */
 };
 
@@ -123,7 +123,8 @@ double fr_tune_deviation(const struct fr_tune_result *result,
 
 /** What runs of the same model or plan took longer than the model predicts, in the mean, in logarithms, and what
  *  software is stated to have changed by since its facts. */
-double fr_tune_missed(const struct fr_tune_result *result, const double gradient[FR_KNOWN_MAX]);
+double fr_tune_model_error(const struct fr_tune_result *result,
+                           const double gradient[FR_KNOWN_MAX]);
 
 /** What the model misses of @p run, in logarithms: the effects together, but of a model, a plan or a plan of a model
  *  that was among the rows, which the deviation has; and besides, since the rows' errors say nothing of a kind of run of
@@ -155,7 +156,7 @@ double fr_tune_half(const struct fr_tune_result *result, const struct fr_run *ru
 double fr_tune_drawn(const struct fr_tune_result *result);
 
 /** Prediction of a run and its 90 % interval,
- *      expected = model exp(fr_tune_missed), expected exp(+- fr_tune_half). */
+ *      expected = model exp(fr_tune_model_error), expected exp(+- fr_tune_half). */
 void fr_tune_interval(const struct fr_tune_result *result, const struct fr_run *run,
                       struct fr_interval *interval);
 

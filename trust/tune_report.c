@@ -23,7 +23,7 @@ static const char *value_text(const struct fr_tune_result *r, int j, double valu
     return out;
 }
 
-static const char *why_held(const struct fr_tune_result *r, int j) {
+static const char *why_fixed(const struct fr_tune_result *r, int j) {
     if (r->tuned[j].rows < fr_coefficients[j].rows_needed) return "too few rows";
     return "held";
 }
@@ -44,7 +44,7 @@ void fr_tune_print(const struct fr_tune_result *r, struct fr_text *text) {
             .sigma = t->sigma,
             .learned = t->learned,
             .rows = t->rows,
-            .held = t->fitted ? NULL : why_held(r, j)};
+            .fixed = t->fitted ? NULL : why_fixed(r, j)};
         marked |= fr_fitted_row_print(&row, text);
     }
     if (marked) fr_fitted_mark_print(text);
@@ -118,7 +118,7 @@ static void json_seen(struct fr_json_writer *w, const struct fr_tune_result *r) 
         fr_json_add_array(w, fr_seen_names[seen->what]);
         for (int k = 0; k < fr_seen_keys[seen->what]; k++) fr_json_put_integer(w, seen->key[k]);
         fr_json_end_array(w);
-        fr_json_add_number(w, "missed", seen->missed);
+        fr_json_add_number(w, "missed", seen->model_error);
         fr_json_add_array(w, "covariance");
         for (int j = 0; j < fr_coefficient_count(); j++) {
             int b = place_of(r, j);
@@ -189,7 +189,7 @@ static fr_status keep_widths(struct fr_json_document *document, const struct fr_
     if (!r->cluster.widths.present) return FR_OK;
     for (int j = 0; j < fr_coefficient_count(); j++)
         dropped[fr_coefficients[j].place] = r->tuned[j].known;
-    bool any = fr_widths_put(&r->cluster.widths, r->cluster.levels.count, dropped, &w);
+    bool any = fr_uncertainty_put(&r->cluster.widths, r->cluster.levels.count, dropped, &w);
     fr_status status = FR_OK;
     if (text.failed)
         status = fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");

@@ -1,6 +1,6 @@
 /** @file
- *  What short answers say of a job and a plan: the question, the plan, its parts, how surely it fits, what it is priced
- *  with, and the framework whose script starts it. */
+ *  What short answers say of a job and a plan: the question, the plan, its parts, how surely it fits, and what
+ *  it is priced with. */
 #ifndef FR_ANSWER_BRIEF_WORDS_H
 #define FR_ANSWER_BRIEF_WORDS_H
 
@@ -49,8 +49,5 @@ void fr_brief_reasons(struct fr_brief *brief, const struct fr_job *job,
 
 /** Rows of what is lost and of what is extrapolated. */
 void fr_brief_caveats(struct fr_brief *brief, const struct fr_outcome *out);
-
-/** The word of --emit whose script starts @p out: of the runtime's framework, else "megatron" or "sbatch"; NULL: none. */
-const char *fr_brief_emitter(const struct fr_job *job, const struct fr_outcome *out);
 
 #endif

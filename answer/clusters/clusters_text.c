@@ -11,7 +11,7 @@
 #include "models/outcome/rates.h"
 #include "models/outcome/report.h"
 
-enum { ROOM = 40, WHAT = 16 };
+enum { CAPACITY = 40, WHAT = 16 };
 
 static bool trains(const struct fr_rivals *r) { return fr_training_asked(&r->of[0].training); }
 
@@ -44,11 +44,11 @@ static void head(struct fr_text *text, const struct fr_rivals *r) {
     fr_text_addf(text, "\n");
 }
 
-static const char *share(double x, char out[ROOM]) {
+static const char *share(double x, char out[CAPACITY]) {
     if (isfinite(x))
-        snprintf(out, ROOM, "%.1f %%", 100 * x);
+        snprintf(out, CAPACITY, "%.1f %%", 100 * x);
     else
-        snprintf(out, ROOM, "-");
+        snprintf(out, CAPACITY, "-");
     return out;
 }
 
@@ -58,16 +58,16 @@ static void numbers(struct fr_text *text, const struct fr_rival *rival, int numb
     const struct fr_training_cost *c = &rival->cost;
     double each = (isfinite(rates.tokens_per_s) ? rates.tokens_per_s : rates.samples_per_s) /
                   (double)best->ranks;
-    char a[ROOM], b[ROOM], m[ROOM];
+    char a[CAPACITY], b[CAPACITY], m[CAPACITY];
     fr_text_addf(text, "%3d %6" PRId64 " %10s %15s %6s", number, best->ranks,
-                 fr_render_quantity(best->time_s, FR_QUANTITY_TIME, a, ROOM),
-                 fr_render_number(each, b, ROOM), share(rates.mfu, m));
+                 fr_render_quantity(best->time_s, FR_QUANTITY_TIME, a, CAPACITY),
+                 fr_render_number(each, b, CAPACITY), share(rates.mfu, m));
     if (fr_training_asked(&rival->training))
         fr_text_addf(text, " %11s %11s %10s",
-                     isfinite(c->time_s) ? fr_render_duration(c->time_s, a, ROOM) : "-",
-                     isfinite(c->energy_J) ? fr_render_energy(c->energy_J / 3.6e6, b, ROOM)
+                     isfinite(c->time_s) ? fr_render_duration(c->time_s, a, CAPACITY) : "-",
+                     isfinite(c->energy_J) ? fr_render_energy(c->energy_J / 3.6e6, b, CAPACITY)
                                            : "-",
-                     isfinite(c->carbon_kg) ? fr_render_mass(c->carbon_kg, m, ROOM) : "-");
+                     isfinite(c->carbon_kg) ? fr_render_mass(c->carbon_kg, m, CAPACITY) : "-");
     fr_text_addf(text, "\n");
 }
 
@@ -75,15 +75,16 @@ static void numbers(struct fr_text *text, const struct fr_rival *rival, int numb
 static void details(struct fr_text *text, const struct fr_rivals *r, int i) {
     const struct fr_rival *rival = &r->of[i];
     const struct fr_outcome *best = fr_rival_best(rival);
-    char name[2 * ROOM + 4], plan[FR_PLAN_LINE], low[ROOM], high[ROOM], money[ROOM];
+    char name[2 * CAPACITY + 4], plan[FR_PLAN_LINE], low[CAPACITY], high[CAPACITY],
+        money[CAPACITY];
     struct fr_text words = {0};
     fr_text_addf(&words, "%s: ", name_of(r, i, name, sizeof name));
     if (isfinite(rival->cost.price) && rival->cost.price > 0)
-        fr_text_addf(&words, "%s %s; ", fr_render_number(rival->cost.price, money, ROOM),
+        fr_text_addf(&words, "%s %s; ", fr_render_number(rival->cost.price, money, CAPACITY),
                      rival->training.currency);
     if (trains(r) && rival->cost.high_s > 0)
-        fr_text_addf(&words, "%s to %s; ", fr_render_duration(rival->cost.low_s, low, ROOM),
-                     fr_render_duration(rival->cost.high_s, high, ROOM));
+        fr_text_addf(&words, "%s to %s; ", fr_render_duration(rival->cost.low_s, low, CAPACITY),
+                     fr_render_duration(rival->cost.high_s, high, CAPACITY));
     fr_text_addf(&words, "%s", fr_report_outcome_line(best, plan, sizeof plan));
     if (*fr_rival_job(rival)->cluster.runtime)
         fr_text_addf(&words, "; software %s", fr_rival_job(rival)->cluster.runtime);
@@ -96,7 +97,7 @@ static void details(struct fr_text *text, const struct fr_rivals *r, int i) {
 /* What left out most plans. */
 static void why_none(struct fr_text *text, const struct fr_rivals *r, int i) {
     const struct fr_search_result *result = &r->of[i].searched->result;
-    char name[2 * ROOM + 4];
+    char name[2 * CAPACITY + 4];
     struct fr_text words = {0};
     int most = -1;
     for (int k = 0; k < FR_REASON_COUNT; k++)
@@ -154,7 +155,7 @@ static const struct {
 enum { AIMS = sizeof aims / sizeof *aims };
 
 const char *fr_rivals_best_at(const struct fr_rivals *r, int aim, struct fr_text *words) {
-    char name[2 * ROOM + 4];
+    char name[2 * CAPACITY + 4];
     int best = -1;
     if (aim >= AIMS) return NULL;
     if (!comparable(r, aims[aim].money)) return aims[aim].what;

@@ -200,7 +200,7 @@ const struct fr_emit_row fr_emit_rows[] = {
     KEY(T, zero, "zero=1", LACK, S "1: {no}optimiser state divided alone; it divides parameters too, or nothing")
     KEY(T, zero, "zero=0 cp=1", NOTE, S "0: replicas hold everything")
     KEY(T, zero, "zero=0 cp!=1", LACK, S "0: ranks that share a sequence divide parameters there")
-    KEY(T, zero, "zero=2", LACK, S "2: it gathers parameters once an iteration, which zero 3 says with reshard_after_forward false")
+    KEY(T, zero, "zero=2", NOTE, S "2 is zero 3 with reshard_after_forward false there, which is how the script reads back")
     KEY(T, zero, "zero=2", OPTION, "--parallelism.fsdp_reshard_after_forward", "never")
     KEY(T, zero, "zero=3 reshard_after_forward=false", OPTION, "--parallelism.fsdp_reshard_after_forward", "never")
     KEY(T, zero, "zero=3 reshard_after_forward=true", OPTION, "--parallelism.fsdp_reshard_after_forward", "always")
@@ -215,6 +215,10 @@ const struct fr_emit_row fr_emit_rows[] = {
     KEY(D, zero_ranks, "zero_whole=false zero!=3", LACK, S "groups of {zero_ranks}: it has them with stage 3 alone (MiCS)")
     KEY(T, zero_ranks, "zero=2,3", NOTE, S "in data_parallel_shard_degree and data_parallel_replicate_degree")
     KEY(T, zero_ranks, "zero=0,1", NOTE, S "replicas divide no parameters")
+
+    KEY(M | B, zero_exchange, "", NONE, S "the distributed optimizer gathers parameters")
+    KEY(T, zero_exchange, "", NONE, S "{no}option: replicas divide parameters")
+    KEY(D, zero_exchange, "", NONE, S "{no}key: owners gather parameters")
 
     KEY(M, reshard, "", NONE,
         S "Megatron-FSDP gathers again (--torch-fsdp2-no-reshard-after-forward is of PyTorch's)")
@@ -505,6 +509,9 @@ const struct fr_emit_row fr_emit_rows[] = {
     REST(M, MODEL, "hybrid=true ssm_heads!=0", OPTION, "--mamba-num-groups", "{ssm_groups}")
     REST(M, MODEL, "hybrid=true", LACK,
         S "pattern: pretrain_mamba.py builds such a model; start it in the place of pretrain_gpt.py")
+    REST(M, MODEL, "own_blocks=true", LACK,
+        S "blocks: layers of several blocks, recurrent ones but Mamba-2, gates, indexers and heads of several sizes are "
+          "of the model's own code; these options do not build them")
     REST(M, MODEL, "documents=true", OPTION, "--reset-attention-mask", "")
     REST(M, MODEL, "predicted!=0", OPTION, "--mtp-num-layers", "{predicted}")
     REST(M, MODEL, "lora_rank!=0", LACK, S "lora_rank: {no}option for adapters beside frozen weights")

@@ -68,7 +68,7 @@ static void layout(const struct fr_emitted *e, char *out, size_t capacity) {
     if (used + 1 >= capacity) out[0] = '\0';
 }
 
-/* Some keys are left to others: those of fr_job_said. */
+/* Some keys are left to others: those of fr_job_stated. */
 static bool states_all(const struct fr_job *job) {
     int stated = 0;
     for (int k = 0; k < FR_PLAN_KEYS; k++)

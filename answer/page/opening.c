@@ -206,22 +206,33 @@ static void put_sure(const struct fr_json *root, struct fr_text *html) {
     fr_text_addf(html, ".</p>\n");
 }
 
+/* Why a plan cannot run, or, of a search, why most of them cannot. */
+static void put_refusal(const struct fr_json *root, const struct fr_json *outcome,
+                        struct fr_text *html) {
+    struct fr_json reasons = fr_json_member(outcome, "reasons"),
+                   reason = fr_json_element(&reasons, 0),
+                   of_search = fr_json_member(root, "infeasible_reasons"),
+                   most = fr_json_element(&of_search, 0);
+    const char *word = fr_json_text_at(&most, "explanation");
+    bool searched = fr_json_is_array(&of_search);
+    if (!searched && fr_json_is_string(&reason)) fr_json_text(&reason, &word, NULL);
+    fr_html_addf(html, "<p><b>%s cannot run</b>%s%s.</p>\n",
+                 searched ? "The plans" : "This plan", *word ? ": " : "", word);
+}
+
 static void put_plans(const struct fr_json *root, const char *kind, struct fr_text *html) {
-    struct fr_json outcome = fr_page_plan_of(root),
-                   reasons = fr_json_member(&outcome, "reasons");
+    struct fr_json outcome = fr_page_plan_of(root);
+    bool feasible = true, priced = fr_json_number_at(&outcome, "iteration_time_s") > 0;
+    fr_json_get_bool(&outcome, "feasible", false, &feasible, NULL);
+    if (outcome.value == root->value && strcmp(kind, "search") == 0) feasible = priced = false;
     put_setting(root, html);
     fr_text_addf(html, "<div class=answer>\n");
-    if (!(fr_json_number_at(&outcome, "iteration_time_s") > 0)) {
-        struct fr_json reason = fr_json_element(&reasons, 0);
-        const char *word = NULL;
-        if (fr_json_is_string(&reason)) fr_json_text(&reason, &word, NULL);
-        fr_html_addf(html, "<p><b>No plan can run</b>%s%s.</p>\n", word ? ": " : "",
-                     word ? word : "");
-    } else {
+    if (!feasible || !priced) put_refusal(root, &outcome, html);
+    if (feasible && priced) {
         put_plan(root, kind, html);
         put_cost(root, html);
-        put_sure(root, html);
     }
+    if (priced) put_sure(root, html);
     fr_text_addf(html, "</div>\n");
 }
 

@@ -23,7 +23,7 @@ static void put_sheets(struct fr_page *page, const struct fr_json *root) {
         struct fr_text svg = {0};
         const struct fr_figure_options o = {.output = "page.svg", .into = &svg};
         struct fr_picture p;
-        if (strcmp(s->paper, rows.paper) != 0 || !fr_sheet_told(s, &rows)) continue;
+        if (strcmp(s->paper, rows.paper) != 0 || !fr_sheet_stated(s, &rows)) continue;
         fr_picture_begin(&p, 1, 1);
         p.o = &o;
         fr_sheet_draw(s, &rows, &p);

@@ -160,10 +160,10 @@ static void put_fact(const struct fr_json *object, const char *name, const char 
     struct fr_text text = {0};
     char path[FR_PAGE_PATH];
     double number = NAN;
-    bool told = fr_json_is_array(&value) ? put_list(&value, &text) && text.length
-                                         : put_value(object, name, key, &text, &number);
+    bool stated = fr_json_is_array(&value) ? put_list(&value, &text) && text.length
+                                           : put_value(object, name, key, &text, &number);
     struct fr_json absent = fr_json_member(object, key);
-    if (told && !fr_json_is_null(&absent)) {
+    if (stated && !fr_json_is_null(&absent)) {
         snprintf(path, sizeof path, "%s.%s", name, key);
         fr_text_addf(html, "<tr><th class=l>");
         fr_page_put_words_of(key, path, html);
@@ -195,6 +195,7 @@ void fr_page_facts(const struct fr_json *object, const char *name, struct fr_tex
 struct column {
     char path[FR_PAGE_PATH];
     char *first;   /* text in the first row */
+    bool text;     /* no number, so it begins at the left */
     bool differs;  /* not all rows say the same */
     int64_t count; /* rows that tell it */
 };
@@ -212,9 +213,12 @@ static struct column *find(struct columns *c, const char *path) {
     return &c->item[c->n++];
 }
 
-static void note_value(struct columns *c, const char *path, struct fr_text *text) {
+static void note_value(struct columns *c, const char *path, double number,
+                       struct fr_text *text) {
     struct column *column = find(c, path);
     if (column) {
+        column->text =
+            column->text || (!isfinite(number) && strcmp(fr_text_get(text), "-") != 0);
         if (column->count++ == 0) {
             column->first = text->data;
             *text = (struct fr_text){0};
@@ -225,8 +229,8 @@ static void note_value(struct columns *c, const char *path, struct fr_text *text
     fr_text_free(text);
 }
 
-static void walk(struct columns *c, const struct fr_json *object, const char *prefix,
-                 int depth) {
+static void traversal(struct columns *c, const struct fr_json *object, const char *prefix,
+                      int depth) {
     for (const char *key = fr_json_key_after(object, NULL); key;
          key = fr_json_key_after(object, key)) {
         struct fr_json value = fr_json_member(object, key);
@@ -236,9 +240,9 @@ static void walk(struct columns *c, const struct fr_json *object, const char *pr
         size_t used = 0;
         fr_line_addf(path, sizeof path, &used, "%s%s%s", prefix, *prefix ? "." : "", key);
         if (fr_json_is_object(&value) && depth < DEPTH_MAX)
-            walk(c, &value, path, depth + 1);
+            traversal(c, &value, path, depth + 1);
         else if (put_scalar(object, key, path, &text, &number))
-            note_value(c, path, &text);
+            note_value(c, path, number, &text);
     }
 }
 
@@ -337,7 +341,8 @@ static void put_table(const struct fr_json *list, struct column *const *shown, i
                       struct fr_text *html) {
     fr_text_addf(html, "<div class=t><table class=s><thead><tr>");
     for (int i = 0; i < n; i++) {
-        fr_text_addf(html, i < SHOWN_MAX ? "<th>" : "<th class=m>");
+        fr_text_addf(html, "<th class=\"%s%s\">", shown[i]->text ? "l" : "",
+                     i < SHOWN_MAX ? "" : " m");
         fr_page_put_words(shown[i]->path, html);
         fr_text_addf(html, "</th>");
     }
@@ -359,7 +364,7 @@ void fr_page_table(const struct fr_json *list, struct fr_text *html) {
     if (!c) html->failed = true;
     for (int64_t r = 0; c && r < rows; r++) {
         struct fr_json row = fr_json_element(list, r);
-        walk(c, &row, "", 0);
+        traversal(c, &row, "", 0);
     }
     for (int i = 0; c && i < c->n; i++) {
         c->item[i].differs = c->item[i].differs || rows == 1 || c->item[i].count < rows;

@@ -30,8 +30,9 @@ void fr_collective_widen(const struct fr_cluster *cluster, const char *form, dou
                          double time_s, double *low_s, double *high_s) {
     if (!(time_s > 0)) return;
     bool stated = *low_s < time_s && time_s < *high_s;
-    double missed = stated ? 0 : log1p(fr_form_miss(form)),
-           further = hypot(half, hypot(missed, FR_NORMAL_90 * cluster->calibration.variation));
+    double model_error = stated ? 0 : log1p(fr_form_miss(form)),
+           further =
+               hypot(half, hypot(model_error, FR_NORMAL_90 * cluster->calibration.variation));
     put(time_s, hypot(log(time_s / *low_s), further), hypot(log(*high_s / time_s), further),
         low_s, high_s);
 }
@@ -57,7 +58,7 @@ void fr_product_interval(struct fr_cluster *cluster, fr_dtype dtype,
         bool known = c->held_out > 0 && !(fr_interval_stated(cluster, j, dtype) > 0);
         if (!known) width = hypot(width, slope * fr_interval_width(cluster, j, dtype));
     }
-    bool missed = !stated || extrapolated;
-    double half = hypot(FR_NORMAL_90 * width, missed ? log1p(fr_product_miss) : 0);
+    bool model_error = !stated || extrapolated;
+    double half = hypot(FR_NORMAL_90 * width, model_error ? log1p(fr_product_miss) : 0);
     put(time_s, half, half, low_s, high_s);
 }

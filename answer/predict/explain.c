@@ -154,7 +154,7 @@ static double samples(const struct fr_outcome *best, const struct fr_outcome *ot
                : 1;
 }
 
-double fr_explain_behind(fr_objective objective, fr_ranking by, const struct fr_outcome *best,
+double fr_explain_slower(fr_objective objective, fr_ranking by, const struct fr_outcome *best,
                          const struct fr_outcome *other) {
     return fr_objective_value(objective, by, other) / fr_objective_value(objective, by, best) -
            1;
@@ -222,7 +222,7 @@ static void json_near_miss(struct fr_json_writer *w, const struct fr_job *job,
                            const struct fr_search_result *result, const double *best_if_s,
                            const struct fr_outcome *other) {
     const struct fr_outcome *best = &result->top.items[0].outcome;
-    const double behind = fr_explain_behind(options->objective, result->by, best, other);
+    const double behind = fr_explain_slower(options->objective, result->by, best, other);
     char line[FR_PLAN_LINE];
     double lost_s, what_if_s[FR_SCENARIOS];
     int most = fr_explain_loses_in(best, other, &lost_s);

@@ -19,7 +19,7 @@ double fr_scenario_s(const struct fr_job *job, const struct fr_plan *plan, int w
 int fr_explain_binds(const struct fr_outcome *out);
 /** How much more of what a search of @p objective ranked @p by @p other needs than @p best, as a share of the
  *  best's. */
-double fr_explain_behind(fr_objective objective, fr_ranking by, const struct fr_outcome *best,
+double fr_explain_slower(fr_objective objective, fr_ranking by, const struct fr_outcome *best,
                          const struct fr_outcome *other);
 /** The part in which @p other loses most to @p best, and how much over the best one's samples [s]. */
 int fr_explain_loses_in(const struct fr_outcome *best, const struct fr_outcome *other,

@@ -79,7 +79,7 @@ static void near_miss(struct fr_text *text, const struct fr_search_options *opti
     double lost_s;
     int most = fr_explain_loses_in(best, other, &lost_s);
     fr_text_addf(text, "  %+.2f %%%s, ",
-                 100 * fr_explain_behind(options->objective, by, best, other),
+                 100 * fr_explain_slower(options->objective, by, best, other),
                  of_what(options, by));
     if (lost_s > 0)
         fr_text_addf(text, "%s more %s\n%*s",

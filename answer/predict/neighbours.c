@@ -71,7 +71,7 @@ int fr_neighbours(const struct fr_job *job, const struct fr_space *space,
             *one = (struct fr_neighbour){.key = key, .plan = best->plan, .behind = NAN};
             memcpy((char *)&one->plan + d->key->offset, d->values + v * d->key->size,
                    d->key->size);
-            one->plan.settled = 0;
+            one->plan.resolved = 0;
             if (d->key->type->same(d->key, &one->plan, &best->plan)) continue;
             if (!keep_ranks(key, best->ranks, &one->plan)) continue;
             if (!is_read(job, key, &one->plan) && !is_read(job, key, &best->plan)) continue;

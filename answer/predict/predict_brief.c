@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "answer/brief/emitter.h"
 #include "answer/brief/words.h"
 #include "answer/predict/explain.h"
 #include "answer/text/fact_lines.h"
@@ -61,7 +62,8 @@ static void sure(struct fr_brief *brief, const struct fr_job *job,
     static const char *const from[] = {
         [FR_INTERVAL_TUNING] = "from the runs that the cluster was tuned to",
         [FR_INTERVAL_CALIBRATION] = "from priors and the calibration's own errors",
-        [FR_INTERVAL_WIDTHS] = "from the cluster file's uncertainty; forerun tune narrows it",
+        [FR_INTERVAL_UNCERTAINTY] =
+            "from the cluster file's uncertainty; forerun tune narrows it",
         [FR_INTERVAL_PRIORS] = "from priors alone; forerun tune narrows it"};
     struct fr_outcome_view v;
     char steps[2 * FR_READABLE];

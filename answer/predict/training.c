@@ -42,6 +42,9 @@ static fr_status price_of(const char *text, struct fr_training *t, struct fr_err
     bool read = amount_of(text, &t->price_per_s, &unit);
     size_t length = strcspn(unit, "/ ");
     t->price_per_s /= HOUR_S;
+    if (read && !*unit)
+        return fr_fail(err, FR_ERR_USAGE, "--price",
+                       "\"%.40s\" has no unit; write \"%.40s USD/h\"", text, text);
     if (!read || length == 0 || length >= sizeof t->currency ||
         strcmp(unit + length, "/h") != 0)
         return fr_fail(err, FR_ERR_USAGE, "--price",
@@ -54,6 +57,9 @@ static fr_status carbon_of(const char *text, struct fr_training *t, struct fr_er
     const char *unit = "";
     bool read = amount_of(text, &t->carbon_kg_per_J, &unit), grams = strcmp(unit, "g/kWh") == 0;
     t->carbon_kg_per_J *= (grams ? 1e-3 : 1) / KWH_J;
+    if (read && !*unit)
+        return fr_fail(err, FR_ERR_USAGE, "--carbon",
+                       "\"%.40s\" has no unit; write \"%.40s kg/kWh\"", text, text);
     if (read && (grams || strcmp(unit, "kg/kWh") == 0)) return FR_OK;
     return fr_fail(err, FR_ERR_USAGE, "--carbon",
                    "\"%.40s\" is no emission; write e.g. \"0.4 kg/kWh\"", text);
@@ -135,7 +141,7 @@ static double checkpoint_B(const struct fr_training *t, const struct fr_workload
                            const struct fr_outcome *out) {
     if (t->checkpoint_B > 0) return t->checkpoint_B;
     return (out->parameters - out->parameters_frozen) *
-           (fr_dtype_kept_B(w->dtype) + w->optimizer_state_B);
+           (fr_dtype_saved_B(w->dtype) + w->optimizer_state_B);
 }
 
 /* The time to checkpoint, to fail and to start again on top. */

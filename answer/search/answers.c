@@ -103,6 +103,6 @@ void fr_answers_expected(struct fr_text *text, const struct fr_searched *r, int 
     fr_text_free(&words);
 }
 
-void fr_answers_gain(struct fr_text *words, const struct fr_mine *mine) {
-    fr_gain_say(&mine->gain, &mine->ask, words);
+void fr_answers_gain(struct fr_text *words, const struct fr_user_plan *user_plan) {
+    fr_gain_say(&user_plan->gain, &user_plan->ask, words);
 }

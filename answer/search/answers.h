@@ -23,6 +23,6 @@ void fr_answers_sure(struct fr_text *text, const struct fr_searched *r,
 void fr_answers_expected(struct fr_text *text, const struct fr_searched *r, int columns);
 
 /** Gain over a plan of the user's, as a sentence; nothing where it is not known. */
-void fr_answers_gain(struct fr_text *words, const struct fr_mine *mine);
+void fr_answers_gain(struct fr_text *words, const struct fr_user_plan *user_plan);
 
 #endif

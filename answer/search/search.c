@@ -128,7 +128,7 @@ static bool as_asked(const struct fr_searched *r, const struct fr_plan_key *key,
     const struct fr_job *job = any->job ? any->job : &r->job;
     struct fr_plan plan = any->plan;
     fr_plan_key_copy(key, &r->space.base, &plan);
-    plan.settled = 0;
+    plan.resolved = 0;
     fr_cost(job, &plan, out);
     out->job = any->job;
     return out->reasons & FR_BECAUSE(FR_REASON_IDLE_KEY);
@@ -215,42 +215,45 @@ static fr_status make_space(const char *ranks, const char *const *vary, int n_va
 /* ---- the user's own plans ------------------------------------------------------------------- */
 
 /* Rank counts are many: of a plan that names its replicas its own, else the most. */
-static fr_status read_mine(const char *ranks, struct fr_searched *r, struct fr_error *err) {
+static fr_status read_user_plans(const char *ranks, struct fr_searched *r,
+                                 struct fr_error *err) {
     int64_t most = 1;
-    if (r->n_mine == 0) return FR_OK;
+    if (r->n_user_plans == 0) return FR_OK;
     if (r->space.n_inputs)
         return fr_fail(err, FR_ERR_USAGE, "--include",
                        "is for one model on one cluster; what is varied of them is not");
-    r->mine = fr_calloc((size_t)r->n_mine, sizeof *r->mine);
-    if (!r->mine) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    r->user_plan = fr_calloc((size_t)r->n_user_plans, sizeof *r->user_plan);
+    if (!r->user_plan) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     FR_TRY(most_ranks(ranks, &most, err));
-    for (int i = 0; i < r->n_mine; i++) {
-        FR_TRY(fr_mine_read(&r->job, r->include[i], r->space.n_ranks > 1 ? 0 : most,
-                            &r->mine[i], err));
-        r->mine[i].ask = (struct fr_gain_ask){r->measured_s ? r->measured_s[i] : 0, r->tuned};
+    for (int i = 0; i < r->n_user_plans; i++) {
+        FR_TRY(fr_user_plan_read(&r->job, r->include[i], r->space.n_ranks > 1 ? 0 : most,
+                                 &r->user_plan[i], err));
+        r->user_plan[i].ask =
+            (struct fr_gain_ask){r->measured_s ? r->measured_s[i] : 0, r->tuned};
     }
-    fr_mine_name(r->mine, r->n_mine);
+    fr_user_plan_name(r->user_plan, r->n_user_plans);
     return FR_OK;
 }
 
 /* All that is feasible was ranked, best first. */
-static void rank_mine(struct fr_searched *r) {
+static void rank_user_plans(struct fr_searched *r) {
     const struct fr_ranked_list *ranked = &r->result.ranked;
-    for (int i = 0; i < r->n_mine; i++) {
-        struct fr_mine *mine = &r->mine[i];
-        const struct fr_outcome *out = &mine->outcome;
+    for (int i = 0; i < r->n_user_plans; i++) {
+        struct fr_user_plan *user_plan = &r->user_plan[i];
+        const struct fr_outcome *out = &user_plan->outcome;
         double value = fr_objective_value(r->options.objective, r->result.by, out);
         if (!isfinite(value) || ranked->count == 0) continue;
-        mine->behind = value / ranked->items[0].value - 1;
+        user_plan->behind = value / ranked->items[0].value - 1;
         const struct fr_outcome *best = &r->result.top.items[0].outcome;
         bool timed = r->options.objective == FR_OBJECTIVE_TIME;
-        if (timed && (!out->reasons || mine->ask.measured_s > 0)) /* it ran */
-            mine->gain = fr_gain_over(&r->job, best, out, &mine->ask);
+        if (timed && (!out->reasons || user_plan->ask.measured_s > 0)) /* it ran */
+            user_plan->gain = fr_gain_over(&r->job, best, out, &user_plan->ask);
         if (out->reasons) continue; /* it has no place among those that can be */
-        for (mine->faster = 0; (size_t)mine->faster < ranked->count &&
-                               ranked->items[mine->faster].value < value * (1 - 1e-12);)
-            mine->faster++;
-        if (timed) mine->as_good = fr_mine_as_good(&r->job, out, best);
+        for (user_plan->faster = 0;
+             (size_t)user_plan->faster < ranked->count &&
+             ranked->items[user_plan->faster].value < value * (1 - 1e-12);)
+            user_plan->faster++;
+        if (timed) user_plan->as_good = fr_user_plan_as_good(&r->job, out, best);
     }
 }
 
@@ -279,16 +282,16 @@ fr_status fr_searched_make(const char *ranks, const char *const *vary, int n_var
     size_t shown = r->options.top;
     if (shown == 1) r->options.top = 2;
     if (r->slowdown.asked) {
-        if (r->n_mine > 0)
+        if (r->n_user_plans > 0)
             return fr_fail(err, FR_ERR_USAGE, "--include",
                            "and --max-slowdown, which chooses clocks, do not go together");
         r->options.top = FR_SLOWDOWN_PLANS;
         r->options.objective = FR_OBJECTIVE_TIME;
     }
-    FR_TRY(read_mine(ranks, r, err));
+    FR_TRY(read_user_plans(ranks, r, err));
     size_t kept = r->options.top, depth = folds_to(r, shown);
     if (depth > kept) r->options.top = depth;
-    if (r->n_mine > 0) r->options.top = 0;
+    if (r->n_user_plans > 0) r->options.top = 0;
     if (r->spread)
         FR_TRY(fr_spread_search(r->spread, &r->job, &r->space, &r->options, &r->result, err));
     else
@@ -300,7 +303,7 @@ fr_status fr_searched_make(const char *ranks, const char *const *vary, int n_var
     }
     if (r->slowdown.asked) r->result.less_sure.count = 0; /* they are of the fastest */
     FR_TRY(all_read(r, err));
-    rank_mine(r);
+    rank_user_plans(r);
     if (depth > 0) FR_TRY(fold(r, depth, shown, err));
     cut_ranked(&r->result, kept);
     FR_TRY(price_per_layer(r, err));
@@ -337,8 +340,9 @@ void fr_searched_put_best(struct fr_json_writer *w, const struct fr_job *job,
 void fr_searched_free(struct fr_searched *r) {
     free(r->layer_tp);
     fr_answers_free(&r->answers);
-    for (int i = 0; r->mine && i < r->n_mine; i++) fr_mine_free(&r->mine[i]);
-    free(r->mine);
+    for (int i = 0; r->user_plan && i < r->n_user_plans; i++)
+        fr_user_plan_free(&r->user_plan[i]);
+    free(r->user_plan);
     fr_slowdown_free(&r->slowdown);
     fr_search_result_free(&r->result);
     fr_space_free(&r->space);

@@ -5,9 +5,9 @@
 
 #include "answer/predict/training.h"
 #include "answer/search/choice/fold.h"
-#include "answer/search/mine.h"
 #include "answer/search/nearby.h"
 #include "answer/search/spread.h"
+#include "answer/search/user_plan.h"
 #include "search/recipe.h"
 #include "search/search.h"
 #include "search/slowdown.h"
@@ -36,11 +36,11 @@ struct fr_searched {
     struct fr_answers answers; /**< none: the list stays plain */
     bool explain;
     const char *const
-        *include; /**< plans of the user's to stand beside the best, n_mine of them */
+        *include; /**< plans of the user's to stand beside the best, n_user_plans of them */
     const double *measured_s; /**< of each of these, 0: not measured; or NULL */
     bool tuned;               /**< these were tuned by measuring */
-    struct fr_mine *mine;
-    int n_mine;
+    struct fr_user_plan *user_plan;
+    int n_user_plans;
     bool advise; /**< ask for other ranks and batches, too */
     struct fr_nearby nearby[FR_NEARBY_MAX];
     int n_nearby;

@@ -6,15 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/brief/emitter.h"
 #include "answer/brief/words.h"
 #include "answer/search/answers.h"
 #include "base/alloc.h"
 #include "base/text/readable.h"
 #include "base/text/wrap.h"
+#include "models/outcome/facts/outcome_fact.h"
 #include "models/outcome/fits/fits.h"
 #include "models/outcome/report.h"
 #include "models/plan/common.h"
-#include "search/switch.h"
+#include "search/crossover.h"
 
 enum { ALTERNATIVES = 4, RISKY = 2 };
 
@@ -157,9 +159,9 @@ static void refused(const struct fr_searched *r, const struct fr_outcome *out,
 }
 
 /* The user's own plans beside the best. */
-static void mine(const struct fr_searched *r, struct fr_brief *brief) {
-    for (int i = 0; i < r->n_mine; i++) {
-        const struct fr_mine *m = &r->mine[i];
+static void user_plan(const struct fr_searched *r, struct fr_brief *brief) {
+    for (int i = 0; i < r->n_user_plans; i++) {
+        const struct fr_user_plan *m = &r->user_plan[i];
         struct fr_text words = {0};
         char name[48], time[FR_READABLE], behind[FR_READABLE], place[FR_READABLE],
             all[FR_READABLE];
@@ -188,8 +190,8 @@ static void nearby(const struct fr_searched *r, struct fr_brief *brief) {
 }
 
 static void changes(const struct fr_searched *r, struct fr_brief *brief) {
-    struct fr_switch *s = fr_calloc(FR_SWITCHES_MAX, sizeof *s);
-    int n = s ? fr_switches_find(&r->job, &r->space, &r->options, &r->result, s) : 0;
+    struct fr_crossover *s = fr_calloc(FR_CROSSOVERS_MAX, sizeof *s);
+    int n = s ? fr_crossovers_find(&r->job, &r->space, &r->options, &r->result, s) : 0;
     struct fr_text words = {0};
     char rate[FR_READABLE], now[FR_READABLE];
     for (int i = 0; i < n; i++) {
@@ -211,7 +213,22 @@ static void changes(const struct fr_searched *r, struct fr_brief *brief) {
                      fr_readable(r->per_layer.time_s, FR_QUANTITY_TIME, rate));
 }
 
-static void sure(const struct fr_searched *r, struct fr_brief *brief) {
+/* Where energy is what counts: its interval, since odds are of times. */
+static void energy_is_sure(const struct fr_searched *r, const struct fr_outcome *best,
+                           struct fr_text *words) {
+    struct fr_outcome_view v;
+    char range[2 * FR_READABLE];
+    fr_outcome_view(job_of(r, best), best, &v);
+    const struct fr_outcome_ends *of =
+        fr_fact_ends(&fr_outcome_facts[FR_OUTCOME_iteration_energy_J], &v);
+    if (of && of->stated && isfinite(of->low) && of->high > of->low)
+        fr_text_addf(words, "energy of a step (90 %%: %s); ",
+                     fr_readable_range(of->low, of->high, FR_QUANTITY_ENERGY, range));
+    fr_text_addf(words, "P(best) is stated where time is minimised");
+}
+
+static void sure(const struct fr_searched *r, const struct fr_outcome *best_plan,
+                 struct fr_brief *brief) {
     const struct fr_answers *answers = &r->answers;
     const double tried = fr_answers_tried(answers);
     char best[FR_READABLE], gain[FR_READABLE];
@@ -225,7 +242,11 @@ static void sure(const struct fr_searched *r, struct fr_brief *brief) {
     if (several && isfinite(tried))
         fr_text_addf(&words, "; trying the first %s gains %s on average",
                      answers->n > 2 ? "three" : "two", fr_readable_percent(tried, gain));
-    if (words.length)
+    if (!words.length && r->options.objective != FR_OBJECTIVE_TIME)
+        energy_is_sure(r, best_plan, &words);
+    else if (!words.length)
+        fr_text_addf(&words, "one answer: there is nothing to compare it with");
+    else
         fr_text_addf(&words, "; coefficients %s",
                      r->job.cluster.tuning.present   ? "from tuned runs"
                      : r->job.cluster.widths.present ? "as sure as the cluster's file says"
@@ -352,16 +373,16 @@ void fr_searched_brief(struct fr_text *text, const struct fr_searched *r, const 
         best_plan(r, &s, &brief);
         slowdown(r, s.best, &brief);
         others(r, &s, &brief);
-        mine(r, &brief);
+        user_plan(r, &brief);
         fr_brief_parts(&brief, s.best);
         changes(r, &brief);
         nearby(r, &brief);
-        sure(r, &brief);
+        sure(r, s.best, &brief);
         fr_brief_caveats(&brief, s.best);
     } else {
         nothing(r, &brief);
         nearby(r, &brief);
-        mine(r, &brief);
+        user_plan(r, &brief);
         fr_brief_blank(&brief);
     }
     fr_brief_inputs(&brief, job, s.best);

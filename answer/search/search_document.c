@@ -12,7 +12,7 @@
 #include "models/job/runtime.h"
 #include "models/outcome/fits/fits.h"
 #include "models/outcome/report.h"
-#include "search/switch.h"
+#include "search/crossover.h"
 
 const char *fr_searched_ranked_by(const struct fr_searched *r) {
     static const char *const total[] = {"total_time_s", "total_energy_J", "total_edp_J_s"};
@@ -162,25 +162,25 @@ static void json_reasons(struct fr_json_writer *w, const struct fr_searched *r) 
     fr_json_end_array(w);
 }
 
-static void json_mine(struct fr_json_writer *w, const struct fr_searched *r) {
+static void json_user_plans(struct fr_json_writer *w, const struct fr_searched *r) {
     char differs[FR_PLAN_LINE];
-    if (r->n_mine == 0) return;
+    if (r->n_user_plans == 0) return;
     fr_json_add_array(w, "included");
-    for (int i = 0; i < r->n_mine; i++) {
-        const struct fr_mine *mine = &r->mine[i];
+    for (int i = 0; i < r->n_user_plans; i++) {
+        const struct fr_user_plan *user_plan = &r->user_plan[i];
         fr_json_begin_object(w);
-        fr_json_add_string(w, "name", mine->name);
-        fr_json_add_number(w, "behind", mine->behind);
-        fr_json_add_number(w, "probability_as_good", mine->as_good);
-        fr_gain_put(mine, w);
-        if (mine->faster >= 0) fr_json_add_integer(w, "rank", mine->faster + 1);
+        fr_json_add_string(w, "name", user_plan->name);
+        fr_json_add_number(w, "behind", user_plan->behind);
+        fr_json_add_number(w, "probability_as_good", user_plan->as_good);
+        fr_gain_put(user_plan, w);
+        if (user_plan->faster >= 0) fr_json_add_integer(w, "rank", user_plan->faster + 1);
         if (r->result.top.count)
             fr_json_add_string(w, "differs",
-                               fr_mine_differs(&r->job, &mine->plan,
-                                               &r->result.top.items[0].outcome.plan, differs,
-                                               sizeof differs));
+                               fr_user_plan_differs(&r->job, &user_plan->plan,
+                                                    &r->result.top.items[0].outcome.plan,
+                                                    differs, sizeof differs));
         fr_json_key(w, "outcome");
-        fr_report_json(w, &r->job, &mine->outcome);
+        fr_report_json(w, &r->job, &user_plan->outcome);
         fr_json_end_object(w);
     }
     fr_json_end_array(w);
@@ -229,8 +229,8 @@ static void json_model(struct fr_json_writer *w, const struct fr_job *job) {
 }
 
 static void json_switches(struct fr_json_writer *w, const struct fr_searched *r) {
-    struct fr_switch *s = fr_calloc(FR_SWITCHES_MAX, sizeof *s);
-    int n = s ? fr_switches_find(&r->job, &r->space, &r->options, &r->result, s) : 0;
+    struct fr_crossover *s = fr_calloc(FR_CROSSOVERS_MAX, sizeof *s);
+    int n = s ? fr_crossovers_find(&r->job, &r->space, &r->options, &r->result, s) : 0;
     fr_json_add_array(w, "switches");
     for (int i = 0; i < n; i++) {
         char line[FR_PLAN_LINE];
@@ -341,7 +341,7 @@ fr_status fr_searched_json(struct fr_text *text, const struct fr_searched *r, fr
     json_odds(&w, r);
     fr_choice_put(r, &w);
     json_less_sure(&w, r);
-    json_mine(&w, r);
+    json_user_plans(&w, r);
     json_switches(&w, r);
     if (r->explain && result->top.count) {
         fr_json_key(&w, "explain");

@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "base/text/wrap.h"
 #include "models/outcome/report.h"
-#include "search/switch.h"
+#include "search/crossover.h"
 
 /* "head       this, that". */
 static void wrap_list(struct fr_text *text, const char *head, const char *list, int columns) {
@@ -217,9 +217,9 @@ static void text_refused(struct fr_text *text, const struct fr_searched *r,
 }
 
 /* The user's own plans beside the best; why one cannot be. */
-static void text_mine(struct fr_text *text, const struct fr_searched *r, int columns) {
-    for (int i = 0; i < r->n_mine; i++) {
-        const struct fr_mine *m = &r->mine[i];
+static void text_user_plans(struct fr_text *text, const struct fr_searched *r, int columns) {
+    for (int i = 0; i < r->n_user_plans; i++) {
+        const struct fr_user_plan *m = &r->user_plan[i];
         const struct fr_outcome *out = &m->outcome;
         char line[FR_PLAN_LINE], time[40];
         struct fr_text words = {0};
@@ -236,8 +236,8 @@ static void text_mine(struct fr_text *text, const struct fr_searched *r, int col
         if (isfinite(m->as_good) && !isfinite(m->gain.faster))
             fr_text_addf(&words, "; as good with a probability of %.1f %%", 100 * m->as_good);
         tell(text, &words, columns);
-        fr_mine_differs(&r->job, &out->plan, &r->result.top.items[0].outcome.plan, line,
-                        sizeof line);
+        fr_user_plan_differs(&r->job, &out->plan, &r->result.top.items[0].outcome.plan, line,
+                             sizeof line);
         if (*line)
             fr_text_addf(&words, "differs from it: %s", line), tell(text, &words, columns);
     }
@@ -330,8 +330,8 @@ static void text_recipe(struct fr_text *text, const struct fr_searched *r, int c
 }
 
 static void text_switches(struct fr_text *text, const struct fr_searched *r, int columns) {
-    struct fr_switch *s = fr_calloc(FR_SWITCHES_MAX, sizeof *s);
-    int n = s ? fr_switches_find(&r->job, &r->space, &r->options, &r->result, s) : 0;
+    struct fr_crossover *s = fr_calloc(FR_CROSSOVERS_MAX, sizeof *s);
+    int n = s ? fr_crossovers_find(&r->job, &r->space, &r->options, &r->result, s) : 0;
     if (n > 0)
         fr_text_addf(text, "\nwhere the choice changes with the rate of a level's links\n");
     for (int i = 0; i < n; i++) {
@@ -389,7 +389,7 @@ fr_status fr_searched_text(struct fr_text *text, const struct fr_searched *r, bo
         text_answers(&table);
         FR_TRY(text_top(&table, part, err));
         fr_search_less_sure(text, r, columns);
-        text_mine(text, r, columns);
+        text_user_plans(text, r, columns);
         text_odds(text, r);
         FR_TRY(text_front(&table, part, err));
         text_per_layer(text, r, columns);
@@ -400,7 +400,7 @@ fr_status fr_searched_text(struct fr_text *text, const struct fr_searched *r, bo
         fr_search_less_sure(text, r, columns);
     }
     text_nearby(text, r, columns);
-    if (!result->top.count) text_mine(text, r, columns);
+    if (!result->top.count) text_user_plans(text, r, columns);
     text_infeasible(text, r, columns);
     return FR_OK;
 }

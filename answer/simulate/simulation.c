@@ -70,11 +70,11 @@ static fr_status make_memory(const struct fr_simulation *s, struct fr_trace_seri
                              struct fr_error *err) {
     const struct fr_timeline *t = &s->timeline;
     size_t n = (size_t)t->n_ranks;
-    size_t room = 0, *at = fr_calloc(n + 1, sizeof *at);
+    size_t capacity = 0, *at = fr_calloc(n + 1, sizeof *at);
     *series = fr_calloc(n + 1, sizeof **series);
-    for (int64_t k = 0; k < t->count; k++) room += t->spans[k].stream == FR_STREAM_COMPUTE;
-    room += n;
-    double *values = at && *series ? fr_malloc(2 * room, sizeof *values) : NULL;
+    for (int64_t k = 0; k < t->count; k++) capacity += t->spans[k].stream == FR_STREAM_COMPUTE;
+    capacity += n;
+    double *values = at && *series ? fr_malloc(2 * capacity, sizeof *values) : NULL;
     if (!values) {
         free(at);
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the trace does not fit in memory");
@@ -82,7 +82,7 @@ static fr_status make_memory(const struct fr_simulation *s, struct fr_trace_seri
     for (int64_t k = 0; k < t->count; k++) /* steps of each rank */
         at[t->spans[k].rank + 1] += t->spans[k].stream == FR_STREAM_COMPUTE;
     for (size_t r = 0; r < n; r++) at[r + 1] += at[r] + 1;
-    double *at_s = values, *value = values + room;
+    double *at_s = values, *value = values + capacity;
     for (size_t r = 0; r < n; r++) {
         (*series)[r] = (struct fr_trace_series){at_s + at[r], value + at[r], 1};
         at_s[at[r]] = 0;

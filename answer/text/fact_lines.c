@@ -178,7 +178,7 @@ static void say_fact(struct fr_text *text, const struct fr_outcome_view *v, int 
     double number = row->number(v, i);
     bool whole = row->kind == FR_OUTCOME_IS_COUNT || row->kind == FR_OUTCOME_IS_WHOLE;
     char note[NOTE] = "", value[VALUE], label[VALUE];
-    if (!row->told(v)) return;
+    if (!row->stated(v)) return;
     if (special[fact] ? !special[fact](v, i, note) : !isfinite(number)) return;
     if (row->count == 1)
         snprintf(label, sizeof label, "%s", row->text.label);
@@ -192,7 +192,7 @@ static const char *interval_note(const struct fr_outcome_view *v, int fact) {
     static const char *const from[] = {
         [FR_INTERVAL_TUNING] = ", from the runs it was tuned to",
         [FR_INTERVAL_CALIBRATION] = ", from priors and the calibration's own errors",
-        [FR_INTERVAL_WIDTHS] = ", from the cluster's widths; forerun tune narrows it",
+        [FR_INTERVAL_UNCERTAINTY] = ", from the cluster's widths; forerun tune narrows it",
         [FR_INTERVAL_PRIORS] = ", from priors alone; forerun tune narrows it"};
     if (fact == FR_OUTCOME_iteration_time_expected_s)
         return from[fr_cluster_interval_source(&v->job->cluster)];
@@ -203,7 +203,7 @@ void fr_fact_interval_line(struct fr_text *text, const struct fr_outcome_view *v
     const struct fr_outcome_fact *row = &fr_outcome_facts[fact];
     const struct fr_outcome_ends *of = fr_fact_ends(row, v);
     char low[VALUE], high[VALUE], note[NOTE];
-    if (!of || !of->told || !isfinite(of->low)) return;
+    if (!of || !of->stated || !isfinite(of->low)) return;
     snprintf(note, sizeof note, "to %s%s", value_of(row->interval, of->high, high),
              interval_note(v, fact));
     fr_line_say(text, "  90 % interval", value_of(row->interval, of->low, low), note);

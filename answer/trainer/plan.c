@@ -12,7 +12,9 @@ enum { PREFIX = sizeof prefix - 1, SCRIPT_MAX_B = 1 << 28 };
 bool fr_trainer_is_file(const char *path) {
     char *text = NULL;
     size_t length = 0;
-    if (strcmp(path, "-") == 0 || *path == '{' || !fr_file_holds(path)) return false;
+    const char *dot = strrchr(path, '.');
+    bool table = dot && strcmp(dot, ".csv") == 0; /* whose cells may hold anything */
+    if (table || strcmp(path, "-") == 0 || *path == '{' || !fr_file_holds(path)) return false;
     if (fr_file_read(path, SCRIPT_MAX_B, &text, &length, NULL) != FR_OK) return false;
     bool is = fr_trainer_of(text, length) != NULL;
     free(text);
@@ -20,7 +22,7 @@ bool fr_trainer_is_file(const char *path) {
 }
 
 fr_status fr_trainer_read_file(const char *path, const char *const *ignore, int n_ignore,
-                               struct fr_run_row *row, struct fr_text *told,
+                               struct fr_run_row *row, struct fr_text *stated,
                                struct fr_error *err) {
     const struct fr_trainer_ask ask = {.ignore = ignore, .n_ignore = n_ignore};
     struct fr_trainer_result trained = {.by = NULL};
@@ -29,7 +31,7 @@ fr_status fr_trainer_read_file(const char *path, const char *const *ignore, int 
     FR_TRY(fr_file_read(path, SCRIPT_MAX_B, &text, &length, err));
     fr_status status = fr_trainer_read(&ask, text, length, path, row, &trained, err);
     free(text);
-    fr_text_add(told, fr_text_get(&trained.told), trained.told.length);
+    fr_text_add(stated, fr_text_get(&trained.stated), trained.stated.length);
     fr_trainer_result_free(&trained);
     return status;
 }

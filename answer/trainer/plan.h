@@ -8,10 +8,10 @@
 
 /** Is there a file at @p path, and of a trainer? */
 bool fr_trainer_is_file(const char *path);
-/** Read file @p path as answer/trainer/trainer.h does; sentences for the user are appended to @p told.
+/** Read file @p path as answer/trainer/trainer.h does; sentences for the user are appended to @p stated.
  *  @return FR_OK; FR_ERR_INPUT; FR_ERR_NOMEM. */
 fr_status fr_trainer_read_file(const char *path, const char *const *ignore, int n_ignore,
-                               struct fr_run_row *row, struct fr_text *told,
+                               struct fr_run_row *row, struct fr_text *stated,
                                struct fr_error *err);
 /** The row's keys of a plan, as the text of a plan file. */
 fr_status fr_trainer_plan_text(const struct fr_run_row *row, struct fr_text *text,

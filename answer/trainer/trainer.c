@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "base/text/launch.h"
 #include "base/text/log_lines.h"
 
 extern const struct fr_syntax fr_syntax_json, fr_syntax_dump, fr_syntax_yaml, fr_syntax_flags;
@@ -23,7 +24,7 @@ const struct fr_trainer *const fr_trainers[] = {
 #undef FR_TRAINER
     NULL};
 
-enum { LINE_MAX_B = 8192 };
+enum { LINE_MAX_B = 8192, LAUNCHES_MOST = 4000 /* lines in which something is started */ };
 
 const struct fr_trainer *fr_trainer_find(const char *name) {
     for (int i = 0; fr_trainers[i]; i++)
@@ -106,7 +107,7 @@ void fr_reading_tell(struct fr_reading *r, const char *fmt, ...) {
     va_start(args, fmt);
     vsnprintf(sentence, sizeof sentence, fmt, args);
     va_end(args);
-    fr_text_addf(r->told, "%s\n", sentence);
+    fr_text_addf(r->stated, "%s\n", sentence);
 }
 
 fr_status fr_reading_refuse(struct fr_reading *r, const char *name, const char *key,
@@ -146,6 +147,13 @@ void fr_reading_ranks(struct fr_reading *r) {
     if (ranks <= 0 || tp > 1 << 20 || pp > 1 << 20 || cp > 1 << 20) return;
     if (ranks % (tp * pp * cp) != 0 || (dp && dp * tp * pp * cp != ranks)) return;
     if (!dp) fr_reading_say(r, "plan.dp", "%" PRId64, ranks / (tp * pp * cp));
+    int64_t printed = said_integer(r, "note.dp", 0);
+    if (printed && printed != ranks / (tp * pp * cp))
+        fr_reading_tell(r,
+                        "data_parallel_size says %" PRId64
+                        " replicas, world_size and the other "
+                        "degrees %" PRId64 ": they disagree, and the latter are taken",
+                        printed, ranks / (tp * pp * cp));
 }
 
 /* ---- rows of a trainer's table ----------------------------------------------------------------- */
@@ -339,7 +347,8 @@ static double total_steps(const struct fr_reading *r, const struct fr_logged_ste
 /* Of the lines from byte @p at on, the first of which is line @p number. */
 static fr_status read_steps(const struct fr_trainer *by, const struct fr_log_text *clean,
                             size_t at, int number, struct fr_logged_steps *steps,
-                            struct fr_run_row *row, struct fr_error *err) {
+                            struct fr_launch *launch, struct fr_run_row *row,
+                            struct fr_error *err) {
     const char *text = clean->text;
     size_t length = clean->length;
     char line[LINE_MAX_B];
@@ -351,6 +360,7 @@ static fr_status read_steps(const struct fr_trainer *by, const struct fr_log_tex
         memcpy(line, text + at, n);
         line[n] = '\0';
         fr_trainer_software(line, &nemo, row);
+        if (number < LAUNCHES_MOST) fr_launch_add(launch, line);
         fr_line_kind kind = by->line(line, &steps->next);
         if (kind == FR_LINE_STEP && !isfinite(steps->next.stamp_s))
             steps->next.stamp_s = fr_step_stamp(line);
@@ -458,7 +468,7 @@ static fr_status set_time(const struct fr_logged_steps *steps, const char *name,
     if (steps->n == 0) return FR_OK;
     double stated_s = isfinite(t->time_s) ? t->time_s : time_of_rates(t, row);
     fr_steps_choose(t, stated_s);
-    fr_steps_print(t, stated_s, &out->told);
+    fr_steps_print(t, stated_s, &out->stated);
     if (!isfinite(t->time_s))
         return fr_fail(err, FR_ERR_INPUT, name,
                        "says rates, no times; give --column ranks=, "
@@ -485,6 +495,57 @@ static void set_software(struct fr_reading *r) {
         fr_reading_say(r, "model.defaults", "modern");
 }
 
+/* ---- settings that a trainer leaves without effect ------------------------------------------------ */
+
+static void drop(struct fr_run_row *row, const char *key) {
+    for (int i = 0; i < row->n; i++)
+        if (strcmp(row->item[i].key, key) == 0) {
+            memmove(&row->item[i], &row->item[i + 1],
+                    (size_t)(row->n - i - 1) * sizeof row->item[0]);
+            row->n--;
+            return;
+        }
+}
+
+static bool is_said(const struct fr_reading *r, const char *key, const char *value) {
+    const char *said = fr_reading_said(r, key);
+    return said && strcmp(said, value) == 0;
+}
+
+/* A plan refuses what nothing reads, a trainer passes it over: sequence parallelism of one rank, the reduction of one
+ * replica.  Such keys go. */
+static void drop_without_effect(struct fr_reading *r) {
+    const bool alone = is_said(r, "plan.dp", "1") && !fr_reading_said(r, "plan.cp"),
+               one = is_said(r, "plan.dp", "1") && is_said(r, "plan.cp", "1"),
+               experts =
+                   fr_reading_said(r, "model.experts") || said_integer(r, "plan.ep", 1) > 1;
+    const struct {
+        bool holds;
+        const char *keys[6];
+    } rules[] = {
+        {said_integer(r, "plan.tp", 2) == 1, {"plan.sequence_parallel", "plan.overlap_tp"}},
+        {is_said(r, "plan.sequence_parallel", "false"), {"plan.overlap_tp"}},
+        {said_integer(r, "plan.pp", 2) == 1,
+         {"plan.schedule", "plan.chunks", "plan.p2p", "plan.stage_layers"}},
+        {said_integer(r, "plan.cp", 2) == 1, {"plan.context"}},
+        {!experts,
+         {"plan.ep", "plan.etp", "plan.dispatch_ranks", "plan.overlap_experts",
+          "model.experts_per_token"}},
+        {said_integer(r, "plan.ep", 2) == 1, {"plan.dispatch_ranks", "plan.overlap_experts"}},
+        {alone || one,
+         {"plan.zero", "plan.overlap", "plan.bucket", "plan.zero_ranks",
+          "plan.reshard_after_forward"}},
+        {is_said(r, "plan.zero", "0"), {"plan.zero_ranks"}},
+        {is_said(r, "plan.overlap", "none"), {"plan.bucket"}},
+        {fr_reading_said(r, "plan.zero") && !is_said(r, "plan.zero", "3"),
+         {"plan.reshard_after_forward"}},
+        {is_said(r, "plan.recompute", "none"), {"plan.recompute_layers"}},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        for (int k = 0; rules[i].holds && k < 6 && rules[i].keys[k]; k++)
+            drop(r->row, rules[i].keys[k]);
+}
+
 static fr_status read_lines(const struct fr_trainer_ask *ask, const struct fr_log_text *text,
                             const char *name, const struct fr_settings *settings, bool whole,
                             struct fr_run_row *row, struct fr_trainer_result *out,
@@ -498,11 +559,13 @@ static fr_status read_lines(const struct fr_trainer_ask *ask, const struct fr_lo
                            .given = row,
                            .row = said,
                            .whole = whole,
-                           .told = &out->told,
+                           .stated = &out->stated,
                            .ignore = ask->ignore,
                            .n_ignore = ask->n_ignore};
+    struct fr_launch launch = {.launcher = NULL};
     steps->next = fr_step_none();
-    fr_status status = read_steps(out->by, text, 0, 1, steps, said, err);
+    fr_status status = read_steps(out->by, text, 0, 1, steps, &launch, said, err);
+    r.launched = fr_launch_resolve(&launch).ranks;
     r.log = steps->n > 0;
     out->steps = steps->n;
     if (status == FR_OK) fr_steps_time(steps, &out->timed);
@@ -510,8 +573,9 @@ static fr_status read_lines(const struct fr_trainer_ask *ask, const struct fr_lo
     if (status == FR_OK) set_batch(&out->timed, &r);
     if (status == FR_OK) set_software(&r);
     if (status == FR_OK) fr_reading_ranks(&r);
+    if (status == FR_OK) drop_without_effect(&r);
     if (status == FR_OK) merge(said, row);
-    out->of_settings = out->told.length;
+    out->of_settings = out->stated.length;
     if (status == FR_OK) status = set_time(steps, name, row, out, err);
     out->total_steps = total_steps(&r, steps);
     out->malformed = steps->malformed;
@@ -569,12 +633,13 @@ static bool add_steps(const struct fr_log_text *clean, int before,
                       struct fr_trainer_result *out) {
     const size_t at = behind_lines(clean, before);
     struct fr_settings settings = {0};
+    struct fr_launch launch = {.launcher = NULL};
     struct fr_run_row *software = fr_calloc(1, sizeof *software);
     fr_syntax_dump.read(clean->text + at, clean->length - at, &settings);
-    bool taken =
-        software && settings.n == 0 &&
-        read_steps(out->by, clean, at, before + 1, &out->logged, software, NULL) == FR_OK &&
-        software->n == 0;
+    bool taken = software && settings.n == 0 &&
+                 read_steps(out->by, clean, at, before + 1, &out->logged, &launch, software,
+                            NULL) == FR_OK &&
+                 software->n == 0 && fr_launch_resolve(&launch).ranks == 0;
     fr_settings_free(&settings);
     free(software);
     return taken;
@@ -597,8 +662,8 @@ bool fr_trainer_read_on(const char *text, size_t length, size_t seen, const char
     const struct fr_logged_steps *steps = &out->logged;
     fr_steps_time(steps, &out->timed);
     if (out->timed.batch != batch && !(isnan(batch) && isnan(out->timed.batch))) return false;
-    out->told.length = out->of_settings;
-    if (out->told.data) out->told.data[out->told.length] = '\0';
+    out->stated.length = out->of_settings;
+    if (out->stated.data) out->stated.data[out->stated.length] = '\0';
     out->steps = steps->n;
     out->malformed = steps->malformed;
     out->first_malformed = steps->first_malformed;
@@ -608,6 +673,6 @@ bool fr_trainer_read_on(const char *text, size_t length, size_t seen, const char
 }
 
 void fr_trainer_result_free(struct fr_trainer_result *out) {
-    fr_text_free(&out->told);
+    fr_text_free(&out->stated);
     fr_steps_free(&out->logged);
 }

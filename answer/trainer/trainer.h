@@ -43,7 +43,8 @@ struct fr_reading {
     struct fr_run_row *row;         /**< what the file says */
     bool whole;                     /**< what it does not set is at the trainer's default */
     bool log;                       /**< it times steps */
-    struct fr_text *told;           /**< sentences for the user, a line each */
+    int64_t launched;               /**< ranks that a launcher's line says, 0: none */
+    struct fr_text *stated;         /**< sentences for the user, a line each */
     const char *const *ignore; /**< [n_ignore] settings to read as if they were not there */
     int n_ignore;
 };
@@ -91,8 +92,8 @@ struct fr_trainer_result {
     int steps, malformed, first_malformed;
     struct fr_logged_steps logged; /**< all of them */
     double total_steps;            /**< of the whole run, as the file says; NaN: it does not */
-    size_t of_settings;            /**< bytes of `told` that say nothing of steps */
-    struct fr_text told;
+    size_t of_settings;            /**< bytes of `stated` that say nothing of steps */
+    struct fr_text stated;
 };
 
 /** Read @p text into keys of @p row; those that it holds already stay.  measured_s is set where the file times steps.

@@ -21,11 +21,11 @@ static void put_steps(struct fr_json_writer *w, const struct fr_upgrade_row *row
 static void put_terms(struct fr_json_writer *w, const struct fr_upgrade_row *row) {
     fr_json_add_object(w, "terms");
     for (int term = 0; term < FR_UPGRADE_TERMS; term++) {
-        double worth_s = 0;
+        double gain_s = 0;
         for (int i = 0; i < row->n_steps; i++)
             if ((int)row->step[i].term == term)
-                worth_s += row->step[i].before_s - row->step[i].after_s;
-        fr_json_add_number(w, fr_upgrade_terms[term], worth_s);
+                gain_s += row->step[i].before_s - row->step[i].after_s;
+        fr_json_add_number(w, fr_upgrade_terms[term], gain_s);
     }
     fr_json_end_object(w);
 }

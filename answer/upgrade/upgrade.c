@@ -119,7 +119,7 @@ static fr_status plan_row(const struct fr_upgrade_asked *asked,
 /* ---- steps ------------------------------------------------------------------------------------- */
 
 /* The first's plan under runtimes between the first and another. */
-struct walk {
+struct traversal {
     const struct fr_upgrade *u;
     struct fr_job_names names;
     const char **
@@ -133,17 +133,18 @@ struct walk {
 };
 
 /* The first's best plan without what its runtime filled in, filled in by the job's. */
-static void take_plan(struct walk *w) {
+static void take_plan(struct traversal *w) {
     const struct fr_outcome *first = fr_upgrade_outcome(w->u, 0);
     const struct fr_job *job = fr_upgrade_job(w->u, 0);
     struct fr_plan plan = first->plan;
-    plan.settled = 0;
+    plan.resolved = 0;
     fr_job_forget(job, job->open, &plan);
     fr_job_complete(&w->job, w->job.open & ~w->varied, &plan);
     fr_cost_chosen(&w->job, &plan, &w->out);
 }
 
-static fr_status price(struct walk *w, const struct fr_runtime *made, struct fr_error *err) {
+static fr_status price(struct traversal *w, const struct fr_runtime *made,
+                       struct fr_error *err) {
     fr_job_free(&w->job);
     w->names.made = made;
     FR_TRY(load_with(&w->names, w->more, w->n_more, &w->job, err));
@@ -184,7 +185,7 @@ static void say_value(const struct fr_fact_row *row, const struct fr_job *job,
 }
 
 /* One step further.  One that changes nothing is none; what could not be priced goes with the next. */
-static fr_status step(struct walk *w, const struct fr_fact_row *row, const char *key,
+static fr_status step(struct traversal *w, const struct fr_fact_row *row, const char *key,
                       const struct fr_runtime *made, struct fr_upgrade_row *to,
                       struct fr_upgrade_step *open, struct fr_error *err) {
     double before_s = w->time_s;
@@ -249,7 +250,7 @@ static bool same_row(const struct fr_runtime *first, const struct fr_runtime *la
     return a == first->n_facts && b == later->n_facts;
 }
 
-static fr_status walk_facts(struct walk *w, const struct fr_runtime *first,
+static fr_status walk_facts(struct traversal *w, const struct fr_runtime *first,
                             const struct fr_runtime *later, struct fr_upgrade_row *to,
                             struct fr_error *err) {
     bool taken[FR_CLUSTER_FACTS] = {false};
@@ -281,13 +282,13 @@ static fr_status walk_facts(struct walk *w, const struct fr_runtime *first,
 }
 
 /* From the first's plan to the best with the other runtime. */
-static void step_plan(const struct fr_upgrade *u, const struct walk *w, int i) {
+static void step_plan(const struct fr_upgrade *u, const struct traversal *w, int i) {
     const struct fr_upgrade_row *row = &u->row[i];
     struct fr_upgrade_step *last = &row->step[row->n_steps];
     char differs[FR_UPGRADE_WORD];
     *last = (struct fr_upgrade_step){.term = FR_UPGRADE_PLAN, .key = "plan"};
-    fr_mine_differs(fr_upgrade_job(u, i), &fr_upgrade_outcome(u, i)->plan, &w->out.plan,
-                    differs, sizeof differs);
+    fr_user_plan_differs(fr_upgrade_job(u, i), &fr_upgrade_outcome(u, i)->plan, &w->out.plan,
+                         differs, sizeof differs);
     snprintf(last->to, sizeof last->to, "%s", differs);
     last->before_s = row->n_steps ? last[-1].after_s : u->row[0].time_s;
     last->after_s = row->time_s;
@@ -297,7 +298,7 @@ static fr_status make_steps(const struct fr_upgrade_asked *asked, struct fr_upgr
                             const char *replicas, struct fr_error *err) {
     const struct fr_job *first = fr_upgrade_job(u, 0), *later = fr_upgrade_job(u, i);
     struct fr_upgrade_row *row = &u->row[i];
-    struct walk w = {.u = u, .names = names_of(asked, u, NULL)};
+    struct traversal w = {.u = u, .names = names_of(asked, u, NULL)};
     if (!isfinite(u->row[0].time_s) || !isfinite(row->time_s)) return FR_OK;
     row->step = fr_calloc(FR_UPGRADE_STEPS, sizeof *row->step);
     w.more = fr_calloc((size_t)first->n_varied + 1, sizeof *w.more);

@@ -72,23 +72,23 @@ static void one(struct fr_brief *brief, const struct fr_upgrade *u, int i) {
 
 /* What the gain is made of, the largest first. */
 static void gain(struct fr_brief *brief, const struct fr_upgrade *u, int best) {
-    double worth_s[FR_UPGRADE_TERMS] = {0};
+    double gain_s[FR_UPGRADE_TERMS] = {0};
     struct fr_text words = {0};
     char share[FR_READABLE];
     if (best < 1) return;
     for (int i = 0; i < u->row[best].n_steps; i++) {
         const struct fr_upgrade_step *step = &u->row[best].step[i];
-        worth_s[step->term] += step->before_s - step->after_s;
+        gain_s[step->term] += step->before_s - step->after_s;
     }
     for (;;) {
         int most = 0;
         for (int t = 1; t < FR_UPGRADE_TERMS; t++)
-            if (fabs(worth_s[t]) > fabs(worth_s[most])) most = t;
-        if (!(fabs(worth_s[most]) >= 5e-4 * u->row[0].time_s)) break;
+            if (fabs(gain_s[t]) > fabs(gain_s[most])) most = t;
+        if (!(fabs(gain_s[most]) >= 5e-4 * u->row[0].time_s)) break;
         fr_text_addf(&words, "%s%s %s%s", words.length ? ", " : "", fr_upgrade_term_words[most],
-                     worth_s[most] > 0 ? "" : "+",
-                     fr_readable_percent(-worth_s[most] / u->row[0].time_s, share));
-        worth_s[most] = 0;
+                     gain_s[most] > 0 ? "" : "+",
+                     fr_readable_percent(-gain_s[most] / u->row[0].time_s, share));
+        gain_s[most] = 0;
     }
     if (words.length) fr_text_addf(&words, " of the first's time");
     fr_brief_words(brief, FR_BRIEF_SHOULD, "changes", &words);

@@ -11,7 +11,7 @@
 #include "models/outcome/rates.h"
 #include "models/outcome/report.h"
 
-enum { ROOM = 40, WORDS = 52 };
+enum { CAPACITY = 40, WORDS = 52 };
 
 static const char *last_of(const char *path) {
     const char *slash = strrchr(path, '/');
@@ -37,29 +37,31 @@ static void head(struct fr_text *text, const struct fr_upgrade *u) {
 
 static void training(struct fr_text *words, const struct fr_upgrade *u,
                      const struct fr_training_cost *c) {
-    char time[ROOM], energy[ROOM], money[ROOM];
+    char time[CAPACITY], energy[CAPACITY], money[CAPACITY];
     if (isfinite(c->time_s))
-        fr_text_addf(words, "; training %s", fr_render_duration(c->time_s, time, ROOM));
+        fr_text_addf(words, "; training %s", fr_render_duration(c->time_s, time, CAPACITY));
     if (isfinite(c->energy_J))
-        fr_text_addf(words, ", %s", fr_render_energy(c->energy_J / 3.6e6, energy, ROOM));
+        fr_text_addf(words, ", %s", fr_render_energy(c->energy_J / 3.6e6, energy, CAPACITY));
     if (isfinite(c->price) && c->price > 0)
-        fr_text_addf(words, ", %s %s", fr_render_number(c->price, money, ROOM),
+        fr_text_addf(words, ", %s %s", fr_render_number(c->price, money, CAPACITY),
                      u->training.currency);
 }
 
 static void numbers(struct fr_text *text, const struct fr_upgrade *u, int i) {
     const struct fr_outcome *out = fr_upgrade_outcome(u, i);
     const struct fr_rates rates = fr_rates_of(fr_upgrade_job(u, i), out);
-    char time[ROOM], rate[ROOM], energy[ROOM], memory[ROOM], gain[ROOM] = "-";
+    char time[CAPACITY], rate[CAPACITY], energy[CAPACITY], memory[CAPACITY],
+        gain[CAPACITY] = "-";
     if (i > 0 && isfinite(u->row[i].gain))
         snprintf(gain, sizeof gain, "%+.2f %%", 100 * u->row[i].gain);
     fr_text_addf(text, "%3d %6" PRId64 " %10s %12s %10s %10s %10s\n", i + 1, out->ranks,
-                 fr_render_quantity(out->time_s, FR_QUANTITY_TIME, time, ROOM),
+                 fr_render_quantity(out->time_s, FR_QUANTITY_TIME, time, CAPACITY),
                  fr_render_number(isfinite(rates.tokens_per_s) ? rates.tokens_per_s
                                                                : rates.samples_per_s,
-                                  rate, ROOM),
-                 fr_render_quantity(out->energy_J, FR_QUANTITY_ENERGY, energy, ROOM),
-                 fr_render_quantity(out->memory_peak_B, FR_QUANTITY_SIZE, memory, ROOM), gain);
+                                  rate, CAPACITY),
+                 fr_render_quantity(out->energy_J, FR_QUANTITY_ENERGY, energy, CAPACITY),
+                 fr_render_quantity(out->memory_peak_B, FR_QUANTITY_SIZE, memory, CAPACITY),
+                 gain);
 }
 
 /* Behind its name the plan, or why there is none. */
@@ -87,11 +89,11 @@ static void details(struct fr_text *text, const struct fr_upgrade *u, int i) {
 /* ---- what a gain is made of ------------------------------------------------------------------ */
 
 /* Seconds saved, and their share of the first's time, behind a name of so many columns. */
-static void saved(struct fr_text *text, const struct fr_upgrade *u, double worth_s) {
-    char time[ROOM];
+static void saved(struct fr_text *text, const struct fr_upgrade *u, double gain_s) {
+    char time[CAPACITY];
     fr_text_addf(text, " %12s %+9.2f %%\n",
-                 fr_quantity_format(worth_s, FR_QUANTITY_TIME, time, sizeof time),
-                 100 * worth_s / u->row[0].time_s);
+                 fr_quantity_format(gain_s, FR_QUANTITY_TIME, time, sizeof time),
+                 100 * gain_s / u->row[0].time_s);
 }
 
 static void name(struct fr_text *text, const char *words, int indent) {
@@ -128,17 +130,17 @@ static void one_step(struct fr_text *text, const struct fr_upgrade *u,
 static void steps(struct fr_text *text, const struct fr_upgrade *u,
                   const struct fr_upgrade_row *row) {
     for (int term = 0; term < FR_UPGRADE_TERMS; term++) {
-        double worth_s = 0;
+        double gain_s = 0;
         int n = 0;
         for (int i = 0; i < row->n_steps; i++) {
             const struct fr_upgrade_step *step = &row->step[i];
             if ((int)step->term != term || step->before_s == step->after_s) continue;
-            worth_s += step->before_s - step->after_s;
+            gain_s += step->before_s - step->after_s;
             n++;
         }
         if (n == 0) continue;
         name(text, fr_upgrade_term_words[term], 2);
-        saved(text, u, worth_s);
+        saved(text, u, gain_s);
         for (int i = 0; i < row->n_steps; i++)
             if ((int)row->step[i].term == term && row->step[i].before_s != row->step[i].after_s)
                 one_step(text, u, &row->step[i]);
@@ -166,10 +168,10 @@ static void idle(struct fr_text *text, const struct fr_upgrade_row *row) {
 static void parts(struct fr_text *text, const struct fr_upgrade *u, int row) {
     static const double LEAST = 5e-5; /* of the first's time: it would read as nothing */
     for (int i = 0; i <= FR_PART_COUNT; i++) {
-        double worth_s = fr_upgrade_part_s(u, 0, i) - fr_upgrade_part_s(u, row, i);
-        if (!(fabs(worth_s) >= LEAST * u->row[0].time_s)) continue;
+        double gain_s = fr_upgrade_part_s(u, 0, i) - fr_upgrade_part_s(u, row, i);
+        if (!(fabs(gain_s) >= LEAST * u->row[0].time_s)) continue;
         name(text, i < FR_PART_COUNT ? fr_part_names[i] : "overlap", 4);
-        saved(text, u, worth_s);
+        saved(text, u, gain_s);
     }
 }
 

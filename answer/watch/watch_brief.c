@@ -167,7 +167,7 @@ static void cost(struct fr_brief *brief, const struct fr_watch *w) {
 
 /* What was counted, as it is said of every log. */
 static void counted(struct fr_brief *brief, const struct fr_watch *w) {
-    const char *at = fr_text_get(&w->of->read->told);
+    const char *at = fr_text_get(&w->of->read->stated);
     for (int i = 0; *at; i++) {
         const size_t length = strcspn(at, "\n");
         fr_brief_row(brief, i == 0 ? FR_BRIEF_SHOULD : FR_BRIEF_MAY, i ? "" : "log", "%.*s",

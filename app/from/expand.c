@@ -8,9 +8,9 @@
 #include "base/alloc.h"
 #include "base/escape.h"
 
-void fr_app_tell(const struct fr_text *told) {
+void fr_app_tell(const struct fr_text *stated) {
     struct fr_text shown = {0};
-    fr_escape_terminal(&shown, fr_text_get(told), told->length);
+    fr_escape_terminal(&shown, fr_text_get(stated), stated->length);
     fputs(fr_text_get(&shown), stderr);
     fr_text_free(&shown);
 }
@@ -63,6 +63,7 @@ static fr_status put_in_front(struct fr_args *args, const struct added *added,
     memcpy(args->option, added->option, (size_t)added->n * sizeof *args->option);
     memcpy(args->value, added->value, (size_t)added->n * sizeof *args->value);
     args->n_options += added->n;
+    args->n_read += added->n;
     return FR_OK;
 }
 
@@ -110,7 +111,7 @@ static fr_status add_row(const struct fr_verb *verb, const struct fr_run_row *ro
 static fr_status expand(const struct fr_verb *verb, struct fr_args *args, const char *path,
                         struct added *added, struct fr_app_from *from, struct fr_error *err) {
     struct fr_run_row *row = fr_calloc(1, sizeof *row);
-    struct fr_text told = {0};
+    struct fr_text stated = {0};
     const char *ignore[FR_ARGS_MAX];
     bool own = fr_args_get(args, "model") != NULL;
     if (!row) return out_of_memory(err);
@@ -131,16 +132,20 @@ static fr_status expand(const struct fr_verb *verb, struct fr_args *args, const 
     if (given) *row = *given;
     free(given);
     int before = row->n;
-    fr_status status = fr_trainer_read_file(path, ignore, n, row, &told, err);
+    fr_status status = fr_trainer_read_file(path, ignore, n, row, &stated, err);
     if (status == FR_OK && !own && !fr_trainer_has_model(row))
         status = fr_fail(err, FR_ERR_INPUT, path, "does not describe the model; give --model");
+    bool replicas = fr_run_row_get(row, "plan.dp") != NULL;
+    if (status == FR_OK && !replicas)
+        fr_text_addf(&stated, "%s does not say how many replicas train; give --set dp=N\n",
+                     path);
     if (status == FR_OK) {
         memmove(row->item, row->item + before, (size_t)(row->n - before) * sizeof *row->item);
         row->n -= before;
         status = add_row(verb, row, path, own, added, from, err);
     }
-    if (status == FR_OK) fr_app_tell(&told);
-    fr_text_free(&told);
+    if (status == FR_OK) fr_app_tell(&stated);
+    fr_text_free(&stated);
     free(row);
     return status;
 }
@@ -149,7 +154,7 @@ static fr_status expand(const struct fr_verb *verb, struct fr_args *args, const 
 static fr_status replace_plan(struct fr_args *args, struct fr_app_from *from,
                               struct fr_error *err) {
     struct fr_run_row *row;
-    struct fr_text told = {0}, plan = {0};
+    struct fr_text stated = {0}, plan = {0};
     const char *ignore[FR_ARGS_MAX];
     fr_status status = FR_OK;
     for (int i = 0; i < args->n_options && status == FR_OK; i++) {
@@ -158,15 +163,15 @@ static fr_status replace_plan(struct fr_args *args, struct fr_app_from *from,
         row = fr_calloc(1, sizeof *row);
         if (!row) return out_of_memory(err);
         int n = fr_args_all(args, "ignore", ignore);
-        status = fr_trainer_read_file(args->value[i], ignore, n, row, &told, err);
+        status = fr_trainer_read_file(args->value[i], ignore, n, row, &stated, err);
         if (status == FR_OK) status = fr_trainer_plan_text(row, &plan, err);
         const char *word = status == FR_OK ? keep(from, fr_text_get(&plan)) : NULL;
         if (status == FR_OK && !word) status = out_of_memory(err);
         if (word) args->value[i] = word;
-        if (status == FR_OK) fr_app_tell(&told);
+        if (status == FR_OK) fr_app_tell(&stated);
         free(row);
         fr_text_free(&plan);
-        fr_text_free(&told);
+        fr_text_free(&stated);
     }
     return status;
 }
@@ -175,7 +180,8 @@ fr_status fr_app_from_expand(const struct fr_verb *verb, struct fr_args *args,
                              struct fr_app_from *from, struct fr_error *err) {
     const char *path = fr_args_get(args, "from");
     if (option_of(verb, "plan")) FR_TRY(replace_plan(args, from, err));
-    if (!path || !option_of(verb, "model")) return FR_OK;
+    /* Verbs whose --from is a trainer's file have --ignore too; that of validate and plot is another. */
+    if (!path || !option_of(verb, "model") || !option_of(verb, "ignore")) return FR_OK;
     struct added *added = fr_calloc(1, sizeof *added);
     if (!added) return out_of_memory(err);
     fr_status status = expand(verb, args, path, added, from, err);

@@ -17,7 +17,10 @@
      0},                                                                                       \
         FR_OPTION_IGNORE
 #define FR_OPTION_IGNORE                                                                       \
-    { "ignore", "NAME", "a setting of that file to leave out of account; may be repeated", 0 }
+    {                                                                                          \
+        "ignore", "NAME",                                                                      \
+            "a setting of a trainer's file to leave out of account; may be repeated", 0        \
+    }
 
 /** Words that options point to. */
 struct fr_app_from {
@@ -31,7 +34,7 @@ fr_status fr_app_from_expand(const struct fr_verb *verb, struct fr_args *args,
                              struct fr_app_from *from, struct fr_error *err);
 void fr_app_from_free(struct fr_app_from *from);
 
-/** Sentences of @p told to standard error. */
-void fr_app_tell(const struct fr_text *told);
+/** Sentences of @p stated to standard error. */
+void fr_app_tell(const struct fr_text *stated);
 
 #endif

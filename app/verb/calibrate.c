@@ -8,7 +8,7 @@
 
 #include "app/fitting.h"
 #include "app/load.h"
-#include "app/next.h"
+#include "app/text/next.h"
 #include "app/page/page.h"
 #include "app/patience.h"
 #include "app/result.h"
@@ -176,6 +176,11 @@ static fr_status recalibrate(const struct fr_args *args, struct fr_calibrate_opt
     struct fr_drifted drifted;
     struct fr_text text = {0}, page = {0};
     char names[512];
+    if (!fr_file_exists(o->samples))
+        return fr_fail(
+            err, FR_ERR_INPUT, o->samples,
+            "is not there: run forerun calibrate first, which writes it, or name the "
+            "file with --samples");
     check.launches = 1;
     if (!(check.budget_s > 0)) check.budget_s = CHECK_S;
     FR_TRY(fr_recalibration_check(&check, &drifted, err));
@@ -258,6 +263,7 @@ const struct fr_verb fr_verb_calibrate = {
         "  srun --mpi=pmix -n 64 forerun calibrate --out cluster.json --samples "
         "/shared/samples.jsonl\n",
     .options = options,
+    .words = FR_WORDS_OPTIONS,
     .outputs = outputs,
     .run = run,
 };

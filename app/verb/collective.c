@@ -255,8 +255,8 @@ static fr_status at_once(const struct fr_job *job, int64_t ranks, int64_t stride
  * its prior where none is stated, as in predictions. */
 static fr_status make_groups(struct fr_job *job, struct query *q, struct fr_error *err) {
     FR_TRY(at_once(job, q->ranks, q->stride, q->groups, &q->group, err));
-    bool told = job->cluster.widths.present || job->cluster.tuning.present;
-    for (int j = 0; told && j < fr_coefficient_count(); j++) {
+    bool stated = job->cluster.widths.present || job->cluster.tuning.present;
+    for (int j = 0; stated && j < fr_coefficient_count(); j++) {
         double *at = fr_coefficient_at(j, &job->cluster, FR_BF16);
         if (fr_coefficients[j].group != FR_GROUP_NETWORK || !at) continue;
         struct unsure *u = &q->unsure[q->n_unsure++];
@@ -339,5 +339,6 @@ const struct fr_verb fr_verb_collective = {
                "used. --algorithm prices one algorithm from the levels, and \"all\" shows them "
                "side by side.\n",
     .options = options,
+    .words = FR_WORDS_OPTIONS,
     .run = run,
 };

@@ -7,8 +7,8 @@
 
 #include "app/clusters.h"
 #include "app/load.h"
-#include "app/next.h"
 #include "app/page/page.h"
+#include "app/text/next.h"
 #include "app/training_options.h"
 #include "app/upgrade.h"
 #include "app/verb.h"
@@ -273,19 +273,19 @@ const struct fr_verb fr_verb_compare = {
              "--runtime B... "
              "--cluster C --model M [--plan P] ... | FIRST.jsonl SECOND.jsonl",
     .details =
-        "Of clusters, the best plan of each by a search as forerun search makes it: time, "
-        "tokens a second,\nutilisation; with --tokens the training's days, energy, money and "
-        "CO2. --price, --carbon and --pue are given once, or for each cluster.\n"
+        "Clusters: searches the best plan of each, and prints time, tokens a second and\n"
+        "utilisation. --tokens adds the days, energy, money and CO2 of a training. --price,\n"
+        "--carbon and --pue are given once, or for each cluster.\n"
         "  forerun compare --cluster dgx-h100 --cluster dgx-b200 --model llama-3-70b \\\n"
         "      --ranks 512 --tokens 1T --price \"2.5 USD/h\" --price \"4 USD/h\"\n"
-        "Of runtimes, the plan of --plan and --set, or with --ranks and no plan file the best "
-        "plan "
-        "of each:\nwhat an upgrade of the software is worth, and by which facts.\n"
+        "Runtimes: prices the plan of --plan and --set with each, or with --ranks and no plan\n"
+        "file the best plan of each. Prints the gain of an upgrade and the facts that cause "
+        "it.\n"
         "  forerun compare --runtime nemo-24.03 --runtime megatron-bridge-26.04 \\\n"
         "      --cluster dgx-h100 --model llama-3-70b --set tp=8 --set pp=4 --set dp=2\n"
-        "Of calibrations, every point that both measured: the second median against the "
-        "interval that the first\nstates for a repetition, from its scatter within and "
-        "between launches.\n",
+        "Calibrations: compares every point that both measured. The second median should lie\n"
+        "in the interval that the first states for a repetition.\n",
     .options = options,
+    .words = FR_WORDS_FILES,
     .run = run,
 };

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "answer/brief/words.h"
-#include "answer/search/mine.h"
+#include "answer/search/user_plan.h"
 #include "answer/text/render.h"
 #include "app/load.h"
-#include "app/next.h"
 #include "app/page/page.h"
+#include "app/text/next.h"
 #include "app/verb.h"
 #include "base/alloc.h"
 #include "base/text/readable.h"
@@ -24,7 +24,7 @@ static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,
     FR_OPTION_MODEL,
     FR_OPTION_SET,
-    FR_OPTION_UNDISTURBED,
+    FR_OPTION_IDLE,
     {"ranks", "N", "ranks of plans that do not name their replicas (default: dp is 1)", 'n'},
     FR_OPTION_ALL,
     FR_OPTION_JSON,
@@ -33,13 +33,13 @@ static const struct fr_option options[] = {
 
 struct comparison {
     struct fr_job job;
-    struct fr_mine plan[FR_MINE_MAX];
-    struct fr_odds odds[FR_MINE_MAX]; /* of those that can be */
-    int n, best;                      /* best -1: none can be */
-    bool known;                       /* odds could be made */
+    struct fr_user_plan plan[FR_USER_PLANS_MAX];
+    struct fr_odds odds[FR_USER_PLANS_MAX]; /* of those that can be */
+    int n, best;                            /* best -1: none can be */
+    bool known;                             /* odds could be made */
 };
 
-static bool can_be(const struct fr_mine *plan) {
+static bool can_be(const struct fr_user_plan *plan) {
     return plan->outcome.reasons == 0 && isfinite(plan->outcome.time_s);
 }
 
@@ -49,20 +49,20 @@ static void find_best(struct comparison *c) {
     for (int i = 0; i < c->n; i++)
         if (can_be(&c->plan[i]) &&
             (c->best < 0 ||
-             fr_mine_behind(&c->job, &c->plan[i].outcome, &c->plan[c->best].outcome) < 0))
+             fr_user_plan_slower(&c->job, &c->plan[i].outcome, &c->plan[c->best].outcome) < 0))
             c->best = i;
     for (int i = 0; i < c->n && c->best >= 0; i++) {
         const struct fr_outcome *best = &c->plan[c->best].outcome, *mine = &c->plan[i].outcome;
         if (!isfinite(mine->time_s)) continue;
-        c->plan[i].behind = fr_mine_behind(&c->job, mine, best);
-        if (can_be(&c->plan[i])) c->plan[i].as_good = fr_mine_as_good(&c->job, mine, best);
+        c->plan[i].behind = fr_user_plan_slower(&c->job, mine, best);
+        if (can_be(&c->plan[i])) c->plan[i].as_good = fr_user_plan_as_good(&c->job, mine, best);
     }
 }
 
 static fr_status find_odds(struct comparison *c, struct fr_error *err) {
-    const struct fr_plan *plans[FR_MINE_MAX];
-    double times[FR_MINE_MAX];
-    struct fr_odds odds[FR_MINE_MAX] = {{0}};
+    const struct fr_plan *plans[FR_USER_PLANS_MAX];
+    double times[FR_USER_PLANS_MAX];
+    struct fr_odds odds[FR_USER_PLANS_MAX] = {{0}};
     int n = 0;
     struct fr_tune_result *known = fr_calloc(1, sizeof *known);
     if (!known) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
@@ -94,7 +94,7 @@ enum { PLAN = 7 }; /* its column */
 /* Numbers, and below them whose plan it is. */
 static void text_row(struct fr_text *text, const struct comparison *c, int i,
                      fr_plan_key_set without) {
-    const struct fr_mine *m = &c->plan[i];
+    const struct fr_user_plan *m = &c->plan[i];
     const struct fr_outcome *out = &m->outcome;
     char line[FR_PLAN_LINE], time[40], low[40], high[40], memory[40];
     struct fr_text words = {0};
@@ -144,8 +144,8 @@ static void text_differences(struct fr_text *text, const struct comparison *c) {
     char differs[FR_PLAN_LINE];
     for (int i = 0; i < c->n && c->best >= 0; i++) {
         if (i == c->best) continue;
-        fr_mine_differs(&c->job, &c->plan[i].plan, &c->plan[c->best].plan, differs,
-                        sizeof differs);
+        fr_user_plan_differs(&c->job, &c->plan[i].plan, &c->plan[c->best].plan, differs,
+                             sizeof differs);
         fr_text_addf(text, "  %s: ", c->plan[i].name);
         fr_wrap_list(text, *differs ? differs : "the same plan",
                      4 + fr_letters(c->plan[i].name, strlen(c->plan[i].name)), 4, FR_COLUMNS);
@@ -185,7 +185,7 @@ static void brief_answer(struct fr_brief *brief, const struct comparison *c) {
         fr_brief_row(brief, FR_BRIEF_MUST, "best", "none of these %d plans can run", c->n);
         return;
     }
-    const struct fr_mine *m = &c->plan[c->best];
+    const struct fr_user_plan *m = &c->plan[c->best];
     fr_text_addf(&words, "%s: ", fr_brief_name(m->name, name));
     fr_brief_step(&c->job, &m->outcome, &words);
     fr_brief_words(brief, FR_BRIEF_MUST, "best", &words);
@@ -201,7 +201,7 @@ static void brief_answer(struct fr_brief *brief, const struct comparison *c) {
 }
 
 static void brief_other(struct fr_brief *brief, const struct comparison *c, int i) {
-    const struct fr_mine *m = &c->plan[i];
+    const struct fr_user_plan *m = &c->plan[i];
     char name[48], behind[FR_READABLE], as_good[FR_READABLE], differs[FR_PLAN_LINE];
     struct fr_text words = {0};
     fr_text_addf(&words, "%s: ", fr_brief_name(m->name, name));
@@ -221,7 +221,7 @@ static void brief_other(struct fr_brief *brief, const struct comparison *c, int 
     if (can_be(m)) fr_brief_fits(&c->job, &m->outcome, &words);
     fr_brief_words(brief, FR_BRIEF_MAY, "", &words);
     if (c->best < 0) return;
-    fr_mine_differs(&c->job, &m->plan, &c->plan[c->best].plan, differs, sizeof differs);
+    fr_user_plan_differs(&c->job, &m->plan, &c->plan[c->best].plan, differs, sizeof differs);
     fr_brief_row(brief, FR_BRIEF_MAY, "", "differs: %s", *differs ? differs : "in nothing");
 }
 
@@ -256,7 +256,7 @@ static void print_json(struct fr_text *text, const struct comparison *c) {
         fr_json_put_null(&w);
     fr_json_add_array(&w, "plans");
     for (int i = 0; i < c->n; i++) {
-        const struct fr_mine *m = &c->plan[i];
+        const struct fr_user_plan *m = &c->plan[i];
         fr_json_begin_object(&w);
         fr_json_add_string(&w, "name", m->name);
         fr_json_add_number(&w, "behind", m->behind);
@@ -267,8 +267,8 @@ static void print_json(struct fr_text *text, const struct comparison *c) {
         fr_json_add_number(&w, "probability_as_good", m->as_good);
         if (c->best >= 0)
             fr_json_add_string(&w, "differs",
-                               fr_mine_differs(&c->job, &m->plan, &c->plan[c->best].plan,
-                                               differs, sizeof differs));
+                               fr_user_plan_differs(&c->job, &m->plan, &c->plan[c->best].plan,
+                                                    differs, sizeof differs));
         fr_json_key(&w, "outcome");
         fr_report_json(&w, &c->job, &m->outcome);
         fr_json_end_object(&w);
@@ -285,17 +285,18 @@ static fr_status compare(const struct fr_args *args, struct comparison *c,
     struct fr_text text = {0}, page = {0};
     long long ranks = 0;
     FR_TRY(fr_args_integer(args, "ranks", 1, FR_RANKS_MAX, &ranks, err));
-    if (args->n_words < 2 || args->n_words > FR_MINE_MAX)
-        return fr_fail(err, FR_ERR_USAGE, NULL, "give two to %d plan files", FR_MINE_MAX);
+    if (args->n_words < 2 || args->n_words > FR_USER_PLANS_MAX)
+        return fr_fail(err, FR_ERR_USAGE, NULL, "give two to %d plan files", FR_USER_PLANS_MAX);
     without_words.n_words = 0;
     FR_TRY(fr_app_load(&without_words, true, &c->job, err));
     for (; c->n < args->n_words; c->n++) {
-        fr_status status = fr_mine_read(&c->job, args->word[c->n], ranks, &c->plan[c->n], err);
+        fr_status status =
+            fr_user_plan_read(&c->job, args->word[c->n], ranks, &c->plan[c->n], err);
         if (status == FR_OK) continue;
-        fr_mine_free(&c->plan[c->n]);
+        fr_user_plan_free(&c->plan[c->n]);
         return status;
     }
-    fr_mine_name(c->plan, c->n);
+    fr_user_plan_name(c->plan, c->n);
     find_best(c);
     FR_TRY(find_odds(c, err));
     if (fr_app_paged(args)) print_json(&page, c);
@@ -317,7 +318,7 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     struct comparison *c = fr_calloc(1, sizeof *c);
     if (!c) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     fr_status status = compare(args, c, err);
-    for (int i = 0; i < c->n; i++) fr_mine_free(&c->plan[i]);
+    for (int i = 0; i < c->n; i++) fr_user_plan_free(&c->plan[i]);
     fr_job_free(&c->job);
     free(c);
     return status;
@@ -328,11 +329,13 @@ const struct fr_verb fr_verb_compare_plans = {
     .summary = "plans of your own side by side, and how sure it is which is best",
     .usage = "A.json B.json... --cluster C --model M [--ranks N] [--set KEY=VALUE]... [--json]",
     .details =
-        "A plan is a file (docs/reference/plan-keys.md) or the JSON itself. dp follows from --ranks where a "
+        "A plan is a file (docs/reference/plan-keys.md) or the JSON itself. dp follows from "
+        "--ranks where a "
         "plan "
         "leaves it open, the batch is the model's or that of --set where it names none.\n"
         "  forerun compare-plans a.json b.json --cluster dgx-h100 --model llama-3-8b --ranks "
         "64\n",
     .options = options,
+    .words = FR_WORDS_FILES,
     .run = run,
 };

@@ -13,7 +13,7 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
 
 const struct fr_verb fr_verb_complete = {
     .name = "complete",
-    .summary = "what may stand next on a command line, for completion in a shell",
+    .summary = "words that may stand next on a command line, for completion in a shell",
     .usage = "-- [WORD]...",
     .details = "The last word is the one to complete.  Example:\n"
                "  forerun complete -- search --cluster dgx\n",

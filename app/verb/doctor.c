@@ -8,8 +8,8 @@
 #include "app/load.h"
 #include "app/page/page.h"
 #include "app/verb.h"
-#include "base/aside.h"
 #include "base/data.h"
+#include "base/isolated.h"
 #include "base/process.h"
 #include "base/temporary.h"
 #include "base/text/wrap.h"
@@ -243,7 +243,7 @@ static fr_status unshare_hosts(void *context, struct fr_text *text, struct fr_er
 
 static void check_namespaces(struct doctor *d) {
     struct fr_text nothing = {0};
-    bool may = fr_aside(unshare_hosts, NULL, "unshare", NULL, &nothing, NULL) == FR_OK;
+    bool may = fr_isolated(unshare_hosts, NULL, "unshare", NULL, &nothing, NULL) == FR_OK;
     bool tools = in_path("ip") && in_path("tc") && in_path("unshare");
     struct finding *f = add(d, "namespaces", may && tools ? WORKS : MISSING,
                             may ? "iproute2 and util-linux" : "root, for network namespaces");
@@ -351,7 +351,7 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
 
 const struct fr_verb fr_verb_doctor = {
     .name = "doctor",
-    .summary = "what works on this machine, and what to install or ask for",
+    .summary = "checks of this machine, and what to install or ask for",
     .usage = "[--json]",
     .details = "Tries what calibration needs: two MPI ranks, BLAS, pinning, power meters, "
                "simulated hosts,\nnamespaces, pictures. Nothing is left behind.\n",

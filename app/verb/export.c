@@ -82,8 +82,10 @@ static fr_status goal(const struct fr_args *args, struct fr_job *job, struct fr_
                       struct fr_error *err) {
     FR_TRY(no_json(args, err));
     FR_TRY(fr_app_load(args, true, job, err));
-    const struct fr_simulate_options how = {
-        .look = write_goal, .context = text, .spelt_out = !fr_job_is_pipeline(job, &job->plan)};
+    const struct fr_simulate_options how = {.look = write_goal,
+                                            .context = text,
+                                            .as_messages =
+                                                !fr_job_is_pipeline(job, &job->plan)};
     return look_at(job, &how, err);
 }
 

@@ -133,5 +133,6 @@ const struct fr_verb fr_verb_gemm = {
     .summary = "time of one matrix product",
     .usage = "--cluster C --m M --n N --k K [--dtype fp32] [--json]",
     .options = options,
+    .words = FR_WORDS_OPTIONS,
     .run = run,
 };

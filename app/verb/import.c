@@ -49,10 +49,10 @@ static const char *word(int i) {
 enum { KINDS_MOST = 32 };
 
 /* "; known: nccl-tests, ...": what is said of a KIND that is none, or of none. */
-static const char *say_known(char *out, size_t room) {
+static const char *say_known(char *out, size_t capacity) {
     size_t used = 0;
     for (int i = 0; word(i); i++)
-        fr_line_addf(out, room, &used, "%s%s", i ? ", " : "; known: ", word(i));
+        fr_line_addf(out, capacity, &used, "%s%s", i ? ", " : "; known: ", word(i));
     return out;
 }
 
@@ -327,7 +327,7 @@ static fr_status add_log(const struct fr_args *args, const struct fr_trainer *lo
     FR_TRY(fr_file_read(path, LOG_MAX_B, &text, &length, err));
     fr_status status = fr_trainer_read(&ask, text, length, path, &row, &counts, err);
     free(text);
-    fr_text_add(notes, fr_text_get(&counts.told), counts.told.length);
+    fr_text_add(notes, fr_text_get(&counts.stated), counts.stated.length);
     fr_trainer_result_free(&counts);
     FR_TRY(status);
     if (!fr_run_row_get(&row, "measured_s"))
@@ -448,12 +448,16 @@ const struct fr_verb fr_verb_import = {
         "training runs, MLPerf's power logs and trainers' logs as runs",
     .usage = "KIND FILE... [--ranks N] [--nodes N] [--system TEXT] [-o FILE]",
     .details =
-        "KIND is nccl-tests (rccl-tests, too), osu, imb, collectives or products (tables), "
-        "which "
-        "become\n"
-        "samples; or runs, mlperf-power, megatron, nemo, torchtitan, deepspeed, nanotron, "
-        "maxtext,\n"
-        "olmo, huggingface or mlperf, which become runs.\n"
+        "KIND is nccl-tests (rccl-tests, too), osu, imb, oneccl, nvshmem, ucc, nccom-test, "
+        "hipblaslt-bench,\n"
+        "cublaslt, mamf-finder, collectives or products (tables), which become samples; or "
+        "runs, "
+        "mlperf-power,\n"
+        "megatron, nemo, torchtitan, deepspeed, nanotron, maxtext, olmo, huggingface or "
+        "mlperf, which become\n"
+        "runs. Rank tags, pod names, times, colours and quote marks before lines are taken "
+        "away; of several\n"
+        "files one that cannot be read is skipped.\n"
         "Samples go to standard output, what was left out or assumed to standard error. Beside "
         "log.txt a sidecar\n"
         "log.json may say ranks, nodes, gpus_per_node, system, gpu, network, mpi, nccl, "

@@ -249,6 +249,7 @@ const struct fr_verb fr_verb_iterations = {
         "  forerun search --cluster cluster.json --model model.json --ranks 2,4,8 \\\n"
         "      --vary method=tensor,phantom --vary ghost=1..128*2 --objective energy\n",
     .options = options,
+    .words = FR_WORDS_OPTIONS,
     .outputs = outputs,
     .run = run,
 };

@@ -5,7 +5,7 @@
 #include "answer/search/compositions.h"
 #include "app/load.h"
 #include "app/page/page.h"
-#include "app/presets.h"
+#include "app/text/presets.h"
 #include "app/verb.h"
 #include "base/sort.h"
 #include "base/text/wrap.h"
@@ -199,7 +199,7 @@ static int list_facts(struct row *rows) {
 
 /* JSON Schemas, by the titles that they state. */
 static int list_schemas(struct row *rows) {
-    static char title[SCHEMAS_MAX][128], told[SCHEMAS_MAX][192];
+    static char title[SCHEMAS_MAX][128], stated[SCHEMAS_MAX][192];
     int n = 0;
     for (const struct fr_preset *p = fr_presets; p->name && n < SCHEMAS_MAX; p++) {
         struct fr_json_document *document = NULL;
@@ -207,8 +207,8 @@ static int list_schemas(struct row *rows) {
         if (fr_json_parse(p->text, p->length, p->name, &document, NULL) != FR_OK) continue;
         struct fr_json root = fr_json_root(document);
         snprintf(title[n], sizeof *title, "%s", fr_json_text_at(&root, "title"));
-        snprintf(told[n], sizeof *told, "%s", fr_json_text_at(&root, "description"));
-        rows[n] = (struct row){p->name, "schema", title[n], told[n]};
+        snprintf(stated[n], sizeof *stated, "%s", fr_json_text_at(&root, "description"));
+        rows[n] = (struct row){p->name, "schema", title[n], stated[n]};
         n++;
         fr_json_free(document);
     }

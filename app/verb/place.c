@@ -4,14 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "answer/seats/place.h"
+#include "answer/placement/place.h"
 #include "answer/text/render.h"
 #include "app/load.h"
 #include "app/page/page.h"
 #include "app/verb.h"
 #include "base/text/wrap.h"
 #include "models/outcome/report.h"
-#include "models/price/seats.h"
+#include "models/price/rank_map.h"
 
 static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,
@@ -159,9 +159,9 @@ static void print_text(struct fr_text *text, const struct fr_placing *q) {
 static fr_status read_ask(const struct fr_args *args, struct fr_place_ask *ask,
                           struct fr_error *err) {
     long long ranks = 0, ways = 0, per_node = 0;
-    FR_TRY(fr_args_integer(args, "ranks", 1, FR_SEATS_MAX, &ranks, err));
-    FR_TRY(fr_args_integer(args, "ways", 1, FR_SEATS_MAX, &ways, err));
-    FR_TRY(fr_args_integer(args, "ranks-per-node", 1, FR_SEATS_MAX, &per_node, err));
+    FR_TRY(fr_args_integer(args, "ranks", 1, FR_RANK_MAP_MAX, &ranks, err));
+    FR_TRY(fr_args_integer(args, "ways", 1, FR_RANK_MAP_MAX, &ways, err));
+    FR_TRY(fr_args_integer(args, "ranks-per-node", 1, FR_RANK_MAP_MAX, &per_node, err));
     *ask = (struct fr_place_ask){.ranks = ranks,
                                  .ways = ways,
                                  .ranks_per_node = per_node,
@@ -243,5 +243,6 @@ const struct fr_verb fr_verb_place = {
         "  forerun place --cluster lassen --ranks 64 --ways 8 --model t5-large-mod --set "
         "method=subgraph\n",
     .options = options,
+    .words = FR_WORDS_OPTIONS,
     .run = run,
 };

@@ -9,8 +9,8 @@
 #include "app/emit.h"
 #include "app/from/expand.h"
 #include "app/load.h"
-#include "app/next.h"
 #include "app/page/page.h"
+#include "app/text/next.h"
 #include "app/training_options.h"
 #include "app/verb.h"
 
@@ -20,7 +20,7 @@ static const struct fr_option options[] = {
     FR_OPTION_PLAN,
     FR_OPTION_FROM,
     FR_OPTION_SET,
-    FR_OPTION_UNDISTURBED,
+    FR_OPTION_IDLE,
     FR_OPTION_FLOP,
     {"engine", "NAME", "closed (formulas, default), event (our simulator) or simgrid", 0},
     {"explain", NULL, "what binds, and what would change it", 0},
@@ -102,5 +102,6 @@ const struct fr_verb fr_verb_predict = {
                "  forerun predict --cluster cori-knl --model alexnet --set method=grid --set "
                "dp=512 --set layer_tp=best\n",
     .options = options,
+    .words = FR_WORDS_OPTIONS,
     .run = run,
 };

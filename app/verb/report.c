@@ -1,6 +1,7 @@
 /* A calibration as one page: what was measured, how the forms do, and whether to trust it; or results
  * of other commands as one. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "answer/page/opening.h"
@@ -13,6 +14,7 @@
 #include "base/text/wrap.h"
 #include "calibrate/judge/check.h"
 #include "calibrate/judge/fit.h"
+#include "models/job/file_kind.h"
 
 static const struct fr_option options[] = {
     {"output", "FILE", "page to write (default: none)", 'o'},
@@ -21,10 +23,22 @@ static const struct fr_option options[] = {
     FR_OPTION_HELP,
     FR_OPTION_END};
 
+/* Of standard input what it holds tells, since it has no name; it can be read again. */
+static bool is_result_on_standard(void) {
+    char *data = NULL;
+    size_t length = 0;
+    if (fr_file_read("-", FR_FILE_MAX_B, &data, &length, NULL) != FR_OK) return false;
+    fr_file_kind kind = fr_file_kind_of_text(data, length);
+    free(data);
+    return kind == FR_FILE_FIT || kind == FR_FILE_OUTCOME || kind == FR_FILE_SEARCH ||
+           kind == FR_FILE_ANSWER;
+}
+
 /* Results of commands, JSON each: a page of their own. */
 static bool are_results(const struct fr_args *args) {
     for (int i = 0; i < args->n_words; i++) {
         const char *dot = strrchr(args->word[i], '.');
+        if (strcmp(args->word[i], "-") == 0 && is_result_on_standard()) continue;
         if (!dot || strcmp(dot, ".json") != 0) return false;
     }
     return args->n_words > 0;
@@ -207,19 +221,14 @@ const struct fr_verb fr_verb_report = {
     .usage = "SAMPLES...|FIT.json [-o report.html] [--json]\n"
              "       forerun report RESULT.json... -o report.html",
     .details =
-        "Of a calibration: PASS, WARN or FAIL with reasons, every point with its interval and "
-        "outliers,\n"
-        "the residuals of all forms on fitted and on held-out points, and the domain of "
-        "validity.\n"
-        "Of results (the JSON of predict, search, simulate, validate, score, reproduce, ...): "
-        "the question and\n"
-        "its answer, figures that show a plan on hover, sliders for tokens and prices, and "
-        "every list as a\n"
-        "table that sorts (a click on its head) and filters. Verbs write the same page with "
-        "--page FILE.\n"
-        "The page is one file that fetches nothing. Without scripts it still shows all. A "
-        "figure that cannot\n"
-        "be drawn is named there and on stderr, and the exit code is 1.\n",
+        "A calibration: PASS, WARN or FAIL with reasons, every point with its interval and\n"
+        "outliers, residuals of all forms on fitted and on held-out points, and the range of\n"
+        "validity. Results (the JSON of predict, search, simulate, validate, score,\n"
+        "reproduce, ...): the question and its answer, figures that show a plan on hover,\n"
+        "sliders for tokens and prices, and tables that sort and filter. Verbs write the same\n"
+        "page with --page FILE. The page is one file that fetches nothing. Without scripts it\n"
+        "still shows all. A figure that cannot be drawn is named there and on stderr, and the\n"
+        "exit code is 1.\n",
     .options = options,
     .outputs = outputs,
     .run = run,

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "app/from/expand.h"
-#include "app/next.h"
 #include "app/page/page.h"
 #include "app/runs.h"
+#include "app/text/next.h"
 #include "app/verb.h"
 #include "base/alloc.h"
 #include "base/parallel.h"
@@ -172,16 +172,16 @@ static fr_status score(const struct fr_args *args, struct fr_asked *asked, struc
     struct fr_text text = {0}, page = {0};
     FR_TRY(fr_app_runs(args, asked, &s->job, &s->runs, err));
     FR_TRY(read_columns(args, s, err));
-    size_t room = (size_t)s->runs.count + 1;
-    s->use = fr_calloc(room, sizeof *s->use);
-    s->scored = fr_calloc(room, sizeof *s->scored);
-    s->key = fr_calloc(room, sizeof *s->key);
-    s->reasons = fr_calloc(room, sizeof *s->reasons);
-    s->memory = fr_calloc(room, sizeof *s->memory);
-    s->fits = fr_calloc(room, sizeof *s->fits);
-    s->peak_B = fr_calloc(room, sizeof *s->peak_B);
-    s->joules = fr_calloc(room, sizeof *s->joules);
-    s->watts_error = fr_calloc(room, sizeof *s->watts_error);
+    size_t capacity = (size_t)s->runs.count + 1;
+    s->use = fr_calloc(capacity, sizeof *s->use);
+    s->scored = fr_calloc(capacity, sizeof *s->scored);
+    s->key = fr_calloc(capacity, sizeof *s->key);
+    s->reasons = fr_calloc(capacity, sizeof *s->reasons);
+    s->memory = fr_calloc(capacity, sizeof *s->memory);
+    s->fits = fr_calloc(capacity, sizeof *s->fits);
+    s->peak_B = fr_calloc(capacity, sizeof *s->peak_B);
+    s->joules = fr_calloc(capacity, sizeof *s->joules);
+    s->watts_error = fr_calloc(capacity, sizeof *s->watts_error);
     if (!s->use || !s->scored || !s->key || !s->reasons || !s->memory || !s->joules ||
         !s->fits || !s->peak_B || !s->watts_error)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
@@ -234,5 +234,6 @@ const struct fr_verb fr_verb_score = {
         "  forerun score --cluster tuned.json --runs later-runs.csv --json > score.json &&\n"
         "      forerun plot score score.json -o score.svg\n",
     .options = options,
+    .words = FR_WORDS_OPTIONS,
     .run = run,
 };

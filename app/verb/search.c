@@ -7,11 +7,11 @@
 #include "answer/search/search_text.h"
 #include "app/emit.h"
 #include "app/load.h"
-#include "app/next.h"
 #include "app/page/page.h"
 #include "app/patience.h"
 #include "app/searching.h"
 #include "app/spread.h"
+#include "app/text/next.h"
 #include "app/training_options.h"
 #include "app/verb.h"
 #include "base/alloc.h"
@@ -25,7 +25,7 @@ static const struct fr_option options[] = {
     FR_OPTION_MODEL,
     FR_OPTION_PLAN,
     FR_OPTION_SET,
-    FR_OPTION_UNDISTURBED,
+    FR_OPTION_IDLE,
     FR_OPTION_FLOP,
     {"ranks", "RANGE", "rank counts: 512, 8,16,32, 1..64, 1..512*2", 'n'},
     {"vary", "KEY=RANGE", fr_plan_vary_help, 'v'},
@@ -196,12 +196,13 @@ static fr_status keep_whole(struct fr_text *text, struct fr_error *err) {
 
 static fr_status search(const struct fr_args *args, struct fr_searched *r,
                         struct fr_error *err) {
-    const char *ranks = NULL, *vary[FR_ARGS_MAX], *sets[FR_ARGS_MAX + 1], *mine[FR_ARGS_MAX];
+    const char *ranks = NULL, *vary[FR_ARGS_MAX], *sets[FR_ARGS_MAX + 1],
+               *user_plan[FR_ARGS_MAX];
     struct fr_job_names names;
     struct fr_app_emit emit;
     struct fr_spread spread;
     struct fr_text text = {0}, page = {0};
-    double measured_s[FR_MINE_MAX] = {0};
+    double measured_s[FR_USER_PLANS_MAX] = {0};
     FR_TRY(read_spread(args, &spread, &r->spread, err));
     FR_TRY(fr_args_required(args, "ranks", &ranks, err));
     FR_TRY(fr_app_emit_read(args, &emit, err));
@@ -213,11 +214,11 @@ static fr_status search(const struct fr_args *args, struct fr_searched *r,
     FR_TRY(read_slowdown(args, &r->slowdown, r->options.objective, err));
     r->explain = fr_args_has(args, "explain");
     r->advise = true;
-    r->include = mine;
-    r->n_mine = fr_args_all(args, "include", mine);
-    if (r->n_mine > FR_MINE_MAX)
-        return fr_fail(err, FR_ERR_USAGE, "--include", "more than %d plans", FR_MINE_MAX);
-    FR_TRY(read_measured(args, r->n_mine, measured_s, err));
+    r->include = user_plan;
+    r->n_user_plans = fr_args_all(args, "include", user_plan);
+    if (r->n_user_plans > FR_USER_PLANS_MAX)
+        return fr_fail(err, FR_ERR_USAGE, "--include", "more than %d plans", FR_USER_PLANS_MAX);
+    FR_TRY(read_measured(args, r->n_user_plans, measured_s, err));
     r->measured_s = measured_s;
     r->tuned = fr_args_has(args, "tuned");
     r->all = fr_args_has(args, "all");
@@ -253,17 +254,14 @@ const struct fr_verb fr_verb_search = {
              "[--objective "
              "time|energy|edp] ...",
     .details =
-        "Without --vary the whole recipe is searched, but for what --set states: method, "
-        "mesh,\n"
-        "micro-batch, schedule, recomputation, ZeRO, overlap, of exact methods; with "
-        "--max-lossy\n"
-        "also ghost neurons and compression. With --vary, what it names alone, or with --fix "
-        "the "
-        "recipe so narrowed.\n"
-        "--emit prints what starts the best plan, of those that the framework can run.\n"
-        "The axis that is neither set nor varied takes what is left of the ranks: dp if tp is "
-        "given,\n"
-        "else tp. Examples:\n"
+        "By default search tries the whole recipe with exact gradients: method, mesh,\n"
+        "micro-batch, schedule, recomputation, ZeRO and overlap. Keys that --set states stay\n"
+        "fixed. --max-lossy also tries ghost neurons and compression. --vary limits the "
+        "search\n"
+        "to the keys that it names, or beside --fix narrows the recipe. --emit prints a "
+        "launch\n"
+        "script for the best plan that the framework can run. If dp or tp is neither set nor\n"
+        "varied, it takes what is left of the ranks: dp if tp is given, else tp. Examples:\n"
         "  forerun search --cluster dgx-h100 --model llama-3-8b --ranks 64\n"
         "  forerun search --cluster dgx-h100 --model llama-3-8b --ranks 64 --emit megatron\n"
         "  forerun search --cluster frontier --model ffn-16384 --ranks 8,16,32,64,128,256 \\\n"
@@ -271,6 +269,7 @@ const struct fr_verb fr_verb_search = {
         "  forerun search --cluster cori-knl --model alexnet --ranks 512 --vary method=grid "
         "--vary tp=1..512*2\n",
     .options = options,
+    .words = FR_WORDS_OPTIONS,
     .outputs = outputs,
     .run = run,
 };

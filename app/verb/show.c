@@ -11,11 +11,14 @@ static fr_status unknown(const char *name, struct fr_error *err) {
     const char *known[256] = {NULL};
     int n = 0;
     for (const struct fr_preset *p = fr_presets; p->name && n < 255; p++) known[n++] = p->name;
-    const char *near = fr_suggest(name, known);
-    return fr_fail(
-        err, FR_ERR_USAGE, NULL,
-        "no preset is called \"%.40s\"%s%s%s; forerun list presets and schemas have them", name,
-        near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    char list[256];
+    struct fr_meant meant = fr_meant(name, known);
+    if (meant.count == 0)
+        return fr_fail(
+            err, FR_ERR_USAGE, NULL,
+            "no preset is called \"%.40s\"; forerun list presets and schemas have them", name);
+    return fr_fail(err, FR_ERR_USAGE, NULL, "no preset is called \"%.40s\"; did you mean %s?",
+                   name, fr_meant_list(&meant, list, sizeof list));
 }
 
 static fr_status run(const struct fr_args *args, struct fr_error *err) {

@@ -8,8 +8,8 @@
 #include "answer/simulate/simulation_text.h"
 #include "app/from/expand.h"
 #include "app/load.h"
-#include "app/next.h"
 #include "app/page/page.h"
+#include "app/text/next.h"
 #include "app/verb.h"
 #include "base/file.h"
 #include "models/outcome/report.h"
@@ -24,7 +24,7 @@ static const struct fr_option options[] = {
     FR_OPTION_PLAN,
     FR_OPTION_FROM,
     FR_OPTION_SET,
-    FR_OPTION_UNDISTURBED,
+    FR_OPTION_IDLE,
     FR_OPTION_FLOP,
     {"network", "NAME",
      "isolated (each message alone, default), shared (they share links) or simgrid", 0},
@@ -102,7 +102,7 @@ static fr_status simulate(const struct fr_args *args, struct fr_job *job,
     FR_TRY(fr_job_choose(job, &lacks, err));
     const struct fr_simulate_options how = {.network = fr_networks[network],
                                             .timeline = !fr_args_has(args, "csv"),
-                                            .spelt_out = spelling == 1};
+                                            .as_messages = spelling == 1};
     FR_TRY(fr_simulate(job, &job->plan, &how, s, err));
     fr_chosen_refuse(lacks, &s->outcome);
     if (s->outcome.reasons == 0 && trace) FR_TRY(write_trace(job, s, trace, err));
@@ -145,6 +145,7 @@ const struct fr_verb fr_verb_simulate = {
                "global_batch=32 \\\n"
                "      --set schedule=zero-bubble --gantt pipeline.svg\n",
     .options = options,
+    .words = FR_WORDS_OPTIONS,
     .outputs = outputs,
     .run = run,
 };

@@ -41,10 +41,10 @@ struct tuning {
     struct fr_tune_result result;
     struct fr_apart apart; /* with --save-runtime */
     struct fr_power_fit power;
-    uint32_t power_held; /* bit j: term j of the power stays */
+    uint32_t power_fixed; /* bit j: term j of the power stays */
 };
 
-static fr_status read_holds(const struct fr_args *args, uint32_t *held, uint32_t *power_held,
+static fr_status read_fixed(const struct fr_args *args, uint32_t *fixed, uint32_t *power_fixed,
                             struct fr_error *err) {
     const char *text = fr_args_get(args, "hold"),
                *known[FR_COEFFICIENT_MAX + FR_POWER_TERMS + 1] = {NULL};
@@ -65,9 +65,9 @@ static fr_status read_holds(const struct fr_args *args, uint32_t *held, uint32_t
                            near ? "\"?" : "");
         }
         if (j >= 0)
-            *held |= (uint32_t)1 << j;
+            *fixed |= (uint32_t)1 << j;
         else
-            *power_held |= (uint32_t)1 << term;
+            *power_fixed |= (uint32_t)1 << term;
         text += strcspn(text, ",");
         text += *text == ',';
     }
@@ -209,14 +209,14 @@ static void put_tuning(const struct tuning *t, struct fr_text *text) {
     fr_json_end_object(&w);
 }
 
-static fr_status tune_apart(const struct fr_args *args, struct tuning *t, uint32_t held,
+static fr_status tune_apart(const struct fr_args *args, struct tuning *t, uint32_t fixed,
                             struct fr_error *err) {
     const char *out = fr_args_get(args, "out"), *save = fr_args_get(args, "save-runtime"),
                *rows = fr_args_get(args, "runs");
     struct fr_text text = {0}, page = {0};
     if (out || t->runs.ask.on) FR_TRY(choose_prior(t, err));
     choose_dtype(t);
-    FR_TRY(fr_tune_apart(t->prior, t->use, t->n, held, fr_processors(), &t->apart, err));
+    FR_TRY(fr_tune_apart(t->prior, t->use, t->n, fixed, fr_processors(), &t->apart, err));
     FR_TRY(save_runtimes(t, save, rows, err));
     if (out) FR_TRY(save_cluster(t, out, err));
     if (strcmp(save, "-") == 0 || (out && strcmp(out, "-") == 0)) return FR_OK;
@@ -238,17 +238,17 @@ static fr_status tune(const struct fr_args *args, struct tuning *t, struct fr_er
     const char *out = fr_args_get(args, "out"), *save = fr_args_get(args, "save-runtime");
     struct fr_text text = {0}, page = {0};
     struct fr_json_writer w = {.text = &text, .indent = 2};
-    FR_TRY(read_holds(args, &o.held, &t->power_held, err));
+    FR_TRY(read_fixed(args, &o.fixed, &t->power_fixed, err));
     if (out) FR_TRY(fr_file_check_writable(out, err));
     if (save) FR_TRY(fr_file_check_writable(save, err));
     FR_TRY(fr_app_runs(args, &t->asked, &t->job, &t->runs, err));
     t->use = fr_calloc((size_t)t->runs.count + 1, sizeof *t->use);
     if (!t->use) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    if (save) return tune_apart(args, t, o.held, err);
+    if (save) return tune_apart(args, t, o.fixed, err);
     FR_TRY(choose_prior(t, err));
     choose_dtype(t);
     FR_TRY(fr_tune(t->prior, t->use, t->n, &o, &t->result, err));
-    FR_TRY(fr_power_fit_runs(&t->result.cluster, t->use, t->n, t->power_held, &t->power, err));
+    FR_TRY(fr_power_fit_runs(&t->result.cluster, t->use, t->n, t->power_fixed, &t->power, err));
     if (out) {
         FR_TRY(fr_tune_apply(t->document, &t->result, t->use, t->n, err));
         FR_TRY(fr_power_fit_apply(t->document, &t->result.cluster, &t->power, err));
@@ -303,7 +303,7 @@ const struct fr_verb fr_verb_tune = {
         "of\n"
         "one machine under several releases share the machine, rows of one release on "
         "several\n"
-        "machines the software.  Of several runtimes each has a file with its name in it, "
+        "machines the software.  Each of several runtimes has a file with its name in it, "
         "and\n"
         "--out holds the machine alone.\n"
         "Rows with measured_J, and measured_at that says what it includes, fit the power "
@@ -311,6 +311,7 @@ const struct fr_verb fr_verb_tune = {
         "Example:\n"
         "  forerun tune --cluster dgx-a100 --runs runs.csv --out tuned.json\n",
     .options = options,
+    .words = FR_WORDS_OPTIONS,
     .outputs = outputs,
     .run = run,
 };

@@ -9,9 +9,9 @@
 
 #include "answer/text/render.h"
 #include "app/load.h"
-#include "app/next.h"
 #include "app/page/page.h"
 #include "app/patience.h"
+#include "app/text/next.h"
 #include "app/verb.h"
 #include "base/duration.h"
 #include "base/journal/keep.h"
@@ -29,7 +29,7 @@ static const struct fr_option options[] = {
     FR_OPTION_MODEL,
     FR_OPTION_PLAN,
     FR_OPTION_SET,
-    FR_OPTION_UNDISTURBED,
+    FR_OPTION_IDLE,
     {"vary", "KEY=RANGE",
      "instead of the designed set every combination of these, e.g. model.width=512,1024 or "
      "ghost=4..64*2",
@@ -241,7 +241,7 @@ static fr_status load_cluster(const struct fr_args *args, struct fr_job *job,
     for (int i = 0; i < n; i++)
         if (strncmp(all[i], "cluster.", 8) == 0 || fr_runtime_is_set(all[i]))
             sets[names.n_sets++] = all[i];
-    if (fr_args_has(args, "undisturbed")) sets[names.n_sets++] = FR_APP_UNDISTURBED;
+    if (fr_args_has(args, "undisturbed")) sets[names.n_sets++] = FR_APP_IDLE;
     return fr_job_load(&names, job, err);
 }
 
@@ -301,6 +301,7 @@ const struct fr_verb fr_verb_validate = {
         "  forerun validate --cluster cluster.json --passes 9 --resume\n"
         "  forerun validate --cluster other.json --from validate.jsonl\n",
     .options = options,
+    .words = FR_WORDS_OPTIONS,
     .outputs = outputs,
     .run = run,
 };

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "app/from/expand.h"
-#include "app/next.h"
+#include "app/text/next.h"
 #include "app/training_options.h"
 #include "app/verb.h"
 #include "app/watch/run.h"

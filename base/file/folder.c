@@ -13,20 +13,20 @@
 #include "base/temporary.h"
 #include "base/text.h"
 
-static fr_status write_all(const char *aside, int n, fr_file_of *file, void *context,
+static fr_status write_all(const char *child, int n, fr_file_of *file, void *context,
                            struct fr_error *err) {
     char path[FR_TEMPORARY_PATH_B + 16], name[FR_FILE_NAME_B];
     for (int i = 0; i < n; i++) {
         const char *data = NULL;
         size_t length = 0;
         file(context, i, name, &data, &length);
-        snprintf(path, sizeof path, "%s/%d", aside, i);
+        snprintf(path, sizeof path, "%s/%d", child, i);
         FR_TRY(fr_file_write(path, data, length, err));
     }
     return FR_OK;
 }
 
-static fr_status name_all(const char *folder, const char *aside, int n, fr_file_of *file,
+static fr_status name_all(const char *folder, const char *child, int n, fr_file_of *file,
                           void *context, struct fr_error *err) {
     char path[FR_TEMPORARY_PATH_B + 16], name[FR_FILE_NAME_B];
     fr_status status = FR_OK;
@@ -35,7 +35,7 @@ static fr_status name_all(const char *folder, const char *aside, int n, fr_file_
         const char *data = NULL;
         size_t length = 0;
         file(context, i, name, &data, &length);
-        snprintf(path, sizeof path, "%s/%d", aside, i);
+        snprintf(path, sizeof path, "%s/%d", child, i);
         fr_text_free(&target);
         fr_text_addf(&target, "%s/%s", folder, name);
         if (target.failed)
@@ -50,18 +50,18 @@ static fr_status name_all(const char *folder, const char *aside, int n, fr_file_
 
 fr_status fr_file_write_folder(const char *folder, int n, fr_file_of *file, void *context,
                                struct fr_error *err) {
-    char aside[FR_TEMPORARY_PATH_B], *target = NULL;
+    char child[FR_TEMPORARY_PATH_B], *target = NULL;
     FR_TRY(fr_file_target(folder, &target, err)); /* no link of another user */
     free(target);
     bool made = mkdir(folder, 0777) == 0;
     if (!made && errno != EEXIST)
         return fr_fail(err, FR_ERR_IO, folder, "cannot be made: %s", strerror(errno));
-    fr_status status = fr_temporary_series(folder, n, aside, err);
+    fr_status status = fr_temporary_series(folder, n, child, err);
     if (status == FR_OK) {
         struct fr_error why = {0};
-        status = write_all(aside, n, file, context, &why);
+        status = write_all(child, n, file, context, &why);
         if (status == FR_OK)
-            status = name_all(folder, aside, n, file, context, err);
+            status = name_all(folder, child, n, file, context, err);
         else /* its place is a name that is gone */
             fr_fail(err, status, folder, "%s; nothing of it is left there", why.detail);
         fr_temporary_remove_series();

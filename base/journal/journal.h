@@ -8,7 +8,7 @@
  *  line is the header; Q is the digest of what the file answers: the search, the configurations, the machine.
  *
  *  A header with digest says that every line has one.  A line that does not verify, is cut, is empty or stands there twice is
- *  dropped and told (fr_journal_tell), and whoever reads on measures or computes again what it held.  A header that does not
+ *  dropped and told (fr_journal_on_message), and whoever reads on measures or computes again what it held.  A header that does not
  *  verify is refused.  Files without digests, of older versions and of other people, are read as they are; a line with a
  *  digest is checked there too.
  *
@@ -87,10 +87,10 @@ fr_status fr_journal_write(const char *path, const char *text, size_t length, ui
 
 /** Who hears of dropped lines (of the process: main says so once; until then nobody is).
  *  @p place "FILE: line 7", @p why a clause. */
-typedef void fr_journal_told_fn(const char *place, const char *why);
-void fr_journal_tell(fr_journal_told_fn *told);
+typedef void fr_journal_message_fn(const char *place, const char *why);
+void fr_journal_on_message(fr_journal_message_fn *stated);
 
 /** Say on standard error "PROGRAM: FILE: line 7 WHY". */
-fr_journal_told_fn fr_journal_say;
+fr_journal_message_fn fr_journal_say;
 
 #endif

@@ -12,9 +12,9 @@ enum { PLACE_B = 320, TOLD_MOST = 8 };
 
 /* ---- who is told ---------------------------------------------------------------------------- */
 
-static fr_journal_told_fn *told;
+static fr_journal_message_fn *stated;
 
-void fr_journal_tell(fr_journal_told_fn *fn) { told = fn; }
+void fr_journal_on_message(fr_journal_message_fn *fn) { stated = fn; }
 
 void fr_journal_say(const char *place, const char *why) {
     fprintf(stderr, "forerun: %s %s\n", place, why);
@@ -79,16 +79,16 @@ static void put(struct checking *c, const char *bytes, size_t n) {
 static void drop(struct checking *c, const char *why) {
     char place[PLACE_B];
     c->journal->n_dropped++;
-    if (!told || c->journal->n_dropped > TOLD_MOST) return;
-    told(place_of(c->name, c->number, place), why);
+    if (!stated || c->journal->n_dropped > TOLD_MOST) return;
+    stated(place_of(c->name, c->number, place), why);
 }
 
 static void tell_rest(const struct checking *c) {
     char why[80];
     int more = c->journal->n_dropped - TOLD_MOST;
-    if (!told || more <= 0) return;
+    if (!stated || more <= 0) return;
     snprintf(why, sizeof why, "and %d more line%s: left out too", more, more == 1 ? "" : "s");
-    told(c->name, why);
+    stated(c->name, why);
 }
 
 static fr_status check_header(struct checking *c, const char *line, size_t length, bool ended,

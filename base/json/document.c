@@ -134,6 +134,8 @@ fr_status fr_json_parse(const char *text, size_t length, const char *name,
     bool short_of_memory;
     json_t *root = load_any(text, length, &why, &short_of_memory);
     if (short_of_memory) return fr_fail(err, FR_ERR_NOMEM, name, "does not fit in memory");
+    if (!root && strstr(name, ": line ")) /* one line of a file, whose number the name has */
+        return fr_fail(err, FR_ERR_INPUT, name, "column %d: %s", why.column, why.text);
     if (!root)
         return fr_fail(err, FR_ERR_INPUT, name, "line %d, column %d: %s", why.line, why.column,
                        why.text);

@@ -63,6 +63,12 @@ fr_status fr_json_object(const struct fr_json *node, const char *const *keys,
         struct fr_json member = fr_json_member(node, key);
         const char *near = fr_suggest(key, keys);
         if (near) return fr_json_fail(&member, err, "unknown key; did you mean \"%s\"?", near);
+        enum { LISTED_MOST = 12 };
+        size_t count = 0;
+        while (keys[count]) count++;
+        if (count > LISTED_MOST)
+            return fr_json_fail(&member, err,
+                                "unknown key, and like none of the %zu known here", count);
         struct fr_text list = {0};
         for (known = keys; *known; known++)
             fr_text_addf(&list, "%s%s", known == keys ? "" : ", ", *known);
@@ -107,6 +113,18 @@ fr_status fr_json_integer(const struct fr_json *node, int64_t min, int64_t max, 
     double real = json_is_real(v) ? json_real_value(v) : 0;
     bool whole =
         json_is_integer(v) || (json_is_real(v) && real == floor(real) && fabs(real) < 1e15);
+    if (!whole && json_is_string(v)) {
+        const char *text = json_string_value(v);
+        char digits[24];
+        size_t n = 0;
+        for (const char *at = text; *at && n + 1 < sizeof digits; at++)
+            if (*at != ',' && *at != '_' && *at != ' ') digits[n++] = *at;
+        digits[n] = '\0';
+        if (n > 3 && strspn(digits, "0123456789") == n &&
+            strcspn(text, ",_") == strspn(text, "0123456789"))
+            return fr_json_fail(node, err, "expected a whole number, found \"%.40s\"; write %s",
+                                text, digits);
+    }
     if (!whole) return wrong(node, "a whole number", err);
     int64_t number = json_is_integer(v) ? (int64_t)json_integer_value(v) : (int64_t)real;
     if (number < min || number > max) {

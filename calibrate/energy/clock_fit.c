@@ -48,7 +48,7 @@ static void fit_power(const struct fr_clock_series *s, int without,
     }
     f->power.voltage = *voltage;
     fr_line_fit(x, y, n, &f->power.static_W, &f->power.dynamic_J);
-    f->full_Hz = fr_clock_settled_Hz(&f->power, highest_Hz(s), f->limit_W);
+    f->full_Hz = fr_clock_steady_Hz(&f->power, highest_Hz(s), f->limit_W);
 }
 
 static void fit_time(const struct fr_clock_series *s, int without, struct fr_clock_fitted *f) {

@@ -20,7 +20,7 @@ double fr_limit_power_W(const struct fr_limit_fitted *f, double limit_W) {
 }
 
 static double clock_at(const struct fr_limit_fitted *f, double limit_W) {
-    return fr_clock_settled_Hz(&f->power, f->top, fr_limit_power_W(f, limit_W));
+    return fr_clock_steady_Hz(&f->power, f->top, fr_limit_power_W(f, limit_W));
 }
 
 double fr_limit_time_s(const struct fr_limit_fitted *f, double limit_W) {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/script/script.h"
+#include "base/script/command.h"
 #include "base/text/brief.h"
 #include "base/text/readable.h"
 #include "base/text/wrap.h"
@@ -104,13 +104,13 @@ static void next(struct fr_brief *brief, const char *file, const char *samples) 
     struct fr_text command = {0};
     if (file) {
         fr_brief_row(brief, FR_BRIEF_MUST, "written", "%s", file);
-        fr_text_addf(&command, "forerun validate\n--cluster ");
-        fr_script_word(&command, FR_SCRIPT_BASH, file);
+        fr_command_begin(&command, "forerun validate");
+        fr_command_option(&command, "cluster", file);
         fr_brief_command(brief, "next", fr_text_get(&command));
         fr_text_free(&command);
     }
-    fr_text_addf(&command, "forerun fit ");
-    fr_script_word(&command, FR_SCRIPT_BASH, samples);
+    fr_command_begin(&command, "forerun fit");
+    fr_command_word(&command, samples);
     fr_brief_command(brief, file ? "" : "next", fr_text_get(&command));
     fr_text_free(&command);
     fr_brief_row(brief, FR_BRIEF_MUST, "",

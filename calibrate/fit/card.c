@@ -85,9 +85,9 @@ fr_status fr_fit_card(const struct fr_samples *samples, const struct fr_fit_opti
                       struct fr_fit_result *result) {
     struct fr_fit_card *card = &result->card;
     double rate_B_per_s[FR_TRAFFIC_OPERANDS];
-    size_t room = samples->n_kernel + samples->n_link + samples->n_memory + 1;
+    size_t capacity = samples->n_kernel + samples->n_link + samples->n_memory + 1;
     if (!fr_fit_is_card(samples)) return FR_OK;
-    double *scratch = fr_malloc(room, sizeof *scratch);
+    double *scratch = fr_malloc(capacity, sizeof *scratch);
     if (!scratch) return FR_ERR_NOMEM;
     card->present = true;
     card->memory_B = samples->provenance.device_memory_B;

@@ -157,7 +157,9 @@ struct fr_fit_clock {
 
 struct fr_fit_result {
     struct fr_fit_verdict judged;
-    int n_missing; /**< what calibration did not come to measure */
+    size_t
+        beyond_links; /**< collectives left out before: faster than the base's links (links.h) */
+    int n_missing;    /**< what calibration did not come to measure */
     char missing[6][96];
     struct fr_provenance provenance;
     char name[64];

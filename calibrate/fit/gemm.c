@@ -163,13 +163,13 @@ static fr_status judge_beyond(struct fr_fit_gemm *g) {
 /* ---- tables ----------------------------------------------------------------------------------- */
 
 static fr_status make_table(struct fr_gemm_grid *grid, struct fr_fit_gemm *gemm) {
-    double *room = fr_malloc((size_t)fr_grid_cells(grid), sizeof *room);
-    if (!room) return FR_ERR_NOMEM;
+    double *scratch = fr_malloc((size_t)fr_grid_cells(grid), sizeof *scratch);
+    if (!scratch) return FR_ERR_NOMEM;
     int measured = count_measured(grid);
-    fr_grid_fill(grid, room);
+    fr_grid_fill(grid, scratch);
     fr_grid_complete(grid);
     gemm->n_dropped = measured - count_measured(grid);
-    free(room);
+    free(scratch);
     if (grid->count[0] == 0) return FR_OK;
     FR_TRY(judge(grid, &gemm->quality));
     FR_TRY(keep(grid, gemm));

@@ -86,7 +86,7 @@ static int split(const struct fr_fit_op *op, enum fold fold, struct fr_fit_point
     return n_out;
 }
 
-struct room {
+struct space {
     struct fr_fit_point *points; /* [2 n_points] */
     int *at;                     /* [n_points] */
 };
@@ -98,16 +98,16 @@ struct held {
 
 /* Fit without a fold and predict it. */
 static fr_status hold_out(const struct fr_fit_op *op, int form, enum fold fold,
-                          struct room *room, struct held *held) {
-    struct fr_fit_point *kept = room->points, *out = room->points + op->n_points;
+                          struct space *space, struct held *held) {
+    struct fr_fit_point *kept = space->points, *out = space->points + op->n_points;
     struct fr_price price = {.op = op->points->op};
-    int n_out = split(op, fold, kept, out, room->at), n_kept = op->n_points - n_out;
+    int n_out = split(op, fold, kept, out, space->at), n_kept = op->n_points - n_out;
     if (n_out == 0 || n_kept == 0) return FR_OK;
     fr_status status = fr_fitters[form - 1]->fit(kept, n_kept, op->gpu, &price);
     for (int i = 0; status == FR_OK && price.form && i < n_out; i++) {
         held->predicted_s[held->n] = fr_fit_price_s(&price, &out[i]);
         if (fold == EVEN_SIZES || fold == ODD_SIZES)
-            op->candidate[form].held_s[room->at[i]] = held->predicted_s[held->n];
+            op->candidate[form].held_s[space->at[i]] = held->predicted_s[held->n];
         held->measured_s[held->n++] = out[i].time_s;
     }
     fr_price_free(&price);
@@ -125,14 +125,14 @@ static double octaves_beyond(const struct fr_fit_op *op, const struct fr_fit_poi
 
 /* Of what LARGEST_SIZES left out: spread of the logarithm for each doubling of the size, from errors over the
  * doublings that they were told across; half a doubling is too short to tell. */
-static double beyond_octave(const struct fr_fit_op *op, const struct room *room,
+static double beyond_octave(const struct fr_fit_op *op, const struct space *space,
                             const struct held *held) {
     static const double SHORTEST = 0.5, NORMAL_MEDIAN = 0.6745;
     static const double MOST = 10;     /* that a cluster file may state */
     double *error = held->predicted_s; /* each is read before it is written */
     size_t n = 0;
     for (int i = 0; i < held->n; i++) {
-        double octaves = octaves_beyond(op, &op->points[room->at[i]]);
+        double octaves = octaves_beyond(op, &op->points[space->at[i]]);
         if (octaves >= SHORTEST)
             error[n++] = fabs(log(held->predicted_s[i] / held->measured_s[i])) / octaves;
     }
@@ -159,7 +159,8 @@ static struct fr_price_domain domain_of(const struct fr_fit_op *op) {
     return d;
 }
 
-static fr_status fit_form(struct fr_fit_op *op, int form, struct room *room, double *scratch) {
+static fr_status fit_form(struct fr_fit_op *op, int form, struct space *space,
+                          double *scratch) {
     struct fr_fit_candidate *candidate = &op->candidate[form];
     struct held held = {scratch, scratch + op->n_points, 0};
     candidate->price.op = op->points->op;
@@ -173,15 +174,15 @@ static fr_status fit_form(struct fr_fit_op *op, int form, struct room *room, dou
     for (int c = 0; c < op->n_curves; c++)
         FR_TRY(judge(&candidate->price, op->curves[c].points, op->curves[c].n_points, scratch,
                      &op->curves[c].quality[form]));
-    FR_TRY(hold_out(op, form, EVEN_SIZES, room, &held));
-    FR_TRY(hold_out(op, form, ODD_SIZES, room, &held));
+    FR_TRY(hold_out(op, form, EVEN_SIZES, space, &held));
+    FR_TRY(hold_out(op, form, ODD_SIZES, space, &held));
     FR_TRY(fr_fit_measure(held.predicted_s, held.measured_s, held.n, &candidate->held_sizes));
     held.n = 0;
-    FR_TRY(hold_out(op, form, LARGEST_RANKS, room, &held));
+    FR_TRY(hold_out(op, form, LARGEST_RANKS, space, &held));
     FR_TRY(fr_fit_measure(held.predicted_s, held.measured_s, held.n, &candidate->held_ranks));
     held.n = 0;
-    FR_TRY(hold_out(op, form, LARGEST_SIZES, room, &held));
-    candidate->price.beyond_octave = beyond_octave(op, room, &held);
+    FR_TRY(hold_out(op, form, LARGEST_SIZES, space, &held));
+    candidate->price.beyond_octave = beyond_octave(op, space, &held);
     /* What a price says of itself is how it did on what it had not seen. */
     const struct fr_fit_quality *said =
         candidate->held_sizes.n > 0 ? &candidate->held_sizes : &candidate->quality;
@@ -237,15 +238,16 @@ static fr_fit_form choose(const struct fr_fit_op *op, fr_fit_form wanted) {
 fr_status fr_fit_operation(struct fr_fit_op *op, fr_fit_form form) {
     size_t n = (size_t)op->n_points;
     double *scratch = fr_calloc(2 * n, sizeof *scratch);
-    struct room room = {fr_calloc(2 * n, sizeof *room.points), fr_calloc(n, sizeof *room.at)};
-    fr_status status = scratch && room.points && room.at ? make_curves(op) : FR_ERR_NOMEM;
+    struct space space = {fr_calloc(2 * n, sizeof *space.points),
+                          fr_calloc(n, sizeof *space.at)};
+    fr_status status = scratch && space.points && space.at ? make_curves(op) : FR_ERR_NOMEM;
     for (int f = FR_FIT_LOG; f < FR_FIT_FORMS && status == FR_OK; f++)
-        status = fit_form(op, f, &room, scratch);
+        status = fit_form(op, f, &space, scratch);
     if (status == FR_OK) status = ordinary(op, scratch);
     if (status == FR_OK) op->chosen = choose(op, form);
     free(scratch);
-    free(room.points);
-    free(room.at);
+    free(space.points);
+    free(space.at);
     return status;
 }
 

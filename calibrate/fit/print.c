@@ -255,6 +255,12 @@ void fr_fit_print(const struct fr_fit_result *result, struct fr_text *text) {
         add_held("sizes", &result->ops[i], false, text);
         add_held("ranks", &result->ops[i], true, text);
     }
+    if (result->beyond_links)
+        fr_text_addf(
+            text,
+            "%zu collectives left out, faster than the links of --base: their sizes, ranks, "
+            "nodes or --base are wrong\n",
+            result->beyond_links);
     add_spread(result, text);
     add_device(result, text);
 }

@@ -124,7 +124,7 @@ static fr_status krige(struct fr_scatter *s, struct solver *v) {
     return least < HUGE_VAL ? FR_OK : FR_ERR_NUMERIC;
 }
 
-static fr_status krige_with_room(struct fr_scatter *s) {
+static fr_status krige_with_scratch(struct fr_scatter *s) {
     size_t n = (size_t)s->n;
     struct solver v = {gsl_matrix_alloc(n, n), gsl_vector_alloc(n), gsl_vector_alloc(n),
                        fr_malloc(n, sizeof *v.errors)};
@@ -147,7 +147,7 @@ fr_status fr_scatter_fit(const struct fr_scatter_point *points, int n, struct fr
     FR_TRY(fit_trend(s, err));
     if (n < KRIGING_MIN) return FR_OK;
     gsl_error_handler_t *before = fr_gsl_errors();
-    fr_status status = krige_with_room(s);
+    fr_status status = krige_with_scratch(s);
     gsl_set_error_handler(before);
     return status == FR_OK ? status
                            : fr_fail(err, status, NULL, "shapes cannot be interpolated");

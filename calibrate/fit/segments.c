@@ -111,9 +111,9 @@ fr_status fr_fit_segments(const struct fr_fit_point *points, int n_points, int s
     int n = 0, kept = n_points - (skip >= 0);
     int places = kept < PLACES_MAX ? kept : PLACES_MAX;
     size_t cells = (size_t)places * (size_t)places, rows = SEGMENTS_MAX + 1,
-           stride = (size_t)places + 1, room = (size_t)kept + 1;
+           stride = (size_t)places + 1, scratch = (size_t)kept + 1;
     *fit = (struct fr_segment_fit){.level = points->level, .n_ranks = points->n_ranks};
-    double *m = fr_calloc(room, sizeof *m), *t = fr_calloc(room, sizeof *t);
+    double *m = fr_calloc(scratch, sizeof *m), *t = fr_calloc(scratch, sizeof *t);
     struct table table = {.lines = fr_calloc(cells + 1, sizeof *table.lines),
                           .best = fr_calloc(rows * stride, sizeof *table.best),
                           .from = fr_calloc(rows * stride, sizeof *table.from)};

@@ -37,21 +37,22 @@ static size_t alike_end(const struct fr_samples *samples, size_t i, bool memory)
     return i;
 }
 
-/* @param room  as many as probes */
-static double smooth(const struct fr_samples *samples, bool memory, double *out, double *room,
-                     double *variation) {
+/* @param scratch  as many as probes */
+static double smooth(const struct fr_samples *samples, bool memory, double *out,
+                     double *scratch, double *variation) {
     size_t n = samples->n_probe;
-    for (size_t i = 0; i < n; i++) room[i] = out[i] = around(samples, i, memory);
+    for (size_t i = 0; i < n; i++) scratch[i] = out[i] = around(samples, i, memory);
     for (size_t i = 0, stop; i < n; i = stop) {
         stop = alike_end(samples, i, memory);
-        fr_sort(room + i, stop - i);
-        double fast = fr_sorted_quantile(room + i, stop - i, 0.25);
+        fr_sort(scratch + i, stop - i);
+        double fast = fr_sorted_quantile(scratch + i, stop - i, 0.25);
         for (size_t k = i; k < stop; k++) out[k] /= fast;
     }
-    memcpy(room, out, n * sizeof *room);
-    fr_sort(room, n);
-    *variation = 0.5 * log(fr_sorted_quantile(room, n, 0.9) / fr_sorted_quantile(room, n, 0.1));
-    return fr_sorted_median(room, n);
+    memcpy(scratch, out, n * sizeof *scratch);
+    fr_sort(scratch, n);
+    *variation =
+        0.5 * log(fr_sorted_quantile(scratch, n, 0.9) / fr_sorted_quantile(scratch, n, 0.1));
+    return fr_sorted_median(scratch, n);
 }
 
 fr_status fr_fit_speed_make(const struct fr_samples *samples, struct fr_fit_speed *speed) {
@@ -59,14 +60,14 @@ fr_status fr_fit_speed_make(const struct fr_samples *samples, struct fr_fit_spee
     double ignored = 0;
     *speed = (struct fr_fit_speed){.usual_products = 1, .usual_memory = 1};
     if (n < FEWEST) return FR_OK;
-    double *room = fr_malloc(3 * n, sizeof *room);
-    if (!room) return FR_ERR_NOMEM;
-    speed->products = room;
-    speed->memory = room + n;
+    double *scratch = fr_malloc(3 * n, sizeof *scratch);
+    if (!scratch) return FR_ERR_NOMEM;
+    speed->products = scratch;
+    speed->memory = scratch + n;
     speed->n = n;
     speed->usual_products =
-        smooth(samples, false, speed->products, room + 2 * n, &speed->variation);
-    speed->streams = smooth(samples, true, speed->memory, room + 2 * n, &ignored);
+        smooth(samples, false, speed->products, scratch + 2 * n, &speed->variation);
+    speed->streams = smooth(samples, true, speed->memory, scratch + 2 * n, &ignored);
     speed->usual_memory = speed->streams;
     return FR_OK;
 }
@@ -258,9 +259,9 @@ fr_status fr_fit_interruptions(const struct fr_samples *samples, struct fr_fit_s
     double *time_s = fr_malloc(n, sizeof *time_s);
     struct exposure e = {.window = fr_malloc(n, sizeof *e.window),
                          .ranks = (double)samples->provenance.ranks};
-    bool room = sorted && time_s && e.window;
+    bool scratch = sorted && time_s && e.window;
     speed->ranks = e.ranks;
-    if (room) {
+    if (scratch) {
         gather(samples, speed, sorted, time_s, ONE_CALL_S, SHORT_S, &e);
         if (e.n == 0) gather(samples, speed, sorted, time_s, 0, HUGE_VAL, &e);
         estimate(&e, speed);
@@ -274,7 +275,7 @@ fr_status fr_fit_interruptions(const struct fr_samples *samples, struct fr_fit_s
             estimate(&e, speed);
         }
     }
-    if (room && e.calm_own_s > 0) {
+    if (scratch && e.calm_own_s > 0) {
         double mean = e.calm_s / e.calm_own_s;
         speed->usual_products *= mean;
         speed->usual_memory *= mean;
@@ -282,7 +283,7 @@ fr_status fr_fit_interruptions(const struct fr_samples *samples, struct fr_fit_s
     free(sorted);
     free(time_s);
     free(e.window);
-    return room ? FR_OK : FR_ERR_NOMEM;
+    return scratch ? FR_OK : FR_ERR_NOMEM;
 }
 
 double fr_fit_own(const struct fr_fit_speed *speed, const double *sorted_s, size_t n) {

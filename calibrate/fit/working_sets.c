@@ -41,10 +41,10 @@ static void end_visit(struct levels *l, const struct fr_fit_speed *speed) {
  * by a factor of two for as long as it runs.  That is the machine as it usually is: divided by how slow
  * it usually is, since predictions multiply by that. */
 static double own_s_per_B(const struct fr_samples *samples, const struct fr_fit_speed *speed,
-                          const struct asked *a, double *room) {
+                          const struct asked *a, double *scratch) {
     enum { LAUNCHES_MAX = 64 };
     double launch_s[LAUNCHES_MAX], all_B = 1; /* the same of all that match */
-    struct levels l = {.samples = room, .visits = room + samples->n_memory};
+    struct levels l = {.samples = scratch, .visits = scratch + samples->n_memory};
     size_t launches = 0;
     for (size_t i = 0; i <= samples->n_memory && launches < LAUNCHES_MAX; i++) {
         const struct fr_sample_memory *s = &samples->memory[i];
@@ -84,7 +84,7 @@ struct beyond {
 
 /* @param shapes  gets those measured on a set of @p size_B.  @return how many */
 static size_t find_beyond(const struct fr_samples *samples, const struct fr_fit_speed *speed,
-                          double size_B, double *room, struct beyond *shapes) {
+                          double size_B, double *scratch, struct beyond *shapes) {
     size_t n = 0;
     for (size_t i = 0; i < samples->n_memory; i++) {
         const struct fr_sample_memory *s = &samples->memory[i];
@@ -93,10 +93,10 @@ static size_t find_beyond(const struct fr_samples *samples, const struct fr_fit_
         bool first = matches(s, &here);
         for (size_t k = 0; first && k < i; k++) first = !matches(&samples->memory[k], &here);
         if (!first) continue;
-        double base = own_s_per_B(samples, speed, &alone, room);
+        double base = own_s_per_B(samples, speed, &alone, scratch);
         double m = (double)s->m, k = (double)s->k, c = (double)s->n;
         if (base > 0)
-            shapes[n++] = (struct beyond){own_s_per_B(samples, speed, &here, room) - base,
+            shapes[n++] = (struct beyond){own_s_per_B(samples, speed, &here, scratch) - base,
                                           m * c / (m * c + m * k + k * c)};
     }
     return n;
@@ -105,30 +105,30 @@ static size_t find_beyond(const struct fr_samples *samples, const struct fr_fit_
 /* The median over the shapes that mostly write, or mostly read, of what is left for that when the
  * rest costs @p other; @p other itself without such a shape. */
 static double part_s_per_B(const struct beyond *shapes, size_t n, bool writes, double other,
-                           double *room) {
+                           double *scratch) {
     size_t found = 0;
     for (size_t i = 0; i < n; i++) {
         double share = writes ? shapes[i].written : 1 - shapes[i].written;
-        if (share > 0.5) room[found++] = (shapes[i].s_per_B - (1 - share) * other) / share;
+        if (share > 0.5) scratch[found++] = (shapes[i].s_per_B - (1 - share) * other) / share;
     }
     if (found == 0) return other;
-    fr_sort(room, found);
-    return fmax(0, fr_sorted_median(room, found));
+    fr_sort(scratch, found);
+    return fmax(0, fr_sorted_median(scratch, found));
 }
 
 /* What reading and what writing cost beyond, each given the other, in turn: each shape is mostly the
  * one or the other, so errors halve from turn to turn.  -1 where that size was not measured. */
 static void fit_operands(const struct fr_samples *samples, const struct fr_fit_speed *speed,
-                         struct fr_fit_working_sets *sets, int i, double *room,
+                         struct fr_fit_working_sets *sets, int i, double *scratch,
                          struct beyond *shapes) {
     enum { TURNS = 40 };
     double *read = &sets->s_per_B[FR_TRAFFIC_OPERANDS][i],
            *written = &sets->s_per_B[FR_TRAFFIC_RESULTS][i];
-    size_t n = find_beyond(samples, speed, sets->size_B[i], room, shapes);
+    size_t n = find_beyond(samples, speed, sets->size_B[i], scratch, shapes);
     *read = *written = n == 0 ? -1 : 0;
     for (int turn = 0; n > 0 && turn < TURNS; turn++) {
-        *read = part_s_per_B(shapes, n, false, *written, room);
-        *written = part_s_per_B(shapes, n, true, *read, room);
+        *read = part_s_per_B(shapes, n, false, *written, scratch);
+        *written = part_s_per_B(shapes, n, true, *read, scratch);
     }
 }
 
@@ -158,10 +158,10 @@ static void no_slower_than_larger(struct fr_fit_working_sets *sets, int kind) {
 fr_status fr_fit_working_sets(const struct fr_samples *samples,
                               const struct fr_fit_speed *speed,
                               struct fr_fit_working_sets *sets) {
-    double *room = fr_malloc(2 * samples->n_memory + 1, sizeof *room);
+    double *scratch = fr_malloc(2 * samples->n_memory + 1, sizeof *scratch);
     struct beyond *shapes = fr_malloc(samples->n_memory + 1, sizeof *shapes);
     *sets = (struct fr_fit_working_sets){0};
-    bool held = room && shapes;
+    bool held = scratch && shapes;
     for (size_t i = 0; held && i < samples->n_memory; i++) {
         int kernel = samples->memory[i].kernel;
         if (kernel == FR_TRAFFIC_STREAM) add_size(sets, samples->memory[i].size_B);
@@ -170,15 +170,15 @@ fr_status fr_fit_working_sets(const struct fr_samples *samples,
     for (int i = 0; i < sets->n; i++) {
         for (int kind = 0; kind < FR_TRAFFIC_OPERANDS; kind++) {
             const struct asked asked = {kind, sets->size_B[i], NULL};
-            double s_per_B = own_s_per_B(samples, speed, &asked, room);
+            double s_per_B = own_s_per_B(samples, speed, &asked, scratch);
             sets->s_per_B[kind][i] = s_per_B > 0 ? s_per_B : unmeasured(sets, kind, i);
         }
-        fit_operands(samples, speed, sets, i, room, shapes);
+        fit_operands(samples, speed, sets, i, scratch, shapes);
     }
     for (int kind = 0; kind < FR_TRAFFIC_OPERANDS; kind++) no_slower_than_larger(sets, kind);
     fill_operands(sets, FR_TRAFFIC_OPERANDS);
     fill_operands(sets, FR_TRAFFIC_RESULTS);
-    free(room);
+    free(scratch);
     free(shapes);
     return held ? FR_OK : FR_ERR_NOMEM;
 }

@@ -34,16 +34,16 @@ static void check_interval(const struct fr_json *root, struct fr_checks *checks)
            variation = fr_json_number_at(&m, "variation");
     if (isnan(variation)) return; /* not one that forerun measured */
     bool known = !isnan(held_out);
-    double missed_by = known ? held_out : 0,
-           reach = fr_spread_reach(fr_spread_calibrated(missed_by, variation));
+    double off_by = known ? held_out : 0,
+           reach = fr_spread_reach(fr_spread_calibrated(off_by, variation));
     fr_verdict verdict =
-        reach > TWICE ? FR_VERDICT_FAIL : warn_of(hypot(fr_spread_of(missed_by), variation));
-    char missed[80];
+        reach > TWICE ? FR_VERDICT_FAIL : warn_of(hypot(fr_spread_of(off_by), variation));
+    char model_error[80];
     if (known)
-        snprintf(missed, sizeof missed, "the median error on held-out points is %.1f %%",
-                 100 * held_out);
+        snprintf(model_error, sizeof model_error,
+                 "the median error on held-out points is %.1f %%", 100 * held_out);
     else {
-        snprintf(missed, sizeof missed,
+        snprintf(model_error, sizeof model_error,
                  "of so few points none was held out, %.0f %% are assumed",
                  100 * fr_spread_assumed);
         verdict = verdict == FR_VERDICT_PASS ? FR_VERDICT_WARN : verdict;
@@ -51,7 +51,7 @@ static void check_interval(const struct fr_json *root, struct fr_checks *checks)
     add(checks, verdict, "interval",
         "90 %% intervals of predictions reach from %.2f to %.2f times the time predicted: %s, "
         "and the machine's time for the same work varies by %.1f %%",
-        1 / reach, reach, missed, 100 * variation);
+        1 / reach, reach, model_error, 100 * variation);
 }
 
 static void check_setting(const struct fr_json *root, struct fr_checks *checks) {

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "calibrate/fit/links.h"
 #include "calibrate/judge/check.h"
 #include "models/job/cluster.h"
 #include "models/job/preset.h"
@@ -80,6 +81,26 @@ static fr_status find_base(const char *device, struct fr_json_document **base,
         device);
 }
 
+/* Others' collectives that the links of the base cannot carry. */
+static fr_status drop_impossible(const struct fr_json_document *base,
+                                 struct fr_samples *samples, size_t *dropped,
+                                 struct fr_error *err) {
+    struct fr_cluster cluster = {0};
+    if (samples->n_source == 0)
+        return FR_OK; /* of our own harness, which measured the links too */
+    FR_TRY(fr_cluster_read(base, &cluster, err));
+    size_t all = samples->n_collective;
+    *dropped = fr_links_drop(samples, &cluster.levels);
+    fr_cluster_free(&cluster);
+    if (all == 0 || samples->n_collective > 0 || samples->n_gemm + samples->n_batched > 0)
+        return FR_OK;
+    return fr_fail(
+        err, FR_ERR_INPUT, NULL,
+        "all %zu collectives are faster than the links of --base allow: their sizes, "
+        "ranks, nodes or --base are wrong",
+        all);
+}
+
 fr_status fr_fitted_make(const char *const *paths, int n_paths,
                          const struct fr_fit_options *options, struct fr_fitted *fitted,
                          struct fr_error *err) {
@@ -89,7 +110,10 @@ fr_status fr_fitted_make(const char *const *paths, int n_paths,
     const char *device = fitted->samples.provenance.device;
     if (*device && !options->base) FR_TRY(find_base(device, &fitted->base, err));
     if (fitted->base) all.base = fitted->base;
+    size_t beyond_links = 0;
+    if (all.base) FR_TRY(drop_impossible(all.base, &fitted->samples, &beyond_links, err));
     FR_TRY(fr_fit(&fitted->samples, &all, &fitted->result, err));
+    fitted->result.beyond_links = beyond_links;
     return judge(fitted, err);
 }
 

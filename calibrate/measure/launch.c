@@ -228,11 +228,11 @@ struct watch {
 
 /* Told to end, as launchers are, which then clean up; killed when it does not.  One that is stopped hears nothing
  * until it goes on. */
-static void end(pid_t child, double since_s, double grace_s, bool *told) {
+static void end(pid_t child, double since_s, double grace_s, bool *stated) {
     if (since_s <= 0) return;
-    if (!*told) kill(child, SIGTERM);
-    if (!*told) kill(child, SIGCONT);
-    *told = true;
+    if (!*stated) kill(child, SIGTERM);
+    if (!*stated) kill(child, SIGCONT);
+    *stated = true;
     if (since_s > grace_s) kill(child, SIGKILL);
 }
 

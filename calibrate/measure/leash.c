@@ -27,10 +27,10 @@ static long long started(long pid) {
 static bool where(char boot[40], char names[64]) {
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
     ssize_t length = readlink("/proc/self/ns/pid", names, 63);
-    bool told = file && length > 0 && fscanf(file, "%39s", boot) == 1;
+    bool stated = file && length > 0 && fscanf(file, "%39s", boot) == 1;
     if (file) fclose(file);
     names[length > 0 ? length : 0] = '\0';
-    return told;
+    return stated;
 }
 
 void fr_leash_make(char text[FR_LEASH_B]) {

@@ -1,6 +1,6 @@
 /** @file
- *  Other people's benchmark output as samples: nccl-tests and rccl-tests, OSU, IMB; tables of collectives and of
- *  matrix products.
+ *  Other people's benchmark output as samples: collectives of nccl-tests, OSU, IMB and others, matrix products, tables
+ *  of both.
  *
  *  A reader takes one file, and lines that are none of the tool's are passed over, since logs
  *  carry schedulers' and libraries' talk.  What the text does not say (how many ranks, which

@@ -28,8 +28,8 @@ void fr_words_split(struct fr_words *words, const char *from, size_t length) {
     if (words->cut) length = sizeof words->text - 1;
     memmove(words->text, from, length);
     words->text[length] = '\0';
-    memcpy(words->room, words->text, length + 1);
-    for (char *at = words->room; *at;) {
+    memcpy(words->capacity, words->text, length + 1);
+    for (char *at = words->capacity; *at;) {
         while (isspace((unsigned char)*at)) *at++ = '\0';
         if (!*at) break;
         if (words->count == FR_WORDS_MAX) {

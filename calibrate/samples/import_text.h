@@ -11,8 +11,8 @@ enum { FR_WORDS_MAX = 40, FR_LINE_MAX = 1024 };
 
 /** A line cut into words; longer lines and further words are cut off, `cut` tells. */
 struct fr_words {
-    char text[FR_LINE_MAX]; /**< the line, without blanks at its ends */
-    char room[FR_LINE_MAX]; /**< the words' own copy */
+    char text[FR_LINE_MAX];     /**< the line, without blanks at its ends */
+    char capacity[FR_LINE_MAX]; /**< the words' own copy */
     char *word[FR_WORDS_MAX];
     int count;
     bool cut;

@@ -30,8 +30,8 @@
  *  asked of and live as long.  Answers take up to a few hundred kilobytes of the caller's stack.
  *
  *  Versions: functions and the last members of structures are added, never moved, while the
- *  library's name (libforerun.so.FORERUN_ABI) stays; options begin with their DEFAULTS, which
- *  tell the library what the caller was compiled with. */
+ *  library's name (libforerun.so.FORERUN_ABI) stays.  Options begin with their DEFAULTS, from which
+ *  the library knows what the caller was compiled with. */
 #ifndef FORERUN_H
 #define FORERUN_H
 
@@ -137,8 +137,8 @@ typedef struct forerun_outcome {
 
 /** The whole answer as JSON, as the command of the same name prints it with --json. */
 FORERUN_API const char *forerun_json(const forerun_result *result);
-/** What the question was asked to leave besides: a trace, lines for a launcher, a cluster file; else
- *  "". */
+/** The text that the question produced besides JSON: a trace, lines for a launcher, a cluster file;
+ *  else "". */
 FORERUN_API const char *forerun_text(const forerun_result *result);
 /** Outcomes in it: 1 of a prediction, as many as were asked for of a search (the best first). */
 FORERUN_API size_t forerun_count(const forerun_result *result);
@@ -171,13 +171,13 @@ typedef struct forerun_search_options {
     /** Required: "512", "8,16,32", "1..64", "1..512*2" (doubling). */
     const char *ranks;
     /** "KEY=RANGE" texts, then NULL: "tp=1..8*2", "method=tensor,phantom", "model.sequence=2048,4096".
-     *  NULL: the whole recipe that suits the model, but for what the job's plan says. */
+     *  NULL: the whole recipe that suits the model, except keys that the job's plan states. */
     const char *const *vary;
     /** "time" (the default), "energy" or "edp" (energy times time). */
     const char *objective;
     /** Best plans in the answer (10); 0: every feasible one. */
     int64_t top;
-    /** Of a rank's tensors; 0: none but the device's own. */
+    /** Limit of a rank's tensors; 0: none but the device's own. */
     double memory_limit_B;
     /** Most of gradient bytes or backward messages that may go compressed, 0 to 1.  -1 (the default):
      *  no limit, and none tried unasked. */
@@ -195,8 +195,8 @@ typedef struct forerun_search_options {
 #define FORERUN_SEARCH_DEFAULTS                                                                \
     { sizeof(forerun_search_options), NULL, NULL, "time", 10, 0, -1, 0, 0, 0, 0.95 }
 
-/** Many plans: the best of them, with its margin, the Pareto front, and why the others cannot be.  Of
- *  dp and tp the one that is neither said nor varied takes what is left of the ranks.
+/** Many plans: the best of them, with its margin, the Pareto front, and why the others cannot be.  If
+ *  dp or tp is neither set nor varied, it takes what is left of the ranks.
  *  @return FORERUN_INFEASIBLE where no plan can be: the result counts the reasons. */
 FORERUN_API forerun_status forerun_search(const forerun_job *job,
                                           const forerun_search_options *options,
@@ -208,7 +208,7 @@ typedef struct forerun_simulate_options {
     const char *network;
     /** Leave the timeline in forerun_text: "chrome" (Perfetto reads it), "paje" or "csv"; or NULL. */
     const char *trace;
-    /** Of a model of layers: all ranks, collectives as their messages. */
+    /** For a model of layers: all ranks, collectives as their messages. */
     int messages;
 } forerun_simulate_options;
 #define FORERUN_SIMULATE_DEFAULTS                                                              \
@@ -223,8 +223,8 @@ typedef struct forerun_place_options {
     size_t size;
     /** Ranks to place; 0: the plan's. */
     int64_t ranks;
-    /** Sub-grids of method subgraph; 0: the plan's.  Of a job without a model, ranks over ways is the
-     *  mesh. */
+    /** Sub-grids of method subgraph; 0: the plan's.  Without a model the mesh is ranks over
+     *  ways. */
     int64_t ways;
     /** 0: all that a node holds. */
     int64_t ranks_per_node;

@@ -13,8 +13,7 @@ double fr_clock_power_W(const struct fr_clock_power *power, double clock_Hz) {
 }
 
 /* P grows with f, so halving finds it: forty times leave 1e-12 of the clock. */
-double fr_clock_settled_Hz(const struct fr_clock_power *power, double clock_Hz,
-                           double limit_W) {
+double fr_clock_steady_Hz(const struct fr_clock_power *power, double clock_Hz, double limit_W) {
     double low_Hz = 0.1 * clock_Hz, high_Hz = clock_Hz;
     if (fr_clock_power_W(power, clock_Hz) <= limit_W) return clock_Hz;
     for (int i = 0; i < 40; i++) {

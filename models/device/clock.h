@@ -44,7 +44,7 @@ double fr_clock_voltage_squared(const struct fr_clock_voltage *voltage, double c
 double fr_clock_power_W(const struct fr_clock_power *power, double clock_Hz);
 /** Highest clock up to @p clock_Hz at which P is within @p limit_W; where no clock is, the lowest
  *  that is asked for at all, a tenth of @p clock_Hz. */
-double fr_clock_settled_Hz(const struct fr_clock_power *power, double clock_Hz, double limit_W);
+double fr_clock_steady_Hz(const struct fr_clock_power *power, double clock_Hz, double limit_W);
 /** t(f) */
 static inline double fr_clock_time_s(const struct fr_clock_time *time, double clock_Hz) {
     return time->fixed_s + time->cycles / clock_Hz;

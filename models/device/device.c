@@ -157,9 +157,9 @@ static fr_status disturbance_read(const struct fr_json *object, struct fr_device
     struct fr_json usual = fr_json_member(object, "usual"),
                    interruptions = fr_json_member(object, "interruptions");
     double products = 1, memory = 1, share = 0;
-    bool undisturbed = false;
+    bool idle = false;
     FR_TRY(fr_json_get_number(object, "noise", false, 0, 10, &share, err));
-    FR_TRY(fr_json_get_bool(object, "undisturbed", false, &undisturbed, err));
+    FR_TRY(fr_json_get_bool(object, "undisturbed", false, &idle, err));
     if (fr_json_present(&usual)) {
         FR_TRY(fr_json_object(&usual, usual_keys, err));
         FR_TRY(fr_json_get_number(&usual, "products", false, 1e-3, 1e6, &products, err));
@@ -167,7 +167,7 @@ static fr_status disturbance_read(const struct fr_json *object, struct fr_device
     }
     if (fr_json_present(&interruptions))
         FR_TRY(fr_interruptions_read(&interruptions, &device->interruptions, err));
-    if (undisturbed) {
+    if (idle) {
         device->interruptions = (struct fr_interruptions){0};
         return FR_OK;
     }

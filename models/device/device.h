@@ -49,7 +49,7 @@ static inline bool fr_dtype_is_narrow(fr_dtype dtype) {
     return dtype == FR_FP8 || dtype == FR_FP4;
 }
 /** Bytes of a value between products. */
-static inline double fr_dtype_kept_B(fr_dtype dtype) {
+static inline double fr_dtype_saved_B(fr_dtype dtype) {
     return fr_dtype_is_narrow(dtype) ? 2 : fr_dtype_size_B(dtype);
 }
 
@@ -295,7 +295,7 @@ static inline double fr_gemm_transposed(const struct fr_gemm_model *model,
 /** What it moves of it [B]. */
 static inline double fr_gemm_result_B(fr_dtype dtype, const struct fr_gemm_shape *shape,
                                       struct fr_gemm_use use) {
-    double value_B = use.value_B > 0 ? use.value_B : fr_dtype_kept_B(dtype);
+    double value_B = use.value_B > 0 ? use.value_B : fr_dtype_saved_B(dtype);
     return shape->m * shape->n * value_B * (use.adds ? 2 : 1);
 }
 

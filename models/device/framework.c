@@ -22,7 +22,7 @@ fr_status fr_framework_read(const struct fr_json *device, struct fr_framework *f
     FR_TRY(
         fr_json_get_number(&object, "stage_messages", false, 0, 100, &f->stage_messages, err));
     FR_TRY(fr_json_get_number(&object, "wide_shards", false, 0, 1, &f->wide_shards, err));
-    FR_TRY(fr_json_get_number(&object, "kept_logits", false, 0, 1, &f->kept_logits, err));
+    FR_TRY(fr_json_get_number(&object, "kept_logits", false, 0, 1, &f->saved_logits, err));
     FR_TRY(fr_size_read(&object, "gradient_copy", &f->gradient_copy_B, err));
     FR_TRY(fr_size_read(&object, "reduce_buffer", &f->reduce_buffer_B, err));
     return fr_size_read(&object, "step_copy", &f->step_copy_B, err);

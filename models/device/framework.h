@@ -32,7 +32,7 @@ struct fr_framework {
     double stage_messages;  /**< kept of a micro-batch by a stage of a pipeline, besides */
     double gradient_copy_B; /**< a trained parameter, where replicas reduce gradients */
     double reduce_buffer_B; /**< there, once */
-    double kept_logits; /**< 1: whoever asks for a loss keeps what it is made of meanwhile */
+    double saved_logits; /**< 1: whoever asks for a loss keeps what it is made of meanwhile */
     double wide_shards; /**< 1: with zero 3 the optimiser's fp32 parameters are the only ones */
     double
         step_copy_B; /**< a parameter that a replica updates, during the step; reserved besides */

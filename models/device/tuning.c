@@ -55,7 +55,7 @@ static fr_status read_seen(const struct fr_json *list, int i, struct fr_tuning *
         key = fr_json_member(&one, fr_seen_names[seen->what]);
         if (fr_json_present(&key) || seen->what == FR_SEEN_MODEL) break;
     }
-    FR_TRY(fr_json_get_number(&one, "missed", false, -10, 10, &seen->missed, err));
+    FR_TRY(fr_json_get_number(&one, "missed", false, -10, 10, &seen->model_error, err));
     int length = fr_seen_keys[seen->what], wide = t->n + t->n_seen;
     FR_TRY(fr_json_array(&key, length, length, err));
     for (int k = 0; k < length; k++) {

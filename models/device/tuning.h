@@ -14,7 +14,7 @@ enum { FR_TUNING_MAX = 24, FR_TUNING_SEEN_MAX = 32, FR_TUNING_KEY = 11 };
 
 /** What runs share that the model misses: of a model, of a plan, of a plan of a model, of a release of the
  *  software, and of one run; and how far coefficients of the device and of the network lie from the preset
- *  (trust/shared/alike.h). */
+ *  (trust/effects/groups.h). */
 enum { FR_TUNING_EFFECTS = 7 };
 extern const char *const fr_tuning_effect_names[];
 
@@ -29,7 +29,7 @@ struct fr_tuning_seen {
     fr_seen what;
     int64_t key[FR_TUNING_KEY]; /**< what is beyond fr_seen_keys[what] is 0 */
     double
-        missed; /**< the mean, in logarithms: runs of it take exp(missed) of what is predicted */
+        model_error; /**< the mean, in logarithms: runs of it take exp(missed) of what is predicted */
 };
 
 struct fr_tuning {

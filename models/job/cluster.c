@@ -35,7 +35,7 @@ fr_status fr_cluster_read_bare(const struct fr_json_document *document,
     FR_TRY(fr_calibration_read(&calibration, &cluster->calibration, err));
     FR_TRY(fr_tuning_read(&tuning, &cluster->tuning, err));
     FR_TRY(fr_levels_read(&levels, &cluster->levels, err));
-    FR_TRY(fr_widths_read(&widths, &cluster->levels, &cluster->widths, err));
+    FR_TRY(fr_uncertainty_read(&widths, &cluster->levels, &cluster->widths, err));
     FR_TRY(fr_topology_read(&topology, &cluster->levels, err));
     /* Fitted to other people's collectives, a file may say nothing of the processor. */
     if (fr_json_present(&device)) FR_TRY(fr_device_read(&device, &cluster->device, err));
@@ -81,11 +81,11 @@ static fr_status keep_measured(struct fr_json_document *document, int64_t l, con
     struct fr_json root = fr_json_root(document), levels = fr_json_member(&root, "levels"),
                    level = fr_json_element(&levels, l),
                    measured = fr_json_member(&level, "measured"),
-                   kept = fr_json_member(&measured, key), now = fr_json_member(&level, key);
+                   saved = fr_json_member(&measured, key), now = fr_json_member(&level, key);
     char path[64], number[32];
     const char *text = number;
     int64_t shared_by = 1;
-    if (fr_json_present(&kept) || !holds_forms(&root)) return FR_OK;
+    if (fr_json_present(&saved) || !holds_forms(&root)) return FR_OK;
     if (strcmp(key, "shared_by") == 0) {
         if (fr_json_get_integer(&level, key, false, 1, FR_RANKS_MAX, &shared_by, NULL) != FR_OK)
             return FR_OK;
@@ -113,7 +113,7 @@ fr_status fr_cluster_set(struct fr_json_document *document, const char *path, co
 fr_interval_source fr_cluster_interval_source(const struct fr_cluster *cluster) {
     return cluster->tuning.present             ? FR_INTERVAL_TUNING
            : cluster->calibration.held_out > 0 ? FR_INTERVAL_CALIBRATION
-           : cluster->widths.present           ? FR_INTERVAL_WIDTHS
+           : cluster->widths.present           ? FR_INTERVAL_UNCERTAINTY
                                                : FR_INTERVAL_PRIORS;
 }
 

@@ -7,7 +7,7 @@
 #include "models/device/tuning.h"
 #include "models/job/calibration.h"
 #include "models/job/drift.h"
-#include "models/job/widths.h"
+#include "models/job/uncertainty.h"
 #include "models/network/comm.h"
 
 enum { FR_CLUSTER_FACTS = 96 };
@@ -20,7 +20,7 @@ struct fr_cluster {
     struct fr_levels levels;
     struct fr_device device;
     struct fr_price price[FR_OP_COUNT];
-    struct fr_widths widths; /**< of values that were not tuned */
+    struct fr_uncertainty widths; /**< of values that were not tuned */
     struct fr_tuning tuning;
     struct fr_calibration calibration;
     struct fr_drift drift; /**< of its runtime from a release that is known */
@@ -38,7 +38,7 @@ struct fr_cluster {
 typedef enum {
     FR_INTERVAL_TUNING,
     FR_INTERVAL_CALIBRATION,
-    FR_INTERVAL_WIDTHS,
+    FR_INTERVAL_UNCERTAINTY,
     FR_INTERVAL_PRIORS
 } fr_interval_source;
 

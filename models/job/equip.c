@@ -50,7 +50,8 @@ static double width_of(const struct fr_runtime *runtime, int row,
     return fact ? fact->width : 0;
 }
 
-static void take_width(struct fr_widths *widths, const struct fr_fact_row *row, double width) {
+static void take_width(struct fr_uncertainty *widths, const struct fr_fact_row *row,
+                       double width) {
     double *sigma = row->value == FR_VALUE_COUNT ? NULL : widths->sigma[row->value];
     if (!widths->present || !sigma || !(width > 0)) return;
     for (int d = 0; d < FR_DTYPE_COUNT; d++)

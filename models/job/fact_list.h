@@ -21,6 +21,7 @@ FR_FACT(sequence_parallel, PLAN(sequence_parallel), "norms and dropout divided o
 FR_FACT(rank_order, PLAN(rank_order), "how ranks are numbered")
 FR_FACT(etp, PLAN(etp), "ranks that divide one expert")
 FR_FACT(zero, PLAN(zero), "what replicas divide of the optimiser, gradients and weights")
+FR_FACT(zero_exchange, PLAN(zero_exchange), "how zero 1 exchanges gradients and parameters")
 FR_FACT(zero_ranks, PLAN(zero_ranks),
         "how many replicas divide that; node: those that share fast links")
 FR_FACT(overlap, PLAN(overlap), "what runs beside the backward pass")
@@ -92,7 +93,7 @@ FR_FACT(gradient_copy, BYTES("framework.gradient_copy", 1e12, framework.gradient
         "copy of gradients in which replicas reduce them, a trained parameter")
 FR_FACT(reduce_buffer, BYTES("framework.reduce_buffer", 1e12, framework.reduce_buffer_B),
         "buffer in which replicas reduce gradients")
-FR_FACT(kept_logits, OWN("framework.kept_logits", 0, 1, framework.kept_logits),
+FR_FACT(saved_logits, OWN("framework.kept_logits", 0, 1, framework.saved_logits),
         "1: the caller of the loss keeps the logits until its gradient is there")
 FR_FACT(
     wide_shards, OWN("framework.wide_shards", 0, 1, framework.wide_shards),

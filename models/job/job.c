@@ -9,9 +9,11 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "models/job/key_meant.h"
 #include "models/job/plan_document.h"
 #include "models/job/preset.h"
 #include "models/job/runtime.h"
+#include "models/plan/key.h"
 #include "models/workload/family.h"
 
 enum {
@@ -55,6 +57,24 @@ static bool names_a_file(const char *path, const char *value) {
            value[strspn(value, " ")] != '{' && value[strspn(value, " ")] != '[';
 }
 
+/* A key that leads nowhere is answered here, where all keys are known; what stands in a file its reader refuses. */
+static fr_status check_key(int which, const char *path, struct fr_error *err) {
+    char key[FR_KEY_NAME];
+    const char *hint;
+    size_t length = strcspn(path, ".");
+    if (which == MODEL) return FR_OK;
+    if (which == CLUSTER) {
+        bool alias = !path[length] && fr_key_meant(path, key, &hint) == FR_MEANT_ALIAS &&
+                     strncmp(key, "cluster.", 8) == 0;
+        return alias ? fr_key_unknown(path, "--set", FR_ERR_INPUT, err) : FR_OK;
+    }
+    for (int i = 0; i < FR_PLAN_KEYS; i++)
+        if (strncmp(fr_plan_keys[i].name, path, length) == 0 &&
+            (!fr_plan_keys[i].name[length] || fr_plan_keys[i].name[length] == '.'))
+            return FR_OK;
+    return fr_key_unknown(path, "--set", FR_ERR_INPUT, err);
+}
+
 static fr_status apply_set(struct fr_job *job, const char *set, struct fr_error *err) {
     const char *equals = strchr(set, '='), *rest = NULL;
     char key[160];
@@ -69,6 +89,7 @@ static fr_status apply_set(struct fr_job *job, const char *set, struct fr_error 
     if (!job->documents[which])
         return fr_fail(err, FR_ERR_USAGE, "--set", "\"%s\": no %s is read by this command", key,
                        prefixes[which]);
+    FR_TRY(check_key(which, rest, err));
     if (which == MODEL) {
         struct fr_json root = fr_json_root(job->documents[MODEL]);
         if (fr_family_is_config(&root)) FR_TRY(fr_family_check_set(&root, rest, err));
@@ -184,7 +205,7 @@ fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,
     return fr_job_finish(job, err);
 }
 
-struct fr_plan fr_job_said(const struct fr_job *job, const struct fr_plan *plan) {
+struct fr_plan fr_job_stated(const struct fr_job *job, const struct fr_plan *plan) {
     struct fr_plan said = *plan;
     int64_t batch = fr_job_batch(job, plan);
     int64_t whole = job->workload.n_layers == 0 || plan->pp > 1 ? 1 : batch / plan->dp;

@@ -64,7 +64,7 @@ static inline bool fr_job_is_pipeline(const struct fr_job *job, const struct fr_
 void fr_job_fill(const struct fr_job *job, struct fr_plan *plan);
 
 /** @p plan as it is written down: with the values of what it leaves to the model or to another key. */
-struct fr_plan fr_job_said(const struct fr_job *job, const struct fr_plan *plan);
+struct fr_plan fr_job_stated(const struct fr_job *job, const struct fr_plan *plan);
 
 /** What to load; NULL names: no model (a cluster alone), the default plan. */
 struct fr_job_names {

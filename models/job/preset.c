@@ -6,25 +6,20 @@
 #include "base/file.h"
 #include "models/job/own.h"
 
+enum { FR_PRESETS_MAX = 127 };
+
 const struct fr_preset *fr_preset_find(const char *kind, const char *name) {
     for (const struct fr_preset *p = fr_presets; p->name; p++)
         if (strcmp(p->kind, kind) == 0 && strcmp(p->name, name) == 0) return p;
     return NULL;
 }
 
-/* "h100" of "dgx-h100": a name of which it is a whole part, if there is one alone. */
-static const char *part_of(const char *name, const char *const *known) {
-    const char *found = NULL;
-    size_t length = strlen(name);
-    for (; length >= 2 && *known; known++)
-        for (const char *at = strstr(*known, name); at; at = strstr(at + 1, name)) {
-            bool begins = at == *known || at[-1] == '-',
-                 ends = !at[length] || at[length] == '-';
-            if (!begins || !ends) continue;
-            if (found && found != *known) return NULL;
-            found = *known;
-        }
-    return found;
+struct fr_meant fr_preset_meant(const char *kind, const char *name) {
+    const char *known[FR_PRESETS_MAX + 1] = {NULL};
+    int n = 0;
+    for (const struct fr_preset *p = fr_presets; p->name && n < FR_PRESETS_MAX; p++)
+        if (strcmp(p->kind, kind) == 0) known[n++] = p->name;
+    return fr_meant(name, known);
 }
 
 /* A model where a cluster is asked for, or the like: two words were exchanged. */
@@ -36,20 +31,31 @@ static const char *exchanged(const char *kind, const char *name) {
 }
 
 static fr_status unknown(const char *kind, const char *name, struct fr_error *err) {
-    const char *known[64] = {NULL}, *other = exchanged(kind, name);
-    int n = 0;
-    for (const struct fr_preset *p = fr_presets; p->name && n < 63; p++)
-        if (strcmp(p->kind, kind) == 0) known[n++] = p->name;
-    const char *part = part_of(name, known), *near = part ? part : fr_suggest(name, known);
+    const char *other = exchanged(kind, name);
+    struct fr_meant meant = fr_preset_meant(kind, name);
+    char list[256];
+    fr_meant_list(&meant, list, sizeof list);
+    const char *own_model = strcmp(kind, "model") == 0
+                                ? "; of any other model give the path of its config.json"
+                                : "";
+    if (strcmp(kind, "plan") == 0)
+        return fr_fail(err, FR_ERR_INPUT, name, "is no file, and plans have no presets");
     if (other)
         return fr_fail(err, FR_ERR_INPUT, name,
                        "is a %s, and stands where a %s is asked for: give it as --%s", other,
                        kind, other);
-    if (near)
+    if (meant.count > 1)
         return fr_fail(err, FR_ERR_INPUT, name,
-                       "is neither a file nor a %s preset; did you mean \"%s\"?", kind, near);
+                       "is neither a file nor a %s preset, and part of several: %s%s", kind,
+                       list, own_model);
+    if (meant.count == 1)
+        return fr_fail(err, FR_ERR_INPUT, name,
+                       "is neither a file nor a %s preset; did you mean %s?%s", kind, list,
+                       *own_model ? " Of any other model give the path of its config.json"
+                                  : "");
     return fr_fail(err, FR_ERR_INPUT, name,
-                   "is neither a file nor a %s preset; see forerun list %ss", kind, kind);
+                   "is neither a file nor a %s preset; forerun list %ss has them%s", kind, kind,
+                   own_model);
 }
 
 /* JSON itself begins with a brace, which no preset does; a file that does is "./{...". */

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/json.h"
+#include "base/text/meant.h"
 
 struct fr_preset {
     const char *
@@ -23,6 +24,9 @@ extern const struct fr_preset fr_presets[];
 
 /** The preset, or NULL. */
 const struct fr_preset *fr_preset_find(const char *kind, const char *name);
+
+/** What @p name most likely means among the presets of @p kind. */
+struct fr_meant fr_preset_meant(const char *kind, const char *name);
 
 /** Parse what @p name stands for: "-" standard input, JSON itself ("{..."), a preset of @p kind, a file,
  *  or a name in the user's own folders (models/job/own.h).

@@ -1,8 +1,10 @@
 /* Read more than once, so without guard.  One row per file in models/network/collective/. */
 FR_COLLECTIVE(binomial_broadcast)
 FR_COLLECTIVE(scatter_all_gather_broadcast)
+FR_COLLECTIVE(rail_chain_broadcast)
 FR_COLLECTIVE(binomial_reduce)
 FR_COLLECTIVE(reduce_scatter_gather_reduce)
+FR_COLLECTIVE(rail_chain_reduce)
 FR_COLLECTIVE(ring_all_reduce)
 FR_COLLECTIVE(rail_ring_all_reduce)
 FR_COLLECTIVE(recursive_doubling_all_reduce)

@@ -38,6 +38,6 @@ void fr_pattern_doubling_gather(struct fr_expansion *e, double block_B) {
 }
 
 void fr_pattern_halving_scatter(struct fr_expansion *e, double block_B) {
-    for (int64_t kept = e->n_ranks / 2; kept >= 1; kept /= 2)
-        fr_expand_exchange(e, kept, (double)kept * block_B);
+    for (int64_t saved = e->n_ranks / 2; saved >= 1; saved /= 2)
+        fr_expand_exchange(e, saved, (double)saved * block_B);
 }

@@ -77,32 +77,99 @@ static void send_round(struct fr_expansion *e, const int32_t *next, const int32_
     }
 }
 
+/* Rings, nodes and ranks of an expansion, and whom each rank sends to. */
+struct rings {
+    int64_t n, nodes;
+    int64_t *first;
+    int32_t *next, *node; /* next: and two more arrays of p behind node */
+};
+
+static struct rings open_rings(const struct fr_collective_args *a, struct fr_expansion *e) {
+    size_t p = (size_t)a->n_ranks;
+    struct rings r = {.n = fr_collective_fewest(a)};
+    r.next = e->failed ? NULL : fr_malloc(4 * p, sizeof *r.next);
+    if (r.next) r.first = fr_malloc(p + 1, sizeof *r.first);
+    if (!r.first) e->failed = true;
+    if (e->failed) return r;
+    r.node = r.next + p;
+    r.nodes = cut(a, r.first);
+    for (int64_t i = 0, k = 0; r.nodes > 0 && i < a->n_ranks; i++) {
+        if (i == r.first[k + 1]) k++;
+        r.node[i] = (int32_t)k;
+    }
+    return r;
+}
+
+static void close_rings(struct rings *r) {
+    free(r->first);
+    free(r->next);
+}
+
 fr_status fr_rail_ring_expand(const struct fr_collective_args *a, int64_t turns,
                               struct fr_message_list *list) {
     struct fr_expansion e = fr_expansion_open(a, list);
-    int64_t rings = fr_collective_fewest(a), *first = NULL;
+    struct rings r = open_rings(a, &e);
     size_t p = (size_t)a->n_ranks;
-    double size_B = a->size_B / (double)a->n_ranks / (double)rings;
-    int32_t *next = e.failed ? NULL : fr_malloc(4 * p, sizeof *next);
-    if (next) first = fr_malloc(p + 1, sizeof *first);
-    if (!first) e.failed = true;
-    int64_t nodes = e.failed ? 0 : cut(a, first);
-    for (int64_t i = 0, k = 0; nodes > 0 && i < a->n_ranks; i++) {
-        if (i == first[k + 1]) k++;
-        next[p + (size_t)i] = (int32_t)k;
-    }
-    for (int64_t j = 0; j < rings && !e.failed; j++) {
-        int32_t *arrived = next + 2 * p, *arrives = next + 3 * p;
-        successors(first, nodes, j, next);
+    double size_B = a->size_B / (double)a->n_ranks / (double)r.n;
+    for (int64_t j = 0; j < r.n && !e.failed; j++) {
+        int32_t *arrived = r.next + 2 * p, *arrives = r.next + 3 * p;
+        successors(r.first, r.nodes, j, r.next);
         for (size_t i = 0; i < p; i++) arrived[i] = -1;
         for (int64_t round = 0; round < turns * (a->n_ranks - 1) && !e.failed; round++) {
-            send_round(&e, next, next + p, size_B, arrived, arrives);
+            send_round(&e, r.next, r.node, size_B, arrived, arrives);
             int32_t *swapped = arrived;
             arrived = arrives;
             arrives = swapped;
         }
     }
-    free(first);
-    free(next);
+    close_rings(&r);
+    return fr_expansion_close(&e);
+}
+
+/* ---- a broadcast along the rings ----------------------------------------------------------------- */
+
+enum { PIECE_B = 512 << 10, PIECES_MAX = 256 };
+
+static int64_t pieces(const struct fr_collective_args *a) {
+    double each = ceil(a->size_B / (double)fr_collective_fewest(a) / PIECE_B);
+    return each > PIECES_MAX ? PIECES_MAX : each > 1 ? (int64_t)each : 1;
+}
+
+double fr_rail_chain_s(const struct fr_collective_args *a) {
+    double k = (double)pieces(a);
+    return (k + (double)a->n_ranks - 2) *
+           (fr_rail_ring_link(a).latency_s + a->size_B / k * block_s_per_B(a));
+}
+
+/* One ring's pieces, each down the chain of order[0..p): after what brought it, and what its sender sent before. */
+static void send_pieces(struct fr_expansion *e, const struct rings *r, const int32_t *order,
+                        int64_t k, double size_B, int32_t *last) {
+    for (int64_t piece = 0; piece < k; piece++) {
+        int32_t brought = -1;
+        for (int64_t i = 0; i + 1 < e->n_ranks && !e->failed; i++) {
+            int32_t from = order[i], to = order[i + 1], after[2], n_after = 0;
+            if (brought >= 0) after[n_after++] = brought;
+            if (piece > 0) after[n_after++] = last[from];
+            brought = fr_message_add(e->list, from, to, r->node[from] != r->node[to], size_B,
+                                     after, n_after);
+            e->failed = brought < 0;
+            if (brought >= 0) e->list->items[brought].rail = true;
+            last[from] = brought;
+        }
+    }
+}
+
+fr_status fr_rail_chain_expand(const struct fr_collective_args *a, bool reduces,
+                               struct fr_message_list *list) {
+    struct fr_expansion e = fr_expansion_open(a, list);
+    struct rings r = open_rings(a, &e);
+    int64_t k = pieces(a), p = a->n_ranks;
+    for (int64_t j = 0; j < r.n && !e.failed; j++) {
+        int32_t *last = r.next + 2 * p, *order = r.next + 3 * p, at = 0;
+        successors(r.first, r.nodes, j, r.next);
+        for (int64_t i = 0; i < p; i++, at = r.next[at]) order[reduces ? p - 1 - i : i] = at;
+        send_pieces(&e, &r, order, k, a->size_B / (double)(k * r.n), last);
+    }
+    close_rings(&r);
     return fr_expansion_close(&e);
 }

@@ -12,6 +12,13 @@
  *  a turn of p - 1 hops; an all-reduce takes two turns.  q nodes; beta_rails: of a byte when f ranks
  *  of every node send to the next node at once.  A rank sends s = (f - 1)/f of its bytes inside where
  *  nodes hold f ranks each, all where one holds more.
+ *  A broadcast goes down such rings as chains, a reduction up, each n/f in K pieces that follow one another (van de Geijn's pipelined
+ *  broadcast; NCCL's ring): the last rank has the last piece after
+ *
+ *      (K + p - 2) (h + n/K beta),  K = n / (f 512 KiB), rounded up, at most 256
+ *
+ *  (NCCL, src/include/device.h: a slot of a channel's buffer, 4 MiB in 8 steps.)
+ *
  *  (NCCL, src/graph/tuning.cc: bandwidth of all channels at the slower of the two places, and of the
  *  steps of a ring those between nodes at the network's latency, the others at NVLink's.)
  */
@@ -28,6 +35,13 @@ double fr_rail_ring_s(const struct fr_collective_args *a, int64_t turns);
 
 /** What a message of one ring costs while all rings work: h, and f beta. */
 struct fr_link_cost fr_rail_ring_link(const struct fr_collective_args *a);
+
+/** Time of a pipelined broadcast, or of a reduction [s]. */
+double fr_rail_chain_s(const struct fr_collective_args *a);
+
+/** Append its messages, n / (K f) each; of a reduction, which goes up the chains. @return FR_OK or FR_ERR_NOMEM. */
+fr_status fr_rail_chain_expand(const struct fr_collective_args *a, bool reduces,
+                               struct fr_message_list *list);
 
 /** Append the messages, n / (p f) each. @return FR_OK or FR_ERR_NOMEM. */
 fr_status fr_rail_ring_expand(const struct fr_collective_args *a, int64_t turns,

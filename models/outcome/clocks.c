@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "models/outcome/iteration.h"
-#include "models/outcome/passes.h"
+#include "models/outcome/pipeline_ops.h"
 #include "models/price/clock.h"
 
 /* Prices of so many settings are asked for at most while clocks are lowered. */
@@ -76,9 +76,9 @@ static void lower(struct search *s, struct setting *now, int step) {
             struct setting x = price_with(s, i, s->clock[i] - step);
             double saved_J = now->energy_J - x.energy_J, cost_s = x.time_s - now->time_s;
             if (!allowed(s, &x) || !better(&x, now)) continue;
-            double worth = saved_J / fmax(cost_s, 1e-9 * now->time_s);
-            if (worth <= most) continue;
-            most = worth;
+            double gain = saved_J / fmax(cost_s, 1e-9 * now->time_s);
+            if (gain <= most) continue;
+            most = gain;
             best = i;
             then = x;
         }
@@ -116,9 +116,9 @@ static bool raise_clocks(struct search *s, struct setting *now) {
             if (s->clock[i] + 1 >= s->n_clocks) continue;
             struct setting x = price_with(s, i, s->clock[i] + 1);
             double won_s = now->time_s - x.time_s, cost_J = x.energy_J - now->energy_J;
-            double worth = won_s / fmax(cost_J, 1e-9 * now->energy_J);
-            if (best >= 0 && worth <= most) continue;
-            most = worth;
+            double gain = won_s / fmax(cost_J, 1e-9 * now->energy_J);
+            if (best >= 0 && gain <= most) continue;
+            most = gain;
             best = i;
             then = x;
         }
@@ -278,7 +278,7 @@ static fr_status mean_clocks(const struct fr_job *job, const struct fr_plan *pla
     struct fr_pipeline p = {0};
     uint32_t extrapolated = 0;
     int16_t *clock = NULL;
-    FR_TRY(fr_passes_choose(job, plan, 0, &clock, err));
+    FR_TRY(fr_pipeline_ops_choose(job, plan, 0, &clock, err));
     full.clock_slack = false;
     fr_status status = fr_pipeline_make(job, &full, &p, &extrapolated, err);
     for (int32_t i = 0; status == FR_OK && i < p.args.stages; i++) {

@@ -12,7 +12,7 @@
  *  likewise; then single clocks and pairs of them are moved as long as that helps, and the better is taken.
  *  Where every stage is on the critical path while a pipeline fills and drains, as in 1F1B, no stage can be
  *  slowed as a whole at no time at all: a percent more time (search --max-slowdown) is what saves energy,
- *  or clocks of passes ("slack", models/outcome/passes.h).  Held against trying all: tests/sim/test_clocks.c. */
+ *  or clocks of passes ("slack", models/outcome/pipeline_ops.h).  Held against trying all: tests/sim/test_clocks.c. */
 #ifndef FR_MODELS_OUTCOME_CLOCKS_H
 #define FR_MODELS_OUTCOME_CLOCKS_H
 
@@ -28,7 +28,7 @@ fr_status fr_clocks_choose(const struct fr_job *job, const struct fr_plan *plan,
                            double slowdown, int64_t *clock_Hz, struct fr_error *err);
 
 /** Clocks of @p plan's stages as it asks for them [Hz]; 0: the highest.  Of "slack" those chosen, each
- *  stage's the mean over its passes (models/outcome/passes.h) while it computes.
+ *  stage's the mean over its passes (models/outcome/pipeline_ops.h) while it computes.
  *  @return as fr_clocks_choose. */
 fr_status fr_clocks_of(const struct fr_job *job, const struct fr_plan *plan, double *clock_Hz,
                        struct fr_error *err);

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "models/outcome/iteration.h"
-#include "models/outcome/settle.h"
+#include "models/outcome/resolve.h"
 
 const char *const fr_part_names[] = {
 #define FR_PART_NAME(code, name) #name,
@@ -60,7 +60,7 @@ void fr_outcome_add_warm_up(const struct fr_job *job, const struct fr_outcome *p
 }
 
 /* On the same seats, as the same machine. */
-static void add_warm_up(const struct fr_settled *s, struct fr_outcome *out) {
+static void add_warm_up(const struct fr_resolved *s, struct fr_outcome *out) {
     struct fr_plan plain;
     struct fr_outcome before;
     if (!isfinite(out->time_s) || !fr_plan_warms_up(&s->plan, &plain)) return;
@@ -69,12 +69,12 @@ static void add_warm_up(const struct fr_settled *s, struct fr_outcome *out) {
 }
 
 void fr_cost(const struct fr_job *job, const struct fr_plan *given, struct fr_outcome *out) {
-    struct fr_settled s;
-    if (fr_settle(job, given, &s, NULL) == FR_OK) {
+    struct fr_resolved s;
+    if (fr_resolve(job, given, &s, NULL) == FR_OK) {
         fr_pipeline_cost(s.job, &s.plan, out);
         add_warm_up(&s, out);
     } else
         fr_pipeline_refuse(&s.plan, FR_BECAUSE(FR_REASON_SIZE), out);
-    fr_settled_restore(&s, &out->plan);
-    fr_settled_free(&s);
+    fr_resolved_restore(&s, &out->plan);
+    fr_resolved_free(&s);
 }

@@ -47,21 +47,22 @@ FR_FACT(iteration_time_s, "iteration_time_s", TIME, ALWAYS, v->out->time_s,
         "one forward pass, backward pass and update", CSV(1, NULL), TEXT(1, "iteration time"),
         PAGE(1))
 FR_FACT(iteration_time_expected_s, "iteration_time_expected_s", TIME,
-        WHERE(v->time.told && v->differs), v->out->expected_s,
+        WHERE(v->time.stated && v->differs), v->out->expected_s,
         "predicted time plus the measured model error of the runs that the cluster was "
         "tuned to, where it differs. The interval is about this value",
         INTERVAL("iteration_time_s", time, SOMETIMES), TEXT(1, "  expected"))
-FR_FACT_WORD(interval_from, "interval_from", interval_sources, WHERE(v->time.told),
+FR_FACT_WORD(interval_from, "interval_from", interval_sources, WHERE(v->time.stated),
              interval_sources[fr_cluster_interval_source(&v->job->cluster)],
              "source of the interval: `tuning` (posterior of `forerun tune`), "
              "`calibration`, `widths` (stated in the cluster file) or `priors`. "
              "See [docs/explanation/intervals.md](../explanation/intervals.md)")
-FR_FACT(iteration_time_p05_s, "iteration_time_p05_s", TIME, WHERE(v->steps.told), v->steps.low,
+FR_FACT(iteration_time_p05_s, "iteration_time_p05_s", TIME, WHERE(v->steps.stated),
+        v->steps.low,
         "nine in ten steps of one run lie between this and `iteration_time_p95_s` "
         "(needs `jitter` or interruptions in the cluster file)",
         TEXT(1, "  its steps"))
-FR_FACT(iteration_time_p95_s, "iteration_time_p95_s", TIME, WHERE(v->steps.told), v->steps.high,
-        "see `iteration_time_p05_s`")
+FR_FACT(iteration_time_p95_s, "iteration_time_p95_s", TIME, WHERE(v->steps.stated),
+        v->steps.high, "see `iteration_time_p05_s`")
 FR_FACT_PUT(calibration, "calibration", SOMETIMES, fr_report_put_calibration,
             "of a calibrated cluster: `verdict`, first `reason`, `held_out` error and "
             "`variation` of the machine")

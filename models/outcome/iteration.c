@@ -81,7 +81,7 @@ static void add_energy(const struct fr_job *job, const struct fr_pipeline *p, do
         double busy_s = busy_of(p, m, i) + job->cluster.device.fixed_s +
                         (p->longer_s ? p->busy_longer_s[i] : 0);
         device_J += replicas * (fr_rank_energy_J(&job->cluster.device, p->stage[i].clock_Hz,
-                                                 busy_s, fr_most(0, out->time_s - busy_s)) +
+                                                 busy_s, fr_larger(0, out->time_s - busy_s)) +
                                 (p->longer_s ? p->more_J[i] : 0));
         all_s += replicas * busy_s;
     }
@@ -90,7 +90,7 @@ static void add_energy(const struct fr_job *job, const struct fr_pipeline *p, do
 
 double fr_pipeline_messages_B(const struct fr_pipeline *p, int32_t i) {
     const struct fr_stage *stage = &p->stage[i];
-    return p->args.stages > 1 ? 2 * fr_most(stage->message_B, stage->gathered_B) : 0;
+    return p->args.stages > 1 ? 2 * fr_larger(stage->message_B, stage->gathered_B) : 0;
 }
 
 double fr_pipeline_codecs_B(const struct fr_pipeline *p, int32_t i) {
@@ -111,7 +111,7 @@ static void keep_wide(const struct fr_workload *w, double trained,
     const double wide_B = fr_dtype_size_B(FR_FP32), moments_B = 2 * wide_B;
     if (w->optimizer_state_B < moments_B + wide_B || fr_dtype_size_B(w->weight_dtype) >= wide_B)
         return;
-    part_B[FR_MEMORY_PARAMETERS] = fr_most(part_B[FR_MEMORY_PARAMETERS], trained * wide_B);
+    part_B[FR_MEMORY_PARAMETERS] = fr_larger(part_B[FR_MEMORY_PARAMETERS], trained * wide_B);
     part_B[FR_MEMORY_OPTIMIZER] -= trained * wide_B;
 }
 
@@ -120,7 +120,7 @@ void fr_pipeline_state_B(const struct fr_job *job, const struct fr_plan *plan,
     const struct fr_workload *w = &job->workload;
     part_B[FR_MEMORY_GRADIENTS] = part_B[FR_MEMORY_OPTIMIZER] = 0;
     part_B[FR_MEMORY_PARAMETERS] =
-        fr_zero_kept(plan, stage, 3) * fr_workload_weight_B(w, &job->cluster.device);
+        fr_zero_stored(plan, stage, 3) * fr_workload_weight_B(w, &job->cluster.device);
     if (plan->forward) return;
     part_B[FR_MEMORY_GRADIENTS] =
         fr_zero_trained(plan, stage, 2) * fr_dtype_size_B(w->gradient_dtype);
@@ -132,15 +132,15 @@ void fr_pipeline_state_B(const struct fr_job *job, const struct fr_plan *plan,
 }
 
 /* One pass after the other of one stage: 1, and none waits. */
-struct fr_pipeline_held fr_pipeline_holds(const struct fr_pipeline *p, int32_t i) {
+struct fr_pipeline_in_flight fr_pipeline_holds(const struct fr_pipeline *p, int32_t i) {
     const struct fr_slot *slots = p->slots ? p->slots + i * p->n_slots : NULL;
     double chunks = p->args.chunks;
     if (p->held)
-        return (struct fr_pipeline_held){(double)p->held[i] / chunks,
-                                         (double)p->held[p->args.stages + i] / chunks};
-    if (!slots) return (struct fr_pipeline_held){1 / chunks, 0};
-    return (struct fr_pipeline_held){
-        (double)fr_schedule_held(p->splits_backward, slots, p->n_slots) / chunks,
+        return (struct fr_pipeline_in_flight){(double)p->held[i] / chunks,
+                                              (double)p->held[p->args.stages + i] / chunks};
+    if (!slots) return (struct fr_pipeline_in_flight){1 / chunks, 0};
+    return (struct fr_pipeline_in_flight){
+        (double)fr_schedule_in_flight(p->splits_backward, slots, p->n_slots) / chunks,
         (double)fr_schedule_waiting(p->splits_backward, slots, p->n_slots) / chunks};
 }
 
@@ -149,8 +149,8 @@ static bool holds_less(const struct fr_pipeline *p, int32_t i) {
     const struct fr_stage *stage = &p->stage[i];
     if (!stage->repeats || stage->message_codec_B > 0 || stage->forward_codec_B > 0)
         return false;
-    const struct fr_pipeline_held here = fr_pipeline_holds(p, i),
-                                  before = fr_pipeline_holds(p, i - 1);
+    const struct fr_pipeline_in_flight here = fr_pipeline_holds(p, i),
+                                       before = fr_pipeline_holds(p, i - 1);
     return here.all <= before.all && here.waiting <= before.waiting;
 }
 
@@ -163,9 +163,9 @@ static void add_memory(const struct fr_job *job, const struct fr_pipeline *p,
         out->parameters += stage->parameters;
         out->parameters_frozen += stage->frozen;
         if (holds_less(p, i)) continue;
-        out->parameters_rank_max = fr_most(out->parameters_rank_max, stage->parameters_rank);
-        out->host_memory_B =
-            fr_most(out->host_memory_B, fr_offload_host_B(stage, fr_pipeline_holds(p, i).all));
+        out->parameters_rank_max = fr_larger(out->parameters_rank_max, stage->parameters_rank);
+        out->host_memory_B = fr_larger(out->host_memory_B,
+                                       fr_offload_host_B(stage, fr_pipeline_holds(p, i).all));
         fr_moments_peak(job, &out->plan, p, i, part_B);
         part_B[FR_MEMORY_FRAGMENTATION] =
             fr_memory_fragmentation_B(&job->cluster.device, part_B);
@@ -210,7 +210,7 @@ static void add_break_even(const struct fr_pipeline *p, struct fr_outcome *out) 
 static void add_bytes(const struct fr_pipeline *p, struct fr_outcome *out) {
     for (int32_t i = 0; i < p->args.stages; i++)
         for (int axis = 0; axis < FR_SENT_COUNT; axis++)
-            out->sent_B[axis] = fr_most(out->sent_B[axis], p->stage[i].sent_B[axis]);
+            out->sent_B[axis] = fr_larger(out->sent_B[axis], p->stage[i].sent_B[axis]);
 }
 
 void fr_pipeline_fill_still(const struct fr_job *job, const struct fr_pipeline *p,
@@ -260,9 +260,9 @@ static double busiest_s(const struct fr_pipeline *p) {
     double most_s = 0;
     for (int32_t i = 0; i < p->args.stages; i++) {
         const struct fr_stage *s = &p->stage[i];
-        most_s = fr_most(most_s, p->args.micro_batches *
-                                         (s->forward.compute_s + s->backward.compute_s) +
-                                     s->optimizer_s);
+        most_s = fr_larger(most_s, p->args.micro_batches *
+                                           (s->forward.compute_s + s->backward.compute_s) +
+                                       s->optimizer_s);
     }
     return most_s;
 }
@@ -291,14 +291,14 @@ static fr_status add_parts(const struct fr_job *job, const struct fr_pipeline *p
         if (turns[k].off == FR_WITH_OFFLOAD && !out->plan.offload) continue;
         FR_TRY(timer(context, with, &now, err));
         out->part_s[turns[k].part] =
-            fr_most(0, before_s - now.makespan_s); /* but for rounding */
+            fr_larger(0, before_s - now.makespan_s); /* but for rounding */
         before_s = now.makespan_s;
     }
     out->part_s[FR_PART_COMPUTE] = busiest_s(p);
     out->part_s[FR_PART_FIXED] = job->cluster.device.fixed_s;
     /* A stage alone waits for nothing: the rest is rounding. */
     out->part_s[FR_PART_BUBBLE] =
-        p->args.stages > 1 ? fr_most(0, before_s - out->part_s[FR_PART_COMPUTE]) : 0;
+        p->args.stages > 1 ? fr_larger(0, before_s - out->part_s[FR_PART_COMPUTE]) : 0;
     return FR_OK;
 }
 

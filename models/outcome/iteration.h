@@ -21,10 +21,10 @@ void fr_pipeline_state_B(const struct fr_job *job, const struct fr_plan *plan,
 
 /** Micro-batches whose activations the order makes stage @p i hold, a pass of one of v chunks counted as
  *  1/v; of them, those that wait for their weight gradients alone. */
-struct fr_pipeline_held {
+struct fr_pipeline_in_flight {
     double all, waiting;
 };
-struct fr_pipeline_held fr_pipeline_holds(const struct fr_pipeline *pipeline, int32_t i);
+struct fr_pipeline_in_flight fr_pipeline_holds(const struct fr_pipeline *pipeline, int32_t i);
 
 /** Memory of a rank of stage @p i for a whole activation to send and another to receive, gathered or not; and what
  *  its codecs keep [B]. */

@@ -80,11 +80,11 @@ static void view_states(const struct fr_job *job, const struct fr_plan *plan,
 }
 
 /* Micro-batches of the stage that are held: as its order of passes says, or in buffers of a graph. */
-static struct fr_pipeline_held held_by(const struct fr_framework *f,
-                                       const struct fr_pipeline *p, int32_t i) {
-    struct fr_pipeline_held held = fr_pipeline_holds(p, i);
+static struct fr_pipeline_in_flight held_by(const struct fr_framework *f,
+                                            const struct fr_pipeline *p, int32_t i) {
+    struct fr_pipeline_in_flight held = fr_pipeline_holds(p, i);
     if (f->stage_buffers > 0 && i + 1 < p->args.stages)
-        held.all = fr_least(f->stage_buffers * p->args.stages, p->args.micro_batches);
+        held.all = fr_smaller(f->stage_buffers * p->args.stages, p->args.micro_batches);
     return held;
 }
 
@@ -93,7 +93,7 @@ static void view_of(const struct fr_job *job, const struct fr_plan *plan,
     const struct fr_stage *s = &p->stage[i];
     const struct fr_moment_sizes *m = &s->moment;
     const struct fr_framework *f = &job->cluster.device.framework;
-    const struct fr_pipeline_held holds = held_by(f, p, i);
+    const struct fr_pipeline_in_flight holds = held_by(f, p, i);
     double chunks = p->args.chunks, logits_B = m->heads * m->logits * m->value_B,
            rest_B = s->ends_B - logits_B - m->head_B;
     *v = (struct view){.stage = s, .m = m, .loss = &fr_losses[plan->loss]};
@@ -102,16 +102,16 @@ static void view_of(const struct fr_job *job, const struct fr_plan *plan,
     v->frees = !p->splits_backward;
     v->pass_B = (s->activation_B - s->ends_B - s->offloaded_B + m->fused_B) / chunks;
     v->base_B[FR_TENSOR_LAYERS] =
-        fr_offload_kept_B(s, holds.all, holds.waiting) + holds.all * (m->fused_B - s->ends_B);
+        fr_offload_saved_B(s, holds.all, holds.waiting) + holds.all * (m->fused_B - s->ends_B);
     /* A number that rounding leaves of equal ones is none. */
     if (!(v->base_B[FR_TENSOR_LAYERS] > 1e-9 * holds.all * s->activation_B))
         v->base_B[FR_TENSOR_LAYERS] = 0;
     v->base_B[FR_TENSOR_ENDS] = rest_B > 1e-9 * s->ends_B ? holds.all * rest_B : 0;
-    v->caller_B = f->kept_logits * m->value_B;
+    v->caller_B = f->saved_logits * m->value_B;
     v->copies = p->args.stages > 1 && f->layer_copies > 0 ? f->layer_copies : 1;
     if (p->args.stages > 1 && m->known)
         v->base_B[FR_TENSOR_ENDS] +=
-            f->stage_messages * holds.all * fr_most(s->message_B, s->gathered_B);
+            f->stage_messages * holds.all * fr_larger(s->message_B, s->gathered_B);
     if (m->heads > 0 && v->ends > 1) {
         v->base_B[FR_TENSOR_ENDS] += (v->ends - 1) * (m->head_B + m->normed_B);
         v->base_B[FR_TENSOR_LOGITS] = (v->ends - 1) * between_B(v);
@@ -174,8 +174,8 @@ static struct extra of_embedding(const struct view *v) {
     const struct fr_moment_sizes *m = v->m;
     return (struct extra){.joined = m->embedded_B,
                           .weights = m->lookup_B,
-                          .freed =
-                              v->frees ? fr_least(v->pass_B, v->base_B[FR_TENSOR_LAYERS]) : 0};
+                          .freed = v->frees ? fr_smaller(v->pass_B, v->base_B[FR_TENSOR_LAYERS])
+                                            : 0};
 }
 
 static struct extra of_moment(const struct view *v, fr_moment moment) {
@@ -294,7 +294,7 @@ static double most_of(const struct view *v, int from, int to) {
     for (int k = from; k <= to; k++) {
         if (!has(v, (fr_moment)k)) continue;
         const struct extra x = of_moment(v, (fr_moment)k);
-        most_B = fr_most(most_B, sum_of(&x) + x.freed);
+        most_B = fr_larger(most_B, sum_of(&x) + x.freed);
     }
     return most_B;
 }

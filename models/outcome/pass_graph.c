@@ -142,7 +142,7 @@ static void price_passes(struct fr_pass_graph *s) {
     }
 }
 
-static fr_status make_room(struct fr_pass_graph *s, struct fr_error *err) {
+static fr_status grow(struct fr_pass_graph *s, struct fr_error *err) {
     size_t n = (size_t)s->n, stages = (size_t)s->p->args.stages;
     s->full_s = fr_calloc(2 * n + stages, sizeof *s->full_s);
     s->needs = fr_calloc(2 * n, sizeof *s->needs);
@@ -169,7 +169,7 @@ fr_status fr_pass_graph_make(const struct fr_device *device, const struct fr_pip
                                 .p = pipeline,
                                 .n = (int32_t)(pipeline->args.stages * pipeline->n_slots),
                                 .n_clocks = fr_device_clocks(&device->clock)};
-    FR_TRY(make_room(s, err));
+    FR_TRY(grow(s, err));
     price_passes(s);
     FR_TRY(link_passes(s, err));
     s->ordered = order_passes(s);

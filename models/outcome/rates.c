@@ -59,7 +59,7 @@ static double flop_again(const struct fr_counted *network, const struct fr_plan 
 static struct fr_counted network_of(const struct fr_job *job, const struct fr_plan *plan) {
     bool phantom = plan->method->uses_ghost;
     return (struct fr_counted){.workload = &job->workload,
-                               .ghosts = phantom ? (double)plan->ghost : 0,
+                               .ghost_neurons = phantom ? (double)plan->ghost : 0,
                                .ranks = phantom ? (double)plan->tp : 0,
                                .palm = job->palm_flop};
 }

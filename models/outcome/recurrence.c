@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/extremes.h"
-#include "models/outcome/alternate.h"
+#include "models/outcome/periodic.h"
 #include "models/outcome/recurrence.h"
 #include "models/plan/schedule_order.h"
 
@@ -86,7 +86,7 @@ static void send_buckets(struct sweep *w, int32_t i, double d_s, double end_s) {
     const struct fr_stage *stage = &w->p->stage[i];
     double n = stage->buckets, b_s = w->gradients ? stage->bucket_s : 0;
     w->stream_s[i] =
-        fr_most(fr_most(w->stream_s[i], end_s - d_s + d_s / n) + n * b_s, end_s + b_s);
+        fr_larger(fr_larger(w->stream_s[i], end_s - d_s + d_s / n) + n * b_s, end_s + b_s);
 }
 
 /* A backward pass that is not split takes its weight gradient's time as well, whose slot then takes none. */
@@ -115,7 +115,7 @@ static int64_t advance(struct sweep *w, int32_t i) {
         if (start_s < 0) break;
         if (start_s < w->free_s[i]) start_s = w->free_s[i];
         if (w->stream_s[i] > w->free_s[i]) /* nearly never: after a chunk's last pass */
-            w->shown_s[i] += fr_least(start_s, w->stream_s[i]) - w->free_s[i];
+            w->shown_s[i] += fr_smaller(start_s, w->stream_s[i]) - w->free_s[i];
         double read_s = w->codecs ? fr_pipeline_codec_s(w->p, i, x, false) : 0,
                sent_s = w->codecs ? fr_pipeline_codec_s(w->p, i, x, true) : 0;
         double longer_s = w->p->longer_s ? w->p->longer_s[i * w->p->n_slots + w->next[i]] : 0;
@@ -153,7 +153,7 @@ static void finish(const struct sweep *w, int with, struct fr_pipeline_times *ti
         if (with & FR_WITH_CODEC) end_s[i] += p->stage[i].gradient_codec_s;
         double passes_s = end_s[i];
         if (p->stage[i].buckets)
-            end_s[i] = fr_most(end_s[i], w->stream_s[i]);
+            end_s[i] = fr_larger(end_s[i], w->stream_s[i]);
         else if (with & FR_WITH_GRADIENTS)
             end_s[i] += p->stage[i].gradient_s;
         if (times->gradient_exposed_s)
@@ -161,12 +161,12 @@ static void finish(const struct sweep *w, int with, struct fr_pipeline_times *ti
     }
     if (p->embedding_s > 0) /* both ends wait for each other, however long it takes */
         end_s[0] = end_s[last] =
-            fr_most(end_s[0], end_s[last]) + (with & FR_WITH_EMBEDDING ? p->embedding_s : 0);
+            fr_larger(end_s[0], end_s[last]) + (with & FR_WITH_EMBEDDING ? p->embedding_s : 0);
     for (int32_t i = 0; i <= last; i++)
         makespan_s =
-            fr_most(makespan_s, end_s[i] + p->stage[i].optimizer_s +
-                                    (with & FR_WITH_OFFLOAD ? p->stage[i].offload_s : 0) +
-                                    (with & FR_WITH_GRADIENTS ? p->stage[i].beside_s : 0));
+            fr_larger(makespan_s, end_s[i] + p->stage[i].optimizer_s +
+                                      (with & FR_WITH_OFFLOAD ? p->stage[i].offload_s : 0) +
+                                      (with & FR_WITH_GRADIENTS ? p->stage[i].beside_s : 0));
     times->makespan_s = makespan_s;
 }
 
@@ -193,8 +193,8 @@ static fr_status follow_slots(struct sweep *w, struct fr_error *err) {
 }
 
 /* The same for one that alternates; its last passes send the buckets. */
-static fr_status alternate(struct sweep *w, struct fr_error *err) {
-    FR_TRY(fr_pipeline_alternate(w->p, w->pass_s, w->messages, w->free_s, err));
+static fr_status periodic(struct sweep *w, struct fr_error *err) {
+    FR_TRY(fr_pipeline_periodic(w->p, w->pass_s, w->messages, w->free_s, err));
     for (int32_t i = 0; i < w->p->args.stages; i++)
         if (w->p->stage[i].buckets)
             send_buckets(w, i, w->pass_s[3 * i + FR_SLOT_BACKWARD], w->free_s[i]);
@@ -207,7 +207,7 @@ enum { RESULTS = 3 }; /* free_s, stream_s and shown_s, side by side */
 
 /* All that the sweep reads of a pipeline whose messages are not compressed, as words.  What sends its
  * buckets after all passes reads them there. */
-static bool write_key(const struct sweep *w, struct fr_swept *swept) {
+static bool write_key(const struct sweep *w, struct fr_recurrence_cache *cache) {
     const struct fr_schedule_args *a = &w->p->args;
     const uint64_t head[] = {(uint64_t)(uintptr_t)w->p->schedule,
                              (uint64_t)(uintptr_t)a->order,
@@ -218,7 +218,7 @@ static bool write_key(const struct sweep *w, struct fr_swept *swept) {
                                         w->p->splits_backward << 2 | w->p->forward << 3)};
     enum { HEAD = sizeof head / sizeof *head, EACH = 6 };
     size_t stages = (size_t)a->stages;
-    uint64_t *key = fr_swept_key(swept, HEAD + EACH * stages);
+    uint64_t *key = fr_recurrence_cache_key(cache, HEAD + EACH * stages);
     if (!key) return false;
     memcpy(key, head, sizeof head);
     memcpy(key + HEAD, w->pass_s, 3 * stages * sizeof *key);
@@ -230,10 +230,10 @@ static bool write_key(const struct sweep *w, struct fr_swept *swept) {
     return true;
 }
 
-static bool find_run(struct sweep *w, struct fr_swept *swept) {
+static bool find_run(struct sweep *w, struct fr_recurrence_cache *cache) {
     size_t n = RESULTS * (size_t)w->p->args.stages;
-    if (!swept || w->coded || w->p->longer_s || !write_key(w, swept)) return false;
-    const double *found = fr_swept_find(swept, n);
+    if (!cache || w->coded || w->p->longer_s || !write_key(w, cache)) return false;
+    const double *found = fr_recurrence_cache_find(cache, n);
     if (found) memcpy(w->free_s, found, n * sizeof *found);
     return found;
 }
@@ -267,12 +267,13 @@ static void begin(struct sweep *w, const struct fr_pipeline *p, int with, double
             w->pass_s[3 * i + kind] = fr_pipeline_pass_s(p, i, kind, with);
 }
 
-static fr_status run_sweep(struct sweep *w, struct fr_swept *swept, struct fr_error *err) {
-    if (find_run(w, swept)) return FR_OK;
-    bool simple = fr_pipeline_alternates(w->p) && !w->p->longer_s;
-    FR_TRY(simple ? alternate(w, err) : follow_slots(w, err));
-    if (swept && !w->coded && !w->p->longer_s)
-        fr_swept_keep(swept, w->free_s, RESULTS * (size_t)w->p->args.stages);
+static fr_status run_sweep(struct sweep *w, struct fr_recurrence_cache *cache,
+                           struct fr_error *err) {
+    if (find_run(w, cache)) return FR_OK;
+    bool simple = fr_pipeline_is_periodic(w->p) && !w->p->longer_s;
+    FR_TRY(simple ? periodic(w, err) : follow_slots(w, err));
+    if (cache && !w->coded && !w->p->longer_s)
+        fr_recurrence_cache_keep(cache, w->free_s, RESULTS * (size_t)w->p->args.stages);
     return FR_OK;
 }
 
@@ -291,7 +292,7 @@ fr_status fr_pipeline_run(const struct fr_pipeline *p, int with,
     if (!scratch)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
     begin(&w, p, with, scratch);
-    fr_status status = run_sweep(&w, times->swept, err);
+    fr_status status = run_sweep(&w, times->cache, err);
     if (status == FR_OK) finish(&w, with, times);
     free(scratch);
     return status;
@@ -302,7 +303,7 @@ bool fr_pipeline_ran(const struct fr_pipeline *p, int with, struct fr_pipeline_t
     double *scratch = p->duplex ? NULL : make_scratch(p);
     if (!scratch) return false;
     begin(&w, p, with, scratch);
-    bool found = find_run(&w, times->swept);
+    bool found = find_run(&w, times->cache);
     if (found) finish(&w, with, times);
     free(scratch);
     return found;

@@ -21,7 +21,7 @@
 #ifndef FR_MODELS_OUTCOME_RECURRENCE_H
 #define FR_MODELS_OUTCOME_RECURRENCE_H
 
-#include "models/outcome/swept.h"
+#include "models/outcome/recurrence_cache.h"
 #include "models/price/pipeline.h"
 
 struct fr_pipeline_times {
@@ -30,7 +30,7 @@ struct fr_pipeline_times {
      *  nothing. */
     double *gradient_exposed_s;
     /** Earlier runs, to look for this one among and to keep it with; or NULL. */
-    struct fr_swept *swept;
+    struct fr_recurrence_cache *cache;
 };
 
 /** An iteration by the recurrence; asynchronous messages only.

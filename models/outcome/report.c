@@ -46,7 +46,7 @@ const char *fr_report_plan_line(const struct fr_plan *plan, char *out, size_t ca
 static void put_interval(struct fr_json_writer *w, const struct fr_outcome_fact *fact,
                          const struct fr_outcome_view *v) {
     const struct fr_outcome_ends *of = fr_fact_ends(fact, v);
-    if (of && of->told) fr_json_add_interval(w, fact->interval, of->low, of->high);
+    if (of && of->stated) fr_json_add_interval(w, fact->interval, of->low, of->high);
 }
 
 static void put_intervals_in(struct fr_json_writer *w, const char *object,
@@ -75,7 +75,7 @@ static void put_fact(struct fr_json_writer *w, const struct fr_outcome_fact *fac
         put_intervals_in(w, fact->name, v);
     else if (fact->put)
         fact->put(v, w);
-    else if (fact->told(v))
+    else if (fact->stated(v))
         put_values(w, fact, v);
     if (!strchr(fact->name, '.')) put_interval(w, fact, v);
 }
@@ -151,7 +151,7 @@ static void csv_number(struct fr_text *text, double value) {
 static void csv_keys(struct fr_text *text, const struct fr_job *job,
                      const struct fr_plan *plan) {
     uint64_t missing = fr_plan_missing(&job->workload, plan);
-    struct fr_plan said = fr_job_said(job, plan);
+    struct fr_plan said = fr_job_stated(job, plan);
     for (int i = 0; i < FR_PLAN_KEYS; i++) {
         const struct fr_plan_key *key = &fr_plan_keys[i];
         char word[FR_PLAN_WORD];

@@ -47,7 +47,7 @@ struct fr_compression {
     void (*decode)(const struct fr_codec_args *a, struct fr_codec_work *work);
     /** Memory that the codec keeps: what is sent and gathered, and between messages what was lost
      *  [B]. */
-    double (*kept_B)(const struct fr_codec_args *a);
+    double (*stored_B)(const struct fr_codec_args *a);
 };
 
 /** Rows that others name. */

@@ -194,7 +194,7 @@ uint64_t fr_plan_missing(const struct fr_workload *model, const struct fr_plan *
 
 const struct fr_plan_key *fr_plan_idle_key(const struct fr_workload *model,
                                            const struct fr_plan *plan, const char **needs) {
-    if (plan->settled) return NULL;
+    if (plan->resolved) return NULL;
     uint64_t missing = fr_plan_missing(model, plan) & fr_plan_needs_refused;
     struct fr_plan plain = fr_plan_default();
     for (int i = 0; i < FR_PLAN_KEYS; i++) {

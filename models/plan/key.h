@@ -89,6 +89,7 @@ enum {
     FR_PLAN_KEY_attention,
     FR_PLAN_KEY_zero,
     FR_PLAN_KEY_zero_ranks,
+    FR_PLAN_KEY_zero_exchange,
     FR_PLAN_KEY_reshard,
     FR_PLAN_KEY_gradient_sync,
     FR_PLAN_KEY_overlap,

@@ -133,6 +133,13 @@ FR_PLAN_KEY(zero_ranks, "zero_ranks", INTEGER(0, FR_RANKS_MAX), FIELD(zero_ranks
             CHANGED, NEED(COPIES) | NEED(ZERO), "all of them",
             "replicas in a group that divides the state (hybrid sharding, HSDP); groups "
             "hold copies and all-reduce among them; 0: all replicas")
+FR_PLAN_KEY(
+    zero_exchange, "zero_exchange", CHOICE(fr_zero_exchange_names), FIELD(broadcasts),
+    ", parameters broadcast", CHANGED,
+    NEED(TRAINED) | NEED(TRANSFORMER) | NEED(COPIES) | NEED(ZERO_1), NULL,
+    "how zero 1 exchanges: `gather`: scatters gradients, gathers parameters; `broadcast`: "
+    "all-reduces gradients, then each owner broadcasts its parameters (InternEvo, PyTorch's "
+    "ZeroRedundancyOptimizer)")
 FR_PLAN_KEY(reshard, "reshard_after_forward", BOOL(), FIELD(reshards), ", whole until backward",
             CHANGED, NEED(COPIES) | NEED(ZERO_3), NULL,
             "free a layer's parameters after its forward pass and gather them again for "

@@ -246,10 +246,10 @@ static fr_status read_placement(const struct fr_plan_key *key, const struct fr_j
     char where[384];
     (void)key;
     if (fr_json_is_array(&node))
-        return fr_placement_read_list(&node, &plan->placement, &lists->seats, err);
+        return fr_placement_read_list(&node, &plan->placement, &lists->rank_map, err);
     FR_TRY(fr_json_text(&node, &text, err));
     return fr_placement_parse(text, fr_json_where(&node, where, sizeof where), &plan->placement,
-                              &lists->seats, err);
+                              &lists->rank_map, err);
 }
 
 static const char *placement_text(const struct fr_plan_key *key, const struct fr_plan *plan,

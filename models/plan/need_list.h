@@ -50,6 +50,7 @@ FR_PLAN_NEED(COPIES, false, "ranks that hold the same parameters",
                  (p->method->data_first && p->tp > 1 && !p->common_subgrid))
 FR_PLAN_NEED(REDUCED, false, "gradients to reduce", fr_plan_reduces(p))
 FR_PLAN_NEED(ZERO, true, "zero above 0", p->zero > 0)
+FR_PLAN_NEED(ZERO_1, true, "zero 1", p->zero == 1)
 FR_PLAN_NEED(ZERO_2, true, "zero 2 or 3", p->zero >= 2)
 FR_PLAN_NEED(ZERO_3, true, "zero 3", p->zero == 3)
 FR_PLAN_NEED(BUCKETS, false, "zero 0 or 1", p->zero < 2)

@@ -36,6 +36,7 @@ const char *const fr_overlap_names[] = {"none", "gradient", NULL};
 const char *const fr_accumulation_names[] = {"fused", "apart", NULL};
 const char *const fr_launches_names[] = {"ahead", "blocking", NULL};
 const char *const fr_sync_names[] = {"micro_batch", "iteration", NULL};
+const char *const fr_zero_exchange_names[] = {"gather", "broadcast", NULL};
 const char *const fr_embedding_names[] = {"separate", "fused", NULL};
 const char *const fr_layer_tp_words[] = {"uniform", "best", NULL};
 const char *const fr_stage_layers_words[] = {"equal", "best", NULL};
@@ -48,6 +49,6 @@ void fr_plan_lists_free(struct fr_plan_lists *lists) {
     free(lists->clock_Hz);
     free(lists->cap_W);
     fr_schedule_order_free(&lists->order);
-    free(lists->seats);
+    free(lists->rank_map);
     *lists = (struct fr_plan_lists){0};
 }

@@ -56,7 +56,8 @@ extern const char *const fr_pass_names[],
                                                   *const fr_accumulation_names[],
                                                       *const fr_launches_names[],
                                                           *const fr_sync_names[],
-                                                              *const fr_embedding_names[];
+                                                              *const fr_zero_exchange_names[],
+                                                                  *const fr_embedding_names[];
 /** Words that stand for a list: the default first. */
 extern const char *const fr_layer_tp_words[],
     *const fr_stage_layers_words[], *const fr_clock_words[], *const fr_cap_words[];
@@ -101,6 +102,7 @@ struct fr_plan {
     bool overlap_experts;   /**< exchanges run beside another micro-batch's products */
     int64_t zero;           /**< what replicas divide: see models/price/zero.h */
     int64_t zero_ranks;     /**< how many of them divide it; 0: all */
+    bool broadcasts;        /**< zero 1: owners broadcast what others gather */
     bool sequence_parallel; /**< of transformers */
     bool overlap_tp;        /**< its gathers and scatters in pieces, beside the products */
     bool overlap;           /**< gradients beside the last backward pass, in buckets */
@@ -128,15 +130,15 @@ struct fr_plan {
     int n_clock_Hz;
     bool clock_slack; /**< asked for: chosen by models/outcome/clocks.h */
     /** Of each pass in place of each stage, where "slack" has chosen them: [pp][slots], of the device's
-     *  clocks from the lowest; else NULL.  No key says it (models/outcome/passes.h). */
+     *  clocks from the lowest; else NULL.  No key says it (models/outcome/pipeline_ops.h). */
     const int16_t *pass_clock;
     const int64_t *cap_W; /**< likewise, limits of a device's power; NULL: none */
     int n_cap_W;
-    /** FR_PLAN_SETTLED: keys that nothing reads are at their defaults, nobody need look; below it the
+    /** FR_PLAN_RESOLVED: keys that nothing reads are at their defaults, nobody need look; below it the
      *  set of keys that were put back there. */
-    uint64_t settled;
+    uint64_t resolved;
 };
-#define FR_PLAN_SETTLED ((uint64_t)1 << 63)
+#define FR_PLAN_RESOLVED ((uint64_t)1 << 63)
 
 /** PyTorch's DistributedDataParallel makes buckets of 25 MiB unless told otherwise. */
 #define FR_BUCKET_B (25 * 0x1p20)
@@ -146,7 +148,7 @@ struct fr_plan fr_plan_default(void);
 
 /** Lists that a plan points to; copies of the plan share them. */
 struct fr_plan_lists {
-    int64_t *layer_tp, *stage_layers, *seats, *clock_Hz, *cap_W;
+    int64_t *layer_tp, *stage_layers, *rank_map, *clock_Hz, *cap_W;
     struct fr_schedule_order order;
 };
 

@@ -111,9 +111,9 @@ static void write_quantities(const struct fr_plan_key *key, const struct fr_plan
 /* "1410*2+1200 MHz"; what is too long for a line as a number made of all values. */
 static const char *quantities_text(const struct fr_plan_key *key, const struct fr_plan *plan,
                                    char *out, size_t capacity) {
-    enum { ROOM = 48 };
+    enum { CAPACITY = 48 };
     struct values v = get(key, plan);
-    char runs[3 * ROOM] = "", one[40];
+    char runs[3 * CAPACITY] = "", one[40];
     size_t used = 0;
     uint64_t sum = FR_DIGEST_START;
     if (!v.values) {
@@ -123,12 +123,12 @@ static const char *quantities_text(const struct fr_plan_key *key, const struct f
     for (int i = 0, run; i < v.n; i += run) {
         for (run = 1; i + run < v.n && v.values[i + run] == v.values[i];) run++;
         for (int k = 0; k < run; k++) sum = fr_digest_one(sum, (uint64_t)v.values[i]);
-        if (used >= ROOM) continue;
+        if (used >= CAPACITY) continue;
         one_text(key, v.values[i], one, sizeof one);
         fr_line_addf(runs, sizeof runs, &used, "%s%s", i ? "+" : "", one);
         if (run > 1) fr_line_addf(runs, sizeof runs, &used, "*%d", run);
     }
-    if (used < ROOM)
+    if (used < CAPACITY)
         snprintf(out, capacity, "%s", runs);
     else
         snprintf(out, capacity, "#%016" PRIx64, sum);

@@ -10,8 +10,8 @@ const struct fr_schedule *const fr_schedules[] = {
 #undef FR_SCHEDULE
     0};
 
-int64_t fr_schedule_alternate(const struct fr_schedule_args *a, int32_t warm_up,
-                              struct fr_slot *slots) {
+int64_t fr_schedule_periodic(const struct fr_schedule_args *a, int32_t warm_up,
+                             struct fr_slot *slots) {
     struct fr_slot_writer w = {slots, 0};
     int32_t m = a->micro_batches, forward = 0;
     while (forward < warm_up && forward < m) fr_slot_put(&w, FR_SLOT_FORWARD, forward++, 0);
@@ -38,7 +38,7 @@ static int64_t most_ahead(uint8_t begins, uint8_t ends, const struct fr_slot *sl
     return most;
 }
 
-int64_t fr_schedule_held(bool splits, const struct fr_slot *slots, int64_t n_slots) {
+int64_t fr_schedule_in_flight(bool splits, const struct fr_slot *slots, int64_t n_slots) {
     return most_ahead(FR_SLOT_FORWARD, splits ? FR_SLOT_WEIGHT : FR_SLOT_BACKWARD, slots,
                       n_slots);
 }

@@ -45,7 +45,7 @@ struct fr_schedule {
     bool interleaves; /**< takes v > 1 */
     bool folds;       /**< every other chunk goes back up */
     /** d > 0: one forward and one backward pass in turn after d (P - 1 - i) forward passes
-     *  (models/outcome/alternate.h); 0: another order. */
+     *  (models/outcome/periodic.h); 0: another order. */
     int32_t warm_up;
     bool phases; /**< all forward passes, then all backward passes, in order */
     /** NULL, or a sentence why these numbers do not work. */
@@ -87,12 +87,12 @@ static inline int64_t fr_schedule_slots(const struct fr_schedule *schedule,
 
 /** For the rows: after @p warm_up forward passes one forward and one backward in turn, then the
  *  backward passes that are left; one chunk.  @return slots written, 2 m */
-int64_t fr_schedule_alternate(const struct fr_schedule_args *a, int32_t warm_up,
-                              struct fr_slot *slots);
+int64_t fr_schedule_periodic(const struct fr_schedule_args *a, int32_t warm_up,
+                             struct fr_slot *slots);
 
 /** Most activations (of one chunk and micro-batch) that a stage with these slots holds at once,
  *  freed by its weight gradient where that is a slot of its own, else by the backward pass. */
-int64_t fr_schedule_held(bool splits, const struct fr_slot *slots, int64_t n_slots);
+int64_t fr_schedule_in_flight(bool splits, const struct fr_slot *slots, int64_t n_slots);
 /** Most of them at once whose backward pass is over and whose weight gradient is not. */
 int64_t fr_schedule_waiting(bool splits, const struct fr_slot *slots, int64_t n_slots);
 

@@ -57,8 +57,8 @@ struct fr_clocked_pass fr_clock_pass(const struct fr_pipeline *p, int32_t i,
                                     shown * pass_s(p, i, slot, FR_WITH_LAUNCH), shown};
 }
 
-fr_status fr_clock_set_passes(const struct fr_device *device, const int16_t *clock,
-                              struct fr_pipeline *p, struct fr_error *err) {
+fr_status fr_clock_set_ops(const struct fr_device *device, const int16_t *clock,
+                           struct fr_pipeline *p, struct fr_error *err) {
     size_t stages = (size_t)p->args.stages, slots = stages * (size_t)p->n_slots;
     p->longer_s = fr_calloc(slots + 2 * stages, sizeof *p->longer_s);
     if (!p->longer_s)

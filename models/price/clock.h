@@ -44,7 +44,7 @@ static inline double fr_clocked_J(const struct fr_device *device,
 /** Give the passes of @p pipeline, whose stages are at the highest clock, clocks of their own.
  *  @param clock  [P][n_slots], of the device's from the lowest; borrowed
  *  @return FR_OK or FR_ERR_NOMEM. */
-fr_status fr_clock_set_passes(const struct fr_device *device, const int16_t *clock,
-                              struct fr_pipeline *pipeline, struct fr_error *err);
+fr_status fr_clock_set_ops(const struct fr_device *device, const int16_t *clock,
+                           struct fr_pipeline *pipeline, struct fr_error *err);
 
 #endif

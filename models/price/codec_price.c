@@ -130,7 +130,7 @@ static bool code_alike(const struct fr_stage *below, struct fr_stage *stage) {
 /* What a codec makes of a message of one direction. */
 struct coded_message {
     double small_B; /* 0: it goes whole */
-    double encode_s, decode_s, kept_B;
+    double encode_s, decode_s, stored_B;
 };
 
 static struct coded_message code(const struct fr_job *job, const struct fr_plan *plan,
@@ -140,14 +140,14 @@ static struct coded_message code(const struct fr_job *job, const struct fr_plan 
     const struct fr_codec_args a = {.m = stage->message_rows,
                                     .n = stage->message_columns,
                                     .rank = (double)rank,
-                                    .value_B = fr_dtype_kept_B(job->workload.dtype),
+                                    .value_B = fr_dtype_saved_B(job->workload.dtype),
                                     .residual = residual,
                                     .parts = 1};
     double small_B = codec->sent_B(&a);
     if (small_B >= stage->message_B) return (struct coded_message){0};
     const struct coder coder = coder_of(job, plan, 0, extrapolated);
     return (struct coded_message){small_B, codec_s(&coder, &a, true, false),
-                                  codec_s(&coder, &a, false, true), codec->kept_B(&a)};
+                                  codec_s(&coder, &a, false, true), codec->stored_B(&a)};
 }
 
 static void code_message(const struct fr_job *job, const struct fr_plan *plan,
@@ -160,14 +160,14 @@ static void code_message(const struct fr_job *job, const struct fr_plan *plan,
         stage->small_message_B = down.small_B;
         stage->encode_s = down.encode_s;
         stage->decode_s = down.decode_s;
-        stage->message_codec_B = down.kept_B;
+        stage->message_codec_B = down.stored_B;
     }
     if (c->forward_rank > 0) {
         struct coded_message up = code(job, plan, stage, c->forward_rank, true, extrapolated);
         stage->small_forward_B = up.small_B;
         stage->forward_encode_s = up.encode_s;
         stage->forward_decode_s = up.decode_s;
-        stage->forward_codec_B = up.kept_B;
+        stage->forward_codec_B = up.stored_B;
     }
 }
 
@@ -209,7 +209,7 @@ static void code_matrices(const struct fr_job *job, const struct fr_plan *plan,
     sum->whole_B[o->axis] += n * whole_B;
     sum->coded_B[o->axis] += n * coded_B;
     sum->saved_B += n * saved_B;
-    sum->kept_B += n * c->codec->kept_B(&a);
+    sum->stored_B += n * c->codec->stored_B(&a);
     const struct coder coder = coder_of(job, plan, price->update_B, price->extrapolated);
     sum->time_s += n * codec_s(&coder, &a, true, true);
 }

@@ -56,7 +56,7 @@ struct fr_coded {
     double whole_B[FR_AXES]; /**< that it stands for */
     double coded_B[FR_AXES]; /**< buffer of the collective that carries it */
     double time_s;           /**< to compress and decompress */
-    double kept_B;           /**< memory */
+    double stored_B;         /**< memory */
     double saved_B;          /**< that a rank sends less for it */
 };
 

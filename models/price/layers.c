@@ -11,8 +11,8 @@
 /* Nothing runs ahead to hide either: a kernel costs the device's launch or the host's, whichever is
  * longer. */
 static struct fr_pricing pricing_of(const struct fr_job *job, const struct fr_layers *l,
-                                    const struct fr_seats *seats) {
-    struct fr_pricing price = fr_pricing_make(job, l->part.plan, seats, l->of_stage);
+                                    const struct fr_rank_map *rank_map) {
+    struct fr_pricing price = fr_pricing_make(job, l->part.plan, rank_map, l->of_stage);
     price.launch_s = fr_device_layer_launch_s(&job->cluster.device);
     return price;
 }
@@ -29,10 +29,10 @@ static struct fr_footprint footprint_of(const struct fr_job *job, struct fr_laye
 }
 
 struct fr_pricing fr_layers_pricing(const struct fr_job *job, const struct fr_plan *plan,
-                                    const struct fr_seats *seats, int64_t i) {
+                                    const struct fr_rank_map *rank_map, int64_t i) {
     const struct fr_layers l = fr_layers_of_stage(job, plan, i);
     const struct fr_footprint footprint = footprint_of(job, l);
-    struct fr_pricing price = pricing_of(job, &l, seats);
+    struct fr_pricing price = pricing_of(job, &l, rank_map);
     fr_footprint_price(&footprint, l.of_stage, &price);
     return price;
 }
@@ -60,12 +60,12 @@ struct adding {
 };
 
 static void begin(const struct fr_job *job, const struct fr_layers *l,
-                  const struct fr_seats *seats, struct fr_stage *stage, uint32_t *extrapolated,
-                  struct adding *a) {
+                  const struct fr_rank_map *rank_map, struct fr_stage *stage,
+                  uint32_t *extrapolated, struct adding *a) {
     a->job = job;
     a->plan = l->part.plan;
     a->stage = stage;
-    a->price = pricing_of(job, l, seats);
+    a->price = pricing_of(job, l, rank_map);
     a->price.sent_B = stage->sent_B;
     a->price.extrapolated = extrapolated;
     a->price.later = a->plan->overlap;
@@ -83,7 +83,7 @@ static void add_codes(const struct fr_coded *coded, double idle_ranks, double n,
     }
     stage->gradient_codec_s += n * coded->time_s;
     stage->codec_idle_s += idle_ranks * n * coded->time_s;
-    stage->codec_B += n * coded->kept_B;
+    stage->codec_B += n * coded->stored_B;
     stage->saved_B += n * coded->saved_B;
 }
 
@@ -132,7 +132,7 @@ static void finish(struct adding *a) {
 /* The grid of the layer at hand, where layers have their own. */
 static void take_grid(const struct fr_layers *l, struct adding *a) {
     if (!a->plan->layer_tp) return;
-    const struct fr_levels levels = fr_seats_levels(&a->job->cluster.levels, a->plan);
+    const struct fr_levels levels = fr_rank_map_levels(&a->job->cluster.levels, a->plan);
     int64_t tp = a->plan->layer_tp[l->entry], ranks = fr_plan_ranks(a->plan);
     a->axis[0] = fr_group_make(&levels, tp, 1);
     a->axis[1] = fr_group_make(&levels, ranks / tp, tp);
@@ -146,14 +146,14 @@ static void take_grid(const struct fr_layers *l, struct adding *a) {
 static bool finds_codes(struct fr_layers l, struct adding *a) {
     struct fr_coded coded = {0};
     struct fr_rank_work work;
-    uint32_t ignored = 0, *told = a->price.extrapolated;
+    uint32_t ignored = 0, *stated = a->price.extrapolated;
     a->price.extrapolated = &ignored;
     while (coded.time_s <= 0 && fr_layers_next(&l)) {
         take_grid(&l, a);
         fr_layers_lower(&l, &work);
         fr_codec_code(a->job, a->plan, &a->price, &work, work.n_ops, &coded);
     }
-    a->price.extrapolated = told;
+    a->price.extrapolated = stated;
     return coded.time_s > 0;
 }
 
@@ -173,13 +173,13 @@ static void size_message(const struct fr_job *job, const struct fr_plan *plan, i
 }
 
 void fr_layers_stage(const struct fr_job *job, const struct fr_plan *plan,
-                     const struct fr_seats *seats, int32_t i, struct fr_stage *stage,
+                     const struct fr_rank_map *rank_map, int32_t i, struct fr_stage *stage,
                      uint32_t *extrapolated) {
     const struct fr_workload *w = &job->workload;
     struct fr_layers l = fr_layers_of_stage(job, plan, i);
     int above = fr_layers_above(w, plan, i);
     struct adding a;
-    begin(job, &l, seats, stage, extrapolated, &a);
+    begin(job, &l, rank_map, stage, extrapolated, &a);
     a.footprint = footprint_of(job, l);
     fr_footprint_price(&a.footprint, l.of_stage, &a.price);
     a.codes = fr_codec_codes(plan, i) && finds_codes(l, &a);
@@ -208,7 +208,7 @@ double fr_redistribution_s(const struct fr_job *job, const struct fr_plan *plan,
             stride = tp_before < tp_after ? tp_before : tp_after;
     double size_B =
         values * global_batch / (double)fewer * fr_dtype_size_B(job->workload.dtype);
-    const struct fr_levels levels = fr_seats_levels(&job->cluster.levels, plan);
+    const struct fr_levels levels = fr_rank_map_levels(&job->cluster.levels, plan);
     struct fr_group group = fr_group_make(&levels, neighbours, stride);
     bool extrapolated = false;
     return fr_comm_time_s(&job->cluster.price[FR_OP_ALL_GATHER], &group, size_B, &extrapolated);
@@ -217,16 +217,16 @@ double fr_redistribution_s(const struct fr_job *job, const struct fr_plan *plan,
 /* The other layers' grids are not chosen yet: they are taken to be as large on a rank. */
 double fr_layer_time_s(const struct fr_job *job, const struct fr_plan *plan, int k) {
     const struct fr_workload *w = &job->workload;
-    struct fr_seats seats;
+    struct fr_rank_map rank_map;
     struct fr_rank_work work;
     struct fr_stage stage = {0};
     uint32_t extrapolated = 0;
     if (fr_job_batch(job, plan) % plan->dp != 0) return INFINITY;
-    bool made = fr_seats_make(job, plan, &seats, NULL) == FR_OK;
+    bool made = fr_rank_map_make(job, plan, &rank_map, NULL) == FR_OK;
     struct fr_layers l = fr_layers_of_stage(job, plan, 0);
     struct adding a;
-    begin(job, &l, &seats, &stage, &extrapolated, &a);
-    fr_seats_free(&seats);
+    begin(job, &l, &rank_map, &stage, &extrapolated, &a);
+    fr_rank_map_free(&rank_map);
     l.to = INFINITY; /* whatever stages there are */
     while (l.entry < k && fr_layers_next(&l)) continue;
     if (!made || plan->method->check(&l.part)) return INFINITY;

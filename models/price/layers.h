@@ -12,7 +12,7 @@
 
 #include "models/price/codec_price.h"
 #include "models/price/pipeline.h"
-#include "models/price/seats.h"
+#include "models/price/rank_map.h"
 #include "models/work/layers.h"
 
 /** The layers of stage @p i of a checked plan. */
@@ -24,7 +24,7 @@ static inline struct fr_layers fr_layers_of_stage(const struct fr_job *job,
 /** Where a rank of stage @p i prices its layers: with the launches of what nothing hides and the working sets
  *  of all its layers. */
 struct fr_pricing fr_layers_pricing(const struct fr_job *job, const struct fr_plan *plan,
-                                    const struct fr_seats *seats, int64_t i);
+                                    const struct fr_rank_map *rank_map, int64_t i);
 
 /** Lower the layer at hand, with what of its gradients goes compressed where the stage's do. */
 void fr_layers_work(const struct fr_job *job, const struct fr_layers *layers,
@@ -34,7 +34,7 @@ void fr_layers_work(const struct fr_job *job, const struct fr_layers *layers,
 /** Fill stage @p i: passes, gradients with their all-reduces, update, memory, message_B and
  *  gathered_B of the boundary above it. */
 void fr_layers_stage(const struct fr_job *job, const struct fr_plan *plan,
-                     const struct fr_seats *seats, int32_t i, struct fr_stage *stage,
+                     const struct fr_rank_map *rank_map, int32_t i, struct fr_stage *stage,
                      uint32_t *extrapolated);
 
 /** Time of moving from the grid of one layer to that of the next, in the passes of @p plan [s].

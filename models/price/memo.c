@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/digest.h"
-#include "models/price/worked.h"
+#include "models/price/stage_work.h"
 
 enum { WORDS = sizeof(struct fr_plan) / sizeof(uint64_t) };
 _Static_assert(sizeof(struct fr_plan) % sizeof(uint64_t) == 0, "a plan is whole words");
@@ -33,7 +33,7 @@ struct fr_memo *fr_memo_make(size_t places, size_t size, fr_plan_key_set without
     for (int k = 0; k < FR_PLAN_KEYS; k++)
         if (without >> k & 1)
             memset((char *)memo->mask + fr_plan_keys[k].offset, 0, fr_plan_keys[k].size);
-    memset((char *)memo->mask + offsetof(struct fr_plan, settled), 0, sizeof(uint64_t));
+    memset((char *)memo->mask + offsetof(struct fr_plan, resolved), 0, sizeof(uint64_t));
     memo->place = fr_calloc(places, sizeof *memo->place);
     memo->results = fr_calloc(places, memo->size);
     if (memo->place && memo->results) return memo;
@@ -84,29 +84,29 @@ void fr_memo_forget(struct fr_memo *memo, void *result) {
     (KEY(schedule) | KEY(p2p) | KEY(overlap) | KEY(bucket) | KEY(zero) | KEY(iterations) |     \
      KEY(codec) | KEY(backward_scope) | KEY(backward_rank) | KEY(lazy_error) |                 \
      KEY(forward_rank) | KEY(gradient_stages) | KEY(gradient_rank) | KEY(offload) |            \
-     KEY(offload_layers) | KEY(reshard) | KEY(gradient_sync) | KEY(loss))
+     KEY(offload_layers) | KEY(reshard) | KEY(gradient_sync) | KEY(zero_exchange) | KEY(loss))
 /* Who sits where hangs on the mesh alone. */
-#define NOT_SEATED                                                                             \
+#define NOT_PLACED                                                                             \
     (LATER | KEY(chunks) | KEY(recompute) | KEY(recompute_layers) | KEY(attention) |           \
      KEY(micro_batch) | KEY(global_batch) | KEY(sequence_parallel) | KEY(overlap_experts) |    \
      KEY(overlap_tp) | KEY(graphs) | KEY(ghost) | KEY(launches) | KEY(accumulation))
 
-static void drop_seated(void *result) {
-    struct fr_seated *seated = result;
-    fr_seats_free(&seated->seats);
-    free(seated->above);
-    seated->above = NULL;
+static void drop_placed(void *result) {
+    struct fr_stage_places *placed = result;
+    fr_rank_map_free(&placed->rank_map);
+    free(placed->above);
+    placed->above = NULL;
 }
 
 fr_status fr_price_memo_make(struct fr_price_memo *memo, struct fr_error *err) {
-    memo->seated = fr_memo_make(256, sizeof(struct fr_seated), NOT_SEATED, drop_seated);
-    memo->worked = fr_memo_make(1024, sizeof(struct fr_worked), LATER | KEY(embedding), NULL);
-    return memo->seated && memo->worked ? FR_OK
-                                        : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    memo->placed = fr_memo_make(256, sizeof(struct fr_stage_places), NOT_PLACED, drop_placed);
+    memo->work = fr_memo_make(1024, sizeof(struct fr_stage_work), LATER | KEY(embedding), NULL);
+    return memo->placed && memo->work ? FR_OK
+                                      : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
 }
 
 void fr_price_memo_free(struct fr_price_memo *memo) {
-    fr_memo_free(memo->seated);
-    fr_memo_free(memo->worked);
+    fr_memo_free(memo->placed);
+    fr_memo_free(memo->work);
     *memo = (struct fr_price_memo){0};
 }

@@ -3,7 +3,7 @@
  *
  *  A table knows keys of a plan (models/plan/key_list.h) that its results do not hang on; every other
  *  byte of the plan is part of what a result is kept under, a key that is added tomorrow too.  So a wrong
- *  list is the only way to a wrong price, and tests/search/test_ranked.c varies every key of the table and
+ *  list is the only way to a wrong price, and tests/search/test_bounded.c varies every key of the table and
  *  holds prices with memory against prices without.
  *
  *  A table has a fixed number of places; what falls on a place that is taken replaces what is there. */
@@ -30,8 +30,8 @@ void fr_memo_forget(struct fr_memo *memo, void *result);
 
 /** What the prices of a job's plans share; one thread's. */
 struct fr_price_memo {
-    struct fr_memo *seated; /**< struct fr_seated */
-    struct fr_memo *worked; /**< struct fr_worked */
+    struct fr_memo *placed; /**< struct fr_stage_places */
+    struct fr_memo *work;   /**< struct fr_stage_work */
 };
 
 /** @return FR_OK or FR_ERR_NOMEM.  Free with fr_price_memo_free, also on error. */

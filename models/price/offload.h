@@ -48,7 +48,7 @@ void fr_offload_price(const struct fr_job *job, const struct fr_plan *plan, doub
 
 /** Of the activations of @p held micro-batches (a pass of one of v chunks is 1/v) what the device
  *  has, and what the host [B].  @param waiting  of them, those for their weight gradients alone */
-static inline double fr_offload_kept_B(const struct fr_stage *s, double held, double waiting) {
+static inline double fr_offload_saved_B(const struct fr_stage *s, double held, double waiting) {
     double stays_B = held * (s->activation_B - s->offloaded_B) + waiting * s->offloaded_B;
     double all_B = held * s->activation_B;
     double most_B = stays_B + 2 * s->layer_B;

@@ -22,28 +22,28 @@ static const uint8_t booked[FR_AXES] = {[FR_AXIS_TP] = FR_SENT_TP,
                                         [FR_AXIS_ENDS_COPIES] = FR_SENT_DP};
 
 struct fr_pricing fr_pricing_make(const struct fr_job *job, const struct fr_plan *plan,
-                                  const struct fr_seats *seats, double micro_batches) {
+                                  const struct fr_rank_map *rank_map, double micro_batches) {
     return (struct fr_pricing){
         .cluster = &job->cluster,
         .dtype = job->workload.dtype,
         .attention = plan->attention,
-        .group = {[FR_AXIS_TP] = &seats->axis[FR_MESH_TP],
-                  [FR_AXIS_DP] = &seats->axis[FR_MESH_DP],
-                  [FR_AXIS_COMMON] = &seats->common,
-                  [FR_AXIS_CP] = &seats->cp,
-                  [FR_AXIS_EP] = &seats->ep,
-                  [FR_AXIS_EP_ACROSS] = &seats->ep_across,
-                  [FR_AXIS_EP_WITHIN] = &seats->ep_within,
-                  [FR_AXIS_EXPERT] = &seats->copies[FR_COPIES_EXPERTS].all,
-                  [FR_AXIS_ATTENTION_COPIES] = &seats->copies[FR_COPIES_ATTENTION].all,
-                  [FR_AXIS_MLP_COPIES] = &seats->copies[FR_COPIES_MLP].all,
-                  [FR_AXIS_ENDS_COPIES] = &seats->copies[FR_COPIES_ENDS].all,
-                  [FR_AXIS_ATTENTION] = &seats->grid[0],
-                  [FR_AXIS_MLP] = &seats->grid[1],
-                  [FR_AXIS_ENDS] = &seats->grid[2],
-                  [FR_AXIS_TO_MLP] = &seats->between[0],
-                  [FR_AXIS_TO_ENDS] = &seats->between[1],
-                  [FR_AXIS_FROM_ENDS] = &seats->between[2]},
+        .group = {[FR_AXIS_TP] = &rank_map->axis[FR_MESH_TP],
+                  [FR_AXIS_DP] = &rank_map->axis[FR_MESH_DP],
+                  [FR_AXIS_COMMON] = &rank_map->common,
+                  [FR_AXIS_CP] = &rank_map->cp,
+                  [FR_AXIS_EP] = &rank_map->ep,
+                  [FR_AXIS_EP_ACROSS] = &rank_map->ep_across,
+                  [FR_AXIS_EP_WITHIN] = &rank_map->ep_within,
+                  [FR_AXIS_EXPERT] = &rank_map->copies[FR_COPIES_EXPERTS].all,
+                  [FR_AXIS_ATTENTION_COPIES] = &rank_map->copies[FR_COPIES_ATTENTION].all,
+                  [FR_AXIS_MLP_COPIES] = &rank_map->copies[FR_COPIES_MLP].all,
+                  [FR_AXIS_ENDS_COPIES] = &rank_map->copies[FR_COPIES_ENDS].all,
+                  [FR_AXIS_ATTENTION] = &rank_map->grid[0],
+                  [FR_AXIS_MLP] = &rank_map->grid[1],
+                  [FR_AXIS_ENDS] = &rank_map->grid[2],
+                  [FR_AXIS_TO_MLP] = &rank_map->between[0],
+                  [FR_AXIS_TO_ENDS] = &rank_map->between[1],
+                  [FR_AXIS_FROM_ENDS] = &rank_map->between[2]},
         .micro_batches = micro_batches,
         .weight_gradient.value_B = fr_dtype_size_B(job->workload.gradient_dtype),
         .adds_apart = plan->adds_apart,
@@ -71,21 +71,21 @@ static double product_s(const struct fr_pricing *x, fr_dtype dtype,
  * with NVFP4, 2025, section 2), so that no norm writes it narrow either. */
 static double narrowed_s(const struct fr_pricing *x, const struct fr_gemm_shape *shape) {
     double reads = x->dtype == FR_FP4 ? 2 : 1,
-           value_B = reads * fr_dtype_kept_B(x->dtype) + 2 * fr_dtype_size_B(x->dtype),
+           value_B = reads * fr_dtype_saved_B(x->dtype) + 2 * fr_dtype_size_B(x->dtype),
            moved_B = shape->n * shape->k * value_B;
     return fr_cluster_traffic_s(x->cluster, x->dtype, FR_TRAFFIC_STREAM, moved_B, moved_B);
 }
 
 /* A weight gradient as its product wrote it, added to that of the micro-batches before: both read, one written. */
 static double added_s(const struct fr_pricing *x, const struct fr_gemm_shape *shape) {
-    double value_B = fr_dtype_kept_B(x->dtype) + 2 * x->weight_gradient.value_B,
+    double value_B = fr_dtype_saved_B(x->dtype) + 2 * x->weight_gradient.value_B,
            moved_B = shape->m * shape->n * value_B;
     return fr_cluster_traffic_s(x->cluster, x->dtype, FR_TRAFFIC_STREAM, moved_B, moved_B);
 }
 
 static double products_s(const struct fr_pricing *x, const struct fr_operation *o) {
-    const struct fr_gemm_model *kept = &x->cluster->device.gemm[FR_BF16];
-    bool narrow = fr_dtype_is_narrow(x->dtype), wide = narrow && o->wide && kept->form,
+    const struct fr_gemm_model *saved = &x->cluster->device.gemm[FR_BF16];
+    bool narrow = fr_dtype_is_narrow(x->dtype), wide = narrow && o->wide && saved->form,
          weight = o->pass == FR_PASS_WEIGHT;
     double met_B = x->met_B[o->pass] > 0 ? x->met_B[o->pass] : x->products_B;
     bool apart = weight && x->adds_apart && x->weight_gradient.adds;

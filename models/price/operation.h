@@ -24,7 +24,7 @@
 
 #include "models/job/job.h"
 #include "models/price/ledger.h"
-#include "models/price/seats.h"
+#include "models/price/rank_map.h"
 #include "models/price/stage.h"
 #include "models/work/operation.h"
 
@@ -48,9 +48,9 @@ struct fr_pricing {
     uint32_t *extrapolated;
 };
 
-/** On @p seats; a list at a time, without working sets, launches of the device alone. */
+/** On @p rank_map; a list at a time, without working sets, launches of the device alone. */
 struct fr_pricing fr_pricing_make(const struct fr_job *job, const struct fr_plan *plan,
-                                  const struct fr_seats *seats, double micro_batches);
+                                  const struct fr_rank_map *rank_map, double micro_batches);
 
 /** Time of all @p operation's times after each other [s]. */
 double fr_operation_s(const struct fr_pricing *x, const struct fr_operation *operation);

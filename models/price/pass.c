@@ -24,7 +24,7 @@ static double device_s(const struct fr_pass *pass, double waits_s) {
 /* What of the host's time shows: all of it where the device waits for every launch, @p idle_s at least. */
 static double host_shows_s(const struct pricing *x, const struct fr_pass *part, double host_s,
                            double waits_s, double idle_s) {
-    return x->plan->blocking ? host_s : fr_most(idle_s, host_s - device_s(part, waits_s));
+    return x->plan->blocking ? host_s : fr_larger(idle_s, host_s - device_s(part, waits_s));
 }
 
 static void add_pass(const struct pricing *x, const struct fr_pass *part, double host_s,
@@ -50,7 +50,8 @@ static double host_of(const struct pricing *x, double kernels, double layers,
     const struct fr_device *device = &x->job->cluster.device;
     double skew = 1 + device->host_skew * log2((double)x->plan->tp),
            cut = experts_s > 0 && is_cut(x->plan) ? 1 + device->host_overlap : 1;
-    double launches = x->plan->graphs == FR_GRAPHS_LAYERS ? fr_least(kernels, layers) : kernels;
+    double launches =
+        x->plan->graphs == FR_GRAPHS_LAYERS ? fr_smaller(kernels, layers) : kernels;
     if (x->plan->graphs == FR_GRAPHS_ITERATION) return 0;
     return cut * (launches * (device->host_launch_s * skew) + experts_s);
 }
@@ -143,14 +144,14 @@ static void count_measured(const struct pricing *x, int left) {
 }
 
 void fr_pass_price(const struct fr_job *job, const struct fr_plan *plan,
-                   const struct fr_seats *seats, const struct fr_rank_work *work,
+                   const struct fr_rank_map *rank_map, const struct fr_rank_work *work,
                    struct fr_stage *stage, struct fr_pass *input, uint32_t *extrapolated) {
     const struct priced_stage to = {stage, input};
     double micro_batches = (double)fr_pipeline_micro_batches(job, plan);
     struct pricing x = {.job = job,
                         .plan = plan,
                         .work = work,
-                        .price = fr_pricing_make(job, plan, seats, micro_batches)};
+                        .price = fr_pricing_make(job, plan, rank_map, micro_batches)};
     struct fr_footprint footprint = {.forward = plan->forward};
     if (job->cluster.device.working_sets.n > 0)
         fr_footprint_add(&footprint, job, work->parameters_rank, work->activation_B);

@@ -44,15 +44,15 @@
 #define FR_MODELS_PRICE_PASS_H
 
 #include "models/price/pipeline.h"
-#include "models/price/seats.h"
+#include "models/price/rank_map.h"
 #include "models/work/transformer.h"
 
-/** Fill forward, whole backward and weight pass of @p stage from @p work, with tp, cp and ep on @p seats,
+/** Fill forward, whole backward and weight pass of @p stage from @p work, with tp, cp and ep on @p rank_map,
  *  and what they send.
  *  @param input  filled: the pass that makes gradients of inputs, where weight gradients have one of their own
  *  @param extrapolated  bits as in fr_outcome; set, never cleared */
 void fr_pass_price(const struct fr_job *job, const struct fr_plan *plan,
-                   const struct fr_seats *seats, const struct fr_rank_work *work,
+                   const struct fr_rank_map *rank_map, const struct fr_rank_work *work,
                    struct fr_stage *stage, struct fr_pass *input, uint32_t *extrapolated);
 
 #endif

@@ -13,7 +13,7 @@
 #include "models/price/memo.h"
 #include "models/price/offload.h"
 #include "models/price/operation.h"
-#include "models/price/worked.h"
+#include "models/price/stage_work.h"
 #include "models/price/zero.h"
 #include "models/work/recompute.h"
 #include "models/work/transformer.h"
@@ -36,7 +36,7 @@ static fr_reasons check_zero_ranks(const struct fr_plan *plan) {
 static fr_reasons check_plan(const struct fr_job *job, const struct fr_plan *plan) {
     fr_reasons reasons = 0;
     const char *needs;
-    const struct fr_levels levels = fr_seats_levels(&job->cluster.levels, plan);
+    const struct fr_levels levels = fr_rank_map_levels(&job->cluster.levels, plan);
     if (fr_plan_ranks(plan) > fr_levels_capacity(&levels))
         reasons |= FR_BECAUSE(FR_REASON_RANKS);
     if (job->workload.stages.listed && job->workload.stages.listed != plan->pp)
@@ -50,7 +50,7 @@ static fr_reasons check_plan(const struct fr_job *job, const struct fr_plan *pla
     if (plan->overlap && (plan->zero == 3 || coded)) reasons |= FR_BECAUSE(FR_REASON_OVERLAP);
     if (plan->blocking && (plan->overlap || plan->overlap_tp || plan->overlap_experts))
         reasons |= FR_BECAUSE(FR_REASON_OVERLAP);
-    if (fr_seats_refused(plan)) reasons |= FR_BECAUSE(FR_REASON_PLACEMENT);
+    if (fr_rank_map_refused(plan)) reasons |= FR_BECAUSE(FR_REASON_PLACEMENT);
     if (fr_codec_refused(job, plan)) reasons |= FR_BECAUSE(FR_REASON_COMPRESSION);
     return reasons | check_zero_ranks(plan) | fr_clock_check(job, plan) |
            fr_offload_check(job, plan);
@@ -96,8 +96,8 @@ static fr_reasons check_model(const struct fr_job *job, const struct fr_plan *pl
 
 /* Methods whose values between products have the width of products' inputs would send four bits. */
 static bool too_narrow(const struct fr_job *job, const struct fr_plan *plan) {
-    bool kept = job->workload.transformer.layers > 0 && plan->method->by_products;
-    return job->workload.dtype == FR_FP4 && !kept;
+    bool saved = job->workload.transformer.layers > 0 && plan->method->by_products;
+    return job->workload.dtype == FR_FP4 && !saved;
 }
 
 fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *plan) {
@@ -156,7 +156,7 @@ static void code_stage(const struct fr_job *job, const struct fr_plan *plan,
     for (int g = 0; g < FR_GRIDS; g++)
         stage->grid_B[g] -= coded.whole_B[FR_AXIS_ATTENTION_COPIES + g];
     stage->gradient_codec_s = coded.time_s;
-    stage->codec_B = coded.kept_B;
+    stage->codec_B = coded.stored_B;
     stage->saved_B = coded.saved_B;
 }
 
@@ -168,18 +168,19 @@ static double idle_share(const struct fr_rank_work *work, const struct fr_stage 
 }
 
 static void price_transformer(const struct fr_job *job, const struct fr_plan *plan,
-                              const struct fr_seats *seats, int32_t i, struct fr_pipeline *p,
-                              uint32_t *extrapolated) {
+                              const struct fr_rank_map *rank_map, int32_t i,
+                              struct fr_pipeline *p, uint32_t *extrapolated) {
     struct fr_stage *stage = &p->stage[i];
-    struct fr_worked alone;
-    const struct fr_worked *worked = fr_worked_find(job, plan, seats, i, p->memo, &alone);
-    const struct fr_rank_work *work = &worked->work;
+    struct fr_stage_work alone;
+    const struct fr_stage_work *stage_work =
+        fr_stage_work_find(job, plan, rank_map, i, p->memo, &alone);
+    const struct fr_rank_work *work = &stage_work->work;
     const double tied_B = stage->sent_B[FR_SENT_EMBEDDING]; /* of the last, by the first */
-    *stage = worked->stage;
-    if (p->splits_backward) stage->backward = fr_pass_sum(&worked->input, &stage->weight);
+    *stage = stage_work->stage;
+    if (p->splits_backward) stage->backward = fr_pass_sum(&stage_work->input, &stage->weight);
     if (work->idle_ranks > 0) stage->idle_share = idle_share(work, stage);
     stage->sent_B[FR_SENT_EMBEDDING] = tied_B;
-    *extrapolated |= worked->extrapolated;
+    *extrapolated |= stage_work->extrapolated;
     stage->parameters = work->parameters;
     stage->parameters_rank = work->parameters_rank;
     stage->frozen = work->frozen;
@@ -215,7 +216,7 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     struct fr_footprint footprint = {0};
     fr_footprint_add(&footprint, job, work->parameters_rank, work->activation_B);
     fr_footprint_freeze(&footprint, &job->workload, work->frozen_rank);
-    struct fr_pricing price = fr_pricing_make(job, plan, seats, 1);
+    struct fr_pricing price = fr_pricing_make(job, plan, rank_map, 1);
     price.update_B = fr_footprint_update_B(&footprint);
     price.sent_B = stage->sent_B;
     price.extrapolated = extrapolated;
@@ -227,7 +228,7 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     if (i > 0 || fr_plan_last_stage(plan) == 0 || work->embedding_rank <= 0) return;
     const struct fr_ledger ledger = ledger_of(job, stage, extrapolated);
     p->embedding_s = fr_ledger_comm_s(&ledger, FR_SENT_EMBEDDING, FR_OP_ALL_REDUCE,
-                                      &seats->ends, work->embedding_rank * gradient_B, 1);
+                                      &rank_map->ends, work->embedding_rank * gradient_B, 1);
     p->stage[plan->pp - 1].sent_B[FR_SENT_EMBEDDING] = stage->sent_B[FR_SENT_EMBEDDING];
 }
 
@@ -243,7 +244,7 @@ static void size_message(const struct fr_job *job, const struct fr_plan *plan, i
     if (!t->layers) return;
     double tokens = (double)(fr_plan_micro_batch(plan) * t->sequence) / (double)plan->cp,
            h = (double)t->hidden, parts = one_rank ? 1 : (double)plan->tp;
-    double whole_B = tokens * h * fr_dtype_kept_B(job->workload.dtype);
+    double whole_B = tokens * h * fr_dtype_saved_B(job->workload.dtype);
     bool by_width = plan->method->uses_ghost; /* what flows between layers is divided so */
     int64_t rows = fr_plan_arriving(plan);
     bool stays = plan->method->divided || plan->sequence_parallel; /* in its part, on arrival */
@@ -254,21 +255,21 @@ static void size_message(const struct fr_job *job, const struct fr_plan *plan, i
     stage->message_B = up * whole_B / parts;
     stage->gathered_B = up * gathered_B;
     if (!fr_transformer_carries(t, plan, i) || plan->forward) return;
-    double kept_B = gathered_B > 0 ? gathered_B : whole_B / parts;
-    stage->activation_B += kept_B;
-    stage->ends_B += kept_B;
+    double stored_B = gathered_B > 0 ? gathered_B : whole_B / parts;
+    stage->activation_B += stored_B;
+    stage->ends_B += stored_B;
 }
 
 /* One message across the boundary above stage @p i [s].  The ranks of a stage send at once, and so
  * do its replicas; other stages have their own times, which only a shared network (sim/network/)
  * can bring together.
  * @param[out] sent_B  by a rank of the sender, and over tp by one of the receiver */
-static double message_s(const struct fr_job *job, const struct fr_seats *seats,
+static double message_s(const struct fr_job *job, const struct fr_rank_map *rank_map,
                         const struct fr_group *pair, double message_B, double gathered_B,
                         double sent_B[FR_SENT_COUNT], uint32_t *extrapolated) {
     const struct fr_ledger one = {&job->cluster, sent_B, 1, extrapolated};
     return fr_ledger_comm_s(&one, FR_SENT_PP, FR_OP_SEND_RECV, pair, message_B, 1) +
-           fr_ledger_comm_s(&one, FR_SENT_TP, FR_OP_ALL_GATHER, &seats->arrive, gathered_B,
+           fr_ledger_comm_s(&one, FR_SENT_TP, FR_OP_ALL_GATHER, &rank_map->arrive, gathered_B,
                             gathered_B > 0);
 }
 
@@ -280,23 +281,24 @@ static void send(struct fr_stage *from, struct fr_stage *to, const double sent_B
 }
 
 /* Messages both ways across the boundary above stage @p i. */
-static void price_messages(const struct fr_job *job, const struct fr_seated *seated, int32_t i,
+static void price_messages(const struct fr_job *job, const struct fr_stage_places *placed, int32_t i,
                            struct fr_pipeline *p, uint32_t *extrapolated) {
-    const struct fr_seats *seats = &seated->seats;
-    const struct fr_group pair =
-        seated->above ? seated->above[i] : fr_seats_pair(seats, i, (i + 1) % p->args.stages);
+    const struct fr_rank_map *rank_map = &placed->rank_map;
+    const struct fr_group pair = placed->above
+                                     ? placed->above[i]
+                                     : fr_rank_map_pair(rank_map, i, (i + 1) % p->args.stages);
     double whole_B[FR_SENT_COUNT] = {0}, small_B[FR_SENT_COUNT] = {0},
            forward_B[FR_SENT_COUNT] = {0};
     struct fr_stage *stage = &p->stage[i], *above = &p->stage[(i + 1) % p->args.stages];
     double n = fr_pipeline_n_messages(p, i), small = fr_pipeline_n_compressed(p, i);
-    stage->message_s = message_s(job, seats, &pair, stage->message_B, stage->gathered_B,
+    stage->message_s = message_s(job, rank_map, &pair, stage->message_B, stage->gathered_B,
                                  whole_B, extrapolated);
     if (small > 0)
-        stage->small_message_s = message_s(job, seats, &pair, stage->small_message_B,
+        stage->small_message_s = message_s(job, rank_map, &pair, stage->small_message_B,
                                            stage->gathered_B, small_B, extrapolated);
     double forward = fr_pipeline_n_forward_compressed(p, i);
     if (forward > 0)
-        stage->small_forward_s = message_s(job, seats, &pair, stage->small_forward_B,
+        stage->small_forward_s = message_s(job, rank_map, &pair, stage->small_forward_B,
                                            stage->gathered_B, forward_B, extrapolated);
     send(stage, above, whole_B, n - forward);
     send(stage, above, forward_B, forward);
@@ -311,8 +313,8 @@ enum { BUCKETS_MAX = 4096 };
 /* Once an iteration.  What goes compressed travels after the codec has seen all of it, besides what
  * goes whole. */
 static void price_gradient(const struct fr_job *job, const struct fr_plan *plan,
-                           const struct fr_seats *seats, bool splits, struct fr_stage *stage,
-                           uint32_t *extrapolated) {
+                           const struct fr_rank_map *rank_map, bool splits,
+                           struct fr_stage *stage, uint32_t *extrapolated) {
     const struct fr_ledger ledger = ledger_of(job, stage, extrapolated);
     double chunks = (double)plan->chunks, parts = 1;
     double chunk_B = fr_stage_all_reduced_B(stage) / chunks;
@@ -323,7 +325,7 @@ static void price_gradient(const struct fr_job *job, const struct fr_plan *plan,
         parts = chunks * stage->buckets;
     } else if (job->workload.n_layers) /* layers are all-reduced one by one, coded or not */
         return;
-    double whole_s = fr_zero_reduce_s(&ledger, plan, seats, stage, parts);
+    double whole_s = fr_zero_reduce_s(&ledger, plan, rank_map, stage, parts);
     if (stage->buckets) {
         stage->bucket_s = whole_s / parts; /* the last one has nothing to hide behind */
         stage->beside_s += fr_device_lost_s(
@@ -342,7 +344,7 @@ static void add_reduced(const struct fr_stage *stage, struct fr_pipeline *p) {
 static bool repeats(const struct fr_job *job, const struct fr_plan *plan, int32_t i) {
     const struct fr_transformer *t = &job->workload.transformer;
     return i > 0 && fr_codec_codes(plan, i) == fr_codec_codes(plan, i - 1) &&
-           fr_worked_repeats(job, plan, i) &&
+           fr_stage_work_repeats(job, plan, i) &&
            fr_transformer_carries(t, plan, i) == fr_transformer_carries(t, plan, i - 1);
 }
 
@@ -358,9 +360,9 @@ static void send_in_turn(struct fr_pipeline *p) {
 
 /* Durations of all stages on their seats. */
 static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
-                         const struct fr_seated *seated, struct fr_pipeline *p,
+                         const struct fr_stage_places *placed, struct fr_pipeline *p,
                          uint32_t *extrapolated) {
-    const struct fr_seats *seats = &seated->seats;
+    const struct fr_rank_map *rank_map = &placed->rank_map;
     bool transformer = job->workload.transformer.layers > 0;
     for (int32_t i = 0; i < p->args.stages; i++) {
         if (transformer && repeats(job, plan, i)) {
@@ -370,32 +372,33 @@ static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
             continue;
         }
         if (transformer)
-            price_transformer(job, plan, seats, i, p, extrapolated);
+            price_transformer(job, plan, rank_map, i, p, extrapolated);
         else if (job->workload.n_layers)
-            fr_layers_stage(job, plan, seats, i, &p->stage[i], extrapolated);
+            fr_layers_stage(job, plan, rank_map, i, &p->stage[i], extrapolated);
         else
             price_measured(&job->workload.stages, i, p);
         if (!job->workload.n_layers) size_message(job, plan, i, &p->stage[i]);
         add_reduced(&p->stage[i], p);
         p->message_B = fmax(p->message_B, p->stage[i].message_B);
-        price_gradient(job, plan, seats, p->splits_backward, &p->stage[i], extrapolated);
+        price_gradient(job, plan, rank_map, p->splits_backward, &p->stage[i], extrapolated);
         if (!transformer) continue;
         double layers =
             (double)fr_transformer_stage_layers(&job->workload.transformer, plan, i);
-        fr_zero_price(job, plan, seats, layers, p->splits_backward, &p->stage[i], extrapolated);
+        fr_zero_price(job, plan, rank_map, layers, p->splits_backward, &p->stage[i],
+                      extrapolated);
         fr_offload_price(job, plan, layers, p->splits_backward, &p->stage[i]);
     }
     fr_codec_price_messages(job, plan, p, extrapolated);
     for (int32_t i = 0; plan->pp > 1 && i < p->args.stages; i++)
-        price_messages(job, seated, i, p, extrapolated);
+        price_messages(job, placed, i, p, extrapolated);
     if (plan->blocking && plan->pp > 1) send_in_turn(p);
 }
 
 /* The forward passes of each stage, in its order. */
 static void keep_forward(struct fr_pipeline *p) {
-    int64_t all = p->n_slots, kept = 0;
+    int64_t all = p->n_slots, saved = 0;
     for (int64_t k = 0; k < all * p->args.stages; k++)
-        if (p->slots[k].kind == FR_SLOT_FORWARD) p->slots[kept++] = p->slots[k];
+        if (p->slots[k].kind == FR_SLOT_FORWARD) p->slots[saved++] = p->slots[k];
     p->n_slots = (int64_t)p->args.micro_batches * p->args.chunks;
     p->splits_backward = false;
 }
@@ -419,26 +422,26 @@ double fr_pipeline_pass_s(const struct fr_pipeline *p, int32_t i, uint8_t slot_k
 }
 
 /* For plans that share these seats; without memory each asks for its pairs. */
-static void seat_pairs(const struct fr_plan *plan, struct fr_seated *seated) {
-    seated->above = plan->pp > 1 ? fr_malloc((size_t)plan->pp, sizeof *seated->above) : NULL;
-    for (int64_t i = 0; seated->above && i < plan->pp; i++)
-        seated->above[i] = fr_seats_pair(&seated->seats, i, (i + 1) % plan->pp);
+static void map_pairs(const struct fr_plan *plan, struct fr_stage_places *placed) {
+    placed->above = plan->pp > 1 ? fr_malloc((size_t)plan->pp, sizeof *placed->above) : NULL;
+    for (int64_t i = 0; placed->above && i < plan->pp; i++)
+        placed->above[i] = fr_rank_map_pair(&placed->rank_map, i, (i + 1) % plan->pp);
 }
 
 fr_status fr_pipeline_price(const struct fr_job *job, const struct fr_plan *plan,
                             struct fr_pipeline *p, uint32_t *extrapolated,
                             struct fr_error *err) {
-    struct fr_seated alone = {.above = NULL}, *seated = &alone;
+    struct fr_stage_places alone = {.above = NULL}, *placed = &alone;
     bool fresh = true;
-    if (p->memo) seated = fr_memo_find(p->memo->seated, plan, plan->schedule->folds, &fresh);
-    fr_status status = fresh ? fr_seats_make(job, plan, &seated->seats, err) : FR_OK;
-    if (status == FR_OK && fresh && p->memo) seat_pairs(plan, seated);
-    if (status == FR_OK) price_stages(job, plan, seated, p, extrapolated);
+    if (p->memo) placed = fr_memo_find(p->memo->placed, plan, plan->schedule->folds, &fresh);
+    fr_status status = fresh ? fr_rank_map_make(job, plan, &placed->rank_map, err) : FR_OK;
+    if (status == FR_OK && fresh && p->memo) map_pairs(plan, placed);
+    if (status == FR_OK) price_stages(job, plan, placed, p, extrapolated);
     for (int32_t i = 0; status == FR_OK && fr_plan_clocks(plan) && i < p->args.stages; i++)
         fr_clock_set(&job->cluster.device, fr_clock_of(&job->cluster.device, plan, i),
                      &p->stage[i]);
-    if (!p->memo || status != FR_OK) fr_seats_free(&seated->seats);
-    if (p->memo && status != FR_OK) fr_memo_forget(p->memo->seated, seated);
+    if (!p->memo || status != FR_OK) fr_rank_map_free(&placed->rank_map);
+    if (p->memo && status != FR_OK) fr_memo_forget(p->memo->placed, placed);
     return status;
 }
 
@@ -459,20 +462,19 @@ fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,
     fr_pipeline_order(p, p->slots);
     FR_TRY(fr_pipeline_find_epilogue(p, plan->compression.scope, err));
     FR_TRY(fr_pipeline_price(job, plan, p, extrapolated, err));
-    return plan->pass_clock
-               ? fr_clock_set_passes(&job->cluster.device, plan->pass_clock, p, err)
-               : FR_OK;
+    return plan->pass_clock ? fr_clock_set_ops(&job->cluster.device, plan->pass_clock, p, err)
+                            : FR_OK;
 }
 
 /* The difference between the passes of a stage that repeats work and of one that does not. */
 fr_status fr_pipeline_price_again(const struct fr_job *job, const struct fr_plan *plan,
                                   struct fr_pipeline *p, struct fr_error *err) {
-    struct fr_plan kept = *plan;
+    struct fr_plan saved = *plan;
     struct fr_pipeline plain;
     uint32_t extrapolated = 0;
-    kept.recompute = FR_RECOMPUTE_NONE;
+    saved.recompute = FR_RECOMPUTE_NONE;
     if (plan->recompute == FR_RECOMPUTE_NONE) return FR_OK;
-    fr_status status = fr_pipeline_make(job, &kept, &plain, &extrapolated, err);
+    fr_status status = fr_pipeline_make(job, &saved, &plain, &extrapolated, err);
     for (int32_t i = 0; i < p->args.stages && status == FR_OK; i++)
         p->stage[i].again_s = fmax(0, fr_pass_s(&p->stage[i].backward, FR_WITH_ALL) -
                                           fr_pass_s(&plain.stage[i].backward, FR_WITH_ALL));

@@ -107,7 +107,7 @@ static inline void fr_stage_reduced_B(const struct fr_stage *s, double by_kind_B
                                      s->grid_B[0],  s->grid_B[1], s->grid_B[2]};
     memcpy(by_kind_B, all_B, sizeof all_B);
 }
-static inline void fr_stage_held(const struct fr_stage *s, double by_kind[FR_COPIES]) {
+static inline void fr_stage_in_flight(const struct fr_stage *s, double by_kind[FR_COPIES]) {
     double grids = s->grid_rank[0] + s->grid_rank[1] + s->grid_rank[2];
     const double all[FR_COPIES] = {s->parameters_rank - s->expert_rank - s->common_rank - grids,
                                    s->expert_rank,
@@ -120,7 +120,7 @@ static inline void fr_stage_held(const struct fr_stage *s, double by_kind[FR_COP
 /** Those of them that are trained: beside frozen ones adapters, which have the replicas' copies. */
 static inline void fr_stage_trained(const struct fr_stage *s, double by_kind[FR_COPIES]) {
     const double adapters[FR_COPIES] = {s->parameters_rank - s->frozen_rank};
-    fr_stage_held(s, by_kind);
+    fr_stage_in_flight(s, by_kind);
     if (s->frozen_rank > 0) memcpy(by_kind, adapters, sizeof adapters);
 }
 static inline double fr_stage_all_reduced_B(const struct fr_stage *s) {

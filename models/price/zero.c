@@ -4,17 +4,21 @@
 
 #include "models/workload/attention.h"
 
-static double divided(const struct fr_plan *plan, const double by_kind[FR_COPIES]) {
-    double kept = 0;
-    for (int k = 0; k < FR_COPIES; k++)
-        if (by_kind[k] > 0) kept += by_kind[k] / (double)fr_plan_dividing(plan, (fr_copies)k);
-    return kept;
+static bool broadcasts(const struct fr_plan *plan) {
+    return plan->zero == 1 && plan->broadcasts;
 }
 
-double fr_zero_kept(const struct fr_plan *plan, const struct fr_stage *stage, int least) {
+static double divided(const struct fr_plan *plan, const double by_kind[FR_COPIES]) {
+    double saved = 0;
+    for (int k = 0; k < FR_COPIES; k++)
+        if (by_kind[k] > 0) saved += by_kind[k] / (double)fr_plan_dividing(plan, (fr_copies)k);
+    return saved;
+}
+
+double fr_zero_stored(const struct fr_plan *plan, const struct fr_stage *stage, int least) {
     double held[FR_COPIES];
     if (plan->zero == 0 || plan->zero < least) return stage->parameters_rank;
-    fr_stage_held(stage, held);
+    fr_stage_in_flight(stage, held);
     return divided(plan, held);
 }
 
@@ -28,12 +32,12 @@ double fr_zero_trained(const struct fr_plan *plan, const struct fr_stage *stage,
 
 /* What each kind of copies does together, in @p parts: @p op of all its @p size_B, or, where fewer divide,
  * @p op among those and @p after of each's part across. */
-static double each_s(const struct fr_ledger *ledger, const struct fr_seats *seats, fr_op op,
-                     const double size_B[FR_COPIES], double parts, bool reduces) {
+static double each_s(const struct fr_ledger *ledger, const struct fr_rank_map *rank_map,
+                     fr_op op, const double size_B[FR_COPIES], double parts, bool reduces) {
     double time_s = 0;
     for (int k = 0; k < FR_COPIES; k++) {
-        const struct fr_group *dividing = &seats->copies[k].dividing,
-                              *across = &seats->copies[k].across;
+        const struct fr_group *dividing = &rank_map->copies[k].dividing,
+                              *across = &rank_map->copies[k].across;
         double n = size_B[k] > 0 ? parts : 0, part_B = size_B[k] / parts;
         time_s += fr_ledger_comm_s(ledger, FR_SENT_DP, op, dividing, part_B, n);
         if (reduces && across->n_ranks > 1)
@@ -44,21 +48,23 @@ static double each_s(const struct fr_ledger *ledger, const struct fr_seats *seat
 }
 
 double fr_zero_reduce_s(const struct fr_ledger *ledger, const struct fr_plan *plan,
-                        const struct fr_seats *seats, const struct fr_stage *stage,
+                        const struct fr_rank_map *rank_map, const struct fr_stage *stage,
                         double parts) {
     double size_B[FR_COPIES], time_s = 0;
     fr_stage_reduced_B(stage, size_B);
-    if (plan->zero > 0) return each_s(ledger, seats, FR_OP_REDUCE_SCATTER, size_B, parts, true);
+    if (plan->zero > 0 && !broadcasts(plan))
+        return each_s(ledger, rank_map, FR_OP_REDUCE_SCATTER, size_B, parts, true);
     for (int k = 0; k < FR_COPIES; k++)
-        time_s += fr_ledger_comm_s(ledger, FR_SENT_DP, FR_OP_ALL_REDUCE, &seats->copies[k].all,
-                                   size_B[k] / parts, size_B[k] > 0 ? parts : 0);
+        time_s +=
+            fr_ledger_comm_s(ledger, FR_SENT_DP, FR_OP_ALL_REDUCE, &rank_map->copies[k].all,
+                             size_B[k] / parts, size_B[k] > 0 ? parts : 0);
     return time_s;
 }
 
 /* What copies of a stage's parameters do together, by kind. */
 struct copies {
     const struct fr_plan *plan;
-    const struct fr_seats *seats;
+    const struct fr_rank_map *rank_map;
     struct fr_ledger ledger;
     double parameters_B[FR_COPIES], gradients_B[FR_COPIES];
     double layers;
@@ -67,7 +73,20 @@ struct copies {
 };
 
 static double gather_s(const struct copies *c, double parts) {
-    return each_s(&c->ledger, c->seats, FR_OP_ALL_GATHER, c->parameters_B, parts, false);
+    return each_s(&c->ledger, c->rank_map, FR_OP_ALL_GATHER, c->parameters_B, parts, false);
+}
+
+/* Owners one after another, each its part to those that divide with it: nothing runs beside them. */
+static double broadcast_s(const struct copies *c) {
+    double time_s = 0;
+    for (int k = 0; k < FR_COPIES; k++) {
+        const struct fr_group *dividing = &c->rank_map->copies[k].dividing;
+        double owners = (double)dividing->n_ranks;
+        if (c->parameters_B[k] > 0 && owners > 1)
+            time_s += fr_ledger_comm_s(&c->ledger, FR_SENT_DP, FR_OP_BROADCAST, dividing,
+                                       c->parameters_B[k] / owners, owners);
+    }
+    return time_s;
 }
 
 /* @p layers layers, whole, of what copies divide. */
@@ -108,7 +127,7 @@ static double shows_s(const struct copies *c, const struct fr_device *device, do
  * comes once. */
 static double scattered_s(const struct copies *c, const struct copies *each) {
     const struct fr_ledger *ledger = c->plan->sums_whole ? &c->ledger : &each->ledger;
-    return each_s(ledger, c->seats, FR_OP_REDUCE_SCATTER, c->gradients_B, c->layers, true);
+    return each_s(ledger, c->rank_map, FR_OP_REDUCE_SCATTER, c->gradients_B, c->layers, true);
 }
 
 /* Zero 2 and 3: in every pass. */
@@ -157,18 +176,18 @@ static void price_passes(const struct copies *c, const struct fr_job *job, bool 
 }
 
 void fr_zero_price(const struct fr_job *job, const struct fr_plan *plan,
-                   const struct fr_seats *seats, double layers, bool splits,
+                   const struct fr_rank_map *rank_map, double layers, bool splits,
                    struct fr_stage *stage, uint32_t *extrapolated) {
     const struct fr_device *device = &job->cluster.device;
     double value_B = fr_dtype_size_B(job->workload.weight_dtype);
     struct copies c = {.plan = plan,
-                       .seats = seats,
+                       .rank_map = rank_map,
                        .ledger = {&job->cluster, stage->sent_B, 1, extrapolated},
                        .layers = fmax(1, layers)};
     if (device->framework.gathers > 0 && job->workload.transformer.layers > 0)
         c.weight = largest_weight(&job->workload.transformer, plan);
     if (plan->zero == 3)
-        fr_stage_held(stage, c.parameters_B);
+        fr_stage_in_flight(stage, c.parameters_B);
     else
         fr_stage_trained(stage, c.parameters_B); /* gathered once they are updated */
     for (int k = 0; k < FR_COPIES; k++) c.parameters_B[k] *= value_B;
@@ -178,6 +197,10 @@ void fr_zero_price(const struct fr_job *job, const struct fr_plan *plan,
     if (plan->zero == 0 || (plan->forward && plan->zero < 3)) return;
     if (plan->zero >= 2) price_passes(&c, job, splits, stage);
     if (plan->zero == 3) return;
+    if (broadcasts(plan)) {
+        stage->beside_s += broadcast_s(&c);
+        return;
+    }
     double gathered_s = gather_s(&c, beside ? c.layers : 1);
     stage->beside_s += beside ? fr_device_beside_s(device, gathered_s, forward_s) : gathered_s;
 }

@@ -24,6 +24,12 @@
  *      sent   f_Z (G + W) + 2 f_A G/Z      (zero 1; f_Z = (Z-1)/Z, A = N/Z, f_A = (A-1)/A)
  *             f_Z (m G + W) + m 2 f_A G/Z,  m (f_Z (2W + G) + 2 f_A G/Z)      zero 2, 3
  *
+ *  With `zero_exchange` broadcast zero 1 all-reduces G over all copies, as zero 0, and each of the Z owners then
+ *  broadcasts its W/Z to the Z - 1 others, one owner after another, beside nothing (InternEvo 0.1,
+ *  internlm/solver/optimizer/hybrid_zero_optim.py, broadcast_params; PyTorch's ZeroRedundancyOptimizer):
+ *
+ *      sent   2 f G + W, of the broadcasts as many as a chain passes on
+ *
  *  Recomputed activations ask for no further all-gather: a layer's parameters are gathered before
  *  it is recomputed and stay so until its backward pass is over, as with FSDP around checkpointed
  *  layers.  Zero 2 and 3 go layer by layer, and hold two layers at a time whole: the one at work
@@ -53,17 +59,17 @@
 
 #include "models/plan/copies.h"
 #include "models/price/pipeline.h"
-#include "models/price/seats.h"
+#include "models/price/rank_map.h"
 
 /** Of a rank's parameters what the plan leaves on it of state that zero @p least and above divide; and of those
  *  that are trained. */
-double fr_zero_kept(const struct fr_plan *plan, const struct fr_stage *stage, int least);
+double fr_zero_stored(const struct fr_plan *plan, const struct fr_stage *stage, int least);
 double fr_zero_trained(const struct fr_plan *plan, const struct fr_stage *stage, int least);
 
 /** Time of reducing a stage's gradients once an iteration, in @p parts equal parts: all-reduced, or
  *  scattered to those that divide them, and all-reduced across such groups [s]. */
 double fr_zero_reduce_s(const struct fr_ledger *ledger, const struct fr_plan *plan,
-                        const struct fr_seats *seats, const struct fr_stage *stage,
+                        const struct fr_rank_map *rank_map, const struct fr_stage *stage,
                         double parts);
 
 /** Price what the plan's zero gathers and scatters besides the gradients' one reduction an
@@ -71,7 +77,7 @@ double fr_zero_reduce_s(const struct fr_ledger *ledger, const struct fr_plan *pl
  *  @param layers  of the stage, gathered one by one
  *  @param splits  weight gradients are passes of their own */
 void fr_zero_price(const struct fr_job *job, const struct fr_plan *plan,
-                   const struct fr_seats *seats, double layers, bool splits,
+                   const struct fr_rank_map *rank_map, double layers, bool splits,
                    struct fr_stage *stage, uint32_t *extrapolated);
 
 #endif

@@ -18,6 +18,6 @@ double fr_experts_sent_B(const struct fr_workload *workload, const struct fr_pla
     const struct fr_transformer *t = &workload->transformer;
     /* With sequence parallel each of tp ranks has its own share of the tokens. */
     double own = plan->sequence_parallel ? tokens / (double)plan->tp : tokens;
-    return own * copies * (double)t->hidden * fr_dtype_kept_B(workload->dtype) *
+    return own * copies * (double)t->hidden * fr_dtype_saved_B(workload->dtype) *
            fr_experts_load(t);
 }

@@ -73,7 +73,8 @@ bool fr_layers_next(struct fr_layers *l) {
     const struct fr_workload *w = l->part.workload;
     while (++l->entry < w->n_layers) {
         const struct fr_layer *layer = &w->layers[l->entry];
-        double begin = fr_most(l->at, l->from), end = fr_least(l->at + layer->repeat, l->to);
+        double begin = fr_larger(l->at, l->from),
+               end = fr_smaller(l->at + layer->repeat, l->to);
         l->at += layer->repeat;
         if (end <= begin) continue;
         l->n = end - begin;

@@ -92,14 +92,14 @@ static void add_exchange(const struct view *v, fr_op forward, fr_op backward, do
 }
 
 static void add_exchanges(const struct view *v, struct fr_rank_work *work) {
-    double values = v->T * v->h, ghosts = v->p * v->k * v->T;
+    double values = v->T * v->h, ghost_neurons = v->p * v->k * v->T;
     /* What a cross-attention's keys and values are made of, besides. */
     double gathered = v->attentions + (v->attentions - v->layers);
     add_exchange(v, FR_OP_ALL_GATHER, FR_OP_REDUCE_SCATTER, values, gathered, v->full, work);
     add_exchange(v, FR_OP_REDUCE_SCATTER, FR_OP_ALL_GATHER, values, v->attentions, v->full,
                  work);
-    add_exchange(v, FR_OP_ALL_GATHER, FR_OP_REDUCE_SCATTER, ghosts, v->layers * v->matrices,
-                 v->full, work);
+    add_exchange(v, FR_OP_ALL_GATHER, FR_OP_REDUCE_SCATTER, ghost_neurons,
+                 v->layers * v->matrices, v->full, work);
     if (v->layers > 0) /* of the second norm */
         add_exchange(v, FR_OP_ALL_REDUCE, FR_OP_ALL_REDUCE, 2 * v->T, v->layers, v->full, work);
 }
@@ -112,15 +112,15 @@ static void add_memory(const struct view *v, struct fr_rank_work *work) {
                         ? 0
                         : v->attentions * v->batch * (double)v->t->heads / v->p * s * s /
                               (double)v->plan->cp;
-    double hidden = v->T * v->f / v->p, ghosts = v->p * v->k * v->T;
+    double hidden = v->T * v->f / v->p, ghost_neurons = v->p * v->k * v->T;
     double moved = v->attentions * (FR_NORM_PASSES * v->T * v->h + 3 * stream) +
                    v->layers * (FR_NORM_PASSES + 3) * stream +
                    2 * v->layers * (v->matrices - 1) * hidden + FR_SOFTMAX_PASSES * scores;
-    double kept =
+    double saved =
         v->attentions * (stream + v->T * v->h + (2 * v->q + 2 * v->kv) / v->p * v->T) +
-        v->layers * (2 * stream + v->matrices * (hidden + ghosts));
+        v->layers * (2 * stream + v->matrices * (hidden + ghost_neurons));
     double core_B = fr_transformer_score_B(v->t, v->value_B) * scores;
-    double all_B = kept * v->value_B +
+    double all_B = saved * v->value_B +
                    fr_transformer_mask_B(v->t) * (v->attentions + v->layers) * stream + core_B;
     double kernels =
         v->layers * (fr_transformer_layer_kernels(v->t, v->plan->tp) + v->matrices * v->p) +
@@ -146,9 +146,9 @@ static void add_memory(const struct view *v, struct fr_rank_work *work) {
 
 static void add_parameters(const struct view *v, struct fr_rank_work *work) {
     struct fr_transformer_parts parts = fr_transformer_layer_parts(v->t);
-    double in_blocks = v->h * v->f / v->p / v->p, to_ghosts = v->k / v->p;
-    double up = in_blocks + to_ghosts * v->h + (v->p - 1) * to_ghosts * v->f;
-    double down = in_blocks + to_ghosts * v->f + (v->p - 1) * to_ghosts * v->h;
+    double in_blocks = v->h * v->f / v->p / v->p, to_ghost_neurons = v->k / v->p;
+    double up = in_blocks + to_ghost_neurons * v->h + (v->p - 1) * to_ghost_neurons * v->f;
+    double down = in_blocks + to_ghost_neurons * v->f + (v->p - 1) * to_ghost_neurons * v->h;
     double bias = v->t->biases ? 1 : 0, norm = v->h * (v->t->norm_biases ? 2 : 1),
            biases = bias * ((v->matrices - 1) * v->f + v->h) / v->p,
            cross = v->attentions - v->layers;
@@ -168,8 +168,8 @@ static void add_ends(const struct view *v, bool first, bool last, struct fr_rank
                                  .batch = v->batch,
                                  .words = words / v->p,
                                  .value_B = v->value_B,
-                                 .kept = v->h / v->p,
-                                 .logits_kept = v->h};
+                                 .saved = v->h / v->p,
+                                 .logits_saved = v->h};
     fr_transformer_add_vocabulary(work, v->t, v->plan, v->plan->tp, first, last);
     fr_transformer_add_ends(work, v->t, first, last, &ends);
     if (first)

@@ -35,7 +35,7 @@ void fr_predicted_add(const struct fr_stage_view *v, struct fr_rank_work *work) 
         .kernels = 5 * v->predicted}; /* three norms, their joining, the product */
     fr_transformer_add_share(work, &share, 0, FR_RECOMPUTE_NONE);
     /* Inputs of three norms, and of the product. */
-    double kept_B = v->predicted * (3 * stream * v->value_B + 2 * stream * v->read_B);
-    work->activation_B += kept_B;
-    work->ends_B += kept_B;
+    double stored_B = v->predicted * (3 * stream * v->value_B + 2 * stream * v->read_B);
+    work->activation_B += stored_B;
+    work->ends_B += stored_B;
 }

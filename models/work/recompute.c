@@ -36,7 +36,7 @@ struct fr_again fr_again_of(const struct fr_transformer *t, fr_recompute r) {
 
 /* ---- modules ------------------------------------------------------------------------------------- */
 
-/* Of one layer, @p kept_B what its MLP or experts keep. */
+/* Of one layer, @p stored_B what its MLP or experts keep. */
 struct part {
     const struct fr_stage_view *v;
     double mlp_B, experts_B;
@@ -88,8 +88,8 @@ static double activation_B(const struct part *p) {
 }
 static double shared_B(const struct part *p) {
     const struct fr_stage_view *v = p->v;
-    double kept_B = v->t->kept_fp8 ? fr_dtype_size_B(FR_FP8) : v->value_B;
-    return shared_values(v) * ((v->mlp - 1) * kept_B + v->read_B);
+    double stored_B = v->t->kept_fp8 ? fr_dtype_size_B(FR_FP8) : v->value_B;
+    return shared_values(v) * ((v->mlp - 1) * stored_B + v->read_B);
 }
 static double experts_B(const struct part *p) {
     return p->experts_B - stays_B(p->v) - mlp_norm_B(p);
@@ -264,11 +264,12 @@ const char *fr_recompute_refused(const struct fr_workload *workload,
         return "is priced for method tensor and dense layers with plain heads: which products "
                "it keeps of others nobody has said";
     if (!fr_recompute_saves(r) || op) return NULL;
-    bool kept = tensor || (plan->method->by_products && t->experts == 0);
+    bool saved = tensor || (plan->method->by_products && t->experts == 0);
     if (t->lora_rank > 0)
         return "beside lora_rank: what of an adapter that policy keeps nobody has said";
     if (fr_transformer_is_hybrid(t))
         return "beside a pattern: what of a state-space block that policy keeps nobody has "
                "said";
-    return kept ? NULL : "is priced for method tensor: what other methods keep nobody has said";
+    return saved ? NULL
+                 : "is priced for method tensor: what other methods keep nobody has said";
 }

@@ -90,7 +90,7 @@ void fr_transformer_add_core(struct fr_rank_work *work, const struct fr_transfor
 /* A product, its bias, activation and norm: inputs of all three are kept. */
 static void add_masked_head(struct fr_rank_work *work, const struct fr_transformer *t,
                             const struct fr_ends *e, struct fr_stage_share *s) {
-    double h = (double)t->hidden, values = e->tokens * e->logits_kept;
+    double h = (double)t->hidden, values = e->tokens * e->logits_saved;
     fr_work_add_product(work, &(struct fr_product){.m = h,
                                                    .n = values / h,
                                                    .k = h,
@@ -112,11 +112,11 @@ void fr_transformer_add_ends(struct fr_rank_work *work, const struct fr_transfor
     bool frozen = fr_transformer_frozen(t);
     struct fr_stage_share s = {.frozen = frozen};
     if (first) {
-        s.forward_B += 2 * e->tokens * e->kept * e->value_B;
+        s.forward_B += 2 * e->tokens * e->saved * e->value_B;
         s.kernels += 2;
     }
     if (e->predicted > 0) { /* looked up once more for each */
-        s.forward_B += e->predicted * 2 * e->tokens * e->kept * e->value_B;
+        s.forward_B += e->predicted * 2 * e->tokens * e->saved * e->value_B;
         s.kernels += 2 * e->predicted;
     }
     if (last && t->masked_head) add_masked_head(work, t, e, &s);
@@ -137,13 +137,13 @@ void fr_transformer_add_ends(struct fr_rank_work *work, const struct fr_transfor
         s.forward_B += times * fr_transformer_loss_B(e->tokens, e->words, h, e->value_B);
         s.kernels +=
             times * 5; /* norm, product, and the cross-entropy's maximum, sum and loss */
-        double kept_B = times * e->tokens * (e->logits_kept + e->words) * e->value_B;
-        work->ends_B += kept_B;
-        work->activation_B += kept_B;
+        double stored_B = times * e->tokens * (e->logits_saved + e->words) * e->value_B;
+        work->ends_B += stored_B;
+        work->activation_B += stored_B;
         work->moment.heads = times;
         work->moment.logits = e->tokens * e->words;
         work->moment.value_B = e->value_B;
-        work->moment.head_B = times * e->tokens * e->logits_kept * e->value_B;
+        work->moment.head_B = times * e->tokens * e->logits_saved * e->value_B;
     }
     if (e->common) {
         s.common_B = s.forward_B;

@@ -25,7 +25,7 @@ double fr_ssm_moved(const struct fr_stage_view *v, double *norm) {
     return m.convolved + m.squares + m.states + m.passed + m.outputs + m.norm;
 }
 
-double fr_ssm_kept_B(const struct fr_stage_view *v) {
+double fr_ssm_saved_B(const struct fr_stage_view *v) {
     const struct fr_ssm_sizes ssm = fr_ssm_of(v->t);
     const struct fr_group_view *on = &v->attention_on;
     double stream = on->tokens * v->h / on->between, here = on->tokens / on->p;

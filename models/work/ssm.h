@@ -41,6 +41,6 @@ void fr_ssm_add(const struct fr_stage_view *v, struct fr_rank_work *work);
 double fr_ssm_moved(const struct fr_stage_view *v, double *norm);
 
 /** Bytes that one block keeps on a rank. */
-double fr_ssm_kept_B(const struct fr_stage_view *v);
+double fr_ssm_saved_B(const struct fr_stage_view *v);
 
 #endif

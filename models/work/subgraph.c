@@ -196,11 +196,11 @@ static void add_memory(const struct view *v, const struct packed *packed,
                    2 * v->layers * (v->mlp - 1) * up + FR_SOFTMAX_PASSES * scores;
     double inputs = v->heads_only ? v->C : v->T, mlp_inputs = v->mlp_too ? v->T : v->C;
     double heads = (2 * v->q + 2 * v->kv) * (v->heads_only ? v->C : v->T / v->g);
-    double kept = joints * v->C * v->h + v->attentions * (inputs * v->h + heads) +
-                  v->layers * (mlp_inputs * v->h + v->mlp * up);
+    double saved = joints * v->C * v->h + v->attentions * (inputs * v->h + heads) +
+                   v->layers * (mlp_inputs * v->h + v->mlp * up);
     double core_B = fr_transformer_score_B(v->t, v->value_B) * scores;
     double all_B =
-        kept * v->value_B + fr_transformer_mask_B(v->t) * joints * v->C * v->h + core_B;
+        saved * v->value_B + fr_transformer_mask_B(v->t) * joints * v->C * v->h + core_B;
     struct fr_stage_share share = {.forward_B = moved * v->value_B + packed->moved_B,
                                    .once_B = packed->moved_B,
                                    .kernels = packed->kernels,
@@ -245,8 +245,8 @@ static void add_ends(const struct view *v, bool first, bool last, struct fr_rank
                                  .batch = v->common_batch,
                                  .words = (double)fr_transformer_padded_vocabulary(v->t, 1),
                                  .value_B = v->value_B,
-                                 .kept = v->h,
-                                 .logits_kept = v->h,
+                                 .saved = v->h,
+                                 .logits_saved = v->h,
                                  .common = true};
     fr_transformer_add_ends(work, v->t, first, last, &ends);
 }

@@ -155,8 +155,9 @@ static inline double fr_context_heads(const struct fr_plan *plan) {
 /** Embedding of the first stage and logits of the last, on a rank. */
 struct fr_ends {
     double tokens, batch, words, value_B; /**< words: of the vocabulary, its own */
-    double kept, logits_kept; /**< of h values a token, between layers and before the logits */
-    double regathers;         /**< of the logits' input, over ... */
+    double saved,
+        logits_saved; /**< of h values a token, between layers and before the logits */
+    double regathers; /**< of the logits' input, over ... */
     fr_axis axis;
     bool common;
     double predicted; /**< further tokens, with an embedding and logits each */

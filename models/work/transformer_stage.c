@@ -46,7 +46,7 @@ static struct fr_stage_view view_of(const struct fr_workload *workload,
                               .rows = plan->method->grids && !plan->pairs,
                               .s = s,
                               .own = own,
-                              .value_B = fr_dtype_kept_B(workload->dtype),
+                              .value_B = fr_dtype_saved_B(workload->dtype),
                               .read_B = fr_dtype_size_B(workload->dtype),
                               .narrow = fr_dtype_is_narrow(workload->dtype),
                               .layers = (double)fr_transformer_stage_layers(t, plan, i),
@@ -285,10 +285,10 @@ static void add_elementwise(const struct fr_stage_view *v, struct fr_rank_work *
     const struct fr_again_moved again = fr_recompute_moved(v);
     if (v->saves) s.once_B = v->layers * 3 * mlp_stream * v->value_B;
     double heads = v->attentions * fr_transformer_head_kernels(t, (int64_t)a->p);
-    double kept = op         ? (v->mlp > 2 ? 3 : 2) * v->layers + heads
-                  : v->saves ? 2 * v->layers + v->attentions * (v->out ? 1 : 2)
-                             : 0;
-    s.again_kernels = v->first ? s.kernels - kept : again.kernels;
+    double saved = op         ? (v->mlp > 2 ? 3 : 2) * v->layers + heads
+                   : v->saves ? 2 * v->layers + v->attentions * (v->out ? 1 : 2)
+                              : 0;
+    s.again_kernels = v->first ? s.kernels - saved : again.kernels;
     s.again_B = again.values * v->value_B;
     s.again_norm_B = again.norms * v->value_B;
     fr_transformer_add_share(work, &s, v->layers, v->plan->recompute);
@@ -340,23 +340,23 @@ static double mlp_inputs_B(const struct fr_stage_view *v, double in, double made
  * softmax made, and what dropout made of it; masks.  Divided by rows, inputs of the second products
  * are whole.  With fp8 a product keeps its input as it read it, at 8 bits (Transformer Engine); what norms,
  * attention and activations read stays at value_B, so that fused attention's output is kept twice. */
-static double attention_kept_B(const struct fr_stage_view *v) {
+static double attention_saved_B(const struct fr_stage_view *v) {
     const struct fr_group_view *a = &v->attention_on;
     double stream = a->tokens * v->h / a->between;
     double made = (v->rows ? v->a.made * a->p : v->a.made) / a->p * a->tokens;
-    double kept = stream + (v->a.queries + v->a.keys + v->a.values) / a->p * a->tokens +
-                  (v->t->qk_norms ? (v->a.queries + v->a.keys) / a->p * a->tokens : 0) +
-                  (v->narrow && v->scores == 0 ? made : 0);
+    double saved = stream + (v->a.queries + v->a.keys + v->a.values) / a->p * a->tokens +
+                   (v->t->qk_norms ? (v->a.queries + v->a.keys) / a->p * a->tokens : 0) +
+                   (v->narrow && v->scores == 0 ? made : 0);
     double narrow = (v->a.q_latent + v->a.from_kv) * a->tokens / a->between,
            latents_B = v->a.kv_latent > 0 ? narrow * (v->value_B + v->read_B) : 0;
-    return kept * v->value_B + attention_inputs_B(v, stream, made) +
+    return saved * v->value_B + attention_inputs_B(v, stream, made) +
            fr_transformer_score_B(v->t, v->value_B) * v->scores +
            fr_transformer_mask_B(v->t) * stream + latents_B;
 }
 
 /* What experts read, k copies of a token, for their weight gradients; and of the router's logits and probabilities 32
  * bits each, and which experts were taken. */
-static double routed_kept_B(const struct fr_stage_view *v, double load) {
+static double routed_saved_B(const struct fr_stage_view *v, double load) {
     enum { ROUTER_B = 4 + 4 + 1 };
     bool trained = !fr_transformer_frozen(v->t);
     double rows = load * v->mlp_rows * v->h;
@@ -366,7 +366,7 @@ static double routed_kept_B(const struct fr_stage_view *v, double load) {
 
 /* A layer's, whose attention keeps @p attention_B: with an MLP, or with experts, of the fullest rank, and what they
  * share. */
-static double layer_kept_B(const struct fr_stage_view *v, double attention_B, bool mixed) {
+static double layer_saved_B(const struct fr_stage_view *v, double attention_B, bool mixed) {
     const struct fr_transformer *t = v->t;
     const struct fr_group_view *m = &v->mlp_on;
     double stream = m->tokens * v->h / m->between;
@@ -377,34 +377,34 @@ static double layer_kept_B(const struct fr_stage_view *v, double attention_B, bo
     double made = (v->rows ? v->etp : 1) * routed + (v->rows ? m->p : 1) * own;
     return attention_B + stream * v->value_B + (v->mlp - 1) * (routed + own) * read_B +
            mlp_inputs_B(v, stream, made) + fr_transformer_mask_B(t) * stream +
-           (mixed ? routed_kept_B(v, load) : 0);
+           (mixed ? routed_saved_B(v, load) : 0);
 }
 
 /* Of fused attention the sums of its softmax, of 32 bits; and what it made before its exchange with those that share
  * the sequence, which its kernel keeps beside what the product behind it reads: narrow, that is kept twice anyway. */
-static double fused_kept_B(const struct fr_stage_view *v) {
+static double fused_saved_B(const struct fr_stage_view *v) {
     enum { SUM_B = 4 };
     const struct fr_group_view *a = &v->attention_on;
     bool exchanged = v->plan->cp > 1 && v->plan->context_heads && !v->narrow,
          again = fr_recomputes_core(v->plan->recompute);
-    double kept = v->scores > 0 ? 0 : again ? 1 - v->recomputed : 1;
+    double saved = v->scores > 0 ? 0 : again ? 1 - v->recomputed : 1;
     double sums_B = SUM_B * (double)v->t->heads / a->p * a->tokens,
            made_B = exchanged ? v->a.made / a->p * a->tokens * v->value_B : 0;
-    return kept * v->attentions * (sums_B + made_B);
+    return saved * v->attentions * (sums_B + made_B);
 }
 
 static void add_memory(const struct fr_stage_view *v, struct fr_rank_work *work) {
     const struct fr_group_view *a = &v->attention_on;
-    double stream = a->tokens * v->h / a->between, attention_B = attention_kept_B(v);
+    double stream = a->tokens * v->h / a->between, attention_B = attention_saved_B(v);
     bool hybrid = fr_transformer_is_hybrid(v->t); /* an attention is a layer of its own */
     double with_B = hybrid ? 0 : attention_B, apart = hybrid ? v->attentions : v->cross,
-           dense_B = v->dense > 0 ? layer_kept_B(v, with_B, false) : 0,
-           mixed_B = v->mixed > 0 ? layer_kept_B(v, with_B, true) : 0,
-           ssm_B = v->ssm > 0 ? fr_ssm_kept_B(v) : 0;
+           dense_B = v->dense > 0 ? layer_saved_B(v, with_B, false) : 0,
+           mixed_B = v->mixed > 0 ? layer_saved_B(v, with_B, true) : 0,
+           ssm_B = v->ssm > 0 ? fr_ssm_saved_B(v) : 0;
     work->working_B = largest_message_B(v);
     work->activation_B =
         v->dense * dense_B + v->mixed * mixed_B + v->ssm * ssm_B + apart * attention_B;
-    work->moment.fused_B = fused_kept_B(v);
+    work->moment.fused_B = fused_saved_B(v);
     if (!v->any) return;
     double largest_B = fmax(fmax(dense_B, mixed_B), ssm_B), module_B = 0,
            saved_B = fr_recompute_saved_B(v, dense_B - with_B, mixed_B - with_B, &module_B);
@@ -506,8 +506,8 @@ static void add_ends(const struct fr_stage_view *v, bool first, bool last,
                                  .batch = e->batch,
                                  .words = words / e->p,
                                  .value_B = v->value_B,
-                                 .kept = v->h / e->between,
-                                 .logits_kept = v->h / e->between,
+                                 .saved = v->h / e->between,
+                                 .logits_saved = v->h / e->between,
                                  .regathers = v->gathers && e->p > 1 ? 1 : 0,
                                  .predicted = v->predicted,
                                  .axis = e->axis};

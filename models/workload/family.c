@@ -551,7 +551,7 @@ static void add_left_out(const struct fr_json *root, const struct fr_json *confi
         if (i == 3 && !(n > 0) && strcmp(name, "qwen3_next") == 0) n = 1; /* no key says it */
         if (n > 0)
             fr_text_addf(text,
-                         ", without its %g module that predicts further tokens (--set "
+                         ", without its %g modules of further tokens (--set "
                          "model.predicted_tokens=%g)",
                          n, n);
     }

@@ -29,7 +29,7 @@ struct fr_family {
                       struct fr_error *err);
     const char *defaults,
         *sizes;       /**< of one without a reader: models/workload/config/config.h */
-    const char *note; /**< behind its name, where it is told; or NULL */
+    const char *note; /**< behind its name, where it is known; or NULL */
     /** Tokens of a sequence that pre-training of the family uses before its context is stretched; files say how far it
      *  reaches at last.  0: as files say, which are trained at all of it. */
     int64_t sequence;

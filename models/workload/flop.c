@@ -11,8 +11,9 @@ static const double PASSES = 3, FLOP_OF_PRODUCT = 2;
 
 /* Multiplications of a token with a matrix: dense, or phantom. */
 static double matrix(const struct fr_counted *n, double out, double in) {
-    if (!(n->ghosts > 0)) return out * in;
-    return out * in / n->ranks + n->ghosts * in + (n->ranks - 1) * n->ghosts * out;
+    if (!(n->ghost_neurons > 0)) return out * in;
+    return out * in / n->ranks + n->ghost_neurons * in +
+           (n->ranks - 1) * n->ghost_neurons * out;
 }
 
 /* Multiplications of one sample forward. */

@@ -32,8 +32,8 @@
 /** A network as a plan makes it, and how it is counted. */
 struct fr_counted {
     const struct fr_workload *workload;
-    double ghosts, ranks; /**< k and p of method phantom; 0 of others */
-    bool palm;            /**< scores are counted whole */
+    double ghost_neurons, ranks; /**< k and p of method phantom; 0 of others */
+    bool palm;                   /**< scores are counted whole */
 };
 
 /** Of one sample, a sequence of a transformer [FLOP]; NaN of a model of measured stages. */

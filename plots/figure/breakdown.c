@@ -48,12 +48,13 @@ static const char *bar_label(const struct chart *c, int i, char *out, size_t cap
 }
 
 /* As much as the longest needs. */
-static double label_room(const struct chart *c) {
+static double label_capacity(const struct chart *c) {
     char line[FR_RESULT_LABEL + 32];
-    double room = 160;
+    double capacity = 160;
     for (int i = 0; i < c->bars; i++)
-        room = fmax(room, fr_picture_text_px(bar_label(c, i, line, sizeof line), LABEL_SIZE));
-    return ceil(room) + 40;
+        capacity =
+            fmax(capacity, fr_picture_text_px(bar_label(c, i, line, sizeof line), LABEL_SIZE));
+    return ceil(capacity) + 40;
 }
 
 enum { NARROW_SIZE = 9, NARROW_STEP_PX = 12 };
@@ -135,7 +136,7 @@ static void add_part(struct fr_picture *p, const struct chart *c, int part) {
     for (char *at = name; *at; at++) *at = *at == '_' ? ' ' : *at;
     fr_picture_curve(p, block, name,
                      "using 1:2:3:4:5:6 with boxxyerror fs solid 1 noborder lc rgb '%s'",
-                     fr_picture_colour_of(fr_part_names[part]));
+                     fr_picture_series_colour(fr_part_names[part], part));
 }
 
 /* End of a result's 90 % interval, of the iteration; NaN where none is stated. */
@@ -210,7 +211,7 @@ static fr_status draw(struct fr_picture *p, struct fr_results *results,
     c.bar_px = p->stack.on ? fmax(56 + 2.0 * NARROW_STEP_PX * (most_lines(&c, p) - 1),
                                   18.0 * p->stack.keys / c.bars)
                            : fmax(bar_px, (double)KEY_PX / c.bars);
-    c.left_px = label_room(&c);
+    c.left_px = label_capacity(&c);
     if (!p->stack.on) {
         p->width_px = (int)(c.left_px + plot_px) + RIGHT_PX;
         p->height_px = (int)(TOP_PX + BELOW_PX + c.bar_px * c.bars);

@@ -158,7 +158,7 @@ static void label_of(const struct rows *rows, int what, const struct unit *unit,
 }
 
 /* Of a bar. */
-static double room_px(const struct fr_picture *p) { return p->stack.on ? 24 : bar_px; }
+static double space_px(const struct fr_picture *p) { return p->stack.on ? 24 : bar_px; }
 
 /* Where any is known. */
 static void draw_intervals(struct fr_picture *p, const struct rows *rows, double unit_s) {
@@ -190,12 +190,12 @@ static void draw_panel(struct fr_picture *p, const struct rows *rows, int what,
     fr_picture_axis_label(p, "x", label);
     for (int i = 0; i < rows->n; i++) {
         const struct row *row = &rows->item[i];
-        double middle = box->top + room_px(p) * (i + 0.5), end = row->value[what];
+        double middle = box->top + space_px(p) * (i + 0.5), end = row->value[what];
         if (what == TIME && isfinite(row->high_s)) end = row->high_s;
         if (names)
             fr_picture_text(p, name_of(rows, i, name, sizeof name), box->left - 12, middle,
                             "right", p->stack.on ? 9 : NAME_SIZE, "#000000");
-        snprintf(value, sizeof value, "%.3g", row->value[what] / unit.si);
+        fr_scale_number(row->value[what] / unit.si, 3, value, sizeof value);
         fr_picture_text(p, value, box->left + box->width * end / (1.25 * most) + 6, middle,
                         "left", p->stack.on ? 9 : NAME_SIZE, "#333333");
     }
@@ -247,7 +247,7 @@ static fr_status draw(struct fr_picture *p, const struct fr_json *roots, int n_i
     }
     title(p, &rows);
     provenance(p, &roots[0]);
-    struct fr_box box = {names_px, TOP_PX, PANEL_PX, room_px(p) * rows.n};
+    struct fr_box box = {names_px, TOP_PX, PANEL_PX, space_px(p) * rows.n};
     for (int what = 0; what < WHATS; what++) {
         if (!isfinite(most_of(&rows, what))) continue;
         draw_panel(p, &rows, what, &box, p->stack.on || box.left <= names_px);

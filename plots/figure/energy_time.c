@@ -103,7 +103,7 @@ static void draw_all(struct fr_picture *p, const struct fr_results *results,
                                     fr_results_time_name(results), FR_QUANTITY_TIME,
                                     fr_curve_time, true}};
     for (int i = 0; i < curves->count; i++)
-        fr_picture_key_room(p, time_box.left + time_box.width + 25, curves->items[i].label);
+        fr_picture_key_space(p, time_box.left + time_box.width + 25, curves->items[i].label);
     add_texts(p, results, curves);
     for (int i = energy ? 0 : 1; i < 2; i++) draw_panel(p, &panels[i], results, curves);
 }

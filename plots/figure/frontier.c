@@ -1,6 +1,7 @@
 /* The energy/time curve of a plan: what its stages' clocks save of an iteration's energy for so much more
- * time; a curve for each search, both as shares of the first one's fastest.  A band is the first curve's 90 %
- * interval, of power and time alike: what all points share, so that differences are surer than it looks.
+ * time; a curve for each search, both as shares of the first one's fastest.  The band is the 90 % interval of what the
+ * first curve saves: power and time are off alike at all clocks, so a saving is off by the same share of itself
+ * and nothing saved is surely nothing.
  * Beside the curves other plans that the searches list, each at what they chose for it, and runs that were
  * measured. */
 #include <math.h>
@@ -159,8 +160,8 @@ static void add_texts(struct fr_picture *p, const struct drawn *d) {
                  d->curves > 1 ? "the first" : "this");
     fr_text_addf(
         &p->note,
-        "Power: %s%s. Band: 90 %% interval of all energies, %+.0f to %+.0f %%, alike for "
-        "every point.",
+        "Power: %s%s. Band: 90 %% interval of the energy saved, %+.0f to %+.0f %% of it, as "
+        "power is off alike at all clocks.",
         power, strcmp(power, "estimated") == 0 ? " (stated watts)" : "", 100 * c->low,
         100 * c->high);
     fr_provenance_line(p, "forerun search --max-slowdown", &from);
@@ -185,9 +186,9 @@ static void add_axes(struct fr_picture *p, const struct drawn *d) {
             widen(&energy, saved(&d->curve[k].at[i], first));
         }
     for (int i = 0; i < d->curve[0].n; i++) {
-        double share = d->curve[0].at[i].energy_J / first->energy_J;
-        widen(&energy, 1 - share * (1 + d->curve[0].low));
-        widen(&energy, 1 - share * (1 + d->curve[0].high));
+        double share = saved(&d->curve[0].at[i], first);
+        widen(&energy, share * (1 + d->curve[0].low));
+        widen(&energy, share * (1 + d->curve[0].high));
     }
     for (int i = 0; i < d->others; i++) {
         widen(&time, later(&d->other[i].at, first));
@@ -206,9 +207,9 @@ static void add_axes(struct fr_picture *p, const struct drawn *d) {
 static void draw_band(struct fr_picture *p, const struct curve *c) {
     int block = fr_picture_block(p);
     for (int i = 0; i < c->n; i++) {
-        double share = c->at[i].energy_J / c->at[0].energy_J;
-        FR_ROW(p, 100 * later(&c->at[i], &c->at[0]), 100 * (1 - share * (1 + c->high)),
-               100 * (1 - share * (1 + c->low)));
+        double share = saved(&c->at[i], &c->at[0]);
+        FR_ROW(p, 100 * later(&c->at[i], &c->at[0]), 100 * share * (1 + c->low),
+               100 * share * (1 + c->high));
     }
     fr_picture_curve(p, block, NULL,
                      "using 1:2:3 with filledcurves lc rgb '%s' fs transparent solid 0.15 "
@@ -236,8 +237,8 @@ static void draw_points(struct fr_picture *p, const struct drawn *d) {
 static void draw_all(struct fr_picture *p, const struct drawn *d) {
     double left = plot_box.left + plot_box.width + 25;
     const struct point *first = &d->curve[0].at[0];
-    for (int k = 0; k < d->curves; k++) fr_picture_key_room(p, left, d->curve[k].plan);
-    for (int k = 0; k < d->others; k++) fr_picture_key_room(p, left, d->other[k].plan);
+    for (int k = 0; k < d->curves; k++) fr_picture_key_space(p, left, d->curve[k].plan);
+    for (int k = 0; k < d->others; k++) fr_picture_key_space(p, left, d->other[k].plan);
     add_texts(p, d);
     fr_picture_panel(p, &plot_box, "");
     add_axes(p, d);

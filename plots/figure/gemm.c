@@ -70,7 +70,7 @@ static fr_status add_axes(struct fr_picture *p, const struct fr_measured *measur
     for (int i = 0; i < n; i++)
         if (i == 0 || k[i] != k[i - 1]) k[distinct++] = k[i];
     fr_scale_counts(p, k, distinct, 10);
-    fr_text_addf(&p->script, "set yrange [0:%.9g]\n", 1.1 * highest);
+    fr_scale_linear(p, "y", 1.1 * highest);
     fr_picture_axis_label(p, "x", x_label);
     fr_picture_axis_label(p, "y", "rate [GFLOP/s]");
     free(k);
@@ -78,11 +78,13 @@ static fr_status add_axes(struct fr_picture *p, const struct fr_measured *measur
 }
 
 static void name_curve(const struct fr_measured_gemm *g, char *out, size_t capacity) {
+    char m[24], n[24];
     if (is_square(g))
         snprintf(out, capacity, "square, %s", g->dtype);
     else
-        snprintf(out, capacity, "m = %lld, n = %lld, %s", (long long)g->m, (long long)g->n,
-                 g->dtype);
+        snprintf(out, capacity, "m = %s, n = %s, %s",
+                 fr_scale_number((double)g->m, 15, m, sizeof m),
+                 fr_scale_number((double)g->n, 15, n, sizeof n), g->dtype);
 }
 
 static void add_curves(struct fr_picture *p, const struct fr_measured *measured, belongs in) {
@@ -134,11 +136,27 @@ static int count(const struct fr_measured *measured, belongs in, int *n_curves) 
     return n;
 }
 
-static void add_texts(struct fr_picture *p, const struct fr_measured *measured, int n_drawn) {
-    double highest = 0;
-    for (int i = 0; i < measured->n_gemms; i++)
-        highest = fmax(highest, rate_GFLOP_per_s(&measured->gemms[i]));
-    fr_text_addf(&p->title, "Matrix products: at most %.4g GFLOP/s", highest);
+/* The title names a point that is drawn: the fastest. */
+static void add_title(struct fr_picture *p, const struct fr_measured *measured,
+                      belongs skinny) {
+    const struct fr_measured_gemm *best = NULL;
+    char rate[40], m[24], n[24], k[24];
+    for (int i = 0; i < measured->n_gemms; i++) {
+        const struct fr_measured_gemm *g = &measured->gemms[i];
+        if (!is_square(g) && !skinny(g)) continue;
+        if (!best || rate_GFLOP_per_s(g) > rate_GFLOP_per_s(best)) best = g;
+    }
+    fr_scale_number((double)best->m, 15, m, sizeof m);
+    fr_scale_number((double)best->n, 15, n, sizeof n);
+    fr_scale_number((double)best->k, 15, k, sizeof k);
+    fr_text_addf(&p->title, "Matrix products: %s GFLOP/s at %s x %s x %s, %s, is the fastest",
+                 fr_scale_number(rate_GFLOP_per_s(best), 4, rate, sizeof rate), m, k, n,
+                 best->dtype);
+}
+
+static void add_texts(struct fr_picture *p, const struct fr_measured *measured, int n_drawn,
+                      belongs skinny) {
+    add_title(p, measured, skinny);
     if (n_drawn < measured->n_gemms)
         fr_text_addf(&p->note,
                      "%d of %d products drawn: square ones, and those of small k with "
@@ -160,7 +178,7 @@ static fr_status draw_all(struct fr_picture *p, const struct fr_measured *measur
     }
     if (n_square + n_skinny == 0)
         return fr_json_fail(root, err, "holds no square or skinny product (\"gemm\")");
-    add_texts(p, measured, n_square + n_skinny);
+    add_texts(p, measured, n_square + n_skinny, skinny);
     FR_TRY(draw_panel(p, measured, is_square, &square_box, "square, m = n = k", "n", err));
     return draw_panel(p, measured, skinny, &skinny_box, "skinny, m x k times k x n", "k", err);
 }

@@ -52,7 +52,7 @@ static fr_status draw_rows(const struct fr_paper_rows *rows, const char *prefix,
                            const struct fr_figure_options *o, struct fr_error *err) {
     fr_status status = FR_OK;
     for (const struct fr_sheet *s = fr_sheets; s->name && status == FR_OK; s++)
-        if (strcmp(s->paper, rows->paper) == 0 && fr_sheet_told(s, rows))
+        if (strcmp(s->paper, rows->paper) == 0 && fr_sheet_stated(s, rows))
             status = draw_sheet(s, rows, prefix, o, err);
     for (const struct fr_sheet_table *t = fr_sheet_tables; t->name && status == FR_OK; t++) {
         if (strcmp(t->paper, rows->paper) != 0) continue;
@@ -81,9 +81,9 @@ static size_t part_of(const struct fr_json *root, const struct fr_paper_rows *ro
     return end;
 }
 
-static bool is_told(const struct fr_paper_rows *rows) {
+static bool is_stated(const struct fr_paper_rows *rows) {
     for (const struct fr_sheet *s = fr_sheets; s->name; s++)
-        if (strcmp(s->paper, rows->paper) == 0 && fr_sheet_told(s, rows)) return true;
+        if (strcmp(s->paper, rows->paper) == 0 && fr_sheet_stated(s, rows)) return true;
     return false;
 }
 
@@ -94,7 +94,7 @@ static fr_status check(const struct fr_json *root, const struct fr_paper_rows *r
     struct fr_paper_rows part;
     for (size_t from = 0; from < rows->n;) {
         from = part_of(root, rows, from, &part);
-        if (is_told(&part)) return FR_OK;
+        if (is_stated(&part)) return FR_OK;
     }
     for (const struct fr_sheet *s = fr_sheets; s->name; s++)
         if (s == fr_sheets || strcmp(s->paper, s[-1].paper) != 0)
@@ -115,7 +115,7 @@ static fr_status draw_parts(const struct fr_json *root, const struct fr_paper_ro
         char prefix[48] = "";
         from = part_of(root, rows, from, &part);
         if (*part.row->paper) snprintf(prefix, sizeof prefix, "%s-", part.paper);
-        if (is_told(&part)) status = draw_rows(&part, prefix, o, err);
+        if (is_stated(&part)) status = draw_rows(&part, prefix, o, err);
     }
     return status;
 }

@@ -1,25 +1,29 @@
-/* Time against energy of every configuration: the cloud, the front of those that no other beats
- * in both, and the chosen one.  Labels go where they hide nothing, or are left out. */
+/* Time against energy of every configuration: the cloud in the colours of its methods, the front of those that no other
+ * beats in both, and the chosen one.  Labels go where they hide nothing, or are left out. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/sort.h"
 #include "plots/results.h"
 #include "plots/scale.h"
 
-enum { WIDTH_PX = 1000, HEIGHT_PX = 640, LABELS_MAX = 64, LABEL_SIZE = 11, MARK_PX = 7 };
-static const double label_room = 0.32; /* left of the front, in spans of the axis */
-static const struct fr_box plot_box = {90, 90, 870, 430};
+enum { WIDTH_PX = 1110, HEIGHT_PX = 640, LABELS_MAX = 64, LABEL_SIZE = 11, MARK_PX = 7 };
+static const double label_capacity = 0.32; /* left of the front, in spans of the axis */
+static const struct fr_box plot_box = {90, 70, 760, 450};
+static const double key_left = 870;
 
 struct front {
     const struct fr_result **items;
     int count;
 };
 
-/* Where things are on the picture, so that a label can be laid beside them. */
+/* Where things are on the picture, so that a label can be laid beside them: neither over a point nor a line. */
 struct layout {
+    const struct fr_results *results;
+    const struct front *front;
     struct fr_box plot;
     struct fr_scale time, energy; /* padded */
     struct fr_box taken[2 * LABELS_MAX];
@@ -69,6 +73,31 @@ static bool overlap(const struct fr_box *a, const struct fr_box *b) {
            a->top < b->top + b->height && b->top < a->top + a->height;
 }
 
+static bool over_point(const struct layout *l, const struct fr_box *box) {
+    enum { POINT_PX = 3 };
+    for (size_t i = 0; i < l->results->count; i++) {
+        const struct fr_result *r = &l->results->items[i];
+        const struct fr_box point = {x_px(l, r) - POINT_PX, y_px(l, r) - POINT_PX, 2 * POINT_PX,
+                                     2 * POINT_PX};
+        if (isfinite(r->energy_J) && overlap(box, &point)) return true;
+    }
+    return false;
+}
+
+/* The steps of the front: right from each of its points, then down to the next. */
+static bool over_front(const struct layout *l, const struct fr_box *box) {
+    enum { LINE_PX = 2 };
+    for (int i = 0; i + 1 < l->front->count; i++) {
+        double x = x_px(l, l->front->items[i]), y = y_px(l, l->front->items[i]),
+               next_x = x_px(l, l->front->items[i + 1]),
+               next_y = y_px(l, l->front->items[i + 1]);
+        const struct fr_box across = {x, y - LINE_PX, next_x - x, 2 * LINE_PX},
+                            down = {next_x - LINE_PX, y, 2 * LINE_PX, next_y - y};
+        if (overlap(box, &across) || overlap(box, &down)) return true;
+    }
+    return false;
+}
+
 static bool is_free(const struct layout *l, const struct fr_box *box) {
     const struct fr_box *plot = &l->plot;
     if (box->left < plot->left + 4 || box->top < plot->top ||
@@ -77,7 +106,7 @@ static bool is_free(const struct layout *l, const struct fr_box *box) {
         return false;
     for (int i = 0; i < l->n_taken; i++)
         if (overlap(box, &l->taken[i])) return false;
-    return true;
+    return !over_point(l, box) && !over_front(l, box);
 }
 
 static void take(struct layout *l, struct fr_box box) {
@@ -89,7 +118,8 @@ static bool label_point(struct fr_picture *p, struct layout *l, const struct fr_
                         const char *text, bool best) {
     static const struct {
         double right, down; /* of the label's near edge and middle [px] */
-    } places[] = {{-12, 14}, {12, -14}, {12, 0}, {-12, 0}, {12, 14}, {-12, -14}, {12, -30}};
+    } places[] = {{-12, 14}, {12, -14}, {12, 0},   {-12, 0},  {12, 14},  {-12, -14},
+                  {-12, 30}, {12, -30}, {-12, 46}, {12, -46}, {-12, 62}, {12, 30}};
     double width = fr_picture_text_px(text, LABEL_SIZE), x = x_px(l, r), y = y_px(l, r);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         double near = x + places[i].right, middle = y + places[i].down;
@@ -155,7 +185,7 @@ static void add_axes(struct fr_picture *p, const struct fr_results *results, str
         fr_scale_include(&energy, results->items[i].energy_J);
     }
     fr_scale_include(&time,
-                     time.low * pow(time.low / time.high, p->stack.on ? 0.05 : label_room));
+                     time.low * pow(time.low / time.high, p->stack.on ? 0.05 : label_capacity));
     fr_scale_include(&energy, energy.low * pow(energy.low / energy.high, 0.05));
     l->time = fr_scale_padded(time);
     l->energy = fr_scale_padded(energy);
@@ -165,20 +195,46 @@ static void add_axes(struct fr_picture *p, const struct fr_results *results, str
     fr_picture_axis_label(p, "y", fr_results_energy_name(results));
 }
 
+/* ---- the points, a colour for each method ------------------------------------------------------- */
+
+/* Place of the first result of the same method. */
+static size_t first_of_method(const struct fr_results *results, size_t i) {
+    for (size_t k = 0; k < i; k++)
+        if (strcmp(results->items[k].method, results->items[i].method) == 0) return k;
+    return i;
+}
+
+static void add_method(struct fr_picture *p, const struct fr_results *results, size_t first,
+                       int n) {
+    const char *method = results->items[first].method;
+    int block = -1;
+    for (size_t i = first; i < results->count; i++) {
+        const struct fr_result *r = &results->items[i];
+        if (!isfinite(r->energy_J) || strcmp(r->method, method) != 0) continue;
+        if (block < 0) block = fr_picture_block(p);
+        FR_ROW(p, r->time_s, r->energy_J);
+    }
+    if (block >= 0)
+        fr_picture_curve(p, block, method, "using 1:2 with points lc rgb '%s' pt 7 ps 0.65",
+                         fr_picture_series_colour(method, n + 1));
+}
+
+static void add_methods(struct fr_picture *p, const struct fr_results *results) {
+    int n = 0;
+    for (size_t i = 0; i < results->count; i++)
+        if (first_of_method(results, i) == i) add_method(p, results, i, n++);
+}
+
 static void add_points(struct fr_picture *p, const struct fr_results *results,
                        const struct front *front) {
-    int all = fr_picture_block(p);
-    for (size_t i = 0; i < results->count; i++)
-        FR_ROW(p, results->items[i].time_s, results->items[i].energy_J);
-    int best_ones = fr_picture_block(p);
+    fr_picture_key(p, key_left, plot_box.top - 6);
+    add_methods(p, results);
+    int front_block = fr_picture_block(p);
     for (int i = 0; i < front->count; i++)
         FR_ROW(p, front->items[i]->time_s, front->items[i]->energy_J);
-    fr_picture_key(p, plot_box.left + plot_box.width - 170, 30);
-    fr_picture_curve(p, all, "feasible plan",
-                     "using 1:2 with points lc rgb '#aaaaaa' pt 7 ps 0.6");
-    fr_picture_curve(p, best_ones, NULL, "using 1:2 with steps lc rgb '#000000' lw 1.6");
-    fr_picture_curve(p, best_ones, "no plan beats it in both",
-                     "using 1:2 with points lc rgb '#000000' pt 7 ps 0.9");
+    fr_picture_curve(p, front_block, NULL, "using 1:2 with steps lc rgb '#000000' lw 1.4");
+    fr_picture_curve(p, front_block, "front: none beats it in both",
+                     "using 1:2 with points lc rgb '#000000' pt 6 ps 1 lw 1.4");
     if (isfinite(results->best->energy_J)) {
         int best = fr_picture_block(p);
         FR_ROW(p, results->best->time_s, results->best->energy_J);
@@ -197,6 +253,7 @@ static void draw_all(struct fr_picture *p, const struct fr_results *results,
     p->stack.plot_px = 200;
     fr_picture_panel(p, &plot_box, "");
     layout.plot = p->placed;
+    layout.results = results, layout.front = front;
     add_axes(p, results, &layout);
     add_labels(p, results, front, &layout);
     add_points(p, results, front);

@@ -171,14 +171,14 @@ static void draw_curve(struct fr_picture *p, const struct rows *rows, int i, dou
 }
 
 /* A round unit of @p most, that ticks are short. */
-static double unit_of(double most, int axis, char *label, size_t room) {
+static double unit_of(double most, int axis, char *label, size_t capacity) {
     static const char *const units[2][3] = {{"ms", "s", "1000 s"}, {"J", "kJ", "MJ"}};
     const double below = axis == 1 ? 1 : 1e3;
     int k = most < below ? 0 : most < 1e3 * below ? 1 : 2;
     double unit = (axis == 1 ? 1e-3 : 1) * pow(1e3, k);
-    if (axis == 0) snprintf(label, room, "iterations");
+    if (axis == 0) snprintf(label, capacity, "iterations");
     if (axis > 0)
-        snprintf(label, room, "%s [%s]", axis == 1 ? "priced time" : "priced energy",
+        snprintf(label, capacity, "%s [%s]", axis == 1 ? "priced time" : "priced energy",
                  units[axis - 1][k]);
     return axis == 0 ? 1 : unit;
 }
@@ -287,8 +287,8 @@ static fr_status draw(struct fr_picture *p, const struct fr_json *roots, int n_i
     fr_status status = read_rows(roots, &rows, err);
     if (status == FR_OK) {
         if (!p->stack.on) p->width_px = KEY_LEFT + 60, p->height_px = HEIGHT_PX;
-        fr_picture_key_room(p, KEY_LEFT, "entropy of the language");
-        for (int i = 0; i < rows.n; i++) fr_picture_key_room(p, KEY_LEFT, rows.items[i].label);
+        fr_picture_key_space(p, KEY_LEFT, "entropy of the language");
+        for (int i = 0; i < rows.n; i++) fr_picture_key_space(p, KEY_LEFT, rows.items[i].label);
         add_texts(p, &rows, roots);
         for (int axis = 0; axis < 3; axis++) draw_curves(p, &rows, axis);
         for (int k = 0; k < 2; k++) draw_costs(p, &rows, k);

@@ -97,7 +97,7 @@ static void add_texts(struct fr_picture *p, const struct fr_results *results,
     for (int j = 1; j < fastest->n; j++)
         if (fastest->at[j]->time_s < r->time_s) r = fastest->at[j];
     char label[FR_RESULT_LABEL], time[40];
-    fr_text_addf(&p->title, "Scaling; fastest: %s on %lld ranks, %s",
+    fr_text_addf(&p->title, "More ranks: time and efficiency; fastest: %s on %lld ranks, %s",
                  fr_result_label(results, r, label, sizeof label), (long long)r->ranks,
                  fr_scale_text(r->time_s, FR_QUANTITY_TIME, time, sizeof time));
     fr_text_addf(&p->note, "Each point is the fastest plan of its method.  ");
@@ -113,8 +113,8 @@ static fr_status draw(struct fr_picture *p, struct fr_results *results,
     fr_status status = fr_curves_make(results, false, time_value, CURVES_MAX, &curves, err);
     if (status == FR_OK) {
         for (int i = 0; i < curves.count; i++)
-            fr_picture_key_room(p, efficiency_box.left + efficiency_box.width + 25,
-                                curves.items[i].label);
+            fr_picture_key_space(p, efficiency_box.left + efficiency_box.width + 25,
+                                 curves.items[i].label);
         add_texts(p, results, &curves);
         draw_time(p, results, &curves);
         draw_efficiency(p, results, &curves);
@@ -125,7 +125,9 @@ static fr_status draw(struct fr_picture *p, struct fr_results *results,
 
 const struct fr_figure fr_figure_scaling = {
     .name = "scaling",
-    .summary = "time against ranks beside the ideal line, and efficiency, a curve a method",
+    .summary =
+        "what more ranks gain: time against ranks beside the ideal line, and efficiency, a "
+        "curve a method (speed-up is of compressed gradients)",
     .inputs = "results of forerun search --json over several rank counts, best with --top 0",
     .size_px = {WIDTH_PX, HEIGHT_PX},
     .stacks = true,

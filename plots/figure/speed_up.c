@@ -134,7 +134,7 @@ static fr_status make_curves(const struct fr_results *results, const struct fr_j
     if (c->count > 0) return FR_OK;
     return fr_json_fail(root, err,
                         "holds no two plans that differ in compression.gradient.stages alone; "
-                        "vary it in the search");
+                        "vary it in the search. Of more ranks: forerun plot scaling");
 }
 
 /* Percent. */
@@ -196,7 +196,8 @@ static void add_texts(struct fr_picture *p, const struct fr_results *results,
                       const struct curves *c) {
     const struct fr_result *r = c->fastest;
     char time[40], label[FR_RESULT_LABEL];
-    fr_text_addf(&p->title, "Compressed stages; fastest: %s on %lld ranks, %s",
+    fr_text_addf(&p->title,
+                 "Compressed gradients: speed-up by stages; fastest: %s on %lld ranks, %s",
                  fr_result_label(results, r, label, sizeof label), (long long)r->ranks,
                  fr_scale_text(r->iteration_time_s, FR_QUANTITY_TIME, time, sizeof time));
     if (c->left_out) fr_text_addf(&p->note, "%d more curves are not drawn.  ", c->left_out);
@@ -211,8 +212,8 @@ static fr_status draw(struct fr_picture *p, struct fr_results *results,
     fr_status status = make_curves(results, root, &curves, err);
     if (status == FR_OK) {
         for (int i = 0; i < curves.count; i++)
-            fr_picture_key_room(p, lossy_box.left + lossy_box.width + 15,
-                                curves.items[i].label);
+            fr_picture_key_space(p, lossy_box.left + lossy_box.width + 15,
+                                 curves.items[i].label);
         add_texts(p, results, &curves);
         draw_speed(p, &curves);
         draw_lossy(p, &curves);
@@ -223,7 +224,9 @@ static fr_status draw(struct fr_picture *p, struct fr_results *results,
 
 const struct fr_figure fr_figure_speed_up = {
     .name = "speed-up",
-    .summary = "speed-up against the number of stages whose gradients go compressed",
+    .summary =
+        "what compressed gradients gain: speed-up against the number of stages that send them "
+        "compressed (scaling is of more ranks)",
     .inputs = "results of forerun search --json that vary compression.gradient.stages",
     .size_px = {WIDTH_PX, HEIGHT_PX},
     .stacks = true,

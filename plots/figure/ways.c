@@ -128,25 +128,38 @@ static double gain(const struct curves *c, const struct curve *curve, int j) {
     return data_s > 0 && curve->time_s[j] > 0 ? data_s / curve->time_s[j] : NAN;
 }
 
+/* Factor by which curve @p i stands aside, so that marks and intervals of one rank count stand beside each other:
+ * a few pixels each, all within half the distance to the next rank count. */
+static double child(const struct fr_picture *p, const struct curves *c, int i) {
+    enum { APART_PX = 7 };
+    double span = 2,
+           nearest = (double)INFINITY; /* of the padded axis, and between two counts */
+    if (c->n_ranks > 1) span = fmax(2, (double)c->ranks[c->n_ranks - 1] / (double)c->ranks[0]);
+    for (int j = 1; j < c->n_ranks; j++)
+        nearest = fmin(nearest, log((double)c->ranks[j] / (double)c->ranks[j - 1]));
+    double step = APART_PX * 1.3 * log(span) / fmax(1, p->placed.width);
+    if (c->count > 1) step = fmin(step, 0.5 * nearest / (c->count - 1));
+    return exp(step * (i - (c->count - 1) / 2.0));
+}
+
 /* The 90 % interval of each time, a bar: curves are close, and bands would cover each other. */
 static void add_intervals(struct fr_picture *p, const struct curves *c) {
     for (int i = 0; i < c->count; i++) {
         const struct curve *curve = &c->items[i];
         char label[64];
         label_of(&curve->kind, label, sizeof label);
-        /* Beside each other. */
-        const double aside = pow(1.025, i - (c->count - 1) / 2.0);
+        const double beside = child(p, c, i);
         int block = -1;
         for (int j = 0; j < c->n_ranks; j++) {
             if (!(curve->time_s[j] > 0 && curve->low_s[j] > 0)) continue;
             if (block < 0) block = fr_picture_block(p);
-            FR_ROW(p, (double)c->ranks[j] * aside, curve->low_s[j], 0,
+            FR_ROW(p, (double)c->ranks[j] * beside, curve->low_s[j], 0,
                    curve->high_s[j] - curve->low_s[j]);
         }
         if (block >= 0)
             fr_picture_curve(
                 p, block, NULL,
-                "using 1:2:3:4 with vectors heads size screen 0.006,90 lc rgb '%s' lw 1",
+                "using 1:2:3:4 with vectors heads size screen 0.004,90 lc rgb '%s' lw 1.2",
                 fr_picture_series_colour(label, i));
     }
 }
@@ -156,10 +169,11 @@ static void add_curves(struct fr_picture *p, const struct curves *c, bool of_tim
         const struct curve *curve = &c->items[i];
         char label[64];
         label_of(&curve->kind, label, sizeof label);
+        const double beside = of_time ? child(p, c, i) : 1;
         int block = fr_picture_block(p);
         for (int j = 0; j < c->n_ranks; j++) {
             double time_s = curve->time_s[j] > 0 ? curve->time_s[j] : NAN;
-            FR_ROW(p, (double)c->ranks[j], of_time ? time_s : 100 * gain(c, curve, j));
+            FR_ROW(p, (double)c->ranks[j] * beside, of_time ? time_s : 100 * gain(c, curve, j));
         }
         fr_picture_curve(p, block, label,
                          "using 1:2 with linespoints lc rgb '%s' pt %d ps 0.9 lw 1.6%s",
@@ -203,6 +217,7 @@ static void draw_gain(struct fr_picture *p, const struct curves *c) {
 static void add_title(struct fr_picture *p, const struct fr_results *results,
                       const struct curves *c) {
     const struct fr_result *first = &results->items[0];
+    char number[40];
     bool strong = true, weak = true;
     for (size_t i = 0; i < results->count; i++) {
         const struct fr_result *r = &results->items[i];
@@ -210,13 +225,16 @@ static void add_title(struct fr_picture *p, const struct fr_results *results,
         weak = weak && r->global_batch * first->ranks == first->global_batch * r->ranks;
     }
     if (weak && c->n_ranks > 1)
-        fr_text_addf(&p->title, "Weak scaling, samples a rank: %.4g",
-                     (double)first->global_batch / (double)first->ranks);
+        fr_text_addf(&p->title, "Weak scaling, samples a rank: %s",
+                     fr_scale_number((double)first->global_batch / (double)first->ranks, 4,
+                                     number, sizeof number));
     else if (strong)
-        fr_text_addf(&p->title, "Strong scaling, batch %lld", (long long)first->global_batch);
+        fr_text_addf(&p->title, "Strong scaling, batch %s",
+                     fr_scale_number((double)first->global_batch, 15, number, sizeof number));
     else
         fr_text_addf(&p->title, "Sub-graph and data parallelism");
-    fr_text_addf(&p->note, "Each point is the fastest plan of its curve%s.  ",
+    fr_text_addf(&p->note,
+                 "Each point is the fastest plan of its curve, beside its rank count%s.  ",
                  c->left_out ? "; some plans do not fit here" : "");
     fr_results_interval_note(results, p);
     fr_results_footer(results, p, false);

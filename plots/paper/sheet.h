@@ -55,7 +55,7 @@ extern const struct fr_sheet_table fr_sheet_tables[];
 void fr_sheet_draw(const struct fr_sheet *sheet, const struct fr_paper_rows *rows,
                    struct fr_picture *p);
 /** Is anything of it stated? */
-bool fr_sheet_told(const struct fr_sheet *sheet, const struct fr_paper_rows *rows);
+bool fr_sheet_stated(const struct fr_sheet *sheet, const struct fr_paper_rows *rows);
 
 /** Append the table in LaTeX or Markdown; nothing where no row tells of it. */
 void fr_sheet_table_latex(const struct fr_sheet_table *table, const struct fr_paper_rows *rows,

@@ -66,9 +66,9 @@ static void include_values(const struct fr_sheet_field *f, struct fr_scale *seen
 /* Five ticks or so, at 1, 2 or 5 times a power of ten, from 0 or below. */
 static void linear_axis(struct fr_picture *p, const struct fr_sheet_field *f, double low,
                         double high) {
-    double room = high - low, step = pow(10, floor(log10(room / 4)));
+    double capacity = high - low, step = pow(10, floor(log10(capacity / 4)));
     char text[40];
-    step *= room / step > 20 ? 5 : room / step > 8 ? 2 : 1;
+    step *= capacity / step > 20 ? 5 : capacity / step > 8 ? 2 : 1;
     const int first = (int)ceil(1.08 * low / step);
     fr_text_addf(&p->script, "set yrange [%.9g:%.9g]\nset ytics (", 1.08 * low, 1.08 * high);
     for (int i = first; i * step <= 1.08 * high && i < first + 30; i++) {
@@ -133,7 +133,7 @@ static void quote_tick(struct fr_picture *p, const char *label) {
 }
 
 static void words_axis(struct fr_picture *p, const struct fr_sheet_field *f) {
-    double room_px = (WIDTH_PX - LEFT_PX - RIGHT_PX) / (double)f->n_places;
+    double space_px = (WIDTH_PX - LEFT_PX - RIGHT_PX) / (double)f->n_places;
     fr_text_addf(&p->script,
                  "set xrange [-0.6:%g]\nunset grid\nset grid ytics lt 1 lc rgb "
                  "'#dddddd' lw 0.8\nset xtics scale 0 (",
@@ -142,7 +142,7 @@ static void words_axis(struct fr_picture *p, const struct fr_sheet_field *f) {
         char name[FR_PAPER_WORD];
         fr_sheet_series_name(f->place[i], name);
         fr_text_addf(&p->script, "%s", i ? ", " : "");
-        quote_tick(p, fr_picture_text_px(name, TEXT_SIZE) < room_px + 8 ? name : f->place[i]);
+        quote_tick(p, fr_picture_text_px(name, TEXT_SIZE) < space_px + 8 ? name : f->place[i]);
         fr_text_addf(&p->script, " %d", i);
     }
     fr_text_addf(&p->script, ")\n");
@@ -296,10 +296,10 @@ static void add_line(struct fr_picture *p, const struct legend *at, const char *
                                         {7, 2, 2, 2},
                                         {7, 2, 2, 2, 2, 2}}; /* on, off, ... [px] */
     enum { DASHES = sizeof strokes / sizeof *strokes };
-    double y = 1 - at->y_px / p->height_px, from = 0, room = SWATCH_PX - 4;
+    double y = 1 - at->y_px / p->height_px, from = 0, capacity = SWATCH_PX - 4;
     const double *stroke = strokes[dash == BAR ? 0 : (dash - 1) % DASHES];
-    for (int i = 0; from < room; i = i == 5 || stroke[i + 1] <= 0 ? 0 : i + 1) {
-        double to = fmin(room, from + stroke[i]);
+    for (int i = 0; from < capacity; i = i == 5 || stroke[i + 1] <= 0 ? 0 : i + 1) {
+        double to = fmin(capacity, from + stroke[i]);
         if (i % 2 == 0)
             fr_text_addf(
                 &p->script,

@@ -7,11 +7,19 @@
 
 #include "base/sort.h"
 
+/* Both may be fields of one layout: snprintf would have to know that they do not overlap. */
+static void copy_word(char to[FR_PAPER_WORD], const char *word) {
+    size_t length = strlen(word);
+    if (length >= FR_PAPER_WORD) length = FR_PAPER_WORD - 1;
+    memmove(to, word, length);
+    to[length] = '\0';
+}
+
 static int find_or_add(char words[][FR_PAPER_WORD], int *n, int max, const char *word) {
     for (int i = 0; i < *n; i++)
         if (strcmp(words[i], word) == 0) return i;
     if (*n == max) return -1;
-    snprintf(words[*n], FR_PAPER_WORD, "%s", word);
+    copy_word(words[*n], word);
     return (*n)++;
 }
 
@@ -81,7 +89,7 @@ void fr_sheet_lay_out(const struct fr_sheet *of, const struct fr_paper_rows *row
     }
 }
 
-bool fr_sheet_told(const struct fr_sheet *sheet, const struct fr_paper_rows *rows) {
+bool fr_sheet_stated(const struct fr_sheet *sheet, const struct fr_paper_rows *rows) {
     char x[FR_PAPER_WORD], s[FR_PAPER_WORD];
     for (int k = 0; k < FR_SHEET_PANELS && sheet->panel[k].ids; k++)
         for (size_t i = 0; i < rows->n; i++)
@@ -104,7 +112,7 @@ const char *fr_sheet_series_name(const char *id, char out[FR_PAPER_WORD]) {
                                            {"cb_fe_sc", "CB+FE+SC"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i][0], id) == 0) id = names[i][1];
-    snprintf(out, FR_PAPER_WORD, "%s", id);
+    copy_word(out, id);
     for (char *c = out; *c; c++)
         if (*c == '_') *c = ' ';
     return out;

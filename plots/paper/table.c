@@ -99,7 +99,7 @@ static void put_head(const struct fr_sheet_table *table, bool tex, struct fr_tex
     fr_text_addf(out, "%s", look->end);
 }
 
-static bool told(const struct fr_sheet_table *table, const struct fr_paper_rows *rows) {
+static bool stated(const struct fr_sheet_table *table, const struct fr_paper_rows *rows) {
     char x[FR_PAPER_WORD], s[FR_PAPER_WORD];
     for (size_t i = 0; i < rows->n; i++)
         if (fr_paper_id_fits(table->column[0].ids, rows->row[i].id, x, s)) return true;
@@ -108,7 +108,7 @@ static bool told(const struct fr_sheet_table *table, const struct fr_paper_rows 
 
 void fr_sheet_table_latex(const struct fr_sheet_table *table, const struct fr_paper_rows *rows,
                           struct fr_text *out) {
-    if (!told(table, rows)) return;
+    if (!stated(table, rows)) return;
     fr_text_addf(out,
                  "%% needs \\usepackage{booktabs}\n{\\footnotesize\\setlength{\\tabcolsep}{2pt}"
                  "\n\\begin{tabular}{@{}l");
@@ -122,7 +122,7 @@ void fr_sheet_table_latex(const struct fr_sheet_table *table, const struct fr_pa
 
 void fr_sheet_table_markdown(const struct fr_sheet_table *table,
                              const struct fr_paper_rows *rows, struct fr_text *out) {
-    if (!told(table, rows)) return;
+    if (!stated(table, rows)) return;
     fr_text_addf(out, "%s\n\n", table->title);
     put_head(table, false, out);
     fr_text_addf(out, "|---|");

@@ -101,7 +101,8 @@ static fr_status make_mesh(struct fr_real *real, MPI_Comm world) {
                        real->n_ranks);
     int dp = (int)fr_plan_replicas(plan), cp = (int)(dp / plan->dp),
         strides[] = {1, (int)fr_plan_pp_stride(plan), (int)fr_plan_dp_stride(plan)};
-    if (plan->method->data_first) /* models/price/seats.h: those of a sub-grid side by side */
+    if (plan->method
+            ->data_first) /* models/price/rank_map.h: those of a sub-grid side by side */
         strides[0] = dp, strides[1] = dp * tp, strides[2] = 1;
     real->tp_rank = real->rank / strides[0] % tp;
     real->pp_rank = real->rank / strides[1] % pp;
@@ -143,7 +144,7 @@ static fr_status make_moments(struct fr_real *real) {
     int64_t share = fr_division_share(d);
     real->n_moments = state <= 0 ? 0 : state <= 4 ? 1 : 2;
     real->moments = fr_real_alloc(real->k, share * real->n_moments);
-    real->packed = fr_real_alloc(real->k, fr_shares_room(d));
+    real->packed = fr_real_alloc(real->k, fr_shares_scratch(d));
     return real->moments && real->packed ? FR_OK : no_memory(real);
 }
 

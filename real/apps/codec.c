@@ -12,7 +12,7 @@ static size_t values_of(const struct fr_real_codec *c) {
 }
 
 /* That top-k sends; a packet that is sent has fewer than all. */
-static size_t kept(const struct fr_real_codec *c) {
+static size_t saved(const struct fr_real_codec *c) {
     return (size_t)c->low.rank * (size_t)(c->low.m + c->low.n);
 }
 
@@ -23,7 +23,7 @@ struct fr_real_codec fr_real_codec_of(const struct fr_compression *kind, int m, 
 }
 
 size_t fr_real_codec_size_B(const struct fr_kernels *k, const struct fr_real_codec *c) {
-    return kept(c) * (sparse(c) ? k->size_B + sizeof(uint32_t) : k->size_B);
+    return saved(c) * (sparse(c) ? k->size_B + sizeof(uint32_t) : k->size_B);
 }
 
 bool fr_real_codec_shrinks(const struct fr_kernels *k, const struct fr_real_codec *c) {
@@ -35,16 +35,16 @@ bool fr_real_codec_open(const struct fr_kernels *k, uint64_t seed, uint64_t stre
     struct fr_lowrank *low = &c->low;
     if (!sparse(c))
         return fr_lowrank_open(k, low->m, low->n, low->rank, low->lazy, seed, stream, low);
-    c->packet = fr_real_alloc(k, (int64_t)(2 * kept(c)));
-    c->room = fr_calloc(4 * values_of(c), sizeof *c->room);
+    c->packet = fr_real_alloc(k, (int64_t)(2 * saved(c)));
+    c->scratch = fr_calloc(4 * values_of(c), sizeof *c->scratch);
     c->error = low->lazy ? fr_real_alloc(k, (int64_t)values_of(c)) : NULL;
-    return c->packet && c->room && (!low->lazy || c->error);
+    return c->packet && c->scratch && (!low->lazy || c->error);
 }
 
 void fr_real_codec_close(struct fr_real_codec *c) {
     fr_lowrank_close(&c->low);
     free(c->packet);
-    free(c->room);
+    free(c->scratch);
     free(c->error);
     *c = (struct fr_real_codec){.kind = c->kind};
 }
@@ -52,7 +52,7 @@ void fr_real_codec_close(struct fr_real_codec *c) {
 /* Places of a packet's values, behind them. */
 static uint32_t *places_of(const struct fr_kernels *k, const struct fr_real_codec *c,
                            const void *packet) {
-    return fr_at(k, packet, kept(c));
+    return fr_at(k, packet, saved(c));
 }
 
 static const void *encode_sparse(struct fr_real *real, struct fr_real_codec *c, void *matrix) {
@@ -60,7 +60,7 @@ static const void *encode_sparse(struct fr_real *real, struct fr_real_codec *c, 
     size_t n = values_of(c);
     uint32_t *places = places_of(k, c, c->packet);
     if (c->error) FR_COMPUTE(real, k->add(n, c->error, matrix));
-    FR_COMPUTE(real, k->select_largest(n, kept(c), matrix, c->room, c->packet, places));
+    FR_COMPUTE(real, k->select_largest(n, saved(c), matrix, c->scratch, c->packet, places));
     if (!c->error) return c->packet;
     fr_real_codec_decode(real, c, c->packet, 1, 0, c->error);
     FR_COMPUTE(real, k->subtract(n, matrix, c->error));
@@ -87,6 +87,6 @@ void fr_real_codec_decode(struct fr_real *real, const struct fr_real_codec *c,
     FR_COMPUTE(real, memset(matrix, 0, values_of(c) * k->size_B));
     for (int i = 0; i < n; i++) {
         const void *packet = (const char *)packets + (size_t)i * stride_B;
-        FR_COMPUTE(real, k->scatter_add(kept(c), packet, places_of(k, c, packet), matrix));
+        FR_COMPUTE(real, k->scatter_add(saved(c), packet, places_of(k, c, packet), matrix));
     }
 }

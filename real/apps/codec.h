@@ -27,7 +27,7 @@ struct fr_real_codec {
     const struct fr_compression *kind;
     struct fr_lowrank low; /**< m, n, rank and lazy of both; the rest powersgd's */
     void *packet, *error;  /**< topk's */
-    uint32_t *room;
+    uint32_t *scratch;
     struct fr_codec_watcher *watcher; /**< or NULL */
 };
 

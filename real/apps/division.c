@@ -91,7 +91,7 @@ static int64_t held_of(const struct fr_division *d, int holder) {
     return sum;
 }
 
-int64_t fr_shares_room(const struct fr_division *d) {
+int64_t fr_shares_scratch(const struct fr_division *d) {
     int64_t most = 0;
     for (int h = 0; h < FR_HOLDERS && !fr_division_plain(d); h++) {
         int64_t all = d->holders[h] > 1 ? held_of(d, h) * d->holders[h] : 0;

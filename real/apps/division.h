@@ -77,7 +77,7 @@ MPI_Comm fr_shares_comm(const struct fr_real *real, int holder);
 int fr_shares_own(const struct fr_real *real, int holder);
 
 /** Values of real->packed. */
-int64_t fr_shares_room(const struct fr_division *d);
+int64_t fr_shares_scratch(const struct fr_division *d);
 /** Parameters of all holders' shares to the blocks of all. */
 fr_status fr_shares_gather(struct fr_real *real);
 /** own := the sum over @p holder of this rank's share of gradients that are scattered. */

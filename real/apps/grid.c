@@ -18,7 +18,7 @@
 
 struct layer {
     struct fr_unit u; /* its rows on this rank, of a group of P_r */
-    struct fr_unit_kept kept;
+    struct fr_unit_saved saved;
     int column0;         /* the first of its samples */
     MPI_Comm data;       /* over P_c */
     MPI_Comm neighbours; /* between the layer before and this one; null where grids are equal */
@@ -118,9 +118,9 @@ static fr_status place_layer(struct fr_real *real, const struct fr_real_layer *f
     if (tp != before)
         FR_TRY(fr_real_split(real, neighbours_colour(rank, tp, before), rank, &l->neighbours));
     fr_rows_fill(real, &l->u);
-    if (i > 0) l->kept.x = fr_real_alloc(k, l->u.in * columns);
-    l->kept.own[0] = fr_real_alloc(k, l->u.rows * columns);
-    if (!l->kept.own[0] || (i > 0 && !l->kept.x))
+    if (i > 0) l->saved.x = fr_real_alloc(k, l->u.in * columns);
+    l->saved.own[0] = fr_real_alloc(k, l->u.rows * columns);
+    if (!l->saved.own[0] || (i > 0 && !l->saved.x))
         return fr_fail(real->err, FR_ERR_NOMEM, NULL, "activations");
     return FR_OK;
 }
@@ -152,7 +152,7 @@ static fr_status open_layers(struct fr_real *real, struct state *s,
     struct fr_ffn_part out = {0, 0, 0, last->u.out, last->column0, last->u.columns, batch};
     void *none = NULL;
     fr_status status = fr_ffn_data(real->k, real->run->seed, first->u.in, last->u.out, &in,
-                                   &s->layers[0].kept.x, &none, real->err);
+                                   &s->layers[0].saved.x, &none, real->err);
     free(none);
     none = NULL;
     if (status == FR_OK)
@@ -202,19 +202,19 @@ static fr_status forward(struct fr_real *real, struct state *s) {
     for (int i = 0; i < s->n_layers; i++) {
         struct layer *l = &s->layers[i], *next = i + 1 < s->n_layers ? l + 1 : NULL;
         bool moves = next && next->neighbours != MPI_COMM_NULL;
-        void *whole = !next ? s->output : moves ? s->dx : next->kept.x;
-        if (moves && l->u.tp == 1) whole = l->kept.own[0]; /* it lasts */
-        FR_TRY(fr_rows_forward(real, &l->u, &l->kept, whole));
-        if (moves) FR_TRY(redistribute(real, s, next, l, next, l->u.out, whole, next->kept.x));
+        void *whole = !next ? s->output : moves ? s->dx : next->saved.x;
+        if (moves && l->u.tp == 1) whole = l->saved.own[0]; /* it lasts */
+        FR_TRY(fr_rows_forward(real, &l->u, &l->saved, whole));
+        if (moves) FR_TRY(redistribute(real, s, next, l, next, l->u.out, whole, next->saved.x));
     }
     return FR_OK;
 }
 
 static fr_status backward_layer(struct fr_real *real, struct state *s, struct layer *l) {
     l->u.biases = l->u.weights = false;
-    l->kept.d = fr_rows_of(real, &l->u, s->dy);
-    FR_TRY(fr_rows_input(real, &l->u, &l->kept, 1, s->dx));
-    fr_rows_weight(real, &l->u, &l->kept);
+    l->saved.d = fr_rows_of(real, &l->u, s->dy);
+    FR_TRY(fr_rows_input(real, &l->u, &l->saved, 1, s->dx));
+    fr_rows_weight(real, &l->u, &l->saved);
     if (l->u.tp == real->n_ranks) return FR_OK;
     return fr_real_all_reduce(real, l->data, l->u.g, l->u.n);
 }
@@ -247,9 +247,9 @@ static void end(struct fr_real *real) {
         struct layer *l = &s->layers[i];
         MPI_Comm *comms[] = {&l->u.group, &l->data, &l->neighbours};
         for (int c = 0; c < 3; c++)
-            if (l->kept.own[0] && *comms[c] != MPI_COMM_NULL) MPI_Comm_free(comms[c]);
-        free(l->kept.x);
-        free(l->kept.own[0]);
+            if (l->saved.own[0] && *comms[c] != MPI_COMM_NULL) MPI_Comm_free(comms[c]);
+        free(l->saved.x);
+        free(l->saved.own[0]);
     }
     void *const owned[] = {s->layers, s->output, s->target, s->dy, s->dx, s->other, s};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);

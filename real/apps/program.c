@@ -260,7 +260,7 @@ int fr_apps_main(int argc, char **argv) {
     struct arguments arguments;
     struct fr_error err = {.status = FR_OK};
     fr_memory_or_end();
-    fr_journal_tell(fr_journal_say);
+    fr_journal_on_message(fr_journal_say);
     if (argc < 2 || !is_verb(argv[1])) return fr_harness_main(argc, argv);
     if (argc == 3 && strcmp(argv[2], "--help") == 0) {
         fputs(usage, stdout);

@@ -151,10 +151,11 @@ static fr_status find_place(struct fr_real *real, struct state *s) {
     levels.level[1].ranks = (int64_t)1 << 40;
     struct fr_mesh mesh = {.size = {plan->tp, 1, plan->dp},
                            .order = {FR_MESH_DP, FR_MESH_PP, FR_MESH_TP}};
-    struct fr_seating seating = {.levels = &levels, .mesh = &mesh, .choice = &plan->placement};
+    struct fr_placement_ask seating = {
+        .levels = &levels, .mesh = &mesh, .choice = &plan->placement};
     int64_t *slot = fr_calloc((size_t)real->n_ranks, sizeof *slot);
     if (!slot) return fr_fail(real->err, FR_ERR_NOMEM, NULL, "%d ranks", real->n_ranks);
-    fr_status status = plan->placement.row->seat(&seating, slot, real->err);
+    fr_status status = plan->placement.row->place(&seating, slot, real->err);
     for (int r = 0; status == FR_OK && r < real->n_ranks; r++)
         if (slot[r] == real->rank) rank = r;
     free(slot);

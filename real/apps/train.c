@@ -159,14 +159,14 @@ static fr_status add_line(const struct fr_journal_line *line, void *context,
 
 static fr_status find_items(const char *text, const char *name, struct items *items,
                             struct fr_error *err) {
-    int lines = 1, kept = 0;
+    int lines = 1, saved = 0;
     for (const char *at = text; *at; at++) lines += *at == '\n';
     items->at = fr_calloc((size_t)lines, sizeof *items->at);
     if (!items->at) return fr_fail(err, FR_ERR_NOMEM, name, "%d trainings", lines);
     FR_TRY(fr_journal_each(text, strlen(text), name, add_line, items, err));
     for (int i = 0; i < items->n; i++)
-        if (!items->at[i].done) items->at[kept++] = items->at[i];
-    items->n = kept;
+        if (!items->at[i].done) items->at[saved++] = items->at[i];
+    items->n = saved;
     return FR_OK;
 }
 

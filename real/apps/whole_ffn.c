@@ -66,7 +66,7 @@ static fr_status check(const struct fr_whole_ffn_options *o, struct fr_error *er
 static bool alloc(struct fr_whole_ffn *w) {
     struct fr_real *real = &w->real;
     int64_t values = (int64_t)w->o.width * w->o.batch;
-    int64_t ghosts = w->o.p > 1 ? (int64_t)w->o.p * w->o.ghost * w->o.batch : 0;
+    int64_t ghost_neurons = w->o.p > 1 ? (int64_t)w->o.p * w->o.ghost * w->o.batch : 0;
     size_t layers = (size_t)w->o.layers;
     real->parameters = fr_real_alloc(real->k, real->n_parameters);
     real->gradients = fr_real_alloc(real->k, real->n_parameters);
@@ -75,12 +75,12 @@ static bool alloc(struct fr_whole_ffn *w) {
     w->g = fr_calloc(layers, sizeof *w->g);
     w->dy = fr_real_alloc(real->k, values);
     w->dx = fr_real_alloc(real->k, values);
-    w->dg = fr_real_alloc(real->k, ghosts);
+    w->dg = fr_real_alloc(real->k, ghost_neurons);
     bool whole = real->parameters && real->gradients && real->moments && w->y && w->g &&
                  w->dy && w->dx && w->dg;
     for (size_t i = 0; whole && i < layers; i++) {
         w->y[i + 1] = fr_real_alloc(real->k, values);
-        w->g[i] = fr_real_alloc(real->k, ghosts);
+        w->g[i] = fr_real_alloc(real->k, ghost_neurons);
         whole = w->y[i + 1] && w->g[i];
     }
     return whole;
@@ -175,9 +175,9 @@ static void backward(struct fr_whole_ffn *w, int i) {
         k->gemm(false, true, g, in, b, 1, dg, b, y, b, 0, fr_at(k, d.c, c), in);
         if (i > 0) k->gemm(true, false, in, b, g, 1, fr_at(k, m.c, c), in, dg, b, 1, dx, b);
     }
-    void *kept = w->dy;
+    void *saved = w->dy;
     w->dy = w->dx;
-    w->dx = kept;
+    w->dx = saved;
 }
 
 /* The next batch of y = relu(W relu(x)): columns of an endless matrix of samples. */

@@ -28,7 +28,7 @@ struct fr_whole_ffn_options {
 struct fr_whole_ffn {
     struct fr_whole_ffn_options o;
     struct fr_real real; /* blocks, optimiser; no communicators */
-    void **y, *target, *ghosts, **g, *dy, *dx, *dg;
+    void **y, *target, *ghost_neurons, **g, *dy, *dx, *dg;
     void *wide; /* fresh data: W, n x n */
     int64_t steps;
     int64_t layer_size, n_counted; /* n_counted: parameters without D's own blocks */

@@ -21,11 +21,11 @@ static int differences(const struct fr_quality_options *o, const struct fr_quali
 }
 
 static bool compare(const struct fr_quality_options *o, const struct fr_quality *q,
-                    double *room, struct fr_quality_pair *pair) {
-    int n = differences(o, &q->rows[pair->a], &q->rows[pair->b], pair->by, room);
+                    double *scratch, struct fr_quality_pair *pair) {
+    int n = differences(o, &q->rows[pair->a], &q->rows[pair->b], pair->by, scratch);
     if (n < 2) return false;
     pair->n = n;
-    pair->d = fr_quality_mean_of(room, n, q->confidence);
+    pair->d = fr_quality_mean_of(scratch, n, q->confidence);
     pair->apart = pair->d.low > 0 || pair->d.high < 0;
     if (pair->by == FR_QUALITY_BY_ITERATIONS)
         pair->d =
@@ -36,10 +36,10 @@ static bool compare(const struct fr_quality_options *o, const struct fr_quality 
 fr_status fr_quality_compare(const struct fr_quality_options *o, struct fr_quality *q,
                              struct fr_error *err) {
     int all = q->n_rows * (q->n_rows - 1); /* pairs, each by loss and by iterations */
-    double *room = fr_calloc((size_t)o->seeds, sizeof *room);
+    double *scratch = fr_calloc((size_t)o->seeds, sizeof *scratch);
     q->pairs = fr_calloc((size_t)all + 1, sizeof *q->pairs);
-    if (!room || !q->pairs) {
-        free(room);
+    if (!scratch || !q->pairs) {
+        free(scratch);
         return fr_fail(err, FR_ERR_NOMEM, NULL, "%d comparisons", all);
     }
     q->confidence = 1 - (1 - ALL_HOLD) / (all > 0 ? all : 1);
@@ -48,8 +48,8 @@ fr_status fr_quality_compare(const struct fr_quality_options *o, struct fr_quali
             for (int b = a + 1; b < q->n_rows; b++) {
                 struct fr_quality_pair *pair = &q->pairs[q->n_pairs];
                 *pair = (struct fr_quality_pair){.a = a, .b = b, .by = by};
-                q->n_pairs += compare(o, q, room, pair);
+                q->n_pairs += compare(o, q, scratch, pair);
             }
-    free(room);
+    free(scratch);
     return FR_OK;
 }

@@ -32,7 +32,7 @@ static int best_of(const struct fr_quality_row *row) {
 }
 
 /* Is there a rate tried on both sides of the best, or no room for more? */
-static bool settled(const struct fr_quality_row *row, int best) {
+static bool resolved(const struct fr_quality_row *row, int best) {
     bool inside = best > 0 && best < row->n_tried - 1;
     return best >= 0 && (inside || row->n_tried == FR_QUALITY_RATES_MAX);
 }
@@ -53,7 +53,7 @@ void fr_quality_rates(const struct fr_cells *cells, const struct fr_quality_opti
     int best = best_of(row);
     if (o->n_rates == 1)
         row->rate = o->rates[0];
-    else if (all && settled(row, best))
+    else if (all && resolved(row, best))
         row->rate = row->tried[best];
 }
 

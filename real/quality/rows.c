@@ -44,17 +44,17 @@ static const struct fr_cell *find(const struct fr_cells *cells,
 static struct fr_quality_mean at_point(const struct fr_quality_options *o,
                                        const struct fr_cells *cells,
                                        const struct fr_quality_row *row, int point,
-                                       double *room) {
+                                       double *scratch) {
     int n = 0;
     for (int64_t seed = 1; seed <= o->seeds; seed++) {
         const struct fr_cell *c = find(cells, row, seed);
-        if (c) room[n++] = c->loss[point];
+        if (c) scratch[n++] = c->loss[point];
     }
-    return fr_quality_mean_of(room, n, CONFIDENCE);
+    return fr_quality_mean_of(scratch, n, CONFIDENCE);
 }
 
 static void add_seeds(const struct fr_quality_options *o, const struct fr_cells *cells,
-                      struct fr_quality_row *row, double *room) {
+                      struct fr_quality_row *row, double *scratch) {
     int last = fr_quality_points(o) - 1;
     for (int64_t i = 0; i < o->seeds; i++) {
         const struct fr_cell *c = find(cells, row, i + 1);
@@ -62,9 +62,9 @@ static void add_seeds(const struct fr_quality_options *o, const struct fr_cells 
         row->iterations_of[i] = c ? fr_quality_reached(o, c->loss) : NAN;
         row->n_seeds += c != NULL;
         if (c) row->sent_B = c->sent_B;
-        if (row->iterations_of[i] > 0) room[row->n_reached++] = log(row->iterations_of[i]);
+        if (row->iterations_of[i] > 0) scratch[row->n_reached++] = log(row->iterations_of[i]);
     }
-    struct fr_quality_mean m = fr_quality_mean_of(room, row->n_reached, CONFIDENCE);
+    struct fr_quality_mean m = fr_quality_mean_of(scratch, row->n_reached, CONFIDENCE);
     /* A mean of only those seeds that reached the loss would flatter. */
     if (row->n_reached < row->n_seeds || row->n_reached == 0)
         m = fr_quality_mean_of(NULL, 0, 0);
@@ -90,20 +90,20 @@ static fr_status make(const struct fr_quality_options *o, const struct fr_cells 
                       struct fr_quality_row *row, struct fr_error *err) {
     int points = fr_quality_points(o);
     size_t seeds = (size_t)o->seeds;
-    double *room = fr_calloc(seeds, sizeof *room);
+    double *scratch = fr_calloc(seeds, sizeof *scratch);
     row->curve = fr_calloc((size_t)points, sizeof *row->curve);
     row->loss_of = fr_calloc(2 * seeds, sizeof *row->loss_of);
-    if (!room || !row->curve || !row->loss_of) {
-        free(room);
+    if (!scratch || !row->curve || !row->loss_of) {
+        free(scratch);
         return fr_fail(err, FR_ERR_NOMEM, NULL, "%d evaluations", points);
     }
     row->iterations_of = row->loss_of + seeds;
     row->sent_B = NAN;
     fr_quality_rates(cells, o, row);
-    for (int i = 0; i < points; i++) row->curve[i] = at_point(o, cells, row, i, room);
+    for (int i = 0; i < points; i++) row->curve[i] = at_point(o, cells, row, i, scratch);
     row->loss = row->curve[points - 1];
-    add_seeds(o, cells, row, room);
-    free(room);
+    add_seeds(o, cells, row, scratch);
+    free(scratch);
     return observe(o, cells, row, err);
 }
 

@@ -124,7 +124,7 @@ static bool says(const struct fr_json_document *document, const char *key) {
 static bool is_ghost(const struct varied *v) {
     return v->document == PLAN && strcmp(v->path, "ghost") == 0;
 }
-static bool has_ghosts(const struct fr_json_document *plan) {
+static bool has_ghost_neurons(const struct fr_json_document *plan) {
     struct fr_json root = fr_json_root(plan);
     const char *method = fr_json_text_at(&root, "method");
     return method && FR_METHOD_IS(method, uses_ghost);
@@ -135,11 +135,12 @@ static fr_status set_varied(const struct choosing *c, const int *digit,
                             struct fr_json_document *document[N_DOCUMENTS], bool *again,
                             struct fr_error *err) {
     *again = false;
-    for (int ghosts = 0; ghosts < 2; ghosts++) /* when the method is known */
+    for (int ghost_neurons = 0; ghost_neurons < 2;
+         ghost_neurons++) /* when the method is known */
         for (int i = 0; i < c->n_varied; i++) {
             const struct varied *v = &c->varied[i];
-            if (is_ghost(v) != (ghosts == 1)) continue;
-            if (ghosts && !has_ghosts(document[PLAN]))
+            if (is_ghost(v) != (ghost_neurons == 1)) continue;
+            if (ghost_neurons && !has_ghost_neurons(document[PLAN]))
                 *again = *again || digit[i] > 0;
             else
                 FR_TRY(fr_json_set(document[v->document], v->path, v->value[digit[i]], "--vary",
@@ -205,16 +206,16 @@ static fr_status set_axis_left(const struct choosing *c, struct fr_json_document
 }
 
 static fr_status copy(const struct fr_json_document *document, const char *what, char *out,
-                      size_t room, struct fr_error *err) {
+                      size_t scratch, struct fr_error *err) {
     struct fr_text text = {0};
     struct fr_json_writer w = {.text = &text};
     struct fr_json root = fr_json_root(document);
     fr_json_put_copy(&w, &root);
-    bool fits = !text.failed && text.length < room;
+    bool fits = !text.failed && text.length < scratch;
     if (fits) memcpy(out, text.data, text.length + 1);
     fr_text_free(&text);
     return fits ? FR_OK
-                : fr_fail(err, FR_ERR_INPUT, what, "is longer than %zu bytes", room - 1);
+                : fr_fail(err, FR_ERR_INPUT, what, "is longer than %zu bytes", scratch - 1);
 }
 
 /* The group is the problem, among whose plans a user chooses: model, batch and ranks. */
@@ -238,7 +239,8 @@ static void name(const struct choosing *c, const int *digit,
     for (int i = 0; i < c->n_varied; i++) {
         const struct varied *v = &c->varied[i];
         const char *value = v->value[digit[i]];
-        bool idle = is_ghost(v) && !has_ghosts(document[PLAN]); /* of a method without ghosts */
+        bool idle =
+            is_ghost(v) && !has_ghost_neurons(document[PLAN]); /* of a method without ghosts */
         if (idle || strcmp(v->path, "global_batch") == 0 ||
             (ffn && strcmp(v->path, "width") == 0))
             continue;
@@ -254,15 +256,15 @@ static void name(const struct choosing *c, const int *digit,
 /* The one asked for, or that for the plan. */
 static fr_status set_program(const struct choosing *c,
                              struct fr_json_document *const document[N_DOCUMENTS], char *app,
-                             size_t room, struct fr_error *err) {
+                             size_t scratch, struct fr_error *err) {
     struct fr_workload workload = {0};
     struct fr_plan plan;
     struct fr_plan_lists lists = {0};
-    snprintf(app, room, "%s", c->app);
+    snprintf(app, scratch, "%s", c->app);
     if (*c->app) return FR_OK;
     fr_status status = fr_model_read(document[MODEL], &workload, err);
     if (status == FR_OK) status = fr_plan_read(document[PLAN], &plan, &lists, err);
-    if (status == FR_OK) snprintf(app, room, "%s", fr_validate_program(&workload, &plan));
+    if (status == FR_OK) snprintf(app, scratch, "%s", fr_validate_program(&workload, &plan));
     fr_workload_free(&workload);
     fr_plan_lists_free(&lists);
     return status;

@@ -30,7 +30,7 @@ enum { LAYERS = 2, FEW = 8 };
 /* Lists end with 0.  Many ranks, as simulated ones are, want a wide network, or no ghost is left
  * to choose. */
 struct ffns {
-    int widths[4], batches[3], ghosts[5];
+    int widths[4], batches[3], ghost_neurons[5];
 };
 static const struct ffns few_ffns = {{512, 1024, 2048}, {32, 128}, {4, 16, 64}};
 static const struct ffns many_ffns = {{1024, 2048}, {64, 256}, {2, 4, 8, 16}};
@@ -66,7 +66,7 @@ static void tensor(struct design *d) { each_ffn(d, tensor_one); }
 
 static void phantom_one(struct design *d, int n, int b) {
     double limit = (double)n / (double)d->ranks * (1 - 1 / (double)d->ranks);
-    for (const int *ghost = ffns_of(d)->ghosts; *ghost && *ghost < limit; ghost++) {
+    for (const int *ghost = ffns_of(d)->ghost_neurons; *ghost && *ghost < limit; ghost++) {
         struct fr_validate_case run = ffn(d, "phantom", n, b);
         PUT(label, "phantom k=%d", *ghost);
         PUT(plan, "{\"method\": \"phantom\", \"tp\": %d, \"ghost\": %d}", d->ranks, *ghost);

@@ -35,9 +35,9 @@ void fr_validation_free(struct fr_validation *v) {
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static fr_status get_text(const struct fr_json *root, const char *key, char *out, size_t room,
-                          struct fr_error *err) {
-    return fr_json_get_string(root, key, true, out, room, err);
+static fr_status get_text(const struct fr_json *root, const char *key, char *out,
+                          size_t scratch, struct fr_error *err) {
+    return fr_json_get_string(root, key, true, out, scratch, err);
 }
 
 static fr_status read_case(const struct fr_json *root, struct fr_validation *v,
@@ -157,23 +157,23 @@ static fr_status read_line(const struct fr_journal_line *line, void *context,
 
 /* Median of the visits whose pass is below @p middle, or of the others. */
 static double half_s(const struct fr_validate_row *row, double middle, bool early,
-                     double *room) {
+                     double *scratch) {
     size_t n = 0;
     for (int i = 0; i < row->n_visits; i++)
-        if ((row->visit[i][0] < middle) == early) room[n++] = row->visit[i][1];
+        if ((row->visit[i][0] < middle) == early) scratch[n++] = row->visit[i][1];
     if (n == 0) return 0;
-    fr_sort(room, n);
-    return fr_sorted_median(room, n);
+    fr_sort(scratch, n);
+    return fr_sorted_median(scratch, n);
 }
 
 static fr_status halve(struct fr_validate_row *row, struct fr_error *err) {
-    double last = 0, *room = fr_malloc((size_t)row->n_visits + 1, sizeof *room);
-    if (!room) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d visits", row->n_visits);
+    double last = 0, *scratch = fr_malloc((size_t)row->n_visits + 1, sizeof *scratch);
+    if (!scratch) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d visits", row->n_visits);
     for (int i = 0; i < row->n_visits; i++) last = fmax(last, row->visit[i][0]);
-    row->early_s = half_s(row, 0.5 * (last + 1), true, room);
-    row->late_s = half_s(row, 0.5 * (last + 1), false, room);
+    row->early_s = half_s(row, 0.5 * (last + 1), true, scratch);
+    row->late_s = half_s(row, 0.5 * (last + 1), false, scratch);
     if (!(row->early_s > 0 && row->late_s > 0)) row->early_s = row->late_s = 0;
-    free(room);
+    free(scratch);
     return FR_OK;
 }
 

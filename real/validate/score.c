@@ -176,14 +176,14 @@ static void find_places(struct fr_validation *v, struct fr_validate_row *row) {
     }
 }
 
-static double floor_of(const struct fr_validation *v, double *room) {
+static double floor_of(const struct fr_validation *v, double *scratch) {
     size_t n = 0;
     for (int i = 0; i < v->n_rows; i++)
         if (counts(&v->rows[i]) && v->rows[i].late_s > 0)
-            room[n++] = fabs(v->rows[i].early_s / v->rows[i].late_s - 1);
+            scratch[n++] = fabs(v->rows[i].early_s / v->rows[i].late_s - 1);
     if (n == 0) return NAN;
-    fr_sort(room, n);
-    return fr_sorted_median(room, n);
+    fr_sort(scratch, n);
+    return fr_sorted_median(scratch, n);
 }
 
 /* What fr_score_make says of the rows that count; coverage is ours, since measurements have an
@@ -226,11 +226,11 @@ fr_status fr_validate_score(const struct fr_cluster *cluster, int64_t cores,
     }
     find_whole(v);
     for (int i = 0; i < v->n_rows && status == FR_OK; i++) find_places(v, &v->rows[i]);
-    double *room = fr_malloc((size_t)v->n_rows + 1, sizeof *room);
-    if (!room) status = fr_fail(err, FR_ERR_NOMEM, NULL, "%d rows", v->n_rows);
+    double *scratch = fr_malloc((size_t)v->n_rows + 1, sizeof *scratch);
+    if (!scratch) status = fr_fail(err, FR_ERR_NOMEM, NULL, "%d rows", v->n_rows);
     if (status == FR_OK) status = summarise(v, rows, err);
-    if (status == FR_OK) v->floor = floor_of(v, room);
-    free(room);
+    if (status == FR_OK) v->floor = floor_of(v, scratch);
+    free(scratch);
     if (status == FR_OK) status = fr_validate_drifts(cluster, cores, v, err);
     free(rows);
     return status;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/script/script.h"
+#include "base/script/command.h"
 #include "base/text/brief.h"
 #include "base/text/readable.h"
 #include "base/text/wrap.h"
@@ -67,11 +67,12 @@ static void one_app(struct fr_brief *brief, const struct fr_validation *v, int f
     const char *app = v->rows[first].run.app;
     char a[FR_READABLE], b[FR_READABLE], error[FR_READABLE];
     const struct fr_validate_row *worst = NULL;
+    const char *why = "";
     int n = 0, refused = 0;
     for (int i = first; i < v->n_rows; i++) {
         const struct fr_validate_row *row = &v->rows[i];
         if (strcmp(row->run.app, app) != 0) continue;
-        refused += row->refused[0] != '\0';
+        if (row->refused[0] && refused++ == 0) why = row->refused;
         if (!is_compared(row)) continue;
         n++;
         if (!worst || fabs(row->error) > fabs(worst->error)) worst = row;
@@ -84,8 +85,8 @@ static void one_app(struct fr_brief *brief, const struct fr_validation *v, int f
                      fr_readable(worst->predicted_s, FR_QUANTITY_TIME, b),
                      worst->error > 0 ? "+" : "", fr_readable_percent(worst->error, error));
     if (refused > 0)
-        fr_brief_row(brief, FR_BRIEF_MAY, worst ? "" : app, "%d cannot run here (--all)",
-                     refused);
+        fr_brief_row(brief, FR_BRIEF_MAY, worst ? "" : app, "%d cannot run here: %s",
+                     refused, why);
 }
 
 static bool first_of_app(const struct fr_validation *v, int i) {
@@ -129,11 +130,10 @@ void fr_validation_brief(struct fr_text *text, const struct fr_cluster *cluster,
     if (*cluster->calibration.verdict) fr_calibration_tell(&cluster->calibration, &verdict);
     fr_brief_words(&brief, FR_BRIEF_SHOULD, "caution", &verdict);
     if (cluster_from && strcmp(cluster_from, "-") != 0) {
-        fr_text_addf(&command, "forerun validate\n--cluster ");
-        fr_script_word(&command, FR_SCRIPT_BASH, cluster_from);
-        fr_text_addf(&command, "\n--from ");
-        fr_script_word(&command, FR_SCRIPT_BASH, samples);
-        fr_text_addf(&command, "\n--all");
+        fr_command_begin(&command, "forerun validate");
+        fr_command_option(&command, "cluster", cluster_from);
+        fr_command_option(&command, "from", samples);
+        fr_command_option(&command, "all", NULL);
         fr_brief_command(&brief, "next", fr_text_get(&command));
         fr_text_free(&command);
     }

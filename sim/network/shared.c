@@ -16,15 +16,15 @@
 
 #include "base/alloc.h"
 #include "base/extremes.h"
-#include "sim/behind.h"
 #include "sim/events.h"
 #include "sim/paths.h"
+#include "sim/successors.h"
 
 /* A class of messages on one path. */
 struct message {
     int32_t class_id, path;
     int32_t other; /* message of the same path, or -1 */
-    bool exchange, spelt_out;
+    bool exchange, as_messages;
     double latency_s;                 /* of its class, or 0 */
     double before_s, size_B, after_s; /* parts of its class's time, during a run */
 };
@@ -34,17 +34,17 @@ struct node {
     double ready_s; /* latest end of what it waits for, so far */
     double end_s;   /* of its flows so far */
     int32_t work;   /* its class; of a message ~ its number */
-    int32_t first_behind, task;
+    int32_t first_successor, task;
     int8_t waits, waits_left, flows_left;
 };
 
 struct shared {
     struct fr_paths paths;
-    struct fr_behind behind;
+    struct fr_successors successors;
     struct fr_fluid *fluid;
     struct node *nodes; /* [n + 1]: the last only ends the list behind the one before */
     struct message *messages;
-    int32_t n_messages, room;
+    int32_t n_messages, capacity;
     int32_t *known; /* nodes whose waits are all over, to be worked on */
     int32_t n_known;
     struct fr_events starts; /* of flows, in order of task */
@@ -60,11 +60,11 @@ static void part(struct shared *s, const double *class_B) {
         struct message *message = &s->messages[m];
         const struct fr_path *path = &s->paths.paths[message->path];
         double alone_s = s->class_s[message->class_id];
-        message->size_B = fr_least(class_B[message->class_id], alone_s * path->alone_B_per_s);
+        message->size_B = fr_smaller(class_B[message->class_id], alone_s * path->alone_B_per_s);
         double flow_s = message->size_B / path->alone_B_per_s;
-        message->before_s = fr_least(
+        message->before_s = fr_smaller(
             message->latency_s > 0 ? message->latency_s : path->latency_s, alone_s - flow_s);
-        message->after_s = message->spelt_out ? 0 : alone_s - message->before_s - flow_s;
+        message->after_s = message->as_messages ? 0 : alone_s - message->before_s - flow_s;
     }
 }
 
@@ -73,10 +73,10 @@ static void part(struct shared *s, const double *class_B) {
 static void finish(struct shared *s, struct node *over, double end_s) {
     over->end_s = end_s;
     if (end_s > s->last_s) s->last_s = end_s;
-    for (int32_t k = over->first_behind; k < over[1].first_behind; k++) {
-        struct node *node = &s->nodes[s->behind.behind[k]];
+    for (int32_t k = over->first_successor; k < over[1].first_successor; k++) {
+        struct node *node = &s->nodes[s->successors.successors[k]];
         if (end_s > node->ready_s) node->ready_s = end_s;
-        if (--node->waits_left == 0) s->known[s->n_known++] = s->behind.behind[k];
+        if (--node->waits_left == 0) s->known[s->n_known++] = s->successors.successors[k];
     }
 }
 
@@ -91,7 +91,7 @@ static void work_off(struct shared *s) {
         const struct message *m = &s->messages[~node->work];
         if (m->size_B > 0)
             fr_events_push(&s->starts,
-                           (struct fr_event){node->ready_s + fr_most(0, m->before_s),
+                           (struct fr_event){node->ready_s + fr_larger(0, m->before_s),
                                              (uint32_t)node->task, at});
         else
             finish(s, node, node->ready_s + s->class_s[m->class_id]);
@@ -120,7 +120,7 @@ static void end_flow(struct shared *s, double now_s) {
     struct node *node = &s->nodes[fr_fluid_finish(s->fluid, &slowed)];
     const struct message *m = &s->messages[~node->work];
     double end_s = node->ready_s + s->class_s[m->class_id];
-    if (slowed) end_s = fr_most(end_s, now_s + fr_most(0, m->after_s));
+    if (slowed) end_s = fr_larger(end_s, now_s + fr_larger(0, m->after_s));
     if (end_s > node->end_s) node->end_s = end_s;
     if (--node->flows_left == 0) finish(s, node, node->end_s);
 }
@@ -131,7 +131,7 @@ static void begin(struct shared *s, const double *class_s, const double *class_B
     s->n_known = s->starts.n = 0;
     fr_fluid_reset(s->fluid);
     part(s, class_B);
-    for (int64_t at = s->behind.n; at-- > 0;) {
+    for (int64_t at = s->successors.n; at-- > 0;) {
         s->nodes[at].ready_s = 0;
         s->nodes[at].flows_left = 0;
         s->nodes[at].waits_left = s->nodes[at].waits;
@@ -156,7 +156,7 @@ static fr_status run(const struct fr_network_work *work, void *state, const doub
         if (!start_flows(s, fr_events_take(&s->starts, 0).what))
             return fr_fail(err, FR_ERR_NOMEM, NULL, "the messages do not fit in memory");
     }
-    for (int64_t at = 0; at < s->behind.n; at++) {
+    for (int64_t at = 0; at < s->successors.n; at++) {
         start_s[s->nodes[at].task] = s->nodes[at].ready_s;
         end_s[s->nodes[at].task] = s->nodes[at].end_s;
     }
@@ -173,9 +173,9 @@ static int32_t number_of(struct shared *s, int32_t *latest, const struct fr_prog
     fr_task_kind kind = program->classes[class_id].kind;
     for (int32_t m = latest[path]; m >= 0; m = s->messages[m].other)
         if (s->messages[m].class_id == class_id) return m;
-    if (s->n_messages == s->room) {
-        s->room = s->room ? 2 * s->room : 256;
-        struct message *grown = fr_realloc(s->messages, (size_t)s->room, sizeof *grown);
+    if (s->n_messages == s->capacity) {
+        s->capacity = s->capacity ? 2 * s->capacity : 256;
+        struct message *grown = fr_realloc(s->messages, (size_t)s->capacity, sizeof *grown);
         if (!grown) return -1;
         s->messages = grown;
     }
@@ -184,7 +184,7 @@ static int32_t number_of(struct shared *s, int32_t *latest, const struct fr_prog
                          .path = path,
                          .other = latest[path],
                          .exchange = kind == FR_TASK_EXCHANGE,
-                         .spelt_out = kind == FR_TASK_COLLECTIVE_MESSAGE,
+                         .as_messages = kind == FR_TASK_COLLECTIVE_MESSAGE,
                          .latency_s = program->classes[class_id].latency_s};
     return latest[path] = s->n_messages++;
 }
@@ -196,11 +196,11 @@ static bool list_nodes(const struct fr_program *program, struct shared *s) {
     bool fits = latest && s->nodes;
     for (int32_t q = 0; fits && q < s->paths.n_paths; q++) latest[q] = -1;
     for (size_t at = 0; fits && at < n; at++) {
-        int32_t id = s->behind.task[at], path = s->paths.task_path[id];
+        int32_t id = s->successors.task[at], path = s->paths.task_path[id];
         const struct fr_task *task = &program->tasks[id];
         struct node *node = &s->nodes[at];
         node->task = id;
-        node->first_behind = s->behind.first[at];
+        node->first_successor = s->successors.first[at];
         node->work = task->class_id;
         if (path >= 0) {
             int32_t number = number_of(s, latest, program, task->class_id, path);
@@ -209,7 +209,7 @@ static bool list_nodes(const struct fr_program *program, struct shared *s) {
         }
         while (node->waits < FR_TASK_WAITS_MAX && task->after[node->waits] >= 0) node->waits++;
     }
-    if (fits) s->nodes[n].first_behind = s->behind.first[n];
+    if (fits) s->nodes[n].first_successor = s->successors.first[n];
     free(latest);
     return fits;
 }
@@ -217,7 +217,7 @@ static bool list_nodes(const struct fr_program *program, struct shared *s) {
 static void close_shared(void *state) {
     struct shared *s = state;
     fr_paths_free(&s->paths);
-    fr_behind_free(&s->behind);
+    fr_successors_free(&s->successors);
     fr_fluid_free(s->fluid);
     free(s->nodes);
     free(s->messages);
@@ -237,7 +237,7 @@ static fr_status open_shared(const struct fr_network_work *work, void **state,
     s->known = fr_malloc(n, sizeof *s->known);
     s->starts.heap = fr_malloc(n, sizeof *s->starts.heap);
     if (!s->fluid || !s->known || !s->starts.heap ||
-        !fr_behind_make(work->program, &s->behind) || !list_nodes(work->program, s))
+        !fr_successors_make(work->program, &s->successors) || !list_nodes(work->program, s))
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the network does not fit in memory");
     return FR_OK;
 }

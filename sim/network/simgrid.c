@@ -85,9 +85,9 @@ static void add_message(struct writing *w, int64_t t, int side, const struct fr_
     add_waits(w, task);
     w->s->last[2 * t + side] = w->count++;
     /* What a spelt-out collective's closed form adds for sharing links happens by itself. */
-    bool spelt_out =
+    bool as_messages =
         w->work->program->classes[task->class_id].kind == FR_TASK_COLLECTIVE_MESSAGE;
-    if (spelt_out || after_s <= 1e-9 * alone_s) return;
+    if (as_messages || after_s <= 1e-9 * alone_s) return;
     fr_text_addf(w->text, "x %d %.17g %.17g 1 %d\n", to, after_s, NO_POWER_SHARE,
                  w->s->last[2 * t + side]);
     w->s->last[2 * t + side] = w->count++;
@@ -206,16 +206,16 @@ static fr_status write_platform(const struct fr_network_work *work, struct simgr
         fr_malloc((size_t)s->paths.n_paths * (size_t)s->replicas + 1, sizeof *pairs);
     if (!pairs) return fr_fail(err, FR_ERR_NOMEM, NULL, "the platform does not fit in memory");
     for (int32_t q = 0; q < s->paths.n_paths; q++)
-        for (int64_t d = 0; d < work->seats.dp; d++)
-            for (int64_t t = 0; t < work->seats.tp; t++) {
+        for (int64_t d = 0; d < work->rank_map.dp; d++)
+            for (int64_t t = 0; t < work->rank_map.tp; t++) {
                 const struct fr_path *path = &s->paths.paths[q];
                 int64_t first = d * work->program->n_ranks;
-                pairs[n][0] = (int32_t)((first + path->from) * work->seats.tp + t);
-                pairs[n++][1] = (int32_t)((first + path->to) * work->seats.tp + t);
+                pairs[n][0] = (int32_t)((first + path->from) * work->rank_map.tp + t);
+                pairs[n++][1] = (int32_t)((first + path->to) * work->rank_map.tp + t);
             }
     struct fr_platform platform = {.name = "cluster",
                                    .n_ranks = s->all.n_ranks,
-                                   .slot = work->seats.slot,
+                                   .slot = work->rank_map.slot,
                                    .speed_flop_per_s = 1e9,
                                    .cores = 2,
                                    .idle_W = NAN,
@@ -259,7 +259,7 @@ static void close_simgrid(void *state) {
 static fr_status open_simgrid(const struct fr_network_work *work, void **state,
                               struct fr_error *err) {
     size_t tasks = (size_t)work->program->n_tasks;
-    double replicas = (double)work->seats.tp * (double)work->seats.dp;
+    double replicas = (double)work->rank_map.tp * (double)work->rank_map.dp;
     if (replicas * work->program->n_ranks > RANKS_MAX ||
         replicas * (double)tasks > ACTIVITIES_MAX)
         return fr_fail(err, FR_ERR_UNSUPPORTED, "--network simgrid",
@@ -270,9 +270,9 @@ static fr_status open_simgrid(const struct fr_network_work *work, void **state,
     struct simgrid *s = fr_calloc(1, sizeof *s);
     *state = s;
     if (!s) return fr_fail(err, FR_ERR_NOMEM, NULL, "the network does not fit in memory");
-    s->replicas = work->seats.tp * work->seats.dp;
+    s->replicas = work->rank_map.tp * work->rank_map.dp;
     FR_TRY(fr_paths_make(work, &s->paths, err));
-    FR_TRY(fr_program_unfold(work->program, &work->seats, &s->all, err));
+    FR_TRY(fr_program_unfold(work->program, &work->rank_map, &s->all, err));
     s->last = fr_malloc(2 * ((size_t)s->all.n_tasks + 1), sizeof *s->last);
     if (!s->last || !outcome_make(work->program, &s->first) ||
         !outcome_make(work->program, &s->latest))

@@ -114,7 +114,7 @@ static void add_rest(struct tables *t, const struct measured *m, int given,
     }
 }
 
-struct room {
+struct scratch {
     struct fr_clock_point points[SERIES_MAX][GIVEN_MAX];
     struct fr_clock_series series[SERIES_MAX];
     struct fr_clock_fitted fitted[SERIES_MAX];
@@ -122,30 +122,30 @@ struct room {
 
 /* All stages of a profile ran on one device: its voltage is fitted to what is given of them. */
 static fr_status predict_profile(struct tables *t, const struct measured *first, int n,
-                                 int given, struct room *room, struct fr_error *err) {
+                                 int given, struct scratch *scratch, struct fr_error *err) {
     struct fr_clock_scatter scatter;
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < given; k++)
-            room->points[i][k] = first[i].points[given_at(k, given, first[i].n)];
-        room->series[i] = (struct fr_clock_series){room->points[i], given};
+            scratch->points[i][k] = first[i].points[given_at(k, given, first[i].n)];
+        scratch->series[i] = (struct fr_clock_series){scratch->points[i], given};
     }
-    FR_TRY(fr_clock_fit(room->series, n, room->fitted, &scatter, err));
-    for (int i = 0; i < n; i++) add_rest(t, &first[i], given, &room->fitted[i], &scatter);
+    FR_TRY(fr_clock_fit(scratch->series, n, scratch->fitted, &scatter, err));
+    for (int i = 0; i < n; i++) add_rest(t, &first[i], given, &scratch->fitted[i], &scatter);
     return FR_OK;
 }
 
 struct profile_fn {
-    fr_status (*run)(struct tables *, const struct measured *, int, int, struct room *,
+    fr_status (*run)(struct tables *, const struct measured *, int, int, struct scratch *,
                      struct fr_error *);
     int given;
 };
 
 static fr_status each_profile(const struct stages *s, const struct profile_fn *fn,
-                              struct tables *t, struct room *room, struct fr_error *err) {
+                              struct tables *t, struct scratch *scratch, struct fr_error *err) {
     for (int i = 0, n; i < s->count; i += n) {
         for (n = 1; i + n < s->count; n++)
             if (strcmp(s->series[i].profile, s->series[i + n].profile) != 0) break;
-        FR_TRY(fn->run(t, &s->series[i], n, fn->given, room, err));
+        FR_TRY(fn->run(t, &s->series[i], n, fn->given, scratch, err));
     }
     return FR_OK;
 }
@@ -174,8 +174,8 @@ static int others_ratio(const struct measured *first, int n, int but, double clo
 }
 
 static fr_status predict_stages(struct tables *t, const struct measured *first, int n,
-                                int given, struct room *room, struct fr_error *err) {
-    (void)given, (void)room, (void)err;
+                                int given, struct scratch *scratch, struct fr_error *err) {
+    (void)given, (void)scratch, (void)err;
     for (int i = 0; i < n; i++)
         for (int k = 0; k + 1 < first[i].n; k++) {
             const struct fr_clock_point *p = &first[i].points[k],
@@ -214,21 +214,21 @@ static int series_on(const struct stages *s, const char *device,
 }
 
 /* From all clocks; sums are over the passes, each as it ran at the highest. */
-static fr_status device_of(const struct stages *s, const char *device, struct room *room,
+static fr_status device_of(const struct stages *s, const char *device, struct scratch *scratch,
                            struct fr_stage_device *out, struct fr_error *err) {
     double energy_J = 0, time_s = 0, fixed_s = 0, fitted_s = 0;
-    int n = series_on(s, device, room->series);
+    int n = series_on(s, device, scratch->series);
     if (n == 0)
         return fr_fail(err, FR_ERR_IO, file, "no stage measured on a device called %s", device);
-    FR_TRY(fr_clock_fit(room->series, n, room->fitted, NULL, err));
+    FR_TRY(fr_clock_fit(scratch->series, n, scratch->fitted, NULL, err));
     for (int i = 0; i < n; i++) {
-        const struct fr_clock_point *top = &room->series[i].points[room->series[i].n - 1];
+        const struct fr_clock_point *top = &scratch->series[i].points[scratch->series[i].n - 1];
         energy_J += top->energy_J;
         time_s += top->time_s;
-        fixed_s += room->fitted[i].time.fixed_s;
-        fitted_s += fr_clock_fitted_time_s(&room->fitted[i], top->clock_Hz);
+        fixed_s += scratch->fitted[i].time.fixed_s;
+        fitted_s += fr_clock_fitted_time_s(&scratch->fitted[i], top->clock_Hz);
     }
-    *out = (struct fr_stage_device){room->fitted[0].power.voltage, energy_J / time_s,
+    *out = (struct fr_stage_device){scratch->fitted[0].power.voltage, energy_J / time_s,
                                     fixed_s / fitted_s};
     return FR_OK;
 }
@@ -237,7 +237,7 @@ static fr_status device_of(const struct stages *s, const char *device, struct ro
 
 static const struct fr_table_limits energy_limits = {.mean = 0.02, FR_TABLE_COVERED},
                                     time_limits = {.mean = 0.013, FR_TABLE_COVERED},
-                                    told = {FR_TABLE_COVERED};
+                                    stated = {FR_TABLE_COVERED};
 
 static const struct {
     const char *energy, *time, *procedure;
@@ -254,8 +254,8 @@ static const struct {
      "stage_clocks_of_four_time",
      "four clocks of each stage's pass given, evenly spread; all others predicted",
      {predict_profile, 4},
-     &told,
-     &told},
+     &stated,
+     &stated},
     {"stage_others_energy",
      "stage_others_time",
      "given at the highest clock; elsewhere from the other stages of the same pass and device",
@@ -264,10 +264,10 @@ static const struct {
      &time_limits}};
 
 static fr_status add_tables(struct fr_reproduction *r, const struct stages *s,
-                            struct room *room, struct fr_error *err) {
+                            struct scratch *scratch, struct fr_error *err) {
     for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
         struct tables t = {.time = {0}};
-        fr_status status = each_profile(s, &plans[i].fn, &t, room, err);
+        fr_status status = each_profile(s, &plans[i].fn, &t, scratch, err);
         if (status == FR_OK)
             status = fr_energy_rows_table(r, &t.energy, plans[i].energy, plans[i].procedure,
                                           "J", plans[i].energy_limits, err);
@@ -281,29 +281,29 @@ static fr_status add_tables(struct fr_reproduction *r, const struct stages *s,
     return FR_OK;
 }
 
-typedef fr_status with_stages(void *context, const struct stages *s, struct room *room,
+typedef fr_status with_stages(void *context, const struct stages *s, struct scratch *scratch,
                               struct fr_error *err);
 
 static fr_status read_stages(with_stages *use, void *context, struct fr_error *err) {
     struct fr_csv csv = {.text = NULL};
     struct stages s = {fr_calloc(SERIES_MAX, sizeof *s.series), 0};
-    struct room *room = fr_calloc(1, sizeof *room);
-    fr_status status = s.series && room
+    struct scratch *scratch = fr_calloc(1, sizeof *scratch);
+    fr_status status = s.series && scratch
                            ? fr_energy_csv(file, &csv, err)
                            : fr_fail(err, FR_ERR_NOMEM, NULL, "the rows do not fit in memory");
     if (status == FR_OK) {
         collect(&csv, &s);
-        status = use(context, &s, room, err);
+        status = use(context, &s, scratch, err);
     }
     fr_csv_free(&csv);
     free(s.series);
-    free(room);
+    free(scratch);
     return status;
 }
 
-static fr_status all_tables(void *context, const struct stages *s, struct room *room,
+static fr_status all_tables(void *context, const struct stages *s, struct scratch *scratch,
                             struct fr_error *err) {
-    return add_tables(context, s, room, err);
+    return add_tables(context, s, scratch, err);
 }
 
 fr_status fr_energy_stages(struct fr_reproduction *r, struct fr_error *err) {
@@ -315,10 +315,10 @@ struct asked {
     struct fr_stage_device *out;
 };
 
-static fr_status one_device(void *context, const struct stages *s, struct room *room,
+static fr_status one_device(void *context, const struct stages *s, struct scratch *scratch,
                             struct fr_error *err) {
     const struct asked *asked = context;
-    return device_of(s, asked->device, room, asked->out, err);
+    return device_of(s, asked->device, scratch, asked->out, err);
 }
 
 fr_status fr_energy_stage_device(const char *device, struct fr_stage_device *out,

@@ -93,7 +93,7 @@ static fr_status add_device(struct steps *s, int device, struct fr_error *err) {
 }
 
 fr_status fr_energy_steps(struct fr_reproduction *r, struct fr_error *err) {
-    static const struct fr_table_limits limits = {.mean = 0.12}, told = {.mean = 0};
+    static const struct fr_table_limits limits = {.mean = 0.12}, stated = {.mean = 0};
     struct fr_pipelined_all t;
     fr_status status = fr_pipelined_read(&t, err);
     struct steps s = {.trainings = &t};
@@ -111,7 +111,7 @@ fr_status fr_energy_steps(struct fr_reproduction *r, struct fr_error *err) {
                                  "time and power of the presets alone (what waits on the A40 "
                                  "is set from these), the A100 held to "
                                  "the board's 300 W",
-                                 "J", &told, err);
+                                 "J", &stated, err);
     free(s.tuned.items);
     free(s.alone.items);
     free(t.items);

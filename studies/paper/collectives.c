@@ -85,7 +85,7 @@ static bool inside(const struct fr_price *price, const struct fr_fit_point *poin
 }
 
 static fr_status judge(const struct fr_fit_op *op, const struct fr_fit_point *out, int n_out,
-                       double *room, struct fr_held_case *held) {
+                       double *scratch, struct fr_held_case *held) {
     int covered = 0;
     held->n = n_out;
     for (int f = FR_FIT_LOG; f < FR_FIT_FORMS; f++) {
@@ -94,10 +94,10 @@ static fr_status judge(const struct fr_fit_op *op, const struct fr_fit_point *ou
         held->median[f] = held->p90[f] = NAN;
         if (!price->form) continue;
         for (int i = 0; i < n_out; i++) {
-            room[i] = fr_fit_price_s(price, &out[i]);
-            room[n_out + i] = out[i].time_s;
+            scratch[i] = fr_fit_price_s(price, &out[i]);
+            scratch[n_out + i] = out[i].time_s;
         }
-        FR_TRY(fr_fit_measure(room, room + n_out, n_out, &quality));
+        FR_TRY(fr_fit_measure(scratch, scratch + n_out, n_out, &quality));
         held->median[f] = quality.median;
         held->p90[f] = quality.p90;
     }
@@ -115,7 +115,7 @@ struct run {
     const struct fr_series *series;
     const char *slug;
     struct fr_fit_point *kept, *out;
-    double *room;
+    double *scratch;
     struct fr_held_cases *cases;
 };
 
@@ -146,7 +146,7 @@ static fr_status one_case(const struct run *run, const char *kind, int n_kept, i
     struct fr_held_case *held = &cases->items[cases->count];
     if (n_kept == 0 || n_out == 0 || cases->count == cases->capacity) return FR_OK;
     fr_status status = fr_fit_operation(&op, FR_FIT_BEST);
-    if (status == FR_OK) status = judge(&op, run->out, n_out, run->room, held);
+    if (status == FR_OK) status = judge(&op, run->out, n_out, run->scratch, held);
     if (status == FR_OK) {
         held->place = place_of(&run->out[0], run->series, run->samples);
         report(run, kind, &run->out[0], held, &op);
@@ -231,8 +231,8 @@ static fr_status one_series(struct run *run, const struct fr_series_list *list, 
     run->slug = name;
     run->kept = fr_calloc((size_t)n + 1, sizeof *run->kept);
     run->out = fr_calloc((size_t)n + 1, sizeof *run->out);
-    run->room = fr_calloc(2 * (size_t)n + 2, sizeof *run->room);
-    if (!run->kept || !run->out || !run->room) status = FR_ERR_NOMEM;
+    run->scratch = fr_calloc(2 * (size_t)n + 2, sizeof *run->scratch);
+    if (!run->kept || !run->out || !run->scratch) status = FR_ERR_NOMEM;
     for (int first = 0, stop; first < n && status == FR_OK; first = stop) {
         for (stop = first + 1; stop < n && points[stop].op == points[first].op;) stop++;
         status = operation(run, points + first, stop - first, by_sizes, by_ranks);
@@ -240,7 +240,7 @@ static fr_status one_series(struct run *run, const struct fr_series_list *list, 
     free(points);
     free(run->kept);
     free(run->out);
-    free(run->room);
+    free(run->scratch);
     return status;
 }
 

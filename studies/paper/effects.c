@@ -1,9 +1,9 @@
 /* How much the model misses of models, plans and plans of models under presets as they are: what intervals assume
- * (trust/shared/alike.h, trust/numbers/components.h) beside what sources of measured runs say.
+ * (trust/effects/groups.h, trust/numbers/components.h) beside what sources of measured runs say.
  *
  * A source is what one team measured on one kind of device that a preset describes (TorchTitan's H100 of 500 W and the
  * V100 of BLOOM's logs, on another network, none does); it counts as one plan of a model, however many it has, since
- * whoever asks is another.  Along each axis, all else as it is assumed, the likeliest value (trust/shared/evidence.h):
+ * whoever asks is another.  Along each axis, all else as it is assumed, the likeliest value (trust/effects/evidence.h):
  *
  *      missed  the root mean square of what is missed of a plan of a model, over what is stated
  *      common  how far that is from source to source: the deviation of its factor's logarithm
@@ -24,8 +24,8 @@
 #include "base/sort.h"
 #include "studies/training/mlperf.h"
 #include "studies/training/table.h"
-#include "trust/shared/alike.h"
-#include "trust/shared/evidence.h"
+#include "trust/effects/evidence.h"
+#include "trust/effects/groups.h"
 
 #define DGXC "training/dgxc_benchmarking.csv"
 #define BRIDGE "training/megatron_bridge.csv"
@@ -68,19 +68,19 @@ static const struct source {
 
 enum { SOURCES = sizeof sources / sizeof *sources };
 
-static const double missed[] = {0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5},
+static const double model_error[] = {0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5},
                     common[] = {0.1, 0.2, 0.3, 0.4, 0.55, 0.75},
                     apart[] = {0.2, 0.3, 0.5, 0.7, 1, 1.4},
                     run_of[] = {0.35, 0.5, 0.7, 1, 1.4, 2},
                     widths[] = {0.35, 0.5, 0.7, 1, 1.4, 2};
 
-enum { MISSED, COMMON, APART, RUN, WIDTHS, AXES, VALUES = 9 };
+enum { MODEL_ERROR, COMMON, APART, RUN, WIDTHS, AXES, VALUES = 9 };
 
 static const struct axis {
     const char *what;
     const double *value;
     int n;
-} axes[AXES] = {{"missed", missed, sizeof missed / sizeof *missed},
+} axes[AXES] = {{"missed", model_error, sizeof model_error / sizeof *model_error},
                 {"common", common, sizeof common / sizeof *common},
                 {"apart", apart, sizeof apart / sizeof *apart},
                 {"run", run_of, sizeof run_of / sizeof *run_of},
@@ -146,8 +146,8 @@ static void ask_all(void *context, int64_t i) {
             if (k == COMMON) sizes.common = value;
             if (k == APART) sizes.apart = value;
             if (k == WIDTHS) sizes.device = sizes.network = value;
-            const struct fr_evidence_stated stated = {(k == MISSED ? value : 1) *
-                                                          FR_TUNE_MISSED,
+            const struct fr_evidence_stated stated = {(k == MODEL_ERROR ? value : 1) *
+                                                          FR_TUNE_MODEL_ERROR,
                                                       (k == RUN ? value : 1) * FR_TUNE_RUN};
             s->status = fr_evidence_at(s->evidence, stated, &sizes, &s->at[k][v], &s->err);
         }
@@ -205,14 +205,14 @@ static void add_source(struct fr_reproduction *r, const struct study *study, int
     const struct said *s = &study->of[i];
     char note[300];
     int best = 0;
-    for (int v = 0; v < axes[MISSED].n; v++)
-        if (s->at[MISSED][v] > s->at[MISSED][best]) best = v;
+    for (int v = 0; v < axes[MODEL_ERROR].n; v++)
+        if (s->at[MODEL_ERROR][v] > s->at[MODEL_ERROR][best]) best = v;
     snprintf(
         note, sizeof note,
         "of what is stated; %d runs, %d plans of models, off by %.1f %% (root mean square)",
         fr_evidence_runs(s->evidence), fr_evidence_kinds(s->evidence),
         100 * fr_evidence_rms(s->evidence));
-    fr_reproduce_add(r, FR_ROLE_FITTED, NAN, missed[best], "1", 0, note, "of/%s",
+    fr_reproduce_add(r, FR_ROLE_FITTED, NAN, model_error[best], "1", 0, note, "of/%s",
                      sources[i].name);
 }
 

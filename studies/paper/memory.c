@@ -139,29 +139,29 @@ static fr_status tensors(struct fr_reproduction *r, struct fr_error *err) {
     return FR_OK;
 }
 
-static fr_status add_told(struct fr_reproduction *r, const char *file, const char *preset,
-                          number of, const char *name, const char *procedure,
-                          const struct fr_table_limits *limits, struct fr_error *err) {
+static fr_status add_stated(struct fr_reproduction *r, const char *file, const char *preset,
+                            number of, const char *name, const char *procedure,
+                            const struct fr_table_limits *limits, struct fr_error *err) {
     struct source s = {0};
     FR_TRY(read_source(&s, file, preset, of, err));
     return fr_energy_rows_table(r, &s.rows, name, procedure, "B", limits, err);
 }
 
-static fr_status told(struct fr_reproduction *r, struct fr_error *err) {
-    FR_TRY(add_told(r, "training/simumax_b200.csv", "dgx-b200", RESERVED,
-                    "memory_reserved_simumax",
-                    "what the allocator reserved of the same runs on B200", &within_5, err));
-    FR_TRY(add_told(r, "training/bigscience_bloom_a100.csv", "a100-opa", SHOWN,
-                    "memory_shown_bloom", "what nvidia-smi showed of BLOOM's trials on A100",
-                    &within_15, err));
-    return add_told(r, "training/bigscience_1b3_v100.csv", "dgx-v100", SHOWN,
-                    "memory_shown_1b3", "the same of a model of 1.3 billion on V100",
-                    &within_15, err);
+static fr_status stated(struct fr_reproduction *r, struct fr_error *err) {
+    FR_TRY(add_stated(r, "training/simumax_b200.csv", "dgx-b200", RESERVED,
+                      "memory_reserved_simumax",
+                      "what the allocator reserved of the same runs on B200", &within_5, err));
+    FR_TRY(add_stated(r, "training/bigscience_bloom_a100.csv", "a100-opa", SHOWN,
+                      "memory_shown_bloom", "what nvidia-smi showed of BLOOM's trials on A100",
+                      &within_15, err));
+    return add_stated(r, "training/bigscience_1b3_v100.csv", "dgx-v100", SHOWN,
+                      "memory_shown_1b3", "the same of a model of 1.3 billion on V100",
+                      &within_15, err);
 }
 
 static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
     fr_status status = tensors(r, err);
-    if (status == FR_OK) status = told(r, err);
+    if (status == FR_OK) status = stated(r, err);
     if (status != FR_ERR_IO) return status;
     fr_reproduce_add(r, FR_ROLE_NOT_EXPLAINED, NAN, NAN, "1", 0, err->detail, "skipped/%s",
                      err->where);

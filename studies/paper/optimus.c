@@ -50,7 +50,7 @@ static int64_t stages_of(const struct fr_study_call *c, int place) {
 
 /* ---- settings ------------------------------------------------------------------------------- */
 
-static fr_status no_room(const struct fr_study_call *c) {
+static fr_status no_capacity(const struct fr_study_call *c) {
     return fr_fail(c->err, FR_ERR_INPUT, NULL, "more than %d settings", SETTINGS_MAX);
 }
 
@@ -60,7 +60,7 @@ static fr_status load(struct fr_study_call *c) {
     struct all *all = c->context;
     const struct fr_job_names names = {
         .cluster = "a100-hdr", .model = fr_call_word(c, "model", 0), .sets = sets, .n_sets = 6};
-    if (all->n == SETTINGS_MAX) return no_room(c);
+    if (all->n == SETTINGS_MAX) return no_capacity(c);
     struct setting *s = &all->of[all->n];
     all->n++;
     FR_TRY(fr_job_load(&names, &s->job, c->err));
@@ -71,7 +71,7 @@ static fr_status load(struct fr_study_call *c) {
 
 static fr_status copy(struct fr_study_call *c) {
     struct all *all = c->context;
-    if (all->n == SETTINGS_MAX) return no_room(c);
+    if (all->n == SETTINGS_MAX) return no_capacity(c);
     all->of[all->n] = *setting_of(c);
     all->of[all->n].copied = true;
     return fr_say(c, all->n++);

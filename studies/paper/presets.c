@@ -21,10 +21,10 @@
 #include "models/workload/hybrid.h"
 #include "studies/presets/timings.h"
 #include "studies/training/named.h"
+#include "trust/correlated.h"
 #include "trust/interval.h"
 #include "trust/numbers/nlfit.h"
 #include "trust/numbers/statistics.h"
-#include "trust/together.h"
 
 enum { CLUSTERS_MAX = 64, NAMES_MAX = 4 };
 
@@ -32,7 +32,7 @@ struct all {
     struct fr_reproduction *r;
     struct fr_cluster cluster[CLUSTERS_MAX], as_read[CLUSTERS_MAX];
     struct fr_named_runs runs;
-    struct fr_together together; /* of the runs, or widened */
+    struct fr_correlated correlated; /* of the runs, or widened */
     int n_clusters;
 };
 
@@ -155,28 +155,28 @@ static fr_status unsure(struct fr_study_call *c) {
 /* ---- values together ------------------------------------------------------------------------ */
 
 /* What @p x states of efficiency together with others; NULL: nothing. */
-static const struct fr_together *stated_together(const struct fr_cluster *x, fr_value value,
-                                                 fr_dtype dtype) {
-    for (int k = 0; k < x->widths.n_together; k++)
-        if (fr_together_is_of(&x->widths.together[k], dtype) &&
-            fr_together_power(&x->widths.together[k], value) != 0)
-            return &x->widths.together[k];
+static const struct fr_correlated *stated_correlated(const struct fr_cluster *x, fr_value value,
+                                                     fr_dtype dtype) {
+    for (int k = 0; k < x->widths.n_correlated; k++)
+        if (fr_correlated_is_of(&x->widths.correlated[k], dtype) &&
+            fr_correlated_power(&x->widths.correlated[k], value) != 0)
+            return &x->widths.correlated[k];
     return NULL;
 }
 
-/* widen_together(C, DTYPE, scatter): 1 where it states something, which is kept, wider by that. */
-static fr_status widen_together(struct fr_study_call *c) {
+/* widen_correlated(C, DTYPE, scatter): 1 where it states something, which is kept, wider by that. */
+static fr_status widen_correlated(struct fr_study_call *c) {
     struct all *all = c->context;
-    const struct fr_together *known =
-        stated_together(fr_presets_cluster(c), FR_VALUE_EFFICIENCY, dtype_of(c, "dtype", 1));
+    const struct fr_correlated *known =
+        stated_correlated(fr_presets_cluster(c), FR_VALUE_EFFICIENCY, dtype_of(c, "dtype", 1));
     if (!known) return fr_say(c, 0);
-    all->together = *known;
-    all->together.sigma = hypot(known->sigma, fr_call_number(c, "scatter", 2, 0));
+    all->correlated = *known;
+    all->correlated.sigma = hypot(known->sigma, fr_call_number(c, "scatter", 2, 0));
     return fr_say(c, 1);
 }
 
-/* add_together(PRESET, DTYPE, NOTE, cluster=): what was kept beside what the cluster states, the last one as it was read. */
-static fr_status add_together(struct fr_study_call *c) {
+/* add_correlated(PRESET, DTYPE, NOTE, cluster=): what was kept beside what the cluster states, the last one as it was read. */
+static fr_status add_correlated(struct fr_study_call *c) {
     static const double rounding = 0.05;
     struct all *all = c->context;
     const char *preset = fr_call_word(c, "preset", 0);
@@ -184,13 +184,13 @@ static fr_status add_together(struct fr_study_call *c) {
     double last = all->n_clusters - 1;
     const struct fr_cluster *x =
         &all->as_read[(int)fr_call_number(c, "cluster", -1, last < 0 ? 0 : last)];
-    const struct fr_together *rows = &all->together,
-                             *said = stated_together(x, rows->of[0].value, dtype);
+    const struct fr_correlated *rows = &all->correlated,
+                               *said = stated_correlated(x, rows->of[0].value, dtype);
     char path[FR_VALUE_PATH];
     for (int i = 0; i < rows->n; i++) {
         fr_value_path(rows->of[i].value, dtype, x->levels.count, path);
         fr_reproduce_add(all->r, FR_ROLE_FITTED, rows->of[i].power,
-                         said ? fr_together_power(said, rows->of[i].value) : 0, "1", rounding,
+                         said ? fr_correlated_power(said, rows->of[i].value) : 0, "1", rounding,
                          i ? NULL : "power of each in a sum of logarithms", "%s/together.%s/%s",
                          preset, fr_dtype_names[dtype], path);
     }
@@ -250,19 +250,19 @@ static fr_status tune_names(struct fr_study_call *c, char *const *names, int n,
     struct all *all = c->context;
     double others[FR_COEFFICIENT_MAX] = {0};
     struct fr_tune_options options = {
-        .rows_max = 100, .threads = 1, .held = UINT32_MAX, .sigmas = others};
+        .rows_max = 100, .threads = 1, .fixed = UINT32_MAX, .sigmas = others};
     const fr_dtype dtype = set->use[0]->workload.dtype;
     struct fr_cluster prior =
         *fr_presets_cluster(c); /* but for the widths that these very runs say */
-    prior.widths.n_together = 0;
+    prior.widths.n_correlated = 0;
     for (int k = 0; k < n; k++) {
         int j = fr_coefficient_find(names[k]);
         if (j < 0) return unknown(c, names[k]);
-        options.held &= ~((uint32_t)1 << j);
+        options.fixed &= ~((uint32_t)1 << j);
         prior.widths.sigma[fr_coefficients[j].place][dtype] = 0;
     }
     for (int j = 0; j < fr_coefficient_count(); j++)
-        if (options.held >> j & 1) others[j] = fr_interval_width(&prior, j, dtype);
+        if (options.fixed >> j & 1) others[j] = fr_interval_width(&prior, j, dtype);
     FR_TRY(fr_tune(&prior, set->use, set->n, &options, tuned, c->err));
     for (int k = 0; k < n; k++) {
         char name[FR_TERM_NAME_MAX];
@@ -272,7 +272,7 @@ static fr_status tune_names(struct fr_study_call *c, char *const *names, int n,
         FR_TRY(fr_call_set(c, name, tuned->tuned[fr_coefficient_find(names[k])].sigma));
     }
     return fr_call_number(c, "together", -1, 0) != 0
-               ? fr_tune_together(tuned, names[0], &all->together, c->err)
+               ? fr_tune_correlated(tuned, names[0], &all->correlated, c->err)
                : FR_OK;
 }
 
@@ -298,8 +298,8 @@ static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
         {"put", put},
         {"width", width},
         {"unsure", unsure},
-        {"widen_together", widen_together},
-        {"add_together", add_together},
+        {"widen_together", widen_correlated},
+        {"add_together", add_correlated},
         {"runs", runs},
         {"count", count},
         {"bias", bias},

@@ -154,7 +154,7 @@ static fr_status cross(struct fr_study_call *c) {
     struct asked asked;
     struct by by;
     FR_TRY(cluster_of(c, 2, &prior));
-    if (fr_call_number(c, "links_alone", -1, 0) != 0) options.held = ~links();
+    if (fr_call_number(c, "links_alone", -1, 0) != 0) options.fixed = ~links();
     return fr_procedure_cross(all->r, plan_of(c, &asked), prior, set_of(c, "runs", 1),
                               columns_of(c, &by), &options, c->err);
 }
@@ -184,9 +184,9 @@ static fr_status take_links(const struct fr_study_call *c, const struct fr_table
     FR_TRY(new_tuned(c, &tuned));
     FR_TRY(fr_tune(from, set->use, set->n, options, tuned, c->err));
     from->levels = tuned->cluster.levels;
-    options->held = links();
+    options->fixed = links();
     for (int j = 0; j < fr_coefficient_count(); j++)
-        if (options->held >> j & 1) sigmas[j] = tuned->tuned[j].sigma;
+        if (options->fixed >> j & 1) sigmas[j] = tuned->tuned[j].sigma;
     options->sigmas = sigmas;
     return FR_OK;
 }

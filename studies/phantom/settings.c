@@ -17,7 +17,7 @@ enum { FROM = -1, TO = 2, RATES_MOST = 9 };
 /* The best rate's row of each (p, k): rows of several trainings that are alike but for the rate. */
 static fr_status keep(struct fr_phantom_measured *best, const struct fr_trained *rows, int n,
                       double rate, struct fr_error *err) {
-    FR_TRY(fr_phantom_measured_room(best, n + 1, err)); /* no block of nothing */
+    FR_TRY(fr_phantom_measured_capacity(best, n + 1, err)); /* no block of nothing */
     for (int i = 0; i < n; i++) {
         int j = 0;
         while (j < best->n &&
@@ -33,10 +33,10 @@ static fr_status keep(struct fr_phantom_measured *best, const struct fr_trained 
 
 /* "iterations.jsonl" becomes "iterations-n512-L2-new-x0.5.jsonl". */
 static void name_file(const struct fr_training_options *o, double rate, char *out,
-                      size_t room) {
+                      size_t scratch) {
     const char *dot = strrchr(o->samples, '.'), *slash = strrchr(o->samples, '/');
     if (!dot || (slash && dot < slash)) dot = o->samples + strlen(o->samples);
-    snprintf(out, room, "%.*s-n%" PRId64 "-L%" PRId64 "-%s-x%g%s", (int)(dot - o->samples),
+    snprintf(out, scratch, "%.*s-n%" PRId64 "-L%" PRId64 "-%s-x%g%s", (int)(dot - o->samples),
              o->samples, o->width, o->layers, o->same_batch ? "same" : "new", rate, dot);
 }
 

@@ -140,12 +140,12 @@ static fr_status read_trained(const struct fr_json *row, struct fr_trained *t, d
     return read_number(row, "lowest_loss", &t->loss, err);
 }
 
-fr_status fr_phantom_measured_room(struct fr_phantom_measured *one, int more,
-                                   struct fr_error *err) {
-    size_t room = (size_t)(one->n + more);
-    struct fr_trained *rows = fr_realloc(one->rows, room, sizeof *rows);
+fr_status fr_phantom_measured_capacity(struct fr_phantom_measured *one, int more,
+                                       struct fr_error *err) {
+    size_t scratch = (size_t)(one->n + more);
+    struct fr_trained *rows = fr_realloc(one->rows, scratch, sizeof *rows);
     if (rows) one->rows = rows;
-    double *rate = fr_realloc(one->rate, room, sizeof *rate);
+    double *rate = fr_realloc(one->rate, scratch, sizeof *rate);
     if (rate) one->rate = rate;
     return rows && rate ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "%d networks", one->n);
 }
@@ -158,7 +158,7 @@ static bool same_setting(const struct fr_phantom_measured *a,
 
 static fr_status append(struct fr_phantom_measured *to, const struct fr_trained *t, double rate,
                         struct fr_error *err) {
-    FR_TRY(fr_phantom_measured_room(to, 1, err));
+    FR_TRY(fr_phantom_measured_capacity(to, 1, err));
     to->rows[to->n] = *t;
     to->rate[to->n++] = rate;
     return FR_OK;

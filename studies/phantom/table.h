@@ -36,8 +36,8 @@ bool fr_phantom_reached(const struct fr_trained *row);
 bool fr_phantom_better(const struct fr_trained *a, const struct fr_trained *b);
 
 /** Make rows and rates @p more longer than the n there are.  FR_OK or FR_ERR_NOMEM. */
-fr_status fr_phantom_measured_room(struct fr_phantom_measured *one, int more,
-                                   struct fr_error *err);
+fr_status fr_phantom_measured_capacity(struct fr_phantom_measured *one, int more,
+                                       struct fr_error *err);
 /** Append @p one, which the table then owns, also on error.  FR_OK or FR_ERR_NOMEM. */
 fr_status fr_phantom_table_add(struct fr_phantom_table *table,
                                const struct fr_phantom_measured *one, struct fr_error *err);

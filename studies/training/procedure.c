@@ -115,10 +115,10 @@ static fr_status take_turn(struct turns *t, const struct fr_cluster *prior, int 
 fr_status fr_procedure_across(struct fr_reproduction *r, const struct fr_table_plan *table,
                               const struct fr_cluster *prior, const struct fr_table_set *set,
                               struct fr_error *err) {
-    size_t rows = (size_t)set->n + 1, room = rows * rows;
+    size_t rows = (size_t)set->n + 1, scratch = rows * rows;
     struct turns t = {.set = set,
-                      .scored = fr_calloc(room, sizeof *t.scored),
-                      .ids = fr_calloc(room, sizeof *t.ids),
+                      .scored = fr_calloc(scratch, sizeof *t.scored),
+                      .ids = fr_calloc(scratch, sizeof *t.ids),
                       .train = fr_calloc(rows, sizeof *t.train),
                       .test = fr_calloc(rows, sizeof *t.test),
                       .tuned = fr_calloc(1, sizeof *t.tuned)};

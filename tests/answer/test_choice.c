@@ -7,7 +7,7 @@
 #include "models/outcome/cost.h"
 #include "tests/job.h"
 #include "tests/plan_values.h"
-#include "trust/shared/differ.h"
+#include "trust/effects/differences.h"
 
 static const char *const small[] = {"global_batch=64", "attention=flash", NULL};
 

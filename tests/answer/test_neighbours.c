@@ -135,7 +135,7 @@ static void a_limit_may_be_met(void **state) {
             if (just == 0) continue;
             struct fr_searched r = {.options = all.options};
             struct fr_neighbour beside[FR_NEIGHBOURS_MAX];
-            size_t want = 0, told = 0;
+            size_t want = 0, stated = 0;
             *(lossy ? &r.options.max_lossy : &r.options.memory_limit_B) = limit;
             fr_test_job("a100-hdr", "gpt-2.5b", said, &r.job);
             if (fr_searched_make("16", varied, 2, NULL, &r, &err) != FR_OK)
@@ -153,10 +153,10 @@ static void a_limit_may_be_met(void **state) {
                     const struct fr_outcome *one = &beside[b].outcome;
                     double its = lossy ? fr_outcome_lossy(one) : one->memory_peak_B;
                     FR_TRUE(!one->reasons == (its <= limit), "%g of %g", its, limit);
-                    told += its == limit;
+                    stated += its == limit;
                 }
             }
-            met += told > 0;
+            met += stated > 0;
             fr_searched_free(&r);
         }
     }

@@ -19,11 +19,11 @@ static struct fr_space space;
 static const struct fr_search_options options = {.top = 12, .max_lossy = 1, .threads = 1};
 static struct fr_search_result whole;
 
-static int n_told;
+static int n_known;
 static void count(const char *place, const char *why) {
     (void)place;
     (void)why;
-    n_told++;
+    n_known++;
 }
 
 static void load(void) {
@@ -46,7 +46,7 @@ static fr_status search(bool resume, bool force, struct fr_search_result *result
         .checkpoint = path, .reads = true, .resume = resume, .force = force};
     *result = (struct fr_search_result){0};
     *err = (struct fr_error){.status = FR_OK};
-    n_told = 0;
+    n_known = 0;
     return fr_spread_search(&spread, &job, &space, &options, result, err);
 }
 
@@ -89,35 +89,35 @@ static void draw_line(const char *data, size_t length, uint64_t *random, size_t 
 
 /* One of the ways that a file is damaged, in words. */
 static void damage(const char *data, size_t length, uint64_t *random, struct fr_text *out,
-                   char *what, size_t room) {
+                   char *what, size_t capacity) {
     size_t at = (size_t)draw(random) % length, begin, end, begin2, end2;
     draw_line(data, length, random, &begin, &end);
     draw_line(data, length, random, &begin2, &end2);
     switch (draw(random) % 10) {
     case 0:
         fr_text_add(out, data, at);
-        snprintf(what, room, "cut at %zu", at);
+        snprintf(what, capacity, "cut at %zu", at);
         return;
     case 1:
         fr_text_add(out, data, at);
         fr_text_add(out, data + at + 1, length - at - 1);
-        snprintf(what, room, "byte %zu deleted", at);
+        snprintf(what, capacity, "byte %zu deleted", at);
         return;
     case 2:
         fr_text_add(out, data, at);
         fr_text_add(out, draw(random) & 1 ? "\n" : "", 1);
         fr_text_add(out, data + at, length - at);
-        snprintf(what, room, "a byte put in at %zu", at);
+        snprintf(what, capacity, "a byte put in at %zu", at);
         return;
     case 3:
         fr_text_add(out, data, end);
         fr_text_add(out, data + begin, length - begin);
-        snprintf(what, room, "line at %zu doubled", begin);
+        snprintf(what, capacity, "line at %zu doubled", begin);
         return;
     case 4:
         fr_text_add(out, data, begin);
         fr_text_add(out, data + end, length - end);
-        snprintf(what, room, "line at %zu deleted", begin);
+        snprintf(what, capacity, "line at %zu deleted", begin);
         return;
     case 5:
         if (begin2 <= begin) break;
@@ -126,14 +126,14 @@ static void damage(const char *data, size_t length, uint64_t *random, struct fr_
         fr_text_add(out, data + end, begin2 - end);
         fr_text_add(out, data + begin, end - begin);
         fr_text_add(out, data + end2, length - end2);
-        snprintf(what, room, "lines at %zu and %zu swapped", begin, begin2);
+        snprintf(what, capacity, "lines at %zu and %zu swapped", begin, begin2);
         return;
     default:
         break;
     }
     fr_text_add(out, data, length);
     out->data[at] = (char)(data[at] ^ (1 + (int)(draw(random) % 255)));
-    snprintf(what, room, "byte %zu changed to %d", at, out->data[at]);
+    snprintf(what, capacity, "byte %zu changed to %d", at, out->data[at]);
 }
 
 static void a_damaged_one_gives_the_same_answer_or_none(void **state) {
@@ -157,13 +157,13 @@ static void a_damaged_one_gives_the_same_answer_or_none(void **state) {
             fail_msg("%s: %s: %s", what, err.where, err.detail);
         n_same += status == FR_OK;
         n_refused += status != FR_OK;
-        n_dropped += n_told > 0;
+        n_dropped += n_known > 0;
         fr_search_result_free(&again);
         fr_text_free(&text);
         /* What was gone on with is whole again. */
         if (status != FR_OK) continue;
         assert_int_equal(search(true, false, &again, &err), FR_OK);
-        if (n_told > 0) fail_msg("%s: dropped once more", what);
+        if (n_known > 0) fail_msg("%s: dropped once more", what);
         fr_search_result_free(&again);
     }
     print_message("%d as undisturbed, %d refused; of %d lines were dropped\n", n_same,
@@ -282,7 +282,7 @@ int main(int argc, char **argv) {
         printf("%s: %s\n", err.where, err.detail);
         return 1;
     }
-    fr_journal_tell(count);
+    fr_journal_on_message(count);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     fr_search_result_free(&whole);
     fr_space_free(&space);

@@ -194,9 +194,31 @@ static void stamps_that_disagree(void **state) {
     (void)state;
     steps_of(12, 1, 5, 0, "", 0, &text);
     assert_true(fabs(time_of(&text, &trained) - 5) < 1e-9);
-    assert_non_null(strstr(fr_text_get(&trained.told), "disagree"));
+    assert_non_null(strstr(fr_text_get(&trained.stated), "disagree"));
     fr_text_free(&text);
     fr_trainer_result_free(&trained);
+}
+
+/* Steps behind the change from 4 bits to 8 are others, and a stall is in the mean alone. */
+static void healing_and_stalls(void **state) {
+    struct fr_text healed = {0}, stalled = {0};
+    struct fr_trainer_result result;
+    (void)state;
+    steps_of(6, 2, 2, 6, "Healing: precision goes from fp4 to fp8", 0, &healed);
+    steps_of(6, 3, 3, 0, "", 0, &healed);
+    assert_true(fabs(time_of(&healed, &result) - 2) < 1e-9);
+    assert_int_equal(result.timed.healing, 6);
+    assert_int_equal(result.timed.counted, 4);
+    fr_trainer_result_free(&result);
+    for (int i = 0; i < 12; i++)
+        fr_text_addf(&stalled, "%s\n", i == 7 ? ITERATION("9000.0") : ITERATION("3000.0"));
+    assert_true(fabs(time_of(&stalled, &result) - 3) < 1e-9);
+    assert_int_equal(result.timed.stalls, 1);
+    assert_true(fabs(result.timed.mean_s - 3.6) < 1e-9);
+    assert_non_null(strstr(fr_text_get(&result.stated), "some steps stalled"));
+    fr_trainer_result_free(&result);
+    fr_text_free(&healed);
+    fr_text_free(&stalled);
 }
 
 /* Of a ramp-up the steps of the batch that most have, and that batch. */
@@ -576,6 +598,15 @@ static void configurations(void **state) {
           {"plan.dp", "8"},
           {"plan.micro_batch", "2"},
           {"model.dtype", "bf16"}}},
+        {"[config.py:988:print]   train_batch_size ............. 64\n"
+         "[config.py:988:print]   train_micro_batch_size_per_gpu  2\n"
+         "[config.py:988:print]   zero_config .................. stage=3 reduce_scatter=True\n"
+         "[config.py:988:print]   bfloat16_enabled ............. True\n",
+         "deepspeed",
+         {{"plan.zero", "3"},
+          {"plan.micro_batch", "2"},
+          {"plan.global_batch", "64"},
+          {"model.dtype", "bf16"}}},
         {"model:\n  dtype: bfloat16\n  model_config:\n    hidden_size: 2048\n    "
          "num_hidden_layers: "
          "24\nparallelism:\n  dp: 4\n  pp: 1\n  tp: 2\n  tp_mode: REDUCE_SCATTER\ntokens:\n  "
@@ -622,12 +653,34 @@ static void configurations(void **state) {
     }
 }
 
+/* Plans, models, configurations of Hugging Face and tables are nobody's. */
+static void nobodys(void **state) {
+    static const char *const texts[] = {
+        "",
+        "{}",
+        "{\"tp\": 8, \"sequence_parallel\": true, \"zero\": 3, \"micro_batch\": 1}",
+        "{\"schema\": \"forerun/predict/1\", \"plan\": {\"sequence_parallel\": true}}",
+        "{\"model_type\": \"llama\", \"hidden_size\": 4096, \"num_attention_heads\": 32, "
+        "\"num_key_value_heads\": 8, \"vocab_size\": 32000, \"head_dim\": 128}",
+        "measured_s,plan.tp,model\n1,8,gpt3-175b\n",
+        "name: llama\nlayers: 32\n"};
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        FR_TRUE(fr_trainer_of(texts[i], strlen(texts[i])) == NULL, "%s is %s's", texts[i],
+                fr_trainer_of(texts[i], strlen(texts[i]))->name);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_log_of_megatron),    cmocka_unit_test(logs_of_each),
-        cmocka_unit_test(logs_refused),         cmocka_unit_test(stamps_against_a_short_mean),
-        cmocka_unit_test(stamps_that_disagree), cmocka_unit_test(ramp_up),
-        cmocka_unit_test(one_at_a_time),        cmocka_unit_test(a_way_in),
-        cmocka_unit_test(configurations)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_log_of_megatron),
+                                       cmocka_unit_test(logs_of_each),
+                                       cmocka_unit_test(logs_refused),
+                                       cmocka_unit_test(stamps_against_a_short_mean),
+                                       cmocka_unit_test(stamps_that_disagree),
+                                       cmocka_unit_test(healing_and_stalls),
+                                       cmocka_unit_test(ramp_up),
+                                       cmocka_unit_test(one_at_a_time),
+                                       cmocka_unit_test(a_way_in),
+                                       cmocka_unit_test(nobodys),
+                                       cmocka_unit_test(configurations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

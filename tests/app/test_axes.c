@@ -311,11 +311,11 @@ static void by_hand(const struct pair *p) {
         fail_msg("%s, %s: %g B of state, by hand %g", p->a->name, p->b->name,
                  p->out.memory_B[FR_MEMORY_OPTIMIZER], held_B);
     if (mixture || plan->schedule != &fr_schedule_one_f_one_b) return;
-    double kept_B = dense_activations_B(plan, last);
-    if (p->job.workload.transformer.lora_rank) kept_B -= adapters_spare_B(plan, last);
-    if (fabs(p->out.memory_B[FR_MEMORY_ACTIVATIONS] / kept_B - 1) > 1e-9)
+    double stored_B = dense_activations_B(plan, last);
+    if (p->job.workload.transformer.lora_rank) stored_B -= adapters_spare_B(plan, last);
+    if (fabs(p->out.memory_B[FR_MEMORY_ACTIVATIONS] / stored_B - 1) > 1e-9)
         fail_msg("%s, %s: %g B of activations, by hand %g", p->a->name, p->b->name,
-                 p->out.memory_B[FR_MEMORY_ACTIVATIONS], kept_B);
+                 p->out.memory_B[FR_MEMORY_ACTIVATIONS], stored_B);
 }
 
 /* ---- all pairs -------------------------------------------------------------------------------- */

@@ -33,22 +33,22 @@ static bool by_layers(const struct fr_plan *plan) {
 
 static void one_twin(const struct fr_axis_setting *a, const struct fr_axis_setting *b,
                      struct fr_job *job, const struct fr_outcome *plain) {
-    struct fr_outcome twin;
+    struct fr_outcome equivalent;
     make_hybrid(&job->workload.transformer, job->workload.transformer.experts ? "*E" : "*-");
-    fr_cost(job, &job->plan, &twin);
+    fr_cost(job, &job->plan, &equivalent);
     if (fr_recompute_saves(job->plan.recompute)) {
-        assert_true(twin.reasons & FR_BECAUSE(FR_REASON_RECOMPUTE));
+        assert_true(equivalent.reasons & FR_BECAUSE(FR_REASON_RECOMPUTE));
         return;
     }
-    FR_TRUE(twin.reasons == plain->reasons, "%s, %s", a->name, b->name);
+    FR_TRUE(equivalent.reasons == plain->reasons, "%s, %s", a->name, b->name);
     if (plain->reasons) return;
-    FR_NEAR(twin.parameters, plain->parameters, 0);
+    FR_NEAR(equivalent.parameters, plain->parameters, 0);
     if (!by_layers(&job->plan))
-        FR_TRUE(fabs(twin.time_s / plain->time_s - 1) < 1e-12,
-                "%s, %s: %.17g s, one layer of both %.17g s", a->name, b->name, twin.time_s,
-                plain->time_s);
+        FR_TRUE(fabs(equivalent.time_s / plain->time_s - 1) < 1e-12,
+                "%s, %s: %.17g s, one layer of both %.17g s", a->name, b->name,
+                equivalent.time_s, plain->time_s);
     if (!by_layers(&job->plan) && job->plan.recompute != FR_RECOMPUTE_FULL)
-        FR_NEAR(twin.memory_peak_B, plain->memory_peak_B, 1e-12);
+        FR_NEAR(equivalent.memory_peak_B, plain->memory_peak_B, 1e-12);
 }
 
 static void engine_agrees(const struct fr_axis_setting *a, const struct fr_axis_setting *b) {

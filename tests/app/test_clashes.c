@@ -57,7 +57,7 @@ static void one_value(void **state) {
 static const struct fr_option both[] = {{"set", "KEY=VALUE", "", 's'},
                                         {"vary", "KEY=RANGE", "", 0},
                                         FR_OPTION_MODEL,
-                                        FR_OPTION_UNDISTURBED,
+                                        FR_OPTION_IDLE,
                                         FR_OPTION_END};
 
 static fr_status parsed(const char *const *words, int n, struct fr_error *err) {

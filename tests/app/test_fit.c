@@ -87,8 +87,8 @@ static void runs_are_counted_as_they_say(void **state) {
     static const char runs[] =
         "id,model,ranks,plan.tp,plan.micro_batch,measured_s,measured_memory_B,"
         "measured_memory_at\n"
-        "a,llama-3-8b,8,8,1,1,24e9,allocated\nb,llama-3-8b,8,8,1,1,24e9,reserved\n"
-        "c,llama-3-8b,8,8,1,1,24e9,device\n";
+        "a,llama-3-8b,8,8,1,9,24e9,allocated\nb,llama-3-8b,8,8,1,9,24e9,reserved\n"
+        "c,llama-3-8b,8,8,1,9,24e9,device\n";
     static const char *const keys[] = {"memory_peak_B", "memory_reserved_B", "memory_shown_B"};
     struct fr_json_document *document = NULL;
     struct fr_error err = {0};

@@ -1,6 +1,6 @@
 /* Names that mean harm, through every writer: what comes out has the mark-up of the page of a
  * harmless name, is JSON, CSV or XML that another reader takes, and drives no terminal. */
-#include "tests/app/hostile.h"
+#include "tests/hostile.h"
 
 #include <sys/stat.h>
 

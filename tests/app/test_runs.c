@@ -114,7 +114,7 @@ static void metered_runs_lie_on_the_frontier(void **state) {
     fr_test_expect("forerun plot frontier /tmp/forerun_points.csv -o /tmp/forerun_curve.svg", 2,
                    NULL, "measured runs alone");
     fr_test_expect("forerun plot pareto /tmp/forerun_points.csv -o /tmp/forerun_curve.svg", 3,
-                   NULL, "schema");
+                   NULL, "is a runs.csv of measured runs; forerun plot takes");
     remove("/tmp/forerun_points.csv");
     remove("/tmp/forerun_curve.json");
     remove("/tmp/forerun_curve.svg");

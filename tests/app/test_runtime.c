@@ -162,7 +162,6 @@ static void words_that_are_wrong(void **state) {
         const char *says;
     } rows[] = {
         {"--runtime nemo-24.04", 3, "did you mean \"nemo-24.03\"?"},
-        {"--runtime megatron-bridge-2606", 3, "did you mean \"megatron-bridge-26.06\"?"},
         {"--set runtime=nemo-24.04", 3, "did you mean \"nemo-24.03\"?"},
         {"--runtime dgx-h100", 3, "is a cluster, and stands where a runtime is asked for"},
         {"--runtime llama-3-8b", 3, "is a model, and stands where a runtime is asked for"},

@@ -6,7 +6,7 @@
 #include "base/text/readable.h"
 #include "models/job/preset.h"
 #include "tests/app/command.h"
-#include "tests/app/screen.h"
+#include "tests/screen.h"
 
 #define RUNS FR_SOURCE_DIR "/tests/golden/in/runs.csv"
 #define FEW "--vary tp=2,4,8 --vary pp=1,2,4 --vary micro_batch=1,2 "
@@ -127,7 +127,10 @@ static void one_screen(void **state) {
         if (!strstr(o.out, "fits ") && !strstr(o.out, "\nmemory ") &&
             !strstr(o.out, "\nhelps "))
             fail_msg("%s: does not say whether it fits\n%s", line, o.out);
-        if (strstr(o.out, "nan") || strstr(o.out, " inf "))
+        if (!strstr(o.out, "\nsure ") && !strstr(o.out, "cannot run") &&
+            !strstr(o.out, "no plan is feasible"))
+            fail_msg("%s: does not say how sure\n%s", line, o.out);
+        if (strstr(o.out, " nan") || strstr(o.out, " inf "))
             fail_msg("%s: a number that is none\n%s", line, o.out);
         fr_test_output_free(&o);
     }
@@ -239,6 +242,28 @@ static void a_tuned_cluster(void **state) {
     }
 }
 
+/* What a trainer's file says is not typed again. */
+static void a_trainers_script(void **state) {
+    static const char script[] =
+        "torchrun --nproc-per-node 8 pretrain_gpt.py --num-layers 32 --hidden-size 4096 "
+        "--num-attention-heads 32 --seq-length 4096 --max-position-embeddings 4096 "
+        "--tensor-model-parallel-size 8 --micro-batch-size 1 --global-batch-size 64 --bf16 "
+        "--vocab-size 32000\n";
+    static const char line[] = "predict --from train.sh --cluster dgx-h100";
+    char command[1200];
+    (void)state;
+    assert_int_equal(fr_file_write("train.sh", script, sizeof script - 1, NULL), FR_OK);
+    struct output o = asked(line, "");
+    FR_TRUE(o.exit_code == 0, "%s: %s", line, o.err);
+    fr_screen_fits(line, o.out);
+    FR_TRUE(fr_screen_next(o.out, 0, command, sizeof command) &&
+                strncmp(command, "forerun predict --from train.sh --cluster dgx-h100 --emit ",
+                        58) == 0,
+            "next: %s%s", command, "");
+    fr_test_output_free(&o);
+    unlink("train.sh");
+}
+
 /* A list of its own of what was left out, and the second line is the plan. */
 static void search_answers_in_its_second_line(void **state) {
     (void)state;
@@ -313,6 +338,7 @@ int main(void) {
         cmocka_unit_test(the_rest_is_there),
         cmocka_unit_test(numbers_are_the_documents),
         cmocka_unit_test(a_tuned_cluster),
+        cmocka_unit_test(a_trainers_script),
         cmocka_unit_test(search_answers_in_its_second_line),
         cmocka_unit_test(clusters_say_how_they_were_checked),
         cmocka_unit_test(numbers_as_people_write_them),

@@ -1,6 +1,6 @@
 /* Names that mean harm, through every place where a text of others enters and every script that leaves: the script is that
  * of harmless names in all but its comments, bash takes it, and with stand-ins for launchers it runs what that one runs. */
-#include "tests/app/hostile.h"
+#include "tests/hostile.h"
 
 #include <stdint.h>
 

@@ -82,10 +82,10 @@ static void refuses(void **state) {
              "forerun predict --cluster %s --model %s --set pp=4 --set p2p=duplex", cluster,
              stages);
     fr_test_expect(line, 4, "no closed form", NULL);
-    snprintf(
-        line, sizeof line,
-        "forerun predict --cluster %s --model %s --set pp=4 --set p2p=duplex --engine event --all",
-        cluster, stages);
+    snprintf(line, sizeof line,
+             "forerun predict --cluster %s --model %s --set pp=4 --set p2p=duplex --engine "
+             "event --all",
+             cluster, stages);
     fr_test_expect(line, 0, "iteration time", NULL);
     snprintf(line, sizeof line,
              "forerun simulate --cluster %s --model %s --set pp=7 --set schedule=interleaved "
@@ -134,7 +134,8 @@ static void one_bubble(void **state) {
                  "--gantt %s --all",
                  cluster, stages, options[k], picture);
         struct output o = fr_test_run(line);
-        const char *told = strstr(o.out, "\n  bubble "), *end = told ? strchr(told, '%') : NULL;
+        const char *stated = strstr(o.out, "\n  bubble "),
+                   *end = stated ? strchr(stated, '%') : NULL;
         if (!end) fail_msg("%s: no bubble in\n%s", line, o.out);
         const char *number = end - 2; /* "19.2 %" */
         while (number[-1] != ' ') number--;

@@ -59,9 +59,9 @@ static void look(struct seen *s, const struct fr_json *node) {
 }
 
 static void holds(const char *cluster, const char *model, const char *const *sets,
-                  bool spelt_out) {
+                  bool as_messages) {
     const struct fr_format *chrome = NULL;
-    const struct fr_simulate_options how = {.timeline = true, .spelt_out = spelt_out};
+    const struct fr_simulate_options how = {.timeline = true, .as_messages = as_messages};
     struct seen *s = calloc(1, sizeof *s);
     struct fr_job job;
     struct fr_simulation sim;
@@ -108,8 +108,8 @@ static void holds(const char *cluster, const char *model, const char *const *set
     free(s);
 }
 
-#define HOLDS(cluster, model, spelt_out, ...)                                                  \
-    holds(cluster, model, (const char *const[]){__VA_ARGS__, NULL}, spelt_out)
+#define HOLDS(cluster, model, as_messages, ...)                                                \
+    holds(cluster, model, (const char *const[]){__VA_ARGS__, NULL}, as_messages)
 #define BASE "tp=8", "pp=4", "dp=4", "micro_batch=8"
 
 static void pipelines(void **state) {

@@ -82,35 +82,9 @@ static void ranks_have_cores(void **state) {
     fr_test_expect(line, 1, NULL, "/nonexistent/c.json");
 }
 
-/* What others call it, what is a part of a name, and two words that were exchanged. */
-static void near_names(void **state) {
-    (void)state;
-    static const struct {
-        const char *line, *says;
-        int exit_code;
-    } cases[] = {
-        {"search -c dgx-h100 -m llama-3-8b --gpus 64", "did you mean \"--ranks\"", 2},
-        {"search -c dgx-h100 -m llama-3-8b --nodes 8", "did you mean \"--ranks\"", 2},
-        {"collective -c dgx-h100 --world-size 8", "did you mean \"--ranks\"", 2},
-        {"predict -c h100 -m llama-3-8b", "did you mean \"dgx-h100\"", 3},
-        {"predict -c b200 -m llama-3-8b", "did you mean \"dgx-b200\"", 3},
-        {"predict -c nvl72 -m llama-3-8b", "is neither a file nor a cluster preset", 3},
-        {"predict -c dgx-h100 -m mixtral", "did you mean \"mixtral-8x7b\"", 3},
-        {"predict -c llama-3-8b -m dgx-h100",
-         "llama-3-8b: is a model, and stands where a cluster is asked for: give it as --model",
-         3},
-        {"predict -c dgx-h100 -m dgx-h100",
-         "is a cluster, and stands where a model is asked for: give it as --cluster", 3}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char line[160];
-        snprintf(line, sizeof line, "forerun %s", cases[i].line);
-        fr_test_expect(line, cases[i].exit_code, NULL, cases[i].says);
-    }
-}
-
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shares_name_their_unit), cmocka_unit_test(measured_times_are_of_plans),
-        cmocka_unit_test(ranks_have_cores), cmocka_unit_test(near_names)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(shares_name_their_unit),
+                                       cmocka_unit_test(measured_times_are_of_plans),
+                                       cmocka_unit_test(ranks_have_cores)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,22 +73,22 @@ static inline int emulated_by_magnitude(const void *x, const void *y) {
 }
 
 /* sent[i]: is value i among the largest, of equal ones the last? */
-static inline void emulated_choose(const double *x, int n, int kept, bool *sent) {
+static inline void emulated_choose(const double *x, int n, int saved, bool *sent) {
     struct emulated_value *all = malloc((size_t)n * sizeof *all);
     for (int i = 0; i < n; i++)
         all[i] = (struct emulated_value){emulated_magnitude(x[i]), i}, sent[i] = false;
     qsort(all, (size_t)n, sizeof *all, emulated_by_magnitude);
-    for (int i = 0; i < kept; i++) sent[all[i].at] = true;
+    for (int i = 0; i < saved; i++) sent[all[i].at] = true;
     free(all);
 }
 
 static inline void emulated_topk(struct emulated_codec *codec, int replicas, double **in) {
-    int n = codec->m * codec->n, kept = (codec->m + codec->n) * codec->rank;
+    int n = codec->m * codec->n, saved = (codec->m + codec->n) * codec->rank;
     double *sum = calloc((size_t)n, sizeof *sum);
     bool *sent = malloc((size_t)n * sizeof *sent);
     for (int d = 0; d < replicas; d++) {
         for (int i = 0; i < n; i++) in[d][i] += codec[d].lazy ? codec[d].error[i] : 0;
-        emulated_choose(in[d], n, kept, sent);
+        emulated_choose(in[d], n, saved, sent);
         for (int i = 0; i < n; i++) {
             sum[i] += sent[i] ? in[d][i] : 0;
             codec[d].error[i] = sent[i] ? 0 : in[d][i];
@@ -124,9 +124,9 @@ static inline void emulated_code(struct emulated_codec *codec, int replicas, dou
                     codec[d].q[i * n + y] += p[i * m + x] * in[d][x * n + y];
         for (int x = 0; x < m; x++)
             for (int y = 0; y < n; y++) {
-                double kept = 0;
-                for (int i = 0; i < rank; i++) kept += p[i * m + x] * codec[d].q[i * n + y];
-                codec[d].error[x * n + y] = in[d][x * n + y] - kept;
+                double saved = 0;
+                for (int i = 0; i < rank; i++) saved += p[i * m + x] * codec[d].q[i * n + y];
+                codec[d].error[x * n + y] = in[d][x * n + y] - saved;
             }
         for (int i = 0; i < rank * n; i++) q[i] += codec[d].q[i];
     }

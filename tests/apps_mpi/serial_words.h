@@ -194,13 +194,13 @@ static inline void words_attention(int t, bool causal, const double *qkv, double
 }
 
 /* What a layer keeps of a micro-batch; of a cross-attention its input, e, and what it makes of both. */
-struct words_kept {
+struct words_saved {
     bool causal;
     double *x, *a, *qkv, *c, *x1, *m, *u;
     double *from, *e, *read, *seen, *met;
 };
 
-static inline double *words_room(int features, int t) {
+static inline double *words_scratch(int features, int t) {
     return calloc((size_t)(features * t), sizeof(double));
 }
 
@@ -224,8 +224,8 @@ static inline void words_heads_back(const double *w, double *g, int t, bool caus
                                     const double *qkv, const double *c, double *dy,
                                     double *de) {
     int q = WORDS_H * t, qkv_at = words_at(QKV), bias_at = words_at(QKV_BIAS);
-    double *dh = words_room(WORDS_H, t), *dqkv = words_room(3 * WORDS_H, t),
-           *pair = words_room(WORDS_H, t);
+    double *dh = words_scratch(WORDS_H, t), *dqkv = words_scratch(3 * WORDS_H, t),
+           *pair = words_scratch(WORDS_H, t);
     words_multiply_back(WORDS_H, t, WORDS_H, w + words_at(OUT), c, dy, g + words_at(OUT),
                         g + words_at(OUT_BIAS), dh);
     words_attention(t, causal, qkv, NULL, dh, dqkv);
@@ -241,23 +241,23 @@ static inline void words_heads_back(const double *w, double *g, int t, bool caus
 }
 
 /* y := layer of x, both owned by the caller; of a decoder's, with weights @p across, e stays its. */
-static inline struct words_kept words_forward(const double *w, const double *across,
-                                              bool causal, int t, double *x, double *e,
-                                              double *y) {
-    struct words_kept k = {.causal = causal,
-                           .e = e,
-                           .x = x,
-                           .a = words_room(WORDS_H, t),
-                           .qkv = words_room(3 * WORDS_H, t),
-                           .c = words_room(WORDS_H, t),
-                           .x1 = words_room(WORDS_H, t),
-                           .m = words_room(WORDS_H, t),
-                           .u = words_room(WORDS_F, t)};
+static inline struct words_saved words_forward(const double *w, const double *across,
+                                               bool causal, int t, double *x, double *e,
+                                               double *y) {
+    struct words_saved k = {.causal = causal,
+                            .e = e,
+                            .x = x,
+                            .a = words_scratch(WORDS_H, t),
+                            .qkv = words_scratch(3 * WORDS_H, t),
+                            .c = words_scratch(WORDS_H, t),
+                            .x1 = words_scratch(WORDS_H, t),
+                            .m = words_scratch(WORDS_H, t),
+                            .u = words_scratch(WORDS_F, t)};
     words_heads(w, t, causal, x, NULL, k.a, k.qkv, k.c, k.x1);
     if (across) {
         k.from = k.x1;
-        k.read = words_room(WORDS_H, t), k.seen = words_room(3 * WORDS_H, t);
-        k.met = words_room(WORDS_H, t), k.x1 = words_room(WORDS_H, t);
+        k.read = words_scratch(WORDS_H, t), k.seen = words_scratch(3 * WORDS_H, t);
+        k.met = words_scratch(WORDS_H, t), k.x1 = words_scratch(WORDS_H, t);
         words_heads(across, t, false, k.from, e, k.read, k.seen, k.met, k.x1);
     }
     words_norm(t, k.x1, w + words_at(NORM2), w + words_at(NORM2_BIAS), k.m);
@@ -270,9 +270,9 @@ static inline struct words_kept words_forward(const double *w, const double *acr
 
 /* dy becomes dx; what was kept is freed. @param across  a decoder's, with its gradients and de, or NULL */
 static inline void words_backward(const double *w, double *g, const double *across,
-                                  double *g_across, int t, struct words_kept *k, double *dy,
+                                  double *g_across, int t, struct words_saved *k, double *dy,
                                   double *de) {
-    double *du = words_room(WORDS_F, t), *dh = words_room(WORDS_H, t);
+    double *du = words_scratch(WORDS_F, t), *dh = words_scratch(WORDS_H, t);
     words_multiply_back(WORDS_H, t, WORDS_F, w + words_at(DOWN), k->u, dy, g + words_at(DOWN),
                         g + words_at(DOWN_BIAS), du);
     for (int i = 0; i < WORDS_F * t; i++) du[i] = k->u[i] > 0 ? du[i] : 0;
@@ -295,7 +295,7 @@ static inline void words_backward(const double *w, double *g, const double *acro
 static inline double *words_embed(const struct words *w, uint64_t seed, int first,
                                   int samples) {
     int t = samples * WORDS_S;
-    double *x = words_room(WORDS_H, t);
+    double *x = words_scratch(WORDS_H, t);
     for (int j = 0; j < t; j++) {
         int word = words_word(seed, first + j / WORDS_S, j % WORDS_S);
         for (int i = 0; i < WORDS_H; i++)
@@ -322,8 +322,8 @@ static inline void words_embed_back(struct words *g, uint64_t seed, int first, i
 static inline double words_loss(const struct words *w, struct words *g, uint64_t seed,
                                 int first, int samples, int all, const double *x, double *dx) {
     int t = samples * WORDS_S;
-    double loss = 0, *normed = words_room(WORDS_H, t), *z = words_room(WORDS_V, t),
-           *dnormed = words_room(WORDS_H, t);
+    double loss = 0, *normed = words_scratch(WORDS_H, t), *z = words_scratch(WORDS_V, t),
+           *dnormed = words_scratch(WORDS_H, t);
     words_norm(t, x, w->norm, w->norm + WORDS_H, normed);
     words_multiply(WORDS_V, t, WORDS_H, w->logits, NULL, normed, z);
     for (int j = 0; j < t; j++) {

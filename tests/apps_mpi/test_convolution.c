@@ -149,7 +149,7 @@ struct plan {
     int coded_stages;
 };
 
-static void write_plan(const struct plan *p, char *out, size_t room) {
+static void write_plan(const struct plan *p, char *out, size_t capacity) {
     char messages[100] = "", gradients[100] = "", stages[60] = "";
     if (p->all)
         snprintf(messages, sizeof messages, "\"backward\": {\"scope\": \"all\", \"rank\": %d}",
@@ -159,7 +159,7 @@ static void write_plan(const struct plan *p, char *out, size_t room) {
                  p->all ? ", " : "", p->coded_stages, RANK);
     if (p->pp > 1) snprintf(stages, sizeof stages, ", \"schedule\": \"%s\"", p->schedule);
     snprintf(
-        out, room,
+        out, capacity,
         "{\"method\": \"grid\", \"tp\": %d, \"pp\": %d, \"dp\": %d, \"micro_batch\": %d%s%s%s"
         "%s%s}",
         p->tp, p->pp, p->dp, p->micro, stages,
@@ -284,11 +284,11 @@ static int reduced(struct emulation *e, int stage, int l, int j, double *wanted)
     }
     if (stage >= p->coded_stages || p->dp == 1 || !saves(rows, n_inner[l])) return n + rows;
     for (int d = 0; d < p->dp; d++) {
-        struct emulated_codec *kept = &e->gradient[d][l];
-        if (!kept->q)
-            emulated_open(kept, rows, n_inner[l], RANK, true, SEED,
+        struct emulated_codec *saved = &e->gradient[d][l];
+        if (!saved->q)
+            emulated_open(saved, rows, n_inner[l], RANK, true, SEED,
                           (uint64_t)(STREAM_GRADIENT + 64 * l));
-        codec[d] = *kept;
+        codec[d] = *saved;
     }
     emulated_code(codec, p->dp, in);
     memcpy(wanted, in[0], (size_t)n * sizeof *wanted);
@@ -393,9 +393,9 @@ static void finite_differences(void) {
     for (int turn = 0; turn < 40; turn++) {
         int l = turn % LAYERS, size = shapes[l].filters * n_inner[l],
             at = (int)(fr_random_at(3, 3, (uint64_t)turn) % (uint64_t)size);
-        double *w = &e.net.w[l][at], kept = *w, loss[2], want = e.g[0].w[l][at];
+        double *w = &e.net.w[l][at], saved = *w, loss[2], want = e.g[0].w[l][at];
         for (int side = 0; side < 2; side++) {
-            *w = kept + (side ? -step : step);
+            *w = saved + (side ? -step : step);
             e.loss = 0;
             for (int i = 0; i < BATCH; i++) {
                 forward(&e.net, &e.samples[i]);
@@ -405,7 +405,7 @@ static void finite_differences(void) {
             }
             loss[side] = e.loss;
         }
-        *w = kept;
+        *w = saved;
         if (!(fabs((loss[0] - loss[1]) / (2 * step) - want) <= 2e-7))
             FAIL("layer %d, weight %d: difference %.12g, gradient %.12g", l, at,
                  (loss[0] - loss[1]) / (2 * step), want);

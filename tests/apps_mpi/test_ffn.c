@@ -8,8 +8,8 @@ enum { SEED = 11, BATCH = 24 };
 static const int widths[] = {48, 96, 72, 24}; /* divide by 1, 2, 3, 4, 6, 8 */
 static int rank, n_ranks;
 
-static const char *model_of(bool fp32, char *text, size_t room) {
-    snprintf(text, room,
+static const char *model_of(bool fp32, char *text, size_t capacity) {
+    snprintf(text, capacity,
              "{\"kind\": \"mlp\", \"layers\": [%d, %d, %d, %d], \"dtype\": \"%s\", "
              "\"global_batch\": %d}",
              widths[0], widths[1], widths[2], widths[3], fp32 ? "fp32" : "fp64", BATCH);
@@ -111,13 +111,13 @@ static struct blocks make_dense(struct serial *s, int l, bool fp32) {
 static void check_phantom_layer(const struct mpi_case *c, const struct serial *s,
                                 const struct blocks *m, int l, int64_t *offset, bool fp32) {
     int p = n_ranks, j = rank, n = s->width[l], in = n / p, out = s->width[l + 1] / p;
-    size_t room = (size_t)(out * in + ghost * in + p * out * ghost + out);
-    double *wanted = calloc(room, sizeof *wanted), *at = wanted;
+    size_t capacity = (size_t)(out * in + ghost * in + p * out * ghost + out);
+    double *wanted = calloc(capacity, sizeof *wanted), *at = wanted;
     for (int o = 0; o < out; o++)
         for (int x = 0; x < in; x++) *at++ = s->dw[l][(j * out + o) * n + j * in + x];
     check_block(c, "L", *offset, wanted, out * in, tolerance(fp32));
     *offset += out * in;
-    memset(wanted, 0, room * sizeof *wanted);
+    memset(wanted, 0, capacity * sizeof *wanted);
     for (int to = 0; to < p; to++)
         for (int g = 0; g < ghost && to != j; g++)
             for (int x = 0; x < in; x++)

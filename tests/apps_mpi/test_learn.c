@@ -271,7 +271,7 @@ static void observed_by_loops(void) {
         same("difference_mean", o.micro[i].difference_mean,
              dot(dy[i], ones, n) / n / (d / sqrt(n)), 1e-9);
     }
-    same("kept", o.kept, product_norm(eps, y) / product_norm(m, y), 1e-12);
+    same("kept", o.saved, product_norm(eps, y) / product_norm(m, y), 1e-12);
     same("lazy", o.lazy, product_norm(eps, dy) / product_norm(m, y), 1e-12);
     fr_observed_close(&o);
 }

@@ -25,7 +25,7 @@ struct plan {
 };
 enum { RANK = 2 };
 
-static void write_plan(const struct plan *p, char *out, size_t room) {
+static void write_plan(const struct plan *p, char *out, size_t capacity) {
     char messages[120] = "", gradients[120] = "";
     if (p->scope)
         snprintf(messages, sizeof messages,
@@ -35,7 +35,7 @@ static void write_plan(const struct plan *p, char *out, size_t room) {
         snprintf(gradients, sizeof gradients, "%s\"gradient\": {\"stages\": %d, \"rank\": %d}",
                  p->scope ? ", " : "", p->coded_stages, RANK);
     snprintf(
-        out, room,
+        out, capacity,
         "{\"method\": \"%s\", \"tp\": %d, \"pp\": %d, \"dp\": %d, \"micro_batch\": %d%s%s%s"
         "%s%s%s%s%s%s%s}",
         p->method, p->tp, p->pp, p->dp, p->micro, p->pp > 1 ? ", \"schedule\": \"" : "",
@@ -48,21 +48,21 @@ static void write_plan(const struct plan *p, char *out, size_t room) {
         p->scope || p->coded_stages ? gradients : "");
     if (p->scope || p->coded_stages) {
         size_t end = strlen(out);
-        snprintf(out + end - 1, room - end, "%s}}", p->topk ? ", \"codec\": \"topk\"" : "");
+        snprintf(out + end - 1, capacity - end, "%s}}", p->topk ? ", \"codec\": \"topk\"" : "");
     }
 }
 
 static const int *widths_of(const struct plan *p) { return p->chunks > 1 ? equal : mixed; }
 
-static const char *model_of(const struct plan *p, bool fp32, char *text, size_t room) {
+static const char *model_of(const struct plan *p, bool fp32, char *text, size_t capacity) {
     const int *w = widths_of(p);
     if (p->chunks > 1)
-        snprintf(text, room,
+        snprintf(text, capacity,
                  "{\"kind\": \"ffn\", \"width\": %d, \"layers\": %d, \"dtype\": \"%s\", "
                  "\"global_batch\": %d}",
                  w[0], LAYERS, fp32 ? "fp32" : "fp64", BATCH);
     else
-        snprintf(text, room,
+        snprintf(text, capacity,
                  "{\"kind\": \"mlp\", \"layers\": [%d, %d, %d, %d, %d, %d, %d, %d, %d], "
                  "\"dtype\": \"%s\", \"global_batch\": %d}",
                  w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], fp32 ? "fp32" : "fp64",
@@ -77,20 +77,20 @@ static bool is_phantom(const struct plan *p) { return strcmp(p->method, "phantom
 /* Of phantom the parts of the dense products beside them. */
 struct network {
     struct serial s;
-    struct serial_phantom ghosts[LAYERS];
+    struct serial_phantom ghost_neurons[LAYERS];
 };
 
 static void network_open(struct network *n, const struct plan *p) {
     memset(n, 0, sizeof *n);
     serial_open(&n->s, SEED, widths_of(p), LAYERS, BATCH, false);
     for (int l = 0; l < LAYERS && is_phantom(p); l++)
-        serial_phantom_open(&n->ghosts[l], SEED, (uint64_t)(FR_STREAM_LAYER + 64 * l),
+        serial_phantom_open(&n->ghost_neurons[l], SEED, (uint64_t)(FR_STREAM_LAYER + 64 * l),
                             n->s.width[l + 1], n->s.width[l], p->tp, GHOST, n->s.w[l]);
 }
 
 static void network_close(struct network *n) {
     serial_close(&n->s);
-    for (int l = 0; l < LAYERS; l++) serial_phantom_close(&n->ghosts[l]);
+    for (int l = 0; l < LAYERS; l++) serial_phantom_close(&n->ghost_neurons[l]);
 }
 
 /* ---- a rank's part of a layer's gradients -------------------------------------------------------- */
@@ -103,7 +103,7 @@ static int part_of(const struct network *net, const struct plan *plan, int l, in
     int p = plan->tp, width = net->s.width[l], rows = net->s.width[l + 1] / p, n;
     *n_matrices = 0;
     if (is_phantom(plan))
-        n = serial_phantom_part(&net->ghosts[l], j, dw, out, 0, matrix, n_matrices);
+        n = serial_phantom_part(&net->ghost_neurons[l], j, dw, out, 0, matrix, n_matrices);
     else {
         n = rows * width;
         memcpy(out, dw + j * n, (size_t)n * sizeof *out);
@@ -264,12 +264,12 @@ static int reduced(struct emulation *e, int stage, int l, int j, double *wanted)
         double *in[8];
         if (!saves(p, true, x->m, x->n)) continue;
         for (int d = 0; d < p->dp; d++) {
-            struct emulated_codec *kept = &e->gradient[d][l][i];
-            if (!kept->q)
-                emulated_open(kept, x->m, x->n, RANK, true, SEED,
+            struct emulated_codec *saved = &e->gradient[d][l][i];
+            if (!saved->q)
+                emulated_open(saved, x->m, x->n, RANK, true, SEED,
                               (uint64_t)(STREAM_GRADIENT + 64 * l + i));
-            kept->topk = p->topk;
-            codec[d] = *kept; /* one beside the other; what they point to is kept */
+            saved->topk = p->topk;
+            codec[d] = *saved; /* one beside the other; what they point to is kept */
             in[d] = part[d] + x->at;
         }
         emulated_code(codec, p->dp, in);

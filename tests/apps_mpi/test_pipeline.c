@@ -29,24 +29,25 @@ struct plan {
     const char *scope;     /* of messages; NULL: none */
     const char *recompute; /* NULL: nothing */
     bool lazy, fused, untied, topk, rows, parts;
-    bool forward; /* activations go compressed, too */
-    bool overlap; /* gradients beside the last backward pass, in several buckets a stage */
-    int ghosts;   /* 0: not phantom */
-    int cp;       /* ranks that share a sample; 0: none */
-    int cross;    /* layers of a decoder; 0: there is none */
-    bool ring;    /* whose keys go round */
+    bool forward;      /* activations go compressed, too */
+    bool overlap;      /* gradients beside the last backward pass, in several buckets a stage */
+    int ghost_neurons; /* 0: not phantom */
+    int cp;            /* ranks that share a sample; 0: none */
+    int cross;         /* layers of a decoder; 0: there is none */
+    bool ring;         /* whose keys go round */
     const char *branches; /* of sub-grids; NULL: none */
     bool gathers;         /* their slices whole */
     int coded_stages;
 };
 
-static void write_plan(const struct plan *p, char *out, size_t room) {
+static void write_plan(const struct plan *p, char *out, size_t capacity) {
     char messages[120] = "", gradients[120] = "", schedule[80] = "", again[40] = "",
          method[100], context[50] = "", beside[100], forward[40] = "";
     snprintf(beside, sizeof beside, "%s%s", p->parts ? ", \"sequence_parallel\": true" : "",
              p->overlap ? ", \"overlap\": \"gradient\", \"bucket\": \"10 KB\"" : "");
     snprintf(method, sizeof method, "\"%s\"", p->rows ? "grid" : "tensor");
-    if (p->ghosts) snprintf(method, sizeof method, "\"phantom\", \"ghost\": %d", p->ghosts);
+    if (p->ghost_neurons)
+        snprintf(method, sizeof method, "\"phantom\", \"ghost\": %d", p->ghost_neurons);
     if (p->branches)
         snprintf(method, sizeof method, "\"subgraph\", \"branches\": \"%s\"%s", p->branches,
                  p->gathers ? ", \"exchange\": \"all_gather\"" : "");
@@ -66,7 +67,7 @@ static void write_plan(const struct plan *p, char *out, size_t room) {
                  p->coded_stages, RANK);
     if (p->recompute) snprintf(again, sizeof again, ", \"recompute\": \"%s\"", p->recompute);
     snprintf(
-        out, room,
+        out, capacity,
         "{\"method\": %s%s%s, \"tp\": %d, \"pp\": %d, \"dp\": %d, \"micro_batch\": %d%s%s, "
         "\"compression\": {\"embedding\": \"%s\"%s%s%s%s}}",
         method, context, beside, p->tp, p->pp, p->dp, p->micro, schedule, again,
@@ -74,8 +75,8 @@ static void write_plan(const struct plan *p, char *out, size_t room) {
         p->topk ? ", \"codec\": \"topk\"" : "");
 }
 
-static const char *model_of(bool fp32, bool untied, int cross, char *text, size_t room) {
-    snprintf(text, room,
+static const char *model_of(bool fp32, bool untied, int cross, char *text, size_t capacity) {
+    snprintf(text, capacity,
              "{\"kind\": \"transformer\", \"layers\": %d, \"cross_layers\": %d, "
              "\"hidden\": %d, \"heads\": %d, \"ffn\": %d, \"sequence\": %d, \"vocabulary\": "
              "%d, \"vocabulary_multiple\": 2, "
@@ -130,11 +131,11 @@ static int ways(const struct plan *p) { return p->branches ? p->tp : 1; }
 /* A matrix (hidden x t) goes through the codecs of its tp parts: a rank sends its tokens, or of phantom its
  * values of all tokens; of sub-grids it has no others. */
 static void code_parts(const struct plan *p, struct emulated_codec codec[8], int t, double *x) {
-    int parts = p->tp / ways(p), n = p->ghosts ? t : t / parts,
-        m = p->ghosts ? WORDS_H / p->tp : WORDS_H;
+    int parts = p->tp / ways(p), n = p->ghost_neurons ? t : t / parts,
+        m = p->ghost_neurons ? WORDS_H / p->tp : WORDS_H;
     if (!saves(p, 0, m, n)) return;
     for (int j = 0; j < parts; j++) {
-        double *part = words_room(m, n), *own = x + (p->ghosts ? j * m * t : j * n);
+        double *part = words_scratch(m, n), *own = x + (p->ghost_neurons ? j * m * t : j * n);
         for (int i = 0; i < m * n; i++) part[i] = own[i / n * t + i % n];
         codec[j].topk = p->topk;
         emulated_code(&codec[j], 1, &part);
@@ -157,15 +158,15 @@ static void train_micro(struct emulation *e, int d, int w, int m) {
     struct words *g = &e->g[d * ways(p) + w];
     int micro = p->micro / ways(p), first = d * BATCH / p->dp + m * p->micro + w * micro,
         t = micro * WORDS_S;
-    struct words_kept kept[WORDS_LAYERS];
-    double *x = words_embed(&e->w, SEED, first, micro), *dy = words_room(WORDS_H, t),
-           *encoded = words_room(WORDS_H, t), *de = words_room(WORDS_H, t);
+    struct words_saved saved[WORDS_LAYERS];
+    double *x = words_embed(&e->w, SEED, first, micro), *dy = words_scratch(WORDS_H, t),
+           *encoded = words_scratch(WORDS_H, t), *de = words_scratch(WORDS_H, t);
     int decoder = WORDS_LAYERS - p->cross; /* its first layer, whose stream begins with e */
     for (int l = 0, chunk = 0; l < WORDS_LAYERS; l++) {
-        double *y = words_room(WORDS_H, t);
+        double *y = words_scratch(WORDS_H, t);
         if (l == decoder) memcpy(encoded, x, (size_t)(WORDS_H * t) * sizeof *x);
-        kept[l] = words_forward(e->w.layer[l], l >= decoder ? e->w.cross[l] : NULL,
-                                p->cross == 0 || l >= decoder, t, x, encoded, y);
+        saved[l] = words_forward(e->w.layer[l], l >= decoder ? e->w.cross[l] : NULL,
+                                 p->cross == 0 || l >= decoder, t, x, encoded, y);
         x = y;
         if (l + 1 == WORDS_LAYERS || l + 1 != first_layer(p, chunk + 1)) continue;
         if (p->forward) code_parts(p, e->forward[d][chunk] + w, t, x);
@@ -174,7 +175,7 @@ static void train_micro(struct emulation *e, int d, int w, int m) {
     e->loss += words_loss(&e->w, g, SEED, first, micro, BATCH * WORDS_S, x, dy);
     for (int l = WORDS_LAYERS - 1, chunk = p->pp * p->chunks - 1; l >= 0; l--) {
         words_backward(e->w.layer[l], g->layer[l], l >= decoder ? e->w.cross[l] : NULL,
-                       g->cross[l], t, &kept[l], dy, de);
+                       g->cross[l], t, &saved[l], dy, de);
         for (int i = 0; l == decoder && i < WORDS_H * t; i++) dy[i] += de[i];
         if (l > 0 && l == first_layer(p, chunk)) cross(e, d, w, --chunk, m, t, dy);
     }
@@ -184,13 +185,14 @@ static void train_micro(struct emulation *e, int d, int w, int m) {
 }
 
 /* A matrix of a layer's MLP (m x n): blocks on the diagonal from the stream, the others with ghosts. */
-static void open_ghosts(struct emulation *e, int l, int part, int which,
-                        struct serial_phantom *ghosts) {
+static void open_ghost_neurons(struct emulation *e, int l, int part, int which,
+                               struct serial_phantom *ghost_neurons) {
     int m = words_rows[part], n = words_columns[part];
     uint64_t stream = (uint64_t)(STREAM_LAYER + 64 * l + which);
     double *w = e->w.layer[l] + words_at(part);
     words_normal(SEED, stream, m * n, sqrt(1.0 / 3 / n), w);
-    serial_phantom_open(ghosts, SEED, stream, m, n, e->plan->tp, e->plan->ghosts, w);
+    serial_phantom_open(ghost_neurons, SEED, stream, m, n, e->plan->tp, e->plan->ghost_neurons,
+                        w);
 }
 
 static void emulation_open(struct emulation *e, const struct plan *p) {
@@ -198,12 +200,12 @@ static void emulation_open(struct emulation *e, const struct plan *p) {
     e->plan = p;
     e->micros = BATCH / p->dp / p->micro;
     words_open(&e->w, SEED, !p->untied);
-    for (int l = 0; l < WORDS_LAYERS && p->ghosts; l++) {
-        open_ghosts(e, l, UP, STREAM_UP, &e->up[l]);
-        open_ghosts(e, l, DOWN, STREAM_DOWN, &e->down[l]);
+    for (int l = 0; l < WORDS_LAYERS && p->ghost_neurons; l++) {
+        open_ghost_neurons(e, l, UP, STREAM_UP, &e->up[l]);
+        open_ghost_neurons(e, l, DOWN, STREAM_DOWN, &e->down[l]);
     }
-    int t = p->micro * WORDS_S, m = p->ghosts ? WORDS_H / p->tp : WORDS_H,
-        n = p->ghosts ? t : t / p->tp;
+    int t = p->micro * WORDS_S, m = p->ghost_neurons ? WORDS_H / p->tp : WORDS_H,
+        n = p->ghost_neurons ? t : t / p->tp;
     for (int d = 0; d < p->dp; d++)
         for (int c = 0; c < p->pp * p->chunks; c++)
             for (int j = 0; j < p->tp; j++) {
@@ -255,8 +257,8 @@ static int part_of(const struct emulation *e, int l, int j, const double *from, 
     int n = 0, tp = p->tp;
     *n_matrices = 0;
     for (int place = 0; place < WORDS_PARTS; place++) {
-        int part = p->ghosts ? place : norms_first[place];
-        if (p->ghosts && (part == UP || part == DOWN)) {
+        int part = p->ghost_neurons ? place : norms_first[place];
+        if (p->ghost_neurons && (part == UP || part == DOWN)) {
             n += serial_phantom_part(part == UP ? &e->up[l] : &e->down[l], j,
                                      from + words_at(part), out + n, n, matrix, n_matrices);
             continue;
@@ -265,7 +267,7 @@ static int part_of(const struct emulation *e, int l, int j, const double *from, 
              bias = part == OUT_BIAS || part == DOWN_BIAS,
              norm = part == NORM2 || part == NORM2_BIAS,
              by_rows = thirds || part == UP || part == UP_BIAS ||
-                       (p->rows && (second || bias)) || (p->ghosts && (bias || norm)),
+                       (p->rows && (second || bias)) || (p->ghost_neurons && (bias || norm)),
              by_columns = second && !p->rows;
         int blocks = thirds ? 3 : 1, all = words_rows[part] / blocks,
             own = by_rows ? all / tp : all, wide = words_columns[part],
@@ -372,12 +374,12 @@ static int reduced(struct emulation *e, int stage, int l, int j, bool branch, do
         double *in[8];
         if (!saves(p, copies, x->m, x->n)) continue;
         for (int d = 0; d < copies; d++) {
-            struct emulated_codec *kept = &e->gradient[d][l][first + i];
-            if (!kept->q)
-                emulated_open(kept, x->m, x->n, RANK, true, SEED,
+            struct emulated_codec *saved = &e->gradient[d][l][first + i];
+            if (!saved->q)
+                emulated_open(saved, x->m, x->n, RANK, true, SEED,
                               (uint64_t)(STREAM_GRADIENT + 64 * l + first + i));
-            kept->topk = p->topk;
-            codec[d] = *kept; /* one beside the other; what they point to is kept */
+            saved->topk = p->topk;
+            codec[d] = *saved; /* one beside the other; what they point to is kept */
             in[d] = part[d] + x->at;
         }
         emulated_code(codec, copies, in);
@@ -490,7 +492,7 @@ static void check_bytes(const struct mpi_case *c, const struct plan *p, const ch
     double loss_B = last && !p->branches
                         ? 3.0 * (p->tp - 1) * BATCH / replicas(p) * WORDS_S * sizeof(double)
                         : 0;
-    if (p->ghosts || p->parts)
+    if (p->ghost_neurons || p->parts)
         loss_B += 2.0 * (p->tp - 1) / p->tp * 2 * WORDS_H * sizeof(double) *
                   ((p->parts ? 2 : 1) * layers_of(p, c->real.pp_rank) + last);
     if (fr_job_load(&names, &job, &err) != FR_OK)
@@ -579,13 +581,13 @@ static void every_schedule(struct plan *p) {
         p->chunks = i == 3 ? 2 : 1;
         if (p->chunks > 1 && WORDS_LAYERS % (p->pp * p->chunks) != 0) continue;
         /* An order is one whatever the method. */
-        if ((p->rows || p->ghosts) && (i == 3 || (i == 1 && n_ranks == 8))) continue;
+        if ((p->rows || p->ghost_neurons) && (i == 3 || (i == 1 && n_ranks == 8))) continue;
         p->micro = micro_for(p, i == 3 ? 2 * p->pp : 6 - i, i == 3 ? p->pp : 1);
         p->untied = i == 1;
         p->fused = i == 2 || i == 3;
         p->recompute = i == 1 ? "selective" : i == 2 || i == 4 ? "full" : NULL;
         run_plan(p, false);
-        if (i == 0 && !p->rows && !p->ghosts) run_plan(p, true);
+        if (i == 0 && !p->rows && !p->ghost_neurons) run_plan(p, true);
     }
     p->untied = p->fused = false;
     p->recompute = NULL;
@@ -606,7 +608,7 @@ static void every_compression(struct plan *p) {
     p->coded_stages = p->dp > 1 ? p->pp : 0;
     p->scope = "all", p->lazy = false;
     run_plan(p, false);
-    if (p->rows || p->ghosts) return;
+    if (p->rows || p->ghost_neurons) return;
     p->schedule = "zero-bubble", p->lazy = true, p->fused = false;
     run_plan(p, false);
     p->topk = true;
@@ -655,7 +657,8 @@ static void every_bucket(struct plan p) {
         p.schedule = schedules[i], p.chunks = i == 2 ? 2 : 1;
         if (p.chunks > 1 && WORDS_LAYERS % (p.pp * 2) != 0) continue;
         p.micro = micro_for(&p, i == 2 ? 2 * p.pp : 3, i == 2 ? p.pp : 1);
-        p.fused = p.pp > 1 && i == 1, p.parts = p.tp > 1 && i == 1 && !p.rows && !p.ghosts;
+        p.fused = p.pp > 1 && i == 1,
+        p.parts = p.tp > 1 && i == 1 && !p.rows && !p.ghost_neurons;
         p.recompute = i == 1 ? "full" : NULL;
         run_plan(&p, false);
     }
@@ -666,8 +669,8 @@ static void every_mesh(bool rows, bool phantom) {
         for (int pp = 1; n_ranks % tp == 0 && pp <= n_ranks / tp; pp++) {
             if (n_ranks / tp % pp != 0 || WORDS_HEADS % tp != 0) continue;
             struct plan p = {.tp = tp, .pp = pp, .dp = n_ranks / tp / pp, .rows = rows};
-            if ((rows || phantom) && tp == 1) continue; /* all methods are one */
-            if (phantom) p.ghosts = tp < 8 ? 2 : 1;     /* below (n/p)(1 - 1/p) */
+            if ((rows || phantom) && tp == 1) continue;    /* all methods are one */
+            if (phantom) p.ghost_neurons = tp < 8 ? 2 : 1; /* below (n/p)(1 - 1/p) */
             every_schedule(&p);
             every_bucket(p);
             every_compression(&p);
@@ -722,9 +725,9 @@ static void every_share(struct plan p) {
         if (p.tp == 1) continue;
         p.parts = true;
         check_steps(&p, zero);
-        p.parts = false, p.ghosts = p.tp < 8 ? 2 : 1;
+        p.parts = false, p.ghost_neurons = p.tp < 8 ? 2 : 1;
         check_steps(&p, zero);
-        p.ghosts = 0;
+        p.ghost_neurons = 0;
     }
 }
 
@@ -821,7 +824,7 @@ static void check_context(struct plan p) {
     run_plan(&p, false);
     p.recompute = "selective", p.untied = true, p.fused = false;
     run_plan(&p, false);
-    if (n_ranks == 8 || p.branches || p.ghosts) return;
+    if (n_ranks == 8 || p.branches || p.ghost_neurons) return;
     p.recompute = NULL;
     check_steps(&p, 1);
     check_steps(&p, 3);
@@ -842,9 +845,9 @@ static void every_context(void) {
                     struct plan q = p;
                     q.ring = way % 2 == 0;
                     q.parts = way / 2 == 1, q.rows = way / 2 == 2;
-                    q.ghosts = way / 2 == 3 && tp == 2 ? 1 : 0;
+                    q.ghost_neurons = way / 2 == 3 && tp == 2 ? 1 : 0;
                     q.branches = way / 2 == 4 ? way % 2 ? "layer" : "heads" : NULL;
-                    if ((way / 2 == 3 && !q.ghosts) || (n_ranks == 8 && way && !q.ring))
+                    if ((way / 2 == 3 && !q.ghost_neurons) || (n_ranks == 8 && way && !q.ring))
                         continue;
                     check_context(q);
                 }

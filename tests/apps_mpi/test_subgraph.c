@@ -8,8 +8,8 @@
 enum { SEED = 3, BATCH = 24, HEADS = 24, WIDTH = 48, HIDDEN = 2 };
 static int rank, n_ranks;
 
-static const char *model_of(bool fp32, char *text, size_t room) {
-    snprintf(text, room,
+static const char *model_of(bool fp32, char *text, size_t capacity) {
+    snprintf(text, capacity,
              "{\"kind\": \"branches\", \"width\": %d, \"positions\": 4, \"dtype\": \"%s\", "
              "\"global_batch\": %d, \"layers\": [{\"out\": %d}, "
              "{\"branches\": %d, \"split\": \"slice\", \"join\": \"concatenation\", "

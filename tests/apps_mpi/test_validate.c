@@ -3,7 +3,7 @@
 #include "base/journal/journal.h"
 #include "base/text.h"
 #include "tests/app/command.h"
-#include "tests/app/screen.h"
+#include "tests/screen.h"
 
 #define VALIDATE "forerun validate --cluster frontier --ranks 2 --passes 1 --visit 0.01 "
 
@@ -296,8 +296,8 @@ static void what_cannot_run_says_so(void **state) {
     close(mkstemp(found));
     search_into(found, "--vary tp=1 --vary dp=2 --vary placement=round-robin");
     snprintf(line, sizeof line,
-             "forerun validate --cluster frontier --from-search %s --force --samples %s", found,
-             path);
+             "forerun validate --cluster frontier --from-search %s --force --all --samples %s",
+             found, path);
     nothing_runs(line, "\"placement\" must have its default");
     search_into(
         found,
@@ -306,7 +306,8 @@ static void what_cannot_run_says_so(void **state) {
                  " --set cluster.device.memory=1PB");
     nothing_runs(line, "its 2 ranks need");
     snprintf(line, sizeof line,
-             "forerun validate --cluster frontier --from-search %s --samples %s", path, path);
+             "forerun validate --cluster frontier --from-search %s --all --samples %s", path,
+             path);
     fr_test_expect(line, 2, NULL, NULL); /* the samples are measurements */
     snprintf(
         line, sizeof line,
@@ -315,8 +316,8 @@ static void what_cannot_run_says_so(void **state) {
     fr_test_expect(line, 2, NULL, "goes without --app");
     fr_file_write(found, "{\"schema\": \"forerun/outcome/1\"}", 31, NULL);
     snprintf(line, sizeof line,
-             "forerun validate --cluster frontier --from-search %s --force --samples %s", found,
-             path);
+             "forerun validate --cluster frontier --from-search %s --force --all --samples %s",
+             found, path);
     fr_test_expect(line, 3, NULL, "forerun/search/1");
     fr_test_expect("forerun validate --cluster frontier --top 3 --force --samples /tmp/none", 2,
                    NULL, "goes with --from-search");

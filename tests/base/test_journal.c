@@ -23,13 +23,13 @@ static const char *const lines[] = {
 enum { LINES = sizeof lines / sizeof *lines };
 static const uint64_t question = 0x0123456789abcdef;
 
-static int n_told;
+static int n_known;
 static char last_place[200];
 
 static void count(const char *place, const char *why) {
     assert_true(*why);
     snprintf(last_place, sizeof last_place, "%s", place);
-    n_told++;
+    n_known++;
 }
 
 static char *clean_text(void) {
@@ -52,7 +52,7 @@ static bool check(const char *data, size_t length, struct fr_journal *journal) {
     char *copy = malloc(length + 1);
     memcpy(copy, data, length);
     copy[length] = '\0';
-    n_told = 0;
+    n_known = 0;
     if (fr_journal_check(copy, length, "f", journal, &err) == FR_OK) return false;
     assert_int_equal(err.status, FR_ERR_INPUT);
     if (!strstr(err.where, "f: line")) fail_msg("%s: %s", err.where, err.detail);
@@ -89,7 +89,7 @@ static void holds_only_what_was_written(const char *data, size_t length, const c
         n++;
     }
     if (memchr(journal.text, 0, journal.length)) fail_msg("%s: text ends early", what);
-    if (n + n_told < LINES && n_told == 0 && length >= strlen(data))
+    if (n + n_known < LINES && n_known == 0 && length >= strlen(data))
         assert_true(strstr(what, "deleted") != NULL || strstr(what, "cut") != NULL);
     fr_journal_free(&journal);
 }
@@ -102,7 +102,7 @@ static void a_whole_one_is_read_as_written(void **state) {
     assert_false(check(data, length, &journal));
     assert_string_equal(journal.text, clean);
     assert_true(journal.sealed && journal.question == question && journal.n_dropped == 0);
-    assert_int_equal(n_told, 0);
+    assert_int_equal(n_known, 0);
     fr_journal_free(&journal);
     free(data);
     free(clean);
@@ -172,7 +172,7 @@ static void lines_twice_missing_swapped(void **state) {
     fr_text_add(&text, data, length);
     fr_text_add(&text, at[1], (size_t)(at[2] - at[1]));
     assert_false(check(text.data, text.length, &journal));
-    assert_int_equal(n_told, 1);
+    assert_int_equal(n_known, 1);
     assert_string_equal(last_place, "f: line 5");
     fr_journal_free(&journal);
     fr_text_free(&text);
@@ -189,7 +189,7 @@ static void older_files_stay(void **state) {
         struct fr_journal journal;
         assert_false(check(texts[i], strlen(texts[i]), &journal));
         assert_string_equal(journal.text, texts[i]);
-        assert_true(!journal.sealed && n_told == 0);
+        assert_true(!journal.sealed && n_known == 0);
         fr_journal_free(&journal);
     }
 }
@@ -251,10 +251,10 @@ static void a_file_that_may_not_grow_keeps_whole_lines(void **state) {
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     assert_int_equal(fr_journal_open(path, &fd, &err), FR_OK);
-    for (rlim_t room = 0; room < 60; room += 7) {
+    for (rlim_t capacity = 0; capacity < 60; capacity += 7) {
         struct fr_text line = text_of(lines[2]);
         limit = before;
-        limit.rlim_cur = length + room;
+        limit.rlim_cur = length + capacity;
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
         fr_status status = fr_journal_put(fd, path, &line, &err);
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
@@ -333,7 +333,7 @@ int main(void) {
     int fd = mkstemp(path);
     if (fd < 0) return 1;
     close(fd);
-    fr_journal_tell(count);
+    fr_journal_on_message(count);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     unlink(path);
     return failed;

@@ -60,6 +60,11 @@ static void sizes_take_units(void **state) {
     gives("1KiB..16KiB*4", true, "1024 4096 16384");
     gives("8 B,1 kB", true, "8 1000");
     gives("1KiB..3KiB+1KiB", true, "1024 2048 3072");
+    refuses("1,024", false, "write 1024");
+    refuses("1,000,000", false, "write 1000000");
+    refuses("1e3", false, "write 1000");
+    refuses("64.0", false, "write 64");
+    refuses("64 gpus", false, "write 64");
     refuses("1.5 B", true, "no whole number of bytes");
     refuses("-1e300 B", true, "no whole number of bytes");
     refuses("8..16 s", true, "is time");

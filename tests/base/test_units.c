@@ -96,7 +96,15 @@ static void another_quantity_is_refused(void **state) {
 
 static void unknown_units_are_refused(void **state) {
     (void)state;
-    refuses("25 Gbps", FR_QUANTITY_RATE, "unknown unit \"Gbps\"");
+    refuses("25 Gbps", FR_QUANTITY_RATE,
+            "unknown unit \"Gbps\" in \"25 Gbps\"; write \"25 Gb/s\"");
+    refuses("25GBps", FR_QUANTITY_RATE, "write \"25 GB/s\"");
+    refuses("80 gb", FR_QUANTITY_SIZE, "write \"80 GB\"");
+    refuses("80G", FR_QUANTITY_SIZE, "write \"80 GB\"");
+    refuses("312 TFLOPS", FR_QUANTITY_WORK_RATE, "write \"312 TFLOP/s\"");
+    refuses("5 hours", FR_QUANTITY_TIME, "write \"5 h\"");
+    refuses("50,000 h", FR_QUANTITY_TIME, "write \"50000 h\"");
+    refuses("1,000,000 W", FR_QUANTITY_POWER, "write \"1000000 W\"");
     refuses("25 GB/S", FR_QUANTITY_RATE, "unknown unit \"GB/S\"");
     refuses("1 mB", FR_QUANTITY_SIZE, "unknown unit");
     refuses("1 KiW", FR_QUANTITY_POWER, "unknown unit");

@@ -180,7 +180,7 @@ static fr_status measure_pipeline(struct fr_error *err) {
     return status;
 }
 
-#define ROOM                                                                                   \
+#define CAPACITY                                                                               \
     "cluster.levels=[{\"name\": \"node\", \"ranks\": 8, \"latency\": \"2 us\", "               \
     "\"bandwidth\": \"300 GB/s\"},"                                                            \
     " {\"name\": \"system\", \"ranks\": 1048576, \"latency\": \"5 us\", \"bandwidth\": "       \
@@ -207,7 +207,7 @@ static fr_status simulate_plan(const char *const *sets, int n_sets, double *time
 
 static fr_status measure_million(struct fr_error *err) {
     static const char *const sets[] = {"dp=2048", "pp=64", "tp=8", "global_batch=1048576",
-                                       ROOM};
+                                       CAPACITY};
     struct rusage use;
     double time_s = 0;
     fr_status status = simulate_plan(sets, 5, &time_s, err);
@@ -223,11 +223,11 @@ static fr_status measure_million(struct fr_error *err) {
 /* 32 replicas of 64 stages and 512 micro-batches: folded, as any plan is run, and every replica
  * on its own. */
 static fr_status measure_replicas(struct fr_error *err) {
-    static const char *const sets[] = {"dp=32", "pp=64", "global_batch=16384", ROOM};
+    static const char *const sets[] = {"dp=32", "pp=64", "global_batch=16384", CAPACITY};
     enum { STAGES = 64, MICRO = 512, REPLICAS = 32 };
     static struct fr_stage stage[STAGES];
     static struct fr_slot slots[STAGES * 2 * MICRO];
-    const struct fr_network_seats seats = {.tp = 1, .dp = REPLICAS};
+    const struct fr_network_rank_map rank_map = {.tp = 1, .dp = REPLICAS};
     struct fr_pipeline p = {.schedule = &fr_schedule_one_f_one_b,
                             .args = {.stages = STAGES, .micro_batches = MICRO, .chunks = 1},
                             .stage = stage};
@@ -241,7 +241,7 @@ static fr_status measure_replicas(struct fr_error *err) {
           "s, files to outcome, event engine");
     fr_pipeline_order(&p, slots);
     fr_status status = fr_program_make(&p, &folded, err);
-    if (status == FR_OK) status = fr_program_unfold(&folded, &seats, &all, err);
+    if (status == FR_OK) status = fr_program_unfold(&folded, &rank_map, &all, err);
     if (status == FR_OK) {
         class_s = malloc((size_t)all.n_classes * sizeof *class_s);
         end_s = calloc((size_t)all.n_tasks, sizeof *end_s);

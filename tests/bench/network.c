@@ -99,7 +99,7 @@ static fr_status measure_micro_batches(int32_t micro, struct fr_error *err) {
     fr_pipeline_order(&p, slots);
     fr_status status = fr_program_make(&p, &program, err);
     struct runs r = {
-        .work = {.cluster = &job.cluster, .program = &program, .seats = {1, 1, NULL}}};
+        .work = {.cluster = &job.cluster, .program = &program, .rank_map = {1, 1, NULL}}};
     size_t classes = (size_t)program.n_classes, tasks = (size_t)program.n_tasks;
     r.class_s = calloc(2 * classes + 2 * tasks + 1, sizeof *r.class_s);
     if (status == FR_OK && !r.class_s)

@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "models/outcome/ranked.h"
+#include "models/outcome/bounded.h"
 #include "search/search.h"
 
 #define MESH "tp=1..8*2", "pp=1,2,4,8,16,32,64"
@@ -110,7 +110,7 @@ static int draw(const struct loaded *l, struct fr_pricer *pricer, struct fr_plan
             bool fits = false;
             if (!fr_space_plan(&l->space, &l->job.workload, i, &plans[n], &fits) || !fits)
                 continue;
-            fr_cost_ranked(pricer, &plans[n], priced, NULL, &out);
+            fr_cost_bounded(pricer, &plans[n], priced, NULL, &out);
             k += !out.reasons;
             n += !out.reasons;
         }
@@ -126,7 +126,7 @@ static double closed_form_s(const struct loaded *l, struct fr_pricer *pricer) {
     int n = draw(l, pricer, plans);
     for (int round = 0; round < 20 && n > 0; round++) {
         double start_s = processor_s();
-        for (int i = 0; i < n; i++) fr_cost_ranked(pricer, &plans[i], priced, NULL, &out);
+        for (int i = 0; i < n; i++) fr_cost_bounded(pricer, &plans[i], priced, NULL, &out);
         best_s = fmin(best_s, (processor_s() - start_s) / n);
     }
     return best_s;

@@ -1,4 +1,4 @@
-/* What models/outcome/settle.h says of an interrupted plan, beside a step drawn interruption by
+/* What models/outcome/resolve.h says of an interrupted plan, beside a step drawn interruption by
  * interruption: ranks of a layer meet four times in it and wait for the one that was interrupted most
  * often, replicas meet once a step.  Poisson numbers of GSL's generator. */
 #include <gsl/gsl_randist.h>

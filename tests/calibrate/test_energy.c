@@ -46,10 +46,10 @@ static const struct {
             {{{0.7 * 1.4e9, 0.9 / 1.4e9}, 80, 220e-9}, {0.03, 0.02e9}}};
 
 static struct fr_clock_point measure(int i, double clock_Hz) {
-    double settled_Hz = fr_clock_settled_Hz(&work[i].power, clock_Hz, LIMIT_W),
-           time_s = fr_clock_time_s(&work[i].time, settled_Hz);
+    double steady_Hz = fr_clock_steady_Hz(&work[i].power, clock_Hz, LIMIT_W),
+           time_s = fr_clock_time_s(&work[i].time, steady_Hz);
     return (struct fr_clock_point){clock_Hz, time_s,
-                                   time_s * fr_clock_power_W(&work[i].power, settled_Hz)};
+                                   time_s * fr_clock_power_W(&work[i].power, steady_Hz)};
 }
 
 static void a_clocked_device_is_found_again(void **state) {

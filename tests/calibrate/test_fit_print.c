@@ -4,8 +4,8 @@
 #include "base/json.h"
 #include "calibrate/fit/brief.h"
 #include "calibrate/fit/parts.h"
-#include "tests/app/screen.h"
 #include "tests/cmocka.h"
+#include "tests/screen.h"
 
 #define Q(count, middle, high)                                                                 \
     { .n = count, .median = middle, .p90 = high, .rmse_log2 = 0.5 }

@@ -237,8 +237,8 @@ static void what_is_rounded(void **state) {
         struct fr_json root = fr_json_root(document), device = fr_json_member(&root, "device"),
                        gemm = fr_json_member(&device, "gemm"),
                        of = fr_json_member(&gemm, "fp64"),
-                       told = fr_json_member(&of, "residuals");
-        double got = number_at(&told, "beyond_octave");
+                       stated = fr_json_member(&of, "residuals");
+        double got = number_at(&stated, "beyond_octave");
         FR_TRUE(fabs(got - values[i]) <= 0.5e-4 + 1e-12 &&
                     fabs(got * 1e4 - round(got * 1e4)) < 1e-6,
                 "%g: %.12g", values[i], got);
@@ -426,9 +426,9 @@ static void nothing_was_held_out(void **state) {
     r.gemm[FR_FP64].quality.n = 0;
     assert_true(isnan(fr_fit_held_out(&r)));
     struct fr_json_document *document = written(&r);
-    struct fr_json root = fr_json_root(document), told = fr_json_member(&root, "calibration"),
-                   none = fr_json_member(&told, "held_out");
-    assert_true(fr_json_present(&told) && !fr_json_present(&none));
+    struct fr_json root = fr_json_root(document), stated = fr_json_member(&root, "calibration"),
+                   none = fr_json_member(&stated, "held_out");
+    assert_true(fr_json_present(&stated) && !fr_json_present(&none));
     fr_json_free(document);
 }
 

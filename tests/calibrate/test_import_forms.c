@@ -244,6 +244,11 @@ static void facts_are_held_against_each_other(void **state) {
         {"# nThread 1 nGpus 16 minBytes 8\nall_reduce_perf\n" ROWS, NULL, 16, 0},
         {"# nThread 1 nGpus 8 minBytes 8\nmpirun -np 2 -N 1 all_reduce_perf -g 8\n" ROWS, NULL,
          16, 0},
+        {"mpirun -np 4 --map-by node -H a,b all_reduce_perf\n" DEVICE(0, a, 0) DEVICE(1, b, 0)
+             DEVICE(2, a, 1)
+                 DEVICE(3, b, 1) "# size count type redop root time algbw busbw #wrong\n"
+                                 "8388608 2097152 float sum -1 85.92 100.00 150.00 0\n",
+         NULL, 4, 0},
         {"SLURM_NTASKS=4\nmpirun -np 16 -N 8 all_reduce_perf\n" ROWS, NULL, 16, 0},
         {"mpirun -np 16 -hostfile h all_reduce_perf\n" ROWS, "leaves open on how many nodes", 0,
          0},

@@ -153,14 +153,14 @@ static void a_leash_holds_while_its_process_lives(void **state) {
     fr_leash_make(mine);
     assert_true(*mine && fr_leash_holds(mine));
     assert_true(fr_leash_holds(NULL) && fr_leash_holds("") && fr_leash_holds("no leash"));
-    int told[2];
-    assert_int_equal(pipe(told), 0);
+    int stated[2];
+    assert_int_equal(pipe(stated), 0);
     pid_t child = fork();
     if (child == 0) {
         fr_leash_make(other);
-        _exit(write(told[1], other, sizeof other) < 0);
+        _exit(write(stated[1], other, sizeof other) < 0);
     }
-    assert_int_equal(read(told[0], other, sizeof other), sizeof other);
+    assert_int_equal(read(stated[0], other, sizeof other), sizeof other);
     assert_int_equal(waitpid(child, NULL, 0), child);
     assert_false(fr_leash_holds(other));
     /* An id that another process has now, and one of another machine. */
@@ -172,8 +172,8 @@ static void a_leash_holds_while_its_process_lives(void **state) {
     assert_false(fr_leash_holds(changed));
     snprintf(changed, sizeof changed, "%ld %lld elsewhere pid:[1]", pid, ticks + 1);
     assert_true(fr_leash_holds(changed));
-    close(told[0]);
-    close(told[1]);
+    close(stated[0]);
+    close(stated[1]);
 }
 
 static long read_number(const char *path) {
@@ -209,8 +209,8 @@ static void a_killed_starter_takes_the_job_along(void **state) {
 }
 
 /* Run @p script, which finds its file's name in $1; what it left there into @p left. */
-static fr_status told(const char *script, bool begins, double limit_s, char left[40],
-                      struct fr_error *err) {
+static fr_status stated(const char *script, bool begins, double limit_s, char left[40],
+                        struct fr_error *err) {
     char file[] = "/tmp/forerun-launch-XXXXXX";
     int fd = mkstemp(file);
     const char *words[] = {"-c", script, "sh", file, NULL};
@@ -257,7 +257,7 @@ static void signals_are_handed_on(void **state) {
             char script[240], left[40];
             struct fr_error err = {.status = FR_OK};
             snprintf(script, sizeof script, cases[k].script, signals[i]);
-            fr_status status = told(script, cases[k].begins, 0, left, &err);
+            fr_status status = stated(script, cases[k].begins, 0, left, &err);
             if (status != FR_ERR_PARTIAL || strcmp(left, cases[k].left) != 0)
                 fail_msg("SIG%s, %s: got %d, \"%s\"", signals[i], script, (int)status, left);
             assert_true(fr_launch_was_stopped());
@@ -271,14 +271,14 @@ static void a_job_beyond_its_time_is_ended(void **state) {
     char left[40];
     double start_s = fr_now_s();
     assert_int_equal(
-        told("trap 'echo ended >\"$1\"; exit 0' TERM; while :; do sleep 0.05; done", false, 0.5,
-             left, &err),
+        stated("trap 'echo ended >\"$1\"; exit 0' TERM; while :; do sleep 0.05; done", false,
+               0.5, left, &err),
         FR_ERR_PARTIAL);
     assert_string_equal(left, "ended\n");
     assert_non_null(strstr(err.detail, "its time was over"));
     assert_false(fr_launch_was_stopped());
     assert_true(fr_now_s() - start_s > 0.5 && fr_now_s() - start_s < 20);
-    assert_int_equal(told("exit 0", false, 5, left, &err), FR_OK);
+    assert_int_equal(stated("exit 0", false, 5, left, &err), FR_OK);
 }
 
 /* Under nohup a terminal that goes away ends neither. */

@@ -6,10 +6,10 @@
 #include "calibrate/samples/series.h"
 #include "tests/cmocka.h"
 
-enum { ROOM = 64 };
+enum { CAPACITY = 64 };
 
 struct made {
-    struct fr_sample_collective item[ROOM];
+    struct fr_sample_collective item[CAPACITY];
     struct fr_samples samples;
 };
 
@@ -144,7 +144,7 @@ static int ascending(const void *x, const void *y) {
 
 /* Of forty the 14th and the 27th: 95 % of all medians lie between (binomial, by table). */
 static double order_statistics(const double *times_s, int n) {
-    double sorted[ROOM];
+    double sorted[CAPACITY];
     memcpy(sorted, times_s, (size_t)n * sizeof *sorted);
     qsort(sorted, (size_t)n, sizeof *sorted, ascending);
     double median = (sorted[n / 2 - 1] + sorted[n / 2]) / 2;

@@ -31,7 +31,7 @@ static const struct behaviour {
     {"a frozen rank that has left", .silent = true, .point = FR_WATCH_LEAVES,
      .found = FR_VERDICT_SILENT},
     {"a dead rank", .closes = true, .point = 1, .found = FR_VERDICT_DIED},
-    {"one that was told to stop", .closes = true, .point = 1, .flags = FR_WATCH_TOLD,
+    {"one that was told to stop", .closes = true, .point = 1, .flags = FR_WATCH_REPORTED,
      .found = FR_VERDICT_NONE},
     {"one that is done", .closes = true, .point = FR_WATCH_LEAVES, .found = FR_VERDICT_NONE},
     {"no progress", .idle = true, .all_idle = true, .point = 1, .found = FR_VERDICT_STUCK},

@@ -35,7 +35,7 @@ static void draw_papers(const struct fr_json *root, const struct fr_figure_optio
     if (fr_paper_rows_read(root, &rows, &err) != FR_OK) FR_FUZZ_REQUIRE(err.detail[0]);
     for (const struct fr_sheet *s = fr_sheets; s->name; s++) {
         struct fr_picture p;
-        if (!fr_sheet_told(s, &rows)) continue;
+        if (!fr_sheet_stated(s, &rows)) continue;
         fr_picture_begin(&p, 1, 1);
         fr_sheet_draw(s, &rows, &p);
         fr_picture_end(&p, FR_OK, o, &err);

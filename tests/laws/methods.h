@@ -200,7 +200,7 @@ static inline bool law_layer_ranks(const struct law_layer *c, struct law_why *wh
 }
 
 struct law_sums {
-    double flop, moved_B, kept_B, exchanged_B, reduced_B, parameters;
+    double flop, moved_B, stored_B, exchanged_B, reduced_B, parameters;
 };
 
 static inline struct law_sums law_sum(const struct law_layer *c) {
@@ -208,7 +208,7 @@ static inline struct law_sums law_sum(const struct law_layer *c) {
     struct law_sums s = {.moved_B = test_sum(&work, FR_WORK_TRAFFIC, FR_PASS_FORWARD),
                          .exchanged_B = test_tp_B(&work, false) + test_tp_B(&work, true),
                          .reduced_B = test_sum(&work, FR_WORK_COLLECTIVE, FR_PASS_ONCE),
-                         .kept_B = work.activation_B,
+                         .stored_B = work.activation_B,
                          .parameters = work.parameters};
     for (int i = 0; i < work.n_ops; i++) s.flop += test_flop(&work.op[i]);
     return s;
@@ -219,22 +219,23 @@ static inline bool law_layer_growth(const struct law_layer *c, struct law_why *w
     struct law_sums a = law_sum(c), b;
     twice.shard.batch *= 2;
     b = law_sum(&twice);
-    LAW(law_near(b.flop, 2 * a.flop, 1e-12) && law_near(b.kept_B, 2 * a.kept_B, 1e-12) &&
+    LAW(law_near(b.flop, 2 * a.flop, 1e-12) && law_near(b.stored_B, 2 * a.stored_B, 1e-12) &&
             law_near(b.moved_B, 2 * a.moved_B, 1e-12) &&
             law_near(b.exchanged_B, 2 * a.exchanged_B, 1e-12),
         "twice the samples: %g of %g flop, %g of %g B kept, %g of %g moved, %g of %g sent",
-        b.flop, a.flop, b.kept_B, a.kept_B, b.moved_B, a.moved_B, b.exchanged_B, a.exchanged_B);
+        b.flop, a.flop, b.stored_B, a.stored_B, b.moved_B, a.moved_B, b.exchanged_B,
+        a.exchanged_B);
     LAW(b.parameters == a.parameters && b.reduced_B == a.reduced_B,
         "twice the samples: %g of %g parameters", b.parameters, a.parameters);
     if (!c->layer.fully_connected || c->layer.branches > 0) return true;
     wide.layer = fr_layer_fully_connected(2 * c->layer.inputs, 2 * c->layer.outputs,
                                           c->layer.biases > 0, c->layer.repeat);
     b = law_sum(&wide);
-    LAW(b.flop >= 2 * a.flop && b.parameters >= 1.9 * a.parameters && b.kept_B > a.kept_B &&
+    LAW(b.flop >= 2 * a.flop && b.parameters >= 1.9 * a.parameters && b.stored_B > a.stored_B &&
             b.moved_B > a.moved_B && b.exchanged_B >= a.exchanged_B &&
             b.reduced_B >= a.reduced_B,
         "twice the width: %g of %g flop, %g of %g parameters, %g of %g B kept", b.flop, a.flop,
-        b.parameters, a.parameters, b.kept_B, a.kept_B);
+        b.parameters, a.parameters, b.stored_B, a.stored_B);
     return true;
 }
 

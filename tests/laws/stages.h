@@ -29,7 +29,7 @@ struct law_model {
 };
 
 struct law_stages {
-    double flop, moved_B, kept_B, kernels, exchanged_B, parameters, parameters_rank, rank_max;
+    double flop, moved_B, stored_B, kernels, exchanged_B, parameters, parameters_rank, rank_max;
 };
 
 static inline bool law_stages_accepted(const struct law_model *c) {
@@ -55,7 +55,7 @@ static inline struct law_stages law_stages_sum(const struct law_model *c) {
             if (w.op[k].pass == FR_PASS_FORWARD)
                 s.flop += test_flop(&w.op[k]) * (w.op[k].common ? 1 - w.idle_ranks : 1);
         s.moved_B += test_sum(&w, FR_WORK_TRAFFIC, FR_PASS_FORWARD);
-        s.kept_B += w.activation_B;
+        s.stored_B += w.activation_B;
         s.kernels += test_sum(&w, FR_WORK_KERNELS, FR_PASS_FORWARD);
         s.exchanged_B += law_stage_sent_B(&w, c->plan.tp);
         s.parameters += w.parameters;
@@ -111,7 +111,7 @@ static inline double law_small_parameters(const struct fr_transformer *t) {
     double qkv = t->biases || t->qkv_biases ? q + 2 * v : 0, out = t->biases ? h : 0;
     double up = t->biases ? (double)((t->gated ? 2 : 1) * t->ffn) : 0;
     double heads = t->qk_norms ? 2 * (double)t->head_dim : 0;
-    return (double)t->layers * (2 * norm + heads + qkv + out + up + out) +
+    return (double)t->layers * (2 * norm + heads + qkv + out + up + out + t->vectors) +
            (double)t->cross_layers * (norm + heads + qkv + out) + norm;
 }
 
@@ -159,25 +159,25 @@ static const fr_recompute law_recomputes[] = {FR_RECOMPUTE_NONE, FR_RECOMPUTE_SE
 static inline bool law_stages_activations(const struct law_model *c, struct law_why *why) {
     const struct fr_transformer *t = &c->job.workload.transformer;
     struct law_model r = *c;
-    double kept_B[3], ranks = (double)(c->plan.tp * c->plan.cp),
-                      value_B = fr_dtype_size_B(c->job.workload.dtype);
+    double stored_B[3], ranks = (double)(c->plan.tp * c->plan.cp),
+                        value_B = fr_dtype_size_B(c->job.workload.dtype);
     double least_B =
         (double)(t->layers * fr_plan_micro_batch(&c->plan) * t->sequence * t->hidden) * value_B;
     for (int k = 0; k < 3; k++) {
         r.plan.recompute = law_recomputes[k];
-        kept_B[k] = law_stages_sum(&r).kept_B;
-        LAW(ranks * kept_B[k] >= least_B * (1 - 1e-12), "%g B kept over all ranks, %g entered",
-            ranks * kept_B[k], least_B);
+        stored_B[k] = law_stages_sum(&r).stored_B;
+        LAW(ranks * stored_B[k] >= least_B * (1 - 1e-12),
+            "%g B kept over all ranks, %g entered", ranks * stored_B[k], least_B);
     }
-    LAW(kept_B[2] <= kept_B[1] && kept_B[1] <= kept_B[0],
-        "%g B kept, recomputing some %g, all %g", kept_B[0], kept_B[1], kept_B[2]);
+    LAW(stored_B[2] <= stored_B[1] && stored_B[1] <= stored_B[0],
+        "%g B kept, recomputing some %g, all %g", stored_B[0], stored_B[1], stored_B[2]);
     return true;
 }
 
 static inline double law_stages_memory_B(const struct law_model *c) {
     struct law_stages s = law_stages_sum(c);
     return s.parameters_rank * fr_workload_state_B(&c->job.workload, &c->job.cluster.device) +
-           s.kept_B;
+           s.stored_B;
 }
 
 static inline bool law_stages_ranks(const struct law_model *c, struct law_why *why) {
@@ -197,10 +197,10 @@ static inline bool law_stages_ranks(const struct law_model *c, struct law_why *w
 static inline bool law_stages_twice(const struct law_stages *a, const struct law_stages *b,
                                     struct law_why *why) {
     LAW(law_near(b->flop, 2 * a->flop, 1e-12) && law_near(b->moved_B, 2 * a->moved_B, 1e-12) &&
-            law_near(b->kept_B, 2 * a->kept_B, 1e-12) &&
+            law_near(b->stored_B, 2 * a->stored_B, 1e-12) &&
             law_near(b->exchanged_B, 2 * a->exchanged_B, 1e-12),
         "twice the samples: %g of %g flop, %g of %g B kept, %g of %g moved, %g of %g sent",
-        b->flop, a->flop, b->kept_B, a->kept_B, b->moved_B, a->moved_B, b->exchanged_B,
+        b->flop, a->flop, b->stored_B, a->stored_B, b->moved_B, a->moved_B, b->exchanged_B,
         a->exchanged_B);
     LAW(b->parameters == a->parameters && b->parameters_rank == a->parameters_rank,
         "twice the samples: %g of %g parameters", b->parameters, a->parameters);
@@ -220,12 +220,13 @@ static inline bool law_stages_growth(const struct law_model *c, struct law_why *
     b = law_stages_sum(&d);
     d.job.workload.transformer.layers = 3 * layers;
     e = law_stages_sum(&d);
-    LAW(b.flop > 1.3 * a.flop && b.kept_B > a.kept_B && b.moved_B > a.moved_B &&
+    LAW(b.flop > 1.3 * a.flop && b.stored_B > a.stored_B && b.moved_B > a.moved_B &&
             b.kernels > a.kernels && b.parameters > a.parameters &&
             (a.exchanged_B > 0) == (b.exchanged_B > a.exchanged_B),
-        "twice the layers: %g of %g flop, %g of %g B kept", b.flop, a.flop, b.kept_B, a.kept_B);
+        "twice the layers: %g of %g flop, %g of %g B kept", b.flop, a.flop, b.stored_B,
+        a.stored_B);
     LAW(law_near(e.flop - b.flop, b.flop - a.flop, 1e-9) &&
-            law_near(e.kept_B - b.kept_B, b.kept_B - a.kept_B, 1e-9) &&
+            law_near(e.stored_B - b.stored_B, b.stored_B - a.stored_B, 1e-9) &&
             law_near(e.kernels - b.kernels, b.kernels - a.kernels, 1e-9) &&
             law_near(e.parameters_rank - b.parameters_rank,
                      b.parameters_rank - a.parameters_rank, 1e-9),
@@ -234,7 +235,7 @@ static inline bool law_stages_growth(const struct law_model *c, struct law_why *
     struct fr_transformer *t = &d.job.workload.transformer;
     t->hidden *= 2, t->ffn *= 2, t->head_dim *= 2;
     b = law_stages_sum(&d);
-    LAW(b.flop >= 2 * a.flop && b.parameters >= 1.9 * a.parameters && b.kept_B > a.kept_B &&
+    LAW(b.flop >= 2 * a.flop && b.parameters >= 1.9 * a.parameters && b.stored_B > a.stored_B &&
             b.moved_B > a.moved_B && b.exchanged_B >= a.exchanged_B,
         "twice the width: %g of %g flop, %g of %g parameters", b.flop, a.flop, b.parameters,
         a.parameters);

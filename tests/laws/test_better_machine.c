@@ -72,11 +72,11 @@ static double time_s(const struct drawn *words, size_t start) {
     return out.reasons ? NAN : out.time_s;
 }
 
-static void tell(const struct drawn *w, size_t start, char *told, size_t capacity) {
-    *told = 0;
+static void tell(const struct drawn *w, size_t start, char *stated, size_t capacity) {
+    *stated = 0;
     for (int i = 0; i < w->n; i++)
-        snprintf(told + strlen(told), capacity - strlen(told), "%s ", w->word[i]);
-    snprintf(told + strlen(told), capacity - strlen(told), "of %s on %s",
+        snprintf(stated + strlen(stated), capacity - strlen(stated), "%s ", w->word[i]);
+    snprintf(stated + strlen(stated), capacity - strlen(stated), "of %s on %s",
              drawn_starts[start].model, drawn_starts[start].cluster);
 }
 
@@ -99,7 +99,7 @@ static void draw(uint64_t *dice, struct drawn *w, size_t *start) {
 static void better_is_never_slower(const struct drawn *words, size_t start,
                                    const struct fr_job *job, double before_s, int which,
                                    int *held) {
-    char told[DRAWN_WORDS * DRAWN_WORD], key[64], value[64];
+    char stated[DRAWN_WORDS * DRAWN_WORD], key[64], value[64];
     fr_dtype dtype = job->workload.dtype;
     double now = numbers[which].now(&job->cluster, dtype);
     struct drawn changed = *words;
@@ -111,9 +111,9 @@ static void better_is_never_slower(const struct drawn *words, size_t start,
     drawn_say(&changed, key, value, 64);
     double after_s = time_s(&changed, start);
     if (isnan(after_s)) return; /* a measured product has no peak to change */
-    tell(&changed, start, told, sizeof told);
+    tell(&changed, start, stated, sizeof stated);
     FR_TRUE(after_s <= before_s * (1 + 1e-9), "%s from %g to %s: %.12g s, then %.12g s: %s",
-            key, now, value, before_s, after_s, told);
+            key, now, value, before_s, after_s, stated);
     held[which] += after_s < before_s;
 }
 
@@ -122,7 +122,7 @@ static void better_is_never_slower(const struct drawn *words, size_t start,
 static void more_is_never_faster(const struct drawn *words, size_t start,
                                  const struct fr_job *job, double before_s, int *held) {
     const struct fr_transformer *t = &job->workload.transformer;
-    char told[DRAWN_WORDS * DRAWN_WORD], value[32];
+    char stated[DRAWN_WORDS * DRAWN_WORD], value[32];
     for (int k = t->layers ? 0 : 2; k < 3; k++) {
         struct drawn changed = *words;
         if (k == 1 && (fr_transformer_is_hybrid(t) || t->cross_layers > 0)) continue;
@@ -137,15 +137,15 @@ static void more_is_never_faster(const struct drawn *words, size_t start,
                   value, 32);
         double after_s = time_s(&changed, start);
         if (isnan(after_s)) continue;
-        tell(&changed, start, told, sizeof told);
+        tell(&changed, start, stated, sizeof stated);
         FR_TRUE(after_s >= before_s * (1 - 1e-9), "%.12g s, then %.12g s: %s", before_s,
-                after_s, told);
+                after_s, stated);
         held[k]++;
     }
 }
 
 /* Each part of a split pass is work of its own, and both together are no less than the whole. */
-static bool parts_are_passes(const struct fr_job *job, const char *told) {
+static bool parts_are_passes(const struct fr_job *job, const char *stated) {
     struct fr_plan whole = job->plan;
     struct fr_pipeline split, one;
     uint32_t extrapolated = 0;
@@ -161,7 +161,7 @@ static bool parts_are_passes(const struct fr_job *job, const char *told) {
             double both_s = fr_pass_s(&s->backward, FR_WITH_ALL),
                    whole_s = fr_pass_s(&one.stage[i].backward, FR_WITH_ALL);
             FR_TRUE(both_s >= whole_s * (1 - 1e-12), "stage %d: %g s and %g s whole: %s",
-                    (int)i, both_s, whole_s, told);
+                    (int)i, both_s, whole_s, stated);
         }
         fr_pipeline_free(&one);
     }
@@ -172,17 +172,17 @@ static bool parts_are_passes(const struct fr_job *job, const char *told) {
                     b->launch_s - w->launch_s >= least_s && b->tp_s - w->tp_s >= least_s &&
                     b->dp_s - w->dp_s >= least_s && b->ep_s - w->ep_s >= least_s &&
                     b->cp_s - w->cp_s >= least_s,
-                "stage %d: %g, %g s: %s", (int)i, b->launch_s, w->launch_s, told);
+                "stage %d: %g, %g s: %s", (int)i, b->launch_s, w->launch_s, stated);
     }
     fr_pipeline_free(&split);
     return true;
 }
 
-static void engine_agrees(const struct fr_job *job, double before_s, const char *told) {
+static void engine_agrees(const struct fr_job *job, double before_s, const char *stated) {
     struct fr_simulation event;
     if (fr_simulate(job, &job->plan, NULL, &event, NULL) == FR_OK)
         FR_TRUE(fabs(event.outcome.time_s - before_s) <= 1e-11 * before_s,
-                "%.12g and %.12g s: %s", before_s, event.outcome.time_s, told);
+                "%.12g and %.12g s: %s", before_s, event.outcome.time_s, stated);
     fr_simulation_free(&event);
 }
 
@@ -192,7 +192,7 @@ static void random_plans(void **state) {
     const int plans = fr_sample(1500, 400);
     (void)state;
     for (int k = 0; k < plans; k++) {
-        char told[DRAWN_WORDS * DRAWN_WORD];
+        char stated[DRAWN_WORDS * DRAWN_WORD];
         struct drawn words;
         struct fr_job job;
         struct fr_outcome out;
@@ -201,11 +201,11 @@ static void random_plans(void **state) {
         if (!drawn_load(&words, start, &job)) continue;
         fr_cost(&job, &job.plan, &out);
         if (!out.reasons) {
-            tell(&words, start, told, sizeof told);
+            tell(&words, start, stated, sizeof stated);
             priced++;
-            if (parts_are_passes(&job, told)) {
+            if (parts_are_passes(&job, stated)) {
                 split++;
-                engine_agrees(&job, out.time_s, told);
+                engine_agrees(&job, out.time_s, stated);
             }
             for (int n = 0; n < 6; n++)
                 better_is_never_slower(&words, start, &job, out.time_s,

@@ -1,6 +1,6 @@
 /* How far apart the errors of two plans may be: a distance, whatever the plans; the draws along its keys have its variances;
  * and of measured plans of one problem claims lie within it as often as they did when its sizes were set. */
-#include "trust/shared/differ.h"
+#include "trust/effects/differences.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -17,7 +17,7 @@
 enum { N = 30, C = 3 };
 
 struct rows {
-    double jacobian[C * N], error[N], weight[N], times[N], sigma[C], told[2 * C];
+    double jacobian[C * N], error[N], weight[N], times[N], sigma[C], stated[2 * C];
     int of[C], group[FR_EFFECT_ROW][N];
     struct fr_effects_rows view;
 };
@@ -40,16 +40,16 @@ static void make(gsl_rng *rng, struct rows *r) {
         r->of[k] = k < 2 ? FR_EFFECT_DEVICE : FR_EFFECT_NETWORK;
     }
     r->view = (struct fr_effects_rows){
-        N,        C,         r->jacobian,
-        r->error, r->weight, r->times,
-        r->sigma, r->of,     {r->group[0], r->group[1], r->group[2], r->group[3]},
-        r->told,  0};
+        N,         C,         r->jacobian,
+        r->error,  r->weight, r->times,
+        r->sigma,  r->of,     {r->group[0], r->group[1], r->group[2], r->group[3]},
+        r->stated, 0};
 }
 
 /* Two sums of coefficients known beforehand. */
 static void tell(gsl_rng *rng, struct rows *r) {
-    for (int k = 0; k < 2 * C; k++) r->told[k] = gsl_ran_gaussian(rng, 8);
-    r->view.n_told = 2;
+    for (int k = 0; k < 2 * C; k++) r->stated[k] = gsl_ran_gaussian(rng, 8);
+    r->view.n_known = 2;
 }
 
 static const double sd[FR_EFFECTS] = {0.05, 0.03, 0.04, 0.06, 0.02, 0.7, 1.3};
@@ -58,8 +58,8 @@ static const double sd[FR_EFFECTS] = {0.05, 0.03, 0.04, 0.06, 0.02, 0.7, 1.3};
 static void priors(const struct rows *r, double p[C][C]) {
     for (int a = 0; a < C; a++)
         for (int b = 0; b < C; b++) p[a][b] = a == b ? pow(r->sigma[a] * sd[r->of[a]], 2) : 0;
-    for (size_t t = 0; t < r->view.n_told; t++) {
-        const double *g = r->told + t * C;
+    for (size_t t = 0; t < r->view.n_known; t++) {
+        const double *g = r->stated + t * C;
         double pg[C], of = 1;
         for (int a = 0; a < C; a++) {
             pg[a] = 0;
@@ -88,12 +88,12 @@ static double between(const struct rows *r, int i, int j) {
 
 /* ln of the normal density of the rows' errors, and the coefficients' distribution given them: mean -P J K^-1 e,
  * covariance P - P J K^-1 J' P, with K the covariance of the rows and P that of the priors. */
-static void written_out(bool told) {
+static void written_out(bool stated) {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     struct rows r;
     double mean[C], covariance[C * C], p[C][C];
     make(rng, &r);
-    if (told) tell(rng, &r);
+    if (stated) tell(rng, &r);
     priors(&r, p);
     struct fr_effects *effects = fr_effects_make(&r.view);
     assert_non_null(effects);
@@ -373,11 +373,11 @@ static void rows_of_a_kind_are_one_opinion(void **state) {
     const struct fr_effects_rows rows = {
         MANY, 1, one, zero, one, one, &sigma, &of, {group, group, group, group}, NULL, 0};
     struct fr_effects *effects = fr_effects_make(&rows);
-    double mean, variance, missed = 0;
+    double mean, variance, model_error = 0;
     assert_true(isfinite(fr_effects_at(effects, sd, &mean, &variance)));
-    for (int level = 0; level < FR_EFFECT_ROW; level++) missed += sd[level] * sd[level];
-    missed += sd[FR_EFFECT_ROW] * sd[FR_EFFECT_ROW] / MANY;
-    double wanted = 1 / (1 / pow(0.7 * sigma, 2) + 1 / missed);
+    for (int level = 0; level < FR_EFFECT_ROW; level++) model_error += sd[level] * sd[level];
+    model_error += sd[FR_EFFECT_ROW] * sd[FR_EFFECT_ROW] / MANY;
+    double wanted = 1 / (1 / pow(0.7 * sigma, 2) + 1 / model_error);
     FR_TRUE(fabs(variance / wanted - 1) < 1e-9, "got %g, wanted %g", variance, wanted);
     assert_true(fabs(mean) < 1e-12);
     fr_effects_free(effects);
@@ -480,9 +480,9 @@ static double factor(gsl_rng *rng, double width) {
 /* The sizes of the effects, from their priors about @p scale. */
 static void draw_sd(gsl_rng *rng, const double *scale, double *out) {
     const struct fr_sizes *u = &fr_sizes_usual;
-    double missed = factor(rng, u->common);
+    double model_error = factor(rng, u->common);
     for (int k = 0; k < FR_EFFECTS; k++) {
-        double ratio = k <= FR_EFFECT_KIND      ? missed * factor(rng, u->apart)
+        double ratio = k <= FR_EFFECT_KIND      ? model_error * factor(rng, u->apart)
                        : k == FR_EFFECT_DEVICE  ? u->device * fabs(gsl_ran_gaussian(rng, 1))
                        : k == FR_EFFECT_NETWORK ? u->network * fabs(gsl_ran_gaussian(rng, 1))
                                                 : factor(rng, u->alone);

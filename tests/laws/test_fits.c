@@ -455,8 +455,9 @@ static void is_told_beyond(const struct fr_fit_gemm *g) {
                 }
             }
     qsort(off, (size_t)n, sizeof *off, ascending);
-    double told = n ? fmin(10, 0.5 * (off[(n - 1) / 2] + off[n / 2]) / 0.6745) : 0;
-    FR_TRUE(fabs(g->beyond_octave - told) <= 1e-9 * told, "%g, %g", g->beyond_octave, told);
+    double stated = n ? fmin(10, 0.5 * (off[(n - 1) / 2] + off[n / 2]) / 0.6745) : 0;
+    FR_TRUE(fabs(g->beyond_octave - stated) <= 1e-9 * stated, "%g, %g", g->beyond_octave,
+            stated);
 }
 
 static void same_table(const struct fr_fit_gemm *g, const struct hand *h, int round) {
@@ -809,7 +810,7 @@ static void five_deviations_are_an_interruption(void **state) {
  * does a message that takes no longer than none, and then what was assumed stays. */
 static void links_are_shared_by_as_many_as_made_it(void **state) {
     uint64_t dice = 192837465192837465u;
-    int told = 0;
+    int stated = 0;
     (void)state;
     for (int round = 0; round < 500; round++) {
         struct fr_sample_pairs item[64];
@@ -840,9 +841,9 @@ static void links_are_shared_by_as_many_as_made_it(void **state) {
         bool tells = most > 1 && beta > 0 && !hides && !quick;
         FR_TRUE(got == (tells ? want : 77), "round %d: %d, want %d", round, (int)got,
                 (int)want);
-        told += got != 77;
+        stated += got != 77;
     }
-    FR_TRUE(told > 200, "%d", told);
+    FR_TRUE(stated > 200, "%d", stated);
 }
 
 /* ---- power ------------------------------------------------------------------------------------ */

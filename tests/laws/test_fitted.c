@@ -80,12 +80,12 @@ static void every_algorithm_is_found_again(void **state) {
 
 /* ---- what is said of a form ----------------------------------------------------------------------- */
 
-struct told {
+struct stated {
     double error[2 * POINTS], octaves_squared;
     int n;
 };
 
-static void tell(struct told *t, double predicted_s, double measured_s) {
+static void tell(struct stated *t, double predicted_s, double measured_s) {
     t->error[t->n++] = fabs(predicted_s / measured_s - 1);
     t->octaves_squared += pow(log2(predicted_s / measured_s), 2);
 }
@@ -100,7 +100,7 @@ static double median(double *x, int n) {
     return n ? 0.5 * (x[(n - 1) / 2] + x[n / 2]) : 0;
 }
 
-static void is_what_was_told(const struct fr_fit_quality *q, struct told *t) {
+static void is_what_was_told(const struct fr_fit_quality *q, struct stated *t) {
     assert_int_equal(q->n, t->n);
     if (t->n == 0) return;
     FR_NEAR(q->median, median(t->error, t->n), 1e-9);
@@ -133,7 +133,7 @@ static bool of_most_ranks(const struct points *all, int i) {
 }
 
 /* Up to which size a curve is kept where its two largest octaves are not. */
-static double kept_B(const struct points *all, int from, int n) {
+static double stored_B(const struct points *all, int from, int n) {
     double last_B = all->item[from + n - 1].size_B;
     return all->item[from].size_B * 16 <= last_B ? last_B / 4 : last_B;
 }
@@ -144,7 +144,7 @@ static bool is_out(const struct points *all, int i, int what) {
     int from, n;
     curve_of(all, i, &from, &n);
     if (what == RANKS) return of_most_ranks(all, i);
-    if (what == SIZES) return all->item[i].size_B > kept_B(all, from, n);
+    if (what == SIZES) return all->item[i].size_B > stored_B(all, from, n);
     return i > from && i < from + n - 1 && (i - from) % 2 == (what == ODD);
 }
 
@@ -185,9 +185,9 @@ static void same_domain(const struct points *all, const struct fr_price_domain *
 /* @return what it is chosen by */
 static double a_form_is_told(const struct points *all, const struct fr_fit_op *op, int form) {
     const struct fr_fit_candidate *c = &op->candidate[form];
-    static struct told on_all, held;
+    static struct stated on_all, held;
     double said[POINTS], beyond[POINTS];
-    on_all = held = (struct told){.n = 0};
+    on_all = held = (struct stated){.n = 0};
     for (int i = 0; i < all->n; i++)
         tell(&on_all, fr_fit_price_s(&c->price, &all->item[i]), all->item[i].time_s);
     is_what_was_told(&c->quality, &on_all);
@@ -209,7 +209,7 @@ static double a_form_is_told(const struct points *all, const struct fr_fit_op *o
         }
     }
     is_what_was_told(&c->held_sizes, &held);
-    held = (struct told){.n = 0};
+    held = (struct stated){.n = 0};
     leave_out(all, form, RANKS, said);
     for (int i = 0; i < all->n; i++)
         if (!isnan(said[i])) tell(&held, said[i], all->item[i].time_s);
@@ -219,7 +219,7 @@ static double a_form_is_told(const struct points *all, const struct fr_fit_op *o
     for (int i = 0; i < all->n; i++) {
         int from, length;
         curve_of(all, i, &from, &length);
-        double octaves = log2(all->item[i].size_B / kept_B(all, from, length));
+        double octaves = log2(all->item[i].size_B / stored_B(all, from, length));
         if (!isnan(said[i]) && octaves >= 0.5)
             beyond[n++] = fabs(log(said[i] / all->item[i].time_s)) / octaves;
     }
@@ -267,7 +267,7 @@ static void draw(uint64_t *dice, int round, struct points *all) {
 
 static void what_is_said_of_forms(void **state) {
     uint64_t dice = 246813579246813579u;
-    int chosen[FR_FIT_FORMS] = {0}, told = 0;
+    int chosen[FR_FIT_FORMS] = {0}, stated = 0;
     (void)state;
     for (int round = 0; round < 160; round++) {
         static struct points all;
@@ -283,14 +283,14 @@ static void what_is_said_of_forms(void **state) {
                 continue;
             }
             by[form] = a_form_is_told(&all, &op, form);
-            told++;
+            stated++;
         }
         choice(&op, by);
         chosen[op.chosen]++;
         fr_fit_operation_free(&op);
     }
-    FR_TRUE(told > 300 && chosen[FR_FIT_SIMILARITY] > 10 && chosen[FR_FIT_SIMILARITY] < 150,
-            "%d; %d by the table", told, chosen[FR_FIT_SIMILARITY]);
+    FR_TRUE(stated > 300 && chosen[FR_FIT_SIMILARITY] > 10 && chosen[FR_FIT_SIMILARITY] < 150,
+            "%d; %d by the table", stated, chosen[FR_FIT_SIMILARITY]);
 }
 
 int main(void) {

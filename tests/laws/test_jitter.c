@@ -92,10 +92,10 @@ static void as_logs_have_it(void **state) {
         struct fr_job job;
         fr_test_job(runs[i].cluster, NULL, NULL, &job);
         const struct fr_device *device = &job.cluster.device;
-        double told = fr_jitter_s(device, runs[i].ranks, runs[i].time_s) / runs[i].time_s,
-               off = log(told / runs[i].share);
+        double stated = fr_jitter_s(device, runs[i].ranks, runs[i].time_s) / runs[i].time_s,
+               off = log(stated / runs[i].share);
         FR_TRUE(fabs(off) < log(3), "%s, %g ranks, %g s: %g told, %g logged", runs[i].cluster,
-                runs[i].ranks, runs[i].time_s, told, runs[i].share);
+                runs[i].ranks, runs[i].time_s, stated, runs[i].share);
         double low_s = 0, high_s = 0;
         assert_true(fr_jitter_steps(device, 1024, 0.05, &low_s, &high_s));
         FR_TRUE(high_s < 0.05 * 1.06, "%s: %g s of 0.05", runs[i].cluster, high_s);

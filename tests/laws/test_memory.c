@@ -8,7 +8,7 @@
 #include "calibrate/fit/fitter.h"
 #include "calibrate/fit/parts.h"
 #include "calibrate/fit/scatter.h"
-#include "models/outcome/passes.h"
+#include "models/outcome/pipeline_ops.h"
 #include "search/blocks.h"
 #include "search/stage_layers.h"
 #include "sim/run.h"
@@ -76,7 +76,7 @@ static fr_status ask_layers(double *answer) {
 
 static fr_status ask_passes(double *answer) {
     int16_t *clock = NULL;
-    fr_status status = fr_passes_choose(&job, &job.plan, 0.02, &clock, NULL);
+    fr_status status = fr_pipeline_ops_choose(&job, &job.plan, 0.02, &clock, NULL);
     *answer = 0;
     for (int k = 0; clock && k < 16; k++) *answer += (k + 1) * clock[k];
     free(clock);

@@ -347,9 +347,9 @@ static bool law_codec(const struct fr_compression *c, struct law_why *why) {
                         m, n, codec_flop(&d), d.moved_B);
                     LAW(codec_flop(&g) + g.moved_B > codec_flop(&e) + e.moved_B,
                         "a larger matrix is encoded for less");
-                    LAW(c->kept_B(&kept) >= c->kept_B(&a) + m * n * value_B * (1 - 1e-12),
-                        "keeps %g B with what was lost, %g without", c->kept_B(&kept),
-                        c->kept_B(&a));
+                    LAW(c->stored_B(&kept) >= c->stored_B(&a) + m * n * value_B * (1 - 1e-12),
+                        "keeps %g B with what was lost, %g without", c->stored_B(&kept),
+                        c->stored_B(&a));
                     LAW(r.moved_B > e.moved_B && r.kernels > e.kernels,
                         "keeps what was lost for nothing");
                     /* Codes that are gathered arrive from every replica, and all are decoded. */
@@ -361,7 +361,7 @@ static bool law_codec(const struct fr_compression *c, struct law_why *why) {
                     LAW(gathered || c->op == FR_OP_ALL_REDUCE, "is added up by %s",
                         fr_op_names[c->op]);
                     LAW(gathered == (codec_flop(&p) + p.moved_B > codec_flop(&d) + d.moved_B) &&
-                            gathered == (c->kept_B(&parts) > c->kept_B(&a)),
+                            gathered == (c->stored_B(&parts) > c->stored_B(&a)),
                         "four parts are decoded for %g B and %g flop, one for %g and %g",
                         p.moved_B, codec_flop(&p), d.moved_B, codec_flop(&d));
                     before_B = sent_B;
@@ -401,7 +401,7 @@ static void compressions(void **state) {
     wrong.op = FR_OP_ALL_GATHER;
     assert_false(law_codec(&wrong, &why));
     wrong = fr_compression_powersgd;
-    wrong.kept_B = keeps_nothing_B;
+    wrong.stored_B = keeps_nothing_B;
     assert_false(law_codec(&wrong, &why));
     wrong = fr_compression_powersgd;
     wrong.encode = works_not;

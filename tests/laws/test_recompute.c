@@ -41,7 +41,7 @@ static void load(int k, struct fr_job *job) {
 
 struct priced {
     struct fr_outcome out;
-    double flop, kept_B, held_B,
+    double flop, stored_B, held_B,
         backward_s; /* held_B: with what a pass makes again; of all stages */
 };
 
@@ -56,7 +56,7 @@ static struct priced price(struct fr_job *job, fr_recompute recompute, int64_t l
     if (p.out.reasons) return p;
     assert_int_equal(fr_pipeline_make(job, &job->plan, &pipeline, &extrapolated, NULL), FR_OK);
     for (int32_t i = 0; i < pipeline.args.stages; i++) {
-        p.kept_B += pipeline.stage[i].activation_B;
+        p.stored_B += pipeline.stage[i].activation_B;
         p.held_B += pipeline.stage[i].activation_B + pipeline.stage[i].working_B;
         p.backward_s += fr_pass_s(&pipeline.stage[i].backward, FR_WITH_ALL);
     }
@@ -91,7 +91,7 @@ static void each_module(void **state) {
                             after.flop >= before.flop * (1 - 1e-12),
                         "%s, %d and %d: %g s after %g", settings[k].model, set, bit,
                         after.backward_s, before.backward_s);
-                FR_TRUE(after.kept_B <= before.kept_B * (1 + 1e-12) &&
+                FR_TRUE(after.stored_B <= before.stored_B * (1 + 1e-12) &&
                             after.held_B <= before.held_B * (1 + 1e-12) &&
                             after.out.memory_peak_B <= before.out.memory_peak_B * (1 + 1e-12),
                         "%s, %d and %d: %g B held after %g", settings[k].model, set, bit,
@@ -108,7 +108,7 @@ static void modules_add_up(void **state) {
     for (int k = 0; k < SETTINGS; k++) {
         struct fr_job job;
         load(k, &job);
-        double none_B = price(&job, FR_RECOMPUTE_NONE, 0).kept_B,
+        double none_B = price(&job, FR_RECOMPUTE_NONE, 0).stored_B,
                none = price(&job, FR_RECOMPUTE_NONE, 0).flop;
         for (int set = 0; set < SETS; set++) {
             double spared_B = 0, flop = 0;
@@ -119,11 +119,11 @@ static void modules_add_up(void **state) {
             for (int bit = 1; bit < SETS; bit <<= 1) {
                 if (!(apart & bit)) continue;
                 struct priced one = price(&job, (fr_recompute)bit, 0);
-                spared_B += none_B - one.kept_B;
+                spared_B += none_B - one.stored_B;
                 flop += one.flop - none;
             }
             struct priced all = price(&job, (fr_recompute)set, 0);
-            FR_NEAR(none_B - spared_B, all.kept_B, 1e-9);
+            FR_NEAR(none_B - spared_B, all.stored_B, 1e-9);
             FR_NEAR(none + flop, all.flop, 1e-9);
         }
         fr_job_free(&job);
@@ -140,8 +140,9 @@ static void all_and_full(void **state) {
         struct priced none = price(&job, FR_RECOMPUTE_NONE, 0),
                       all = price(&job, (fr_recompute)((SETS - 1) & ~settings[k].lacks), 0),
                       full = price(&job, FR_RECOMPUTE_FULL, 0);
-        FR_TRUE(full.kept_B < all.kept_B && all.kept_B < 0.6 * none.kept_B, "%s: %g, %g, %g B",
-                settings[k].model, none.kept_B, all.kept_B, full.kept_B);
+        FR_TRUE(full.stored_B < all.stored_B && all.stored_B < 0.6 * none.stored_B,
+                "%s: %g, %g, %g B", settings[k].model, none.stored_B, all.stored_B,
+                full.stored_B);
         FR_TRUE(full.flop > all.flop && all.flop > none.flop &&
                     full.out.time_s > none.out.time_s,
                 "%s: %g, %g, %g flop", settings[k].model, none.flop, all.flop, full.flop);
@@ -172,7 +173,8 @@ static void blocks(void **state) {
                 struct priced part = price(&job, words[w], n);
                 double share = fmin(1, (double)n / (double)stage);
                 FR_TRUE(part.out.reasons == 0, "%s, %d layers", settings[k].model, (int)n);
-                FR_NEAR(part.kept_B, none.kept_B + share * (all.kept_B - none.kept_B), 1e-9);
+                FR_NEAR(part.stored_B, none.stored_B + share * (all.stored_B - none.stored_B),
+                        1e-9);
                 FR_NEAR(part.held_B, none.held_B + share * (all.held_B - none.held_B), 1e-9);
                 FR_NEAR(part.backward_s, none_s + share * (all.backward_s - none_s), 1e-9);
                 FR_NEAR(part.flop, none.flop + share * (all.flop - none.flop), 1e-9);

@@ -15,11 +15,11 @@
 #include "tests/cmocka.h"
 
 static char path[] = "/tmp/forerun-resumed-XXXXXX";
-static int n_told;
+static int n_known;
 
 static void count(const char *place, const char *why) {
     if (!strstr(place, path) || !*why) fail_msg("%s %s", place, why);
-    n_told++;
+    n_known++;
 }
 
 /* ---- iterations ----------------------------------------------------------------------------- */
@@ -221,12 +221,12 @@ static fr_status read_samples(int *n, struct fr_error *err) {
     if (status != FR_OK || turn++ % 61 != 0) return status;
     /* As --resume takes it. */
     assert_int_equal(fr_file_read(path, 1 << 20, &before, &length, NULL), FR_OK);
-    int told = n_told;
+    int stated = n_known;
     status = fr_samples_repair(path, &replaced, err);
-    n_told = told;
+    n_known = stated;
     if (status == FR_OK) {
         assert_int_equal(fr_samples_read(path, &s, err), FR_OK);
-        assert_int_equal(n_told, told); /* nothing is dropped twice */
+        assert_int_equal(n_known, stated); /* nothing is dropped twice */
         ends_are_of_whole_launches(&s);
         fr_samples_free(&s);
         if (replaced) assert_int_equal(fr_file_write(path, before, length, NULL), FR_OK);
@@ -258,9 +258,9 @@ static void one_kind(const struct kind *kind, size_t step) {
     int whole = 0, dropped = 0, refused = 0;
     kind->make();
     assert_int_equal(fr_file_read(path, 1 << 20, &data, &length, NULL), FR_OK);
-    n_told = 0;
+    n_known = 0;
     assert_int_equal(kind->read(&whole, NULL), FR_OK);
-    assert_int_equal(n_told, 0);
+    assert_int_equal(n_known, 0);
     assert_true(whole > 0);
     for (size_t i = 0; i < length; i += step)
         for (int value = 0; value < 256; value++) {
@@ -268,13 +268,13 @@ static void one_kind(const struct kind *kind, size_t step) {
             int n = 0;
             if ((char)value == data[i]) continue;
             put_byte(i, (char)value);
-            n_told = 0;
+            n_known = 0;
             fr_status status = kind->read(&n, &err);
-            bool said = status == FR_OK ? n_told > 0 && n < whole
+            bool said = status == FR_OK ? n_known > 0 && n < whole
                                         : status == FR_ERR_INPUT && *err.where && *err.detail;
             if (!said)
                 fail_msg("%s, byte %zu := %d: %d of %d, %d told; %s: %s", kind->name, i, value,
-                         n, whole, n_told, err.where, err.detail);
+                         n, whole, n_known, err.where, err.detail);
             *(status == FR_OK ? &dropped : &refused) += 1;
             put_byte(i, data[i]);
         }
@@ -355,7 +355,7 @@ int main(void) {
     int fd = mkstemp(path);
     if (fd < 0) return 1;
     close(fd);
-    fr_journal_tell(count);
+    fr_journal_on_message(count);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     unlink(path);
     return failed;

@@ -171,17 +171,17 @@ static const struct family_law {
     {"llama", ROTARY, 0, NULL, NULL},
     {"mistral", ROTARY, 0, NULL, NULL},
     {"gemma", ROTARY, 0, NULL, NULL},
-    {"gemma2", ROTARY, 0, NULL, NULL},
+    {"gemma2", ROTARY, 2 * NORM, NULL, NULL}, /* four norms */
     {"phi3", ROTARY, 0, NULL, NULL},
     {"cohere", ROTARY, 0, NULL, NULL},
     {"qwen2", ROTARY, 64 + 2 * 32, NULL, NULL}, /* biases of q, k and v */
-    {"glm4", ROTARY, 64 + 2 * 32, NULL, NULL},
+    {"glm4", ROTARY, 64 + 2 * 32 + 2 * NORM, NULL, NULL},
     {"qwen3", ROTARY, 2 * 16, NULL, NULL}, /* norms of q and k */
-    {"gemma3_text", ROTARY, 2 * 16, NULL, NULL},
+    {"gemma3_text", ROTARY, 2 * 16 + 2 * NORM, NULL, NULL},
     {"olmo2", ROTARY, 2 * 16, NULL, NULL},
     /* four experts and a router in place of the MLP */
     {"mixtral", ROTARY ",\"num_local_experts\":4", 3 * 3 * 64 * 128 + 64 * 4, NULL, NULL},
-    {"gpt_oss", ROTARY ",\"num_local_experts\":4", 3 * 3 * 64 * 128 + 64 * 4 + 64 + 2 * 32,
+    {"gpt_oss", ROTARY ",\"num_local_experts\":4", 3 * 3 * 64 * 128 + 64 * 4 + 64 + 2 * 32 + 64,
      NULL, NULL},
     {"qwen3_moe",
      ROTARY ",\"num_experts\":4,\"num_experts_per_tok\":2,\"moe_intermediate_size\":128",
@@ -244,7 +244,6 @@ static const struct family_law {
 static const struct family_law *law_of(const char *family) {
     for (size_t i = 0; i < sizeof family_laws / sizeof *family_laws; i++)
         if (strcmp(family_laws[i].family, family) == 0) return &family_laws[i];
-    fail_msg("family %s has no example here", family);
     return NULL;
 }
 
@@ -260,7 +259,7 @@ static void one_family(const struct fr_family *f) {
     FR_NEAR(law_stages_sum(&c).parameters, l->layers ? l->parameters : rotary(l->parameters),
             0);
     const struct fr_transformer *t = &job.workload.transformer;
-    if (!f->experts && !t->pattern[0] && !t->masked_head) /* whose laws are their own */
+    if (!t->experts && !t->pattern[0] && !t->masked_head) /* whose laws are their own */
         FR_TRUE(law_stages_flop(&c, &why) && law_stages_parameters(&c, &why), "%s: %s", f->name,
                 why.text);
     fr_job_free(&job);
@@ -277,7 +276,9 @@ static void every_family(void **state) {
     (void)state;
     for (const struct fr_family *const *f = fr_families; *f; f++) {
         assert_true(*(*f)->summary && *(*f)->architecture);
-        one_family(*f);
+        bool example = law_of((*f)->name) != NULL; /* others are in models.configs */
+        FR_TRUE(example || !(*f)->read, "family %s has no example here", (*f)->name);
+        if (example) one_family(*f);
     }
 }
 

@@ -74,10 +74,10 @@ static bool draw(uint64_t *rng, const char *model, struct fr_job *job) {
 /* Is the key named as one that the framework cannot say, or that the model's code says?  Zero 2 and 3 run beside the passes
  * whatever `overlap` is. */
 static bool names_key(const struct fr_emitted *e, const char *key) {
-    static const char *const elsewhere[] = {"program's code",           "model's configuration",
-                                            "training program's",       "autograd adds",
-                                            "option for their number",  "a layer's gradients",
-                                            "topology that the program"};
+    static const char *const elsewhere[] = {
+        "program's code",      "model's configuration",    "training program's",
+        "autograd adds",       "option for their number",  "how the script reads back",
+        "a layer's gradients", "topology that the program"};
     if (e->plan.pp == 1 && (strcmp(key, "schedule") == 0 || strcmp(key, "stage_layers") == 0))
         return true;
     bool named = strcmp(key, "zero") != 0 && names_key(e, "zero"),
@@ -185,7 +185,97 @@ static void out_and_in_again(void **state) {
     assert_int_equal(differ, 0);
 }
 
+/* ---- verbs ---------------------------------------------------------------------------------- */
+
+/* The time of the row as predict makes it of --from: its keys as sets. */
+static double predicted_s(const struct fr_run_row *row) {
+    static char words[FR_RUN_KEYS_MAX][200];
+    const char *sets[FR_RUN_KEYS_MAX], *model = fr_run_row_get(row, "model");
+    struct fr_error err = {0};
+    struct fr_job job;
+    struct fr_outcome out;
+    int n = 0;
+    for (int i = 0; i < row->n; i++) {
+        const char *key = row->item[i].key;
+        if (strncmp(key, "model.", 6) != 0 && strncmp(key, "plan.", 5) != 0 &&
+            strcmp(key, "runtime") != 0)
+            continue;
+        snprintf(words[n], sizeof words[n], "%s=%s", key, row->item[i].value);
+        sets[n] = words[n];
+        n++;
+    }
+    const struct fr_job_names names = {.cluster = "dgx-h100",
+                                       .model = model ? model : "{\"kind\": \"transformer\"}",
+                                       .sets = sets,
+                                       .n_sets = n};
+    if (fr_job_load(&names, &job, &err) != FR_OK) fail_msg("%s: %s", err.where, err.detail);
+    fr_cost(&job, &job.plan, &out);
+    fr_job_free(&job);
+    return out.time_s;
+}
+
+/* The same as score makes it of the log. */
+static double scored_s(const struct fr_run_row *row) {
+    const struct fr_job_names names = {.cluster = "dgx-h100"};
+    struct fr_error err = {0};
+    struct fr_job cluster;
+    struct fr_outcome out;
+    if (fr_job_load(&names, &cluster, &err) != FR_OK) fail_msg("%s", err.detail);
+    struct fr_runs runs = {
+        .ask = {.on = &cluster.cluster, .document = cluster.documents[FR_JOB_CLUSTER]}};
+    if (fr_runs_add("log", row, &runs, &err) != FR_OK)
+        fail_msg("%s: %s", err.where, err.detail);
+    const struct fr_run *run = &runs.items[0];
+    const struct fr_job job = {
+        .cluster = *run->cluster, .workload = run->workload, .plan = run->plan};
+    fr_cost(&job, &job.plan, &out);
+    fr_runs_free(&runs);
+    fr_job_free(&cluster);
+    return out.time_s;
+}
+
+/* A log is priced by score as its keys are by predict, whatever they leave open. */
+static void verbs_agree(void **state) {
+    static const char *const texts[][2] = {
+        {"megatron",
+         "  num_layers ..... 32\n  hidden_size ...... 4096\n  num_attention_heads ... 32\n"
+         "  seq_length ..... 4096\n  padded_vocab_size ..... 32000\n  bf16 ..... True\n"
+         "  tensor_model_parallel_size ..... 4\n  pipeline_model_parallel_size .... 2\n"
+         "  micro_batch_size .... 1\n  global_batch_size .... 128\n"},
+        {"nemo", "model:\n  tensor_model_parallel_size: 2\n  context_parallel_size: 2\n"
+                 "train:\n  micro_batch_size: 1\n  global_batch_size: 128\n"},
+        {"torchtitan",
+         "[parallelism]\ntensor_parallel_degree = 4\n[training]\nlocal_batch_size = 2\n"
+         "seq_len = 4096\n[activation_checkpoint]\nmode = \"full\"\n"},
+        {"deepspeed", "{\"train_batch_size\": 128, \"train_micro_batch_size_per_gpu\": 2, "
+                      "\"zero_optimization\": {\"stage\": 3}, \"bf16\": {\"enabled\": true}}"},
+        {"nanotron", "parallelism:\n  dp: 32\n  tp: 2\ntokens:\n  micro_batch_size: 1\n"
+                     "  batch_accumulation_per_replica: 4\n"},
+        {"maxtext",
+         "per_device_batch_size: 2\nici_fsdp_parallelism: 64\nmax_target_length: 4096\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const struct fr_trainer_ask ask = {.by = fr_trainer_find(texts[i][0])};
+        struct fr_run_row *row = calloc(1, sizeof *row);
+        struct fr_trainer_result result;
+        struct fr_error err = {0};
+        fr_run_row_set(row, "ranks", "64");
+        fr_run_row_set(row, "measured_s", "1");
+        if (i > 0) fr_run_row_set(row, "model", "llama-3-8b");
+        if (fr_trainer_read(&ask, texts[i][1], strlen(texts[i][1]), "log", row, &result,
+                            &err) != FR_OK)
+            fail_msg("%s: %s", err.where, err.detail);
+        double predicted = predicted_s(row), scored = scored_s(row);
+        FR_TRUE(predicted > 0 && predicted == scored, "%s: predict %.9g s, score %.9g s",
+                texts[i][0], predicted, scored);
+        fr_trainer_result_free(&result);
+        free(row);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(out_and_in_again)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(out_and_in_again),
+                                       cmocka_unit_test(verbs_agree)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@
 static struct fr_counted network_of(const struct fr_job *job) {
     bool phantom = job->plan.method == &fr_method_phantom;
     return (struct fr_counted){.workload = &job->workload,
-                               .ghosts = phantom ? (double)job->plan.ghost : 0,
+                               .ghost_neurons = phantom ? (double)job->plan.ghost : 0,
                                .ranks = phantom ? (double)job->plan.tp : 0};
 }
 
@@ -38,14 +38,14 @@ static double listed_flop(const struct fr_job *job) {
 }
 
 /* Twice the rank is so much more of adapters in both: they are too small beside the rest to be seen otherwise. */
-static void adapters_count(struct fr_job *job, const char *told) {
+static void adapters_count(struct fr_job *job, const char *stated) {
     int64_t *rank = &job->workload.transformer.lora_rank;
     double counted = counted_flop(job), listed = listed_flop(job);
     *rank *= 2;
     double more = counted_flop(job) - counted, in_list = listed_flop(job) - listed;
     *rank /= 2;
     FR_TRUE(more > 0 && fabs(in_list / more - 1) < 1e-6,
-            "adapters: %g FLOP counted, %g listed: %s", more, in_list, told);
+            "adapters: %g FLOP counted, %g listed: %s", more, in_list, stated);
 }
 
 /* Vocabularies are padded, routers are no products of the list, and experts' rows fill no whole tiles. */

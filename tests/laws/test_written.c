@@ -94,15 +94,15 @@ static void what_a_calibration_said(void **state) {
                                         "from a calibration that failed: a b"};
     (void)state;
     for (int k = 0; k < 4; k++) {
-        struct fr_text text = {0}, told = {0};
+        struct fr_text text = {0}, stated = {0};
         struct fr_json_writer w = {.text = &text};
         struct fr_json_document *document = NULL;
         double held_out = -1, variation = -1;
         fr_json_begin_object(&w);
         fr_calibration_put(&said[k], &w);
         fr_json_end_object(&w);
-        fr_calibration_tell(&said[k], &told);
-        assert_string_equal(fr_text_get(&told), tells[k]);
+        fr_calibration_tell(&said[k], &stated);
+        assert_string_equal(fr_text_get(&stated), tells[k]);
         assert_int_equal(fr_json_parse(text.data, text.length, "answer", &document, NULL),
                          FR_OK);
         struct fr_json root = fr_json_root(document),
@@ -121,7 +121,7 @@ static void what_a_calibration_said(void **state) {
         }
         fr_json_free(document);
         fr_text_free(&text);
-        fr_text_free(&told);
+        fr_text_free(&stated);
     }
 }
 

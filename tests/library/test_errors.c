@@ -79,7 +79,7 @@ static void what_is_long(void **state) {
     memset(text, '=', LONG);
     text[0] = 'a';
     job = loaded(NULL);
-    refused(forerun_set(job, text, &error), &error, FORERUN_INPUT, "unknown key");
+    refused(forerun_set(job, text, &error), &error, FORERUN_INPUT, "is no key");
     memset(text, 'a', LONG);
     refused(forerun_set(job, text, &error), &error, FORERUN_USAGE, "KEY=VALUE");
     forerun_job_free(job);
@@ -194,7 +194,7 @@ static void options_of_other_versions(void **state) {
 }
 
 static void what_cannot_be_simulated_or_placed(void **state) {
-    static const char *const seats[] = {"placement=file:/no/such/file", NULL};
+    static const char *const rank_map[] = {"placement=file:/no/such/file", NULL};
     forerun_simulate_options s = FORERUN_SIMULATE_DEFAULTS;
     forerun_place_options p = FORERUN_PLACE_DEFAULTS;
     forerun_job *job = loaded(NULL), *alone = NULL, *none = NULL;
@@ -229,7 +229,8 @@ static void what_cannot_be_simulated_or_placed(void **state) {
     p.ranks_per_node = 1000;
     refused(forerun_place(alone, &p, &result, &error), &error, FORERUN_INPUT, "ranks_per_node");
     assert_null(result);
-    assert_int_equal(forerun_load("lassen", NULL, NULL, seats, &none, &error), FORERUN_INPUT);
+    assert_int_equal(forerun_load("lassen", NULL, NULL, rank_map, &none, &error),
+                     FORERUN_INPUT);
     forerun_job_free(alone);
     forerun_job_free(job);
 }

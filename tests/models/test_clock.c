@@ -33,12 +33,12 @@ static void power_never_falls_with_the_clock(void **state) {
  * tenth of the clock. */
 static void a_limit_is_the_clock_it_settles_at(void **state) {
     (void)state;
-    near_to(fr_clock_settled_Hz(&device, 1.4e9, 1000), 1.4e9, 0);
+    near_to(fr_clock_steady_Hz(&device, 1.4e9, 1000), 1.4e9, 0);
     for (double limit_W = 100; limit_W < 450; limit_W += 25) {
-        double clock_Hz = fr_clock_settled_Hz(&device, 1.4e9, limit_W);
+        double clock_Hz = fr_clock_steady_Hz(&device, 1.4e9, limit_W);
         near_to(fr_clock_power_W(&device, clock_Hz), limit_W, 1e-6 * limit_W);
     }
-    near_to(fr_clock_settled_Hz(&device, 1.4e9, 1), 0.14e9, 1);
+    near_to(fr_clock_steady_Hz(&device, 1.4e9, 1), 0.14e9, 1);
 }
 
 static void what_does_not_scale_stays(void **state) {
@@ -74,10 +74,10 @@ static void settled_to_a_millionth_of_a_millionth(void **state) {
     const double clock_Hz = 1.4e9, last_Hz = 0.9 * clock_Hz / 0x1p40;
     (void)state;
     for (double limit_W = 90; limit_W < 400; limit_W += 7) {
-        double settled_Hz = fr_clock_settled_Hz(&device, clock_Hz, limit_W);
-        FR_TRUE(fr_clock_power_W(&device, settled_Hz) <= limit_W &&
-                    fr_clock_power_W(&device, settled_Hz + 1.1 * last_Hz) > limit_W,
-                "%g W: %.17g Hz", limit_W, settled_Hz);
+        double steady_Hz = fr_clock_steady_Hz(&device, clock_Hz, limit_W);
+        FR_TRUE(fr_clock_power_W(&device, steady_Hz) <= limit_W &&
+                    fr_clock_power_W(&device, steady_Hz + 1.1 * last_Hz) > limit_W,
+                "%g W: %.17g Hz", limit_W, steady_Hz);
     }
 }
 

@@ -178,6 +178,7 @@ static const struct {
     {FR_OP_ALL_TO_ALL, "pairwise_by_node", 8, 4, 8e6, 476e-6},   /* 3 (2 + 10) + 4 (10 + 100) */
     {FR_OP_ALL_REDUCE, "rail_ring", 8, 4, 8e6, 406e-6},          /* 14 (4 + 25): adapters */
     {FR_OP_ALL_GATHER, "rail_ring", 8, 4, 8e6, 203e-6},          /* half of it */
+    {FR_OP_BROADCAST, "rail_chain", 8, 4, 8e6, 540e-6},          /* K 4: 10 (4 + 50) */
     {FR_OP_REDUCE_SCATTER, "rail_ring", 6, 3, 6e6, 190e-6},      /* 5 (14/3 + 100/3) */
     {FR_OP_ALL_GATHER, "hierarchical", 8, 4, 8e6, 174e-6},       /* 10 + 100 + 2 2 + 60 */
     {FR_OP_REDUCE_SCATTER, "hierarchical", 8, 4, 8e6, 174e-6},   /* the same */
@@ -268,8 +269,10 @@ static const struct {
 } shapes[] = {
     {FR_OP_BROADCAST, "binomial", any},
     {FR_OP_BROADCAST, "scatter_all_gather", any},
+    {FR_OP_BROADCAST, "rail_chain", nodes_of_several},
     {FR_OP_REDUCE, "binomial", any},
     {FR_OP_REDUCE, "reduce_scatter_gather", any},
+    {FR_OP_REDUCE, "rail_chain", nodes_of_several},
     {FR_OP_ALL_REDUCE, "ring", any},
     {FR_OP_ALL_REDUCE, "rail_ring", nodes_of_several},
     {FR_OP_ALL_REDUCE, "circulant", any},

@@ -69,13 +69,13 @@ static void the_encoder_travels(void **state) {
         make(0, keys[k], &none);
         const struct fr_transformer *t = &s.job.workload.transformer;
         double tp = (double)s.job.plan.tp, values = 2 * (double)(t->sequence * t->hidden),
-               whole_B = values * fr_dtype_kept_B(s.job.workload.dtype);
+               whole_B = values * fr_dtype_saved_B(s.job.workload.dtype);
         for (int i = 0; i < 4; i++) {
             const struct fr_stage *stage = &s.p.stage[i];
-            double kept_B = i == 3 ? whole_B / (k == 1 ? tp : 1) : 0;
+            double stored_B = i == 3 ? whole_B / (k == 1 ? tp : 1) : 0;
             FR_NEAR(stage->sent_B[FR_SENT_PP], 8 * sent[i] * whole_B / tp, 1e-12);
             FR_NEAR(stage->gathered_B, k == 2 ? (i == 2 ? 2 : 1) * whole_B : 0, 1e-12);
-            FR_NEAR(stage->ends_B - none.p.stage[i].ends_B, kept_B, 1e-12);
+            FR_NEAR(stage->ends_B - none.p.stage[i].ends_B, stored_B, 1e-12);
             assert_true(i != 2 ||
                         s.p.stage[3].activation_B - stage->activation_B == s.p.stage[3].ends_B);
         }

@@ -456,11 +456,11 @@ static void what_is_needed_is_named(void **state) {
     for (size_t k = 0; k < sizeof needed / sizeof *needed; k++) {
         struct fr_job job;
         struct fr_error err = {0};
-        char *key = strstr(text, needed[k]), kept = *key;
+        char *key = strstr(text, needed[k]), saved = *key;
         const struct fr_job_names names = {.cluster = "dgx-h100", .model = text};
         *key = 'X'; /* a key that nobody reads */
         fr_status status = fr_job_load(&names, &job, &err);
-        *key = kept;
+        *key = saved;
         FR_TRUE(status == FR_ERR_INPUT && strstr(err.where, needed[k]) &&
                     strstr(err.detail, "is missing"),
                 "%s: %s: %s", needed[k], err.where, err.detail);

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "models/outcome/cost.h"
-#include "models/outcome/settle.h"
+#include "models/outcome/resolve.h"
 #include "tests/cmocka.h"
 #include "tests/job.h"
 

@@ -555,8 +555,8 @@ static void of_a_config(void **state) {
         {"max_position_embeddings", "0", "128", "67108864", "67108865", true},
         {"head_dim", "0", "1", "67108864", "67108865", false},
         {"tie_word_embeddings", NULL, "true", "false", "2", false},
-        {"attention_bias", "true", "false", "null", "2", false},
-        {"mlp_bias", "true", "false", "null", "2", false},
+        {"attention_bias", NULL, "false", "true", "2", false},
+        {"mlp_bias", NULL, "false", "true", "2", false},
         {"torch_dtype", NULL, "float64", "fp8", "int8", false},
         {"gradient_dtype", NULL, "fp64", "fp16", "int8", false},
         {"weight_dtype", "fp8", "bf16", "fp64", "int8", false}, /* no narrower than bf16 */
@@ -565,7 +565,7 @@ static void of_a_config(void **state) {
         {"sequence", "0", "1", "67108864", "67108865",
          false}, /* rotary: as long as one likes */
         {"global_batch", "0", "1", "1099511627776", "1099511627777", false},
-        {"num_local_experts", "-1", "0", "1", "2", false}};
+        {"num_local_experts", "-1", "0", "1", "1048577000", false}};
     static const struct limit of_gpt2[] = {
         {"n_layer", "0", "1", "100000", "100001", true},
         {"n_embd", "0", "8", "67108864", "67108865", true},

@@ -22,7 +22,7 @@ static const char *const machine[] = {
 
 struct bench {
     struct fr_job job;
-    struct fr_seats seats;
+    struct fr_rank_map rank_map;
     struct fr_pricing price;
     double sent_B[FR_SENT_COUNT];
     uint32_t extrapolated;
@@ -35,8 +35,8 @@ static void open_bench(struct bench *b) {
         .plain = 0.25, .flash = 0.5, .backward = 0.8, .half_keys = 300};
     d->interference = 0.1;
     d->launch_s = 3e-6;
-    assert_int_equal(fr_seats_make(&b->job, &b->job.plan, &b->seats, NULL), FR_OK);
-    b->price = fr_pricing_make(&b->job, &b->job.plan, &b->seats, 5);
+    assert_int_equal(fr_rank_map_make(&b->job, &b->job.plan, &b->rank_map, NULL), FR_OK);
+    b->price = fr_pricing_make(&b->job, &b->job.plan, &b->rank_map, 5);
     b->price.sent_B = b->sent_B;
     b->price.extrapolated = &b->extrapolated;
     memset(b->sent_B, 0, sizeof b->sent_B);
@@ -44,7 +44,7 @@ static void open_bench(struct bench *b) {
 }
 
 static void close_bench(struct bench *b) {
-    fr_seats_free(&b->seats);
+    fr_rank_map_free(&b->rank_map);
     fr_job_free(&b->job);
 }
 
@@ -307,7 +307,7 @@ static void a_list_by_hand(void **state) {
     fr_work_add_collective(&w, FR_PASS_INPUT, FR_AXIS_TP, FR_OP_ALL_REDUCE, 8e6, 2)->stalls =
         true;
     b.price.group[FR_AXIS_CP] = b.price.group[FR_AXIS_EP] = b.price.group[FR_AXIS_DP] =
-        &b.seats.axis[FR_MESH_TP];
+        &b.rank_map.axis[FR_MESH_TP];
     fr_work_add_collective(&w, FR_PASS_FORWARD, FR_AXIS_CP, FR_OP_ALL_REDUCE, 8e6, 1)->beside =
         FR_BESIDE_ATTENTION;
     fr_work_add_collective(&w, FR_PASS_FORWARD, FR_AXIS_EP, FR_OP_ALL_REDUCE, 8e6, 1)->beside =

@@ -400,11 +400,11 @@ static void products_in_pieces_by_hand(void **state) {
             const struct fr_gemm_shape all = {m, T, inner, 1, 0},
                                        piece = {m, T / 4, inner, 1, 0};
             bool outside;
-            const struct fr_gemm_use kept = {0};
+            const struct fr_gemm_use saved = {0};
             const struct fr_device *d = &job.cluster.device;
             more_s += (double)t->layers *
-                      (4 * fr_device_product_s(d, FR_FP16, &piece, 0, kept, &outside) -
-                       fr_device_product_s(d, FR_FP16, &all, 0, kept, &outside));
+                      (4 * fr_device_product_s(d, FR_FP16, &piece, 0, saved, &outside) -
+                       fr_device_product_s(d, FR_FP16, &all, 0, saved, &outside));
         }
         assert_true(more_s > 0);
         near(four_s - one_s, more_s, 1e-9);

@@ -63,7 +63,7 @@ static void traffic_and_memory_by_hand(void **state) {
             if (!flash) sets[5] = NULL;
             fr_test_job("lassen", "gpt-2", sets, &job);
             fr_phantom_stage(&job.workload, &job.plan, 0, &work);
-            double quarter = T * h / p, inner = T * f / p, ghosts = p * k * T,
+            double quarter = T * h / p, inner = T * f / p, ghost_neurons = p * k * T,
                    scores = flash ? 0 : b * heads / p * s * s;
             double norms = 2 * T * h + 2 * quarter;
             double forward_B = L * 4 * (norms + 6 * quarter + 2 * inner + 4 * scores);
@@ -90,8 +90,8 @@ static void traffic_and_memory_by_hand(void **state) {
                     : way == 1 ? L * of_heads
                                : kernels,
                     1e-12);
-            double values =
-                       quarter + T * h + 4 * T * h / p + 2 * quarter + 2 * (inner + ghosts),
+            double values = quarter + T * h + 4 * T * h / p + 2 * quarter +
+                            2 * (inner + ghost_neurons),
                    core_B = L * scores * (4 + 4 + 1),
                    all_B = L * (4 * values + 2 * quarter) + core_B;
             double ends_B = T * (h + 50688 / p) * 4;
@@ -100,7 +100,7 @@ static void traffic_and_memory_by_hand(void **state) {
                     : way == 1 ? all_B - core_B
                                : L * quarter * 4,
                     1e-12);
-            double largest_B = 4 * fmax(T * h, ghosts);
+            double largest_B = 4 * fmax(T * h, ghost_neurons);
             FR_NEAR(work.working_B,
                     largest_B + (way == 0   ? 0
                                  : way == 1 ? core_B / L

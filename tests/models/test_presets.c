@@ -59,20 +59,20 @@ static void what_is_nearly_a_preset(void **state) {
     for (const struct fr_preset *p = fr_presets; p->name; p++) {
         struct fr_json_document *document = NULL;
         struct fr_error err = {0};
-        char name[96], told[128];
+        char name[96], stated[128];
         const char *other = strcmp(p->kind, "model") == 0 ? "cluster" : "model";
         snprintf(name, sizeof name, "%sx", p->name);
         if (!fr_preset_find(p->kind, name)) {
-            snprintf(told, sizeof told, "did you mean \"%s", p->name);
+            snprintf(stated, sizeof stated, "did you mean \"%s", p->name);
             assert_int_equal(fr_preset_or_file_read(p->kind, name, &document, &err),
                              FR_ERR_INPUT);
-            told[strlen(told) - 1] = '\0'; /* or one that is as near */
-            FR_TRUE(strstr(err.detail, told), "%s: %s", name, err.detail);
+            stated[strlen(stated) - 1] = '\0'; /* or one that is as near */
+            FR_TRUE(strstr(err.detail, stated), "%s: %s", name, err.detail);
         }
         if (fr_preset_find(other, p->name)) continue;
         assert_int_equal(fr_preset_or_file_read(other, p->name, &document, &err), FR_ERR_INPUT);
-        snprintf(told, sizeof told, "did you mean \"%s\"", p->name);
-        FR_TRUE(!strstr(err.detail, told), "%s as %s: %s", p->name, other, err.detail);
+        snprintf(stated, sizeof stated, "did you mean \"%s\"", p->name);
+        FR_TRUE(!strstr(err.detail, stated), "%s as %s: %s", p->name, other, err.detail);
     }
 }
 

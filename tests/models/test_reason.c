@@ -172,9 +172,9 @@ static const struct {
 };
 
 /* Words of `sets` are parted by blanks, passes of an order by underscores. */
-static void words_of(char *room, const char **sets) {
+static void words_of(char *capacity, const char **sets) {
     int n = 0;
-    for (char *at = strtok(room, " "); at; at = strtok(NULL, " ")) {
+    for (char *at = strtok(capacity, " "); at; at = strtok(NULL, " ")) {
         sets[n++] = at;
         for (char *c = at; strstr(at, "schedule=[") && *c; c++)
             if (*c == '_') *c = ' ';
@@ -185,13 +185,13 @@ static void words_of(char *room, const char **sets) {
 static void each_says_its_numbers(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char room[512];
+        char capacity[512];
         const char *sets[24];
         struct fr_job job;
         struct fr_outcome out;
         struct fr_text text = {0};
-        snprintf(room, sizeof room, "%s", rows[i].sets);
-        words_of(room, sets);
+        snprintf(capacity, sizeof capacity, "%s", rows[i].sets);
+        words_of(capacity, sets);
         fr_test_job(rows[i].cluster, rows[i].model, sets, &job);
         fr_cost(&job, &job.plan, &out);
         /* Unknown iterations are a reason of a ranking alone. */
@@ -333,16 +333,18 @@ static const struct {
      "recompute_layers=2 recompute=full"},
     {"reshard_after_forward", "zero 3", "gpt-2", "dp=2 zero=2 reshard_after_forward=false",
      NULL, "dp=2 zero=3 reshard_after_forward=false"},
+    {"zero_exchange", "zero 1", "gpt-2", "dp=2 zero=2 zero_exchange=broadcast", NULL,
+     "dp=2 zero=1 zero_exchange=broadcast"},
     {"gradient_sync", "zero 2 or 3", "gpt-2", "dp=2 zero=1 gradient_sync=iteration", NULL,
      "dp=2 zero=2 gradient_sync=iteration"},
 };
 
 static const char *idle_key(const char *model, const char *words, const char **needs) {
-    char room[512];
+    char capacity[512];
     const char *sets[24];
     struct fr_job job;
-    snprintf(room, sizeof room, "%s global_batch=8", words);
-    words_of(room, sets);
+    snprintf(capacity, sizeof capacity, "%s global_batch=8", words);
+    words_of(capacity, sets);
     fr_test_job("dgx-h100", model, sets, &job);
     const struct fr_plan_key *key = fr_plan_idle_key(&job.workload, &job.plan, needs);
     fr_job_free(&job);

@@ -6,13 +6,13 @@
 #include "tests/job.h"
 
 static fr_reasons reasons_of(const char *cluster, const char *model, const char *words) {
-    char room[512];
+    char capacity[512];
     const char *sets[24];
     int n = 0;
     struct fr_job job;
     struct fr_outcome out;
-    snprintf(room, sizeof room, "%s", words);
-    for (char *at = strtok(room, " "); at; at = strtok(NULL, " ")) sets[n++] = at;
+    snprintf(capacity, sizeof capacity, "%s", words);
+    for (char *at = strtok(capacity, " "); at; at = strtok(NULL, " ")) sets[n++] = at;
     sets[n] = NULL;
     fr_test_job(cluster, model, sets, &job);
     fr_cost(&job, &job.plan, &out);

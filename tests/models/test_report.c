@@ -311,7 +311,7 @@ static void what_some_outcomes_have(void **state) {
  * where it is half a node at least. */
 static void what_a_balanced_job_would_fill(void **state) {
     struct fr_job job;
-    int told = 0;
+    int stated = 0;
     (void)state;
     fr_test_job("dgx-h100", "gpt-8.3b", (const char *const[]){"dp=9", NULL}, &job);
     struct fr_outcome out = distinct(&job);
@@ -327,9 +327,9 @@ static void what_a_balanced_job_would_fill(void **state) {
                     filled[0].last == n % 8 && filled[0].holds == 8);
         FR_TRUE(filled[0].equal == (n / equal >= 4 ? n / equal : 0), "%d ranks: %d in each",
                 (int)n, (int)filled[0].equal);
-        told += filled[0].equal > 0;
+        stated += filled[0].equal > 0;
     }
-    FR_TRUE(told > 10, "%d", told);
+    FR_TRUE(stated > 10, "%d", stated);
     fr_job_free(&job);
 }
 

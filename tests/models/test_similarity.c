@@ -78,19 +78,20 @@ static double law_s(const struct fr_similarity_law *law, double p, double nodes,
 }
 
 enum { COUNT = 30 };
-struct room {
+struct scratch {
     double size_B[COUNT], time_s[COUNT], left_out[COUNT];
 };
 
-static struct fr_similarity_table table(struct room *room, const struct fr_similarity_law *law,
-                                        int level, int64_t p, int64_t nodes) {
+static struct fr_similarity_table table(struct scratch *scratch,
+                                        const struct fr_similarity_law *law, int level,
+                                        int64_t p, int64_t nodes) {
     for (int i = 0; i < COUNT; i++) {
-        room->size_B[i] = ldexp(1, i);
-        room->time_s[i] = law_s(law, (double)p, (double)nodes, room->size_B[i]);
-        room->left_out[i] = 0;
+        scratch->size_B[i] = ldexp(1, i);
+        scratch->time_s[i] = law_s(law, (double)p, (double)nodes, scratch->size_B[i]);
+        scratch->left_out[i] = 0;
     }
     return (struct fr_similarity_table){
-        level, p, nodes, COUNT, room->size_B, room->time_s, room->left_out, 0};
+        level, p, nodes, COUNT, scratch->size_B, scratch->time_s, scratch->left_out, 0};
 }
 
 /* One table says all of a law that holds, whatever law it is, at any ranks and nodes. */
@@ -100,8 +101,9 @@ static void one_table_says_all_of_its_law(void **state) {
         for (int b = 0; fr_bytes_names[b]; b++)
             for (int64_t nodes = 1; nodes <= 32; nodes *= 2) {
                 struct fr_similarity_law law = {.steps = s, .bytes = b};
-                struct room room;
-                struct fr_similarity_table t = table(&room, &law, nodes > 1, 4 * nodes, nodes);
+                struct scratch scratch;
+                struct fr_similarity_table t =
+                    table(&scratch, &law, nodes > 1, 4 * nodes, nodes);
                 FR_NEAR(fr_similarity_from_s(&t, &law, 4 * nodes, 2 * nodes, 3000),
                         law_s(&law, 4.0 * (double)nodes, 2.0 * (double)nodes, 3000), 1e-9);
                 FR_NEAR(fr_similarity_from_s(&t, &law, 4 * nodes, nodes, 3000),
@@ -114,23 +116,23 @@ static void one_table_says_all_of_its_law(void **state) {
 /* Between two tables that differ by a factor the answer lies the way of log p between them. */
 static void between_two_tables_both_speak(void **state) {
     const struct fr_similarity_law law = {0};
-    struct room room[2];
+    struct scratch scratch[2];
     (void)state;
-    struct fr_similarity_table t[] = {table(&room[0], &law, 0, 4, 1),
-                                      table(&room[1], &law, 0, 64, 1)};
+    struct fr_similarity_table t[] = {table(&scratch[0], &law, 0, 4, 1),
+                                      table(&scratch[1], &law, 0, 64, 1)};
     struct fr_similarity s = {.tables = t, .n_tables = 2, .law = {law}};
     struct fr_similarity_answer a;
-    for (int i = 0; i < COUNT; i++) room[1].time_s[i] *= 16;
+    for (int i = 0; i < COUNT; i++) scratch[1].time_s[i] *= 16;
     assert_true(fr_similarity_ask(&s, 0, 8, 1, 1024, false, &a));
-    FR_NEAR(a.time_s, room[0].time_s[10] * 2, 1e-9); /* 16^(1/4) */
+    FR_NEAR(a.time_s, scratch[0].time_s[10] * 2, 1e-9); /* 16^(1/4) */
     assert_true(a.measured);
     assert_true(fr_similarity_ask(&s, 0, 32, 1, 1024, false, &a));
-    FR_NEAR(a.time_s, room[0].time_s[10] * 8, 1e-9);
+    FR_NEAR(a.time_s, scratch[0].time_s[10] * 8, 1e-9);
     assert_true(fr_similarity_ask(&s, 0, 128, 1, 1024, false, &a));
-    FR_NEAR(a.time_s, room[1].time_s[10], 1e-9);
+    FR_NEAR(a.time_s, scratch[1].time_s[10], 1e-9);
     assert_false(a.measured);
     assert_true(fr_similarity_ask(&s, 0, 2, 1, 1024, false, &a));
-    FR_NEAR(a.time_s, room[0].time_s[10], 1e-9);
+    FR_NEAR(a.time_s, scratch[0].time_s[10], 1e-9);
     assert_false(a.measured);
 }
 
@@ -147,9 +149,9 @@ static void the_ends_of_a_table_are_inside(void **state) {
                  {(1 + 1e-12) * (1 << 29), true},
                  {(1 + 1e-6) * (1 << 29), false}};
     const struct fr_similarity_law law = {0};
-    struct room room;
+    struct scratch scratch;
     (void)state;
-    struct fr_similarity_table t = table(&room, &law, 0, 4, 1);
+    struct fr_similarity_table t = table(&scratch, &law, 0, 4, 1);
     struct fr_similarity s = {.tables = &t, .n_tables = 1, .law = {law}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct fr_similarity_answer a;
@@ -161,27 +163,27 @@ static void the_ends_of_a_table_are_inside(void **state) {
 /* Of two layouts over nodes the one with as many ranks a node speaks, and no other. */
 static void the_likest_layout_speaks(void **state) {
     const struct fr_similarity_law law = {0};
-    struct room room[2];
+    struct scratch scratch[2];
     (void)state;
-    struct fr_similarity_table t[] = {table(&room[0], &law, 1, 16, 16),
-                                      table(&room[1], &law, 1, 16, 2)};
+    struct fr_similarity_table t[] = {table(&scratch[0], &law, 1, 16, 16),
+                                      table(&scratch[1], &law, 1, 16, 2)};
     struct fr_similarity s = {.tables = t, .n_tables = 2, .law = {law, law}};
     struct fr_similarity_answer a;
-    for (int i = 0; i < COUNT; i++) room[1].time_s[i] *= 5;
+    for (int i = 0; i < COUNT; i++) scratch[1].time_s[i] *= 5;
     assert_true(fr_similarity_ask(&s, 1, 32, 32, 64, false, &a));
-    FR_NEAR(a.time_s, room[0].time_s[6], 1e-9);
+    FR_NEAR(a.time_s, scratch[0].time_s[6], 1e-9);
     assert_true(fr_similarity_ask(&s, 1, 32, 4, 64, false, &a));
-    FR_NEAR(a.time_s, room[1].time_s[6], 1e-9);
+    FR_NEAR(a.time_s, scratch[1].time_s[6], 1e-9);
     assert_true(fr_similarity_ask(&s, 2, 16, 2, 64, false, &a)); /* the level nearest */
-    FR_NEAR(a.time_s, room[1].time_s[6], 1e-9);
+    FR_NEAR(a.time_s, scratch[1].time_s[6], 1e-9);
     assert_false(a.measured);
     assert_false(fr_similarity_ask(&s, 0, 16, 1, 64, false, &a));
     t[1].level = 3; /* of two levels as near the one that stands first */
     t[1].n_nodes = t[0].n_nodes;
     assert_true(fr_similarity_ask(&s, 2, 16, 16, 64, false, &a));
-    FR_NEAR(a.time_s, room[0].time_s[6], 1e-9);
+    FR_NEAR(a.time_s, scratch[0].time_s[6], 1e-9);
     assert_true(fr_similarity_ask(&s, 3, 16, 16, 64, false, &a));
-    FR_NEAR(a.time_s, room[1].time_s[6], 1e-9);
+    FR_NEAR(a.time_s, scratch[1].time_s[6], 1e-9);
     assert_true(a.measured);
 }
 
@@ -189,9 +191,9 @@ static void the_likest_layout_speaks(void **state) {
  * wider where the table misses itself. */
 static void intervals_grow_as_the_law_says(void **state) {
     struct fr_similarity_law law = {.slow = 0.8, .fast = 0.6};
-    struct room room;
+    struct scratch scratch;
     (void)state;
-    struct fr_similarity_table t = table(&room, &law, 0, 4, 1);
+    struct fr_similarity_table t = table(&scratch, &law, 0, 4, 1);
     struct fr_similarity s = {.tables = &t, .n_tables = 1, .law = {law}};
     struct fr_similarity_answer at, twice, far, large, larger, loose;
     fr_similarity_ask(&s, 0, 4, 1, 64, true, &at);
@@ -291,7 +293,7 @@ static void answers_are_those_of_a_second_hand(void **state) {
     int measured = 0, narrow = 0;
     (void)state;
     for (int round = 0; round < 300; round++) {
-        struct room room[TABLES];
+        struct scratch scratch[TABLES];
         struct fr_similarity_table t[TABLES];
         struct fr_similarity s = {.tables = t, .n_tables = TABLES};
         for (int level = 0; level < 2; level++)
@@ -306,14 +308,14 @@ static void answers_are_those_of_a_second_hand(void **state) {
                                                 .n_ranks = per_node * nodes,
                                                 .n_nodes = nodes,
                                                 .count = FEW,
-                                                .size_B = room[i].size_B,
-                                                .time_s = room[i].time_s,
-                                                .left_out = room[i].left_out,
+                                                .size_B = scratch[i].size_B,
+                                                .time_s = scratch[i].time_s,
+                                                .left_out = scratch[i].left_out,
                                                 .left_out_90 = pow(uniform(&dice), 3)};
             for (int k = 0; k < FEW; k++) {
-                room[i].size_B[k] = pow(10, k) * (1 + i % 2);
-                room[i].time_s[k] = 1e-6 * (1 + 3 * uniform(&dice)) * pow(2, k);
-                room[i].left_out[k] = round % 3 ? pow(uniform(&dice), 3) : 0;
+                scratch[i].size_B[k] = pow(10, k) * (1 + i % 2);
+                scratch[i].time_s[k] = 1e-6 * (1 + 3 * uniform(&dice)) * pow(2, k);
+                scratch[i].left_out[k] = round % 3 ? pow(uniform(&dice), 3) : 0;
             }
         }
         for (int k = 0; k < 40; k++) {

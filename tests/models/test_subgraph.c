@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "models/outcome/cost.h"
-#include "models/price/seats.h"
+#include "models/price/rank_map.h"
 #include "models/work/subgraph.h"
 #include "tests/job.h"
 #include "tests/work.h"

@@ -136,9 +136,9 @@ static void activations_without_dropout(void **state) {
                 job.plan.sequence_parallel = true;
                 job.workload.transformer.dropout = dropout;
                 fr_transformer_stage(&job.workload, &job.plan, 1, &work);
-                double kept = 4 * T * h + 2 * T * (q + kv) + 3 * T * f;
+                double saved = 4 * T * h + 2 * T * (q + kv) + 3 * T * f;
                 FR_NEAR(work.activation_B,
-                        2 * kept / t + scores * (dropout ? 5 : 2) +
+                        2 * saved / t + scores * (dropout ? 5 : 2) +
                             (dropout ? 2 * T * h / t : 0),
                         1e-12);
             }
@@ -459,8 +459,8 @@ static void kernels_of_ends(void **state) {
                                               .words = 100,
                                               .batch = 1,
                                               .value_B = 2,
-                                              .kept = 64,
-                                              .logits_kept = 64,
+                                              .saved = 64,
+                                              .logits_saved = 64,
                                               .predicted = predicted};
                     struct fr_rank_work w;
                     double kernels =

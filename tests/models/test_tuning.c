@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "models/job/widths.h"
+#include "models/job/uncertainty.h"
 #include "tests/cmocka.h"
 
 static fr_status read(const char *text, struct fr_tuning *tuning, struct fr_error *err) {
@@ -112,7 +112,7 @@ static void models_and_plans_are_read(void **state) {
     assert_int_equal(t.n_seen, 2);
     assert_true(t.seen[0].what == FR_SEEN_MODEL && t.seen[0].key[0] == 4096 &&
                 t.seen[0].key[1] == 32 && t.seen[0].key[2] == 0);
-    assert_true(t.seen[0].missed == 0 && t.seen[1].missed == -0.25);
+    assert_true(t.seen[0].model_error == 0 && t.seen[1].model_error == -0.25);
     assert_true(t.seen[1].what == FR_SEEN_PLAN &&
                 memcmp(t.seen[1].key, plan, sizeof plan) == 0);
     for (int i = 0; i < 8; i++) assert_true(t.seen_covariance[i] == wanted[i]);
@@ -143,14 +143,14 @@ static void models_that_do_not_fit_are_refused(void **state) {
 
 /* ---- widths ---- */
 
-static fr_status read_at(const char *text, int n_levels, struct fr_widths *widths,
+static fr_status read_at(const char *text, int n_levels, struct fr_uncertainty *widths,
                          struct fr_error *err) {
     const struct fr_levels levels = {.count = n_levels};
     struct fr_json_document *document = NULL;
     fr_status status = fr_json_parse(text, strlen(text), "widths", &document, err);
     if (status != FR_OK) return status;
     struct fr_json root = fr_json_root(document);
-    status = fr_widths_read(&root, &levels, widths, err);
+    status = fr_uncertainty_read(&root, &levels, widths, err);
     fr_json_free(document);
     return status;
 }
@@ -163,7 +163,7 @@ static void each_is_read_under_its_path(void **state) {
         for (int v = 0; v < FR_VALUE_COUNT; v++)
             for (int d = 0; d < FR_DTYPE_COUNT; d++) {
                 char path[FR_VALUE_PATH], other[FR_VALUE_PATH], text[96];
-                struct fr_widths widths, back;
+                struct fr_uncertainty widths, back;
                 struct fr_text put = {0};
                 struct fr_json_writer w = {.text = &put};
                 bool dropped[FR_VALUE_COUNT] = {false};
@@ -178,25 +178,25 @@ static void each_is_read_under_its_path(void **state) {
                         FR_TRUE(widths.sigma[a][b] == (a == v && (alike || b == d) ? 0.25 : 0),
                                 "%s: %d of %s is %g", path, a, fr_dtype_names[b],
                                 widths.sigma[a][b]);
-                assert_true(fr_widths_put(&widths, levels, none, &w));
+                assert_true(fr_uncertainty_put(&widths, levels, none, &w));
                 assert_string_equal(fr_text_get(&put), text);
                 assert_int_equal(read_at(fr_text_get(&put), levels, &back, NULL), FR_OK);
                 assert_memory_equal(&back, &widths, sizeof back);
                 fr_text_free(&put);
                 w = (struct fr_json_writer){.text = &put};
                 dropped[v] = true;
-                assert_false(fr_widths_put(&widths, levels, dropped, &w));
+                assert_false(fr_uncertainty_put(&widths, levels, dropped, &w));
                 assert_string_equal(fr_text_get(&put), "{}");
                 fr_text_free(&put);
             }
 }
 
 static void nothing_said_is_no_width(void **state) {
-    struct fr_widths widths = {.present = true};
+    struct fr_uncertainty widths = {.present = true};
     const struct fr_levels levels = {.count = 1};
     const struct fr_json absent = {0};
     (void)state;
-    assert_int_equal(fr_widths_read(&absent, &levels, &widths, NULL), FR_OK);
+    assert_int_equal(fr_uncertainty_read(&absent, &levels, &widths, NULL), FR_OK);
     assert_false(widths.present);
     assert_int_equal(read_at("{}", 1, &widths, NULL), FR_OK);
     assert_false(widths.present);
@@ -215,44 +215,45 @@ static void together_is_read_and_written(void **state) {
         "-100}, \"width\": 2}]}";
     static const bool none[FR_VALUE_COUNT];
     bool dropped[FR_VALUE_COUNT] = {false};
-    struct fr_widths widths, back;
+    struct fr_uncertainty widths, back;
     struct fr_text put = {0};
     struct fr_json_writer w = {.text = &put};
     (void)state;
     assert_int_equal(read_at(text, 2, &widths, NULL), FR_OK);
-    assert_true(widths.present && widths.n_together == 2);
-    const struct fr_together *first = &widths.together[0], *second = &widths.together[1];
+    assert_true(widths.present && widths.n_correlated == 2);
+    const struct fr_correlated *first = &widths.correlated[0], *second = &widths.correlated[1];
     assert_true(first->sigma == 0.02 && first->n == 3 && second->sigma == 2 && second->n == 2);
     for (int v = 0; v < FR_VALUE_COUNT; v++) {
-        FR_TRUE(fr_together_power(first, (fr_value)v) == (v == FR_VALUE_EFFICIENCY        ? 1
-                                                          : v == FR_VALUE_MEMORY_RATE     ? 0.25
-                                                          : v == FR_VALUE_NETWORK_LATENCY ? -0.5
-                                                                                          : 0),
+        FR_TRUE(fr_correlated_power(first, (fr_value)v) == (v == FR_VALUE_EFFICIENCY    ? 1
+                                                            : v == FR_VALUE_MEMORY_RATE ? 0.25
+                                                            : v == FR_VALUE_NETWORK_LATENCY
+                                                                ? -0.5
+                                                                : 0),
                 "value %d", v);
-        FR_TRUE(fr_together_power(second, (fr_value)v) == (v == FR_VALUE_INTERFERENCE ? 2
-                                                           : v == FR_VALUE_LAUNCH     ? -100
-                                                                                      : 0),
+        FR_TRUE(fr_correlated_power(second, (fr_value)v) == (v == FR_VALUE_INTERFERENCE ? 2
+                                                             : v == FR_VALUE_LAUNCH     ? -100
+                                                                                        : 0),
                 "value %d", v);
     }
     for (int d = 0; d < FR_DTYPE_COUNT; d++) {
-        assert_true(fr_together_is_of(first, (fr_dtype)d) == (d == FR_FP8));
-        assert_true(fr_together_is_of(second, (fr_dtype)d));
+        assert_true(fr_correlated_is_of(first, (fr_dtype)d) == (d == FR_FP8));
+        assert_true(fr_correlated_is_of(second, (fr_dtype)d));
     }
-    assert_true(fr_widths_put(&widths, 2, none, &w));
+    assert_true(fr_uncertainty_put(&widths, 2, none, &w));
     assert_string_equal(fr_text_get(&put), text);
     assert_int_equal(read_at(fr_text_get(&put), 2, &back, NULL), FR_OK);
     assert_memory_equal(&back, &widths, sizeof back);
     fr_text_free(&put);
     w = (struct fr_json_writer){.text = &put};
     dropped[FR_VALUE_NODE_RATE] = dropped[FR_VALUE_LAUNCH] = true;
-    assert_true(fr_widths_put(&widths, 2, dropped, &w));
+    assert_true(fr_uncertainty_put(&widths, 2, dropped, &w));
     assert_int_equal(read_at(fr_text_get(&put), 2, &back, NULL), FR_OK);
-    assert_int_equal(back.n_together, 1);
-    assert_memory_equal(&back.together[0], first, sizeof *first);
+    assert_int_equal(back.n_correlated, 1);
+    assert_memory_equal(&back.correlated[0], first, sizeof *first);
     fr_text_free(&put);
     w = (struct fr_json_writer){.text = &put};
     dropped[FR_VALUE_MEMORY_RATE] = true;
-    assert_false(fr_widths_put(&widths, 2, dropped, &w));
+    assert_false(fr_uncertainty_put(&widths, 2, dropped, &w));
     assert_string_equal(fr_text_get(&put), "{}");
     fr_text_free(&put);
 }
@@ -296,7 +297,7 @@ static void what_is_no_width_is_refused(void **state) {
          "widths#/together/0/source", "unknown key", 2}};
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        struct fr_widths widths;
+        struct fr_uncertainty widths;
         struct fr_error err = {0};
         FR_TRUE(read_at(wrong[i].text, wrong[i].levels, &widths, &err) == FR_ERR_INPUT,
                 "%s was accepted", wrong[i].text);

@@ -113,7 +113,7 @@ static void kinds_of_traffic(void **state) {
             /* Forward, backward; four stages of 13 layers work at once on all but the bubble. */
             const struct fr_transformer *t = &job.workload.transformer;
             double tokens = (double)t->sequence, h = (double)t->hidden, a = (double)t->heads,
-                   value_B = fr_dtype_kept_B(job.workload.dtype);
+                   value_B = fr_dtype_saved_B(job.workload.dtype);
             double norm_B = 2 * FR_NORM_PASSES * tokens * h * value_B,
                    softmax_B = FR_SOFTMAX_PASSES * a * tokens * tokens * value_B;
             slower_s = 3 * (double)t->layers * (norm_B / 2e9 + softmax_B / 5e9) -

@@ -4,10 +4,10 @@
 
 #include "models/outcome/cost.h"
 #include "models/outcome/iteration.h"
-#include "models/price/seats.h"
+#include "models/price/rank_map.h"
 #include "models/price/zero.h"
 #include "models/work/experts.h"
-#include "tests/held_beside.h"
+#include "tests/memory_beside.h"
 #include "tests/pipeline.h"
 
 #define MIXTRAL                                                                                \
@@ -149,9 +149,9 @@ static void groups_by_hand(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
         struct fr_job job;
-        struct fr_seats s;
+        struct fr_rank_map s;
         fr_test_job("dgx-h100", "mixtral-8x7b", groups[i].sets, &job);
-        assert_int_equal(fr_seats_make(&job, &job.plan, &s, NULL), FR_OK);
+        assert_int_equal(fr_rank_map_make(&job, &job.plan, &s, NULL), FR_OK);
         const struct fr_levels *levels = &job.cluster.levels;
         struct fr_group ring = fr_group_make(levels, groups[i].ring[0], groups[i].ring[1]),
                         shared =
@@ -161,7 +161,7 @@ static void groups_by_hand(void **state) {
         same_group(&s.cp, &ring);
         same_group(&s.ep, &shared);
         same_group(&s.copies[FR_COPIES_EXPERTS].all, &copies);
-        fr_seats_free(&s);
+        fr_rank_map_free(&s);
         fr_job_free(&job);
     }
 }
@@ -172,16 +172,16 @@ static void uneven_copies(void **state) {
     const char *sets[] = {"dp=2", "pp=2", "tp=4", "ep=2", "etp=1", "sequence_parallel=true",
                           NULL};
     struct fr_job job;
-    struct fr_seats s;
+    struct fr_rank_map s;
     (void)state;
     fr_test_job("dgx-h100", "mixtral-8x7b", sets, &job);
-    assert_int_equal(fr_seats_make(&job, &job.plan, &s, NULL), FR_OK);
+    assert_int_equal(fr_rank_map_make(&job, &job.plan, &s, NULL), FR_OK);
     assert_int_equal(s.copies[FR_COPIES_EXPERTS].all.n_ranks, 4);
     assert_int_equal(s.copies[FR_COPIES_EXPERTS].all.ranks_per_node, 2);
     assert_int_equal(s.copies[FR_COPIES_EXPERTS].all.level, 1);
     assert_int_equal(s.ep.ranks_per_node, 2);
     assert_int_equal(s.ep.level, 0);
-    fr_seats_free(&s);
+    fr_rank_map_free(&s);
     fr_job_free(&job);
 }
 
@@ -369,7 +369,7 @@ static void zero_2_and_3_by_hand(void **state) {
                 (zero == 3 ? 0 : comm_s(&job, FR_OP_ALL_GATHER, 8, 1, 2 * n)) + 1, 1e-12);
         assert_true(s->gradient_s <= 0 && s->buckets == 0);
         /* Two layers are whole at a time. */
-        FR_NEAR(fr_held_beside_B(&p, 0), 2 / layers * (4 * n + (zero == 3 ? 2 * n : 0)),
+        FR_NEAR(fr_memory_beside_B(&p, 0), 2 / layers * (4 * n + (zero == 3 ? 2 * n : 0)),
                 1e-12);
         fr_test_pipeline_free(&job, &p);
     }

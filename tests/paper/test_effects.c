@@ -8,8 +8,8 @@
 #include "base/data.h"
 #include "studies/paper_table.h"
 #include "tests/cmocka.h"
+#include "trust/effects/groups.h"
 #include "trust/numbers/components.h"
-#include "trust/shared/alike.h"
 
 static void run(struct fr_reproduction *r) {
     struct fr_error err = {0};

@@ -81,7 +81,7 @@ static void regret_and_rank(void **state) {
         plan.tp = k ? 8 : 2, plan.dp = k ? 1 : 4, plan.micro_batch = 1, plan.zero = 1;
         plan.attention = FR_ATTENTION_FLASH, plan.rank_order = FR_ORDER_TP_DP_PP;
         plan.sequence_parallel = plan.overlap = !k;
-        plan.settled = 0;
+        plan.resolved = 0;
         fr_cost(&s.job, &plan, &out);
         for (size_t i = 0; i < s.result.ranked.count; i++)
             faster += s.result.ranked.items[i].value < out.time_s * (1 - 1e-9);

@@ -33,7 +33,8 @@ static const struct {
       "time [s]", "4.18 s", "(+1.7 %)", NULL}},
     {"speed-up",
      "stages.json",
-     {"Compressed stages; fastest: tensor tp 8 x dp 4 x pp 4, SC 2 r128 on 128 ranks, 4.18 s",
+     {"Compressed gradients: speed-up by stages; fastest: tensor tp 8 x dp 4 x pp 4, SC 2 r128 "
+      "on 128 ranks, 4.18 s",
       "stages with compressed gradients", "share of gradient bytes compressed",
       "tensor tp 8 x dp 4 x pp 4, SC r128", NULL}},
     {"ways",
@@ -78,8 +79,8 @@ static const struct {
       "1 of 2 plans did not reach it with every seed", NULL}},
     {"gemm",
      "fit.json",
-     {"rate [GFLOP/s]", "m = 512, n = 2048, fp32", "19 of 20 products drawn",
-      "at most 131.1 GFLOP/s", NULL}},
+     {"rate [GFLOP/s]", "m = 512, n = 2,048, fp32", "19 of 20 products drawn",
+      "131.1 GFLOP/s at 2,048 x 2,048 x 2,048, fp32", NULL}},
 };
 enum { N_CASES = sizeof cases / sizeof *cases };
 

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "models/outcome/outcome.h"
+
 static void reads(double si, fr_quantity quantity, const char *wanted) {
     char text[40];
     fr_scale_text(si, quantity, text, sizeof text);
@@ -20,13 +22,44 @@ static void values_with_their_unit(void **state) {
     reads(0.0363061, FR_QUANTITY_TIME, "36.3 ms");
     reads(1e-6, FR_QUANTITY_TIME, "1 us");
     reads(0.9996, FR_QUANTITY_TIME, "1 s");
-    reads(5400, FR_QUANTITY_TIME, "5400 s");
+    reads(5400, FR_QUANTITY_TIME, "5,400 s");
     reads(11850, FR_QUANTITY_ENERGY, "11.9 kJ");
     reads(1e6, FR_QUANTITY_ENERGY, "1 MJ");
     reads(4096, FR_QUANTITY_SIZE, "4 KiB");
     reads(8, FR_QUANTITY_SIZE, "8 B");
     reads(1048576.0 * 16, FR_QUANTITY_SIZE, "16 MiB");
     reads((double)NAN, FR_QUANTITY_ENERGY, "-");
+}
+
+static void numbers_are_plain(void **state) {
+    (void)state;
+    static const struct {
+        double value;
+        int digits;
+        const char *text;
+    } rows[] = {{1640, 3, "1,640"},    {16437, 3, "16,400"}, {1234567, 15, "1,234,567"},
+                {0.0123, 3, "0.0123"}, {0, 3, "0"},          {-1640, 4, "-1,640"},
+                {999.96, 4, "1,000"},  {131.1, 4, "131.1"},  {100, 3, "100"},
+                {0.5, 3, "0.5"},       {12.30, 3, "12.3"},   {1e6, 3, "1,000,000"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[40];
+        fr_scale_number(rows[i].value, rows[i].digits, text, sizeof text);
+        if (strcmp(text, rows[i].text) != 0)
+            fail_msg("%g: got \"%s\", wanted \"%s\"", rows[i].value, text, rows[i].text);
+    }
+    for (int e = -3; e < 15; e++) { /* never an exponent */
+        char text[40];
+        fr_scale_number(1.64 * pow(10, e), 3, text, sizeof text);
+        if (strchr(text, 'e')) fail_msg("%s", text);
+    }
+}
+
+/* gnuplot stops at a colour that it does not know. */
+static void every_part_has_a_colour(void **state) {
+    (void)state;
+    for (int i = 0; fr_part_names[i]; i++)
+        if (!fr_picture_colour_of(fr_part_names[i]))
+            fail_msg("%s has no colour", fr_part_names[i]);
 }
 
 /* Ticks of an axis over [low, high]: one quoted label each. */
@@ -87,6 +120,8 @@ static void counts(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_with_their_unit),
+        cmocka_unit_test(numbers_are_plain),
+        cmocka_unit_test(every_part_has_a_colour),
         cmocka_unit_test(every_range_has_ticks),
         cmocka_unit_test(what_no_axis_can_show_is_passed_over),
         cmocka_unit_test(counts),

@@ -158,14 +158,14 @@ static void a_file_gives_back_what_was_trained(void **state) {
     char path[] = "/tmp/forerun-cells-XXXXXX", *text = NULL;
     size_t length = 0;
     struct fr_training_options o = options(), asked;
-    const int64_t ghosts[] = {4, 16};
+    const int64_t ghost_neurons[] = {4, 16};
     const struct law law = {30, 100, 8};
     struct fr_cells cells = {0}, read = {0};
     struct fr_error err = {0};
     bool more = false;
     close(mkstemp(path));
     o.samples = path;
-    o.ghost = ghosts;
+    o.ghost = ghost_neurons;
     o.n_ghost = 2;
     assert_int_equal(fr_ladder_next(&o, NULL, 0, &cells, &more, &err), FR_OK);
     assert_int_equal(cells.n, 9);

@@ -14,5 +14,5 @@ for module in $modules; do
     bad=1
   fi
 done
-[ "$bad" = 0 ] || echo "use base/process.h (fr_process_run), or base/aside.h for work that may crash"
+[ "$bad" = 0 ] || echo "use base/process.h (fr_process_run), or base/isolated.h for work that may crash"
 exit $bad

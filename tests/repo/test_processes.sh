@@ -15,7 +15,7 @@ try() { # try WHAT FILE LINE
   fails "$1" "$2:1" processes.sh
   rm "$tree/$2"
 }
-try 'fork' base/aside.c 'pid_t child = fork();'
+try 'fork' base/isolated.c 'pid_t child = fork();'
 try 'fork in a condition' plots/b.c 'if (!fork()) _exit(0);'
 try 'exec' plots/b.c '    execlp("gnuplot", "gnuplot", NULL);'
 try 'spawn' plots/b.c 'return posix_spawnp(&child, word[0], NULL, NULL, word, environ);'

@@ -20,7 +20,7 @@ try 'a string' answer/emit/b.c '#include "answer/emit.h"' 'fr_text_addf(text, "#
 try 'a string of some width' answer/b.c '#include "answer/emit.h"' 'fr_text_addf(text, "%-*.40s", 3, name);'
 try 'a string on a later line' answer/b.c '#include "base/script/script.h"' 'fr_text_addf(text,' \
   '             "# of %s; placement %s\n",' '             what, name);'
-try 'bytes' answer/b.c '#include "answer/seats/launch_lines.h"' 'fr_text_add(text, name, strlen(name));'
+try 'bytes' answer/b.c '#include "answer/placement/launch_lines.h"' 'fr_text_add(text, name, strlen(name));'
 try 'a directive' answer/b.c 'static const char head[] = "#SBATCH --nodes=";' 'fr_text_addf(text, "%s", head);'
 try 'a first line' answer/b.c 'static const char head[] = "#!/bin/bash\n";' 'fr_text_addf(text, "%s", head);'
 try 'a name as our own' answer/b.c '#include "answer/emit.h"' 'fr_script_piece(text, e->job->cluster.name);'

@@ -33,7 +33,7 @@ static void by_plan_or_model(void **state) {
     assert_false(has("pp=1,2", 0));
 }
 
-static bool ghosts(const char *const *vary, int n, const struct fr_method *method) {
+static bool ghost_neurons(const char *const *vary, int n, const struct fr_method *method) {
     const struct fr_job_names names = {.cluster = "frontier", .model = "ffn-4096"};
     struct fr_plan base = fr_plan_default();
     struct fr_space space;
@@ -51,7 +51,7 @@ static void methods_with_ghosts(void **state) {
     (void)state;
     for (int a = 0; fr_methods[a]; a++) {
         const char *const others[] = {"micro_batch=1,2", "tp=2,4"};
-        assert_int_equal(ghosts(others, 2, fr_methods[a]), fr_methods[a]->uses_ghost);
+        assert_int_equal(ghost_neurons(others, 2, fr_methods[a]), fr_methods[a]->uses_ghost);
         for (int b = 0; fr_methods[b]; b++)
             for (int at = 0; a != b && at < 3; at++) {
                 char said[80];
@@ -61,8 +61,8 @@ static void methods_with_ghosts(void **state) {
                          fr_methods[b]->name);
                 vary[at] = said;
                 if (at == 0) vary[1] = others[0];
-                FR_TRUE(ghosts(vary, 3, fr_methods[(a + b) % 3]) == wanted, "%s", said);
-                FR_TRUE(ghosts(vary + at, 1, fr_methods[b]) == wanted, "%s alone", said);
+                FR_TRUE(ghost_neurons(vary, 3, fr_methods[(a + b) % 3]) == wanted, "%s", said);
+                FR_TRUE(ghost_neurons(vary + at, 1, fr_methods[b]) == wanted, "%s alone", said);
             }
     }
 }

@@ -187,7 +187,7 @@ static int find(const struct rows *rows, const struct row *row) {
 }
 
 /* What costs the same in everything once. */
-static void settle(struct rows *rows) {
+static void resolve(struct rows *rows) {
     struct rows kept = {rows->row, 0};
     for (int i = 0; i < rows->n; i++)
         if (find(&kept, &rows->row[i]) < 0) kept.row[kept.n++] = rows->row[i];
@@ -215,8 +215,8 @@ static bool cost(const struct drawn *d, const char *const *said, int n, int64_t 
 }
 
 /* A key that nothing reads is not said: of the choices with fewest left out the first that has none such. */
-static bool cost_settled(const struct drawn *d, const char *const *said, int64_t ranks,
-                         struct fr_outcome *out) {
+static bool cost_resolved(const struct drawn *d, const char *const *said, int64_t ranks,
+                          struct fr_outcome *out) {
     for (int gone = 0; gone <= d->n; gone++)
         for (unsigned set = 0; set < 1u << d->n; set++) {
             const char *kept[VARY];
@@ -233,7 +233,7 @@ static void price(const struct drawn *d, const char *const *said, int64_t ranks,
                   struct rows *rows) {
     struct fr_outcome out;
     const struct fr_search_options *o = &d->options;
-    if (!cost_settled(d, said, ranks, &out)) return;
+    if (!cost_resolved(d, said, ranks, &out)) return;
     bool known = o->objective == FR_OBJECTIVE_TIME || !isnan(out.energy_J);
     if (!out.reasons && known && fmax(out.lossy_gradient, out.lossy_backward) <= o->max_lossy &&
         !(o->memory_limit_B > 0 && out.memory_peak_B > o->memory_limit_B) &&
@@ -388,7 +388,7 @@ static void against_all(const struct drawn *d, uint64_t *dice, int *plans) {
         FR_OK)
         fail_msg("%s", err.detail);
     price_all(d, 0, said, &all);
-    settle(&all);
+    resolve(&all);
     assert_int_equal(fr_search(&job, &space, &d->options, &whole, NULL), FR_OK);
     assert_int_equal(fr_search_each(&job, &space, &d->options, &whole, list, &found, NULL),
                      FR_OK);
@@ -401,7 +401,7 @@ static void against_all(const struct drawn *d, uint64_t *dice, int *plans) {
     is_best_of_methods(&found.rows, &whole);
     int listed = found.rows.n;
     assert_int_equal(whole.feasible, listed);
-    settle(&found.rows);
+    resolve(&found.rows);
     FR_TRUE(found.rows.n == all.n, "%s; %s; %s; %s on %s of job %d: %d of %d", d->vary[0],
             d->vary[1], d->n > 2 ? d->vary[2] : "", d->n > 3 ? d->vary[3] : "", d->ranks,
             d->job, found.rows.n, all.n);

@@ -133,29 +133,29 @@ static double best_within(const struct search *s, const struct fr_search_result 
 static bool near(double a, double b) { return fabs(a - b) <= 1e-9 * fabs(b); }
 
 /* One for each band in which somebody is better than the best and all that are surer. */
-static void is_told(const struct search *s, const struct fr_search_result *r,
-                    const struct all *a) {
+static void is_stated(const struct search *s, const struct fr_search_result *r,
+                      const struct all *a) {
     static const double bands[] = {0.75, 0.5, 0.25, 0};
     double least = r->ranked.count ? r->ranked.items[0].value : INFINITY,
            above = s->options.fit;
-    size_t told = r->less_sure.count;
+    size_t stated = r->less_sure.count;
     for (int b = 0; b < 4; b++) {
         if (bands[b] >= above) continue;
         double best = best_within(s, r, a, bands[b], above);
         above = bands[b];
         if (!(best < least * (1 - 1e-9))) continue;
-        assert_true(told > 0);
-        const struct fr_outcome *out = &r->less_sure.items[--told].outcome;
+        assert_true(stated > 0);
+        const struct fr_outcome *out = &r->less_sure.items[--stated].outcome;
         FR_TRUE(near(value_of(s, r, out), best) && out->reasons == 0, "band %d: %g, %g", b,
                 value_of(s, r, out), best);
         least = best;
     }
-    FR_TRUE(told == 0, "%zu more", told);
+    FR_TRUE(stated == 0, "%zu more", stated);
 }
 
 static void against_all_plans(void **state) {
     static const double levels[] = {0.95, 0.6, 0.999};
-    int told = 0, none = 0;
+    int stated = 0, none = 0;
     (void)state;
     for (int i = 0; i < SPACES; i++)
         for (int l = 0; l < 3; l++) {
@@ -183,14 +183,14 @@ static void against_all_plans(void **state) {
                 assert_true(r.surest.outcome.memory_spare == most);
                 none++;
             }
-            is_told(&s, &r, &a);
-            told += (int)r.less_sure.count;
+            is_stated(&s, &r, &a);
+            stated += (int)r.less_sure.count;
             free(a.out);
             free(a.index);
             fr_search_result_free(&r);
             end(&s);
         }
-    FR_TRUE(told > 4, "%d told", told);
+    FR_TRUE(stated > 4, "%d told", stated);
     FR_TRUE(none > 0, "a surest plan was never asked for");
 }
 

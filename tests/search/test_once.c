@@ -40,7 +40,7 @@ static void settled_costs_the_same(void **state) {
         fr_test_job(jobs[j][0], jobs[j][1], NULL, &job);
         for (int n = 0; n < fr_sample(9000, 2500); n++) {
             struct fr_json_document *document = NULL;
-            struct fr_plan plan, settled;
+            struct fr_plan plan, resolved;
             struct fr_plan_lists lists;
             struct fr_space space;
             struct fr_outcome before, after;
@@ -55,11 +55,11 @@ static void settled_costs_the_same(void **state) {
                 assert_int_equal(
                     fr_space_make(ranks, NULL, 0, &plan, true, true, NULL, &space, NULL),
                     FR_OK);
-                assert_true(fr_space_plan(&space, &job.workload, 0, &settled, &fits) && fits);
-                fr_cost(&job, &settled, &after);
+                assert_true(fr_space_plan(&space, &job.workload, 0, &resolved, &fits) && fits);
+                fr_cost(&job, &resolved, &after);
                 fr_plan_line(&plan, 0, line, sizeof line);
                 same_price(&before, &after, line);
-                assert_int_equal(settled.settled & ~FR_PLAN_SETTLED, 0); /* else refused */
+                assert_int_equal(resolved.resolved & ~FR_PLAN_RESOLVED, 0); /* else refused */
                 fr_space_free(&space);
                 compared++;
             }
@@ -435,8 +435,8 @@ static void named_by_the_issue(void **state) {
                                 "compression.gradient.rank=4,16,64"};
     twice(rank, 2, sets, 1 + 3);
     /* The identity is linear. */
-    const char *const seats[] = {"placement=linear,by-axis:tp-pp-dp,round-robin"};
-    twice(seats, 1, sets, 2);
+    const char *const rank_map[] = {"placement=linear,by-axis:tp-pp-dp,round-robin"};
+    twice(rank_map, 1, sets, 2);
     /* What a dense model does not read. */
     const char *const experts[] = {"ep=1,2,4", "overlap_experts=true,false"};
     twice(experts, 2, sets, 1);

@@ -464,13 +464,13 @@ static void refusals_need_no_error(void **state) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct fr_space space;
         struct fr_error err = {.status = FR_OK};
-        fr_status told =
+        fr_status stated =
             fr_space_make("8", &bad[i], 1, &base, false, false, NULL, &space, &err);
         fr_space_free(&space);
-        FR_TRUE(told == FR_ERR_USAGE && err.status == told, "%s: %d, %d", bad[i], told,
+        FR_TRUE(stated == FR_ERR_USAGE && err.status == stated, "%s: %d, %d", bad[i], stated,
                 err.status);
         assert_int_equal(
-            fr_space_make("8", &bad[i], 1, &base, false, false, NULL, &space, NULL), told);
+            fr_space_make("8", &bad[i], 1, &base, false, false, NULL, &space, NULL), stated);
         fr_space_free(&space);
     }
 }

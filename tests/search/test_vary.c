@@ -179,12 +179,12 @@ static void what_cannot_be_varied(void **state) {
         {"tp=1,2", "tp=4", "varied twice"},
         {"model.a=1", "model.a=2", "varied twice"},
         {"model.a=1..4096", "model.b=1,2", "more than 4096"},
-        {"tp=1", "pt=1", "cannot be varied"},
+        {"tp=1", "pt=1", "did you mean \"tp\""},
         {"tp=1", "micro_batsh=1", "did you mean \"micro_batch\""},
         {"runtime=nemo-24.03", "runtime=nemo-25.04", "varied twice"},
         {"runtime.host_launch=1us", "runtime.host_lunch=1us", "mean \"runtime.host_launch\""},
         {"tp=1", "runtme=nemo-24.03", "did you mean \"runtime\""},
-        {"tp=1", "nothing_like_it=1", "cluster.KEY, runtime and runtime.KEY"},
+        {"tp=1", "nothing_like_it=1", "cluster.KEY or runtime.KEY"},
     };
     const struct fr_job_names names = {.cluster = "frontier", .model = "ffn-4096"};
     struct fr_error err = {0};

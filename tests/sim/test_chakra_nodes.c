@@ -261,7 +261,7 @@ struct traces {
     struct file file[RANKS];
     struct fr_json_document *groups;
     int64_t tp, dp, stages;
-    double worked_s[RANKS];
+    double work_s[RANKS];
     bool tag[1 << 16];
     int words;
 };
@@ -349,11 +349,11 @@ static void is_work(struct traces *x, const struct fr_task *task, int64_t rank,
         is_group(x, node->group, c->layers ? class->axis : FR_AXIS_DP, rank);
         return;
     }
-    double before_us = round(1e6 * x->worked_s[rank]);
-    x->worked_s[rank] += time_s;
+    double before_us = round(1e6 * x->work_s[rank]);
+    x->work_s[rank] += time_s;
     assert_int_equal(node->type, COMP);
     assert_int_equal(node->attributes, 2);
-    assert_int_equal(node->duration_us, (int64_t)(round(1e6 * x->worked_s[rank]) - before_us));
+    assert_int_equal(node->duration_us, (int64_t)(round(1e6 * x->work_s[rank]) - before_us));
 }
 
 static void is_message(struct traces *x, const struct node *node, int64_t type, int64_t from,
@@ -479,12 +479,12 @@ static void ids_differ(const struct file *f) {
 static int holds(const struct fr_network_work *work, const double *class_s,
                  struct fr_chakra how) {
     struct fr_chakra chakra[2] = {how, how};
-    int64_t copies = work->seats.tp * work->seats.dp, n_nodes = 0;
+    int64_t copies = work->rank_map.tp * work->rank_map.dp, n_nodes = 0;
     struct traces *x = calloc(1, sizeof *x);
     struct made *made = calloc((size_t)(work->program->n_tasks * copies) + 1, sizeof *made);
     assert_true(x && made && work->program->n_ranks * copies <= RANKS);
     *x = (struct traces){.work = work, .class_s = class_s, .chakra = &chakra[0]};
-    x->tp = work->seats.tp, x->dp = work->seats.dp, x->stages = work->program->n_ranks;
+    x->tp = work->rank_map.tp, x->dp = work->rank_map.dp, x->stages = work->program->n_ranks;
     chakra[1].json = true;
     for (int k = 0; k < 2; k++) {
         assert_int_equal(fr_chakra_write(work, class_s, &chakra[k], NULL), FR_OK);
@@ -586,7 +586,7 @@ static void programs_at_random(void **state) {
         const struct fr_network_work work = {.program = &x.program,
                                              .class_B = x.class_B,
                                              .class_gathered_B = x.gathered_B,
-                                             .seats = {mesh[1], mesh[2], NULL}};
+                                             .rank_map = {mesh[1], mesh[2], NULL}};
         words += holds(&work, x.class_s,
                        (struct fr_chakra){.layers = n / 5 % 2,
                                           .scattered = n / 10 % 2,
@@ -638,7 +638,7 @@ static fr_status of(int32_t n_ranks, int64_t n_tasks, int64_t tp, int64_t dp) {
     struct fr_task_class class = {0};
     struct fr_program program = {
         .n_ranks = n_ranks, .n_classes = 1, .classes = &class, .n_tasks = n_tasks};
-    const struct fr_network_work work = {.program = &program, .seats = {tp, dp, NULL}};
+    const struct fr_network_work work = {.program = &program, .rank_map = {tp, dp, NULL}};
     double time_s = 0;
     struct fr_chakra chakra = {0};
     fr_status status = fr_chakra_write(&work, &time_s, &chakra, NULL);

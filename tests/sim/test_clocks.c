@@ -1,7 +1,7 @@
 /* Clocks of a pipeline's stages: what they do by hand, and whether anything better than what is chosen
  * exists, by trying all. */
 #include "models/outcome/clocks.h"
-#include "models/outcome/passes.h"
+#include "models/outcome/pipeline_ops.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -336,7 +336,7 @@ static void clocks_that_a_meter_sees(void **state) {
         assert_true(out.plan.clock_slack == rows[r].slack && !out.plan.pass_clock);
         assert_int_equal(out.plan.n_clock_Hz, plan->n_clock_Hz);
         assert_ptr_equal(out.plan.clock_Hz, plan->clock_Hz);
-        fr_status by_pass = fr_passes_choose(&job, plan, 0, &clock, NULL);
+        fr_status by_pass = fr_pipeline_ops_choose(&job, plan, 0, &clock, NULL);
         if (rows[r].slack) FR_TRUE((by_pass == FR_OK) == rows[r].passes, "row %zu", r);
         if (rows[r].slack && !rows[r].passes)
             assert_int_equal(fr_clocks_choose(&job, plan, 0, stage_Hz, NULL), FR_OK);

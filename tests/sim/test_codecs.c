@@ -9,8 +9,8 @@
 #include "models/price/codec_price.h"
 #include "sim/run.h"
 #include "tests/document.h"
-#include "tests/held_beside.h"
 #include "tests/job.h"
+#include "tests/memory_beside.h"
 #include "tests/pipeline_case.h"
 
 /* Products at 1 TFLOP/s, 2 of 16 bits and 4 of 8, memory at 1 TB/s, a kernel in 1 us; one network of
@@ -119,7 +119,7 @@ static void messages_over_the_sequence(void **state) {
             FR_NEAR(p.stage[0].message_codec_B, (m + h) * 4 * 4 + (lazy ? m * h * 4 : 0),
                     1e-12);
             /* Only the second stage sends gradients down, and keeps something for it. */
-            FR_NEAR(fr_held_beside_B(&p, 1) - fr_held_beside_B(&p, 0) -
+            FR_NEAR(fr_memory_beside_B(&p, 1) - fr_memory_beside_B(&p, 0) -
                         p.stage[1].working_B + p.stage[0].working_B,
                     p.stage[0].message_codec_B, 1e-9);
             double break_even = (p.message_B - p.stage[0].small_message_B) /
@@ -234,7 +234,7 @@ static void messages_of_chunks(void **state) {
         assert_int_equal(fr_simulate(&job, &job.plan, NULL, &event, NULL), FR_OK);
         FR_NEAR(event.outcome.time_s, closed.time_s, 1e-12);
         FR_NEAR(event.outcome.energy_J, closed.energy_J, 1e-12);
-        FR_NEAR(fr_held_beside_B(&p, 0) - p.stage[0].working_B - 2 * p.message_B,
+        FR_NEAR(fr_memory_beside_B(&p, 0) - p.stage[0].working_B - 2 * p.message_B,
                 (chunks - 1) * p.stage[0].message_codec_B, 1e-9);
         fr_simulation_free(&event);
         fr_program_free(&program);
@@ -248,7 +248,7 @@ static void messages_of_chunks(void **state) {
 /* What a stage of so many layers codes, by hand: bytes of one replica's codes, work, memory and the
  * gradient bytes they stand for. */
 struct coded {
-    double whole_B, sent_B, work_s, kept_B;
+    double whole_B, sent_B, work_s, stored_B;
 };
 
 static struct coded coded_of(double layers, double t, double r, bool sparse, double replicas) {
@@ -266,7 +266,7 @@ static struct coded coded_of(double layers, double t, double r, bool sparse, dou
             layers *
             (sparse ? topk_encode_s(m, n, kept, v, true) + topk_decode_s(m, n, kept, v, parts)
                     : powersgd_encode_s(m, n, r, v, true) + powersgd_decode_s(m, n, r));
-        sum.kept_B += layers * (parts * sent_B + m * n * v);
+        sum.stored_B += layers * (parts * sent_B + m * n * v);
     }
     return sum;
 }
@@ -288,7 +288,7 @@ static void factors_over_all_replicas(void **state) {
         FR_NEAR(stage->coded_B, want.sent_B, 1e-12);
         FR_NEAR(stage->gradient_B, whole.stage[0].gradient_B - want.whole_B, 1e-12);
         FR_NEAR(stage->gradient_codec_s, want.work_s, 1e-12);
-        FR_NEAR(stage->codec_B, want.kept_B, 1e-12);
+        FR_NEAR(stage->codec_B, want.stored_B, 1e-12);
         FR_NEAR(stage->gradient_s,
                 ring_reduce_s(4, stage->gradient_B) + ring_reduce_s(4, want.sent_B), 1e-12);
         struct fr_outcome out = outcome_of(&job), before = outcome_of(&plain);
@@ -320,7 +320,7 @@ static void sparse_parts_grow_with_replicas(void **state) {
         const struct fr_stage *stage = &p.stage[0];
         FR_NEAR(stage->coded_B, D * want.sent_B, 1e-12);
         FR_NEAR(stage->gradient_codec_s, want.work_s, 1e-12);
-        FR_NEAR(stage->codec_B, want.kept_B, 1e-12);
+        FR_NEAR(stage->codec_B, want.stored_B, 1e-12);
         FR_NEAR(stage->gradient_s,
                 ring_reduce_s(D, stage->gradient_B) + ring_gather_s(D, D * want.sent_B), 1e-12);
         struct fr_outcome out = outcome_of(&job);

@@ -7,8 +7,8 @@
 #include "models/outcome/cost.h"
 #include "models/outcome/iteration.h"
 #include "sim/run.h"
-#include "tests/held_beside.h"
 #include "tests/job.h"
+#include "tests/memory_beside.h"
 #include "tests/pipeline_case.h"
 
 /* The round machine of test_codecs.c: 1 TFLOP/s, 1 TB/s, a kernel in 1 us, rings of 1 us and 10 GB/s. */
@@ -125,7 +125,7 @@ static double powersgd_s(double m, double n, double r, double v) {
 }
 
 struct sums {
-    double whole_B, coded_B, lossy_B, saved_B, time_s, kept_B;
+    double whole_B, coded_B, lossy_B, saved_B, time_s, stored_B;
 };
 
 static double factor(double p) { return 2 * (p - 1) / p; }
@@ -140,7 +140,7 @@ static struct sums sums_of(const struct matrix *of, double r) {
         s.coded_B += t * (m + n) * r * v;
         s.saved_B += t * factor(p) * (m * n - (m + n) * r) * v;
         s.time_s += t * powersgd_s(m, n, r, v);
-        s.kept_B += t * ((m + n) * r + m * n) * v;
+        s.stored_B += t * ((m + n) * r + m * n) * v;
     }
     return s;
 }
@@ -194,8 +194,7 @@ static void holds(const struct held *h, double r) {
     FR_NEAR(stage->coded_B, want.coded_B, 1e-12);
     FR_NEAR(stage->lossy_B, want.lossy_B, 1e-12);
     FR_NEAR(stage->gradient_codec_s, want.time_s, 1e-9);
-    FR_NEAR(fr_held_beside_B(&p, 0) - fr_held_beside_B(&before, 0), want.kept_B,
-            1e-9);
+    FR_NEAR(fr_memory_beside_B(&p, 0) - fr_memory_beside_B(&before, 0), want.stored_B, 1e-9);
     FR_NEAR(out.lossy_gradient, want.lossy_B / p.gradient_B, 1e-12);
     FR_NEAR(p.gradient_B, before.gradient_B, 1e-12);
     FR_NEAR(stage->gradient_B + stage->common_B + want.lossy_B,

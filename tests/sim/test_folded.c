@@ -29,7 +29,7 @@ static void orders(void **state) {
                         if (x->whole && x->kind == FR_SLOT_WEIGHT)
                             assert_true(x[-1].micro == x->micro && x[-1].chunk == x->chunk);
                     }
-                    assert_int_equal(fr_schedule_held(true, slots, n), 2 * P + k);
+                    assert_int_equal(fr_schedule_in_flight(true, slots, n), 2 * P + k);
                 }
             }
 }

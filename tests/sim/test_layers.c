@@ -77,19 +77,19 @@ static void events_equal_the_closed_form(void **state) {
     (void)state;
     for (int k = 0; k < PLANS; k++) {
         const char *model = model_of(k);
-        for (int spelt_out = 0; spelt_out < 2; spelt_out++) {
+        for (int as_messages = 0; as_messages < 2; as_messages++) {
             struct fr_job job;
             struct fr_outcome closed;
             struct fr_simulation event;
             struct fr_error err = {0};
-            const struct fr_simulate_options how = {.spelt_out = spelt_out};
+            const struct fr_simulate_options how = {.as_messages = as_messages};
             load(k, model, &job);
             fr_cost(&job, &job.plan, &closed);
             FR_TRUE(closed.reasons == 0, "plan %d", k);
             if (fr_simulate(&job, &job.plan, &how, &event, &err) != FR_OK)
                 fail_msg("plan %d: %s: %s", k, err.where, err.detail);
             same(&event.outcome, &closed);
-            assert_int_equal(event.n_stages, spelt_out ? closed.ranks : 1);
+            assert_int_equal(event.n_stages, as_messages ? closed.ranks : 1);
             fr_simulation_free(&event);
             fr_job_free(&job);
         }
@@ -120,7 +120,7 @@ static void one_stage_is_no_pipeline(void **state) {
     (void)state;
     static const struct {
         const char *model, *method;
-        int64_t ghosts;
+        int64_t ghost_neurons;
         bool subgrid;
     } of[] = {{"ffn-16384", "tensor", 0, false},
               {"ffn-16384", "phantom", 3, false},
@@ -144,7 +144,7 @@ static void one_stage_is_no_pipeline(void **state) {
             for (plan.dp = 1; plan.dp <= 64; plan.dp *= 2)
                 for (int64_t micro = 0; micro <= 32; micro = micro ? 2 * micro : 1) {
                     plan.micro_batch = micro;
-                    plan.ghost = of[i].ghosts;
+                    plan.ghost = of[i].ghost_neurons;
                     one_stage_of(&job, &plan, &met);
                 }
         fr_job_free(&job);
@@ -249,7 +249,7 @@ static void refuses(void **state) {
     (void)state;
     const char *fitted[] = {"method=tensor", "tp=8", NULL};
     const char *layers[] = {"method=grid", "tp=2", "dp=2", "pp=9", "micro_batch=1", NULL};
-    const struct fr_simulate_options how = {.spelt_out = true};
+    const struct fr_simulate_options how = {.as_messages = true};
     struct fr_job job;
     struct fr_simulation s;
     struct fr_error err = {0};

@@ -6,8 +6,8 @@
 #include "models/outcome/cost.h"
 #include "models/outcome/iteration.h"
 #include "sim/run.h"
-#include "tests/held_beside.h"
 #include "tests/job.h"
+#include "tests/memory_beside.h"
 #include "tests/pipeline_case.h"
 
 /* gpt-2.5b: 52 layers of hidden 1920, 24 heads, sequence 1024, vocabulary 50257, fp32. */
@@ -118,9 +118,9 @@ static double codec_B(const char *const *sets) {
     uint32_t extrapolated = 0;
     fr_test_job("a100-hdr", "gpt-2.5b", sets, &job);
     assert_int_equal(fr_pipeline_make(&job, &job.plan, &p, &extrapolated, NULL), FR_OK);
-    double with_B = fr_held_beside_B(&p, 1);
+    double with_B = fr_memory_beside_B(&p, 1);
     p.stage[0].message_codec_B = 0;
-    with_B -= fr_held_beside_B(&p, 1);
+    with_B -= fr_memory_beside_B(&p, 1);
     fr_pipeline_free(&p);
     fr_job_free(&job);
     return with_B;
@@ -142,10 +142,10 @@ static void codecs(void **state) {
     FR_NEAR(codec_B(message), factors_B + lost_B, 1e-9);
     FR_NEAR(codec_B(careless), factors_B, 1e-9);
     const double shapes[4][2] = {{3 * h / t, h}, {h, h / t}, {4 * h / t, h}, {h, 4 * h / t}};
-    double kept_B = 0;
+    double stored_B = 0;
     for (int k = 0; k < 4; k++)
-        kept_B += 4 * (128 * (shapes[k][0] + shapes[k][1]) + shapes[k][0] * shapes[k][1]);
-    FR_NEAR(price(gradient).memory_B[FR_MEMORY_BUFFERS] - plain_B, 13 * kept_B, 1e-9);
+        stored_B += 4 * (128 * (shapes[k][0] + shapes[k][1]) + shapes[k][0] * shapes[k][1]);
+    FR_NEAR(price(gradient).memory_B[FR_MEMORY_BUFFERS] - plain_B, 13 * stored_B, 1e-9);
 }
 
 /* Most activations alive at once at @p rank, from the times of a simulated iteration: born when
@@ -168,9 +168,9 @@ static int64_t alive(const struct fr_timeline *timeline, int32_t rank, fr_task_k
 }
 
 /* Activations of a moment that has @p buffers_B besides, if that is the fullest. */
-static void more(double kept_B, double buffers_B, double *most_B, double *with_B) {
-    if (kept_B + buffers_B <= *most_B + *with_B) return;
-    *most_B = kept_B;
+static void more(double stored_B, double buffers_B, double *most_B, double *with_B) {
+    if (stored_B + buffers_B <= *most_B + *with_B) return;
+    *most_B = stored_B;
     *with_B = buffers_B;
 }
 
@@ -229,7 +229,7 @@ static void a_codec_for_each_message(void **state) {
                         if (at + 1 < P * chunks && fr_schedule_stage(*row, P, at + 1) != i)
                             want_B += 1;
                     }
-                    FR_NEAR(fr_held_beside_B(&c.p, i), want_B, 0);
+                    FR_NEAR(fr_memory_beside_B(&c.p, i), want_B, 0);
                 }
             }
 }

@@ -52,8 +52,9 @@ static void never_faster_than_isolated(void **state) {
                                             {"pp=2", "dp=32", "tp=1"}};
     static const char *const how[] = {"schedule=1f1b", "schedule=gpipe", "p2p=duplex",
                                       "schedule=zero-bubble"};
-    static const char *const seats[] = {"placement=linear", "placement=round-robin",
-                                        "placement=by-axis:dp", "placement=by-axis:pp-tp-dp"};
+    static const char *const rank_map[] = {"placement=linear", "placement=round-robin",
+                                           "placement=by-axis:dp",
+                                           "placement=by-axis:pp-tp-dp"};
     int slower = 0, equal = 0;
     for (size_t m = 0; m < 4; m++)
         for (size_t c = 0; c < sizeof clusters / sizeof *clusters; c++)
@@ -66,7 +67,7 @@ static void never_faster_than_isolated(void **state) {
                                                 how[h],
                                                 "global_batch=160",
                                                 clusters[c],
-                                                seats[(m + c + k + h) % 4],
+                                                rank_map[(m + c + k + h) % 4],
                                                 NULL};
                     const char *path = stages_file(messages[m]);
                     fr_test_job("a100-hdr", path, sets, &job);
@@ -102,8 +103,8 @@ static void uses_as_counted(const struct fr_network_work *work, const struct fr_
     for (int32_t k = 0; k < path->n_uses; k++) {
         const struct fr_fluid_use *use = &paths->uses[path->first + k];
         int64_t link = link_of[use->link], times = 0;
-        for (int64_t d = 0; d < work->seats.dp; d++)
-            for (int64_t t = 0; t < work->seats.tp; t++) {
+        for (int64_t d = 0; d < work->rank_map.dp; d++)
+            for (int64_t t = 0; t < work->rank_map.tp; t++) {
                 int m = fr_route(levels, fr_paths_slot(work, path->from, t, d),
                                  fr_paths_slot(work, path->to, t, d), other);
                 for (int h = 0; h < m; h++) times += other[h] == link;
@@ -246,8 +247,8 @@ static void eight_behind_one_adapter(void **state) {
 
 static double run_program(const struct fr_cluster *cluster, const struct fr_program *program,
                           const double *class_B, const double *class_s,
-                          struct fr_network_seats seats) {
-    struct fr_network_work work = {cluster, program, class_B, NULL, NULL, 0, seats};
+                          struct fr_network_rank_map rank_map) {
+    struct fr_network_work work = {cluster, program, class_B, NULL, NULL, 0, rank_map};
     double *start_s = malloc(((size_t)program->n_tasks + 1) * sizeof *start_s),
            *end_s = malloc(((size_t)program->n_tasks + 1) * sizeof *end_s), makespan_s = -1;
     void *network = NULL;
@@ -292,18 +293,18 @@ static void fold_changes_nothing(void **state) {
                          0);
             for (int i = 0; i < meshes[k].pp; i++) c.stage[i].forward.compute_s += 1e-5 * i * i;
             price_messages(&job.cluster, &c.p, meshes[k].tp, meshes[k].dp);
-            struct fr_network_seats seats = {meshes[k].tp, meshes[k].dp, NULL};
+            struct fr_network_rank_map rank_map = {meshes[k].tp, meshes[k].dp, NULL};
             assert_int_equal(fr_program_make(&c.p, &folded, &err), FR_OK);
-            assert_int_equal(fr_program_unfold(&folded, &seats, &unfolded, &err), FR_OK);
+            assert_int_equal(fr_program_unfold(&folded, &rank_map, &unfolded, &err), FR_OK);
             double *class_s = malloc((size_t)folded.n_classes * sizeof *class_s);
             double *class_B = calloc((size_t)folded.n_classes, sizeof *class_B);
             fr_price_classes(&c.p, &folded, FR_WITH_ALL, class_s);
             for (int32_t i = 0; i < folded.n_classes; i++) class_B[i] = 50e6;
-            double folded_s = run_program(&job.cluster, &folded, class_B, class_s, seats);
+            double folded_s = run_program(&job.cluster, &folded, class_B, class_s, rank_map);
             price_messages(&job.cluster, &c.p, 0, 0);
             fr_price_classes(&c.p, &folded, FR_WITH_ALL, class_s);
             double unfolded_s = run_program(&job.cluster, &unfolded, class_B, class_s,
-                                            (struct fr_network_seats){1, 1, NULL});
+                                            (struct fr_network_rank_map){1, 1, NULL});
             FR_TRUE(fabs(folded_s - unfolded_s) <= 1e-9 * unfolded_s,
                     "pp %d tp %d dp %d duplex %d: folded %.12g s, unfolded %.12g s",
                     meshes[k].pp, meshes[k].tp, meshes[k].dp, duplex, folded_s, unfolded_s);

@@ -20,7 +20,7 @@ static void close_none(void *state) { (void)state; }
 static fr_status run(const struct fr_network_work *work, void *state, const double *class_s,
                      double *start_s, double *end_s, double *makespan_s, struct fr_error *err) {
     const struct fr_program *program = work->program;
-    double replicas = (double)(work->seats.tp * work->seats.dp);
+    double replicas = (double)(work->rank_map.tp * work->rank_map.dp);
     FR_TRY(fr_network_isolated.run(work, state, class_s, start_s, end_s, makespan_s, err));
     counted_J = replicas * program->n_ranks * work->waiting_W * *makespan_s;
     for (int32_t k = 0; work->class_W && k < program->n_tasks; k++) {

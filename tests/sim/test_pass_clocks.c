@@ -7,7 +7,7 @@
 
 #include "models/outcome/clocks.h"
 #include "models/outcome/cost.h"
-#include "models/outcome/passes.h"
+#include "models/outcome/pipeline_ops.h"
 #include "models/price/clock.h"
 #include "sim/run.h"
 #include "tests/cmocka.h"
@@ -67,8 +67,8 @@ static void nothing_is_better_than_what_is_chosen(void **state) {
             int16_t *clock = NULL;
             /* the slowdown is of what the passes and their tail take, without the fixed part */
             double deadline_s = full_s + slowdowns[d] * (full_s - job.cluster.device.fixed_s);
-            assert_int_equal(fr_passes_choose(&job, &job.plan, slowdowns[d], &clock, NULL),
-                             FR_OK);
+            assert_int_equal(
+                fr_pipeline_ops_choose(&job, &job.plan, slowdowns[d], &clock, NULL), FR_OK);
             struct fr_outcome out = price(&job, clock);
             double best_J = least_J(&job, rows[r].passes, rows[r].clocks, deadline_s);
             FR_TRUE(out.time_s <= deadline_s * (1 + 1e-9), "row %zu: %g s, not %g", r,
@@ -94,7 +94,7 @@ static void nothing_drawn_is_better(void **state) {
     (void)state;
     fr_test_job(CLUSTER, "gpt-2", sets, &job);
     int clocks = fr_device_clocks(&job.cluster.device.clock);
-    assert_int_equal(fr_passes_choose(&job, &job.plan, 0.02, &clock, NULL), FR_OK);
+    assert_int_equal(fr_pipeline_ops_choose(&job, &job.plan, 0.02, &clock, NULL), FR_OK);
     struct fr_outcome out = price(&job, clock);
     for (int n = 0; n < 20000; n++) {
         for (int k = 0; k < PASSES; k++) {
@@ -137,7 +137,8 @@ static void no_pass_has_room_left(void **state) {
         for (size_t d = 0; d < 3; d++) {
             int16_t *clock = NULL;
             double deadline_s = full_s + slowdowns[d] * (full_s - fixed_s);
-            assert_int_equal(fr_passes_choose(&job, p, slowdowns[d], &clock, NULL), FR_OK);
+            assert_int_equal(fr_pipeline_ops_choose(&job, p, slowdowns[d], &clock, NULL),
+                             FR_OK);
             struct fr_outcome out = price(&job, clock);
             for (int k = 0; k < passes; k++) {
                 if (clock[k] == 0) {
@@ -169,10 +170,10 @@ static void a_choice_hangs_on_no_unit(void **state) {
         struct fr_job job;
         int16_t *clock = NULL, *small = NULL;
         fr_test_job(CLUSTER, "gpt-2", sets, &job);
-        assert_int_equal(fr_passes_choose(&job, &job.plan, 0.1 * d, &clock, NULL), FR_OK);
+        assert_int_equal(fr_pipeline_ops_choose(&job, &job.plan, 0.1 * d, &clock, NULL), FR_OK);
         struct fr_power *power = &job.cluster.device.power;
         power->busy_W *= 1e-6, power->communicating_W *= 1e-6, power->idle_W *= 1e-6;
-        assert_int_equal(fr_passes_choose(&job, &job.plan, 0.1 * d, &small, NULL), FR_OK);
+        assert_int_equal(fr_pipeline_ops_choose(&job, &job.plan, 0.1 * d, &small, NULL), FR_OK);
         for (int k = 0; k < PASSES; k++)
             FR_TRUE(clock[k] == small[k], "slowdown %g, pass %d: %d, %d", 0.1 * d, k, clock[k],
                     small[k]);
@@ -270,7 +271,7 @@ static void what_is_critical_stays(void **state) {
     (void)state;
     fr_test_job(CLUSTER, "gpt-2", sets, &job);
     int top = fr_device_clocks(&job.cluster.device.clock) - 1;
-    assert_int_equal(fr_passes_choose(&job, &job.plan, 0, &clock, NULL), FR_OK);
+    assert_int_equal(fr_pipeline_ops_choose(&job, &job.plan, 0, &clock, NULL), FR_OK);
     for (int k = 0; k < 4; k++) assert_int_equal(clock[k], top);
     free(clock);
     fr_job_free(&job);

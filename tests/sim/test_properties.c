@@ -1,7 +1,7 @@
 /* Laws that any pipeline keeps, over random ones from a fixed seed. */
 #include <math.h>
 
-#include "models/outcome/alternate.h"
+#include "models/outcome/periodic.h"
 #include "tests/pipeline_case.h"
 
 static void random_case(struct pipeline_case *c, uint64_t *seed) {
@@ -173,10 +173,10 @@ static void activations_held(void **state) {
                     {&fr_schedule_interleaved, 6 - i}};
         for (size_t k = 0; k < sizeof want / sizeof *want; k++) {
             int64_t n = want[k].row->order(&a, i, slots);
-            assert_int_equal(fr_schedule_held(false, slots, n), want[k].held);
+            assert_int_equal(fr_schedule_in_flight(false, slots, n), want[k].held);
         }
         int64_t n = fr_schedule_zero_bubble.order(&a, i, slots);
-        assert_true(fr_schedule_held(true, slots, n) <= 6);
+        assert_true(fr_schedule_in_flight(true, slots, n) <= 6);
     }
 }
 
@@ -216,14 +216,14 @@ static void who_runs_in_ticks(void **state) {
         bool simple = *row == &fr_schedule_gpipe || *row == &fr_schedule_one_f_one_b ||
                       *row == &fr_schedule_doubled;
         case_uniform(&c, *row, 4, 8, (*row)->refuses(&one) ? 2 : 1, false, 1, 2, 0);
-        assert_int_equal(fr_pipeline_alternates(&c.p), simple);
+        assert_int_equal(fr_pipeline_is_periodic(&c.p), simple);
         assert_true(!simple || (*row)->refuses(&two));
         c.p.forward = true;
-        assert_false(fr_pipeline_alternates(&c.p));
+        assert_false(fr_pipeline_is_periodic(&c.p));
         c.p.forward = false, c.p.codes_forward = true;
-        assert_false(fr_pipeline_alternates(&c.p));
+        assert_false(fr_pipeline_is_periodic(&c.p));
         c.p.codes_forward = false, c.p.scope = FR_SCOPE_EPILOGUE;
-        assert_false(fr_pipeline_alternates(&c.p));
+        assert_false(fr_pipeline_is_periodic(&c.p));
     }
 }
 

@@ -52,7 +52,7 @@ static void policies_by_hand(void **state) {
                  out = 2 * T * q * h;
     const struct {
         const char *recompute;
-        double flop, reduced, gathered, scattered, kept; /* a layer; kept: values */
+        double flop, reduced, gathered, scattered, saved; /* a layer; kept: values */
     } rows[] = {{"recompute=full", all, 2, 2, 2, T * h},
                 {"recompute=save_qkv", out + up, 1, 1, 1, T * (h + q + 2 * kv)},
                 {"recompute=save_qkv_out", up, 0, 1, 0, T * (2 * h + q + 2 * kv)}};
@@ -65,7 +65,7 @@ static void policies_by_hand(void **state) {
                         sp ? "sequence_parallel=true" : "sequence_parallel=false",
                         rows[k].recompute, "model.dtype=bf16", &work);
                 struct again a = of_again(&work);
-                double t = tp, whole = rows[k].kept, stream = k == 2 ? 2 * T * h : T * h;
+                double t = tp, whole = rows[k].saved, stream = k == 2 ? 2 * T * h : T * h;
                 FR_NEAR(a.flop, 8 * rows[k].flop / t, 1e-12);
                 FR_NEAR(a.attentions, 8 * 4 * T * T / 2 * q / t, 1e-12);
                 FR_NEAR(a.reduced, tp > 1 && !sp ? 8 * rows[k].reduced : 0, 1e-12);

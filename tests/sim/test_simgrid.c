@@ -306,7 +306,7 @@ static void chains_at_random(void **state) {
 static void a_task_ends_with_the_last_of_its_replicas(void **state) {
     (void)state;
     enum { TASKS = 2 };
-    static const int64_t seats[][4] = {{0, 1, 2, 8}, {2, 8, 0, 1}};
+    static const int64_t rank_map[][4] = {{0, 1, 2, 8}, {2, 8, 0, 1}};
     struct fr_job job;
     if (absent()) skip();
     load("1 B", NULL, &job);
@@ -323,7 +323,8 @@ static void a_task_ends_with_the_last_of_its_replicas(void **state) {
         .n_ranks = 2, .n_classes = 2, .classes = classes, .n_tasks = TASKS, .tasks = tasks};
     for (int k = 0; k < 2; k++)
         for (int split = 0; split < 2; split++) { /* replicas along dp, or along tp */
-            const int64_t by_tp[4] = {seats[k][0], seats[k][2], seats[k][1], seats[k][3]};
+            const int64_t by_tp[4] = {rank_map[k][0], rank_map[k][2], rank_map[k][1],
+                                      rank_map[k][3]};
             struct fr_network_work work = {
                 &job.cluster,
                 &program,
@@ -331,7 +332,7 @@ static void a_task_ends_with_the_last_of_its_replicas(void **state) {
                 NULL,
                 NULL,
                 0,
-                {split ? 2 : 1, split ? 1 : 2, split ? by_tp : seats[k]}};
+                {split ? 2 : 1, split ? 1 : 2, split ? by_tp : rank_map[k]}};
             const double class_s[2] = {k ? slow_s : quick_s, work_s}; /* the first's */
             double start_s[TASKS], end_s[TASKS], last_s = 0;
             void *network = NULL;

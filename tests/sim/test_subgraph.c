@@ -7,7 +7,7 @@
 #include "tests/job.h"
 
 static double simulated_s(const struct fr_job *job, const struct fr_network *network) {
-    struct fr_simulate_options options = {.network = network, .spelt_out = true};
+    struct fr_simulate_options options = {.network = network, .as_messages = true};
     struct fr_simulation s;
     struct fr_error err = {0};
     if (fr_simulate(job, &job->plan, &options, &s, &err) != FR_OK) fail_msg("%s", err.detail);
@@ -16,7 +16,7 @@ static double simulated_s(const struct fr_job *job, const struct fr_network *net
     return time_s;
 }
 
-static void spelt_out(void **state) {
+static void as_messages(void **state) {
     static const char *const common[] = {"common=all", "common=subgrid"};
     static const char *const exchange[] = {"exchange=all_to_all", "exchange=all_gather"};
     static const char *const placement[] = {"placement=linear", "placement=round-robin",
@@ -42,6 +42,6 @@ static void spelt_out(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(spelt_out)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(as_messages)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,14 +3,14 @@
 #include <stdlib.h>
 
 #include "models/outcome/cost.h"
-#include "models/outcome/settle.h"
-#include "models/price/seats.h"
+#include "models/outcome/resolve.h"
+#include "models/price/rank_map.h"
 #include "sim/run.h"
 #include "tests/drawn_plans.h"
 #include "tests/work.h"
 
 #define NEAR(what, got, want, off)                                                             \
-    FR_TRUE(fabs((got) - (want)) <= (off), "%s: %s %.17g, %.17g", told, what, (double)(got),   \
+    FR_TRUE(fabs((got) - (want)) <= (off), "%s: %s %.17g, %.17g", stated, what, (double)(got), \
             (double)(want))
 
 /* ---- one pass after another -------------------------------------------------------------------- */
@@ -150,7 +150,7 @@ static const struct {
 /* The closed form's time and parts are those of the passes one after another; with clocks of their own they
  * hold for what is on at full clock, so that the whole alone is asked for. */
 static void by_hand(const struct fr_job *job, const struct fr_plan *plan,
-                    const struct fr_outcome *out, const char *told) {
+                    const struct fr_outcome *out, const char *stated) {
     static struct serial serial;
     struct fr_pipeline p;
     uint32_t extrapolated = 0;
@@ -175,13 +175,13 @@ static void by_hand(const struct fr_job *job, const struct fr_plan *plan,
 
 /* A group of one need not be there. */
 #define SAME(what, got, want)                                                                  \
-    FR_TRUE((want) > 1 ? (got) == (want) : (got) <= 1, "%s: %s %d, %d", told, what,            \
+    FR_TRUE((want) > 1 ? (got) == (want) : (got) <= 1, "%s: %s %d, %d", stated, what,          \
             (int)(got), (int)(want))
 
 /* Groups are as large as the plan has them: of copies, of those that divide a state and those of whom each has the
  * same part, of the grids of groups of products, of what gathers a message. */
 static void groups_are_whole(const struct fr_job *job, const struct fr_plan *plan,
-                             const struct fr_seats *s, const char *told) {
+                             const struct fr_rank_map *s, const char *stated) {
     SAME("cp", s->cp.n_ranks, plan->cp);
     for (int k = 0; k < FR_COPIES; k++) {
         int g = k - FR_COPIES_ATTENTION;
@@ -207,24 +207,24 @@ static void groups_are_whole(const struct fr_job *job, const struct fr_plan *pla
 
 /* Whoever does a stage's collective is more than one, has something to say, and says it. */
 static void nobody_talks_alone(const struct fr_job *job, const struct fr_plan *plan,
-                               const char *told) {
-    struct fr_seats seats;
-    assert_int_equal(fr_seats_make(job, plan, &seats, NULL), FR_OK);
+                               const char *stated) {
+    struct fr_rank_map rank_map;
+    assert_int_equal(fr_rank_map_make(job, plan, &rank_map, NULL), FR_OK);
     const struct fr_group *const group[FR_AXES] = {
-        [FR_AXIS_TP] = &seats.axis[FR_MESH_TP],
-        [FR_AXIS_DP] = &seats.copies[FR_COPIES_REST].all,
-        [FR_AXIS_COMMON] = &seats.common,
-        [FR_AXIS_CP] = &seats.cp,
-        [FR_AXIS_EP] = &seats.ep,
-        [FR_AXIS_EP_ACROSS] = &seats.ep_across,
-        [FR_AXIS_EP_WITHIN] = &seats.ep_within,
-        [FR_AXIS_ATTENTION] = &seats.grid[0],
-        [FR_AXIS_MLP] = &seats.grid[1],
-        [FR_AXIS_ENDS] = &seats.grid[2],
-        [FR_AXIS_TO_MLP] = &seats.between[0],
-        [FR_AXIS_TO_ENDS] = &seats.between[1],
-        [FR_AXIS_FROM_ENDS] = &seats.between[2],
-        [FR_AXIS_EXPERT] = &seats.copies[FR_COPIES_EXPERTS].all};
+        [FR_AXIS_TP] = &rank_map.axis[FR_MESH_TP],
+        [FR_AXIS_DP] = &rank_map.copies[FR_COPIES_REST].all,
+        [FR_AXIS_COMMON] = &rank_map.common,
+        [FR_AXIS_CP] = &rank_map.cp,
+        [FR_AXIS_EP] = &rank_map.ep,
+        [FR_AXIS_EP_ACROSS] = &rank_map.ep_across,
+        [FR_AXIS_EP_WITHIN] = &rank_map.ep_within,
+        [FR_AXIS_ATTENTION] = &rank_map.grid[0],
+        [FR_AXIS_MLP] = &rank_map.grid[1],
+        [FR_AXIS_ENDS] = &rank_map.grid[2],
+        [FR_AXIS_TO_MLP] = &rank_map.between[0],
+        [FR_AXIS_TO_ENDS] = &rank_map.between[1],
+        [FR_AXIS_FROM_ENDS] = &rank_map.between[2],
+        [FR_AXIS_EXPERT] = &rank_map.copies[FR_COPIES_EXPERTS].all};
     for (int64_t i = 0; i < plan->pp; i++) {
         struct fr_rank_work work;
         test_stage(&job->workload, plan, i, &work);
@@ -232,22 +232,22 @@ static void nobody_talks_alone(const struct fr_job *job, const struct fr_plan *p
             const struct fr_operation *o = &work.op[k];
             if (o->kind != FR_WORK_COLLECTIVE || !group[o->axis]) continue;
             FR_TRUE(group[o->axis]->n_ranks > 1 && o->times > 0 && o->size > 0,
-                    "%s: stage %d, axis %d, pass %d: %d ranks, %g B, %g times", told, (int)i,
+                    "%s: stage %d, axis %d, pass %d: %d ranks, %g B, %g times", stated, (int)i,
                     o->axis, o->pass, (int)group[o->axis]->n_ranks, o->size, o->times);
         }
     }
-    groups_are_whole(job, plan, &seats, told);
-    fr_seats_free(&seats);
+    groups_are_whole(job, plan, &rank_map, stated);
+    fr_rank_map_free(&rank_map);
 }
 
 /* ---- all of it --------------------------------------------------------------------------------- */
 
-static void same(const struct fr_outcome *a, const struct fr_outcome *b, const char *told) {
+static void same(const struct fr_outcome *a, const struct fr_outcome *b, const char *stated) {
     double exact_s = 1e-11 * a->time_s;
     NEAR("time", b->time_s, a->time_s, 1e-12 * a->time_s);
     for (int k = 0; k < FR_PART_COUNT; k++)
         NEAR(fr_part_names[k], b->part_s[k], a->part_s[k], exact_s);
-    FR_TRUE(isnan(a->energy_J) == isnan(b->energy_J), "%s: energy", told);
+    FR_TRUE(isnan(a->energy_J) == isnan(b->energy_J), "%s: energy", stated);
     if (!isnan(a->energy_J)) {
         NEAR("energy", b->energy_J, a->energy_J, 1e-9 * a->energy_J);
         for (int k = 0; k < FR_ENERGY_COUNT; k++)
@@ -262,7 +262,7 @@ static void same(const struct fr_outcome *a, const struct fr_outcome *b, const c
                 a->reasons == b->reasons && a->extrapolated == b->extrapolated &&
                 a->parameters == b->parameters && a->lossy_gradient == b->lossy_gradient &&
                 a->lossy_backward == b->lossy_backward,
-            "%s: not the same", told);
+            "%s: not the same", stated);
 }
 
 static void random_plans(void **state) {
@@ -276,8 +276,8 @@ static void random_plans(void **state) {
         struct fr_job job;
         struct fr_outcome closed;
         struct fr_simulation event;
-        struct fr_settled settled;
-        char told[DRAWN_WORDS * DRAWN_WORD] = "";
+        struct fr_resolved resolved;
+        char stated[DRAWN_WORDS * DRAWN_WORD] = "";
         size_t start;
         drawn_plan(&dice, &words, &start);
         if (!drawn_load(&words, start, &job)) continue;
@@ -287,27 +287,28 @@ static void random_plans(void **state) {
             continue;
         }
         for (int i = 0; i < words.n; i++)
-            snprintf(told + strlen(told), sizeof told - strlen(told), "%s ", words.word[i]);
-        snprintf(told + strlen(told), sizeof told - strlen(told), "of %s",
+            snprintf(stated + strlen(stated), sizeof stated - strlen(stated), "%s ",
+                     words.word[i]);
+        snprintf(stated + strlen(stated), sizeof stated - strlen(stated), "of %s",
                  drawn_starts[start].model);
         priced++, of_start[start]++;
         fr_status status = fr_simulate(&job, &job.plan, NULL, &event, NULL);
         if (status == FR_OK) {
-            same(&closed, &event.outcome, told);
+            same(&closed, &event.outcome, stated);
             whole++;
         } else
             assert_int_equal(status, FR_ERR_UNSUPPORTED); /* a grid of each layer */
         fr_simulation_free(&event);
-        assert_int_equal(fr_settle(&job, &job.plan, &settled, NULL), FR_OK);
-        FR_TRUE(!settled.plan.clock_slack || (!settled.pass_clock && !settled.clock_Hz), "%s",
-                told);
-        if (fr_job_is_pipeline(settled.job, &settled.plan)) {
-            if (settled.job->workload.transformer.layers > 0)
-                nobody_talks_alone(settled.job, &settled.plan, told);
-            by_hand(settled.job, &settled.plan, &closed, told);
+        assert_int_equal(fr_resolve(&job, &job.plan, &resolved, NULL), FR_OK);
+        FR_TRUE(!resolved.plan.clock_slack || (!resolved.pass_clock && !resolved.clock_Hz),
+                "%s", stated);
+        if (fr_job_is_pipeline(resolved.job, &resolved.plan)) {
+            if (resolved.job->workload.transformer.layers > 0)
+                nobody_talks_alone(resolved.job, &resolved.plan, stated);
+            by_hand(resolved.job, &resolved.plan, &closed, stated);
             pipelines++;
         }
-        fr_settled_free(&settled);
+        fr_resolved_free(&resolved);
         fr_job_free(&job);
     }
     FR_TRUE(priced > plans / 3 && pipelines > plans / 4 && whole > plans / 3, "%d, %d, %d",

@@ -35,16 +35,16 @@ static double cost(const void *context, const int64_t *slot) {
     return (double)-brute_intra(q[0], q[1], q[2], slot);
 }
 
-static void seat(const struct fr_placement *row, int64_t n, int64_t g, int64_t n_node,
-                 int64_t *slot) {
+static void place(const struct fr_placement *row, int64_t n, int64_t g, int64_t n_node,
+                  int64_t *slot) {
     struct fr_levels levels = levels_of(n_node);
     struct fr_mesh mesh = mesh_of(n, g);
     struct fr_placement_choice choice = fr_placement_default();
     const int64_t context[] = {n, g, n_node};
-    struct fr_seating seating = {&levels, &mesh, &choice, cost, context};
+    struct fr_placement_ask seating = {&levels, &mesh, &choice, cost, context};
     bool taken[N_MAX] = {false};
     choice.row = row;
-    assert_int_equal(row->seat(&seating, slot, NULL), FR_OK);
+    assert_int_equal(row->place(&seating, slot, NULL), FR_OK);
     for (int64_t r = 0; r < n; r++) {
         FR_TRUE(slot[r] >= 0 && slot[r] < n && !taken[slot[r]], "%s n %d g %d: rank %d on %d",
                 row->name, (int)n, (int)g, (int)r, (int)slot[r]);
@@ -91,17 +91,17 @@ static void counts_and_equations(void **state) {
             for (int64_t n_node = 1; n % g == 0 && n_node <= n; n_node++) {
                 int64_t slot[N_MAX];
                 if (n % n_node != 0) continue;
-                seat(&fr_placement_linear, n, g, n_node, slot);
+                place(&fr_placement_linear, n, g, n_node, slot);
                 int64_t naive = counted_intra(&fr_placement_linear, n, g, n_node, slot);
                 formula(&fr_placement_linear, n, g, n_node, naive, &applied[0], &wrong[0]);
-                seat(&fr_placement_round_robin, n, g, n_node, slot);
+                place(&fr_placement_round_robin, n, g, n_node, slot);
                 int64_t aware = counted_intra(&fr_placement_round_robin, n, g, n_node, slot);
                 formula(&fr_placement_round_robin, n, g, n_node, aware, &applied[1], &wrong[1]);
                 /* The paper's claim holds where its own conditions do. */
                 if (fr_messages_formula(&fr_placement_round_robin, n, g, n_node).applies)
                     FR_TRUE(aware >= naive, "n %d g %d n_node %d: aware %d < naive %d", (int)n,
                             (int)g, (int)n_node, (int)aware, (int)naive);
-                seat(&fr_placement_by_axis, n, g, n_node, slot);
+                place(&fr_placement_by_axis, n, g, n_node, slot);
                 counted_intra(&fr_placement_by_axis, n, g, n_node, slot);
             }
     assert_true(applied[0] > 300 && applied[1] > 300);
@@ -128,15 +128,15 @@ static void optimised_is_never_worse(void **state) {
                 if (n % n_node != 0) continue;
                 for (const struct fr_placement *const *row = fr_placements; *row; row++) {
                     if (*row == &fr_placement_file || *row == &fr_placement_optimised) continue;
-                    seat(*row, n, g, n_node, slot);
+                    place(*row, n, g, n_node, slot);
                     int64_t intra = brute_intra(n, g, n_node, slot);
                     if (intra > best) best = intra;
                 }
-                seat(&fr_placement_optimised, n, g, n_node, slot);
+                place(&fr_placement_optimised, n, g, n_node, slot);
                 FR_TRUE(brute_intra(n, g, n_node, slot) >= best,
                         "n %d g %d n_node %d: optimised %d, named %d", (int)n, (int)g,
                         (int)n_node, (int)brute_intra(n, g, n_node, slot), (int)best);
-                seat(&fr_placement_optimised, n, g, n_node, again);
+                place(&fr_placement_optimised, n, g, n_node, again);
                 assert_memory_equal(slot, again, (size_t)n * sizeof *slot);
             }
 }
@@ -145,7 +145,7 @@ static void optimised_is_never_worse(void **state) {
 static void optimised_finds_the_best_of_few(void **state) {
     (void)state;
     int64_t slot[6];
-    seat(&fr_placement_optimised, 6, 2, 3, slot);
+    place(&fr_placement_optimised, 6, 2, 3, slot);
     /* Nodes of three cannot hold whole pairs: two pairs inside, one across; 4 + 2 x 2 + 2 = 10. */
     assert_int_equal(brute_intra(6, 2, 3, slot), 10);
 }
@@ -195,10 +195,10 @@ static void lists(void **state) {
         if (cases[i].status == FR_OK) {
             struct fr_mesh mesh = mesh_of(3, 1), other = mesh_of(4, 1);
             struct fr_levels levels = levels_of(1);
-            struct fr_seating seating = {&levels, &mesh, &choice, NULL, NULL};
+            struct fr_placement_ask seating = {&levels, &mesh, &choice, NULL, NULL};
             assert_null(choice.row->refuses(&choice, &mesh));
             assert_non_null(choice.row->refuses(&choice, &other));
-            assert_int_equal(choice.row->seat(&seating, slot, NULL), FR_OK);
+            assert_int_equal(choice.row->place(&seating, slot, NULL), FR_OK);
             assert_true(slot[2] == 0 && slot[0] == 1 && slot[1] == 2);
         }
         free(owned);

@@ -79,7 +79,7 @@ static void routes_are_walks(void **state) {
 /* ---- maximum flow ---------------------------------------------------------------------------- */
 
 enum { VERTICES = 96 };
-static double room[VERTICES][VERTICES];
+static double scratch[VERTICES][VERTICES];
 
 static bool augment(int n, int source, int sink) {
     int before[VERTICES], queue[VERTICES], head = 0, tail = 0;
@@ -90,16 +90,16 @@ static bool augment(int n, int source, int sink) {
     while (head < tail) {
         int v = queue[head++];
         for (int w = 0; w < n; w++)
-            if (before[w] < 0 && room[v][w] > 1e-6) {
+            if (before[w] < 0 && scratch[v][w] > 1e-6) {
                 before[w] = v;
                 queue[tail++] = w;
             }
     }
     if (before[sink] < 0) return false;
-    for (int v = sink; v != source; v = before[v]) least = fmin(least, room[before[v]][v]);
+    for (int v = sink; v != source; v = before[v]) least = fmin(least, scratch[before[v]][v]);
     for (int v = sink; v != source; v = before[v]) {
-        room[before[v]][v] -= least;
-        room[v][before[v]] += least;
+        scratch[before[v]][v] -= least;
+        scratch[v][before[v]] += least;
     }
     return true;
 }
@@ -112,27 +112,27 @@ static double flow_between(const struct fr_levels *levels, int nodes, unsigned h
     int64_t per_node = f->shape            ? f->per_node
                        : levels->count > 1 ? outer[-1].ranks / outer->shared_by
                                            : 1;
-    memset(room, 0, sizeof room);
+    memset(scratch, 0, sizeof scratch);
     for (int node = 0; node < nodes; node++) {
         for (int64_t i = 0; i < per_node; i++) {
             int64_t to = f->shape ? f->shape->port(f, node * per_node + i) : 0;
-            room[node][nodes + to] += outer->rate_B_per_s;
-            room[nodes + to][node] += outer->rate_B_per_s;
+            scratch[node][nodes + to] += outer->rate_B_per_s;
+            scratch[nodes + to][node] += outer->rate_B_per_s;
         }
         if (half >> node & 1)
-            room[source][node] = 1e18;
+            scratch[source][node] = 1e18;
         else
-            room[node][source + 1] = 1e18;
+            scratch[node][source + 1] = 1e18;
     }
     for (int64_t k = 0; k < f->n_links; k++) {
         int64_t from, to;
         f->shape->ends(f, k, &from, &to);
-        if (from != to) room[nodes + from][nodes + to] += f->rate_B_per_s;
+        if (from != to) scratch[nodes + from][nodes + to] += f->rate_B_per_s;
     }
     double sum = 0;
     while (augment(source + 2, source, source + 1)) continue;
     for (int node = 0; node < nodes; node++)
-        if (!(half >> node & 1)) sum += room[source + 1][node];
+        if (!(half >> node & 1)) sum += scratch[source + 1][node];
     return sum;
 }
 

@@ -112,7 +112,7 @@ int pipe(int fd[2]) { return pipe2(fd, 0); }
 /* ---- failing --------------------------------------------------------------------------------- */
 
 /* Allocations before main count too, so the settings are read at the first. */
-static void settle(void) {
+static void resolve(void) {
     const char *word = getenv("FR_FAIL_NTH"), *path = getenv("FR_FAIL_COUNT"),
                *serves = getenv("FR_FAIL_SERVE");
     all_after = getenv("FR_FAIL_ON") != NULL;
@@ -123,7 +123,7 @@ static void settle(void) {
 }
 
 static bool fails(void) {
-    if (nth < 0) settle();
+    if (nth < 0) resolve();
     if (inside) return false;
     long now = atomic_fetch_add(&made, 1) + 1;
     if (serving) {
@@ -151,7 +151,7 @@ int posix_memalign(void **block, size_t step, size_t size) {
 }
 
 __attribute__((constructor)) static void begin(void) {
-    if (nth < 0) settle();
+    if (nth < 0) resolve();
     unsetenv("LD_PRELOAD");
     unsetenv("FR_FAIL_SERVE");
 }

@@ -44,7 +44,7 @@ struct tally {
 };
 
 static const char *bin, *preload;
-static char folder[512], said[600], told[600], counted[600];
+static char folder[512], said[600], stated[600], counted[600];
 
 static void die(const char *what) {
     fprintf(stderr, "torture: %s\n", what);
@@ -108,7 +108,7 @@ static void in_child(const struct command *command, long nth, const struct servi
     setenv("FR_FAIL_COUNT", counted, 1);
     setenv("LD_PRELOAD", preload, 1);
     int in = open("/dev/null", O_RDONLY), out = service ? service->out : open_new(said),
-        err = service ? service->err : open_new(told);
+        err = service ? service->err : open_new(stated);
     struct sigaction none = {.sa_handler = SIG_DFL};
     sigaction(SIGALRM, &none, NULL);
     if (!service) alarm(SECONDS_MAX);
@@ -122,7 +122,7 @@ static void put_back(const struct command *command) {
 }
 
 static struct run collect(const struct command *command, int status) {
-    struct run r = {.code = -1, .out = slurp(said), .err = slurp(told)};
+    struct run r = {.code = -1, .out = slurp(said), .err = slurp(stated)};
     if (WIFSIGNALED(status)) r.signal = WTERMSIG(status);
     if (WIFEXITED(status)) r.code = WEXITSTATUS(status);
     for (int i = 0; i < command->n_outputs; i++) r.file[i] = slurp(command->output[i]);
@@ -198,7 +198,7 @@ static void serve_from(const struct command *command, struct service *s) {
         fcntl(s->hear[i], F_SETFD, FD_CLOEXEC);
     }
     s->out = open_new(said);
-    s->err = open_new(told);
+    s->err = open_new(stated);
     put_back(command);
     s->process = fork();
     if (s->process == 0) in_child(command, 1, s);
@@ -300,7 +300,7 @@ static void start(const char *in) {
     snprintf(folder, sizeof folder, "%.400s/forerun-torture.XXXXXX", place ? place : "/tmp");
     if (!mkdtemp(folder)) die("no folder to work in");
     snprintf(said, sizeof said, "%s/out", folder);
-    snprintf(told, sizeof told, "%s/err", folder);
+    snprintf(stated, sizeof stated, "%s/err", folder);
     snprintf(counted, sizeof counted, "%s/count", folder);
     snprintf(path, sizeof path, "%.400s/work", folder);
     if (mkdir(path, 0700) != 0 || chdir(path) != 0 || mkdir("tmp", 0700) != 0) die(path);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "tests/job.h"
-#include "trust/together.h"
+#include "trust/correlated.h"
 
 static int place_of(const struct fr_tune_result *r, int coefficient) {
     for (int k = 0; k < r->n_known; k++)
@@ -139,7 +139,7 @@ static void what_runs_say_together_is_found_again(void **state) {
     static const double power[] = {1, -0.1, 0.4, 0.3, 0.002};
     enum { N = 5 };
     double before[N], of = width * width;
-    struct fr_together x;
+    struct fr_correlated x;
     struct fr_error err = {0};
     (void)state;
     r = (struct fr_tune_result){.dtype = FR_BF16, .n_known = N};
@@ -155,22 +155,23 @@ static void what_runs_say_together_is_found_again(void **state) {
         for (int b = 0; b < N; b++)
             r.covariance[a * N + b] = (a == b) * before[a] * before[a] -
                                       power[a] * power[b] * pow(before[a] * before[b], 2) / of;
-    if (fr_tune_together(&r, "efficiency", &x, &err) != FR_OK) fail_msg("%s", err.detail);
+    if (fr_tune_correlated(&r, "efficiency", &x, &err) != FR_OK) fail_msg("%s", err.detail);
     assert_int_equal(x.n, N - 1);
     FR_NEAR(x.sigma, width, 1e-9);
     for (int a = 0; a < N - 1; a++) {
-        FR_NEAR(fr_together_power(&x, fr_coefficients[r.index[a]].place), power[a], 1e-9);
+        FR_NEAR(fr_correlated_power(&x, fr_coefficients[r.index[a]].place), power[a], 1e-9);
         assert_true(x.of[a].dtype == (a == 0 ? FR_BF16 : FR_DTYPE_COUNT));
     }
-    if (fr_tune_together(&r, "memory_bandwidth", &x, &err) != FR_OK) fail_msg("%s", err.detail);
+    if (fr_tune_correlated(&r, "memory_bandwidth", &x, &err) != FR_OK)
+        fail_msg("%s", err.detail);
     FR_NEAR(x.sigma, width / 0.4, 1e-9);
-    FR_NEAR(fr_together_power(&x, FR_VALUE_EFFICIENCY), 1 / 0.4, 1e-9);
-    assert_int_equal(fr_tune_together(&r, "tail", &x, &err), FR_ERR_NUMERIC);
+    FR_NEAR(fr_correlated_power(&x, FR_VALUE_EFFICIENCY), 1 / 0.4, 1e-9);
+    assert_int_equal(fr_tune_correlated(&r, "tail", &x, &err), FR_ERR_NUMERIC);
     /* Nothing was said. */
     for (int a = 0; a < N; a++)
         for (int b = 0; b < N; b++)
             r.covariance[a * N + b] = 1.21 * (a == b) * before[a] * before[a];
-    assert_int_equal(fr_tune_together(&r, "efficiency", &x, &err), FR_ERR_NUMERIC);
+    assert_int_equal(fr_tune_correlated(&r, "efficiency", &x, &err), FR_ERR_NUMERIC);
 }
 
 /* Of fitted coefficients what the file says, in its order; the others as before; operations at one. */
@@ -229,7 +230,7 @@ static void an_outcome_is_stated_in_proportion(void **state) {
     (void)state;
     fr_test_job("dgx-a100", "gpt-2.5b", (const char *const[]){"tp=2", NULL}, &job);
     fr_interval_known(&job.cluster, FR_FP16, &known);
-    known.missed *= 1.25; /* so that the expected one is not the model's */
+    known.model_error *= 1.25; /* so that the expected one is not the model's */
     fr_interval_plan(&known, &job.workload, &job.plan, &of);
     for (int i = 0; i < 4; i++) {
         struct fr_outcome out = {.plan = job.plan, .time_s = times_s[i], .low_s = -1};

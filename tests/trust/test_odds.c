@@ -7,8 +7,8 @@
 
 #include "tests/job.h"
 #include "tests/plan_values.h"
-#include "trust/shared/alike.h"
-#include "trust/shared/differ.h"
+#include "trust/effects/differences.h"
+#include "trust/effects/groups.h"
 
 enum { N = 3 };
 
@@ -47,7 +47,7 @@ static void odds_add_up(void **state) {
     fr_job_free(&job);
 }
 
-/* Own errors of plans under presets, by hand: of plan, kind, release and run (trust/shared/alike.h). */
+/* Own errors of plans under presets, by hand: of plan, kind, release and run (trust/effects/groups.h). */
 static double own_of_presets(void) {
     return 1.25 / 1.645 * sqrt(0.05 * 0.05 / 2 + 0.05 * 0.05 + 0.041 * 0.041 + 0.02 * 0.02);
 }
@@ -295,7 +295,7 @@ static void two_plans_by_the_normal_integral(void **state) {
         for (int i = 0; i < 2; i++) {
             const struct fr_run run = {.workload = job.workload, .plan = plans[i]};
             log_s[i] = log(fr_tune_gradient(&known, &run, gradient[i]));
-            log_s[i] += fr_tune_missed(&known, gradient[i]);
+            log_s[i] += fr_tune_model_error(&known, gradient[i]);
             own[i] = by * fr_tune_own(&known, &run) / own_of_presets();
         }
         assert_true(own[0] == own[1]);
@@ -343,7 +343,7 @@ static void each_is_predicted_as_alone(void **state) {
     for (int what = 0; what < 2; what++) {
         int k = known.n_known - 1 - what;
         known.seen[what] = fr_run_seen(&first, what ? FR_SEEN_PLAN : FR_SEEN_MODEL);
-        known.seen[what].missed = what ? -0.25 : 0.5;
+        known.seen[what].model_error = what ? -0.25 : 0.5;
         known.index[k] = FR_KNOWN_SEEN + what;
     }
     known.n_seen = 2;

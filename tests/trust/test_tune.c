@@ -9,7 +9,7 @@
 
 #include "models/job/preset.h"
 #include "tests/cmocka.h"
-#include "trust/shared/evidence.h"
+#include "trust/effects/evidence.h"
 #include "trust/study.h"
 
 enum { N = 24 };
@@ -61,11 +61,11 @@ static void drop(struct fixture *f) {
 }
 
 /* Every coefficient that the cluster has is known once, but what is held. */
-static void stands_once(const struct fr_tune_result *r, uint32_t held) {
+static void stands_once(const struct fr_tune_result *r, uint32_t fixed) {
     for (int j = 0; j < fr_coefficient_count(); j++) {
         int times = 0;
         for (int k = 0; k < r->n_known; k++) times += r->index[k] == j;
-        assert_int_equal(times, r->tuned[j].present && !(held >> j & 1));
+        assert_int_equal(times, r->tuned[j].present && !(fixed >> j & 1));
     }
 }
 
@@ -141,9 +141,9 @@ static void held_coefficients_stay(void **state) {
     struct fr_tune_options options = {.threads = 1};
     (void)state;
     make(&f);
-    options.held = (uint32_t)1 << fr_coefficient_find("efficiency");
+    options.fixed = (uint32_t)1 << fr_coefficient_find("efficiency");
     assert_int_equal(fr_tune(&f.prior, f.use, N, &options, &r, NULL), FR_OK);
-    stands_once(&r, options.held);
+    stands_once(&r, options.fixed);
     assert_true(r.cluster.device.gemm[FR_FP16].tiles.efficiency ==
                 f.prior.device.gemm[FR_FP16].tiles.efficiency);
     drop(&f);
@@ -156,7 +156,7 @@ static void held_with_a_width_is_uncertain(void **state) {
     struct fr_tune_result certain, unsure;
     double sigmas[FR_COEFFICIENT_MAX] = {0}, gradient[FR_KNOWN_MAX] = {0};
     int j = fr_coefficient_find("efficiency"), at = -1;
-    struct fr_tune_options options = {.threads = 1, .held = (uint32_t)1 << j};
+    struct fr_tune_options options = {.threads = 1, .fixed = (uint32_t)1 << j};
     (void)state;
     make(&f);
     assert_int_equal(fr_tune(&f.prior, f.use, N, &options, &certain, NULL), FR_OK);
@@ -201,13 +201,13 @@ static void unseen_kinds_are_less_certain(void **state) {
     }
     r.experts = r.sharded = true;
     /* of mixtures 1.9 times as much is missed of model and plan, and no more of releases and iterations */
-    double missed = 0;
+    double model_error = 0;
     for (int k = 0; k < FR_EFFECTS - 2; k++)
-        missed += pow(r.effect[k] * (k <= FR_EFFECT_KIND ? 1.9 : 1), 2);
+        model_error += pow(r.effect[k] * (k <= FR_EFFECT_KIND ? 1.9 : 1), 2);
     kinds[3].workload.transformer.layers++;
-    FR_NEAR(fr_tune_spread(&r, &kinds[3]), sqrt(missed), 1e-12);
-    FR_NEAR(fr_tune_own(&r, &kinds[3]), sqrt(missed - pow(1.9 * r.effect[FR_EFFECT_MODEL], 2)),
-            1e-12);
+    FR_NEAR(fr_tune_spread(&r, &kinds[3]), sqrt(model_error), 1e-12);
+    FR_NEAR(fr_tune_own(&r, &kinds[3]),
+            sqrt(model_error - pow(1.9 * r.effect[FR_EFFECT_MODEL], 2)), 1e-12);
     kinds[2].workload.transformer.layers++;
     assert_true(fr_tune_spread(&r, &kinds[2]) == r.spread);
     r.experts = r.sharded = false;
@@ -252,7 +252,7 @@ static void gradients_and_intervals_by_hand(void **state) {
     struct fixture f;
     struct fr_tune_result r;
     const struct fr_tune_options options = {.threads = 1};
-    double g[FR_KNOWN_MAX], missed = 0, variance = 0;
+    double g[FR_KNOWN_MAX], model_error = 0, variance = 0;
     struct fr_interval of;
     (void)state;
     make(&f);
@@ -285,7 +285,7 @@ static void gradients_and_intervals_by_hand(void **state) {
         if (r.index[k] >= FR_KNOWN_SEEN) {
             const struct fr_tuning_seen *seen = &r.seen[r.index[k] - FR_KNOWN_SEEN];
             assert_true(g[k] == fr_run_is(f.use[5], seen));
-            missed += g[k] * seen->missed;
+            model_error += g[k] * seen->model_error;
         }
     fr_tune_interval(&r, f.use[5], &of);
     bool unknown[] = {
@@ -296,7 +296,7 @@ static void gradients_and_intervals_by_hand(void **state) {
     double left = fr_effects_of(r.effect, 1, unknown),
            half = r.stretch * sqrt(variance + left * left);
     FR_NEAR(of.model_s, base_s, 1e-15);
-    FR_NEAR(of.expected_s, base_s * exp(missed), 1e-12);
+    FR_NEAR(of.expected_s, base_s * exp(model_error), 1e-12);
     FR_NEAR(of.low_s, of.expected_s * exp(-half), 1e-9);
     FR_NEAR(of.high_s, of.expected_s * exp(half), 1e-9);
     /* half a 90 % interval of a mixture of normals with the same variance */
@@ -471,7 +471,7 @@ static void what_stays_is_as_sure_as_stated(void **state) {
     double of_sum[4];
     (void)state;
     make(&f);
-    f.prior.widths = (struct fr_widths){0};
+    f.prior.widths = (struct fr_uncertainty){0};
     for (int how = 0; how < 4; how++) {
         for (int i = 0; i < N; i++) {
             struct fr_run *run = (struct fr_run *)(uintptr_t)f.use[i];
@@ -481,12 +481,12 @@ static void what_stays_is_as_sure_as_stated(void **state) {
         struct fr_cluster prior = f.prior;
         if (how & STATED) {
             prior.widths.sigma[FR_VALUE_MEMORY_RATE][FR_FP16] = 0.11;
-            prior.widths.n_together = 1;
-            prior.widths.together[0] =
-                (struct fr_together){.sigma = 0.01,
-                                     .n = 2,
-                                     .of = {{FR_VALUE_EFFICIENCY, FR_FP16, 1},
-                                            {FR_VALUE_MEMORY_RATE, FR_DTYPE_COUNT, 0.5}}};
+            prior.widths.n_correlated = 1;
+            prior.widths.correlated[0] =
+                (struct fr_correlated){.sigma = 0.01,
+                                       .n = 2,
+                                       .of = {{FR_VALUE_EFFICIENCY, FR_FP16, 1},
+                                              {FR_VALUE_MEMORY_RATE, FR_DTYPE_COUNT, 0.5}}};
         }
         assert_int_equal(fr_tune(&prior, f.use, how & MOVED ? 1 : 4, &options, &r, NULL),
                          FR_OK);
@@ -526,7 +526,8 @@ static void releases_differ_once(void **state) {
                 same.kept, other.kept);
         for (int k = 0; far == 0 && k < FR_EFFECTS; k++)
             FR_NEAR(other.effect[k], same.effect[k], 1e-12);
-        assert_true(same.missed == FR_TUNE_MISSED && other.missed == FR_TUNE_MISSED);
+        assert_true(same.model_error == FR_TUNE_MODEL_ERROR &&
+                    other.model_error == FR_TUNE_MODEL_ERROR);
     }
     drop(&f);
 }
@@ -622,7 +623,7 @@ static void plans_speak_where_they_tell(void **state) {
         struct fixture f;
         struct fr_tune_result r;
         const struct fr_tune_options options = {
-            .threads = 1, .keep_unrefuted = true, .missed = 0.2};
+            .threads = 1, .keep_unrefuted = true, .model_error = 0.2};
         make(&f);
         for (int i = 0; i < N; i++) {
             struct fr_run *run = (struct fr_run *)(uintptr_t)f.use[i];
@@ -720,7 +721,7 @@ static void a_tuned_file_keeps_other_widths(void **state) {
         struct fr_text text = {0};
         struct fr_json_writer w = {.text = &text};
         assert_int_equal(fr_preset_or_file_read("cluster", "dgx-a100", &document, NULL), FR_OK);
-        if (!all) options.held = 1u << fr_coefficient_find("flash_backward");
+        if (!all) options.fixed = 1u << fr_coefficient_find("flash_backward");
         assert_int_equal(fr_tune(&f.prior, f.use, N, &options, &r, NULL), FR_OK);
         assert_int_equal(fr_tune_apply(document, &r, f.use, N, NULL), FR_OK);
         struct fr_json root = fr_json_root(document), at = fr_json_member(&root, "widths");
@@ -988,8 +989,8 @@ static void a_coefficient_is_where_the_sum_is_least(void **state) {
         double sigmas[FR_COEFFICIENT_MAX] = {0};
         sigmas[j] = of[k].sigma;
         const struct fr_tune_options options = {.threads = 1,
-                                                .held = ~((uint32_t)1 << j),
-                                                .missed = of[k].scale,
+                                                .fixed = ~((uint32_t)1 << j),
+                                                .model_error = of[k].scale,
                                                 .rows_max = of[k].rows_max,
                                                 .sigmas = sigmas};
         struct objective o = {&f, of[k].rows_max, of[k].scale > 0 ? of[k].scale : 0.05,
@@ -1038,7 +1039,7 @@ static void no_efficiency_above_one(void **state) {
     struct fixture f;
     struct fr_tune_result r;
     int j = fr_coefficient_find("efficiency");
-    const struct fr_tune_options options = {.threads = 1, .held = ~((uint32_t)1 << j)};
+    const struct fr_tune_options options = {.threads = 1, .fixed = ~((uint32_t)1 << j)};
     (void)state;
     make(&f);
     for (int i = 0; i < N; i++)

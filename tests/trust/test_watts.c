@@ -3,6 +3,7 @@
 #include "trust/runs/watts.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/random.h"
@@ -219,6 +220,22 @@ static void several_nodes_in_one_file(void **state) {
                  "0: 2024/05/10 11:38:02.1, 0, 300 W\n1: 2024/05/10 11:38:02.1, 0, 200 W\n");
     assert_int_equal(w.devices, 2);
     FR_NEAR(w.power_W, 500, 1e-12);
+    /* cat node_0.csv node_1.csv, with a column of devices and without; then one that went on after a stop */
+    static const char one[] =
+        "timestamp, index, power.draw [W]\n2024/05/10 11:38:02.1, 0, 300 W\n"
+        "2024/05/10 11:38:03.1, 0, 300 W\n",
+                      other[] = "timestamp, power.draw [W]\n2024/05/10 11:38:02.1, 300 W\n"
+                                "2024/05/10 11:38:03.1, 300 W\n2024/05/10 11:38:04.1, 300 W\n",
+                      later[] =
+                          "timestamp, index, power.draw [W]\n2024/05/10 11:39:02.1, 0, 300 W\n";
+    const char *const files[][2] = {{one, one}, {other, other}, {one, later}};
+    for (int i = 0; i < 3; i++) {
+        char text[400];
+        snprintf(text, sizeof text, "%s%s", files[i][0], files[i][1]);
+        w = read_log(text);
+        assert_int_equal(w.devices, i < 2 ? 2 : 1);
+        FR_NEAR(w.power_W, i < 2 ? 600 : 300, 1e-12);
+    }
 }
 
 static void what_cannot_be_known_is_refused(void **state) {

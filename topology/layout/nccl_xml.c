@@ -14,13 +14,13 @@ static bool applicable(const char *text) {
 }
 
 /* The value of @p key within the tag at @p tag; "" where it has none. */
-static const char *value_of(const char *tag, const char *key, char *out, size_t room) {
+static const char *value_of(const char *tag, const char *key, char *out, size_t capacity) {
     const char *end = strchr(tag, '>');
     size_t n = strlen(key);
     *out = '\0';
     for (const char *at = tag; (at = strstr(at, key)) && end && at < end; at += n)
         if (isspace((unsigned char)at[-1]) && at[n] == '=' && at[n + 1] == '"') {
-            snprintf(out, room, "%.*s", (int)strcspn(at + n + 2, "\""), at + n + 2);
+            snprintf(out, capacity, "%.*s", (int)strcspn(at + n + 2, "\""), at + n + 2);
             return out;
         }
     return out;

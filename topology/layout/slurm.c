@@ -21,7 +21,7 @@ struct unit {
 
 struct units {
     struct unit *item;
-    int n, room;
+    int n, capacity;
 };
 
 static bool applicable(const char *text) {
@@ -90,12 +90,12 @@ static int64_t for_names(const char *list, void (*each)(void *context, const cha
 }
 
 static bool add(struct units *units, const struct unit *u) {
-    if (units->n == units->room) {
-        int room = units->room ? 2 * units->room : 64;
-        struct unit *more = fr_realloc(units->item, (size_t)room, sizeof *more);
+    if (units->n == units->capacity) {
+        int capacity = units->capacity ? 2 * units->capacity : 64;
+        struct unit *more = fr_realloc(units->item, (size_t)capacity, sizeof *more);
         if (!more) return false;
         units->item = more;
-        units->room = room;
+        units->capacity = capacity;
     }
     units->item[units->n++] = *u;
     return true;

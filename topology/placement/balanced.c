@@ -1,8 +1,8 @@
 /* Linear, on as many ranks of each unit: 12 ranks sit as 6 and 6 of two nodes of 8, not as 8 and 4. */
 #include "topology/placement.h"
 
-static fr_status seat(const struct fr_seating *s, int64_t *slot, struct fr_error *err) {
-    return fr_placement_linear.seat(s, slot, err);
+static fr_status place(const struct fr_placement_ask *s, int64_t *slot, struct fr_error *err) {
+    return fr_placement_linear.place(s, slot, err);
 }
 
 const struct fr_placement fr_placement_balanced = {
@@ -11,5 +11,5 @@ const struct fr_placement fr_placement_balanced = {
     .source = "ours",
     .units = FR_UNITS_EQUAL,
     .in_order = true,
-    .seat = seat,
+    .place = place,
 };

@@ -1,7 +1,7 @@
 /* The axis named first takes neighbouring slots, then the next. */
 #include "topology/placement.h"
 
-static fr_status seat(const struct fr_seating *s, int64_t *slot, struct fr_error *err) {
+static fr_status place(const struct fr_placement_ask *s, int64_t *slot, struct fr_error *err) {
     int64_t n = fr_mesh_ranks(s->mesh);
     (void)err;
     for (int64_t r = 0; r < n; r++) {
@@ -19,5 +19,5 @@ const struct fr_placement fr_placement_by_axis = {
     .argument = "AXIS[-AXIS...]",
     .summary = "neighbours along the axis named first share a node (tp when none is named)",
     .source = "ours; Megatron-LM's order is by-axis:tp-dp-pp",
-    .seat = seat,
+    .place = place,
 };

@@ -8,7 +8,7 @@ static const char *refuses(const struct fr_placement_choice *choice,
                                                    "than the plan";
 }
 
-static fr_status seat(const struct fr_seating *s, int64_t *slot, struct fr_error *err) {
+static fr_status place(const struct fr_placement_ask *s, int64_t *slot, struct fr_error *err) {
     (void)err;
     for (int64_t i = 0; i < s->choice->n_list; i++) slot[s->choice->list[i]] = i;
     return FR_OK;
@@ -20,5 +20,5 @@ const struct fr_placement fr_placement_file = {
     .summary = "the rank of each slot, node by node, from a JSON list",
     .source = "",
     .refuses = refuses,
-    .seat = seat,
+    .place = place,
 };

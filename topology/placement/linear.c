@@ -2,7 +2,7 @@
  * D&SP, which numbers one sub-grid after the other, this is the paper's naive pattern. */
 #include "topology/placement.h"
 
-static fr_status seat(const struct fr_seating *s, int64_t *slot, struct fr_error *err) {
+static fr_status place(const struct fr_placement_ask *s, int64_t *slot, struct fr_error *err) {
     (void)err;
     for (int64_t r = 0; r < fr_mesh_ranks(s->mesh); r++) slot[r] = r;
     return FR_OK;
@@ -14,5 +14,5 @@ const struct fr_placement fr_placement_linear = {
     .source =
         "Jain et al., SUPER: SUb-Graph Parallelism for TransformERs, 2021, Figure 9 (naive)",
     .in_order = true,
-    .seat = seat,
+    .place = place,
 };

@@ -12,8 +12,8 @@
 enum { EXHAUSTIVE_MAX = 3000, EXCHANGES_MAX = 2000, LOCAL_RANKS_MAX = 4096 };
 
 struct search {
-    const struct fr_seating *s;
-    int64_t n, room;     /* ranks; slots of an innermost unit */
+    const struct fr_placement_ask *s;
+    int64_t n, capacity; /* ranks; slots of an innermost unit */
     int64_t *best, *now; /* slot of each rank */
     double best_cost;
 };
@@ -32,25 +32,25 @@ static fr_status named(struct search *x, struct fr_error *err) {
     static const struct fr_placement *const rows[] = {&fr_placement_linear,
                                                       &fr_placement_round_robin};
     struct fr_placement_choice choice = *x->s->choice;
-    struct fr_seating other = *x->s;
+    struct fr_placement_ask other = *x->s;
     other.choice = &choice;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        FR_TRY(rows[i]->seat(&other, x->now, err));
+        FR_TRY(rows[i]->place(&other, x->now, err));
         consider(x);
     }
     for (int i = 0; i < 6; i++) {
         memcpy(choice.order, orders[i], sizeof choice.order);
-        FR_TRY(fr_placement_by_axis.seat(&other, x->now, err));
+        FR_TRY(fr_placement_by_axis.place(&other, x->now, err));
         consider(x);
     }
     return FR_OK;
 }
 
 /* Ways to share n ranks out among units of `room` slots: n! / (room!)^units, or more than asked. */
-static int64_t ways_up_to(int64_t n, int64_t room, int64_t most) {
+static int64_t ways_up_to(int64_t n, int64_t capacity, int64_t most) {
     double ways = 1;
     for (int64_t r = 0; r < n; r++) {
-        ways *= (double)(r + 1) / (double)(r % room + 1);
+        ways *= (double)(r + 1) / (double)(r % capacity + 1);
         if (ways > (double)most) return most + 1;
     }
     return (int64_t)(ways + 0.5);
@@ -74,15 +74,16 @@ static bool next_arrangement(int64_t *unit, int64_t n) {
 }
 
 static fr_status exhaustive(struct search *x, struct fr_error *err) {
-    int64_t units = (x->n + x->room - 1) / x->room;
+    int64_t units = (x->n + x->capacity - 1) / x->capacity;
     int64_t *unit = fr_malloc((size_t)x->n, sizeof *unit);
     int64_t *taken = fr_malloc((size_t)units, sizeof *taken);
     fr_status status =
         unit && taken ? FR_OK : fr_fail(err, FR_ERR_NOMEM, "placement", "out of memory");
-    for (int64_t r = 0; status == FR_OK && r < x->n; r++) unit[r] = r / x->room;
+    for (int64_t r = 0; status == FR_OK && r < x->n; r++) unit[r] = r / x->capacity;
     if (status == FR_OK) do {
             memset(taken, 0, (size_t)units * sizeof *taken);
-            for (int64_t r = 0; r < x->n; r++) x->now[r] = unit[r] * x->room + taken[unit[r]]++;
+            for (int64_t r = 0; r < x->n; r++)
+                x->now[r] = unit[r] * x->capacity + taken[unit[r]]++;
             consider(x);
         } while (next_arrangement(unit, x->n));
     free(unit);
@@ -98,7 +99,7 @@ static void local(struct search *x) {
     for (int i = 0; i < EXCHANGES_MAX; i++) {
         int64_t a = (int64_t)(fr_random_xorshift(&state) % (uint64_t)x->n),
                 b = (int64_t)(fr_random_xorshift(&state) % (uint64_t)x->n);
-        if (x->now[a] / x->room == x->now[b] / x->room) continue;
+        if (x->now[a] / x->capacity == x->now[b] / x->capacity) continue;
         exchange(&x->now[a], &x->now[b]);
         double cost = x->s->cost(x->s->context, x->now);
         if (cost > now_cost) { /* put them back */
@@ -112,18 +113,18 @@ static void local(struct search *x) {
     }
 }
 
-static fr_status seat(const struct fr_seating *s, int64_t *slot, struct fr_error *err) {
+static fr_status place(const struct fr_placement_ask *s, int64_t *slot, struct fr_error *err) {
     struct search x = {.s = s,
                        .n = fr_mesh_ranks(s->mesh),
-                       .room = s->levels->level[0].ranks,
+                       .capacity = s->levels->level[0].ranks,
                        .best = slot,
                        .best_cost = 1e300};
-    FR_TRY(fr_placement_linear.seat(s, slot, err));
-    if (x.n <= x.room) return FR_OK; /* one unit: all seats are alike */
+    FR_TRY(fr_placement_linear.place(s, slot, err));
+    if (x.n <= x.capacity) return FR_OK; /* one unit: all seats are alike */
     x.now = fr_malloc((size_t)x.n, sizeof *x.now);
     if (!x.now) return fr_fail(err, FR_ERR_NOMEM, "placement", "out of memory");
     fr_status status = named(&x, err);
-    if (status == FR_OK && ways_up_to(x.n, x.room, EXHAUSTIVE_MAX) <= EXHAUSTIVE_MAX)
+    if (status == FR_OK && ways_up_to(x.n, x.capacity, EXHAUSTIVE_MAX) <= EXHAUSTIVE_MAX)
         status = exhaustive(&x, err);
     else if (status == FR_OK && x.n <= LOCAL_RANKS_MAX)
         local(&x);
@@ -137,5 +138,5 @@ const struct fr_placement fr_placement_optimised = {
     .summary = "the cheapest for the plan's own traffic: all where few, else a local search",
     .source = "ours",
     .searches = true,
-    .seat = seat,
+    .place = place,
 };

@@ -14,7 +14,7 @@
 
 static const struct fr_nlfit_limits limits = {
     .tolerance = 1e-4, .iterations_max = 40, .accept_last = true, .forward = true};
-static const double knee = 2, step = FR_TUNE_STEP, missed = FR_TUNE_MISSED;
+static const double knee = 2, step = FR_TUNE_STEP, model_error = FR_TUNE_MODEL_ERROR;
 
 struct problem {
     const struct fr_run *runs; /* [n], on no cluster of their own */
@@ -105,7 +105,7 @@ static void residuals(void *context, const double *factors, double *out) {
     struct problem *p = context;
     predict(p, factors);
     for (int i = 0; i < p->n; i++) {
-        double r = p->log_error[i] / missed,
+        double r = p->log_error[i] / model_error,
                rho = 2 * knee * knee * (sqrt(1 + r * r / (knee * knee)) - 1);
         out[i] = sqrt(p->runs[i].weight) * copysign(sqrt(rho), r);
     }
@@ -127,7 +127,7 @@ static int feel(struct problem *p, int s, int j, const double *base) {
     return rows;
 }
 
-static fr_status choose(struct problem *p, uint32_t held, struct fr_error *err) {
+static fr_status choose(struct problem *p, uint32_t fixed, struct fr_error *err) {
     struct fr_apart *a = p->apart;
     double *base = fr_malloc((size_t)p->n, sizeof *base);
     struct fr_apart_value *found = fr_calloc(FR_APART_VALUES, sizeof *found);
@@ -144,7 +144,7 @@ static fr_status choose(struct problem *p, uint32_t held, struct fr_error *err) 
             struct fr_cluster cluster = *a->scope[s].cluster;
             double *at = fr_coefficient_at(j, &cluster, a->dtype);
             bool software = fr_apart_fact(j, &cluster, a->dtype) >= 0;
-            if (!at || held >> j & 1 || software != a->scope[s].software) continue;
+            if (!at || fixed >> j & 1 || software != a->scope[s].software) continue;
             int rows = feel(p, s, j, base);
             if (rows < fr_coefficients[j].rows_needed) continue;
             double width = fr_coefficients[j].sigma;
@@ -181,7 +181,7 @@ static fr_status describe(struct problem *p, double *factors, struct fr_error *e
         for (size_t y = 0; y < m; y++) {
             double sum = x == y ? pow(a->value[x].sigma_prior, -2) : 0;
             for (size_t i = 0; i < n; i++)
-                sum += p->runs[i].weight / (missed * missed) * jacobian[x * n + i] *
+                sum += p->runs[i].weight / (model_error * model_error) * jacobian[x * n + i] *
                        jacobian[y * n + i];
             gsl_matrix_set(precision, x, y, sum);
         }
@@ -197,10 +197,10 @@ static fr_status describe(struct problem *p, double *factors, struct fr_error *e
                 : FR_OK;
 }
 
-static fr_status fit(struct problem *p, uint32_t held, struct fr_error *err) {
+static fr_status fit(struct problem *p, uint32_t fixed, struct fr_error *err) {
     struct fr_apart *a = p->apart;
     double factors[FR_APART_VALUES];
-    FR_TRY(choose(p, held, err));
+    FR_TRY(choose(p, fixed, err));
     if (a->n == 0)
         return fr_fail(err, FR_ERR_INPUT, "--runs", "no value is felt by enough of the %d rows",
                        p->n);
@@ -218,16 +218,16 @@ static fr_status fit(struct problem *p, uint32_t held, struct fr_error *err) {
 }
 
 fr_status fr_tune_apart(const struct fr_cluster *cluster, const struct fr_run *const *runs,
-                        int n, uint32_t held, int threads, struct fr_apart *apart,
+                        int n, uint32_t fixed, int threads, struct fr_apart *apart,
                         struct fr_error *err) {
-    size_t room = (size_t)n + 1;
-    struct fr_run *bare = fr_calloc(room, sizeof *bare);
+    size_t scratch = (size_t)n + 1;
+    struct fr_run *bare = fr_calloc(scratch, sizeof *bare);
     struct problem p = {.runs = bare,
-                        .on = fr_calloc(room, sizeof *p.on),
+                        .on = fr_calloc(scratch, sizeof *p.on),
                         .threads = threads ? threads : 1,
-                        .of = fr_calloc(room, sizeof *p.of),
+                        .of = fr_calloc(scratch, sizeof *p.of),
                         .apart = apart,
-                        .log_error = fr_calloc(room, sizeof *p.log_error)};
+                        .log_error = fr_calloc(scratch, sizeof *p.log_error)};
     bool fits = true;
     *apart = (struct fr_apart){.dtype = n > 0 ? runs[0]->workload.dtype : FR_FP16};
     fr_status status = bare && p.on && p.of && p.log_error
@@ -257,7 +257,7 @@ fr_status fr_tune_apart(const struct fr_cluster *cluster, const struct fr_run *c
                          "the rows are of more than %d machines and runtimes; ask for some "
                          "(--where)",
                          FR_APART_SCOPES);
-    if (status == FR_OK) status = fit(&p, held, err);
+    if (status == FR_OK) status = fit(&p, fixed, err);
     free(bare);
     free(p.on);
     free(p.of);

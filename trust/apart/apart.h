@@ -47,10 +47,10 @@ int fr_apart_fact(int j, const struct fr_cluster *cluster, fr_dtype dtype);
 
 /** @param cluster  of rows that name none
  *  @param runs     all of one dtype
- *  @param held     bit j: coefficient j stays as it is
+ *  @param fixed     bit j: coefficient j stays as it is
  *  @return FR_OK; FR_ERR_INPUT where no row can be predicted or rows are of too many; FR_ERR_NUMERIC; FR_ERR_NOMEM. */
 fr_status fr_tune_apart(const struct fr_cluster *cluster, const struct fr_run *const *runs,
-                        int n, uint32_t held, int threads, struct fr_apart *apart,
+                        int n, uint32_t fixed, int threads, struct fr_apart *apart,
                         struct fr_error *err);
 
 /** @p cluster with all values of @p apart that are of it and of its runtime. */

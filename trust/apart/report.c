@@ -120,13 +120,14 @@ void fr_apart_runtime_put(const struct fr_apart *a, int s, const char *name, con
 }
 
 /* A width is alike where no dtype is named. */
-static void set_width(struct fr_widths *widths, fr_value value, fr_dtype dtype, double width) {
+static void set_width(struct fr_uncertainty *widths, fr_value value, fr_dtype dtype,
+                      double width) {
     for (int d = 0; d < FR_DTYPE_COUNT; d++)
         if (!fr_value_has_dtype(value) || d == (int)dtype) widths->sigma[value][d] = width;
 }
 
 /* Widths of what its runtime knows are its runtime's. */
-static void drop_software(const struct fr_cluster *cluster, struct fr_widths *widths) {
+static void drop_software(const struct fr_cluster *cluster, struct fr_uncertainty *widths) {
     for (int j = 0; j < fr_coefficient_count(); j++)
         for (int d = 0; d < FR_DTYPE_COUNT; d++)
             if (fr_apart_fact(j, cluster, (fr_dtype)d) >= 0)
@@ -142,7 +143,7 @@ fr_status fr_apart_cluster_set(const struct fr_apart *a, int s,
     fr_apart_apply(a, &cluster);
     struct fr_tune_result r = {.cluster = cluster, .dtype = a->dtype};
     cluster.widths.present = true;
-    cluster.widths.n_together = 0; /* of other values than these */
+    cluster.widths.n_correlated = 0; /* of other values than these */
     drop_software(&cluster, &cluster.widths);
     for (int k = 0; k < a->n; k++) {
         const struct fr_apart_value *v = &a->value[k];
@@ -154,7 +155,7 @@ fr_status fr_apart_cluster_set(const struct fr_apart *a, int s,
                   fmin(2, fmax(0.001, v->sigma)));
     }
     fr_json_drop(document, "tuning");
-    bool any = fr_widths_put(&cluster.widths, cluster.levels.count, none, &w);
+    bool any = fr_uncertainty_put(&cluster.widths, cluster.levels.count, none, &w);
     fr_status status = text.failed ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")
                        : any ? fr_json_set(document, "widths", fr_text_get(&text), "tune", err)
                              : FR_OK;

@@ -19,7 +19,7 @@ static const double first_step = 0.5, last_step = 0.03, bend = 0.25, narrow = 0.
 /* What the logarithms of the ratios of sd to what is stated are made of: what is missed, in common; how models,
  * plans and kinds differ in that; the rest each its own. */
 enum {
-    OF_MISSED,
+    OF_MODEL_ERROR,
     OF_RELEASE,
     OF_ROW,
     OF_DEVICE,
@@ -28,8 +28,8 @@ enum {
     APART = SCALES,
     UNKNOWNS = FR_COMPONENTS_UNKNOWNS
 };
-static const int scale_of[FR_EFFECTS] = {OF_MISSED, OF_MISSED, OF_MISSED, OF_RELEASE,
-                                         OF_ROW,    OF_DEVICE, OF_NETWORK};
+static const int scale_of[FR_EFFECTS] = {
+    OF_MODEL_ERROR, OF_MODEL_ERROR, OF_MODEL_ERROR, OF_RELEASE, OF_ROW, OF_DEVICE, OF_NETWORK};
 const struct fr_sizes fr_sizes_usual = {
     .common = 0.3, .apart = 0.7, .alone = 0.7, .device = 1, .network = 1};
 
@@ -43,7 +43,9 @@ struct target {
 static bool is_width(int k) { return k == OF_DEVICE || k == OF_NETWORK; }
 
 static double log_width(const struct target *t, int k) {
-    return k >= APART ? t->sizes->apart : k == OF_MISSED ? t->sizes->common : t->sizes->alone;
+    return k >= APART            ? t->sizes->apart
+           : k == OF_MODEL_ERROR ? t->sizes->common
+                                 : t->sizes->alone;
 }
 
 /* Of exp(z) with z normal of deviation a the mean square is exp(2 a^2): each is divided by it, so that what is stated is

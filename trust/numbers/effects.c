@@ -28,8 +28,9 @@ struct fr_effects {
     double *kind_wide;             /* [kinds]: of its own effect, in sd */
     int *kind_model, *kind_plan;   /* [kinds] */
     int *of;                       /* [c] */
-    gsl_matrix *told, *prior; /* [c][c]: sums of what is told; scratch: NULL where nothing is */
-    double *row, *slope;      /* [u], [unknowns]: scratch */
+    gsl_matrix *stated,
+        *prior;          /* [c][c]: sums of what is told; scratch: NULL where nothing is */
+    double *row, *slope; /* [u], [unknowns]: scratch */
     gsl_matrix *m;
     gsl_vector *right, *solved;
 };
@@ -69,17 +70,17 @@ static void add_rows(struct fr_effects *f, const struct fr_effects_rows *rows) {
 }
 
 /* What is known of sums of coefficients. @return false where memory runs out */
-static bool add_told(struct fr_effects *f, const struct fr_effects_rows *rows) {
-    if (rows->n_told == 0 || f->c == 0) return true;
+static bool add_stated(struct fr_effects *f, const struct fr_effects_rows *rows) {
+    if (rows->n_known == 0 || f->c == 0) return true;
     gsl_error_handler_t *before = fr_gsl_errors();
-    f->told = gsl_matrix_calloc(f->c, f->c);
+    f->stated = gsl_matrix_calloc(f->c, f->c);
     f->prior = gsl_matrix_alloc(f->c, f->c);
     gsl_set_error_handler(before);
-    if (!f->told || !f->prior) return false;
-    for (size_t t = 0; t < rows->n_told; t++) {
-        const double *g = rows->told + t * f->c;
+    if (!f->stated || !f->prior) return false;
+    for (size_t t = 0; t < rows->n_known; t++) {
+        const double *g = rows->stated + t * f->c;
         for (size_t a = 0; a < f->c; a++)
-            for (size_t b = 0; b < f->c; b++) add_to(f->told, a, b, g[a] * g[b]);
+            for (size_t b = 0; b < f->c; b++) add_to(f->stated, a, b, g[a] * g[b]);
     }
     return true;
 }
@@ -116,7 +117,7 @@ struct fr_effects *fr_effects_make(const struct fr_effects_rows *rows) {
     gsl_set_error_handler(before);
     if (!f->sigma || !f->gram || !f->release || !f->sum || !f->of_kind || !f->kind_weight ||
         !f->kind_times || !f->kind_wide || !f->kind_model || !f->kind_plan || !f->row ||
-        !f->slope || !f->of || !f->m || !f->right || !f->solved || !add_told(f, rows)) {
+        !f->slope || !f->of || !f->m || !f->right || !f->solved || !add_stated(f, rows)) {
         fr_effects_free(f);
         return NULL;
     }
@@ -141,7 +142,7 @@ void fr_effects_free(struct fr_effects *f) {
     free(f->row);
     free(f->slope);
     free(f->of);
-    gsl_matrix_free(f->told);
+    gsl_matrix_free(f->stated);
     gsl_matrix_free(f->prior);
     gsl_matrix_free(f->m);
     gsl_vector_free(f->right);
@@ -243,12 +244,12 @@ static int add_priors(struct fr_effects *f, const double *sd, double *sum) {
     for (size_t i = 0; i < n; i++) {
         double width = width_of(f, sd, i);
         add_to(f->m, i, i, 1 / (width * width));
-        if (!f->told || i >= f->c) *sum += 2 * log(width);
+        if (!f->stated || i >= f->c) *sum += 2 * log(width);
     }
-    if (!f->told) return 0;
-    gsl_matrix_memcpy(f->prior, f->told);
+    if (!f->stated) return 0;
+    gsl_matrix_memcpy(f->prior, f->stated);
     for (size_t a = 0; a < f->c; a++) {
-        for (size_t b = 0; b <= a; b++) add_to(f->m, a, b, gsl_matrix_get(f->told, a, b));
+        for (size_t b = 0; b <= a; b++) add_to(f->m, a, b, gsl_matrix_get(f->stated, a, b));
         add_to(f->prior, a, a, pow(width_of(f, sd, a), -2));
     }
     code = gsl_linalg_cholesky_decomp1(f->prior);

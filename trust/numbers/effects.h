@@ -51,8 +51,8 @@ struct fr_effects_rows {
     const double *sigma;             /**< [n_coefficients] > 0 */
     const int *of;                   /**< [n_coefficients]: FR_EFFECT_DEVICE or _NETWORK */
     const int *group[FR_EFFECT_ROW]; /**< [n] each, from 0 on */
-    const double *told; /**< [n_told][n_coefficients]: sums that are known beforehand */
-    size_t n_told;
+    const double *stated; /**< [n_known][n_coefficients]: sums that are known beforehand */
+    size_t n_known;
 };
 
 /** Sums over rows, made once for many standard deviations. */

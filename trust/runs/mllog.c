@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "trust/numbers/statistics.h"
 
-static const double SETTLE_MS = 20e3, SETTLE_SHARE = 0.05, END_MS = 5e3, AROUND_MS = 2e3;
+static const double START_MS = 20e3, START_SHARE = 0.05, END_MS = 5e3, AROUND_MS = 2e3;
 
 /* Room for one more behind @p n items: the array doubles at powers of two. */
 static fr_status grow(void **items, int n, size_t size_B, struct fr_error *err) {
@@ -185,8 +185,8 @@ fr_status fr_mllog_step_s(const struct fr_mllog *run, const char *name, double *
 }
 
 static bool trains(const struct fr_mllog *run, double time_ms) {
-    double settle_ms = fmax(SETTLE_MS, SETTLE_SHARE * (run->stop_ms - run->start_ms));
-    if (time_ms < run->start_ms + settle_ms || time_ms > run->stop_ms - END_MS) return false;
+    double start_ms = fmax(START_MS, START_SHARE * (run->stop_ms - run->start_ms));
+    if (time_ms < run->start_ms + start_ms || time_ms > run->stop_ms - END_MS) return false;
     for (int i = 0; i < run->n_evaluations; i++) {
         const struct fr_mllog_span *e = &run->evaluation[i];
         if (time_ms > e->from_ms - AROUND_MS &&

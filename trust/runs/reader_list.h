@@ -24,6 +24,7 @@ FR_RUN_READER(perseus)
 FR_RUN_READER(zeus)
 /* Parts of them, without columns. */
 FR_RUN_READER(batches)
+FR_RUN_READER(sources)
 FR_RUN_READER(gpt_sizes)
 FR_RUN_READER(megatron)
 FR_RUN_READER(megatron_plan)

@@ -65,8 +65,19 @@ static struct fr_watts_nameless *nameless_of(struct fr_watts_log *log) {
     return l;
 }
 
+/* A header again and an earlier time: the file of another node, whose devices have the same names. */
+static void begin_part(struct fr_watts_log *log) {
+    size_t used = strlen(log->printer);
+    if (!log->header_again || isnan(log->time_s)) return;
+    log->header_again = false;
+    if (!(log->time_s < log->to_s)) return;
+    log->part++;
+    fr_line_addf(log->printer, sizeof log->printer, &used, "f%d/", log->part);
+}
+
 void fr_watts_add(struct fr_watts_log *log, const char *device, double power_W) {
     if (!(power_W >= 0 && power_W <= MOST_W)) return;
+    begin_part(log);
     if (!isnan(log->time_s)) {
         log->from_s = fmin(log->from_s, log->time_s);
         log->to_s = fmax(log->to_s, log->time_s);
@@ -123,7 +134,7 @@ void fr_watts_set_time(struct fr_watts_log *log, const char *text) {
     log->last_s = log->time_s = time_s;
 }
 
-bool fr_watts_part(const char *line, char parts, int i, char *out, size_t room) {
+bool fr_watts_part(const char *line, char parts, int i, char *out, size_t scratch) {
     char stop[2] = {parts, '\0'};
     if (parts == 0) {
         for (;; i--) {
@@ -131,7 +142,7 @@ bool fr_watts_part(const char *line, char parts, int i, char *out, size_t room) 
             size_t n = strcspn(line, " \t\r");
             if (n == 0) return false;
             if (i == 0) {
-                snprintf(out, room, "%.*s", (int)(n < room ? n : room - 1), line);
+                snprintf(out, scratch, "%.*s", (int)(n < scratch ? n : scratch - 1), line);
                 return true;
             }
             line += n;
@@ -145,12 +156,12 @@ bool fr_watts_part(const char *line, char parts, int i, char *out, size_t room) 
     while (*line == ' ' || *line == '"') line++;
     size_t n = strcspn(line, stop);
     while (n > 0 && (isspace((unsigned char)line[n - 1]) || line[n - 1] == '"')) n--;
-    snprintf(out, room, "%.*s", (int)(n < room ? n : room - 1), line);
+    snprintf(out, scratch, "%.*s", (int)(n < scratch ? n : scratch - 1), line);
     return true;
 }
 
-bool fr_watts_field(const char *line, int i, char *out, size_t room) {
-    return fr_watts_part(line, ',', i, out, room);
+bool fr_watts_field(const char *line, int i, char *out, size_t scratch) {
+    return fr_watts_part(line, ',', i, out, scratch);
 }
 
 /* Does the field begin as one of the names does, whatever its case? */
@@ -179,6 +190,7 @@ static bool table_header(struct fr_watts_log *log, const char *line,
             time = i;
     }
     if (power < 0 || (power == 0 && device < 0 && time < 0 && parts == 0)) return false;
+    log->header_again = log->power_column >= 0;
     log->parts = parts;
     log->power_column = power + columns->before;
     log->device_column = device < 0 ? -1 : device + columns->before;
@@ -220,15 +232,19 @@ static void free_log(struct fr_watts_log *log) {
     log->from_s = INFINITY;
     log->to_s = -INFINITY;
     log->last_s = log->before_s = 0;
-    log->too_many = false;
+    log->too_many = log->header_again = false;
+    log->part = 0;
 }
 
 static void say_printer(struct fr_watts_log *log, const struct fr_log_tag *tag) {
+    size_t used = 0;
     *log->printer = '\0';
     if (tag->rank >= 0)
-        snprintf(log->printer, sizeof log->printer, "%lld/", (long long)tag->rank);
+        fr_line_addf(log->printer, sizeof log->printer, &used, "%d/", (int)tag->rank);
     if (tag->host >= 0)
-        snprintf(log->printer, sizeof log->printer, "h%lld/", (long long)tag->host);
+        fr_line_addf(log->printer, sizeof log->printer, &used, "h%d/", (int)tag->host);
+    if (log->part > 0)
+        fr_line_addf(log->printer, sizeof log->printer, &used, "f%d/", log->part);
 }
 
 static int read_as(const struct fr_watts_format *format, const struct fr_log_text *text,

@@ -52,6 +52,8 @@ struct fr_watts_log {
     double last_s,
         before_s; /**< of a format that tells energy by interval: ends of the last two */
     int without;  /**< readings that say "N/A" */
+    int part; /**< files that were put behind each other: a header again, and an earlier time */
+    bool header_again;
     bool memory_full, too_many;
 };
 
@@ -92,9 +94,9 @@ bool fr_watts_add_text(struct fr_watts_log *log, const char *device, const char 
 /** Set the time of the line from @p text. */
 void fr_watts_set_time(struct fr_watts_log *log, const char *text);
 /** The @p i-th field of @p line between commas, blanks around it gone.  @return false: there is none */
-bool fr_watts_field(const char *line, int i, char *out, size_t room);
+bool fr_watts_field(const char *line, int i, char *out, size_t scratch);
 /** The same between signs @p parts, quote marks gone; 0: the @p i-th word between blanks. */
-bool fr_watts_part(const char *line, char parts, int i, char *out, size_t room);
+bool fr_watts_part(const char *line, char parts, int i, char *out, size_t scratch);
 
 /** A table with a header.  Names end with NULL, each is the beginning of a column's name, small letters only. */
 struct fr_watts_columns {

@@ -51,16 +51,17 @@ void fr_choice_put(const struct fr_searched *r, struct fr_json_writer *w) {
     fr_json_add_number(w, "trying_three_gain", fr_answers_tried(&r->answers));
 }
 
-void fr_gain_put(const struct fr_mine *mine, struct fr_json_writer *w) {
-    const struct fr_gain *g = &mine->gain;
+void fr_gain_put(const struct fr_user_plan *user_plan, struct fr_json_writer *w) {
+    const struct fr_gain *g = &user_plan->gain;
     struct fr_text words = {0};
-    fr_gain_say(g, &mine->ask, &words);
+    fr_gain_say(g, &user_plan->ask, &words);
     fr_json_add_string(w, "claim", fr_gain_claims[g->claim]);
     fr_json_add_string(w, "says", fr_text_get(&words));
     fr_json_add_number(w, "gain", g->gain);
     fr_json_add_interval(w, "gain", g->low, g->high);
     fr_json_add_number(w, "probability_faster", g->faster);
-    fr_json_add_number(w, "measured_s", mine->ask.measured_s > 0 ? mine->ask.measured_s : NAN);
-    fr_json_add_bool(w, "tuned", mine->ask.tuned);
+    fr_json_add_number(w, "measured_s",
+                       user_plan->ask.measured_s > 0 ? user_plan->ask.measured_s : NAN);
+    fr_json_add_bool(w, "tuned", user_plan->ask.tuned);
     fr_text_free(&words);
 }

@@ -9,6 +9,6 @@
 void fr_choice_put(const struct fr_searched *r, struct fr_json_writer *w);
 
 /** Keys `claim`, `gain`, ... of a plan of the user's, into its object. */
-void fr_gain_put(const struct fr_mine *mine, struct fr_json_writer *w);
+void fr_gain_put(const struct fr_user_plan *user_plan, struct fr_json_writer *w);
 
 #endif

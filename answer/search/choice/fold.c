@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "trust/effects/differences.h"
 #include "trust/numbers/statistics.h"
-#include "trust/shared/differ.h"
 
 size_t fr_fold_depth(size_t top) {
     if (top == 0 || top > FR_FOLD_MOST) return 0;

@@ -2,7 +2,7 @@
  *  Which plans of a ranked list differ in substance?
  *
  *  Near-ties are one answer.  The list is gone through from its best; a plan joins the first answer whose best is
- *      near:   distance <= 5 %, sqrt(v) without what two runs of one plan differ by (trust/shared/differ.h), and
+ *      near:   distance <= 5 %, sqrt(v) without what two runs of one plan differ by (trust/effects/differences.h), and
  *      a tie:  ln(value / the best's) <= 1.645 sqrt(v), so that it is truly faster with 5 % or more;
  *  else it is an answer of its own.  So each answer's best is the first of its plans, and no two answers' bests are near
  *  ties. */

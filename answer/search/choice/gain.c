@@ -13,23 +13,23 @@ const char *const fr_gain_claims[] = {"unknown", "none",   "as_good", "faster",
 
 /* ln(time of mine / of best) for as many samples, what it may be off by, and what is predicted of mine. */
 struct pair {
-    double g, deviation, mine_s;
+    double g, deviation, user_plan_s;
 };
 
 static bool compare(const struct fr_job *job, const struct fr_outcome *best,
-                    const struct fr_outcome *mine, struct pair *pair) {
-    const struct fr_run run = {.workload = job->workload, .plan = mine->plan};
+                    const struct fr_outcome *user_plan, struct pair *pair) {
+    const struct fr_run run = {.workload = job->workload, .plan = user_plan->plan};
     struct fr_interval of;
-    if (!isfinite(mine->time_s) || !isfinite(best->time_s)) return false;
+    if (!isfinite(user_plan->time_s) || !isfinite(best->time_s)) return false;
     struct fr_tune_result *known = fr_calloc(1, sizeof *known);
     if (!known) return false;
     fr_interval_known(&job->cluster, job->workload.dtype, known);
-    fr_status status = fr_odds_pair(known, &job->workload, &mine->plan, &best->plan, &pair->g,
-                                    &pair->deviation, NULL);
+    fr_status status = fr_odds_pair(known, &job->workload, &user_plan->plan, &best->plan,
+                                    &pair->g, &pair->deviation, NULL);
     fr_tune_interval(known, &run, &of);
-    pair->mine_s = of.expected_s;
-    pair->g +=
-        log((double)fr_job_batch(job, &best->plan) / (double)fr_job_batch(job, &mine->plan));
+    pair->user_plan_s = of.expected_s;
+    pair->g += log((double)fr_job_batch(job, &best->plan) /
+                   (double)fr_job_batch(job, &user_plan->plan));
     free(known);
     return status == FR_OK && isfinite(pair->g) && isfinite(pair->deviation);
 }
@@ -41,12 +41,13 @@ static double probability(double mean, double deviation) {
 }
 
 double fr_gain_rho(double deviation) {
-    return fmax(FR_GAIN_RHO, 1 - deviation * deviation / (2 * FR_GAIN_ALIKE * FR_GAIN_ALIKE));
+    return fmax(FR_GAIN_RHO,
+                1 - deviation * deviation / (2 * FR_GAIN_SIMILAR * FR_GAIN_SIMILAR));
 }
 
 /* What was measured of the user's plan is worth more than what is predicted of it. */
 static void anchor(double measured_s, struct pair *pair) {
-    pair->g -= (1 - fr_gain_rho(pair->deviation)) * log(pair->mine_s / measured_s);
+    pair->g -= (1 - fr_gain_rho(pair->deviation)) * log(pair->user_plan_s / measured_s);
     pair->deviation = fmin(pair->deviation, FR_GAIN_MEASURED_SD);
 }
 
@@ -58,11 +59,11 @@ static fr_claim claim_of(const struct fr_gain *gain, bool tuned) {
 }
 
 struct fr_gain fr_gain_over(const struct fr_job *job, const struct fr_outcome *best,
-                            const struct fr_outcome *mine, const struct fr_gain_ask *ask) {
+                            const struct fr_outcome *user_plan, const struct fr_gain_ask *ask) {
     struct fr_gain gain = {FR_CLAIM_UNKNOWN, NAN, NAN, NAN, NAN, NAN};
     struct pair pair;
     bool tuned = ask->tuned && !(ask->measured_s > 0);
-    if (!compare(job, best, mine, &pair)) return gain;
+    if (!compare(job, best, user_plan, &pair)) return gain;
     gain.as_good = fabs(pair.g) < 1e-9 && pair.deviation < 1e-5
                        ? 1
                        : 1 - probability(pair.g, pair.deviation);

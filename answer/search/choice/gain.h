@@ -21,7 +21,7 @@
 #include "models/outcome/outcome.h"
 
 #define FR_GAIN_RHO 0.35
-#define FR_GAIN_ALIKE 0.05
+#define FR_GAIN_SIMILAR 0.05
 #define FR_GAIN_MEASURED_SD 0.08
 #define FR_GAIN_AS_GOOD 0.02
 #define FR_GAIN_OVER_TUNED 0.15
@@ -55,9 +55,9 @@ struct fr_gain {
 /** rho, of two plans whose times' difference has @p deviation. */
 double fr_gain_rho(double deviation);
 
-/** Gain of @p best over @p mine; all NaN where one of them has no time. */
+/** Gain of @p best over @p user_plan; all NaN where one of them has no time. */
 struct fr_gain fr_gain_over(const struct fr_job *job, const struct fr_outcome *best,
-                            const struct fr_outcome *mine, const struct fr_gain_ask *ask);
+                            const struct fr_outcome *user_plan, const struct fr_gain_ask *ask);
 
 /** It in words: "gains 12.1 % (3.0 to 21.9 %), faster with a probability of 98.2 %"; "" where nothing is known. */
 void fr_gain_say(const struct fr_gain *gain, const struct fr_gain_ask *ask,

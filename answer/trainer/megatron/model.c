@@ -137,8 +137,9 @@ static bool is_narrow(const struct fr_reading *r, const char *a, const char *b) 
 }
 
 static fr_status take_dtype(struct fr_reading *r, struct fr_error *err) {
-    bool fp8 = is_narrow(r, "fp8", "fp8_format") || is_narrow(r, "fp8_hybrid", "fp8_e4m3"), fp4 = is_narrow(r, "fp4", "fp4_format"),
-         bf16 = fr_reading_on(r, "bf16"), fp16 = fr_reading_on(r, "fp16");
+    bool fp8 = is_narrow(r, "fp8", "fp8_format") || is_narrow(r, "fp8_hybrid", "fp8_e4m3"),
+         fp4 = is_narrow(r, "fp4", "fp4_format"), bf16 = fr_reading_on(r, "bf16"),
+         fp16 = fr_reading_on(r, "fp16");
     const char *recipe = fr_reading_value(r, "fp8_recipe"),
                *four = fr_reading_value(r, "fp4_recipe");
     const char *dtype = fp4 ? "fp4" : fp8 ? "fp8" : bf16 ? "bf16" : fp16 ? "fp16" : NULL;

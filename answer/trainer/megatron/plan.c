@@ -28,6 +28,7 @@ void fr_launched_ranks(struct fr_reading *r) {
         a_node = fr_reading_integer(r, each[i], 0);
     for (size_t i = 0; i < sizeof of / sizeof *of && nodes < 1; i++)
         nodes = fr_reading_integer(r, of[i], 0);
+    if (a_node < 1 && r->launched > 0) fr_reading_say(r, "ranks", "%" PRId64, r->launched);
     if (a_node < 1) return;
     int64_t tp = said_integer(r, "plan.tp", 1), pp = said_integer(r, "plan.pp", 1),
             cp = said_integer(r, "plan.cp", 1);

@@ -24,6 +24,24 @@ static bool split_param(const char *line, size_t length, const char **name, size
     return false;
 }
 
+/* DeepSpeed's names that leave no room for dots: "[config.py:988:print]   train_micro_batch_size_per_gpu  2". */
+static bool split_long(const char *line, size_t length, const char **name, size_t *name_length,
+                       const char **value) {
+    static const char word[] = ":print]";
+    const size_t n = sizeof word - 1;
+    for (size_t i = 0; i + n < length; i++) {
+        if (line[i] != ':' || strncmp(line + i, word, n) != 0) continue;
+        size_t from = i + n, end;
+        while (from < length && line[from] == ' ') from++;
+        for (end = from; end < length && of_name(line[end]);) end++;
+        *name = line + from;
+        *name_length = end - from;
+        *value = line + end;
+        return end > from && end + 2 < length && line[end] == ' ' && line[end + 1] == ' ';
+    }
+    return false;
+}
+
 /* The name and the value of a line; @return whether it is one. */
 static bool split(const char *line, size_t length, const char **name, size_t *name_length,
                   const char **value) {
@@ -41,7 +59,8 @@ static bool split(const char *line, size_t length, const char **name, size_t *na
         *value = line + dots;
         return end > from && isalpha((unsigned char)**name);
     }
-    return split_param(line, length, name, name_length, value);
+    return split_param(line, length, name, name_length, value) ||
+           split_long(line, length, name, name_length, value);
 }
 
 static void read(const char *text, size_t length, struct fr_settings *s) {

@@ -80,7 +80,7 @@ struct fr_bench {
         *recv; /**< as large as the largest message of any rank count; recv also as those beyond */
     /** Collectives go one after the other through the first `room` floats of both, so that a
      *  message is as far from the processor as a step's is, whose data others have pushed out. */
-    size_t room, turn;
+    size_t capacity, turn;
     struct fr_point *points;
     int n_points, points_capacity;
     void **state;                          /**< [rows], each row's own */

@@ -69,9 +69,9 @@ struct fr_kernels {
     /* What top-k needs. */
     /** The @p kept values of x that are largest in magnitude, with their places; of equal ones those
      *  that come last.  Magnitudes are compared by the upper 32 bits of a value, and sorted by radix in
-     *  four passes; @p room holds 4 n words. */
-    void (*select_largest)(size_t n, size_t kept, const void *x, uint32_t *room, void *values,
-                           uint32_t *places);
+     *  four passes; @p scratch holds 4 n words. */
+    void (*select_largest)(size_t n, size_t kept, const void *x, uint32_t *scratch,
+                           void *values, uint32_t *places);
     /** x[place] += value. */
     void (*scatter_add)(size_t n, const void *values, const uint32_t *places, void *x);
     /* What a convolutional network needs besides; channels x height x width values x samples. */

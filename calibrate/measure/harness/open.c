@@ -115,11 +115,11 @@ static fr_status open_samples(struct fr_bench *bench, struct fr_error *err) {
 
 /* All ranks end alike; rank 0 knows why. */
 static fr_status share(struct fr_bench *bench, fr_status status, struct fr_error *err) {
-    int told[2] = {(int)status, bench->launch};
-    FR_MPI_TRY(MPI_Bcast(told, 2, MPI_INT, 0, bench->world));
-    bench->launch = told[1];
-    if (told[0] == FR_OK || bench->rank == 0) return status;
-    return fr_fail(err, (fr_status)told[0], bench->options.samples, "rank 0 says why");
+    int stated[2] = {(int)status, bench->launch};
+    FR_MPI_TRY(MPI_Bcast(stated, 2, MPI_INT, 0, bench->world));
+    bench->launch = stated[1];
+    if (stated[0] == FR_OK || bench->rank == 0) return status;
+    return fr_fail(err, (fr_status)stated[0], bench->options.samples, "rank 0 says why");
 }
 
 /* Floats of each buffer that messages take turns in: more than a private cache holds, less than the
@@ -134,7 +134,7 @@ static fr_status allocate(struct fr_bench *bench, struct fr_error *err) {
     /* A buffer rounded up to whole parts is at most p floats larger. */
     size_t count = (size_t)(largest_B / sizeof(float)) + (size_t)bench->n_ranks;
     if (!bench->provenance.simulated && count < ROTATION) count = ROTATION;
-    bench->room = count < ROTATION ? count : ROTATION;
+    bench->capacity = count < ROTATION ? count : ROTATION;
     bench->send = fr_pages_alloc(count * sizeof *bench->send);
     size_t beyond = (size_t)(fr_bench_beyond_B(bench) / sizeof(float)),
            most = beyond > count ? beyond : count;

@@ -47,12 +47,12 @@ void fr_bench_shuffle(uint64_t *state, int *order, int n) {
 fr_status fr_bench_sizes(struct fr_bench *bench, struct fr_error *err) {
     enum { SIZES_MAX = 96, SMALLEST = 8, BETWEEN_FROM = 64 };
     const struct fr_bench_options *o = &bench->options;
-    size_t room = o->sizes ? o->n_sizes : SIZES_MAX;
+    size_t capacity = o->sizes ? o->n_sizes : SIZES_MAX;
     uint64_t random = o->seed;
-    bench->size_B = fr_calloc(room, sizeof *bench->size_B);
+    bench->size_B = fr_calloc(capacity, sizeof *bench->size_B);
     if (!bench->size_B) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    for (size_t i = 0; o->sizes && i < room; i++) bench->size_B[i] = (double)o->sizes[i];
-    bench->n_sizes = o->sizes ? (int)room : 0;
+    for (size_t i = 0; o->sizes && i < capacity; i++) bench->size_B[i] = (double)o->sizes[i];
+    bench->n_sizes = o->sizes ? (int)capacity : 0;
     if (o->sizes) return FR_OK;
     int octave = 0;
     for (double size_B = SMALLEST; size_B <= o->max_size_B; size_B *= 2, octave++) {
@@ -162,7 +162,7 @@ static void take_turn(struct fr_work *work) {
     enum { LINE = 16 };
     struct fr_bench *bench = work->bench;
     size_t n = ((size_t)work->point->count + LINE - 1) / LINE * LINE;
-    bench->turn = bench->turn + 2 * n <= bench->room ? bench->turn + n : 0;
+    bench->turn = bench->turn + 2 * n <= bench->capacity ? bench->turn + n : 0;
     work->send = bench->send + bench->turn;
     work->recv = bench->recv + bench->turn;
 }

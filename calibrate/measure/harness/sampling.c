@@ -137,12 +137,14 @@ static fr_status sample(const struct fr_sampling_comm *who, const struct fr_samp
 fr_status fr_sampling_run(const struct fr_sampling_comm *who, const struct fr_sampling *how,
                           double limit_s, fr_sampled *run, void *context,
                           struct fr_point_samples *samples, struct fr_error *err) {
-    size_t room = (size_t)how->max_n + FR_VISIT_MAX;
-    *samples = (struct fr_point_samples){.time_s = fr_calloc(room, sizeof *samples->time_s)};
-    double *sorted_s = fr_calloc(room, sizeof *sorted_s);
-    fr_status status = samples->time_s && sorted_s
-                           ? sample(who, how, limit_s, run, context, sorted_s, samples, err)
-                           : fr_fail(err, FR_ERR_NOMEM, NULL, "memory for %zu samples", room);
+    size_t capacity = (size_t)how->max_n + FR_VISIT_MAX;
+    *samples =
+        (struct fr_point_samples){.time_s = fr_calloc(capacity, sizeof *samples->time_s)};
+    double *sorted_s = fr_calloc(capacity, sizeof *sorted_s);
+    fr_status status =
+        samples->time_s && sorted_s
+            ? sample(who, how, limit_s, run, context, sorted_s, samples, err)
+            : fr_fail(err, FR_ERR_NOMEM, NULL, "memory for %zu samples", capacity);
     free(sorted_s);
     return status;
 }

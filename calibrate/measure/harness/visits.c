@@ -50,7 +50,7 @@ static void deal(struct fr_visits *s) {
             tally->second = behind == 1 && !s->bench->provenance.simulated;
             tally->done = behind > 1 || (behind == 1 && !tally->second);
         }
-        s->n_mine += !tally->done && !tally->second;
+        s->n_user_plans += !tally->done && !tally->second;
     }
 }
 
@@ -176,8 +176,8 @@ static void show(struct fr_visits *s, bool last) {
             last            ? "done"
             : s->first_pass ? "first pass"
                             : "refining",
-            s->n_done, s->n_mine, (int)left_s / 60, (int)left_s % 60, screen ? "\033[K" : "",
-            last || !screen ? "\n" : "");
+            s->n_done, s->n_user_plans, (int)left_s / 60, (int)left_s % 60,
+            screen ? "\033[K" : "", last || !screen ? "\n" : "");
 }
 
 /* A fiftieth of the time goes into probes. */

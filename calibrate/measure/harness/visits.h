@@ -40,7 +40,7 @@ struct fr_visits {
     struct fr_probe probe;
     double probed_s, probe_s; /**< when the last one ended, and how long it took */
     int n_probes;
-    int n_done, n_mine, n_unconverged; /**< points of this launch */
+    int n_done, n_user_plans, n_unconverged; /**< points of this launch */
 };
 
 fr_status fr_visits_open(struct fr_bench *bench, struct fr_visits *visits,

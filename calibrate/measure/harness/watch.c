@@ -43,7 +43,7 @@ static struct {
     /* The thread's own; up and watcher are made before the mode says so. */
     int wake,
         voice; /* voice: where standard error led at first, which a program may close later */
-    double grace_s, told_s, beat_s, cpu_s, stopped_s, started_s;
+    double grace_s, reported_s, beat_s, cpu_s, stopped_s, started_s;
     pid_t parent;
     int launcher,
         local; /* a descriptor of the parent, where it is a launcher; this rank's number on its host */
@@ -79,7 +79,7 @@ static struct fr_watch_word own_word(void) {
                                  .point = atomic_load(&watch.point)};
     double now_s = fr_now_s(), used_s = cpu_s();
     if (used_s - watch.cpu_s > BUSY_SHARE * (now_s - watch.beat_s)) word.flags |= FR_WATCH_BUSY;
-    if (fr_stop_requested() || getppid() != watch.parent) word.flags |= FR_WATCH_TOLD;
+    if (fr_stop_requested() || getppid() != watch.parent) word.flags |= FR_WATCH_REPORTED;
     if (watch.launcher >= 0 && fr_is_stopped(watch.parent)) word.flags |= FR_WATCH_PARENT_STOPS;
     watch.beat_s = now_s;
     watch.cpu_s = used_s;
@@ -215,8 +215,8 @@ static void check_self(const struct fr_watch_word *word) {
     check_launcher(word, now_s);
     check_start(word, now_s);
     if (!fr_stop_requested()) return;
-    if (watch.told_s == 0) watch.told_s = now_s;
-    if (now_s - watch.told_s >= grace_s) end_partial(); /* told to stop, and still busy */
+    if (watch.reported_s == 0) watch.reported_s = now_s;
+    if (now_s - watch.reported_s >= grace_s) end_partial(); /* told to stop, and still busy */
 }
 
 /* ---- who is heard ---------------------------------------------------------------------------- */
@@ -243,7 +243,7 @@ static void rank_0_is_gone(void) {
     fr_wire_close(&watch.up);
     if (watch.first.point == FR_WATCH_LEAVES) return;
     /* After a signal the launcher is ending us all, and has said why. */
-    if (fr_stop_requested() || (watch.first.flags & FR_WATCH_TOLD)) {
+    if (fr_stop_requested() || (watch.first.flags & FR_WATCH_REPORTED)) {
         nap(4e-3 * FR_WATCH_BEAT_MS);
         end_partial();
     }

@@ -28,11 +28,11 @@ static fr_status ask(const struct slurm *s, double *energy_J, struct fr_error *e
     const char *at = strstr(fr_text_get(&text), key);
     char *end = NULL;
     double found = at ? strtod(at + sizeof key - 1, &end) : 0;
-    bool told = at && end > at + sizeof key - 1 && found > 0;
+    bool stated = at && end > at + sizeof key - 1 && found > 0;
     fr_text_free(&text);
     if (status != FR_OK)
         return fr_fail(err, FR_ERR_IO, "slurm", "%.200s %.200s", why.where, why.detail);
-    if (!told)
+    if (!stated)
         return fr_fail(err, FR_ERR_IO, "slurm", "node %s tells no ConsumedJoules", s->node);
     *energy_J = found;
     return FR_OK;

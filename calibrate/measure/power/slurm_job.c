@@ -18,13 +18,13 @@ struct job {
 };
 
 /* Lines that are no number are steps that tell nothing; bigger than a job can draw is how Slurm says so. */
-static double sum_of(const char *text, bool *told) {
+static double sum_of(const char *text, bool *stated) {
     double sum_J = 0;
     for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
         char *end = NULL;
         double energy_J = strtod(at, &end);
         if (strchr("\n", *at) || end == at || !(energy_J >= 0) || energy_J > 1e15) continue;
-        *told = true;
+        *stated = true;
         sum_J += energy_J;
     }
     return sum_J;
@@ -37,13 +37,13 @@ static fr_status ask(const struct job *j, double *energy_J, struct fr_error *err
     const struct fr_process show = {
         .words = words, .out.text = &text, .text_B = 65536, .limit_s = PATIENCE_S};
     struct fr_error why = {.status = FR_OK};
-    bool told = false;
+    bool stated = false;
     fr_status status = fr_process_run(&show, NULL, &why);
-    double sum_J = sum_of(fr_text_get(&text), &told);
+    double sum_J = sum_of(fr_text_get(&text), &stated);
     fr_text_free(&text);
     if (status != FR_OK)
         return fr_fail(err, FR_ERR_IO, "slurm_job", "%.200s %.200s", why.where, why.detail);
-    if (!told || !(sum_J > 0))
+    if (!stated || !(sum_J > 0))
         return fr_fail(err, FR_ERR_IO, "slurm_job", "job %s tells no ConsumedEnergyRaw", j->id);
     *energy_J = sum_J / j->nodes;
     return FR_OK;

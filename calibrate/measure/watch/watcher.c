@@ -36,7 +36,7 @@ struct fr_watcher {
     int n; /* places of peer[] that were ever in use; one is kept when its rank has gone */
     struct peer *peer;     /* [capacity]; with `inside` the first is the watcher's own rank */
     struct pollfd *polled; /* [capacity + 2] */
-    double looked_s, told_s;
+    double looked_s, reported_s;
     double joined_s;  /* the last rank that connected */
     double stopped_s; /* since when the launcher is stopped; 0: it is not */
     double gone_s;    /* since when no rank is left; 0: some are */
@@ -148,7 +148,8 @@ static void hear(struct fr_watcher *w, struct peer *p) {
     }
     if (heard == 0) return;
     fr_wire_close(&p->wire);
-    if (!has_left(p) && p->last.point != FR_WATCH_GIVES_UP && !(p->last.flags & FR_WATCH_TOLD))
+    if (!has_left(p) && p->last.point != FR_WATCH_GIVES_UP &&
+        !(p->last.flags & FR_WATCH_REPORTED))
         decide(w, FR_VERDICT_DIED, p, 0, 0);
 }
 
@@ -279,12 +280,12 @@ const struct fr_watch_verdict *fr_watcher_step(struct fr_watcher *w,
         now_s = fr_now_s();
     }
     w->looked_s = now_s;
-    if (own && now_s - w->told_s >= 0.9e-3 * FR_WATCH_BEAT_MS) {
+    if (own && now_s - w->reported_s >= 0.9e-3 * FR_WATCH_BEAT_MS) {
         struct fr_watch_word mine = *own;
         mine.token = w->token;
         take(w, &w->peer[0], &mine);
         fr_watcher_tell(w, &mine);
-        w->told_s = now_s;
+        w->reported_s = now_s;
     }
     judge_silence(w, now_s);
     if (!w->o.inside) judge_launcher(w, launcher, now_s);

@@ -39,7 +39,7 @@ enum {
 /** What else a rank says. */
 enum {
     FR_WATCH_BUSY = 1,         /**< it used a core since its last word */
-    FR_WATCH_TOLD = 2,         /**< it was asked to stop, or lost its launcher */
+    FR_WATCH_REPORTED = 2,     /**< it was asked to stop, or lost its launcher */
     FR_WATCH_PARENT_STOPS = 4, /**< its launcher is stopped (SIGSTOP) */
     FR_WATCH_ELSEWHERE = 8     /**< not all ranks reach this watcher: rank 0 watches instead */
 };

@@ -19,6 +19,7 @@ struct reader {
     struct fr_launch launch;
     struct fr_import_options said; /* of the list of devices */
     char last_host[64];
+    struct fr_text hosts;                   /* of the list of devices, "|a|b|" */
     int64_t listed, last_rank, last_device; /* of that list: lines, and the largest numbers */
     bool elided;                            /* it leaves ranks out */
     int64_t per_process;                    /* threads times GPUs of each */
@@ -68,6 +69,17 @@ static void count_listed(struct reader *r) {
         r->said.nodes = (r->said.n_ranks + a_node - 1) / a_node;
 }
 
+/* Ranks may go round the nodes: each counts once. */
+static bool is_new_host(struct reader *r, const char *host) {
+    char name[68];
+    if (r->listed > 0 && strncmp(host, r->last_host, sizeof r->last_host - 1) == 0)
+        return false;
+    snprintf(name, sizeof name, "|%.63s|", host);
+    if (strstr(fr_text_get(&r->hosts), name)) return false;
+    fr_text_addf(&r->hosts, "%s", r->hosts.length ? name + 1 : name);
+    return true;
+}
+
 /* "#  Rank  3 Group  0 Pid 204 on  nid005471 device  3 [0x1] NVIDIA GH200" */
 static bool is_device(struct reader *r, const struct fr_words *words) {
     int64_t rank = 0, device = 0;
@@ -84,9 +96,9 @@ static bool is_device(struct reader *r, const struct fr_words *words) {
         r->said = (struct fr_import_options){0};
         r->listed = r->last_rank = r->last_device = 0;
         r->elided = rank > 0;
+        fr_text_free(&r->hosts);
     }
-    if (r->listed == 0 || strncmp(host, r->last_host, sizeof r->last_host - 1) != 0)
-        r->said.nodes++;
+    r->said.nodes += is_new_host(r, host);
     r->listed++;
     r->last_rank = rank < (int64_t)1 << 31 ? rank : 0;
     if (device > r->last_device && device < 1024) r->last_device = device;
@@ -196,7 +208,7 @@ static void take_ratio(struct reader *r, const struct fr_lines *at,
 }
 
 /* The collective: of the text, else of --op, the sidecar, the file's name. */
-static fr_status settle_op(struct reader *r, long line, struct fr_error *err) {
+static fr_status resolve_op(struct reader *r, long line, struct fr_error *err) {
     static const char *const names[] = {
         "all_reduce", "allreduce", "all_gather",     "allgather", "alltoall",
         "all_to_all", "broadcast", "reduce_scatter", "sendrecv",  "bcast",
@@ -230,7 +242,7 @@ static fr_status settle_op(struct reader *r, long line, struct fr_error *err) {
 static fr_status begin_block(struct reader *r, const struct fr_lines *lines,
                              const struct fr_words *words, struct fr_error *err) {
     long line = lines->number;
-    FR_TRY(settle_op(r, line, err));
+    FR_TRY(resolve_op(r, line, err));
     r->unplaced = false;
     r->block = (struct fr_import_block){.op = r->op};
     if (!r->op_priced) {
@@ -348,22 +360,28 @@ static fr_status take_line(struct reader *r, struct fr_lines *lines, struct fr_w
     return FR_OK;
 }
 
-static fr_status read(struct fr_import *in, struct fr_error *err) {
-    struct reader r = {.in = in};
+static fr_status read_lines(struct reader *r, struct fr_import *in, struct fr_error *err) {
     struct fr_lines lines = fr_lines_begin(in);
     struct fr_words words;
-    snprintf(in->source.tool, sizeof in->source.tool, "nccl-tests");
-    snprintf(in->source.statistic, sizeof in->source.statistic, "average");
-    while (fr_lines_next(&lines, &words)) FR_TRY(take_line(&r, &lines, &words, err));
-    if (r.joined)
+    while (fr_lines_next(&lines, &words)) FR_TRY(take_line(r, &lines, &words, err));
+    if (r->joined)
         fr_import_note(in, 0, "%ld rows that messages had cut in two were put together",
-                       r.joined);
-    if (r.before == 0)
+                       r->joined);
+    if (r->before == 0)
         return fr_import_refuse(in, 0, err,
                                 "no header of nccl-tests (\"# size count type ...\") in %ld "
                                 "lines%s",
                                 lines.number, in->notes->length ? "; see the notes above" : "");
     return FR_OK;
+}
+
+static fr_status read(struct fr_import *in, struct fr_error *err) {
+    struct reader r = {.in = in};
+    snprintf(in->source.tool, sizeof in->source.tool, "nccl-tests");
+    snprintf(in->source.statistic, sizeof in->source.statistic, "average");
+    fr_status status = read_lines(&r, in, err);
+    fr_text_free(&r.hosts);
+    return status;
 }
 
 const struct fr_importer fr_importer_nccl_tests = {

@@ -15,14 +15,14 @@ const char *const fr_engine_names[] = {"closed", "event", "simgrid", NULL};
 
 static const char *const interval_sources[] = {[FR_INTERVAL_TUNING] = "tuning",
                                                [FR_INTERVAL_CALIBRATION] = "calibration",
-                                               [FR_INTERVAL_WIDTHS] = "widths",
+                                               [FR_INTERVAL_UNCERTAINTY] = "widths",
                                                [FR_INTERVAL_PRIORS] = "priors",
                                                NULL};
 
 /* ---- the view --------------------------------------------------------------------------------- */
 
 static struct fr_outcome_ends between(double low, double high) {
-    return (struct fr_outcome_ends){.told = true, .low = low, .high = high};
+    return (struct fr_outcome_ends){.stated = true, .low = low, .high = high};
 }
 
 void fr_outcome_view(const struct fr_job *job, const struct fr_outcome *out,
@@ -37,8 +37,9 @@ void fr_outcome_view(const struct fr_job *job, const struct fr_outcome *out,
                                   .time = {out->high_s > 0, out->low_s, out->high_s}};
     v->differs = fabs(fr_outcome_expected_s(out) / out->time_s - 1) >= FR_EXPECTED_DIFFERS;
     v->steps = v->energy = v->peak = between(NAN, NAN);
-    v->steps.told = fr_jitter_steps(&job->cluster.device, (double)out->ranks,
-                                    fr_outcome_expected_s(out), &v->steps.low, &v->steps.high);
+    v->steps.stated =
+        fr_jitter_steps(&job->cluster.device, (double)out->ranks, fr_outcome_expected_s(out),
+                        &v->steps.low, &v->steps.high);
     fr_energy_interval(&job->cluster, out, &v->energy.low, &v->energy.high);
     fr_memory_interval(job, out, &v->peak.low, &v->peak.high);
     v->shown = between(v->fits.shown_low_B, v->fits.shown_high_B);
@@ -91,7 +92,7 @@ static double positive(double rate_B_per_s) { return rate_B_per_s > 0 ? rate_B_p
 
 #define ROW(spelling, which, presence, ...)                                                    \
     {.name = spelling, .kind = FR_OUTCOME_IS_##which, .always = presence, __VA_ARGS__},
-#define READ(word) .told = told_##word, .number = value_##word
+#define READ(word) .stated = told_##word, .number = value_##word
 
 const struct fr_outcome_fact fr_outcome_facts[] = {
 #define FR_FACT(word, spelling, which, presence, value, ...)                                   \
@@ -99,7 +100,7 @@ const struct fr_outcome_fact fr_outcome_facts[] = {
 #define FR_FACT_EACH(word, spelling, which, list, n, value, ...)                               \
     ROW(spelling, which, true, .names = list, .count = n, READ(word), .sentence = __VA_ARGS__)
 #define FR_FACT_WORD(id, spelling, words, presence, value, said)                               \
-    ROW(spelling, WORD, presence, .names = words, .count = 1, .told = told_##id,               \
+    ROW(spelling, WORD, presence, .names = words, .count = 1, .stated = told_##id,             \
         .word = value_##id, .sentence = said)
 #define FR_FACT_PUT(word, spelling, presence, writer, said)                                    \
     ROW(spelling, PUT, presence, .put = writer, .count = 1, .sentence = said)

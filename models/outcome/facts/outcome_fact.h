@@ -15,7 +15,7 @@
 
 /** Between which a value lies with 90 %. */
 struct fr_outcome_ends {
-    bool told; /**< is an interval stated of it? */
+    bool stated; /**< is an interval stated of it? */
     double low, high;
 };
 
@@ -65,7 +65,7 @@ struct fr_outcome_fact {
     fr_outcome_kind kind;
     bool always;    /**< there in every document */
     bool always_in; /**< so is its interval */
-    bool (*told)(const struct fr_outcome_view *v);
+    bool (*stated)(const struct fr_outcome_view *v);
     double (*number)(const struct fr_outcome_view *v, int i); /**< i: of several */
     const char *(*word)(const struct fr_outcome_view *v);
     void (*put)(const struct fr_outcome_view *v, struct fr_json_writer *w);

@@ -1,11 +1,11 @@
 #include "models/outcome/facts/units.h"
 
-#include "models/price/seats.h"
+#include "models/price/rank_map.h"
 
 int fr_outcome_filled(const struct fr_job *job, const struct fr_outcome *out,
                       struct fr_filled filled[FR_LEVEL_MAX]) {
     const struct fr_levels *levels = &job->cluster.levels,
-                           own = fr_seats_levels(levels, &out->plan),
+                           own = fr_rank_map_levels(levels, &out->plan),
                            equal = fr_levels_take(levels, out->ranks, FR_UNITS_EQUAL);
     int n = 0;
     for (int l = 0; l < own.count - 1; l++) {

@@ -10,7 +10,7 @@
 #include "models/price/codec_price.h"
 #include "models/price/offload.h"
 #include "models/price/pipeline.h"
-#include "models/price/seats.h"
+#include "models/price/rank_map.h"
 #include "models/work/recompute.h"
 #include "models/work/transformer.h"
 #include "models/workload/attention.h"

@@ -136,7 +136,7 @@ WHY(GHOST_EQ8, true,
     plan->ghost, narrowest(w) / (double)plan->tp * (1 - 1 / (double)plan->tp), narrowest(w),
     (double)plan->tp)
 WHY_BY(BRANCHES, true, say_branches)
-WHY(PLACEMENT, fr_seats_refused(plan), "%s", fr_seats_refused(plan))
+WHY(PLACEMENT, fr_rank_map_refused(plan), "%s", fr_rank_map_refused(plan))
 WHY(PLACEMENT, true, "a grid per layer is priced with linear placement")
 
 WHY_BY(MEMORY, out->memory_spare < FR_FITS_REFUSED, say_device)

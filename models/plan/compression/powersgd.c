@@ -41,7 +41,7 @@ static void decode(const struct fr_codec_args *a, struct fr_codec_work *work) {
     work->kernels += 1;
 }
 
-static double kept_B(const struct fr_codec_args *a) {
+static double stored_B(const struct fr_codec_args *a) {
     return sent_B(a) + (a->residual ? a->m * a->n * a->value_B : 0);
 }
 
@@ -55,5 +55,5 @@ const struct fr_compression fr_compression_powersgd = {
     .sent_B = sent_B,
     .encode = encode,
     .decode = decode,
-    .kept_B = kept_B,
+    .stored_B = stored_B,
 };

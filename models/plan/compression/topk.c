@@ -11,11 +11,13 @@
 
 static const double INDEX_B = 4, PASSES = FR_TOPK_PASSES;
 
-static double kept(const struct fr_codec_args *a) {
+static double saved(const struct fr_codec_args *a) {
     return fmin((a->m + a->n) * a->rank, a->m * a->n);
 }
 
-static double sent_B(const struct fr_codec_args *a) { return kept(a) * (a->value_B + INDEX_B); }
+static double sent_B(const struct fr_codec_args *a) {
+    return saved(a) * (a->value_B + INDEX_B);
+}
 
 static void encode(const struct fr_codec_args *a, struct fr_codec_work *work) {
     work->kernels += 2 * PASSES + 2;
@@ -30,7 +32,7 @@ static void decode(const struct fr_codec_args *a, struct fr_codec_work *work) {
     work->moved_B += a->m * a->n * a->value_B + 2 * a->parts * sent_B(a);
 }
 
-static double kept_B(const struct fr_codec_args *a) {
+static double stored_B(const struct fr_codec_args *a) {
     return a->parts * sent_B(a) + (a->residual ? a->m * a->n * a->value_B : 0);
 }
 
@@ -43,5 +45,5 @@ const struct fr_compression fr_compression_topk = {
     .sent_B = sent_B,
     .encode = encode,
     .decode = decode,
-    .kept_B = kept_B,
+    .stored_B = stored_B,
 };

@@ -9,7 +9,7 @@ static const char *refuses(const struct fr_schedule_args *a) {
 }
 
 static int64_t order(const struct fr_schedule_args *a, int32_t i, struct fr_slot *slots) {
-    return fr_schedule_alternate(a, 2 * (a->stages - 1 - i), slots);
+    return fr_schedule_periodic(a, 2 * (a->stages - 1 - i), slots);
 }
 
 static double bubble_s(const struct fr_schedule_args *a, double forward_s, double backward_s,

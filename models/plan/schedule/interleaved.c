@@ -12,13 +12,13 @@ static const char *refuses(const struct fr_schedule_args *a) {
 
 /* The passes of one kind in the order that any stage runs them: P micro-batches of a chunk, then of
  * the next chunk, backward from the last to the first, and on with the next P micro-batches. */
-struct walk {
+struct traversal {
     const struct fr_schedule_args *a;
     uint8_t kind;
     int32_t first, micro, chunk; /* of the group; of the next pass */
 };
 
-static struct fr_slot next_of(struct walk *w) {
+static struct fr_slot next_of(struct traversal *w) {
     const struct fr_schedule_args *a = w->a;
     int32_t chunk = w->kind == FR_SLOT_BACKWARD ? a->chunks - 1 - w->chunk : w->chunk;
     const struct fr_slot slot = {.micro = w->micro, .chunk = (int16_t)chunk, .kind = w->kind};
@@ -33,8 +33,8 @@ static struct fr_slot next_of(struct walk *w) {
 static int64_t order(const struct fr_schedule_args *a, int32_t i, struct fr_slot *slots) {
     int64_t total = (int64_t)a->micro_batches * a->chunks, forward = 0, count = 0;
     int64_t warm_up = 2 * (int64_t)(a->stages - 1 - i) + (int64_t)(a->chunks - 1) * a->stages;
-    struct walk up = {.a = a, .kind = FR_SLOT_FORWARD},
-                down = {.a = a, .kind = FR_SLOT_BACKWARD};
+    struct traversal up = {.a = a, .kind = FR_SLOT_FORWARD},
+                     down = {.a = a, .kind = FR_SLOT_BACKWARD};
     if (a->chunks == 1) warm_up = a->stages - 1 - i; /* plain 1F1B */
     for (; forward < warm_up && forward < total; forward++) slots[count++] = next_of(&up);
     for (int64_t backward = 0; backward < total; backward++, forward++) {

@@ -39,7 +39,8 @@ static void lower(const struct fr_work_part *x, struct fr_rank_work *work) {
     fr_work_begin(work);
     double value_B = fr_dtype_size_B(x->workload->dtype);
     double p = shard->tp, k = shard->ghost, b = shard->batch;
-    double in = layer->inputs / p, out = layer->outputs / p, ghosts_B = p * k * b * value_B;
+    double in = layer->inputs / p, out = layer->outputs / p,
+           ghost_neurons_B = p * k * b * value_B;
     fr_work_add_operator(work, out, b, in, b, 1);    /* local */
     fr_work_add_operator(work, k, b, in, b, 1);      /* compressor */
     fr_work_add_operator(work, out, b, k, b, p - 1); /* decompressors */
@@ -48,9 +49,9 @@ static void lower(const struct fr_work_part *x, struct fr_rank_work *work) {
     work->parameters_mean = out * in + k * in + (p - 1) * out * k + layer->biases / p;
     work->parameters_rank = work->parameters_mean;
     work->parameters = p * work->parameters_mean;
-    work->activation_B = b * (in + out) * value_B + ghosts_B;
-    fr_work_add_comm(work, FR_OP_ALL_GATHER, false, ghosts_B);
-    fr_work_add_comm(work, FR_OP_REDUCE_SCATTER, true, ghosts_B);
+    work->activation_B = b * (in + out) * value_B + ghost_neurons_B;
+    fr_work_add_comm(work, FR_OP_ALL_GATHER, false, ghost_neurons_B);
+    fr_work_add_comm(work, FR_OP_REDUCE_SCATTER, true, ghost_neurons_B);
     fr_work_add_gradient(work, x->workload, FR_AXIS_DP, shard->dp);
 }
 

@@ -26,7 +26,7 @@
 
 #include "models/workload/family.h"
 
-enum { FR_CONFIG_LAYERS = 1024, FR_CONFIG_INNER = 3 };
+enum { FR_CONFIG_LAYERS = 100000, FR_CONFIG_INNER = 3 };
 
 /** A file and what stands in where it is silent. */
 struct fr_config {

@@ -50,13 +50,16 @@ static fr_status take_word(const struct fr_json *node, int64_t i, struct fr_conf
                         word);
 }
 
-/* A list of words, a layer each; a shorter one is repeated, as block_types is. */
-static fr_status read_words(const struct fr_json *list, const struct fr_transformer *t,
-                            struct fr_config_layers *l, struct fr_error *err) {
+/* A list of words, a layer each: layers that it does not name attend to all, and what is no word ends it; of
+ * @p repeated ones it begins again. */
+static fr_status read_words(const struct fr_json *list, bool repeated,
+                            const struct fr_transformer *t, struct fr_config_layers *l,
+                            struct fr_error *err) {
+    FR_TRY(fr_json_array(list, 1, FR_FAMILY_SIZE_MAX, err));
     int64_t n = fr_json_array_length(list);
-    if (n < 1) return fr_json_fail(list, err, "names no layer");
     for (int64_t i = 0; i < t->layers; i++) {
-        struct fr_json one = fr_json_element(list, i % n);
+        struct fr_json one = fr_json_element(list, repeated ? i % n : i);
+        if (!fr_json_is_string(&one)) break;
         FR_TRY(take_word(&one, i, l, err));
     }
     return FR_OK;
@@ -113,8 +116,8 @@ static fr_status by_letters(const struct fr_json *node, const struct fr_transfor
 /* Layers are attention unless a rule says otherwise. */
 static fr_status read_rules(const struct fr_config *c, const struct fr_transformer *t,
                             struct fr_config_layers *l, struct fr_error *err) {
-    struct fr_json named = fr_config_find(c, FR_KEYS("layer_types", "layers_block_type",
-                                                     "block_types", "_block_types")),
+    struct fr_json named = fr_config_find(c, FR_KEYS("layer_types", "layers_block_type")),
+                   cycle = fr_config_find(c, FR_KEYS("block_types", "_block_types")),
                    letters = fr_config_at(c, "_mixers"),
                    attending =
                        fr_config_find(c, FR_KEYS("attn_layer_indices", "full_attn_idxs")),
@@ -123,7 +126,8 @@ static fr_status read_rules(const struct fr_config *c, const struct fr_transform
     int64_t interval = 0, group = 0;
     memset(l->mixer, '*', sizeof l->mixer);
     if (fr_json_is_string(&letters)) return by_letters(&letters, t, l, err);
-    if (fr_json_is_array(&named)) return read_words(&named, t, l, err);
+    if (fr_json_present(&named)) return read_words(&named, false, t, l, err);
+    if (fr_json_present(&cycle)) return read_words(&cycle, true, t, l, err);
     if (fr_json_is_array(&attending)) by_list(&attending, 0, t, l);
     if (fr_json_is_array(&counted)) by_list(&counted, 1, t, l);
     if (fr_json_is_array(&numbers)) FR_TRY(by_number(&numbers, 1, t, l, err));

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "models/workload/attention.h"
 #include "models/workload/config/config.h"
 #include "models/workload/hybrid.h"
@@ -34,10 +35,10 @@ static int64_t letters_of(const struct fr_transformer *t, const struct fr_config
     return blocks;
 }
 
-/* Layers after which the letters are those from the beginning on. */
+/* Layers after which the letters are those from the beginning on, as far as a pattern can hold them. */
 static int64_t period_of(const char *letters, int64_t blocks, int64_t layers) {
     int64_t all = layers * blocks;
-    for (int64_t p = 1; p < layers; p++) {
+    for (int64_t p = 1; p < layers && p * blocks < FR_PATTERN_MAX; p++) {
         bool repeats = true;
         for (int64_t i = p * blocks; i < all && repeats; i++)
             repeats = letters[i] == letters[i - p * blocks];
@@ -61,19 +62,22 @@ static bool is_plain(const struct fr_transformer *t, const struct fr_config_laye
 
 static fr_status arrange(const struct fr_config *c, struct fr_transformer *t,
                          const struct fr_config_layers *l, struct fr_error *err) {
-    char letters[3 * FR_CONFIG_LAYERS + 1];
     if (is_plain(t, l, &t->dense_layers)) return FR_OK;
+    char *letters = fr_calloc((size_t)(3 * t->layers + 1), 1);
+    if (!letters) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     int64_t blocks = letters_of(t, l, letters), period = period_of(letters, blocks, t->layers);
     struct fr_json place = fr_json_member(c->file, "layer_types");
+    t->dense_layers = 0;
+    t->blocks = blocks > 1 ? blocks : 0;
+    snprintf(t->pattern, sizeof t->pattern, "%s", letters);
+    if (period * blocks < (int64_t)sizeof t->pattern) t->pattern[period * blocks] = '\0';
+    free(letters);
     if (period * blocks >= (int64_t)sizeof t->pattern)
         return fr_json_fail(
             &place, err,
             "the order of %d layers' blocks does not repeat, and %d letters are "
             "the most that are priced",
             (int)t->layers, (int)sizeof t->pattern - 1);
-    t->dense_layers = 0;
-    t->blocks = blocks > 1 ? blocks : 0;
-    snprintf(t->pattern, sizeof t->pattern, "%.*s", (int)(period * blocks), letters);
     return FR_OK;
 }
 
@@ -122,17 +126,24 @@ static fr_status read_beside(const struct fr_config *c, struct fr_transformer *t
     return FR_OK;
 }
 
-static fr_status read_all(const struct fr_config *c, struct fr_transformer *t,
-                          struct fr_error *err) {
-    static _Thread_local struct fr_config_layers layers;
-    memset(&layers, 0, sizeof layers);
+static fr_status read_layers(const struct fr_config *c, struct fr_transformer *t,
+                             struct fr_config_layers *layers, struct fr_error *err) {
     FR_TRY(fr_config_refuse_unpriced(c, err));
     FR_TRY(fr_config_read_sizes(c, t, err));
-    FR_TRY(fr_config_read_mixers(c, t, &layers, err));
-    FR_TRY(fr_config_read_mixture(c, t, &layers, err));
-    FR_TRY(read_others(c, t, &layers, err));
+    FR_TRY(fr_config_read_mixers(c, t, layers, err));
+    FR_TRY(fr_config_read_mixture(c, t, layers, err));
+    FR_TRY(read_others(c, t, layers, err));
     FR_TRY(read_beside(c, t, err));
-    return arrange(c, t, &layers, err);
+    return arrange(c, t, layers, err);
+}
+
+static fr_status read_all(const struct fr_config *c, struct fr_transformer *t,
+                          struct fr_error *err) {
+    struct fr_config_layers *layers = fr_calloc(1, sizeof *layers);
+    if (!layers) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    fr_status status = read_layers(c, t, layers, err);
+    free(layers);
+    return status;
 }
 
 /* By what the keys say of its blocks. */

@@ -109,18 +109,22 @@ static fr_status read_gate(const struct fr_config *c, struct fr_transformer *t,
     return fr_config_bool(c, "_gated", &t->gated, err);
 }
 
+static fr_status read_depth(const struct fr_config *c, struct fr_transformer *t,
+                            struct fr_error *err) {
+    struct fr_json node = fr_config_find(c, layers);
+    if (fr_json_present(&node))
+        return fr_json_integer(&node, 1, FR_CONFIG_LAYERS, &t->layers, err);
+    return fr_config_integer(c, layers, true, 1, &t->layers, err);
+}
+
 fr_status fr_config_read_sizes(const struct fr_config *c, struct fr_transformer *t,
                                struct fr_error *err) {
     bool mlp = true, tied = false, half = false;
-    FR_TRY(fr_config_integer(c, layers, true, 1, &t->layers, err));
+    FR_TRY(read_depth(c, t, err));
     FR_TRY(fr_config_integer(c, hidden, true, 1, &t->hidden, err));
     FR_TRY(fr_config_integer(c, vocabulary, true, 1, &t->vocabulary, err));
     FR_TRY(fr_config_integer(c, sequence, true, 1, &t->sequence, err));
     FR_TRY(fr_config_bool(c, "_mlp", &mlp, err));
-    if (t->layers > FR_CONFIG_LAYERS) {
-        struct fr_json node = fr_config_find(c, layers);
-        return fr_json_fail(&node, err, "is more than %d layers", FR_CONFIG_LAYERS);
-    }
     t->ffn = 1;
     FR_TRY(read_ffn(c, mlp, t, err));
     FR_TRY(fr_config_bool(c, "_half_ffn", &half, err));

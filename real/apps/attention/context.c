@@ -5,7 +5,7 @@ static bool exchanges(const struct fr_block_sizes *z) { return shared(z) && !z->
 
 /* A ring has the scores of a rank's queries on the keys of one. */
 static int64_t lay_out(const struct fr_kernels *k, const struct fr_block_sizes *z,
-                       const void *base, struct fr_context_room *r, void **ring) {
+                       const void *base, struct fr_context_scratch *r, void **ring) {
     int64_t t = fr_block_tokens(z), s = z->sequence,
             exchanged = exchanges(z) ? (int64_t)z->heads * z->head_dim * t : 0;
     const struct fr_block_part all[] = {
@@ -14,22 +14,23 @@ static int64_t lay_out(const struct fr_kernels *k, const struct fr_block_sizes *
         {&r->heads, exchanged},
         {&r->sent, 3 * exchanged},
         {&r->arrived, 3 * exchanged},
-        {ring, shared(z) && z->ring ? fr_ring_room_size(z) : 0}};
+        {ring, shared(z) && z->ring ? fr_ring_scratch_size(z) : 0}};
     return fr_block_lay_out(k, all, sizeof all / sizeof *all, base);
 }
 
-int64_t fr_context_room_size(const struct fr_block_sizes *z) {
-    struct fr_context_room r;
+int64_t fr_context_scratch_size(const struct fr_block_sizes *z) {
+    struct fr_context_scratch r;
     void *ring;
     return lay_out(NULL, z, NULL, &r, &ring);
 }
 
-struct fr_context_room fr_context_room_at(const struct fr_kernels *k,
-                                          const struct fr_block_sizes *z, const void *base) {
-    struct fr_context_room r = {0};
+struct fr_context_scratch fr_context_scratch_at(const struct fr_kernels *k,
+                                                const struct fr_block_sizes *z,
+                                                const void *base) {
+    struct fr_context_scratch r = {0};
     void *ring = NULL;
     lay_out(k, z, base, &r, &ring);
-    if (shared(z) && z->ring) r.ring = fr_ring_room_at(k, z, ring);
+    if (shared(z) && z->ring) r.ring = fr_ring_scratch_at(k, z, ring);
     return r;
 }
 
@@ -77,8 +78,8 @@ static void move_samples(struct fr_real *real, const struct fr_block_sizes *z, i
 
 /* @p heads (n q / cp x all tokens) := from @p tokens (n q x the rank's), or back. */
 static fr_status exchange(struct fr_real *real, const struct fr_block_sizes *z,
-                          const struct fr_context_room *r, int n, bool back, const void *from,
-                          void *to) {
+                          const struct fr_context_scratch *r, int n, bool back,
+                          const void *from, void *to) {
     int64_t each = (int64_t)n * z->heads / z->cp * z->head_dim * fr_block_tokens(z);
     (back ? move_samples : move_heads)(real, z, n, true, from, r->sent);
     FR_TRY(fr_real_all_to_all(real, real->cp, r->sent, each, r->arrived));
@@ -88,13 +89,14 @@ static fr_status exchange(struct fr_real *real, const struct fr_block_sizes *z,
 
 /* ---- passes ------------------------------------------------------------------------------------ */
 
-void *fr_context_made(const struct fr_block_sizes *z, const struct fr_context_room *r,
+void *fr_context_made(const struct fr_block_sizes *z, const struct fr_context_scratch *r,
                       void *saved) {
     return exchanges(z) ? r->qkv : saved;
 }
 
 fr_status fr_context_again(struct fr_real *real, const struct fr_block_sizes *z,
-                           const struct fr_context_room *r, const void *qkv, void *p, void *c) {
+                           const struct fr_context_scratch *r, const void *qkv, void *p,
+                           void *c) {
     const struct fr_block_sizes all = heads_of(z);
     if (shared(z) && z->ring) return fr_ring_forward(real, z, &r->ring, qkv, p, c);
     fr_attention_forward(real, &all, qkv, p, exchanges(z) ? r->heads : c);
@@ -102,15 +104,15 @@ fr_status fr_context_again(struct fr_real *real, const struct fr_block_sizes *z,
 }
 
 fr_status fr_context_forward(struct fr_real *real, const struct fr_block_sizes *z,
-                             const struct fr_context_room *r, void *qkv, void *p, void *c) {
+                             const struct fr_context_scratch *r, void *qkv, void *p, void *c) {
     if (exchanges(z)) FR_TRY(exchange(real, z, r, 3, false, r->qkv, qkv));
     FR_TRY(fr_context_again(real, z, r, qkv, p, c));
     return exchanges(z) ? exchange(real, z, r, 1, true, r->heads, c) : FR_OK;
 }
 
 fr_status fr_context_backward(struct fr_real *real, const struct fr_block_sizes *z,
-                              const struct fr_context_room *r, const void *qkv, const void *p,
-                              const void *c, const void *dc, void *dqkv) {
+                              const struct fr_context_scratch *r, const void *qkv,
+                              const void *p, const void *c, const void *dc, void *dqkv) {
     const struct fr_block_sizes all = heads_of(z);
     bool back = exchanges(z);
     if (shared(z) && z->ring)

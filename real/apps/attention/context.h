@@ -28,48 +28,50 @@
  *  do what models/work/transformer.h counts. */
 
 /** Capacity for a pass; q values of the rank's heads, T tokens of the rank. */
-struct fr_ring_room {
+struct fr_ring_scratch {
     void *here[2];       /* keys and values of others: 2 q T of each */
     void *d[2], *coming; /* gradients of theirs, here and those that come in: 2 q T of each */
     void *top, *sum;     /* of each head's rows, after each step: cp heads T; heads T */
     void *factor;        /* of one head's: s/cp */
 };
-int64_t fr_ring_room_size(const struct fr_block_sizes *z);
-struct fr_ring_room fr_ring_room_at(const struct fr_kernels *k, const struct fr_block_sizes *z,
-                                    const void *base);
+int64_t fr_ring_scratch_size(const struct fr_block_sizes *z);
+struct fr_ring_scratch fr_ring_scratch_at(const struct fr_kernels *k,
+                                          const struct fr_block_sizes *z, const void *base);
 
 /** c (q x T) := attention of qkv (3 q x T); p keeps the softmax, s/cp x s/cp of each head and rank. */
 fr_status fr_ring_forward(struct fr_real *real, const struct fr_block_sizes *z,
-                          const struct fr_ring_room *r, const void *qkv, void *p, void *c);
+                          const struct fr_ring_scratch *r, const void *qkv, void *p, void *c);
 /** dqkv := gradient from dc. @param dp  buffer for (s/cp)^2 values */
 fr_status fr_ring_backward(struct fr_real *real, const struct fr_block_sizes *z,
-                           const struct fr_ring_room *r, const void *qkv, const void *p,
+                           const struct fr_ring_scratch *r, const void *qkv, const void *p,
                            const void *c, const void *dc, void *dp, void *dqkv);
 
 /* ---- all of them --------------------------------------------------------------------------------- */
 
 /** Capacity for a pass, q values of the heads, T tokens of the rank. */
-struct fr_context_room {
+struct fr_context_scratch {
     void *dp;                           /* scores of a head */
     void *qkv, *heads, *sent, *arrived; /* of all-to-all: 3 q T, q T, 3 q T of each */
-    struct fr_ring_room ring;
+    struct fr_ring_scratch ring;
 };
-int64_t fr_context_room_size(const struct fr_block_sizes *z);
-struct fr_context_room fr_context_room_at(const struct fr_kernels *k,
-                                          const struct fr_block_sizes *z, const void *base);
+int64_t fr_context_scratch_size(const struct fr_block_sizes *z);
+struct fr_context_scratch fr_context_scratch_at(const struct fr_kernels *k,
+                                                const struct fr_block_sizes *z,
+                                                const void *base);
 
 /** Where queries, keys and values are to be made, given where they are saved. */
-void *fr_context_made(const struct fr_block_sizes *z, const struct fr_context_room *r,
+void *fr_context_made(const struct fr_block_sizes *z, const struct fr_context_scratch *r,
                       void *saved);
 /** c := attention of those, which are saved. */
 fr_status fr_context_forward(struct fr_real *real, const struct fr_block_sizes *z,
-                             const struct fr_context_room *r, void *qkv, void *p, void *c);
+                             const struct fr_context_scratch *r, void *qkv, void *p, void *c);
 /** The softmax of those saved once more; c, which is there, may be made again. */
 fr_status fr_context_again(struct fr_real *real, const struct fr_block_sizes *z,
-                           const struct fr_context_room *r, const void *qkv, void *p, void *c);
+                           const struct fr_context_scratch *r, const void *qkv, void *p,
+                           void *c);
 /** dqkv := gradient from dc. */
 fr_status fr_context_backward(struct fr_real *real, const struct fr_block_sizes *z,
-                              const struct fr_context_room *r, const void *qkv, const void *p,
-                              const void *c, const void *dc, void *dqkv);
+                              const struct fr_context_scratch *r, const void *qkv,
+                              const void *p, const void *c, const void *dc, void *dqkv);
 
 #endif

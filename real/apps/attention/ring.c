@@ -13,7 +13,7 @@ static int64_t pair_of(const struct fr_block_sizes *z) {
 }
 
 static int64_t lay_out(const struct fr_kernels *k, const struct fr_block_sizes *z,
-                       const void *base, struct fr_ring_room *r) {
+                       const void *base, struct fr_ring_scratch *r) {
     int64_t pair = pair_of(z), rows = (int64_t)z->heads * fr_block_tokens(z);
     const struct fr_block_part all[] = {
         {&r->here[0], pair}, {&r->here[1], pair},
@@ -23,14 +23,14 @@ static int64_t lay_out(const struct fr_kernels *k, const struct fr_block_sizes *
     return fr_block_lay_out(k, all, sizeof all / sizeof *all, base);
 }
 
-int64_t fr_ring_room_size(const struct fr_block_sizes *z) {
-    struct fr_ring_room r;
+int64_t fr_ring_scratch_size(const struct fr_block_sizes *z) {
+    struct fr_ring_scratch r;
     return lay_out(NULL, z, NULL, &r);
 }
 
-struct fr_ring_room fr_ring_room_at(const struct fr_kernels *k, const struct fr_block_sizes *z,
-                                    const void *base) {
-    struct fr_ring_room r = {0};
+struct fr_ring_scratch fr_ring_scratch_at(const struct fr_kernels *k,
+                                          const struct fr_block_sizes *z, const void *base) {
+    struct fr_ring_scratch r = {0};
     lay_out(k, z, base, &r);
     return r;
 }
@@ -98,7 +98,7 @@ static fr_status arrive(struct fr_real *real, MPI_Request request[2]) {
 /* Exponentials of scores under the largest so far, and what was made under a smaller one shrinks; hidden
  * ones have no weight. */
 static void weigh(struct fr_real *real, const struct fr_block_sizes *z,
-                  const struct fr_ring_room *r, int step, const struct at *at, void *p,
+                  const struct fr_ring_scratch *r, int step, const struct at *at, void *p,
                   void *c) {
     const struct fr_kernels *k = real->k;
     void *top = queries_of(k, z, r->top, step, at), *sum = queries_of(k, z, r->sum, 0, at);
@@ -116,7 +116,7 @@ static void weigh(struct fr_real *real, const struct fr_block_sizes *z,
 }
 
 static void attend(struct fr_real *real, const struct fr_block_sizes *z,
-                   const struct fr_ring_room *r, int step, const void *qkv, const void *pair,
+                   const struct fr_ring_scratch *r, int step, const void *qkv, const void *pair,
                    void *p, void *c) {
     const struct fr_kernels *k = real->k;
     for (int i = 0; i < places(z); i++) {
@@ -133,7 +133,7 @@ static void attend(struct fr_real *real, const struct fr_block_sizes *z,
 
 /* Exponentials become weights, and what they made with values a mean. */
 static void normalise(struct fr_real *real, const struct fr_block_sizes *z,
-                      const struct fr_ring_room *r, void *p, void *c) {
+                      const struct fr_ring_scratch *r, void *p, void *c) {
     const struct fr_kernels *k = real->k;
     for (int i = 0; i < places(z); i++)
         for (int step = 0; step < z->cp; step++) {
@@ -150,7 +150,7 @@ static void normalise(struct fr_real *real, const struct fr_block_sizes *z,
 }
 
 fr_status fr_ring_forward(struct fr_real *real, const struct fr_block_sizes *z,
-                          const struct fr_ring_room *r, const void *qkv, void *p, void *c) {
+                          const struct fr_ring_scratch *r, const void *qkv, void *p, void *c) {
     const void *here = fr_at(real->k, qkv, (size_t)pair_of(z) / 2);
     MPI_Request request[2];
     for (int step = 0; step < z->cp; step++) {
@@ -172,9 +172,9 @@ static int half(const struct fr_block_sizes *z) { return places(z) / 2; }
 
 /* Of places from @p i on: dq is added to but at first, d := gradients of keys and values that are here. */
 static void attend_back(struct fr_real *real, const struct fr_block_sizes *z,
-                        const struct fr_ring_room *r, int step, int i, int end, const void *qkv,
-                        const void *pair, const void *p, const void *dc, void *dp, void *dqkv,
-                        void *dpair) {
+                        const struct fr_ring_scratch *r, int step, int i, int end,
+                        const void *qkv, const void *pair, const void *p, const void *dc,
+                        void *dp, void *dqkv, void *dpair) {
     const struct fr_kernels *k = real->k;
     for (; i < end; i++) {
         bool first = step == 0 ? i < half(z) : step == 1 && i >= half(z);
@@ -196,7 +196,7 @@ static void attend_back(struct fr_real *real, const struct fr_block_sizes *z,
 
 /* Of each query dc c. */
 static void sum_rows(struct fr_real *real, const struct fr_block_sizes *z,
-                     const struct fr_ring_room *r, const void *c, const void *dc) {
+                     const struct fr_ring_scratch *r, const void *c, const void *dc) {
     const struct fr_kernels *k = real->k;
     for (int i = 0; i < places(z); i++) {
         struct at at = place_of(z, 0, i);
@@ -208,7 +208,7 @@ static void sum_rows(struct fr_real *real, const struct fr_block_sizes *z,
 
 /* Step @p step's gradients, with what the ranks before added to those of the same keys, go on. */
 static fr_status send_sum(struct fr_real *real, const struct fr_block_sizes *z,
-                          const struct fr_ring_room *r, int step, MPI_Request request[2]) {
+                          const struct fr_ring_scratch *r, int step, MPI_Request request[2]) {
     void *d = r->d[step % 2];
     if (step > 1) {
         FR_TRY(arrive(real, request));
@@ -218,7 +218,7 @@ static fr_status send_sum(struct fr_real *real, const struct fr_block_sizes *z,
 }
 
 fr_status fr_ring_backward(struct fr_real *real, const struct fr_block_sizes *z,
-                           const struct fr_ring_room *r, const void *qkv, const void *p,
+                           const struct fr_ring_scratch *r, const void *qkv, const void *p,
                            const void *c, const void *dc, void *dp, void *dqkv) {
     const void *here = fr_at(real->k, qkv, (size_t)pair_of(z) / 2);
     void *own = fr_at(real->k, dqkv, (size_t)pair_of(z) / 2);

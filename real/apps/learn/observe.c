@@ -10,9 +10,9 @@ fr_status fr_observed_open(const struct fr_kernels *k, int n_micro, int hidden, 
                            struct fr_observed *o, struct fr_error *err) {
     int64_t values = (int64_t)hidden * tokens, square = (int64_t)hidden * hidden;
     *o = (struct fr_observed){.n_micro = n_micro, .hidden = hidden, .tokens = tokens};
-    const struct fr_real_buffer all[] = {{&o->eps, values},      {&o->before, values},
-                                         {&o->room, values},     {&o->exact, square},
-                                         {&o->sum_kept, square}, {&o->sum_lazy, square}};
+    const struct fr_real_buffer all[] = {{&o->eps, values},       {&o->before, values},
+                                         {&o->scratch, values},   {&o->exact, square},
+                                         {&o->sum_saved, square}, {&o->sum_lazy, square}};
     o->micro = fr_calloc((size_t)n_micro, sizeof *o->micro);
     bool whole = fr_real_alloc_all(k, all, sizeof all / sizeof *all);
     return whole && o->micro ? FR_OK
@@ -20,8 +20,8 @@ fr_status fr_observed_open(const struct fr_kernels *k, int n_micro, int hidden, 
 }
 
 void fr_observed_close(struct fr_observed *o) {
-    void *const owned[] = {o->micro, o->eps,      o->before,  o->room,
-                           o->exact, o->sum_kept, o->sum_lazy};
+    void *const owned[] = {o->micro, o->eps,       o->before,  o->scratch,
+                           o->exact, o->sum_saved, o->sum_lazy};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     *o = (struct fr_observed){0};
 }
@@ -48,7 +48,7 @@ static void add_product(const struct fr_kernels *k, const struct fr_observed *o,
 
 void fr_observe_begin(const struct fr_kernels *k, struct fr_observed *o) {
     size_t size_B = (size_t)o->hidden * (size_t)o->hidden * k->size_B;
-    void *const sums[] = {o->exact, o->sum_kept, o->sum_lazy};
+    void *const sums[] = {o->exact, o->sum_saved, o->sum_lazy};
     for (int i = 0; i < 3; i++) memset(sums[i], 0, size_B);
 }
 
@@ -56,12 +56,13 @@ void fr_observe_begin(const struct fr_kernels *k, struct fr_observed *o) {
 static void look_back(const struct fr_kernels *k, struct fr_observed *o,
                       struct fr_observation *sum, const void *y, const void *y_before) {
     size_t n = (size_t)o->hidden * (size_t)o->tokens;
-    k->scale(n, 1, y, o->room);
-    k->subtract(n, y_before, o->room); /* y_before - y */
-    sum->cosine += over(k->dot(n, o->before, o->room), o->norm_before * norm(k, n, o->room));
+    k->scale(n, 1, y, o->scratch);
+    k->subtract(n, y_before, o->scratch); /* y_before - y */
+    sum->cosine +=
+        over(k->dot(n, o->before, o->scratch), o->norm_before * norm(k, n, o->scratch));
     sum->alike += over(k->dot(n, o->before, o->eps), o->norm_before * norm(k, n, o->eps));
     sum->pairs++;
-    sum->difference_mean += mean_share(k, n, o->room);
+    sum->difference_mean += mean_share(k, n, o->scratch);
     add_product(k, o, -1, o->before, y, o->sum_lazy);
 }
 
@@ -75,7 +76,7 @@ void fr_observe(const struct fr_kernels *k, struct fr_observed *o, int m, const 
     o->micro[m].coded++;
     o->micro[m].error_mean += mean_share(k, n, o->eps);
     add_product(k, o, 1, encoded, y, o->exact);
-    add_product(k, o, 1, o->eps, y, o->sum_kept);
+    add_product(k, o, 1, o->eps, y, o->sum_saved);
     add_product(k, o, 1, o->eps, y, o->sum_lazy);
     if (y_before) look_back(k, o, &o->micro[m - 1], y, y_before);
     void *swapped = o->before;
@@ -86,7 +87,7 @@ void fr_observe(const struct fr_kernels *k, struct fr_observed *o, int m, const 
 
 void fr_observe_end(const struct fr_kernels *k, struct fr_observed *o) {
     size_t square = (size_t)o->hidden * (size_t)o->hidden;
-    o->kept += over(norm(k, square, o->sum_kept), norm(k, square, o->exact));
+    o->saved += over(norm(k, square, o->sum_saved), norm(k, square, o->exact));
     o->lazy += over(norm(k, square, o->sum_lazy), norm(k, square, o->exact));
     o->passes++;
 }
@@ -109,9 +110,9 @@ static void tell(struct fr_codec_watcher *watcher, struct fr_real *real,
     if (w->next >= o->n_micro) return;
     int m = w->next++;
     bool before = m > 0 && is_coded(w, m - 1);
-    fr_real_codec_decode(real, c, packet, 1, 0, o->room);
-    fr_observe(real->k, o, m, matrix, o->room, micro[m].kept[0].x,
-               before ? micro[m - 1].kept[0].x : NULL);
+    fr_real_codec_decode(real, c, packet, 1, 0, o->scratch);
+    fr_observe(real->k, o, m, matrix, o->scratch, micro[m].saved[0].x,
+               before ? micro[m - 1].saved[0].x : NULL);
 }
 
 fr_status fr_coded_watch_open(const struct fr_real *real, struct fr_coded_watch *w,
@@ -155,7 +156,7 @@ static void pack(const struct fr_observed *o, double *out) {
     double passes = o->passes > 0 ? o->passes : 1;
     out[0] = o->passes;
     out[1] = o->n_micro;
-    out[2] = o->kept / passes;
+    out[2] = o->saved / passes;
     out[3] = o->lazy / passes;
     for (int m = 0; m < o->n_micro; m++) {
         const struct fr_observation *at = &o->micro[m];

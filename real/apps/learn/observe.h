@@ -33,11 +33,11 @@ struct fr_observation {
 struct fr_observed {
     int n_micro, passes;
     struct fr_observation *micro; /**< [n_micro] */
-    double kept, lazy;            /**< summed over passes */
+    double saved, lazy;           /**< summed over passes */
     int hidden, tokens;
-    double norm_before;                /**< |eps| of the micro-batch before */
-    void *eps, *before, *room;         /**< h x T */
-    void *exact, *sum_kept, *sum_lazy; /**< h x h */
+    double norm_before;                 /**< |eps| of the micro-batch before */
+    void *eps, *before, *scratch;       /**< h x T */
+    void *exact, *sum_saved, *sum_lazy; /**< h x h */
 };
 
 /** The codec of messages to the chunk before @p chunk, watched. */

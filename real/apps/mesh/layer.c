@@ -16,9 +16,9 @@ static fr_flow flow_of(const struct fr_unit *u, bool branch) {
                                         : FR_FLOW_WHOLE;
 }
 
-static void set_ghosts(const struct fr_unit *u, struct fr_sublayer *s) {
-    s->up = s->down =
-        (struct fr_ghosts){.p = u->tp, .rank = u->tp_rank, .k = u->ghost, .columns = s->t};
+static void set_ghost_neurons(const struct fr_unit *u, struct fr_sublayer *s) {
+    s->up = s->down = (struct fr_ghost_neurons){
+        .p = u->tp, .rank = u->tp_rank, .k = u->ghost, .columns = s->t};
     s->up.in = s->down.out = s->o;
     s->up.out = s->down.in = s->wide;
 }
@@ -32,7 +32,7 @@ struct fr_sublayer fr_sublayer_of(const struct fr_unit *u, int kind) {
     int own = mlp ? b->ffn : b->heads * b->head_dim;
     struct fr_sublayer s = {.kind = kind,
                             .flow = flow_of(u, branch),
-                            .ghosts = mlp && plan->method->uses_ghost,
+                            .ghost_neurons = mlp && plan->method->uses_ghost,
                             .slices = !mlp && grouped && !branch,
                             .rank = u->tp_rank,
                             .ranks = u->tp,
@@ -52,7 +52,7 @@ struct fr_sublayer fr_sublayer_of(const struct fr_unit *u, int kind) {
     s.in = s.flow == FR_FLOW_ROWS ? s.all : s.wide;
     s.z.samples *= grouped ? u->tp : 1;
     s.z.causal = b->causal && kind != FR_SUBLAYER_CROSSING;
-    set_ghosts(u, &s);
+    set_ghost_neurons(u, &s);
     return s;
 }
 
@@ -72,20 +72,22 @@ enum { GAIN, BIAS, FIRST, FIRST_BIAS, SECOND, SECOND_BIAS, PARTS };
 struct part {
     int kind, which, rows, columns;
     int64_t n;
-    const struct fr_ghosts *ghosts;
+    const struct fr_ghost_neurons *ghost_neurons;
     bool branch;
 };
 
 static struct part part_of(const struct fr_sublayer *s, int which) {
     struct part p = {.kind = s->kind, .which = which, .rows = s->h, .columns = 1};
     bool branch = s->flow == FR_FLOW_SAMPLES;
-    if (which <= BIAS && s->ghosts) p.rows = s->o;
+    if (which <= BIAS && s->ghost_neurons) p.rows = s->o;
     if (which == FIRST || which == FIRST_BIAS) p.rows = s->thirds * s->wide;
-    if (which == FIRST) p.columns = s->h, p.ghosts = s->ghosts ? &s->up : NULL;
+    if (which == FIRST) p.columns = s->h, p.ghost_neurons = s->ghost_neurons ? &s->up : NULL;
     if (which == SECOND)
-        p.rows = s->rows, p.columns = s->in, p.ghosts = s->ghosts ? &s->down : NULL;
+        p.rows = s->rows, p.columns = s->in,
+        p.ghost_neurons = s->ghost_neurons ? &s->down : NULL;
     if (which == SECOND_BIAS) p.rows = s->o;
-    p.n = p.ghosts ? fr_ghosts_parameters(p.ghosts) : (int64_t)p.rows * p.columns;
+    p.n = p.ghost_neurons ? fr_ghost_neurons_parameters(p.ghost_neurons)
+                          : (int64_t)p.rows * p.columns;
     p.branch = branch && which >= FIRST && which <= SECOND;
     return p;
 }
@@ -140,7 +142,7 @@ void fr_layer_weights(const struct fr_real *real, const struct fr_unit *u, bool 
 
 /* Common ones, then the branches'. */
 int fr_layer_matrices(const struct fr_real *real, const struct fr_unit *u,
-                      struct fr_unit_matrix *out, int room) {
+                      struct fr_unit_matrix *out, int scratch) {
     struct fr_sublayer s[FR_SUBLAYERS];
     struct part all[FR_SUBLAYERS * PARTS];
     int parts = parts_of(u, s, all), n = 0;
@@ -150,9 +152,10 @@ int fr_layer_matrices(const struct fr_real *real, const struct fr_unit *u,
         if (p->branch != i / parts || (p->which != FIRST && p->which != SECOND)) continue;
         fr_layer_weights(real, u, true, g);
         void *at = p->which == FIRST ? g[p->kind].first : g[p->kind].second;
-        if (p->ghosts)
-            n += fr_ghosts_matrices(real, p->ghosts, at, out ? out + n : NULL, room - n);
-        else if (n++ < room)
+        if (p->ghost_neurons)
+            n += fr_ghost_neurons_matrices(real, p->ghost_neurons, at, out ? out + n : NULL,
+                                           scratch - n);
+        else if (n++ < scratch)
             out[n - 1] = (struct fr_unit_matrix){at, p->rows, p->columns};
     }
     return n;
@@ -164,10 +167,10 @@ static void fill_sublayer(const struct fr_real *real, const struct fr_sublayer *
     const struct fr_kernels *k = real->k;
     uint64_t seed = real->run->seed, first = stream + 2 * (s->kind == FR_SUBLAYER_MLP);
     bool rows = s->flow == FR_FLOW_ROWS;
-    for (int i = 0; i < (s->ghosts ? s->o : s->h); i++) k->set(w->gain, (size_t)i, 1);
-    if (s->ghosts) {
-        fr_ghosts_fill(k, &s->up, seed, stream + STREAM_UP, w->first);
-        fr_ghosts_fill(k, &s->down, seed, stream + STREAM_DOWN, w->second);
+    for (int i = 0; i < (s->ghost_neurons ? s->o : s->h); i++) k->set(w->gain, (size_t)i, 1);
+    if (s->ghost_neurons) {
+        fr_ghost_neurons_fill(k, &s->up, seed, stream + STREAM_UP, w->first);
+        fr_ghost_neurons_fill(k, &s->down, seed, stream + STREAM_DOWN, w->second);
         return;
     }
     for (int part = 0; part < s->thirds; part++)
@@ -200,17 +203,17 @@ static int64_t input_of(const struct fr_sublayer *s) {
 static int64_t heads_of(const struct fr_sublayer *s) {
     return attends(s) ? (int64_t)s->z.heads * s->z.head_dim * fr_block_tokens(&s->z) : 0;
 }
-static int64_t ghosts_of(const struct fr_sublayer *s) {
-    return s->ghosts ? fr_ghosts_values(&s->up) : 0;
+static int64_t ghost_neurons_of(const struct fr_sublayer *s) {
+    return s->ghost_neurons ? fr_ghost_neurons_values(&s->up) : 0;
 }
 static bool gathers(const struct fr_sublayer *s) {
     return s->flow == FR_FLOW_TOKENS || s->flow == FR_FLOW_SAMPLES ||
-           (s->flow == FR_FLOW_VALUES && !s->ghosts);
+           (s->flow == FR_FLOW_VALUES && !s->ghost_neurons);
 }
 
 int64_t fr_sublayer_saved(const struct fr_kernels *k, const struct fr_sublayer *s,
                           const void *base, bool softmax, struct fr_sublayer_saved *out) {
-    int64_t whole = (int64_t)s->h * s->t, ghosts = s->ranks * ghosts_of(s);
+    int64_t whole = (int64_t)s->h * s->t, ghost_neurons = s->ranks * ghost_neurons_of(s);
     bool first = s->kind == FR_SUBLAYER_HEADS, values = s->flow == FR_FLOW_VALUES && first;
     const struct fr_block_part all[] = {
         {&out->x, first ? 0 : input_of(s)},
@@ -221,8 +224,8 @@ int64_t fr_sublayer_saved(const struct fr_kernels *k, const struct fr_sublayer *
         {&out->first, 3 * heads_of(s)},
         {&out->made, (int64_t)s->in * s->t},
         {&out->heads, s->slices ? heads_of(s) : 0},
-        {&out->ghosts[0], ghosts},
-        {&out->ghosts[1], ghosts},
+        {&out->ghost_neurons[0], ghost_neurons},
+        {&out->ghost_neurons[1], ghost_neurons},
         {&out->p, attends(s) ? fr_block_softmax_size(&s->z) : 0}};
     return fr_block_lay_out(k, all, sizeof all / sizeof *all - !softmax, base);
 }
@@ -235,13 +238,13 @@ int64_t fr_sublayer_deferred(const struct fr_kernels *k, const struct fr_sublaye
         {&out->left, gathers(s) ? whole : 0},
         {&out->a, s->flow == FR_FLOW_TOKENS ? whole : 0},
         {&out->dx, s->kind == FR_SUBLAYER_HEADS ? 0 : input_of(s)},
-        {&out->ghosts[0], ghosts_of(s)},
-        {&out->ghosts[1], ghosts_of(s)}};
+        {&out->ghost_neurons[0], ghost_neurons_of(s)},
+        {&out->ghost_neurons[1], ghost_neurons_of(s)}};
     return fr_block_lay_out(k, all, sizeof all / sizeof *all, base);
 }
 
-int64_t fr_sublayer_room(const struct fr_kernels *k, const struct fr_sublayer *s,
-                         const void *base, struct fr_sublayer_room *out) {
+int64_t fr_sublayer_scratch(const struct fr_kernels *k, const struct fr_sublayer *s,
+                            const void *base, struct fr_sublayer_scratch *out) {
     int64_t whole = (int64_t)s->h * s->t,
             group = (int64_t)s->z.samples * fr_block_sequence(&s->z);
     bool split = s->flow == FR_FLOW_SAMPLES || s->slices;
@@ -255,9 +258,9 @@ int64_t fr_sublayer_room(const struct fr_kernels *k, const struct fr_sublayer *s
                        : split                   ? (s->h > s->all ? s->h : s->all) * group
                                                  : 0},
         {&out->bias, s->wide},
-        {&out->sums, s->ghosts ? 2 * s->t : 0},
-        {&out->mine, ghosts_of(s)},
-        {&out->all, s->ranks * ghosts_of(s)},
-        {&out->context, attends(s) ? fr_context_room_size(&s->z) : 0}};
+        {&out->sums, s->ghost_neurons ? 2 * s->t : 0},
+        {&out->mine, ghost_neurons_of(s)},
+        {&out->all, s->ranks * ghost_neurons_of(s)},
+        {&out->context, attends(s) ? fr_context_scratch_size(&s->z) : 0}};
     return fr_block_lay_out(k, all, sizeof all / sizeof *all, base);
 }

@@ -19,7 +19,7 @@
  *                sums reduced and scattered; each rank has a part of the norms' gradients
  *      values    h/p values (phantom; models/work/phantom_stage.h): x gathered before the norm of heads, partial sums
  *                reduced and scattered; the MLP's norm adds up two sums a token, its products are ghost neurons'
- *                (real/apps/mesh/ghosts.h)
+ *                (real/apps/mesh/ghost_neurons.h)
  *      samples   C = T/p of a branch on sub-grids (Jain et al. 2021, section IV; models/work/subgraph.h): split to all
  *                ranks before W1, summed behind W2
  *      alone     C = T/p of what is no branch.  Where heads alone are branches queries, keys and values are sliced
@@ -34,7 +34,7 @@
 #define FR_REAL_APPS_MESH_LAYER_H
 
 #include "real/apps/attention/context.h"
-#include "real/apps/mesh/ghosts.h"
+#include "real/apps/mesh/ghost_neurons.h"
 
 enum { FR_SUBLAYER_HEADS, FR_SUBLAYER_MLP, FR_SUBLAYER_CROSSING, FR_SUBLAYERS };
 
@@ -50,16 +50,16 @@ typedef enum {
 struct fr_sublayer {
     int kind;
     fr_flow flow;
-    bool ghosts, slices; /**< products are ghost neurons'; heads are sliced apart */
+    bool ghost_neurons, slices; /**< products are ghost neurons'; heads are sliced apart */
     int rank, ranks;
     int h,
         o; /**< values of a token; those of what comes out of W2 that the rank adds its bias to */
-    int n, t;                  /**< own tokens; those of products */
-    int thirds;                /**< 3: queries, keys, values; 1 */
-    int wide, from, all;       /**< rows of each in W1 on this rank, from which, of all */
-    int rows, in;              /**< W2's */
-    struct fr_block_sizes z;   /**< of attention */
-    struct fr_ghosts up, down; /**< W1 and W2 */
+    int n, t;                /**< own tokens; those of products */
+    int thirds;              /**< 3: queries, keys, values; 1 */
+    int wide, from, all;     /**< rows of each in W1 on this rank, from which, of all */
+    int rows, in;            /**< W2's */
+    struct fr_block_sizes z; /**< of attention */
+    struct fr_ghost_neurons up, down; /**< W1 and W2 */
 };
 struct fr_sublayer fr_sublayer_of(const struct fr_unit *u, int kind);
 /** Kinds of the unit's sublayers, in the order they run.  @return how many */
@@ -77,20 +77,20 @@ void fr_layer_weights(const struct fr_real *real, const struct fr_unit *u, bool 
 void fr_layer_fill(const struct fr_real *real, struct fr_unit *u);
 /** As struct fr_unit_kind has it. */
 int fr_layer_matrices(const struct fr_real *real, const struct fr_unit *u,
-                      struct fr_unit_matrix *out, int room);
+                      struct fr_unit_matrix *out, int scratch);
 
 /** What the backward pass of a micro-batch needs.  x: its input, but of the first sublayer; all: x of all ranks; a: the
  *  normed; first: queries, keys and values; made: what W2 reads; heads: what attention made, where that is not it. */
 struct fr_sublayer_saved {
-    void *x, *all, *a, *mean, *inverse, *first, *made, *heads, *ghosts[2], *p;
+    void *x, *all, *a, *mean, *inverse, *first, *made, *heads, *ghost_neurons[2], *p;
 };
 /** What gradients of weights need besides.  first, a: of what W1 made and read; left: the gradient of what came out, of all
  *  ranks; dx: of its input, but of the first sublayer. */
 struct fr_sublayer_deferred {
-    void *first, *left, *a, *dx, *ghosts[2];
+    void *first, *left, *a, *dx, *ghost_neurons[2];
 };
 /** Scratch memory of a pass. */
-struct fr_sublayer_room {
+struct fr_sublayer_scratch {
     void *whole, *other, *mid, *heads, *first, *packed, *bias, *sums, *mine, *all, *context;
 };
 /** Values of them, of the saved with the softmax or without; they are put from @p base on unless that is NULL. */
@@ -98,8 +98,8 @@ int64_t fr_sublayer_saved(const struct fr_kernels *k, const struct fr_sublayer *
                           const void *base, bool softmax, struct fr_sublayer_saved *out);
 int64_t fr_sublayer_deferred(const struct fr_kernels *k, const struct fr_sublayer *s,
                              const void *base, struct fr_sublayer_deferred *out);
-int64_t fr_sublayer_room(const struct fr_kernels *k, const struct fr_sublayer *s,
-                         const void *base, struct fr_sublayer_room *out);
+int64_t fr_sublayer_scratch(const struct fr_kernels *k, const struct fr_sublayer *s,
+                            const void *base, struct fr_sublayer_scratch *out);
 
 /** A pass of a sublayer: all that it works on. */
 struct fr_sublayer_pass {
@@ -109,7 +109,7 @@ struct fr_sublayer_pass {
     struct fr_sublayer_weights w, g;
     struct fr_sublayer_saved saved;
     struct fr_sublayer_deferred deferred;
-    struct fr_sublayer_room room;
+    struct fr_sublayer_scratch scratch;
     const void *e; /**< of a crossing, and its gradient, which is added to */
     void *de;
 };

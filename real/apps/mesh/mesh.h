@@ -29,8 +29,8 @@
 
 /** What one micro-batch keeps from its forward to its backward pass. */
 struct fr_mesh_micro {
-    struct fr_unit_kept *kept; /**< [n_units] */
-    void *top;                 /**< what the last unit wrote; sent on, or compared */
+    struct fr_unit_saved *saved; /**< [n_units] */
+    void *top;                   /**< what the last unit wrote; sent on, or compared */
     void *part; /**< of it, what is sent where that is not in one piece or coded, else NULL */
     MPI_Request sent;
 };
@@ -98,7 +98,7 @@ struct fr_mesh_state {
     bool *reads, *before_reads;
     struct fr_mesh_outbox out;
     void *d[2];          /**< gradients between units, one read while the other is written */
-    void *room;          /**< the units' */
+    void *scratch;       /**< the units' */
     void *packet;        /**< factors on their way in */
     void *part, *parts;  /**< a rank's columns on their way in; those of all tp ranks */
     MPI_Request *bucket; /**< of all chunks, those that are on their way */

@@ -40,7 +40,7 @@ static bool open_micro(const struct fr_real *real, const struct fr_mesh_state *m
     const struct fr_unit *last = &c->unit[c->n_units - 1];
     bool whole = true;
     micro->sent = MPI_REQUEST_NULL;
-    micro->kept = fr_calloc((size_t)c->n_units, sizeof *micro->kept);
+    micro->saved = fr_calloc((size_t)c->n_units, sizeof *micro->saved);
     micro->top = fr_real_alloc(k, (int64_t)last->out * mesh->columns);
     if (!c->last &&
         (mesh->cut == FR_MESH_COLUMNS || real->run->plan->compression.forward_rank > 0)) {
@@ -48,30 +48,30 @@ static bool open_micro(const struct fr_real *real, const struct fr_mesh_state *m
         micro->part = fr_real_alloc(k, (int64_t)part.m * part.n);
         whole = micro->part;
     }
-    for (int i = 0; micro->kept && i < c->n_units; i++) {
+    for (int i = 0; micro->saved && i < c->n_units; i++) {
         const struct fr_unit *u = &c->unit[i];
-        struct fr_unit_kept *kept = &micro->kept[i];
+        struct fr_unit_saved *saved = &micro->saved[i];
         int64_t n[3];
         u->kind->keeps(u, n);
         if (i > 0 || !c->first) { /* the network's inputs stay where they are */
-            kept->x = fr_real_alloc(k, (int64_t)u->in * mesh->columns);
-            whole = whole && kept->x;
+            saved->x = fr_real_alloc(k, (int64_t)u->in * mesh->columns);
+            whole = whole && saved->x;
         }
         for (int j = 0; j < 3; j++) {
-            if (n[j] > 0) kept->own[j] = fr_real_alloc(k, n[j]);
-            whole = whole && (n[j] == 0 || kept->own[j]);
+            if (n[j] > 0) saved->own[j] = fr_real_alloc(k, n[j]);
+            whole = whole && (n[j] == 0 || saved->own[j]);
         }
     }
-    return whole && micro->kept && micro->top;
+    return whole && micro->saved && micro->top;
 }
 
 static void close_micro(const struct fr_mesh_chunk *c, struct fr_mesh_micro *micro) {
-    if (micro->kept) MPI_Wait(&micro->sent, MPI_STATUS_IGNORE);
-    for (int i = 0; micro->kept && i < c->n_units; i++) {
-        if (i > 0 || !c->first) free(micro->kept[i].x);
-        for (int j = 0; j < 3; j++) free(micro->kept[i].own[j]);
+    if (micro->saved) MPI_Wait(&micro->sent, MPI_STATUS_IGNORE);
+    for (int i = 0; micro->saved && i < c->n_units; i++) {
+        if (i > 0 || !c->first) free(micro->saved[i].x);
+        for (int j = 0; j < 3; j++) free(micro->saved[i].own[j]);
     }
-    free(micro->kept);
+    free(micro->saved);
     free(micro->top);
     free(micro->part);
 }
@@ -118,20 +118,20 @@ static bool open_chunk(struct fr_real *real, struct fr_mesh_state *mesh, int num
 /* ---- what all units of a rank share ------------------------------------------------------------ */
 
 static bool open_shared(struct fr_real *real, struct fr_mesh_state *mesh) {
-    int64_t widest = 0, room = 0, in = 0;
+    int64_t widest = 0, scratch = 0, in = 0;
     for (int j = 0; j < mesh->n_chunks; j++)
         for (int i = 0; i < mesh->chunk[j].n_units; i++) {
             const struct fr_unit *u = &mesh->chunk[j].unit[i];
             widest = most(widest, u->in);
             if (u->kind != &fr_unit_logits) widest = most(widest, u->out);
             if (i == 0) in = most(in, u->in);
-            room = most(room, u->kind->room(u));
+            scratch = most(scratch, u->kind->scratch(u));
         }
     int64_t parts = mesh->cut == FR_MESH_COLUMNS ? widest * mesh->columns : 0;
     const struct fr_real_buffer all[] = {
         {&mesh->d[0], widest * mesh->columns},
         {&mesh->d[1], widest * mesh->columns},
-        {&mesh->room, room},
+        {&mesh->scratch, scratch},
         {&mesh->part, parts / real->run->plan->tp},
         {&mesh->parts, parts},
         {&mesh->partials, fr_mesh_partials(mesh)},
@@ -140,7 +140,7 @@ static bool open_shared(struct fr_real *real, struct fr_mesh_state *mesh) {
     if (!fr_real_alloc_all(real->k, all, sizeof all / sizeof *all)) return false;
     for (int j = 0; j < mesh->n_chunks; j++)
         for (int i = 0; i < mesh->chunk[j].n_units; i++)
-            mesh->chunk[j].unit[i].room = mesh->room;
+            mesh->chunk[j].unit[i].scratch = mesh->scratch;
     return true;
 }
 
@@ -340,7 +340,7 @@ void fr_mesh_close(struct fr_real *real) {
     if (mesh->ends != MPI_COMM_NULL) MPI_Comm_free(&mesh->ends);
     for (int i = 0; i < mesh->n_coded; i++) fr_real_codec_close(&mesh->coded[i].codec);
     void *const owned[] = {mesh->chunk,  mesh->slots,   mesh->out.buffer, mesh->out.request,
-                           mesh->d[0],   mesh->d[1],    mesh->room,       mesh->packet,
+                           mesh->d[0],   mesh->d[1],    mesh->scratch,    mesh->packet,
                            mesh->part,   mesh->parts,   mesh->batch,      mesh->bucket,
                            mesh->coded,  mesh->factors, mesh->gathered,   mesh->partials,
                            mesh->inputs, mesh->targets, mesh->reads,      mesh->before_reads,

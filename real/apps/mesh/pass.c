@@ -7,13 +7,13 @@ fr_status fr_mesh_forward(struct fr_real *real, struct fr_mesh_state *mesh,
                           struct fr_mesh_chunk *c, int m) {
     struct fr_mesh_micro *micro = &c->micro[m];
     if (c->first)
-        micro->kept[0].x = mesh->task->inputs(real, mesh, m);
+        micro->saved[0].x = mesh->task->inputs(real, mesh, m);
     else
-        FR_TRY(fr_mesh_receive(real, mesh, c, m, micro->kept[0].x));
+        FR_TRY(fr_mesh_receive(real, mesh, c, m, micro->saved[0].x));
     FR_REAL_TRY(real, MPI_Wait(&micro->sent, MPI_STATUS_IGNORE)); /* of the iteration before */
     for (int i = 0; i < c->n_units; i++) {
-        void *next = i + 1 < c->n_units ? micro->kept[i + 1].x : micro->top;
-        FR_TRY(c->unit[i].kind->forward(real, &c->unit[i], &micro->kept[i], next));
+        void *next = i + 1 < c->n_units ? micro->saved[i + 1].x : micro->top;
+        FR_TRY(c->unit[i].kind->forward(real, &c->unit[i], &micro->saved[i], next));
     }
     return c->last ? FR_OK : fr_mesh_send(real, mesh, c, m);
 }
@@ -39,9 +39,9 @@ static fr_status backward(struct fr_real *real, struct fr_mesh_state *mesh,
         struct fr_unit *u = &c->unit[i];
         void *dx = mesh->d[dy == mesh->d[0]];
         if (i == 0 && outgoing && mesh->cut != FR_MESH_COLUMNS) dx = outgoing;
-        FR_TRY(u->kind->input(real, u, &micro->kept[i], dy, dx));
+        FR_TRY(u->kind->input(real, u, &micro->saved[i], dy, dx));
         if (!mesh->splits) {
-            u->kind->weight(real, u, &micro->kept[i]);
+            u->kind->weight(real, u, &micro->saved[i]);
             FR_TRY(fr_mesh_send_buckets(real, mesh, c, slot - mesh->slots, i));
         }
         dy = dx;
@@ -53,7 +53,7 @@ static fr_status weight(struct fr_real *real, struct fr_mesh_state *mesh,
                         const struct fr_slot *slot) {
     struct fr_mesh_chunk *c = &mesh->chunk[slot->chunk];
     for (int i = c->n_units - 1; i >= 0; i--) {
-        c->unit[i].kind->weight(real, &c->unit[i], &c->micro[slot->micro].kept[i]);
+        c->unit[i].kind->weight(real, &c->unit[i], &c->micro[slot->micro].saved[i]);
         FR_TRY(fr_mesh_send_buckets(real, mesh, c, slot - mesh->slots, i));
     }
     return FR_OK;

@@ -56,10 +56,10 @@ enum { STREAM_GRADIENT = 1000, STREAMS_A_UNIT = 64 };
 
 /* What @p holder have of it; @p all has room for every matrix of the unit. */
 static bool open_unit(struct fr_real *real, struct fr_mesh_state *mesh, const struct fr_unit *u,
-                      int holder, struct fr_unit_matrix *all, int room) {
+                      int holder, struct fr_unit_matrix *all, int scratch) {
     const struct fr_compression *kind = real->run->plan->compression.codec;
     int rank = (int)real->run->plan->compression.gradient_rank;
-    int n = u->kind->matrices(real, u, all, room);
+    int n = u->kind->matrices(real, u, all, scratch);
     for (int i = 0; i < n; i++) {
         struct fr_mesh_coded *coded = &mesh->coded[mesh->n_coded];
         uint64_t stream = (uint64_t)(STREAM_GRADIENT + STREAMS_A_UNIT * u->index + i);
@@ -75,7 +75,7 @@ static bool open_unit(struct fr_real *real, struct fr_mesh_state *mesh, const st
 
 /* Values for what is sent at once of a batch: its P, or its Q with what goes whole; or that alone.  What
  * is scattered leaves it before. */
-static int64_t room_of(const struct fr_mesh_state *mesh, const struct fr_mesh_batch *batch) {
+static int64_t scratch_of(const struct fr_mesh_state *mesh, const struct fr_mesh_batch *batch) {
     int64_t n_p = 0, n_q = batch->n;
     for (int i = batch->coded_from; i < batch->coded_to; i++) {
         const struct fr_lowrank *c = &mesh->coded[i].codec.low;
@@ -203,16 +203,16 @@ static bool open_division(struct fr_real *real, const struct fr_mesh_state *mesh
 }
 
 /* Of a share what is scattered. */
-static int64_t scatter_room(const struct fr_real *real) {
-    int64_t room = 0;
+static int64_t scatter_scratch(const struct fr_real *real) {
+    int64_t scratch = 0;
     for (int h = 0; h < FR_HOLDERS; h++)
-        room = most(room,
-                    real->division.part[fr_division_part_of(h, FR_DIVISION_SCATTERED)].share);
-    return real->run->plan->zero == 1 ? room : 0;
+        scratch = most(
+            scratch, real->division.part[fr_division_part_of(h, FR_DIVISION_SCATTERED)].share);
+    return real->run->plan->zero == 1 ? scratch : 0;
 }
 
 bool fr_mesh_open_batches(struct fr_real *real, struct fr_mesh_state *mesh) {
-    int64_t room = 0, most_B = 0, gathered_B = 0;
+    int64_t scratch = 0, most_B = 0, gathered_B = 0;
     size_t units = 0;
     if (fr_plan_replicas(real->run->plan) == 1 && real->stage == MPI_COMM_NULL) return true;
     for (int c = 0; c < mesh->n_chunks; c++) units += (size_t)mesh->chunk[c].n_units;
@@ -222,7 +222,7 @@ bool fr_mesh_open_batches(struct fr_real *real, struct fr_mesh_state *mesh) {
     mesh->coded = fr_calloc((size_t)n + 1, sizeof *mesh->coded);
     bool whole = all && mesh->batch && mesh->coded && open_batches(real, mesh, all, n);
     for (int i = 0; whole && i < mesh->n_batches; i++) {
-        if (mesh->n_coded) room = most(room, room_of(mesh, &mesh->batch[i]));
+        if (mesh->n_coded) scratch = most(scratch, scratch_of(mesh, &mesh->batch[i]));
         int64_t batch_B = (int64_t)packets_B(real, mesh, &mesh->batch[i]);
         most_B = most(most_B, batch_B);
         gathered_B = most(gathered_B, batch_B * copies_of(real, mesh->batch[i].holder));
@@ -230,9 +230,9 @@ bool fr_mesh_open_batches(struct fr_real *real, struct fr_mesh_state *mesh) {
     free(all);
     whole = whole && open_division(real, mesh);
     int64_t value_B = (int64_t)real->k->size_B;
-    room = most(room, scatter_room(real));
-    if (gathers(real)) room = most(room, most_B / value_B + 1);
-    mesh->factors = fr_real_alloc(real->k, room);
+    scratch = most(scratch, scatter_scratch(real));
+    if (gathers(real)) scratch = most(scratch, most_B / value_B + 1);
+    mesh->factors = fr_real_alloc(real->k, scratch);
     mesh->gathered = fr_real_alloc(real->k, gathers(real) ? gathered_B / value_B + 1 : 0);
     return whole && mesh->factors && mesh->gathered;
 }

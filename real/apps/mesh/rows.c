@@ -16,7 +16,7 @@ void fr_rows_fill(const struct fr_real *real, struct fr_unit *u) {
 }
 
 /* A bias' gradients, and d where it need not last. */
-int64_t fr_rows_room(const struct fr_unit *u) { return (int64_t)u->rows * (1 + u->columns); }
+int64_t fr_rows_scratch(const struct fr_unit *u) { return (int64_t)u->rows * (1 + u->columns); }
 
 /* y, unless it is all of the next unit's input; d, where it must last. */
 void fr_rows_keeps(const struct fr_unit *u, int64_t n[3]) {
@@ -30,37 +30,39 @@ static void *biases(const struct fr_real *real, const struct fr_unit *u, const v
     return fr_at(real->k, block, (size_t)u->rows * (size_t)u->in);
 }
 
-fr_status fr_rows_forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+fr_status fr_rows_forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_saved *saved,
                           void *next) {
     const struct fr_kernels *k = real->k;
     int b = u->columns;
-    kept->y = u->tp > 1 ? kept->own[0] : next;
-    fr_multiply(real, u->rows, b, u->in, u->w, kept->x, 0, kept->y);
-    FR_COMPUTE(real, k->bias_relu(u->rows, b, biases(real, u, u->w), kept->y));
+    saved->y = u->tp > 1 ? saved->own[0] : next;
+    fr_multiply(real, u->rows, b, u->in, u->w, saved->x, 0, saved->y);
+    FR_COMPUTE(real, k->bias_relu(u->rows, b, biases(real, u, u->w), saved->y));
     if (u->tp == 1) return FR_OK;
-    return fr_real_all_gather(real, u->group, kept->y, (int64_t)u->rows * b, next);
+    return fr_real_all_gather(real, u->group, saved->y, (int64_t)u->rows * b, next);
 }
 
-fr_status fr_rows_input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+fr_status fr_rows_input(struct fr_real *real, struct fr_unit *u, struct fr_unit_saved *saved,
                         double share, void *dx) {
     const struct fr_kernels *k = real->k;
     int b = u->columns;
-    fr_unit_relu_backward(real, u, u->rows, kept->y, kept->d, biases(real, u, u->g), u->room);
-    FR_COMPUTE(real, k->gemm(true, false, u->in, b, u->rows, share, u->w, u->in, kept->d, b, 0,
+    fr_unit_relu_backward(real, u, u->rows, saved->y, saved->d, biases(real, u, u->g),
+                          u->scratch);
+    FR_COMPUTE(real, k->gemm(true, false, u->in, b, u->rows, share, u->w, u->in, saved->d, b, 0,
                              dx, b));
     if (u->tp == 1) return FR_OK;
     return fr_real_all_reduce(real, u->group, dx, (int64_t)u->in * b);
 }
 
-void fr_rows_weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit_kept *kept) {
+void fr_rows_weight(struct fr_real *real, struct fr_unit *u,
+                    const struct fr_unit_saved *saved) {
     int b = u->columns;
-    fr_add_outer(real, u->rows, b, u->in, kept->d, kept->x, u->weights, u->g);
+    fr_add_outer(real, u->rows, b, u->in, saved->d, saved->x, u->weights, u->g);
     u->weights = true;
 }
 
 int fr_rows_matrices(const struct fr_real *real, const struct fr_unit *u,
-                     struct fr_unit_matrix *out, int room) {
+                     struct fr_unit_matrix *out, int scratch) {
     (void)real;
-    if (room > 0) out[0] = (struct fr_unit_matrix){u->g, u->rows, u->in};
+    if (scratch > 0) out[0] = (struct fr_unit_matrix){u->g, u->rows, u->in};
     return 1;
 }

@@ -28,7 +28,7 @@ static struct fr_subgrid group_of(const struct fr_sublayer_pass *p) {
                                .subgrid = p->s.rank,
                                .group = p->real->tp,
                                .gather_all = p->u->run->plan->gather_all,
-                               .buffer = p->room.packed};
+                               .buffer = p->scratch.packed};
 }
 static fr_status spread(const struct fr_sublayer_pass *p, bool slices, int values,
                         const void *x, void *y) {
@@ -49,8 +49,8 @@ static void *third(const struct fr_sublayer_pass *p, const void *qkv, int part, 
 
 /* ---- attention ----------------------------------------------------------------------------------- */
 
-static struct fr_context_room context_of(const struct fr_sublayer_pass *p) {
-    return fr_context_room_at(p->real->k, &p->s.z, p->room.context);
+static struct fr_context_scratch context_of(const struct fr_sublayer_pass *p) {
+    return fr_context_scratch_at(p->real->k, &p->s.z, p->scratch.context);
 }
 
 /* Where what the rank's heads made is. */
@@ -59,9 +59,10 @@ static void *heads_at(const struct fr_sublayer_pass *p) {
 }
 
 fr_status fr_sublayer_attend(const struct fr_sublayer_pass *p) {
-    const struct fr_context_room room = context_of(p);
+    const struct fr_context_scratch scratch = context_of(p);
     if (!attends(&p->s)) return FR_OK;
-    return fr_context_again(p->real, &p->s.z, &room, p->saved.first, p->saved.p, heads_at(p));
+    return fr_context_again(p->real, &p->s.z, &scratch, p->saved.first, p->saved.p,
+                            heads_at(p));
 }
 
 /* Slices of all thirds: of own tokens all heads (@p own), of all tokens those of the rank (@p heads). */
@@ -77,29 +78,29 @@ static fr_status slice(const struct fr_sublayer_pass *p, bool back, void *own, v
 static fr_status attend(const struct fr_sublayer_pass *p, const void *in) {
     struct fr_real *real = p->real;
     const struct fr_sublayer *s = &p->s;
-    const struct fr_context_room room = context_of(p);
+    const struct fr_context_scratch scratch = context_of(p);
     bool crosses = s->kind == FR_SUBLAYER_CROSSING;
-    void *made = fr_context_made(&s->z, &room, p->saved.first),
-         *qkv = s->slices ? p->room.first : made;
+    void *made = fr_context_made(&s->z, &scratch, p->saved.first),
+         *qkv = s->slices ? p->scratch.first : made;
     fr_multiply(real, (crosses ? 1 : 3) * s->wide, s->t, s->h, p->w.first, in, 0, qkv);
     if (crosses)
         fr_multiply(real, 2 * s->wide, s->t, s->h, third(p, p->w.first, 1, s->wide, s->h), p->e,
                     0, third(p, qkv, 1, s->wide, s->t));
     FR_COMPUTE(real, real->k->bias(3 * s->wide, s->t, p->w.first_bias, qkv, qkv));
     if (s->slices) FR_TRY(slice(p, false, qkv, made));
-    FR_TRY(fr_context_forward(real, &s->z, &room, p->saved.first, p->saved.p, heads_at(p)));
+    FR_TRY(fr_context_forward(real, &s->z, &scratch, p->saved.first, p->saved.p, heads_at(p)));
     return s->slices ? collect(p, true, s->all, p->saved.heads, p->saved.made) : FR_OK;
 }
 
 /* p->deferred.first := gradient from that of what W2 read. */
 static fr_status attend_back(const struct fr_sublayer_pass *p) {
     const struct fr_sublayer *s = &p->s;
-    const struct fr_context_room room = context_of(p);
-    void *dc = s->slices ? p->room.heads : own(p, s->wide, p->room.mid),
-         *dqkv = s->slices ? p->room.first : p->deferred.first;
-    if (s->slices) FR_TRY(spread(p, true, s->all, p->room.mid, dc));
-    FR_TRY(fr_context_backward(p->real, &s->z, &room, p->saved.first, p->saved.p, heads_at(p),
-                               dc, dqkv));
+    const struct fr_context_scratch scratch = context_of(p);
+    void *dc = s->slices ? p->scratch.heads : own(p, s->wide, p->scratch.mid),
+         *dqkv = s->slices ? p->scratch.first : p->deferred.first;
+    if (s->slices) FR_TRY(spread(p, true, s->all, p->scratch.mid, dc));
+    FR_TRY(fr_context_backward(p->real, &s->z, &scratch, p->saved.first, p->saved.p,
+                               heads_at(p), dc, dqkv));
     return s->slices ? slice(p, true, p->deferred.first, dqkv) : FR_OK;
 }
 
@@ -109,10 +110,11 @@ static fr_status attend_back(const struct fr_sublayer_pass *p) {
 static fr_status norm_of_parts(const struct fr_sublayer_pass *p, const void *x) {
     struct fr_real *real = p->real;
     const struct fr_sublayer *s = &p->s;
-    FR_COMPUTE(real, real->k->norm_sums(s->o, s->t, x, p->room.sums));
-    FR_TRY(fr_real_all_reduce(real, real->tp, p->room.sums, 2 * s->t));
-    FR_COMPUTE(real, real->k->norm_part(s->o, s->h, s->t, x, p->w.gain, p->w.bias, p->room.sums,
-                                        p->saved.mean, p->saved.inverse, p->saved.a));
+    FR_COMPUTE(real, real->k->norm_sums(s->o, s->t, x, p->scratch.sums));
+    FR_TRY(fr_real_all_reduce(real, real->tp, p->scratch.sums, 2 * s->t));
+    FR_COMPUTE(real,
+               real->k->norm_part(s->o, s->h, s->t, x, p->w.gain, p->w.bias, p->scratch.sums,
+                                  p->saved.mean, p->saved.inverse, p->saved.a));
     return FR_OK;
 }
 
@@ -121,9 +123,9 @@ static fr_status enter(const struct fr_sublayer_pass *p, const void *x, const vo
     struct fr_real *real = p->real;
     const struct fr_sublayer *s = &p->s;
     bool samples = s->flow == FR_FLOW_SAMPLES, tokens = s->flow == FR_FLOW_TOKENS;
-    void *normed = samples ? p->room.other : p->saved.a;
-    *in = tokens ? p->room.whole : p->saved.a;
-    if (s->ghosts) return norm_of_parts(p, x);
+    void *normed = samples ? p->scratch.other : p->saved.a;
+    *in = tokens ? p->scratch.whole : p->saved.a;
+    if (s->ghost_neurons) return norm_of_parts(p, x);
     if (s->flow == FR_FLOW_VALUES) {
         FR_TRY(fr_real_all_gather(real, real->tp, x, (int64_t)s->o * s->t, p->saved.all));
         x = p->saved.all;
@@ -132,15 +134,15 @@ static fr_status enter(const struct fr_sublayer_pass *p, const void *x, const vo
                                    p->saved.inverse, normed));
     if (samples) return spread(p, false, s->h, normed, p->saved.a);
     if (!tokens) return FR_OK;
-    return fr_block_gather_tokens(real, &s->z, normed, p->room.packed, p->room.whole);
+    return fr_block_gather_tokens(real, &s->z, normed, p->scratch.packed, p->scratch.whole);
 }
 
 static fr_status widen(const struct fr_sublayer_pass *p, const void *in) {
     const struct fr_sublayer *s = &p->s;
     void *u = own(p, s->wide, p->saved.made);
-    if (s->ghosts)
-        FR_TRY(fr_ghosts_forward(p->real, &s->up, p->w.first, in, p->room.mine,
-                                 p->saved.ghosts[0], u));
+    if (s->ghost_neurons)
+        FR_TRY(fr_ghost_neurons_forward(p->real, &s->up, p->w.first, in, p->scratch.mine,
+                                        p->saved.ghost_neurons[0], u));
     else
         fr_multiply(p->real, s->wide, s->t, s->h, p->w.first, in, 0, u);
     FR_COMPUTE(p->real, p->real->k->bias_relu(s->wide, s->t, p->w.first_bias, u));
@@ -153,16 +155,16 @@ static fr_status leave(const struct fr_sublayer_pass *p, void *y) {
     const struct fr_sublayer *s = &p->s;
     bool apart =
         s->flow == FR_FLOW_TOKENS || s->flow == FR_FLOW_VALUES || s->flow == FR_FLOW_SAMPLES;
-    void *sums = apart ? p->room.whole : own(p, s->rows, y);
-    if (s->ghosts)
-        return fr_ghosts_forward(real, &s->down, p->w.second, p->saved.made, p->room.mine,
-                                 p->saved.ghosts[1], y);
+    void *sums = apart ? p->scratch.whole : own(p, s->rows, y);
+    if (s->ghost_neurons)
+        return fr_ghost_neurons_forward(real, &s->down, p->w.second, p->saved.made,
+                                        p->scratch.mine, p->saved.ghost_neurons[1], y);
     fr_multiply(real, s->rows, s->t, s->in, p->w.second, p->saved.made, 0, sums);
     switch (s->flow) {
     case FR_FLOW_WHOLE:
         return add_up(p, s->h, y);
     case FR_FLOW_TOKENS:
-        return fr_block_scatter_tokens(real, &s->z, sums, p->room.packed, y);
+        return fr_block_scatter_tokens(real, &s->z, sums, p->scratch.packed, y);
     case FR_FLOW_VALUES:
         return fr_real_reduce_scatter(real, real->tp, sums, y, (int64_t)s->o * s->t);
     case FR_FLOW_SAMPLES:
@@ -193,7 +195,7 @@ fr_status fr_sublayer_forward(const struct fr_sublayer_pass *p, const void *x, v
 /* The gradient of what came out, of all that W2 made. */
 static const void *left_of(const struct fr_sublayer_pass *p, const void *dy) {
     const struct fr_sublayer *s = &p->s;
-    bool here = s->ghosts || s->flow == FR_FLOW_WHOLE || s->flow == FR_FLOW_ROWS ||
+    bool here = s->ghost_neurons || s->flow == FR_FLOW_WHOLE || s->flow == FR_FLOW_ROWS ||
                 s->flow == FR_FLOW_ALONE;
     return here ? dy : p->deferred.left;
 }
@@ -203,11 +205,11 @@ static fr_status leave_back(const struct fr_sublayer_pass *p, const void *dy, vo
     struct fr_real *real = p->real;
     const struct fr_sublayer *s = &p->s;
     void *left = p->deferred.left;
-    if (s->ghosts)
-        return fr_ghosts_input(real, &s->down, p->w.second, dy, p->room.all,
-                               p->deferred.ghosts[1], dmade);
+    if (s->ghost_neurons)
+        return fr_ghost_neurons_input(real, &s->down, p->w.second, dy, p->scratch.all,
+                                      p->deferred.ghost_neurons[1], dmade);
     if (s->flow == FR_FLOW_TOKENS)
-        FR_TRY(fr_block_gather_tokens(real, &s->z, dy, p->room.packed, left));
+        FR_TRY(fr_block_gather_tokens(real, &s->z, dy, p->scratch.packed, left));
     if (s->flow == FR_FLOW_VALUES)
         FR_TRY(fr_real_all_gather(real, real->tp, dy, (int64_t)s->o * s->t, left));
     if (s->flow == FR_FLOW_SAMPLES) FR_TRY(spread(p, false, s->h, dy, left));
@@ -220,14 +222,14 @@ static void relu_back(const struct fr_sublayer_pass *p) {
     const struct fr_kernels *k = p->real->k;
     const struct fr_sublayer *s = &p->s;
     FR_COMPUTE(p->real, k->relu_backward(s->wide, s->t, own(p, s->wide, p->saved.made),
-                                         own(p, s->wide, p->deferred.first), p->room.bias));
-    FR_COMPUTE(p->real, k->add((size_t)s->wide, p->room.bias, p->g.first_bias));
+                                         own(p, s->wide, p->deferred.first), p->scratch.bias));
+    FR_COMPUTE(p->real, k->add((size_t)s->wide, p->scratch.bias, p->g.first_bias));
 }
 
 /* Gradients of e from those of keys and values. */
 static fr_status encoded_back(const struct fr_sublayer_pass *p) {
     const struct fr_sublayer *s = &p->s;
-    void *de = p->room.whole;
+    void *de = p->scratch.whole;
     fr_multiply_back(p->real, 2 * s->wide, s->t, s->h, third(p, p->w.first, 1, s->wide, s->h),
                      third(p, p->deferred.first, 1, s->wide, s->t), 0, de);
     FR_TRY(add_up(p, s->h, de));
@@ -242,9 +244,9 @@ static fr_status enter_back(const struct fr_sublayer_pass *p, void **dn) {
     const struct fr_sublayer *s = &p->s;
     MPI_Request gathered = MPI_REQUEST_NULL;
     bool crosses = s->kind == FR_SUBLAYER_CROSSING, tokens = s->flow == FR_FLOW_TOKENS;
-    void *whole = p->room.whole, *packed = p->room.packed;
+    void *whole = p->scratch.whole, *packed = p->scratch.packed;
     const void *d = own(p, s->wide, p->deferred.first);
-    *dn = tokens || s->flow == FR_FLOW_SAMPLES ? p->room.other : whole;
+    *dn = tokens || s->flow == FR_FLOW_SAMPLES ? p->scratch.other : whole;
     if (crosses) FR_TRY(encoded_back(p));
     if (tokens) FR_TRY(fr_block_gather_begin(real, &s->z, p->saved.a, packed, &gathered));
     if (attends(s)) d = p->deferred.first;
@@ -257,18 +259,18 @@ static fr_status enter_back(const struct fr_sublayer_pass *p, void **dn) {
     return fr_block_scatter_tokens(real, &s->z, whole, packed, *dn);
 }
 
-static fr_status ghosts_back(const struct fr_sublayer_pass *p, const void *x, void *dx) {
+static fr_status ghost_neurons_back(const struct fr_sublayer_pass *p, const void *x, void *dx) {
     struct fr_real *real = p->real;
     const struct fr_sublayer *s = &p->s;
-    void *dn = p->room.whole;
-    FR_TRY(fr_ghosts_input(real, &s->up, p->w.first, p->deferred.first, p->room.all,
-                           p->deferred.ghosts[0], dn));
+    void *dn = p->scratch.whole;
+    FR_TRY(fr_ghost_neurons_input(real, &s->up, p->w.first, p->deferred.first, p->scratch.all,
+                                  p->deferred.ghost_neurons[0], dn));
     FR_COMPUTE(real, real->k->norm_sums_backward(s->o, s->t, x, p->w.gain, p->saved.mean,
-                                                 p->saved.inverse, dn, p->room.sums, p->g.gain,
-                                                 p->g.bias));
-    FR_TRY(fr_real_all_reduce(real, real->tp, p->room.sums, 2 * s->t));
+                                                 p->saved.inverse, dn, p->scratch.sums,
+                                                 p->g.gain, p->g.bias));
+    FR_TRY(fr_real_all_reduce(real, real->tp, p->scratch.sums, 2 * s->t));
     FR_COMPUTE(real, real->k->norm_part_backward(s->o, s->h, s->t, x, p->w.gain, p->saved.mean,
-                                                 p->saved.inverse, dn, p->room.sums, dx));
+                                                 p->saved.inverse, dn, p->scratch.sums, dx));
     return FR_OK;
 }
 
@@ -277,7 +279,7 @@ static fr_status norm_back(const struct fr_sublayer_pass *p, const void *x, void
     struct fr_real *real = p->real;
     const struct fr_sublayer *s = &p->s;
     bool values = s->flow == FR_FLOW_VALUES;
-    void *dn, *sums = values ? p->room.other : dx;
+    void *dn, *sums = values ? p->scratch.other : dx;
     FR_TRY(enter_back(p, &dn));
     FR_COMPUTE(real, real->k->norm_backward(s->h, s->n, values ? p->saved.all : x, p->w.gain,
                                             p->saved.mean, p->saved.inverse, dn, sums,
@@ -290,12 +292,12 @@ fr_status fr_sublayer_input(const struct fr_sublayer_pass *p, const void *x, con
                             void *dx) {
     const struct fr_sublayer *s = &p->s;
     size_t values = (size_t)(s->flow == FR_FLOW_VALUES ? s->o : s->h) * (size_t)s->n;
-    FR_TRY(leave_back(p, dy, attends(s) ? p->room.mid : p->deferred.first));
+    FR_TRY(leave_back(p, dy, attends(s) ? p->scratch.mid : p->deferred.first));
     if (attends(s))
         FR_TRY(attend_back(p));
     else
         relu_back(p);
-    FR_TRY(s->ghosts ? ghosts_back(p, x, dx) : norm_back(p, x, dx));
+    FR_TRY(s->ghost_neurons ? ghost_neurons_back(p, x, dx) : norm_back(p, x, dx));
     FR_COMPUTE(p->real, p->real->k->add(values, dy, dx));
     return FR_OK;
 }
@@ -306,9 +308,10 @@ static void weight_second(const struct fr_sublayer_pass *p, const void *dy) {
     const struct fr_sublayer *s = &p->s;
     const void *left = own(p, s->rows, left_of(p, dy));
     bool here = s->flow == FR_FLOW_SAMPLES || s->flow == FR_FLOW_VALUES;
-    if (s->ghosts)
-        fr_ghosts_weight(real, &s->down, true, p->saved.made, dy, p->saved.ghosts[1],
-                         p->deferred.ghosts[1], p->g.second);
+    if (s->ghost_neurons)
+        fr_ghost_neurons_weight(real, &s->down, true, p->saved.made, dy,
+                                p->saved.ghost_neurons[1], p->deferred.ghost_neurons[1],
+                                p->g.second);
     else
         fr_add_outer(real, s->rows, s->t, s->in, left, p->saved.made, 1, p->g.second);
     FR_COMPUTE(real,
@@ -322,9 +325,9 @@ void fr_sublayer_weight(const struct fr_sublayer_pass *p, const void *dy) {
     const void *read = s->flow == FR_FLOW_TOKENS ? p->deferred.a : p->saved.a,
                *d = attends(s) ? p->deferred.first : own(p, s->wide, p->deferred.first);
     weight_second(p, dy);
-    if (s->ghosts) {
-        fr_ghosts_weight(real, &s->up, true, read, d, p->saved.ghosts[0], p->deferred.ghosts[0],
-                         p->g.first);
+    if (s->ghost_neurons) {
+        fr_ghost_neurons_weight(real, &s->up, true, read, d, p->saved.ghost_neurons[0],
+                                p->deferred.ghost_neurons[0], p->g.first);
         return;
     }
     fr_add_outer(real, (crosses ? 1 : s->thirds) * s->wide, s->t, s->h, d, read, 1, p->g.first);

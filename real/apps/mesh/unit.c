@@ -19,9 +19,9 @@ const struct fr_unit_kind *fr_unit_find(const char *name) {
 }
 
 void fr_unit_relu_backward(struct fr_real *real, struct fr_unit *u, int rows, const void *y,
-                           void *d, void *bias, void *room) {
+                           void *d, void *bias, void *scratch) {
     const struct fr_kernels *k = real->k;
-    FR_COMPUTE(real, k->relu_backward(rows, u->columns, y, d, u->biases ? room : bias));
-    if (u->biases) FR_COMPUTE(real, k->add((size_t)rows, room, bias));
+    FR_COMPUTE(real, k->relu_backward(rows, u->columns, y, d, u->biases ? scratch : bias));
+    if (u->biases) FR_COMPUTE(real, k->add((size_t)rows, scratch, bias));
     u->biases = true;
 }

@@ -45,11 +45,11 @@ struct fr_unit {
     void *own_w, *own_g; /**< where they are in two parts, the second one's */
     int64_t n;
     bool biases, weights; /**< gradients of an earlier micro-batch are in them already */
-    void *room;           /**< shared by the units of a rank: room(unit) values */
+    void *scratch;        /**< shared by the units of a rank: room(unit) values */
 };
 
 /** Of one micro-batch, from its forward to the end of its backward pass. */
-struct fr_unit_kept {
+struct fr_unit_saved {
     void *x;    /**< in x columns */
     void *y;    /**< rows x columns: its output, of this rank */
     void *d;    /**< rows x columns: the gradient of that before the activation */
@@ -71,19 +71,19 @@ struct fr_unit_kind {
     int64_t (*common)(const struct fr_unit *u);
     /** Random parameters. */
     void (*fill)(const struct fr_real *real, struct fr_unit *u);
-    int64_t (*room)(const struct fr_unit *u);
+    int64_t (*scratch)(const struct fr_unit *u);
     /** Values of own[0..2]; those of x are not in it. */
     void (*keeps)(const struct fr_unit *u, int64_t n[3]);
-    fr_status (*forward)(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+    fr_status (*forward)(struct fr_real *real, struct fr_unit *u, struct fr_unit_saved *saved,
                          void *next);
     /** dx := from dy, which may be used as scratch memory. */
-    fr_status (*input)(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+    fr_status (*input)(struct fr_real *real, struct fr_unit *u, struct fr_unit_saved *saved,
                        void *dy, void *dx);
-    void (*weight)(struct fr_real *real, struct fr_unit *u, const struct fr_unit_kept *kept);
-    /** @return how many weight matrices it has, ascending in memory, up to @p room of them in
+    void (*weight)(struct fr_real *real, struct fr_unit *u, const struct fr_unit_saved *saved);
+    /** @return how many weight matrices it has, ascending in memory, up to @p scratch of them in
      *  @p out */
     int (*matrices)(const struct fr_real *real, const struct fr_unit *u,
-                    struct fr_unit_matrix *out, int room);
+                    struct fr_unit_matrix *out, int scratch);
 };
 
 /** Rows that others name. */
@@ -96,9 +96,9 @@ extern const struct fr_unit_kind *const fr_unit_kinds[];
 const struct fr_unit_kind *fr_unit_find(const char *name);
 
 /** d where y > 0, else 0; its row sums are added to @p bias, a part of the unit's gradients.
- *  @p room holds @p rows values. */
+ *  @p scratch holds @p rows values. */
 void fr_unit_relu_backward(struct fr_real *real, struct fr_unit *u, int rows, const void *y,
-                           void *d, void *bias, void *room);
+                           void *d, void *bias, void *scratch);
 
 /* ---- the units of a whole network in a row, and where the chunks of a plan's stages cut it --------
  *

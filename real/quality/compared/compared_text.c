@@ -27,19 +27,20 @@ static void add_head(struct fr_text *text, const struct fr_qualities *q) {
     fr_text_addf(text, "means over seeds with their 95 %% intervals\n\n");
 }
 
-static const char *range(const char *form, struct fr_quality_mean m, char *out, size_t room) {
+static const char *range(const char *form, struct fr_quality_mean m, char *out,
+                         size_t scratch) {
     char low[24] = "-", high[24] = "-";
-    snprintf(out, room, "-");
+    snprintf(out, scratch, "-");
     if (!isfinite(m.low)) return out;
     snprintf(low, sizeof low, form, m.low);
     snprintf(high, sizeof high, form, m.high);
-    snprintf(out, room, "%s .. %s", low, high);
+    snprintf(out, scratch, "%s .. %s", low, high);
     return out;
 }
 
-static const char *number(const char *form, double value, char *out, size_t room) {
-    snprintf(out, room, "-");
-    if (isfinite(value)) snprintf(out, room, form, value);
+static const char *number(const char *form, double value, char *out, size_t scratch) {
+    snprintf(out, scratch, "-");
+    if (isfinite(value)) snprintf(out, scratch, form, value);
     return out;
 }
 

@@ -9,8 +9,8 @@
 
 #include "answer/trainer/trainer.h"
 #include "tests/app/command.h"
-#include "tests/app/screen.h"
 #include "tests/scratch.h"
+#include "tests/screen.h"
 
 static const char words[] = "--cluster dgx-h100";
 static const char log_path[] = "train.log";
@@ -227,7 +227,7 @@ static void read_on_is_read(const char *text) {
         seen = length;
         assert_string_equal(fr_run_row_get(&on_row, "measured_s"),
                             fr_run_row_get(&row, "measured_s"));
-        assert_string_equal(fr_text_get(&on.told), fr_text_get(&all.told));
+        assert_string_equal(fr_text_get(&on.stated), fr_text_get(&all.stated));
         assert_int_equal(on.steps, all.steps);
         assert_int_equal(on.timed.counted, all.timed.counted);
         assert_int_equal(on.timed.evaluation, all.timed.evaluation);

@@ -514,11 +514,11 @@ static void bad_values_of_set_are_refused(void **state) {
     fr_runtime_free(&runtime);
 }
 
-static void read_refused(const char *name, const char *place, const char *told) {
+static void read_refused(const char *name, const char *place, const char *stated) {
     struct fr_runtime runtime;
     struct fr_error err = {0};
     assert_int_equal(fr_runtime_read(name, &runtime, &err), FR_ERR_INPUT);
-    FR_TRUE(strstr(err.where, place) && strstr(err.detail, told), "%s: %s", err.where,
+    FR_TRUE(strstr(err.where, place) && strstr(err.detail, stated), "%s: %s", err.where,
             err.detail);
     fr_runtime_free(&runtime);
 }

@@ -49,7 +49,7 @@ static void same(const struct fr_json *root, const struct fr_outcome_fact *fact,
         double got = fr_json_number_at(&in, key), want = fact->number(v, k);
         FR_TRUE(got == want || !isfinite(want), "%s: %g for %g", key, got, want);
     }
-    for (int k = 0; fact->interval && fr_fact_ends(fact, v)->told && k < 2; k++)
+    for (int k = 0; fact->interval && fr_fact_ends(fact, v)->stated && k < 2; k++)
         has(root, fr_unit_key(fact->interval, k ? "high" : "low", key));
 }
 
@@ -85,7 +85,7 @@ static void documents_and_columns(void **state) {
         for (int k = 0; k < FR_OUTCOME_FACTS; k++) {
             const struct fr_outcome_fact *fact = &fr_outcome_facts[k];
             if (fact->kind == FR_OUTCOME_IS_ENDS) continue;
-            if (fact->told ? fact->told(&v) : fact->always) same(&root, fact, &v);
+            if (fact->stated ? fact->stated(&v) : fact->always) same(&root, fact, &v);
         }
         fr_report_csv_header(&head, &job);
         fr_report_csv_row(&row, &job, &out);

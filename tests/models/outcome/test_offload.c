@@ -131,10 +131,10 @@ static void bytes_by_hand(void **state) {
 
 /* While the host steps the device waits: busy for less, waiting for more. */
 static void the_device_waits(void **state) {
-    const char *const kept[] = {HOST, "micro_batch=1", "global_batch=2", "offload=none", NULL};
+    const char *const saved[] = {HOST, "micro_batch=1", "global_batch=2", "offload=none", NULL};
     const char *const gone[] = {HOST, "micro_batch=1", "global_batch=2", "offload=optimizer",
                                 NULL};
-    struct fr_outcome here = outcome(kept), there = outcome(gone);
+    struct fr_outcome here = outcome(saved), there = outcome(gone);
     double device_s = here.part_s[FR_PART_COMPUTE] - there.part_s[FR_PART_COMPUTE],
            waiting_W = 80 + 0.125 * (400 - 80);
     (void)state;
@@ -162,11 +162,11 @@ static void what_waits_for_weights(void **state) {
             for (int m = 0; m < 8; m++) now += waits[m];
             if (now > most) most = now;
         }
-        struct fr_pipeline_held held = fr_pipeline_holds(&s.p, i);
+        struct fr_pipeline_in_flight held = fr_pipeline_holds(&s.p, i);
         assert_true(held.waiting == most && most >= 1 && held.all >= held.waiting);
         const struct fr_stage *t = &s.p.stage[i];
         double all_B = held.all * t->activation_B;
-        FR_NEAR(fr_offload_kept_B(t, held.all, held.waiting),
+        FR_NEAR(fr_offload_saved_B(t, held.all, held.waiting),
                 fmin(all_B, held.all * t->ends_B + most * t->offloaded_B + 2 * t->layer_B),
                 1e-12);
         FR_NEAR(fr_offload_host_B(t, held.all), held.all * t->offloaded_B, 1e-12);

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "models/outcome/pass_curve.h"
 #include "models/outcome/pass_graph.h"
+#include "models/outcome/pipeline_op_curve.h"
 #include "models/outcome/recurrence.h"
 #include "models/price/clock.h"
 #include "tests/cmocka.h"
@@ -199,7 +199,7 @@ static void a_graph_takes_as_long_as_the_recurrence(void **state) {
             assert_int_equal(fr_pipeline_make(&job, &job.plan, &clocked, &extrapolated, NULL),
                              FR_OK);
             for (int32_t i = 0; i < p.args.stages; i++) clocked.stage[i] = p.stage[i];
-            assert_int_equal(fr_clock_set_passes(&job.cluster.device, g.clock, &clocked, NULL),
+            assert_int_equal(fr_clock_set_ops(&job.cluster.device, g.clock, &clocked, NULL),
                              FR_OK);
             assert_int_equal(fr_pipeline_run(&clocked, FR_WITH_ALL, &times, NULL), FR_OK);
             double ours_s = fr_pass_graph_early(&g, at_s);
@@ -232,10 +232,10 @@ static void who_uses_all_its_room_is_done_at_the_deadline(void **state) {
                    deadline_s = over_s * (1 + 0.1 * more);
             fr_pass_graph_late(&g, deadline_s, late_s);
             for (int32_t k = 0; k < g.n; k++) {
-                double room_s, full_s = g.full_s[k];
+                double slack_s, full_s = g.full_s[k];
                 fr_pass_graph_early(&g, at_s);
-                room_s = late_s[k] - at_s[2 * k + 1];
-                assert_true(room_s >= -1e-12 * over_s);
+                slack_s = late_s[k] - at_s[2 * k + 1];
+                assert_true(slack_s >= -1e-12 * over_s);
                 FR_NEAR(
                     at_s[2 * k + 1] - at_s[2 * k] + 1,
                     1 + full_s +
@@ -244,7 +244,7 @@ static void who_uses_all_its_room_is_done_at_the_deadline(void **state) {
                                                 fr_pass_graph_pass(&g, k).compute_s, 0, 0},
                                             fr_device_clock_at(&g.device->clock, g.clock[k])),
                     1e-12);
-                g.full_s[k] += room_s;
+                g.full_s[k] += slack_s;
                 FR_NEAR(fr_pass_graph_early(&g, at_s), deadline_s, 1e-12);
                 g.full_s[k] = full_s;
             }

@@ -50,15 +50,15 @@ static void refused(void **state) {
 
 /* Around a ring of chunks: told whole of four stages, of five the first four and how many they are. */
 static void long_cycles(void **state) {
-    static const char *const told[] = {"the order of passes deadlocks: stage 0 at F0.1 waits "
-                                       "for F0.0 of stage 3, stage 3 at F0.0 waits for "
-                                       "F0.0 of stage 2, stage 2 at F0.0 waits for F0.0 of "
-                                       "stage 1, stage 1 at F0.0 waits for F0.0 of stage 0",
-                                       "the order of passes deadlocks: stage 0 at F0.1 waits "
-                                       "for F0.0 of stage 4, stage 4 at F0.0 waits for "
-                                       "F0.0 of stage 3, stage 3 at F0.0 waits for F0.0 of "
-                                       "stage 2, stage 2 at F0.0 waits for F0.0 of stage "
-                                       "1, and so on round 5 stages"};
+    static const char *const stated[] = {"the order of passes deadlocks: stage 0 at F0.1 waits "
+                                         "for F0.0 of stage 3, stage 3 at F0.0 waits for "
+                                         "F0.0 of stage 2, stage 2 at F0.0 waits for F0.0 of "
+                                         "stage 1, stage 1 at F0.0 waits for F0.0 of stage 0",
+                                         "the order of passes deadlocks: stage 0 at F0.1 waits "
+                                         "for F0.0 of stage 4, stage 4 at F0.0 waits for "
+                                         "F0.0 of stage 3, stage 3 at F0.0 waits for F0.0 of "
+                                         "stage 2, stage 2 at F0.0 waits for F0.0 of stage "
+                                         "1, and so on round 5 stages"};
     (void)state;
     for (int P = 4; P <= 5; P++) {
         struct fr_text set = {0};
@@ -66,7 +66,7 @@ static void long_cycles(void **state) {
         for (int i = 1; i < P; i++) fr_text_addf(&set, ", \"F0 F0.1 B0.1 B0\"");
         fr_text_addf(&set, "]");
         struct fr_error err = fr_test_refused("a100-hdr", "gpt-2.5b", fr_text_get(&set));
-        assert_string_equal(err.detail, told[P - 4]);
+        assert_string_equal(err.detail, stated[P - 4]);
         fr_text_free(&set);
     }
 }

@@ -19,7 +19,7 @@ struct reckoned {
     double kernels[FR_PASS_KINDS];
     double sent_B[FR_PASS_KINDS][FR_AXES][FR_OP_COUNT];
     double parameters, parameters_rank, frozen_rank, expert_rank, embedding_rank;
-    double kept_B, ends_B, working_B;
+    double stored_B, ends_B, working_B;
 };
 
 static inline void reckon_list(const struct fr_rank_work *w, struct reckoned *r) {
@@ -43,7 +43,7 @@ static inline void reckon_list(const struct fr_rank_work *w, struct reckoned *r)
     r->frozen_rank = w->frozen_rank;
     r->expert_rank = w->expert_rank;
     r->embedding_rank = w->embedding_rank;
-    r->kept_B = w->activation_B;
+    r->stored_B = w->activation_B;
     r->ends_B = w->ends_B;
     r->working_B = w->working_B;
 }

@@ -75,8 +75,8 @@ static void one_of(uint64_t *dice, const char *words, char *out, size_t capacity
     snprintf(out, capacity, "%.*s", (int)strcspn(words, "|"), words);
 }
 
-/* @return false: there is no such plan.  What it says goes to @p told. */
-static bool draw(uint64_t *dice, struct fr_job *job, char *told, size_t capacity) {
+/* @return false: there is no such plan.  What it says goes to @p stated. */
+static bool draw(uint64_t *dice, struct fr_job *job, char *stated, size_t capacity) {
     enum { COUNT = sizeof choices / sizeof *choices, MOST = 12 };
     char model[700], words[MOST][64];
     const char *sets[MOST + 12] = {"model.defaults=2019", "global_batch=48"};
@@ -90,11 +90,12 @@ static bool draw(uint64_t *dice, struct fr_job *job, char *told, size_t capacity
              networks[fr_test_random(dice, sizeof networks / sizeof *networks)]);
     bool used[COUNT] = {false};
     uint64_t method = fr_test_random(dice, 5);
-    bool ghosts = method == 0, branches = method == 1;
-    for (size_t k = 0; (ghosts || branches) && k < COUNT; k++)
+    bool ghost_neurons = method == 0, branches = method == 1;
+    for (size_t k = 0; (ghost_neurons || branches) && k < COUNT; k++)
         used[k] = strstr("method sequence_parallel layer_tp ep etp", choices[k].key) != NULL;
-    if (ghosts) sets[names.n_sets++] = "method=phantom", sets[names.n_sets++] = "ghost=8";
-    if (ghosts) sets[names.n_sets++] = "tp=2";
+    if (ghost_neurons)
+        sets[names.n_sets++] = "method=phantom", sets[names.n_sets++] = "ghost=8";
+    if (ghost_neurons) sets[names.n_sets++] = "tp=2";
     if (branches) {
         static const char *const where[] = {"branches=heads", "branches=attention",
                                             "branches=layer"};
@@ -113,9 +114,9 @@ static bool draw(uint64_t *dice, struct fr_job *job, char *told, size_t capacity
         snprintf(words[i], sizeof words[i], "%s=%s", choices[k].key, value);
         sets[names.n_sets++] = words[i];
     }
-    size_t at = (size_t)snprintf(told, capacity, "%s", model);
+    size_t at = (size_t)snprintf(stated, capacity, "%s", model);
     for (int i = 2; i < names.n_sets && at < capacity; i++)
-        at += (size_t)snprintf(told + at, capacity - at, " %s", sets[i]);
+        at += (size_t)snprintf(stated + at, capacity - at, " %s", sets[i]);
     bool is = fr_job_load(&names, job, &err) == FR_OK;
     is = is && job->workload.transformer.layers > 0 &&
          !test_stage_check(&job->workload, &job->plan);
@@ -130,12 +131,15 @@ struct matrices {
     double attention, mlp, mixture, scan;
 };
 
-static double dense(const struct fr_transformer *t, double ghosts, double ranks, double width) {
+static double dense(const struct fr_transformer *t, double ghost_neurons, double ranks,
+                    double width) {
     double h = (double)t->hidden, up = h * width, down = up;
-    if (ghosts > 0) { /* Seal et al. 2025, section IV: blocks, compressors, decompressors */
-        up = ranks * (h / ranks) * (width / ranks) + ghosts * h + (ranks - 1) * ghosts * width;
-        down =
-            ranks * (h / ranks) * (width / ranks) + ghosts * width + (ranks - 1) * ghosts * h;
+    if (ghost_neurons >
+        0) { /* Seal et al. 2025, section IV: blocks, compressors, decompressors */
+        up = ranks * (h / ranks) * (width / ranks) + ghost_neurons * h +
+             (ranks - 1) * ghost_neurons * width;
+        down = ranks * (h / ranks) * (width / ranks) + ghost_neurons * width +
+               (ranks - 1) * ghost_neurons * h;
     }
     return (t->gated ? 2 : 1) * up + down;
 }
@@ -144,7 +148,7 @@ static double head_value(const struct fr_transformer *t) {
     return (double)(t->kv_latent && t->value_dim ? t->value_dim : t->head_dim);
 }
 
-static struct matrices matrices_of(const struct fr_transformer *t, double ghosts,
+static struct matrices matrices_of(const struct fr_transformer *t, double ghost_neurons,
                                    double ranks) {
     double h = (double)t->hidden, a = (double)t->heads, d = (double)t->head_dim,
            kv = (double)t->kv_heads * d, c = (double)t->kv_latent, q = (double)t->q_latent,
@@ -153,7 +157,7 @@ static struct matrices matrices_of(const struct fr_transformer *t, double ghosts
     if (c > 0)
         m.attention = (q > 0 ? h * q + q * a * d : h * a * d) + h * (c + r) +
                       c * a * (d - r + v) + a * v * h;
-    m.mlp = dense(t, ghosts, ranks, (double)t->ffn);
+    m.mlp = dense(t, ghost_neurons, ranks, (double)t->ffn);
     for (int64_t e = 0; e < t->experts_per_token && t->experts; e++)
         m.mixture += dense(t, 0, 0, (double)t->expert_ffn);
     if (t->experts) m.mixture += h * (double)t->experts + dense(t, 0, 0, (double)t->shared_ffn);
@@ -184,22 +188,22 @@ static void a_network_is_its_matrices(void **state) {
     (void)state;
     const int draws = fr_sample(1500, 500);
     for (int k = 0; k < draws; k++) {
-        char told[1000];
+        char stated[1000];
         struct fr_job job;
-        if (!draw(&dice, &job, told, sizeof told)) continue;
+        if (!draw(&dice, &job, stated, sizeof stated)) continue;
         const struct fr_transformer *t = &job.workload.transformer;
         const struct fr_plan all = {
             .pp = 1, .chunks = 1, .tp = 1, .dp = 1, .schedule = job.plan.schedule};
         struct reckoned_blocks b = reckon_blocks(t, &all, 0);
         bool phantom = job.plan.method == &fr_method_phantom;
         struct fr_counted counted = {.workload = &job.workload,
-                                     .ghosts = phantom ? (double)job.plan.ghost : 0,
+                                     .ghost_neurons = phantom ? (double)job.plan.ghost : 0,
                                      .ranks = phantom ? (double)job.plan.tp : 0};
         for (int palm = 0; palm < 2; palm++) {
             counted.palm = palm;
             double s = (double)t->sequence, h = (double)t->hidden, V = (double)t->vocabulary,
                    further = (double)t->predicted, attentions = b.attention + b.cross;
-            struct matrices m = matrices_of(t, counted.ghosts, counted.ranks);
+            struct matrices m = matrices_of(t, counted.ghost_neurons, counted.ranks);
             double core = attentions * s * s * (double)t->heads *
                           ((double)t->head_dim + head_value(t)) * (palm ? 1 : reckon_made(t));
             double products = attentions * m.attention + b.dense * m.mlp + b.mixed * m.mixture +
@@ -211,10 +215,10 @@ static void a_network_is_its_matrices(void **state) {
             double flop = t->lora_rank ? forward + 2 * (s * products + 2 * s * lora + 2 * core)
                                        : 3 * forward;
             FR_TRUE(fabs(fr_counted_flop(&counted) / flop - 1) < 1e-12,
-                    "%.15g flop, not %.15g: %s", fr_counted_flop(&counted), flop, told);
+                    "%.15g flop, not %.15g: %s", fr_counted_flop(&counted), flop, stated);
             FR_TRUE(fabs(fr_counted_forward_flop(&counted) / forward - 1) < 1e-12,
                     "%.15g flop forward, not %.15g: %s", fr_counted_forward_flop(&counted),
-                    forward, told);
+                    forward, stated);
             struct fr_layers_flop l = fr_counted_layers_flop(&counted);
             double layers = l.qkv + l.core + l.out + l.mlp_first + l.mlp_last + l.ssm,
                    wanted = forward - 2 * s *
@@ -223,8 +227,8 @@ static void a_network_is_its_matrices(void **state) {
                    out = 2 * s * attentions * (double)t->heads * head_value(t) * h;
             FR_TRUE(fabs(layers / wanted - 1) < 1e-12 &&
                         fabs(l.core - 2 * core) <= 1e-12 * core,
-                    "layers %.15g flop, not %.15g: %s", layers, wanted, told);
-            FR_TRUE(fabs(l.out - out) <= 1e-12 * out, "%s", told);
+                    "layers %.15g flop, not %.15g: %s", layers, wanted, stated);
+            FR_TRUE(fabs(l.out - out) <= 1e-12 * out, "%s", stated);
             n++;
             frozen += t->lora_rank > 0;
         }
@@ -705,7 +709,7 @@ static void layer_memory(const struct rank *x) {
                           (x->narrow && x->scores == 0 ? made : 0)) *
                              v +
                          in_B + score_B * x->scores + mask_B * stream + latents * (v + e);
-    double core_B = score_B * x->scores, kept_B[2] = {0}, act_B = t->kept_fp8 ? 1 : v;
+    double core_B = score_B * x->scores, stored_B[2] = {0}, act_B = t->kept_fp8 ? 1 : v;
     for (int mixed = 0; mixed < 2; mixed++) {
         double most = fmax(1, t->imbalance), load = t->capacity > 0
                                                         ? fmin(most, t->capacity)
@@ -718,26 +722,26 @@ static void layer_memory(const struct rank *x) {
             products_B =
                 t->lora_mlp ? (M * x->h + read) * e + 2 * (double)t->lora_rank * M * v : 0;
         if ((mixed ? x->b.mixed : x->b.dense) <= 0) continue;
-        kept_B[mixed] = (*t->pattern ? 0 : attention_B) + mlp_stream * v +
-                        (x->mats - 1) * (routed + own) * act_B + products_B +
-                        mask_B * mlp_stream;
+        stored_B[mixed] = (*t->pattern ? 0 : attention_B) + mlp_stream * v +
+                          (x->mats - 1) * (routed + own) * act_B + products_B +
+                          mask_B * mlp_stream;
         if (mixed) /* rows that experts read; logits, probabilities and choices of a router */
-            kept_B[mixed] += (x->frozen ? 0 : load * x->rows * x->h * e) +
-                             9 * M / x->between[1] * (double)t->experts;
+            stored_B[mixed] += (x->frozen ? 0 : load * x->rows * x->h * e) +
+                               9 * M / x->between[1] * (double)t->experts;
     }
     double D = (double)(t->ssm_heads * t->ssm_head_dim),
            in = 2 * D + 2 * (double)(t->ssm_groups * t->ssm_state) + (double)t->ssm_heads,
            scan_B =
                x->b.scan > 0 ? stream * (v + e) + T / x->p[0] * ((in + 2 * D) * v + D * e) : 0;
-    double all_B = x->b.dense * kept_B[0] + x->b.mixed * kept_B[1] + x->b.scan * scan_B +
+    double all_B = x->b.dense * stored_B[0] + x->b.mixed * stored_B[1] + x->b.scan * scan_B +
                    (*t->pattern ? x->attentions : x->b.cross) * attention_B;
     double saved = x->policy ? x->attentions * ((x->q + x->kv + x->values) / x->p[0] * T +
                                                 (x->out_again ? 0 : stream))
                              : 0;
-    x->r->kept_B += x->layer_again ? (x->b.layers * stream + saved) * v
-                    : x->selective ? all_B - x->attentions * core_B
-                                   : all_B;
-    double largest_B = fmax(fmax(kept_B[0], kept_B[1]), scan_B);
+    x->r->stored_B += x->layer_again ? (x->b.layers * stream + saved) * v
+                      : x->selective ? all_B - x->attentions * core_B
+                                     : all_B;
+    double largest_B = fmax(fmax(stored_B[0], stored_B[1]), scan_B);
     if (*t->pattern && x->attentions > 0) largest_B = fmax(largest_B, attention_B);
     double outer = fmax(x->p[0] > 1 ? T * x->h : 0, x->p[1] > 1 ? M * x->h : 0),
            inner = x->p[0] > 1 ? T * x->made : 0;
@@ -760,18 +764,18 @@ static void ends(const struct rank *x, double before) {
            words = up_to((double)t->vocabulary, multiple), matrix = words * h,
            looked = (x->first ? 1 : 0) + further, logits = (x->last ? 1 + further : 0);
     bool apart = fr_plan_last_stage(x->plan) > 0;
-    double values = looked * 2 * part, norms = 0, kernels = 2 * looked, kept = 0;
+    double values = looked * 2 * part, norms = 0, kernels = 2 * looked, saved = 0;
     if (x->last && t->masked_head) {
         wide_product(x, before * h);
-        values += 4 * before, norms += 2 * before, kernels += 3, kept += 3 * before;
+        values += 4 * before, norms += 2 * before, kernels += 3, saved += 3 * before;
     }
     /* widened, maximum, shifted and raised, summed: 20 bytes beside the value itself; the norm's input and output */
     values += logits * (T * words / p * (v + 20) / v + 2 * T * h);
     kernels += 5 * logits;
-    kept += logits * (before + T * words / p);
+    saved += logits * (before + T * words / p);
     wide_product(x, logits * T * words / p * h);
     moves(x, values, norms, 0, kernels, x->frozen);
-    x->r->ends_B += kept * v, x->r->kept_B += kept * v;
+    x->r->ends_B += saved * v, x->r->stored_B += saved * v;
     if (x->last) again_gathered(x, 2, h, logits);
     if (x->first)
         x->r->parameters += matrix + (t->positions ? x->s * h : 0) + (double)t->token_types * h;
@@ -805,7 +809,7 @@ static void further_tokens(const struct rank *x) {
     double n = x->b.predicted, T = x->tokens[0], part = T * x->h / x->between[0];
     product(x, n * T * 2 * x->h * x->h / x->p[0], false, false);
     moves(x, n * 8 * part, n * 6 * part, 0, 5 * n, false);
-    x->r->kept_B += n * part * (3 * x->value_B + 2 * x->read_B);
+    x->r->stored_B += n * part * (3 * x->value_B + 2 * x->read_B);
     x->r->ends_B += n * part * (3 * x->value_B + 2 * x->read_B);
     if (x->p[0] <= 1) return;
     send(x, FR_PASS_FORWARD, x->axis[0], FR_OP_ALL_GATHER, n * T * x->h);
@@ -817,7 +821,8 @@ static void further_tokens(const struct rank *x) {
 static void phantom_layers(const struct rank *x) {
     const struct fr_transformer *t = x->t;
     double T = x->tokens[0], h = x->h, f = (double)t->ffn, p = x->p[0], v = x->read_B,
-           k = (double)x->plan->ghost, n = x->b.layers, ghosts = p * k * T, part = T * h / p,
+           k = (double)x->plan->ghost, n = x->b.layers, ghost_neurons = p * k * T,
+           part = T * h / p,
            heads = t->head_kernels > 0 ? t->head_kernels * (double)t->heads / p : 3,
            norm = t->norm_biases ? 2 * h : h,
            of_heads = t->qk_norms ? 2 * (double)t->head_dim : 0;
@@ -829,7 +834,7 @@ static void phantom_layers(const struct rank *x) {
         fr_op in = back ? FR_OP_REDUCE_SCATTER : FR_OP_ALL_GATHER,
               out = back ? FR_OP_ALL_GATHER : FR_OP_REDUCE_SCATTER;
         send(x, passes[pass], FR_AXIS_TP, in,
-             (x->attentions + x->b.cross) * T * h + n * x->mats * ghosts);
+             (x->attentions + x->b.cross) * T * h + n * x->mats * ghost_neurons);
         send(x, passes[pass], FR_AXIS_TP, out, x->attentions * T * h);
         send(x, passes[pass], FR_AXIS_TP, FR_OP_ALL_REDUCE, n * 2 * T);
     }
@@ -848,14 +853,15 @@ static void phantom_layers(const struct rank *x) {
     }
     if (x->full || x->selective) x->r->softmax_B[FR_PASS_AGAIN] += softmax * v;
     double mask_B = t->dropout ? 1 : 0, core_B = (t->dropout ? 2 * v + 1 : v) * x->scores;
-    double kept_B = x->attentions * ((part + T * h + 2 * (x->q + x->kv) / p * T) * v +
-                                     mask_B * part + core_B) +
-                    n * ((2 * part + x->mats * (T * f / p + ghosts)) * v + mask_B * part);
-    x->r->kept_B += x->full        ? n * part * v
-                    : x->selective ? kept_B - x->attentions * core_B
-                                   : kept_B;
-    x->r->working_B = fmax(T * h, n > 0 ? ghosts : 0) * v;
-    if (x->full) x->r->working_B += kept_B / n;
+    double stored_B =
+        x->attentions *
+            ((part + T * h + 2 * (x->q + x->kv) / p * T) * v + mask_B * part + core_B) +
+        n * ((2 * part + x->mats * (T * f / p + ghost_neurons)) * v + mask_B * part);
+    x->r->stored_B += x->full        ? n * part * v
+                      : x->selective ? stored_B - x->attentions * core_B
+                                     : stored_B;
+    x->r->working_B = fmax(T * h, n > 0 ? ghost_neurons : 0) * v;
+    if (x->full) x->r->working_B += stored_B / n;
     if (x->selective) x->r->working_B += x->attentions * core_B / n;
     double attention = 2 * h * x->q + 2 * h * x->kv +
                        (t->biases || t->qkv_biases ? x->q + 2 * x->kv : 0) +
@@ -950,13 +956,13 @@ static void branched_layers(struct rank *x) {
     }
     if (x->full || x->selective) x->r->softmax_B[FR_PASS_AGAIN] += softmax * v;
     double core_B = x->attentions * (t->dropout ? 2 * v + 1 : v) * x->scores,
-           kept = places * C * h +
-                  x->attentions * ((of_heads ? C : T) * h + A * (2 * x->q + 2 * x->kv)) +
-                  n * ((of_layers ? T : C) * h + x->mats * M * f),
-           kept_B = kept * v + (t->dropout ? places * C * h : 0) + core_B;
-    x->r->kept_B += x->full ? n * C * h * v : x->selective ? kept_B - core_B : kept_B;
+           saved = places * C * h +
+                   x->attentions * ((of_heads ? C : T) * h + A * (2 * x->q + 2 * x->kv)) +
+                   n * ((of_layers ? T : C) * h + x->mats * M * f),
+           stored_B = saved * v + (t->dropout ? places * C * h : 0) + core_B;
+    x->r->stored_B += x->full ? n * C * h * v : x->selective ? stored_B - core_B : stored_B;
     joints(x);
-    if (x->full) x->r->working_B += kept_B / n;
+    if (x->full) x->r->working_B += stored_B / n;
     if (x->selective) x->r->working_B += core_B / n;
     double bias = t->biases ? h : 0, norm = t->norm_biases ? 2 * h : h,
            of_queries = t->qk_norms ? 2 * (double)t->head_dim : 0,
@@ -1008,35 +1014,36 @@ static void reckon(const struct fr_job *job, int64_t i, struct reckoned *r) {
 }
 
 static void alike(double got, double want, double of, const char *what, int pass,
-                  const char *told) {
+                  const char *stated) {
     FR_TRUE(fabs(got - want) <= 1e-9 * fmax(fabs(of), 1), "%s of pass %d: %.12g, not %.12g: %s",
-            what, pass, got, want, told);
+            what, pass, got, want, stated);
 }
 
 /* Beside its size an operation says whom it concerns: nobody waits for common layers where there are none; a weight
  * gradient names who holds copies, of experts their own; products read W and x transposed backward; what a norm
  * wrote at its width only the forward product reads. */
 static void says_whom_it_concerns(const struct fr_rank_work *w, const struct rank *x,
-                                  const char *told) {
-    bool ghosts = x->plan->method == &fr_method_phantom, experts = false;
+                                  const char *stated) {
+    bool ghost_neurons = x->plan->method == &fr_method_phantom, experts = false;
     for (int k = 0; k < w->n_ops; k++) {
         const struct fr_operation *o = &w->op[k];
         bool weight = o->pass == FR_PASS_WEIGHT;
-        FR_TRUE(!o->common && o->times >= 0, "operation %d: %s", k, told);
-        FR_TRUE(o->stalls == (ghosts && o->kind == FR_WORK_COLLECTIVE && o->axis == FR_AXIS_TP),
-                "operation %d: %s", k, told);
+        FR_TRUE(!o->common && o->times >= 0, "operation %d: %s", k, stated);
+        FR_TRUE(o->stalls ==
+                    (ghost_neurons && o->kind == FR_WORK_COLLECTIVE && o->axis == FR_AXIS_TP),
+                "operation %d: %s", k, stated);
         if (!test_is_product(o)) continue;
         FR_TRUE(o->transposed == (weight                     ? FR_TRANSPOSED_B
                                   : o->pass == FR_PASS_INPUT ? FR_TRANSPOSED_A
                                                              : FR_TRANSPOSED_NONE),
-                "operation %d: %s", k, told);
+                "operation %d: %s", k, stated);
         FR_TRUE(!o->made || o->pass == FR_PASS_FORWARD || o->pass == FR_PASS_AGAIN,
-                "operation %d: %s", k, told);
+                "operation %d: %s", k, stated);
         bool copies = o->axis == FR_AXIS_DP || o->axis == FR_AXIS_EXPERT;
-        FR_TRUE(weight ? copies : o->axis == 0, "operation %d: %s", k, told);
+        FR_TRUE(weight ? copies : o->axis == 0, "operation %d: %s", k, stated);
         experts = experts || (weight && o->axis == FR_AXIS_EXPERT);
     }
-    FR_TRUE(experts == (x->b.mixed > 0 && !x->frozen), "%s", told);
+    FR_TRUE(experts == (x->b.mixed > 0 && !x->frozen), "%s", stated);
 }
 
 static void a_stage_is_the_sum_of_its_blocks(void **state) {
@@ -1047,15 +1054,15 @@ static void a_stage_is_the_sum_of_its_blocks(void **state) {
     (void)state;
     const int draws = fr_sample(4000, 1200);
     for (int k = 0; k < draws; k++) {
-        char told[1000];
+        char stated[1000];
         struct fr_job job;
-        if (!draw(&dice, &job, told, sizeof told)) continue;
+        if (!draw(&dice, &job, stated, sizeof stated)) continue;
         const struct fr_plan *plan = &job.plan;
         const struct fr_transformer *t = &job.workload.transformer;
-        bool ghosts = plan->method == &fr_method_phantom,
+        bool ghost_neurons = plan->method == &fr_method_phantom,
              branches = plan->method == &fr_method_subgraph, ends = t->masked_head || t->pooler;
         if (plan->dispatch_ranks > 0 || (branches && ends) ||
-            ((ghosts || branches) &&
+            ((ghost_neurons || branches) &&
              (t->lora_rank > 0 || fr_recompute_saves(plan->recompute)))) {
             fr_job_free(&job);
             continue;
@@ -1065,18 +1072,19 @@ static void a_stage_is_the_sum_of_its_blocks(void **state) {
             reckon_list(&work, &got);
             reckon(&job, i, &want);
             struct rank x = rank_of(&job, i, &(struct reckoned){0});
-            if (!branches) says_whom_it_concerns(&work, &x, told);
+            if (!branches) says_whom_it_concerns(&work, &x, stated);
             FR_NEAR(work.idle_ranks,
                     branches && plan->common_subgrid ? 1 - 1 / (double)plan->tp : 0, 1e-12);
             for (int p = 0; p < FR_PASS_KINDS; p++) {
-                alike(got.flop[p], want.flop[p], want.flop[p], "flop", p, told);
-                alike(got.made[p], want.made[p], want.made[p], "flop of what is made", p, told);
-                alike(got.wide[p], want.wide[p], want.wide[p], "flop at full width", p, told);
-                alike(got.kernels[p], want.kernels[p], want.kernels[p], "kernels", p, told);
-                alike(got.moved_B[p], want.moved_B[p], want.moved_B[p], "moved", p, told);
-                alike(got.norm_B[p], want.norm_B[p], want.norm_B[p], "norms", p, told);
+                alike(got.flop[p], want.flop[p], want.flop[p], "flop", p, stated);
+                alike(got.made[p], want.made[p], want.made[p], "flop of what is made", p,
+                      stated);
+                alike(got.wide[p], want.wide[p], want.wide[p], "flop at full width", p, stated);
+                alike(got.kernels[p], want.kernels[p], want.kernels[p], "kernels", p, stated);
+                alike(got.moved_B[p], want.moved_B[p], want.moved_B[p], "moved", p, stated);
+                alike(got.norm_B[p], want.norm_B[p], want.norm_B[p], "norms", p, stated);
                 alike(got.softmax_B[p], want.softmax_B[p], want.softmax_B[p], "softmax", p,
-                      told);
+                      stated);
                 for (int a = 0; a < FR_AXES; a++)
                     for (int o = 0; o < FR_OP_COUNT; o++)
                         FR_TRUE(
@@ -1084,21 +1092,21 @@ static void a_stage_is_the_sum_of_its_blocks(void **state) {
                                 1e-9 * want.sent_B[p][a][o],
                             "%s over axis %d in pass %d of stage %d: %.12g B, not %.12g: %s",
                             fr_op_names[o], a, p, (int)i, got.sent_B[p][a][o],
-                            want.sent_B[p][a][o], told);
+                            want.sent_B[p][a][o], stated);
             }
-            alike(got.parameters, want.parameters, want.parameters, "parameters", -1, told);
+            alike(got.parameters, want.parameters, want.parameters, "parameters", -1, stated);
             alike(got.parameters_rank, want.parameters_rank, want.parameters_rank,
-                  "parameters of a rank", -1, told);
-            alike(got.frozen_rank, want.frozen_rank, want.frozen_rank, "frozen", -1, told);
-            alike(got.expert_rank, want.expert_rank, want.expert_rank, "experts", -1, told);
+                  "parameters of a rank", -1, stated);
+            alike(got.frozen_rank, want.frozen_rank, want.frozen_rank, "frozen", -1, stated);
+            alike(got.expert_rank, want.expert_rank, want.expert_rank, "experts", -1, stated);
             alike(got.embedding_rank, want.embedding_rank, want.embedding_rank, "embedding", -1,
-                  told);
-            alike(got.kept_B, want.kept_B, want.kept_B, "kept", -1, told);
-            alike(got.ends_B, want.ends_B, want.ends_B, "kept at the ends", -1, told);
-            alike(got.working_B, want.working_B, want.working_B, "held", -1, told);
+                  stated);
+            alike(got.stored_B, want.stored_B, want.stored_B, "kept", -1, stated);
+            alike(got.ends_B, want.ends_B, want.ends_B, "kept at the ends", -1, stated);
+            alike(got.working_B, want.working_B, want.working_B, "held", -1, stated);
         }
         n++;
-        phantom += ghosts;
+        phantom += ghost_neurons;
         branched += branches;
         grids += plan->method == &fr_method_grid;
         scans += *job.workload.transformer.pattern != 0;

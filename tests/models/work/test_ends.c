@@ -18,8 +18,8 @@ static void ends_are_common_or_not(void **state) {
                                .batch = 1,
                                .words = 8 + (double)fr_test_random(&dice, 500),
                                .value_B = 2,
-                               .kept = (double)t.hidden,
-                               .logits_kept = (double)t.hidden,
+                               .saved = (double)t.hidden,
+                               .logits_saved = (double)t.hidden,
                                .axis = FR_AXIS_TP,
                                .predicted = (double)fr_test_random(&dice, 3)};
         bool first = fr_test_random(&dice, 2), last = fr_test_random(&dice, 2) || !first;

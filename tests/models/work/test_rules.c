@@ -63,7 +63,7 @@ static const char *const choices[] = {"tp=2",
                                       "stage_layers=[2,2]",
                                       "stage_layers=[1,2,2]"};
 
-static bool draw(uint64_t *dice, struct fr_job *job, char *told, size_t capacity) {
+static bool draw(uint64_t *dice, struct fr_job *job, char *stated, size_t capacity) {
     enum { MOST = 9, CHOICES = sizeof choices / sizeof *choices };
     char model[400];
     const char *sets[MOST + 3] = {"model.defaults=2019", "global_batch=48"};
@@ -76,9 +76,9 @@ static bool draw(uint64_t *dice, struct fr_job *job, char *told, size_t capacity
              networks[fr_test_random(dice, sizeof networks / sizeof *networks)]);
     for (uint64_t n = 1 + fr_test_random(dice, MOST); n-- > 0;)
         sets[names.n_sets++] = choices[fr_test_random(dice, CHOICES)];
-    size_t at = (size_t)snprintf(told, capacity, "%s", model);
+    size_t at = (size_t)snprintf(stated, capacity, "%s", model);
     for (int i = 2; i < names.n_sets && at < capacity; i++)
-        at += (size_t)snprintf(told + at, capacity - at, " %s", sets[i]);
+        at += (size_t)snprintf(stated + at, capacity - at, " %s", sets[i]);
     bool is = fr_job_load(&names, job, &err) == FR_OK;
     if (!is) fr_job_free(job);
     return is;
@@ -173,9 +173,9 @@ static void plans_are_refused_for_what_they_break(void **state) {
     (void)state;
     const int draws = fr_sample(6000, 1500);
     for (int k = 0; k < draws; k++) {
-        char told[800];
+        char stated[800];
         struct fr_job job;
-        if (!draw(&dice, &job, told, sizeof told)) continue;
+        if (!draw(&dice, &job, stated, sizeof stated)) continue;
         if (job.plan.method == &fr_method_tensor || job.plan.method == &fr_method_grid) {
             const struct broken b = rules(&job.workload.transformer, &job.plan);
             const int count[] = {b.heads, b.width, b.sequence, b.experts, b.grids};
@@ -186,14 +186,14 @@ static void plans_are_refused_for_what_they_break(void **state) {
                 if (count[i]) want |= FR_BECAUSE(reason[i]);
                 FR_TRUE(sentences(&job, reason[i]) == count[i],
                         "reason %d: %d sentences, not %d: %s", i, sentences(&job, reason[i]),
-                        count[i], told);
+                        count[i], stated);
                 times[i] += count[i] > 0;
             }
             if (b.method) want |= FR_BECAUSE(FR_REASON_METHOD);
             if (b.stages) want |= FR_BECAUSE(FR_REASON_STAGES);
             if (b.pipeline) want |= FR_BECAUSE(FR_REASON_PIPELINE);
             FR_TRUE(got == want, "%#llx, not %#llx: %s", (unsigned long long)got,
-                    (unsigned long long)want, told);
+                    (unsigned long long)want, stated);
             n++;
             fine += want == 0;
         }

@@ -39,7 +39,7 @@ static fr_status place(struct fr_device_handle *d, struct fr_error *err) {
     struct fr_cuda_product *p = &d->product;
     double one_B = fr_dtype_size_B(t->dtype);
     double a_B = (double)t->m * (double)t->k * one_B, b_B = (double)t->k * (double)t->n * one_B;
-    double c_B = (double)t->m * (double)t->n * fr_dtype_kept_B(t->dtype);
+    double c_B = (double)t->m * (double)t->n * fr_dtype_saved_B(t->dtype);
     p->offset_b_B = aligned_B(a_B);
     p->stride_inputs_B = p->offset_b_B + aligned_B(b_B);
     p->stride_outputs_B = aligned_B(c_B);

@@ -195,9 +195,10 @@ static uint32_t NAME(magnitude)(const void *x, size_t i) {
     return word[sizeof(REAL) / 4 - 1] & 0x7fffffffu;
 }
 
-static void NAME(select_largest)(size_t n, size_t kept, const void *x, uint32_t *room,
+static void NAME(select_largest)(size_t n, size_t kept, const void *x, uint32_t *scratch,
                                  void *values, uint32_t *places) {
-    uint32_t *key = room, *place = room + n, *to_key = room + 2 * n, *to_place = room + 3 * n;
+    uint32_t *key = scratch, *place = scratch + n, *to_key = scratch + 2 * n,
+             *to_place = scratch + 3 * n;
     for (size_t i = 0; i < n; i++) key[i] = NAME(magnitude)(x, i), place[i] = (uint32_t)i;
     for (int shift = 0; shift < 32; shift += 8) {
         size_t begin[257] = {0};

@@ -49,7 +49,7 @@ static fr_status check(const struct fr_unit *u, struct fr_error *err) {
     FR_TRY(fr_real_divides("the number of heads", t->heads, "tp", u->tp, err));
     FR_TRY(fr_real_divides("the MLP's width", t->ffn, "tp", u->tp, err));
     if (plan->method->uses_ghost)
-        return fr_ghosts_check(t->hidden, t->ffn, u->tp, u->ghost, err);
+        return fr_ghost_neurons_check(t->hidden, t->ffn, u->tp, u->ghost, err);
     if (plan->method->branches)
         return fr_real_divides("micro_batch", plan->micro_batch, "tp", plan->tp, err);
     return u->block.rows ? fr_real_divides("hidden", t->hidden, "tp", u->tp, err) : FR_OK;
@@ -109,8 +109,8 @@ static int64_t pass_of(const struct fr_unit *u) {
     int64_t most = 0;
     for (int i = 0; i < n; i++) {
         struct fr_sublayer s = fr_sublayer_of(u, kind[i]);
-        struct fr_sublayer_room room;
-        int64_t one = fr_sublayer_room(NULL, &s, NULL, &room);
+        struct fr_sublayer_scratch scratch;
+        int64_t one = fr_sublayer_scratch(NULL, &s, NULL, &scratch);
         most = one > most ? one : most;
     }
     return most;
@@ -131,7 +131,7 @@ static void parts_of(const struct fr_unit *u, int64_t n[PARTS]) {
     n[OUTPUT] = again(u) == FR_RECOMPUTE_FULL ? (int64_t)u->out * u->columns : 0;
 }
 
-static int64_t room(const struct fr_unit *u) {
+static int64_t scratch(const struct fr_unit *u) {
     int64_t n[PARTS], sum = 0;
     parts_of(u, n);
     for (int i = 0; i < PARTS; i++) sum += n[i];
@@ -142,7 +142,7 @@ static void *part_at(const struct fr_real *real, const struct fr_unit *u, int pa
     int64_t n[PARTS], before = 0;
     parts_of(u, n);
     for (int i = 0; i < part; i++) before += n[i];
-    return fr_at(real->k, u->room, (size_t)before);
+    return fr_at(real->k, u->scratch, (size_t)before);
 }
 
 /* What is saved; what is deferred, and the gradient of the output, where they must last. */
@@ -160,12 +160,12 @@ static void *encoded(const struct fr_real *real, const struct fr_unit *u, int fe
 
 /* Passes of all sublayers, each buffer behind that of the sublayer before.  @return how many */
 static int open_passes(struct fr_real *real, const struct fr_unit *u,
-                       const struct fr_unit_kept *kept,
+                       const struct fr_unit_saved *stored,
                        struct fr_sublayer_pass pass[FR_SUBLAYERS]) {
     int kind[FR_SUBLAYERS], n = fr_sublayers_of(u, kind);
     bool all = again(u) == FR_RECOMPUTE_NONE;
-    void *saved = keeps_input(u) ? part_at(real, u, SAVED) : kept->own[0],
-         *deferred = kept->more, *softmax = all ? NULL : part_at(real, u, SOFTMAX);
+    void *saved = keeps_input(u) ? part_at(real, u, SAVED) : stored->own[0],
+         *deferred = stored->more, *softmax = all ? NULL : part_at(real, u, SOFTMAX);
     struct fr_sublayer_weights w[FR_SUBLAYERS], g[FR_SUBLAYERS];
     fr_layer_weights(real, u, false, w);
     fr_layer_weights(real, u, true, g);
@@ -177,12 +177,12 @@ static int open_passes(struct fr_real *real, const struct fr_unit *u,
                                        .w = w[kind[i]],
                                        .g = g[kind[i]],
                                        .saved.p = softmax,
-                                       .e = encoded(real, u, u->in, kept->x)};
+                                       .e = encoded(real, u, u->in, stored->x)};
         int64_t values = fr_sublayer_saved(real->k, &p->s, saved, all, &p->saved);
         saved = fr_at(real->k, saved, (size_t)values);
         if (softmax && kind[i] != FR_SUBLAYER_MLP)
             softmax = fr_at(real->k, softmax, (size_t)fr_block_softmax_size(&p->s.z));
-        fr_sublayer_room(real->k, &p->s, u->room, &p->room);
+        fr_sublayer_scratch(real->k, &p->s, u->scratch, &p->scratch);
         if (!deferred) continue;
         values = fr_sublayer_deferred(real->k, &p->s, deferred, &p->deferred);
         deferred = fr_at(real->k, deferred, (size_t)values);
@@ -196,12 +196,12 @@ static void copy(struct fr_real *real, const struct fr_unit *u, const void *from
     FR_COMPUTE(real, memmove(to, from, (size_t)stream_values(u) * real->k->size_B));
 }
 
-static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_saved *stored,
                          void *next) {
     struct fr_sublayer_pass pass[FR_SUBLAYERS];
-    int n = open_passes(real, u, kept, pass);
+    int n = open_passes(real, u, stored, pass);
     for (int i = 0; i < n; i++)
-        FR_TRY(fr_sublayer_forward(&pass[i], i ? pass[i].saved.x : kept->x,
+        FR_TRY(fr_sublayer_forward(&pass[i], i ? pass[i].saved.x : stored->x,
                                    i + 1 < n ? pass[i + 1].saved.x : next));
     if (u->crosses && u->out > u->block.hidden)
         copy(real, u, pass[0].e, encoded(real, u, u->out, next));
@@ -209,9 +209,11 @@ static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit
 }
 
 /* What the forward pass made and did not keep. */
-static fr_status recompute(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                           const struct fr_sublayer_pass *pass, int n) {
-    if (again(u) == FR_RECOMPUTE_FULL) return forward(real, u, kept, part_at(real, u, OUTPUT));
+static fr_status recompute(struct fr_real *real, struct fr_unit *u,
+                           struct fr_unit_saved *stored, const struct fr_sublayer_pass *pass,
+                           int n) {
+    if (again(u) == FR_RECOMPUTE_FULL)
+        return forward(real, u, stored, part_at(real, u, OUTPUT));
     for (int i = 0; again(u) == FR_RECOMPUTE_SELECTIVE && i < n; i++)
         FR_TRY(fr_sublayer_attend(&pass[i]));
     return FR_OK;
@@ -228,21 +230,21 @@ static void begin_encoded(struct fr_real *real, const struct fr_unit *u, const v
         FR_COMPUTE(real, memset(de, 0, (size_t)stream_values(u) * real->k->size_B));
 }
 
-static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_saved *stored,
                        void *dy, void *dx) {
     struct fr_sublayer_pass pass[FR_SUBLAYERS];
     int values = u->out * u->columns;
     bool first = u->in == u->block.hidden;
     void *de = first ? part_at(real, u, ENCODED) : encoded(real, u, u->in, dx);
-    kept->d = u->splits ? kept->own[2] : dy;
-    kept->more = u->splits ? kept->own[1] : part_at(real, u, DEFERRED);
-    if (u->splits) FR_COMPUTE(real, real->k->copy(1, values, dy, values, kept->d, values));
-    int n = open_passes(real, u, kept, pass);
-    FR_TRY(recompute(real, u, kept, pass, n));
+    stored->d = u->splits ? stored->own[2] : dy;
+    stored->more = u->splits ? stored->own[1] : part_at(real, u, DEFERRED);
+    if (u->splits) FR_COMPUTE(real, real->k->copy(1, values, dy, values, stored->d, values));
+    int n = open_passes(real, u, stored, pass);
+    FR_TRY(recompute(real, u, stored, pass, n));
     begin_encoded(real, u, dy, de);
     for (int i = n - 1; i >= 0; i--) {
         pass[i].de = de;
-        FR_TRY(fr_sublayer_input(&pass[i], i ? pass[i].saved.x : kept->x,
+        FR_TRY(fr_sublayer_input(&pass[i], i ? pass[i].saved.x : stored->x,
                                  i + 1 < n ? pass[i + 1].deferred.dx : dy,
                                  i ? pass[i].deferred.dx : dx));
     }
@@ -250,11 +252,12 @@ static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_k
     return FR_OK;
 }
 
-static void weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit_kept *kept) {
+static void weight(struct fr_real *real, struct fr_unit *u,
+                   const struct fr_unit_saved *stored) {
     struct fr_sublayer_pass pass[FR_SUBLAYERS];
-    int n = open_passes(real, u, kept, pass);
+    int n = open_passes(real, u, stored, pass);
     for (int i = n - 1; i >= 0; i--)
-        fr_sublayer_weight(&pass[i], i + 1 < n ? pass[i + 1].deferred.dx : kept->d);
+        fr_sublayer_weight(&pass[i], i + 1 < n ? pass[i + 1].deferred.dx : stored->d);
 }
 
 const struct fr_unit_kind fr_unit_block = {
@@ -265,7 +268,7 @@ const struct fr_unit_kind fr_unit_block = {
     .partial = partial,
     .common = common,
     .fill = fr_layer_fill,
-    .room = room,
+    .scratch = scratch,
     .keeps = keeps,
     .forward = forward,
     .input = input,

@@ -73,17 +73,17 @@ static void fill(const struct fr_real *real, struct fr_unit *u) {
 }
 
 /* Columns, or their gradients; that of y where it need not last; a bias' gradients. */
-static int64_t room(const struct fr_unit *u) {
+static int64_t scratch(const struct fr_unit *u) {
     const struct sizes z = sizes_of(u);
     return z.inner * z.places + z.filters * z.places + z.filters;
 }
-static void *d_room(const struct fr_real *real, const struct fr_unit *u,
-                    const struct sizes *z) {
-    return fr_at(real->k, u->room, (size_t)(z->inner * z->places));
-}
-static void *bias_room(const struct fr_real *real, const struct fr_unit *u,
+static void *d_scratch(const struct fr_real *real, const struct fr_unit *u,
                        const struct sizes *z) {
-    return fr_at(real->k, d_room(real, u, z), (size_t)(z->filters * z->places));
+    return fr_at(real->k, u->scratch, (size_t)(z->inner * z->places));
+}
+static void *bias_scratch(const struct fr_real *real, const struct fr_unit *u,
+                          const struct sizes *z) {
+    return fr_at(real->k, d_scratch(real, u, z), (size_t)(z->filters * z->places));
 }
 
 /* y of all ranks, unless it is the next unit's input; its gradient, where it must last. */
@@ -115,90 +115,92 @@ static void see(struct fr_real *real, const struct fr_unit *u, const struct size
                 const void *x) {
     size_t before = (size_t)g * (size_t)(z->window.channels * z->window.height) *
                     (size_t)(z->window.width * u->columns);
-    FR_COMPUTE(real, real->k->see(&z->window, u->columns, fr_at(real->k, x, before), u->room));
+    FR_COMPUTE(real,
+               real->k->see(&z->window, u->columns, fr_at(real->k, x, before), u->scratch));
 }
 
-static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_saved *saved,
                          void *next) {
     const struct fr_kernels *k = real->k;
     const struct sizes z = sizes_of(u);
     int n = (int)z.places, first;
-    kept->y = pools(u) ? kept->own[0] : next;
-    void *mine = own(real, u, &z, kept->y);
+    saved->y = pools(u) ? saved->own[0] : next;
+    void *mine = own(real, u, &z, saved->y);
     for (int g = 0; g < z.groups; g++) {
         int filters = in_group(u, &z, g, &first);
         if (filters <= 0) continue;
-        see(real, u, &z, g, kept->x);
+        see(real, u, &z, g, saved->x);
         fr_multiply(real, filters, n, z.inner, fr_at(k, u->w, (size_t)(first * z.inner)),
-                    u->room, 0, fr_at(k, mine, (size_t)first * (size_t)n));
+                    u->scratch, 0, fr_at(k, mine, (size_t)first * (size_t)n));
     }
     FR_COMPUTE(real, k->bias_relu(z.filters, n, biases(real, &z, u->w), mine));
     if (u->tp > 1)
-        FR_TRY(fr_real_all_gather(real, real->tp, MPI_IN_PLACE, z.filters * z.places, kept->y));
-    if (pools(u)) FR_COMPUTE(real, k->pool(&z.pool, u->columns, kept->y, next));
+        FR_TRY(
+            fr_real_all_gather(real, real->tp, MPI_IN_PLACE, z.filters * z.places, saved->y));
+    if (pools(u)) FR_COMPUTE(real, k->pool(&z.pool, u->columns, saved->y, next));
     return FR_OK;
 }
 
 /* The gradient of the rank's rows of y before relu, from its rows of dy. */
 static void begin(struct fr_real *real, struct fr_unit *u, const struct sizes *z,
-                  struct fr_unit_kept *kept, const void *dy) {
+                  struct fr_unit_saved *saved, const void *dy) {
     const struct fr_kernels *k = real->k;
     struct fr_windows pool = z->pool;
     int n = (int)z->places, values = z->filters * n;
-    const void *y = own(real, u, z, kept->y),
+    const void *y = own(real, u, z, saved->y),
                *mine = fr_at(k, dy, (size_t)(u->tp_rank * u->rows * u->columns));
-    void *bias = biases(real, z, u->g), *room = bias_room(real, u, z);
+    void *bias = biases(real, z, u->g), *scratch = bias_scratch(real, u, z);
     pool.channels = z->filters;
-    kept->d = u->splits ? kept->own[1] : d_room(real, u, z);
+    saved->d = u->splits ? saved->own[1] : d_scratch(real, u, z);
     if (pools(u)) {
-        FR_COMPUTE(real, memset(kept->d, 0, (size_t)values * k->size_B));
-        FR_COMPUTE(real, k->pool_backward(&pool, u->columns, y, mine, kept->d));
+        FR_COMPUTE(real, memset(saved->d, 0, (size_t)values * k->size_B));
+        FR_COMPUTE(real, k->pool_backward(&pool, u->columns, y, mine, saved->d));
     } else
-        FR_COMPUTE(real, k->copy(1, values, mine, values, kept->d, values));
-    FR_COMPUTE(real, k->relu_backward(z->filters, n, y, kept->d, u->biases ? room : bias));
-    if (u->biases) FR_COMPUTE(real, k->add((size_t)z->filters, room, bias));
+        FR_COMPUTE(real, k->copy(1, values, mine, values, saved->d, values));
+    FR_COMPUTE(real, k->relu_backward(z->filters, n, y, saved->d, u->biases ? scratch : bias));
+    if (u->biases) FR_COMPUTE(real, k->add((size_t)z->filters, scratch, bias));
     u->biases = true;
 }
 
-static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_saved *saved,
                        void *dy, void *dx) {
     const struct fr_kernels *k = real->k;
     const struct sizes z = sizes_of(u);
     int n = (int)z.places, first;
     int64_t values = (int64_t)u->in * u->columns, each = values / z.groups;
-    begin(real, u, &z, kept, dy);
+    begin(real, u, &z, saved, dy);
     FR_COMPUTE(real, memset(dx, 0, (size_t)values * k->size_B));
     for (int g = 0; g < z.groups; g++) {
         int filters = in_group(u, &z, g, &first);
         if (filters <= 0) continue;
         fr_multiply_back(real, filters, n, z.inner, fr_at(k, u->w, (size_t)(first * z.inner)),
-                         fr_at(k, kept->d, (size_t)first * (size_t)n), 0, u->room);
-        FR_COMPUTE(real, k->see_backward(&z.window, u->columns, u->room,
+                         fr_at(k, saved->d, (size_t)first * (size_t)n), 0, u->scratch);
+        FR_COMPUTE(real, k->see_backward(&z.window, u->columns, u->scratch,
                                          fr_at(k, dx, (size_t)(g * each))));
     }
     if (u->tp == 1) return FR_OK;
     return fr_real_all_reduce(real, real->tp, dx, values);
 }
 
-static void weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit_kept *kept) {
+static void weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit_saved *saved) {
     const struct fr_kernels *k = real->k;
     const struct sizes z = sizes_of(u);
     int n = (int)z.places, first;
     for (int g = 0; g < z.groups; g++) {
         int filters = in_group(u, &z, g, &first);
         if (filters <= 0) continue;
-        see(real, u, &z, g, kept->x);
-        fr_add_outer(real, filters, n, z.inner, fr_at(k, kept->d, (size_t)first * (size_t)n),
-                     u->room, u->weights, fr_at(k, u->g, (size_t)(first * z.inner)));
+        see(real, u, &z, g, saved->x);
+        fr_add_outer(real, filters, n, z.inner, fr_at(k, saved->d, (size_t)first * (size_t)n),
+                     u->scratch, u->weights, fr_at(k, u->g, (size_t)(first * z.inner)));
     }
     u->weights = true;
 }
 
 static int matrices(const struct fr_real *real, const struct fr_unit *u,
-                    struct fr_unit_matrix *out, int room) {
+                    struct fr_unit_matrix *out, int scratch) {
     const struct sizes z = sizes_of(u);
     (void)real;
-    if (room > 0) out[0] = (struct fr_unit_matrix){u->g, z.filters, z.inner};
+    if (scratch > 0) out[0] = (struct fr_unit_matrix){u->g, z.filters, z.inner};
     return 1;
 }
 
@@ -207,7 +209,7 @@ const struct fr_unit_kind fr_unit_convolution = {
     .check = check,
     .parameters = parameters,
     .fill = fill,
-    .room = room,
+    .scratch = scratch,
     .keeps = keeps,
     .forward = forward,
     .input = input,

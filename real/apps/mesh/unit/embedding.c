@@ -38,7 +38,7 @@ static void fill(const struct fr_real *real, struct fr_unit *u) {
 static int64_t values(const struct fr_unit *u) { return (int64_t)u->block.hidden * u->columns; }
 
 /* All values of the tokens, where a rank has a part; of tokens in parts once more, packed. */
-static int64_t room(const struct fr_unit *u) {
+static int64_t scratch(const struct fr_unit *u) {
     int64_t whole = fr_block_parted(&u->block) ? 2 * values(u)
                     : fr_words_divided(u)      ? values(u)
                                                : 0;
@@ -48,10 +48,10 @@ static int64_t room(const struct fr_unit *u) {
 /* Behind that, where ranks share samples: those of their positions that are the rank's own. */
 static void *own_positions(const struct fr_real *real, const struct fr_unit *u) {
     int64_t own = (int64_t)u->block.hidden * fr_block_sequence(&u->block);
-    return fr_at(real->k, u->room, (size_t)(room(u) - own));
+    return fr_at(real->k, u->scratch, (size_t)(scratch(u) - own));
 }
 static void *packed(const struct fr_real *real, const struct fr_unit *u) {
-    return fr_at(real->k, u->room, (size_t)values(u));
+    return fr_at(real->k, u->scratch, (size_t)values(u));
 }
 
 static void keeps(const struct fr_unit *u, int64_t n[3]) {
@@ -81,15 +81,15 @@ static void add_positions(struct fr_real *real, const struct fr_unit *u, void *a
 }
 
 /* The first rank adds the positions, once. */
-static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_saved *saved,
                          void *next) {
     const void *learned =
         take_positions(real, u, u->tp_rank == 0 ? positions(real, u, u->w) : NULL);
     bool parted = fr_block_parted(&u->block);
-    void *whole = fr_words_divided(u) || parted ? u->room : next;
+    void *whole = fr_words_divided(u) || parted ? u->scratch : next;
     FR_COMPUTE(real, real->k->embed(u->block.hidden, u->columns, fr_block_sequence(&u->block),
-                                    u->tp_rank * u->words, u->words, kept->x, u->table, learned,
-                                    whole));
+                                    u->tp_rank * u->words, u->words, saved->x, u->table,
+                                    learned, whole));
     if (parted) return fr_block_scatter_tokens(real, &u->block, whole, packed(real, u), next);
     if (fr_words_divided(u))
         return fr_real_reduce_scatter(real, real->tp, whole, next,
@@ -97,10 +97,10 @@ static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit
     return u->tp > 1 ? fr_real_all_reduce(real, real->tp, next, values(u)) : FR_OK;
 }
 
-static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_saved *saved,
                        void *dy, void *dx) {
     bool parted = fr_block_parted(&u->block);
-    void *whole = fr_words_divided(u) || parted ? u->room : dy;
+    void *whole = fr_words_divided(u) || parted ? u->scratch : dy;
     (void)dx;
     if (parted) FR_TRY(fr_block_gather_tokens(real, &u->block, dy, packed(real, u), whole));
     if (fr_words_divided(u))
@@ -114,14 +114,14 @@ static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_k
                                 (size_t)(u->block.hidden * sequence) * real->k->size_B));
     }
     FR_COMPUTE(real, real->k->embed_backward(u->block.hidden, u->columns, sequence,
-                                             u->tp_rank * u->words, u->words, kept->x, whole,
+                                             u->tp_rank * u->words, u->words, saved->x, whole,
                                              u->d_table, d_positions));
     if (shares) add_positions(real, u, all);
     return FR_OK;
 }
 
-static void weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit_kept *kept) {
-    (void)real, (void)u, (void)kept; /* all of it is done */
+static void weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit_saved *saved) {
+    (void)real, (void)u, (void)saved; /* all of it is done */
 }
 
 const struct fr_unit_kind fr_unit_embedding = {
@@ -129,7 +129,7 @@ const struct fr_unit_kind fr_unit_embedding = {
     .adds = true,
     .parameters = parameters,
     .fill = fill,
-    .room = room,
+    .scratch = scratch,
     .keeps = keeps,
     .forward = forward,
     .input = input,

@@ -6,13 +6,13 @@
  *                dW_r = dz_r x^T, all-reduce of it with db_r over P_c       dz x^T */
 #include "real/apps/mesh/rows.h"
 
-static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_saved *saved,
                        void *dy, void *dx) {
     int values = u->rows * u->columns;
     void *mine = fr_rows_of(real, u, dy);
-    kept->d = u->splits ? kept->own[1] : mine;
-    if (u->splits) FR_COMPUTE(real, real->k->copy(1, values, mine, values, kept->d, values));
-    return fr_rows_input(real, u, kept, 1, dx);
+    saved->d = u->splits ? saved->own[1] : mine;
+    if (u->splits) FR_COMPUTE(real, real->k->copy(1, values, mine, values, saved->d, values));
+    return fr_rows_input(real, u, saved, 1, dx);
 }
 
 const struct fr_unit_kind fr_unit_grid = {
@@ -20,7 +20,7 @@ const struct fr_unit_kind fr_unit_grid = {
     .check = fr_rows_check,
     .parameters = fr_rows_parameters,
     .fill = fr_rows_fill,
-    .room = fr_rows_room,
+    .scratch = fr_rows_scratch,
     .keeps = fr_rows_keeps,
     .forward = fr_rows_forward,
     .input = input,

@@ -34,11 +34,11 @@ static int64_t partial(const struct fr_unit *u) {
 
 /* The normed's gradient; the whole input's, where a rank has a part of its values; of tokens in parts all of
  * them packed, and the rank's own. */
-static int64_t room(const struct fr_unit *u) {
+static int64_t scratch(const struct fr_unit *u) {
     return (parted(u) ? 3 : fr_words_divided(u) ? 2 : 1) * values(u);
 }
-static void *room_at(const struct fr_real *real, const struct fr_unit *u, int part) {
-    return fr_at(real->k, u->room, (size_t)(part * values(u)));
+static void *scratch_at(const struct fr_real *real, const struct fr_unit *u, int part) {
+    return fr_at(real->k, u->scratch, (size_t)(part * values(u)));
 }
 
 /* The normed; each token's mean, then 1 / sd; the whole input, where a rank has a part, or of tokens in parts
@@ -49,73 +49,73 @@ static void keeps(const struct fr_unit *u, int64_t n[3]) {
     n[2] = fr_words_divided(u) || parted(u) ? values(u) : 0;
 }
 
-static const void *whole_x(const struct fr_unit *u, const struct fr_unit_kept *kept) {
-    return fr_words_divided(u) ? kept->own[2] : kept->x;
+static const void *whole_x(const struct fr_unit *u, const struct fr_unit_saved *saved) {
+    return fr_words_divided(u) ? saved->own[2] : saved->x;
 }
-static const void *whole_normed(const struct fr_unit *u, const struct fr_unit_kept *kept) {
-    return parted(u) ? kept->own[2] : kept->own[0];
+static const void *whole_normed(const struct fr_unit *u, const struct fr_unit_saved *saved) {
+    return parted(u) ? saved->own[2] : saved->own[0];
 }
 
 /* The normed of all tokens. */
 static fr_status join(struct fr_real *real, const struct fr_unit *u,
-                      const struct fr_unit_kept *kept) {
+                      const struct fr_unit_saved *saved) {
     if (!parted(u)) return FR_OK;
-    return fr_block_gather_tokens(real, &u->block, kept->own[0], room_at(real, u, 1),
-                                  kept->own[2]);
+    return fr_block_gather_tokens(real, &u->block, saved->own[0], scratch_at(real, u, 1),
+                                  saved->own[2]);
 }
 
-static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_saved *saved,
                          void *next) {
     const struct fr_kernels *k = real->k;
     int t = u->columns, h = u->block.hidden;
-    void *inverse = fr_at(k, kept->own[1], (size_t)t);
+    void *inverse = fr_at(k, saved->own[1], (size_t)t);
     if (fr_words_divided(u))
-        FR_TRY(fr_real_all_gather(real, real->tp, kept->x, (int64_t)u->in * t, kept->own[2]));
-    FR_COMPUTE(real, k->norm(h, fr_block_own_tokens(&u->block), whole_x(u, kept), u->w,
-                             bias(real, u, u->w), kept->own[1], inverse, kept->own[0]));
-    FR_TRY(join(real, u, kept));
-    fr_multiply(real, u->words, t, h, u->table, whole_normed(u, kept), 0, next);
+        FR_TRY(fr_real_all_gather(real, real->tp, saved->x, (int64_t)u->in * t, saved->own[2]));
+    FR_COMPUTE(real, k->norm(h, fr_block_own_tokens(&u->block), whole_x(u, saved), u->w,
+                             bias(real, u, u->w), saved->own[1], inverse, saved->own[0]));
+    FR_TRY(join(real, u, saved));
+    fr_multiply(real, u->words, t, h, u->table, whole_normed(u, saved), 0, next);
     return FR_OK;
 }
 
 /* *sum := the normed's gradient from dy, added up over ranks, of its own tokens.  The normed of all tokens are
  * gathered once more meanwhile, for the weights' gradient. */
-static fr_status normed_back(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                             const void *dy, void **sum) {
+static fr_status normed_back(struct fr_real *real, struct fr_unit *u,
+                             struct fr_unit_saved *saved, const void *dy, void **sum) {
     int t = u->columns, h = u->block.hidden;
     MPI_Request gathered = MPI_REQUEST_NULL;
-    void *packed = room_at(real, u, 1);
-    *sum = parted(u) ? room_at(real, u, 2) : u->room;
+    void *packed = scratch_at(real, u, 1);
+    *sum = parted(u) ? scratch_at(real, u, 2) : u->scratch;
     if (parted(u))
-        FR_TRY(fr_block_gather_begin(real, &u->block, kept->own[0], packed, &gathered));
-    fr_multiply_back(real, u->words, t, h, u->table, dy, 0, u->room);
+        FR_TRY(fr_block_gather_begin(real, &u->block, saved->own[0], packed, &gathered));
+    fr_multiply_back(real, u->words, t, h, u->table, dy, 0, u->scratch);
     if (parted(u)) {
-        FR_TRY(fr_block_gather_end(real, &u->block, packed, kept->own[2], &gathered));
-        return fr_block_scatter_tokens(real, &u->block, u->room, packed, *sum);
+        FR_TRY(fr_block_gather_end(real, &u->block, packed, saved->own[2], &gathered));
+        return fr_block_scatter_tokens(real, &u->block, u->scratch, packed, *sum);
     }
     if (u->tp == 1 || fr_words_divided(u)) return FR_OK;
-    return fr_real_all_reduce(real, real->tp, u->room, values(u));
+    return fr_real_all_reduce(real, real->tp, u->scratch, values(u));
 }
 
 /* dy lies where the logits did, and stays. */
-static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_saved *saved,
                        void *dy, void *dx) {
     int t = u->columns, h = u->block.hidden;
     bool divided = fr_words_divided(u);
-    void *inverse = fr_at(real->k, kept->own[1], (size_t)t),
-         *whole = divided ? room_at(real, u, 1) : dx, *sum;
-    kept->d = dy;
-    FR_TRY(normed_back(real, u, kept, dy, &sum));
-    FR_COMPUTE(real, real->k->norm_backward(h, fr_block_own_tokens(&u->block), whole_x(u, kept),
-                                            u->w, kept->own[1], inverse, sum, whole, u->g,
-                                            bias(real, u, u->g)));
+    void *inverse = fr_at(real->k, saved->own[1], (size_t)t),
+         *whole = divided ? scratch_at(real, u, 1) : dx, *sum;
+    saved->d = dy;
+    FR_TRY(normed_back(real, u, saved, dy, &sum));
+    FR_COMPUTE(real, real->k->norm_backward(h, fr_block_own_tokens(&u->block),
+                                            whole_x(u, saved), u->w, saved->own[1], inverse,
+                                            sum, whole, u->g, bias(real, u, u->g)));
     if (!divided) return FR_OK;
     return fr_real_reduce_scatter(real, real->tp, whole, dx, (int64_t)u->in * t);
 }
 
-static void weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit_kept *kept) {
+static void weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit_saved *saved) {
     int t = u->columns, h = u->block.hidden;
-    fr_add_outer(real, u->words, t, h, kept->d, whole_normed(u, kept), 1, u->d_table);
+    fr_add_outer(real, u->words, t, h, saved->d, whole_normed(u, saved), 1, u->d_table);
 }
 
 const struct fr_unit_kind fr_unit_logits = {
@@ -124,7 +124,7 @@ const struct fr_unit_kind fr_unit_logits = {
     .parameters = parameters,
     .partial = partial,
     .fill = fill,
-    .room = room,
+    .scratch = scratch,
     .keeps = keeps,
     .forward = forward,
     .input = input,

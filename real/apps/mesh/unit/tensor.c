@@ -12,24 +12,24 @@
  * the lean division, all-gather forward and all-reduce backward, is the unit grid. */
 #include "real/apps/mesh/rows.h"
 
-static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_saved *saved,
                          void *next) {
     if (u->tp > 1)
-        FR_TRY(fr_real_broadcast(real, real->tp, kept->x, (int64_t)u->in * u->columns));
-    return fr_rows_forward(real, u, kept, next);
+        FR_TRY(fr_real_broadcast(real, real->tp, saved->x, (int64_t)u->in * u->columns));
+    return fr_rows_forward(real, u, saved, next);
 }
 
-static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_saved *saved,
                        void *dy, void *dx) {
     int64_t values = (int64_t)u->rows * u->columns;
-    kept->d = u->splits   ? kept->own[1]
-              : u->tp > 1 ? fr_at(real->k, u->room, (size_t)u->rows)
-                          : dy;
+    saved->d = u->splits   ? saved->own[1]
+               : u->tp > 1 ? fr_at(real->k, u->scratch, (size_t)u->rows)
+                           : dy;
     if (u->tp > 1)
-        FR_TRY(fr_real_reduce_scatter(real, real->tp, dy, kept->d, values));
+        FR_TRY(fr_real_reduce_scatter(real, real->tp, dy, saved->d, values));
     else if (u->splits)
-        FR_COMPUTE(real, real->k->copy(1, (int)values, dy, (int)values, kept->d, (int)values));
-    return fr_rows_input(real, u, kept, 1.0 / u->tp, dx);
+        FR_COMPUTE(real, real->k->copy(1, (int)values, dy, (int)values, saved->d, (int)values));
+    return fr_rows_input(real, u, saved, 1.0 / u->tp, dx);
 }
 
 const struct fr_unit_kind fr_unit_tensor = {
@@ -38,7 +38,7 @@ const struct fr_unit_kind fr_unit_tensor = {
     .check = fr_rows_check,
     .parameters = fr_rows_parameters,
     .fill = fr_rows_fill,
-    .room = fr_rows_room,
+    .scratch = fr_rows_scratch,
     .keeps = fr_rows_keeps,
     .forward = forward,
     .input = input,

@@ -1,0 +1,19 @@
+/* Pipelined broadcast: down rings over all adapters, piece after piece. */
+#include "models/network/rail_ring.h"
+
+static double time_s(const struct fr_collective_args *a) { return fr_rail_chain_s(a); }
+
+static fr_status expand(const struct fr_collective_args *a, struct fr_message_list *list) {
+    return fr_rail_chain_expand(a, false, list);
+}
+
+const struct fr_collective fr_collective_rail_chain_broadcast = {
+    .name = "rail_chain",
+    .op = FR_OP_BROADCAST,
+    .equation = "(K+p-2) (h + n/K beta), K = n / (f 512 KiB), beta and h as rail_ring",
+    .source = "Watts, van de Geijn, A pipelined broadcast for multidimensional meshes, 1995; "
+              "NCCL, src/device/broadcast.h: rings, one a channel",
+    .applicable = fr_rail_ring_applicable,
+    .time_s = time_s,
+    .expand = expand,
+};

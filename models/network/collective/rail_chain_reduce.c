@@ -1,0 +1,20 @@
+/* Pipelined reduction: up rings over all adapters, piece after piece. */
+#include "models/network/rail_ring.h"
+
+static double time_s(const struct fr_collective_args *a) { return fr_rail_chain_s(a); }
+
+static fr_status expand(const struct fr_collective_args *a, struct fr_message_list *list) {
+    return fr_rail_chain_expand(a, true, list);
+}
+
+const struct fr_collective fr_collective_rail_chain_reduce = {
+    .name = "rail_chain",
+    .op = FR_OP_REDUCE,
+    .equation = "(K+p-2) (h + n/K beta), K = n / (f 512 KiB), beta and h as rail_ring",
+    .source = "Watts, van de Geijn, A pipelined broadcast for multidimensional meshes, 1995, "
+              "backwards; "
+              "NCCL, src/device/reduce.h: rings, one a channel",
+    .applicable = fr_rail_ring_applicable,
+    .time_s = time_s,
+    .expand = expand,
+};

@@ -1,0 +1,199 @@
+#include "models/outcome/bounded.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/digest.h"
+#include "models/outcome/cost.h"
+#include "models/outcome/iteration.h"
+#include "models/outcome/lower_bound.h"
+#include "models/outcome/periodic.h"
+#include "models/price/memo.h"
+
+/* Passes whose activations each stage of an order holds. */
+struct held {
+    const struct fr_schedule *schedule;
+    struct fr_schedule_args args;
+    int64_t *passes; /* [2 P]: held, waiting */
+};
+
+enum { ORDERS = 512, RUNS = 2048 };
+
+struct fr_pricer {
+    const struct fr_job *job;
+    struct fr_price_memo memo;
+    struct fr_recurrence_cache *cache;
+    struct held held[ORDERS];
+    struct fr_stage *stage; /* room of n_stages */
+    double *exposed_s;
+    size_t n_stages;
+    struct fr_slot *slots;
+    size_t n_slots;
+};
+
+struct fr_pricer *fr_pricer_make(const struct fr_job *job) {
+    struct fr_pricer *pricer = fr_calloc(1, sizeof *pricer);
+    if (!pricer) return NULL;
+    pricer->job = job;
+    pricer->cache = fr_recurrence_cache_make(RUNS);
+    if (pricer->cache && fr_price_memo_make(&pricer->memo, NULL) == FR_OK) return pricer;
+    fr_pricer_free(pricer);
+    return NULL;
+}
+
+void fr_pricer_free(struct fr_pricer *pricer) {
+    if (!pricer) return;
+    fr_price_memo_free(&pricer->memo);
+    fr_recurrence_cache_free(pricer->cache);
+    for (int i = 0; i < ORDERS; i++) free(pricer->held[i].passes);
+    free(pricer->stage);
+    free(pricer->exposed_s);
+    free(pricer->slots);
+    free(pricer);
+}
+
+/* ---- room ---------------------------------------------------------------------------------------- */
+
+static bool make_stages(struct fr_pricer *x, size_t n) {
+    if (n > x->n_stages) {
+        free(x->stage);
+        free(x->exposed_s);
+        x->stage = fr_malloc(n, sizeof *x->stage);
+        x->exposed_s = fr_malloc(n, sizeof *x->exposed_s);
+        x->n_stages = x->stage && x->exposed_s ? n : 0;
+    }
+    if (n > x->n_stages) return false;
+    memset(x->stage, 0, n * sizeof *x->stage);
+    memset(x->exposed_s, 0, n * sizeof *x->exposed_s);
+    return true;
+}
+
+static bool make_slots(struct fr_pricer *x, size_t n) {
+    if (n <= x->n_slots) return true;
+    free(x->slots);
+    x->slots = fr_malloc(n, sizeof *x->slots);
+    x->n_slots = x->slots ? n : 0;
+    return x->slots;
+}
+
+/* ---- what a stage holds -------------------------------------------------------------------------- */
+
+static bool same_args(const struct fr_schedule_args *a, const struct fr_schedule_args *b) {
+    return a->stages == b->stages && a->micro_batches == b->micro_batches &&
+           a->chunks == b->chunks && a->order == b->order;
+}
+
+static struct held *place_of(struct fr_pricer *x, const struct fr_pipeline *p) {
+    const struct fr_schedule_args *a = &p->args;
+    const uint64_t key[] = {(uint64_t)a->stages, (uint64_t)a->micro_batches,
+                            (uint64_t)a->chunks};
+    return &x->held[fr_digest_place((uint64_t)(uintptr_t)p->schedule, key, 3) % ORDERS];
+}
+
+/* A stage's slots at a time: the order of all is written only where it is followed. */
+static bool find_held(struct fr_pricer *x, struct fr_pipeline *p) {
+    struct held *held = place_of(x, p);
+    p->held = held->passes;
+    if (held->passes && held->schedule == p->schedule && same_args(&held->args, &p->args))
+        return true;
+    free(held->passes);
+    *held = (struct held){p->schedule, p->args,
+                          fr_malloc(2 * (size_t)p->args.stages, sizeof(int64_t))};
+    p->held = held->passes;
+    if (!held->passes || !make_slots(x, (size_t)p->n_slots)) return false;
+    for (int32_t i = 0; i < p->args.stages; i++) {
+        p->schedule->order(&p->args, i, x->slots);
+        held->passes[i] = fr_schedule_in_flight(p->splits_backward, x->slots, p->n_slots);
+        held->passes[p->args.stages + i] =
+            fr_schedule_waiting(p->splits_backward, x->slots, p->n_slots);
+    }
+    return true;
+}
+
+/* ---- the price ----------------------------------------------------------------------------------- */
+
+/* As long as it takes at least, and the energy of that. */
+static void fill_lower_bound(const struct fr_pricer *x, const struct fr_pipeline *p,
+                             struct fr_outcome *out) {
+    out->time_s = fr_pipeline_lower_bound_s(p) + x->job->cluster.device.fixed_s;
+    fr_pipeline_fill_energy(x->job, p, p->args.micro_batches, out);
+    out->energy_J *= FR_LOWER_BOUND_SURE;
+    out->total_energy_J *= FR_LOWER_BOUND_SURE;
+}
+
+static fr_status write_order(struct fr_pricer *x, struct fr_pipeline *p) {
+    if (!make_slots(x, (size_t)(p->n_slots * p->args.stages))) return FR_ERR_NOMEM;
+    fr_pipeline_order(p, x->slots);
+    return FR_OK;
+}
+
+static fr_status fill_exactly(struct fr_pricer *x, struct fr_pipeline *p,
+                              struct fr_outcome *out) {
+    struct fr_pipeline_times times = {.gradient_exposed_s = x->exposed_s, .cache = x->cache};
+    if (!fr_pipeline_ran(p, FR_WITH_ALL, &times)) {
+        if (!fr_pipeline_is_periodic(p) && !p->slots) FR_TRY(write_order(x, p));
+        FR_TRY(fr_pipeline_run(p, FR_WITH_ALL, &times, NULL));
+    }
+    out->time_s = times.makespan_s + x->job->cluster.device.fixed_s;
+    fr_pipeline_fill_energy(x->job, p, p->args.micro_batches, out);
+    return FR_OK;
+}
+
+/* Which messages are the epilogue's is asked of the order where a stage has several chunks. */
+static fr_status price_stages(struct fr_pricer *x, const struct fr_plan *plan,
+                              struct fr_pipeline *p, uint32_t *extrapolated) {
+    if (!make_stages(x, (size_t)plan->pp) || !find_held(x, p)) return FR_ERR_NOMEM;
+    p->stage = x->stage;
+    if (plan->compression.scope == FR_SCOPE_EPILOGUE && plan->chunks > 1) {
+        FR_TRY(write_order(x, p));
+        FR_TRY(fr_pipeline_find_epilogue(p, plan->compression.scope, NULL));
+    }
+    return fr_pipeline_price(x->job, plan, p, extrapolated, NULL);
+}
+
+static fr_status price(struct fr_pricer *x, const struct fr_plan *plan, fr_wanted_fn *wanted,
+                       const void *context, struct fr_outcome *out, bool *priced) {
+    struct fr_pipeline p = {.schedule = plan->schedule,
+                            .args = {(int32_t)plan->pp,
+                                     (int32_t)fr_pipeline_micro_batches(x->job, plan),
+                                     (int32_t)plan->chunks, plan->order},
+                            .forward = plan->forward,
+                            .memo = &x->memo};
+    p.n_slots = fr_schedule_slots(p.schedule, &p.args);
+    p.splits_backward = fr_schedule_splits(p.schedule, &p.args);
+    fr_status status = price_stages(x, plan, &p, &out->extrapolated);
+    if (status == FR_OK) {
+        fr_pipeline_fill_still(x->job, &p, out);
+        fill_lower_bound(x, &p, out);
+        *priced = wanted(context, out);
+        if (*priced) status = fill_exactly(x, &p, out);
+    }
+    free(p.cool_down);
+    return status;
+}
+
+/* What hangs on more than the plan's own price, as a warm-up does on the plan without compression, or
+ * has no order of passes. */
+static bool stands_alone(const struct fr_job *job, const struct fr_plan *plan) {
+    return job->cluster.device.interruptions.every_s > 0 || plan->placement.row->searches ||
+           !fr_job_is_pipeline(job, plan) || plan->compression.warm_up > 0 || plan->clock_slack;
+}
+
+bool fr_cost_bounded(struct fr_pricer *x, const struct fr_plan *plan, fr_wanted_fn *wanted,
+                     const void *context, struct fr_outcome *out) {
+    bool priced = true;
+    if (stands_alone(x->job, plan)) {
+        fr_cost(x->job, plan, out);
+        wanted(context, out);
+        return true;
+    }
+    struct fr_plan full = *plan;
+    fr_job_fill(x->job, &full);
+    fr_pipeline_refuse(&full, fr_pipeline_check(x->job, &full), out);
+    if (full.duplex) out->reasons |= FR_BECAUSE(FR_REASON_NO_CLOSED_FORM);
+    if (!out->reasons && price(x, &full, wanted, context, out, &priced) != FR_OK)
+        out->reasons |= FR_BECAUSE(FR_REASON_SIZE);
+    return priced;
+}

@@ -1,0 +1,31 @@
+/** @file
+ *  A plan's price as a search asks for it: what plans share is priced once, what nobody will look at not at
+ *  all.
+ *
+ *  The order is that of cost: reasons; what a rank holds; what the iteration takes at least
+ *  (models/outcome/lower_bound.h); and, of a plan that may still be among the best, the exact recurrence.  Parts
+ *  are not made.  What is made is what fr_cost makes, to the last bit. */
+#ifndef FR_MODELS_OUTCOME_BOUNDED_H
+#define FR_MODELS_OUTCOME_BOUNDED_H
+
+#include "models/job/job.h"
+#include "models/outcome/outcome.h"
+
+/** What the plans of one job share, on one thread; of bounded size. */
+struct fr_pricer;
+
+/** @return NULL without memory.  Free with fr_pricer_free. */
+struct fr_pricer *fr_pricer_make(const struct fr_job *job);
+void fr_pricer_free(struct fr_pricer *pricer);
+
+/** Asked once of every plan that can be laid out.  Reasons, memory, bytes and loss of @p out are the
+ *  plan's; time and energy, an iteration's and to the loss, are so small or smaller.  May add reasons.
+ *  @return false where its price does not matter */
+typedef bool fr_wanted_fn(const void *context, struct fr_outcome *out);
+
+/** As fr_cost of @p pricer's job, but that parts are 0.
+ *  @return false where @p wanted said so: time and energy are then bounds */
+bool fr_cost_bounded(struct fr_pricer *pricer, const struct fr_plan *plan, fr_wanted_fn *wanted,
+                     const void *context, struct fr_outcome *out);
+
+#endif

@@ -1,0 +1,97 @@
+#include "models/outcome/periodic.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+bool fr_pipeline_is_periodic(const struct fr_pipeline *p) {
+    bool form = p->schedule->warm_up > 0 || p->schedule->phases;
+    return form && !p->forward && !fr_pipeline_codes(p) && p->args.micro_batches < 1 << 28 &&
+           p->args.stages < 1 << 24;
+}
+
+/* One stage: when it is free, and when the last message of each kind that it sent arrives.  A
+ * stage before the first and one after the last have sent theirs before anything began. */
+struct stage {
+    double free_s, forward_s, backward_s;   /* times */
+    double forward_pass_s, backward_pass_s; /* durations */
+    double forward_lag_s, backward_lag_s;   /* of the messages it sends */
+};
+
+static void step_forward(struct stage *s) {
+    double start_s = s[-1].forward_s > s->free_s ? s[-1].forward_s : s->free_s;
+    s->free_s = start_s + s->forward_pass_s;
+    s->forward_s = s->free_s + s->forward_lag_s;
+}
+
+static void step_backward(struct stage *s) {
+    double start_s = s[1].backward_s > s->free_s ? s[1].backward_s : s->free_s;
+    s->free_s = start_s + s->backward_pass_s;
+    s->backward_s = s->free_s + s->backward_lag_s;
+}
+
+/* Whole part of a / b, b > 0, also of a negative a. */
+static int64_t below(int64_t a, int64_t b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
+
+/* Ticks: e k + d i forward, e j + turn - d i backward, e = 1 or 2. */
+struct ticks {
+    int64_t e, d, turn, P, m;
+};
+
+/* Of stages that are e apart in their ticks, those of one tick: each, every second, or none. */
+static int64_t step_of(const struct ticks *x, int64_t since) {
+    if (x->e == 1) return 1;
+    if (x->d % 2) return 2;
+    return since % 2 ? 0 : 1;
+}
+
+/* Stages with t - d i in [0, e m), a multiple of e.  Upwards they could read what this tick
+ * wrote, so downwards. */
+static void forward_tick(struct stage *s, const struct ticks *x, int64_t t) {
+    int64_t high = below(t, x->d), low = below(t - x->e * x->m, x->d) + 1;
+    int64_t step = step_of(x, t);
+    if (high > x->P - 1) high = x->P - 1;
+    if (low < 0) low = 0;
+    if (step == 0) return;
+    if (step == 2 && (t - high) % 2 != 0) high--;
+    for (int64_t i = high; i >= low; i -= step) step_forward(&s[i]);
+}
+
+/* Likewise t - turn + d i in [0, e m), upwards. */
+static void backward_tick(struct stage *s, const struct ticks *x, int64_t t) {
+    int64_t since = t - x->turn, step = step_of(x, since);
+    int64_t low = -below(since, x->d), high = below(x->e * x->m - 1 - since, x->d);
+    if (low < 0) low = 0;
+    if (high > x->P - 1) high = x->P - 1;
+    if (step == 0) return;
+    if (step == 2 && (since + low) % 2 != 0) low++;
+    for (int64_t i = low; i <= high; i += step) step_backward(&s[i]);
+}
+
+static struct ticks ticks_of(const struct fr_pipeline *p) {
+    int64_t P = p->args.stages, m = p->args.micro_batches, d = p->schedule->warm_up;
+    if (p->schedule->phases) return (struct ticks){1, 1, m + 2 * (P - 1), P, m};
+    return (struct ticks){2, d, 2 * d * (P - 1) + 1, P, m};
+}
+
+fr_status fr_pipeline_periodic(const struct fr_pipeline *p, const double *pass_s, bool messages,
+                               double *end_s, struct fr_error *err) {
+    const struct ticks x = ticks_of(p);
+    int64_t P = x.P;
+    struct stage *all = fr_calloc((size_t)P + 2, sizeof *all), *s = all + 1;
+    if (!all) return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
+    for (int64_t i = 0; i < P; i++)
+        s[i] =
+            (struct stage){.forward_pass_s = pass_s[3 * i + FR_SLOT_FORWARD],
+                           .backward_pass_s = pass_s[3 * i + FR_SLOT_BACKWARD],
+                           .forward_lag_s = messages ? p->stage[i].message_s : 0,
+                           .backward_lag_s = messages && i > 0 ? p->stage[i - 1].message_s : 0};
+    for (int64_t t = 0; t < x.turn + x.e * x.m; t++) {
+        forward_tick(s, &x, t);
+        backward_tick(s, &x, t);
+    }
+    for (int64_t i = 0; i < P; i++) end_s[i] = s[i].free_s;
+    free(all);
+    return FR_OK;
+}
