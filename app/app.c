@@ -139,7 +139,8 @@ static int run(const struct fr_verb *verb, int argc, char **argv) {
     err.status = status;
     /* Infeasible results are printed as such; an error sentence is there only if one was made. */
     if (status == FR_OK) return 0;
-    if (status == FR_ERR_INFEASIBLE && !*err.detail) return fr_status_exit_code(status);
+    if (status == FR_ERR_INFEASIBLE && !*err.detail)
+        return verb->no ? verb->no : fr_status_exit_code(status);
     return print_error(verb->name, &err);
 }
 

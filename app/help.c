@@ -138,5 +138,5 @@ void fr_help_program(struct fr_text *text) {
     fr_help_details(text,
                     "\nforerun VERB --help tells more; forerun --version. Exit codes: 0 ok, "
                     "1 failure at run time, 2 usage, 3 bad input, 4 nothing feasible, "
-                    "5 partial result saved.\n");
+                    "5 partial result saved, 6 a run outside its interval.\n");
 }

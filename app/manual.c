@@ -24,7 +24,8 @@ static void title(struct fr_text *text, const char *name, int section, const cha
 static void see_also(struct fr_text *text, const char *besides) {
     fr_text_addf(text,
                  "# EXIT STATUS\n\n0 ok, 1 failure at run time, 2 usage, 3 bad input, "
-                 "4 nothing feasible, 5 partial result saved.\n\n# SEE ALSO\n\n"
+                 "4 nothing feasible, 5 partial result saved, 6 a run outside its "
+                 "interval.\n\n# SEE ALSO\n\n"
                  "**forerun**(1), **forerun-plan**(5), **forerun-cluster**(5), "
                  "**forerun-runtime**(5), "
                  "**forerun-model**(5), **forerun-output**(5), **forerun-guide**(7)%s\n",

@@ -31,6 +31,7 @@ struct fr_verb {
     int first_input; /**< words from here on are files that are read */
     /** The @p i-th word that may stand first, NULL past the last; itself NULL: none is known. */
     const char *(*word)(int i);
+    int no; /**< exit code of an answer that was printed and is no (FR_ERR_INFEASIBLE without a sentence); 0: 4 */
     /** Carry it out; results to stdout. */
     fr_status (*run)(const struct fr_args *args, struct fr_error *err);
 };

@@ -14,7 +14,14 @@ enum { WARM_UP = 2, INTERVALS_MIN = 2 };
 static const double STALL = 1.5, LONGER_MOST = 1.3, SAME = 0.005, COARSE = 0.02;
 
 struct fr_logged_step fr_step_none(void) {
-    return (struct fr_logged_step){NAN, NAN, NAN, NAN, NAN, NAN, false, false, false, false};
+    return (struct fr_logged_step){.time_s = NAN,
+                                   .tokens_per_s = NAN,
+                                   .samples_per_s = NAN,
+                                   .number = NAN,
+                                   .batch = NAN,
+                                   .stamp_s = NAN,
+                                   .total = NAN,
+                                   .rank = -1};
 }
 
 /* ---- lines ---------------------------------------------------------------------------------- */
@@ -142,19 +149,31 @@ static double usual_batch(const struct fr_logged_steps *s, int from) {
     return best;
 }
 
-/* Is step @p i a usual one?  Other kinds are counted. */
-static bool counts(const struct fr_logged_steps *s, int i, int warm_up, bool strict,
-                   struct fr_logged_time *t) {
+/* Where no step is a usual one, all but the warm-up count: @p strict is false. */
+static fr_step_kind kind_of(const struct fr_logged_steps *s, int i, int warm_up, double batch,
+                            bool strict) {
     const struct fr_logged_step *step = &s->item[i];
-    if (i < warm_up) return t->warm_up++, false;
-    if (isfinite(t->batch) && isfinite(step->batch) && step->batch != t->batch)
-        return t->ramp_up++, false;
-    if (!strict) return true;
-    if (step->skipped) return t->skipped++, false;
-    if (step->behind_healing && !s->item[warm_up].behind_healing) return t->healing++, false;
-    if (step->behind_evaluation) return t->evaluation++, false;
-    if (step->behind_checkpoint) return t->checkpoint++, false;
-    return true;
+    if (i < warm_up) return FR_STEP_WARM_UP;
+    if (isfinite(batch) && isfinite(step->batch) && step->batch != batch)
+        return FR_STEP_RAMP_UP;
+    if (!strict) return FR_STEP_COUNTS;
+    if (step->skipped) return FR_STEP_SKIPPED;
+    if (step->behind_healing && !s->item[warm_up].behind_healing) return FR_STEP_HEALING;
+    if (step->behind_evaluation) return FR_STEP_EVALUATION;
+    if (step->behind_checkpoint) return FR_STEP_CHECKPOINT;
+    return FR_STEP_COUNTS;
+}
+
+double fr_steps_kinds(const struct fr_logged_steps *s, fr_step_kind *kind) {
+    const int warm_up = s->n > 2 * WARM_UP ? WARM_UP : 0;
+    const double batch = usual_batch(s, warm_up);
+    int counted = 0;
+    for (int strict = 1; strict >= 0 && counted == 0; strict--)
+        for (int i = 0; i < s->n; i++) {
+            kind[i] = kind_of(s, i, warm_up, batch, strict);
+            counted += kind[i] == FR_STEP_COUNTS;
+        }
+    return batch;
 }
 
 static double median(double *values, int n) {
@@ -217,8 +236,19 @@ static void set_times(const struct fr_logged_steps *s, const bool *use, double *
     t->mean_s = n ? sum / n : NAN;
 }
 
+static void count_kinds(const fr_step_kind *kind, int n, bool *use, struct fr_logged_time *t) {
+    int *const of[FR_STEP_KINDS] = {
+        [FR_STEP_COUNTS] = &t->counted,        [FR_STEP_WARM_UP] = &t->warm_up,
+        [FR_STEP_RAMP_UP] = &t->ramp_up,       [FR_STEP_EVALUATION] = &t->evaluation,
+        [FR_STEP_CHECKPOINT] = &t->checkpoint, [FR_STEP_SKIPPED] = &t->skipped,
+        [FR_STEP_HEALING] = &t->healing};
+    for (int i = 0; i < n; i++) {
+        ++*of[kind[i]];
+        use[i] = kind[i] == FR_STEP_COUNTS;
+    }
+}
+
 void fr_steps_time(const struct fr_logged_steps *s, struct fr_logged_time *t) {
-    int warm_up = s->n > 2 * WARM_UP ? WARM_UP : 0;
     *t = (struct fr_logged_time){.time_s = NAN,
                                  .tokens_per_s = NAN,
                                  .samples_per_s = NAN,
@@ -226,18 +256,15 @@ void fr_steps_time(const struct fr_logged_steps *s, struct fr_logged_time *t) {
                                  .stamped_s = NAN};
     bool *use = fr_calloc((size_t)s->n + 1, sizeof *use);
     double *values = fr_malloc((size_t)s->n + 1, sizeof *values);
-    if (use && values && s->n) {
-        t->batch = usual_batch(s, warm_up);
-        for (int strict = 1; strict >= 0 && t->counted == 0; strict--) {
-            const double batch = t->batch;
-            *t = (struct fr_logged_time){.time_s = NAN, .batch = batch};
-            for (int i = 0; i < s->n; i++)
-                t->counted += use[i] = counts(s, i, warm_up, strict, t);
-        }
+    fr_step_kind *kind = fr_calloc((size_t)s->n + 1, sizeof *kind);
+    if (use && values && kind && s->n) {
+        t->batch = fr_steps_kinds(s, kind);
+        count_kinds(kind, s->n, use, t);
         set_times(s, use, values, t);
     }
     free(use);
     free(values);
+    free(kind);
 }
 
 void fr_steps_choose(struct fr_logged_time *t, double stated_s) {

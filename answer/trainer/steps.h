@@ -18,6 +18,8 @@
 #ifndef FR_ANSWER_TRAINER_STEPS_H
 #define FR_ANSWER_TRAINER_STEPS_H
 
+#include <stdint.h>
+
 #include "base/status.h"
 #include "base/text.h"
 
@@ -38,6 +40,8 @@ struct fr_logged_step {
     double samples_per_s; /**< of the run */
     double number, batch; /**< of the step, of its samples */
     double stamp_s;       /**< when the line was printed, since 1970 */
+    double total;         /**< steps of the whole run, as the line says */
+    int64_t rank;         /**< that printed the line; -1: nothing says */
     bool skipped;
     bool behind_evaluation, behind_checkpoint, behind_healing; /**< of fr_steps_add */
 };
@@ -67,6 +71,21 @@ fr_status fr_steps_add(struct fr_logged_steps *s, fr_line_kind kind, int number,
                        struct fr_error *err);
 void fr_steps_free(struct fr_logged_steps *s);
 
+/** What a timed line is.  The first counts, the others are left out. */
+typedef enum {
+    FR_STEP_COUNTS,
+    FR_STEP_WARM_UP,
+    FR_STEP_RAMP_UP,
+    FR_STEP_EVALUATION,
+    FR_STEP_CHECKPOINT,
+    FR_STEP_SKIPPED,
+    FR_STEP_HEALING,
+    FR_STEP_KINDS
+} fr_step_kind;
+
+/** What each of the lines is.
+ *  @param[out] kind  kind[s->n]  @return the batch of the steps that count; NaN where no line says */
+double fr_steps_kinds(const struct fr_logged_steps *s, fr_step_kind *kind);
 /** Which steps count, and their time. */
 void fr_steps_time(const struct fr_logged_steps *s, struct fr_logged_time *timed);
 /** Choose between @p stated_s, a time that the log says, and the stamps'.  Sets time_s, by_stamps. */

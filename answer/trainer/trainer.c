@@ -308,16 +308,52 @@ static const struct fr_syntax *read_settings(const char *text, size_t length, bo
     return NULL;
 }
 
+/* "20/ 100" where the line says step 20: of so many.  A progress bar is one ahead of steps from 0 on. */
+static double total_of(const char *line, double step) {
+    for (const char *at = line; *at; at++) {
+        bool begins = isdigit((unsigned char)*at) &&
+                      (at == line || !(isalnum((unsigned char)at[-1]) || strchr("./", at[-1])));
+        if (!begins) continue;
+        char *end = NULL;
+        double first = (double)strtoll(at, &end, 10);
+        while (*end == ' ') end++;
+        if (*end != '/' || (first != step && first != step + 1)) continue;
+        end++;
+        while (*end == ' ') end++;
+        const char *second = end;
+        double total = isdigit((unsigned char)*second) ? (double)strtoll(second, &end, 10) : 0;
+        if (total >= first && total > 0 && *end != '/') return total;
+    }
+    return NAN;
+}
+
+/* The same where a setting says it. */
+static double total_set(const struct fr_reading *r) {
+    static const char *const names[] = {"train_iters", "training.steps", "trainer.max_steps",
+                                        "max_steps",   "train_steps",    "steps"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        int64_t steps = fr_reading_integer(r, names[i], 0);
+        if (steps > 0) return (double)steps;
+    }
+    return NAN;
+}
+
+static double total_steps(const struct fr_reading *r, const struct fr_logged_steps *s) {
+    for (int i = s->n - 1; i >= 0; i--)
+        if (isfinite(s->item[i].total)) return s->item[i].total;
+    return total_set(r);
+}
+
+/* Of the lines from byte @p at on, the first of which is line @p number. */
 static fr_status read_steps(const struct fr_trainer *by, const struct fr_log_text *clean,
-                            struct fr_logged_steps *steps, struct fr_launch *launch,
-                            struct fr_run_row *row, struct fr_error *err) {
+                            size_t at, int number, struct fr_logged_steps *steps,
+                            struct fr_launch *launch, struct fr_run_row *row,
+                            struct fr_error *err) {
     const char *text = clean->text;
     size_t length = clean->length;
     char line[LINE_MAX_B];
     bool nemo = false;
-    int number = 1;
-    steps->next = fr_step_none();
-    for (size_t at = 0; by->line && at < length; number++) {
+    for (; by->line && at < length; number++) {
         size_t end = at, n;
         while (end < length && text[end] != '\n' && text[end] != '\r') end++;
         n = end - at < sizeof line - 1 ? end - at : sizeof line - 1;
@@ -330,6 +366,10 @@ static fr_status read_steps(const struct fr_trainer *by, const struct fr_log_tex
             steps->next.stamp_s = fr_step_stamp(line);
         if (kind == FR_LINE_STEP && !isfinite(steps->next.stamp_s))
             steps->next.stamp_s = fr_log_text_tag(clean, number).time_s;
+        if (kind == FR_LINE_STEP) {
+            steps->next.total = total_of(line, steps->next.number);
+            steps->next.rank = fr_log_text_tag(clean, number).rank;
+        }
         FR_TRY(fr_steps_add(steps, kind, number, err));
         if (end < length && text[end] == '\r' && (end + 1 == length || text[end + 1] != '\n'))
             number--; /* of a progress bar, on the same line */
@@ -511,7 +551,7 @@ static fr_status read_lines(const struct fr_trainer_ask *ask, const struct fr_lo
                             struct fr_run_row *row, struct fr_trainer_result *out,
                             struct fr_error *err) {
     struct fr_run_row *said = fr_calloc(1, sizeof *said);
-    struct fr_logged_steps steps = {0};
+    struct fr_logged_steps *steps = &out->logged;
     if (!said) return fr_fail(err, FR_ERR_NOMEM, name, "out of memory");
     struct fr_reading r = {.name = name,
                            .by = out->by,
@@ -523,21 +563,23 @@ static fr_status read_lines(const struct fr_trainer_ask *ask, const struct fr_lo
                            .ignore = ask->ignore,
                            .n_ignore = ask->n_ignore};
     struct fr_launch launch = {.launcher = NULL};
-    fr_status status = read_steps(out->by, text, &steps, &launch, said, err);
+    steps->next = fr_step_none();
+    fr_status status = read_steps(out->by, text, 0, 1, steps, &launch, said, err);
     r.launched = fr_launch_resolve(&launch).ranks;
-    r.log = steps.n > 0;
-    if (status == FR_OK) fr_steps_time(&steps, &out->timed);
+    r.log = steps->n > 0;
+    out->steps = steps->n;
+    if (status == FR_OK) fr_steps_time(steps, &out->timed);
     if (status == FR_OK) status = take_all(&r, err);
     if (status == FR_OK) set_batch(&out->timed, &r);
     if (status == FR_OK) set_software(&r);
     if (status == FR_OK) fr_reading_ranks(&r);
     if (status == FR_OK) drop_without_effect(&r);
     if (status == FR_OK) merge(said, row);
-    if (status == FR_OK) status = set_time(&steps, name, row, out, err);
-    out->steps = steps.n;
-    out->malformed = steps.malformed;
-    out->first_malformed = steps.first_malformed;
-    fr_steps_free(&steps);
+    out->of_settings = out->stated.length;
+    if (status == FR_OK) status = set_time(steps, name, row, out, err);
+    out->total_steps = total_steps(&r, steps);
+    out->malformed = steps->malformed;
+    out->first_malformed = steps->first_malformed;
     free(said);
     return status;
 }
@@ -546,7 +588,7 @@ fr_status fr_trainer_read(const struct fr_trainer_ask *ask, const char *text, si
                           const char *name, struct fr_run_row *row,
                           struct fr_trainer_result *out, struct fr_error *err) {
     struct fr_settings settings = {0};
-    *out = (struct fr_trainer_result){.by = ask->by};
+    *out = (struct fr_trainer_result){.by = ask->by, .total_steps = NAN};
     struct fr_log_text clean;
     if (fr_log_text_clean(text, length, FR_LOG_KEEP_TIMES, &clean) != FR_OK)
         return fr_fail(err, FR_ERR_NOMEM, name, "out of memory");
@@ -569,4 +611,68 @@ fr_status fr_trainer_read(const struct fr_trainer_ask *ask, const char *text, si
     return status;
 }
 
-void fr_trainer_result_free(struct fr_trainer_result *out) { fr_text_free(&out->stated); }
+/* ---- a log that grows ------------------------------------------------------------------------------ */
+
+/* Where a piece begins of whole lines, long enough to say what stands before each. */
+static size_t piece_of(const char *text, size_t seen) {
+    enum { PIECE_B = 1 << 16 };
+    size_t from = seen > PIECE_B ? seen - PIECE_B : 0;
+    while (from > 0 && text[from - 1] != '\n') from--;
+    return from;
+}
+
+/* Byte of the cleaned text where the line begins that is @p lines behind its first. */
+static size_t behind_lines(const struct fr_log_text *clean, int lines) {
+    size_t at = 0;
+    for (; lines > 0 && at < clean->length; at++) lines -= clean->text[at] == '\n';
+    return at;
+}
+
+/* Steps of the new lines.  @return whether they say nothing else */
+static bool add_steps(const struct fr_log_text *clean, int before,
+                      struct fr_trainer_result *out) {
+    const size_t at = behind_lines(clean, before);
+    struct fr_settings settings = {0};
+    struct fr_launch launch = {.launcher = NULL};
+    struct fr_run_row *software = fr_calloc(1, sizeof *software);
+    fr_syntax_dump.read(clean->text + at, clean->length - at, &settings);
+    bool taken = software && settings.n == 0 &&
+                 read_steps(out->by, clean, at, before + 1, &out->logged, &launch, software,
+                            NULL) == FR_OK &&
+                 software->n == 0 && fr_launch_resolve(&launch).ranks == 0;
+    fr_settings_free(&settings);
+    free(software);
+    return taken;
+}
+
+bool fr_trainer_read_on(const char *text, size_t length, size_t seen, const char *name,
+                        struct fr_run_row *row, struct fr_trainer_result *out) {
+    struct fr_log_text clean;
+    const double batch = out->timed.batch;
+    const size_t from = piece_of(text, seen);
+    int before = 0;
+    if (!out->by || out->by->all || !out->by->line || out->logged.n == 0) return false;
+    if (text[seen - 1] != '\n') return false; /* a progress bar goes on in its line */
+    for (size_t i = from; i < seen; i++) before += text[i] == '\n';
+    if (fr_log_text_clean(text + from, length - from, FR_LOG_KEEP_TIMES, &clean) != FR_OK)
+        return false;
+    bool taken = add_steps(&clean, before, out);
+    fr_log_text_free(&clean);
+    if (!taken) return false;
+    const struct fr_logged_steps *steps = &out->logged;
+    fr_steps_time(steps, &out->timed);
+    if (out->timed.batch != batch && !(isnan(batch) && isnan(out->timed.batch))) return false;
+    out->stated.length = out->of_settings;
+    if (out->stated.data) out->stated.data[out->stated.length] = '\0';
+    out->steps = steps->n;
+    out->malformed = steps->malformed;
+    out->first_malformed = steps->first_malformed;
+    if (isfinite(steps->item[steps->n - 1].total))
+        out->total_steps = steps->item[steps->n - 1].total;
+    return set_time(steps, name, row, out, NULL) == FR_OK;
+}
+
+void fr_trainer_result_free(struct fr_trainer_result *out) {
+    fr_text_free(&out->stated);
+    fr_steps_free(&out->logged);
+}

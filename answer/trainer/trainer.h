@@ -92,6 +92,9 @@ struct fr_trainer_result {
     const struct fr_trainer *by;
     struct fr_logged_time timed;
     int steps, malformed, first_malformed;
+    struct fr_logged_steps logged; /**< all of them */
+    double total_steps;            /**< of the whole run, as the file says; NaN: it does not */
+    size_t of_settings;            /**< bytes of `stated` that say nothing of steps */
     struct fr_text stated;
 };
 
@@ -101,6 +104,11 @@ struct fr_trainer_result {
 fr_status fr_trainer_read(const struct fr_trainer_ask *ask, const char *text, size_t length,
                           const char *name, struct fr_run_row *row,
                           struct fr_trainer_result *out, struct fr_error *err);
+/** The same log with more lines: take those behind the first @p seen bytes of @p text, which end a line and were read into
+ *  @p row and @p out.  For logs that grow: the time that it takes is of the new lines and of the steps, not of the text.
+ *  @return false where the text must be read as a whole, since more than its steps is new; @p out then is of no use */
+bool fr_trainer_read_on(const char *text, size_t length, size_t seen, const char *name,
+                        struct fr_run_row *row, struct fr_trainer_result *out);
 void fr_trainer_result_free(struct fr_trainer_result *out);
 
 /* ---- for trainers --------------------------------------------------------------------------- */

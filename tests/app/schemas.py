@@ -115,6 +115,8 @@ forerun compare --cluster dgx-h100 --model llama-3-8b --model llama-3-70b --rank
 forerun compare --runtime nemo-24.03 --runtime megatron-bridge-26.04 --cluster dgx-h100 --model llama-3-8b --set tp=4 --set dp=2 --json
 forerun compare --runtime papers-2019 --runtime nemo-25.04 --cluster dgx-h100 --model mixtral-8x7b --ranks 16 --fix micro_batch=1 --tokens 1T --json
 forerun place --cluster lassen --ranks 16 --ways 4 --placement all --json
+forerun watch in/train.log --cluster dgx-h100 --price 2USD/h --json
+forerun watch in/train.log --cluster dgx-h100 --follow --to-the-end --patience 0.2 --json
 forerun doctor --json
 forerun list schemas --json
 in/samples.sh >s.jsonl && forerun report s.jsonl --json
