@@ -59,7 +59,7 @@ fr_status fr_block_gather_end(struct fr_real *real, const struct fr_block_sizes 
 fr_status fr_block_scatter_tokens(struct fr_real *real, const struct fr_block_sizes *z,
                                   const void *whole, void *packed, void *own);
 
-/** c (a d x T) := attention of qkv (3 a d x T); p keeps the softmax. */
+/** c (a d x T) := attention of qkv (3 a d x T); p saves the softmax. */
 void fr_attention_forward(struct fr_real *real, const struct fr_block_sizes *z, const void *qkv,
                           void *p, void *c);
 /** dqkv := gradient from dc; dp: buffer for s s values. */

@@ -4,10 +4,10 @@
  *
  *      encode   M' = M + e,  P = M' Q,  P orthonormalised by columns,  Q = M'^T P
  *      decode   P Q^T
- *      lazy     e = M' - P Q^T, kept for the next M: so the sum of what was decoded differs from
+ *      lazy     e = M' - P Q^T, saved for the next M: so the sum of what was decoded differs from
  *               the sum of what was encoded by the last e alone
  *
- *  Q starts random and is kept (warm start).  Columns of P are kept as rows, so that
+ *  Q starts random and is reused (warm start).  Columns of P are stored as rows, so that
  *  orthogonalising reads memory in order.
  */
 #ifndef FR_REAL_APPS_LOWRANK_H

@@ -94,7 +94,7 @@ struct fr_kernels {
     void (*embed_backward)(int features, int tokens, int sequence, int first, int words,
                            const int *input, const void *dx, void *dembedding,
                            void *dpositions);
-    /** Normalise each token over its features: y := gain (x - mean) / sd + bias; keeps mean and
+    /** Normalise each token over its features: y := gain (x - mean) / sd + bias; saves mean and
      *  1 / sd, [tokens] each. */
     void (*norm)(int features, int tokens, const void *x, const void *gain, const void *bias,
                  void *mean, void *inverse, void *y);

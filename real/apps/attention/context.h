@@ -38,7 +38,7 @@ int64_t fr_ring_scratch_size(const struct fr_block_sizes *z);
 struct fr_ring_scratch fr_ring_scratch_at(const struct fr_kernels *k,
                                           const struct fr_block_sizes *z, const void *base);
 
-/** c (q x T) := attention of qkv (3 q x T); p keeps the softmax, s/cp x s/cp of each head and rank. */
+/** c (q x T) := attention of qkv (3 q x T); p saves the softmax, s/cp x s/cp of each head and rank. */
 fr_status fr_ring_forward(struct fr_real *real, const struct fr_block_sizes *z,
                           const struct fr_ring_scratch *r, const void *qkv, void *p, void *c);
 /** dqkv := gradient from dc. @param dp  buffer for (s/cp)^2 values */
