@@ -311,7 +311,7 @@ static fr_status check_unsure(const struct fr_blocks *b, const struct fr_search_
     return FR_OK;
 }
 
-/* What stands in the lists can be. */
+/* Every plan in the lists must be feasible. */
 static fr_status check_lists(const struct fr_blocks *b, const struct fr_search_result *result,
                              struct fr_error *err) {
     for (size_t i = 0; i < result->top.count; i++)

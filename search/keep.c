@@ -131,7 +131,7 @@ struct pricing {
     fr_ranking by;
 };
 
-/* What configuration @p index cost, once more: lists hold numbers until it is known which stay. */
+/* Price configuration @p index once more: lists hold numbers until it is known which plans stay. */
 static fr_status price(const struct pricing *x, int64_t index, struct fr_found_list *list,
                        struct fr_error *err) {
     struct fr_found found = {.index = index};

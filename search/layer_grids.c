@@ -21,7 +21,7 @@ static int divisors(int64_t n, int64_t *out) {
     return count;
 }
 
-/* Of a transformer's three groups: every combination that the plan's ranks allow, priced. */
+/* Price every combination of a transformer's three groups that the plan's ranks allow. */
 static fr_status best_of_groups(const struct fr_job *job, const struct fr_plan *plan,
                                 int64_t *layer_tp, struct fr_error *err) {
     int64_t grid[GRIDS_MAX], own = fr_plan_ranks(plan) / plan->pp;

@@ -8,7 +8,7 @@
 #include "models/workload/attention.h"
 #include "models/workload/hybrid.h"
 
-/* What the values depend on. */
+/* Inputs on which the values depend. */
 struct from {
     const struct fr_job *job;
     const struct fr_transformer *t; /* NULL: another kind */
@@ -63,12 +63,12 @@ static void ghost_neurons(const struct from *f, struct fr_text *values) {
     if (has_ghost_neurons(f)) fr_text_addf(values, "4,16,64");
 }
 
-/* What tp divides: attention's heads; where no layer attends, groups of state-space heads. */
+/* Heads that tp divides: attention's; where no layer attends, groups of state-space heads. */
 static int64_t whole_heads(const struct fr_transformer *t) {
     return fr_block_counts_of(t).attention > 0 ? t->heads : t->ssm_groups;
 }
 
-/* Of a transformer inside a node, where links are fast; grids and sub-graphs over all ranks. */
+/* Values of tp: inside a node for a transformer, where links are fast; over all ranks for grids and sub-graphs. */
 static void tensor_ways(const struct from *f, struct fr_text *values) {
     enum { WAYS_MOST = 1 << 16 };
     if (f->t)

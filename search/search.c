@@ -78,7 +78,7 @@ void fr_search_limit(const struct fr_search_options *options, struct fr_outcome 
     if (fr_outcome_lossy(out) > options->max_lossy) out->reasons |= FR_BECAUSE(FR_REASON_LOSSY);
 }
 
-/* What a search asks for beyond what can be laid out. */
+/* Reasons of the search itself, beyond those of the layout. */
 static void add_reasons(const struct fr_job *job, const struct fr_search_options *options,
                         fr_ranking by, struct fr_outcome *out) {
     if (out->reasons & ~FR_BECAUSE(FR_REASON_MEMORY)) return;
@@ -113,7 +113,7 @@ struct piece {
     bool failed;
 };
 
-/* What has been found when a plan is asked about. */
+/* Results found so far when a plan is priced. */
 struct known {
     const struct context *c;
     const struct fr_job *job;

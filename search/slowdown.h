@@ -1,8 +1,8 @@
 /** @file
  *  Least energy within a little more time than the fastest plan's.
  *
- *  The search ranks by time.  Of its 16 best plans those within (1 + slowdown) of the fastest stay.  Where the device
- *  states its clocks, each plan gets the stage clocks that need least energy within that time
+ *  The search ranks by time.  Those among its 16 best plans that are within (1 + slowdown) of the fastest stay.
+ *  Where the device states its clocks, each plan gets the stage clocks that need least energy within that time
  *  (models/outcome/clocks.h).  Then the plans are ordered by energy. */
 #ifndef FR_SEARCH_SLOWDOWN_H
 #define FR_SEARCH_SLOWDOWN_H

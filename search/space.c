@@ -74,7 +74,7 @@ void fr_space_complete(struct fr_space *space, struct fr_job *job) {
     space->completes = job;
 }
 
-/* What is usual of plans of the job; @p plan has its mesh. */
+/* Fill in the usual values of plans of the job; @p plan has its mesh. */
 static void complete(const struct fr_job *job, struct fr_plan *plan) {
     if (!job || !job->usual) return;
     fr_job_forget(job, job->open, plan);
@@ -144,8 +144,8 @@ static bool resolve(const struct fr_space *space, const struct fr_workload *mode
     return true;
 }
 
-/* The value of a key by which @p plan is a twin becomes the default; false where the varied key says it
- * by that name, too, or by another such name before. */
+/* The value of a key by which @p plan equals another plan becomes the default.  False where the varied key also has
+ * that name, or another such name before. */
 static bool rename_key(const struct fr_space *space, const struct fr_workload *model,
                        const size_t *digit, const struct fr_equivalent *equivalent,
                        struct fr_plan *plan) {

@@ -1,6 +1,6 @@
 /** @file
- *  What --vary says: values of a plan key, read as --set reads them, or of a dotted key of the
- *  model, the cluster or the runtime, or the runtime itself, each of which loads the job anew.
+ *  Values of --vary.  KEY is a plan key, with values as --set reads them.  It may also be the runtime, or a dotted
+ *  key of the model, the cluster or the runtime; these load the job anew.
  *
  *      KEY=VALUE,VALUE,...   commas inside brackets and braces belong to a value
  *      KEY=1..64*2           whole numbers (sizes with a unit): base/range.h */

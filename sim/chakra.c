@@ -16,7 +16,7 @@
 /* Fields of et_def.proto's messages that are written, by their numbers. */
 enum { NODE_ID = 1, NODE_NAME = 2, NODE_TYPE = 3, NODE_DATA_DEPS = 5, NODE_DURATION = 7 };
 enum { NODE_ATTR = 10, META_VERSION = 1, META_ATTR = 2, ATTR_NAME = 1 };
-/* Of the value of an attribute, and what JSON calls it. */
+/* Type of the value of an attribute; JSON has a name for it. */
 enum { AS_INT32 = 7, AS_INT64 = 9, AS_BOOL = 27, AS_STRING = 29 };
 /* CollectiveCommType; -1: none of them. */
 static const int comm_types[FR_OP_COUNT] = {
@@ -256,7 +256,7 @@ static void put_node(struct writer *w, const struct fr_rank_op *op, const struct
 
 /* ---- all of them ----------------------------------------------------------------------------------- */
 
-/* Room for one more of @p n things. */
+/* Capacity for one more of @p n things. */
 static void *grown(struct writer *w, void *things, int64_t n, int64_t *capacity, size_t size) {
     if (n < *capacity || w->failed) return things;
     int64_t more = *capacity ? 2 * *capacity : 1024;

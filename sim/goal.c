@@ -38,7 +38,7 @@ static bool is_beside(const struct writer *w, int64_t task) {
     return class->kind == FR_TASK_GRADIENT && class->part;
 }
 
-/* Is a label that of work, and of work beside the passes? (labels are told by rank_ops.h's walk) */
+/* Is a label that of work, and of work beside the passes?  (rank_ops.h's traversal gives the labels) */
 static bool works(const struct writer *w, int64_t label) {
     return label <= 4 * w->work->program->n_tasks && (label - 1) % 4 == FR_RANK_WORKS;
 }
@@ -89,7 +89,7 @@ static void write_word(struct writer *w, struct lane *from, struct lane *to, int
     if (works(w, before)) take_send(w, from, sent, (before - 1) / 4);
 }
 
-/* Needs are told behind their send: it is the last one, or, of an exchange's, not far before. */
+/* Requirements follow their send: it is the last one, or, in an exchange, not far before. */
 static struct sent *send_called(struct writer *w, const struct lane *lane, int64_t label) {
     for (int64_t i = w->n_sent; i-- > 0 && i + 4 >= w->n_sent;)
         if (w->sent[i].lane == lane && w->sent[i].label == label) return &w->sent[i];

@@ -271,8 +271,8 @@ static fr_status lay_out(struct fr_builder *b, struct fr_error *err) {
     return FR_OK;
 }
 
-/* After the passes: gradient all-reduces, the tied embedding's between first and last stage,
- * the optimiser.  What takes no time is left out. */
+/* After the passes: gradient all-reduces, the tied embedding's between first and last stage, the optimiser.  Work
+ * that takes no time is left out. */
 static void add_finish(struct fr_builder *b) {
     int32_t last = b->p->args.stages - 1;
     for (int32_t r = 0; r <= last; r++) {

@@ -26,9 +26,9 @@ struct builder {
     const struct fr_rank_map *rank_map;
     int32_t next_class; /* to be used again, or -1: make new ones */
     bool as_messages, failed;
-    fr_status status;             /* of what cannot be spelt out */
+    fr_status status;             /* of operations that are not simulated by messages */
     struct fr_pricing cost;       /* of operations */
-    double sent_B[FR_SENT_COUNT]; /* the closed form's is told */
+    double sent_B[FR_SENT_COUNT]; /* the closed form's is reported */
     uint32_t extrapolated;        /* likewise */
     struct fr_error *err;
 };
@@ -110,7 +110,7 @@ static const struct fr_collective *algorithm_of(const struct fr_price *price,
     return fr_collective_fastest(price->op, args);
 }
 
-/* Member j of a group along an axis, in the order of their seats. */
+/* Member j of a group along an axis, in the order of their slots. */
 static int32_t member(const struct builder *b, fr_axis axis, int32_t group, int32_t j) {
     const struct fr_plan *plan = b->plan;
     int64_t size = axis == FR_AXIS_TP     ? plan->tp
@@ -135,7 +135,7 @@ static bool map_members(struct builder *b, const struct fr_rank_map *rank_map) {
     fr_rank_map_members(rank_map, common, 1, n / common, b->members[FR_AXIS_COMMON]);
     if (!rank_map->slot) return true;
     int64_t *rank_at =
-        fr_malloc((size_t)n, sizeof *rank_at); /* networks seat ranks themselves */
+        fr_malloc((size_t)n, sizeof *rank_at); /* networks place ranks themselves */
     for (int64_t r = 0; rank_at && r < n; r++) rank_at[rank_map->slot[r]] = r;
     for (int axis = 0; rank_at && axis < 3; axis++)
         for (int64_t i = 0; i < n; i++) b->members[axis][i] = rank_at[b->members[axis][i]];
@@ -159,8 +159,8 @@ static int32_t *nodes_of(struct builder *b, fr_axis axis, int32_t group,
     return node;
 }
 
-/* What a rank does next waits for this message too: two at a time by a task of no time after what it is known to
- * have received. */
+/* The next action of a rank waits for this message too.  A task of no time joins two waits at a time, after what the
+ * rank is known to have received. */
 static void hold(struct builder *b, int32_t nothing, int32_t rank, int32_t message,
                  int32_t micro) {
     struct rank *r = &b->ranks[rank];
@@ -230,8 +230,8 @@ static void add_messages(struct builder *b, const struct fr_message_list *list,
     }
 }
 
-/* What the ranks do next waits for their last message in and their last message out: a task of
- * no time, since a task can wait for three only. */
+/* The next action of each rank waits for its last message in and its last message out.  A task of no time joins them,
+ * since a task can wait for three only. */
 static void end_messages(struct builder *b, int32_t micro) {
     const struct fr_class_price nothing = {0};
     int32_t class_id = add_class(b, FR_TASK_COLLECTIVE, &nothing);

@@ -57,7 +57,7 @@ static double class_clock(const struct timed *t, const struct fr_device *device,
                         : clock_of(t, class->stage);
 }
 
-/* What passes at clocks of their own draw beyond their stage's. */
+/* Energy of passes at clocks of their own beyond that at their stage's clock. */
 static double more_J(const struct timed *t, int32_t stage) {
     return t->pipeline && t->pipeline->longer_s ? t->pipeline->more_J[stage] : 0;
 }
@@ -81,8 +81,8 @@ static void power_classes(struct timed *t, const struct fr_device *device) {
     }
 }
 
-/* Slots of the plan's ranks as networks number them: of a folded program tp innermost, then its
- * ranks, then dp; spelt out as the mesh does.  NULL where rank i sits in slot i. */
+/* Slots of the plan's ranks as networks number them.  In a folded program tp is innermost, then its ranks, then dp;
+ * in an unfolded one the order is the mesh's.  NULL where rank i is in slot i. */
 static fr_status map_replicas(const struct fr_job *job, const struct fr_plan *plan,
                               bool as_messages, int64_t **slot, struct fr_error *err) {
     struct fr_rank_map rank_map = {.mesh = fr_rank_map_mesh(plan)};
@@ -108,7 +108,7 @@ static fr_status map_replicas(const struct fr_job *job, const struct fr_plan *pl
                : fr_fail(err, FR_ERR_NOMEM, NULL, "the simulation does not fit in memory");
 }
 
-/* Each rank of the program stands for tp x dp x cp that do the same, unless all are spelt out. */
+/* Each rank of the program stands for tp x dp x cp that do the same, unless the program is unfolded. */
 static fr_status timed_open(struct timed *t, const struct fr_job *job,
                             const struct fr_plan *plan, bool as_messages,
                             struct fr_error *err) {
@@ -155,7 +155,7 @@ static void timed_close(struct timed *t) {
     free(t->use);
 }
 
-/* What a rank of each stage costs: energy of one of its replicas. */
+/* Energy of a rank of each stage, in one of its replicas. */
 static void add_energy(const struct fr_job *job, const struct timed *t,
                        struct fr_simulation *s) {
     const struct fr_power *power = &job->cluster.device.power;
@@ -195,7 +195,7 @@ static void take_energy(const struct fr_job *job, const struct timed *t,
     fr_outcome_add_totals(job, out);
 }
 
-/* What the memory of each stage's rank is made of. */
+/* Parts of the memory of each stage's rank. */
 static void add_memory(const struct fr_job *job, const struct fr_plan *plan,
                        const struct fr_pipeline *p, struct fr_stage_use *use) {
     double grown = 1 + job->cluster.device.memory_margin; /* by what the allocator loses */

@@ -134,7 +134,7 @@ fr_status fr_measured_phantom(const struct fr_training_options *o, struct fr_rep
     fr_status status = fr_training_run(o, &rows, &m.n, err);
     m.rows = rows;
     if (m.n > 0 && rows[0].tp == 1) m.dense = &rows[0];
-    /* What an ended job left is worth showing; the status still says that it ended early. */
+    /* Results of an ended job are shown; the status still states that it ended early. */
     for (size_t i = 0; (status == FR_OK || status == FR_ERR_PARTIAL) && i < o->n_tp; i++)
         if (o->tp[i] > 1) add_rank_count(&m, o->tp[i]);
     free(rows);

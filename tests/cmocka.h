@@ -22,7 +22,7 @@
 
 static size_t fr_skips; /* so far */
 
-/* Of a group's exit code: skipped where all of it was. */
+/* A group's exit code: skipped where all its tests were. */
 static inline int fr_group_code(int failed, size_t tests) {
     return failed ? 1 : tests > 0 && fr_skips == tests ? FR_TEST_SKIPPED : 0;
 }

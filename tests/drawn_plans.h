@@ -114,7 +114,7 @@ static const struct {
 
 enum { DRAWN_WORDS = 32, DRAWN_WORD = 96 };
 
-/** What a plan says, key=value each. */
+/** Text of a plan, key=value each. */
 struct drawn {
     char word[DRAWN_WORDS][DRAWN_WORD];
     int n;

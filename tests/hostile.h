@@ -36,7 +36,7 @@ static const char *const hostile[] = {
     NULL};
 enum { N_HOSTILE = sizeof hostile / sizeof *hostile - 1 };
 
-/* One that is longer than any room for a name. */
+/* A name that is longer than any buffer for one. */
 static inline char *very_long_name(void) {
     enum { TIMES = 400 };
     static const char part[] = "<b>very long</b>";

@@ -43,7 +43,7 @@ static inline double test_sum(const struct fr_rank_work *w, fr_work_kind kind,
     return sum;
 }
 
-/** Of products, scores included. */
+/** Flop of products, scores included. */
 static inline double test_flops(const struct fr_rank_work *w, fr_pass_kind pass) {
     return test_sum(w, FR_WORK_PRODUCT, pass) + test_sum(w, FR_WORK_SCORES, pass);
 }

@@ -42,8 +42,8 @@ static int64_t ring_load(const struct fr_levels *levels, int l, int64_t p, int64
     return smaller(leaving, active);
 }
 
-/* Members of the least full node, in units of level 0 that begin with a member: the last node takes the
- * rest, those between the first and the last have one fewer where the stride does not divide them. */
+/* Members of the least full node, in units of level 0 that begin with a member.  The last node takes the rest.  Those
+ * between the first and the last have one fewer where the stride does not divide them. */
 static void count_nodes(const struct fr_levels *levels, int64_t p, int64_t stride,
                         struct fr_group *group) {
     int64_t node = levels->level[0].ranks, last = (p - 1) * stride / node;
@@ -161,8 +161,8 @@ static int64_t behind_node(const struct counter *k, int64_t g, int64_t i) {
     return i;
 }
 
-/* Of every node, as many members as the least full one has send to the next node, each to the place after its
- * own: as rail rings do (models/network/rail_ring.h). */
+/* In every node, as many members as the least full one has send to the next node, each to the place after its own, as
+ * in rail rings (models/network/rail_ring.h). */
 static struct fr_link_cost count_rails(struct counter *k, int64_t fewest) {
     int64_t p = k->c->n_ranks;
     struct fr_link_cost cost = {0, 0};

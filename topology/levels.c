@@ -32,7 +32,7 @@ static fr_status power_read(const struct fr_json *object, struct fr_level_power 
     return FR_OK;
 }
 
-/* What the file's forms were measured over; what it does not state is as it is now. */
+/* Links over which the file's forms were measured; values that it does not state are the present ones. */
 static fr_status measured_read(const struct fr_json *object, struct fr_level *level,
                                struct fr_error *err) {
     double rate_B_per_s = level->rate_B_per_s;

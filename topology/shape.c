@@ -92,8 +92,8 @@ static fr_status check_required(const struct fr_json *node, const struct fr_fabr
 
 /* ---- nested boxes in a line ------------------------------------------------------------------ */
 
-/* What links a box of @p ranks ranks takes: those of the level of its name, or else of the smallest
- * level that held as many, or else of the outermost. */
+/* Links of a box of @p ranks ranks: those of the level of its name, else of the smallest level that held as many,
+ * else of the outermost. */
 static const struct fr_level *model_of(const struct fr_levels *old, const char *name,
                                        int64_t ranks) {
     int found = fr_levels_find(old, name), l = 0;

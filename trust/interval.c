@@ -36,7 +36,7 @@ struct joint {
     double covariance[FR_COEFFICIENT_MAX][FR_COEFFICIENT_MAX];
 };
 
-/* Of a value that was tuned the posterior has all. */
+/* The posterior has all on a tuned value. */
 static bool is_tuned(const struct joint *of, const double *stated) {
     for (int a = 0; a < of->n; a++)
         if (of->row[a] >= 0 && stated[a] != 0) return true;
@@ -116,8 +116,8 @@ static void fill(const struct fr_tuning *t, struct fr_tune_result *r) {
     }
 }
 
-/* What is missed of any model, plan and release; of a calibration, what it missed itself where that is more,
- * of each plan its own: and how much the machine varied, of each run. */
+/* Model error of any model, plan and release.  For a calibration it is the calibration's own error where that is
+ * larger, one for each plan, and the machine's variation for each run. */
 static void assume(const struct fr_calibration *c, double effect[FR_EFFECTS]) {
     fr_effect_scales(FR_TUNE_MODEL_ERROR, true, effect);
     double usual = fr_effects_spread(effect, 1), held_out = fr_spread_of(c->held_out);

@@ -35,7 +35,7 @@ static void shrink(const struct fr_tune_result *known, double *lower) {
             for (int b = 0; b <= a; b++) lower[a * n + b] *= by;
 }
 
-/* What the draws are made of. */
+/* Inputs and state of the draws. */
 struct drawing {
     const struct fr_tune_result *known;
     double (*gradient)[FR_KNOWN_MAX];

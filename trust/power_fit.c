@@ -18,7 +18,7 @@
 static const struct fr_nlfit_limits limits = {
     .tolerance = 1e-6, .iterations_max = 100, .accept_last = true};
 
-/* What counts as one, and of how many kinds of runs that counts as seen before any. */
+/* Error that counts as one; number of kinds of runs that it counts as before any is seen. */
 static const double usual_scale = 0.05, usual_kinds = 3, knee = 2, step = 0.01;
 
 /* ---- the terms --------------------------------------------------------------------------------- */
@@ -85,7 +85,7 @@ int fr_power_term_find(const char *name) {
 
 /* ---- a run ------------------------------------------------------------------------------------- */
 
-/* What a run does with its ranks, from which its power follows. */
+/* Use of a run's ranks, from which its power follows. */
 struct work {
     double ranks, time_s, busy_s; /* busy_s of all ranks together */
     double busy_at_clock_s;       /* each second as much of the busy power as its clock draws */
@@ -323,7 +323,7 @@ static fr_status posterior(struct problem *p, const double *factors, struct fr_p
     return status;
 }
 
-/* Of one kind alone nothing tells what another is missed by: what files of data sheets are. */
+/* One kind alone does not show the error of another: take that of data sheets' files. */
 static const double alone = 0.3;
 
 static fr_status fit_work(struct problem *p, uint32_t fixed, struct fr_power_fit *fit,

@@ -23,8 +23,8 @@ static double rest_s(const struct fr_cluster *cluster, const struct fr_run *run)
     return fr_run_predict_s(cluster, &bare);
 }
 
-/* t - rest = m L a + m b, weighted by 1 / t^2; where all L are the same the second equation is
- * that the logits take as long as two layers, with a thousandth of a row's weight. */
+/* t - rest = m L a + m b, weighted by 1 / t^2.  Where all L are the same a second equation is added, with a
+ * thousandth of a row's weight: the logits take as long as two layers. */
 static void solve(const struct fr_cluster *cluster, const struct fr_run *const *runs, int n,
                   struct fr_fitted_profile *p) {
     double aa = 0, ab = 0, bb = 0, ay = 0, by = 0;

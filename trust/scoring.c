@@ -270,7 +270,7 @@ static const char *percent(double value, char *out, size_t capacity) {
     return out;
 }
 
-/* Of the runs, on a line of their own: they are named by many keys. */
+/* Names of runs, on a line of their own: they consist of many keys. */
 #define NAME "%s\n  "
 
 static void text_visit(void *context, const char *name, const struct fr_score *s) {

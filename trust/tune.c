@@ -14,13 +14,13 @@
 #include "trust/effects/rejected.h"
 #include "trust/numbers/nlfit.h"
 
-/* Of fewer rows only what needs but one is fitted: the efficiency of the products. */
+/* With fewer rows only the coefficient that needs one row is fitted: the efficiency of the products. */
 enum { ROWS_FOR_MORE = 10 };
 
 /* The model has kinks (the larger of host and device), at which a trust region can circle. */
 static const struct fr_nlfit_limits limits = {
     .tolerance = 1e-4, .iterations_max = 40, .accept_last = true, .forward = true};
-/* Of a fit that only says which coefficients the rows resolve. */
+/* Limits of a fit that only finds the coefficients that the rows identify. */
 static const struct fr_nlfit_limits rough = {
     .tolerance = 1e-3, .iterations_max = 10, .accept_last = true, .forward = true};
 static const double knee = 2, step = FR_TUNE_STEP;
@@ -138,8 +138,8 @@ static bool refuted(struct problem *p) {
 
 /* ---- how sure ---------------------------------------------------------------------------- */
 
-/* What the file states of values together that all stayed: of a sum with one that the runs moved it says nothing, as
- * its machine is another. */
+/* Covariances that the file states for values that all stayed.  Sums with a value that the runs moved are left out,
+ * since the file's machine is another. */
 static int tell(const struct problem *p, const struct fr_tune_result *r, int coefficients,
                 double *stated) {
     int n = fr_coefficients_stated(&p->prior, p->dtype, r->index, coefficients, stated),
@@ -204,8 +204,8 @@ static void describe(struct fr_tune_result *r, int uncertain) {
     }
 }
 
-/* Models, then plans, then plans of models, of the rows, in order of appearance; what finds no room is as if it had
- * not been seen. */
+/* Models, then plans, then plans of models, of the rows, in order of appearance; one beyond the capacity counts as
+ * unseen. */
 static void add_seen(const struct problem *p, struct fr_tune_result *r) {
     for (int what = 0; what < FR_SEEN_COUNT; what++)
         for (int i = 0; i < p->n; i++) {
@@ -216,7 +216,7 @@ static void add_seen(const struct problem *p, struct fr_tune_result *r) {
         }
 }
 
-/* What stays is known as well as the file states it, or its prior; what was held is taken as certain, unless a
+/* A value that stays has the width that the file states, or its prior's.  A fixed value is taken as certain, unless a
  * width is given for it. */
 static int add_unmoved(const struct problem *p, struct fr_tune_result *r,
                        const struct fr_tune_options *options) {
@@ -282,7 +282,7 @@ static fr_status resolve(struct problem *p, const double *factors, bool *resolve
     return status;
 }
 
-/* What the rows do not resolve goes back to the preset, and the rest is fitted without it. */
+/* Coefficients that the rows do not identify go back to the preset, and the rest is fitted without them. */
 static fr_status fall_back(struct problem *p, struct fr_tune_result *r, double *factors,
                            struct fr_error *err) {
     bool resolved[FR_COEFFICIENT_MAX];

@@ -46,9 +46,9 @@ struct fr_tune_options {
      *  one is the model error and this combined.  0: they are of one */
     double release;
     double rows_max; /**< 0: no limit */
-    const double
-        *sigmas; /**< [FR_COEFFICIENT_MAX] in place of the table's where > 0; or NULL.  What is
-                      held and has one is uncertain by it, else certain */
+    const double *
+        sigmas; /**< [FR_COEFFICIENT_MAX] in place of the table's where > 0; or NULL.  A coefficient
+                      that is fixed and has one is uncertain by it, else certain */
     bool values_only;    /**< how sure they are is not asked, and left zero */
     bool keep_unrefuted; /**< leave all as it is where the runs do not refute it */
     bool one_release; /**< these and those to be predicted are of one release of the software */

@@ -180,7 +180,7 @@ fr_status fr_tune_set_value(struct fr_json_document *document, const struct fr_t
     return fr_cluster_set(document, path, value, "tune", err);
 }
 
-/* What the rows left of a coefficient is in "tuning"; a width is left of those they say nothing of. */
+/* "tuning" has a coefficient's uncertainty after the rows; coefficients without information from rows keep a width. */
 static fr_status keep_widths(struct fr_json_document *document, const struct fr_tune_result *r,
                              struct fr_error *err) {
     bool dropped[FR_VALUE_COUNT] = {false};

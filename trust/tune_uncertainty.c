@@ -1,4 +1,4 @@
-/* What is said of a run, by what became of the coefficients: trust/tune.h. */
+/* Uncertainty of a run, after the coefficients were tuned: trust/tune.h. */
 #include "trust/tune.h"
 
 #include <math.h>
@@ -19,7 +19,8 @@ void fr_tune_add_operations(struct fr_tune_result *r) {
         r->index[r->n_known++] = FR_KNOWN_BEYOND;
 }
 
-/* Of mixtures of experts, where rows held some, more is missed; where they held none, that is not known. */
+/* Factor of the model error: larger for mixtures of experts where rows held some; where they held none, it is
+ * unknown. */
 static double model_error_times(const struct fr_tune_result *r, const struct fr_run *run) {
     return r->experts ? fr_run_model_error_times(run) : 1;
 }
@@ -90,7 +91,7 @@ double fr_tune_model_error(const struct fr_tune_result *r,
     return sum;
 }
 
-/* What collectives and products were measured to vary by, of which a file states what holds 90 %. */
+/* Measured deviation of collectives and products; a file states their 90 % widths. */
 static double measured(const struct fr_tune_result *r, const double gradient[FR_KNOWN_MAX]) {
     double variance = 0;
     for (int k = 0; k < r->n_known; k++)

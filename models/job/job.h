@@ -21,7 +21,7 @@ struct fr_job {
     char cluster_from[256], model_from[256]; /**< as the user named them */
     struct fr_plan_lists lists;
     struct fr_json_document *documents[FR_JOB_DOCUMENTS];
-    /** Of models/job/assume.h; bit i of a set of keys stands for row i of models/plan/key.h. */
+    /** Sets for models/job/assume.h; bit i of a set of keys stands for row i of models/plan/key.h. */
     uint64_t open;    /**< keys that it may take: nobody stated them */
     uint64_t assumed; /**< keys that it took in plan */
     int of_model[FR_CLUSTER_FACTS],

@@ -233,8 +233,9 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
 }
 
 /* Bytes across each boundary.  With tp > 1 each rank of a stage sends 1/t of a transformer's activation, and the
- * receivers gather it (Megatron's scatter-gather), unless the method divides it between layers anyway; cSub has all
- * of it on one rank.  Inside a decoder the encoder's output travels too, and a rank stores the part that it received.
+ * receivers gather it (Megatron's scatter-gather).  No gather is needed where the method divides it between layers
+ * anyway.  cSub has all of it on one rank.  Inside a decoder the encoder's output travels too, and a rank stores the
+ * part that it received.
  */
 static void size_message(const struct fr_job *job, const struct fr_plan *plan, int32_t i,
                          struct fr_stage *stage) {

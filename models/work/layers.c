@@ -106,7 +106,7 @@ static fr_reasons check_entries(const struct fr_workload *workload, const struct
     int64_t ranks = fr_plan_ranks(plan) / plan->pp;
     fr_reasons reasons = 0;
     if (ranks % tp != 0 ||
-        batch % (ranks / tp) != 0) /* of the plan's own axes it is told as such */
+        batch % (ranks / tp) != 0) /* for the plan's own axes it is reported as such */
         return plan->layer_tp ? FR_BECAUSE(FR_REASON_LAYER_TP) : 0;
     bool whole = plan->layer_tp && !plan->micro_batch;
     int64_t micro = whole ? batch * tp / ranks : micro_batch_of(plan, batch);

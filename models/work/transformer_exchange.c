@@ -11,8 +11,8 @@
  *                        all-to-all T h / p              reduce-scatter T h
  *
  * By rows each product has the terms of Gholami et al. 2017, Eq. 4: its outputs gathered, its input's gradient
- * all-reduced; heads and an MLP's activation work on a rank's own rows, so that queries, keys and values, and what is
- * between up and down before its activation, are not gathered.  With sequence parallel (SP) a rank needs whole tokens
+ * all-reduced.  Heads and an MLP's activation work on a rank's own rows.  So queries, keys and values, and the values
+ * between up and down before the activation, are not gathered.  With sequence parallel (SP) a rank needs whole tokens
  * of its share after the second product, and has its own rows of all tokens: an all-to-all.  For embedding and logits
  * the vocabulary is divided (the logits' rows), and the loss needs no gathering; both divisions are the same there.
  *

@@ -51,7 +51,7 @@ struct fr_layer {
     /** Values a sample whose gradients the ranks that divide the weights add up: what enters the
      *  layer.  0: as many as leave it, which is how Eq. 4 of Gholami et al. 2017 counts a layer. */
     double input_gradients;
-    /* Of kind branches; the groups of such a layer are its branches. */
+    /* Kind branches; the groups of such a layer are its branches. */
     double branches;               /**< parallel ones; 0: a common layer */
     fr_joint joint_in, joint_out;  /**< at the first and last layer of a section */
     struct fr_window window, pool; /**< of a convolution; of the pooling after it */

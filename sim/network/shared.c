@@ -1,13 +1,13 @@
-/* Messages that are under way together share links, max-min fairly (sim/fluid.h).
+/* Messages at the same time share links, max-min fairly (sim/fluid.h).
  *
- * A message first waits its route's latency, then its bytes flow at the rate that all messages
- * present leave it.  Alone it takes its class's time, whatever priced that: what bytes and latency
- * of the route do not account for (a gather among the receivers) comes after.  So a message is
- * never faster here than on an isolated network, and with it no task.  What a spelt-out collective's
- * closed form adds for its own messages' sharing a link is no such rest: they do share it here.
+ * A message first waits its route's latency, then its bytes flow at the rate that all messages present leave it.
+ * Alone it takes its class's time, whatever priced that: the part beyond the bytes and latency of the route (a gather
+ * among the receivers) comes after.  So a message is never faster here than on an isolated network, and neither is a
+ * task.  A collective that is simulated by messages has no such rest for messages that share a link: they do share it
+ * here.
  *
- * Other tasks end when what they wait for has and their time has passed; that is known as soon as
- * those ends are, be they in the future, so only messages are events.  The loop:
+ * Other tasks end when the tasks that they wait for have ended and their own time has passed.  That end is known as
+ * soon as those ends are known, even in the future, so only messages are events.  The loop:
  *   1. tasks whose waits are all known: work gets its end at once, a message its flow's start;
  *   2. the earliest of flow starts (in order of task) and flow ends (in order started, first
  *      among equal times) comes next; an end makes the ends of tasks behind it known: back to 1. */
@@ -29,7 +29,7 @@ struct message {
     double before_s, size_B, after_s; /* parts of its class's time, during a run */
 };
 
-/* What the loop asks of a task, side by side and by depth: programs are larger than caches. */
+/* Data of a task for the loop, side by side and by depth, since programs are larger than caches. */
 struct node {
     double ready_s; /* latest end of what it waits for, so far */
     double end_s;   /* of its flows so far */
@@ -54,7 +54,7 @@ struct shared {
 
 /* ---- a message's parts ------------------------------------------------------------------------ */
 
-/* What of the class's time is latency, what flow at the rate it has alone, and the rest. */
+/* Split the class's time into latency, flow at the rate that it has alone, and the rest. */
 static void part(struct shared *s, const double *class_B) {
     for (int32_t m = 0; m < s->n_messages; m++) {
         struct message *message = &s->messages[m];

@@ -1,10 +1,10 @@
 /* The same plan in SimGrid 3.32: a third opinion, at flow level.
  *
- * All replicas run, none folded.  Work takes its time on a host of two cores, one for computing and
- * one for collectives, at a share of the core that draws the work's power; a message is its bytes
- * over the route of the exported platform, and what of its class's time neither route latency nor
- * bytes account for (a gather among the receivers) follows as time of the receiver at next to no
- * power; nor does a rank that a message blocks draw more here than one that waits.  The model is CM02 with latencies and rates as they are (topology/platform.h).
+ * All replicas run, none folded.  Work takes its time on a host of two cores, one for computing and one for
+ * collectives, at a share of the core that draws the work's power.  A message is its bytes over the route of the
+ * exported platform.  The part of its class's time beyond route latency and bytes (a gather among the receivers)
+ * follows as time of the receiver, at next to no power.  A rank that a message blocks draws no more here than one
+ * that waits.  The model is CM02 with latencies and rates as they are (topology/platform.h).
  *
  * Where it differs from `shared`: flows of different latencies that meet on a link get shares in
  * inverse proportion to their round-trip times there (CM02 follows TCP), equal ones here. */
@@ -84,7 +84,8 @@ static void add_message(struct writing *w, int64_t t, int side, const struct fr_
     fr_text_addf(w->text, "m %d %d %.17g", from, to, size_B);
     add_waits(w, task);
     w->s->last[2 * t + side] = w->count++;
-    /* What a spelt-out collective's closed form adds for sharing links happens by itself. */
+    /* The term for shared links in a collective's closed form happens by itself, where the collective is simulated by
+     * messages. */
     bool as_messages =
         w->work->program->classes[task->class_id].kind == FR_TASK_COLLECTIVE_MESSAGE;
     if (as_messages || after_s <= 1e-9 * alone_s) return;
@@ -122,7 +123,7 @@ static bool next_number(char **at, double *value) {
     return true;
 }
 
-/* Of each folded task the replica that ends last. */
+/* For each folded task, the replica that ends last. */
 static fr_status read_result(const struct fr_network_work *work, struct simgrid *s,
                              int32_t activities, char *text, struct fr_error *err) {
     double *times = fr_malloc(2 * ((size_t)activities + 1), sizeof *times), energy_J;

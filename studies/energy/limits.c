@@ -144,7 +144,7 @@ struct held_out {
     double error, time_square, power_square; /* means; NaN: no other network */
 };
 
-/* Of the device's other networks under shape @p j. */
+/* Held-out errors of the device's other networks under shape @p j. */
 static struct held_out others(const struct trainings *t, const struct trained *x, int j) {
     struct held_out h = {0, 0, 0};
     double tried = 0;
@@ -232,8 +232,8 @@ static fr_status each_in_turn(struct tables *t, const struct trained *x, const s
     return FR_OK;
 }
 
-/* Of the other networks' rows, each predicted from the training's others under the shape chosen: the ends
- * are further off than what lies between. */
+/* Scatter of the other networks' rows, each predicted from the training's others under the chosen shape: the ends err
+ * more than the points between. */
 static void scatter_in_turn(const struct trainings *t, const struct trained *x,
                             struct chosen *c) {
     double time = 0, power = 0, n = 0;

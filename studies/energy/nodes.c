@@ -2,10 +2,10 @@
  *
  *      P = W + u (B - W)          u = T1 N1 / (T N)
  *
- *  B power of a node that works, W of one that waits, u the share of the time that it works: that of a
- *  step on the fewest nodes, divided over all, in the measured step time T on N (1 where no time is
- *  logged).  B is the median over other benchmarks, W the mean after their runs ended.  Nodes that log no
- * time may wait for each other; they say nothing of B. */
+ * B power of a node that works, W of one that waits, u the share of the time that it works.  It is the time of a step
+ * on the fewest nodes, divided over all, over the measured step time T on N (1 where no time is logged).  B is the
+ * median over other benchmarks, W the mean after their runs ended.  Nodes that log no time may wait for each other;
+ * they say nothing of B. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -187,7 +187,7 @@ static bool first_like(const struct nodes *n, int i) {
     return true;
 }
 
-/* Of every accelerator on both sides. */
+/* Spread over every accelerator on both sides. */
 static struct spread spread_of(const struct nodes *n, const struct kind *k,
                                left_out_fn *left_out) {
     struct spread s = {0};
@@ -255,12 +255,13 @@ static struct node_power other_accelerator(const struct nodes *n, const struct k
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
-/* Of nodes that may wait for any share of their time: in nine cases of ten for no more than nine tenths. */
+/* Lowest power of nodes that may wait for any share of their time: in nine cases of ten for no more than nine tenths.
+ */
 static double least_W(const struct kind *k, const struct node_power *p) {
     return waits_unknown(k) ? mean_W(p, 0.1) : 0;
 }
 
-/* Of the mean: work and waiting err each for itself. */
+/* Deviation of the mean: work and waiting err independently. */
 static double sigma_at(const struct node_power *p, double u) {
     double work = u < 1 ? u * p->busy_W / mean_W(p, u) : 1;
     return u < 1 ? hypot(work * p->sigma, (1 - work) * p->waiting_sigma) : p->sigma;
@@ -320,7 +321,7 @@ static fr_status scale(struct fr_reproduction *r, const struct nodes *n, struct 
 
 /* ---- power supplies ------------------------------------------------------------------------- */
 
-/* What is drawn before the supplies over what is drawn behind them. */
+/* Power before the supplies over power after them. */
 struct supply {
     double constant_W, slope, sigma;
 };

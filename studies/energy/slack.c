@@ -1,6 +1,6 @@
-/* What clocks of passes save at no more time, beside what Perseus' plans saved when they were run: its trainings that
- * a transformer describes, priced on presets as they are, nothing fitted.  A training of a device counts its
- * mean at full clock, and of its plans with clocks the least energy within a percent of that time. */
+/* Energy that clocks of passes save at no more time, beside the measured saving of Perseus' plans.  The rows are its
+ * trainings that a transformer describes, priced on presets as they are, nothing fitted.  A training of a device
+ * counts its mean at full clock, and the least energy among its plans with clocks within a percent of that time. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

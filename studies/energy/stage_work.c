@@ -16,10 +16,10 @@ struct network {
     bool even;                         /* units of unlike work, which its partition balances */
 };
 
-/* perseus_model_configs.json.  BERT's logits follow a square transform.  T5-3B (Raffel et al., JMLR 21,
- * 2020: 24 + 24 layers, d_model 1024, d_ff 16384, 32 heads of 128 values) in the mean of an encoder's and a
- * decoder's layer, whose units in the graph are not told.  Wide-ResNet-101 of width 8 (torchvision's
- * Bottleneck, 224 x 224): a stem and 33 blocks of 8.2 G multiply-adds each, within 7 %. */
+/* perseus_model_configs.json.  BERT's logits follow a square transform.  T5-3B (Raffel et al., JMLR 21, 2020: 24 + 24
+ * layers, d_model 1024, d_ff 16384, 32 heads of 128 values) in the mean of an encoder's and a decoder's layer, whose
+ * units in the graph are not stated.  Wide-ResNet-101 of width 8 (torchvision's Bottleneck, 224 x 224): a stem and 33
+ * blocks of 8.2 G multiply-adds each, within 7 %. */
 static const struct network networks[] = {
     {"bert-huge-uncased", 1, 24, 1, 12.0 * 2048 * 2048, 512, 2048,
      30522.0 * 2048 + 2048.0 * 2048, false},

@@ -1,7 +1,7 @@
-/* Perseus' stages: the forward and the backward pass of a stage at 38 to 60 clocks of its device.
- * Given are some clocks of each, evenly spread from the lowest to the highest; the rest is predicted.
- * Many stages of the file are copies of each other (equal layers, measured once): a copy is
- * predicted as one stage, and never from its twin. */
+/* Perseus' stages: the forward and the backward pass of a stage at 38 to 60 clocks of its device.  Given are some
+ * clocks of each, evenly spread from the lowest to the highest; the rest is predicted.  Many stages of the file are
+ * copies of each other (equal layers, measured once): a copy is predicted as one stage, and never from its duplicate.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -208,8 +208,8 @@ static void add_plans(const struct view *v, const struct fr_pipelined_device *d,
     }
 }
 
-/* Of the plans that are no slower than each measured one, that of the least predicted energy: what
- * choosing it costs, in the mean. */
+/* For each measured plan, choose the plan of least predicted energy among those that are no slower; return the mean
+ * cost of that choice. */
 static double frontier_regret(const struct view *v, const struct fr_pipelined_device *d) {
     const struct fr_pipelined *x = v->x;
     double sum = 0, share = fr_pipelined_share(v->all, x, x);
@@ -229,8 +229,8 @@ static double frontier_regret(const struct view *v, const struct fr_pipelined_de
     return sum / x->n;
 }
 
-/* Stages of the A40 were measured on the board that trained; the A100's stages are of another board (400 W),
- * so that of theirs only voltage and times are taken: both boards that trained have a limit of 300 W. */
+/* Stages of the A40 were measured on the board that trained.  The A100's stages are of another board (400 W), and
+ * both boards that trained have a limit of 300 W. So only voltage and times are taken from the A100's stages. */
 static fr_status device_of(const struct fr_pipelined *x, struct fr_pipelined_device *d,
                            struct fr_error *err) {
     struct fr_stage_device a40;

@@ -112,7 +112,7 @@ static bool fact(const struct priced *p, const char *name, double *value) {
     return false;
 }
 
-/* Of "o.time_s", or of "#3.time_s" as calls are read. */
+/* Fact of "o.time_s", or of "#3.time_s" as calls are read. */
 static fr_status fact_of(const struct fr_study *s, const char *name, struct fr_term *out) {
     char before[FR_TERM_NAME_MAX];
     const char *dot = strrchr(name, '.');
@@ -461,7 +461,7 @@ static fr_status loop(struct fr_study *s, const char *text, const struct fr_stat
     return fr_fail(err, FR_ERR_INPUT, NULL, "\"%.40s\": expected in or from", text);
 }
 
-/* What reads a file that is absent is left out, and said. */
+/* A part that reads an absent file is left out, and a row states that. */
 static fr_status part(struct fr_study *s, const struct fr_statements *all, int from, int to,
                       struct fr_error *err) {
     struct fr_error why = {0};

@@ -1,4 +1,4 @@
-/* What optimus_quality.study asks of a result. */
+/* Functions of a result that optimus_quality.study calls. */
 #include "studies/optimus/quality.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "studies/engine/study.h"
 #include "studies/optimus/curves.h"
 
-/* What tells a plan, as Song et al. name their own. */
+/* Kinds of plans, by the names of Song et al. */
 enum { BASE, CB, CB_WITHOUT_LEP, NAIVE, NAIVE_LEP, SC, FE, N_KINDS };
 static const char *const kinds[N_KINDS] = {"base", "cb", "cb_without_lep", "naive", "naive_lep",
                                            "sc",   "fe"};
@@ -21,13 +21,13 @@ struct found {
 
 /* ---- plans in the result --------------------------------------------------------------------- */
 
-/* What a row's plan says of its compression: of "backward", "gradient" or "forward". */
+/* Compression that a row's plan states: of "backward", "gradient" or "forward". */
 static struct fr_json part_of(const struct fr_json *plan, const char *what) {
     struct fr_json compression = fr_json_member(plan, "compression");
     return fr_json_member(&compression, what);
 }
 
-/* Of activations between stages; 0: they go whole. */
+/* Rank of activations between stages; 0: they go whole. */
 static double rank_forward(const struct fr_json *plan) {
     struct fr_json forward = part_of(plan, "forward");
     double rank = fr_json_number_at(&forward, "rank");
@@ -141,7 +141,7 @@ struct difference {
     bool known, apart;
 };
 
-/* Of rows of the result. */
+/* Difference of the losses of two rows of the result. */
 static struct difference loss_between(const struct found *found, int64_t a, int64_t b) {
     struct difference d = {NAN, NAN, NAN, false, false};
     for (int64_t i = 0; i < fr_json_array_length(&found->pairs); i++) {

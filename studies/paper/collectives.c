@@ -4,8 +4,8 @@
  *   sizes/...  every second size of each rank count is held out
  *   ranks/...  the largest rank count in each layout (ranks per node) is held out
  *
- * What differs in tool, version, system, library or setup is never pooled.  From one node alone
- * nothing is predicted for several. */
+ * Rows that differ in tool, version, system, library or setup are never pooled.  Rows of one node alone predict
+ * nothing for several. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>

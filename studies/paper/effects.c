@@ -1,9 +1,11 @@
-/* How much the model misses of models, plans and plans of models under presets as they are: what intervals assume
- * (trust/effects/groups.h, trust/numbers/components.h) beside what sources of measured runs say.
+/* How large is the model error of models, plans and plans of models under presets as they are?  Compare the values
+ * that intervals assume (trust/effects/groups.h, trust/numbers/components.h) with those from sources of measured
+ * runs.
  *
- * A source is what one team measured on one kind of device that a preset describes (TorchTitan's H100 of 500 W and the
- * V100 of BLOOM's logs, on another network, none does); it counts as one plan of a model, however many it has, since
- * whoever asks is another.  Along each axis, all else as it is assumed, the likeliest value (trust/effects/evidence.h):
+ * A source is the measurements of one team on one kind of device that a preset describes.  (No preset describes
+ * TorchTitan's H100 of 500 W, nor the V100 of BLOOM's logs, on another network.) A source counts as one plan of a
+ * model, however many it has, since the user is another team.  The likeliest value along each axis, all else as
+ * assumed (trust/effects/evidence.h):
  *
  *      missed  the root mean square of what is missed of a plan of a model, over what is stated
  *      common  how far that is from source to source: the deviation of its factor's logarithm
@@ -11,9 +13,10 @@
  *      run     how far apart runs of one plan of a model under one release are, over what is stated
  *      widths  root mean square of the factor by which coefficients lie further from presets than stated
  *
- * and again with each source left out.  Then how far off plans of models lie, in standard deviations of what is stated:
- * nine tenths of them within `stretch`, sources counting alike.  Nothing is fitted to a run, but presets were set with some
- * of them in view (docs/explanation/accuracy.md), and what is assumed with all of them: intervals of their tables are calibrated in that. */
+ * and again with each source left out.  Then the errors of plans of models, in stated standard deviations: nine
+ * tenths of them lie within `stretch`, with equal weight for each source.  Nothing is fitted to a run.  But presets
+ * were set with some of the runs in view (docs/explanation/accuracy.md), and the assumed values with all of them, so
+ * intervals of their tables are calibrated. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -25,10 +25,10 @@ static const struct fr_table_limits within_2 = {.mean = 0.02, FR_TABLE_COVERED},
                                     within_5 = {.mean = 0.05, FR_TABLE_COVERED},
                                     within_15 = {.mean = 0.15, FR_TABLE_COVERED};
 
-/* Whose number is told: the allocator's tensors, what it reserves, what the device shows. */
+/* Which number a row states: the allocator's tensors, its reserved memory, or the memory that the device shows. */
 typedef enum { TENSORS, RESERVED, SHOWN } number;
 
-/* What is told of a source: its rows, and the squares of its plans' logarithms. */
+/* Sums over a source: its rows, and the squares of its plans' logarithms. */
 struct source {
     struct fr_energy_rows rows;
     double square[MOST_PLANS], plan_B[MOST_PLANS];
@@ -50,7 +50,7 @@ static void count_plan(struct source *s, double measured_B, double predicted_B) 
     s->plan_B[s->plans++] = predicted_B;
 }
 
-/* What of @p run is told: in its row, or, of what was reserved beside tensors, in a column of the file. */
+/* Measured memory of @p run: in its row, or for memory reserved beside tensors in a column of the file. */
 static double measured_B(const struct fr_run *run, const struct fr_csv *csv, number of) {
     if (of != RESERVED)
         return run->counted == (of == SHOWN ? FR_COUNTED_DEVICE : FR_COUNTED_ALLOCATED)

@@ -69,7 +69,7 @@ static const struct fr_run *smallest(const struct fr_run *const *runs, int n) {
     return least;
 }
 
-/* What runs of a preset are refitted together: those of which a note is the same; NULL: all. */
+/* Runs of a preset that are refitted together: those with the same note; NULL: all. */
 static const struct refit {
     const char *name, *procedure, *note;
     double release; /* by which they may differ */

@@ -187,7 +187,7 @@ static fr_status fit(struct fr_study_call *c) {
 
 /* ---- pipelines ------------------------------------------------------------------------------ */
 
-/* What is asked of the pipeline of a plan; NaN where it has none. */
+/* A value of the pipeline of a plan; NaN where it has none. */
 static double of_pipeline(const struct setting *s, const struct fr_plan *plan,
                           double (*ask)(const struct setting *, const struct fr_plan *,
                                         struct fr_pipeline *)) {

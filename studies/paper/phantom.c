@@ -9,7 +9,7 @@
 
 enum { FITTED = 3, FULL = 0, LITERAL };
 
-/* What is varied around the preset: the convention of m, the three fitted numbers, the network. */
+/* Values that vary around the preset: the convention of m, the three fitted numbers, the network. */
 struct setting {
     struct fr_job job;
     struct fr_layer own, layer; /* of the preset, and as it is asked for */
@@ -108,7 +108,7 @@ static fr_status fit(struct fr_study_call *c) {
 
 /* ---- settings ----------------------------------------------------------------------------- */
 
-/* Of the convention named, with the preset's own network. */
+/* Setting of the named convention, with the preset's own network. */
 static fr_status setting(struct fr_study_call *c) {
     struct both *both = c->context;
     both->now = &both->of[strcmp(fr_call_word(c, "m", 0), "literal") == 0 ? LITERAL : FULL];

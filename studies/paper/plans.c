@@ -1,16 +1,16 @@
-/* Plans that people tuned by hand for a benchmark, beside what our search of the whole recipe finds at the
+/* Plans that people tuned by hand for a benchmark, beside the plan that our search of the whole recipe finds at the
  * same ranks, batch and sequence.
  *
  *      regret = T(published) / T(best found) - 1        both predicted
  *      rank   = 1 + how many plans of the search are faster than the published one, up to 2000
  *
- * Who tunes by hand is near the best, so a large regret is more likely an error of ours; a published plan
- * that we call infeasible is one for sure: it ran.  Presets as they are, nothing fitted.  Regret is told
- * beside that among the orders of passes that the software at hand could run (1F1B, interleaved).
+ * A hand-tuned plan is near the best, so a large regret is more likely an error of ours.  A published plan that we
+ * call infeasible is an error for sure: it ran.  Presets are as they are, nothing is fitted.  A second regret counts
+ * only orders of passes that the software at hand could run (1F1B, interleaved).
  *
- * Some of those plans were tuned again in a later round.  A row is overtaken where a run of the same model
- * on the same device, with the degrees and micro-batch of the plan that our search prefers to the row's,
- * was measured to take less device time a sequence: T p / B, which replicas leave alone. */
+ * Some of those plans were tuned again in a later round.  A row is overtaken where a later run of the same model on
+ * the same device took less device time a sequence.  That run must have the degrees and micro-batch of the plan that
+ * our search prefers to the row's.  Device time is T p / B, which does not depend on replicas. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -51,8 +51,8 @@ static fr_status load(const struct fr_run *run, const char *cluster, struct fr_j
 
 /* ---- a search ------------------------------------------------------------------------------- */
 
-/* What of the ranked plans is faster than the published one: of all, and of the orders of passes that the
- * software could run. */
+/* Ranked plans that are faster than the published one: among all, and among the orders of passes that the software
+ * could run. */
 struct found {
     double best_s, able_best_s;
     int64_t feasible, faster, able_faster;

@@ -1,4 +1,4 @@
-/* What measured rows say of the values of presets: the functions that presets.study computes with.
+/* Values of presets from measured rows: the functions that presets.study calls.
  *
  *      cluster(PRESET, RUNTIME)     one of its own, to be changed; the newest runtime where none is named
  *      ours(C, VALUE, DTYPE), put(C, VALUE, DTYPE, X), width(C, VALUE, DTYPE)      what it says, and how wide
@@ -154,7 +154,7 @@ static fr_status unsure(struct fr_study_call *c) {
 
 /* ---- values together ------------------------------------------------------------------------ */
 
-/* What @p x states of efficiency together with others; NULL: nothing. */
+/* Covariance of efficiency with others that @p x states; NULL: none. */
 static const struct fr_correlated *stated_correlated(const struct fr_cluster *x, fr_value value,
                                                      fr_dtype dtype) {
     for (int k = 0; k < x->widths.n_correlated; k++)

@@ -54,7 +54,7 @@ static fr_status preset_of(const struct fr_study_call *c, const char *name,
     return FR_OK;
 }
 
-/* Of a preset's name, or of what was tuned. */
+/* Cluster of a preset's name, or the tuned one. */
 static fr_status cluster_of(const struct fr_study_call *c, int place,
                             const struct fr_cluster **cluster) {
     const struct all *all = c->context;
@@ -74,7 +74,7 @@ static fr_status new_tuned(const struct fr_study_call *c, struct fr_tune_result 
     return FR_OK;
 }
 
-/* What a table is called, how it is made and what it must reach. */
+/* A table's name, its procedure and the scores that it must reach. */
 struct asked {
     struct fr_table_limits limits;
     struct fr_table_plan plan;

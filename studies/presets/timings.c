@@ -1,4 +1,4 @@
-/* What timings of products, kernels, links and steps say of presets' values (studies/presets/timings.h). */
+/* Values of presets from timings of products, kernels, links and steps (studies/presets/timings.h). */
 #include "studies/presets/timings.h"
 
 #include <math.h>
@@ -81,7 +81,7 @@ static void take_groups(const struct fr_csv *csv, const char *gpu, struct fr_pro
     }
 }
 
-/* What the preset is off on grouped products, all of them and those that add to gradients. */
+/* Error of the preset on grouped products: all of them, and those that add to gradients. */
 static fr_status say_groups(struct fr_study_call *c, const struct fr_products *p) {
     double all = 0, adding = 0;
     int n = 0;
@@ -152,8 +152,8 @@ fr_status fr_presets_best(struct fr_study_call *c) {
     return status;
 }
 
-/* What a ratio of two best shapes may be off: standard deviation of ln(best at 8 bits / best at 16) over the devices
- * of which both were found. */
+/* Uncertainty of a ratio of two best shapes: standard deviation of ln(best at 8 bits / best at 16) over the devices
+ * with both. */
 fr_status fr_presets_best_scatter(struct fr_study_call *c) {
     enum { DEVICES_MAX = 64 };
     double ratio[DEVICES_MAX];

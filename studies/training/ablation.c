@@ -17,7 +17,7 @@ static void no_latency(struct fr_cluster *c) {
 }
 static void no_fixed(struct fr_cluster *c) { c->device.fixed_s = 0; }
 
-/* Of all products of a tiled form. */
+/* Remove the alignment of all products of a tiled form. */
 static void no_alignment(struct fr_cluster *c) {
     for (int d = 0; d < FR_DTYPE_COUNT; d++)
         c->device.gemm[d].tiles.odd = c->device.gemm[d].tiles.misaligned = 1;

@@ -89,7 +89,7 @@ static bool has(const struct fr_reproduction *r, const char *prefix) {
     return false;
 }
 
-/* What prints a table's column "preset alone".  The words are the program's own. */
+/* Add the commands that print a table's column "preset alone".  The words are the program's own. */
 static void add_commands(struct fr_text *text, const struct fr_reproduction *r) {
     if (!has_any(r, "/command")) return;
     fr_text_addf(text,
@@ -142,7 +142,7 @@ static void add_left_out(struct fr_text *text, const struct fr_reproduction *r) 
     }
 }
 
-/* What is neither of a table nor of a list. */
+/* Does a row belong to neither a table nor a list? */
 static bool stands_alone(const struct fr_reproduction *r, const struct fr_reproduce_row *row) {
     return !row->detail && strncmp(row->id, "ablation/", 9) != 0 &&
            strncmp(row->id, "left_out/", 9) != 0 &&

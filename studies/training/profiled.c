@@ -32,8 +32,8 @@ static bool share_layers(const struct fr_run *a, const struct fr_run *b) {
            fr_plan_micro_batch(&a->plan) == fr_plan_micro_batch(&b->plan);
 }
 
-/* Layer times of each run from the others alone: of those that it had a part in it says too little of what is
- * missed.  A run without others is left out. */
+/* Layer times of each run come from the others alone: with its own part in them its error would look too small.  A
+ * run without others is left out. */
 static fr_status leave_out(struct work *w, int *left, struct fr_error *err) {
     const struct fr_run **others = w->test; /* not yet filled */
     *left = 0;
@@ -54,7 +54,7 @@ static fr_status leave_out(struct work *w, int *left, struct fr_error *err) {
 static fr_status fit(const struct fr_cluster *prior, struct work *w, struct fr_error *err) {
     struct fr_tune_options options = fr_procedure_tuning();
     options.values_only = true;
-    options.keep_unrefuted = false; /* what is missed of a model is in its measured layers */
+    options.keep_unrefuted = false; /* a model's error is in its measured layers */
     FR_TRY(fr_tune(prior, w->train, w->n_train, &options, w->tuned, err));
     for (int round = 0; round < 2; round++) {
         use_profiles(w->train, w->n_train, NULL, 0);

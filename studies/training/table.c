@@ -186,7 +186,7 @@ void fr_table_alone(const struct fr_cluster *preset, const struct fr_run *const 
     for (int i = 0; i < n; i++) alone_s[i] = fr_run_predict_s(preset, runs[i]);
 }
 
-/* What the fits are worth shows beside it. */
+/* The value of the fits shows beside it. */
 static void add_alone(struct fr_reproduction *r, const char *name,
                       const struct fr_table_of *of) {
     double error = 0;

@@ -1,7 +1,7 @@
 /** @file
- *  Compressed training by one processor in plain loops and double, beside serial.h: networks divided
- *  into parts whose messages and gradients go through a codec, which keeps what it keeps from one
- *  matrix to the next.  Nothing here is shared with the real programs but the random numbers. */
+ *  Compressed training by one processor in plain loops and double, beside serial.h.  Networks are divided into parts
+ *  whose messages and gradients go through a codec, which has its state from one matrix to the next.  Only the random
+ *  numbers are shared with the real programs. */
 #ifndef FR_TESTS_APPS_EMULATED_H
 #define FR_TESTS_APPS_EMULATED_H
 
@@ -12,7 +12,7 @@
 
 #include "real/apps/random.h"
 
-/* Of m x n matrices: PowerSGD, whose Q is r x n, kept from one to the next; or top-k, (m + n) r values. */
+/* A codec of m x n matrices: PowerSGD, whose Q is r x n and stays from one to the next; or top-k, (m + n) r values. */
 struct emulated_codec {
     int m, n, rank;
     bool lazy, topk;

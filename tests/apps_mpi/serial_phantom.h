@@ -11,13 +11,13 @@ struct serial_matrix {
     int at, m, n;
 };
 
-/* m x n over p ranks with k ghosts each: compressors [j][k][n/p], decompressors [i][j][m/p][k]. */
+/* m x n over p ranks with k ghost neurons each: compressors [j][k][n/p], decompressors [i][j][m/p][k]. */
 struct serial_phantom {
     int m, n, p, k;
     double *c, *d;
 };
 
-/* The blocks on the diagonal of @p w stay; the others become what they are with ghosts. */
+/* The blocks on the diagonal of @p w stay; the others become those of ghost neurons. */
 static inline void serial_phantom_open(struct serial_phantom *s, uint64_t seed, uint64_t stream,
                                        int m, int n, int p, int k, double *w) {
     int in = n / p, out = m / p;

@@ -19,7 +19,7 @@ enum { WORDS_S = 8, WORDS_V = 96 };
 /* Values of a layer's parts, in the order of its parameters, and where each begins. */
 enum { NORM1, NORM1_BIAS, QKV, QKV_BIAS, OUT, OUT_BIAS, NORM2, NORM2_BIAS, UP, UP_BIAS, DOWN };
 enum { DOWN_BIAS = DOWN + 1, WORDS_PARTS };
-/* Of a cross-attention those that heads have: norm, qkv, out. */
+/* Parts of a cross-attention that heads have: norm, qkv, out. */
 enum { WORDS_CROSS_PARTS = NORM2 };
 static const int words_rows[WORDS_PARTS] = {WORDS_H, WORDS_H, 3 * WORDS_H, 3 * WORDS_H,
                                             WORDS_H, WORDS_H, WORDS_H,     WORDS_H,
@@ -193,7 +193,7 @@ static inline void words_attention(int t, bool causal, const double *qkv, double
         }
 }
 
-/* What a layer keeps of a micro-batch; of a cross-attention its input, e, and what it makes of both. */
+/* Values that a layer saves of a micro-batch; for a cross-attention its input, e, and the results of both. */
 struct words_saved {
     bool causal;
     double *x, *a, *qkv, *c, *x1, *m, *u;

@@ -1,5 +1,5 @@
 /** @file
- *  Laws over tables: what every row keeps, whoever wrote it.
+ *  Laws over tables: statements that every row keeps, whoever wrote it.
  *
  *  A law is a function that a row keeps or breaks, with a sentence where it breaks it, so that the
  *  same law walks the table and is shown to refuse rows that are wrong on purpose. */

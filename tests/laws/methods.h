@@ -136,7 +136,7 @@ static inline bool law_layer_gradients(const struct law_layer *c, struct law_why
     return true;
 }
 
-/* What enters is kept over the ranks, for the weight gradient; what leaves is written and read. */
+/* Inputs are saved over the ranks, for the weight gradient; outputs are written and read. */
 static inline bool law_layer_activations(const struct law_layer *c, struct law_why *why) {
     struct fr_rank_work work = law_work(c);
     double ranks = c->shard.tp * c->shard.dp, samples = c->shard.batch * c->shard.dp,

@@ -36,7 +36,7 @@ static inline bool law_stages_accepted(const struct law_model *c) {
     return test_stage_check(&c->job.workload, &c->plan) == 0;
 }
 
-/** What one rank sends over tp for a micro-batch of a stage. */
+/** Bytes that one rank sends over tp for a micro-batch of a stage. */
 static inline double law_stage_sent_B(const struct fr_rank_work *w, int64_t tp) {
     double sent_B = 0;
     for (int k = 0; k < w->n_ops; k++)
@@ -45,7 +45,7 @@ static inline double law_stage_sent_B(const struct fr_rank_work *w, int64_t tp) 
     return sent_B;
 }
 
-/** Of all stages: flop of one rank of each added up, where some wait only those that work. */
+/** Sum over all stages of the flop of one rank; where some ranks wait, only those that work count. */
 static inline struct law_stages law_stages_sum(const struct law_model *c) {
     struct law_stages s = {0};
     for (int64_t i = 0; i < c->plan.pp; i++) {
@@ -79,7 +79,7 @@ static inline double law_attention_weights(const struct fr_transformer *t) {
     return (double)t->hidden * (q + 2 * v) + q * (double)t->hidden;
 }
 
-/** What multiplies, over all ranks of a replica. */
+/** Weights that multiply, over all ranks of a replica. */
 static inline double law_stages_weights(const struct law_model *c) {
     const struct fr_transformer *t = &c->job.workload.transformer;
     return (double)(t->layers + t->cross_layers) * law_attention_weights(t) +
@@ -242,10 +242,9 @@ static inline bool law_stages_growth(const struct law_model *c, struct law_why *
     return true;
 }
 
-/* What is priced, on a device of one rate for every product (half_dim 0): a forward pass takes no
- * less than its flop, the backward pass twice as long (fused attention, which makes the scores once
- * more, up to 2.6 times), at most half of it for weights; doing all of it again adds no more than a forward
- * pass. */
+/* Prices on a device with one rate for every product (half_dim 0).  A forward pass takes no less than its flop.  The
+ * backward pass takes twice as long, at most half of it for weights.  With fused attention, which makes the scores
+ * once more, it takes up to 2.6 times as long.  Recomputing all adds no more than a forward pass. */
 static inline bool law_stages_passes(const struct law_model *c, struct law_why *why) {
     struct law_model r = *c;
     struct fr_pass pass[3][3]; /* of each recompute: forward, backward, weight */
@@ -288,9 +287,9 @@ static inline double law_stage_of(const struct fr_rank_work *w, fr_pass_kind pas
     return sum_B;
 }
 
-/* Where activations stay scattered a gradient goes back the way its value came: what is gathered is reduced and scattered, what is scattered
- * is gathered, as often; an exchange of all with all is its own other half.  Beside them
- * values may be gathered once more. */
+/* Where activations stay scattered, a gradient goes back the way its value came.  A gather becomes a reduce-scatter
+ * and a scatter a gather, as often.  An all-to-all is its own counterpart.  Beside them values may be gathered once
+ * more. */
 static inline bool law_stages_duals(const struct law_model *c, struct law_why *why) {
     static const fr_op pairs[][2] = {{FR_OP_ALL_GATHER, FR_OP_REDUCE_SCATTER},
                                      {FR_OP_REDUCE_SCATTER, FR_OP_ALL_GATHER},
@@ -314,7 +313,7 @@ static inline bool law_stages_duals(const struct law_model *c, struct law_why *w
     return true;
 }
 
-/* What a replica does with its micro-batch it does beside one replica and beside many. */
+/* A replica does the same with its micro-batch beside one replica and beside many. */
 static inline bool law_stages_replicas(const struct law_model *c, struct law_why *why) {
     struct law_model d = *c;
     d.plan.dp *= 3;

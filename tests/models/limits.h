@@ -139,7 +139,7 @@ struct length {
     int least, most;
 };
 
-/* Is a list of @p n ones refused for its length?  What else is wrong with ones is found later. */
+/* Is a list of @p n ones refused for its length?  Other errors of ones are found later. */
 static inline bool limits_refused_length(const char *text, const char *path, int n,
                                          limits_reader *read) {
     struct fr_error err = {0};

@@ -1,4 +1,4 @@
-/* What tests of figures share: fixtures, drawing into a folder of the test's own, reading back. */
+/* Parts that tests of figures share: fixtures, drawing into a folder of the test's own, reading back. */
 #ifndef FR_TESTS_PLOTS_FIGURE_CHECK_H
 #define FR_TESTS_PLOTS_FIGURE_CHECK_H
 

@@ -95,7 +95,7 @@ static inline struct fr_timeline random_timeline(uint64_t seed, struct fr_span *
     return t;
 }
 
-/* What format @p f makes of @p t; freed by the caller. */
+/* Text of @p t in format @p f; freed by the caller. */
 static inline struct fr_text written(const struct fr_format *f, const struct fr_timeline *t,
                                      const struct fr_trace_options *o) {
     struct fr_text out = {0};

@@ -1,7 +1,7 @@
-/* The cheapest seating found: every named one first, then all of them where they are few, else
- * a local search that exchanges two ranks of different units (of the innermost level, inside
- * which slots are alike) and keeps what costs no more.  Never worse than the best named one;
- * the same seed gives the same seats. */
+/* The cheapest placement found.  It tries every named one first, then all placements where they are few.  Else a
+ * local search exchanges two ranks of different units (of the innermost level, inside which slots are equal) and
+ * keeps a placement that costs no more.  The result is never worse than the best named one, and the same seed gives
+ * the same placement. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +46,7 @@ static fr_status named(struct search *x, struct fr_error *err) {
     return FR_OK;
 }
 
-/* Ways to share n ranks out among units of `room` slots: n! / (room!)^units, or more than asked. */
+/* Ways to distribute n ranks among units of `capacity` slots: n! / (capacity!)^units, or more than asked. */
 static int64_t ways_up_to(int64_t n, int64_t capacity, int64_t most) {
     double ways = 1;
     for (int64_t r = 0; r < n; r++) {
@@ -120,7 +120,7 @@ static fr_status place(const struct fr_placement_ask *s, int64_t *slot, struct f
                        .best = slot,
                        .best_cost = 1e300};
     FR_TRY(fr_placement_linear.place(s, slot, err));
-    if (x.n <= x.capacity) return FR_OK; /* one unit: all seats are alike */
+    if (x.n <= x.capacity) return FR_OK; /* one unit: all placements are equal */
     x.now = fr_malloc((size_t)x.n, sizeof *x.now);
     if (!x.now) return fr_fail(err, FR_ERR_NOMEM, "placement", "out of memory");
     fr_status status = named(&x, err);

@@ -8,7 +8,7 @@ static fr_status place(const struct fr_placement_ask *s, int64_t *slot, struct f
     int64_t nodes = (n + capacity - 1) / capacity, r = 0;
     (void)err;
     for (int64_t row = 0; row < capacity;
-         row++) /* the row-th seat of every node that has one */
+         row++) /* the row-th slot of every node that has one */
         for (int64_t node = 0; node < nodes; node++)
             if (node * capacity + row < n) slot[r++] = node * capacity + row;
     return FR_OK;

@@ -1,8 +1,7 @@
-/* Dragonfly: g groups of a switches with t ports each; a link between any two switches of a group,
- * h links of each switch to other groups.  Of a group's a h such links the k-th, k < c (g-1),
- * goes to the k mod (g-1)-th other group: c = floor(a h / (g-1)) links join two groups, and the
- * destination's number chooses among them.  Routes are minimal: at most one link of the own group,
- * one between groups, one of the other. */
+/* Dragonfly: g groups of a switches with t ports each; a link between any two switches of a group, h links of each
+ * switch to other groups.  A group has a h such links, and the k-th, k < c (g-1), goes to the k mod (g-1)-th other
+ * group.  So c = floor(a h / (g-1)) links join two groups, and the destination's number chooses among them.  Routes
+ * are minimal: at most one link of the own group, one between groups, one of the other. */
 #include "topology/shape.h"
 
 enum { GROUPS, SWITCHES, PORTS, GLOBAL };

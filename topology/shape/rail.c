@@ -31,7 +31,7 @@ static int64_t port(const struct fr_fabric *f, int64_t a) {
     return pod_of(f, a) * f->per_node + rail_of(f, a);
 }
 
-/* Of each switch its links up, then those down. */
+/* Links of each switch: those up, then those down. */
 static int route(const struct fr_fabric *f, int64_t a, int64_t b, int64_t *links) {
     int64_t up = f->value[UP][0], choice = b / f->per_node % up;
     if (pod_of(f, a) == pod_of(f, b)) return 0;

@@ -7,9 +7,9 @@
 #include "base/alloc.h"
 #include "trust/numbers/statistics.h"
 
-/* Of the errors left out, that they must be lowered by. */
+/* Share by which the left-out errors must fall. */
 static const double enough = 0.01;
-/* Of models, which are held: next to none. */
+/* Deviation of models, which are fixed: next to none. */
 static const double nothing = 1e-6;
 
 struct turns {
@@ -28,7 +28,7 @@ static size_t count(const int *group, size_t n) {
     return (size_t)(most + 1);
 }
 
-/* Of one plan at one micro-batch? */
+/* Do two runs have one plan at one micro-batch? */
 static bool correlated(const struct turns *t, size_t a, size_t b) {
     const int *plan = t->rows->group[FR_EFFECT_PLAN];
     return plan[a] == plan[b] && t->runs[a]->plan.micro_batch == t->runs[b]->plan.micro_batch;

@@ -9,10 +9,10 @@
 #include "base/sort.h"
 #include "models/plan/plan.h"
 
-/* Standard deviations of the difference of two plans' errors, in logarithms.  Measured: non-negative least squares on the
- * squared differences of groups of measured plans of one problem (vTrain, BLOOM, MPT, DGXC, SimuMax, Megatron's selective
- * recomputation) under presets; in brackets the range with one source left out, pairs or sources counting alike.
- * Assumed: too few pairs differ in it. */
+/* Standard deviations of the difference of two plans' errors, in logarithms.  Measured: non-negative least squares on
+ * the squared differences of groups of measured plans of one problem under presets.  The sources are vTrain, BLOOM,
+ * MPT, DGXC, SimuMax and Megatron's selective recomputation.  Brackets hold the range with one source left out, pairs
+ * or sources having equal weight.  Assumed: too few pairs differ in it. */
 enum { CHANGE, DOUBLING };
 static const struct row {
     double size;

@@ -64,7 +64,7 @@ static void work_free(struct work *w) {
     gsl_vector_free(w->solved);
 }
 
-/* What rows would be off at the priors' values, were all linear. */
+/* Errors of rows at the priors' values, if all were linear. */
 static void fill(const struct fr_posterior_input *s, struct work *w) {
     for (int i = 0; i < s->n; i++) {
         w->error[i] = s->error[i];
@@ -122,7 +122,7 @@ static bool is_kind(const struct fr_posterior_input *s, size_t k) {
            s->seen[k - (size_t)s->n_coefficients].what == FR_SEEN_KIND;
 }
 
-/* What is asked for k has with unknown @p b in common: its covariance. */
+/* Covariance of the wanted value k with unknown @p b. */
 static double common(const struct fr_posterior_input *s, const struct work *w, size_t all,
                      size_t k, size_t b) {
     return is_kind(s, k) ? w->across[(k - (size_t)s->n_coefficients) * all + b]
@@ -163,7 +163,7 @@ static void express(const struct fr_posterior_input *s, const struct fr_effects 
         }
 }
 
-/* What stays where it was left: coefficients, and models and plans that say nothing of others. */
+/* Find the fixed unknowns: coefficients, and models and plans that predict no others. */
 static void find_held(const struct fr_posterior_input *s, struct work *w) {
     size_t n = (size_t)s->n, c = (size_t)s->n_coefficients, wide = wide_of(s);
     const struct fr_effects_rows rows = {
@@ -179,8 +179,8 @@ static void find_held(const struct fr_posterior_input *s, struct work *w) {
         if (k < c || fixed[s->seen[k - c].what]) w->fixed[w->n_fixed++] = k;
 }
 
-/* What is missed of who was seen, in the mean, at a node and given what is held where it was left.
- * @return ln of the density of what is held being there; NaN where nothing can be inverted */
+/* Mean model error of the groups among the rows, at a node and given the fixed unknowns.
+ * @return ln of the density of the fixed unknowns at their values; NaN where nothing can be inverted */
 static double given_fixed(const struct fr_posterior_input *s, struct work *w,
                           double *model_error) {
     size_t c = (size_t)s->n_coefficients, wide = wide_of(s), n = w->n_fixed;
@@ -232,8 +232,8 @@ static void mix_model_error(const struct fr_posterior_input *s, const struct wor
     for (size_t k = 0; k < n; k++) model_error[k] /= sum;
 }
 
-/* Sum over nodes of weight (C + m m'), of weight m and of the effects' squares; what is missed, and the variance of
- * the middle row, at each node, as of a run that was not seen, but for its kind's. */
+/* Sum over nodes of weight (C + m m'), of weight m and of the effects' squares.  Also the model error and the
+ * variance of the middle row at each node, as for an unseen run, except its kind's. */
 static fr_status mix(const struct fr_posterior_input *s, struct fr_effects *effects,
                      struct work *w, double *covariance, size_t stride, double sd[FR_EFFECTS],
                      double variance[FR_COMPONENTS_NODES], struct fr_error *err) {
@@ -272,7 +272,7 @@ static fr_status mix(const struct fr_posterior_input *s, struct fr_effects *effe
     return FR_OK;
 }
 
-/* From about nothing to about where coefficients were left and what is missed in the mean. */
+/* Move the covariance from about zero to about the final coefficients and the mean model error. */
 static void about(const struct fr_posterior_input *s, const struct work *w,
                   const double *model_error, double *covariance, size_t stride) {
     size_t c = (size_t)s->n_coefficients, wide = wide_of(s);

@@ -27,14 +27,14 @@ static bool kind_error(const struct errors *p, int i, double *mean) {
     return true;
 }
 
-/* Squares of errors over what is missed: of models in the mean, and of their kinds about that. */
+/* Squares of errors over the model error: of models in the mean, and of their kinds about that. */
 struct says {
     double of_models, of_kinds;
     int models, kinds;
 };
 
-/* What the kinds of run @p i's model say, unless an earlier run is of it: n of them with covariance I + 1 1',
- * so that n times their mean squared has variance 1 + n, and they have n - 1 about it. */
+/* Add the kinds of run @p i's model, unless an earlier run is of it.  They are n with covariance I + 1 1', so n times
+ * their mean squared has variance 1 + n, and n - 1 degrees remain about it. */
 static void model_says(const struct errors *p, int i, struct says *sum) {
     double squares = 0, all = 0, mean = 0;
     int n = 0;

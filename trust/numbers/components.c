@@ -11,13 +11,13 @@ enum { NODES = FR_COMPONENTS_NODES, STEPS_MAX = 400, HALVINGS = 60, WIDENINGS = 
 
 static const double half_log_2_pi = 0.9189385332046727, log_2 = 0.6931471805599453;
 
-/* Of the simplex its first step and its last; of curvature its step, and the widths that it
- * may have; the proposal is wider than what it stands for. */
+/* First and last step of the simplex; step of the curvature and the range of its widths.  The proposal is wider than
+ * the posterior. */
 static const double first_step = 0.5, last_step = 0.03, bend = 0.25, narrow = 0.03, wide = 1,
                     wider = 1.25;
 
-/* What the logarithms of the ratios of sd to what is stated are made of: what is missed, in common; how models,
- * plans and kinds differ in that; the rest each its own. */
+/* Parts of the logarithms of the ratios of sd to the stated ones: the common factor of the model error; the
+ * differences of models, plans and kinds in it; each other's own. */
 enum {
     OF_MODEL_ERROR,
     OF_RELEASE,
@@ -39,7 +39,7 @@ struct target {
     const struct fr_sizes *sizes;
 };
 
-/* Of coefficients' priors, whose factor is half-normal: they may be far too wide. */
+/* Is it the width of coefficients' priors?  Its factor is half-normal: priors may be far too wide. */
 static bool is_width(int k) { return k == OF_DEVICE || k == OF_NETWORK; }
 
 static double log_width(const struct target *t, int k) {
@@ -48,8 +48,8 @@ static double log_width(const struct target *t, int k) {
                                  : t->sizes->alone;
 }
 
-/* Of exp(z) with z normal of deviation a the mean square is exp(2 a^2): each is divided by it, so that what is stated is
- * the root mean square before any row is seen. */
+/* The mean square of exp(z), with z normal of deviation a, is exp(2 a^2).  Each factor is divided by its root, so the
+ * stated value is the root mean square before any row is seen. */
 static void at(const struct target *t, const double *log_ratio, double sd[FR_EFFECTS]) {
     double apart = pow(t->sizes->apart, 2);
     for (int k = 0; k < FR_EFFECTS; k++) {

@@ -28,9 +28,8 @@ struct fr_effects {
     double *kind_wide;             /* [kinds]: of its own effect, in sd */
     int *kind_model, *kind_plan;   /* [kinds] */
     int *of;                       /* [c] */
-    gsl_matrix *stated,
-        *prior;          /* [c][c]: sums of what is told; scratch: NULL where nothing is */
-    double *row, *slope; /* [u], [unknowns]: scratch */
+    gsl_matrix *stated, *prior;    /* [c][c]: stated sums; scratch: NULL where none is */
+    double *row, *slope;           /* [u], [unknowns]: scratch */
     gsl_matrix *m;
     gsl_vector *right, *solved;
 };
@@ -69,7 +68,8 @@ static void add_rows(struct fr_effects *f, const struct fr_effects_rows *rows) {
     }
 }
 
-/* What is known of sums of coefficients. @return false where memory runs out */
+/* Add the known sums of coefficients.
+ * @return false where memory runs out */
 static bool add_stated(struct fr_effects *f, const struct fr_effects_rows *rows) {
     if (rows->n_known == 0 || f->c == 0) return true;
     gsl_error_handler_t *before = fr_gsl_errors();
@@ -257,7 +257,7 @@ static int add_priors(struct fr_effects *f, const double *sd, double *sum) {
     return code;
 }
 
-/* Of the first @p n_out unknowns. */
+/* Solve for the first @p n_out unknowns. */
 static double solve(struct fr_effects *f, const double *sd, size_t n_out, double *mean,
                     double *covariance) {
     static const double log_2_pi = 1.8378770664093453;

@@ -11,7 +11,7 @@
 
 static const double START_MS = 20e3, START_SHARE = 0.05, END_MS = 5e3, AROUND_MS = 2e3;
 
-/* Room for one more behind @p n items: the array doubles at powers of two. */
+/* Capacity for one more after @p n items: the array doubles at powers of two. */
 static fr_status grow(void **items, int n, size_t size_B, struct fr_error *err) {
     if (n > 0 && (n & (n - 1)) != 0) return FR_OK;
     void *more = fr_realloc(*items, n ? 2 * (size_t)n : 1, size_B);

@@ -146,7 +146,7 @@ static const char *reason_of(const char *text, fr_run_skip *skip) {
     return NULL;
 }
 
-/* Of "skip REASON if X" and "need REASON ...". */
+/* Decide "skip REASON if X" and "need REASON ...". */
 static fr_status decide(struct reading *r, const char *text, bool need, struct fr_error *err) {
     fr_run_skip skip = FR_RUN_USABLE;
     struct fr_term value;

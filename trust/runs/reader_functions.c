@@ -1,4 +1,4 @@
-/* What readers call (trust/runs/reader.h):
+/* Functions that readers call (trust/runs/reader.h):
  *
  *      copy()                   sets every column that is not empty as the key it is
  *      key('model')             what was set before

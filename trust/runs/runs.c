@@ -60,7 +60,7 @@ static fr_status choose(const struct fr_csv *csv, struct fr_run_reader *reader, 
     return status;
 }
 
-/* What is wrong may be said of what the row names, a preset that is none: then the row is named too. */
+/* An error may be in a file that the row names, or its preset does not exist: then the row is named too. */
 static fr_status say_where(fr_status status, const char *where, const struct fr_error *why,
                            struct fr_error *err) {
     enum { TAIL = 60 }; /* what a place of base/json.h shows of where its value came from */

@@ -1,4 +1,4 @@
-/* What files of runs said, for people. */
+/* Facts of files of runs, as text. */
 #include <string.h>
 
 #include "base/text/wrap.h"

@@ -118,7 +118,7 @@ bool fr_watts_add_text(struct fr_watts_log *log, const char *device, const char 
     return true;
 }
 
-/* What is no time that is known counts on where it changes. */
+/* A text that is no known time counts as a new time where it changes. */
 void fr_watts_set_time(struct fr_watts_log *log, const char *text) {
     double time_s = NAN;
     char *end = NULL;

@@ -1,6 +1,6 @@
-/* Two-level all-gather: first among the ranks of the same place in all q = p/r nodes, so that
- * each rank fetches (q-1) n/p bytes from outside and no byte enters a node twice; then within
- * the node, where each rank's shard has grown to n/r bytes.  Both steps are Bruck's. */
+/* Two-level all-gather.  The first step is among the ranks of the same place in all q = p/r nodes: each rank fetches
+ * (q-1) n/p bytes from outside, and no byte enters a node twice.  The second is within the node, where each rank's
+ * shard has grown to n/r bytes.  Both steps are Bruck's. */
 #include "models/network/pattern.h"
 
 static double time_s(const struct fr_collective_args *a) {

@@ -1,7 +1,6 @@
-/* Two-level reduce-scatter, the hierarchical all-gather run backwards: first within the node, so
- * that each rank holds the node's sum of n/r bytes; then among the ranks of the same place in all
- * q = p/r nodes, so that no byte leaves a node that was not summed in it.  Both steps are the
- * circulant ones. */
+/* Two-level reduce-scatter: the hierarchical all-gather run backwards.  The first step is within the node, after
+ * which each rank holds the node's sum of n/r bytes.  The second is among the ranks of the same place in all q = p/r
+ * nodes.  So no byte leaves a node that was not summed in it.  Both steps are the circulant ones. */
 #include "models/network/pattern.h"
 
 static double time_s(const struct fr_collective_args *a) {

@@ -6,8 +6,8 @@
 #include "base/text.h"
 #include "models/outcome/memory.h"
 
-/* Quantile of a normal distribution with nine tenths between its two signs: five in a hundred lie below, as for plans
- * that are refused. */
+/* Nine tenths of a normal distribution lie within this many standard deviations; five in a hundred lie below, as for
+ * plans that are refused. */
 static const double NINETY = -FR_FITS_REFUSED;
 
 double fr_fits_probability(double spare) { return erfc(-spare / sqrt(2)) / 2; }

@@ -2,9 +2,9 @@
  * means as many values as with PowerSGD.  Selection by a radix sort of the magnitudes: four
  * passes over the matrix, read and written.
  *
- * Replicas keep different values, so a sum has up to D times as many: everyone gathers all D parts and
- * adds them up in a cleared matrix, one scattered addition of all (values and indices read, sums read
- * and written in their place). */
+ * Replicas choose different values, so a sum has up to D times as many.  Every replica gathers all D parts and adds
+ * them up in a cleared matrix.  That is one scattered addition of all: values and indices read, sums read and written
+ * in their place. */
 #include <math.h>
 
 #include "models/plan/compression.h"

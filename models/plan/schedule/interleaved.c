@@ -10,8 +10,8 @@ static const char *refuses(const struct fr_schedule_args *a) {
     return NULL;
 }
 
-/* The passes of one kind in the order that any stage runs them: P micro-batches of a chunk, then of
- * the next chunk, backward from the last to the first, and on with the next P micro-batches. */
+/* The passes of one kind in the order that every stage runs them: P micro-batches of a chunk, then of the next chunk,
+ * then the next P micro-batches.  Backward passes take chunks from the last to the first. */
 struct traversal {
     const struct fr_schedule_args *a;
     uint8_t kind;

@@ -1,6 +1,6 @@
-/* A transformer: decoder-only, GPT-2 (LayerNorm, biases, learned positions, tied embedding) by
- * default, LLaMA-like with gated, no biases, RMSNorm and grouped key-value heads; with
- * cross_layers the last ones are a decoder's and attend to what the first ones encode. */
+/* A decoder-only transformer.  By default it is GPT-2: LayerNorm, biases, learned positions, tied embedding.  It is
+ * LLaMA-like with a gated MLP, no biases, RMSNorm and grouped key-value heads.  With cross_layers the last layers are
+ * a decoder's and attend to the output of the first ones, the encoder. */
 #include <inttypes.h>
 
 #include "models/workload/adapters.h"

@@ -28,7 +28,7 @@ static fr_status make_place(struct place *p, struct fr_error *err) {
     return FR_OK;
 }
 
-/* A failure is told with the last line that it wrote to stderr. */
+/* A failure is reported with the last line that it wrote to stderr. */
 static fr_status start_and_wait(const struct place *p, const char *child,
                                 struct fr_error *err) {
     const char *const words[] = {child, p->platform, p->program, p->result, NULL};

@@ -1,8 +1,8 @@
 /** @file
- *  Libraries of a GPU that is not there: the names and signatures are the real ones', times follow the laws below, and
- *  faults come on demand.  Time is the device's own and is not waited for.
+ *  Libraries of an absent GPU.  Names and signatures are the real ones', times follow the laws below, and faults come
+ *  on demand.  Time is the device's own; nothing waits for it.
  *
- *  Of the environment:
+ *  Environment variables:
  *      FAKE_CUDA_GPUS    how many there are (1)
  *      FAKE_CUDA_NAMES   their names, separated by ";", the last for all others ("NVIDIA H100 80GB HBM3")
  *      FAKE_CUDA_FREE_B  memory that is free (80 GB)
@@ -46,7 +46,7 @@
 
 enum fake_work { FAKE_NOTHING, FAKE_PRODUCT, FAKE_TRAFFIC };
 
-/** Of the fake driver alone, for its two neighbours. */
+/** Faults of the fake driver alone, for its two neighbours. */
 unsigned fake_fault(const char *name);
 void fake_spend(double time_s, enum fake_work work);
 enum fake_work fake_last(void);

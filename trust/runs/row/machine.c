@@ -58,7 +58,7 @@ static bool is_of_cluster(const char *key) {
     return strcmp(key, "cluster") == 0 || strncmp(key, prefix, PREFIX) == 0;
 }
 
-/* What @p row says of its cluster, and of its software; nothing where it is on none. */
+/* Copy what @p row states of its cluster and of its software; nothing where it is on none. */
 static void copy_named(const struct fr_runs *runs, const struct fr_run_row *row,
                        struct fr_run_row *named) {
     const char *cluster = fr_run_row_get(row, "cluster"),
@@ -85,7 +85,7 @@ static bool same(const struct fr_run_row *a, const struct fr_run_row *b) {
     return true;
 }
 
-/* What a row names of @p kind is the same everywhere: nothing, or a preset. */
+/* Is the row's name of @p kind the same everywhere (nothing, or a preset)? */
 static bool everywhere(const char *kind, const struct fr_run_row *named) {
     const char *name = fr_run_row_get(named, kind);
     return !name || fr_preset_find(kind, name) != NULL;
@@ -121,7 +121,7 @@ static fr_status set_all(const struct fr_runs *runs, struct fr_machine *m,
     return status;
 }
 
-/* What its devices reach is known with its software alone. */
+/* The rates of its devices are known with its software alone. */
 static fr_status read_machine(struct fr_runs *runs, const char *folder, struct fr_machine *m,
                               struct fr_error *err) {
     struct fr_runtime *runtime = NULL;

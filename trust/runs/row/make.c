@@ -39,7 +39,7 @@ static fr_status set_keys(const struct fr_run_row *row, const char *prefix, cons
     return FR_OK;
 }
 
-/* What a model starts from says its row, else the software that is named, else --defaults. */
+/* The row states a model's defaults, else the named software does, else --defaults. */
 static fr_status model_document(const struct fr_run_row *row, const struct fr_run_place *place,
                                 const struct fr_runtime *named,
                                 struct fr_json_document **document, struct fr_error *err) {

@@ -1,4 +1,4 @@
-/* What readers make rows of: keys and values. */
+/* Rows as readers make them: keys and values. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

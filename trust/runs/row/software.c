@@ -31,7 +31,7 @@ static fr_status no_memory(struct fr_error *err) {
     return fr_fail(err, FR_ERR_NOMEM, NULL, "the runtimes of the runs do not fit in memory");
 }
 
-/* What the row says goes before the file, and what --set says before the row. */
+/* The row wins over the file, and --set wins over the row. */
 static fr_status put_facts(const struct fr_runs *runs, const struct fr_run_row *row,
                            struct fr_runtime *runtime, struct fr_error *err) {
     for (int i = 0; i < row->n; i++) {

@@ -12,7 +12,7 @@ static bool line(struct fr_watts_log *log, const char *line) {
                                                                       NULL};
     static const struct fr_watts_columns columns = {power, device, time, other, 0};
     if (fr_watts_table_line(log, line, &columns, ',')) return true;
-    /* Of a table of words the header says both. */
+    /* The header of a table names both columns. */
     static const char *const gpu[] = {"gpu", NULL}, *const watts[] = {"power", NULL};
     static const struct fr_watts_columns words = {watts, gpu, time, other, 0};
     return fr_watts_table_line(log, line, &words, 0) && log->device_column >= 0;

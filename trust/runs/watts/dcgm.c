@@ -6,7 +6,7 @@
 
 #include "trust/runs/watts.h"
 
-/* Of the fields behind "#Entity"; lines of GPUs have a word more before theirs. */
+/* Read the fields after "#Entity"; lines of GPUs have one word more before theirs. */
 static bool header(struct fr_watts_log *log, const char *line) {
     char name[32];
     if (!fr_watts_part(line, 0, 0, name, sizeof name) || strncmp(name, "#Entity", 7) != 0)

@@ -4,7 +4,7 @@
 
 #include "trust/runs/watts.h"
 
-/* What stands behind the colon of a line that is called @p label; NULL: it is another's. */
+/* Text after the colon of the line with @p label; NULL: another line. */
 static const char *value_of(const char *line, const char *label) {
     size_t n = strlen(label);
     if (strncmp(line, label, n) != 0) return NULL;

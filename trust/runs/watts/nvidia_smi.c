@@ -1,7 +1,7 @@
 /* "timestamp, index, power.draw [W]", then a line a GPU: "2024/05/10 11:38:02.123, 0, 312.45 W". */
 #include "trust/runs/watts.h"
 
-/* Of the GPU: its index, else its bus or serial. */
+/* The GPU is its index, else its bus or serial. */
 static bool line(struct fr_watts_log *log, const char *line) {
     static const char *const power[] = {"power.draw", NULL},
                              *const device[] = {"index",      "uuid",       "gpu_uuid",
