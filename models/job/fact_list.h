@@ -23,6 +23,8 @@ FR_FACT(etp, PLAN(etp), "ranks that divide one expert")
 FR_FACT(zero, PLAN(zero), "what replicas divide of the optimiser, gradients and weights")
 FR_FACT(zero_ranks, PLAN(zero_ranks),
         "how many replicas divide that; node: those that share fast links")
+FR_FACT(zero_exchange, PLAN(zero_exchange),
+        "how replicas that divide the optimiser exchange gradients and weights")
 FR_FACT(overlap, PLAN(overlap), "what runs beside the backward pass")
 FR_FACT(
     bucket, PLAN(bucket),
