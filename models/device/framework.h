@@ -14,6 +14,9 @@
  *  the replica updates, large tensors that no block freed by activations is large enough for, so that an allocator
  *  at ease reserves them besides (DeepSpeed's ZeRO 1: its part flat, at 16 and at 32 bits).
  *
+ *  An optimiser of one kernel for each operation on a tensor (PyTorch's AdamW, neither fused nor capturable) reads and
+ *  writes a parameter's values several times, and so do the norm, the clipping and the casts around it.
+ *
  *  FSDP keeps shards of parameters in fp32, which the optimiser updates, and makes 16 bits of what it gathers.
  *  Where replicas divide parameters (zero 2 and 3, models/price/zero.h) FSDP gathers layer by layer, and holds two whole;
  *  a program that XLA compiles gathers weight by weight: it holds one, the next, and one gradient. */
@@ -36,7 +39,13 @@ struct fr_framework {
     double wide_shards; /**< 1: with zero 3 the optimiser's fp32 parameters are the only ones */
     double
         step_copy_B; /**< a parameter that a replica updates, during the step; reserved besides */
-    double gathers; /**< 0 layer by layer; 1 weight by weight */
+    double
+        update_traffic_B; /**< a parameter that a replica updates: what the step reads and writes;
+                                  0: each of its tensors once, as a fused kernel does */
+    double
+        reduce_traffic_B; /**< a trained parameter, where replicas reduce gradients: copies into
+                                  buckets and back; 0: gradients lie in the buckets */
+    double gathers;       /**< 0 layer by layer; 1 weight by weight */
 };
 
 /** Read what @p device, the object "device" of a cluster file, states of them. */

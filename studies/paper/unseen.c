@@ -50,6 +50,17 @@ static bool grow(struct all *all, int more) {
     return runs && scored && some;
 }
 
+/* One by one, in JSON. */
+static void add_run(struct fr_reproduction *r, const struct fr_scored *s) {
+    fr_reproduce_add(r, FR_ROLE_PREDICTED, s->measured_s, s->predicted_s, "s", INFINITY, NULL,
+                     "run/%s", s->id);
+    if (isfinite(s->low_s)) fr_reproduce_interval(r, s->low_s, s->high_s);
+    if (r->failed) return;
+    struct fr_reproduce_row *row = &r->rows[r->count - 1];
+    row->judged = row->holds = false;
+    row->detail = true;
+}
+
 static fr_status read(struct fr_study_call *c) {
     struct all *all = c->context;
     const char *file = fr_call_word(c, "file", 0);
@@ -68,6 +79,7 @@ static fr_status read(struct fr_study_call *c) {
         fr_reproduce_add(all->r, FR_ROLE_IDENTITY, NAN, set->runs.count - n, "rows", 0,
                          fr_run_skip_names[FR_RUN_NO_CLUSTER], "left_out/%s/no_cluster", file);
     FR_TRY(fr_study_each(runs, n, fr_processors(), all->scored + all->n, c->err));
+    for (int i = 0; i < n; i++) add_run(all->r, &all->scored[all->n + i]);
     all->n += n;
     return FR_OK;
 }

@@ -77,6 +77,33 @@ static void tables_are_of_all_runs(void **state) {
     free(r.rows);
 }
 
+static const struct fr_reproduce_row *row_of(const struct fr_reproduction *r, const char *id) {
+    for (size_t i = 0; i < r->count; i++)
+        if (strcmp(r->rows[i].id, id) == 0) return &r->rows[i];
+    fail_msg("no row %s", id);
+    return NULL;
+}
+
+/* Owners that broadcast to all ranks, or to those of a node: the group is faster on every number of nodes. */
+static void sharding_groups_are_ordered(void **state) {
+    struct fr_reproduction r;
+    char path[512], id[64];
+    (void)state;
+    if (!fr_data_find("fresh/rows.csv", path, sizeof path)) skip();
+    run(&r);
+    for (int tp = 1; tp <= 2; tp++)
+        for (int ranks = 16; ranks <= 128; ranks *= 2) {
+            snprintf(id, sizeof id, "run/evo_tp%d_zall_%d", tp, ranks);
+            const struct fr_reproduce_row *all = row_of(&r, id);
+            snprintf(id, sizeof id, "run/evo_tp%d_z%d_%d", tp, 8 / tp, ranks);
+            const struct fr_reproduce_row *group = row_of(&r, id);
+            FR_TRUE(all->published > group->published && all->ours > 1.01 * group->ours,
+                    "%s: %g and %g s, predicted %g and %g", id, all->published,
+                    group->published, all->ours, group->ours);
+        }
+    free(r.rows);
+}
+
 static void absent_files_are_skipped(void **state) {
     struct fr_reproduction r;
     (void)state;
@@ -90,6 +117,7 @@ static void absent_files_are_skipped(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(tables_are_of_all_runs),
+                                       cmocka_unit_test(sharding_groups_are_ordered),
                                        cmocka_unit_test(absent_files_are_skipped)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
