@@ -14,8 +14,8 @@
  *  the replica updates, large tensors that no block freed by activations is large enough for, so that an allocator
  *  at ease reserves them besides (DeepSpeed's ZeRO 1: its part flat, at 16 and at 32 bits).
  *
- *  An optimiser of one kernel for each operation on a tensor (PyTorch's AdamW, neither fused nor capturable) reads and
- *  writes a parameter's values several times, and so do the norm, the clipping and the casts around it.
+ *  An optimizer may run one kernel for each operation (PyTorch's AdamW where it is not fused).  It reads and writes a
+ *  parameter's values several times; so do the norm, the clipping and the casts around it.
  *
  *  FSDP keeps shards of parameters in fp32, which the optimiser updates, and makes 16 bits of what it gathers.
  *  Where replicas divide parameters (zero 2 and 3, models/price/zero.h) FSDP gathers layer by layer, and holds two whole;
