@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/parallel.h"
+#include "trust/interval.h"
 
 /* ---- prediction -------------------------------------------------------------------------- */
 
@@ -34,6 +35,45 @@ void fr_study_predict(const struct fr_tune_result *tuned, const struct fr_run *c
                       int n, int threads, struct fr_scored *scored) {
     struct predicting p = {tuned, runs, scored};
     fr_parallel_for(threads, n, predict_one, &p);
+}
+
+/* Each cluster has coefficients of its own for each dtype. */
+static bool together(const struct fr_run *a, const struct fr_run *b) {
+    return a->cluster == b->cluster && a->workload.dtype == b->workload.dtype;
+}
+
+static bool is_first(const struct fr_run *const *runs, int i) {
+    for (int k = 0; k < i; k++)
+        if (together(runs[k], runs[i])) return false;
+    return true;
+}
+
+/* Those that go together with run @p first, which is the first of them. */
+static void predict_together(const struct fr_run *const *runs, int n, int first, int threads,
+                             const struct fr_run **some, struct fr_tune_result *known,
+                             struct fr_scored *of_some, struct fr_scored *scored) {
+    int n_some = 0;
+    for (int i = first; i < n; i++)
+        if (together(runs[first], runs[i])) some[n_some++] = runs[i];
+    fr_interval_known(runs[first]->cluster, runs[first]->workload.dtype, known);
+    fr_study_predict(known, some, n_some, threads, of_some);
+    for (int i = first, k = 0; i < n; i++)
+        if (together(runs[first], runs[i])) scored[i] = of_some[k++];
+}
+
+fr_status fr_study_each(const struct fr_run *const *runs, int n, int threads,
+                        struct fr_scored *scored, struct fr_error *err) {
+    struct fr_tune_result *known = fr_calloc(1, sizeof *known);
+    const struct fr_run **some = fr_calloc((size_t)n + 1, sizeof *some);
+    struct fr_scored *of_some = fr_calloc((size_t)n + 1, sizeof *of_some);
+    bool fits = known && some && of_some;
+    for (int i = 0; i < n && fits; i++)
+        if (is_first(runs, i))
+            predict_together(runs, n, i, threads, some, known, of_some, scored);
+    free(some);
+    free(of_some);
+    free(known);
+    return fits ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
 }
 
 /* ---- folds ------------------------------------------------------------------------------- */

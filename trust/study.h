@@ -10,6 +10,11 @@
 void fr_study_predict(const struct fr_tune_result *tuned, const struct fr_run *const *runs,
                       int n, int threads, struct fr_scored *scored);
 
+/** Predict @p n runs, each with the cluster that it ran on as it is (never NULL), nothing fitted, with intervals.
+ *  @return FR_OK or FR_ERR_NOMEM. */
+fr_status fr_study_each(const struct fr_run *const *runs, int n, int threads,
+                        struct fr_scored *scored, struct fr_error *err);
+
 /** Key of a run by the values of @p columns (NULL-terminated; of its row, or "model" for its
  *  sizes, "runtime" for its software, named or not); runs with equal keys are left out together. */
 void fr_study_key(const struct fr_run *run, const char *const *columns, char *key,

@@ -13,7 +13,6 @@
 #include "base/parallel.h"
 #include "models/outcome/cost.h"
 #include "models/outcome/memory.h"
-#include "trust/interval.h"
 #include "trust/power_fit.h"
 #include "trust/scoring.h"
 #include "trust/study.h"
@@ -36,44 +35,6 @@ static const struct fr_option options[] = {
     FR_OPTION_END};
 
 /* ---- work -------------------------------------------------------------------------------- */
-
-/* Each cluster has coefficients of its own for each dtype. */
-static bool together(const struct fr_run *a, const struct fr_run *b) {
-    return a->cluster == b->cluster && a->workload.dtype == b->workload.dtype;
-}
-
-static bool is_first(const struct fr_scoring *s, int i) {
-    for (int k = 0; k < i; k++)
-        if (together(s->use[k], s->use[i])) return false;
-    return true;
-}
-
-/* Those that go together with run @p first, which is the first of them. */
-static void predict_together(struct fr_scoring *s, int first, const struct fr_run **some,
-                             struct fr_scored *scored, struct fr_tune_result *known) {
-    const struct fr_run *of = s->use[first];
-    int n = 0;
-    for (int i = first; i < s->runs.count; i++)
-        if (together(of, s->use[i])) some[n++] = s->use[i];
-    fr_interval_known(of->cluster, of->workload.dtype, known);
-    fr_study_predict(known, some, n, fr_processors(), scored);
-    for (int i = first, k = 0; i < s->runs.count; i++)
-        if (together(of, s->use[i])) s->scored[i] = scored[k++];
-}
-
-static fr_status predict(struct fr_scoring *s, struct fr_error *err) {
-    struct fr_tune_result *known = fr_calloc(1, sizeof *known);
-    const struct fr_run **some = fr_calloc((size_t)s->runs.count + 1, sizeof *some);
-    struct fr_scored *scored = fr_calloc((size_t)s->runs.count + 1, sizeof *scored);
-    bool fits = known && some && scored;
-    for (int i = 0; i < s->runs.count; i++) s->use[i] = &s->runs.items[i];
-    for (int i = 0; i < s->runs.count && fits; i++)
-        if (is_first(s, i)) predict_together(s, i, some, scored, known);
-    free(some);
-    free(scored);
-    free(known);
-    return fits ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-}
 
 /* Energy as each run's meter would read it; its interval is of time and power, independent of each other. */
 static void predict_joules(void *context, int64_t i) {
@@ -187,7 +148,8 @@ static fr_status score(const struct fr_args *args, struct fr_asked *asked, struc
         return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     for (int i = 0; i < s->runs.count; i++)
         fr_study_key(&s->runs.items[i], s->columns, s->key[i], FR_SCORING_KEY);
-    FR_TRY(predict(s, err));
+    for (int i = 0; i < s->runs.count; i++) s->use[i] = &s->runs.items[i];
+    FR_TRY(fr_study_each(s->use, s->runs.count, fr_processors(), s->scored, err));
     fr_parallel_for(fr_processors(), s->runs.count, predict_joules, s);
     count_refused(s);
     fr_status status = fr_args_has(args, "json")  ? fr_scoring_json(s, &text, err)

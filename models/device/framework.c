@@ -2,9 +2,17 @@
 
 #include "models/device/size_read.h"
 
-static const char *const framework_keys[] = {"stage_buffers", "layer_copies",  "stage_messages",
-                                             "gradient_copy", "reduce_buffer", "step_copy",
-                                             "wide_shards",   "kept_logits",   NULL};
+static const char *const framework_keys[] = {"stage_buffers",
+                                             "layer_copies",
+                                             "stage_messages",
+                                             "gradient_copy",
+                                             "reduce_buffer",
+                                             "step_copy",
+                                             "update_traffic",
+                                             "reduce_traffic",
+                                             "wide_shards",
+                                             "kept_logits",
+                                             NULL};
 
 fr_status fr_framework_read(const struct fr_json *device, struct fr_framework *f,
                             struct fr_error *err) {
@@ -25,5 +33,7 @@ fr_status fr_framework_read(const struct fr_json *device, struct fr_framework *f
     FR_TRY(fr_json_get_number(&object, "kept_logits", false, 0, 1, &f->saved_logits, err));
     FR_TRY(fr_size_read(&object, "gradient_copy", &f->gradient_copy_B, err));
     FR_TRY(fr_size_read(&object, "reduce_buffer", &f->reduce_buffer_B, err));
+    FR_TRY(fr_size_read(&object, "update_traffic", &f->update_traffic_B, err));
+    FR_TRY(fr_size_read(&object, "reduce_traffic", &f->reduce_traffic_B, err));
     return fr_size_read(&object, "step_copy", &f->step_copy_B, err);
 }

@@ -15,6 +15,9 @@
  *  activations is large enough for them.  An allocator with enough memory therefore reserves them in addition
  *  (DeepSpeed's ZeRO 1: its part flat, at 16 and at 32 bits).
  *
+ *  An optimizer may run one kernel for each operation (PyTorch's AdamW where it is not fused).  It reads and writes a
+ *  parameter's values several times; so do the norm, the clipping and the casts around it.
+ *
  *  FSDP keeps shards of parameters in fp32, which the optimiser updates, and makes 16 bits of what it gathers.
  *  Where replicas divide parameters (zero 2 and 3, models/price/zero.h) FSDP gathers layer by layer, and holds two whole;
  *  a program that XLA compiles gathers weight by weight: it holds one, the next, and one gradient. */
@@ -37,7 +40,13 @@ struct fr_framework {
     double wide_shards; /**< 1: with zero 3 the optimiser's fp32 parameters are the only ones */
     double
         step_copy_B; /**< a parameter that a replica updates, during the step; reserved besides */
-    double gathers; /**< 0 layer by layer; 1 weight by weight */
+    double
+        update_traffic_B; /**< a parameter that a replica updates: what the step reads and writes;
+                                  0: each of its tensors once, as a fused kernel does */
+    double
+        reduce_traffic_B; /**< a trained parameter, where replicas reduce gradients: copies into
+                                  buckets and back; 0: gradients lie in the buckets */
+    double gathers;       /**< 0 layer by layer; 1 weight by weight */
 };
 
 /** Read what @p device, the object "device" of a cluster file, states of them. */

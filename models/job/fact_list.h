@@ -101,6 +101,12 @@ FR_FACT(
     "gathered")
 FR_FACT(step_copy, BYTES("framework.step_copy", 1e12, framework.step_copy_B),
         "what a step lays out anew, a parameter that a replica updates: reserved besides")
+FR_FACT(
+    update_traffic, BYTES("framework.update_traffic", 1e12, framework.update_traffic_B),
+    "what a step reads and writes, a parameter that a replica updates; 0: each of its tensors "
+    "once")
+FR_FACT(reduce_traffic, BYTES("framework.reduce_traffic", 1e12, framework.reduce_traffic_B),
+        "what replicas move to copy gradients into buckets and back, a trained parameter")
 FR_FACT(gathers, OWN("gathers", 0, 1, framework.gathers),
         "what zero 2 and 3 hold whole at a time: 0 two layers, 1 two weights and a gradient")
 FR_FACT(fp8_efficiency, PRODUCT("gemm.fp8.efficiency", FR_FP8),

@@ -201,10 +201,10 @@ double fr_narrow_weights_s(const struct fr_pricing *x, const struct fr_rank_work
 
 double fr_update_s(const struct fr_pricing *x, const struct fr_workload *workload,
                    double parameters) {
-    const struct fr_operation update = {.kind = FR_WORK_UPDATE,
-                                        .pass = FR_PASS_ONCE,
-                                        .times = 1,
-                                        .size = parameters * fr_workload_update_B(workload)};
+    double stated_B = x->cluster->device.framework.update_traffic_B,
+           moved_B = stated_B > 0 ? stated_B : fr_workload_update_B(workload);
+    const struct fr_operation update = {
+        .kind = FR_WORK_UPDATE, .pass = FR_PASS_ONCE, .times = 1, .size = parameters * moved_B};
     return fr_operation_s(x, &update);
 }
 

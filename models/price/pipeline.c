@@ -167,6 +167,14 @@ static double idle_share(const struct fr_rank_work *work, const struct fr_stage 
             fr_pass_s(&stage->backward, FR_WITH_LAUNCH));
 }
 
+/* Gradients of so many parameters into buckets and back. */
+static double copied_s(const struct fr_job *job, const struct fr_plan *plan, double trained) {
+    double moved_B = trained * job->cluster.device.framework.reduce_traffic_B;
+    if (moved_B <= 0 || !fr_plan_reduces(plan)) return 0;
+    return fr_cluster_traffic_s(&job->cluster, job->workload.dtype, FR_TRAFFIC_STREAM, moved_B,
+                                moved_B);
+}
+
 static void price_transformer(const struct fr_job *job, const struct fr_plan *plan,
                               const struct fr_rank_map *rank_map, int32_t i,
                               struct fr_pipeline *p, uint32_t *extrapolated) {
@@ -224,7 +232,8 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     stage->narrowed_s =
         fr_narrow_weights_s(&price, work, fr_dtype_size_B(job->workload.weight_dtype));
     stage->optimizer_s = stage->narrowed_s +
-                         fr_update_s(&price, &job->workload, fr_zero_trained(plan, stage, 1));
+                         fr_update_s(&price, &job->workload, fr_zero_trained(plan, stage, 1)) +
+                         copied_s(job, plan, stage->parameters_rank - stage->frozen_rank);
     if (i > 0 || fr_plan_last_stage(plan) == 0 || work->embedding_rank <= 0) return;
     const struct fr_ledger ledger = ledger_of(job, stage, extrapolated);
     p->embedding_s = fr_ledger_comm_s(&ledger, FR_SENT_EMBEDDING, FR_OP_ALL_REDUCE,

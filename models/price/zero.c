@@ -67,7 +67,7 @@ struct copies {
     const struct fr_rank_map *rank_map;
     struct fr_ledger ledger;
     double parameters_B[FR_COPIES], gradients_B[FR_COPIES];
-    double layers;
+    double layers, tensors;
     double
         weight; /* values of the largest weight of a layer on a rank, where gathers go weight by weight; else 0 */
 };
@@ -76,12 +76,20 @@ static double gather_s(const struct copies *c, double parts) {
     return each_s(&c->ledger, c->rank_map, FR_OP_ALL_GATHER, c->parameters_B, parts, false);
 }
 
+/* Tensors of a layer on a rank: two norms, query, key and value as one, attention's output, the MLP's, biases of attention,
+ * and those of experts. */
+static double tensors_of_layer(const struct fr_transformer *t, const struct fr_plan *plan) {
+    double of_mlp = t->gated ? 3 : 2,
+           experts = ceil((double)t->experts / (double)plan->ep) * of_mlp;
+    return 4 + of_mlp + (t->biases ? 2 : 0) + experts;
+}
+
 /* Owners one after another, each its part to those that divide with it: nothing runs beside them. */
 static double broadcast_s(const struct copies *c) {
     double time_s = 0;
     for (int k = 0; k < FR_COPIES; k++) {
         const struct fr_group *dividing = &c->rank_map->copies[k].dividing;
-        double owners = (double)dividing->n_ranks;
+        double owners = fmin((double)dividing->n_ranks, c->tensors);
         if (c->parameters_B[k] > 0 && owners > 1)
             time_s += fr_ledger_comm_s(&c->ledger, FR_SENT_DP, FR_OP_BROADCAST, dividing,
                                        c->parameters_B[k] / owners, owners);
@@ -186,6 +194,9 @@ void fr_zero_price(const struct fr_job *job, const struct fr_plan *plan,
                        .layers = fmax(1, layers)};
     if (device->framework.gathers > 0 && job->workload.transformer.layers > 0)
         c.weight = largest_weight(&job->workload.transformer, plan);
+    c.tensors = job->workload.transformer.layers > 0
+                    ? c.layers * tensors_of_layer(&job->workload.transformer, plan)
+                    : INFINITY;
     if (plan->zero == 3)
         fr_stage_in_flight(stage, c.parameters_B);
     else

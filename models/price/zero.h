@@ -24,9 +24,10 @@
  *      sent   f_Z (G + W) + 2 f_A G/Z      (zero 1; f_Z = (Z-1)/Z, A = N/Z, f_A = (A-1)/A)
  *             f_Z (m G + W) + m 2 f_A G/Z,  m (f_Z (2W + G) + 2 f_A G/Z)      zero 2, 3
  *
- *  With `zero_exchange` broadcast, zero 1 all-reduces G over all copies, as zero 0 does. Then each of the Z owners
- *  broadcasts its W/Z to the Z - 1 others. Owners take turns, and nothing runs beside them. InternEvo 0.1
- *  (hybrid_zero_optim.py, broadcast_params) and PyTorch's ZeroRedundancyOptimizer do so:
+ *  With `zero_exchange` broadcast, zero 1 all-reduces G over all copies, as zero 0 does.  Then each of the Z owners
+ *  broadcasts its W/Z to the Z - 1 others.  Owners take turns, and nothing runs beside them.  An owner has whole
+ *  tensors, so there are no more owners than tensors.  InternEvo 0.1 (hybrid_zero_optim.py, broadcast_params) and
+ *  PyTorch's ZeroRedundancyOptimizer do so:
  *
  *      sent   2 f G + W, of the broadcasts as many as a chain passes on
  *

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/cmocka.h"
 
 #include "tests/calibrate/near.h"
 #include "trust/numbers/statistics.h"
@@ -105,11 +105,33 @@ static void slow_values_lie_beyond_the_limit(void **state) {
     ASSERT_NEAR(fr_sorted_slow_limit(same, 5), 5 + 5 * 0.005, 1e-12);
 }
 
+/* The probability of k of n by its definition, summed. */
+static double probability(size_t k, size_t n, double share) {
+    double ways = 1;
+    for (size_t i = 0; i < k; i++) ways *= (double)(n - i) / (double)(i + 1);
+    return ways * pow(share, (double)k) * pow(1 - share, (double)(n - k));
+}
+
+static void binomial_test_is_its_definition(void **state) {
+    const double shares[] = {0.1, 0.5, 0.9};
+    (void)state;
+    for (size_t n = 0; n <= 30; n++)
+        for (size_t k = 0; k <= n; k++)
+            for (int s = 0; s < 3; s++) {
+                double few = 0, many = 0;
+                for (size_t i = 0; i <= k; i++) few += probability(i, n, shares[s]);
+                for (size_t i = k; i <= n; i++) many += probability(i, n, shares[s]);
+                ASSERT_NEAR(fr_binomial_likely(k, n, shares[s]), fmin(1, 2 * fmin(few, many)),
+                            1e-9);
+            }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quantiles_of_known_values),
         cmocka_unit_test(mad_equals_its_definition),
         cmocka_unit_test(log_deviation_by_hand),
+        cmocka_unit_test(binomial_test_is_its_definition),
         cmocka_unit_test(interval_covers_and_is_the_narrowest),
         cmocka_unit_test(interval_of_published_tables),
         cmocka_unit_test(slow_values_lie_beyond_the_limit),

@@ -50,6 +50,12 @@ bool fr_sorted_median_interval(const double *x, size_t n, double confidence, dou
     return l > 0;
 }
 
+double fr_binomial_likely(size_t k, size_t n, double share) {
+    double few = gsl_cdf_binomial_P((unsigned)k, share, (unsigned)n),
+           many = k ? gsl_cdf_binomial_Q((unsigned)k - 1, share, (unsigned)n) : 1;
+    return fmin(1, 2 * fmin(few, many));
+}
+
 double fr_sorted_median_uncertainty(const double *x, size_t n, double confidence) {
     double low, high, median = fr_sorted_median(x, n);
     if (!fr_sorted_median_interval(x, n, confidence, &low, &high)) return 1e9;

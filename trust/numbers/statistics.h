@@ -46,6 +46,11 @@ double fr_log_deviation(const double *x, size_t n);
  *  6.31 of one, 2.92 of two, 1.645 of very many (and of 0: known). */
 double fr_reach_90(int degrees);
 
+/** How likely so few or so many of @p n are what @p k of them are, where each is with probability @p share:
+ *      p = min(1, 2 min(P(K <= k), P(K >= k))),   K binomial(n, share)
+ *  @param k  at most n.  1 where n is 0. */
+double fr_binomial_likely(size_t k, size_t n, double share);
+
 /** Beyond this a value counts as disturbed: median + 5 max(1.4826 MAD, 0.001 median).  Slow
  *  side only, since nothing outside makes a machine faster.  Such values are counted and
  *  reported, never removed; the median does not mind them. */
