@@ -171,6 +171,9 @@ const struct fr_emit_row fr_emit_rows[] = {
     KEY(B, overlap_tp, "tp=1", NOTE, S "one rank of a layer exchanges nothing")
     KEY(B, overlap_tp, "tp!=1", OPTION, "comm_overlap.tp_comm_overlap", "{overlap_tp}")
     KEY(T, overlap_tp, "overlap_tp=true", SWITCH, "--compile.enable_async_tensor_parallel", "")
+    /* It asks for a compiled model. */
+    KEY(T, overlap_tp, "overlap_tp=true loss!=compiled,parallel-compiled", OPTION, "--compile.enable", "")
+    KEY(T, overlap_tp, "overlap_tp=true loss!=compiled,parallel-compiled", OPTION, "--compile.components", "model")
     KEY(D, overlap_tp, "", NONE, S "{no}key that hides tensor parallelism's exchanges")
 
     KEY(M, attention, "attention=plain", OPTION, "--attention-backend", "unfused")
@@ -273,8 +276,11 @@ const struct fr_emit_row fr_emit_rows[] = {
     KEY(T, dispatch_ranks, "", NONE, S "{no}option for one copy of a token for several experts")
     KEY(D, dispatch_ranks, "", NONE, S "{no}key for one copy of a token for several experts")
 
-    KEY(M, overlap_experts, "overlap_experts=true", SWITCH, "--overlap-moe-expert-parallel-comm", "")
-    KEY(B, overlap_experts, "", OPTION, "--moe_a2a_overlap", "{overlap_experts}")
+    KEY(M, overlap_experts, "hides_dispatch=true", SWITCH, "--overlap-moe-expert-parallel-comm", "")
+    KEY(B, overlap_experts, "hides_dispatch=true", OPTION, "--moe_a2a_overlap", "{overlap_experts}")
+    KEY(B, overlap_experts, "hides_dispatch=false", OPTION, "--moe_a2a_overlap", "false")
+    KEY(M | B, overlap_experts, "overlap_experts=true hides_dispatch=false", LACK,
+        S "on: it hides the experts' all-to-all where pipelines have virtual stages and no whole layers are recomputed")
     KEY(T, overlap_experts, "", NONE, S "{no}option that hides the experts' all-to-all")
     KEY(D, overlap_experts, "", NONE, S "{no}key that hides the experts' all-to-all")
 
@@ -328,7 +334,6 @@ const struct fr_emit_row fr_emit_rows[] = {
     KEY(B, offload, "offload=optimizer,all", OPTION, "optimizer.overlap_cpu_optimizer_d2h_h2d", "true")
     KEY(M | B, offload, "offload=activations,all offloads_layers=false", LACK,
         S "activations: it offloads them in one stage, none recomputed")
-    KEY(M, offload, "offload=activations,all offloads_layers=true", OPTION, "--cpu-offloading", "")
     KEY(M, offload, "offload=activations,all offloads_layers=true", OPTION,
         "--cpu-offloading-num-layers", "{offloaded_layers}")
     KEY(B, offload, "offload=activations,all offloads_layers=true", OPTION, "model.cpu_offloading", "true")
@@ -356,6 +361,7 @@ const struct fr_emit_row fr_emit_rows[] = {
     KEY(M, graphs, "graphs=layers experts=0,1", OPTION, "--cuda-graph-modules", "attn mlp")
     KEY(M, graphs, "graphs=layers experts!=0,1", OPTION, "--cuda-graph-modules", "attn moe_router moe_preprocess")
     KEY(M, graphs, "graphs=iteration", OPTION, "--cuda-graph-impl", "full_iteration")
+    KEY(M, graphs, "graphs=iteration", OPTION, "--no-check-for-nan-in-loss-and-grad", "")
     KEY(B, graphs, "graphs=none", NOTE, S "as its recipe has them")
     KEY(B, graphs, "graphs=layers", OPTION, "--cuda_graph_impl", "transformer_engine")
     KEY(B, graphs, "graphs=layers experts=0,1", OPTION, "--cuda_graph_scope", "attn,mlp")
@@ -374,8 +380,8 @@ const struct fr_emit_row fr_emit_rows[] = {
 
     KEY(M, loss, "loss=unfused", NOTE, S "unfused, as without --cross-entropy-loss-fusion")
     KEY(M, loss, "loss=fused,native", OPTION, "--cross-entropy-loss-fusion", "")
-    KEY(M, loss, "loss=fused", OPTION, "--cross-entropy-fusion-impl", "te")
-    KEY(M, loss, "loss=native", OPTION, "--cross-entropy-fusion-impl", "native")
+    KEY(M, loss, "loss=fused,native", OPTION, "--cross-entropy-fusion-impl", "native")
+    KEY(M, loss, "loss=fused", LACK, S "fused: it refuses Transformer Engine's loss as unstable; native stands below")
     KEY(M, loss, "loss!=fused,native,unfused", LACK, S "{loss}: Megatron-LM's loss is fused, native or unfused")
     KEY(B, loss, "loss=unfused", OPTION, "model.cross_entropy_loss_fusion", "false")
     KEY(B, loss, "loss=fused,native", OPTION, "model.cross_entropy_loss_fusion", "true")
@@ -386,7 +392,8 @@ const struct fr_emit_row fr_emit_rows[] = {
         S "{loss}: its loss is eager or compiled, and parallel where tp is above 1")
     KEY(T, loss, "loss!=compiled,parallel-compiled", NOTE, S "eager, as without --compile.components loss")
     KEY(T, loss, "loss=compiled,parallel-compiled", OPTION, "--compile.enable", "")
-    KEY(T, loss, "loss=compiled,parallel-compiled", OPTION, "--compile.components", "loss")
+    KEY(T, loss, "loss=compiled,parallel-compiled overlap_tp=false", OPTION, "--compile.components", "loss")
+    KEY(T, loss, "loss=compiled,parallel-compiled overlap_tp=true", OPTION, "--compile.components", "model loss")
     KEY(D, loss, "", NONE, S "the loss is the training program's own")
 
     KEY(ALL, launches, "", NONE, S "{no}switch for launches that block: export CUDA_LAUNCH_BLOCKING=1")
@@ -417,7 +424,7 @@ const struct fr_emit_row fr_emit_rows[] = {
     REST(M, PRECISION, "dtype=bf16,fp8,fp4", OPTION, "--bf16", "")
     REST(M, PRECISION, "dtype=fp32", NOTE, S "fp32, as without --bf16 and --fp16")
     REST(M, PRECISION, "dtype!=fp16,bf16,fp8,fp4,fp32", LACK, S "{dtype}: {no}option for it")
-    REST(M, PRECISION, "dtype=fp4", OPTION, "--fp4", "e2m1")
+    REST(M, PRECISION, "dtype=fp4", OPTION, "--fp4-format", "e2m1")
     REST(M, PRECISION, "dtype=fp4", OPTION, "--fp4-recipe", "nvfp4")
     REST(M, PRECISION, "dtype=fp4 weight_dtype=fp4", OPTION, "--fp4-param-gather", "")
     REST(M, PRECISION, "dtype=fp8", OPTION, "--fp8-format", "hybrid")
@@ -429,7 +436,8 @@ const struct fr_emit_row fr_emit_rows[] = {
     REST(M, PRECISION, "optimizer_8_bit=true offload=none,activations", OPTION, "--exp-avg-sq-dtype", "fp8")
     REST(M, PRECISION, "optimizer_8_bit=true offload=none,activations zero=0", LACK,
         S "optimizer_state 8-bit: it has it with a distributed optimiser alone")
-    REST(M, PRECISION, "saved_fp8=true", OPTION, "--activation-func-fp8-input-store", "")
+    REST(M, PRECISION, "saved_fp8=true", LACK,
+        S "activation_store fp8: activation_func_fp8_input_store of Megatron Core has no option")
     REST(M, PRECISION, "gradient_dtype=bf16", OPTION, "--grad-reduce-in-bf16", "")
     REST(M, PRECISION, "gradient_dtype=fp32 dtype!=fp32", OPTION, "--accumulate-allreduce-grads-in-fp32", "")
 

@@ -38,6 +38,9 @@ FR_WORD(recompute_list, fr_recompute_modules(p->recompute, ",", word, sizeof wor
  * does not say. */
 FR_TRUTH(offloads_layers, p->pp == 1 && p->recompute == FR_RECOMPUTE_NONE)
 FR_INTEGER(offloaded_layers, p->offload_layers ? p->offload_layers : t->layers - 1)
+/* Megatron Core refuses to hide the experts' all-to-all in a pipeline of one chunk a stage, and behind whole layers. */
+FR_TRUTH(hides_dispatch,
+         p->overlap_experts && (p->pp == 1 || p->chunks > 1) && p->recompute != FR_RECOMPUTE_FULL)
 
 /* ---- gradients ------------------------------------------------------------------------------ */
 /* Zero 2 and 3 run beside the passes whatever the plan says; zero 1 gathers beside the next pass. */

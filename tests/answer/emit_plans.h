@@ -27,7 +27,7 @@ static const struct emit_plan emit_plans[] = {
      "llama-3-405b",
      {"tp=8", "pp=16", "chunks=8", "schedule=interleaved", "dp=8", "cp=2", "zero=1",
       "overlap=gradient", "sequence_parallel=true", "rank_order=tp-dp-pp", "attention=flash-2",
-      "global_batch=512", "recompute=full", "p2p=duplex"}},
+      "global_batch=512", "recompute=full", "p2p=duplex", "loss=native"}},
     {"dgx-a100",
      "gpt3-175b",
      {"tp=8", "pp=8", "schedule=zero-bubble", "dp=4", "attention=flash-1",

@@ -109,6 +109,7 @@ static void llama_on_megatron(void **state) {
     says(e, "--micro-batch-size", "1");
     says(e, "--recompute-granularity", "full");
     says(e, "--no-overlap-p2p-communication", "");
+    says(e, "--cross-entropy-fusion-impl", "native");
     says(e, "--overlap-grad-reduce", "");
     says(e, "--overlap-param-gather", "");
     says(e, "--use-distributed-optimizer", "");

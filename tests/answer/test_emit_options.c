@@ -29,11 +29,18 @@ static bool in_list(const char *list, const char *name) {
  * it is spelt otherwise. */
 static const char *field_of(const char *name) {
     if (strcmp(name, "--fp8-format") == 0) return "--fp8";
+    if (strcmp(name, "--fp4-format") == 0) return "--fp4";
     return strcmp(name, "--disable-bias-linear") == 0 ? "--add-bias-linear" : NULL;
 }
 
+/* Fields of those classes that Megatron-LM's parser leaves out (arguments.py, exclude), or spells otherwise. */
+static const char *const no_options[] = {"--fp4", "--cpu-offloading",
+                                         "--activation-func-fp8-input-store"};
+
 static bool of_megatron(const char *name, const char *const *lists) {
     char row[160];
+    for (int i = 0; i < (int)(sizeof no_options / sizeof *no_options); i++)
+        if (strcmp(name, no_options[i]) == 0) return false;
     const char *field = field_of(name);
     if (!field) return in_list(lists[0], name);
     snprintf(row, sizeof row, "\n%s\t", field);

@@ -208,13 +208,15 @@ static fr_status take_recompute(struct fr_reading *r, struct fr_error *err) {
 
 static fr_status take_offload(struct fr_reading *r, struct fr_error *err) {
     const char *share = fr_reading_value(r, "optimizer_offload_fraction");
+    int64_t layers = fr_reading_integer(r, "cpu_offloading_num_layers", 0);
+    /* A launch line has the number alone, which turns it on. */
     bool optimizer = fr_reading_on(r, "optimizer_cpu_offload"),
-         activations = fr_reading_on(r, "cpu_offloading") &&
-                       !fr_reading_off(r, "cpu_offloading_activations");
+         on = fr_reading_on(r, "cpu_offloading") ||
+              (layers > 0 && !fr_settings_find(r->settings, "cpu_offloading")),
+         activations = on && !fr_reading_off(r, "cpu_offloading_activations");
     if (optimizer && share && atof(share) < 1)
         return fr_reading_refuse(r, "optimizer_offload_fraction", "plan.offload", err,
                                  "a part of the optimiser's state in the host's memory");
-    int64_t layers = fr_reading_integer(r, "cpu_offloading_num_layers", 0);
     if (optimizer || activations)
         fr_reading_say(r, "plan.offload", "%s",
                        optimizer && activations ? "all"
