@@ -123,7 +123,7 @@ static void one_model(struct fr_text *text, const char *name, const struct fr_wo
         batch[FR_READABLE];
     double n = 0;
     for (int i = 0; i < model->n_layers; i++) n += model->layers[i].repeat;
-    fr_text_addf(text, "%-19.19s %-11s %7s %8s %8s %9s %7s  %s\n", name,
+    fr_text_addf(text, "%-19.19s %-11s %7s %7s %7s %9s %7s  %s\n", name,
                  model->kind ? model->kind->name : "-",
                  count_or_none(t->layers ? t->layers : (int64_t)n, layers),
                  count_or_none(t->hidden, width), count_or_none(t->experts, experts),
@@ -132,7 +132,7 @@ static void one_model(struct fr_text *text, const char *name, const struct fr_wo
 }
 
 void fr_list_models(struct fr_text *text, const char *const *names, int n) {
-    fr_text_addf(text, "%-19s %-11s %7s %8s %8s %9s %7s  %s\n", "model", "kind", "layers",
+    fr_text_addf(text, "%-19s %-11s %7s %7s %7s %9s %7s  %s\n", "model", "kind", "layers",
                  "width", "experts", "sequence", "batch", "dtype");
     for (int i = 0; i < n; i++) {
         struct fr_json_document *document = NULL;

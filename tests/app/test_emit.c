@@ -28,7 +28,7 @@ static void scripts(void **state) {
 /* The best of what it can run: no zero-bubble for Megatron-LM, which the search finds otherwise. */
 static void searches(void **state) {
     static const char search[] = "forerun search --cluster dgx-h100 --model llama-3-405b "
-                                 "--ranks 128 --set global_batch=64 "
+                                 "--ranks 128 --set global_batch=64 --set loss=native "
                                  "--fix micro_batch=1 --fix tp=8 --fix zero=1 ";
     char line[400];
     (void)state;

@@ -32,8 +32,8 @@ static const struct {
 };
 enum { ASKED = sizeof asked / sizeof *asked };
 
-/* Verbs that run jobs of MPI, read rows of runs, or set runtimes beside each other: tests of their own. */
-static const char others[] = " validate score tune compare ";
+/* Verbs that run jobs of MPI, read rows of runs or a log, or set runtimes beside each other: tests of their own. */
+static const char others[] = " validate score tune compare watch ";
 
 static bool takes(const struct fr_verb *verb, const char *name) {
     for (const struct fr_option *o = verb->options; o->name; o++)
