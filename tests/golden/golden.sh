@@ -126,7 +126,7 @@ export keep until_differs wanted
 of_share() { # of_share COLUMN: lines whose command begins there
   awk -v share="${GOLDEN_SHARE:-1/1}" -v from="$1" 'BEGIN { split(share, s, "/") } length(substr($0, from)) % s[2] == s[1] - 1'
 }
-"$here/commands.sh" | grep -e "$pattern" | of_share 1 >"$scratch/commands"
+"$here/commands.sh" | sed "s/ *$//" | grep -e "$pattern" | of_share 1 >"$scratch/commands"
 if [ "$what" = first ]; then sort "$wanted" | cut -c19- | grep -e "$pattern" >"$scratch/commands"; fi
 # One command an argument; the order of the lines is not defined, so they are sorted by command.
 tr '\n' '\0' <"$scratch/commands" |
