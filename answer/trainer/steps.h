@@ -71,7 +71,7 @@ fr_status fr_steps_add(struct fr_logged_steps *s, fr_line_kind kind, int number,
                        struct fr_error *err);
 void fr_steps_free(struct fr_logged_steps *s);
 
-/** What a timed line is.  The first counts, the others are left out. */
+/** Kinds of timed lines.  The first counts, the others are left out. */
 typedef enum {
     FR_STEP_COUNTS,
     FR_STEP_WARM_UP,
@@ -83,7 +83,7 @@ typedef enum {
     FR_STEP_KINDS
 } fr_step_kind;
 
-/** What each of the lines is.
+/** The kind of each of the lines.
  *  @param[out] kind  kind[s->n]  @return the batch of the steps that count; NaN where no line says */
 double fr_steps_kinds(const struct fr_logged_steps *s, fr_step_kind *kind);
 /** Which steps count, and their time. */

@@ -344,7 +344,7 @@ static double total_steps(const struct fr_reading *r, const struct fr_logged_ste
     return total_set(r);
 }
 
-/* Of the lines from byte @p at on, the first of which is line @p number. */
+/* Read the steps of the lines from byte @p at on; the first of them is line @p number. */
 static fr_status read_steps(const struct fr_trainer *by, const struct fr_log_text *clean,
                             size_t at, int number, struct fr_logged_steps *steps,
                             struct fr_launch *launch, struct fr_run_row *row,

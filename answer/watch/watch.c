@@ -66,7 +66,7 @@ static void set_values(const struct lines *l, double time_s) {
     }
 }
 
-/* What is usual around line @p i. */
+/* The median of the steps around line @p i. */
 static double usual_s(const struct lines *l, int i) {
     double values[2 * AROUND + 1];
     int n = 0;
@@ -221,7 +221,7 @@ static double weight_of(const struct fr_watch *w, int off) {
     return off == FR_WATCH_MODEL ? 0 : fabs(w->off[off]);
 }
 
-/* What is added to a predicted step, by each. */
+/* Each part's share of the difference to the predicted step; those that matter, in order. */
 static void set_off(struct fr_watch *w, double slow_excess) {
     const struct fr_watch_expected *e = w->of->expected;
     const double wall = w->recent_s / e->scored.predicted_s;

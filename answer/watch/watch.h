@@ -19,7 +19,7 @@
 #include "answer/trainer/trainer.h"
 #include "trust/score.h"
 
-/** What may be off. */
+/** Parts that may be off. */
 #define FR_WATCH_OFF_LIST(X)                                                                   \
     X(COMPUTE, compute, "compute: products, attention or memory")                              \
     X(COMMUNICATION, communication, "exposed communication")                                   \
@@ -42,7 +42,7 @@ extern const char *const fr_watch_off_words[];
 /** The first of them, of which a prediction is unsure; the others are seen in the log. */
 enum { FR_WATCH_UNSURE = FR_WATCH_CHANGE };
 
-/** What was expected of a run. */
+/** The prediction of a run. */
 struct fr_watch_expected {
     struct fr_scored scored; /**< as score has it */
     struct fr_job job;       /**< borrows all from the run */

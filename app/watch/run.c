@@ -137,7 +137,7 @@ static void fill(struct filling *f, const char *prefix, const struct fr_json *ob
     }
 }
 
-/* What the log leaves open of the plan, as --plan says it. */
+/* Keys of the plan that the log leaves open come from --plan. */
 static void fill_plan(struct fr_app_watched *w) {
     struct filling f = {.row = &w->row};
     const struct fr_json root = fr_json_root(w->plan);
@@ -187,7 +187,7 @@ static void set_missing(struct fr_run_row *row, const struct fr_run_row *said, c
     if (value > 0 && !fr_run_row_get(said, key)) fr_run_row_set(row, key, "%" PRId64, value);
 }
 
-/* Of a log of rates: how many ranks and tokens they are of, as the command line alone says it. @return whether it does */
+/* A log that prints rates alone does not say its ranks and its batch; the command line may. @return whether it does */
 static bool complete_rates(const struct fr_app_watched *w, struct fr_run_row *given) {
     const char *sets[FR_ARGS_MAX + 1];
     struct fr_job_names names;

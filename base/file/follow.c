@@ -57,7 +57,7 @@ static double now_s(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Of a pipe one piece: more may be waited for. */
+/* Take all that the pipe holds now; more may come. */
 static fr_status read_input(struct fr_follow *f, struct fr_text *text, struct fr_error *err) {
     char piece[PIECE_B];
     struct pollfd ready = {.fd = f->file, .events = POLLIN};
