@@ -111,28 +111,32 @@ static fr_status finish(struct fr_reading *r, struct fr_error *err) {
     return take_offload(r, err);
 }
 
-#define SETS(name, key) {name, "", NULL, FR_MEANS_KEY, key, "{}"},
-#define READ(name) {name, "", NULL, FR_MEANS_NOTHING, NULL, ""},
-#define REFUSED(name, where, key, text) {name, where, NULL, FR_MEANS_REFUSAL, key, text},
 static const struct fr_meaning_row rows[] = {
-    SETS("tensor_parallel.autotp_size", "plan.tp") READ("zero_optimization.offload_optimizer")
-        READ("train_batch_size") READ("train_micro_batch_size_per_gpu") READ("mics_shard_size")
-            READ("gradient_accumulation_steps") READ("zero_optimization.stage")
-                READ("reduce_bucket_size") READ("zero_optimization.overlap_comm")
-                    READ("bf16.enabled") READ("fp16.enabled") READ("cpu_checkpointing")
-                        READ("grad_accum_dtype") READ("communication_data_type"){
-                            "world_size", "!None,0", NULL, FR_MEANS_KEY, "ranks", "{}"},
-    REFUSED("offload_param.device", "!none,None", "plan.offload",
-            "parameters in the host's memory") REFUSED("zero_hpz_partition_size", "!1,0,None",
-                                                       "plan.zero_ranks",
-                                                       "parameters divided on two levels")
-        REFUSED("zero_quantized_weights", "on", NULL, "parameters that go compressed")
-            REFUSED("zero_quantized_gradients", "on", NULL, "gradients that go compressed")
-                REFUSED("sparse_attention.mode", "on", NULL, "sparse attention") REFUSED(
-                    "progressive_layer_drop.enabled", "on", NULL, "layers that are left out")
-                    REFUSED("partition_activations", "on", NULL,
-                            "saved activations divided over tp"){NULL, "", NULL,
-                                                                 FR_MEANS_NOTHING, NULL, ""}};
+    FR_SETS("tensor_parallel.autotp_size", "plan.tp"),
+    FR_READ("zero_optimization.offload_optimizer"),
+    FR_READ("train_batch_size"),
+    FR_READ("train_micro_batch_size_per_gpu"),
+    FR_READ("mics_shard_size"),
+    FR_READ("gradient_accumulation_steps"),
+    FR_READ("zero_optimization.stage"),
+    FR_READ("reduce_bucket_size"),
+    FR_READ("zero_optimization.overlap_comm"),
+    FR_READ("bf16.enabled"),
+    FR_READ("fp16.enabled"),
+    FR_READ("cpu_checkpointing"),
+    FR_READ("grad_accum_dtype"),
+    FR_READ("communication_data_type"),
+    FR_SETS_WHERE("world_size", "!None,0", "ranks", "{}"),
+    FR_REFUSED("offload_param.device", "!none,None", "plan.offload",
+               "parameters in the host's memory"),
+    FR_REFUSED("zero_hpz_partition_size", "!1,0,None", "plan.zero_ranks",
+               "parameters divided on two levels"),
+    FR_REFUSED("zero_quantized_weights", "on", NULL, "parameters that go compressed"),
+    FR_REFUSED("zero_quantized_gradients", "on", NULL, "gradients that go compressed"),
+    FR_REFUSED("sparse_attention.mode", "on", NULL, "sparse attention"),
+    FR_REFUSED("progressive_layer_drop.enabled", "on", NULL, "layers that are left out"),
+    FR_REFUSED("partition_activations", "on", NULL, "saved activations divided over tp"),
+    {NULL, "", NULL, FR_MEANS_NOTHING, NULL, ""}};
 
 static const char *const signs[] = {"train_micro_batch_size_per_gpu",
                                     "train_batch_size",

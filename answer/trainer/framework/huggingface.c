@@ -70,14 +70,13 @@ static fr_status finish(struct fr_reading *r, struct fr_error *err) {
     return FR_OK;
 }
 
-#define REFUSED(name, where, key, text) {name, where, NULL, FR_MEANS_REFUSAL, key, text},
 static const struct fr_meaning_row rows[] = {
-    REFUSED("finetuning_type", "lora,qlora,freeze", "model.lora_rank",
-            "adapters, or weights that are not trained")
-        REFUSED("group_by_length", "on", "model.sequence", "samples of different lengths"){
-            "cutoff_len", "", NULL, FR_MEANS_KEY, "model.sequence", "{}"},
-    {"max_seq_length", "", NULL, FR_MEANS_KEY, "model.sequence", "{}"},
-    {"world_size", "!0,1,None", NULL, FR_MEANS_KEY, "ranks", "{}"},
+    FR_REFUSED("finetuning_type", "lora,qlora,freeze", "model.lora_rank",
+               "adapters, or weights that are not trained"),
+    FR_REFUSED("group_by_length", "on", "model.sequence", "samples of different lengths"),
+    FR_SETS("cutoff_len", "model.sequence"),
+    FR_SETS("max_seq_length", "model.sequence"),
+    FR_SETS_WHERE("world_size", "!0,1,None", "ranks", "{}"),
     {NULL, "", NULL, FR_MEANS_NOTHING, NULL, ""}};
 
 static const char *const signs[] = {"per_device_train_batch_size",

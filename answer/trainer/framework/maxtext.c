@@ -116,24 +116,28 @@ static fr_status finish(struct fr_reading *r, struct fr_error *err) {
     return take_dtype(r, err);
 }
 
-#define SETS(name, key) {name, "", NULL, FR_MEANS_KEY, key, "{}"},
 static const struct fr_meaning_row rows[] = {
-    SETS("max_target_length", "model.sequence") SETS("base_emb_dim", "model.hidden")
-        SETS("base_num_query_heads", "model.heads") SETS("base_num_kv_heads", "model.kv_heads")
-            SETS("base_mlp_dim", "model.ffn") SETS("base_num_decoder_layers", "model.layers")
-                SETS("base_moe_mlp_dim", "model.expert_ffn") SETS("num_devices", "ranks")
-                    SETS("head_dim", "model.head_dim") SETS("vocab_size", "model.vocabulary"){
-                        "num_experts", "!1,None,0", NULL, FR_MEANS_KEY, "model.experts", "{}"},
+    FR_SETS("max_target_length", "model.sequence"),
+    FR_SETS("base_emb_dim", "model.hidden"),
+    FR_SETS("base_num_query_heads", "model.heads"),
+    FR_SETS("base_num_kv_heads", "model.kv_heads"),
+    FR_SETS("base_mlp_dim", "model.ffn"),
+    FR_SETS("base_num_decoder_layers", "model.layers"),
+    FR_SETS("base_moe_mlp_dim", "model.expert_ffn"),
+    FR_SETS("num_devices", "ranks"),
+    FR_SETS("head_dim", "model.head_dim"),
+    FR_SETS("vocab_size", "model.vocabulary"),
+    FR_SETS_WHERE("num_experts", "!1,None,0", "model.experts", "{}"),
     {"num_experts_per_tok", "", "num_experts", FR_MEANS_NOTHING, NULL, ""},
-    {"logits_via_embedding", "on", NULL, FR_MEANS_KEY, "model.tied_embedding", "true"},
-    {"logits_via_embedding", "off", NULL, FR_MEANS_KEY, "model.tied_embedding", "false"},
-    {"capacity_factor", "!-1.0,-1,None", NULL, FR_MEANS_KEY, "model.capacity", "{}"},
-    {"sliding_window_size", "on", NULL, FR_MEANS_KEY, "model.window", "{}"},
-    {"optimizer_memory_host_offload", "on", NULL, FR_MEANS_KEY, "plan.offload", "optimizer"},
-    {"parameter_memory_host_offload", "on", NULL, FR_MEANS_REFUSAL, "plan.offload",
-     "parameters in the host's memory"},
-    {"attention_type", "!global,None", NULL, FR_MEANS_REFUSAL, "model",
-     "an attention of another kind; name the model"},
+    FR_SETS_WHERE("logits_via_embedding", "on", "model.tied_embedding", "true"),
+    FR_SETS_WHERE("logits_via_embedding", "off", "model.tied_embedding", "false"),
+    FR_SETS_WHERE("capacity_factor", "!-1.0,-1,None", "model.capacity", "{}"),
+    FR_SETS_WHERE("sliding_window_size", "on", "model.window", "{}"),
+    FR_SETS_WHERE("optimizer_memory_host_offload", "on", "plan.offload", "optimizer"),
+    FR_REFUSED("parameter_memory_host_offload", "on", "plan.offload",
+               "parameters in the host's memory"),
+    FR_REFUSED("attention_type", "!global,None", "model",
+               "an attention of another kind; name the model"),
     {NULL, "", NULL, FR_MEANS_NOTHING, NULL, ""}};
 
 static const char *const signs[] = {"per_device_batch_size",

@@ -71,35 +71,31 @@ static fr_status finish(struct fr_reading *r, struct fr_error *err) {
     return FR_OK;
 }
 
-#define SETS(name, key) {name, "", NULL, FR_MEANS_KEY, key, "{}"},
-#define WORD(name, where, key, text) {name, where, NULL, FR_MEANS_KEY, key, text},
 static const struct fr_meaning_row rows[] = {
-    SETS("parallelism.dp", "plan.dp") SETS("parallelism.tp", "plan.tp") SETS(
-        "parallelism.pp", "plan.pp") SETS("parallelism.context_parallel_size", "plan.cp")
-        SETS("parallelism.expert_parallel_size", "plan.ep") SETS("tokens.micro_batch_size",
-                                                                 "plan.micro_batch")
-            SETS("tokens.sequence_length", "model.sequence") SETS(
-                "tokens.train_steps", "plan.iterations") SETS("optimizer.zero_stage",
-                                                              "plan.zero")
-                SETS("model_config.hidden_size", "model.hidden") SETS(
-                    "model_config.num_hidden_layers",
-                    "model.layers") SETS("model_config.intermediate_size", "model.ffn")
-                    SETS("model_config.num_attention_heads", "model.heads") SETS(
-                        "model_config.num_key_value_heads",
-                        "model.kv_heads") SETS("model_config.vocab_size", "model.vocabulary")
-                        WORD("model_config.tie_word_embeddings", "on", "model.tied_embedding",
-                             "true") WORD("model_config.tie_word_embeddings", "off",
-                                          "model.tied_embedding", "false")
-                            WORD("parallelism.recompute_layer", "on", "plan.recompute", "full")
-                                WORD("parallelism.recompute_layer", "off", "plan.recompute",
-                                     "none") WORD("tp_linear_async_communication", "on",
-                                                  "plan.overlap_tp", "true")
-                                    WORD("tp_linear_async_communication", "off",
-                                         "plan.overlap_tp", "false"){"moe_config.num_experts",
-                                                                     "on", NULL, FR_MEANS_KEY,
-                                                                     "model.experts", "{}"},
-    {"moe_config.top_k", "on", NULL, FR_MEANS_KEY, "model.experts_per_token", "{}"},
-    {"model_config.sliding_window_size", "on", NULL, FR_MEANS_KEY, "model.window", "{}"},
+    FR_SETS("parallelism.dp", "plan.dp"),
+    FR_SETS("parallelism.tp", "plan.tp"),
+    FR_SETS("parallelism.pp", "plan.pp"),
+    FR_SETS("parallelism.context_parallel_size", "plan.cp"),
+    FR_SETS("parallelism.expert_parallel_size", "plan.ep"),
+    FR_SETS("tokens.micro_batch_size", "plan.micro_batch"),
+    FR_SETS("tokens.sequence_length", "model.sequence"),
+    FR_SETS("tokens.train_steps", "plan.iterations"),
+    FR_SETS("optimizer.zero_stage", "plan.zero"),
+    FR_SETS("model_config.hidden_size", "model.hidden"),
+    FR_SETS("model_config.num_hidden_layers", "model.layers"),
+    FR_SETS("model_config.intermediate_size", "model.ffn"),
+    FR_SETS("model_config.num_attention_heads", "model.heads"),
+    FR_SETS("model_config.num_key_value_heads", "model.kv_heads"),
+    FR_SETS("model_config.vocab_size", "model.vocabulary"),
+    FR_SETS_WHERE("model_config.tie_word_embeddings", "on", "model.tied_embedding", "true"),
+    FR_SETS_WHERE("model_config.tie_word_embeddings", "off", "model.tied_embedding", "false"),
+    FR_SETS_WHERE("parallelism.recompute_layer", "on", "plan.recompute", "full"),
+    FR_SETS_WHERE("parallelism.recompute_layer", "off", "plan.recompute", "none"),
+    FR_SETS_WHERE("tp_linear_async_communication", "on", "plan.overlap_tp", "true"),
+    FR_SETS_WHERE("tp_linear_async_communication", "off", "plan.overlap_tp", "false"),
+    FR_SETS_WHERE("moe_config.num_experts", "on", "model.experts", "{}"),
+    FR_SETS_WHERE("moe_config.top_k", "on", "model.experts_per_token", "{}"),
+    FR_SETS_WHERE("model_config.sliding_window_size", "on", "model.window", "{}"),
     {NULL, "", NULL, FR_MEANS_NOTHING, NULL, ""}};
 
 static const char *const signs[] = {"parallelism.dp",

@@ -83,19 +83,19 @@ static fr_status finish(struct fr_reading *r, struct fr_error *err) {
     return FR_OK;
 }
 
-#define SETS(name, key) {name, "", NULL, FR_MEANS_KEY, key, "{}"},
 static const struct fr_meaning_row rows[] = {
-    SETS("global_train_batch_size", "plan.global_batch") SETS("device_train_microbatch_size",
-                                                              "plan.micro_batch")
-        SETS("model.d_model", "model.hidden") SETS("model.n_heads", "model.heads")
-            SETS("model.n_kv_heads", "model.kv_heads") SETS("model.n_layers", "model.layers")
-                SETS("model.max_sequence_length", "model.sequence"){
-                    "model.embedding_size", "on", NULL, FR_MEANS_KEY, "model.vocabulary", "{}"},
-    {"model.weight_tying", "on", NULL, FR_MEANS_KEY, "model.tied_embedding", "true"},
-    {"model.weight_tying", "off", NULL, FR_MEANS_KEY, "model.tied_embedding", "false"},
-    {"model.alibi", "on", NULL, FR_MEANS_REFUSAL, "model.positions",
-     "positions that no model here has"},
-    {"model.multi_query_attention", "on", NULL, FR_MEANS_KEY, "model.kv_heads", "1"},
+    FR_SETS("global_train_batch_size", "plan.global_batch"),
+    FR_SETS("device_train_microbatch_size", "plan.micro_batch"),
+    FR_SETS("model.d_model", "model.hidden"),
+    FR_SETS("model.n_heads", "model.heads"),
+    FR_SETS("model.n_kv_heads", "model.kv_heads"),
+    FR_SETS("model.n_layers", "model.layers"),
+    FR_SETS("model.max_sequence_length", "model.sequence"),
+    FR_SETS_WHERE("model.embedding_size", "on", "model.vocabulary", "{}"),
+    FR_SETS_WHERE("model.weight_tying", "on", "model.tied_embedding", "true"),
+    FR_SETS_WHERE("model.weight_tying", "off", "model.tied_embedding", "false"),
+    FR_REFUSED("model.alibi", "on", "model.positions", "positions that no model here has"),
+    FR_SETS_WHERE("model.multi_query_attention", "on", "model.kv_heads", "1"),
     {"model.block_group_size", "!1,None", NULL, FR_MEANS_NOTE, NULL,
      "layers are gathered one by one"},
     {NULL, "", NULL, FR_MEANS_NOTHING, NULL, ""}};

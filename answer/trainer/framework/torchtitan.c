@@ -211,41 +211,43 @@ static fr_status finish(struct fr_reading *r, struct fr_error *err) {
     return FR_OK;
 }
 
-#define SETS(name, key) {name, "", NULL, FR_MEANS_KEY, key, "{}"},
-#define READ(name) {name, "", NULL, FR_MEANS_NOTHING, NULL, ""},
-#define REFUSED(name, where, key, text) {name, where, NULL, FR_MEANS_REFUSAL, key, text},
 static const struct fr_meaning_row rows[] = {
-    SETS("tensor_parallel_degree", "plan.tp") SETS("pipeline_parallel_degree", "plan.pp") SETS(
-        "context_parallel_degree", "plan.cp") SETS("expert_parallel_degree",
-                                                   "plan.ep") SETS("training.steps",
-                                                                   "plan.iterations")
-        READ("data_parallel_replicate_degree") READ("data_parallel_shard_degree") READ(
-            "fsdp_reshard_after_forward") READ("pipeline_parallel_schedule")
-            READ("enable_sequence_parallel") READ("no_enable_sequence_parallel") READ(
-                "compile.enable") READ("compile.components") READ("activation_checkpoint.mode")
-                READ("mixed_precision_param") READ("pipeline_parallel_layers_per_stage") READ(
-                    "pipeline_parallel_microbatch_size")
-                    READ("pipeline_parallel_first_stage_less_layers") READ(
-                        "pipeline_parallel_last_stage_less_layers")
-                        READ("pipeline_parallel_split_points") READ(
-                            "pipeline_parallel_schedule_csv") READ("selective_ac_option")
-                            READ("num_tokens_per_train_step") READ("num_pp_microbatches") READ(
-                                "context_parallel_rotate_method")
-                                READ("context_parallel_load_balancer") READ(
-                                    "enable_async_tensor_parallel")
-                                    READ("num_tokens_per_microbatch_per_dp_rank") REFUSED(
-                                        "expert_tensor_parallel_degree", "!1,0,None",
-                                        "plan.etp", "experts divided in another way")
-                                        REFUSED("module_fqns_per_model_part", "on",
-                                                "plan.stage_layers",
-                                                "stages that are lists of modules")
-                                            REFUSED("enable_cpu_offload", "on", "plan.offload",
-                                                    "parameters in the host's memory")
-                                                REFUSED("memory_budget", "!1.0,1,0.5,None",
-                                                        "plan.recompute",
-                                                        "recomputation by a budget of memory"){
-                                                    NULL, "", NULL, FR_MEANS_NOTHING, NULL,
-                                                    ""}};
+    FR_SETS("tensor_parallel_degree", "plan.tp"),
+    FR_SETS("pipeline_parallel_degree", "plan.pp"),
+    FR_SETS("context_parallel_degree", "plan.cp"),
+    FR_SETS("expert_parallel_degree", "plan.ep"),
+    FR_SETS("training.steps", "plan.iterations"),
+    FR_READ("data_parallel_replicate_degree"),
+    FR_READ("data_parallel_shard_degree"),
+    FR_READ("fsdp_reshard_after_forward"),
+    FR_READ("pipeline_parallel_schedule"),
+    FR_READ("enable_sequence_parallel"),
+    FR_READ("no_enable_sequence_parallel"),
+    FR_READ("compile.enable"),
+    FR_READ("compile.components"),
+    FR_READ("activation_checkpoint.mode"),
+    FR_READ("mixed_precision_param"),
+    FR_READ("pipeline_parallel_layers_per_stage"),
+    FR_READ("pipeline_parallel_microbatch_size"),
+    FR_READ("pipeline_parallel_first_stage_less_layers"),
+    FR_READ("pipeline_parallel_last_stage_less_layers"),
+    FR_READ("pipeline_parallel_split_points"),
+    FR_READ("pipeline_parallel_schedule_csv"),
+    FR_READ("selective_ac_option"),
+    FR_READ("num_tokens_per_train_step"),
+    FR_READ("num_pp_microbatches"),
+    FR_READ("context_parallel_rotate_method"),
+    FR_READ("context_parallel_load_balancer"),
+    FR_READ("enable_async_tensor_parallel"),
+    FR_READ("num_tokens_per_microbatch_per_dp_rank"),
+    FR_REFUSED("expert_tensor_parallel_degree", "!1,0,None", "plan.etp",
+               "experts divided in another way"),
+    FR_REFUSED("module_fqns_per_model_part", "on", "plan.stage_layers",
+               "stages that are lists of modules"),
+    FR_REFUSED("enable_cpu_offload", "on", "plan.offload", "parameters in the host's memory"),
+    FR_REFUSED("memory_budget", "!1.0,1,0.5,None", "plan.recompute",
+               "recomputation by a budget of memory"),
+    {NULL, "", NULL, FR_MEANS_NOTHING, NULL, ""}};
 
 static const char *const signs[] = {"parallelism.tensor_parallel_degree",
                                     "parallelism.data_parallel_shard_degree",
