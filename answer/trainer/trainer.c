@@ -134,26 +134,30 @@ bool fr_reading_model(struct fr_reading *r, const char *title) {
     return fr_run_find_model(words, r->row);
 }
 
-static int64_t said_integer(const struct fr_reading *r, const char *key, int64_t otherwise) {
+int64_t fr_reading_said_integer(const struct fr_reading *r, const char *key,
+                                int64_t otherwise) {
     const char *value = fr_reading_said(r, key);
     int64_t number = value ? strtoll(value, NULL, 10) : 0;
-    return number > 0 ? number : otherwise;
+    return number > FR_SAID_MOST ? FR_SAID_MOST : number > 0 ? number : otherwise;
 }
 
 void fr_reading_ranks(struct fr_reading *r) {
-    int64_t ranks = said_integer(r, "ranks", 0), dp = said_integer(r, "plan.dp", 0);
-    int64_t tp = said_integer(r, "plan.tp", 1), pp = said_integer(r, "plan.pp", 1),
-            cp = said_integer(r, "plan.cp", 1);
+    int64_t ranks = fr_reading_said_integer(r, "ranks", 0),
+            dp = fr_reading_said_integer(r, "plan.dp", 0);
+    int64_t tp = fr_reading_said_integer(r, "plan.tp", 1),
+            pp = fr_reading_said_integer(r, "plan.pp", 1),
+            cp = fr_reading_said_integer(r, "plan.cp", 1);
     if (ranks <= 0 || tp > 1 << 20 || pp > 1 << 20 || cp > 1 << 20) return;
-    if (ranks % (tp * pp * cp) != 0 || (dp && dp * tp * pp * cp != ranks)) return;
-    if (!dp) fr_reading_say(r, "plan.dp", "%" PRId64, ranks / (tp * pp * cp));
-    int64_t printed = said_integer(r, "note.dp", 0);
-    if (printed && printed != ranks / (tp * pp * cp))
+    const int64_t replicas = ranks / (tp * pp * cp);
+    if (ranks % (tp * pp * cp) != 0 || (dp && dp != replicas)) return;
+    if (!dp) fr_reading_say(r, "plan.dp", "%" PRId64, replicas);
+    int64_t printed = fr_reading_said_integer(r, "note.dp", 0);
+    if (printed && printed != replicas)
         fr_reading_tell(r,
                         "data_parallel_size says %" PRId64
                         " replicas, world_size and the other "
                         "degrees %" PRId64 ": they disagree, and the latter are taken",
-                        printed, ranks / (tp * pp * cp));
+                        printed, replicas);
 }
 
 /* ---- rows of a trainer's table ----------------------------------------------------------------- */
@@ -517,21 +521,23 @@ static bool is_said(const struct fr_reading *r, const char *key, const char *val
 static void drop_without_effect(struct fr_reading *r) {
     const bool alone = is_said(r, "plan.dp", "1") && !fr_reading_said(r, "plan.cp"),
                one = is_said(r, "plan.dp", "1") && is_said(r, "plan.cp", "1"),
-               experts =
-                   fr_reading_said(r, "model.experts") || said_integer(r, "plan.ep", 1) > 1;
+               experts = fr_reading_said(r, "model.experts") ||
+                         fr_reading_said_integer(r, "plan.ep", 1) > 1;
     const struct {
         bool holds;
         const char *keys[6];
     } rules[] = {
-        {said_integer(r, "plan.tp", 2) == 1, {"plan.sequence_parallel", "plan.overlap_tp"}},
+        {fr_reading_said_integer(r, "plan.tp", 2) == 1,
+         {"plan.sequence_parallel", "plan.overlap_tp"}},
         {is_said(r, "plan.sequence_parallel", "false"), {"plan.overlap_tp"}},
-        {said_integer(r, "plan.pp", 2) == 1,
+        {fr_reading_said_integer(r, "plan.pp", 2) == 1,
          {"plan.schedule", "plan.chunks", "plan.p2p", "plan.stage_layers"}},
-        {said_integer(r, "plan.cp", 2) == 1, {"plan.context"}},
+        {fr_reading_said_integer(r, "plan.cp", 2) == 1, {"plan.context"}},
         {!experts,
          {"plan.ep", "plan.etp", "plan.dispatch_ranks", "plan.overlap_experts",
           "model.experts_per_token"}},
-        {said_integer(r, "plan.ep", 2) == 1, {"plan.dispatch_ranks", "plan.overlap_experts"}},
+        {fr_reading_said_integer(r, "plan.ep", 2) == 1,
+         {"plan.dispatch_ranks", "plan.overlap_experts"}},
         {alone || one,
          {"plan.zero", "plan.overlap", "plan.bucket", "plan.zero_ranks",
           "plan.reshard_after_forward"}},

@@ -133,6 +133,9 @@ __attribute__((format(printf, 3, 4)))
 void fr_reading_say(struct fr_reading *r, const char *key, const char *fmt, ...);
 /** The value for @p key that the row has or the caller has given; NULL: none. */
 const char *fr_reading_said(const struct fr_reading *r, const char *key);
+/** Its whole number from 1 on, FR_SAID_MOST of more, or @p otherwise where it has none. */
+int64_t fr_reading_said_integer(const struct fr_reading *r, const char *key, int64_t otherwise);
+#define FR_SAID_MOST (INT64_C(1) << 40)
 /** A sentence for the user. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))

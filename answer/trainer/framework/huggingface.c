@@ -43,11 +43,10 @@ static fr_line_kind line_of(const char *line, struct fr_logged_step *step) {
 static fr_status finish(struct fr_reading *r, struct fr_error *err) {
     int64_t each = fr_reading_integer(r, "per_device_train_batch_size",
                                       fr_reading_integer(r, "train_batch_size", 0)),
-            steps = fr_reading_integer(r, "gradient_accumulation_steps", 1), ranks;
-    const char *fsdp = fr_reading_value(r, "fsdp"), *given = NULL;
+            steps = fr_reading_integer(r, "gradient_accumulation_steps", 1);
+    const char *fsdp = fr_reading_value(r, "fsdp");
     fr_launched_ranks(r);
-    given = fr_reading_said(r, "ranks");
-    ranks = given ? strtoll(given, NULL, 10) : 0;
+    const int64_t ranks = fr_reading_said_integer(r, "ranks", 0);
     if (fr_reading_value(r, "deepspeed"))
         fr_reading_tell(r, "deepspeed %.60s: read that file, too",
                         fr_reading_value(r, "deepspeed"));

@@ -31,18 +31,16 @@ static int64_t axis(const struct fr_reading *r, const char *name) {
     return a < 0 || b < 0 ? 0 : (a ? a : 1) * (b ? b : 1);
 }
 
-static int64_t said(const struct fr_reading *r, const char *key) {
-    const char *value = fr_reading_said(r, key);
-    long long number = value ? strtoll(value, NULL, 10) : 0;
-    return number > 0 && number < 1LL << 40 ? number : 0;
-}
-
 static void take_mesh(struct fr_reading *r) {
     int64_t tp = axis(r, "tensor"), pp = axis(r, "pipeline"), ep = axis(r, "expert"),
             cp = axis(r, "context"), sequence = axis(r, "sequence"), fsdp = axis(r, "fsdp"),
-            data = axis(r, "data"), ranks = said(r, "ranks");
+            data = axis(r, "data"), ranks = fr_reading_said_integer(r, "ranks", 0);
     if (cp == 1 && sequence > 1) cp = sequence;
     if (tp < 1 || pp < 1 || ep < 1 || cp < 1) return;
+    if ((double)tp * (double)pp * (double)ep * (double)cp * fmax(1, (double)fsdp) *
+            fmax(1, (double)data) >=
+        (double)FR_SAID_MOST)
+        return;
     fr_reading_say(r, "plan.tp", "%" PRId64, tp);
     fr_reading_say(r, "plan.pp", "%" PRId64, pp);
     fr_reading_say(r, "plan.cp", "%" PRId64, cp);
@@ -57,9 +55,9 @@ static void take_mesh(struct fr_reading *r) {
 
 static void take_batches(struct fr_reading *r) {
     const char *each = fr_reading_value(r, "per_device_batch_size");
-    int64_t ranks = said(r, "ranks"),
+    int64_t ranks = fr_reading_said_integer(r, "ranks", 0),
             steps = fr_reading_integer(r, "gradient_accumulation_steps", 1),
-            dp = said(r, "plan.dp");
+            dp = fr_reading_said_integer(r, "plan.dp", 0);
     double all = each ? atof(each) * (double)ranks * (double)(steps > 0 ? steps : 1) : 0;
     if (!(all >= 1 && all < 1e12 && all == floor(all))) return;
     fr_reading_say(r, "plan.global_batch", "%.0f", all);

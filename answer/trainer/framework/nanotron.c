@@ -24,12 +24,6 @@ static fr_line_kind line_of(const char *line, struct fr_logged_step *step) {
     return FR_LINE_STEP;
 }
 
-static int64_t said(const struct fr_reading *r, const char *key) {
-    const char *value = fr_reading_said(r, key);
-    long long number = value ? strtoll(value, NULL, 10) : 0;
-    return number > 0 && number < 1 << 30 ? number : 0;
-}
-
 static fr_status finish(struct fr_reading *r, struct fr_error *err) {
     const char *dtype = fr_reading_value(r, "model.dtype"),
                *mode = fr_reading_value(r, "tp_mode"),
@@ -37,14 +31,15 @@ static fr_status finish(struct fr_reading *r, struct fr_error *err) {
     (void)err;
     fr_launched_ranks(r);
     if (!r->settings->n) return FR_OK;
-    int64_t steps = fr_reading_integer(r, "batch_accumulation_per_replica", 0);
-    if (said(r, "plan.dp") && said(r, "plan.micro_batch") && steps > 0 && steps < 1 << 30)
-        fr_reading_say(r, "plan.global_batch", "%" PRId64,
-                       said(r, "plan.dp") * said(r, "plan.micro_batch") * steps);
-    if (said(r, "plan.tp") > 1 && mode)
+    int64_t steps = fr_reading_integer(r, "batch_accumulation_per_replica", 0),
+            dp = fr_reading_said_integer(r, "plan.dp", 0),
+            micro = fr_reading_said_integer(r, "plan.micro_batch", 0);
+    if (dp > 0 && dp < 1 << 20 && micro > 0 && micro < 1 << 20 && steps > 0 && steps < 1 << 20)
+        fr_reading_say(r, "plan.global_batch", "%" PRId64, dp * micro * steps);
+    if (fr_reading_said_integer(r, "plan.tp", 1) > 1 && mode)
         fr_reading_say(r, "plan.sequence_parallel",
                        strstr(mode, "REDUCE_SCATTER") ? "true" : "false");
-    if (said(r, "plan.pp") > 1)
+    if (fr_reading_said_integer(r, "plan.pp", 1) > 1)
         fr_reading_say(r, "plan.schedule", engine && strstr(engine, "afab") ? "gpipe" : "1f1b");
     if (dtype)
         fr_reading_say(r, "model.dtype",
@@ -54,7 +49,7 @@ static fr_status finish(struct fr_reading *r, struct fr_error *err) {
     if (fr_reading_value(r, "accumulate_grad_in_fp32"))
         fr_reading_say(r, "model.gradient_dtype",
                        fr_reading_on(r, "accumulate_grad_in_fp32") ? "fp32" : "bf16");
-    if (said(r, "model.hidden")) {
+    if (fr_reading_said_integer(r, "model.hidden", 0)) {
         static const char *const keys[][2] = {{"gated", "true"},
                                               {"norm", "rms"},
                                               {"biases", "false"},

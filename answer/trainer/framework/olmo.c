@@ -42,8 +42,9 @@ static fr_status finish(struct fr_reading *r, struct fr_error *err) {
     if (!r->settings->n) return FR_OK;
     bool gated = !activation || strcmp(activation, "swiglu") == 0;
     int64_t width = fr_reading_integer(r, "mlp_hidden_size", 0);
-    if (width < 1 && hidden)
-        width = (ratio ? strtoll(ratio, NULL, 10) : 4) * strtoll(hidden, NULL, 10);
+    int64_t across = fr_reading_said_integer(r, "model.hidden", 0),
+            times = ratio ? strtoll(ratio, NULL, 10) : 4;
+    if (width < 1 && times < 1 << 20) width = times > 0 ? times * across : 0;
     if (width > 0 && width < 1 << 26)
         fr_reading_say(r, "model.ffn", "%" PRId64, gated ? width / 2 : width);
     if (hidden) {

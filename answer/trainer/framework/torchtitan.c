@@ -28,24 +28,20 @@ static int64_t degree(const struct fr_reading *r, const char *name) {
     return value >= 1 && value < 1 << 20 ? value : 1;
 }
 
-static int64_t said_integer(const struct fr_reading *r, const char *key) {
-    const char *value = fr_reading_said(r, key);
-    long long number = value ? strtoll(value, NULL, 10) : 0;
-    return number > 0 && number < 1LL << 40 ? number : 0;
-}
-
 /* ---- replicas --------------------------------------------------------------------------------- */
 
 /* Shards of replicas divide parameters; -1 is what the other axes leave of the ranks. */
 static void take_replicas(struct fr_reading *r) {
     int64_t replicate = degree(r, "data_parallel_replicate_degree"),
             shard = fr_reading_integer(r, "data_parallel_shard_degree", -1),
-            ranks = said_integer(r, "ranks"), pp = degree(r, "pipeline_parallel_degree"),
+            ranks = fr_reading_said_integer(r, "ranks", 0),
+            pp = degree(r, "pipeline_parallel_degree"),
             cp = degree(r, "context_parallel_degree"),
-            others = degree(r, "tensor_parallel_degree") * pp * cp * replicate;
+            others = degree(r, "tensor_parallel_degree") * pp * cp;
     const char *reshard = fr_reading_value(r, "fsdp_reshard_after_forward");
     if (!r->whole && !r->log && !fr_reading_value(r, "data_parallel_shard_degree")) return;
-    if (shard < 1 && ranks > 0 && others > 0 && ranks % others == 0) shard = ranks / others;
+    if (shard < 1 && ranks > 0 && ranks % others == 0 && ranks / others % replicate == 0)
+        shard = ranks / others / replicate;
     if (shard > 1 << 20) return;
     if (shard >= 1) fr_reading_say(r, "plan.dp", "%" PRId64, replicate * shard);
     bool sharded = shard != 1 || (cp > 1 && shard * cp > 1);
@@ -76,14 +72,14 @@ static void take_pipeline(struct fr_reading *r) {
                  {"DualPipeV", "dualpipe-v", 2}};
     const char *schedule = fr_reading_value(r, "pipeline_parallel_schedule");
     int64_t pp = degree(r, "pipeline_parallel_degree"),
-            layers = said_integer(r, "model.layers"),
+            layers = fr_reading_said_integer(r, "model.layers", 0),
             each = fr_reading_integer(r, "pipeline_parallel_layers_per_stage", 0);
     if (pp < 2) return;
     if (!schedule) schedule = "1F1B";
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (strcmp(words[i].word, schedule) != 0) continue;
         int64_t chunks = words[i].chunks;
-        if (chunks > 1 && each > 0 && layers > 0 && layers % (pp * each) == 0)
+        if (chunks > 1 && each > 0 && layers > 0 && layers % pp == 0 && layers / pp % each == 0)
             chunks = layers / pp / each;
         fr_reading_say(r, "plan.schedule", "%s", words[i].schedule);
         if (chunks > 1) fr_reading_say(r, "plan.chunks", "%" PRId64, chunks);
@@ -107,10 +103,11 @@ static void take_batches(struct fr_reading *r) {
             local = fr_reading_integer(r, "local_batch_size",
                                        fr_reading_integer(r, "training.batch_size", 0)),
             all = fr_reading_integer(r, "global_batch_size", 0),
-            pp = degree(r, "pipeline_parallel_degree"), dp = said_integer(r, "plan.dp"),
+            pp = degree(r, "pipeline_parallel_degree"),
+            dp = fr_reading_said_integer(r, "plan.dp", 0),
             micro = fr_reading_integer(r, "pipeline_parallel_microbatch_size", 1);
     if (sequence > 0) fr_reading_say(r, "model.sequence", "%" PRId64, sequence);
-    int64_t said = said_integer(r, "model.sequence"),
+    int64_t said = fr_reading_said_integer(r, "model.sequence", 0),
             tokens = fr_reading_integer(r, "num_tokens_per_train_step", 0),
             some = fr_reading_integer(r, "num_tokens_per_microbatch_per_dp_rank", 0);
     if (said > 0 && tokens >= said)
@@ -118,7 +115,7 @@ static void take_batches(struct fr_reading *r) {
     if (said > 0 && some >= said)
         fr_reading_say(r, "plan.micro_batch", "%" PRId64, some / said);
     if (local < 1 || local > 1 << 30) return;
-    if (all < 1 && dp > 0) all = local * dp;
+    if (all < 1 && dp > 0 && dp <= INT64_MAX / local) all = local * dp;
     if (all > 0) fr_reading_say(r, "plan.global_batch", "%" PRId64, all);
     fr_reading_say(r, "plan.micro_batch", "%" PRId64, pp > 1 ? micro : local);
 }

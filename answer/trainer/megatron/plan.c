@@ -9,12 +9,6 @@
 
 enum { STAGES_MAX = 1024 };
 
-static int64_t said_integer(const struct fr_reading *r, const char *key, int64_t otherwise) {
-    const char *value = fr_reading_said(r, key);
-    long long number = value ? strtoll(value, NULL, 10) : 0;
-    return number > 0 ? number : otherwise;
-}
-
 /* ---- ranks ----------------------------------------------------------------------------------- */
 
 void fr_launched_ranks(struct fr_reading *r) {
@@ -30,8 +24,9 @@ void fr_launched_ranks(struct fr_reading *r) {
         nodes = fr_reading_integer(r, of[i], 0);
     if (a_node < 1 && r->launched > 0) fr_reading_say(r, "ranks", "%" PRId64, r->launched);
     if (a_node < 1) return;
-    int64_t tp = said_integer(r, "plan.tp", 1), pp = said_integer(r, "plan.pp", 1),
-            cp = said_integer(r, "plan.cp", 1);
+    int64_t tp = fr_reading_said_integer(r, "plan.tp", 1),
+            pp = fr_reading_said_integer(r, "plan.pp", 1),
+            cp = fr_reading_said_integer(r, "plan.cp", 1);
     if (tp > 1 << 20 || pp > 1 << 20 || cp > 1 << 20 || a_node > 1 << 20 || nodes > 1 << 20)
         return;
     if (nodes < 1 && a_node % (tp * pp * cp) != 0) {
@@ -48,12 +43,13 @@ void fr_launched_ranks(struct fr_reading *r) {
 /* ---- the pipeline ------------------------------------------------------------------------------ */
 
 static fr_status take_chunks(struct fr_reading *r, struct fr_error *err) {
-    int64_t pp = said_integer(r, "plan.pp", 1), layers = said_integer(r, "model.layers", 0),
+    int64_t pp = fr_reading_said_integer(r, "plan.pp", 1),
+            layers = fr_reading_said_integer(r, "model.layers", 0),
             each = fr_reading_integer(r, "num_layers_per_virtual_pipeline_stage", 0),
             chunks = fr_reading_integer(r, "num_virtual_stages_per_pipeline_rank", 0);
     if (chunks < 1) chunks = fr_reading_integer(r, "virtual_pipeline_model_parallel_size", 0);
     if (chunks < 1 && each > 0) {
-        if (layers < 1 || pp > layers || layers % (pp * each) != 0)
+        if (layers < 1 || layers % pp != 0 || layers / pp % each != 0)
             return fr_reading_refuse(r, "num_layers_per_virtual_pipeline_stage", "plan.chunks",
                                      err, "does not divide the layers of a stage");
         chunks = layers / pp / each;
@@ -84,7 +80,7 @@ static void say_stages(struct fr_reading *r, const int64_t *layers, int64_t n) {
 
 /* "Et*3|t*3|t*3|t*2L": layers of virtual stages in the model's order; also "[['embedding', ...]]" of none. */
 static fr_status take_layout(struct fr_reading *r, const char *layout, struct fr_error *err) {
-    int64_t stages[STAGES_MAX] = {0}, pp = said_integer(r, "plan.pp", 1), n = 0;
+    int64_t stages[STAGES_MAX] = {0}, pp = fr_reading_said_integer(r, "plan.pp", 1), n = 0;
     for (const char *at = layout; *at; at++) {
         int64_t times = 1;
         char which = *at;
@@ -115,8 +111,8 @@ static fr_status take_layout(struct fr_reading *r, const char *layout, struct fr
 
 /* Fewer layers at the ends: their numbers, or an embedding and a loss that count as a layer each. */
 static fr_status take_stage_layers(struct fr_reading *r, struct fr_error *err) {
-    int64_t stages[STAGES_MAX], pp = said_integer(r, "plan.pp", 1),
-                                layers = said_integer(r, "model.layers", 0);
+    int64_t stages[STAGES_MAX], pp = fr_reading_said_integer(r, "plan.pp", 1),
+                                layers = fr_reading_said_integer(r, "model.layers", 0);
     const char *layout = fr_reading_value(r, "pipeline_model_parallel_layout");
     int64_t first = fr_reading_integer(
                 r, "decoder_first_pipeline_num_layers",
@@ -253,12 +249,14 @@ static fr_status take_zero(struct fr_reading *r, struct fr_error *err) {
         fr_reading_say(r, "plan.zero",
                        fr_reading_on(r, "use_distributed_optimizer") ? "1" : "0");
     if (groups <= 1) return FR_OK;
-    int64_t ranks = said_integer(r, "ranks", 0), tp = said_integer(r, "plan.tp", 1),
-            pp = said_integer(r, "plan.pp", 1);
-    if (tp > 1 << 20 || pp > 1 << 20 || ranks < 1 || ranks % (tp * pp * groups) != 0)
+    int64_t ranks = fr_reading_said_integer(r, "ranks", 0),
+            tp = fr_reading_said_integer(r, "plan.tp", 1),
+            pp = fr_reading_said_integer(r, "plan.pp", 1);
+    if (tp > 1 << 20 || pp > 1 << 20 || ranks < 1 || ranks % (tp * pp) != 0 ||
+        ranks / (tp * pp) % groups != 0)
         return fr_reading_refuse(r, "num_distributed_optimizer_instances", "plan.zero_ranks",
                                  err, "groups of replicas whose number is not said");
-    fr_reading_say(r, "plan.zero_ranks", "%" PRId64, ranks / (tp * pp * groups));
+    fr_reading_say(r, "plan.zero_ranks", "%" PRId64, ranks / (tp * pp) / groups);
     return FR_OK;
 }
 
