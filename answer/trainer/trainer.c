@@ -42,6 +42,13 @@ bool fr_value_is_off(const char *value) {
     return false;
 }
 
+bool fr_value_mentions(const char *value, const char *word) {
+    size_t n = strlen(word);
+    for (; value && *value; value++)
+        if (strncasecmp(value, word, n) == 0) return true;
+    return false;
+}
+
 static bool is_none(const char *value) {
     return !*value || strcasecmp(value, "None") == 0 || strcasecmp(value, "null") == 0 ||
            strcmp(value, "~") == 0;

@@ -157,6 +157,8 @@ bool fr_reading_model(struct fr_reading *r, const char *title);
 
 /** Is @p value False, 0, None or nothing, in any trainer's spelling? */
 bool fr_value_is_off(const char *value);
+/** Does @p word stand in @p value (NULL: nothing), in any case of letters? */
+bool fr_value_mentions(const char *value, const char *word);
 /** Look a setting up among the options of @p emitter, and put its meaning into @p row.  @return
  *  whether one of them is it. */
 bool fr_emitted_take(const char *emitter, const char *name, const char *value,

@@ -125,13 +125,6 @@ static fr_status take_experts(struct fr_reading *r, struct fr_error *err) {
 
 /* ---- number formats ----------------------------------------------------------------------------- */
 
-static bool mentions(const char *value, const char *word) {
-    size_t n = strlen(word);
-    for (; value && *value; value++)
-        if (strncasecmp(value, word, n) == 0) return true;
-    return false;
-}
-
 static bool is_narrow(const struct fr_reading *r, const char *a, const char *b) {
     return fr_reading_on(r, a) || fr_reading_on(r, b);
 }
@@ -149,18 +142,19 @@ static fr_status take_dtype(struct fr_reading *r, struct fr_error *err) {
         dtype = "fp32";
     if (!dtype) return FR_OK;
     fr_reading_say(r, "model.dtype", "%s", dtype);
-    if (fp8 && !fp4 && recipe && !mentions(recipe, "delayed") &&
-        !mentions(recipe, "tensorwise") && !mentions(recipe, "blockwise") &&
-        !mentions(recipe, "mxfp8"))
+    if (fp8 && !fp4 && recipe && !fr_value_mentions(recipe, "delayed") &&
+        !fr_value_mentions(recipe, "tensorwise") && !fr_value_mentions(recipe, "blockwise") &&
+        !fr_value_mentions(recipe, "mxfp8"))
         FR_TRY(fr_reading_refuse(r, "fp8_recipe", "model.fp8_scaling", err,
                                  "a scaling of 8 bits that is not known"));
-    if (fp4 && four && !mentions(four, "nvfp4"))
+    if (fp4 && four && !fr_value_mentions(four, "nvfp4"))
         FR_TRY(fr_reading_refuse(r, "fp4_recipe", "model.dtype", err,
                                  "a scaling of 4 bits that is not known"));
     if (fp8 && !fp4 && (recipe || r->whole))
         fr_reading_say(r, "model.fp8_scaling", "%s",
-                       mentions(recipe, "mxfp8") || mentions(recipe, "block") ? "block"
-                                                                              : "tensor");
+                       fr_value_mentions(recipe, "mxfp8") || fr_value_mentions(recipe, "block")
+                           ? "block"
+                           : "tensor");
     if (fp8 || fp4) {
         bool narrow = fp4 ? is_narrow(r, "fp4_param_gather", "fp4_param")
                           : is_narrow(r, "fp8_param_gather", "fp8_param");
@@ -182,9 +176,10 @@ static fr_status take_dtype(struct fr_reading *r, struct fr_error *err) {
 
 static int bytes_of(const struct fr_reading *r, const char *name) {
     const char *value = fr_reading_value(r, name);
-    if (!value || mentions(value, "float32") || mentions(value, "fp32")) return 4;
-    if (mentions(value, "uint8") || mentions(value, "fp8")) return 1;
-    return mentions(value, "16") ? 2 : -1;
+    if (!value || fr_value_mentions(value, "float32") || fr_value_mentions(value, "fp32"))
+        return 4;
+    if (fr_value_mentions(value, "uint8") || fr_value_mentions(value, "fp8")) return 1;
+    return fr_value_mentions(value, "16") ? 2 : -1;
 }
 
 /* The precision-aware optimiser's moments, and its weights of 32 bits. */

@@ -155,50 +155,46 @@ static void modules_of(const char *value, char *out, size_t capacity) {
     }
 }
 
+static fr_status take_full(struct fr_reading *r, struct fr_error *err) {
+    const char *method = fr_reading_value(r, "recompute_method");
+    int64_t layers = fr_reading_integer(r, "recompute_num_layers", 0);
+    fr_reading_say(r, "plan.recompute", "full");
+    if (method && strcmp(method, "block") == 0) {
+        if (layers < 1)
+            return fr_reading_refuse(r, "recompute_method", "plan.recompute_layers", err,
+                                     "without recompute_num_layers");
+        fr_reading_say(r, "plan.recompute_layers", "%" PRId64, layers);
+    } else if (layers > 1) {
+        fr_reading_say(r, "note.recompute_num_layers", "%" PRId64, layers);
+        fr_reading_tell(r,
+                        "recompute_num_layers %" PRId64
+                        ": groups of layers recompute together; time is the same, memory is "
+                        "priced for groups of one",
+                        layers);
+    }
+    return FR_OK;
+}
+
 static fr_status take_recompute(struct fr_reading *r, struct fr_error *err) {
     const char *granularity = fr_reading_value(r, "recompute_granularity"),
-               *method = fr_reading_value(r, "recompute_method"),
                *modules = fr_reading_value(r, "recompute_modules");
-    int64_t layers = fr_reading_integer(r, "recompute_num_layers", 0);
-    char list[128];
+    char list[128] = "";
     if (fr_reading_on(r, "checkpoint_activations")) granularity = "full";
     if (!granularity && fr_reading_on(r, "recompute_activations")) granularity = "selective";
+    if (modules) modules_of(modules, list, sizeof list);
     if (!granularity) {
-        const bool off = r->whole || fr_settings_find(r->settings, "recompute_granularity");
-        if (off && !fr_reading_value(r, "recompute_modules"))
+        const bool set = fr_settings_find(r->settings, "recompute_granularity") != NULL;
+        if (set || (r->whole && !modules))
             fr_reading_say(r, "plan.recompute", "none");
-        else if (fr_settings_find(r->settings, "recompute_granularity"))
-            fr_reading_say(r, "plan.recompute", "none");
-        else if (modules) {
-            modules_of(modules, list,
-                       sizeof list); /* Megatron-Bridge's script: selective by itself */
-            if (*list) fr_reading_say(r, "plan.recompute", "%s", list);
-        }
+        else if (*list) /* Megatron-Bridge's script: selective by itself */
+            fr_reading_say(r, "plan.recompute", "%s", list);
         return FR_OK;
     }
-    if (strcmp(granularity, "full") == 0) {
-        fr_reading_say(r, "plan.recompute", "full");
-        if (method && strcmp(method, "block") == 0) {
-            if (layers < 1)
-                return fr_reading_refuse(r, "recompute_method", "plan.recompute_layers", err,
-                                         "without recompute_num_layers");
-            fr_reading_say(r, "plan.recompute_layers", "%" PRId64, layers);
-        } else if (layers > 1) {
-            fr_reading_say(r, "note.recompute_num_layers", "%" PRId64, layers);
-            fr_reading_tell(
-                r,
-                "recompute_num_layers %" PRId64
-                ": groups of layers recompute together; time is the same, memory is "
-                "priced for groups of one",
-                layers);
-        }
-        return FR_OK;
-    }
+    if (strcmp(granularity, "full") == 0) return take_full(r, err);
     if (strcmp(granularity, "selective") != 0)
         return fr_reading_refuse(r, "recompute_granularity", "plan.recompute", err,
                                  "neither full nor selective");
-    if (modules) modules_of(modules, list, sizeof list);
-    fr_reading_say(r, "plan.recompute", "%s", modules && *list ? list : "selective");
+    fr_reading_say(r, "plan.recompute", "%s", *list ? list : "selective");
     return FR_OK;
 }
 
@@ -292,25 +288,19 @@ void fr_megatron_bucket(struct fr_reading *r) {
 
 /* ---- kernels ---------------------------------------------------------------------------------------- */
 
-static bool mentions(const char *value, const char *word) {
-    size_t n = strlen(word);
-    for (; value && *value; value++)
-        if (strncasecmp(value, word, n) == 0) return true;
-    return false;
-}
-
 /* Transformer Engine's attention is fused whatever use_flash_attn says; attention_backend goes before both. */
 static void take_attention(struct fr_reading *r) {
     const char *backend = fr_reading_value(r, "attention_backend"),
                *impl = fr_reading_value(r, "transformer_impl"),
                *version = fr_reading_value(r, "flash_attention_version");
     bool local = impl && strcmp(impl, "local") == 0;
-    if (backend && (mentions(backend, "unfused") || mentions(backend, "local")))
+    if (backend &&
+        (fr_value_mentions(backend, "unfused") || fr_value_mentions(backend, "local")))
         fr_reading_say(r, "plan.attention", "plain");
     else if (version && strcmp(version, "2") == 0)
         fr_reading_say(r, "plan.attention", "flash-2");
-    else if (fr_reading_on(r, "use_flash_attn") || mentions(backend, "flash") ||
-             mentions(backend, "fused") || (impl && !local) || (r->whole && !local))
+    else if (fr_reading_on(r, "use_flash_attn") || fr_value_mentions(backend, "flash") ||
+             fr_value_mentions(backend, "fused") || (impl && !local) || (r->whole && !local))
         fr_reading_say(r, "plan.attention", "flash");
     else if (local || fr_reading_off(r, "use_flash_attn"))
         fr_reading_say(r, "plan.attention", "plain");
@@ -319,14 +309,14 @@ static void take_attention(struct fr_reading *r) {
 static fr_status take_context(struct fr_reading *r, struct fr_error *err) {
     const char *kind = fr_reading_value(r, "cp_comm_type"), *cp = fr_reading_said(r, "plan.cp");
     if (!cp || atoi(cp) < 2) return FR_OK;
-    if (mentions(kind, "allgather") || mentions(kind, "a2a+p2p") ||
-        mentions(kind, "all_gather"))
+    if (fr_value_mentions(kind, "allgather") || fr_value_mentions(kind, "a2a+p2p") ||
+        fr_value_mentions(kind, "all_gather"))
         return fr_reading_refuse(r, "cp_comm_type", "plan.context", err,
                                  "neither a ring nor an all-to-all");
-    if (mentions(kind, "a2a") && mentions(kind, "p2p"))
+    if (fr_value_mentions(kind, "a2a") && fr_value_mentions(kind, "p2p"))
         return fr_reading_refuse(r, "cp_comm_type", "plan.context", err,
                                  "layers that exchange in different ways");
-    fr_reading_say(r, "plan.context", mentions(kind, "a2a") ? "all-to-all" : "ring");
+    fr_reading_say(r, "plan.context", fr_value_mentions(kind, "a2a") ? "all-to-all" : "ring");
     return FR_OK;
 }
 
@@ -345,9 +335,11 @@ static fr_status take_graphs(struct fr_reading *r, struct fr_error *err) {
     bool old = fr_reading_on(r, "enable_cuda_graph") || fr_reading_on(r, "external_cuda_graph"),
          stated = r->whole || fr_settings_find(r->settings, "cuda_graph_impl") ||
                   fr_settings_find(r->settings, "enable_cuda_graph");
-    bool whole = mentions(impl, "full_iteration") || mentions(scope, "full_iteration");
+    bool whole =
+        fr_value_mentions(impl, "full_iteration") || fr_value_mentions(scope, "full_iteration");
     bool none = !impl || strcasecmp(impl, "none") == 0;
-    bool attention = !scope || mentions(scope, "attn") || mentions(scope, "full");
+    bool attention =
+        !scope || fr_value_mentions(scope, "attn") || fr_value_mentions(scope, "full");
     if (whole)
         fr_reading_say(r, "plan.graphs", "iteration");
     else if ((!none && attention) || (none && old))
