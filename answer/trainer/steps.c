@@ -182,28 +182,33 @@ static double median(double *values, int n) {
     return fr_sorted_median(values, (size_t)n);
 }
 
-/* Differences of stamps a step, of steps that count and follow each other. */
+/* The difference of stamps a step between step @p i and the one before, and how many steps it spans; NaN: neither counts. */
+static double interval(const struct fr_logged_steps *s, const bool *use, int i, double *apart) {
+    const struct fr_logged_step *a = &s->item[i - 1], *b = &s->item[i];
+    *apart = isfinite(b->number - a->number) ? b->number - a->number : 1;
+    const double d = (b->stamp_s - a->stamp_s) / *apart;
+    return use[i] && *apart >= 1 && positive(d) ? d : NAN;
+}
+
+static bool is_whole(double stamp_s) { return stamp_s == floor(stamp_s); }
+
+/* The time of a step by the stamps of steps that count and follow each other. */
 static void of_stamps(const struct fr_logged_steps *s, const bool *use, double *values,
                       struct fr_logged_time *t) {
-    double span_s = 0, steps = 0;
+    double span_s = 0, steps = 0, apart;
     bool whole = true;
     int n = 0;
     for (int i = 1; i < s->n; i++) {
-        const struct fr_logged_step *a = &s->item[i - 1], *b = &s->item[i];
-        double apart = isfinite(b->number - a->number) ? b->number - a->number : 1;
-        double d = (b->stamp_s - a->stamp_s) / apart;
-        if (use[i] && apart >= 1 && positive(d)) values[n++] = d;
+        const double d = interval(s, use, i, &apart);
+        if (isfinite(d)) values[n++] = d;
     }
-    t->intervals = n;
-    double usual_s = median(values, n);
+    const double usual_s = median(values, n);
     for (int i = 1; i < s->n; i++) {
-        const struct fr_logged_step *a = &s->item[i - 1], *b = &s->item[i];
-        double apart = isfinite(b->number - a->number) ? b->number - a->number : 1;
-        double d = (b->stamp_s - a->stamp_s) / apart;
-        if (!use[i] || apart < 1 || !positive(d) || d > STALL * usual_s) continue;
+        const double d = interval(s, use, i, &apart);
+        if (!(d <= STALL * usual_s)) continue;
         span_s += d * apart;
         steps += apart;
-        whole &= b->stamp_s == floor(b->stamp_s) && a->stamp_s == floor(a->stamp_s);
+        whole &= is_whole(s->item[i].stamp_s) && is_whole(s->item[i - 1].stamp_s);
     }
     t->resolution = span_s > 0 ? (whole ? 1 : 0.001) / span_s : 1;
     t->stamped_s = n < INTERVALS_MIN || steps == 0 ? NAN : whole ? span_s / steps : usual_s;

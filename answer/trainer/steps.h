@@ -50,7 +50,7 @@ struct fr_logged_steps {
     struct fr_logged_step *item;
     int n, capacity, malformed, first_malformed; /**< line of the first */
     struct fr_logged_step next;                  /**< parts of the step to come */
-    bool evaluation, checkpoint, healing, whole_seconds;
+    bool evaluation, checkpoint, healing;        /**< stood in a line before */
 };
 
 /** The time of a step, and its statistics. */
@@ -59,7 +59,7 @@ struct fr_logged_time {
     double tokens_per_s, samples_per_s; /**< medians, NaN without */
     double mean_s, stamped_s, resolution;
     double batch; /**< of the steps that count; NaN where no line says */
-    int counted, warm_up, ramp_up, evaluation, checkpoint, skipped, healing, stalls, intervals;
+    int counted, warm_up, ramp_up, evaluation, checkpoint, skipped, healing, stalls;
     bool by_stamps; /**< time_s is of differences of stamps */
 };
 

@@ -30,10 +30,9 @@ static const char *keep(struct fr_app_from *from, const char *text) {
     char **more = fr_realloc(from->word, (size_t)from->n + 1, sizeof *more);
     if (!more) return NULL;
     from->word = more;
-    char *word = fr_malloc(strlen(text) + 1, 1);
-    if (!word) return NULL;
-    memcpy(word, text, strlen(text) + 1);
-    return from->word[from->n++] = word;
+    char *word = fr_strdup(text);
+    if (word) from->word[from->n++] = word;
+    return word;
 }
 
 /* Options in front of those of the line. */
@@ -108,6 +107,20 @@ static fr_status add_row(const struct fr_verb *verb, const struct fr_run_row *ro
     return FR_OK;
 }
 
+/* Values given by hand stand for settings that no plan can state. */
+static void give_sets(const struct fr_args *args, struct fr_run_row *row) {
+    const char *sets[FR_ARGS_MAX];
+    const int n = fr_args_all(args, "set", sets);
+    for (int i = 0; i < n; i++) {
+        char key[48];
+        const char *equals = strchr(sets[i], '='), *dot = strchr(sets[i], '.');
+        if (!equals || equals - sets[i] > 40) continue;
+        snprintf(key, sizeof key, "%s%.*s", dot && dot < equals ? "" : "plan.",
+                 (int)(equals - sets[i]), sets[i]);
+        fr_run_row_set(row, key, "%.140s", equals + 1);
+    }
+}
+
 static fr_status expand(const struct fr_verb *verb, struct fr_args *args, const char *path,
                         struct added *added, struct fr_app_from *from, struct fr_error *err) {
     struct fr_run_row *row = fr_calloc(1, sizeof *row);
@@ -116,27 +129,12 @@ static fr_status expand(const struct fr_verb *verb, struct fr_args *args, const 
     bool own = fr_args_get(args, "model") != NULL;
     if (!row) return out_of_memory(err);
     int n = fr_args_all(args, "ignore", ignore);
-    /* Values given by hand stand for settings that no plan can state. */
-    const char *sets[FR_ARGS_MAX];
-    int n_sets = fr_args_all(args, "set", sets);
-    struct fr_run_row *given = fr_calloc(1, sizeof *given);
-    for (int i = 0; given && i < n_sets; i++) {
-        char key[48];
-        const char *equals = strchr(sets[i], '=');
-        if (!equals || equals - sets[i] > 40) continue;
-        snprintf(key, sizeof key, "%s%.*s",
-                 strchr(sets[i], '.') && strchr(sets[i], '.') < equals ? "" : "plan.",
-                 (int)(equals - sets[i]), sets[i]);
-        fr_run_row_set(given, key, "%.140s", equals + 1);
-    }
-    if (given) *row = *given;
-    free(given);
+    give_sets(args, row);
     int before = row->n;
     fr_status status = fr_trainer_read_file(path, ignore, n, row, &stated, err);
     if (status == FR_OK && !own && !fr_trainer_has_model(row))
         status = fr_fail(err, FR_ERR_INPUT, path, "does not describe the model; give --model");
-    bool replicas = fr_run_row_get(row, "plan.dp") != NULL;
-    if (status == FR_OK && !replicas)
+    if (status == FR_OK && !fr_run_row_get(row, "plan.dp"))
         fr_text_addf(&stated, "%s does not say how many replicas train; give --set dp=N\n",
                      path);
     if (status == FR_OK) {
