@@ -104,7 +104,7 @@ static fr_status check_swapped(const struct fr_args *args, struct fr_error *err)
     const char *cluster = fr_args_get(args, "cluster"), *model = fr_args_get(args, "model");
     if (!cluster || !model || strcmp(cluster, "-") == 0 || strcmp(model, "-") == 0)
         return FR_OK;
-    if (!names_model(cluster) || !names_cluster(model) || names_cluster(cluster)) return FR_OK;
+    if (names_cluster(cluster) || !names_model(cluster) || !names_cluster(model)) return FR_OK;
     return fr_fail(
         err, FR_ERR_USAGE, NULL,
         "the cluster and the model are swapped: %.64s is a model and %.64s a cluster; "
