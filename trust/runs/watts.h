@@ -42,6 +42,7 @@ struct fr_watts_log {
     int n_nameless;
     int power_column, device_column,
         time_column; /**< of a format with a header; -1: not seen */
+    int time_words;  /**< columns of the time, of a format between blanks */
     char parts;      /**< what parts the fields: ',', ';' or a tab; 0: blanks */
     char current
         [FR_WATTS_NAME_B]; /**< the device whose lines follow, of a format that says it before them */
