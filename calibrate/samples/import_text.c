@@ -337,11 +337,7 @@ void fr_import_ratio_add(struct fr_import_ratio *r, const char *algbw, const cha
 /*      busbw / algbw = 2 (n-1)/n of an all-reduce, (n-1)/n where each sends to all      (nccl-tests, PERFORMANCE.md) */
 bool fr_import_ratio_ranks(const struct fr_import_ratio *r, fr_op op, double *low,
                            double *high) {
-    double most = op == FR_OP_ALL_REDUCE ? 2
-                  : op == FR_OP_ALL_GATHER || op == FR_OP_REDUCE_SCATTER ||
-                          op == FR_OP_ALL_TO_ALL || op == FR_OP_GATHER || op == FR_OP_SCATTER
-                      ? 1
-                      : 0;
+    double most = fr_op_bus_shares[op];
     static const double slack = 1e-6;
     if (most == 0 || r->rows == 0 || r->low > r->high) return false;
     *low = r->low < most ? most / (most - r->low) * (1 - slack) : INFINITY;
