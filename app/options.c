@@ -16,6 +16,10 @@ static const struct fr_option *find(const struct fr_option *options, const char 
     return NULL;
 }
 
+const struct fr_option *fr_option_find(const struct fr_option *options, const char *name) {
+    return find(options, name, strlen(name));
+}
+
 static fr_status add(struct fr_args *args, const struct fr_option *option, const char *value,
                      struct fr_error *err) {
     if (args->n_options == FR_ARGS_MAX)

@@ -35,6 +35,9 @@ struct fr_args {
 fr_status fr_args_parse(int argc, char **argv, const struct fr_option *options,
                         struct fr_args *args, struct fr_error *err);
 
+/** The row @p name of @p options, or NULL. */
+const struct fr_option *fr_option_find(const struct fr_option *options, const char *name);
+
 /** Last value of option @p name, or NULL. */
 const char *fr_args_get(const struct fr_args *args, const char *name);
 bool fr_args_has(const struct fr_args *args, const char *name);

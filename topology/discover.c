@@ -9,6 +9,7 @@
 
 #include "base/isolated.h"
 #include "base/json.h"
+#include "topology/layout.h"
 
 const char *const fr_rank_unit_names[] = {
 #define FR_RANK_UNIT_NAME(name) #name,
@@ -166,19 +167,6 @@ static int ranks_of_package(const struct node *node, fr_rank_unit unit, int rank
 
 /* ---- writing ---------------------------------------------------------------------------------- */
 
-static void add_level(struct fr_json_writer *w, const char *name, int ranks, int shared_by) {
-    fr_json_begin_object(w);
-    fr_json_add_string(w, "name", name);
-    if (ranks)
-        fr_json_add_integer(w, "ranks", ranks);
-    else
-        fr_json_add_string(w, "ranks", "?");
-    fr_json_add_string(w, "latency", "?");
-    fr_json_add_string(w, "bandwidth", "?");
-    if (shared_by > 1) fr_json_add_integer(w, "shared_by", shared_by);
-    fr_json_end_object(w);
-}
-
 static void add_devices(struct fr_json_writer *w, const char *key, const struct found *list,
                         int n) {
     fr_json_add_array(w, key);
@@ -248,10 +236,10 @@ static void write_node(struct fr_text *text, const struct node *node, const char
             : "this node as hwloc sees it; every ? is to be filled in");
     add_device(&w, node, gpus, ranks);
     fr_json_add_array(&w, "levels");
-    if (inside > 1) add_level(&w, "package", inside, 0);
-    add_level(&w, "node", ranks, 0);
+    if (inside > 1) fr_layout_add_level(&w, "package", inside, 0, 0);
+    fr_layout_add_level(&w, "node", ranks, 0, 0);
     bool even = node->n_adapters > 0 && ranks % node->n_adapters == 0;
-    add_level(&w, "system", 0, even ? ranks / node->n_adapters : 0);
+    fr_layout_add_level(&w, "system", 0, 0, even ? ranks / node->n_adapters : 0);
     fr_json_end_array(&w);
     fr_json_add_object(&w, "calibration");
     fr_json_add_object(&w, "discovered");

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/json.h"
 #include "base/text/log_lines.h"
 #include "base/units.h"
 
@@ -58,8 +57,8 @@ fr_status fr_layout_read(const char *path, struct fr_layout *layout, struct fr_e
 
 /* ---- writing ---------------------------------------------------------------------------------- */
 
-static void add_level(struct fr_json_writer *w, const char *name, int64_t ranks,
-                      double rate_B_per_s, int64_t shared_by) {
+void fr_layout_add_level(struct fr_json_writer *w, const char *name, int64_t ranks,
+                         double rate_B_per_s, int64_t shared_by) {
     char rate[32];
     fr_json_begin_object(w);
     fr_json_add_string(w, "name", name);
@@ -81,13 +80,13 @@ static void add_levels(struct fr_json_writer *w, const struct fr_layout *l, int6
     int64_t shared = l->adapters > 0 && node % l->adapters == 0 ? node / l->adapters : 0;
     fr_json_add_array(w, "levels");
     if (l->gpus_of_package > 1 && l->gpus_of_package < node && node == l->gpus)
-        add_level(w, "package", l->gpus_of_package, 0, 0);
-    add_level(w, "node", node, 0, 0);
+        fr_layout_add_level(w, "package", l->gpus_of_package, 0, 0);
+    fr_layout_add_level(w, "node", node, 0, 0);
     for (int i = 0; i < l->n_switches; i++)
         if (l->nodes_of_switch[i] > 1 && l->nodes_of_switch[i] < l->nodes)
-            add_level(w, names[i], node * l->nodes_of_switch[i], l->adapter_rate_B_per_s,
-                      shared);
-    add_level(w, "system", node * l->nodes, l->adapter_rate_B_per_s, shared);
+            fr_layout_add_level(w, names[i], node * l->nodes_of_switch[i],
+                                l->adapter_rate_B_per_s, shared);
+    fr_layout_add_level(w, "system", node * l->nodes, l->adapter_rate_B_per_s, shared);
     fr_json_end_array(w);
 }
 

@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+#include "base/json.h"
 #include "base/status.h"
 #include "base/text.h"
 
@@ -49,6 +50,11 @@ const struct fr_layout_form *fr_layout_form_of(const char *text);
 /** Take the file @p path; launchers' prefixes, colours and fences go first.
  *  @return FR_OK; FR_ERR_INPUT; FR_ERR_IO; FR_ERR_NOMEM. */
 fr_status fr_layout_read(const char *path, struct fr_layout *layout, struct fr_error *err);
+
+/** Add a level of a cluster file; what is not known is written "?".
+ *  @param ranks  0: not known  @param rate_B_per_s  0: not known  @param shared_by  0 or 1: not written */
+void fr_layout_add_level(struct fr_json_writer *w, const char *name, int64_t ranks,
+                         double rate_B_per_s, int64_t shared_by);
 
 /** Append the cluster file.  @p ranks_per_node 0: the GPUs.
  *  @return FR_OK; FR_ERR_INPUT where nothing says the ranks of a node. */

@@ -15,12 +15,6 @@ void fr_app_tell(const struct fr_text *stated) {
     fr_text_free(&shown);
 }
 
-static const struct fr_option *option_of(const struct fr_verb *verb, const char *name) {
-    for (const struct fr_option *o = verb->options; o->name; o++)
-        if (strcmp(o->name, name) == 0) return o;
-    return NULL;
-}
-
 static fr_status out_of_memory(struct fr_error *err) {
     return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
 }
@@ -87,13 +81,14 @@ static bool starts(const char *key, const char *word) {
 static fr_status add_row(const struct fr_verb *verb, const struct fr_run_row *row,
                          const char *path, bool own_model, struct added *added,
                          struct fr_app_from *from, struct fr_error *err) {
-    const struct fr_option *set = option_of(verb, "set");
+    const struct fr_option *set = fr_option_find(verb->options, "set");
     const char *base = fr_run_row_get(row, "model"), *slash = strrchr(path, '/');
     char text[400];
     if (!own_model && fr_trainer_has_model(row)) {
         snprintf(text, sizeof text, "{\"kind\": \"transformer\", \"name\": \"%.*s\"}",
                  (int)strcspn(slash ? slash + 1 : path, "\"\\\n\t"), slash ? slash + 1 : path);
-        FR_TRY(add(added, option_of(verb, "model"), base ? base : text, from, err));
+        FR_TRY(
+            add(added, fr_option_find(verb->options, "model"), base ? base : text, from, err));
     }
     for (int i = 0; i < row->n; i++) {
         const char *key = row->item[i].key;
@@ -177,9 +172,11 @@ static fr_status replace_plan(struct fr_args *args, struct fr_app_from *from,
 fr_status fr_app_from_expand(const struct fr_verb *verb, struct fr_args *args,
                              struct fr_app_from *from, struct fr_error *err) {
     const char *path = fr_args_get(args, "from");
-    if (option_of(verb, "plan")) FR_TRY(replace_plan(args, from, err));
+    if (fr_option_find(verb->options, "plan")) FR_TRY(replace_plan(args, from, err));
     /* Verbs whose --from is a trainer's file have --ignore too; that of validate and plot is another. */
-    if (!path || !option_of(verb, "model") || !option_of(verb, "ignore")) return FR_OK;
+    if (!path || !fr_option_find(verb->options, "model") ||
+        !fr_option_find(verb->options, "ignore"))
+        return FR_OK;
     struct added *added = fr_calloc(1, sizeof *added);
     if (!added) return out_of_memory(err);
     fr_status status = expand(verb, args, path, added, from, err);

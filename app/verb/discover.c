@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/from/expand.h"
 #include "app/load.h"
 #include "app/verb.h"
-#include "base/escape.h"
 #include "base/file.h"
 #include "topology/discover.h"
 #include "topology/layout.h"
@@ -27,14 +27,6 @@ static bool is_hwloc(const char *path) {
     return is;
 }
 
-static void print_notes(struct fr_text *notes) {
-    struct fr_text shown = {0};
-    fr_escape_terminal(&shown, fr_text_get(notes), notes->length);
-    fputs(fr_text_get(&shown), stderr);
-    fr_text_free(&shown);
-    fr_text_free(notes);
-}
-
 /* A node and a network, each from a file of its own. */
 static fr_status read_layout(const struct fr_args *args, struct fr_text *text,
                              struct fr_error *err) {
@@ -51,7 +43,8 @@ static fr_status read_layout(const struct fr_args *args, struct fr_text *text,
                           "N, and take the node's part from it")
                 : fr_layout_read(args->word[i], &layout, err);
     if (status == FR_OK) status = fr_layout_write(&layout, ranks_per_node, text, err);
-    print_notes(&notes);
+    fr_app_tell(&notes);
+    fr_text_free(&notes);
     return status;
 }
 

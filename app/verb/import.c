@@ -10,7 +10,6 @@
 #include "app/outputs.h"
 #include "app/runs.h"
 #include "base/alloc.h"
-#include "base/escape.h"
 #include "base/file.h"
 #include "calibrate/samples/import.h"
 #include "trust/runs/mllog.h"
@@ -104,7 +103,7 @@ static fr_status print(const char *out, struct fr_text *text, struct fr_error *e
     return status;
 }
 
-/* Of several files one that cannot be read is told, and the others are read.
+/* With several files, one that cannot be read is skipped with a note and the others are read.
  * @return what the caller returns: @p status, or FR_OK where the file is skipped. */
 static fr_status skip_or_fail(const struct fr_args *args, fr_status status,
                               struct fr_text *notes, struct fr_error *err) {
@@ -274,6 +273,10 @@ static fr_status check_devices(const struct fr_args *args, const struct fr_run_r
         devices < ranks ? "the others draw" : "those of the run draw");
 }
 
+static const char *metered_at(const struct fr_watts *watts) {
+    return watts->format->measured_at ? watts->format->measured_at : "not said";
+}
+
 /* Energy of a step: the nodes' mean powers together for its time. */
 static fr_status add_power(const struct fr_args *args, struct fr_run_row *row,
                            struct fr_text *notes, struct fr_error *err) {
@@ -284,13 +287,10 @@ static fr_status add_power(const struct fr_args *args, struct fr_run_row *row,
     for (int i = 0; i < n; i++) {
         FR_TRY(read_watts(paths[i], &watts, notes, err));
         if (i == 0) first = watts;
-        if (!first.format->measured_at != !watts.format->measured_at ||
-            (watts.format->measured_at &&
-             strcmp(first.format->measured_at, watts.format->measured_at) != 0))
-            return fr_fail(
-                err, FR_ERR_INPUT, paths[i], "was metered at another place (%s) than %s (%s)",
-                watts.format->measured_at ? watts.format->measured_at : "not said", paths[0],
-                first.format->measured_at ? first.format->measured_at : "not said");
+        if (strcmp(metered_at(&first), metered_at(&watts)) != 0)
+            return fr_fail(err, FR_ERR_INPUT, paths[i],
+                           "was metered at another place (%s) than %s (%s)", metered_at(&watts),
+                           paths[0], metered_at(&first));
         tell_apart(paths, &watts, &first, i, notes);
         devices += watts.devices + watts.silent;
         power_W += watts.power_W;
@@ -426,10 +426,7 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
                        : training ? import_runs(args, &runs, &notes, err)
                        : log      ? import_logs(args, log, &runs, &notes, err)
                                   : import(args, &read, &samples, &notes, err);
-    struct fr_text shown = {0};
-    fr_escape_terminal(&shown, fr_text_get(&notes), notes.length);
-    fputs(fr_text_get(&shown), stderr);
-    fr_text_free(&shown);
+    fr_app_tell(&notes);
     if (status == FR_OK && !training && !power && !log)
         print_count(samples.n_collective + samples.n_gemm + samples.n_batched, read,
                     args->n_words - 1);

@@ -11,12 +11,6 @@
 #include "models/job/preset.h"
 #include "models/network/collective.h"
 
-static const struct fr_option *option_of(const struct fr_verb *verb, const char *name) {
-    for (const struct fr_option *o = verb->options; o->name; o++)
-        if (strcmp(o->name, name) == 0) return o;
-    return NULL;
-}
-
 /* ---- an option given twice ---------------------------------------------------------------------- */
 
 bool fr_option_repeats(const struct fr_verb *verb, const char *option) {
@@ -104,7 +98,7 @@ static fr_status check_swapped(const struct fr_args *args, struct fr_error *err)
     const char *cluster = fr_args_get(args, "cluster"), *model = fr_args_get(args, "model");
     if (!cluster || !model || strcmp(cluster, "-") == 0 || strcmp(model, "-") == 0)
         return FR_OK;
-    if (!names_model(cluster) || !names_cluster(model) || names_cluster(cluster)) return FR_OK;
+    if (names_cluster(cluster) || !names_model(cluster) || !names_cluster(model)) return FR_OK;
     return fr_fail(
         err, FR_ERR_USAGE, NULL,
         "the cluster and the model are swapped: %.64s is a model and %.64s a cluster; "
@@ -121,7 +115,8 @@ static bool is_number(const char *word) {
 static const char *option_of_number(const struct fr_verb *verb, const struct fr_args *args) {
     static const char *const options[] = {"ranks", "m", "n", "k", NULL};
     for (int i = 0; options[i]; i++)
-        if (option_of(verb, options[i]) && !fr_args_has(args, options[i])) return options[i];
+        if (fr_option_find(verb->options, options[i]) && !fr_args_has(args, options[i]))
+            return options[i];
     return NULL;
 }
 
@@ -159,7 +154,8 @@ static const char *option_of_word(const struct fr_verb *verb, const struct fr_ar
     if (strchr(word, '=')) return "set";
     if (is_number(word)) return option_of_number(verb, args);
     struct fr_meant op = fr_meant(word, fr_op_names);
-    if (option_of(verb, "op") && (op.how == FR_MEANT_SAME || op.how == FR_MEANT_ALIAS)) {
+    if (fr_option_find(verb->options, "op") &&
+        (op.how == FR_MEANT_SAME || op.how == FR_MEANT_ALIAS)) {
         *value = op.known[0];
         return "op";
     }
@@ -177,7 +173,7 @@ static bool take_word(const struct fr_verb *verb, struct fr_args *args, const ch
     bool name_of_file =
         verb->words == FR_WORDS_FILES && (fr_file_exists(word) || is_path(word));
     const char *name = name_of_file ? NULL : option_of_word(verb, args, word, &value);
-    const struct fr_option *option = name ? option_of(verb, name) : NULL;
+    const struct fr_option *option = name ? fr_option_find(verb->options, name) : NULL;
     bool taken = option && args->n_options < FR_ARGS_MAX &&
                  (!fr_args_has(args, name) || fr_option_repeats(verb, name));
     if (!taken) return false;

@@ -12,11 +12,10 @@
 
 enum { OPTIONS = 64 };
 
-static int names_of(const struct fr_option *options, const char *known[OPTIONS + 1]) {
+static void names_of(const struct fr_option *options, const char *known[OPTIONS + 1]) {
     int n = 0;
     for (; options->name && n < OPTIONS; options++) known[n++] = options->name;
     known[n] = NULL;
-    return n;
 }
 
 /* Does the verb take keys, with --set or in a search with --fix? */

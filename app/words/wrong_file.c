@@ -118,8 +118,7 @@ static fr_status answer(const struct fr_verb *verb, const struct fr_args *args,
     const char *shown = strcmp(path, "-") == 0 ? "<stdin>" : path;
     bool option = what && strncmp(what, own, strlen(own)) == 0, has = !option;
     char place_name[64];
-    for (const struct fr_option *o = verb->options; option && o->name; o++)
-        has = has || strcmp(o->name, what + strlen(own)) == 0;
+    if (option) has = fr_option_find(verb->options, what + strlen(own)) != NULL;
     if (*place->option)
         snprintf(place_name, sizeof place_name, "--%s", place->option);
     else

@@ -11,7 +11,7 @@
  *
  *  Values that a line leaves open (a host file, a variable) stay 0, and `unread` names it.
  *
- *  To add a launcher: a row of the table in base/text/launch.c, with its options.
+ *  To add a launcher: base/text/launcher.h.
  */
 #ifndef FR_BASE_TEXT_LAUNCH_H
 #define FR_BASE_TEXT_LAUNCH_H
@@ -24,6 +24,7 @@ struct fr_launch_facts {
     int64_t ranks, nodes, ranks_per_node;
 };
 
+struct fr_launcher;
 enum { FR_LAUNCH_LINE_B = 2048 };
 
 /** Starts zeroed ({0}). */
@@ -31,10 +32,10 @@ struct fr_launch {
     struct fr_launch_facts run;      /**< of the last command that starts ranks */
     struct fr_launch_facts reserved; /**< of #SBATCH lines, salloc and the like */
     struct fr_launch_facts
-        environment;      /**< of variables that were printed: SLURM_NTASKS and its kin */
-    const char *launcher; /**< that started them; NULL: no line did */
-    char unread
-        [80]; /**< what of the last command says ranks or nodes in a way that no number follows from */
+        environment; /**< of variables that were printed: SLURM_NTASKS and its kin */
+    const struct fr_launcher *launcher; /**< that started them; NULL: no line did */
+    /** An option of the last command that says ranks or nodes, but not as a number. */
+    char unread[80];
     char pending[FR_LAUNCH_LINE_B]; /**< a command that goes on in the next line */
     bool list;                      /**< it is a list of YAML, a word a line */
 };

@@ -40,6 +40,12 @@ static double seconds(const struct moment *m) {
            60.0 * m->minute + m->second;
 }
 
+/* Adds the digits at @p at, which stand behind a decimal mark. */
+static void add_fraction(const char **at, double *value) {
+    double scale = 0.1;
+    for (; is_digit(**at); ++*at, scale /= 10) *value += scale * (**at - '0');
+}
+
 /* "03:57:48", "03:57:48.161", "03:57:48,161" (a comma only before three digits and no more). */
 static bool clock_of(const char **at, struct moment *m) {
     const char *p = *at;
@@ -51,8 +57,8 @@ static bool clock_of(const char **at, struct moment *m) {
     bool comma =
         *p == ',' && is_digit(p[1]) && is_digit(p[2]) && is_digit(p[3]) && !is_digit(p[4]);
     if ((*p == '.' && is_digit(p[1])) || comma) {
-        double scale = 0.1;
-        for (p++; is_digit(*p); p++, scale /= 10) m->second += scale * (*p - '0');
+        p++;
+        add_fraction(&p, &m->second);
     }
     if (is_digit(*p)) return false;
     *at = p;
@@ -153,8 +159,8 @@ size_t fr_log_time_epoch(const char *text, double *time_s) {
     bool milliseconds = at - text == 13;
     if (at - text != 10 && !milliseconds) return 0;
     if (*at == '.' && is_digit(at[1])) {
-        double scale = 0.1;
-        for (at++; is_digit(*at); at++, scale /= 10) value += scale * (*at - '0');
+        at++;
+        add_fraction(&at, &value);
     }
     if (milliseconds) value /= 1000;
     if (value < EPOCH_FROM_S || value > EPOCH_TO_S) return 0;

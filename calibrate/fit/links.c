@@ -21,8 +21,7 @@ static double between_B_per_s(const struct fr_levels *levels, bool one) {
 
 double fr_links_bound_s(const struct fr_sample_collective *s, const struct fr_levels *levels) {
     bool node = s->level == FR_SAMPLE_NODE, one = s->op == FR_OP_SEND_RECV,
-         shares = s->op == FR_OP_ALL_GATHER || s->op == FR_OP_REDUCE_SCATTER ||
-                  s->op == FR_OP_ALL_TO_ALL || s->op == FR_OP_GATHER || s->op == FR_OP_SCATTER;
+         shares = fr_op_bus_shares[s->op] == 1; /* all but one's part pass a link */
     double parts = node ? (double)s->n_ranks : (double)s->n_nodes;
     if (s->pattern != FR_PATTERN_OP || s->n_groups != 1 || levels->count < (node ? 2 : 1) ||
         !(parts > 1))

@@ -28,8 +28,8 @@ void fr_words_split(struct fr_words *words, const char *from, size_t length) {
     if (words->cut) length = sizeof words->text - 1;
     memmove(words->text, from, length);
     words->text[length] = '\0';
-    memcpy(words->capacity, words->text, length + 1);
-    for (char *at = words->capacity; *at;) {
+    memcpy(words->copy, words->text, length + 1);
+    for (char *at = words->copy; *at;) {
         while (isspace((unsigned char)*at)) *at++ = '\0';
         if (!*at) break;
         if (words->count == FR_WORDS_MAX) {
@@ -55,6 +55,10 @@ bool fr_lines_next(struct fr_lines *lines, struct fr_words *words) {
         if (*at == '\r') from = at + 1;
     fr_words_split(words, from, (size_t)(to - from));
     return true;
+}
+
+int fr_words_behind_hash(const struct fr_words *words) {
+    return words->count > 0 && strcmp(words->word[0], "#") == 0;
 }
 
 bool fr_word_integer(const char *word, int64_t *out) {
@@ -108,6 +112,12 @@ bool fr_import_op(const char *name, fr_op *op) {
     return false;
 }
 
+bool fr_import_op_or_note(struct fr_import *in, long line, const char *name, fr_op *op) {
+    if (fr_import_op(name, op)) return true;
+    fr_import_note(in, line, "%.60s is no operation that is modelled; left out", name);
+    return false;
+}
+
 void fr_import_note(struct fr_import *in, long line, const char *fmt, ...) {
     char what[320];
     va_list ap;
@@ -120,6 +130,12 @@ void fr_import_note(struct fr_import *in, long line, const char *fmt, ...) {
         fr_text_addf(in->notes, "%s:%ld: %s\n", in->name, line, what);
     else
         fr_text_addf(in->notes, "%s: %s\n", in->name, what);
+}
+
+void fr_import_note_columns(struct fr_import *in, const struct fr_lines *lines,
+                            const struct fr_words *row, int columns) {
+    fr_import_note(in, lines->number, "%d columns where the header has %d; row left out%s",
+                   row->count, columns, lines->last ? " (the file ends here)" : "");
 }
 
 fr_status fr_import_refuse(const struct fr_import *in, long line, struct fr_error *err,
@@ -321,11 +337,7 @@ void fr_import_ratio_add(struct fr_import_ratio *r, const char *algbw, const cha
 /*      busbw / algbw = 2 (n-1)/n of an all-reduce, (n-1)/n where each sends to all      (nccl-tests, PERFORMANCE.md) */
 bool fr_import_ratio_ranks(const struct fr_import_ratio *r, fr_op op, double *low,
                            double *high) {
-    double most = op == FR_OP_ALL_REDUCE ? 2
-                  : op == FR_OP_ALL_GATHER || op == FR_OP_REDUCE_SCATTER ||
-                          op == FR_OP_ALL_TO_ALL || op == FR_OP_GATHER || op == FR_OP_SCATTER
-                      ? 1
-                      : 0;
+    double most = fr_op_bus_shares[op];
     static const double slack = 1e-6;
     if (most == 0 || r->rows == 0 || r->low > r->high) return false;
     *low = r->low < most ? most / (most - r->low) * (1 - slack) : INFINITY;

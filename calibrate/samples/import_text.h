@@ -11,8 +11,8 @@ enum { FR_WORDS_MAX = 40, FR_LINE_MAX = 1024 };
 
 /** A line cut into words; longer lines and further words are cut off, `cut` tells. */
 struct fr_words {
-    char text[FR_LINE_MAX];     /**< the line, without blanks at its ends */
-    char capacity[FR_LINE_MAX]; /**< the words' own copy */
+    char text[FR_LINE_MAX]; /**< the line, without blanks at its ends */
+    char copy[FR_LINE_MAX]; /**< that the words are in */
     char *word[FR_WORDS_MAX];
     int count;
     bool cut;
@@ -31,6 +31,9 @@ bool fr_lines_next(struct fr_lines *lines, struct fr_words *words);
 /** Cut @p length bytes at @p from into words; they may be those of words->text. */
 void fr_words_split(struct fr_words *words, const char *from, size_t length);
 
+/** Words before those that a line says: 1 where it begins with a "#" that stands alone.  Pages of Markdown eat it. */
+int fr_words_behind_hash(const struct fr_words *words);
+
 /** Is @p word a whole number >= 0 / a number (not nan, not inf)? */
 bool fr_word_integer(const char *word, int64_t *out);
 bool fr_word_number(const char *word, double *out);
@@ -39,11 +42,17 @@ bool fr_word_number(const char *word, double *out);
  *  "sendrecv"), whatever its case, underscores and dashes.  @return false when there is none. */
 bool fr_import_op(const char *name, fr_op *op);
 
+/** The same; where there is none, a note says that @p name is left out. */
+bool fr_import_op_or_note(struct fr_import *in, long line, const char *name, fr_op *op);
+
 /** A note, "name:line: ...". */
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
 void fr_import_note(struct fr_import *in, long line, const char *fmt, ...);
+/** The note on a row that has not the @p columns of its header. */
+void fr_import_note_columns(struct fr_import *in, const struct fr_lines *lines,
+                            const struct fr_words *row, int columns);
 /** Refuse the file, "name:line: ...". */
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))

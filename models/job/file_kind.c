@@ -128,7 +128,7 @@ static fr_file_kind kind_of_object(const struct outline *o) {
     if (*o->dialect) return FR_FILE_JSON;
     if (*o->kind) return is_model_kind(o->kind) ? FR_FILE_MODEL : FR_FILE_SAMPLES;
     if (has_any(o, of_config)) return FR_FILE_CONFIG;
-    if ((has_any(o, of_model) && !has_any(o, of_cluster))) return FR_FILE_MODEL;
+    if (has_any(o, of_model) && !has_any(o, of_cluster)) return FR_FILE_MODEL;
     if (has_any(o, of_runtime)) return FR_FILE_RUNTIME;
     if (has_any(o, of_cluster)) return FR_FILE_CLUSTER;
     return is_plan(o) ? FR_FILE_PLAN : FR_FILE_JSON;
@@ -170,7 +170,6 @@ static const struct {
              {"<svg", FR_FILE_PAGE},
              {"# nThread", FR_FILE_BENCHMARK},
              {"out-of-place", FR_FILE_BENCHMARK},
-             {"# OSU MPI", FR_FILE_BENCHMARK},
              {"# OSU", FR_FILE_BENCHMARK},
              {"Intel(R) MPI Benchmarks", FR_FILE_BENCHMARK},
              {"#bytes #repetitions", FR_FILE_BENCHMARK},

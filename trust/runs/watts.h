@@ -42,6 +42,7 @@ struct fr_watts_log {
     int n_nameless;
     int power_column, device_column,
         time_column; /**< of a format with a header; -1: not seen */
+    int time_words;  /**< columns of the time, of a format between blanks */
     char parts;      /**< what parts the fields: ',', ';' or a tab; 0: blanks */
     char current
         [FR_WATTS_NAME_B]; /**< the device whose lines follow, of a format that says it before them */
@@ -94,9 +95,9 @@ bool fr_watts_add_text(struct fr_watts_log *log, const char *device, const char 
 /** Set the time of the line from @p text. */
 void fr_watts_set_time(struct fr_watts_log *log, const char *text);
 /** The @p i-th field of @p line between commas, blanks around it gone.  @return false: there is none */
-bool fr_watts_field(const char *line, int i, char *out, size_t scratch);
+bool fr_watts_field(const char *line, int i, char *out, size_t capacity);
 /** The same between signs @p parts, quote marks gone; 0: the @p i-th word between blanks. */
-bool fr_watts_part(const char *line, char parts, int i, char *out, size_t scratch);
+bool fr_watts_part(const char *line, char parts, int i, char *out, size_t capacity);
 
 /** A table with a header.  Names end with NULL, each is the beginning of a column's name, small letters only. */
 struct fr_watts_columns {

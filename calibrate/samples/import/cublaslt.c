@@ -2,7 +2,6 @@
  * words with their values: "m=4096 n=4096 k=4096 ... time 123.4 us", "... 700 TFLOPS". */
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,5 @@
 /* hipblaslt-bench: a header of names with commas, "[0]:transA,transB,...,m,n,k,...,us", and rows below it. */
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/samples/import_text.h"

@@ -41,17 +41,11 @@ static void begin_block(struct reader *r, long line, const char *name) {
     const struct test *message = messages;
     snprintf(r->name, sizeof r->name, "%.63s", name);
     r->begun = true;
-    r->active = false;
     r->processes = r->columns = r->time_column = r->defects = r->before = 0;
     r->block = (struct fr_import_block){.op = FR_OP_SEND_RECV};
     while (message->name && strcmp(message->name, r->name) != 0) message++;
     r->block.pattern = message->pattern;
-    if (!message->name && !fr_import_op(r->name, &r->block.op)) {
-        fr_import_note(r->in, line, "%.60s is no operation that is modelled; left out",
-                       r->name);
-        return;
-    }
-    r->active = true;
+    r->active = message->name || fr_import_op_or_note(r->in, line, r->name, &r->block.op);
 }
 
 /* "#bytes #repetitions t[usec] Mbytes/sec": names without blanks.  Older releases: "#Benchmarking #procs #bytes ...". */
@@ -95,8 +89,7 @@ static fr_status take_row(struct reader *r, const struct fr_lines *lines,
                                 "with t[usec] or t_max[usec])",
                                 r->name);
     if (words->count != r->columns) {
-        fr_import_note(r->in, line, "%d columns where the header has %d; row left out%s",
-                       words->count, r->columns, lines->last ? " (the file ends here)" : "");
+        fr_import_note_columns(r->in, lines, words, r->columns);
         return FR_OK;
     }
     if (!fr_word_number(words->word[r->time_column], &time_us) || time_us < 0) {
@@ -123,8 +116,7 @@ static fr_status take_line(struct reader *r, const struct fr_lines *lines,
     const char *text = words->text, *processes;
     int64_t size = 0;
     if (words->count == 0) return FR_OK;
-    /* Pages of Markdown eat the "#" that begins a line. */
-    int hash = !strcmp(words->word[0], "#");
+    int hash = fr_words_behind_hash(words);
     if (words->count > hash + 1 && !strcmp(words->word[hash], "Benchmarking")) {
         begin_block(r, lines->number, words->word[hash + 1]);
         return FR_OK;

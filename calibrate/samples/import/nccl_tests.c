@@ -55,11 +55,6 @@ static void find_program(struct reader *r, const struct fr_words *words) {
     }
 }
 
-/* Pages of Markdown eat the "#" that begins a line. */
-static int behind_hash(const struct fr_words *words) {
-    return words->count > 0 && strcmp(words->word[0], "#") == 0;
-}
-
 /* A list that goes 0, 7, 8, 15: as many as its last number says, on as many nodes as its devices allow. */
 static void count_listed(struct reader *r) {
     r->elided |= r->listed != r->last_rank + 1;
@@ -84,7 +79,7 @@ static bool is_new_host(struct reader *r, const char *host) {
 static bool is_device(struct reader *r, const struct fr_words *words) {
     int64_t rank = 0, device = 0;
     const char *host = NULL;
-    int from = behind_hash(words);
+    int from = fr_words_behind_hash(words);
     if (words->count < from + 5 || strcmp(words->word[from], "Rank")) return false;
     if (!fr_word_integer(words->word[from + 1], &rank)) return false;
     for (int i = from + 2; i + 1 < words->count && !host; i++)
@@ -122,7 +117,7 @@ static void find_threads(struct reader *r, const struct fr_words *words) {
 }
 
 static bool is_header(struct reader *r, const struct fr_words *words) {
-    int from = behind_hash(words);
+    int from = fr_words_behind_hash(words);
     if (words->count < 8) return false;
     const char *first = words->word[from];
     first += *first == '#';
@@ -174,11 +169,7 @@ static void put_together(struct reader *r, struct fr_lines *lines, struct fr_wor
         if (!is_rest(&rest, r->before + 8 - words->count)) return;
         int n = snprintf(whole, sizeof whole, "%s %s", words->text, rest.text);
         fr_words_split(words, whole, (size_t)n < sizeof whole ? (size_t)n : sizeof whole - 1);
-        ahead.number -= lines->number; /* lines taken */
-        long taken = ahead.number, first = lines->number;
         *lines = ahead;
-        lines->number = first + taken;
-        ahead = *lines;
         r->joined++;
     }
 }
@@ -189,15 +180,13 @@ static void take_ratio(struct reader *r, const struct fr_lines *at,
     struct fr_lines ahead = *at;
     struct fr_words words = *row;
     long joined = r->joined;
+    fr_words_split(&words, words.text, strlen(words.text));
     do {
-        const char *last[FR_WORDS_MAX];
-        fr_words_split(&words, words.text, strlen(words.text));
-        for (int i = 0; i < words.count; i++) last[i] = words.word[i];
         if (is_row(&words))
             for (int h = 0; r->before + 4 * h + 4 <= words.count && h < 2; h++)
-                fr_import_ratio_add(&r->block.ratio, last[r->before + 4 * h + 1],
-                                    last[r->before + 4 * h + 2]);
-        int from = behind_hash(&words);
+                fr_import_ratio_add(&r->block.ratio, words.word[r->before + 4 * h + 1],
+                                    words.word[r->before + 4 * h + 2]);
+        int from = fr_words_behind_hash(&words);
         if (words.count > from + 1 &&
             (!strcmp(words.word[from], "size") || !strcmp(words.word[from], "Rank")))
             break;
@@ -306,8 +295,7 @@ static fr_status take_row(struct reader *r, const struct fr_lines *lines,
     int halves = (words->count - r->before) / 4;
     if (words->count < r->before || (words->count - r->before) % 4 || halves < 1 ||
         halves > 2) {
-        fr_import_note(r->in, line, "%d columns where the header has %d; row left out%s",
-                       words->count, r->before + 8, lines->last ? " (the file ends here)" : "");
+        fr_import_note_columns(r->in, lines, words, r->before + 8);
         return FR_OK;
     }
     fr_word_integer(words->word[0], &size);
@@ -333,7 +321,7 @@ static void find_version(struct reader *r, const struct fr_words *words) {
 
 /* "#  ..." or "...": ranks that the list of devices does not show. */
 static bool is_ellipsis(const struct fr_words *words) {
-    int from = behind_hash(words);
+    int from = fr_words_behind_hash(words);
     return words->count == from + 1 &&
            (!strcmp(words->word[from], "...") || !strcmp(words->word[from], "[...]") ||
             !strcmp(words->word[from], "\xE2\x80\xA6"));

@@ -6,7 +6,6 @@
  * The command says the operation and, by -r and -N, ranks and nodes; some releases print bus bandwidth
  * as they print algorithm bandwidth, which then says nothing. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/samples/import_table.h"

@@ -24,14 +24,11 @@ struct reader {
 
 /* "# Benchmarking: allreduce" */
 static bool name_op(struct reader *r, long line, const struct fr_words *words) {
-    int at = strcmp(words->word[0], "#") == 0;
+    int at = fr_words_behind_hash(words);
     if (words->count < at + 2 || strcmp(words->word[at], "Benchmarking:") != 0) return false;
     r->named = true;
     r->columns = 0;
-    r->active = fr_import_op(words->word[at + 1], &r->op);
-    if (!r->active)
-        fr_import_note(r->in, line, "%.60s is no operation that is modelled; left out",
-                       words->word[at + 1]);
+    r->active = fr_import_op_or_note(r->in, line, words->word[at + 1], &r->op);
     return true;
 }
 
@@ -57,9 +54,7 @@ static fr_status take_row(struct reader *r, const struct fr_lines *lines,
     double time_us = 0;
     if (words->count != r->columns || !fr_word_number(words->word[r->time], &time_us) ||
         time_us < 0) {
-        fr_import_note(r->in, lines->number,
-                       "%d columns where the header has %d; row left out%s", words->count,
-                       r->columns, lines->last ? " (the file ends here)" : "");
+        fr_import_note_columns(r->in, lines, words, r->columns);
         return FR_OK;
     }
     if (r->block.n_ranks == 0) {

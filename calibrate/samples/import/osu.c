@@ -129,8 +129,7 @@ static fr_status take_row(struct reader *r, const struct fr_lines *lines,
         return fr_import_refuse(r->in, line, err,
                                 "a row of results before its header (\"# Size ...\")");
     if (words->count != r->columns) {
-        fr_import_note(r->in, line, "%d columns where the header has %d; row left out%s",
-                       words->count, r->columns, lines->last ? " (the file ends here)" : "");
+        fr_import_note_columns(r->in, lines, words, r->columns);
         return FR_OK;
     }
     if (!fr_word_number(words->word[1], &value) || value < 0)
@@ -158,8 +157,7 @@ static fr_status take_line(struct reader *r, const struct fr_lines *lines,
     int64_t size = 0;
     double value = 0;
     if (words->count == 0) return FR_OK;
-    /* Pages of Markdown eat the "#" that begins a line. */
-    int hash = strcmp(words->word[0], "#") == 0;
+    int hash = fr_words_behind_hash(words);
     bool title = words->count > hash && strncmp(words->word[hash], "OSU", 3) == 0 &&
                  strstr(text, " Test v"),
          head = r->active && words->count >= hash + 2 && !strcmp(words->word[hash], "Size");

@@ -24,9 +24,7 @@ struct reader {
 static void name_op(struct reader *r, long line, const char *name) {
     r->named = true;
     r->block.n_ranks = 0;
-    r->active = fr_import_op(name, &r->op);
-    if (!r->active)
-        fr_import_note(r->in, line, "%.60s is no operation that is modelled; left out", name);
+    r->active = fr_import_op_or_note(r->in, line, name, &r->op);
 }
 
 static fr_status take_row(struct reader *r, const struct fr_lines *lines, int64_t size_B,

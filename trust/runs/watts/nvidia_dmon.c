@@ -20,7 +20,7 @@ static bool header(struct fr_watts_log *log, const char *line) {
     log->power_column = power;
     log->device_column = device;
     log->time_column = date >= 0 && time == date + 1 ? date : time;
-    log->parts = date >= 0 ? '2' : '1'; /* words of its time */
+    log->time_words = date >= 0 ? 2 : 1;
     return true;
 }
 
@@ -34,7 +34,7 @@ static bool line(struct fr_watts_log *log, const char *line) {
         device[strspn(device, "0123456789")])
         return false;
     if (log->time_column >= 0 && fr_watts_part(line, 0, log->time_column, date, sizeof date)) {
-        if (log->parts == '2')
+        if (log->time_words == 2)
             fr_watts_part(line, 0, log->time_column + 1, clock, sizeof clock);
         snprintf(both, sizeof both, "%s%s%s", date, *clock ? " " : "", clock);
         fr_watts_set_time(log, both);

@@ -1,0 +1,12 @@
+/* Read more than once, so without guard.  One row per file in base/text/launch/. */
+FR_LAUNCHER(mpirun)
+FR_LAUNCHER(srun)
+FR_LAUNCHER(aprun)
+FR_LAUNCHER(jsrun)
+FR_LAUNCHER(lrun)
+FR_LAUNCHER(flux)
+FR_LAUNCHER(ibrun)
+FR_LAUNCHER(torchrun)
+FR_LAUNCHER(accelerate)
+FR_LAUNCHER(deepspeed)
+FR_LAUNCHER(salloc)
