@@ -162,8 +162,7 @@ static void put_fact(const struct fr_json *object, const char *name, const char 
     double number = NAN;
     bool stated = fr_json_is_array(&value) ? put_list(&value, &text) && text.length
                                            : put_value(object, name, key, &text, &number);
-    struct fr_json absent = fr_json_member(object, key);
-    if (stated && !fr_json_is_null(&absent)) {
+    if (stated && !fr_json_is_null(&value)) {
         snprintf(path, sizeof path, "%s.%s", name, key);
         fr_text_addf(html, "<tr><th class=l>");
         fr_page_put_words_of(key, path, html);
