@@ -165,7 +165,7 @@ static void cost(struct fr_brief *brief, const struct fr_watch *w) {
     fr_brief_words(brief, FR_BRIEF_MUST, "costs", &words);
 }
 
-/* What was counted, as it is said of every log. */
+/* Sentences of the log's reader, a line each. */
 static void counted(struct fr_brief *brief, const struct fr_watch *w) {
     const char *at = fr_text_get(&w->of->read->stated);
     for (int i = 0; *at; i++) {
