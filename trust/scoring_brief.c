@@ -186,12 +186,8 @@ fr_status fr_scoring_brief(const struct fr_scoring *s, const char *again, struct
     worst(&brief, s);
     changes(&brief, s);
     inputs(&brief, s);
-    if (*again) {
-        struct fr_text command = {0};
-        fr_text_addf(&command, "%s\n%s", again, strstr(again, "--by") ? "--all" : "--by model");
-        fr_brief_command(&brief, "next", fr_text_get(&command));
-        fr_text_free(&command);
-    }
+    if (*again)
+        fr_brief_command(&brief, "next", again, strstr(again, "--by") ? "--all" : "--by model");
     fr_brief_row(&brief, FR_BRIEF_MUST, *again ? "" : "next", "%s--all, --json",
                  *again ? "or with " : "the same with ");
     fr_brief_print(&brief, FR_COLUMNS, text);

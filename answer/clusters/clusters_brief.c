@@ -166,7 +166,7 @@ void fr_rivals_brief(struct fr_text *text, const struct fr_rivals *r, const char
     for (int i = 0; i < r->n; i++) one(&brief, r, i);
     sure(&brief, r, first);
     fr_brief_blank(&brief);
-    if (*search) fr_brief_command(&brief, "next", search);
+    if (*search) fr_brief_command(&brief, "next", search, "");
     fr_brief_row(&brief, FR_BRIEF_MUST, *search ? "" : "next", "%s--all, --json",
                  *search ? "or with " : "the same with ");
     fr_brief_print(&brief, FR_COLUMNS, text);

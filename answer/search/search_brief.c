@@ -352,7 +352,7 @@ static void next(const struct fr_searched *r, const struct fr_outcome *best, con
                      : best ? "--explain"
                             : "--all",
                      to ? to : "");
-    if (command.length) fr_brief_command(brief, "next", fr_text_get(&command));
+    if (command.length) fr_brief_command(brief, "next", fr_text_get(&command), "");
     fr_brief_row(brief, FR_BRIEF_MUST, command.length ? "" : "next", "or with %s--all, --json",
                  best ? "--explain, " : "");
     fr_text_free(&command);
