@@ -104,7 +104,7 @@ static fr_status print(const char *out, struct fr_text *text, struct fr_error *e
     return status;
 }
 
-/* Of several files one that cannot be read is told, and the others are read.
+/* One of several files that cannot be read is reported, and the others are read.
  * @return what the caller returns: @p status, or FR_OK where the file is skipped. */
 static fr_status skip_or_fail(const struct fr_args *args, fr_status status,
                               struct fr_text *notes, struct fr_error *err) {

@@ -166,7 +166,7 @@ static fr_status verdict(const struct watching *w, struct fr_error *err) {
     return w->answer.outside ? FR_ERR_INFEASIBLE : FR_OK;
 }
 
-/* The last answer.  Of a log without a timed line the reason why there is none. */
+/* The last answer; for a log without a timed line the reason why there is none. */
 static fr_status finish(struct watching *w, fr_watch_state state, struct fr_error *err) {
     const int lines = w->lines;
     const fr_watch_state before = w->answer.state;

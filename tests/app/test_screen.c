@@ -11,7 +11,7 @@
 #define RUNS FR_SOURCE_DIR "/tests/golden/in/runs.csv"
 #define FEW "--vary tp=2,4,8 --vary pp=1,2,4 --vary micro_batch=1,2 "
 
-/* What is asked, the words that its question holds, and a word of its answer beside time and memory. */
+/* A command, the words that its question holds, and a word of its answer beside time and memory. */
 static const struct {
     const char *line, *question, *says;
     int exit_code;
@@ -242,7 +242,7 @@ static void a_tuned_cluster(void **state) {
     }
 }
 
-/* What a trainer's file says is not typed again. */
+/* The next command does not repeat what a trainer's file says. */
 static void a_trainers_script(void **state) {
     static const char script[] =
         "torchrun --nproc-per-node 8 pretrain_gpt.py --num-layers 32 --hidden-size 4096 "
@@ -299,7 +299,7 @@ static void search_answers_in_its_second_line(void **state) {
     fr_test_output_free(&o);
 }
 
-/* What a cluster is, when its values were set and how they were checked: of every preset. */
+/* Every preset has a row, and a cluster's says when its values were set and how they were checked. */
 static void clusters_say_how_they_were_checked(void **state) {
     (void)state;
     struct output o = fr_test_run("forerun list clusters"),
