@@ -2,7 +2,8 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
+
+#include "base/text/readable.h"
 
 void fr_scale_include(struct fr_scale *scale, double value) {
     if (!isfinite(value) || value <= 0) return;
@@ -45,14 +46,8 @@ const char *fr_scale_number(double value, int digits, char *out, size_t capacity
     int length = snprintf(plain, sizeof plain, "%.*f", decimals, value);
     while (decimals > 0 && plain[length - 1] == '0') length--, decimals--;
     if (length > 0 && plain[length - 1] == '.') length--;
-    size_t used = 0, sign = plain[0] == '-', whole = strcspn(plain, ".");
-    if (whole > (size_t)length) whole = (size_t)length;
-    for (size_t i = 0; i < (size_t)length && used + 2 < capacity; i++) {
-        if (i > sign && i < whole && (whole - i) % 3 == 0) out[used++] = ',';
-        out[used++] = plain[i];
-    }
-    out[used] = '\0';
-    return out;
+    plain[length] = '\0';
+    return fr_group_thousands(plain, out, capacity);
 }
 
 void fr_scale_linear(struct fr_picture *p, const char *axis, double high) {

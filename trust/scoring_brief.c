@@ -27,10 +27,11 @@ static const char *runtime_of(const struct fr_run *run) { return run->runtime; }
 
 static void question(struct fr_brief *brief, const struct fr_scoring *s) {
     char line[240], cluster[64], model[64], n[FR_READABLE];
-    snprintf(line, sizeof line, "%s measured run%s of %s on %s beside their predictions",
+    shared(s, model_of, "several models", model);
+    shared(s, cluster_of, "several clusters", cluster);
+    snprintf(line, sizeof line, "%s measured run%s%s%s%s%s beside their predictions",
              fr_readable_count(s->runs.count, n), s->runs.count == 1 ? "" : "s",
-             shared(s, model_of, "several models", model),
-             shared(s, cluster_of, "several clusters", cluster));
+             *model ? " of " : "", model, *cluster ? " on " : "", cluster);
     fr_brief_head(brief, line);
 }
 
@@ -185,12 +186,8 @@ fr_status fr_scoring_brief(const struct fr_scoring *s, const char *again, struct
     worst(&brief, s);
     changes(&brief, s);
     inputs(&brief, s);
-    if (*again) {
-        struct fr_text command = {0};
-        fr_text_addf(&command, "%s\n%s", again, strstr(again, "--by") ? "--all" : "--by model");
-        fr_brief_command(&brief, "next", fr_text_get(&command));
-        fr_text_free(&command);
-    }
+    if (*again)
+        fr_brief_command(&brief, "next", again, strstr(again, "--by") ? "--all" : "--by model");
     fr_brief_row(&brief, FR_BRIEF_MUST, *again ? "" : "next", "%s--all, --json",
                  *again ? "or with " : "the same with ");
     fr_brief_print(&brief, FR_COLUMNS, text);

@@ -222,9 +222,27 @@ void fr_brief_inputs(struct fr_brief *brief, const struct fr_job *job,
 
 /* ---- a training -------------------------------------------------------------------------------- */
 
+void fr_brief_cost(const struct fr_training *t, const struct fr_training_cost *c, bool counts,
+                   struct fr_text *words) {
+    char a[FR_READABLE], b[FR_READABLE];
+    fr_text_addf(words, "%s", fr_render_duration(c->time_s, a, sizeof a));
+    if (c->high_s > 0)
+        fr_text_addf(words, " (%s to %s)", fr_render_duration(c->low_s, a, sizeof a),
+                     fr_render_duration(c->high_s, b, sizeof b));
+    if (counts)
+        fr_text_addf(words, ", %s steps, %s device-hours", fr_readable_number(c->iterations, a),
+                     fr_readable_number(c->device_s / 3600, b));
+    if (isfinite(c->price) && t->price_per_s > 0)
+        fr_text_addf(words, ", %s %s", fr_readable_number(c->price, a), t->currency);
+    if (isfinite(c->energy_J))
+        fr_text_addf(words, ", %s", fr_render_energy(c->energy_J / 3.6e6, a, sizeof a));
+    if (isfinite(c->carbon_kg) && t->carbon_kg_per_J > 0)
+        fr_text_addf(words, ", %s of CO2", fr_render_mass(c->carbon_kg, a, sizeof a));
+}
+
 void fr_brief_training(struct fr_brief *brief, const struct fr_training *t,
                        const struct fr_training_cost *c) {
-    char a[FR_READABLE], b[FR_READABLE], share[FR_READABLE];
+    char failures[FR_READABLE], share[FR_READABLE];
     struct fr_text words = {0};
     if (!fr_training_asked(t)) return;
     if (!isfinite(c->time_s)) {
@@ -233,22 +251,11 @@ void fr_brief_training(struct fr_brief *brief, const struct fr_training *t,
                                      : "its time is not known");
         return;
     }
-    fr_text_addf(&words, "%s", fr_render_duration(c->time_s, a, sizeof a));
-    if (c->high_s > 0)
-        fr_text_addf(&words, " (%s to %s)", fr_render_duration(c->low_s, a, sizeof a),
-                     fr_render_duration(c->high_s, b, sizeof b));
-    fr_text_addf(&words, ", %s steps, %s device-hours", fr_readable_number(c->iterations, a),
-                 fr_readable_number(c->device_s / 3600, b));
-    if (isfinite(c->price) && t->price_per_s > 0)
-        fr_text_addf(&words, ", %s %s", fr_readable_number(c->price, a), t->currency);
-    if (isfinite(c->energy_J))
-        fr_text_addf(&words, ", %s", fr_render_energy(c->energy_J / 3.6e6, a, sizeof a));
-    if (isfinite(c->carbon_kg) && t->carbon_kg_per_J > 0)
-        fr_text_addf(&words, ", %s of CO2", fr_render_mass(c->carbon_kg, a, sizeof a));
+    fr_brief_cost(t, c, true, &words);
     if (t->device_mtbf_s > 0)
         fr_text_addf(&words, ", goodput %s with %s failures",
                      fr_readable_percent(c->goodput, share),
-                     fr_readable_number(c->n_failures, a));
+                     fr_readable_number(c->n_failures, failures));
     fr_brief_words(brief, FR_BRIEF_MUST, "training", &words);
 }
 

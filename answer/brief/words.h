@@ -39,6 +39,11 @@ void fr_brief_parts(struct fr_brief *brief, const struct fr_outcome *out);
 void fr_brief_inputs(struct fr_brief *brief, const struct fr_job *job,
                      const struct fr_outcome *out);
 
+/** "20.7 days (18.6 to 23.1), 2,000 USD, 1.2 GWh, 400 t of CO2" of a training whose time is known.
+ *  @param counts  its steps and device-hours, too */
+void fr_brief_cost(const struct fr_training *training, const struct fr_training_cost *cost,
+                   bool counts, struct fr_text *words);
+
 /** Rows of the training that is asked for: days, money, energy, CO2, failures. */
 void fr_brief_training(struct fr_brief *brief, const struct fr_training *training,
                        const struct fr_training_cost *cost);

@@ -6,7 +6,7 @@
 
 #include "answer/brief/words.h"
 #include "answer/clusters/clusters_text.h"
-#include "answer/predict/training_text.h"
+#include "answer/search/search_brief.h"
 #include "base/text/readable.h"
 #include "base/text/wrap.h"
 #include "models/job/runtime.h"
@@ -74,33 +74,16 @@ static void answers(struct fr_brief *brief, const struct fr_rivals *r, int first
 }
 
 static void training(const struct fr_rival *rival, struct fr_text *words) {
-    const struct fr_training_cost *c = &rival->cost;
-    char a[FR_READABLE], b[FR_READABLE];
-    if (!fr_training_asked(&rival->training) || !isfinite(c->time_s)) return;
-    fr_text_addf(words, "%s", fr_render_duration(c->time_s, a, sizeof a));
-    if (c->high_s > 0)
-        fr_text_addf(words, " (%s to %s)", fr_render_duration(c->low_s, a, sizeof a),
-                     fr_render_duration(c->high_s, b, sizeof b));
-    if (isfinite(c->price) && rival->training.price_per_s > 0)
-        fr_text_addf(words, ", %s %s", fr_readable_number(c->price, a),
-                     rival->training.currency);
-    if (isfinite(c->energy_J))
-        fr_text_addf(words, ", %s", fr_render_energy(c->energy_J / 3.6e6, a, sizeof a));
-    if (isfinite(c->carbon_kg) && rival->training.carbon_kg_per_J > 0)
-        fr_text_addf(words, ", %s of CO2", fr_render_mass(c->carbon_kg, a, sizeof a));
+    if (!fr_training_asked(&rival->training) || !isfinite(rival->cost.time_s)) return;
+    fr_brief_cost(&rival->training, &rival->cost, false, words);
     fr_text_addf(words, "; ");
 }
 
 /* The reason why a cluster cannot run it. */
 static void none(const struct fr_rival *rival, struct fr_text *words) {
-    const struct fr_search_result *result = &rival->searched->result;
-    int most = -1;
-    for (int k = 0; k < FR_REASON_COUNT; k++)
-        if (result->because[k] > 0 && (most < 0 || result->because[k] > result->because[most]))
-            most = k;
-    if (result->because[FR_REASON_MEMORY]) most = FR_REASON_MEMORY;
+    const int reason = fr_searched_main_reason(rival->searched);
     fr_text_addf(words, "no plan is feasible");
-    if (most >= 0) fr_text_addf(words, ": %s", fr_reason_sentences[most]);
+    if (reason >= 0) fr_text_addf(words, ": %s", fr_reason_sentences[reason]);
 }
 
 static void one(struct fr_brief *brief, const struct fr_rivals *r, int i) {
@@ -183,7 +166,7 @@ void fr_rivals_brief(struct fr_text *text, const struct fr_rivals *r, const char
     for (int i = 0; i < r->n; i++) one(&brief, r, i);
     sure(&brief, r, first);
     fr_brief_blank(&brief);
-    if (*search) fr_brief_command(&brief, "next", search);
+    if (*search) fr_brief_command(&brief, "next", search, "");
     fr_brief_row(&brief, FR_BRIEF_MUST, *search ? "" : "next", "%s--all, --json",
                  *search ? "or with " : "the same with ");
     fr_brief_print(&brief, FR_COLUMNS, text);

@@ -206,9 +206,7 @@ static void add_plan(const struct fr_json *outcome, const char *name, void *cont
 /* Sums and what a device shows of them are no parts of memory. */
 static bool is_part(const char *key) {
     static const char *const sums[] = {"peak", "reserved", "shown", "needed", NULL};
-    for (int i = 0; sums[i]; i++)
-        if (strcmp(sums[i], key) == 0) return false;
-    return true;
+    return fr_place_in(sums, key) < 0;
 }
 
 static int part_called(struct drawing *d, const char *key) {

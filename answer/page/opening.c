@@ -263,21 +263,16 @@ static void answer_search(const struct fr_json *root, struct fr_text *html) {
     put_plans(root, "search", html);
     put_chosen(root, html);
 }
+/* fr_page_each_plan finds the plan of every kind that has one alike. */
 static void answer_plan(const struct fr_json *root, struct fr_text *html) {
-    const char *schema = fr_json_text_at(root, "schema");
-    put_plans(root,
-              strstr(schema, "explain")      ? "explain"
-              : strstr(schema, "training")   ? "training"
-              : strstr(schema, "simulation") ? "simulation"
-                                             : "outcome",
-              html);
+    put_plans(root, "outcome", html);
 }
 
 /* ---- several plans ----------------------------------------------------------------------------- */
 
 /* The one with the least of a number. */
 struct least {
-    const char *key, *of;
+    const char *key;
     double value;
     char name[FR_PAGE_NAME];
 };

@@ -9,7 +9,7 @@
 /** The question as a title: "Which plan trains llama-3-70b fastest on 512 GPUs of dgx-h100?". */
 void fr_page_question(const struct fr_json *root, const char *kind, struct fr_text *out);
 
-/** The answer.  A kind that has no sentences of its own tells how many rows it has. */
+/** The answer.  A kind without sentences of its own gets the number of its rows. */
 void fr_page_answer(struct fr_page *page, const struct fr_json *root, const char *kind);
 
 #endif

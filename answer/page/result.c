@@ -46,11 +46,6 @@ static bool is_table(const struct fr_json *list) {
     return fr_json_array_length(list) > 0 && fr_json_is_object(&first);
 }
 
-static bool is_among(const char *key, const char *const *keys) {
-    while (*keys && strcmp(*keys, key) != 0) keys++;
-    return *keys != NULL;
-}
-
 /* The answer is open; details for the record are folded. */
 static bool is_folded(const char *key, int depth) {
     static const char *const open[] = {"answers",  "rows",     "plans",       "comparisons",
@@ -60,7 +55,7 @@ static bool is_folded(const char *key, int depth) {
                              *const record[] = {"plan",   "provenance",     "lossy",
                                                 "memory", "memory_moments", "bytes_per_rank",
                                                 NULL};
-    return depth == 0 ? !is_among(key, open) : is_among(key, record);
+    return depth == 0 ? fr_place_in(open, key) < 0 : fr_place_in(record, key) >= 0;
 }
 
 static void put_object(struct fr_page *page, const struct fr_json *object, const char *name,

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/json/interval.h"
 #include "base/sort.h"
+#include "base/text/readable.h"
 #include "models/outcome/facts/outcome_fact.h"
 #include "plots/html.h"
 
@@ -47,19 +48,12 @@ static bool is_chance(const char *key) {
 
 const char *fr_page_number(double value, int decimals, char out[FR_PAGE_NUMBER]) {
     char plain[40];
-    size_t used = 0;
     bool short_form = decimals < 0 && (fabs(value) < 1000 || fabs(value) >= 1e15);
     if (short_form || fabs(value) >= 1e15)
         snprintf(plain, sizeof plain, "%.4g", value);
     else
         snprintf(plain, sizeof plain, "%.*f", decimals < 0 ? 0 : decimals, value);
-    size_t sign = *plain == '-', whole = strspn(plain + sign, "0123456789") + sign;
-    for (size_t i = 0; plain[i]; i++) {
-        if (i > sign && i < whole && (whole - i) % 3 == 0) out[used++] = ',';
-        out[used++] = plain[i];
-    }
-    out[used] = '\0';
-    return out;
+    return fr_group_thousands(plain, out, FR_PAGE_NUMBER);
 }
 
 /* The unit is said by the last part of "breakdown_s.compute" that has one. */
@@ -162,8 +156,7 @@ static void put_fact(const struct fr_json *object, const char *name, const char 
     double number = NAN;
     bool stated = fr_json_is_array(&value) ? put_list(&value, &text) && text.length
                                            : put_value(object, name, key, &text, &number);
-    struct fr_json absent = fr_json_member(object, key);
-    if (stated && !fr_json_is_null(&absent)) {
+    if (stated && !fr_json_is_null(&value)) {
         snprintf(path, sizeof path, "%s.%s", name, key);
         fr_text_addf(html, "<tr><th class=l>");
         fr_page_put_words_of(key, path, html);

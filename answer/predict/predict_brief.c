@@ -102,16 +102,15 @@ void fr_predict_brief(struct fr_text *text, const struct fr_job *job,
                       const struct fr_outcome *out, const struct fr_training *training,
                       const char *again, const char *search) {
     struct fr_brief brief = {0};
-    struct fr_text command = {0};
+    char emit[40];
     const char *to = out->reasons || out->engine ? NULL : fr_brief_emitter(job, out);
     fr_predict_rows(&brief, job, out, training);
     fr_brief_blank(&brief);
-    if (*search) fr_brief_command(&brief, "next", search);
+    if (*search) fr_brief_command(&brief, "next", search, "");
     if (*again && to) {
-        fr_text_addf(&command, "%s\n--emit %s", again, to);
-        fr_brief_command(&brief, *search ? "" : "next", fr_text_get(&command));
+        snprintf(emit, sizeof emit, "--emit %s", to);
+        fr_brief_command(&brief, *search ? "" : "next", again, emit);
     }
-    fr_text_free(&command);
     fr_brief_row(&brief, FR_BRIEF_MUST, *search || (*again && to) ? "" : "next",
                  "or with --explain, --all, --json");
     fr_brief_print(&brief, FR_COLUMNS, text);

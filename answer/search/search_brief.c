@@ -307,9 +307,8 @@ static void searched(const struct fr_searched *r, struct fr_brief *brief) {
 
 /* ---- nothing found ------------------------------------------------------------------------------ */
 
-/* The reason why plans cannot run: memory where any lacks it, else the one that left out most;
- * -1: there was no plan. */
-static int main_reason(const struct fr_search_result *result) {
+int fr_searched_main_reason(const struct fr_searched *r) {
+    const struct fr_search_result *result = &r->result;
     int most = -1;
     if (result->because[FR_REASON_MEMORY]) return FR_REASON_MEMORY;
     for (int i = 0; i < FR_REASON_COUNT; i++)
@@ -321,7 +320,7 @@ static int main_reason(const struct fr_search_result *result) {
 /* The answer, and of the plan that comes nearest how surely it fits. */
 static void nothing(const struct fr_searched *r, struct fr_brief *brief) {
     const struct fr_search_result *result = &r->result;
-    const int reason = main_reason(result);
+    const int reason = fr_searched_main_reason(r);
     struct fr_text words = {0};
     fr_text_addf(&words, "no plan is feasible%s", reason < 0 ? "" : "; e.g. ");
     if (reason >= 0) {
@@ -345,7 +344,7 @@ static void next(const struct fr_searched *r, const struct fr_outcome *best, con
                  const char *larger, struct fr_brief *brief) {
     struct fr_text command = {0};
     const char *to = best ? fr_brief_emitter(job_of(r, best), best) : NULL;
-    if (!best && main_reason(&r->result) == FR_REASON_MEMORY)
+    if (!best && fr_searched_main_reason(r) == FR_REASON_MEMORY)
         fr_text_addf(&command, "%s", larger);
     else if (*again)
         fr_text_addf(&command, "%s\n%s%s", again,
@@ -353,7 +352,7 @@ static void next(const struct fr_searched *r, const struct fr_outcome *best, con
                      : best ? "--explain"
                             : "--all",
                      to ? to : "");
-    if (command.length) fr_brief_command(brief, "next", fr_text_get(&command));
+    if (command.length) fr_brief_command(brief, "next", fr_text_get(&command), "");
     fr_brief_row(brief, FR_BRIEF_MUST, command.length ? "" : "next", "or with %s--all, --json",
                  best ? "--explain, " : "");
     fr_text_free(&command);

@@ -11,4 +11,7 @@
 void fr_searched_brief(struct fr_text *text, const struct fr_searched *r, const char *again,
                        const char *larger, int columns);
 
+/** The reason why plans cannot run: memory where any lacks it, else the one that left out most; -1: there was no plan. */
+int fr_searched_main_reason(const struct fr_searched *r);
+
 #endif

@@ -67,12 +67,7 @@ void fr_simulation_brief(struct fr_text *text, const struct fr_job *job,
                      fr_readable_count(s->n_tasks, tasks));
     }
     fr_brief_blank(&brief);
-    if (*again && s->n_stages > 0) {
-        struct fr_text command = {0};
-        fr_text_addf(&command, "%s\n--trace step.json", again);
-        fr_brief_command(&brief, "next", fr_text_get(&command));
-        fr_text_free(&command);
-    }
+    if (*again && s->n_stages > 0) fr_brief_command(&brief, "next", again, "--trace step.json");
     fr_brief_row(&brief, FR_BRIEF_MUST, *again && s->n_stages > 0 ? "" : "next",
                  "or with --gantt step.svg, --all, --json");
     fr_brief_print(&brief, FR_COLUMNS, text);

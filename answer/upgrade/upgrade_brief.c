@@ -108,12 +108,7 @@ void fr_upgrades_brief(struct fr_text *text, const struct fr_upgrade *u, int n,
     fr_brief_row(&brief, FR_BRIEF_SHOULD, "sure",
                  "a gain is of one plan's model: errors that runtimes share fall out of it");
     fr_brief_blank(&brief);
-    if (*again) {
-        struct fr_text command = {0};
-        fr_text_addf(&command, "%s\n--all", again);
-        fr_brief_command(&brief, "next", fr_text_get(&command));
-        fr_text_free(&command);
-    }
+    if (*again) fr_brief_command(&brief, "next", again, "--all");
     fr_brief_row(&brief, FR_BRIEF_MUST, *again ? "" : "next", "or with --json");
     fr_brief_print(&brief, FR_COLUMNS, text);
 }

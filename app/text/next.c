@@ -61,7 +61,7 @@ void fr_next_search_of(const struct fr_args *args, const char *cluster, const ch
     if (reads_standard_input(args) || args->n_read > 0 || !model) return;
     fr_command_begin(command, "forerun search");
     if (cluster) fr_command_option(command, "cluster", cluster);
-    if (model) fr_command_option(command, "model", model);
+    fr_command_option(command, "model", model);
     add_inputs(args, command);
     fr_text_addf(command, "\n--ranks %lld", ranks);
 }

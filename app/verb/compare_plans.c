@@ -235,7 +235,7 @@ static void print_brief(struct fr_text *text, const struct comparison *c, const 
         if (i != c->best) brief_other(&brief, c, i);
     fr_brief_blank(&brief);
     fr_brief_inputs(&brief, &c->job, first);
-    if (*search) fr_brief_command(&brief, "next", search);
+    if (*search) fr_brief_command(&brief, "next", search, "");
     fr_brief_row(&brief, FR_BRIEF_MUST, *search ? "" : "next", "%s--all, --json",
                  *search ? "or with " : "the same with ");
     fr_brief_print(&brief, FR_COLUMNS, text);

@@ -62,9 +62,10 @@ void fr_brief_blank(struct fr_brief *brief) {
         add(brief, FR_BRIEF_BLANK, FR_BRIEF_SPARE + 1, "");
 }
 
-void fr_brief_command(struct fr_brief *brief, const char *label, const char *command) {
+void fr_brief_command(struct fr_brief *brief, const char *label, const char *command,
+                      const char *more) {
     struct fr_brief_row *row = add(brief, FR_BRIEF_COMMAND, FR_BRIEF_MUST, label);
-    if (row) fr_text_addf(&row->words, "%s", command);
+    if (row) fr_text_addf(&row->words, "%s%s%s", command, *more ? "\n" : "", more);
 }
 
 /* ---- lines ------------------------------------------------------------------------------------ */
@@ -197,10 +198,11 @@ static int least_needed(const struct fr_brief *brief) {
 }
 
 static void fit(struct fr_brief *brief, int columns) {
-    for (;;) {
-        int lines = brief->left_out > 0, which;
-        for (int i = 0; i < brief->n; i++) lines += height(&brief->row[i], columns);
-        if (lines <= FR_BRIEF_LINES || (which = least_needed(brief)) < 0) return;
+    int lines = 0, which;
+    for (int i = 0; i < brief->n; i++) lines += height(&brief->row[i], columns);
+    while (lines + (brief->left_out > 0) > FR_BRIEF_LINES &&
+           (which = least_needed(brief)) >= 0) {
+        lines -= height(&brief->row[which], columns);
         brief->left_out += brief->row[which].kind != FR_BRIEF_BLANK;
         drop(brief, which);
     }

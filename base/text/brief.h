@@ -59,8 +59,10 @@ void fr_brief_lines(struct fr_brief *brief, int stays, const char *label,
 /** An empty line, none beside another. */
 void fr_brief_blank(struct fr_brief *brief);
 
-/** A command to be typed next; @p command may be broken where it has a newline in place of a blank. */
-void fr_brief_command(struct fr_brief *brief, const char *label, const char *command);
+/** A command to be typed next, with @p more at its end ("": none); it may be broken where it has a newline in place of a
+ *  blank. */
+void fr_brief_command(struct fr_brief *brief, const char *label, const char *command,
+                      const char *more);
 
 /** Append all rows, FR_BRIEF_LINES lines at most, and free them. */
 void fr_brief_print(struct fr_brief *brief, int columns, struct fr_text *text);

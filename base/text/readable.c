@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A comma before each three of the digits that @p number begins with; the rest stays. */
-static void group_thousands(const char *number, char out[FR_READABLE]) {
+const char *fr_group_thousands(const char *number, char *out, size_t capacity) {
     size_t sign = number[0] == '-', digits = strspn(number + sign, "0123456789"), used = 0;
-    for (size_t i = 0; i < sign + digits && used + 2 < FR_READABLE; i++) {
+    for (size_t i = 0; i < sign + digits && used + 2 < capacity; i++) {
         if (i > sign && (digits - (i - sign)) % 3 == 0) out[used++] = ',';
         out[used++] = number[i];
     }
-    snprintf(out + used, FR_READABLE - used, "%s", number + sign + digits);
+    snprintf(out + used, capacity - used, "%s", number + sign + digits);
+    return out;
 }
 
 static double three_digits(double value) {
@@ -33,8 +33,7 @@ const char *fr_readable(double si, fr_quantity quantity, char out[FR_READABLE]) 
         char *end = unit - 1 - (unit - point == 2);
         memmove(end, unit, strlen(unit) + 1);
     }
-    group_thousands(four, out);
-    return out;
+    return fr_group_thousands(four, out, FR_READABLE);
 }
 
 const char *fr_readable_range(double low, double high, fr_quantity quantity,
@@ -54,15 +53,13 @@ const char *fr_readable_number(double value, char out[FR_READABLE]) {
     if (!isfinite(value)) return out;
     snprintf(plain, sizeof plain, fabs(value) >= 999.5 && fabs(value) < 1e15 ? "%.0f" : "%.3g",
              value);
-    group_thousands(plain, out);
-    return out;
+    return fr_group_thousands(plain, out, FR_READABLE);
 }
 
 const char *fr_readable_count(int64_t count, char out[FR_READABLE]) {
     char plain[FR_READABLE];
     snprintf(plain, sizeof plain, "%" PRId64, count);
-    group_thousands(plain, out);
-    return out;
+    return fr_group_thousands(plain, out, FR_READABLE);
 }
 
 const char *fr_readable_percent(double share, char out[FR_READABLE]) {
@@ -73,7 +70,7 @@ const char *fr_readable_percent(double share, char out[FR_READABLE]) {
         return out;
     }
     snprintf(number, sizeof number, "%.*f", fabs(percent) < 9.95, percent);
-    group_thousands(number, out);
+    fr_group_thousands(number, out, FR_READABLE);
     size_t used = strlen(out);
     snprintf(out + used, FR_READABLE - used, " %%");
     return out;

@@ -24,6 +24,10 @@ const char *fr_readable_range(double low, double high, fr_quantity quantity,
 /** A number without a unit: whole and in thousands from 1000 on; "-" where it is not finite.  @return @p out */
 const char *fr_readable_number(double value, char out[FR_READABLE]);
 
+/** A number that is already text with a comma before each three of the digits that it begins with; the rest stays.
+ *  @return @p out */
+const char *fr_group_thousands(const char *number, char *out, size_t capacity);
+
 /** "2,048".  @return @p out */
 const char *fr_readable_count(int64_t count, char out[FR_READABLE]);
 

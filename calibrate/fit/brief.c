@@ -106,12 +106,12 @@ static void next(struct fr_brief *brief, const char *file, const char *samples) 
         fr_brief_row(brief, FR_BRIEF_MUST, "written", "%s", file);
         fr_command_begin(&command, "forerun validate");
         fr_command_option(&command, "cluster", file);
-        fr_brief_command(brief, "next", fr_text_get(&command));
+        fr_brief_command(brief, "next", fr_text_get(&command), "");
         fr_text_free(&command);
     }
     fr_command_begin(&command, "forerun fit");
     fr_command_word(&command, samples);
-    fr_brief_command(brief, file ? "" : "next", fr_text_get(&command));
+    fr_brief_command(brief, file ? "" : "next", fr_text_get(&command), "");
     fr_text_free(&command);
     fr_brief_row(brief, FR_BRIEF_MUST, "",
                  "prints every residual, as calibrate does with --all");

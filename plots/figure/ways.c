@@ -131,7 +131,7 @@ static double gain(const struct curves *c, const struct curve *curve, int j) {
 
 /* Factor by which curve @p i stands aside, so that marks and intervals of one rank count stand beside each other:
  * a few pixels each, all within half the distance to the next rank count. */
-static double child(const struct fr_picture *p, const struct curves *c, int i) {
+static double offset_of(const struct fr_picture *p, const struct curves *c, int i) {
     enum { APART_PX = 7 };
     double span = 2,
            nearest = (double)INFINITY; /* of the padded axis, and between two counts */
@@ -149,7 +149,7 @@ static void add_intervals(struct fr_picture *p, const struct curves *c) {
         const struct curve *curve = &c->items[i];
         char label[64];
         label_of(&curve->kind, label, sizeof label);
-        const double beside = child(p, c, i);
+        const double beside = offset_of(p, c, i);
         int block = -1;
         for (int j = 0; j < c->n_ranks; j++) {
             if (!(curve->time_s[j] > 0 && curve->low_s[j] > 0)) continue;
@@ -170,7 +170,7 @@ static void add_curves(struct fr_picture *p, const struct curves *c, bool of_tim
         const struct curve *curve = &c->items[i];
         char label[64];
         label_of(&curve->kind, label, sizeof label);
-        const double beside = of_time ? child(p, c, i) : 1;
+        const double beside = of_time ? offset_of(p, c, i) : 1;
         int block = fr_picture_block(p);
         for (int j = 0; j < c->n_ranks; j++) {
             double time_s = curve->time_s[j] > 0 ? curve->time_s[j] : NAN;

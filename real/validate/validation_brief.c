@@ -134,7 +134,7 @@ void fr_validation_brief(struct fr_text *text, const struct fr_cluster *cluster,
         fr_command_option(&command, "cluster", cluster_from);
         fr_command_option(&command, "from", samples);
         fr_command_option(&command, "all", NULL);
-        fr_brief_command(&brief, "next", fr_text_get(&command));
+        fr_brief_command(&brief, "next", fr_text_get(&command), "");
         fr_text_free(&command);
     }
     fr_brief_row(&brief, FR_BRIEF_MUST, cluster_from ? "" : "next", "or with --json");

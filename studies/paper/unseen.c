@@ -84,7 +84,7 @@ static fr_status read(struct fr_study_call *c) {
     return FR_OK;
 }
 
-/* What @p run is called in a table by @p column. */
+/* The name of @p run in a table by @p column. */
 static void key_of(const struct fr_run *run, const char *column, char key[KEY_MAX]) {
     const char *const columns[] = {column, NULL};
     fr_study_key(run, columns, key, KEY_MAX);

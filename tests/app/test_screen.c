@@ -11,7 +11,7 @@
 #define RUNS FR_SOURCE_DIR "/tests/golden/in/runs.csv"
 #define FEW "--vary tp=2,4,8 --vary pp=1,2,4 --vary micro_batch=1,2 "
 
-/* What is asked, the words that its question holds, and a word of its answer beside time and memory. */
+/* A command, the words that its question holds, and a word of its answer beside time and memory. */
 static const struct {
     const char *line, *question, *says;
     int exit_code;
@@ -242,7 +242,7 @@ static void a_tuned_cluster(void **state) {
     }
 }
 
-/* What a trainer's file says is not typed again. */
+/* The next command does not repeat what a trainer's file says. */
 static void a_trainers_script(void **state) {
     static const char script[] =
         "torchrun --nproc-per-node 8 pretrain_gpt.py --num-layers 32 --hidden-size 4096 "
@@ -264,6 +264,24 @@ static void a_trainers_script(void **state) {
     unlink("train.sh");
 }
 
+/* A question without a name has no blanks in its place. */
+static void runs_of_a_model_without_a_name(void **state) {
+    static const char table[] =
+        "model.kind,model.layers,model.hidden,model.heads,model.sequence,model.vocabulary,"
+        "plan.tp,plan.global_batch,model.dtype,ranks,measured_s\n"
+        "transformer,32,4096,32,4096,32000,8,64,bf16,8,7.1\n";
+    static const char line[] = "score --cluster dgx-h100 --runs unnamed.csv",
+                      question[] = "1 measured run on dgx-h100 beside their predictions\n";
+    (void)state;
+    assert_int_equal(fr_file_write("unnamed.csv", table, sizeof table - 1, NULL), FR_OK);
+    struct output o = asked(line, "");
+    FR_TRUE(o.exit_code == 0, "%s: %s", line, o.err);
+    fr_screen_fits(line, o.out);
+    FR_TRUE(strncmp(o.out, question, strlen(question)) == 0, "%s:\n%s", line, o.out);
+    fr_test_output_free(&o);
+    unlink("unnamed.csv");
+}
+
 /* A list of its own of what was left out, and the second line is the plan. */
 static void search_answers_in_its_second_line(void **state) {
     (void)state;
@@ -281,7 +299,7 @@ static void search_answers_in_its_second_line(void **state) {
     fr_test_output_free(&o);
 }
 
-/* What a cluster is, when its values were set and how they were checked: of every preset. */
+/* Every preset has a row, and a cluster's says when its values were set and how they were checked. */
 static void clusters_say_how_they_were_checked(void **state) {
     (void)state;
     struct output o = fr_test_run("forerun list clusters"),
@@ -339,6 +357,7 @@ int main(void) {
         cmocka_unit_test(numbers_are_the_documents),
         cmocka_unit_test(a_tuned_cluster),
         cmocka_unit_test(a_trainers_script),
+        cmocka_unit_test(runs_of_a_model_without_a_name),
         cmocka_unit_test(search_answers_in_its_second_line),
         cmocka_unit_test(clusters_say_how_they_were_checked),
         cmocka_unit_test(numbers_as_people_write_them),

@@ -113,7 +113,7 @@ class Page:
         return self.browser.call(method, session=self.session, **params)
 
     def value(self, script):
-        """What an expression of the page is worth."""
+        """The value of an expression on the page."""
         result = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in result:
             raise RuntimeError(script + ": " + str(result["exceptionDetails"].get("exception")))

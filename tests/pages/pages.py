@@ -45,7 +45,7 @@ WITH_REASON = {"output differs", "not run"}
 
 
 class Wrong(Exception):
-    """What is wrong with a page, as one sentence."""
+    """A fault of a page, as one sentence."""
 
 
 def programs(root, folder, bin_folder, lib_folder):
@@ -121,7 +121,7 @@ def shown(lines, selection):
     return [line for i, line in enumerate(out) if line or "..." not in out[max(i - 1, 0):i + 2]]
 
 
-def settle(ours, theirs, varying):
+def resolve(ours, theirs, varying):
     """Lines of the program, but as the page has them where they differ in what may vary."""
     def plain(line):
         for pattern in varying:
@@ -186,7 +186,7 @@ class Page:
             if "output differs" in how:
                 out += command + had
             else:
-                out += command + settle(shown(printed, how.get("lines", [""])[0]), had, varying)
+                out += command + resolve(shown(printed, how.get("lines", [""])[0]), had, varying)
         return out
 
     def block(self, at, language, body, how):
@@ -267,7 +267,7 @@ def same_picture(made, kept):
     return made == kept or (drawn and was and drawn[0] != was[0])
 
 
-def settled(path, write, root, bin_folder, lib_folder):
+def resolved(path, write, root, bin_folder, lib_folder):
     """0, 1 or 77 of one page."""
     with tempfile.TemporaryDirectory() as temporary:
         work = pathlib.Path(temporary) / "work"
@@ -291,7 +291,7 @@ def settled(path, write, root, bin_folder, lib_folder):
 
 def main():
     write, (root, bin_folder, lib_folder) = sys.argv[1] == "write", [pathlib.Path(a).resolve() for a in sys.argv[2:5]]
-    codes = [settled(pathlib.Path(page).resolve(), write, root, bin_folder, lib_folder) for page in sys.argv[5:]]
+    codes = [resolved(pathlib.Path(page).resolve(), write, root, bin_folder, lib_folder) for page in sys.argv[5:]]
     return 1 if 1 in codes else SKIP if SKIP in codes and not write else 0
 
 

@@ -5,7 +5,7 @@ BEGIN, END = "<!-- scores: begin -->", "<!-- scores: end -->"
 HEAD = ["| what was predicted | runs | mean error | worst | inside the 90 % interval |",
         "|---|---|---|---|---|"]
 
-# What a reader understands, and the command that scores it.
+# The row in words, and the command that scores it.
 ROWS = [
     ("Step time of MLPerf pre-training on 8 to 11,616 GPUs, shipped files",
      "score --runs ../shared/data/mlperf/time_pretraining.csv"),

@@ -7,7 +7,7 @@ import tempfile
 
 import pages
 
-# What must be found, the page, and whether write mends it.
+# The fault to be found, the page, and whether write mends it.
 CASES = [
     ("not what is printed", "```console\n$ echo one\ntwo\n```", True),
     ("output is missing", "```console\n$ echo one\n```", True),
@@ -37,9 +37,9 @@ GOOD = [
 ]
 
 
-def settle(mode, root, page):
+def resolve(mode, root, page):
     with contextlib.redirect_stdout(io.StringIO()) as said:
-        code = pages.settled(page, mode == "write", root, root, root)
+        code = pages.resolved(page, mode == "write", root, root, root)
     return code, said.getvalue()
 
 
@@ -52,15 +52,15 @@ def main():
             page.write_text("# A page\n\n" + text + "\n")
             before = page.read_text()
             for mode in ("check", "write"):
-                code, said = settle(mode, root, page)
+                code, said = resolve(mode, root, page)
                 if code != 0 or page.read_text() != before:
                     bad.append(f"{mode} should leave this page as it is:\n{text}\n{said}")
         for what, text, mended in CASES:
             page.write_text("# A page\n\n" + text + "\n")
-            if settle("check", root, page)[0] != 1:
+            if resolve("check", root, page)[0] != 1:
                 bad.append(f"{what}: not found")
-            written = settle("write", root, page)
-            if (written[0] == 0) != mended or (mended and settle("check", root, page)[0] != 0):
+            written = resolve("write", root, page)
+            if (written[0] == 0) != mended or (mended and resolve("check", root, page)[0] != 0):
                 bad.append(f"{what}: write {'did not mend' if mended else 'did not report'} it: {written[1]}")
     if bad:
         print("\n".join(bad))
