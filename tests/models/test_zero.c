@@ -375,8 +375,8 @@ static void zero_2_and_3_by_hand(void **state) {
     }
 }
 
-/* Overlapped, zero 1 scatters in buckets and gathers beside the forward pass, which take a quarter of the time that they
- * hide for, the last bucket apart; zero 3 leaves nothing to overlap and is told so. */
+/* Overlapped, zero 1 scatters in buckets and gathers beside the forward pass, which take a quarter of the time that
+ * they hide for, the last bucket apart; zero 3 leaves nothing to overlap, and a reason states that. */
 static void zero_and_overlap(void **state) {
     const char *sets[] = {"model.dtype=bf16", RATES,           "dp=8",
                           "global_batch=8",   "micro_batch=1", "zero=1",

@@ -1,6 +1,5 @@
-/* Layers by tensor, phantom and grid: the closed form, the pipeline of one stage, the event
- * program, and the program with all ranks and every collective spelt out as its messages are
- * four ways to the same time on an idle network. */
+/* Layers by tensor, phantom and grid: the closed form, the pipeline of one stage, the event program, and the program
+ * with all ranks and every collective simulated by its messages are four ways to the same time on an idle network. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -244,7 +243,7 @@ static void uniform_stages(void **state) {
     fr_job_free(&job);
 }
 
-/* What cannot be spelt out is said. */
+/* A collective that cannot be simulated by messages is reported. */
 static void refuses(void **state) {
     (void)state;
     const char *fitted[] = {"method=tensor", "tp=8", NULL};
@@ -265,7 +264,7 @@ static void refuses(void **state) {
     fr_job_free(&job);
 }
 
-/* Does @p task wait for @p before, by whatever way?  @p seen: room for a mark a task, all of them older. */
+/* Does @p task wait for @p before, by whatever way?  @p seen: capacity for a mark a task, all of them older. */
 static bool waits_for(const struct fr_program *p, int32_t task, int32_t before, int32_t *seen,
                       int32_t mark) {
     if (task == before) return true;
@@ -289,8 +288,8 @@ static int32_t goes_on(const struct fr_program *p, int32_t message, int32_t rank
     return found;
 }
 
-/* Collectives spelt out: what a rank sends comes after all that it did, and what it does next after all that it
- * received and sent. */
+/* Collectives by messages: a rank sends after all that it did, and its next work comes after all that it received and
+ * sent. */
 static void ranks_wait_for_their_messages(void **state) {
     (void)state;
     int messages = 0;
