@@ -50,11 +50,7 @@ const struct fr_family *const fr_families[] = {
 /* Present and not null. */
 static bool given(const struct fr_json *parent, const char *key) {
     struct fr_json member = fr_json_member(parent, key);
-    bool truth;
-    return fr_json_is_number(&member) || fr_json_is_string(&member) ||
-           fr_json_is_object(&member) || fr_json_is_array(&member) ||
-           (fr_json_present(&member) &&
-            fr_json_get_bool(parent, key, true, &truth, NULL) == FR_OK);
+    return fr_json_present(&member) && !fr_json_is_null(&member);
 }
 
 fr_status fr_family_integer(const struct fr_json *config, const char *key, bool required,
