@@ -20,6 +20,11 @@ static const char rates[] =
     "cluster.device.working_sets={\"size\": [\"1 MB\", \"1 GB\"], \"stream\": [\"9 TB/s\", \"1 "
     "TB/s\"], \"update\": [\"8 TB/s\", \"1 TB/s\"], \"operands\": [\"1 PB/s\", \"2 TB/s\"]}";
 
+/* Broadcasts and reductions along all adapters of the nodes, by name: `auto` takes others at these sizes. */
+#define RAIL_CHAIN "{\"form\": \"algorithm\", \"name\": \"rail_chain\"}"
+static const char rail_chains[] =
+    "cluster.collectives={\"broadcast\": " RAIL_CHAIN ", \"reduce\": " RAIL_CHAIN "}";
+
 static const char *const plans[][8] = {
     {"method=tensor", "tp=8", "dp=2", "global_batch=32", "model.layers=3"},
     {"method=phantom", "ghost=6", "tp=4", "dp=4", "global_batch=32", "model.layers=2"},
@@ -42,10 +47,14 @@ static const char *const plans[][8] = {
     {"method=tensor", "tp=2", "dp=2", "global_batch=32", "model.layers=2",
      "cluster.device.gemm={\"fp32\":{\"table\":{\"m\":[64,1024],\"n\":[8,64],\"k\":[64,1024],"
      "\"unit\":\"us\",\"time\":[1,3,3,12,3,12,12,300]}}}"},
+    {"method=tensor", "tp=8", "dp=2", "global_batch=32", "model.layers=2", rail_chains},
+    {"method=subgraph", "common=subgrid", "tp=4", "dp=2", "global_batch=32", rail_chains},
+    {"method=subgraph", "common=subgrid", "tp=2", "dp=3", "global_batch=24", rail_chains},
 };
 enum { PLANS = sizeof plans / sizeof *plans };
 
 static const char *model_of(int k) {
+    if (strcmp(plans[k][0], "method=subgraph") == 0) return "attention-branches";
     return k == 3 || k == 5 || k == 6 ? "alexnet" : "ffn-16384";
 }
 
