@@ -63,6 +63,7 @@ static int by_value(const void *a, const void *b) {
     return FR_ORDER(x->value, y->value);
 }
 
+/* A plan that takes t may slow by deadline / t - 1; plans slower than the deadline are left out. */
 static fr_status fill(const struct fr_job *job, struct fr_slowdown *s,
                       struct fr_search_result *result, struct ordered *all, size_t *kept,
                       struct fr_error *err) {
@@ -119,6 +120,8 @@ static bool point_at(const struct fr_job *job, struct fr_plan *plan, double slow
            fr_energy_interval(&job->cluster, &out, &point->low_J, &point->high_J);
 }
 
+/* Energy over time of the best plan, at deadlines from the fastest to the slowest; points that save nothing more are
+ * left out. */
 int fr_slowdown_curve(const struct fr_job *job, const struct fr_slowdown *s,
                       const struct fr_outcome *best, struct fr_curve_point *curve) {
     const struct fr_job *of = best->job ? best->job : job;

@@ -111,6 +111,7 @@ void fr_price_pipeline(const struct fr_pipeline *p, const struct fr_program *pro
         price_class(p, &program->classes[c], &price[c]);
 }
 
+/* t(with) = always + sum of the parts that `with` names, so a class is priced once for every choice of parts. */
 static double price_s(const struct fr_class_price *price, int with) {
     double time_s = price->part_s[FR_PRICE_ALWAYS];
     for (int k = 1; k < FR_PRICE_PARTS; k++)

@@ -217,6 +217,7 @@ void fr_price_write(const struct fr_price *price, const struct fr_levels *levels
     fr_json_end_object(w);
 }
 
+/* t 2^-hypot(fast, further) to t 2^hypot(slow, further): errors of the fit and of sizes beyond it are independent. */
 void fr_price_interval(const struct fr_price *price, const struct fr_group *group,
                        double size_B, double time_s, double *low_s, double *high_s) {
     double fast = 0, slow = 0;
@@ -238,6 +239,7 @@ bool fr_price_uncertain(const struct fr_price *price) {
     return price->form->interval || price->residual_p90 > 0 || price->domain.stated;
 }
 
+/* `shift` counts standard deviations: t exp(shift sigma), sigma = ln(high / low) / (2 1.645). */
 double fr_price_shifted_s(const struct fr_price *price, const struct fr_group *group,
                           double size_B, double time_s) {
     const double normal_90 = 1.645;

@@ -50,11 +50,7 @@ const struct fr_family *const fr_families[] = {
 /* Present and not null. */
 static bool given(const struct fr_json *parent, const char *key) {
     struct fr_json member = fr_json_member(parent, key);
-    bool truth;
-    return fr_json_is_number(&member) || fr_json_is_string(&member) ||
-           fr_json_is_object(&member) || fr_json_is_array(&member) ||
-           (fr_json_present(&member) &&
-            fr_json_get_bool(parent, key, true, &truth, NULL) == FR_OK);
+    return fr_json_present(&member) && !fr_json_is_null(&member);
 }
 
 fr_status fr_family_integer(const struct fr_json *config, const char *key, bool required,
@@ -581,10 +577,10 @@ static fr_status read_config(const struct fr_json *root, const struct fr_json *c
     struct fr_text left_out = {0};
     add_left_out(root, config, workload, family->name, &left_out);
     snprintf(workload->source, sizeof workload->source,
-             "Hugging Face config.json, family %s%s%s%s, sequence %" PRId64 ", %s%s",
-             family->name, family->note ? family->note : "",
-             root == config ? "" : ", its text_config only", fr_text_get(&left_out),
-             t->sequence, fr_dtype_names[workload->dtype],
+             "Hugging Face config.json, family %s%s%s%s%s%s, sequence %" PRId64 ", %s%s",
+             family->name, family->note ? family->note : "", root == config ? "" : ", its ",
+             root == config ? "" : config->key, root == config ? "" : " only",
+             fr_text_get(&left_out), t->sequence, fr_dtype_names[workload->dtype],
              said               ? ""
              : workload->modern ? " with fp32 master weights, as is usual"
                                 : " as it names no torch_dtype");

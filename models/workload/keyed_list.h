@@ -269,7 +269,8 @@ FR_KEYED(lfm2_moe, "Lfm2MoeForCausalLM", 4096,
          "", "as lfm2, experts behind the first layers")
 FR_KEYED(recurrent_gemma, "RecurrentGemmaForCausalLM", 8192,
          "num_attention_heads 10 num_key_value_heads 1 tie_word_embeddings true "
-         "attention_window_size 2048 _half_ffn true _recurrent 6 conv1d_width 4 max_position_embeddings 8192 "
+         "attention_window_size 2048 _half_ffn true _recurrent 6 conv1d_width 4 "
+         "max_position_embeddings 8192 "
          "_block_types [\"recurrent\",\"recurrent\",\"attention\"]",
          "", "gated recurrences, each third layer attention with a window")
 FR_KEYED(starcoder2, "Starcoder2ForCausalLM", 4096,

@@ -1,4 +1,4 @@
-/* Where the choice changes: on both sides of the rate that is told, priced anew, another plan is best. */
+/* Where the choice changes: on both sides of the reported rate, priced anew, another plan is best. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,7 +118,7 @@ static void nothing_to_choose(void **state) {
     fr_searched_free(&r);
 }
 
-/* Nobody asks for the first plan of the space: at a slow network it would be the best, and is not told. */
+/* Nobody asks for the first plan of the space: at a slow network it would be the best, and is not reported. */
 static void what_no_list_holds_is_no_rival(void **state) {
     static const char *const vary[] = {"method=phantom,tensor", "tp=16,8", NULL},
                              *const sets[] = {"ghost=64", "global_batch=256", NULL};

@@ -1,4 +1,4 @@
-/* Plans in a framework's words: every key is told of, and a few plans word for word. */
+/* Plans in a framework's words: every key is reported, and a few plans word for word. */
 #include <string.h>
 
 #include "models/outcome/report.h"

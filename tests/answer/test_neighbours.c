@@ -110,8 +110,8 @@ static void idle_keys_come_back(void **state) {
     fr_searched_free(&r);
 }
 
-/* What a search is asked to keep to is kept to the last bit, by the search and by what is told of neighbours: a plan
- * of just that memory, just that share of what is lossy, may be; one of the least bit more may not. */
+/* Limits of a search hold to the last bit, in the search and in its report of neighbours: a plan of just that memory,
+ * just that share of what is lossy, may be; one of the least bit more may not. */
 static void a_limit_may_be_met(void **state) {
     static const char *const said[] = {"global_batch=64", "tp=4", "pp=4", "dp=1", NULL};
     static const char *const varied[] = {"compression.backward.scope=none,all",

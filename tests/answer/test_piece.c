@@ -1,4 +1,4 @@
-/* No time of a collective or a product is told as if it were certain. */
+/* No time of a collective or a product is reported as if it were certain. */
 #include "answer/piece/piece.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* test_spread [CHANGES] -- a checkpoint of which a byte was changed, cut off or put in, or a line taken away, doubled or
- * swapped: the search that goes on with it has the answer of an undisturbed one, or refuses it with the line. */
+/* test_spread [CHANGES] -- a checkpoint of which a byte was changed, cut off or put in, or a line taken away, doubled
+ * or swapped: the search that goes on with it has the answer of an unharmed one, or refuses it with the line. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -335,7 +335,7 @@ static void longest_plan(void **state) {
         4, "plan       tensor tp 1000000000", NULL);
 }
 
-/* A rank that makes nothing smaller is told of, and nothing is lossy. */
+/* A rank that makes nothing smaller is reported, and nothing is lossy. */
 static void compression_that_does_not_help(void **state) {
     (void)state;
 #define TOO_HIGH                                                                               \

@@ -1,5 +1,5 @@
 /* A page says what it lacks, and its command too: with gnuplots that fail each in its way, every figure that a whole
- * one has is told as left out.  And no number that cannot be shown is shown. */
+ * one has is reported as left out.  And no number that cannot be shown is shown. */
 #include <math.h>
 
 #include "answer/page/page.h"
@@ -53,8 +53,8 @@ static int count(const char *html, const char *what) {
     return n;
 }
 
-/* @return pictures; @p alone how many of them no live figure stands in for; @p gaps how many parts are told as left out, on
- * the page and beside it */
+/* @return pictures; @p alone how many of them no live figure stands in for; @p gaps how many parts are reported as
+ * left out, on the page and beside it */
 static int page_of(const struct fr_json *root, int *alone, int *gaps) {
     struct fr_page page = {.gaps = 0};
     fr_result_sections(&page, root);

@@ -61,8 +61,8 @@ static void a_replaced_file_is_held_again(void **state) {
     unlink(path);
 }
 
-/* The same command may have been told to go on with a file that another replaces meanwhile: who takes the
- * new one first has it, the other is refused. */
+/* The same command may be asked to go on with a file that another replaces meanwhile.  Who takes the new one first
+ * has it, the other is refused. */
 static void taken_while_it_was_replaced(void **state) {
     struct fr_keep a, b;
     struct fr_error err = {.status = FR_OK};

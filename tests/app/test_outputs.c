@@ -183,7 +183,7 @@ static void outputs_are_options(void **state) {
         }
 }
 
-/* What nobody could be told ends with 1 and says so, help and version too. */
+/* A command whose output nobody can read ends with 1 and says so, help and version too. */
 static void a_full_standard_output_is_said(void **state) {
     static const char *const words[] = {"--version",       "--help",        "help predict",
                                         "predict --help",  "show frontier", "list presets",
@@ -223,7 +223,7 @@ static void measurements_are_kept(void **state) {
     holds("kept", "an afternoon's work\n");
 }
 
-/* Nor does a command write to a file that another is writing to, whatever it was told. */
+/* Nor does a command write to a file that another is writing to, whatever its options. */
 static void two_do_not_write_to_one_file(void **state) {
     static const char *const lines[] = {
         "calibrate --ranks 2 --samples held --force",

@@ -35,7 +35,7 @@ static void a_log_tunes_and_scores(void **state) {
     remove("/tmp/forerun_tuned.json");
 }
 
-/* Joules fit the power, beside the time; what does not say where they were metered is told. */
+/* Joules fit the power, beside the time; rows that do not state their meter are reported. */
 static void joules_tune_the_power(void **state) {
     static const char metered[] =
         "id,model,model.dtype,ranks,plan.tp,plan.micro_batch,measured_s,measured_J,measured_"
@@ -194,7 +194,8 @@ static void answers_say_how_sure_they_are(void **state) {
                    0, "\"overtakes_if\"", NULL);
 }
 
-/* How far the next ones are behind is told in what the search minimised: the ratio of the outcomes' own keys. */
+/* The distance of the next ones is reported in the quantity that the search minimised: the ratio of the outcomes' own
+ * keys. */
 static void the_next_lose_in_what_was_ranked(void **state) {
     static const struct {
         const char *objective, *key;

@@ -1,5 +1,5 @@
-/* The software of an answer: every verb that prices takes --runtime, does what it says, and names it.  The two names of
- * one runtime give the same bytes; names that are mistyped or exchanged are told; the user's own are found. */
+/* The software of an answer: every verb that prices takes --runtime, does what it says, and names it.  The two names
+ * of one runtime give the same bytes; names that are mistyped or exchanged are reported; the user's own are found. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>

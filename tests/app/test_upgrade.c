@@ -58,7 +58,7 @@ static json_t *document(const char *line) {
     return root;
 }
 
-/* The outcome of a row is the document that predict prints, but for what is told of the run. */
+/* The outcome of a row is the document that predict prints, except for the facts of the run. */
 static void one_plan_one_price(void **state) {
     static const char *const runtimes[] = {"nemo-24.03", "megatron-bridge-26.04"};
     (void)state;

@@ -9,7 +9,7 @@
 #include "tests/apps_mpi/serial_phantom.h"
 
 enum { SEED = 17, BATCH = 64, LAYERS = 8, GHOST = 2, STREAM_CODEC = 6, STREAM_GRADIENT = 1000 };
-/* All divide by 8, and are no squares; Eq. 8 leaves room for two ghosts. */
+/* All divide by 8, and are no squares; Eq. 8 allows two ghost neurons. */
 static const int mixed[] = {32, 48, 40, 32, 64, 24, 48, 32, 40};
 static const int equal[] = {32, 32, 32, 32, 32, 32, 32, 32, 32};
 static int rank, n_ranks, n_compared, n_lossy_compared;

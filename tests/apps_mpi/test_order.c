@@ -1,7 +1,6 @@
-/* The order of a pass, by its laws: every case once; a group stays together; a pass that may be cut
- * begins with one of every group and then makes small groups whole before large ones.  The deadline: a
- * visit's share is what is left over what is to do, all ranks are told the same, the first visit is
- * never refused. */
+/* The order of a pass, by its laws: every case once; a group stays together; a pass that may be cut begins with one
+ * of every group and then makes small groups whole before large ones.  The deadline: a visit's share is what is left
+ * over what is to do, all ranks get the same, the first visit is never refused. */
 #include "base/clock.h"
 #include "calibrate/measure/harness/bench.h"
 #include "real/apps/passes/deadline.h"

@@ -184,7 +184,7 @@ static void train_micro(struct emulation *e, int d, int w, int m) {
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
 }
 
-/* A matrix of a layer's MLP (m x n): blocks on the diagonal from the stream, the others with ghosts. */
+/* A matrix of a layer's MLP (m x n): blocks on the diagonal from the stream, the others with ghost neurons. */
 static void open_ghost_neurons(struct emulation *e, int l, int part, int which,
                                struct serial_phantom *ghost_neurons) {
     int m = words_rows[part], n = words_columns[part];

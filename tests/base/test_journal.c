@@ -65,7 +65,7 @@ static fr_status check_first(const struct fr_journal_line *line, void *context,
     return line->number == 1 ? fr_journal_schema(line->root, "forerun/runs/1", err) : FR_OK;
 }
 
-/* Lines that are left are lines that were written, none of them twice; what is missing was told. */
+/* Lines that are left are lines that were written, none of them twice; missing ones were reported. */
 static void holds_only_what_was_written(const char *data, size_t length, const char *what) {
     struct fr_journal journal;
     int seen[LINES] = {0}, n = 0;
@@ -239,7 +239,7 @@ static void a_full_disk_is_said(void **state) {
     close(fd);
 }
 
-/* With room for a part of a line: the write is short, then fails. */
+/* With space for a part of a line: the write is short, then fails. */
 static void a_file_that_may_not_grow_keeps_whole_lines(void **state) {
     struct rlimit before, limit;
     struct fr_error err = {.status = FR_OK};

@@ -82,7 +82,7 @@ static double product_s(const struct fr_device_task *t, double peak) {
            (double)t->m * (double)t->n * value_B / FAKE_MEMORY;
 }
 
-/* Every dtype, direction and some shapes: cuBLAS is told the right sizes, or the fake would not take them. */
+/* Every dtype, direction and some shapes: cuBLAS gets the right sizes, or the fake would not take them. */
 static void products_keep_their_law(void **state) {
     (void)state;
     static const struct {

@@ -154,7 +154,7 @@ static void every_voltage_of_the_grid_is_found_again(void **state) {
     FR_TRUE(tried > 140, "%d", tried);
 }
 
-/* What a point between the ends is missed by without it, by hand: two points left make both lines, of power in the
+/* Error of a point between the ends when it is left out, by hand: two points left make both lines, of power in the
  * clock times the squared voltage and of time in the period. */
 static void scatter_is_of_points_left_out(void **state) {
     static const double clock_Hz[] = {1e9, 1.3e9, 2e9},

@@ -412,7 +412,7 @@ static void what_was_not_measured_is_named(void **state) {
     }
 }
 
-/* What was measured of products is told of whatever values they were. */
+/* Measured products are reported for values of any kind. */
 static void products_of_any_values_are_told(void **state) {
     (void)state;
     for (int i = 0; i < FR_DTYPE_COUNT; i++) {
@@ -874,8 +874,8 @@ static void what_lies_beyond_widens(void **state) {
     fr_samples_free(&s);
 }
 
-/* Messages whose time per byte triples beyond 4 MiB, the last two octaves of what was measured: what they were
- * missed by widens intervals beyond 16 MiB with every doubling, and nothing below. */
+/* Messages whose time per byte triples beyond 4 MiB, the last two octaves of what was measured: their error widens
+ * intervals beyond 16 MiB with every doubling, and nothing below. */
 static double tripled_s(double p, double m) {
     (void)p;
     return 1e-6 + 1e-10 * fmin(m, 4 << 20) + 3e-10 * fmax(0, m - (4 << 20));
@@ -919,8 +919,8 @@ static void larger_messages_are_less_sure(void **state) {
     fr_samples_free(&s);
 }
 
-/* Timings of memory are of the machine as it usually is; the table is of the machine when it is fast, since
- * predictions multiply by how slow it usually is. */
+/* Timings of memory are of the machine under typical load.  The table is of the fast machine, since predictions
+ * multiply by the usual slowdown. */
 static void memory_is_not_slowed_twice(void **state) {
     (void)state;
     struct fr_samples s = machine();

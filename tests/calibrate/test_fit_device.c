@@ -495,7 +495,7 @@ static void forms_of_products_are_found_again(void **state) {
     }
 }
 
-/* Products of others, single or batched, are told from none and from ours, however many of each. */
+/* Products of others, single or batched, are distinguished from none and from ours, however many of each. */
 static void products_of_others_are_taken(void **state) {
     (void)state;
     for (int singles = 0; singles < 3; singles++)

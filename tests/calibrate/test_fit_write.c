@@ -414,8 +414,7 @@ static void the_rest_is_the_bases(void **state) {
     fr_json_free(base);
 }
 
-/* Of points so few that none could be held out nothing is said, which is not that they are missed by
- * nothing. */
+/* Where points are too few to hold one out no error is stated, which does not mean an error of zero. */
 static void nothing_was_held_out(void **state) {
     struct fr_fit_result r = by_hand();
     (void)state;

@@ -228,8 +228,8 @@ static fr_status stated(const char *script, bool begins, double limit_s, char le
     return status;
 }
 
-/* What asks the starter to end is handed to the job: one that has begun to save is told so, one that does
- * not hear of it is ended as launchers are, and so is one that has nothing to save yet. */
+/* A signal to the starter is passed on to the job.  A job that has begun to save receives it.  A job that does not
+ * react is ended as launchers are, and so is one that has nothing to save yet. */
 static void signals_are_handed_on(void **state) {
     (void)state;
     static const char *const signals[] = {"INT", "TERM", "HUP", "USR1"};
@@ -293,8 +293,8 @@ static void an_ignored_hangup_stays_ignored(void **state) {
     assert_false(fr_launch_was_stopped());
 }
 
-/* A launcher and its one rank in one process, which does not end by itself, nor when it is told to: as mpirun may,
- * once a rank has died. */
+/* A launcher and its one rank in one process, which does not end by itself, nor on a signal: as mpirun may, once a
+ * rank has died. */
 static int hang(const char *how) {
     struct fr_watch_word word = {
         .rank = 3, .n_ranks = 4, .pid = 77, .host = "node7", .point = 1};

@@ -68,8 +68,8 @@ static void every_shape_is_in_its_place(void **state) {
     assert_true(g.n_m == 0 && !g.time_s);
 }
 
-/* One shape that takes twice as long is missed by half, and its neighbours miss it by what it adds to
- * theirs: half of log 2 beside the middle of one axis, over the axes that they have. */
+/* One shape that takes twice as long is predicted at half its time, and its neighbours err by its share in theirs:
+ * half of log 2 beside the middle of one axis, over the axes that they have. */
 static void a_bump_is_missed(void **state) {
     static struct made made;
     (void)state;

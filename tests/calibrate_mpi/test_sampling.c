@@ -175,8 +175,7 @@ static void grids_refine(void) {
               fr_bench_dimension_step(i, 11));
 }
 
-/* All-reduces of twice and four times the usual largest message: where there is room, and nobody said
- * what is measured. */
+/* All-reduces of twice and four times the usual largest message: where memory allows, and nobody stated the sizes. */
 static void sums_go_beyond(void) {
     const double usual_B = 1 << 24, memory_B = 16 * 4 * 2 * usual_B;
     struct fr_error err = {.status = FR_OK};

@@ -1,5 +1,5 @@
-/* test_signals ROUNDS [SEED] -- what is told to end at any moment ends, takes along what it started, and
- * leaves what was there before and no part of a file.
+/* test_signals ROUNDS [SEED] -- a command that gets a signal at any moment ends, ends its children, and leaves
+ * earlier files and no part of a file.
  *
  * In each round every command below gets SIGINT, SIGTERM, SIGHUP or SIGKILL, itself and nobody else, after a
  * random while.  Then: it has ended before the grace of its job is over; two seconds later no process

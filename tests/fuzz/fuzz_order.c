@@ -1,4 +1,4 @@
-/* Any JSON is an order of a pipeline's passes, a list of seats, or is refused with a place. */
+/* Any JSON is an order of a pipeline's passes, a placement, or is refused with a place. */
 #include "models/plan/schedule_order.h"
 #include "tests/fuzz/fuzz.h"
 #include "topology/placement.h"

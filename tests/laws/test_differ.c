@@ -102,8 +102,9 @@ static void it_grows_with_the_ratio(void **state) {
 
 /* ---- beside measured plans --------------------------------------------------------------------- */
 
-/* Claims of the plan predicted fastest over each other of its group: how many, how many of them hold within 90 % of the
- * distance, and the squares of what is missed of gains as claimed, from the other's measured time, and from absolute times. */
+/* Claims of the plan predicted fastest over each other of its group: how many, how many of them hold within 90 % of
+ * the distance, and the squares of the errors of claimed gains, from the other's measured time, and from absolute
+ * times. */
 struct claims {
     int n, held;
     double plain, anchored, absolute;

@@ -54,7 +54,7 @@ static void tell(gsl_rng *rng, struct rows *r) {
 
 static const double sd[FR_EFFECTS] = {0.05, 0.03, 0.04, 0.06, 0.02, 0.7, 1.3};
 
-/* Coefficients' covariance before any row: of each sum that is told it takes (P g) (P g)' / (1 + g' P g). */
+/* Coefficients' covariance before any row: each stated sum takes (P g) (P g)' / (1 + g' P g) from it. */
 static void priors(const struct rows *r, double p[C][C]) {
     for (int a = 0; a < C; a++)
         for (int b = 0; b < C; b++) p[a][b] = a == b ? pow(r->sigma[a] * sd[r->of[a]], 2) : 0;
@@ -360,8 +360,8 @@ static void a_further_row_never_widens(void **state) {
     gsl_rng_free(rng);
 }
 
-/* However many rows, of one model and plan they say no more than that model and plan do: with J = 1 the precision is
- * the prior's and one over what is missed of them; rows that agree with the prior to a hair take nothing away. */
+/* Rows of one model and plan, however many, say no more than that model and plan.  With J = 1 the precision is the
+ * prior's and one over their model error.  Rows that agree closely with the prior take nothing away. */
 static void rows_of_a_kind_are_one_opinion(void **state) {
     enum { MANY = 1000 };
     static double one[MANY], zero[MANY];

@@ -1,5 +1,5 @@
-/* Any one allocation of what reads, prices, simulates, searches and fits fails: who watches his call sees it, or
- * the answer is the undisturbed one; nothing is left behind, and nothing else comes to harm. */
+/* Any one allocation fails while reading, pricing, simulating, searching or fitting.  Either the caller sees the
+ * failure, or the answer is that of a run without one.  Nothing is left behind, and nothing else is harmed. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@
 #include "trust/tune.h"
 
 #ifdef FR_FAILING
-/* Loaded undisturbed; what is asked is about it. */
+/* Loaded without a failure; the questions are about it. */
 static struct fr_job job;
 static struct fr_space space;
 static const struct fr_search_options options = {

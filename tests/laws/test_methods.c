@@ -181,7 +181,7 @@ static void a_method_without_a_formula_is_refused(void **state) {
     assert_non_null(strstr(tried.why.text, "own_weights"));
 }
 
-/* The laws' own arithmetic, by hand: 64 -> 64 with biases on 4 ranks, 8 samples, 2 ghosts. */
+/* The laws' own arithmetic, by hand: 64 -> 64 with biases on 4 ranks, 8 samples, 2 ghost neurons. */
 static void by_hand(void **state) {
     (void)state;
     struct fr_workload workload = {.dtype = FR_FP32,

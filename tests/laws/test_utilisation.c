@@ -1,5 +1,5 @@
 /* Utilisation counts what the plan's network makes: its products are those of the plan's list of operations, adapters
- * and ghosts included; and no plan on any preset is above the data sheet's peak. */
+ * and ghost neurons included; and no plan on any preset is above the data sheet's peak. */
 #include "models/job/preset.h"
 #include "models/outcome/cost.h"
 #include "models/outcome/rates.h"
@@ -80,7 +80,7 @@ static void counts_what_the_list_makes(void **state) {
             adapters, phantom);
 }
 
-/* Phantom layers by hand: two matrices of 4096 x 4096 over 4 ranks, 8 ghosts each. */
+/* Phantom layers by hand: two matrices of 4096 x 4096 over 4 ranks, 8 ghost neurons each. */
 static void ghosts_by_hand(void **state) {
     const char *const sets[] = {"method=phantom",  "tp=4", "ghost=8", "model.layers=2",
                                 "global_batch=64", NULL};

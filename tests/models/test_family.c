@@ -417,6 +417,11 @@ static void refuses(void **state) {
          "use its own key"},
         {"{\"model_type\": \"llama\", \"optimizer\": \"sgd\", " SIZES "}", "m#/optimizer",
          "use optimizer_state"},
+        {"{\"model_type\": \"llama\", \"sliding_window\": 64, \"sliding_window_pattern\": "
+         "\"\", " SIZES "}",
+         "m#/sliding_window_pattern", "has no letters"},
+        {"{\"model_type\": \"llama\", \"_mixers\": \"\", " SIZES "}", "m#/_mixers",
+         "has no letters"},
         {"{\"model_type\": \"mixtral\", \"num_local_experts\": 1, \"num_experts_per_tok\": "
          "2, " SIZES "}",
          "m#/num_experts_per_tok", "more than 1 experts"},

@@ -70,8 +70,8 @@ static void shares_keep_their_limits(void **state) {
     assert_true(fr_interruptions_share(&(struct fr_interruptions){0}, 8, 1) == 0);
 }
 
-/* On one rank a step is longer by what is lost; on eight that meet all the time by eight times that;
- * nothing but computing is lengthened; and undisturbed not even that. */
+/* On one rank a step is longer by what is lost; on eight that meet all the time by eight times that; nothing but
+ * computing is lengthened; and without interruptions not even that. */
 static void steps_are_lengthened(void **state) {
     static const char RARE[] =
         "cluster.device.interruptions={\"every\": \"1000 s\", \"length\": \"10 s\"}";

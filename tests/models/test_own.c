@@ -121,7 +121,7 @@ static void the_cluster_that_is_meant(void **state) {
     unsetenv("FORERUN_CLUSTER");
 }
 
-/* A slip in the settings is told with its place, not passed over. */
+/* A mistake in the settings is reported with its place, not passed over. */
 static void settings_that_cannot_be_read(void **state) {
     (void)state;
     static const char *const texts[] = {"{\"clusters\": \"mine\"}", "{\"cluster\": 3}",

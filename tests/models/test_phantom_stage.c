@@ -41,10 +41,10 @@ static double layers_sum(const struct fr_rank_work *w, fr_work_kind kind, fr_pas
     return sum;
 }
 
-/* GPT-2 over four ranks, two sequences of 1024 tokens, sixteen ghosts: a layer moves what its two norms read and
- * write (the first of the whole stream, which was gathered, the second of a quarter), three times a quarter of the
- * stream for each residual addition, the MLP's inner values twice, scores four times.  Kept are the norms'
- * inputs, what attention's products read and write, the MLP's values and their ghosts, a byte a value of two
+/* GPT-2 over four ranks, two sequences of 1024 tokens, sixteen ghost neurons: a layer moves what its two norms read
+ * and write (the first of the whole stream, which was gathered, the second of a quarter), three times a quarter of
+ * the stream for each residual addition, the MLP's inner values twice, scores four times.  Kept are the norms'
+ * inputs, what attention's products read and write, the MLP's values and their ghost neurons, a byte a value of two
  * dropouts, and of a score itself, its dropout and that one's byte. */
 static void traffic_and_memory_by_hand(void **state) {
     (void)state;

@@ -53,7 +53,7 @@ static void halves_of_an_all_reduce(void **state) {
     assert_true(checked > 10000);
 }
 
-/* A name that is nearly one of the kind is told; one of the other kind is no suggestion. */
+/* A name that is nearly one of the kind is suggested; one of the other kind is no suggestion. */
 static void what_is_nearly_a_preset(void **state) {
     (void)state;
     for (const struct fr_preset *p = fr_presets; p->name; p++) {

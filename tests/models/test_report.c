@@ -307,8 +307,8 @@ static void what_some_outcomes_have(void **state) {
     fr_job_free(&job);
 }
 
-/* Of nodes of eight the last is not full: as many in each would be in the fewest nodes that divide the ranks, and is told
- * where it is half a node at least. */
+/* Of nodes of eight the last is not full: as many in each would be in the fewest nodes that divide the ranks, and is
+ * reported where it is half a node at least. */
 static void what_a_balanced_job_would_fill(void **state) {
     struct fr_job job;
     int stated = 0;

@@ -118,7 +118,7 @@ static void models_and_plans_are_read(void **state) {
     for (int i = 0; i < 8; i++) assert_true(t.seen_covariance[i] == wanted[i]);
 }
 
-/* A key too short, neither a model nor a plan, a row too short, a variance below 0, more than there is room for. */
+/* A key too short, neither a model nor a plan, a row too short, a variance below 0, more than the capacity. */
 static void models_that_do_not_fit_are_refused(void **state) {
     static const char *const wrong[] = {
         WITH("[{\"model\": [4096], \"covariance\": [0, 0, 1]}]"),

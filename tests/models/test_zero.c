@@ -334,6 +334,86 @@ static void zero_1_by_hand(void **state) {
     fr_test_pipeline_free(&other, &q);
 }
 
+/* Owners that broadcast, Z of N copies: gradients are all-reduced over all N, then each owner sends its W/Z to the other
+ * Z - 1, one owner after another.  Ranks of a group, and how far they lie apart, of all copies and of those that divide:
+ * of everything but experts, and of experts. */
+static const struct broadcasts {
+    const char *sets[4];
+    int layers, pp, tp,
+        ep; /* ep 0: llama-3-8b, else mixtral-8x7b, whose layers are those of this file */
+    struct {
+        int64_t all[2], dividing[2];
+    } rest, expert;
+    double owners; /* of the rest */
+} broadcasts[] = {
+    {{"dp=8"}, 32, 1, 1, 0, {{8, 1}, {8, 1}}, {{0}, {0}}, 8},
+    {{"dp=8", "zero_ranks=4"}, 32, 1, 1, 0, {{8, 1}, {4, 1}}, {{0}, {0}}, 4},
+    {{"dp=8"}, 1, 1, 1, 0, {{8, 1}, {8, 1}}, {{0}, {0}}, 7}, /* 7 tensors */
+    {{"dp=2", "pp=2", "tp=2"}, 32, 2, 2, 0, {{2, 4}, {2, 4}}, {{0}, {0}}, 2},
+    {{"dp=4", "tp=2", "zero_ranks=2"}, 32, 1, 2, 0, {{4, 2}, {2, 2}}, {{0}, {0}}, 2},
+    {{"dp=4", "pp=2", "zero_ranks=2"}, 32, 2, 1, 0, {{4, 2}, {2, 2}}, {{0}, {0}}, 2},
+    {{"dp=8", "ep=4"}, 32, 1, 1, 4, {{8, 1}, {8, 1}}, {{2, 4}, {2, 4}}, 8},
+    {{"dp=8", "ep=2", "zero_ranks=4"}, 32, 1, 1, 2, {{8, 1}, {4, 1}}, {{4, 2}, {4, 2}}, 4},
+    {{"dp=8", "ep=2", "zero_ranks=2"}, 32, 1, 1, 2, {{8, 1}, {2, 1}}, {{4, 2}, {2, 2}}, 2},
+    {{"dp=4", "pp=2", "ep=2"}, 32, 2, 1, 2, {{4, 2}, {4, 2}}, {{2, 4}, {2, 4}}, 4},
+};
+
+/* Parameters of a rank of a stage: not of experts, and of them.  Norms and routers are on every tp rank. */
+static void of_stage(const struct broadcasts *b, int stage, double *rest, double *expert) {
+    double layers = b->layers / (double)b->pp, h = H, words_of_one = b->ep ? V : 128256,
+           products = 2 * h * h + 2 * h * KV + (b->ep ? 0 : 3 * h * F);
+    int ends = (stage == 0) + (stage == b->pp - 1);
+    *rest = layers * (products / b->tp + 2 * h + (b->ep ? h * E : 0)) +
+            ends * words_of_one * h / b->tp + (stage == b->pp - 1 ? h : 0);
+    *expert = b->ep ? layers * E * 3 * h * F / b->ep : 0;
+}
+
+static void broadcasts_by_hand(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof broadcasts / sizeof *broadcasts; i++) {
+        const struct broadcasts *b = &broadcasts[i];
+        const char *sets[16] = {
+            MIXTRAL,          RATES,
+            "zero=1",         "zero_exchange=broadcast",
+            "global_batch=8", b->layers == 1 ? "model.layers=1" : "model.layers=32"};
+        struct fr_job job;
+        struct fr_pipeline p;
+        int n = 0;
+        while (sets[n]) n++;
+        for (int k = 0; b->sets[k]; k++) sets[n++] = b->sets[k];
+        fr_test_pipeline("dgx-h100", b->ep ? "mixtral-8x7b" : "llama-3-8b", sets, &job, &p);
+        assert_int_equal(job.plan.pp, b->pp);
+        for (int k = 0; k < b->pp; k++) {
+            const struct fr_stage *s = &p.stage[k];
+            const int64_t *all = b->rest.all, *dividing = b->rest.dividing, *of = b->expert.all,
+                          *among = b->expert.dividing;
+            double rest = 0, expert = 0, N = (double)all[0], Z = (double)dividing[0],
+                   e = (double)among[0], part_B[FR_MEMORY_COUNT] = {0};
+            of_stage(b, k, &rest, &expert);
+            double reduced_s = comm_s(&job, FR_OP_ALL_REDUCE, all[0], all[1], 4 * rest),
+                   sent_s = b->owners * comm_s(&job, FR_OP_BROADCAST, dividing[0], dividing[1],
+                                               2 * rest / b->owners),
+                   sent_B = 2 * (N - 1) / N * 4 * rest + 2 * rest, stored_B = 12 * rest / Z;
+            if (b->ep) {
+                reduced_s += comm_s(&job, FR_OP_ALL_REDUCE, of[0], of[1], 4 * expert);
+                sent_s += e * comm_s(&job, FR_OP_BROADCAST, among[0], among[1], 2 * expert / e);
+                sent_B += 2 * (double)(of[0] - 1) / (double)of[0] * 4 * expert + 2 * expert;
+                stored_B += 12 * expert / e;
+            }
+            fr_pipeline_state_B(&job, &job.plan, s, part_B);
+            FR_TRUE(fabs(s->gradient_s / reduced_s - 1) < 1e-12 &&
+                        fabs(s->beside_s / sent_s - 1) < 1e-12 &&
+                        fabs(s->sent_B[FR_SENT_DP] / sent_B - 1) < 1e-12 &&
+                        fabs(part_B[FR_MEMORY_OPTIMIZER] / stored_B - 1) < 1e-12,
+                    "row %d, stage %d: %.9g s reduced, not %.9g; %.9g s broadcast, not %.9g; "
+                    "%.9g B sent, not %.9g; state %.9g B, not %.9g",
+                    (int)i, k, s->gradient_s, reduced_s, s->beside_s, sent_s,
+                    s->sent_B[FR_SENT_DP], sent_B, part_B[FR_MEMORY_OPTIMIZER], stored_B);
+        }
+        fr_test_pipeline_free(&job, &p);
+    }
+}
+
 /* Layer by layer beside the passes, of which it takes a quarter of its time; the first layer's
  * gather and the last one's scatter show. */
 static void zero_2_and_3_by_hand(void **state) {
@@ -375,8 +455,8 @@ static void zero_2_and_3_by_hand(void **state) {
     }
 }
 
-/* Overlapped, zero 1 scatters in buckets and gathers beside the forward pass, which take a quarter of the time that they
- * hide for, the last bucket apart; zero 3 leaves nothing to overlap and is told so. */
+/* Overlapped, zero 1 scatters in buckets and gathers beside the forward pass, which take a quarter of the time that
+ * they hide for, the last bucket apart; zero 3 leaves nothing to overlap, and a reason states that. */
 static void zero_and_overlap(void **state) {
     const char *sets[] = {"model.dtype=bf16", RATES,           "dp=8",
                           "global_batch=8",   "micro_batch=1", "zero=1",
@@ -630,6 +710,7 @@ int main(void) {
         cmocka_unit_test(messages_by_hand),
         cmocka_unit_test(chunks_by_hand),
         cmocka_unit_test(zero_1_by_hand),
+        cmocka_unit_test(broadcasts_by_hand),
         cmocka_unit_test(zero_2_and_3_by_hand),
         cmocka_unit_test(zero_and_overlap),
         cmocka_unit_test(buckets_take_from_the_pass),

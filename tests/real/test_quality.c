@@ -1,5 +1,5 @@
-/* What trainings of plans say, without training anything: intervals, the way to a loss, rates, which
- * plans are told apart, the file of trainings. */
+/* What trainings of plans say, without training anything: intervals, the way to a loss, rates, which plans are
+ * distinguished, the file of trainings. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,7 +188,7 @@ static const struct fr_quality_pair *pair_of(const struct fr_quality *q, int a, 
     return NULL;
 }
 
-/* Seeds scatter by 0.2 on both plans alike and by 0.002 on each: 0.05 is told, 0.0005 is not; what
+/* Seeds scatter by 0.2 on both plans alike and by 0.002 on each: 0.05 is distinguished, 0.0005 is not.  A plan that
  * did not reach the loss with every seed is compared by loss alone. */
 static void plans_are_compared_seed_by_seed(void **state) {
     (void)state;

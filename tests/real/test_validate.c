@@ -262,7 +262,7 @@ static void every_combination_is_a_configuration(void **state) {
                         strcmp(a->plan, v.rows[j].run.plan) != 0);
     }
     fr_validation_free(&v);
-    /* The number of ghosts does not concern a method without any. */
+    /* The number of ghost neurons does not concern a method without any. */
     assert_int_equal(choose("tensor", 2, NULL, vary, &v, &err), FR_OK);
     assert_int_equal(v.n_rows, 2 * 2);
     for (int i = 0; i < v.n_rows; i++) assert_null(strstr(v.rows[i].run.label, "ghost"));
@@ -362,8 +362,9 @@ static void drift_is_what_the_loops_took(void **state) {
     fr_job_free(&job);
 }
 
-/* Earlier visits 1 s in the mean and later ones 1.25 s: the earlier half misses the later by a fifth, and
- * what was measured lies between.  Four visits are no interval; and files of before, which say no pass, are told by their order. */
+/* Earlier visits 1 s in the mean and later ones 1.25 s: the earlier half misses the later by a fifth, and what was
+ * measured lies between.  Four visits are no interval; and files of before, which state no pass, are distinguished by
+ * their order. */
 static void the_floor_is_what_the_machine_changes(void **state) {
     (void)state;
     for (int k = 0; k < 2; k++) {

@@ -223,8 +223,8 @@ static void plans_of_a_line_are_its_own(void **state) {
     end(&s);
 }
 
-/* What is told of a plan is looked at once more where it is shown: a reason that plan 0 has not, and a list with
- * a plan that cannot be, make no result. */
+/* The facts of a plan are checked once more where it is shown: a reason that plan 0 has not, and a list with a plan
+ * that cannot be, make no result. */
 static void joined_is_what_is_so(void **state) {
     struct search s;
     struct fr_search_result result = {0};

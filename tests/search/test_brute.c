@@ -113,7 +113,7 @@ static struct drawn draw(uint64_t *dice, int round) {
     return d;
 }
 
-/* The names of its job, before anything else is set; @p sets has room for these and more. */
+/* The names of its job, before anything else is set; @p sets has capacity for these and more. */
 static struct fr_job_names names_of(const struct drawn *d, const char **sets) {
     struct fr_job_names names = {.cluster = jobs[d->job].cluster,
                                  .model = jobs[d->job].model,

@@ -11,7 +11,7 @@ static const struct fr_equivalent *row(int key) {
     return equivalent;
 }
 
-/* An order of axes seats linearly where every rank gets the slot of its number. */
+/* An order of axes places ranks linearly where every rank gets the slot of its number. */
 static void orders_that_seat_linearly(void **state) {
     const struct fr_equivalent *equivalent = row(FR_PLAN_KEY_placement);
     uint64_t dice = 88172645463325252u;

@@ -1,5 +1,5 @@
-/* How surely plans must fit: what is ranked is as sure as asked, and what is better but less sure is told, against all
- * plans of the space; whatever is not refused ranks as without a level. */
+/* How surely must plans fit?  Ranked plans are as sure as asked, and plans that are better but less sure are
+ * reported, against all plans of the space.  A plan that is not refused ranks as without a level. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -30,7 +30,7 @@ static void same_price(const struct fr_outcome *a, const struct fr_outcome *b,
     FR_TRUE(fabs(a->memory_peak_B - b->memory_peak_B) <= 1e-12 * a->memory_peak_B, "%s", line);
 }
 
-/* What nobody refuses costs the same once its idle keys are put back and its twins renamed. */
+/* A plan without reasons costs the same once its idle keys are put back and its equivalent plans renamed. */
 static void settled_costs_the_same(void **state) {
     (void)state;
     uint64_t dice = 1181783497276652981u;
@@ -316,8 +316,8 @@ static void one_row_is_tensor(void **state) {
                      4);
 }
 
-/* Of what is listed and can be priced, no two plans cost the same to the last bit in time, energy, memory
- * and bytes: a twin would. */
+/* No two listed plans that can be priced cost the same to the last bit in time, energy, memory and bytes: an
+ * equivalent plan would. */
 static void what_is_listed_differs(void **state) {
     static const struct {
         const char *cluster, *model, *ranks;

@@ -171,7 +171,7 @@ static void every_kind_has_plans(void **state) {
     }
 }
 
-/* What a user varies is told as said; one value is held. */
+/* A key that a user varies is reported as stated; one value is fixed. */
 static void words_are_told(void **state) {
     struct fr_recipe recipe = {0};
     struct fr_text text = {0};

@@ -89,7 +89,7 @@ static double peak_of(const struct fr_job *job, const int64_t *layers) {
 }
 
 /* A device that holds the leanest division alone gets it, one that holds the equal one gets the quickest of those
- * that it holds, and where nothing fits what is nearest to fitting is told. */
+ * that it holds, and where nothing fits the division nearest to fitting is reported. */
 static void short_of_memory(void **state) {
     (void)state;
     static const char *const plans[][4] = {{"pp=2", "model.layers=12"},

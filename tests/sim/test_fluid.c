@@ -119,7 +119,7 @@ static void by_hand(void **state) {
     fr_fluid_free(fluid);
 }
 
-/* More at once than there is room for in the beginning: n of them over one link take n times as long. */
+/* More at once than the first capacity: n of them over one link take n times as long. */
 static void a_thousand_at_once(void **state) {
     (void)state;
     enum { MANY = 1000 };

@@ -32,7 +32,7 @@ static int op_called(const struct schedule *s, int rank, long number) {
     return -1;
 }
 
-/* A line of rank @p rank: an operation, or who waits for whom, which may be told before both are. */
+/* A line of rank @p rank: an operation, or who waits for whom, which may come before both do. */
 static bool read_op(struct schedule *s, int rank, const char *line) {
     struct op op = {.rank = rank, .peer = -1, .end_ns = -1};
     char to[8] = "";

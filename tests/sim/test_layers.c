@@ -1,6 +1,5 @@
-/* Layers by tensor, phantom and grid: the closed form, the pipeline of one stage, the event
- * program, and the program with all ranks and every collective spelt out as its messages are
- * four ways to the same time on an idle network. */
+/* Layers by tensor, phantom and grid: the closed form, the pipeline of one stage, the event program, and the program
+ * with all ranks and every collective simulated by its messages are four ways to the same time on an idle network. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -20,6 +19,11 @@ static const char collectives[] = "cluster.collectives={}"; /* algorithms from t
 static const char rates[] =
     "cluster.device.working_sets={\"size\": [\"1 MB\", \"1 GB\"], \"stream\": [\"9 TB/s\", \"1 "
     "TB/s\"], \"update\": [\"8 TB/s\", \"1 TB/s\"], \"operands\": [\"1 PB/s\", \"2 TB/s\"]}";
+
+/* Broadcasts and reductions along all adapters of the nodes, by name: `auto` takes others at these sizes. */
+#define RAIL_CHAIN "{\"form\": \"algorithm\", \"name\": \"rail_chain\"}"
+static const char rail_chains[] =
+    "cluster.collectives={\"broadcast\": " RAIL_CHAIN ", \"reduce\": " RAIL_CHAIN "}";
 
 static const char *const plans[][8] = {
     {"method=tensor", "tp=8", "dp=2", "global_batch=32", "model.layers=3"},
@@ -43,10 +47,14 @@ static const char *const plans[][8] = {
     {"method=tensor", "tp=2", "dp=2", "global_batch=32", "model.layers=2",
      "cluster.device.gemm={\"fp32\":{\"table\":{\"m\":[64,1024],\"n\":[8,64],\"k\":[64,1024],"
      "\"unit\":\"us\",\"time\":[1,3,3,12,3,12,12,300]}}}"},
+    {"method=tensor", "tp=8", "dp=2", "global_batch=32", "model.layers=2", rail_chains},
+    {"method=subgraph", "common=subgrid", "tp=4", "dp=2", "global_batch=32", rail_chains},
+    {"method=subgraph", "common=subgrid", "tp=2", "dp=3", "global_batch=24", rail_chains},
 };
 enum { PLANS = sizeof plans / sizeof *plans };
 
 static const char *model_of(int k) {
+    if (strcmp(plans[k][0], "method=subgraph") == 0) return "attention-branches";
     return k == 3 || k == 5 || k == 6 ? "alexnet" : "ffn-16384";
 }
 
@@ -244,7 +252,7 @@ static void uniform_stages(void **state) {
     fr_job_free(&job);
 }
 
-/* What cannot be spelt out is said. */
+/* A collective that cannot be simulated by messages is reported. */
 static void refuses(void **state) {
     (void)state;
     const char *fitted[] = {"method=tensor", "tp=8", NULL};
@@ -265,7 +273,7 @@ static void refuses(void **state) {
     fr_job_free(&job);
 }
 
-/* Does @p task wait for @p before, by whatever way?  @p seen: room for a mark a task, all of them older. */
+/* Does @p task wait for @p before, by whatever way?  @p seen: capacity for a mark a task, all of them older. */
 static bool waits_for(const struct fr_program *p, int32_t task, int32_t before, int32_t *seen,
                       int32_t mark) {
     if (task == before) return true;
@@ -289,8 +297,8 @@ static int32_t goes_on(const struct fr_program *p, int32_t message, int32_t rank
     return found;
 }
 
-/* Collectives spelt out: what a rank sends comes after all that it did, and what it does next after all that it
- * received and sent. */
+/* Collectives by messages: a rank sends after all that it did, and its next work comes after all that it received and
+ * sent. */
 static void ranks_wait_for_their_messages(void **state) {
     (void)state;
     int messages = 0;

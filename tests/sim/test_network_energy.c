@@ -1,5 +1,5 @@
-/* What a network is told of the power of each class of work: the energy that it counts from it, as SimGrid does, is the
- * closed form's on random plans, where some ranks wait for others that compute for them (cSub) as elsewhere. */
+/* A network gets the power of each class of work: the energy that it counts from it, as SimGrid does, is the closed
+ * form's on random plans, where some ranks wait for others that compute for them (cSub) as elsewhere. */
 #include "models/outcome/cost.h"
 #include "sim/run.h"
 #include "tests/drawn_plans.h"

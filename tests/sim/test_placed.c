@@ -1,5 +1,5 @@
-/* Collectives spelt out on seats: nodes that change places as wholes, and ranks that change places within
- * one, take as long as they did, on a network whose links are shared. */
+/* Collectives simulated by messages on placements: nodes that change places as wholes, and ranks that change places
+ * within one, take as long as they did, on a network whose links are shared. */
 #include "sim/run.h"
 #include "tests/job.h"
 

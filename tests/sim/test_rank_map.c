@@ -1,5 +1,5 @@
-/* Placements that seat alike cost alike, for every collective and message of a plan, by both engines;
- * what groups pay, by counting messages on every adapter here. */
+/* Equivalent placements cost the same, for every collective and message of a plan, by both engines; what groups pay,
+ * by counting messages on every adapter here. */
 #include <math.h>
 
 #include "models/job/preset.h"
@@ -117,7 +117,7 @@ static double simulated_s(const struct fr_job *job, const struct fr_plan *plan,
     return time_s;
 }
 
-/* The same work on seats that should cost the same. */
+/* The same work in placements that should cost the same. */
 static void costs_alike(const struct fr_job *job, const struct fr_plan *a,
                         const struct fr_plan *b, const char *what, int k) {
     struct fr_outcome one, other;
@@ -415,8 +415,9 @@ static bool load_on(const char *cluster, struct fr_job *job) {
     return false;
 }
 
-/* A law of every cluster and any job: what fits one unit of a level sits in it, so that all its groups are there; what
- * does not fills units up to the segment, and is told of where the last has fewer; and both engines price it alike. */
+/* A law of every cluster and any job: what fits one unit of a level sits in it, so that all its groups are there;
+ * what does not fills units up to the segment, and is reported where the last has fewer; and both engines price it
+ * alike. */
 static void jobs_on_presets(void **state) {
     uint64_t seed = 5;
     int clusters = 0, uneven = 0, segments = 0;

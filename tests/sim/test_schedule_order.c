@@ -1,5 +1,5 @@
-/* Orders written by users: a table's row written out runs as the row does; what deadlocks for want of buffers is told
- * by the engine. */
+/* Orders written by users: a table's row written out runs as the row does; the engine reports deadlocks for lack of
+ * buffers. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

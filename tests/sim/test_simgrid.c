@@ -576,8 +576,7 @@ static void too_many_ranks_are_refused(void **state) {
     fr_job_free(&job);
 }
 
-/* A run that fails is told with how it ended and the last line that it said, which its platform's reader and its
- * program's reader say. */
+/* A run that fails is reported with its end and its last line, from the platform's reader or the program's reader. */
 static void failures_are_told(void **state) {
     static const struct {
         const char *platform, *ended, *line;

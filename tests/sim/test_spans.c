@@ -207,7 +207,7 @@ static void any_timeline_is_well_formed(void **state) {
     }
 }
 
-/* What each stage is told to spend on its gradients is what the closed form says: all at once, in buckets, coded. */
+/* The time that each stage spends on its gradients is the closed form's: all at once, in buckets, coded. */
 static void gradients_of_stages(void **state) {
     static const char *const more[][3] = {
         {"overlap=none"},

@@ -78,7 +78,7 @@ static void neighbours_and_scattered(void **state) {
     FR_NEAR(group.outer.s_per_B, 8 / 25e9, 1e-12);
 }
 
-/* A list that says what strides say, and one that seats the same ranks round-robin. */
+/* A list that says what strides say, and one that places the same ranks round-robin. */
 static void lists(void **state) {
     (void)state;
     int64_t by_column[32], scattered[32];

@@ -216,7 +216,7 @@ static void forget_child(const struct command *command, const struct service *s)
     if (write(s->hear[1], "", 1) != 1) die("nobody to tell");
 }
 
-/* One process through its allocations; in the end it must be as undisturbed as if it had served nobody.
+/* One process through its allocations; in the end it must be as if it had served nobody.
  * @return the first allocation that it did not serve */
 static long serve(const struct command *command, const struct run *whole, uint64_t names,
                   struct tally *t) {

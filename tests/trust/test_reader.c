@@ -1,5 +1,5 @@
-/* Readers of published runs are descriptions: each statement of each can be read, whatever its row, and a wrong one is
- * told with its line. */
+/* Readers of published runs are descriptions: each statement of each can be read, whatever its row, and a wrong one
+ * is reported with its line. */
 #include "trust/runs/reader.h"
 
 #include <stdio.h>

@@ -426,9 +426,9 @@ static void what_was_seen_is_surer(void **state) {
     drop(&f);
 }
 
-/* Where runs moved nothing, a plan that none of them was of is told as presets are: nine in ten within 1.25 standard
- * deviations, not within as many as the sizes' own law says; a plan that was seen by that law; where they moved
- * something, all. */
+/* Where runs moved nothing, a plan that none of them ran is predicted as under presets: nine in ten within 1.25
+ * standard deviations, not within as many as the sizes' own law says; a plan that was seen by that law; where they
+ * moved something, all. */
 static void what_stays_is_told_as_presets_are(void **state) {
     struct fixture f;
     struct fr_tune_options options = {.threads = 1, .keep_unrefuted = true};
@@ -506,9 +506,9 @@ static void what_stays_is_as_sure_as_stated(void **state) {
     drop(&f);
 }
 
-/* A run of another release refutes a preset where it is further off than one of the same must be: sqrt(2 * 5.02) of what is
- * missed, and of what releases differ by with it.  What is missed of plans is as large as before: what releases differ by is an
- * effect of its own, where they are named. */
+/* A run of another release refutes a preset where it is further off than one of the same must be: sqrt(2 * 5.02) of
+ * the model error and the difference of releases.  The model error of plans is as large as before: the difference of
+ * releases is an effect of its own, where they are named. */
 static void releases_differ_once(void **state) {
     struct fixture f;
     (void)state;
@@ -534,8 +534,8 @@ static void releases_differ_once(void **state) {
 
 /* ---- how likely ----------------------------------------------------------------------------------- */
 
-/* Runs 20 % off, one plan of a model each, are likelier where 10 % is missed than where 1 % is, or where runs vary
- * by that, runs 1 % off the other way round; whatever was asked before, and in whatever order they come.  How far off
+/* Runs 20 % off, one plan of a model each, are likelier with a model error of 10 % than of 1 %, or where runs vary by
+ * that, runs 1 % off the other way round; whatever was asked before, and in whatever order they come.  How far off
  * each is is its error over what is stated of it. */
 static void evidence_of_what_is_missed(void **state) {
     struct fixture f;
@@ -653,7 +653,7 @@ static void plans_speak_where_they_tell(void **state) {
     }
 }
 
-/* What finds no room, here the last eight of sixteen plans behind 24 models, is as if it had not been seen. */
+/* A plan beyond the capacity, here the last eight of sixteen plans after 24 models, counts as unseen. */
 static void more_models_than_room(void **state) {
     struct fixture f;
     const struct fr_tune_options options = {.threads = 1};

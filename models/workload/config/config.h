@@ -41,7 +41,8 @@ struct fr_config_layers {
     bool sliding[FR_CONFIG_LAYERS];
 };
 
-/** The value of the first of @p keys (NULL-terminated) that the file has, else that the defaults have; a null of the file: no value.  Without one the place of the first key, absent. */
+/** The value of the first of @p keys (NULL-terminated) that the file has, else that the defaults have; a null of the
+ *  file: no value.  Without one the place of the first key, absent. */
 struct fr_json fr_config_find(const struct fr_config *c, const char *const *keys);
 /** The value of one key. */
 struct fr_json fr_config_at(const struct fr_config *c, const char *key);

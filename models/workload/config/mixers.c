@@ -1,6 +1,5 @@
 /* Which mixer stands in each layer of a config.json: attention, all or with a window, or a recurrent block. */
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "models/workload/config/config.h"
@@ -105,10 +104,17 @@ static fr_status by_period(const struct fr_config *c, const struct fr_transforme
     return FR_OK;
 }
 
+/* Letters that the layers repeat. */
+static fr_status read_letters(const struct fr_json *node, const char **letters,
+                              struct fr_error *err) {
+    FR_TRY(fr_json_text(node, letters, err));
+    return **letters ? FR_OK : fr_json_fail(node, err, "has no letters");
+}
+
 static fr_status by_letters(const struct fr_json *node, const struct fr_transformer *t,
                             struct fr_config_layers *l, struct fr_error *err) {
     const char *letters = NULL;
-    FR_TRY(fr_json_text(node, &letters, err));
+    FR_TRY(read_letters(node, &letters, err));
     for (int64_t i = 0; i < t->layers; i++) l->mixer[i] = letters[(size_t)i % strlen(letters)];
     return FR_OK;
 }
@@ -152,7 +158,7 @@ static fr_status slide(const struct fr_config *c, const struct fr_transformer *t
     FR_TRY(fr_config_integer(c, FR_KEYS("global_attn_every_n_layers"), false, 1, &global, err));
     FR_TRY(fr_config_integer(c, FR_KEYS("max_window_layers"), false, 0, &first, err));
     if (fr_json_is_string(&pattern))
-        FR_TRY(fr_json_text(&pattern, &letters, err));
+        FR_TRY(read_letters(&pattern, &letters, err));
     else if (fr_json_is_number(&pattern))
         FR_TRY(fr_json_integer(&pattern, 0, 1000, &nth, err));
     for (int64_t i = 0; i < t->layers; i++) {

@@ -49,7 +49,7 @@ static void sizes(void **state) {
     }
 }
 
-/* Clocks and power limits of up to eight stages; many are told by a number, which others do not have. */
+/* Clocks and power limits of up to eight stages; many are shown as a number, which others do not have. */
 static void quantities(void **state) {
     uint64_t dice = 10;
     (void)state;

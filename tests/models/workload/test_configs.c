@@ -97,7 +97,7 @@ static void every_line(void **state) {
     free(text);
 }
 
-/* A file whose family nobody knows is read by its keys: the same numbers, and the likeness is told. */
+/* A file whose family nobody knows is read by its keys: the same numbers, and the likeness is reported. */
 static void unknown_families(void **state) {
     static const char *const known[] = {"llama-3-8b", "deepseek-v3", "qwen1.5-moe-a2.7b",
                                         "mixtral-8x7b", "mistral-7b"};
