@@ -134,7 +134,7 @@ void fr_watts_set_time(struct fr_watts_log *log, const char *text) {
     log->last_s = log->time_s = time_s;
 }
 
-bool fr_watts_part(const char *line, char parts, int i, char *out, size_t scratch) {
+bool fr_watts_part(const char *line, char parts, int i, char *out, size_t capacity) {
     char stop[2] = {parts, '\0'};
     if (parts == 0) {
         for (;; i--) {
@@ -142,7 +142,7 @@ bool fr_watts_part(const char *line, char parts, int i, char *out, size_t scratc
             size_t n = strcspn(line, " \t\r");
             if (n == 0) return false;
             if (i == 0) {
-                snprintf(out, scratch, "%.*s", (int)(n < scratch ? n : scratch - 1), line);
+                snprintf(out, capacity, "%.*s", (int)(n < capacity ? n : capacity - 1), line);
                 return true;
             }
             line += n;
@@ -156,12 +156,12 @@ bool fr_watts_part(const char *line, char parts, int i, char *out, size_t scratc
     while (*line == ' ' || *line == '"') line++;
     size_t n = strcspn(line, stop);
     while (n > 0 && (isspace((unsigned char)line[n - 1]) || line[n - 1] == '"')) n--;
-    snprintf(out, scratch, "%.*s", (int)(n < scratch ? n : scratch - 1), line);
+    snprintf(out, capacity, "%.*s", (int)(n < capacity ? n : capacity - 1), line);
     return true;
 }
 
-bool fr_watts_field(const char *line, int i, char *out, size_t scratch) {
-    return fr_watts_part(line, ',', i, out, scratch);
+bool fr_watts_field(const char *line, int i, char *out, size_t capacity) {
+    return fr_watts_part(line, ',', i, out, capacity);
 }
 
 /* Does the field begin as one of the names does, whatever its case? */

@@ -94,9 +94,9 @@ bool fr_watts_add_text(struct fr_watts_log *log, const char *device, const char 
 /** Set the time of the line from @p text. */
 void fr_watts_set_time(struct fr_watts_log *log, const char *text);
 /** The @p i-th field of @p line between commas, blanks around it gone.  @return false: there is none */
-bool fr_watts_field(const char *line, int i, char *out, size_t scratch);
+bool fr_watts_field(const char *line, int i, char *out, size_t capacity);
 /** The same between signs @p parts, quote marks gone; 0: the @p i-th word between blanks. */
-bool fr_watts_part(const char *line, char parts, int i, char *out, size_t scratch);
+bool fr_watts_part(const char *line, char parts, int i, char *out, size_t capacity);
 
 /** A table with a header.  Names end with NULL, each is the beginning of a column's name, small letters only. */
 struct fr_watts_columns {
