@@ -17,13 +17,13 @@ static size_t piece(const char *command) {
 }
 
 static void add_command(struct fr_text *text, const char *command) {
-    const int capacity = FR_COLUMNS - 2; /* the backslash and the space before it */
+    const int width = FR_COLUMNS - 2; /* the backslash and the space before it */
     int column = 0;
     while (*command) {
         size_t length = piece(command);
         int wide = fr_letters(command, length);
         bool last = command[length] == '\0';
-        if (column > 0 && column + wide > (last ? FR_COLUMNS : capacity)) {
+        if (column > 0 && column + wide > (last ? FR_COLUMNS : width)) {
             fr_text_addf(text, " \\");
             new_line(text, 6);
             column = 6 - 1; /* the space before the option is not written */

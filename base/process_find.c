@@ -14,9 +14,9 @@ static bool can_run(const char *path) {
 /* An empty entry of PATH is the working folder, and so may be a relative one: the path is made
  * absolute, as a child may work elsewhere. */
 bool fr_process_find(const char *name, char path[FR_PROCESS_PATH_B]) {
-    char capacity[FR_PROCESS_PATH_B], here[FR_PROCESS_PATH_B] = "";
+    char own[FR_PROCESS_PATH_B], here[FR_PROCESS_PATH_B] = "";
     const char *at = getenv("PATH");
-    char *found = path ? path : capacity;
+    char *found = path ? path : own;
     if (!getcwd(here, sizeof here)) *here = '\0';
     for (at = at ? at : "/bin:/usr/bin";; at++) {
         int length = (int)strcspn(at, ":");

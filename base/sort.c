@@ -11,7 +11,7 @@ enum { ON_STACK_B = 1024 };
 struct sort {
     size_t size_B;
     fr_compare_fn *compare;
-    char *capacity; /* of n / 2 items */
+    char *scratch; /* of n / 2 items */
 };
 
 /* A copy whose length is known to the compiler for the usual items: numbers and pointers. */
@@ -25,7 +25,7 @@ static void copy(const struct sort *s, char *to, const char *from) {
 /* Left and right half are sorted: the left one moves aside and comes back between the others. */
 static void merge(const struct sort *s, char *items, size_t n_left, size_t n) {
     size_t step_B = s->size_B;
-    char *left = s->capacity, *left_end = left + n_left * step_B,
+    char *left = s->scratch, *left_end = left + n_left * step_B,
          *right = items + n_left * step_B, *end = items + n * step_B;
     memcpy(left, items, n_left * step_B);
     for (; left < left_end; items += step_B) {
@@ -57,13 +57,13 @@ static void insert(char *items, size_t n, size_t size_B, fr_compare_fn *compare)
 }
 
 void fr_sort_items(void *items, size_t n, size_t size_B, fr_compare_fn *compare) {
-    char small[ON_STACK_B], *capacity = small;
+    char small[ON_STACK_B], *scratch = small;
     if (n < 2) return;
-    if (n / 2 > sizeof small / size_B) capacity = fr_malloc(n / 2, size_B);
-    struct sort s = {size_B, compare, capacity};
-    if (capacity)
+    if (n / 2 > sizeof small / size_B) scratch = fr_malloc(n / 2, size_B);
+    struct sort s = {size_B, compare, scratch};
+    if (scratch)
         sort(&s, items, n);
     else
         insert(items, n, size_B, compare);
-    if (capacity != small) free(capacity);
+    if (scratch != small) free(scratch);
 }

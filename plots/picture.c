@@ -63,12 +63,12 @@ double fr_picture_text_px(const char *text, int size) {
     return width;
 }
 
-/* Append the first @p capacity characters of @p text, and an ellipsis if that is not all. */
-static void add_cut(struct fr_text *cut, const char *text, double capacity) {
+/* Append the first @p width characters of @p text, and an ellipsis if that is not all. */
+static void add_cut(struct fr_text *cut, const char *text, double width) {
     const char *end = text;
     for (double n = 0; *end; end++) {
         bool begins = ((unsigned char)*end & 0xc0) != 0x80;
-        if (begins && ++n > capacity) break;
+        if (begins && ++n > width) break;
     }
     fr_text_addf(cut, "%.*s%s", (int)(end - text), text, *end ? "\xe2\x80\xa6" : "");
 }
@@ -194,10 +194,10 @@ static void place_panel(struct fr_picture *p, struct fr_box *placed) {
     double left = p->stack.left_px > 0 ? p->stack.left_px : STACK_LEFT_PX,
            right = p->stack.right_px > 0 ? p->stack.right_px : STACK_RIGHT_PX,
            height = p->stack.plot_px > 0 ? p->stack.plot_px : STACK_PLOT_PX,
-           capacity = height + STACK_PANEL_PX - STACK_PLOT_PX;
+           width = height + STACK_PANEL_PX - STACK_PLOT_PX;
     *placed = (struct fr_box){left, p->stack.next_px, p->width_px - left - right, height};
-    p->stack.next_px += capacity;
-    p->stack.used_px += capacity;
+    p->stack.next_px += width;
+    p->stack.used_px += width;
     p->stack.left_px = p->stack.right_px = p->stack.plot_px = 0;
 }
 

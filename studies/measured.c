@@ -21,14 +21,14 @@ static bool reached(const struct fr_trained *row) {
     return row && row->n_seeds > 0 && row->n_reached == row->n_seeds;
 }
 
-static const char *note_of(const struct fr_trained *row, char *note, size_t scratch) {
+static const char *note_of(const struct fr_trained *row, char *note, size_t capacity) {
     size_t used = 0;
-    fr_line_addf(note, scratch, &used, "%d of %d seeds reached the loss", row->n_reached,
+    fr_line_addf(note, capacity, &used, "%d of %d seeds reached the loss", row->n_reached,
                  row->n_seeds);
     if (row->n_reached > 0)
-        fr_line_addf(note, scratch, &used, ", %.0f to %.0f", row->low, row->high);
+        fr_line_addf(note, capacity, &used, ", %.0f to %.0f", row->low, row->high);
     if (!reached(row))
-        fr_line_addf(note, scratch, &used, "; given up at %.4g after %.0f at most", row->loss,
+        fr_line_addf(note, capacity, &used, "; given up at %.4g after %.0f at most", row->loss,
                      row->gave_up);
     return note;
 }
@@ -59,7 +59,7 @@ struct measure {
  * the k with the fewest iterations wins, which is the largest. */
 static const char *where_of(const struct measured *m, int64_t p,
                             const struct fr_training_options *by,
-                            const struct fr_best_ghost *best, char *note, size_t scratch) {
+                            const struct fr_best_ghost *best, char *note, size_t capacity) {
     const struct fr_trained *low = NULL, *high = NULL;
     char where[300];
     for (int i = 0; i < m->n; i++) {
@@ -67,9 +67,9 @@ static const char *where_of(const struct measured *m, int64_t p,
         if (!low) low = &m->rows[i];
         high = &m->rows[i];
     }
-    snprintf(note, scratch, "%s", fr_best_ghost_text(best, where, sizeof where));
+    snprintf(note, capacity, "%s", fr_best_ghost_text(best, where, sizeof where));
     if (by->cluster && low && low != high)
-        snprintf(note, scratch,
+        snprintf(note, capacity,
                  "%s; an iteration takes %.4g J at k = %" PRId64 ", %.4g J at %" PRId64, where,
                  fr_training_cost(by, low, p), low->ghost, fr_training_cost(by, high, p),
                  high->ghost);

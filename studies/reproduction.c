@@ -82,14 +82,14 @@ static struct layout lay_out(const struct fr_reproduction *r) {
 
 /* On lines of its own, broken behind a slash where it must. */
 static void put_name(struct fr_text *text, const char *name) {
-    int scratch = FR_COLUMNS;
-    while ((int)strlen(name) > scratch) {
-        int slash = scratch;
+    int width = FR_COLUMNS;
+    while ((int)strlen(name) > width) {
+        int slash = width;
         while (slash > 0 && name[slash - 1] != '/') slash--;
-        const int most = slash > 0 ? slash : scratch;
+        const int most = slash > 0 ? slash : width;
         fr_text_addf(text, "%.*s\n%*s", most, name, NOTE, "");
         name += most;
-        scratch = FR_COLUMNS - NOTE;
+        width = FR_COLUMNS - NOTE;
     }
     fr_text_addf(text, "%s\n", name);
 }

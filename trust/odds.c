@@ -79,9 +79,9 @@ static fr_status share(struct drawing *d, const struct fr_workload *workload,
 static fr_status prepare(struct drawing *d, const struct fr_workload *workload,
                          const struct fr_plan *const *plans, const double *times,
                          struct fr_odds *odds, struct fr_error *err) {
-    size_t scratch = FR_KNOWN_MAX * FR_KNOWN_MAX, n = (size_t)d->n + 1;
+    size_t capacity = FR_KNOWN_MAX * FR_KNOWN_MAX, n = (size_t)d->n + 1;
     d->gradient = fr_calloc(n, sizeof *d->gradient);
-    d->lower = fr_calloc(scratch, sizeof *d->lower);
+    d->lower = fr_calloc(capacity, sizeof *d->lower);
     d->mean = fr_calloc(n, sizeof *d->mean);
     d->log_s = fr_calloc(n, sizeof *d->log_s);
     d->error = fr_calloc(n, sizeof *d->error);

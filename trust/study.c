@@ -166,19 +166,19 @@ fr_status fr_study_cross(const struct fr_cluster *prior, const struct fr_run *co
                          int n, const struct fr_run *const *extra, int n_extra,
                          const char *const *columns, const struct fr_tune_options *options,
                          struct fr_scored *scored, int *folds, struct fr_error *err) {
-    size_t scratch = (size_t)n + 1;
+    size_t capacity = (size_t)n + 1;
     struct crossing c = {.prior = prior,
                          .runs = runs,
                          .extra = extra,
                          .n = n,
                          .n_extra = n_extra,
                          .options = *options,
-                         .key = fr_calloc(scratch, sizeof *c.key),
-                         .first = fr_calloc(scratch, sizeof *c.first),
+                         .key = fr_calloc(capacity, sizeof *c.key),
+                         .first = fr_calloc(capacity, sizeof *c.first),
                          .start = fr_calloc(1, sizeof *c.start),
                          .scored = scored,
-                         .status = fr_calloc(scratch, sizeof *c.status),
-                         .errors = fr_calloc(scratch, sizeof *c.errors)};
+                         .status = fr_calloc(capacity, sizeof *c.status),
+                         .errors = fr_calloc(capacity, sizeof *c.errors)};
     fr_status status = FR_OK;
     c.options.threads = 1;
     if (!c.key || !c.first || !c.status || !c.errors) {

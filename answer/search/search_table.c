@@ -105,9 +105,9 @@ static int plan_at(const struct fr_search_table *t) {
 
 /* Too narrow for the longest: on lines of its own. */
 static bool below(const struct fr_search_table *t) {
-    const int capacity = t->columns - plan_at(t);
+    const int width = t->columns - plan_at(t);
     const size_t most = t->survey->longest - fr_plan_common_length(&t->survey->common);
-    return capacity < PLAN_AT_LEAST && most > (size_t)(capacity > 0 ? capacity : 0);
+    return width < PLAN_AT_LEAST && most > (size_t)(width > 0 ? width : 0);
 }
 
 /* ---- rows -------------------------------------------------------------------------------------- */

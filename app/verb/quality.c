@@ -56,21 +56,21 @@ static const struct fr_output outputs[] = {
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-static fr_status read_rates(const char *text, double capacity[FR_QUALITY_RATES_MAX],
+static fr_status read_rates(const char *text, double rates[FR_QUALITY_RATES_MAX],
                             struct fr_quality_options *o, struct fr_error *err) {
-    o->rates = capacity;
+    o->rates = rates;
     o->n_rates = 0;
     for (const char *at = text; *at;) {
         char *end = NULL;
         double rate = strtod(at, &end);
         bool more = end > at && *end == ',';
-        bool rises = o->n_rates == 0 || rate > capacity[o->n_rates - 1];
+        bool rises = o->n_rates == 0 || rate > rates[o->n_rates - 1];
         if (end == at || (*end && !more) || !(rate > 0 && rate < 1e3) || !rises ||
             o->n_rates == FR_QUALITY_RATES_MAX)
             return fr_fail(err, FR_ERR_USAGE, "--rates",
                            "\"%.60s\" is no list of at most %d rising positive numbers", text,
                            FR_QUALITY_RATES_MAX);
-        capacity[o->n_rates++] = rate;
+        rates[o->n_rates++] = rate;
         at = end + more;
     }
     return o->n_rates ? FR_OK : fr_fail(err, FR_ERR_USAGE, "--rates", "names none");

@@ -59,12 +59,12 @@ static fr_status hold_out(const struct fr_products *all, struct fr_product_timed
 
 static fr_status fit_one(const struct fr_samples *samples, const struct fr_device *device,
                          fr_dtype dtype, struct fr_fit_singles *out, struct fr_error *err) {
-    size_t scratch = samples->n_gemm + samples->n_batched;
+    size_t capacity = samples->n_gemm + samples->n_batched;
     if (fr_fit_is_card(samples) && !device->gemm[dtype].form)
         return FR_OK; /* the base has none */
     struct fr_products p = {
-        .device = *device, .dtype = dtype, .item = fr_calloc(2 * scratch, sizeof *p.item)};
-    double *times_s = fr_calloc(2 * scratch, sizeof *times_s), *value[FR_PRODUCT_VALUES];
+        .device = *device, .dtype = dtype, .item = fr_calloc(2 * capacity, sizeof *p.item)};
+    double *times_s = fr_calloc(2 * capacity, sizeof *times_s), *value[FR_PRODUCT_VALUES];
     fr_status status = p.item && times_s ? FR_OK : FR_ERR_NOMEM;
     for (size_t i = 0; i < samples->n_gemm && status == FR_OK; i++)
         take(&samples->gemm[i], &p, out);
@@ -72,10 +72,10 @@ static fr_status fit_one(const struct fr_samples *samples, const struct fr_devic
         take(&samples->batched[i], &p, out);
     if (p.n > 0 && status == FR_OK) {
         status = fr_products_fit(&p, out->value, out->sigma, err);
-        if (status == FR_OK) status = measure(&p, &out->quality, times_s, times_s + scratch);
+        if (status == FR_OK) status = measure(&p, &out->quality, times_s, times_s + capacity);
         if (status == FR_OK)
-            status =
-                hold_out(&p, p.item + scratch, &out->held_out, times_s, times_s + scratch, err);
+            status = hold_out(&p, p.item + capacity, &out->held_out, times_s,
+                              times_s + capacity, err);
         if (status == FR_OK) fr_products_values(&p, value, out->names);
         out->n = p.n;
     }

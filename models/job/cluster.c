@@ -81,11 +81,11 @@ static fr_status keep_measured(struct fr_json_document *document, int64_t l, con
     struct fr_json root = fr_json_root(document), levels = fr_json_member(&root, "levels"),
                    level = fr_json_element(&levels, l),
                    measured = fr_json_member(&level, "measured"),
-                   saved = fr_json_member(&measured, key), now = fr_json_member(&level, key);
+                   before = fr_json_member(&measured, key), now = fr_json_member(&level, key);
     char path[64], number[32];
     const char *text = number;
     int64_t shared_by = 1;
-    if (fr_json_present(&saved) || !holds_forms(&root)) return FR_OK;
+    if (fr_json_present(&before) || !holds_forms(&root)) return FR_OK;
     if (strcmp(key, "shared_by") == 0) {
         if (fr_json_get_integer(&level, key, false, 1, FR_RANKS_MAX, &shared_by, NULL) != FR_OK)
             return FR_OK;

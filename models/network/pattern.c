@@ -38,6 +38,6 @@ void fr_pattern_doubling_gather(struct fr_expansion *e, double block_B) {
 }
 
 void fr_pattern_halving_scatter(struct fr_expansion *e, double block_B) {
-    for (int64_t saved = e->n_ranks / 2; saved >= 1; saved /= 2)
-        fr_expand_exchange(e, saved, (double)saved * block_B);
+    for (int64_t distance = e->n_ranks / 2; distance >= 1; distance /= 2)
+        fr_expand_exchange(e, distance, (double)distance * block_B);
 }

@@ -84,8 +84,8 @@ static double added_s(const struct fr_pricing *x, const struct fr_gemm_shape *sh
 }
 
 static double products_s(const struct fr_pricing *x, const struct fr_operation *o) {
-    const struct fr_gemm_model *saved = &x->cluster->device.gemm[FR_BF16];
-    bool narrow = fr_dtype_is_narrow(x->dtype), wide = narrow && o->wide && saved->form,
+    const struct fr_gemm_model *wide_model = &x->cluster->device.gemm[FR_BF16];
+    bool narrow = fr_dtype_is_narrow(x->dtype), wide = narrow && o->wide && wide_model->form,
          weight = o->pass == FR_PASS_WEIGHT;
     double met_B = x->met_B[o->pass] > 0 ? x->met_B[o->pass] : x->products_B;
     bool apart = weight && x->adds_apart && x->weight_gradient.adds;

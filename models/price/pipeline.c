@@ -96,8 +96,8 @@ static fr_reasons check_model(const struct fr_job *job, const struct fr_plan *pl
 
 /* Methods whose values between products have the width of products' inputs would send four bits. */
 static bool too_narrow(const struct fr_job *job, const struct fr_plan *plan) {
-    bool saved = job->workload.transformer.layers > 0 && plan->method->by_products;
-    return job->workload.dtype == FR_FP4 && !saved;
+    bool by_products = job->workload.transformer.layers > 0 && plan->method->by_products;
+    return job->workload.dtype == FR_FP4 && !by_products;
 }
 
 fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *plan) {
@@ -406,9 +406,9 @@ static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
 
 /* The forward passes of each stage, in its order. */
 static void keep_forward(struct fr_pipeline *p) {
-    int64_t all = p->n_slots, saved = 0;
+    int64_t all = p->n_slots, n = 0;
     for (int64_t k = 0; k < all * p->args.stages; k++)
-        if (p->slots[k].kind == FR_SLOT_FORWARD) p->slots[saved++] = p->slots[k];
+        if (p->slots[k].kind == FR_SLOT_FORWARD) p->slots[n++] = p->slots[k];
     p->n_slots = (int64_t)p->args.micro_batches * p->args.chunks;
     p->splits_backward = false;
 }
@@ -479,12 +479,12 @@ fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,
 /* The difference between the passes of a stage that repeats work and of one that does not. */
 fr_status fr_pipeline_price_again(const struct fr_job *job, const struct fr_plan *plan,
                                   struct fr_pipeline *p, struct fr_error *err) {
-    struct fr_plan saved = *plan;
+    struct fr_plan once = *plan;
     struct fr_pipeline plain;
     uint32_t extrapolated = 0;
-    saved.recompute = FR_RECOMPUTE_NONE;
+    once.recompute = FR_RECOMPUTE_NONE;
     if (plan->recompute == FR_RECOMPUTE_NONE) return FR_OK;
-    fr_status status = fr_pipeline_make(job, &saved, &plain, &extrapolated, err);
+    fr_status status = fr_pipeline_make(job, &once, &plain, &extrapolated, err);
     for (int32_t i = 0; i < p->args.stages && status == FR_OK; i++)
         p->stage[i].again_s = fmax(0, fr_pass_s(&p->stage[i].backward, FR_WITH_ALL) -
                                           fr_pass_s(&plain.stage[i].backward, FR_WITH_ALL));

@@ -9,10 +9,10 @@ static bool broadcasts(const struct fr_plan *plan) {
 }
 
 static double divided(const struct fr_plan *plan, const double by_kind[FR_COPIES]) {
-    double saved = 0;
+    double values = 0;
     for (int k = 0; k < FR_COPIES; k++)
-        if (by_kind[k] > 0) saved += by_kind[k] / (double)fr_plan_dividing(plan, (fr_copies)k);
-    return saved;
+        if (by_kind[k] > 0) values += by_kind[k] / (double)fr_plan_dividing(plan, (fr_copies)k);
+    return values;
 }
 
 double fr_zero_stored(const struct fr_plan *plan, const struct fr_stage *stage, int least) {

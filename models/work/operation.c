@@ -29,13 +29,13 @@ void fr_work_add_product(struct fr_rank_work *work, const struct fr_product *p) 
 }
 
 void fr_work_keep_forward(struct fr_rank_work *work) {
-    int saved = 0, layer_ops = 0;
+    int n = 0, layer_ops = 0;
     for (int k = 0; k < work->n_ops; k++) {
         if (work->op[k].pass != FR_PASS_FORWARD) continue;
         if (k < work->n_layer_ops) layer_ops++;
-        work->op[saved++] = work->op[k];
+        work->op[n++] = work->op[k];
     }
-    work->n_ops = saved;
+    work->n_ops = n;
     work->n_layer_ops = layer_ops;
     double layers_B = work->activation_B - work->ends_B,
            one_B = work->layers > 0 ? layers_B / work->layers : layers_B;

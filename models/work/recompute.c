@@ -264,12 +264,12 @@ const char *fr_recompute_refused(const struct fr_workload *workload,
         return "is priced for method tensor and dense layers with plain heads: which products "
                "it keeps of others nobody has said";
     if (!fr_recompute_saves(r) || op) return NULL;
-    bool saved = tensor || (plan->method->by_products && t->experts == 0);
+    bool priced = tensor || (plan->method->by_products && t->experts == 0);
     if (t->lora_rank > 0)
         return "beside lora_rank: what of an adapter that policy keeps nobody has said";
     if (fr_transformer_is_hybrid(t))
         return "beside a pattern: what of a state-space block that policy keeps nobody has "
                "said";
-    return saved ? NULL
-                 : "is priced for method tensor: what other methods keep nobody has said";
+    return priced ? NULL
+                  : "is priced for method tensor: what other methods keep nobody has said";
 }

@@ -285,10 +285,10 @@ static void add_elementwise(const struct fr_stage_view *v, struct fr_rank_work *
     const struct fr_again_moved again = fr_recompute_moved(v);
     if (v->saves) s.once_B = v->layers * 3 * mlp_stream * v->value_B;
     double heads = v->attentions * fr_transformer_head_kernels(t, (int64_t)a->p);
-    double saved = op         ? (v->mlp > 2 ? 3 : 2) * v->layers + heads
-                   : v->saves ? 2 * v->layers + v->attentions * (v->out ? 1 : 2)
-                              : 0;
-    s.again_kernels = v->first ? s.kernels - saved : again.kernels;
+    double once = op         ? (v->mlp > 2 ? 3 : 2) * v->layers + heads
+                  : v->saves ? 2 * v->layers + v->attentions * (v->out ? 1 : 2)
+                             : 0;
+    s.again_kernels = v->first ? s.kernels - once : again.kernels;
     s.again_B = again.values * v->value_B;
     s.again_norm_B = again.norms * v->value_B;
     fr_transformer_add_share(work, &s, v->layers, v->plan->recompute);

@@ -39,22 +39,22 @@ static void choose_unit(struct chart *c) {
     c->unit = units[i];
 }
 
-static const char *bar_label(const struct chart *c, int i, char *out, size_t capacity) {
+static const char *bar_label(const struct chart *c, int i, char *out, size_t width_px) {
     const struct fr_result *r = &c->results->items[i];
-    fr_result_label(c->results, r, out, capacity);
+    fr_result_label(c->results, r, out, width_px);
     size_t used = strlen(out);
-    fr_line_addf(out, capacity, &used, " on %lld ranks", (long long)r->ranks);
+    fr_line_addf(out, width_px, &used, " on %lld ranks", (long long)r->ranks);
     return out;
 }
 
 /* As much as the longest needs. */
 static double label_capacity(const struct chart *c) {
     char line[FR_RESULT_LABEL + 32];
-    double capacity = 160;
+    double width_px = 160;
     for (int i = 0; i < c->bars; i++)
-        capacity =
-            fmax(capacity, fr_picture_text_px(bar_label(c, i, line, sizeof line), LABEL_SIZE));
-    return ceil(capacity) + 40;
+        width_px =
+            fmax(width_px, fr_picture_text_px(bar_label(c, i, line, sizeof line), LABEL_SIZE));
+    return ceil(width_px) + 40;
 }
 
 enum { NARROW_SIZE = 9, NARROW_STEP_PX = 12 };

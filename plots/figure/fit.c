@@ -60,11 +60,11 @@ static void make_sheet(const struct fr_measured *measured, struct sheet *s) {
     for (int i = 0; i < measured->n_series; i++) {
         const struct fr_measured_series *series = &measured->series[i];
         bool new_op = find_op(s, series->op) < 0, new_set = find_set(s, series) < 0;
-        bool capacity = (!new_op || s->n_ops < OPS_MAX) && (!new_set || s->n_sets < SETS_MAX);
+        bool fits = (!new_op || s->n_ops < OPS_MAX) && (!new_set || s->n_sets < SETS_MAX);
         if (series->n == 0) continue;
-        if (!capacity) s->left_out++;
-        if (capacity && new_op) s->op[s->n_ops++] = series->op;
-        if (capacity && new_set) add_set(s, series);
+        if (!fits) s->left_out++;
+        if (fits && new_op) s->op[s->n_ops++] = series->op;
+        if (fits && new_set) add_set(s, series);
     }
 }
 

@@ -66,9 +66,9 @@ static void include_values(const struct fr_sheet_field *f, struct fr_scale *seen
 /* Five ticks or so, at 1, 2 or 5 times a power of ten, from 0 or below. */
 static void linear_axis(struct fr_picture *p, const struct fr_sheet_field *f, double low,
                         double high) {
-    double capacity = high - low, step = pow(10, floor(log10(capacity / 4)));
+    double span = high - low, step = pow(10, floor(log10(span / 4)));
     char text[40];
-    step *= capacity / step > 20 ? 5 : capacity / step > 8 ? 2 : 1;
+    step *= span / step > 20 ? 5 : span / step > 8 ? 2 : 1;
     const int first = (int)ceil(1.08 * low / step);
     fr_text_addf(&p->script, "set yrange [%.9g:%.9g]\nset ytics (", 1.08 * low, 1.08 * high);
     for (int i = first; i * step <= 1.08 * high && i < first + 30; i++) {
@@ -297,10 +297,10 @@ static void add_line(struct fr_picture *p, const struct legend *at, const char *
                                         {7, 2, 2, 2},
                                         {7, 2, 2, 2, 2, 2}}; /* on, off, ... [px] */
     enum { DASHES = sizeof strokes / sizeof *strokes };
-    double y = 1 - at->y_px / p->height_px, from = 0, capacity = SWATCH_PX - 4;
+    double y = 1 - at->y_px / p->height_px, from = 0, span = SWATCH_PX - 4;
     const double *stroke = strokes[dash == BAR ? 0 : (dash - 1) % DASHES];
-    for (int i = 0; from < capacity; i = i == 5 || stroke[i + 1] <= 0 ? 0 : i + 1) {
-        double to = fmin(capacity, from + stroke[i]);
+    for (int i = 0; from < span; i = i == 5 || stroke[i + 1] <= 0 ? 0 : i + 1) {
+        double to = fmin(span, from + stroke[i]);
         if (i % 2 == 0)
             fr_text_addf(
                 &p->script,

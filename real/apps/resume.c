@@ -17,14 +17,14 @@ char *openblas_get_corename(void);
 
 /* ---- machine --------------------------------------------------------------------------------- */
 
-static void find_processor(char *out, size_t scratch) {
+static void find_processor(char *out, size_t capacity) {
     char line[512];
     FILE *file = fopen("/proc/cpuinfo", "r");
-    snprintf(out, scratch, "unknown processor");
+    snprintf(out, capacity, "unknown processor");
     while (file && fgets(line, sizeof line, file)) {
         const char *colon = strchr(line, ':');
         if (!colon || strncmp(line, "model name", 10) != 0) continue;
-        snprintf(out, scratch, "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
+        snprintf(out, capacity, "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
         break;
     }
     if (file) fclose(file);

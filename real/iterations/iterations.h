@@ -83,7 +83,7 @@ struct fr_best_ghost fr_training_best(const struct fr_training_options *options,
                                       const struct fr_trained *rows, int n_rows, int64_t p);
 
 /** "between 8 and 32" or why there is no minimum between two that were tried.  @return @p out. */
-const char *fr_best_ghost_text(const struct fr_best_ghost *best, char *out, size_t scratch);
+const char *fr_best_ghost_text(const struct fr_best_ghost *best, char *out, size_t capacity);
 
 /** Append a model file whose "iterations" are those rows, for search. */
 void fr_training_write_model(const struct fr_training_options *options,

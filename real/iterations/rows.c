@@ -71,7 +71,7 @@ fr_status fr_training_rows(const struct fr_cells *cells, struct fr_trained **row
 
 /* An iteration of @p row on @p p ranks, and in words why it has no price. */
 static double price(const struct fr_training_options *o, const struct fr_trained *row,
-                    int64_t p, char *why, size_t scratch) {
+                    int64_t p, char *why, size_t capacity) {
     struct fr_job job = {.cluster = *o->cluster};
     struct fr_plan plan = fr_plan_default();
     struct fr_outcome out;
@@ -83,7 +83,7 @@ static double price(const struct fr_training_options *o, const struct fr_trained
     fr_cost(&job, &plan, &out);
     for (int r = 0; out.reasons >> r; r++)
         if (out.reasons >> r & 1 && !text.length) fr_report_reason(&job, &out, r, &text);
-    snprintf(why, scratch, "%s",
+    snprintf(why, capacity, "%s",
              text.length ? fr_text_get(&text) : "the cluster states no power of its device");
     fr_text_free(&text);
     fr_workload_free(&job.workload);
@@ -121,10 +121,10 @@ struct fr_best_ghost fr_training_best(const struct fr_training_options *o,
     return best;
 }
 
-const char *fr_best_ghost_text(const struct fr_best_ghost *best, char *out, size_t scratch) {
+const char *fr_best_ghost_text(const struct fr_best_ghost *best, char *out, size_t capacity) {
     const char *why = "a minimum: smaller and larger k cost more";
     if (!best->row && best->unpriced[0]) {
-        snprintf(out, scratch, "not known: the energy of an iteration is not, since %s",
+        snprintf(out, capacity, "not known: the energy of an iteration is not, since %s",
                  best->unpriced);
         return out;
     }
@@ -138,6 +138,6 @@ const char *fr_best_ghost_text(const struct fr_best_ghost *best, char *out, size
         why = "the largest tried: the minimum may lie above";
     else if (!best->below)
         why = "the smallest tried: the minimum may lie below";
-    snprintf(out, scratch, "%s", why);
+    snprintf(out, capacity, "%s", why);
     return out;
 }

@@ -206,16 +206,16 @@ static fr_status set_axis_left(const struct choosing *c, struct fr_json_document
 }
 
 static fr_status copy(const struct fr_json_document *document, const char *what, char *out,
-                      size_t scratch, struct fr_error *err) {
+                      size_t capacity, struct fr_error *err) {
     struct fr_text text = {0};
     struct fr_json_writer w = {.text = &text};
     struct fr_json root = fr_json_root(document);
     fr_json_put_copy(&w, &root);
-    bool fits = !text.failed && text.length < scratch;
+    bool fits = !text.failed && text.length < capacity;
     if (fits) memcpy(out, text.data, text.length + 1);
     fr_text_free(&text);
     return fits ? FR_OK
-                : fr_fail(err, FR_ERR_INPUT, what, "is longer than %zu bytes", scratch - 1);
+                : fr_fail(err, FR_ERR_INPUT, what, "is longer than %zu bytes", capacity - 1);
 }
 
 /* The group is the problem, among whose plans a user chooses: model, batch and ranks. */
@@ -256,15 +256,15 @@ static void name(const struct choosing *c, const int *digit,
 /* The one asked for, or that for the plan. */
 static fr_status set_program(const struct choosing *c,
                              struct fr_json_document *const document[N_DOCUMENTS], char *app,
-                             size_t scratch, struct fr_error *err) {
+                             size_t capacity, struct fr_error *err) {
     struct fr_workload workload = {0};
     struct fr_plan plan;
     struct fr_plan_lists lists = {0};
-    snprintf(app, scratch, "%s", c->app);
+    snprintf(app, capacity, "%s", c->app);
     if (*c->app) return FR_OK;
     fr_status status = fr_model_read(document[MODEL], &workload, err);
     if (status == FR_OK) status = fr_plan_read(document[PLAN], &plan, &lists, err);
-    if (status == FR_OK) snprintf(app, scratch, "%s", fr_validate_program(&workload, &plan));
+    if (status == FR_OK) snprintf(app, capacity, "%s", fr_validate_program(&workload, &plan));
     fr_workload_free(&workload);
     fr_plan_lists_free(&lists);
     return status;

@@ -36,8 +36,8 @@ void fr_validation_free(struct fr_validation *v) {
 /* ---- reading --------------------------------------------------------------------------------- */
 
 static fr_status get_text(const struct fr_json *root, const char *key, char *out,
-                          size_t scratch, struct fr_error *err) {
-    return fr_json_get_string(root, key, true, out, scratch, err);
+                          size_t capacity, struct fr_error *err) {
+    return fr_json_get_string(root, key, true, out, capacity, err);
 }
 
 static fr_status read_case(const struct fr_json *root, struct fr_validation *v,

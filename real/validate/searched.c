@@ -18,7 +18,7 @@ struct searching {
 };
 
 /* A document without what says nothing of the work: a table of iterations may be long. */
-static fr_status copy(const struct fr_json *node, const char *what, char *out, size_t scratch,
+static fr_status copy(const struct fr_json *node, const char *what, char *out, size_t capacity,
                       struct fr_error *err) {
     struct fr_text text = {0};
     struct fr_json_writer w = {.text = &text};
@@ -31,11 +31,11 @@ static fr_status copy(const struct fr_json *node, const char *what, char *out, s
         fr_json_put_copy(&w, &member);
     }
     fr_json_end_object(&w);
-    bool fits = !text.failed && text.length < scratch;
+    bool fits = !text.failed && text.length < capacity;
     if (fits) memcpy(out, text.data, text.length + 1);
     fr_text_free(&text);
     return fits ? FR_OK
-                : fr_json_fail(node, err, "%s is longer than %zu bytes", what, scratch - 1);
+                : fr_json_fail(node, err, "%s is longer than %zu bytes", what, capacity - 1);
 }
 
 /* ---- the model, as a search's plan has it ------------------------------------------------------- */

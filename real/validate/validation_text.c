@@ -13,8 +13,8 @@
 
 /* ---- text ---------------------------------------------------------------------------------- */
 
-static const char *quantity(double s, char *out, size_t scratch) {
-    return fr_quantity_format(s, FR_QUANTITY_TIME, out, scratch);
+static const char *quantity(double s, char *out, size_t capacity) {
+    return fr_quantity_format(s, FR_QUANTITY_TIME, out, capacity);
 }
 
 /* Measured, its interval, predicted, error and order, under what was run. */

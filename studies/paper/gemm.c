@@ -199,9 +199,9 @@ static fr_status add_row(struct fr_reproduction *r, const struct groups *groups,
                          const char *processor, const struct group *only, enum which which,
                          struct fr_error *err) {
     char name[64], kind[40], note[160];
-    size_t n = 0, scratch = 1;
-    for (int i = 0; i < groups->count; i++) scratch += (size_t)groups->items[i].n;
-    double *errors = fr_malloc(scratch, sizeof *errors);
+    size_t n = 0, capacity = 1;
+    for (int i = 0; i < groups->count; i++) capacity += (size_t)groups->items[i].n;
+    double *errors = fr_malloc(capacity, sizeof *errors);
     if (!errors) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     for (int g = 0; g < groups->count; g++) {
         const struct group *group = &groups->items[g];

@@ -41,10 +41,10 @@ struct part {
 };
 
 static bool part_make(int n, struct part *p) {
-    size_t scratch = (size_t)n + 1;
-    p->runs = fr_calloc(scratch, sizeof *p->runs);
-    p->scored = fr_calloc(scratch, sizeof *p->scored);
-    p->alone_s = fr_calloc(scratch, sizeof *p->alone_s);
+    size_t capacity = (size_t)n + 1;
+    p->runs = fr_calloc(capacity, sizeof *p->runs);
+    p->scored = fr_calloc(capacity, sizeof *p->scored);
+    p->alone_s = fr_calloc(capacity, sizeof *p->alone_s);
     return p->runs && p->scored && p->alone_s;
 }
 

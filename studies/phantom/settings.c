@@ -33,10 +33,10 @@ static fr_status keep(struct fr_phantom_measured *best, const struct fr_trained 
 
 /* "iterations.jsonl" becomes "iterations-n512-L2-new-x0.5.jsonl". */
 static void name_file(const struct fr_training_options *o, double rate, char *out,
-                      size_t scratch) {
+                      size_t capacity) {
     const char *dot = strrchr(o->samples, '.'), *slash = strrchr(o->samples, '/');
     if (!dot || (slash && dot < slash)) dot = o->samples + strlen(o->samples);
-    snprintf(out, scratch, "%.*s-n%" PRId64 "-L%" PRId64 "-%s-x%g%s", (int)(dot - o->samples),
+    snprintf(out, capacity, "%.*s-n%" PRId64 "-L%" PRId64 "-%s-x%g%s", (int)(dot - o->samples),
              o->samples, o->width, o->layers, o->same_batch ? "same" : "new", rate, dot);
 }
 

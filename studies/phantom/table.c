@@ -142,10 +142,10 @@ static fr_status read_trained(const struct fr_json *row, struct fr_trained *t, d
 
 fr_status fr_phantom_measured_capacity(struct fr_phantom_measured *one, int more,
                                        struct fr_error *err) {
-    size_t scratch = (size_t)(one->n + more);
-    struct fr_trained *rows = fr_realloc(one->rows, scratch, sizeof *rows);
+    size_t capacity = (size_t)(one->n + more);
+    struct fr_trained *rows = fr_realloc(one->rows, capacity, sizeof *rows);
     if (rows) one->rows = rows;
-    double *rate = fr_realloc(one->rate, scratch, sizeof *rate);
+    double *rate = fr_realloc(one->rate, capacity, sizeof *rate);
     if (rate) one->rate = rate;
     return rows && rate ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "%d networks", one->n);
 }

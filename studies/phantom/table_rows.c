@@ -63,8 +63,8 @@ static int64_t next_tp(const struct fr_phantom_measured *best, int64_t after) {
 }
 
 /* "n=512/L=2/same_batch/loss=0.07" */
-static void name_setting(const struct fr_phantom_measured *best, char *out, size_t scratch) {
-    snprintf(out, scratch, "n=%" PRId64 "/L=%" PRId64 "/%s/loss=%g", best->width, best->layers,
+static void name_setting(const struct fr_phantom_measured *best, char *out, size_t capacity) {
+    snprintf(out, capacity, "n=%" PRId64 "/L=%" PRId64 "/%s/loss=%g", best->width, best->layers,
              best->same_batch ? "same_batch" : "new_samples", best->loss);
 }
 

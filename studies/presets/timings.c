@@ -116,10 +116,10 @@ fr_status fr_presets_products(struct fr_study_call *c) {
     struct fr_csv csv, others;
     FR_TRY(read_csv(c, "gemm/simumax_matmul_efficiency.csv", &csv));
     fr_status status = read_csv(c, "gemm/simumax_other_op_efficiency.csv", &others);
-    size_t scratch = (size_t)(csv.n_rows + others.n_rows) + 1;
+    size_t capacity = (size_t)(csv.n_rows + others.n_rows) + 1;
     struct fr_products p = {.dtype = FR_BF16,
                             .device = fr_presets_cluster(c)->device,
-                            .item = fr_calloc(scratch, sizeof *p.item)};
+                            .item = fr_calloc(capacity, sizeof *p.item)};
     if (status == FR_OK && !p.item) status = no_memory(c);
     if (status == FR_OK) take(&csv, gpu, &p);
     if (status == FR_OK) status = fr_call_set(c, "n", p.n);

@@ -73,15 +73,15 @@ static fr_status fit(const struct fr_cluster *prior, struct work *w, struct fr_e
 fr_status fr_procedure_profiled(struct fr_reproduction *r, const struct fr_table_plan *table,
                                 const struct fr_cluster *prior, const struct fr_table_set *set,
                                 struct fr_error *err) {
-    size_t scratch = (size_t)set->n + 1;
-    struct work w = {.train = fr_calloc(scratch, sizeof *w.train),
-                     .test = fr_calloc(scratch, sizeof *w.test),
-                     .known = fr_calloc(scratch, sizeof *w.known),
-                     .profiles = fr_calloc(scratch, sizeof *w.profiles),
-                     .without = fr_calloc(2 * scratch, sizeof *w.without),
+    size_t capacity = (size_t)set->n + 1;
+    struct work w = {.train = fr_calloc(capacity, sizeof *w.train),
+                     .test = fr_calloc(capacity, sizeof *w.test),
+                     .known = fr_calloc(capacity, sizeof *w.known),
+                     .profiles = fr_calloc(capacity, sizeof *w.profiles),
+                     .without = fr_calloc(2 * capacity, sizeof *w.without),
                      .tuned = fr_calloc(1, sizeof *w.tuned),
-                     .scored = fr_calloc(scratch, sizeof *w.scored),
-                     .alone_s = fr_calloc(scratch, sizeof *w.alone_s)};
+                     .scored = fr_calloc(capacity, sizeof *w.scored),
+                     .alone_s = fr_calloc(capacity, sizeof *w.alone_s)};
     fr_status status = w.train && w.test && w.known && w.profiles && w.without && w.tuned &&
                                w.scored && w.alone_s
                            ? FR_OK

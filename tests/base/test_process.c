@@ -121,13 +121,13 @@ static void endings_are_told(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *const words[] = {"sh", "-c", cases[i].script, NULL};
-        char capacity[FR_ENDED_B];
+        char buffer[FR_ENDED_B];
         struct fr_error err = {.status = FR_OK};
         const struct fr_process p = {.words = words};
         struct fr_ended ended = shell(cases[i].script, plain, NULL);
         assert_int_equal(ended.code, cases[i].code);
         assert_int_equal(ended.signal, cases[i].signal);
-        assert_string_equal(fr_ended_words(&ended, capacity), cases[i].words);
+        assert_string_equal(fr_ended_words(&ended, buffer), cases[i].words);
         assert_int_equal(fr_process_run(&p, NULL, &err), i ? FR_ERR_EXTERNAL : FR_OK);
         if (i) assert_string_equal(err.detail, cases[i].words);
         if (i) assert_string_equal(err.where, "sh");
@@ -144,7 +144,7 @@ static void refused(const char *name, const char *package, const char *detail) {
 }
 
 static void what_cannot_be_started_says_why(void **state) {
-    char folder[] = "/tmp/forerun-path-XXXXXX", path[FR_PROCESS_PATH_B], capacity[64];
+    char folder[] = "/tmp/forerun-path-XXXXXX", path[FR_PROCESS_PATH_B], buffer[64];
     char *before = strdup(getenv("PATH"));
     (void)state;
     refused("forerun-no-such", NULL, "is not installed: no folder of PATH has it");
@@ -163,8 +163,8 @@ static void what_cannot_be_started_says_why(void **state) {
     refused("tool", NULL, "is not installed");
     setenv("PATH", "a:b::c", 1);
     assert_true(fr_process_find("tool", path));
-    snprintf(capacity, sizeof capacity, "%s/c/tool", folder);
-    assert_string_equal(path, capacity);
+    snprintf(buffer, sizeof buffer, "%s/c/tool", folder);
+    assert_string_equal(path, buffer);
     struct fr_ended ended;
     const char *const words[] = {"tool", NULL};
     const struct fr_process p = {.words = words, .folder = "/"};

@@ -172,9 +172,9 @@ static const struct {
 };
 
 /* Words of `sets` are parted by blanks, passes of an order by underscores. */
-static void words_of(char *capacity, const char **sets) {
+static void words_of(char *buffer, const char **sets) {
     int n = 0;
-    for (char *at = strtok(capacity, " "); at; at = strtok(NULL, " ")) {
+    for (char *at = strtok(buffer, " "); at; at = strtok(NULL, " ")) {
         sets[n++] = at;
         for (char *c = at; strstr(at, "schedule=[") && *c; c++)
             if (*c == '_') *c = ' ';
@@ -185,13 +185,13 @@ static void words_of(char *capacity, const char **sets) {
 static void each_says_its_numbers(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char capacity[512];
+        char buffer[512];
         const char *sets[24];
         struct fr_job job;
         struct fr_outcome out;
         struct fr_text text = {0};
-        snprintf(capacity, sizeof capacity, "%s", rows[i].sets);
-        words_of(capacity, sets);
+        snprintf(buffer, sizeof buffer, "%s", rows[i].sets);
+        words_of(buffer, sets);
         fr_test_job(rows[i].cluster, rows[i].model, sets, &job);
         fr_cost(&job, &job.plan, &out);
         /* Unknown iterations are a reason of a ranking alone. */
@@ -340,11 +340,11 @@ static const struct {
 };
 
 static const char *idle_key(const char *model, const char *words, const char **needs) {
-    char capacity[512];
+    char buffer[512];
     const char *sets[24];
     struct fr_job job;
-    snprintf(capacity, sizeof capacity, "%s global_batch=8", words);
-    words_of(capacity, sets);
+    snprintf(buffer, sizeof buffer, "%s global_batch=8", words);
+    words_of(buffer, sets);
     fr_test_job("dgx-h100", model, sets, &job);
     const struct fr_plan_key *key = fr_plan_idle_key(&job.workload, &job.plan, needs);
     fr_job_free(&job);

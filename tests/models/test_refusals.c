@@ -6,13 +6,13 @@
 #include "tests/job.h"
 
 static fr_reasons reasons_of(const char *cluster, const char *model, const char *words) {
-    char capacity[512];
+    char text[512];
     const char *sets[24];
     int n = 0;
     struct fr_job job;
     struct fr_outcome out;
-    snprintf(capacity, sizeof capacity, "%s", words);
-    for (char *at = strtok(capacity, " "); at; at = strtok(NULL, " ")) sets[n++] = at;
+    snprintf(text, sizeof text, "%s", words);
+    for (char *at = strtok(text, " "); at; at = strtok(NULL, " ")) sets[n++] = at;
     sets[n] = NULL;
     fr_test_job(cluster, model, sets, &job);
     fr_cost(&job, &job.plan, &out);

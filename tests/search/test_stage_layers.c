@@ -97,7 +97,7 @@ static void short_of_memory(void **state) {
                                            {"pp=4", "model.layers=9", "recompute=full"}};
     int moved = 0;
     for (size_t k = 0; k < sizeof plans / sizeof *plans; k++)
-        for (int capacity = 0; capacity < 3; capacity++) {
+        for (int memory = 0; memory < 3; memory++) {
             const char *sets[8] = {"global_batch=16", "stage_layers=best"};
             struct fr_job job;
             int64_t layers[4], tried[4], equal[4];
@@ -109,15 +109,15 @@ static void short_of_memory(void **state) {
                    equal_B = peak_of(&job, equal);
             FR_TRUE(least_B < equal_B, "%zu: %g, %g", k, least_B, equal_B);
             double sure = (1 + FR_FITS_SURE * FR_MEMORY_SPREAD) * (1 + 1e-9);
-            job.cluster.device.memory_B = capacity == 0   ? 0.5 * least_B
-                                          : capacity == 1 ? sure * least_B
-                                                          : sure * equal_B;
+            job.cluster.device.memory_B = memory == 0   ? 0.5 * least_B
+                                          : memory == 1 ? sure * least_B
+                                                        : sure * equal_B;
             assert_int_equal(fr_stage_layers_best(&job, &job.plan, layers, NULL), FR_OK);
             int64_t sum = 0;
             for (int64_t i = 0; i < pp; i++) sum += layers[i];
             assert_int_equal(sum, n);
-            if (capacity < 2) FR_NEAR(peak_of(&job, layers), least_B, 1e-12);
-            if (capacity > 0) {
+            if (memory < 2) FR_NEAR(peak_of(&job, layers), least_B, 1e-12);
+            if (memory > 0) {
                 FR_NEAR(time_of(&job, layers), least_of(&job, tried, 0, n, time_of), 1e-12);
                 assert_true(isfinite(time_of(&job, layers)));
             }

@@ -220,14 +220,14 @@ static fr_status fit(struct problem *p, uint32_t fixed, struct fr_error *err) {
 fr_status fr_tune_apart(const struct fr_cluster *cluster, const struct fr_run *const *runs,
                         int n, uint32_t fixed, int threads, struct fr_apart *apart,
                         struct fr_error *err) {
-    size_t scratch = (size_t)n + 1;
-    struct fr_run *bare = fr_calloc(scratch, sizeof *bare);
+    size_t capacity = (size_t)n + 1;
+    struct fr_run *bare = fr_calloc(capacity, sizeof *bare);
     struct problem p = {.runs = bare,
-                        .on = fr_calloc(scratch, sizeof *p.on),
+                        .on = fr_calloc(capacity, sizeof *p.on),
                         .threads = threads ? threads : 1,
-                        .of = fr_calloc(scratch, sizeof *p.of),
+                        .of = fr_calloc(capacity, sizeof *p.of),
                         .apart = apart,
-                        .log_error = fr_calloc(scratch, sizeof *p.log_error)};
+                        .log_error = fr_calloc(capacity, sizeof *p.log_error)};
     bool fits = true;
     *apart = (struct fr_apart){.dtype = n > 0 ? runs[0]->workload.dtype : FR_FP16};
     fr_status status = bare && p.on && p.of && p.log_error

@@ -26,15 +26,15 @@ static fr_status no_memory(struct fr_error *err) {
 }
 
 static bool rows_make(int n, struct rows *r) {
-    size_t scratch = (size_t)n + 1;
-    r->runs = fr_calloc(scratch, sizeof *r->runs);
-    r->error = fr_calloc((4 + FR_COEFFICIENT_MAX) * scratch, sizeof *r->error);
-    r->groups = fr_calloc(FR_EFFECT_ROW * scratch, sizeof *r->groups);
+    size_t capacity = (size_t)n + 1;
+    r->runs = fr_calloc(capacity, sizeof *r->runs);
+    r->error = fr_calloc((4 + FR_COEFFICIENT_MAX) * capacity, sizeof *r->error);
+    r->groups = fr_calloc(FR_EFFECT_ROW * capacity, sizeof *r->groups);
     if (!r->runs || !r->error || !r->groups) return false;
-    r->weight = r->error + scratch;
-    r->times = r->weight + scratch;
-    r->away = r->times + scratch;
-    r->jacobian = r->away + scratch;
+    r->weight = r->error + capacity;
+    r->times = r->weight + capacity;
+    r->away = r->times + capacity;
+    r->jacobian = r->away + capacity;
     return true;
 }
 

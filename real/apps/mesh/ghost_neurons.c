@@ -116,12 +116,12 @@ void fr_ghost_neurons_weight(struct fr_real *real, const struct fr_ghost_neurons
 }
 
 int fr_ghost_neurons_matrices(const struct fr_real *real, const struct fr_ghost_neurons *g,
-                              void *dw, struct fr_unit_matrix *out, int scratch) {
+                              void *dw, struct fr_unit_matrix *out, int capacity) {
     const struct fr_kernels *k = real->k;
-    if (scratch > 0) out[0] = (struct fr_unit_matrix){dw, g->out, g->in};
-    if (scratch > 1) out[1] = (struct fr_unit_matrix){fr_at(k, dw, c_at(g)), g->k, g->in};
+    if (capacity > 0) out[0] = (struct fr_unit_matrix){dw, g->out, g->in};
+    if (capacity > 1) out[1] = (struct fr_unit_matrix){fr_at(k, dw, c_at(g)), g->k, g->in};
     for (int from = 0, i = 2; from < g->p; from++)
-        if (from != g->rank && i < scratch)
+        if (from != g->rank && i < capacity)
             out[i++] = (struct fr_unit_matrix){decompressor(k, g, dw, from), g->out, g->k};
     return g->p + 1;
 }

@@ -43,6 +43,6 @@ void fr_ghost_neurons_weight(struct fr_real *real, const struct fr_ghost_neurons
                              const void *dghosts, void *dw);
 /** As struct fr_unit_kind has it, of gradients @p dw. */
 int fr_ghost_neurons_matrices(const struct fr_real *real, const struct fr_ghost_neurons *g,
-                              void *dw, struct fr_unit_matrix *out, int scratch);
+                              void *dw, struct fr_unit_matrix *out, int capacity);
 
 #endif

@@ -143,7 +143,7 @@ void fr_layer_weights(const struct fr_real *real, const struct fr_unit *u, bool 
 
 /* Common ones, then the branches'. */
 int fr_layer_matrices(const struct fr_real *real, const struct fr_unit *u,
-                      struct fr_unit_matrix *out, int scratch) {
+                      struct fr_unit_matrix *out, int capacity) {
     struct fr_sublayer s[FR_SUBLAYERS];
     struct part all[FR_SUBLAYERS * PARTS];
     int parts = parts_of(u, s, all), n = 0;
@@ -155,8 +155,8 @@ int fr_layer_matrices(const struct fr_real *real, const struct fr_unit *u,
         void *at = p->which == FIRST ? g[p->kind].first : g[p->kind].second;
         if (p->ghost_neurons)
             n += fr_ghost_neurons_matrices(real, p->ghost_neurons, at, out ? out + n : NULL,
-                                           scratch - n);
-        else if (n++ < scratch)
+                                           capacity - n);
+        else if (n++ < capacity)
             out[n - 1] = (struct fr_unit_matrix){at, p->rows, p->columns};
     }
     return n;

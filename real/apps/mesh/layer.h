@@ -77,7 +77,7 @@ void fr_layer_weights(const struct fr_real *real, const struct fr_unit *u, bool 
 void fr_layer_fill(const struct fr_real *real, struct fr_unit *u);
 /** As struct fr_unit_kind has it. */
 int fr_layer_matrices(const struct fr_real *real, const struct fr_unit *u,
-                      struct fr_unit_matrix *out, int scratch);
+                      struct fr_unit_matrix *out, int capacity);
 
 /** Data that the backward pass of a micro-batch needs.  x: its input, but of the first
  *  sublayer; all: x of all ranks; a: the normed; first: queries, keys and values; made: what

@@ -60,10 +60,10 @@ enum { STREAM_GRADIENT = 1000, STREAMS_A_UNIT = 64 };
 
 /* Open the part that @p holder have; @p all has capacity for every matrix of the unit. */
 static bool open_unit(struct fr_real *real, struct fr_mesh_state *mesh, const struct fr_unit *u,
-                      int holder, struct fr_unit_matrix *all, int scratch) {
+                      int holder, struct fr_unit_matrix *all, int capacity) {
     const struct fr_compression *kind = real->run->plan->compression.codec;
     int rank = (int)real->run->plan->compression.gradient_rank;
-    int n = u->kind->matrices(real, u, all, scratch);
+    int n = u->kind->matrices(real, u, all, capacity);
     for (int i = 0; i < n; i++) {
         struct fr_mesh_coded *coded = &mesh->coded[mesh->n_coded];
         uint64_t stream = (uint64_t)(STREAM_GRADIENT + STREAMS_A_UNIT * u->index + i);
@@ -208,15 +208,15 @@ static bool open_division(struct fr_real *real, const struct fr_mesh_state *mesh
 
 /* The scattered part of a share. */
 static int64_t scatter_scratch(const struct fr_real *real) {
-    int64_t scratch = 0;
+    int64_t capacity = 0;
     for (int h = 0; h < FR_HOLDERS; h++)
-        scratch = most(
-            scratch, real->division.part[fr_division_part_of(h, FR_DIVISION_SCATTERED)].share);
-    return real->run->plan->zero == 1 ? scratch : 0;
+        capacity = most(
+            capacity, real->division.part[fr_division_part_of(h, FR_DIVISION_SCATTERED)].share);
+    return real->run->plan->zero == 1 ? capacity : 0;
 }
 
 bool fr_mesh_open_batches(struct fr_real *real, struct fr_mesh_state *mesh) {
-    int64_t scratch = 0, most_B = 0, gathered_B = 0;
+    int64_t capacity = 0, most_B = 0, gathered_B = 0;
     size_t units = 0;
     if (fr_plan_replicas(real->run->plan) == 1 && real->stage == MPI_COMM_NULL) return true;
     for (int c = 0; c < mesh->n_chunks; c++) units += (size_t)mesh->chunk[c].n_units;
@@ -226,7 +226,7 @@ bool fr_mesh_open_batches(struct fr_real *real, struct fr_mesh_state *mesh) {
     mesh->coded = fr_calloc((size_t)n + 1, sizeof *mesh->coded);
     bool whole = all && mesh->batch && mesh->coded && open_batches(real, mesh, all, n);
     for (int i = 0; whole && i < mesh->n_batches; i++) {
-        if (mesh->n_coded) scratch = most(scratch, scratch_of(mesh, &mesh->batch[i]));
+        if (mesh->n_coded) capacity = most(capacity, scratch_of(mesh, &mesh->batch[i]));
         int64_t batch_B = (int64_t)packets_B(real, mesh, &mesh->batch[i]);
         most_B = most(most_B, batch_B);
         gathered_B = most(gathered_B, batch_B * copies_of(real, mesh->batch[i].holder));
@@ -234,9 +234,9 @@ bool fr_mesh_open_batches(struct fr_real *real, struct fr_mesh_state *mesh) {
     free(all);
     whole = whole && open_division(real, mesh);
     int64_t value_B = (int64_t)real->k->size_B;
-    scratch = most(scratch, scatter_scratch(real));
-    if (gathers(real)) scratch = most(scratch, most_B / value_B + 1);
-    mesh->factors = fr_real_alloc(real->k, scratch);
+    capacity = most(capacity, scatter_scratch(real));
+    if (gathers(real)) capacity = most(capacity, most_B / value_B + 1);
+    mesh->factors = fr_real_alloc(real->k, capacity);
     mesh->gathered = fr_real_alloc(real->k, gathers(real) ? gathered_B / value_B + 1 : 0);
     return whole && mesh->factors && mesh->gathered;
 }

@@ -61,8 +61,8 @@ void fr_rows_weight(struct fr_real *real, struct fr_unit *u,
 }
 
 int fr_rows_matrices(const struct fr_real *real, const struct fr_unit *u,
-                     struct fr_unit_matrix *out, int scratch) {
+                     struct fr_unit_matrix *out, int capacity) {
     (void)real;
-    if (scratch > 0) out[0] = (struct fr_unit_matrix){u->g, u->rows, u->in};
+    if (capacity > 0) out[0] = (struct fr_unit_matrix){u->g, u->rows, u->in};
     return 1;
 }

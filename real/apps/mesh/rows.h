@@ -20,7 +20,7 @@ fr_status fr_rows_input(struct fr_real *real, struct fr_unit *u, struct fr_unit_
                         double share, void *dx);
 void fr_rows_weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit_saved *saved);
 int fr_rows_matrices(const struct fr_real *real, const struct fr_unit *u,
-                     struct fr_unit_matrix *out, int scratch);
+                     struct fr_unit_matrix *out, int capacity);
 
 /** This rank's rows of @p whole, outputs x columns. */
 static inline void *fr_rows_of(const struct fr_real *real, const struct fr_unit *u,

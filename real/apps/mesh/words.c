@@ -16,7 +16,7 @@ void fr_words_fill(const struct fr_real *real, const struct fr_unit *u, bool log
 }
 
 int fr_words_matrices(const struct fr_real *real, const struct fr_unit *u,
-                      struct fr_unit_matrix *out, int scratch) {
-    (void)real, (void)u, (void)out, (void)scratch;
+                      struct fr_unit_matrix *out, int capacity) {
+    (void)real, (void)u, (void)out, (void)capacity;
     return 0;
 }

@@ -13,7 +13,7 @@ int64_t fr_words_size(const struct fr_unit *u);
 void fr_words_fill(const struct fr_real *real, const struct fr_unit *u, bool logits);
 /** No weight matrix of it goes compressed: models/price/pipeline.c codes layers alone. */
 int fr_words_matrices(const struct fr_real *real, const struct fr_unit *u,
-                      struct fr_unit_matrix *out, int scratch);
+                      struct fr_unit_matrix *out, int capacity);
 
 /** Has a rank, between units, 1/tp of every token's values? */
 static inline bool fr_words_divided(const struct fr_unit *u) {

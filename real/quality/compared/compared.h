@@ -47,7 +47,7 @@ struct fr_quality_mean fr_quality_times(struct fr_quality_mean iterations, doubl
 
 /** Two plans that are distinguished, or not, as a sentence.  @return @p out. */
 const char *fr_quality_sentence(const struct fr_qualities *q,
-                                const struct fr_quality_pair *pair, char *out, size_t scratch);
+                                const struct fr_quality_pair *pair, char *out, size_t capacity);
 
 /** The model with a table of these iterations, which search reads (docs/reference/model-keys.md): a row for every plan
  *  that reached the target with all seeds, of compressed ones with the keys that decide. */

@@ -28,19 +28,19 @@ static void add_head(struct fr_text *text, const struct fr_qualities *q) {
 }
 
 static const char *range(const char *form, struct fr_quality_mean m, char *out,
-                         size_t scratch) {
+                         size_t capacity) {
     char low[24] = "-", high[24] = "-";
-    snprintf(out, scratch, "-");
+    snprintf(out, capacity, "-");
     if (!isfinite(m.low)) return out;
     snprintf(low, sizeof low, form, m.low);
     snprintf(high, sizeof high, form, m.high);
-    snprintf(out, scratch, "%s .. %s", low, high);
+    snprintf(out, capacity, "%s .. %s", low, high);
     return out;
 }
 
-static const char *number(const char *form, double value, char *out, size_t scratch) {
-    snprintf(out, scratch, "-");
-    if (isfinite(value)) snprintf(out, scratch, form, value);
+static const char *number(const char *form, double value, char *out, size_t capacity) {
+    snprintf(out, capacity, "-");
+    if (isfinite(value)) snprintf(out, capacity, form, value);
     return out;
 }
 

@@ -26,14 +26,15 @@ double fr_quality_sent_share(const struct fr_qualities *q, int i) {
 }
 
 const char *fr_quality_sentence(const struct fr_qualities *q,
-                                const struct fr_quality_pair *pair, char *out, size_t scratch) {
+                                const struct fr_quality_pair *pair, char *out,
+                                size_t capacity) {
     const struct fr_quality_mean *d = &pair->d;
     const char *a = q->plans[pair->a].label, *b = q->plans[pair->b].label;
     if (pair->by == FR_QUALITY_BY_LOSS)
-        snprintf(out, scratch, "%s: loss %+.4f (%+.4f .. %+.4f) against %s%s", b, d->mean,
+        snprintf(out, capacity, "%s: loss %+.4f (%+.4f .. %+.4f) against %s%s", b, d->mean,
                  d->low, d->high, a, pair->apart ? "" : ": no difference shown");
     else
-        snprintf(out, scratch, "%s: iterations x %.3f (%.3f .. %.3f) against %s%s", b, d->mean,
+        snprintf(out, capacity, "%s: iterations x %.3f (%.3f .. %.3f) against %s%s", b, d->mean,
                  d->low, d->high, a, pair->apart ? "" : ": no difference shown");
     return out;
 }

@@ -197,10 +197,10 @@ static void weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit
 }
 
 static int matrices(const struct fr_real *real, const struct fr_unit *u,
-                    struct fr_unit_matrix *out, int scratch) {
+                    struct fr_unit_matrix *out, int capacity) {
     const struct sizes z = sizes_of(u);
     (void)real;
-    if (scratch > 0) out[0] = (struct fr_unit_matrix){u->g, z.filters, z.inner};
+    if (capacity > 0) out[0] = (struct fr_unit_matrix){u->g, z.filters, z.inner};
     return 1;
 }
 

@@ -89,9 +89,9 @@ static void weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit
 }
 
 static int matrices(const struct fr_real *real, const struct fr_unit *u,
-                    struct fr_unit_matrix *out, int scratch) {
+                    struct fr_unit_matrix *out, int capacity) {
     const struct fr_ghost_neurons g = product_of(u);
-    return fr_ghost_neurons_matrices(real, &g, u->g, out, scratch);
+    return fr_ghost_neurons_matrices(real, &g, u->g, out, capacity);
 }
 
 const struct fr_unit_kind fr_unit_phantom = {
