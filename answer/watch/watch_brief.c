@@ -199,7 +199,7 @@ void fr_watch_brief(const struct fr_watch *w, const char *again, struct fr_text 
         fr_brief_row(&brief, FR_BRIEF_SHOULD, "doubt",
                      "by prediction this plan cannot run, and it does: are model, plan and "
                      "cluster those of the run?");
-    if (*again) fr_brief_command(&brief, "next", again);
+    if (*again) fr_brief_command(&brief, "next", again, "");
     fr_brief_row(&brief, FR_BRIEF_MUST, *again ? "" : "next", "%s--json",
                  *again ? "or with " : "the same with ");
     fr_brief_print(&brief, FR_COLUMNS, text);
