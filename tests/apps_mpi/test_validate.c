@@ -318,7 +318,7 @@ static void what_cannot_run_says_so(void **state) {
     snprintf(line, sizeof line,
              "forerun validate --cluster frontier --from-search %s --force --all --samples %s",
              found, path);
-    fr_test_expect(line, 3, NULL, "forerun/search/1");
+    fr_test_expect(line, 3, NULL, "--from-search takes what forerun search printed");
     fr_test_expect("forerun validate --cluster frontier --top 3 --force --samples /tmp/none", 2,
                    NULL, "goes with --from-search");
     unlink(path);
@@ -351,8 +351,7 @@ static void bad_words_are_refused(void **state) {
                    "no configuration");
 }
 
-#define TRAIN                                                                                  \
-    "forerun iterations --width 64 --batch 64 --tp 2,4 --ghost 2,8 --seeds 2 --loss 0.14 "
+#define TRAIN "forerun iterations --width 64 --tp 2,4 --ghost 2,8 --seeds 2 --loss 0.14 "
 
 static int results(const char *text) {
     int n = 0;
@@ -386,14 +385,14 @@ static void iterations_are_what_search_reads(void **state) {
     char line[512], model[] = "/tmp/forerun-model-XXXXXX", log[] = "/tmp/forerun-log-XXXXXX";
     close(mkstemp(model));
     close(mkstemp(log));
-    snprintf(line, sizeof line, TRAIN "--samples %s --out %s", log, model);
+    snprintf(line, sizeof line, TRAIN "--batch 64 --samples %s --out %s", log, model);
     fr_test_expect(line, 0, "phantom, k 8", NULL);
     /* Cut in the middle of its last line, as a kill leaves it: one training is repeated. */
     char *text = NULL, *again = NULL;
     size_t length = 0, longer = 0;
     fr_file_read(log, FR_FILE_MAX_B, &text, &length, NULL);
     fr_file_write(log, text, length - 20, NULL);
-    snprintf(line, sizeof line, TRAIN "--resume --samples %s", log);
+    snprintf(line, sizeof line, TRAIN "--batch 64 --resume --samples %s", log);
     fr_test_expect(line, 0, "phantom, k 8", NULL);
     fr_file_read(log, FR_FILE_MAX_B, &again, &longer, NULL);
     assert_int_equal(results(again), results(text));
