@@ -131,22 +131,22 @@ static void offer_keys(const struct line *l) {
     offer_file(l, "cluster", given(l, "cluster", 'c'));
 }
 
-/* Offer each line of @p behind, which may follow @p from, with what is written before it; frees @p behind. */
-static void give_behind(const struct line *l, const char *from, struct fr_text *behind) {
-    for (const char *at = fr_text_get(behind); *at; at += strcspn(at, "\n") + 1)
+/* Offer each line of @p rest, which may follow @p from, with what is written before it; frees @p rest. */
+static void give_rest(const struct line *l, const char *from, struct fr_text *rest) {
+    for (const char *at = fr_text_get(rest); *at; at += strcspn(at, "\n") + 1)
         fr_text_addf(l->text, "%.*s%.*s\n", (int)(from - l->begun), l->begun,
                      (int)strcspn(at, "\n"), at);
-    fr_text_free(behind);
+    fr_text_free(rest);
 }
 
 /* Presets and the user's own behind what is written up to @p from. */
-static void offer_behind(const struct line *l, const char *from, const char *kind) {
+static void offer_rest(const struct line *l, const char *from, const char *kind) {
     struct fr_text names = {0};
-    struct line behind = *l;
-    behind.text = &names;
-    behind.begun = from;
-    offer_presets(&behind, kind);
-    give_behind(l, from, &names);
+    struct line rest = *l;
+    rest.text = &names;
+    rest.begun = from;
+    offer_presets(&rest, kind);
+    give_rest(l, from, &names);
 }
 
 /* KEY=VALUE: after the sign, and each comma of a list, the words that the key knows. */
@@ -160,7 +160,7 @@ static void offer_settings(const struct line *l) {
     snprintf(key, sizeof key, "%.*s", (int)(sign - l->begun), l->begun);
     const char *near, *from = comma ? comma : sign;
     if (strcmp(key, "runtime") == 0) {
-        offer_behind(l, from + 1, "runtime");
+        offer_rest(l, from + 1, "runtime");
         return;
     }
     const int fact = strncmp(key, "runtime.", 8) == 0 ? fr_fact_find(key, NULL) : -1;
@@ -210,11 +210,11 @@ static void offer_options(const struct line *l) {
 static void offer_joined(const struct line *l, const struct fr_option *option,
                          const char *value) {
     struct fr_text values = {0};
-    struct line behind = *l;
-    behind.text = &values;
-    behind.begun = value;
-    offer_values(&behind, option);
-    give_behind(l, value, &values);
+    struct line rest = *l;
+    rest.text = &values;
+    rest.begun = value;
+    offer_values(&rest, option);
+    give_rest(l, value, &values);
 }
 
 /* Words before the last that are neither options nor their values. */

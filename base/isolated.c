@@ -64,7 +64,7 @@ fr_status fr_isolated(fr_isolated_work *work, void *context, const char *reader,
     struct fr_ended ended;
     const struct fr_process child = {.words = words,
                                      .out.text = &answer,
-                                     .err.kept = true,
+                                     .err.inherited = true,
                                      .text_B = SIZE_MAX,
                                      .limit_s = PATIENCE_S,
                                      .body = work_in_child,

@@ -41,8 +41,8 @@ void fr_parallel_for(int n_threads, int64_t n_pieces, fr_piece_fn *work, void *c
 }
 
 int fr_processors(void) {
-    cpu_set_t mine; /* a batch system or taskset may leave us fewer than there are */
-    if (sched_getaffinity(0, sizeof mine, &mine) == 0) return CPU_COUNT(&mine);
+    cpu_set_t own; /* a batch system or taskset may leave us fewer than there are */
+    if (sched_getaffinity(0, sizeof own, &own) == 0) return CPU_COUNT(&own);
     long n = sysconf(_SC_NPROCESSORS_ONLN);
     return n > 0 ? (int)n : 1;
 }

@@ -60,7 +60,7 @@ static bool make_pipe(int ends[2]) {
 
 static bool open_stream(const struct fr_process_stream *s, bool input, int *given, int *heard) {
     int ends[2] = {-1, -1}, how = input ? O_RDONLY : O_WRONLY | O_CREAT | O_TRUNC;
-    if (s->kept) return true;
+    if (s->inherited) return true;
     if (s->text && make_pipe(ends)) {
         *heard = ends[0];
         *given = ends[1];

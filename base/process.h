@@ -20,7 +20,7 @@ enum { FR_PROCESS_PATH_B = 4096, FR_PROCESS_TEXT_B = 1 << 20, FR_ENDED_B = 64 };
 
 /** Where a stream of it leads.  All zero: /dev/null. */
 struct fr_process_stream {
-    bool kept;            /**< to where ours leads */
+    bool inherited;       /**< to where ours leads */
     const char *file;     /**< read, or written anew */
     struct fr_text *text; /**< of output: appended here */
 };

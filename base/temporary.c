@@ -37,10 +37,10 @@ enum { N_ENDING = sizeof ending / sizeof *ending };
 
 /* Between the making of a file and its place in the list no signal may come. */
 static void hold_signals(sigset_t *before) {
-    sigset_t held;
-    sigemptyset(&held);
-    for (int i = 0; i < N_ENDING; i++) sigaddset(&held, ending[i]);
-    pthread_sigmask(SIG_BLOCK, &held, before);
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    for (int i = 0; i < N_ENDING; i++) sigaddset(&blocked, ending[i]);
+    pthread_sigmask(SIG_BLOCK, &blocked, before);
 }
 
 static void let_signals(const sigset_t *before) { pthread_sigmask(SIG_SETMASK, before, NULL); }

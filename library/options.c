@@ -12,7 +12,7 @@ static bool says_more(const unsigned char *given, size_t size, size_t given_size
     return false;
 }
 
-fr_status fr_options_take(void *mine, size_t size, const void *given, const char *name,
+fr_status fr_options_take(void *own, size_t size, const void *given, const char *name,
                           struct fr_error *err) {
     enum { SIZE_MOST = 4096 };
     size_t given_size = size;
@@ -23,7 +23,7 @@ fr_status fr_options_take(void *mine, size_t size, const void *given, const char
     if (says_more(given, size, given_size))
         return fr_fail(err, FR_ERR_USAGE, "options",
                        "ask for something that this library (%s) is too old for", FR_VERSION);
-    memcpy(mine, given, given_size < size ? given_size : size);
+    memcpy(own, given, given_size < size ? given_size : size);
     return FR_OK;
 }
 

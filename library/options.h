@@ -8,11 +8,11 @@
 
 #include "base/status.h"
 
-/** Copy @p given over the defaults in @p mine of @p size bytes; both begin with a size_t, their own
+/** Copy @p given over the defaults in @p own of @p size bytes; both begin with a size_t, their own
  *  size.  NULL: the defaults.
  *  @param name  of the defaults' macro, for the sentence
  *  @return FR_OK or FR_ERR_USAGE */
-fr_status fr_options_take(void *mine, size_t size, const void *given, const char *name,
+fr_status fr_options_take(void *own, size_t size, const void *given, const char *name,
                           struct fr_error *err);
 
 /** Index of @p word among @p choices (NULL-terminated), for option @p name.

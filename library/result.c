@@ -67,8 +67,8 @@ static forerun_outcome numbers_of(const struct fr_job *job, const struct fr_outc
 static char *plan_json(const struct fr_job *job, const struct fr_outcome *out) {
     struct fr_text text = {0};
     struct fr_json_writer w = {.text = &text};
-    struct fr_plan said = fr_job_stated(job, &out->plan);
-    fr_plan_write(&w, &said);
+    struct fr_plan plan_stated = fr_job_stated(job, &out->plan);
+    fr_plan_write(&w, &plan_stated);
     if (text.failed) fr_text_free(&text);
     return text.data;
 }

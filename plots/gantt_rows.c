@@ -20,14 +20,14 @@ static void choose(const struct fr_timeline *t, struct fr_gantt_rows *rows) {
     if (t->n_ranks > FR_GANTT_ROWS_MAX && t->n_stages < t->n_ranks) {
         first = last_pipeline(t);
         of = t->n_stages < t->n_ranks - first ? t->n_stages : t->n_ranks - first;
-        fr_text_addf(&rows->said,
+        fr_text_addf(&rows->omitted,
                      "Of %" PRId32 " ranks those of one pipeline, from rank %" PRId32
                      " on, which ends last.  ",
                      t->n_ranks, first);
     }
     int32_t step = (of + FR_GANTT_ROWS_MAX - 1) / FR_GANTT_ROWS_MAX;
     if (step > 1)
-        fr_text_addf(&rows->said,
+        fr_text_addf(&rows->omitted,
                      "%" PRId32 " stages, %" PRId32 " to a row, their times added.  ", of,
                      step);
     rows->ranks_per_row = step;
@@ -73,6 +73,6 @@ fr_status fr_gantt_rows_make(const struct fr_timeline *timeline, struct fr_gantt
 
 void fr_gantt_rows_free(struct fr_gantt_rows *rows) {
     free(rows->row_of), free(rows->not_computing);
-    fr_text_free(&rows->said);
+    fr_text_free(&rows->omitted);
     *rows = (struct fr_gantt_rows){0};
 }

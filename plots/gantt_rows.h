@@ -25,7 +25,7 @@ struct fr_gantt_rows {
     double row_not_computing[FR_GANTT_ROWS_MAX];
     double not_computing_all; /**< mean */
     int64_t slices;           /**< that are on the rows */
-    struct fr_text said;      /**< which ranks were left out, a sentence, or "" */
+    struct fr_text omitted;   /**< which ranks were left out, a sentence, or "" */
 };
 
 /** Choose the rows.  If there are more ranks than fit, one pipeline is shown: the one that

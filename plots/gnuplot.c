@@ -146,14 +146,14 @@ static const char *about_script(const char *complaint) {
 
 static fr_status judge(const struct fr_ended *ended, const char *complaint,
                        struct fr_error *err) {
-    const char *said = about_script(complaint);
-    bool warned = strstr(said, "warning:") && strstr(complaint, "\"figure.gp\"");
+    const char *message = about_script(complaint);
+    bool warned = strstr(message, "warning:") && strstr(complaint, "\"figure.gp\"");
     char words[FR_ENDED_B];
     if (ended->code == 0 && !warned) return FR_OK;
-    int length = (int)strlen(said);
-    while (length > 0 && strchr("\n\r ", said[length - 1])) length--;
+    int length = (int)strlen(message);
+    while (length > 0 && strchr("\n\r ", message[length - 1])) length--;
     return fr_fail(err, FR_ERR_EXTERNAL, NULL, "gnuplot %s and said: %.*s",
-                   fr_ended_words(ended, words), length, said);
+                   fr_ended_words(ended, words), length, message);
 }
 
 /* The size that an SVG gives itself, `width="1200" height="520"`, in inches: what is drawn in it stays. */

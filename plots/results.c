@@ -338,7 +338,7 @@ static void say_words(const struct fr_results *results, struct fr_picture *p) {
                  {FR_PLAN_KEY_gradient_stages, "SC: stages whose gradients are compressed"}};
     bool any = false;
     for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
-        if (!(results->common.said >> words[k].key & 1)) continue;
+        if (!(results->common.stated >> words[k].key & 1)) continue;
         fr_text_addf(&p->note, "%s%s", any ? ", " : "", words[k].meaning);
         any = true;
     }

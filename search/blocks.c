@@ -335,7 +335,7 @@ fr_status fr_blocks_join(const struct fr_blocks *b, struct fr_search_result *res
     for (int r = 0; r < FR_REASON_COUNT; r++) result->example[r].index = -1;
     FR_TRY(join_counts(b, result, err));
     bool ok = join_cached(b, &best, &front, result);
-    result->ranked = best.kept;
+    result->ranked = best.list;
     fr_status status = ok ? fr_cached_price(b->job, b->space, b->options, &front, result, err)
                           : no_memory(err);
     free(front.items);

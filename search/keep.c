@@ -20,26 +20,26 @@ int fr_by_rank(const void *x, const void *y) {
 }
 
 void fr_best_cut(struct fr_best *best, size_t limit) {
-    struct fr_ranked_list *kept = &best->kept;
-    fr_sort_items(kept->items, kept->count, sizeof *kept->items, fr_by_rank);
-    if (limit == 0 || kept->count < limit) return;
-    kept->count = limit;
+    struct fr_ranked_list *listed = &best->list;
+    fr_sort_items(listed->items, listed->count, sizeof *listed->items, fr_by_rank);
+    if (limit == 0 || listed->count < limit) return;
+    listed->count = limit;
     best->cut = true;
 }
 
 bool fr_best_keep(struct fr_best *best, size_t limit, const struct fr_ranked *ranked) {
     enum { LEAST = 64 };
-    struct fr_ranked_list *kept = &best->kept;
-    if (best->cut && fr_by_rank(ranked, &kept->items[limit - 1]) > 0) return true;
-    if (limit > 0 && kept->count >= 2 * limit + LEAST) fr_best_cut(best, limit);
-    if (kept->count == kept->capacity) {
-        size_t capacity = kept->capacity ? 2 * kept->capacity : LEAST;
-        struct fr_ranked *grown = fr_realloc(kept->items, capacity, sizeof *grown);
+    struct fr_ranked_list *listed = &best->list;
+    if (best->cut && fr_by_rank(ranked, &listed->items[limit - 1]) > 0) return true;
+    if (limit > 0 && listed->count >= 2 * limit + LEAST) fr_best_cut(best, limit);
+    if (listed->count == listed->capacity) {
+        size_t capacity = listed->capacity ? 2 * listed->capacity : LEAST;
+        struct fr_ranked *grown = fr_realloc(listed->items, capacity, sizeof *grown);
         if (!grown) return false;
-        kept->items = grown;
-        kept->capacity = capacity;
+        listed->items = grown;
+        listed->capacity = capacity;
     }
-    kept->items[kept->count++] = *ranked;
+    listed->items[listed->count++] = *ranked;
     return true;
 }
 
@@ -47,8 +47,8 @@ void fr_ranked_begin(struct fr_ranked *best, int n) {
     for (int i = 0; i < n; i++) best[i] = (struct fr_ranked){INFINITY, 0, -1};
 }
 
-void fr_ranked_keep(struct fr_ranked *best, const struct fr_ranked *mine) {
-    if (mine->index >= 0 && (best->index < 0 || fr_by_rank(mine, best) < 0)) *best = *mine;
+void fr_ranked_keep(struct fr_ranked *best, const struct fr_ranked *own) {
+    if (own->index >= 0 && (best->index < 0 || fr_by_rank(own, best) < 0)) *best = *own;
 }
 
 int fr_unsure_band(const struct fr_outcome *out) {
@@ -78,15 +78,15 @@ bool fr_front_as_good(const struct fr_front_point *a, const struct fr_front_poin
            a->lossy <= b->lossy;
 }
 
-bool fr_front_keep(struct fr_front *front, const struct fr_front_point *mine) {
-    size_t kept = 0;
+bool fr_front_keep(struct fr_front *front, const struct fr_front_point *own) {
+    size_t listed = 0;
     for (size_t i = 0; i < front->count; i++) {
         const struct fr_front_point *theirs = &front->items[i];
-        if (fr_front_as_good(theirs, mine))
+        if (fr_front_as_good(theirs, own))
             return true; /* nothing was dropped before: theirs dominate it too */
-        if (!fr_front_as_good(mine, theirs)) front->items[kept++] = *theirs;
+        if (!fr_front_as_good(own, theirs)) front->items[listed++] = *theirs;
     }
-    front->count = kept;
+    front->count = listed;
     if (front->count == front->capacity) {
         size_t capacity = front->capacity ? 2 * front->capacity : 16;
         struct fr_front_point *grown = fr_realloc(front->items, capacity, sizeof *grown);
@@ -94,7 +94,7 @@ bool fr_front_keep(struct fr_front *front, const struct fr_front_point *mine) {
         front->items = grown;
         front->capacity = capacity;
     }
-    front->items[front->count++] = *mine;
+    front->items[front->count++] = *own;
     return true;
 }
 

@@ -19,7 +19,7 @@ int fr_by_rank(const void *a, const void *b);
 /** The best of a list, which grows to twice the wanted length before it is cut.  Once it was cut, kept[0..limit-1] is
  *  in order.  A result that does not go before its last is none of the best.  Begin with zeros. */
 struct fr_best {
-    struct fr_ranked_list kept;
+    struct fr_ranked_list list;
     bool cut;
 };
 
@@ -45,16 +45,16 @@ struct fr_front_point fr_front_point_of(fr_ranking by, const struct fr_outcome *
                                         int64_t index);
 /** Is @p a nowhere worse than @p b? */
 bool fr_front_as_good(const struct fr_front_point *a, const struct fr_front_point *b);
-/** Add @p mine unless something there is as good; drop what it is as good as.  The first of equals
+/** Add @p own unless something there is as good; drop what it is as good as.  The first of equals
  *  stays. @return false without memory */
-bool fr_front_keep(struct fr_front *front, const struct fr_front_point *mine);
+bool fr_front_keep(struct fr_front *front, const struct fr_front_point *own);
 /** Put in order of time, else as fr_by_rank. */
 void fr_front_sort(struct fr_front *front);
 
 /** No plan yet, @p n times. */
 void fr_ranked_begin(struct fr_ranked *best, int n);
 /** The better of two; a number of -1 is none. */
-void fr_ranked_keep(struct fr_ranked *best, const struct fr_ranked *mine);
+void fr_ranked_keep(struct fr_ranked *best, const struct fr_ranked *own);
 
 /** The band, of FR_UNSURE_BANDS, that holds the probability of @p out to fit. */
 int fr_unsure_band(const struct fr_outcome *out);

@@ -250,16 +250,16 @@ static bool among(const char *words, const char *word, size_t length) {
 void fr_recipe_restrict(const char *text, struct fr_recipe *recipe) {
     const char *values;
     struct fr_recipe_row *row = row_of(text, recipe, &values);
-    struct fr_text kept = {0};
+    struct fr_text rest = {0};
     for (const char *at = row ? row->values : ""; *at; at += strspn(at, ",")) {
         size_t length = strcspn(at, ",");
         if (among(values, at, length))
-            fr_text_addf(&kept, "%s%.*s", kept.length ? "," : "", (int)length, at);
+            fr_text_addf(&rest, "%s%.*s", rest.length ? "," : "", (int)length, at);
         at += length;
     }
-    if (kept.length && !kept.failed)
-        snprintf(row->values, sizeof row->values, "%s", fr_text_get(&kept));
-    fr_text_free(&kept);
+    if (rest.length && !rest.failed)
+        snprintf(row->values, sizeof row->values, "%s", fr_text_get(&rest));
+    fr_text_free(&rest);
 }
 
 bool fr_recipe_varies(const struct fr_recipe_row *row) {

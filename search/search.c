@@ -158,8 +158,8 @@ static bool beaten(const struct fr_front *front, const struct fr_front_point *le
 }
 
 /* Are as many plans better as are to be listed? */
-static bool behind(const struct context *c, const struct fr_best *best, double least) {
-    return best->cut && least > best->kept.items[c->options->top - 1].value;
+static bool is_slower(const struct context *c, const struct fr_best *best, double least) {
+    return best->cut && least > best->list.items[c->options->top - 1].value;
 }
 
 /* Its row, those beyond the last that is kept with it. */
@@ -191,8 +191,8 @@ static bool wanted(const void *context, struct fr_outcome *out) {
     if (all) return true;
     const struct fr_front_point least = fr_front_point_of(c->by, out, k->index);
     double value = fr_objective_value(c->options->objective, c->by, out);
-    bool listed = !behind(c, &k->piece->top, value) && !behind(c, &c->sample.top, value) &&
-                  !behind(c, &c->best, value);
+    bool listed = !is_slower(c, &k->piece->top, value) &&
+                  !is_slower(c, &c->sample.top, value) && !is_slower(c, &c->best, value);
     int m = method_number(out);
     bool first = value <= k->piece->of_method[m].value &&
                  value <= c->sample.of_method[m].value && value <= c->of_method[m].value;
@@ -307,7 +307,7 @@ static void take_sample(struct context *c) {
 }
 
 static void free_piece(struct piece *piece) {
-    free(piece->top.kept.items);
+    free(piece->top.list.items);
     free(piece->pareto.items);
 }
 
@@ -329,8 +329,8 @@ static bool join(struct context *c, const struct piece *piece,
         fr_ranked_keep(&c->of_method[m], &piece->of_method[m]);
     for (int b = 0; b < FR_UNSURE; b++) fr_ranked_keep(&c->unsure[b], &piece->unsure[b]);
     c->least = fmin(c->least, piece->least);
-    for (size_t i = 0; i < piece->top.kept.count; i++)
-        ok = fr_best_keep(&c->best, c->options->top, &piece->top.kept.items[i]) && ok;
+    for (size_t i = 0; i < piece->top.list.count; i++)
+        ok = fr_best_keep(&c->best, c->options->top, &piece->top.list.items[i]) && ok;
     for (size_t i = 0; i < piece->pareto.count; i++)
         ok = fr_front_keep(&c->front, &piece->pareto.items[i]) && ok;
     return ok;
@@ -407,7 +407,7 @@ fr_status fr_search(const struct fr_job *job, const struct fr_space *space,
     if (ok) take_sample(&c);
     ok = ok && go_through(&c, threads, result);
     fr_progress_end(&progress);
-    result->ranked = c.best.kept;
+    result->ranked = c.best.list;
     memcpy(result->of_method, c.of_method, sizeof c.of_method);
     memcpy(result->unsure, c.unsure, sizeof c.unsure);
     fr_front_sort(&c.front);

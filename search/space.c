@@ -51,14 +51,14 @@ void fr_space_free(struct fr_space *space) {
     }
     for (int64_t v = 0; space->variants && v < space->n_variants; v++)
         fr_job_free(&space->variants[v]);
-    for (int64_t v = 0; space->said && v < space->n_variants * space->n_inputs; v++)
-        free(space->said[v]);
+    for (int64_t v = 0; space->settings && v < space->n_variants * space->n_inputs; v++)
+        free(space->settings[v]);
     for (int i = 0; i < space->n_inputs; i++) {
         for (size_t v = 0; v < space->input[i].count; v++) free(space->input[i].texts[v]);
         free(space->input[i].texts);
     }
     free(space->variants);
-    free(space->said);
+    free(space->settings);
     *space = (struct fr_space){0};
 }
 

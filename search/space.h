@@ -45,7 +45,7 @@ struct fr_space {
     int n_inputs;
     struct fr_job
         *variants;      /**< one for each choice of inputs, or NULL: nothing of them varies */
-    char **said;        /**< [n_variants][n_inputs] "KEY=VALUE" */
+    char **settings;    /**< [n_variants][n_inputs] "KEY=VALUE" */
     int64_t n_variants; /**< at least 1 */
     fr_plan_key_set varied; /**< keys of the dimensions */
     int watched[FR_PLAN_KEYS],

@@ -198,7 +198,7 @@ static fr_status vary_input(const char *key, const char *text, const struct fr_j
 static fr_status load_variant(const struct fr_job_names *names, struct fr_space *space,
                               int64_t variant, struct fr_error *err) {
     const char **sets = fr_calloc((size_t)(names->n_sets + space->n_inputs) + 1, sizeof *sets);
-    char **said = &space->said[variant * space->n_inputs];
+    char **settings = &space->settings[variant * space->n_inputs];
     int64_t left = variant;
     bool whole = true;
     if (!sets) return no_memory(err);
@@ -208,8 +208,8 @@ static fr_status load_variant(const struct fr_job_names *names, struct fr_space 
         struct fr_text text = {0};
         fr_text_addf(&text, "%s=%s", input->key, input->texts[left % (int64_t)input->count]);
         left /= (int64_t)input->count;
-        said[i] = text.data; /* its block */
-        sets[names->n_sets + i] = said[i];
+        settings[i] = text.data; /* its block */
+        sets[names->n_sets + i] = settings[i];
         whole = whole && !text.failed;
     }
     if (!whole) {
@@ -221,7 +221,7 @@ static fr_status load_variant(const struct fr_job_names *names, struct fr_space 
     with.n_sets = names->n_sets + space->n_inputs;
     struct fr_job *job = &space->variants[variant];
     fr_status status = fr_job_load(&with, job, err);
-    job->varied = said;
+    job->varied = settings;
     job->n_varied = space->n_inputs;
     free(sets);
     return status;
@@ -231,8 +231,9 @@ fr_status fr_vary_load(const struct fr_job_names *names, struct fr_space *space,
                        struct fr_error *err) {
     if (space->n_inputs == 0) return FR_OK;
     space->variants = fr_calloc((size_t)space->n_variants, sizeof *space->variants);
-    space->said = fr_calloc((size_t)(space->n_variants * space->n_inputs), sizeof *space->said);
-    if (!space->variants || !space->said) return no_memory(err);
+    space->settings =
+        fr_calloc((size_t)(space->n_variants * space->n_inputs), sizeof *space->settings);
+    if (!space->variants || !space->settings) return no_memory(err);
     for (int64_t v = 0; v < space->n_variants; v++) FR_TRY(load_variant(names, space, v, err));
     return FR_OK;
 }

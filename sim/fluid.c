@@ -207,7 +207,7 @@ static void set_rate(struct fr_fluid *f, int32_t slot, double rate_B_per_s) {
 }
 
 /* The fullest link: the least rate for each of its flows.  Those that have none drop out. */
-static int32_t fullest(struct fr_fluid *f, double *share_B_per_s) {
+static int32_t bottleneck(struct fr_fluid *f, double *share_B_per_s) {
     int32_t best = -1, kept = 0;
     for (int32_t k = 0; k < f->n_reached; k++) {
         const struct link *link = &f->links[f->reached[k]];
@@ -244,7 +244,8 @@ static void resolve(struct fr_fluid *f) {
     if (n == 1) {
         set_rate(f, f->component[0], f->flows[f->component[0]].alone_B_per_s);
     } else if (n > 0) {
-        while ((link = fullest(f, &share_B_per_s)) >= 0) fix_flows_of(f, link, share_B_per_s);
+        while ((link = bottleneck(f, &share_B_per_s)) >= 0)
+            fix_flows_of(f, link, share_B_per_s);
     }
     f->mark++; /* past the marks of fixed flows */
 }

@@ -10,28 +10,28 @@ static bool same_transfer(const struct fr_action *send, const struct fr_action *
 
 static void join(struct fr_builder *b, fr_task_kind kind, int32_t r, int32_t peer,
                  const struct fr_slot *slot) {
-    struct fr_rank *mine = &b->ranks[r], *theirs = &b->ranks[peer];
+    struct fr_rank *own = &b->ranks[r], *theirs = &b->ranks[peer];
     int32_t task = fr_builder_add(b, kind, fr_builder_boundary(slot, r, peer), r, peer, slot);
-    fr_program_wait(b->program, task, mine->last_compute);
+    fr_program_wait(b->program, task, own->last_compute);
     fr_program_wait(b->program, task, theirs->last_compute);
-    mine->last_compute = theirs->last_compute = task;
+    own->last_compute = theirs->last_compute = task;
 }
 
 /* Both sides stand at this transfer: do it.  If each side's next action is the other direction
  * of the same pair, both go at once. */
 bool fr_builder_transfer(struct fr_builder *b, int32_t r) {
-    struct fr_rank *mine = &b->ranks[r];
-    const struct fr_action *first = fr_action_at(mine, 0);
+    struct fr_rank *own = &b->ranks[r];
+    const struct fr_action *first = fr_action_at(own, 0);
     struct fr_rank *theirs = &b->ranks[first->peer];
     const struct fr_action *other = fr_action_at(theirs, 0);
-    const struct fr_action *second = fr_action_at(mine, 1),
+    const struct fr_action *second = fr_action_at(own, 1),
                            *other_second = fr_action_at(theirs, 1);
     if (!other || other->peer != r) return false;
     if (same_transfer(first, other) || same_transfer(other, first)) {
         bool sends = first->kind == FR_ACTION_SEND;
         int32_t from = sends ? r : first->peer, to = sends ? first->peer : r;
         join(b, fr_builder_message_kind(b, from, &first->slot), from, to, &first->slot);
-        mine->next++;
+        own->next++;
         theirs->next++;
         return true;
     }
@@ -42,7 +42,7 @@ bool fr_builder_transfer(struct fr_builder *b, int32_t r) {
                    same_transfer(first, other_second) && same_transfer(other, second);
     if (!crosses) return false;
     join(b, FR_TASK_EXCHANGE, r, first->peer, &first->slot);
-    mine->next += 2;
+    own->next += 2;
     theirs->next += 2;
     return true;
 }

@@ -12,7 +12,7 @@ enum { TASKS_MAX = 1 << 25, RANKS_MAX = 1 << 16 };
 struct rank {
     int32_t last;           /* task, or -1 */
     int32_t sent, received; /* messages of the collective under way, or -1 */
-    int32_t held;           /* one of rail rings to be waited for, or -1 */
+    int32_t awaited;        /* one of rail rings to be waited for, or -1 */
 };
 
 struct builder {
@@ -164,17 +164,17 @@ static int32_t *nodes_of(struct builder *b, fr_axis axis, int32_t group,
 static void hold(struct builder *b, int32_t nothing, int32_t rank, int32_t message,
                  int32_t micro) {
     struct rank *r = &b->ranks[rank];
-    if (r->held < 0 && message >= 0) {
-        r->held = message;
+    if (r->awaited < 0 && message >= 0) {
+        r->awaited = message;
         return;
     }
-    if (r->held < 0) return;
+    if (r->awaited < 0) return;
     int32_t task = add_task(b, nothing, rank, -1, micro);
     wait_for(b, task, message);
-    wait_for(b, task, r->held);
+    wait_for(b, task, r->awaited);
     wait_for(b, task, r->received);
     r->received = task;
-    r->held = -1;
+    r->awaited = -1;
 }
 
 /* Rail rings send beside each other, so that a rank's last message says nothing of its others: it waits for the last of

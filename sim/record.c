@@ -47,17 +47,17 @@ static void add_work(const struct fr_class_price *price, double start_s, double 
 static void add_task(const struct fr_task *task, fr_task_kind kind,
                      const struct fr_class_price *price, double start_s, double end_s,
                      bool blocking, struct fr_stage_use *use) {
-    struct fr_stage_use *mine = &use[task->rank],
+    struct fr_stage_use *own = &use[task->rank],
                         *other = task->peer >= 0 ? &use[task->peer] : NULL;
     if (kind == FR_TASK_GRADIENT) {
-        add_gradient(price, start_s, end_s, mine);
+        add_gradient(price, start_s, end_s, own);
     } else if (!fr_task_is_message(kind)) {
-        add_work(price, start_s, end_s, mine);
+        add_work(price, start_s, end_s, own);
         if (kind == FR_TASK_EMBEDDING) add_work(price, start_s, end_s, other);
     } else if (blocking) {
-        add_gap(mine, start_s, end_s);
+        add_gap(own, start_s, end_s);
         add_gap(other, start_s, end_s);
-        mine->blocked_s += end_s - start_s;
+        own->blocked_s += end_s - start_s;
         other->blocked_s += end_s - start_s;
     }
 }

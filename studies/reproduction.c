@@ -164,7 +164,7 @@ static void put_wide(struct fr_text *text, const struct fr_reproduction *r) {
 /* ---- both -------------------------------------------------------------------------------------- */
 
 static void put_counts(struct fr_text *text, const struct fr_reproduction *r, int columns) {
-    size_t held = 0, judged = 0, details = 0, distances = 0, used = 0;
+    size_t n_holds = 0, judged = 0, details = 0, distances = 0, used = 0;
     char line[240];
     for (size_t i = 0; i < r->count; i++) {
         const row_t *row = &r->rows[i];
@@ -173,11 +173,11 @@ static void put_counts(struct fr_text *text, const struct fr_reproduction *r, in
         if (row->detail) continue;
         distances += distance;
         judged += !distance && row->judged;
-        held += !distance && row->holds;
+        n_holds += !distance && row->holds;
     }
     if (details) fr_text_addf(text, "\nand %zu one by one, in --json\n", details);
     const size_t unjudged = r->count - details - judged - distances;
-    fr_line_addf(line, sizeof line, &used, "%zu of %zu judged rows hold", held, judged);
+    fr_line_addf(line, sizeof line, &used, "%zu of %zu judged rows hold", n_holds, judged);
     if (unjudged)
         fr_line_addf(line, sizeof line, &used,
                      "; %zu have nothing published to be held against", unjudged);

@@ -36,16 +36,16 @@ static inline int fr_sample(int whole, int everyday) {
  * (fr_spread of cmake/forerun.cmake). */
 static inline int fr_group_run(const char *group, const struct CMUnitTest *tests, size_t n,
                                CMFixtureFunction setup, CMFixtureFunction teardown) {
-    struct CMUnitTest mine[256];
+    struct CMUnitTest own[256];
     const char *share = getenv("FR_SHARE");
     size_t first = 1, of = 1, n_user_plans = 0;
     if (share && (sscanf(share, "%zu/%zu", &first, &of) != 2 || first < 1 || of < first)) {
         print_error("FR_SHARE is \"%s\"; it is to be e.g. 2/4\n", share);
         return 1;
     }
-    for (size_t i = first - 1; i < n && n_user_plans < sizeof mine / sizeof *mine; i += of)
-        mine[n_user_plans++] = tests[i];
-    return fr_group_code(_cmocka_run_group_tests(group, mine, n_user_plans, setup, teardown),
+    for (size_t i = first - 1; i < n && n_user_plans < sizeof own / sizeof *own; i += of)
+        own[n_user_plans++] = tests[i];
+    return fr_group_code(_cmocka_run_group_tests(group, own, n_user_plans, setup, teardown),
                          n_user_plans);
 }
 

@@ -46,9 +46,9 @@ static inline char *very_long_name(void) {
 }
 
 /** @p text with @p name for the value of string member @p which (counted from 0; -1: of every
- *  one), but for members whose key is in @p kept (",a,b,").  NULL when there is no such member. */
+ *  one), but for members whose key is in @p saved (",a,b,").  NULL when there is no such member. */
 static inline char *with_names(const char *text, const char *name, int which,
-                               const char *kept) {
+                               const char *saved) {
     struct fr_text out = {0};
     int n = 0;
     bool done = false;
@@ -68,7 +68,7 @@ static inline char *with_names(const char *text, const char *name, int which,
         char member[64];
         snprintf(member, sizeof member, ",%.*s,", (int)(colon - 1 - key), key);
         at = end + 1;
-        if (strstr(kept, member) || (which >= 0 && n++ != which)) continue;
+        if (strstr(saved, member) || (which >= 0 && n++ != which)) continue;
         fr_text_add(&out, from, (size_t)(value + 1 - from));
         fr_text_add(&out, name, strlen(name));
         from = end;

@@ -9,7 +9,7 @@
 #include "base/text.h"
 
 static const struct wrap {
-    const char *what, *before, *behind;
+    const char *what, *before, *after;
     bool whole; /* told only by nearly all lines of a file; once */
 } wraps[] = {
     {"Open MPI 4", "[1,0]<stdout>:", "", false},
@@ -64,7 +64,7 @@ static inline void wrap_lines(const char *text, const struct wrap *const *wrap, 
         size_t length = strcspn(text, "\n");
         for (int k = 0; k < n; k++) fr_text_addf(out, "%s", wrap[k]->before);
         fr_text_add(out, text, length);
-        for (int k = n - 1; k >= 0; k--) fr_text_addf(out, "%s", wrap[k]->behind);
+        for (int k = n - 1; k >= 0; k--) fr_text_addf(out, "%s", wrap[k]->after);
         if (text[length]) fr_text_add(out, "\n", 1);
         text += length + (text[length] == '\n');
     }

@@ -153,7 +153,7 @@ static struct fr_link_cost count_shift(struct counter *k, int64_t shift) {
 }
 
 /* The member behind those that sit in one node with member i of communicator g, and follow it. */
-static int64_t behind_node(const struct counter *k, int64_t g, int64_t i) {
+static int64_t after_node(const struct counter *k, int64_t g, int64_t i) {
     int64_t node = fr_communicator_slot(k->c, g, i) / k->levels->level[0].ranks;
     while (i < k->c->n_ranks &&
            fr_communicator_slot(k->c, g, i) / k->levels->level[0].ranks == node)
@@ -168,8 +168,8 @@ static struct fr_link_cost count_rails(struct counter *k, int64_t fewest) {
     struct fr_link_cost cost = {0, 0};
     for (int64_t g = 0; g < k->c->n_groups; g++)
         for (int64_t i = 0, end; i < p; i = end) {
-            end = behind_node(k, g, i);
-            int64_t next = end < p ? end : 0, members = behind_node(k, g, next) - next;
+            end = after_node(k, g, i);
+            int64_t next = end < p ? end : 0, members = after_node(k, g, next) - next;
             for (int64_t j = 0; j < fewest && i + j < end && next != i; j++)
                 count_message(k, fr_communicator_slot(k->c, g, i + j),
                               fr_communicator_slot(k->c, g, next + (j + 1) % members),

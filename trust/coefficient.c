@@ -119,13 +119,13 @@ int fr_coefficient_effect(int index) {
 }
 
 double fr_coefficient_width(int index, const struct fr_cluster *cluster, fr_dtype dtype) {
-    double stated = cluster->widths.sigma[fr_coefficients[index].place][dtype];
+    double stated = cluster->uncertainty.sigma[fr_coefficients[index].place][dtype];
     return stated > 0 ? stated : fr_coefficients[index].sigma;
 }
 
 int fr_coefficients_stated(const struct fr_cluster *cluster, fr_dtype dtype, const int *index,
                            int n, double *stated) {
-    const struct fr_uncertainty *widths = &cluster->widths;
+    const struct fr_uncertainty *widths = &cluster->uncertainty;
     int count = 0;
     for (int t = 0; t < widths->n_correlated; t++) {
         const struct fr_correlated *x = &widths->correlated[t];

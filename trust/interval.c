@@ -26,7 +26,7 @@ static int row_of(const struct fr_tuning *t, int j) {
 double fr_interval_stated(const struct fr_cluster *cluster, int j, fr_dtype dtype) {
     int row = row_of(&cluster->tuning, j);
     return row >= 0 ? sqrt(cluster->tuning.covariance[row * cluster->tuning.n + row])
-                    : cluster->widths.sigma[fr_coefficients[j].place][dtype];
+                    : cluster->uncertainty.sigma[fr_coefficients[j].place][dtype];
 }
 
 /* ---- what is known of coefficients, one and together ---------------------------------------- */
@@ -107,12 +107,13 @@ static void fill(const struct fr_tuning *t, struct fr_tune_result *r) {
         for (int b = 0; b < coefficients; b++)
             r->covariance[a * r->n_known + b] = of.covariance[a][b];
     for (int i = 0; i < t->n_seen; i++) {
-        const double *said = t->seen_covariance + (size_t)i * (size_t)(t->n + t->n_seen);
+        const double *row_covariance =
+            t->seen_covariance + (size_t)i * (size_t)(t->n + t->n_seen);
         double *own = r->covariance + (size_t)(coefficients + i) * (size_t)r->n_known;
         for (int a = 0; a < coefficients; a++)
             own[a] = r->covariance[a * r->n_known + coefficients + i] =
-                of.row[a] >= 0 ? said[of.row[a]] : 0;
-        for (int k = 0; k < t->n_seen; k++) own[coefficients + k] = said[t->n + k];
+                of.row[a] >= 0 ? row_covariance[of.row[a]] : 0;
+        for (int k = 0; k < t->n_seen; k++) own[coefficients + k] = row_covariance[t->n + k];
     }
 }
 
@@ -138,7 +139,7 @@ void fr_interval_known(const struct fr_cluster *cluster, fr_dtype dtype,
                                 .sharded = t->present ? t->sharded : true,
                                 .pipelined = t->present ? t->pipelined : true,
                                 .model_error = FR_TUNE_MODEL_ERROR,
-                                .kept = t->present && t->kept,
+                                .unmoved = t->present && t->unmoved,
                                 .stretch = t->present                    ? t->stretch
                                            : fr_calibration_is_stated(c) ? FR_NORMAL_90
                                                                          : FR_TUNE_STRETCH};

@@ -323,7 +323,7 @@ fr_status fr_scoring_print(const struct fr_scoring *s, struct fr_text *text,
     fr_runs_print_assumed(&s->runs, text);
     if (one && !one->tuning.present)
         fr_text_addf(text, "this cluster was not tuned: intervals are as wide as %s\n",
-                     one->widths.present ? "its widths and the priors" : "the priors");
+                     one->uncertainty.present ? "its widths and the priors" : "the priors");
     fr_text_addf(text, "\n" NAME "%5s%9s%9s%9s%9s%7s%9s%9s%9s\n", "runs", "n", "mape", "median",
                  "p90", "bias", "tau", "regret", "worst", "covered");
     FR_TRY(fr_scoring_each(s, text_visit, text, err));

@@ -133,7 +133,7 @@ static fr_status count_feeling(struct problem *p, struct fr_tune_result *r,
 static bool refuted(struct problem *p) {
     p->n_fitted = 0;
     predict_all(p, NULL);
-    return fr_runs_refute(p->runs, p->n, p->log_error, p->scale);
+    return fr_runs_reject(p->runs, p->n, p->log_error, p->scale);
 }
 
 /* ---- how sure ---------------------------------------------------------------------------- */
@@ -147,7 +147,7 @@ static int tell(const struct problem *p, const struct fr_tune_result *r, int coe
     for (int t = 0; t < n; t++) {
         const double *row = stated + t * coefficients;
         bool stayed = true;
-        for (int k = 0; k < r->n_fitted && !r->kept; k++) stayed &= row[k] == 0;
+        for (int k = 0; k < r->n_fitted && !r->unmoved; k++) stayed &= row[k] == 0;
         if (stayed)
             memmove(stated + coefficients * kept++, row, (size_t)coefficients * sizeof *row);
     }
@@ -179,11 +179,11 @@ static fr_status posterior(struct problem *p, struct fr_tune_result *r, int coef
         sigma[k] = r->tuned[r->index[k]].sigma_prior;
         of[k] = fr_coefficient_effect(r->index[k]);
     }
-    const struct fr_posterior_input said = {
+    const struct fr_posterior_input input = {
         p->runs, p->n,    coefficients, base,           jacobian, moved,     sigma,
         stated,  n_known, of,           p->model_error, r->seen,  r->n_seen, p->one_release};
     double model_error[FR_TUNING_SEEN_MAX];
-    fr_status status = fr_runs_posterior(&said, r->covariance, (size_t)r->n_known, model_error,
+    fr_status status = fr_runs_posterior(&input, r->covariance, (size_t)r->n_known, model_error,
                                          r->effect, &r->stretch, err);
     for (int k = 0; k < r->n_seen && status == FR_OK; k++)
         r->seen[k].model_error = model_error[k];
@@ -223,7 +223,7 @@ static int add_unmoved(const struct problem *p, struct fr_tune_result *r,
     bool moved[FR_COEFFICIENT_MAX] = {false};
     for (int k = 0; k < r->n_fitted; k++) moved[r->index[k]] = true;
     for (int j = 0; j < fr_coefficient_count(); j++)
-        if ((r->kept || !moved[j]) && !(options->sigmas && options->sigmas[j] > 0))
+        if ((r->unmoved || !moved[j]) && !(options->sigmas && options->sigmas[j] > 0))
             r->tuned[j].sigma_prior = fr_coefficient_width(j, &p->prior, p->dtype);
     r->n_known = r->n_fitted;
     for (int j = 0; j < fr_coefficient_count(); j++)
@@ -295,7 +295,7 @@ static fr_status fall_back(struct problem *p, struct fr_tune_result *r, double *
         factors[n++] = factors[k];
     }
     p->n_fitted = r->n_fitted = n;
-    r->kept = n == 0;
+    r->unmoved = n == 0;
     return n > 0 ? fit(p, &limits, factors, err) : FR_OK;
 }
 
@@ -323,13 +323,13 @@ static fr_status tune(struct problem *p, const struct fr_tune_options *options,
         t->sigma = t->sigma_prior;
     }
     FR_TRY(count_feeling(p, r, err));
-    r->kept = options->keep_unrefuted && !refuted(p);
+    r->unmoved = options->keep_unrefuted && !refuted(p);
     for (int j = 0; j < fr_coefficient_count(); j++) {
         if (!r->tuned[j].present || options->fixed >> j & 1) continue;
         if (r->tuned[j].rows < fr_coefficients[j].rows_needed) continue;
         if (p->n < ROWS_FOR_MORE && fr_coefficients[j].rows_needed > 1) continue;
         p->sigma[r->n_fitted] = r->tuned[j].sigma_prior;
-        factors[r->n_fitted] = !r->kept && options->start && options->start->tuned[j].fitted
+        factors[r->n_fitted] = !r->unmoved && options->start && options->start->tuned[j].fitted
                                    ? options->start->tuned[j].value / r->tuned[j].prior
                                    : 1;
         r->index[r->n_fitted++] = j;
@@ -339,7 +339,7 @@ static fr_status tune(struct problem *p, const struct fr_tune_options *options,
     for (int i = 0; i < p->n; i++) weights += p->runs[i]->weight;
     p->weight_scale =
         options->rows_max > 0 && weights > options->rows_max ? options->rows_max / weights : 1;
-    if (r->n_fitted > 0 && !r->kept) {
+    if (r->n_fitted > 0 && !r->unmoved) {
         FR_TRY(fit(p, options->keep_unrefuted ? &rough : &limits, factors, err));
         if (options->keep_unrefuted) FR_TRY(fall_back(p, r, factors, err));
     }

@@ -11,7 +11,7 @@
  *  (trust/effects/groups.h), so a thousand of them are not a thousand opinions.  Where the rows' weights sum to more
  *  than `rows_max`, all are scaled down to that; else the priors would not count.
  *
- *  On request the cluster's own values stay unless the runs reject them (`kept`, trust/effects/rejected.h).  The
+ *  On request the cluster's own values stay unless the runs reject them (`unmoved`, trust/effects/rejected.h).  The
  *  model error of a kind is 0.05 there, and 0.2 for mixtures of experts.  The runs to predict may be of another
  *  release of the software than those at hand.  An error then includes the difference of releases (`release`:
  *  FR_TUNE_RELEASE); within the model error that is an effect of its own (trust/effects/groups.h).
@@ -80,8 +80,8 @@ struct fr_tune_result {
     struct fr_tuning_seen
         seen[FR_TUNING_SEEN_MAX]; /**< models, plans, plans of models of the rows */
     int n_seen;
-    int rows;  /**< that took part */
-    bool kept; /**< nothing was moved: the runs do not refute the cluster's values */
+    int rows;     /**< that took part */
+    bool unmoved; /**< nothing was moved: the runs do not refute the cluster's values */
     double effect
         [FR_EFFECTS]; /**< standard deviations of the model error of a model, a plan, ... */
     double spread;    /**< of all of them together, of a dense run */

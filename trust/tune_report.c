@@ -49,8 +49,8 @@ void fr_tune_print(const struct fr_tune_result *r, struct fr_text *text) {
     }
     if (marked) fr_fitted_mark_print(text);
     fr_text_addf(text, "\n%d rows, mean error %.2f %% on them%s; spread %.1f %%\n", r->rows,
-                 100 * r->mean_error, r->kept ? "" : " (fitted to them)", 100 * r->spread);
-    if (r->kept)
+                 100 * r->mean_error, r->unmoved ? "" : " (fitted to them)", 100 * r->spread);
+    if (r->unmoved)
         fr_text_addf(text, "nothing was moved: the rows do not refute the cluster file\n"
                            "(--always moves all the same)\n");
 }
@@ -138,7 +138,7 @@ void fr_tune_json(struct fr_json_writer *w, const struct fr_tune_result *r,
     fr_json_add_number(w, "spread", r->spread);
     fr_json_add_number(w, "stretch", r->stretch);
     fr_json_add_number(w, "mean_error", r->mean_error);
-    fr_json_add_bool(w, "kept", r->kept);
+    fr_json_add_bool(w, "kept", r->unmoved);
     fr_json_add_bool(w, "experts", r->experts);
     fr_json_add_bool(w, "sharded", r->sharded);
     fr_json_add_bool(w, "pipelined", r->pipelined);
@@ -186,10 +186,11 @@ static fr_status keep_widths(struct fr_json_document *document, const struct fr_
     bool dropped[FR_VALUE_COUNT] = {false};
     struct fr_text text = {0};
     struct fr_json_writer w = {.text = &text};
-    if (!r->cluster.widths.present) return FR_OK;
+    if (!r->cluster.uncertainty.present) return FR_OK;
     for (int j = 0; j < fr_coefficient_count(); j++)
         dropped[fr_coefficients[j].place] = r->tuned[j].known;
-    bool any = fr_uncertainty_put(&r->cluster.widths, r->cluster.levels.count, dropped, &w);
+    bool any =
+        fr_uncertainty_put(&r->cluster.uncertainty, r->cluster.levels.count, dropped, &w);
     fr_status status = FR_OK;
     if (text.failed)
         status = fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");

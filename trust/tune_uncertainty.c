@@ -101,7 +101,7 @@ static double measured(const struct fr_tune_result *r, const double gradient[FR_
 }
 
 static double stretch_of(const struct fr_tune_result *r, bool seen) {
-    return r->kept && !seen ? fmin(r->stretch, FR_TUNE_STRETCH) : r->stretch;
+    return r->unmoved && !seen ? fmin(r->stretch, FR_TUNE_STRETCH) : r->stretch;
 }
 
 double fr_tune_drawn(const struct fr_tune_result *r) {

@@ -87,14 +87,14 @@ static void add_word(struct fr_text *words, const char *format, int64_t value) {
 }
 
 /* Words of this line in front of all other keys. */
-static void add_mesh(const struct fr_plan *plan, fr_plan_key_set said, struct fr_text *words) {
-    if (said & BIT(method) && strcmp(plan->method->name, "tensor") != 0)
+static void add_mesh(const struct fr_plan *plan, fr_plan_key_set keys, struct fr_text *words) {
+    if (keys & BIT(method) && strcmp(plan->method->name, "tensor") != 0)
         fr_text_addf(words, "%s", plan->method->name);
     add_word(words, "tp %lld", plan->tp);
     if (plan->pp > 1) {
         add_word(words, "pp %lld", plan->pp);
         const char *order = plan->schedule ? plan->schedule->name : "";
-        if (strcmp(order, "interleaved") != 0 && said & BIT(schedule))
+        if (strcmp(order, "interleaved") != 0 && keys & BIT(schedule))
             fr_text_addf(words, " (%s)", order);
         if (plan->chunks > 1) fr_text_addf(words, " with %lld chunks", (long long)plan->chunks);
     }
@@ -106,12 +106,12 @@ void fr_brief_plan(const struct fr_outcome *out, fr_plan_key_set without, struct
     struct fr_text made = {0}, *words = &made;
     static const fr_plan_key_set mesh = BIT(method) | BIT(tp) | BIT(dp) | BIT(pp) | BIT(cp);
     const struct fr_plan *plan = &out->plan;
-    const fr_plan_key_set said = fr_plan_line_keys(plan) & ~without;
+    const fr_plan_key_set keys = fr_plan_line_keys(plan) & ~without;
     fr_plan_key_set placed = mesh;
     char rest[FR_PLAN_LINE];
     if (plan->pp > 1 && (plan->chunks > 1 || plan->schedule))
         placed |= BIT(schedule) | BIT(chunks);
-    add_mesh(plan, said, words);
+    add_mesh(plan, keys, words);
     fr_report_outcome_row(out, without | placed, rest, sizeof rest);
     for (const char *at = rest; *at;) {
         at += strspn(at, ", ");
@@ -179,17 +179,17 @@ void fr_brief_parts(struct fr_brief *brief, const struct fr_outcome *out) {
     static const double LEAST = 0.005;
     struct fr_text words = {0};
     double rest = 1;
-    bool said[FR_PART_COUNT] = {false};
+    bool keys[FR_PART_COUNT] = {false};
     char share[FR_READABLE];
     if (!(out->time_s > 0)) return;
     for (;;) {
         int most = -1;
         for (int i = 0; i < FR_PART_COUNT; i++)
-            if (!said[i] && out->part_s[i] >= LEAST * out->time_s &&
+            if (!keys[i] && out->part_s[i] >= LEAST * out->time_s &&
                 (most < 0 || out->part_s[i] > out->part_s[most]))
                 most = i;
         if (most < 0) break;
-        said[most] = true;
+        keys[most] = true;
         rest -= out->part_s[most] / out->time_s;
         fr_text_addf(&words, "%s%s %s", words.length ? ", " : "", part_words[most],
                      fr_readable_percent(out->part_s[most] / out->time_s, share));

@@ -56,15 +56,15 @@ static void answers(struct fr_brief *brief, const struct fr_rivals *r, int first
     if (first < 0) fr_brief_row(brief, FR_BRIEF_MUST, "fastest", "no plan is feasible on any");
     bool any = first < 0;
     for (int aim = 0;; aim++) {
-        struct fr_text words = {0}, said = {0};
+        struct fr_text words = {0}, message = {0};
         const char *what = fr_rivals_best_at(r, aim, &words);
         if (!what) break;
         if (strncmp(what, "least ", 6) == 0 && words.length)
-            fr_text_addf(&said, "least %s: ", what + 6);
-        if (words.length) fr_text_addf(&said, "%s", fr_text_get(&words));
+            fr_text_addf(&message, "least %s: ", what + 6);
+        if (words.length) fr_text_addf(&message, "%s", fr_text_get(&words));
         any = any || words.length;
         fr_brief_words(brief, FR_BRIEF_MUST, strcmp(what, "fastest") == 0 ? "fastest" : "",
-                       &said);
+                       &message);
         fr_text_free(&words);
     }
     if (any) return;

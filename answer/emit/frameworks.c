@@ -54,7 +54,7 @@ static void members(const struct fr_emitted *e, struct fr_json_writer *w, const 
 }
 
 /* Is anything of it said? */
-static bool said(const struct fr_emitted *e, const char *object) {
+static bool stated(const struct fr_emitted *e, const char *object) {
     size_t length = strlen(object);
     for (int i = 0; i < e->n; i++)
         if (strncmp(e->line[i].name, object, length) == 0 && e->line[i].name[length] == '.')
@@ -70,7 +70,7 @@ static void write_configuration(const struct fr_emitted *e, struct fr_text *text
     fr_json_begin_object(&w);
     members(e, &w, "");
     for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) {
-        if (!said(e, objects[i])) continue;
+        if (!stated(e, objects[i])) continue;
         fr_json_add_object(&w, objects[i]);
         members(e, &w, objects[i]);
         fr_json_end_object(&w);

@@ -39,8 +39,8 @@ FR_WORD(recompute_list, fr_recompute_modules(p->recompute, ",", word, sizeof wor
 FR_TRUTH(offloads_layers, p->pp == 1 && p->recompute == FR_RECOMPUTE_NONE)
 FR_INTEGER(offloaded_layers, p->offload_layers ? p->offload_layers : t->layers - 1)
 /* Megatron Core refuses to hide the experts' all-to-all in a pipeline of one chunk a stage, and behind whole layers. */
-FR_TRUTH(hides_dispatch,
-         p->overlap_experts && (p->pp == 1 || p->chunks > 1) && p->recompute != FR_RECOMPUTE_FULL)
+FR_TRUTH(hides_dispatch, p->overlap_experts && (p->pp == 1 || p->chunks > 1) &&
+                             p->recompute != FR_RECOMPUTE_FULL)
 
 /* ---- gradients ------------------------------------------------------------------------------ */
 /* Zero 2 and 3 run beside the passes whatever the plan says; zero 1 gathers beside the next pass. */
@@ -60,7 +60,7 @@ FR_WORD(weight_dtype, fr_dtype_names[w->weight_dtype])
 FR_WORD(gradient_dtype, fr_dtype_names[w->gradient_dtype])
 FR_TRUTH(fp8_blocks, w->fp8_blocks)
 FR_TRUTH(optimizer_8_bit, fr_optimizer_is_8_bit(w))
-FR_TRUTH(saved_fp8, t->kept_fp8)
+FR_TRUTH(saved_fp8, t->saved_fp8)
 
 /* ---- the model ------------------------------------------------------------------------------ */
 FR_WORD(model, w->name)

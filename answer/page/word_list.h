@@ -4,10 +4,9 @@
  *  FR_WORD(key in JSON without its unit, "what it means") */
 
 FR_WORD(algbw, "algorithm bandwidth: size of the message over the time it takes")
-FR_WORD(answers,
-        "plans that differ in substance; near-ties are counted with the best of them")
+FR_WORD(answers, "plans that differ in substance; near-ties are counted with the best of them")
 FR_WORD(assumed, "settings that the input left open, and the values they got")
-FR_WORD(behind, "how much longer a step takes than with the best plan")
+FR_WORD(slower, "how much longer a step takes than with the best plan")
 FR_WORD(bias, "mean signed error: positive when predictions are too long")
 FR_WORD(busbw, "bus bandwidth as nccl-tests counts it: comparable with what a link can carry")
 FR_WORD(carbon, "CO2 that the electricity stands for, at the stated kg per kWh")
@@ -27,7 +26,7 @@ FR_WORD(factor, "how much slower (below 1) or faster the link becomes at the cro
 FR_WORD(feasible, "the plan can run: it divides the ranks and the layers, and it fits")
 FR_WORD(gain, "time saved, as a share")
 FR_WORD(goodput, "share of the time that goes into steps that count: the rest goes into "
-                   "checkpoints, failures and restarts")
+                 "checkpoints, failures and restarts")
 FR_WORD(group, "rows that are compared with each other")
 FR_WORD(held, "keys that the search did not vary")
 FR_WORD(held_out, "error on points that the fit did not see")

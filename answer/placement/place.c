@@ -70,8 +70,8 @@ static fr_status plan_mesh(const struct fr_place_ask *ask, const struct fr_job *
 /* ---- rank mapping ----------------------------------------------------------------------------- */
 
 /* By what was asked for, else by the plan's own where it says one, else by all. */
-static fr_status seat(const char *name, const struct fr_job *job, struct fr_placing *q,
-                      struct fr_error *err) {
+static fr_status map_ranks(const char *name, const struct fr_job *job, struct fr_placing *q,
+                           struct fr_error *err) {
     struct fr_placement_choice choice;
     int64_t *owned = NULL;
     if (!name && fr_job_plan_says(job, "placement"))
@@ -88,7 +88,7 @@ fr_status fr_place(struct fr_job *job, const struct fr_place_ask *ask, struct fr
     struct fr_plan plan = job->plan;
     FR_TRY((ask->with_model ? plan_mesh : sub_grids)(ask, job, &plan, err));
     FR_TRY(fr_placing_open(job, ask->with_model, &plan, ask->ranks_per_node, q, err));
-    return seat(ask->placement, job, q, err);
+    return map_ranks(ask->placement, job, q, err);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------- */

@@ -84,7 +84,7 @@ int fr_explain_memory(const struct fr_job *job, const struct fr_outcome *out, in
     struct fr_moment_memory memory[FR_MOMENTS];
     double all_B[FR_MOMENTS];
     int n = 0;
-    if (!fr_moments_of_fullest(job, out, memory, all_B)) return 0;
+    if (!fr_moments_of_peak_stage(job, out, memory, all_B)) return 0;
     *moment = 0;
     for (int k = 1; k < FR_MOMENTS; k++)
         if (all_B[k] > all_B[*moment]) *moment = k;
@@ -222,14 +222,14 @@ static void json_near_miss(struct fr_json_writer *w, const struct fr_job *job,
                            const struct fr_search_result *result, const double *best_if_s,
                            const struct fr_outcome *other) {
     const struct fr_outcome *best = &result->top.items[0].outcome;
-    const double behind = fr_explain_slower(options->objective, result->by, best, other);
+    const double slower = fr_explain_slower(options->objective, result->by, best, other);
     char line[FR_PLAN_LINE];
     double lost_s, what_if_s[FR_SCENARIOS];
     int most = fr_explain_loses_in(best, other, &lost_s);
     scenario_times(job, &other->plan, what_if_s);
     fr_json_begin_object(w);
     fr_json_add_string(w, "plan", fr_report_outcome_line(other, line, sizeof line));
-    fr_json_add_number(w, "behind", behind);
+    fr_json_add_number(w, "behind", slower);
     fr_json_add_string(w, "loses_in", fr_part_names[most]);
     fr_json_add_number(w, "loses_s", lost_s);
     json_plan(w, other, what_if_s);
@@ -250,7 +250,7 @@ static void json_neighbours(struct fr_json_writer *w, const struct fr_around *a)
         fr_json_add_string(w, "key", fr_plan_keys[one->key].name);
         fr_json_add_string(w, "value", one->value);
         fr_json_add_number(w, "time_s", one->outcome.time_s);
-        fr_json_add_number(w, "behind", one->behind);
+        fr_json_add_number(w, "behind", one->slower);
         fr_json_add_array(w, "infeasible");
         for (int r = 0; r < FR_REASON_COUNT; r++)
             if (one->outcome.reasons & FR_BECAUSE(r)) fr_json_put_string(w, fr_reason_names[r]);

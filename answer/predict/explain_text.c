@@ -99,12 +99,12 @@ static void neighbours(struct fr_text *text, const struct fr_around *a) {
         const struct fr_neighbour *one = &a->neighbour[i];
         bool last = i + 1 == a->n_neighbours || one[1].key != one->key;
         fr_text_addf(&values, "%s ", one->value);
-        if (isfinite(one->behind)) fr_text_addf(&values, "%+.2f %%", 100 * one->behind);
+        if (isfinite(one->slower)) fr_text_addf(&values, "%+.2f %%", 100 * one->slower);
         for (int r = 0; r < FR_REASON_COUNT; r++)
             if (one->outcome.reasons & FR_BECAUSE(r))
-                fr_text_addf(&values, "%s%s", isfinite(one->behind) ? " " : "",
+                fr_text_addf(&values, "%s%s", isfinite(one->slower) ? " " : "",
                              fr_reason_names[r]);
-        if (isnan(one->behind) && !one->outcome.reasons) fr_text_addf(&values, "unknown");
+        if (isnan(one->slower) && !one->outcome.reasons) fr_text_addf(&values, "unknown");
         if (!last) fr_text_addf(&values, ", ");
         if (!last) continue;
         fr_text_addf(text, "  %-28s ", fr_plan_keys[one->key].name);

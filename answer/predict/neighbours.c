@@ -69,7 +69,7 @@ int fr_neighbours(const struct fr_job *job, const struct fr_space *space,
         int key = (int)(d->key - fr_plan_keys);
         for (size_t v = 0; v < d->count && n < FR_NEIGHBOURS_MAX; v++) {
             struct fr_neighbour *one = &neighbour[n];
-            *one = (struct fr_neighbour){.key = key, .plan = best->plan, .behind = NAN};
+            *one = (struct fr_neighbour){.key = key, .plan = best->plan, .slower = NAN};
             memcpy((char *)&one->plan + d->key->offset, d->values + v * d->key->size,
                    d->key->size);
             one->plan.resolved = 0;
@@ -81,7 +81,7 @@ int fr_neighbours(const struct fr_job *job, const struct fr_space *space,
             price(job, options, &one->plan, &one->outcome);
             if (one->outcome.reasons & FR_BECAUSE(FR_REASON_IDLE_KEY)) continue;
             double value = fr_objective_value(options->objective, by, &one->outcome);
-            if (isfinite(value)) one->behind = value / best_value - 1;
+            if (isfinite(value)) one->slower = value / best_value - 1;
             n++;
         }
     }
@@ -203,6 +203,6 @@ void fr_around_best(const struct fr_job *job, const struct fr_space *space,
     for (size_t i = 1; i < result->top.count && i <= NEXT; i++)
         rivals[a->n_rivals++] = &result->top.items[i].outcome.plan;
     for (int i = 0; i < a->n_neighbours && a->n_rivals < RIVALS_MAX; i++)
-        if (a->neighbour[i].behind < 1) rivals[a->n_rivals++] = &a->neighbour[i].plan;
+        if (a->neighbour[i].slower < 1) rivals[a->n_rivals++] = &a->neighbour[i].plan;
     a->n_turns = fr_turns(job, options, result->by, &best->plan, rivals, a->n_rivals, a->turn);
 }

@@ -16,7 +16,7 @@ struct fr_neighbour {
     char value[FR_PLAN_WORD];
     struct fr_plan plan;
     struct fr_outcome outcome; /**< with reasons where it cannot be */
-    double behind;             /**< of the best, by the objective; NaN without a price */
+    double slower;             /**< of the best, by the objective; NaN without a price */
 };
 
 /** All of them, in order of keys and values; those that change nothing are left out.

@@ -243,7 +243,7 @@ static void rank_user_plans(struct fr_searched *r) {
         const struct fr_outcome *out = &user_plan->outcome;
         double value = fr_objective_value(r->options.objective, r->result.by, out);
         if (!isfinite(value) || ranked->count == 0) continue;
-        user_plan->behind = value / ranked->items[0].value - 1;
+        user_plan->slower = value / ranked->items[0].value - 1;
         const struct fr_outcome *best = &r->result.top.items[0].outcome;
         bool timed = r->options.objective == FR_OBJECTIVE_TIME;
         if (timed && (!out->reasons || user_plan->ask.measured_s > 0)) /* it ran */

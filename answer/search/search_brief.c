@@ -125,10 +125,10 @@ static void slowdown(const struct fr_searched *r, const struct fr_outcome *best,
 static void other_plan(const struct fr_searched *r, const struct shown *s, const char *label,
                        const struct fr_outcome *out, struct fr_brief *brief) {
     const struct fr_fits fits = fr_fits_of(job_of(r, out), out);
-    char behind[FR_READABLE], percent[FR_FITS_PERCENT];
+    char slower[FR_READABLE], percent[FR_FITS_PERCENT];
     const double by = value_of(r, out) / value_of(r, s->best) - 1;
     struct fr_text words = {0};
-    fr_text_addf(&words, "%s%s  ", by < 0 ? "" : "+", fr_readable_percent(by, behind));
+    fr_text_addf(&words, "%s%s  ", by < 0 ? "" : "+", fr_readable_percent(by, slower));
     fr_text_addf(&words, "%*s", words.length < 8 ? (int)(8 - words.length) : 0, "");
     fr_brief_plan(out, s->without, &words);
     if (r->space.n_ranks > 1) fr_text_addf(&words, ", on %" PRId64 " ranks", out->ranks);
@@ -163,13 +163,13 @@ static void user_plan(const struct fr_searched *r, struct fr_brief *brief) {
     for (int i = 0; i < r->n_user_plans; i++) {
         const struct fr_user_plan *m = &r->user_plan[i];
         struct fr_text words = {0};
-        char name[48], time[FR_READABLE], behind[FR_READABLE], place[FR_READABLE],
+        char name[48], time[FR_READABLE], slower[FR_READABLE], place[FR_READABLE],
             all[FR_READABLE];
         fr_text_addf(&words, "%s: %s a step", fr_brief_name(m->name, name),
                      fr_readable(m->outcome.time_s, FR_QUANTITY_TIME, time));
         if (m->faster >= 0)
-            fr_text_addf(&words, ", %s%s of the best, rank %s of %s", m->behind < 0 ? "" : "+",
-                         fr_readable_percent(m->behind, behind),
+            fr_text_addf(&words, ", %s%s of the best, rank %s of %s", m->slower < 0 ? "" : "+",
+                         fr_readable_percent(m->slower, slower),
                          fr_readable_count(m->faster + 1, place),
                          fr_readable_count(r->result.feasible, all));
         fr_brief_words(brief, FR_BRIEF_SHOULD, "yours", &words);
@@ -248,9 +248,9 @@ static void sure(const struct fr_searched *r, const struct fr_outcome *best_plan
         fr_text_addf(&words, "one answer: there is nothing to compare it with");
     else
         fr_text_addf(&words, "; coefficients %s",
-                     r->job.cluster.tuning.present   ? "from tuned runs"
-                     : r->job.cluster.widths.present ? "as sure as the cluster's file says"
-                                                     : "as sure as priors");
+                     r->job.cluster.tuning.present        ? "from tuned runs"
+                     : r->job.cluster.uncertainty.present ? "as sure as the cluster's file says"
+                                                          : "as sure as priors");
     fr_brief_words(brief, FR_BRIEF_SHOULD, "sure", &words);
 }
 
@@ -270,18 +270,18 @@ static void add_reason(int reason, int64_t count, struct fr_text *words) {
 static void left_out(const struct fr_searched *r, struct fr_text *words) {
     enum { NAMED = 3 };
     const struct fr_search_result *result = &r->result;
-    bool said[FR_REASON_COUNT] = {false};
+    bool listed[FR_REASON_COUNT] = {false};
     char n[FR_READABLE];
     if (!result->infeasible) return;
     fr_text_addf(words, "; %s left out: ", fr_readable_count(result->infeasible, n));
     for (int k = 0; k <= NAMED; k++) {
         int most = -1;
         for (int i = 0; i < FR_REASON_COUNT; i++)
-            if (!said[i] && result->because[i] > 0 &&
+            if (!listed[i] && result->because[i] > 0 &&
                 (most < 0 || result->because[i] > result->because[most]))
                 most = i;
         if (most < 0) return;
-        said[most] = true;
+        listed[most] = true;
         fr_text_addf(words, "%s", k ? ", " : "");
         if (k < NAMED)
             add_reason(most, result->because[most], words);

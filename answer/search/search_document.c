@@ -170,7 +170,7 @@ static void json_user_plans(struct fr_json_writer *w, const struct fr_searched *
         const struct fr_user_plan *user_plan = &r->user_plan[i];
         fr_json_begin_object(w);
         fr_json_add_string(w, "name", user_plan->name);
-        fr_json_add_number(w, "behind", user_plan->behind);
+        fr_json_add_number(w, "behind", user_plan->slower);
         fr_json_add_number(w, "probability_as_good", user_plan->as_good);
         fr_gain_put(user_plan, w);
         if (user_plan->faster >= 0) fr_json_add_integer(w, "rank", user_plan->faster + 1);

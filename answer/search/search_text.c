@@ -25,9 +25,10 @@ static void wrap_list(struct fr_text *text, const char *head, const char *list, 
 }
 
 static const char *how_sure(const struct fr_searched *r) {
-    return r->job.cluster.tuning.present   ? "coefficients from tuned runs"
-           : r->job.cluster.widths.present ? "coefficients as sure as the cluster's file says"
-                                           : "coefficients known as well as priors are";
+    return r->job.cluster.tuning.present ? "coefficients from tuned runs"
+           : r->job.cluster.uncertainty.present
+               ? "coefficients as sure as the cluster's file says"
+               : "coefficients known as well as priors are";
 }
 
 /* By the numbers of the table above. */
@@ -178,9 +179,9 @@ static void text_best(struct fr_text *text, const struct fr_searched *r,
              fr_report_outcome_line(&top[0].outcome, plan, sizeof plan), top[0].outcome.ranks);
     wrap_list(text, "best", line, columns);
     if (next) {
-        double behind = value_of(r, next) / value_of(r, &top[0].outcome) - 1;
+        double slower = value_of(r, next) / value_of(r, &top[0].outcome) - 1;
         snprintf(line, sizeof line, "%s on %" PRId64 ", %+.2f %%",
-                 fr_report_outcome_line(next, plan, sizeof plan), next->ranks, 100 * behind);
+                 fr_report_outcome_line(next, plan, sizeof plan), next->ranks, 100 * slower);
         wrap_list(text, "next", line, columns);
     }
     fr_answers_expected(text, r, columns);
@@ -232,7 +233,7 @@ static void text_user_plans(struct fr_text *text, const struct fr_searched *r, i
         if (words.length) tell(text, &words, columns);
         if (m->faster < 0) continue;
         fr_text_addf(&words, "%+.2f %% of the best, rank %" PRId64 " of %" PRId64,
-                     100 * m->behind, m->faster + 1, r->result.feasible);
+                     100 * m->slower, m->faster + 1, r->result.feasible);
         if (isfinite(m->as_good) && !isfinite(m->gain.faster))
             fr_text_addf(&words, "; as good with a probability of %.1f %%", 100 * m->as_good);
         tell(text, &words, columns);

@@ -136,8 +136,8 @@ static void say(struct fr_spread_work *work) {
     char line[160];
     double now_s = fr_now_s();
     int64_t done = work->blocks.n_done - work->found, all = work->blocks.n - work->found;
-    if (!work->spread->progress || now_s - work->said_s < 2 || done == 0) return;
-    work->said_s = now_s;
+    if (!work->spread->progress || now_s - work->printed_s < 2 || done == 0) return;
+    work->printed_s = now_s;
     fr_progress_text("searching", done, all, now_s - work->start_s, line, sizeof line);
     fprintf(stderr, "forerun: %s (block %" PRId64 " of %" PRId64 ")\n", line,
             work->blocks.n_done, work->blocks.n);
@@ -187,7 +187,7 @@ fr_status fr_spread_search(const struct fr_spread *spread, const struct fr_job *
     struct fr_spread_work work = {
         .spread = spread, .threads = options->threads, .fd = -1, .start_s = fr_now_s()};
     work.keep.fd = -1;
-    work.said_s = work.start_s;
+    work.printed_s = work.start_s;
     fr_status status = fr_blocks_open(job, space, options, &work.blocks, err);
     if (status == FR_OK) work.print = fr_blocks_print(&work.blocks);
     if (status == FR_OK) status = work_through(&work, result, err);

@@ -40,7 +40,7 @@ struct fr_spread_work {
     int threads;
     int fd; /**< of the checkpoint, or -1 */
     struct fr_keep keep;
-    double start_s, said_s;
+    double start_s, printed_s;
     int64_t found; /**< blocks that were done before */
 };
 

@@ -82,7 +82,7 @@ static fr_status read_document(const struct fr_job *job, const char *name,
 
 fr_status fr_user_plan_read(const struct fr_job *job, const char *name, int64_t ranks,
                             struct fr_user_plan *user_plan, struct fr_error *err) {
-    *user_plan = (struct fr_user_plan){.behind = NAN,
+    *user_plan = (struct fr_user_plan){.slower = NAN,
                                        .as_good = NAN,
                                        .faster = -1,
                                        .gain = {FR_CLAIM_UNKNOWN, NAN, NAN, NAN, NAN, NAN}};
@@ -129,21 +129,21 @@ double fr_user_plan_as_good(const struct fr_job *job, const struct fr_outcome *u
 }
 
 /* With what is left open filled in, and without what nothing reads. */
-static struct fr_plan said(const struct fr_job *job, const struct fr_plan *plan) {
+static struct fr_plan as_read(const struct fr_job *job, const struct fr_plan *plan) {
     const struct fr_plan plain = fr_plan_default();
     struct fr_plan full = *plan;
     fr_job_fill(job, &full);
-    struct fr_plan said = fr_job_stated(job, &full);
+    struct fr_plan as_read = fr_job_stated(job, &full);
     for (int k = 0; k < FR_PLAN_KEYS; k++) {
-        uint64_t lacks = fr_plan_missing_of(fr_plan_keys[k].needs, &job->workload, &said);
-        if (lacks) fr_plan_key_copy(&fr_plan_keys[k], &plain, &said);
+        uint64_t lacks = fr_plan_missing_of(fr_plan_keys[k].needs, &job->workload, &as_read);
+        if (lacks) fr_plan_key_copy(&fr_plan_keys[k], &plain, &as_read);
     }
-    return said;
+    return as_read;
 }
 
 const char *fr_user_plan_differs(const struct fr_job *job, const struct fr_plan *user_plan,
                                  const struct fr_plan *best, char *out, size_t capacity) {
-    const struct fr_plan a = said(job, user_plan), b = said(job, best);
+    const struct fr_plan a = as_read(job, user_plan), b = as_read(job, best);
     size_t used = 0;
     out[0] = '\0';
     for (int k = 0; k < FR_PLAN_KEYS; k++) {

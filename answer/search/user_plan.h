@@ -16,7 +16,7 @@ struct fr_user_plan {
     struct fr_plan_lists lists;
     struct fr_json_document *document;
     struct fr_outcome outcome; /**< with reasons where it cannot be */
-    double behind;             /**< of the best, as a share of it; NaN where it has no price */
+    double slower;             /**< of the best, as a share of it; NaN where it has no price */
     double as_good;            /**< probability to be no slower than the best; NaN not known */
     struct fr_gain_ask ask;    /**< what the user says of it */
     struct fr_gain gain;       /**< of the best over it; unknown where none was ranked */

@@ -93,8 +93,8 @@ static fr_status make_memory(const struct fr_simulation *s, struct fr_trace_seri
         const struct fr_stage_use *use = &s->stages[span->rank];
         bool makes = span->kind == FR_TASK_FORWARD, frees = span->kind == use->frees;
         if (span->stream != FR_STREAM_COMPUTE || (!makes && !frees)) continue;
-        struct fr_trace_series *mine = &(*series)[span->rank];
-        size_t step = at[span->rank] + (size_t)mine->n++;
+        struct fr_trace_series *own = &(*series)[span->rank];
+        size_t step = at[span->rank] + (size_t)own->n++;
         at_s[step] = makes ? span->start_s : span->end_s;
         value[step] = value[step - 1] + (makes ? use->activation_B : -use->activation_B);
     }

@@ -114,7 +114,7 @@ static void render_memory(struct fr_text *text, const struct fr_outcome_view *v)
             fr_quantity_format(out->memory_B[i], FR_QUANTITY_SIZE, value, sizeof value));
     if (out->plan.pp > 1)
         fr_text_addf(text, "  %-22s %14" PRId64 "   rank %" PRId64 "\n", "on stage",
-                     out->fullest_stage, out->fullest_rank);
+                     out->peak_stage, out->peak_rank);
     fr_text_addf(text, "  %-22s %14s   %s\n", "peak",
                  fr_quantity_format(out->memory_peak_B, FR_QUANTITY_SIZE, value, sizeof value),
                  note);

@@ -116,41 +116,41 @@ static void drop(struct fr_run_row *row, const char *key) {
         }
 }
 
-static bool is_said(const struct fr_reading *r, const char *key, const char *value) {
-    const char *said = fr_reading_said(r, key);
-    return said && strcmp(said, value) == 0;
+static bool is_stated(const struct fr_reading *r, const char *key, const char *value) {
+    const char *stated = fr_reading_stated(r, key);
+    return stated && strcmp(stated, value) == 0;
 }
 
 /* A plan refuses what nothing reads, a trainer passes it over: sequence parallelism of one rank, the reduction of one
  * replica.  Such keys go. */
 void fr_reading_drop_idle(struct fr_reading *r) {
-    const bool alone = is_said(r, "plan.dp", "1") && !fr_reading_said(r, "plan.cp"),
-               one = is_said(r, "plan.dp", "1") && is_said(r, "plan.cp", "1"),
-               experts = fr_reading_said(r, "model.experts") ||
-                         fr_reading_said_integer(r, "plan.ep", 1) > 1;
+    const bool alone = is_stated(r, "plan.dp", "1") && !fr_reading_stated(r, "plan.cp"),
+               one = is_stated(r, "plan.dp", "1") && is_stated(r, "plan.cp", "1"),
+               experts = fr_reading_stated(r, "model.experts") ||
+                         fr_reading_stated_integer(r, "plan.ep", 1) > 1;
     const struct {
         bool holds;
         const char *keys[6];
     } rules[] = {
-        {fr_reading_said_integer(r, "plan.tp", 2) == 1,
+        {fr_reading_stated_integer(r, "plan.tp", 2) == 1,
          {"plan.sequence_parallel", "plan.overlap_tp"}},
-        {is_said(r, "plan.sequence_parallel", "false"), {"plan.overlap_tp"}},
-        {fr_reading_said_integer(r, "plan.pp", 2) == 1,
+        {is_stated(r, "plan.sequence_parallel", "false"), {"plan.overlap_tp"}},
+        {fr_reading_stated_integer(r, "plan.pp", 2) == 1,
          {"plan.schedule", "plan.chunks", "plan.p2p", "plan.stage_layers"}},
-        {fr_reading_said_integer(r, "plan.cp", 2) == 1, {"plan.context"}},
+        {fr_reading_stated_integer(r, "plan.cp", 2) == 1, {"plan.context"}},
         {!experts,
          {"plan.ep", "plan.etp", "plan.dispatch_ranks", "plan.overlap_experts",
           "model.experts_per_token"}},
-        {fr_reading_said_integer(r, "plan.ep", 2) == 1,
+        {fr_reading_stated_integer(r, "plan.ep", 2) == 1,
          {"plan.dispatch_ranks", "plan.overlap_experts"}},
         {alone || one,
          {"plan.zero", "plan.overlap", "plan.bucket", "plan.zero_ranks",
           "plan.reshard_after_forward"}},
-        {is_said(r, "plan.zero", "0"), {"plan.zero_ranks"}},
-        {is_said(r, "plan.overlap", "none"), {"plan.bucket"}},
-        {fr_reading_said(r, "plan.zero") && !is_said(r, "plan.zero", "3"),
+        {is_stated(r, "plan.zero", "0"), {"plan.zero_ranks"}},
+        {is_stated(r, "plan.overlap", "none"), {"plan.bucket"}},
+        {fr_reading_stated(r, "plan.zero") && !is_stated(r, "plan.zero", "3"),
          {"plan.reshard_after_forward"}},
-        {is_said(r, "plan.recompute", "none"), {"plan.recompute_layers"}},
+        {is_stated(r, "plan.recompute", "none"), {"plan.recompute_layers"}},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         for (int k = 0; rules[i].holds && k < 6 && rules[i].keys[k]; k++)

@@ -78,7 +78,7 @@ void fr_reading_say(struct fr_reading *r, const char *key, const char *fmt, ...)
     fr_run_row_set(r->row, key, "%s", value);
 }
 
-const char *fr_reading_said(const struct fr_reading *r, const char *key) {
+const char *fr_reading_stated(const struct fr_reading *r, const char *key) {
     const char *value = fr_run_row_get(r->given, key);
     return value ? value : fr_run_row_get(r->row, key);
 }
@@ -117,24 +117,24 @@ bool fr_reading_model(struct fr_reading *r, const char *title) {
     return fr_run_find_model(words, r->row);
 }
 
-int64_t fr_reading_said_integer(const struct fr_reading *r, const char *key,
-                                int64_t otherwise) {
-    const char *value = fr_reading_said(r, key);
+int64_t fr_reading_stated_integer(const struct fr_reading *r, const char *key,
+                                  int64_t otherwise) {
+    const char *value = fr_reading_stated(r, key);
     int64_t number = value ? strtoll(value, NULL, 10) : 0;
-    return number > FR_SAID_MOST ? FR_SAID_MOST : number > 0 ? number : otherwise;
+    return number > FR_STATED_MOST ? FR_STATED_MOST : number > 0 ? number : otherwise;
 }
 
 void fr_reading_ranks(struct fr_reading *r) {
-    int64_t ranks = fr_reading_said_integer(r, "ranks", 0),
-            dp = fr_reading_said_integer(r, "plan.dp", 0);
-    int64_t tp = fr_reading_said_integer(r, "plan.tp", 1),
-            pp = fr_reading_said_integer(r, "plan.pp", 1),
-            cp = fr_reading_said_integer(r, "plan.cp", 1);
+    int64_t ranks = fr_reading_stated_integer(r, "ranks", 0),
+            dp = fr_reading_stated_integer(r, "plan.dp", 0);
+    int64_t tp = fr_reading_stated_integer(r, "plan.tp", 1),
+            pp = fr_reading_stated_integer(r, "plan.pp", 1),
+            cp = fr_reading_stated_integer(r, "plan.cp", 1);
     if (ranks <= 0 || tp > 1 << 20 || pp > 1 << 20 || cp > 1 << 20) return;
     const int64_t replicas = ranks / (tp * pp * cp);
     if (ranks % (tp * pp * cp) != 0 || (dp && dp != replicas)) return;
     if (!dp) fr_reading_say(r, "plan.dp", "%" PRId64, replicas);
-    int64_t printed = fr_reading_said_integer(r, "note.dp", 0);
+    int64_t printed = fr_reading_stated_integer(r, "note.dp", 0);
     if (printed && printed != replicas)
         fr_reading_tell(r,
                         "data_parallel_size says %" PRId64

@@ -119,9 +119,9 @@ fr_status fr_steps_add(struct fr_logged_steps *s, fr_line_kind kind, int number,
         *next = fr_step_none();
         return FR_OK;
     }
-    next->behind_evaluation = s->evaluation;
-    next->behind_checkpoint = s->checkpoint;
-    next->behind_healing = s->healing;
+    next->after_evaluation = s->evaluation;
+    next->after_checkpoint = s->checkpoint;
+    next->after_healing = s->healing;
     s->evaluation = s->checkpoint = false;
     fr_status status = append(s, err);
     *next = fr_step_none();
@@ -158,9 +158,9 @@ static fr_step_kind kind_of(const struct fr_logged_steps *s, int i, int warm_up,
         return FR_STEP_RAMP_UP;
     if (!strict) return FR_STEP_COUNTS;
     if (step->skipped) return FR_STEP_SKIPPED;
-    if (step->behind_healing && !s->item[warm_up].behind_healing) return FR_STEP_HEALING;
-    if (step->behind_evaluation) return FR_STEP_EVALUATION;
-    if (step->behind_checkpoint) return FR_STEP_CHECKPOINT;
+    if (step->after_healing && !s->item[warm_up].after_healing) return FR_STEP_HEALING;
+    if (step->after_evaluation) return FR_STEP_EVALUATION;
+    if (step->after_checkpoint) return FR_STEP_CHECKPOINT;
     return FR_STEP_COUNTS;
 }
 

@@ -43,7 +43,7 @@ struct fr_logged_step {
     double total;         /**< steps of the whole run, as the line says */
     int64_t rank;         /**< that printed the line; -1: nothing says */
     bool skipped;
-    bool behind_evaluation, behind_checkpoint, behind_healing; /**< of fr_steps_add */
+    bool after_evaluation, after_checkpoint, after_healing; /**< of fr_steps_add */
 };
 
 struct fr_logged_steps {

@@ -90,10 +90,10 @@ static fr_status read_steps(const struct fr_trainer *by, const struct fr_log_tex
 /* ---- a file --------------------------------------------------------------------------------------- */
 
 /* Values that the caller has set already stay. */
-static void merge(const struct fr_run_row *said, struct fr_run_row *row) {
-    for (int i = 0; i < said->n; i++)
-        if (!fr_run_row_get(row, said->item[i].key))
-            fr_run_row_set(row, said->item[i].key, "%s", said->item[i].value);
+static void merge(const struct fr_run_row *found, struct fr_run_row *row) {
+    for (int i = 0; i < found->n; i++)
+        if (!fr_run_row_get(row, found->item[i].key))
+            fr_run_row_set(row, found->item[i].key, "%s", found->item[i].value);
 }
 
 static double number_of(const struct fr_run_row *row, const char *key) {
@@ -145,9 +145,9 @@ static void set_batch(const struct fr_logged_time *t, struct fr_reading *r) {
 
 /* Follow the trainer's newest release where the file leaves a key open. */
 static void set_software(struct fr_reading *r) {
-    if (r->by->runtime && !fr_reading_said(r, "runtime"))
+    if (r->by->runtime && !fr_reading_stated(r, "runtime"))
         fr_reading_say(r, "runtime", "%s", r->by->runtime);
-    if (!fr_reading_said(r, "runtime") && !fr_reading_said(r, "model.defaults"))
+    if (!fr_reading_stated(r, "runtime") && !fr_reading_stated(r, "model.defaults"))
         fr_reading_say(r, "model.defaults", "modern");
 }
 
@@ -155,21 +155,21 @@ static fr_status read_lines(const struct fr_trainer_ask *ask, const struct fr_lo
                             const char *name, const struct fr_settings *settings, bool whole,
                             struct fr_run_row *row, struct fr_trainer_result *out,
                             struct fr_error *err) {
-    struct fr_run_row *said = fr_calloc(1, sizeof *said);
+    struct fr_run_row *found = fr_calloc(1, sizeof *found);
     struct fr_logged_steps *steps = &out->logged;
-    if (!said) return fr_fail(err, FR_ERR_NOMEM, name, "out of memory");
+    if (!found) return fr_fail(err, FR_ERR_NOMEM, name, "out of memory");
     struct fr_reading r = {.name = name,
                            .by = out->by,
                            .settings = settings,
                            .given = row,
-                           .row = said,
+                           .row = found,
                            .whole = whole,
                            .stated = &out->stated,
                            .ignore = ask->ignore,
                            .n_ignore = ask->n_ignore};
     struct fr_launch launch = {.launcher = NULL};
     steps->next = fr_step_none();
-    fr_status status = read_steps(out->by, text, 0, 1, steps, &launch, said, err);
+    fr_status status = read_steps(out->by, text, 0, 1, steps, &launch, found, err);
     r.launched = fr_launch_resolve(&launch).ranks;
     r.log = steps->n > 0;
     out->steps = steps->n;
@@ -179,13 +179,13 @@ static fr_status read_lines(const struct fr_trainer_ask *ask, const struct fr_lo
     if (status == FR_OK) set_software(&r);
     if (status == FR_OK) fr_reading_ranks(&r);
     if (status == FR_OK) fr_reading_drop_idle(&r);
-    if (status == FR_OK) merge(said, row);
+    if (status == FR_OK) merge(found, row);
     out->of_settings = out->stated.length;
     if (status == FR_OK) status = set_time(steps, name, row, out, err);
     out->total_steps = total_steps(&r, steps);
     out->malformed = steps->malformed;
     out->first_malformed = steps->first_malformed;
-    free(said);
+    free(found);
     return status;
 }
 
@@ -226,7 +226,7 @@ static size_t piece_of(const char *text, size_t seen) {
 }
 
 /* Byte of the cleaned text where the line begins that is @p lines behind its first. */
-static size_t behind_lines(const struct fr_log_text *clean, int lines) {
+static size_t after_lines(const struct fr_log_text *clean, int lines) {
     size_t at = 0;
     for (; lines > 0 && at < clean->length; at++) lines -= clean->text[at] == '\n';
     return at;
@@ -235,7 +235,7 @@ static size_t behind_lines(const struct fr_log_text *clean, int lines) {
 /* Steps of the new lines.  @return whether they say nothing else */
 static bool add_steps(const struct fr_log_text *clean, int before,
                       struct fr_trainer_result *out) {
-    const size_t at = behind_lines(clean, before);
+    const size_t at = after_lines(clean, before);
     struct fr_settings settings = {0};
     struct fr_launch launch = {.launcher = NULL};
     struct fr_run_row *software = fr_calloc(1, sizeof *software);

@@ -37,9 +37,12 @@ struct fr_meaning_row {
 };
 /** Rows that need no other setting. */
 #define FR_SETS(name, key) FR_SETS_WHERE(name, "", key, "{}")
-#define FR_SETS_WHERE(name, where, key, text) {name, where, NULL, FR_MEANS_KEY, key, text}
-#define FR_READ(name) {name, "", NULL, FR_MEANS_NOTHING, NULL, ""}
-#define FR_REFUSED(name, where, key, text) {name, where, NULL, FR_MEANS_REFUSAL, key, text}
+#define FR_SETS_WHERE(name, where, key, text)                                                  \
+    { name, where, NULL, FR_MEANS_KEY, key, text }
+#define FR_READ(name)                                                                          \
+    { name, "", NULL, FR_MEANS_NOTHING, NULL, "" }
+#define FR_REFUSED(name, where, key, text)                                                     \
+    { name, where, NULL, FR_MEANS_REFUSAL, key, text }
 
 /** A file on its way to a row. */
 struct fr_reading {
@@ -132,10 +135,11 @@ __attribute__((format(printf, 3, 4)))
 #endif
 void fr_reading_say(struct fr_reading *r, const char *key, const char *fmt, ...);
 /** The value for @p key that the row has or the caller has given; NULL: none. */
-const char *fr_reading_said(const struct fr_reading *r, const char *key);
-/** Its whole number from 1 on, FR_SAID_MOST of more, or @p otherwise where it has none. */
-int64_t fr_reading_said_integer(const struct fr_reading *r, const char *key, int64_t otherwise);
-#define FR_SAID_MOST (INT64_C(1) << 40)
+const char *fr_reading_stated(const struct fr_reading *r, const char *key);
+/** Its whole number from 1 on, FR_STATED_MOST of more, or @p otherwise where it has none. */
+int64_t fr_reading_stated_integer(const struct fr_reading *r, const char *key,
+                                  int64_t otherwise);
+#define FR_STATED_MOST (INT64_C(1) << 40)
 /** A sentence for the user. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))

@@ -192,11 +192,11 @@ static void set_end(const struct lines *l, struct fr_watch *w) {
     w->total = total_of(w->of);
     const int n_steps = w->of->read->steps; /* 0: a log that says its mean alone */
     w->step = n_steps == 0 ? NAN : isfinite(last->number) ? last->number : n_steps;
-    const double behind = w->step + (from_zero ? 1 : 0);
+    const double finished = w->step + (from_zero ? 1 : 0);
     /* NeMo counts steps, and prints the last of them, from 0. */
     if (from_zero && w->total == last->total && l->item[0].total == last->total) w->total++;
-    w->done = behind / w->total;
-    const double left = w->total - behind;
+    w->done = finished / w->total;
+    const double left = w->total - finished;
     if (left <= 0 && (w->state == FR_WATCH_RUNNING || w->state == FR_WATCH_READ))
         w->state = FR_WATCH_COMPLETE;
     w->left_s = isfinite(left) ? fmax(0, left) * w->step_wall_s : NAN;

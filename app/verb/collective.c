@@ -191,22 +191,22 @@ static void print_csv(struct fr_text *text, const struct fr_cluster *cluster,
 
 /* The software, and what the calibration says of itself, as lines of comment. */
 static void print_inputs(struct fr_text *text, const struct fr_cluster *cluster) {
-    struct fr_text said = {0}, lines = {0};
+    struct fr_text message = {0}, lines = {0};
     char software[FR_RUNTIME_LINE];
     fr_text_addf(&lines, "software ");
     fr_wrap(&lines, fr_runtime_line(cluster, software, sizeof software), 11, 0, FR_COLUMNS - 2);
-    fr_calibration_tell(&cluster->calibration, &said);
-    if (said.length) {
+    fr_calibration_tell(&cluster->calibration, &message);
+    if (message.length) {
         fr_text_addf(&lines, "\n");
-        fr_wrap(&lines, fr_text_get(&said), 2, 0, FR_COLUMNS - 2);
+        fr_wrap(&lines, fr_text_get(&message), 2, 0, FR_COLUMNS - 2);
     }
     for (const char *line = lines.length ? fr_text_get(&lines) : NULL; line;) {
         size_t length = strcspn(line, "\n");
         fr_text_addf(text, "# %.*s\n", (int)length, line);
         line = line[length] ? line + length + 1 : NULL;
     }
-    text->failed = text->failed || said.failed || lines.failed;
-    fr_text_free(&said);
+    text->failed = text->failed || message.failed || lines.failed;
+    fr_text_free(&message);
     fr_text_free(&lines);
 }
 
@@ -255,7 +255,7 @@ static fr_status at_once(const struct fr_job *job, int64_t ranks, int64_t stride
  * its prior where none is stated, as in predictions. */
 static fr_status make_groups(struct fr_job *job, struct query *q, struct fr_error *err) {
     FR_TRY(at_once(job, q->ranks, q->stride, q->groups, &q->group, err));
-    bool stated = job->cluster.widths.present || job->cluster.tuning.present;
+    bool stated = job->cluster.uncertainty.present || job->cluster.tuning.present;
     for (int j = 0; stated && j < fr_coefficient_count(); j++) {
         double *at = fr_coefficient_at(j, &job->cluster, FR_BF16);
         if (fr_coefficients[j].group != FR_GROUP_NETWORK || !at) continue;

@@ -52,10 +52,10 @@ static void find_best(struct comparison *c) {
              fr_user_plan_slower(&c->job, &c->plan[i].outcome, &c->plan[c->best].outcome) < 0))
             c->best = i;
     for (int i = 0; i < c->n && c->best >= 0; i++) {
-        const struct fr_outcome *best = &c->plan[c->best].outcome, *mine = &c->plan[i].outcome;
-        if (!isfinite(mine->time_s)) continue;
-        c->plan[i].behind = fr_user_plan_slower(&c->job, mine, best);
-        if (can_be(&c->plan[i])) c->plan[i].as_good = fr_user_plan_as_good(&c->job, mine, best);
+        const struct fr_outcome *best = &c->plan[c->best].outcome, *own = &c->plan[i].outcome;
+        if (!isfinite(own->time_s)) continue;
+        c->plan[i].slower = fr_user_plan_slower(&c->job, own, best);
+        if (can_be(&c->plan[i])) c->plan[i].as_good = fr_user_plan_as_good(&c->job, own, best);
     }
 }
 
@@ -104,7 +104,7 @@ static void text_row(struct fr_text *text, const struct comparison *c, int i,
         fr_text_addf(text, " %10s %10s %+8.2f %% %7.1f %% %7.1f %%",
                      fr_quantity_format(out->low_s, FR_QUANTITY_TIME, low, sizeof low),
                      fr_quantity_format(out->high_s, FR_QUANTITY_TIME, high, sizeof high),
-                     100 * m->behind, 100 * c->odds[i].best, 100 * m->as_good);
+                     100 * m->slower, 100 * c->odds[i].best, 100 * m->as_good);
     else
         fr_text_addf(text, " %10s %10s %10s %9s %9s", "-", "-", "-", "-", "-");
     fr_text_addf(
@@ -202,7 +202,7 @@ static void brief_answer(struct fr_brief *brief, const struct comparison *c) {
 
 static void brief_other(struct fr_brief *brief, const struct comparison *c, int i) {
     const struct fr_user_plan *m = &c->plan[i];
-    char name[48], behind[FR_READABLE], as_good[FR_READABLE], differs[FR_PLAN_LINE];
+    char name[48], slower[FR_READABLE], as_good[FR_READABLE], differs[FR_PLAN_LINE];
     struct fr_text words = {0};
     fr_text_addf(&words, "%s: ", fr_brief_name(m->name, name));
     for (int k = 0, n = 0; k < FR_REASON_COUNT && n == 0; k++)
@@ -212,7 +212,7 @@ static void brief_other(struct fr_brief *brief, const struct comparison *c, int 
             n++;
         }
     if (can_be(m)) {
-        fr_text_addf(&words, "+%s, ", fr_readable_percent(m->behind, behind));
+        fr_text_addf(&words, "+%s, ", fr_readable_percent(m->slower, slower));
         fr_brief_step(&c->job, &m->outcome, &words);
         if (isfinite(m->as_good))
             fr_text_addf(&words, ", as good with %s", fr_readable_percent(m->as_good, as_good));
@@ -259,7 +259,7 @@ static void print_json(struct fr_text *text, const struct comparison *c) {
         const struct fr_user_plan *m = &c->plan[i];
         fr_json_begin_object(&w);
         fr_json_add_string(&w, "name", m->name);
-        fr_json_add_number(&w, "behind", m->behind);
+        fr_json_add_number(&w, "behind", m->slower);
         fr_json_add_number(&w, "probability_best",
                            c->known && can_be(m) ? c->odds[i].best : NAN);
         fr_json_add_number(&w, "expected_regret",

@@ -80,7 +80,7 @@ static void print_json(struct fr_text *text, const struct fr_job *job,
 static void print_text(struct fr_text *text, const struct fr_job *job,
                        const struct product *p) {
     char time[40], low[40], high[40], rate[40], launch[40], software[FR_RUNTIME_LINE];
-    struct fr_text said = {0};
+    struct fr_text message = {0};
     fr_text_addf(text, "%.0f x %.0f x %.0f %s: %s, %s\n", p->shape.m, p->shape.n, p->shape.k,
                  fr_dtype_names[p->dtype],
                  fr_quantity_format(p->time_s, FR_QUANTITY_TIME, time, sizeof time),
@@ -95,13 +95,13 @@ static void print_text(struct fr_text *text, const struct fr_job *job,
     fr_wrap(text, fr_runtime_line(&job->cluster, software, sizeof software), 11, 11,
             FR_COLUMNS);
     fr_end_line(text);
-    fr_calibration_tell(&job->cluster.calibration, &said);
-    if (said.length) {
+    fr_calibration_tell(&job->cluster.calibration, &message);
+    if (message.length) {
         fr_text_addf(text, "  ");
-        fr_wrap(text, fr_text_get(&said), 2, 4, FR_COLUMNS);
+        fr_wrap(text, fr_text_get(&message), 2, 4, FR_COLUMNS);
         fr_text_addf(text, "\n");
     }
-    fr_text_free(&said);
+    fr_text_free(&message);
 }
 
 static fr_status gemm(const struct fr_args *args, struct fr_job *job, struct fr_error *err) {

@@ -158,14 +158,14 @@ static fr_status read_log(const char *path, struct fr_mllog *log, struct fr_erro
 
 /* Files of nodes behind the run's own log: their mean powers add up. */
 static fr_status add_nodes(const struct fr_args *args, const struct fr_mllog *run,
-                           double *power_W, bool *behind, struct fr_error *err) {
+                           double *power_W, bool *downstream, struct fr_error *err) {
     for (int i = 2; i < args->n_words; i++) {
         struct fr_mllog node;
         double one_W = 0;
         fr_status status = read_log(args->word[i], &node, err);
         if (status == FR_OK) status = fr_mllog_power_W(run, &node, args->word[i], &one_W, err);
         *power_W += one_W;
-        *behind |= node.behind_supplies;
+        *downstream |= node.after_supplies;
         fr_mllog_free(&node);
         FR_TRY(status);
     }
@@ -175,20 +175,20 @@ static fr_status add_nodes(const struct fr_args *args, const struct fr_mllog *ru
 static fr_status make_row(const struct fr_args *args, const struct fr_mllog *run,
                           struct fr_run_row *row, struct fr_text *notes, struct fr_error *err) {
     double step_s = 0, power_W = 0;
-    bool behind = false;
+    bool downstream = false;
     int nodes = args->n_words - 2;
     FR_TRY(fr_mllog_step_s(run, args->word[1], &step_s, err));
-    FR_TRY(add_nodes(args, run, &power_W, &behind, err));
+    FR_TRY(add_nodes(args, run, &power_W, &downstream, err));
     if (*run->benchmark) fr_run_row_set(row, "note.benchmark", "%s", run->benchmark);
     if (run->batch > 0) fr_run_row_set(row, "plan.global_batch", "%.0f", run->batch);
     fr_run_row_set(row, "measured_s", "%.9g", step_s);
     fr_run_row_set(row, "measured_J", "%.9g", power_W * step_s);
-    fr_run_row_set(row, "measured_at", behind ? "node" : "plug");
+    fr_run_row_set(row, "measured_at", downstream ? "node" : "plug");
     FR_TRY(fr_app_columns(args, row, err));
     fr_text_addf(notes, "%d node%s, %.1f W each in the mean, %.6g s a step, metered %s\n",
                  nodes, nodes == 1 ? "" : "s", power_W / nodes, step_s,
-                 behind ? "behind the supplies"
-                        : "before the supplies, as far as the log says");
+                 downstream ? "behind the supplies"
+                            : "before the supplies, as far as the log says");
     return FR_OK;
 }
 
@@ -256,8 +256,8 @@ static void tell_apart(const char *const *paths, const struct fr_watts *watts,
 static fr_status check_devices(const struct fr_args *args, const struct fr_run_row *row,
                                const char *path, int devices, double *power_W,
                                struct fr_text *notes, struct fr_error *err) {
-    const char *said = fr_run_row_get(row, "ranks");
-    double ranks = said ? strtod(said, NULL) : 0;
+    const char *ranks_text = fr_run_row_get(row, "ranks");
+    double ranks = ranks_text ? strtod(ranks_text, NULL) : 0;
     if (!(ranks > 0) || ranks == devices) return FR_OK;
     if (fr_args_has(args, "scale-power")) {
         fr_text_addf(notes, "power of %d devices, scaled to %.0f ranks (--scale-power)\n",

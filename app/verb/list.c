@@ -117,10 +117,10 @@ static int list_families(struct row *rows) {
 /* Names in the user's own folders, with their files; the text stays for as long as the rows. */
 static int list_own(struct row *rows, int most, const char *kind) {
     static const char *const kinds[] = {"cluster", "model", "runtime"};
-    static struct fr_text kept[3];
+    static struct fr_text cached[3];
     int n = 0, which = 0;
     while (strcmp(kinds[which], kind) != 0) which++;
-    struct fr_text *text = &kept[which];
+    struct fr_text *text = &cached[which];
     text->length = 0;
     if (fr_own_names(kind, text, NULL) != FR_OK || !text->length || text->failed) return 0;
     for (char *at = text->data; *at && n < most; n++) {

@@ -35,10 +35,10 @@ static fr_status kept_apart(const char *output, const char *input, struct fr_err
     const char *dot = strrchr(output, '.');
     fr_status status = FR_OK;
     for (int i = 0; dot && i < 2 && status == FR_OK; i++) {
-        struct fr_text kept = {0};
-        fr_text_addf(&kept, "%.*s.%s", (int)(dot - output), output, endings[i]);
-        if (!kept.failed) status = fr_output_apart(kept.data, input, err);
-        fr_text_free(&kept);
+        struct fr_text script = {0};
+        fr_text_addf(&script, "%.*s.%s", (int)(dot - output), output, endings[i]);
+        if (!script.failed) status = fr_output_apart(script.data, input, err);
+        fr_text_free(&script);
     }
     return status;
 }

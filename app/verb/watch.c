@@ -86,12 +86,12 @@ static fr_status read_training(struct watching *w, struct fr_error *err) {
                                       .price = fr_args_get(args, "price"),
                                       .carbon = fr_args_get(args, "carbon"),
                                       .pue = fr_args_get(args, "pue")};
-    const bool said = words.tokens || words.samples;
-    if (!said) words.samples = "1"; /* the log says how long it is */
+    const bool stated = words.tokens || words.samples;
+    if (!stated) words.samples = "1"; /* the log says how long it is */
     FR_TRY(fr_training_read(&words, &w->training, err));
-    if (!said) w->training.samples = 0;
+    if (!stated) w->training.samples = 0;
     FR_TRY(fr_args_integer(args, "steps", 1, 1LL << 50, &w->steps, err));
-    if (w->steps && said)
+    if (w->steps && stated)
         return fr_fail(err, FR_ERR_USAGE, "--steps", "says again what --%s says",
                        words.tokens ? "tokens" : "samples");
     return FR_OK;

@@ -86,7 +86,7 @@ void fr_app_watched_free(struct fr_app_watched *w) {
 /* Once, not of every line. */
 static void tell(const struct fr_app_watched *w, const char *words, const char *what) {
     struct fr_text line = {0};
-    if (w->told) return;
+    if (w->reported) return;
     fr_text_addf(&line, "%s%s\n", words, what);
     fr_app_tell(&line);
     fr_text_free(&line);
@@ -109,17 +109,17 @@ static bool same_value(const char *a, const char *b) {
 static void fill_key(struct filling *f, const char *key, const struct fr_json *node) {
     struct fr_text value = {0};
     struct fr_json_writer w = {.text = &value};
-    const char *said = fr_run_row_get(f->row, key);
+    const char *stated = fr_run_row_get(f->row, key);
     fr_json_put_copy(&w, node);
     char *text = value.data ? value.data : NULL;
     if (text && *text == '"' && value.length > 1) { /* a string, bare */
         text[value.length - 1] = '\0';
         text++;
     }
-    if (text && !said) fr_run_row_set(f->row, key, "%s", text);
-    if (text && said && !same_value(said, text))
+    if (text && !stated) fr_run_row_set(f->row, key, "%s", text);
+    if (text && stated && !same_value(stated, text))
         fr_text_addf(&f->against, "%s%s %.40s, not %.40s", f->against.length ? "; " : "",
-                     key + strlen("plan."), said, text);
+                     key + strlen("plan."), stated, text);
     fr_text_free(&value);
 }
 
@@ -182,9 +182,9 @@ static fr_status price(struct fr_app_watched *w, struct fr_error *err) {
     return FR_OK;
 }
 
-static void set_missing(struct fr_run_row *row, const struct fr_run_row *said, const char *key,
-                        int64_t value) {
-    if (value > 0 && !fr_run_row_get(said, key)) fr_run_row_set(row, key, "%" PRId64, value);
+static void set_missing(struct fr_run_row *row, const struct fr_run_row *stated,
+                        const char *key, int64_t value) {
+    if (value > 0 && !fr_run_row_get(stated, key)) fr_run_row_set(row, key, "%" PRId64, value);
 }
 
 /* A log that prints rates alone does not say its ranks and its batch; the command line may. @return whether it does */
@@ -253,7 +253,7 @@ fr_status fr_app_watched_read(struct fr_app_watched *w, const char *text, size_t
     const bool on = w->priced && seen > 0 &&
                     fr_trainer_read_on(text, length, seen, w->log, &w->row, &w->read);
     if (!on) FR_TRY(read_all(w, text, length, err));
-    w->told = true;
+    w->reported = true;
     struct fr_run *run = &w->runs.items[0];
     run->measured_s = strtod(fr_run_row_get(&w->row, "measured_s"), NULL);
     w->expected.scored.measured_s = run->measured_s;

@@ -21,7 +21,7 @@ struct fr_app_watched {
     struct fr_runs runs;          /**< the one run */
     struct fr_trainer_result read;
     struct fr_watch_expected expected;
-    bool priced, told;
+    bool priced, reported;
 };
 
 /** Read the options.  Free with fr_app_watched_free, also on error. */

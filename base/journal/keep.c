@@ -40,9 +40,9 @@ static fr_status lock(int fd, int purpose, const char *path, double patience_s,
 
 /* Is what was opened still what the name leads to? */
 static bool is_current(int fd, const char *path) {
-    struct stat held, named;
-    return fstat(fd, &held) == 0 && stat(path, &named) == 0 && held.st_dev == named.st_dev &&
-           held.st_ino == named.st_ino;
+    struct stat opened, named;
+    return fstat(fd, &opened) == 0 && stat(path, &named) == 0 &&
+           opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
 static fr_status open_and_lock(const char *path, double patience_s, int *fd,
@@ -80,9 +80,9 @@ fr_status fr_keep_hold_again(struct fr_keep *keep, struct fr_error *err) {
 }
 
 void fr_keep_release(struct fr_keep *keep) {
-    struct stat held;
+    struct stat opened;
     if (!keep->path || keep->fd < 0) return;
-    if (fstat(keep->fd, &held) == 0 && held.st_size == 0 && S_ISREG(held.st_mode) &&
+    if (fstat(keep->fd, &opened) == 0 && opened.st_size == 0 && S_ISREG(opened.st_mode) &&
         is_current(keep->fd, keep->path))
         unlink(keep->path);
     close(keep->fd);

@@ -8,7 +8,7 @@
 #include "base/journal/journal.h"
 #include "base/journal/seal.h"
 
-enum { PLACE_B = 320, TOLD_MOST = 8 };
+enum { PLACE_B = 320, REPORTS_MAX = 8 };
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
@@ -79,13 +79,13 @@ static void put(struct checking *c, const char *bytes, size_t n) {
 static void drop(struct checking *c, const char *why) {
     char place[PLACE_B];
     c->journal->n_dropped++;
-    if (!stated || c->journal->n_dropped > TOLD_MOST) return;
+    if (!stated || c->journal->n_dropped > REPORTS_MAX) return;
     stated(place_of(c->name, c->number, place), why);
 }
 
 static void tell_rest(const struct checking *c) {
     char why[80];
-    int more = c->journal->n_dropped - TOLD_MOST;
+    int more = c->journal->n_dropped - REPORTS_MAX;
     if (!stated || more <= 0) return;
     snprintf(why, sizeof why, "and %d more line%s: left out too", more, more == 1 ? "" : "s");
     stated(c->name, why);

@@ -8,14 +8,14 @@
 
 static json_malloc_t take; /* what was there before us; set once, before threads */
 static json_free_t give_back;
-static _Thread_local struct fr_json_reserve *mine;
+static _Thread_local struct fr_json_reserve *own;
 
 static void *from_reserve(size_t wanted_B) {
     enum { ALIGNED = 16 };
     size_t step_B = (wanted_B + ALIGNED - 1) / ALIGNED * ALIGNED;
-    if (!mine || step_B < wanted_B || step_B > mine->size - mine->used) return NULL;
-    void *block = mine->block + mine->used;
-    mine->used += step_B;
+    if (!own || step_B < wanted_B || step_B > own->size - own->used) return NULL;
+    void *block = own->block + own->used;
+    own->used += step_B;
     return block;
 }
 
@@ -27,8 +27,8 @@ static void *take_noted(size_t wanted_B) {
 }
 
 static void give_back_ours(void *block) {
-    uintptr_t at = (uintptr_t)block, first = mine ? (uintptr_t)mine->block : 0;
-    if (mine && at >= first && at < first + mine->size) return;
+    uintptr_t at = (uintptr_t)block, first = own ? (uintptr_t)own->block : 0;
+    if (own && at >= first && at < first + own->size) return;
     give_back(block);
 }
 
@@ -45,13 +45,13 @@ bool fr_json_reserve_begin(struct fr_json_reserve *reserve, size_t length) {
     reserve->size = length < MOST_B / FOR_EACH ? LEAST_B + FOR_EACH * length : MOST_B;
     reserve->block = fr_malloc(reserve->size, 1);
     if (!reserve->block) return false;
-    mine = reserve;
+    own = reserve;
     return true;
 }
 
 void fr_json_reserve_end(struct fr_json_reserve *reserve) {
     if (!reserve->block) return;
-    mine = NULL;
+    own = NULL;
     free(reserve->block);
     reserve->block = NULL;
 }

@@ -15,7 +15,7 @@ static void fill(struct fr_launch_facts *f) {
     if (f->ranks > FR_LAUNCH_COUNT_MAX) *f = (struct fr_launch_facts){0};
 }
 
-static void take_if_said(struct fr_launch_facts *to, const struct fr_launch_facts *from) {
+static void take_if_stated(struct fr_launch_facts *to, const struct fr_launch_facts *from) {
     if (from->ranks) to->ranks = from->ranks;
     if (from->nodes) to->nodes = from->nodes;
     if (from->ranks_per_node) to->ranks_per_node = from->ranks_per_node;
@@ -24,7 +24,7 @@ static void take_if_said(struct fr_launch_facts *to, const struct fr_launch_fact
 /* One inside another's: the inner one starts the ranks, the outer one says on how many nodes.
  * A torchrun that is started on several without an option that says so runs on each alone. */
 static void within(const struct fr_launcher *l, const struct fr_launch_facts *outer,
-                   struct fr_launch_said *s) {
+                   struct fr_launch_stated *s) {
     if (l->unsaid >= FR_LAUNCH_ONE_NODE && !*s->unread) {
         s->facts = (struct fr_launch_facts){0};
         fr_launch_leave_open(s, l->name, "on several nodes, without their number");
@@ -39,7 +39,7 @@ static void take_command(struct fr_launch *launch, struct fr_launch_command *c) 
         const struct fr_launcher *l = fr_launcher_at(c, i);
         if (!l && fr_launch_benchmark(c->word[i])) return;
         if (!l) continue;
-        struct fr_launch_said s = {.facts = {0}};
+        struct fr_launch_stated s = {.facts = {0}};
         int options = i + 1;
         for (const char *const *word = l->second; word && *word && options < c->n; word++)
             if (strcmp(c->word[options], *word) == 0) {
@@ -47,13 +47,13 @@ static void take_command(struct fr_launch *launch, struct fr_launch_command *c) 
                 word = l->second - 1; /* "flux mini run" */
             }
         i = fr_launch_options(l, c, options, &s) - 1;
-        bool nodes_said = s.facts.nodes > 0;
+        bool nodes_stated = s.facts.nodes > 0;
         fr_launch_complete(l, &s);
         if (l->reserves) {
-            take_if_said(&launch->reserved, &s.facts);
+            take_if_stated(&launch->reserved, &s.facts);
             continue;
         }
-        if (outer.nodes > 1 && !nodes_said) within(l, &outer, &s);
+        if (outer.nodes > 1 && !nodes_stated) within(l, &outer, &s);
         bool says = s.facts.ranks || s.facts.nodes || s.facts.ranks_per_node || *s.unread;
         fill(&s.facts);
         outer = s.facts;
@@ -66,7 +66,7 @@ static void take_command(struct fr_launch *launch, struct fr_launch_command *c) 
 
 /* ---- PBS, variables ----------------------------------------------------------------------------- */
 
-static int64_t number_behind(const char *text, const char *label) {
+static int64_t number_after(const char *text, const char *label) {
     const char *at = strstr(text, label);
     int64_t n = 0;
     if (!at) return 0;
@@ -76,11 +76,11 @@ static int64_t number_behind(const char *text, const char *label) {
 
 /* "#PBS -l select=2:ncpus=36:mpiprocs=36", "#PBS -l nodes=2:ppn=8" */
 static void take_pbs(struct fr_launch *launch, const char *line) {
-    struct fr_launch_facts f = {.nodes = number_behind(line, "select=")};
-    if (!f.nodes) f.nodes = number_behind(line, "nodes=");
-    f.ranks_per_node = number_behind(line, "mpiprocs=");
-    if (!f.ranks_per_node) f.ranks_per_node = number_behind(line, ":ppn=");
-    take_if_said(&launch->reserved, &f);
+    struct fr_launch_facts f = {.nodes = number_after(line, "select=")};
+    if (!f.nodes) f.nodes = number_after(line, "nodes=");
+    f.ranks_per_node = number_after(line, "mpiprocs=");
+    if (!f.ranks_per_node) f.ranks_per_node = number_after(line, ":ppn=");
+    take_if_stated(&launch->reserved, &f);
 }
 
 static const struct {

@@ -32,19 +32,19 @@ void fr_launch_split(const char *line, struct fr_launch_command *c) {
     }
 }
 
-static const char *behind_slash(const char *path) {
+static const char *after_slash(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
 
 bool fr_launch_benchmark(const char *word) {
-    const char *name = behind_slash(word);
+    const char *name = after_slash(word);
     return strstr(name, "_perf") || strncmp(name, "osu_", 4) == 0 ||
            strncmp(name, "IMB-", 4) == 0;
 }
 
 const struct fr_launcher *fr_launcher_at(const struct fr_launch_command *c, int i) {
-    const char *name = behind_slash(c->word[i]);
+    const char *name = after_slash(c->word[i]);
     for (int k = 0; fr_launchers[k]; k++) {
         const struct fr_launcher *l = fr_launchers[k];
         if (fr_place_in(l->words, name) < 0) continue;

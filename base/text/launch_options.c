@@ -7,18 +7,18 @@
 
 #include "base/text/launch_count.h"
 
-void fr_launch_leave_open(struct fr_launch_said *s, const char *name, const char *value) {
+void fr_launch_leave_open(struct fr_launch_stated *s, const char *name, const char *value) {
     if (!*s->unread)
         snprintf(s->unread, sizeof s->unread, "%.30s %.45s", name, value ? value : "");
 }
 
-static void take_hosts(struct fr_launch_said *s, const char *more) {
+static void take_hosts(struct fr_launch_stated *s, const char *more) {
     size_t used = strlen(s->host_list);
     snprintf(s->host_list + used, sizeof s->host_list - used, "%s%s", used ? "," : "", more);
     fr_launch_hosts(s->host_list, &s->hosts, &s->slots);
 }
 
-static void take_map(struct fr_launch_said *s, const char *name, const char *value) {
+static void take_map(struct fr_launch_stated *s, const char *name, const char *value) {
     if (strncmp(value, "ppr:", 4) == 0) {
         char *end = NULL;
         long long n = strtoll(value + 4, &end, 10);
@@ -43,14 +43,14 @@ static int64_t gpus_of(const char *value) {
     return fr_launch_count(from, strcspn(from, "(,"), &n) ? n : 0;
 }
 
-static void take_count(struct fr_launch_said *s, const char *name, const char *value,
+static void take_count(struct fr_launch_stated *s, const char *name, const char *value,
                        int64_t *out) {
     int64_t n = 0;
     if (!fr_launch_count(value, strlen(value), &n)) fr_launch_leave_open(s, name, value);
     if (!*out) *out = n; /* the first: what a program is given may look the same */
 }
 
-static void take_value(struct fr_launch_said *s, fr_launch_meaning means, const char *name,
+static void take_value(struct fr_launch_stated *s, fr_launch_meaning means, const char *name,
                        const char *value) {
     struct fr_launch_facts *f = &s->facts;
     int64_t n = 0;
@@ -151,7 +151,7 @@ static bool is_skipped(const struct fr_launch_option *o, const struct fr_launch_
 }
 
 int fr_launch_options(const struct fr_launcher *l, const struct fr_launch_command *c, int i,
-                      struct fr_launch_said *s) {
+                      struct fr_launch_stated *s) {
     while (i < c->n && !fr_launch_benchmark(c->word[i])) {
         const char *word = c->word[i], *value = NULL;
         if (strcmp(word, ":") == 0) {
@@ -191,7 +191,7 @@ int fr_launch_options(const struct fr_launcher *l, const struct fr_launch_comman
     return i;
 }
 
-void fr_launch_complete(const struct fr_launcher *l, struct fr_launch_said *s) {
+void fr_launch_complete(const struct fr_launcher *l, struct fr_launch_stated *s) {
     struct fr_launch_facts *f = &s->facts;
     int64_t a_set = s->ranks_per_set ? s->ranks_per_set : 1;
     if (s->parts) {

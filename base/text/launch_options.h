@@ -6,7 +6,7 @@
 #include "base/text/launch_command.h"
 
 /** Starts zeroed ({0}). */
-struct fr_launch_said {
+struct fr_launch_stated {
     struct fr_launch_facts facts;
     int64_t gpus, gpus_per_node, ranks_per_gpu, sets, sets_per_node, ranks_per_set;
     int64_t hosts, slots; /**< of a list of hosts */
@@ -18,14 +18,14 @@ struct fr_launch_said {
 };
 
 /** An option that no number follows from; the first is named. */
-void fr_launch_leave_open(struct fr_launch_said *said, const char *name, const char *value);
+void fr_launch_leave_open(struct fr_launch_stated *stated, const char *name, const char *value);
 
 /** Take options from word @p i on, up to what they start.  @return the word that it is */
 int fr_launch_options(const struct fr_launcher *launcher,
                       const struct fr_launch_command *command, int i,
-                      struct fr_launch_said *said);
+                      struct fr_launch_stated *stated);
 
 /** Derive facts from those that were given. */
-void fr_launch_complete(const struct fr_launcher *launcher, struct fr_launch_said *said);
+void fr_launch_complete(const struct fr_launcher *launcher, struct fr_launch_stated *stated);
 
 #endif

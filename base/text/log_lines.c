@@ -66,12 +66,12 @@ static size_t escape(const char *at, const char *stop, bool *blank) {
 
 /* The escape of a colour as rsyslog, cat -v or a string spells it, or with ESC lost: "#033[0m", "^[[1;34m", "[0m". */
 static size_t spelt_escape(const char *at, const char *stop) {
-    static const char *const spelt[] = {"#033[",  "^[[",  "\\033[",   "\\x1b[",
-                                        "\\x1B[", "\\e[", "\\u001b[", NULL};
+    static const char *const spellings[] = {"#033[",  "^[[",  "\\033[",   "\\x1b[",
+                                            "\\x1B[", "\\e[", "\\u001b[", NULL};
     char final = 0;
-    for (int i = 0; spelt[i]; i++) {
-        size_t n = strlen(spelt[i]), more;
-        if ((size_t)(stop - at) <= n || strncmp(at, spelt[i], n) != 0) continue;
+    for (int i = 0; spellings[i]; i++) {
+        size_t n = strlen(spellings[i]), more;
+        if ((size_t)(stop - at) <= n || strncmp(at, spellings[i], n) != 0) continue;
         more = sequence(at + n, stop, &final);
         return more ? n + more : 0;
     }
@@ -127,10 +127,10 @@ static size_t plain(char *text, size_t length) {
         unsigned char c = (unsigned char)*at++;
         if (c == '\r' && old_mac) c = '\n';
         if (c == '\r') {
-            const char *behind = at;
-            while (behind < stop && *behind == '\r') behind++;
-            if (behind < stop && *behind != '\n') *out++ = '\r';
-            at = behind;
+            const char *after = at;
+            while (after < stop && *after == '\r') after++;
+            if (after < stop && *after != '\n') *out++ = '\r';
+            at = after;
         } else if (c == '\n') {
             *out++ = '\n';
             line = out;

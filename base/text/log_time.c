@@ -128,11 +128,11 @@ static bool named(const char **at, double *time_s) {
         !clock_of(&p, &m))
         return false;
     int year = 0;
-    const char *behind = p + 1;
-    if (*p == ' ' && digits(&behind, 4, &year) && year >= 1970 && year <= 2200 &&
-        (*behind == '\0' || strchr(" \t[],:\r\n", *behind))) {
+    const char *after = p + 1;
+    if (*p == ' ' && digits(&after, 4, &year) && year >= 1970 && year <= 2200 &&
+        (*after == '\0' || strchr(" \t[],:\r\n", *after))) {
         m.year = year;
-        p = behind;
+        p = after;
     }
     if (!day_exists(&m)) return false;
     *time_s = seconds(&m);

@@ -59,7 +59,7 @@ static bool largest_ranks(const struct fr_fit_op *op, const struct fr_fit_point 
 }
 
 /* Where the two octaves of the largest sizes begin, of which at least as many lie below. */
-static double largest_kept_B(const struct fr_fit_curve *curve) {
+static double largest_saved_B(const struct fr_fit_curve *curve) {
     const double SLAB = 4;
     double last_B = curve->points[curve->n_points - 1].size_B;
     return curve->points[0].size_B <= last_B / (SLAB * SLAB) ? last_B / SLAB : last_B;
@@ -68,21 +68,21 @@ static double largest_kept_B(const struct fr_fit_curve *curve) {
 static bool left_out(const struct fr_fit_op *op, const struct fr_fit_curve *curve, int i,
                      enum fold fold) {
     if (fold == LARGEST_RANKS) return largest_ranks(op, &curve->points[i]);
-    if (fold == LARGEST_SIZES) return curve->points[i].size_B > largest_kept_B(curve);
+    if (fold == LARGEST_SIZES) return curve->points[i].size_B > largest_saved_B(curve);
     return i > 0 && i + 1 < curve->n_points && i % 2 == (fold == ODD_SIZES);
 }
 
 /* @param at  gets the place of each point left out, in op->points */
-static int split(const struct fr_fit_op *op, enum fold fold, struct fr_fit_point *kept,
+static int split(const struct fr_fit_op *op, enum fold fold, struct fr_fit_point *inside,
                  struct fr_fit_point *out, int *at) {
-    int n_kept = 0, n_out = 0;
+    int n_inside = 0, n_out = 0;
     for (int c = 0; c < op->n_curves; c++)
         for (int i = 0; i < op->curves[c].n_points; i++)
             if (left_out(op, &op->curves[c], i, fold)) {
                 at[n_out] = (int)(op->curves[c].points + i - op->points);
                 out[n_out++] = op->curves[c].points[i];
             } else
-                kept[n_kept++] = op->curves[c].points[i];
+                inside[n_inside++] = op->curves[c].points[i];
     return n_out;
 }
 
@@ -91,24 +91,24 @@ struct space {
     int *at;                     /* [n_points] */
 };
 
-struct held {
+struct held_out {
     double *predicted_s, *measured_s;
     int n;
 };
 
 /* Fit without a fold and predict it. */
 static fr_status hold_out(const struct fr_fit_op *op, int form, enum fold fold,
-                          struct space *space, struct held *held) {
-    struct fr_fit_point *kept = space->points, *out = space->points + op->n_points;
+                          struct space *space, struct held_out *held_out) {
+    struct fr_fit_point *inside = space->points, *out = space->points + op->n_points;
     struct fr_price price = {.op = op->points->op};
-    int n_out = split(op, fold, kept, out, space->at), n_kept = op->n_points - n_out;
-    if (n_out == 0 || n_kept == 0) return FR_OK;
-    fr_status status = fr_fitters[form - 1]->fit(kept, n_kept, op->gpu, &price);
+    int n_out = split(op, fold, inside, out, space->at), n_inside = op->n_points - n_out;
+    if (n_out == 0 || n_inside == 0) return FR_OK;
+    fr_status status = fr_fitters[form - 1]->fit(inside, n_inside, op->gpu, &price);
     for (int i = 0; status == FR_OK && price.form && i < n_out; i++) {
-        held->predicted_s[held->n] = fr_fit_price_s(&price, &out[i]);
+        held_out->predicted_s[held_out->n] = fr_fit_price_s(&price, &out[i]);
         if (fold == EVEN_SIZES || fold == ODD_SIZES)
-            op->candidate[form].held_s[space->at[i]] = held->predicted_s[held->n];
-        held->measured_s[held->n++] = out[i].time_s;
+            op->candidate[form].held_s[space->at[i]] = held_out->predicted_s[held_out->n];
+        held_out->measured_s[held_out->n++] = out[i].time_s;
     }
     fr_price_free(&price);
     return status;
@@ -118,7 +118,7 @@ static double octaves_beyond(const struct fr_fit_op *op, const struct fr_fit_poi
     for (int c = 0; c < op->n_curves; c++) {
         const struct fr_fit_curve *curve = &op->curves[c];
         if (p >= curve->points && p < curve->points + curve->n_points)
-            return log2(p->size_B / largest_kept_B(curve));
+            return log2(p->size_B / largest_saved_B(curve));
     }
     return 0;
 }
@@ -127,15 +127,16 @@ static double octaves_beyond(const struct fr_fit_op *op, const struct fr_fit_poi
  * of the size, from errors over the doublings that they were extrapolated across.  Half a
  * doubling is too short to show it. */
 static double beyond_octave(const struct fr_fit_op *op, const struct space *space,
-                            const struct held *held) {
+                            const struct held_out *held_out) {
     static const double SHORTEST = 0.5, NORMAL_MEDIAN = 0.6745;
-    static const double MOST = 10;     /* that a cluster file may state */
-    double *error = held->predicted_s; /* each is read before it is written */
+    static const double MOST = 10;         /* that a cluster file may state */
+    double *error = held_out->predicted_s; /* each is read before it is written */
     size_t n = 0;
-    for (int i = 0; i < held->n; i++) {
+    for (int i = 0; i < held_out->n; i++) {
         double octaves = octaves_beyond(op, &op->points[space->at[i]]);
         if (octaves >= SHORTEST)
-            error[n++] = fabs(log(held->predicted_s[i] / held->measured_s[i])) / octaves;
+            error[n++] =
+                fabs(log(held_out->predicted_s[i] / held_out->measured_s[i])) / octaves;
     }
     if (n == 0) return 0;
     fr_sort(error, n);
@@ -163,7 +164,7 @@ static struct fr_price_domain domain_of(const struct fr_fit_op *op) {
 static fr_status fit_form(struct fr_fit_op *op, int form, struct space *space,
                           double *scratch) {
     struct fr_fit_candidate *candidate = &op->candidate[form];
-    struct held held = {scratch, scratch + op->n_points, 0};
+    struct held_out held_out = {scratch, scratch + op->n_points, 0};
     candidate->price.op = op->points->op;
     candidate->price.residual_median = candidate->price.residual_p90 = -1;
     FR_TRY(fr_fitters[form - 1]->fit(op->points, op->n_points, op->gpu, &candidate->price));
@@ -175,21 +176,23 @@ static fr_status fit_form(struct fr_fit_op *op, int form, struct space *space,
     for (int c = 0; c < op->n_curves; c++)
         FR_TRY(judge(&candidate->price, op->curves[c].points, op->curves[c].n_points, scratch,
                      &op->curves[c].quality[form]));
-    FR_TRY(hold_out(op, form, EVEN_SIZES, space, &held));
-    FR_TRY(hold_out(op, form, ODD_SIZES, space, &held));
-    FR_TRY(fr_fit_measure(held.predicted_s, held.measured_s, held.n, &candidate->held_sizes));
-    held.n = 0;
-    FR_TRY(hold_out(op, form, LARGEST_RANKS, space, &held));
-    FR_TRY(fr_fit_measure(held.predicted_s, held.measured_s, held.n, &candidate->held_ranks));
-    held.n = 0;
-    FR_TRY(hold_out(op, form, LARGEST_SIZES, space, &held));
-    candidate->price.beyond_octave = beyond_octave(op, space, &held);
+    FR_TRY(hold_out(op, form, EVEN_SIZES, space, &held_out));
+    FR_TRY(hold_out(op, form, ODD_SIZES, space, &held_out));
+    FR_TRY(fr_fit_measure(held_out.predicted_s, held_out.measured_s, held_out.n,
+                          &candidate->held_sizes));
+    held_out.n = 0;
+    FR_TRY(hold_out(op, form, LARGEST_RANKS, space, &held_out));
+    FR_TRY(fr_fit_measure(held_out.predicted_s, held_out.measured_s, held_out.n,
+                          &candidate->held_ranks));
+    held_out.n = 0;
+    FR_TRY(hold_out(op, form, LARGEST_SIZES, space, &held_out));
+    candidate->price.beyond_octave = beyond_octave(op, space, &held_out);
     /* A price states its error on points that it had not seen. */
-    const struct fr_fit_quality *said =
+    const struct fr_fit_quality *residuals =
         candidate->held_sizes.n > 0 ? &candidate->held_sizes : &candidate->quality;
-    candidate->price.residual_median = said->median;
-    candidate->price.residual_p90 = said->p90;
-    candidate->price.residual_points = said->n;
+    candidate->price.residual_median = residuals->median;
+    candidate->price.residual_p90 = residuals->p90;
+    candidate->price.residual_points = residuals->n;
     candidate->price.domain = domain_of(op);
     return FR_OK;
 }

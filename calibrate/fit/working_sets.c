@@ -163,8 +163,8 @@ fr_status fr_fit_working_sets(const struct fr_samples *samples,
     double *scratch = fr_malloc(2 * samples->n_memory + 1, sizeof *scratch);
     struct beyond *shapes = fr_malloc(samples->n_memory + 1, sizeof *shapes);
     *sets = (struct fr_fit_working_sets){0};
-    bool held = scratch && shapes;
-    for (size_t i = 0; held && i < samples->n_memory; i++) {
+    bool allocated = scratch && shapes;
+    for (size_t i = 0; allocated && i < samples->n_memory; i++) {
         int kernel = samples->memory[i].kernel;
         if (kernel == FR_TRAFFIC_STREAM) add_size(sets, samples->memory[i].size_B);
         sets->selects = sets->selects || kernel == FR_TRAFFIC_SELECT;
@@ -182,5 +182,5 @@ fr_status fr_fit_working_sets(const struct fr_samples *samples,
     fill_operands(sets, FR_TRAFFIC_RESULTS);
     free(scratch);
     free(shapes);
-    return held ? FR_OK : FR_ERR_NOMEM;
+    return allocated ? FR_OK : FR_ERR_NOMEM;
 }

@@ -219,13 +219,13 @@ static void add_collectives(struct fr_json_writer *w, const struct fr_fit_result
     fr_json_add_object(w, "collectives");
     for (int i = 0; i < FR_OP_COUNT; i++) {
         const struct fr_fit_op *op = &result->ops[i];
-        struct fr_json kept = fr_json_member(&base, fr_op_names[i]);
-        if (op->n_points == 0 && !fr_json_present(&kept)) continue;
+        struct fr_json previous = fr_json_member(&base, fr_op_names[i]);
+        if (op->n_points == 0 && !fr_json_present(&previous)) continue;
         fr_json_key(w, fr_op_names[i]);
         if (op->n_points > 0)
             add_price(w, result, op);
         else
-            fr_json_put_copy(w, &kept);
+            fr_json_put_copy(w, &previous);
     }
     fr_json_end_object(w);
 }

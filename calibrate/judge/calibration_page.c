@@ -102,17 +102,17 @@ static void put_point(struct fr_json_writer *w, const struct fr_json *series,
     static const char *const of_point[] = {"size_B",   "n",     "slow",
                                            "median_s", "low_s", "high_s"};
     const char *chosen = fr_json_text_at(series, "chosen");
-    char fitted[40], held[40];
+    char fitted[40], held_out[40];
     double median_s = fr_json_number_at(p, "median_s");
     snprintf(fitted, sizeof fitted, "%.20s_s", chosen);
-    snprintf(held, sizeof held, "%.20s_held_s", chosen);
+    snprintf(held_out, sizeof held_out, "%.20s_held_s", chosen);
     fr_json_begin_object(w);
     add_copy(w, series, "op");
     add_copy(w, series, "ranks");
     add_copy(w, series, "level");
     for (size_t i = 0; i < sizeof of_point / sizeof *of_point; i++) add_copy(w, p, of_point[i]);
     fr_json_add_number(w, "fit_error", fr_json_number_at(p, fitted) / median_s - 1);
-    fr_json_add_number(w, "held_out_error", fr_json_number_at(p, held) / median_s - 1);
+    fr_json_add_number(w, "held_out_error", fr_json_number_at(p, held_out) / median_s - 1);
     fr_json_end_object(w);
 }
 

@@ -56,8 +56,11 @@ static void guard(void *context) {
 static void *keep_guardian(void *context) {
     struct fr_knob_session *s = context;
     const char *words[] = {"the guardian of the clock", NULL};
-    const struct fr_process p = {
-        .words = words, .body = guard, .context = s, .parting = SIGURG, .err = {.kept = true}};
+    const struct fr_process p = {.words = words,
+                                 .body = guard,
+                                 .context = s,
+                                 .parting = SIGURG,
+                                 .err = {.inherited = true}};
     struct fr_error err;
     s->status = fr_process_run(&p, &s->ended, &err);
     close(s->ready[1]);
@@ -71,9 +74,9 @@ static void close_pipe(int ends[2]) {
 
 /* Until it says so nothing may be set. */
 static bool is_there(struct fr_knob_session *s) {
-    char said;
+    char byte;
     ssize_t got;
-    while ((got = read(s->ready[0], &said, 1)) < 0 && errno == EINTR) continue;
+    while ((got = read(s->ready[0], &byte, 1)) < 0 && errno == EINTR) continue;
     return got == 1;
 }
 
@@ -138,13 +141,13 @@ fr_status fr_knob_open(const char *which, struct fr_knob_session **session,
 
 int fr_knob_clocks(const struct fr_knob_session *s, int n, double *clock_Hz) {
     double all_Hz[FR_KNOB_CLOCKS_MAX];
-    int many = s->knob->clocks(s->state, all_Hz), kept = 0;
+    int many = s->knob->clocks(s->state, all_Hz), inherited = 0;
     for (int i = 0; i < n && i < many; i++) {
         int parts = n < many ? n : many;
         int at = parts > 1 ? (int)lround((double)i * (many - 1) / (parts - 1)) : many - 1;
-        clock_Hz[kept++] = all_Hz[at];
+        clock_Hz[inherited++] = all_Hz[at];
     }
-    return kept;
+    return inherited;
 }
 
 fr_status fr_knob_set(struct fr_knob_session *s, double clock_Hz, struct fr_error *err) {

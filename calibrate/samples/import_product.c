@@ -41,13 +41,13 @@ int fr_import_dtype(const char *name) {
 /*      t = 2 m n k b / rate */
 fr_status fr_import_product(struct fr_import *in, long line, const struct fr_import_product *p,
                             struct fr_error *err) {
-    const char *said = p->dtype && *p->dtype ? p->dtype : in->given.dtype;
-    if (!said)
+    const char *stated = p->dtype && *p->dtype ? p->dtype : in->given.dtype;
+    if (!stated)
         return fr_import_refuse(in, line, err,
                                 "does not say the dtype of its products: --dtype bf16, say");
-    int dtype = fr_import_dtype(said);
+    int dtype = fr_import_dtype(stated);
     if (dtype < 0) {
-        fr_import_note(in, line, "left out: of a dtype that is not known, %.30s", said);
+        fr_import_note(in, line, "left out: of a dtype that is not known, %.30s", stated);
         return FR_OK;
     }
     double flop = 2.0 * (double)p->m * (double)p->n * (double)p->k * (double)p->batch;

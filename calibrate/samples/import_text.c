@@ -57,7 +57,7 @@ bool fr_lines_next(struct fr_lines *lines, struct fr_words *words) {
     return true;
 }
 
-int fr_words_behind_hash(const struct fr_words *words) {
+int fr_words_after_hash(const struct fr_words *words) {
     return words->count > 0 && strcmp(words->word[0], "#") == 0;
 }
 
@@ -200,45 +200,45 @@ static fr_status check_ratio(struct fr_import *in, long line, struct fr_import_b
     int64_t from = (int64_t)ceil(low), to = (int64_t)floor(fmin(high, 1e15));
     if (block->n_ranks && (double)block->n_ranks >= low && (double)block->n_ranks <= high)
         return FR_OK;
-    char said[80];
+    char stated[80];
     if (from == to)
-        snprintf(said, sizeof said, "%" PRId64 " ranks", from);
+        snprintf(stated, sizeof stated, "%" PRId64 " ranks", from);
     else if (high < 1e6)
-        snprintf(said, sizeof said, "%.0f to %.0f ranks", ceil(low), floor(high));
+        snprintf(stated, sizeof stated, "%.0f to %.0f ranks", ceil(low), floor(high));
     else
-        snprintf(said, sizeof said, "%.0f ranks or more", ceil(low));
+        snprintf(stated, sizeof stated, "%.0f ranks or more", ceil(low));
     if (block->n_ranks == 0) {
         if (from != to || from < 2) return FR_OK;
         block->n_ranks = from;
-        fr_import_note(in, line, "busbw over algbw (%.4g) says %s", r->low, said);
+        fr_import_note(in, line, "busbw over algbw (%.4g) says %s", r->low, stated);
         return FR_OK;
     }
     if (block->elided && from == to && !in->given.n_ranks) {
         fr_import_note(in, line, "busbw over algbw (%.4g) says %s; the list leaves some out",
-                       r->low, said);
+                       r->low, stated);
         block->n_ranks = from;
         return FR_OK;
     }
     return fr_import_refuse(in, line, err,
                             "busbw over algbw (%.4g) says %s, not %" PRId64
                             "%s; state how many there were with --ranks N",
-                            r->low, said, block->n_ranks,
+                            r->low, stated, block->n_ranks,
                             in->given.n_ranks ? " as --ranks does" : "");
 }
 
 static fr_status place_ranks(struct fr_import *in, long line,
-                             const struct fr_import_options *said,
+                             const struct fr_import_options *stated,
                              const struct fr_launch_facts *launched, int64_t environment,
                              struct fr_import_block *block, struct fr_error *err) {
-    bool part = block->part && said->n_ranks && said->n_ranks < launched->ranks;
+    bool part = block->part && stated->n_ranks && stated->n_ranks < launched->ranks;
     /* A list that leaves ranks out may say too few. */
     bool weak = block->elided && (in->given.n_ranks || in->beside.n_ranks || launched->ranks);
     const struct fact facts[] = {
-        {weak ? 0 : said->n_ranks, IN_TEXT},
+        {weak ? 0 : stated->n_ranks, IN_TEXT},
         {in->beside.n_ranks, "the file beside it"},
         {part ? 0 : launched->ranks, "its launch line"},
     };
-    int64_t given = block->part && said->n_ranks ? 0 : in->given.n_ranks;
+    int64_t given = block->part && stated->n_ranks ? 0 : in->given.n_ranks;
     FR_TRY(agree(in, line, "ranks", "--ranks", given, facts, 3, &block->n_ranks, err));
     FR_TRY(check_ratio(in, line, block, err));
     if (block->n_ranks == 0) block->n_ranks = environment;
@@ -260,7 +260,7 @@ static fr_status place_ranks(struct fr_import *in, long line,
 }
 
 static fr_status place_nodes(struct fr_import *in, long line,
-                             const struct fr_import_options *said,
+                             const struct fr_import_options *stated,
                              const struct fr_launch_facts *launched,
                              struct fr_import_block *block, struct fr_error *err) {
     const struct fr_import_options *given = &in->given, *beside = &in->beside;
@@ -278,7 +278,7 @@ static fr_status place_nodes(struct fr_import *in, long line,
     else if (launched->nodes && launched->ranks)
         from_launch =
             (int64_t)ceil((double)ranks * (double)launched->nodes / (double)launched->ranks);
-    const struct fact facts[] = {{said->nodes, IN_TEXT},
+    const struct fact facts[] = {{stated->nodes, IN_TEXT},
                                  {from_beside, "the file beside it"},
                                  {from_launch, "its launch line"}};
     FR_TRY(agree(in, line, "nodes", "--nodes", from_given, facts, 3, &block->nodes, err));
@@ -286,7 +286,8 @@ static fr_status place_nodes(struct fr_import *in, long line,
     return FR_OK;
 }
 
-fr_status fr_import_place(struct fr_import *in, long line, const struct fr_import_options *said,
+fr_status fr_import_place(struct fr_import *in, long line,
+                          const struct fr_import_options *stated,
                           const struct fr_launch *launch, struct fr_import_block *block,
                           struct fr_error *err) {
     struct fr_launch_facts launched = fr_launch_resolve(launch);
@@ -294,12 +295,12 @@ fr_status fr_import_place(struct fr_import *in, long line, const struct fr_impor
     launched.ranks *= each;
     launched.ranks_per_node *= each;
     /* One process, started by hand. */
-    if (!launch->launcher && each > 1 && !said->n_ranks && !in->given.n_ranks &&
+    if (!launch->launcher && each > 1 && !stated->n_ranks && !in->given.n_ranks &&
         !in->beside.n_ranks)
         launched = (struct fr_launch_facts){.ranks = each, .nodes = 1};
     FR_TRY(
-        place_ranks(in, line, said, &launched, launch->environment.ranks * each, block, err));
-    FR_TRY(place_nodes(in, line, said, &launched, block, err));
+        place_ranks(in, line, stated, &launched, launch->environment.ranks * each, block, err));
+    FR_TRY(place_nodes(in, line, stated, &launched, block, err));
     if (block->nodes == 0 && *launch->unread)
         return fr_import_refuse(in, line, err,
                                 "its launch line leaves open on how many nodes the %" PRId64

@@ -32,7 +32,7 @@ bool fr_lines_next(struct fr_lines *lines, struct fr_words *words);
 void fr_words_split(struct fr_words *words, const char *from, size_t length);
 
 /** Words before those that a line says: 1 where it begins with a "#" that stands alone.  Pages of Markdown eat it. */
-int fr_words_behind_hash(const struct fr_words *words);
+int fr_words_after_hash(const struct fr_words *words);
 
 /** Is @p word a whole number >= 0 / a number (not nan, not inf)? */
 bool fr_word_integer(const char *word, int64_t *out);
@@ -87,10 +87,11 @@ struct fr_import_block {
     bool part;   /**< it may use fewer ranks than were started */
 };
 
-/** Ranks and nodes of a block: what its text says (@p said; 0 is silent), the sidecar, the launch line; the command
+/** Ranks and nodes of a block: what its text says (@p stated; 0 is silent), the sidecar, the launch line; the command
  *  line decides between them.  Facts that contradict each other are refused otherwise, and so is a block whose
  *  rank count nobody gives. */
-fr_status fr_import_place(struct fr_import *in, long line, const struct fr_import_options *said,
+fr_status fr_import_place(struct fr_import *in, long line,
+                          const struct fr_import_options *stated,
                           const struct fr_launch *launch, struct fr_import_block *block,
                           struct fr_error *err);
 

@@ -95,25 +95,25 @@ static fr_status read_texts(const struct fr_json *node, struct fr_provenance *p,
 }
 
 /* Files of one accelerator, and of collectives beside, are fitted together; of two they never are. */
-static fr_status join_device(const struct fr_json *node, struct fr_provenance *kept,
+static fr_status join_device(const struct fr_json *node, struct fr_provenance *known,
                              const struct fr_provenance *p, struct fr_error *err) {
     struct fr_json device = fr_json_member(node, "device");
     if (!*p->device) return FR_OK;
-    if (*kept->device && strcmp(kept->device, p->device) != 0)
+    if (*known->device && strcmp(known->device, p->device) != 0)
         return fr_json_fail(&device, err,
                             "is \"%.60s\", of the files before \"%.60s\": fit each apart",
-                            p->device, kept->device);
-    memcpy(kept->device, p->device, sizeof kept->device);
-    memcpy(kept->device_driver, p->device_driver, sizeof kept->device_driver);
-    memcpy(kept->device_libraries, p->device_libraries, sizeof kept->device_libraries);
-    kept->device_memory_B = p->device_memory_B;
-    kept->device_context_B = p->device_context_B;
+                            p->device, known->device);
+    memcpy(known->device, p->device, sizeof known->device);
+    memcpy(known->device_driver, p->device_driver, sizeof known->device_driver);
+    memcpy(known->device_libraries, p->device_libraries, sizeof known->device_libraries);
+    known->device_memory_B = p->device_memory_B;
+    known->device_context_B = p->device_context_B;
     return FR_OK;
 }
 
 fr_status fr_sample_read_provenance(const struct fr_json *node, struct fr_samples *samples,
                                     struct fr_error *err) {
-    struct fr_provenance p = {0}, *kept = &samples->provenance;
+    struct fr_provenance p = {0}, *known = &samples->provenance;
     struct fr_json per_node = fr_json_member(node, "ranks_per_node");
     FR_TRY(fr_journal_schema(node, FR_SAMPLES_SCHEMA, err));
     FR_TRY(fr_json_object(node, provenance_keys, err));
@@ -135,14 +135,14 @@ fr_status fr_sample_read_provenance(const struct fr_json *node, struct fr_sample
     FR_TRY(fr_json_get_integer(node, "seed", false, 0, INT64_MAX, &p.seed, err));
     if (p.ranks_per_node > p.ranks)
         return fr_json_fail(&per_node, err, "is more than all ranks");
-    if (samples->n_files == 0) *kept = p;
-    FR_TRY(join_device(node, kept, &p, err));
-    if (p.ranks > kept->ranks) {
-        kept->ranks = p.ranks;
-        kept->ranks_per_node = p.ranks_per_node;
-        kept->nodes = p.nodes;
+    if (samples->n_files == 0) *known = p;
+    FR_TRY(join_device(node, known, &p, err));
+    if (p.ranks > known->ranks) {
+        known->ranks = p.ranks;
+        known->ranks_per_node = p.ranks_per_node;
+        known->nodes = p.nodes;
     }
-    kept->oversubscribed = kept->oversubscribed || p.oversubscribed;
+    known->oversubscribed = known->oversubscribed || p.oversubscribed;
     return FR_OK;
 }
 

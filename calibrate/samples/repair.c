@@ -10,7 +10,7 @@
 #include "base/sort.h"
 #include "calibrate/samples/samples.h"
 
-enum { LAUNCHES = 1000, NOT_SAID = -1 };
+enum { LAUNCHES = 1000, NOT_STATED = -1 };
 
 /* One repetition; id: a digest of its point and launch. */
 struct sample {
@@ -73,7 +73,7 @@ static fr_status note(const struct fr_journal_line *line, void *context, struct 
     struct repair *r = context;
     const char *kind = fr_json_text_at(line->root, "kind"),
                *point = fr_json_text_at(line->root, "point");
-    int64_t launch = NOT_SAID, rep = NOT_SAID, n = 0;
+    int64_t launch = NOT_STATED, rep = NOT_STATED, n = 0;
     (void)err;
     fr_json_get_integer(line->root, "launch", false, 0, INT64_MAX, &launch, NULL);
     fr_json_get_integer(line->root, "rep", false, 0, INT64_MAX, &rep, NULL);
@@ -172,7 +172,7 @@ fr_status fr_samples_repair(const char *path, bool *replaced, struct fr_error *e
     if (!r) return fr_fail(err, FR_ERR_NOMEM, path, "does not fit in memory");
     fr_status status = fr_journal_read(path, FR_FILE_MAX_B, &journal, err);
     for (size_t i = 0; status == FR_OK && i < journal.length; i++) n += journal.text[i] == '\n';
-    r->last_launch = NOT_SAID;
+    r->last_launch = NOT_STATED;
     r->sample = fr_calloc(n, sizeof *r->sample);
     r->verdict = fr_calloc(n, sizeof *r->verdict);
     if (status == FR_OK && (!r->sample || !r->verdict))

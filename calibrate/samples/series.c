@@ -115,17 +115,17 @@ static bool may_join(const struct fr_sample_source *a, const struct fr_sample_so
 void fr_series_join(const struct fr_samples *samples, struct fr_series_list *list,
                     const char *text) {
     for (int to = 0; to < list->count; to++) {
-        struct fr_series *kept = &list->items[to];
-        if (kept->source == 0 || !strstr(kept->name, text)) continue;
+        struct fr_series *stored = &list->items[to];
+        if (stored->source == 0 || !strstr(stored->name, text)) continue;
         for (int from = to + 1; from < list->count; from++) {
             struct fr_series *joined = &list->items[from];
             if (joined->source == 0 || !strstr(joined->name, text) ||
-                !may_join(&samples->source[kept->source - 1],
+                !may_join(&samples->source[stored->source - 1],
                           &samples->source[joined->source - 1]))
                 continue;
-            size_t used = strlen(kept->name);
+            size_t used = strlen(stored->name);
             const char *version = samples->source[joined->source - 1].tool_version;
-            fr_line_addf(kept->name, sizeof kept->name, &used, " with %s",
+            fr_line_addf(stored->name, sizeof stored->name, &used, " with %s",
                          *version ? version : "another");
             for (size_t i = 1; i <= samples->n_source; i++)
                 if (list->of_source[i] == from) list->of_source[i] = to;

@@ -17,9 +17,9 @@ enum { RANDOM = 6, ATTEMPTS = 100 };
 static fr_lock take(int fd) { return fr_lock_take(fd, FR_LOCK_SIDE_FILE); }
 
 static bool is_named(int fd, const char *path) {
-    struct stat held, named;
-    return fstat(fd, &held) == 0 && lstat(path, &named) == 0 && S_ISREG(named.st_mode) &&
-           held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+    struct stat opened, named;
+    return fstat(fd, &opened) == 0 && lstat(path, &named) == 0 && S_ISREG(named.st_mode) &&
+           opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
 static void remove_unless_held(const char *path) {

@@ -86,7 +86,7 @@ fr_status fr_tuning_read(const struct fr_json *object, struct fr_tuning *t,
     FR_TRY(fr_json_get_number(object, "stretch", true, 0, 100, &t->stretch, err));
     FR_TRY(read_effects(object, t, err));
     t->experts = t->sharded = t->pipelined = true; /* older files do not say */
-    FR_TRY(fr_json_get_bool(object, "kept", false, &t->kept, err));
+    FR_TRY(fr_json_get_bool(object, "kept", false, &t->unmoved, err));
     FR_TRY(fr_json_get_bool(object, "experts", false, &t->experts, err));
     FR_TRY(fr_json_get_bool(object, "sharded", false, &t->sharded, err));
     FR_TRY(fr_json_get_bool(object, "pipelined", false, &t->pipelined, err));

@@ -44,7 +44,7 @@ struct fr_tuning {
     double seen_covariance[FR_TUNING_SEEN_MAX * (FR_TUNING_MAX + FR_TUNING_SEEN_MAX)];
     double spread, stretch;
     double effect[FR_TUNING_EFFECTS]; /**< its squares add up to that of spread */
-    bool kept;                        /**< the runs moved nothing */
+    bool unmoved;                     /**< the runs moved nothing */
     bool experts, sharded, pipelined; /**< such were among the runs */
 };
 

@@ -35,7 +35,7 @@ fr_status fr_cluster_read_bare(const struct fr_json_document *document,
     FR_TRY(fr_calibration_read(&calibration, &cluster->calibration, err));
     FR_TRY(fr_tuning_read(&tuning, &cluster->tuning, err));
     FR_TRY(fr_levels_read(&levels, &cluster->levels, err));
-    FR_TRY(fr_uncertainty_read(&widths, &cluster->levels, &cluster->widths, err));
+    FR_TRY(fr_uncertainty_read(&widths, &cluster->levels, &cluster->uncertainty, err));
     FR_TRY(fr_topology_read(&topology, &cluster->levels, err));
     /* Fitted to other people's collectives, a file may say nothing of the processor. */
     if (fr_json_present(&device)) FR_TRY(fr_device_read(&device, &cluster->device, err));
@@ -113,7 +113,7 @@ fr_status fr_cluster_set(struct fr_json_document *document, const char *path, co
 fr_interval_source fr_cluster_interval_source(const struct fr_cluster *cluster) {
     return cluster->tuning.present             ? FR_INTERVAL_TUNING
            : cluster->calibration.held_out > 0 ? FR_INTERVAL_CALIBRATION
-           : cluster->widths.present           ? FR_INTERVAL_UNCERTAINTY
+           : cluster->uncertainty.present      ? FR_INTERVAL_UNCERTAINTY
                                                : FR_INTERVAL_PRIORS;
 }
 

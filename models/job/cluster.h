@@ -20,7 +20,7 @@ struct fr_cluster {
     struct fr_levels levels;
     struct fr_device device;
     struct fr_price price[FR_OP_COUNT];
-    struct fr_uncertainty widths; /**< of values that were not tuned */
+    struct fr_uncertainty uncertainty; /**< of values that were not tuned */
     struct fr_tuning tuning;
     struct fr_calibration calibration;
     struct fr_drift drift; /**< of its runtime from a release that is known */

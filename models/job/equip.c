@@ -50,10 +50,10 @@ static double width_of(const struct fr_runtime *runtime, int row,
     return fact ? fact->width : 0;
 }
 
-static void take_width(struct fr_uncertainty *widths, const struct fr_fact_row *row,
+static void take_width(struct fr_uncertainty *uncertainty, const struct fr_fact_row *row,
                        double width) {
-    double *sigma = row->value == FR_VALUE_COUNT ? NULL : widths->sigma[row->value];
-    if (!widths->present || !sigma || !(width > 0)) return;
+    double *sigma = row->value == FR_VALUE_COUNT ? NULL : uncertainty->sigma[row->value];
+    if (!uncertainty->present || !sigma || !(width > 0)) return;
     for (int d = 0; d < FR_DTYPE_COUNT; d++)
         if ((row->dtype == FR_DTYPE_COUNT || d == (int)row->dtype) && !(sigma[d] > 0))
             sigma[d] = width;
@@ -105,7 +105,7 @@ fr_status fr_runtime_equip(struct fr_runtime *runtime, const struct fr_json_docu
                          used ? ", " : "", row->key);
         cluster->of_runtime[i] = own ? NAN : fact ? fact->number : 0;
         if (!fact) continue;
-        take_width(&cluster->widths, row, width_of(runtime, i, device));
+        take_width(&cluster->uncertainty, row, width_of(runtime, i, device));
         if (!own) memcpy((char *)device + row->offset, &fact->number, sizeof fact->number);
     }
     return FR_OK;
@@ -126,12 +126,12 @@ void fr_runtime_carry(const struct fr_cluster *own, struct fr_cluster *to) {
         double now = to->of_runtime[i], then = own->of_runtime[i];
         if (row->kind != FR_FACT_DEVICE || of_memory(row)) continue;
         if (now == then || isnan(now) || isnan(then)) continue;
-        const char *said = (const char *)&own->device + row->offset;
+        const char *stated = (const char *)&own->device + row->offset;
         double *value = (double *)(void *)((char *)&to->device + row->offset);
         if (now > 0 && then > 0)
             *value = fmin(row->most, *value * then / now);
         else
-            memcpy(value, said, sizeof *value);
+            memcpy(value, stated, sizeof *value);
     }
 }
 

@@ -206,13 +206,14 @@ fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,
 }
 
 struct fr_plan fr_job_stated(const struct fr_job *job, const struct fr_plan *plan) {
-    struct fr_plan said = *plan;
+    struct fr_plan stated = *plan;
     int64_t batch = fr_job_batch(job, plan);
     int64_t whole = job->workload.n_layers == 0 || plan->pp > 1 ? 1 : batch / plan->dp;
-    said.global_batch = batch;
+    stated.global_batch = batch;
     /* With a grid per layer each has its own share of the batch; etp left open stays tp. */
-    if (!said.micro_batch && !said.layer_tp && !said.layer_tp_best) said.micro_batch = whole;
-    return said;
+    if (!stated.micro_batch && !stated.layer_tp && !stated.layer_tp_best)
+        stated.micro_batch = whole;
+    return stated;
 }
 
 const struct fr_json_document *fr_job_model(const struct fr_job *job) {

@@ -98,7 +98,7 @@ static fr_status read_powers(const struct fr_json *of, const struct table *t,
 }
 
 static fr_status read_correlated(const struct fr_json *object, struct table *t,
-                                 struct fr_uncertainty *widths, struct fr_error *err) {
+                                 struct fr_uncertainty *uncertainty, struct fr_error *err) {
     static const char *const keys[] = {"of", "width", NULL};
     struct fr_json list = fr_json_member(object, correlated_key);
     if (!fr_json_present(&list)) return FR_OK;
@@ -106,7 +106,7 @@ static fr_status read_correlated(const struct fr_json *object, struct table *t,
     t->keys[t->n] = NULL;
     for (int i = 0; i < (int)fr_json_array_length(&list); i++) {
         struct fr_json item = fr_json_element(&list, i), of;
-        struct fr_correlated *out = &widths->correlated[widths->n_correlated++];
+        struct fr_correlated *out = &uncertainty->correlated[uncertainty->n_correlated++];
         FR_TRY(fr_json_object(&item, keys, err));
         FR_TRY(
             fr_json_get_number(&item, "width", true, sigma_min, sigma_max, &out->sigma, err));
@@ -115,7 +115,7 @@ static fr_status read_correlated(const struct fr_json *object, struct table *t,
         FR_TRY(fr_json_object(&of, t->keys, err));
         FR_TRY(read_powers(&of, t, out, err));
     }
-    widths->present = true;
+    uncertainty->present = true;
     return FR_OK;
 }
 
@@ -125,11 +125,11 @@ static bool any_dropped(const struct fr_correlated *x, const bool *dropped) {
     return false;
 }
 
-static bool put_correlated(const struct fr_uncertainty *widths, int n_levels,
+static bool put_correlated(const struct fr_uncertainty *uncertainty, int n_levels,
                            const bool *dropped, struct fr_json_writer *w) {
     bool any = false;
-    for (int k = 0; k < widths->n_correlated; k++) {
-        const struct fr_correlated *x = &widths->correlated[k];
+    for (int k = 0; k < uncertainty->n_correlated; k++) {
+        const struct fr_correlated *x = &uncertainty->correlated[k];
         char path[FR_VALUE_PATH];
         if (any_dropped(x, dropped)) continue;
         if (!any) fr_json_add_array(w, correlated_key);
@@ -150,36 +150,36 @@ static bool put_correlated(const struct fr_uncertainty *widths, int n_levels,
 /* ---- the object ---------------------------------------------------------------------------- */
 
 fr_status fr_uncertainty_read(const struct fr_json *object, const struct fr_levels *levels,
-                              struct fr_uncertainty *widths, struct fr_error *err) {
+                              struct fr_uncertainty *uncertainty, struct fr_error *err) {
     struct table t;
-    *widths = (struct fr_uncertainty){0};
+    *uncertainty = (struct fr_uncertainty){0};
     if (!fr_json_present(object)) return FR_OK;
     fill(&t, levels->count);
     FR_TRY(fr_json_object(object, t.keys, err));
     for (int i = 0; i < t.n; i++) {
-        double *sigma = widths->sigma[t.row[i].value];
+        double *sigma = uncertainty->sigma[t.row[i].value];
         FR_TRY(fr_json_get_number(object, t.keys[i], false, sigma_min, sigma_max,
                                   &sigma[t.row[i].dtype], err));
         for (int d = 1; d < FR_DTYPE_COUNT && !fr_value_has_dtype(t.row[i].value); d++)
             sigma[d] = sigma[0];
-        widths->present |= sigma[t.row[i].dtype] > 0;
+        uncertainty->present |= sigma[t.row[i].dtype] > 0;
     }
-    return read_correlated(object, &t, widths, err);
+    return read_correlated(object, &t, uncertainty, err);
 }
 
-bool fr_uncertainty_put(const struct fr_uncertainty *widths, int n_levels, const bool *dropped,
-                        struct fr_json_writer *w) {
+bool fr_uncertainty_put(const struct fr_uncertainty *uncertainty, int n_levels,
+                        const bool *dropped, struct fr_json_writer *w) {
     struct table t;
     bool any = false;
     fill(&t, n_levels);
     fr_json_begin_object(w);
     for (int i = 0; i < t.n; i++) {
-        double sigma = widths->sigma[t.row[i].value][t.row[i].dtype];
+        double sigma = uncertainty->sigma[t.row[i].value][t.row[i].dtype];
         if (!(sigma > 0) || dropped[t.row[i].value]) continue;
         fr_json_add_number(w, t.keys[i], sigma);
         any = true;
     }
-    any |= put_correlated(widths, n_levels, dropped, w);
+    any |= put_correlated(uncertainty, n_levels, dropped, w);
     fr_json_end_object(w);
     return any;
 }

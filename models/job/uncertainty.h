@@ -88,11 +88,11 @@ struct fr_uncertainty {
 
 /** Read the object "widths" of a cluster file; absent leaves it not present. */
 fr_status fr_uncertainty_read(const struct fr_json *object, const struct fr_levels *levels,
-                              struct fr_uncertainty *widths, struct fr_error *err);
+                              struct fr_uncertainty *uncertainty, struct fr_error *err);
 
 /** The object without the values for which @p dropped[FR_VALUE_COUNT] is set, of any dtype, and what is known of them
  *  together with others. @return whether it has a member left. */
-bool fr_uncertainty_put(const struct fr_uncertainty *widths, int n_levels, const bool *dropped,
-                        struct fr_json_writer *w);
+bool fr_uncertainty_put(const struct fr_uncertainty *uncertainty, int n_levels,
+                        const bool *dropped, struct fr_json_writer *w);
 
 #endif

@@ -8,9 +8,9 @@ void fr_pattern_ring(struct fr_expansion *e, struct fr_peers peers, int64_t roun
 
 void fr_pattern_bruck_gather(struct fr_expansion *e, struct fr_peers peers, double block_B) {
     int64_t g = peers.members;
-    for (int64_t held = 1; held < g; held *= 2) {
-        int64_t blocks = held < g - held ? held : g - held;
-        fr_expand_shift(e, peers, g - held, (double)blocks * block_B);
+    for (int64_t owned = 1; owned < g; owned *= 2) {
+        int64_t blocks = owned < g - owned ? owned : g - owned;
+        fr_expand_shift(e, peers, g - owned, (double)blocks * block_B);
     }
 }
 
@@ -33,8 +33,8 @@ void fr_pattern_circulant_gather(struct fr_expansion *e, struct fr_peers peers,
 }
 
 void fr_pattern_doubling_gather(struct fr_expansion *e, double block_B) {
-    for (int64_t held = 1; held < e->n_ranks; held *= 2)
-        fr_expand_exchange(e, held, (double)held * block_B);
+    for (int64_t owned = 1; owned < e->n_ranks; owned *= 2)
+        fr_expand_exchange(e, owned, (double)owned * block_B);
 }
 
 void fr_pattern_halving_scatter(struct fr_expansion *e, double block_B) {

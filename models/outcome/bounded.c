@@ -13,7 +13,7 @@
 #include "models/price/memo.h"
 
 /* Passes whose activations each stage of an order holds. */
-struct held {
+struct in_flight {
     const struct fr_schedule *schedule;
     struct fr_schedule_args args;
     int64_t *passes; /* [2 P]: held, waiting */
@@ -25,7 +25,7 @@ struct fr_pricer {
     const struct fr_job *job;
     struct fr_price_memo memo;
     struct fr_recurrence_cache *cache;
-    struct held held[ORDERS];
+    struct in_flight in_flight[ORDERS];
     struct fr_stage *stage; /* capacity for n_stages */
     double *exposed_s;
     size_t n_stages;
@@ -47,7 +47,7 @@ void fr_pricer_free(struct fr_pricer *pricer) {
     if (!pricer) return;
     fr_price_memo_free(&pricer->memo);
     fr_recurrence_cache_free(pricer->cache);
-    for (int i = 0; i < ORDERS; i++) free(pricer->held[i].passes);
+    for (int i = 0; i < ORDERS; i++) free(pricer->in_flight[i].passes);
     free(pricer->stage);
     free(pricer->exposed_s);
     free(pricer->slots);
@@ -85,28 +85,29 @@ static bool same_args(const struct fr_schedule_args *a, const struct fr_schedule
            a->chunks == b->chunks && a->order == b->order;
 }
 
-static struct held *place_of(struct fr_pricer *x, const struct fr_pipeline *p) {
+static struct in_flight *place_of(struct fr_pricer *x, const struct fr_pipeline *p) {
     const struct fr_schedule_args *a = &p->args;
     const uint64_t key[] = {(uint64_t)a->stages, (uint64_t)a->micro_batches,
                             (uint64_t)a->chunks};
-    return &x->held[fr_digest_place((uint64_t)(uintptr_t)p->schedule, key, 3) % ORDERS];
+    return &x->in_flight[fr_digest_place((uint64_t)(uintptr_t)p->schedule, key, 3) % ORDERS];
 }
 
 /* A stage's slots at a time: the order of all is written only where it is followed. */
-static bool find_held(struct fr_pricer *x, struct fr_pipeline *p) {
-    struct held *held = place_of(x, p);
-    p->held = held->passes;
-    if (held->passes && held->schedule == p->schedule && same_args(&held->args, &p->args))
+static bool find_in_flight(struct fr_pricer *x, struct fr_pipeline *p) {
+    struct in_flight *in_flight = place_of(x, p);
+    p->in_flight = in_flight->passes;
+    if (in_flight->passes && in_flight->schedule == p->schedule &&
+        same_args(&in_flight->args, &p->args))
         return true;
-    free(held->passes);
-    *held = (struct held){p->schedule, p->args,
-                          fr_malloc(2 * (size_t)p->args.stages, sizeof(int64_t))};
-    p->held = held->passes;
-    if (!held->passes || !make_slots(x, (size_t)p->n_slots)) return false;
+    free(in_flight->passes);
+    *in_flight = (struct in_flight){p->schedule, p->args,
+                                    fr_malloc(2 * (size_t)p->args.stages, sizeof(int64_t))};
+    p->in_flight = in_flight->passes;
+    if (!in_flight->passes || !make_slots(x, (size_t)p->n_slots)) return false;
     for (int32_t i = 0; i < p->args.stages; i++) {
         p->schedule->order(&p->args, i, x->slots);
-        held->passes[i] = fr_schedule_in_flight(p->splits_backward, x->slots, p->n_slots);
-        held->passes[p->args.stages + i] =
+        in_flight->passes[i] = fr_schedule_in_flight(p->splits_backward, x->slots, p->n_slots);
+        in_flight->passes[p->args.stages + i] =
             fr_schedule_waiting(p->splits_backward, x->slots, p->n_slots);
     }
     return true;
@@ -144,7 +145,7 @@ static fr_status fill_exactly(struct fr_pricer *x, struct fr_pipeline *p,
 /* Which messages are the epilogue's is asked of the order where a stage has several chunks. */
 static fr_status price_stages(struct fr_pricer *x, const struct fr_plan *plan,
                               struct fr_pipeline *p, uint32_t *extrapolated) {
-    if (!make_stages(x, (size_t)plan->pp) || !find_held(x, p)) return FR_ERR_NOMEM;
+    if (!make_stages(x, (size_t)plan->pp) || !find_in_flight(x, p)) return FR_ERR_NOMEM;
     p->stage = x->stage;
     if (plan->compression.scope == FR_SCOPE_EPILOGUE && plan->chunks > 1) {
         FR_TRY(write_order(x, p));

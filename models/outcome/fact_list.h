@@ -139,11 +139,11 @@ FR_FACT(fits, "fits", CHANCE, ALWAYS, v->fits.probability,
         CSV(3, NULL))
 FR_FACT(host_memory_B, "host_memory_B", SIZE, WHERE(v->out->plan.offload),
         v->known ? v->out->host_memory_B : NAN, "host memory of the rank that offloads most")
-FR_FACT(fullest_rank, "fullest_rank", COUNT, ALWAYS,
-        v->known && v->out->fullest_rank >= 0 ? (double)v->out->fullest_rank : NAN,
+FR_FACT(peak_rank, "fullest_rank", COUNT, ALWAYS,
+        v->known && v->out->peak_rank >= 0 ? (double)v->out->peak_rank : NAN,
         "the peak rank, the first of several; null: sub-graphs, or memory is not priced")
-FR_FACT(fullest_stage, "fullest_stage", COUNT, ALWAYS,
-        v->known ? (double)v->out->fullest_stage : NAN, "pipeline stage of the peak rank")
+FR_FACT(peak_stage, "fullest_stage", COUNT, ALWAYS, v->known ? (double)v->out->peak_stage : NAN,
+        "pipeline stage of the peak rank")
 FR_FACT_ENDS(memory_ends, "memory_B")
 FR_FACT(near_memory_edge, "near_memory_edge", FLAG, ALWAYS,
         v->known &&fr_memory_near_edge(&v->job->cluster.device, v->out),

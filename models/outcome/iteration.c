@@ -135,9 +135,10 @@ void fr_pipeline_state_B(const struct fr_job *job, const struct fr_plan *plan,
 struct fr_pipeline_in_flight fr_pipeline_holds(const struct fr_pipeline *p, int32_t i) {
     const struct fr_slot *slots = p->slots ? p->slots + i * p->n_slots : NULL;
     double chunks = p->args.chunks;
-    if (p->held)
-        return (struct fr_pipeline_in_flight){(double)p->held[i] / chunks,
-                                              (double)p->held[p->args.stages + i] / chunks};
+    if (p->in_flight)
+        return (struct fr_pipeline_in_flight){(double)p->in_flight[i] / chunks,
+                                              (double)p->in_flight[p->args.stages + i] /
+                                                  chunks};
     if (!slots) return (struct fr_pipeline_in_flight){1 / chunks, 0};
     return (struct fr_pipeline_in_flight){
         (double)fr_schedule_in_flight(p->splits_backward, slots, p->n_slots) / chunks,
@@ -172,16 +173,16 @@ static void add_memory(const struct fr_job *job, const struct fr_pipeline *p,
         for (int k = 0; k < FR_MEMORY_COUNT; k++) sum_B += part_B[k];
         if (sum_B <= out->memory_peak_B) continue;
         out->memory_peak_B = sum_B;
-        out->fullest_stage = i;
-        out->fullest_rank = p->slots || p->held || !out->plan.method->data_first
-                                ? i * fr_plan_pp_stride(&out->plan)
-                                : -1;
+        out->peak_stage = i;
+        out->peak_rank = p->slots || p->in_flight || !out->plan.method->data_first
+                             ? i * fr_plan_pp_stride(&out->plan)
+                             : -1;
         memcpy(out->memory_B, part_B, sizeof part_B);
     }
     const double copy_B = job->cluster.device.framework.step_copy_B;
     if (copy_B > 0 && !out->plan.forward)
         out->memory_step_B =
-            copy_B * fr_zero_trained(&out->plan, &p->stage[out->fullest_stage], 1);
+            copy_B * fr_zero_trained(&out->plan, &p->stage[out->peak_stage], 1);
     fr_fits_add(job, out);
 }
 

@@ -46,7 +46,7 @@ struct view {
 /* The ends of a micro-batch between its passes. */
 static double between_B(const struct view *v) {
     const struct fr_moment_sizes *m = v->m;
-    return m->heads * m->logits * fr_loss_logit_B(&v->loss->held, m->value_B);
+    return m->heads * m->logits * fr_loss_logit_B(&v->loss->in_flight, m->value_B);
 }
 
 static double places_B(const struct view *v) {
@@ -82,10 +82,10 @@ static void view_states(const struct fr_job *job, const struct fr_plan *plan,
 /* Micro-batches of the stage that are held: as its order of passes says, or in buffers of a graph. */
 static struct fr_pipeline_in_flight held_by(const struct fr_framework *f,
                                             const struct fr_pipeline *p, int32_t i) {
-    struct fr_pipeline_in_flight held = fr_pipeline_holds(p, i);
+    struct fr_pipeline_in_flight in_flight = fr_pipeline_holds(p, i);
     if (f->stage_buffers > 0 && i + 1 < p->args.stages)
-        held.all = fr_smaller(f->stage_buffers * p->args.stages, p->args.micro_batches);
-    return held;
+        in_flight.all = fr_smaller(f->stage_buffers * p->args.stages, p->args.micro_batches);
+    return in_flight;
 }
 
 static void view_of(const struct fr_job *job, const struct fr_plan *plan,
@@ -147,7 +147,7 @@ struct extra {
 static struct extra of_loss(const struct view *v, double logit_B) {
     const struct fr_moment_sizes *m = v->m;
     double others =
-        m->heads > 1 ? (m->heads - 1) * fr_loss_logit_B(&v->loss->held, m->value_B) : 0;
+        m->heads > 1 ? (m->heads - 1) * fr_loss_logit_B(&v->loss->in_flight, m->value_B) : 0;
     return (struct extra){.ends = m->head_B + m->normed_B,
                           .logits = m->logits * (logit_B + others + v->caller_B)};
 }
@@ -273,15 +273,15 @@ static void release(const struct fr_job *job, const struct fr_outcome *out,
     if (fr_job_is_pipeline(job, &out->plan)) fr_pipeline_free(p);
 }
 
-bool fr_moments_of_fullest(const struct fr_job *job, const struct fr_outcome *out,
-                           struct fr_moment_memory memory[FR_MOMENTS],
-                           double total_B[FR_MOMENTS]) {
+bool fr_moments_of_peak_stage(const struct fr_job *job, const struct fr_outcome *out,
+                              struct fr_moment_memory memory[FR_MOMENTS],
+                              double total_B[FR_MOMENTS]) {
     struct fr_stage alone;
     struct fr_pipeline p;
     if (!price(job, out, &alone, &p)) return false;
     for (int k = 0; k < FR_MOMENTS; k++)
-        total_B[k] = fr_moments_of(job, &out->plan, &p, (int32_t)out->fullest_stage,
-                                   (fr_moment)k, &memory[k]);
+        total_B[k] = fr_moments_of(job, &out->plan, &p, (int32_t)out->peak_stage, (fr_moment)k,
+                                   &memory[k]);
     release(job, out, &p);
     return true;
 }
@@ -318,21 +318,22 @@ int fr_moments_steps(const struct fr_job *job, const struct fr_outcome *out, int
     struct fr_stage alone;
     struct fr_pipeline p;
     struct view v;
-    int n = 0, held = 0;
+    int n = 0, in_flight = 0;
     double always_B = 0;
     if (!price(job, out, &alone, &p)) return 0;
-    const int32_t i = (int32_t)out->fullest_stage;
+    const int32_t i = (int32_t)out->peak_stage;
     const uint8_t frees = p.splits_backward ? FR_SLOT_WEIGHT : FR_SLOT_BACKWARD;
     view_of(job, &out->plan, &p, i, &v);
     for (int k = 0; k < FR_TENSORS; k++)
         always_B += k == FR_TENSOR_LAYERS || k == FR_TENSOR_LOGITS ? 0 : v.base_B[k];
     for (; p.slots && n < most && n < p.n_slots; n++) {
         const struct fr_slot *slot = &p.slots[i * p.n_slots + n];
-        held += slot->kind == FR_SLOT_FORWARD;
-        double peak_B = always_B + held * v.pass_B + of_pass_B(&v, slot, (int)p.args.chunks);
-        held -= slot->kind == frees;
+        in_flight += slot->kind == FR_SLOT_FORWARD;
+        double peak_B =
+            always_B + in_flight * v.pass_B + of_pass_B(&v, slot, (int)p.args.chunks);
+        in_flight -= slot->kind == frees;
         steps[n] = (struct fr_memory_step){slot->kind, slot->micro, slot->chunk,
-                                           always_B + held * v.pass_B, peak_B};
+                                           always_B + in_flight * v.pass_B, peak_B};
     }
     release(job, out, &p);
     return n;
@@ -344,7 +345,7 @@ void fr_moments_put(const struct fr_job *job, const struct fr_outcome *out,
                     struct fr_json_writer *w) {
     struct fr_moment_memory memory[FR_MOMENTS];
     double total_B[FR_MOMENTS];
-    if (!fr_moments_of_fullest(job, out, memory, total_B)) {
+    if (!fr_moments_of_peak_stage(job, out, memory, total_B)) {
         fr_json_add_number(w, "memory_moments", NAN);
         return;
     }

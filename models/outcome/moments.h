@@ -114,8 +114,8 @@ int fr_moments_steps(const struct fr_job *job, const struct fr_outcome *out, int
 
 /** All of them: [FR_MOMENTS], their sums in @p total_B (< 0: no such moment).
  *  @return false where memory is not known or its stages do not fit in memory */
-bool fr_moments_of_fullest(const struct fr_job *job, const struct fr_outcome *out,
-                           struct fr_moment_memory memory[FR_MOMENTS],
-                           double total_B[FR_MOMENTS]);
+bool fr_moments_of_peak_stage(const struct fr_job *job, const struct fr_outcome *out,
+                              struct fr_moment_memory memory[FR_MOMENTS],
+                              double total_B[FR_MOMENTS]);
 
 #endif

@@ -96,8 +96,8 @@ struct fr_outcome {
     double memory_step_B, /**< laid out anew in a step by the fullest rank, reserved besides */
         memory_spare; /**< standard deviations left of the device's (fits/fits.h); NaN: none stated */
     double host_memory_B;         /**< of the host's, for the rank that offloads most */
-    int64_t fullest_stage;        /**< of a pipeline: whose memory that is */
-    int64_t fullest_rank;         /**< the first that holds as much; -1: not stated */
+    int64_t peak_stage;           /**< of a pipeline: whose memory that is */
+    int64_t peak_rank;            /**< the first that holds as much; -1: not stated */
     double sent_B[FR_SENT_COUNT]; /**< by one rank in an iteration, of each axis the most */
     /** Shares of bytes and of messages compressed. */
     double lossy_gradient, lossy_backward, lossy_forward;

@@ -151,14 +151,14 @@ static void csv_number(struct fr_text *text, double value) {
 static void csv_keys(struct fr_text *text, const struct fr_job *job,
                      const struct fr_plan *plan) {
     uint64_t missing = fr_plan_missing(&job->workload, plan);
-    struct fr_plan said = fr_job_stated(job, plan);
+    struct fr_plan plan_stated = fr_job_stated(job, plan);
     for (int i = 0; i < FR_PLAN_KEYS; i++) {
         const struct fr_plan_key *key = &fr_plan_keys[i];
         char word[FR_PLAN_WORD];
         if (csv_first >> i & 1 || i == FR_PLAN_KEY_iterations) continue;
-        fr_text_addf(text, ",%s",
-                     key->needs & missing ? ""
-                                          : key->type->text(key, &said, word, sizeof word));
+        fr_text_addf(
+            text, ",%s",
+            key->needs & missing ? "" : key->type->text(key, &plan_stated, word, sizeof word));
     }
 }
 

@@ -5,13 +5,13 @@
 static const fr_plan_key_set all_keys = FR_PLAN_KEY_BIT(FR_PLAN_KEYS) - 1;
 
 void fr_plan_common_add(struct fr_plan_common *c, const struct fr_plan *plan) {
-    fr_plan_key_set said = fr_plan_line_keys(plan);
+    fr_plan_key_set stated = fr_plan_line_keys(plan);
     if (c->plans++ == 0)
         *c = (struct fr_plan_common){
-            .first = *plan, .same = all_keys, .said = said, .always = said, .plans = 1};
-    c->said |= said;
-    c->always &= said;
-    for (fr_plan_key_set left = c->same & said; left; left &= left - 1) {
+            .first = *plan, .same = all_keys, .stated = stated, .always = stated, .plans = 1};
+    c->stated |= stated;
+    c->always &= stated;
+    for (fr_plan_key_set left = c->same & stated; left; left &= left - 1) {
         int i = __builtin_ctzll(left);
         if (!fr_plan_keys[i].type->same(&fr_plan_keys[i], &c->first, plan))
             c->same &= ~FR_PLAN_KEY_BIT(i);
@@ -29,7 +29,7 @@ fr_plan_key_set fr_plan_common_keys(const struct fr_plan_common *c) {
         for (end = first + 1; end < FR_PLAN_KEYS && continues(end); end++)
             group |= FR_PLAN_KEY_BIT(end);
         bool mesh = first <= FR_PLAN_KEY_pp;
-        if (mesh || (group & c->said & ~common)) common &= ~group;
+        if (mesh || (group & c->stated & ~common)) common &= ~group;
     }
     return common;
 }

@@ -12,7 +12,7 @@
 struct fr_plan_common {
     struct fr_plan first;   /**< its lists must outlive this */
     fr_plan_key_set same;   /**< of all plans */
-    fr_plan_key_set said;   /**< by any */
+    fr_plan_key_set stated; /**< by any */
     fr_plan_key_set always; /**< by every one */
     size_t plans;
 };

@@ -33,7 +33,7 @@ static const fr_plan_key_set lossy_keys =
     FR_PLAN_KEY_BIT(FR_PLAN_KEY_codec) | FR_PLAN_KEY_BIT(FR_PLAN_KEY_warm_up);
 
 /* A row has names of its own for three; lists and files are no plain values. */
-static bool may_be_said(int k) {
+static bool may_be_stated(int k) {
     const struct fr_plan_type *type = fr_plan_keys[k].type;
     bool plain = type == &fr_plan_integer || type == &fr_plan_bool || type == &fr_plan_choice ||
                  type == &fr_plan_modules || type == &fr_plan_row;
@@ -46,7 +46,7 @@ static fr_status when_read(const struct fr_json *node, struct fr_iterations_when
     struct fr_plan_lists none = {0};
     int n = 0;
     for (int k = 0; k < FR_PLAN_KEYS; k++)
-        if (may_be_said(k)) known[n++] = fr_plan_keys[k].name;
+        if (may_be_stated(k)) known[n++] = fr_plan_keys[k].name;
     known[n] = NULL;
     FR_TRY(fr_json_object(node, known, err));
     struct fr_iterations_when *when = *out = fr_calloc(1, sizeof *when);
@@ -55,7 +55,7 @@ static fr_status when_read(const struct fr_json *node, struct fr_iterations_when
     for (int k = 0; k < FR_PLAN_KEYS; k++) {
         const struct fr_plan_key *key = &fr_plan_keys[k];
         struct fr_json member = fr_json_member(node, key->name);
-        if (!may_be_said(k) || !fr_json_present(&member)) continue;
+        if (!may_be_stated(k) || !fr_json_present(&member)) continue;
         when->says |= FR_PLAN_KEY_BIT(k);
         FR_TRY(key->type->read(key, node, key->name, &when->plan, &none, err));
     }

@@ -24,7 +24,7 @@
 #define FIELD(one) FIELDS(one, one)
 #define CHANGED .always = false
 #define ALWAYS .always = true
-#define WHERE(mask) .always = true, .said = (mask)
+#define WHERE(mask) .always = true, .stated = (mask)
 #define NEED(need) (UINT64_C(1) << NEED_##need)
 
 enum {
@@ -215,13 +215,13 @@ const struct fr_plan_key *fr_plan_idle_key(const struct fr_workload *model,
 fr_plan_key_set fr_plan_line_keys(const struct fr_plan *plan) {
     uint64_t missing = fr_plan_missing(NULL, plan);
     struct fr_plan plain = fr_plan_default();
-    fr_plan_key_set said = 0;
+    fr_plan_key_set stated = 0;
     for (int i = 0; i < FR_PLAN_KEYS; i++) {
         const struct fr_plan_key *key = &fr_plan_keys[i];
-        bool always = key->always && !((key->needs | key->said) & missing);
-        if (always || !key->type->same(key, plan, &plain)) said |= FR_PLAN_KEY_BIT(i);
+        bool always = key->always && !((key->needs | key->stated) & missing);
+        if (always || !key->type->same(key, plan, &plain)) stated |= FR_PLAN_KEY_BIT(i);
     }
-    return said;
+    return stated;
 }
 
 const char *fr_plan_line(const struct fr_plan *plan, fr_plan_key_set without, char *out,

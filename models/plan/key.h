@@ -46,7 +46,7 @@ struct fr_plan_key {
     const void *rows;         /**< table of pointers, as many as words */
     const char *label;        /**< how it stands in a line, its text for %s */
     bool always;              /**< in the line also at its default, where ... */
-    uint64_t said;            /**< ... these needs hold, and its own */
+    uint64_t stated;          /**< ... these needs hold, and its own */
     uint64_t needs;           /**< set of needs */
     const char *otherwise;    /**< the default in words, or NULL: as fr_plan_default has it */
     const char *help;

@@ -5,7 +5,7 @@
  *              "help")
  *
  *  Rows stand in the order of the line, and those of one object side by side.  A key whose need
- *  hangs on another key comes after it.  `said` CHANGED: in the line where it is not at its
+ *  hangs on another key comes after it.  `stated` CHANGED: in the line where it is not at its
  *  default; ALWAYS: wherever it is read; WHERE(needs): where that holds, too.  Needs:
  *  models/plan/need_list.h. */
 

@@ -39,7 +39,7 @@ struct fr_loss_copies {
 
 struct fr_loss_row {
     const char *name;
-    struct fr_loss_copies forward, held, backward;
+    struct fr_loss_copies forward, in_flight, backward;
     double weights; /**< gradients of the head's weights that it holds besides */
 };
 

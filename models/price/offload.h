@@ -50,16 +50,17 @@ fr_reasons fr_offload_check(const struct fr_job *job, const struct fr_plan *plan
 void fr_offload_price(const struct fr_job *job, const struct fr_plan *plan, double layers,
                       bool splits, struct fr_stage *stage);
 
-/** Activations of @p held micro-batches (a pass of one of v chunks is 1/v) that are on the device, and those on the
+/** Activations of @p in_flight micro-batches (a pass of one of v chunks is 1/v) that are on the device, and those on the
  *  host [B].  @param waiting  of them, those for their weight gradients alone */
-static inline double fr_offload_saved_B(const struct fr_stage *s, double held, double waiting) {
-    double stays_B = held * (s->activation_B - s->offloaded_B) + waiting * s->offloaded_B;
-    double all_B = held * s->activation_B;
+static inline double fr_offload_saved_B(const struct fr_stage *s, double in_flight,
+                                        double waiting) {
+    double stays_B = in_flight * (s->activation_B - s->offloaded_B) + waiting * s->offloaded_B;
+    double all_B = in_flight * s->activation_B;
     double most_B = stays_B + 2 * s->layer_B;
     return s->offloaded_B <= 0 || most_B > all_B ? all_B : most_B;
 }
-static inline double fr_offload_host_B(const struct fr_stage *s, double held) {
-    return s->host_state_B + held * s->offloaded_B;
+static inline double fr_offload_host_B(const struct fr_stage *s, double in_flight) {
+    return s->host_state_B + in_flight * s->offloaded_B;
 }
 
 #endif

@@ -22,7 +22,7 @@ struct fr_pipeline {
         cool_down; /**< [P][v][m]: read after the last forward pass; NULL where v = 1, or nobody asks */
     /** [P]: passes whose activations a stage holds, and then of them those that wait for their weight
      *  gradients alone; NULL: by the slots. */
-    const int64_t *held;
+    const int64_t *in_flight;
     struct fr_stage *stage; /**< [P] */
     double embedding_s;     /**< all-reduce of a tied embedding between first and last stage */
     fr_scope scope;         /**< backward messages that go compressed */

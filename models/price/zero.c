@@ -16,10 +16,10 @@ static double divided(const struct fr_plan *plan, const double by_kind[FR_COPIES
 }
 
 double fr_zero_stored(const struct fr_plan *plan, const struct fr_stage *stage, int least) {
-    double held[FR_COPIES];
+    double in_flight[FR_COPIES];
     if (plan->zero == 0 || plan->zero < least) return stage->parameters_rank;
-    fr_stage_in_flight(stage, held);
-    return divided(plan, held);
+    fr_stage_in_flight(stage, in_flight);
+    return divided(plan, in_flight);
 }
 
 double fr_zero_trained(const struct fr_plan *plan, const struct fr_stage *stage, int least) {

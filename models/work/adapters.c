@@ -76,7 +76,7 @@ void fr_adapters_add(const struct fr_stage_view *v, struct fr_rank_work *work) {
                              again(v) ? FR_RECOMPUTE_FULL : FR_RECOMPUTE_NONE);
 }
 
-double fr_adapters_kept(const struct fr_stage_view *v, bool mlp) {
+double fr_adapters_saved(const struct fr_stage_view *v, bool mlp) {
     bool here = mlp ? v->t->lora_mlp : v->t->lora_attention;
     return here
                ? 2 * (double)v->t->lora_rank * (mlp ? v->mlp_on.tokens : v->attention_on.tokens)

@@ -31,7 +31,7 @@
 void fr_adapters_add(const struct fr_stage_view *v, struct fr_rank_work *work);
 
 /** Values that the adapters of a layer's attention, or of its MLP, keep on a rank. */
-double fr_adapters_kept(const struct fr_stage_view *v, bool mlp);
+double fr_adapters_saved(const struct fr_stage_view *v, bool mlp);
 
 /** Parameters of the stage's adapters, over all tp ranks. */
 double fr_adapters_parameters(const struct fr_stage_view *v);

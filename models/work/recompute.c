@@ -88,7 +88,7 @@ static double activation_B(const struct part *p) {
 }
 static double shared_B(const struct part *p) {
     const struct fr_stage_view *v = p->v;
-    double stored_B = v->t->kept_fp8 ? fr_dtype_size_B(FR_FP8) : v->value_B;
+    double stored_B = v->t->saved_fp8 ? fr_dtype_size_B(FR_FP8) : v->value_B;
     return shared_values(v) * ((v->mlp - 1) * stored_B + v->read_B);
 }
 static double experts_B(const struct part *p) {

@@ -324,14 +324,14 @@ static double attention_inputs_B(const struct fr_stage_view *v, double in, doubl
     bool own = v->scores == 0 && !v->narrow;
     if (fr_transformer_frozen(v->t) && !v->t->lora_attention) return own ? made * v->read_B : 0;
     if (fr_transformer_frozen(v->t)) in = v->attention_on.tokens * v->h;
-    return (in + made) * v->read_B + fr_adapters_kept(v, false) * v->value_B;
+    return (in + made) * v->read_B + fr_adapters_saved(v, false) * v->value_B;
 }
 
 /* The same of an MLP's. */
 static double mlp_inputs_B(const struct fr_stage_view *v, double in, double made) {
     if (fr_transformer_frozen(v->t) && !v->t->lora_mlp) return 0;
     if (fr_transformer_frozen(v->t)) in = v->mlp_on.tokens * v->h;
-    return (in + made) * v->read_B + fr_adapters_kept(v, true) * v->value_B;
+    return (in + made) * v->read_B + fr_adapters_saved(v, true) * v->value_B;
 }
 
 /* Korthikanti et al. 2022, Eq.  2: s b h (10 + 24/t + 5 a s / (h t)) bytes at two bytes a value.  With sequence
@@ -373,7 +373,7 @@ static double layer_saved_B(const struct fr_stage_view *v, double attention_B, b
     double load = mixed ? fr_experts_load(t) : 1;
     double routed = mixed ? load * v->mlp_rows * v->wide / v->etp : 0,
            own = m->tokens * (double)(mixed ? t->shared_ffn : t->ffn) / m->p;
-    double read_B = t->kept_fp8 ? fr_dtype_size_B(FR_FP8) : v->value_B;
+    double read_B = t->saved_fp8 ? fr_dtype_size_B(FR_FP8) : v->value_B;
     double made = (v->rows ? v->etp : 1) * routed + (v->rows ? m->p : 1) * own;
     return attention_B + stream * v->value_B + (v->mlp - 1) * (routed + own) * read_B +
            mlp_inputs_B(v, stream, made) + fr_transformer_mask_B(t) * stream +

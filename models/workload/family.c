@@ -476,21 +476,21 @@ fr_status fr_family_check_set(const struct fr_json *root, const char *path,
 /* torch's spellings, then ours.  torch_dtype is what the weights are stored in; a model is trained in
  * bf16 today, whatever that is, unless `dtype` says otherwise. */
 static fr_status read_dtype(const struct fr_json *root, const struct fr_json *config,
-                            bool modern, fr_dtype *dtype, bool *said, struct fr_error *err) {
+                            bool modern, fr_dtype *dtype, bool *stated, struct fr_error *err) {
     static const fr_dtype torch[] = {FR_FP64, FR_FP32, FR_BF16, FR_FP16};
     const char *names[4 + FR_DTYPE_COUNT + 1] = {"float64", "float32", "bfloat16", "float16"};
     const struct fr_json *objects[] = {root, config};
     static const char *const keys[] = {"dtype", "torch_dtype"};
     for (int i = 0; i < FR_DTYPE_COUNT; i++) names[4 + i] = fr_dtype_names[i];
     *dtype = modern ? FR_BF16 : FR_FP32;
-    *said = false;
-    for (int i = 0; i < 4 && !*said; i++) {
+    *stated = false;
+    for (int i = 0; i < 4 && !*stated; i++) {
         int which = 0;
         if (!given(objects[i / 2], keys[i % 2])) continue;
         FR_TRY(fr_json_get_choice(objects[i / 2], keys[i % 2], true, names, &which, err));
         if (modern && i % 2 == 1) continue;
         *dtype = which < 4 ? torch[which] : (fr_dtype)(which - 4);
-        *said = true;
+        *stated = true;
     }
     return FR_OK;
 }
@@ -520,7 +520,7 @@ static fr_status read_training(const struct fr_json *root, struct fr_workload *w
     workload->global_batch = 256;
     FR_TRY(fr_json_get_choice(root, "gradient_dtype", false, fr_dtype_names, &gradient, err));
     workload->gradient_dtype = (fr_dtype)gradient;
-    workload->gradient_said = given(root, "gradient_dtype");
+    workload->gradient_stated = given(root, "gradient_dtype");
     FR_TRY(fr_workload_read_weights(root, workload, err));
     FR_TRY(fr_optimizer_read_state(root, workload, err));
     int64_t usual = family->sequence;
@@ -557,7 +557,7 @@ static fr_status read_config(const struct fr_json *root, const struct fr_json *c
                              const struct fr_family *family, struct fr_workload *workload,
                              struct fr_error *err) {
     struct fr_transformer *t = &workload->transformer;
-    bool said = false;
+    bool stated = false;
     workload->kind = &fr_kind_transformer;
     workload->modern = true;
     FR_TRY(fr_workload_read_defaults(root, workload, err));
@@ -566,7 +566,7 @@ static fr_status read_config(const struct fr_json *root, const struct fr_json *c
                         : fr_config_read(config, family, root != config, t, err));
     if (!given(config, "tie_word_embeddings"))
         FR_TRY(fr_family_bool(root, "tie_word_embeddings", &t->tied, err));
-    FR_TRY(read_dtype(root, config, workload->modern, &workload->dtype, &said, err));
+    FR_TRY(read_dtype(root, config, workload->modern, &workload->dtype, &stated, err));
     FR_TRY(fr_adapters_read(root, t, err));
     FR_TRY(fr_predicted_read(root, t, err));
     FR_TRY(fr_document_read(root, t, err));
@@ -581,7 +581,7 @@ static fr_status read_config(const struct fr_json *root, const struct fr_json *c
              family->name, family->note ? family->note : "", root == config ? "" : ", its ",
              root == config ? "" : config->key, root == config ? "" : " only",
              fr_text_get(&left_out), t->sequence, fr_dtype_names[workload->dtype],
-             said               ? ""
+             stated             ? ""
              : workload->modern ? " with fp32 master weights, as is usual"
                                 : " as it names no torch_dtype");
     fr_text_free(&left_out);

@@ -90,7 +90,7 @@ static fr_status common_read(const struct fr_json *root, struct fr_workload *wor
     FR_TRY(fr_json_get_choice(root, "gradient_dtype", false, fr_dtype_names, &gradient, err));
     FR_TRY(fr_json_get_choice(root, "optimizer", false, optimizers, &optimizer, err));
     FR_TRY(fr_workload_read_defaults(root, workload, err));
-    workload->gradient_said = gradient >= 0;
+    workload->gradient_stated = gradient >= 0;
     workload->dtype = (fr_dtype)dtype;
     workload->gradient_dtype = (fr_dtype)(gradient < 0 ? of_gradients(dtype) : gradient);
     FR_TRY(fr_workload_read_weights(root, workload, err));
@@ -181,7 +181,7 @@ fr_status fr_workload_read_store(const struct fr_json *object, struct fr_transfo
     int store = 0;
     FR_TRY(
         fr_json_get_choice(object, "activation_store", false, fr_workload_stores, &store, err));
-    t->kept_fp8 = store == 1;
+    t->saved_fp8 = store == 1;
     return FR_OK;
 }
 

@@ -152,7 +152,7 @@ struct fr_transformer {
     int64_t lora_rank; /**< of adapters beside frozen weights (adapters.h); 0: all is trained */
     bool lora_attention, lora_mlp; /**< where they are */
     bool lora_all_to_all;          /**< what second ones make, divided along the sequence */
-    bool kept_fp8;    /**< what the MLP's activation function reads, for the backward pass */
+    bool saved_fp8;   /**< what the MLP's activation function reads, for the backward pass */
     bool both_ways;   /**< a token attends to those behind it too: no causal mask */
     bool masked_head; /**< a product, an activation and a norm before the logits (encoder.h) */
     bool pooler;      /**< what reads a sample's first token, and two logits of it */
@@ -172,8 +172,8 @@ struct fr_workload {
     const struct fr_kind *kind;
     fr_dtype dtype, gradient_dtype;
     fr_dtype weight_dtype; /**< that weights are held and gathered in: fr_workload_weight_B */
-    bool fp8_blocks;    /**< fp8 has a scale for each block of values, not one for a tensor */
-    bool gradient_said; /**< by the file */
+    bool fp8_blocks;      /**< fp8 has a scale for each block of values, not one for a tensor */
+    bool gradient_stated; /**< by the file */
     char read_like
         [64]; /**< the family that a file of no known one was read like; "": a known one */
     bool sequence_assumed;    /**< the family's, as its file says only how far it reaches */
@@ -233,7 +233,7 @@ fr_status fr_workload_read_weights(const struct fr_json *root, struct fr_workloa
 
 /** At what width an activation function keeps its input; then NULL. */
 extern const char *const fr_workload_stores[];
-/** Read `activation_store` of a transformer into t->kept_fp8; absent: as products take it. */
+/** Read `activation_store` of a transformer into t->saved_fp8; absent: as products take it. */
 fr_status fr_workload_read_store(const struct fr_json *object, struct fr_transformer *t,
                                  struct fr_error *err);
 

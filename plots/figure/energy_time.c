@@ -74,8 +74,8 @@ static void add_texts(struct fr_picture *p, const struct fr_results *results,
     char label[FR_RESULT_LABEL], time[40], energy[40];
     const struct fr_result *best = results->best;
     const char *near; /* what the plan's line says already is not said again */
-    bool said = strcmp(results->along, FR_ALONG_RANKS) == 0 ||
-                fr_plan_key_find(results->along, &near) != NULL;
+    bool stated = strcmp(results->along, FR_ALONG_RANKS) == 0 ||
+                  fr_plan_key_find(results->along, &near) != NULL;
     bool known = isfinite(best->energy_J);
     fr_text_addf(
         &p->title, "Least %s: %s on %lld ranks%s%s%s%s, %s%s%s",
@@ -83,8 +83,8 @@ static void add_texts(struct fr_picture *p, const struct fr_results *results,
         : results->ranked == FR_RANKED_ENERGY ? "energy"
                                               : "energy times time",
         fr_result_label(results, best, label, sizeof label), (long long)best->ranks,
-        said ? "" : ", ", said ? "" : results->along, said ? "" : " ",
-        said ? "" : best->along_text,
+        stated ? "" : ", ", stated ? "" : results->along, stated ? "" : " ",
+        stated ? "" : best->along_text,
         known ? fr_scale_text(best->energy_J, FR_QUANTITY_ENERGY, energy, sizeof energy) : "",
         known ? " in " : "", fr_scale_text(best->time_s, FR_QUANTITY_TIME, time, sizeof time));
     if (curves->left_out)

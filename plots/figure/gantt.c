@@ -278,7 +278,7 @@ static void add_texts(struct fr_picture *p, const struct fr_gantt_chart *c,
         fr_scale_text(c->timeline->makespan_s, FR_QUANTITY_TIME, makespan, sizeof makespan));
     if (trace->bubble.length > 0 && !c->part) /* it is of the whole */
         fr_text_addf(&p->title, ", bubble %s", fr_text_get(&trace->bubble));
-    fr_text_addf(&p->note, "%s", fr_text_get(&c->rows.said));
+    fr_text_addf(&p->note, "%s", fr_text_get(&c->rows.omitted));
     if (c->shares)
         fr_text_addf(&p->note,
                      "%" PRId64

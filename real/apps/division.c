@@ -84,7 +84,7 @@ int fr_shares_own(const struct fr_real *real, int holder) {
     return holder == FR_HELD_BY_STAGE ? real->stage_rank : real->dp_rank;
 }
 
-static int64_t held_of(const struct fr_division *d, int holder) {
+static int64_t owned_of(const struct fr_division *d, int holder) {
     int64_t sum = 0;
     for (int way = 0; way < FR_DIVISION_WAYS; way++)
         sum += d->part[fr_division_part_of(holder, way)].share;
@@ -94,7 +94,7 @@ static int64_t held_of(const struct fr_division *d, int holder) {
 int64_t fr_shares_scratch(const struct fr_division *d) {
     int64_t most = 0;
     for (int h = 0; h < FR_HOLDERS && !fr_division_plain(d); h++) {
-        int64_t all = d->holders[h] > 1 ? held_of(d, h) * d->holders[h] : 0;
+        int64_t all = d->holders[h] > 1 ? owned_of(d, h) * d->holders[h] : 0;
         most = all > most ? all : most;
     }
     return most;
@@ -103,7 +103,7 @@ int64_t fr_shares_scratch(const struct fr_division *d) {
 /* Shares of place @p own between the block and where all of them lie packed. */
 static void move_parameters(struct fr_real *real, int holder, int own, bool into_block) {
     const struct fr_division *d = &real->division;
-    size_t at = (size_t)(own * held_of(d, holder));
+    size_t at = (size_t)(own * owned_of(d, holder));
     for (int way = 0; way < FR_DIVISION_WAYS; way++) {
         int part = fr_division_part_of(holder, way);
         FR_COMPUTE(real, fr_division_copy(real->k, d, part, own, into_block, real->parameters,
@@ -118,7 +118,7 @@ static fr_status gather(struct fr_real *real, int holder) {
     bool plain = fr_division_plain(d);
     if (!plain) move_parameters(real, holder, own, false);
     FR_TRY(fr_real_all_gather(real, fr_shares_comm(real, holder), MPI_IN_PLACE,
-                              held_of(d, holder), plain ? real->parameters : real->packed));
+                              owned_of(d, holder), plain ? real->parameters : real->packed));
     for (int i = 0; !plain && i < d->holders[holder]; i++)
         if (i != own) move_parameters(real, holder, i, true);
     return FR_OK;
@@ -126,7 +126,7 @@ static fr_status gather(struct fr_real *real, int holder) {
 
 fr_status fr_shares_gather(struct fr_real *real) {
     for (int h = 0; h < FR_HOLDERS; h++)
-        if (real->division.holders[h] > 1 && held_of(&real->division, h) > 0)
+        if (real->division.holders[h] > 1 && owned_of(&real->division, h) > 0)
             FR_TRY(gather(real, h));
     return FR_OK;
 }

@@ -63,8 +63,8 @@ static fr_status time_it(MPI_Comm comm, void (*work)(float *x), float *x, double
         FR_TRY(fr_mpi_barrier(comm, err));
         double start_s = fr_now_s();
         work(x);
-        double mine_s = fr_now_s() - start_s;
-        FR_MPI_TRY(MPI_Allreduce(&mine_s, &time_s[i], 1, MPI_DOUBLE, MPI_SUM, comm));
+        double own_s = fr_now_s() - start_s;
+        FR_MPI_TRY(MPI_Allreduce(&own_s, &time_s[i], 1, MPI_DOUBLE, MPI_SUM, comm));
         time_s[i] /= n;
     }
     fr_sort(time_s, REPEATS);
@@ -195,9 +195,9 @@ static fr_status profile(struct session *s, const struct fr_real_item *item, int
         FR_TRY(fr_mpi_barrier(MPI_COMM_WORLD, err));
         double start_s = fr_now_s();
         FR_TRY(fr_real_step(item->app, real, &loss, err));
-        double mine_s[4] = {fr_now_s() - start_s, real->phases.compute_s,
-                            real->phases.collective_s, real->phases.wait_s};
-        FR_MPI_TRY(MPI_Allreduce(mine_s, mean_s[i], 4, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
+        double own_s[4] = {fr_now_s() - start_s, real->phases.compute_s,
+                           real->phases.collective_s, real->phases.wait_s};
+        FR_MPI_TRY(MPI_Allreduce(own_s, mean_s[i], 4, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
         for (int p = 0; p < 4; p++) mean_s[i][p] /= s->n_ranks;
         n++;
     }
@@ -211,8 +211,8 @@ static fr_status simulate(struct timed *timed, double *time_s, struct fr_error *
     FR_TRY(fr_mpi_barrier(MPI_COMM_WORLD, err));
     double start_s = fr_now_s();
     FR_TRY(steps(timed, 1, err));
-    double mine_s = fr_now_s() - start_s;
-    FR_MPI_TRY(MPI_Allreduce(&mine_s, time_s, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD));
+    double own_s = fr_now_s() - start_s;
+    FR_MPI_TRY(MPI_Allreduce(&own_s, time_s, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD));
     return FR_OK;
 }
 

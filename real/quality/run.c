@@ -33,9 +33,9 @@ fr_status fr_quality_run(const struct fr_quality_options *o, struct fr_quality *
     *quality = (struct fr_quality){0};
     fr_status status = fr_cells_run(&job, &cells, err);
     if (status == FR_OK || status == FR_ERR_PARTIAL) {
-        fr_status said = fr_quality_rows(o, &cells, quality, err);
-        if (said == FR_OK) said = fr_quality_compare(o, quality, err);
-        if (said != FR_OK) status = said;
+        fr_status stated = fr_quality_rows(o, &cells, quality, err);
+        if (stated == FR_OK) stated = fr_quality_compare(o, quality, err);
+        if (stated != FR_OK) status = stated;
     }
     fr_cells_free(&cells);
     return status;

@@ -206,17 +206,17 @@ static void print_totals(struct fr_text *text, const struct fr_cluster *cluster,
 
 /* Name and source of the cluster, and what its calibration says of itself. */
 static void print_cluster(struct fr_text *text, const struct fr_cluster *cluster) {
-    struct fr_text line = {0}, said = {0};
+    struct fr_text line = {0}, message = {0};
     fr_text_addf(&line, "%s%s%s%s", *cluster->name ? cluster->name : "unnamed",
                  *cluster->source ? " (" : "", cluster->source, *cluster->source ? ")" : "");
     fr_wrap_head(text, "cluster", fr_text_get(&line), FR_COLUMNS);
     if (*cluster->calibration.verdict) {
-        fr_calibration_tell(&cluster->calibration, &said);
-        fr_wrap_head(text, "", fr_text_get(&said), FR_COLUMNS);
+        fr_calibration_tell(&cluster->calibration, &message);
+        fr_wrap_head(text, "", fr_text_get(&message), FR_COLUMNS);
     }
     fr_render_software(text, cluster, FR_COLUMNS);
     fr_text_free(&line);
-    fr_text_free(&said);
+    fr_text_free(&message);
 }
 
 void fr_validation_print(struct fr_text *text, const struct fr_cluster *cluster,

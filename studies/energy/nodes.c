@@ -326,7 +326,7 @@ struct supply {
     double constant_W, slope, sigma;
 };
 
-static const struct run *behind(const struct nodes *n, const struct run *ac) {
+static const struct run *supply_run(const struct nodes *n, const struct run *ac) {
     for (int j = 0; j < n->n_runs; j++)
         if (strcmp(n->runs[j].group, ac->group) == 0 &&
             strcmp(n->runs[j].kind->side, "DC") == 0)
@@ -363,7 +363,7 @@ static double supply_square(const struct nodes *n, const struct kind *k,
                             const struct supply *line) {
     double squares = 0, count = 0;
     for (int i = 0; i < n->n_runs; i++) {
-        const struct run *ac = &n->runs[i], *dc = behind(n, ac);
+        const struct run *ac = &n->runs[i], *dc = supply_run(n, ac);
         if (!dc || ac->kind != k) continue;
         squares += pow(ac->mean_W / (line->constant_W + line->slope * dc->mean_W) - 1, 2);
         count++;
@@ -387,7 +387,7 @@ static fr_status supplies(struct fr_reproduction *r, const struct nodes *n,
     static const struct fr_table_limits limits = {.mean = 0.02, FR_TABLE_COVERED};
     struct fr_energy_rows rows = {0};
     for (int i = 0; i < n->n_runs; i++) {
-        const struct run *ac = &n->runs[i], *dc = behind(n, ac);
+        const struct run *ac = &n->runs[i], *dc = supply_run(n, ac);
         struct supply line;
         if (!dc || strcmp(ac->kind->side, "AC") != 0 || !supply_line(n, ac->kind, &line))
             continue;

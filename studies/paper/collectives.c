@@ -85,27 +85,27 @@ static bool inside(const struct fr_price *price, const struct fr_fit_point *poin
 }
 
 static fr_status judge(const struct fr_fit_op *op, const struct fr_fit_point *out, int n_out,
-                       double *scratch, struct fr_held_case *held) {
+                       double *scratch, struct fr_held_case *held_out) {
     int covered = 0;
-    held->n = n_out;
+    held_out->n = n_out;
     for (int f = FR_FIT_LOG; f < FR_FIT_FORMS; f++) {
         struct fr_fit_quality quality = {0};
         const struct fr_price *price = &op->candidate[f].price;
-        held->median[f] = held->p90[f] = NAN;
+        held_out->median[f] = held_out->p90[f] = NAN;
         if (!price->form) continue;
         for (int i = 0; i < n_out; i++) {
             scratch[i] = fr_fit_price_s(price, &out[i]);
             scratch[n_out + i] = out[i].time_s;
         }
         FR_TRY(fr_fit_measure(scratch, scratch + n_out, n_out, &quality));
-        held->median[f] = quality.median;
-        held->p90[f] = quality.p90;
+        held_out->median[f] = quality.median;
+        held_out->p90[f] = quality.p90;
     }
-    held->median[FR_FIT_BEST] = held->median[op->chosen];
-    held->p90[FR_FIT_BEST] = held->p90[op->chosen];
+    held_out->median[FR_FIT_BEST] = held_out->median[op->chosen];
+    held_out->p90[FR_FIT_BEST] = held_out->p90[op->chosen];
     for (int i = 0; i < n_out; i++)
         covered += inside(&op->candidate[FR_FIT_SIMILARITY].price, &out[i]);
-    held->coverage = (double)covered / n_out;
+    held_out->coverage = (double)covered / n_out;
     return FR_OK;
 }
 
@@ -114,42 +114,45 @@ struct run {
     const struct fr_samples *samples;
     const struct fr_series *series;
     const char *slug;
-    struct fr_fit_point *kept, *out;
+    struct fr_fit_point *training, *out;
     double *scratch;
     struct fr_held_cases *cases;
 };
 
 /* Rows of a case: a form each. */
 static void report(const struct run *run, const char *kind, const struct fr_fit_point *point,
-                   const struct fr_held_case *held, const struct fr_fit_op *op) {
+                   const struct fr_held_case *held_out, const struct fr_fit_op *op) {
     char where[48] = "";
     if (strcmp(kind, "ranks") == 0)
         snprintf(where, sizeof where, "/p=%lld", (long long)point->n_ranks);
     for (int f = FR_FIT_LOG; f < FR_FIT_FORMS; f++) {
         char note[240];
-        if (isnan(held->median[f])) continue;
+        if (isnan(held_out->median[f])) continue;
         snprintf(note, sizeof note, "median error; p90 %.1f %%, %d held out%s; %s%s",
-                 100 * held->p90[f], held->n, f == (int)op->chosen ? ", the form chosen" : "",
-                 fr_held_place_names[held->place],
-                 f == FR_FIT_SIMILARITY ? held->coverage < 1 ? ", some outside 90 % interval"
-                                                             : ", all inside 90 % interval"
+                 100 * held_out->p90[f], held_out->n,
+                 f == (int)op->chosen ? ", the form chosen" : "",
+                 fr_held_place_names[held_out->place],
+                 f == FR_FIT_SIMILARITY ? held_out->coverage < 1
+                                              ? ", some outside 90 % interval"
+                                              : ", all inside 90 % interval"
                                         : "");
-        fr_reproduce_add(run->r, FR_ROLE_PREDICTED, NAN, held->median[f], "1", 0, note,
+        fr_reproduce_add(run->r, FR_ROLE_PREDICTED, NAN, held_out->median[f], "1", 0, note,
                          "%s/%s/%s%s/%s", kind, run->slug, fr_op_names[point->op], where,
                          fr_fit_form_names[f]);
     }
 }
 
-static fr_status one_case(const struct run *run, const char *kind, int n_kept, int n_out) {
-    struct fr_fit_op op = {.points = run->kept, .n_points = n_kept, .gpu = run->series->gpu};
+static fr_status one_case(const struct run *run, const char *kind, int n_training, int n_out) {
+    struct fr_fit_op op = {
+        .points = run->training, .n_points = n_training, .gpu = run->series->gpu};
     struct fr_held_cases *cases = run->cases;
-    struct fr_held_case *held = &cases->items[cases->count];
-    if (n_kept == 0 || n_out == 0 || cases->count == cases->capacity) return FR_OK;
+    struct fr_held_case *held_out = &cases->items[cases->count];
+    if (n_training == 0 || n_out == 0 || cases->count == cases->capacity) return FR_OK;
     fr_status status = fr_fit_operation(&op, FR_FIT_BEST);
-    if (status == FR_OK) status = judge(&op, run->out, n_out, run->scratch, held);
+    if (status == FR_OK) status = judge(&op, run->out, n_out, run->scratch, held_out);
     if (status == FR_OK) {
-        held->place = place_of(&run->out[0], run->series, run->samples);
-        report(run, kind, &run->out[0], held, &op);
+        held_out->place = place_of(&run->out[0], run->series, run->samples);
+        report(run, kind, &run->out[0], held_out, &op);
         cases->count++;
     }
     fr_fit_operation_free(&op);
@@ -169,7 +172,7 @@ static int curve_end(const struct fr_fit_point *points, int first, int n) {
 
 /* Every second size of each rank count. */
 static fr_status sizes(const struct run *run, const struct fr_fit_point *points, int n) {
-    int n_kept = 0, n_out = 0;
+    int n_training = 0, n_out = 0;
     for (int first = 0, stop; first < n; first = stop) {
         stop = curve_end(points, first, n);
         if (stop - first < SIZES_MIN) continue;
@@ -177,9 +180,9 @@ static fr_status sizes(const struct run *run, const struct fr_fit_point *points,
             if ((i - first) % 2)
                 run->out[n_out++] = points[i];
             else
-                run->kept[n_kept++] = points[i];
+                run->training[n_training++] = points[i];
     }
-    return one_case(run, "sizes", n_kept, n_out);
+    return one_case(run, "sizes", n_training, n_out);
 }
 
 static bool same_layout(const struct fr_fit_point *a, const struct fr_fit_point *b) {
@@ -191,7 +194,7 @@ static bool same_layout(const struct fr_fit_point *a, const struct fr_fit_point 
 static fr_status ranks(const struct run *run, const struct fr_fit_point *points, int n,
                        int first) {
     int64_t largest = 0;
-    int n_kept = 0, n_out = 0;
+    int n_training = 0, n_out = 0;
     for (int at = 0, stop; at < n; at = stop) {
         stop = curve_end(points, at, n);
         if (stop - at < SIZES_MIN_RANKS || !same_layout(&points[first], &points[at])) continue;
@@ -205,9 +208,9 @@ static fr_status ranks(const struct run *run, const struct fr_fit_point *points,
             if (points[i].n_ranks == largest)
                 run->out[n_out++] = points[i];
             else
-                run->kept[n_kept++] = points[i];
+                run->training[n_training++] = points[i];
     }
-    return one_case(run, "ranks", n_kept, n_out);
+    return one_case(run, "ranks", n_training, n_out);
 }
 
 static fr_status operation(struct run *run, const struct fr_fit_point *points, int n,
@@ -229,16 +232,16 @@ static fr_status one_series(struct run *run, const struct fr_series_list *list, 
     run->series = &list->items[index];
     slug(run->series->name, index, name, sizeof name);
     run->slug = name;
-    run->kept = fr_calloc((size_t)n + 1, sizeof *run->kept);
+    run->training = fr_calloc((size_t)n + 1, sizeof *run->training);
     run->out = fr_calloc((size_t)n + 1, sizeof *run->out);
     run->scratch = fr_calloc(2 * (size_t)n + 2, sizeof *run->scratch);
-    if (!run->kept || !run->out || !run->scratch) status = FR_ERR_NOMEM;
+    if (!run->training || !run->out || !run->scratch) status = FR_ERR_NOMEM;
     for (int first = 0, stop; first < n && status == FR_OK; first = stop) {
         for (stop = first + 1; stop < n && points[stop].op == points[first].op;) stop++;
         status = operation(run, points + first, stop - first, by_sizes, by_ranks);
     }
     free(points);
-    free(run->kept);
+    free(run->training);
     free(run->out);
     free(run->scratch);
     return status;

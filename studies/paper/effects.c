@@ -89,7 +89,7 @@ static const struct axis {
                 {"run", run_of, sizeof run_of / sizeof *run_of},
                 {"widths", widths, sizeof widths / sizeof *widths}};
 
-static const double held = 0.9;
+static const double coverage = 0.9;
 
 /* A plan of a model: how far off, in standard deviations, and how much it counts. */
 struct off {
@@ -97,7 +97,7 @@ struct off {
     int source;
 };
 
-struct said {
+struct likelihood {
     struct fr_evidence *evidence; /* NULL: no runs */
     double at[AXES][VALUES];
     fr_status status;
@@ -105,7 +105,7 @@ struct said {
 };
 
 struct study {
-    struct said of[SOURCES];
+    struct likelihood of[SOURCES];
     struct off *offs; /* by distance */
     int n_offs;
 };
@@ -126,7 +126,7 @@ static void keep(const struct source *x, struct fr_table_set *set) {
     set->n = kept;
 }
 
-static fr_status read(const struct source *x, struct said *s, struct fr_error *err) {
+static fr_status read(const struct source *x, struct likelihood *s, struct fr_error *err) {
     struct fr_table_set set = {0};
     fr_status status = fr_table_read(x->file, &set, err);
     if (status == FR_OK) keep(x, &set);
@@ -140,7 +140,7 @@ static fr_status read(const struct source *x, struct said *s, struct fr_error *e
 }
 
 static void ask_all(void *context, int64_t i) {
-    struct said *s = &((struct study *)context)->of[i];
+    struct likelihood *s = &((struct study *)context)->of[i];
     if (!s->evidence) return;
     for (int k = 0; k < AXES; k++)
         for (int v = 0; v < axes[k].n && s->status == FR_OK; v++) {
@@ -184,7 +184,7 @@ static int likeliest(const struct study *study, int k, int out, double sum[VALUE
     for (int v = 0; v < axes[k].n; v++) {
         sum[v] = 0;
         for (int i = 0; i < SOURCES; i++) {
-            const struct said *s = &study->of[i];
+            const struct likelihood *s = &study->of[i];
             if (i != out && s->evidence) sum[v] += s->at[k][v] / fr_evidence_kinds(s->evidence);
         }
         if (sum[v] > sum[best]) best = v;
@@ -199,13 +199,13 @@ static double stretch(const struct study *study, int out) {
         if (study->offs[i].source != out) all += study->offs[i].weight;
     for (int i = 0; i < study->n_offs; i++) {
         if (study->offs[i].source != out) sum += study->offs[i].weight;
-        if (sum >= held * all) return study->offs[i].away;
+        if (sum >= coverage * all) return study->offs[i].away;
     }
     return NAN;
 }
 
 static void add_source(struct fr_reproduction *r, const struct study *study, int i) {
-    const struct said *s = &study->of[i];
+    const struct likelihood *s = &study->of[i];
     char note[300];
     int best = 0;
     for (int v = 0; v < axes[MODEL_ERROR].n; v++)

@@ -143,13 +143,13 @@ static int by_shape(const void *x, const void *y) {
     return FR_ORDER(a->time_s, b->time_s);
 }
 
-static fr_status predict_half(struct group *group, int half, struct fr_scatter_point *kept,
+static fr_status predict_half(struct group *group, int half, struct fr_scatter_point *inside,
                               struct fr_error *err) {
     struct fr_scatter fit = {0};
     int n = 0;
     for (int i = 0; i < group->n; i++)
-        if (i % 2 != half) kept[n++] = group->points[i];
-    fr_status status = fr_scatter_fit(kept, n, &fit, err);
+        if (i % 2 != half) inside[n++] = group->points[i];
+    fr_status status = fr_scatter_fit(inside, n, &fit, err);
     for (int i = half; i < group->n && status == FR_OK; i += 2)
         group->predicted_s[i] = fr_scatter_time_s(&fit, &group->points[i]);
     fr_scatter_free(&fit);
@@ -157,14 +157,15 @@ static fr_status predict_half(struct group *group, int half, struct fr_scatter_p
 }
 
 static fr_status predict(struct group *group, struct fr_error *err) {
-    struct fr_scatter_point *kept = fr_malloc((size_t)group->n, sizeof *kept);
+    struct fr_scatter_point *inside = fr_malloc((size_t)group->n, sizeof *inside);
     group->predicted_s = fr_calloc((size_t)group->n, sizeof *group->predicted_s);
-    fr_status status =
-        kept && group->predicted_s ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    fr_status status = inside && group->predicted_s
+                           ? FR_OK
+                           : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     fr_sort_items(group->points, (size_t)group->n, sizeof *group->points, by_shape);
     for (int half = 0; half < 2 && status == FR_OK; half++)
-        status = predict_half(group, half, kept, err);
-    free(kept);
+        status = predict_half(group, half, inside, err);
+    free(inside);
     return status;
 }
 

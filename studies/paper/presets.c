@@ -144,7 +144,7 @@ static fr_status width(struct fr_study_call *c) {
     while (i < VALUES && strcmp(values[i].name, name) != 0) i++;
     if (i == VALUES || values[i].width == FR_VALUE_COUNT) return unknown(c, name);
     return fr_say(
-        c, fr_presets_cluster(c)->widths.sigma[values[i].width][dtype_of(c, "dtype", 2)]);
+        c, fr_presets_cluster(c)->uncertainty.sigma[values[i].width][dtype_of(c, "dtype", 2)]);
 }
 
 static fr_status unsure(struct fr_study_call *c) {
@@ -157,10 +157,10 @@ static fr_status unsure(struct fr_study_call *c) {
 /* Covariance of efficiency with others that @p x states; NULL: none. */
 static const struct fr_correlated *stated_correlated(const struct fr_cluster *x, fr_value value,
                                                      fr_dtype dtype) {
-    for (int k = 0; k < x->widths.n_correlated; k++)
-        if (fr_correlated_is_of(&x->widths.correlated[k], dtype) &&
-            fr_correlated_power(&x->widths.correlated[k], value) != 0)
-            return &x->widths.correlated[k];
+    for (int k = 0; k < x->uncertainty.n_correlated; k++)
+        if (fr_correlated_is_of(&x->uncertainty.correlated[k], dtype) &&
+            fr_correlated_power(&x->uncertainty.correlated[k], value) != 0)
+            return &x->uncertainty.correlated[k];
     return NULL;
 }
 
@@ -185,17 +185,17 @@ static fr_status add_correlated(struct fr_study_call *c) {
     const struct fr_cluster *x =
         &all->as_read[(int)fr_call_number(c, "cluster", -1, last < 0 ? 0 : last)];
     const struct fr_correlated *rows = &all->correlated,
-                               *said = stated_correlated(x, rows->of[0].value, dtype);
+                               *stated = stated_correlated(x, rows->of[0].value, dtype);
     char path[FR_VALUE_PATH];
     for (int i = 0; i < rows->n; i++) {
         fr_value_path(rows->of[i].value, dtype, x->levels.count, path);
         fr_reproduce_add(all->r, FR_ROLE_FITTED, rows->of[i].power,
-                         said ? fr_correlated_power(said, rows->of[i].value) : 0, "1", rounding,
-                         i ? NULL : "power of each in a sum of logarithms", "%s/together.%s/%s",
-                         preset, fr_dtype_names[dtype], path);
+                         stated ? fr_correlated_power(stated, rows->of[i].value) : 0, "1",
+                         rounding, i ? NULL : "power of each in a sum of logarithms",
+                         "%s/together.%s/%s", preset, fr_dtype_names[dtype], path);
     }
-    fr_reproduce_add(all->r, FR_ROLE_FITTED, rows->sigma, said ? said->sigma : 0, "1", rounding,
-                     fr_call_word(c, "note", 2), "%s/together.%s/width", preset,
+    fr_reproduce_add(all->r, FR_ROLE_FITTED, rows->sigma, stated ? stated->sigma : 0, "1",
+                     rounding, fr_call_word(c, "note", 2), "%s/together.%s/width", preset,
                      fr_dtype_names[dtype]);
     return FR_OK;
 }
@@ -254,12 +254,12 @@ static fr_status tune_names(struct fr_study_call *c, char *const *names, int n,
     const fr_dtype dtype = set->use[0]->workload.dtype;
     struct fr_cluster prior =
         *fr_presets_cluster(c); /* but for the widths that these very runs say */
-    prior.widths.n_correlated = 0;
+    prior.uncertainty.n_correlated = 0;
     for (int k = 0; k < n; k++) {
         int j = fr_coefficient_find(names[k]);
         if (j < 0) return unknown(c, names[k]);
         options.fixed &= ~((uint32_t)1 << j);
-        prior.widths.sigma[fr_coefficients[j].place][dtype] = 0;
+        prior.uncertainty.sigma[fr_coefficients[j].place][dtype] = 0;
     }
     for (int j = 0; j < fr_coefficient_count(); j++)
         if (options.fixed >> j & 1) others[j] = fr_interval_width(&prior, j, dtype);

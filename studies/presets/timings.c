@@ -98,12 +98,12 @@ static fr_status say_groups(struct fr_study_call *c, const struct fr_products *p
 }
 
 static fr_status fit_products(struct fr_study_call *c, struct fr_products *p) {
-    const struct fr_gemm_tiles said = p->device.gemm[FR_BF16].tiles;
+    const struct fr_gemm_tiles stated = p->device.gemm[FR_BF16].tiles;
     double x[FR_PRODUCT_VALUES], sigma[FR_PRODUCT_VALUES];
     FR_TRY(fr_call_set(c, "without", fr_products_mean_error(p)));
     FR_TRY(fr_products_fit(p, x, sigma, c->err));
     FR_TRY(fr_call_set(c, "with", fr_products_mean_error(p)));
-    p->device.gemm[FR_BF16].tiles = said;
+    p->device.gemm[FR_BF16].tiles = stated;
     FR_TRY(fr_call_set(c, "efficiency", x[0]));
     FR_TRY(fr_call_set(c, "efficiency_width", sigma[0]));
     FR_TRY(fr_call_set(c, "tail", x[1]));
@@ -193,7 +193,7 @@ static void residuals(void *of, const double *unknown, double *left) {
  * deviations that the law leaves: of_kernels, of a kernel's time, of_ratios, of that of its two passes. */
 fr_status fr_presets_attention(struct fr_study_call *c) {
     struct kernels k = {.peak = fr_call_number(c, "peak", 0, 1)};
-    double said[UNKNOWNS] = {0.5, 300, 0.8}, rms = NAN, left[2 * KERNELS_MAX], squares = 0,
+    double stated[UNKNOWNS] = {0.5, 300, 0.8}, rms = NAN, left[2 * KERNELS_MAX], squares = 0,
            of_ratios = 0, rows = fr_call_number(c, "rows", 1, 0);
     for (; k.n < KERNELS_MAX && k.n < rows; k.n++) {
         double sequence = fr_call_cell(c, "sequence", k.n);
@@ -201,15 +201,15 @@ fr_status fr_presets_attention(struct fr_study_call *c) {
         k.forward[k.n] = fr_call_cell(c, "forward", k.n);
         k.backward[k.n] = fr_call_cell(c, "backward", k.n);
     }
-    FR_TRY(fr_nlfit(residuals, &k, UNKNOWNS, 2 * (size_t)k.n, said, &rms, c->err));
-    residuals(&k, said, left);
+    FR_TRY(fr_nlfit(residuals, &k, UNKNOWNS, 2 * (size_t)k.n, stated, &rms, c->err));
+    residuals(&k, stated, left);
     for (int i = 0; i < k.n; i++) {
         squares += left[2 * i] * left[2 * i] + left[2 * i + 1] * left[2 * i + 1];
         of_ratios += pow(left[2 * i + 1] - left[2 * i], 2);
     }
-    FR_TRY(fr_call_set(c, "share", said[SHARE]));
-    FR_TRY(fr_call_set(c, "half_keys", said[HALF_KEYS]));
-    FR_TRY(fr_call_set(c, "of_backward", said[BACKWARD]));
+    FR_TRY(fr_call_set(c, "share", stated[SHARE]));
+    FR_TRY(fr_call_set(c, "half_keys", stated[HALF_KEYS]));
+    FR_TRY(fr_call_set(c, "of_backward", stated[BACKWARD]));
     FR_TRY(fr_call_set(c, "rms", rms));
     FR_TRY(fr_call_set(c, "of_kernels", sqrt(squares / (2 * k.n - UNKNOWNS))));
     return fr_call_set(c, "of_ratios", sqrt(of_ratios / (k.n - 1)));

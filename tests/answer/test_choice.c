@@ -160,11 +160,11 @@ static void gains_by_hand(void **state) {
     for (int a = 0; a < 9; a++)
         for (int b = 0; b < 9; b++) {
             const struct fr_outcome best = priced(&job, 1 << a % 3, 1 << a / 3),
-                                    mine = priced(&job, 1 << b % 3, 1 << b / 3);
+                                    own = priced(&job, 1 << b % 3, 1 << b / 3);
             struct fr_gain_ask none = {0}, tuned = {.tuned = true};
-            const struct fr_gain over = fr_gain_over(&job, &best, &mine, &none),
-                                 under = fr_gain_over(&job, &mine, &best, &none),
-                                 careful = fr_gain_over(&job, &best, &mine, &tuned);
+            const struct fr_gain over = fr_gain_over(&job, &best, &own, &none),
+                                 under = fr_gain_over(&job, &own, &best, &none),
+                                 careful = fr_gain_over(&job, &best, &own, &tuned);
             double g = mean_of(&over), sd = deviation_of(&over);
             claims[over.claim]++;
             if (a == b) {
@@ -185,10 +185,10 @@ static void gains_by_hand(void **state) {
                 assert_true(isfinite(careful.gain) == (over.gain >= 0.15) &&
                             isnan(careful.faster));
             }
-            double mine_s = best.time_s * exp(g); /* nothing is missed under presets */
+            double own_s = best.time_s * exp(g); /* nothing is missed under presets */
             for (int e = -1; e <= 1; e++) {
-                struct fr_gain_ask ran = {.measured_s = mine_s * exp(-0.1 * e), .tuned = e > 0};
-                const struct fr_gain from = fr_gain_over(&job, &best, &mine, &ran);
+                struct fr_gain_ask ran = {.measured_s = own_s * exp(-0.1 * e), .tuned = e > 0};
+                const struct fr_gain from = fr_gain_over(&job, &best, &own, &ran);
                 double rho = fmax(0.35, 1 - sd * sd / 0.005);
                 FR_TRUE(fabs(mean_of(&from) - (g - (1 - rho) * 0.1 * e)) < 1e-6,
                         "%g, not %g less %g of %g", mean_of(&from), g, 1 - rho, 0.1 * e);

@@ -48,7 +48,7 @@ static void one_key_by(fr_objective objective) {
     FR_TRUE(a->n_neighbours > 8, "%d", a->n_neighbours);
     for (int i = 0; i < a->n_neighbours; i++) {
         const struct fr_neighbour *one = &a->neighbour[i];
-        char mine[FR_PLAN_LINE], theirs[FR_PLAN_LINE];
+        char own[FR_PLAN_LINE], theirs[FR_PLAN_LINE];
         int key = -1;
         FR_TRUE(differences(&one->plan, &best->plan, &key) == 1 && key == one->key,
                 "%d: key %d, %d", i, key, one->key);
@@ -56,17 +56,17 @@ static void one_key_by(fr_objective objective) {
                 (long)fr_plan_ranks(&one->plan));
         if (one->outcome.reasons) continue;
         feasible++;
-        double mine_by = fr_objective_value(objective, r.result.by, &one->outcome),
+        double own_by = fr_objective_value(objective, r.result.by, &one->outcome),
                best_by = fr_objective_value(objective, r.result.by, best);
-        FR_NEAR(one->behind, mine_by / best_by - 1, 1e-12);
-        FR_TRUE(one->behind >= 0, "%s %s is better than the best: %g", fr_plan_keys[key].name,
-                one->value, one->behind);
-        fr_plan_line(&one->outcome.plan, 0, mine, sizeof mine);
+        FR_NEAR(one->slower, own_by / best_by - 1, 1e-12);
+        FR_TRUE(one->slower >= 0, "%s %s is better than the best: %g", fr_plan_keys[key].name,
+                one->value, one->slower);
+        fr_plan_line(&one->outcome.plan, 0, own, sizeof own);
         for (size_t k = 0; k < r.result.top.count; k++) {
             const struct fr_outcome *out = &r.result.top.items[k].outcome;
-            if (strcmp(fr_plan_line(&out->plan, 0, theirs, sizeof theirs), mine) != 0) continue;
+            if (strcmp(fr_plan_line(&out->plan, 0, theirs, sizeof theirs), own) != 0) continue;
             listed++;
-            FR_TRUE(out->time_s == one->outcome.time_s, "%s: %g, %g", mine, out->time_s,
+            FR_TRUE(out->time_s == one->outcome.time_s, "%s: %g, %g", own, out->time_s,
                     one->outcome.time_s);
         }
     }
@@ -84,7 +84,7 @@ static void one_key(void **state) {
 
 /* A key that does nothing in the best plan is back as it was said where the neighbour reads it. */
 static void idle_keys_come_back(void **state) {
-    static const char *const said[] = {
+    static const char *const keys[] = {
         "global_batch=64", "tp=4", "pp=4", "dp=1", "compression.backward.rank=2", NULL};
     static const char *const scopes[] = {"compression.backward.scope=none,all"};
     struct fr_searched r = {.options = {.top = 0, .max_lossy = 1, .per_iteration = true}};
@@ -92,7 +92,7 @@ static void idle_keys_come_back(void **state) {
     struct fr_error err = {0};
     int seen = 0;
     (void)state;
-    fr_test_job("a100-hdr", "gpt-2.5b", said, &r.job);
+    fr_test_job("a100-hdr", "gpt-2.5b", keys, &r.job);
     if (fr_searched_make("16", scopes, 1, NULL, &r, &err) != FR_OK) fail_msg("%s", err.detail);
     const struct fr_outcome *none = NULL;
     for (size_t i = 0; i < r.result.top.count; i++)
@@ -113,14 +113,14 @@ static void idle_keys_come_back(void **state) {
 /* Limits of a search hold to the last bit, in the search and in its report of neighbours: a plan of just that memory,
  * just that share of what is lossy, may be; one of the least bit more may not. */
 static void a_limit_may_be_met(void **state) {
-    static const char *const said[] = {"global_batch=64", "tp=4", "pp=4", "dp=1", NULL};
+    static const char *const keys[] = {"global_batch=64", "tp=4", "pp=4", "dp=1", NULL};
     static const char *const varied[] = {"compression.backward.scope=none,all",
                                          "micro_batch=1,2"};
     struct fr_searched all = {.options = {.max_lossy = 1, .per_iteration = true}};
     struct fr_error err = {0};
     int met = 0;
     (void)state;
-    fr_test_job("a100-hdr", "gpt-2.5b", said, &all.job);
+    fr_test_job("a100-hdr", "gpt-2.5b", keys, &all.job);
     if (fr_searched_make("16", varied, 2, NULL, &all, &err) != FR_OK)
         fail_msg("%s", err.detail);
     assert_int_equal(all.result.top.count, 4);
@@ -137,7 +137,7 @@ static void a_limit_may_be_met(void **state) {
             struct fr_neighbour beside[FR_NEIGHBOURS_MAX];
             size_t want = 0, stated = 0;
             *(lossy ? &r.options.max_lossy : &r.options.memory_limit_B) = limit;
-            fr_test_job("a100-hdr", "gpt-2.5b", said, &r.job);
+            fr_test_job("a100-hdr", "gpt-2.5b", keys, &r.job);
             if (fr_searched_make("16", varied, 2, NULL, &r, &err) != FR_OK)
                 fail_msg("%s", err.detail);
             for (size_t k = 0; k < all.result.top.count; k++) {
@@ -201,7 +201,7 @@ static void one_input(void **state) {
             FR_TRUE(best_time_s(&before, &r.result.top.items[k].outcome.plan) >= stays_s,
                     "%s x %g: plan %zu is faster already", turn->input, turn->factor * back, k);
         for (int k = 0; k < a->n_neighbours; k++)
-            if (a->neighbour[k].behind < 1)
+            if (a->neighbour[k].slower < 1)
                 FR_TRUE(best_time_s(&before, &a->neighbour[k].plan) >= stays_s,
                         "%s x %g: neighbour %d is faster already", turn->input,
                         turn->factor * back, k);

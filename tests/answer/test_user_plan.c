@@ -41,14 +41,14 @@ static void ranks_are_counted(void **state) {
     assert_int_equal(r.result.top.count, 5);
     for (int i = 0; i < SOME; i++) {
         int64_t faster = 0;
-        double mine_s = all.result.top.items[i].outcome.time_s;
+        double own_s = all.result.top.items[i].outcome.time_s;
         for (size_t k = 0; k < all.result.ranked.count; k++)
-            faster += all.result.ranked.items[k].value < mine_s * (1 - 1e-12);
+            faster += all.result.ranked.items[k].value < own_s * (1 - 1e-12);
         FR_TRUE(r.user_plan[i].faster == faster, "plan %d: %d are faster, not %d", i,
                 (int)faster, (int)r.user_plan[i].faster);
-        double behind = mine_s / all.result.top.items[0].outcome.time_s - 1;
-        FR_TRUE(fabs(r.user_plan[i].behind - behind) < 1e-12, "plan %d: %g, %g", i,
-                r.user_plan[i].behind, behind);
+        double slower = own_s / all.result.top.items[0].outcome.time_s - 1;
+        FR_TRUE(fabs(r.user_plan[i].slower - slower) < 1e-12, "plan %d: %g, %g", i,
+                r.user_plan[i].slower, slower);
         FR_TRUE(r.user_plan[i].as_good >= 0 && r.user_plan[i].as_good <= (i ? 1 : 1.0),
                 "plan %d: %g", i, r.user_plan[i].as_good);
         fr_text_free(&text[i]);

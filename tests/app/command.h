@@ -22,11 +22,11 @@ struct output {
 static inline struct output fr_test_run(const char *line) {
     char copy[4096], program[4096], *rest = NULL;
     const char *words[64] = {NULL};
-    struct fr_text out = {0}, said = {0};
+    struct fr_text out = {0}, printed = {0};
     struct fr_error err = {.status = FR_OK};
     struct fr_ended ended;
     const struct fr_process p = {
-        .words = words, .out.text = &out, .err.text = &said, .text_B = FR_FILE_MAX_B};
+        .words = words, .out.text = &out, .err.text = &printed, .text_B = FR_FILE_MAX_B};
     int n = 0;
     snprintf(copy, sizeof copy, "%s", line);
     for (char *word = strtok_r(copy, " ", &rest); word && n < 63;
@@ -34,9 +34,9 @@ static inline struct output fr_test_run(const char *line) {
         words[n++] = word;
     snprintf(program, sizeof program, "%s/%s", FR_BIN_DIR, words[0]);
     words[0] = program;
-    fr_text_add(&out, "", 0), fr_text_add(&said, "", 0);
+    fr_text_add(&out, "", 0), fr_text_add(&printed, "", 0);
     if (fr_process_run(&p, &ended, &err) != FR_OK) fail_msg("%s: %s", program, err.detail);
-    return (struct output){ended.code, out.data, said.data};
+    return (struct output){ended.code, out.data, printed.data};
 }
 
 static inline void fr_test_output_free(struct output *o) {

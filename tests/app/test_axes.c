@@ -66,7 +66,7 @@ static bool zero_divides(const struct fr_outcome *with, const struct fr_outcome 
 /* Of the fullest stage; of another where that has become it. */
 static bool zero_divides_in_two(const struct fr_outcome *with,
                                 const struct fr_outcome *without) {
-    if (with->fullest_stage != without->fullest_stage)
+    if (with->peak_stage != without->peak_stage)
         return with->memory_peak_B < without->memory_peak_B;
     return state_B(with) < 0.51 * state_B(without);
 }
@@ -79,7 +79,7 @@ static bool experts_share(const struct fr_outcome *with, const struct fr_outcome
 }
 /* Of the fullest stage; of another where that has become it. */
 static bool activations_fall(const struct fr_outcome *with, const struct fr_outcome *without) {
-    if (with->fullest_stage != without->fullest_stage)
+    if (with->peak_stage != without->peak_stage)
         return with->memory_peak_B < without->memory_peak_B;
     return with->memory_B[FR_MEMORY_ACTIVATIONS] < without->memory_B[FR_MEMORY_ACTIVATIONS];
 }
@@ -303,7 +303,7 @@ static double adapters_spare_B(const struct fr_plan *plan, bool last) {
 
 static void by_hand(const struct pair *p) {
     const struct fr_plan *plan = &p->job.plan;
-    bool last = p->out.fullest_stage == 1, mixture = p->job.workload.transformer.experts > 0;
+    bool last = p->out.peak_stage == 1, mixture = p->job.workload.transformer.experts > 0;
     double held_B = mixture ? mixture_state_B(plan, last) : dense_state_B(plan, last);
     if (p->job.workload.transformer.lora_rank) held_B = adapters_state_B(plan, mixture);
     if (plan->offload & FR_OFFLOAD_OPTIMIZER) held_B = 0;

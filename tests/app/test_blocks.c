@@ -31,8 +31,8 @@ static bool by_layers(const struct fr_plan *plan) {
     return plan->zero >= 2 || (plan->zero && plan->overlap) || plan->offload != FR_OFFLOAD_NONE;
 }
 
-static void one_twin(const struct fr_axis_setting *a, const struct fr_axis_setting *b,
-                     struct fr_job *job, const struct fr_outcome *plain) {
+static void one_equivalent(const struct fr_axis_setting *a, const struct fr_axis_setting *b,
+                           struct fr_job *job, const struct fr_outcome *plain) {
     struct fr_outcome equivalent;
     make_hybrid(&job->workload.transformer, job->workload.transformer.experts ? "*E" : "*-");
     fr_cost(job, &job->plan, &equivalent);
@@ -81,7 +81,7 @@ static void every_pair(void **state) {
                 continue;
             }
             fr_cost(&job, &job.plan, &plain);
-            one_twin(a, b, &job, &plain);
+            one_equivalent(a, b, &job, &plain);
             *(plain.reasons ? &refused : &priced) += 1;
             fr_job_free(&job);
             engine_agrees(a, b);

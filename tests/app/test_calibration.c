@@ -86,14 +86,14 @@ static void two_ranks_have_no_second_count(void **state) {
         assert_int_equal(fr_json_parse(text, strlen(text), "fit", &document, &err), FR_OK);
         struct fr_json root = fr_json_root(document);
         if (fr_calibration_check(&root, &checks, &err) != FR_OK) fail_msg("%s", err.detail);
-        bool said = false;
+        bool printed = false;
         for (int i = 0; i < checks.count; i++) {
             if (strcmp(checks.item[i].subject, "reduce, unseen ranks") != 0) continue;
-            said = strstr(checks.item[i].reason, "unconfirmed") != NULL;
+            printed = strstr(checks.item[i].reason, "unconfirmed") != NULL;
             assert_int_equal(checks.item[i].verdict,
                              ranks == 2 ? FR_VERDICT_PASS : FR_VERDICT_WARN);
         }
-        assert_true(said);
+        assert_true(printed);
         fr_json_free(document);
     }
 }
@@ -230,8 +230,8 @@ static void a_draw_of_pages_is_no_change(void **state) {
                                         .memory = {.n = 7, .median = cases[i].memory}};
         struct fr_text text = {0};
         fr_validation_print(&text, &cluster, &v);
-        bool said = strstr(fr_text_get(&text), "not as it was calibrated") != NULL;
-        if (said != cases[i].changed)
+        bool printed = strstr(fr_text_get(&text), "not as it was calibrated") != NULL;
+        if (printed != cases[i].changed)
             fail_msg("products %g, memory %g: %s", cases[i].products, cases[i].memory,
                      fr_text_get(&text));
         fr_text_free(&text);

@@ -265,8 +265,8 @@ static void best_plans_are_given_back(void **state) {
                  cases[i].vary);
         search = json_of(line);
         struct fr_json root = fr_json_root(search), best = fr_json_member(&root, "best"),
-                       as_said = fr_json_member(&best, "plan");
-        assert_int_equal(fr_plan_read_object(&as_said, &plan, &lists, NULL), FR_OK);
+                       as_stated = fr_json_member(&best, "plan");
+        assert_int_equal(fr_plan_read_object(&as_stated, &plan, &lists, NULL), FR_OK);
         fr_plan_write(&w, &plan);
         int file = mkstemp(path);
         assert_true(file >= 0 && close(file) == 0);

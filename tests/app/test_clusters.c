@@ -46,8 +46,8 @@ static void alone(const struct fr_rival *rival) {
                             *own = &s->result.top.items[0].outcome;
     assert_true(best->time_s == own->time_s && best->energy_J == own->energy_J);
     assert_true(best->low_s == own->low_s && best->high_s == own->high_s);
-    char mine[FR_PLAN_LINE], theirs[FR_PLAN_LINE];
-    assert_string_equal(fr_report_outcome_line(best, mine, sizeof mine),
+    char ours[FR_PLAN_LINE], theirs[FR_PLAN_LINE];
+    assert_string_equal(fr_report_outcome_line(best, ours, sizeof ours),
                         fr_report_outcome_line(own, theirs, sizeof theirs));
     fr_searched_free(s);
     free(s);

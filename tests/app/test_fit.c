@@ -52,7 +52,7 @@ static void levels(void **state) {
     }
 }
 
-static void is_said(void **state) {
+static void is_stated(void **state) {
     (void)state;
     fr_test_expect("forerun search " SMALL " --all", 0, "fits with", NULL);
     fr_test_expect("forerun search " SMALL "--set cluster.device.memory=28GB --all", 4,
@@ -118,7 +118,7 @@ static void runs_are_counted_as_they_say(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(levels),
-        cmocka_unit_test(is_said),
+        cmocka_unit_test(is_stated),
         cmocka_unit_test(levels_are_checked),
         cmocka_unit_test(runs_are_counted_as_they_say),
     };

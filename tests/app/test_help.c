@@ -73,12 +73,12 @@ static void breaking_lines_changes_no_word(void **state) {
     (void)state;
     for (const struct fr_verb *const *v = fr_verbs; *v; v++) {
         if (!(*v)->details) continue;
-        struct fr_text text = {0}, said = {0}, meant = {0};
+        struct fr_text text = {0}, printed = {0}, meant = {0};
         fr_help_details(&text, (*v)->details);
-        words_of(fr_text_get(&text), &said);
+        words_of(fr_text_get(&text), &printed);
         words_of((*v)->details, &meant);
-        assert_string_equal(fr_text_get(&said), fr_text_get(&meant));
-        fr_text_free(&text), fr_text_free(&said), fr_text_free(&meant);
+        assert_string_equal(fr_text_get(&printed), fr_text_get(&meant));
+        fr_text_free(&text), fr_text_free(&printed), fr_text_free(&meant);
     }
 }
 

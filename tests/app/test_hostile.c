@@ -108,11 +108,11 @@ static void pages_keep_their_markup(void **state) {
     (void)state;
     char *fit = make_fit(), *path = strdup(getenv("PATH"));
     /* What tells the reader which form was chosen and which schema it is stays. */
-    const char *kept = ",schema,chosen,";
+    const char *saved = ",schema,chosen,";
     int n = 0, pages = 0;
     draw_nothing(path);
     for (;; n++) {
-        char *plain = with_names(fit, "x", n, kept), *want = NULL, *page = NULL;
+        char *plain = with_names(fit, "x", n, saved), *want = NULL, *page = NULL;
         if (!plain) break;
         if (n > 100) { /* the points of later operations are as those of earlier ones */
             free(plain);
@@ -123,7 +123,7 @@ static void pages_keep_their_markup(void **state) {
         free(page);
         free(plain);
         for (int h = 0; want && h < N_HOSTILE; h += 3 + n % 5) {
-            char *evil = with_names(fit, hostile[h], n, kept);
+            char *evil = with_names(fit, hostile[h], n, saved);
             page = without_pictures(page_of(evil));
             char *got = page ? skeleton(page) : NULL;
             if (got && strcmp(got, want) != 0)
@@ -242,31 +242,33 @@ static void kept_scripts_draw_again(void **state) {
                           *const again[] = {"gnuplot", script, NULL};
         struct fr_ended ended;
         struct fr_error err = {0};
-        struct fr_text said = {0};
+        struct fr_text printed = {0};
         char *first = NULL, *second = NULL;
         size_t lengths[2] = {0};
-        assert_int_equal(fr_process_run(&(struct fr_process){.words = draw, .err.text = &said},
-                                        &ended, &err),
-                         FR_OK);
-        FR_TRUE(ended.code == 0, "name %zu: %s", i, fr_text_get(&said));
+        assert_int_equal(
+            fr_process_run(&(struct fr_process){.words = draw, .err.text = &printed}, &ended,
+                           &err),
+            FR_OK);
+        FR_TRUE(ended.code == 0, "name %zu: %s", i, fr_text_get(&printed));
         assert_int_equal(fr_file_read(picture, FR_FILE_MAX_B, &first, &lengths[0], &err),
                          FR_OK);
         unlink(picture);
-        said.length = 0;
+        printed.length = 0;
         /* In another locale gnuplot complains of its own degree sign. */
         static const char *const utf8[] = {"LC_ALL=C.UTF-8", NULL};
         assert_int_equal(
             fr_process_run(
-                &(struct fr_process){.words = again, .variables = utf8, .err.text = &said},
+                &(struct fr_process){.words = again, .variables = utf8, .err.text = &printed},
                 &ended, &err),
             FR_OK);
-        FR_TRUE(ended.code == 0 && said.length == 0, "name %zu: %s", i, fr_text_get(&said));
+        FR_TRUE(ended.code == 0 && printed.length == 0, "name %zu: %s", i,
+                fr_text_get(&printed));
         if (fr_file_read(picture, FR_FILE_MAX_B, &second, &lengths[1], &err) != FR_OK)
             fail_msg("name %zu: %s", i, err.detail);
         FR_TRUE(lengths[0] == lengths[1] && memcmp(first, second, lengths[0]) == 0,
                 "name %zu draws another", i);
         nothing_happened(script);
-        fr_text_free(&said);
+        fr_text_free(&printed);
         free(first), free(second);
     }
 }

@@ -141,7 +141,7 @@ static int answer(struct words *w, struct fr_json_document **document) {
     for (int i = 0; i < w->n; i++) argv[i + 1] = w->text[i];
     fflush(stdout);
     fflush(stderr);
-    int kept[2] = {dup(STDOUT_FILENO), dup(STDERR_FILENO)},
+    int saved[2] = {dup(STDOUT_FILENO), dup(STDERR_FILENO)},
         file = open(out_path, O_WRONLY | O_TRUNC), nowhere = open("/dev/null", O_WRONLY);
     assert_true(file >= 0 && nowhere >= 0);
     dup2(file, STDOUT_FILENO);
@@ -149,8 +149,8 @@ static int answer(struct words *w, struct fr_json_document **document) {
     int code = fr_app_main(w->n + 1, argv);
     fflush(stdout);
     for (int i = 0; i < 2; i++) {
-        dup2(kept[i], STDOUT_FILENO + i);
-        close(kept[i]);
+        dup2(saved[i], STDOUT_FILENO + i);
+        close(saved[i]);
     }
     close(file);
     close(nowhere);

@@ -195,11 +195,11 @@ static void a_full_standard_output_is_said(void **state) {
         snprintf(line, sizeof line, "%s/forerun %s >/dev/full 2>said", FR_BIN_DIR, words[i]);
         int status = system(line);
         if (!WIFEXITED(status) || WEXITSTATUS(status) != 1) fail_msg("%s: %d", line, status);
-        char *said = NULL;
+        char *printed = NULL;
         size_t length = 0;
-        assert_int_equal(fr_file_read("said", 1000, &said, &length, NULL), FR_OK);
-        if (!strstr(said, "<stdout>: cannot be written")) fail_msg("%s: %s", line, said);
-        free(said);
+        assert_int_equal(fr_file_read("said", 1000, &printed, &length, NULL), FR_OK);
+        if (!strstr(printed, "<stdout>: cannot be written")) fail_msg("%s: %s", line, printed);
+        free(printed);
     }
 }
 

@@ -83,13 +83,13 @@ static void the_best(void **state) {
     char *found = run(line, 0);
     put("best.json", found);
     const char *time = strstr(strstr(found, "\"best\": {"), "\"iteration_time_s\": ");
-    char said[64];
-    snprintf(said, sizeof said, "%.*s", (int)strcspn(time, ","), time);
+    char time_text[64];
+    snprintf(time_text, sizeof time_text, "%.*s", (int)strcspn(time, ","), time);
     static const char *const verbs[] = {"predict", "simulate"};
     for (int v = 0; v < 2; v++) {
         snprintf(line, sizeof line, "forerun %s %s --plan best.json --json", verbs[v], inputs);
         char *text = run(line, 0);
-        if (v == 0) assert_non_null(strstr(text, said));
+        if (v == 0) assert_non_null(strstr(text, time_text));
         free(text);
     }
     snprintf(line, sizeof line,
@@ -100,7 +100,7 @@ static void the_best(void **state) {
     char *compared = run(line, 0);
     put("compared.json", compared);
     snprintf(line, sizeof line, "forerun predict %s --plan compared.json --json", inputs);
-    fr_test_expect(line, 0, said, NULL);
+    fr_test_expect(line, 0, time_text, NULL);
     snprintf(line, sizeof line,
              "forerun search %s --ranks 16 --vary tp=1,2,4 --vary zero=0,1 --include best.json",
              inputs);

@@ -105,15 +105,15 @@ static void less_goes_beside(void **state) {
     assert_int_equal(fr_result_write(&r, "less", 4, &err), FR_ERR_PARTIAL);
     assert_string_equal(r.written, "r.json.partial");
     assert_non_null(strstr(err.detail, "r.json.partial"));
-    char *kept = text_of("r.json"), *beside = text_of("r.json.partial");
-    assert_string_equal(kept, "first");
+    char *saved = text_of("r.json"), *beside = text_of("r.json.partial");
+    assert_string_equal(saved, "first");
     assert_string_equal(beside, "less");
     r.lacks = NULL;
     assert_int_equal(fr_result_write(&r, "more", 4, &err), FR_OK);
-    free(kept);
-    kept = text_of("r.json");
-    assert_string_equal(kept, "more");
-    free(kept);
+    free(saved);
+    saved = text_of("r.json");
+    assert_string_equal(saved, "more");
+    free(saved);
     free(beside);
 }
 

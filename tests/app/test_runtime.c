@@ -47,8 +47,9 @@ static const struct fr_verb *verb_of(const char *name) {
     return *v;
 }
 
-static char *said(int exit_code, const char *form, ...) __attribute__((format(printf, 2, 3)));
-static char *said(int exit_code, const char *form, ...) {
+static char *printed(int exit_code, const char *form, ...)
+    __attribute__((format(printf, 2, 3)));
+static char *printed(int exit_code, const char *form, ...) {
     char line[640];
     va_list ap;
     va_start(ap, form);
@@ -57,9 +58,9 @@ static char *said(int exit_code, const char *form, ...) {
     struct output o = fr_test_run(line);
     if (o.exit_code != exit_code)
         fail_msg("%s: exit %d, want %d\n%s%s", line, o.exit_code, exit_code, o.out, o.err);
-    char *kept = exit_code == 0 ? o.out : o.err;
+    char *saved = exit_code == 0 ? o.out : o.err;
     free(exit_code == 0 ? o.err : o.out);
-    return kept;
+    return saved;
 }
 
 static void every_verb_has_a_line(void **state) {
@@ -97,9 +98,9 @@ static void two_names_of_one_runtime(void **state) {
                                : takes(verb_of(asked[i].verb), "all") ? " --all"
                                                                       : "";
             if (!takes(verb_of(asked[i].verb), "defaults")) continue;
-            char *year = said(0, "forerun %s%s --defaults 2019", line, form),
-                 *name = said(0, "forerun %s%s --runtime papers-2019", line, form),
-                 *key = said(0, "forerun %s%s --set runtime=papers-2019", line, form);
+            char *year = printed(0, "forerun %s%s --defaults 2019", line, form),
+                 *name = printed(0, "forerun %s%s --runtime papers-2019", line, form),
+                 *key = printed(0, "forerun %s%s --set runtime=papers-2019", line, form);
             same(year, name, line);
             same(name, key, line);
             compared++;
@@ -118,8 +119,8 @@ static void answers_name_it(void **state) {
         if (strcmp(p->kind, "runtime") != 0) continue;
         for (int i = n++ % 3; i < ASKED; i += 3) {
             if (!asked[i].json) continue;
-            char *text = said(0, "forerun %s --runtime %s", asked[i].line, p->name),
-                 *json = said(0, "forerun %s --runtime %s --json", asked[i].line, p->name),
+            char *text = printed(0, "forerun %s --runtime %s", asked[i].line, p->name),
+                 *json = printed(0, "forerun %s --runtime %s --json", asked[i].line, p->name),
                  *at = strstr(text, "software "), key[96];
             snprintf(key, sizeof key, "\"runtime\": \"%s\"", p->name);
             FR_TRUE(at != NULL, "%s names no software:\n%s", asked[i].line, text);
@@ -226,10 +227,10 @@ static void the_users_own(void **state) {
     assert_int_equal(fr_file_write("forerun/runtime/ours.json", text, sizeof text - 1, NULL),
                      FR_OK);
     setenv("XDG_CONFIG_HOME", fr_scratch, 1);
-    listed = said(0, "forerun list runtimes");
+    listed = printed(0, "forerun list runtimes");
     assert_non_null(strstr(listed, "ours, tried here"));
     assert_non_null(strstr(listed, "forerun/runtime/ours.json"));
-    next = said(0, "forerun complete -- predict --runtime our");
+    next = printed(0, "forerun complete -- predict --runtime our");
     assert_string_equal(next, "ours\tyour own\n");
     fr_test_expect("forerun predict " DENSE " --set tp=8 --runtime ours --all", 0,
                    "software   ours (2026-07)", NULL);
@@ -240,10 +241,11 @@ static void the_users_own(void **state) {
 /* Lists, and each preset as its file. */
 static void listed_and_shown(void **state) {
     (void)state;
-    char *runtimes = said(0, "forerun list runtimes"), *facts = said(0, "forerun list facts");
+    char *runtimes = printed(0, "forerun list runtimes"),
+         *facts = printed(0, "forerun list facts");
     for (const struct fr_preset *p = fr_presets; p->name; p++) {
         if (strcmp(p->kind, "runtime") != 0) continue;
-        char *shown = said(0, "forerun show %s", p->name);
+        char *shown = printed(0, "forerun show %s", p->name);
         FR_TRUE(strstr(runtimes, p->name) != NULL, "%s is not listed", p->name);
         FR_TRUE(strncmp(shown, p->text, p->length) == 0, "%s is not shown as it is", p->name);
         free(shown);

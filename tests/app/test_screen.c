@@ -137,10 +137,10 @@ static void one_screen(void **state) {
 }
 
 /* Through a shell, which reads the quotes of values. */
-static int run_in_shell(const char *command, struct fr_text *said) {
+static int run_in_shell(const char *command, struct fr_text *printed) {
     const char *words[] = {"sh", "-c", command, NULL};
     const struct fr_process p = {
-        .words = words, .out.text = said, .err.text = said, .text_B = FR_FILE_MAX_B};
+        .words = words, .out.text = printed, .err.text = printed, .text_B = FR_FILE_MAX_B};
     struct fr_ended ended;
     FR_TRUE(fr_process_run(&p, &ended, NULL) == FR_OK, "%s cannot be run", command);
     return ended.code;
@@ -157,15 +157,15 @@ static void next_runs(void **state) {
         const bool slow = strstr(rows[i].line, "predict") == rows[i].line &&
                           strstr(rows[i].line, "gpt-tiny") == NULL;
         for (int k = 0; fr_screen_next(o.out, k, command, sizeof command); k++) {
-            struct fr_text said = {0};
+            struct fr_text printed = {0};
             size_t used = strlen(command);
             if (slow && strstr(command, "forerun search")) /* the whole recipe: few of it do */
                 snprintf(command + used, sizeof command - used, " --vary tp=1,2,8");
-            int code = run_in_shell(command, &said);
+            int code = run_in_shell(command, &printed);
             if (code != 0 && code != 4)
                 fail_msg("%s suggests %s: exit %d\n%s", rows[i].line, command, code,
-                         fr_text_get(&said));
-            fr_text_free(&said);
+                         fr_text_get(&printed));
+            fr_text_free(&printed);
             n++;
         }
         fr_test_output_free(&o);

@@ -187,7 +187,7 @@ static char *script_of(const char *const *question, const char *const *more, con
                        int exit_code) {
     char program[4096], word[40][256];
     const char *words[40] = {program};
-    struct fr_text out = {0}, said = {0};
+    struct fr_text out = {0}, printed = {0};
     struct fr_error err = {.status = FR_OK};
     struct fr_ended ended;
     int n = 1;
@@ -200,13 +200,13 @@ static char *script_of(const char *const *question, const char *const *more, con
             words[n] = word[n];
         }
     const struct fr_process p = {
-        .words = words, .out.text = &out, .err.text = &said, .text_B = FR_FILE_MAX_B};
-    fr_text_add(&out, "", 0), fr_text_add(&said, "", 0);
+        .words = words, .out.text = &out, .err.text = &printed, .text_B = FR_FILE_MAX_B};
+    fr_text_add(&out, "", 0), fr_text_add(&printed, "", 0);
     if (fr_process_run(&p, &ended, &err) != FR_OK) fail_msg("%s: %s", program, err.detail);
     if (ended.code != exit_code)
         fail_msg("%s ... %s, path %s: exit %d, want %d: %s", question[0], more[1], path,
-                 ended.code, exit_code, said.data);
-    fr_text_free(&said);
+                 ended.code, exit_code, printed.data);
+    fr_text_free(&printed);
     return out.data;
 }
 

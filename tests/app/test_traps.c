@@ -37,7 +37,7 @@ static void measured_times_are_of_plans(void **state) {
         "forerun search --cluster dgx-h100 --model llama-3-8b --ranks 16 --set global_batch=64 "
         "--vary tp=1,2,4,8 --json";
     static const struct {
-        const char *words, *found, *said;
+        const char *words, *found, *printed;
         int code;
     } cases[] = {{"--measured 2s", NULL, "stands 1 times beside 0 of --include", 2},
                  {"--tuned", NULL, "is said of plans of --include", 2},
@@ -54,7 +54,7 @@ static void measured_times_are_of_plans(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char line[400];
         snprintf(line, sizeof line, "%s %s", line_of, cases[i].words);
-        fr_test_expect(line, cases[i].code, cases[i].found, cases[i].said);
+        fr_test_expect(line, cases[i].code, cases[i].found, cases[i].printed);
     }
 }
 

@@ -27,7 +27,7 @@ static int count(const char *path, const char *what) {
 }
 
 /* Some cases were measured, not all, and scoring the file again shows them. */
-static void check_kept(const char *app, const char *path) {
+static void check_unchanged(const char *app, const char *path) {
     char line[256];
     int cases = count(path, "\"kind\": \"case\""), runs = count(path, "\"kind\": \"run\"");
     if (runs < 1 || runs >= cases) fail_msg("%s: %d runs of %d cases kept", app, runs, cases);
@@ -46,7 +46,7 @@ static void a_rank_that_ends_early(void **state) {
         if (o.exit_code != 5) fail_msg("%s: exit %d, want 5\n%s", line, o.exit_code, o.err);
         assert_non_null(strstr(o.err, "kept"));
         fr_test_output_free(&o);
-        check_kept(faults[i].app, path);
+        check_unchanged(faults[i].app, path);
         unlink(path);
     }
 }
@@ -65,7 +65,7 @@ static void a_call_that_returns_an_error(void **state) {
         if (o.exit_code != 5 || !strstr(o.err, want))
             fail_msg("%s: exit %d, want 5 and \"%s\"\n%s", line, o.exit_code, want, o.err);
         fr_test_output_free(&o);
-        check_kept(faults[i].app, path);
+        check_unchanged(faults[i].app, path);
         unlink(path);
     }
 }

@@ -185,18 +185,18 @@ static void finite_differences(void) {
         for (int64_t i = 0; i < c.real.n_parameters; i++)
             largest = fmax(largest, fabs(mpi_case_gradient(&c, i)));
         for (int turn = 0; turn < PLACES * n_ranks; turn++) {
-            bool mine = turn % n_ranks == rank;
+            bool on_turn = turn % n_ranks == rank;
             size_t at = fr_random_at(3, 3, (uint64_t)turn) % (uint64_t)c.real.n_parameters;
             double w = k->get(c.real.parameters, at), loss[2], analytic;
             for (int side = 0; side < 2; side++) {
-                if (mine) k->set(c.real.parameters, at, w + (side ? -step : step));
+                if (on_turn) k->set(c.real.parameters, at, w + (side ? -step : step));
                 loss[side] = mpi_case_gradients(&c);
             }
-            if (mine) k->set(c.real.parameters, at, w);
+            if (on_turn) k->set(c.real.parameters, at, w);
             mpi_case_gradients(&c);
             analytic = mpi_case_gradient(&c, (int64_t)at);
             double numeric = (loss[0] - loss[1]) / (2 * step);
-            if (mine && !(fabs(numeric - analytic) <= 1e-6 * largest))
+            if (on_turn && !(fabs(numeric - analytic) <= 1e-6 * largest))
                 FAIL(
                     "phantom parameter %zu of rank %d: finite difference %.12g, gradient %.12g",
                     at, rank, numeric, analytic);

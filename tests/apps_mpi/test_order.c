@@ -66,10 +66,10 @@ static void a_share_is_what_is_left_over_what_is_to_do(void) {
     struct fr_deadline d = fr_deadline_begin(1e6, 0, VISITS);
     bool over = true;
     for (int left = VISITS; left > 0; left--) {
-        double before_s = d.end_s - fr_now_s(), all[2], mine[2];
+        double before_s = d.end_s - fr_now_s(), all[2], own[2];
         if (fr_deadline_visit(&d, left, &over, &err) != FR_OK || over) FAIL("%s", err.detail);
-        mine[0] = d.share_s, mine[1] = -d.share_s;
-        MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        own[0] = d.share_s, own[1] = -d.share_s;
+        MPI_Allreduce(own, all, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
         if (all[0] != -all[1]) FAIL("ranks have shares from %g to %g s", -all[1], all[0]);
         if (fabs(d.share_s - before_s / left) > 1e-3 * before_s)
             FAIL("share %g s of %g s for %d", d.share_s, before_s, left);

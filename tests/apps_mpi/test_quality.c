@@ -194,10 +194,11 @@ static void iterations_decide_a_search(void **state) {
     assert_memory_equal(best_one, "\"scope\": \"all\"", 14);
     assert_memory_equal(best_total, "\"scope\": \"none\"", 15);
     snprintf(all, sizeof all, "%s total-time --explain", line);
-    char *said = run(all);
-    if (!strstr(said, "measured by forerun quality on grammar") ||
-        !strstr(said, "one iteration alone would choose") || !strstr(said, "100 iterations"))
-        fail_msg("got\n%s", said);
+    char *printed = run(all);
+    if (!strstr(printed, "measured by forerun quality on grammar") ||
+        !strstr(printed, "one iteration alone would choose") ||
+        !strstr(printed, "100 iterations"))
+        fail_msg("got\n%s", printed);
     /* Of another rank nothing is known: it is left out, and alone nothing is feasible. */
     fr_test_expect(
         "forerun search --cluster a100-hdr --model t.json --ranks 2 --set pp=2 --vary "
@@ -206,7 +207,7 @@ static void iterations_decide_a_search(void **state) {
         4, NULL, NULL);
     free(one);
     free(total);
-    free(said);
+    free(printed);
     free(table);
     fr_text_free(&slow);
     unlink("a.jsonl");

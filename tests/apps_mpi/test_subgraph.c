@@ -107,16 +107,16 @@ static void check_plan(const char *plan, int g, bool c_sub, bool fp32, const dou
         if (subgrid < 0) FAIL("subgraph %s: rank %d holds no branch", plan, rank);
         for (int l = 0; l < N; l++) {
             int64_t all = layers[l].branches ? layers[l].branches : 1;
-            int64_t mine = layers[l].branches ? all / g : 1;
-            int64_t first = layers[l].branches ? subgrid * mine : 0;
+            int64_t own = layers[l].branches ? all / g : 1;
+            int64_t first = layers[l].branches ? subgrid * own : 0;
             int64_t weights = (int64_t)layers[l].out * layers[l].in, out = layers[l].out;
             if (layers[l].branches || !c_sub || subgrid == 0) {
-                check_block(&c, plan, at, wanted + from + first * weights, mine * weights,
+                check_block(&c, plan, at, wanted + from + first * weights, own * weights,
                             tolerance);
-                check_block(&c, plan, at + mine * weights,
-                            wanted + from + all * weights + first * out, mine * out, tolerance);
+                check_block(&c, plan, at + own * weights,
+                            wanted + from + all * weights + first * out, own * out, tolerance);
             }
-            at += mine * (weights + out);
+            at += own * (weights + out);
             from += all * (weights + out);
         }
         if (at != c.real.n_parameters) FAIL("subgraph: parameters are left over");

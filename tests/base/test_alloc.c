@@ -38,15 +38,15 @@ static void blocks_are_what_was_asked_for(void **state) {
 static void a_product_that_overflows_is_refused(void **state) {
     (void)state;
     volatile size_t many = SIZE_MAX / 4, all = SIZE_MAX;
-    char kept = 'k', *block = malloc(1);
-    *block = kept;
+    char saved = 'k', *block = malloc(1);
+    *block = saved;
     failures = 0;
     fr_alloc_on_failure(note);
     assert_null(fr_malloc(many, 8));
     assert_int_equal(failed_B, SIZE_MAX);
     assert_null(fr_calloc(8, many));
     assert_null(fr_realloc(block, many, 8));
-    assert_int_equal(*block, kept);
+    assert_int_equal(*block, saved);
     assert_null(fr_malloc_aligned(64, all));
     assert_int_equal(failures, 4);
     assert_null(fr_malloc(all / 2, 1)); /* no overflow: the C library refuses */

@@ -55,10 +55,10 @@ static void values(void **state) {
                 {"max(sqrt(16), 2) + mod(7, 4)", 7},
                 {"0x1p30", 0x1p30}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct fr_term said;
+        struct fr_term term;
         struct fr_error err = {0};
-        fr_status status = fr_expression(rows[i].text, &scope, &said, &err);
-        double got = fr_term_as_number(&said);
+        fr_status status = fr_expression(rows[i].text, &scope, &term, &err);
+        double got = fr_term_as_number(&term);
         bool unknown = strstr(rows[i].text, "y_is_not_read") != NULL;
         FR_TRUE((status == FR_OK) != unknown, "%s: %s", rows[i].text, err.detail);
         FR_TRUE(unknown || got == rows[i].value || (isnan(got) && isnan(rows[i].value)),
@@ -82,16 +82,16 @@ static void what_is_wrong_is_told(void **state) {
         {"x x", "expected an end at \"x\""},        {"'open", "expected an end of the text"},
         {"\"{x:%s}\"", "\"%s\" is no format"},      {"\"{x\"", "has no }"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct fr_term said;
+        struct fr_term term;
         struct fr_error err = {0};
-        assert_int_equal(fr_expression(rows[i][0], &scope, &said, &err), FR_ERR_INPUT);
+        assert_int_equal(fr_expression(rows[i][0], &scope, &term, &err), FR_ERR_INPUT);
         FR_TRUE(strstr(err.detail, rows[i][1]) != NULL, "%s: got \"%s\"", rows[i][0],
                 err.detail);
     }
     char deep[300] = "";
     for (int i = 0; i < 200; i++) deep[i] = '(';
-    struct fr_term said;
-    assert_int_equal(fr_expression(deep, &scope, &said, NULL), FR_ERR_INPUT);
+    struct fr_term term;
+    assert_int_equal(fr_expression(deep, &scope, &term, NULL), FR_ERR_INPUT);
 }
 
 static void lines_that_go_on(void **state) {

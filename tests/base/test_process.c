@@ -73,19 +73,19 @@ static void words_and_variables_arrive(void **state) {
 
 static void streams_lead_where_told(void **state) {
     char in[] = "/tmp/forerun-in-XXXXXX", out[] = "/tmp/forerun-out-XXXXXX", *text = NULL;
-    struct fr_text said = {0};
+    struct fr_text printed = {0};
     size_t length;
     (void)state;
     close(mkstemp(in)), close(mkstemp(out));
     assert_int_equal(fr_file_write(in, "question\n", 9, NULL), FR_OK);
     assert_int_equal(fr_file_write(out, "what was here before\n", 21, NULL), FR_OK);
     shell("cat; echo answer >&2",
-          (struct fr_process){.in.file = in, .out.file = out, .err.text = &said}, NULL);
+          (struct fr_process){.in.file = in, .out.file = out, .err.text = &printed}, NULL);
     assert_int_equal(fr_file_read(out, 100, &text, &length, NULL), FR_OK);
     assert_string_equal(text, "question\n");
-    assert_string_equal(said.data, "answer\n");
+    assert_string_equal(printed.data, "answer\n");
     says("cat; echo end", plain, "end\n"); /* nothing is to be read */
-    free(text), fr_text_free(&said), unlink(in), unlink(out);
+    free(text), fr_text_free(&printed), unlink(in), unlink(out);
     const char *const words[] = {"true", NULL};
     struct fr_error err = {.status = FR_OK};
     const struct fr_process p = {.words = words, .in.file = "/no-such-folder/in"};
@@ -314,12 +314,12 @@ static void closed_streams_do_not_mix(void **state) {
     (void)state;
     pid_t child = fork();
     if (child == 0) {
-        struct fr_text out = {0}, said = {0};
+        struct fr_text out = {0}, printed = {0};
         close(0), close(1), close(2);
         struct fr_ended ended = shell("cat; echo out; echo err >&2; exit 5",
-                                      (struct fr_process){.err.text = &said}, &out);
+                                      (struct fr_process){.err.text = &printed}, &out);
         _exit(ended.code == 5 && strcmp(fr_text_get(&out), "out\n") == 0 &&
-                      strcmp(fr_text_get(&said), "err\n") == 0
+                      strcmp(fr_text_get(&printed), "err\n") == 0
                   ? 0
                   : 1);
     }

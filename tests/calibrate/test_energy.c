@@ -497,7 +497,7 @@ static void mlperf_logs_by_hand(void **state) {
     FR_NEAR(step_s, 180.0 / 90, 1e-12);
     assert_int_equal(fr_mllog_power_W(&run, &node, "node", &power_W, NULL), FR_OK);
     FR_NEAR(power_W, 7200, 1e-12);
-    assert_false(node.behind_supplies);
+    assert_false(node.after_supplies);
     /* of another day, nothing lies within */
     for (int i = 0; i < node.n_readings; i++) node.reading[i].time_ms += 86400e3;
     assert_int_equal(fr_mllog_power_W(&run, &node, "node", &power_W, &err), FR_ERR_INPUT);
@@ -518,7 +518,7 @@ static void ptdaemon_lines_are_readings(void **state) {
     assert_int_equal(log.n_readings, 1);
     FR_NEAR(log.reading[0].time_ms, 1715341082500.0, 1e-15);
     FR_NEAR(log.reading[0].power_W, 6881.7, 1e-12);
-    assert_true(log.behind_supplies);
+    assert_true(log.after_supplies);
     fr_mllog_free(&log);
 }
 

@@ -352,7 +352,7 @@ static void one_shape_tells_of_operands(void **state) {
 static void an_interrupted_set_is_no_slower_than_a_larger(void **state) {
     struct fr_samples samples = {.provenance = {.ranks = 1, .ranks_per_node = 1, .nodes = 1}};
     const struct fr_fit_speed unknown = {.usual_products = 1, .usual_memory = 1};
-    const double s_per_B[] = {1e-10, 2e-8, 2e-10}, kept[] = {1e-10, 2e-10, 2e-10};
+    const double s_per_B[] = {1e-10, 2e-8, 2e-10}, saved[] = {1e-10, 2e-10, 2e-10};
     struct fr_fit_working_sets sets;
     (void)state;
     for (int kind = FR_TRAFFIC_STREAM; kind <= FR_TRAFFIC_SELECT; kind++)
@@ -366,7 +366,7 @@ static void an_interrupted_set_is_no_slower_than_a_larger(void **state) {
         }
     assert_int_equal(fr_fit_working_sets(&samples, &unknown, &sets), FR_OK);
     for (int kind = FR_TRAFFIC_STREAM; kind <= FR_TRAFFIC_SELECT; kind++)
-        for (int i = 0; i < 3; i++) FR_NEAR(sets.s_per_B[kind][i], kept[i], 1e-9);
+        for (int i = 0; i < 3; i++) FR_NEAR(sets.s_per_B[kind][i], saved[i], 1e-9);
     fr_samples_free(&samples);
 }
 
@@ -426,12 +426,12 @@ static void forms_of_products_are_found_again(void **state) {
         struct fr_json_document *base = NULL, *written = NULL;
         struct fr_fit_result r;
         struct fr_error err = {0};
-        struct fr_cluster cluster, kept, fitted;
+        struct fr_cluster cluster, saved, fitted;
         struct fr_text text = {0};
         assert_int_equal(fr_preset_or_file_read("cluster", cases[c].preset, &base, &err),
                          FR_OK);
         assert_int_equal(fr_cluster_read(base, &cluster, &err), FR_OK);
-        kept = cluster;
+        saved = cluster;
         struct fr_products p = {.device = cluster.device, .dtype = cases[c].dtype};
         double *value[FR_PRODUCT_VALUES];
         const char *names[FR_PRODUCT_VALUES];
@@ -482,10 +482,10 @@ static void forms_of_products_are_found_again(void **state) {
         p.device = fitted.device;
         assert_true(fr_products_values(&p, value, names));
         for (int k = 0; k < FR_PRODUCT_VALUES; k++) FR_NEAR(*value[k], cases[c].x[k], 0.02);
-        assert_true(fitted.device.memory_rate_B_per_s == kept.device.memory_rate_B_per_s &&
-                    fitted.levels.count == kept.levels.count);
-        assert_true(fitted.widths.sigma[FR_VALUE_NODE_RATE][0] ==
-                    kept.widths.sigma[FR_VALUE_NODE_RATE][0]);
+        assert_true(fitted.device.memory_rate_B_per_s == saved.device.memory_rate_B_per_s &&
+                    fitted.levels.count == saved.levels.count);
+        assert_true(fitted.uncertainty.sigma[FR_VALUE_NODE_RATE][0] ==
+                    saved.uncertainty.sigma[FR_VALUE_NODE_RATE][0]);
         fr_cluster_free(&cluster);
         fr_cluster_free(&fitted);
         fr_json_free(written);

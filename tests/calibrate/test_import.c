@@ -413,7 +413,7 @@ static void test_round_trip(void **state) {
 }
 
 /* Every published file is read, or refused with a place and a reason. */
-static void walk(const char *folder, const char *spelling, int min_files) {
+static void traverse(const char *folder, const char *spelling, int min_files) {
     char path[512];
     char **files = NULL;
     size_t count = 0;
@@ -450,15 +450,15 @@ static void walk(const char *folder, const char *spelling, int min_files) {
 }
 static void test_all_nccl(void **state) {
     (void)state;
-    walk("nccl-tests", "nccl-tests", 1);
+    traverse("nccl-tests", "nccl-tests", 1);
 }
 static void test_all_osu(void **state) {
     (void)state;
-    walk("osu", "osu", 1);
+    traverse("osu", "osu", 1);
 }
 static void test_all_imb(void **state) {
     (void)state;
-    walk("imb", "imb", 1);
+    traverse("imb", "imb", 1);
 }
 
 /* A setup that was bad on purpose is read like any other, and is slow. */

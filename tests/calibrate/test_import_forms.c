@@ -117,20 +117,20 @@ static const struct fr_importer *find(const char *spelling) {
     return NULL;
 }
 
-/* All samples as they are written, "" where the file is refused; what was said in @p said. */
+/* All samples as they are written, "" where the file is refused; what was said in @p message. */
 static void read_all(const char *spelling, const struct fr_import_options *given,
                      const char *text, size_t length, struct fr_text *out,
-                     struct fr_text *said) {
+                     struct fr_text *message) {
     struct fr_samples samples = {0};
     struct fr_error err = {0};
     const struct fr_import_options silent = {.dtype =
                                                  strcmp(spelling, "cublaslt") ? NULL : "bf16"};
     fr_status status = fr_import_text(find(spelling), text, length, "log.txt", NULL,
-                                      given ? given : &silent, &samples, said, &err);
+                                      given ? given : &silent, &samples, message, &err);
     if (status == FR_OK)
         fr_import_write(&samples, out);
     else
-        fr_text_addf(said, "%s: %s", err.where, err.detail);
+        fr_text_addf(message, "%s: %s", err.where, err.detail);
     fr_samples_free(&samples);
 }
 
@@ -143,17 +143,17 @@ static int count_of(const struct fr_text *written) {
 static void every_reader_reads_what_its_tool_prints(void **state) {
     (void)state;
     for (int i = 0; i < FORMS; i++) {
-        struct fr_text out = {0}, said = {0};
-        read_all(forms[i].spelling, NULL, forms[i].text, strlen(forms[i].text), &out, &said);
+        struct fr_text out = {0}, message = {0};
+        read_all(forms[i].spelling, NULL, forms[i].text, strlen(forms[i].text), &out, &message);
         FR_TRUE(count_of(&out) == forms[i].samples, "%s: %d samples, wanted %d; %s",
-                forms[i].spelling, count_of(&out), forms[i].samples, fr_text_get(&said));
+                forms[i].spelling, count_of(&out), forms[i].samples, fr_text_get(&message));
         bool collective = strstr(fr_text_get(&out), "\"collective\"") != NULL;
         FR_TRUE(!collective ||
                     strstr(fr_text_get(&out), "\"ranks\": 16, \"level\": \"system\", "
                                               "\"nodes\": 2"),
                 "%s: not of 16 ranks on 2 nodes: %s", forms[i].spelling, fr_text_get(&out));
         fr_text_free(&out);
-        fr_text_free(&said);
+        fr_text_free(&message);
     }
 }
 
@@ -171,18 +171,18 @@ static void wrapped_text_says_the_same(void **state) {
             for (int w = 1; w < n; w++) wrap[w] = &wraps[fr_random_next(&random) % WRAPS];
             if (!wraps_fit(wrap, n)) continue;
             /* Few lines tell no prefix that all of a file have. */
-            struct fr_text text = {0}, out = {0}, said = {0};
+            struct fr_text text = {0}, out = {0}, message = {0};
             if (k % 3 == 0) fr_text_addf(&text, "```text\n");
             wrap_lines(forms[i].text, wrap, n, &text);
             if (k % 3 == 0) fr_text_addf(&text, "```\n");
-            read_all(forms[i].spelling, NULL, fr_text_get(&text), text.length, &out, &said);
+            read_all(forms[i].spelling, NULL, fr_text_get(&text), text.length, &out, &message);
             bool fenced_table = k % 3 == 0 && strchr(forms[i].text, ',') && out.length == 0;
             FR_TRUE(fenced_table || strcmp(fr_text_get(&out), fr_text_get(&clean)) == 0,
                     "%s, %s, %s: %s\n%s", forms[i].spelling, wrap[0]->what,
-                    n > 1 ? wrap[1]->what : "", fr_text_get(&said), fr_text_get(&out));
+                    n > 1 ? wrap[1]->what : "", fr_text_get(&message), fr_text_get(&out));
             fr_text_free(&text);
             fr_text_free(&out);
-            fr_text_free(&said);
+            fr_text_free(&message);
         }
         fr_text_free(&clean);
         fr_text_free(&ignored);
@@ -199,18 +199,18 @@ static void rows_cut_in_two_are_put_together(void **state) {
     const char *text = forms[0].text, *row = strstr(text, "     8388608");
     (void)state;
     read_all("nccl-tests", NULL, text, strlen(text), &clean, &ignored);
-    for (int behind = 0; behind < 2; behind++) {
-        const char *place = strstr(row, behind ? "    85.06" : "    85.92");
+    for (int second = 0; second < 2; second++) {
+        const char *place = strstr(row, second ? "    85.06" : "    85.92");
         for (size_t c = 0; c < sizeof cuts / sizeof *cuts; c++) {
-            struct fr_text cut = {0}, out = {0}, said = {0};
+            struct fr_text cut = {0}, out = {0}, message = {0};
             fr_text_addf(&cut, "%.*s%s%s", (int)(place - text), text, cuts[c], place);
-            read_all("nccl-tests", NULL, fr_text_get(&cut), cut.length, &out, &said);
+            read_all("nccl-tests", NULL, fr_text_get(&cut), cut.length, &out, &message);
             FR_TRUE(strcmp(fr_text_get(&out), fr_text_get(&clean)) == 0, "cut %zu: %s", c,
-                    fr_text_get(&said));
-            assert_non_null(strstr(fr_text_get(&said), "put together"));
+                    fr_text_get(&message));
+            assert_non_null(strstr(fr_text_get(&message), "put together"));
             fr_text_free(&cut);
             fr_text_free(&out);
-            fr_text_free(&said);
+            fr_text_free(&message);
         }
     }
     fr_text_free(&clean);
@@ -259,19 +259,19 @@ static void facts_are_held_against_each_other(void **state) {
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct fr_text out = {0}, said = {0};
+        struct fr_text out = {0}, message = {0};
         const struct fr_import_options given = {.n_ranks = rows[i].given};
         char ranks[48];
-        read_all("nccl-tests", &given, rows[i].text, strlen(rows[i].text), &out, &said);
+        read_all("nccl-tests", &given, rows[i].text, strlen(rows[i].text), &out, &message);
         snprintf(ranks, sizeof ranks, "\"ranks\": %d, \"level\"", (int)rows[i].ranks);
-        FR_TRUE(rows[i].says ? out.length == 0 && strstr(fr_text_get(&said), rows[i].says)
+        FR_TRUE(rows[i].says ? out.length == 0 && strstr(fr_text_get(&message), rows[i].says)
                              : strstr(fr_text_get(&out), ranks) != NULL,
-                "%s: %s\n%s", rows[i].text, fr_text_get(&said), fr_text_get(&out));
+                "%s: %s\n%s", rows[i].text, fr_text_get(&message), fr_text_get(&out));
         bool slurm = strncmp(rows[i].text, "SLURM", 5) == 0;
-        FR_TRUE(!slurm || strstr(fr_text_get(&said), "4 ranks; taken are 16"), "not told: %s",
-                fr_text_get(&said));
+        FR_TRUE(!slurm || strstr(fr_text_get(&message), "4 ranks; taken are 16"),
+                "not told: %s", fr_text_get(&message));
         fr_text_free(&out);
-        fr_text_free(&said);
+        fr_text_free(&message);
     }
 }
 
@@ -279,22 +279,22 @@ static void facts_are_held_against_each_other(void **state) {
 static void a_rate_that_the_time_denies_is_left_out(void **state) {
     static const char text[] = "m,n,k,dtype,time_us,tflops\n4096,4096,4096,bf16,196.3,700\n"
                                "4096,4096,4096,bf16,196.3,1400\n";
-    struct fr_text out = {0}, said = {0};
+    struct fr_text out = {0}, message = {0};
     (void)state;
-    read_all("products", NULL, text, sizeof text - 1, &out, &said);
+    read_all("products", NULL, text, sizeof text - 1, &out, &message);
     assert_int_equal(count_of(&out), 1);
-    assert_non_null(strstr(fr_text_get(&said), "log.txt:3: left out"));
+    assert_non_null(strstr(fr_text_get(&message), "log.txt:3: left out"));
     fr_text_free(&out);
-    fr_text_free(&said);
+    fr_text_free(&message);
 }
 
 static void the_reader_that_fits_is_named(void **state) {
-    struct fr_text out = {0}, said = {0};
+    struct fr_text out = {0}, message = {0};
     (void)state;
-    read_all("nccl-tests", NULL, forms[5].text, strlen(forms[5].text), &out, &said);
-    assert_non_null(strstr(fr_text_get(&said), "forerun import nvshmem reads it"));
+    read_all("nccl-tests", NULL, forms[5].text, strlen(forms[5].text), &out, &message);
+    assert_non_null(strstr(fr_text_get(&message), "forerun import nvshmem reads it"));
     fr_text_free(&out);
-    fr_text_free(&said);
+    fr_text_free(&message);
 }
 
 int main(void) {

@@ -149,9 +149,9 @@ static void patience_covers_the_start(void **state) {
 
 static void a_leash_holds_while_its_process_lives(void **state) {
     (void)state;
-    char mine[FR_LEASH_B], other[FR_LEASH_B];
-    fr_leash_make(mine);
-    assert_true(*mine && fr_leash_holds(mine));
+    char own[FR_LEASH_B], other[FR_LEASH_B];
+    fr_leash_make(own);
+    assert_true(*own && fr_leash_holds(own));
     assert_true(fr_leash_holds(NULL) && fr_leash_holds("") && fr_leash_holds("no leash"));
     int stated[2];
     assert_int_equal(pipe(stated), 0);
@@ -167,7 +167,7 @@ static void a_leash_holds_while_its_process_lives(void **state) {
     long pid;
     long long ticks;
     char rest[FR_LEASH_B], changed[2 * FR_LEASH_B];
-    assert_int_equal(sscanf(mine, "%ld %lld %191[^\n]", &pid, &ticks, rest), 3);
+    assert_int_equal(sscanf(own, "%ld %lld %191[^\n]", &pid, &ticks, rest), 3);
     snprintf(changed, sizeof changed, "%ld %lld %s", pid, ticks + 1, rest);
     assert_false(fr_leash_holds(changed));
     snprintf(changed, sizeof changed, "%ld %lld elsewhere pid:[1]", pid, ticks + 1);
@@ -315,7 +315,7 @@ static int hang(const char *how) {
 static void a_launcher_that_hangs_is_ended(void **state) {
     (void)state;
     static const struct {
-        const char *how, *said;
+        const char *how, *message;
     } cases[] = {{"dies", "rank 3 on host node7 (process 77) has died"},
                  {"stops", " has been stopped for "}};
     static const char self[] = FR_BIN_DIR "/test_calibrate_launch";
@@ -328,7 +328,7 @@ static void a_launcher_that_hangs_is_ended(void **state) {
         double start_s = fr_now_s();
         fr_status status = fr_launch_mpi(&options, words, &err);
         double took_s = fr_now_s() - start_s;
-        if (status != FR_ERR_PARTIAL || !strstr(err.detail, cases[i].said))
+        if (status != FR_ERR_PARTIAL || !strstr(err.detail, cases[i].message))
             fail_msg("%s: got %d, %s", cases[i].how, (int)status, err.detail);
         /* Half a second of it the rank was well. */
         if (took_s < PATIENCE_S || took_s > PATIENCE_S + BEYOND_S + 30)

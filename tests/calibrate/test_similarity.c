@@ -303,9 +303,9 @@ static double loss(const struct fr_similarity *s, int level,
         }
         if (to->level != level || !from) continue;
         for (int k = 0; k < to->count; k++) {
-            double said_s =
+            double stated_s =
                 fr_similarity_from_s(from, law, to->n_ranks, to->n_nodes, to->size_B[k]);
-            off += fmin(2, fabs(log(said_s / to->time_s[k]) / log(2)));
+            off += fmin(2, fabs(log(stated_s / to->time_s[k]) / log(2)));
         }
         sum += off / to->count * (1 << pairs);
         weights += 1 << pairs++;

@@ -69,11 +69,11 @@ enum { N_VERBS = sizeof verbs / sizeof *verbs };
 static char what[COMMAND_B];
 
 static void stop_test(const char *why, const char *detail) {
-    char *said = NULL;
+    char *printed = NULL;
     size_t length = 0;
     fprintf(stderr, "test_ends: %s\n  %s%s%s\n", what, why, *detail ? ": " : "", detail);
-    if (fr_file_read("said", 1 << 20, &said, &length, NULL) == FR_OK)
-        fprintf(stderr, "it had said:\n%s\n", said);
+    if (fr_file_read("said", 1 << 20, &printed, &length, NULL) == FR_OK)
+        fprintf(stderr, "it had said:\n%s\n", printed);
     exit(1);
 }
 
@@ -97,11 +97,11 @@ static pid_t start(const char *line) {
         words[n++] = word;
     pid_t child = fork();
     if (child != 0) return child;
-    int said = open("said", O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600),
+    int printed = open("said", O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600),
         out = open("out", O_WRONLY | O_CREAT | O_TRUNC, 0600);
     setsid(); /* by which all that it starts is found */
     dup2(out, STDOUT_FILENO);
-    dup2(said, STDERR_FILENO);
+    dup2(printed, STDERR_FILENO);
     execvp(words[0], words);
     _exit(127);
 }
@@ -233,7 +233,7 @@ static int count(const struct held *all, const char *key) {
 }
 
 /* @p before is what the file held; nothing of it goes, and nothing comes twice. */
-static void check_kept(const struct verb *v, const struct held *before) {
+static void check_unchanged(const struct verb *v, const struct held *before) {
     struct held now = hold(v->file);
     char key[80];
     for (const char *at = before->data, *end; (end = strchr(at, '\n')); at = end + 1)
@@ -279,10 +279,10 @@ static void do_it(enum deed deed, pid_t pid) {
     if (deed == STARVES) prlimit(pid, RLIMIT_AS, &none, NULL);
 }
 
-static bool has_said(const char *words) {
-    struct held said = hold("said");
-    bool has = said.data && strstr(said.data, words);
-    free(said.data);
+static bool has_stated(const char *words) {
+    struct held printed = hold("said");
+    bool has = printed.data && strstr(printed.data, words);
+    free(printed.data);
     return has;
 }
 
@@ -297,7 +297,7 @@ static void check_sentence(enum victim victim, pid_t pid, int rank) {
         snprintf(sentence, sizeof sentence, "on host %s (process %d)", host, (int)pid);
         snprintf(other, sizeof other, "could not be started");
     }
-    if (!has_said(sentence) && !has_said(other)) stop_test("does not say who", sentence);
+    if (!has_stated(sentence) && !has_stated(other)) stop_test("does not say who", sentence);
 }
 
 static void command_of(const struct verb *v, bool resume, bool disturbed, char *line) {
@@ -380,7 +380,7 @@ static bool one(const struct verb *v, uint64_t *random, bool may_sleep) {
             check_sentence(victim, victim_pid, rank);
         if (v->in_front && victim != FRONT && code != 5) stop_test("wanted exit code 5", "");
     }
-    check_kept(v, &before);
+    check_unchanged(v, &before);
     free(before.data);
     if (done) unlink(v->file);
     return !done;
@@ -398,7 +398,7 @@ static void finish(const struct verb *v) {
         stop_test("does not complete", "");
     }
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) stop_test("--resume fails", "");
-    check_kept(v, &before);
+    check_unchanged(v, &before);
     if (strcmp(v->name, "calibrate") == 0) check_repetitions(v);
     free(before.data);
 }

@@ -192,7 +192,7 @@ static void sums_go_beyond(void) {
     for (int i = 0; i < 4; i++) {
         struct fr_bench other = bench;
         int64_t size = 8;
-        if (i == 0) other.options.max_said = true;
+        if (i == 0) other.options.max_stated = true;
         if (i == 1) other.options.sizes = &size;
         if (i == 2) other.provenance.simulated = true;
         if (i == 3) other.provenance.memory_B = memory_B - 1;

@@ -68,11 +68,11 @@ static const char *const signal_names[] = {"SIGINT", "SIGTERM", "SIGHUP", "SIGKI
 static char mark[64], what[400];
 
 static void stop_test(const char *why, const char *name) {
-    char *said = NULL;
+    char *printed = NULL;
     size_t length = 0;
     fprintf(stderr, "test_signals: %s\n  %s%s%s\n", what, why, *name ? ": " : "", name);
-    if (fr_file_read("said", 1 << 20, &said, &length, NULL) == FR_OK)
-        fprintf(stderr, "it had said:\n%s\n", said);
+    if (fr_file_read("said", 1 << 20, &printed, &length, NULL) == FR_OK)
+        fprintf(stderr, "it had said:\n%s\n", printed);
     exit(1);
 }
 
@@ -84,12 +84,12 @@ static pid_t start(const char *line) {
         words[n++] = word;
     pid_t child = fork();
     if (child != 0) return child;
-    int said = open("said", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    int printed = open("said", O_WRONLY | O_CREAT | O_TRUNC, 0600);
     for (int i = 0; i < 3; i++)
         signal(signals[i], SIG_DFL); /* a runner in the background ignores */
     setsid();
-    dup2(said, STDOUT_FILENO);
-    dup2(said, STDERR_FILENO);
+    dup2(printed, STDOUT_FILENO);
+    dup2(printed, STDERR_FILENO);
     execv(words[0], words);
     _exit(127);
 }

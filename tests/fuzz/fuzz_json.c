@@ -28,17 +28,17 @@ static void read_as_everything(const struct fr_json *node) {
     FR_FUZZ_REQUIRE(strchr(fr_json_where(node, where, sizeof where), '#'));
 }
 
-static void walk(const struct fr_json *node) {
+static void traverse(const struct fr_json *node) {
     read_as_everything(node);
     for (int64_t i = 0; i < fr_json_array_length(node) && i < 32; i++) {
         struct fr_json element = fr_json_element(node, i);
-        walk(&element);
+        traverse(&element);
     }
     const char *key;
     for (int64_t i = 0; i < 32 && (key = fr_json_key_at(node, i)) != NULL; i++) {
         struct fr_json member = fr_json_member(node, key);
         FR_FUZZ_REQUIRE(fr_json_present(&member));
-        walk(&member);
+        traverse(&member);
     }
 }
 
@@ -62,10 +62,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     text[size] = '\0';
     if (fr_json_parse(text, size, "fuzz", &document, &err) == FR_OK) {
         struct fr_json root = fr_json_root(document);
-        walk(&root);
+        traverse(&root);
         set(document, text);
         root = fr_json_root(document);
-        walk(&root);
+        traverse(&root);
     } else {
         FR_FUZZ_REQUIRE(err.status == FR_ERR_INPUT && strcmp(err.where, "fuzz") == 0);
         FR_FUZZ_REQUIRE(err.detail[0]);
@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                         FR_OK);
         set(document, text);
         struct fr_json root = fr_json_root(document);
-        walk(&root);
+        traverse(&root);
     }
     fr_json_free(document);
     free(text);

@@ -13,13 +13,13 @@
 fr_status __wrap_fr_process_run(const struct fr_process *p, struct fr_ended *ended,
                                 struct fr_error *err);
 
-static const char *said; /* by every tool */
+static const char *output; /* by every tool */
 
 fr_status __wrap_fr_process_run(const struct fr_process *p, struct fr_ended *ended,
                                 struct fr_error *err) {
     (void)ended;
     (void)err;
-    if (p->out.text) fr_text_addf(p->out.text, "%s", said);
+    if (p->out.text) fr_text_addf(p->out.text, "%s", output);
     return FR_OK;
 }
 
@@ -102,7 +102,7 @@ FR_FUZZ_TEXT(text, size) {
     char groups[128], self[160];
     const char *folder = fr_fuzz_folder();
     write_files(folder, text);
-    said = text;
+    output = text;
     setenv("SLURM_JOB_ID", "1", 1);
     try_knob(&fr_knob_cpufreq, folder);
     try_knob(&fr_knob_nvidia, NULL);

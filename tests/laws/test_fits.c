@@ -436,7 +436,7 @@ static int ascending(const void *x, const void *y) {
 
 /* What lies beyond the largest: each of its times told from the size before by the work, in logarithms a doubling,
  * their median over that of a normal spread. */
-static void is_told_beyond(const struct fr_fit_gemm *g) {
+static void is_reported_beyond(const struct fr_fit_gemm *g) {
     const int count[] = {g->n_m, g->n_n, g->n_k};
     double off[3 * CELLS];
     int n = 0;
@@ -486,7 +486,7 @@ static void same_table(const struct fr_fit_gemm *g, const struct hand *h, int ro
     FR_TRUE(g->n_filled == filled && g->n_dropped == dropped, "round %d: %d, %d", round,
             g->n_filled, g->n_dropped);
     assert_int_equal(g->quality.n, n);
-    is_told_beyond(g);
+    is_reported_beyond(g);
     if (n == 0) return;
     qsort(errors, (size_t)n, sizeof *errors, ascending);
     FR_NEAR(g->quality.median, 0.5 * (errors[(n - 1) / 2] + errors[n / 2]), 1e-9);
@@ -566,7 +566,7 @@ static void what_is_large_is_as_alone(void **state) {
             FR_NEAR(g.time_s[c], alone[c].time_s, 1e-12);
             FR_NEAR(from.time_s[c], want_s[c], 1e-12);
         }
-        is_told_beyond(&from);
+        is_reported_beyond(&from);
         assert_true(g.beyond_octave == from.beyond_octave);
         fr_fit_gemm_free(&g), fr_fit_gemm_free(&from);
     }

@@ -100,7 +100,7 @@ static double median(double *x, int n) {
     return n ? 0.5 * (x[(n - 1) / 2] + x[n / 2]) : 0;
 }
 
-static void is_what_was_told(const struct fr_fit_quality *q, struct stated *t) {
+static void is_as_reported(const struct fr_fit_quality *q, struct stated *t) {
     assert_int_equal(q->n, t->n);
     if (t->n == 0) return;
     FR_NEAR(q->median, median(t->error, t->n), 1e-9);
@@ -148,18 +148,18 @@ static bool is_out(const struct points *all, int i, int what) {
     return i > from && i < from + n - 1 && (i - from) % 2 == (what == ODD);
 }
 
-/* Fit what is kept; @p said gets what it says of each point that is not, NAN of the others. */
-static void leave_out(const struct points *all, int form, int what, double said[POINTS]) {
+/* Fit what is kept; @p predicted gets what it says of each point that is not, NAN of the others. */
+static void leave_out(const struct points *all, int form, int what, double predicted[POINTS]) {
     static struct points kept;
     struct fr_price price = {.op = all->item->op};
     kept.n = 0;
     for (int i = 0; i < all->n; i++)
         if (!is_out(all, i, what)) kept.item[kept.n++] = all->item[i];
-    for (int i = 0; i < all->n; i++) said[i] = NAN;
+    for (int i = 0; i < all->n; i++) predicted[i] = NAN;
     if (kept.n == 0 || kept.n == all->n) return;
     assert_int_equal(fr_fitters[form - 1]->fit(kept.item, kept.n, false, &price), FR_OK);
     for (int i = 0; price.form && i < all->n; i++)
-        if (is_out(all, i, what)) said[i] = fr_fit_price_s(&price, &all->item[i]);
+        if (is_out(all, i, what)) predicted[i] = fr_fit_price_s(&price, &all->item[i]);
     fr_price_free(&price);
 }
 
@@ -186,42 +186,42 @@ static void same_domain(const struct points *all, const struct fr_price_domain *
 static double a_form_is_told(const struct points *all, const struct fr_fit_op *op, int form) {
     const struct fr_fit_candidate *c = &op->candidate[form];
     static struct stated on_all, held;
-    double said[POINTS], beyond[POINTS];
+    double predicted[POINTS], beyond[POINTS];
     on_all = held = (struct stated){.n = 0};
     for (int i = 0; i < all->n; i++)
         tell(&on_all, fr_fit_price_s(&c->price, &all->item[i]), all->item[i].time_s);
-    is_what_was_told(&c->quality, &on_all);
+    is_as_reported(&c->quality, &on_all);
     for (int k = 0; k < op->n_curves; k++) {
         int from = (int)(op->curves[k].points - all->item);
         on_all.n = 0, on_all.octaves_squared = 0;
         for (int i = from; i < from + op->curves[k].n_points; i++)
             tell(&on_all, fr_fit_price_s(&c->price, &all->item[i]), all->item[i].time_s);
-        is_what_was_told(&op->curves[k].quality[form], &on_all);
+        is_as_reported(&op->curves[k].quality[form], &on_all);
     }
     for (int what = EVEN; what <= ODD; what++) {
-        leave_out(all, form, what, said);
+        leave_out(all, form, what, predicted);
         for (int i = 0; i < all->n; i++) {
             bool end = !is_out(all, i, EVEN) && !is_out(all, i, ODD);
             if (end) assert_true(isnan(c->held_s[i]));
-            if (isnan(said[i])) continue;
-            FR_NEAR(c->held_s[i], said[i], 1e-12);
-            tell(&held, said[i], all->item[i].time_s);
+            if (isnan(predicted[i])) continue;
+            FR_NEAR(c->held_s[i], predicted[i], 1e-12);
+            tell(&held, predicted[i], all->item[i].time_s);
         }
     }
-    is_what_was_told(&c->held_sizes, &held);
+    is_as_reported(&c->held_sizes, &held);
     held = (struct stated){.n = 0};
-    leave_out(all, form, RANKS, said);
+    leave_out(all, form, RANKS, predicted);
     for (int i = 0; i < all->n; i++)
-        if (!isnan(said[i])) tell(&held, said[i], all->item[i].time_s);
-    is_what_was_told(&c->held_ranks, &held);
-    leave_out(all, form, SIZES, said);
+        if (!isnan(predicted[i])) tell(&held, predicted[i], all->item[i].time_s);
+    is_as_reported(&c->held_ranks, &held);
+    leave_out(all, form, SIZES, predicted);
     int n = 0;
     for (int i = 0; i < all->n; i++) {
         int from, length;
         curve_of(all, i, &from, &length);
         double octaves = log2(all->item[i].size_B / stored_B(all, from, length));
-        if (!isnan(said[i]) && octaves >= 0.5)
-            beyond[n++] = fabs(log(said[i] / all->item[i].time_s)) / octaves;
+        if (!isnan(predicted[i]) && octaves >= 0.5)
+            beyond[n++] = fabs(log(predicted[i] / all->item[i].time_s)) / octaves;
     }
     FR_NEAR(c->price.beyond_octave, fmin(10, median(beyond, n) / 0.6745), 1e-9);
     const struct fr_fit_quality *own = c->held_sizes.n ? &c->held_sizes : &c->quality;

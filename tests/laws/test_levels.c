@@ -166,12 +166,12 @@ static bool law_what_if(const char *preset, const char *model, const char *const
         c.set[c.n] = NULL;
         fr_test_job(preset, model, c.set, &other);
         fr_cost(&other, &other.plan, &out);
-        double said_s = fr_scenario_s(&job, &job.plan, which), done_s = out.time_s;
+        double stated_s = fr_scenario_s(&job, &job.plan, which), done_s = out.time_s;
         fr_job_free(&other);
         *tried += isfinite(done_s);
-        LAW(law_near(said_s, done_s, 1e-9) || (!isfinite(said_s) && !isfinite(done_s)),
+        LAW(law_near(stated_s, done_s, 1e-9) || (!isfinite(stated_s) && !isfinite(done_s)),
             "%s, %s, %s %s %s: %s would take %.12g s, and takes %.12g", preset, model, plan[0],
-            plan[1], plan[2], fr_scenarios[which].name, said_s, done_s);
+            plan[1], plan[2], fr_scenarios[which].name, stated_s, done_s);
     }
     fr_job_free(&job);
     return true;

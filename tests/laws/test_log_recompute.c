@@ -26,7 +26,7 @@ static void read_into(const char *format, const char *text, const char *step,
     fr_trainer_result_free(&trained);
 }
 
-static const char *said(const struct fr_run_row *row, const char *key) {
+static const char *stated(const struct fr_run_row *row, const char *key) {
     const char *value = fr_run_row_get(row, key);
     return value ? value : "";
 }
@@ -75,10 +75,10 @@ static void settings(void **state) {
                            : *rows[i].format == 'n' ? nemo_step
                                                     : titan_step;
         read_into(rows[i].format, rows[i].text, step, &row);
-        FR_TRUE(strcmp(said(&row, "plan.recompute"), rows[i].recompute) == 0 &&
-                    strcmp(said(&row, "plan.recompute_layers"), rows[i].layers) == 0,
-                "row %d: %s of %s", (int)i, said(&row, "plan.recompute"),
-                said(&row, "plan.recompute_layers"));
+        FR_TRUE(strcmp(stated(&row, "plan.recompute"), rows[i].recompute) == 0 &&
+                    strcmp(stated(&row, "plan.recompute_layers"), rows[i].layers) == 0,
+                "row %d: %s of %s", (int)i, stated(&row, "plan.recompute"),
+                stated(&row, "plan.recompute_layers"));
     }
 }
 
@@ -125,8 +125,8 @@ static void round_trip(void **state) {
                              e->line[i].text);
             }
             read_into("megatron", text, megatron_step, &row);
-            assert_string_equal(said(&row, "plan.recompute"), words[w]);
-            assert_string_equal(said(&row, "plan.recompute_layers"), layers ? "2" : "");
+            assert_string_equal(stated(&row, "plan.recompute"), words[w]);
+            assert_string_equal(stated(&row, "plan.recompute_layers"), layers ? "2" : "");
             free(e);
             fr_job_free(&job);
         }

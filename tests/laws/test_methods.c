@@ -30,7 +30,7 @@ static bool walk_shards(const struct fr_method *method, const struct fr_job *job
     return true;
 }
 
-static bool walk(const struct fr_method *method, visit_layer *visit, void *context) {
+static bool traverse(const struct fr_method *method, visit_layer *visit, void *context) {
     static const char *const models[] = {"ffn-4096", "alexnet", "attention-branches"};
     bool went_on = true;
     for (size_t m = 0; m < sizeof models / sizeof *models && went_on; m++) {
@@ -62,7 +62,7 @@ static void every_method_keeps_them(void **state) {
     for (const struct fr_method *const *m = fr_methods; *m; m++)
         for (size_t k = 0; k < sizeof laws_of_layers / sizeof *laws_of_layers; k++) {
             struct tried tried = {.law = laws_of_layers[k].holds};
-            if (!walk(*m, try_one, &tried))
+            if (!traverse(*m, try_one, &tried))
                 fail_msg("%s, %s, tp %g dp %g batch %g ghost %g: %s", (*m)->name,
                          laws_of_layers[k].name, tried.shard.tp, tried.shard.dp,
                          tried.shard.batch, tried.shard.ghost, tried.why.text);
@@ -165,7 +165,7 @@ static void wrong_methods_are_refused(void **state) {
             struct tried tried = {.law = law_named(wrongs[k].law)};
             right = exact ? &fr_method_tensor : &fr_method_phantom;
             spoil = wrongs[k].spoil;
-            FR_TRUE(!walk(&wrong, try_one, &tried), "%s as %s passes the law of %s",
+            FR_TRUE(!traverse(&wrong, try_one, &tried), "%s as %s passes the law of %s",
                     wrongs[k].wrong, wrong.name, wrongs[k].law);
         }
 }
@@ -177,7 +177,7 @@ static void a_method_without_a_formula_is_refused(void **state) {
     struct tried tried = {.law = law_layer_flop};
     stranger.name = "stranger";
     stranger.exact = false;
-    assert_false(walk(&stranger, try_one, &tried));
+    assert_false(traverse(&stranger, try_one, &tried));
     assert_non_null(strstr(tried.why.text, "own_weights"));
 }
 

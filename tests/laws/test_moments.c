@@ -27,7 +27,7 @@ static void adds_up(const struct fr_job *job, const struct fr_outcome *out, cons
     struct fr_moment_memory memory[FR_MOMENTS];
     double total_B[FR_MOMENTS], most_B = 0, parts_B = 0,
                                 slack_B = 1e-9 * out->memory_peak_B + 1e-6;
-    if (!fr_moments_of_fullest(job, out, memory, total_B)) return;
+    if (!fr_moments_of_peak_stage(job, out, memory, total_B)) return;
     for (int k = 0; k < FR_MOMENTS; k++) {
         double sum_B = 0;
         if (total_B[k] < 0) continue;
@@ -67,11 +67,11 @@ static bool grows(const struct fr_job *job, const struct fr_outcome *out, const 
 }
 
 static bool made_again(const struct fr_job *job, const struct fr_outcome *out, const char *of) {
-    struct fr_plan again = out->plan, kept = out->plan;
+    struct fr_plan again = out->plan, saved = out->plan;
     again.recompute = FR_RECOMPUTE_FULL;
-    kept.recompute = FR_RECOMPUTE_NONE;
+    saved.recompute = FR_RECOMPUTE_NONE;
     if (job->workload.transformer.layers == 0 || out->plan.offload) return false;
-    struct fr_outcome less = cost(job, &again), all = cost(job, &kept);
+    struct fr_outcome less = cost(job, &again), all = cost(job, &saved);
     if (!known(&less) || !known(&all)) return false;
     FR_TRUE(less.memory_peak_B <= all.memory_peak_B * (1 + 1e-12),
             "%s: full recomputation holds %g of %g B", of, less.memory_peak_B,

@@ -111,16 +111,16 @@ static void forms_of_products(void **state) {
 
 /* Of any shape: products made at once take as long as alone at a `grouped` share of the efficiency, one alone as before. */
 static void groups_reach_their_share(void **state) {
-    static const char *const said[] = {"cluster.device.gemm.fp8.grouped=1",
-                                       "cluster.device.gemm.fp8.grouped=0.8",
-                                       "cluster.device.gemm.fp8.grouped=0.3"};
+    static const char *const settings[] = {"cluster.device.gemm.fp8.grouped=1",
+                                           "cluster.device.gemm.fp8.grouped=0.8",
+                                           "cluster.device.gemm.fp8.grouped=0.3"};
     static const double share[] = {1, 0.8, 0.3};
     (void)state;
     struct fr_job plain;
-    fr_test_job("gb300-nvl72", "llama-3-8b", (const char *[]){said[0], NULL}, &plain);
-    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+    fr_test_job("gb300-nvl72", "llama-3-8b", (const char *[]){settings[0], NULL}, &plain);
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         struct fr_job job;
-        const char *sets[] = {said[i], NULL};
+        const char *sets[] = {settings[i], NULL};
         fr_test_job("gb300-nvl72", "llama-3-8b", sets, &job);
         const struct fr_gemm_model *now = &job.cluster.device.gemm[FR_FP8],
                                    *then = &plain.cluster.device.gemm[FR_FP8];
@@ -457,8 +457,8 @@ static void draw(uint64_t *state, int64_t n_ranks, struct fr_segment piece[PIECE
 }
 
 /* What the two fits say of exactly this size. */
-static double said_s(const struct fr_segment_fit *fewer, const struct fr_segment_fit *more,
-                     double ranks, double size_B) {
+static double stated_s(const struct fr_segment_fit *fewer, const struct fr_segment_fit *more,
+                       double ranks, double size_B) {
     double fewer_s = fr_segment_fit_s(fewer, size_B), more_s = fr_segment_fit_s(more, size_B),
            w = log(ranks / 4) / log(2), s = exp((1 - w) * log(fewer_s) + w * log(more_s));
     return w > 1 ? fmax(s, more_s) : w < 0 ? fmin(s, fewer_s) : s;
@@ -471,9 +471,9 @@ static double ends_s(const struct fr_segment_fit *fewer, const struct fr_segment
     for (int i = 0; i < 2 * PIECES; i++) {
         double end_B = (i < PIECES ? fewer : more)->segments[i % PIECES].up_to_B;
         if (end_B <= above_B || end_B > size_B) continue;
-        largest = fmax(largest, said_s(fewer, more, ranks, end_B));
+        largest = fmax(largest, stated_s(fewer, more, ranks, end_B));
         end_B = nextafter(end_B, HUGE_VAL);
-        if (end_B <= size_B) largest = fmax(largest, said_s(fewer, more, ranks, end_B));
+        if (end_B <= size_B) largest = fmax(largest, stated_s(fewer, more, ranks, end_B));
     }
     return largest;
 }
@@ -493,7 +493,7 @@ static void segments_never_fall(void **state) {
             double p = ranks[r], before_s = 0, seen_s = 0;
             for (double size_B = 4; size_B < 1e9; size_B *= STEP) {
                 double now_s = fr_segment_fits_s(&fewer, &more, p, size_B);
-                seen_s = fmax(seen_s, fmax(said_s(&fewer, &more, p, size_B),
+                seen_s = fmax(seen_s, fmax(stated_s(&fewer, &more, p, size_B),
                                            ends_s(&fewer, &more, p, size_B / STEP, size_B)));
                 FR_TRUE(now_s >= before_s * (1 - 1e-12),
                         "round %d, %g ranks, %g B: %g s after %g", round, p, size_B, now_s,

@@ -270,9 +270,9 @@ static void one_kind(const struct kind *kind, size_t step) {
             put_byte(i, (char)value);
             n_known = 0;
             fr_status status = kind->read(&n, &err);
-            bool said = status == FR_OK ? n_known > 0 && n < whole
-                                        : status == FR_ERR_INPUT && *err.where && *err.detail;
-            if (!said)
+            bool right = status == FR_OK ? n_known > 0 && n < whole
+                                         : status == FR_ERR_INPUT && *err.where && *err.detail;
+            if (!right)
                 fail_msg("%s, byte %zu := %d: %d of %d, %d told; %s: %s", kind->name, i, value,
                          n, whole, n_known, err.where, err.detail);
             *(status == FR_OK ? &dropped : &refused) += 1;

@@ -33,7 +33,7 @@ static bool walk_plans(const struct fr_method *method, struct law_model *c,
     return true;
 }
 
-static bool walk(const struct fr_method *method, struct tried *tried) {
+static bool traverse(const struct fr_method *method, struct tried *tried) {
     static const char *const models[] = {"gpt-2", "llama-3-8b", "transformer-base"};
     const char *sets[] = {"model.vocabulary=65536", "model.dtype=fp32", "model.head_kernels=2",
                           "cluster.device.gemm.fp32.half_dim=0", NULL};
@@ -53,7 +53,7 @@ static void every_method_keeps_them(void **state) {
     for (const struct fr_method *const *m = fr_methods; *m; m++)
         for (size_t k = 0; k < sizeof laws_of_stages / sizeof *laws_of_stages; k++) {
             struct tried t = {.law = laws_of_stages[k].holds};
-            if (!walk(*m, &t))
+            if (!traverse(*m, &t))
                 fail_msg("%s, %s, %s, tp %d pp %d dp %d branches %d cSub %d sp %d: %s",
                          (*m)->name, t.model, laws_of_stages[k].name, (int)t.plan.tp,
                          (int)t.plan.pp, (int)t.plan.dp, t.plan.branches, t.plan.common_subgrid,
@@ -166,7 +166,7 @@ static void wrong_methods_are_refused(void **state) {
             struct tried tried = {.law = law_named(wrongs[k].law)};
             right = exact ? &fr_method_tensor : &fr_method_phantom;
             spoil = wrongs[k].spoil;
-            FR_TRUE(!walk(&wrong, &tried), "%s as %s passes the law of %s", wrongs[k].wrong,
+            FR_TRUE(!traverse(&wrong, &tried), "%s as %s passes the law of %s", wrongs[k].wrong,
                     wrong.name, wrongs[k].law);
         }
 }

@@ -84,7 +84,7 @@ static void laws_of_iterations(void **state) {
 
 /* The member of an answer; nothing where no verdict was stated. */
 static void what_a_calibration_said(void **state) {
-    static const struct fr_calibration said[] = {
+    static const struct fr_calibration calibrations[] = {
         {.reason = "nobody asked", .held_out = 0.5},
         {.verdict = "PASS", .variation = 0.01},
         {.verdict = "WARN", .reason = "one", .held_out = 0.25},
@@ -99,25 +99,25 @@ static void what_a_calibration_said(void **state) {
         struct fr_json_document *document = NULL;
         double held_out = -1, variation = -1;
         fr_json_begin_object(&w);
-        fr_calibration_put(&said[k], &w);
+        fr_calibration_put(&calibrations[k], &w);
         fr_json_end_object(&w);
-        fr_calibration_tell(&said[k], &stated);
+        fr_calibration_tell(&calibrations[k], &stated);
         assert_string_equal(fr_text_get(&stated), tells[k]);
         assert_int_equal(fr_json_parse(text.data, text.length, "answer", &document, NULL),
                          FR_OK);
         struct fr_json root = fr_json_root(document),
                        member = fr_json_member(&root, "calibration");
-        assert_int_equal(fr_json_present(&member), *said[k].verdict != 0);
-        if (*said[k].verdict) {
-            assert_string_equal(fr_json_text_at(&member, "verdict"), said[k].verdict);
+        assert_int_equal(fr_json_present(&member), *calibrations[k].verdict != 0);
+        if (*calibrations[k].verdict) {
+            assert_string_equal(fr_json_text_at(&member, "verdict"), calibrations[k].verdict);
             const char *reason = fr_json_text_at(&member, "reason");
-            assert_string_equal(reason ? reason : "", said[k].reason);
+            assert_string_equal(reason ? reason : "", calibrations[k].reason);
             assert_int_equal(
                 fr_json_get_number(&member, "held_out", true, 0, 9, &held_out, NULL), FR_OK);
             assert_int_equal(
                 fr_json_get_number(&member, "variation", true, 0, 9, &variation, NULL), FR_OK);
-            FR_NEAR(held_out + 1, said[k].held_out + 1, 0);
-            FR_NEAR(variation + 1, said[k].variation + 1, 0);
+            FR_NEAR(held_out + 1, calibrations[k].held_out + 1, 0);
+            FR_NEAR(variation + 1, calibrations[k].variation + 1, 0);
         }
         fr_json_free(document);
         fr_text_free(&text);

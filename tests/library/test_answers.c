@@ -15,15 +15,15 @@ static void without_elapsed(char *text) {
 /* @p line of the program prints what @p result holds, and ends with the code @p status. */
 static void equal(const char *line, forerun_status status, const forerun_result *result) {
     struct output o = fr_test_run(line);
-    char *mine = strdup(forerun_json(result));
-    assert_non_null(mine);
+    char *own = strdup(forerun_json(result));
+    assert_non_null(own);
     without_elapsed(o.out);
-    without_elapsed(mine);
-    if ((int)status != o.exit_code || strcmp(mine, o.out) != 0)
+    without_elapsed(own);
+    if ((int)status != o.exit_code || strcmp(own, o.out) != 0)
         fail_msg("%s: status %d, exit code %d\n%.3000s\nwant\n%.3000s", line, (int)status,
-                 o.exit_code, mine, o.out);
-    assert_true(strlen(mine) > 100);
-    free(mine);
+                 o.exit_code, own, o.out);
+    assert_true(strlen(own) > 100);
+    free(own);
     fr_test_output_free(&o);
 }
 

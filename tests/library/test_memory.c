@@ -374,7 +374,7 @@ static struct answer answered(const struct question *q, long nth) {
     return a;
 }
 
-static bool as_undisturbed(const struct answer *a, const struct answer *whole) {
+static bool as_without_failures(const struct answer *a, const struct answer *whole) {
     return a->status == whole->status &&
            (a->json && whole->json ? strcmp(a->json, whole->json) == 0
                                    : a->json == whole->json) &&
@@ -386,7 +386,7 @@ static void try_one(const struct question *q, const struct answer *whole, long n
     struct answer a = answered(q, nth);
     bool refused = a.status == FORERUN_NO_MEMORY && !a.json &&
                    strcmp(a.error.message, "out of memory") == 0;
-    if (!refused && !as_undisturbed(&a, whole))
+    if (!refused && !as_without_failures(&a, whole))
         fail_msg("%s, allocation %ld of %ld: status %d \"%s\"%s", q->name, nth, whole->made,
                  (int)a.status, a.error.message, a.json ? ", and another answer" : "");
     if (a.leaked && !q->leaves)

@@ -22,7 +22,7 @@ static void each_where_it_is_read(void **state) {
     static const struct {
         const char *sets[5];
         bool sequence, overlap;
-        const char *said;
+        const char *wanted;
     } want[] = {
         {{NULL}, false, false, SEQUENCE "attention flash, loss fused"},
         {{"tp=8", NULL},
@@ -52,28 +52,28 @@ static void each_where_it_is_read(void **state) {
         assert_int_equal(job.plan.attention, FR_ATTENTION_FLASH);
         assert_int_equal(job.plan.sequence_parallel, want[i].sequence);
         assert_int_equal(job.plan.overlap, want[i].overlap);
-        assert_string_equal(fr_job_assumed(&job, NULL, line, sizeof line), want[i].said);
+        assert_string_equal(fr_job_assumed(&job, NULL, line, sizeof line), want[i].wanted);
         fr_job_free(&job);
     }
 }
 
 static void what_is_said_stays(void **state) {
     (void)state;
-    static const char *const said[] = {"tp=4",
-                                       "dp=2",
-                                       "pp=2",
-                                       "zero=1",
-                                       "loss=unfused",
-                                       "attention=plain",
-                                       "overlap=none",
-                                       "rank_order=tp-pp-dp",
-                                       "sequence_parallel=false",
-                                       "model.sequence=4096",
-                                       "model.gradient_dtype=fp32",
-                                       NULL};
+    static const char *const wanted[] = {"tp=4",
+                                         "dp=2",
+                                         "pp=2",
+                                         "zero=1",
+                                         "loss=unfused",
+                                         "attention=plain",
+                                         "overlap=none",
+                                         "rank_order=tp-pp-dp",
+                                         "sequence_parallel=false",
+                                         "model.sequence=4096",
+                                         "model.gradient_dtype=fp32",
+                                         NULL};
     static const char *const old[] = {
         "tp=4", "dp=2", "zero=1", "model.sequence=4096", "pp=2", "model.defaults=2019", NULL};
-    const char *const *sets[] = {said, old};
+    const char *const *sets[] = {wanted, old};
     for (int i = 0; i < 2; i++) {
         struct fr_job job;
         char line[FR_ASSUMED];
@@ -275,12 +275,13 @@ static void every_row_is_documented(void **state_) {
     char *docs = NULL, line[512];
     size_t length = 0;
     (void)state_;
-    assert_int_equal(
-        fr_file_read(FR_SOURCE_DIR "/docs/reference/runtime-keys.md", FR_FILE_MAX_B, &docs, &length, NULL),
-        FR_OK);
+    assert_int_equal(fr_file_read(FR_SOURCE_DIR "/docs/reference/runtime-keys.md",
+                                  FR_FILE_MAX_B, &docs, &length, NULL),
+                     FR_OK);
     for (int i = 0; fr_assumption_at(&newest, i, &a); i++) {
         snprintf(line, sizeof line, "| `%s` | %s | %s | %s |", a.key, a.value, a.when, a.why);
-        FR_TRUE(strstr(docs, line) != NULL, "docs/reference/runtime-keys.md does not have the line\n%s", line);
+        FR_TRUE(strstr(docs, line) != NULL,
+                "docs/reference/runtime-keys.md does not have the line\n%s", line);
     }
     free(docs);
 }
@@ -290,12 +291,13 @@ static void every_condition_is_documented(void **state_) {
     char *docs = NULL, line[512];
     size_t length = 0;
     (void)state_;
-    assert_int_equal(
-        fr_file_read(FR_SOURCE_DIR "/docs/reference/runtime-keys.md", FR_FILE_MAX_B, &docs, &length, NULL),
-        FR_OK);
+    assert_int_equal(fr_file_read(FR_SOURCE_DIR "/docs/reference/runtime-keys.md",
+                                  FR_FILE_MAX_B, &docs, &length, NULL),
+                     FR_OK);
     for (int i = 0; fr_condition_names[i]; i++) {
         snprintf(line, sizeof line, "`%s`", fr_condition_names[i]);
-        FR_TRUE(strstr(docs, line) != NULL, "docs/reference/runtime-keys.md has no condition %s", line);
+        FR_TRUE(strstr(docs, line) != NULL,
+                "docs/reference/runtime-keys.md has no condition %s", line);
     }
     free(docs);
 }

@@ -63,11 +63,11 @@ static bool is_before(const struct hearsay *h, int32_t first, int32_t then) {
 
 static void order(struct hearsay *h, int32_t i) {
     const struct fr_message *m = &h->list.items[i];
-    uint64_t *mine = &h->before[(size_t)i * h->words];
+    uint64_t *own = &h->before[(size_t)i * h->words];
     for (int32_t k = 0; k < m->n_after; k++) {
         size_t earlier = (size_t)m->after[k];
-        for (size_t w = 0; w < h->words; w++) mine[w] |= h->before[earlier * h->words + w];
-        mine[earlier / 64] |= (uint64_t)1 << (earlier % 64);
+        for (size_t w = 0; w < h->words; w++) own[w] |= h->before[earlier * h->words + w];
+        own[earlier / 64] |= (uint64_t)1 << (earlier % 64);
     }
 }
 

@@ -169,7 +169,7 @@ static void nothing_takes_no_time(void **state) {
 /* How far a power is off where the file does not say: by how it was come by; where it does, that. */
 static void power_is_as_certain_as_its_source(void **state) {
     static const struct {
-        const char *said;
+        const char *wanted;
         double uncertainty;
     } rows[] = {{"", 0.3},
                 {", \"quality\": \"measured\"", 0.05},
@@ -186,7 +186,7 @@ static void power_is_as_certain_as_its_source(void **state) {
                  "{\"memory_bandwidth\": \"1 TB/s\", \"gemm\": {\"fp32\": {\"peak\": \"1 "
                  "TFLOP/s\"}}, "
                  "\"power\": {\"busy\": \"300 W\", \"idle\": \"100 W\"%s}}",
-                 rows[k].said);
+                 rows[k].wanted);
         must_read(text, &device);
         FR_NEAR(device.power.uncertainty + 1, rows[k].uncertainty + 1, 0);
         fr_device_free(&device);

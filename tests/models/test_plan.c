@@ -183,8 +183,8 @@ static void given_back(const char *cluster, const char *model) {
         assert_int_equal(
             fr_json_parse(fr_text_get(&first), first.length, "outcome", &document, NULL),
             FR_OK);
-        struct fr_json root = fr_json_root(document), said = fr_json_member(&root, "plan");
-        assert_int_equal(fr_plan_read_object(&said, &plan, &lists, NULL), FR_OK);
+        struct fr_json root = fr_json_root(document), stated = fr_json_member(&root, "plan");
+        assert_int_equal(fr_plan_read_object(&stated, &plan, &lists, NULL), FR_OK);
         priced(&job, &plan, &second);
         assert_string_equal(fr_text_get(&first), fr_text_get(&second));
         timed += strstr(fr_text_get(&first), "\"iteration_time_s\": null") == NULL;

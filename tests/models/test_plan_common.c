@@ -56,7 +56,7 @@ static void rows_are_told_apart(void **state) {
 }
 
 /* By hand. */
-static void said_once(void **state) {
+static void stated_once(void **state) {
     (void)state;
     struct fr_plan a = fr_plan_default(), b = a;
     struct fr_plan_common common = {0};
@@ -83,6 +83,6 @@ static void said_once(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(rows_are_told_apart),
-                                       cmocka_unit_test(said_once)};
+                                       cmocka_unit_test(stated_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,8 +21,8 @@ static struct fr_outcome distinct(const struct fr_job *job) {
                              .energy_J = 6.25,
                              .memory_peak_B = 7.25,
                              .memory_spare = 0.75,
-                             .fullest_stage = 3,
-                             .fullest_rank = 17,
+                             .peak_stage = 3,
+                             .peak_rank = 17,
                              .lossy_gradient = 0.5,
                              .lossy_backward = 0.75,
                              .break_even_gradient_B_per_s = 8.25,
@@ -153,7 +153,7 @@ static void what_is_not_known_is_null(void **state) {
     (void)state;
     fr_test_job("dgx-h100", "gpt-8.3b", (const char *const[]){"dp=4", NULL}, &job);
     struct fr_outcome out = distinct(&job);
-    out.time_s = NAN, out.high_s = 0, out.parameters = NAN, out.fullest_rank = -1;
+    out.time_s = NAN, out.high_s = 0, out.parameters = NAN, out.peak_rank = -1;
     out.lossy_gradient = out.lossy_backward = out.lossy_forward = 0;
     out.break_even_gradient_B_per_s = out.break_even_backward_B_per_s = 0;
     out.break_even_forward_B_per_s = 0, out.plan.compression.forward_rank = 3;
@@ -209,9 +209,9 @@ static void an_interval_says_whose_it_is(void **state) {
     fr_test_job("dgx-h100", "gpt-8.3b", (const char *const[]){"dp=4", NULL}, &job);
     struct fr_outcome out = distinct(&job);
     const char *const wanted[] = {"priors", "calibration", "tuning", "widths"};
-    out.iterations_origin = 1, out.fullest_rank = 0, out.engine = "event";
+    out.iterations_origin = 1, out.peak_rank = 0, out.engine = "event";
     for (int i = 0; i < 4; i++) {
-        job.cluster.widths.present = i > 0; /* what comes of more is named first */
+        job.cluster.uncertainty.present = i > 0; /* what comes of more is named first */
         job.cluster.calibration.held_out = i == 1 ? 0.1 : 0;
         job.cluster.tuning.present = i == 2;
         struct fr_json_document *document = written(&job, &out);

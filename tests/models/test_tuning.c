@@ -55,7 +55,7 @@ static void older_files_had_seen_everything(void **state) {
 /* More rows than names, rows of another length, a variance below 0, what is beyond its range. */
 static void what_does_not_fit_is_refused(void **state) {
     static const struct {
-        const char *text, *said;
+        const char *text, *message;
     } wrong[] = {
         {"{\"spread\": 0, \"stretch\": 1, " COEFFICIENTS
          ", \"covariance\": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}",
@@ -77,7 +77,7 @@ static void what_does_not_fit_is_refused(void **state) {
         struct fr_error err = {0};
         FR_TRUE(read(wrong[i].text, &t, &err) == FR_ERR_INPUT, "%s was accepted",
                 wrong[i].text);
-        FR_TRUE(strstr(err.detail, wrong[i].said), "got \"%s\"", err.detail);
+        FR_TRUE(strstr(err.detail, wrong[i].message), "got \"%s\"", err.detail);
     }
 }
 

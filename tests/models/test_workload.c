@@ -156,7 +156,7 @@ static void measured_layers_are_found_by_both(void **state) {
 /* What a model file does not say, as docs/reference/model-keys.md has it. */
 static void what_is_not_said_is_as_documented(void **state) {
     static const struct {
-        const char *said;
+        const char *wanted;
         double state_B;
     } optimizers[] = {{"", 8},
                       {", \"optimizer\": \"adam\"", 8},
@@ -168,7 +168,7 @@ static void what_is_not_said_is_as_documented(void **state) {
         struct fr_workload w;
         char text[256];
         snprintf(text, sizeof text, "{\"kind\": \"ffn\", \"width\": 8, \"layers\": 2%s}",
-                 optimizers[i].said);
+                 optimizers[i].wanted);
         must_read(text, &w);
         FR_NEAR(w.optimizer_state_B, optimizers[i].state_B, 0);
         assert_int_equal(w.global_batch, 256);

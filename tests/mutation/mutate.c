@@ -326,13 +326,13 @@ static void add_name(const struct source *s, size_t i, size_t n) {
 static void add_statement(const struct source *s, size_t begin, size_t end, char before) {
     const char *c = s->code;
     size_t i = begin;
-    static const char *const kept[] = {"return",  "break", "continue", "goto",  "case",
-                                       "default", "free",  "fclose",   "else",  "do",
-                                       "while",   "const", "static",   "struct"};
+    static const char *const saved[] = {"return",  "break", "continue", "goto",  "case",
+                                        "default", "free",  "fclose",   "else",  "do",
+                                        "while",   "const", "static",   "struct"};
     while (i < end && c[i] == ' ') i++;
     if (i == begin || i >= end || c[end - 1] != ';' || !strchr(";{})", before)) return;
-    for (size_t k = 0; k < COUNT(kept); k++)
-        if (starts(c + i, kept[k])) return;
+    for (size_t k = 0; k < COUNT(saved); k++)
+        if (starts(c + i, saved[k])) return;
     size_t j = i + (c[i] == '*');
     if (!isalpha((unsigned char)c[j])) return;
     while (is_word(c[j]) || strchr(".>[]", c[j]) || starts(c + j, "->")) {

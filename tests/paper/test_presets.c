@@ -32,15 +32,15 @@ static void absent_rows_are_skipped(void **state) {
     struct fr_reproduction r = {0};
     struct fr_error err = {0};
     const char *before = getenv("FORERUN_DATA");
-    char kept[512] = "";
+    char saved[512] = "";
     (void)state;
-    if (before) snprintf(kept, sizeof kept, "%s", before);
+    if (before) snprintf(saved, sizeof saved, "%s", before);
     setenv("FORERUN_DATA", "/no-such-folder", 1);
     assert_int_equal(fr_paper_presets.run(&r, &err), FR_OK);
     assert_int_equal(r.count, 1);
     assert_string_equal(r.rows[0].id, "skipped");
     if (before)
-        setenv("FORERUN_DATA", kept, 1);
+        setenv("FORERUN_DATA", saved, 1);
     else
         unsetenv("FORERUN_DATA");
     free(r.rows);

@@ -45,17 +45,17 @@ static const struct machine {
 };
 
 /* As the software of @p run has it; kept while that stays the same. */
-static void cluster_of(const char *preset, const struct fr_run *run, char kept[128],
+static void cluster_of(const char *preset, const struct fr_run *run, char saved[128],
                        struct fr_cluster *cluster) {
     const char *software = fr_run_row_get(run->row, "runtime");
     char name[128];
     struct fr_error err = {0};
     snprintf(name, sizeof name, "%s %s", preset, software ? software : "");
-    if (strcmp(name, kept) == 0) return;
+    if (strcmp(name, saved) == 0) return;
     fr_cluster_free(cluster);
     if (fr_table_cluster_of(preset, software, cluster, &err) != FR_OK)
         fail_msg("%s: %s", err.where, err.detail);
-    snprintf(kept, 128, "%s", name);
+    snprintf(saved, 128, "%s", name);
 }
 
 static bool of_machine(const struct fr_run *run, const struct machine *m) {
@@ -78,14 +78,14 @@ static void none_is_called_infeasible(void **state) {
         const struct machine *m = &machines[k];
         struct fr_cluster cluster = {0};
         struct fr_runs runs = {0};
-        char kept[128] = "";
+        char saved[128] = "";
         struct fr_error err = {0};
         if (!fr_data_find(m->file, path, sizeof path)) fail_msg("%s is not there", m->file);
         if (fr_runs_read(path, &runs, &err) != FR_OK) fail_msg("%s", err.detail);
         for (int i = 0; i < runs.count; i++) {
             struct fr_outcome out;
             if (!of_machine(&runs.items[i], m)) continue;
-            cluster_of(m->preset, &runs.items[i], kept, &cluster);
+            cluster_of(m->preset, &runs.items[i], saved, &cluster);
             cost(&cluster, &runs.items[i], &out);
             n++;
             if (out.reasons)
@@ -104,7 +104,7 @@ static void memory_is_near_what_was_allocated(void **state) {
     (void)state;
     char path[512];
     struct fr_cluster cluster = {0};
-    char kept[128] = "";
+    char saved[128] = "";
     struct fr_runs runs = {0};
     struct fr_csv csv = {0};
     struct fr_error err = {0};
@@ -119,7 +119,7 @@ static void memory_is_near_what_was_allocated(void **state) {
         for (int row = 0; row < csv.n_rows; row++)
             if (strcmp(fr_csv_get(&csv, row, "row_id"), id) == 0)
                 measured_B = atof(fr_csv_get(&csv, row, "measured_peak_alloc_gib")) * 0x1p30;
-        cluster_of("dgx-b200", &runs.items[i], kept, &cluster);
+        cluster_of("dgx-b200", &runs.items[i], saved, &cluster);
         cost(&cluster, &runs.items[i], &out);
         FR_TRUE(fabs(out.memory_peak_B / measured_B - 1) < 0.005, "%s: %.4g GB, measured %.4g",
                 id, out.memory_peak_B / 1e9, measured_B / 1e9);

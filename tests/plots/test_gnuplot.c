@@ -97,15 +97,15 @@ static void hostile_file_names_too(void **state) {
     char *phantom = read_text(FIXTURES "phantom.json");
     (void)state;
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
-        char *kept[2] = {with(outputs[i], ".svg", ".gp"), with(outputs[i], ".svg", ".dat")};
+        char *saved[2] = {with(outputs[i], ".svg", ".gp"), with(outputs[i], ".svg", ".dat")};
         struct fr_error err = {0};
         struct fr_figure_options o = {.output = outputs[i], .keep_script = true};
         assert_int_equal(draw_text("pareto", phantom, "results.json", &o, &err), FR_OK);
         assert_false(fr_file_exists("touched"));
         assert_true(fr_file_exists(outputs[i]));
-        assert_true(fr_file_exists(kept[0]) && fr_file_exists(kept[1]));
-        unlink(outputs[i]), unlink(kept[0]), unlink(kept[1]);
-        free(kept[0]), free(kept[1]);
+        assert_true(fr_file_exists(saved[0]) && fr_file_exists(saved[1]));
+        unlink(outputs[i]), unlink(saved[0]), unlink(saved[1]);
+        free(saved[0]), free(saved[1]);
     }
     free(phantom);
 }

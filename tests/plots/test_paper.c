@@ -102,10 +102,10 @@ static void refused(const char *json, const char *why) {
     struct fr_error err = {0};
     struct fr_figure_options o = {.output = "refused"};
     assert_int_equal(draw_text("paper", json, "rows.json", &o, &err), FR_ERR_INPUT);
-    struct fr_text said = {0};
-    fr_text_addf(&said, "%s: %s", err.where, err.detail);
-    holds("the message", fr_text_get(&said), why);
-    fr_text_free(&said);
+    struct fr_text message = {0};
+    fr_text_addf(&message, "%s: %s", err.where, err.detail);
+    holds("the message", fr_text_get(&message), why);
+    fr_text_free(&message);
     struct stat there;
     assert_int_not_equal(stat("refused", &there), 0);
 }

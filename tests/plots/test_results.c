@@ -55,7 +55,7 @@ static void read_generated(uint64_t *dice, struct fr_results *results) {
 static void equal_labels_for_equal_plans(void **state) {
     (void)state;
     uint64_t dice = 6364136223846793005u;
-    int told_apart = 0;
+    int differ = 0;
     for (int n = 0; n < ROUNDS; n++) {
         struct fr_results r;
         read_generated(&dice, &r);
@@ -71,11 +71,11 @@ static void equal_labels_for_equal_plans(void **state) {
                            fr_plan_line(&r.items[j].plan, 0, line_b, sizeof line_b)) == 0 &&
                     strcmp(r.items[i].varied, r.items[j].varied) == 0;
                 FR_TRUE(same == (strcmp(a, b) == 0), "%s; %s; %s; %s", a, b, line_a, line_b);
-                told_apart += !same;
+                differ += !same;
             }
         fr_results_free(&r);
     }
-    assert_true(told_apart > ROUNDS);
+    assert_true(differ > ROUNDS);
 }
 
 /* A short word of a plan's line is explained where some line has it, and nowhere else. */
@@ -91,12 +91,13 @@ static void short_words_are_explained(void **state) {
         fr_picture_begin(&p, 800, 600);
         fr_results_footer(&r, &p, false);
         for (int k = 0; k < 3; k++) {
-            char said[8], explained[8], line[FR_PLAN_LINE];
+            char stated[8], explained[8], line[FR_PLAN_LINE];
             bool any = false;
-            snprintf(said, sizeof said, ", %s", words[k]);
+            snprintf(stated, sizeof stated, ", %s", words[k]);
             snprintf(explained, sizeof explained, "%s: ", words[k]);
             for (size_t i = 0; i < r.count; i++)
-                any = any || strstr(fr_plan_line(&r.items[i].plan, 0, line, sizeof line), said);
+                any =
+                    any || strstr(fr_plan_line(&r.items[i].plan, 0, line, sizeof line), stated);
             FR_TRUE(any == (strstr(fr_text_get(&p.note), explained) != NULL), "%s: \"%s\"",
                     words[k], fr_text_get(&p.note));
             *(any ? &with : &without) += 1;

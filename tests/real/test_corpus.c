@@ -53,14 +53,14 @@ static double surprise_of(const struct fr_grammar *g, const int *tokens, int len
 }
 
 /* Sum over all documents of so many tokens of P and of -P ln P: brute force. */
-static void walk(const struct fr_grammar *g, int *tokens, int at, int length, double *mass,
-                 double *surprise) {
+static void traverse(const struct fr_grammar *g, int *tokens, int at, int length, double *mass,
+                     double *surprise) {
     for (int token = 0; token < FR_GRAMMAR_TOKENS; token++) {
         tokens[at] = token;
         double s = surprise_of(g, tokens, at);
         if (!isfinite(s)) continue;
         if (at < length) {
-            walk(g, tokens, at + 1, length, mass, surprise);
+            traverse(g, tokens, at + 1, length, mass, surprise);
             continue;
         }
         *mass += exp(-s);
@@ -75,7 +75,7 @@ static void entropy_is_that_of_all_documents(void **state) {
         for (int length = 1; length <= 5; length++) {
             int tokens[8] = {0};
             double mass = 0, surprise = 0;
-            walk(&g, tokens, 1, length, &mass, &surprise);
+            traverse(&g, tokens, 1, length, &mass, &surprise);
             FR_NEAR(mass, 1, 1e-12);
             FR_NEAR(fr_grammar_entropy(&g, length) * length, surprise, 1e-12);
         }

@@ -416,7 +416,7 @@ static void nine_in_ten_confirm(void **state) {
         const char *verdict;
         int off; /* of ten */
         fr_confirmation confirmed;
-        const char *said;
+        const char *printed;
     } cases[] = {{"PASS", 0, FR_CONFIRMED, "confirmed: 100 % of the 90 % intervals"},
                  {"", 0, FR_CONFIRMED, "confirmed: 100 %"},
                  {"WARN", 1, FR_CONFIRMED, "confirmed: 9"},
@@ -438,7 +438,7 @@ static void nine_in_ten_confirm(void **state) {
                  cases[i].verdict);
         fr_validate_judge(&job.cluster, &v, &text);
         if (fr_validate_confirmed(&job.cluster, &v) != cases[i].confirmed ||
-            strncmp(fr_text_get(&text), cases[i].said, strlen(cases[i].said)) != 0)
+            strncmp(fr_text_get(&text), cases[i].printed, strlen(cases[i].printed)) != 0)
             fail_msg("%s, %d of ten off: %s", cases[i].verdict, cases[i].off,
                      fr_text_get(&text));
         fr_text_free(&text);

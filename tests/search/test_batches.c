@@ -54,15 +54,16 @@ static void methods_with_ghosts(void **state) {
         assert_int_equal(ghost_neurons(others, 2, fr_methods[a]), fr_methods[a]->uses_ghost);
         for (int b = 0; fr_methods[b]; b++)
             for (int at = 0; a != b && at < 3; at++) {
-                char said[80];
+                char label[80];
                 const char *vary[3] = {others[0], others[1], others[1]};
                 bool wanted = fr_methods[a]->uses_ghost || fr_methods[b]->uses_ghost;
-                snprintf(said, sizeof said, "method=%s,%s", fr_methods[a]->name,
+                snprintf(label, sizeof label, "method=%s,%s", fr_methods[a]->name,
                          fr_methods[b]->name);
-                vary[at] = said;
+                vary[at] = label;
                 if (at == 0) vary[1] = others[0];
-                FR_TRUE(ghost_neurons(vary, 3, fr_methods[(a + b) % 3]) == wanted, "%s", said);
-                FR_TRUE(ghost_neurons(vary + at, 1, fr_methods[b]) == wanted, "%s alone", said);
+                FR_TRUE(ghost_neurons(vary, 3, fr_methods[(a + b) % 3]) == wanted, "%s", label);
+                FR_TRUE(ghost_neurons(vary + at, 1, fr_methods[b]) == wanted, "%s alone",
+                        label);
             }
     }
 }

@@ -164,10 +164,10 @@ static void lines_that_are_none(void **state) {
     assert_int_equal(fr_blocks_search(&b, 1, 1, &line, &err), FR_OK);
     char *text = line.data;
     for (size_t cut = 0; cut < line.length; cut++) {
-        char kept = text[cut];
+        char saved = text[cut];
         text[cut] = '\0';
         FR_TRUE(!taken(&b, text), "cut at %zu: %s", cut, text);
-        text[cut] = kept;
+        text[cut] = saved;
     }
     FR_TRUE(!taken(&b, "block 99999999 0 0 0 0 0 0 end"), "%s", "no such block");
     FR_TRUE(!taken(&b, "block -1 0 0 0 0 0 0 end"), "%s", "no such block");

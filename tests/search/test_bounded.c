@@ -54,8 +54,8 @@ static void same_outcome(const struct fr_outcome *a, const struct fr_outcome *b,
     FR_TRUE(memcmp(a->memory_B, b->memory_B, sizeof a->memory_B) == 0, "%s: memory", line);
     FR_TRUE(memcmp(a->sent_B, b->sent_B, sizeof a->sent_B) == 0, "%s: bytes", line);
     FR_TRUE(a->memory_peak_B == b->memory_peak_B, "%s: memory", line);
-    FR_TRUE(a->fullest_stage == b->fullest_stage && a->fullest_rank == b->fullest_rank,
-            "%s: fullest", line);
+    FR_TRUE(a->peak_stage == b->peak_stage && a->peak_rank == b->peak_rank, "%s: fullest",
+            line);
     FR_TRUE(a->lossy_gradient == b->lossy_gradient && a->lossy_backward == b->lossy_backward &&
                 a->lossy_forward == b->lossy_forward,
             "%s: loss", line);
@@ -83,7 +83,7 @@ static void remembered_is_priced_alone(void **state) {
         for (int step = 0; step < steps; step++) {
             int k = (int)fr_test_random(&dice, FR_PLAN_KEYS);
             struct fr_json_document *document = NULL;
-            struct fr_plan said, plan = at;
+            struct fr_plan label, plan = at;
             struct fr_outcome alone, ranked;
             struct least least = {.asked = false}, *stated = &least;
             char text[160], line[FR_PLAN_LINE];
@@ -93,10 +93,10 @@ static void remembered_is_priced_alone(void **state) {
                             fr_test_value(&fr_plan_keys[k], &dice, text, sizeof text), "test",
                             NULL),
                 FR_OK);
-            fr_status status = fr_plan_read(document, &said, &lists[step], NULL);
+            fr_status status = fr_plan_read(document, &label, &lists[step], NULL);
             fr_json_free(document);
             if (status != FR_OK) continue;
-            fr_plan_key_copy(&fr_plan_keys[k], &said, &plan);
+            fr_plan_key_copy(&fr_plan_keys[k], &label, &plan);
             int64_t ranks = fr_plan_ranks(&plan);
             if (plan.layer_tp_best || ranks > RANKS_MOST) continue;
             if (plan.placement.row->searches && ranks > SEATS_MOST) continue;
@@ -206,29 +206,29 @@ static void expect(const struct fr_job *job, const struct fr_space *space,
 }
 
 static void as_expected(const struct fr_search_result *r, const struct expected *e, size_t top,
-                        const char *said) {
+                        const char *label) {
     size_t listed = e->n < top ? e->n : top;
-    FR_TRUE(r->evaluated == e->evaluated && r->feasible == (int64_t)e->n, "%s: counts", said);
-    FR_TRUE(memcmp(r->because, e->because, sizeof e->because) == 0, "%s: reasons", said);
+    FR_TRUE(r->evaluated == e->evaluated && r->feasible == (int64_t)e->n, "%s: counts", label);
+    FR_TRUE(memcmp(r->because, e->because, sizeof e->because) == 0, "%s: reasons", label);
     for (int k = 0; k < FR_REASON_COUNT; k++)
-        FR_TRUE(r->example[k].index == e->example[k], "%s: example of reason %d", said, k);
-    FR_TRUE(r->ranked.count == listed, "%s: %zu listed", said, r->ranked.count);
+        FR_TRUE(r->example[k].index == e->example[k], "%s: example of reason %d", label, k);
+    FR_TRUE(r->ranked.count == listed, "%s: %zu listed", label, r->ranked.count);
     for (size_t i = 0; i < listed; i++)
         FR_TRUE(r->ranked.items[i].index == e->feasible[i].index &&
                     r->ranked.items[i].value == e->feasible[i].value &&
                     r->ranked.items[i].lossy == e->feasible[i].lossy,
                 "%s: place %zu is %lld at %.17g, lossy %g; expected %lld at %.17g, lossy %g",
-                said, i, (long long)r->ranked.items[i].index, r->ranked.items[i].value,
+                label, i, (long long)r->ranked.items[i].index, r->ranked.items[i].value,
                 r->ranked.items[i].lossy, (long long)e->feasible[i].index, e->feasible[i].value,
                 e->feasible[i].lossy);
-    FR_TRUE(r->pareto.count == e->n_front, "%s: %zu on the front, %zu expected", said,
+    FR_TRUE(r->pareto.count == e->n_front, "%s: %zu on the front, %zu expected", label,
             r->pareto.count, e->n_front);
     for (size_t i = 0; i < r->pareto.count; i++) {
         bool found = false;
         for (size_t k = 0; k < e->n_front && !found; k++)
             found = e->front_index[k] == r->pareto.items[i].index &&
                     e->front[k].time_s == r->pareto.items[i].outcome.time_s;
-        FR_TRUE(found, "%s: %lld on the front", said, (long long)r->pareto.items[i].index);
+        FR_TRUE(found, "%s: %lld on the front", label, (long long)r->pareto.items[i].index);
     }
 }
 
@@ -286,7 +286,7 @@ static bool try_space(uint64_t *dice, int number, int64_t *unpriced) {
     struct fr_search_result result;
     struct expected e;
     struct fr_error err = {0};
-    char said[800];
+    char label[800];
     struct fr_search_options o = {.objective = (fr_objective)fr_test_random(dice, 3),
                                   .per_iteration = fr_test_random(dice, 4) > 0,
                                   .top = 1 + fr_test_random(dice, 12),
@@ -296,21 +296,21 @@ static bool try_space(uint64_t *dice, int number, int64_t *unpriced) {
     fr_test_job(base->cluster, base->model, base->sets, &job);
     int n = draw_keys(dice, vary, number % 10 == 0 ? 60000 : 6000);
     for (int i = 0; i < n; i++) texts[i] = vary[i];
-    snprintf(said, sizeof said, "space %d: %s, %s, %s, %s", number, base->model, vary[0],
+    snprintf(label, sizeof label, "space %d: %s, %s, %s, %s", number, base->model, vary[0],
              n > 1 ? vary[1] : "", n > 2 ? vary[2] : "");
     fr_status status = fr_space_make(ranks[fr_test_random(dice, 5)], texts, n, &job.plan, false,
                                      fr_test_random(dice, 2), NULL, &space, &err);
-    FR_TRUE(status == FR_OK || status == FR_ERR_USAGE || status == FR_ERR_INPUT, "%s: %s", said,
-            err.detail);
+    FR_TRUE(status == FR_OK || status == FR_ERR_USAGE || status == FR_ERR_INPUT, "%s: %s",
+            label, err.detail);
     if (status == FR_OK) {
         assert_int_equal(fr_search(&job, &space, &o, &result, NULL), FR_OK);
         expect(&job, &space, &o, result.by, &e);
-        as_expected(&result, &e, o.top, said);
+        as_expected(&result, &e, o.top, label);
         *unpriced += result.unpriced;
         fr_search_result_free(&result);
         o.exhaustive = true;
         assert_int_equal(fr_search(&job, &space, &o, &result, NULL), FR_OK);
-        as_expected(&result, &e, o.top, said);
+        as_expected(&result, &e, o.top, label);
         assert_int_equal(result.unpriced, 0);
         fr_search_result_free(&result);
         free(e.feasible);

@@ -195,12 +195,12 @@ static void resolve(struct rows *rows) {
 }
 
 /* These words, tp what is left of the ranks, or dp where tp is varied.  @return false: there is no such plan */
-static bool cost(const struct drawn *d, const char *const *said, int n, int64_t ranks,
+static bool cost(const struct drawn *d, const char *const *settings, int n, int64_t ranks,
                  struct fr_outcome *out) {
     const char *sets[VARY + 1];
     char mesh[32];
     struct fr_job job;
-    for (int i = 0; i < n; i++) sets[i] = said[i];
+    for (int i = 0; i < n; i++) sets[i] = settings[i];
     if (!load(d, sets, n, &job)) return false;
     bool tp = has(d, "tp"), both = tp && has(d, "dp");
     int64_t all = fr_plan_ranks(&job.plan);
@@ -215,25 +215,25 @@ static bool cost(const struct drawn *d, const char *const *said, int n, int64_t 
 }
 
 /* A key that nothing reads is not said: of the choices with fewest left out the first that has none such. */
-static bool cost_resolved(const struct drawn *d, const char *const *said, int64_t ranks,
+static bool cost_resolved(const struct drawn *d, const char *const *settings, int64_t ranks,
                           struct fr_outcome *out) {
     for (int gone = 0; gone <= d->n; gone++)
         for (unsigned set = 0; set < 1u << d->n; set++) {
             const char *kept[VARY];
             int n = 0;
             for (int i = 0; i < d->n; i++)
-                if (!(set >> i & 1)) kept[n++] = said[i];
+                if (!(set >> i & 1)) kept[n++] = settings[i];
             if (d->n - n != gone || !cost(d, kept, n, ranks, out)) continue;
             if (!(out->reasons & FR_BECAUSE(FR_REASON_IDLE_KEY))) return true;
         }
     return false;
 }
 
-static void price(const struct drawn *d, const char *const *said, int64_t ranks,
+static void price(const struct drawn *d, const char *const *settings, int64_t ranks,
                   struct rows *rows) {
     struct fr_outcome out;
     const struct fr_search_options *o = &d->options;
-    if (!cost_resolved(d, said, ranks, &out)) return;
+    if (!cost_resolved(d, settings, ranks, &out)) return;
     bool known = o->objective == FR_OBJECTIVE_TIME || !isnan(out.energy_J);
     if (!out.reasons && known && fmax(out.lossy_gradient, out.lossy_backward) <= o->max_lossy &&
         !(o->memory_limit_B > 0 && out.memory_peak_B > o->memory_limit_B) &&
@@ -241,20 +241,21 @@ static void price(const struct drawn *d, const char *const *said, int64_t ranks,
         add(rows, row_of(d, &out));
 }
 
-static void price_all(const struct drawn *d, int at, char said[VARY][64], struct rows *rows) {
+static void price_all(const struct drawn *d, int at, char settings[VARY][64],
+                      struct rows *rows) {
     if (at < d->n) {
         for (const char *value = keys[d->key[at]].values; *value;) {
             int n = 0;
             for (int depth = 0; value[n] && (depth > 0 || value[n] != ','); n++)
                 depth += (value[n] == '[') - (value[n] == ']');
-            snprintf(said[at], sizeof *said, "%s=%.*s", keys[d->key[at]].key, n, value);
+            snprintf(settings[at], sizeof *settings, "%s=%.*s", keys[d->key[at]].key, n, value);
             value += n + (value[n] == ',');
-            price_all(d, at + 1, said, rows);
+            price_all(d, at + 1, settings, rows);
         }
         return;
     }
     const char *words[VARY];
-    for (int i = 0; i < d->n; i++) words[i] = said[i];
+    for (int i = 0; i < d->n; i++) words[i] = settings[i];
     for (const char *count = d->ranks; count; count = strchr(count, ',')) {
         count += *count == ',';
         price(d, words, strtoll(count, NULL, 10), rows);
@@ -380,14 +381,14 @@ static void against_all(const struct drawn *d, uint64_t *dice, int *plans) {
     struct rows all = {.n = 0};
     struct fr_error err = {0};
     const char *sets[5], *vary[VARY];
-    char said[VARY][64];
+    char settings[VARY][64];
     struct fr_job_names names = names_of(d, sets);
     for (int i = 0; i < d->n; i++) vary[i] = d->vary[i];
     if (fr_job_load(&names, &job, &err) != FR_OK) fail_msg("%s: %s", err.where, err.detail);
     if (fr_space_make(d->ranks, vary, d->n, &job.plan, false, false, &names, &space, &err) !=
         FR_OK)
         fail_msg("%s", err.detail);
-    price_all(d, 0, said, &all);
+    price_all(d, 0, settings, &all);
     resolve(&all);
     assert_int_equal(fr_search(&job, &space, &d->options, &whole, NULL), FR_OK);
     assert_int_equal(fr_search_each(&job, &space, &d->options, &whole, list, &found, NULL),

@@ -55,8 +55,8 @@ static void spaces_complete_as_predict_does(void **state) {
     (void)state;
     for (int k = 0; k < 12; k++) {
         const char *cluster = clusters[k % 2], *model = models[k / 2 % 3];
-        const char *said[] = {"global_batch=256", "model.vocabulary=32768",
-                              k % 3 ? "model.dtype=bf16" : "model.dtype=fp8"};
+        const char *stated[] = {"global_batch=256", "model.vocabulary=32768",
+                                k % 3 ? "model.dtype=bf16" : "model.dtype=fp8"};
         bool dense = k / 2 % 3 == 0;
         const char *ways[5];
         int n = 0;
@@ -64,7 +64,7 @@ static void spaces_complete_as_predict_does(void **state) {
             if (!(dense && i == 2) && fr_test_random(&dice, 3)) ways[n++] = vary[i];
         struct fr_job job;
         struct fr_space space;
-        load(cluster, model, said, 3, &job);
+        load(cluster, model, stated, 3, &job);
         open_space(&job, "32", ways, n, &space);
         for (int64_t i = 0; i < space.size; i++) {
             struct fr_plan plan;
@@ -73,7 +73,7 @@ static void spaces_complete_as_predict_does(void **state) {
             const char *sets[20];
             int m = 0;
             if (!fr_space_plan(&space, &job.workload, i, &plan, &fits) || !fits) continue;
-            for (; m < 3; m++) sets[m] = said[m];
+            for (; m < 3; m++) sets[m] = stated[m];
             const struct {
                 const char *key;
                 int64_t value;

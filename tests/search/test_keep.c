@@ -61,17 +61,17 @@ static void the_best_are_the_best_of_all(void **state) {
         draw_plans(&dice, plan, n, 1 + draw(&dice, 300));
         for (int i = 0; i < n; i++) {
             assert_true(fr_best_keep(&best, limit, &plan[i]));
-            most = best.kept.count > most ? best.kept.count : most;
+            most = best.list.count > most ? best.list.count : most;
         }
         fr_best_cut(&best, limit);
         qsort(plan, (size_t)n, sizeof *plan, fr_by_rank);
         size_t want = limit > 0 && (size_t)n > limit ? limit : (size_t)n;
-        FR_TRUE(best.kept.count == want, "%zu kept of %d, at most %zu", best.kept.count, n,
+        FR_TRUE(best.list.count == want, "%zu kept of %d, at most %zu", best.list.count, n,
                 limit);
         for (size_t i = 0; i < want; i++)
-            assert_true(best.kept.items[i].index == plan[i].index);
+            assert_true(best.list.items[i].index == plan[i].index);
         FR_TRUE(limit == 0 || most <= 2 * limit + 64, "%zu held for %zu", most, limit);
-        free(best.kept.items);
+        free(best.list.items);
     }
 }
 

@@ -50,10 +50,10 @@ static void write(const char *key, const struct some *some, bool order, char *ou
 
 /* Of a combination: what an order says of stages or chunks that are 1; nothing of one that another combination says
  * itself.  An order that all plans have says nothing: what is given beside it stands. */
-static bool resolve(int64_t said, bool varied, const struct some *values, int64_t *value) {
-    if (!varied || *value != 1 || said == 1) return true;
-    *value = said;
-    return !has(values, said);
+static bool resolve(int64_t stated, bool varied, const struct some *values, int64_t *value) {
+    if (!varied || *value != 1 || stated == 1) return true;
+    *value = stated;
+    return !has(values, stated);
 }
 
 static void go_through(uint64_t *dice, int round) {

@@ -295,8 +295,8 @@ static void an_order_says_its_mesh(void **state) {
     bool fits = false;
     const char *two[] = {"schedule=[\"F0 F1 B0 B1\",\"F0 B0 F1 B1\"]"};
     const char *chunks[] = {"schedule=[\"F0.0 F0.1 B0.1 B0.0\",\"F0.0 F0.1 B0.1 B0.0\"]"};
-    for (int said = 0; said < 2; said++) {
-        base.pp = said ? 2 : 1;
+    for (int given = 0; given < 2; given++) {
+        base.pp = given ? 2 : 1;
         assert_int_equal(fr_space_make("8", two, 1, &base, false, false, NULL, &space, NULL),
                          FR_OK);
         assert_true(fr_space_plan(&space, NULL, 0, &plan, &fits) && fits);
@@ -304,7 +304,7 @@ static void an_order_says_its_mesh(void **state) {
         assert_int_equal(plan.chunks, 1);
         assert_int_equal(plan.tp, 4);
         fr_space_free(&space);
-        base.chunks = said ? 2 : 1;
+        base.chunks = given ? 2 : 1;
         assert_int_equal(fr_space_make("8", chunks, 1, &base, false, false, NULL, &space, NULL),
                          FR_OK);
         assert_true(fr_space_plan(&space, NULL, 0, &plan, &fits) && fits);
@@ -326,14 +326,14 @@ static void an_order_is_listed_once(void **state) {
         for (int64_t dp = 1; dp <= 8; dp *= 2)
             for (int first = 0; first < 2; first++) {
                 const char *other = of ? "chunks=1,2" : "pp=1,2", *order = of ? chunks : two;
-                const char *said[] = {first ? order : other, first ? other : order};
+                const char *given[] = {first ? order : other, first ? other : order};
                 struct fr_plan base = fr_plan_default(), plan;
                 struct fr_space space;
                 bool fits = false;
                 int listed = 0;
                 base.dp = dp;
                 assert_int_equal(
-                    fr_space_make("16", said, 2, &base, true, false, NULL, &space, NULL),
+                    fr_space_make("16", given, 2, &base, true, false, NULL, &space, NULL),
                     FR_OK);
                 for (int64_t i = 0; i < space.size; i++) {
                     if (!fr_space_plan(&space, NULL, i, &plan, &fits)) continue;

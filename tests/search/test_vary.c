@@ -174,7 +174,7 @@ static void commas_part_values(void **state) {
 /* Twice the same key, none, one that cannot be; more than eight keys of files, more than 4096 of them. */
 static void what_cannot_be_varied(void **state) {
     static const struct {
-        const char *first, *second, *said;
+        const char *first, *second, *wanted;
     } rows[] = {
         {"tp=1,2", "tp=4", "varied twice"},
         {"model.a=1", "model.a=2", "varied twice"},
@@ -195,7 +195,7 @@ static void what_cannot_be_varied(void **state) {
         space.n_variants = 1;
         assert_int_equal(fr_vary_parse(rows[r].first, &names, &space, &err), FR_OK);
         assert_int_equal(fr_vary_parse(rows[r].second, &names, &space, &err), FR_ERR_USAGE);
-        FR_TRUE(strstr(err.detail, rows[r].said), "%s: %s", rows[r].second, err.detail);
+        FR_TRUE(strstr(err.detail, rows[r].wanted), "%s: %s", rows[r].second, err.detail);
         fr_space_free(&space);
     }
     memset(&space, 0, sizeof space);

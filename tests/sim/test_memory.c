@@ -79,8 +79,8 @@ static void margin(void **state) {
     const char *plain[] = {BASE, "rank_order=tp-dp-pp", "stage_layers=[4,20,20,8]", NULL};
     struct fr_outcome none = price(plain);
     assert_true(none.memory_B[FR_MEMORY_FRAGMENTATION] == 0);
-    assert_int_equal(none.fullest_stage, 1);
-    assert_int_equal(none.fullest_rank, 8 * 4); /* tp x dp ranks before its first */
+    assert_int_equal(none.peak_stage, 1);
+    assert_int_equal(none.peak_rank, 8 * 4); /* tp x dp ranks before its first */
     double lost_B =
         0.25 * (none.memory_B[FR_MEMORY_ACTIVATIONS] + none.memory_B[FR_MEMORY_BUFFERS]);
     double need_B = none.memory_peak_B + lost_B;

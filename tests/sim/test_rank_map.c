@@ -230,7 +230,7 @@ static int64_t rank_of(const struct fr_plan *plan, int64_t t, int64_t i, int64_t
 enum which { TP, CP, EP, REPLICAS, ENDS, PAIRS_OF_ENDS, WHICH };
 
 /* Members of every group of a kind, each sorted by its slots. @return their size */
-static int64_t members_of(const struct fr_plan *plan, enum which which, const int64_t *seat,
+static int64_t members_of(const struct fr_plan *plan, enum which which, const int64_t *place,
                           int64_t *slot, int64_t *groups) {
     int64_t D = fr_plan_replicas(plan), tp = plan->tp, last = plan->pp - 1, n = 0, p = 1;
     int64_t whole = fr_plan_expert_tp(plan) == 1 ? tp : 1; /* tp ranks among those of ep */
@@ -245,8 +245,8 @@ static int64_t members_of(const struct fr_plan *plan, enum which which, const in
         for (int64_t k = 0; k < tp * D; k++) {
             int64_t t = which == TP || (which == EP && whole > 1) ? k % tp : k / D,
                     d = which == TP || (which == EP && whole > 1) ? k / tp : k % D;
-            slot[n++] = seat[rank_of(plan, t, i, d)];
-            if (ends) slot[n++] = seat[rank_of(plan, t, last, d)];
+            slot[n++] = place[rank_of(plan, t, i, d)];
+            if (ends) slot[n++] = place[rank_of(plan, t, last, d)];
         }
     *groups = n / p;
     for (int64_t g = 0; g < *groups; g++)
@@ -270,7 +270,7 @@ static void groups_by_brute_force(void **state) {
     for (int k = 0; k < draws; k++) {
         struct fr_job job;
         struct fr_rank_map rank_map;
-        int64_t list[RANKS_MAX], seat[RANKS_MAX], slot[2 * RANKS_MAX], groups;
+        int64_t list[RANKS_MAX], place[RANKS_MAX], slot[2 * RANKS_MAX], groups;
         draw_job(&seed, &job);
         struct fr_levels *levels = &job.cluster.levels;
         levels->count = 2; /* one adapter a node */
@@ -284,7 +284,7 @@ static void groups_by_brute_force(void **state) {
             list[i] = list[j];
             list[j] = kept;
         }
-        for (int64_t i = 0; i < n; i++) seat[list[i]] = i;
+        for (int64_t i = 0; i < n; i++) place[list[i]] = i;
         struct fr_plan plan = k % 2 ? listed(&job.plan, list) : job.plan;
         assert_int_equal(fr_rank_map_make(&job, &plan, &rank_map, NULL), FR_OK);
         levels = &rank_map.levels; /* as the ranks take them */
@@ -293,7 +293,7 @@ static void groups_by_brute_force(void **state) {
             if (ends && (plan.pp == 1 || !job.workload.transformer.tied ||
                          plan.compression.fused_embedding != (w == ENDS)))
                 continue;
-            int64_t p = members_of(&plan, w, seat, slot, &groups);
+            int64_t p = members_of(&plan, w, place, slot, &groups);
             if (p == 1) continue;
             struct busiest most = busiest_ring(slot, p, groups, levels);
             const struct fr_group *group = group_of(&rank_map, w);

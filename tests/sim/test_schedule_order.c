@@ -76,11 +76,11 @@ static void written_out_runs_alike(void **state) {
         const char *known[] = {fr_text_get(&name), "pp=4",
                                a.chunks == 2 ? "chunks=2" : "chunks=1", NULL};
         for (int event = 0; event < 2; event++) {
-            struct fr_outcome mine = price(path, own, event),
+            struct fr_outcome ours = price(path, own, event),
                               theirs = price(path, known, event);
-            FR_NEAR(mine.time_s, theirs.time_s, 1e-15);
+            FR_NEAR(ours.time_s, theirs.time_s, 1e-15);
             for (int i = 0; i < FR_PART_COUNT; i++)
-                assert_true(fabs(mine.part_s[i] - theirs.part_s[i]) <= 1e-12);
+                assert_true(fabs(ours.part_s[i] - theirs.part_s[i]) <= 1e-12);
         }
         fr_text_free(&text);
         fr_text_free(&name);

@@ -258,7 +258,7 @@ static void same(const struct fr_outcome *a, const struct fr_outcome *b, const c
         NEAR(fr_memory_names[k], b->memory_B[k], a->memory_B[k], 1e-12 * a->memory_peak_B);
     NEAR("memory", b->memory_peak_B, a->memory_peak_B, 0);
     for (int k = 0; k < FR_SENT_COUNT; k++) NEAR("sent", b->sent_B[k], a->sent_B[k], 0);
-    FR_TRUE(a->fullest_stage == b->fullest_stage && a->fullest_rank == b->fullest_rank &&
+    FR_TRUE(a->peak_stage == b->peak_stage && a->peak_rank == b->peak_rank &&
                 a->reasons == b->reasons && a->extrapolated == b->extrapolated &&
                 a->parameters == b->parameters && a->lossy_gradient == b->lossy_gradient &&
                 a->lossy_backward == b->lossy_backward,

@@ -44,7 +44,7 @@ struct tally {
 };
 
 static const char *bin, *preload;
-static char folder[512], said[600], stated[600], counted[600];
+static char folder[512], printed[600], stated[600], counted[600];
 
 static void die(const char *what) {
     fprintf(stderr, "torture: %s\n", what);
@@ -107,7 +107,7 @@ static void in_child(const struct command *command, long nth, const struct servi
     setenv("FR_FAIL_NTH", number, 1);
     setenv("FR_FAIL_COUNT", counted, 1);
     setenv("LD_PRELOAD", preload, 1);
-    int in = open("/dev/null", O_RDONLY), out = service ? service->out : open_new(said),
+    int in = open("/dev/null", O_RDONLY), out = service ? service->out : open_new(printed),
         err = service ? service->err : open_new(stated);
     struct sigaction none = {.sa_handler = SIG_DFL};
     sigaction(SIGALRM, &none, NULL);
@@ -122,7 +122,7 @@ static void put_back(const struct command *command) {
 }
 
 static struct run collect(const struct command *command, int status) {
-    struct run r = {.code = -1, .out = slurp(said), .err = slurp(stated)};
+    struct run r = {.code = -1, .out = slurp(printed), .err = slurp(stated)};
     if (WIFSIGNALED(status)) r.signal = WTERMSIG(status);
     if (WIFEXITED(status)) r.code = WEXITSTATUS(status);
     for (int i = 0; i < command->n_outputs; i++) r.file[i] = slurp(command->output[i]);
@@ -197,7 +197,7 @@ static void serve_from(const struct command *command, struct service *s) {
         fcntl(s->tell[i], F_SETFD, FD_CLOEXEC);
         fcntl(s->hear[i], F_SETFD, FD_CLOEXEC);
     }
-    s->out = open_new(said);
+    s->out = open_new(printed);
     s->err = open_new(stated);
     put_back(command);
     s->process = fork();
@@ -221,18 +221,18 @@ static void forget_child(const struct command *command, const struct service *s)
 static long serve(const struct command *command, const struct run *whole, uint64_t names,
                   struct tally *t) {
     struct service s;
-    long told_us[2] = {0}, next = 1;
+    long request[2] = {0}, next = 1;
     bool serves = true;
     int status = 0;
     serve_from(command, &s);
-    while (serves && read(s.tell[0], told_us, sizeof told_us) == sizeof told_us) {
-        serves = told_us[1] >= 0;
+    while (serves && read(s.tell[0], request, sizeof request) == sizeof request) {
+        serves = request[1] >= 0;
         if (!serves) {
             if (write(s.hear[1], "", 1) != 1) die("nobody to tell");
             continue;
         }
-        judge(command, whole, collect(command, (int)told_us[1]), told_us[0], names, t);
-        next = told_us[0] + 1;
+        judge(command, whole, collect(command, (int)request[1]), request[0], names, t);
+        next = request[0] + 1;
         forget_child(command, &s);
     }
     if (waitpid(s.process, &status, 0) != s.process) die("cannot wait");
@@ -299,7 +299,7 @@ static void start(const char *in) {
     const char *place = getenv("TMPDIR");
     snprintf(folder, sizeof folder, "%.400s/forerun-torture.XXXXXX", place ? place : "/tmp");
     if (!mkdtemp(folder)) die("no folder to work in");
-    snprintf(said, sizeof said, "%s/out", folder);
+    snprintf(printed, sizeof printed, "%s/out", folder);
     snprintf(stated, sizeof stated, "%s/err", folder);
     snprintf(counted, sizeof counted, "%s/count", folder);
     snprintf(path, sizeof path, "%.400s/work", folder);

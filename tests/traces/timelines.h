@@ -74,11 +74,11 @@ static inline struct fr_timeline random_timeline(uint64_t seed, struct fr_span *
             span.lane = (uint8_t)below(&seed, LANES);
             span.peer = to, span.message = i, span.size_B = 1e3 * i;
         }
-        double *mine_s = &free_s[rank][span.stream][span.lane], lag_s = some_s(&seed);
+        double *own_s = &free_s[rank][span.stream][span.lane], lag_s = some_s(&seed);
         uint8_t its_lane = (uint8_t)below(&seed, LANES);
         double *its_s = &free_s[to][FR_STREAM_RECV][its_lane];
-        span.start_s = fmax(*mine_s, message ? *its_s : 0) + some_s(&seed);
-        span.end_s = *mine_s = span.start_s + some_s(&seed);
+        span.start_s = fmax(*own_s, message ? *its_s : 0) + some_s(&seed);
+        span.end_s = *own_s = span.start_s + some_s(&seed);
         if (span.stream != FR_STREAM_COMPUTE || i % 3 == 0)
             span.communicating_s = (span.end_s - span.start_s) * below(&seed, 5) / 4;
         if (i % 7 == 0) span.waiting_s = (span.end_s - span.start_s - span.communicating_s) / 3;

@@ -231,7 +231,7 @@ static void a_cluster_is_silicon(void **state) {
     assert_int_equal(fr_apart_cluster_set(a, v->scope, document, NULL), FR_OK);
     assert_int_equal(fr_cluster_read(document, &read, NULL), FR_OK);
     FR_NEAR(read.device.gemm[FR_BF16].tiles.efficiency / v->value, 1, 1e-9);
-    FR_NEAR(read.widths.sigma[FR_VALUE_EFFICIENCY][FR_BF16] / v->sigma, 1, 1e-9);
+    FR_NEAR(read.uncertainty.sigma[FR_VALUE_EFFICIENCY][FR_BF16] / v->sigma, 1, 1e-9);
     assert_string_equal(read.software, "");
     assert_true(read.device.host_launch_s == f->on[1].device.host_launch_s);
     fr_cluster_free(&read);

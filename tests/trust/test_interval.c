@@ -73,7 +73,7 @@ static void a_stated_width_is_in_place_of_the_prior(void **state) {
     double variance = pow(fr_tune_deviation(&plain, gradient), 2);
     for (int a = 0; a < plain.n_known && plain.index[a] < FR_COEFFICIENT_MAX; a++) {
         const struct fr_coefficient *c = &fr_coefficients[plain.index[a]];
-        double *width = job.cluster.widths.sigma[c->place];
+        double *width = job.cluster.uncertainty.sigma[c->place];
         double own = pow(gradient[a] * c->sigma, 2);
         assert_true(fr_interval_stated(&job.cluster, plain.index[a], FR_FP16) == 0);
         for (int half = 0; half < 2; half++) {

@@ -97,7 +97,7 @@ static void what_differs_decides(void **state) {
     plans[1].micro_batch = 2;
     memset(known.covariance, 0, sizeof known.covariance);
     for (int kept = 0; kept < 2; kept++) {
-        known.kept = kept;
+        known.unmoved = kept;
         known.stretch = 1.5;
         double wide = apart(&job, &plans[0], &plans[1]) * (kept ? 1 : 1.5 / 1.25);
         assert_int_equal(fr_odds_pair(&known, &job.workload, &plans[0], &plans[1], &difference,

@@ -52,9 +52,9 @@ static void every_statement_can_be_read(void **state) {
         whole += fr_run_reader_says(&reader, "columns") != NULL;
         for (int i = 0; i < reader.statements.n; i++) {
             const char *what = expression_of(reader.statements.item[i].text);
-            struct fr_term said;
+            struct fr_term term;
             struct fr_error err = {0};
-            if (what && fr_expression(what, &scope, &said, &err) != FR_OK)
+            if (what && fr_expression(what, &scope, &term, &err) != FR_OK)
                 fail_msg("%s:%d: %s", d->name, reader.statements.item[i].line, err.detail);
         }
         fr_run_reader_close(&reader);
@@ -73,12 +73,12 @@ static void what_is_wrong_is_told(void **state) {
     struct fr_csv csv;
     assert_int_equal(fr_csv_parse("a\n1\n", 4, "t", &csv, NULL), FR_OK);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct fr_description mine = {"mine", rows[i][0]};
+        const struct fr_description own = {"mine", rows[i][0]};
         struct fr_run_reader reader;
         struct fr_run_row row = {0};
         struct fr_error err = {0};
         fr_run_skip skip;
-        assert_int_equal(fr_run_reader_open(&mine, &reader, NULL), FR_OK);
+        assert_int_equal(fr_run_reader_open(&own, &reader, NULL), FR_OK);
         assert_int_equal(
             fr_run_reader_row(&reader, &(struct fr_run_source){&csv, 0}, &row, &skip, &err),
             FR_ERR_INPUT);

@@ -200,7 +200,7 @@ static void software_is_worth_what_its_facts_say(void **state) {
 
 static void software_that_is_none_is_refused(void **state) {
     static const struct {
-        const char *cells, *said;
+        const char *cells, *wanted;
     } rows[] = {{"nemo-24.30,", "nemo-24.03"},
                 {",\"fast\"", "host_launch"},
                 {"\"{\"\"facts\"\": [{}]}\",", "key"}};
@@ -215,8 +215,8 @@ static void software_that_is_none_is_refused(void **state) {
                  "gpt-2.5b,1,dgx-h100,%s\n",
                  rows[i].cells);
         FR_TRUE(read_text(text, &runs, &err) == FR_ERR_INPUT, "%s", rows[i].cells);
-        FR_TRUE(strstr(err.detail, rows[i].said) != NULL ||
-                    strstr(err.where, rows[i].said) != NULL,
+        FR_TRUE(strstr(err.detail, rows[i].wanted) != NULL ||
+                    strstr(err.where, rows[i].wanted) != NULL,
                 "%s: got %s: %s", rows[i].cells, err.where, err.detail);
         fr_runs_free(&runs);
     }
@@ -538,20 +538,20 @@ static void ends_count_as_layers(void **state) {
     for (int layers = 1; layers <= 40; layers++)
         for (int pp = 1; pp <= 12; pp++) {
             struct fr_run_row row = {0};
-            int sum = 0, n = 0, said[16];
+            int sum = 0, n = 0, wanted[16];
             fr_run_row_set(&row, "plan.pp", "%d", pp);
             fr_run_ends_as_layers(layers, &row);
             const char *list = fr_run_row_get(&row, "plan.stage_layers");
             FR_TRUE((list != NULL) == (pp > 1 && (layers + 2) % pp == 0), "%d on %d", layers,
                     pp);
             for (const char *at = list; at && *at != ']'; n++) {
-                said[n] = (int)strtol(at + 1, (char **)&at, 10);
-                sum += said[n];
+                wanted[n] = (int)strtol(at + 1, (char **)&at, 10);
+                sum += wanted[n];
             }
             if (!list) continue;
             FR_TRUE(n == pp && sum == layers, "%d on %d: %s", layers, pp, list);
             for (int i = 0; i < n; i++)
-                FR_TRUE(said[i] == (layers + 2) / pp - (i == 0 || i == n - 1), "%s", list);
+                FR_TRUE(wanted[i] == (layers + 2) / pp - (i == 0 || i == n - 1), "%s", list);
         }
     struct fr_run_row row = {0};
     fr_run_row_set(&row, "plan.pp", "%d", 1025);

@@ -323,7 +323,7 @@ static void rows_that_agree_make_surer(void **state) {
         struct fr_tune_result r;
         struct fr_interval of;
         assert_int_equal(fr_tune(&f.prior, f.use, n, &options, &r, NULL), FR_OK);
-        assert_true(r.kept);
+        assert_true(r.unmoved);
         fr_tune_interval(&r, f.use[N - 1], &of);
         double half = log(of.high_s / of.low_s) / 2;
         FR_TRUE(half < before * 1.05, "%d rows: %g after %g", n, half, before);
@@ -373,10 +373,10 @@ static void what_rows_do_not_resolve_stays(void **state) {
                 run->measured_s = fr_run_predict_s(&truth, run) * exp(off);
             }
             assert_int_equal(fr_tune(&f.prior, f.use, N, &options, &r, NULL), FR_OK);
-            assert_int_equal(r.kept, keep && scattered);
+            assert_int_equal(r.unmoved, keep && scattered);
             double efficiency = r.tuned[fr_coefficient_find("efficiency")].value;
             if (!scattered) FR_TRUE(efficiency < 0.5, "got %g", efficiency);
-            if (r.kept) assert_true(r.n_fitted == 0);
+            if (r.unmoved) assert_true(r.n_fitted == 0);
         }
     drop(&f);
 }
@@ -441,7 +441,7 @@ static void what_stays_is_told_as_presets_are(void **state) {
             run->measured_s = fr_run_predict_s(&f.prior, run) * exp(moved ? 0.3 : 0.02);
         }
         assert_int_equal(fr_tune(&f.prior, f.use, 1, &options, &r, NULL), FR_OK);
-        assert_int_equal(r.kept, !moved);
+        assert_int_equal(r.unmoved, !moved);
         FR_TRUE(r.stretch > 1.3, "%g", r.stretch);
         struct fr_run seen = *f.use[0], other = seen;
         other.workload.transformer.layers += 4;
@@ -471,7 +471,7 @@ static void what_stays_is_as_sure_as_stated(void **state) {
     double of_sum[4];
     (void)state;
     make(&f);
-    f.prior.widths = (struct fr_uncertainty){0};
+    f.prior.uncertainty = (struct fr_uncertainty){0};
     for (int how = 0; how < 4; how++) {
         for (int i = 0; i < N; i++) {
             struct fr_run *run = (struct fr_run *)(uintptr_t)f.use[i];
@@ -480,9 +480,9 @@ static void what_stays_is_as_sure_as_stated(void **state) {
         }
         struct fr_cluster prior = f.prior;
         if (how & STATED) {
-            prior.widths.sigma[FR_VALUE_MEMORY_RATE][FR_FP16] = 0.11;
-            prior.widths.n_correlated = 1;
-            prior.widths.correlated[0] =
+            prior.uncertainty.sigma[FR_VALUE_MEMORY_RATE][FR_FP16] = 0.11;
+            prior.uncertainty.n_correlated = 1;
+            prior.uncertainty.correlated[0] =
                 (struct fr_correlated){.sigma = 0.01,
                                        .n = 2,
                                        .of = {{FR_VALUE_EFFICIENCY, FR_FP16, 1},
@@ -490,7 +490,7 @@ static void what_stays_is_as_sure_as_stated(void **state) {
         }
         assert_int_equal(fr_tune(&prior, f.use, how & MOVED ? 1 : 4, &options, &r, NULL),
                          FR_OK);
-        assert_int_equal(r.kept, !(how & MOVED));
+        assert_int_equal(r.unmoved, !(how & MOVED));
         int a = 0, b = 0;
         while (r.index[a] != efficiency) a++;
         while (r.index[b] != memory) b++;
@@ -522,8 +522,8 @@ static void releases_differ_once(void **state) {
         assert_int_equal(fr_tune(&f.prior, f.use, 1, &options, &same, NULL), FR_OK);
         options.release = FR_TUNE_RELEASE;
         assert_int_equal(fr_tune(&f.prior, f.use, 1, &options, &other, NULL), FR_OK);
-        FR_TRUE(same.kept == (far == 0) && other.kept == (far < 2), "%d: %d, %d", far,
-                same.kept, other.kept);
+        FR_TRUE(same.unmoved == (far == 0) && other.unmoved == (far < 2), "%d: %d, %d", far,
+                same.unmoved, other.unmoved);
         for (int k = 0; far == 0 && k < FR_EFFECTS; k++)
             FR_NEAR(other.effect[k], same.effect[k], 1e-12);
         assert_true(same.model_error == FR_TUNE_MODEL_ERROR &&
@@ -599,7 +599,7 @@ static void one_run_speaks_of_its_kind_alone(void **state) {
     struct fr_run *run = (struct fr_run *)(uintptr_t)f.use[3];
     run->measured_s = fr_run_predict_s(&f.prior, run) * 1.06;
     assert_int_equal(fr_tune(&f.prior, f.use + 3, 1, &options, &r, NULL), FR_OK);
-    assert_true(r.kept && r.n_seen == 3);
+    assert_true(r.unmoved && r.n_seen == 3);
     struct fr_run wider = *run, split = *run, larger = *run, longer = *run, fused = *run;
     wider.plan.dp *= 2;
     split.plan.zero++;
@@ -639,7 +639,7 @@ static void plans_speak_where_they_tell(void **state) {
             assert_true(isfinite(run->measured_s));
         }
         assert_int_equal(fr_tune(&f.prior, f.use, N, &options, &r, NULL), FR_OK);
-        assert_true(r.kept);
+        assert_true(r.unmoved);
         struct fr_run other = *f.use[0], model = other;
         other.plan.micro_batch = 8;
         model.plan.micro_batch = 8, model.plan.zero = 2;
@@ -690,8 +690,8 @@ static void a_file_says_the_same(void **state) {
     make(&f);
     assert_int_equal(fr_tune(&f.prior, f.use, N, &options, &r, NULL), FR_OK);
     fr_tune_json(&w, &r, f.use, N);
-    const char *said = fr_text_get(&text);
-    assert_int_equal(fr_json_parse(said, strlen(said), "tuning", &document, &err), FR_OK);
+    const char *stated = fr_text_get(&text);
+    assert_int_equal(fr_json_parse(stated, strlen(stated), "tuning", &document, &err), FR_OK);
     struct fr_json root = fr_json_root(document);
     struct fr_cluster cluster = r.cluster;
     if (fr_tuning_read(&root, &cluster.tuning, &err) != FR_OK)
@@ -775,7 +775,7 @@ static void what_is_not_refuted_stays(void **state) {
     static const struct {
         int n;
         double slower;
-        bool kept;
+        bool unmoved;
     } want[] = {{N, 1.04, true}, {N, 1.25, false}, {1, 1.17, true}, {1, 1.18, false}};
     struct fixture f;
     (void)state;
@@ -793,8 +793,8 @@ static void what_is_not_refuted_stays(void **state) {
                 fail_msg("%s", err.detail);
             double moved = r.cluster.device.gemm[FR_FP16].tiles.efficiency /
                            f.prior.device.gemm[FR_FP16].tiles.efficiency;
-            assert_int_equal(r.kept, keep && want[k].kept);
-            FR_TRUE(r.kept ? moved == 1 : moved < 0.99, "%zu: efficiency moved by %g", k,
+            assert_int_equal(r.unmoved, keep && want[k].unmoved);
+            FR_TRUE(r.unmoved ? moved == 1 : moved < 0.99, "%zu: efficiency moved by %g", k,
                     moved);
             FR_TRUE(r.n_fitted > 0 && r.tuned[r.index[0]].sigma > 0, "no posterior");
         }
@@ -845,7 +845,7 @@ static void what_is_not_moved_is_known_no_less(void **state) {
 /* ---- what refutes, of several models and kinds -------------------------------------------------- */
 
 /* Runs to begin with, their errors in units of 0.05; of the second model where `other` says so. */
-struct said {
+struct stated {
     int n;
     double error[6];
     bool other[6], same_kind[6]; /* as the run before, on twice the ranks */
@@ -853,24 +853,24 @@ struct said {
     double statistic;            /* that it is held against, at these errors */
 };
 
-static bool is_kept(struct fixture *f, const struct said *said, double times) {
+static bool is_kept(struct fixture *f, const struct stated *stated, double times) {
     const struct fr_tune_options options = {.threads = 1, .keep_unrefuted = true};
     struct fr_tune_result r;
-    for (int i = 0; i < said->n; i++) {
+    for (int i = 0; i < stated->n; i++) {
         struct fr_run *run = (struct fr_run *)(uintptr_t)f->use[i];
         const struct fr_run *before = f->use[i ? i - 1 : 0];
-        if (said->same_kind[i]) {
+        if (stated->same_kind[i]) {
             run->plan = before->plan;
             run->plan.dp = 2 * before->plan.dp;
             run->plan.global_batch = 2 * before->plan.global_batch;
         }
-        if (said->other[i]) run->workload.transformer.layers /= 2;
+        if (stated->other[i]) run->workload.transformer.layers /= 2;
         run->measured_s =
-            fr_run_predict_s(&f->prior, run) * exp(-0.05 * times * said->error[i]);
+            fr_run_predict_s(&f->prior, run) * exp(-0.05 * times * stated->error[i]);
         assert_true(isfinite(run->measured_s));
     }
-    assert_int_equal(fr_tune(&f->prior, f->use, said->n, &options, &r, NULL), FR_OK);
-    return r.kept;
+    assert_int_equal(fr_tune(&f->prior, f->use, stated->n, &options, &r, NULL), FR_OK);
+    return r.unmoved;
 }
 
 /* Of one degree of freedom the quantile is the square of the normal's of 98.75 %, of two -2 ln 0.025.  Kinds of a
@@ -880,7 +880,7 @@ static bool is_kept(struct fixture *f, const struct said *said, double times) {
 static void refuted_is_what_is_beyond_the_quantile(void **state) {
     enum { TORN = 11 };
     const double one = 2.2414027276049473 * 2.2414027276049473, two = -2 * log(0.025);
-    const struct said rows[] = {
+    const struct stated rows[] = {
         {1, {1}, {0}, {0}, one, 1 / 2.},
         {2, {1, 1}, {0}, {0}, one, 2 / 3.},
         {3, {1, 1, 1}, {0}, {0}, one, 3 / 4.},
@@ -933,7 +933,7 @@ static void a_start_is_no_end(void **state) {
                 1.01 * fr_run_predict_s(&f.prior, f.use[i]);
         options.keep_unrefuted = true;
         assert_int_equal(fr_tune(&f.prior, f.use, N, &options, &from, NULL), FR_OK);
-        assert_true(from.kept);
+        assert_true(from.unmoved);
         for (int j = 0; j < fr_coefficient_count(); j++)
             assert_true(!from.tuned[j].present || from.tuned[j].value == from.tuned[j].prior);
         drop(&f);
@@ -1067,7 +1067,7 @@ static void kinds_are_of_one_model_and_plan(void **state) {
         struct fr_tune_result r;
         run->measured_s = (k ? 1.90 : 1.87) * fr_run_predict_s(&f.prior, run);
         assert_int_equal(fr_tune(&f.prior, f.use, 1, &options, &r, NULL), FR_OK);
-        assert_int_equal(r.kept, k == 0);
+        assert_int_equal(r.unmoved, k == 0);
     }
     struct fr_run one = *f.use[1], other = one;
     assert_true(fr_run_one_kind(&one, &other));

@@ -57,9 +57,9 @@ static int64_t ways_up_to(int64_t n, int64_t capacity, int64_t most) {
 }
 
 static void exchange(int64_t *a, int64_t *b) {
-    int64_t kept = *a;
+    int64_t swapped = *a;
     *a = *b;
-    *b = kept;
+    *b = swapped;
 }
 
 /* The next arrangement of unit numbers in lexicographic order; false after the last. */

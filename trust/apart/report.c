@@ -142,20 +142,20 @@ fr_status fr_apart_cluster_set(const struct fr_apart *a, int s,
     const bool none[FR_VALUE_COUNT] = {false};
     fr_apart_apply(a, &cluster);
     struct fr_tune_result r = {.cluster = cluster, .dtype = a->dtype};
-    cluster.widths.present = true;
-    cluster.widths.n_correlated = 0; /* of other values than these */
-    drop_software(&cluster, &cluster.widths);
+    cluster.uncertainty.present = true;
+    cluster.uncertainty.n_correlated = 0; /* of other values than these */
+    drop_software(&cluster, &cluster.uncertainty);
     for (int k = 0; k < a->n; k++) {
         const struct fr_apart_value *v = &a->value[k];
         if (v->scope != s || !fr_apart_learned(v)) continue;
         r.tuned[v->coefficient].prior = v->prior;
         r.tuned[v->coefficient].value = v->value;
         FR_TRY(fr_tune_set_value(document, &r, v->coefficient, err));
-        set_width(&cluster.widths, fr_coefficients[v->coefficient].place, a->dtype,
+        set_width(&cluster.uncertainty, fr_coefficients[v->coefficient].place, a->dtype,
                   fmin(2, fmax(0.001, v->sigma)));
     }
     fr_json_drop(document, "tuning");
-    bool any = fr_uncertainty_put(&cluster.widths, cluster.levels.count, none, &w);
+    bool any = fr_uncertainty_put(&cluster.uncertainty, cluster.levels.count, none, &w);
     fr_status status = text.failed ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")
                        : any ? fr_json_set(document, "widths", fr_text_get(&text), "tune", err)
                              : FR_OK;

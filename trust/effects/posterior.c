@@ -19,10 +19,10 @@ struct work {
     double *at_mean, *at_covariance; /* [unknowns], [unknowns][unknowns] */
     double *slope,
         *across; /* [n_seen][unknowns]: of what kinds' own come to; times those covariances */
-    double *said, *rest;    /* [wide]: what each comes to beside that, and its variance */
-    double *first, *second; /* [wide], [wide][wide]: mean and covariance at a node */
-    double *mean;           /* [wide]: over all nodes */
-    double *model_error;    /* [nodes][n_seen] */
+    double *expected, *rest; /* [wide]: what each comes to beside that, and its variance */
+    double *first, *second;  /* [wide], [wide][wide]: mean and covariance at a node */
+    double *mean;            /* [wide]: over all nodes */
+    double *model_error;     /* [nodes][n_seen] */
     double given[FR_COMPONENTS_NODES]; /* ln of each node's weight, given what is held */
     int *groups,
         *place; /* place: [wide], coefficients and seen, among the unknowns; of kinds the kind */
@@ -84,8 +84,8 @@ static bool find_places(const struct fr_posterior_input *s, size_t unknowns, str
     w->at_covariance = w->at_mean + unknowns;
     w->slope = w->at_covariance + unknowns * unknowns;
     w->across = w->slope + unknowns * (size_t)s->n_seen;
-    w->said = w->across + unknowns * (size_t)s->n_seen;
-    w->rest = w->said + wide;
+    w->expected = w->across + unknowns * (size_t)s->n_seen;
+    w->rest = w->expected + wide;
     w->first = w->rest + wide;
     w->mean = w->first + wide;
     w->second = w->mean + wide;
@@ -140,8 +140,8 @@ static void express(const struct fr_posterior_input *s, const struct fr_effects 
             continue;
         }
         double *slope = w->slope + (k - c) * all, *across = w->across + (k - c) * all;
-        fr_effects_kind(effects, sd, w->place[k], slope, &w->said[k], &w->rest[k]);
-        w->first[k] = w->said[k];
+        fr_effects_kind(effects, sd, w->place[k], slope, &w->expected[k], &w->rest[k]);
+        w->first[k] = w->expected[k];
         for (size_t a = 0; a < all; a++) across[a] = 0;
         for (size_t a = 0; a < all; a++) {
             if (slope[a] == 0) continue;
@@ -164,7 +164,7 @@ static void express(const struct fr_posterior_input *s, const struct fr_effects 
 }
 
 /* Find the fixed unknowns: coefficients, and models and plans that predict no others. */
-static void find_held(const struct fr_posterior_input *s, struct work *w) {
+static void find_fixed(const struct fr_posterior_input *s, struct work *w) {
     size_t n = (size_t)s->n, c = (size_t)s->n_coefficients, wide = wide_of(s);
     const struct fr_effects_rows rows = {
         .n = n,
@@ -325,7 +325,7 @@ fr_status fr_runs_posterior(const struct fr_posterior_input *s, double *covarian
         memset(covariance + a * stride, 0, wide * sizeof *covariance);
     memset(sd, 0, FR_EFFECTS * sizeof *sd);
     status = fr_components_make(effects, scale, NULL, &w.components, err);
-    if (status == FR_OK) find_held(s, &w);
+    if (status == FR_OK) find_fixed(s, &w);
     if (status == FR_OK) status = mix(s, effects, &w, covariance, stride, sd, variance, err);
     if (status == FR_OK) {
         mix_model_error(s, &w, model_error);

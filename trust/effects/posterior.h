@@ -53,7 +53,7 @@ struct fr_posterior_input {
  *  @param[out] stretch     half a 90 % interval of a run of a new model, plan and release over its standard
  *                          deviation: of a normal distribution 1.645
  *  @return FR_OK; FR_ERR_NUMERIC; FR_ERR_NOMEM. */
-fr_status fr_runs_posterior(const struct fr_posterior_input *said, double *covariance,
+fr_status fr_runs_posterior(const struct fr_posterior_input *input, double *covariance,
                             size_t stride, double *model_error, double sd[FR_EFFECTS],
                             double *stretch, struct fr_error *err);
 

@@ -53,7 +53,7 @@ static void model_says(const struct errors *p, int i, struct says *sum) {
     sum->kinds += n - 1;
 }
 
-bool fr_runs_refute(const struct fr_run *const *runs, int n, const double *log_error,
+bool fr_runs_reject(const struct fr_run *const *runs, int n, const double *log_error,
                     double scale) {
     const struct errors p = {runs, n, log_error, scale};
     struct says sum = {0};

@@ -15,7 +15,7 @@
 
 /** @param log_error  [n]: ln(predicted / measured) of each run, by the cluster's own values
  *  @param scale      standard deviation of the model error of a model, and of a plan */
-bool fr_runs_refute(const struct fr_run *const *runs, int n, const double *log_error,
+bool fr_runs_reject(const struct fr_run *const *runs, int n, const double *log_error,
                     double scale);
 
 #endif

@@ -77,7 +77,7 @@ static fr_status add_event(struct fr_mllog *log, const struct fr_json *event,
     if (strcmp(key, "submission_benchmark") == 0)
         snprintf(log->benchmark, sizeof log->benchmark, "%.47s",
                  fr_json_text_at(event, "value"));
-    if (strcmp(key, "conversion_eff") == 0) log->behind_supplies = true;
+    if (strcmp(key, "conversion_eff") == 0) log->after_supplies = true;
     if (strcmp(key, "power_reading") == 0) return add_reading(log, time_ms, number, err);
     if (strcmp(key, "tracked_stats") == 0) return add_step(log, &value, err);
     return isfinite(time_ms) ? add_span(log, key, time_ms, err) : FR_OK;

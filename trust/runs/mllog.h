@@ -30,7 +30,7 @@ struct fr_mllog_reading {
 /** Values of a log; NaN: not in it. */
 struct fr_mllog {
     double start_ms, stop_ms, batch, samples;
-    bool behind_supplies;
+    bool after_supplies;
     char benchmark[48];
     struct fr_mllog_span *block, *evaluation; /**< a span still open ends at NaN */
     double *step_s;

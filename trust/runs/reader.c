@@ -32,10 +32,10 @@ void fr_run_reader_close(struct fr_run_reader *reader) {
 }
 
 const char *fr_run_reader_says(const struct fr_run_reader *reader, const char *word) {
-    const char *said = NULL;
-    for (int i = 0; i < reader->statements.n && !said; i++)
-        said = fr_statement_after(reader->statements.item[i].text, word);
-    return said;
+    const char *stated = NULL;
+    for (int i = 0; i < reader->statements.n && !stated; i++)
+        stated = fr_statement_after(reader->statements.item[i].text, word);
+    return stated;
 }
 
 bool fr_run_reader_knows(const struct fr_run_reader *reader, const struct fr_csv *csv) {

@@ -34,18 +34,18 @@ static int64_t stage_of(const struct fr_reading *r) {
 static void take_zero(struct fr_reading *r) {
     int64_t stage = stage_of(r), values = fr_reading_integer(r, "reduce_bucket_size", 0);
     bool on = fr_reading_on(r, "zero_optimization.overlap_comm"),
-         said = fr_settings_find(r->settings, "zero_optimization.overlap_comm") != NULL;
+         stated = fr_settings_find(r->settings, "zero_optimization.overlap_comm") != NULL;
     if (stage < 0 && !r->whole) return;
     if (stage < 0 || stage > 3) stage = 0;
     fr_reading_say(r, "plan.zero", "%" PRId64, stage);
-    if (stage >= 2 && said && !on)
+    if (stage >= 2 && stated && !on)
         fr_reading_tell(r, "overlap_comm false: ZeRO %" PRId64 " is priced beside the passes",
                         stage);
-    if (stage >= 2 && said && !on) fr_reading_say(r, "note.overlap_comm", "false");
-    if (said || stage == 0)
+    if (stage >= 2 && stated && !on) fr_reading_say(r, "note.overlap_comm", "false");
+    if (stated || stage == 0)
         fr_reading_say(r, "plan.overlap", stage == 1 && on ? "gradient" : "none");
     if (values > 0 && stage == 1) {
-        const char *dtype = fr_reading_said(r, "model.gradient_dtype");
+        const char *dtype = fr_reading_stated(r, "model.gradient_dtype");
         fr_reading_say(r, "plan.bucket", "%" PRId64 " B",
                        values * (dtype && strcmp(dtype, "fp32") == 0 ? 4 : 2));
     }

@@ -46,7 +46,7 @@ static fr_status finish(struct fr_reading *r, struct fr_error *err) {
             steps = fr_reading_integer(r, "gradient_accumulation_steps", 1);
     const char *fsdp = fr_reading_value(r, "fsdp");
     fr_launched_ranks(r);
-    const int64_t ranks = fr_reading_said_integer(r, "ranks", 0);
+    const int64_t ranks = fr_reading_stated_integer(r, "ranks", 0);
     if (fr_reading_value(r, "deepspeed"))
         fr_reading_tell(r, "deepspeed %.60s: read that file, too",
                         fr_reading_value(r, "deepspeed"));

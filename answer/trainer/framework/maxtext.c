@@ -34,12 +34,12 @@ static int64_t axis(const struct fr_reading *r, const char *name) {
 static void take_mesh(struct fr_reading *r) {
     int64_t tp = axis(r, "tensor"), pp = axis(r, "pipeline"), ep = axis(r, "expert"),
             cp = axis(r, "context"), sequence = axis(r, "sequence"), fsdp = axis(r, "fsdp"),
-            data = axis(r, "data"), ranks = fr_reading_said_integer(r, "ranks", 0);
+            data = axis(r, "data"), ranks = fr_reading_stated_integer(r, "ranks", 0);
     if (cp == 1 && sequence > 1) cp = sequence;
     if (tp < 1 || pp < 1 || ep < 1 || cp < 1) return;
     if ((double)tp * (double)pp * (double)ep * (double)cp * fmax(1, (double)fsdp) *
             fmax(1, (double)data) >=
-        (double)FR_SAID_MOST)
+        (double)FR_STATED_MOST)
         return;
     fr_reading_say(r, "plan.tp", "%" PRId64, tp);
     fr_reading_say(r, "plan.pp", "%" PRId64, pp);
@@ -55,9 +55,9 @@ static void take_mesh(struct fr_reading *r) {
 
 static void take_batches(struct fr_reading *r) {
     const char *each = fr_reading_value(r, "per_device_batch_size");
-    int64_t ranks = fr_reading_said_integer(r, "ranks", 0),
+    int64_t ranks = fr_reading_stated_integer(r, "ranks", 0),
             steps = fr_reading_integer(r, "gradient_accumulation_steps", 1),
-            dp = fr_reading_said_integer(r, "plan.dp", 0);
+            dp = fr_reading_stated_integer(r, "plan.dp", 0);
     double all = each ? atof(each) * (double)ranks * (double)(steps > 0 ? steps : 1) : 0;
     if (!(all >= 1 && all < 1e12 && all == floor(all))) return;
     fr_reading_say(r, "plan.global_batch", "%.0f", all);

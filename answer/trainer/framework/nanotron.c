@@ -32,14 +32,14 @@ static fr_status finish(struct fr_reading *r, struct fr_error *err) {
     fr_launched_ranks(r);
     if (!r->settings->n) return FR_OK;
     int64_t steps = fr_reading_integer(r, "batch_accumulation_per_replica", 0),
-            dp = fr_reading_said_integer(r, "plan.dp", 0),
-            micro = fr_reading_said_integer(r, "plan.micro_batch", 0);
+            dp = fr_reading_stated_integer(r, "plan.dp", 0),
+            micro = fr_reading_stated_integer(r, "plan.micro_batch", 0);
     if (dp > 0 && dp < 1 << 20 && micro > 0 && micro < 1 << 20 && steps > 0 && steps < 1 << 20)
         fr_reading_say(r, "plan.global_batch", "%" PRId64, dp * micro * steps);
-    if (fr_reading_said_integer(r, "plan.tp", 1) > 1 && mode)
+    if (fr_reading_stated_integer(r, "plan.tp", 1) > 1 && mode)
         fr_reading_say(r, "plan.sequence_parallel",
                        strstr(mode, "REDUCE_SCATTER") ? "true" : "false");
-    if (fr_reading_said_integer(r, "plan.pp", 1) > 1)
+    if (fr_reading_stated_integer(r, "plan.pp", 1) > 1)
         fr_reading_say(r, "plan.schedule", engine && strstr(engine, "afab") ? "gpipe" : "1f1b");
     if (dtype)
         fr_reading_say(r, "model.dtype",
@@ -49,7 +49,7 @@ static fr_status finish(struct fr_reading *r, struct fr_error *err) {
     if (fr_reading_value(r, "accumulate_grad_in_fp32"))
         fr_reading_say(r, "model.gradient_dtype",
                        fr_reading_on(r, "accumulate_grad_in_fp32") ? "fp32" : "bf16");
-    if (fr_reading_said_integer(r, "model.hidden", 0)) {
+    if (fr_reading_stated_integer(r, "model.hidden", 0)) {
         static const char *const keys[][2] = {{"gated", "true"},
                                               {"norm", "rms"},
                                               {"biases", "false"},

@@ -34,7 +34,7 @@ static void take_precision(struct fr_reading *r) {
     const char *value = fr_reading_value(r, "compute_dtype");
     if (!value) value = fr_reading_value(r, "mixed_precision");
     if (!value) value = fr_reading_value(r, "trainer.precision");
-    if (!value || fr_reading_said(r, "model.dtype")) return;
+    if (!value || fr_reading_stated(r, "model.dtype")) return;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (!strstr(value, words[i].word)) continue;
         fr_reading_say(r, "model.dtype", "%s", words[i].dtype);
@@ -43,7 +43,7 @@ static void take_precision(struct fr_reading *r) {
             bool narrow = fr_reading_on(r, "fp8_param_gather");
             fr_reading_say(r, "model.weight_dtype", "%s", narrow ? words[i].dtype : "bf16");
         }
-        if (!fr_reading_said(r, "model.gradient_dtype") &&
+        if (!fr_reading_stated(r, "model.gradient_dtype") &&
             fr_reading_on(r, "grad_reduce_in_fp32"))
             fr_reading_say(r, "model.gradient_dtype", "fp32");
         return;
@@ -53,7 +53,8 @@ static void take_precision(struct fr_reading *r) {
 static void take_model(struct fr_reading *r) {
     static const char *const names[] = {"model_recipe_name", "model_family_name", "recipe",
                                         "hf_model_id", "hf_path"};
-    for (size_t i = 0; i < sizeof names / sizeof *names && !fr_reading_said(r, "model"); i++) {
+    for (size_t i = 0; i < sizeof names / sizeof *names && !fr_reading_stated(r, "model");
+         i++) {
         const char *title = fr_reading_value(r, names[i]);
         if (title) fr_reading_model(r, title);
     }
@@ -62,7 +63,7 @@ static void take_model(struct fr_reading *r) {
 static fr_status finish(struct fr_reading *r, struct fr_error *err) {
     const char *ranks = fr_reading_value(r, "num_gpus");
     take_model(r);
-    if (ranks && !fr_reading_said(r, "ranks")) fr_reading_say(r, "ranks", "%s", ranks);
+    if (ranks && !fr_reading_stated(r, "ranks")) fr_reading_say(r, "ranks", "%s", ranks);
     fr_megatron_defaults(r);
     FR_TRY(fr_megatron_plan(r, err));
     FR_TRY(fr_megatron_model(r, err));

@@ -37,12 +37,12 @@ static fr_status finish(struct fr_reading *r, struct fr_error *err) {
                *activation = fr_reading_value(r, "activation_type"),
                *ratio = fr_reading_value(r, "mlp_ratio"),
                *norm = fr_reading_value(r, "layer_norm_type"),
-               *hidden = fr_reading_said(r, "model.hidden");
+               *hidden = fr_reading_stated(r, "model.hidden");
     fr_launched_ranks(r);
     if (!r->settings->n) return FR_OK;
     bool gated = !activation || strcmp(activation, "swiglu") == 0;
     int64_t width = fr_reading_integer(r, "mlp_hidden_size", 0);
-    int64_t across = fr_reading_said_integer(r, "model.hidden", 0),
+    int64_t across = fr_reading_stated_integer(r, "model.hidden", 0),
             times = ratio ? strtoll(ratio, NULL, 10) : 4;
     if (width < 1 && times < 1 << 20) width = times > 0 ? times * across : 0;
     if (width > 0 && width < 1 << 26)

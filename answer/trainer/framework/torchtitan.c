@@ -34,7 +34,7 @@ static int64_t degree(const struct fr_reading *r, const char *name) {
 static void take_replicas(struct fr_reading *r) {
     int64_t replicate = degree(r, "data_parallel_replicate_degree"),
             shard = fr_reading_integer(r, "data_parallel_shard_degree", -1),
-            ranks = fr_reading_said_integer(r, "ranks", 0),
+            ranks = fr_reading_stated_integer(r, "ranks", 0),
             pp = degree(r, "pipeline_parallel_degree"),
             cp = degree(r, "context_parallel_degree"),
             others = degree(r, "tensor_parallel_degree") * pp * cp;
@@ -72,7 +72,7 @@ static void take_pipeline(struct fr_reading *r) {
                  {"DualPipeV", "dualpipe-v", 2}};
     const char *schedule = fr_reading_value(r, "pipeline_parallel_schedule");
     int64_t pp = degree(r, "pipeline_parallel_degree"),
-            layers = fr_reading_said_integer(r, "model.layers", 0),
+            layers = fr_reading_stated_integer(r, "model.layers", 0),
             each = fr_reading_integer(r, "pipeline_parallel_layers_per_stage", 0);
     if (pp < 2) return;
     if (!schedule) schedule = "1F1B";
@@ -89,7 +89,7 @@ static void take_pipeline(struct fr_reading *r) {
 }
 
 static fr_status refuse_schedule(struct fr_reading *r, struct fr_error *err) {
-    if (degree(r, "pipeline_parallel_degree") < 2 || fr_reading_said(r, "plan.schedule"))
+    if (degree(r, "pipeline_parallel_degree") < 2 || fr_reading_stated(r, "plan.schedule"))
         return FR_OK;
     return fr_reading_refuse(r, "pipeline_parallel_schedule", "plan.schedule", err,
                              "an order that no plan here has");
@@ -104,16 +104,16 @@ static void take_batches(struct fr_reading *r) {
                                        fr_reading_integer(r, "training.batch_size", 0)),
             all = fr_reading_integer(r, "global_batch_size", 0),
             pp = degree(r, "pipeline_parallel_degree"),
-            dp = fr_reading_said_integer(r, "plan.dp", 0),
+            dp = fr_reading_stated_integer(r, "plan.dp", 0),
             micro = fr_reading_integer(r, "pipeline_parallel_microbatch_size", 1);
     if (sequence > 0) fr_reading_say(r, "model.sequence", "%" PRId64, sequence);
-    int64_t said = fr_reading_said_integer(r, "model.sequence", 0),
+    int64_t stated = fr_reading_stated_integer(r, "model.sequence", 0),
             tokens = fr_reading_integer(r, "num_tokens_per_train_step", 0),
             some = fr_reading_integer(r, "num_tokens_per_microbatch_per_dp_rank", 0);
-    if (said > 0 && tokens >= said)
-        fr_reading_say(r, "plan.global_batch", "%" PRId64, tokens / said);
-    if (said > 0 && some >= said)
-        fr_reading_say(r, "plan.micro_batch", "%" PRId64, some / said);
+    if (stated > 0 && tokens >= stated)
+        fr_reading_say(r, "plan.global_batch", "%" PRId64, tokens / stated);
+    if (stated > 0 && some >= stated)
+        fr_reading_say(r, "plan.micro_batch", "%" PRId64, some / stated);
     if (local < 1 || local > 1 << 30) return;
     if (all < 1 && dp > 0 && dp <= INT64_MAX / local) all = local * dp;
     if (all > 0) fr_reading_say(r, "plan.global_batch", "%" PRId64, all);

@@ -14,7 +14,7 @@ static void take_groups(struct fr_reading *r) {
     int64_t groups = fr_reading_integer(r, "num_query_groups", 0);
     bool on = fr_reading_on(r, "group_query_attention"),
          stated = on || fr_reading_off(r, "group_query_attention") || r->whole;
-    const char *heads = fr_reading_said(r, "model.heads");
+    const char *heads = fr_reading_stated(r, "model.heads");
     if (fr_reading_on(r, "multi_latent_attention")) return;
     if (groups > 0 && (on || !stated))
         fr_reading_say(r, "model.kv_heads", "%" PRId64, groups);
@@ -29,15 +29,16 @@ static void take_latent(struct fr_reading *r) {
     if (!fr_reading_on(r, "multi_latent_attention")) return;
     fr_reading_say(r, "model.head_dim", "%" PRId64, own + shared);
     fr_reading_say(r, "model.rope_dim", "%" PRId64, shared);
-    if (!fr_reading_said(r, "model.value_dim")) fr_reading_say(r, "model.value_dim", "128");
+    if (!fr_reading_stated(r, "model.value_dim")) fr_reading_say(r, "model.value_dim", "128");
 }
 
 /* "(4096, 0)", "[127, 0]" or "4096 0": a token and so many before it. */
 static fr_status take_window(struct fr_reading *r, struct fr_error *err) {
     const char *value = fr_reading_value(r, "window_size");
-    int64_t layers = strtoll(
-                fr_reading_said(r, "model.layers") ? fr_reading_said(r, "model.layers") : "0",
-                NULL, 10),
+    int64_t layers = strtoll(fr_reading_stated(r, "model.layers")
+                                 ? fr_reading_stated(r, "model.layers")
+                                 : "0",
+                             NULL, 10),
             every = fr_reading_integer(r, "window_attn_skip_freq", 0);
     if (!value) return FR_OK;
     long long before = strtoll(value + strspn(value, "([ "), NULL, 10);
@@ -57,8 +58,8 @@ static fr_status take_window(struct fr_reading *r, struct fr_error *err) {
 
 /* Without ffn_hidden_size four times the hidden values, of a gated one two thirds of that in steps of 64. */
 static void take_ffn(struct fr_reading *r) {
-    const char *hidden = fr_reading_said(r, "model.hidden"),
-               *gated = fr_reading_said(r, "model.gated");
+    const char *hidden = fr_reading_stated(r, "model.hidden"),
+               *gated = fr_reading_stated(r, "model.gated");
     int64_t h = hidden ? strtoll(hidden, NULL, 10) : 0,
             ffn = fr_reading_integer(r, "ffn_hidden_size", 0);
     if (h > 0 && h < 1 << 26 && ffn == 0 && r->whole)
@@ -93,11 +94,11 @@ static int64_t dense_layers(const char *freq, int64_t layers) {
 
 static fr_status take_experts(struct fr_reading *r, struct fr_error *err) {
     const char *freq = fr_reading_value(r, "moe_layer_freq"),
-               *layers = fr_reading_said(r, "model.layers"),
+               *layers = fr_reading_stated(r, "model.layers"),
                *kind = fr_reading_value(r, "moe_token_dispatcher_type"),
                *backend = fr_reading_value(r, "moe_flex_dispatcher_backend");
     if (!fr_reading_on(r, "num_experts") && !fr_reading_on(r, "num_moe_experts")) return FR_OK;
-    if (!fr_reading_said(r, "model.experts_per_token"))
+    if (!fr_reading_stated(r, "model.experts_per_token"))
         fr_reading_say(r, "model.experts_per_token", "2"); /* arguments.py's default */
     int64_t dense = freq && layers ? dense_layers(freq, strtoll(layers, NULL, 10)) : 0;
     if (dense < 0)
@@ -106,7 +107,7 @@ static fr_status take_experts(struct fr_reading *r, struct fr_error *err) {
     if (dense > 0) fr_reading_say(r, "model.dense_layers", "%" PRId64, dense);
     bool flex =
         fr_reading_on(r, "moe_enable_deepep") || (kind && strcasecmp(kind, "flex") == 0);
-    const char *ep = fr_reading_said(r, "plan.ep");
+    const char *ep = fr_reading_stated(r, "plan.ep");
     if (kind && strcasecmp(kind, "allgather") == 0 && ep && atoi(ep) > 1)
         return fr_reading_refuse(
             r, "moe_token_dispatcher_type", "plan.dispatch_ranks", err,
@@ -136,7 +137,7 @@ static fr_status take_dtype(struct fr_reading *r, struct fr_error *err) {
     const char *recipe = fr_reading_value(r, "fp8_recipe"),
                *four = fr_reading_value(r, "fp4_recipe");
     const char *dtype = fp4 ? "fp4" : fp8 ? "fp8" : bf16 ? "bf16" : fp16 ? "fp16" : NULL;
-    bool model = fr_reading_said(r, "model.layers") != NULL; /* not a part of a script */
+    bool model = fr_reading_stated(r, "model.layers") != NULL; /* not a part of a script */
     if (!dtype &&
         ((r->whole && model) || (fr_reading_off(r, "bf16") && fr_reading_off(r, "fp16"))))
         dtype = "fp32";
@@ -186,8 +187,8 @@ static int bytes_of(const struct fr_reading *r, const char *name) {
 static fr_status take_optimizer(struct fr_reading *r, struct fr_error *err) {
     int first = bytes_of(r, "exp_avg_dtype"), second = bytes_of(r, "exp_avg_sq_dtype"),
         weights = bytes_of(r, "main_params_dtype");
-    const char *dtype = fr_reading_said(r, "model.dtype"),
-               *optimizer = fr_reading_said(r, "model.optimizer");
+    const char *dtype = fr_reading_stated(r, "model.dtype"),
+               *optimizer = fr_reading_stated(r, "model.optimizer");
     bool mixed = dtype && strcmp(dtype, "fp32") != 0;
     /* Adam's two moments and a weight of 32 bits beside those of 16. */
     if (mixed && (!optimizer || strcmp(optimizer, "adam") == 0))
@@ -229,7 +230,7 @@ static void take_dropout(struct fr_reading *r) {
 
 static void take_rotary(struct fr_reading *r) {
     const char *base = fr_reading_value(r, "rotary_base"),
-               *positions = fr_reading_said(r, "model.positions");
+               *positions = fr_reading_stated(r, "model.positions");
     if (base && positions && strcmp(positions, "rotary") == 0)
         fr_reading_say(r, "model.rotary_base", "%s", base);
 }

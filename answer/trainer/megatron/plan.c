@@ -17,16 +17,16 @@ void fr_launched_ranks(struct fr_reading *r) {
                                        "sbatch_gpus_per_node", "trainer.devices"},
                              *const of[] = {"nnodes", "num_nodes", "sbatch_nodes", "sbatch_N"};
     int64_t a_node = 0, nodes = 0;
-    if (fr_reading_said(r, "ranks")) return;
+    if (fr_reading_stated(r, "ranks")) return;
     for (size_t i = 0; i < sizeof each / sizeof *each && a_node < 1; i++)
         a_node = fr_reading_integer(r, each[i], 0);
     for (size_t i = 0; i < sizeof of / sizeof *of && nodes < 1; i++)
         nodes = fr_reading_integer(r, of[i], 0);
     if (a_node < 1 && r->launched > 0) fr_reading_say(r, "ranks", "%" PRId64, r->launched);
     if (a_node < 1) return;
-    int64_t tp = fr_reading_said_integer(r, "plan.tp", 1),
-            pp = fr_reading_said_integer(r, "plan.pp", 1),
-            cp = fr_reading_said_integer(r, "plan.cp", 1);
+    int64_t tp = fr_reading_stated_integer(r, "plan.tp", 1),
+            pp = fr_reading_stated_integer(r, "plan.pp", 1),
+            cp = fr_reading_stated_integer(r, "plan.cp", 1);
     if (tp > 1 << 20 || pp > 1 << 20 || cp > 1 << 20 || a_node > 1 << 20 || nodes > 1 << 20)
         return;
     if (nodes < 1 && a_node % (tp * pp * cp) != 0) {
@@ -43,8 +43,8 @@ void fr_launched_ranks(struct fr_reading *r) {
 /* ---- the pipeline ------------------------------------------------------------------------------ */
 
 static fr_status take_chunks(struct fr_reading *r, struct fr_error *err) {
-    int64_t pp = fr_reading_said_integer(r, "plan.pp", 1),
-            layers = fr_reading_said_integer(r, "model.layers", 0),
+    int64_t pp = fr_reading_stated_integer(r, "plan.pp", 1),
+            layers = fr_reading_stated_integer(r, "model.layers", 0),
             each = fr_reading_integer(r, "num_layers_per_virtual_pipeline_stage", 0),
             chunks = fr_reading_integer(r, "num_virtual_stages_per_pipeline_rank", 0);
     if (chunks < 1) chunks = fr_reading_integer(r, "virtual_pipeline_model_parallel_size", 0);
@@ -80,7 +80,7 @@ static void say_stages(struct fr_reading *r, const int64_t *layers, int64_t n) {
 
 /* "Et*3|t*3|t*3|t*2L": layers of virtual stages in the model's order; also "[['embedding', ...]]" of none. */
 static fr_status take_layout(struct fr_reading *r, const char *layout, struct fr_error *err) {
-    int64_t stages[STAGES_MAX] = {0}, pp = fr_reading_said_integer(r, "plan.pp", 1), n = 0;
+    int64_t stages[STAGES_MAX] = {0}, pp = fr_reading_stated_integer(r, "plan.pp", 1), n = 0;
     for (const char *at = layout; *at; at++) {
         int64_t times = 1;
         char which = *at;
@@ -111,8 +111,8 @@ static fr_status take_layout(struct fr_reading *r, const char *layout, struct fr
 
 /* Fewer layers at the ends: their numbers, or an embedding and a loss that count as a layer each. */
 static fr_status take_stage_layers(struct fr_reading *r, struct fr_error *err) {
-    int64_t stages[STAGES_MAX], pp = fr_reading_said_integer(r, "plan.pp", 1),
-                                layers = fr_reading_said_integer(r, "model.layers", 0);
+    int64_t stages[STAGES_MAX], pp = fr_reading_stated_integer(r, "plan.pp", 1),
+                                layers = fr_reading_stated_integer(r, "model.layers", 0);
     const char *layout = fr_reading_value(r, "pipeline_model_parallel_layout");
     int64_t first = fr_reading_integer(
                 r, "decoder_first_pipeline_num_layers",
@@ -245,9 +245,9 @@ static fr_status take_zero(struct fr_reading *r, struct fr_error *err) {
         fr_reading_say(r, "plan.zero",
                        fr_reading_on(r, "use_distributed_optimizer") ? "1" : "0");
     if (groups <= 1) return FR_OK;
-    int64_t ranks = fr_reading_said_integer(r, "ranks", 0),
-            tp = fr_reading_said_integer(r, "plan.tp", 1),
-            pp = fr_reading_said_integer(r, "plan.pp", 1);
+    int64_t ranks = fr_reading_stated_integer(r, "ranks", 0),
+            tp = fr_reading_stated_integer(r, "plan.tp", 1),
+            pp = fr_reading_stated_integer(r, "plan.pp", 1);
     if (tp > 1 << 20 || pp > 1 << 20 || ranks < 1 || ranks % (tp * pp) != 0 ||
         ranks / (tp * pp) % groups != 0)
         return fr_reading_refuse(r, "num_distributed_optimizer_instances", "plan.zero_ranks",
@@ -258,7 +258,7 @@ static fr_status take_zero(struct fr_reading *r, struct fr_error *err) {
 
 /* A plan's `overlap` reduces beside the last backward pass and, of zero 1, gathers beside the next forward pass. */
 static fr_status take_overlap(struct fr_reading *r, struct fr_error *err) {
-    const char *zero = fr_reading_said(r, "plan.zero");
+    const char *zero = fr_reading_stated(r, "plan.zero");
     int64_t stage = zero ? atoi(zero) : 0;
     bool reduces = fr_reading_on(r, "overlap_grad_reduce"),
          stated = r->whole || fr_settings_find(r->settings, "overlap_grad_reduce");
@@ -281,7 +281,7 @@ static fr_status take_overlap(struct fr_reading *r, struct fr_error *err) {
 void fr_megatron_bucket(struct fr_reading *r) {
     int64_t values =
         fr_reading_integer(r, "ddp_bucket_size", fr_reading_integer(r, "ddp.bucket_size", 0));
-    const char *dtype = fr_reading_said(r, "model.gradient_dtype");
+    const char *dtype = fr_reading_stated(r, "model.gradient_dtype");
     int width = dtype && strcmp(dtype, "fp32") != 0 ? 2 : 4;
     if (values > 0) fr_reading_say(r, "plan.bucket", "%" PRId64 " B", width * values);
 }
@@ -307,7 +307,8 @@ static void take_attention(struct fr_reading *r) {
 }
 
 static fr_status take_context(struct fr_reading *r, struct fr_error *err) {
-    const char *kind = fr_reading_value(r, "cp_comm_type"), *cp = fr_reading_said(r, "plan.cp");
+    const char *kind = fr_reading_value(r, "cp_comm_type"),
+               *cp = fr_reading_stated(r, "plan.cp");
     if (!cp || atoi(cp) < 2) return FR_OK;
     if (fr_value_mentions(kind, "allgather") || fr_value_mentions(kind, "a2a+p2p") ||
         fr_value_mentions(kind, "all_gather"))
@@ -385,10 +386,10 @@ void fr_megatron_defaults(struct fr_reading *r) {
                  {"model.tied_embedding", "true"},
                  {"model.positions", "learned"}};
     for (size_t i = 0; r->whole && i < sizeof usual / sizeof *usual; i++)
-        if (!fr_reading_said(r, usual[i].key))
+        if (!fr_reading_stated(r, usual[i].key))
             fr_reading_say(r, usual[i].key, "%s", usual[i].value);
     /* The order of Megatron's ranks, whatever it prints. */
-    if (!fr_reading_said(r, "plan.rank_order") && fr_reading_said(r, "plan.tp"))
+    if (!fr_reading_stated(r, "plan.rank_order") && fr_reading_stated(r, "plan.tp"))
         fr_reading_say(r, "plan.rank_order", "tp-dp-pp");
 }
 

@@ -55,10 +55,10 @@ static fr_status fit(const struct fr_fit_point *points, int n, bool gpu,
                                             .s_per_B = fr_fit_per_byte(b)};
     }
 done:;
-    bool held = terms.u && terms.v;
+    bool allocated = terms.u && terms.v;
     free(terms.u);
     free(terms.v);
-    return held ? FR_OK : FR_ERR_NOMEM;
+    return allocated ? FR_OK : FR_ERR_NOMEM;
 }
 
 const struct fr_fitter fr_fitter_algorithm = {.name = "algorithm", .fit = fit};

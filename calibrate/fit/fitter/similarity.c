@@ -73,9 +73,9 @@ static fr_status leave_out(struct fr_similarity_table *t, const struct fr_fit_po
         fr_sort(sorted, n - 2);
         t->left_out_90 = fr_sorted_quantile(sorted, n - 2, 0.9);
     }
-    bool held = sorted;
+    bool allocated = sorted;
     free(sorted);
-    return held ? FR_OK : FR_ERR_NOMEM;
+    return allocated ? FR_OK : FR_ERR_NOMEM;
 }
 
 static double chord_s(const struct fr_fit_point *points, int low, int high, int at) {
@@ -108,16 +108,16 @@ static fr_status make_table(const struct fr_fit_point *points, int n,
     t->time_s = fr_malloc((size_t)n, sizeof *t->time_s);
     t->left_out = fr_calloc((size_t)n, sizeof *t->left_out);
     if (!t->size_B || !t->time_s || !t->left_out) return FR_ERR_NOMEM;
-    struct fr_fit_point *kept = fr_malloc((size_t)n, sizeof *kept);
-    if (!kept) return FR_ERR_NOMEM;
+    struct fr_fit_point *inside = fr_malloc((size_t)n, sizeof *inside);
+    if (!inside) return FR_ERR_NOMEM;
     for (int i = 0; i < n; i++) {
         if (is_stall(points, n, i)) continue;
-        kept[t->count] = points[i];
+        inside[t->count] = points[i];
         t->size_B[t->count] = points[i].size_B;
         t->time_s[t->count++] = points[i].time_s;
     }
-    fr_status status = leave_out(t, kept);
-    free(kept);
+    fr_status status = leave_out(t, inside);
+    free(inside);
     return status;
 }
 

@@ -21,7 +21,7 @@
 struct fr_bench_options {
     const char *samples; /**< file to write */
     double max_size_B;   /**< largest message */
-    bool max_said;       /**< by the user, so that nothing goes beyond */
+    bool max_stated;     /**< by the user, so that nothing goes beyond */
     int64_t *sizes;      /**< message sizes, instead of the usual ones; or NULL */
     size_t n_sizes;
     int64_t *groups; /**< collectives over these rank counts only; or NULL */

@@ -25,7 +25,7 @@ static void to_words(hwloc_const_bitmap_t bitmap, struct set *set) {
 struct place {
     struct set units, cores;
     int n_cores; /* touched */
-    int held;    /* the unit it runs on is one of them */
+    int inside;  /* the unit it runs on is one of them */
 };
 
 static bool find_place(struct place *place) {
@@ -46,8 +46,8 @@ static bool find_place(struct place *place) {
                 hwloc_bitmap_or(whole, whole, core->cpuset);
                 place->n_cores++;
             }
-        place->held = hwloc_get_last_cpu_location(topology, now, HWLOC_CPUBIND_THREAD) == 0 &&
-                      hwloc_bitmap_isincluded(now, bound);
+        place->inside = hwloc_get_last_cpu_location(topology, now, HWLOC_CPUBIND_THREAD) == 0 &&
+                        hwloc_bitmap_isincluded(now, bound);
         to_words(bound, &place->units);
         to_words(whole, &place->cores);
         found = true;
@@ -66,22 +66,22 @@ struct view {
 };
 
 static fr_status look(struct fr_bench *bench, struct view *view, struct fr_error *err) {
-    struct place mine;
+    struct place own;
     struct set units, cores;
     int sums[2], totals[2], ranks = bench->n_node_ranks;
-    bool found = find_place(&mine);
+    bool found = find_place(&own);
     MPI_Datatype type = MPI_UNSIGNED_LONG;
-    sums[0] = count(&mine.units);
-    sums[1] = count(&mine.cores);
-    FR_MPI_TRY(MPI_Allreduce(mine.units.word, units.word, WORDS, type, MPI_BOR, bench->node));
-    FR_MPI_TRY(MPI_Allreduce(mine.cores.word, cores.word, WORDS, type, MPI_BOR, bench->node));
+    sums[0] = count(&own.units);
+    sums[1] = count(&own.cores);
+    FR_MPI_TRY(MPI_Allreduce(own.units.word, units.word, WORDS, type, MPI_BOR, bench->node));
+    FR_MPI_TRY(MPI_Allreduce(own.cores.word, cores.word, WORDS, type, MPI_BOR, bench->node));
     FR_MPI_TRY(MPI_Allreduce(sums, totals, 2, MPI_INT, MPI_SUM, bench->node));
     const struct view here = {
         .unknown = !found,
         .shared_units = totals[0] > count(&units),
         .shared_cores = totals[1] > count(&cores),
-        .several_cores = mine.n_cores > 1,
-        .strayed = found && !mine.held,
+        .several_cores = own.n_cores > 1,
+        .strayed = found && !own.inside,
         .oversubscribed = (found && ranks > count(&units)) ||
                           ranks > fr_quota_cores("/sys/fs/cgroup", "/proc/self/cgroup")};
     FR_MPI_TRY(MPI_Allreduce(&here, view, (int)(sizeof here / sizeof(int)), MPI_INT, MPI_MAX,

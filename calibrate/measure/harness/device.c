@@ -53,12 +53,12 @@ static fr_status compare(const struct fr_bench *bench, const struct card *cards,
 
 static fr_status check(struct fr_bench *bench, struct fr_error *err) {
     const struct fr_device_facts *facts = bench->driver->facts(bench->device);
-    struct card mine = {0}, *all = fr_calloc((size_t)bench->n_ranks, sizeof *all);
+    struct card own = {0}, *all = fr_calloc((size_t)bench->n_ranks, sizeof *all);
     if (!all) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    snprintf(mine.name, sizeof mine.name, "%s", facts->name);
-    snprintf(mine.place, sizeof mine.place, "%d %s", bench->node_of[bench->rank], facts->bus);
+    snprintf(own.name, sizeof own.name, "%s", facts->name);
+    snprintf(own.place, sizeof own.place, "%d %s", bench->node_of[bench->rank], facts->bus);
     int code =
-        MPI_Allgather(&mine, sizeof mine, MPI_CHAR, all, sizeof mine, MPI_CHAR, bench->world);
+        MPI_Allgather(&own, sizeof own, MPI_CHAR, all, sizeof own, MPI_CHAR, bench->world);
     fr_status status =
         code == MPI_SUCCESS ? compare(bench, all, err) : fr_mpi_failed(code, "device", err);
     free(all);
@@ -74,8 +74,8 @@ static fr_status check(struct fr_bench *bench, struct fr_error *err) {
 
 /* The error of the first rank that has one becomes everybody's. */
 static fr_status agree(struct fr_bench *bench, fr_status status, struct fr_error *err) {
-    int mine = status == FR_OK ? bench->n_ranks : bench->rank, first = 0;
-    FR_MPI_TRY(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, bench->world));
+    int own = status == FR_OK ? bench->n_ranks : bench->rank, first = 0;
+    FR_MPI_TRY(MPI_Allreduce(&own, &first, 1, MPI_INT, MPI_MIN, bench->world));
     if (first == bench->n_ranks) return FR_OK;
     FR_MPI_TRY(MPI_Bcast(err, sizeof *err, MPI_CHAR, first, bench->world));
     bench->refused = true;
@@ -105,8 +105,8 @@ fr_status fr_bench_device_add(struct fr_bench *bench, const struct fr_point *poi
         if (err) *err = why;
         return status;
     }
-    int mine = status == FR_OK, all = 0;
-    FR_MPI_TRY(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, bench->world));
+    int own = status == FR_OK, all = 0;
+    FR_MPI_TRY(MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, bench->world));
     *added = all != 0;
     return all ? fr_bench_add(bench, point, err) : FR_OK;
 }

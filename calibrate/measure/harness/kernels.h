@@ -67,10 +67,10 @@ struct fr_kernels {
     /** Copy a rows x columns part between matrices of different row lengths. */
     void (*copy)(int rows, int columns, const void *from, int ld_from, void *to, int ld_to);
     /* For top-k. */
-    /** The @p kept values of x that are largest in magnitude, with their places; of equal ones those
+    /** The @p selected values of x that are largest in magnitude, with their places; of equal ones those
      *  that come last.  Magnitudes are compared by the upper 32 bits of a value, and sorted by radix in
      *  four passes; @p scratch holds 4 n words. */
-    void (*select_largest)(size_t n, size_t kept, const void *x, uint32_t *scratch,
+    void (*select_largest)(size_t n, size_t selected, const void *x, uint32_t *scratch,
                            void *values, uint32_t *places);
     /** x[place] += value. */
     void (*scatter_add)(size_t n, const void *values, const uint32_t *places, void *x);

@@ -36,9 +36,9 @@ bool fr_bench_wanted(const struct fr_bench *bench, const struct fr_bench_row *ro
 
 void fr_bench_shuffle(uint64_t *state, int *order, int n) {
     for (int i = n - 1; i > 0; i--) {
-        int j = (int)(fr_random_next(state) % (uint64_t)(i + 1)), kept = order[i];
+        int j = (int)(fr_random_next(state) % (uint64_t)(i + 1)), swapped = order[i];
         order[i] = order[j];
-        order[j] = kept;
+        order[j] = swapped;
     }
 }
 
@@ -126,7 +126,7 @@ double fr_bench_beyond_B(const struct fr_bench *bench) {
     const struct fr_provenance *p = &bench->provenance;
     double largest_B = TIMES * o->max_size_B;
     bool fits = largest_B * (double)p->ranks_per_node <= p->memory_B / PART;
-    return fits && !o->max_said && !o->sizes && !o->quick && !p->simulated ? largest_B : 0;
+    return fits && !o->max_stated && !o->sizes && !o->quick && !p->simulated ? largest_B : 0;
 }
 
 fr_status fr_bench_plan_beyond(struct fr_bench *bench, const struct fr_bench_row *row,

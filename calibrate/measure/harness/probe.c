@@ -45,12 +45,12 @@ static double shortest_s(void (*work)(float *x), float *x) {
 
 fr_status fr_probe_time(const struct fr_probe *probe, MPI_Comm comm, double *product_s,
                         double *stream_s, struct fr_error *err) {
-    double mine[2], all[2];
+    double own[2], all[2];
     FR_TRY(fr_mpi_barrier(comm, err));
-    mine[0] = shortest_s(product, probe->x);
+    own[0] = shortest_s(product, probe->x);
     FR_TRY(fr_mpi_barrier(comm, err));
-    mine[1] = shortest_s(stream, probe->x);
-    FR_MPI_TRY(MPI_Reduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, 0, comm));
+    own[1] = shortest_s(stream, probe->x);
+    FR_MPI_TRY(MPI_Reduce(own, all, 2, MPI_DOUBLE, MPI_MAX, 0, comm));
     FR_MPI_TRY(MPI_Bcast(all, 2, MPI_DOUBLE, 0, comm));
     *product_s = all[0] > 1e-9 ? all[0] : 1e-9;
     *stream_s = all[1] > 1e-9 ? all[1] : 1e-9;

@@ -137,7 +137,7 @@ static fr_status set_option(int index, const char *value, struct fr_bench_option
         if (number < known[index].min || number > known[index].max)
             return fr_fail(err, FR_ERR_USAGE, name, "must lie between 64 B and 4 GB");
         *(double *)at = number;
-        o->max_said = true;
+        o->max_stated = true;
         return FR_OK;
     default:
         FR_TRY(get_whole(name, value, known[index].min, known[index].max, &number, err));

@@ -15,7 +15,7 @@ static const double SHORTEST_S = 1e-9; /* no call is shorter; keeps quotients fi
  * @param wall_s  NULL; or gets how long that took, barriers and what interrupts included */
 static fr_status take(const struct fr_sampling_comm *who, fr_sampled *run, void *context,
                       int calls, int n, double *time_s, double *wall_s, struct fr_error *err) {
-    double mine[2 * FR_VISIT_MAX + 1], all[2 * FR_VISIT_MAX + 1], begin_s = fr_now_s();
+    double own[2 * FR_VISIT_MAX + 1], all[2 * FR_VISIT_MAX + 1], begin_s = fr_now_s();
     bool by_node = who->node != MPI_COMM_NULL;
     for (int i = 0; i < n; i++) {
         FR_TRY(fr_mpi_barrier(who->comm, err));
@@ -24,18 +24,18 @@ static fr_status take(const struct fr_sampling_comm *who, fr_sampled *run, void 
         FR_TRY(run(context, calls, err));
         double stop_s = fr_now_s();
         if (who->stopped_s && *who->stopped_s > 0) stop_s = *who->stopped_s;
-        mine[2 * i] = by_node ? -start_s : 0;
-        mine[2 * i + 1] = by_node ? stop_s : stop_s - start_s;
+        own[2 * i] = by_node ? -start_s : 0;
+        own[2 * i + 1] = by_node ? stop_s : stop_s - start_s;
     }
     if (by_node) {
-        FR_MPI_TRY(MPI_Allreduce(mine, all, 2 * n, MPI_DOUBLE, MPI_MAX, who->node));
+        FR_MPI_TRY(MPI_Allreduce(own, all, 2 * n, MPI_DOUBLE, MPI_MAX, who->node));
         for (int i = 0; i < n; i++) {
-            mine[2 * i + 1] = all[2 * i] + all[2 * i + 1];
-            mine[2 * i] = 0;
+            own[2 * i + 1] = all[2 * i] + all[2 * i + 1];
+            own[2 * i] = 0;
         }
     }
-    mine[2 * n] = fr_now_s() - begin_s;
-    FR_MPI_TRY(MPI_Reduce(mine, all, 2 * n + 1, MPI_DOUBLE, MPI_MAX, 0, who->comm));
+    own[2 * n] = fr_now_s() - begin_s;
+    FR_MPI_TRY(MPI_Reduce(own, all, 2 * n + 1, MPI_DOUBLE, MPI_MAX, 0, who->comm));
     FR_MPI_TRY(MPI_Bcast(all, 2 * n + 1, MPI_DOUBLE, 0, who->comm));
     if (wall_s) *wall_s = all[2 * n];
     for (int i = 0; i < n; i++) time_s[i] = fmax(all[2 * i + 1] / calls, SHORTEST_S);

@@ -31,8 +31,8 @@ NOTHING(scaled, size_t n, double alpha, const void *x, void *y)
 ZERO(dot, size_t n, const void *x, const void *y)
 NOTHING(row_sums, int rows, int columns, const void *dz, void *dbias)
 NOTHING(copy, int rows, int columns, const void *from, int ld_from, void *to, int ld_to)
-NOTHING(select_largest, size_t n, size_t kept, const void *x, uint32_t *scratch, void *values,
-        uint32_t *places)
+NOTHING(select_largest, size_t n, size_t selected, const void *x, uint32_t *scratch,
+        void *values, uint32_t *places)
 NOTHING(scatter_add, size_t n, const void *values, const uint32_t *places, void *x)
 NOTHING(see, const struct fr_windows *w, int samples, const void *x, void *columns)
 NOTHING(pool_backward, const struct fr_windows *w, int samples, const void *x, const void *dy,

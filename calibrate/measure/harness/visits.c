@@ -46,9 +46,9 @@ static void deal(struct fr_visits *s) {
         struct fr_tally *tally = &s->tally[i];
         tally->half_width = 1e9;
         if (s->bench->points[i].row->shared_out && step_of(&s->bench->points[i]) > 1) {
-            int behind = (s->bench->launch + launches - shared++ % launches) % launches;
-            tally->second = behind == 1 && !s->bench->provenance.simulated;
-            tally->done = behind > 1 || (behind == 1 && !tally->second);
+            int turn = (s->bench->launch + launches - shared++ % launches) % launches;
+            tally->second = turn == 1 && !s->bench->provenance.simulated;
+            tally->done = turn > 1 || (turn == 1 && !tally->second);
         }
         s->n_user_plans += !tally->done && !tally->second;
     }
@@ -199,15 +199,15 @@ static fr_status probe(struct fr_visits *s, struct fr_error *err) {
 /* Send the next point from rank 0 to all, with a number beyond all points for a probe before
  * it; and a request to stop, from any to all. */
 static fr_status meet(struct fr_visits *s, int *command, bool *stop, struct fr_error *err) {
-    int mine[2] = {fr_stop_requested(), ABSENT}, all[2] = {0, ABSENT};
+    int own[2] = {fr_stop_requested(), ABSENT}, all[2] = {0, ABSENT};
     MPI_Request request;
     if (s->bench->rank == 0) {
         show(s, false);
-        mine[1] = mine[0] ? OVER : next(s);
-        if (mine[1] >= 0 && probe_is_due(s)) mine[1] += s->bench->n_points;
+        own[1] = own[0] ? OVER : next(s);
+        if (own[1] >= 0 && probe_is_due(s)) own[1] += s->bench->n_points;
     }
     /* Down and up a tree: an all-reduce is quadratic in some libraries. */
-    FR_MPI_TRY(MPI_Ireduce(mine, all, 2, MPI_INT, MPI_MAX, 0, s->bench->world, &request));
+    FR_MPI_TRY(MPI_Ireduce(own, all, 2, MPI_INT, MPI_MAX, 0, s->bench->world, &request));
     FR_TRY(fr_mpi_wait_asleep(&request, err));
     FR_MPI_TRY(MPI_Ibcast(all, 2, MPI_INT, 0, s->bench->world, &request));
     FR_TRY(fr_mpi_wait_asleep(&request, err));

@@ -38,7 +38,7 @@ static struct {
     _Atomic(double) patience_s;
     /* Said by the watch's thread. */
     atomic_int asked; /* has it tried to reach the front program? 1: in vain, 2: it watches */
-    atomic_uint said;
+    atomic_uint reported;
     bool runs;
     /* The thread's own; up and watcher are made before the mode says so. */
     int wake,
@@ -323,7 +323,7 @@ static void *attend(void *context) {
             if (mode == FOLLOWS) heed_rank_0(&word, 0);
             if (mode == LEADS) fr_watcher_tell(watch.watcher, &word);
         }
-        atomic_fetch_add(&watch.said, 1);
+        atomic_fetch_add(&watch.reported, 1);
     }
     return NULL;
 }
@@ -388,25 +388,25 @@ void fr_watch_point(int point) {
 }
 
 /* Until the thread has said what we are, or for half a second. */
-static void have_it_said(void) {
+static void have_it_stated(void) {
     const struct timespec moment = {.tv_nsec = 200000};
     const uint64_t one = 1;
-    unsigned said = atomic_load(&watch.said);
+    unsigned reported = atomic_load(&watch.reported);
     if (!watch.runs || write(watch.wake, &one, sizeof one) != sizeof one) return;
-    for (int i = 0; i < 2500 && atomic_load(&watch.said) - said < 1; i++)
+    for (int i = 0; i < 2500 && atomic_load(&watch.reported) - reported < 1; i++)
         nanosleep(&moment, NULL);
 }
 
 void fr_watch_farewell(int code) {
     atomic_store(&watch.moves, code);
     atomic_store(&watch.point, FR_WATCH_GIVES_UP);
-    have_it_said();
+    have_it_stated();
 }
 
 void fr_watch_leave(void) {
     if (atomic_load(&watch.point) == FR_WATCH_GIVES_UP) return;
     fr_watch_point(FR_WATCH_LEAVES);
-    have_it_said();
+    have_it_stated();
 }
 
 /* ---- all ranks meet -------------------------------------------------------------------------- */
@@ -439,21 +439,21 @@ static bool all_join(int n_ranks) {
 static fr_status watch_each_other(int rank, int n_ranks, double busy_s, bool *watched,
                                   struct fr_error *err) {
     struct meeting meeting = {.rank_0 = {0}};
-    int mine = watch.runs && n_ranks <= RANKS_MAX, all = 0;
+    int own = watch.runs && n_ranks <= RANKS_MAX, all = 0;
     struct fr_watch_word hello = {
         .rank = rank, .n_ranks = n_ranks, .pid = (int32_t)getpid(), .point = FR_WATCH_BETWEEN};
     memcpy(hello.host, watch.host, sizeof hello.host);
     memcpy(hello.leash, watch.own_leash, sizeof hello.leash);
     meeting.rank_0 = hello;
-    if (rank == 0) mine = mine && open_watcher(n_ranks, busy_s, &meeting);
+    if (rank == 0) own = own && open_watcher(n_ranks, busy_s, &meeting);
     FR_MPI_TRY(MPI_Bcast(&meeting, (int)sizeof meeting, MPI_BYTE, 0, MPI_COMM_WORLD));
-    if (rank == 0 && mine)
-        mine = all_join(n_ranks);
+    if (rank == 0 && own)
+        own = all_join(n_ranks);
     else if (rank != 0)
-        mine = mine && *meeting.address &&
-               fr_wire_connect(meeting.address, fr_leash_is_here(meeting.rank_0.leash), &hello,
-                               &watch.up);
-    FR_MPI_TRY(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
+        own = own && *meeting.address &&
+              fr_wire_connect(meeting.address, fr_leash_is_here(meeting.rank_0.leash), &hello,
+                              &watch.up);
+    FR_MPI_TRY(MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
     *watched = all;
     if (!all) return FR_OK;
     watch.up_token = hello.token;
@@ -465,14 +465,14 @@ static fr_status watch_each_other(int rank, int n_ranks, double busy_s, bool *wa
 
 fr_status fr_watch_open(const char *results, double patience_s, double busy_s,
                         struct fr_error *err) {
-    int rank = 0, n_ranks = 1, mine, all = 0;
+    int rank = 0, n_ranks = 1, own, all = 0;
     bool watched = true;
     const struct timespec moment = {.tv_nsec = 1000000};
     FR_MPI_TRY(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
     FR_MPI_TRY(MPI_Comm_size(MPI_COMM_WORLD, &n_ranks));
     while (watch.runs && !atomic_load(&watch.asked)) nanosleep(&moment, NULL);
-    mine = atomic_load(&watch.asked) == 2;
-    FR_MPI_TRY(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
+    own = atomic_load(&watch.asked) == 2;
+    FR_MPI_TRY(MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
     snprintf(watch.results, sizeof watch.results, "%s", results);
     atomic_store(&watch.patience_s, patience_s);
     atomic_store(&watch.rank, rank);

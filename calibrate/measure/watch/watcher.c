@@ -154,10 +154,11 @@ static void hear(struct fr_watcher *w, struct peer *p) {
 }
 
 void fr_watcher_tell(struct fr_watcher *w, const struct fr_watch_word *word) {
-    struct fr_watch_word said = *word;
-    said.token = w->token;
+    struct fr_watch_word announced = *word;
+    announced.token = w->token;
     for (int i = 0; i < w->n; i++)
-        if (w->peer[i].wire.fd >= 0 && is_known(w, i)) fr_wire_say(&w->peer[i].wire, &said);
+        if (w->peer[i].wire.fd >= 0 && is_known(w, i))
+            fr_wire_say(&w->peer[i].wire, &announced);
 }
 
 /* Words can wait until the next look; a connection that ends, or begins, cannot. */
@@ -281,10 +282,10 @@ const struct fr_watch_verdict *fr_watcher_step(struct fr_watcher *w,
     }
     w->looked_s = now_s;
     if (own && now_s - w->reported_s >= 0.9e-3 * FR_WATCH_BEAT_MS) {
-        struct fr_watch_word mine = *own;
-        mine.token = w->token;
-        take(w, &w->peer[0], &mine);
-        fr_watcher_tell(w, &mine);
+        struct fr_watch_word sent = *own;
+        sent.token = w->token;
+        take(w, &w->peer[0], &sent);
+        fr_watcher_tell(w, &sent);
         w->reported_s = now_s;
     }
     judge_silence(w, now_s);

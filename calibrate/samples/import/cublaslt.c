@@ -29,12 +29,12 @@ static bool value_of(const char *line, const char *name, double *out) {
     size_t n = strlen(name);
     for (const char *at = line; (at = strstr(at, name)); at += n) {
         bool begins = at == line || strchr(" ,\t(", at[-1]);
-        const char *behind = at + n;
-        while (*behind == ' ' || *behind == '\t') behind++;
-        if (!begins || (*behind != '=' && *behind != ':')) continue;
+        const char *after = at + n;
+        while (*after == ' ' || *after == '\t') after++;
+        if (!begins || (*after != '=' && *after != ':')) continue;
         char *end = NULL;
-        double value = strtod(behind + 1, &end);
-        if (end == behind + 1 || !isfinite(value)) continue;
+        double value = strtod(after + 1, &end);
+        if (end == after + 1 || !isfinite(value)) continue;
         *out = value;
         return true;
     }
@@ -45,8 +45,8 @@ static bool value_of(const char *line, const char *name, double *out) {
 static bool number_before(const char *line, const char *const *units, double *out) {
     for (; *units; units++)
         for (const char *at = line; (at = strstr(at, *units)); at++) {
-            const char *behind = at + strlen(*units), *to = at;
-            if (*behind && !strchr(" ,;)\t\r", *behind)) continue;
+            const char *after = at + strlen(*units), *to = at;
+            if (*after && !strchr(" ,;)\t\r", *after)) continue;
             while (to > line && to[-1] == ' ') to--;
             const char *from = to;
             while (from > line && strchr("0123456789.e+", from[-1])) from--;

@@ -71,10 +71,10 @@ static bool read_header(struct reader *r, const struct fr_words *words) {
 }
 
 static fr_status place(struct reader *r, long line, struct fr_error *err) {
-    struct fr_import_options said = {.n_ranks = r->processes};
+    struct fr_import_options stated = {.n_ranks = r->processes};
     /* A block may use fewer processes than were started; --ranks speaks of all of them. */
     r->block.part = true;
-    fr_status status = fr_import_place(r->in, line, &said, &r->launch, &r->block, err);
+    fr_status status = fr_import_place(r->in, line, &stated, &r->launch, &r->block, err);
     r->block.launch = r->launches[r->block.op][r->block.pattern]++;
     return status;
 }
@@ -116,7 +116,7 @@ static fr_status take_line(struct reader *r, const struct fr_lines *lines,
     const char *text = words->text, *processes;
     int64_t size = 0;
     if (words->count == 0) return FR_OK;
-    int hash = fr_words_behind_hash(words);
+    int hash = fr_words_after_hash(words);
     if (words->count > hash + 1 && !strcmp(words->word[hash], "Benchmarking")) {
         begin_block(r, lines->number, words->word[hash + 1]);
         return FR_OK;

@@ -17,7 +17,7 @@ static const double ERROR_MAX = 1e-2;
 struct reader {
     struct fr_import *in;
     struct fr_launch launch;
-    struct fr_import_options said; /* of the list of devices */
+    struct fr_import_options stated; /* of the list of devices */
     char last_host[64];
     struct fr_text hosts;                   /* of the list of devices, "|a|b|" */
     int64_t listed, last_rank, last_device; /* of that list: lines, and the largest numbers */
@@ -58,10 +58,10 @@ static void find_program(struct reader *r, const struct fr_words *words) {
 /* A list that goes 0, 7, 8, 15: as many as its last number says, on as many nodes as its devices allow. */
 static void count_listed(struct reader *r) {
     r->elided |= r->listed != r->last_rank + 1;
-    r->said.n_ranks = r->last_rank + 1;
+    r->stated.n_ranks = r->last_rank + 1;
     int64_t a_node = r->last_device + 1;
-    if (r->elided && r->said.n_ranks / a_node > r->said.nodes)
-        r->said.nodes = (r->said.n_ranks + a_node - 1) / a_node;
+    if (r->elided && r->stated.n_ranks / a_node > r->stated.nodes)
+        r->stated.nodes = (r->stated.n_ranks + a_node - 1) / a_node;
 }
 
 /* Ranks may go round the nodes: each counts once. */
@@ -79,7 +79,7 @@ static bool is_new_host(struct reader *r, const char *host) {
 static bool is_device(struct reader *r, const struct fr_words *words) {
     int64_t rank = 0, device = 0;
     const char *host = NULL;
-    int from = fr_words_behind_hash(words);
+    int from = fr_words_after_hash(words);
     if (words->count < from + 5 || strcmp(words->word[from], "Rank")) return false;
     if (!fr_word_integer(words->word[from + 1], &rank)) return false;
     for (int i = from + 2; i + 1 < words->count && !host; i++)
@@ -88,12 +88,12 @@ static bool is_device(struct reader *r, const struct fr_words *words) {
     for (int i = from + 2; i + 1 < words->count; i++)
         if (!strcmp(words->word[i], "device")) fr_word_integer(words->word[i + 1], &device);
     if (rank == 0 || rank < r->last_rank) {
-        r->said = (struct fr_import_options){0};
+        r->stated = (struct fr_import_options){0};
         r->listed = r->last_rank = r->last_device = 0;
         r->elided = rank > 0;
         fr_text_free(&r->hosts);
     }
-    r->said.nodes += is_new_host(r, host);
+    r->stated.nodes += is_new_host(r, host);
     r->listed++;
     r->last_rank = rank < (int64_t)1 << 31 ? rank : 0;
     if (device > r->last_device && device < 1024) r->last_device = device;
@@ -117,7 +117,7 @@ static void find_threads(struct reader *r, const struct fr_words *words) {
 }
 
 static bool is_header(struct reader *r, const struct fr_words *words) {
-    int from = fr_words_behind_hash(words);
+    int from = fr_words_after_hash(words);
     if (words->count < 8) return false;
     const char *first = words->word[from];
     first += *first == '#';
@@ -186,7 +186,7 @@ static void take_ratio(struct reader *r, const struct fr_lines *at,
             for (int h = 0; r->before + 4 * h + 4 <= words.count && h < 2; h++)
                 fr_import_ratio_add(&r->block.ratio, words.word[r->before + 4 * h + 1],
                                     words.word[r->before + 4 * h + 2]);
-        int from = fr_words_behind_hash(&words);
+        int from = fr_words_after_hash(&words);
         if (words.count > from + 1 &&
             (!strcmp(words.word[from], "size") || !strcmp(words.word[from], "Rank")))
             break;
@@ -251,7 +251,7 @@ static fr_status begin_block(struct reader *r, const struct fr_lines *lines,
                        r->listed, r->last_rank);
     /* Old releases count the bandwidth of an all-gather otherwise. */
     if (!r->old || r->op == FR_OP_ALL_REDUCE) take_ratio(r, lines, words);
-    return fr_import_place(r->in, line, &r->said, &r->launch, &r->block, err);
+    return fr_import_place(r->in, line, &r->stated, &r->launch, &r->block, err);
 }
 
 /* Is the result marked wrong?  "N/A" and "-" mean that it was not checked. */
@@ -321,7 +321,7 @@ static void find_version(struct reader *r, const struct fr_words *words) {
 
 /* "#  ..." or "...": ranks that the list of devices does not show. */
 static bool is_ellipsis(const struct fr_words *words) {
-    int from = fr_words_behind_hash(words);
+    int from = fr_words_after_hash(words);
     return words->count == from + 1 &&
            (!strcmp(words->word[from], "...") || !strcmp(words->word[from], "[...]") ||
             !strcmp(words->word[from], "\xE2\x80\xA6"));

@@ -27,7 +27,7 @@ struct reader {
     struct fr_import *in;
     struct fr_launch launch;
     struct fr_import_table table;
-    struct fr_import_options said;
+    struct fr_import_options stated;
     bool known;
     fr_op op;
     struct fr_import_block block;
@@ -52,13 +52,13 @@ static void take_command(struct reader *r, const struct fr_words *words) {
                    *next = i + 1 < words->count ? words->word[i + 1] : "";
         if (strstr(word, "nccom-test")) {
             command = true;
-            r->said = (struct fr_import_options){0};
+            r->stated = (struct fr_import_options){0};
         }
         if (!command) continue;
         if (!strcmp(word, "-r") || !strcmp(word, "--nworkers"))
-            fr_word_integer(next, &r->said.n_ranks);
+            fr_word_integer(next, &r->stated.n_ranks);
         if (!strcmp(word, "-N") || !strcmp(word, "--nnodes"))
-            fr_word_integer(next, &r->said.nodes);
+            fr_word_integer(next, &r->stated.nodes);
         find_op(r, word);
     }
 }
@@ -73,7 +73,7 @@ static fr_status begin(struct reader *r, const struct fr_lines *lines,
     r->block = (struct fr_import_block){.op = r->op, .launch = r->launches[r->op]++};
     fr_import_table_ratio(&r->table, lines, words, &r->block.ratio);
     if (r->block.ratio.low < 1.01) r->block.ratio.rows = 0;
-    return fr_import_place(r->in, lines->number, &r->said, &r->launch, &r->block, err);
+    return fr_import_place(r->in, lines->number, &r->stated, &r->launch, &r->block, err);
 }
 
 static fr_status read(struct fr_import *in, struct fr_error *err) {

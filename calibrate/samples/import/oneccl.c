@@ -24,7 +24,7 @@ struct reader {
 
 /* "# Benchmarking: allreduce" */
 static bool name_op(struct reader *r, long line, const struct fr_words *words) {
-    int at = fr_words_behind_hash(words);
+    int at = fr_words_after_hash(words);
     if (words->count < at + 2 || strcmp(words->word[at], "Benchmarking:") != 0) return false;
     r->named = true;
     r->columns = 0;
@@ -50,7 +50,7 @@ static bool header(struct reader *r, const struct fr_words *words) {
 
 static fr_status take_row(struct reader *r, const struct fr_lines *lines,
                           const struct fr_words *words, int64_t size_B, struct fr_error *err) {
-    struct fr_import_options said = {.n_ranks = r->processes};
+    struct fr_import_options stated = {.n_ranks = r->processes};
     double time_us = 0;
     if (words->count != r->columns || !fr_word_number(words->word[r->time], &time_us) ||
         time_us < 0) {
@@ -59,7 +59,7 @@ static fr_status take_row(struct reader *r, const struct fr_lines *lines,
     }
     if (r->block.n_ranks == 0) {
         r->block = (struct fr_import_block){.op = r->op, .launch = r->launches[r->op]++};
-        FR_TRY(fr_import_place(r->in, lines->number, &said, &r->launch, &r->block, err));
+        FR_TRY(fr_import_place(r->in, lines->number, &stated, &r->launch, &r->block, err));
     }
     struct fr_row row = {.size_B = (double)size_B, .per_rank = true, .time_s = time_us * 1e-6};
     return fr_import_add(r->in, lines->number, &r->block, &row, err);

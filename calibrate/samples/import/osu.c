@@ -60,8 +60,8 @@ static bool collective_of(const char *title, fr_op *op) {
 
 static fr_status place(struct reader *r, long line, struct fr_error *err) {
     struct fr_import *in = r->in;
-    struct fr_import_options said = {0};
-    if (!r->test) return fr_import_place(in, line, &said, &r->launch, &r->block, err);
+    struct fr_import_options stated = {0};
+    if (!r->test) return fr_import_place(in, line, &stated, &r->launch, &r->block, err);
     /* Messages between pairs: two ranks, whatever the job's size.  They sit on two nodes when
      * the text names them, or when the job has as many nodes as that. */
     int64_t launched = fr_launch_resolve(&r->launch).nodes;
@@ -157,7 +157,7 @@ static fr_status take_line(struct reader *r, const struct fr_lines *lines,
     int64_t size = 0;
     double value = 0;
     if (words->count == 0) return FR_OK;
-    int hash = fr_words_behind_hash(words);
+    int hash = fr_words_after_hash(words);
     bool title = words->count > hash && strncmp(words->word[hash], "OSU", 3) == 0 &&
                  strstr(text, " Test v"),
          head = r->active && words->count >= hash + 2 && !strcmp(words->word[hash], "Size");

@@ -54,13 +54,13 @@ static double positive(double rate_B_per_s) { return rate_B_per_s > 0 ? rate_B_p
 #define WHERE(condition) (condition)
 #define FR_FACT_PUT(...)
 #define FR_FACT_ENDS(...)
-#define TOLD(word, presence)                                                                   \
+#define PRESENT(word, presence)                                                                \
     static bool told_##word(const struct fr_outcome_view *v) {                                 \
         (void)v;                                                                               \
         return presence;                                                                       \
     }
 #define FR_FACT(word, name, kind, presence, value, ...)                                        \
-    TOLD(word, presence)                                                                       \
+    PRESENT(word, presence)                                                                    \
     static double value_##word(const struct fr_outcome_view *v, int i) {                       \
         (void)i;                                                                               \
         return value;                                                                          \
@@ -68,7 +68,7 @@ static double positive(double rate_B_per_s) { return rate_B_per_s > 0 ? rate_B_p
 #define FR_FACT_EACH(word, name, kind, names, count, value, ...)                               \
     FR_FACT(word, name, kind, true, value, "")
 #define FR_FACT_WORD(word, name, words, presence, value, sentence)                             \
-    TOLD(word, presence)                                                                       \
+    PRESENT(word, presence)                                                                    \
     static const char *value_##word(const struct fr_outcome_view *v) { return value; }
 #include "models/outcome/fact_list.h"
 #undef ALWAYS
@@ -99,11 +99,11 @@ const struct fr_outcome_fact fr_outcome_facts[] = {
     ROW(spelling, which, presence, .count = 1, READ(word), .sentence = __VA_ARGS__)
 #define FR_FACT_EACH(word, spelling, which, list, n, value, ...)                               \
     ROW(spelling, which, true, .names = list, .count = n, READ(word), .sentence = __VA_ARGS__)
-#define FR_FACT_WORD(id, spelling, words, presence, value, said)                               \
+#define FR_FACT_WORD(id, spelling, words, presence, value, explanation)                        \
     ROW(spelling, WORD, presence, .names = words, .count = 1, .stated = told_##id,             \
-        .word = value_##id, .sentence = said)
-#define FR_FACT_PUT(word, spelling, presence, writer, said)                                    \
-    ROW(spelling, PUT, presence, .put = writer, .count = 1, .sentence = said)
+        .word = value_##id, .sentence = explanation)
+#define FR_FACT_PUT(word, spelling, presence, writer, explanation)                             \
+    ROW(spelling, PUT, presence, .put = writer, .count = 1, .sentence = explanation)
 #define FR_FACT_ENDS(word, object) ROW(object, ENDS, false, .count = 0)
 #include "models/outcome/fact_list.h"
 };

@@ -21,9 +21,9 @@ void fr_report_put_schema(const struct fr_outcome_view *v, struct fr_json_writer
 }
 
 void fr_report_put_plan(const struct fr_outcome_view *v, struct fr_json_writer *w) {
-    struct fr_plan said = fr_job_stated(v->job, &v->out->plan);
+    struct fr_plan stated = fr_job_stated(v->job, &v->out->plan);
     fr_json_key(w, "plan");
-    fr_plan_write(w, &said);
+    fr_plan_write(w, &stated);
 }
 
 /* The keys of model and cluster that tell this job from others of a search, with their values. */

@@ -11,12 +11,12 @@
 
 static const double INDEX_B = 4, PASSES = FR_TOPK_PASSES;
 
-static double kept_values(const struct fr_codec_args *a) {
+static double values_sent(const struct fr_codec_args *a) {
     return fmin((a->m + a->n) * a->rank, a->m * a->n);
 }
 
 static double sent_B(const struct fr_codec_args *a) {
-    return kept_values(a) * (a->value_B + INDEX_B);
+    return values_sent(a) * (a->value_B + INDEX_B);
 }
 
 static void encode(const struct fr_codec_args *a, struct fr_codec_work *work) {

@@ -191,9 +191,9 @@ fr_status fr_learnt_put_observed(const struct fr_learnt *learnt, MPI_Comm world,
     size_t one = HEAD + (size_t)most * EACH;
     double *all = fr_calloc(one * (size_t)(n_ranks + 1), sizeof *all);
     if (!all) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d ranks", n_ranks);
-    double *mine = all + one * (size_t)n_ranks;
-    pack(&learnt->watch.observed, mine);
-    FR_MPI_TRY(MPI_Gather(mine, (int)one, MPI_DOUBLE, all, (int)one, MPI_DOUBLE, 0, world));
+    double *local = all + one * (size_t)n_ranks;
+    pack(&learnt->watch.observed, local);
+    FR_MPI_TRY(MPI_Gather(local, (int)one, MPI_DOUBLE, all, (int)one, MPI_DOUBLE, 0, world));
     fr_json_add_array(w, "observed");
     for (int i = 0; rank == 0 && i < n_ranks; i++)
         if (all[one * (size_t)i] > 0) put(w, i, all + one * (size_t)i);

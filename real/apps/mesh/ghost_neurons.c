@@ -61,13 +61,13 @@ void fr_ghost_neurons_fill(const struct fr_kernels *k, const struct fr_ghost_neu
 }
 
 fr_status fr_ghost_neurons_forward(struct fr_real *real, const struct fr_ghost_neurons *g,
-                                   const void *w, const void *x, void *mine, void *all,
+                                   const void *w, const void *x, void *local, void *all,
                                    void *z) {
     const struct fr_kernels *k = real->k;
     int b = g->columns;
     const void *c = fr_at(k, w, c_at(g));
-    fr_multiply(real, g->k, b, g->in, c, x, 0, mine);
-    FR_TRY(fr_real_all_gather(real, real->tp, mine, fr_ghost_neurons_values(g), all));
+    fr_multiply(real, g->k, b, g->in, c, x, 0, local);
+    FR_TRY(fr_real_all_gather(real, real->tp, local, fr_ghost_neurons_values(g), all));
     fr_multiply(real, g->out, b, g->in, w, x, 0, z);
     for (int from = 0; from < g->p; from++)
         if (from != g->rank)

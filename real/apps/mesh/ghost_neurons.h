@@ -29,9 +29,9 @@ int64_t fr_ghost_neurons_values(const struct fr_ghost_neurons *g);
 /** Random parameters: L_j is part of the stream that the whole product would be; C and D have the next two. */
 void fr_ghost_neurons_fill(const struct fr_kernels *k, const struct fr_ghost_neurons *g,
                            uint64_t seed, uint64_t stream, void *w);
-/** z := product of x.  @param mine  buffer for a rank's ghost neurons  @param all  saves those of all */
+/** z := product of x.  @param local  buffer for a rank's ghost neurons  @param all  saves those of all */
 fr_status fr_ghost_neurons_forward(struct fr_real *real, const struct fr_ghost_neurons *g,
-                                   const void *w, const void *x, void *mine, void *all,
+                                   const void *w, const void *x, void *local, void *all,
                                    void *z);
 /** dx := gradient from delta.  @param scratch  for ghost neurons of all ranks  @param dghosts  saves dg_j */
 fr_status fr_ghost_neurons_input(struct fr_real *real, const struct fr_ghost_neurons *g,

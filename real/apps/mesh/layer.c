@@ -260,7 +260,7 @@ int64_t fr_sublayer_scratch(const struct fr_kernels *k, const struct fr_sublayer
                                                  : 0},
         {&out->bias, s->wide},
         {&out->sums, s->ghost_neurons ? 2 * s->t : 0},
-        {&out->mine, ghost_neurons_of(s)},
+        {&out->local, ghost_neurons_of(s)},
         {&out->all, s->ranks * ghost_neurons_of(s)},
         {&out->context, attends(s) ? fr_context_scratch_size(&s->z) : 0}};
     return fr_block_lay_out(k, all, sizeof all / sizeof *all, base);

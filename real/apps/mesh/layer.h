@@ -92,7 +92,7 @@ struct fr_sublayer_deferred {
 };
 /** Scratch memory of a pass. */
 struct fr_sublayer_scratch {
-    void *whole, *other, *mid, *heads, *first, *packed, *bias, *sums, *mine, *all, *context;
+    void *whole, *other, *mid, *heads, *first, *packed, *bias, *sums, *local, *all, *context;
 };
 /** Values of them, of the saved with the softmax or without; they are put from @p base on unless that is NULL. */
 int64_t fr_sublayer_saved(const struct fr_kernels *k, const struct fr_sublayer *s,

@@ -117,9 +117,10 @@ fr_status fr_mesh_receive(struct fr_real *real, struct fr_mesh_state *mesh,
     int features = c->unit[0].in;
     struct fr_mesh_part part = fr_mesh_part_of(real, mesh, features);
     int from = stage_of(mesh, c->number - 1), tag = tag_of(mesh, c->number - 1, m, false);
-    void *mine = arriving(real, mesh, part, x);
-    FR_TRY(coded_up(real, &c->up_from) ? receive_coded(real, mesh, &c->up_from, mine, from, tag)
-                                       : receive(real, mine, bytes_of(real, part), from, tag));
+    void *local = arriving(real, mesh, part, x);
+    FR_TRY(coded_up(real, &c->up_from)
+               ? receive_coded(real, mesh, &c->up_from, local, from, tag)
+               : receive(real, local, bytes_of(real, part), from, tag));
     return fr_mesh_gather(real, mesh, features, x);
 }
 
@@ -161,10 +162,10 @@ fr_status fr_mesh_receive_gradient(struct fr_real *real, struct fr_mesh_state *m
     int features = c->unit[c->n_units - 1].out;
     struct fr_mesh_part part = fr_mesh_part_of(real, mesh, features);
     int from = stage_of(mesh, c->number + 1), tag = tag_of(mesh, c->number, m, true);
-    void *mine = arriving(real, mesh, part, dy);
+    void *local = arriving(real, mesh, part, dy);
     FR_TRY(compressed(real, mesh, c->number, mesh->reads, m, &c->from)
-               ? receive_coded(real, mesh, &c->from, mine, from, tag)
-               : receive(real, mine, bytes_of(real, part), from, tag));
+               ? receive_coded(real, mesh, &c->from, local, from, tag)
+               : receive(real, local, bytes_of(real, part), from, tag));
     return fr_mesh_gather(real, mesh, features, dy);
 }
 

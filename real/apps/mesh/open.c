@@ -149,10 +149,10 @@ static bool open_shared(struct fr_real *real, struct fr_mesh_state *mesh) {
 static void mark_cool_down(const struct fr_mesh_state *mesh, const struct fr_slot *slots,
                            bool *reads) {
     int64_t from = mesh->n_slots;
-    int behind = 0;
+    int later = 0;
     while (from > 0 && slots[from - 1].kind != FR_SLOT_FORWARD) from--;
     for (int64_t i = from; i < mesh->n_slots; i++)
-        if (slots[i].kind == FR_SLOT_BACKWARD && behind++ > 0)
+        if (slots[i].kind == FR_SLOT_BACKWARD && later++ > 0)
             reads[slots[i].chunk * mesh->n_micro + slots[i].micro] = true;
 }
 

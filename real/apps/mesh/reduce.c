@@ -103,8 +103,8 @@ static bool is_apart(const struct fr_real *real, const struct fr_mesh_state *mes
 }
 
 /* Values of a unit that @p holder have, and where their gradients are. */
-static int64_t held(const struct fr_real *real, const struct fr_unit *u, int holder,
-                    void **at) {
+static int64_t owned(const struct fr_real *real, const struct fr_unit *u, int holder,
+                     void **at) {
     bool parts = real->stage != MPI_COMM_NULL;
     int64_t common = u->kind->common ? u->kind->common(u) : u->n;
     bool own = parts && holder == FR_HELD_BY_REPLICAS;
@@ -118,7 +118,7 @@ static void add_batch(struct fr_real *real, struct fr_mesh_state *mesh, const st
                       int holder) {
     struct fr_mesh_batch *batch = mesh->n_batches ? &mesh->batch[mesh->n_batches - 1] : NULL;
     void *at;
-    int64_t n = held(real, u, holder, &at);
+    int64_t n = owned(real, u, holder, &at);
     bool joins = u->kind->adds && batch && batch->holder == holder;
     if (!joins) {
         batch = &mesh->batch[mesh->n_batches++];

@@ -141,7 +141,7 @@ static fr_status widen(const struct fr_sublayer_pass *p, const void *in) {
     const struct fr_sublayer *s = &p->s;
     void *u = own(p, s->wide, p->saved.made);
     if (s->ghost_neurons)
-        FR_TRY(fr_ghost_neurons_forward(p->real, &s->up, p->w.first, in, p->scratch.mine,
+        FR_TRY(fr_ghost_neurons_forward(p->real, &s->up, p->w.first, in, p->scratch.local,
                                         p->saved.ghost_neurons[0], u));
     else
         fr_multiply(p->real, s->wide, s->t, s->h, p->w.first, in, 0, u);
@@ -158,7 +158,7 @@ static fr_status leave(const struct fr_sublayer_pass *p, void *y) {
     void *sums = apart ? p->scratch.whole : own(p, s->rows, y);
     if (s->ghost_neurons)
         return fr_ghost_neurons_forward(real, &s->down, p->w.second, p->saved.made,
-                                        p->scratch.mine, p->saved.ghost_neurons[1], y);
+                                        p->scratch.local, p->saved.ghost_neurons[1], y);
     fr_multiply(real, s->rows, s->t, s->in, p->w.second, p->saved.made, 0, sums);
     switch (s->flow) {
     case FR_FLOW_WHOLE:
@@ -183,8 +183,8 @@ fr_status fr_sublayer_forward(const struct fr_sublayer_pass *p, const void *x, v
     FR_TRY(attends(s) ? attend(p, in) : widen(p, in));
     FR_TRY(gather(p, s->wide, p->saved.made));
     FR_TRY(leave(p, y));
-    void *mine = own(p, s->o, y);
-    FR_COMPUTE(p->real, k->bias(s->o, s->n, p->w.second_bias, mine, mine));
+    void *local = own(p, s->o, y);
+    FR_COMPUTE(p->real, k->bias(s->o, s->n, p->w.second_bias, local, local));
     FR_TRY(gather(p, s->o, y));
     FR_COMPUTE(p->real, k->add((size_t)values * (size_t)s->n, x, y));
     return FR_OK;

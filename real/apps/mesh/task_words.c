@@ -71,8 +71,8 @@ static fr_status loss(struct fr_real *real, struct fr_mesh_state *mesh,
     const int *target = (const int *)mesh->targets + (int64_t)m * t;
     double scale = 1.0 / ((double)fr_real_batch(real->run) * u->block.sequence), sum = 0;
     void *logits = c->micro[m].top,
-         *mine = fr_at(k, mesh->shares, (size_t)u->tp_rank * SHARE * (size_t)t);
-    FR_COMPUTE(real, k->softmax_part(u->words, t, first, target, logits, mine));
+         *local = fr_at(k, mesh->shares, (size_t)u->tp_rank * SHARE * (size_t)t);
+    FR_COMPUTE(real, k->softmax_part(u->words, t, first, target, logits, local));
     if (u->tp > 1)
         FR_TRY(fr_real_all_gather(real, real->tp, MPI_IN_PLACE, SHARE * t, mesh->shares));
     FR_COMPUTE(real, sum = k->cross_entropy(u->words, t, first, target, scale, u->tp,

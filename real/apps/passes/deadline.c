@@ -30,10 +30,10 @@ fr_status fr_deadline_visit(struct fr_deadline *d, int n_pass, bool *over,
     if (isfinite(d->end_s)) {
         double now_s = fr_now_s(), left_s = d->end_s - now_s;
         bool late = d->n_begun > 0 && left_s < 0;
-        double said[2] = {late, n_pass > 0 ? fmax(0, left_s) / n_pass : HUGE_VAL};
-        FR_MPI_TRY(MPI_Bcast(said, 2, MPI_DOUBLE, 0, MPI_COMM_WORLD));
-        *over = said[0] != 0;
-        d->share_s = said[1];
+        double stated[2] = {late, n_pass > 0 ? fmax(0, left_s) / n_pass : HUGE_VAL};
+        FR_MPI_TRY(MPI_Bcast(stated, 2, MPI_DOUBLE, 0, MPI_COMM_WORLD));
+        *over = stated[0] != 0;
+        d->share_s = stated[1];
         d->until_s = fmin(d->end_s, now_s + d->share_s);
     }
     d->n_begun += !*over;

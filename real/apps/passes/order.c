@@ -24,8 +24,8 @@ static void find_places(const struct fr_real_cases *cases, bool cut, const int *
     for (int i = cases->n; i-- > 0;) block[cases->items[order[i]].block][1] = i;
     for (int i = 0; i < cases->n; i++) {
         const int *its = block[cases->items[order[i]].block];
-        bool behind = cut && its[1] != i;
-        place[i] = (struct place){behind ? its[0] : 0, its[1], order[i]};
+        bool later = cut && its[1] != i;
+        place[i] = (struct place){later ? its[0] : 0, its[1], order[i]};
     }
 }
 

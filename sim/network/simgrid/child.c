@@ -32,19 +32,19 @@ static fr_status make_place(struct place *p, struct fr_error *err) {
 static fr_status start_and_wait(const struct place *p, const char *child,
                                 struct fr_error *err) {
     const char *const words[] = {child, p->platform, p->program, p->result, NULL};
-    struct fr_text said = {0};
+    struct fr_text message = {0};
     struct fr_ended ended;
-    const struct fr_process simulator = {.words = words, .err.text = &said};
+    const struct fr_process simulator = {.words = words, .err.text = &message};
     char how[FR_ENDED_B];
     fr_status status = fr_process_run(&simulator, &ended, err);
     if (status == FR_OK && ended.code != 0) {
-        while (said.length > 0 && said.data[said.length - 1] == '\n')
-            said.data[--said.length] = '\0';
-        const char *all = fr_text_get(&said), *line = strrchr(all, '\n');
+        while (message.length > 0 && message.data[message.length - 1] == '\n')
+            message.data[--message.length] = '\0';
+        const char *all = fr_text_get(&message), *line = strrchr(all, '\n');
         status = fr_fail(err, FR_ERR_EXTERNAL, child, "%s: %s", fr_ended_words(&ended, how),
                          line ? line + 1 : all);
     }
-    fr_text_free(&said);
+    fr_text_free(&message);
     return status;
 }
 

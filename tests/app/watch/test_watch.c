@@ -386,12 +386,12 @@ static void *write_log(void *of) {
 /* Run watch beside the writer. */
 static struct output beside(struct writing *w, const char *options) {
     pthread_t thread;
-    void *said = NULL;
+    void *printed = NULL;
     if (w->late) unlink(log_path);
     assert_int_equal(pthread_create(&thread, NULL, write_log, w), 0);
     struct output o = watch(options);
-    assert_int_equal(pthread_join(thread, &said), 0);
-    assert_null(said);
+    assert_int_equal(pthread_join(thread, &printed), 0);
+    assert_null(printed);
     return o;
 }
 
@@ -478,7 +478,7 @@ static void a_run_that_stops_is_told(void **state) {
 
 static void an_interrupt_prints_the_last_answer(void **state) {
     char program[4096];
-    struct fr_text out = {0}, said = {0};
+    struct fr_text out = {0}, printed = {0};
     struct fr_error err = {.status = FR_OK};
     struct fr_ended ended;
     snprintf(program, sizeof program, "%s/forerun", FR_BIN_DIR);
@@ -486,13 +486,13 @@ static void an_interrupt_prints_the_last_answer(void **state) {
         "timeout", "--preserve-status", "-s",       "INT",      "2",      program, "watch",
         log_path,  "--cluster",         "dgx-h100", "--follow", "--json", NULL};
     const struct fr_process p = {
-        .words = line, .out.text = &out, .err.text = &said, .text_B = 1 << 20};
+        .words = line, .out.text = &out, .err.text = &printed, .text_B = 1 << 20};
     (void)state;
     if (fr_process_run(&p, &ended, &err) != FR_OK) fail_msg("%s", err.detail);
-    FR_TRUE(ended.code == 0, "exit %d: %s", ended.code, fr_text_get(&said));
+    FR_TRUE(ended.code == 0, "exit %d: %s", ended.code, fr_text_get(&printed));
     check_answers(fr_text_get(&out), "interrupted", 6);
     fr_text_free(&out);
-    fr_text_free(&said);
+    fr_text_free(&printed);
 }
 
 /* ---- what is refused --------------------------------------------------------------------------- */

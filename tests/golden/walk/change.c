@@ -27,7 +27,7 @@ static size_t string_end(const char *text, size_t i) {
 /* @return the first place behind the value at @p i. */
 static size_t scan_value(struct scan *s, size_t i, size_t member, bool named) {
     const char *t = s->text;
-    int mine = s->n < SPANS ? s->n++ : -1;
+    int own = s->n < SPANS ? s->n++ : -1;
     size_t begin = i;
     if (t[i] == '"')
         i = string_end(t, i);
@@ -42,7 +42,7 @@ static size_t scan_value(struct scan *s, size_t i, size_t member, bool named) {
         i += t[i] != '\0';
     } else
         i += strcspn(t + i, " \t\r\n,]}");
-    if (mine >= 0) s->span[mine] = (struct span){member, begin, i, named};
+    if (own >= 0) s->span[own] = (struct span){member, begin, i, named};
     return i;
 }
 
@@ -123,7 +123,8 @@ static void insert(struct walk *w, const struct scan *s, const struct span *at,
         "2|padding: 1|stride: 2|pool: {\"kernel\": 2, \"stride\": "
         "2}|vocabulary_multiple: 64|cross_layers: "
         "2|head_kernels: 3|window: 8|window_layers: 2|lora_rank: 4|lora_on: "
-        "\"mlp\"|lora_exchange: \"all_to_all\"|document: 32|predicted_tokens: 1|dense_layers: 1|shared_ffn: 512|kv_latent: "
+        "\"mlp\"|lora_exchange: \"all_to_all\"|document: 32|predicted_tokens: 1|dense_layers: "
+        "1|shared_ffn: 512|kv_latent: "
         "64|q_latent: "
         "96|rope_dim: "
         "16|value_dim: 32|weight: "

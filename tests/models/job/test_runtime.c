@@ -153,15 +153,15 @@ static void a_cluster_has_the_word(void **state) {
     struct fr_job job;
     static const char *const own[] = {"cluster.device.host_launch=3 us", "runtime=nemo-24.03",
                                       NULL},
-                             *const said[] = {"cluster.device.host_launch=3 us",
-                                              "runtime.host_launch=5 us", NULL};
+                             *const settings[] = {"cluster.device.host_launch=3 us",
+                                                  "runtime.host_launch=5 us", NULL};
     (void)state;
     fr_test_job("dgx-h100", "llama-3-8b", own, &job);
     FR_NEAR(job.cluster.device.host_launch_s, 3e-6, 1e-12);
     assert_string_equal(job.cluster.runtime, "nemo-24.03");
     assert_string_equal(job.cluster.software, "host_launch");
     fr_job_free(&job);
-    fr_test_job("dgx-h100", "llama-3-8b", said, &job);
+    fr_test_job("dgx-h100", "llama-3-8b", settings, &job);
     FR_NEAR(job.cluster.device.host_launch_s, 5e-6, 1e-12);
     assert_string_equal(job.cluster.software, "");
     fr_job_free(&job);

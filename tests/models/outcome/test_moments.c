@@ -16,7 +16,7 @@ static struct fr_outcome ask(const char *model, const char *const *sets, struct 
     struct fr_outcome out;
     fr_test_job("dgx-b200", model, sets, job);
     fr_cost(job, &job->plan, &out);
-    assert_true(fr_moments_of_fullest(job, &out, memory, total_B));
+    assert_true(fr_moments_of_peak_stage(job, &out, memory, total_B));
     return out;
 }
 
@@ -101,7 +101,7 @@ static void a_layer_of_a_mixture(void **state) {
 static void losses_by_hand(void **state) {
     static const struct {
         fr_loss loss;
-        double forward, held, backward;
+        double forward, in_flight, backward;
     } rows[] = {{FR_LOSS_FUSED, 2, 2, 2},      {FR_LOSS_NATIVE, 4, 4, 4},
                 {FR_LOSS_UNFUSED, 6, 4, 6},    {FR_LOSS_COMPILED, 2, 2, 4},
                 {FR_LOSS_EAGER_16, 4, 2, 6},   {FR_LOSS_EAGER, 8, 4, 12},
@@ -114,7 +114,7 @@ static void losses_by_hand(void **state) {
     for (int i = 0; i < FR_LOSSES; i++) {
         const struct fr_loss_row *row = &fr_losses[rows[i].loss];
         FR_NEAR(fr_loss_logit_B(&row->forward, 2), rows[i].forward, 1e-15);
-        FR_NEAR(fr_loss_logit_B(&row->held, 2), rows[i].held, 1e-15);
+        FR_NEAR(fr_loss_logit_B(&row->in_flight, 2), rows[i].in_flight, 1e-15);
         FR_NEAR(fr_loss_logit_B(&row->backward, 2), rows[i].backward, 1e-15);
         assert_true(fr_loss_logit_B(&row->forward, 4) <= 2 * rows[i].forward);
         assert_string_equal(row->name, fr_loss_names[rows[i].loss]);

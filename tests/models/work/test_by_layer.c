@@ -382,8 +382,8 @@ static void attention_products(const struct rank *x, double n) {
            r = (double)t->rope_dim, a = (double)t->heads, d = (double)t->head_dim,
            v = head_value(t);
     if (c > 0) {
-        double mine = T / x->between[0];
-        made_product(x, n * mine * x->h * (ql + c + r), false, x->full);
+        double local = T / x->between[0];
+        made_product(x, n * local * x->h * (ql + c + r), false, x->full);
         made_product(x, n * T * ((ql > 0 ? ql : x->h) * a * d + c * a * (d - r + v)) / p,
                      x->frozen, x->full);
     } else
@@ -709,7 +709,7 @@ static void layer_memory(const struct rank *x) {
                           (x->narrow && x->scores == 0 ? made : 0)) *
                              v +
                          in_B + score_B * x->scores + mask_B * stream + latents * (v + e);
-    double core_B = score_B * x->scores, stored_B[2] = {0}, act_B = t->kept_fp8 ? 1 : v;
+    double core_B = score_B * x->scores, stored_B[2] = {0}, act_B = t->saved_fp8 ? 1 : v;
     for (int mixed = 0; mixed < 2; mixed++) {
         double most = fmax(1, t->imbalance), load = t->capacity > 0
                                                         ? fmin(most, t->capacity)

@@ -159,10 +159,10 @@ static int sentences(const struct fr_job *job, int reason) {
     struct fr_text text = {0};
     int n = 0;
     fr_transformer_say(&job->workload, &job->plan, reason, &text);
-    const char *said = fr_text_get(&text);
-    if (*said) n = 1;
-    for (const char *c = said; (c = strstr(c, "; ")); c++) n++;
-    assert_false(n && (*said == ';' || said[strlen(said) - 1] == ' '));
+    const char *text_read = fr_text_get(&text);
+    if (*text_read) n = 1;
+    for (const char *c = text_read; (c = strstr(c, "; ")); c++) n++;
+    assert_false(n && (*text_read == ';' || text_read[strlen(text_read) - 1] == ' '));
     fr_text_free(&text);
     return n;
 }

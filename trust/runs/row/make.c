@@ -90,9 +90,9 @@ static fr_status check_batch(const char *where, const struct fr_run *run,
 
 /* Model and plan of the row, completed in the one place that completes a plan. */
 static fr_status make_job(const struct fr_run_row *row, const struct fr_run_place *place,
-                          struct fr_runs *kept, struct fr_job *job, struct fr_run *run,
+                          struct fr_runs *owner, struct fr_job *job, struct fr_run *run,
                           fr_run_skip *skip, struct fr_error *err) {
-    FR_TRY(fr_software_named(kept, row, place->folder, &job->runtime, err));
+    FR_TRY(fr_software_named(owner, row, place->folder, &job->runtime, err));
     FR_TRY(model_document(row, place, job->runtime, &job->documents[FR_JOB_MODEL], err));
     FR_TRY(fr_json_parse("{}", 2, place->where, &job->documents[FR_JOB_PLAN], err));
     FR_TRY(set_keys(row, "plan.", place->where, job->documents[FR_JOB_PLAN], err));
@@ -102,7 +102,7 @@ static fr_status make_job(const struct fr_run_row *row, const struct fr_run_plac
     FR_TRY(check_ranks(row, place->where, run, err));
     job->workload = run->workload;
     job->plan = run->plan;
-    FR_TRY(fr_software_find(kept, row, place->folder, run->workload.modern,
+    FR_TRY(fr_software_find(owner, row, place->folder, run->workload.modern,
                             job->cluster.device.generation, &job->runtime, err));
     snprintf(run->runtime, sizeof run->runtime, "%s", job->runtime->name);
     fr_status status = fr_job_finish(job, err);

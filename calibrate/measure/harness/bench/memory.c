@@ -72,10 +72,10 @@ static void update(const struct arrays *a) {
 }
 
 static void select_largest(const struct arrays *a) {
-    size_t kept = a->n / 8;
+    size_t selected = a->n / 8;
     float *values = array(a, 5);
-    a->k->select_largest(a->n, kept, array(a, 0), (uint32_t *)(void *)array(a, 1), values,
-                         (uint32_t *)(void *)(values + kept));
+    a->k->select_largest(a->n, selected, array(a, 0), (uint32_t *)(void *)array(a, 1), values,
+                         (uint32_t *)(void *)(values + selected));
 }
 
 /* By fr_traffic; what is no loop over memory has none. */

@@ -195,7 +195,7 @@ static uint32_t NAME(magnitude)(const void *x, size_t i) {
     return word[sizeof(REAL) / 4 - 1] & 0x7fffffffu;
 }
 
-static void NAME(select_largest)(size_t n, size_t kept, const void *x, uint32_t *scratch,
+static void NAME(select_largest)(size_t n, size_t selected, const void *x, uint32_t *scratch,
                                  void *values, uint32_t *places) {
     uint32_t *key = scratch, *place = scratch + n, *to_key = scratch + 2 * n,
              *to_place = scratch + 3 * n;
@@ -213,8 +213,8 @@ static void NAME(select_largest)(size_t n, size_t kept, const void *x, uint32_t 
         key = to_key, to_key = k;
         place = to_place, to_place = p;
     }
-    for (size_t i = 0; i < kept; i++) {
-        places[i] = place[n - kept + i];
+    for (size_t i = 0; i < selected; i++) {
+        places[i] = place[n - selected + i];
         ((REAL *)values)[i] = ((const REAL *)x)[places[i]];
     }
 }

@@ -125,15 +125,15 @@ static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit
     const struct sizes z = sizes_of(u);
     int n = (int)z.places, first;
     saved->y = pools(u) ? saved->own[0] : next;
-    void *mine = own(real, u, &z, saved->y);
+    void *local = own(real, u, &z, saved->y);
     for (int g = 0; g < z.groups; g++) {
         int filters = in_group(u, &z, g, &first);
         if (filters <= 0) continue;
         see(real, u, &z, g, saved->x);
         fr_multiply(real, filters, n, z.inner, fr_at(k, u->w, (size_t)(first * z.inner)),
-                    u->scratch, 0, fr_at(k, mine, (size_t)first * (size_t)n));
+                    u->scratch, 0, fr_at(k, local, (size_t)first * (size_t)n));
     }
-    FR_COMPUTE(real, k->bias_relu(z.filters, n, biases(real, &z, u->w), mine));
+    FR_COMPUTE(real, k->bias_relu(z.filters, n, biases(real, &z, u->w), local));
     if (u->tp > 1)
         FR_TRY(
             fr_real_all_gather(real, real->tp, MPI_IN_PLACE, z.filters * z.places, saved->y));
@@ -148,15 +148,15 @@ static void begin(struct fr_real *real, struct fr_unit *u, const struct sizes *z
     struct fr_windows pool = z->pool;
     int n = (int)z->places, values = z->filters * n;
     const void *y = own(real, u, z, saved->y),
-               *mine = fr_at(k, dy, (size_t)(u->tp_rank * u->rows * u->columns));
+               *local = fr_at(k, dy, (size_t)(u->tp_rank * u->rows * u->columns));
     void *bias = biases(real, z, u->g), *scratch = bias_scratch(real, u, z);
     pool.channels = z->filters;
     saved->d = u->splits ? saved->own[1] : d_scratch(real, u, z);
     if (pools(u)) {
         FR_COMPUTE(real, memset(saved->d, 0, (size_t)values * k->size_B));
-        FR_COMPUTE(real, k->pool_backward(&pool, u->columns, y, mine, saved->d));
+        FR_COMPUTE(real, k->pool_backward(&pool, u->columns, y, local, saved->d));
     } else
-        FR_COMPUTE(real, k->copy(1, values, mine, values, saved->d, values));
+        FR_COMPUTE(real, k->copy(1, values, local, values, saved->d, values));
     FR_COMPUTE(real, k->relu_backward(z->filters, n, y, saved->d, u->biases ? scratch : bias));
     if (u->biases) FR_COMPUTE(real, k->add((size_t)z->filters, scratch, bias));
     u->biases = true;

@@ -9,9 +9,9 @@
 static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_saved *saved,
                        void *dy, void *dx) {
     int values = u->rows * u->columns;
-    void *mine = fr_rows_of(real, u, dy);
-    saved->d = u->splits ? saved->own[1] : mine;
-    if (u->splits) FR_COMPUTE(real, real->k->copy(1, values, mine, values, saved->d, values));
+    void *local = fr_rows_of(real, u, dy);
+    saved->d = u->splits ? saved->own[1] : local;
+    if (u->splits) FR_COMPUTE(real, real->k->copy(1, values, local, values, saved->d, values));
     return fr_rows_input(real, u, saved, 1, dx);
 }
 
