@@ -10,16 +10,17 @@
 enum { POINTS_MAX = 2000, BARS_MAX = 8, PARTS_MAX = 24 };
 
 /* Charts of each kind of result.  x, y, colour and name are paths of a row; "list.inner" is a
- * list in each row of another, whose rows have the outer row's members as "^member". */
+ * list in each row of another, whose rows have the outer row's members as "^member"; "=flop" and
+ * "=flop_per_s" are computed from a product's m, n, k and time. */
 static const struct chart {
     const char *kind;
     enum { PICTURE, POINTS, PLANS, PARTS } what;
     const struct fr_figure *figure;
     const char *title, *list;
     const char *x, *y, *axis[2], *colour, *name[3];
-    const char *line; /* member of a plan that is drawn as a line */
-    bool log[2];      /* of x, of y */
-    bool diagonal;
+    const char *line;      /* member of a plan that is drawn as a line */
+    bool log[2];           /* of x, of y */
+    bool diagonal, joined; /* the line of equals; points of a colour in order */
 } charts[] = {
     {.kind = "search",
      .what = PLANS,
@@ -104,9 +105,58 @@ static const struct chart {
      .colour = "^op",
      .name = {"^op", "^ranks", "^level"},
      .log = {true, true}},
-    {.kind = "fit", .figure = &fr_figure_gemm},
-    {.kind = "quality", .figure = &fr_figure_quality},
-    {.kind = "iterations", .figure = &fr_figure_ghost},
+    {.kind = "fit",
+     .what = POINTS,
+     .figure = &fr_figure_gemm,
+     .title = "Measured rate of matrix products over their work",
+     .list = "gemm",
+     .x = "=flop",
+     .y = "=flop_per_s",
+     .axis = {"work", "rate"},
+     .colour = "dtype",
+     .name = {"m", "n", "k"},
+     .log = {true, true}},
+    {.kind = "gemm",
+     .what = POINTS,
+     .title = "Rate of the product over its inner dimension",
+     .list = "rows",
+     .x = "k",
+     .y = "rate_flop_per_s",
+     .axis = {"inner dimension k", "rate"},
+     .colour = "",
+     .name = {"k"},
+     .log = {true, false},
+     .joined = true},
+    {.kind = "quality",
+     .what = POINTS,
+     .figure = &fr_figure_quality,
+     .title = "Held-out loss over iterations, mean of the seeds",
+     .list = "rows.curve",
+     .x = "iteration",
+     .y = "loss",
+     .axis = {"iterations", "held-out loss"},
+     .colour = "^label",
+     .name = {"^label"},
+     .joined = true},
+    {.kind = "quality",
+     .what = POINTS,
+     .title = "Loss reached and bytes sent",
+     .list = "rows",
+     .x = "sent_B",
+     .y = "loss",
+     .axis = {"bytes that a rank sends in an iteration", "last held-out loss"},
+     .colour = "label",
+     .name = {"label", "seeds"}},
+    {.kind = "iterations",
+     .what = POINTS,
+     .figure = &fr_figure_ghost,
+     .title = "Iterations to the loss over ghost neurons",
+     .list = "rows",
+     .x = "ghost",
+     .y = "iterations",
+     .axis = {"ghost neurons", "iterations to the target loss"},
+     .colour = "method",
+     .name = {"method", "tp", "ghost"}},
 };
 
 /* A chart on its way into JSON. */
@@ -124,8 +174,17 @@ struct drawing {
 
 /* ---- values of a row --------------------------------------------------------------------------- */
 
+/* Multiplications and additions of a product. */
+static double flop_of(const struct fr_json *row) {
+    return 2 * fr_json_number_at(row, "m") * fr_json_number_at(row, "n") *
+           fr_json_number_at(row, "k");
+}
+
 static double number_of(const struct fr_json *row, const char *path) {
     char object[40];
+    if (strcmp(path, "=flop") == 0) return flop_of(row);
+    if (strcmp(path, "=flop_per_s") == 0)
+        return flop_of(row) / fr_json_number_at(row, "median_s");
     const char *dot = strchr(path, '.');
     if (!dot) return fr_json_number_at(row, path);
     snprintf(object, sizeof object, "%.*s", (int)(dot - path), path);
@@ -253,15 +312,29 @@ static void put_parts(struct drawing *d) {
 
 /* ---- charts ------------------------------------------------------------------------------------ */
 
+/* A key ends in the unit of its values; a count has none. */
+static const char *unit_of(const char *path) {
+    static const struct {
+        const char *ending, *unit;
+    } units[] = {{"flop_per_s", "flop/s"},
+                 {"_per_s", "B/s"},
+                 {"flop", "flop"},
+                 {"_s", "s"},
+                 {"_J", "J"},
+                 {"_B", "B"}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        size_t n = strlen(path), m = strlen(units[i].ending);
+        if (n >= m && strcmp(path + n - m, units[i].ending) == 0) return units[i].unit;
+    }
+    return strstr(path, "_B.") ? "B" : "";
+}
+
 /* An axis with the unit of what it shows, which page.js writes values with. */
 static void put_axis(struct drawing *d, int which) {
-    const char *path = which ? d->chart->y : d->chart->x, *unit = strrchr(path, '_') + 1;
+    const char *path = which ? d->chart->y : d->chart->x;
     fr_json_add_object(&d->w, which ? "y" : "x");
     fr_json_add_string(&d->w, "name", d->chart->axis[which]);
-    fr_json_add_string(&d->w, "unit",
-                       strstr(path, "_per_s") ? "B/s"
-                       : strstr(path, "_B")   ? "B"
-                                              : unit);
+    fr_json_add_string(&d->w, "unit", unit_of(path));
     fr_json_add_bool(&d->w, "log", d->chart->log[which]);
     fr_json_end_object(&d->w);
 }
@@ -278,6 +351,7 @@ static void put_data(struct drawing *d, const struct fr_json *root) {
         put_axis(d, 0);
         put_axis(d, 1);
         fr_json_add_bool(&d->w, "diagonal", c->diagonal);
+        fr_json_add_bool(&d->w, "joined", c->joined);
         fr_json_add_bool(&d->w, "best", c->what == PLANS); /* it comes first */
         fr_json_add_array(&d->w, "points");
         if (c->what == PLANS)

@@ -85,14 +85,14 @@ static void put_setting(const struct fr_json *root, struct fr_text *html) {
            sequence = nearbyint(fr_json_number_at(&outcome, "tokens_per_s") /
                                 fr_json_number_at(&outcome, "samples_per_s"));
     if (!(batch > 0)) return;
-    fr_html_addf(html, "<p class=note>%s", count(batch).text);
+    fr_html_addf(html, "{p.note %s", count(batch).text);
     if (sequence > 0)
         fr_html_addf(html, " sequences of %s tokens a step", count(sequence).text);
     else
         fr_html_addf(html, " samples a step");
     if (*fr_json_text_at(&model, "dtype"))
         fr_html_addf(html, ", %s", fr_json_text_at(&model, "dtype"));
-    fr_html_addf(html, ", software %s (%s).</p>\n", provenance(&outcome, "runtime", "-"),
+    fr_html_addf(html, ", software %s (%s).{/p}\n", provenance(&outcome, "runtime", "-"),
                  provenance(&outcome, "runtime_date", "-"));
 }
 
@@ -106,7 +106,7 @@ static void put_plan(const struct fr_json *root, const char *kind, struct fr_tex
     struct fr_json outcome = fr_page_plan_of(root);
     char name[FR_PAGE_NAME] = "";
     fr_page_each_plan(root, kind, keep_first, name);
-    fr_html_addf(html, "<p><b>%s</b> takes <b>%s</b> a step", or_that(name, "This plan"),
+    fr_html_addf(html, "{p {b %s} takes {b %s} a step", or_that(name, "This plan"),
                  seconds(&outcome, "iteration_time_s").text);
     if (isfinite(fr_json_number_at(&outcome, "iteration_time_low_s")))
         fr_html_addf(html, " (%s to %s with 90 %%)",
@@ -116,7 +116,7 @@ static void put_plan(const struct fr_json *root, const char *kind, struct fr_tex
         fr_html_addf(html, ", %s tokens/s a GPU, MFU %s",
                      number(&outcome, "tokens_per_s_per_device").text,
                      percent(&outcome, "mfu").text);
-    fr_text_addf(html, ".</p>\n");
+    fr_html_addf(html, ".{/p}\n");
 }
 
 static void put_cost(const struct fr_json *root, struct fr_text *html) {
@@ -124,29 +124,28 @@ static void put_cost(const struct fr_json *root, struct fr_text *html) {
     double day_s = 86400, low_s = fr_json_number_at(&t, "time_low_s");
     char amount[32];
     if (!fr_json_is_object(&t)) {
-        fr_html_addf(
-            html,
-            "<p>A step takes %s; the sliders below turn it into days, money and CO2 of "
-            "a whole training.</p>\n",
-            quantity(&outcome, "iteration_energy_J", FR_QUANTITY_ENERGY).text);
+        fr_html_addf(html,
+                     "{p A step takes %s; the sliders below turn it into days, money "
+                     "and CO2 of a whole training.}\n",
+                     quantity(&outcome, "iteration_energy_J", FR_QUANTITY_ENERGY).text);
         return;
     }
     bool tokens = fr_json_number_at(&t, "tokens") > 0;
-    fr_html_addf(html, "<p>%s %s take <b>%s days</b>",
+    fr_html_addf(html, "{p %s %s take {b %s days}",
                  fr_page_amount(fr_json_number_at(&t, tokens ? "tokens" : "samples"), amount),
                  tokens ? "tokens" : "samples", number(&t, "days").text);
     if (isfinite(low_s))
         fr_html_addf(html, " (%s to %s)", count(low_s / day_s).text,
                      count(fr_json_number_at(&t, "time_high_s") / day_s).text);
     if (isfinite(fr_json_number_at(&t, "price")))
-        fr_html_addf(html, ", <b>%s %s</b>", number(&t, "price").text,
+        fr_html_addf(html, ", {b %s %s}", number(&t, "price").text,
                      fr_json_text_at(&t, "currency"));
     if (isfinite(fr_json_number_at(&t, "energy_kWh")))
         fr_html_addf(html, ", %s kWh", number(&t, "energy_kWh").text);
     if (isfinite(fr_json_number_at(&t, "carbon_kg")))
         fr_html_addf(html, " and %s t of CO2",
                      count(fr_json_number_at(&t, "carbon_kg") / 1000).text);
-    fr_text_addf(html, ".</p>\n");
+    fr_html_addf(html, ".{/p}\n");
 }
 
 /* "It fits with 98 %: 71 of 80 GiB", from what the document says. */
@@ -161,7 +160,7 @@ static void put_fits(const struct fr_json *outcome, struct fr_text *html) {
                               .probability = fr_json_number_at(outcome, "fits")};
     char line[FR_FITS_LINE];
     if (isfinite(f.needed_B) && isfinite(f.probability))
-        fr_html_addf(html, "It <b>%s</b>", fr_fits_line(&f, line));
+        fr_html_addf(html, "It {b %s}", fr_fits_line(&f, line));
     else
         fr_html_addf(html, "Its memory is %s",
                      fr_json_present(&feasible) ? "not compared with a device's" : "not known");
@@ -189,7 +188,7 @@ static void put_sure(const struct fr_json *root, struct fr_text *html) {
                    crossover = fr_json_element(&crossovers, 0),
                    explain = fr_json_member(root, "explain"),
                    what_if = fr_json_member(&explain, "what_if_s");
-    fr_text_addf(html, "<p>");
+    fr_html_addf(html, "{p");
     put_fits(&outcome, html);
     if (isfinite(fr_json_number_at(&first, "probability_best")))
         fr_html_addf(html, "; it is the fastest of the answers with %s",
@@ -203,7 +202,7 @@ static void put_sure(const struct fr_json *root, struct fr_text *html) {
     else if (isfinite(fr_json_number_at(&what_if, "network_x2")))
         fr_html_addf(html, "; a network twice as fast makes it %s",
                      seconds(&what_if, "network_x2").text);
-    fr_text_addf(html, ".</p>\n");
+    fr_html_addf(html, ".{/p}\n");
 }
 
 /* Why a plan cannot run, or, of a search, why most of them cannot. */
@@ -216,8 +215,8 @@ static void put_refusal(const struct fr_json *root, const struct fr_json *outcom
     const char *word = fr_json_text_at(&most, "explanation");
     bool searched = fr_json_is_array(&of_search);
     if (!searched && fr_json_is_string(&reason)) fr_json_text(&reason, &word, NULL);
-    fr_html_addf(html, "<p><b>%s cannot run</b>%s%s.</p>\n",
-                 searched ? "The plans" : "This plan", *word ? ": " : "", word);
+    fr_html_addf(html, "{p {b %s cannot run}%s%s.}\n", searched ? "The plans" : "This plan",
+                 *word ? ": " : "", word);
 }
 
 static void put_plans(const struct fr_json *root, const char *kind, struct fr_text *html) {
@@ -226,14 +225,14 @@ static void put_plans(const struct fr_json *root, const char *kind, struct fr_te
     fr_json_get_bool(&outcome, "feasible", false, &feasible, NULL);
     if (outcome.value == root->value && strcmp(kind, "search") == 0) feasible = priced = false;
     put_setting(root, html);
-    fr_text_addf(html, "<div class=answer>\n");
+    fr_html_addf(html, "{div.answer\n");
     if (!feasible || !priced) put_refusal(root, &outcome, html);
     if (feasible && priced) {
         put_plan(root, kind, html);
         put_cost(root, html);
     }
     if (priced) put_sure(root, html);
-    fr_text_addf(html, "</div>\n");
+    fr_html_addf(html, "{/div}\n");
 }
 
 static void put_chosen(const struct fr_json *root, struct fr_text *html) {
@@ -241,21 +240,21 @@ static void put_chosen(const struct fr_json *root, struct fr_text *html) {
                    included = fr_json_member(root, "included");
     if (isfinite(fr_json_number_at(&expected, "iteration_time_s")))
         fr_html_addf(html,
-                     "<p class=note>Expect %s a step once it runs (%s to %s): the best of many "
-                     "predictions is %s too good on average.</p>\n",
+                     "{p.note Expect %s a step once it runs (%s to %s): the best of "
+                     "many predictions is %s too good on average.}\n",
                      seconds(&expected, "iteration_time_s").text,
                      seconds(&expected, "low_s").text, seconds(&expected, "high_s").text,
                      percent(&expected, "selection_share").text);
     if (isfinite(fr_json_number_at(root, "trying_three_gain")))
         fr_html_addf(html,
-                     "<p class=note>Trying the first answers and keeping the fastest gains %s "
-                     "on average.</p>\n",
+                     "{p.note Trying the first answers and keeping the fastest gains "
+                     "%s on average.}\n",
                      percent(root, "trying_three_gain").text);
     for (int64_t i = 0; i < fr_json_array_length(&included); i++) {
         struct fr_json plan = fr_json_element(&included, i);
         if (*fr_json_text_at(&plan, "says"))
-            fr_html_addf(html, "<p class=note>Your plan %s: %s.</p>\n",
-                         fr_json_text_at(&plan, "name"), fr_json_text_at(&plan, "says"));
+            fr_html_addf(html, "{p.note Your plan %s: %s.}\n", fr_json_text_at(&plan, "name"),
+                         fr_json_text_at(&plan, "says"));
     }
 }
 
@@ -306,24 +305,22 @@ static void answer_clusters(const struct fr_json *root, struct fr_text *html) {
     find_least(&rows, "training", "cluster", &cheap);
     find_least(&rows, "training", "cluster", &clean);
     if (isinf(fast.value)) {
-        fr_text_addf(html,
-                     "<div class=answer><p><b>No plan can run</b> on any of them.</p></div>\n");
+        fr_html_addf(html, "{div.answer {p {b No plan can run} on any of them.}}\n");
         return;
     }
     fr_quantity_format(fast.value, FR_QUANTITY_TIME, time.text, sizeof time.text);
-    fr_html_addf(html, "<div class=answer>\n<p>Fastest: <b>%s</b>, %s a step.</p>\n", fast.name,
-                 time.text);
+    fr_html_addf(html, "{div.answer\n{p Fastest: {b %s}, %s a step.}\n", fast.name, time.text);
     if (isfinite(cheap.value))
-        fr_html_addf(html, "<p>Cheapest: <b>%s</b>, %s for the training.</p>\n", cheap.name,
+        fr_html_addf(html, "{p Cheapest: {b %s}, %s for the training.}\n", cheap.name,
                      count(cheap.value).text);
     if (isfinite(clean.value))
-        fr_html_addf(html, "<p>Least CO2: <b>%s</b>, %s t.</p>\n", clean.name,
+        fr_html_addf(html, "{p Least CO2: {b %s}, %s t.}\n", clean.name,
                      count(clean.value / 1000).text);
     else if (isfinite(energy.value))
-        fr_html_addf(html, "<p>Least energy: <b>%s</b>, %s a step.</p>\n", energy.name,
+        fr_html_addf(html, "{p Least energy: {b %s}, %s a step.}\n", energy.name,
                      fr_quantity_format(energy.value, FR_QUANTITY_ENERGY, joules.text,
                                         sizeof joules.text));
-    fr_text_addf(html, "</div>\n");
+    fr_html_addf(html, "{/div}\n");
 }
 
 static void ask_plans(const struct fr_json *root, struct fr_text *out) {
@@ -335,22 +332,21 @@ static void ask_plans(const struct fr_json *root, struct fr_text *out) {
 static void answer_plans(const struct fr_json *root, struct fr_text *html) {
     struct fr_json list = fr_json_member(root, "plans");
     const char *best = fr_json_text_at(root, "best");
-    fr_text_addf(html, "<div class=answer>\n");
+    fr_html_addf(html, "{div.answer\n");
     for (int64_t i = 0; i < fr_json_array_length(&list); i++) {
         struct fr_json row = fr_json_element(&list, i),
                        outcome = fr_json_member(&row, "outcome");
         if (strcmp(best, fr_json_text_at(&row, "name")) != 0) continue;
-        fr_html_addf(html,
-                     "<p><b>%s</b> is the fastest: %s a step, %s to %s with 90 %%.</p>\n<p>",
+        fr_html_addf(html, "{p {b %s} is the fastest: %s a step, %s to %s with 90 %%.}\n{p",
                      best, seconds(&outcome, "iteration_time_s").text,
                      seconds(&outcome, "iteration_time_low_s").text,
                      seconds(&outcome, "iteration_time_high_s").text);
         put_fits(&outcome, html);
-        fr_html_addf(html, ".</p>\n<p>It is the fastest of these with %s.</p>\n",
+        fr_html_addf(html, ".{/p}\n{p It is the fastest of these with %s.}\n",
                      percent(&row, "probability_best").text);
     }
-    if (!*best) fr_text_addf(html, "<p><b>None of them can run.</b></p>\n");
-    fr_text_addf(html, "</div>\n");
+    if (!*best) fr_html_addf(html, "{p {b None of them can run.}}\n");
+    fr_html_addf(html, "{/div}\n");
 }
 
 static void ask_runtimes(const struct fr_json *root, struct fr_text *out) {
@@ -363,7 +359,7 @@ static void ask_runtimes(const struct fr_json *root, struct fr_text *out) {
 
 static void answer_runtimes(const struct fr_json *root, struct fr_text *html) {
     struct fr_json list = fr_json_member(root, "comparisons");
-    fr_text_addf(html, "<div class=answer>\n");
+    fr_html_addf(html, "{div.answer\n");
     for (int64_t i = 0; i < fr_json_array_length(&list); i++) {
         struct fr_json one = fr_json_element(&list, i), rows = fr_json_member(&one, "rows");
         struct least fast = {.key = "iteration_time_s"};
@@ -371,11 +367,11 @@ static void answer_runtimes(const struct fr_json *root, struct fr_text *html) {
         find_least(&rows, "outcome", "runtime", &fast);
         if (isfinite(fast.value))
             fr_html_addf(
-                html, "<p><b>%s</b> is the fastest for %s on %s: %s a step.</p>\n", fast.name,
+                html, "{p {b %s} is the fastest for %s on %s: %s a step.}\n", fast.name,
                 fr_json_text_at(&one, "model"), fr_json_text_at(&one, "cluster"),
                 fr_quantity_format(fast.value, FR_QUANTITY_TIME, time.text, sizeof time.text));
     }
-    fr_text_addf(html, "</div>\n");
+    fr_html_addf(html, "{/div}\n");
 }
 
 /* ---- predictions beside measurements ----------------------------------------------------------- */
@@ -390,17 +386,16 @@ static void answer_score(const struct fr_json *root, struct fr_text *html) {
     double order = fr_json_number_at(root, "rank_correlation");
     if (isnan(order)) order = fr_json_number_at(root, "kendall_tau");
     fr_html_addf(html,
-                 "<div class=answer>\n<p>Over %s runs the median error is <b>%s</b>; nine in "
-                 "ten runs are within %s.</p>\n",
+                 "{div.answer\n{p Over %s runs the median error is {b %s}; nine "
+                 "in ten runs are within %s.}\n",
                  count((double)fr_json_array_length(&rows)).text,
                  percent(root, "median_error").text, percent(root, "p90_error").text);
-    fr_html_addf(html, "<p>The 90 %% intervals hold %s of the measured times.</p>\n",
+    fr_html_addf(html, "{p The 90 %% intervals hold %s of the measured times.}\n",
                  percent(root, "coverage").text);
-    fr_html_addf(
-        html,
-        "<p>Predicted and measured order agree with a rank correlation of %s; choosing "
-        "by prediction costs at most %s.</p>\n</div>\n",
-        count(order).text, percent(root, "regret_worst").text);
+    fr_html_addf(html,
+                 "{p Predicted and measured order agree with a rank correlation "
+                 "of %s; choosing by prediction costs at most %s.}\n{/div}\n",
+                 count(order).text, percent(root, "regret_worst").text);
 }
 
 static void ask_reproduce(const struct fr_json *root, struct fr_text *out) {
@@ -418,8 +413,8 @@ static void answer_reproduce(const struct fr_json *root, struct fr_text *html) {
         judged++, holds += yes;
     }
     fr_html_addf(html,
-                 "<div class=answer><p>%d of %d rows that are judged hold; each stands below "
-                 "with the published value beside ours.</p></div>\n",
+                 "{div.answer {p %d of %d rows that are judged hold; each stands "
+                 "below with the published value beside ours.}}\n",
                  (int)holds, (int)judged);
 }
 
@@ -432,7 +427,7 @@ static void ask_gemm(const struct fr_json *root, struct fr_text *out) {
 }
 
 static void answer_gemm(const struct fr_json *root, struct fr_text *html) {
-    fr_html_addf(html, "<div class=answer><p><b>%s</b> (%s to %s with 90 %%), %s.</p></div>\n",
+    fr_html_addf(html, "{div.answer {p {b %s} (%s to %s with 90 %%), %s.}}\n",
                  seconds(root, "time_s").text, seconds(root, "low_s").text,
                  seconds(root, "high_s").text,
                  quantity(root, "rate_flop_per_s", FR_QUANTITY_WORK_RATE).text);
@@ -449,8 +444,8 @@ static void answer_collective(const struct fr_json *root, struct fr_text *html) 
                    last = fr_json_element(&rows, fr_json_array_length(&rows) - 1);
     fr_html_addf(
         html,
-        "<div class=answer><p>From <b>%s</b> for %s to <b>%s</b> for %s, with a bus "
-        "bandwidth of %s.</p></div>\n",
+        "{div.answer {p From {b %s} for %s to {b %s} for %s, with a bus "
+        "bandwidth of %s.}}\n",
         seconds(&first, "time_s").text, quantity(&first, "size_B", FR_QUANTITY_SIZE).text,
         seconds(&last, "time_s").text, quantity(&last, "size_B", FR_QUANTITY_SIZE).text,
         quantity(&last, "busbw_B_per_s", FR_QUANTITY_RATE).text);
@@ -494,6 +489,6 @@ void fr_page_answer(struct fr_page *page, const struct fr_json *root, const char
             return;
         }
     if (fr_json_array_length(&rows) > 0)
-        fr_html_addf(&page->html, "<div class=answer><p>It has %s rows, below.</p></div>\n",
+        fr_html_addf(&page->html, "{div.answer {p It has %s rows, below.}}\n",
                      count((double)fr_json_array_length(&rows)).text);
 }

@@ -1,5 +1,7 @@
 #include "answer/page/page.h"
 
+#include <string.h>
+
 #include "answer/page/assets.h"
 
 /* RFC 4648. */
@@ -28,30 +30,36 @@ static void add_source(const struct fr_page_asset *script, struct fr_text *html)
     fr_text_addf(html, "'");
 }
 
+/* The template's parts between "@": its words name what stands there. */
 void fr_page_begin(struct fr_page *page, const char *title) {
     struct fr_text *html = &page->html;
-    fr_text_addf(html, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-                       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
-                       "'none'; style-src 'unsafe-inline'; img-src data:; script-src");
-    add_source(&fr_page_chart, html);
-    add_source(&fr_page_script, html);
-    fr_text_addf(html, "; base-uri 'none'; form-action 'none'\">\n"
-                       "<meta name=\"viewport\" content=\"width=device-width\">\n"
-                       "<meta name=\"color-scheme\" content=\"light dark\">\n<style>\n");
-    fr_text_add(html, fr_page_style.text, fr_page_style.length);
-    fr_html_addf(html, "</style>\n<title>%s</title></head><body>\n<h1>%s</h1>\n", title, title);
+    bool named = false;
+    for (const char *at = fr_page_head.text; *at; named = !named) {
+        size_t n = strcspn(at, "@");
+        if (!named)
+            fr_text_add(html, at, n);
+        else if (strncmp(at, "style", n) == 0)
+            fr_text_add(html, fr_page_style.text, fr_page_style.length);
+        else if (strncmp(at, "title", n) == 0)
+            fr_html_addf(html, "%s", title);
+        else {
+            add_source(&fr_page_chart, html);
+            add_source(&fr_page_script, html);
+        }
+        at += n + (at[n] == '@');
+    }
 }
 
 static void add_script(const struct fr_page_asset *script, struct fr_text *html) {
-    fr_text_addf(html, "<script>");
+    fr_html_addf(html, "{script");
     fr_text_add(html, script->text, script->length);
-    fr_text_addf(html, "</script>\n");
+    fr_html_addf(html, "{/script}\n");
 }
 
 void fr_page_end(struct fr_page *page) {
     if (page->live) {
         fr_page_fold(page, "Licence of Chart.js, which draws the live figures");
-        fr_text_addf(&page->html, "<pre>");
+        fr_html_addf(&page->html, "{pre");
         for (const char *at = fr_page_licence.text; *at;) {
             char line[256];
             size_t length = 0;
@@ -61,12 +69,12 @@ void fr_page_end(struct fr_page *page) {
             fr_html_addf(&page->html, "%s\n", line);
             at += length + (at[length] == '\n');
         }
-        fr_text_addf(&page->html, "</pre>\n");
+        fr_html_addf(&page->html, "{/pre}\n");
         fr_page_unfold(page);
         add_script(&fr_page_chart, &page->html);
     }
     add_script(&fr_page_script, &page->html);
-    fr_text_addf(&page->html, "</body></html>\n");
+    fr_html_addf(&page->html, "{/body}{/html}\n");
 }
 
 void fr_page_free(struct fr_page *page) {
@@ -79,29 +87,32 @@ void fr_page_free(struct fr_page *page) {
 
 void fr_page_gap(struct fr_page *page, const char *what, const struct fr_error *why) {
     const char *between = why->where[0] ? ": " : "";
-    fr_html_addf(&page->html, "<p class=FAIL>Left out: %s: %s%s%s</p>\n", what, why->where,
-                 between, why->detail);
+    fr_html_addf(&page->html, "{p.FAIL Left out: %s: %s%s%s}\n", what, why->where, between,
+                 why->detail);
     fr_text_addf(&page->lost, "%s%s: %s%s%s", page->gaps++ ? "; " : "", what, why->where,
                  between, why->detail);
 }
 
 void fr_page_fold(struct fr_page *page, const char *summary) {
-    fr_html_addf(&page->html, "<details><summary>%s</summary>\n", summary);
+    fr_html_addf(&page->html, "{details {summary %s}\n", summary);
 }
 
-void fr_page_unfold(struct fr_page *page) { fr_text_addf(&page->html, "</details>\n"); }
+void fr_page_unfold(struct fr_page *page) { fr_html_addf(&page->html, "{/details}\n"); }
 
 /* As an image: what it holds is a picture there, whatever it says. */
 static void add_image(struct fr_page *page, const char *svg, size_t length, const char *about) {
-    fr_html_addf(&page->html, "<img alt=\"%s\" src=\"data:image/svg+xml;base64,", about);
-    add_base64((const unsigned char *)svg, length, &page->html);
-    fr_text_addf(&page->html, "\">");
+    struct fr_text base64 = {0};
+    add_base64((const unsigned char *)svg, length, &base64);
+    fr_html_addf(&page->html, "{img[alt=\"%s\" src=\"data:image/svg+xml;base64,%s\"]}", about,
+                 fr_text_get(&base64));
+    page->html.failed = page->html.failed || base64.failed;
+    fr_text_free(&base64);
 }
 
 void fr_page_svg(struct fr_page *page, const char *svg, size_t length, const char *about) {
-    fr_text_addf(&page->html, "<figure>");
+    fr_html_addf(&page->html, "{figure");
     add_image(page, svg, length, about);
-    fr_text_addf(&page->html, "</figure>\n");
+    fr_html_addf(&page->html, "{/figure}\n");
 }
 
 /* A document has something for some figures only; any other reason that stops a picture is
@@ -121,11 +132,11 @@ void fr_page_figure(struct fr_page *page, const struct fr_figure *figure,
         status = fr_fail(&err, FR_ERR_NOMEM, NULL, "out of memory");
     if (draws_live || status == FR_OK) {
         if (draws_live)
-            fr_html_addf(&page->html, "<figure data-chart=\"%s\">", live);
+            fr_html_addf(&page->html, "{figure[data-chart=\"%s\"]", live);
         else
-            fr_text_addf(&page->html, "<figure>");
+            fr_html_addf(&page->html, "{figure");
         if (status == FR_OK) add_image(page, svg.data, svg.length, figure->summary);
-        fr_text_addf(&page->html, "</figure>\n");
+        fr_html_addf(&page->html, "{/figure}\n");
         page->live = page->live || draws_live;
     }
     if (status != FR_OK && !nothing_for_it(status) && !draws_live)

@@ -9,7 +9,7 @@
     value.toLocaleString('en-US', Math.abs(value) >= 100 ? {maximumFractionDigits: 0} : {maximumSignificantDigits: digits})
   const show = (value, unit) => {
     if (!Number.isFinite(value)) return '-'
-    if (!['s', 'B', 'J', 'W', 'B/s'].includes(unit)) return plain(value) + (unit ? ' ' + unit : '')
+    if (!['s', 'B', 'J', 'W', 'B/s', 'flop', 'flop/s'].includes(unit)) return plain(value) + (unit ? ' ' + unit : '')
     const size = Math.abs(value)
     let [factor, prefix] = prefixes.find(([least]) => size >= least) || [1, '']
     if (unit === 's' && factor > 1) [factor, prefix] = [1, '']
@@ -121,7 +121,7 @@
     const groups = [...new Set(spec.points.map((p) => p[2]))].sort()
     const datasets = groups.map((group, i) => ({
       label: short(group || 'all', 40), pointStyle: shapes[i % shapes.length], pointHoverRadius: 9,
-      pointRadius: ({raw}) => (raw && raw.best ? 8 : 5), borderWidth: ({raw}) => (raw && raw.best ? 3 : 1),
+      showLine: spec.joined, pointRadius: ({raw}) => (raw && raw.best ? 8 : spec.joined ? 3 : 5), borderWidth: ({raw}) => (raw && raw.best ? 3 : 1),
       backgroundColor: colours[i % colours.length] + 'bb', borderColor: colours[i % colours.length],
       data: spec.points.filter((p) => p[2] === group).map((p) => ({x: p[0], y: p[1], text: p[3], best: spec.best && p === spec.points[0]}))
     }))

@@ -168,10 +168,10 @@ const char *fr_page_amount(double amount, char out[32]) {
 static void put_cell(double value, int decimals, struct fr_text *html) {
     char text[FR_PAGE_NUMBER];
     if (isfinite(value))
-        fr_html_addf(html, "<td data-v=\"%.9g\">%s</td>", value,
+        fr_html_addf(html, "{td[data-v=\"%.9g\"] %s}", value,
                      fr_page_number(value, decimals, text));
     else
-        fr_text_addf(html, "<td>-</td>");
+        fr_html_addf(html, "{td -}");
 }
 
 /* How much more than the slider says a GPU hour (or a kWh) of this row's own cluster costs. */
@@ -207,13 +207,13 @@ static void add_plan(const struct fr_json *outcome, const char *name, void *cont
     fr_json_put_number(&c->w, carbon);
     fr_json_end_array(&c->w);
     if (c->n++ >= ROWS_MAX) return;
-    fr_html_addf(&c->rows, "<tr><td class=l>%s</td>", name);
+    fr_html_addf(&c->rows, "{tr {td.l %s}", name);
     put_cell(time_s / DAY_S, 1, &c->rows);
     put_cell(hours, 0, &c->rows);
     put_cell(hours * c->rates.price * price, 0, &c->rows);
     put_cell(kWh, 0, &c->rows);
     put_cell(kWh * c->rates.carbon_kg * carbon / 1000, 1, &c->rows);
-    fr_text_addf(&c->rows, "</tr>\n");
+    fr_html_addf(&c->rows, "{/tr}\n");
 }
 
 /* A slider; those of amounts move by powers of ten. */
@@ -225,10 +225,10 @@ static void put_slider(const char *name, const char *label, double value, double
         fr_page_amount(value, text);
     else
         snprintf(text, sizeof text, "%.3g", value);
-    fr_html_addf(html, "<label>%s <output>%s", label, text);
+    fr_html_addf(html, "{label %s {output %s", label, text);
     fr_html_addf(html,
-                 "</output>%s<input type=range name=%s min=\"%g\" max=\"%g\" step=\"%g\" "
-                 "value=\"%.6f\" data-v=\"%.17g\"></label>\n",
+                 "{/output}%s{input[type=range name=%s min=\"%g\" max=\"%g\" "
+                 "step=\"%g\" value=\"%.6f\" data-v=\"%.17g\"]}{/label}\n",
                  given ? "" : " (assumed)", name, least, most, step,
                  powers ? log10(value) : value, value);
 }
@@ -248,12 +248,11 @@ void fr_page_costs(struct fr_page *page, const struct fr_json *root, const char 
     fr_page_each_plan(root, kind, add_plan, &c);
     fr_json_end_array(&c.w);
     if (c.n > 0) {
-        fr_html_addf(
-            html,
-            "<h2>Days, money and CO2</h2>\n<div class=costs data-plans=\"%s\" "
-            "data-goodput=\"%.17g\" data-currency=\"%s\">\n<p class=note>Move a slider: "
-            "the table and the figure change with it.</p>\n",
-            fr_text_get(&c.data), r->goodput, r->currency);
+        fr_html_addf(html,
+                     "{h2 Days, money and CO2}\n{div.costs[data-plans=\"%s\" "
+                     "data-goodput=\"%.17g\" data-currency=\"%s\"] \n{p.note Move a "
+                     "slider: the table and the figure change with it.}\n",
+                     fr_text_get(&c.data), r->goodput, r->currency);
         put_slider("amount", r->tokens ? "tokens" : "samples", r->amount, r->tokens ? 9 : 6,
                    r->tokens ? 14 : 12, 0.01, r->amount_given, html);
         put_slider("price", "price of a GPU hour", r->price, 0, fmax(10, 2 * r->price), 0.05,
@@ -261,16 +260,14 @@ void fr_page_costs(struct fr_page *page, const struct fr_json *root, const char 
         put_slider("energy", "price of a kWh", 0, 0, 1, 0.01, true, html);
         put_slider("carbon", "kg of CO2 a kWh", r->carbon_kg, 0, fmax(1, 2 * r->carbon_kg),
                    0.01, r->carbon_given, html);
-        fr_html_addf(html,
-                     "<div class=t><table class=s><thead><tr><th class=l>plan</th><th>days</th>"
-                     "<th>GPU hours</th><th>%s</th><th>kWh</th><th>t CO2</th></tr></thead>"
-                     "<tbody>\n",
-                     r->currency);
+        fr_page_rows_begin((const char *const[]){"plan", "days", "GPU hours", r->currency,
+                                                 "kWh", "t CO2", NULL},
+                           1, html);
         fr_text_add(html, c.rows.data, c.rows.length);
-        fr_text_addf(html, "</tbody></table></div>\n");
+        fr_page_rows_end(html);
         if (c.n > ROWS_MAX)
-            fr_html_addf(html, "<p class=note>The first %d of %d plans.</p>\n", ROWS_MAX, c.n);
-        fr_text_addf(html, "</div>\n");
+            fr_html_addf(html, "{p.note The first %d of %d plans.}\n", ROWS_MAX, c.n);
+        fr_html_addf(html, "{/div}\n");
     }
     html->failed = html->failed || c.rows.failed || c.data.failed;
     fr_text_free(&c.rows), fr_text_free(&c.data);

@@ -83,9 +83,9 @@ static void put_member(struct fr_page *page, const struct fr_json *value, const 
     if (folded)
         fr_page_fold(page, fr_text_get(&words));
     else {
-        fr_text_addf(&page->html, depth < 1 ? "<h2>" : "<h3>");
+        fr_html_addf(&page->html, depth < 1 ? "{h2" : "{h3");
         fr_page_put_words(key, &page->html);
-        fr_text_addf(&page->html, depth < 1 ? "</h2>\n" : "</h3>\n");
+        fr_html_addf(&page->html, depth < 1 ? "{/h2}\n" : "{/h3}\n");
     }
     if (object)
         put_object(page, value, key, depth + 1);
@@ -134,7 +134,7 @@ void fr_result_sections(struct fr_page *page, const struct fr_json *root) {
     if (strcmp(kind, "reproduce") == 0) put_sheets(page, root);
     fr_page_costs(page, root, kind);
     put_members(page, root, false);
-    fr_text_addf(&page->html, "<h2>More</h2>\n");
+    fr_html_addf(&page->html, "{h2 More}\n");
     fr_page_fold(page, "numbers of the whole");
     fr_page_facts(root, "", &page->html);
     fr_page_unfold(page);
@@ -149,7 +149,7 @@ void fr_result_page(struct fr_page *page, const struct fr_json *root) {
     fr_page_begin(page, fr_text_get(&question));
     fr_text_free(&question);
     fr_result_sections(page, root);
-    fr_html_addf(&page->html, "<p class=note>forerun %s, %s</p>\n", FR_VERSION,
+    fr_html_addf(&page->html, "{p.note forerun %s, %s}\n", FR_VERSION,
                  fr_json_text_at(root, "schema"));
     fr_page_end(page);
 }

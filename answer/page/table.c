@@ -132,8 +132,7 @@ static bool put_list(const struct fr_json *list, struct fr_text *text) {
 /* A bar for each part of a whole whose parts are seconds: where the iteration goes. */
 static void put_bar(double value, double whole, struct fr_text *html) {
     if (whole > 0 && value >= 0)
-        fr_html_addf(html,
-                     "<td class=l><span class=b style=\"width:%.1fem\"></span> %.1f %%</td>",
+        fr_html_addf(html, "{td.l {span.b[style=\"width:%.1fem\"] } %.1f %%}",
                      12 * value / whole, 100 * value / whole);
 }
 
@@ -158,11 +157,11 @@ static void put_fact(const struct fr_json *object, const char *name, const char 
                                            : put_value(object, name, key, &text, &number);
     if (stated && !fr_json_is_null(&value)) {
         snprintf(path, sizeof path, "%s.%s", name, key);
-        fr_text_addf(html, "<tr><th class=l>");
+        fr_html_addf(html, "{tr {th.l");
         fr_page_put_words_of(key, path, html);
-        fr_html_addf(html, "</th><td class=l>%s</td>", fr_text_get(&text));
+        fr_html_addf(html, "{/th}{td.l %s}", fr_text_get(&text));
         put_bar(number, whole, html);
-        fr_text_addf(html, "</tr>\n");
+        fr_html_addf(html, "{/tr}\n");
     }
     fr_text_free(&text);
 }
@@ -175,9 +174,9 @@ void fr_page_facts(const struct fr_json *object, const char *name, struct fr_tex
         if (strcmp(key, "schema") != 0 && strcmp(key, "elapsed_s") != 0)
             put_fact(object, name, key, whole, &rows);
     if (rows.length) {
-        fr_text_addf(html, "<div class=t><table>\n");
+        fr_html_addf(html, "{div.t {table\n");
         fr_text_add(html, rows.data, rows.length);
-        fr_text_addf(html, "</table></div>\n");
+        fr_html_addf(html, "{/table}{/div}\n");
     }
     html->failed = html->failed || rows.failed;
     fr_text_free(&rows);
@@ -305,13 +304,10 @@ static void put_cell(const struct fr_json *row, const struct column *column, boo
     const char *key = follow(&object, column->path);
     if (!put_scalar(&object, key, column->path, &text, &number)) fr_text_addf(&text, "-");
     if (isfinite(number))
-        fr_html_addf(html,
-                     more ? "<td class=m data-v=\"%.17g\">%s</td>"
-                          : "<td data-v=\"%.17g\">%s</td>",
+        fr_html_addf(html, more ? "{td.m[data-v=\"%.17g\"] %s}" : "{td[data-v=\"%.17g\"] %s}",
                      number, fr_text_get(&text));
     else
-        fr_html_addf(html, more ? "<td class=\"l m\">%s</td>" : "<td class=l>%s</td>",
-                     fr_text_get(&text));
+        fr_html_addf(html, more ? "{td.l.m %s}" : "{td.l %s}", fr_text_get(&text));
     fr_text_free(&text);
 }
 
@@ -322,31 +318,38 @@ static void put_alike(const struct columns *c, struct fr_text *html) {
         struct fr_text words = {0};
         if (column->differs) continue;
         fr_page_words(column->path, &words);
-        fr_html_addf(html,
-                     n++ ? "; %s %s" : "<details><summary>The same in all rows</summary>%s %s",
+        fr_html_addf(html, n++ ? "; %s %s" : "{details {summary The same in all rows}%s %s",
                      fr_text_get(&words), column->first ? column->first : "-");
         fr_text_free(&words);
     }
-    if (n) fr_text_addf(html, "</details>\n");
+    if (n) fr_html_addf(html, "{/details}\n");
 }
+
+void fr_page_rows_begin(const char *const heads[], int n_left, struct fr_text *html) {
+    fr_html_addf(html, "{div.t {table.s {thead {tr");
+    for (int i = 0; heads[i]; i++)
+        fr_html_addf(html, "{th.%s %s}", i < n_left ? "l" : "", heads[i]);
+    fr_html_addf(html, "{/tr}{/thead}{tbody\n");
+}
+
+void fr_page_rows_end(struct fr_text *html) { fr_html_addf(html, "{/tbody}{/table}{/div}\n"); }
 
 static void put_table(const struct fr_json *list, struct column *const *shown, int n,
                       struct fr_text *html) {
-    fr_text_addf(html, "<div class=t><table class=s><thead><tr>");
+    fr_html_addf(html, "{div.t {table.s {thead {tr");
     for (int i = 0; i < n; i++) {
-        fr_text_addf(html, "<th class=\"%s%s\">", shown[i]->text ? "l" : "",
-                     i < SHOWN_MAX ? "" : " m");
+        fr_html_addf(html, "{th.%s.%s", shown[i]->text ? "l" : "", i < SHOWN_MAX ? "" : "m");
         fr_page_put_words(shown[i]->path, html);
-        fr_text_addf(html, "</th>");
+        fr_html_addf(html, "{/th}");
     }
-    fr_text_addf(html, "</tr></thead><tbody>\n");
+    fr_html_addf(html, "{/tr}{/thead}{tbody\n");
     for (int64_t r = 0; r < fr_json_array_length(list); r++) {
         struct fr_json row = fr_json_element(list, r);
-        fr_text_addf(html, "<tr>");
+        fr_html_addf(html, "{tr");
         for (int i = 0; i < n; i++) put_cell(&row, shown[i], i >= SHOWN_MAX, html);
-        fr_text_addf(html, "</tr>\n");
+        fr_html_addf(html, "{/tr}\n");
     }
-    fr_text_addf(html, "</tbody></table></div>\n");
+    fr_page_rows_end(html);
 }
 
 void fr_page_table(const struct fr_json *list, struct fr_text *html) {

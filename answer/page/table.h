@@ -15,6 +15,10 @@ const char *fr_page_number(double value, int decimals, char out[FR_PAGE_NUMBER])
  *  0.0363 as "iteration time", "36.3 ms".  Parts of a step's time have a bar. */
 void fr_page_facts(const struct fr_json *object, const char *name, struct fr_text *html);
 
+/** Begin a table with @p heads (NULL behind the last), the first @p n_left of them above words, and end it. */
+void fr_page_rows_begin(const char *const heads[], int n_left, struct fr_text *html);
+void fr_page_rows_end(struct fr_text *html);
+
 /** Append the table of @p list; what all rows share stands above it. */
 void fr_page_table(const struct fr_json *list, struct fr_text *html);
 

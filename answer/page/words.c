@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/page/table.h"
 #include "base/alloc.h"
 #include "base/json/interval.h"
 #include "base/sort.h"
@@ -117,7 +118,7 @@ void fr_page_put_words_of(const char *key, const char *path, struct fr_text *htm
     struct fr_text words = {0}, meaning = {0};
     fr_page_words(key, &words);
     if (fr_page_meaning(path, &meaning))
-        fr_html_addf(html, "<abbr title=\"%s\">%s</abbr>", fr_text_get(&meaning),
+        fr_html_addf(html, "{abbr[title=\"%s\"] %s}", fr_text_get(&meaning),
                      fr_text_get(&words));
     else
         fr_html_addf(html, "%s", fr_text_get(&words));
@@ -177,17 +178,15 @@ void fr_page_appendix(struct fr_page *page, const struct fr_json *root) {
     for (int i = 0; i < keys->n; i++) {
         struct fr_text meaning = {0};
         if (fr_page_meaning(keys->path[i], &meaning))
-            fr_html_addf(&rows,
-                         "<tr><td class=l><code>%s</code></td><td class=l>%s</td></tr>\n",
-                         keys->path[i], fr_text_get(&meaning));
+            fr_html_addf(&rows, "{tr {td.l {code %s}}{td.l %s}}\n", keys->path[i],
+                         fr_text_get(&meaning));
         fr_text_free(&meaning);
     }
     if (rows.length) {
         fr_page_fold(page, "Appendix: keys of the JSON and what they mean");
-        fr_text_addf(&page->html, "<div class=t><table class=s><thead><tr><th class=l>key</th>"
-                                  "<th class=l>meaning</th></tr></thead><tbody>\n");
+        fr_page_rows_begin((const char *const[]){"key", "meaning", NULL}, 2, &page->html);
         fr_text_add(&page->html, rows.data, rows.length);
-        fr_text_addf(&page->html, "</tbody></table></div>\n");
+        fr_page_rows_end(&page->html);
         fr_page_unfold(page);
     }
     page->html.failed = page->html.failed || rows.failed;

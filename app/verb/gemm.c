@@ -57,6 +57,27 @@ static void price(struct fr_job *job, struct product *p) {
                         &p->low_s, &p->high_s);
 }
 
+/* The same product with other inner dimensions, from an eighth of its own to eight times as many: a narrow product is
+ * slow for the work that it has, and the row beside it tells by how much. */
+static void put_rows(struct fr_json_writer *w, const struct fr_job *job,
+                     const struct product *p) {
+    fr_json_add_array(w, "rows");
+    for (int i = -3; i <= 3; i++) {
+        struct fr_gemm_shape shape = p->shape;
+        bool extrapolated = false;
+        if (ldexp(shape.k, i) < 1) continue;
+        shape.k = round(ldexp(shape.k, i));
+        double time_s = fr_gemm_time_s(&job->cluster.device, p->dtype, &shape, &extrapolated);
+        fr_json_begin_object(w);
+        fr_json_add_number(w, "k", shape.k);
+        fr_json_add_number(w, "time_s", time_s);
+        fr_json_add_number(w, "rate_flop_per_s", 2 * shape.m * shape.n * shape.k / time_s);
+        fr_json_add_bool(w, "extrapolated", extrapolated);
+        fr_json_end_object(w);
+    }
+    fr_json_end_array(w);
+}
+
 static void print_json(struct fr_text *text, const struct fr_job *job,
                        const struct product *p) {
     struct fr_json_writer w = {.text = text, .indent = 2};
@@ -74,6 +95,7 @@ static void print_json(struct fr_text *text, const struct fr_job *job,
     fr_json_add_number(&w, "launch_s", p->launch_s);
     fr_json_add_number(&w, "rate_flop_per_s", p->rate);
     fr_json_add_bool(&w, "extrapolated", p->extrapolated);
+    put_rows(&w, job, p);
     fr_json_end_object(&w);
 }
 

@@ -121,7 +121,7 @@ static fr_status add_result(const char *path, struct fr_page *page, struct fr_er
         struct fr_text question = {0};
         char kind[FR_RESULT_KIND];
         fr_page_question(&root, fr_result_kind(&root, kind), &question);
-        fr_html_addf(&page->html, "<h2>%s</h2>\n<p class=note>%s, %s, forerun %s</p>\n",
+        fr_html_addf(&page->html, "{h2 %s}\n{p.note %s, %s, forerun %s}\n",
                      fr_text_get(&question), slash ? slash + 1 : path,
                      fr_json_text_at(&root, "schema"), FR_VERSION);
         fr_text_free(&question);

@@ -166,9 +166,9 @@ static void put_table(struct fr_page *page, int which, const struct fr_json *roo
     if (fr_json_parse(fr_text_get(&text), text.length, "table", &document, NULL) == FR_OK) {
         struct fr_json list = fr_json_root(document);
         if (fr_json_array_length(&list) > 0) {
-            fr_html_addf(&page->html, "<h2>%s</h2>\n", tables[which].title);
+            fr_html_addf(&page->html, "{h2 %s}\n", tables[which].title);
             if (*tables[which].about)
-                fr_html_addf(&page->html, "<p class=note>%s</p>\n", tables[which].about);
+                fr_html_addf(&page->html, "{p.note %s}\n", tables[which].about);
             fr_page_table(&list, &page->html);
         }
     }
@@ -179,18 +179,14 @@ static void put_table(struct fr_page *page, int which, const struct fr_json *roo
 static void put_checks(struct fr_page *page, const struct fr_checks *checks) {
     struct fr_text *html = &page->html;
     const char *worst = fr_verdict_names[fr_calibration_verdict(checks)];
-    fr_html_addf(html,
-                 "<div class=answer><p>Verdict: <span class=\"%s\">%s</span></p></div>\n"
-                 "<div class=t><table class=s><thead><tr><th class=l>check</th>"
-                 "<th class=l>verdict</th><th class=l>why</th></tr></thead><tbody>\n",
-                 worst, worst);
+    fr_html_addf(html, "{div.answer {p Verdict: {span.%s %s}}}\n", worst, worst);
+    fr_page_rows_begin((const char *const[]){"check", "verdict", "why", NULL}, 3, html);
     for (int i = 0; i < checks->count; i++) {
         const char *verdict = fr_verdict_names[checks->item[i].verdict];
-        fr_html_addf(
-            html, "<tr><td class=l>%s</td><td class=\"l %s\">%s</td><td class=l>%s</td></tr>\n",
-            checks->item[i].subject, verdict, verdict, checks->item[i].reason);
+        fr_html_addf(html, "{tr {td.l %s}{td.l.%s %s}{td.l %s}}\n", checks->item[i].subject,
+                     verdict, verdict, checks->item[i].reason);
     }
-    fr_text_addf(html, "</tbody></table></div>\n");
+    fr_page_rows_end(html);
 }
 
 static void put_provenance(struct fr_page *page, const struct fr_json *root) {
