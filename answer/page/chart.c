@@ -316,9 +316,9 @@ static void put_parts(struct drawing *d) {
 static const char *unit_of(const char *path) {
     static const struct {
         const char *ending, *unit;
-    } units[] = {{"flop_per_s", "flop/s"},
+    } units[] = {{"flop_per_s", "FLOP/s"},
                  {"_per_s", "B/s"},
-                 {"flop", "flop"},
+                 {"flop", "FLOP"},
                  {"_s", "s"},
                  {"_J", "J"},
                  {"_B", "B"}};

@@ -9,12 +9,19 @@
     value.toLocaleString('en-US', Math.abs(value) >= 100 ? {maximumFractionDigits: 0} : {maximumSignificantDigits: digits})
   const show = (value, unit) => {
     if (!Number.isFinite(value)) return '-'
-    if (!['s', 'B', 'J', 'W', 'B/s', 'flop', 'flop/s'].includes(unit)) return plain(value) + (unit ? ' ' + unit : '')
+    if (!['s', 'B', 'J', 'W', 'B/s', 'FLOP', 'FLOP/s'].includes(unit)) return plain(value) + (unit ? ' ' + unit : '')
     const size = Math.abs(value)
     let [factor, prefix] = prefixes.find(([least]) => size >= least) || [1, '']
     if (unit === 's' && factor > 1) [factor, prefix] = [1, '']
     return plain(+(value / factor).toPrecision(4)) + ' ' + prefix + unit
   }
+
+  // ---- tables: a name stays on one line, a sentence gets a wide column
+  all('td.l').forEach((cell) => {
+    const n = cell.textContent.length
+    if (n > 30) cell.classList.add('w')
+    else if (n <= 24) cell.classList.add('n')
+  })
 
   // ---- tables: a head sorts, words filter
   all('table.s').forEach((table) => {
@@ -81,7 +88,7 @@
       ctx.font = '12px system-ui,sans-serif'
       ctx.textAlign = 'right'
       const text = name + ' ' + show(at, 'B'), wide = ctx.measureText(text).width + 6
-      const [x, y] = axis === 'y' ? [box.right - 4, place - 5] : [place - 5, box.top + 12]
+      const [x, y] = axis === 'y' ? [box.right - 4, place - 5] : [Math.min(place + wide / 2, box.right), box.top - 4]
       ctx.fillStyle = getComputedStyle(document.body).backgroundColor
       ctx.fillRect(x - wide + 3, y - 11, wide, 14)
       ctx.fillStyle = '#d00000'
@@ -108,10 +115,12 @@
     responsive: true, maintainAspectRatio: false, animation: false,
     plugins: {title: {display: true, text: title, font: {size: 14}}, legend: {position: 'bottom', labels: {usePointStyle: true, boxHeight: 7}}, tooltip, line: at}
   })
-  const axis = ({name, unit, log}, most) => ({
+  // A logarithmic axis ends beside the data: by itself it reaches to the next power of ten.
+  const axis = ({name, unit, log}, most, values, grace) => ({
     type: log ? 'logarithmic' : 'linear', title: {display: true, text: name}, suggestedMax: most,
+    ...(log ? {min: Math.min(...values) / 1.3, max: Math.max(...values) * 1.3} : {grace}),
     ticks: {callback(value, i, ticks) {
-      if (log && !/^[125]/.test(Number(value).toExponential())) return ''
+      if (log && !/^[125](\.0*)?e/.test(Number(value).toExponential(2))) return ''
       return show(value, unit)
     }, maxRotation: 0, autoSkip: true, autoSkipPadding: 12}
   })
@@ -134,7 +143,9 @@
       title: (items) => items.flatMap((item) => wrap((item.raw.best ? 'best: ' : '') + (item.raw.text || item.dataset.label))).slice(0, 12),
       label: (item) => [spec.x.name + ' ' + show(item.raw.x, spec.x.unit), spec.y.name + ' ' + show(item.raw.y, spec.y.unit)]
     }}, {at: spec.line, name: spec.line_name, axis: 'y'})
-    options.scales = {x: axis(spec.x), y: axis(spec.y, spec.line && spec.line * 1.05)}
+    options.plugins.legend.display = groups.length > 1 || groups[0] !== ''
+    options.scales = {x: axis(spec.x, undefined, spec.points.map((p) => p[0])),
+      y: axis(spec.y, spec.line && spec.line * 1.05, spec.points.map((p) => p[1]), '5%')}
     return draw(figure, {type: 'scatter', data: {datasets}, options, plugins: [line]})
   }
 

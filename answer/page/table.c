@@ -24,8 +24,8 @@ static bool ends_in(const char *key, const char *ending) {
 
 /* Is it a share of a whole? */
 static bool is_share(const char *key) {
-    static const char *const endings[] = {"share", "behind", "mfu", "margin",
-                                          "error", "fits",   NULL};
+    static const char *const endings[] = {"share",  "behind", "mfu",  "hfu",
+                                          "margin", "error",  "fits", NULL};
     for (int i = 0; endings[i]; i++)
         if (ends_in(key, endings[i])) return true;
     return false;
@@ -303,11 +303,12 @@ static void put_cell(const struct fr_json *row, const struct column *column, boo
     double number;
     const char *key = follow(&object, column->path);
     if (!put_scalar(&object, key, column->path, &text, &number)) fr_text_addf(&text, "-");
+    const char *hidden = more ? "m" : "";
     if (isfinite(number))
-        fr_html_addf(html, more ? "{td.m[data-v=\"%.17g\"] %s}" : "{td[data-v=\"%.17g\"] %s}",
-                     number, fr_text_get(&text));
+        fr_html_addf(html, "{td.%s[data-v=\"%.17g\"] %s}", hidden, number, fr_text_get(&text));
     else
-        fr_html_addf(html, more ? "{td.l.m %s}" : "{td.l %s}", fr_text_get(&text));
+        fr_html_addf(html, "{td.%s.%s %s}", column->text ? "l" : "", hidden,
+                     fr_text_get(&text));
     fr_text_free(&text);
 }
 

@@ -165,10 +165,19 @@ static void pages_forbid_scripts(void **state) {
 static void markup_stands_in_the_format_only(void **state) {
     struct fr_text html = {0};
     (void)state;
-    fr_html_addf(&html, "<b title=\"%s\">%s</b>%d %+.1f%% %s", "\" onclick='x'", "<i>&`\xff", 3,
+    fr_html_addf(&html, "{b[title=\"%s\"] %s}%d %+.1f%% %s", "\" onclick='x'", "<i>&`\xff", 3,
                  -2.25, "\xc2\x9b\xe2\x80\xae");
     assert_string_equal(html.data, "<b title=\"&quot; onclick=&#39;x&#39;\">&lt;i&gt;&amp;&#96;"
                                    "\xef\xbf\xbd</b>3 -2.2% \xef\xbf\xbd\xef\xbf\xbd");
+    fr_text_free(&html);
+    /* Elements nest, close by name in a later format, and have the classes that are no "". */
+    fr_html_addf(&html, "{table.s.%s {tr", "");
+    fr_html_addf(&html, "{td.%s.%s[data-v=\"%g\"] %s}{td}{img[alt=\"%s\"]}{/tr}{/table}\n{p\n",
+                 "l", "m", 1.5, "} {x {/p}", "]");
+    assert_string_equal(
+        html.data, "<table class=s><tr><td class=\"l m\" data-v=\"1.5\">} {x {/p}</td><td></td>"
+                   "<img alt=\"]\"></tr></table>\n<p>\n");
+    fr_text_free(&html);
     fr_text_free(&html);
 }
 

@@ -1,0 +1,19 @@
+/** @file
+ *  How does a page of one plan, or of a search for one, open? */
+#ifndef FR_ANSWER_PAGE_OPENING_PLAN_H
+#define FR_ANSWER_PAGE_OPENING_PLAN_H
+
+#include "base/json.h"
+#include "base/text.h"
+
+/** The question as a title. */
+void fr_opening_ask_search(const struct fr_json *root, struct fr_text *out);
+void fr_opening_ask_plan(const struct fr_json *root, struct fr_text *out);
+/** Three sentences: the plan and its time, what a training costs, how sure and what would change it. */
+void fr_opening_answer_search(const struct fr_json *root, struct fr_text *html);
+void fr_opening_answer_plan(const struct fr_json *root, struct fr_text *html);
+
+/** "It fits with 98 %: 71 of 80 GiB", from what @p outcome says. */
+void fr_opening_fits(const struct fr_json *outcome, struct fr_text *html);
+
+#endif
