@@ -204,8 +204,8 @@ static void is_switch(const struct fr_searched *r, const struct fr_crossover *s,
                 beyond.plan.pp == s->to.plan.pp && beyond.plan.ghost == s->to.plan.ghost);
 }
 
-/* Of each level down, then up: the first other plan; the first other method, where that is not it already.
- * @return how many */
+/* Returns for each level, down and then up, the first other plan, and the first other method where that is not it
+ * already. @return how many */
 static int all_are_found(const struct fr_searched *r, int *second) {
     struct fr_crossover s[FR_CROSSOVERS_MAX];
     int n = fr_crossovers_find(&r->job, &r->space, &r->options, &r->result, s), at = 0;

@@ -308,7 +308,7 @@ static const char *const bases[BASES][7] = {
     {"tp=4", "dp=8", "ep=8", "etp=1", "global_batch=64", HOST_DESCRIBED},
     {"tp=8", "pp=2", "dp=4", "global_batch=64", HOST_DESCRIBED}};
 
-/* What the framework leaves to the training program's own code is no lack of the framework. */
+/* A setting that the framework leaves to the training program's own code is no lack of the framework. */
 static bool by_its_program(const struct fr_emitted *e, const char *key) {
     for (int i = 0; i < e->n; i++)
         if (strcmp(e->line[i].about, key) == 0 && strstr(e->line[i].text, "the program's code"))

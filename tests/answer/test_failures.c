@@ -134,8 +134,8 @@ static void of_a_training(void **state) {
     fr_job_free(&job);
 }
 
-/* What a building takes is of an iteration as of the training, with --tokens or without, in place of the cluster's own:
- * energy of the training is that of its iterations. */
+/* A building's own draw belongs to the iteration as to the training, with --tokens or without, in place of the
+ * cluster's own: energy of the training is that of its iterations. */
 static void a_building_is_of_every_iteration(void **state) {
     static const char *const clusters[] = {"dgx-h100", "gb200-nvl72", "dgx-a100", "mi300x"};
     static const double pues[] = {1, 1.1, 1.3, 2.5};

@@ -20,7 +20,7 @@ static bool fills(int64_t ranks, int64_t node) {
     return ranks > node ? ranks % node == 0 : node % ranks == 0;
 }
 
-/* Of every rank count and batch: what is offered fits, and nothing nearer does. */
+/* For every rank count and batch, the offer fits and nothing nearer does. */
 static void nearest_that_fit(void **state) {
     (void)state;
     static const int64_t nodes[] = {1, 4, 8};
@@ -71,7 +71,7 @@ static double of_sample(const struct fr_searched *r, int64_t batch) {
     return (energy ? out->energy_J : out->time_s * (double)out->ranks) / (double)batch;
 }
 
-/* What is offered is what a search of it answers, and the gain is that of the two answers. */
+/* An offer is the answer of a search for it, and its gain is that of the two answers. */
 static void offers_hold(void **state) {
     (void)state;
     static const struct {

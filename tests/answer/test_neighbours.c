@@ -1,5 +1,5 @@
-/* What stands around the best plan: neighbours differ in one key and cost what the search says they cost;
- * an input moved as far as stated changes the choice, and a little less far does not. */
+/* Neighbours of the best plan differ in one key and cost as much as the search reports; an input moved as far as
+ * stated changes the choice, and a little less far does not. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -21,8 +21,8 @@ static void around(const char *what, double time_s, double low_s, double high_s,
             "%s: %g in %g to %g", what, time_s, low_s, high_s);
 }
 
-/* Of every preset, operation, size and rank count: the form's own width or that of what its kind misses; half a width more
- * never narrows it. */
+/* Every preset, operation, size and rank count has the form's own width or the residual of its kind; half a width
+ * more never narrows it. */
 static void collectives(void **state) {
     (void)state;
     static const double sizes_B[] = {8, 4096, 1 << 20, 1 << 30};
@@ -57,7 +57,7 @@ static void collectives(void **state) {
     assert_true(seen > 1000);
 }
 
-/* Of every preset and dtype that it describes. */
+/* Tries every preset and every dtype that it describes. */
 static void products(void **state) {
     (void)state;
     static const struct fr_gemm_shape shapes[] = {

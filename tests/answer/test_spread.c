@@ -160,7 +160,7 @@ static void a_damaged_one_gives_the_same_answer_or_none(void **state) {
         n_dropped += n_known > 0;
         fr_search_result_free(&again);
         fr_text_free(&text);
-        /* What was gone on with is whole again. */
+        /* A resumed search is whole again. */
         if (status != FR_OK) continue;
         assert_int_equal(search(true, false, &again, &err), FR_OK);
         if (n_known > 0) fail_msg("%s: dropped once more", what);
@@ -173,7 +173,7 @@ static void a_damaged_one_gives_the_same_answer_or_none(void **state) {
     free(data);
 }
 
-/* Of another search, or of nobody: refused, and left as it is. */
+/* A file of another search, or of no search, is refused and left as it is. */
 static void what_is_none_of_ours_is_refused(void **state) {
     static const char unknown[] =
         "{\"kind\": \"search\", \"schema\": \"forerun/search-checkpoint/99\", \"question\": "

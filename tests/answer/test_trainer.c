@@ -221,7 +221,7 @@ static void healing_and_stalls(void **state) {
     fr_text_free(&stalled);
 }
 
-/* Of a ramp-up the steps of the batch that most have, and that batch. */
+/* A ramp-up counts by the batch that most steps have, and by the steps of that batch. */
 static void ramp_up(void **state) {
     static const char *const batch[] = {"64",  "64",  "64",  "128", "128",
                                         "512", "512", "512", "512", "512"};
@@ -457,7 +457,7 @@ static const char *const changed[] = {
     " skip_train=True",
     " train_iters=200",
 };
-/* Of no account while what they belong to is off, or for the time at all. */
+/* These do not count while their switch is off, or do not count for the time at all. */
 static const char *const unchanged[] = {
     " num_query_groups=4",
     " moe_router_topk=8",

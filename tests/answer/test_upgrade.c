@@ -119,7 +119,7 @@ static void all_runtimes_of_an_open_plan(void **state) {
         }
 }
 
-/* What --set runtime.KEY says holds with each of them, and is no difference between them. */
+/* A value of --set runtime.KEY holds with each of them, and is no difference between them. */
 static void facts_that_are_set_are_no_gain(void **state) {
     static const char *const sets[] = {"tp=1", "dp=8", "runtime.host_launch=9us",
                                        "runtime.attention.flash=0.5"};

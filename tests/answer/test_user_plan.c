@@ -61,8 +61,8 @@ static void ranks_are_counted(void **state) {
     fr_searched_free(&all);
 }
 
-/* Of two plans one is as good as the other or the other is better; a tenth of the time for as many
- * samples is surely better. */
+/* One of two plans is as good as the other, or the other is better; a tenth of the time for as many samples is surely
+ * better. */
 static void a_probability(void **state) {
     struct fr_job job;
     struct fr_outcome a, b;

@@ -63,7 +63,7 @@ static double state_B(const struct fr_outcome *out) {
 static bool zero_divides(const struct fr_outcome *with, const struct fr_outcome *without) {
     return state_B(with) < 0.5 * state_B(without);
 }
-/* Of the fullest stage; of another where that has become it. */
+/* This counts the peak stage, or another stage where that has become the peak. */
 static bool zero_divides_in_two(const struct fr_outcome *with,
                                 const struct fr_outcome *without) {
     if (with->peak_stage != without->peak_stage)
@@ -77,13 +77,13 @@ static bool experts_share(const struct fr_outcome *with, const struct fr_outcome
     return (with->plan.zero == 3 ? share < 1 + 1e-9 : share < 0.8) &&
            with->memory_peak_B < without->memory_peak_B;
 }
-/* Of the fullest stage; of another where that has become it. */
+/* This counts the peak stage, or another stage where that has become the peak. */
 static bool activations_fall(const struct fr_outcome *with, const struct fr_outcome *without) {
     if (with->peak_stage != without->peak_stage)
         return with->memory_peak_B < without->memory_peak_B;
     return with->memory_B[FR_MEMORY_ACTIVATIONS] < without->memory_B[FR_MEMORY_ACTIVATIONS];
 }
-/* Of two stages the first sends forward only: the most that a rank sends stays. */
+/* The first of two stages sends forward only, so the most that a rank sends stays. */
 static bool messages_shrink(const struct fr_outcome *with, const struct fr_outcome *without) {
     return with->lossy_backward == 1 && without->lossy_backward == 0 &&
            with->sent_B[FR_SENT_PP] <= without->sent_B[FR_SENT_PP];
@@ -128,7 +128,7 @@ static bool host_holds_state(const struct fr_outcome *with, const struct fr_outc
            with->memory_peak_B < without->memory_peak_B &&
            with->host_memory_B > without->host_memory_B && with->time_s > without->time_s;
 }
-/* Of stages that hold no more than the two layers on their way none are fewer on the device. */
+/* Stages that hold no more than the two layers in transfer have as many on the device. */
 static bool host_holds_activations(const struct fr_outcome *with,
                                    const struct fr_outcome *without) {
     return with->memory_peak_B <= without->memory_peak_B &&
@@ -146,7 +146,7 @@ static bool hosts_hide(const struct fr_outcome *with, const struct fr_outcome *w
     return with->time_s < without->time_s;
 }
 
-/* What a device would have hidden of its host. */
+/* This is the time that a device would have hidden of its host. */
 static bool hosts_show(const struct fr_outcome *with, const struct fr_outcome *without) {
     return with->time_s > without->time_s &&
            with->part_s[FR_PART_LAUNCH] > without->part_s[FR_PART_LAUNCH] &&
@@ -200,7 +200,7 @@ static bool same(const struct fr_outcome *x, const struct fr_outcome *y) {
            memcmp(x->sent_B, y->sent_B, sizeof x->sent_B) == 0;
 }
 
-/* What @p axis changes in the pair.  Adapters' gradients are one bucket, which the end of the last pass fills:
+/* @p axis changes this in the pair.  Adapters' gradients are one bucket, which the end of the last pass fills:
  * nothing of it is earlier than without overlap.  Adding them up is hidden behind the hosts' launches. */
 static void does_something(const struct pair *with, const struct fr_axis_setting *axis,
                            const struct fr_axis_setting *other) {
@@ -291,8 +291,8 @@ static double dense_activations_B(const struct fr_plan *plan, bool last) {
     return held / (double)plan->cp;
 }
 
-/* What frozen MLPs need not keep: 2 s h of what goes in, 8 s h / t of what is between; less what adapters
- * made, 2 x 8 values a token, and the whole of what first ones read. */
+/* Frozen MLPs need not keep 2 s h of their input and 8 s h / t between their products; less the adapters' own, 2 x 8
+ * values a token, and all that the first ones read. */
 static double adapters_spare_B(const struct fr_plan *plan, bool last) {
     double s = 1024, h = 768, t = 2, between = plan->sequence_parallel ? t : 1;
     double layers = last || plan->offload & FR_OFFLOAD_ACTIVATIONS ? 2 : 2 * 2;

@@ -26,7 +26,7 @@ static void make_hybrid(struct fr_transformer *t, const char *pattern) {
     t->ssm_conv = 4;
 }
 
-/* What goes layer by layer, of which there are twice as many. */
+/* These go layer by layer, and there are twice as many layers. */
 static bool by_layers(const struct fr_plan *plan) {
     return plan->zero >= 2 || (plan->zero && plan->overlap) || plan->offload != FR_OFFLOAD_NONE;
 }

@@ -189,7 +189,7 @@ static void the_page_is_whole(void **state) {
     int pictures = 0, scripts = 0; /* in a picture's letters anything may stand */
     for (const char *at = page; (at = strstr(at, "<script")); at++) scripts++;
     assert_int_equal(scripts, live ? 2 : 1);
-    /* What follows is Chart.js and its licence. */
+    /* Chart.js and its licence follow. */
     *strstr(page, live ? "<details><summary>Licence" : "<script") = '\0';
     while ((from = strstr(page, "<figure")) && (to = strstr(from, "</figure>"))) {
         memmove(from, to + strlen("</figure>"), strlen(to + strlen("</figure>")) + 1);
@@ -251,7 +251,7 @@ static void other_documents_are_refused(void **state) {
     fr_json_free(document);
 }
 
-/* What is known of one collective or one product comes with the calibration's verdict, as a prediction does. */
+/* An answer about one collective or one product has the calibration's verdict, as a prediction has. */
 static void pieces_repeat_the_verdict(void **state) {
     (void)state;
     static const char *const pieces[] = {"collective --op all_reduce --ranks 2 --size 1MiB",

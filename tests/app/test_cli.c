@@ -167,7 +167,7 @@ static void presets_are_shown(void **state) {
     fr_test_expect("forerun show", 2, NULL, "one preset");
 }
 
-/* What is compared is said as it is, and what all rows share once. */
+/* The compared models and plans are printed as they are, and values that all rows share once. */
 static void search_says_what_it_compares(void **state) {
     (void)state;
 #define SEARCH                                                                                 \
@@ -348,7 +348,7 @@ static void compression_that_does_not_help(void **state) {
     fr_test_expect(TOO_HIGH " --json", 0, "\"gradient_rank\": 0,", NULL);
 }
 
-/* What a kind of model does not price is refused, not left aside. */
+/* A key that a kind of model does not price is refused, not ignored. */
 static void compression_is_not_ignored(void **state) {
     (void)state;
     fr_test_expect("forerun predict --cluster frontier --model ffn-4096 --set "
@@ -391,9 +391,9 @@ static void collective_counts_as_nccl_tests(void **state) {
     fr_json_free(d);
 }
 
-/* What the file says of its links widens: a ring without latencies takes as long as its bandwidth says, so 90 % of that
- * are 1.645 widths away, the prior's where none is stated beside others; tuned, as the posterior says.  What algorithms
- * miss of measurements comes on top (answer/piece/piece.h). */
+/* The file's own uncertainty of its links widens the interval: a ring without latencies takes as long as its
+ * bandwidth says, so 90 % of that are 1.645 widths away, the prior's where none is stated beside others; tuned, as
+ * the posterior says.  The model error of algorithms comes on top (answer/piece/piece.h). */
 static void collectives_are_as_sure_as_links(void **state) {
 #define LINKS                                                                                  \
     "forerun collective --op all_gather --ranks 8 --size 1MiB --json --algorithm ring "        \

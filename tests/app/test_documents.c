@@ -55,7 +55,7 @@ static void add_keys(uint64_t *dice, char *line, size_t capacity) {
     }
 }
 
-/* Of the outcome that a document is or holds: does it say that it cannot be, and why? */
+/* Does the outcome that a document is or holds say that it cannot be, and why? */
 static bool says_why(const struct fr_json *root) {
     struct fr_json outcome = fr_json_member(root, "outcome"),
                    best = fr_json_member(root, "best"), plans = fr_json_member(root, "plans"),
@@ -145,7 +145,7 @@ static void what_ended_in_a_line(void **state) {
         }
 }
 
-/* What cannot be read stays an error. */
+/* An unreadable document stays an error. */
 static void errors_stay(void **state) {
     (void)state;
     static const char *const bad[] = {"--set tq=2", "--set tp=0", "--set tp=two",

@@ -10,7 +10,7 @@
 #include "tests/cmocka.h"
 #include "tests/scratch.h"
 
-/* What stands in for gnuplot; the first draws. */
+/* These programs stand in for gnuplot; the first draws. */
 static const char *const gnuplots[] = {
     "echo '<svg></svg>' >figure.out",
     "exit 1",

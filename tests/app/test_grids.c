@@ -132,8 +132,8 @@ static void sequence_parallel(void **state) {
     fr_job_free(&job);
 }
 
-/* Of Mixtral's experts a rank makes rows: tokens go out whole and 1 / P_r of what was made of them comes
- * back, their gradients the other way round. */
+/* A rank makes rows of Mixtral's experts: tokens go out whole and 1 / P_r of their results comes back, their
+ * gradients the other way round. */
 static void experts(void **state) {
     (void)state;
     const char *const sets[] = {"method=grid",

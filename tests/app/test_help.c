@@ -1,5 +1,5 @@
-/* What --help, the manual pages and completion say is one table: nothing stands in one that does
- * not stand in the others, and help fits a terminal of 80 columns. */
+/* Help, manual pages and completion come from one table: nothing stands in one that does not stand in the others, and
+ * help fits a terminal of 80 columns. */
 #include "app/complete.h"
 #include "app/help.h"
 #include "app/manual.h"
@@ -31,7 +31,7 @@ static void help_fits_a_terminal(void **state) {
     fr_text_free(&text);
 }
 
-/* Of a verb's options and first words, what @p text lacks. */
+/* Finds the options and first words of a verb that @p text lacks. */
 static void holds_all(const char *where, const char *text, const struct fr_verb *verb) {
     char option[64];
     for (const struct fr_option *o = verb->options; o->name; o++) {

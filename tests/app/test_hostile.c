@@ -107,7 +107,7 @@ static void draw_nothing(const char *path) {
 static void pages_keep_their_markup(void **state) {
     (void)state;
     char *fit = make_fit(), *path = strdup(getenv("PATH"));
-    /* What tells the reader which form was chosen and which schema it is stays. */
+    /* The names of the chosen form and of the schema stay. */
     const char *saved = ",schema,chosen,";
     int n = 0, pages = 0;
     draw_nothing(path);

@@ -1,5 +1,5 @@
-/* What a command writes is not what it reads: every verb that has an output, given one of its own
- * inputs under its name, a hard link and a symbolic link, refuses and leaves it alone. */
+/* No command writes over its input: every verb that has an output, given one of its own inputs under its name, a hard
+ * link and a symbolic link, refuses and leaves it alone. */
 #include "app/outputs.h"
 
 #include <dirent.h>
@@ -154,7 +154,7 @@ static void other_files_are_no_inputs(void **state) {
     assert_int_equal(fr_output_apart("in", "soft", &err), FR_ERR_USAGE);
 }
 
-/* Of all verbs: an option that takes a FILE is an output or is read, and outputs are options. */
+/* For all verbs, an option that takes a FILE is an output or is read, and outputs are options. */
 static void outputs_are_options(void **state) {
     (void)state;
     int n = 0;

@@ -12,7 +12,7 @@ static char *run(const char *line, int exit_code) {
     return o.out;
 }
 
-/* What is assumed of a plan that says little is stated by one that says all. */
+/* A plan that states all keys says the same as one that leaves them to be assumed. */
 static char *before_provenance(char *outcome) {
     char *at = strstr(outcome, "\"provenance\"");
     assert_non_null(at);
@@ -73,7 +73,7 @@ static void same_outcome(void **state) {
     }
 }
 
-/* Of a search the best, of plans side by side the best; and what is set beside it is changed. */
+/* A search gives its best plan, and so do plans side by side; the plan beside it is changed. */
 static void the_best(void **state) {
     (void)state;
     static const char inputs[] = "--cluster dgx-h100 --model llama-3-8b";

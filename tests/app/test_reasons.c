@@ -1,4 +1,4 @@
-/* What cannot be divided says which number by which, and the rule. */
+/* A number that cannot be divided is named with its divisor and the rule. */
 #include "tests/app/command.h"
 
 static void each_rule_names_its_numbers(void **state) {

@@ -66,7 +66,7 @@ static void every_family_counts(void **state) {
         if (!as_complete(less, whole, true, lacks)) fail_msg("more lacks %s", lacks);
         fr_json_free(less);
     }
-    /* What is assumed is no family. */
+    /* An assumed value is no family. */
     struct fr_json_document *assumed =
         without(3, ", \"power\": {\"busy\": \"6 W\", \"quality\": \"estimated\"}");
     assert_false(as_complete(whole, assumed, false, lacks));

@@ -21,8 +21,8 @@ static void a_log_tunes_and_scores(void **state) {
                    0, "3 rows", NULL);
     /* the file written is a cluster file, and names the rows it comes from */
     fr_test_expect(
-        "forerun predict --cluster /tmp/forerun_tuned.json --model gpt-2.5b --set tp=8 --all", 0,
-        "iteration time", NULL);
+        "forerun predict --cluster /tmp/forerun_tuned.json --model gpt-2.5b --set tp=8 --all",
+        0, "iteration time", NULL);
     fr_test_expect("forerun tune --cluster dgx-a100 --runs /tmp/forerun_runs.csv --json", 0,
                    "forerun/tune/1", NULL);
     fr_test_expect(
@@ -148,7 +148,7 @@ static void power_logs_are_a_run(void **state) {
     remove("/tmp/forerun_node_0.txt");
 }
 
-/* What import writes, import reads: a second pass changes no byte; and the scores are the same. */
+/* A file that import writes, import reads: a second pass changes no byte, and the scores are the same. */
 static void imported_runs_are_runs(void **state) {
     char *first = NULL, *second = NULL;
     size_t a = 0, b = 0;

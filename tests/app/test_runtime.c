@@ -77,7 +77,7 @@ static void every_verb_has_a_line(void **state) {
     }
 }
 
-/* But for the time that a search took. */
+/* Only the time that a search took may differ. */
 static void same(const char *a, const char *b, const char *what) {
     while (*a && *a == *b) {
         a++, b++;

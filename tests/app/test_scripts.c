@@ -45,7 +45,7 @@ static char *name_of(int h) {
     return name.data;
 }
 
-/* Of files and values of keys, as they are. */
+/* Names of files and values of keys stay as they are. */
 static const char *const paths[] = {"p\ntouch pwned\n#", "p\n#SBATCH --exclusive\n",
                                     "p$(touch pwned)`touch pwned`", "p'\"\\; touch pwned; '",
                                     "p\xe2\x80\xa8touch pwned\r#SBATCH -x %s%n"};
@@ -182,7 +182,7 @@ static const char *const forms[] = {"megatron",
                                     "sbatch,deepspeed"};
 enum { FORMS = sizeof forms / sizeof *forms };
 
-/* What the program prints; @p question's words and then @p more. */
+/* Runs the program and returns its output: @p question's words and then @p more. */
 static char *script_of(const char *const *question, const char *const *more, const char *path,
                        int exit_code) {
     char program[4096], word[40][256];
@@ -225,7 +225,8 @@ static char *without_comments(const char *script) {
     return out.data;
 }
 
-/* What bash does with it, beside stand-ins: all that is printed, what was started, and with what configuration. */
+/* Bash runs it beside stand-ins: the result has all that is printed, the programs that were started, and their
+ * configuration. */
 static char *done_by(const char *script, const char *what) {
     static const char line[] =
         "bash -n script.sh || exit 9; : >started; : >ds_config.json; "

@@ -7,9 +7,9 @@
 #include "tests/job.h"
 #include "tests/work.h"
 
-/* LLaMA-3-8B: 32 heads of 128, 8 of keys and values; cp 4, tp 2.  Of its 2048 tokens of 8192 a rank sends
- * (cp-1)/cp of (q + 2 kv)/tp values each before the attention and q/tp after it, both again
- * backward; a ring sends 2 kv/tp values of 3/4 of all 8192 tokens, three times. */
+/* LLaMA-3-8B: 32 heads of 128, 8 of keys and values; cp 4, tp 2.  A rank sends (cp-1)/cp of (q + 2 kv)/tp values for
+ * each of its 2048 of 8192 tokens before the attention and q/tp after it, both again backward; a ring sends 2 kv/tp
+ * values of 3/4 of all 8192 tokens, three times. */
 static void by_hand(void **state) {
     (void)state;
     const char *ulysses[] = {"tp=2",

@@ -93,7 +93,7 @@ static void every_key_and_every_nonsense(void **state) {
         }
 }
 
-/* What each of these would mean is said, with the file's place, what was found, what is expected. */
+/* Each meaning is printed with the file's place, the value found and the values expected. */
 static void impossible_machines_are_refused(void **state) {
     static const char predict[] =
         "forerun predict --cluster frontier --model ffn-4096 --set tp=4";
@@ -152,8 +152,8 @@ static void impossible_models_are_refused(void **state) {
     }
 }
 
-/* What stands beside a line is as long as it is: peaks that were fitted, so that no share is known, and peaks so small
- * that it is long. */
+/* A note beside a line may be long: peaks that were fitted, so that no share is known, and peaks so small that the
+ * share is long. */
 static void notes_of_any_length(void **state) {
     static const char *const words[] = {"none", "selective", "full"}, *const dtypes[] = {
                                                                           "bf16", "fp16",

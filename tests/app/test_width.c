@@ -1,4 +1,4 @@
-/* What people read fits 80 columns, tables of many columns and lists of sources too. */
+/* All text for people fits 80 columns, tables of many columns and lists of sources too. */
 #include "base/data.h"
 #include "tests/app/command.h"
 

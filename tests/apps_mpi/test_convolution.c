@@ -1,8 +1,8 @@
-/* Gradients of convolutional networks on the job's ranks, under every grid x stages x replicas of them,
- * against the same network in plain loops by one processor, 1e-12 of the largest; where messages and
- * gradients go compressed, against an emulation of the codecs over two iterations, 1e-9.  One processor's
- * pass finite differences.  What is sent is what the price says, but over tp backward, where Eq. 4 of
- * Gholami et al. 2017 counts a convolution's outputs and a run sends as many as its inputs. */
+/* Gradients of convolutional networks on the job's ranks, under every grid x stages x replicas of them, against the
+ * same network in plain loops by one processor, 1e-12 of the largest; where messages and gradients go compressed,
+ * against an emulation of the codecs over two iterations, 1e-9.  One processor's pass finite differences.  A run
+ * sends the bytes that the price counts, except over tp backward, where Eq. 4 of Gholami et al. 2017 counts a
+ * convolution's outputs and a run sends as many as its inputs. */
 #include "models/job/job.h"
 #include "models/price/pipeline.h"
 #include "tests/apps_mpi/emulated.h"
@@ -30,7 +30,7 @@ static const char model[] =
     "\"groups\": 2, \"padding\": 1, \"stride\": 2}, {\"type\": \"full\", \"outputs\": 24}, "
     "{\"type\": \"full\", \"outputs\": 32}]}";
 
-/* Of a layer; kernel 0: fully connected, pool 0: none. */
+/* This describes a layer; kernel 0: fully connected, pool 0: none. */
 struct shape {
     int channels, height, width, filters, kernel, stride, padding, groups, pool, pool_stride;
 };
@@ -65,7 +65,7 @@ static void network_close(struct network *n) {
     for (int l = 0; l < LAYERS; l++) free(n->w[l]);
 }
 
-/* Of one sample: what each layer reads, what it makes before pooling. */
+/* For one sample: the input of each layer, and its output before pooling. */
 struct sample {
     double x[LAYERS + 1][600], made[LAYERS][600];
 };
@@ -302,7 +302,7 @@ static const char cluster[] =
     "TFLOP/s\", \"half_dim\": 8}}}, \"levels\": [{\"name\": \"node\", \"ranks\": 64, "
     "\"latency\": \"1 us\", \"bandwidth\": \"10 GB/s\"}]}";
 
-/* What a stage's input gradients are longer than Eq. 4 has them. */
+/* A stage's input gradients are this much longer than Eq. 4 has them. */
 static double longer_B(const struct plan *p, int stage) {
     double values = 0;
     for (int l = first_layer(p, stage); l < first_layer(p, stage + 1); l++)

@@ -280,9 +280,9 @@ static void observed_by_loops(void) {
 
 enum { QH = 12, QT = 16, QN = 32 };
 
-/* Of E(W) = sum |W Y_i - B_i|^2 / 2 the gradient is sum M_i Y_i^T with M_i = W Y_i - B_i, the message:
- * squared norm of what a codec of rank 2 adds to it.  alike: all Y_i are the same, at a random W; else
- * they are independent, and at W = 0 so are messages and errors of them. */
+/* The gradient of E(W) = sum |W Y_i - B_i|^2 / 2 is sum M_i Y_i^T with M_i = W Y_i - B_i, the message: squared norm
+ * of what a codec of rank 2 adds to it.  alike: all Y_i are the same, at a random W; else they are independent, and
+ * at W = 0 so are messages and errors of them. */
 static double added(bool lazy, bool alike, double *last) {
     struct fr_real real = {.k = fr_kernels_of(FR_FP64)};
     const struct fr_kernels *k = real.k;
@@ -313,8 +313,8 @@ static double added(bool lazy, bool alike, double *last) {
     return k->dot(QH * QH, g, g);
 }
 
-/* Of activations alike what was lost is the last error, to rounding, where dropping leaves many; of
- * independent ones of zero mean it is more by half at least (twice, were the errors of a size). */
+/* Where activations are alike, the loss of a codec is the last error, to rounding, where dropping leaves many; where
+ * they are independent and of zero mean it is more by half at least (twice, were the errors of a size). */
 static void making_up_helps_and_hurts(void) {
     double last = 0, none = 0;
     double dropped = added(false, true, &none), made_up = added(true, true, &last);

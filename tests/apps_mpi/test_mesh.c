@@ -14,7 +14,7 @@ static const int mixed[] = {32, 48, 40, 32, 64, 24, 48, 32, 40};
 static const int equal[] = {32, 32, 32, 32, 32, 32, 32, 32, 32};
 static int rank, n_ranks, n_compared, n_lossy_compared;
 
-/* What is tried. */
+/* These plans are tried. */
 struct plan {
     const char *method, *schedule;
     int tp, pp, dp, chunks, micro;
@@ -74,7 +74,7 @@ static bool is_phantom(const struct plan *p) { return strcmp(p->method, "phantom
 
 /* ---- the network, whole ------------------------------------------------------------------------ */
 
-/* Of phantom the parts of the dense products beside them. */
+/* Phantom has parts of the dense products beside them. */
 struct network {
     struct serial s;
     struct serial_phantom ghost_neurons[LAYERS];
@@ -305,7 +305,7 @@ static const char cluster[] =
     "TFLOP/s\", \"half_dim\": 8}}}, \"levels\": [{\"name\": \"node\", \"ranks\": 64, "
     "\"latency\": \"1 us\", \"bandwidth\": \"10 GB/s\"}]}";
 
-/* What this rank sent in @p iterations against what its stage's price books. */
+/* The bytes that this rank sent in @p iterations equal those of its stage's price. */
 static void check_bytes(const struct mpi_case *c, const char *model, const char *plan,
                         int iterations, bool lossy) {
     static const int axes[][2] = {{FR_REAL_TP, FR_SENT_TP},
@@ -368,7 +368,8 @@ static void every_schedule(struct plan *p) {
         p->schedule = schedules[i];
         p->chunks = i == 3 ? 2 : 1;
         if (p->pp * p->chunks > LAYERS) continue;
-        /* Of pp = 1 one micro-batch and several; interleaved takes multiples of the stages. */
+        /* A single stage is tried with one micro-batch and several; interleaved takes multiples of
+         * the stages. */
         p->micro =
             p->pp > 1 ? replica / (i == 3 ? p->pp * (p->pp < 8 ? 2 : 1) : 4) : replica / 2;
         p->dp_first = i == 1;

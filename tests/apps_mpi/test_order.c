@@ -79,7 +79,7 @@ static void a_share_is_what_is_left_over_what_is_to_do(void) {
     if (d.n_begun != VISITS + 1) FAIL("%d visits are counted", d.n_begun);
 }
 
-/* What started long ago has no time left, and yet one visit; without a budget there is no end. */
+/* A run that started long ago has no time left, and yet one visit; without a budget there is no end. */
 static void the_first_visit_is_never_refused(void) {
     struct fr_error err = {.status = FR_OK};
     bool over = true;

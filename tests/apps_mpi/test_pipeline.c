@@ -22,7 +22,7 @@ enum {
 };
 static int rank, n_ranks, n_compared, n_lossy_compared;
 
-/* What is tried. */
+/* These plans are tried. */
 struct plan {
     const char *schedule;
     int tp, pp, dp, chunks, micro;
@@ -244,10 +244,10 @@ static void emulate(struct emulation *e) {
 
 /* ---- a rank's part --------------------------------------------------------------------------------- */
 
-/* Of layer gradients @p from what tp rank @p j has; and where its matrices are.  Heads are rows of each
- * third of qkv and columns of out, the MLP's columns rows of up and columns of down; the rest is whole.
- * Of a grid all matrices are divided by rows, their biases too; of phantom the MLP's as its own, and what
- * comes after the heads by rows.  Norms come first but of phantom.  @return its values. */
+/* Fills @p from with the layer gradients of tp rank @p j, and the places of its matrices.  Heads are rows of each
+ * third of qkv and columns of out, the MLP's columns rows of up and columns of down; the rest is whole. A grid
+ * divides all matrices by rows, their biases too; phantom has the MLP's as its own, and the products after the heads
+ * by rows.  Norms come first but of phantom.  @return its values. */
 static int part_of(const struct emulation *e, int l, int j, const double *from, double *out,
                    struct serial_matrix *matrix, int *n_matrices) {
     static const int norms_first[WORDS_PARTS] = {NORM1, NORM1_BIAS, NORM2, NORM2_BIAS,
@@ -283,8 +283,8 @@ static int part_of(const struct emulation *e, int l, int j, const double *from, 
     return n;
 }
 
-/* Of layer gradients @p from the values that all ranks of a stage have alike, or those of sub-grid @p j's
- * branches: norms and biases after sums first, then the products.  @return how many. */
+/* Fills @p from with the layer gradients that all ranks of a stage share, or those of sub-grid @p j's branches: norms
+ * and biases after sums first, then the products.  @return how many. */
 static int branch_part(const struct plan *p, int j, bool branch, const double *from,
                        double *out, struct serial_matrix *matrix, int *n_matrices) {
     static const int order[WORDS_PARTS] = {NORM1,    NORM1_BIAS, NORM2,   NORM2_BIAS,
@@ -312,8 +312,8 @@ static int branch_part(const struct plan *p, int j, bool branch, const double *f
     return n;
 }
 
-/* Of a cross-attention's gradients what tp rank @p j has, behind @p n values of its layer: rows of each third of
- * qkv, columns of out. @return all its values. */
+/* Tp rank @p j has these gradients of a cross-attention, after @p n values of its layer: rows of each third of qkv,
+ * columns of out. @return all its values. */
 static int cross_part(const struct plan *p, int j, const double *from, int n, double *out,
                       struct serial_matrix *matrix, int *n_matrices) {
     for (int part = 0; part < WORDS_CROSS_PARTS; part++) {
@@ -337,7 +337,7 @@ static int copies_of(const struct plan *p, bool branch) {
     return branch || !p->branches ? p->dp : p->dp * p->tp;
 }
 
-/* What copy @p d has of layer @p l before they are added up, and the number of its first matrix. */
+/* Copy @p d has these gradients of layer @p l before they are added up; returns the number of its first matrix. */
 static int own_part(const struct emulation *e, int l, int j, bool branch, int d, double *out,
                     struct serial_matrix *matrix, int *n_matrices, int *first) {
     static double sum[WORDS_LAYER];
@@ -473,9 +473,7 @@ static int layers_of(const struct plan *p, int stage) {
 
 static int replicas(const struct plan *p) { return p->dp * (p->cp ? p->cp : 1); }
 
-/* What this rank sent in @p iterations against what its stage's price books, which leaves out the three
- * values a token that a divided vocabulary's loss takes, and of phantom and of tokens in parts the gradients
- * of norms that all ranks have, once.  @param slack_B  that may go over dp beside it. */
+/* The bytes that this rank sent in @p iterations are held against its stage's price, which leaves out the three values a token that a divided vocabulary's loss takes, and, for phantom and for tokens in parts, the gradients of norms that all ranks have, once.  @param slack_B  that may go over dp beside it. */
 static void check_bytes(const struct mpi_case *c, const struct plan *p, const char *model,
                         const char *plan, int iterations, double slack_B) {
     static const int axes[][2] = {{FR_REAL_TP, FR_SENT_TP},
@@ -535,7 +533,7 @@ static bool open_case(const char *model, const char *text, struct mpi_case *c) {
     return status == FR_OK;
 }
 
-/* Of many plans on many ranks every day one in three; all of them where FR_WHOLE is set (ctest -C slow). */
+/* Every day one in three of the plans on many ranks is tried; all of them where FR_WHOLE is set (ctest -C slow). */
 static bool is_passed_over(void) {
     static int n;
     return n_ranks >= 4 && !getenv("FR_WHOLE") && n++ % 3 > 0;
@@ -701,7 +699,7 @@ static void check_steps(const struct plan *p, int zero) {
             if (fr_real_step(c[i].app, &c[i].real, &loss, &err) != FR_OK)
                 FAIL("%s: %s", text[i], err.detail);
     }
-    /* Of what is scattered, and of what is whole, the last shares end beyond it; every time. */
+    /* The last shares of scattered and of whole gradients end beyond it; every time. */
     int copies = replicas(p) * ways(p);
     double beyond_B = (p->branches ? 6 : 3) * copies * (copies - 1) * sizeof(double),
            times = zero > 1 ? BATCH / p->dp / p->micro : 1;

@@ -199,7 +199,7 @@ static void iterations_decide_a_search(void **state) {
         !strstr(printed, "one iteration alone would choose") ||
         !strstr(printed, "100 iterations"))
         fail_msg("got\n%s", printed);
-    /* Of another rank nothing is known: it is left out, and alone nothing is feasible. */
+    /* Nothing is known of another rank: it is left out, and alone nothing is feasible. */
     fr_test_expect(
         "forerun search --cluster a100-hdr --model t.json --ranks 2 --set pp=2 --vary "
         "compression.backward.scope=all --set compression.backward.rank=3 --objective "
@@ -237,8 +237,8 @@ static void claims_of_a_paper(void **state) {
     unlink("q.json");
 }
 
-/* What compresses forward messages, or gradients by stages and ranks; and that plans which lose nothing learn
- * alike on every mesh. */
+/* These plans compress forward messages, or gradients by stages and ranks; plans which lose nothing learn alike on
+ * every mesh. */
 static void more_claims(void **state) {
     (void)state;
     char *out = run(

@@ -188,7 +188,7 @@ static void bad_sizes_are_refused(void **state) {
     unlink(path);
 }
 
-/* What a search prints goes into a file. */
+/* The output of a search goes into a file. */
 static void search_model(const char *path, const char *model, const char *more) {
     char line[900];
     snprintf(line, sizeof line,

@@ -34,7 +34,7 @@ static void set_reaches_objects_and_arrays(void **state) {
     fr_json_free(document);
 }
 
-/* Of the root alone; what is not there is no matter. */
+/* Only the root counts; a missing path does not matter. */
 static void what_is_dropped_is_gone(void **state) {
     struct fr_json_document *document = parsed("{\"a\": 1, \"b\": {\"a\": 2}}");
     (void)state;

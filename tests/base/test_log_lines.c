@@ -1,4 +1,4 @@
-/* What a program printed comes out of the cleaner as it was, whatever stood before and in its lines. */
+/* A program's output comes out of the cleaner as it was, whatever stood before and in its lines. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -44,7 +44,7 @@ static void says(const char *script, struct fr_process p, const char *wanted) {
 
 static const struct fr_process plain;
 
-/* Of a program that is no shell, which would keep one. */
+/* The program is no shell, which would keep one. */
 static int times_in_environment(const char *name, const char *const *variables) {
     static const char *const words[] = {"env", NULL};
     struct fr_text out = {0};

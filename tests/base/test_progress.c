@@ -1,4 +1,4 @@
-/* What a progress line says; off a terminal, as here, nothing is written. */
+/* Checks the text of a progress line; off a terminal, as here, nothing is written. */
 #include "base/progress.h"
 
 #include <string.h>

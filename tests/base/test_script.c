@@ -10,7 +10,7 @@
 #include "tests/cmocka.h"
 #include "tests/scratch.h"
 
-/* What texts are made of: all that some reader obeys, characters of every length, bytes that are none. */
+/* Texts are made of these: all that some reader obeys, characters of every length, bytes that are none. */
 static const char *const parts[] = {"a",
                                     "Z",
                                     "7",

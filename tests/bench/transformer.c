@@ -64,7 +64,7 @@ struct counts {
     double evaluated, feasible, processor_s, elapsed_s;
 };
 
-/* What this program has had of the processors. */
+/* Processor time that this program has had. */
 static double processor_s(void) {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);

@@ -15,7 +15,7 @@ FR_CUDA_FUNCTIONS(CUDA_CHECK)
 FR_BLAS_FUNCTIONS(BLAS_CHECK)
 FR_CUDA_CONSTANTS(CONSTANT_CHECK)
 FR_BLAS_CONSTANTS(CONSTANT_CHECK)
-/* What our own declarations take them for. */
+/* Our own declarations take them for these. */
 _Static_assert(sizeof(CUresult) == 4 && sizeof(CUdevice_attribute) == 4, "codes are 32 bits");
 _Static_assert(sizeof(CUdevice) == 4 && sizeof(CUdeviceptr) == 8, "a device, a place");
 _Static_assert(sizeof(cublasStatus_t) == 4 && sizeof(cudaDataType_t) == 4, "codes are 32 bits");

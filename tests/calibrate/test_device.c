@@ -134,7 +134,7 @@ static void all_else_keeps_its_law(void **state) {
     driver->close(device);
 }
 
-/* What is asked of a device that has a fault. */
+/* These calls go to a device that has a fault. */
 static fr_status use(const struct fr_device_task *task, struct fr_error *err) {
     struct fr_device_handle *device = NULL;
     double took_s = 0;

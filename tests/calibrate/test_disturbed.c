@@ -1,6 +1,6 @@
-/* What models/outcome/resolve.h says of an interrupted plan, beside a step drawn interruption by
- * interruption: ranks of a layer meet four times in it and wait for the one that was interrupted most
- * often, replicas meet once a step.  Poisson numbers of GSL's generator. */
+/* The price of an interrupted plan (models/outcome/resolve.h) is held against a step drawn interruption by
+ * interruption: ranks of a layer meet four times in it and wait for the one that was interrupted most often, replicas
+ * meet once a step.  Poisson numbers of GSL's generator. */
 #include <gsl/gsl_randist.h>
 #include <math.h>
 #include <stdio.h>

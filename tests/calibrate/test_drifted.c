@@ -99,8 +99,8 @@ static void rows_of_keys(void **state) {
     }
 }
 
-/* Of the earlier file all but the row that drifted, with the ends of its points; of the later one
- * nothing else, but for products the probes that they are divided by. */
+/* The earlier file gives all but the row that drifted, with the ends of its points; the later one gives nothing else,
+ * except for products the probes that they are divided by. */
 static void a_row_is_replaced(void **state) {
     static const char earlier[] =
         "{\"schema\": \"forerun/samples/1\", \"kind\": \"provenance\", \"ranks\": 2}\n"
@@ -118,7 +118,7 @@ static void a_row_is_replaced(void **state) {
         "{\"kind\": \"point\", \"point\": \"memory size_B=8\", \"launch\": 0, \"n\": 2}\n"
         "{\"kind\": \"kernel\", \"launch\": 0, \"rep\": 0, \"time_s\": 2}\n"
         "{\"kind\": \"end\", \"launch\": 0}\n{\"kind\": \"memory\", \"si";
-    /* Of 80 bytes there was no time for another measurement. */
+    /* There was no time for another measurement of 80 bytes. */
     static const char want[] =
         "{\"schema\": \"forerun/samples/1\", \"kind\": \"provenance\", \"ranks\": 2}\n"
         "{\"kind\": \"kernel\", \"launch\": 0, \"rep\": 0, \"time_s\": 1}\n"

@@ -247,7 +247,7 @@ static void every_bend_of_the_grid_is_found_again(void **state) {
             for (int i = 0; i < POINTS; i++)
                 FR_NEAR(fr_limit_time_s(&got, points[i].limit_W), points[i].time_s, 1e-6);
         }
-    /* What draws hardly more than the device at rest has a twentieth of it above. */
+    /* A device that draws hardly more than at rest has a twentieth of it above. */
     const struct fr_limit_shape high = {99, 0, 2};
     const struct fr_limit_point flat[] = {{200, 1, 100}, {300, 1, 100}};
     const struct fr_limit_series two = {flat, 2};
@@ -354,7 +354,7 @@ static void what_made_the_runs_is_found(void **state) {
     drop(&f);
 }
 
-/* What a run is said to draw is what its meter would read of the outcome, in the mean and over the iteration. */
+/* A run's power is what its meter would read of the outcome, in the mean and over the iteration. */
 static void a_run_draws_what_its_meter_reads(void **state) {
     struct fixture f;
     (void)state;
@@ -373,7 +373,8 @@ static void a_run_draws_what_its_meter_reads(void **state) {
     drop(&f);
 }
 
-/* What no meter sees stays; what is held stays; what says not where it was metered is counted. */
+/* A value that no meter sees stays, and so does a fixed one; a run that does not state where it was metered is
+ * counted. */
 static void unseen_and_held_terms_stay(void **state) {
     struct fixture f;
     struct fr_power_fit fit;
@@ -432,7 +433,7 @@ static void one_kind_is_no_test(void **state) {
     drop(&f);
 }
 
-/* What is written is what was fitted. */
+/* The written values are the fitted ones. */
 static void the_file_holds_what_was_fitted(void **state) {
     struct fixture f;
     struct fr_power_fit fit;

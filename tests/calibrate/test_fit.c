@@ -506,9 +506,9 @@ static void add_traffic(struct fr_samples *s, fr_traffic kernel, double size_B, 
                                                          .time_s = time_s * (1 + 0.01 * rep)});
 }
 
-/* Planted rates come back: streams, the optimiser's, norms over the smaller sets alone, and what
- * operands add in the median of three shapes; below the smallest set that was rotated through they
- * add nothing.  What was not measured is as slow as a stream, and as over the next smaller set. */
+/* Planted rates come back: streams, the optimiser's, norms over the smaller sets alone, and what operands add in the
+ * median of three shapes; below the smallest set that was rotated through they add nothing.  A stream that was not
+ * measured is as slow as the next smaller set. */
 static void rates_by_working_set_come_back(void **state) {
     (void)state;
     static const double sizes_B[] = {1 << 20, 4 << 20, 16 << 20, 64 << 20};
@@ -703,7 +703,7 @@ static double adding_s(const double s[3]) {
     return turned(s, FR_TRANSPOSED_B) * law_s(s, false) + 1e-12 * s[0] * s[1];
 }
 
-/* What a calibration had no time for. */
+/* A calibration had no time for these. */
 static bool cut(const struct fr_sample_gemm *g) {
     return g->m == 4 && g->n == 1024 && g->k == 32 && g->transposed == FR_TRANSPOSED_B;
 }
@@ -751,9 +751,9 @@ static double used_s(const struct fr_cluster *c, const double s[3], double set_B
                                &outside);
 }
 
-/* What is put in comes back through the cluster file: the table of none transposed as without the others, each
- * operand's own, both the same where no side is short, where none was measured as much longer as around it; from memory as much more whichever is transposed; and of what
- * adds the time it was seen to take. */
+/* Planted values come back through the cluster file: the table of none transposed as without the others, each
+ * operand's own, both the same where no side is short, where none was measured as much longer as around it; from
+ * memory as much more whichever is transposed; and an adding product's own time. */
 static void transposed_products_come_back(void **state) {
     static const double at[][3] = {{2048, 4, 2048}, {1024, 32, 512}, {4, 2048, 32},
                                    {256, 256, 32},  {512, 512, 512}, {32, 4, 256},

@@ -514,7 +514,7 @@ static void products_of_others_are_taken(void **state) {
             }
 }
 
-/* Of a saturating form there are values where it has a half dimension, however small; of a table none. */
+/* A saturating form has values where it has a half dimension, however small; a table has none. */
 static void which_forms_have_values(void **state) {
     static const struct {
         const struct fr_gemm_form *form;
@@ -535,7 +535,7 @@ static void which_forms_have_values(void **state) {
     }
 }
 
-/* Of no base, of one without the dtype, of too few: each says why. */
+/* A fit without a base, of a base without the dtype, or of too few points says why. */
 static void products_that_cannot_be_fitted(void **state) {
     static const struct {
         const char *preset, *why;

@@ -1,4 +1,4 @@
-/* What fit tells of a result made by hand: the table for a person, and the document for a program. */
+/* Fit prints a result made by hand: the table for a person, and the document for a program. */
 #include <stdlib.h>
 
 #include "base/json.h"

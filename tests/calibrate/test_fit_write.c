@@ -125,7 +125,7 @@ static void the_device_comes_back(void **state) {
     fr_cluster_free(&c);
 }
 
-/* What clocks do: shares as written to four digits; the voltage is higher at the highest clock by `rise`. */
+/* Clocks do this: shares are as written to four digits; the voltage is higher at the highest clock by `rise`. */
 static void clocks_come_back(void **state) {
     struct fr_fit_result r = by_hand();
     (void)state;
@@ -341,7 +341,7 @@ static void op_by_hand(struct fr_fit_result *r, struct fr_similarity_table table
         (struct fr_fit_quality){.n = 3, .median = 0.07};
 }
 
-/* Of three levels the outermost stands for what was measured over nodes, and the result is as it was. */
+/* The outermost of three levels stands for measurements over nodes, and the result is as it was. */
 static void operations_are_written_for_their_level(void **state) {
     struct fr_fit_result r = by_hand();
     struct fr_similarity_table tables[2];
@@ -379,7 +379,7 @@ static void operations_are_written_for_their_level(void **state) {
     fr_json_free(document);
 }
 
-/* What was not measured is the base's, word by word; what was is not. */
+/* A value that was not measured is the base's, word by word; a measured one is not. */
 static void the_rest_is_the_bases(void **state) {
     static const char text[] =
         "{\"device\": {\"name\": \"base\"}, \"levels\": [{\"name\": \"node\", \"ranks\": 8}], "

@@ -79,7 +79,7 @@ static void similarity_finds_the_law(void **state) {
     fr_price_free(&price);
 }
 
-/* What was measured is given back, and is not called extrapolated. */
+/* A measured value is given back, and is not called extrapolated. */
 static void similarity_returns_what_was_measured(void **state) {
     struct points points = {.n = 0};
     struct fr_price price = {.op = FR_OP_ALL_REDUCE};
@@ -267,7 +267,7 @@ static void every_algorithm_is_recognised(void **state) {
     }
 }
 
-/* What cannot run over all the ranks that were measured is not chosen, however near it comes on the others;
+/* A form that cannot run over all the ranks that were measured is not chosen, however near it comes on the others;
  * two points say nothing. */
 static void an_algorithm_runs_at_every_point(void **state) {
     struct points points = {.n = 0};

@@ -386,7 +386,7 @@ static void test_gpu(void **state) {
     expect_refused(&o, "log.txt:2", "is no JSON");
 }
 
-/* What is written must be what is read. */
+/* A written file must be read back the same. */
 static void test_round_trip(void **state) {
     (void)state;
     struct outcome o = take("nccl-tests", nccl_new);

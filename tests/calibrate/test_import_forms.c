@@ -8,7 +8,7 @@
 #include "tests/cmocka.h"
 #include "tests/wraps.h"
 
-/* What each tool prints, of 16 ranks on 2 nodes where it says so. */
+/* Each tool prints this, of 16 ranks on 2 nodes where it says so. */
 static const struct form {
     const char *spelling, *text;
     int samples;

@@ -24,8 +24,8 @@ static void two_terms_are_found(void **state) {
     }
 }
 
-/* What lies beyond a tenth pulls as a tenth does, so that one point in twelve that took three times as
- * long moves the line by less than it would move a mean. */
+/* A point that lies beyond a tenth pulls as a tenth does, so that one point in twelve that took three times as long
+ * moves the line by less than it would move a mean. */
 static void an_outlier_pulls_no_harder_than_a_tenth(void **state) {
     double u[12], v[12], a, b;
     (void)state;
@@ -116,7 +116,8 @@ static void pieces_begin_where_they_do(void **state) {
     }
 }
 
-/* Of six sizes and more no piece is of fewer than three, of two and more of fewer than two; at most six. */
+/* With six sizes or more, no piece has fewer than three; with two or more, none has fewer than two; there are at most
+ * six pieces. */
 static void pieces_are_of_three_sizes(void **state) {
     double n_B[300], t_s[300];
     (void)state;

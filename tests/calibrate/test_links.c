@@ -1,4 +1,4 @@
-/* What links cannot carry is left out; what the levels' own rates allow never is. */
+/* A sample that links cannot carry is left out; a sample that the levels' own rates allow never is. */
 #include "calibrate/fit/links.h"
 
 #include <string.h>

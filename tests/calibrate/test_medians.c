@@ -29,8 +29,8 @@ static int points_of(struct made *m, struct fr_fit_point **points) {
     return n;
 }
 
-/* Failed, in place, or of nothing: none.  Of a send_recv the operation, or where there is none the
- * ping-pong; other patterns never. */
+/* Failed, in place, or of nothing: none.  The operation of a send_recv counts, or the ping-pong where there is none;
+ * other patterns never. */
 static void what_may_be_fitted(void **state) {
     struct made m = {.samples.n_collective = 0};
     struct fr_fit_point *points;
@@ -142,7 +142,7 @@ static int ascending(const void *x, const void *y) {
     return (a > b) - (a < b);
 }
 
-/* Of forty the 14th and the 27th: 95 % of all medians lie between (binomial, by table). */
+/* The 14th and the 27th of forty bound the median: 95 % of all medians lie between (binomial, by table). */
 static double order_statistics(const double *times_s, int n) {
     double sorted[CAPACITY];
     memcpy(sorted, times_s, (size_t)n * sizeof *sorted);

@@ -177,7 +177,7 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* What kind of machine: smooth over long ways or short ones, noisy or not. */
+/* Kinds of machine: smooth over long ways or short ones, noisy or not. */
 static void disturb(struct fr_scatter_point *points, int n, int machine) {
     uint64_t dice = 88172645463325252u + (uint64_t)machine;
     for (int i = 0; i < n; i++) {

@@ -1,4 +1,4 @@
-/* What may be fitted together, and what forerun fit makes of other people's files. */
+/* Some files may be fitted together; forerun fit reads files of other tools. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

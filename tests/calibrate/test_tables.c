@@ -93,8 +93,8 @@ static bool one_m(int i, int j, int k) { return i == 2 && !(j == 0 && k < 2); }
 static bool inside(int i, int j, int k) { return i == 1 && j > 0 && k < 4; }
 static bool all_but_one(int i, int j, int k) { return i + j + k > 0; }
 
-/* What lies between measured shapes is what they say of it; a plane at the rim with most holes goes, and
- * what had been measured there is counted. */
+/* A shape between measured ones follows from them; a plane at the rim with most holes goes, and its measured shapes
+ * are counted. */
 static void holes_take_planes(void **state) {
     static struct made made;
     (void)state;

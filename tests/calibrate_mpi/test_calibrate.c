@@ -24,7 +24,7 @@ static void read_and_remove(const char *path, struct fr_samples *samples) {
     if (status != FR_OK) fail_msg("%s: %s", err.where, err.detail);
 }
 
-/* What decides most leaves samples, and every sampled point says how it ended. */
+/* The most important points leave samples, and every sampled point says how it ended. */
 static void check_rows(const struct fr_samples *s) {
     assert_true(s->n_collective && s->n_gemm && s->n_memory && s->n_kernel);
     assert_true(s->n_power && s->n_point);

@@ -207,7 +207,7 @@ static long number_after(const char *line, const char *key) {
     return at && end && at < end ? atol(at + strlen(key)) : -1;
 }
 
-/* What tells a result from all others of its file.  @return false: the line holds none, or is half a line */
+/* This tells a result from all others of its file.  @return false: the line holds none, or is half a line */
 static bool key_of(const char *line, char key[80]) {
     static const char *const kinds[] = {"run", "phases", "learnt", "trained", NULL};
     size_t length = strcspn(line, "\n");
@@ -243,7 +243,7 @@ static void check_unchanged(const struct verb *v, const struct held *before) {
     free(now.data);
 }
 
-/* Of a calibration every point and launch has the repetitions 0, 1, 2, ... */
+/* Every point and launch of a calibration has the repetitions 0, 1, 2, ... */
 static void check_repetitions(const struct verb *v) {
     struct held now = hold(v->file);
     for (const char *at = now.data, *end; (end = strchr(at, '\n')); at = end + 1) {

@@ -38,8 +38,8 @@ static void barrier_holds_back(void) {
     }
 }
 
-/* What runs on all ranks; only rank 1 takes time for it.  A machine may be as busy as it likes: a nap is
- * never shorter than asked for, and what is checked of times are bounds that hold for any. */
+/* This runs on all ranks; only rank 1 takes time for it.  A machine may be as busy as it likes: a nap is never
+ * shorter than asked for, and what is checked of times are bounds that hold for any. */
 struct sleeper {
     double s;     /* of each call, on rank 1 only */
     int n_cold;   /* the first calls take ten times as long */
@@ -122,7 +122,7 @@ static void what_never_settles_is_unconverged(void) {
     how.max_n = 1000000;
     run(how, 0.05, &(struct sleeper){.s = 1e-4}, &samples);
     CHECK(samples.verdict == FR_SAMPLING_UNCONVERGED, "half width %g", samples.half_width);
-    /* Of 0.1 ms and more each in 50 ms, and one visit that was under way. */
+    /* Each takes 0.1 ms and more in 50 ms, beside one visit that was under way. */
     CHECK(samples.n <= 500 + FR_VISIT_MAX, "%d samples in 50 ms", samples.n);
     fr_point_samples_free(&samples);
 }

@@ -17,7 +17,7 @@
 enum { RANKS = 4 };
 static const double PATIENCE_S = 0.5, BUSY_S = 1, LATE_S = 5, WELL_S = 0.5;
 
-/* What rank 2 does once it has connected, and what is to be found of it. */
+/* Rank 2 does this once it has connected, and leaves this to be found. */
 static const struct behaviour {
     const char *name;
     bool silent, closes, all_close, idle, all_idle, never; /* never: it does not connect */

@@ -118,7 +118,7 @@ static bool is_of_a_file(const char *name) {
     return false;
 }
 
-/* What stands below the heading @p name of @p page, up to the next one. */
+/* Returns the text below the heading @p name of @p page, up to the next one. */
 static void section(const char *page, const char *name, struct fr_text *out) {
     char head[96];
     snprintf(head, sizeof head, "\n## %s\n", name);

@@ -40,7 +40,7 @@ static bool without_width(const struct fr_fact_row *row, int i) {
     return (void)i, row->value == FR_VALUE_COUNT && row->kind != FR_FACT_SOFTWARE;
 }
 
-/* What the facts that are valued as row @p i take: null hides what is behind it. */
+/* The facts of row @p i take these values: null hides the value behind it. */
 static void put_values(struct fr_json_writer *w, int i) {
     const struct fr_fact_row *row = &fr_facts[i];
     fr_json_begin_object(w);
@@ -185,7 +185,7 @@ static void facts(void **state) {
     fr_text_free(&rows);
 }
 
-/* What the newest runtime assumes of plans and models. */
+/* The newest runtime assumes these of plans and models. */
 static void assumptions(void **state) {
     struct fr_text rows = {0};
     struct fr_runtime newest;

@@ -38,7 +38,7 @@ static void take(struct fr_blocks *blocks, char *text) {
     }
 }
 
-/* What no line told. */
+/* No line stated this. */
 static void search_rest(struct fr_blocks *blocks) {
     for (int64_t i; (i = fr_blocks_next(blocks, 0)) >= 0;) {
         struct fr_text line = {0};

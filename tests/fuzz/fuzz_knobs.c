@@ -76,7 +76,7 @@ static void try_knob(const struct fr_knob *knob, const char *argument) {
     knob->close(state);
 }
 
-/* What a meter reads is a number or is left out by the log. */
+/* A meter's reading is a number or is left out by the log. */
 static void try_meter(const struct fr_meter *meter, const char *argument) {
     struct fr_power_log log = {.counter = meter->counter};
     void *state = NULL;

@@ -21,7 +21,7 @@ FR_FUZZ_TEXT(text, size) {
     o.held_out = 8;
     o.target = 2;
     if (fr_cells_read(&cells, fr_quality_cells_of(&o), &err) == FR_OK) {
-        /* What was observed may still be refused. */
+        /* An observed value may still be refused. */
         if (fr_quality_rows(&o, &cells, &q, &err) == FR_OK) {
             FR_FUZZ_REQUIRE(fr_quality_compare(&o, &q, &err) == FR_OK);
             for (int i = 0; i < q.n_pairs; i++) FR_FUZZ_REQUIRE(isfinite(q.pairs[i].d.mean));

@@ -5,7 +5,7 @@
  *                                                                   top 10 items 5e1f0c3a9b7d2468
  *
  *  Numbers are as they are printed, in the order of the document.  A list on one line where it is short and of plain
- *  values; else its length and a digest of its bytes.  What stands before and after the document ("exit 0") is kept. */
+ *  values; else its length and a digest of its bytes.  Text before and after the document ("exit 0") is kept. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -34,7 +34,7 @@ OF(latency_1, c->levels.count > 1 ? c->levels.level[1].latency_s : 0)
 OF(peak, c->device.gemm[t].peak_flop_per_s)
 #undef OF
 
-/* What one of them is made, and in which unit it is said. */
+/* Each is made so, and stated in this unit. */
 static const struct {
     const char *key, *unit;
     double (*now)(const struct fr_cluster *cluster, fr_dtype dtype);

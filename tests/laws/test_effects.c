@@ -150,8 +150,8 @@ static void what_is_told_as_written_out(void **state) {
     written_out(true);
 }
 
-/* Of models and plans too: given the rows each is normal of mean -S_u K^-1 e and covariance S - S_u K^-1 S_u', with S_u
- * what an unknown shares with each row. */
+/* Models and plans too: given the rows, each is normal with mean -S_u K^-1 e and covariance S - S_u K^-1 S_u', with
+ * S_u what an unknown shares with each row. */
 static void of_models_and_plans(void **state) {
     enum { ALL = C + 9, FIRST_PLAN = C + 4 };
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
@@ -409,8 +409,8 @@ static void rows_that_agree_to_the_last_digit(void **state) {
     fr_effects_free(effects);
 }
 
-/* Of kinds as wide as stated, the density of ln v there: chi-squared's of d degrees at d - 2, of its logarithm, over the
- * curvature that Laplace takes. */
+/* Kinds are as wide as stated by the density of ln v there: chi-squared's of d degrees at d - 2, of its logarithm,
+ * over the curvature that Laplace takes. */
 static void the_density_of_widths_is_chi_squared(void **state) {
     enum { MANY = 12, KINDS = 3 };
     static double one[MANY], error[MANY];
@@ -490,7 +490,7 @@ static void draw_sd(gsl_rng *rng, const double *scale, double *out) {
     }
 }
 
-/* Of the degrees that kinds have, and of standard deviation @p sd. */
+/* Kinds have these degrees, and standard deviation @p sd. */
 static double students(gsl_rng *rng, double of_sd) {
     const double d = FR_COMPONENTS_DEGREES;
     return of_sd * gsl_ran_tdist(rng, d) * sqrt((d - 2) / d);

@@ -33,7 +33,7 @@ static double term(const struct fr_fit_point *p, int t) {
     return t == 0 ? log2((double)p->n_ranks) : t == 1 ? p->size_B : 1;
 }
 
-/* Of one rank count or several, one size or many; by the law, nearly by it, or by none. */
+/* Samples have one rank count or several, one size or many; they follow the law, nearly, or not at all. */
 static void draw_logs(uint64_t *dice, int round, struct logs *l) {
     double c[3], noise = round % 4 < 2 ? 0 : round % 4 == 2 ? 0.05 : 2;
     for (int t = 0; t < 3; t++)
@@ -434,8 +434,8 @@ static int ascending(const void *x, const void *y) {
     return (a > b) - (a < b);
 }
 
-/* What lies beyond the largest: each of its times told from the size before by the work, in logarithms a doubling,
- * their median over that of a normal spread. */
+/* A size beyond the largest takes the time of the size before, scaled by the work, in logarithms a doubling, their
+ * median over that of a normal spread. */
 static void is_reported_beyond(const struct fr_fit_gemm *g) {
     const int count[] = {g->n_m, g->n_n, g->n_k};
     double off[3 * CELLS];
@@ -744,8 +744,8 @@ static void the_rate_is_the_likeliest(void **state) {
     }
 }
 
-/* What scatters about its own time is no interruption: the limit follows how far timings below it lie, and is a
- * fiftieth at least. */
+/* A timing that scatters about its own time is no interruption: the limit follows how far timings below it lie, and
+ * is a fiftieth at least. */
 static void scatter_interrupts_nobody(void **state) {
     enum { N = 45 };
     static const double widths[] = {0.001, 0.01, 0.03, 0.05};
@@ -771,7 +771,8 @@ static void scatter_interrupts_nobody(void **state) {
         }
 }
 
-/* Of a scatter of some percent a window is interrupted from five scaled median deviations of those below the own time. */
+/* With a scatter of some percent, a window is interrupted from five scaled median deviations of those below its own
+ * time. */
 static void five_deviations_are_an_interruption(void **state) {
     enum { N = 45 };
     static const double beyond[] = {3, 4.5, 5.5, 8};

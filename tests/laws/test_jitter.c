@@ -17,7 +17,7 @@ static void by_hand(void **state) {
     FR_NEAR(low_s, 4 * exp(-1.645 * 0.002), 1e-12);
     FR_NEAR(high_s, 4 * exp(1.645 * 0.002), 1e-12);
     FR_NEAR(low_s * high_s, 16, 1e-12);
-    /* What is stated goes before what was found. */
+    /* A stated value goes before a found one. */
     device.interruptions = (struct fr_interruptions){.every_s = 0.25, .length_s = 1};
     FR_NEAR(fr_jitter_s(&device, 400, 4), 8e-3, 1e-12);
     device.jitter_s = 0;
@@ -58,7 +58,7 @@ static void as_hold_ups_make_it(void **state) {
     gsl_rng_free(rng);
 }
 
-/* What all ranks have at once is a share at any scale, and independent of what each has alone. */
+/* Interruptions that all ranks have at once are a share at any scale, and independent of each rank's own. */
 static void a_share_is_of_any_scale(void **state) {
     const struct fr_device shared = {.jitter_share = 0.004},
                            both = {.jitter_share = 0.004, .jitter_s = 1e-3};
@@ -71,8 +71,8 @@ static void a_share_is_of_any_scale(void **state) {
         }
 }
 
-/* Steps of MLPerf Training's logs of GPT-3 and Llama 3.1 405B, rounds v3.0 to v5.0: ranks, time, and (p95 - p05) / 3.29 of
- * it.  What the presets tell is within a factor of three of each, and of 1.3 in the mean; steps fifty times
+/* Steps of MLPerf Training's logs of GPT-3 and Llama 3.1 405B, rounds v3.0 to v5.0: ranks, time, and (p95 - p05) /
+ * 3.29 of it.  The presets' values are within a factor of three of each, and of 1.3 in the mean; steps fifty times
  * shorter on a thousand ranks stay within what any such log shows. */
 static void as_logs_have_it(void **state) {
     static const struct {

@@ -1,8 +1,8 @@
-/* What a stage between the ends does is what its layers do: of n layers n times as much as of one, of every kind of
- * operation in every pass; and so is what it holds. */
+/* A stage between the ends does its layers' work: n layers do n times as much as one, of every kind of operation in
+ * every pass; and so does its memory. */
 #include "tests/laws/stages.h"
 
-/* Of a kind, pass, axis and collective: how often, and how much. */
+/* Counts by kind, pass, axis and collective: how often, and how much. */
 enum { OPERATIONS = 32, KINDS = 16, PASSES = 8 };
 struct amounts {
     double times[KINDS][PASSES][FR_AXES][OPERATIONS], all[KINDS][PASSES][FR_AXES][OPERATIONS];

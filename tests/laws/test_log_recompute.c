@@ -1,4 +1,4 @@
-/* What logs of trainers say of recomputation comes back as the plan that it was; and what our launch scripts say. */
+/* A trainer's log states recomputation, which comes back as the plan that it was; so do our launch scripts. */
 #include "answer/emit.h"
 #include "answer/trainer/trainer.h"
 #include "models/outcome/cost.h"
@@ -82,7 +82,7 @@ static void settings(void **state) {
     }
 }
 
-/* What --emit says, printed as Megatron-LM prints its arguments, is read as the plan. */
+/* Arguments of --emit, printed as Megatron-LM prints them, are read as the plan. */
 static void round_trip(void **state) {
     static const char *const words[] = {"core_attn", "full", "moe", "moe_act+layernorm",
                                         "core_attn+mlp+shared_experts"};

@@ -1,4 +1,4 @@
-/* What a trainer's log says of its software: NeMo's container, by its image or by what it prints as it starts. */
+/* A trainer's log states its software: NeMo's container, by its image or by what it prints as it starts. */
 #include "answer/trainer/trainer.h"
 #include "models/job/preset.h"
 #include "tests/cmocka.h"
@@ -67,7 +67,7 @@ static void any_release(void **state) {
     assert_true(*last);
 }
 
-/* What the user says of a run goes before what its log does. */
+/* The user's statements about a run go before those of its log. */
 static void a_column_goes_first(void **state) {
     struct fr_run_row row = {0};
     (void)state;

@@ -1,5 +1,5 @@
-/* Of any plan: its peak is the largest of its moments, whose tensors are what it is made of; more samples at once are
- * never less; what is made again is kept less; and of losses that hold more the peak is no lower. */
+/* Every plan's peak is the largest of its moments, whose tensors are its parts; more samples at once are never less;
+ * recomputed tensors are saved less; and where a loss holds more, the peak is no lower. */
 #include <math.h>
 
 #include "models/outcome/cost.h"

@@ -109,7 +109,8 @@ static void forms_of_products(void **state) {
     }
 }
 
-/* Of any shape: products made at once take as long as alone at a `grouped` share of the efficiency, one alone as before. */
+/* Products of any shape that are made at once take as long as alone at a `grouped` share of the efficiency, one alone
+ * as before. */
 static void groups_reach_their_share(void **state) {
     static const char *const settings[] = {"cluster.device.gemm.fp8.grouped=1",
                                            "cluster.device.gemm.fp8.grouped=0.8",
@@ -456,7 +457,7 @@ static void draw(uint64_t *state, int64_t n_ranks, struct fr_segment piece[PIECE
     fit->max_B = up_to_B;
 }
 
-/* What the two fits say of exactly this size. */
+/* The two fits predict this for exactly this size. */
 static double stated_s(const struct fr_segment_fit *fewer, const struct fr_segment_fit *more,
                        double ranks, double size_B) {
     double fewer_s = fr_segment_fit_s(fewer, size_B), more_s = fr_segment_fit_s(more, size_B),

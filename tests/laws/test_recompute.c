@@ -102,7 +102,7 @@ static void each_module(void **state) {
     }
 }
 
-/* What a module spares and makes again it does beside any other outside it. */
+/* A module spares and recomputes its tensors beside any other outside it. */
 static void modules_add_up(void **state) {
     (void)state;
     for (int k = 0; k < SETTINGS; k++) {

@@ -316,7 +316,7 @@ static void unknown_schemas_are_refused(void **state) {
     }
 }
 
-/* What has no digests, of an older version, is read as it was. */
+/* A file without digests, of an older version, is read as it was. */
 static void older_files_are_read(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {

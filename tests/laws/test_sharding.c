@@ -41,7 +41,7 @@ static struct fr_outcome price(int k, const char *zero, const char *more) {
     return out;
 }
 
-/* What a rank sends over dp is linear in gathers and scatters of a micro-batch; of the first stages alike. */
+/* A rank's bytes over dp are linear in gathers and scatters of a micro-batch; the first stages are alike. */
 static void fewer_exchanges(void **state) {
     (void)state;
     for (int k = 0; k < SETTINGS; k++) {

@@ -147,8 +147,8 @@ static double rotary(double layer_besides) {
 #define GPT(layers, hidden, heads, more)                                                       \
     "\"" layers "\":2,\"" hidden "\":64,\"" heads "\":4,\"vocab_size\":256,"                   \
     "\"global_batch\":8," more
-/* Of two layers one has four experts and a shared one; queries from 24, keys and values from 16 values a token,
- * 4 of a head's 16 with a key for all. */
+/* One of two layers has four experts and a shared one; queries from 24, keys and values from 16 values a token, 4 of
+ * a head's 16 with a key for all. */
 #define DEEPSEEK                                                                               \
     ROTARY ",\"n_routed_experts\":4,\"num_experts_per_tok\":2,\"moe_intermediate_size\":128,"  \
            "\"n_shared_experts\":1,\"first_k_dense_replace\":1,\"q_lora_rank\":24,"            \
@@ -284,7 +284,7 @@ static void every_family(void **state) {
 
 /* ---- importers -------------------------------------------------------------------------------- */
 
-/* What is no log is refused with its place, leaves no sample behind, and never crashes. */
+/* A file that is no log is refused with its place, leaves no sample behind, and never crashes. */
 static void every_importer(void **state) {
     static const char *const texts[] = {"",
                                         "\n\n\n",
@@ -388,7 +388,7 @@ static void every_network(void **state) {
 
 /* ---- figures ---------------------------------------------------------------------------------- */
 
-/* What is no result is refused, and no picture is left behind. */
+/* A file that is no result is refused, and no picture is left behind. */
 static void every_figure(void **state) {
     static const char *const texts[] = {"{}", "[]", "{\"schema\":\"forerun/nonsense/1\"}",
                                         "{\"schema\":\"forerun/search/1\"}",
@@ -417,8 +417,8 @@ static void every_figure(void **state) {
 
 /* ---- meters ----------------------------------------------------------------------------------- */
 
-/* What works on this machine tells no negative value, a counter never falls, and the energy between two
- * times is the sum of the parts; what does not work says why. */
+/* A meter that works on this machine gives no negative value, its counter never falls, and the energy between two
+ * times is the sum of the parts; one that does not work says why. */
 static void every_meter(void **state) {
     int opened = 0;
     (void)state;

@@ -1,5 +1,5 @@
-/* What goes out comes in again: random plans as scripts of every framework, read as the plans that they were, or the
- * key named that the framework cannot say. */
+/* Emitted scripts come in again: random plans as scripts of every framework are read as the plans that they were, or
+ * the key is named that the framework cannot say. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -143,7 +143,7 @@ static int round_trip(const struct fr_job *job, const struct fr_outcome *out,
     struct fr_plan back;
     if (fr_emit(to, job, out, e, &err) != FR_OK) fail_msg("%s", err.detail);
     fr_emit_script(&script, e, NULL);
-    /* What the launcher's line says of ranks is not DeepSpeed's to divide. */
+    /* Ranks in the launcher's line are not DeepSpeed's to divide. */
     fr_run_row_set(row, "ranks", "%" PRId64, out->ranks);
     fr_run_row_set(row, "model.layers", "%" PRId64, job->workload.transformer.layers);
     fr_run_row_set(row, "model.sequence", "%" PRId64, job->workload.transformer.sequence);

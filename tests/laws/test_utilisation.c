@@ -17,7 +17,7 @@ static struct fr_counted network_of(const struct fr_job *job) {
                                .ranks = phantom ? (double)job->plan.tp : 0};
 }
 
-/* Of a sample, without attention's scores: by the formula, and by the lists of all ranks of a replica. */
+/* Counts a sample, without attention's scores: by the formula, and by the lists of all ranks of a replica. */
 static double counted_flop(const struct fr_job *job) {
     const struct fr_counted n = network_of(job);
     double core = fr_counted_layers_flop(&n).core;

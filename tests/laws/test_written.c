@@ -1,4 +1,4 @@
-/* What is written is what is read: laws of iterations, what a calibration said of itself. */
+/* Written values are read back: laws of iterations, a calibration's own statements. */
 #include <string.h>
 
 #include "models/job/calibration.h"

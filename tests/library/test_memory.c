@@ -21,7 +21,7 @@
 
 static char samples[64], few[64], other[64];
 
-/* What is asked, of which job. */
+/* The question, and its job. */
 struct question {
     const char *name;
     forerun_status (*ask)(const struct question *q, forerun_job *job, forerun_result **result,
@@ -104,7 +104,7 @@ static forerun_status place(const struct question *q, forerun_job *job, forerun_
     return forerun_place(job, &o, result, error);
 }
 
-/* option: form;  second: series.  Of a job, its cluster is the base. */
+/* option: form;  second: series.  A job's cluster is the base. */
 static forerun_status fit(const struct question *q, forerun_job *job, forerun_result **result,
                           forerun_error *error) {
     const char *const paths[] = {samples, q->second ? NULL : other, NULL};

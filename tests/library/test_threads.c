@@ -18,7 +18,7 @@ static char *copy(forerun_result *result) {
     return text;
 }
 
-/* What question @p i is answered with. */
+/* Question @p i is answered with this. */
 static char *ask(const forerun_job *job, int i) {
     static const char *const vary[] = {"tp=1,2,4,8", NULL};
     forerun_result *result = NULL;

@@ -1,5 +1,5 @@
-/* What a plan and its model start from where nobody says: each key where something reads it, none that was said; what was
- * taken is printed, and stating it gives the same number. */
+/* A plan and its model start from these where nothing is stated: each key where something reads it, none that was
+ * stated; the assumed values are printed, and stating them gives the same number. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* What branches send and pack where they split and join, through the price of a plan: by hand, from the
- * table of models/work/subgraph.h. */
+/* Branches send and pack these bytes where they split and join, through the price of a plan: by hand, from the table
+ * of models/work/subgraph.h. */
 #include <math.h>
 
 #include "models/outcome/cost.h"

@@ -122,8 +122,8 @@ static void refuses(void **state) {
     fr_job_free(&job);
 }
 
-/* What a layer's ends exchange, and of how many bytes of a group of p ranks; backward goes the other way (a gather's
- * is a scatter, a broadcast's a sum). */
+/* A layer's ends exchange these bytes in a group of p ranks; backward goes the other way (a gather's is a scatter, a
+ * broadcast's a sum). */
 static void what_the_ends_of_a_layer_exchange(void **state) {
     static const struct {
         fr_joint joint;

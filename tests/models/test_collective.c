@@ -1,5 +1,5 @@
-/* The contract of the closed forms, for every row of fr_collectives; a new row is covered at
- * once.  What the expansions do is in test_collective_messages.c. */
+/* The contract of the closed forms, for every row of fr_collectives; a new row is covered at once.  The expansions
+ * are tested in test_collective_messages.c. */
 #include <math.h>
 #include <string.h>
 
@@ -261,7 +261,7 @@ static bool even_nodes(int64_t p, int64_t r) { return p > r && r > 1 && p / r * 
 
 static bool nodes_of_several(int64_t p, int64_t r) { return p > r && r > 1; }
 
-/* What each algorithm asks of p ranks, r a node, as its paper says. */
+/* Each algorithm asks this of p ranks, r a node, as its paper says. */
 static const struct {
     fr_op op;
     const char *name;

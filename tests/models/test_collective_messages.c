@@ -1,5 +1,5 @@
-/* What the expansions do: their critical path is the closed form, everyone hears from whom the
- * operation says, and the bytes that must move do move. */
+/* Expansions have the closed form as their critical path, everyone hears from whom the operation says, and the bytes
+ * that must move do move. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -302,7 +302,7 @@ static void too_many_ranks_to_write_down_is_an_error(void **state) {
     }
 }
 
-/* What rank 0 gathers in the end of such a reduction: the last p - 1 messages, one of every other rank, after all
+/* Rank 0 gathers this at the end of such a reduction: the last p - 1 messages, one of every other rank, after all
  * that it has gathered itself; in them all blocks but rank 0's own. */
 static void gathers_in_order(const struct fr_collective *row,
                              const struct fr_collective_args *a) {

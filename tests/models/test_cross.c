@@ -1,5 +1,5 @@
-/* What a cross-attention adds to a layer's traffic, by hand: a norm that is read and written and a residual
- * addition that is read twice and written once, three times as much with the backward pass. */
+/* A cross-attention adds this to a layer's traffic, by hand: a norm that is read and written and a residual addition
+ * that is read twice and written once, three times as much with the backward pass. */
 #include "models/outcome/cost.h"
 #include "tests/pipeline.h"
 
@@ -84,7 +84,7 @@ static void the_encoder_travels(void **state) {
     }
 }
 
-/* What a rank of tp sends in an iteration of one micro-batch over tp 4, two samples. */
+/* A rank of tp sends this in an iteration of one micro-batch over tp 4, two samples. */
 static double sent_B(int cross, const char *const keys[2], double *values_B) {
     char layers[48];
     const char *const sets[] = {

@@ -31,7 +31,7 @@ static void load(const char *name, const char *const *sets, struct fr_job *job) 
     fr_test_job("a100-hdr", path, sets, job);
 }
 
-/* Of the whole model, without the rows that pad the vocabulary. */
+/* Counts the whole model, without the rows that pad the vocabulary. */
 static double parameters(const struct fr_workload *w) {
     const struct fr_transformer *t = &w->transformer;
     struct fr_rank_work work;
@@ -103,8 +103,8 @@ static void published_counts(void **state) {
     }
 }
 
-/* Of these something small is not counted: norms beside the two of a layer or over all queries and keys,
- * position vectors beside the table, biases of experts and of their choice, relative positions. */
+/* Small parts of these are not counted: norms beside the two of a layer or over all queries and keys, position
+ * vectors beside the table, biases of experts and of their choice, relative positions. */
 static void nearly_published_counts(void **state) {
     (void)state;
     static const struct {
@@ -138,7 +138,7 @@ static void groups_of_experts(void **state) {
     fr_job_free(&job);
 }
 
-/* What is known and not priced says which block it is. */
+/* A part that is known and not priced is named with its block. */
 static void blocks_not_priced(void **state) {
     (void)state;
     static const struct {
@@ -197,7 +197,7 @@ static void same_as_the_preset(void **state) {
     fr_job_free(&theirs);
 }
 
-/* What weights are stored in is not what is trained in, unless the papers' defaults are asked for. */
+/* The dtype of stored weights is not the dtype of training, unless the papers' defaults are asked for. */
 static void training_defaults(void **state) {
     (void)state;
     static const char *const old[] = {"model.defaults=2019", NULL};
@@ -286,7 +286,7 @@ static void ours_go_before(void **state) {
     "\"num_hidden_layers\": 2, \"hidden_size\": 64, \"intermediate_size\": 96, "               \
     "\"num_attention_heads\": 32, \"max_position_embeddings\": 16, \"vocab_size\": 128"
 
-/* What each class takes an absent key for; null is not the same. */
+/* Each class takes this for an absent key; null is not the same. */
 static void absent_and_null(void **state) {
     (void)state;
     static const struct {

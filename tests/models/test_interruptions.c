@@ -1,4 +1,4 @@
-/* What interruptions cost ranks that wait for each other. */
+/* Interruptions cost ranks that wait for each other this much. */
 #include "models/device/interruptions.h"
 
 #include <math.h>

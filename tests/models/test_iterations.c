@@ -195,7 +195,7 @@ static void from_a_file(void **state) {
     assert_int_equal(err.status, FR_ERR_INPUT);
 }
 
-/* What compression does to learning no exact run tells: rows of their own, or one number for all. */
+/* No exact run tells the effect of compression on learning: it has rows of its own, or one number for all. */
 static void compressed(void **state) {
     static const char *const tables[] = {
         "model.iterations={\"table\": [{\"method\": \"tensor\", \"iterations\": 100}]}",
@@ -252,7 +252,7 @@ static void epochs(void **state) {
     "\"compression.backward.scope\": \"all\", \"compression.backward.rank\": 2}, "             \
     "\"iterations\": 400}]}"
 
-/* What compression does to learning holds for the codec, rank, scope and stages it was measured with. */
+/* The effect of compression on learning holds for the codec, rank, scope and stages it was measured with. */
 static void rows_that_name_a_plan(void **state) {
     static const struct {
         const char *sets[4];
@@ -381,7 +381,7 @@ static void a_law_of_ghosts(void **state) {
 }
 
 /* exp(ln 4 s) times the iterations without: of a batch of four micro-batches on two stages the epilogue is one of
- * four messages.  Of another rank, or with gradients coded besides, nothing is known. */
+ * four messages.  Nothing is known of another rank, or with gradients coded besides. */
 static void a_law_of_shares(void **state) {
     static const char model[] =
         "model.iterations={\"laws\": [{\"along\": \"backward\", \"slope\": 1.3862943611198906, "

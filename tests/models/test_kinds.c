@@ -295,7 +295,7 @@ static void stages(void **state) {
     fr_workload_free(&w);
 }
 
-/* What a model file leaves open. */
+/* A model file leaves these open. */
 static void defaults(void **state) {
     struct fr_workload w =
         must_read("{\"kind\": \"transformer\", \"layers\": 2, \"hidden\": 64, "
@@ -383,7 +383,7 @@ static void adapters_of_experts(void **state) {
     }
 }
 
-/* What only experts have is refused by name on a model without. */
+/* A key that only experts have is refused by name on a model without. */
 static void experts_keys_of_a_dense_model(void **state) {
     static const char *const keys[] = {"capacity",   "imbalance",     "dense_layers",
                                        "shared_ffn", "expert_groups", "groups_per_token"};

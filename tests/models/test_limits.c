@@ -531,7 +531,7 @@ static void of_stages_and_iterations(void **state) {
     limits_strangers(ffn, 0, read_model);
 }
 
-/* Of other people's files: sizes of a llama, and what --set adds to it. */
+/* Reads other people's files: sizes of a llama, and the values that --set adds to it. */
 static void of_a_config(void **state) {
     static const char llama[] =
         "{\"model_type\": \"llama\", \"num_hidden_layers\": 2, \"hidden_size\": 64, "

@@ -94,8 +94,8 @@ static void every_kind_by_hand(void **state) {
     close_bench(&b);
 }
 
-/* What a rank sends in an iteration: a pass's as often as there are micro-batches, and of every one of n
- * equal lists; what is done once, n times. */
+/* A rank sends a pass's bytes in an iteration as often as there are micro-batches, and those of every one of n equal
+ * lists; bytes of an operation that is done once, n times. */
 static void what_is_sent(void **state) {
     (void)state;
     struct bench b;
@@ -241,7 +241,7 @@ static void results_are_written(void **state) {
     fr_job_free(&job);
 }
 
-/* Of eight experts at once each waits for its own 2048 x 4096 weights, at 2 TB/s and two bytes, or one; not where a
+/* Each of eight experts at once waits for its own 2048 x 4096 weights, at 2 TB/s and two bytes, or one; not where a
  * gradient of them is made, nor alone, nor without memory on the way. */
 static void groups_wait_for_their_own_weights(void **state) {
     (void)state;
@@ -503,7 +503,7 @@ static void redistribution_draws_power(void **state) {
     fr_job_free(&job);
 }
 
-/* What branches exchange is packed and unpacked: read and written twice, two kernels each. */
+/* Exchanged values of branches are packed and unpacked: read and written twice, two kernels each. */
 static void exchanges_are_packed(void **state) {
     (void)state;
     const char *const sets[] = {"method=subgraph", "tp=4", "global_batch=32", NULL};

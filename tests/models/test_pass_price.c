@@ -1,4 +1,4 @@
-/* What a pass costs: host against device, attention kernels, tiled products, rank order. */
+/* The cost of a pass: host against device, attention kernels, tiled products, rank order. */
 #include <math.h>
 #include <string.h>
 
@@ -94,9 +94,9 @@ static void blocking_leaves_nothing_beside(void **state) {
     }
 }
 
-/* Gradients added apart: a product writes 2 B of each value where it would have read and written g, and a kernel reads
- * those 2 B, and reads and writes g: 4 B more of each of the 12 h^2 / tp weights of a layer and micro-batch, whatever
- * g is.  Of one micro-batch there is nothing to add to. */
+/* Gradients added apart: a product writes 2 B of each value where it would have read and written g, and a kernel
+ * reads those 2 B, and reads and writes g: 4 B more of each of the 12 h^2 / tp weights of a layer and micro-batch,
+ * whatever g is.  One micro-batch has nothing to add to. */
 static void gradients_added_apart(void **state) {
 #define ADDS                                                                                   \
     "global_batch=4", "model.dtype=fp16", "tp=4", "cluster.device.fixed=0 s",                  \
@@ -236,7 +236,7 @@ static void outcome_of(const char *const *sets, struct fr_outcome *out) {
     fr_job_free(&job);
 }
 
-/* Of two stages the second has the logits and sets the pace: launched ahead one message on the way in shows and one
+/* The second of two stages has the logits and sets the pace: launched ahead, one message on the way in shows and one
  * on the way out; where launches block the first, and one behind each of its m backward passes. */
 static void blocking_passes_send(void **state) {
     double shows_s[2];
@@ -260,7 +260,7 @@ static void blocking_passes_send(void **state) {
 #define SHARDED                                                                                \
     "global_batch=16", "model.dtype=fp16", "dp=8", "cluster.device.fixed=0 s",                 \
         "cluster.device.memory=800 GB"
-/* What zero divides leaves the rank: 1/8 of the state, then of the gradients, then of the weights. */
+/* Zero divides tensors, and they leave the rank: 1/8 of the state, then of the gradients, then of the weights. */
 static void zero_divides_memory(void **state) {
     const char *sets[][8] = {{SHARDED, NULL},
                              {SHARDED, "zero=1", NULL},
@@ -529,8 +529,8 @@ static void graphs_spare_the_host(void **state) {
     assert_true(predict_s(kernels) > 10 * predict_s(layers));
 }
 
-/* What a host of 0.1 ms a layer of experts adds to passes that take the device longer: forward all of it, for each layer,
- * where the device waits for it; nothing where graphs hold the layer or another micro-batch is at hand. */
+/* A host of 0.1 ms a layer of experts adds this to passes that take the device longer: forward all of it, for each
+ * layer, where the device waits for it; nothing where graphs hold the layer or another micro-batch is at hand. */
 static void devices_wait_for_experts(void **state) {
 #define WAITING                                                                                \
     CHOICE, "model.experts=8", "dp=4", "ep=4", "cluster.device.host_launch=0 s",               \
@@ -635,7 +635,8 @@ static void experts_wait_for_the_host(void **state) {
         }
         near(pass_s[3][0] - pass_s[2][0], 32, 1e-9);
         near(pass_s[3][1] - pass_s[2][1], 32 * (2 + again), 1e-9);
-        /* What is left when the host's is taken away: forward all, backward that of the ends, less than the layers'. */
+        /* The rest without the host's time: forward all, backward that of the ends, less than the
+         * layers'. */
         double ends_s = pass_s[2][1] - 32 * 10 * (2 + again);
         near(pass_s[2][0] - 32 * 10, pass_s[0][0], 1e-9);
         FR_TRUE(ends_s > 0 && ends_s < pass_s[0][1] / 2, "ends take %g of %g s", ends_s,

@@ -68,7 +68,7 @@ static void written_reads_back(void **state) {
     }
 }
 
-/* Of two plans with one line, what is read is the same; and no line is cut. */
+/* Two plans with one line are read the same; and no line is cut. */
 static void lines_tell_apart(void **state) {
     (void)state;
     enum { DRAWN = 600 };
@@ -170,7 +170,7 @@ static void given_back(const char *cluster, const char *model) {
     uint64_t dice = 362436069;
     fr_test_job(cluster, model, NULL, &job);
     int timed = 0;
-    /* Of a thousand random plans of a network of convolutions one can run. */
+    /* One of a thousand random plans of a network of convolutions can run. */
     const int n_plans = job.workload.n_layers > 0 ? 6000 : fr_sample(3600, 900);
     for (int n = 0; n < n_plans; n++) {
         struct plan *p = draw(&dice, 3 + (uint64_t)n % 8);
@@ -289,7 +289,7 @@ static void ranks_have_an_end(void **state) {
     }
 }
 
-/* What is no key is refused by its name, whatever object it stands in. */
+/* An unknown key is refused by its name, whatever object it stands in. */
 static void strangers_are_refused_everywhere(void **state) {
     int tried = 0;
     (void)state;

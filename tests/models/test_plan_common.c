@@ -1,5 +1,5 @@
-/* What lines of plans share may be said once: rows without it are equal only where lines are, and
- * shorter by as much. */
+/* Lines of plans may state once what they share: rows without it are equal only where lines are, and shorter by as
+ * much. */
 #include "models/plan/common.h"
 #include "tests/cmocka.h"
 #include "tests/plan_values.h"

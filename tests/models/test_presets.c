@@ -6,8 +6,8 @@
 #include "models/job/preset.h"
 #include "tests/cmocka.h"
 
-/* 16 GiB and less over ranks in a row and strided, on what the levels price.  What a file states of
- * an operation itself (frontier's fits are a paper's) is its own affair. */
+/* 16 GiB and less over ranks in a row and strided, on what the levels price.  A file's own statement about an
+ * operation (frontier's fits are a paper's) is its own affair. */
 static void check_halves(const struct fr_cluster *c, int64_t p, int64_t stride, double size_B) {
     static const fr_op halves[] = {FR_OP_ALL_GATHER, FR_OP_REDUCE_SCATTER};
     struct fr_group group = fr_group_make(&c->levels, p, stride);

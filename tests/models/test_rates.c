@@ -42,7 +42,7 @@ static void as_palm_counts(void **state) {
          1, 1e-12);
 }
 
-/* Of a mixture only two of eight experts, and the router: Mixtral 8x7B, 32 layers of 4096 and 14336. */
+/* A mixture counts only two of eight experts, and the router: Mixtral 8x7B, 32 layers of 4096 and 14336. */
 static void a_mixture_counts_what_a_token_meets(void **state) {
     static const char *const sets[] = {"model.sequence=4096", NULL};
     const double N = 32 * (4096.0 * (4096 + 2 * 1024) + 4096.0 * 4096 + 2 * 3 * 4096.0 * 14336 +

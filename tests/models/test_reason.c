@@ -211,7 +211,7 @@ static void each_says_its_numbers(void **state) {
     "ms\"], "                                                                                  \
     "\"message\": \"1 MB\"}"
 
-/* What a key needs, one thing at a time: all else that it needs is there, and once this is too it is read. */
+/* A key's needs are tried one at a time: all else that it needs is there, and once this is too it is read. */
 static const struct {
     const char *key, *needs;
     const char *model, *sets;     /* without it */

@@ -227,9 +227,9 @@ static double edge_B(const struct fr_job *job, double *memory_B, double peak_B) 
     }
 }
 
-/* Memory is enough to the last bit: what needs just what there is runs, on the device and in the host; what needs
- * the least bit more does not, and says of which.  Of a device that shows tensors alone it is enough where a plan
- * fits with 5 %: of transformers a little less than the peak that is expected. */
+/* Memory is enough to the last bit: what needs just what there is runs, on the device and in the host; what needs the
+ * least bit more does not, and says of which.  A device that shows tensors alone has enough where a plan fits with 5
+ * %: for transformers a little less than the peak that is expected. */
 static void memory_is_enough_to_the_last_bit(void **state) {
     static const struct {
         const char *cluster, *model, *sets[8];

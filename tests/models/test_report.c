@@ -144,7 +144,7 @@ static void json_is_the_outcome(void **state) {
     fr_job_free(&job);
 }
 
-/* What was not priced, not stated or not done is null, absent or 0, not the struct's rest. */
+/* A value that was not priced, not stated or not done is null, absent or 0, not the struct's rest. */
 static void what_is_not_known_is_null(void **state) {
     static const char *const lossy_null[] = {"gradient_break_even_B_per_s",
                                              "backward_break_even_B_per_s",
@@ -307,7 +307,7 @@ static void what_some_outcomes_have(void **state) {
     fr_job_free(&job);
 }
 
-/* Of nodes of eight the last is not full: as many in each would be in the fewest nodes that divide the ranks, and is
+/* The last of nodes of eight is not full: as many in each would be in the fewest nodes that divide the ranks, and is
  * reported where it is half a node at least. */
 static void what_a_balanced_job_would_fill(void **state) {
     struct fr_job job;

@@ -1,4 +1,4 @@
-/* What recomputing leaves out of memory: of every attention, cross-attentions too, the scores. */
+/* Recomputing leaves out of memory the scores of every attention, cross-attentions too. */
 #include "models/outcome/cost.h"
 #include "tests/job.h"
 
@@ -46,7 +46,7 @@ static void scores_are_what_selective_saves(void **state) {
             FR_NEAR((none_B - some_B) / scores, each_B, 1e-9);
             /* A sum of 4 B a query. */
             FR_NEAR(fused_B - some_B, 4 * scores / (double)t.sequence, 1e-9);
-            /* Of all that is done again every layer's input stays. */
+            /* Every layer's input stays, though all else is recomputed. */
             double inputs_B = (double)t.layers * 2 * (double)(t.sequence * t.hidden) * 4;
             assert_true(full_B < some_B && full_B >= inputs_B);
             FR_TRUE(m != 0 || t.cross_layers == 0, "%s", models[m]);
@@ -55,8 +55,8 @@ static void scores_are_what_selective_saves(void **state) {
     FR_TRUE(each_B >= 4 && each_B <= 2 * 4 + 4 + 1, "%g B a score", each_B);
 }
 
-/* What the MLP's activation function reads, T values of each of its width, twice where it is gated, at one byte
- * in place of @p value_B; whatever tp is a rank has its share. */
+/* The MLP's activation function reads T values of each of its width, twice where it is gated, at one byte in place of
+ * @p value_B; whatever tp is, a rank has its share. */
 static void what_activations_read_may_be_narrow(void **state) {
     static const char *const models[] = {"gpt-2.5b", "llama-3-8b", "t5-large-mod"};
     (void)state;

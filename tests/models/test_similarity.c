@@ -136,7 +136,7 @@ static void between_two_tables_both_speak(void **state) {
     assert_false(a.measured);
 }
 
-/* What is beyond the sizes by more than rounding was not measured. */
+/* A size beyond the measured ones by more than rounding was not measured. */
 static void the_ends_of_a_table_are_inside(void **state) {
     static const struct {
         double size;
@@ -160,7 +160,7 @@ static void the_ends_of_a_table_are_inside(void **state) {
     }
 }
 
-/* Of two layouts over nodes the one with as many ranks a node speaks, and no other. */
+/* Of two layouts over nodes only the one with as many ranks a node counts. */
 static void the_likest_layout_speaks(void **state) {
     const struct fr_similarity_law law = {0};
     struct scratch scratch[2];

@@ -1,5 +1,5 @@
-/* What a cluster file says of its coefficients' uncertainty is what is read: of a tuning row by row, of widths each by its
- * path. */
+/* A cluster file's uncertainty of its coefficients is read as written: a tuning row by row, widths each by its path.
+ * */
 #include "models/device/tuning.h"
 
 #include <stdio.h>
@@ -258,7 +258,7 @@ static void together_is_read_and_written(void **state) {
     fr_text_free(&put);
 }
 
-/* Of what is no value, of a level between or of one that is not there, of nothing and of too much. */
+/* Refuses a path that is no value, a level between or one that is not there, an empty one and one with too much. */
 static void what_is_no_width_is_refused(void **state) {
     static const struct {
         const char *text, *where, *detail;

@@ -53,14 +53,14 @@ static void operands_cost_what_the_larger_set_adds(void **state) {
         alone_s, 1e-15);
     FR_NEAR(fr_device_product_s(d, FR_FP32, &small, 64e6, (struct fr_gemm_use){0}, &outside),
             alone_s + operands_B / 8e9 - operands_B / 1e15, 1e-12);
-    /* What alone is beyond all sets pays nothing more. */
+    /* A working set alone beyond all sets pays nothing more. */
     FR_NEAR(fr_device_product_s(d, FR_FP32, &large, 1e12, (struct fr_gemm_use){.adds = true},
                                 &outside),
             fr_gemm_time_s(d, FR_FP32, &large, &outside), 1e-15);
     fr_job_free(&job);
 }
 
-/* What is written costs by its own rates; a weight gradient that adds to what is there reads it too. */
+/* Written bytes cost by their own rates; a weight gradient that adds to what is there reads it too. */
 static void results_cost_less_until_they_are_added_to(void **state) {
     (void)state;
     static const char with[] =
@@ -300,7 +300,7 @@ static void footprint(void **state) {
         FR_NEAR(frozen.state_B, 2e6 + 16e6 * (4 - share) / 4, 1e-12);
         FR_NEAR(frozen.activation_B, 7e5, 0);
     }
-    /* Of nothing held nothing is met. */
+    /* A set that is held nowhere is met nowhere. */
     const struct fr_footprint none = {.activation_B = 1e6};
     struct fr_pricing priced = {.products_B = 1};
     fr_footprint_price(&none, 2, &priced);
@@ -329,7 +329,7 @@ static struct {
 
 static void touch(int layer, int part) { step.touched[layer][part] = ++step.now; }
 
-/* What else was touched since this was. */
+/* Other bytes that were touched since this was. */
 static void ask(int layer, int part) {
     for (int l = 0; l < LAYERS; l++)
         for (int p = 0; p < PARTS; p++)

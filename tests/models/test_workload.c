@@ -102,7 +102,7 @@ static void refuses(void **state) {
     }
 }
 
-/* What a transformer cannot be without is asked for by its name. */
+/* A key that a transformer cannot be without is asked for by its name. */
 static void a_transformer_needs_its_sizes(void **state) {
     static const char *const needed[] = {"layers", "hidden", "heads", "sequence", "vocabulary"};
     enum { NEEDED = sizeof needed / sizeof *needed };
@@ -153,7 +153,7 @@ static void measured_layers_are_found_by_both(void **state) {
     fr_workload_free(&w);
 }
 
-/* What a model file does not say, as docs/reference/model-keys.md has it. */
+/* A model file leaves these out, as docs/reference/model-keys.md has it. */
 static void what_is_not_said_is_as_documented(void **state) {
     static const struct {
         const char *wanted;

@@ -1,5 +1,4 @@
-/* What replicas and copies of experts divide, send and hold, by hand; zero beside ep, cp, overlap
- * and recompute. */
+/* Replicas and copies of experts divide, send and hold these, by hand; zero beside ep, cp, overlap and recompute. */
 #include <math.h>
 
 #include "models/outcome/cost.h"

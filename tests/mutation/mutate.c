@@ -256,7 +256,7 @@ static bool is_length(const struct source *s, size_t i) {
     return opened > 0;
 }
 
-/* What a variable begins with that a key sets which must be there: "int width = 0", and behind it
+/* A variable begins with this where a key sets it that must be there: "int width = 0", and behind it
  * "fr_json_get_integer(node, "width", true, ..., &width, err)". */
 static bool is_set_by_key(const struct source *s, size_t i) {
     enum { BEHIND = 1500 };

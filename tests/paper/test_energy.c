@@ -6,7 +6,7 @@
 #include "studies/paper_table.h"
 #include "tests/paper/accuracy.h"
 
-/* What is asked and not reached; docs/explanation/accuracy.md says why. */
+/* These targets are asked and not reached; docs/explanation/accuracy.md says why. */
 static const char *const known_misses[] = {"stage_clocks_time/coverage",
                                            "pipeline_limits_each_power/coverage",
                                            "nodes_supplies/coverage", NULL};

@@ -1,4 +1,4 @@
-/* What tells the work of Perseus' trainings from their waiting: by hand, and on a made-up device. */
+/* The work of Perseus' trainings is told from their waiting: by hand, and on a made-up device. */
 #include "studies/energy/pipelined.h"
 #include "studies/energy/stage_work.h"
 #include "tests/cmocka.h"

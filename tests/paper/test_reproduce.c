@@ -61,7 +61,7 @@ static void rows_hold(void **state) {
     }
 }
 
-/* What nobody published and no target states neither holds nor fails. */
+/* A row that nobody published and no target states neither holds nor fails. */
 static void only_what_can_be_held_against_something_is_judged(void **state) {
     (void)state;
     struct fr_reproduction r = {0};

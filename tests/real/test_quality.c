@@ -1,4 +1,4 @@
-/* What trainings of plans say, without training anything: intervals, the way to a loss, rates, which plans are
+/* Trainings of plans give these, without training anything: intervals, the way to a loss, rates, which plans are
  * distinguished, the file of trainings. */
 #include <math.h>
 #include <stdlib.h>
@@ -242,7 +242,7 @@ static void the_file_comes_back(void **state) {
     assert_int_equal(fr_cells_write(&again, fr_quality_cells_of(&o), &err), FR_OK);
     fr_file_read(o.samples, FR_FILE_MAX_B, &second, &n_second, NULL);
     assert_string_equal(first, second);
-    /* Of fewer plans: the others' trainings stay in the file. */
+    /* A run of fewer plans leaves the others' trainings in the file. */
     other.n_plans = 1;
     assert_int_equal(fr_cells_read(&again, fr_quality_cells_of(&other), &err), FR_OK);
     assert_int_equal(again.n, cells.n);

@@ -129,8 +129,8 @@ static void regret_is_what_the_choice_costs(void **state) {
     fr_validation_free(&v);
 }
 
-/* Of six groups of three the time was over in two: they have no regret, though what was run of them would
- * have the largest, no places, and are counted; the others have what they had. */
+/* The time was over in two of six groups of three: they have no regret, though their fastest run would have the
+ * largest, no places, and are counted; the others have what they had. */
 static void what_was_not_run_is_not_judged(void **state) {
     (void)state;
     double factor[18];

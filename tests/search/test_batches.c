@@ -46,7 +46,8 @@ static bool ghost_neurons(const char *const *vary, int n, const struct fr_method
     return has;
 }
 
-/* Of one that names methods if one of these has them, whatever else is varied before or behind; else of its own. */
+/* Takes the keys of one that names methods if one of these has them, whatever else is varied before or behind; else
+ * its own. */
 static void methods_with_ghosts(void **state) {
     (void)state;
     for (int a = 0; fr_methods[a]; a++) {
@@ -125,8 +126,8 @@ static void ranked_by_a_sample(void **state) {
     fr_job_free(&job);
 }
 
-/* What plans are ranked by: in total where that is asked for or where somebody says how many iterations one of them
- * takes, the user or a model's table for its batch; else an iteration's time, or a sample's where batches differ. */
+/* Plans are ranked in total where that is asked for or where somebody states how many iterations one of them takes,
+ * the user or a model's table for its batch; else by an iteration's time, or a sample's where batches differ. */
 static void ranked_by_what_is_known(void **state) {
     static const char *const models[] = {"ffn-4096", "ffn-16384", "llama-3-8b"};
     static const char *const varies[] = {"pp=1,2", "global_batch=64,128", "model.layers=2,4",

@@ -1,5 +1,5 @@
-/* What a search does not price, or prices once for many plans, changes nothing of its answer: every key
- * varied, bounds, and random spaces against every plan priced alone. */
+/* Plans that a search does not price, or prices once for many, change nothing of its answer: every key varied,
+ * bounds, and random spaces against every plan priced alone. */
 #include <stdlib.h>
 #include <string.h>
 

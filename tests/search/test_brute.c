@@ -1,6 +1,6 @@
-/* Random searches against every plan of their space, loaded key by key and priced one at a time: what is listed,
- * in which order, the front, the best of each method, and all of it again from blocks in any order.  What the
- * search takes for one plan under several names is one outcome here. */
+/* Random searches against every plan of their space, loaded key by key and priced one at a time: what is listed, in
+ * which order, the front, the best of each method, and all of it again from blocks in any order.  Plans that the
+ * search takes for one under several names have one outcome here. */
 #include <stdlib.h>
 
 #include "models/outcome/fits/fits.h"
@@ -66,7 +66,7 @@ static bool has(const struct drawn *d, const char *key) {
     return false;
 }
 
-/* What is seldom drawn together. */
+/* These are seldom drawn together. */
 static const char *const together[][VARY] = {
     {"tp", "dp", "layer_tp"}, {"dp", "layer_tp"},       {"tp", "layer_tp", "pp"},
     {"layer_tp", "tp"},       {"layer_tp", "dp", "tp"}, {"method", "ghost", "tp"},
@@ -186,7 +186,7 @@ static int find(const struct rows *rows, const struct row *row) {
     return -1;
 }
 
-/* What costs the same in everything once. */
+/* Keeps one of the plans that cost the same in everything. */
 static void resolve(struct rows *rows) {
     struct rows kept = {rows->row, 0};
     for (int i = 0; i < rows->n; i++)

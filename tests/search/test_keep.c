@@ -1,4 +1,4 @@
-/* What a search keeps, against all that it saw: the best, the front, the best of each method. */
+/* A search keeps these, against all that it saw: the best, the front, the best of each method. */
 #include <stdlib.h>
 
 #include "search/keep.h"
@@ -25,7 +25,7 @@ static bool before(const struct fr_ranked *a, const struct fr_ranked *b) {
             (a->lossy < b->lossy || (a->lossy == b->lossy && a->index < b->index)));
 }
 
-/* What is lossy forward counts as what is lossy of gradients or backward. */
+/* A lossy forward message counts as a lossy gradient or backward message does. */
 static void lossiness_is_of_all_three(void **state) {
     (void)state;
     for (int k = 0; k < 8; k++) {

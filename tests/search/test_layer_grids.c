@@ -141,7 +141,7 @@ static void one_layer_has_three_groups(void **state) {
     }
 }
 
-/* What cannot be divided is refused in words that say how many ranks and samples were tried. */
+/* A number that cannot be divided is refused in words that say how many ranks and samples were tried. */
 static void without_a_grid(void **state) {
     static const struct {
         const char *cluster, *model, *sets[7], *words;

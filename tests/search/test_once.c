@@ -437,7 +437,7 @@ static void named_by_the_issue(void **state) {
     /* The identity is linear. */
     const char *const rank_map[] = {"placement=linear,by-axis:tp-pp-dp,round-robin"};
     twice(rank_map, 1, sets, 2);
-    /* What a dense model does not read. */
+    /* A dense model does not read these. */
     const char *const experts[] = {"ep=1,2,4", "overlap_experts=true,false"};
     twice(experts, 2, sets, 1);
 }

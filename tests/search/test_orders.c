@@ -48,8 +48,9 @@ static void write(const char *key, const struct some *some, bool order, char *ou
     }
 }
 
-/* Of a combination: what an order says of stages or chunks that are 1; nothing of one that another combination says
- * itself.  An order that all plans have says nothing: what is given beside it stands. */
+/* A combination takes stages or chunks from an order where its own are 1, and nothing that another combination states
+ * itself. An order that all plans have states nothing: the value beside it stands.  An order that all plans have says
+ * nothing: what is given beside it stands. */
 static bool resolve(int64_t stated, bool varied, const struct some *values, int64_t *value) {
     if (!varied || *value != 1 || stated == 1) return true;
     *value = stated;

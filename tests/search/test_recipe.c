@@ -1,4 +1,4 @@
-/* What a search varies when nobody says. */
+/* A search varies these when nobody says. */
 #include <stdlib.h>
 
 #include "models/outcome/cost.h"
@@ -45,7 +45,8 @@ static void of_a_transformer(void **state) {
     fr_job_free(&job);
 }
 
-/* What each framework offers between nothing and all: of every word the plan is priced, and holds less than without. */
+/* Each framework offers these words between nothing and all: for every one the plan is priced, and holds less than
+ * without. */
 static void what_recomputes(void **state) {
     static const struct {
         const char *model, *sets[4], *words;
@@ -106,7 +107,7 @@ static void hosts_are_offered(void **state) {
     }
 }
 
-/* What is stated stays: a key, and one inside objects. */
+/* A stated key stays, and so does one inside objects. */
 static void stated_keys_stay(void **state) {
     static const char *const sets[] = {"tp=4", "compression.gradient.stages=1", "micro_batch=3",
                                        NULL};

@@ -157,7 +157,7 @@ static bool see(void *context, size_t rank, const struct fr_outcome *out) {
     return seen->n != seen->stop_at;
 }
 
-/* Of all that are kept a number each is stored; what they cost comes back as it was. */
+/* All that are kept are stored as a number each; their costs come back as they were. */
 static void all_are_seen_in_order(void **state) {
     (void)state;
     struct search s;
@@ -364,7 +364,7 @@ static void a_space_has_an_end(void **state) {
     fr_space_free(&space);
 }
 
-/* Of every reason that was met the first configuration that has it, priced; of others none. */
+/* Every reason that was met has the first configuration with it, priced; others have none. */
 static void reasons_have_examples(void **state) {
     (void)state;
     struct search s;

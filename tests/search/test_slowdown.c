@@ -174,7 +174,7 @@ static int ascending(const void *x, const void *y) {
     return (a > b) - (a < b);
 }
 
-/* Of the first sixteen those in time, each at its least: the deadline is of what is ranked, an iteration or a
+/* The first sixteen have those in time, each at its least: the deadline is of what is ranked, an iteration or a
  * sample of it, and the energy that orders them likewise. */
 static void the_first_sixteen_at_their_least(const struct found *f, bool batches) {
     double wanted[FR_SLOWDOWN_PLANS];

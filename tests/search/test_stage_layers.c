@@ -21,7 +21,7 @@ static double time_of(const struct fr_job *job, const int64_t *layers) {
     return out.reasons || out.memory_spare < FR_FITS_SURE ? INFINITY : out.time_s;
 }
 
-/* Of all divisions of n layers the least of what `of` says. */
+/* Returns the least of `of` over all divisions of n layers. */
 static double least_of(const struct fr_job *job, int64_t *layers, int64_t i, int64_t n,
                        double (*of)(const struct fr_job *, const int64_t *)) {
     double least = INFINITY;

@@ -46,7 +46,7 @@ static struct node *node_new(struct file *f) {
     return node;
 }
 
-/* What kind of value each attribute has: numbers of the fields of et_def.proto's AttributeProto. */
+/* Each attribute has a value of this kind: numbers of the fields of et_def.proto's AttributeProto. */
 static void set_attribute(struct node *node, const char *name, int field, int64_t value) {
     const struct {
         const char *name;

@@ -29,7 +29,7 @@ static struct fr_outcome price(const struct fr_job *job, const int64_t *clock_Hz
     return out;
 }
 
-/* Of all 6^4 settings the least energy within the time. */
+/* Finds the least energy within the time over all 6^4 settings. */
 static double least_J(const struct fr_job *job, double deadline_s) {
     double least = INFINITY;
     for (int k = 0; k < 6 * 6 * 6 * 6; k++) {

@@ -1,5 +1,5 @@
-/* What compression costs and saves where it meets another axis: each number here is worked out from the
- * shapes, on a machine of round numbers; the pairs are listed in docs/reference/compositions.md. */
+/* Compression costs and saves these where it meets another axis: each number here is worked out from the shapes, on a
+ * machine of round numbers; the pairs are listed in docs/reference/compositions.md. */
 #include <math.h>
 #include <stdio.h>
 
@@ -130,8 +130,8 @@ static void messages_over_the_sequence(void **state) {
         }
 }
 
-/* Of 32 x 64 values top-k at rank 4 sends the (32 + 64) 4 = 384 largest, 8 B each with their places; a
- * message has one sender, whatever the replicas. */
+/* Top-k at rank 4 sends the (32 + 64) 4 = 384 largest of 32 x 64 values, 8 B each with their places; a message has
+ * one sender, whatever the replicas. */
 static void sparse_messages(void **state) {
     (void)state;
     for (int k = 0; k < 2; k++) {
@@ -166,8 +166,8 @@ static void messages_of_eight_bits(void **state) {
     fr_job_free(&job);
 }
 
-/* Of 32 x 64 values rank 21 sends 96 * 21 = 2016 of 2048, rank 22 would send 2112: then messages go
- * whole, at no codec's cost, and nothing is lost. */
+/* Rank 21 sends 96 * 21 = 2016 of the 2048 values of 32 x 64, rank 22 would send 2112: then messages go whole, at no
+ * codec's cost, and nothing is lost. */
 static void a_rank_too_high_for_messages(void **state) {
     struct fr_job job;
     struct fr_outcome plain, out;
@@ -245,8 +245,8 @@ static void messages_of_chunks(void **state) {
 
 /* ---- gradients ---------------------------------------------------------------------------------- */
 
-/* What a stage of so many layers codes, by hand: bytes of one replica's codes, work, memory and the
- * gradient bytes they stand for. */
+/* A stage of so many layers codes this, by hand: bytes of one replica's codes, work, memory and the gradient bytes
+ * they stand for. */
 struct coded {
     double whole_B, sent_B, work_s, stored_B;
 };
@@ -343,8 +343,8 @@ static void sparse_parts_grow_with_replicas(void **state) {
     fr_job_free(&job);
 }
 
-/* Of the four matrices of a layer rank 40 shrinks those of 192 or 256 x 64 alone: (64 + 64) 40 values are
- * more than 64 x 64. */
+/* Rank 40 shrinks only those of the four matrices of a layer that have 192 or 256 x 64 values: (64 + 64) 40 values
+ * are more than 64 x 64. */
 static void ranks_that_do_not_help(void **state) {
     struct fr_job job;
     (void)state;
@@ -495,7 +495,7 @@ static void what_has_no_price(void **state) {
     REFUSES("every micro-batch", "dp=2", "pp=2", "zero=3", FUSED);
 }
 
-/* Of a model of layers a codec's kernels wait for the host as the layers' own do: of one layer as of many. */
+/* A codec's kernels wait for the host as the layers' own do in a model of layers: with one layer as with many. */
 static void codecs_of_layers_wait_for_the_host(void **state) {
     (void)state;
     double one_s = 0;
@@ -521,8 +521,8 @@ static void codecs_of_layers_wait_for_the_host(void **state) {
     }
 }
 
-/* Of a pair that goes both ways at once, in time and bytes: small where both halves are coded, and then the larger
- * of the two; whole where one of them is. */
+/* A pair that goes both ways at once is small in time and bytes where both halves are coded, and then the larger of
+ * the two; it is whole where one of them is. */
 static void pairs_of_messages(void **state) {
     (void)state;
     for (int forward = 0; forward < 3; forward++)

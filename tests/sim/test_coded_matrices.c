@@ -242,7 +242,7 @@ for (int k = 0; k < 2; k++) {
 }
 }
 
-/* Of cSub the first sub-grid codes the common layers while the other waits: that draws no busy power. */
+/* The first sub-grid of cSub codes the common layers while the other waits: that draws no busy power. */
 static void who_waits(void **state) {
     const struct held *h = &table[sizeof table / sizeof *table - 2];
     struct fr_job job;
@@ -257,7 +257,7 @@ static void who_waits(void **state) {
 
 /* ---- messages -------------------------------------------------------------------------------------- */
 
-/* What one rank sends down across the first boundary: rows x columns. */
+/* One rank sends this down across the first boundary: rows x columns. */
 static const struct sent {
     const char *model, *sets[12];
     double m, n;

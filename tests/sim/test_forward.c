@@ -127,7 +127,7 @@ static void a_pipeline_of_passes(void **state) {
         }
 }
 
-/* What a backward pass alone reads is refused. */
+/* A key that a backward pass alone reads is refused. */
 static void nothing_backward(void **state) {
     static const char *const keys[] = {"recompute=full",
                                        "overlap=gradient",

@@ -142,7 +142,7 @@ static void lanes(const struct schedule *s, int ranks, int beside, double beside
     FR_TRUE(fabs(beside_s) < 1e-6, "gradients %g s too short", beside_s);
 }
 
-/* Of a rank's work each waits for the one before, with what is sent between: one clock is enough. */
+/* Each of a rank's tasks waits for the one before, with the messages between: one clock is enough. */
 static void one_after_another(const struct schedule *s) {
     for (int r = 0; r < s->ranks; r++) {
         double end_ns = 0;

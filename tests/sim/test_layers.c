@@ -15,7 +15,7 @@ static const char links[] =
     "\"bandwidth\": \"25 GB/s\", \"shared_by\": 2}]";
 static const char collectives[] = "cluster.collectives={}"; /* algorithms from the levels */
 
-/* So that every way of pricing takes its rates from the same working set. */
+/* Every way of pricing then takes its rates from the same working set. */
 static const char rates[] =
     "cluster.device.working_sets={\"size\": [\"1 MB\", \"1 GB\"], \"stream\": [\"9 TB/s\", \"1 "
     "TB/s\"], \"update\": [\"8 TB/s\", \"1 TB/s\"], \"operands\": [\"1 PB/s\", \"2 TB/s\"]}";
@@ -284,8 +284,8 @@ static bool waits_for(const struct fr_program *p, int32_t task, int32_t before, 
     return false;
 }
 
-/* What the rank does after the collective that @p message is of: the last of the tasks that only wait (a task waits for
- * three at most, and several rings end with more). */
+/* Returns the rank's task after the collective that @p message is of: the last of the tasks that only wait (a task
+ * waits for three at most, and several rings end with more). */
 static int32_t goes_on(const struct fr_program *p, int32_t message, int32_t rank) {
     int32_t found = -1;
     for (int32_t next = message + 1; next < p->n_tasks; next++) {

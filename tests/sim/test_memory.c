@@ -24,8 +24,8 @@ static struct fr_outcome price(const char *const *sets) {
     return out;
 }
 
-/* Of one rank: twelve h^2 over t, and biases of 7 h over t (QKV 3 h, MLP 4 h), two of h and two
- * norms of 2 h on every rank. */
+/* One rank has twelve h^2 over t, and biases of 7 h over t (QKV 3 h, MLP 4 h), two of h and two norms of 2 h on every
+ * rank. */
 static double layer_parameters(void) { return (12 * h * h + 7 * h) / t + 6 * h; }
 
 /* Kept a layer for one micro-batch of fp32 values, written out: two norms' and two residuals'
@@ -111,7 +111,7 @@ static void margin(void **state) {
     }
 }
 
-/* What the codec of messages keeps on the second stage. */
+/* The codec of messages keeps this on the second stage. */
 static double codec_B(const char *const *sets) {
     struct fr_job job;
     struct fr_pipeline p;

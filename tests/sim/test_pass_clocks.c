@@ -114,7 +114,7 @@ static void nothing_drawn_is_better(void **state) {
     fr_job_free(&job);
 }
 
-/* Of what is chosen no pass can go one clock lower and save anything in time. */
+/* No chosen pass can go one clock lower and save anything in time. */
 static void no_pass_has_room_left(void **state) {
     static const char *const more[][3] = {
         {"schedule=1f1b", "stage_layers=[2,5,3,2]", "global_batch=6"},
@@ -160,7 +160,7 @@ static void no_pass_has_room_left(void **state) {
     }
 }
 
-/* What is chosen hangs on no unit: a device that draws a millionth of it in every state chooses as before. */
+/* The choice depends on no unit: a device that draws a millionth of it in every state chooses as before. */
 static void a_choice_hangs_on_no_unit(void **state) {
     static const char *const sets[] = {"pp=4", "stage_layers=[2,5,3,2]", "micro_batch=1",
                                        "global_batch=6", NULL};

@@ -46,7 +46,7 @@ static double way_s(const struct fr_program *p, const double *class_s, int64_t t
     return most_s + class_s[p->tasks[task].class_id];
 }
 
-/* Of those in @p tasks the one that ends last, of equals the first. */
+/* Returns the one of @p tasks that ends last, the first of equals. */
 static int64_t last_of(const double *end_s, const int32_t *tasks, int n) {
     int64_t last = -1;
     for (int64_t t = 0; t < 1000; t++)

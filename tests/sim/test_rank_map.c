@@ -354,8 +354,8 @@ static void messages_by_brute_force(void **state) {
     }
 }
 
-/* Of a machine of 2^40 ranks a plan of few costs what it costs on one that it fills: links that nobody
- * uses are not counted. */
+/* A plan of few ranks costs the same on a machine of 2^40 ranks as on one that it fills: links that nobody uses are
+ * not counted. */
 static void vast_machines(void **state) {
     uint64_t seed = 5;
     (void)state;

@@ -1,5 +1,5 @@
-/* What a backward pass keeps, makes again or fetches from the host: policies that keep attention's products,
- * inputs of products at 8 bits, activations in the host's memory; by hand, and both engines on it. */
+/* A backward pass keeps tensors, recomputes them or fetches them from the host: policies that keep attention's
+ * products, inputs of products at 8 bits, activations in the host's memory; by hand, and both engines on it. */
 #include <math.h>
 #include <string.h>
 

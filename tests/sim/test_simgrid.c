@@ -171,9 +171,9 @@ static void unequal_latencies(void **state) {
 
 /* ---- messages one after another ----------------------------------------------------------------- */
 
-/* Of one message after another between neighbours: when each begins and ends.  What its class takes beyond
- * latency and bytes follows it, but in a spelt-out collective, where it is what sharing links adds; a class that
- * takes no time carries nothing; a task of two ranks ends with the later. */
+/* Checks when each of several messages between neighbours, one after another, begins and ends.  The rest of its
+ * class's time beyond latency and bytes follows it, except in a simulated collective, where it is the cost of shared
+ * links; a class that takes no time carries nothing; a task of two ranks ends with the later. */
 static void a_chain_begins_where_the_last_one_ended(void **state) {
     (void)state;
     enum { TASKS = 4, CLASSES = 4 };
@@ -301,8 +301,8 @@ static void chains_at_random(void **state) {
     fr_job_free(&job);
 }
 
-/* Of replicas whose messages take different times each task begins and ends with the last of them, whichever
- * that is: one sends inside a node, one between nodes. */
+/* Replicas whose messages take different times begin and end each task with the last of them, whichever that is: one
+ * sends inside a node, one between nodes. */
 static void a_task_ends_with_the_last_of_its_replicas(void **state) {
     (void)state;
     enum { TASKS = 2 };

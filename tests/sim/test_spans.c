@@ -1,4 +1,4 @@
-/* What each span of a timeline carries: bytes of messages, of buckets and of what is all-reduced, by hand. */
+/* Each span of a timeline carries these: bytes of messages, of buckets and of all-reduces, by hand. */
 #include "models/outcome/cost.h"
 #include "models/outcome/iteration.h"
 #include "sim/run.h"

@@ -36,7 +36,7 @@ static double part(const struct fr_pass *pass, int with) {
     return sum_s;
 }
 
-/* Of the message between virtual stages @p lower and the next. */
+/* The message between virtual stages @p lower and the next. */
 static double travels_s(const struct serial *s, int64_t lower, const struct fr_slot *x) {
     int32_t across = fr_pipeline_boundary(s->p, lower);
     if (across < 0 || !(s->with & FR_WITH_MESSAGES)) return 0;

@@ -1,5 +1,5 @@
-/* What links cost a communicator: closed form against counting on every link; neighbours against
- * scattered ranks; one communicator against many at once. */
+/* Links cost a communicator this: closed form against counting on every link; neighbours against scattered ranks; one
+ * communicator against many at once. */
 #include "tests/topology/read_levels.h"
 #include "topology/communicator.h"
 #include "topology/route.h"

@@ -1,4 +1,5 @@
-/* What administrators have at hand becomes the levels of a cluster file: each form by itself, wrapped, and together. */
+/* Files that administrators have at hand become the levels of a cluster file: each form by itself, wrapped, and
+ * together. */
 #include "topology/layout.h"
 
 #include <stdio.h>

@@ -145,7 +145,7 @@ static void draw_levels(uint64_t *seed, struct fr_levels *levels) {
     }
 }
 
-/* What a unit of level l gives a larger job that takes segments of all levels inside. */
+/* A unit of level l gives this to a larger job that takes segments of all levels inside. */
 static int64_t gives(const struct fr_levels *levels, int l, int64_t n) {
     const struct fr_level *level = &levels->level[l];
     if (l < 0) return 1;

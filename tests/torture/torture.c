@@ -83,7 +83,7 @@ static uint64_t names_of(const char *path) {
     return sum;
 }
 
-/* What a served process tells and hears, and its output files, which are shared with its children. */
+/* A served process sends and receives these, and has output files that are shared with its children. */
 struct service {
     int tell[2], hear[2], out, err;
     pid_t process;
@@ -150,7 +150,7 @@ static bool one_line(const char *text) {
     return strncmp(text, "forerun", 7) == 0 && end && !end[1];
 }
 
-/* What is wrong with a run that failed, or NULL. */
+/* Returns the fault of a run that failed, or NULL. */
 static const char *fault_of(const struct command *command, const struct run *whole,
                             const struct run *r) {
     if (r->signal) return "ended by a signal";

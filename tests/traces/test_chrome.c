@@ -127,7 +127,7 @@ static void laws(void **state) {
     }
 }
 
-/* What rank @p rank draws in the nanosecond that begins at @p at_ns, span by span. */
+/* Power that rank @p rank draws in the nanosecond that begins at @p at_ns, span by span. */
 static double watts_at(const struct fr_timeline *t, const struct fr_trace_options *o,
                        int64_t rank, int64_t at_ns) {
     double watts = o->idle_W;

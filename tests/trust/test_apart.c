@@ -1,4 +1,4 @@
-/* What devices are and what software makes of them, apart: both are found again from rows of two releases. */
+/* Devices and their software, apart: both are found again from rows of two releases. */
 #include "trust/apart/apart.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ enum { N = 48 };
 
 static const char *const releases[] = {"nemo-25.04", "megatron-bridge-26.06"};
 
-/* What the machine and each release are, over what their files say. */
+/* The machine and each release have these errors, over what their files say. */
 static const double efficiency = 0.9, memory = 1.1, flash[] = {0.75, 1.15}, host[] = {1.6, 0.7};
 
 static void make_cluster(const char *name, const char *software, struct fr_cluster *cluster) {
@@ -133,7 +133,7 @@ static void both_come_back(void **state) {
     drop(f);
 }
 
-/* What another release does to its own rows is no matter of this one's. */
+/* Another release's effect on its own rows does not matter to this one. */
 static void other_rows_change_nothing(void **state) {
     struct fixture *f = calloc(1, sizeof *f);
     (void)state;

@@ -5,7 +5,7 @@
 
 #include "tests/job.h"
 
-/* What the file says there, and nothing else, is the coefficient. */
+/* The coefficient is the file's value there, and nothing else. */
 static void each_lies_where_its_path_says(void **state) {
     (void)state;
     assert_true(fr_coefficient_count() <= FR_COEFFICIENT_MAX);

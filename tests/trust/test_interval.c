@@ -1,4 +1,4 @@
-/* What is known of a cluster's coefficients: the posterior where it was tuned, the priors elsewhere. */
+/* A cluster's coefficients are known so well: by the posterior where it was tuned, by the priors elsewhere. */
 #include "trust/interval.h"
 
 #include <math.h>
@@ -41,13 +41,14 @@ static void untuned_is_as_wide_as_the_priors(void **state) {
     /* model, plan, release, run */
     const double assumed = sqrt(0.05 * 0.05 + 0.05 * 0.05 + 0.041 * 0.041 + 0.02 * 0.02);
     FR_NEAR(r.spread, assumed, 1e-12);
-    /* Of presets, by sources of runs; of a calibration, if errors are normal. */
+    /* Presets count by sources of runs; a calibration, if errors are normal. */
     FR_NEAR(r.stretch, 1.25, 1e-12);
     snprintf(job.cluster.calibration.verdict, sizeof job.cluster.calibration.verdict, "PASS");
     fr_interval_known(&job.cluster, FR_FP16, &r);
     FR_NEAR(r.stretch, 1.645, 1e-12);
     job.cluster.calibration.verdict[0] = '\0';
-    /* What its calibration missed, were errors normal, where that is more; and how much it varied. */
+    /* The calibration's own error counts, were errors normal, where that is more; and how much it
+     * varied. */
     static const double held_out[] = {0, 0.05, 0.2};
     for (int i = 0; i < 3; i++) {
         job.cluster.calibration.held_out = held_out[i];
@@ -90,8 +91,8 @@ static void a_stated_width_is_in_place_of_the_prior(void **state) {
     fr_job_free(&job);
 }
 
-/* What two values come to together, by hand: with variances v, w and a sum x + q y known to s, the determinant of what was
- * and the sum's own variance give each of theirs and what they share; others stay.  Of another dtype it says nothing. */
+/* Two values are known together, by hand: with variances v, w and a sum x + q y known to s, the old determinant and
+ * the sum's own variance give each of theirs and what they share; others stay.  Nothing changes for another dtype. */
 static void values_together_share_what_is_known(void **state) {
     static struct fr_tune_result r;
     struct fr_job job;
@@ -118,7 +119,7 @@ static void values_together_share_what_is_known(void **state) {
     fr_interval_known(&job.cluster, FR_BF16, &r);
     FR_NEAR(covariance(&r, "efficiency", "efficiency"), 0.2 * 0.2, 1e-12);
     FR_NEAR(covariance(&r, "memory_bandwidth", "memory_bandwidth"), w, 1e-12);
-    /* Of a value that was tuned the posterior knows all. */
+    /* The posterior knows all of a value that was tuned. */
     struct fr_tuning *t = &job.cluster.tuning;
     *t = (struct fr_tuning){.present = true, .n = 1, .covariance = {0.01}};
     snprintf(t->name[0], sizeof t->name[0], "memory_bandwidth");
@@ -174,7 +175,7 @@ static void what_runs_say_together_is_found_again(void **state) {
     assert_int_equal(fr_tune_correlated(&r, "efficiency", &x, &err), FR_ERR_NUMERIC);
 }
 
-/* Of fitted coefficients what the file says, in its order; the others as before; operations at one. */
+/* Fitted coefficients have the file's values, in its order; the others are as before; operations at one. */
 static void tuned_is_what_the_file_says(void **state) {
     static const char *const sets[] = {
         "cluster.widths={\"device.launch\": 2, \"device.gemm.fp16.efficiency\": 2, "

@@ -52,7 +52,7 @@ static double own_of_presets(void) {
     return 1.25 / 1.645 * sqrt(0.05 * 0.05 / 2 + 0.05 * 0.05 + 0.041 * 0.041 + 0.02 * 0.02);
 }
 
-/* What the errors of two plans may differ by. */
+/* The errors of two plans may differ by this. */
 static double apart(const struct fr_job *job, const struct fr_plan *a,
                     const struct fr_plan *b) {
     struct fr_differ_point of[2];
@@ -265,8 +265,8 @@ static void two_plans_by_hand(void **state) {
     fr_job_free(&job);
 }
 
-/* Of two plans the difference of logarithms is normal: its variance is d' S d of the covariance S of what they share and
- * the difference d of their gradients, and of what differs between them; counted draws meet its integral. */
+/* The difference of logarithms of two plans is normal: its variance is d' S d of the covariance S of what they share
+ * and the difference d of their gradients, and of what differs between them; counted draws meet its integral. */
 static void two_plans_by_the_normal_integral(void **state) {
     struct fr_job job;
     static struct fr_tune_result known;

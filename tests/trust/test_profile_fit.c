@@ -87,7 +87,7 @@ static void what_made_the_runs_is_found(void **state) {
         else
             FR_NEAR(profiles[k].row.forward_s, kinds[k].layer_s / 3, 1e-4);
     }
-    /* What was fitted predicts what it was fitted to; a width of which there was none gets none. */
+    /* A fit predicts the points that it was fitted to; a width without points gets none. */
     for (int i = 0; i < N; i++) {
         assert_true(fr_profile_use(&runs[i], profiles, count));
         assert_int_equal(runs[i].workload.n_profile, 1);

@@ -25,7 +25,7 @@ static fr_status any_call(void *context, const char *name, const struct fr_term_
     return fr_run_reader_call(&(struct fr_run_source){&none, 0}, &row, name, a, n, out, err);
 }
 
-/* What is computed in a statement; NULL: nothing. */
+/* The expression of a statement; NULL: nothing. */
 static const char *expression_of(const char *text) {
     static const char *const nothing[] = {"about", "source", "columns", "strict", "use", "end"},
                              *const first[] = {"do", "when", "let", "need", "skip"};

@@ -222,7 +222,7 @@ static void software_that_is_none_is_refused(void **state) {
     }
 }
 
-/* Of every published row that can be used, the reader says which release it ran. */
+/* The reader says which release ran every published row that can be used. */
 static void published_rows_name_their_software(void **state) {
     static const char *const folders[] = {"training", "mlperf", "energy"};
     int rows = 0;
@@ -473,8 +473,7 @@ static void every_row_is_accounted_for(void **state) {
     fr_folder_free(files, count);
 }
 
-/* What the published columns leave out is what keeps their rows from use: with it they are read,
- * and mean what they say. */
+/* The published columns lack what keeps their rows from use: with it they are read, and mean what they say. */
 static void completed_rows_are_read(void **state) {
     struct fr_runs runs = {0};
     struct fr_error err = {0};
@@ -559,7 +558,7 @@ static void ends_count_as_layers(void **state) {
     assert_null(fr_run_row_get(&row, "plan.stage_layers"));
 }
 
-/* What recipes of a release set: graphs, one copy of a token a rank, exchanges beside another micro-batch. */
+/* Recipes of a release set these: graphs, one copy of a token a rank, exchanges beside another micro-batch. */
 static void recipes_of_a_release(void **state) {
     static const struct {
         const char *row;

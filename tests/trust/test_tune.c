@@ -149,8 +149,8 @@ static void held_coefficients_stay(void **state) {
     drop(&f);
 }
 
-/* What is held is certain, unless a width is given: then it adds that width, times what the run
- * feels of it, to the deviation. */
+/* A fixed value is certain, unless a width is given: then it adds that width, times what the run feels of it, to the
+ * deviation. */
 static void held_with_a_width_is_uncertain(void **state) {
     struct fixture f;
     struct fr_tune_result certain, unsure;
@@ -178,7 +178,7 @@ static void held_with_a_width_is_uncertain(void **state) {
 }
 
 /* Folds are predicted the same whatever the number of threads, and close to the truth. */
-/* What the fitted rows held none of is known less well, and only that. */
+/* A term that the fitted rows had none of is known less well, and only that. */
 static void unseen_kinds_are_less_certain(void **state) {
     struct fixture f;
     struct fr_tune_result r;
@@ -257,7 +257,8 @@ static void gradients_and_intervals_by_hand(void **state) {
     (void)state;
     make(&f);
     assert_int_equal(fr_tune(&f.prior, f.use, N, &options, &r, NULL), FR_OK);
-    /* Of what is fitted the covariance is symmetric, and of whatever two no larger than of each with itself. */
+    /* The covariance of fitted values is symmetric, and no larger for any two than for each with
+     * itself. */
     assert_true(r.n_fitted > 1);
     for (int a = 0; a < r.n_fitted; a++)
         for (int b = 0; b < r.n_fitted; b++) {
@@ -390,9 +391,9 @@ static double deviation_of(const struct fr_tune_result *r, const struct fr_run *
     return log(of.high_s / of.low_s) / 2 / r->stretch;
 }
 
-/* Of rows that agree with the preset: a run of their model and plan is surer than one of their model, that than one of
- * a model and plan that nobody has seen, and what it gains is of what the rows share: without the entries of models and
- * plans, all else as it is, each is as unsure as if it were new.  */
+/* Rows that agree with the preset order their uncertainties: a run of their model and plan is surer than one of their
+ * model, that than one of a model and plan that nobody has seen, and its gain is the share of the rows: without the
+ * entries of models and plans, all else as it is, each is as unsure as if it were new.  */
 static void what_was_seen_is_surer(void **state) {
     struct fixture f;
     const struct fr_tune_options options = {.threads = 1, .keep_unrefuted = true};
@@ -458,9 +459,9 @@ static void what_stays_is_told_as_presets_are(void **state) {
     drop(&f);
 }
 
-/* What the file states of values counts where they stay, of one or of several together: the sum is known no less than
- * that, however little the runs say of it.  Of a value that the runs move, and of sums with it, it counts no more: their
- * machine is another. */
+/* The file's own statement of values counts where they stay, of one or of several together: the sum is known no less
+ * than that, however little the runs say of it.  It counts no more for a value that the runs move, and for sums with
+ * it: their machine is another. */
 static void what_stays_is_as_sure_as_stated(void **state) {
     enum { STATED = 1, MOVED = 2 };
     const int efficiency = fr_coefficient_find("efficiency"),
@@ -745,7 +746,7 @@ static bool felt(const struct fixture *f, int j) {
     return false;
 }
 
-/* What no row feels is as uncertain as before, times how much more or less than stated its like is. */
+/* A value that no row feels is as uncertain as before, times how much more or less than stated its like is. */
 static void what_no_row_feels_stays_uncertain(void **state) {
     struct fixture f;
     struct fr_tune_result r;
@@ -801,8 +802,9 @@ static void what_is_not_refuted_stays(void **state) {
     drop(&f);
 }
 
-/* What the rows do not move is known no less than before, of a coefficient to the width of its prior, of operations and
- * of products beyond those measured to one, as their shifts are counted; and what two of them share, either shares. */
+/* A value that the rows do not move is known no less than before, a coefficient to the width of its prior, operations
+ * and products beyond those measured to one, as their shifts are counted; and two of them share what either shares.
+ * */
 static void what_is_not_moved_is_known_no_less(void **state) {
     struct fixture f;
     struct fr_tune_result r;
@@ -873,10 +875,10 @@ static bool is_kept(struct fixture *f, const struct stated *stated, double times
     return r.unmoved;
 }
 
-/* Of one degree of freedom the quantile is the square of the normal's of 98.75 %, of two -2 ln 0.025.  Kinds of a
+/* With one degree of freedom the quantile is the square of the normal's of 98.75 %, with two -2 ln 0.025.  Kinds of a
  * model are I + 1 1' apart, so that n of them with one error e are n e^2 / (1 + n), and what they differ by counts
- * whole; of runs of one kind the mean; models add up.  Those of the row TORN contradict each other: no coefficient makes
- * up for it, so that all stays where they refute it, too. */
+ * whole; of runs of one kind the mean; models add up.  Those of the row TORN contradict each other: no coefficient
+ * makes up for it, so that all stays where they refute it, too. */
 static void refuted_is_what_is_beyond_the_quantile(void **state) {
     enum { TORN = 11 };
     const double one = 2.2414027276049473 * 2.2414027276049473, two = -2 * log(0.025);
@@ -969,8 +971,8 @@ static double sum_at(double x, void *with) {
     return sum;
 }
 
-/* A fitted coefficient is where the sum is least, whatever the rows weigh, and however many of them count;
- * some rows are far off, so that their errors are bent.  What it is known to is by the same weights. */
+/* A fitted coefficient is where the sum is least, whatever the rows weigh, and however many of them count; some rows
+ * are far off, so that their errors are bent.  Its uncertainty has the same weights. */
 static void a_coefficient_is_where_the_sum_is_least(void **state) {
     static const struct {
         double rows_max, scale, sigma;
@@ -1053,8 +1055,8 @@ static void no_efficiency_above_one(void **state) {
     drop(&f);
 }
 
-/* Of mixtures of experts four times as much refutes: one kind of run is not refuted at 87 %, and is
- * at 90 %.  What differs in one of these is of another kind, and of two kinds each may be off. */
+/* Mixtures of experts need four times as much to reject: one kind of run is not rejected at 87 %, and is at 90 %. A
+ * difference in one of these is of another kind, and each of two kinds may be off. */
 static void kinds_are_of_one_model_and_plan(void **state) {
     struct fixture f;
     (void)state;

@@ -195,7 +195,7 @@ static void add_prefix(const char *prefix, const char *text, struct fr_text *out
     }
 }
 
-/* What is read on, line by line, is what is read at once. */
+/* A log read on line by line gives the same as the log read at once. */
 static void read_on_is_read(const char *text) {
     struct fr_trainer_ask ask = {.by = NULL};
     struct fr_trainer_result on = {.by = NULL};
@@ -332,7 +332,7 @@ static void a_plan_fills_the_rest(void **state) {
     json_decref(root);
 }
 
-/* What the log describes is taken; what --plan and --model say besides is reported. */
+/* The log's own values are taken; other values of --plan and --model are reported. */
 static void disagreement_is_reported(void **state) {
     (void)state;
     draw_log();
@@ -348,7 +348,7 @@ static void disagreement_is_reported(void **state) {
 
 /* ---- a log that grows -------------------------------------------------------------------------- */
 
-/* What a writer does beside the command. */
+/* A writer does this beside the command. */
 struct writing {
     int from, to;  /* steps */
     int slow_from; /* three times as long from there on; 0: never */

@@ -1,4 +1,5 @@
-/* What people have goes in by every verb: a trainer's script, configuration or log as plan, model and measured run. */
+/* Every verb takes the files that people have: a trainer's script, configuration or log as plan, model and measured
+ * run. */
 #include <stdio.h>
 
 #include "tests/app/command.h"

@@ -1,5 +1,5 @@
-/* What people type before they know the options: each mistake is answered in one line with the right word, or taken where
- * it has one meaning. */
+/* People type these before they know the options: each mistake is answered in one line with the right word, or taken
+ * where it has one meaning. */
 #include <ctype.h>
 
 #include "app/verb.h"

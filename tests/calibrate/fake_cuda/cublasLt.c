@@ -128,7 +128,7 @@ static int measure(const struct how *how, const struct layout *a, const struct l
     return inner == s->k && c->rows == s->m && c->columns == s->n;
 }
 
-/* Of 8 bits there is one layout, with scales that are aligned, as on Hopper. */
+/* There is one layout at 8 bits, with scales that are aligned, as on Hopper. */
 static cublasStatus_t check(const struct how *how, const struct layout *a,
                             const struct layout *b, const struct layout *c, struct sizes *s) {
     if (!measure(how, a, b, c, s)) return INVALID_VALUE;

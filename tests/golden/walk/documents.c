@@ -71,7 +71,7 @@ void walk_clusters(struct walk *w) {
     }
 }
 
-/* What a model of each kind is asked; the first row whose words stand in its file. */
+/* A model of each kind is asked this; the first row counts whose words stand in its file. */
 static const struct {
     const char *words, *commands;
 } of_models[] = {

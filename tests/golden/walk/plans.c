@@ -1,5 +1,5 @@
-/* A walk through plans: a key at a time is set, changed or taken back, and every plan on the way is priced.
- * What is refused says why, and is mostly taken back. */
+/* A walk through plans: a key at a time is set, changed or taken back, and every plan on the way is priced. A refused
+ * setting says why, and is mostly taken back. */
 #include <string.h>
 
 #include "models/plan/key.h"
@@ -94,7 +94,7 @@ static const struct choice of_others[] = {
     {"cluster.levels.1.shared_by", "1|4|8", ""},
 };
 
-/* What a model is mostly tried with, so that most plans can be. */
+/* A model is mostly tried with these, so that most plans can run. */
 static const struct {
     const char *name, *clusters, *keys, *of;
 } models[] = {

@@ -94,7 +94,7 @@ static void write_drawn(int i, const struct file *file) {
     assert_int_equal(fclose(f), 0);
 }
 
-/* Of a file alone: the name of the device before its generation, before neither; the first of equals. */
+/* A file alone is found by the name of the device before its generation, before neither; the first of equals. */
 static const struct stated *closest(const struct file *file, int key) {
     static const int order[] = {2, 1, 0};
     for (int o = 0; o < 3; o++)
@@ -148,7 +148,7 @@ static void load(const char *cluster, const char *model, const char *runtime,
     fr_test_job(cluster, model, sets, job);
 }
 
-/* What a cluster's file states wins and is named; --set goes before both. */
+/* A statement in a cluster's file wins and is named; --set goes before both. */
 static void a_cluster_has_the_word(void **state) {
     struct fr_job job;
     static const char *const own[] = {"cluster.device.host_launch=3 us", "runtime=nemo-24.03",

@@ -1,4 +1,4 @@
-/* What is made of the rows of facts says what they say. */
+/* Values made from the rows of facts say the same as the rows. */
 #include <stdlib.h>
 
 #include "base/json/interval.h"

@@ -94,7 +94,7 @@ static void by_hand(void **state) {
     fr_job_free(&job);
 }
 
-/* What takes more memory makes no plan surer; what is less certain moves it towards even odds. */
+/* More memory makes no plan surer; more uncertainty moves it towards even odds. */
 static void more_is_no_surer(void **state) {
     struct fr_job job;
     (void)state;

@@ -1,4 +1,4 @@
-/* What no iteration is shorter than, by hand and beside the iteration itself. */
+/* The lower bound of an iteration, by hand and beside the iteration itself. */
 #include "models/outcome/lower_bound.h"
 #include "tests/pipeline_case.h"
 

@@ -1,5 +1,5 @@
-/* What goes to the host's memory and back: time against copies and products followed one by one, bytes
- * and state by hand, and what a schedule holds against its slots walked through. */
+/* Tensors go to the host's memory and back: time against copies and products followed one by one, bytes and state by
+ * hand, and a schedule's memory against its slots walked through. */
 #include <math.h>
 
 #include "models/outcome/cost.h"

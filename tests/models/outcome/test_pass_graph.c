@@ -1,4 +1,4 @@
-/* What choosing clocks of passes stands on: curves of energy beside all chords of their points, and the event
+/* The choice of clocks for passes stands on these: curves of energy beside all chords of their points, and the event
  * graph beside the recurrence and the event engine, at clocks drawn at random. */
 #include <math.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static void a_curve_is_the_least_of_all_mixtures(void **state) {
     }
 }
 
-/* Of a pass: its points are those of the clocks down to the one of least energy; whoever computes nothing, or
+/* The points of a pass are those of the clocks down to the one of least energy; a rank that computes nothing, or
  * draws less in no time, stays at the highest. */
 static void a_curve_is_of_all_clocks_that_save(void **state) {
     static const char *const sets[] = {"cluster.device.clock.step=37 MHz", NULL};
@@ -255,7 +255,7 @@ static void who_uses_all_its_room_is_done_at_the_deadline(void **state) {
         }
 }
 
-/* What sends gradients in buckets beside itself: the last of each chunk on each stage that makes them. */
+/* These passes send gradients in buckets beside themselves: the last of each chunk on each stage that makes them. */
 static void the_last_gradients_of_chunks_are_pinned(void **state) {
     (void)state;
     for (size_t row = 0; row < sizeof plans / sizeof *plans; row++) {

@@ -96,7 +96,7 @@ static void compressed_messages_are_not_kept(void **state) {
     fr_recurrence_cache_free(cache);
 }
 
-/* Of a key nothing is kept but under it: not under its beginning, nor for another count of numbers. */
+/* A key saves nothing but under itself: not under its beginning, nor for another count of numbers. */
 static void keys_are_whole(void **state) {
     struct fr_recurrence_cache *cache = fr_recurrence_cache_make(1);
     const double saved[] = {1, 2, 3};

@@ -1,4 +1,4 @@
-/* What is published of plans whose runs reserved so much, or failed: plan by plan, ours from presets. */
+/* Published runs reserved so much memory, or failed: plan by plan, ours from presets. */
 #include "models/outcome/cost.h"
 #include "models/outcome/fits/fits.h"
 #include "tests/cmocka.h"

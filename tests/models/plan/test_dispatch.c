@@ -1,5 +1,5 @@
-/* What a plan of a mixture of experts that says nothing of it is taken to dispatch: a copy of a token to each node of
- * those that hold its experts, so many neighbours as divide them; where one node holds all, to each expert's rank. */
+/* The plan of a mixture of experts that does not state its dispatch sends a copy of a token to each node of those
+ * that hold its experts, so many neighbours as divide them; where one node holds all, to each expert's rank. */
 #include "tests/job.h"
 
 static void neighbours_of_a_node(void **state) {

@@ -196,7 +196,7 @@ static void is_read(const struct orders *o, const struct fr_plan *plan, const ch
         }
 }
 
-/* What is written of the plan is the same order: passes of chunk 0 say no chunk, one blank parts them. */
+/* The written plan has the same order: passes of chunk 0 state no chunk, one blank parts them. */
 static void is_written(const struct orders *o, const struct fr_plan *plan) {
     struct fr_text text = {0}, want = {0};
     struct fr_json_writer w = {.text = &text};

@@ -9,7 +9,7 @@
 
 static const struct fr_plan_key *key_of(int number) { return &fr_plan_keys[number]; }
 
-/* What the key's value is written as in a file: one text, or several. */
+/* The key's value is written so in a file: one text, or several. */
 static struct fr_json_document *written(const struct fr_plan_key *key,
                                         const struct fr_plan *plan) {
     struct fr_text text = {0};

@@ -1,4 +1,4 @@
-/* What a rank does grows evenly with each width of a transformer, from the smallest: amounts at widths of 1, 2, 3 and 9
+/* A rank's work grows evenly with each width of a transformer, from the smallest: amounts at widths of 1, 2, 3 and 9
  * lie on a line.  So do a model's operations (models/workload/flop.h). */
 #include <stddef.h>
 

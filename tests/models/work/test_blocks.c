@@ -215,7 +215,7 @@ static void what_adapters_do_not_meet(void **state) {
     assert_non_null(strstr(err.detail, "weight gradients"));
 }
 
-/* Of a Hugging Face file too. */
+/* A Hugging Face file is read too. */
 static void beside_a_config(void **state) {
     (void)state;
     static const char *const sets[] = {"model.lora_rank=8", "attention=flash", NULL};
@@ -395,7 +395,7 @@ static void a_further_token(void **state) {
     fr_job_free(&split);
 }
 
-/* What modules of further tokens exchange over tp 2 on the last of two stages, each.  Forward two sums of a layer's
+/* Modules of further tokens exchange this over tp 2 on the last of two stages, each.  Forward two sums of a layer's
  * pairs, one of looked up words, and what joins two streams gathered; back two sums, one of the logits' input
  * gradients, one of both streams'.  Along the sequence a layer gathers and scatters twice either way, words are
  * scattered and their gradients gathered, the logits' the other way round, and weight gradients of a layer's pairs
@@ -484,7 +484,8 @@ static void one_copy_a_node(void **state) {
     fr_job_free(&all);
 }
 
-/* What choices meet: by going through all of them. Without groups n (1 - (1 - 1/n)^k) of n = 4 places, k = 2. */
+/* The number of places that choices meet, by going through all of them. Without groups n (1 - (1 - 1/n)^k) of n = 4
+ * places, k = 2. */
 static void choices_by_brute_force(void **state) {
     (void)state;
     double met = 0;
@@ -537,9 +538,9 @@ static void nodes_are_neighbours(void **state) {
     fr_job_free(&job);
 }
 
-/* What every rank of tp holds whole does not shrink with it: 2 R(4) - R(2) of a rank's parameters R on 4 and on 2.  By hand
- * norms, routers, and latent attention's narrow products with theirs; with experts whole on
- * a rank (etp 1) these as well. */
+/* A tensor that every rank of tp holds whole does not shrink with tp: 2 R(4) - R(2) of a rank's parameters R on 4 and
+ * on 2.  By hand norms, routers, and latent attention's narrow products with theirs; with experts whole on a rank
+ * (etp 1) these as well. */
 static void held_whole_by_every_rank(void **state) {
     static const struct {
         const char *model, *etp;

@@ -75,7 +75,7 @@ static void one_of(uint64_t *dice, const char *words, char *out, size_t capacity
     snprintf(out, capacity, "%.*s", (int)strcspn(words, "|"), words);
 }
 
-/* @return false: there is no such plan.  What it says goes to @p stated. */
+/* @return false: there is no such plan.  The reasons go to @p stated. */
 static bool draw(uint64_t *dice, struct fr_job *job, char *stated, size_t capacity) {
     enum { COUNT = sizeof choices / sizeof *choices, MOST = 12 };
     char model[700], words[MOST][64];
@@ -171,7 +171,7 @@ static struct matrices matrices_of(const struct fr_transformer *t, double ghost_
     return m;
 }
 
-/* Of a token: an adapter of r beside each product that has one, r values between its two. */
+/* For a token: an adapter of r beside each product that has one, r values between its two. */
 static double adapters(const struct fr_transformer *t, double attentions, double mlps) {
     double h = (double)t->hidden, q = (double)(t->heads * t->head_dim),
            kv = (double)(t->kv_heads * t->head_dim), r = (double)t->lora_rank,

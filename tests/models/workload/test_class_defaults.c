@@ -1,5 +1,5 @@
-/* What a Hugging Face file leaves out is what its family's configuration class of the transformers library takes it for
- * (src/transformers/models/<family>/configuration_<family>.py, v4.57). */
+/* A key that a Hugging Face file leaves out is what its family's configuration class of the transformers library
+ * takes it for (src/transformers/models/<family>/configuration_<family>.py, v4.57). */
 #include <inttypes.h>
 #include <stddef.h>
 
@@ -128,7 +128,7 @@ static void lists_of_kinds_of_layers(void **state) {
 }
 
 /* Newer files of a hybrid name each layer's block by a word, older ones by a letter: random orders of blocks are the
- * same model either way.  What names no block, or is no list of texts, is refused with its place. */
+ * same model either way.  A list that names no block, or is no list of texts, is refused with its place. */
 static void blocks_by_word_and_by_letter(void **state) {
     static const char *const words[] = {"mamba", "attention", "mlp", "moe"};
     uint64_t dice = 71;
