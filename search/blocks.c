@@ -13,6 +13,8 @@ static fr_status no_memory(struct fr_error *err) {
     return fr_fail(err, FR_ERR_NOMEM, "search", "out of memory");
 }
 
+/* The cut depends on the size of the space alone, never on the number of processes, so that a checkpoint of eight
+ * processes can be continued by three. A block holds at least 2048 plans: pruning needs some plans to learn from. */
 fr_status fr_blocks_open(const struct fr_job *job, const struct fr_space *space,
                          const struct fr_search_options *options, struct fr_blocks *b,
                          struct fr_error *err) {
@@ -42,6 +44,8 @@ int64_t fr_blocks_next(const struct fr_blocks *b, int64_t from) {
 
 /* ---- one block as a line -------------------------------------------------------------------- */
 
+/* %a writes a double in hexadecimal, exact to the last bit. Decimal digits would round, and two plans that tie would
+ * change places after a restart. */
 static void write_line(const struct fr_search_result *r, int64_t number, struct fr_text *line) {
     fr_text_addf(line, "block %" PRId64 " %" PRId64 " %" PRId64 " %" PRIx64 " %d", number,
                  r->evaluated, r->feasible, (uint64_t)r->read, (int)FR_REASON_COUNT);
@@ -182,6 +186,9 @@ static bool fits(const struct fr_blocks *b, int64_t number, const struct fr_part
     return true;
 }
 
+/* A line comes from a file that anybody may have changed. So everything in it is checked: counts against the block's
+ * size, plan numbers against its range; prices are computed again later (fr_blocks_join). A line that fails any check
+ * is refused whole. */
 fr_status fr_blocks_take(struct fr_blocks *b, const char *line, struct fr_error *err) {
     struct words w = {.at = line, .bad = strncmp(line, "block ", 6) != 0};
     struct fr_part block = {.done = true};
@@ -249,6 +256,7 @@ static fr_status untrue(int64_t index, struct fr_error *err) {
                    "plan %" PRId64 " of this search is not as a block says", index);
 }
 
+/* Counts add up; the example of a reason is the first plan that has it. */
 static fr_status join_counts(const struct fr_blocks *b, struct fr_search_result *result,
                              struct fr_error *err) {
     for (int64_t i = 0; i < b->n; i++) {
@@ -325,6 +333,8 @@ static fr_status check_lists(const struct fr_blocks *b, const struct fr_search_r
     return FR_OK;
 }
 
+/* The best K of the whole are among the best K of each block, and the front of the whole is a subset of the union of
+ * their fronts. So K and a front a block are enough to give the same answer as one search. */
 fr_status fr_blocks_join(const struct fr_blocks *b, struct fr_search_result *result,
                          struct fr_error *err) {
     struct fr_best best = {.cut = false};

@@ -64,6 +64,8 @@ static bool lay_out(const struct fr_job *job, const struct fr_space *space, int6
     return true;
 }
 
+/* A plan fits with the probability asked for when its spare memory, in standard deviations, is at least the normal's
+ * quantile. The quantile is found once here, so that each plan needs one comparison. */
 void fr_search_ask_fit(struct fr_search_options *options, double probability) {
     options->fit = probability;
     options->fit_spare = probability > 0 ? fr_fits_spare(probability) : -INFINITY;
@@ -272,6 +274,7 @@ static void free_desks(struct context *c) {
     free(c->desks);
 }
 
+/* A free desk, by trying: there are as many desks as threads, so one is free. */
 static struct desk *take_desk(const struct context *c) {
     for (int i = 0;; i = (i + 1) % c->n_desks)
         if (!atomic_flag_test_and_set(&c->desks[i].taken)) return &c->desks[i];
@@ -284,6 +287,8 @@ static void begin_piece(struct piece *piece) {
     fr_ranked_begin(piece->unsure, FR_UNSURE);
 }
 
+/* A piece knows the rounds before it and the sample, never its neighbours in the same round. What it skips depends on
+ * its number alone, so the answer has the same bytes with one thread and with sixty-four. */
 static void work(void *argument, int64_t number) {
     const struct context *c = argument;
     struct piece *piece = &c->pieces[number];
@@ -296,7 +301,10 @@ static void work(void *argument, int64_t number) {
     fr_progress_add(c->progress, 1);
 }
 
-/* Some plans of a large space, the same whatever the threads: what is known of them excludes others. */
+/* Price some plans from all over a large space before all others.  Pruning is only as good as the best plans seen so
+ * far, and neighbours in the enumeration are alike, so the first piece alone would know little.  The k-th sample is at
+ * k times a large odd constant, modulo the size: spread out (Knuth's multiplicative hashing), the same whatever the
+ * threads. */
 static void take_sample(struct context *c) {
     enum { PLANS = 2048, TIMES = 16 };
     uint64_t size = (uint64_t)(c->end - c->begin);
@@ -311,6 +319,8 @@ static void free_piece(struct piece *piece) {
     free(piece->pareto.items);
 }
 
+/* Pieces are joined in the order of their numbers, whoever finished first. Ties (same value, same lossiness) go to the
+ * lower index, hence the order of joining decides nothing. */
 static bool join(struct context *c, const struct piece *piece,
                  struct fr_search_result *result) {
     bool ok = !piece->failed;
@@ -336,6 +346,9 @@ static bool join(struct context *c, const struct piece *piece,
     return ok;
 }
 
+/* Plans are ranked by what a user pays. An iteration is the measure while all plans train equally well per iteration.
+ * With several batch sizes an iteration is no measure, so a sample is. Where a plan's number of iterations is known,
+ * the training's total is. */
 fr_ranking fr_search_ranking(const struct fr_job *job, const struct fr_space *space,
                              const struct fr_search_options *options) {
     /* Nobody says how many iterations any of these plans needs. */
@@ -381,6 +394,15 @@ static bool go_through(struct context *c, int threads, struct fr_search_result *
     return ok;
 }
 
+/* Search by pruned enumeration: every plan of the space is laid out, and priced only as far as it may still matter.
+ *
+ *     lower bound of the plan  >  value of the K-th best so far     it is not listed
+ *     beaten on the front by a point that is strictly faster        it is not on the front
+ *     lower bound  >  best of its method                            it is not its method's best
+ *
+ * A plan of which all three hold is counted and dropped without its exact price (fr_cost_bounded,
+ * models/outcome/bounded.h). Bounds are exact lower bounds, so pruning changes the time of a search and never its
+ * answer; tests/search/test_bounded.c holds it against pricing everything. */
 fr_status fr_search(const struct fr_job *job, const struct fr_space *space,
                     const struct fr_search_options *options, struct fr_search_result *result,
                     struct fr_error *err) {

@@ -165,6 +165,7 @@ static bool rename_key(const struct fr_space *space, const struct fr_workload *m
     return true;
 }
 
+/* Values of different keys that make the same plan (models/plan/equivalent.h), one row of the table after the other. */
 static bool rename_equivalents(const struct fr_space *space, const struct fr_workload *model,
                                const size_t *digit, struct fr_plan *plan) {
     for (const struct fr_equivalent *equivalent = fr_equivalent_keys; equivalent->is;
@@ -274,6 +275,12 @@ static bool rename_row(const struct fr_space *space, const struct fr_workload *m
     return true;
 }
 
+/* A configuration is a number in mixed radix: its digits choose a value for each varied key, the last key fastest. So
+ * a space of 1e12 plans needs no list, threads share it by ranges, and a checkpoint names a plan by one number.
+ *
+ * Many numbers name the same plan: a key that nothing reads, an axis of 1, equal layer grids. Of these only one is
+ * priced, the first that has all unread keys at their first value. The others return false, and are not counted: "a
+ * plan" is something that would run differently. */
 bool fr_space_plan(const struct fr_space *space, const struct fr_workload *model, int64_t index,
                    struct fr_plan *plan, bool *mesh_fits) {
     static const fr_plan_key_set of_mesh = FR_PLAN_KEY_BIT(FR_PLAN_KEY_cp);

@@ -116,6 +116,8 @@ static struct use *uses_of(const struct fr_fluid *f, int32_t slot) {
     return &f->uses[(size_t)slot * (size_t)f->uses_max];
 }
 
+/* A link is dirty when a flow came or went on it since the rates were last computed. Rates are computed when somebody
+ * asks for them, so ten flows that start at one instant cost one filling instead of ten. */
 static void soil(struct fr_fluid *f, int32_t link) {
     if (f->links[link].dirty) return;
     f->links[link].dirty = true;
@@ -130,6 +132,8 @@ static bool way_is_free(const struct fr_fluid *f, int32_t slot) {
     return true;
 }
 
+/* Put the flow's uses at the head of their links' lists. On a free way no rate changes, neither its own nor another's,
+ * so the links stay clean. Most messages of a well-placed plan take this path. */
 static void join(struct fr_fluid *f, int32_t slot, bool free_way) {
     struct use *uses = uses_of(f, slot);
     for (int32_t k = 0; k < f->flows[slot].n_uses; k++) {
@@ -143,6 +147,8 @@ static void join(struct fr_fluid *f, int32_t slot, bool free_way) {
     }
 }
 
+/* Take the flow's uses out of their links' lists. Lists are doubly linked, since a flow ends anywhere in the list of
+ * each of its links. */
 static void leave(struct fr_fluid *f, int32_t slot) {
     struct use *uses = uses_of(f, slot);
     for (int32_t k = 0; k < f->flows[slot].n_uses; k++) {
@@ -158,6 +164,8 @@ static void leave(struct fr_fluid *f, int32_t slot) {
 
 /* ---- filling --------------------------------------------------------------------------------- */
 
+/* Add a link to the component, once: f->mark tells those of this filling from those of earlier ones, so that nothing
+ * has to be cleared between two fillings. */
 static void reach(struct fr_fluid *f, int32_t link) {
     if (f->links[link].mark == f->mark) return;
     f->links[link].mark = f->mark;
@@ -166,7 +174,9 @@ static void reach(struct fr_fluid *f, int32_t link) {
     f->reached[f->n_reached++] = link;
 }
 
-/* All flows joined to the changed links.  @return how many */
+/* Collect the component: all flows on the dirty links, all links of these flows, and so on.  Flows outside share no
+ * link with it, hence their rates cannot change.  f->reached grows while it is read (a breadth-first search).
+ * @return how many flows */
 static int32_t collect(struct fr_fluid *f) {
     int32_t n = 0;
     f->mark++;
@@ -189,6 +199,12 @@ static int32_t collect(struct fr_fluid *f) {
     return n;
 }
 
+/* Give a flow its rate from now on. Its end moves only if the rate changed:
+ *
+ *     left = left - x (now - since)      end = now + left / x'
+ *
+ * A flow that keeps its rate keeps its end to the last bit. Otherwise rounding would depend on how often others came
+ * and went, and two runs of one program could differ. */
 static void set_rate(struct fr_fluid *f, int32_t slot, double rate_B_per_s) {
     struct flow *flow = &f->flows[slot];
     flow->mark = f->mark + 1; /* fixed; collect marks anew each time */
@@ -206,7 +222,12 @@ static void set_rate(struct fr_fluid *f, int32_t slot, double rate_B_per_s) {
         (struct fr_event){f->now_s + flow->left_B / rate_B_per_s, flow->order, slot});
 }
 
-/* The fullest link: the least rate for each of its flows.  Those that have none drop out. */
+/* The bottleneck: the link whose share for each of its flows is the least,
+ *
+ *     share = (c - sum of w x over fixed flows) / (sum of w over the others)
+ *
+ * No flow on it can go faster, and every other link can give its flows at least as much.  Links whose flows are all
+ * fixed drop out of the list, so that later rounds do not look at them again. */
 static int32_t bottleneck(struct fr_fluid *f, double *share_B_per_s) {
     int32_t best = -1, kept = 0;
     for (int32_t k = 0; k < f->n_reached; k++) {
@@ -224,6 +245,8 @@ static int32_t bottleneck(struct fr_fluid *f, double *share_B_per_s) {
     return best;
 }
 
+/* Fix all flows of the bottleneck at its share, and take them off the other links on their way. A link's share never
+ * falls by this: flows that leave it take no more than its own share, since the bottleneck's was the least. */
 static void fix_flows_of(struct fr_fluid *f, int32_t link, double share_B_per_s) {
     for (int32_t id = f->links[link].first; id >= 0; id = f->uses[id].after) {
         int32_t slot = id / f->uses_max;
@@ -237,6 +260,8 @@ static void fix_flows_of(struct fr_fluid *f, int32_t link, double share_B_per_s)
     }
 }
 
+/* Progressive filling of the component that joins the dirty links. Every round fixes at least one link's flows, so
+ * there are at most as many rounds as links. One flow alone needs no round: its rate is that of its narrowest link. */
 static void resolve(struct fr_fluid *f) {
     double share_B_per_s = 0;
     if (f->n_dirty == 0) return;
@@ -283,6 +308,7 @@ bool fr_fluid_start(struct fr_fluid *f, int64_t tag, double size_B, double alone
     return true;
 }
 
+/* The heap is ordered by time and then by the order in which flows started, so that equal ends come in a fixed order. */
 double fr_fluid_next_s(struct fr_fluid *f) {
     resolve(f);
     return f->ends.n ? f->ends.heap[0].time_s : INFINITY;

@@ -17,6 +17,7 @@ static int64_t virtual_stage(const struct fr_builder *b, int32_t rank, int chunk
     return fr_schedule_virtual(b->p->schedule, b->p->args.stages, rank, chunk);
 }
 
+/* The task whose end makes the result of a pass available to its reader: the message if there is one, else the pass. */
 static int32_t *output_of(struct fr_builder *b, uint8_t kind, int64_t at, int32_t micro) {
     int64_t all = (int64_t)b->p->args.stages * b->p->args.chunks;
     return &b->output[((kind == FR_SLOT_BACKWARD) * all + at) * b->p->args.micro_batches +
@@ -173,6 +174,8 @@ static int32_t input_task(struct fr_builder *b, int32_t rank, const struct fr_sl
     return task < 0 ? -2 : task;
 }
 
+/* One slot of rank @p r, if its input has been laid out. A pass waits for two things, as in the recurrence: the rank's
+ * previous work and its input. Its message is a task of its own, which the rank does not wait for. */
 static bool do_pass(struct fr_builder *b, int32_t r, const struct fr_slot *slot) {
     int32_t input = input_task(b, r, slot), to = receiver(b, r, slot);
     if (slot->whole && slot->kind == FR_SLOT_WEIGHT)
@@ -329,6 +332,9 @@ static bool make_classes(struct fr_program *program, const struct fr_pipeline *p
     return program->classes != NULL;
 }
 
+/* A program is a list of tasks, each with at most three tasks that it waits for, all earlier in the list. So a network
+ * can play it in one pass over the list, and no program can deadlock. Durations are not in it: tasks of a class share
+ * a price (sim/price.h), and one program is run with parts switched on and off. */
 fr_status fr_program_make(const struct fr_pipeline *p, struct fr_program *program,
                           struct fr_error *err) {
     int32_t stages = p->args.stages;

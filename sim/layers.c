@@ -34,6 +34,8 @@ struct builder {
 };
 
 /* The work of one layer. */
+/* Classes are made once a layer and phase and used again by every micro-batch, so a program of a thousand micro-
+ * batches has as many classes as one of a single one. */
 struct placed {
     struct fr_rank_work work;
     double codec_s; /* of its gradients */
@@ -52,6 +54,7 @@ static void begin(struct builder *b, struct placed *layer, int phase) {
     if (b->next_class < 0) layer->first_class[phase] = b->program->n_classes;
 }
 
+/* Append a class with its price, or take the next of those that the layer made before. */
 static int32_t add_class(struct builder *b, fr_task_kind kind,
                          const struct fr_class_price *price) {
     struct fr_program *program = b->program;
@@ -177,8 +180,8 @@ static void hold(struct builder *b, int32_t nothing, int32_t rank, int32_t messa
     r->awaited = -1;
 }
 
-/* Rail rings send beside each other, so that a rank's last message says nothing of its others: it waits for the last of
- * each ring. */
+/* Rail rings send beside each other, so that a rank's last message says nothing of its others: it waits for the last
+ * of each ring. */
 static void end_rails(struct builder *b, const struct fr_message_list *list, int32_t nothing,
                       fr_axis axis, int32_t group, int32_t micro) {
     int32_t first = (int32_t)b->program->n_tasks - list->count;

@@ -33,6 +33,9 @@ struct timed { /* what a run with some things switched off needs */
 /* Runs of one simulation at most: everything, each part switched off in turn, everything again. */
 enum { RUNS = 10 };
 
+/* One run of the program with the parts of @p with switched on. The difference between two runs is what a part costs
+ * where it shows, after everything that hides it: the same definition as the closed form's (models/outcome/cost.c), so
+ * that both engines can be compared part by part. */
 static fr_status run_with(const void *context, int with, struct fr_pipeline_times *times,
                           struct fr_error *err) {
     const struct timed *t = context;
@@ -47,6 +50,7 @@ static fr_status run_with(const void *context, int with, struct fr_pipeline_time
     return FR_OK;
 }
 
+/* A clock of 0 is the device's own; models of layers have no stages with clocks. */
 static double clock_of(const struct timed *t, int32_t stage) {
     return t->pipeline ? t->pipeline->stage[stage].clock_Hz : 0;
 }
@@ -109,6 +113,8 @@ static fr_status map_replicas(const struct fr_job *job, const struct fr_plan *pl
 }
 
 /* Each rank of the program stands for tp x dp x cp that do the same, unless the program is unfolded. */
+/* Folding is what makes a million ranks affordable: ranks of one stage run the same passes at the same times, so one
+ * of them is played and its messages count for all (weight w of sim/fluid.h). */
 static fr_status timed_open(struct timed *t, const struct fr_job *job,
                             const struct fr_plan *plan, bool as_messages,
                             struct fr_error *err) {
@@ -156,6 +162,12 @@ static void timed_close(struct timed *t) {
 }
 
 /* Energy of a rank of each stage, in one of its replicas. */
+/* A rank is busy, communicates, is blocked by an exchange, or idles; the four fill the iteration:
+ *
+ *     idle = T - busy - comm - blocked      E = P_busy busy + P_comm (comm + blocked + idle)
+ *
+ * A rank that waits in a collective polls, so it draws as much as one that sends (models/outcome/energy.h). The fixed
+ * part of an iteration is busy, as in the closed form. */
 static void add_energy(const struct fr_job *job, const struct timed *t,
                        struct fr_simulation *s) {
     const struct fr_power *power = &job->cluster.device.power;
@@ -195,7 +207,11 @@ static void take_energy(const struct fr_job *job, const struct timed *t,
     fr_outcome_add_totals(job, out);
 }
 
-/* Parts of the memory of each stage's rank. */
+/* Memory of each stage's rank over time, for traces: a constant part and a part per micro-batch in flight,
+ *
+ *     memory(t) = state + in_flight(t) activation / chunks
+ *
+ * so that its largest value is the peak that the closed form has (models/outcome/moments.h). */
 static void add_memory(const struct fr_job *job, const struct fr_plan *plan,
                        const struct fr_pipeline *p, struct fr_stage_use *use) {
     double grown = 1 + job->cluster.device.memory_margin; /* by what the allocator loses */
@@ -215,6 +231,8 @@ static void add_memory(const struct fr_job *job, const struct fr_plan *plan,
 }
 
 /* Run once more with everything, and keep what was asked for. */
+/* The run with everything comes last, although its time is known by then: the arrays of starts and ends belong to the
+ * run that was made last, and the timeline reads them. */
 static fr_status keep(const struct fr_job *job, struct timed *t,
                       const struct fr_simulate_options *options, struct fr_simulation *s,
                       struct fr_error *err) {
@@ -336,6 +354,8 @@ static fr_status simulate(const struct fr_job *job, const struct fr_plan *plan,
     return simulate_pipeline(job, plan, options, s, err);
 }
 
+/* A plan that warms up (compression after some iterations, say) is two plans in turn: the second simulation is of the
+ * first iterations, and the outcome is their mix over the whole training. */
 fr_status fr_simulate(const struct fr_job *job, const struct fr_plan *given,
                       const struct fr_simulate_options *options, struct fr_simulation *s,
                       struct fr_error *err) {

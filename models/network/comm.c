@@ -26,6 +26,8 @@ struct fr_collective_args fr_group_args(const struct fr_group *group, double siz
                                        .nodes = group->nodes};
 }
 
+/* Tools count a message in two ways: all of it, or a rank's part of it. Sizes here are of the whole; a form fitted to
+ * the other count is asked with that. */
 double fr_price_message_B(const struct fr_price *price, int64_t n_ranks, double size_B) {
     bool divided = price->op == FR_OP_ALL_GATHER || price->op == FR_OP_REDUCE_SCATTER ||
                    price->op == FR_OP_ALL_TO_ALL || price->op == FR_OP_SCATTER ||
@@ -68,6 +70,8 @@ static bool by_levels(const struct fr_price *price) {
     return price->form->by_levels && price->form->by_levels(price);
 }
 
+/* Does the measured form say anything of such a group? A form fitted inside a node knows nothing of the network
+ * between nodes, however well it fits. */
 bool fr_comm_counts(const struct fr_price *price, const struct fr_group *group) {
     const struct fr_price_domain *d = &price->domain;
     bool several = group->level > 0;
@@ -84,7 +88,10 @@ static bool inside_domain(const struct fr_price_domain *d, int64_t n_ranks, doub
            size_B >= d->min_B * (1 - slack) && size_B <= d->max_B * (1 + slack);
 }
 
-/* Time by the form on the links that it was measured over, carried to the present links. */
+/* Time by the form on the links that it was measured over, carried to the present links.  Any form of latency and
+ * bytes alone, t = f(alpha, n beta), is scaled by its dimensions: with alpha' = a alpha and beta' = b beta
+ *
+ *     t'(n) = a t(n b / a)                                                       (our derivation) */
 static double form_time_s(const struct fr_price *price, const struct fr_group *group,
                           double size_B, bool *extrapolated) {
     struct fr_link_ratio r = group->changed;
@@ -101,6 +108,9 @@ double fr_comm_levels_s(const struct fr_price *price, const struct fr_group *gro
     return fr_collective_fastest_s(price->op, &args);
 }
 
+/* The one place where a collective becomes seconds: by its measured form where it covers the group, else by the
+ * fastest algorithm's closed form on the links (models/network/collective/). Outside the measured ranks and sizes the
+ * form still answers, and the answer is marked extrapolated. */
 double fr_comm_time_s(const struct fr_price *price, const struct fr_group *group, double size_B,
                       bool *extrapolated) {
     double time_s;

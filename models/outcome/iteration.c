@@ -72,6 +72,8 @@ static double busy_of(const struct fr_pipeline *p, double m, int32_t i) {
            s->optimizer_s - s->optimizer_idle_s + codec_busy_s(p, i);
 }
 
+/* E = sum over stages of replicas (P_busy busy + P_comm (T - busy)): a rank that does not compute communicates or
+ * waits, and polls meanwhile. */
 static void add_energy(const struct fr_job *job, const struct fr_pipeline *p, double m,
                        struct fr_outcome *out) {
     const struct fr_power *power = &job->cluster.device.power;
@@ -155,7 +157,8 @@ static bool holds_less(const struct fr_pipeline *p, int32_t i) {
     return here.all <= before.all && here.waiting <= before.waiting;
 }
 
-/* Peak of the fullest rank, at the fullest moment of its stage. */
+/* Memory of the peak rank, at the peak moment of its stage.  Early stages hold the most activations (P - i micro-
+ * batches in flight with 1F1B), late ones the logits, so all stages are compared, but for those that cannot be it. */
 static void add_memory(const struct fr_job *job, const struct fr_pipeline *p,
                        struct fr_outcome *out) {
     for (int32_t i = 0; i < p->args.stages; i++) {
@@ -208,6 +211,7 @@ static void add_break_even(const struct fr_pipeline *p, struct fr_outcome *out) 
         out->break_even_gradient_B_per_s = gradient_saved_B / gradient_codec_s;
 }
 
+/* The busiest rank's bytes along each axis; ranks of one stage send as much as each other. */
 static void add_bytes(const struct fr_pipeline *p, struct fr_outcome *out) {
     for (int32_t i = 0; i < p->args.stages; i++)
         for (int axis = 0; axis < FR_SENT_COUNT; axis++)
@@ -257,6 +261,8 @@ static void add_in_a_row(const struct fr_job *job, const struct fr_stage *s, dou
     for (int i = 0; i < FR_PART_COUNT; i++) out->time_s += out->part_s[i];
 }
 
+/* Computation of the stage that computes most: no iteration can be shorter. What remains of the time after all parts
+ * were switched off, beyond this, is the bubble. */
 static double busiest_s(const struct fr_pipeline *p) {
     double most_s = 0;
     for (int32_t i = 0; i < p->args.stages; i++) {
@@ -268,7 +274,12 @@ static double busiest_s(const struct fr_pipeline *p) {
     return most_s;
 }
 
-/* Each part is what the iteration is shorter by without it, switched off in turn. */
+/* Each part is what the iteration is shorter by without it, switched off in turn:
+ *
+ *     part_k = T(without the parts before k) - T(without these and k)
+ *
+ * The parts add up to the whole exactly, which no attribution by busy time does when work overlaps.  The order is
+ * fixed, and a part that others hide entirely shows as 0. */
 static fr_status add_parts(const struct fr_job *job, const struct fr_pipeline *p,
                            fr_pipeline_timer *timer, const void *context, double whole_s,
                            struct fr_outcome *out, struct fr_error *err) {

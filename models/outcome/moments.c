@@ -178,6 +178,7 @@ static struct extra of_embedding(const struct view *v) {
                                             : 0};
 }
 
+/* The bytes of a moment beyond those that are there in every moment, by the list in moments.h. */
 static struct extra of_moment(const struct view *v, fr_moment moment) {
     struct extra x = {0};
     switch (moment) {
@@ -202,6 +203,7 @@ static double sum_of(const struct extra *x) {
     return x->ends + x->logits + x->again + x->layer + x->joined + x->weights - x->freed;
 }
 
+/* Tensor by tensor, so that a profiler's snapshot can be held beside it. */
 static void add_to(const struct extra *x, double t[FR_TENSORS]) {
     t[FR_TENSOR_LAYERS] -= x->freed;
     t[FR_TENSOR_ENDS] += x->ends;
@@ -212,7 +214,8 @@ static void add_to(const struct extra *x, double t[FR_TENSORS]) {
     t[FR_TENSOR_WEIGHTS] += x->weights;
 }
 
-/* A step holds no more than any pass: no moment to look for. */
+/* The peak is the largest of the moments that the stage has.  Only their differences are compared, since the permanent
+ * part is in all of them.  A step holds no more than any pass, so it is no candidate. */
 fr_moment fr_moments_peak(const struct fr_job *job, const struct fr_plan *plan,
                           const struct fr_pipeline *p, int32_t i,
                           double part_B[FR_MEMORY_COUNT]) {
@@ -313,6 +316,10 @@ static double of_pass_B(const struct view *v, const struct fr_slot *slot, int ch
     }
 }
 
+/* Walk the peak stage's slots and count micro-batches in flight: a forward pass adds one at its end, the pass that
+ * frees activations (backward, or weight where it is split) takes one away. Memory in a pass is
+ *
+ *     always + in_flight * (activations of a chunk's pass) + what the pass itself works with */
 int fr_moments_steps(const struct fr_job *job, const struct fr_outcome *out, int most,
                      struct fr_memory_step *steps) {
     struct fr_stage alone;

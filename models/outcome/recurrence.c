@@ -12,6 +12,8 @@
 /* ---- the recurrence ---------------------------------------------------------------------- */
 
 /* End times of forward and backward passes by virtual stage and micro-batch; < 0: not yet. */
+/* The state of one evaluation. Virtual stage k of P v is row k, so that "the stage before" is one row up whatever the
+ * schedule; fr_schedule_virtual maps (stage, chunk) to its row. */
 struct sweep {
     const struct fr_pipeline *p;
     int64_t *next; /* [P]: slot of the pipeline's order */
@@ -51,7 +53,11 @@ static double folded_lag_s(const struct sweep *w, size_t at, const struct fr_slo
     return small ? stage->small_message_s : stage->message_s;
 }
 
-/* Earliest start of slot @p x on stage @p i for its input, or < 0 while that is not there. */
+/* Earliest start of slot @p x on stage @p i for its input, or < 0 while that is not there.
+ *
+ *     F(k, j)  after  F(k - 1, j) + message        first row: at once
+ *     B(k, j)  after  B(k + 1, j) + message        last row: after F(k, j), on the same rank
+ *     W(k, j)  after  B(k, j)                      on the same rank */
 static double input_s(const struct sweep *w, int32_t i, const struct fr_slot *x, size_t row) {
     size_t m = (size_t)w->p->args.micro_batches, at = row * m + (size_t)x->micro;
     double ready_s, lag_s;
@@ -81,7 +87,8 @@ double fr_pipeline_codec_s(const struct fr_pipeline *p, int32_t i, const struct 
     return forward ? below->forward_decode_s : above->decode_s;
 }
 
-/* The pass of @p d_s that makes the last of a chunk's gradients sends them off in buckets. */
+/* The pass of @p d_s that makes the last of a chunk's gradients sends them off in buckets.  The stream's end is the
+ * maximum of three lines, derived in the header: the stream was busy; the first bucket was late; the last was. */
 static void send_buckets(struct sweep *w, int32_t i, double d_s, double end_s) {
     const struct fr_stage *stage = &w->p->stage[i];
     double n = stage->buckets, b_s = w->gradients ? stage->bucket_s : 0;
@@ -130,6 +137,9 @@ static int64_t advance(struct sweep *w, int32_t i) {
     return done;
 }
 
+/* A topological order need not be found: going down the stages and up again meets the slots as passes travel, and a
+ * stage stops where an input is not there yet. Each turn of the loop finishes at least one slot, or the order
+ * deadlocks and is reported with the slots that wait for each other. */
 static fr_status sweep_run(struct sweep *w, struct fr_error *err) {
     int64_t left = w->p->n_slots * w->p->args.stages;
     while (left > 0) {
@@ -144,7 +154,9 @@ static fr_status sweep_run(struct sweep *w, struct fr_error *err) {
     return FR_OK;
 }
 
-/* After the last backward pass: gradients, the embedding's at both ends, the optimiser. */
+/* After the last backward pass, in this order: compress gradients, all-reduce them (what buckets did not hide), sum
+ * the tied embedding between the first and last stage, update.  The iteration ends with the slowest stage, since the
+ * next one begins when all have updated. */
 static void finish(const struct sweep *w, int with, struct fr_pipeline_times *times) {
     const struct fr_pipeline *p = w->p;
     int32_t last = p->args.stages - 1;
@@ -230,6 +242,10 @@ static bool write_key(const struct sweep *w, struct fr_recurrence_cache *cache) 
     return true;
 }
 
+/* Many plans of a search differ in keys that change no time of the recurrence (a rank order inside a node, an
+ * optimizer's dtype). Their passes take the same bits, so the ends of all stages are looked up by the words of the
+ * key. Compressed messages and passes at clocks of their own have inputs that the key lacks, hence they are never
+ * cached. */
 static bool find_run(struct sweep *w, struct fr_recurrence_cache *cache) {
     size_t n = RESULTS * (size_t)w->p->args.stages;
     if (!cache || w->coded || w->p->longer_s || !write_key(w, cache)) return false;
@@ -267,6 +283,9 @@ static void begin(struct sweep *w, const struct fr_pipeline *p, int with, double
             w->pass_s[3 * i + kind] = fr_pipeline_pass_s(p, i, kind, with);
 }
 
+/* Plain 1F1B repeats itself: after the first P micro-batches each stage alternates one forward and one backward pass,
+ * and the periodic form (models/outcome/periodic.h) needs P numbers where following slots needs P m, and a tenth of
+ * the time. */
 static fr_status run_sweep(struct sweep *w, struct fr_recurrence_cache *cache,
                            struct fr_error *err) {
     if (find_run(w, cache)) return FR_OK;

@@ -55,6 +55,9 @@ struct fr_pricing fr_pricing_make(const struct fr_job *job, const struct fr_plan
 
 /* ---- one operation ------------------------------------------------------------------------------- */
 
+/* A matrix product C[m,n] = A[m,k] B[k,n] is 2 m n k flop. Its time is the device's own function of the shape
+ * (models/device/gemm.h), not flop over a peak: at the sizes that tensor parallelism leaves, tiles that are cut and
+ * waves that are not full decide. */
 static double product_s(const struct fr_pricing *x, fr_dtype dtype,
                         const struct fr_gemm_shape *shape, double working_set_B,
                         struct fr_gemm_use use) {
@@ -113,8 +116,9 @@ static double scores_s(const struct fr_pricing *x, const struct fr_gemm_shape *s
         fr_cluster_traffic_s(x->cluster, x->dtype, FR_TRAFFIC_STREAM, moved_B, moved_B));
 }
 
-/* Shares of the peak: of 16 bits where the products are of fewer, faster where today's kernel then attends at 8 bits;
- * and slower for gradients. */
+/* Fused attention takes  flop (1 + half_keys / keys) / (share peak):  a kernel's efficiency saturates with the number
+ * of keys.  Shares of the peak: of 16 bits where the products are of fewer, faster where today's kernel then attends
+ * at 8 bits; and slower for gradients. */
 static double attention_s(const struct fr_pricing *x, const struct fr_operation *o) {
     const struct fr_device *device = &x->cluster->device;
     bool wider = fr_dtype_is_narrow(x->dtype) && device->gemm[FR_BF16].form;
@@ -130,8 +134,8 @@ static double attention_s(const struct fr_pricing *x, const struct fr_operation 
     return o->size * (1 + more) / (o->pass == FR_PASS_INPUT ? rate * slower : rate);
 }
 
-/* Never at fewer than 16 bits; where the device does not say it, as thin and as many as products over scores: their
- * share of the peak, or the fused kernel's. */
+/* A scan (state-space layers).  Never at fewer than 16 bits; where the device does not say it, as thin and as many as
+ * products over scores: their share of the peak, or the fused kernel's. */
 static double scan_s(const struct fr_pricing *x, const struct fr_operation *o) {
     const struct fr_device *device = &x->cluster->device;
     bool wider = fr_dtype_is_narrow(x->dtype) && device->gemm[FR_BF16].form;
@@ -141,6 +145,7 @@ static double scan_s(const struct fr_pricing *x, const struct fr_operation *o) {
     return o->size / (share * device->gemm[wider ? FR_BF16 : x->dtype].peak_flop_per_s);
 }
 
+/* A collective's bytes are booked by the same call that prices it, so that traffic and time cannot disagree. */
 static double collective_s(const struct fr_pricing *x, const struct fr_operation *o) {
     bool once = o->pass == FR_PASS_ONCE;
     const struct fr_ledger ledger = {.cluster = x->cluster,
@@ -187,6 +192,9 @@ double fr_operation_s(const struct fr_pricing *x, const struct fr_operation *o) 
     return operation_s(x, o);
 }
 
+/* Weights in fp8 are narrowed once an iteration, since they change only in the update: read once at the width that
+ * the optimizer keeps, if that is wider, and written twice, by rows for the forward product and by columns for the
+ * input gradient. Weight gradients are the products that have a weight's shape, so they tell how many values that is. */
 double fr_narrow_weights_s(const struct fr_pricing *x, const struct fr_rank_work *work,
                            double weight_B) {
     double narrow_B = fr_dtype_size_B(FR_FP8), values = 0;
@@ -210,6 +218,8 @@ double fr_update_s(const struct fr_pricing *x, const struct fr_workload *workloa
 
 /* ---- lists --------------------------------------------------------------------------------------- */
 
+/* Gradients of data-parallel replicas, once an iteration. Where they go in buckets beside the backward pass, the stage
+ * prices them by bucket (@p later); here only the bytes are added. */
 static void reduce(const struct fr_pricing *x, const struct fr_operation *o,
                    struct fr_priced *sum) {
     if (o->as_one) {
@@ -224,6 +234,8 @@ static int beside_of(const struct fr_pricing *x, const struct fr_operation *o) {
     return x->in_turn ? FR_BESIDE_NOTHING : o->beside;
 }
 
+/* The sum that a collective's time belongs to. Time beside something is kept apart until the whole pass is known,
+ * because only then is it known how much of it shows (pass_of). */
 static int spent_on(const struct fr_pricing *x, const struct fr_operation *o) {
     int beside = beside_of(x, o);
     if (beside == FR_BESIDE_ATTENTION) return FR_SPENT_CP_BESIDE;
@@ -267,6 +279,10 @@ void fr_work_price(const struct fr_pricing *x, const struct fr_rank_work *work, 
     }
 }
 
+/* From sums to a pass. Of an exchange beside computation only the longer one's excess shows, with the slow-down that
+ * both have while they share the device:
+ *
+ *     shown = fr_device_beside_s(exchange, computation)  >=  exchange - computation */
 static struct fr_pass pass_of(const struct fr_device *device, const double t[FR_SPENTS]) {
     struct fr_pass pass = {.compute_s = t[FR_SPENT_PRODUCTS] + t[FR_SPENT_ATTENTION] +
                                         t[FR_SPENT_TRAFFIC],
@@ -282,6 +298,9 @@ static struct fr_pass pass_of(const struct fr_device *device, const double t[FR_
     return pass;
 }
 
+/* Recomputation (FR_PASS_AGAIN) is forward work at the time of the backward pass, so it counts with the input
+ * gradient. A schedule that splits the backward pass runs the input and the weight gradient apart; each is then a pass
+ * of its own, in which only its own work can hide an exchange. */
 struct fr_passes fr_priced_passes(const struct fr_device *device, const struct fr_priced *sum) {
     double input_s[FR_SPENTS], backward_s[FR_SPENTS];
     for (int k = 0; k < FR_SPENTS; k++) {

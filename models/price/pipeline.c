@@ -33,6 +33,7 @@ static fr_reasons check_zero_ranks(const struct fr_plan *plan) {
     return 0;
 }
 
+/* Every check adds its reason and none stops at the first, since a user who mends one wants to know of the next. */
 static fr_reasons check_plan(const struct fr_job *job, const struct fr_plan *plan) {
     fr_reasons reasons = 0;
     const char *needs;
@@ -56,6 +57,7 @@ static fr_reasons check_plan(const struct fr_job *job, const struct fr_plan *pla
            fr_offload_check(job, plan);
 }
 
+/* B = dp m b: the global batch divides over the replicas, and a replica's share into m micro-batches of b samples. */
 static fr_reasons check_batch(const struct fr_job *job, const struct fr_plan *plan) {
     int64_t batch = fr_job_batch(job, plan), micro = fr_job_pipeline_micro_batch(job, plan);
     if (batch % plan->dp != 0) return FR_BECAUSE(FR_REASON_BATCH);
@@ -63,6 +65,8 @@ static fr_reasons check_batch(const struct fr_job *job, const struct fr_plan *pl
     return whole ? 0 : FR_BECAUSE(FR_REASON_MICRO_BATCH);
 }
 
+/* An order of passes is a list of P m v slots of up to three kinds. A plan whose list would not fit in memory is
+ * refused before anybody makes it. */
 static fr_reasons check_schedule(const struct fr_job *job, const struct fr_plan *plan) {
     fr_reasons reasons = 0;
     int64_t m = fr_pipeline_micro_batches(job, plan);
@@ -100,6 +104,8 @@ static bool too_narrow(const struct fr_job *job, const struct fr_plan *plan) {
     return job->workload.dtype == FR_FP4 && !by_products;
 }
 
+/* The model's own checks divide by micro-batches and layers a stage, so they are left out where these have no
+ * meaning. */
 fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *plan) {
     fr_reasons reasons = check_plan(job, plan), passes = check_batch(job, plan);
     bool ordered = fr_job_is_pipeline(job, plan);
@@ -117,6 +123,8 @@ static double stage_value(const double *values, int listed, int32_t i) {
     return values[listed ? i : 0];
 }
 
+/* A model of measured stage times. Where only one backward time is known, half of it is the weight gradient: both
+ * halves of a backward pass are products of as many flop. */
 static void price_measured(const struct fr_stages *s, int32_t i, struct fr_pipeline *p) {
     struct fr_stage *stage = &p->stage[i];
     stage->forward.compute_s = stage_value(s->forward_s, s->listed, i);
@@ -160,7 +168,8 @@ static void code_stage(const struct fr_job *job, const struct fr_plan *plan,
     stage->saved_B = coded.saved_B;
 }
 
-/* Share of the passes in which a stage's ranks wait for those that do common layers. */
+/* Share of the passes in which a stage's ranks wait for those that do common layers.  Waiting draws less power than
+ * computing, so the energy of a pass needs it; its time does not. */
 static double idle_share(const struct fr_rank_work *work, const struct fr_stage *stage) {
     return work->idle_ranks * stage->common_s /
            (fr_pass_s(&stage->forward, FR_WITH_LAUNCH) +
@@ -175,6 +184,12 @@ static double copied_s(const struct fr_job *job, const struct fr_plan *plan, dou
                                 moved_B);
 }
 
+/* A transformer's stage: take its work and its passes from the cache, then what happens once an iteration.
+ *
+ *     gradients of a rank = own (over dp) + experts (over their copies) + common (over tp too) + grids
+ *
+ * Each kind has another group of ranks that hold a copy, so each is all-reduced by a collective of its own. Frozen
+ * parameters have no gradient. */
 static void price_transformer(const struct fr_job *job, const struct fr_plan *plan,
                               const struct fr_rank_map *rank_map, int32_t i,
                               struct fr_pipeline *p, uint32_t *extrapolated) {
@@ -320,8 +335,9 @@ static void price_messages(const struct fr_job *job, const struct fr_stage_place
 /* Buckets are of equal size, at most plan->bucket_size_B, or larger where that makes very many. */
 enum { BUCKETS_MAX = 4096 };
 
-/* Once an iteration.  Compressed tensors travel after the codec has seen all of them, apart from tensors that go
- * whole. */
+/* Gradients over the replicas, once an iteration.  Overlapped, they travel in buckets while the last backward pass
+ * still runs: a bucket that is full starts its all-reduce, and only the last one has nothing to hide behind.
+ * Compressed tensors travel after the codec has seen all of them, apart from tensors that go whole. */
 static void price_gradient(const struct fr_job *job, const struct fr_plan *plan,
                            const struct fr_rank_map *rank_map, bool splits,
                            struct fr_stage *stage, uint32_t *extrapolated) {
@@ -369,6 +385,8 @@ static void send_in_turn(struct fr_pipeline *p) {
 }
 
 /* Durations of all stages in their placement. */
+/* Stages in the middle of a model are equal, so a stage that repeats the one below is copied and not priced: the cost
+ * of a plan does not grow with the depth of the pipeline. */
 static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
                          const struct fr_stage_places *placed, struct fr_pipeline *p,
                          uint32_t *extrapolated) {
@@ -413,6 +431,7 @@ static void keep_forward(struct fr_pipeline *p) {
     p->splits_backward = false;
 }
 
+/* The order of slots is the schedule's whole contribution: durations do not depend on it, and both engines read it. */
 void fr_pipeline_order(struct fr_pipeline *p, struct fr_slot *slots) {
     p->slots = slots;
     p->n_slots = fr_schedule_slots(p->schedule, &p->args);
@@ -422,6 +441,8 @@ void fr_pipeline_order(struct fr_pipeline *p, struct fr_slot *slots) {
     if (p->forward) keep_forward(p);
 }
 
+/* A slot is a pass of one chunk, so it takes a v-th of the stage's pass. Where the schedule splits it, the backward
+ * slot is the input gradient alone: B = whole - W. */
 double fr_pipeline_pass_s(const struct fr_pipeline *p, int32_t i, uint8_t slot_kind, int with) {
     const struct fr_stage *stage = &p->stage[i];
     double chunks = p->args.chunks;

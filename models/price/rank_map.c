@@ -253,6 +253,8 @@ static fr_status make_scratch(struct fr_rank_map *s, struct fr_error *err) {
     return s->pairs && s->load ? FR_OK : no_memory(err);
 }
 
+/* A mesh is regular where every communicator along an axis crosses the same links as every other. Then one of them
+ * stands for all, and mapping costs nothing per rank. */
 static bool is_regular(const struct fr_rank_map *s) {
     bool regular = !s->slot;
     for (int axis = 0; axis < FR_MESH_AXES && regular; axis++) {
@@ -283,6 +285,8 @@ static fr_status count_shares(const struct fr_plan *plan, struct fr_rank_map *s,
     return count_experts(s, plan, together, 1, &s->ep_within, err);
 }
 
+/* From ranks to links. For each axis and each kind of copy: which level of the network its communicators meet at, how
+ * many ranks of one sit in a node, how many communicators share a link. Prices need nothing else of where ranks are. */
 fr_status fr_rank_map_make(const struct fr_job *job, const struct fr_plan *plan,
                            struct fr_rank_map *s, struct fr_error *err) {
     const struct fr_transformer *t = &job->workload.transformer;
@@ -313,6 +317,8 @@ void fr_rank_map_free(struct fr_rank_map *s) {
 
 /* ---- pairs --------------------------------------------------------------------------------------- */
 
+/* All pairs of two stages send at once, so what counts is the busiest link that they share, not the distance of one
+ * pair. */
 struct fr_group fr_rank_map_pair(const struct fr_rank_map *s, int64_t a, int64_t b) {
     int64_t stride = fr_mesh_stride(&s->mesh, FR_MESH_PP), tp = s->mesh.size[FR_MESH_TP],
             dp = s->mesh.size[FR_MESH_DP], across = fr_mesh_stride(&s->mesh, FR_MESH_DP),
