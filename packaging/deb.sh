@@ -1,0 +1,19 @@
+#!/bin/sh
+# deb.sh [FOLDER] -- the Debian packages of what is committed, built by dpkg-buildpackage in FOLDER (./packages): the programs,
+# the library, its header, the Python module and the documents (packaging/debian/control).
+# It wants the packages that control names under Build-Depends, dpkg-dev, debhelper and dh-python; `apt-get build-dep ./`
+# in FOLDER/forerun-VERSION installs them.
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+folder=${1:-packages}
+mkdir -p "$folder"
+folder=$(cd "$folder" && pwd)
+version=$(sed -n 's/^project(forerun VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt")
+source=$folder/forerun-$version
+rm -rf "$source"
+mkdir "$source"
+git -C "$root" archive HEAD | tar -x -C "$source"
+cp -R "$source/packaging/debian" "$source/debian"
+cd "$source"
+dpkg-buildpackage --no-sign --build=full
+ls "$folder"/*.deb
