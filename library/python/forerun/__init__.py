@@ -102,6 +102,7 @@ def _candidates():
     """Where the library may be, likeliest first."""
     name = f"libforerun.so.{_ABI}"
     here = _path.Path(__file__).resolve()
+    yield here.parent / name  # in a wheel
     for prefix in list(here.parents)[2:6]:  # PREFIX/share/forerun/python/forerun, or the sources
         for folder in ("lib", "lib64", "lib/*-linux-gnu*", "build/release/lib"):
             yield from sorted(prefix.glob(f"{folder}/{name}"))
