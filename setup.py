@@ -1,4 +1,4 @@
-"""The wheel of the Python module, with libforerun inside: CMake builds the library, as for everyone else (pyproject.toml)."""
+"""The wheel of the Python module, with libforerun and the program inside: CMake builds the library, as for everyone else (pyproject.toml)."""
 
 import pathlib
 import re
@@ -14,16 +14,18 @@ VERSION = re.search(r"project\(forerun VERSION ([\d.]+)", (ROOT / "CMakeLists.tx
 
 
 class Build(build_py):
-    """The module's folder, and the library beside __init__.py, where it looks first."""
+    """The module's folder, and library and program beside __init__.py, where it looks first."""
 
     def run(self):
         super().run()
         built = ROOT / "build" / "wheel"
         subprocess.run(["cmake", "-G", "Ninja", "-S", str(ROOT), "-B", str(built), "-DCMAKE_BUILD_TYPE=Release",
                         "-DCMAKE_C_FLAGS_RELEASE=-O2 -DNDEBUG", "-DBUILD_TESTING=OFF"], check=True)
-        subprocess.run(["cmake", "--build", str(built), "--target", "libforerun"], check=True)
+        subprocess.run(["cmake", "--build", str(built), "--target", "libforerun", "forerun"], check=True)
+        folder = pathlib.Path(self.build_lib, "forerun")
         for library in (built / "lib").glob("libforerun.so.[0-9]"):
-            shutil.copyfile(library.resolve(), pathlib.Path(self.build_lib, "forerun", library.name))
+            shutil.copyfile(library.resolve(), folder / library.name)
+        shutil.copy(built / "bin" / "forerun", folder / "forerun")
 
 
 class Binary(Distribution):
