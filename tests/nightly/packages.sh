@@ -29,7 +29,7 @@ cd "$work"
 forerun --version
 forerun predict --cluster frontier --model ffn-16384 >answer
 forerun-mpi --version >/dev/null || fail 'forerun-mpi does not start'
-man -w forerun forerun-search forerun-cluster >/dev/null || fail 'a manual page is missing'
+command -v man >/dev/null && man -w forerun forerun-search forerun-cluster >/dev/null || fail 'a manual page is missing'
 bash -ic '. /usr/share/bash-completion/bash_completion; _completion_loader forerun; complete -p forerun' 2>/dev/null |
   grep -q forerun || fail 'bash does not complete forerun'
 [ "$(pkg-config --modversion forerun)" = "$(forerun --version | sed -n '1s/^forerun //p')" ] || fail 'pkg-config states another version'
@@ -47,4 +47,14 @@ answer = forerun.predict("frontier", "ffn-16384")
 assert answer["iteration_time_s"] > 0
 print("python:", forerun.version())'
 [ -f /usr/share/doc/forerun/README.md ] || [ -f /usr/share/doc/forerun/README.md.gz ] || fail 'README.md is missing'
+# The wheel, without the packages.
+apt-get remove -qy python3-forerun forerun >/dev/null
+apt-get install -qy --no-install-recommends python3-pip python3-venv python3-wheel python3-setuptools
+python3 -m venv --system-site-packages "$work/venv"
+"$work/venv/bin/pip" install --no-build-isolation --no-deps --quiet "$root"
+(cd / && "$work/venv/bin/python" -c '
+import forerun
+assert forerun.predict("frontier", "ffn-16384")["iteration_time_s"] > 0
+assert forerun.list_("clusters")
+print("wheel:", forerun.version())')
 rm -rf "$work"
