@@ -4,8 +4,8 @@
 # ./test.sh all      a build by clang, then the tests under asan, then those of release
 # ./test.sh nightly  first ./demo.sh and ./test.sh on a bare Debian 12 (root, debootstrap; else it says so),
 #                    then what is slow: all of what every day tries a sample of (random cases and commands, kills, failing
-#                    allocations, long runs), a sample of all tests with sanitizers (threads too), fuzzing, and changes
-#                    of the code that the tests should notice.  It says which of these failed
+#                    allocations, long runs), a sample of all tests with sanitizers (threads too), fuzzing, changes of
+#                    the code that the tests should notice, and the Debian packages and the wheel on a bare Debian.  It says which of these failed
 # On a bare Debian 12 it first installs what is missing.  The last line is ctest's own; of nightly the rate of changes
 # that were noticed.
 set -eu
@@ -39,7 +39,7 @@ if [ "$what" = nightly ]; then
   failed=
   ctest --preset release --parallel "$(nproc)" -R "$at_night" || failed=' long'
   ctest --preset release -C slow -L slow || failed="$failed slow (build/release/Testing/Temporary/LastTestsFailed.log)"
-  for part in sanitizers fuzz mutation; do # each though another fails
+  for part in sanitizers fuzz mutation packages; do # each though another fails
     code=0
     "tests/nightly/$part.sh" . || code=$?
     [ "$code" = 0 ] || [ "$code" = 77 ] || failed="$failed $part"

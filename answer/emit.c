@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/script/script.h"
+#include "base/text/version.h"
 #include "base/units.h"
 #include "models/job/runtime.h"
 #include "models/outcome/report.h"
@@ -169,7 +170,7 @@ static void head(struct fr_text *text, const struct fr_emitted *e) {
                  fr_quantity_format(out->high_s, FR_QUANTITY_TIME, high, sizeof high));
     fr_script_comment(text, "predicted %s an iteration%s, forerun %s",
                       fr_quantity_format(out->time_s, FR_QUANTITY_TIME, time, sizeof time),
-                      range, FR_VERSION);
+                      range, fr_version);
     if (*e->job->cluster.runtime)
         fr_script_comment(text, "priced with the software %s", e->job->cluster.runtime);
     if (e->to) fr_script_comment(text, "%s; options of %s", e->to->framework, e->to->version);

@@ -21,6 +21,7 @@
 #include "base/temporary.h"
 #include "base/text.h"
 #include "base/text/colour.h"
+#include "base/text/version.h"
 #include "models/outcome/report.h"
 
 #define FR_VERB(name) extern const struct fr_verb fr_verb_##name;
@@ -71,7 +72,7 @@ static int print_verb_help(const struct fr_verb *verb) {
 /* Which program, and what of others it stands on. */
 static int print_version(void) {
     struct fr_text text = {0};
-    fr_text_addf(&text, "forerun %s\ncommit %s\nbuilt with %s\n", FR_VERSION, FR_COMMIT,
+    fr_text_addf(&text, "forerun %s\ncommit %s\nbuilt with %s\n", fr_version, FR_COMMIT,
                  FR_BUILT_WITH);
     return print_text(&text, stdout);
 }

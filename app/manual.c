@@ -4,6 +4,7 @@
 
 #include "app/help.h"
 #include "base/file.h"
+#include "base/text/version.h"
 #include "models/plan/key.h"
 
 /* Signs that Markdown would read go after a backslash. */
@@ -14,9 +15,9 @@ static void plain(struct fr_text *text, const char *words) {
 
 static void title(struct fr_text *text, const char *name, int section, const char *summary) {
     fr_text_addf(text,
-                 "%% %s %d \"\" \"forerun " FR_VERSION "\" \"Forerun\"\n\n"
+                 "%% %s %d \"\" \"forerun %s\" \"Forerun\"\n\n"
                  "# NAME\n\n%s - ",
-                 name, section, name);
+                 name, section, fr_version, name);
     plain(text, summary);
     fr_text_addf(text, "\n\n");
 }

@@ -22,8 +22,8 @@ option(FR_COVERAGE "Instrument for gcov" OFF)
 option(FR_FUZZ "Build the libFuzzer targets (clang only)" OFF)
 
 add_library(fr_flags INTERFACE)
-target_compile_definitions(fr_flags INTERFACE _POSIX_C_SOURCE=200809L _DEFAULT_SOURCE
-                           FR_VERSION="${PROJECT_VERSION}")
+target_compile_definitions(fr_flags INTERFACE _POSIX_C_SOURCE=200809L _DEFAULT_SOURCE)
+set_source_files_properties(base/text/version.c PROPERTIES COMPILE_DEFINITIONS FR_VERSION="${PROJECT_VERSION}")
 target_compile_options(fr_flags INTERFACE
   -Wall -Wextra -Werror -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wvla
   -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition

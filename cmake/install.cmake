@@ -1,5 +1,5 @@
-# What is installed beside programs and library: manual pages, completion of shells, documents; and
-# the Debian package (cpack -G DEB in the build folder).
+# What is installed beside programs and library: manual pages, completion of shells, documents.
+# Debian packages: packaging/deb.sh.
 find_program(FR_MD2MAN go-md2man)
 if(FR_MD2MAN)
   set(manual ${CMAKE_BINARY_DIR}/manual)
@@ -28,17 +28,3 @@ install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs FILES_MATCHING 
 # Of every document, for those who check or edit one; they refer to each other by file name.
 file(GLOB schemas CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/schemas/*.json)
 install(FILES ${schemas} DESTINATION ${CMAKE_INSTALL_DATADIR}/forerun/schemas)
-
-set(CPACK_GENERATOR DEB)
-set(CPACK_PACKAGE_CONTACT "The Forerun authors <forerun@localhost>")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "cost of a distributed training run, before the run")
-set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
-  "Forerun predicts time, energy and memory of distributed neural-network training,
-searches the best configuration, simulates it, and calibrates all of it on the
-user's own hardware.")
-set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-set(CPACK_DEBIAN_PACKAGE_SECTION science)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "openmpi-bin, gnuplot-nox | gnuplot, fonts-dejavu-core")
-set(CPACK_STRIP_FILES ON)
-include(CPack)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/text/version.h"
 
 /* Does the caller ask for something that came later than this library? */
 static bool says_more(const unsigned char *given, size_t size, size_t given_size) {
@@ -22,7 +23,7 @@ fr_status fr_options_take(void *own, size_t size, const void *given, const char 
         return fr_fail(err, FR_ERR_USAGE, "options", "do not begin with %s", name);
     if (says_more(given, size, given_size))
         return fr_fail(err, FR_ERR_USAGE, "options",
-                       "ask for something that this library (%s) is too old for", FR_VERSION);
+                       "ask for something that this library (%s) is too old for", fr_version);
     memcpy(own, given, given_size < size ? given_size : size);
     return FR_OK;
 }

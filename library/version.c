@@ -1,3 +1,4 @@
+#include "base/text/version.h"
 #include "library/include/forerun.h"
 
-const char *forerun_version(void) { return FR_VERSION; }
+const char *forerun_version(void) { return fr_version; }

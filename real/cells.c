@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/digest.h"
 #include "base/file.h"
+#include "base/text/version.h"
 #include "calibrate/measure/watch/wire.h"
 
 enum { TRAININGS_MOST = 1 << 20 };
@@ -87,7 +88,7 @@ static void put_head(struct fr_text *text, const struct fr_cells_of *of) {
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "kind", "provenance");
     fr_json_add_string(&w, "schema", of->table->schema);
-    fr_json_add_string(&w, "version", FR_VERSION);
+    fr_json_add_string(&w, "version", fr_version);
     put_columns(&w, of->table->head, of, NULL);
 }
 
@@ -127,12 +128,12 @@ static fr_status check_version(const struct fr_json *root, const struct fr_cells
     struct fr_json node = fr_json_member(root, "version");
     const char *was = NULL;
     FR_TRY(fr_json_text(&node, &was, err));
-    if (strcmp(was, FR_VERSION) == 0) return FR_OK;
+    if (strcmp(was, fr_version) == 0) return FR_OK;
     if (of->table->head->what) return differs(of, "version", err);
     return fr_fail(err, FR_ERR_INPUT, of->samples,
                    "cannot be resumed: it is of version %.32s, this is %s; name another "
                    "--samples file",
-                   was, FR_VERSION);
+                   was, fr_version);
 }
 
 static fr_status check_text(const struct fr_json *root, const struct fr_cells_of *of,

@@ -9,6 +9,7 @@
 
 #include "base/isolated.h"
 #include "base/json.h"
+#include "base/json/file_schema.h"
 #include "topology/layout.h"
 
 const char *const fr_rank_unit_names[] = {
@@ -229,6 +230,7 @@ static void write_node(struct fr_text *text, const struct node *node, const char
     int inside = ranks_of_package(node, unit, ranks);
     const char *host = info(hwloc_get_root_obj(node->topology), "HostName");
     fr_json_begin_object(&w);
+    fr_file_schema_put(&w, "cluster");
     fr_json_add_string(&w, "name", host ? host : "?");
     fr_json_add_string(
         &w, "source",

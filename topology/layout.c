@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json/file_schema.h"
 #include "base/text/log_lines.h"
 #include "base/units.h"
 
@@ -113,6 +114,7 @@ fr_status fr_layout_write(const struct fr_layout *l, int64_t ranks_per_node,
                        "topology beside them, or --ranks-per-node N");
     snprintf(source, sizeof source, "%s; every ? is to be filled in", l->sources);
     fr_json_begin_object(&w);
+    fr_file_schema_put(&w, "cluster");
     fr_json_add_string(&w, "name", "?");
     fr_json_add_string(&w, "source", source);
     add_device(&w, l);

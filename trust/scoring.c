@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/json.h"
 #include "base/json/interval.h"
+#include "base/text/version.h"
 
 /* ---- scores of some of the runs ------------------------------------------------------------ */
 
@@ -238,7 +239,7 @@ fr_status fr_scoring_json(const struct fr_scoring *s, struct fr_text *text,
     struct group_writer g = {&w, false};
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "schema", "forerun/score/1");
-    fr_json_add_string(&w, "version", FR_VERSION);
+    fr_json_add_string(&w, "version", fr_version);
     if (one_cluster(s)) {
         fr_json_add_string(&w, "cluster", one_cluster(s)->name);
         fr_json_add_string(&w, "cluster_source", one_cluster(s)->source);

@@ -9,6 +9,7 @@
 #include "answer/page/plans.h"
 #include "answer/page/table.h"
 #include "answer/page/words.h"
+#include "base/text/version.h"
 #include "plots/paper/sheet.h"
 
 enum { DEPTH_MAX = 4 };
@@ -149,7 +150,7 @@ void fr_result_page(struct fr_page *page, const struct fr_json *root) {
     fr_page_begin(page, fr_text_get(&question));
     fr_text_free(&question);
     fr_result_sections(page, root);
-    fr_html_addf(&page->html, "{p.note forerun %s, %s}\n", FR_VERSION,
+    fr_html_addf(&page->html, "{p.note forerun %s, %s}\n", fr_version,
                  fr_json_text_at(root, "schema"));
     fr_page_end(page);
 }

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/journal/journal.h"
 #include "base/progress.h"
+#include "base/text/version.h"
 
 #define SCHEMA "forerun/search-checkpoint/2"
 #define CHECKPOINT_MAX_B ((size_t)4 << 30)
@@ -20,7 +21,7 @@ static void put_header(struct fr_text *line, const struct fr_blocks *blocks) {
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "kind", "search");
     fr_json_add_string(&w, "schema", SCHEMA);
-    fr_json_add_string(&w, "version", FR_VERSION);
+    fr_json_add_string(&w, "version", fr_version);
     fr_json_add_integer(&w, "plans", blocks->space->size);
     fr_json_add_integer(&w, "blocks", blocks->n);
     fr_json_add_integer(&w, "block_plans", blocks->size);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/text/version.h"
 #include "models/job/runtime.h"
 #include "models/outcome/report.h"
 
@@ -130,7 +131,7 @@ fr_status fr_simulation_trace(const struct fr_job *job, const struct fr_simulati
         {"model", job->workload.name[0] ? job->workload.name : job->model_from},
         {"plan", plan},
         {"network", s->network->name},
-        {"version", FR_VERSION},
+        {"version", fr_version},
         {"bubble", bubble}}; /* last: layers by themselves have none */
     const int n_notes = (int)(sizeof notes / sizeof *notes) - !pipeline;
     fr_status status = FR_OK;

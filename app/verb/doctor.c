@@ -12,6 +12,7 @@
 #include "base/isolated.h"
 #include "base/process.h"
 #include "base/temporary.h"
+#include "base/text/version.h"
 #include "base/text/wrap.h"
 #include "calibrate/measure/calibrate.h"
 #include "calibrate/measure/device/device.h"
@@ -299,7 +300,7 @@ static void write_json(const struct doctor *d, struct fr_text *text) {
     struct fr_json_writer w = {.text = text, .indent = 2};
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "schema", "forerun/doctor/1");
-    fr_json_add_string(&w, "version", FR_VERSION);
+    fr_json_add_string(&w, "version", fr_version);
     fr_json_add_bool(&w, "can_calibrate", !d->needed_missing);
     fr_json_add_array(&w, "checks");
     for (int i = 0; i < d->n; i++) {

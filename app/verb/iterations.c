@@ -13,6 +13,7 @@
 #include "app/verb.h"
 #include "base/file.h"
 #include "base/json/interval.h"
+#include "base/text/version.h"
 #include "base/text/wrap.h"
 #include "models/job/runtime.h"
 
@@ -152,7 +153,7 @@ static void print_json(struct fr_text *text, const struct fr_training_options *o
     struct fr_json_writer w = {.text = text, .indent = 2};
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "schema", "forerun/iterations/1");
-    fr_json_add_string(&w, "version", FR_VERSION);
+    fr_json_add_string(&w, "version", fr_version);
     if (o->cluster) {
         fr_json_add_string(&w, "cluster", o->cluster->name);
         fr_json_add_string(&w, "cluster_source", o->cluster->source);

@@ -11,6 +11,7 @@
 #include "app/page/page.h"
 #include "app/verb.h"
 #include "base/file.h"
+#include "base/text/version.h"
 #include "base/text/wrap.h"
 #include "calibrate/judge/check.h"
 #include "calibrate/judge/fit.h"
@@ -123,7 +124,7 @@ static fr_status add_result(const char *path, struct fr_page *page, struct fr_er
         fr_page_question(&root, fr_result_kind(&root, kind), &question);
         fr_html_addf(&page->html, "{h2 %s}\n{p.note %s, %s, forerun %s}\n",
                      fr_text_get(&question), slash ? slash + 1 : path,
-                     fr_json_text_at(&root, "schema"), FR_VERSION);
+                     fr_json_text_at(&root, "schema"), fr_version);
         fr_text_free(&question);
         fr_result_sections(page, &root);
     }

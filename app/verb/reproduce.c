@@ -13,6 +13,7 @@
 #include "base/json/interval.h"
 #include "base/range.h"
 #include "base/text/marked.h"
+#include "base/text/version.h"
 #include "studies/dsp/quality.h"
 #include "studies/measured.h"
 #include "studies/optimus/quality.h"
@@ -297,7 +298,7 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
         fr_json_add_string(&w, "paper", wanted ? wanted->name : "all");
         if (wanted) fr_json_add_string(&w, "title", wanted->title);
         if (!wanted) json_papers(&w, args);
-        fr_json_add_string(&w, "version", FR_VERSION);
+        fr_json_add_string(&w, "version", fr_version);
         fr_json_add_array(&w, "rows");
     }
     for (const struct fr_paper *const *p = fr_papers; *p && status == FR_OK; p++)

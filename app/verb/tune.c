@@ -8,6 +8,7 @@
 #include "app/verb.h"
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/json/file_schema.h"
 #include "base/parallel.h"
 #include "trust/apart/apart.h"
 #include "trust/power_report.h"
@@ -178,8 +179,7 @@ static fr_status save_cluster(const struct tuning *t, const char *out, struct fr
     int s = 0;
     while (s < t->apart.n_scopes && t->apart.scope[s].software) s++;
     FR_TRY(fr_apart_cluster_set(&t->apart, s, t->document, err));
-    struct fr_json root = fr_json_root(t->document);
-    fr_json_put_copy(&w, &root);
+    fr_file_schema_put_document(&w, "cluster", t->document);
     fr_status status = write_text(out, &text, err);
     fr_text_free(&text);
     return status;
@@ -252,8 +252,7 @@ static fr_status tune(const struct fr_args *args, struct tuning *t, struct fr_er
     if (out) {
         FR_TRY(fr_tune_apply(t->document, &t->result, t->use, t->n, err));
         FR_TRY(fr_power_fit_apply(t->document, &t->result.cluster, &t->power, err));
-        struct fr_json root = fr_json_root(t->document);
-        fr_json_put_copy(&w, &root);
+        fr_file_schema_put_document(&w, "cluster", t->document);
         fr_text_addf(&text, "\n");
         fr_status status = text.failed
                                ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/json/interval.h"
+#include "base/text/version.h"
 #include "calibrate/fit/fit.h"
 #include "models/outcome/report.h"
 
@@ -189,7 +190,7 @@ void fr_fit_json(struct fr_text *text, const struct fr_samples *samples,
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "schema", "forerun/fit/1");
     fr_json_add_object(&w, "provenance");
-    fr_json_add_string(&w, "version", FR_VERSION);
+    fr_json_add_string(&w, "version", fr_version);
     fr_json_add_string(&w, "cluster", result->name);
     fr_json_add_string(&w, "date", p->date);
     fr_json_add_string(&w, "host", p->host);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/json/file_schema.h"
 #include "calibrate/fit/parts.h"
 
 static void add_quantity(struct fr_json_writer *w, const char *key, double si,
@@ -478,6 +479,7 @@ void fr_fit_write_cluster(const struct fr_fit_result *result, struct fr_text *te
                  *p->date ? p->date : "no date", (long long)p->ranks,
                  p->oversubscribed ? ", more than there are cores" : "");
     fr_json_begin_object(&w);
+    fr_file_schema_put(&w, "cluster");
     fr_json_add_string(&w, "name", result->name);
     fr_json_add_string(&w, "source", source);
     bool singles = any_single(result) || result->card.present;

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/text/version.h"
 #include "calibrate/samples/import_text.h"
 
 #define FR_IMPORTER(name) extern const struct fr_importer fr_importer_##name;
@@ -185,7 +186,8 @@ fr_status fr_import_file(const struct fr_importer *importer, const char *path,
 }
 
 void fr_import_write(const struct fr_samples *samples, struct fr_text *text) {
-    struct fr_provenance provenance = {.host = FR_HOST_IMPORTED, .version = FR_VERSION};
+    struct fr_provenance provenance = {.host = FR_HOST_IMPORTED};
+    snprintf(provenance.version, sizeof provenance.version, "%s", fr_version);
     const struct fr_provenance *of =
         &samples->provenance; /* of a GPU, what the file says of it */
     provenance.ranks = provenance.nodes = provenance.ranks_per_node = 1;

@@ -45,7 +45,7 @@ extern "C" {
 #define FORERUN_VERSION_MAJOR 0
 #define FORERUN_VERSION_MINOR 1
 #define FORERUN_VERSION_PATCH 0
-#define FORERUN_VERSION "0.1.0"
+#define FORERUN_VERSION "0.2.0"
 #define FORERUN_ABI 0
 
 #if defined(__GNUC__)
@@ -54,7 +54,7 @@ extern "C" {
 #define FORERUN_API
 #endif
 
-/** Version of the library that answers, which may be newer than the header: "0.1.0". */
+/** Version of the library that answers, which may be newer than the header: "0.2.0". */
 FORERUN_API const char *forerun_version(void);
 
 /* ---- errors ----------------------------------------------------------------------------------- */

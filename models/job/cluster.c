@@ -8,9 +8,9 @@
 #include "base/alloc.h"
 #include "models/job/runtime.h"
 
-static const char *const keys[] = {"name",        "source",   "device", "levels", "collectives",
-                                   "calibration", "topology", "tuning", "widths", "pue",
-                                   "date",        "checked",  NULL};
+static const char *const keys[] = {
+    "name",   "source", "device", "levels",  "collectives", "calibration", "topology", "tuning",
+    "widths", "pue",    "date",   "checked", "schema",      "$schema",     NULL};
 
 fr_status fr_cluster_read_bare(const struct fr_json_document *document,
                                struct fr_cluster *cluster, struct fr_error *err) {

@@ -99,14 +99,14 @@ static bool is_model_kind(const char *word) {
     return false;
 }
 
-static fr_file_kind kind_of_answer(const char *schema) {
+static fr_file_kind kind_of_schema(const char *schema) {
     static const struct {
         const char *begin;
         fr_file_kind kind;
-    } rows[] = {{"outcome/", FR_FILE_OUTCOME},
-                {"search/", FR_FILE_SEARCH},
-                {"fit/", FR_FILE_FIT},
-                {"samples/", FR_FILE_SAMPLES}};
+    } rows[] = {{"outcome/", FR_FILE_OUTCOME}, {"search/", FR_FILE_SEARCH},
+                {"fit/", FR_FILE_FIT},         {"samples/", FR_FILE_SAMPLES},
+                {"cluster/", FR_FILE_CLUSTER}, {"model/", FR_FILE_MODEL},
+                {"plan/", FR_FILE_PLAN},       {"runtime/", FR_FILE_RUNTIME}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strncmp(schema, rows[i].begin, strlen(rows[i].begin)) == 0) return rows[i].kind;
     return FR_FILE_ANSWER;
@@ -123,9 +123,9 @@ static fr_file_kind kind_of_object(const struct outline *o) {
                              *const of_runtime[] = {"facts", "from", "costs_from", "suits",
                                                     NULL};
     if (strncmp(o->schema, ours, sizeof ours - 1) == 0)
-        return kind_of_answer(o->schema + sizeof ours - 1);
+        return kind_of_schema(o->schema + sizeof ours - 1);
     if (has(o, "traceEvents")) return FR_FILE_TRACE;
-    if (*o->dialect) return FR_FILE_JSON;
+    if (strstr(o->dialect, "json-schema.org")) return FR_FILE_JSON; /* a schema itself */
     if (*o->kind) return is_model_kind(o->kind) ? FR_FILE_MODEL : FR_FILE_SAMPLES;
     if (has_any(o, of_config)) return FR_FILE_CONFIG;
     if (has_any(o, of_model) && !has_any(o, of_cluster)) return FR_FILE_MODEL;

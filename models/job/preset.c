@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json/file_schema.h"
 #include "models/job/own.h"
 
 enum { FR_PRESETS_MAX = 127 };
@@ -65,8 +66,8 @@ const char *fr_preset_or_file_shown(const char *kind, const char *name) {
     return is_text(name) ? kind : name;
 }
 
-fr_status fr_preset_or_file_read(const char *kind, const char *name,
-                                 struct fr_json_document **document, struct fr_error *err) {
+static fr_status read(const char *kind, const char *name, struct fr_json_document **document,
+                      struct fr_error *err) {
     const struct fr_preset *preset = fr_preset_find(kind, name);
     char shown[96], own[FR_OWN_PATH_B];
     if (is_text(name)) return fr_json_parse(name, strlen(name), kind, document, err);
@@ -77,4 +78,14 @@ fr_status fr_preset_or_file_read(const char *kind, const char *name,
     if (!preset) return fr_json_read(name, document, err);
     snprintf(shown, sizeof shown, "preset %s", name);
     return fr_json_parse(preset->text, preset->length, shown, document, err);
+}
+
+fr_status fr_preset_or_file_read(const char *kind, const char *name,
+                                 struct fr_json_document **document, struct fr_error *err) {
+    FR_TRY(read(kind, name, document, err));
+    fr_status status = fr_file_schema_take(kind, *document, err);
+    if (status == FR_OK) return FR_OK;
+    fr_json_free(*document);
+    *document = NULL;
+    return status;
 }

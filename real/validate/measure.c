@@ -12,6 +12,7 @@
 #include "base/journal/journal.h"
 #include "base/journal/keep.h"
 #include "base/json.h"
+#include "base/text/version.h"
 #include "real/validate/validate.h"
 
 static void put_case(struct fr_text *text, const struct fr_validate_case *run) {
@@ -50,7 +51,7 @@ static void put_head(struct fr_text *text, const struct fr_validation *v,
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "kind", "provenance");
     fr_json_add_string(&w, "schema", FR_RUNS_SCHEMA);
-    fr_json_add_string(&w, "version", FR_VERSION);
+    fr_json_add_string(&w, "version", fr_version);
     fr_json_add_integer(&w, "seed", o->seed);
     fr_json_add_number(&w, "visit_s", o->visit_s);
     fr_json_end_object(&w);

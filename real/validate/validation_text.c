@@ -7,6 +7,7 @@
 
 #include "answer/text/render.h"
 #include "base/json/interval.h"
+#include "base/text/version.h"
 #include "base/text/wrap.h"
 #include "models/job/runtime.h"
 #include "real/validate/judge.h"
@@ -337,7 +338,7 @@ void fr_validation_json(struct fr_text *text, const struct fr_cluster *cluster, 
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "schema", "forerun/validate/1");
     fr_json_add_string(&w, "app", app ? app : "all");
-    fr_json_add_string(&w, "version", FR_VERSION);
+    fr_json_add_string(&w, "version", fr_version);
     fr_json_add_string(&w, "cluster", cluster->name);
     fr_json_add_string(&w, "cluster_source", cluster->source);
     fr_runtime_put(cluster, &w);

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/json/interval.h"
+#include "base/text/version.h"
 #include "models/job/preset.h"
 
 bool fr_phantom_reached(const struct fr_trained *row) {
@@ -84,7 +85,7 @@ void fr_phantom_table_write(const struct fr_phantom_table *table, struct fr_text
     struct fr_json_writer w = {.text = text, .indent = 2};
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "schema", "forerun/measured-iterations/1");
-    fr_json_add_string(&w, "version", FR_VERSION);
+    fr_json_add_string(&w, "version", fr_version);
     fr_json_add_string(
         &w, "source",
         "y = relu(W relu(x)) learnt by Adam at the best of several rates, medians over seeds; "

@@ -33,6 +33,17 @@ static inline void add(struct fr_json_writer *w, const char *key, const char *qu
     put(w, quoted);
 }
 
+/** Members of a file that users keep: its version, and the schema that their editor reads. */
+static inline void add_file_versions(struct fr_json_writer *w, const char *kind) {
+    char text[160];
+    snprintf(text, sizeof text,
+             "{'type': 'string', 'pattern': '^forerun/%s/[1-9][0-9]*$', 'description': "
+             "'version of the file'}",
+             kind);
+    add(w, "schema", text);
+    add(w, "$schema", "{'type': 'string', 'description': 'for editors; not read'}");
+}
+
 /** Words up to NULL, as member "enum". */
 static inline void add_words(struct fr_json_writer *w, const char *const *words) {
     fr_json_add_array(w, "enum");

@@ -50,6 +50,7 @@ static void define_kind(struct fr_json_writer *w, const struct fr_kind *kind,
     fr_json_add_object(w, kind->name);
     fr_json_add_string(w, "type", "object");
     fr_json_add_object(w, "properties");
+    add_file_versions(w, "model");
     for (int k = 0; k < 2; k++)
         for (const struct fr_json_key *key = lists[k]; key->name; key++)
             add_row(w, key, &properties);

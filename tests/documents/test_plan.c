@@ -87,6 +87,7 @@ static void add_key(struct fr_json_writer *w, const char *name, const struct fr_
 static void add_keys(struct fr_json_writer *w, const char *prefix) {
     char inside[64] = "";
     fr_json_add_object(w, "properties");
+    if (!*prefix) add_file_versions(w, "plan");
     for (int i = 0; i < FR_PLAN_KEYS; i++) {
         const char *name = fr_plan_keys[i].name + strlen(prefix), *dot = strchr(name, '.');
         char object[64];

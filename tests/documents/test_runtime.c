@@ -139,6 +139,7 @@ static void schema(void **state) {
         "What --runtime reads: what plans start from with a release of a framework, and "
         "what devices reach with it.");
     fr_json_add_object(&w, "properties");
+    add_file_versions(&w, "runtime");
     add(&w, "name", "{'type': 'string', 'maxLength': 63}");
     add(&w, "date", "{'$ref': '#/$defs/date'}");
     add(&w, "source", "{'type': 'string', 'maxLength': 2047}");

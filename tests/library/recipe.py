@@ -44,6 +44,10 @@ def asked():
 package, directives = run_recipe(source / "packaging/spack/packages/forerun/package.py")
 wanted = re.search(r"project\(forerun VERSION ([\d.]+)", (source / "CMakeLists.txt").read_text())[1]
 assert wanted in [words[0] for words, _ in directives["version"]], f"no version {wanted}"
+for name, pattern in {"library/include/forerun.h": r'FORERUN_VERSION "([\d.]+)"', "CITATION.cff": r"^version: ([\d.]+)",
+                      "packaging/debian/changelog": r"forerun \(([\d.]+)\)", "CHANGELOG.md": r"^## ([\d.]+)"}.items():
+    there = re.search(pattern, (source / name).read_text(), re.MULTILINE)
+    assert there and there[1] == wanted, f"{name} states version {there and there[1]}, CMakeLists.txt {wanted}"
 stated = {}
 for (spec,), named in directives["depends_on"]:
     name, _, version = spec.partition("@")

@@ -51,6 +51,19 @@ class Answers(unittest.TestCase):
         self.assertEqual(seats["placements"],
                          program("place", "--cluster", "lassen", "--ranks", "16", "--ways", "4"))
 
+    def test_other_verbs_are_the_programs(self):
+        mine = forerun.compare(cluster=["frontier", "dgx-h100"], model="llama-3-8b", ranks=64, set={"global_batch": 64})
+        theirs = program("compare", "--cluster", "frontier", "--cluster", "dgx-h100", "--model", "llama-3-8b", "--ranks", "64", "--set",
+                         "global_batch=64")
+        self.assertEqual(without_elapsed(mine), without_elapsed(theirs))
+        self.assertEqual(forerun.gemm(cluster="dgx-h100", m=4096, n=4096, k=4096, dtype="bf16"),
+                         program("gemm", "--cluster", "dgx-h100", "--m", "4096", "--n", "4096", "--k", "4096", "--dtype", "bf16"))
+        self.assertEqual(forerun.list_("clusters"), program("list", "clusters"))
+        with self.assertRaises(forerun.UsageError):
+            forerun.compare("--nothing")
+        with self.assertRaises(forerun.InputError):
+            forerun.gemm(cluster="no-such-machine", m=1, n=1, k=1)
+
     def test_software_is_an_input(self):
         name = "nemo-24.03"
         theirs = program("predict", "--cluster", "dgx-h100", "--model", "llama-3-8b", "--set", "tp=8", "--runtime", name)

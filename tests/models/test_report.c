@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "base/text/version.h"
 #include "models/job/calibration.h"
 #include "models/outcome/facts/units.h"
 #include "models/outcome/fits/fits.h"
@@ -402,7 +403,7 @@ static void provenance_names_its_sources(void **state) {
         struct fr_json_document *document = written(&job, &out);
         struct fr_json root = fr_json_root(document), from = member(&root, "provenance");
         says(&from, "power", power[i]);
-        says(&from, "version", FR_VERSION);
+        says(&from, "version", fr_version);
         says(&from, "cluster", i ? job.cluster_from : job.cluster.name);
         says(&from, "model", i ? job.model_from : job.workload.name);
         says(&from, "cluster_source", job.cluster.source);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json/file_schema.h"
 #include "models/job/fact.h"
 #include "trust/fitted_row.h"
 #include "trust/tune_report.h"
@@ -103,6 +104,7 @@ void fr_apart_runtime_put(const struct fr_apart *a, int s, const char *name, con
     const struct fr_apart_scope *scope = &a->scope[s];
     char source[512];
     fr_json_begin_object(w);
+    fr_file_schema_put(w, "runtime");
     fr_json_add_string(w, "name", name);
     if (*scope->cluster->drift.date) fr_json_add_string(w, "date", scope->cluster->drift.date);
     snprintf(source, sizeof source, "%s, as tuned on rows of %.300s", scope->name, file);

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/digest.h"
+#include "base/text/version.h"
 #include "calibrate/measure/harness/binding.h"
 
 /* OpenBLAS has these in its library but, on Debian, not in cblas.h for every variant. */
@@ -113,7 +114,7 @@ fr_status fr_bench_describe(struct fr_bench *bench, struct fr_error *err) {
     copy_line(p->blas, sizeof p->blas, openblas_get_config());
     copy_line(p->blas_core, sizeof p->blas_core, openblas_get_corename());
     if (bench->rank == 0) warn_of_old_kernels(p);
-    snprintf(p->version, sizeof p->version, "%s", FR_VERSION);
+    snprintf(p->version, sizeof p->version, "%s", fr_version);
     FR_MPI_TRY(
         MPI_Allreduce(&bench->n_node_ranks, &per_node, 1, MPI_INT, MPI_MAX, bench->world));
     p->ranks = bench->n_ranks;

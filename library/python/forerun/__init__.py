@@ -18,6 +18,11 @@ likewise, a preset ("nemo-24.03"), a path or a dictionary; None: the newest that
 Whatever is wrong is an exception, `forerun.Error` or one below it, with the library's sentence.
 Functions may be called in several threads at once.
 
+The other verbs (forerun.compare, forerun.score, ...: forerun.verbs) run the program `forerun`, installed beside the
+library or named in FORERUN_PROGRAM, and take its options by name, with _ for -:
+
+    >>> forerun.compare(cluster=["frontier", "dgx-h100"], model="llama-3-8b", ranks=64)
+
 The library is libforerun.so beside the folder this module is installed in, or what the environment
 variable FORERUN_LIBRARY names.  There is nothing to build.
 """
@@ -102,6 +107,7 @@ def _candidates():
     """Where the library may be, likeliest first."""
     name = f"libforerun.so.{_ABI}"
     here = _path.Path(__file__).resolve()
+    yield here.parent / name  # in a wheel
     for prefix in list(here.parents)[2:6]:  # PREFIX/share/forerun/python/forerun, or the sources
         for folder in ("lib", "lib64", "lib/*-linux-gnu*", "build/release/lib"):
             yield from sorted(prefix.glob(f"{folder}/{name}"))
@@ -349,3 +355,11 @@ def fit(samples, base=None, form="best", name=None, series=None, busy_W=-1, idle
                    idle_W)
     answer, text = _answer(_lib.forerun_fit, paths, _c.byref(options))
     return {**answer, "cluster": _json.loads(text)}
+
+
+# ---- the other verbs -------------------------------------------------------------------------------
+
+from . import verbs as _verbs  # noqa: E402  # it asks for the errors above
+from .verbs import *  # noqa: E402,F401,F403
+
+__all__ += _verbs.__all__

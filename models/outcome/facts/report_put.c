@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text/version.h"
 #include "models/job/assume.h"
 #include "models/job/runtime.h"
 #include "models/outcome/clocks.h"
@@ -104,7 +105,7 @@ void fr_report_put_extrapolated(const struct fr_outcome_view *v, struct fr_json_
 void fr_report_put_provenance(const struct fr_outcome_view *v, struct fr_json_writer *w) {
     const struct fr_job *job = v->job;
     fr_json_add_object(w, "provenance");
-    fr_json_add_string(w, "version", FR_VERSION);
+    fr_json_add_string(w, "version", fr_version);
     fr_json_add_string(w, "cluster",
                        job->cluster.name[0] ? job->cluster.name : job->cluster_from);
     fr_json_add_string(w, "cluster_source", job->cluster.source);

@@ -5,6 +5,7 @@
 
 #include "base/csv.h"
 #include "base/json/interval.h"
+#include "base/text/version.h"
 #include "models/job/runtime.h"
 #include "real/quality/compared/compared.h"
 
@@ -151,7 +152,7 @@ void fr_qualities_json(struct fr_text *text, const struct fr_qualities *q) {
     struct fr_json_writer w = {.text = text, .indent = 2};
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "schema", "forerun/quality/1");
-    fr_json_add_string(&w, "version", FR_VERSION);
+    fr_json_add_string(&w, "version", fr_version);
     fr_json_add_string(&w, "corpus", o->corpus);
     fr_json_add_number(&w, "entropy", q->entropy);
     fr_json_add_number(&w, "target_loss", o->target);

@@ -1,4 +1,4 @@
-"""spack repo add packaging/spack, then in a checkout of the sources: spack dev-build forerun@0.1.0"""
+"""spack repo add packaging/spack, then in a checkout of the sources: spack dev-build forerun@0.2.0"""
 
 from spack.package import *
 
@@ -8,7 +8,7 @@ class Forerun(CMakePackage):
     is best: analytical model, event simulator and calibration on the user's own hardware."""
 
     license("Apache-2.0")
-    version("0.1.0")
+    version("0.2.0")
 
     variant("simgrid", default=False, description="networks and ranks that SimGrid simulates")
 

@@ -1,0 +1,3 @@
+#include "base/text/version.h"
+
+const char fr_version[] = FR_VERSION; /* cmake/forerun.cmake */
