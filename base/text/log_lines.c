@@ -146,6 +146,31 @@ static size_t plain(char *text, size_t length) {
     return (size_t)(out - text);
 }
 
+/* "{\"log\":\"TEXT\\n\",\"stream\":\"stdout\",...}": lines of Docker's files as their texts, in place. */
+static size_t from_docker(char *text, size_t length) {
+    static const char begins[] = "{\"log\":\"";
+    enum { BEGINS = sizeof begins - 1 };
+    char *out = text;
+    for (const char *at = text, *next; at < text + length; at = next) {
+        const char *end = memchr(at, '\n', (size_t)(text + length - at));
+        next = end ? end + 1 : text + length;
+        if (next - at < BEGINS || strncmp(at, begins, BEGINS) != 0) {
+            memmove(out, at, (size_t)(next - at));
+            out += next - at;
+            continue;
+        }
+        for (at += BEGINS; at < next && *at != '"' && *at != '\n'; at++) {
+            char c = *at;
+            if (c == '\\' && at + 1 < next) c = *++at == 't' ? '\t' : *at;
+            if (c == *at && at[-1] == '\\' && (c == 'n' || c == 'r')) continue;
+            *out++ = c;
+        }
+        if (end) *out++ = '\n';
+    }
+    *out = '\0';
+    return (size_t)(out - text);
+}
+
 /* ---- prefixes ----------------------------------------------------------------------------------- */
 
 enum { NAMES_MAX = 256, NAME_B = 128 };
@@ -240,6 +265,25 @@ static void learn_listed(struct cleaner *c, const char *line) {
     place_of(&c->nodes, on, strcspn(on, " \t"), true);
 }
 
+/* Before a rank or a time in brackets that ends at @p from: "-1[0] node-0:49:50 [0] NCCL INFO ...". */
+static char *before_tag(char *line, char *from) {
+    char *end = from;
+    while (end > line && end[-1] == ' ') end--;
+    if (end == line || end[-1] != ']') return from;
+    char *open = end - 1;
+    while (open > line && strchr("0123456789-:. T", open[-1])) open--;
+    return open > line && open[-1] == '[' ? open - 1 : from;
+}
+
+/* Tags of Open MPI within a line, where parts of it were printed one after the other. */
+static void cut_inner_tags(char *line) {
+    struct fr_log_tag tag;
+    for (char *at = line; (at = strchr(at, '[')); at++) {
+        size_t n = at > line ? fr_log_prefix_stream(at, &tag) : 0;
+        if (n) memmove(at, at + n, strlen(at + n) + 1);
+    }
+}
+
 /* A message behind the beginning of another line goes; one on its own stays. */
 static void cut_message(struct cleaner *c, char *line) {
     char *colon = message_colon(line), *from = colon;
@@ -253,6 +297,7 @@ static void cut_message(struct cleaner *c, char *line) {
     }
     if (known) from -= known;
     while (!known && from > line && is_host_letter(from[-1])) from--;
+    from = before_tag(line, from);
     for (const char *p = line; p < from; p++)
         if (!isspace((unsigned char)*p)) {
             *from = '\0';
@@ -320,6 +365,7 @@ static size_t join(struct cleaner *c, char *text, size_t length, struct fr_log_t
         next = at + whole + 1;
         const char *line = cut(c, at, &tags[i]);
         if (is_fence(line)) line = at + whole;
+        cut_inner_tags(at + (line - at));
         cut_message(c, at + (line - at));
         size_t n = strlen(line);
         memmove(out, line, n);
@@ -351,6 +397,8 @@ fr_status fr_log_text_clean(const char *text, size_t length, unsigned keep,
             length = from_utf16((const unsigned char *)text, length, out->text);
         else
             memcpy(out->text, text, length);
+        if (length > 8 && memcmp(out->text, "{\"log\":\"", 8) == 0)
+            length = from_docker(out->text, length);
         out->length = plain(out->text, length);
         out->n_lines = 1;
         for (size_t i = 0; i < out->length; i++) out->n_lines += out->text[i] == '\n';

@@ -1,18 +1,26 @@
 #include "calibrate/samples/import_table.h"
 
+#include <stdio.h>
 #include <string.h>
 
 bool fr_import_table_header(struct fr_import_table *table, const struct fr_words *words,
                             const char *const *times) {
-    struct fr_import_table t = {words->count, -1, -1, -1, -1, -1};
+    struct fr_import_table t = {0, -1, -1, -1, -1, -1, -1, -1};
     for (int i = 0; i < words->count; i++) {
-        const char *word = words->word[i];
-        if (strncmp(word, "size(B)", 7) == 0) t.size = i;
-        if (strncmp(word, "algbw", 5) == 0) t.algbw = i;
-        if (strncmp(word, "busbw", 5) == 0) t.busbw = i;
-        if (strcmp(word, "type") == 0) t.type = i;
+        char word[64];
+        const char *unit =
+            i + 1 < words->count && *words->word[i + 1] == '(' ? words->word[i + 1] : "";
+        int at = t.columns++;
+        snprintf(word, sizeof word, "%.30s%.30s", words->word[i], unit); /* "size (B)" */
+        i += *unit != '\0';
+        if (strncmp(word, "size(B", 6) == 0 || strncmp(word, "size(b", 6) == 0) t.size = at;
+        if (strncmp(word, "algbw", 5) == 0) t.algbw = at;
+        if (strncmp(word, "busbw", 5) == 0) t.busbw = at;
+        if (strcmp(word, "type") == 0) t.type = at;
+        if (strcmp(word, "scope") == 0) t.scope = at;
+        if (strncmp(word, "count", 5) == 0) t.count = at;
         for (int k = 0; times[k] && t.time < 0; k++)
-            if (strncmp(word, times[k], strlen(times[k])) == 0) t.time = i;
+            if (strncmp(word, times[k], strlen(times[k])) == 0) t.time = at;
     }
     if (t.size != 0 || t.time < 0) return false;
     *table = t;

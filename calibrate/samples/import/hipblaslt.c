@@ -85,7 +85,7 @@ static fr_status read(struct fr_import *in, struct fr_error *err) {
             FR_TRY(take_row(&r, lines.number, words.text, err));
     }
     if (seen) return FR_OK;
-    return fr_import_refuse(in, 0, err,
+    return fr_import_refuse(fr_import_unknown(in), 0, err,
                             "no header of hipblaslt-bench (\"transA,transB,...\") in %ld lines",
                             lines.number);
 }
