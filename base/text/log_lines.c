@@ -171,6 +171,35 @@ static size_t from_docker(char *text, size_t length) {
     return (size_t)(out - text);
 }
 
+/* Length of a line's own number @p n before it, as cat -n and grep -n print it. */
+static size_t own_number(const char *line, size_t n) {
+    size_t blank = strspn(line, " "), digits = strspn(line + blank, "0123456789"),
+           length = blank + digits;
+    if (digits == 0 || digits > 9 || strtoull(line + blank, NULL, 10) != n) return 0;
+    return line[length] == ':' || line[length] == '\t' ? length + 1 : 0;
+}
+
+/* Lines that are all numbered, without their numbers, in place. */
+static size_t from_numbered(char *text, size_t length) {
+    char *out = text;
+    size_t lines = 0;
+    for (char *at = text, *end; at < text + length; at = end ? end + 1 : text + length) {
+        end = memchr(at, '\n', (size_t)(text + length - at));
+        if (!own_number(at, ++lines)) return length;
+    }
+    if (lines < 3) return length;
+    lines = 0;
+    for (const char *at = text, *next; at < text + length; at = next) {
+        const char *end = memchr(at, '\n', (size_t)(text + length - at));
+        next = end ? end + 1 : text + length;
+        at += own_number(at, ++lines);
+        memmove(out, at, (size_t)(next - at));
+        out += next - at;
+    }
+    *out = '\0';
+    return (size_t)(out - text);
+}
+
 /* ---- prefixes ----------------------------------------------------------------------------------- */
 
 enum { NAMES_MAX = 256, NAME_B = 128 };
@@ -400,6 +429,7 @@ fr_status fr_log_text_clean(const char *text, size_t length, unsigned keep,
         if (length > 8 && memcmp(out->text, "{\"log\":\"", 8) == 0)
             length = from_docker(out->text, length);
         out->length = plain(out->text, length);
+        out->length = from_numbered(out->text, out->length);
         out->n_lines = 1;
         for (size_t i = 0; i < out->length; i++) out->n_lines += out->text[i] == '\n';
         out->tag = fr_calloc(out->n_lines, sizeof *out->tag);

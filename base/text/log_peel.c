@@ -5,7 +5,7 @@
 
 #include "base/text/log_lines.h"
 
-enum { NAMES = 64, NAME_B = 96, NEARLY_ALL_PERCENT = 80 };
+enum { NAMES = 64, NAME_B = 96, NEARLY_ALL_PERCENT = 60 };
 
 /* Length of the first word with the blank behind it, and its shape: the bracket that it begins with, the sign that ends
  * it, 'w' of one before a blank, 'm' of marks.  0: the line begins with what no logger writes. */
@@ -35,17 +35,25 @@ static size_t word_of(const char *line, char *shape) {
 
 static bool is_empty(const char *line) { return line[strspn(line, " \t\r")] == '\0'; }
 
-/* The shape of nearly all lines; '\0': there is none.  Lines of @p text end with a zero byte. */
-static char shape_of(const char *text, const char *stop) {
-    size_t count[256] = {0}, lines = 0;
-    for (const char *at = text; at < stop; at += strlen(at) + 1) {
+/* Has the line a rank that was cut already?  Then only those without are looked at: "[0]text" beside "[0]    8". */
+static bool is_cut(const struct fr_log_text *t, size_t i, bool some) {
+    return some && i < t->n_lines && t->tag[i].rank >= 0;
+}
+
+/* The shape of nearly all lines, or of all that have no rank where others have one; '\0': there is none.  Lines of the
+ * text end with a zero byte. */
+static char shape_of(const struct fr_log_text *t, const char *stop, bool some) {
+    size_t count[256] = {0}, lines = 0, i = 0;
+    for (const char *at = t->text; at < stop; at += strlen(at) + 1, i++) {
         char shape = '\0';
-        if (is_empty(at)) continue;
+        if (is_empty(at) || is_cut(t, i, some)) continue;
         lines++;
         if (word_of(at, &shape)) count[(unsigned char)shape]++;
     }
-    for (int i = 1; i < 256; i++)
-        if (lines >= 3 && count[i] * 100 >= lines * NEARLY_ALL_PERCENT) return (char)i;
+    size_t least = some ? lines * 100 : lines * NEARLY_ALL_PERCENT;
+    for (int k = 1; k < 256; k++)
+        if (lines >= 1 && count[k] * 100 >= least && (!some || k == '[' || k == ':'))
+            return (char)k;
     return '\0';
 }
 
@@ -73,18 +81,20 @@ bool fr_log_text_peel(struct fr_log_text *t) {
     struct names names = none;
     char *out = t->text, *stop = t->text + t->length;
     for (char *at = t->text; (at = memchr(at, '\n', (size_t)(stop - at))); at++) *at = '\0';
-    char shape = shape_of(t->text, stop);
+    bool tagged = false, plain = false;
+    for (size_t k = 0; k < t->n_lines; k++) *(t->tag[k].rank >= 0 ? &tagged : &plain) = true;
+    bool some = tagged && plain;
+    char shape = shape_of(t, stop, some);
+    if (!shape && some) shape = shape_of(t, stop, some = false);
     size_t i = 0;
-    bool numbers = shape == ':'; /* "27:text", as grep -n writes */
     for (char *at = t->text, *next; at < stop; at = next, i++) {
         size_t length = strlen(at), n = 0;
         char own = '\0';
         next = at + length + 1;
-        if (shape && !is_empty(at)) n = word_of(at, &own);
+        if (shape && !is_empty(at) && !is_cut(t, i, some)) n = word_of(at, &own);
         if (own != shape) n = 0;
         if (n > 0 && i < t->n_lines) {
             int64_t place = place_of(&names, at, n);
-            numbers &= isdigit((unsigned char)at[strspn(at, " ")]) != 0;
             if (t->tag[i].rank < 0 && t->tag[i].host < 0) t->tag[i].host = place;
         }
         memmove(out, at + n, length - n);
@@ -94,9 +104,6 @@ bool fr_log_text_peel(struct fr_log_text *t) {
     *out = '\0';
     t->length = (size_t)(out - t->text);
     bool many = names.many || (size_t)names.n * 3 > i;
-    for (size_t k = 0; k < t->n_lines && many; k++) {
-        t->tag[k].host = -1;
-        if (numbers) t->tag[k].rank = -1;
-    }
+    for (size_t k = 0; k < t->n_lines && many; k++) t->tag[k].host = -1;
     return shape != '\0';
 }

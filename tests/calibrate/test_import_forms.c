@@ -70,6 +70,64 @@ static const struct form {
      "    "
      "   118.060         221.362\n",
      2},
+    {"nvshmem",
+     "nvshmrun -np 16 -ppn 8 fcollect_latency\n"
+     "+------------------------+----------------------+\n"
+     "| fcollect_device        | 32-bit-thread        |\n"
+     "+------------------------+----------------------+\n"
+     "| size (Bytes)           |    latency us        |\n"
+     "+------------------------+----------------------+\n"
+     "| 4                      | 30.200000            |\n"
+     "+------------------------+----------------------+\n\n"
+     "+------------------------+----------------------+\n"
+     "| fcollect_device        | 32-bit-block         |\n"
+     "+------------------------+----------------------+\n"
+     "| size (Bytes)           |    latency us        |\n"
+     "+------------------------+----------------------+\n"
+     "| 4                      | 10.200000            |\n"
+     "| 1024                   | 12.200000            |\n"
+     "+------------------------+----------------------+\n",
+     2},
+    {"nvshmem",
+     "mpirun -np 16 -N 8 reduction_latency\ndevice_reduction\n"
+     "&&&& PERF device_reduction___int-sum-t___size__4___latency 30.2 -us\n"
+     "&&&& PERF device_reduction___int-sum-b___size__4___latency 10.2 -us\n"
+     "&&&& PERF device_reduction___int-sum-b___size__1024___latency 12.2 -us\n",
+     2},
+    {"osu",
+     "mpirun_rsh -np 16 -ppn 8 -hostfile h osu_allreduce\n#OSU MPI Allreduce Latency Test "
+     "v3.9\n"
+     "#Size Avg Latency(us) Min Latency(us) Max Latency(us) Iterations\n4 12.45 11.0 13.1 "
+     "1000\n"
+     "1024 [node-0:4711] pml_ucx.c:130 WARN x\n22.69 20.0 25.1 1000\n",
+     2},
+    {"osu",
+     "srun -N 2 -n 16 osu_nccl_allreduce\n# OSU NCCL-CUDA Allreduce Latency Test v7.3\n"
+     "# Size       Avg Latency(us)\n4                      12.45\n1024                   "
+     "22.69\n"
+     "4096                   2",
+     2},
+    {"imb",
+     "mpirun -n 16 -ppn 8 IMB-MPI1 reduce_scatter_block\n## Benchmarking Reduce_scatter_block\n"
+     "## #processes = 16\n#bytes #repetitions tmin[usec] tmax[usec] tavg[usec]\n"
+     "8 1000 4.50 18.59 11.69\n1024 time-out.; Time limit is over\n",
+     1},
+    {"oneccl",
+     "mpirun -n 16 -ppn 8 benchmark --csv_filepath x\n"
+     "#ranks,collective,reduction,dtype,dtype_size,#elements/buffer,message_size,#buffers,"
+     "#repetitions,t_min[usec],t_max[usec],t_avg[usec],stddev[%],wait_t_avg[usec]\n"
+     "16,allreduce,sum,float32,4,1,4,1,16,23.5,25.1,24.0,1.8,0\n"
+     "16,allgather,sum,float32,4,1,4,1,16,23.5,25.1,24.0,1.8,0\n",
+     2},
+    {"nccom-test",
+     "mpirun -np 2 -N 1 nccom-test -r 16 alltoall\n"
+     "\xE2\x94\x82 size (B) \xE2\x94\x82 count (elems) \xE2\x94\x82 type \xE2\x94\x82 time:p50 "
+     "(us) "
+     "\xE2\x94\x82 algbw (GB/s) \xE2\x94\x82 busbw (GB/s) \xE2\x94\x82\n"
+     "\xE2\x94\x82 33554432 \xE2\x94\x82 33554432 \xE2\x94\x82 uint8 \xE2\x94\x82 768 "
+     "\xE2\x94\x82 43.69 "
+     "\xE2\x94\x82 43.69 \xE2\x94\x82\n",
+     1},
     {"ucc",
      "srun -N 2 -n 16 ucc_perftest -c allreduce\nCollective:             Allreduce\n"
      "Datatype:               float32\nInplace:                0\n\n"
@@ -189,12 +247,142 @@ static void wrapped_text_says_the_same(void **state) {
     }
 }
 
+/* What no row of the table of loggers knows, a number of the line in some. */
+static void words_of_unknown_loggers_go(void **state) {
+    static const char *const befores[] = {"[nccl-launcher-x2x4f] ",
+                                          "[launcher main] ",
+                                          "default/launcher[main]: ",
+                                          "launcher main ",
+                                          "{pod=\"x\", c=\"y\"} ",
+                                          "build\tRun nccl\t",
+                                          "INFO:root:",
+                                          "[INFO] ",
+                                          "2026-05-09 03:57:48,161 - root - INFO - ",
+                                          "2026-05-09 03:57:48.1 | INFO     | run:main:12 - ",
+                                          "I0509 03:57:48.123456  4711 run.cc:12] ",
+                                          "Rank 0: ",
+                                          "[gpu0] ",
+                                          "%6d\t",
+                                          "%d:",
+                                          "slurm-123.out:%d:",
+                                          "slurm-123.out:",
+                                          "<<node-0>> ",
+                                          "(0) ",
+                                          "[0@node-0] ",
+                                          "[0]",
+                                          "0:",
+                                          "+",
+                                          "05/09/2026 03:57:48 AM ",
+                                          "<34>1 2026-05-09T03:57:48.003Z node-0 app 4711 - - ",
+                                          "worker: ",
+                                          "10.0.0.1: ",
+                                          "node-0\t"};
+    (void)state;
+    for (int i = 0; i < FORMS; i++) {
+        struct fr_text clean = {0}, ignored = {0};
+        static const char *const tables[] = {"products", "collectives", "cublaslt", NULL};
+        bool table = fr_place_in(tables, forms[i].spelling) >= 0;
+        read_all(forms[i].spelling, NULL, forms[i].text, strlen(forms[i].text), &clean,
+                 &ignored);
+        for (size_t k = 0; !table && k < sizeof befores / sizeof *befores; k++) {
+            struct fr_text text = {0}, out = {0}, said = {0};
+            int number = 0;
+            if (strcmp(befores[k], "+") == 0 && strcmp(forms[i].spelling, "nvshmem") == 0)
+                continue;
+            for (const char *at = forms[i].text; *at;) {
+                size_t n = strcspn(at, "\n");
+                char before[96];
+                snprintf(before, sizeof before, befores[k], ++number);
+                fr_text_addf(&text, "%s%.*s%s", before, (int)n, at, at[n] ? "\n" : "");
+                at += n + (at[n] == '\n');
+            }
+            read_all(forms[i].spelling, NULL, fr_text_get(&text), text.length, &out, &said);
+            FR_TRUE(strcmp(fr_text_get(&out), fr_text_get(&clean)) == 0, "%s, \"%s\": %s\n%s",
+                    forms[i].spelling, befores[k], fr_text_get(&said), fr_text_get(&out));
+            fr_text_free(&text);
+            fr_text_free(&out);
+            fr_text_free(&said);
+        }
+        fr_text_free(&clean);
+        fr_text_free(&ignored);
+    }
+}
+
+/* What changes the measurement is refused by name, or told. */
+static void what_changes_the_measurement_is_told(void **state) {
+    static const struct {
+        const char *spelling, *text, *says;
+        int samples;
+    } rows[] = {
+        {"osu",
+         "mpirun -np 2 -H a,b osu_put_latency\n# OSU MPI_Put Latency Test v5.6.2\n"
+         "# Size          Latency (us)\n8 2.2\n",
+         "MPI_Put Latency Test", 0},
+        {"osu",
+         "mpirun -np 2 -H a,b osu_latency\n# OSU MPI-CUDA Latency Test v5.6\n"
+         "# Send Buffer on DEVICE (D) and Receive Buffer on HOST (H)\n"
+         "# Size          Latency (us)\n8 2.2\n",
+         "between a host's memory and a device's", 0},
+        {"oneccl",
+         "mpirun -n 16 -ppn 8 benchmark\n# Benchmarking: allreduce allgather\n# #processes: "
+         "16\n"
+         "#bytes #elem_count #repetitions t_min[usec] t_max[usec] t_avg[usec]\n4 1 16 23 25 "
+         "24\n",
+         "several collectives timed as one", 0},
+        {"nccl-tests",
+         "mpirun -np 16 -N 8 all_reduce_perf -C 1\n# size count type redop root cputime algbw "
+         "busbw "
+         "#wrong\n8388608 2097152 float sum -1 85.92 97.63 183.05 0\n",
+         "what the processor took", 0},
+        {"nccl-tests",
+         "mpirun -np 4 -N 2 all_reduce_perf\n"
+         "# Rank 0 Group 0 Pid 1 on a device 0 [0x0a] H100\n"
+         "# Rank 1 Group 1 Pid 1 on a device 1 [0x0a] H100\n"
+         "# size count type redop root time algbw busbw #wrong\n"
+         "8388608 2097152 float sum -1 85.92 97.63 97.63 0\n",
+         "2 communicators ran it at once", 0},
+        {"nccl-tests",
+         "mpirun -np 16 -N 8 all_reduce_perf\n# nThread 1 nGpus 1 agg iters: 4 graph: 5\n"
+         "# size count type redop root time algbw busbw #wrong i_min i_max i_p99 i_cv% time "
+         "algbw "
+         "busbw #wrong i_min i_max i_p99 i_cv% timestamp\n8388608 2097152 float sum -1 85.92 "
+         "97.63 "
+         "183.05 0 1 2 3 4 85.92 97.63 183.05 0 1 2 3 4 2026-05-09 03:57:48\n",
+         "launched as CUDA graphs", 2},
+        {"nccl-tests",
+         "mpirun -np 16 -N 8 all_reduce_perf\n# Rank 0 Group 0 Pid 1 on a device 0 [0x0a] "
+         "H100\n"
+         "... 15 more lines ...\n# size count type redop root time algbw busbw #wrong time "
+         "algbw "
+         "busbw #wrong\n8388608 2097152 float sum -1 85.92 97.63 183.05 0 85.9",
+         "leaves ranks out", 0},
+        {"nccl-tests",
+         "mpirun -np 16 -N 8 all_reduce_perf\n# size count type redop root time algbw busbw "
+         "#wrong "
+         "time algbw busbw #wrong\n8388608 2097152 float sum -1 85.92 97.63 183.05 0\n",
+         "only the first 9 columns of 13", 1},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct fr_text out = {0}, said = {0};
+        read_all(rows[i].spelling, NULL, rows[i].text, strlen(rows[i].text), &out, &said);
+        FR_TRUE(strstr(fr_text_get(&said), rows[i].says) && count_of(&out) == rows[i].samples,
+                "row %zu: %d samples; %s", i, count_of(&out), fr_text_get(&said));
+        fr_text_free(&out);
+        fr_text_free(&said);
+    }
+}
+
 /* A message of NCCL in a row, behind its first part or its second, on the line or on its own. */
 static void rows_cut_in_two_are_put_together(void **state) {
     static const char *const cuts[] = {
         "\nnode-0:49:50 [0] NCCL INFO 256 Bytes -> Algo 0\n",
         "node-0:49:50 [0] NCCL INFO 256 Bytes -> Algo 0\n",
-        "node-0:49:50 [0] NCCL INFO a\nnode-1:49:50 [1] NCCL INFO b\n"};
+        "node-0:49:50 [0] NCCL INFO a\nnode-1:49:50 [1] NCCL INFO b\n",
+        "[0] node-0:49:50 [0] NCCL INFO a\n[0] ",
+        "\nlibibverbs: Warning: no config directory\n",
+        "[1746763068.1] [node-0:49 :0] parser.c:2036 UCX  WARN unused variable: X\n",
+        "[2026-05-09 03:57:48] node-0:49:50 [0] misc/shmutils.cc:72 NCCL WARN Error: failed\n"};
     struct fr_text clean = {0}, ignored = {0};
     const char *text = forms[0].text, *row = strstr(text, "     8388608");
     (void)state;
@@ -301,6 +489,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_reader_reads_what_its_tool_prints),
         cmocka_unit_test(wrapped_text_says_the_same),
+        cmocka_unit_test(words_of_unknown_loggers_go),
+        cmocka_unit_test(what_changes_the_measurement_is_told),
         cmocka_unit_test(rows_cut_in_two_are_put_together),
         cmocka_unit_test(facts_are_held_against_each_other),
         cmocka_unit_test(a_rate_that_the_time_denies_is_left_out),

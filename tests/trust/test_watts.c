@@ -303,7 +303,7 @@ static void every_form_by_itself_and_wrapped(void **state) {
             /* Times are left where they are; few lines tell no prefix that all of a file have. */
             if (wrap->whole || strstr(wrap->before, "03:57") ||
                 strstr(wrap->before, "04:28:53") || strstr(wrap->before, "00:00:12") ||
-                strstr(wrap->before, "17467"))
+                strstr(wrap->before, "17467") || strstr(wrap->before, "12.345678"))
                 continue;
             wrap_lines(forms[i].text, &wrap, 1, &text);
             expect_form(i, &text, wrap->what);
@@ -311,6 +311,39 @@ static void every_form_by_itself_and_wrapped(void **state) {
         }
         fr_text_free(&plain);
     }
+}
+
+/* Times of a collector, and words of one that is not known, before lines that have columns of their own. */
+static void words_before_lines_go(void **state) {
+    static const char *const befores[] = {
+        "2026-05-09T03:57:4%dZ ",
+        "May  9 03:57:4%d n0 m[1]: ", "INFO:power:", "[monitor-x2x4f] "};
+    (void)state;
+    for (int i = 0; i < FORMS; i++)
+        for (size_t k = 0; k < sizeof befores / sizeof *befores; k++) {
+            struct fr_text text = {0};
+            struct fr_watts w;
+            struct fr_error err = {.status = FR_OK};
+            int second = 0;
+            bool csv = strchr(forms[i].text, ',') && !strstr(forms[i].text, "GPU");
+            if (csv && k < 2) continue; /* which of two times is the meter's, nobody says */
+            for (const char *at = forms[i].text; *at; second++) {
+                size_t n = strcspn(at, "\n");
+                char before[64];
+                snprintf(before, sizeof before, befores[k], second / 2 % 10);
+                fr_text_addf(&text, "%s%.*s\n", before, (int)n, at);
+                at += n + (at[n] == '\n');
+            }
+            fr_status status = fr_watts_read(fr_text_get(&text), text.length, "log", &w, &err);
+            FR_TRUE(status == FR_ERR_INPUT || (w.devices == forms[i].devices &&
+                                               fabs(w.power_W - forms[i].power_W) < 1e-9),
+                    "%s, %s: %d devices, %g W", forms[i].what, befores[k], w.devices,
+                    w.power_W);
+            FR_TRUE(status == FR_OK || k < 2 || strstr(forms[i].what, "gpustat") ||
+                        strstr(err.detail, "no column says"),
+                    "%s, %s: %s", forms[i].what, befores[k], err.detail);
+            fr_text_free(&text);
+        }
 }
 
 static void several_nodes_in_one_file(void **state) {
@@ -386,6 +419,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(gpus_by_index_add_up),
                                        cmocka_unit_test(dcgm_names_its_columns),
                                        cmocka_unit_test(every_form_by_itself_and_wrapped),
+                                       cmocka_unit_test(words_before_lines_go),
                                        cmocka_unit_test(several_nodes_in_one_file),
                                        cmocka_unit_test(what_cannot_be_known_is_refused),
                                        cmocka_unit_test(bursts_are_devices),

@@ -455,8 +455,9 @@ static fr_status sum_up(const struct fr_watts_log *log, const char *name,
 
 static fr_status read_cleaned(const struct fr_log_text *text, const char *name,
                               struct fr_watts_log *log, char *line, struct fr_watts *watts,
-                              struct fr_error *err) {
+                              bool *unknown, struct fr_error *err) {
     int seen = 0;
+    *unknown = false;
     for (int i = 0; fr_watts_formats[i] && !watts->format; i++) {
         free_log(log);
         int readings = read_as(fr_watts_formats[i], text, line, log);
@@ -481,6 +482,7 @@ static fr_status read_cleaned(const struct fr_log_text *text, const char *name,
         return fr_fail(
             err, FR_ERR_INPUT, name,
             "all of its %d readings of power say N/A: the meter does not tell a power", seen);
+    *unknown = true;
     return fr_fail(err, FR_ERR_INPUT, name,
                    "no line of it tells a power; expected nvidia-smi "
                    "(--query-gpu=timestamp,index,power.draw "
@@ -491,21 +493,35 @@ static fr_status read_cleaned(const struct fr_log_text *text, const char *name,
                    "columns time and watts");
 }
 
+enum { PEELS_MAX = 16 };
+
+/* Times before lines may be the meter's own columns, so they stay at first; what cannot be read so is read without them,
+ * then without other words that all lines begin with. */
 fr_status fr_watts_read(const char *text, size_t length, const char *name,
                         struct fr_watts *watts, struct fr_error *err) {
     struct fr_watts_log *log = fr_calloc(1, sizeof *log);
-    struct fr_log_text cleaned = {.text = NULL};
-    char *line = NULL;
-    *watts = (struct fr_watts){.format = NULL};
-    bool full = !log || fr_log_text_clean(text, length, FR_LOG_KEEP_TIMES, &cleaned) != FR_OK;
-    if (!full) line = fr_malloc(cleaned.length + 1, 1);
-    full |= !line;
-    fr_status status = full ? FR_OK : read_cleaned(&cleaned, name, log, line, watts, err);
-    full |= log && log->memory_full;
+    struct fr_error first = {.status = FR_OK}, again;
+    fr_status status = FR_ERR_INPUT;
+    bool full = !log, more = true; /* more: no format was recognised */
+    for (unsigned keep = FR_LOG_KEEP_TIMES + 1; !full && more && keep-- > 0;) {
+        struct fr_log_text cleaned = {.text = NULL};
+        char *line = NULL;
+        full = fr_log_text_clean(text, length, keep, &cleaned) != FR_OK;
+        if (!full) line = fr_malloc(cleaned.length + 1, 1);
+        full |= !line;
+        for (int peels = 0; !full && more; peels++) {
+            *watts = (struct fr_watts){.format = NULL};
+            status = read_cleaned(&cleaned, name, log, line, watts, &more, &again);
+            full |= log->memory_full;
+            if (first.status == FR_OK || (status == FR_ERR_INPUT && !more)) first = again;
+            if (keep || peels == PEELS_MAX || !fr_log_text_peel(&cleaned)) break;
+        }
+        free(line);
+        fr_log_text_free(&cleaned);
+    }
     if (log) free_log(log);
     free(log);
-    free(line);
-    fr_log_text_free(&cleaned);
     if (full) return fr_fail(err, FR_ERR_NOMEM, NULL, "the log does not fit in memory");
+    if (status == FR_ERR_INPUT && err) *err = first;
     return status;
 }
