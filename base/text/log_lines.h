@@ -54,8 +54,8 @@ fr_status fr_log_text_clean(const char *text, size_t length, unsigned keep,
                             struct fr_log_text *out);
 void fr_log_text_free(struct fr_log_text *cleaned);
 
-/** Take away one more word that nearly all lines begin with, of a logger that no row knows ("INFO:root:", "[launcher] ",
- *  a line's number): for a reader that finds nothing in the text as it is.
+/** Take away one more word that nearly all lines begin with ("INFO:root:", "[launcher] ").  No row knows such a logger;
+ *  a reader that finds nothing in the text as it is tries this.
  *  @return whether there was one; text, length and tags of @p cleaned change */
 bool fr_log_text_peel(struct fr_log_text *cleaned);
 

@@ -121,6 +121,10 @@ struct fr_import_product {
 fr_status fr_import_product(struct fr_import *in, long line,
                             const struct fr_import_product *product, struct fr_error *err);
 
+/** The text as CSV, where another sign parts the columns of its header: a tab, a semicolon, the bars of a Markdown
+ *  table, blanks.  Lines keep their numbers. */
+void fr_import_as_csv(const struct fr_import *in, struct fr_text *csv);
+
 /** The dtype that @p name means ("bfloat16", "torch.float16", "bf16_r", "f8_e4m3"), or -1. */
 int fr_import_dtype(const char *name);
 
