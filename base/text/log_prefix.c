@@ -140,6 +140,8 @@ static size_t host_and_process(const char *line, struct fr_log_tag *tag) {
 static size_t unit(const char *line, bool plain) {
     size_t host = host_letters(line), n = host + 1;
     if (host == 0 || line[host] != ' ') return 0;
+    if (!isalpha((unsigned char)*line) && !memchr(line, '.', host))
+        return 0; /* "4096x4096 bf16:" */
     size_t name = strcspn(line + n, " [:\t");
     if (name == 0) return 0;
     n += name;

@@ -221,6 +221,8 @@ static fr_status check_ratio(struct fr_import *in, long line, struct fr_import_b
     char said[80];
     if (from == to)
         snprintf(said, sizeof said, "%" PRId64 " ranks", from);
+    else if (from > to)
+        snprintf(said, sizeof said, "no whole number of ranks");
     else if (high < 1e6)
         snprintf(said, sizeof said, "%.0f to %.0f ranks", ceil(low), floor(high));
     else

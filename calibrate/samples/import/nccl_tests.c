@@ -468,7 +468,17 @@ static fr_status read(struct fr_import *in, struct fr_error *err) {
     struct reader r = {.in = in};
     snprintf(in->source.tool, sizeof in->source.tool, "nccl-tests");
     snprintf(in->source.statistic, sizeof in->source.statistic, "average");
+    struct fr_text lines = {0};
+    const char *text = in->text;
+    size_t length = in->length;
+    if (fr_import_nccl_json(in, &lines)) {
+        in->text = fr_text_get(&lines);
+        in->length = lines.length;
+    }
     fr_status status = read_lines(&r, in, err);
+    in->text = text;
+    in->length = length;
+    fr_text_free(&lines);
     fr_text_free(&r.hosts);
     return status;
 }
@@ -476,6 +486,7 @@ static fr_status read(struct fr_import *in, struct fr_error *err) {
 const struct fr_importer fr_importer_nccl_tests = {
     .name = "nccl_tests",
     .spelling = "nccl-tests",
-    .reads = "nccl-tests and rccl-tests, 2019 to 2025, all operations but hypercube",
+    .reads = "nccl-tests and rccl-tests, 2019 to 2025, as printed or of -J, all operations but "
+             "hypercube",
     .read = read,
 };
