@@ -124,6 +124,8 @@ static size_t plain(char *text, size_t length) {
             at += n;
             continue;
         }
+        /* "\#", "\_": signs as a page of Markdown has them. */
+        if (*at == '\\' && at + 1 < stop && strchr("#_*", at[1])) at++;
         unsigned char c = (unsigned char)*at++;
         if (c == '\r' && old_mac) c = '\n';
         if (c == '\r') {

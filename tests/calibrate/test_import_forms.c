@@ -102,6 +102,12 @@ static const struct form {
      "1024 [node-0:4711] pml_ucx.c:130 WARN x\n22.69 20.0 25.1 1000\n",
      2},
     {"osu",
+     "mpiexec --np 16 --ppn 8 /lus/osu_alltoall -f\n"
+     "\\# OSU MPI All-to-All Personalized Exchange Latency Test v7.5\n"
+     "\\# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations\n"
+     "4096                  467.38            460.43            474.05        1000\n",
+     1},
+    {"osu",
      "srun -N 2 -n 16 osu_nccl_allreduce\n# OSU NCCL-CUDA Allreduce Latency Test v7.3\n"
      "# Size       Avg Latency(us)\n4                      12.45\n1024                   "
      "22.69\n"
@@ -364,6 +370,13 @@ static void what_changes_the_measurement_is_told(void **state) {
          "busbw "
          "#wrong\n8388608 2097152 float sum -1 85.92 97.63 183.05 0\n",
          "what the processor took", 0},
+        {"nccl-tests",
+         "mpirun -np 2 -N 1 all_reduce_perf\n# Rank 0 Pid 1 on a device 0 [0x0a] H100\n"
+         "# Rank 0 Pid 1 on b device 0 [0x0a] H100\n# size count type redop time algbw busbw "
+         "error\n"
+         "# size count type redop time algbw busbw error\n8388608 2097152 float sum 1.2 1.00 "
+         "0.00 0\n",
+         "each process ran alone", 0},
         {"nccl-tests",
          "mpirun -np 4 -N 2 all_reduce_perf\n"
          "# Rank 0 Group 0 Pid 1 on a device 0 [0x0a] H100\n"

@@ -24,6 +24,7 @@ struct reader {
     int64_t listed, last_rank, last_device; /* of that list: lines, and the largest numbers */
     int64_t last_group;                     /* communicators at once are numbered from 0 */
     bool elided;                            /* it leaves ranks out */
+    bool listing, alone;                    /* no row since the list began; it began twice */
     int64_t per_process;                    /* threads times GPUs of each */
     bool op_known, op_priced;
     char op_name[64];
@@ -116,6 +117,8 @@ static bool is_device(struct reader *r, const struct fr_words *words) {
             fr_word_integer(words->word[i + 1], &device);
         else if (!strcmp(words->word[i], "Group"))
             fr_word_integer(words->word[i + 1], &group);
+    r->alone |= r->listing && rank == 0 && r->listed > 0;
+    r->listing = true;
     if (rank == 0 || rank < r->last_rank) {
         r->said = (struct fr_import_options){0};
         r->listed = r->last_rank = r->last_device = r->last_group = 0;
@@ -303,6 +306,11 @@ static fr_status begin_block(struct reader *r, const struct fr_lines *lines,
     }
     r->block = (struct fr_import_block){
         .op = r->op, .launch = r->launches[r->op]++, .per_process = r->per_process};
+    if (r->alone)
+        return fr_import_refuse(
+            r->in, line, err,
+            "rank 0 is listed more than once before this table: each process "
+            "ran alone, as a build without MPI does (make MPI=1)");
     if (r->processor)
         return fr_import_refuse(r->in, line, err,
                                 "its times are what the processor took (-C 1), not the "
@@ -359,6 +367,7 @@ static fr_status take_row(struct reader *r, const struct fr_lines *lines,
                           const struct fr_words *words, struct fr_error *err) {
     long line = lines->number;
     int64_t size = 0;
+    r->listing = false;
     if (r->before == 0)
         return fr_import_refuse(
             fr_import_unknown(r->in), line, err,
