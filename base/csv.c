@@ -123,6 +123,8 @@ fr_status fr_csv_parse(const char *text, size_t length, const char *name, struct
     csv->text[length] = '\0';
     struct scan s = {csv->text, 1};
     if (strncmp(s.at, "\xEF\xBB\xBF", 3) == 0) s.at += 3;
+    while (*s.at == '\n' || (s.at[0] == '\r' && s.at[1] == '\n'))
+        s.at += strcspn(s.at, "\n") + 1, s.line++;
     FR_TRY(read_header(csv, &s, err));
     while (*s.at) {
         if (csv->n_rows == ROWS_MAX) return fail_line(csv, s.line, err, "too many rows");

@@ -2,7 +2,7 @@
  *  A table with a header, as spreadsheets write it (RFC 4180).
  *
  *  Cells are separated by commas; a cell that holds a comma, a quote or a line break stands in
- *  double quotes, with quotes doubled.  A byte order mark and CR LF are accepted.  Cells are
+ *  double quotes, with quotes doubled.  A byte order mark, CR LF and empty lines are accepted.  Cells are
  *  text: what they mean is for the reader of the table to say. */
 #ifndef FR_BASE_CSV_H
 #define FR_BASE_CSV_H

@@ -18,6 +18,15 @@ static const struct wrap {
     {"Open MPI 5", "[prterun-node-0-4711@1,0]<stdout>: ", "", false},
     {"Open MPI 5, host", "[prterun-node-0-4711@1,3][node-0:4712]<stdout>: ", "", false},
     {"Open MPI's messages", "[node-0:4711] ", "", false},
+    {"SageMaker", "[1,mpirank:0,algo-1]<stdout>:", "", false},
+    {"Open MPI, as HTML", "[1,0]&lt;stdout&gt;:", "", false},
+    {"Ray", "(NcclActor pid=4711, ip=10.0.0.1) ", "", false},
+    {"SkyPilot", "(worker1, rank=1, pid=4711) ", "", false},
+    {"a container's file", "2026-05-09T03:57:48.123456789Z stdout F ", "", false},
+    {"GitLab", "2026-05-09T03:57:48.123456Z 01O ", "", false},
+    {"journald, full", "Sat 2026-05-09 03:57:48 UTC node-0 trainer[4711]: ", "", false},
+    {"journald, monotonic", "[   12.345678] node-0 trainer[4711]: ", "", false},
+    {"syslog, priority", "<13>May  9 03:57:48 node-0 trainer: ", "", false},
     {"Hydra", "[0] ", "", false},
     {"srun -l", "0: ", "", false},
     {"srun -l of many", "  0: ", "", false},
@@ -46,6 +55,7 @@ static const struct wrap {
     {"pdsh", "node-0: ", "", true},
     {"PALS", "x1000c0s0b0n0 0: ", "", true},
     {"docker compose", "launcher-1  | ", "", true},
+    {"docker service", "nccl_launcher.1.k2j3h4@node-0    | ", "", true},
     {"stern", "launcher-x2x4f main ", "", true},
 };
 enum { WRAPS = sizeof wraps / sizeof *wraps };

@@ -7,21 +7,28 @@
  *  Where a word has several rows, the first whose word is known in the place counts. */
 
 /* ---- sizes of a run -------------------------------------------------------------------------- */
-FR_ALIAS("gpus gpu ngpus ngpu numgpus numgpu totalgpus gpucount devices ndevices numdevices worldsize nranks numranks "
-         "processes nprocs nproc np chips nchips numchips accelerators workers numworkers tasks ntasks size totalranks",
+FR_ALIAS("gpus gpu ngpus ngpu numgpus numgpu totalgpus gpucount devices ndevices numdevices "
+         "worldsize nranks numranks "
+         "processes nprocs nproc np chips nchips numchips accelerators workers numworkers "
+         "tasks ntasks size totalranks",
          "--ranks", "")
 FR_ALIAS("nodes nnodes numnodes hosts nhosts numhosts machines servers", "--ranks",
          "the number of nodes times the GPUs of a node")
-FR_ALIAS("nprocpernode gpuspernode ngpuspernode ranksperhost taskspernode devicespernode", "--ranks-per-node", "")
-FR_ALIAS("nprocpernode gpuspernode ngpuspernode ranksperhost taskspernode devicespernode localworldsize", "--ranks",
-         "all GPUs; those of a node are cluster.levels.0.ranks")
-FR_ALIAS("nprocpernode gpuspernode ngpuspernode ranksperhost taskspernode devicespernode localworldsize ranksnode "
+FR_ALIAS("nprocpernode gpuspernode ngpuspernode ranksperhost taskspernode devicespernode",
+         "--ranks-per-node", "")
+FR_ALIAS("nprocpernode gpuspernode ngpuspernode ranksperhost taskspernode devicespernode "
+         "localworldsize",
+         "--ranks", "all GPUs; those of a node are cluster.levels.0.ranks")
+FR_ALIAS("nprocpernode gpuspernode ngpuspernode ranksperhost taskspernode devicespernode "
+         "localworldsize ranksnode "
          "nodesize",
          "cluster.levels.0.ranks", "")
 
 /* ---- options --------------------------------------------------------------------------------- */
-FR_ALIAS("hardware machine hw platform gputype devicetype clustername system hwconfig", "--cluster", "")
-FR_ALIAS("modelname modelpath modelconfig arch architecture llm modelid hf config configfile checkpoint network",
+FR_ALIAS("hardware machine hw platform gputype devicetype clustername system hwconfig",
+         "--cluster", "")
+FR_ALIAS("modelname modelpath modelconfig arch architecture llm modelid hf config configfile "
+         "checkpoint network",
          "--model", "")
 FR_ALIAS("framework software backend library version release", "--runtime", "")
 FR_ALIAS("strategy parallelism planfile parallel layout", "--plan", "")
@@ -55,64 +62,86 @@ FR_ALIAS("time timelimit maxtime duration", "--budget", "")
 FR_ALIAS("slurm mpirun launch srun", "--launcher", "")
 
 /* ---- the mesh -------------------------------------------------------------------------------- */
-FR_ALIAS("tensorparallel tensorparallelsize tensormodelparallelsize tensormodelparallel tpsize tpdegree "
-         "tensorparallelism tensorparalleldegree tensor mp mpsize modelparallel modelparallelsize nway intraop tensors "
+FR_ALIAS("tensorparallel tensorparallelsize tensormodelparallelsize tensormodelparallel tpsize "
+         "tpdegree "
+         "tensorparallelism tensorparalleldegree tensor mp mpsize modelparallel "
+         "modelparallelsize nway intraop tensors "
          "tpranks",
          "tp", "")
-FR_ALIAS("pipelineparallel pipelineparallelsize pipelinemodelparallelsize pipelinemodelparallel ppsize ppdegree "
-         "pipelineparallelism pipelineparalleldegree pipeline stages numstages nstages pipelinestages pipelinedepth "
+FR_ALIAS("pipelineparallel pipelineparallelsize pipelinemodelparallelsize "
+         "pipelinemodelparallel ppsize ppdegree "
+         "pipelineparallelism pipelineparalleldegree pipeline stages numstages nstages "
+         "pipelinestages pipelinedepth "
          "interop",
          "pp", "")
-FR_ALIAS("dataparallel dataparallelsize dpsize dpdegree dataparallelism dataparalleldegree replicas nreplicas "
+FR_ALIAS("dataparallel dataparallelsize dpsize dpdegree dataparallelism dataparalleldegree "
+         "replicas nreplicas "
          "dataparallelreplicatedegree dataparallelsharddegree ddp data",
          "dp", "")
-FR_ALIAS("contextparallel contextparallelsize cpsize cpdegree contextparallelism contextparalleldegree "
-         "sequenceparallelsize ulyssessize ulysses ringattention spsize ulyssessequenceparallelsize",
-         "cp", "")
-FR_ALIAS("expertparallel expertparallelsize expertmodelparallelsize expertmodelparallel epsize epdegree "
+FR_ALIAS(
+    "contextparallel contextparallelsize cpsize cpdegree contextparallelism "
+    "contextparalleldegree "
+    "sequenceparallelsize ulyssessize ulysses ringattention spsize ulyssessequenceparallelsize",
+    "cp", "")
+FR_ALIAS("expertparallel expertparallelsize expertmodelparallelsize expertmodelparallel epsize "
+         "epdegree "
          "expertparallelism expertparalleldegree moeparallel moeparallelsize",
          "ep", "")
 FR_ALIAS("experttensorparallelsize experttensorparallel etpsize", "etp", "")
-FR_ALIAS("gpus gpu ngpus ngpu numgpus numgpu totalgpus devices ndevices numdevices worldsize ranks nranks numranks "
+FR_ALIAS("gpus gpu ngpus ngpu numgpus numgpu totalgpus devices ndevices numdevices worldsize "
+         "ranks nranks numranks "
          "nodes nnodes numnodes hosts machines np chips processes nprocs nproc size",
          "dp", "ranks are dp * pp * tp * cp")
 FR_ALIAS("sp sequenceparallelism seqparallel", "sequence_parallel", "")
-FR_ALIAS("vpp vp vppsize virtualpipeline virtualpipelinemodelparallelsize virtualpipelineparallelsize interleave "
-         "interleaving virtualstages numvirtualstages modelchunks virtualchunks numlayerspervirtualpipelinestage "
+FR_ALIAS("vpp vp vppsize virtualpipeline virtualpipelinemodelparallelsize "
+         "virtualpipelineparallelsize interleave "
+         "interleaving virtualstages numvirtualstages modelchunks virtualchunks "
+         "numlayerspervirtualpipelinestage "
          "interleaved virtualpipelinesize",
          "chunks", "chunks of layers that each stage holds")
 FR_ALIAS("pipelineschedule ppschedule", "schedule", "")
 FR_ALIAS("mapping rankmapping rankplacement", "placement", "")
 
 /* ---- the batch ------------------------------------------------------------------------------- */
-FR_ALIAS("batch batchsize globalbatchsize gbs gbsz trainbatchsize bs bsz totalbatchsize globalbsz globalbatchsamples "
+FR_ALIAS("batch batchsize globalbatchsize gbs gbsz trainbatchsize bs bsz totalbatchsize "
+         "globalbsz globalbatchsamples "
          "batches",
          "global_batch", "")
-FR_ALIAS("mbs mbsz microbatchsize microbatches ubatch trainmicrobatchsizepergpu perdevicetrainbatchsize "
-         "localbatchsize pergpubatchsize microbsz microbsize perdevicebatchsize devicebatchsize batchsizepergpu "
+FR_ALIAS("mbs mbsz microbatchsize microbatches ubatch trainmicrobatchsizepergpu "
+         "perdevicetrainbatchsize "
+         "localbatchsize pergpubatchsize microbsz microbsize perdevicebatchsize "
+         "devicebatchsize batchsizepergpu "
          "devicetrainmicrobatchsize",
          "micro_batch", "")
-FR_ALIAS("gradientaccumulationsteps gradientaccumulation gradacc gradaccum gradaccumsteps accumulategradbatches ga gas "
+FR_ALIAS("gradientaccumulationsteps gradientaccumulation gradacc gradaccum gradaccumsteps "
+         "accumulategradbatches ga gas "
          "nummicrobatches nmicrobatches accumulationsteps accsteps gradaccsteps",
          "global_batch", "global_batch = dp * micro_batch * accumulation steps")
 
 /* ---- memory ---------------------------------------------------------------------------------- */
-FR_ALIAS("zerostage zerooptimization zerooptimizationstage deepspeedstage usedistributedoptimizer "
-         "distributedoptimizer distopt shardingstage optimizersharding zero1 zero2 zero3",
-         "zero", "0, 1 (distributed optimizer), 2 or 3 (FSDP)")
-FR_ALIAS("fsdp sharding shardingstrategy fullyshard fullshard fsdp2 hsdp", "zero", "3 is FSDP, 0 no sharding")
+FR_ALIAS(
+    "zerostage zerooptimization zerooptimizationstage deepspeedstage usedistributedoptimizer "
+    "distributedoptimizer distopt shardingstage optimizersharding zero1 zero2 zero3",
+    "zero", "0, 1 (distributed optimizer), 2 or 3 (FSDP)")
+FR_ALIAS("fsdp sharding shardingstrategy fullyshard fullshard fsdp2 hsdp", "zero",
+         "3 is FSDP, 0 no sharding")
 FR_ALIAS("fsdp2 fsdpunit hsdpsize shardgroupsize", "zero_ranks", "")
-FR_ALIAS("activationcheckpointing gradientcheckpointing activationrecompute recomputeactivations "
-         "recomputegranularity checkpointing remat activationcheckpoint recomputation rematpolicy ac rematerialization "
-         "recomputemodules actckpt gradckpt ckpt",
-         "recompute", "none, selective or full")
+FR_ALIAS(
+    "activationcheckpointing gradientcheckpointing activationrecompute recomputeactivations "
+    "recomputegranularity checkpointing remat activationcheckpoint recomputation rematpolicy "
+    "ac rematerialization "
+    "recomputemodules actckpt gradckpt ckpt",
+    "recompute", "none, selective or full")
 FR_ALIAS("recomputenumlayers activationcheckpointlayers", "recompute_layers", "")
-FR_ALIAS("cpuoffload activationoffload activationoffloading offloadactivations cpuoffloading", "offload", "")
+FR_ALIAS("cpuoffload activationoffload activationoffloading offloadactivations cpuoffloading",
+         "offload", "")
 
 /* ---- how it runs ----------------------------------------------------------------------------- */
-FR_ALIAS("overlapgradreduce overlapcomm commoverlap overlapparamgather overlapcommunication", "overlap", "")
+FR_ALIAS("overlapgradreduce overlapcomm commoverlap overlapparamgather overlapcommunication",
+         "overlap", "")
 FR_ALIAS("tpcommoverlap tpoverlap asynctp", "overlap_tp", "")
-FR_ALIAS("flashattention flashattn useflashattn attn attnimplementation flash sdpa attentionimplementation "
+FR_ALIAS("flashattention flashattn useflashattn attn attnimplementation flash sdpa "
+         "attentionimplementation "
          "attentionbackend",
          "attention", "")
 FR_ALIAS("cudagraph cudagraphs enablecudagraph cudagraphimpl", "graphs", "")
@@ -125,42 +154,58 @@ FR_ALIAS("ghosts ghostwidth ghostneurons k", "ghost", "")
 FR_ALIAS("parallelmethod", "method", "")
 
 /* ---- the model ------------------------------------------------------------------------------- */
-FR_ALIAS("sequence seq seqlen seqlength sequencelength sequencelen maxseqlen maxseqlength maxsequencelength "
-         "contextlength contextlen contextwindow ctx ctxlen nctx maxpositionembeddings blocksize seqs maxlength maxlen "
+FR_ALIAS("sequence seq seqlen seqlength sequencelength sequencelen maxseqlen maxseqlength "
+         "maxsequencelength "
+         "contextlength contextlen contextwindow ctx ctxlen nctx maxpositionembeddings "
+         "blocksize seqs maxlength maxlen "
          "contextsize",
          "model.sequence", "")
-FR_ALIAS("dtype precision torchdtype datatype mixedprecision computedtype paramsdtype amp bf16 fp16 fp8 fp4 fp32 "
+FR_ALIAS("dtype precision torchdtype datatype mixedprecision computedtype paramsdtype amp bf16 "
+         "fp16 fp8 fp4 fp32 "
          "float16 bfloat16 quantization",
          "model.dtype", "")
-FR_ALIAS("layers numlayers nlayers nlayer numhiddenlayers depth blocks numblocks", "model.layers", "")
-FR_ALIAS("hidden hiddensize dmodel nembd dim modeldim embdim hiddendim embeddim width embeddingsize", "model.hidden",
-         "")
+FR_ALIAS("layers numlayers nlayers nlayer numhiddenlayers depth blocks numblocks",
+         "model.layers", "")
+FR_ALIAS(
+    "hidden hiddensize dmodel nembd dim modeldim embdim hiddendim embeddim width embeddingsize",
+    "model.hidden", "")
 FR_ALIAS("heads numheads nheads nhead numattentionheads attentionheads", "model.heads", "")
-FR_ALIAS("kvheads numkeyvalueheads nkvheads numkvheads numquerygroups gqa querygroups", "model.kv_heads", "")
+FR_ALIAS("kvheads numkeyvalueheads nkvheads numkvheads numquerygroups gqa querygroups",
+         "model.kv_heads", "")
 FR_ALIAS("headdim headsize dhead kvchannels", "model.head_dim", "")
-FR_ALIAS("ffn ffnhiddensize intermediatesize ffndim dff mlpdim ffnsize feedforward mlpsize", "model.ffn", "")
-FR_ALIAS("vocabulary vocab vocabsize vocabularysize paddedvocabsize nvocab", "model.vocabulary", "")
-FR_ALIAS("experts numexperts nexperts nummoeexperts numlocalexperts nroutedexperts moe moeexperts", "model.experts",
+FR_ALIAS("ffn ffnhiddensize intermediatesize ffndim dff mlpdim ffnsize feedforward mlpsize",
+         "model.ffn", "")
+FR_ALIAS("vocabulary vocab vocabsize vocabularysize paddedvocabsize nvocab", "model.vocabulary",
          "")
-FR_ALIAS("topk moeroutertopk numexpertspertok expertspertoken routertopk", "model.experts_per_token", "")
+FR_ALIAS(
+    "experts numexperts nexperts nummoeexperts numlocalexperts nroutedexperts moe moeexperts",
+    "model.experts", "")
+FR_ALIAS("topk moeroutertopk numexpertspertok expertspertoken routertopk",
+         "model.experts_per_token", "")
 FR_ALIAS("moeffnhiddensize moeintermediatesize expertffn", "model.expert_ffn", "")
 FR_ALIAS("optimizer optim optimiser", "model.optimizer", "")
-FR_ALIAS("graddtype reducedtype gradreducedtype gradreduceinfp32 gradientdtype", "model.gradient_dtype", "")
+FR_ALIAS("graddtype reducedtype gradreducedtype gradreduceinfp32 gradientdtype",
+         "model.gradient_dtype", "")
 FR_ALIAS("weightdtype paramdtype", "model.weight_dtype", "")
 FR_ALIAS("slidingwindow windowsize window", "model.window", "")
 FR_ALIAS("swiglu geglu glu gated", "model.gated", "")
 FR_ALIAS("tiewordembeddings tiedembeddings tied shareembeddings", "model.tied_embedding", "")
 FR_ALIAS("ropetheta rotarybase ropebase", "model.rotary_base", "")
-FR_ALIAS("trainiters steps maxsteps trainsteps numsteps totalsteps nsteps epochs", "iterations", "")
+FR_ALIAS("trainiters steps maxsteps trainsteps numsteps totalsteps nsteps epochs", "iterations",
+         "")
 FR_ALIAS("lorarank lora", "model.lora_rank", "")
 FR_ALIAS("docs documentlength packing", "model.document", "")
 
 /* ---- the cluster ----------------------------------------------------------------------------- */
-FR_ALIAS("memory hbm gpumemory vram devicememory mem hbmsize memorysize", "cluster.device.memory", "")
-FR_ALIAS("hbmbandwidth memorybandwidth membw membandwidth", "cluster.device.memory_bandwidth", "")
-FR_ALIAS("nvlink nvlinkbandwidth intranodebandwidth nodebandwidth xgmi infinityfabric intranode",
-         "cluster.levels.0.bandwidth", "")
-FR_ALIAS("bandwidth networkbandwidth internodebandwidth ib infiniband nic interconnect linkbandwidth netbw internode "
+FR_ALIAS("memory hbm gpumemory vram devicememory mem hbmsize memorysize",
+         "cluster.device.memory", "")
+FR_ALIAS("hbmbandwidth memorybandwidth membw membandwidth", "cluster.device.memory_bandwidth",
+         "")
+FR_ALIAS(
+    "nvlink nvlinkbandwidth intranodebandwidth nodebandwidth xgmi infinityfabric intranode",
+    "cluster.levels.0.bandwidth", "")
+FR_ALIAS("bandwidth networkbandwidth internodebandwidth ib infiniband nic interconnect "
+         "linkbandwidth netbw internode "
          "ethernet roce",
          "cluster.levels.1.bandwidth", "")
 FR_ALIAS("latency networklatency netlatency linklatency", "cluster.levels.1.latency", "")

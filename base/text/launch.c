@@ -60,6 +60,7 @@ static void take_command(struct fr_launch *launch, struct fr_launch_command *c) 
         if (launch->launcher && !says) continue;
         launch->run = s.facts;
         launch->launcher = l;
+        launch->by_node = s.by_node;
         snprintf(launch->unread, sizeof launch->unread, "%s", s.unread);
     }
 }
@@ -74,13 +75,85 @@ static int64_t number_after(const char *text, const char *label) {
     return fr_launch_count(at, strspn(at, "0123456789"), &n) ? n : 0;
 }
 
+/* "select=2:mpiprocs=36+1:mpiprocs=8": each chunk so many nodes */
+static void take_chunks(struct fr_launch_facts *f, const char *at) {
+    int64_t ranks = 0, nodes = 0, each = 0;
+    bool all = true, same = true;
+    size_t length = strcspn(at, " \t");
+    for (const char *stop = at + length; at < stop;) {
+        int64_t n = 1, processes = 0;
+        size_t chunk = strcspn(at, "+ \t");
+        char text[200];
+        snprintf(text, sizeof text, "%.*s", (int)(chunk < 199 ? chunk : 199), at);
+        if (text[0] >= '0' && text[0] <= '9')
+            fr_launch_count(text, strspn(text, "0123456789"), &n);
+        processes = number_after(text, "mpiprocs=");
+        all &= processes > 0;
+        same &= nodes == 0 || processes == each;
+        each = processes;
+        nodes += n;
+        ranks += n * processes;
+        at += chunk + 1;
+    }
+    f->nodes = nodes;
+    if (all && same) f->ranks_per_node = each;
+    if (all) f->ranks = ranks;
+}
+
 /* "#PBS -l select=2:ncpus=36:mpiprocs=36", "#PBS -l nodes=2:ppn=8" */
 static void take_pbs(struct fr_launch *launch, const char *line) {
-    struct fr_launch_facts f = {.nodes = number_after(line, "select=")};
-    if (!f.nodes) f.nodes = number_after(line, "nodes=");
-    f.ranks_per_node = number_after(line, "mpiprocs=");
-    if (!f.ranks_per_node) f.ranks_per_node = number_after(line, ":ppn=");
+    struct fr_launch_facts f = {0};
+    const char *select = strstr(line, "select=");
+    if (select)
+        take_chunks(&f, select + strlen("select="));
+    else if ((f.nodes = number_after(line, "nodes=")))
+        f.ranks_per_node = number_after(line, ":ppn=");
     take_if_stated(&launch->reserved, &f);
+}
+
+/* "#PJM -L node=2x3x2", "#PJM --mpi proc=96", "#PJM --mpi max-proc-per-node=48" of Fujitsu's machines */
+static void take_pjm(struct fr_launch *launch, const char *line) {
+    struct fr_launch_facts f = {.ranks_per_node = number_after(line, "max-proc-per-node=")};
+    const char *shape = strstr(line, " node="), *quoted = strstr(line, "\"node=");
+    if (!shape) shape = quoted;
+    if (!f.ranks_per_node) f.ranks = number_after(line, "proc=");
+    if (shape) {
+        f.nodes = 1;
+        for (const char *at = shape + 6; at; at = *at == 'x' ? at + 1 : NULL) {
+            int64_t n = 0;
+            size_t digits = strspn(at, "0123456789");
+            if (!fr_launch_count(at, digits, &n) || f.nodes > FR_LAUNCH_COUNT_MAX / n) break;
+            f.nodes *= n;
+            at += digits;
+        }
+    }
+    take_if_stated(&launch->reserved, &f);
+}
+
+/* "node1 slots=8", "node1:8": a line of a host file that was printed */
+static void take_host_line(struct fr_launch *launch, const char *line) {
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    size_t name = strspn(line, letters), n = name + strspn(line + name, " \t"), used;
+    int64_t slots = 0;
+    bool letter =
+        name > 0 && name < 128 && (isalpha((unsigned char)*line) || strchr(line, '.'));
+    if (!letter) return;
+    if (strncmp(line + n, "slots=", 6) == 0)
+        n += 6;
+    else if (n == name && line[n] == ':')
+        n++;
+    else
+        return;
+    size_t digits = strspn(line + n, "0123456789");
+    if (digits == 0 || digits > 4 || !fr_launch_count(line + n, digits, &slots)) return;
+    n += digits;
+    const char *rest = line + n + strspn(line + n, " \t\r");
+    if (*rest && strncmp(rest, "max", 3) != 0 && *rest != '#') return;
+    used = strlen(launch->hosts);
+    if (used + name + 8 < sizeof launch->hosts)
+        snprintf(launch->hosts + used, sizeof launch->hosts - used, "%s%.*s:%d",
+                 used ? "," : "", (int)name, line, (int)slots);
 }
 
 static const struct {
@@ -105,6 +178,58 @@ static const struct {
     {"MPI_LOCALNRANKS", FR_LAUNCH_PER_NODE},
     {"slotsPerWorker", FR_LAUNCH_PER_NODE},
 };
+
+/* "8(x2),4": ranks of each node; @return nodes, 0: it is no such list */
+static int64_t nodes_of_counts(const char *at, int64_t *ranks) {
+    int64_t nodes = 0;
+    *ranks = 0;
+    for (; *at >= '0' && *at <= '9'; at += *at == ',') {
+        int64_t each = 0, times = 1;
+        size_t n = strspn(at, "0123456789");
+        if (!fr_launch_count(at, n, &each)) return 0;
+        at += n;
+        if (strncmp(at, "(x", 2) == 0) {
+            n = strspn(at + 2, "0123456789");
+            if (!fr_launch_count(at + 2, n, &times) || at[2 + n] != ')') return 0;
+            at += n + 3;
+        }
+        nodes += times;
+        *ranks += each * times;
+        if (*ranks > FR_LAUNCH_COUNT_MAX || nodes > FR_LAUNCH_COUNT_MAX) return 0;
+    }
+    return *at && !strchr(" \t\r;\"'}", *at) ? 0 : nodes;
+}
+
+/* Counts and names that say both: SLURM_TASKS_PER_NODE, SLURM_JOB_NODELIST */
+static void take_lists(struct fr_launch *launch, const char *line) {
+    static const char *const counts[] = {"SLURM_TASKS_PER_NODE=", "SLURM_STEP_TASKS_PER_NODE="},
+                             *const names[] = {"SLURM_JOB_NODELIST=", "SLURM_NODELIST=",
+                                               "SLURM_STEP_NODELIST="};
+    struct fr_launch_facts *f = &launch->environment;
+    for (int i = 0; i < 2; i++) {
+        const char *at = strstr(line, counts[i]);
+        int64_t ranks = 0;
+        if (!at) continue;
+        at += strlen(counts[i]);
+        int64_t nodes = nodes_of_counts(at + strspn(at, "\"'"), &ranks);
+        if (nodes > 1 || strstr(at, "(x")) {
+            f->nodes = nodes;
+            f->ranks = ranks;
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        const char *at = strstr(line, names[i]);
+        char list[400];
+        if (!at) continue;
+        at += strlen(names[i]);
+        at += strspn(at, "\"'");
+        size_t n = strcspn(at, " \t\r\"';");
+        if (n == 0 || n >= sizeof list || *at == '$') continue;
+        snprintf(list, sizeof list, "%.*s", (int)n, at);
+        int64_t nodes = fr_launch_names(list);
+        if (nodes > 0 && nodes <= FR_LAUNCH_COUNT_MAX) f->nodes = nodes;
+    }
+}
 
 /* "SLURM_NTASKS=16", "export SLURM_NTASKS=16", "slotsPerWorker: 8", "SLURM_TASKS_PER_NODE=8(x2)" */
 static void take_variables(struct fr_launch *launch, const char *line) {
@@ -152,7 +277,10 @@ void fr_launch_add(struct fr_launch *launch, const char *line) {
         return;
     }
     take_variables(launch, line);
+    take_lists(launch, line);
+    take_host_line(launch, line);
     if (strncmp(line, "#PBS", 4) == 0) take_pbs(launch, line);
+    if (strncmp(line, "#PJM", 4) == 0) take_pjm(launch, line);
     bool goes_on = line[n - 1] == '\\', item = strncmp(line, "- ", 2) == 0;
     bool within = *launch->pending && (!launch->list || item);
     if (!within) *launch->pending = '\0';
@@ -167,21 +295,34 @@ void fr_launch_add(struct fr_launch *launch, const char *line) {
     take_line(launch, line);
 }
 
+/* Of a host file: its slots are filled one node after the other, or round the nodes. */
+static void from_hosts(const struct fr_launch *launch, struct fr_launch_facts *f) {
+    int64_t hosts = 0, slots = 0;
+    fr_launch_hosts(launch->hosts, &hosts, &slots);
+    if (!f->ranks) f->ranks = slots;
+    if (f->nodes || f->ranks_per_node) return;
+    f->nodes = launch->by_node ? hosts : fr_launch_hosts_filled(launch->hosts, f->ranks);
+    if (!f->nodes) f->nodes = hosts;
+}
+
 struct fr_launch_facts fr_launch_resolve(const struct fr_launch *launch) {
     struct fr_launch_facts f = launch->run, reserved = launch->reserved,
                            environment = launch->environment;
     const struct fr_launcher *l = launch->launcher;
-    bool slurm = l && l->slurm, node_each = l && l->unsaid == FR_LAUNCH_RANK_A_NODE;
+    bool batch = l && l->batch,
+         node_each = l && l->unsaid == FR_LAUNCH_RANK_A_NODE && !*launch->unread;
+    if (l && *launch->hosts && (*launch->unread || !f.ranks)) from_hosts(launch, &f);
     fill(&f);
-    if (slurm && !f.ranks && !f.nodes && !f.ranks_per_node) f = reserved;
-    if (slurm && !f.ranks_per_node && !(f.ranks && f.nodes))
+    if (batch && !f.ranks && !f.nodes && !f.ranks_per_node && !*launch->unread) f = reserved;
+    if (batch && !f.ranks_per_node && !(f.ranks && f.nodes) && !launch->by_node &&
+        f.ranks <= reserved.nodes * reserved.ranks_per_node)
         f.ranks_per_node = reserved.ranks_per_node;
-    if (l && !f.nodes) f.nodes = reserved.nodes;
+    if (l && !f.nodes) f.nodes = f.ranks_per_node && f.ranks ? 0 : reserved.nodes;
     fill(&f);
     if (l && !f.ranks_per_node && !f.nodes) f.ranks_per_node = environment.ranks_per_node;
     if (l && !f.nodes) f.nodes = environment.nodes;
     fill(&f);
-    if (!f.ranks && slurm) f.ranks = environment.ranks;
+    if (!f.ranks && batch && !*launch->unread) f.ranks = environment.ranks;
     if (!f.ranks && node_each && f.nodes) f.ranks = f.nodes; /* a task a node */
     fill(&f);
     if (f.nodes > f.ranks && f.ranks) f.nodes = f.ranks;

@@ -9,7 +9,8 @@
  *      mpirun -np 16 -H a:8,b:8    2 nodes                            jsrun -n 4 -r 2 -a 4             16 on 2
  *      torchrun --nnodes 2 --nproc-per-node 8                         16 on 2
  *
- *  Values that a line leaves open (a host file, a variable) stay 0, and `unread` names it.
+ *  Values that a line leaves open (a host file, a variable) stay 0, and `unread` names it.  Lines of a host file that
+ *  was printed ("node1 slots=8", "node1:8") say what it left open.
  *
  *  To add a launcher: base/text/launcher.h.
  */
@@ -38,6 +39,8 @@ struct fr_launch {
     char unread[80];
     char pending[FR_LAUNCH_LINE_B]; /**< a command that goes on in the next line */
     bool list;                      /**< it is a list of YAML, a word a line */
+    bool by_node;                   /**< ranks of the last command go round the nodes */
+    char hosts[1024];               /**< of a host file that was printed, "a:8,b:8" */
 };
 
 /** Take @p line into account. */

@@ -1,5 +1,6 @@
 /* Read more than once, so without guard.  One row per file in base/text/launch/. */
 FR_LAUNCHER(mpirun)
+FR_LAUNCHER(mpirun_rsh)
 FR_LAUNCHER(srun)
 FR_LAUNCHER(aprun)
 FR_LAUNCHER(jsrun)
@@ -10,3 +11,4 @@ FR_LAUNCHER(torchrun)
 FR_LAUNCHER(accelerate)
 FR_LAUNCHER(deepspeed)
 FR_LAUNCHER(salloc)
+FR_LAUNCHER(bsub)

@@ -12,7 +12,12 @@ void fr_launch_leave_open(struct fr_launch_stated *s, const char *name, const ch
         snprintf(s->unread, sizeof s->unread, "%.30s %.45s", name, value ? value : "");
 }
 
+/* "node[1-2]:8" and "a:*" are of no number that is known here. */
 static void take_hosts(struct fr_launch_stated *s, const char *more) {
+    if (strpbrk(more, "[*$")) {
+        fr_launch_leave_open(s, "hosts", more);
+        return;
+    }
     size_t used = strlen(s->host_list);
     snprintf(s->host_list + used, sizeof s->host_list - used, "%s%s", used ? "," : "", more);
     fr_launch_hosts(s->host_list, &s->hosts, &s->slots);
@@ -43,11 +48,34 @@ static int64_t gpus_of(const char *value) {
     return fr_launch_count(from, strcspn(from, "(,"), &n) ? n : 0;
 }
 
+/* "16", "2-2"; "2-4" leaves it open. */
 static void take_count(struct fr_launch_stated *s, const char *name, const char *value,
                        int64_t *out) {
     int64_t n = 0;
-    if (!fr_launch_count(value, strlen(value), &n)) fr_launch_leave_open(s, name, value);
+    size_t length = strcspn(value, "]-");
+    bool one =
+        !value[length] || value[length] == ']' ||
+        (strncmp(value, value + length + 1, length) == 0 && strlen(value) == 2 * length + 1);
+    if (!one || !fr_launch_count(value, length, &n)) fr_launch_leave_open(s, name, value);
     if (!*out) *out = n; /* the first: what a program is given may look the same */
+}
+
+/* "localhost:0,1,2,3", "a:0,1@b:0,1": GPUs of each host; all of a host without a list */
+static void take_include(struct fr_launch_stated *s, const char *name, const char *value) {
+    int64_t hosts = 0, ranks = 0;
+    for (const char *at = value; *at; hosts++) {
+        const char *colon = at + strcspn(at, ":@");
+        size_t length = strcspn(at, "@");
+        if (*colon != ':') {
+            fr_launch_leave_open(s, name, value);
+            return;
+        }
+        ranks++;
+        for (const char *p = colon; p < at + length; p++) ranks += *p == ',';
+        at += length + (at[length] == '@');
+    }
+    s->facts.ranks = ranks;
+    s->facts.nodes = hosts;
 }
 
 static void take_value(struct fr_launch_stated *s, fr_launch_meaning means, const char *name,
@@ -95,6 +123,16 @@ static void take_value(struct fr_launch_stated *s, fr_launch_meaning means, cons
     case FR_LAUNCH_GPUS_PER_NODE:
         s->gpus_per_node = gpus_of(value);
         break;
+    case FR_LAUNCH_OPEN:
+        fr_launch_leave_open(s, name, value);
+        break;
+    case FR_LAUNCH_INCLUDE:
+        take_include(s, name, value);
+        break;
+    case FR_LAUNCH_SPAN:
+        if (strstr(value, "ptile="))
+            take_count(s, name, strstr(value, "ptile=") + 6, &f->ranks_per_node);
+        break;
     case FR_LAUNCH_ONE_A_NODE:
         s->one_a_node = true;
         break;
@@ -122,7 +160,8 @@ static const struct fr_launch_option *option_of(const struct fr_launcher *l, con
     const char *name = word + dashes;
     *value = name[n] == '=' ? name + n + 1 : NULL;
     for (const struct fr_launch_option *o = l->options; o->name; o++)
-        if (same_name(name, n, o->name) && (o->name[1] || dashes == 1)) return o;
+        if (same_name(name, n, o->name) && (o->name[1] || dashes == 1 || l->long_names))
+            return o;
     /* "-N4": not where names of several letters begin with one dash. */
     for (const struct fr_launch_option *o = l->options;
          o->name && dashes == 1 && !l->long_names; o++)
@@ -156,12 +195,19 @@ int fr_launch_options(const struct fr_launcher *l, const struct fr_launch_comman
         const char *word = c->word[i], *value = NULL;
         if (strcmp(word, ":") == 0) {
             s->before += s->facts.ranks;
-            s->facts.ranks = 0;
+            s->nodes_before += s->facts.nodes;
+            s->facts.ranks = s->facts.nodes = 0;
             s->parts = true;
             i++;
             continue;
         }
         if (!is_option(word)) {
+            bool host = l->lists_hosts && s->slots < s->facts.ranks && !strpbrk(word, "/=:");
+            if (host) take_hosts(s, word);
+            if (host || (l->lists_hosts && strchr(word, '='))) {
+                i++;
+                continue;
+            }
             bool program = !s->parts && strcmp(word, "-") != 0 && strcmp(word, "\\") != 0;
             int next = program ? next_part(c, i) : i + 1;
             if (next < 0) return i;
@@ -183,7 +229,7 @@ int fr_launch_options(const struct fr_launcher *l, const struct fr_launch_comman
             if (i >= c->n) break;
             value = c->word[i++];
         }
-        if (o->means == FR_LAUNCH_SKIP_2) i++;
+        if (o->means == FR_LAUNCH_SKIP_2 && !strchr(value, '=')) i++;
         char name[32];
         snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
         take_value(s, o->means, name, value);
@@ -196,7 +242,7 @@ void fr_launch_complete(const struct fr_launcher *l, struct fr_launch_stated *s)
     int64_t a_set = s->ranks_per_set ? s->ranks_per_set : 1;
     if (s->parts) {
         f->ranks += s->before;
-        if (!f->ranks_per_node) f->nodes = 0;
+        f->nodes = s->nodes_before && f->nodes ? f->nodes + s->nodes_before : 0;
     }
     if (s->sets && !f->ranks) f->ranks = s->sets * a_set;
     if (s->sets_per_node) f->ranks_per_node = s->sets_per_node * a_set;
@@ -213,6 +259,10 @@ void fr_launch_complete(const struct fr_launcher *l, struct fr_launch_stated *s)
             f->nodes = fr_launch_hosts_filled(s->host_list, f->ranks);
         if (!f->ranks_per_node && !f->nodes) f->nodes = s->hosts;
     }
+    if (s->ranks_per_gpu && !s->gpus && !s->gpus_per_node)
+        fr_launch_leave_open(s, "--ntasks-per-gpu", "without the GPUs of a node");
+    if (s->by_node && !f->nodes && !f->ranks_per_node)
+        fr_launch_leave_open(s, "--map-by", "node");
     if (l->unsaid >= FR_LAUNCH_ONE_NODE && !*s->unread) {
         if (!f->nodes) f->nodes = 1;
         if (!f->ranks_per_node && !f->ranks && l->unsaid == FR_LAUNCH_ONE_RANK)

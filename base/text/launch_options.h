@@ -12,7 +12,7 @@ struct fr_launch_stated {
     int64_t hosts, slots; /**< of a list of hosts */
     char host_list[1024];
     bool by_node, one_a_node;
-    int64_t before; /**< ranks of parts before a ":" */
+    int64_t before, nodes_before; /**< ranks and nodes of parts before a ":" */
     bool parts;
     char unread[80]; /**< the first that no number follows from */
 };

@@ -31,6 +31,9 @@ typedef enum {
     FR_LAUNCH_SETS, /**< jsrun's resource sets */
     FR_LAUNCH_SETS_PER_NODE,
     FR_LAUNCH_RANKS_PER_SET,
+    FR_LAUNCH_OPEN,    /**< ranks of a part of a node: leaves open what no other option says */
+    FR_LAUNCH_INCLUDE, /**< DeepSpeed's "a:0,1@b:0,1" */
+    FR_LAUNCH_SPAN,    /**< LSF's "span[ptile=8]" */
 } fr_launch_meaning;
 
 struct fr_launch_option {
@@ -53,9 +56,10 @@ struct fr_launcher {
     const char *const *second;              /**< one of them must follow; NULL: none need to */
     const struct fr_launch_option *options; /**< a NULL name ends them */
     fr_launch_unsaid unsaid;
-    bool long_names; /**< behind one dash too: "-N4" is no -N with its value */
-    bool reserves;   /**< nodes; another one starts what runs on them */
-    bool slurm;      /**< takes from a job of Slurm what its options do not say */
+    bool long_names;  /**< behind one dash too: "-N4" is no -N with its value */
+    bool reserves;    /**< nodes; another one starts what runs on them */
+    bool batch;       /**< takes from a batch job what its options do not say */
+    bool lists_hosts; /**< as many names as ranks stand before the program */
 };
 
 /** Rows in table order, then NULL. */

@@ -124,6 +124,8 @@ static size_t plain(char *text, size_t length) {
             at += n;
             continue;
         }
+        /* "\#", "\_": signs as a page of Markdown has them. */
+        if (*at == '\\' && at + 1 < stop && strchr("#_*", at[1])) at++;
         unsigned char c = (unsigned char)*at++;
         if (c == '\r' && old_mac) c = '\n';
         if (c == '\r') {
@@ -141,6 +143,60 @@ static size_t plain(char *text, size_t length) {
         } else if (c >= 0x20 || c == '\t') {
             *out++ = (char)c;
         }
+    }
+    *out = '\0';
+    return (size_t)(out - text);
+}
+
+/* "{\"log\":\"TEXT\\n\",\"stream\":\"stdout\",...}": lines of Docker's files as their texts, in place. */
+static size_t from_docker(char *text, size_t length) {
+    static const char begins[] = "{\"log\":\"";
+    enum { BEGINS = sizeof begins - 1 };
+    char *out = text;
+    for (const char *at = text, *next; at < text + length; at = next) {
+        const char *end = memchr(at, '\n', (size_t)(text + length - at));
+        next = end ? end + 1 : text + length;
+        if (next - at < BEGINS || strncmp(at, begins, BEGINS) != 0) {
+            memmove(out, at, (size_t)(next - at));
+            out += next - at;
+            continue;
+        }
+        for (at += BEGINS; at < next && *at != '"' && *at != '\n'; at++) {
+            char c = *at;
+            if (c == '\\' && at + 1 < next) c = *++at == 't' ? '\t' : *at;
+            if (c == *at && at[-1] == '\\' && (c == 'n' || c == 'r')) continue;
+            *out++ = c;
+        }
+        if (end) *out++ = '\n';
+    }
+    *out = '\0';
+    return (size_t)(out - text);
+}
+
+/* Length of a line's own number @p n before it, as cat -n and grep -n print it. */
+static size_t own_number(const char *line, size_t n) {
+    size_t blank = strspn(line, " "), digits = strspn(line + blank, "0123456789"),
+           length = blank + digits;
+    if (digits == 0 || digits > 9 || strtoull(line + blank, NULL, 10) != n) return 0;
+    return line[length] == ':' || line[length] == '\t' ? length + 1 : 0;
+}
+
+/* Lines that are all numbered, without their numbers, in place. */
+static size_t from_numbered(char *text, size_t length) {
+    char *out = text;
+    size_t lines = 0;
+    for (char *at = text, *end; at < text + length; at = end ? end + 1 : text + length) {
+        end = memchr(at, '\n', (size_t)(text + length - at));
+        if (!own_number(at, ++lines)) return length;
+    }
+    if (lines < 3) return length;
+    lines = 0;
+    for (const char *at = text, *next; at < text + length; at = next) {
+        const char *end = memchr(at, '\n', (size_t)(text + length - at));
+        next = end ? end + 1 : text + length;
+        at += own_number(at, ++lines);
+        memmove(out, at, (size_t)(next - at));
+        out += next - at;
     }
     *out = '\0';
     return (size_t)(out - text);
@@ -240,6 +296,25 @@ static void learn_listed(struct cleaner *c, const char *line) {
     place_of(&c->nodes, on, strcspn(on, " \t"), true);
 }
 
+/* Before a rank or a time in brackets that ends at @p from: "-1[0] node-0:49:50 [0] NCCL INFO ...". */
+static char *before_tag(char *line, char *from) {
+    char *end = from;
+    while (end > line && end[-1] == ' ') end--;
+    if (end == line || end[-1] != ']') return from;
+    char *open = end - 1;
+    while (open > line && strchr("0123456789-:. T", open[-1])) open--;
+    return open > line && open[-1] == '[' ? open - 1 : from;
+}
+
+/* Tags of Open MPI within a line, where parts of it were printed one after the other. */
+static void cut_inner_tags(char *line) {
+    struct fr_log_tag tag;
+    for (char *at = line; (at = strchr(at, '[')); at++) {
+        size_t n = at > line ? fr_log_prefix_stream(at, &tag) : 0;
+        if (n) memmove(at, at + n, strlen(at + n) + 1);
+    }
+}
+
 /* A message behind the beginning of another line goes; one on its own stays. */
 static void cut_message(struct cleaner *c, char *line) {
     char *colon = message_colon(line), *from = colon;
@@ -253,6 +328,7 @@ static void cut_message(struct cleaner *c, char *line) {
     }
     if (known) from -= known;
     while (!known && from > line && is_host_letter(from[-1])) from--;
+    from = before_tag(line, from);
     for (const char *p = line; p < from; p++)
         if (!isspace((unsigned char)*p)) {
             *from = '\0';
@@ -320,6 +396,7 @@ static size_t join(struct cleaner *c, char *text, size_t length, struct fr_log_t
         next = at + whole + 1;
         const char *line = cut(c, at, &tags[i]);
         if (is_fence(line)) line = at + whole;
+        cut_inner_tags(at + (line - at));
         cut_message(c, at + (line - at));
         size_t n = strlen(line);
         memmove(out, line, n);
@@ -351,7 +428,10 @@ fr_status fr_log_text_clean(const char *text, size_t length, unsigned keep,
             length = from_utf16((const unsigned char *)text, length, out->text);
         else
             memcpy(out->text, text, length);
+        if (length > 8 && memcmp(out->text, "{\"log\":\"", 8) == 0)
+            length = from_docker(out->text, length);
         out->length = plain(out->text, length);
+        out->length = from_numbered(out->text, out->length);
         out->n_lines = 1;
         for (size_t i = 0; i < out->length; i++) out->n_lines += out->text[i] == '\n';
         out->tag = fr_calloc(out->n_lines, sizeof *out->tag);

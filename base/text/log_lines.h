@@ -11,6 +11,8 @@
  *      [rank0]:  [default0]:                         torchrun               >            quote marks
  *      [pod/NAME/CONTAINER]                          kubectl --prefix       2026-05-09T03:57:48Z and other times
  *      May  9 03:57:48 host unit[12]:                journald, syslog       #, #033[0m, ESC[0m: escapes anywhere
+ *      2026-05-09T03:57:48Z stdout F                 a container's runtime  (NAME pid=12, ip=10.0.0.1)  Ray, SkyPilot
+ *      {"log":"TEXT\n","stream":"stdout",...}       Docker's files         <13>                        syslog's priority
  *  Where nearly all lines of the file have it:
  *      host:  (pdsh, clush)   host 0:  (PALS)   name |  (docker compose)   pod container  (stern)
  *  Messages of NCCL that were printed into a line ("... -1node-0:12:34 [0] NCCL INFO ...") are cut off there; what
@@ -21,6 +23,7 @@
 #ifndef FR_BASE_TEXT_LOG_LINES_H
 #define FR_BASE_TEXT_LOG_LINES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -50,6 +53,11 @@ enum {
 fr_status fr_log_text_clean(const char *text, size_t length, unsigned keep,
                             struct fr_log_text *out);
 void fr_log_text_free(struct fr_log_text *cleaned);
+
+/** Take away one more word that nearly all lines begin with ("INFO:root:", "[launcher] ").  No row knows such a logger;
+ *  a reader that finds nothing in the text as it is tries this.
+ *  @return whether there was one; text, length and tags of @p cleaned change */
+bool fr_log_text_peel(struct fr_log_text *cleaned);
 
 /** The tag of the line @p number, counted from 1; past the end that of no tag. */
 struct fr_log_tag fr_log_text_tag(const struct fr_log_text *cleaned, long number);

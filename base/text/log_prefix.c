@@ -25,9 +25,10 @@ static size_t quote(const char *line, struct fr_log_tag *tag) {
 }
 
 /* "[1,0]<stdout>:", "[prterun-n0-123@1,0]<stdout>: ", "[job,0][n0:123]<stderr>: " */
-static size_t open_mpi(const char *line, struct fr_log_tag *tag) {
+size_t fr_log_prefix_stream(const char *line, struct fr_log_tag *tag) {
     const char *close = *line == '[' ? strchr(line, ']') : NULL, *at = close;
-    static const char *const streams[] = {"<stdout>", "<stderr>", "<stddiag>", NULL};
+    static const char *const streams[] = {"<stdout>",       "<stderr>",       "<stddiag>",
+                                          "&lt;stdout&gt;", "&lt;stderr&gt;", NULL};
     if (!close) return 0;
     at++;
     if (*at == '[' && strchr(at, ']')) at = strchr(at, ']') + 1;
@@ -37,9 +38,9 @@ static size_t open_mpi(const char *line, struct fr_log_tag *tag) {
         at += n;
         if (*at == ':') at++;
         for (const char *p = close; p > line; p--)
-            if (p[-1] == ',') {
+            if (p[-1] == ',' || p[-1] == ':') { /* "[1,mpirank:0,algo-1]": SageMaker */
                 if (isdigit((unsigned char)*p)) tag->rank = strtoll(p, NULL, 10);
-                break;
+                if (isdigit((unsigned char)*p)) break;
             }
         return and_blank(line, (size_t)(at - line));
     }
@@ -88,6 +89,43 @@ static size_t host_letters(const char *line) {
     return strspn(line, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
 }
 
+/* "(NAME pid=1234, ip=10.0.0.1) ", "(worker1, rank=1, pid=1234) ": Ray, SkyPilot */
+static size_t actor(const char *line, struct fr_log_tag *tag) {
+    const char *close = *line == '(' ? strchr(line, ')') : NULL, *rank;
+    const char *process = close ? strstr(line, "pid=") : NULL;
+    if (!process || process > close || !isdigit((unsigned char)process[4])) return 0;
+    if ((rank = strstr(line, "rank=")) && rank < close) tag->rank = strtoll(rank + 5, NULL, 10);
+    return and_blank(line, (size_t)(close + 1 - line));
+}
+
+/* "<13>": the priority of syslog's messages */
+static size_t priority(const char *line, struct fr_log_tag *tag) {
+    size_t number = *line == '<' ? strspn(line + 1, digit) : 0;
+    (void)tag;
+    return number > 0 && number < 4 && line[1 + number] == '>' ? number + 2 : 0;
+}
+
+/* "stdout F " of a container's runtime, "01O " of GitLab: behind a time */
+static size_t stream(const char *line) {
+    if ((strncmp(line, "stdout ", 7) == 0 || strncmp(line, "stderr ", 7) == 0) &&
+        (line[7] == 'F' || line[7] == 'P') && (is_blank(line[8]) || is_end(line[8])))
+        return and_blank(line, 8);
+    return strspn(line, digit) == 2 && (line[2] == 'O' || line[2] == 'E') &&
+                   (is_blank(line[3]) || line[3] == '+' || is_end(line[3]))
+               ? (size_t)3 + !is_end(line[3])
+               : 0;
+}
+
+/* "[   12.345678] ": seconds since a machine started */
+static size_t uptime(const char *line, struct fr_log_tag *tag) {
+    size_t blank = *line == '[' ? strspn(line + 1, " ") : 0, n = 1 + blank;
+    size_t whole = *line == '[' ? strspn(line + n, digit) : 0;
+    size_t part = whole && line[n + whole] == '.' ? strspn(line + n + whole + 1, digit) : 0;
+    if (part < 3 || line[n + whole + 1 + part] != ']') return 0;
+    tag->time_s = strtod(line + n, NULL);
+    return and_blank(line, n + whole + part + 2);
+}
+
 /* "[node-0:12345] " */
 static size_t host_and_process(const char *line, struct fr_log_tag *tag) {
     size_t host = *line == '[' && isalpha((unsigned char)line[1]) ? host_letters(line + 1) : 0;
@@ -102,6 +140,8 @@ static size_t host_and_process(const char *line, struct fr_log_tag *tag) {
 static size_t unit(const char *line, bool plain) {
     size_t host = host_letters(line), n = host + 1;
     if (host == 0 || line[host] != ' ') return 0;
+    if (!isalpha((unsigned char)*line) && !memchr(line, '.', host))
+        return 0; /* "4096x4096 bf16:" */
     size_t name = strcspn(line + n, " [:\t");
     if (name == 0) return 0;
     n += name;
@@ -123,6 +163,7 @@ static size_t time_before(const char *line, struct fr_log_tag *tag) {
     size_t blank = strspn(line, " "), open = line[blank] == '[', n = blank + open;
     size_t length = fr_log_time(line + n, &time_s);
     if (length == 0) length = fr_log_time_epoch(line + n, &time_s);
+    if (length == 0 && (length = uptime(line, tag))) return length + unit(line + length, false);
     bool epoch = length && isdigit((unsigned char)line[n]) && line[n + 2] != ':' &&
                  !memchr(line + n, ':', length);
     if (length == 0 || (epoch && !open && !memchr(line + n, '.', length))) return 0;
@@ -132,12 +173,21 @@ static size_t time_before(const char *line, struct fr_log_tag *tag) {
     if (!is_blank(line[n]) && !is_end(line[n]) && line[n] != '[') return 0;
     tag->time_s = time_s;
     n = and_blank(line, n);
+    n += stream(line + n);
     return n + unit(line + n, isalpha((unsigned char)line[blank + open]));
 }
 
 const struct fr_log_prefix fr_log_prefixes[] = {
-    {quote, 0}, {open_mpi, 0}, {kubectl, 0},          {torchrun, 0},
-    {hydra, 0}, {numbered, 0}, {host_and_process, 0}, {time_before, FR_LOG_KEEP_TIMES},
+    {quote, 0},
+    {fr_log_prefix_stream, 0},
+    {kubectl, 0},
+    {torchrun, 0},
+    {hydra, 0},
+    {numbered, 0},
+    {host_and_process, 0},
+    {time_before, FR_LOG_KEEP_TIMES},
+    {actor, 0},
+    {priority, 0},
     {NULL, 0},
 };
 
@@ -172,9 +222,11 @@ static size_t host_rank(const char *line, struct fr_log_tag *tag, size_t *name_B
     return n ? host + 1 + n : 0;
 }
 
-/* "launcher-1  | " */
+/* "launcher-1  | ", "stack_launcher.1.x2x4@node-0    | " */
 static size_t name_bar(const char *line, struct fr_log_tag *tag, size_t *name_B) {
-    size_t name = host_letters(line), blank = strspn(line + name, " ");
+    size_t name = host_letters(line);
+    if (name && line[name] == '@') name += 1 + host_letters(line + name + 1);
+    size_t blank = strspn(line + name, " ");
     (void)tag;
     if (name == 0 || line[name + blank] != '|') return 0;
     if (!is_blank(line[name + blank + 1]) && !is_end(line[name + blank + 1])) return 0;

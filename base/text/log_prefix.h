@@ -13,6 +13,9 @@ struct fr_log_prefix {
 /** Rows in the order tried, then one without match. */
 extern const struct fr_log_prefix fr_log_prefixes[];
 
+/** The tag of a stream at @p at, "[1,0]<stdout>:"; @return its length, 0: it is none. */
+size_t fr_log_prefix_stream(const char *at, struct fr_log_tag *tag);
+
 /** One that is taken away only where nearly all lines have it, since a clean line may look the same.
  *  @p name_B is set to the length of the name that must be one of few. */
 struct fr_log_vote {

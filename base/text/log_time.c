@@ -85,10 +85,18 @@ static bool day_exists(const struct moment *m) {
            m->day >= 1 && m->day <= 31;
 }
 
-/* "2026-05-09T03:57:48" and its kin. */
+static const char *behind_day(const char *p) {
+    static const char *const days[] = {"Mon ", "Tue ", "Wed ", "Thu ",
+                                       "Fri ", "Sat ", "Sun ", NULL};
+    for (int i = 0; days[i]; i++)
+        if (strncmp(p, days[i], 4) == 0) return p + 4;
+    return p;
+}
+
+/* "2026-05-09T03:57:48" and its kin, "Sat 2026-05-09 03:57:48 UTC". */
 static bool numeric(const char **at, double *time_s) {
     struct moment m = {0};
-    const char *p = *at;
+    const char *p = behind_day(*at);
     if (!digits(&p, 4, &m.year)) return false;
     char part = *p;
     if (part == '-' || part == '/' || part == '.') p++;
@@ -112,15 +120,8 @@ static int month_of(const char *text) {
 
 /* "May  9 03:57:48", "Sat May  9 03:57:48 2026". */
 static bool named(const char **at, double *time_s) {
-    static const char *const days[] = {"Mon ", "Tue ", "Wed ", "Thu ",
-                                       "Fri ", "Sat ", "Sun ", NULL};
     struct moment m = {.year = 1970};
-    const char *p = *at;
-    for (int i = 0; days[i]; i++)
-        if (strncmp(p, days[i], 4) == 0) {
-            p += 4;
-            break;
-        }
+    const char *p = behind_day(*at);
     if (!(m.month = month_of(p)) || p[3] != ' ') return false;
     p += 4;
     if (*p == ' ') p++;

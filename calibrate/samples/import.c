@@ -75,7 +75,8 @@ static void read_sidecar(const struct fr_json_document *document, struct fr_impo
 
 static fr_status finish(struct fr_import *in, struct fr_error *err) {
     if (in->n_rows == 0)
-        return fr_import_refuse(in, 0, err, "no row of results that could be used was found%s",
+        return fr_import_refuse(fr_import_unknown(in), 0, err,
+                                "no row of results that could be used was found%s",
                                 in->notes->length ? "; see the notes above" : "");
     if (in->has_sources) return FR_OK;
     fr_import_clean(&in->source);
@@ -84,7 +85,7 @@ static fr_status finish(struct fr_import *in, struct fr_error *err) {
 }
 
 /* The other importer that reads the text, named behind the refusal. */
-static void suggest(const struct fr_importer *not_this, const struct fr_import *in,
+static bool suggest(const struct fr_importer *not_this, const struct fr_import *in,
                     struct fr_error *err) {
     for (int i = 0; fr_importers[i] && err; i++) {
         struct fr_samples samples = {0};
@@ -102,8 +103,46 @@ static void suggest(const struct fr_importer *not_this, const struct fr_import *
         size_t used = strlen(err->detail);
         fr_line_addf(err->detail, sizeof err->detail, &used, "; forerun import %s reads it",
                      fr_importers[i]->spelling);
-        return;
+        return true;
     }
+    return false;
+}
+
+enum { PEELS_MAX = 16 };
+
+/* Where nothing of the tool is seen, words before all lines may hide it.  Each is taken away and the text is read again,
+ * up to what can be read, or is refused for another reason. */
+static fr_status read_behind_words(const struct fr_importer *importer,
+                                   const struct fr_import *first, struct fr_log_text *cleaned,
+                                   struct fr_import *in, struct fr_error *err) {
+    const char *end = strchr(cleaned->text, '\n');
+    size_t length = end ? (size_t)(end - cleaned->text) : cleaned->length;
+    char line[80];
+    snprintf(line, sizeof line, "%.*s", (int)(length < 60 ? length : 60), cleaned->text);
+    struct fr_text said = {0};
+    fr_status status = FR_ERR_INPUT;
+    for (int i = 0; i < PEELS_MAX && fr_log_text_peel(cleaned); i++) {
+        struct fr_import next = *first;
+        struct fr_error again;
+        fr_text_free(&said);
+        next.text = cleaned->text;
+        next.length = cleaned->length;
+        next.notes = &said;
+        fr_status now = importer->read(&next, &again);
+        if (now == FR_OK) now = finish(&next, &again);
+        bool of_line = now == FR_ERR_INPUT && strchr(again.where, ':');
+        if (now == FR_ERR_INPUT && (next.unknown_form || !of_line)) continue;
+        status = now;
+        if (now == FR_ERR_INPUT && err) *err = again;
+        next.notes = in->notes;
+        *in = next;
+        fr_import_note(in, 0, "words before its lines were taken away; the first was \"%s\"",
+                       line);
+        fr_text_add(in->notes, fr_text_get(&said), said.length);
+        break;
+    }
+    fr_text_free(&said);
+    return status;
 }
 
 fr_status fr_import_text(const struct fr_importer *importer, const char *text, size_t length,
@@ -130,9 +169,12 @@ fr_status fr_import_text(const struct fr_importer *importer, const char *text, s
     if (options->system)
         snprintf(in.source.system, sizeof in.source.system, "%s", options->system);
     if (options->setup) snprintf(in.source.setup, sizeof in.source.setup, "%s", options->setup);
+    const struct fr_import first = in;
     fr_status status = importer->read(&in, err);
     if (status == FR_OK) status = finish(&in, err);
-    if (status == FR_ERR_INPUT && in.n_rows == 0) suggest(importer, &in, err);
+    bool named = status == FR_ERR_INPUT && in.n_rows == 0 && suggest(importer, &in, err);
+    if (status == FR_ERR_INPUT && in.unknown_form && !named)
+        status = read_behind_words(importer, &first, &cleaned, &in, err);
     fr_log_text_free(&cleaned);
     if (status == FR_ERR_NOMEM) fr_fail(err, status, name, "does not fit in memory");
     if (status == FR_OK) return FR_OK;

@@ -48,6 +48,7 @@ struct fr_import {
     bool has_sources;                  /**< the reader has added those of its samples */
     const struct fr_log_text *cleaned; /**< `text` and who printed which line */
     struct fr_log_tag printer;         /**< of the first row */
+    bool unknown_form;                 /**< it was refused since nothing of the tool was seen */
 };
 
 struct fr_importer {

@@ -9,7 +9,7 @@
 /** Columns, -1: the header does not have it. */
 struct fr_import_table {
     int columns; /**< 0: no header yet */
-    int size, time, algbw, busbw, type;
+    int size, time, algbw, busbw, type, scope, count;
 };
 
 /** Is @p words such a header?  Its first column begins with "size", another with one of @p times (NULL ends them). */

@@ -18,6 +18,17 @@ struct fr_lines fr_lines_begin(const struct fr_import *in) {
     return (struct fr_lines){.at = in->text, .stop = in->text + in->length};
 }
 
+/* Tables in boxes: signs between columns are blanks. */
+static void cut_bars(char *text) {
+    static const char *const bars[] = {"\xE2\x94\x82", "\xE2\x94\x83", "|"};
+    if (strncmp(text, bars[0], 3) != 0 && strncmp(text, bars[1], 3) != 0 && *text != '|')
+        return;
+    for (int i = 0; i < 3; i++)
+        for (char *at = text; (at = strstr(at, bars[i]));) memset(at, ' ', strlen(bars[i]));
+    memmove(text, text + strspn(text, " "), strlen(text + strspn(text, " ")) + 1);
+    for (size_t n = strlen(text); n > 0 && text[n - 1] == ' ';) text[--n] = '\0';
+}
+
 void fr_words_split(struct fr_words *words, const char *from, size_t length) {
     const char *to = from + length;
     words->count = 0;
@@ -28,7 +39,8 @@ void fr_words_split(struct fr_words *words, const char *from, size_t length) {
     if (words->cut) length = sizeof words->text - 1;
     memmove(words->text, from, length);
     words->text[length] = '\0';
-    memcpy(words->copy, words->text, length + 1);
+    cut_bars(words->text);
+    memcpy(words->copy, words->text, strlen(words->text) + 1);
     for (char *at = words->copy; *at;) {
         while (isspace((unsigned char)*at)) *at++ = '\0';
         if (!*at) break;
@@ -58,7 +70,7 @@ bool fr_lines_next(struct fr_lines *lines, struct fr_words *words) {
 }
 
 int fr_words_after_hash(const struct fr_words *words) {
-    return words->count > 0 && strcmp(words->word[0], "#") == 0;
+    return words->count > 0 && words->word[0][strspn(words->word[0], "#")] == '\0';
 }
 
 bool fr_word_integer(const char *word, int64_t *out) {
@@ -89,6 +101,7 @@ bool fr_import_op(const char *name, fr_op *op) {
         {"allreduce", FR_OP_ALL_REDUCE},
         {"allgather", FR_OP_ALL_GATHER},
         {"reducescatter", FR_OP_REDUCE_SCATTER},
+        {"reducescatterblock", FR_OP_REDUCE_SCATTER},
         {"alltoall", FR_OP_ALL_TO_ALL},
         {"alltoallpersonalizedexchange", FR_OP_ALL_TO_ALL},
         {"broadcast", FR_OP_BROADCAST},
@@ -152,6 +165,11 @@ fr_status fr_import_refuse(const struct fr_import *in, long line, struct fr_erro
     return fr_fail(err, FR_ERR_INPUT, where, "%s", what);
 }
 
+const struct fr_import *fr_import_unknown(struct fr_import *in) {
+    in->unknown_form = true;
+    return in;
+}
+
 /* ---- where it was measured ---------------------------------------------------------------------- */
 
 /* A number and who says it; 0: nobody. */
@@ -203,6 +221,8 @@ static fr_status check_ratio(struct fr_import *in, long line, struct fr_import_b
     char stated[80];
     if (from == to)
         snprintf(stated, sizeof stated, "%" PRId64 " ranks", from);
+    else if (from > to)
+        snprintf(stated, sizeof stated, "no whole number of ranks");
     else if (high < 1e6)
         snprintf(stated, sizeof stated, "%.0f to %.0f ranks", ceil(low), floor(high));
     else
@@ -278,7 +298,10 @@ static fr_status place_nodes(struct fr_import *in, long line,
     else if (launched->nodes && launched->ranks)
         from_launch =
             (int64_t)ceil((double)ranks * (double)launched->nodes / (double)launched->ranks);
-    const struct fact facts[] = {{stated->nodes, IN_TEXT},
+    /* So may its nodes. */
+    bool weak = block->elided && (ranks > stated->n_ranks || from_given || from_beside ||
+                                  from_launch > stated->nodes);
+    const struct fact facts[] = {{weak ? 0 : stated->nodes, IN_TEXT},
                                  {from_beside, "the file beside it"},
                                  {from_launch, "its launch line"}};
     FR_TRY(agree(in, line, "nodes", "--nodes", from_given, facts, 3, &block->nodes, err));

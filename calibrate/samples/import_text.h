@@ -31,7 +31,7 @@ bool fr_lines_next(struct fr_lines *lines, struct fr_words *words);
 /** Cut @p length bytes at @p from into words; they may be those of words->text. */
 void fr_words_split(struct fr_words *words, const char *from, size_t length);
 
-/** Words before those that a line says: 1 where it begins with a "#" that stands alone.  Pages of Markdown eat it. */
+/** Words before those that a line says: 1 where it begins with a "#" that stands alone, or with several.  Pages of Markdown eat it. */
 int fr_words_after_hash(const struct fr_words *words);
 
 /** Is @p word a whole number >= 0 / a number (not nan, not inf)? */
@@ -60,6 +60,10 @@ __attribute__((format(printf, 4, 5)))
 fr_status
 fr_import_refuse(const struct fr_import *in, long line, struct fr_error *err, const char *fmt,
                  ...);
+
+/** For a refusal since the text holds nothing of the tool: words before its lines that no logger known here writes are
+ *  then looked for. */
+const struct fr_import *fr_import_unknown(struct fr_import *in);
 
 /** Make the texts of a source what a samples file holds, whatever bytes they were or where they were cut. */
 void fr_import_clean(struct fr_sample_source *source);
@@ -117,6 +121,13 @@ struct fr_import_product {
  *  @return FR_OK; FR_ERR_INPUT where neither the file nor the command line says the dtype; FR_ERR_NOMEM. */
 fr_status fr_import_product(struct fr_import *in, long line,
                             const struct fr_import_product *product, struct fr_error *err);
+
+/** What nccl-tests writes with -J, as the lines that it prints.  @return false: the text is none of it */
+bool fr_import_nccl_json(const struct fr_import *in, struct fr_text *out);
+
+/** The text as CSV, where another sign parts the columns of its header: a tab, a semicolon, the bars of a Markdown
+ *  table, blanks.  Lines keep their numbers. */
+void fr_import_as_csv(const struct fr_import *in, struct fr_text *csv);
 
 /** The dtype that @p name means ("bfloat16", "torch.float16", "bf16_r", "f8_e4m3"), or -1. */
 int fr_import_dtype(const char *name);

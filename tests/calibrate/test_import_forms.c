@@ -70,6 +70,70 @@ static const struct form {
      "    "
      "   118.060         221.362\n",
      2},
+    {"nvshmem",
+     "nvshmrun -np 16 -ppn 8 fcollect_latency\n"
+     "+------------------------+----------------------+\n"
+     "| fcollect_device        | 32-bit-thread        |\n"
+     "+------------------------+----------------------+\n"
+     "| size (Bytes)           |    latency us        |\n"
+     "+------------------------+----------------------+\n"
+     "| 4                      | 30.200000            |\n"
+     "+------------------------+----------------------+\n\n"
+     "+------------------------+----------------------+\n"
+     "| fcollect_device        | 32-bit-block         |\n"
+     "+------------------------+----------------------+\n"
+     "| size (Bytes)           |    latency us        |\n"
+     "+------------------------+----------------------+\n"
+     "| 4                      | 10.200000            |\n"
+     "| 1024                   | 12.200000            |\n"
+     "+------------------------+----------------------+\n",
+     2},
+    {"nvshmem",
+     "mpirun -np 16 -N 8 reduction_latency\ndevice_reduction\n"
+     "&&&& PERF device_reduction___int-sum-t___size__4___latency 30.2 -us\n"
+     "&&&& PERF device_reduction___int-sum-b___size__4___latency 10.2 -us\n"
+     "&&&& PERF device_reduction___int-sum-b___size__1024___latency 12.2 -us\n",
+     2},
+    {"osu",
+     "mpirun_rsh -np 16 -ppn 8 -hostfile h osu_allreduce\n#OSU MPI Allreduce Latency Test "
+     "v3.9\n"
+     "#Size Avg Latency(us) Min Latency(us) Max Latency(us) Iterations\n4 12.45 11.0 13.1 "
+     "1000\n"
+     "1024 [node-0:4711] pml_ucx.c:130 WARN x\n22.69 20.0 25.1 1000\n",
+     2},
+    {"osu",
+     "mpiexec --np 16 --ppn 8 /lus/osu_alltoall -f\n"
+     "\\# OSU MPI All-to-All Personalized Exchange Latency Test v7.5\n"
+     "\\# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations\n"
+     "4096                  467.38            460.43            474.05        1000\n",
+     1},
+    {"osu",
+     "srun -N 2 -n 16 osu_nccl_allreduce\n# OSU NCCL-CUDA Allreduce Latency Test v7.3\n"
+     "# Size       Avg Latency(us)\n4                      12.45\n1024                   "
+     "22.69\n"
+     "4096                   2",
+     2},
+    {"imb",
+     "mpirun -n 16 -ppn 8 IMB-MPI1 reduce_scatter_block\n## Benchmarking Reduce_scatter_block\n"
+     "## #processes = 16\n#bytes #repetitions tmin[usec] tmax[usec] tavg[usec]\n"
+     "8 1000 4.50 18.59 11.69\n1024 time-out.; Time limit is over\n",
+     1},
+    {"oneccl",
+     "mpirun -n 16 -ppn 8 benchmark --csv_filepath x\n"
+     "#ranks,collective,reduction,dtype,dtype_size,#elements/buffer,message_size,#buffers,"
+     "#repetitions,t_min[usec],t_max[usec],t_avg[usec],stddev[%],wait_t_avg[usec]\n"
+     "16,allreduce,sum,float32,4,1,4,1,16,23.5,25.1,24.0,1.8,0\n"
+     "16,allgather,sum,float32,4,1,4,1,16,23.5,25.1,24.0,1.8,0\n",
+     2},
+    {"nccom-test",
+     "mpirun -np 2 -N 1 nccom-test -r 16 alltoall\n"
+     "\xE2\x94\x82 size (B) \xE2\x94\x82 count (elems) \xE2\x94\x82 type \xE2\x94\x82 time:p50 "
+     "(us) "
+     "\xE2\x94\x82 algbw (GB/s) \xE2\x94\x82 busbw (GB/s) \xE2\x94\x82\n"
+     "\xE2\x94\x82 33554432 \xE2\x94\x82 33554432 \xE2\x94\x82 uint8 \xE2\x94\x82 768 "
+     "\xE2\x94\x82 43.69 "
+     "\xE2\x94\x82 43.69 \xE2\x94\x82\n",
+     1},
     {"ucc",
      "srun -N 2 -n 16 ucc_perftest -c allreduce\nCollective:             Allreduce\n"
      "Datatype:               float32\nInplace:                0\n\n"
@@ -101,6 +165,37 @@ static const struct form {
      "4096x1792x10240 (MxNxK)\n    2 | 700.5 TFLOPS @ 4096x4096x4096 | best: 790.1 TFLOPS @ "
      "4096x1792x10240 (MxNxK)\n",
      2},
+    {"nccl-tests",
+     "{\"version\":1,\"args\":[\"./build/all_reduce_perf\",\"-b\",\"8\"],"
+     "\"env\":[\"A=b\",\"SLURM_NTASKS=16\"],\"config\":{\"nthreads\":1,\"ngpus\":1,"
+     "\"aggregated_iterations\":1,\"graph\":0,\"devices\":["
+     "{\"rank\":0,\"group\":0,\"pid\":1,\"hostname\":\"a\",\"device\":0,\"device_hex\":"
+     "\"0x0a\","
+     "\"device_info\":\"NVIDIA H100\"},{\"rank\":15,\"group\":0,\"pid\":1,\"hostname\":\"b\","
+     "\"device\":7,\"device_hex\":\"0x0b\",\"device_info\":\"NVIDIA H100\"}]},"
+     "\"results\":[{\"size\":8388608,\"count\":2097152,\"type\":\"float\",\"redop\":\"sum\","
+     "\"root\":\"    "
+     "-1\",\"out_of_place\":{\"time\":85.92,\"alg_bw\":97.632793,\"bus_bw\":183.061487,"
+     "\"nwrong\":0.0},\"in_place\":null}]}\n",
+     1},
+    {"products",
+     "| M | N | K | type | Latency (us) |\n|---|---:|---|---|---|\n"
+     "| 4096 | 4096 | 4096 | bf16 | 196.3 |\n| 1024 | 4096 | 4096 | bf16 | 96.3 |\n",
+     2},
+    {"products",
+     "m\tn\tk\tdtype\tGFLOPs\n4096\t4096\t4096\tbf16\t700200\n1024\t4096\t4096\tbf16\t600200\n6"
+     "4\t4096\t4096\tbf16\t600200\n",
+     3},
+    {"cublaslt",
+     "4096x4096x4096, bf16, 700.2 TFLOPS\nM: 1024, N: 2048, K: 4096, dtype: bf16, TFLOPS: "
+     "687.2\n8192 x 8192 x 8192, bf16, 720 TFLOP/s\n",
+     3},
+    {"hipblaslt-bench",
+     "transA,transB,batch_count,M,N,K,alpha,lda,d_type,rocblas-Gflops,us\n"
+     "N,N,1,4096,4096,4096,1,4096,f16_r,500000,274.9\n"
+     "N,N,1,1024,4096,4096,1,4096,f16_r,500000,68.7\nN,T,1,512,4096,4096,1,4096,f16_r,500000,"
+     "34.36\n",
+     3},
     {"products",
      "m,n,k,dtype,tflops\n4096,4096,4096,bfloat16,700\n1024,1024,1024,bf16,300\n64,64,64,bf16,"
      "1\n",
@@ -175,11 +270,10 @@ static void wrapped_text_says_the_same(void **state) {
             if (k % 3 == 0) fr_text_addf(&text, "```text\n");
             wrap_lines(forms[i].text, wrap, n, &text);
             if (k % 3 == 0) fr_text_addf(&text, "```\n");
-            read_all(forms[i].spelling, NULL, fr_text_get(&text), text.length, &out, &message);
-            bool fenced_table = k % 3 == 0 && strchr(forms[i].text, ',') && out.length == 0;
-            FR_TRUE(fenced_table || strcmp(fr_text_get(&out), fr_text_get(&clean)) == 0,
-                    "%s, %s, %s: %s\n%s", forms[i].spelling, wrap[0]->what,
-                    n > 1 ? wrap[1]->what : "", fr_text_get(&message), fr_text_get(&out));
+            read_all(forms[i].spelling, NULL, fr_text_get(&text), text.length, &out, &stated);
+            FR_TRUE(strcmp(fr_text_get(&out), fr_text_get(&clean)) == 0, "%s, %s, %s: %s\n%s",
+                    forms[i].spelling, wrap[0]->what, n > 1 ? wrap[1]->what : "",
+                    fr_text_get(&stated), fr_text_get(&out));
             fr_text_free(&text);
             fr_text_free(&out);
             fr_text_free(&message);
@@ -189,12 +283,149 @@ static void wrapped_text_says_the_same(void **state) {
     }
 }
 
+/* What no row of the table of loggers knows, a number of the line in some. */
+static void words_of_unknown_loggers_go(void **state) {
+    static const char *const befores[] = {"[nccl-launcher-x2x4f] ",
+                                          "[launcher main] ",
+                                          "default/launcher[main]: ",
+                                          "launcher main ",
+                                          "{pod=\"x\", c=\"y\"} ",
+                                          "build\tRun nccl\t",
+                                          "INFO:root:",
+                                          "[INFO] ",
+                                          "2026-05-09 03:57:48,161 - root - INFO - ",
+                                          "2026-05-09 03:57:48.1 | INFO     | run:main:12 - ",
+                                          "I0509 03:57:48.123456  4711 run.cc:12] ",
+                                          "Rank 0: ",
+                                          "[gpu0] ",
+                                          "%6d\t",
+                                          "%d:",
+                                          "slurm-123.out:%d:",
+                                          "slurm-123.out:",
+                                          "<<node-0>> ",
+                                          "(0) ",
+                                          "[0@node-0] ",
+                                          "[0]",
+                                          "0:",
+                                          "+",
+                                          "05/09/2026 03:57:48 AM ",
+                                          "<34>1 2026-05-09T03:57:48.003Z node-0 app 4711 - - ",
+                                          "worker: ",
+                                          "10.0.0.1: ",
+                                          "node-0\t"};
+    (void)state;
+    for (int i = 0; i < FORMS; i++) {
+        struct fr_text clean = {0}, ignored = {0};
+        static const char *const tables[] = {"products", "collectives", "cublaslt", NULL};
+        bool table = fr_place_in(tables, forms[i].spelling) >= 0;
+        read_all(forms[i].spelling, NULL, forms[i].text, strlen(forms[i].text), &clean,
+                 &ignored);
+        for (size_t k = 0; !table && k < sizeof befores / sizeof *befores; k++) {
+            struct fr_text text = {0}, out = {0}, stated = {0};
+            int number = 0;
+            if (strcmp(befores[k], "+") == 0 && strcmp(forms[i].spelling, "nvshmem") == 0)
+                continue;
+            for (const char *at = forms[i].text; *at;) {
+                size_t n = strcspn(at, "\n");
+                char before[96];
+                snprintf(before, sizeof before, befores[k], ++number);
+                fr_text_addf(&text, "%s%.*s%s", before, (int)n, at, at[n] ? "\n" : "");
+                at += n + (at[n] == '\n');
+            }
+            read_all(forms[i].spelling, NULL, fr_text_get(&text), text.length, &out, &stated);
+            FR_TRUE(strcmp(fr_text_get(&out), fr_text_get(&clean)) == 0, "%s, \"%s\": %s\n%s",
+                    forms[i].spelling, befores[k], fr_text_get(&stated), fr_text_get(&out));
+            fr_text_free(&text);
+            fr_text_free(&out);
+            fr_text_free(&stated);
+        }
+        fr_text_free(&clean);
+        fr_text_free(&ignored);
+    }
+}
+
+/* What changes the measurement is refused by name, or told. */
+static void what_changes_the_measurement_is_told(void **state) {
+    static const struct {
+        const char *spelling, *text, *says;
+        int samples;
+    } rows[] = {
+        {"osu",
+         "mpirun -np 2 -H a,b osu_put_latency\n# OSU MPI_Put Latency Test v5.6.2\n"
+         "# Size          Latency (us)\n8 2.2\n",
+         "MPI_Put Latency Test", 0},
+        {"osu",
+         "mpirun -np 2 -H a,b osu_latency\n# OSU MPI-CUDA Latency Test v5.6\n"
+         "# Send Buffer on DEVICE (D) and Receive Buffer on HOST (H)\n"
+         "# Size          Latency (us)\n8 2.2\n",
+         "between a host's memory and a device's", 0},
+        {"oneccl",
+         "mpirun -n 16 -ppn 8 benchmark\n# Benchmarking: allreduce allgather\n# #processes: "
+         "16\n"
+         "#bytes #elem_count #repetitions t_min[usec] t_max[usec] t_avg[usec]\n4 1 16 23 25 "
+         "24\n",
+         "several collectives timed as one", 0},
+        {"nccl-tests",
+         "mpirun -np 16 -N 8 all_reduce_perf -C 1\n# size count type redop root cputime algbw "
+         "busbw "
+         "#wrong\n8388608 2097152 float sum -1 85.92 97.63 183.05 0\n",
+         "what the processor took", 0},
+        {"nccl-tests",
+         "mpirun -np 2 -N 1 all_reduce_perf\n# Rank 0 Pid 1 on a device 0 [0x0a] H100\n"
+         "# Rank 0 Pid 1 on b device 0 [0x0a] H100\n# size count type redop time algbw busbw "
+         "error\n"
+         "# size count type redop time algbw busbw error\n8388608 2097152 float sum 1.2 1.00 "
+         "0.00 0\n",
+         "each process ran alone", 0},
+        {"nccl-tests",
+         "mpirun -np 4 -N 2 all_reduce_perf\n"
+         "# Rank 0 Group 0 Pid 1 on a device 0 [0x0a] H100\n"
+         "# Rank 1 Group 1 Pid 1 on a device 1 [0x0a] H100\n"
+         "# size count type redop root time algbw busbw #wrong\n"
+         "8388608 2097152 float sum -1 85.92 97.63 97.63 0\n",
+         "2 communicators ran it at once", 0},
+        {"nccl-tests",
+         "mpirun -np 16 -N 8 all_reduce_perf\n# nThread 1 nGpus 1 agg iters: 4 graph: 5\n"
+         "# size count type redop root time algbw busbw #wrong i_min i_max i_p99 i_cv% time "
+         "algbw "
+         "busbw #wrong i_min i_max i_p99 i_cv% timestamp\n8388608 2097152 float sum -1 85.92 "
+         "97.63 "
+         "183.05 0 1 2 3 4 85.92 97.63 183.05 0 1 2 3 4 2026-05-09 03:57:48\n",
+         "launched as CUDA graphs", 2},
+        {"nccl-tests",
+         "mpirun -np 16 -N 8 all_reduce_perf\n# Rank 0 Group 0 Pid 1 on a device 0 [0x0a] "
+         "H100\n"
+         "... 15 more lines ...\n# size count type redop root time algbw busbw #wrong time "
+         "algbw "
+         "busbw #wrong\n8388608 2097152 float sum -1 85.92 97.63 183.05 0 85.9",
+         "leaves ranks out", 0},
+        {"nccl-tests",
+         "mpirun -np 16 -N 8 all_reduce_perf\n# size count type redop root time algbw busbw "
+         "#wrong "
+         "time algbw busbw #wrong\n8388608 2097152 float sum -1 85.92 97.63 183.05 0\n",
+         "only the first 9 columns of 13", 1},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct fr_text out = {0}, stated = {0};
+        read_all(rows[i].spelling, NULL, rows[i].text, strlen(rows[i].text), &out, &stated);
+        FR_TRUE(strstr(fr_text_get(&stated), rows[i].says) && count_of(&out) == rows[i].samples,
+                "row %zu: %d samples; %s", i, count_of(&out), fr_text_get(&stated));
+        fr_text_free(&out);
+        fr_text_free(&stated);
+    }
+}
+
 /* A message of NCCL in a row, behind its first part or its second, on the line or on its own. */
 static void rows_cut_in_two_are_put_together(void **state) {
     static const char *const cuts[] = {
         "\nnode-0:49:50 [0] NCCL INFO 256 Bytes -> Algo 0\n",
         "node-0:49:50 [0] NCCL INFO 256 Bytes -> Algo 0\n",
-        "node-0:49:50 [0] NCCL INFO a\nnode-1:49:50 [1] NCCL INFO b\n"};
+        "node-0:49:50 [0] NCCL INFO a\nnode-1:49:50 [1] NCCL INFO b\n",
+        "[0] node-0:49:50 [0] NCCL INFO a\n[0] ",
+        "\nlibibverbs: Warning: no config directory\n",
+        "[1746763068.1] [node-0:49 :0] parser.c:2036 UCX  WARN unused variable: X\n",
+        "[2026-05-09 03:57:48] node-0:49:50 [0] misc/shmutils.cc:72 NCCL WARN Error: failed\n"};
     struct fr_text clean = {0}, ignored = {0};
     const char *text = forms[0].text, *row = strstr(text, "     8388608");
     (void)state;
@@ -301,6 +532,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_reader_reads_what_its_tool_prints),
         cmocka_unit_test(wrapped_text_says_the_same),
+        cmocka_unit_test(words_of_unknown_loggers_go),
+        cmocka_unit_test(what_changes_the_measurement_is_told),
         cmocka_unit_test(rows_cut_in_two_are_put_together),
         cmocka_unit_test(facts_are_held_against_each_other),
         cmocka_unit_test(a_rate_that_the_time_denies_is_left_out),

@@ -38,7 +38,36 @@ static const char
     tree[] = "# two levels\nSwitchName=s0 Nodes=n[0-15]\nSwitchName=s1 Nodes=n[16-30],login\n"
              "SwitchName=core Switches=s[0-1] LinkSpeed=100\n",
     blocks[] = "BlockName=b1 Nodes=node[001-018]\nBlockName=b2 Nodes=node[019-036]\n"
-               "BlockSizes=18,36\n";
+               "BlockSizes=18,36\n",
+    racks[] = "SwitchName=s0 Nodes=r[0-1]n[0-7]-ib\nSwitchName=s1 Nodes=r[2-3]n[0-3]-ib,\\\n"
+              "r[2-3]n[4-7]-ib\nSwitchName=core Switches=s[0-1]\n",
+    yaml[] = "---\n- topology: other\n  block:\n    block_sizes:\n      - 4\n    blocks:\n"
+             "      - block: b1\n        nodes: n[01-04]\n- topology: own\n"
+             "  cluster_default: true\n  tree:\n    switches:\n      - switch: root\n"
+             "        children: s[1-2]\n      - switch: s1\n        nodes: node[01-16]\n"
+             "      - switch: s2\n        nodes: node[17-32]\n",
+    yaml_blocks[] = "- topology: t\n  block:\n    blocks:\n      - block: b1\n"
+                    "        nodes: n[01-18]\n      - block: b2\n        nodes: n[19-36]\n",
+    given[] = "<system version=\"1\">\n<cpu numaid=\"0\" arch=\"x86_64\">\n"
+              "<pci busid=\"ffff:ff:01.0\" class=\"0x060400\">\n"
+              "<pci busid=\"0001:00:00.0\" class=\"0x030200\" link_width=\"16\"/>\n"
+              "<pci busid=\"0101:00:00.0\" class=\"0x020700\" link_width=\"16\"/>\n"
+              "<pci busid=\"0002:00:00.0\" class=\"0x030200\" link_width=\"16\"/>\n"
+              "</pci></cpu></system>\n",
+    xgmi[] =
+        "<system version=\"1\"><cpu numaid=\"0\">\n"
+        "<pci busid=\"0a\"><gpu dev=\"0\" rank=\"0\"><xgmi target=\"0b\" "
+        "count=\"1\"/></gpu></pci>\n"
+        "<pci busid=\"0b\"><gpu dev=\"1\" rank=\"1\"><xgmi target=\"0a\" "
+        "count=\"1\"/></gpu></pci>\n"
+        "<nic><net name=\"a\" dev=\"0\" speed=\"400000\"/>\n"
+        "<net name=\"a_sharp\" dev=\"1\" speed=\"400000\" coll=\"1\"/></nic></cpu></system>\n",
+    other_names[] = "\tGPU0\tGPU1\thsn0\tens1np0\tCPU Affinity\tNUMA Affinity\n"
+                    "GPU0\t X \tNV4\tPIX\tSYS\t0-23\t0\nGPU1\tNV4\t X \tSYS\tPIX\t24-47\t1\n",
+    rocm[] =
+        "=== Weight between two GPUs ===\n       GPU0  GPU1\nGPU0   0     15\nGPU1   15    0\n"
+        "=== Link Type between two GPUs ===\n       GPU0  GPU1\nGPU0   0     XGMI\n"
+        "GPU1   XGMI  0\n";
 
 static fr_status take(const char *text, size_t length, struct fr_layout *layout,
                       struct fr_error *err) {
@@ -58,9 +87,12 @@ static const struct {
     double rate_B_per_s;
     int64_t nodes, of_switch[2];
 } forms[] = {
-    {joined, 4, 0, 18, 2, 0, 0, {0, 0}},  {pci, 4, 2, 0, 1, 0, 0, {0, 0}},
-    {xml, 2, 0, 18, 2, 50e9, 0, {0, 0}},  {tree, 0, 0, 0, 0, 0, 32, {16, 32}},
-    {blocks, 0, 0, 0, 0, 0, 36, {18, 0}},
+    {joined, 4, 0, 18, 2, 0, 0, {0, 0}},     {pci, 4, 2, 0, 1, 0, 0, {0, 0}},
+    {xml, 2, 0, 18, 2, 50e9, 0, {0, 0}},     {tree, 0, 0, 0, 0, 0, 32, {16, 32}},
+    {blocks, 0, 0, 0, 0, 0, 36, {18, 0}},    {racks, 0, 0, 0, 0, 0, 32, {16, 32}},
+    {yaml, 0, 0, 0, 0, 0, 32, {16, 32}},     {yaml_blocks, 0, 0, 0, 0, 0, 36, {18, 0}},
+    {given, 2, 0, 0, 1, 0, 0, {0, 0}},       {xgmi, 2, 0, 0, 1, 50e9, 0, {0, 0}},
+    {other_names, 2, 0, 4, 2, 0, 0, {0, 0}}, {rocm, 2, 0, 0, 0, 0, 0, {0, 0}},
 };
 enum { FORMS = sizeof forms / sizeof *forms };
 

@@ -1,4 +1,4 @@
-/* NCCL's topology: <system> of <cpu numaid=...>, <pci>, <gpu dev=... sm=...>, <nvlink count=...>, <net name=... speed=...>. */
+/* NCCL's topology, as it dumps it or as it is given (NCCL_TOPO_FILE), where GPUs are PCI devices of class 0x0302: <system> of <cpu numaid=...>, <pci>, <gpu dev=... sm=...>, <nvlink count=...>, <net name=... speed=...>. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,8 @@ enum { NUMA_MAX = 64 };
 
 static bool applicable(const char *text) {
     const char *system = strstr(text, "<system");
-    return system && (strstr(system, "<cpu ") || strstr(system, "<gpu "));
+    return system &&
+           (strstr(system, "<cpu ") || strstr(system, "<gpu ") || strstr(system, "<pci "));
 }
 
 /* The value of @p key within the tag at @p tag; "" where it has none. */
@@ -32,12 +33,15 @@ static bool begins(const char *tag, const char *name) {
            (isspace((unsigned char)tag[n]) || tag[n] == '>' || tag[n] == '/');
 }
 
-/* Links of the GPU whose tag is at @p gpu, to whatever they lead. */
-static int links_of(const char *gpu) {
+/* Links of the GPU whose tag is at @p gpu, to whatever they lead.  AMD's are not counted. */
+static int links_of(const char *gpu, bool *xgmi) {
     const char *end = strstr(gpu, "</gpu>"), *next = strstr(gpu + 1, "<gpu ");
     char count[24];
     int links = 0;
+    const char *amd = strstr(gpu, "<xgmi");
+    *xgmi = false;
     if (!end || (next && next < end)) return 0;
+    *xgmi = amd && amd < end;
     for (const char *at = gpu; (at = strstr(at, "<nvlink")) && at < end; at++) {
         long n = strtol(value_of(at, "count", count, sizeof count), NULL, 10);
         if (n > 0 && n < 1024) links += (int)n;
@@ -49,24 +53,42 @@ static fr_status read(const char *text, const char *name, struct fr_layout *layo
                       struct fr_error *err) {
     int gpus = 0, nets = 0, cpus = 0, of_cpu[NUMA_MAX] = {0}, links = 0;
     double rate_B_per_s = 0;
-    bool same = true, all = true;
+    int pci_gpus = 0, pci_nets = 0;
+    bool same = true, all = true, xgmi = false;
     char value[64];
     for (const char *at = text; (at = strchr(at, '<')); at++) {
         const char *tag = at + 1;
         if (begins(tag, "cpu") && cpus < NUMA_MAX) cpus++;
         if (begins(tag, "gpu")) {
-            int own = links_of(at);
+            int own = links_of(at, &xgmi);
             gpus++;
             if (cpus) of_cpu[cpus - 1]++;
-            all &= own > 0;
+            all &= own > 0 || xgmi;
             if (own > links) links = own;
         }
-        if (begins(tag, "net")) {
+        if (begins(tag, "pci")) {
+            value_of(tag, "class", value, sizeof value);
+            pci_gpus += strncmp(value, "0x0302", 6) == 0;
+            pci_nets += strncmp(value, "0x0207", 6) == 0 || strncmp(value, "0x0200", 6) == 0;
+        }
+        /* A collective's entry is another of the same adapter. */
+        if (begins(tag, "net") &&
+            strcmp(value_of(tag, "coll", value, sizeof value), "1") != 0) {
             double Mbit_per_s = strtod(value_of(tag, "speed", value, sizeof value), NULL);
             double own_B_per_s = Mbit_per_s > 0 && Mbit_per_s < 1e9 ? Mbit_per_s * 1e6 / 8 : 0;
             same &= nets == 0 || own_B_per_s == rate_B_per_s;
             if (nets++ == 0) rate_B_per_s = own_B_per_s;
         }
+    }
+    if (gpus == 0 && pci_gpus > 0) {
+        gpus = pci_gpus;
+        all = false;
+        cpus = 0;
+        if (nets == 0) nets = pci_nets;
+        fr_text_addf(layout->notes,
+                     "%s: does not say how GPUs are joined, as what NCCL itself dumps does "
+                     "(NCCL_TOPO_DUMP_FILE)\n",
+                     name);
     }
     if (gpus < 1 || gpus > FR_LAYOUT_COUNT_MAX)
         return fr_fail(err, FR_ERR_INPUT, name, "shows no GPU (<gpu ...>)");

@@ -1,4 +1,5 @@
-/* nvidia-smi topo -m: a matrix of GPUs and adapters, "NV18", "PIX", "SYS" where two meet, then CPU and NUMA affinity. */
+/* nvidia-smi topo -m: a matrix of GPUs and adapters, "NV18", "PIX", "SYS" where two meet, then CPU and NUMA affinity.
+ * rocm-smi --showtopo prints the same with "XGMI". */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,12 +53,10 @@ static int header(const struct words *w, int *gpus, int *adapters) {
         if (!alone) return 0;
     }
     for (; n < w->n; n++) {
-        if (gpu_of(w->word[n]) >= 0)
-            ++*gpus;
-        else if (is_adapter(w->word[n]))
-            ++*adapters;
-        else
-            break;
+        bool behind = strcmp(w->word[n], "CPU") == 0 || strcmp(w->word[n], "NUMA") == 0 ||
+                      strcmp(w->word[n], "GPU") == 0;
+        if (behind) break;
+        ++*(gpu_of(w->word[n]) >= 0 ? gpus : adapters);
     }
     return n;
 }
@@ -86,7 +85,7 @@ static void take_row(struct matrix *m, const struct words *w, int gpu) {
         int links = strncmp(w->word[i], "NV", 2) == 0 && isdigit((unsigned char)w->word[i][2])
                         ? (int)strtol(w->word[i] + 2, NULL, 10)
                         : 0;
-        m->joined &= links > 0;
+        m->joined &= links > 0 || strcmp(w->word[i], "XGMI") == 0;
         if (links > 0 && (fewest == 0 || links < fewest)) fewest = links;
     }
     m->links[gpu] = fewest;
@@ -117,11 +116,16 @@ static fr_status read(const char *text, const char *name, struct fr_layout *layo
     struct words w;
     for (int i = 0; i < GPUS_MAX; i++) m.numa[i] = -1;
     for (const char *at = text; *at;) {
+        int gpus, adapters, columns;
         at = take_line(at, &w);
-        if (m.columns == 0) {
-            m.columns = header(&w, &m.gpus, &m.adapters);
+        /* rocm-smi prints several matrices; that of the links stands last. */
+        if ((columns = header(&w, &gpus, &adapters))) {
+            m = (struct matrix){
+                .gpus = gpus, .adapters = adapters, .columns = columns, .joined = true};
+            for (int i = 0; i < GPUS_MAX; i++) m.numa[i] = -1;
             continue;
         }
+        if (m.columns == 0) continue;
         int gpu = w.n > m.columns / 2 ? gpu_of(w.word[0]) : -1;
         if (gpu >= 0 && gpu < m.gpus && m.gpus <= GPUS_MAX) take_row(&m, &w, gpu);
     }

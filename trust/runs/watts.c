@@ -108,11 +108,13 @@ bool fr_watts_add_text(struct fr_watts_log *log, const char *device, const char 
     if (!isdigit((unsigned char)*text) && *text != '.') return false;
     double power_W = strtod(text, &end);
     while (*end == ' ') end++;
-    if (strcmp(end, "mW") == 0)
+    if (!*end)
+        power_W *= log->unit_W;
+    else if (strcmp(end, "mW") == 0)
         power_W /= 1000;
     else if (strcmp(end, "kW") == 0)
         power_W *= 1000;
-    else if (*end && strcmp(end, "W") != 0 && strcmp(end, "Watts") != 0)
+    else if (strcmp(end, "W") != 0 && strcmp(end, "Watts") != 0)
         return false;
     fr_watts_add(log, device, power_W);
     return true;
@@ -176,41 +178,157 @@ static bool is_named(const char *field, const char *const *names) {
     return false;
 }
 
+static bool holds_one_of(const char *name, const char *const *words) {
+    for (; *words; words++)
+        if (strstr(name, *words)) return true;
+    return false;
+}
+
+static void lower(const char *name, char *out, size_t capacity) {
+    size_t n = 0;
+    for (; name[n] && n + 1 < capacity; n++) out[n] = (char)tolower((unsigned char)name[n]);
+    out[n] = '\0';
+}
+
+bool fr_watts_is_power(const char *name) {
+    static const char *const says[] = {"power", "watt", "(w)", "[w]", "(kw)", "[kw]", NULL},
+                             *const other[] = {"limit",   "cap",     "max",     "min",
+                                               "percent", "%",       "state",   "factor",
+                                               "energy",  "volt",    "manage",  "thresh",
+                                               "joule",   "wh",      "default", "time",
+                                               "temp",    "nominal", "tdp",     NULL};
+    char small[64];
+    lower(name, small, sizeof small);
+    return holds_one_of(small, says) && !holds_one_of(small, other);
+}
+
+bool fr_watts_is_device(const char *name) {
+    static const char *const names[] = {"device",     "gpu",  "index",    "gpu_id",
+                                        "device_id",  "card", "deviceid", "gpu_index",
+                                        "local_rank", "rank", "uuid",     NULL};
+    return is_named(name, names);
+}
+
+bool fr_watts_is_host(const char *name) {
+    static const char *const names[] = {"node",   "host",      "hostname",  "nodename",
+                                        "server", "node_name", "host_name", NULL};
+    return is_named(name, names);
+}
+
+bool fr_watts_is_time(const char *name) {
+    static const char *const names[] = {"time",     "timestamp", "epoch",  "date",
+                                        "datetime", "ts",        "time_s", "seconds",
+                                        "t",        "elapsed_s", NULL};
+    return is_named(name, names);
+}
+
+double fr_watts_unit(const char *name) {
+    char small[64];
+    lower(name, small, sizeof small);
+    size_t n = strlen(small);
+    while (n > 0 && strchr(")] ", small[n - 1])) small[--n] = '\0';
+    bool two = n > 2 && strchr("_([ ", small[n - 3]) && small[n - 1] == 'w';
+    return two && small[n - 2] == 'k' ? 1000 : two && small[n - 2] == 'm' ? 1e-3 : 1;
+}
+
+/* Do the names differ in nothing but their numbers? */
+static bool same_but_numbers(const char *a, const char *b) {
+    for (;;) {
+        while (isdigit((unsigned char)*a)) a++;
+        while (isdigit((unsigned char)*b)) b++;
+        if (*a != *b) return false;
+        if (!*a) return true;
+        a++;
+        b++;
+    }
+}
+
+/* Columns that tell a power where none has a name of the format's: one, or one of each device. */
+static void find_powers(struct fr_watts_log *log, const char *line, char parts) {
+    char field[96];
+    bool same = true;
+    log->n_wide = 0;
+    *log->several = '\0';
+    for (int i = 0; fr_watts_part(line, parts, i, field, sizeof field); i++) {
+        if (!fr_watts_is_power(field) || log->n_wide == FR_WATTS_WIDE) continue;
+        int n = log->n_wide++;
+        log->wide[n] = i;
+        snprintf(log->wide_name[n], sizeof log->wide_name[n], "%.31s", field);
+        same &= same_but_numbers(log->wide_name[0], log->wide_name[n]);
+        size_t used = strlen(log->several);
+        fr_line_addf(log->several, sizeof log->several, &used, "%s%s", used ? ", " : "", field);
+    }
+    if (log->n_wide < 2 || same) *log->several = '\0';
+    if (*log->several) log->n_wide = 0;
+}
+
 static bool table_header(struct fr_watts_log *log, const char *line,
                          const struct fr_watts_columns *columns, char parts) {
-    char field[96];
-    int power = -1, device = -1, time = -1;
+    char field[96], name[96] = "";
+    int power = -1, device = -1, time = -1, host = -1;
     for (int i = 0; fr_watts_part(line, parts, i, field, sizeof field); i++) {
         if (is_named(field, columns->unless)) return false;
-        if (power < 0 && is_named(field, columns->power))
+        if (power < 0 && is_named(field, columns->power)) {
             power = i;
-        else if (device < 0 && is_named(field, columns->device))
+            snprintf(name, sizeof name, "%s", field);
+        } else if (device < 0 && is_named(field, columns->device) &&
+                   !(columns->any_power && fr_watts_is_power(field)))
             device = i;
         else if (time < 0 && is_named(field, columns->time))
             time = i;
+        else if (host < 0 && parts && fr_watts_is_host(field))
+            host = i;
+    }
+    if (power < 0 && columns->any_power && (time >= 0 || device >= 0 || host >= 0)) {
+        find_powers(log, line, parts);
+        if (log->n_wide > 1 && device >= 0) log->n_wide = 1;
+        if (log->n_wide > 0) {
+            power = log->wide[0];
+            snprintf(name, sizeof name, "%s", log->wide_name[0]);
+        }
+        if (log->n_wide == 1) log->n_wide = 0;
     }
     if (power < 0 || (power == 0 && device < 0 && time < 0 && parts == 0)) return false;
+    if (columns->needs_device && device < 0) return false;
     log->header_again = log->power_column >= 0;
     log->parts = parts;
     log->power_column = power + columns->before;
     log->device_column = device < 0 ? -1 : device + columns->before;
     log->time_column = time < 0 ? -1 : time + columns->before;
+    log->host_column = host < 0 ? -1 : host + columns->before;
+    log->unit_W = fr_watts_unit(name);
     return true;
+}
+
+/* The number of a field; "520,5" where a semicolon parts them. */
+static bool add_field(struct fr_watts_log *log, const char *line, char parts, int column,
+                      const char *device) {
+    char power[48];
+    if (!fr_watts_part(line, parts, column, power, sizeof power)) return false;
+    char *comma = parts == ';' ? strchr(power, ',') : NULL;
+    if (comma && !strchr(power, '.')) *comma = '.';
+    return fr_watts_add_text(log, device, power);
 }
 
 bool fr_watts_table_line(struct fr_watts_log *log, const char *line,
                          const struct fr_watts_columns *columns, char parts) {
-    char power[48], device[64] = "", time[64] = "";
+    char host[64] = "", device[64] = "", time[64] = "", name[FR_WATTS_NAME_B];
     if (table_header(log, line, columns, parts)) return true;
-    if (log->power_column < 0 || log->parts != parts ||
-        !fr_watts_part(line, parts, log->power_column, power, sizeof power))
-        return false;
+    if (log->power_column < 0 || log->parts != parts) return false;
     if (log->device_column >= 0)
         fr_watts_part(line, parts, log->device_column, device, sizeof device);
+    if (log->host_column >= 0) fr_watts_part(line, parts, log->host_column, host, sizeof host);
     if (log->time_column >= 0 &&
         fr_watts_part(line, parts, log->time_column, time, sizeof time))
         fr_watts_set_time(log, time);
-    return fr_watts_add_text(log, device, power);
+    snprintf(name, sizeof name, "%.30s%s%.30s", host, *host && *device ? "/" : "", device);
+    if (log->n_wide == 0) return add_field(log, line, parts, log->power_column, name);
+    bool any = false;
+    for (int i = 0; i < log->n_wide; i++) {
+        snprintf(name, sizeof name, "%.30s%s%.31s", host, *host ? "/" : "", log->wide_name[i]);
+        any |= add_field(log, line, parts, log->wide[i], name);
+    }
+    return any;
 }
 
 /* ---- a log ----------------------------------------------------------------------------------- */
@@ -226,7 +344,10 @@ static void free_log(struct fr_watts_log *log) {
         log->nameless[i] = (struct fr_watts_nameless){.n = 0};
     }
     log->n_devices = log->n_nameless = log->without = 0;
-    log->power_column = log->device_column = log->time_column = -1;
+    log->power_column = log->device_column = log->time_column = log->host_column = -1;
+    log->n_wide = 0;
+    log->unit_W = 1;
+    log->other_section = false;
     log->parts = *log->current = *log->printer = *log->stamp = '\0';
     log->time_s = NAN;
     log->from_s = INFINITY;
@@ -334,8 +455,9 @@ static fr_status sum_up(const struct fr_watts_log *log, const char *name,
 
 static fr_status read_cleaned(const struct fr_log_text *text, const char *name,
                               struct fr_watts_log *log, char *line, struct fr_watts *watts,
-                              struct fr_error *err) {
+                              bool *unknown, struct fr_error *err) {
     int seen = 0;
+    *unknown = false;
     for (int i = 0; fr_watts_formats[i] && !watts->format; i++) {
         free_log(log);
         int readings = read_as(fr_watts_formats[i], text, line, log);
@@ -350,10 +472,17 @@ static fr_status read_cleaned(const struct fr_log_text *text, const char *name,
         FR_TRY(name_devices(log, name, watts, err));
         return log->memory_full ? FR_OK : sum_up(log, name, watts, err);
     }
+    if (*log->several)
+        return fr_fail(
+            err, FR_ERR_INPUT, name,
+            "several columns tell a power (%s): keep the one that is the run's, or name "
+            "it \"power\"",
+            log->several);
     if (seen)
         return fr_fail(
             err, FR_ERR_INPUT, name,
             "all of its %d readings of power say N/A: the meter does not tell a power", seen);
+    *unknown = true;
     return fr_fail(err, FR_ERR_INPUT, name,
                    "no line of it tells a power; expected nvidia-smi "
                    "(--query-gpu=timestamp,index,power.draw "
@@ -364,21 +493,35 @@ static fr_status read_cleaned(const struct fr_log_text *text, const char *name,
                    "columns time and watts");
 }
 
+enum { PEELS_MAX = 16 };
+
+/* Times before lines may be the meter's own columns, so they stay at first; what cannot be read so is read without them,
+ * then without other words that all lines begin with. */
 fr_status fr_watts_read(const char *text, size_t length, const char *name,
                         struct fr_watts *watts, struct fr_error *err) {
     struct fr_watts_log *log = fr_calloc(1, sizeof *log);
-    struct fr_log_text cleaned = {.text = NULL};
-    char *line = NULL;
-    *watts = (struct fr_watts){.format = NULL};
-    bool full = !log || fr_log_text_clean(text, length, FR_LOG_KEEP_TIMES, &cleaned) != FR_OK;
-    if (!full) line = fr_malloc(cleaned.length + 1, 1);
-    full |= !line;
-    fr_status status = full ? FR_OK : read_cleaned(&cleaned, name, log, line, watts, err);
-    full |= log && log->memory_full;
+    struct fr_error first = {.status = FR_OK}, again;
+    fr_status status = FR_ERR_INPUT;
+    bool full = !log, more = true; /* more: no format was recognised */
+    for (unsigned keep = FR_LOG_KEEP_TIMES + 1; !full && more && keep-- > 0;) {
+        struct fr_log_text cleaned = {.text = NULL};
+        char *line = NULL;
+        full = fr_log_text_clean(text, length, keep, &cleaned) != FR_OK;
+        if (!full) line = fr_malloc(cleaned.length + 1, 1);
+        full |= !line;
+        for (int peels = 0; !full && more; peels++) {
+            *watts = (struct fr_watts){.format = NULL};
+            status = read_cleaned(&cleaned, name, log, line, watts, &more, &again);
+            full |= log->memory_full;
+            if (first.status == FR_OK || (status == FR_ERR_INPUT && !more)) first = again;
+            if (keep || peels == PEELS_MAX || !fr_log_text_peel(&cleaned)) break;
+        }
+        free(line);
+        fr_log_text_free(&cleaned);
+    }
     if (log) free_log(log);
     free(log);
-    free(line);
-    fr_log_text_free(&cleaned);
     if (full) return fr_fail(err, FR_ERR_NOMEM, NULL, "the log does not fit in memory");
+    if (status == FR_ERR_INPUT && err) *err = first;
     return status;
 }

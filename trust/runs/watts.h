@@ -26,7 +26,7 @@ struct fr_watts_device {
     int without; /**< readings of it that say "N/A" */
 };
 
-enum { FR_WATTS_PRINTERS = 256 };
+enum { FR_WATTS_PRINTERS = 256, FR_WATTS_WIDE = 64 };
 
 /** Readings of which nobody says the device. */
 struct fr_watts_nameless {
@@ -40,10 +40,15 @@ struct fr_watts_log {
     int n_devices;
     struct fr_watts_nameless nameless[FR_WATTS_PRINTERS];
     int n_nameless;
-    int power_column, device_column,
-        time_column; /**< of a format with a header; -1: not seen */
-    int time_words;  /**< columns of the time, of a format between blanks */
-    char parts;      /**< what parts the fields: ',', ';' or a tab; 0: blanks */
+    int power_column, device_column, time_column,
+        host_column;                 /**< of a format with a header; -1: not seen */
+    int wide[FR_WATTS_WIDE], n_wide; /**< columns of a table that has one for each device */
+    char wide_name[FR_WATTS_WIDE][32];
+    double unit_W;      /**< of the table's numbers */
+    char several[120];  /**< columns of a header that tell different powers */
+    bool other_section; /**< what follows is of a part, or of more than the device */
+    int time_words;     /**< columns of the time, of a format between blanks */
+    char parts;         /**< what parts the fields: ',', ';' or a tab; 0: blanks */
     char current
         [FR_WATTS_NAME_B]; /**< the device whose lines follow, of a format that says it before them */
     char printer[24];            /**< of the line, where a rank or a host stood before it */
@@ -92,6 +97,14 @@ void fr_watts_add(struct fr_watts_log *log, const char *device, double power_W);
 /** The same of a number with or without its unit ("71.34 W", "95.0W", "71340 mW") or of "N/A", "[Not Supported]", "-".
  *  @return whether @p text is one of them */
 bool fr_watts_add_text(struct fr_watts_log *log, const char *device, const char *text);
+/** Does a column or key of this name tell a power, and neither a limit nor an energy?  "gpu0_power", "Active Power (W)" */
+bool fr_watts_is_power(const char *name);
+/** Does a key of this name say the device, the host, the time? */
+bool fr_watts_is_device(const char *name);
+bool fr_watts_is_host(const char *name);
+bool fr_watts_is_time(const char *name);
+/** Watts of the unit that ends @p name: "power_mW", "Power [kW]". */
+double fr_watts_unit(const char *name);
 /** Set the time of the line from @p text. */
 void fr_watts_set_time(struct fr_watts_log *log, const char *text);
 /** The @p i-th field of @p line between commas, blanks around it gone.  @return false: there is none */
@@ -102,10 +115,12 @@ bool fr_watts_part(const char *line, char parts, int i, char *out, size_t capaci
 /** A table with a header.  Names end with NULL, each is the beginning of a column's name, small letters only. */
 struct fr_watts_columns {
     const char *const *power, *const *device, *const *time;
+    bool needs_device; /**< a header without a column of devices is another format's */
+    bool any_power; /**< any column whose name or unit says power, where `power` names none */
     const char *const *unless; /**< of a header that is another format's; NULL: none */
     int before;                /**< words of a row before those that the header names */
 };
-/** Take a line of such a table. */
+/** Take a line of such a table.  A column that names the host is part of a device's name. */
 bool fr_watts_table_line(struct fr_watts_log *log, const char *line,
                          const struct fr_watts_columns *columns, char parts);
 

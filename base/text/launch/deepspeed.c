@@ -6,6 +6,7 @@
 static const struct fr_launch_option options[] = {
     {"num-gpus", FR_LAUNCH_PER_NODE},  {"num-nodes", FR_LAUNCH_NODES},
     {"hostfile", FR_LAUNCH_HOST_FILE}, {"H", FR_LAUNCH_HOST_FILE},
+    {"include", FR_LAUNCH_INCLUDE},    {"i", FR_LAUNCH_INCLUDE},
     {"no-ssh", FR_LAUNCH_FLAG},        {"no-local-rank", FR_LAUNCH_FLAG},
     {"module", FR_LAUNCH_FLAG},        {NULL, FR_LAUNCH_FLAG}};
 

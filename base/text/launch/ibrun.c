@@ -13,5 +13,5 @@ const struct fr_launcher fr_launcher_ibrun = {
     .name = "ibrun",
     .words = (const char *const[]){"ibrun", NULL},
     .options = options,
-    .slurm = true,
+    .batch = true,
 };

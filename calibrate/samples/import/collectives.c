@@ -6,7 +6,13 @@
 
 static fr_status read(struct fr_import *in, struct fr_error *err) {
     size_t first = in->samples->n_source;
-    FR_TRY(fr_collection_parse(in->text, in->length, in->name, in->samples, &in->n_rows, err));
+    struct fr_text csv = {0};
+    fr_import_as_csv(in, &csv);
+    fr_status status = csv.failed ? FR_ERR_NOMEM
+                                  : fr_collection_parse(fr_text_get(&csv), csv.length, in->name,
+                                                        in->samples, &in->n_rows, err);
+    fr_text_free(&csv);
+    if (status != FR_OK) return status;
     in->has_sources = true;
     for (size_t i = first; i < in->samples->n_source; i++) {
         struct fr_sample_source *s = &in->samples->source[i];

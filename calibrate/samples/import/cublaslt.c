@@ -2,6 +2,7 @@
  * words with their values: "m=4096 n=4096 k=4096 ... time 123.4 us", "... 700 TFLOPS". */
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,14 +61,42 @@ static bool number_before(const char *line, const char *const *units, double *ou
     return false;
 }
 
+/* "4096x4096x4096", "4096 x 4096 x 4096": m, n, k */
+static bool shape_of(const char *line, double *m, double *n, double *k) {
+    for (const char *at = line; (at = strpbrk(at, "0123456789"));
+         at += strspn(at, "0123456789")) {
+        int used = 0;
+        if (sscanf(at, "%10lf x %10lf x %10lf%n", m, n, k, &used) == 3 && used > 0 &&
+            !memchr(at, '.', (size_t)used))
+            return true;
+    }
+    return false;
+}
+
+/* The only dtype that a word of @p line names, or NULL. */
+static const char *dtype_of(const char *line) {
+    int found = -1;
+    char word[24];
+    for (const char *at = line; *at;) {
+        at += strspn(at, " ,;:=()[]\t");
+        size_t n = strcspn(at, " ,;:=()[]\t");
+        snprintf(word, sizeof word, "%.*s", (int)(n < 23 ? n : 23), at);
+        int dtype = n > 2 && isalpha((unsigned char)*word) ? fr_import_dtype(word) : -1;
+        if (dtype >= 0 && found >= 0 && dtype != found) return NULL;
+        if (dtype >= 0) found = dtype;
+        at += n;
+    }
+    return found >= 0 ? fr_dtype_names[found] : NULL;
+}
+
 /* @p line in small letters. */
 static bool of_words(const char *line, struct fr_import_product *p) {
     static const char *const us[] = {"us", "usec", NULL}, *const ms[] = {"ms", "msec", NULL},
                              *const tera[] = {"tflops", "tflop/s", NULL},
                              *const giga[] = {"gflops", "gflop/s", NULL};
     double m = 0, n = 0, k = 0, batch = 1, value = 0;
-    if (!value_of(line, "m", &m) || !value_of(line, "n", &n) || !value_of(line, "k", &k))
-        return false;
+    bool named = value_of(line, "m", &m) && value_of(line, "n", &n) && value_of(line, "k", &k);
+    if (!named && !shape_of(line, &m, &n, &k)) return false;
     value_of(line, "batch", &batch);
     static const double most = 2147483648.0;
     if (!(m >= 1 && m <= most && n >= 1 && n <= most && k >= 1 && k <= most)) return false;
@@ -79,7 +108,7 @@ static bool of_words(const char *line, struct fr_import_product *p) {
         p->time_s = value * 1e-6;
     else if (number_before(line, ms, &value))
         p->time_s = value * 1e-3;
-    if (number_before(line, tera, &value))
+    if (number_before(line, tera, &value) || value_of(line, "tflops", &value))
         p->rate_flop_per_s = value * 1e12;
     else if (number_before(line, giga, &value))
         p->rate_flop_per_s = value * 1e9;
@@ -98,6 +127,7 @@ static fr_status read(struct fr_import *in, struct fr_error *err) {
         }
         p = (struct fr_import_product){.batch = 1};
         for (char *at = words.text; *at; at++) *at = (char)tolower((unsigned char)*at);
+        p.dtype = dtype_of(words.text);
         if (of_words(words.text, &p)) FR_TRY(fr_import_product(in, lines.number, &p, err));
     }
     return FR_OK;

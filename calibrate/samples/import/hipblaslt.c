@@ -1,6 +1,7 @@
-/* hipblaslt-bench: a header of names with commas, "[0]:transA,transB,...,m,n,k,...,us", and rows below it. */
+/* hipblaslt-bench, rocblas-bench: a header of names with commas, "[0]:transA,transB,...,m,n,k,...,us", and rows below it. */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "calibrate/samples/import_text.h"
 
@@ -31,17 +32,17 @@ static bool header(struct reader *r, const char *line) {
     if (!from) return false;
     *r = (struct reader){r->in, 0, -1, -1, -1, -1, -1, -1, -1, -1};
     for (int i = 0; field(from, i, name); i++) {
-        if (!strcmp(name, "m")) r->m = i;
-        if (!strcmp(name, "n")) r->n = i;
-        if (!strcmp(name, "k")) r->k = i;
+        if (!strcasecmp(name, "m")) r->m = i;
+        if (!strcasecmp(name, "n")) r->n = i;
+        if (!strcasecmp(name, "k")) r->k = i;
         if (!strcmp(name, "batch_count")) r->batch = i;
         if (!strcmp(name, "grouped_gemm")) r->grouped = i;
         if (!strcmp(name, "a_type") || (r->type < 0 && !strcmp(name, "d_type"))) r->type = i;
-        if (!strcmp(name, "hipblaslt-Gflops")) r->gflops = i;
+        if (!strcmp(name, "hipblaslt-Gflops") || !strcmp(name, "rocblas-Gflops")) r->gflops = i;
         if (!strcmp(name, "us")) r->time = i;
         r->columns = i + 1;
     }
-    if (r->m < 0 || r->n < 0 || r->k < 0 || r->time < 0 || r->type < 0) r->columns = 0;
+    if (r->m < 0 || r->n < 0 || r->k < 0 || r->time < 0) r->columns = 0;
     return true;
 }
 
@@ -66,8 +67,7 @@ static fr_status take_row(struct reader *r, long number, const char *line,
     if (field(line, r->time, text) && fr_word_number(text, &time_us)) p.time_s = time_us * 1e-6;
     if (r->gflops >= 0 && field(line, r->gflops, text) && fr_word_number(text, &gflops))
         p.rate_flop_per_s = gflops * 1e9;
-    field(line, r->type, text);
-    p.dtype = text;
+    if (r->type >= 0 && field(line, r->type, text)) p.dtype = text;
     return fr_import_product(r->in, number, &p, err);
 }
 
@@ -85,7 +85,7 @@ static fr_status read(struct fr_import *in, struct fr_error *err) {
             FR_TRY(take_row(&r, lines.number, words.text, err));
     }
     if (seen) return FR_OK;
-    return fr_import_refuse(in, 0, err,
+    return fr_import_refuse(fr_import_unknown(in), 0, err,
                             "no header of hipblaslt-bench (\"transA,transB,...\") in %ld lines",
                             lines.number);
 }

@@ -62,9 +62,10 @@ static bool read_header(struct reader *r, const struct fr_words *words) {
     r->time_column = r->defects = 0;
     for (int i = 1; i < words->count; i++) {
         const char *word = words->word[i];
-        if (!strcmp(word, "t_max[usec]") ||
-            (!r->time_column && (!strcmp(word, "t[usec]") || !strcmp(word, "t_avg[usec]"))))
-            r->time_column = i;
+        bool slowest = !strcmp(word, "t_max[usec]") || !strcmp(word, "tmax[usec]"),
+             other = !strcmp(word, "t[usec]") || !strcmp(word, "t_avg[usec]") ||
+                     !strcmp(word, "tavg[usec]");
+        if (slowest || (!r->time_column && other)) r->time_column = i;
         if (!strcmp(word, "defects")) r->defects = i;
     }
     return true;
@@ -84,7 +85,7 @@ static fr_status take_row(struct reader *r, const struct fr_lines *lines,
     long line = lines->number;
     double time_us = 0, defects = 0;
     if (!r->time_column)
-        return fr_import_refuse(r->in, line, err,
+        return fr_import_refuse(fr_import_unknown(r->in), line, err,
                                 "a row of %.40s before its header (\"#bytes #repetitions ...\" "
                                 "with t[usec] or t_max[usec])",
                                 r->name);
@@ -117,7 +118,10 @@ static fr_status take_line(struct reader *r, const struct fr_lines *lines,
     int64_t size = 0;
     if (words->count == 0) return FR_OK;
     int hash = fr_words_after_hash(words);
-    if (words->count > hash + 1 && !strcmp(words->word[hash], "Benchmarking")) {
+    const char *first = words->word[hash < words->count ? hash : 0];
+    first += strspn(first, "#");
+    if (read_header(r, words)) return FR_OK;
+    if (words->count > hash + 1 && !strcmp(first, "Benchmarking")) {
         begin_block(r, lines->number, words->word[hash + 1]);
         return FR_OK;
     }
@@ -125,7 +129,6 @@ static fr_status take_line(struct reader *r, const struct fr_lines *lines,
         r->processes = strtoll(processes + strlen("processes ="), NULL, 10);
         return FR_OK;
     }
-    if (read_header(r, words)) return FR_OK;
     if (*text == '#') {
         find_version(r, words);
         if (words->count > 1) fr_launch_add(&r->launch, words->text);
@@ -135,6 +138,12 @@ static fr_status take_line(struct reader *r, const struct fr_lines *lines,
     if (r->active && words->count >= at + 3 && fr_word_integer(words->word[at], &size) &&
         strspn(words->word[at + 1], "0123456789") == strlen(words->word[at + 1]))
         return take_row(r, lines, words, size, err);
+    if (r->active && r->columns && words->count >= 2 &&
+        fr_word_integer(words->word[0], &size) &&
+        (strstr(text, "time-out") || strstr(text, "overflow") || strstr(text, "out of mem"))) {
+        fr_import_note(r->in, lines->number, "not measured: %.80s", text);
+        return FR_OK;
+    }
     fr_launch_add(&r->launch, words->text);
     return FR_OK;
 }
@@ -147,7 +156,7 @@ static fr_status read(struct fr_import *in, struct fr_error *err) {
     snprintf(in->source.statistic, sizeof in->source.statistic, "maximum");
     while (fr_lines_next(&lines, &words)) FR_TRY(take_line(&r, &lines, &words, err));
     if (!r.begun)
-        return fr_import_refuse(in, 0, err,
+        return fr_import_refuse(fr_import_unknown(in), 0, err,
                                 "no block of Intel MPI Benchmarks (\"# Benchmarking ...\") in "
                                 "%ld lines",
                                 lines.number);

@@ -48,8 +48,8 @@ static fr_status take_part(struct reader *r, long number, char *part, struct fr_
         strncmp(part, "median:", 7) == 0 || strncmp(part, "max:", 4) == 0) {
         if (r->found) return FR_OK;
     }
-    if (!(at = strchr(part, '@')) || !strstr(part, "TFLOPS") || !shape_at(at + 1, &p))
-        return FR_OK;
+    for (at = strchr(part, '@'); at && !shape_at(at + 1, &p);) at = strchr(at + 1, '@');
+    if (!at || !strstr(part, "TFLOPS")) return FR_OK;
     p.rate_flop_per_s = 1e12 * rate_before(part, at);
     if (!(p.rate_flop_per_s > 0)) return FR_OK;
     r->found++;
@@ -73,7 +73,7 @@ static fr_status read(struct fr_import *in, struct fr_error *err) {
     }
     if (r.found) return FR_OK;
     return fr_import_refuse(
-        in, 0, err,
+        fr_import_unknown(in), 0, err,
         "no rate of mamf-finder (\"790.1 TFLOPS @ 4096x1792x10240\") in %ld "
         "lines",
         number);

@@ -1,11 +1,12 @@
 /* nccl-tests and rccl-tests, 2019 to 2025.  Columns are found by the header line:
  *
- *    size  count  type  [redop]  [root]   time  algbw  busbw  #wrong|error   time  ...
+ *    size  count  type  [redop]  [root]   time  algbw  busbw  #wrong|error   time  ...  [timestamp]
  *
- * the first four on the right are out of place, the next four in place.  Size is the whole
- * buffer for every collective (nccl-tests src/all_gather.cu and its siblings). */
+ * from a time to the next is out of place, the next in place; -I 1 adds four columns to each, -T a date and a time
+ * to the line.  Size is the whole buffer for every collective (nccl-tests src/all_gather.cu and its siblings). */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/samples/import_text.h"
@@ -21,14 +22,19 @@ struct reader {
     char last_host[64];
     struct fr_text hosts;                   /* of the list of devices, "|a|b|" */
     int64_t listed, last_rank, last_device; /* of that list: lines, and the largest numbers */
+    int64_t last_group;                     /* communicators at once are numbered from 0 */
     bool elided;                            /* it leaves ranks out */
+    bool listing, alone;                    /* no row since the list began; it began twice */
     int64_t per_process;                    /* threads times GPUs of each */
     bool op_known, op_priced;
     char op_name[64];
     fr_op op;
-    int before;    /* columns left of the first time; 0: no header yet */
-    bool unplaced; /* the block's place is not settled yet */
-    bool old;      /* an error column in place of a count */
+    int before;        /* columns left of the first time; 0: no header yet */
+    int halves, width; /* tables on the right, and columns of each */
+    int behind;        /* words of a row behind them */
+    bool processor;    /* its times are the processor's */
+    bool unplaced;     /* the block's place is not settled yet */
+    bool old;          /* an error column in place of a count */
     struct fr_import_block block;
     int64_t launches[FR_OP_COUNT];
     long joined; /* rows that were put together */
@@ -40,16 +46,37 @@ static void name_op(struct reader *r, const char *name) {
     r->op_priced = fr_import_op(name, &r->op);
 }
 
+/* "-a 3": of each rank's time the slowest's is printed. */
+static void find_average(struct reader *r, const struct fr_words *words, int i) {
+    static const char *const statistics[] = {"rank 0's", "average", "minimum", "maximum"};
+    for (i++; i + 1 < words->count; i++) {
+        int64_t which = 0;
+        bool option =
+            strcmp(words->word[i], "-a") == 0 || strcmp(words->word[i], "--average") == 0;
+        if (option && fr_word_integer(words->word[i + 1], &which) && which < 4)
+            snprintf(r->in->source.statistic, sizeof r->in->source.statistic, "%s",
+                     statistics[which]);
+    }
+}
+
 /* "all_reduce_perf" as a word of its own or at the end of a path. */
 static void find_program(struct reader *r, const struct fr_words *words) {
     for (int i = 0; i < words->count; i++) {
         const char *base = strrchr(words->word[i], '/');
+        fr_op op;
         base = base ? base + 1 : words->word[i];
         const char *perf = strstr(base, "_perf");
+        /* "allreduceperf": a page of Markdown has eaten what stood between. */
+        if (!perf && strlen(base) > 4 && !strcmp(base + strlen(base) - 4, "perf") &&
+            fr_import_op(base, &op)) {
+            name_op(r, base);
+            return;
+        }
         if (perf && perf != base && (perf[5] == '\0' || perf[5] == '_')) {
             char name[64];
             snprintf(name, sizeof name, "%.*s", (int)(perf - base), base);
             name_op(r, name);
+            find_average(r, words, i);
             return;
         }
     }
@@ -77,7 +104,7 @@ static bool is_new_host(struct reader *r, const char *host) {
 
 /* "#  Rank  3 Group  0 Pid 204 on  nid005471 device  3 [0x1] NVIDIA GH200" */
 static bool is_device(struct reader *r, const struct fr_words *words) {
-    int64_t rank = 0, device = 0;
+    int64_t rank = 0, device = 0, group = 0;
     const char *host = NULL;
     int from = fr_words_after_hash(words);
     if (words->count < from + 5 || strcmp(words->word[from], "Rank")) return false;
@@ -86,10 +113,15 @@ static bool is_device(struct reader *r, const struct fr_words *words) {
         if (strcmp(words->word[i], "on") == 0) host = words->word[i + 1];
     if (!host) return false;
     for (int i = from + 2; i + 1 < words->count; i++)
-        if (!strcmp(words->word[i], "device")) fr_word_integer(words->word[i + 1], &device);
+        if (!strcmp(words->word[i], "device"))
+            fr_word_integer(words->word[i + 1], &device);
+        else if (!strcmp(words->word[i], "Group"))
+            fr_word_integer(words->word[i + 1], &group);
+    r->alone |= r->listing && rank == 0 && r->listed > 0;
+    r->listing = true;
     if (rank == 0 || rank < r->last_rank) {
         r->stated = (struct fr_import_options){0};
-        r->listed = r->last_rank = r->last_device = 0;
+        r->listed = r->last_rank = r->last_device = r->last_group = 0;
         r->elided = rank > 0;
         fr_text_free(&r->hosts);
     }
@@ -97,6 +129,7 @@ static bool is_device(struct reader *r, const struct fr_words *words) {
     r->listed++;
     r->last_rank = rank < (int64_t)1 << 31 ? rank : 0;
     if (device > r->last_device && device < 1024) r->last_device = device;
+    if (group > r->last_group) r->last_group = group;
     snprintf(r->last_host, sizeof r->last_host, "%.63s", host);
     const char *bracket = strchr(words->text, ']');
     if (bracket && !*r->in->source.device)
@@ -117,19 +150,26 @@ static void find_threads(struct reader *r, const struct fr_words *words) {
 }
 
 static bool is_header(struct reader *r, const struct fr_words *words) {
-    int from = fr_words_after_hash(words);
+    int from = fr_words_after_hash(words), time[2] = {0}, halves = 0, stamp = words->count;
     if (words->count < 8) return false;
     const char *first = words->word[from];
     first += *first == '#';
     if (strcmp(first, "size") || strcmp(words->word[from + 1], "count")) return false;
-    for (int i = from + 1; i < words->count; i++)
-        if (strcmp(words->word[i], "time") == 0) {
-            r->before = i - from;
-            break;
-        }
+    for (int i = from + 1; i < words->count; i++) {
+        bool processor = strcmp(words->word[i], "cputime") == 0;
+        if (strcmp(words->word[i], "timestamp") == 0) stamp = i;
+        if (!processor && strcmp(words->word[i], "time") != 0) continue;
+        if (halves < 2) time[halves++] = i;
+        r->processor = processor;
+    }
+    if (halves == 0) return false;
+    r->before = time[0] - from;
+    r->halves = halves;
+    r->width = halves == 2 ? time[1] - time[0] : stamp - time[0];
+    r->behind = stamp < words->count ? 2 : 0;
     r->old = strstr(words->text, " error") != NULL;
     r->unplaced = true;
-    return r->before >= 3;
+    return r->before >= 3 && r->width >= 4;
 }
 
 /* A line that means to be a row: two whole numbers, the name of a type, then numbers. */
@@ -142,31 +182,54 @@ static bool is_row(const struct fr_words *words) {
            strspn(words->word[2], "0123456789") < strlen(words->word[2]);
 }
 
+static bool is_value(const char *word) {
+    double value;
+    return fr_word_number(word, &value) || strcmp(word, "N/A") == 0 || strcmp(word, "-") == 0;
+}
+
+/* The number that @p word begins with where a message was printed behind it: "-1libibverbs:", "-1[1746763068.1]". */
+static size_t number_before(const char *word) {
+    size_t n = word[0] == '-' ? 1 : 0, digits = strspn(word + n, "0123456789.");
+    return digits ? n + digits : 0;
+}
+
+/* Cuts off a message that was printed behind the beginning of a row. */
+static void cut_message(const struct reader *r, struct fr_words *words) {
+    for (int i = r->before - 1; i < words->count && i < r->before + r->halves * r->width; i++) {
+        const char *word = words->word[i];
+        bool message = i > 3 && !is_value(word) && (strpbrk(word, "[:(") || i >= r->before) &&
+                       !strchr(word, '*') && strncmp(word, "FAIL", 4) != 0;
+        if (!message) continue;
+        size_t length = (size_t)(word - words->copy) + number_before(word);
+        fr_words_split(words, words->text, length);
+        return;
+    }
+}
+
 /* Does the row lack columns?  It has those before the times, and of the times none or the first half. */
 static bool is_cut(const struct reader *r, const struct fr_words *words) {
-    return r->before > 0 && words->count >= r->before && words->count < r->before + 8;
+    return r->before > 0 && words->count >= r->before &&
+           words->count < r->before + r->halves * r->width + r->behind;
 }
 
 /* The rest of a row: numbers alone, as many as it lacks or fewer. */
 static bool is_rest(const struct fr_words *words, int most) {
-    double value;
     for (int i = 0; i < words->count; i++)
-        if (!fr_word_number(words->word[i], &value) && strcmp(words->word[i], "N/A") != 0 &&
-            strcmp(words->word[i], "-") != 0)
-            return false;
+        if (!is_value(words->word[i])) return false;
     return words->count > 0 && words->count <= most;
 }
 
 enum { MESSAGES_MAX = 400 };
 
-/* A row that messages of NCCL cut in two is put together with what it goes on with, a few lines on. */
+/* A row that messages cut in two is put together with what it goes on with, a few lines on. */
 static void put_together(struct reader *r, struct fr_lines *lines, struct fr_words *words) {
     struct fr_lines ahead = *lines;
     struct fr_words rest;
     char whole[2 * FR_LINE_MAX];
     for (int i = 0; i < MESSAGES_MAX && is_cut(r, words) && fr_lines_next(&ahead, &rest); i++) {
         if (rest.count == 0 || strstr(rest.text, " NCCL ")) continue;
-        if (!is_rest(&rest, r->before + 8 - words->count)) return;
+        if (is_row(&rest) || *rest.text == '#') return;
+        if (!is_rest(&rest, r->before + r->halves * r->width - words->count)) continue;
         int n = snprintf(whole, sizeof whole, "%s %s", words->text, rest.text);
         fr_words_split(words, whole, (size_t)n < sizeof whole ? (size_t)n : sizeof whole - 1);
         *lines = ahead;
@@ -183,14 +246,15 @@ static void take_ratio(struct reader *r, const struct fr_lines *at,
     fr_words_split(&words, words.text, strlen(words.text));
     do {
         if (is_row(&words))
-            for (int h = 0; r->before + 4 * h + 4 <= words.count && h < 2; h++)
-                fr_import_ratio_add(&r->block.ratio, words.word[r->before + 4 * h + 1],
-                                    words.word[r->before + 4 * h + 2]);
+            for (int h = 0; r->before + r->width * h + 4 <= words.count && h < r->halves; h++)
+                fr_import_ratio_add(&r->block.ratio, words.word[r->before + r->width * h + 1],
+                                    words.word[r->before + r->width * h + 2]);
         int from = fr_words_after_hash(&words);
         if (words.count > from + 1 &&
             (!strcmp(words.word[from], "size") || !strcmp(words.word[from], "Rank")))
             break;
         if (!fr_lines_next(&ahead, &words)) break;
+        if (is_row(&words)) cut_message(r, &words);
         if (is_row(&words) && is_cut(r, &words)) put_together(r, &ahead, &words);
     } while (true);
     r->joined = joined;
@@ -242,7 +306,25 @@ static fr_status begin_block(struct reader *r, const struct fr_lines *lines,
     }
     r->block = (struct fr_import_block){
         .op = r->op, .launch = r->launches[r->op]++, .per_process = r->per_process};
-    if (r->listed) count_listed(r);
+    if (r->alone)
+        return fr_import_refuse(
+            r->in, line, err,
+            "rank 0 is listed more than once before this table: each process "
+            "ran alone, as a build without MPI does (make MPI=1)");
+    if (r->processor)
+        return fr_import_refuse(r->in, line, err,
+                                "its times are what the processor took (-C 1), not the "
+                                "collective; run it without -C");
+    if (r->last_group > 0 && !r->in->given.n_ranks)
+        return fr_import_refuse(r->in, line, err,
+                                "%" PRId64 " communicators ran it at once (NCCL_TESTS_SPLIT): "
+                                "give the ranks of one and the nodes they are on with --ranks "
+                                "and --nodes, and say it in --setup",
+                                r->last_group + 1);
+    if (r->last_group > 0)
+        r->stated = (struct fr_import_options){0};
+    else if (r->listed)
+        count_listed(r);
     r->block.elided = r->elided;
     if (r->elided)
         fr_import_note(r->in, line,
@@ -285,23 +367,29 @@ static fr_status take_row(struct reader *r, const struct fr_lines *lines,
                           const struct fr_words *words, struct fr_error *err) {
     long line = lines->number;
     int64_t size = 0;
+    r->listing = false;
     if (r->before == 0)
         return fr_import_refuse(
-            r->in, line, err, "a row of results before any header (\"# size count type ...\")");
+            fr_import_unknown(r->in), line, err,
+            "a row of results before any header (\"# size count type ...\")");
     /* A text that names another operation without a header begins another block too. */
     bool begun = r->block.n_ranks > 0 && r->block.op == r->op;
     if (r->unplaced || (r->op_priced && !begun)) FR_TRY(begin_block(r, lines, words, err));
     if (!r->op_priced) return FR_OK;
-    int halves = (words->count - r->before) / 4;
-    if (words->count < r->before || (words->count - r->before) % 4 || halves < 1 ||
-        halves > 2) {
-        fr_import_note_columns(r->in, lines, words, r->before + 8);
+    int whole = r->before + r->halves * r->width + r->behind, left = words->count - r->before;
+    bool some = words->count != whole && left > 0 && left % r->width == 0 && left < whole;
+    if (words->count != whole && !some) {
+        fr_import_note_columns(r->in, lines, words, whole);
         return FR_OK;
     }
+    int halves = some ? left / r->width : r->halves;
+    if (some)
+        fr_import_note(r->in, line, "only the first %d columns of %d are there", words->count,
+                       whole);
     fr_word_integer(words->word[0], &size);
     snprintf(r->in->source.dtype, sizeof r->in->source.dtype, "%.23s", words->word[2]);
     for (int h = 0; h < halves; h++)
-        FR_TRY(half(r, line, words, r->before + 4 * h, (double)size, h == 1, err));
+        FR_TRY(half(r, line, words, r->before + r->width * h, (double)size, h == 1, err));
     return FR_OK;
 }
 
@@ -319,12 +407,32 @@ static void find_version(struct reader *r, const struct fr_words *words) {
         }
 }
 
-/* "#  ..." or "...": ranks that the list of devices does not show. */
+/* "#  ...", "[...]", "... 14 more lines ...", "[snip]": ranks that the list of devices does not show. */
 static bool is_ellipsis(const struct fr_words *words) {
-    int from = fr_words_after_hash(words);
-    return words->count == from + 1 &&
-           (!strcmp(words->word[from], "...") || !strcmp(words->word[from], "[...]") ||
-            !strcmp(words->word[from], "\xE2\x80\xA6"));
+    static const char *const signs[] = {
+        "...", "..", "\xE2\x80\xA6", "snip", "omitted", "skipped", "truncated", "<more", NULL};
+    for (int i = 0; signs[i] && words->count <= 8; i++)
+        if (strstr(words->text, signs[i])) return true;
+    return false;
+}
+
+/* What changes the measurement, of the line of parameters: "... agg iters: 4 validation: 1 graph: 5 ...". */
+static void find_mode(struct reader *r, long line, const struct fr_words *words) {
+    static const struct {
+        const char *name, *means;
+        int64_t usual;
+    } modes[] = {{"agg iters:", "operations grouped into one launch; a time is one's share", 1},
+                 {"graph:", "launched as CUDA graphs", 0}};
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        const char *at = strstr(words->text, modes[i].name);
+        long long value = at ? strtoll(at + strlen(modes[i].name), NULL, 10) : modes[i].usual;
+        if (value != modes[i].usual)
+            fr_import_note(r->in, line, "%s %lld: %s; say it in --setup", modes[i].name, value,
+                           modes[i].means);
+    }
+    if (strstr(words->text, "Blocking Enabled"))
+        fr_import_note(r->in, line, "%.120s: times hold waiting; say it in --setup",
+                       words->text + strspn(words->text, "# "));
 }
 
 static fr_status take_line(struct reader *r, struct fr_lines *lines, struct fr_words *words,
@@ -332,14 +440,16 @@ static fr_status take_line(struct reader *r, struct fr_lines *lines, struct fr_w
     if (words->count == 0) return FR_OK;
     if (is_row(words)) {
         long line = lines->number;
+        cut_message(r, words);
         if (is_cut(r, words)) put_together(r, lines, words);
         struct fr_lines at = *lines;
         at.number = line;
         return take_row(r, &at, words, err);
     }
     if (is_header(r, words) || is_device(r, words)) return FR_OK;
-    if (is_ellipsis(words) && r->listed) r->elided = true;
+    if (r->listed && !r->block.n_ranks && is_ellipsis(words)) r->elided = true;
     find_threads(r, words);
+    find_mode(r, lines->number, words);
     if (strstr(words->text, "Test NCCL failure") || strstr(words->text, "Test failure"))
         fr_import_note(r->in, lines->number, "the benchmark failed here: %.160s", words->text);
     find_version(r, words);
@@ -356,7 +466,7 @@ static fr_status read_lines(struct reader *r, struct fr_import *in, struct fr_er
         fr_import_note(in, 0, "%ld rows that messages had cut in two were put together",
                        r->joined);
     if (r->before == 0)
-        return fr_import_refuse(in, 0, err,
+        return fr_import_refuse(fr_import_unknown(in), 0, err,
                                 "no header of nccl-tests (\"# size count type ...\") in %ld "
                                 "lines%s",
                                 lines.number, in->notes->length ? "; see the notes above" : "");
@@ -367,7 +477,17 @@ static fr_status read(struct fr_import *in, struct fr_error *err) {
     struct reader r = {.in = in};
     snprintf(in->source.tool, sizeof in->source.tool, "nccl-tests");
     snprintf(in->source.statistic, sizeof in->source.statistic, "average");
+    struct fr_text lines = {0};
+    const char *text = in->text;
+    size_t length = in->length;
+    if (fr_import_nccl_json(in, &lines)) {
+        in->text = fr_text_get(&lines);
+        in->length = lines.length;
+    }
     fr_status status = read_lines(&r, in, err);
+    in->text = text;
+    in->length = length;
+    fr_text_free(&lines);
     fr_text_free(&r.hosts);
     return status;
 }
@@ -375,6 +495,7 @@ static fr_status read(struct fr_import *in, struct fr_error *err) {
 const struct fr_importer fr_importer_nccl_tests = {
     .name = "nccl_tests",
     .spelling = "nccl-tests",
-    .reads = "nccl-tests and rccl-tests, 2019 to 2025, all operations but hypercube",
+    .reads = "nccl-tests and rccl-tests, 2019 to 2025, as printed or of -J, all operations but "
+             "hypercube",
     .read = read,
 };

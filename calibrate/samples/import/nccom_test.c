@@ -73,7 +73,13 @@ static fr_status begin(struct reader *r, const struct fr_lines *lines,
     r->block = (struct fr_import_block){.op = r->op, .launch = r->launches[r->op]++};
     fr_import_table_ratio(&r->table, lines, words, &r->block.ratio);
     if (r->block.ratio.low < 1.01) r->block.ratio.rows = 0;
-    return fr_import_place(r->in, lines->number, &r->stated, &r->launch, &r->block, err);
+    /* mpirun starts the command once a node; the command says the ranks. */
+    struct fr_launch_facts started = fr_launch_resolve(&r->launch);
+    bool each_node = r->stated.n_ranks && started.ranks && started.ranks == started.nodes;
+    const struct fr_launch none = {.list = false};
+    if (each_node && !r->stated.nodes) r->stated.nodes = started.nodes;
+    return fr_import_place(r->in, lines->number, &r->stated, each_node ? &none : &r->launch,
+                           &r->block, err);
 }
 
 static fr_status read(struct fr_import *in, struct fr_error *err) {
@@ -91,6 +97,8 @@ static fr_status read(struct fr_import *in, struct fr_error *err) {
         if (fr_import_table_header(&r.table, &words, times)) {
             r.block.n_ranks = 0;
             seen = true;
+            if (strstr(words.text, "time:p50") && !strstr(words.text, "time:avg"))
+                snprintf(in->source.statistic, sizeof in->source.statistic, "median");
         } else if (fr_import_table_row(&r.table, &words, &size_B, &time_us)) {
             if (r.block.n_ranks == 0) FR_TRY(begin(&r, &lines, &words, err));
             if (r.table.type >= 0)
@@ -104,7 +112,7 @@ static fr_status read(struct fr_import *in, struct fr_error *err) {
         }
     }
     if (seen) return FR_OK;
-    return fr_import_refuse(in, 0, err,
+    return fr_import_refuse(fr_import_unknown(in), 0, err,
                             "no table of nccom-test (\"size(B) count(elems) type time:avg(us) "
                             "...\") in %ld lines",
                             lines.number);

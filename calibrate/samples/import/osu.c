@@ -1,4 +1,4 @@
-/* OSU micro-benchmarks 5.6 to 7.5: tables under "# OSU MPI[-CUDA...] <what> Test v<version>".
+/* OSU micro-benchmarks 2 to 7.5: tables under "# OSU MPI[-CUDA...] <what> Test v<version>", "# OSU NCCL ...".
  * Their columns are named by "# Size  <column>  <column> ...", parted by two blanks or more;
  * the first value column is the one that counts (the average over ranks for collectives).
  *
@@ -28,6 +28,8 @@ struct reader {
     struct fr_launch launch;
     const struct test *test; /* NULL: a collective */
     bool active;             /* inside a table that is read */
+    bool buffers_named;      /* its title says that buffers are the device's */
+    int decimals;            /* of the value in the row before; -1: none yet */
     int columns, validation; /* of the table; validation 0: none */
     int64_t pairs;
     bool between_nodes; /* the text named two hosts for the pair */
@@ -39,14 +41,34 @@ static bool starts(const char *text, const char *with) {
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Copy what stands between the first blank after "OSU MPI..." and " Test". */
+/* Where " Test v5.8" or " Test (Version 2.1)" begins; @p version is set behind it. */
+static const char *test_of(const char *text, const char **version) {
+    static const char *const forms[] = {" Test v", " Test (Version "};
+    for (int i = 0; i < 2; i++) {
+        const char *at = strstr(text, forms[i]);
+        if (!at) continue;
+        *version = at + strlen(forms[i]);
+        return at;
+    }
+    return NULL;
+}
+
+/* Copy what stands between "OSU MPI[-CUDA] " and " Test"; one-sided tests ("OSU MPI_Put") and those of other
+ * interfaces are none. */
 static bool title_of(const char *text, char *title, size_t capacity, const char **version) {
-    const char *from = strstr(text, "OSU MPI"), *to;
-    if (!from || !(from = strchr(from + 4, ' ')) || !(to = strstr(from, " Test v")))
-        return false;
-    snprintf(title, capacity, "%.*s", (int)(to - from - 1), from + 1);
-    *version = to + strlen(" Test v");
-    return to > from;
+    static const char *const libraries[] = {"MPI", "NCCL", "RCCL", "xCCL", NULL};
+    const char *from = strstr(text, "OSU "), *to = test_of(text, version);
+    if (!from || !to) return false;
+    from += 4;
+    for (int i = 0; libraries[i]; i++) {
+        size_t n = strlen(libraries[i]);
+        if (strncmp(from, libraries[i], n) != 0 || (from[n] != ' ' && from[n] != '-')) continue;
+        from += strcspn(from, " ");
+        if (to <= from) return false;
+        snprintf(title, capacity, "%.*s", (int)(to - from - 1), from + 1);
+        return true;
+    }
+    return false;
 }
 
 /* Titles of collectives end in " Latency". */
@@ -84,11 +106,18 @@ static fr_status begin_table(struct reader *r, long line, const char *text,
     r->active = false;
     r->columns = r->validation = 0;
     r->pairs = 0;
-    if (!title_of(text, title, sizeof title, &version)) return FR_OK;
-    snprintf(source->tool_version, sizeof source->tool_version, "%.47s", version);
-    if (strstr(text, "OSU MPI-") && !*source->device) /* buffers on the device */
-        snprintf(source->device, sizeof source->device, "%.*s",
-                 (int)strcspn(strstr(text, "OSU MPI-") + 8, " "), strstr(text, "OSU MPI-") + 8);
+    if (!title_of(text, title, sizeof title, &version)) {
+        fr_import_note(r->in, line,
+                       "\"%.80s\" is no test of MPI's messages or collectives; left out", text);
+        return FR_OK;
+    }
+    snprintf(source->tool_version, sizeof source->tool_version, "%.*s",
+             (int)strcspn(version, ") "), version);
+    const char *word = strstr(text, "OSU ") + 4, *dash = memchr(word, '-', strcspn(word, " "));
+    r->buffers_named = dash && !*source->device;
+    if (r->buffers_named) /* buffers on the device */
+        snprintf(source->device, sizeof source->device, "%.*s", (int)strcspn(dash + 1, " "),
+                 dash + 1);
     for (r->test = tests; r->test->title && strcmp(r->test->title, title) != 0;) r->test++;
     r->block = (struct fr_import_block){.op = FR_OP_SEND_RECV, .pattern = r->test->pattern};
     if (!r->test->title) {
@@ -102,6 +131,7 @@ static fr_status begin_table(struct reader *r, long line, const char *text,
     }
     r->block.launch = r->launches[r->block.op][r->block.pattern]++;
     r->active = true;
+    r->decimals = -1;
     (void)err;
     return FR_OK;
 }
@@ -119,6 +149,47 @@ static void read_header(struct reader *r, const char *text) {
         r->columns++;
         for (at = end; isspace((unsigned char)*at);) at++;
     }
+    if (r->columns >= 2) return;
+    /* Where blanks were put together: each column ends in a unit, or is one word. */
+    static const char *const words[] = {"Size",       "MB/s",       "Messages/s",
+                                        "Iterations", "Validation", NULL};
+    r->columns = 0;
+    for (at = text + strcspn(text, "S"); *at;) {
+        size_t n = strcspn(at, " \t");
+        bool unit = n > 0 && at[n - 1] == ')';
+        for (int i = 0; words[i] && !unit; i++) unit = strncmp(at, words[i], n) == 0 && n > 3;
+        if (starts(at, "Validation")) r->validation = r->columns;
+        r->columns += unit;
+        at += n + strspn(at + n, " \t");
+    }
+}
+
+/* "# Send Buffer on DEVICE (D) and Receive Buffer on HOST (H)" */
+static void read_buffers(struct reader *r, long line, const char *text) {
+    const char *send = strstr(text, "Send Buffer on "),
+               *receive = strstr(text, "Receive Buffer on ");
+    if (!send || !receive) return;
+    send += strlen("Send Buffer on ");
+    receive += strlen("Receive Buffer on ");
+    if (*send != *receive) {
+        fr_import_note(r->in, line,
+                       "messages between a host's memory and a device's; left out");
+        r->active = false;
+    } else if (*send == 'H' && r->buffers_named) {
+        *r->in->source.device = '\0';
+    }
+}
+
+static int decimals_of(const char *word) {
+    const char *point = strchr(word, '.');
+    return point ? (int)strspn(point + 1, "0123456789") : 0;
+}
+
+/* Was the file cut within the last number of this row? */
+static bool is_cut_off(struct reader *r, const struct fr_lines *lines, const char *word) {
+    int before = r->decimals;
+    r->decimals = decimals_of(word);
+    return lines->last && r->decimals < before;
 }
 
 static fr_status take_row(struct reader *r, const struct fr_lines *lines,
@@ -126,10 +197,15 @@ static fr_status take_row(struct reader *r, const struct fr_lines *lines,
     long line = lines->number;
     double value = 0;
     if (r->columns < 2)
-        return fr_import_refuse(r->in, line, err,
+        return fr_import_refuse(fr_import_unknown(r->in), line, err,
                                 "a row of results before its header (\"# Size ...\")");
     if (words->count != r->columns) {
         fr_import_note_columns(r->in, lines, words, r->columns);
+        return FR_OK;
+    }
+    if (words->count == 2 && is_cut_off(r, lines, words->word[1])) {
+        fr_import_note(r->in, line, "the file ends within \"%.24s\"; row left out",
+                       words->word[1]);
         return FR_OK;
     }
     if (!fr_word_number(words->word[1], &value) || value < 0)
@@ -151,27 +227,54 @@ static fr_status take_row(struct reader *r, const struct fr_lines *lines,
     return fr_import_add(r->in, line, &r->block, &row, err);
 }
 
-static fr_status take_line(struct reader *r, const struct fr_lines *lines,
-                           const struct fr_words *words, struct fr_error *err) {
+enum { AHEAD = 8 };
+
+/* A row that a message cut behind its size is put together with what it goes on with. */
+static bool put_together(struct reader *r, struct fr_lines *lines, struct fr_words *words) {
+    struct fr_lines ahead = *lines;
+    struct fr_words rest;
+    char whole[2 * FR_LINE_MAX];
+    for (int i = 0; i < AHEAD && fr_lines_next(&ahead, &rest); i++) {
+        double value = 0;
+        int numbers = 0;
+        while (numbers < rest.count && fr_word_number(rest.word[numbers], &value)) numbers++;
+        if (rest.count == 0 || numbers < rest.count || numbers != r->columns - 1) continue;
+        int n = snprintf(whole, sizeof whole, "%s %s", words->word[0], rest.text);
+        fr_words_split(words, whole, (size_t)n < sizeof whole ? (size_t)n : sizeof whole - 1);
+        lines->at = ahead.at;
+        fr_import_note(r->in, lines->number, "a row that a message had cut was put together");
+        lines->number = ahead.number;
+        return true;
+    }
+    fr_import_note(r->in, lines->number, "a row that a message has cut is left out: %.80s",
+                   words->text);
+    return false;
+}
+
+static fr_status take_line(struct reader *r, struct fr_lines *lines, struct fr_words *words,
+                           struct fr_error *err) {
     const char *text = words->text, *pairs;
     int64_t size = 0;
     double value = 0;
     if (words->count == 0) return FR_OK;
     int hash = fr_words_after_hash(words);
-    bool title = words->count > hash && strncmp(words->word[hash], "OSU", 3) == 0 &&
-                 strstr(text, " Test v"),
-         head = r->active && words->count >= hash + 2 && !strcmp(words->word[hash], "Size");
+    const char *first = words->count > hash ? words->word[hash] : "", *version;
+    first += strspn(first, "#");
+    bool title = strcmp(first, "OSU") == 0 && test_of(text, &version),
+         head = r->active && words->count >= hash + 2 && !strcmp(first, "Size");
     if (*text == '#' || title || head) {
-        if (strstr(text, "OSU MPI")) return begin_table(r, lines->number, text, err);
-        if (strstr(text, " Test v") && strstr(text, "OSU"))
-            fr_import_note(r->in, lines->number, "\"%.80s\" is no MPI test; left out", text);
+        if (title) return begin_table(r, lines->number, text, err);
         if (head) read_header(r, text);
+        read_buffers(r, lines->number, text);
         if ((pairs = strstr(text, "pairs:"))) r->pairs = (int64_t)strtoll(pairs + 6, NULL, 10);
         return FR_OK;
     }
     if (starts(text, "Point-to-point pairwise")) r->between_nodes = true;
     if (r->active && words->count >= 2 && fr_word_integer(words->word[0], &size) &&
         fr_word_number(words->word[1], &value))
+        return take_row(r, lines, words, size, err);
+    if (r->active && r->columns >= 2 && fr_word_integer(words->word[0], &size) &&
+        put_together(r, lines, words))
         return take_row(r, lines, words, size, err);
     fr_launch_add(&r->launch, words->text);
     return FR_OK;
@@ -186,7 +289,7 @@ static fr_status read(struct fr_import *in, struct fr_error *err) {
     while (fr_lines_next(&lines, &words)) FR_TRY(take_line(&r, &lines, &words, err));
     if (!*in->source.tool_version)
         return fr_import_refuse(
-            in, 0, err,
+            fr_import_unknown(in), 0, err,
             "no title of OSU micro-benchmarks (\"# OSU MPI ... Test v...\") "
             "in %ld lines",
             lines.number);
@@ -196,6 +299,6 @@ static fr_status read(struct fr_import *in, struct fr_error *err) {
 const struct fr_importer fr_importer_osu = {
     .name = "osu",
     .spelling = "osu",
-    .reads = "OSU micro-benchmarks 5.6 to 7.5: blocking collectives, latency, bw, bibw, mbw_mr",
+    .reads = "OSU micro-benchmarks 2 to 7.5: blocking collectives, latency, bw, bibw, mbw_mr",
     .read = read,
 };

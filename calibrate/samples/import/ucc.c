@@ -65,7 +65,7 @@ static fr_status read(struct fr_import *in, struct fr_error *err) {
             fr_launch_add(&r.launch, words.text);
     }
     if (r.named) return FR_OK;
-    return fr_import_refuse(in, 0, err,
+    return fr_import_refuse(fr_import_unknown(in), 0, err,
                             "no head of ucc_perftest (\"Collective: Allreduce\") in %ld lines",
                             lines.number);
 }

@@ -6,13 +6,26 @@
 
 static bool line(struct fr_watts_log *log, const char *line) {
     static const char label[] = "Instantaneous power reading:";
+    char at_once[16];
     static const char *const sensors[] = {
-        "Pwr Consumption", "System Level", "Total_Power", "PS Total Power",
-        "Sys Power",       "SYS_POWER",    "Total Power", NULL};
+        "Pwr Consumption", "System Level", "Total_Power", "PS Total Power",  "Sys Power",
+        "SYS_POWER",       "Total Power",  "Power Meter", "PWR_Consumption", NULL};
     const char *at = strstr(line, label), *bar;
     double power_W = 0;
     if (at) {
         if (sscanf(at + sizeof label - 1, "%lf Watts", &power_W) != 1) return false;
+        fr_watts_add(log, "node", power_W);
+        return true;
+    }
+    /* FreeIPMI: "Current Power                        : 420 Watts" */
+    if (sscanf(line, "Current Power : %lf %9s", &power_W, at_once) == 2 &&
+        strncmp(at_once, "Watts", 5) == 0) {
+        fr_watts_add(log, "node", power_W);
+        return true;
+    }
+    /* Redfish: "PowerConsumedWatts": 420 */
+    at = strstr(line, "\"PowerConsumedWatts\"");
+    if (at && sscanf(at + strlen("\"PowerConsumedWatts\""), " : %lf", &power_W) == 1) {
         fr_watts_add(log, "node", power_W);
         return true;
     }

@@ -25,7 +25,12 @@ static bool header(struct fr_watts_log *log, const char *line) {
 }
 
 static bool line(struct fr_watts_log *log, const char *line) {
+    static const char *const pwr[] = {"pwr", NULL}, *const gpu[] = {"gpu", NULL},
+                             *const at[] = {"time", NULL};
+    static const struct fr_watts_columns columns = {pwr, gpu, at, true, false, NULL, 0};
     char power[32], device[32], date[32], clock[32] = "", both[70];
+    if (strchr(line, ',')) /* --format csv */
+        return fr_watts_table_line(log, line, &columns, ',');
     if (header(log, line)) return true;
     line += strspn(line, " ");
     if (log->power_column < 0 || *line == '#') return false;

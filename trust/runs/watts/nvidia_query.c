@@ -24,8 +24,16 @@ static bool line(struct fr_watts_log *log, const char *line) {
     }
     if (strncmp(line, "GPU ", 4) == 0 && strchr(line, ':') && !strstr(line, " : ")) {
         snprintf(log->current, sizeof log->current, "%.60s", line + 4);
+        log->other_section = false;
         return true;
     }
+    size_t n = strlen(line);
+    static const char section[] = "Power Readings";
+    if (n > sizeof section && strcmp(line + n - (sizeof section - 1), section) == 0) {
+        log->other_section = strncmp(line, "GPU Power", 9) != 0; /* a memory's, a module's */
+        return true;
+    }
+    if (log->other_section) return false;
     /* Newer ones print an average and an instantaneous one; one of them counts. */
     if (!(value = value_of(line, "Power Draw")) &&
         !(value = value_of(line, "Instantaneous Power Draw")))

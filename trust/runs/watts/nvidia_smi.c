@@ -8,7 +8,7 @@ static bool line(struct fr_watts_log *log, const char *line) {
                                                 "pci.bus_id", "gpu_bus_id", "pci.bus",
                                                 "serial",     "gpu_serial", NULL},
                              *const time[] = {"timestamp", NULL};
-    static const struct fr_watts_columns columns = {power, device, time, NULL, 0};
+    static const struct fr_watts_columns columns = {power, device, time, false, false, NULL, 0};
     return fr_watts_table_line(log, line, &columns, ',');
 }
 

@@ -7,14 +7,15 @@
 
 #include "trust/runs/watts.h"
 
+/* "GPU[0] : Average Graphics Package Power (W): 95.0", "GPU[0] : Average Graphics Package Power: 95.0 W" */
 static bool of_card(struct fr_watts_log *log, const char *line) {
-    const char *at = strstr(line, "Power (W):");
+    const char *label = strstr(line, "Power"), *at = strrchr(line, ':');
     char text[32];
     long gpu = strtol(line + 4, NULL, 10);
-    if (!at) return false;
-    at += strlen("Power (W):");
-    at += strspn(at, " \t");
+    if (!label || !at || at < label || strstr(line, "Cap") || strstr(line, "Max")) return false;
+    at += 1 + strspn(at + 1, " \t");
     snprintf(text, sizeof text, "%.*s", (int)strcspn(at, "\r"), at);
+    if (!strstr(label, "(W)") && !strchr(text, 'W') && strcmp(text, "N/A") != 0) return false;
     snprintf(log->current, sizeof log->current, "%ld", gpu);
     return fr_watts_add_text(log, log->current, text);
 }
@@ -40,7 +41,7 @@ static bool line(struct fr_watts_log *log, const char *line) {
                                         "current socket graphics package power", NULL},
                              *const device[] = {"device", NULL},
                              *const time[] = {"timestamp", NULL};
-    static const struct fr_watts_columns columns = {power, device, time, NULL, 0};
+    static const struct fr_watts_columns columns = {power, device, time, false, false, NULL, 0};
     line += strspn(line, " ");
     if (strncmp(line, "GPU[", 4) == 0) return of_card(log, line);
     return fr_watts_table_line(log, line, &columns, ',') || of_table(log, line);

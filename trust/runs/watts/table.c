@@ -8,13 +8,13 @@ static bool line(struct fr_watts_log *log, const char *line) {
                                         "power_draw",  "instantaneous_power",
                                         "total_power", "node_power",
                                         NULL},
-                             *const device[] = {"device",    "gpu",  "index", "gpu_id",
-                                                "device_id", "node", "host",  "hostname",
-                                                "nodename",  "card", NULL},
+                             *const device[] = {"device",    "gpu",        "index", "gpu_id",
+                                                "device_id", "deviceid",   "card",  "gpu_index",
+                                                "uuid",      "local_rank", "rank",  NULL},
                              *const time[] = {"time",     "timestamp", "epoch",  "date",
                                               "datetime", "ts",        "time_s", "seconds",
-                                              "t",        NULL};
-    static const struct fr_watts_columns columns = {power, device, time, NULL, 0};
+                                              "t",        "elapsed_s", NULL};
+    static const struct fr_watts_columns columns = {power, device, time, false, true, NULL, 0};
     static const char parts[] = ",;\t";
     if (log->parts) return fr_watts_table_line(log, line, &columns, log->parts);
     for (int i = 0; parts[i]; i++)
