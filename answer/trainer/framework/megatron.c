@@ -28,7 +28,20 @@ fr_line_kind fr_megatron_line(const char *line, struct fr_logged_step *step) {
     return FR_LINE_STEP;
 }
 
+/* Primus: "model: llama3.1_8B.yaml", a file that comes with it. */
+static void take_model(struct fr_reading *r) {
+    static const char *const names[] = {"pre_trainer.model", "post_trainer.model"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *title = fr_reading_value(r, names[i]);
+        if (!title || fr_reading_said(r, "model")) continue;
+        if (!fr_reading_model(r, title))
+            fr_reading_tell(
+                r, "model %.80s: no preset is it; give --model FILE, its config.json", title);
+    }
+}
+
 static fr_status finish(struct fr_reading *r, struct fr_error *err) {
+    take_model(r);
     fr_megatron_defaults(r);
     FR_TRY(fr_megatron_plan(r, err));
     FR_TRY(fr_megatron_model(r, err));

@@ -180,8 +180,17 @@ static void take_dtype(struct fr_reading *r) {
 static void take_model(struct fr_reading *r) {
     const char *name = fr_reading_value(r, "model.name"),
                *flavor = fr_reading_value(r, "model.flavor");
+    const char *file = fr_reading_value(r, "config_file");
     char title[200];
-    if (!name || !flavor || fr_run_row_get(r->given, "model")) return;
+    if (fr_run_row_get(r->given, "model")) return;
+    if (!name && file && !fr_reading_model(r, file)) /* "llama3_8b.toml" of a launch line */
+        fr_reading_tell(r, "config_file %.100s: read that file, or give --model", file);
+    else if (!name && file)
+        fr_reading_tell(r,
+                        "config_file %.100s: its model is read from its name; settings in it "
+                        "that the launch line does not repeat are not",
+                        file);
+    if (!name || !flavor) return;
     snprintf(title, sizeof title, "%.60s-%.60s", name, flavor);
     if (fr_reading_model(r, title)) return;
     snprintf(title, sizeof title, "%.60s %.60s", name, flavor);
@@ -254,6 +263,7 @@ static const char *const signs[] = {"parallelism.tensor_parallel_degree",
                                     "training.num_tokens_per_train_step",
                                     "parallelism.data_parallel_replicate_degree",
                                     "model.flavor",
+                                    "job.config_file",
                                     NULL};
 static const char *const marks[] = {"tps: ", NULL};
 
