@@ -37,12 +37,9 @@ struct fr_meaning_row {
 };
 /** Rows that need no other setting. */
 #define FR_SETS(name, key) FR_SETS_WHERE(name, "", key, "{}")
-#define FR_SETS_WHERE(name, where, key, text)                                                  \
-    { name, where, NULL, FR_MEANS_KEY, key, text }
-#define FR_READ(name)                                                                          \
-    { name, "", NULL, FR_MEANS_NOTHING, NULL, "" }
-#define FR_REFUSED(name, where, key, text)                                                     \
-    { name, where, NULL, FR_MEANS_REFUSAL, key, text }
+#define FR_SETS_WHERE(name, where, key, text) {name, where, NULL, FR_MEANS_KEY, key, text}
+#define FR_READ(name) {name, "", NULL, FR_MEANS_NOTHING, NULL, ""}
+#define FR_REFUSED(name, where, key, text) {name, where, NULL, FR_MEANS_REFUSAL, key, text}
 
 /** A file on its way to a row. */
 struct fr_reading {

@@ -95,6 +95,11 @@ struct script {
     bool unused; /**< inside an array that no command takes */
 };
 
+static bool is_program(const char *word) {
+    const size_t n = strlen(word);
+    return n > 3 && strcmp(word + n - 3, ".py") == 0;
+}
+
 static bool file_of_settings(const char *word) {
     const char *dot = strrchr(word, '.');
     return dot &&
@@ -124,7 +129,10 @@ static void take_word(const char *raw, bool first, struct script *in, struct opt
             add_value(o, equals + 1);
             end_option(o, in->settings);
         }
-    } else if (o->open)
+    } else if (is_program(word) || strstr(word, "[@]}") || strstr(word, "[*]}"))
+        end_option(
+            o, in->settings); /* what is started, or an array that was read where it stands */
+    else if (o->open)
         add_value(o, word);
     else if (equals && equals > word && islower((unsigned char)*word))
         fr_settings_add(in->settings, word, (size_t)(equals - word), equals + 1,
