@@ -60,6 +60,10 @@ static void take_batches(struct fr_reading *r) {
     int64_t ranks = fr_reading_said_integer(r, "ranks", 0),
             steps = fr_reading_integer(r, "gradient_accumulation_steps", 1),
             dp = fr_reading_said_integer(r, "plan.dp", 0);
+    if (ranks < 1 && dp > 0 && dp < 1 << 20)
+        ranks = dp * fr_reading_said_integer(r, "plan.tp", 1) *
+                fr_reading_said_integer(r, "plan.pp", 1) *
+                fr_reading_said_integer(r, "plan.cp", 1);
     double all = each ? atof(each) * (double)ranks * (double)(steps > 0 ? steps : 1) : 0;
     if (!(all >= 1 && all < 1e12 && all == floor(all))) return;
     fr_reading_say(r, "plan.global_batch", "%.0f", all);

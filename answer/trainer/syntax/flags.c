@@ -63,7 +63,7 @@ struct option {
     char name[WORD], value[VALUE];
     size_t used;
     int line;
-    bool open;
+    bool open, letter; /**< "-m": of a single value */
 };
 
 static void end_option(struct option *o, struct fr_settings *s) {
@@ -124,6 +124,7 @@ static void take_word(const char *raw, bool first, struct script *in, struct opt
         snprintf(o->name, sizeof o->name, "%s%.*s", in->prefix, 400, word + strspn(word, "-"));
         o->line = in->line;
         o->open = true;
+        o->letter = word[1] != '-';
         o->used = 0;
         if (equals) {
             add_value(o, equals + 1);
@@ -132,9 +133,10 @@ static void take_word(const char *raw, bool first, struct script *in, struct opt
     } else if (is_program(word) || strstr(word, "[@]}") || strstr(word, "[*]}"))
         end_option(
             o, in->settings); /* what is started, or an array that was read where it stands */
-    else if (o->open)
+    else if (o->open) {
         add_value(o, word);
-    else if (equals && equals > word && islower((unsigned char)*word))
+        if (o->letter) end_option(o, in->settings);
+    } else if (equals && equals > word && islower((unsigned char)*word))
         fr_settings_add(in->settings, word, (size_t)(equals - word), equals + 1,
                         strlen(equals + 1), in->line);
     else if (file_of_settings(word))
