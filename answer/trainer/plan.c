@@ -70,6 +70,13 @@ fr_status fr_trainer_check_model(const struct fr_run_row *row, const char *path,
     return FR_OK;
 }
 
+fr_status fr_trainer_check_ranks(const struct fr_run_row *row, const char *path,
+                                 struct fr_error *err) {
+    if (fr_run_row_get(row, "ranks") || fr_run_row_get(row, "plan.dp")) return FR_OK;
+    return fr_fail(err, FR_ERR_INPUT, path,
+                   "does not say how many devices trained; give --column ranks=N");
+}
+
 bool fr_trainer_has_model(const struct fr_run_row *row) {
     return fr_run_row_get(row, "model") ||
            (fr_run_row_get(row, "model.layers") && fr_run_row_get(row, "model.hidden"));

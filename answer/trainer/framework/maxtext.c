@@ -22,6 +22,15 @@ static fr_line_kind line_of(const char *line, struct fr_logged_step *step) {
     return FR_LINE_STEP;
 }
 
+/* "Num_devices: 64, shape (1, 1, 64, ...)" */
+static void facts_of(const char *line, struct fr_run_row *row) {
+    double ranks = 0;
+    if ((fr_step_number(line, "Num_devices:", &ranks) ||
+         fr_step_number(line, "num_devices:", &ranks)) &&
+        ranks >= 1 && ranks < 1 << 24)
+        fr_run_row_set(row, "ranks", "%.0f", ranks);
+}
+
 /* Degree of an axis: on chips of a slice, times over slices; 0: what the others leave. */
 static int64_t axis(const struct fr_reading *r, const char *name) {
     char ici[64], dcn[64];
@@ -295,4 +304,5 @@ const struct fr_trainer fr_trainer_maxtext = {
     .rows = rows,
     .finish = finish,
     .line = line_of,
+    .facts = facts_of,
 };
