@@ -91,6 +91,8 @@ static fr_status add_log(const struct fr_args *args, const char *path, struct fr
     if (status == FR_OK && !fr_trainer_has_model(row))
         status = fr_fail(err, FR_ERR_INPUT, path,
                          "does not describe the model; give --column model=PRESET|FILE");
+    if (status == FR_OK) status = fr_trainer_check_model(row, path, "--column", err);
+    if (status == FR_OK) status = fr_trainer_check_ranks(row, path, err);
     if (status == FR_OK && !fr_run_row_get(row, "id")) fr_run_row_set(row, "id", "%.90s", path);
     if (status == FR_OK) fr_app_tell(&stated);
     if (status == FR_OK) status = fr_runs_add(path, row, runs, err);

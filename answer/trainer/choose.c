@@ -43,6 +43,7 @@ static int score(const struct fr_trainer *by, const char *text, size_t length,
     for (int i = 0; by->signs && by->signs[i]; i++)
         sum += fr_settings_find(s, by->signs[i]) != NULL;
     for (int i = 0; by->marks && by->marks[i]; i++) sum += 4 * has(text, length, by->marks[i]);
+    for (int i = 0; by->hints && by->hints[i]; i++) sum += has(text, length, by->hints[i]);
     return sum;
 }
 

@@ -1,4 +1,5 @@
 /* The meaning of a file's settings, by the rows of its trainer. */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -30,6 +31,9 @@ static bool is_switched_off(const struct fr_reading *r, const char *needs) {
     enum { ALL = 40 };
     if (!needs || fr_reading_on(r, needs)) return false;
     if (strcmp(needs, "num_experts") == 0 && fr_reading_on(r, "num_moe_experts")) return false;
+    if (strcmp(needs, "hybrid_layer_pattern") == 0 &&
+        fr_reading_on(r, "hybrid_override_pattern"))
+        return false; /* its older name */
     return fr_reading_off(r, needs) || r->whole || r->settings->n >= ALL;
 }
 
@@ -66,9 +70,20 @@ static fr_status take_unknown(struct fr_reading *r, const struct fr_setting *s,
     return FR_OK;
 }
 
+/* "$TP", "${TP}", "$((...))" that the script gives no value. */
+static bool is_open(const char *value) {
+    const char *at = strchr(value, '$');
+    return at && (isalnum((unsigned char)at[1]) || strchr("_{(@", at[1])) && at[1];
+}
+
 static fr_status take(struct fr_reading *r, const struct fr_setting *s, struct fr_error *err) {
     const struct fr_meaning_row *row = r->by->rows;
     bool known = false;
+    if (is_open(s->value) && !fr_reading_ignores(r, s->name))
+        for (int i = 0; row && row[i].name; i++)
+            if (fr_setting_is(s->name, row[i].name))
+                return fr_reading_refuse(r, last_part(s->name), row[i].key, err,
+                                         "the script does not say what this variable is");
     for (; row && row->name && !fits(row, s); row++) known |= fr_setting_is(s->name, row->name);
     if (fr_reading_ignores(r, s->name)) return FR_OK;
     if (!row || !row->name) {

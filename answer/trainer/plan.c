@@ -54,6 +54,29 @@ fr_status fr_trainer_plan_text(const struct fr_run_row *row, struct fr_text *tex
     return status;
 }
 
+fr_status fr_trainer_check_model(const struct fr_run_row *row, const char *path,
+                                 const char *option, struct fr_error *err) {
+    static const struct {
+        const char *key, *what;
+    } needed[] = {{"model.vocabulary", "how many words its tokenizer has"},
+                  {"model.heads", "how many heads its attention has"},
+                  {"model.sequence", "how many tokens a sample has"}};
+    const char *pattern = fr_run_row_get(row, "model.pattern");
+    const bool attends = !pattern || strchr(pattern, '*');
+    for (size_t i = 0; i < sizeof needed / sizeof *needed && !fr_run_row_get(row, "model"); i++)
+        if (!fr_run_row_get(row, needed[i].key) && (i != 1 || attends))
+            return fr_fail(err, FR_ERR_INPUT, path, "does not say %s; give %s %s=N",
+                           needed[i].what, option, needed[i].key);
+    return FR_OK;
+}
+
+fr_status fr_trainer_check_ranks(const struct fr_run_row *row, const char *path,
+                                 struct fr_error *err) {
+    if (fr_run_row_get(row, "ranks") || fr_run_row_get(row, "plan.dp")) return FR_OK;
+    return fr_fail(err, FR_ERR_INPUT, path,
+                   "does not say how many devices trained; give --column ranks=N");
+}
+
 bool fr_trainer_has_model(const struct fr_run_row *row) {
     return fr_run_row_get(row, "model") ||
            (fr_run_row_get(row, "model.layers") && fr_run_row_get(row, "model.hidden"));

@@ -17,6 +17,13 @@ fr_status fr_trainer_read_file(const char *path, const char *const *ignore, int 
 fr_status fr_trainer_plan_text(const struct fr_run_row *row, struct fr_text *text,
                                struct fr_error *err);
 /** Does the row hold a model's sizes, or a preset? */
+/** Does @p row say how many devices trained?  @return FR_OK; FR_ERR_INPUT with how to state it */
+fr_status fr_trainer_check_ranks(const struct fr_run_row *row, const char *path,
+                                 struct fr_error *err);
+/** Does @p row state all that a model of its own needs?  @p option states what is missing: "--set" or "--column".
+ *  @return FR_OK, also for a row that names a preset or a file; FR_ERR_INPUT with the missing key and how to state it */
+fr_status fr_trainer_check_model(const struct fr_run_row *row, const char *path,
+                                 const char *option, struct fr_error *err);
 bool fr_trainer_has_model(const struct fr_run_row *row);
 
 #endif

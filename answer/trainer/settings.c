@@ -29,6 +29,16 @@ static char *copy(const char *text, size_t length) {
 
 static bool is_edge(char c) { return isspace((unsigned char)c) || c == '"' || c == '\''; }
 
+/* "70_000" of YAML, TOML and Python as "70000". */
+static void join_digits(char *value) {
+    const size_t n = strlen(value);
+    char *to = value;
+    if (strspn(value, "0123456789_") != n || !isdigit((unsigned char)*value)) return;
+    for (const char *from = value; *from; from++)
+        if (*from != '_') *to++ = *from;
+    *to = '\0';
+}
+
 static bool grow(struct fr_settings *s) {
     if (s->n < s->capacity) return true;
     int capacity = s->capacity ? 2 * s->capacity : 64;
@@ -54,6 +64,7 @@ void fr_settings_add(struct fr_settings *s, const char *name, size_t name_length
         return;
     }
     for (char *c = one.name; *c; c++) *c = *c == '-' ? '_' : *c;
+    join_digits(one.value);
     s->item[s->n++] = one;
 }
 

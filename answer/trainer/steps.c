@@ -47,6 +47,24 @@ bool fr_step_number(const char *line, const char *label, double *number) {
     return true;
 }
 
+bool fr_step_bar(const char *line, struct fr_logged_step *step) {
+    const char *at = strstr(line, "s/it"), *rate = strstr(line, "it/s");
+    const char *bar = strstr(line, "%|"), *unit = at ? at : rate;
+    double done = 0, all = 0;
+    if (!bar || !unit || unit < bar) return false;
+    const char *number = unit, *count = strrchr(bar + 1, '|');
+    while (number > bar && (isdigit((unsigned char)number[-1]) || number[-1] == '.')) number--;
+    for (const char *c = bar + 2; *c && c < unit; c++)
+        if (*c == '|') count = c;
+    if (sscanf(count + 1, "%lf/%lf [", &done, &all) != 2 || !(all >= done)) return false;
+    const double value = strtod(number, NULL);
+    if (!(value > 0) || number == unit) return false;
+    step->number = done;
+    step->total = all;
+    step->time_s = at ? value : 1 / value;
+    return true;
+}
+
 /* Days since 1970 of a day of the Gregorian calendar. */
 static int64_t days(int64_t year, int64_t month, int64_t day) {
     year -= month <= 2;
@@ -164,13 +182,22 @@ static fr_step_kind kind_of(const struct fr_logged_steps *s, int i, int warm_up,
     return FR_STEP_COUNTS;
 }
 
+/* The longest of the counts that lines say: an evaluation's own bar is of fewer steps. */
+static double most_steps(const struct fr_logged_steps *s) {
+    double most = NAN;
+    for (int i = 0; i < s->n; i++) most = fmax(most, s->item[i].total);
+    return most;
+}
+
 double fr_steps_kinds(const struct fr_logged_steps *s, fr_step_kind *kind) {
     const int warm_up = s->n > 2 * WARM_UP ? WARM_UP : 0;
+    const double all = most_steps(s);
     const double batch = usual_batch(s, warm_up);
     int counted = 0;
     for (int strict = 1; strict >= 0 && counted == 0; strict--)
         for (int i = 0; i < s->n; i++) {
             kind[i] = kind_of(s, i, warm_up, batch, strict);
+            if (strict && s->item[i].total < all) kind[i] = FR_STEP_EVALUATION;
             counted += kind[i] == FR_STEP_COUNTS;
         }
     return batch;

@@ -96,6 +96,9 @@ void fr_steps_print(const struct fr_logged_time *timed, double stated_s, struct 
 /** For readers: the number behind @p label in @p line, with commas for thousands, and K, M, G for powers.
  *  @return whether there is one, finite. */
 bool fr_step_number(const char *line, const char *label, double *number);
+/** A progress bar, " 3%|## | 30/1000 [01:30<48:30,  3.00s/it, loss=2.1]": number, total and time_s of @p step.
+ *  @return whether the line is one. */
+bool fr_step_bar(const char *line, struct fr_logged_step *step);
 /** Seconds since 1970 of the first time stamp in @p line, NaN without: "2025-01-08 10:00:01,123", "10/17/2025 16:31:56",
  *  or "I0811 21:54:55.531340", whose year is not known. */
 double fr_step_stamp(const char *line);

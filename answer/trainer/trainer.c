@@ -69,6 +69,7 @@ static fr_status read_steps(const struct fr_trainer *by, const struct fr_log_tex
         memcpy(line, text + at, n);
         line[n] = '\0';
         fr_trainer_software(line, &nemo, row);
+        if (by->facts) by->facts(line, row);
         if (number < LAUNCHES_MOST) fr_launch_add(launch, line);
         fr_line_kind kind = by->line(line, &steps->next);
         if (kind == FR_LINE_STEP && !isfinite(steps->next.stamp_s))
@@ -76,7 +77,8 @@ static fr_status read_steps(const struct fr_trainer *by, const struct fr_log_tex
         if (kind == FR_LINE_STEP && !isfinite(steps->next.stamp_s))
             steps->next.stamp_s = fr_log_text_tag(clean, number).time_s;
         if (kind == FR_LINE_STEP) {
-            steps->next.total = total_of(line, steps->next.number);
+            if (!isfinite(steps->next.total))
+                steps->next.total = total_of(line, steps->next.number);
             steps->next.rank = fr_log_text_tag(clean, number).rank;
         }
         FR_TRY(fr_steps_add(steps, kind, number, err));

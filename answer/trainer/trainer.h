@@ -67,6 +67,7 @@ struct fr_trainer {
     const char *emitter;      /**< of --emit, whose options are read too, or NULL */
     const char *const *signs; /**< settings that tell its files; NULL ends them */
     const char *const *marks; /**< likewise texts of its logs */
+    const char *const *hints; /**< texts that others' logs may have, too */
     const struct fr_meaning_row *rows; /**< a row without name ends them */
     const char *const
         *families; /**< how names begin of settings that alter the work; NULL ends them */
@@ -74,6 +75,8 @@ struct fr_trainer {
     fr_status (*finish)(struct fr_reading *r, struct fr_error *err);
     /** The kind of @p line; data of a step or a part of one go to @p step. */
     fr_line_kind (*line)(const char *line, struct fr_logged_step *step);
+    /** Facts that @p line states in words, as keys of @p row.  NULL: none. */
+    void (*facts)(const char *line, struct fr_run_row *row);
     /** In place of all this: the text as a whole.  NULL: line by line. */
     fr_status (*all)(const char *text, size_t length, const char *name, struct fr_run_row *row,
                      struct fr_error *err);

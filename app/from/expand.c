@@ -78,6 +78,16 @@ static bool starts(const char *key, const char *word) {
     return strncmp(key, word, strlen(word)) == 0;
 }
 
+/* Bytes of a file's name that a model's can hold, whole letters. */
+static int name_length(const char *name) {
+    const size_t most = sizeof((struct fr_workload *)0)->name - 1;
+    size_t n = strcspn(name, "\"\\\n\t");
+    if (n > most)
+        for (n = most; n && ((unsigned char)name[n] & 0xC0) == 0x80; n--) {
+        }
+    return (int)n;
+}
+
 static fr_status add_row(const struct fr_verb *verb, const struct fr_run_row *row,
                          const char *path, bool own_model, struct added *added,
                          struct fr_app_from *from, struct fr_error *err) {
@@ -85,8 +95,9 @@ static fr_status add_row(const struct fr_verb *verb, const struct fr_run_row *ro
     const char *base = fr_run_row_get(row, "model"), *slash = strrchr(path, '/');
     char text[400];
     if (!own_model && fr_trainer_has_model(row)) {
+        const char *name = slash ? slash + 1 : path;
         snprintf(text, sizeof text, "{\"kind\": \"transformer\", \"name\": \"%.*s\"}",
-                 (int)strcspn(slash ? slash + 1 : path, "\"\\\n\t"), slash ? slash + 1 : path);
+                 name_length(name), name);
         FR_TRY(
             add(added, fr_option_find(verb->options, "model"), base ? base : text, from, err));
     }
@@ -127,8 +138,11 @@ static fr_status expand(const struct fr_verb *verb, struct fr_args *args, const 
     give_sets(args, row);
     int before = row->n;
     fr_status status = fr_trainer_read_file(path, ignore, n, row, &stated, err);
-    if (status == FR_OK && !own && !fr_trainer_has_model(row))
+    if (status == FR_OK && !own && !fr_trainer_has_model(row)) {
+        fr_app_tell(&stated); /* which model it names */
         status = fr_fail(err, FR_ERR_INPUT, path, "does not describe the model; give --model");
+    }
+    if (status == FR_OK && !own) status = fr_trainer_check_model(row, path, "--set", err);
     if (status == FR_OK && !fr_run_row_get(row, "plan.dp"))
         fr_text_addf(&stated, "%s does not say how many replicas train; give --set dp=N\n",
                      path);

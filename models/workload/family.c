@@ -181,8 +181,10 @@ fr_status fr_family_refuse_biases(const struct fr_json *config, struct fr_error 
 
 bool fr_family_is_config(const struct fr_json *root) {
     struct fr_json kind = fr_json_member(root, "kind");
+    const bool sizes =
+        given(root, "vocab_size") && (given(root, "hidden_size") || given(root, "d_model"));
     return !fr_json_present(&kind) &&
-           (given(root, "model_type") || given(root, "architectures"));
+           (given(root, "model_type") || given(root, "architectures") || sizes);
 }
 
 /* Type that the file states; NULL: none. */
@@ -454,6 +456,16 @@ static const char *const settable[] = {"num_hidden_layers",
                                        "share_q_dim",
                                        "cross_attention_layers",
                                        "is_encoder_decoder",
+                                       "ff_intermediate_size",
+                                       "mlp_hidden_size",
+                                       "model_max_length",
+                                       "moe_layer_frequency",
+                                       "parallel_attn_mlp_res",
+                                       "zero_expert_num",
+                                       "block_auto_adjust_ff_dim",
+                                       "blocksparse_block_size",
+                                       "attention_experts",
+                                       "o_lora_rank",
                                        NULL};
 
 fr_status fr_family_check_set(const struct fr_json *root, const char *path,

@@ -319,6 +319,30 @@ FR_KEYED(mimo_v2_flash, "MiMoV2FlashForCausalLM", 4096, "", "",
          "windows with other heads in five of six layers, experts")
 FR_KEYED(afmoe, "AfmoeForCausalLM", 4096, "_qk_norms true _gate true _norms 4", "",
          "gated attention, windows in three of four layers, experts with shared ones")
+FR_KEYED(longcat_flash, "LongcatFlashForCausalLM", 8192, "_twice true", "",
+         "two latent attentions and MLPs in each layer, experts beside them")
+FR_KEYED(minicpm, "MiniCPMForCausalLM", 4096, "tie_word_embeddings true", "", "as llama")
+FR_KEYED(minicpm3, "MiniCPM3ForCausalLM", 4096, "tie_word_embeddings true", "",
+         "as minicpm, latent attention")
+FR_KEYED(qwen, "QWenLMHeadModel", 8192, "_half_ffn true _qkv_bias true", "",
+         "as qwen2, a single width of both first products")
+FR_KEYED(phi3small, "Phi3SmallForCausalLM", 4096, "tie_word_embeddings true", "",
+         "as phi3, with an activation of two halves")
+FR_KEYED(arctic, "ArcticForCausalLM", 4096, "parallel_attn_mlp_res true moe_layer_frequency 2",
+         "", "as mixtral, an MLP beside the experts")
+FR_KEYED(jetmoe, "JetMoEForCausalLM", 4096, "attention_experts true", "",
+         "experts of attention, too")
+FR_KEYED(bitnet, "BitNetForCausalLM", 4096, "_gated true", "", "as llama, MLP of squared relu")
+FR_KEYED(hf_olmo, "OLMoForCausalLM", 4096, "_norms 0 _half_ffn true", "",
+         "OLMo's files before transformers had them")
+FR_KEYED(gpt_neo, "GPTNeoForCausalLM", 2048,
+         "_layer_norm true _gated false _positions true _ffn_times 4 _out_bias true mlp_bias true "
+         "tie_word_embeddings true sliding_window 256 _sliding 2",
+         "", "as gpt2, each second layer with a window")
+FR_KEYED(distilbert, "DistilBertForMaskedLM", 512,
+         "_both_ways true _masked_head true _all_biases true _layer_norm true _gated false "
+         "_positions true tie_word_embeddings true",
+         "", "as bert, without segments")
 FR_KEYED(dbrx, "DbrxForCausalLM", 4096, "", "", "as mixtral, LayerNorm without biases")
 FR_KEYED(helium, "HeliumForCausalLM", 4096, "head_dim 128", "", "as llama")
 FR_KEYED(modernbert, "ModernBertForMaskedLM", 8192,

@@ -10,7 +10,12 @@
 #include "answer/trainer/megatron/megatron.h"
 
 static fr_line_kind line_of(const char *line, struct fr_logged_step *step) {
-    const char *at = strstr(line, "SamplesPerSec=");
+    const char *at = strstr(line, "SamplesPerSec="), *pipe = strstr(line, "iter time (s):");
+    if (pipe && strstr(line, "steps:")) { /* of its pipeline engine */
+        fr_step_number(line, "steps:", &step->number);
+        return fr_step_number(pipe, "iter time (s):", &step->time_s) ? FR_LINE_STEP
+                                                                     : FR_LINE_MALFORMED;
+    }
     if (!at) at = strstr(line, "CurrSamplesPerSec=");
     if (!at) return FR_LINE_OTHER;
     if (!fr_step_number(at, "CurrSamplesPerSec=", &step->samples_per_s) &&
@@ -145,7 +150,7 @@ static const char *const signs[] = {"train_micro_batch_size_per_gpu",
                                     "bf16.enabled",
                                     "fp16.enabled",
                                     NULL};
-static const char *const marks[] = {"SamplesPerSec=", NULL};
+static const char *const marks[] = {"SamplesPerSec=", "iter time (s):", NULL};
 
 const struct fr_trainer fr_trainer_deepspeed = {
     .name = "deepspeed",

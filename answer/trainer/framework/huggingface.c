@@ -26,6 +26,11 @@ static bool figure(const char *line, const char *name, double *number) {
 static fr_line_kind line_of(const char *line, struct fr_logged_step *step) {
     double steps = 0, samples = 0;
     if (!strstr(line, "train_steps_per_second")) {
+        const char *bar = strstr(line, "%|");
+        const size_t words = strcspn(line, "0123456789"); /* another's bar has a title */
+        if (bar && line + words < bar && strspn(line, " \t") == words &&
+            fr_step_bar(line, step))
+            return step->number > 0 ? FR_LINE_STEP : FR_LINE_OTHER;
         if (strstr(line, "eval_runtime")) return FR_LINE_EVALUATION;
         if (figure(line, "train_samples_per_second", &samples) && samples > 0)
             step->samples_per_s = samples;
@@ -38,6 +43,29 @@ static fr_line_kind line_of(const char *line, struct fr_logged_step *step) {
     if (samples > 0 && samples / steps < 1e9) step->batch = floor(samples / steps + 0.5);
     step->samples_per_s = NAN;
     return FR_LINE_STEP;
+}
+
+/* What the Trainer prints before its first step:
+ *      "  Instantaneous batch size per device = 2", "  Total train batch size (w. parallel, ...) = 128" */
+static void facts_of(const char *line, struct fr_run_row *row) {
+    static const struct {
+        const char *label, *key;
+    } facts[] = {{"nstantaneous batch size per device =", "plan.micro_batch"},
+                 {"Total train batch size (w. parallel, distributed & accumulation) =",
+                  "plan.global_batch"},
+                 {"Gradient Accumulation steps =", "note.accumulation"}};
+    double value = 0;
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        if (fr_step_number(line, facts[i].label, &value) && value >= 1 && value < 1 << 30)
+            fr_run_row_set(row, facts[i].key, "%.0f", value);
+    const char *keys[] = {"plan.global_batch", "plan.micro_batch", "note.accumulation"};
+    double of[3] = {0};
+    for (int i = 0; i < 3; i++) {
+        const char *text = fr_run_row_get(row, keys[i]);
+        of[i] = text ? atof(text) : 0;
+    }
+    const double ranks = of[0] / (of[1] * of[2]);
+    if (ranks >= 1 && ranks == floor(ranks)) fr_run_row_set(row, "ranks", "%.0f", ranks);
 }
 
 static fr_status finish(struct fr_reading *r, struct fr_error *err) {
@@ -85,7 +113,9 @@ static const char *const signs[] = {"per_device_train_batch_size",
                                     "num_input_tokens_seen",
                                     "is_world_process_zero",
                                     NULL};
-static const char *const marks[] = {"train_steps_per_second", NULL};
+static const char *const marks[] = {"train_steps_per_second", NULL}, *const hints[] = {"s/it]",
+                                                                                       "it/s]",
+                                                                                       NULL};
 
 const struct fr_trainer fr_trainer_huggingface = {
     .name = "huggingface",
@@ -93,7 +123,9 @@ const struct fr_trainer fr_trainer_huggingface = {
     .source = "huggingface/transformers, trainer.py, trainer_callback.py and training_args.py",
     .signs = signs,
     .marks = marks,
+    .hints = hints,
     .rows = rows,
     .finish = finish,
     .line = line_of,
+    .facts = facts_of,
 };

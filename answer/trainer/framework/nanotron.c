@@ -12,15 +12,16 @@
 #include "answer/trainer/megatron/megatron.h"
 
 static fr_line_kind line_of(const char *line, struct fr_logged_step *step) {
+    static const char label[] = "time_per_iteration_ms:"; /* or elapsed_time_..., until 2025 */
     const char *at = strstr(line, "iteration: ");
     if (strstr(line, "Saving checkpoint")) return FR_LINE_CHECKPOINT;
     if (strstr(line, "Validation")) return FR_LINE_EVALUATION;
-    if (!at || !strstr(at, "elapsed_time_per_iteration_ms:")) return FR_LINE_OTHER;
-    if (!fr_step_number(at, "elapsed_time_per_iteration_ms:", &step->time_s))
-        return FR_LINE_MALFORMED;
+    if (!at || !strstr(at, label)) return FR_LINE_OTHER;
+    if (!fr_step_number(at, label, &step->time_s)) return FR_LINE_MALFORMED;
     step->time_s *= 1e-3;
     fr_step_number(at, "iteration: ", &step->number);
-    fr_step_number(at, "global_batch_size:", &step->batch);
+    if (strstr(at, "elapsed_time_per")) /* the newer line counts tokens, rounded */
+        fr_step_number(at, "global_batch_size:", &step->batch);
     return FR_LINE_STEP;
 }
 
@@ -100,7 +101,7 @@ static const char *const signs[] = {"parallelism.dp",
                                     "optimizer.zero_stage",
                                     "parallelism.pp_engine",
                                     NULL};
-static const char *const marks[] = {"elapsed_time_per_iteration_ms:", NULL};
+static const char *const marks[] = {"time_per_iteration_ms:", NULL};
 
 const struct fr_trainer fr_trainer_nanotron = {
     .name = "nanotron",

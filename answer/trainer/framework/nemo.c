@@ -13,6 +13,9 @@
 
 static fr_line_kind line_of(const char *line, struct fr_logged_step *step) {
     const char *timing = strstr(line, "train_step_timing in s");
+    if (!timing && strstr(line, "global_step=") && strncmp(line, "Epoch", 5) == 0 &&
+        fr_step_bar(line, step)) /* of 2023 */
+        return FR_LINE_STEP;
     if (!timing) return fr_megatron_line(line, step);
     if (!fr_step_number(timing, "train_step_timing in s=", &step->time_s) &&
         !fr_step_number(timing, "train_step_timing in s:", &step->time_s))
@@ -86,7 +89,7 @@ static const char *const signs[] = {"model.tensor_model_parallel_size",
                                     "model.sequence_parallel",
                                     "model.recompute_granularity",
                                     NULL};
-static const char *const marks[] = {"train_step_timing in s", NULL};
+static const char *const marks[] = {"train_step_timing in s", "reduced_train_loss=", NULL};
 
 const struct fr_trainer fr_trainer_nemo = {
     .name = "nemo",
@@ -100,4 +103,5 @@ const struct fr_trainer fr_trainer_nemo = {
     .families = fr_megatron_families,
     .finish = finish,
     .line = line_of,
+    .facts = fr_megatron_facts,
 };

@@ -19,12 +19,19 @@ static fr_line_kind line_of(const char *line, struct fr_logged_step *step) {
     }
     if (strstr(line, "[eval_step=")) return FR_LINE_EVALUATION;
     if (strstr(line, "Saving checkpoint")) return FR_LINE_CHECKPOINT;
-    if (strstr(line, "throughput/device/tokens_per_second=")) {
-        fr_step_number(line, "tokens_per_second=", &step->tokens_per_s);
+    /* BPS and TPS are OLMo-core's. */
+    if (strstr(line, "throughput/device/tokens_per_second=") ||
+        strstr(line, "throughput/device/TPS=")) {
+        if (!fr_step_number(line, "tokens_per_second=", &step->tokens_per_s))
+            fr_step_number(line, "TPS=", &step->tokens_per_s);
         return FR_LINE_PART;
     }
-    if (!strstr(line, "throughput/device/batches_per_second=")) return FR_LINE_OTHER;
-    if (!fr_step_number(line, "batches_per_second=", &rate) || !(rate > 0))
+    if (!strstr(line, "throughput/device/batches_per_second=") &&
+        !strstr(line, "throughput/device/BPS="))
+        return FR_LINE_OTHER;
+    if (!(fr_step_number(line, "batches_per_second=", &rate) ||
+          fr_step_number(line, "BPS=", &rate)) ||
+        !(rate > 0))
         return FR_LINE_MALFORMED;
     step->time_s = 1 / rate;
     return FR_LINE_STEP;
@@ -104,7 +111,8 @@ static const struct fr_meaning_row rows[] = {
 static const char *const signs[] = {"global_train_batch_size", "device_train_microbatch_size",
                                     "model.d_model",           "model.n_layers",
                                     "fsdp.sharding_strategy",  NULL};
-static const char *const marks[] = {"throughput/device/batches_per_second=", NULL};
+static const char *const marks[] = {
+    "throughput/device/batches_per_second=", "throughput/device/BPS=", NULL};
 
 const struct fr_trainer fr_trainer_olmo = {
     .name = "olmo",

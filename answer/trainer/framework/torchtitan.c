@@ -4,6 +4,7 @@
  *
  *  tps are tokens a second and device (torchtitan/components/metrics.py).  Options of 2025 count batches in samples of a
  *  replica (local_batch_size), those of 2026 in tokens. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,11 +17,25 @@ static fr_line_kind line_of(const char *line, struct fr_logged_step *step) {
     if (strstr(line, "validate step:")) return FR_LINE_EVALUATION;
     if (strstr(line, "aving the checkpoint") || strstr(line, "aving a full checkpoint"))
         return FR_LINE_CHECKPOINT;
-    if (!at || !strstr(at, "tps:")) return FR_LINE_OTHER;
+    const char *label = at && strstr(at, "wps:") ? "wps:" : "tps:"; /* its name of 2024 */
+    if (!at || !strstr(at, label)) return FR_LINE_OTHER;
     return fr_step_number(at, "step:", &step->number) &&
-                   fr_step_number(at, "tps:", &step->tokens_per_s)
+                   fr_step_number(at, label, &step->tokens_per_s)
                ? FR_LINE_STEP
                : FR_LINE_MALFORMED;
+}
+
+/* "Building 2-D device mesh with ['dp_shard', 'tp'], [8, 4]": all ranks. */
+static void facts_of(const char *line, struct fr_run_row *row) {
+    const char *at = strstr(line, "device mesh with"), *list = at ? strrchr(at, '[') : NULL;
+    int64_t ranks = 1;
+    if (!list || !isdigit((unsigned char)list[1])) return;
+    for (char *end = NULL; *list == '[' || *list == ','; list = end) {
+        const int64_t n = strtoll(list + 1, &end, 10);
+        if (n < 1 || n > 1 << 20 || ranks > 1 << 20) return;
+        ranks *= n;
+    }
+    if (*list == ']') fr_run_row_set(row, "ranks", "%" PRId64, ranks);
 }
 
 static int64_t degree(const struct fr_reading *r, const char *name) {
@@ -180,8 +195,17 @@ static void take_dtype(struct fr_reading *r) {
 static void take_model(struct fr_reading *r) {
     const char *name = fr_reading_value(r, "model.name"),
                *flavor = fr_reading_value(r, "model.flavor");
+    const char *file = fr_reading_value(r, "config_file");
     char title[200];
-    if (!name || !flavor || fr_run_row_get(r->given, "model")) return;
+    if (fr_run_row_get(r->given, "model")) return;
+    if (!name && file && !fr_reading_model(r, file)) /* "llama3_8b.toml" of a launch line */
+        fr_reading_tell(r, "config_file %.100s: read that file, or give --model", file);
+    else if (!name && file)
+        fr_reading_tell(r,
+                        "config_file %.100s: its model is read from its name; settings in it "
+                        "that the launch line does not repeat are not",
+                        file);
+    if (!name || !flavor) return;
     snprintf(title, sizeof title, "%.60s-%.60s", name, flavor);
     if (fr_reading_model(r, title)) return;
     snprintf(title, sizeof title, "%.60s %.60s", name, flavor);
@@ -254,8 +278,9 @@ static const char *const signs[] = {"parallelism.tensor_parallel_degree",
                                     "training.num_tokens_per_train_step",
                                     "parallelism.data_parallel_replicate_degree",
                                     "model.flavor",
+                                    "job.config_file",
                                     NULL};
-static const char *const marks[] = {"tps: ", NULL};
+static const char *const marks[] = {"tps: ", "wps: ", NULL};
 
 const struct fr_trainer fr_trainer_torchtitan = {
     .name = "torchtitan",
@@ -268,4 +293,5 @@ const struct fr_trainer fr_trainer_torchtitan = {
     .emitter = "torchtitan",
     .finish = finish,
     .line = line_of,
+    .facts = facts_of,
 };

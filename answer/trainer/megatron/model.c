@@ -205,7 +205,83 @@ static fr_status take_optimizer(struct fr_reading *r, struct fr_error *err) {
     return FR_OK;
 }
 
+/* ---- layers of one block ------------------------------------------------------------------------- */
+
+/* "M-M*-|M-M*-", perhaps with "/ME/ME" behind it: a letter a layer; a bar ends a stage, what is behind a slash
+ * predicts a further token. */
+static fr_status take_pattern(struct fr_reading *r, struct fr_error *err) {
+    const char *value = fr_reading_value(r, "hybrid_layer_pattern"),
+               *spec = fr_reading_value(r, "spec");
+    char letters[256];
+    size_t n = 0;
+    if (!value) value = fr_reading_value(r, "hybrid_override_pattern");
+    if (!value && spec && !fr_value_is_off(spec) && !fr_value_mentions(spec, "gpt_layer"))
+        return fr_reading_refuse(r, "spec", NULL, err,
+                                 "a model that a file of its own describes");
+    if (!value) return FR_OK;
+    const size_t end = strcspn(value, "/"), known = strspn(value, "M*-E|/");
+    if (value[known])
+        return fr_reading_refuse(
+            r,
+            fr_reading_value(r, "hybrid_layer_pattern") ? "hybrid_layer_pattern"
+                                                        : "hybrid_override_pattern",
+            "model.pattern", err, "a block \"%c\" that is not priced; known are M, *, - and E",
+            value[known]);
+    for (size_t i = 0; i < end && n + 1 < sizeof letters; i++)
+        if (value[i] != '|') letters[n++] = value[i];
+    letters[n] = '\0';
+    if (n == 0) return FR_OK;
+    fr_run_row_set(r->row, "model.pattern", "%.*s", (int)n, letters);
+    if (!fr_reading_said(r, "model.layers")) fr_reading_say(r, "model.layers", "%zu", n);
+    const int64_t hidden = fr_reading_said_integer(r, "model.hidden", 0),
+                  each = fr_reading_said_integer(r, "model.ssm_head_dim", 64);
+    if (!fr_reading_said(r, "model.ssm_heads") && hidden > 0 && hidden < 1 << 26 &&
+        2 * hidden % each == 0) /* twice as wide as the layers */
+        fr_reading_say(r, "model.ssm_heads", "%" PRId64, 2 * hidden / each);
+    if (!fr_reading_said(r, "model.ssm_groups")) fr_reading_say(r, "model.ssm_groups", "8");
+    if (value[end] && !fr_reading_said(r, "model.predicted_tokens"))
+        fr_reading_tell(r,
+                        "%.60s: modules of further tokens are left out; give "
+                        "model.predicted_tokens=N to price them",
+                        value + end);
+    return FR_OK;
+}
+
 /* ---- the rest ----------------------------------------------------------------------------------- */
+
+/* Words of tokenizers that a script names and does not count; those of a model are its preset's. */
+static void take_tokenizer(struct fr_reading *r) {
+    static const struct {
+        const char *type;
+        int words;
+    } usual[] = {{"GPT2BPETokenizer", 50257},       {"Llama2Tokenizer", 32000},
+                 {"BertWordPieceLowerCase", 30522}, {"BertWordPieceCase", 28996},
+                 {"Llama3Tokenizer", 128256},       {"DeepSeekV3Tokenizer", 129280},
+                 {"DeepSeekV2Tokenizer", 102400},   {"MixtralTokenizer", 32000}};
+    /* A part of a name, the longest first; vocabularies as the models' config.json have them. */
+    static const struct {
+        const char *part;
+        int words;
+    } models[] = {{"Llama-2", 32000},      {"Llama-3", 128256},     {"Llama3", 128256},
+                  {"Mixtral", 32000},      {"Mistral-7B", 32000},   {"Qwen3", 151936},
+                  {"Qwen2", 151936},       {"DeepSeek-V3", 129280}, {"DeepSeek-R1", 129280},
+                  {"DeepSeek-V2", 102400}, {"gpt-oss", 201088},     {"gpt2", 50257},
+                  {"Llama-4", 202048}};
+    const char *type = fr_reading_value(r, "tokenizer_type"),
+               *model = fr_reading_value(r, "tokenizer_model");
+    int words = fr_reading_value(r, "merge_file") && !type ? 50257 : 0; /* GPT-2's */
+    if (words) type = "merge_file";
+    if (model && strchr(model, '$')) model = NULL;
+    for (size_t i = 0; type && i < sizeof usual / sizeof *usual; i++)
+        if (strcmp(type, usual[i].type) == 0) words = usual[i].words;
+    for (size_t i = 0; model && !words && i < sizeof models / sizeof *models; i++)
+        if (fr_value_mentions(model, models[i].part)) words = models[i].words;
+    if (!words) return;
+    fr_reading_say(r, "model.vocabulary", "%d", words);
+    fr_reading_tell(r,
+                    "vocabulary of %.60s: %d words; give model.vocabulary=N if that is wrong",
+                    model ? model : type, words);
+}
 
 static void take_vocabulary(struct fr_reading *r) {
     int64_t padded = fr_reading_integer(r, "padded_vocab_size", 0),
@@ -216,7 +292,10 @@ static void take_vocabulary(struct fr_reading *r) {
         fr_reading_say(r, "model.vocabulary_multiple", "1");
         return;
     }
-    if (words > 0) fr_reading_say(r, "model.vocabulary", "%" PRId64, words);
+    if (words > 0)
+        fr_reading_say(r, "model.vocabulary", "%" PRId64, words);
+    else if (fr_reading_said(r, "model.layers") && !fr_reading_said(r, "model.vocabulary"))
+        take_tokenizer(r);
     if (multiple > 0) fr_reading_say(r, "model.vocabulary_multiple", "%" PRId64, multiple);
 }
 
@@ -236,6 +315,7 @@ static void take_rotary(struct fr_reading *r) {
 }
 
 fr_status fr_megatron_model(struct fr_reading *r, struct fr_error *err) {
+    FR_TRY(take_pattern(r, err));
     take_groups(r);
     take_latent(r);
     take_ffn(r);

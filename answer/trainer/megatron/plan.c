@@ -78,8 +78,28 @@ static void say_stages(struct fr_reading *r, const int64_t *layers, int64_t n) {
     if (!equal) fr_reading_say(r, "plan.stage_layers", "%s", list);
 }
 
+/* "Et|(tt|)*2L" with its groups written out: "Et|tt|tt|L". */
+static void write_groups(const char *layout, char *out, size_t capacity) {
+    size_t used = 0;
+    out[0] = '\0';
+    for (const char *at = layout; *at;) {
+        const char *end = *at == '(' ? strchr(at, ')') : NULL;
+        if (!end) {
+            fr_line_addf(out, capacity, &used, "%.1s", at++);
+            continue;
+        }
+        char *stop = NULL;
+        int64_t times = end[1] == '*' ? strtoll(end + 2, &stop, 10) : 1;
+        for (int64_t i = 0; i < times && i < STAGES_MAX; i++)
+            fr_line_addf(out, capacity, &used, "%.*s", (int)(end - at - 1), at + 1);
+        at = stop ? stop : end + 1;
+    }
+}
+
 /* "Et*3|t*3|t*3|t*2L": layers of virtual stages in the model's order; also "[['embedding', ...]]" of none. */
-static fr_status take_layout(struct fr_reading *r, const char *layout, struct fr_error *err) {
+static fr_status take_layout(struct fr_reading *r, const char *given, struct fr_error *err) {
+    char layout[4096];
+    write_groups(given, layout, sizeof layout);
     int64_t stages[STAGES_MAX] = {0}, pp = fr_reading_stated_integer(r, "plan.pp", 1), n = 0;
     for (const char *at = layout; *at; at++) {
         int64_t times = 1;

@@ -1,4 +1,4 @@
-/* A launch script, or a command line: "--micro-batch-size 2", "model.cp_comm_type=p2p", with the variables that it sets.
+/* A launch script, or a command line: "--micro-batch-size 2", "model.cp_comm_type=p2p", as it runs (answer/trainer/shell.h).
  *
  *      TP=8                    a variable;  $TP, ${TP}, ${TP:-4}, $((TP * PP)) are its value where it has one
  *      ARGS=(--swiglu ...)     options inside arrays and strings are read where they stand
@@ -12,98 +12,9 @@
 #include <string.h>
 
 #include "answer/trainer/settings.h"
-#include "base/alloc.h"
+#include "answer/trainer/shell.h"
 
-enum { WORD = 512, VARIABLES = 128, VALUE = 1024 };
-
-struct variables {
-    struct {
-        char name[64], value[WORD];
-    } item[VARIABLES];
-    int n;
-};
-
-static bool of_variable(char c) { return isalnum((unsigned char)c) || c == '_'; }
-
-static const char *variable(const struct variables *v, const char *name, size_t length) {
-    for (int i = v->n; i-- > 0;)
-        if (strlen(v->item[i].name) == length && strncmp(v->item[i].name, name, length) == 0)
-            return v->item[i].value;
-    return NULL;
-}
-
-/* Whole numbers and variables with * and / between them, from the left: what scripts compute ranks with. */
-static bool product(const struct variables *v, const char *at, const char *end,
-                    long long *out) {
-    char how = '*';
-    *out = 1;
-    while (at < end) {
-        at += *at == ' ' || *at == '$' || *at == '{' || *at == '}';
-        if (at < end && strchr(" ${}", *at)) continue;
-        if (at == end) break;
-        if (*at == '*' || *at == '/') {
-            how = *at++;
-            continue;
-        }
-        size_t n = 0;
-        while (at + n < end && of_variable(at[n])) n++;
-        if (n == 0) return false;
-        const char *text = isdigit((unsigned char)*at) ? at : variable(v, at, n);
-        long long value = text ? strtoll(text, NULL, 10) : 0;
-        if (value <= 0 || value > 1000000000 || *out > 1000000000) return false;
-        *out = how == '*' ? *out * value : *out / value;
-        at += n;
-    }
-    return true;
-}
-
-/* One "$..." at @p at; @return how much of the word it is, 0 where it has no value. */
-static size_t expand(const struct variables *v, const char *at, char *out, size_t capacity) {
-    const char *end, *value = NULL;
-    if (strncmp(at, "$((", 3) == 0) {
-        long long number;
-        end = strstr(at, "))");
-        if (!end || !product(v, at + 3, end, &number)) return 0;
-        snprintf(out, capacity, "%lld", number);
-        return (size_t)(end + 2 - at);
-    }
-    bool braces = at[1] == '{';
-    const char *name = at + 1 + braces;
-    size_t n = 0;
-    while (of_variable(name[n])) n++;
-    if (n == 0) return 0;
-    value = variable(v, name, n);
-    end = name + n;
-    if (braces) {
-        const char *close = strchr(end, '}');
-        if (!close) return 0;
-        if (!value && (strncmp(end, ":-", 2) == 0 || *end == '-')) {
-            const char *usual = end + (*end == ':' ? 2 : 1);
-            snprintf(out, capacity, "%.*s", (int)(close - usual), usual);
-            return (size_t)(close + 1 - at);
-        }
-        end = close + 1;
-    }
-    if (!value) return 0;
-    snprintf(out, capacity, "%s", value);
-    return (size_t)(end - at);
-}
-
-/* @p word with its variables' values; a variable without one stays. */
-static void put_values(const struct variables *v, const char *word, char out[WORD]) {
-    size_t used = 0;
-    while (*word && used + 1 < WORD) {
-        char value[WORD] = "";
-        size_t n = *word == '$' ? expand(v, word, value, sizeof value) : 0;
-        if (!n) {
-            out[used++] = *word++;
-            continue;
-        }
-        for (const char *c = value; *c && used + 1 < WORD; c++) out[used++] = *c;
-        word += n;
-    }
-    out[used] = '\0';
-}
+enum { WORD = FR_SHELL_WORD, VALUE = 1024 };
 
 /* The next word of a line: blanks, quote marks, brackets and backslashes are between words, but inside $(( )), ${ } and a
  * value's own brackets. */
@@ -127,22 +38,12 @@ static size_t next_word(const char *line, size_t n, size_t *at, char out[WORD]) 
     return used;
 }
 
-/* "NAME=value" of the shell: capitals, digits and underscores before the sign. */
+/* "NAME=value" of the shell. */
 static bool is_variable(const char *word, size_t *name) {
     size_t n = 0;
-    while (isupper((unsigned char)word[n]) || isdigit((unsigned char)word[n]) || word[n] == '_')
-        n++;
+    while (isalnum((unsigned char)word[n]) || word[n] == '_') n++;
     *name = n;
     return n && n < 60 && word[n] == '=' && !isdigit((unsigned char)*word);
-}
-
-static void set_variable(struct variables *v, const char *word, size_t name) {
-    char value[WORD];
-    if (v->n == VARIABLES) return;
-    put_values(v, word + name + 1, value);
-    snprintf(v->item[v->n].name, sizeof v->item[0].name, "%.*s", (int)name, word);
-    snprintf(v->item[v->n].value, sizeof v->item[0].value, "%s", value);
-    if (*value) v->n++;
 }
 
 /* A word "NAME=" whose value stands in quote marks behind it. */
@@ -162,7 +63,7 @@ struct option {
     char name[WORD], value[VALUE];
     size_t used;
     int line;
-    bool open;
+    bool open, letter; /**< "-m": of a single value */
 };
 
 static void end_option(struct option *o, struct fr_settings *s) {
@@ -184,68 +85,186 @@ static bool is_option(const char *word) {
                               (word[1] == '-' && isalpha((unsigned char)word[2])));
 }
 
-static void take_word(const char *raw, const char *prefix, int line, struct variables *v,
-                      struct option *o, struct fr_settings *s) {
+/* What a script is read into. */
+struct script {
+    struct fr_shell *shell;
+    struct fr_settings *settings;
+    const char *text, *prefix; /**< all of it; what names of options begin with */
+    size_t length;
+    int line;
+    bool unused; /**< inside an array that no command takes */
+};
+
+static bool is_program(const char *word) {
+    const size_t n = strlen(word);
+    return n > 3 && strcmp(word + n - 3, ".py") == 0;
+}
+
+static bool file_of_settings(const char *word) {
+    const char *dot = strrchr(word, '.');
+    return dot &&
+           (strcmp(dot, ".yml") == 0 || strcmp(dot, ".yaml") == 0 || strcmp(dot, ".toml") == 0);
+}
+
+/* Before a command's own words "name=value" sets a variable; behind one it is a setting of Hydra's kind. */
+static void take_word(const char *raw, bool first, struct script *in, struct option *o) {
     char word[WORD];
     size_t name;
-    if (is_variable(raw, &name)) {
-        end_option(o, s);
-        set_variable(v, raw, name);
-        return;
+    const bool lower = islower((unsigned char)*raw);
+    if (is_variable(raw, &name) && (first || !lower)) {
+        end_option(o, in->settings);
+        fr_shell_set(in->shell, raw, name, raw + name + 1);
+        if (!lower) return;
     }
-    put_values(v, raw, word);
+    fr_shell_expand(in->shell, raw, word);
     char *equals = strchr(word, '=');
     if (is_option(word)) {
-        end_option(o, s);
+        end_option(o, in->settings);
         if (equals) *equals = '\0';
-        snprintf(o->name, sizeof o->name, "%s%.*s", prefix, 400, word + strspn(word, "-"));
-        o->line = line;
+        snprintf(o->name, sizeof o->name, "%s%.*s", in->prefix, 400, word + strspn(word, "-"));
+        o->line = in->line;
         o->open = true;
+        o->letter = word[1] != '-';
         o->used = 0;
         if (equals) {
             add_value(o, equals + 1);
-            end_option(o, s);
+            end_option(o, in->settings);
         }
-    } else if (o->open)
+    } else if (is_program(word) || strstr(word, "[@]}") || strstr(word, "[*]}"))
+        end_option(
+            o, in->settings); /* what is started, or an array that was read where it stands */
+    else if (o->open) {
         add_value(o, word);
-    else if (equals && equals > word && islower((unsigned char)*word))
-        fr_settings_add(s, word, (size_t)(equals - word), equals + 1, strlen(equals + 1), line);
+        if (o->letter) end_option(o, in->settings);
+    } else if (equals && equals > word && islower((unsigned char)*word))
+        fr_settings_add(in->settings, word, (size_t)(equals - word), equals + 1,
+                        strlen(equals + 1), in->line);
+    else if (file_of_settings(word))
+        fr_settings_add(in->settings, "config_file", 11, word, strlen(word), in->line);
 }
 
-static void read_line(const char *line, size_t n, int number, struct variables *v,
-                      struct fr_settings *s) {
+/* "NAME=(" or "NAME+=("; @return its length, 0: it is none. */
+static size_t array_at(const char *line, size_t n, size_t *name) {
+    *name = 0;
+    while (*name < n && (isalnum((unsigned char)line[*name]) || line[*name] == '_')) ++*name;
+    const size_t sign = *name + (*name < n && line[*name] == '+');
+    return *name && sign + 1 < n && strncmp(line + sign, "=(", 2) == 0 ? sign + 2 : 0;
+}
+
+static void take_statement(void *to, const char *line, size_t n) {
+    static const char *const declare[] = {"export", "declare", "local", "readonly", "set"};
+    struct script *in = to;
     struct option option = {.open = false};
-    const char *prefix = "";
     char word[WORD];
-    size_t at = 0;
-    while (at < n && isspace((unsigned char)line[at])) at++;
-    if (n - at > 8 && strncmp(line + at, "#SBATCH ", 8) == 0) {
-        prefix = "sbatch_";
-        at += 8;
-    }
-    while (at < n) {
-        size_t before = at;
+    bool first = true;
+    size_t of_array;
+    for (size_t at = array_at(line, n, &of_array); at < n;) {
+        const size_t before = at;
         if (!next_word(line, n, &at, word) && at >= n) break;
         quoted_value(line, n, &at, word);
-        if (*word == '#') break;
-        if (*word) take_word(word, prefix, number, v, &option, s);
+        if (first && (strcmp(word, "echo") == 0 || strcmp(word, "printf") == 0)) return;
+        if (*word) take_word(word, first, in, &option);
+        size_t name;
+        bool declares = is_variable(word, &name);
+        for (size_t i = 0; i < sizeof declare / sizeof *declare; i++)
+            declares = declares || strcmp(word, declare[i]) == 0;
+        if (*word && !declares) first = false;
         if (at == before) at++;
     }
-    end_option(&option, s);
+    end_option(&option, in->settings);
+}
+
+/* Is "$NAME" anywhere in the script? */
+static bool is_used(const struct script *in, const char *name, size_t n) {
+    for (size_t i = 0; i + n + 1 < in->length; i++) {
+        if (in->text[i] != '$') continue;
+        const char *at = in->text + i + 1 + (in->text[i + 1] == '{');
+        const size_t left = in->length - (size_t)(at - in->text);
+        if (left > n && strncmp(at, name, n) == 0 && !isalnum((unsigned char)at[n]) &&
+            at[n] != '_')
+            return true;
+    }
+    return false;
+}
+
+static bool starts_program(const struct script *in) {
+    for (size_t i = 0; i + 4 < in->length; i++)
+        if (strncmp(in->text + i, ".py", 3) == 0 && !isalnum((unsigned char)in->text[i + 3]))
+            return true;
+    return false;
+}
+
+/* Options of an array count where a command takes it. */
+static void enter_array(struct script *in, const char *line, size_t n) {
+    size_t name;
+    if (array_at(line, n, &name)) in->unused = starts_program(in) && !is_used(in, line, name);
+}
+
+static bool leaves_array(const char *line, size_t n) {
+    int depth = 0;
+    bool closes = false;
+    for (size_t i = 0; i < n && line[i] != '#'; i++) {
+        depth += (line[i] == '(') - (line[i] == ')');
+        closes = closes || depth < 0 || (line[i] == ')' && depth == 0);
+    }
+    return closes && depth <= 0;
+}
+
+/* The job's own variables say what its options do. */
+static void set_job_variables(struct script *in) {
+    static const char *const names[][2] = {{"sbatch_nodes", "SLURM_NNODES"},
+                                           {"sbatch_N", "SLURM_NNODES"},
+                                           {"sbatch_nodes", "SLURM_JOB_NUM_NODES"},
+                                           {"sbatch_N", "SLURM_JOB_NUM_NODES"},
+                                           {"sbatch_ntasks", "SLURM_NTASKS"},
+                                           {"sbatch_n", "SLURM_NTASKS"},
+                                           {"sbatch_ntasks_per_node", "SLURM_NTASKS_PER_NODE"},
+                                           {"sbatch_gpus_per_node", "SLURM_GPUS_ON_NODE"},
+                                           {"sbatch_gpus_per_node", "SLURM_GPUS_PER_NODE"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct fr_setting *s = fr_settings_find(in->settings, names[i][0]);
+        if (s) fr_shell_set(in->shell, names[i][1], strlen(names[i][1]), s->value);
+    }
+}
+
+static void read_line(const char *line, size_t n, struct script *in) {
+    size_t at = 0;
+    while (at < n && isspace((unsigned char)line[at])) at++;
+    in->prefix = "";
+    if (n - at > 8 && strncmp(line + at, "#SBATCH ", 8) == 0) {
+        in->prefix = "sbatch_";
+        take_statement(in, line + at + 8, n - at - 8);
+        set_job_variables(in);
+        return;
+    }
+    enter_array(in, line + at, n - at);
+    if (!in->unused) fr_shell_line(in->shell, line + at, n - at, take_statement, in);
+    if (in->unused && leaves_array(line + at, n - at)) in->unused = false;
 }
 
 static void read(const char *text, size_t length, struct fr_settings *s) {
-    struct variables *v = fr_calloc(1, sizeof *v);
+    struct script in = {.shell = fr_shell_new(), .settings = s, .text = text, .length = length};
     const char *line;
     size_t n;
-    int number = 0;
-    if (!v) {
+    if (!in.shell) {
         s->failed = true;
         return;
     }
-    for (size_t at = 0; fr_settings_line(text, length, &at, &line, &n);)
-        read_line(line, n, ++number, v, s);
-    free(v);
+    for (size_t at = 0; fr_settings_line(text, length, &at, &line, &n);) {
+        in.line++;
+        read_line(line, n, &in);
+    }
+    fr_shell_free(in.shell);
+}
+
+/* "--name" at line[i..n), but not the "--name:" of a YAML key. */
+static bool is_option_at(const char *line, size_t n, size_t i) {
+    size_t end = i + 2;
+    if (i + 4 >= n || line[i] != '-' || line[i + 1] != '-' ||
+        !isalpha((unsigned char)line[i + 2]) || !isalpha((unsigned char)line[i + 3]))
+        return false;
+    while (end < n && (isalnum((unsigned char)line[end]) || strchr("-_.", line[end]))) end++;
+    return (i == 0 || strchr(" \t\"'(", line[i - 1])) && (end == n || line[end] != ':');
 }
 
 static bool knows(const char *text, size_t length) {
@@ -253,10 +272,7 @@ static bool knows(const char *text, size_t length) {
     size_t n;
     for (size_t at = 0; fr_settings_line(text, length, &at, &line, &n);)
         for (size_t i = 0; i + 4 < n; i++)
-            if (line[i] == '-' && line[i + 1] == '-' && isalpha((unsigned char)line[i + 2]) &&
-                isalpha((unsigned char)line[i + 3]) &&
-                (i == 0 || strchr(" \t\"'(", line[i - 1])))
-                return true;
+            if (is_option_at(line, n, i)) return true;
     return false;
 }
 

@@ -30,6 +30,28 @@ static size_t key(const char *line, size_t n, size_t from, size_t *end) {
     return at + 1 == n || line[at + 1] == ' ' ? at + 1 : 0;
 }
 
+/* "--micro-batch-size: 2": keys as the command line spells them. */
+static bool is_option(const char *line, size_t n) {
+    return n > 2 && line[0] == '-' && line[1] == '-' && isalpha((unsigned char)line[2]);
+}
+
+/* "${NAME:usual}" of Primus: the usual value; a name with a dot is OmegaConf's own function. */
+static void add_value(const char *name, const char *value, size_t n, int line,
+                      struct fr_settings *s) {
+    size_t from = 0, colon = 0;
+    while (from < n && strchr("\"'", value[from])) from++;
+    size_t end = from + 2;
+    while (end < n && (isalnum((unsigned char)value[end]) || value[end] == '_')) end++;
+    if (end < n && strncmp(value + from, "${", 2) == 0 && value[end] == ':') colon = end + 1;
+    if (colon && value[colon] == '-') colon++;
+    const char *close = colon ? memchr(value + colon, '}', n - colon) : NULL;
+    if (close) {
+        n = (size_t)(close - value) - colon;
+        value += colon;
+    }
+    fr_settings_add(s, name, strlen(name), value, n, line);
+}
+
 static size_t without_comment(const char *value, size_t n) {
     char quote = 0;
     for (size_t i = 0; i < n; i++) {
@@ -96,13 +118,14 @@ static void read(const char *text, size_t length, struct fr_settings *s) {
         if (p.depth == DEPTH) continue;
         bool quoted = line[from] == '"' || line[from] == '\'';
         p.indent[p.depth] = from;
+        if (is_option(line + from, n - from)) from += 2;
         snprintf(p.name[p.depth], sizeof p.name[0], "%.*s",
                  end - from - quoted < 60 ? (int)(end - from - quoted) : 60,
                  line + from + quoted);
         p.depth++;
         full_name(&p, name);
         while (value < n && line[value] == ' ') value++;
-        if (value < n) fr_settings_add(s, name, strlen(name), line + value, n - value, number);
+        if (value < n) add_value(name, line + value, n - value, number, s);
     }
     end_list(&list, name, s);
 }
@@ -114,7 +137,8 @@ static bool knows(const char *text, size_t length) {
     for (size_t at = 0; found < 2 && fr_settings_line(text, length, &at, &line, &n);) {
         size_t from = 0;
         while (from < n && line[from] == ' ') from++;
-        if (from < n && isalpha((unsigned char)line[from]))
+        if (from < n &&
+            (isalpha((unsigned char)line[from]) || is_option(line + from, n - from)))
             found += key(line, n, from, &end) > 0;
     }
     return found == 2;

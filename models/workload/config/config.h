@@ -20,6 +20,7 @@
  *      _parallel true      attention and a recurrent block in each layer
  *      _gate true          a gate of the attention           _both_ways true    no causal mask
  *      _half_ffn true      intermediate_size is of both first products together
+ *      _twice true         two attentions and two MLPs beside the experts   _ffn_times N   without a width so often the hidden
  *      _shared N           experts that all tokens share     _beside true       an MLP beside the experts of each layer */
 #ifndef FR_MODELS_WORKLOAD_CONFIG_CONFIG_H
 #define FR_MODELS_WORKLOAD_CONFIG_CONFIG_H
@@ -39,6 +40,7 @@ struct fr_config {
 struct fr_config_layers {
     char mixer[FR_CONFIG_LAYERS], mlp[FR_CONFIG_LAYERS];
     bool sliding[FR_CONFIG_LAYERS];
+    bool twice; /**< two attentions and two MLPs beside the experts of each layer */
 };
 
 /** The value of the first of @p keys (NULL-terminated) that the file has, else that the defaults have; a null of the

@@ -49,7 +49,8 @@ static fr_status read_groups(const struct fr_config *c, struct fr_transformer *t
 static fr_status read_experts(const struct fr_config *c, struct fr_transformer *t,
                               struct fr_error *err) {
     struct fr_json of_chosen = fr_config_find(c, chosen);
-    int64_t shared = 0;
+    int64_t shared = 0, idle = 0;
+    bool beside = false;
     FR_TRY(first_of(c, chosen, true, 1, &t->experts_per_token, err));
     FR_TRY(first_of(c, width, true, 1, &t->expert_ffn, err));
     FR_TRY(first_of(c, shares, false, 0, &shared, err));
@@ -58,6 +59,12 @@ static fr_status read_experts(const struct fr_config *c, struct fr_transformer *
                             "a token cannot go to more than %" PRId64 " experts", t->experts);
     t->shared_ffn = shared * t->expert_ffn;
     FR_TRY(first_of(c, shared_width, false, 0, &t->shared_ffn, err));
+    FR_TRY(fr_config_bool(c, "parallel_attn_mlp_res", &beside, err));
+    if (beside) t->shared_ffn += t->hidden; /* Arctic's, beside the experts of each layer */
+    FR_TRY(fr_config_integer(c, FR_KEYS("zero_expert_num"), false, 0, &idle, err));
+    if (idle > 0) /* a token's share of experts that pass it on as it is */
+        t->experts_per_token =
+            (t->experts_per_token * t->experts + t->experts + idle - 1) / (t->experts + idle);
     return read_groups(c, t, err);
 }
 
@@ -96,7 +103,8 @@ static fr_status read_rule(const struct fr_config *c, const struct fr_transforme
     FR_TRY(fr_config_integer(c, FR_KEYS("decoder_sparse_step"), false, 0, &r->step, err));
     FR_TRY(fr_config_integer(c, FR_KEYS("interleave_moe_layer_step"), false, 1, &r->interleave,
                              err));
-    FR_TRY(first_of(c, FR_KEYS("moe_layer_interval"), false, 1, &r->interval, err));
+    FR_TRY(first_of(c, FR_KEYS("moe_layer_interval", "moe_layer_frequency"), false, 1,
+                    &r->interval, err));
     struct fr_json end = fr_config_at(c, "moe_layer_end_index");
     if (fr_json_is_number(&end)) /* -1: the last */
         FR_TRY(fr_json_integer(&end, -1, FR_FAMILY_SIZE_MAX, &r->end, err));

@@ -21,12 +21,21 @@ static fr_status set_words(const char *words, struct fr_json_document *document,
 
 /* ---- layers ---------------------------------------------------------------------------------------- */
 
+enum { TWICE = 4 }; /* blocks of a layer with two attentions besides its experts */
+
 /* The layers as letters, @p blocks each. */
 static int64_t letters_of(const struct fr_transformer *t, const struct fr_config_layers *l,
                           char *out) {
-    int64_t blocks = (l->mixer[0] == '2' ? 2 : 1) + (l->mlp[0] ? 1 : 0);
+    int64_t blocks =
+        (l->mixer[0] == '2' ? 2 : 1) + (l->mlp[0] ? 1 : 0) + (l->twice ? TWICE - 1 : 0);
     char *at = out;
     for (int64_t i = 0; i < t->layers; i++) {
+        if (l->twice) { /* LongCat's: experts beside two attentions and two MLPs */
+            memcpy(at, "*-*-", TWICE);
+            at += TWICE;
+            *at++ = l->mlp[i];
+            continue;
+        }
         if (l->mixer[i] == '2') *at++ = 'M';
         *at++ = l->mixer[i] == '2' ? '*' : l->mixer[i];
         if (l->mlp[i]) *at++ = l->mlp[i];
@@ -62,8 +71,8 @@ static bool is_plain(const struct fr_transformer *t, const struct fr_config_laye
 
 static fr_status arrange(const struct fr_config *c, struct fr_transformer *t,
                          const struct fr_config_layers *l, struct fr_error *err) {
-    if (is_plain(t, l, &t->dense_layers)) return FR_OK;
-    char *letters = fr_calloc((size_t)(3 * t->layers + 1), 1);
+    if (!l->twice && is_plain(t, l, &t->dense_layers)) return FR_OK;
+    char *letters = fr_calloc((size_t)((TWICE + 1) * t->layers + 1), 1);
     if (!letters) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     int64_t blocks = letters_of(t, l, letters), period = period_of(letters, blocks, t->layers);
     struct fr_json place = fr_json_member(c->file, "layer_types");
@@ -134,6 +143,7 @@ static fr_status read_layers(const struct fr_config *c, struct fr_transformer *t
     FR_TRY(fr_config_read_mixture(c, t, layers, err));
     FR_TRY(read_others(c, t, layers, err));
     FR_TRY(read_beside(c, t, err));
+    FR_TRY(fr_config_bool(c, "_twice", &layers->twice, err));
     return arrange(c, t, layers, err);
 }
 
@@ -156,6 +166,7 @@ const struct fr_family *fr_config_nearest(const struct fr_json *config) {
         {"linear_attn_config", "kimi_linear"},
         {"kv_lora_rank", "deepseek_v3"},
         {"linear_num_value_heads", "qwen3_next"},
+        {"ssm_cfg", "mamba"},
         {"mamba_n_heads", "bamba"},
         {"mamba_dt_rank", "jamba"},
         {"hybrid_override_pattern", "nemotron_h"},

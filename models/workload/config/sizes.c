@@ -24,6 +24,8 @@ static const char *const ffn[] = {"intermediate_size_mlp",
                                   "d_ff",
                                   "block_ff_dim",
                                   "hidden_dim",
+                                  "ff_intermediate_size",
+                                  "mlp_hidden_size",
                                   NULL};
 static const char *const vocabulary[] = {"vocab_size", "padded_vocab_size", NULL};
 static const char *const sequence[] = {"max_position_embeddings",
@@ -34,15 +36,43 @@ static const char *const sequence[] = {"max_position_embeddings",
                                        "n_ctx",
                                        "max_seq_length",
                                        "seq_len",
+                                       "model_max_length",
                                        NULL};
+
+/* Liquid's files state the width before it is adjusted: two thirds of it, in steps. */
+static fr_status adjust_ffn(const struct fr_config *c, struct fr_transformer *t,
+                            struct fr_error *err) {
+    struct fr_json times = fr_config_at(c, "block_ffn_dim_multiplier");
+    bool adjusts = false;
+    int64_t step = 256;
+    double factor = 1;
+    FR_TRY(fr_config_bool(c, "block_auto_adjust_ff_dim", &adjusts, err));
+    if (!adjusts) return FR_OK;
+    FR_TRY(fr_config_integer(c, FR_KEYS("block_multiple_of"), false, 1, &step, err));
+    if (fr_json_is_number(&times)) FR_TRY(fr_json_number(&times, 1e-3, 1e3, &factor, err));
+    const int64_t width = (int64_t)(factor * (double)(2 * t->ffn / 3));
+    t->ffn = (width + step - 1) / step * step;
+    return FR_OK;
+}
 
 /* A list of a width a layer: their mean, as sums over the layers count it. */
 static fr_status read_ffn(const struct fr_config *c, bool required, struct fr_transformer *t,
                           struct fr_error *err) {
     struct fr_json list = fr_config_find(c, ffn);
-    int64_t n = fr_json_array_length(&list), sum = 0, one = 0;
-    if (!fr_json_is_array(&list) || n < t->layers)
-        return fr_config_integer(c, ffn, required, 1, &t->ffn, err);
+    int64_t n = fr_json_array_length(&list), sum = 0, one = 0, times = 0;
+    FR_TRY(fr_config_integer(c, FR_KEYS("_ffn_times"), false, 1, &times, err));
+    if (!fr_json_present(&list) && times > 0) return t->ffn = times * t->hidden, FR_OK;
+    if (!fr_json_present(&list)) /* of experts in all layers */
+        FR_TRY(fr_config_integer(c, FR_KEYS("moe_intermediate_size", "expert_ffn_hidden_size"),
+                                 false, 1, &t->ffn, err));
+    if (!fr_json_present(&list) && t->ffn > 1) return FR_OK;
+    if (!fr_json_present(&list) && required)
+        return fr_json_get_integer(c->file, "intermediate_size", true, 1, FR_FAMILY_SIZE_MAX,
+                                   &t->ffn, err);
+    if (!fr_json_is_array(&list) || n < t->layers) {
+        FR_TRY(fr_config_integer(c, ffn, required, 1, &t->ffn, err));
+        return adjust_ffn(c, t, err);
+    }
     for (int64_t i = 0; i < t->layers; i++) {
         struct fr_json node = fr_json_element(&list, i);
         FR_TRY(fr_json_integer(&node, 1, FR_FAMILY_SIZE_MAX, &one, err));
@@ -148,7 +178,9 @@ static fr_status read_latents(const struct fr_config *c, struct fr_transformer *
     FR_TRY(fr_config_integer(c, FR_KEYS("kv_lora_rank"), true, 1, &t->kv_latent, err));
     FR_TRY(fr_config_integer(c, FR_KEYS("qk_nope_head_dim"), true, 1, &nope, err));
     FR_TRY(fr_config_integer(c, FR_KEYS("qk_rope_head_dim"), true, 1, &t->rope_dim, err));
-    FR_TRY(fr_config_integer(c, FR_KEYS("v_head_dim"), true, 1, &t->value_dim, err));
+    t->value_dim = t->hidden / t->heads; /* as MiniCPM3, whose files do not say it */
+    FR_TRY(
+        fr_config_integer(c, FR_KEYS("v_head_dim"), t->value_dim == 0, 1, &t->value_dim, err));
     t->head_dim = nope + t->rope_dim;
     t->kv_heads = t->heads; /* every head has keys of its own, whatever the file says */
     t->qk_norms = false;    /* the latents have norms */

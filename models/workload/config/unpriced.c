@@ -14,9 +14,12 @@ static const struct {
     {"moe_latent_size", "experts of narrowed tokens"},
     {"compress_ratios", "attention to compressed keys (DeepSeek-V4)"},
     {"hc_mult", "hyper-connections of several streams (DeepSeek-V4)"},
+    {"o_lora_rank", "an output made by way of narrower values (DeepSeek-V4)"},
     {"attention_hidden_size", "time mixing of RWKV"},
     {"num_heads_per_layer", "layers with different numbers of heads"},
     {"share_q_dim", "queries by way of shared projections (Step-3)"},
+    {"blocksparse_block_size", "block-sparse attention (Phi-3-small)"},
+    {"attention_experts", "attention that is a choice of experts (JetMoE)"},
     {"cross_attention_layers", "cross-attention to images among the layers (Llama 3.2 Vision)"},
 };
 

@@ -14,7 +14,7 @@ static fr_status read_head(const struct fr_json *config, struct fr_transformer *
     const char *name = "BertForPreTraining";
     if (fr_json_is_string(&first)) FR_TRY(fr_json_text(&first, &name, err));
     t->masked_head = true;
-    t->pooler = strcmp(name, "BertForMaskedLM") != 0;
+    t->pooler = !strstr(name, "ForMaskedLM");
     return FR_OK;
 }
 

@@ -82,8 +82,8 @@ FR_KEY(lora_exchange, CHOICE(fr_adapter_exchanges), OPTIONAL, BY_CODE, "gather",
        "`a2a_experimental`")
 FR_KEY(activation_store, CHOICE(fr_workload_stores), OPTIONAL, BY_CODE, "computed",
        "at what width the MLP's activation function keeps its input for the backward pass, "
-       "Megatron-LM's "
-       "`--activation-func-fp8-input-store`")
+       "Megatron-Core's setting "
+       "`activation_func_fp8_input_store`")
 FR_KEY(causal, BOOL(), OPTIONAL, BY_CODE, "true",
        "false: a token attends to those behind it too, as in BERT; not beside a window or "
        "`cross_layers`")

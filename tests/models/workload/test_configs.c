@@ -1,4 +1,4 @@
-/* Config.json files of 132 models: the number of their parameters, by shapes of the public implementations
+/* Config.json files of 146 models: the number of their parameters, by shapes of the public implementations
  * (count_parameters.py) and, where known, as published; and files with a part that is not priced, which is named with the
  * way round it.  A line of configs.jsonl each. */
 #include <stdlib.h>

@@ -1,0 +1,553 @@
+#include "answer/trainer/shell.h"
+
+#include <ctype.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+enum { VARIABLES = 256, DEPTH = 32, WORD = FR_SHELL_WORD };
+
+typedef enum { NO, YES, MAYBE } truth;
+typedef enum { IF, LOOP, CASE } branch_kind;
+
+struct branch {
+    branch_kind kind;
+    truth now, before; /**< this branch; any of those before it */
+    bool choosing;     /**< a case between its patterns */
+    char subject[WORD];
+};
+
+struct fr_shell {
+    struct {
+        char name[64], value[WORD];
+        bool open; /**< branches disagree */
+    } item[VARIABLES];
+    int n, depth;
+    struct branch branch[DEPTH];
+};
+
+struct fr_shell *fr_shell_new(void) {
+    return fr_calloc(1, sizeof(struct fr_shell));
+}
+
+void fr_shell_free(struct fr_shell *shell) { free(shell); }
+
+static bool of_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+static truth opposite(truth a) { return a == MAYBE ? MAYBE : a == YES ? NO : YES; }
+static truth both(truth a, truth b) {
+    return a == NO || b == NO ? NO : a == YES && b == YES ? YES : MAYBE;
+}
+static truth either(truth a, truth b) { return opposite(both(opposite(a), opposite(b))); }
+
+/* Does the line run? */
+static truth running(const struct fr_shell *s) {
+    truth now = YES;
+    for (int i = 0; i < s->depth; i++)
+        now = both(now, s->branch[i].choosing ? NO : s->branch[i].now);
+    return now;
+}
+
+/* ---- variables ------------------------------------------------------------------------------- */
+
+static int find(const struct fr_shell *s, const char *name, size_t n) {
+    for (int i = 0; i < s->n; i++)
+        if (strlen(s->item[i].name) == n && strncmp(s->item[i].name, name, n) == 0) return i;
+    return -1;
+}
+
+static const char *value_of(const struct fr_shell *s, const char *name, size_t n) {
+    int i = find(s, name, n);
+    return i >= 0 && !s->item[i].open ? s->item[i].value : NULL;
+}
+
+/* "$1", "$@": arguments, of which there are none. */
+static bool is_argument(const char *value) {
+    return value[0] == '$' && (isdigit((unsigned char)value[1]) || strchr("@*#", value[1])) &&
+           value[1] && !value[2];
+}
+
+void fr_shell_set(struct fr_shell *s, const char *name, size_t n, const char *value) {
+    char out[WORD];
+    int i = find(s, name, n);
+    if (n == 0 || n >= sizeof s->item[0].name || is_argument(value)) return;
+    fr_shell_expand(s, value, out);
+    if (i < 0 && s->n == VARIABLES) return;
+    bool open = i >= 0 && running(s) == MAYBE && strcmp(s->item[i].value, out) != 0;
+    if (i < 0) i = s->n++;
+    snprintf(s->item[i].name, sizeof s->item[i].name, "%.*s", (int)n, name);
+    snprintf(s->item[i].value, sizeof s->item[i].value, "%s", out);
+    s->item[i].open = open;
+}
+
+/* ---- arithmetic: whole numbers, + - * / % and brackets ------------------------------------------ */
+
+struct sum {
+    const struct fr_shell *shell;
+    const char *at, *end;
+    int depth;
+    bool known;
+};
+
+static void blanks(struct sum *e) {
+    while (e->at < e->end && isspace((unsigned char)*e->at)) e->at++;
+}
+
+static long long added(struct sum *e);
+
+static long long operand(struct sum *e) {
+    blanks(e);
+    if (e->at < e->end && *e->at == '-') return e->at++, -operand(e);
+    if (e->at < e->end && *e->at == '(' && e->depth < 20) {
+        e->at++, e->depth++;
+        long long value = added(e);
+        blanks(e);
+        e->known &= e->at < e->end && *e->at == ')';
+        e->at++;
+        return value;
+    }
+    if (e->at < e->end && *e->at == '$') e->at++;
+    const bool braces = e->at < e->end && *e->at == '{';
+    e->at += braces;
+    size_t n = 0;
+    while (e->at + n < e->end && of_name(e->at[n])) n++;
+    const char *text = n == 0                           ? NULL
+                       : isdigit((unsigned char)*e->at) ? e->at
+                                                        : value_of(e->shell, e->at, n);
+    char *stop = NULL;
+    long long value = text ? strtoll(text, &stop, 10) : 0;
+    e->known &= text && stop != text && value < 1LL << 40 &&
+                (text == e->at ? stop == text + n : *stop == '\0');
+    e->at += n;
+    if (braces) {
+        e->known &= e->at < e->end && *e->at == '}';
+        e->at++;
+    }
+    return value;
+}
+
+static long long multiplied(struct sum *e) {
+    long long value = operand(e);
+    for (blanks(e); e->known && e->at < e->end && strchr("*/%\\", *e->at); blanks(e)) {
+        if (*e->at == '\\') e->at++; /* of expr */
+        const char how = e->at < e->end ? *e->at++ : '*';
+        const long long other = operand(e);
+        if (!e->known || (how != '*' && other == 0) || llabs(value) > 1LL << 40)
+            return e->known = false, 0;
+        value = how == '*' ? value * other : how == '/' ? value / other : value % other;
+        e->known &= llabs(value) < 1LL << 50;
+    }
+    return value;
+}
+
+static long long added(struct sum *e) {
+    long long value = multiplied(e);
+    for (blanks(e); e->known && e->at < e->end && (*e->at == '+' || *e->at == '-'); blanks(e)) {
+        const int sign = *e->at++ == '+' ? 1 : -1;
+        value += sign * multiplied(e);
+    }
+    return value;
+}
+
+/* The value of text[0..n), and where it ends. */
+static bool compute(const struct fr_shell *s, const char *text, size_t n, long long *out,
+                    const char **rest) {
+    struct sum e = {.shell = s, .at = text, .end = text + n, .known = true};
+    *out = added(&e);
+    blanks(&e);
+    *rest = e.at;
+    return e.known;
+}
+
+/* ---- words ------------------------------------------------------------------------------------ */
+
+/* What closes the bracket at @p at, NULL. */
+static const char *closing(const char *at, char opens, char closes) {
+    int depth = 0;
+    for (; *at; at++) {
+        depth += *at == opens;
+        if (*at == closes && --depth == 0) return at;
+    }
+    return NULL;
+}
+
+static size_t arithmetic(const struct fr_shell *s, const char *word, size_t from,
+                         const char *end, size_t behind, char *out) {
+    const char *rest;
+    long long number;
+    if (!end || !compute(s, word + from, (size_t)(end - word) - from, &number, &rest) ||
+        rest != end)
+        return 0;
+    snprintf(out, WORD, "%lld", number);
+    return (size_t)(end - word) + behind;
+}
+
+/* "${...}"; @return its length, 0 where it has no value. */
+static size_t braced(const struct fr_shell *s, const char *word, char *out) {
+    const char *name = word + 2, *end = closing(word + 1, '{', '}');
+    char other[WORD];
+    size_t n = 0;
+    if (!end) return 0;
+    while (of_name(name[n])) n++;
+    const char *value = value_of(s, name, n), *how = name + n;
+    const bool colon = *how == ':';
+    how += colon;
+    if (n == 0 || (how != end && !strchr("-=+", *how))) return 0;
+    if (*how == '+' && how != end && !value) return *out = '\0', (size_t)(end + 1 - word);
+    if (how != end && (*how == '+' || !value || (colon && !*value))) {
+        snprintf(other, sizeof other, "%.*s", (int)(end - how - 1), how + 1);
+        fr_shell_expand(s, other + strspn(other, "\"'"), out);
+        out[strcspn(out, "\"'")] = '\0';
+    } else if (value)
+        snprintf(out, WORD, "%s", value);
+    else
+        return 0;
+    return (size_t)(end + 1 - word);
+}
+
+/* What stands for "$..." at @p word; @return how much of it, 0 where it has no value. */
+static size_t expand_one(const struct fr_shell *s, const char *word, char *out) {
+    size_t n = 0;
+    if (strncmp(word, "$((", 3) == 0) {
+        const char *end = closing(word + 1, '(', ')');
+        return arithmetic(s, word, 3, end ? end - 1 : NULL, 2, out);
+    }
+    if (strncmp(word, "$(expr ", 7) == 0)
+        return arithmetic(s, word, 7, closing(word + 1, '(', ')'), 1, out);
+    if (word[1] == '[') return arithmetic(s, word, 2, strchr(word, ']'), 1, out);
+    if (word[1] == '{') return braced(s, word, out);
+    while (of_name(word[1 + n])) n++;
+    const char *value = n ? value_of(s, word + 1, n) : NULL;
+    if (value) snprintf(out, WORD, "%s", value);
+    return value ? n + 1 : 0;
+}
+
+void fr_shell_expand(const struct fr_shell *s, const char *word, char *out) {
+    size_t used = 0;
+    while (*word && used + 1 < WORD) {
+        char value[WORD] = "";
+        size_t n = *word == '$' ? expand_one(s, word, value) : 0;
+        if (!n) {
+            out[used++] = *word++;
+            continue;
+        }
+        for (const char *c = value; *c && used + 1 < WORD; c++) out[used++] = *c;
+        word += n;
+    }
+    out[used] = '\0';
+}
+
+/* ---- conditions --------------------------------------------------------------------------------- */
+
+/* A word of a condition without its quote marks; a variable that has no value is empty.  @return false where the
+ * script does not say it */
+static bool plain(const struct fr_shell *s, const char *word, size_t n, char *out) {
+    char raw[WORD], with[WORD];
+    size_t used = 0;
+    snprintf(raw, sizeof raw, "%.*s", (int)(n < WORD ? n : WORD - 1), word);
+    fr_shell_expand(s, raw, with);
+    for (const char *at = with; *at; at++) {
+        if (*at == '"' || *at == '\'') continue;
+        if (*at == '`' || strncmp(at, "$(", 2) == 0) return false;
+        if (*at == '$') {
+            const char *end = at[1] == '{' ? closing(at + 1, '{', '}') : NULL;
+            size_t name = 1;
+            while (!end && (of_name(at[name]) || (name == 1 && strchr("@#*?", at[1]) && at[1])))
+                name++;
+            const bool open = find(s, at + 1, name - 1) >= 0; /* branches disagree */
+            if (open || (at[1] == '{' && !end)) return false;
+            if (at[1] == '#') out[used++] = '0';
+            at = end ? end : at + name - 1;
+            continue;
+        }
+        out[used++] = *at;
+    }
+    out[used] = '\0';
+    return true;
+}
+
+static truth compare(const char *a, const char *how, const char *b) {
+    static const char *const numbers[] = {"-eq", "-ne", "-lt", "-le", "-gt", "-ge"};
+    if (strcmp(how, "=") == 0 || strcmp(how, "==") == 0) return fnmatch(b, a, 0) == 0;
+    if (strcmp(how, "!=") == 0) return fnmatch(b, a, 0) != 0;
+    for (int i = 0; i < 6; i++) {
+        if (strcmp(how, numbers[i]) != 0) continue;
+        const long long x = strtoll(a, NULL, 10), y = strtoll(b, NULL, 10);
+        const bool is[] = {x == y, x != y, x<y, x <= y, x> y, x >= y};
+        return is[i];
+    }
+    return MAYBE;
+}
+
+enum { WORDS = 24 };
+
+/* Words of a condition at blanks outside quote marks. */
+static int split_words(const char *text, size_t n, const char **word, size_t *length) {
+    int count = 0;
+    for (size_t i = 0; i < n && count < WORDS;) {
+        char quote = 0;
+        int depth = 0;
+        while (i < n && isspace((unsigned char)text[i])) i++;
+        size_t from = i;
+        for (; i < n && (quote || depth || !isspace((unsigned char)text[i])); i++) {
+            if (quote ? text[i] == quote : text[i] == '"' || text[i] == '\'')
+                quote = quote ? 0 : text[i];
+            depth += (text[i] == '(' || text[i] == '{') - (text[i] == ')' || text[i] == '}');
+        }
+        if (i > from) word[count] = text + from, length[count++] = i - from;
+    }
+    return count;
+}
+
+static bool is_word(const char *word, size_t n, const char *text) {
+    return strlen(text) == n && strncmp(word, text, n) == 0;
+}
+
+static truth primary(const struct fr_shell *s, const char **word, const size_t *length, int n) {
+    char a[WORD], how[WORD], b[WORD];
+    if (n > 1 && is_word(word[0], length[0], "!"))
+        return opposite(primary(s, word + 1, length + 1, n - 1));
+    if (n == 1) return plain(s, word[0], length[0], a) ? *a != '\0' : MAYBE;
+    if (n == 2 && plain(s, word[1], length[1], a)) {
+        if (is_word(word[0], length[0], "-z")) return *a == '\0';
+        if (is_word(word[0], length[0], "-n")) return *a != '\0';
+        return MAYBE;
+    }
+    if (n != 3 || !plain(s, word[0], length[0], a) || !plain(s, word[1], length[1], how) ||
+        !plain(s, word[2], length[2], b))
+        return MAYBE;
+    return compare(a, how, b);
+}
+
+/* Parts of "[ ... ]" from the left, with && -a || -o between them. */
+static truth brackets(const struct fr_shell *s, const char *text, size_t n) {
+    const char *word[WORDS];
+    size_t length[WORDS];
+    int count = split_words(text, n, word, length), from = 0;
+    truth all = YES;
+    bool any = false;
+    for (int i = 0; i <= count; i++) {
+        const bool and = i < count && (is_word(word[i], length[i], "&&") ||
+                                       (is_word(word[i], length[i], "-a") && i > from + 1)),
+                   or = i < count && (is_word(word[i], length[i], "||") ||
+                                      is_word(word[i], length[i], "-o"));
+        if (i < count && !and&&! or) continue;
+        const truth one = i > from ? primary(s, word + from, length + from, i - from) : MAYBE;
+        all = any ? either(all, one) : both(all, one);
+        any = or ;
+        from = i + 1;
+    }
+    return all;
+}
+
+static truth of_numbers(const struct fr_shell *s, const char *text, size_t n) {
+    const char *end = text + n, *rest = text;
+    long long a, b;
+    if (!compute(s, text, n, &a, &rest)) return MAYBE;
+    if (rest == end) return a != 0;
+    const char how = *rest++;
+    const bool equal = rest < end && *rest == '=';
+    rest += equal;
+    if (!compute(s, rest, (size_t)(end - rest), &b, &rest) || rest != end) return MAYBE;
+    if (how == '>') return equal ? a >= b : a > b;
+    if (how == '<') return equal ? a <= b : a < b;
+    return equal && how == '=' ? a == b : equal && how == '!' ? a != b : MAYBE;
+}
+
+/* The test at the beginning of text[0..n), and how much of it that is; 0: it is another command. */
+static truth test(const struct fr_shell *s, const char *text, size_t n, size_t *used) {
+    static const char *const opens[] = {"[[ ", "[ ", "(("}, *const closes[] = {" ]]", " ]",
+                                                                               "))"};
+    size_t from = 0;
+    *used = 0;
+    while (from < n && isspace((unsigned char)text[from])) from++;
+    if (from + 1 < n && text[from] == '!') {
+        const truth inside = test(s, text + from + 1, n - from - 1, used);
+        if (*used) *used += from + 1;
+        return opposite(inside);
+    }
+    for (int i = 0; i < 3; i++) {
+        const size_t open = strlen(opens[i]), close = strlen(closes[i]);
+        if (n - from < open + close || strncmp(text + from, opens[i], open) != 0) continue;
+        for (size_t end = from + open; end + close <= n; end++) {
+            if (strncmp(text + end, closes[i], close) != 0) continue;
+            *used = end + close;
+            return i < 2 ? brackets(s, text + from + open, end - from - open)
+                         : of_numbers(s, text + from + open, end - from - open);
+        }
+    }
+    return MAYBE;
+}
+
+/* Tests with && and || between them. */
+static truth condition(const struct fr_shell *s, const char *text, size_t n) {
+    size_t used = 0;
+    truth all = test(s, text, n, &used);
+    while (used) {
+        text += used, n -= used;
+        while (n && isspace((unsigned char)*text)) text++, n--;
+        if (n == 0) return all;
+        const bool and = n > 2 && strncmp(text, "&&", 2) == 0,
+                   or = n > 2 && strncmp(text, "||", 2) == 0;
+        if (!and&&! or) return MAYBE;
+        const truth one = test(s, text + 2, n - 2, &used);
+        all = and? both(all, one) : either(all, one);
+        if (used) used += 2;
+    }
+    return MAYBE;
+}
+
+/* ": ${NAME:=usual}" gives a variable that has no value one. */
+static void set_usual(struct fr_shell *s, const char *text, size_t n) {
+    for (size_t i = 0; i + 4 < n; i++) {
+        size_t name = 0;
+        char value[WORD];
+        if (text[i] != '$' || text[i + 1] != '{') continue;
+        const char *at = text + i + 2, *end = closing(text + i + 1, '{', '}');
+        while (of_name(at[name])) name++;
+        const char *how = at + name + (at[name] == ':');
+        if (!end || *how != '=' || value_of(s, at, name)) continue;
+        snprintf(value, sizeof value, "%.*s", (int)(end - how - 1), how + 1);
+        fr_shell_set(s, at, name, value);
+    }
+}
+
+/* ---- branches ------------------------------------------------------------------------------------- */
+
+static void push(struct fr_shell *s, branch_kind kind, truth now) {
+    if (s->depth == DEPTH) return;
+    s->branch[s->depth++] = (struct branch){.kind = kind, .now = now, .before = now};
+}
+
+static struct branch *top(struct fr_shell *s, branch_kind kind) {
+    struct branch *b = s->depth ? &s->branch[s->depth - 1] : NULL;
+    return b && b->kind == kind ? b : NULL;
+}
+
+/* The next branch of an if, which is taken where none before it was. */
+static void next_branch(struct branch *b, truth now) {
+    b->now = both(opposite(b->before), now);
+    b->before = either(b->before, now);
+}
+
+static void open_case(struct fr_shell *s, const char *text, size_t n) {
+    const char *word[WORDS];
+    size_t length[WORDS];
+    push(s, CASE, NO);
+    struct branch *b = top(s, CASE);
+    if (!b) return;
+    b->choosing = true;
+    if (split_words(text, n, word, length) < 1 || !plain(s, word[0], length[0], b->subject)) {
+        snprintf(b->subject, sizeof b->subject, "$");
+        b->before = MAYBE;
+    }
+}
+
+/* "7B|7b)" of a case; @return how much of the statement that is. */
+static size_t choose(struct branch *b, const char *text, size_t n) {
+    const char *end = memchr(text, ')', n);
+    char pattern[WORD];
+    if (!end) return n;
+    truth fits = NO;
+    for (const char *at = text; at < end;) {
+        size_t length = 0, used = 0;
+        while (at + length < end && at[length] != '|') length++;
+        for (size_t i = 0; i < length && used + 1 < sizeof pattern; i++)
+            if (!strchr(" \t\"'(", at[i])) pattern[used++] = at[i];
+        pattern[used] = '\0';
+        fits = either(fits, fnmatch(pattern, b->subject, 0) == 0);
+        at += length + 1;
+    }
+    if (strcmp(b->subject, "$") == 0) fits = MAYBE;
+    b->now = b->before == YES ? NO : fits;
+    b->before = either(b->before, fits);
+    b->choosing = false;
+    return (size_t)(end + 1 - text);
+}
+
+static size_t keyword(const char *text, size_t n, const char *word) {
+    const size_t length = strlen(word);
+    return n >= length && strncmp(text, word, length) == 0 &&
+                   (n == length || !of_name(text[length]))
+               ? length
+               : 0;
+}
+
+/* One statement: a keyword moves between branches, and the rest is a statement again. */
+static void step(struct fr_shell *s, const char *text, size_t n,
+                 void (*run)(void *to, const char *statement, size_t n), void *to) {
+    size_t used = 0;
+    while (n && isspace((unsigned char)*text)) text++, n--;
+    while (n && isspace((unsigned char)text[n - 1])) n--;
+    struct branch *b = top(s, CASE);
+    if (n == 0) return;
+    if (b && b->choosing && !keyword(text, n, "esac")) {
+        used = choose(b, text, n);
+        step(s, text + used, n - used, run, to);
+    } else if ((used = keyword(text, n, "if"))) {
+        push(s, IF, condition(s, text + used, n - used));
+    } else if ((used = keyword(text, n, "elif"))) {
+        if (top(s, IF)) next_branch(top(s, IF), condition(s, text + used, n - used));
+    } else if ((used = keyword(text, n, "else"))) {
+        if (top(s, IF)) next_branch(top(s, IF), YES);
+        step(s, text + used, n - used, run, to);
+    } else if ((used = keyword(text, n, "while"))) {
+        push(s, LOOP, condition(s, text + used, n - used));
+    } else if ((used = keyword(text, n, "for"))) {
+        push(s, LOOP, memchr(text, '@', n) ? NO : MAYBE);
+    } else if ((used = keyword(text, n, "until"))) {
+        push(s, LOOP, MAYBE);
+    } else if ((used = keyword(text, n, "case"))) {
+        open_case(s, text + used, n - used);
+    } else if ((used = keyword(text, n, "then")) || (used = keyword(text, n, "do"))) {
+        step(s, text + used, n - used, run, to);
+    } else if (keyword(text, n, "fi") || keyword(text, n, "done") || keyword(text, n, "esac")) {
+        if (s->depth) s->depth--;
+    } else if (running(s) != NO && *text == ':') {
+        set_usual(s, text, n);
+    } else if (running(s) != NO) {
+        const truth holds = test(s, text, n, &used);
+        while (used < n && isspace((unsigned char)text[used])) used++;
+        const bool and = used && n - used > 2 && strncmp(text + used, "&&", 2) == 0,
+                   or = used && n - used > 2 && strncmp(text + used, "||", 2) == 0;
+        if (!and&&! or) {
+            if (!used) run(to, text, n);
+        } else if (holds != (and? NO : YES)) {
+            push(s, IF, holds == MAYBE ? MAYBE : YES);
+            const int depth = s->depth;
+            step(s, text + used + 2, n - used - 2, run, to);
+            if (s->depth == depth) s->depth--;
+        }
+    }
+}
+
+void fr_shell_line(struct fr_shell *s, const char *line, size_t n,
+                   void (*run)(void *to, const char *statement, size_t n), void *to) {
+    char quote = 0;
+    int depth = 0;
+    size_t from = 0;
+    for (size_t i = 0; i < n; i++) {
+        const char c = line[i];
+        if (quote ? c == quote : c == '"' || c == '\'')
+            quote = quote ? 0 : c;
+        else if (!quote && c == '#' && (i == 0 || isspace((unsigned char)line[i - 1]))) {
+            n = i; /* the rest is a comment */
+            break;
+        } else if (!quote && (c == '(' || c == '{'))
+            depth++;
+        else if (!quote && (c == ')' || c == '}') && depth)
+            depth--;
+        if (quote || depth || c != ';') continue;
+        step(s, line + from, i - from, run, to);
+        if (i + 1 < n && line[i + 1] == ';') {
+            struct branch *b = top(s, CASE);
+            if (b) b->choosing = true, b->now = NO;
+            i++;
+        }
+        from = i + 1;
+    }
+    if (from < n) step(s, line + from, n - from, run, to);
+}
