@@ -22,6 +22,7 @@
 #include "base/alloc.h"
 #include "base/extremes.h"
 #include "sim/events.h"
+#include "sim/fluid.h"
 #include "sim/paths.h"
 #include "sim/successors.h"
 
@@ -146,7 +147,7 @@ static bool start_flows(struct shared *s, int32_t at) {
         const struct fr_path *path = &s->paths.paths[q];
         node->flows_left++;
         if (!fr_fluid_start(s->fluid, at, m->size_B, path->alone_B_per_s,
-                            s->paths.uses + path->first, path->n_uses))
+                            s->paths.links.uses + path->first, path->n_uses))
             return false;
     }
     return true;
@@ -282,7 +283,8 @@ fr_status fr_sharing_open(const struct fr_network_work *work, bool in_order, voi
     *state = s;
     if (!s) return fr_fail(err, FR_ERR_NOMEM, NULL, "the network does not fit in memory");
     FR_TRY(fr_paths_make(work, &s->paths, err));
-    s->fluid = fr_fluid_new(s->paths.n_links, s->paths.rate_B_per_s, s->paths.uses_max);
+    s->fluid =
+        fr_fluid_new(s->paths.links.n, s->paths.links.rate_B_per_s, s->paths.links.uses_max);
     s->known = fr_malloc(n, sizeof *s->known);
     s->starts.heap = fr_malloc(n, sizeof *s->starts.heap);
     bool fits = s->fluid && s->known && s->starts.heap;
