@@ -1,0 +1,43 @@
+/** @file
+ *  Messages in order on lines that share links (models/price/lines.h), played in order of time.
+ *
+ *  A message begins when it is ready and its line is free.  Alone it takes the time T that it was priced at, in three
+ *  parts: the latency of its way, its bytes at the rate r that it has alone, and what is left (a gather among the
+ *  receivers).  The line is free again when the bytes have arrived.
+ *
+ *      flow = min(n, T r) / r      before = min(latency, T - flow)      after = T - before - flow
+ *
+ *  While bytes go, their rate is a share x of r.  Where two lines at most meet on a link that each fills alone,
+ *  x = 1/2 while any line that meets this one is busy, else 1.  Otherwise rates are raised together until a link is
+ *  full (progressive filling; Bertsekas & Gallager, Data Networks, 2nd ed., section 6.5.2).
+ *  Two events a message, and at each the ends of the lines that meet it are worked out anew (our derivation). */
+#ifndef FR_MODELS_OUTCOME_MESSAGE_LINES_H
+#define FR_MODELS_OUTCOME_MESSAGE_LINES_H
+
+#include "models/price/lines.h"
+
+struct fr_message_lines;
+
+/** Parts of a message's time, on its line [s]. */
+struct fr_message_parts {
+    double before_s, flow_s, after_s;
+};
+
+/** Split the time of a message of @p size_B that takes @p alone_s alone. */
+struct fr_message_parts fr_message_split(const struct fr_path *path, double size_B,
+                                         double alone_s);
+
+/** Empty lines, for messages 0 .. n_messages-1.  @return NULL without memory.  Free with fr_message_lines_free. */
+struct fr_message_lines *fr_message_lines_make(const struct fr_lines *lines, size_t n_messages);
+void fr_message_lines_free(struct fr_message_lines *run);
+
+/** Message @p message is ready at @p ready_s, which is not before what fr_message_lines_next said last, nor before
+ *  the message that joined this line last.
+ *  @param parts  flow_s > 0; kept by address until it has arrived */
+void fr_message_lines_send(struct fr_message_lines *run, int32_t line, size_t message,
+                           double ready_s, const struct fr_message_parts *parts);
+
+/** The next message whose bytes arrive, and when it is over [s].  @return false: none is under way */
+bool fr_message_lines_next(struct fr_message_lines *run, size_t *message, double *end_s);
+
+#endif

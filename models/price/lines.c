@@ -1,0 +1,93 @@
+#include "models/price/lines.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+/* How far sums of rates may round. */
+#define ROUNDING 1e-9
+
+/* What all lines together ask of each link, by their rates alone. */
+static void add_asked(const struct fr_lines *lines, double *asked_B_per_s, int32_t *users) {
+    for (int32_t l = 0; l < lines->n; l++) {
+        const struct fr_path *path = &lines->path[l];
+        for (int32_t k = path->first; k < path->first + path->n_uses; k++) {
+            const struct fr_link_use *use = &lines->links.uses[k];
+            asked_B_per_s[use->link] += use->weight * path->alone_B_per_s;
+            users[use->link]++;
+        }
+    }
+}
+
+/* Keep the uses of links that all lines together ask more of than there is. */
+static void keep_narrow(struct fr_lines *lines, const double *asked_B_per_s,
+                        const int32_t *users) {
+    lines->halves = true;
+    for (int32_t l = 0; l < lines->n; l++) {
+        struct fr_path *path = &lines->path[l];
+        int32_t n = 0;
+        for (int32_t k = path->first; k < path->first + path->n_uses; k++) {
+            const struct fr_link_use use = lines->links.uses[k];
+            double rate = lines->links.rate_B_per_s[use.link];
+            if (asked_B_per_s[use.link] <= rate * (1 + ROUNDING)) continue;
+            bool fills = use.weight * path->alone_B_per_s >= rate * (1 - ROUNDING);
+            lines->halves = lines->halves && fills && users[use.link] <= 2;
+            lines->links.uses[path->first + n++] = use;
+        }
+        path->n_uses = n;
+    }
+}
+
+/* A ring of two has each pair once. */
+static void list_pairs(struct fr_lines *lines, int32_t stages) {
+    for (int32_t i = 0; i < stages; i++) {
+        lines->path[2 * i] = (struct fr_path){.from = i, .to = (i + 1) % stages};
+        lines->path[2 * i + 1] =
+            (struct fr_path){.from = i, .to = stages > 2 ? (i + stages - 1) % stages : i};
+    }
+}
+
+struct fr_lines *fr_lines_make(const struct fr_rank_map *s, int32_t stages) {
+    const struct fr_mesh *mesh = &s->mesh;
+    const struct fr_replicas replicas = {.tp = mesh->size[FR_MESH_TP],
+                                         .dp = mesh->size[FR_MESH_DP],
+                                         .tp_stride = fr_mesh_stride(mesh, FR_MESH_TP),
+                                         .stride = fr_mesh_stride(mesh, FR_MESH_PP),
+                                         .dp_stride = fr_mesh_stride(mesh, FR_MESH_DP),
+                                         .slot = s->slot};
+    struct fr_lines *lines = fr_calloc(1, sizeof *lines);
+    double *asked = NULL;
+    int32_t *users = NULL;
+    bool fits = lines != NULL;
+    if (fits) {
+        lines->n = 2 * stages;
+        lines->uneven = !s->regular && replicas.tp * replicas.dp > 1;
+        lines->path = fr_malloc((size_t)lines->n, sizeof *lines->path);
+        fits = lines->path != NULL;
+    }
+    if (fits) {
+        list_pairs(lines, stages);
+        fits = fr_paths_count(&s->levels, &replicas, lines->n, lines->path, &lines->links);
+    }
+    if (fits) {
+        asked = fr_calloc((size_t)lines->links.n + 1, sizeof *asked);
+        users = fr_calloc((size_t)lines->links.n + 1, sizeof *users);
+        fits = asked && users;
+    }
+    if (fits) {
+        add_asked(lines, asked, users);
+        keep_narrow(lines, asked, users);
+    }
+    free(asked);
+    free(users);
+    if (fits) return lines;
+    fr_lines_free(lines);
+    return NULL;
+}
+
+void fr_lines_free(struct fr_lines *lines) {
+    if (!lines) return;
+    fr_used_links_free(&lines->links);
+    free(lines->path);
+    free(lines);
+}
