@@ -244,13 +244,12 @@ static fr_status simulate_pipeline(const struct fr_job *job, const struct fr_pla
     struct fr_program program = {0};
     struct fr_class_price *price = NULL;
     struct fr_progress progress = {0};
-    struct timed t = {.program = &program,
-                      .progress = &progress,
-                      .network = s->network,
-                      .blocking = plan->duplex};
+    struct timed t = {.program = &program, .progress = &progress, .blocking = plan->duplex};
     out->reasons = fr_pipeline_check(job, plan);
     if (out->reasons) return FR_OK;
     fr_status status = fr_pipeline_make(job, plan, &p, &out->extrapolated, err);
+    if (p.lines && !(options && options->network)) s->network = &fr_network_shared;
+    t.network = s->network;
     if (status == FR_OK && options && options->timeline)
         status = fr_pipeline_price_again(job, plan, &p, err);
     if (status == FR_OK) status = fr_program_make(&p, &program, err);
@@ -265,6 +264,8 @@ static fr_status simulate_pipeline(const struct fr_job *job, const struct fr_pla
     }
     if (status == FR_OK) status = fr_pipeline_outcome(job, &p, run_with, &t, out, err);
     if (status == FR_OK) status = keep(job, &t, options, s, err);
+    out->in_order = s->network == &fr_network_shared && !plan->duplex;
+    if (!out->in_order) out->beside = 0;
     if (status == FR_OK) add_memory(job, plan, &p, s->stages);
     timed_close(&t);
     free(price);

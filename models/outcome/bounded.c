@@ -157,6 +157,7 @@ static fr_status fill_exactly(struct fr_pricer *x, const struct fr_plan *plan,
     *priced = wanted(context, out);
     if (!*priced) return FR_OK;
     FR_TRY(fr_pipeline_find_lines(x->job, plan, p, NULL));
+    fr_pipeline_fill_messages(p, out);
     return run(x, p, out);
 }
 

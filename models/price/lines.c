@@ -4,6 +4,17 @@
 
 #include "base/alloc.h"
 
+const char *const fr_beside_names[] = {
+#define FR_BESIDE_NAME(code, name, words) name,
+    FR_BESIDE_LIST(FR_BESIDE_NAME)
+#undef FR_BESIDE_NAME
+};
+const char *const fr_beside_words[] = {
+#define FR_BESIDE_WORDS(code, name, words) words,
+    FR_BESIDE_LIST(FR_BESIDE_WORDS)
+#undef FR_BESIDE_WORDS
+};
+
 /* How far sums of rates may round. */
 #define ROUNDING 1e-9
 
@@ -38,6 +49,29 @@ static void keep_narrow(struct fr_lines *lines, const double *asked_B_per_s,
     }
 }
 
+/* Collectives of groups that reach as far as the innermost of these links use it too. */
+static void note_beside(const struct fr_rank_map *s, const struct fr_replicas *replicas,
+                        struct fr_lines *lines) {
+    const struct fr_group *const group[FR_BESIDE_REPLICAS] = {
+        [FR_BESIDE_TP] = &s->axis[FR_MESH_TP],
+        [FR_BESIDE_CP] = &s->cp,
+        [FR_BESIDE_EP] = &s->ep,
+        [FR_BESIDE_DP] = &s->axis[FR_MESH_DP]};
+    int level = s->levels.count;
+    for (int32_t l = 0; l < lines->n; l++) {
+        if (lines->path[l].n_uses == 0) continue;
+        int own =
+            fr_levels_between(&s->levels, fr_replica_slot(replicas, lines->path[l].from, 0, 0),
+                              fr_replica_slot(replicas, lines->path[l].to, 0, 0));
+        if (own < level) level = own;
+    }
+    for (int k = 0; k < FR_BESIDE_REPLICAS; k++)
+        if (group[k]->n_ranks > 1 && group[k]->level >= level)
+            lines->beside |= (uint8_t)(1 << k);
+    if (!s->regular && replicas->tp * replicas->dp > 1)
+        lines->beside |= 1 << FR_BESIDE_REPLICAS;
+}
+
 /* A ring of two has each pair once. */
 static void list_pairs(struct fr_lines *lines, int32_t stages) {
     for (int32_t i = 0; i < stages; i++) {
@@ -61,7 +95,6 @@ struct fr_lines *fr_lines_make(const struct fr_rank_map *s, int32_t stages) {
     bool fits = lines != NULL;
     if (fits) {
         lines->n = 2 * stages;
-        lines->uneven = !s->regular && replicas.tp * replicas.dp > 1;
         lines->path = fr_malloc((size_t)lines->n, sizeof *lines->path);
         fits = lines->path != NULL;
     }
@@ -77,6 +110,7 @@ struct fr_lines *fr_lines_make(const struct fr_rank_map *s, int32_t stages) {
     if (fits) {
         add_asked(lines, asked, users);
         keep_narrow(lines, asked, users);
+        note_beside(s, &replicas, lines);
     }
     free(asked);
     free(users);

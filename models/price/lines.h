@@ -13,6 +13,23 @@
 #include "models/price/rank_map.h"
 #include "topology/path.h"
 
+/* bit, name in JSON, what it is: what uses the links of a pipeline's messages and is not counted with them */
+#define FR_BESIDE_LIST(X)                                                                      \
+    X(FR_BESIDE_TP, "tp", "tensor-parallel exchanges")                                         \
+    X(FR_BESIDE_CP, "cp", "exchanges of sequence parts")                                       \
+    X(FR_BESIDE_EP, "ep", "exchanges of experts")                                              \
+    X(FR_BESIDE_DP, "dp", "gradients and parameters beside passes")                            \
+    X(FR_BESIDE_REPLICAS, "replicas", "replicas placed in other ways than the first")
+
+enum {
+#define FR_BESIDE_ENUM(code, name, words) code,
+    FR_BESIDE_LIST(FR_BESIDE_ENUM)
+#undef FR_BESIDE_ENUM
+        FR_BESIDE_COUNT
+};
+/** Names and words in order. */
+extern const char *const fr_beside_names[], *const fr_beside_words[];
+
 struct fr_lines {
     int32_t n; /**< 2 P */
     struct fr_path
@@ -21,8 +38,7 @@ struct fr_lines {
     /** On each of these links no more than two lines meet, and each alone fills it: then a message goes at half its
      *  rate while it meets another, else at its whole rate. */
     bool halves;
-    bool
-        uneven; /**< first replicas do not speak for all: the others are placed in other ways */
+    uint8_t beside; /**< FR_BESIDE_... bits: what else uses these links and is not counted */
 };
 
 /** The line from stage @p from to @p to of @p stages, its neighbour. */
