@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/extremes.h"
 
-/* How far two shares of links may round apart. */
+/* Of a link's rate: rounding must not leave a line without any. */
 #define ROUNDING 1e-12
 
 struct waiting {
@@ -17,135 +17,169 @@ struct waiting {
 
 struct line {
     int64_t first, last; /* messages, or -1; the first is under way or will be */
+    double begun_s;      /* the first */
     double event_s;      /* its bytes start, or arrive; INFINITY: neither */
-    double left_s, at_s; /* of the bytes at the rate alone, as of then */
-    double share;        /* of that rate; 0: no bytes are under way */
+    double left_B, since_s;
+    double rate_B_per_s; /* 0: no bytes are under way */
+    bool slowed;         /* was it ever below the rate alone? */
+    bool raised;
+};
+
+/* A link while rates are raised. */
+struct link {
+    double left_B_per_s;
+    int32_t weight; /* of the lines that are still raised */
+    bool reached;
 };
 
 struct fr_message_lines {
     const struct fr_lines *lines;
     struct line *line;
-    struct waiting *waiting;      /* [n_messages] */
-    int32_t *winner, places;      /* tree over the lines, root 1: the one whose event is next */
-    int32_t *meets, *first_meets; /* [n + 1]: lines that meet a line */
-    double *spare, *asking;       /* [links]: scratch of fill */
+    struct waiting *waiting; /* [n_messages] */
+    int32_t *winner, places; /* tree over the lines, root 1: the one whose event is next */
+    struct link *link;
+    int32_t *reached, n_reached; /* links */
 };
 
 struct fr_message_parts fr_message_split(const struct fr_path *path, double size_B,
                                          double alone_s) {
-    double flow_s = fr_smaller(size_B / path->alone_B_per_s, alone_s),
+    double most_B = fr_smaller(size_B, alone_s * path->alone_B_per_s),
+           flow_s = most_B / path->alone_B_per_s,
            before_s = fr_smaller(path->latency_s, alone_s - flow_s);
-    return (struct fr_message_parts){before_s, flow_s, alone_s - before_s - flow_s};
+    return (struct fr_message_parts){most_B, alone_s, before_s, alone_s - before_s - flow_s};
 }
 
 /* ---- the next event ----------------------------------------------------------------------------- */
+
+static bool sends(const struct line *line) { return line->rate_B_per_s > 0; }
+
+/* Ends come before beginnings of one time. */
+static bool sooner(const struct line *a, const struct line *b) {
+    return a->event_s < b->event_s || (!(b->event_s < a->event_s) && sends(a) && !sends(b));
+}
 
 static void set_event(struct fr_message_lines *s, int32_t l, double event_s) {
     s->line[l].event_s = event_s;
     for (int32_t at = (s->places + l) / 2; at > 0; at /= 2) {
         int32_t a = s->winner[2 * at], b = s->winner[2 * at + 1];
-        s->winner[at] = s->line[b].event_s < s->line[a].event_s ? b : a;
+        s->winner[at] = sooner(&s->line[b], &s->line[a]) ? b : a;
     }
 }
 
 /* ---- rates -------------------------------------------------------------------------------------- */
 
-static void set_share(struct fr_message_lines *s, int32_t l, double share, double now_s) {
+static void set_rate(struct fr_message_lines *s, int32_t l, double rate_B_per_s, double now_s) {
     struct line *line = &s->line[l];
-    line->left_s -= (now_s - line->at_s) * line->share;
-    line->at_s = now_s;
-    line->share = share;
-    set_event(s, l, now_s + fr_larger(0, line->left_s) / share);
+    if (rate_B_per_s < s->lines->path[l].alone_B_per_s) line->slowed = true;
+    if (!(rate_B_per_s < line->rate_B_per_s) && !(line->rate_B_per_s < rate_B_per_s)) return;
+    line->left_B = fr_larger(0, line->left_B - line->rate_B_per_s * (now_s - line->since_s));
+    line->since_s = now_s;
+    line->rate_B_per_s = rate_B_per_s;
+    set_event(s, l, now_s + line->left_B / rate_B_per_s);
 }
 
 /* Half the rate while any line that meets it is busy. */
 static void halve(struct fr_message_lines *s, int32_t l, double now_s) {
-    double share = 1;
-    for (int32_t k = s->first_meets[l]; k < s->first_meets[l + 1]; k++)
-        if (s->line[s->meets[k]].share > 0) share = 0.5;
-    if (s->line[l].share > 0 && fabs(share - s->line[l].share) > 0)
-        set_share(s, l, share, now_s);
-}
-
-/* The rate that the fullest link leaves those that are still raised, or a message's own. */
-static double next_rate(const struct fr_message_lines *s) {
-    double rate = INFINITY;
-    for (int32_t l = 0; l < s->lines->n; l++) {
-        const struct fr_path *path = &s->lines->path[l];
-        if (!(s->line[l].share < 0)) continue;
-        rate = fr_smaller(rate, path->alone_B_per_s);
-        for (int32_t k = path->first; k < path->first + path->n_uses; k++) {
-            int32_t link = s->lines->links.uses[k].link;
-            rate = fr_smaller(rate, s->spare[link] / s->asking[link]);
-        }
+    const struct fr_lines *lines = s->lines;
+    const struct fr_path *path = &lines->path[l];
+    bool busy = false;
+    if (!sends(&s->line[l])) return;
+    for (int32_t k = path->first; k < path->first + path->n_uses; k++) {
+        int32_t link = lines->links.uses[k].link;
+        for (int32_t at = lines->first_on[link]; at < lines->first_on[link + 1]; at++)
+            busy = busy || (lines->on[at] != l && sends(&s->line[lines->on[at]]));
     }
-    return rate;
+    set_rate(s, l, path->alone_B_per_s / (busy ? 2 : 1), now_s);
 }
 
-static bool stops(const struct fr_message_lines *s, const struct fr_path *path, double rate) {
-    bool full = path->alone_B_per_s <= rate * (1 + ROUNDING);
-    for (int32_t k = path->first; k < path->first + path->n_uses && !full; k++) {
-        int32_t link = s->lines->links.uses[k].link;
-        full = s->spare[link] <= s->asking[link] * rate * (1 + ROUNDING);
+static void halve_all(struct fr_message_lines *s, int32_t l, double now_s) {
+    const struct fr_lines *lines = s->lines;
+    const struct fr_path *path = &lines->path[l];
+    halve(s, l, now_s);
+    for (int32_t k = path->first; k < path->first + path->n_uses; k++) {
+        int32_t link = lines->links.uses[k].link;
+        for (int32_t at = lines->first_on[link]; at < lines->first_on[link + 1]; at++)
+            if (lines->on[at] != l) halve(s, lines->on[at], now_s);
     }
-    return full;
 }
 
-static void ask(struct fr_message_lines *s, const struct fr_path *path, double times) {
+static void reach(struct fr_message_lines *s, const struct fr_path *path, int by) {
     for (int32_t k = path->first; k < path->first + path->n_uses; k++) {
         const struct fr_link_use *use = &s->lines->links.uses[k];
-        s->asking[use->link] += times * use->weight;
+        struct link *link = &s->link[use->link];
+        if (!link->reached) {
+            *link = (struct link){.reached = true,
+                                  .left_B_per_s = s->lines->links.rate_B_per_s[use->link]};
+            s->reached[s->n_reached++] = use->link;
+        }
+        link->weight += by * use->weight;
     }
 }
 
-/* Progressive filling of all lines.  A share of -1 is still raised, one of -2 stops: those that stop at one rate are
- * found before any of them leaves its links. */
-static void fill(struct fr_message_lines *s, double now_s) {
-    int32_t n = s->lines->n, left = 0;
-    for (int32_t k = 0; k < s->lines->links.n; k++) {
-        s->spare[k] = s->lines->links.rate_B_per_s[k];
-        s->asking[k] = 0;
-    }
-    for (int32_t l = 0; l < n; l++) {
-        struct line *line = &s->line[l];
-        if (!(line->share > 0)) continue;
-        line->left_s -= (now_s - line->at_s) * line->share;
-        line->at_s = now_s;
-        line->share = -1;
-        ask(s, &s->lines->path[l], 1);
-        left++;
-    }
-    while (left > 0) {
-        double rate = next_rate(s);
-        for (int32_t l = 0; l < n; l++)
-            if (s->line[l].share < 0 && stops(s, &s->lines->path[l], rate))
-                s->line[l].share = -2;
-        for (int32_t l = 0; l < n; l++) {
-            struct line *line = &s->line[l];
-            const struct fr_path *path = &s->lines->path[l];
-            if (!(line->share < -1)) continue;
-            ask(s, path, -1);
-            for (int32_t k = path->first; k < path->first + path->n_uses; k++)
-                s->spare[s->lines->links.uses[k].link] -= s->lines->links.uses[k].weight * rate;
-            line->share = rate / path->alone_B_per_s;
-            set_event(s, l, now_s + fr_larger(0, line->left_s) / line->share);
-            left--;
+/* The lines that are joined to line @p l by links, and these. */
+static void collect(struct fr_message_lines *s, int32_t l) {
+    const struct fr_lines *lines = s->lines;
+    s->n_reached = 0;
+    reach(s, &lines->path[l], 0);
+    for (int32_t k = 0; k < s->n_reached; k++) {
+        int32_t link = s->reached[k];
+        for (int32_t at = lines->first_on[link]; at < lines->first_on[link + 1]; at++) {
+            struct line *line = &s->line[lines->on[at]];
+            if (line->raised || !sends(line)) continue;
+            line->raised = true;
+            reach(s, &lines->path[lines->on[at]], 1);
         }
     }
+}
+
+/* The fullest link: it has the least rate for each of its lines; -1: none has any that is raised. */
+static int32_t fullest(const struct fr_message_lines *s, double *rate_B_per_s) {
+    int32_t best = -1;
+    for (int32_t k = 0; k < s->n_reached; k++) {
+        const struct link *link = &s->link[s->reached[k]];
+        if (link->weight == 0) continue;
+        double least = ROUNDING * s->lines->links.rate_B_per_s[s->reached[k]],
+               rate = fr_larger(link->left_B_per_s, least) / link->weight;
+        if (best >= 0 && !(rate < *rate_B_per_s)) continue;
+        best = s->reached[k];
+        *rate_B_per_s = rate;
+    }
+    return best;
+}
+
+/* Rates are raised together until a link is full, whose lines stop there. */
+static void fill(struct fr_message_lines *s, int32_t l, double now_s) {
+    const struct fr_lines *lines = s->lines;
+    double rate = 0;
+    collect(s, l);
+    for (int32_t link; (link = fullest(s, &rate)) >= 0;)
+        for (int32_t at = lines->first_on[link]; at < lines->first_on[link + 1]; at++) {
+            const struct fr_path *path = &lines->path[lines->on[at]];
+            struct line *line = &s->line[lines->on[at]];
+            if (!line->raised) continue;
+            line->raised = false;
+            for (int32_t k = path->first; k < path->first + path->n_uses; k++) {
+                const struct fr_link_use *use = &lines->links.uses[k];
+                s->link[use->link].weight -= use->weight;
+                s->link[use->link].left_B_per_s -= use->weight * rate;
+            }
+            set_rate(s, lines->on[at], fr_smaller(rate, path->alone_B_per_s), now_s);
+        }
+    for (int32_t k = 0; k < s->n_reached; k++) s->link[s->reached[k]].reached = false;
 }
 
 /* Line @p l began or ended to send. */
 static void share_anew(struct fr_message_lines *s, int32_t l, double now_s) {
-    if (!s->lines->halves) {
-        fill(s, now_s);
-        return;
-    }
-    halve(s, l, now_s);
-    for (int32_t k = s->first_meets[l]; k < s->first_meets[l + 1]; k++)
-        halve(s, s->meets[k], now_s);
+    (s->lines->halves ? halve_all : fill)(s, l, now_s);
 }
 
 /* ---- messages ----------------------------------------------------------------------------------- */
+
+/* The first in line begins. */
+static void begin(struct fr_message_lines *s, int32_t l, double now_s) {
+    s->line[l].begun_s = now_s;
+    set_event(s, l, now_s + fr_larger(0, s->waiting[s->line[l].first].parts->before_s));
+}
 
 void fr_message_lines_send(struct fr_message_lines *s, int32_t l, size_t message,
                            double ready_s, const struct fr_message_parts *parts) {
@@ -153,7 +187,7 @@ void fr_message_lines_send(struct fr_message_lines *s, int32_t l, size_t message
     s->waiting[message] = (struct waiting){ready_s, parts, -1};
     if (line->first < 0) {
         line->first = (int64_t)message;
-        set_event(s, l, ready_s + parts->before_s);
+        begin(s, l, ready_s);
     } else
         s->waiting[line->last].next = (int64_t)message;
     line->last = (int64_t)message;
@@ -161,33 +195,35 @@ void fr_message_lines_send(struct fr_message_lines *s, int32_t l, size_t message
 
 static void start_bytes(struct fr_message_lines *s, int32_t l) {
     struct line *line = &s->line[l];
-    line->left_s = s->waiting[line->first].parts->flow_s;
-    line->at_s = line->event_s;
-    line->share = 1;
-    set_event(s, l, line->at_s + line->left_s);
-    share_anew(s, l, line->at_s);
+    line->left_B = s->waiting[line->first].parts->size_B;
+    line->since_s = line->event_s;
+    line->rate_B_per_s = s->lines->path[l].alone_B_per_s;
+    line->slowed = false;
+    set_event(s, l, line->since_s + line->left_B / line->rate_B_per_s);
+    share_anew(s, l, line->since_s);
 }
 
+/* Not held up it takes just its time alone. */
 static double end_bytes(struct fr_message_lines *s, int32_t l) {
     struct line *line = &s->line[l];
     const struct waiting *over = &s->waiting[line->first];
-    double now_s = line->event_s, next_s = INFINITY;
-    line->share = 0;
+    double now_s = line->event_s, end_s = line->begun_s + over->parts->alone_s;
+    if (line->slowed) end_s = fr_larger(end_s, now_s + fr_larger(0, over->parts->after_s));
+    line->rate_B_per_s = 0;
     line->first = over->next;
-    if (line->first >= 0) {
-        const struct waiting *next = &s->waiting[line->first];
-        next_s = fr_larger(now_s, next->ready_s) + next->parts->before_s;
-    }
-    set_event(s, l, next_s);
+    if (line->first < 0)
+        set_event(s, l, INFINITY);
+    else
+        begin(s, l, fr_larger(now_s, s->waiting[line->first].ready_s));
     share_anew(s, l, now_s);
-    return now_s + over->parts->after_s;
+    return end_s;
 }
 
 bool fr_message_lines_next(struct fr_message_lines *s, size_t *message, double *end_s) {
     for (;;) {
         int32_t l = s->winner[1];
         if (isinf(s->line[l].event_s)) return false;
-        if (s->line[l].share > 0) {
+        if (sends(&s->line[l])) {
             *message = (size_t)s->line[l].first;
             *end_s = end_bytes(s, l);
             return true;
@@ -198,33 +234,6 @@ bool fr_message_lines_next(struct fr_message_lines *s, size_t *message, double *
 
 /* ---- making ------------------------------------------------------------------------------------- */
 
-/* Lines on each link, then for each line those on its links; a line that meets another twice is named twice. */
-static bool list_meetings(struct fr_message_lines *s) {
-    const struct fr_lines *lines = s->lines;
-    size_t n = (size_t)lines->n, n_links = (size_t)lines->links.n;
-    int32_t(*on)[2] = fr_malloc(n_links + 1, sizeof *on);
-    s->first_meets = fr_calloc(n + 1, sizeof *s->first_meets);
-    s->meets = fr_malloc((size_t)lines->links.n_uses + 1, sizeof *s->meets);
-    bool fits = on && s->first_meets && s->meets;
-    for (size_t k = 0; fits && k < n_links; k++) on[k][0] = on[k][1] = -1;
-    for (int32_t l = 0; fits && l < lines->n; l++)
-        for (int32_t k = 0; k < lines->path[l].n_uses; k++) {
-            int32_t *both = on[lines->links.uses[lines->path[l].first + k].link];
-            both[both[0] >= 0] = l;
-        }
-    for (int32_t l = 0, n_meets = 0; fits && l < lines->n; l++) {
-        s->first_meets[l] = n_meets;
-        for (int32_t k = 0; k < lines->path[l].n_uses; k++) {
-            const int32_t *both = on[lines->links.uses[lines->path[l].first + k].link];
-            int32_t other = both[both[0] == l];
-            if (other >= 0) s->meets[n_meets++] = other;
-        }
-        s->first_meets[l + 1] = n_meets;
-    }
-    free(on);
-    return fits;
-}
-
 struct fr_message_lines *fr_message_lines_make(const struct fr_lines *lines,
                                                size_t n_messages) {
     struct fr_message_lines *s = fr_calloc(1, sizeof *s);
@@ -234,14 +243,12 @@ struct fr_message_lines *fr_message_lines_make(const struct fr_lines *lines,
     s->line = fr_malloc((size_t)s->places, sizeof *s->line);
     s->winner = fr_malloc(2 * (size_t)s->places, sizeof *s->winner);
     s->waiting = fr_malloc(n_messages + 1, sizeof *s->waiting);
-    s->spare = fr_malloc(2 * (size_t)lines->links.n + 1, sizeof *s->spare);
-    bool fits = s->line && s->winner && s->waiting && s->spare;
-    if (fits) fits = !lines->halves || list_meetings(s);
-    if (!fits) {
+    s->link = fr_calloc((size_t)lines->links.n + 1, sizeof *s->link);
+    s->reached = fr_malloc((size_t)lines->links.n + 1, sizeof *s->reached);
+    if (!s->line || !s->winner || !s->waiting || !s->link || !s->reached) {
         fr_message_lines_free(s);
         return NULL;
     }
-    s->asking = s->spare + lines->links.n;
     for (int32_t l = 0; l < s->places; l++) {
         s->line[l] = (struct line){.first = -1, .last = -1, .event_s = INFINITY};
         s->winner[s->places + l] = l;
@@ -255,8 +262,7 @@ void fr_message_lines_free(struct fr_message_lines *s) {
     free(s->line);
     free(s->winner);
     free(s->waiting);
-    free(s->spare);
-    free(s->meets);
-    free(s->first_meets);
+    free(s->link);
+    free(s->reached);
     free(s);
 }

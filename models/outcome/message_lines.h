@@ -7,10 +7,13 @@
  *
  *      flow = min(n, T r) / r      before = min(latency, T - flow)      after = T - before - flow
  *
- *  While bytes go, their rate is a share x of r.  Where two lines at most meet on a link that each fills alone,
- *  x = 1/2 while any line that meets this one is busy, else 1.  Otherwise rates are raised together until a link is
- *  full (progressive filling; Bertsekas & Gallager, Data Networks, 2nd ed., section 6.5.2).
- *  Two events a message, and at each the ends of the lines that meet it are worked out anew (our derivation). */
+ *  Where two lines at most meet on a link that each fills alone, the rate is r / 2 while any line that meets this one
+ *  is busy, else r.  Otherwise rates are raised together until a link is full (progressive filling; Bertsekas &
+ *  Gallager, Data Networks, 2nd ed., section 6.5.2).
+ *  Two events a message, and at each the ends of the lines that meet it are worked out anew (our derivation).
+ *
+ *  Differences of rounding can grow: a message that begins later beside another ends later by twice as much.  So
+ *  bytes are counted as the engine counts them (sim/fluid.h), and ends come before beginnings of one time. */
 #ifndef FR_MODELS_OUTCOME_MESSAGE_LINES_H
 #define FR_MODELS_OUTCOME_MESSAGE_LINES_H
 
@@ -18,9 +21,9 @@
 
 struct fr_message_lines;
 
-/** Parts of a message's time, on its line [s]. */
+/** A message's size on its line, and its time alone with the parts before and after its bytes. */
 struct fr_message_parts {
-    double before_s, flow_s, after_s;
+    double size_B, alone_s, before_s, after_s;
 };
 
 /** Split the time of a message of @p size_B that takes @p alone_s alone. */
@@ -33,7 +36,7 @@ void fr_message_lines_free(struct fr_message_lines *run);
 
 /** Message @p message is ready at @p ready_s, which is not before what fr_message_lines_next said last, nor before
  *  the message that joined this line last.
- *  @param parts  flow_s > 0; kept by address until it has arrived */
+ *  @param parts  size_B > 0; kept by address until it has arrived */
 void fr_message_lines_send(struct fr_message_lines *run, int32_t line, size_t message,
                            double ready_s, const struct fr_message_parts *parts);
 

@@ -18,35 +18,63 @@ const char *const fr_beside_words[] = {
 /* How far sums of rates may round. */
 #define ROUNDING 1e-9
 
-/* What all lines together ask of each link, by their rates alone. */
-static void add_asked(const struct fr_lines *lines, double *asked_B_per_s, int32_t *users) {
+/* What the lines ask of a link. */
+struct asked {
+    double rate_B_per_s; /* of all together, each at its rate alone */
+    int32_t users, weight;
+    bool alike; /* each fills it alone, with as many replicas */
+};
+
+static void add_asked(const struct fr_lines *lines, struct asked *asked) {
     for (int32_t l = 0; l < lines->n; l++) {
         const struct fr_path *path = &lines->path[l];
         for (int32_t k = path->first; k < path->first + path->n_uses; k++) {
             const struct fr_link_use *use = &lines->links.uses[k];
-            asked_B_per_s[use->link] += use->weight * path->alone_B_per_s;
-            users[use->link]++;
+            struct asked *of = &asked[use->link];
+            bool fills =
+                path->alone_B_per_s >= lines->links.rate_B_per_s[use->link] / use->weight;
+            of->alike = fills && (of->users == 0 || (of->alike && of->weight == use->weight));
+            of->weight = use->weight;
+            of->rate_B_per_s += use->weight * path->alone_B_per_s;
+            of->users++;
         }
     }
 }
 
 /* Keep the uses of links that all lines together ask more of than there is. */
-static void keep_narrow(struct fr_lines *lines, const double *asked_B_per_s,
-                        const int32_t *users) {
+static void keep_narrow(struct fr_lines *lines, const struct asked *asked) {
     lines->halves = true;
     for (int32_t l = 0; l < lines->n; l++) {
         struct fr_path *path = &lines->path[l];
         int32_t n = 0;
         for (int32_t k = path->first; k < path->first + path->n_uses; k++) {
             const struct fr_link_use use = lines->links.uses[k];
-            double rate = lines->links.rate_B_per_s[use.link];
-            if (asked_B_per_s[use.link] <= rate * (1 + ROUNDING)) continue;
-            bool fills = use.weight * path->alone_B_per_s >= rate * (1 - ROUNDING);
-            lines->halves = lines->halves && fills && users[use.link] <= 2;
+            const struct asked *of = &asked[use.link];
+            if (of->rate_B_per_s <= lines->links.rate_B_per_s[use.link] * (1 - ROUNDING))
+                continue;
+            lines->halves = lines->halves && of->alike && of->users <= 2;
             lines->links.uses[path->first + n++] = use;
         }
         path->n_uses = n;
     }
+}
+
+/* Which lines are on each link that is left. */
+static bool list_users(struct fr_lines *lines) {
+    size_t n_links = (size_t)lines->links.n;
+    lines->first_on = fr_calloc(n_links + 2, sizeof *lines->first_on);
+    lines->on = fr_malloc((size_t)lines->links.n_uses + 1, sizeof *lines->on);
+    if (!lines->first_on || !lines->on) return false;
+    int32_t *next = lines->first_on +
+                    1; /* where the next line of a link goes, then where its last one ends */
+    for (int32_t l = 0; l < lines->n; l++)
+        for (int32_t k = 0; k < lines->path[l].n_uses; k++)
+            next[lines->links.uses[lines->path[l].first + k].link + 1]++;
+    for (size_t k = 1; k < n_links; k++) next[k] += next[k - 1];
+    for (int32_t l = 0; l < lines->n; l++)
+        for (int32_t k = 0; k < lines->path[l].n_uses; k++)
+            lines->on[next[lines->links.uses[lines->path[l].first + k].link]++] = l;
+    return true;
 }
 
 /* Collectives of groups that reach as far as the innermost of these links use it too. */
@@ -90,8 +118,7 @@ struct fr_lines *fr_lines_make(const struct fr_rank_map *s, int32_t stages) {
                                          .dp_stride = fr_mesh_stride(mesh, FR_MESH_DP),
                                          .slot = s->slot};
     struct fr_lines *lines = fr_calloc(1, sizeof *lines);
-    double *asked = NULL;
-    int32_t *users = NULL;
+    struct asked *asked = NULL;
     bool fits = lines != NULL;
     if (fits) {
         lines->n = 2 * stages;
@@ -104,16 +131,15 @@ struct fr_lines *fr_lines_make(const struct fr_rank_map *s, int32_t stages) {
     }
     if (fits) {
         asked = fr_calloc((size_t)lines->links.n + 1, sizeof *asked);
-        users = fr_calloc((size_t)lines->links.n + 1, sizeof *users);
-        fits = asked && users;
+        fits = asked != NULL;
     }
     if (fits) {
-        add_asked(lines, asked, users);
-        keep_narrow(lines, asked, users);
+        add_asked(lines, asked);
+        keep_narrow(lines, asked);
         note_beside(s, &replicas, lines);
+        fits = list_users(lines);
     }
     free(asked);
-    free(users);
     if (fits) return lines;
     fr_lines_free(lines);
     return NULL;
@@ -123,5 +149,7 @@ void fr_lines_free(struct fr_lines *lines) {
     if (!lines) return;
     fr_used_links_free(&lines->links);
     free(lines->path);
+    free(lines->first_on);
+    free(lines->on);
     free(lines);
 }

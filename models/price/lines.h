@@ -35,7 +35,8 @@ struct fr_lines {
     struct fr_path
         *path; /**< [n]; its uses are of the links where lines can hold up one another */
     struct fr_used_links links;
-    /** On each of these links no more than two lines meet, and each alone fills it: then a message goes at half its
+    int32_t *first_on, *on; /**< [links + 1], [uses]: lines on each of these links */
+    /** On each of these links no more than two lines meet, and each alone fills it with as many replicas: then a message goes at half its
      *  rate while it meets another, else at its whole rate. */
     bool halves;
     uint8_t beside; /**< FR_BESIDE_... bits: what else uses these links and is not counted */

@@ -454,8 +454,10 @@ bool fr_pipeline_queues(const struct fr_pipeline *p) {
     int32_t stages = p->args.stages;
     if (stages == 1 || p->duplex) return false;
     bool ring = p->args.chunks > 1 && !p->schedule->folds;
+    /* At once no more than two messages come, or as many as there are lines. */
+    double shows = p->regular ? SHOWS : fmax(SHOWS, stages);
     for (int32_t i = 0; i < stages - !ring; i++) {
-        double message_s = p->stage[i].message_s * SHOWS;
+        double message_s = p->stage[i].message_s * shows;
         if (message_s > shortest_pass_s(p, i)) return true;
         if (!p->forward && message_s > shortest_pass_s(p, (i + 1) % stages)) return true;
     }
@@ -489,6 +491,7 @@ fr_status fr_pipeline_price(const struct fr_job *job, const struct fr_plan *plan
     fr_status status = fresh ? fr_rank_map_make(job, plan, &placed->rank_map, err) : FR_OK;
     if (status == FR_OK && fresh && p->memo) map_pairs(plan, placed);
     if (status == FR_OK) price_stages(job, plan, placed, p, extrapolated);
+    p->regular = placed->rank_map.regular;
     for (int32_t i = 0; status == FR_OK && fr_plan_clocks(plan) && i < p->args.stages; i++)
         fr_clock_set(&job->cluster.device, fr_clock_of(&job->cluster.device, plan, i),
                      &p->stage[i]);

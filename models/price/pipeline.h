@@ -41,6 +41,7 @@ struct fr_pipeline {
     const struct fr_price_memo *memo; /**< what is priced once for many plans, or NULL */
     const struct fr_lines *lines; /**< on which messages go in order; NULL: each goes alone */
     struct fr_lines *own_lines;   /**< the same, where nobody else holds them */
+    bool regular; /**< placed so that no more than two lines each way meet at an adapter */
 };
 
 /** Does the backward message of @p micro that chunk @p chunk of stage @p i reads go compressed?
