@@ -101,7 +101,8 @@ static inline int64_t fr_pipeline_micro_batches(const struct fr_job *job,
     return fr_job_batch(job, plan) / plan->dp / fr_job_pipeline_micro_batch(job, plan);
 }
 
-/** Can messages hold up one another so much that it shows: does one take longer than its sender's shortest pass? */
+/** Can messages hold up one another so much that it shows: does one take more than a share of its sender's shortest
+ *  pass? */
 bool fr_pipeline_queues(const struct fr_pipeline *pipeline);
 /** Find the lines of a priced pipeline that was priced with a memo.  @return FR_OK or FR_ERR_NOMEM. */
 fr_status fr_pipeline_find_lines(const struct fr_job *job, const struct fr_plan *plan,
