@@ -32,6 +32,8 @@ struct sweep {
     double *forward_in_s, *backward_in_s; /* when a pass's input is there; < 0: not yet */
 };
 
+static bool in_order(const struct sweep *w) { return w->p->lines && w->messages; }
+
 /* Where the ends of its passes stand: the row of its virtual stage, and its micro-batch. */
 static size_t row_of(const struct sweep *w, int32_t i, const struct fr_slot *x) {
     return (size_t)fr_schedule_virtual(w->p->schedule, w->p->args.stages, i, x->chunk);
@@ -254,7 +256,7 @@ static void finish(const struct sweep *w, int with, struct fr_pipeline_times *ti
 }
 
 static bool line_up(struct sweep *w, size_t passes) {
-    if (!w->p->lines || !w->messages) return true;
+    if (!in_order(w)) return true;
     w->parts = fr_malloc(KINDS * (size_t)w->p->args.stages, sizeof *w->parts);
     w->forward_in_s = fr_malloc(2 * passes, sizeof *w->forward_in_s);
     w->lines = fr_message_lines_make(w->p->lines, 2 * passes);
@@ -315,10 +317,12 @@ static bool write_key(const struct sweep *w, struct fr_recurrence_cache *cache) 
                              (uint64_t)a->micro_batches,
                              (uint64_t)a->chunks,
                              (uint64_t)(w->messages | w->gradients << 1 |
-                                        w->p->splits_backward << 2 | w->p->forward << 3)};
+                                        w->p->splits_backward << 2 | w->p->forward << 3),
+                             in_order(w) ? w->p->lines->digest : 0};
     enum { HEAD = sizeof head / sizeof *head, EACH = 6 };
     size_t stages = (size_t)a->stages;
-    uint64_t *key = fr_recurrence_cache_key(cache, HEAD + EACH * stages);
+    uint64_t *key =
+        fr_recurrence_cache_key(cache, HEAD + (EACH + (size_t)in_order(w)) * stages);
     if (!key) return false;
     memcpy(key, head, sizeof head);
     memcpy(key + HEAD, w->pass_s, 3 * stages * sizeof *key);
@@ -326,12 +330,13 @@ static bool write_key(const struct sweep *w, struct fr_recurrence_cache *cache) 
         const struct fr_stage *stage = &w->p->stage[i];
         const double more[] = {stage->message_s, stage->buckets, stage->bucket_s};
         memcpy(key + HEAD + 3 * (stages + i), more, sizeof more);
+        if (in_order(w)) memcpy(key + HEAD + EACH * stages + i, &stage->message_B, sizeof *key);
     }
     return true;
 }
 
 static bool cached(const struct sweep *w, const struct fr_recurrence_cache *cache) {
-    return cache && !w->coded && !w->p->longer_s && !(w->p->lines && w->messages);
+    return cache && !w->coded && !w->p->longer_s;
 }
 
 static bool find_run(struct sweep *w, struct fr_recurrence_cache *cache) {
@@ -374,8 +379,7 @@ static void begin(struct sweep *w, const struct fr_pipeline *p, int with, double
 static fr_status run_sweep(struct sweep *w, struct fr_recurrence_cache *cache,
                            struct fr_error *err) {
     if (find_run(w, cache)) return FR_OK;
-    bool simple =
-        fr_pipeline_is_periodic(w->p) && !w->p->longer_s && !(w->p->lines && w->messages);
+    bool simple = fr_pipeline_is_periodic(w->p) && !w->p->longer_s && !in_order(w);
     FR_TRY(simple ? periodic(w, err) : follow_slots(w, err));
     if (cached(w, cache))
         fr_recurrence_cache_keep(cache, w->free_s, RESULTS * (size_t)w->p->args.stages);

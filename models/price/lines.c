@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/digest.h"
 
 const char *const fr_beside_names[] = {
 #define FR_BESIDE_NAME(code, name, words) name,
@@ -77,6 +78,22 @@ static bool list_users(struct fr_lines *lines) {
     return true;
 }
 
+static uint64_t digest_of(const struct fr_lines *lines) {
+    const struct fr_used_links *links = &lines->links;
+    uint64_t digest = fr_digest_bytes(FR_DIGEST_START, links->rate_B_per_s,
+                                      (size_t)links->n * sizeof *links->rate_B_per_s);
+    digest = fr_digest_one(digest, lines->halves);
+    for (int32_t l = 0; l < lines->n; l++) {
+        const struct fr_path *path = &lines->path[l];
+        const double alone[] = {path->latency_s, path->alone_B_per_s};
+        digest = fr_digest_bytes(digest, alone, sizeof alone);
+        digest = fr_digest_one(digest, (uint64_t)path->n_uses);
+        digest = fr_digest_bytes(digest, links->uses + path->first,
+                                 (size_t)path->n_uses * sizeof *links->uses);
+    }
+    return digest;
+}
+
 /* Collectives of groups that reach as far as the innermost of these links use it too. */
 static void note_beside(const struct fr_rank_map *s, const struct fr_replicas *replicas,
                         struct fr_lines *lines) {
@@ -137,6 +154,7 @@ struct fr_lines *fr_lines_make(const struct fr_rank_map *s, int32_t stages) {
         add_asked(lines, asked);
         keep_narrow(lines, asked);
         note_beside(s, &replicas, lines);
+        lines->digest = digest_of(lines);
         fits = list_users(lines);
     }
     free(asked);

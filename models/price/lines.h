@@ -39,7 +39,8 @@ struct fr_lines {
     /** On each of these links no more than two lines meet, and each alone fills it with as many replicas: then a message goes at half its
      *  rate while it meets another, else at its whole rate. */
     bool halves;
-    uint8_t beside; /**< FR_BESIDE_... bits: what else uses these links and is not counted */
+    uint64_t digest; /**< of all that times on them depend on */
+    uint8_t beside;  /**< FR_BESIDE_... bits: what else uses these links and is not counted */
 };
 
 /** The line from stage @p from to @p to of @p stages, its neighbour. */
