@@ -10,6 +10,7 @@
 static fr_status find_network(const char *name, const struct fr_network **network,
                               struct fr_error *err) {
     int i = 0;
+    if (!name) return FR_OK;
     FR_TRY(fr_options_choice("network", name, fr_network_names, &i, err));
     *network = fr_networks[i];
     return *network == &fr_network_simgrid

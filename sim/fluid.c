@@ -277,7 +277,7 @@ static void resolve(struct fr_fluid *f) {
 
 /* ---- flows come and go ----------------------------------------------------------------------- */
 
-double fr_fluid_alone_B_per_s(const struct fr_fluid *f, const struct fr_fluid_use *uses,
+double fr_fluid_alone_B_per_s(const struct fr_fluid *f, const struct fr_link_use *uses,
                               int32_t n_uses) {
     double least_B_per_s = INFINITY;
     for (int32_t k = 0; k < n_uses; k++)
@@ -287,7 +287,7 @@ double fr_fluid_alone_B_per_s(const struct fr_fluid *f, const struct fr_fluid_us
 }
 
 bool fr_fluid_start(struct fr_fluid *f, int64_t tag, double size_B, double alone_B_per_s,
-                    const struct fr_fluid_use *uses, int32_t n_uses) {
+                    const struct fr_link_use *uses, int32_t n_uses) {
     if (f->n_free == 0 && !grow(f)) return false;
     int32_t slot = f->free_slots[--f->n_free];
     struct flow *flow = &f->flows[slot];

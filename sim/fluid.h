@@ -13,14 +13,7 @@
 #ifndef FR_SIM_FLUID_H
 #define FR_SIM_FLUID_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-/** A link on a flow's way. */
-struct fr_fluid_use {
-    int32_t link;
-    int32_t weight; /**< >= 1 */
-};
+#include "topology/path.h"
 
 struct fr_fluid; /* opaque */
 
@@ -32,14 +25,14 @@ void fr_fluid_free(struct fr_fluid *fluid);
 void fr_fluid_reset(struct fr_fluid *fluid);
 
 /** Rate of a flow that has its links to itself: the least c/w. */
-double fr_fluid_alone_B_per_s(const struct fr_fluid *fluid, const struct fr_fluid_use *uses,
+double fr_fluid_alone_B_per_s(const struct fr_fluid *fluid, const struct fr_link_use *uses,
                               int32_t n_uses);
 
 /** Start a flow of @p size_B > 0 at the current time, to be known by @p tag.
  *  @param alone_B_per_s  fr_fluid_alone_B_per_s of its links, which those who start many know
  *  @return false when memory is exhausted. */
 bool fr_fluid_start(struct fr_fluid *fluid, int64_t tag, double size_B, double alone_B_per_s,
-                    const struct fr_fluid_use *uses, int32_t n_uses);
+                    const struct fr_link_use *uses, int32_t n_uses);
 
 /** When the next flow ends if none is started before; INFINITY without flows. */
 double fr_fluid_next_s(struct fr_fluid *fluid);

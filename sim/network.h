@@ -54,7 +54,8 @@ struct fr_network {
 };
 
 /** Rows that others name. */
-extern const struct fr_network fr_network_isolated, fr_network_shared, fr_network_simgrid;
+extern const struct fr_network fr_network_isolated, fr_network_shared, fr_network_fair,
+    fr_network_simgrid;
 /** Rows in table order, then NULL; and their names likewise. */
 extern const struct fr_network *const fr_networks[];
 extern const char *const fr_network_names[];

@@ -30,6 +30,23 @@ struct timed { /* what a run with some things switched off needs */
     struct fr_stage_use *use; /* [n_ranks]: of the last run with everything */
 };
 
+/* Differences of rounding grow where messages hold up one another (models/outcome/message_lines.h), so passes take
+ * there what the recurrence says to the last bit; the sum of their parts may differ in it. */
+static void round_alike(const struct timed *t, int with) {
+    for (int32_t c = 0; c < t->program->n_classes; c++) {
+        const struct fr_task_class *class = &t->program->classes[c];
+        if (class->part || class->clock) continue;
+        if (class->kind == FR_TASK_FORWARD)
+            t->class_s[c] =
+                fr_pipeline_pass_s(t->pipeline, class->stage, FR_SLOT_FORWARD, with);
+        if (class->kind == FR_TASK_BACKWARD)
+            t->class_s[c] =
+                fr_pipeline_pass_s(t->pipeline, class->stage, FR_SLOT_BACKWARD, with);
+        if (class->kind == FR_TASK_WEIGHT)
+            t->class_s[c] = fr_pipeline_pass_s(t->pipeline, class->stage, FR_SLOT_WEIGHT, with);
+    }
+}
+
 /* Runs of one simulation at most: everything, each part switched off in turn, everything again. */
 enum { RUNS = 10 };
 
@@ -40,6 +57,7 @@ static fr_status run_with(const void *context, int with, struct fr_pipeline_time
                           struct fr_error *err) {
     const struct timed *t = context;
     fr_price_with(t->price, t->program->n_classes, with, t->class_s);
+    if (t->pipeline && t->network == &fr_network_shared) round_alike(t, with);
     FR_TRY(t->network->run(&t->work, t->state, t->class_s, t->start_s, t->end_s,
                            &times->makespan_s, err));
     fr_progress_add(t->progress, 1);
@@ -262,13 +280,12 @@ static fr_status simulate_pipeline(const struct fr_job *job, const struct fr_pla
     struct fr_program program = {0};
     struct fr_class_price *price = NULL;
     struct fr_progress progress = {0};
-    struct timed t = {.program = &program,
-                      .progress = &progress,
-                      .network = s->network,
-                      .blocking = plan->duplex};
+    struct timed t = {.program = &program, .progress = &progress, .blocking = plan->duplex};
     out->reasons = fr_pipeline_check(job, plan);
     if (out->reasons) return FR_OK;
     fr_status status = fr_pipeline_make(job, plan, &p, &out->extrapolated, err);
+    if (p.lines && !(options && options->network)) s->network = &fr_network_shared;
+    t.network = s->network;
     if (status == FR_OK && options && options->timeline)
         status = fr_pipeline_price_again(job, plan, &p, err);
     if (status == FR_OK) status = fr_program_make(&p, &program, err);
@@ -283,6 +300,8 @@ static fr_status simulate_pipeline(const struct fr_job *job, const struct fr_pla
     }
     if (status == FR_OK) status = fr_pipeline_outcome(job, &p, run_with, &t, out, err);
     if (status == FR_OK) status = keep(job, &t, options, s, err);
+    out->in_order = s->network == &fr_network_shared && !plan->duplex;
+    if (!out->in_order) out->beside = 0;
     if (status == FR_OK) add_memory(job, plan, &p, s->stages);
     timed_close(&t);
     free(price);

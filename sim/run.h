@@ -20,9 +20,10 @@ struct fr_simulation {
 };
 
 struct fr_simulate_options {
-    const struct fr_network *network; /**< NULL: isolated */
-    bool timeline;                    /**< fill it */
-    bool as_messages;                 /**< of layers: all ranks, collectives as messages */
+    /** NULL: as the closed form has it, shared where messages of a pipeline go in order, else isolated. */
+    const struct fr_network *network;
+    bool timeline;    /**< fill it */
+    bool as_messages; /**< of layers: all ranks, collectives as messages */
     /** Called with the program that was run and how long its classes take, or NULL. */
     fr_status (*look)(void *context, const struct fr_network_work *work, const double *class_s,
                       struct fr_error *err);
@@ -30,7 +31,7 @@ struct fr_simulate_options {
 };
 
 /** Simulate @p plan of @p job.
- *  @param options  NULL: an isolated network, no timeline
+ *  @param options  NULL: a network as the closed form has it, no timeline
  *  @return FR_OK (also when the plan is infeasible: see outcome.reasons); FR_ERR_UNSUPPORTED for
  *          what the program cannot show (a grid per layer, a fitted collective, message by message); FR_ERR_INPUT for a deadlock; FR_ERR_NOMEM.
  *  Free with fr_simulation_free, also on error. */

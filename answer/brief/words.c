@@ -276,7 +276,7 @@ void fr_brief_reasons(struct fr_brief *brief, const struct fr_job *job,
 }
 
 void fr_brief_caveats(struct fr_brief *brief, const struct fr_outcome *out) {
-    struct fr_text lossy = {0}, beyond = {0};
+    struct fr_text lossy = {0}, beyond = {0}, messages = {0};
     char a[FR_READABLE], b[FR_READABLE];
     if (fr_outcome_lossy(out) > 0) {
         fr_text_addf(&lossy, "%s of gradient bytes and %s of backward messages go compressed",
@@ -291,4 +291,6 @@ void fr_brief_caveats(struct fr_brief *brief, const struct fr_outcome *out) {
             fr_text_addf(&beyond, "%s%s", beyond.length ? ", " : "beyond what was measured: ",
                          fr_report_extrapolated_name(bit));
     fr_brief_words(brief, FR_BRIEF_SHOULD, "caution", &beyond);
+    fr_render_messages(out, &messages);
+    fr_brief_words(brief, FR_BRIEF_SHOULD, "messages", &messages);
 }

@@ -5,6 +5,7 @@
 #include "models/job/assume.h"
 #include "models/job/runtime.h"
 #include "models/outcome/facts/units.h"
+#include "models/price/lines.h"
 #include "models/work/transformer.h"
 
 #include <inttypes.h>
@@ -207,11 +208,27 @@ static void render_lossy(struct fr_text *text, const struct fr_outcome *out) {
     render_codecs(text, out);
 }
 
+void fr_render_messages(const struct fr_outcome *out, struct fr_text *words) {
+    if (!out->in_order) return;
+    fr_text_addf(words,
+                 "of the pipeline take longer than a pass, so they wait for one another");
+    for (int k = 0, n = 0; k < FR_BESIDE_COUNT; k++)
+        if (out->beside >> k & 1)
+            fr_text_addf(words, "%s%s",
+                         n++ ? ", " : "; not counted on their links: ", fr_beside_words[k]);
+}
+
 static void render_caveats(struct fr_text *text, const struct fr_job *job,
                            const struct fr_outcome *out) {
     struct fr_text words = {0};
     render_reasons(text, job, out);
     render_lossy(text, out);
+    if (out->in_order) {
+        fr_text_addf(&words, "messages ");
+        fr_render_messages(out, &words);
+        fr_text_addf(text, "\n");
+        tell(text, &words);
+    }
     if (!out->extrapolated) return;
     fr_text_addf(&words, "extrapolated beyond what was measured:");
     for (int bit = 0; bit <= FR_OP_COUNT; bit++)

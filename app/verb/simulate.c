@@ -27,7 +27,12 @@ static const struct fr_option options[] = {
     FR_OPTION_IDLE,
     FR_OPTION_FLOP,
     {"network", "NAME",
-     "isolated (each message alone, default), shared (they share links) or simgrid", 0},
+     "isolated (each message alone), shared (they share links, those of a pair of ranks in "
+     "order), fair "
+     "(all share at once) or simgrid; default: as predict has it, shared where a message takes "
+     "longer "
+     "than a pass, else isolated",
+     0},
     {"collectives", "NAME",
      "of layers: operations (one rank stands for all, default) or messages (all ranks)", 0},
     {"trace", "FILE", "timeline: .json (Chrome, Perfetto), .paje or .csv", 't'},
@@ -100,9 +105,10 @@ static fr_status simulate(const struct fr_args *args, struct fr_job *job,
     FR_TRY(fr_app_load(args, true, job, err));
     fr_reasons lacks = 0;
     FR_TRY(fr_job_choose(job, &lacks, err));
-    const struct fr_simulate_options how = {.network = fr_networks[network],
-                                            .timeline = !fr_args_has(args, "csv"),
-                                            .as_messages = spelling == 1};
+    const struct fr_simulate_options how = {
+        .network = fr_args_has(args, "network") ? fr_networks[network] : NULL,
+        .timeline = !fr_args_has(args, "csv"),
+        .as_messages = spelling == 1};
     FR_TRY(fr_simulate(job, &job->plan, &how, s, err));
     fr_chosen_refuse(lacks, &s->outcome);
     if (s->outcome.reasons == 0 && trace) FR_TRY(write_trace(job, s, trace, err));

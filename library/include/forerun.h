@@ -204,7 +204,8 @@ FORERUN_API forerun_status forerun_search(const forerun_job *job,
 
 typedef struct forerun_simulate_options {
     size_t size;
-    /** "isolated" (each message alone, the default) or "shared" (they share links). */
+    /** "isolated" (each message alone), "shared" (they share links, those of a pair of ranks in order) or "fair"
+     *  (all share at once); NULL: as forerun_predict has it, shared where a message takes longer than a pass. */
     const char *network;
     /** Leave the timeline in forerun_text: "chrome" (Perfetto reads it), "paje" or "csv"; or NULL. */
     const char *trace;
@@ -212,7 +213,7 @@ typedef struct forerun_simulate_options {
     int messages;
 } forerun_simulate_options;
 #define FORERUN_SIMULATE_DEFAULTS                                                              \
-    { sizeof(forerun_simulate_options), "isolated", NULL, 0 }
+    { sizeof(forerun_simulate_options), NULL, NULL, 0 }
 
 /** One plan run by the event engine: use of each stage, and the critical path. */
 FORERUN_API forerun_status forerun_simulate(const forerun_job *job,

@@ -115,13 +115,20 @@ static bool find_in_flight(struct fr_pricer *x, struct fr_pipeline *p) {
 
 /* ---- the price ----------------------------------------------------------------------------------- */
 
+/* By more than sums may round. */
+static void make_smaller(struct fr_outcome *out) {
+    out->time_s *= FR_LOWER_BOUND_SURE;
+    out->total_time_s *= FR_LOWER_BOUND_SURE;
+    out->energy_J *= FR_LOWER_BOUND_SURE;
+    out->total_energy_J *= FR_LOWER_BOUND_SURE;
+}
+
 /* As long as it takes at least, and the energy of that. */
 static void fill_lower_bound(const struct fr_pricer *x, const struct fr_pipeline *p,
                              struct fr_outcome *out) {
     out->time_s = fr_pipeline_lower_bound_s(p) + x->job->cluster.device.fixed_s;
     fr_pipeline_fill_energy(x->job, p, p->args.micro_batches, out);
-    out->energy_J *= FR_LOWER_BOUND_SURE;
-    out->total_energy_J *= FR_LOWER_BOUND_SURE;
+    make_smaller(out);
 }
 
 static fr_status write_order(struct fr_pricer *x, struct fr_pipeline *p) {
@@ -130,16 +137,29 @@ static fr_status write_order(struct fr_pricer *x, struct fr_pipeline *p) {
     return FR_OK;
 }
 
-static fr_status fill_exactly(struct fr_pricer *x, struct fr_pipeline *p,
-                              struct fr_outcome *out) {
+static fr_status run(struct fr_pricer *x, struct fr_pipeline *p, struct fr_outcome *out) {
     struct fr_pipeline_times times = {.gradient_exposed_s = x->exposed_s, .cache = x->cache};
     if (!fr_pipeline_ran(p, FR_WITH_ALL, &times)) {
-        if (!fr_pipeline_is_periodic(p) && !p->slots) FR_TRY(write_order(x, p));
+        if (!(fr_pipeline_is_periodic(p) && !p->lines) && !p->slots) FR_TRY(write_order(x, p));
         FR_TRY(fr_pipeline_run(p, FR_WITH_ALL, &times, NULL));
     }
     out->time_s = times.makespan_s + x->job->cluster.device.fixed_s;
     fr_pipeline_fill_energy(x->job, p, p->args.micro_batches, out);
     return FR_OK;
+}
+
+/* Messages that wait for one another never make it faster: alone they bound it. */
+static fr_status fill_exactly(struct fr_pricer *x, const struct fr_plan *plan,
+                              struct fr_pipeline *p, fr_wanted_fn *wanted, const void *context,
+                              struct fr_outcome *out, bool *priced) {
+    FR_TRY(run(x, p, out));
+    if (!fr_pipeline_queues(p)) return FR_OK;
+    make_smaller(out);
+    *priced = wanted(context, out);
+    if (!*priced) return FR_OK;
+    FR_TRY(fr_pipeline_find_lines(x->job, plan, p, NULL));
+    fr_pipeline_fill_messages(p, out);
+    return run(x, p, out);
 }
 
 /* Which messages are the epilogue's is asked of the order where a stage has several chunks. */
@@ -169,7 +189,7 @@ static fr_status price(struct fr_pricer *x, const struct fr_plan *plan, fr_wante
         fr_pipeline_fill_still(x->job, &p, out);
         fill_lower_bound(x, &p, out);
         *priced = wanted(context, out);
-        if (*priced) status = fill_exactly(x, &p, out);
+        if (*priced) status = fill_exactly(x, plan, &p, wanted, context, out, priced);
     }
     free(p.cool_down);
     return status;

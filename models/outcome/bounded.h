@@ -18,7 +18,7 @@ struct fr_pricer;
 struct fr_pricer *fr_pricer_make(const struct fr_job *job);
 void fr_pricer_free(struct fr_pricer *pricer);
 
-/** Asked once of every plan that can be laid out.  Reasons, memory, bytes and loss of @p out are the
+/** Asked of every plan that can be laid out, twice where its messages go in order.  Reasons, memory, bytes and loss of @p out are the
  *  plan's; time and energy, an iteration's and to the loss, are so small or smaller.  May add reasons.
  *  @return false where its price does not matter */
 typedef bool fr_wanted_fn(const void *context, struct fr_outcome *out);

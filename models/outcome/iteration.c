@@ -10,6 +10,7 @@
 #include "models/outcome/fits/fits.h"
 #include "models/outcome/iteration.h"
 #include "models/outcome/moments.h"
+#include "models/price/lines.h"
 #include "models/price/offload.h"
 #include "models/price/zero.h"
 
@@ -231,6 +232,23 @@ void fr_pipeline_fill_still(const struct fr_job *job, const struct fr_pipeline *
         add_memory(job, p, out);
 }
 
+/* What takes no time in any pass is not beside messages. */
+void fr_pipeline_fill_messages(const struct fr_pipeline *p, struct fr_outcome *out) {
+    uint8_t shown = 1 << FR_BESIDE_REPLICAS;
+    out->in_order = p->lines != NULL;
+    for (int32_t i = 0; p->lines && i < p->args.stages; i++) {
+        const struct fr_stage *s = &p->stage[i];
+        const double beside_s[FR_BESIDE_REPLICAS] = {
+            [FR_BESIDE_TP] = s->forward.tp_s + s->backward.tp_s,
+            [FR_BESIDE_CP] = s->forward.cp_s + s->backward.cp_s,
+            [FR_BESIDE_EP] = s->forward.ep_s + s->backward.ep_s,
+            [FR_BESIDE_DP] = s->forward.dp_s + s->backward.dp_s + s->buckets};
+        for (int k = 0; k < FR_BESIDE_REPLICAS; k++)
+            if (beside_s[k] > 0) shown |= (uint8_t)(1 << k);
+    }
+    out->beside = p->lines ? p->lines->beside & shown : 0;
+}
+
 void fr_pipeline_fill_energy(const struct fr_job *job, const struct fr_pipeline *p, double m,
                              struct fr_outcome *out) {
     add_energy(job, p, m, out);
@@ -324,6 +342,7 @@ fr_status fr_pipeline_outcome(const struct fr_job *job, const struct fr_pipeline
     fr_status status = timer(context, FR_WITH_ALL, &times, err);
     if (status == FR_OK) status = add_parts(job, p, timer, context, times.makespan_s, out, err);
     if (status == FR_OK) fill_outcome(job, p, p->args.micro_batches, out);
+    if (status == FR_OK) fr_pipeline_fill_messages(p, out);
     free(times.gradient_exposed_s);
     return status;
 }

@@ -41,6 +41,9 @@ void fr_pipeline_fill_still(const struct fr_job *job, const struct fr_pipeline *
 void fr_pipeline_fill_energy(const struct fr_job *job, const struct fr_pipeline *pipeline,
                              double m, struct fr_outcome *out);
 
+/** Fill in by which rule messages go, and what is left out of it. */
+void fr_pipeline_fill_messages(const struct fr_pipeline *pipeline, struct fr_outcome *out);
+
 /** An iteration with some things switched off: the recurrence, or an event engine. */
 typedef fr_status fr_pipeline_timer(const void *context, int with,
                                     struct fr_pipeline_times *times, struct fr_error *err);

@@ -81,6 +81,8 @@ struct fr_outcome {
     const char *engine;    /**< who priced it; NULL: the closed form */
     fr_reasons reasons;    /**< 0: feasible */
     uint32_t extrapolated; /**< see FR_EXTRAPOLATED_GEMM */
+    bool in_order;         /**< messages of the pipeline wait for those before them */
+    uint8_t beside;        /**< FR_BESIDE_... bits: what uses their links and is not counted */
     int64_t ranks;
     double parameters, parameters_rank_max;
     double parameters_frozen; /**< of parameters, not trained */

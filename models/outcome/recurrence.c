@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/extremes.h"
+#include "models/outcome/message_lines.h"
 #include "models/outcome/periodic.h"
 #include "models/outcome/recurrence.h"
 #include "models/plan/schedule_order.h"
@@ -27,7 +28,13 @@ struct sweep {
     bool messages;         /* do they take time?  Chunks of one rank hand over without one */
     bool codecs, gradients, folds;
     bool coded; /* some messages go compressed */
+    /* Where messages go in order on lines; else NULL. */
+    struct fr_message_lines *lines;
+    struct fr_message_parts *parts; /* [P][4]: across a boundary up and down, whole and small */
+    double *forward_in_s, *backward_in_s; /* when a pass's input is there; < 0: not yet */
 };
+
+static bool in_order(const struct sweep *w) { return w->p->lines && w->messages; }
 
 /* Where the ends of its passes stand: the row of its virtual stage, and its micro-batch. */
 static size_t row_of(const struct sweep *w, int32_t i, const struct fr_slot *x) {
@@ -62,6 +69,8 @@ static double input_s(const struct sweep *w, int32_t i, const struct fr_slot *x,
     size_t m = (size_t)w->p->args.micro_batches, at = row * m + (size_t)x->micro;
     double ready_s, lag_s;
     if (x->kind == FR_SLOT_WEIGHT) return w->backward_end_s[at];
+    if (w->lines && x->kind == FR_SLOT_FORWARD) return w->forward_in_s[at];
+    if (w->lines) return w->backward_in_s[at];
     if (x->kind == FR_SLOT_FORWARD) {
         if (row == 0) return 0;
         ready_s = w->forward_end_s[at - m];
@@ -111,6 +120,58 @@ static bool completes(struct sweep *w, int32_t i, const struct fr_slot *x) {
     return ++w->made[i * w->p->args.chunks + x->chunk] == w->p->args.micro_batches;
 }
 
+/* ---- messages on lines ---------------------------------------------------------------------------- */
+
+enum { UP_WHOLE, DOWN_WHOLE, UP_SMALL, DOWN_SMALL, KINDS };
+
+/* Stage @p i of virtual stage @p row hands on the result of @p x. */
+static void hand_on(struct sweep *w, int32_t i, const struct fr_slot *x, size_t row,
+                    double end_s) {
+    const struct fr_pipeline *p = w->p;
+    bool forward = x->kind == FR_SLOT_FORWARD;
+    size_t m = (size_t)p->args.micro_batches, at = row * m + (size_t)x->micro;
+    if (x->kind == FR_SLOT_WEIGHT || (!forward && row == 0)) return;
+    if (forward && row == w->last) {
+        w->backward_in_s[at] = end_s;
+        return;
+    }
+    size_t to = forward ? row + 1 : row - 1, lower = forward ? row : to,
+           message = to * m + (size_t)x->micro;
+    int32_t across = fr_pipeline_boundary(p, (int64_t)lower),
+            kind = forward ? UP_WHOLE : DOWN_WHOLE;
+    double *in_s = forward ? w->forward_in_s : w->backward_in_s;
+    in_s[message] = end_s;
+    if (across < 0) return;
+    bool small = forward ? p->stage[across].small_forward_B > 0
+                         : w->coded && fr_pipeline_small(p, (int64_t)lower, x->micro);
+    const struct fr_message_parts *parts = &w->parts[KINDS * across + kind + 2 * small];
+    in_s[message] += parts->alone_s;
+    if (!(parts->size_B > 0)) return;
+    in_s[message] = -1;
+    fr_message_lines_send(
+        w->lines,
+        fr_line_of(p->args.stages, i,
+                   fr_schedule_stage(p->schedule, p->args.stages, (int64_t)to)),
+        forward ? message : (w->last + 1) * m + message, end_s, parts);
+}
+
+static void split_messages(struct sweep *w) {
+    const struct fr_pipeline *p = w->p;
+    for (int32_t i = 0; i < p->args.stages; i++) {
+        const struct fr_stage *s = &p->stage[i];
+        int32_t above = (i + 1) % p->args.stages;
+        const struct fr_path *up = &p->lines->path[fr_line_of(p->args.stages, i, above)],
+                             *down = &p->lines->path[fr_line_of(p->args.stages, above, i)];
+        struct fr_message_parts *parts = w->parts + KINDS * i;
+        parts[UP_WHOLE] = fr_message_split(up, s->message_B, s->message_s);
+        parts[DOWN_WHOLE] = fr_message_split(down, s->message_B, s->message_s);
+        parts[UP_SMALL] = fr_message_split(up, s->small_forward_B, s->small_forward_s);
+        parts[DOWN_SMALL] = fr_message_split(down, s->small_message_B, s->small_message_s);
+    }
+}
+
+/* ---- following the slots -------------------------------------------------------------------------- */
+
 /* Run stage @p i as far as its inputs allow. @return slots done */
 static int64_t advance(struct sweep *w, int32_t i) {
     size_t m = (size_t)w->p->args.micro_batches;
@@ -126,15 +187,40 @@ static int64_t advance(struct sweep *w, int32_t i) {
         double read_s = w->codecs ? fr_pipeline_codec_s(w->p, i, x, false) : 0,
                sent_s = w->codecs ? fr_pipeline_codec_s(w->p, i, x, true) : 0;
         double longer_s = w->p->longer_s ? w->p->longer_s[i * w->p->n_slots + w->next[i]] : 0;
-        w->free_s[i] = start_s + read_s + slot_s(w, i, x) + longer_s + sent_s;
+        /* In the engine's order where messages hold up one another, since differences of rounding grow there. */
+        bool apart = w->lines && x->whole && x->kind == FR_SLOT_BACKWARD;
+        double pass_s = apart ? w->pass_s[3 * i + FR_SLOT_BACKWARD] : slot_s(w, i, x),
+               then_s = apart ? w->pass_s[3 * i + FR_SLOT_WEIGHT] : 0;
+        w->free_s[i] = start_s + read_s + pass_s + longer_s + then_s + sent_s;
         if (completes(w, i, x))
             send_buckets(w, i, w->pass_s[3 * i + (x->whole ? FR_SLOT_WEIGHT : x->kind)],
                          w->free_s[i] - sent_s);
         size_t at = row * m + (size_t)x->micro;
         if (x->kind == FR_SLOT_FORWARD) w->forward_end_s[at] = w->free_s[i];
         if (x->kind == FR_SLOT_BACKWARD) w->backward_end_s[at] = w->free_s[i];
+        if (w->lines) hand_on(w, i, x, row, w->free_s[i]);
     }
     return done;
+}
+
+static fr_status deadlock(const struct sweep *w, struct fr_error *err) {
+    return fr_schedule_deadlock(&w->p->args, w->p->slots, w->p->n_slots, w->next,
+                                "plan#/schedule", err);
+}
+
+/* Stages go on as their messages arrive, in order of time. */
+static fr_status follow_messages(struct sweep *w, struct fr_error *err) {
+    const struct fr_schedule_args *a = &w->p->args;
+    size_t m = (size_t)a->micro_batches, passes = (w->last + 1) * m, message;
+    int64_t left = w->p->n_slots * a->stages;
+    double end_s;
+    for (int32_t i = 0; i < a->stages; i++) left -= advance(w, i);
+    while (fr_message_lines_next(w->lines, &message, &end_s)) {
+        (message < passes ? w->forward_in_s : w->backward_in_s)[message % passes] = end_s;
+        left -= advance(
+            w, fr_schedule_stage(w->p->schedule, a->stages, (int64_t)(message % passes / m)));
+    }
+    return left > 0 ? deadlock(w, err) : FR_OK;
 }
 
 /* A topological order need not be found: going down the stages and up again meets the slots as passes travel, and a
@@ -142,13 +228,12 @@ static int64_t advance(struct sweep *w, int32_t i) {
  * deadlocks and is reported with the slots that wait for each other. */
 static fr_status sweep_run(struct sweep *w, struct fr_error *err) {
     int64_t left = w->p->n_slots * w->p->args.stages;
+    if (w->lines) return follow_messages(w, err);
     while (left > 0) {
         int64_t done = 0; /* down and up, as forward and backward passes travel */
         for (int32_t i = 0; i < w->p->args.stages; i++) done += advance(w, i);
         for (int32_t i = w->p->args.stages; i-- > 0;) done += advance(w, i);
-        if (done == 0)
-            return fr_schedule_deadlock(&w->p->args, w->p->slots, w->p->n_slots, w->next,
-                                        "plan#/schedule", err);
+        if (done == 0) return deadlock(w, err);
         left -= done;
     }
     return FR_OK;
@@ -182,6 +267,19 @@ static void finish(const struct sweep *w, int with, struct fr_pipeline_times *ti
     times->makespan_s = makespan_s;
 }
 
+static bool line_up(struct sweep *w, size_t passes) {
+    if (!in_order(w)) return true;
+    w->parts = fr_malloc(KINDS * (size_t)w->p->args.stages, sizeof *w->parts);
+    w->forward_in_s = fr_malloc(2 * passes, sizeof *w->forward_in_s);
+    w->lines = fr_message_lines_make(w->p->lines, 2 * passes);
+    if (!w->parts || !w->forward_in_s || !w->lines) return false;
+    w->backward_in_s = w->forward_in_s + passes;
+    for (size_t k = 0; k < 2 * passes; k++) w->forward_in_s[k] = -1;
+    for (int32_t k = 0; k < w->p->args.micro_batches; k++) w->forward_in_s[k] = 0; /* samples */
+    split_messages(w);
+    return true;
+}
+
 /* Follow the slots; scratch of P m numbers. */
 static fr_status follow_slots(struct sweep *w, struct fr_error *err) {
     size_t stages = (size_t)w->p->args.stages, chunks = (size_t)w->p->args.chunks;
@@ -191,7 +289,8 @@ static fr_status follow_slots(struct sweep *w, struct fr_error *err) {
     w->made = fr_calloc(stages * chunks, sizeof *w->made);
     w->forward_end_s = fr_malloc(passes, sizeof *w->forward_end_s);
     w->backward_end_s = fr_malloc(passes, sizeof *w->backward_end_s);
-    if (!w->next || !w->made || !w->forward_end_s || !w->backward_end_s) {
+    if (!w->next || !w->made || !w->forward_end_s || !w->backward_end_s ||
+        !line_up(w, passes)) {
         fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
     } else {
         for (size_t k = 0; k < passes; k++) w->forward_end_s[k] = w->backward_end_s[k] = -1;
@@ -201,6 +300,9 @@ static fr_status follow_slots(struct sweep *w, struct fr_error *err) {
     free(w->made);
     free(w->forward_end_s);
     free(w->backward_end_s);
+    fr_message_lines_free(w->lines);
+    free(w->parts);
+    free(w->forward_in_s);
     return status;
 }
 
@@ -227,10 +329,12 @@ static bool write_key(const struct sweep *w, struct fr_recurrence_cache *cache) 
                              (uint64_t)a->micro_batches,
                              (uint64_t)a->chunks,
                              (uint64_t)(w->messages | w->gradients << 1 |
-                                        w->p->splits_backward << 2 | w->p->forward << 3)};
+                                        w->p->splits_backward << 2 | w->p->forward << 3),
+                             in_order(w) ? w->p->lines->digest : 0};
     enum { HEAD = sizeof head / sizeof *head, EACH = 6 };
     size_t stages = (size_t)a->stages;
-    uint64_t *key = fr_recurrence_cache_key(cache, HEAD + EACH * stages);
+    uint64_t *key =
+        fr_recurrence_cache_key(cache, HEAD + (EACH + (size_t)in_order(w)) * stages);
     if (!key) return false;
     memcpy(key, head, sizeof head);
     memcpy(key + HEAD, w->pass_s, 3 * stages * sizeof *key);
@@ -238,6 +342,7 @@ static bool write_key(const struct sweep *w, struct fr_recurrence_cache *cache) 
         const struct fr_stage *stage = &w->p->stage[i];
         const double more[] = {stage->message_s, stage->buckets, stage->bucket_s};
         memcpy(key + HEAD + 3 * (stages + i), more, sizeof more);
+        if (in_order(w)) memcpy(key + HEAD + EACH * stages + i, &stage->message_B, sizeof *key);
     }
     return true;
 }
@@ -246,9 +351,13 @@ static bool write_key(const struct sweep *w, struct fr_recurrence_cache *cache) 
  * optimizer's dtype). Their passes take the same bits, so the ends of all stages are looked up by the words of the
  * key. Compressed messages and passes at clocks of their own have inputs that the key lacks, hence they are never
  * cached. */
+static bool cached(const struct sweep *w, const struct fr_recurrence_cache *cache) {
+    return cache && !w->coded && !w->p->longer_s;
+}
+
 static bool find_run(struct sweep *w, struct fr_recurrence_cache *cache) {
     size_t n = RESULTS * (size_t)w->p->args.stages;
-    if (!cache || w->coded || w->p->longer_s || !write_key(w, cache)) return false;
+    if (!cached(w, cache) || !write_key(w, cache)) return false;
     const double *found = fr_recurrence_cache_find(cache, n);
     if (found) memcpy(w->free_s, found, n * sizeof *found);
     return found;
@@ -289,9 +398,9 @@ static void begin(struct sweep *w, const struct fr_pipeline *p, int with, double
 static fr_status run_sweep(struct sweep *w, struct fr_recurrence_cache *cache,
                            struct fr_error *err) {
     if (find_run(w, cache)) return FR_OK;
-    bool simple = fr_pipeline_is_periodic(w->p) && !w->p->longer_s;
+    bool simple = fr_pipeline_is_periodic(w->p) && !w->p->longer_s && !in_order(w);
     FR_TRY(simple ? periodic(w, err) : follow_slots(w, err));
-    if (cache && !w->coded && !w->p->longer_s)
+    if (cached(w, cache))
         fr_recurrence_cache_keep(cache, w->free_s, RESULTS * (size_t)w->p->args.stages);
     return FR_OK;
 }

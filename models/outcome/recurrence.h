@@ -4,7 +4,8 @@
  *  Pass (kind, stage, micro-batch) starts when the stage's previous slot is done and its input has arrived.  The
  *  forward pass needs the activation of the virtual stage before.  The backward pass needs the gradient of the
  *  virtual stage after; on the last one, its own forward pass.  Each input arrives message_s after it was made.
- *  Messages are asynchronous: they hold up nobody but their reader.  The gradient all-reduce of a stage follows its
+ *  Messages are asynchronous: they hold up nobody but their reader, and where the pipeline has lines
+ *  (models/outcome/message_lines.h) one another.  The gradient all-reduce of a stage follows its
  *  last backward pass; the iteration ends with the last of them.
  *
  *  Overlapped, the gradients of a chunk come out of the last pass that adds to them, in n equal buckets.  The j-th is

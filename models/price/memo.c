@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/digest.h"
+#include "models/price/lines.h"
 #include "models/price/stage_work.h"
 
 enum { WORDS = sizeof(struct fr_plan) / sizeof(uint64_t) };
@@ -95,7 +96,9 @@ static void drop_placed(void *result) {
     struct fr_stage_places *placed = result;
     fr_rank_map_free(&placed->rank_map);
     free(placed->above);
+    fr_lines_free(placed->lines);
     placed->above = NULL;
+    placed->lines = NULL;
 }
 
 fr_status fr_price_memo_make(struct fr_price_memo *memo, struct fr_error *err) {

@@ -10,6 +10,7 @@
 #include "models/price/codec_price.h"
 #include "models/price/footprint.h"
 #include "models/price/layers.h"
+#include "models/price/lines.h"
 #include "models/price/memo.h"
 #include "models/price/offload.h"
 #include "models/price/operation.h"
@@ -19,6 +20,10 @@
 #include "models/work/transformer.h"
 
 enum { SLOTS_MAX = 1 << 25 };
+
+/* A message of this share of its sender's shortest pass is put in line.  Below, messages held each other up by 1 % of an
+ * iteration at most in 3,000 random pipelines over all schedules (tests/sim/test_lines.c); of GPipe, by nothing up to 1. */
+#define QUEUES_FROM 0.4
 
 /* Groups of zero_ranks make up all copies of each kind; one that the model has not has as many as the rest, or a
  * multiple of them, and asks for nothing more. */
@@ -459,6 +464,46 @@ static void map_pairs(const struct fr_plan *plan, struct fr_stage_places *placed
         placed->above[i] = fr_rank_map_pair(&placed->rank_map, i, (i + 1) % plan->pp);
 }
 
+/* A stage's sends are at least one of its passes apart. */
+static double shortest_pass_s(const struct fr_pipeline *p, int32_t i) {
+    double forward_s = fr_pipeline_pass_s(p, i, FR_SLOT_FORWARD, FR_WITH_ALL);
+    return p->forward
+               ? forward_s
+               : fmin(forward_s, fr_pipeline_pass_s(p, i, FR_SLOT_BACKWARD, FR_WITH_ALL));
+}
+
+bool fr_pipeline_queues(const struct fr_pipeline *p) {
+    int32_t stages = p->args.stages;
+    if (stages == 1 || p->duplex) return false;
+    bool ring = p->args.chunks > 1 && !p->schedule->folds;
+    /* Two messages meet at once, or as many as there are lines. */
+    double from = (p->schedule->phases ? 1 : QUEUES_FROM) / (p->regular ? 1 : stages / 2.0);
+    for (int32_t i = 0; i < stages - !ring; i++) {
+        double message_s = p->stage[i].message_s / from;
+        if (message_s > shortest_pass_s(p, i)) return true;
+        if (!p->forward && message_s > shortest_pass_s(p, (i + 1) % stages)) return true;
+    }
+    return false;
+}
+
+static fr_status no_lines(struct fr_error *err) {
+    return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
+}
+
+fr_status fr_pipeline_find_lines(const struct fr_job *job, const struct fr_plan *plan,
+                                 struct fr_pipeline *p, struct fr_error *err) {
+    bool fresh;
+    struct fr_stage_places *placed =
+        fr_memo_find(p->memo->placed, plan, plan->schedule->folds, &fresh);
+    fr_status status = fresh ? fr_rank_map_make(job, plan, &placed->rank_map, err) : FR_OK;
+    if (status == FR_OK && !placed->lines)
+        placed->lines = fr_lines_make(&placed->rank_map, p->args.stages);
+    if (status == FR_OK && !placed->lines) status = no_lines(err);
+    p->lines = status == FR_OK ? placed->lines : NULL;
+    if (status != FR_OK && fresh) fr_memo_forget(p->memo->placed, placed);
+    return status;
+}
+
 fr_status fr_pipeline_price(const struct fr_job *job, const struct fr_plan *plan,
                             struct fr_pipeline *p, uint32_t *extrapolated,
                             struct fr_error *err) {
@@ -468,9 +513,14 @@ fr_status fr_pipeline_price(const struct fr_job *job, const struct fr_plan *plan
     fr_status status = fresh ? fr_rank_map_make(job, plan, &placed->rank_map, err) : FR_OK;
     if (status == FR_OK && fresh && p->memo) map_pairs(plan, placed);
     if (status == FR_OK) price_stages(job, plan, placed, p, extrapolated);
+    p->regular = placed->rank_map.regular;
     for (int32_t i = 0; status == FR_OK && fr_plan_clocks(plan) && i < p->args.stages; i++)
         fr_clock_set(&job->cluster.device, fr_clock_of(&job->cluster.device, plan, i),
                      &p->stage[i]);
+    if (status == FR_OK && !p->memo && fr_pipeline_queues(p)) {
+        p->lines = p->own_lines = fr_lines_make(&placed->rank_map, p->args.stages);
+        if (!p->lines) status = no_lines(err);
+    }
     if (!p->memo || status != FR_OK) fr_rank_map_free(&placed->rank_map);
     if (p->memo && status != FR_OK) fr_memo_forget(p->memo->placed, placed);
     return status;
@@ -518,5 +568,6 @@ void fr_pipeline_free(struct fr_pipeline *p) {
     free(p->slots);
     free(p->cool_down);
     free(p->longer_s);
+    fr_lines_free(p->own_lines);
     *p = (struct fr_pipeline){0};
 }

@@ -10,6 +10,8 @@
 #include "models/plan/schedule.h"
 #include "models/price/stage.h"
 
+struct fr_lines;
+
 struct fr_pipeline {
     const struct fr_schedule *schedule;
     struct fr_schedule_args args; /**< P, m, v */
@@ -37,6 +39,9 @@ struct fr_pipeline {
     const struct fr_device *device;
     double *longer_s, *busy_longer_s, *more_J;
     const struct fr_price_memo *memo; /**< what is priced once for many plans, or NULL */
+    const struct fr_lines *lines; /**< on which messages go in order; NULL: each goes alone */
+    struct fr_lines *own_lines;   /**< the same, where nobody else holds them */
+    bool regular; /**< placed so that no more than two lines each way meet at an adapter */
 };
 
 /** Does the backward message of @p micro that chunk @p chunk of stage @p i reads go compressed?
@@ -96,10 +101,18 @@ static inline int64_t fr_pipeline_micro_batches(const struct fr_job *job,
     return fr_job_batch(job, plan) / plan->dp / fr_job_pipeline_micro_batch(job, plan);
 }
 
+/** Can messages hold up one another so much that it shows: does one take more than a share of its sender's shortest
+ *  pass? */
+bool fr_pipeline_queues(const struct fr_pipeline *pipeline);
+/** Find the lines of a priced pipeline that was priced with a memo.  @return FR_OK or FR_ERR_NOMEM. */
+fr_status fr_pipeline_find_lines(const struct fr_job *job, const struct fr_plan *plan,
+                                 struct fr_pipeline *pipeline, struct fr_error *err);
+
 /** Reasons why @p plan is no pipeline of @p job's stages; 0 when it is. */
 fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *plan);
 
-/** Price the stages of a plan that was checked into p->stage[pp], which are 0 before.
+/** Price the stages of a plan that was checked into p->stage[pp], which are 0 before; without a memo, find the lines
+ *  of one that queues.
  *  @param extrapolated  bits as in fr_outcome; set, never cleared
  *  @return FR_OK or FR_ERR_NOMEM. */
 fr_status fr_pipeline_price(const struct fr_job *job, const struct fr_plan *plan,

@@ -8,14 +8,14 @@
 enum { LINKS = 12, FLOWS = 200, USES = 4 };
 
 struct flow {
-    struct fr_fluid_use uses[USES];
+    struct fr_link_use uses[USES];
     int n_uses;
     double size_B, moved_B;
     bool alive;
 };
 
 static bool begin(struct fr_fluid *fluid, int64_t tag, double size_B,
-                  const struct fr_fluid_use *uses, int n_uses) {
+                  const struct fr_link_use *uses, int n_uses) {
     return fr_fluid_start(fluid, tag, size_B, fr_fluid_alone_B_per_s(fluid, uses, n_uses), uses,
                           n_uses);
 }
@@ -87,7 +87,7 @@ static void fair_whatever_came_before(void **state) {
             f->n_uses = 1 + (int)(case_random(&seed) % USES);
             for (int u = 0; u < f->n_uses; u++) {
                 int link = (int)(case_random(&seed) % 3) + 3 * u; /* never one twice */
-                f->uses[u] = (struct fr_fluid_use){link, 1 + (int)(case_random(&seed) % 3)};
+                f->uses[u] = (struct fr_link_use){link, 1 + (int)(case_random(&seed) % 3)};
             }
             assert_true(begin(fluid, started++, f->size_B, f->uses, f->n_uses));
         }
@@ -99,7 +99,7 @@ static void fair_whatever_came_before(void **state) {
 static void by_hand(void **state) {
     (void)state;
     const double rate[] = {10, 2};
-    const struct fr_fluid_use both[] = {{0, 1}, {1, 1}}, one[] = {{0, 1}};
+    const struct fr_link_use both[] = {{0, 1}, {1, 1}}, one[] = {{0, 1}};
     struct fr_fluid *fluid = fr_fluid_new(2, rate, 2);
     bool slowed;
     assert_true(begin(fluid, 7, 10, both, 2));
@@ -113,7 +113,7 @@ static void by_hand(void **state) {
     assert_true(isinf(fr_fluid_next_s(fluid)));
     /* Three replicas on one link: a third each. */
     fr_fluid_reset(fluid);
-    const struct fr_fluid_use thrice[] = {{0, 3}};
+    const struct fr_link_use thrice[] = {{0, 3}};
     assert_true(begin(fluid, 9, 10, thrice, 1));
     FR_NEAR(fr_fluid_next_s(fluid), 3, 1e-12);
     fr_fluid_free(fluid);
@@ -124,7 +124,7 @@ static void a_thousand_at_once(void **state) {
     (void)state;
     enum { MANY = 1000 };
     const double rate = 10;
-    const struct fr_fluid_use use = {.link = 0, .weight = 1};
+    const struct fr_link_use use = {.link = 0, .weight = 1};
     struct fr_fluid *fluid = fr_fluid_new(1, &rate, 1);
     bool seen[MANY] = {false}, slowed;
     assert_non_null(fluid);

@@ -99,9 +99,9 @@ static void uses_as_counted(const struct fr_network_work *work, const struct fr_
     double latency_s = 0, alone_B_per_s = INFINITY;
     for (int h = 0; h < n; h++) latency_s += fr_link_at(levels, first[h]).latency_s;
     FR_NEAR(path->latency_s + 1, latency_s + 1, 1e-15);
-    assert_true(path->n_uses <= paths->uses_max);
+    assert_true(path->n_uses <= paths->links.uses_max);
     for (int32_t k = 0; k < path->n_uses; k++) {
-        const struct fr_fluid_use *use = &paths->uses[path->first + k];
+        const struct fr_link_use *use = &paths->links.uses[path->first + k];
         int64_t link = link_of[use->link], times = 0;
         for (int64_t d = 0; d < work->rank_map.dp; d++)
             for (int64_t t = 0; t < work->rank_map.tp; t++) {
@@ -168,9 +168,9 @@ static void paths_of_all_pairs(void **state) {
                 if (k == n_links) link_of[n_links++] = links[h];
             }
         }
-        assert_int_equal(paths.n_links, n_links);
+        assert_int_equal(paths.links.n, n_links);
         for (int32_t k = 0; k < n_links; k++)
-            FR_NEAR(paths.rate_B_per_s[k],
+            FR_NEAR(paths.links.rate_B_per_s[k],
                     fr_link_at(&job.cluster.levels, link_of[k]).rate_B_per_s, 0);
         for (int64_t t = 0; t < program.n_tasks; t++) {
             const struct fr_path *path = &paths.paths[paths.task_path[t]];
@@ -185,7 +185,7 @@ static void paths_of_all_pairs(void **state) {
             uses_as_counted(&work, &paths, path, link_of);
             if (path->n_uses > uses_max) uses_max = path->n_uses;
         }
-        assert_int_equal(paths.uses_max, uses_max);
+        assert_int_equal(paths.links.uses_max, uses_max);
         free(there);
         fr_paths_free(&paths);
         fr_job_free(&job);

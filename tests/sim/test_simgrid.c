@@ -85,7 +85,7 @@ static void isolated_messages(void **state) {
         struct fr_job job;
         load("200 KB", cases[k], &job);
         struct run alone = run_on(&job, &fr_network_isolated),
-                   shared = run_on(&job, &fr_network_shared),
+                   shared = run_on(&job, &fr_network_fair),
                    other = run_on(&job, &fr_network_simgrid);
         FR_TRUE(fabs(alone.time_s - other.time_s) <= 1e-3 * other.time_s &&
                     fabs(alone.energy_J - other.energy_J) <= 1e-3 * other.energy_J,
@@ -119,7 +119,7 @@ static void contention(void **state) {
         struct fr_job job;
         load("60 MB", cases[k], &job);
         struct run alone = run_on(&job, &fr_network_isolated),
-                   ours = run_on(&job, &fr_network_shared),
+                   ours = run_on(&job, &fr_network_fair),
                    other = run_on(&job, &fr_network_simgrid);
         met += ours.time_s > 1.05 * alone.time_s;
         FR_TRUE(fabs(ours.time_s - other.time_s) <= 1e-6 * other.time_s &&
@@ -152,10 +152,10 @@ static void unequal_latencies(void **state) {
     void *network = NULL;
     for (int t = 0; t < 2; t++)
         for (int k = 0; k < FR_TASK_WAITS_MAX; k++) tasks[t].after[k] = -1;
-    assert_int_equal(fr_network_shared.open(&work, &network, NULL), FR_OK);
+    assert_int_equal(fr_network_fair.open(&work, &network, NULL), FR_OK);
     assert_int_equal(
-        fr_network_shared.run(&work, network, &alone_s, start_s, ours_s, &last_s, NULL), FR_OK);
-    fr_network_shared.close(network);
+        fr_network_fair.run(&work, network, &alone_s, start_s, ours_s, &last_s, NULL), FR_OK);
+    fr_network_fair.close(network);
     assert_int_equal(fr_network_simgrid.open(&work, &network, NULL), FR_OK);
     assert_int_equal(
         fr_network_simgrid.run(&work, network, &alone_s, start_s, other_s, &last_s, NULL),
@@ -494,7 +494,7 @@ static void segmented_on_a_flat_network(void **state) {
             make_segmented(&job.cluster.levels, &groups[k], *row, size_B, &s);
             double closed = closed_s(&job.cluster.levels, &groups[k], *row, size_B);
             double alone = run_segmented(&job.cluster, &s, &fr_network_isolated);
-            double shared = run_segmented(&job.cluster, &s, &fr_network_shared);
+            double shared = run_segmented(&job.cluster, &s, &fr_network_fair);
             double other = run_segmented(&job.cluster, &s, &fr_network_simgrid);
             FR_TRUE(fabs(alone - closed) <= 1e-9 * closed &&
                         fabs(shared - closed) <= 1e-9 * closed &&
@@ -541,7 +541,7 @@ static void segmented_and_contended(void **state) {
         if (!row) fail_msg("no row %s", cases[k].name);
         make_segmented(&job.cluster.levels, &cases[k].c, row, size_B, &s);
         double closed = closed_s(&job.cluster.levels, &cases[k].c, row, size_B);
-        double shared = run_segmented(&job.cluster, &s, &fr_network_shared);
+        double shared = run_segmented(&job.cluster, &s, &fr_network_fair);
         double other = run_segmented(&job.cluster, &s, &fr_network_simgrid);
         FR_NEAR(shared, other, 0.02);
         FR_TRUE(cases[k].exact ? fabs(shared - closed) <= 1e-3 * closed : shared < closed,

@@ -293,10 +293,12 @@ class Job:
                           explain, fit)
         return self._ask(_lib.forerun_search, options)[0]
 
-    def simulate(self, network="isolated", messages=False, trace=None):
+    def simulate(self, network=None, messages=False, trace=None):
         """The plan in the event engine: "outcome", "stages" and "critical_path".
 
-        network   "isolated" (each message alone) or "shared" (they share links)
+        network   "isolated" (each message alone), "shared" (they share links, those of a pair of ranks in
+                  order) or "fair" (all share at once); None: as predict has it, shared where a message
+                  takes longer than a pass, else isolated
         messages  of a model of layers: all ranks, collectives as their messages
         trace     "chrome" (for Perfetto), "paje" or "csv": the timeline's text under "trace" """
         options = _Simulate(_c.sizeof(_Simulate), _bytes(network), _bytes(trace), messages)

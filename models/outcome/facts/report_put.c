@@ -14,6 +14,7 @@
 #include "models/outcome/moments.h"
 #include "models/outcome/report.h"
 #include "models/plan/key.h"
+#include "models/price/lines.h"
 #include "models/price/pipeline.h"
 
 void fr_report_put_schema(const struct fr_outcome_view *v, struct fr_json_writer *w) {
@@ -99,6 +100,14 @@ void fr_report_put_extrapolated(const struct fr_outcome_view *v, struct fr_json_
     for (int bit = 0; bit <= FR_OP_COUNT; bit++)
         if (v->out->extrapolated >> bit & 1)
             fr_json_put_string(w, fr_report_extrapolated_name(bit));
+    fr_json_end_array(w);
+}
+
+void fr_report_put_beside(const struct fr_outcome_view *v, struct fr_json_writer *w) {
+    if (!v->out->beside) return;
+    fr_json_add_array(w, "messages_beside");
+    for (int k = 0; k < FR_BESIDE_COUNT; k++)
+        if (v->out->beside >> k & 1) fr_json_put_string(w, fr_beside_names[k]);
     fr_json_end_array(w);
 }
 

@@ -1,0 +1,300 @@
+/* Messages at the same time share links, max-min fairly (sim/fluid.h).
+ *
+ * A message first waits its route's latency, then its bytes flow at the rate that all messages present leave it.
+ * Alone it takes its class's time, whatever priced that: the part beyond the bytes and latency of the route (a gather
+ * among the receivers) comes after.  So a message is never faster here than on an isolated network, and neither is a
+ * task.  A collective that is simulated by messages has no such rest for messages that share a link: they do share it
+ * here.
+ *
+ * In order, messages from one rank to another form a line: each begins when it is ready and the bytes of the one
+ * before have arrived.  An exchange joins no line, since both ranks wait for it.
+ *
+ * Other tasks end when the tasks that they wait for have ended and their own time has passed.  That end is known as
+ * soon as those ends are known, even in the future, so only messages are events.  The loop:
+ *   1. tasks whose waits are all known: work gets its end at once, a message its flow's start, or its place in line;
+ *   2. the earliest of these (in order of task) and of flow ends (in order started, first among equal times) comes
+ *      next; an end lets the next in line begin and makes the ends of tasks behind it known: back to 1. */
+#include "sim/sharing.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/extremes.h"
+#include "sim/events.h"
+#include "sim/fluid.h"
+#include "sim/paths.h"
+#include "sim/successors.h"
+
+/* A class of messages on one path. */
+struct message {
+    int32_t class_id, path;
+    int32_t other; /* message of the same path, or -1 */
+    bool exchange, as_messages;
+    double latency_s;                 /* of its class, or 0 */
+    double before_s, size_B, after_s; /* parts of its class's time, during a run */
+};
+
+/* Data of a task for the loop, side by side and by depth, since programs are larger than caches. */
+struct node {
+    double ready_s; /* latest end of what it waits for, so far */
+    double end_s;   /* of a message, the earliest; then of its flows so far */
+    int32_t work;   /* its class; of a message ~ its number */
+    int32_t first_successor, task;
+    int8_t waits, waits_left, flows_left;
+};
+
+struct shared {
+    struct fr_paths paths;
+    struct fr_successors successors;
+    struct fr_fluid *fluid;
+    struct node *nodes; /* [n + 1]: the last only ends the list behind the one before */
+    struct message *messages;
+    int32_t n_messages, capacity;
+    int32_t *known; /* nodes whose waits are all over, to be worked on */
+    int32_t n_known;
+    struct fr_events starts; /* of flows by node, of waiting by ~node; in order of task */
+    int32_t *last_in_line;   /* [n_paths] the node, -1: nobody is there; NULL: no lines */
+    int32_t *next_in_line;   /* [n] the node behind it, or -1 */
+    const double *class_s;
+    double last_s;
+};
+
+/* ---- a message's parts ------------------------------------------------------------------------ */
+
+/* Split the class's time into latency, flow at the rate that it has alone, and the rest. */
+static void part(struct shared *s, const double *class_B) {
+    for (int32_t m = 0; m < s->n_messages; m++) {
+        struct message *message = &s->messages[m];
+        const struct fr_path *path = &s->paths.paths[message->path];
+        double alone_s = s->class_s[message->class_id];
+        message->size_B = fr_smaller(class_B[message->class_id], alone_s * path->alone_B_per_s);
+        double flow_s = message->size_B / path->alone_B_per_s;
+        message->before_s = fr_smaller(
+            message->latency_s > 0 ? message->latency_s : path->latency_s, alone_s - flow_s);
+        message->after_s = message->as_messages ? 0 : alone_s - message->before_s - flow_s;
+    }
+}
+
+/* ---- the loop --------------------------------------------------------------------------------- */
+
+static void finish(struct shared *s, struct node *over, double end_s) {
+    over->end_s = end_s;
+    if (end_s > s->last_s) s->last_s = end_s;
+    for (int32_t k = over->first_successor; k < over[1].first_successor; k++) {
+        struct node *node = &s->nodes[s->successors.successors[k]];
+        if (end_s > node->ready_s) node->ready_s = end_s;
+        if (--node->waits_left == 0) s->known[s->n_known++] = s->successors.successors[k];
+    }
+}
+
+/* The message's own time runs from now on. */
+static void begin_message(struct shared *s, int32_t at, double now_s) {
+    struct node *node = &s->nodes[at];
+    const struct message *m = &s->messages[~node->work];
+    node->end_s = now_s + s->class_s[m->class_id];
+    fr_events_push(&s->starts, (struct fr_event){now_s + fr_larger(0, m->before_s),
+                                                 (uint32_t)node->task, at});
+}
+
+static bool queues(const struct shared *s, const struct message *m) {
+    return s->last_in_line && !m->exchange;
+}
+
+static void join_line(struct shared *s, int32_t at, double now_s) {
+    int32_t *last = &s->last_in_line[s->messages[~s->nodes[at].work].path];
+    s->next_in_line[at] = -1;
+    if (*last < 0)
+        begin_message(s, at, now_s);
+    else
+        s->next_in_line[*last] = at;
+    *last = at;
+}
+
+/* The bytes of the first in line have arrived. */
+static void leave_line(struct shared *s, int32_t at, double now_s) {
+    int32_t *last = &s->last_in_line[s->messages[~s->nodes[at].work].path];
+    if (*last == at)
+        *last = -1;
+    else
+        begin_message(s, s->next_in_line[at], now_s);
+}
+
+static void work_off(struct shared *s) {
+    while (s->n_known > 0) {
+        int32_t at = s->known[--s->n_known];
+        struct node *node = &s->nodes[at];
+        if (node->work >= 0) {
+            finish(s, node, node->ready_s + s->class_s[node->work]);
+            continue;
+        }
+        const struct message *m = &s->messages[~node->work];
+        if (!(m->size_B > 0))
+            finish(s, node, node->ready_s + s->class_s[m->class_id]);
+        else if (queues(s, m))
+            fr_events_push(&s->starts,
+                           (struct fr_event){node->ready_s, (uint32_t)node->task, ~at});
+        else
+            begin_message(s, at, node->ready_s);
+    }
+}
+
+static bool start_flows(struct shared *s, int32_t at) {
+    struct node *node = &s->nodes[at];
+    const struct message *m = &s->messages[~node->work];
+    int32_t q = m->path;
+    for (int k = 0; k < 1 + m->exchange; k++, q = s->paths.back[q]) {
+        const struct fr_path *path = &s->paths.paths[q];
+        node->flows_left++;
+        if (!fr_fluid_start(s->fluid, at, m->size_B, path->alone_B_per_s,
+                            s->paths.links.uses + path->first, path->n_uses))
+            return false;
+    }
+    return true;
+}
+
+/* The part of a message that is left when its bytes have arrived; unhindered it takes exactly its
+ * class's time. */
+static void end_flow(struct shared *s, double now_s) {
+    bool slowed;
+    int32_t at = (int32_t)fr_fluid_finish(s->fluid, &slowed);
+    struct node *node = &s->nodes[at];
+    const struct message *m = &s->messages[~node->work];
+    if (slowed) node->end_s = fr_larger(node->end_s, now_s + fr_larger(0, m->after_s));
+    if (--node->flows_left > 0) return;
+    if (queues(s, m)) leave_line(s, at, now_s);
+    finish(s, node, node->end_s);
+}
+
+static void begin(struct shared *s, const double *class_s, const double *class_B) {
+    s->class_s = class_s;
+    s->last_s = 0;
+    s->n_known = s->starts.n = 0;
+    fr_fluid_reset(s->fluid);
+    part(s, class_B);
+    for (int32_t q = 0; s->last_in_line && q < s->paths.n_paths; q++) s->last_in_line[q] = -1;
+    for (int64_t at = s->successors.n; at-- > 0;) {
+        s->nodes[at].ready_s = 0;
+        s->nodes[at].flows_left = 0;
+        s->nodes[at].waits_left = s->nodes[at].waits;
+        if (s->nodes[at].waits == 0) s->known[s->n_known++] = (int32_t)at;
+    }
+}
+
+fr_status fr_sharing_run(const struct fr_network_work *work, void *state, const double *class_s,
+                         double *start_s, double *end_s, double *makespan_s,
+                         struct fr_error *err) {
+    struct shared *s = state;
+    begin(s, class_s, work->class_B);
+    for (;;) {
+        work_off(s);
+        double flow_s = fr_fluid_next_s(s->fluid);
+        double start = s->starts.n ? s->starts.heap[0].time_s : INFINITY;
+        if (isinf(flow_s) && isinf(start)) break;
+        if (flow_s <= start) {
+            end_flow(s, flow_s);
+            continue;
+        }
+        int32_t what = fr_events_take(&s->starts, 0).what;
+        if (what < 0) {
+            join_line(s, ~what, start);
+            continue;
+        }
+        fr_fluid_advance(s->fluid, start);
+        if (!start_flows(s, what))
+            return fr_fail(err, FR_ERR_NOMEM, NULL, "the messages do not fit in memory");
+    }
+    for (int64_t at = 0; at < s->successors.n; at++) {
+        start_s[s->nodes[at].task] = s->nodes[at].ready_s;
+        end_s[s->nodes[at].task] = s->nodes[at].end_s;
+    }
+    *makespan_s = s->last_s;
+    return FR_OK;
+}
+
+/* ---- preparing -------------------------------------------------------------------------------- */
+
+/* The number of the messages of a class on a path, -1 without memory; @p latest[path] is the last one
+ * numbered. */
+static int32_t number_of(struct shared *s, int32_t *latest, const struct fr_program *program,
+                         int32_t class_id, int32_t path) {
+    fr_task_kind kind = program->classes[class_id].kind;
+    for (int32_t m = latest[path]; m >= 0; m = s->messages[m].other)
+        if (s->messages[m].class_id == class_id) return m;
+    if (s->n_messages == s->capacity) {
+        s->capacity = s->capacity ? 2 * s->capacity : 256;
+        struct message *grown = fr_realloc(s->messages, (size_t)s->capacity, sizeof *grown);
+        if (!grown) return -1;
+        s->messages = grown;
+    }
+    s->messages[s->n_messages] =
+        (struct message){.class_id = class_id,
+                         .path = path,
+                         .other = latest[path],
+                         .exchange = kind == FR_TASK_EXCHANGE,
+                         .as_messages = kind == FR_TASK_COLLECTIVE_MESSAGE,
+                         .latency_s = program->classes[class_id].latency_s};
+    return latest[path] = s->n_messages++;
+}
+
+static bool list_nodes(const struct fr_program *program, struct shared *s) {
+    size_t n = (size_t)program->n_tasks;
+    int32_t *latest = fr_malloc((size_t)s->paths.n_paths + 1, sizeof *latest);
+    s->nodes = fr_calloc(n + 1, sizeof *s->nodes);
+    bool fits = latest && s->nodes;
+    for (int32_t q = 0; fits && q < s->paths.n_paths; q++) latest[q] = -1;
+    for (size_t at = 0; fits && at < n; at++) {
+        int32_t id = s->successors.task[at], path = s->paths.task_path[id];
+        const struct fr_task *task = &program->tasks[id];
+        struct node *node = &s->nodes[at];
+        node->task = id;
+        node->first_successor = s->successors.first[at];
+        node->work = task->class_id;
+        if (path >= 0) {
+            int32_t number = number_of(s, latest, program, task->class_id, path);
+            node->work = ~number;
+            fits = number >= 0;
+        }
+        while (node->waits < FR_TASK_WAITS_MAX && task->after[node->waits] >= 0) node->waits++;
+    }
+    if (fits) s->nodes[n].first_successor = s->successors.first[n];
+    free(latest);
+    return fits;
+}
+
+void fr_sharing_close(void *state) {
+    struct shared *s = state;
+    fr_paths_free(&s->paths);
+    fr_successors_free(&s->successors);
+    fr_fluid_free(s->fluid);
+    free(s->nodes);
+    free(s->messages);
+    free(s->known);
+    free(s->starts.heap);
+    free(s->last_in_line);
+    free(s->next_in_line);
+    free(s);
+}
+
+fr_status fr_sharing_open(const struct fr_network_work *work, bool in_order, void **state,
+                          struct fr_error *err) {
+    size_t n = (size_t)work->program->n_tasks + 1;
+    struct shared *s = fr_calloc(1, sizeof *s);
+    *state = s;
+    if (!s) return fr_fail(err, FR_ERR_NOMEM, NULL, "the network does not fit in memory");
+    FR_TRY(fr_paths_make(work, &s->paths, err));
+    s->fluid =
+        fr_fluid_new(s->paths.links.n, s->paths.links.rate_B_per_s, s->paths.links.uses_max);
+    s->known = fr_malloc(n, sizeof *s->known);
+    s->starts.heap = fr_malloc(n, sizeof *s->starts.heap);
+    bool fits = s->fluid && s->known && s->starts.heap;
+    if (in_order) {
+        s->last_in_line = fr_malloc((size_t)s->paths.n_paths + 1, sizeof *s->last_in_line);
+        s->next_in_line = fr_malloc(n, sizeof *s->next_in_line);
+        fits = fits && s->last_in_line && s->next_in_line;
+    }
+    if (!fits || !fr_successors_make(work->program, &s->successors) ||
+        !list_nodes(work->program, s))
+        return fr_fail(err, FR_ERR_NOMEM, NULL, "the network does not fit in memory");
+    return FR_OK;
+}
