@@ -92,6 +92,10 @@ static bool eight_bits(const struct fr_job *job, const struct fr_plan *plan) {
            job->workload.transformer.lora_rank == 0;
 }
 
+static bool has_narrow_modules(const struct fr_job *job, const struct fr_plan *plan) {
+    return has_modules(job, plan) && eight_bits(job, plan);
+}
+
 /* Fine-tuning's samples are short, and packed, into sequences of up to 4096 tokens in recipes; longer ones are tuned on
  * long documents (MLPerf's GovReport at 8192).  A window or cross-attention is not priced beside that. */
 static bool packs(const struct fr_job *job, const struct fr_plan *plan) {
@@ -129,6 +133,9 @@ static const struct {
     {"micro-batches, scaled blocks",
      "ep and micro-batches above 1 on devices that scale blocks", overlaps_experts},
     {"further tokens", "models that predict further tokens, in a pipeline", has_modules},
+    {"further tokens, scaled blocks",
+     "models in fp8 that predict further tokens, on devices that scale blocks",
+     has_narrow_modules},
     {"16 bits", "products of 16 bits or fewer", narrow_gradients},
     {"fp8, scaled blocks", "fp8 on devices that scale blocks, but adapters", eight_bits},
     {"fp8 experts", "mixtures of experts in fp8", eight_bit_experts},
@@ -153,6 +160,7 @@ const char *const fr_condition_names[] = {"always",
                                           "experts in fp8",
                                           "micro-batches, scaled blocks",
                                           "further tokens",
+                                          "further tokens, scaled blocks",
                                           "16 bits",
                                           "fp8, scaled blocks",
                                           "fp8 experts",
