@@ -81,7 +81,8 @@ static void price_part(const struct pricing *x, int which, const struct priced_s
     const struct fr_passes passes = fr_priced_passes(device, &p);
     const double *kernels = p.kernels;
     double graphs = layers ? work->layers : 1; /* the embedding's, or the logits' */
-    bool experts = layers && x->job->workload.transformer.experts > 1;
+    const struct fr_transformer *t = &x->job->workload.transformer;
+    bool experts = layers && t->experts > 1 && t->capacity <= 0; /* else it knows the sizes */
     double experts_s = experts ? work->mixed * device->host_experts_s : 0,
            share = x->plan->recompute_layers > 0 ? work->recomputed : 1,
            again = fr_recomputes_experts(x->plan->recompute) ? share : 0,
