@@ -43,6 +43,13 @@ static bool records_iterations(const struct fr_job *job, const struct fr_plan *p
     return mixture(job, plan) && scales_blocks(job) && !plan->blocking;
 }
 
+/* An innermost unit of more ranks than a node has: a rack. */
+static bool records_on_racks(const struct fr_job *job, const struct fr_plan *plan) {
+    enum { NODE = 8 };
+    const struct fr_levels *levels = &job->cluster.levels;
+    return records_iterations(job, plan) && levels->level[0].ranks > NODE;
+}
+
 static bool records_layers(const struct fr_job *job, const struct fr_plan *plan) {
     const struct fr_device *device = &job->cluster.device;
     return mixture(job, plan) && !scales_blocks(job) && device->gemm[FR_FP8].form &&
@@ -93,7 +100,7 @@ static bool eight_bits(const struct fr_job *job, const struct fr_plan *plan) {
 }
 
 static bool has_narrow_modules(const struct fr_job *job, const struct fr_plan *plan) {
-    return has_modules(job, plan) && eight_bits(job, plan);
+    return job->workload.transformer.predicted > 0 && eight_bits(job, plan);
 }
 
 /* Fine-tuning's samples are short, and packed, into sequences of up to 4096 tokens in recipes; longer ones are tuned on
@@ -129,6 +136,7 @@ static const struct {
      "replicas reduce gradients, but with zero 3, compression or blocking launches", overlaps},
     {"experts", "mixtures of experts", mixture},
     {"experts, scaled blocks", "mixtures on devices that scale blocks", records_iterations},
+    {"experts, racks", "mixtures on racks of devices that scale blocks", records_on_racks},
     {"experts in fp8", "mixtures on earlier devices with fp8", records_layers},
     {"micro-batches, scaled blocks",
      "ep and micro-batches above 1 on devices that scale blocks", overlaps_experts},
@@ -157,6 +165,7 @@ const char *const fr_condition_names[] = {"always",
                                           "gradients reduced",
                                           "experts",
                                           "experts, scaled blocks",
+                                          "experts, racks",
                                           "experts in fp8",
                                           "micro-batches, scaled blocks",
                                           "further tokens",

@@ -66,7 +66,7 @@ FR_FACT(attention_eight_bits,
         "rate of the release's fused kernel at 8 bits over its rate at 16")
 FR_FACT(attention_eight_bits_wide,
         NUMBER("attention.eight_bits_wide", 1e-6, 10, attention.eight_bits_wide, FR_VALUE_COUNT),
-        "the same of heads of more than 128 values, of latent attention")
+        "the same of wide heads, of latent attention")
 FR_FACT(attention_exponentials,
         NUMBER("attention.exponentials", 1e-6, 1024, attention.exponentials, FR_VALUE_COUNT),
         "values of a head below which a forward kernel waits for its exponentials")
