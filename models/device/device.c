@@ -42,9 +42,9 @@ static const char *const device_keys[] = {
     "workspace",     "grouped_workspace", "framework",     "gathers",           NULL};
 /* clang-format on */
 static const char *const usual_keys[] = {"products", "memory", NULL};
-static const char *const attention_keys[] = {"plain",     "flash",      "flash_2",
-                                             "flash_1",   "backward",   "scan",
-                                             "half_keys", "eight_bits", NULL};
+static const char *const attention_keys[] = {
+    "plain",     "flash",      "flash_2",         "flash_1",      "backward", "scan",
+    "half_keys", "eight_bits", "eight_bits_wide", "exponentials", NULL};
 static const char *const power_keys[] = {
     "busy", "idle", "communicating", "quality", "source", "uncertainty", NULL};
 static const char *const qualities[] = {"measured", "sampled", "estimated", "unavailable",
@@ -132,10 +132,15 @@ static fr_status attention_read(const struct fr_json *object, struct fr_attentio
     const struct {
         const char *key;
         double most, *out;
-    } shares[] = {{"plain", 1, &a->plain},           {"flash", 1, &a->flash},
-                  {"flash_2", 1, &a->flash_2},       {"flash_1", 1, &a->flash_1},
-                  {"backward", 10, &a->backward},    {"scan", 1, &a->scan},
-                  {"eight_bits", 10, &a->eight_bits}};
+    } shares[] = {{"plain", 1, &a->plain},
+                  {"flash", 1, &a->flash},
+                  {"flash_2", 1, &a->flash_2},
+                  {"flash_1", 1, &a->flash_1},
+                  {"backward", 10, &a->backward},
+                  {"scan", 1, &a->scan},
+                  {"eight_bits", 10, &a->eight_bits},
+                  {"eight_bits_wide", 10, &a->eight_bits_wide},
+                  {"exponentials", 1024, &a->exponentials}};
     FR_TRY(fr_json_object(object, attention_keys, err));
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
         FR_TRY(fr_json_get_number(object, shares[i].key, false, 1e-6, shares[i].most,

@@ -193,6 +193,11 @@ struct fr_attention_rates {
     /** Rate of the fused kernel of today at 8 bits, both passes together, over its rate at 16, where products are of 8
      *  bits or fewer and the software runs attention so, too; 0: it does not. */
     double eight_bits;
+    /** The same of heads whose queries have more than 128 values: latent attention's; 0: eight_bits. */
+    double eight_bits_wide;
+    /** Values of a head at which a forward kernel's exponentials take as long as its products at 16 bits; narrower heads
+     *  wait for exponentials; 0: none does. */
+    double exponentials;
     /** Keys that a query attends to at which a fused kernel reaches half of its share: with K of them
      *  K / (K + half_keys).  A tile of queries has its own beginning, end and, where causal, half-empty last
      *  tile of keys, however many keys it meets (our derivation). 0: its share at any length. */

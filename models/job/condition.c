@@ -43,6 +43,13 @@ static bool records_iterations(const struct fr_job *job, const struct fr_plan *p
     return mixture(job, plan) && scales_blocks(job) && !plan->blocking;
 }
 
+/* An innermost unit of more ranks than a node has: a rack. */
+static bool records_on_racks(const struct fr_job *job, const struct fr_plan *plan) {
+    enum { NODE = 8 };
+    const struct fr_levels *levels = &job->cluster.levels;
+    return records_iterations(job, plan) && levels->level[0].ranks > NODE;
+}
+
 static bool records_layers(const struct fr_job *job, const struct fr_plan *plan) {
     const struct fr_device *device = &job->cluster.device;
     return mixture(job, plan) && !scales_blocks(job) && device->gemm[FR_FP8].form &&
@@ -92,6 +99,10 @@ static bool eight_bits(const struct fr_job *job, const struct fr_plan *plan) {
            job->workload.transformer.lora_rank == 0;
 }
 
+static bool has_narrow_modules(const struct fr_job *job, const struct fr_plan *plan) {
+    return job->workload.transformer.predicted > 0 && eight_bits(job, plan);
+}
+
 /* Fine-tuning's samples are short, and packed, into sequences of up to 4096 tokens in recipes; longer ones are tuned on
  * long documents (MLPerf's GovReport at 8192).  A window or cross-attention is not priced beside that. */
 static bool packs(const struct fr_job *job, const struct fr_plan *plan) {
@@ -125,10 +136,14 @@ static const struct {
      "replicas reduce gradients, but with zero 3, compression or blocking launches", overlaps},
     {"experts", "mixtures of experts", mixture},
     {"experts, scaled blocks", "mixtures on devices that scale blocks", records_iterations},
+    {"experts, racks", "mixtures on racks of devices that scale blocks", records_on_racks},
     {"experts in fp8", "mixtures on earlier devices with fp8", records_layers},
     {"micro-batches, scaled blocks",
      "ep and micro-batches above 1 on devices that scale blocks", overlaps_experts},
     {"further tokens", "models that predict further tokens, in a pipeline", has_modules},
+    {"further tokens, scaled blocks",
+     "models in fp8 that predict further tokens, on devices that scale blocks",
+     has_narrow_modules},
     {"16 bits", "products of 16 bits or fewer", narrow_gradients},
     {"fp8, scaled blocks", "fp8 on devices that scale blocks, but adapters", eight_bits},
     {"fp8 experts", "mixtures of experts in fp8", eight_bit_experts},
@@ -150,9 +165,11 @@ const char *const fr_condition_names[] = {"always",
                                           "gradients reduced",
                                           "experts",
                                           "experts, scaled blocks",
+                                          "experts, racks",
                                           "experts in fp8",
                                           "micro-batches, scaled blocks",
                                           "further tokens",
+                                          "further tokens, scaled blocks",
                                           "16 bits",
                                           "fp8, scaled blocks",
                                           "fp8 experts",

@@ -24,6 +24,16 @@ static bool take_weights(struct fr_workload *w, double number) {
     return true;
 }
 
+static bool take_attention(struct fr_workload *w, double number) {
+    (void)number;
+    return w->narrow_attention = true;
+}
+
+static bool take_logits(struct fr_workload *w, double number) {
+    (void)number;
+    return w->narrow_logits = true;
+}
+
 static bool take_document(struct fr_workload *w, double number) {
     if (w->transformer.sequence <= (int64_t)number) return false;
     w->transformer.document = (int64_t)number;

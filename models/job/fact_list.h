@@ -11,6 +11,10 @@ FR_FACT(gradient_dtype, MODEL("model.gradient_dtype", take_gradients, "bf16|fp32
         "what gradients are added up and reduced in")
 FR_FACT(fp8_scaling, MODEL("model.fp8_scaling", take_scaling, "block", 0, 0),
         "how products of 8 bits scale: a scale a block")
+FR_FACT(attention_dtype, MODEL("model.attention_dtype", take_attention, "fp8", 0, 0),
+        "what fused attention computes in")
+FR_FACT(logits_dtype, MODEL("model.logits_dtype", take_logits, "fp8", 0, 0),
+        "what the product of logits is made in")
 FR_FACT(weight_dtype, MODEL("model.weight_dtype", take_weights, "fp8", 0, 0),
         "what weights are gathered and kept in for products")
 FR_FACT(document, MODEL("model.document", take_document, NULL, 1, 1e9),
@@ -60,6 +64,12 @@ FR_FACT(attention_scan, SHARE("attention.scan", attention.scan, FR_VALUE_COUNT),
 FR_FACT(attention_eight_bits,
         NUMBER("attention.eight_bits", 1e-6, 10, attention.eight_bits, FR_VALUE_COUNT),
         "rate of the release's fused kernel at 8 bits over its rate at 16")
+FR_FACT(attention_eight_bits_wide,
+        NUMBER("attention.eight_bits_wide", 1e-6, 10, attention.eight_bits_wide, FR_VALUE_COUNT),
+        "the same of wide heads, of latent attention")
+FR_FACT(attention_exponentials,
+        NUMBER("attention.exponentials", 1e-6, 1024, attention.exponentials, FR_VALUE_COUNT),
+        "values of a head below which a forward kernel waits for its exponentials")
 FR_FACT(attention_half_keys,
         NUMBER("attention.half_keys", 0, 1e6, attention.half_keys, FR_VALUE_COUNT),
         "keys of a query at which a fused kernel reaches half of its share")

@@ -27,6 +27,8 @@ struct fr_pricing fr_pricing_make(const struct fr_job *job, const struct fr_plan
         .cluster = &job->cluster,
         .dtype = job->workload.dtype,
         .attention = plan->attention,
+        .narrow_attention = job->workload.narrow_attention,
+        .narrow_logits = job->workload.narrow_logits,
         .group = {[FR_AXIS_TP] = &rank_map->axis[FR_MESH_TP],
                   [FR_AXIS_DP] = &rank_map->axis[FR_MESH_DP],
                   [FR_AXIS_COMMON] = &rank_map->common,
@@ -86,20 +88,26 @@ static double added_s(const struct fr_pricing *x, const struct fr_gemm_shape *sh
     return fr_cluster_traffic_s(x->cluster, x->dtype, FR_TRAFFIC_STREAM, moved_B, moved_B);
 }
 
+/* Logits keep the width of values, unless the model makes them at 8 bits too. */
+static fr_dtype made_in(const struct fr_pricing *x, const struct fr_operation *o) {
+    const struct fr_gemm_model *gemm = x->cluster->device.gemm;
+    if (!o->wide || !fr_dtype_is_narrow(x->dtype)) return x->dtype;
+    if (x->narrow_logits) return gemm[FR_FP8].form ? FR_FP8 : x->dtype;
+    return gemm[FR_BF16].form ? FR_BF16 : x->dtype;
+}
+
 static double products_s(const struct fr_pricing *x, const struct fr_operation *o) {
-    const struct fr_gemm_model *wide_model = &x->cluster->device.gemm[FR_BF16];
-    bool narrow = fr_dtype_is_narrow(x->dtype), wide = narrow && o->wide && wide_model->form,
-         weight = o->pass == FR_PASS_WEIGHT;
+    fr_dtype dtype = made_in(x, o);
+    bool narrow = fr_dtype_is_narrow(dtype), weight = o->pass == FR_PASS_WEIGHT;
     double met_B = x->met_B[o->pass] > 0 ? x->met_B[o->pass] : x->products_B;
     bool apart = weight && x->adds_apart && x->weight_gradient.adds;
     struct fr_gemm_use use = weight && !apart ? x->weight_gradient : (struct fr_gemm_use){0};
     use.transposed = (fr_transposed)o->transposed;
-    double time_s = product_s(x, wide ? FR_BF16 : x->dtype, &o->shape, met_B, use);
-    if (!weight)
-        time_s += fr_gemm_own_s(&x->cluster->device, wide ? FR_BF16 : x->dtype, &o->shape);
+    double time_s = product_s(x, dtype, &o->shape, met_B, use);
+    if (!weight) time_s += fr_gemm_own_s(&x->cluster->device, dtype, &o->shape);
     if (apart) time_s += added_s(x, &o->shape);
     bool arrives = o->made && x->dtype != FR_FP4; /* narrow */
-    if (narrow && !wide && !weight && !arrives) time_s += narrowed_s(x, &o->shape);
+    if (narrow && !weight && !arrives) time_s += narrowed_s(x, &o->shape);
     return o->times * time_s;
 }
 
@@ -116,6 +124,18 @@ static double scores_s(const struct fr_pricing *x, const struct fr_gemm_shape *s
         fr_cluster_traffic_s(x->cluster, x->dtype, FR_TRAFFIC_STREAM, moved_B, moved_B));
 }
 
+/* Rate of today's fused kernel over its rate at 16 bits with heads as wide as its exponentials need. */
+static double gained(const struct fr_pricing *x, const struct fr_operation *o, bool narrow) {
+    const struct fr_attention_rates *a = &x->cluster->device.attention;
+    enum { WIDE = 128 };
+    double gain = 1;
+    if (narrow && x->narrow_attention && a->eight_bits > 0) gain = a->eight_bits;
+    if (narrow && x->narrow_attention && o->head > WIDE && a->eight_bits_wide > 0)
+        gain = a->eight_bits_wide;
+    bool waits = o->pass != FR_PASS_INPUT && o->head > 0 && o->head < a->exponentials;
+    return waits ? fmin(gain, o->head / a->exponentials) : gain;
+}
+
 /* Fused attention takes  flop (1 + half_keys / keys) / (share peak):  a kernel's efficiency saturates with the number
  * of keys.  Shares of the peak: of 16 bits where the products are of fewer, faster where today's kernel then attends
  * at 8 bits; and slower for gradients. */
@@ -128,8 +148,7 @@ static double attention_s(const struct fr_pricing *x, const struct fr_operation 
     double slower = device->attention.backward > 0 ? device->attention.backward : 1;
     double rate = fr_device_flash(device, generation) *
                   device->gemm[wider ? FR_BF16 : x->dtype].peak_flop_per_s;
-    if (wider && generation == FR_FLASH_NOW && device->attention.eight_bits > 0)
-        rate *= device->attention.eight_bits;
+    if (generation == FR_FLASH_NOW) rate *= gained(x, o, wider);
     double more = o->keys > 0 ? device->attention.half_keys / o->keys : 0;
     return o->size * (1 + more) / (o->pass == FR_PASS_INPUT ? rate * slower : rate);
 }
@@ -200,7 +219,8 @@ double fr_narrow_weights_s(const struct fr_pricing *x, const struct fr_rank_work
     double narrow_B = fr_dtype_size_B(FR_FP8), values = 0;
     for (int k = 0; x->dtype == FR_FP8 && k < work->n_ops; k++) {
         const struct fr_operation *o = &work->op[k];
-        if (o->kind == FR_WORK_PRODUCT && o->pass == FR_PASS_WEIGHT && !o->wide)
+        if (o->kind == FR_WORK_PRODUCT && o->pass == FR_PASS_WEIGHT &&
+            (!o->wide || x->narrow_logits))
             values += o->times * o->shape.m * o->shape.n;
     }
     double moved_B = values * (weight_B > narrow_B ? weight_B + 2 * narrow_B : 2 * narrow_B);
@@ -231,7 +251,8 @@ static void reduce(const struct fr_pricing *x, const struct fr_operation *o,
 }
 
 static int beside_of(const struct fr_pricing *x, const struct fr_operation *o) {
-    return x->in_turn ? FR_BESIDE_NOTHING : o->beside;
+    bool alone = x->in_turn || (o->beside == FR_BESIDE_PASS && x->micro_batches < 2);
+    return alone ? FR_BESIDE_NOTHING : o->beside;
 }
 
 /* The sum that a collective's time belongs to. Time beside something is kept apart until the whole pass is known,

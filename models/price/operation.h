@@ -4,7 +4,8 @@
  *      product     count * product(shape, working set)                        device
  *      scores      the same of operands just made; where the device says what batched products over
  *                  scores reach, max(flop / rate, bytes / memory rate)
- *      attention   flop / (share of the peak), backward slower
+ *      attention   flop / (share of the peak), backward slower; forward as long as exponentials take, where
+ *                  heads are narrow (a softmax has one for 4 d flop of a head of d values)
  *      scan        flop / (the share of the peak that products over scores reach), at 16 bits or more
  *      traffic     bytes of each kind / rate of their working set             cluster
  *      kernels     count * launch
@@ -40,7 +41,8 @@ struct fr_pricing {
     bool later;                  /**< gradients are priced, and booked, in buckets later */
     double products_B, update_B; /**< working sets (models/price/footprint.h) */
     double met_B[FR_PASS_KINDS]; /**< of the products of each pass; 0: products_B */
-    struct fr_gemm_use weight_gradient; /**< adds to that of the micro-batch before */
+    struct fr_gemm_use weight_gradient;   /**< adds to that of the micro-batch before */
+    bool narrow_attention, narrow_logits; /**< at 8 bits (models/workload/workload.h) */
     bool adds_apart; /**< in a kernel of its own, which reads what the product wrote */
     double launch_s; /**< of one kernel */
     bool in_turn;    /**< nothing runs beside anything: launches block */

@@ -41,7 +41,9 @@ static double stalled_s(const struct fr_priced *p, fr_pass_kind pass) {
 }
 
 /* Is another micro-batch at hand, beside whose passes exchanges run? */
-static bool is_cut(const struct fr_plan *plan) { return plan->overlap_experts && plan->ep > 1; }
+static bool is_cut(const struct pricing *x) {
+    return x->plan->overlap_experts && x->plan->ep > 1 && x->price.micro_batches > 1;
+}
 
 /* Time of the host for a pass of @p kernels in @p layers layers, whose experts take @p experts_s.  It launches kernel
  * by kernel, or the graph of each layer, or all with the graph of the iteration. */
@@ -49,7 +51,7 @@ static double host_of(const struct pricing *x, double kernels, double layers,
                       double experts_s) {
     const struct fr_device *device = &x->job->cluster.device;
     double skew = 1 + device->host_skew * log2((double)x->plan->tp),
-           cut = experts_s > 0 && is_cut(x->plan) ? 1 + device->host_overlap : 1;
+           cut = experts_s > 0 && is_cut(x) ? 1 + device->host_overlap : 1;
     double launches =
         x->plan->graphs == FR_GRAPHS_LAYERS ? fr_smaller(kernels, layers) : kernels;
     if (x->plan->graphs == FR_GRAPHS_ITERATION) return 0;
@@ -57,8 +59,8 @@ static double host_of(const struct pricing *x, double kernels, double layers,
 }
 
 /* Does the device, too, until the host knows how many tokens go to which expert and has launched what follows? */
-static bool waits(const struct fr_plan *plan) {
-    return plan->graphs == FR_GRAPHS_NONE && !is_cut(plan);
+static bool waits(const struct pricing *x) {
+    return x->plan->graphs == FR_GRAPHS_NONE && !is_cut(x);
 }
 
 /* Where what is priced is added. */
@@ -79,11 +81,12 @@ static void price_part(const struct pricing *x, int which, const struct priced_s
     const struct fr_passes passes = fr_priced_passes(device, &p);
     const double *kernels = p.kernels;
     double graphs = layers ? work->layers : 1; /* the embedding's, or the logits' */
-    bool experts = layers && x->job->workload.transformer.experts > 1;
+    const struct fr_transformer *t = &x->job->workload.transformer;
+    bool experts = layers && t->experts > 1 && t->capacity <= 0; /* else it knows the sizes */
     double experts_s = experts ? work->mixed * device->host_experts_s : 0,
            share = x->plan->recompute_layers > 0 ? work->recomputed : 1,
            again = fr_recomputes_experts(x->plan->recompute) ? share : 0,
-           idle_s = waits(x->plan) ? experts_s : 0;
+           idle_s = waits(x) ? experts_s : 0;
     double input = kernels[FR_PASS_INPUT] + kernels[FR_PASS_AGAIN],
            weight = kernels[FR_PASS_WEIGHT],
            input_stalls_s = stalled_s(&p, FR_PASS_INPUT) + stalled_s(&p, FR_PASS_AGAIN),

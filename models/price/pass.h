@@ -32,6 +32,8 @@
  *
  *      layer forward = max(device + host_experts, kernels host_launch (1 + host_skew log2 tp) + host_experts)
  *
+ *  Where experts have a `capacity` and are padded to it, all sizes are known before, and the host has no such work.
+ *
  *  Graphs of layers hold the router and its decisions, and leave the launches to the host.  Beside another
  *  micro-batch's passes layers are cut up, and the host takes 1 + host_overlap times as long for them.  The tp ranks
  *  wait for one another at every collective, so the slowest of their hosts counts.  host_skew states how much slower

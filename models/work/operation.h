@@ -76,8 +76,8 @@ typedef enum {
     FR_BESIDE_NOTHING,   /**< on its way */
     FR_BESIDE_PRODUCT,   /**< the operation before it */
     FR_BESIDE_ATTENTION, /**< the pass's attention: one fused kernel, or products over scores */
-    FR_BESIDE_PASS,      /**< products and attention of the pass */
-    FR_BESIDE_PIECES,    /**< the pass's products, all but the first of its ranks' pieces */
+    FR_BESIDE_PASS, /**< products and attention of another micro-batch's pass; nothing where there is one */
+    FR_BESIDE_PIECES, /**< the pass's products, all but the first of its ranks' pieces */
 } fr_beside;
 
 struct fr_operation {
@@ -102,7 +102,8 @@ struct fr_operation {
         struct {
             double size;
             double
-                keys; /**< of an attention: those that a kernel meets a query with, in the mean */
+                keys, /**< of an attention: those that a kernel meets a query with, in the mean */
+                head; /**< values of a query's head; 0: not said */
         };
     };
 };

@@ -84,7 +84,7 @@ static double up_B(const struct part *p) {
     return made * v->value_B + narrow * v->read_B;
 }
 static double activation_B(const struct part *p) {
-    return fr_experts_load(p->v->t) * routed_values(p->v) * p->v->read_B;
+    return fr_experts_load(p->v->t, p->v->plan) * routed_values(p->v) * p->v->read_B;
 }
 static double shared_B(const struct part *p) {
     const struct fr_stage_view *v = p->v;

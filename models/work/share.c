@@ -54,10 +54,11 @@ void fr_transformer_add_share(struct fr_rank_work *work, const struct fr_stage_s
 }
 
 static void add_attention(struct fr_rank_work *work, fr_pass_kind pass, double flop,
-                          double keys) {
+                          double keys, double head) {
     struct fr_operation *o = fr_work_add(work, FR_WORK_ATTENTION, pass, 1);
     o->size = flop;
     o->keys = keys;
+    o->head = head;
 }
 
 /* Fused kernels are made for heads of 32, 64, 96 ... 256 values, narrower ones padded (FlashAttention-2: a kernel for
@@ -82,9 +83,9 @@ void fr_transformer_add_core(struct fr_rank_work *work, const struct fr_transfor
         return;
     }
     double keys = queries * made; /* around a ring a kernel meets those of one rank */
-    add_attention(work, FR_PASS_FORWARD, flop, keys);
-    add_attention(work, FR_PASS_INPUT, 2.5 * flop, keys);
-    if (again) add_attention(work, FR_PASS_AGAIN, flop, keys);
+    add_attention(work, FR_PASS_FORWARD, flop, keys, d);
+    add_attention(work, FR_PASS_INPUT, 2.5 * flop, keys, d);
+    if (again) add_attention(work, FR_PASS_AGAIN, flop, keys, d);
 }
 
 /* A product, its bias, activation and norm: inputs of all three are kept. */

@@ -86,7 +86,7 @@ static void add_rows(const struct fr_stage_view *v, const struct fr_group_view *
 /* Add exchanges of MLPs, of experts, and of shared MLPs. */
 static void add_mlp_rows(const struct fr_stage_view *v, const struct fr_group_view *m,
                          struct fr_rank_work *work) {
-    double load = v->t->experts ? fr_experts_load(v->t) : 1;
+    double load = v->t->experts ? fr_experts_load(v->t, v->plan) : 1;
     if (v->dense > 0) add_rows(v, m, m->tokens * (double)v->t->ffn, v->dense, work);
     if (v->mixed > 0 && fr_transformer_experts_divided(v))
         add_rows(v, m, v->mlp_rows * load * v->wide, v->mixed, work);

@@ -24,7 +24,8 @@ static void pair(const struct fr_stage_view *v, const struct fr_group_view *on, 
 /* Largest memory of routed rows.  Either their gradients as they are added up, come through the exchange, are put in
  * order, and come out of the experts.  Or the results of the experts' first products, their input and its gradient. */
 static void routed(const struct fr_stage_view *v, struct fr_moment_sizes *most) {
-    double load = fr_experts_load(v->t), rows_B = load * v->mlp_rows * v->h * v->value_B,
+    double load = fr_experts_load(v->t, v->plan),
+           rows_B = load * v->mlp_rows * v->h * v->value_B,
            made_B = load * (v->mlp - 1) * v->mlp_rows * v->wide / v->etp * v->value_B,
            layer_B = fmax(4 * rows_B, made_B + 2 * rows_B),
            joined_B = 2 * v->mlp_on.tokens * v->h / v->mlp_on.between * v->value_B;

@@ -162,6 +162,7 @@ static void add_index(const struct fr_stage_view *v, struct fr_rank_work *work) 
         struct fr_operation *o = fr_work_add(work, FR_WORK_ATTENTION, passes[k], 1);
         o->size = times[passes[k]] * flop / on->p;
         o->keys = keys;
+        o->head = 0;
     }
 }
 
@@ -201,7 +202,7 @@ static void add_products(const struct fr_stage_view *v, struct fr_rank_work *wor
     bool together = fr_transformer_experts_divided(v);
     if (v->attentions > 0) add_attention(v, work);
     const struct fr_again *a = &v->again;
-    double rows = fr_experts_rows(v->mlp_rows / v->experts * fr_experts_load(t)),
+    double rows = fr_experts_rows(v->mlp_rows / v->experts * fr_experts_load(t, v->plan)),
            gathered = together ? v->mixed : 0, wide = (double)t->shared_ffn;
     if (v->dense > 0)
         add_mlp(v,
@@ -370,7 +371,7 @@ static double layer_saved_B(const struct fr_stage_view *v, double attention_B, b
     const struct fr_transformer *t = v->t;
     const struct fr_group_view *m = &v->mlp_on;
     double stream = m->tokens * v->h / m->between;
-    double load = mixed ? fr_experts_load(t) : 1;
+    double load = mixed ? fr_experts_load(t, v->plan) : 1;
     double routed = mixed ? load * v->mlp_rows * v->wide / v->etp : 0,
            own = m->tokens * (double)(mixed ? t->shared_ffn : t->ffn) / m->p;
     double read_B = t->saved_fp8 ? fr_dtype_size_B(FR_FP8) : v->value_B;

@@ -14,6 +14,7 @@
 #include "models/workload/optimizer.h"
 #include "models/workload/packing.h"
 #include "models/workload/predicted.h"
+#include "models/workload/routing.h"
 
 enum { MOST = FR_FAMILY_SIZE_MAX };
 
@@ -220,9 +221,11 @@ static bool among(const char *const *keys, const char *key) {
 
 /* --set model.layers=8 must not be ignored as a stranger's key would be.  Some of our names are theirs. */
 static fr_status refuse_ours(const struct fr_json *root, struct fr_error *err) {
-    static const char *const theirs[] = {
-        "sequence",      "head_dim", "experts_per_token", "lora_rank",        "lora_on",
-        "lora_exchange", "document", "predicted_tokens",  "activation_store", NULL};
+    static const char *const theirs[] = {"sequence",  "head_dim",         "experts_per_token",
+                                         "lora_rank", "lora_on",          "lora_exchange",
+                                         "document",  "predicted_tokens", "activation_store",
+                                         "capacity",  "imbalance",        "balance",
+                                         NULL};
     struct fr_json optimizer = fr_json_member(root, "optimizer");
     if (fr_json_present(&optimizer))
         return fr_json_fail(&optimizer, err,
@@ -311,6 +314,11 @@ static const char *const settable[] = {"num_hidden_layers",
                                        "gradient_dtype",
                                        "weight_dtype",
                                        "fp8_scaling",
+                                       "attention_dtype",
+                                       "logits_dtype",
+                                       "capacity",
+                                       "imbalance",
+                                       "balance",
                                        "optimizer",
                                        "optimizer_state",
                                        "global_batch",
@@ -582,6 +590,7 @@ static fr_status read_config(const struct fr_json *root, const struct fr_json *c
     FR_TRY(fr_adapters_read(root, t, err));
     FR_TRY(fr_predicted_read(root, t, err));
     FR_TRY(fr_document_read(root, t, err));
+    FR_TRY(fr_routing_read(root, t, err));
     FR_TRY(fr_workload_read_store(root, t, err));
     FR_TRY(fr_hybrid_check(root, t, err));
     FR_TRY(read_name(root, config, family, workload, err));

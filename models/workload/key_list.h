@@ -15,6 +15,10 @@ FR_KEY(optimizer_state, OTHER(), OPTIONAL, BY_CODE, "of the `optimizer`",
        "bytes of it a parameter, or `8-bit`")
 FR_KEY(fp8_scaling, CHOICE(scalings), OPTIONAL, BY_CODE, "tensor",
        "a scale for a tensor of 8 bits, or for each block")
+FR_KEY(attention_dtype, CHOICE(narrow_words), OPTIONAL, BY_CODE, "bf16",
+       "what fused attention computes in, where `dtype` is fp8 or fp4")
+FR_KEY(logits_dtype, CHOICE(narrow_words), OPTIONAL, BY_CODE, "bf16",
+       "what the product of logits is made in, likewise")
 FR_KEY(global_batch, INTEGER(1, (int64_t)1 << 40), OPTIONAL, TAKEN(global_batch), "256",
        "samples of an iteration, where the plan does not say")
 FR_KEY(samples, INTEGER(1, (int64_t)1 << 60), OPTIONAL, TAKEN(samples), "none",

@@ -22,6 +22,7 @@ const struct fr_kind *const fr_kinds[] = {
 /* State besides weight and gradient, in values of fp32: Adam's two moments, one momentum. */
 static const char *const optimizers[] = {"adam", "momentum", "sgd", NULL};
 static const double optimizer_state_B[] = {8, 4, 0};
+static const char *const narrow_words[] = {"bf16", "fp8", NULL};
 static const char *const scalings[] = {"tensor", "block", NULL};
 
 #define INTO struct fr_workload
@@ -62,6 +63,19 @@ static fr_status read_scaling(const struct fr_json *root, struct fr_workload *wo
     return FR_OK;
 }
 
+/* Attention or logits, at 8 bits where products are of as few, else at 16. */
+static fr_status read_narrow(const struct fr_json *root, const char *key, fr_dtype dtype,
+                             bool *narrow, struct fr_error *err) {
+    int which = 0;
+    struct fr_json node = fr_json_member(root, key);
+    FR_TRY(fr_json_get_choice(root, key, false, narrow_words, &which, err));
+    if (fr_json_present(&node) && !fr_dtype_is_narrow(dtype))
+        return fr_json_fail(&node, err, "has no effect where dtype is %s",
+                            fr_dtype_names[dtype]);
+    *narrow = which == 1;
+    return FR_OK;
+}
+
 fr_status fr_workload_read_weights(const struct fr_json *root, struct fr_workload *workload,
                                    struct fr_error *err) {
     int weight = fr_dtype_is_narrow(workload->dtype) ? FR_BF16 : (int)workload->dtype;
@@ -72,6 +86,9 @@ fr_status fr_workload_read_weights(const struct fr_json *root, struct fr_workloa
                             "is %s; expected weights no narrower than the dtype, %s",
                             fr_dtype_names[weight], fr_dtype_names[workload->dtype]);
     workload->weight_dtype = (fr_dtype)weight;
+    FR_TRY(read_narrow(root, "attention_dtype", workload->dtype, &workload->narrow_attention,
+                       err));
+    FR_TRY(read_narrow(root, "logits_dtype", workload->dtype, &workload->narrow_logits, err));
     return read_scaling(root, workload, err);
 }
 

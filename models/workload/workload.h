@@ -110,6 +110,9 @@ struct fr_stages {
     double message_B;   /**< between neighbouring stages, each way */
 };
 
+/** What keeps a mixture's experts equally busy: benchmarks that spread tokens evenly, a loss or biases, or nothing. */
+typedef enum { FR_BALANCE_EVEN, FR_BALANCE_LOSS, FR_BALANCE_NONE } fr_balance;
+
 /** Kind "transformer": a decoder stack of equal layers between an embedding and logits. */
 struct fr_transformer {
     int64_t layers; /**< 0: not of this kind */
@@ -118,10 +121,11 @@ struct fr_transformer {
     int64_t vocabulary_multiple; /**< padded to this times tp; 0: 128, as Megatron does */
     int64_t experts;             /**< in every layer's place of the MLP; 0: none */
     int64_t experts_per_token, expert_ffn;
-    double capacity, imbalance; /**< see models/work/experts.h; 0: none dropped, balanced */
-    bool gated;                 /**< three MLP matrices (SwiGLU) instead of two */
-    bool tied;                  /**< logits use the embedding's matrix */
-    bool biases;                /**< of the matrix products */
+    double capacity, imbalance; /**< see models/work/experts.h; 0: none dropped, by balance */
+    fr_balance balance;
+    bool gated;           /**< three MLP matrices (SwiGLU) instead of two */
+    bool tied;            /**< logits use the embedding's matrix */
+    bool biases;          /**< of the matrix products */
     bool qkv_biases;      /**< without biases: of the query, key and value products alone */
     bool qk_norms;        /**< RMSNorm over each head's query and key */
     bool norm_biases;     /**< LayerNorm; false: RMSNorm */
@@ -172,8 +176,9 @@ struct fr_workload {
     const struct fr_kind *kind;
     fr_dtype dtype, gradient_dtype;
     fr_dtype weight_dtype; /**< that weights are held and gathered in: fr_workload_weight_B */
-    bool fp8_blocks;      /**< fp8 has a scale for each block of values, not one for a tensor */
-    bool gradient_stated; /**< by the file */
+    bool fp8_blocks; /**< fp8 has a scale for each block of values, not one for a tensor */
+    bool narrow_attention, narrow_logits; /**< at 8 bits, where products are of as few */
+    bool gradient_stated;                 /**< by the file */
     char read_like
         [64]; /**< the family that a file of no known one was read like; "": a known one */
     bool sequence_assumed;    /**< the family's, as its file says only how far it reaches */
@@ -227,7 +232,8 @@ fr_status fr_workload_read(const struct fr_json_document *document,
 void fr_workload_free(struct fr_workload *workload);
 
 /** Read `weight_dtype` into workload->weight_dtype, whose dtype is known; absent: that, and bf16 of fp8 and fp4, as
- *  Megatron-LM, Transformer Engine and torchao hold weights unless they are set otherwise.  And `fp8_scaling`. */
+ *  Megatron-LM, Transformer Engine and torchao hold weights unless they are set otherwise.  And `fp8_scaling`,
+ *  `attention_dtype` and `logits_dtype`. */
 fr_status fr_workload_read_weights(const struct fr_json *root, struct fr_workload *workload,
                                    struct fr_error *err);
 

@@ -103,35 +103,93 @@ static void eight_bits_attend_in_sixteen(void **state) {
             1e-9);
 }
 
-/* Kernels of before, and products of 16 bits, know nothing of the rate at 8. */
+/* The kernel of today alone computes at 8 bits, where the model says so; heads of more than 128 values have a rate of their
+ * own, and a forward pass of narrow ones waits for exponentials. */
 static void eight_bits_by_hand(void **state) {
+#define EIGHT_BITS                                                                             \
+    "model.dtype=fp8", "model.attention_dtype=fp8", "cluster.device.attention.eight_bits=1.25"
     static const struct {
-        const char *dtype, *kernel, *share, *at_8;
-        double rate; /* at 8 bits, over 16 */
+        const char *kernel, *sets[5];
+        double forward,
+            backward; /* rates, over those of 16 bits and of heads as wide as exponentials need */
+        double wide; /* values of a head, over 128 */
     } cases[] = {
-        {"model.dtype=fp8", "attention=flash", "cluster.device.attention.flash=0.5",
-         "cluster.device.attention.eight_bits=1.25", 1.25},
-        {"model.dtype=fp8", "attention=flash", "cluster.device.attention.flash=0.5",
-         "cluster.device.attention.eight_bits=0.8", 0.8},
-        {"model.dtype=bf16", "attention=flash", "cluster.device.attention.flash=0.5",
-         "cluster.device.attention.eight_bits=1.25", 1},
-        {"model.dtype=fp8", "attention=flash-2", "cluster.device.attention.flash_2=0.5",
-         "cluster.device.attention.eight_bits=1.25", 1},
-        {"model.dtype=fp8", "attention=flash-1", "cluster.device.attention.flash_1=0.5",
-         "cluster.device.attention.eight_bits=1.25", 1},
-        {"model.dtype=fp8", "attention=plain", "cluster.device.attention.plain=0.5",
-         "cluster.device.attention.eight_bits=1.25", 1},
+        {"flash", {EIGHT_BITS}, 1.25, 1.25, 1},
+        {"flash", {"model.dtype=fp8", "cluster.device.attention.eight_bits=1.25"}, 1, 1, 1},
+        {"flash",
+         {"model.dtype=fp8", "model.attention_dtype=fp8",
+          "cluster.device.attention.eight_bits=0.8"},
+         0.8,
+         0.8,
+         1},
+        {"flash", {EIGHT_BITS, "cluster.device.attention.eight_bits_wide=1.5"}, 1.25, 1.25, 1},
+        {"flash",
+         {EIGHT_BITS, "cluster.device.attention.eight_bits_wide=1.5", "model.head_dim=256"},
+         1.5,
+         1.5,
+         2},
+        {"flash", {EIGHT_BITS, "model.head_dim=256"}, 1.25, 1.25, 2},
+        {"flash", {"model.dtype=bf16", "cluster.device.attention.exponentials=256"}, 0.5, 1, 1},
+        {"flash", {EIGHT_BITS, "cluster.device.attention.exponentials=128"}, 1.25, 1.25, 1},
+        {"flash",
+         {EIGHT_BITS, "cluster.device.attention.exponentials=128", "model.head_dim=64"},
+         0.5,
+         1.25,
+         0.5},
+        {"flash-2", {EIGHT_BITS, "cluster.device.attention.exponentials=256"}, 1, 1, 1},
     };
+#undef EIGHT_BITS
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        struct fr_stage at_16 = priced(cases[k].dtype, cases[k].kernel, cases[k].share,
-                                       "recompute=none"),
-                        at_8 = priced(cases[k].dtype, cases[k].kernel, cases[k].share,
-                                      cases[k].at_8);
-        double less_s = flop / (0.5 * peak(FR_BF16)) * (1 - 1 / cases[k].rate);
-        FR_NEAR(at_16.forward.compute_s, at_8.forward.compute_s + less_s, 1e-9);
-        FR_NEAR(at_16.backward.compute_s, at_8.backward.compute_s + 2.5 / 2 * less_s, 1e-9);
+        struct fr_stage of[2];
+        char kernel[32], share[2][64];
+        bool second = strcmp(cases[k].kernel, "flash") != 0;
+        snprintf(kernel, sizeof kernel, "attention=%s", cases[k].kernel);
+        for (int half = 0; half < 2; half++) {
+            const char *sets[16] = {"micro_batch=1",
+                                    "global_batch=1",
+                                    "model.sequence=2048",
+                                    kernel,
+                                    share[half],
+                                    "cluster.device.attention.half_keys=0",
+                                    "cluster.device.attention.backward=1"};
+            for (int i = 0; i < 5; i++) sets[7 + i] = cases[k].sets[i];
+            snprintf(share[half], sizeof share[half], "cluster.device.attention.%s=%g",
+                     second ? "flash_2" : "flash", half ? 0.25 : 0.5);
+            struct fr_job job;
+            struct fr_pipeline p;
+            fr_test_pipeline("dgx-h100", "llama-3-8b", sets, &job, &p);
+            of[half] = p.stage[0];
+            fr_test_pipeline_free(&job, &p);
+        }
+        double one_s = cases[k].wide * flop / (0.5 * peak(FR_BF16));
+        FR_NEAR(of[1].forward.compute_s - of[0].forward.compute_s, one_s / cases[k].forward,
+                1e-9);
+        FR_NEAR(of[1].backward.compute_s - of[0].backward.compute_s,
+                2.5 * one_s / cases[k].backward, 1e-9);
     }
+}
+
+/* Logits at 8 bits take as long as a product of 8 bits of their shape, and are refused of products of 16. */
+static void logits_by_hand(void **state) {
+    (void)state;
+    const char *wide[] = {"micro_batch=1", "global_batch=1", "model.dtype=fp8", NULL},
+               *narrow[] = {"micro_batch=1", "global_batch=1", "model.dtype=fp8",
+                            "model.logits_dtype=fp8", NULL};
+    struct fr_job job[2];
+    struct fr_pipeline p[2];
+    fr_test_pipeline("dgx-h100", "llama-3-8b", wide, &job[0], &p[0]);
+    fr_test_pipeline("dgx-h100", "llama-3-8b", narrow, &job[1], &p[1]);
+    double words = 128256, h = 4096, tokens = 8192,
+           rate = 2 * words * h * tokens / peak(FR_FP8),
+           less_s = p[0].stage[0].forward.compute_s - p[1].stage[0].forward.compute_s;
+    if (less_s < 0.5 * rate || less_s > 2.5 * rate)
+        fail_msg("%g s less; the product takes %g s at its peak", less_s, rate);
+    for (int i = 0; i < 2; i++) fr_test_pipeline_free(&job[i], &p[i]);
+    struct fr_error err = fr_test_refused("dgx-h100", "llama-3-8b", "model.logits_dtype=fp8");
+    assert_non_null(strstr(err.detail, "has no effect where dtype is bf16"));
+    err = fr_test_refused("dgx-h100", "llama-3-8b", "model.attention_dtype=fp8");
+    assert_non_null(strstr(err.detail, "has no effect where dtype is bf16"));
 }
 
 static struct fr_stage with_keys(const char *half_keys, const char *more, const char *then) {
@@ -190,6 +248,7 @@ int main(void) {
         cmocka_unit_test(heads_are_padded),
         cmocka_unit_test(eight_bits_attend_in_sixteen),
         cmocka_unit_test(eight_bits_by_hand),
+        cmocka_unit_test(logits_by_hand),
         cmocka_unit_test(keys_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

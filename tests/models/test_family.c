@@ -364,6 +364,26 @@ static void sliding_layers_are_those_named(void **state) {
     }
 }
 
+/* How evenly tokens go to experts is said beside a file, which knows nothing of it; a dense model's has no experts. */
+static void routing_is_said(void **state) {
+    static const char *const sets[] = {"model.imbalance=2", "model.capacity=1.5",
+                                       "model.balance=none"};
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        const char *one[] = {sets[i], NULL};
+        struct fr_job job;
+        load("gpt-oss-20b", one, &job);
+        const struct fr_transformer *t = &job.workload.transformer;
+        FR_NEAR(t->imbalance, i == 0 ? 2 : 0, 0);
+        FR_NEAR(t->capacity, i == 1 ? 1.5 : 0, 0);
+        assert_int_equal(t->balance, i == 2 ? FR_BALANCE_NONE : FR_BALANCE_EVEN);
+        fr_job_free(&job);
+        struct fr_error err = fr_test_refused(
+            "dgx-h100", FR_SOURCE_DIR "/tests/models/hf/llama-3-8b.json", sets[i]);
+        assert_non_null(strstr(err.detail, "has no effect without experts"));
+    }
+}
+
 /* --set of a key that the file does not have and no family reads is a misspelling. */
 static void misspelt_sets(void **state) {
     (void)state;
@@ -380,7 +400,6 @@ static void misspelt_sets(void **state) {
     assert_int_equal(job.workload.transformer.layers, 3);
     fr_job_free(&job);
 }
-
 static void refuses(void **state) {
     (void)state;
     static const struct {
@@ -526,6 +545,7 @@ int main(void) {
                                        cmocka_unit_test(text_config),
                                        cmocka_unit_test(misspelt_sets),
                                        cmocka_unit_test(sliding_layers_are_those_named),
+                                       cmocka_unit_test(routing_is_said),
                                        cmocka_unit_test(refuses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

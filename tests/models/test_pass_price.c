@@ -460,6 +460,9 @@ static void experts_are_shared(void **state) {
     near(whole.parameters_rank_max - eighth.parameters_rank_max, experts * 7 / 8, 1e-9);
     assert_true(predict_s(uneven) > predict_s(shared));
     near(predict_s(dropping), predict_s(as_much), 1e-12);
+    /* A single micro-batch has no other beside whose products its tokens could travel. */
+    const char *hidden[] = {EXPERTS, "ep=8", "overlap_experts=true", NULL};
+    near(predict_s(hidden), predict_s(shared), 1e-12);
     const char *cannot[] = {EXPERTS, "ep=3", NULL};
     outcome_of(cannot, &refused);
     assert_true(refused.reasons & FR_BECAUSE(FR_REASON_EXPERTS));
@@ -537,17 +540,18 @@ static void devices_wait_for_experts(void **state) {
         "cluster.device.interference=0", "cluster.device.host_overlap=0"
     static const struct {
         const char *how;
-        double waits;
-    } cases[] = {{"graphs=none", 1},
-                 {"recompute=full", 2},
+        double waits; /* with two micro-batches */
+    } cases[] = {{"graphs=none", 2},
+                 {"recompute=full", 4},
                  {"graphs=layers", 0},
                  {"graphs=iteration", 0},
                  {"overlap_experts=true", 0}};
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        const char *spared[] = {WAITING, cases[k].how, "cluster.device.host_experts=0 s", NULL},
-                   *asked[] = {WAITING, cases[k].how, "cluster.device.host_experts=0.1 ms",
-                               NULL};
+        const char *spared[] = {WAITING, "global_batch=8", cases[k].how,
+                                "cluster.device.host_experts=0 s", NULL},
+                   *asked[] = {WAITING, "global_batch=8", cases[k].how,
+                               "cluster.device.host_experts=0.1 ms", NULL};
         FR_NEAR(1 + predict_s(asked) - predict_s(spared), 1 + cases[k].waits * 52 * 1e-4,
                 1e-12);
     }
@@ -556,8 +560,9 @@ static void devices_wait_for_experts(void **state) {
 /* Layers cut up take the host half as long again, kernels and experts, and others do not. */
 static void cut_layers_take_the_host_longer(void **state) {
 #define CUT                                                                                    \
-    CHOICE, "model.experts=8", "dp=4", "ep=4", "cluster.device.host_launch=1 s",               \
-        "cluster.device.host_skew=0", "cluster.device.host_experts=1 s"
+    CHOICE, "global_batch=8", "model.experts=8", "dp=4", "ep=4",                               \
+        "cluster.device.host_launch=1 s", "cluster.device.host_skew=0",                        \
+        "cluster.device.host_experts=1 s"
     const char *apart[] = {CUT, "cluster.device.host_overlap=0.5", NULL}, *same[] = {CUT, NULL},
                *whole[] = {CUT, "overlap_experts=true", "cluster.device.host_overlap=0", NULL},
                *longer[] = {CUT, "overlap_experts=true", "cluster.device.host_overlap=0.5",

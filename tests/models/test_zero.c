@@ -619,15 +619,28 @@ static void loads_and_rows(void **state) {
     FR_NEAR(fr_experts_parameters(t), 4 * 2 * 10 * 7, 0);
     t->gated = true;
     FR_NEAR(fr_experts_parameters(t), 4 * 3 * 10 * 7, 0);
-    FR_NEAR(fr_experts_load(t), 1, 0);
+    FR_NEAR(fr_experts_load(t, &plan), 1, 0);
     t->imbalance = 2.5;
-    FR_NEAR(fr_experts_load(t), 2.5, 0);
+    FR_NEAR(fr_experts_load(t, &plan), 2.5, 0);
     t->capacity = 1.5;
-    FR_NEAR(fr_experts_load(t), 1.5, 0);
+    FR_NEAR(fr_experts_load(t, &plan), 1.5, 0);
     t->imbalance = 1.25;
-    FR_NEAR(fr_experts_load(t), 1.25, 0);
+    FR_NEAR(fr_experts_load(t, &plan), 1.25, 0);
     t->imbalance = 0.5; /* less than the mean is not the fullest */
-    FR_NEAR(fr_experts_load(t), 1, 0);
+    FR_NEAR(fr_experts_load(t, &plan), 1, 0);
+    /* Without one, by what balances: the mean of the largest of 8 normal values is 1.4236. */
+    t->imbalance = 0, t->capacity = 0, t->experts = 32;
+    plan.ep = 8;
+    FR_NEAR(fr_experts_load(t, &plan), 1, 0);
+    t->balance = FR_BALANCE_LOSS;
+    FR_NEAR(fr_experts_load(t, &plan), 1 + 0.3 * 1.4236 / 2, 3e-3);
+    t->balance = FR_BALANCE_NONE;
+    FR_NEAR(fr_experts_load(t, &plan), 1 + 3.2 * 1.4236 / 2, 3e-2);
+    plan.ep = 2; /* no more than all */
+    FR_NEAR(fr_experts_load(t, &plan), 1 + 3.2 * 0.5642 / 4, 3e-2);
+    plan.ep = 1;
+    FR_NEAR(fr_experts_load(t, &plan), 1, 0);
+    t->balance = FR_BALANCE_EVEN, t->experts = 4, t->capacity = 1.5;
     t->imbalance = 1.25;
     FR_NEAR(fr_experts_rows(1), 128, 0);
     FR_NEAR(fr_experts_rows(128), 128, 0);

@@ -410,9 +410,9 @@ static void published_files_are_read(void **state) {
                  {"training/megatron_sc21_table1.csv", 5},
                  {"training/megatron_seqsel_table5.csv", 4},
                  {"training/bigscience_bloom_a100.csv", 45},
-                 {"training/dgxc_benchmarking.csv", 100},
+                 {"training/dgxc_benchmarking.csv", 174},
                  {"mlperf/time_pretraining.csv", 30},
-                 {"training/megatron_bridge.csv", 10},
+                 {"training/megatron_bridge.csv", 145},
                  {"training/llmfoundry_mpt_fsdp.csv", 100},
                  {"training/bloom_production_logs.csv", 20},
                  {"training/torchtitan.csv", 4}};
@@ -575,12 +575,18 @@ static void recipes_of_a_release(void **state) {
         {"26.06 NeMo Container,Qwen3_235B_a22B,DGX-GB200,256,MXFP8,8192,1,8,3,32", 2, 1, true},
         {"26.04 NeMo Container,Qwen3_235B_a22B,DGX-GB200,256,MXFP8,8192,1,8,3,32", 1, 1, false},
         {"26.02 NeMo Container,Qwen3_235B_a22B,DGX-GB200,256,MXFP8,8192,1,8,,32", 1, 1, false},
-        {"25.11 NeMo Container,Qwen3_235B_a22B,DGX-GB200,256,MXFP8,8192,1,8,3,32", 0, 0, false},
+        {"25.11 NeMo Container,Qwen3_235B_a22B,DGX-GB200,256,MXFP8,8192,1,8,3,32", 1, 1, false},
         {"26.04 NeMo Container,Qwen3_235B_a22B,DGX-B300,256,MXFP8,8192,2,8,,8", 0, 0, false},
         {"26.04.01 NeMo Container,Qwen3_235B_a22B,DGX-B300,256,MXFP8,8192,2,8,,8", 0, 1, false},
         {"26.02 NeMo Container,Qwen3_235B_a22B,DGX-B300,256,MXFP8,8192,1,8,4,8", 0, 0, true},
         {"26.04 NeMo Container,Nemotron_3_Nano,DGX-B200,8,MXFP8,512,2,1,,8", 1, 1, false},
         {"26.04 NeMo Container,Nemotron_3_Nano,DGX-H100,16,FP8,1024,1,1,,8", 0, 1, false},
+        {"26.06 NeMo Container,DeepSeekV3,DGX-GB300,256,MXFP8,4096,1,2,8,32", 2, 1, true},
+        {"26.04 NeMo Container,DeepSeekV3,DGX-GB300,256,MXFP8,4096,2,2,8,32", 0, 1, false},
+        {"26.02 NeMo Container,DeepSeekV3,DGX-GB200,256,MXFP8,4096,1,4,4,64", 1, 1, false},
+        {"26.06 NeMo Container,DeepSeekV3,DGX-B300,256,MXFP8,4096,2,8,n/a,8", 1, 1, false},
+        {"26.04.01 NeMo Container,DeepSeekV3,DGX-B200,256,MXFP8,4096,1,8,2,32", 1, 8, true},
+        {"25.09 NeMo Container,DeepSeekV3,DGX-H100,256,FP8,8192,1,8,4,64", 0, 8, true},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -605,8 +611,64 @@ static void recipes_of_a_release(void **state) {
     }
 }
 
+/* Every layer of DeepSeek-V3 is on a stage, the last ones have fewer; the module that predicts a further token, what is made
+ * again and what is at 8 bits are those of its recipe; dropped tokens leave as many as there are in the mean. */
+static void recipes_of_deepseek(void **state) {
+    static const struct {
+        const char *release, *model, *system, *precision, *degrees; /* pp, vp, ep */
+        int64_t first, last, predicted;
+        int recompute;
+        bool attention, logits;
+    } rows[] = {
+        {"26.06", "DeepSeekV3", "DGX-GB300", "MXFP8", "2,8,32", 32, 29, 1, 0, true, true},
+        {"26.06", "DeepSeekV3", "DGX-GB200", "MXFP8", "4,4,64", 16, 13, 1,
+         FR_RECOMPUTE_MLA_UP_PROJ, false, true},
+        {"26.04", "DeepSeekV3", "DGX-GB200", "MXFP8", "4,4,64", 16, 13, 1, FR_RECOMPUTE_MLP,
+         false, false},
+        {"26.02", "DeepSeekV3", "DGX-B300", "MXFP8", "16,n/a,8", 4, 1, 1,
+         FR_RECOMPUTE_MLA_UP_PROJ, false, false},
+        {"25.11", "DeepSeekV3 (w/o MTP)", "DGX-GB300", "BF16", "2,4,32", 32, 29, 0,
+         FR_RECOMPUTE_MOE_ACT, false, false},
+        {"25.11", "DeepSeekV3 (w/o MTP)", "DGX-GB200", "FP8-MX", "8,4,32", 8, 6, 0,
+         FR_RECOMPUTE_MLA_UP_PROJ, false, false},
+        {"25.09", "DeepSeekV3 (tokendrop)", "DGX-B200", "FP8", "16,1,8", 4, 1, 1,
+         FR_RECOMPUTE_MLA_UP_PROJ, false, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct fr_runs runs = {0};
+        struct fr_error err = {0};
+        char text[1024];
+        snprintf(
+            text, sizeof text,
+            "row_id,paired_values_in_parentheses,task,dense_or_moe,seq,tp,derived_step_time_s,"
+            "dp_derived,quality,"
+            "release,model,system,gpus,precision,global_batch_seqs,micro_batch_seqs,pp,vp,ep\n"
+            "a,False,Pre-Training Performance,moe/hybrid,4096,1,9,8,A,%s NeMo "
+            "Container,%s,%s,256,%s,4096,1,%s\n",
+            rows[i].release, rows[i].model, rows[i].system, rows[i].precision, rows[i].degrees);
+        if (read_text(text, &runs, &err) != FR_OK) fail_msg("%s: %s", err.where, err.detail);
+        assert_int_equal(runs.count, 1);
+        const struct fr_workload *w = &runs.items[0].workload;
+        const struct fr_plan *plan = &runs.items[0].plan;
+        int64_t layers = 0;
+        assert_int_equal(plan->n_stage_layers, plan->pp);
+        for (int k = 0; k < plan->n_stage_layers; k++) layers += plan->stage_layers[k];
+        assert_int_equal(layers, w->transformer.layers);
+        assert_int_equal(plan->stage_layers[0], rows[i].first);
+        assert_int_equal(plan->stage_layers[plan->pp - 1], rows[i].last);
+        assert_int_equal(w->transformer.predicted, rows[i].predicted);
+        assert_int_equal(plan->recompute, rows[i].recompute);
+        assert_int_equal(w->narrow_attention, rows[i].attention);
+        assert_int_equal(w->narrow_logits, rows[i].logits);
+        FR_NEAR(w->transformer.capacity, strstr(rows[i].model, "drop") ? 1 : 0, 0);
+        fr_runs_free(&runs);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(recipes_of_deepseek),
         cmocka_unit_test(ends_count_as_layers),
         cmocka_unit_test(rows_are_on_their_own_clusters),
         cmocka_unit_test(one_cluster_stands_in_for_all),

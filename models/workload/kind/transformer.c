@@ -10,6 +10,7 @@
 #include "models/workload/packing.h"
 #include "models/workload/predicted.h"
 #include "models/workload/rotary.h"
+#include "models/workload/routing.h"
 #include "models/workload/workload.h"
 
 static const char *const head_kernels[] = {"batched", NULL};
@@ -71,9 +72,10 @@ static fr_status read(const struct fr_json *object, struct fr_workload *workload
     if (!t->ffn) t->ffn = 4 * t->hidden;
     if (!t->expert_ffn) t->expert_ffn = t->ffn;
     if (!t->experts_per_token && t->experts) t->experts_per_token = 2;
-    static const char *const of_experts[] = {"capacity",   "imbalance",     "dense_layers",
-                                             "shared_ffn", "expert_groups", "groups_per_token"};
-    for (int i = 0; i < 6 && t->experts == 0; i++) {
+    FR_TRY(fr_routing_read(object, t, err));
+    static const char *const of_experts[] = {"dense_layers", "shared_ffn", "expert_groups",
+                                             "groups_per_token"};
+    for (int i = 0; i < 4 && t->experts == 0; i++) {
         struct fr_json node = fr_json_member(object, of_experts[i]);
         if (fr_json_present(&node))
             return fr_json_fail(&node, err, "has no effect without experts");

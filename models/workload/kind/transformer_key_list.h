@@ -37,10 +37,13 @@ FR_KEY(experts, INTEGER(1, 1 << 20), OPTIONAL, TAKEN(experts), "none",
 FR_KEY(experts_per_token, INTEGER(1, 1 << 20), OPTIONAL, TAKEN(experts_per_token), "2",
        "experts that a token goes to")
 FR_KEY(expert_ffn, INTEGER(1, MOST), OPTIONAL, TAKEN(expert_ffn), "`ffn`", "width of an expert")
-FR_KEY(capacity, NUMBER(1, 1e6), OPTIONAL, TAKEN(capacity), "none are dropped",
+FR_KEY(capacity, NUMBER(1, 1e6), OPTIONAL, BY_CODE, "none are dropped",
        "tokens that an expert takes, over the mean; what is more is dropped")
-FR_KEY(imbalance, NUMBER(1, 1e6), OPTIONAL, TAKEN(imbalance), "1",
-       "rows of the fullest expert over the mean")
+FR_KEY(imbalance, NUMBER(1, 1e6), OPTIONAL, BY_CODE, "of `balance`",
+       "rows of the fullest rank's experts over the mean")
+FR_KEY(balance, CHOICE(fr_balance_names), OPTIONAL, BY_CODE, "even",
+       "what keeps experts equally busy: tokens are spread `even`ly, as benchmarks do; a `loss` or "
+       "biases; or `none`")
 FR_KEY(cross_layers, INTEGER(0, 100000), OPTIONAL, BY_CODE, "0",
        "the last of the layers, those of a decoder with cross-attention besides")
 FR_KEY(head_kernels, OTHER(), OPTIONAL, BY_CODE, "batched",
