@@ -1,5 +1,5 @@
 #!/bin/sh
-# Usage: widths.sh FORERUN LIST.  Writes trust/distance_list.h anew from the measured runs: the numbers of
+# Usage: widths.sh FORERUN LIST.  Writes trust/distance_rows.h anew from the measured runs: the numbers of
 # trust/distance.h, and the runs that presets were compared with.
 set -e
 lines=$("$1" reproduce distance --json | sed -n "s/.*\"note\": \"\(FR_[A-Z]*(.*)\)\".*/\1/p" | tr "'" '"')

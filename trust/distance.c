@@ -120,7 +120,7 @@ const struct fr_sighting fr_sightings[] = {
                     off)                                                                       \
     {source, generation, device, runtime, kind, dtype, s0, s1, r0, r1, plans, off},
 #define FR_SIZES(...)
-#include "trust/distance_list.h"
+#include "trust/distance_rows.h"
 #undef FR_SIGHTING
 #undef FR_SIZES
     {0}};
@@ -133,7 +133,7 @@ const struct fr_distance_sizes fr_distance_usual = {
 #define FR_SIGHTING(...)
 #define FR_SIZES(plans, near, ...)                                                             \
     plans, near, { __VA_ARGS__ }
-#include "trust/distance_list.h"
+#include "trust/distance_rows.h"
 #undef FR_SIGHTING
 #undef FR_SIZES
 };

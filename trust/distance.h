@@ -1,21 +1,21 @@
 /** @file
  *  How far is a question from the runs that a preset was compared with, and how wide is its interval then?
  *
- *  Runs of one device, runtime, kind of model and precision from one source are a sighting: how many plans of models they
- *  are, how far they were off, from which to which sequence and number of ranks.  A question about a preset has a
- *  distance from each sighting,
+ *  A sighting is what one source ran on one device with one runtime, kind of model and precision.  It says how many plans
+ *  of models there are, how far they were off, and which sequences and numbers of ranks they had.  A question about a
+ *  preset has a distance from each sighting,
  *
  *      d^2 = sum over what differs of sd^2          sequence and ranks: for each doubling beyond the sighting's range
  *
- *  The nearest sightings say how wide the interval is.  With h half the width that coefficients and effects alone give
- *  (trust/tune.h), a the mean of |ln(measured / predicted)| / h over the n plans of the nearest sightings, which is
- *  half / (2.06 h) of a normal distribution, and d their distance,
+ *  The nearest sightings say how wide the interval is.  Let h be half the width that coefficients and effects alone give
+ *  (trust/tune.h).  Let a be the mean of |ln(measured / predicted)| / h over the n plans of the nearest sightings; of a
+ *  normal distribution it is half / (2.06 h).  Then
  *
  *      half^2 = h^2 ((n0 near + n 2.06 a) / (n0 + n))^2 + 1.645^2 d^2
  *
- *  So many runs narrow it to their own error, and a question unlike any of them is wide.  n0, near and the sd are what
- *  scores intervals of sources left out best (forerun reproduce distance, which `ninja widths` runs to write
- *  trust/distance_list.h anew). */
+ *  So many runs narrow it to their own error, and a question unlike any of them is wide.  n0, near and the sd give
+ *  intervals of sources left out the best score.  `ninja widths` runs forerun reproduce distance and writes
+ *  trust/distance_rows.h anew. */
 #ifndef FR_TRUST_DISTANCE_H
 #define FR_TRUST_DISTANCE_H
 

@@ -1,5 +1,5 @@
 /* How much wider is an interval to be where a question is unlike the runs that presets were compared with?  Sets the
- * few numbers of trust/distance.h anew and lists what was seen; `ninja widths` writes both to trust/distance_list.h.
+ * few numbers of trust/distance.h anew and lists what was seen; `ninja widths` writes both to trust/distance_rows.h.
  *
  * A source is the rows of one team (a repository or paper; of MLPerf one round).  Presets and runtimes are as shipped.
  * Each row is predicted twice: as a newcomer's, when no sighting of its source counts, and as another plan of a known
