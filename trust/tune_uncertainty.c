@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "trust/distance.h"
 #include "trust/numbers/statistics.h"
 
 int fr_tune_seen_at(const struct fr_tune_result *r, const struct fr_run *run, fr_seen what) {
@@ -115,6 +116,7 @@ double fr_tune_half(const struct fr_tune_result *r, const struct fr_run *run,
     double stretch = stretch_of(r, fr_tune_seen_at(r, run, FR_SEEN_KIND) < r->n_seen);
     double half =
         hypot(stretch * hypot(sqrt(rest), fr_tune_spread(r, run)), FR_NORMAL_90 * sqrt(own));
+    if (r->distant) half = fr_distance_known(&r->cluster, run, half, NULL);
     return hypot(half, FR_NORMAL_90 * fr_drift_deviation(&r->cluster.drift));
 }
 

@@ -45,12 +45,22 @@ static double node_W(const struct fr_cluster *cluster, const struct fr_levels *t
     return around_W;
 }
 
+/* Ports that an adapter's way takes of switches of 64 ports in a fat tree: one of a single tier, two more for each
+ * further tier.  Two tiers join 64 x 32 units, three 64 x 32 x 32. */
+static double ports(double units) {
+    double most = 64;
+    int tiers = 1;
+    for (; units > most && tiers < 4; tiers++) most *= 32;
+    return 2 * tiers - 1;
+}
+
 static double network_W(const struct fr_cluster *cluster, const struct fr_levels *taken,
                         int64_t ranks) {
     double sum_W = 0;
     for (int l = 1; l < cluster->levels.count; l++) {
         double inside = units(&taken->level[l - 1], ranks);
-        if (inside > 1) sum_W += inside * cluster->levels.level[l].power.switches_W;
+        if (inside > 1)
+            sum_W += inside * ports(inside) * cluster->levels.level[l].power.switches_W;
     }
     return sum_W;
 }

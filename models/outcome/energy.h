@@ -4,7 +4,9 @@
  *      device    what ranks draw that compute, communicate or wait
  *      node      units of levels beside their devices (hosts), devices of a unit that no rank sits on,
  *                and what supplies lose of all that: x (1 / efficiency - 1)
- *      network   switches and links, of every unit of the level inside, where more than one is used
+ *      network   switches and links, of every unit of the level inside, where more than one is used: what the file
+ *                states is of one tier, two tiers of switches with 64 ports (beyond 64 units) count three times,
+ *                three tiers (beyond 2048) five times
  *      facility  (pue - 1) x the rest
  *
  *  Each is counted as far as the cluster file states it; units are counted as if ranks filled them one

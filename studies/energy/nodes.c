@@ -1,10 +1,11 @@
 /* MLPerf Training's power logs: whole nodes of eight GPUs in training, before and after their supplies.
  *
- *      P = W + u (B - W)          u = T1 N1 / (T N)
+ *      P = W + u (B - W)          u = T1 N1 / (T N)          W = R + s (B - R)
  *
- * B power of a node that works, W of one that waits, u the share of the time that it works.  It is the time of a step
+ * B power of a node that works, W of one that waits within an iteration, R of one at rest, u the share of the time that
+ * it works.  s = 0.3, since devices that wait in a collective run its kernels (A40: 0.28, preset a40).  u is the time of a step
  * on the fewest nodes, divided over all, over the measured step time T on N (1 where no time is logged).  B is the
- * median over other benchmarks, W the mean after their runs ended.  Nodes that log no time may wait for each other;
+ * median over other benchmarks, R the mean after their runs ended.  Nodes that log no time may wait for each other;
  * they say nothing of B. */
 #include <math.h>
 #include <stdio.h>
@@ -126,6 +127,9 @@ static bool waits_unknown(const struct kind *k) {
     return isnan(k->step_s) && k->accelerators > 8;
 }
 
+/* Power of a device that waits within an iteration: this share of the way from rest to work. */
+static const double waiting_share = 0.3;
+
 /* How kinds that are not left out differ: by benchmark, from the median of their accelerator and side, and
  * by run; relative. */
 struct spread {
@@ -140,7 +144,7 @@ static void count_runs(const struct kind *k, struct spread *s) {
 
 /* From the kinds like @p k that are not left out; busy NaN where there is none. */
 static size_t busy_of(const struct nodes *n, const struct kind *like, const struct kind *k,
-                      left_out_fn *left_out, double waiting_W, struct spread *s,
+                      left_out_fn *left_out, double rest_W, struct spread *s,
                       double *median_W) {
     double busy_W[KINDS_MAX];
     size_t count = 0;
@@ -148,9 +152,10 @@ static size_t busy_of(const struct nodes *n, const struct kind *like, const stru
         const struct kind *from = &n->kinds[i];
         double u = busy_share(n, from);
         if (!same_hardware(from, like) || left_out(from, k) || waits_unknown(from) ||
-            (u < 1 && isnan(waiting_W)))
+            (u < 1 && isnan(rest_W)))
             continue;
-        busy_W[count++] = u < 1 ? (from->mean_W - (1 - u) * waiting_W) / u : from->mean_W;
+        double works = u + (1 - u) * waiting_share;
+        busy_W[count++] = u < 1 ? (from->mean_W - (1 - works) * rest_W) / works : from->mean_W;
         count_runs(from, s);
     }
     *median_W = NAN;
@@ -215,6 +220,7 @@ static struct node_power node_power(const struct nodes *n, const struct kind *k,
     struct spread all = spread_of(n, k, left_out), here = {0};
     size_t count = busy_of(n, k, k, left_out, p.waiting_W, &here, &p.busy_W);
     if (count > 0) set_sigma(&all, count, &p);
+    p.waiting_W += waiting_share * (p.busy_W - p.waiting_W);
     return p;
 }
 
@@ -245,10 +251,12 @@ static struct node_power other_accelerator(const struct nodes *n, const struct k
         as.accelerator = from->accelerator;
         struct node_power p = node_power(n, &as, left_out);
         double from_W = 8 * limit_W(from->accelerator), to_W = 8 * limit_W(k->accelerator),
-               host_W = p.waiting_W - IDLE_SHARE * from_W;
-        best = (struct node_power){host_W + (p.busy_W - host_W) / from_W * to_W,
-                                   host_W + IDLE_SHARE * to_W, p.sigma, p.waiting_sigma,
-                                   p.degrees};
+               rest_W = (p.waiting_W - waiting_share * p.busy_W) / (1 - waiting_share),
+               host_W = rest_W - IDLE_SHARE * from_W,
+               busy_W = host_W + (p.busy_W - host_W) / from_W * to_W,
+               other_W = host_W + IDLE_SHARE * to_W;
+        best = (struct node_power){busy_W, other_W + waiting_share * (busy_W - other_W),
+                                   p.sigma, p.waiting_sigma, p.degrees};
     }
     return best;
 }

@@ -192,6 +192,7 @@ static double half_width(const char *p90, bool alone, double *comm_share) {
              p90);
     fr_test_job("dgx-a100", "gpt-2.5b", sets, &job);
     fr_interval_known(&job.cluster, FR_FP16, &known);
+    known.distant = false;
     for (int k = 0; alone && k < FR_EFFECTS; k++) known.effect[k] = 0;
     if (alone)
         for (int a = 0; a < known.n_known; a++)

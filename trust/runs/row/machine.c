@@ -19,11 +19,15 @@ enum { PREFIX = sizeof prefix - 1 };
 /* The longer name of a device first: "GB200" holds "B200". */
 static const struct {
     const char *device, *cluster;
-} presets[] = {{"H100", "dgx-h100"},        {"GH200", "gh200"},       {"H200", "dgx-h200"},
-               {"GB200", "gb200-nvl72"},    {"GB300", "gb300-nvl72"}, {"B200", "dgx-b200"},
-               {"B300", "dgx-b300"},        {"MI355X", "mi355x"},     {"MI325X", "mi325x"},
-               {"MI300X", "mi300x"},        {"A100", "dgx-a100"},     {"v5p", "tpu-v5p"},
-               {"Trillium", "tpu-trillium"}};
+} presets[] = {
+    {"H100", "dgx-h100"},     {"GH200", "gh200"},           {"H200-NVL", "h200-nvl"},
+    {"H200 NVL", "h200-nvl"}, {"H200", "dgx-h200"},         {"H20", "h20"},
+    {"GB200", "gb200-nvl72"}, {"GB300", "gb300-nvl72"},     {"B200", "dgx-b200"},
+    {"B300", "dgx-b300"},     {"MI355X", "mi355x"},         {"MI350X", "mi350x"},
+    {"MI325X", "mi325x"},     {"MI300X", "mi300x"},         {"A100", "dgx-a100"},
+    {"v5p", "tpu-v5p"},       {"Trillium", "tpu-trillium"}, {"Ironwood", "tpu-ironwood"},
+    {"Gaudi 2", "gaudi2"},    {"Gaudi2", "gaudi2"},         {"Gaudi 3", "gaudi3"},
+    {"Gaudi3", "gaudi3"}};
 
 enum { PRESETS = sizeof presets / sizeof *presets };
 
