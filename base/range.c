@@ -196,7 +196,8 @@ fr_status fr_range_parse(const char *text, bool sizes, int64_t min, const char *
     size_t n_others = 0;
     if (status == FR_ERR_USAGE && rewrite(text, sizes, meant, sizeof meant) &&
         fr_range_parse(meant, sizes, min, where, &others, &n_others, NULL) == FR_OK)
-        fr_fail(err, FR_ERR_USAGE, where, "\"%.40s\" is no range; write %s", text, meant);
+        fr_fail(err, FR_ERR_USAGE, where, "\"%.40s\" is no whole number or range; write %s",
+                text, meant);
     free(others);
     if (status != FR_OK) {
         free(list.items);

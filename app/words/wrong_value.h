@@ -2,7 +2,7 @@
  *  A command refused the value of a key: which option gave it, and was it one value?
  *
  *  Readers of plans, models and clusters know that a value came from the command line.  Here the place becomes the
- *  option that was typed, and several values where one is asked for are told to --vary. */
+ *  option that was typed, and several values where one is asked for lead to --vary. */
 #ifndef FR_APP_WORDS_WRONG_VALUE_H
 #define FR_APP_WORDS_WRONG_VALUE_H
 
