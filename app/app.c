@@ -14,6 +14,7 @@
 #include "app/verb.h"
 #include "app/words/taken.h"
 #include "app/words/wrong_file.h"
+#include "app/words/wrong_value.h"
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/journal/journal.h"
@@ -21,7 +22,9 @@
 #include "base/temporary.h"
 #include "base/text.h"
 #include "base/text/colour.h"
+#include "base/text/meant.h"
 #include "base/text/version.h"
+#include "models/job/preset.h"
 #include "models/outcome/report.h"
 
 #define FR_VERB(name) extern const struct fr_verb fr_verb_##name;
@@ -94,15 +97,24 @@ static void end_without_memory(size_t wanted_B) {
     _exit(1);
 }
 
+/* A verb comes first: what stands there may be another one, an option, or the preset that it is asked about. */
 static int unknown_verb(const char *word) {
-    const char *known[64] = {NULL};
+    const char *known[64] = {NULL}, *none[] = {"--version", "--help", NULL};
+    char tail[256];
     struct fr_error err = {0};
     int n = 0;
+    bool option = word[0] == '-';
     for (const struct fr_verb *const *v = fr_verbs; *v && n < 63; v++) known[n++] = (*v)->name;
-    const char *near = fr_suggest(word, known);
-    fr_fail(&err, FR_ERR_USAGE, NULL, "unknown %s \"%.40s\"%s%s%s",
-            word[0] == '-' ? "option" : "command", word, near ? "; did you mean \"" : "",
-            near ? near : "", near ? "\"?" : "");
+    fr_meant_tail(strcmp(word, "-v") == 0 ? "version" : word, option ? none : known, tail,
+                  sizeof tail);
+    bool preset =
+        fr_preset_meant("cluster", word).count || fr_preset_meant("model", word).count;
+    bool close = strstr(tail, "did you mean");
+    fr_fail(&err, FR_ERR_USAGE, NULL, "%s \"%.40s\"%s",
+            option ? "unknown option" : "unknown command", word,
+            close && !(preset && !option)
+                ? tail
+                : "; a command comes first, e.g. forerun search dgx-h100 llama-3-8b 64");
     return print_error("", &err);
 }
 
@@ -126,6 +138,7 @@ static int run(const struct fr_verb *verb, int argc, char **argv) {
     if (status == FR_OK) status = fr_app_from_expand(verb, args, &from, &err);
     if (status == FR_OK) status = verb->run(args, &err);
     fr_wrong_file(verb, args, &status, &err);
+    if (status != FR_OK) fr_wrong_value(verb, args, &err);
     fr_app_from_free(&from);
     free(args);
     if (fflush(stdout) != 0 && status == FR_OK)
@@ -161,9 +174,11 @@ int fr_app_main(int argc, char **argv) {
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
         for (const struct fr_verb *const *v = fr_verbs; argc > 2 && *v; v++)
             if (strcmp((*v)->name, argv[2]) == 0) return print_verb_help(*v);
-        return print_help(stdout);
+        return argc > 2 && *argv[2] != '-' ? unknown_verb(argv[2]) : print_help(stdout);
     }
-    if (strcmp(word, "--version") == 0 || strcmp(word, "version") == 0) return print_version();
+    if (strcmp(word, "--version") == 0 || strcmp(word, "version") == 0 ||
+        strcmp(word, "-V") == 0)
+        return print_version();
     for (const struct fr_verb *const *v = fr_verbs; *v; v++)
         if (strcmp((*v)->name, word) == 0) return run(*v, argc - 2, argv + 2);
     return unknown_verb(word);

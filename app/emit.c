@@ -6,22 +6,16 @@
 
 #include "base/alloc.h"
 #include "base/script/script.h"
+#include "base/text/meant.h"
 
 static const char sbatch[] = "sbatch";
 
 static fr_status unknown(const char *word, struct fr_error *err) {
     const char *known[16] = {sbatch};
-    char list[256];
-    size_t used = 0;
-    fr_line_addf(list, sizeof list, &used, "%s", sbatch);
-    for (int i = 0; fr_emitters[i] && i < 14; i++) {
-        known[i + 1] = fr_emitters[i]->name;
-        fr_line_addf(list, sizeof list, &used, ", %s", fr_emitters[i]->name);
-    }
-    const char *near = fr_suggest(word, known);
-    fr_fail(err, FR_ERR_USAGE, "--emit", "unknown \"%.40s\"%s%s%s; known: %s", word,
-            near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "", list);
-    return FR_ERR_USAGE;
+    char tail[320];
+    for (int i = 0; fr_emitters[i] && i < 14; i++) known[i + 1] = fr_emitters[i]->name;
+    return fr_fail(err, FR_ERR_USAGE, "--emit", "unknown \"%.40s\"%s", word,
+                   fr_meant_tail(word, known, tail, sizeof tail));
 }
 
 /* One of the words, once. */

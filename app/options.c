@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/text/meant.h"
+#include "base/text/whole.h"
 
 static const struct fr_option *find(const struct fr_option *options, const char *name,
                                     size_t length) {
@@ -29,6 +31,32 @@ static fr_status add(struct fr_args *args, const struct fr_option *option, const
     return FR_OK;
 }
 
+/* "plan.json" where a word is asked for: -o is taken for the output. */
+static bool names_output(const char *text) {
+    static const char *const endings[] = {"json", "csv", "html", "txt", "sh", "md", NULL};
+    const char *dot = strrchr(text, '.');
+    return dot && fr_place_in(endings, dot + 1) >= 0;
+}
+
+/* Is @p word an option itself, so that the one before it has no value? */
+static bool is_option(const struct fr_option *options, const char *word) {
+    if (word[0] != '-' || !word[1]) return false;
+    if (word[1] == '-') return find(options, word + 2, strcspn(word + 2, "=")) != NULL;
+    for (; options->name; options++)
+        if (options->letter && options->letter == word[1] && !word[2]) return true;
+    return false;
+}
+
+/* "-np" and "-set": a whole word behind one dash, and no letter with its value. */
+static bool names_whole(const struct fr_option *options, const char *word) {
+    const char *known[65] = {NULL};
+    if (strcspn(word, "=0123456789./,") < 2 || word[strcspn(word, "=0123456789./,")])
+        return false;
+    for (int n = 0; options->name && n < 64; options++) known[n++] = options->name;
+    struct fr_meant meant = fr_meant(word, known);
+    return meant.how == FR_MEANT_SAME || meant.how == FR_MEANT_ALIAS;
+}
+
 /* One option at argv[*at]; advances over its value. */
 static fr_status take(int argc, char **argv, int *at, const struct fr_option *options,
                       struct fr_args *args, struct fr_error *err) {
@@ -42,15 +70,20 @@ static fr_status take(int argc, char **argv, int *at, const struct fr_option *op
     } else {
         for (const struct fr_option *o = options; o->name; o++)
             if (o->letter && o->letter == word[1]) option = o;
-        if (!option) return fr_unknown_letter(options, word, err);
-        if (word[2]) value = word + 2;
+        if (!option || names_whole(options, word + 1))
+            return fr_unknown_letter(options, argc, argv, *at, err);
+        if (word[2]) value = word + 2 + (word[2] == '=');
     }
     if (!option->argument && value)
-        return fr_fail(err, FR_ERR_USAGE, NULL, "--%s takes no value", option->name);
+        return fr_fail(err, FR_ERR_USAGE, NULL, "--%s takes no value%s%.40s", option->name,
+                       names_output(value) ? "; answers go to standard output: add > " : "",
+                       names_output(value) ? value : "");
     if (option->argument && !value) {
-        if (*at + 1 >= argc)
-            return fr_fail(err, FR_ERR_USAGE, NULL, "--%s needs a value: %s", option->name,
-                           option->argument);
+        const char *next = *at + 1 < argc ? argv[*at + 1] : NULL;
+        if (!next || is_option(options, next))
+            return fr_fail(err, FR_ERR_USAGE, NULL, "--%s needs a value: %s%s%.40s",
+                           option->name, option->argument, next ? "; behind it stands " : "",
+                           next ? next : "");
         value = argv[++*at];
     }
     return add(args, option, value, err);
@@ -99,14 +132,12 @@ fr_status fr_args_integer(const struct fr_args *args, const char *name, long lon
     snprintf(where, sizeof where, "--%s", name);
     errno = 0;
     long long value = strtoll(text, &end, 10);
-    char *rest = NULL;
-    double near = strtod(text, &rest);
-    if (*text && !*rest && *end && near == floor(near) && near >= (double)min &&
-        near <= (double)max)
-        return fr_fail(err, FR_ERR_USAGE, where, "\"%.40s\" is no whole number; write %.0f",
-                       text, near);
+    char meant[80];
     if (!*text || *end || errno)
-        return fr_fail(err, FR_ERR_USAGE, where, "\"%.40s\" is no whole number", text);
+        return fr_fail(err, FR_ERR_USAGE, where, "\"%.40s\" is no whole number%s", text,
+                       fr_whole_meant(text, meant, sizeof meant));
+    if (value < min && max >= 1LL << 40)
+        return fr_fail(err, FR_ERR_USAGE, where, "is %lld; expected at least %lld", value, min);
     if (value < min || value > max)
         return fr_fail(err, FR_ERR_USAGE, where, "%lld is outside %lld to %lld", value, min,
                        max);
@@ -159,22 +190,32 @@ fr_status fr_args_choice(const struct fr_args *args, const char *name,
             *out = i;
             return FR_OK;
         }
-    struct fr_text list = {0};
-    for (int i = 0; choices[i]; i++) fr_text_addf(&list, "%s%s", i ? ", " : "", choices[i]);
-    const char *near = fr_suggest(text, choices);
+    char tail[320];
+    bool file = names_output(text);
     snprintf(where, sizeof where, "--%s", name);
-    if (near)
-        fr_fail(err, FR_ERR_USAGE, where, "unknown \"%.40s\"; did you mean \"%s\"? (known: %s)",
-                text, near, fr_text_get(&list));
-    else
-        fr_fail(err, FR_ERR_USAGE, where, "unknown \"%.40s\"; known: %s", text,
-                fr_text_get(&list));
-    fr_text_free(&list);
-    return FR_ERR_USAGE;
+    return fr_fail(err, FR_ERR_USAGE, where, "unknown \"%.40s\"%s%.40s", text,
+                   file ? "; answers go to standard output: add > "
+                        : fr_meant_tail(text, choices, tail, sizeof tail),
+                   file ? text : "");
+}
+
+/* What stands behind an option, for who left it out. */
+static const char *example(const char *name) {
+    static const char *const of[][2] = {
+        {"cluster", "dgx-h100"}, {"model", "llama-3-8b"}, {"ranks", "64"},
+        {"runs", "runs.csv"},    {"op", "all_reduce"},    {"output", "picture.svg"},
+        {"m", "8192"},           {"n", "8192"},           {"k", "8192"}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        if (strcmp(name, of[i][0]) == 0) return of[i][1];
+    return NULL;
 }
 
 fr_status fr_args_required(const struct fr_args *args, const char *name, const char **out,
                            struct fr_error *err) {
     *out = fr_args_get(args, name);
-    return *out ? FR_OK : fr_fail(err, FR_ERR_USAGE, NULL, "--%s is required", name);
+    const char *value = example(name);
+    return *out ? FR_OK
+                : fr_fail(err, FR_ERR_USAGE, NULL, "--%s is required%s%s%s%s", name,
+                          value ? ", e.g. --" : "", value ? name : "", value ? " " : "",
+                          value ? value : "");
 }

@@ -1,5 +1,6 @@
 #include "base/range.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -9,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/sort.h"
+#include "base/text/whole.h"
 #include "base/units.h"
 
 struct list {
@@ -77,11 +79,9 @@ static fr_status number(const char *text, bool sizes, int64_t min, const char *w
         whole = (long long)size_B;
         plain = true;
     }
-    double near = strtod(text, &end);
-    bool whole_near = end != text && near == floor(near) && fabs(near) < 1e15;
-    if (!plain && whole_near && near >= (double)min && (*end == '\0' || *end == ' '))
-        return fr_fail(err, FR_ERR_USAGE, where, "\"%.40s\" is no whole number; write %.0f",
-                       text, near);
+    char meant[80];
+    if (!plain && *fr_whole_meant(text, meant, sizeof meant))
+        return fr_fail(err, FR_ERR_USAGE, where, "\"%.40s\" is no whole number%s", text, meant);
     if (!plain)
         return fr_fail(err, FR_ERR_USAGE, where,
                        "\"%.40s\" is no whole number; ranges are "
@@ -104,8 +104,9 @@ static fr_status add_span(char *text, char *dots, bool sizes, int64_t min, const
     FR_TRY(number(second, sizes, min, where, &last, err));
     if (op) FR_TRY(number(op + 1, sizes && how == '+', how == '*' ? 2 : 1, where, &step, err));
     if (last < first)
-        return fr_fail(err, FR_ERR_USAGE, where, "%" PRId64 "..%" PRId64 " runs backwards",
-                       first, last);
+        return fr_fail(err, FR_ERR_USAGE, where,
+                       "%" PRId64 "..%" PRId64 " runs backwards; write %" PRId64 "..%" PRId64,
+                       first, last, last, first);
     if (how == '*' && first < 1)
         return fr_fail(err, FR_ERR_USAGE, where,
                        "a range that multiplies must start at 1 or more");
@@ -143,6 +144,34 @@ static int64_t grouped(const char *text) {
     }
 }
 
+/* "8-64", "1:8", "8;16", "1 2 4" and "[1,2]" as they are written here.  @return false for what is none of them */
+static bool rewrite(const char *text, bool sizes, char *out, size_t capacity) {
+    bool spans = false;
+    size_t used = 0;
+    const char *at = text;
+    for (; *at && used + 3 < capacity; at++) {
+        bool number = used > 0 && strchr("0123456789", out[used - 1]);
+        if (strchr("0123456789*+", *at)) {
+            out[used++] = *at;
+            if (strchr("*+", *at)) spans = true;
+        } else if (number && (strchr("-:", *at) || strncmp(at, "..", 2) == 0)) {
+            used += (size_t)snprintf(out + used, 3, "%s", spans ? "+" : "..");
+            spans = true;
+            at += *at == '.';
+        } else if (strchr(",; |/", *at)) {
+            if (number) out[used++] = ',';
+            spans = false;
+        } else if (sizes && isalpha((unsigned char)*at)) {
+            out[used++] = *at;
+        } else if (!strchr("[](){}", *at)) {
+            return false;
+        }
+    }
+    while (used > 0 && out[used - 1] == ',') used--;
+    out[used] = '\0';
+    return !*at && used > 0 && strcmp(out, text) != 0;
+}
+
 fr_status fr_range_parse(const char *text, bool sizes, int64_t min, const char *where,
                          int64_t **values, size_t *count, struct fr_error *err) {
     struct list list = {0};
@@ -162,6 +191,14 @@ fr_status fr_range_parse(const char *text, bool sizes, int64_t min, const char *
     free(copy);
     if (status == FR_OK && !drop_repeated(&list))
         status = fr_fail(err, FR_ERR_NOMEM, where, "out of memory");
+    char meant[96];
+    int64_t *others = NULL;
+    size_t n_others = 0;
+    if (status == FR_ERR_USAGE && rewrite(text, sizes, meant, sizeof meant) &&
+        fr_range_parse(meant, sizes, min, where, &others, &n_others, NULL) == FR_OK)
+        fr_fail(err, FR_ERR_USAGE, where, "\"%.40s\" is no whole number or range; write %s",
+                text, meant);
+    free(others);
     if (status != FR_OK) {
         free(list.items);
         return status;

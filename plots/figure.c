@@ -1,4 +1,5 @@
 #include "plots/figure.h"
+#include "base/text/meant.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -26,14 +27,10 @@ fr_status fr_figure_find(const char *name, const struct fr_figure **figure,
         *figure = fr_figures[i];
         return FR_OK;
     }
-    struct fr_text list = {0};
-    for (int i = 0; i < N_FIGURES; i++) fr_text_addf(&list, "%s%s", i ? ", " : "", known[i]);
-    const char *near = fr_suggest(name, known);
-    fr_status status = fr_fail(
-        err, FR_ERR_USAGE, NULL, "there is no figure \"%.40s\"; %s%s%s there are %s", name,
-        near ? "did you mean \"" : "", near ? near : "", near ? "\"?" : "", fr_text_get(&list));
-    fr_text_free(&list);
-    return status;
+    char tail[320];
+    fr_meant_tail(name, known, tail, sizeof tail);
+    return fr_fail(err, FR_ERR_USAGE, NULL, "there is no figure \"%.40s\"%s", name,
+                   *tail ? tail : "; forerun list figures has them");
 }
 
 /* Build the picture, not yet drawn. */

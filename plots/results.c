@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text/readable.h"
 #include "plots/provenance.h"
 
 /* Times and energies: beyond these bounds lies no training run, and no axis. */
@@ -347,6 +348,7 @@ static void say_words(const struct fr_results *results, struct fr_picture *p) {
 
 void fr_results_footer(const struct fr_results *results, struct fr_picture *p, bool energy) {
     size_t extrapolated = 0;
+    char count[FR_READABLE], feasible[FR_READABLE];
     say_common(results, p);
     say_words(results, p);
     for (size_t i = 0; i < results->count; i++) extrapolated += results->items[i].extrapolated;
@@ -359,9 +361,9 @@ void fr_results_footer(const struct fr_results *results, struct fr_picture *p, b
         fr_text_addf(&p->footer, "   energy %s",
                      results->power.length ? fr_text_get(&results->power) : "not stated");
     if ((int64_t)results->count < results->feasible)
-        fr_text_addf(&p->note,
-                     "%zu of %" PRId64 " feasible configurations (search --top 0 lists all).  ",
-                     results->count, results->feasible);
+        fr_text_addf(&p->note, "%s of %s feasible configurations (search --top 0 lists all).  ",
+                     fr_readable_count((int64_t)results->count, count),
+                     fr_readable_count(results->feasible, feasible));
     if (extrapolated)
         fr_text_addf(&p->note,
                      "%zu of %zu configurations extrapolate beyond what was measured.  ",

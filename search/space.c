@@ -1,5 +1,6 @@
 #include "search/space.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,8 @@
 #include "models/job/assume.h"
 #include "search/equivalent.h"
 #include "search/vary.h"
+
+enum { RANKS_MOST = 1000000000 };
 
 fr_status fr_space_make(const char *ranks, const char *const *vary, int n_vary,
                         const struct fr_plan *base, bool dp_set, bool tp_set,
@@ -18,6 +21,11 @@ fr_status fr_space_make(const char *ranks, const char *const *vary, int n_vary,
                                .tp_given = tp_set,
                                .n_variants = 1};
     FR_TRY(fr_range_parse(ranks, false, 1, "--ranks", &space->ranks, &space->n_ranks, err));
+    for (size_t i = 0; i < space->n_ranks; i++)
+        if (space->ranks[i] > RANKS_MOST)
+            return fr_fail(err, FR_ERR_USAGE, "--ranks",
+                           "%" PRId64 " is more than a search divides; expected at most %d",
+                           space->ranks[i], RANKS_MOST);
     for (int i = 0; i < n_vary; i++) FR_TRY(fr_vary_parse(vary[i], names, space, err));
     FR_TRY(fr_vary_load(names, space, err));
     double size = (double)space->n_ranks * (double)space->n_variants;

@@ -16,6 +16,7 @@
 #include "base/duration.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/text/meant.h"
 #include "calibrate/judge/drifted_text.h"
 #include "calibrate/judge/recalibration.h"
 #include "calibrate/measure/device/device.h"
@@ -93,10 +94,10 @@ static fr_status check_device(const struct fr_calibrate_options *o, struct fr_er
     if (!o->device) return FR_OK;
     for (int i = 0; fr_device_drivers[i]; i++) names[i] = fr_device_drivers[i]->name;
     const struct fr_device_driver *driver = fr_device_find(o->device);
-    const char *near = driver ? NULL : fr_suggest(o->device, names);
+    char tail[200];
     if (!driver)
-        return fr_fail(err, FR_ERR_USAGE, "--device", "\"%.32s\" is no device%s%s%s", o->device,
-                       near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+        return fr_fail(err, FR_ERR_USAGE, "--device", "\"%.32s\" is no device%s", o->device,
+                       fr_meant_tail(o->device, names, tail, sizeof tail));
     if (!driver->count || o->launch.launcher) return FR_OK;
     FR_TRY(driver->count(&n, err));
     if (o->launch.n_ranks <= n) return FR_OK;

@@ -22,7 +22,7 @@ static const struct fr_option options[] = {
      "scatter, "
      "gather",
      0},
-    {"ranks", "N", "ranks taking part", 0},
+    {"ranks", "N", "ranks taking part", 'n'},
     {"stride", "S", "distance between neighbours (default 1)", 0},
     {"groups", "G", "so many such groups at once, sharing links (default: all ranks are busy)",
      0},

@@ -10,6 +10,7 @@
 #include "app/verb.h"
 #include "base/file.h"
 #include "base/file/folder.h"
+#include "base/text/meant.h"
 #include "models/outcome/report.h"
 #include "sim/chakra.h"
 #include "sim/goal.h"
@@ -191,15 +192,21 @@ enum { N_FORMATS = sizeof formats / sizeof *formats };
 
 static const char *word(int i) { return i < N_FORMATS ? formats[i].name : NULL; }
 
+static fr_status unknown_format(const char *name, struct fr_error *err) {
+    const char *known[N_FORMATS + 1] = {NULL};
+    char tail[200];
+    for (int i = 0; i < N_FORMATS; i++) known[i] = formats[i].name;
+    return fr_fail(err, FR_ERR_USAGE, NULL, "no format \"%.40s\"%s", name,
+                   fr_meant_tail(name, known, tail, sizeof tail));
+}
+
 static fr_status find_format(const struct fr_args *args, int *format, struct fr_error *err) {
     if (args->n_words == 0)
         return fr_fail(err, FR_ERR_USAGE, NULL,
                        "no format given; known: simgrid, goal, chakra");
     for (*format = 0; *format < N_FORMATS; ++*format)
         if (strcmp(args->word[0], formats[*format].name) == 0) break;
-    if (*format == N_FORMATS)
-        return fr_fail(err, FR_ERR_USAGE, NULL,
-                       "no format \"%.40s\"; known: simgrid, goal, chakra", args->word[0]);
+    if (*format == N_FORMATS) return unknown_format(args->word[0], err);
     if (args->n_words > 1)
         return fr_fail(err, FR_ERR_USAGE, NULL, "unexpected word \"%.64s\"", args->word[1]);
     return FR_OK;

@@ -133,9 +133,15 @@ static fr_status gemm(const struct fr_args *args, struct fr_job *job, struct fr_
     FR_TRY(read_shape(args, &product.shape, err));
     FR_TRY(fr_args_choice(args, "dtype", fr_dtype_names, &dtype, err));
     FR_TRY(fr_app_load(args, false, job, err));
-    if (!job->cluster.device.gemm[dtype].form)
+    if (!job->cluster.device.gemm[dtype].form) {
+        int other = FR_BF16;
+        while (other >= 0 && !job->cluster.device.gemm[other].form)
+            other = other == FR_BF16 ? FR_FP16 : other == FR_FP16 ? FR_FP32 : -1;
         return fr_fail(err, FR_ERR_INPUT, job->cluster_from,
-                       "the device does not say how fast it is in %s", fr_dtype_names[dtype]);
+                       "the device does not say how fast it is in %s%s%s",
+                       fr_dtype_names[dtype], other < 0 ? "" : "; write --dtype ",
+                       other < 0 ? "" : fr_dtype_names[other]);
+    }
     product.dtype = (fr_dtype)dtype;
     price(job, &product);
     (fr_args_has(args, "json") ? print_json : print_text)(&text, job, &product);

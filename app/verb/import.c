@@ -11,7 +11,9 @@
 #include "app/runs.h"
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/text/meant.h"
 #include "calibrate/samples/import.h"
+#include "models/job/file_kind.h"
 #include "trust/runs/mllog.h"
 #include "trust/runs/watts.h"
 
@@ -47,27 +49,35 @@ static const char *word(int i) {
 
 enum { KINDS_MOST = 32 };
 
-/* "; known: nccl-tests, ...": what is said of a KIND that is none, or of none. */
-static const char *say_known(char *out, size_t capacity) {
-    size_t used = 0;
-    for (int i = 0; word(i); i++)
-        fr_line_addf(out, capacity, &used, "%s%s", i ? ", " : "; known: ", word(i));
-    return out;
+/* A file stands where its format is asked for; or the name of the format is not known. */
+static fr_status unknown(const char *name, struct fr_error *err) {
+    static const char see[] = "; forerun list importers has them";
+    const char *known[KINDS_MOST] = {NULL};
+    char tail[200];
+    fr_file_kind kind = fr_file_kind_of(name);
+    for (int i = 0; i + 1 < KINDS_MOST && word(i); i++) known[i] = word(i);
+    if (kind == FR_FILE_MISSING)
+        return fr_fail(err, FR_ERR_USAGE, NULL, "no format \"%.40s\"%s", name,
+                       fr_suggest(name, known) ? fr_meant_tail(name, known, tail, sizeof tail)
+                                               : see);
+    if (kind >= FR_FILE_CLUSTER && kind <= FR_FILE_ANSWER)
+        return fr_fail(err, FR_ERR_USAGE, NULL,
+                       "\"%.64s\" is %s; forerun import takes what a benchmark or a trainer "
+                       "printed",
+                       name, fr_file_kind_name(kind));
+    return fr_fail(err, FR_ERR_USAGE, NULL,
+                   "\"%.64s\" is %s; its format comes first: forerun import %s %.64s%s", name,
+                   fr_file_kind_name(kind), kind == FR_FILE_LOG ? "runs" : "FORMAT", name,
+                   kind == FR_FILE_LOG ? "" : see);
 }
 
 static fr_status find(const char *name, const struct fr_importer **importer,
                       struct fr_error *err) {
-    const char *known[KINDS_MOST] = {NULL};
-    char all[320];
     for (int i = 0; fr_importers[i]; i++) {
         *importer = fr_importers[i];
         if (strcmp(fr_importers[i]->spelling, name) == 0) return FR_OK;
     }
-    for (int i = 0; i + 1 < KINDS_MOST && word(i); i++) known[i] = word(i);
-    const char *near = fr_suggest(name, known);
-    return fr_fail(err, FR_ERR_USAGE, NULL, "no format \"%.40s\"%s%s%s%s", name,
-                   near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "",
-                   say_known(all, sizeof all));
+    return unknown(name, err);
 }
 
 static fr_status read_options(const struct fr_args *args, struct fr_import_options *given,
@@ -380,11 +390,11 @@ static fr_status import(const struct fr_args *args, int *read, struct fr_samples
     struct fr_import_options given = {0};
     struct fr_text text = {0};
     const char *only[FR_ARGS_MAX];
-    char all[320];
     const char *out = fr_args_get(args, "out");
     if (args->n_words == 0)
-        return fr_fail(err, FR_ERR_USAGE, NULL, "no format given%s",
-                       say_known(all, sizeof all));
+        return fr_fail(err, FR_ERR_USAGE, NULL,
+                       "no format given, e.g. nccl-tests or products; forerun list importers "
+                       "has them");
     FR_TRY(find(args->word[0], &importer, err));
     FR_TRY(read_options(args, &given, only, err));
     if (args->n_words == 1)
@@ -409,7 +419,8 @@ static fr_status import(const struct fr_args *args, int *read, struct fr_samples
 }
 
 static void print_count(size_t samples, int read, int files) {
-    fprintf(stderr, "%zu samples from %d file%s", samples, read, read == 1 ? "" : "s");
+    fprintf(stderr, "%zu sample%s from %d file%s", samples, samples == 1 ? "" : "s", read,
+            read == 1 ? "" : "s");
     if (read < files) fprintf(stderr, "; %d skipped", files - read);
     fprintf(stderr, "\n");
 }

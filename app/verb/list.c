@@ -8,6 +8,7 @@
 #include "app/text/presets.h"
 #include "app/verb.h"
 #include "base/sort.h"
+#include "base/text/meant.h"
 #include "base/text/wrap.h"
 #include "calibrate/samples/import.h"
 #include "models/job/assume.h"
@@ -413,9 +414,10 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
         if (fr_app_paged(args)) print_json(&page, tables[i].name, rows, n);
         return fr_app_answer(args, &text, &page, err);
     }
-    const char *near = fr_suggest(args->word[0], known);
-    return fr_fail(err, FR_ERR_USAGE, NULL, "there is no list \"%.40s\"%s%s%s", args->word[0],
-                   near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    char tail[320];
+    fr_meant_tail(args->word[0], known, tail, sizeof tail);
+    return fr_fail(err, FR_ERR_USAGE, NULL, "there is no list \"%.40s\"%s", args->word[0],
+                   *tail ? tail : "; forerun list names them");
 }
 
 static const char *word(int i) { return i < N_TABLES ? tables[i].name : NULL; }

@@ -150,7 +150,9 @@ static fr_status report_results(const struct fr_args *args, const char *out,
     if (fr_args_has(args, "json"))
         return fr_fail(err, FR_ERR_USAGE, "--json",
                        "is of a calibration; these are JSON already");
-    if (!out) return fr_fail(err, FR_ERR_USAGE, "--output", "is required");
+    if (!out)
+        return fr_fail(err, FR_ERR_USAGE, NULL,
+                       "--output is required, e.g. --output report.html");
     if (args->n_words == 1) return report_one(args->word[0], out, err);
     fr_page_begin(&page, "Results");
     for (int i = 0; i < args->n_words && status == FR_OK; i++)

@@ -13,6 +13,7 @@
 #include "base/json/interval.h"
 #include "base/range.h"
 #include "base/text/marked.h"
+#include "base/text/meant.h"
 #include "base/text/version.h"
 #include "studies/dsp/quality.h"
 #include "studies/measured.h"
@@ -218,20 +219,16 @@ static fr_status one(const struct fr_paper *paper, const struct fr_args *args,
 
 static fr_status find(const char *name, const struct fr_paper **paper, struct fr_error *err) {
     const char *known[32] = {NULL};
-    char all[256] = "";
-    size_t used = 0;
+    char tail[320];
     int n = 0;
     for (const struct fr_paper *const *p = fr_papers; *p; p++) {
         known[n++] = (*p)->name;
-        fr_line_addf(all, sizeof all, &used, "%s%s", used ? ", " : "", (*p)->name);
         if (strcmp((*p)->name, name) != 0) continue;
         *paper = *p;
         return FR_OK;
     }
-    const char *near = fr_suggest(name, known);
-    return fr_fail(err, FR_ERR_USAGE, NULL,
-                   "nothing called \"%.40s\" to reproduce%s%s%s; known: %s", name,
-                   near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "", all);
+    return fr_fail(err, FR_ERR_USAGE, NULL, "nothing called \"%.40s\" to reproduce%s", name,
+                   fr_meant_tail(name, known, tail, sizeof tail));
 }
 
 static fr_status check(const struct fr_args *args, const struct fr_paper *wanted,

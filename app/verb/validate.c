@@ -185,9 +185,11 @@ static fr_status check_predicted(const struct fr_validation *v, struct fr_error 
     for (int i = 0; i < v->n_rows; i++)
         if (!v->rows[i].reasons) return FR_OK;
     while (!(first->reasons & FR_BECAUSE(reason))) reason++;
-    return fr_fail(err, FR_ERR_INPUT, "--cluster",
-                   "can predict none of the runs; of %s, %s: %s", first->run.group,
-                   first->run.label, fr_reason_names[reason]);
+    return fr_fail(
+        err, FR_ERR_INPUT, "--cluster",
+        "can predict none of the runs, which are real ones on this machine; of %s, %s: "
+        "%s. Name the file that forerun calibrate wrote",
+        first->run.group, first->run.label, fr_reason_names[reason]);
 }
 
 static double memory_here_B(void) {

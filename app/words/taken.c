@@ -6,10 +6,15 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "base/text/meant.h"
+#include "base/text/whole.h"
+#include "base/units.h"
+#include "models/device/device.h"
 #include "models/job/file_kind.h"
 #include "models/job/own.h"
 #include "models/job/preset.h"
 #include "models/network/collective.h"
+#include "models/plan/key.h"
 
 /* ---- an option given twice ---------------------------------------------------------------------- */
 
@@ -142,6 +147,39 @@ static const char *option_of_file(const char *path) {
     }
 }
 
+/* "fp8" among the words: of a verb with --dtype that, of others the model's. */
+static const char *option_of_type(const struct fr_verb *verb, const char *word,
+                                  const char **value) {
+    static const char *const sets[] = {
+#define SET_OF(code, name, bytes) "model.dtype=" #name,
+        FR_DTYPE_LIST(SET_OF)
+#undef SET_OF
+    };
+    struct fr_meant meant = fr_meant(word, fr_dtype_names);
+    if (meant.how != FR_MEANT_SAME && meant.how != FR_MEANT_ALIAS) return NULL;
+    *value = meant.known[0];
+    if (fr_option_find(verb->options, "dtype")) return "dtype";
+    *value = sets[fr_place_in(fr_dtype_names, meant.known[0])];
+    return "set";
+}
+
+/* "ranks=64", where ranks is an option and no key. */
+static const char *option_before_equals(const struct fr_verb *verb, const char *word,
+                                        const char **value) {
+    char name[64];
+    const char *near = NULL;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    const struct fr_option *option = fr_option_find(verb->options, name);
+    if (!option || !option->argument || fr_plan_key_find(name, &near)) return "set";
+    *value = strchr(word, '=') + 1;
+    return option->name;
+}
+
+static bool is_size(const char *word) {
+    double size_B = 0;
+    return fr_quantity_parse(word, FR_QUANTITY_SIZE, "", &size_B, NULL) == FR_OK;
+}
+
 /* Which option @p word is the value of, and as what; NULL: that is unknown. */
 static const char *option_of_word(const struct fr_verb *verb, const struct fr_args *args,
                                   const char *word, const char **value) {
@@ -151,7 +189,7 @@ static const char *option_of_word(const struct fr_verb *verb, const struct fr_ar
     if (fr_file_exists(word)) return option_of_file(word);
     if (dot && strcmp(dot, ".csv") == 0)
         return "runs"; /* whose reader says that it is not there */
-    if (strchr(word, '=')) return "set";
+    if (strchr(word, '=') > word) return option_before_equals(verb, word, value);
     if (is_number(word)) return option_of_number(verb, args);
     struct fr_meant op = fr_meant(word, fr_op_names);
     if (fr_option_find(verb->options, "op") &&
@@ -159,6 +197,9 @@ static const char *option_of_word(const struct fr_verb *verb, const struct fr_ar
         *value = op.known[0];
         return "op";
     }
+    if (fr_option_find(verb->options, "size") && is_size(word)) return "size";
+    const char *type = option_of_type(verb, word, value);
+    if (type) return type;
     for (int i = 0; i < 3; i++) {
         const char *preset = preset_of(kinds[i], word);
         if (preset) *value = preset;
@@ -196,15 +237,93 @@ static void take_words(const struct fr_verb *verb, struct fr_args *args) {
     fr_text_free(&note);
 }
 
-fr_status fr_taken(const struct fr_verb *verb, struct fr_args *args, struct fr_error *err) {
-    FR_TRY(check_twice(verb, args, err));
-    take_words(verb, args);
-    FR_TRY(check_swapped(args, err));
-    take_presets(verb, args);
-    if (verb->words != FR_WORDS_OPTIONS || args->n_words == 0) return FR_OK;
+/* ---- --set, --fix and --vary ----------------------------------------------------------------------- */
+
+/* "tp:8" and "tp 8": the key and its value, with another sign between. */
+static bool has_other_sign(const char *text, char out[72]) {
+    size_t n = strcspn(text, ": ");
+    if (n == 0 || n > 32 || !text[n]) return false;
+    snprintf(out, 72, "%.*s=%.32s", (int)n, text, text + n + strspn(text + n, ": "));
+    return true;
+}
+
+/* "tp=8,pp=2": where a second key begins, or NULL. */
+static const char *second_key(const char *text) {
+    for (const char *at = strchr(text, ','); at; at = strchr(at + 1, ',')) {
+        char key[64];
+        const char *near = NULL;
+        snprintf(key, sizeof key, "%.*s", (int)strcspn(at + 1, "=,"), at + 1);
+        if (at[1 + strlen(key)] == '=' && fr_plan_key_find(key, &near)) return at + 1;
+    }
+    return NULL;
+}
+
+static fr_status check_key(const char *option, const char *text, const char *next,
+                           struct fr_error *err) {
+    const char *range = strcmp(option, "vary") == 0 ? "RANGE" : "VALUE";
+    const char *equals = strchr(text, '='), *second = second_key(text);
+    char where[16], meant[72];
+    snprintf(where, sizeof where, "--%s", option);
+    if (equals > text && second && *text != '{')
+        return fr_fail(err, FR_ERR_USAGE, where,
+                       "\"%.64s\" sets several keys; write --%s %.*s --%s %.64s", text, option,
+                       (int)(second - 1 - text), text, option, second);
+    if (equals > text) return FR_OK;
+    if (!equals && has_other_sign(text, meant))
+        return fr_fail(err, FR_ERR_USAGE, where,
+                       "\"%.64s\" is not of the form KEY=%s; write %s", text, range, meant);
+    if (!equals && next && *next == '=')
+        return fr_fail(
+            err, FR_ERR_USAGE, where,
+            "\"%.64s\" is not of the form KEY=%s; write it without blanks, e.g. %.64s=8", text,
+            range, text);
+    return fr_fail(err, FR_ERR_USAGE, where, "\"%.64s\" is not of the form KEY=%s", text,
+                   range);
+}
+
+static fr_status check_keys(const struct fr_args *args, struct fr_error *err) {
+    static const char *const options[] = {"set", "fix", "vary", NULL};
+    for (int i = 0; i < args->n_options; i++)
+        if (fr_place_in(options, args->option[i]->name) >= 0)
+            FR_TRY(check_key(args->option[i]->name, args->value[i],
+                             args->n_words ? args->word[0] : NULL, err));
+    return FR_OK;
+}
+
+/* ---- what is left ---------------------------------------------------------------------------------- */
+
+static bool is_long_dash(const char *word) {
+    static const char *const dashes[] = {"\xe2\x80\x92", "\xe2\x80\x93", "\xe2\x80\x94",
+                                         "\xe2\x80\x95", "\xe2\x88\x92"};
+    for (int i = 0; i < 5; i++)
+        if (strncmp(word, dashes[i], 3) == 0) return true;
+    return false;
+}
+
+static fr_status unexpected(const struct fr_verb *verb, const struct fr_args *args,
+                            const char *word, struct fr_error *err) {
+    char meant[80];
+    const char *number = option_of_number(verb, args);
+    if (is_long_dash(word))
+        return fr_fail(err, FR_ERR_USAGE, NULL,
+                       "\"%.64s\" begins with a long dash; write --%.64s", word, word + 3);
+    if (number && *fr_whole_meant(word, meant, sizeof meant) && !strstr(meant, " or "))
+        return fr_fail(err, FR_ERR_USAGE, NULL, "unexpected word \"%.64s\"; write --%s %s",
+                       word, number, meant + strlen("; write "));
     return fr_fail(
         err, FR_ERR_USAGE, NULL,
         "unexpected word \"%.64s\": no file, preset or number that an option of this "
         "command takes",
-        args->word[0]);
+        word);
+}
+
+fr_status fr_taken(const struct fr_verb *verb, struct fr_args *args, struct fr_error *err) {
+    FR_TRY(check_twice(verb, args, err));
+    FR_TRY(check_keys(args, err));
+    take_words(verb, args);
+    FR_TRY(check_swapped(args, err));
+    take_presets(verb, args);
+    return verb->words != FR_WORDS_OPTIONS || args->n_words == 0
+               ? FR_OK
+               : unexpected(verb, args, args->word[0], err);
 }

@@ -10,8 +10,8 @@
 fr_status fr_unknown_option(const struct fr_option *options, int argc, char **argv, int at,
                             struct fr_error *err);
 
-/** The same of a letter, "-n". */
-fr_status fr_unknown_letter(const struct fr_option *options, const char *word,
+/** The same of a letter, "-n", or of a word behind one dash, "-np". */
+fr_status fr_unknown_letter(const struct fr_option *options, int argc, char **argv, int at,
                             struct fr_error *err);
 
 #endif

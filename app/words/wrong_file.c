@@ -128,6 +128,16 @@ static fr_status answer(const struct fr_verb *verb, const struct fr_args *args,
                    what && has ? what : "");
 }
 
+/* A result, but not one that the figure draws. */
+static fr_status other_result(const struct fr_args *args, struct fr_error *err) {
+    const struct place *place = place_of("plot", "");
+    char schema[64] = "another result", file[sizeof err->where];
+    snprintf(file, sizeof file, "%.*s", (int)strcspn(err->where, "#"), err->where);
+    sscanf(err->detail, "unknown value \"%60[^\"]", schema);
+    return fr_fail(err, FR_ERR_INPUT, file, "is %s; the figure %s draws %s", schema,
+                   args->word[0], wanted_of(place, args));
+}
+
 static bool is_about(const struct fr_error *err, const char *path) {
     const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
     return strncmp(err->where, name, strlen(name)) == 0;
@@ -137,6 +147,11 @@ void fr_wrong_file(const struct fr_verb *verb, const struct fr_args *args, fr_st
                    struct fr_error *err) {
     int first_word = verb->first_input;
     if (*status != FR_ERR_INPUT) return;
+    if (strcmp(verb->name, "plot") == 0 && args->n_words > 0 &&
+        strstr(err->where, "#/schema")) {
+        *status = other_result(args, err);
+        return;
+    }
     for (int sure = 1; sure >= 0; sure--) { /* first the file that the sentence is about */
         for (int i = 0; i < args->n_options + args->n_words; i++) {
             bool word = i >= args->n_options;

@@ -209,7 +209,13 @@ fr_status fr_json_set(struct fr_json_document *document, const char *path, const
     json_t *node = document->root;
     while ((dot = strchr(part, '.')) != NULL) {
         *dot = '\0';
+        const json_t *above = node;
         node = descend(node, part, true);
+        if (!node && json_is_array(above) && json_array_size(above) > 0)
+            return fr_fail(err, FR_ERR_USAGE, origin,
+                           "%s: \"%s\" is none of the %zu in %s, which are counted 0 to %zu",
+                           path, part, json_array_size(above), document->name,
+                           json_array_size(above) - 1);
         if (!node || !(json_is_object(node) || json_is_array(node)))
             return fr_fail(err, FR_ERR_USAGE, origin,
                            "%s: \"%s\" leads to no object or array in %s", path, part,
@@ -299,6 +305,7 @@ const char *fr_json_where(const struct fr_json *node, char *out, size_t capacity
     write_path(node, path, sizeof path);
     for (const struct origin *o = node->document->origins; o && !from; o = o->next)
         if (leads_to(o->path, path)) from = o->from;
+    if (from && strcmp(from, short_name(node->document->name, ORIGIN_SHOWN)) == 0) from = NULL;
     snprintf(out, capacity, "%s#%s%s%s%s", short_name(node->document->name, NAME_SHOWN),
              *path ? path : "/", from ? " (" : "", from ? from : "", from ? ")" : "");
     return out;

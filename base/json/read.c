@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text/meant.h"
+#include "base/text/whole.h"
+
 /* The value that was found, for "expected X, found Y". */
 static const char *found(const struct fr_json *node, char *out, size_t capacity) {
     const json_t *v = node->value;
@@ -42,7 +45,7 @@ static const char *range_text(double min, double max, char *out, size_t capacity
     fr_number_write(max, high, sizeof high);
     if (min == max)
         snprintf(out, capacity, "%s", low);
-    else if (max >= 1e18)
+    else if (max >= 1ULL << 40)
         snprintf(out, capacity, "at least %s", low);
     else if (min <= -1e18)
         snprintf(out, capacity, "at most %s", high);
@@ -114,16 +117,10 @@ fr_status fr_json_integer(const struct fr_json *node, int64_t min, int64_t max, 
     bool whole =
         json_is_integer(v) || (json_is_real(v) && real == floor(real) && fabs(real) < 1e15);
     if (!whole && json_is_string(v)) {
+        char meant[80];
         const char *text = json_string_value(v);
-        char digits[24];
-        size_t n = 0;
-        for (const char *at = text; *at && n + 1 < sizeof digits; at++)
-            if (*at != ',' && *at != '_' && *at != ' ') digits[n++] = *at;
-        digits[n] = '\0';
-        if (n > 3 && strspn(digits, "0123456789") == n &&
-            strcspn(text, ",_") == strspn(text, "0123456789"))
-            return fr_json_fail(node, err, "expected a whole number, found \"%.40s\"; write %s",
-                                text, digits);
+        return fr_json_fail(node, err, "expected a whole number, found \"%.40s\"%s", text,
+                            fr_whole_meant(text, meant, sizeof meant));
     }
     if (!whole) return wrong(node, "a whole number", err);
     int64_t number = json_is_integer(v) ? (int64_t)json_integer_value(v) : (int64_t)real;
@@ -223,8 +220,16 @@ fr_status fr_json_get_bool(const struct fr_json *object, const char *key, bool r
                            bool *out, struct fr_error *err) {
     struct fr_json member = fr_json_member(object, key);
     SKIP_IF_ABSENT(member);
-    if (!json_is_boolean((const json_t *)member.value))
-        return wrong(&member, "true or false", err);
+    if (!json_is_boolean((const json_t *)member.value)) {
+        static const char *const words[] = {"true", "false", NULL};
+        char what[64], tail[96];
+        found(&member, what, sizeof what);
+        struct fr_meant meant = fr_meant(what, words);
+        bool sure = meant.how == FR_MEANT_SAME || meant.how == FR_MEANT_ALIAS;
+        snprintf(tail, sizeof tail, "true or false, found %s%s%s", what, sure ? "; write " : "",
+                 sure ? meant.known[0] : "");
+        return fr_json_fail(&member, err, "expected %s", tail);
+    }
     *out = json_is_true((const json_t *)member.value);
     return FR_OK;
 }
@@ -232,27 +237,17 @@ fr_status fr_json_get_bool(const struct fr_json *object, const char *key, bool r
 fr_status fr_json_get_choice(const struct fr_json *object, const char *key, bool required,
                              const char *const *choices, int *out, struct fr_error *err) {
     struct fr_json member = fr_json_member(object, key);
-    const char *text = NULL;
     SKIP_IF_ABSENT(member);
-    FR_TRY(fr_json_text(&member, &text, err));
-    struct fr_text list = {0};
-    for (int i = 0; choices[i]; i++) {
+    const char *text = json_string_value(member.value); /* NULL: it is no string */
+    for (int i = 0; text && choices[i]; i++)
         if (strcmp(choices[i], text) == 0) {
             *out = i;
-            fr_text_free(&list);
             return FR_OK;
         }
-        fr_text_addf(&list, "%s%s", i ? ", " : "", choices[i]);
-    }
-    const char *near = fr_suggest(text, choices);
-    fr_status status =
-        near ? fr_json_fail(&member, err,
-                            "unknown value \"%.40s\"; did you mean \"%s\"? (known: %s)", text,
-                            near, fr_text_get(&list))
-             : fr_json_fail(&member, err, "unknown value \"%.40s\"; known: %s", text,
-                            fr_text_get(&list));
-    fr_text_free(&list);
-    return status;
+    char what[64], tail[400];
+    found(&member, what, sizeof what);
+    return fr_json_fail(&member, err, "unknown value %s%s", what,
+                        fr_meant_tail(text ? text : what, choices, tail, sizeof tail));
 }
 
 double fr_json_number_at(const struct fr_json *object, const char *key) {

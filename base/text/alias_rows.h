@@ -39,6 +39,8 @@ FR_ALIAS("format outputformat asjson fmt", "--json", "")
 FR_ALIAS("jobs nthreads numthreads cores cpus", "--threads", "")
 FR_ALIAS("limit nbest best topk numresults results count", "--top", "")
 FR_ALIAS("verbose debug why reasons details breakdown", "--explain", "")
+FR_ALIAS("full everything long verbose", "--all", "")
+FR_ALIAS("cluster hardware machine preset", "--base", "")
 FR_ALIAS("goal minimize minimise optimizefor optimisefor metric target", "--objective", "")
 FR_ALIAS("maxmemory memlimit gpumemorylimit memorycap maxmem", "--memory-limit", "")
 FR_ALIAS("ntokens numtokens traintokens trainingtokens totaltokens", "--tokens", "")
@@ -46,6 +48,9 @@ FR_ALIAS("nsamples numsamples trainsamples", "--samples", "")
 FR_ALIAS("cost costs priceperhour gpuprice usd dollars hourlyprice", "--price", "")
 FR_ALIAS("co2 emissions carbonintensity", "--carbon", "")
 FR_ALIAS("failures mtbfhours meantimebetweenfailures failurerate", "--mtbf", "")
+FR_ALIAS("time times timems seconds steptime steptimes iterationtime measured measuredtime "
+         "sperstep secondsperstep durations elapsed",
+         "measured_s", "")
 FR_ALIAS("data measurements measured runsfile measuredruns csvfile input", "--runs", "")
 FR_ALIAS("samplesfile data input measurements", "--samples", "")
 FR_ALIAS("yes overwrite replace clobber", "--force", "")
@@ -76,7 +81,7 @@ FR_ALIAS("pipelineparallel pipelineparallelsize pipelinemodelparallelsize "
          "pp", "")
 FR_ALIAS("dataparallel dataparallelsize dpsize dpdegree dataparallelism dataparalleldegree "
          "replicas nreplicas "
-         "dataparallelreplicatedegree dataparallelsharddegree ddp data",
+         "dataparallelreplicatedegree dataparallelsharddegree data",
          "dp", "")
 FR_ALIAS(
     "contextparallel contextparallelsize cpsize cpdegree contextparallelism "
@@ -123,7 +128,7 @@ FR_ALIAS(
     "zerostage zerooptimization zerooptimizationstage deepspeedstage usedistributedoptimizer "
     "distributedoptimizer distopt shardingstage optimizersharding zero1 zero2 zero3",
     "zero", "0, 1 (distributed optimizer), 2 or 3 (FSDP)")
-FR_ALIAS("fsdp sharding shardingstrategy fullyshard fullshard fsdp2 hsdp", "zero",
+FR_ALIAS("ddp fsdp sharding shardingstrategy fullyshard fullshard fsdp2 hsdp", "zero",
          "3 is FSDP, 0 no sharding")
 FR_ALIAS("fsdp2 fsdpunit hsdpsize shardgroupsize", "zero_ranks", "")
 FR_ALIAS(
@@ -161,7 +166,7 @@ FR_ALIAS("sequence seq seqlen seqlength sequencelength sequencelen maxseqlen max
          "contextsize",
          "model.sequence", "")
 FR_ALIAS("dtype precision torchdtype datatype mixedprecision computedtype paramsdtype amp bf16 "
-         "fp16 fp8 fp4 fp32 "
+         "fp16 fp8 fp4 fp32 fp8format "
          "float16 bfloat16 quantization",
          "model.dtype", "")
 FR_ALIAS("layers numlayers nlayers nlayer numhiddenlayers depth blocks numblocks",
@@ -205,7 +210,7 @@ FR_ALIAS(
     "nvlink nvlinkbandwidth intranodebandwidth nodebandwidth xgmi infinityfabric intranode",
     "cluster.levels.0.bandwidth", "")
 FR_ALIAS("bandwidth networkbandwidth internodebandwidth ib infiniband nic interconnect "
-         "linkbandwidth netbw internode "
+         "linkbandwidth netbw internode bw "
          "ethernet roce",
          "cluster.levels.1.bandwidth", "")
 FR_ALIAS("latency networklatency netlatency linklatency", "cluster.levels.1.latency", "")
@@ -230,12 +235,44 @@ FR_ALIAS("dualpipe", "dualpipe-v", "")
 FR_ALIAS("megatron tensorparallel column row", "tensor", "")
 FR_ALIAS("sgdm", "momentum", "")
 FR_ALIAS("adamw fusedadam", "adam", "")
-FR_ALIAS("flops cost edpproduct", "edp", "")
-FR_ALIAS("speed latency throughput runtime", "time", "")
-FR_ALIAS("power joules", "energy", "")
+FR_ALIAS("energydelayproduct", "edp", "")
+FR_ALIAS("speed latency throughput runtime tokens mfu flops utilization fastest", "time", "")
+FR_ALIAS("cost money price dollars usd", "time",
+         "money follows the time of as many GPUs; --price with --tokens prints it")
+FR_ALIAS("power joules watts kwh efficiency", "energy", "")
+FR_ALIAS("co2 carbon emissions", "energy",
+         "CO2 follows the energy; --carbon with --tokens prints it")
+FR_ALIAS("yes on 1 enabled y", "true", "")
+FR_ALIAS("no off 0 disabled n", "false", "")
+FR_ALIAS("true yes on 1 all everything block", "full", "")
+FR_ALIAS("false no off 0 never", "none", "")
+FR_ALIAS("sdpa fused true yes fa fa3 fa4 flashattention3 xformers", "flash", "")
+FR_ALIAS("eager naive unfused math false no", "plain", "")
+FR_ALIAS("true yes on 1 grad gradients full comm", "gradient", "")
+FR_ALIAS("slurm", "sbatch", "")
+FR_ALIAS("nemo bridge", "megatron-bridge", "")
+FR_ALIAS("pytorch torch fsdp fsdp2", "torchtitan", "")
+FR_ALIAS("zero", "deepspeed", "")
+FR_ALIAS("srun sbatch", "slurm", "")
+FR_ALIAS("gpu gpus nvidia", "cuda", "")
+FR_ALIAS("amd rocm", "hip", "")
+FR_ALIAS("processor processors host", "cpu", "")
 
 /* ---- presets --------------------------------------------------------------------------------- */
 FR_ALIAS("mi250x mi250 olcf frontiergcd", "frontier", "")
+FR_ALIAS("hopper p5 p548xlarge a3mega a3megagpu8g a3highgpu8g ndh100v5 eos", "dgx-h100",
+         "the nearest; its network may differ")
+FR_ALIAS("ampere p4d p4d24xlarge p4de p4de24xlarge a2megagpu16g ndma100v4 selene", "dgx-a100",
+         "the nearest; its network may differ")
+FR_ALIAS("blackwell p6b200 p6b20048xlarge a4 a4highgpu8g", "dgx-b200",
+         "the nearest; its network may differ")
+FR_ALIAS("p5e p5en p5e48xlarge p5en48xlarge a3ultra a3ultragpu8g", "dgx-h200",
+         "the nearest; its network may differ")
+FR_ALIAS("volta p3 p3dn p3dn24xlarge dgx1 dgx2", "dgx-v100",
+         "the nearest; its network may differ")
+FR_ALIAS("a4x gb200superpod", "gb200-nvl72", "")
+FR_ALIAS("cdna3 ndmi300xv5", "mi300x", "the nearest; its network may differ")
+FR_ALIAS("elcapitan mi300a", "mi300x", "another form of it")
 FR_ALIAS("v6e tpuv6e tpuv6 trillium", "tpu-trillium", "")
 FR_ALIAS("mi350", "mi350x", "")
 FR_ALIAS("h200nvl h200pcie", "h200-nvl", "")
@@ -257,7 +294,7 @@ FR_ALIAS("convert read load", "import", "")
 FR_ALIAS("draw graph chart figure picture", "plot", "")
 FR_ALIAS("html page summary", "report", "")
 FR_ALIAS("diff versus vs", "compare", "")
-FR_ALIAS("info print cat get describe preset", "show", "")
+FR_ALIAS("info print cat get describe preset schema", "show", "")
 FR_ALIAS("ls presets clusters models gpus", "list", "")
 FR_ALIAS("evaluate accuracy", "score", "")
 FR_ALIAS("check test verify", "validate", "")

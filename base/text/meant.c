@@ -273,3 +273,22 @@ const char *fr_meant_list(const struct fr_meant *meant, char *out, size_t capaci
     if (shown < meant->count) fr_line_addf(out, capacity, &used, ", ...");
     return out;
 }
+
+const char *fr_meant_tail(const char *word, const char *const *known, char *out,
+                          size_t capacity) {
+    enum { LISTED_MOST = 14 };
+    struct fr_meant meant = fr_meant(word, known);
+    char list[256];
+    size_t used = 0, n = 0;
+    *out = '\0';
+    while (known[n]) n++;
+    if (meant.count > 0) {
+        fr_line_addf(out, capacity, &used, "; did you mean %s?%s%s",
+                     fr_meant_list(&meant, list, sizeof list), *meant.hint ? " That is: " : "",
+                     meant.hint);
+        return out;
+    }
+    for (size_t i = 0; i < n && n <= LISTED_MOST; i++)
+        fr_line_addf(out, capacity, &used, "%s%s", i ? ", " : "; known: ", known[i]);
+    return out;
+}

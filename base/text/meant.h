@@ -41,6 +41,11 @@ struct fr_meant fr_meant(const char *word, const char *const *known);
  *  @return @p out */
 const char *fr_meant_list(const struct fr_meant *meant, char *out, size_t capacity);
 
+/** The end of a sentence that refuses @p word: "; did you mean "X"?" with how it differs, else
+ *  "; known: a, b, c" of at most a dozen words, else "".  @return @p out */
+const char *fr_meant_tail(const char *word, const char *const *known, char *out,
+                          size_t capacity);
+
 /** Row @p i of the aliases: one of their words after the other.
  *  @return false past the last row */
 bool fr_alias_row(int i, const char **theirs, const char **ours, const char **hint);

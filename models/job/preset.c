@@ -31,32 +31,48 @@ static const char *exchanged(const char *kind, const char *name) {
     return NULL;
 }
 
+/* How to name one that has no preset: the end of a sentence. */
+static const char *otherwise(const char *kind) {
+    if (strcmp(kind, "model") == 0) return "f any other model give the path of its config.json";
+    if (strcmp(kind, "cluster") == 0)
+        return "f any other machine give a file: change what forerun show dgx-h100 prints";
+    return "";
+}
+
 static fr_status unknown(const char *kind, const char *name, struct fr_error *err) {
     const char *other = exchanged(kind, name);
     struct fr_meant meant = fr_preset_meant(kind, name);
     char list[256];
+    const char *own = otherwise(kind), *begins = *own ? "; o" : "";
     fr_meant_list(&meant, list, sizeof list);
-    const char *own_model = strcmp(kind, "model") == 0
-                                ? "; of any other model give the path of its config.json"
-                                : "";
     if (strcmp(kind, "plan") == 0)
-        return fr_fail(err, FR_ERR_INPUT, name, "is no file, and plans have no presets");
+        return fr_fail(err, FR_ERR_INPUT, name, "is no file, and plans have no presets%s%.64s",
+                       strchr(name, '=') ? "; write --set " : "",
+                       strchr(name, '=') ? name : "");
     if (other)
         return fr_fail(err, FR_ERR_INPUT, name,
                        "is a %s, and stands where a %s is asked for: give it as --%s", other,
                        kind, other);
+    if (strchr(name, ','))
+        return fr_fail(err, FR_ERR_INPUT, name,
+                       "names several %ss where one is asked for; forerun compare takes each "
+                       "with a --%s of its own",
+                       kind, kind);
     if (meant.count > 1)
         return fr_fail(err, FR_ERR_INPUT, name,
-                       "is neither a file nor a %s preset, and part of several: %s%s", kind,
-                       list, own_model);
+                       "is neither a file nor a %s preset, and part of several: %s%s%s", kind,
+                       list, begins, own);
     if (meant.count == 1)
         return fr_fail(err, FR_ERR_INPUT, name,
-                       "is neither a file nor a %s preset; did you mean %s?%s", kind, list,
-                       *own_model ? " Of any other model give the path of its config.json"
-                                  : "");
+                       "is neither a file nor a %s preset; did you mean %s?%s%s%s%s", kind,
+                       list, *meant.hint ? " That is: " : "", meant.hint,
+                       *meant.hint ? begins
+                       : *own      ? " O"
+                                   : "",
+                       own);
     return fr_fail(err, FR_ERR_INPUT, name,
-                   "is neither a file nor a %s preset; forerun list %ss has them%s", kind, kind,
-                   own_model);
+                   "is neither a file nor a %s preset; forerun list %ss has them%s%s", kind,
+                   kind, begins, own);
 }
 
 /* JSON itself begins with a brace, which no preset does; a file that does is "./{...". */

@@ -68,12 +68,12 @@ static fr_status add_word(const struct fr_json *node, const char *word, size_t l
     const char *near = fr_suggest(own, fr_recompute_names);
     char known[256];
     size_t used = 0;
+    if (near) return fr_json_fail(node, err, "is \"%s\"; did you mean \"%s\"?", own, near);
     for (int i = 0; i < WORDS; i++)
         fr_line_addf(known, sizeof known, &used, "%s\"%s\"", i ? ", " : "",
                      fr_recompute_names[i]);
-    return fr_json_fail(node, err, "is \"%s\"; expected one of %s, or modules as \"a+b\"%s%s%s",
-                        own, known, near ? "; did you mean \"" : "", near ? near : "",
-                        near ? "\"?" : "");
+    return fr_json_fail(node, err, "is \"%s\"; expected one of %s, or modules as \"a+b\"", own,
+                        known);
 }
 
 static fr_status read_text(const struct fr_json *node, bool several, int *sum,

@@ -201,7 +201,6 @@ static void add_axes(struct fr_picture *p, const struct drawn *d) {
     fr_scale_percent(p, "x", 110 * time.least, 110 * time.most);
     fr_scale_percent(p, "y", 110 * energy.least, 110 * energy.most);
     fr_picture_axis_label(p, "x", "more time of an iteration");
-    fr_picture_axis_label(p, "y", "less energy");
 }
 
 static void draw_band(struct fr_picture *p, const struct curve *c) {
@@ -240,7 +239,7 @@ static void draw_all(struct fr_picture *p, const struct drawn *d) {
     for (int k = 0; k < d->curves; k++) fr_picture_key_space(p, left, d->curve[k].plan);
     for (int k = 0; k < d->others; k++) fr_picture_key_space(p, left, d->other[k].plan);
     add_texts(p, d);
-    fr_picture_panel(p, &plot_box, "");
+    fr_picture_panel(p, &plot_box, "less energy");
     add_axes(p, d);
     fr_picture_key(p, left, plot_box.top);
     draw_band(p, &d->curve[0]);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/text/readable.h"
 #include "plots/gantt_chart.h"
 #include "plots/scale.h"
 #include "plots/trace_read.h"
@@ -270,7 +271,7 @@ static fr_status draw_chart(struct fr_picture *p, struct fr_gantt_chart *c,
 
 static void add_texts(struct fr_picture *p, const struct fr_gantt_chart *c,
                       const struct fr_trace *trace) {
-    char makespan[40];
+    char makespan[40], slices[FR_READABLE];
     fr_text_addf(
         &p->title, "%s: %s %s",
         trace->title.length > 0 ? fr_text_get(&trace->title) : "Pipeline",
@@ -281,10 +282,9 @@ static void add_texts(struct fr_picture *p, const struct fr_gantt_chart *c,
     fr_text_addf(&p->note, "%s", fr_text_get(&c->rows.omitted));
     if (c->shares)
         fr_text_addf(&p->note,
-                     "%" PRId64
-                     " slices: heights are shares of the time, numbers the micro-batches "
+                     "%s slices: heights are shares of the time, numbers the micro-batches "
                      "computed there; --from and --to show a part of it.  ",
-                     c->rows.slices);
+                     fr_readable_count(c->rows.slices, slices));
     fr_text_addf(&p->note,
                  "On the right the share of the %s in which a rank computes nothing: %.1f %% "
                  "in the mean.",

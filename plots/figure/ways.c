@@ -129,6 +129,12 @@ static double gain(const struct curves *c, const struct curve *curve, int j) {
     return data_s > 0 && curve->time_s[j] > 0 ? data_s / curve->time_s[j] : NAN;
 }
 
+static bool has_gain(const struct curves *c, const struct curve *curve) {
+    for (int j = 0; j < c->n_ranks; j++)
+        if (!isnan(gain(c, curve, j))) return true;
+    return false;
+}
+
 /* Factor by which curve @p i stands aside, so that marks and intervals of one rank count stand beside each other:
  * a few pixels each, all within half the distance to the next rank count. */
 static double offset_of(const struct fr_picture *p, const struct curves *c, int i) {
@@ -169,6 +175,7 @@ static void add_curves(struct fr_picture *p, const struct curves *c, bool of_tim
     for (int i = 0; i < c->count; i++) {
         const struct curve *curve = &c->items[i];
         char label[64];
+        if (!of_time && !has_gain(c, curve)) continue;
         label_of(&curve->kind, label, sizeof label);
         const double beside = of_time ? offset_of(p, c, i) : 1;
         int block = fr_picture_block(p);
@@ -196,6 +203,7 @@ static void draw_time(struct fr_picture *p, const struct fr_results *results,
     fr_scale_counts(p, c->ranks, c->n_ranks, 9);
     fr_scale_axis(p, "y", seen, FR_QUANTITY_TIME, 9);
     fr_picture_axis_label(p, "x", "ranks");
+    fr_picture_key(p, gain_box.left + gain_box.width + 25, gain_box.top);
     add_intervals(p, c);
     add_curves(p, c, true);
     fr_picture_plotted(p);
@@ -209,7 +217,6 @@ static void draw_gain(struct fr_picture *p, const struct curves *c) {
     fr_scale_counts(p, c->ranks, c->n_ranks, 9);
     fr_scale_percent(p, "y", 0, 108 * high);
     fr_picture_axis_label(p, "x", "ranks");
-    fr_picture_key(p, gain_box.left + gain_box.width + 25, gain_box.top);
     add_curves(p, c, false);
     fr_picture_plotted(p);
 }
@@ -247,6 +254,10 @@ static fr_status draw(struct fr_picture *p, struct fr_results *results,
     (void)root, (void)o;
     struct curves curves = {0};
     FR_TRY(make(results, &curves, err));
+    if (curves.count == 0 || !has_gain(&curves, &curves.items[0]))
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "holds no plan of data parallelism alone (tp 1), which others are "
+                       "compared with; vary tp in the search");
     add_title(p, results, &curves);
     draw_time(p, results, &curves);
     draw_gain(p, &curves);

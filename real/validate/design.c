@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text/meant.h"
 #include "real/validate/validate.h"
 
 struct design {
@@ -386,9 +387,9 @@ fr_status fr_validate_design(const char *app, int64_t ranks, struct fr_validatio
         designs[i].design(&d);
     }
     if (found) return d.status;
-    const char *near = fr_suggest(app, known);
-    return fr_fail(err, FR_ERR_USAGE, "--app", "no program \"%.40s\"%s%s%s", app,
-                   near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    char tail[200];
+    return fr_fail(err, FR_ERR_USAGE, "--app", "no program \"%.40s\"%s", app,
+                   fr_meant_tail(app, known, tail, sizeof tail));
 }
 
 const char *fr_validate_program(const struct fr_workload *workload,

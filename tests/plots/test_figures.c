@@ -609,7 +609,7 @@ static void unknown_figures_are_suggested(void **state) {
     assert_int_equal(fr_figure_find("energy_time", &figure, &err), FR_ERR_USAGE);
     holds("find", err.detail, "did you mean \"energy-time\"?");
     assert_int_equal(fr_figure_find("zzzzzz", &figure, &err), FR_ERR_USAGE);
-    holds("find", err.detail, "pareto");
+    holds("find", err.detail, "forerun list figures");
     assert_null(figure);
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text/meant.h"
 
 const char *const fr_run_skip_names[] = {
 #define FR_RUN_SKIP_NAME(code, text) text,
@@ -36,28 +37,33 @@ const char *const fr_run_counted_words[] = {
 
 /* ---- files ------------------------------------------------------------------------------- */
 
+/* What keeps a table from being a runs.csv: another separator, or another name of the measured column. */
+static fr_status unknown_columns(const struct fr_csv *csv, struct fr_error *err) {
+    static const char *const wanted[] = {"measured_s", NULL};
+    static const char unknown[] = "no reader knows these columns; a runs.csv needs measured_s";
+    for (int i = 0; i < csv->n_columns; i++) {
+        const char *name = csv->column[i];
+        if (csv->n_columns == 1 && strpbrk(name, ";\t"))
+            return fr_fail(err, FR_ERR_INPUT, csv->name,
+                           "%s, and commas between columns in place "
+                           "of \"%s\"",
+                           unknown, strchr(name, ';') ? ";" : "tabs");
+        if (fr_meant(name, wanted).count > 0)
+            return fr_fail(err, FR_ERR_INPUT, csv->name,
+                           "%s: is it column \"%.40s\", in seconds?", unknown, name);
+    }
+    return fr_fail(err, FR_ERR_INPUT, csv->name, "%s", unknown);
+}
+
 /* The first reader that knows the table's columns. */
 static fr_status choose(const struct fr_csv *csv, struct fr_run_reader *reader, int *which,
                         struct fr_error *err) {
-    struct fr_text names = {0};
-    fr_status status = FR_OK;
-    for (*which = 0; fr_run_readers[*which].name && status == FR_OK; ++*which) {
-        status = fr_run_reader_open(&fr_run_readers[*which], reader, err);
-        if (status == FR_OK && fr_run_reader_knows(reader, csv)) {
-            fr_text_free(&names);
-            return FR_OK;
-        }
-        if (status == FR_OK && fr_run_reader_says(reader, "columns"))
-            fr_text_addf(&names, "%s%s", *which ? ", " : "", fr_run_readers[*which].name);
+    for (*which = 0; fr_run_readers[*which].name; ++*which) {
+        FR_TRY(fr_run_reader_open(&fr_run_readers[*which], reader, err));
+        if (fr_run_reader_knows(reader, csv)) return FR_OK;
         fr_run_reader_close(reader);
     }
-    if (status == FR_OK)
-        status =
-            fr_fail(err, FR_ERR_INPUT, csv->name,
-                    "no reader knows these columns; a runs.csv needs measured_s (readers: %s)",
-                    fr_text_get(&names));
-    fr_text_free(&names);
-    return status;
+    return unknown_columns(csv, err);
 }
 
 /* An error may be in a file that the row names, or its preset does not exist: then the row is named too. */

@@ -22,7 +22,7 @@ static void a_bad_file_is_skipped(void **state) {
     fr_test_expect("forerun import osu /tmp/forerun_bad.txt /tmp/forerun_good.txt", 0,
                    "\"all_reduce\"", "skipped: /tmp/forerun_bad.txt");
     fr_test_expect("forerun import osu /tmp/forerun_good.txt /tmp/forerun_nowhere.txt", 0,
-                   "\"all_reduce\"", "1 samples from 1 file; 1 skipped");
+                   "\"all_reduce\"", "1 sample from 1 file; 1 skipped");
     fr_test_expect("forerun import osu --strict /tmp/forerun_bad.txt /tmp/forerun_good.txt", 3,
                    NULL, "no title of OSU");
     fr_test_expect("forerun import osu /tmp/forerun_bad.txt", 3, NULL, "no title of OSU");

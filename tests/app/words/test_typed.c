@@ -75,7 +75,57 @@ static void mistakes(void **state) {
         {"calibrate --check", "run forerun calibrate first", 3},
         {"report -", "is an empty file; forerun report takes", 3},
         {"show h100", "did you mean \"dgx-h100\"?", 2},
-        {"optimize", "did you mean \"search\"", 2}};
+        {"optimize", "did you mean \"search\"", 2},
+        /* numbers, ranges and lists in other writing */
+        {"predict " P " --set model.sequence=8k", "write 8000 or 8192", 3},
+        {"predict " P " --set zero=stage3", "write 3", 3},
+        {"predict " P " --set tp=0", "is 0; expected at least 1", 3},
+        {"predict " P " --set sequence_parallel=yes", "write true", 3},
+        {"predict " P " --set recompute=yes", "did you mean \"full\"?", 3},
+        {"predict " P " --set overlap=true", "did you mean \"gradient\"?", 3},
+        {"predict " P " --set tp=1..8", "forerun search --vary tp=1..8", 3},
+        {"predict " P " --set tp:8", "write tp=8", 2},
+        {"predict " P " --set tp = 8", "without blanks, e.g. tp=8", 2},
+        {"predict " P " --set tp=8,pp=2", "write --set tp=8 --set pp=2", 2},
+        {"predict " P " --set cluster.levels.5.bandwidth=1", "counted 0 to 1", 2},
+        {"search " P " -n 8-64", "write 8..64", 2},
+        {"search " P " -n 64..8", "write 8..64", 2},
+        {"search " P " -n 64 --vary tp=[1;2;4]", "write 1,2,4", 2},
+        {"search " P " -n 64 --vary tp=1..8..2", "write 1..8+2", 2},
+        {"search " P " -n 64 --fix tp=1,2", "(--fix): expected a whole number", 3},
+        {"search " P " -n 9999999999999", "more than a search divides", 2},
+        {"collective -c h100 --op all_reduce -n 8 --size 1M", "write \"1 MB\"", 2},
+        {"gemm -c h100 --m 8k --n 8 --k 8", "write 8000 or 8192", 2},
+        /* options of other tools, and what stands behind an option */
+        {"search " P " -n 64 --fsdp", "write --set zero=3", 2},
+        {"search " P " -n 64 --no-sequence-parallel", "sequence_parallel=false", 2},
+        {"search " P " -n 64 --activation-checkpointing", "write --set recompute=full", 2},
+        {"search " P " -np 64", "did you mean \"--ranks\"", 2},
+        {"search -c h100 -m llama-3-8b -N 8", "8 nodes of 8 GPUs are --ranks 64", 2},
+        {"search " P " -n 64 --page --json", "behind it stands --json", 2},
+        {"search " P " -n 64 --json=x.json", "add > x.json", 2},
+        {"search " P " -n 64 -o x.json", "add > x.json", 2},
+        {"search " P " -n 64 --objective money", "did you mean \"time\"?", 2},
+        {"search " P " -n 64 --emit nemo", "did you mean \"megatron-bridge\"?", 2},
+        {"search \xe2\x80\x93ranks 64 " P, "a long dash; write --ranks", 2},
+        {"search 64gpus h100 llama3-8b", "write --ranks 64", 2},
+        {"predict -c=h100 -m=llama3-8b", "taken as the preset dgx-h100", 0},
+        {"predict cluster=h100 model=llama3-8b tp=8 fp8", "--set tp=8 --set model.dtype=fp8",
+         0},
+        {"predict -c hopper -m llama-3-8b", "did you mean \"dgx-h100\"? That is: the nearest",
+         3},
+        {"predict -c gaudi3 -m llama-3-8b", "change what forerun show dgx-h100 prints", 3},
+        {"predict " P " --plan tp=8", "write --set tp=8", 3},
+        {"compare -c h100,h200 -m llama-3-8b -n 8", "each with a --cluster of its own", 3},
+        {"gemm -c h100 8192 8192 8192", "write --dtype bf16", 3},
+        {"import missing", "forerun list importers has them", 2},
+        {"calibrate --device nvidia", "did you mean \"cuda\"?", 2},
+        {"score", "--runs is required, e.g. --runs runs.csv", 2},
+        /* no command first */
+        {"--cluster h100", "a command comes first", 2},
+        {"h100 llama3-8b 64", "a command comes first", 2},
+        {"--verison", "did you mean \"--version\"?", 2},
+        {"help serach", "did you mean \"search\"?", 2}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char line[256];
         snprintf(line, sizeof line, "forerun %s", rows[i].line);
@@ -155,7 +205,8 @@ static void an_option_twice(void **state) {
             struct fr_error err = {0};
             bool repeats = fr_option_repeats(*v, o->name) || strcmp(o->name, "runtime") == 0;
             if (!o->argument) continue;
-            *args = (struct fr_args){.option = {o, o}, .value = {"./a", "./b"}, .n_options = 2};
+            *args =
+                (struct fr_args){.option = {o, o}, .value = {"./a=1", "./b=1"}, .n_options = 2};
             fr_status status = fr_taken(*v, args, &err);
             FR_TRUE((status == FR_ERR_USAGE) == !repeats, "%s --%s: %s", (*v)->name, o->name,
                     err.detail);
