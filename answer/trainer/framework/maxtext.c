@@ -97,7 +97,7 @@ static fr_status take_recompute(struct fr_reading *r, struct fr_error *err) {
                  {"save_dot_with_context_except_mlp", "layernorm+mlp", true}};
     const char *policy = fr_reading_value(r, "remat_policy");
     const bool mixed = fr_reading_stated_integer(r, "model.experts", 1) > 1;
-    if (!policy && !r->log && fr_reading_said(r, "model.hidden")) policy = "full";
+    if (!policy && !r->log && fr_reading_stated(r, "model.hidden")) policy = "full";
     for (size_t i = 0; policy && i < sizeof words / sizeof *words; i++) {
         if (strcmp(policy, words[i].policy) != 0 || (mixed && strstr(policy, "except")))
             continue;
@@ -116,7 +116,7 @@ static fr_status take_dtype(struct fr_reading *r, struct fr_error *err) {
     const char *dtype = fr_reading_value(r, "dtype"),
                *quantized = fr_reading_value(r, "quantization"),
                *weights = fr_reading_value(r, "weight_dtype");
-    if (!r->log && (fr_reading_said(r, "model.hidden") || fr_reading_said(r, "model"))) {
+    if (!r->log && (fr_reading_stated(r, "model.hidden") || fr_reading_stated(r, "model"))) {
         dtype = dtype ? dtype : "bfloat16"; /* as in base.yml */
         weights = weights ? weights : "float32";
     }
@@ -149,7 +149,7 @@ static void take_latent(struct fr_reading *r) {
     fr_reading_say(r, "model.rope_dim", "%" PRId64, shared);
     fr_reading_say(r, "model.head_dim", "%" PRId64, own + shared);
     fr_reading_say(r, "model.value_dim", "%" PRId64, fr_reading_integer(r, "v_head_dim", 128));
-    fr_reading_say(r, "model.kv_heads", "%s", fr_reading_said(r, "model.heads"));
+    fr_reading_say(r, "model.kv_heads", "%s", fr_reading_stated(r, "model.heads"));
 }
 
 static void take_mixture(struct fr_reading *r) {
@@ -195,7 +195,7 @@ static fr_status take_sizes(struct fr_reading *r, struct fr_error *err) {
     const char *block = fr_reading_value(r, "decoder_block"),
                *activations = fr_reading_value(r, "mlp_activations");
     char low[40];
-    if (!fr_reading_said(r, "model.hidden")) return FR_OK;
+    if (!fr_reading_stated(r, "model.hidden")) return FR_OK;
     const char *dot =
         block ? strrchr(block, '.') : NULL; /* "DecoderBlockType.LLAMA2" of a log */
     snprintf(low, sizeof low, "%.39s", dot ? dot + 1 : block ? block : "llama2");
@@ -219,7 +219,7 @@ static fr_status take_sizes(struct fr_reading *r, struct fr_error *err) {
     fr_reading_say(r, "model.dropout", "false");
     fr_reading_say(r, "model.vocabulary_multiple", "1");
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
-        if (fr_reading_said(r, usual[i][0])) continue;
+        if (fr_reading_stated(r, usual[i][0])) continue;
         fr_reading_say(r, usual[i][0], "%s", usual[i][1]);
         fr_reading_tell(r, "%s is not set: %s, as in base.yml", usual[i][0] + 6, usual[i][1]);
     }
@@ -238,7 +238,7 @@ static fr_status finish(struct fr_reading *r, struct fr_error *err) {
     if (named && !fr_reading_model(r, name))
         fr_reading_tell(r, "model_name %s: no preset is it; give model=PRESET", name);
     const char *file = fr_reading_value(r, "config_file");
-    if (!named && file && !fr_reading_said(r, "model.hidden") && fr_reading_model(r, file))
+    if (!named && file && !fr_reading_stated(r, "model.hidden") && fr_reading_model(r, file))
         fr_reading_tell(r,
                         "%.100s: its model is read from its name; settings in it that the "
                         "launch line does not repeat are not",

@@ -43,7 +43,7 @@ static void take_model(struct fr_reading *r) {
     static const char *const names[] = {"pre_trainer.model", "post_trainer.model"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *title = fr_reading_value(r, names[i]);
-        if (!title || fr_reading_said(r, "model")) continue;
+        if (!title || fr_reading_stated(r, "model")) continue;
         if (!fr_reading_model(r, title))
             fr_reading_tell(
                 r, "model %.80s: no preset is it; give --model FILE, its config.json", title);

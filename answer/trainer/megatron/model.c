@@ -232,14 +232,14 @@ static fr_status take_pattern(struct fr_reading *r, struct fr_error *err) {
     letters[n] = '\0';
     if (n == 0) return FR_OK;
     fr_run_row_set(r->row, "model.pattern", "%.*s", (int)n, letters);
-    if (!fr_reading_said(r, "model.layers")) fr_reading_say(r, "model.layers", "%zu", n);
-    const int64_t hidden = fr_reading_said_integer(r, "model.hidden", 0),
-                  each = fr_reading_said_integer(r, "model.ssm_head_dim", 64);
-    if (!fr_reading_said(r, "model.ssm_heads") && hidden > 0 && hidden < 1 << 26 &&
+    if (!fr_reading_stated(r, "model.layers")) fr_reading_say(r, "model.layers", "%zu", n);
+    const int64_t hidden = fr_reading_stated_integer(r, "model.hidden", 0),
+                  each = fr_reading_stated_integer(r, "model.ssm_head_dim", 64);
+    if (!fr_reading_stated(r, "model.ssm_heads") && hidden > 0 && hidden < 1 << 26 &&
         2 * hidden % each == 0) /* twice as wide as the layers */
         fr_reading_say(r, "model.ssm_heads", "%" PRId64, 2 * hidden / each);
-    if (!fr_reading_said(r, "model.ssm_groups")) fr_reading_say(r, "model.ssm_groups", "8");
-    if (value[end] && !fr_reading_said(r, "model.predicted_tokens"))
+    if (!fr_reading_stated(r, "model.ssm_groups")) fr_reading_say(r, "model.ssm_groups", "8");
+    if (value[end] && !fr_reading_stated(r, "model.predicted_tokens"))
         fr_reading_tell(r,
                         "%.60s: modules of further tokens are left out; give "
                         "model.predicted_tokens=N to price them",
@@ -294,7 +294,7 @@ static void take_vocabulary(struct fr_reading *r) {
     }
     if (words > 0)
         fr_reading_say(r, "model.vocabulary", "%" PRId64, words);
-    else if (fr_reading_said(r, "model.layers") && !fr_reading_said(r, "model.vocabulary"))
+    else if (fr_reading_stated(r, "model.layers") && !fr_reading_stated(r, "model.vocabulary"))
         take_tokenizer(r);
     if (multiple > 0) fr_reading_say(r, "model.vocabulary_multiple", "%" PRId64, multiple);
 }
