@@ -287,8 +287,7 @@ static void begin_piece(struct piece *piece) {
     fr_ranked_begin(piece->unsure, FR_UNSURE);
 }
 
-/* A piece knows the rounds before it and the sample, never its neighbours in the same round. What it skips depends on
- * its number alone, so the answer has the same bytes with one thread and with sixty-four. */
+/* A piece knows the rounds before it and the sample, never its neighbours in the same round. The plans that it skips depend on its number alone, so the answer has the same bytes with one thread and with sixty-four. */
 static void work(void *argument, int64_t number) {
     const struct context *c = argument;
     struct piece *piece = &c->pieces[number];

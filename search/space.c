@@ -286,8 +286,7 @@ static bool rename_row(const struct fr_space *space, const struct fr_workload *m
 /* A configuration is a number in mixed radix: its digits choose a value for each varied key, the last key fastest. So
  * a space of 1e12 plans needs no list, threads share it by ranges, and a checkpoint names a plan by one number.
  *
- * Many numbers name the same plan: a key that nothing reads, an axis of 1, equal layer grids. Of these only one is
- * priced, the first that has all unread keys at their first value. The others return false, and are not counted: "a
+ * Many numbers name the same plan: a key that nothing reads, an axis of 1, equal layer grids. Only one of these is priced, the first that has all unread keys at their first value. The others return false, and are not counted: "a
  * plan" is something that would run differently. */
 bool fr_space_plan(const struct fr_space *space, const struct fr_workload *model, int64_t index,
                    struct fr_plan *plan, bool *mesh_fits) {

@@ -10,6 +10,7 @@
 #include "base/isolated.h"
 #include "base/json.h"
 #include "base/json/file_schema.h"
+#include "base/json/quantity.h"
 #include "topology/layout.h"
 
 const char *const fr_rank_unit_names[] = {
@@ -180,10 +181,7 @@ static void add_devices(struct fr_json_writer *w, const char *key, const struct 
         if (list[k].pci && list[k].pci->attr->pcidev.linkspeed > 0) {
             /* A float in the file: more digits than these say nothing. */
             double rate_B_per_s = 1e6 * round(1e3 * list[k].pci->attr->pcidev.linkspeed);
-            char rate[32];
-            fr_json_add_string(
-                w, "pci_bandwidth",
-                fr_quantity_write(rate_B_per_s, FR_QUANTITY_RATE, rate, sizeof rate));
+            fr_json_add_quantity(w, "pci_bandwidth", rate_B_per_s, FR_QUANTITY_RATE);
         }
         fr_json_end_object(w);
     }
@@ -206,14 +204,11 @@ static void add_device(struct fr_json_writer *w, const struct node *node, bool g
                        int ranks) {
     hwloc_obj_t package = hwloc_get_obj_by_type(node->topology, HWLOC_OBJ_PACKAGE, 0);
     const char *name = gpus ? info(node->gpu[0].os, "GPUModel") : info(package, "CPUModel");
-    char memory[32];
     double memory_B = memory_of_rank_B(node, gpus, ranks);
     if (!name && gpus) name = info(node->gpu[0].pci, "PCIDevice");
     fr_json_add_object(w, "device");
     fr_json_add_string(w, "name", name ? name : "?");
-    if (memory_B > 0)
-        fr_json_add_string(
-            w, "memory", fr_quantity_write(memory_B, FR_QUANTITY_SIZE, memory, sizeof memory));
+    if (memory_B > 0) fr_json_add_quantity(w, "memory", memory_B, FR_QUANTITY_SIZE);
     fr_json_add_string(w, "memory_bandwidth", "?");
     fr_json_add_object(w, "gemm");
     fr_json_add_object(w, "fp32");

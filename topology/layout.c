@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/json/file_schema.h"
+#include "base/json/quantity.h"
 #include "base/text/log_lines.h"
 #include "base/units.h"
 
@@ -60,7 +61,6 @@ fr_status fr_layout_read(const char *path, struct fr_layout *layout, struct fr_e
 
 void fr_layout_add_level(struct fr_json_writer *w, const char *name, int64_t ranks,
                          double rate_B_per_s, int64_t shared_by) {
-    char rate[32];
     fr_json_begin_object(w);
     fr_json_add_string(w, "name", name);
     if (ranks)
@@ -68,10 +68,10 @@ void fr_layout_add_level(struct fr_json_writer *w, const char *name, int64_t ran
     else
         fr_json_add_string(w, "ranks", "?");
     fr_json_add_string(w, "latency", "?");
-    fr_json_add_string(
-        w, "bandwidth",
-        rate_B_per_s > 0 ? fr_quantity_write(rate_B_per_s, FR_QUANTITY_RATE, rate, sizeof rate)
-                         : "?");
+    if (rate_B_per_s > 0)
+        fr_json_add_quantity(w, "bandwidth", rate_B_per_s, FR_QUANTITY_RATE);
+    else
+        fr_json_add_string(w, "bandwidth", "?");
     if (shared_by > 1) fr_json_add_integer(w, "shared_by", shared_by);
     fr_json_end_object(w);
 }

@@ -1,7 +1,7 @@
 /** @file
  *  The text of a log and the words of the command line as a run with its prediction.
  *
- *  What the log says of model and plan is used.  --set and --column go before it, --model and --plan say what it leaves
+ *  The log's statements of model and plan are used.  --set and --column go before it, --model and --plan say what it leaves
  *  open; where a plan and the log disagree, the log's word is taken and that is printed.  The run is completed and priced
  *  as `forerun score --from` does; while only its time changes, it is not priced again. */
 #ifndef FR_APP_WATCH_RUN_H

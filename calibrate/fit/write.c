@@ -6,13 +6,8 @@
 
 #include "base/json.h"
 #include "base/json/file_schema.h"
+#include "base/json/quantity.h"
 #include "calibrate/fit/parts.h"
-
-static void add_quantity(struct fr_json_writer *w, const char *key, double si,
-                         fr_quantity quantity) {
-    char text[64];
-    fr_json_add_string(w, key, fr_quantity_write(si, quantity, text, sizeof text));
-}
 
 /* For values whose last digits are noise: four significant digits are kept. */
 static void add_rounded(struct fr_json_writer *w, const char *key, double si,
@@ -83,10 +78,10 @@ static void add_gemm(struct fr_json_writer *w, fr_dtype dtype,
 
 static void add_power(struct fr_json_writer *w, const struct fr_fit_result *result) {
     fr_json_add_object(w, "power");
-    add_quantity(w, "busy", result->busy_W, FR_QUANTITY_POWER);
-    add_quantity(w, "idle", result->idle_W, FR_QUANTITY_POWER);
+    fr_json_add_quantity(w, "busy", result->busy_W, FR_QUANTITY_POWER);
+    fr_json_add_quantity(w, "idle", result->idle_W, FR_QUANTITY_POWER);
     if (result->communicating_W >= 0)
-        add_quantity(w, "communicating", result->communicating_W, FR_QUANTITY_POWER);
+        fr_json_add_quantity(w, "communicating", result->communicating_W, FR_QUANTITY_POWER);
     fr_json_add_string(w, "quality", fr_quality_names[result->power_quality]);
     fr_json_add_string(w, "source", result->power_source);
     fr_json_end_object(w);
@@ -99,10 +94,10 @@ static void add_share(struct fr_json_writer *w, const char *key, double share) {
 static void add_clock(struct fr_json_writer *w, const struct fr_fit_clock *clock) {
     if (!clock->known) return;
     fr_json_add_object(w, "clock");
-    add_quantity(w, "max", clock->max_Hz, FR_QUANTITY_FREQUENCY);
-    add_quantity(w, "min", clock->min_Hz, FR_QUANTITY_FREQUENCY);
-    add_quantity(w, "step", clock->step_Hz, FR_QUANTITY_FREQUENCY);
-    add_quantity(w, "knee", clock->knee_Hz, FR_QUANTITY_FREQUENCY);
+    fr_json_add_quantity(w, "max", clock->max_Hz, FR_QUANTITY_FREQUENCY);
+    fr_json_add_quantity(w, "min", clock->min_Hz, FR_QUANTITY_FREQUENCY);
+    fr_json_add_quantity(w, "step", clock->step_Hz, FR_QUANTITY_FREQUENCY);
+    fr_json_add_quantity(w, "knee", clock->knee_Hz, FR_QUANTITY_FREQUENCY);
     add_share(w, "rise", clock->rise);
     add_share(w, "static", clock->static_share);
     add_share(w, "fixed", clock->fixed_share);
@@ -159,12 +154,12 @@ static void add_device(struct fr_json_writer *w, const struct fr_fit_result *res
     snprintf(name, sizeof name, "%.40s%s1 core", cpu, *cpu ? ", " : "");
     fr_json_add_object(w, "device");
     fr_json_add_string(w, "name", name);
-    add_quantity(w, "memory", result->memory_B, FR_QUANTITY_SIZE);
+    fr_json_add_quantity(w, "memory", result->memory_B, FR_QUANTITY_SIZE);
     add_rounded(w, "memory_bandwidth", result->memory_rate_B_per_s, FR_QUANTITY_RATE);
     add_working_sets(w, &result->working_sets);
     add_disturbance(w, &result->speed);
     add_rounded(w, "launch", result->launch_s, FR_QUANTITY_TIME);
-    add_quantity(w, "fixed", 0, FR_QUANTITY_TIME);
+    fr_json_add_quantity(w, "fixed", 0, FR_QUANTITY_TIME);
     fr_json_add_object(w, "gemm");
     for (int i = 0; i < FR_DTYPE_COUNT; i++)
         if (result->gemm[i].n_m > 0) add_gemm(w, (fr_dtype)i, result);
@@ -350,7 +345,7 @@ static void add_card(struct fr_json_writer *w, const struct fr_fit_result *resul
     for (int i = 0; i < CARD_VALUES; i++) {
         if (!(value[i] > 0)) continue;
         if (i == 0)
-            add_quantity(w, card_keys[i].key, value[i], card_keys[i].quantity);
+            fr_json_add_quantity(w, card_keys[i].key, value[i], card_keys[i].quantity);
         else
             add_rounded(w, card_keys[i].key, value[i], card_keys[i].quantity);
     }

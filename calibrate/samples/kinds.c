@@ -24,8 +24,7 @@ static const char *const collective_keys[] = {
     "kind",   "op",      "ranks",    "level",  "nodes",  "groups", "layout", "size_B",
     "source", "pattern", "in_place", "failed", "launch", "rep",    "time_s", NULL};
 
-/* How many nodes the ranks sit on: one, or where messages left it several, two if it is not said.  Of
- * communicators side by side the first one may sit on one node and others not. */
+/* How many nodes the ranks sit on: one, or where messages left it several, two if it is not said.  With communicators side by side, the first one may sit on one node and others not. */
 static fr_status get_nodes(const struct fr_json *node, struct fr_sample_collective *s,
                            struct fr_error *err) {
     struct fr_json nodes = fr_json_member(node, "nodes");

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json/quantity.h"
+
 #define FR_FORM(name) extern const struct fr_form fr_form_##name;
 #include "models/network/form_list.h"
 #undef FR_FORM
@@ -53,14 +55,11 @@ static fr_status domain_read(const struct fr_json *node, struct fr_price_domain 
 }
 
 static void domain_write(const struct fr_price_domain *d, struct fr_json_writer *w) {
-    char text[64];
     fr_json_add_object(w, "domain");
     fr_json_add_integer(w, "min_ranks", d->min_ranks);
     fr_json_add_integer(w, "max_ranks", d->max_ranks);
-    fr_json_add_string(w, "min",
-                       fr_quantity_write(d->min_B, FR_QUANTITY_SIZE, text, sizeof text));
-    fr_json_add_string(w, "max",
-                       fr_quantity_write(d->max_B, FR_QUANTITY_SIZE, text, sizeof text));
+    fr_json_add_quantity(w, "min", d->min_B, FR_QUANTITY_SIZE);
+    fr_json_add_quantity(w, "max", d->max_B, FR_QUANTITY_SIZE);
     fr_json_add_bool(w, "one_node", d->one_node);
     fr_json_add_bool(w, "several_nodes", d->several_nodes);
     fr_json_end_object(w);

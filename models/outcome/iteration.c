@@ -279,8 +279,7 @@ static void add_in_a_row(const struct fr_job *job, const struct fr_stage *s, dou
     for (int i = 0; i < FR_PART_COUNT; i++) out->time_s += out->part_s[i];
 }
 
-/* Computation of the stage that computes most: no iteration can be shorter. What remains of the time after all parts
- * were switched off, beyond this, is the bubble. */
+/* Computation of the stage that computes most: no iteration can be shorter. The rest of the time, once all parts are switched off, is the bubble. */
 static double busiest_s(const struct fr_pipeline *p) {
     double most_s = 0;
     for (int32_t i = 0; i < p->args.stages; i++) {

@@ -300,7 +300,7 @@ void fr_work_price(const struct fr_pricing *x, const struct fr_rank_work *work, 
     }
 }
 
-/* From sums to a pass. Of an exchange beside computation only the longer one's excess shows, with the slow-down that
+/* From sums to a pass. An exchange beside computation shows only by the longer one's excess, with the slow-down that
  * both have while they share the device:
  *
  *     shown = fr_device_beside_s(exchange, computation)  >=  exchange - computation */

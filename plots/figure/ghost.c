@@ -1,7 +1,6 @@
 /* Energy and time of phantom parallelism against its ghost neurons k, predicted as lines and
  * measured as points on the same axes, tensor parallelism across: where the minimum is.  With the
- * iterations to a loss beside the runs, energy and time to that loss; else of one iteration.  Of
- * trainings alone, energy to the loss and of an iteration: what falls with k and what grows.
+ * iterations to a loss beside the runs, energy and time to that loss; else of one iteration.  Trainings alone: energy to the loss and of an iteration, which fall or grow with k.
  * Bars are the range over seeds. */
 #include <inttypes.h>
 #include <math.h>

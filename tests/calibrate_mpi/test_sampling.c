@@ -158,7 +158,7 @@ static void the_verdict_is_the_order_statistics(void) {
     CHECK(fr_sampling_judge(&how, two, 10, &width) == FR_SAMPLING_UNCONVERGED, "%g", width);
 }
 
-/* Of 2, 4, ... 2048 the ends, the middle, the quarters, then the rest; a cut after any step leaves
+/* Sizes are 2, 4, ... 2048 the ends, the middle, the quarters, then the rest; a cut after any step leaves
  * sizes that a grid can be made of, and each comes in one step. */
 static void grids_refine(void) {
     static const int first[] = {2, 1, 2}; /* of steps -1, 0, 1 */

@@ -160,7 +160,7 @@ static void the_ends_of_a_table_are_inside(void **state) {
     }
 }
 
-/* Of two layouts over nodes only the one with as many ranks a node counts. */
+/* Only the layout with as many ranks a node counts, of two over nodes. */
 static void the_likest_layout_speaks(void **state) {
     const struct fr_similarity_law law = {0};
     struct scratch scratch[2];

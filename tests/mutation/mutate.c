@@ -4,7 +4,7 @@
  *
  * A line is   FILE TAB LINE TAB OFFSET TAB LENGTH TAB REPLACEMENT TAB ORIGINAL
  *
- * What is changed: an arithmetic operator, a comparison, a logical one, a number by one, to zero or
+ * A mutation changes an arithmetic operator, a comparison, a logical one, a number by one, to zero or
  * to twice, a negation dropped, a statement dropped, one of a pair of names exchanged (fmin, fmax;
  * axes; fields).  Left alone: comments, strings, directives, declarations, lengths of arrays where
  * they are declared, lines about memory that runs out (other tests make it run out), numbers of a

@@ -16,8 +16,8 @@ put() { # put FILE LINE... : write a file of the tree
 passes() { # passes WHAT SCRIPT ARGUMENT...
   what=$1 script=$2
   shift 2
-  if ! said=$("$here/$script" "$tree" "$@" 2>&1); then
-    echo "$what: should pass, but said: $said"
+  if ! printed=$("$here/$script" "$tree" "$@" 2>&1); then
+    echo "$what: should pass, but printed: $printed"
     wrong=1
   fi
 }
@@ -25,11 +25,11 @@ passes() { # passes WHAT SCRIPT ARGUMENT...
 fails() { # fails WHAT WORD SCRIPT ARGUMENT... : and says WORD
   what=$1 word=$2 script=$3
   shift 3
-  if said=$("$here/$script" "$tree" "$@" 2>&1); then
+  if printed=$("$here/$script" "$tree" "$@" 2>&1); then
     echo "$what: should fail, but passed"
     wrong=1
-  elif ! printf '%s' "$said" | grep -qF -- "$word"; then
-    echo "$what: should say '$word', but said: $said"
+  elif ! printf '%s' "$printed" | grep -qF -- "$word"; then
+    echo "$what: should say '$word', but printed: $printed"
     wrong=1
   fi
 }

@@ -3,7 +3,7 @@
 
 In README.md, CONTRIBUTING.md, pages of docs/ and headers' comments, in help and messages (string literals of the
 program): no sentence of more than 35 words, no table cell of more than 200 characters, none of the words that the
-project has given up.  What stands in backticks or code blocks is not prose.
+project has given up.  Comments begin with their subject, in tests too.  What stands in backticks or code blocks is not prose.
 
 Files that hold more than nothing stand in reading.tsv with a number that may only fall, and why; --list shows the
 places of a file, --write puts today's numbers there.  Of docs/ alone nothing is forgiven but by a reason."""
@@ -23,6 +23,8 @@ GIVEN_UP = [
 WORDS = re.compile(r"\b(" + "|".join(pattern for pattern, _ in GIVEN_UP) + r")\b", re.I)
 PAGES = ["README.md", "CONTRIBUTING.md", "docs/**/*.md"]
 EXEMPT = ["docs/evidence/"]  # a diary, which is not rewritten
+# Comments, in tests too, begin with their subject; a question may begin with What.
+TURNED = re.compile(r"(What|Of|But for|So that|As far as)\b")
 MODULES = ["base", "topology", "models", "sim", "search", "traces", "plots", "trust", "answer", "calibrate", "real", "studies",
            "app", "library"]
 
@@ -129,6 +131,12 @@ def read(root):
             if path.suffix == ".h":
                 add(path, "comment", of_comments(text))
             add(path, "string", of_strings(text))
+    for folder in MODULES + ["tests", "examples"]:
+        for path in sorted((root / folder).rglob("*.[ch]")):
+            for number, text in of_comments(path.read_text(errors="replace")):
+                if TURNED.match(text) and not text.endswith("?"):
+                    found.setdefault(str(path.relative_to(root)), []).append(
+                        (number, "a comment that does not begin with its subject", text))
     return {name: list for name, list in found.items() if list}
 
 

@@ -25,4 +25,9 @@ put app/b.c '  fail("the plan has no seats for these ranks");'
 fails 'a word in a message' '"seats"' reading.py
 put app/b.c "  help(\"$long\"" "  \"and so on\");"
 fails 'a long sentence in a message' '39 words' reading.py
+rm "$tree/app/b.c"
+put tests/c.c '/* What is the time of a pass? */' '/* A pass takes as long as its products. */'
+passes 'a question, and a sentence with its subject' reading.py
+put tests/c.c '/* Of two passes the first. */'
+fails 'a comment that turns its sentence round' 'begin with its subject' reading.py
 finish

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json/file_schema.h"
+#include "base/json/quantity.h"
 #include "models/job/fact.h"
 #include "trust/fitted_row.h"
 #include "trust/tune_report.h"
@@ -83,13 +84,12 @@ static void put_fact(const struct fr_apart *a, const struct fr_apart_value *v, c
     const struct fr_apart_scope *scope = &a->scope[v->scope];
     const struct fr_fact_row *row =
         &fr_facts[fr_apart_fact(v->coefficient, scope->cluster, a->dtype)];
-    char text[64], source[256];
+    char source[256];
     fr_json_begin_object(w);
     fr_json_add_string(w, "key", row->key);
     fr_json_add_string(w, "of", scope->of);
     if (row->is_quantity)
-        fr_json_add_string(w, "value",
-                           fr_quantity_write(v->value, row->quantity, text, sizeof text));
+        fr_json_add_quantity(w, "value", v->value, row->quantity);
     else
         fr_json_add_number(w, "value", v->value);
     fr_json_add_number(w, "width", fmin(2, fmax(0.001, v->sigma)));

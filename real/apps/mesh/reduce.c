@@ -77,8 +77,7 @@ static bool open_unit(struct fr_real *real, struct fr_mesh_state *mesh, const st
     return true;
 }
 
-/* Values for what is sent at once of a batch: its P, or its Q with what goes whole; or that alone.  What
- * is scattered leaves it before. */
+/* Values for what is sent at once of a batch: its P, or its Q with what goes whole; or that alone.  A scattered gradient leaves it before. */
 static int64_t scratch_of(const struct fr_mesh_state *mesh, const struct fr_mesh_batch *batch) {
     int64_t n_p = 0, n_q = batch->n;
     for (int i = batch->coded_from; i < batch->coded_to; i++) {

@@ -5,7 +5,7 @@
 #include "models/plan/key.h"
 #include "tests/golden/walk/walk.h"
 
-/* Of: mostly left out of plans of other models: t transformers, e experts, l layers, s branches. */
+/* Key: mostly left out of plans of other models: t transformers, e experts, l layers, s branches. */
 struct choice {
     const char *key, *values; /* a bar parts values */
     const char *of;
