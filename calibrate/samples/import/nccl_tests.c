@@ -195,7 +195,8 @@ static size_t number_before(const char *word) {
 
 /* Cuts off a message that was printed behind the beginning of a row. */
 static void cut_message(const struct reader *r, struct fr_words *words) {
-    for (int i = r->before - 1; i < words->count && i < r->before + r->halves * r->width; i++) {
+    for (int i = r->before - 1;
+         r->before > 0 && i < words->count && i < r->before + r->halves * r->width; i++) {
         const char *word = words->word[i];
         bool message = i > 3 && !is_value(word) && (strpbrk(word, "[:(") || i >= r->before) &&
                        !strchr(word, '*') && strncmp(word, "FAIL", 4) != 0;
