@@ -716,6 +716,16 @@ static void configurations(void **state) {
          "  per_device_batch_size=2 ici_fsdp_parallelism=8 remat_policy=minimal_flash\n",
          "maxtext",
          {{"model", "llama-3-8b"}, {"plan.recompute", "layernorm"}, {"plan.dp", "8"}}},
+        {"model:\n  d_model: 4096\n  n_heads: 32\n  n_layers: 30\n  mlp_hidden_size: 22016\n"
+         "global_train_batch_size: 1024\ndevice_train_microbatch_size: 2\n"
+         "precision: amp_bf16\nactivation_checkpointing: one_in_four\n"
+         "fsdp:\n  wrapping_strategy: by_block_and_size\n  precision: mixed\n",
+         "olmo",
+         {{"model.dtype", "bf16"},
+          {"plan.zero", "3"},
+          {"plan.recompute", "full"},
+          {"plan.recompute_layers", "8"},
+          {"plan.graphs", "none"}}},
         {"per_device_train_batch_size: 4\ngradient_accumulation_steps: 2\nbf16: true\n"
          "gradient_checkpointing: true\nworld_size: 8\n",
          "huggingface",
