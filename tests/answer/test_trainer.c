@@ -716,6 +716,23 @@ static void configurations(void **state) {
          "  per_device_batch_size=2 ici_fsdp_parallelism=8 remat_policy=minimal_flash\n",
          "maxtext",
          {{"model", "llama-3-8b"}, {"plan.recompute", "layernorm"}, {"plan.dp", "8"}}},
+        {"model_name_or_path: meta-llama/Meta-Llama-3-8B\nfinetuning_type: lora\n"
+         "lora_rank: 16\nlora_target: all\ncutoff_len: 2048\nper_device_train_batch_size: 2\n"
+         "gradient_accumulation_steps: 8\nbf16: true\nworld_size: 8\n",
+         "huggingface",
+         {{"model", "llama-3-8b"},
+          {"model.lora_rank", "16"},
+          {"model.lora_on", "all"},
+          {"plan.recompute", "full"},
+          {"plan.global_batch", "128"}}},
+        {"base_model: NousResearch/Meta-Llama-3-8B\nadapter: lora\nlora_r: 32\n"
+         "lora_target_modules:\n  - q_proj\n  - v_proj\nsequence_len: 4096\n"
+         "sample_packing: true\nmicro_batch_size: 2\ngradient_accumulation_steps: 4\n",
+         "huggingface",
+         {{"model.lora_rank", "32"},
+          {"model.lora_on", "attention"},
+          {"plan.micro_batch", "2"},
+          {"model.sequence", "4096"}}},
         {"model:\n  d_model: 4096\n  n_heads: 32\n  n_layers: 30\n  mlp_hidden_size: 22016\n"
          "global_train_batch_size: 1024\ndevice_train_microbatch_size: 2\n"
          "precision: amp_bf16\nactivation_checkpointing: one_in_four\n"
