@@ -71,8 +71,12 @@ static bool is_argument(const char *value) {
 }
 
 void fr_shell_set(struct fr_shell *s, const char *name, size_t n, const char *value) {
-    char out[WORD];
+    char out[WORD], bare[WORD];
     int i = find(s, name, n);
+    const bool quoted = *value == '"' || *value == '\'';
+    snprintf(bare, sizeof bare, "%s", value + quoted);
+    if (quoted) bare[strcspn(bare, "\"'")] = '\0';
+    value = bare;
     if (n == 0 || n >= sizeof s->item[0].name || is_argument(value)) return;
     fr_shell_expand(s, value, out);
     if (i < 0 && s->n == VARIABLES) return;

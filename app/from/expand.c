@@ -62,13 +62,10 @@ static fr_status put_in_front(struct fr_args *args, const struct added *added,
 
 /* Keys of a model that say how it is trained, not what it is: they hold beside a model of the line's own, too. */
 static bool is_of_training(const char *key) {
-    static const char *const keys[] = {"model.sequence",
-                                       "model.dtype",
-                                       "model.gradient_dtype",
-                                       "model.weight_dtype",
-                                       "model.global_batch",
-                                       "model.defaults",
-                                       NULL};
+    static const char *const keys[] = {
+        "model.sequence",     "model.dtype",        "model.gradient_dtype",
+        "model.weight_dtype", "model.global_batch", "model.defaults",
+        "model.lora_rank",    "model.lora_on",      NULL};
     for (int i = 0; keys[i]; i++)
         if (strcmp(keys[i], key) == 0) return true;
     return false;

@@ -94,6 +94,32 @@ static const struct {
      "    throughput/device/batches_per_second=0.0250\n",
      "40", NULL, NULL},
     {NULL,
+     "05/12/2025 10:00:01 [INFO|DP=0|PP=0|TP=0]: iteration: 5 / 500 | consumed_tokens: 4.19M | "
+     "time_per_iteration_ms: 2.23K | tokens_per_sec: 941K | global_batch_size: 2.1M |\n",
+     "2.23", NULL, NULL},
+    {NULL, "[rank0]: step: 10  loss: 4.1  memory: 4.8GiB(6.1%)  wps: 5,000  mfu: 31%\n",
+     "13.1072", NULL, NULL},
+    {NULL,
+     "INFO  [step=10/95,epoch=1]\n    throughput/device/BPS=0.25\n    "
+     "throughput/device/TPS=8,192\n",
+     "4", NULL, NULL},
+    {NULL, "steps: 10 loss: 2.1 iter time (s): 0.513 samples/sec: 61.2\n", "0.513", NULL, NULL},
+    {NULL,
+     " 10%|#  | 10/100 [00:30<04:30,  3.00s/it]\r 11%|#  | 11/100 [00:33<04:27,  3.00s/it]\r"
+     " 50%|##   | 1/2 [00:01<00:01,  1.00s/it]\r 12%|#  | 12/100 [00:36<04:24,  3.00s/it]\n",
+     "3", NULL, NULL},
+    {NULL, " iteration 5/20 | elapsed time per iteration (ms): 3500.0 | lm loss: 1.2E+01 |\n",
+     "3.5", NULL, NULL},
+    {NULL,
+     "[titan] Building 2-D device mesh with ['dp_shard', 'tp'], [16, 8]\n"
+     "[titan] step: 10  loss: 4.1 tps: 5,000 mfu: 31%\n",
+     "13.1072", NULL, NULL},
+    {NULL,
+     "  Instantaneous batch size per device = 2\n  Total train batch size (w. parallel, "
+     "distributed & accumulation) = 512\n  Gradient Accumulation steps = 4\n"
+     " 10%|#  | 10/100 [00:30<04:30,  3.00s/it]\n",
+     "3", "plan.micro_batch", "2"},
+    {NULL,
      "{'train_runtime': 100.0, 'train_samples_per_second': 64.0, 'train_steps_per_second': "
      "0.5, "
      "'epoch': 1}\n",
@@ -636,6 +662,87 @@ static void configurations(void **state) {
           {"plan.micro_batch", "4"},
           {"model.ffn", "11008"},
           {"plan.zero", "3"}}},
+        /* Branches, lower-case variables, an array that no command takes. */
+        {"size=13B; tp=8\nif [ $size = 7B ]; then h=4096; l=32; else h=5120; l=40; fi\n"
+         "OLD=(--recompute-granularity full)\n"
+         "ARGS=(--num-layers $l --hidden-size $h --num-attention-heads 40 --seq-length 4096\n"
+         "  --tensor-model-parallel-size ${tp} --micro-batch-size 1 --vocab-size 32000)\n"
+         "ARGS+=(--global-batch-size $((tp * 16)) --swiglu)\n"
+         "torchrun --nproc_per_node 8 --nnodes 2 pretrain_gpt.py \"${ARGS[@]}\"\n",
+         "megatron",
+         {{"model.hidden", "5120"},
+          {"model.layers", "40"},
+          {"plan.tp", "8"},
+          {"ranks", "16"},
+          {"plan.dp", "2"},
+          {"plan.global_batch", "128"},
+          {"plan.recompute", "none"}}},
+        {"MODEL_ARGS:\n  --num-layers: 12\n  --hidden-size: 512\n  --num-attention-heads: 8\n"
+         "  --tensor-model-parallel-size: 2\n  --micro-batch-size: 4\n  --seq-length: 1_024\n",
+         "megatron",
+         {{"model.layers", "12"}, {"plan.tp", "2"}, {"model.sequence", "1024"}}},
+        {"modules:\n  pre_trainer:\n    model: llama3_8B.yaml\n    overrides:\n"
+         "      tensor_model_parallel_size: ${TP:2}\n      micro_batch_size: 4\n",
+         "megatron",
+         {{"model", "llama-3-8b"}, {"plan.tp", "2"}}},
+        {"torchrun --nproc_per_node 8 pretrain_mamba.py --hybrid-layer-pattern M-M*|-M/*E/*E "
+         "--hidden-size 4096 --num-attention-heads 32 --mamba-num-heads 128 --tensor-model-"
+         "parallel-size 1 --tokenizer-type GPT2BPETokenizer --seq-length 4096 "
+         "--micro-batch-size 1 --spec megatron.core.models.mamba.mamba_layer_specs "
+         "mamba_stack_spec\n",
+         "megatron",
+         {{"model.pattern", "M-M*-M"},
+          {"model.layers", "6"},
+          {"model.ssm_heads", "128"},
+          {"model.ssm_groups", "8"},
+          {"model.vocabulary", "50257"}}},
+        {"base_emb_dim: 7168\nbase_num_query_heads: 128\nbase_num_kv_heads: 128\n"
+         "base_mlp_dim: 18432\nbase_moe_mlp_dim: 2048\nbase_num_decoder_layers: 61\n"
+         "first_num_dense_layers: 3\nmlp_activations: [\"silu\",\"linear\"]\n"
+         "vocab_size: 129280\nnum_experts: 256\nnum_experts_per_tok: 8\nshared_experts: 1\n"
+         "decoder_block: \"deepseek\"\nattention_type: \"mla\"\nq_lora_rank: 1536\n"
+         "kv_lora_rank: 512\nqk_nope_head_dim: 128\nqk_rope_head_dim: 64\nv_head_dim: 128\n",
+         "maxtext",
+         {{"model.kv_latent", "512"},
+          {"model.q_latent", "1536"},
+          {"model.head_dim", "192"},
+          {"model.experts_per_token", "8"},
+          {"model.shared_ffn", "2048"},
+          {"model.dense_layers", "3"},
+          {"model.sequence", "2048"},
+          {"plan.recompute", "full"},
+          {"model.dtype", "bf16"}}},
+        {"python3 -m MaxText.train configs/base.yml model_name=llama3-8b \\\n"
+         "  per_device_batch_size=2 ici_fsdp_parallelism=8 remat_policy=minimal_flash\n",
+         "maxtext",
+         {{"model", "llama-3-8b"}, {"plan.recompute", "layernorm"}, {"plan.dp", "8"}}},
+        {"model_name_or_path: meta-llama/Meta-Llama-3-8B\nfinetuning_type: lora\n"
+         "lora_rank: 16\nlora_target: all\ncutoff_len: 2048\nper_device_train_batch_size: 2\n"
+         "gradient_accumulation_steps: 8\nbf16: true\nworld_size: 8\n",
+         "huggingface",
+         {{"model", "llama-3-8b"},
+          {"model.lora_rank", "16"},
+          {"model.lora_on", "all"},
+          {"plan.recompute", "full"},
+          {"plan.global_batch", "128"}}},
+        {"base_model: NousResearch/Meta-Llama-3-8B\nadapter: lora\nlora_r: 32\n"
+         "lora_target_modules:\n  - q_proj\n  - v_proj\nsequence_len: 4096\n"
+         "sample_packing: true\nmicro_batch_size: 2\ngradient_accumulation_steps: 4\n",
+         "huggingface",
+         {{"model.lora_rank", "32"},
+          {"model.lora_on", "attention"},
+          {"plan.micro_batch", "2"},
+          {"model.sequence", "4096"}}},
+        {"model:\n  d_model: 4096\n  n_heads: 32\n  n_layers: 30\n  mlp_hidden_size: 22016\n"
+         "global_train_batch_size: 1024\ndevice_train_microbatch_size: 2\n"
+         "precision: amp_bf16\nactivation_checkpointing: one_in_four\n"
+         "fsdp:\n  wrapping_strategy: by_block_and_size\n  precision: mixed\n",
+         "olmo",
+         {{"model.dtype", "bf16"},
+          {"plan.zero", "3"},
+          {"plan.recompute", "full"},
+          {"plan.recompute_layers", "8"},
+          {"plan.graphs", "none"}}},
         {"per_device_train_batch_size: 4\ngradient_accumulation_steps: 2\nbf16: true\n"
          "gradient_checkpointing: true\nworld_size: 8\n",
          "huggingface",

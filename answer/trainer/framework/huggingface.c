@@ -68,13 +68,60 @@ static void facts_of(const char *line, struct fr_run_row *row) {
     if (ranks >= 1 && ranks == floor(ranks)) fr_run_row_set(row, "ranks", "%.0f", ranks);
 }
 
+/* ---- LLaMA-Factory's and Axolotl's YAML ------------------------------------------------------- */
+
+static void take_model(struct fr_reading *r) {
+    const char *title = fr_reading_value(r, "model_name_or_path");
+    if (!title) title = fr_reading_value(r, "base_model");
+    if (!title || fr_reading_stated(r, "model") || fr_reading_model(r, title)) return;
+    fr_reading_tell(r, "model %.100s: no preset is it; give --model FILE, its config.json",
+                    title);
+}
+
+/* Adapters beside frozen weights: their rank, and on which products. */
+static void take_adapters(struct fr_reading *r) {
+    const char *kind = fr_reading_value(r, "finetuning_type"),
+               *where = fr_reading_value(r, "lora_target");
+    if (!kind) kind = fr_reading_value(r, "adapter");
+    if (!kind || strcmp(kind, "lora") != 0) return;
+    if (!where) where = fr_reading_value(r, "lora_target_modules");
+    const bool linear =
+                   fr_reading_on(r, "lora_target_linear") || (where && strstr(where, "all")),
+               mlp = linear ||
+                     (where && (strstr(where, "gate_proj") || strstr(where, "up_proj"))),
+               attention =
+                   linear || !where || strstr(where, "q_proj") || strstr(where, "v_proj");
+    fr_reading_say(r, "model.lora_rank", "%" PRId64,
+                   fr_reading_integer(r, "lora_rank", fr_reading_integer(r, "lora_r", 8)));
+    fr_reading_say(r, "model.lora_on", mlp ? attention ? "all" : "mlp" : "attention");
+}
+
+static void take_lengths(struct fr_reading *r) {
+    const bool packs = fr_reading_on(r, "packing") || fr_reading_on(r, "sample_packing") ||
+                       fr_reading_on(r, "neat_packing");
+    const char *most = fr_reading_value(r, "cutoff_len");
+    if (!most) most = fr_reading_value(r, "sequence_len");
+    if (most && !packs)
+        fr_reading_tell(r,
+                        "samples are priced at their greatest length, %.20s tokens: they are "
+                        "not packed; give model.sequence=N for their mean",
+                        most);
+}
+
 static fr_status finish(struct fr_reading *r, struct fr_error *err) {
-    int64_t each = fr_reading_integer(r, "per_device_train_batch_size",
-                                      fr_reading_integer(r, "train_batch_size", 0)),
+    int64_t each = fr_reading_integer(
+                r, "per_device_train_batch_size",
+                fr_reading_integer(r, "train_batch_size",
+                                   fr_reading_integer(r, "micro_batch_size", 0))),
             steps = fr_reading_integer(r, "gradient_accumulation_steps", 1);
     const char *fsdp = fr_reading_value(r, "fsdp");
     fr_launched_ranks(r);
-    const int64_t ranks = fr_reading_stated_integer(r, "ranks", 0);
+    take_model(r);
+    take_adapters(r);
+    take_lengths(r);
+    if (r->settings->n) fr_reading_say(r, "plan.graphs", "none");
+    const int64_t ranks =
+        fr_reading_stated_integer(r, "ranks", fr_reading_stated_integer(r, "plan.dp", 0));
     if (fr_reading_value(r, "deepspeed"))
         fr_reading_tell(r, "deepspeed %.60s: read that file, too",
                         fr_reading_value(r, "deepspeed"));
@@ -84,6 +131,10 @@ static fr_status finish(struct fr_reading *r, struct fr_error *err) {
         fr_reading_say(r, "plan.global_batch", "%" PRId64, each * ranks * steps);
     if (fr_reading_on(r, "bf16") || fr_reading_on(r, "fp16"))
         fr_reading_say(r, "model.dtype", fr_reading_on(r, "bf16") ? "bf16" : "fp16");
+    if (fr_reading_value(r, "finetuning_type") && /* LLaMA-Factory's default */
+        !fr_settings_find(r->settings, "gradient_checkpointing"))
+        fr_reading_say(r, "plan.recompute",
+                       fr_reading_on(r, "disable_gradient_checkpointing") ? "none" : "full");
     if (fr_settings_find(r->settings, "gradient_checkpointing"))
         fr_reading_say(r, "plan.recompute",
                        fr_reading_on(r, "gradient_checkpointing") ? "full" : "none");
@@ -98,8 +149,16 @@ static fr_status finish(struct fr_reading *r, struct fr_error *err) {
 }
 
 static const struct fr_meaning_row rows[] = {
-    FR_REFUSED("finetuning_type", "lora,qlora,freeze", "model.lora_rank",
-               "adapters, or weights that are not trained"),
+    FR_REFUSED("finetuning_type", "!full,lora,None", "model.lora_rank",
+               "weights that are not trained in another way than by adapters"),
+    FR_REFUSED("adapter", "!lora,None", "model.lora_rank",
+               "weights that are not trained in another way than by adapters"),
+    FR_REFUSED("quantization_bit", "on", "model.weight_dtype", "frozen weights of fewer bits"),
+    FR_REFUSED("load_in_4bit", "on", "model.weight_dtype", "frozen weights of fewer bits"),
+    FR_REFUSED("load_in_8bit", "on", "model.weight_dtype", "frozen weights of fewer bits"),
+    FR_READ("lora_rank"),
+    FR_READ("lora_r"),
+    FR_SETS("sequence_len", "model.sequence"),
     FR_REFUSED("group_by_length", "on", "model.sequence", "samples of different lengths"),
     FR_SETS("cutoff_len", "model.sequence"),
     FR_SETS("max_seq_length", "model.sequence"),
@@ -112,6 +171,10 @@ static const char *const signs[] = {"per_device_train_batch_size",
                                     "log_history",
                                     "num_input_tokens_seen",
                                     "is_world_process_zero",
+                                    "finetuning_type",
+                                    "base_model",
+                                    "sequence_len",
+                                    "num_epochs",
                                     NULL};
 static const char *const marks[] = {"train_steps_per_second", NULL}, *const hints[] = {"s/it]",
                                                                                        "it/s]",

@@ -25,13 +25,36 @@ static fr_line_kind line_of(const char *line, struct fr_logged_step *step) {
     return FR_LINE_STEP;
 }
 
+/* models_config.py, MoEConfig. */
+static fr_status take_mixture(struct fr_reading *r, struct fr_error *err) {
+    const char *layers = fr_reading_value(r, "moe_config.layers"),
+               *kind = fr_reading_value(r, "moe_config.token_dispatcher_type");
+    if (!fr_reading_on(r, "moe_config.num_experts")) return FR_OK;
+    fr_reading_say(r, "model.expert_ffn", "%" PRId64,
+                   fr_reading_integer(r, "moe_config.moe_intermediate_size", 1408));
+    if (fr_reading_on(r, "moe_config.enable_shared_expert"))
+        fr_reading_say(
+            r, "model.shared_ffn", "%" PRId64,
+            fr_reading_integer(r, "moe_config.shared_expert_intermediate_size", 5632));
+    if (layers && strcmp(layers, "[-1]") != 0)
+        return fr_reading_refuse(r, "layers", "model.dense_layers", err,
+                                 "layers with experts that are listed one by one");
+    if (kind && strcmp(kind, "allgather") == 0 && fr_reading_stated_integer(r, "plan.ep", 1) > 1)
+        return fr_reading_refuse(r, "token_dispatcher_type", "plan.dispatch_ranks", err,
+                                 "every rank gets all tokens");
+    return FR_OK;
+}
+
 static fr_status finish(struct fr_reading *r, struct fr_error *err) {
     const char *dtype = fr_reading_value(r, "model.dtype"),
                *mode = fr_reading_value(r, "tp_mode"),
                *engine = fr_reading_value(r, "pp_engine");
-    (void)err;
     fr_launched_ranks(r);
     if (!r->settings->n) return FR_OK;
+    fr_reading_say(r, "plan.graphs", "none");
+    fr_reading_say(r, "plan.loss",
+                   fr_reading_stated_integer(r, "plan.tp", 1) > 1 ? "parallel" : "eager");
+    FR_TRY(take_mixture(r, err));
     int64_t steps = fr_reading_integer(r, "batch_accumulation_per_replica", 0),
             dp = fr_reading_stated_integer(r, "plan.dp", 0),
             micro = fr_reading_stated_integer(r, "plan.micro_batch", 0);
@@ -90,6 +113,8 @@ static const struct fr_meaning_row rows[] = {
     FR_SETS_WHERE("tp_linear_async_communication", "on", "plan.overlap_tp", "true"),
     FR_SETS_WHERE("tp_linear_async_communication", "off", "plan.overlap_tp", "false"),
     FR_SETS_WHERE("moe_config.num_experts", "on", "model.experts", "{}"),
+    FR_REFUSED("moe_num_experts", "!1,None", "model.experts",
+               "experts of an example's own model; give model.expert_ffn, too"),
     FR_SETS_WHERE("moe_config.top_k", "on", "model.experts_per_token", "{}"),
     FR_SETS_WHERE("model_config.sliding_window_size", "on", "model.window", "{}"),
     {NULL, "", NULL, FR_MEANS_NOTHING, NULL, ""}};

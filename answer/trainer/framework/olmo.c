@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "answer/trainer/megatron/megatron.h"
+#include "answer/trainer/reading.h"
 
 static fr_line_kind line_of(const char *line, struct fr_logged_step *step) {
     double rate = 0;
@@ -37,8 +38,41 @@ static fr_line_kind line_of(const char *line, struct fr_logged_step *step) {
     return FR_LINE_STEP;
 }
 
+/* "one_in_four", "two_in_three": so many layers recompute. */
+static bool take_some(struct fr_reading *r, const char *word) {
+    static const struct {
+        const char *word;
+        int some, of;
+    } words[] = {{"one_in_two", 1, 2},   {"one_in_three", 1, 3}, {"one_in_four", 1, 4},
+                 {"one_in_eight", 1, 8}, {"two_in_three", 2, 3}, {"three_in_four", 3, 4}};
+    const int64_t layers = fr_reading_stated_integer(r, "model.layers", 0);
+    for (size_t i = 0; i < sizeof words / sizeof *words && layers > 0 && layers < 1 << 20;
+         i++) {
+        if (strcmp(words[i].word, word) != 0) continue;
+        fr_reading_say(r, "plan.recompute", "full");
+        fr_reading_say(r, "plan.recompute_layers", "%" PRId64,
+                       (layers * words[i].some + words[i].of - 1) / words[i].of);
+        return true;
+    }
+    return false;
+}
+
+/* The value of a setting that stands in no section: fsdp has a precision, too. */
+static const char *at_top(const struct fr_reading *r, const char *name) {
+    const char *value = NULL;
+    for (int i = 0; i < r->settings->n; i++)
+        if (strcmp(r->settings->item[i].name, name) == 0) value = r->settings->item[i].value;
+    return value && !fr_value_is_none(value) ? value : NULL;
+}
+
+static bool has_section(const struct fr_reading *r, const char *name) {
+    for (int i = 0; i < r->settings->n; i++)
+        if (strncmp(r->settings->item[i].name, name, strlen(name)) == 0) return true;
+    return false;
+}
+
 static fr_status finish(struct fr_reading *r, struct fr_error *err) {
-    const char *precision = fr_reading_value(r, "precision"),
+    const char *precision = at_top(r, "precision"),
                *sharding = fr_reading_value(r, "fsdp.sharding_strategy"),
                *ac = fr_reading_value(r, "activation_checkpointing"),
                *activation = fr_reading_value(r, "activation_type"),
@@ -69,6 +103,7 @@ static fr_status finish(struct fr_reading *r, struct fr_error *err) {
                        strstr(precision, "bf16")   ? "bf16"
                        : strstr(precision, "fp16") ? "fp16"
                                                    : "fp32");
+    if (!sharding && has_section(r, "fsdp.")) sharding = "FULL_SHARD"; /* config.py's default */
     if (sharding && strstr(sharding, "FULL_SHARD"))
         fr_reading_say(r, "plan.zero", "3");
     else if (sharding && strstr(sharding, "SHARD_GRAD_OP"))
@@ -78,8 +113,12 @@ static fr_status finish(struct fr_reading *r, struct fr_error *err) {
     else if (sharding)
         return fr_reading_refuse(r, "sharding_strategy", "plan.zero_ranks", err,
                                  "groups whose size is not said");
+    fr_reading_say(r, "plan.graphs", "none");
+    fr_reading_say(r, "plan.loss", fr_reading_on(r, "fused_loss") ? "fused" : "eager");
     if (ac && strcmp(ac, "whole_layer") == 0)
         fr_reading_say(r, "plan.recompute", "full");
+    else if (ac && take_some(r, ac))
+        return FR_OK;
     else if (ac && strcmp(ac, "fine_grained") != 0 && !fr_value_is_off(ac))
         return fr_reading_refuse(r, "activation_checkpointing", "plan.recompute", err,
                                  "some layers that recompute");

@@ -48,7 +48,8 @@ static int64_t degree(const struct fr_reading *r, const char *name) {
 /* Shards of replicas divide parameters; -1 is what the other axes leave of the ranks. */
 static void take_replicas(struct fr_reading *r) {
     int64_t replicate = degree(r, "data_parallel_replicate_degree"),
-            shard = fr_reading_integer(r, "data_parallel_shard_degree", -1),
+            shard = fr_reading_integer(r, "data_parallel_shard_degree",
+                                       fr_reading_integer(r, "data_parallel_degree", -1)),
             ranks = fr_reading_stated_integer(r, "ranks", 0),
             pp = degree(r, "pipeline_parallel_degree"),
             cp = degree(r, "context_parallel_degree"),
@@ -137,6 +138,21 @@ static void take_batches(struct fr_reading *r) {
 
 /* ---- the rest ----------------------------------------------------------------------------------- */
 
+/* Each N-th layer recomputes: so many of the layers of a chunk. */
+static bool take_nth(struct fr_reading *r, const char *option) {
+    const int64_t nth = strtoll(option, NULL, 10),
+                  pp = fr_reading_stated_integer(r, "plan.pp", 1),
+                  chunks = fr_reading_stated_integer(r, "plan.chunks", 1),
+                  layers = fr_reading_stated_integer(
+                      r, "model.layers", fr_reading_stated_integer(r, "note.model_layers", 0));
+    if (nth < 1 || nth > 1 << 20 || pp > 1 << 20 || chunks > 1 << 20) return false;
+    if (layers < pp * chunks) return false;
+    const int64_t each = layers / (pp * chunks);
+    fr_reading_say(r, "plan.recompute", "full");
+    if (nth > 1) fr_reading_say(r, "plan.recompute_layers", "%" PRId64, (each + nth - 1) / nth);
+    return true;
+}
+
 static fr_status take_recompute(struct fr_reading *r, struct fr_error *err) {
     const char *mode = fr_reading_value(r, "activation_checkpoint.mode"),
                *option = fr_reading_value(r, "selective_ac_option");
@@ -145,6 +161,8 @@ static fr_status take_recompute(struct fr_reading *r, struct fr_error *err) {
         fr_reading_say(r, "plan.recompute", "%s", mode);
     else if (strcmp(mode, "selective") == 0 && (!option || strcmp(option, "op") == 0))
         fr_reading_say(r, "plan.recompute", "selective_op");
+    else if (strcmp(mode, "selective") == 0 && take_nth(r, option))
+        return FR_OK;
     else if (strcmp(mode, "selective") == 0)
         return fr_reading_refuse(r, "selective_ac_option", "plan.recompute", err,
                                  "every N-th layer recomputes");

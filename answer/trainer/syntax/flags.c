@@ -267,9 +267,21 @@ static bool is_option_at(const char *line, size_t n, size_t i) {
     return (i == 0 || strchr(" \t\"'(", line[i - 1])) && (end == n || line[end] != ':');
 }
 
+/* A line that starts a program, whose settings may be "name=value" alone. */
+static bool starts(const char *line, size_t n) {
+    static const char *const words[] = {"#!/", "python", "torchrun ", "srun "};
+    while (n && isspace((unsigned char)*line)) line++, n--;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (n > strlen(words[i]) && strncmp(line, words[i], strlen(words[i])) == 0)
+            return i == 0 || memchr(line, ' ', n);
+    return false;
+}
+
 static bool knows(const char *text, size_t length) {
     const char *line;
     size_t n;
+    for (size_t at = 0; fr_settings_line(text, length, &at, &line, &n);)
+        if (starts(line, n)) return true;
     for (size_t at = 0; fr_settings_line(text, length, &at, &line, &n);)
         for (size_t i = 0; i + 4 < n; i++)
             if (is_option_at(line, n, i)) return true;
