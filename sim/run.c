@@ -272,6 +272,17 @@ static fr_status keep(const struct fr_job *job, struct timed *t,
     return FR_OK;
 }
 
+/* By which rule the network's messages went.  An exchange waits for no other. */
+static void note_messages(const struct fr_pipeline *p, const struct fr_network *network,
+                          struct fr_outcome *out) {
+    if (out->messages != FR_MESSAGES_NONE)
+        out->messages = p->duplex                         ? FR_MESSAGES_NONE
+                        : network == &fr_network_isolated ? FR_MESSAGES_ALONE
+                        : network == &fr_network_shared   ? FR_MESSAGES_IN_ORDER
+                                                          : FR_MESSAGES_FAIR;
+    if (out->messages != FR_MESSAGES_IN_ORDER) out->beside = 0;
+}
+
 static fr_status simulate_pipeline(const struct fr_job *job, const struct fr_plan *plan,
                                    const struct fr_simulate_options *options,
                                    struct fr_simulation *s, struct fr_error *err) {
@@ -300,8 +311,7 @@ static fr_status simulate_pipeline(const struct fr_job *job, const struct fr_pla
     }
     if (status == FR_OK) status = fr_pipeline_outcome(job, &p, run_with, &t, out, err);
     if (status == FR_OK) status = keep(job, &t, options, s, err);
-    out->in_order = s->network == &fr_network_shared && !plan->duplex;
-    if (!out->in_order) out->beside = 0;
+    note_messages(&p, s->network, out);
     if (status == FR_OK) add_memory(job, plan, &p, s->stages);
     timed_close(&t);
     free(price);

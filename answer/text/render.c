@@ -209,9 +209,9 @@ static void render_lossy(struct fr_text *text, const struct fr_outcome *out) {
 }
 
 void fr_render_messages(const struct fr_outcome *out, struct fr_text *words) {
-    if (!out->in_order) return;
+    if (out->messages != FR_MESSAGES_IN_ORDER) return;
     fr_text_addf(words,
-                 "of the pipeline take longer than a pass, so they wait for one another");
+                 "of the pipeline wait for one another on slow links");
     for (int k = 0, n = 0; k < FR_BESIDE_COUNT; k++)
         if (out->beside >> k & 1)
             fr_text_addf(words, "%s%s",
@@ -223,7 +223,7 @@ static void render_caveats(struct fr_text *text, const struct fr_job *job,
     struct fr_text words = {0};
     render_reasons(text, job, out);
     render_lossy(text, out);
-    if (out->in_order) {
+    if (out->messages == FR_MESSAGES_IN_ORDER) {
         fr_text_addf(&words, "messages ");
         fr_render_messages(out, &words);
         fr_text_addf(text, "\n");

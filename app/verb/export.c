@@ -83,7 +83,8 @@ static fr_status goal(const struct fr_args *args, struct fr_job *job, struct fr_
                       struct fr_error *err) {
     FR_TRY(no_json(args, err));
     FR_TRY(fr_app_load(args, true, job, err));
-    const struct fr_simulate_options how = {.look = write_goal,
+    const struct fr_simulate_options how = {.network = &fr_network_isolated,
+                                            .look = write_goal,
                                             .context = text,
                                             .as_messages =
                                                 !fr_job_is_pipeline(job, &job->plan)};
@@ -124,7 +125,8 @@ static fr_status chakra(const struct fr_args *args, struct fr_job *job, struct f
     struct traces t = {.job = job, .chakra = {.json = fr_args_has(args, "json")}};
     if (!folder || strcmp(folder, "-") == 0 || strlen(folder) > 4000)
         return fr_fail(err, FR_ERR_USAGE, "--out", "a folder is needed: a file a rank");
-    const struct fr_simulate_options how = {.look = write_chakra, .context = &t};
+    const struct fr_simulate_options how = {
+        .network = &fr_network_isolated, .look = write_chakra, .context = &t};
     FR_TRY(fr_app_load(args, true, job, err));
     fr_status status = look_at(job, &how, err);
     if (status == FR_OK)

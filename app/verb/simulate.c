@@ -27,11 +27,9 @@ static const struct fr_option options[] = {
     FR_OPTION_IDLE,
     FR_OPTION_FLOP,
     {"network", "NAME",
-     "isolated (each message alone), shared (they share links, those of a pair of ranks in "
-     "order), fair "
-     "(all share at once) or simgrid; default: as predict has it, shared where a message takes "
-     "longer "
-     "than a pass, else isolated",
+     "isolated (each message alone), shared (they share links, in order from one rank to "
+     "another), "
+     "fair (all at once) or simgrid; default: as predict, shared where messages are slow",
      0},
     {"collectives", "NAME",
      "of layers: operations (one rank stands for all, default) or messages (all ranks)", 0},

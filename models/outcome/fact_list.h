@@ -208,16 +208,15 @@ FR_FACT_PUT(reasons, "reasons", ALWAYS, fr_report_put_reasons,
             "why the plan cannot run, in sentences")
 FR_FACT_PUT(extrapolated, "extrapolated", ALWAYS, fr_report_put_extrapolated,
             "inputs outside the measured range: `gemm`, `collectives.all_gather`, …")
-FR_FACT_WORD(messages, "messages", message_rules, WHERE(v->out->in_order),
-             message_rules[v->out->in_order],
-             "`in_order`: a message of the pipeline takes longer than its sender's shortest "
-             "pass. So messages from one rank to another go one after another, and at half "
-             "their rate while another uses either adapter. Absent: each message alone, at "
-             "most 2.3 % too fast")
+FR_FACT_WORD(
+    messages, "messages", message_rules, WHERE(v->out->messages),
+    message_rules[v->out->messages],
+    "rule for a pipeline's messages. `in_order`: one at a time from a rank to another, "
+    "at half rate while others use its adapters. `alone`: none takes more than 0.4 of "
+    "a pass, and the time may be 1 % too short. `fair`: all at once")
 FR_FACT_PUT(messages_beside, "messages_beside", SOMETIMES, fr_report_put_beside,
-            "of messages in order: what else uses their links and is not counted, so that "
-            "the time may be too short: `tp`, `cp`, `ep`, `dp` exchanges, `replicas` that "
-            "are placed in other ways than the first")
+            "other traffic on the links of messages in order, which is not counted: `tp`, "
+            "`cp`, `ep`, `dp`, or `replicas` placed in other ways. The time may be too short")
 FR_FACT_PUT(provenance, "provenance", ALWAYS, fr_report_put_provenance,
             "version, cluster and model with sources, `runtime` with date, `assumed` keys, "
             "quality of the power figures")

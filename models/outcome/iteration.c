@@ -226,6 +226,7 @@ void fr_pipeline_fill_still(const struct fr_job *job, const struct fr_pipeline *
     out->lossy_forward = fr_pipeline_lossy_forward(p);
     add_bytes(p, out);
     add_break_even(p, out);
+    fr_pipeline_fill_messages(p, out);
     if (isnan(p->stage[0].parameters))
         out->parameters = out->parameters_rank_max = NAN;
     else
@@ -235,7 +236,10 @@ void fr_pipeline_fill_still(const struct fr_job *job, const struct fr_pipeline *
 /* What takes no time in any pass is not beside messages. */
 void fr_pipeline_fill_messages(const struct fr_pipeline *p, struct fr_outcome *out) {
     uint8_t shown = 1 << FR_BESIDE_REPLICAS;
-    out->in_order = p->lines != NULL;
+    out->messages = FR_MESSAGES_NONE;
+    for (int32_t i = 0; i < p->args.stages; i++)
+        if (p->stage[i].message_s > 0 && p->args.stages > 1)
+            out->messages = p->lines ? FR_MESSAGES_IN_ORDER : FR_MESSAGES_ALONE;
     for (int32_t i = 0; p->lines && i < p->args.stages; i++) {
         const struct fr_stage *s = &p->stage[i];
         const double beside_s[FR_BESIDE_REPLICAS] = {
@@ -341,7 +345,6 @@ fr_status fr_pipeline_outcome(const struct fr_job *job, const struct fr_pipeline
     fr_status status = timer(context, FR_WITH_ALL, &times, err);
     if (status == FR_OK) status = add_parts(job, p, timer, context, times.makespan_s, out, err);
     if (status == FR_OK) fill_outcome(job, p, p->args.micro_batches, out);
-    if (status == FR_OK) fr_pipeline_fill_messages(p, out);
     free(times.gradient_exposed_s);
     return status;
 }

@@ -1,9 +1,9 @@
 /** @file
  *  Messages in order on lines that share links (models/price/lines.h), played in order of time.
  *
- *  A message begins when it is ready and its line is free.  Alone it takes the time T that it was priced at, in three
- *  parts: the latency of its way, its bytes at the rate r that it has alone, and what is left (a gather among the
- *  receivers).  The line is free again when the bytes have arrived.
+ *  A message begins when it is ready and its line is free.  Alone it takes the time T that it was priced at.  First
+ *  comes the latency of its way, then its n bytes at the rate r that it has alone, then what is left of T (a gather
+ *  among the receivers).  The line is free again when the bytes have arrived.
  *
  *      flow = min(n, T r) / r      before = min(latency, T - flow)      after = T - before - flow
  *

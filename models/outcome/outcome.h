@@ -66,6 +66,9 @@ enum {
 };
 extern const char *const fr_energy_names[];
 
+/** Rules by which messages of a pipeline go: none, each alone, those from one rank to another in order, all at once. */
+enum { FR_MESSAGES_NONE, FR_MESSAGES_ALONE, FR_MESSAGES_IN_ORDER, FR_MESSAGES_FAIR };
+
 /** Share of the device's memory above which a plan is near the edge (see fr_memory_near_edge). */
 #define FR_MEMORY_EDGE 0.9
 
@@ -81,7 +84,7 @@ struct fr_outcome {
     const char *engine;    /**< who priced it; NULL: the closed form */
     fr_reasons reasons;    /**< 0: feasible */
     uint32_t extrapolated; /**< see FR_EXTRAPOLATED_GEMM */
-    bool in_order;         /**< messages of the pipeline wait for those before them */
+    uint8_t messages;      /**< FR_MESSAGES_...: by which rule those of the pipeline go */
     uint8_t beside;        /**< FR_BESIDE_... bits: what uses their links and is not counted */
     int64_t ranks;
     double parameters, parameters_rank_max;

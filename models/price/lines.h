@@ -1,7 +1,7 @@
 /** @file
  *  Where the messages of a pipeline meet.
  *
- *  NCCL runs the messages from one rank to another in order ("Point-to-point communication" of its user guide), so
+ *  NCCL runs the messages from one rank to another in order (its user guide, "Point-to-point communication").  So
  *  each ordered pair of neighbouring stages is a line: one message at a time, first come first served.  Messages of
  *  different lines share the links on which they meet, max-min fairly.  models/outcome/message_lines.h plays this.
  *
@@ -36,7 +36,7 @@ struct fr_lines {
         *path; /**< [n]; its uses are of the links where lines can hold up one another */
     struct fr_used_links links;
     int32_t *first_on, *on; /**< [links + 1], [uses]: lines on each of these links */
-    /** On each of these links no more than two lines meet, and each alone fills it with as many replicas: then a message goes at half its
+    /** No more than two lines meet on each of these links, and each alone fills it.  Then a message goes at half its
      *  rate while it meets another, else at its whole rate. */
     bool halves;
     uint64_t digest; /**< of all that times on them depend on */

@@ -191,7 +191,8 @@ static void replayed_as_simulated(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
         struct seen seen = {.message_s = 0};
-        const struct fr_simulate_options how = {.look = look, .context = &seen};
+        const struct fr_simulate_options how = {
+            .network = &fr_network_isolated, .look = look, .context = &seen};
         struct fr_simulation simulation;
         struct fr_error err = {0};
         struct fr_job job;

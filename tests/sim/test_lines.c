@@ -127,7 +127,7 @@ static void in_order_is_exact(void **state) {
         assert_int_equal(fr_simulate(&job, &job.plan, NULL, &plain, NULL), FR_OK);
         double off = fabs(closed.time_s / event.outcome.time_s - 1);
         FR_TRUE(fabs(plain.outcome.time_s / closed.time_s - 1) <= 1e-9, "%s: %.17g s, by default %.17g s", stated, closed.time_s, plain.outcome.time_s);
-        if (closed.in_order) {
+        if (closed.messages == FR_MESSAGES_IN_ORDER) {
             lined++;
             worst = fmax(worst, off);
             FR_TRUE(off <= 1e-9, "%s: %.17g s, by queues %.17g s", stated, closed.time_s,

@@ -297,8 +297,8 @@ class Job:
         """The plan in the event engine: "outcome", "stages" and "critical_path".
 
         network   "isolated" (each message alone), "shared" (they share links, those of a pair of ranks in
-                  order) or "fair" (all share at once); None: as predict has it, shared where a message
-                  takes longer than a pass, else isolated
+                  order) or "fair" (all share at once); None: as predict has it, shared where messages
+                  are slow, else isolated
         messages  of a model of layers: all ranks, collectives as their messages
         trace     "chrome" (for Perfetto), "paje" or "csv": the timeline's text under "trace" """
         options = _Simulate(_c.sizeof(_Simulate), _bytes(network), _bytes(trace), messages)

@@ -13,7 +13,7 @@
 
 const char *const fr_engine_names[] = {"closed", "event", "simgrid", NULL};
 
-static const char *const message_rules[] = {"alone", "in_order", NULL};
+static const char *const message_rules[] = {"none", "alone", "in_order", "fair", NULL};
 static const char *const interval_sources[] = {[FR_INTERVAL_TUNING] = "tuning",
                                                [FR_INTERVAL_CALIBRATION] = "calibration",
                                                [FR_INTERVAL_UNCERTAINTY] = "widths",
