@@ -44,12 +44,21 @@ bool fr_sighting_like(const struct fr_sighting *a, const struct fr_sighting *b) 
            same(a->kind, b->kind) && same(a->dtype, b->dtype);
 }
 
-/* Name of a release without its date. */
+/* Length of a release's name without its date. */
+static size_t framework_length(const char *release) {
+    const char *end = strrchr(release, '-');
+    return end ? (size_t)(end - release) : strlen(release);
+}
+
+/* NeMo's containers hold Megatron-Bridge from 25.09 on. */
+static bool is_nemo(const char *release) {
+    return strncmp(release, "nemo-", 5) == 0 || strncmp(release, "megatron-bridge-", 16) == 0;
+}
+
 static bool one_framework(const char *a, const char *b) {
-    const char *end = strrchr(a, '-');
-    size_t length = end ? (size_t)(end - a) : strlen(a);
-    return strncmp(a, b, length) == 0 && (b[length] == '-' || b[length] == '\0') &&
-           !strchr(b + length + (b[length] == '-'), '-');
+    size_t length = framework_length(a);
+    return (is_nemo(a) && is_nemo(b)) ||
+           (length == framework_length(b) && strncmp(a, b, length) == 0);
 }
 
 static double doublings_beyond(double at, double low, double high) {

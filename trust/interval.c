@@ -140,7 +140,7 @@ void fr_interval_known(const struct fr_cluster *cluster, fr_dtype dtype,
                                 .pipelined = t->present ? t->pipelined : true,
                                 .model_error = FR_TUNE_MODEL_ERROR,
                                 .unmoved = t->present && t->unmoved,
-                                .distant = !t->present && !fr_calibration_is_stated(c),
+                                .distant = t->n == 0 && !fr_calibration_is_stated(c),
                                 .stretch = t->present                    ? t->stretch
                                            : fr_calibration_is_stated(c) ? FR_NORMAL_90
                                                                          : FR_TUNE_STRETCH};

@@ -113,10 +113,11 @@ double fr_tune_half(const struct fr_tune_result *r, const struct fr_run *run,
                     const double gradient[FR_KNOWN_MAX]) {
     double own = measured(r, gradient), deviation = fr_tune_deviation(r, gradient),
            rest = fmax(0, deviation * deviation - own);
-    double stretch = stretch_of(r, fr_tune_seen_at(r, run, FR_SEEN_KIND) < r->n_seen);
+    bool seen = fr_tune_seen_at(r, run, FR_SEEN_KIND) < r->n_seen;
+    double stretch = stretch_of(r, seen);
     double half =
         hypot(stretch * hypot(sqrt(rest), fr_tune_spread(r, run)), FR_NORMAL_90 * sqrt(own));
-    if (r->distant) half = fr_distance_known(&r->cluster, run, half, NULL);
+    if (r->distant && !seen) half = fr_distance_known(&r->cluster, run, half, NULL);
     return hypot(half, FR_NORMAL_90 * fr_drift_deviation(&r->cluster.drift));
 }
 

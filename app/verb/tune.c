@@ -13,6 +13,7 @@
 #include "trust/apart/apart.h"
 #include "trust/power_report.h"
 #include "trust/runs/row/machine.h"
+#include "trust/taught.h"
 #include "trust/tune_report.h"
 
 static const struct fr_option options[] = {
@@ -40,6 +41,8 @@ struct tuning {
     const struct fr_run **use;
     int n;
     struct fr_tune_result result;
+    struct fr_taught taught[FR_TAUGHT_COUNT];
+    bool tried;            /* taught is known */
     struct fr_apart apart; /* with --save-runtime */
     struct fr_power_fit power;
     uint32_t power_fixed; /* bit j: term j of the power stays */
@@ -115,6 +118,7 @@ static void print(const struct tuning *t, struct fr_text *text) {
         fr_text_addf(text, "%d rows left out: their plans cannot be on this cluster\n",
                      t->n - t->result.rows);
     fr_tune_print(&t->result, text);
+    if (t->tried) fr_taught_print(t->taught, &t->result, text);
     fr_power_fit_print(&t->power, text);
 }
 
@@ -202,6 +206,7 @@ static void put_tuning(const struct tuning *t, struct fr_text *text) {
     fr_json_add_integer(&w, "rows", t->result.rows);
     fr_json_key(&w, "tuning");
     fr_tune_json(&w, &t->result, t->use, t->n);
+    if (t->tried) fr_taught_json(&w, t->taught);
     if (t->power.rows > 0) {
         fr_json_key(&w, "power");
         fr_power_fit_json(&w, &t->power);
@@ -248,6 +253,9 @@ static fr_status tune(const struct fr_args *args, struct tuning *t, struct fr_er
     FR_TRY(choose_prior(t, err));
     choose_dtype(t);
     FR_TRY(fr_tune(t->prior, t->use, t->n, &o, &t->result, err));
+    t->tried = o.keep_unrefuted;
+    if (t->tried)
+        FR_TRY(fr_tune_taught(t->prior, t->use, t->n, &o, &t->result, t->taught, err));
     FR_TRY(fr_power_fit_runs(&t->result.cluster, t->use, t->n, t->power_fixed, &t->power, err));
     if (out) {
         FR_TRY(fr_tune_apply(t->document, &t->result, t->use, t->n, err));
@@ -298,6 +306,9 @@ const struct fr_verb fr_verb_tune = {
         "each model and plan to 5 % nothing moves: such rows cannot tell a coefficient "
         "from\n"
         "what the model misses of one model, and other models would get worse.\n"
+        "Rows of each model, and of each plan, are left out in turn. Values move where that "
+        "predicts\n"
+        "other models better; else only the models and plans of the rows are known better.\n"
         "--save-runtime fits what software makes of devices apart from what they are: rows "
         "of\n"
         "one machine under several releases share the machine, rows of one release on "
