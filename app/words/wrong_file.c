@@ -147,11 +147,6 @@ void fr_wrong_file(const struct fr_verb *verb, const struct fr_args *args, fr_st
                    struct fr_error *err) {
     int first_word = verb->first_input;
     if (*status != FR_ERR_INPUT) return;
-    if (strcmp(verb->name, "plot") == 0 && args->n_words > 0 &&
-        strstr(err->where, "#/schema")) {
-        *status = other_result(args, err);
-        return;
-    }
     for (int sure = 1; sure >= 0; sure--) { /* first the file that the sentence is about */
         for (int i = 0; i < args->n_options + args->n_words; i++) {
             bool word = i >= args->n_options;
@@ -166,4 +161,6 @@ void fr_wrong_file(const struct fr_verb *verb, const struct fr_args *args, fr_st
             return;
         }
     }
+    if (strcmp(verb->name, "plot") == 0 && args->n_words > 0 && strstr(err->where, "#/schema"))
+        *status = other_result(args, err);
 }
