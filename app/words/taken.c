@@ -249,10 +249,10 @@ static bool has_other_sign(const char *text, char out[72]) {
 
 /* "tp=8,pp=2": where a second key begins, or NULL. */
 static const char *second_key(const char *text) {
-    for (const char *at = strchr(text, ','); at; at = strchr(at + 1, ',')) {
+    for (const char *at = strpbrk(text, ",;"); at; at = strpbrk(at + 1, ",;")) {
         char key[64];
         const char *near = NULL;
-        snprintf(key, sizeof key, "%.*s", (int)strcspn(at + 1, "=,"), at + 1);
+        snprintf(key, sizeof key, "%.*s", (int)strcspn(at + 1, "=,;"), at + 1);
         if (at[1 + strlen(key)] == '=' && fr_plan_key_find(key, &near)) return at + 1;
     }
     return NULL;
@@ -307,6 +307,11 @@ static fr_status unexpected(const struct fr_verb *verb, const struct fr_args *ar
     if (is_long_dash(word))
         return fr_fail(err, FR_ERR_USAGE, NULL,
                        "\"%.64s\" begins with a long dash; write --%.64s", word, word + 3);
+    const char *dot = strrchr(word, '.');
+    if (dot && strcmp(dot, ".json") == 0 && fr_args_has(args, "json"))
+        return fr_fail(err, FR_ERR_USAGE, NULL,
+                       "unexpected word \"%.64s\"; answers go to standard output: add > %.64s",
+                       word, word);
     if (number && *fr_whole_meant(word, meant, sizeof meant) && !strstr(meant, " or "))
         return fr_fail(err, FR_ERR_USAGE, NULL, "unexpected word \"%.64s\"; write --%s %s",
                        word, number, meant + strlen("; write "));

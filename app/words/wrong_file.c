@@ -131,9 +131,14 @@ static fr_status answer(const struct fr_verb *verb, const struct fr_args *args,
 /* A result, but not one that the figure draws. */
 static fr_status other_result(const struct fr_args *args, struct fr_error *err) {
     const struct place *place = place_of("plot", "");
+    const struct fr_figure *figure = NULL;
     char schema[64] = "another result", file[sizeof err->where];
     snprintf(file, sizeof file, "%.*s", (int)strcspn(err->where, "#"), err->where);
     sscanf(err->detail, "unknown value \"%60[^\"]", schema);
+    if (fr_figure_find(args->word[0], &figure, NULL) != FR_OK)
+        return fr_fail(err, FR_ERR_INPUT, file,
+                       "is %s; the figure comes first, e.g. forerun plot pareto %.64s", schema,
+                       file);
     return fr_fail(err, FR_ERR_INPUT, file, "is %s; the figure %s draws %s", schema,
                    args->word[0], wanted_of(place, args));
 }
@@ -147,11 +152,6 @@ void fr_wrong_file(const struct fr_verb *verb, const struct fr_args *args, fr_st
                    struct fr_error *err) {
     int first_word = verb->first_input;
     if (*status != FR_ERR_INPUT) return;
-    if (strcmp(verb->name, "plot") == 0 && args->n_words > 0 &&
-        strstr(err->where, "#/schema")) {
-        *status = other_result(args, err);
-        return;
-    }
     for (int sure = 1; sure >= 0; sure--) { /* first the file that the sentence is about */
         for (int i = 0; i < args->n_options + args->n_words; i++) {
             bool word = i >= args->n_options;
@@ -166,4 +166,6 @@ void fr_wrong_file(const struct fr_verb *verb, const struct fr_args *args, fr_st
             return;
         }
     }
+    if (strcmp(verb->name, "plot") == 0 && args->n_words > 0 && strstr(err->where, "#/schema"))
+        *status = other_result(args, err);
 }

@@ -8,6 +8,13 @@ int fr_letters(const char *words, size_t length) {
     return n;
 }
 
+/* Bytes to the next blank, with a "%" that belongs to a number. */
+static size_t word(const char *prose) {
+    size_t n = strcspn(prose, " ");
+    while (strncmp(prose + n, " %", 2) == 0) n += 1 + strcspn(prose + n + 1, " ");
+    return n;
+}
+
 /* Bytes to the next blank that follows @p after, or to the end. */
 static size_t piece(const char *prose, const char *after) {
     size_t n = strcspn(prose, " ");
@@ -21,7 +28,7 @@ static void wrap(struct fr_text *text, const char *prose, const char *after, int
     bool begun = false;
     prose += strspn(prose, " ");
     while (*prose) {
-        size_t length = after ? piece(prose, after) : strcspn(prose, " ");
+        size_t length = after ? piece(prose, after) : word(prose);
         int wide = fr_letters(prose, length);
         if (begun && wide > columns - column - 1) {
             fr_text_addf(text, "\n%*s", indent, "");

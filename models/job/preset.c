@@ -49,6 +49,10 @@ static fr_status unknown(const char *kind, const char *name, struct fr_error *er
         return fr_fail(err, FR_ERR_INPUT, name, "is no file, and plans have no presets%s%.64s",
                        strchr(name, '=') ? "; write --set " : "",
                        strchr(name, '=') ? name : "");
+    const char *dot = strrchr(name, '.');
+    if (dot && strcmp(dot, ".json") == 0)
+        return fr_fail(err, FR_ERR_INPUT, name,
+                       "is neither a file nor a %s preset: no such file is there", kind);
     if (other)
         return fr_fail(err, FR_ERR_INPUT, name,
                        "is a %s, and stands where a %s is asked for: give it as --%s", other,

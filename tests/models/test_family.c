@@ -431,7 +431,7 @@ static void refuses(void **state) {
         {"{\"model_type\": \"llama\", \"mlp_bias\": 1, " SIZES "}", "m#/mlp_bias",
          "true or false"},
         {"{\"model_type\": \"llama\", \"torch_dtype\": \"int8\", " SIZES "}", "m#/torch_dtype",
-         "known: float64, float32, bfloat16"},
+         "did you mean \"fp8\"?"},
         {"{\"model_type\": \"llama\", \"layers\": 4, " SIZES "}", "m#/layers",
          "use its own key"},
         {"{\"model_type\": \"llama\", \"optimizer\": \"sgd\", " SIZES "}", "m#/optimizer",

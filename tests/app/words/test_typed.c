@@ -121,6 +121,9 @@ static void mistakes(void **state) {
         {"import missing", "forerun list importers has them", 2},
         {"calibrate --device nvidia", "did you mean \"cuda\"?", 2},
         {"score", "--runs is required, e.g. --runs runs.csv", 2},
+        {"search " P " -n 64 --json x.json", "add > x.json", 2},
+        {"predict " P " --set micro_batch=2;tp=4", "--set micro_batch=2 --set tp=4", 2},
+        {"predict -c no-such-file.json -m llama-3-8b", "no such file is there", 3},
         /* no command first */
         {"--cluster h100", "a command comes first", 2},
         {"h100 llama3-8b 64", "a command comes first", 2},
