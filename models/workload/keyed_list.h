@@ -335,10 +335,11 @@ FR_KEYED(jetmoe, "JetMoEForCausalLM", 4096, "attention_experts true", "",
 FR_KEYED(bitnet, "BitNetForCausalLM", 4096, "_gated true", "", "as llama, MLP of squared relu")
 FR_KEYED(hf_olmo, "OLMoForCausalLM", 4096, "_norms 0 _half_ffn true", "",
          "OLMo's files before transformers had them")
-FR_KEYED(gpt_neo, "GPTNeoForCausalLM", 2048,
-         "_layer_norm true _gated false _positions true _ffn_times 4 _out_bias true mlp_bias true "
-         "tie_word_embeddings true sliding_window 256 _sliding 2",
-         "", "as gpt2, each second layer with a window")
+FR_KEYED(
+    gpt_neo, "GPTNeoForCausalLM", 2048,
+    "_layer_norm true _gated false _positions true _ffn_times 4 _out_bias true mlp_bias true "
+    "tie_word_embeddings true sliding_window 256 _sliding 2",
+    "", "as gpt2, each second layer with a window")
 FR_KEYED(distilbert, "DistilBertForMaskedLM", 512,
          "_both_ways true _masked_head true _all_biases true _layer_norm true _gated false "
          "_positions true tie_word_embeddings true",
