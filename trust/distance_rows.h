@@ -99,7 +99,7 @@ FR_SIGHTING("mlperf v6.0", "blackwell", "B200-SXM", "megatron-bridge-26.04", "de
 FR_SIGHTING("mlperf v6.0", "blackwell", "GB200", "megatron-bridge-26.04", "dense", "fp4", 8192, 8192, 32, 32, 1, 0.067)
 FR_SIGHTING("mlperf v6.0", "hopper", "H100-SXM5-80GB", "megatron-bridge-26.04", "dense", "fp8", 8192, 8192, 64, 64, 1, 0.875)
 FR_SIGHTING("mlperf v6.0", "blackwell", "B200-SXM", "megatron-bridge-26.04", "dense", "fp8", 8192, 8192, 64, 64, 1, 0.590)
-FR_SIGHTING("mlperf v6.0", "hopper", "GH200-96GB", "megatron-bridge-26.04", "adapters", "fp8", 8192, 8192, 8, 32, 1, 0.365)
+FR_SIGHTING("mlperf v6.0", "hopper", "GH200-96GB", "megatron-bridge-26.04", "adapters", "fp8", 8192, 8192, 8, 32, 1, 0.380)
 FR_SIGHTING("mlperf v6.0", "blackwell-ultra", "B300-SXM", "megatron-bridge-26.04", "adapters", "fp4", 8192, 8192, 8, 16, 2, 0.137)
 FR_SIGHTING("mlperf v6.0", "blackwell-ultra", "B300-SXM", "megatron-bridge-26.04", "adapters", "fp8", 8192, 8192, 8, 16, 2, 0.343)
 FR_SIGHTING("mlperf v6.0", "cdna4", "MI355X", "primus-2026", "adapters", "fp4", 8192, 8192, 8, 8, 1, 0.332)

@@ -67,7 +67,7 @@ static void little_is_known_too(void **state) {
 }
 
 /* Preset nodes at work draw what the logs say that they were made of (before the supplies; SMC 6.95 to
- * 7.20 kW, Lenovo 9.8 to 10.0 kW), and one of eight nodes another 2 kW of switches. */
+ * 7.20 kW, Lenovo 9.8 to 10.0 kW), and one of eight nodes eight ports of one tier, one of 65 nodes three times as many, of 2049 five times. */
 static void presets_draw_what_was_metered(void **state) {
     static const struct {
         const char *cluster;
@@ -82,9 +82,17 @@ static void presets_draw_what_was_metered(void **state) {
         fr_outcome_add_energy(&job.cluster, 8 * job.cluster.device.power.busy_W, 8, &out);
         FR_TRUE(out.energy_J >= rows[i].from_W && out.energy_J <= rows[i].to_W, "got %g W",
                 out.energy_J);
-        out.ranks = 64;
-        fr_outcome_add_energy(&job.cluster, 64 * job.cluster.device.power.busy_W, 64, &out);
-        FR_NEAR(out.energy_part_J[FR_ENERGY_NETWORK] / 8, 2010, 1e-12);
+        static const struct {
+            int nodes, ports;
+        } jobs[] = {{8, 1}, {64, 1}, {65, 3}, {2048, 3}, {2049, 5}};
+        for (int k = 0; k < 5; k++) {
+            out.ranks = 8 * jobs[k].nodes;
+            double ranks = (double)out.ranks;
+            fr_outcome_add_energy(&job.cluster, ranks * job.cluster.device.power.busy_W, ranks,
+                                  &out);
+            FR_NEAR(out.energy_part_J[FR_ENERGY_NETWORK] / jobs[k].nodes, 161.0 * jobs[k].ports,
+                    1e-12);
+        }
         fr_job_free(&job);
     }
 }
