@@ -7,7 +7,8 @@
  * here.
  *
  * In order, messages from one rank to another form a line: each begins when it is ready and the bytes of the one
- * before have arrived.  An exchange joins no line, since both ranks wait for it.
+ * before have arrived.  An exchange joins no line, since both ranks wait for it;
+ * nor does a message inside a collective, which has an order of its own.
  *
  * Other tasks end when the tasks that they wait for have ended and their own time has passed.  That end is known as
  * soon as those ends are known, even in the future, so only messages are events.  The loop:
@@ -98,7 +99,7 @@ static void begin_message(struct shared *s, int32_t at, double now_s) {
 }
 
 static bool queues(const struct shared *s, const struct message *m) {
-    return s->last_in_line && !m->exchange;
+    return s->last_in_line && !m->exchange && !m->as_messages;
 }
 
 static void join_line(struct shared *s, int32_t at, double now_s) {

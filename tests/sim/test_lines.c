@@ -1,5 +1,5 @@
 /* Messages in order: the closed form's lines against the engine's queues, for random pipelines on slow links over all
- * schedules. */
+ * schedules.  Where the closed form has each message alone, it may be 1 % too fast. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -97,10 +97,10 @@ static void draw(uint64_t *dice, struct sets *s, int *stages, double *pass) {
 }
 
 static void in_order_is_exact(void **state) {
-    const int plans = fr_sample(20000, 1500);
+    const int plans = fr_sample(20000, 700);
     uint64_t dice = 0x2545f4914f6cdd1du;
-    int lined = 0, alone = 0, close = 0;
-    double worst = 0, worst_alone = 0;
+    int lined = 0, alone = 0;
+    double worst_alone = 0;
     (void)state;
     for (int k = 0; k < plans; k++) {
         struct sets sets;
@@ -113,7 +113,7 @@ static void in_order_is_exact(void **state) {
         draw(&dice, &sets, &stages, &pass);
         const char *path = stages_file(&dice, stages);
         fr_test_job("a100-hdr", path, sets.list, &job);
-        if (!getenv("KEEP")) unlink(path);
+        unlink(path);
         fr_cost(&job, &job.plan, &closed);
         if (closed.reasons) {
             fr_job_free(&job);
@@ -126,24 +126,21 @@ static void in_order_is_exact(void **state) {
         assert_int_equal(fr_simulate(&job, &job.plan, &queues, &event, NULL), FR_OK);
         assert_int_equal(fr_simulate(&job, &job.plan, NULL, &plain, NULL), FR_OK);
         double off = fabs(closed.time_s / event.outcome.time_s - 1);
-        FR_TRUE(fabs(plain.outcome.time_s / closed.time_s - 1) <= 1e-9, "%s: %.17g s, by default %.17g s", stated, closed.time_s, plain.outcome.time_s);
+        FR_TRUE(fabs(plain.outcome.time_s / closed.time_s - 1) <= 1e-9,
+                "%s: %.17g s, by default %.17g s", stated, closed.time_s, plain.outcome.time_s);
         if (closed.messages == FR_MESSAGES_IN_ORDER) {
             lined++;
-            worst = fmax(worst, off);
             FR_TRUE(off <= 1e-9, "%s: %.17g s, by queues %.17g s", stated, closed.time_s,
                     event.outcome.time_s);
         } else {
             alone++;
-            close += off <= 1e-9;
-            if (off > worst_alone) fprintf(stderr, "%g %s\n", off, stated);
             worst_alone = fmax(worst_alone, off);
         }
         fr_simulation_free(&event);
         fr_simulation_free(&plain);
         fr_job_free(&job);
     }
-    fprintf(stderr, "%d in order, worst %.1e; %d alone, %d equal, worst %.4f\n", lined, worst,
-            alone, close, worst_alone);
+    FR_TRUE(worst_alone <= 0.015, "each alone, off by %g", worst_alone);
     FR_TRUE(lined > plans / 4 && alone > plans / 50, "%d, %d", lined, alone);
 }
 
