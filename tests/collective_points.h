@@ -3,6 +3,8 @@
 #ifndef FR_TESTS_COLLECTIVE_POINTS_H
 #define FR_TESTS_COLLECTIVE_POINTS_H
 
+#include <string.h>
+
 #include "models/network/collective.h"
 #include "tests/cmocka.h"
 
@@ -27,13 +29,29 @@ static inline bool is_tried(int64_t p) {
     return p <= 20 || p % 16 == 0 || p == 31 || p == 63 || fr_sample(1, 0);
 }
 
+/* Links of no class, of a node with a switch and InfiniBand, of a node without one and RoCE. */
+enum { CLASSES = 3 };
+
+static inline struct fr_collective_args with_classes(struct fr_collective_args a, int k) {
+    static const char *const names[CLASSES][2] = {
+        {"", ""}, {"nvswitch", "infiniband"}, {"xgmi", "roce"}};
+    a.inside = a.between = NULL;
+    a.hops_inside = a.hops_between = 1;
+    for (int i = 0; fr_link_class_names[i]; i++) {
+        if (strcmp(fr_link_class_names[i], names[k][0]) == 0) a.inside = &fr_link_classes[i];
+        if (strcmp(fr_link_class_names[i], names[k][1]) == 0) a.between = &fr_link_classes[i];
+    }
+    return a;
+}
+
 static inline void at_every_size(fr_check *check, const struct fr_collective *row,
                                  struct fr_collective_args a) {
     static const double sizes_B[] = {0, 1, 1e6 / 3, 1e9};
     static const struct fr_link_cost links[] = {{1.3e-6, 1 / 300e9}, {5.7e-6, 1 / 25e9}};
     for (int slow_inside = 0; slow_inside < 2; slow_inside++)
-        for (size_t i = 0; i < sizeof sizes_B / sizeof *sizes_B; i++) {
-            a.size_B = sizes_B[i];
+        for (size_t i = 0; i < CLASSES * (sizeof sizes_B / sizeof *sizes_B); i++) {
+            a.size_B = sizes_B[i / CLASSES];
+            a = with_classes(a, (int)(i % CLASSES));
             a.inner = links[slow_inside];
             a.outer = links[1 - slow_inside];
             if (row->applicable(&a)) check(row, &a);
@@ -45,9 +63,9 @@ static inline void at_every_point(fr_check *check) {
         for (int64_t p = 1; p <= MAX_RANKS; p++)
             for (int64_t r = 1; is_tried(p) && r <= p; r++)
                 if (p % r == 0 || r == p - 1)
-                    at_every_size(check, *row,
-                                  (struct fr_collective_args){
-                                      p, r, 0, {0, 0}, {0, 0}, {0, 0}, {0, 0}, 0, 0, NULL});
+                    at_every_size(
+                        check, *row,
+                        (struct fr_collective_args){.n_ranks = p, .ranks_per_node = r});
 }
 
 /* Once for every (p, r): for what does not depend on size and links. */
@@ -55,9 +73,15 @@ static inline void at_every_shape(fr_check *check) {
     for (const struct fr_collective *const *row = fr_collectives; *row; row++)
         for (int64_t p = 1; p <= MAX_RANKS; p++)
             for (int64_t r = 1; is_tried(p) && r <= p; r++) {
-                struct fr_collective_args a = {p,      r,      (double)p, {1, 1}, {1, 1},
-                                               {0, 0}, {0, 0}, 0,         0,      NULL};
-                if ((p % r == 0 || r == p - 1) && (*row)->applicable(&a)) check(*row, &a);
+                struct fr_collective_args a = {.n_ranks = p,
+                                               .ranks_per_node = r,
+                                               .size_B = (double)p,
+                                               .inner = {1, 1},
+                                               .outer = {1, 1}};
+                for (int k = 0; k < CLASSES; k++) {
+                    a = with_classes(a, k);
+                    if ((p % r == 0 || r == p - 1) && (*row)->applicable(&a)) check(*row, &a);
+                }
             }
 }
 

@@ -58,6 +58,14 @@ static void count_nodes(const struct fr_levels *levels, int64_t p, int64_t strid
     if (last > 1) group->fewest = smaller(group->fewest, node / stride);
 }
 
+/* What runs the collectives of a group whose level is known. */
+static void take_classes(const struct fr_levels *levels, struct fr_group *group) {
+    group->inside = levels->level[0].link;
+    group->between = levels->level[group->level].link;
+    group->hops_inside = fr_level_changed(levels, 0).latency;
+    group->hops_between = fr_level_changed(levels, group->level).latency;
+}
+
 static struct fr_group closed(const struct fr_levels *levels, int64_t p, int64_t stride,
                               int64_t groups) {
     int level = fr_levels_spanning(levels, p, stride);
@@ -66,13 +74,17 @@ static struct fr_group closed(const struct fr_levels *levels, int64_t p, int64_t
                              .level = level,
                              .changed = fr_level_changed(levels, level)};
     count_nodes(levels, p, stride, &group);
+    take_classes(levels, &group);
     for (int l = 0; l <= level; l++) {
         const struct fr_level *at = &levels->level[l];
         double active = (double)on_a_link(at->shared_by, p, stride, groups);
-        struct fr_link_cost all = {at->latency_s, active / at->rate_B_per_s},
+        double rate_B_per_s = fr_level_rate_B_per_s(at);
+        if (l == 0)
+            rate_B_per_s /= fr_pair_links_worst(&levels->mesh, stride, group.ranks_per_node);
+        struct fr_link_cost all = {at->latency_s, active / rate_B_per_s},
                             ring = {at->latency_s,
                                     (double)ring_load(levels, l, p, stride, groups) /
-                                        at->rate_B_per_s};
+                                        rate_B_per_s};
         int64_t below = l ? fr_levels_members(levels, l - 1, p, stride) : 1;
         if (l == 0) group.inner = all;
         if (p > 1 && fr_levels_members(levels, l, p, stride) == below)
@@ -108,7 +120,8 @@ struct counter {
     const struct fr_levels *levels;
     const struct fr_communicator *c;
     int64_t n_links;
-    int32_t *load; /* [n_links], zero between uses */
+    int32_t *load;   /* [n_links], zero between uses */
+    double slowdown; /* of level 0 by a mesh that the members use in part */
 };
 
 /* Time per byte on the busiest link; loads are zero again. */
@@ -116,7 +129,7 @@ static double busiest_s_per_B(struct counter *k) {
     int64_t from = 0;
     double busiest = 0;
     for (int l = 0; l <= k->levels->count && from < k->n_links; l++) {
-        double rate_B_per_s = fr_link_at(k->levels, from).rate_B_per_s;
+        double rate_B_per_s = fr_link_at(k->levels, from).rate_B_per_s / (l ? 1 : k->slowdown);
         int64_t to = fr_links_before(k->levels, l + 1);
         int32_t most = 0;
         for (int64_t id = from; id < to; id++) {
@@ -159,6 +172,23 @@ static int64_t after_node(const struct counter *k, int64_t g, int64_t i) {
            fr_communicator_slot(k->c, g, i) / k->levels->level[0].ranks == node)
         i++;
     return i;
+}
+
+/* What the worst of all sets of members of one node loses of a mesh. */
+static double count_mesh(const struct counter *k) {
+    const struct fr_pair_links *mesh = &k->levels->mesh;
+    double worst = 1;
+    for (int64_t g = 0; g < k->c->n_groups && mesh->n; g++)
+        for (int64_t i = 0, end; i < k->c->n_ranks; i = end) {
+            uint32_t members = 0;
+            end = behind_node(k, g, i);
+            for (int64_t j = i; j < end; j++)
+                members |= 1u << fr_communicator_slot(k->c, g, j) % k->levels->level[0].ranks %
+                                     mesh->n;
+            double one = end - i > 1 ? fr_pair_links_slowdown_of(mesh, members) : 1;
+            if (one > worst) worst = one;
+        }
+    return worst;
 }
 
 /* In every node, as many members as the least full one has send to the next node, each to the place after its own, as
@@ -221,21 +251,24 @@ static void count_places(struct counter *k, struct fr_group *group) {
                 *load = erase ? 0 : *load + 1;
                 if (*load > busiest) busiest = *load;
             }
-    group->inner = (struct fr_link_cost){node->latency_s, busiest / node->rate_B_per_s};
+    group->inner = (struct fr_link_cost){node->latency_s,
+                                         k->slowdown * busiest / fr_level_rate_B_per_s(node)};
 }
 
 fr_status fr_group_count(const struct fr_levels *levels, const struct fr_communicator *c,
                          struct fr_group *group, struct fr_error *err) {
-    struct counter k = {levels, c, fr_links_count(levels), NULL};
+    struct counter k = {levels, c, fr_links_count(levels), NULL, 1};
     *group = (struct fr_group){.n_ranks = c->n_ranks};
     k.load = fr_calloc((size_t)k.n_links + (size_t)fr_levels_capacity(levels), sizeof *k.load);
     if (!k.load) return fr_fail(err, FR_ERR_NOMEM, NULL, "the links do not fit in memory");
+    k.slowdown = count_mesh(&k);
     count_places(&k, group);
     group->ring = count_shift(&k, 1 % c->n_ranks);
     for (int64_t shift = 1; shift < c->n_ranks; shift *= 2)
         worse(&group->outer, count_shift(&k, shift));
     worse(&group->outer, count_shift(&k, c->n_ranks / 2));
     if (group->level > 0) group->rails = count_rails(&k, group->fewest);
+    take_classes(levels, group);
     group->changed = fr_level_changed(levels, group->level);
     free(k.load);
     return FR_OK;
@@ -261,10 +294,16 @@ struct fr_group fr_group_make(const struct fr_levels *levels, int64_t n_ranks, i
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
 /* The rest of a group of two, whose level and links are there. */
-static struct fr_group pair_of(const struct fr_levels *levels, struct fr_group group) {
+static struct fr_group pair_of(const struct fr_levels *levels, struct fr_group group, int64_t a,
+                               int64_t b) {
     bool near = group.level == 0;
     group.ranks_per_node = group.fewest = near ? 2 : 1;
     group.nodes = near ? 1 : 2;
+    take_classes(levels, &group);
+    if (near && a != b)
+        group.outer.s_per_B *=
+            fr_pair_links_slowdown(&levels->mesh, a % levels->level[0].ranks,
+                                   b % levels->level[0].ranks - a % levels->level[0].ranks, 2);
     group.ring = group.rails = group.outer;
     group.changed = fr_level_changed(levels, group.level);
     return group;
@@ -306,7 +345,7 @@ struct fr_group fr_group_pairs(const struct fr_levels *levels, int64_t a, int64_
         }
         worse(&group.outer, cost);
     }
-    return pair_of(levels, group);
+    return pair_of(levels, group, a, b);
 }
 
 /* One more, or one less, of the messages from a to b on every link of their way. */
@@ -337,7 +376,7 @@ struct fr_group fr_group_pairs_at(const struct fr_levels *levels, const int64_t 
         worse(&group.outer, cost);
     }
     load_pairs(levels, a, b, n, load, true);
-    return pair_of(levels, group);
+    return pair_of(levels, group, a[0], b[0]);
 }
 
 struct fr_group fr_group_pair(const struct fr_levels *levels, int64_t a, int64_t b) {
@@ -348,5 +387,5 @@ struct fr_group fr_group_pair(const struct fr_levels *levels, int64_t a, int64_t
         .inner = {levels->level[0].latency_s, fr_level_s_per_B(levels, 0)},
         .outer = {levels->level[level].latency_s, fr_level_s_per_B(levels, level)},
     };
-    return pair_of(levels, group);
+    return pair_of(levels, group, a, b);
 }

@@ -40,7 +40,10 @@ struct fr_group {
     int64_t nodes;          /**< units of level 0 that hold any, at most; 0: likewise */
     int level;              /**< innermost level that holds them all */
     struct fr_link_cost inner, outer, ring, rails;
-    struct fr_link_ratio changed; /**< of that level's numbers, for forms */
+    const struct fr_link_class *inside,
+        *between;                     /**< links of level 0 and of `level`; NULL: not stated */
+    double hops_inside, hops_between; /**< latencies of these levels over those of the file */
+    struct fr_link_ratio changed;     /**< of that level's numbers, for forms */
 };
 
 /** Slot of member @p i of communicator @p g. */

@@ -3,8 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char *const level_keys[] = {
-    "name", "ranks", "segment", "latency", "bandwidth", "shared_by", "power", "measured", NULL};
+static const char *const level_keys[] = {"name",      "ranks",     "segment", "latency",
+                                         "bandwidth", "shared_by", "power",   "measured",
+                                         "link",      "mesh",      NULL};
 static const char *const measured_keys[] = {"latency", "bandwidth", "shared_by", NULL};
 static const char *const power_keys[] = {"idle",     "busy",   "efficiency",
                                          "switches", "source", NULL};
@@ -47,7 +48,8 @@ static fr_status measured_read(const struct fr_json *object, struct fr_level *le
         FR_TRY(
             fr_json_get_integer(object, "shared_by", false, 1, FR_RANKS_MAX, &shared_by, err));
     }
-    level->measured.s_per_B = (double)shared_by / rate_B_per_s;
+    level->measured.s_per_B =
+        (double)shared_by / rate_B_per_s / (level->link ? level->link->share : 1);
     return FR_OK;
 }
 
@@ -66,6 +68,10 @@ static fr_status level_read(const struct fr_json *node, const struct fr_level *b
                                 &level->rate_B_per_s, err));
     FR_TRY(
         fr_json_get_integer(node, "shared_by", false, 1, FR_RANKS_MAX, &level->shared_by, err));
+    struct fr_json link = fr_json_member(node, "link");
+    int class = 0;
+    FR_TRY(fr_json_get_choice(node, "link", false, fr_link_class_names, &class, err));
+    level->link = fr_json_present(&link) ? &fr_link_classes[class] : NULL;
     struct fr_json power = fr_json_member(node, "power"),
                    measured = fr_json_member(node, "measured");
     FR_TRY(power_read(&power, &level->power, err));
@@ -100,6 +106,11 @@ fr_status fr_levels_read(const struct fr_json *array, struct fr_levels *levels,
     for (int l = 0; l < levels->count; l++) {
         struct fr_json node = fr_json_element(array, l);
         FR_TRY(level_read(&node, l ? &levels->level[l - 1] : NULL, &levels->level[l], err));
+        struct fr_json mesh = fr_json_member(&node, "mesh");
+        if (l == 0)
+            FR_TRY(fr_pair_links_read(&mesh, levels->level[0].ranks, &levels->mesh, err));
+        else if (fr_json_present(&mesh))
+            return fr_json_fail(&mesh, err, "belongs to the innermost level");
         if (fr_levels_find(levels, levels->level[l].name) < l) {
             struct fr_json name = fr_json_member(&node, "name");
             return fr_json_fail(&name, err, "\"%s\" names two levels", levels->level[l].name);
@@ -201,8 +212,12 @@ int64_t fr_levels_members(const struct fr_levels *levels, int l, int64_t n_ranks
     return members < n_ranks ? members : n_ranks;
 }
 
+double fr_level_rate_B_per_s(const struct fr_level *level) {
+    return level->rate_B_per_s * (level->link ? level->link->share : 1);
+}
+
 double fr_level_s_per_B(const struct fr_levels *levels, int l) {
-    return (double)levels->level[l].shared_by / levels->level[l].rate_B_per_s;
+    return (double)levels->level[l].shared_by / fr_level_rate_B_per_s(&levels->level[l]);
 }
 
 struct fr_link_ratio fr_level_changed(const struct fr_levels *levels, int l) {

@@ -21,6 +21,8 @@
 #include <stdint.h>
 
 #include "base/json.h"
+#include "topology/link_class.h"
+#include "topology/pair_links.h"
 #include "topology/shape.h"
 
 enum { FR_LEVEL_MAX = 8 };
@@ -48,7 +50,8 @@ struct fr_level {
     int64_t shared_by;   /**< ranks on one link, >= 1 */
     struct fr_level_power power;
     struct fr_link_cost
-        measured;    /**< one rank's share of a link when the file's forms were fitted */
+        measured; /**< one rank's share of a link when the file's forms were fitted */
+    const struct fr_link_class *link; /**< what its links are; NULL: not stated */
     int64_t segment; /**< ranks of a unit that a job larger than it takes; 0: all */
     int64_t holds;   /**< of levels that a job takes: ranks that the unit has; else 0 */
 };
@@ -56,6 +59,7 @@ struct fr_level {
 struct fr_levels {
     int count; /**< 1..FR_LEVEL_MAX */
     struct fr_level level[FR_LEVEL_MAX];
+    struct fr_pair_links mesh; /**< of a node of level 0 without a switch */
     struct fr_fabric fabric; /**< what joins the links of the outermost level; often nothing */
 };
 
@@ -96,6 +100,9 @@ int fr_levels_between(const struct fr_levels *levels, int64_t a, int64_t b);
 /** How many of the ranks 0, stride, ..., (n_ranks-1) stride share one unit of level @p l. */
 int64_t fr_levels_members(const struct fr_levels *levels, int l, int64_t n_ranks,
                           int64_t stride);
+
+/** Rate of one link that messages keep up: the stated one times its class's share [B/s]. */
+double fr_level_rate_B_per_s(const struct fr_level *level);
 
 /** Time per byte of one rank's share of a link of level @p l, all ranks sending [s/B]. */
 double fr_level_s_per_B(const struct fr_levels *levels, int l);

@@ -38,7 +38,7 @@ struct fr_link fr_link_at(const struct fr_levels *levels, int64_t id) {
         int64_t links = 2 * groups_of(levels, l);
         if (id < links)
             return (struct fr_link){levels->level[l].latency_s / 2,
-                                    levels->level[l].rate_B_per_s};
+                                    fr_level_rate_B_per_s(&levels->level[l])};
         id -= links;
     }
     return (struct fr_link){levels->fabric.latency_s, levels->fabric.rate_B_per_s};

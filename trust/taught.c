@@ -79,7 +79,7 @@ static fr_status take_back(const struct fr_cluster *prior, const struct fr_run *
         memcpy(result->effect, known->effect, sizeof result->effect);
         result->spread = known->spread;
         result->experts = result->sharded = result->pipelined = true;
-        result->kept = true;
+        result->unmoved = true;
     }
     free(known);
     return status;
@@ -91,7 +91,7 @@ fr_status fr_tune_taught(const struct fr_cluster *prior, const struct fr_run *co
                          struct fr_taught taught[FR_TAUGHT_COUNT], struct fr_error *err) {
     for (int q = 0; q < FR_TAUGHT_COUNT; q++)
         taught[q] = (struct fr_taught){.question = questions[q].words};
-    if (result->kept) return take_back(prior, runs, n, options, result, err);
+    if (result->unmoved) return take_back(prior, runs, n, options, result, err);
     for (int q = 0; q < FR_TAUGHT_COUNT; q++)
         FR_TRY(try_out(prior, runs, n, options, q, &taught[q], err));
     const struct fr_taught *model = &taught[FR_TAUGHT_MODEL], *plan = &taught[FR_TAUGHT_PLAN];
@@ -116,7 +116,7 @@ void fr_taught_print(const struct fr_taught taught[FR_TAUGHT_COUNT],
                 t->question, t->better ? "taught" : "not taught", 100 * t->stayed,
                 100 * t->tuned, t->folds);
     }
-    if (result->kept)
+    if (result->unmoved)
         fr_text_addf(text, "other models keep their values and intervals; the rows' own models "
                            "and plans are known better\n");
 }

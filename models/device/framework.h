@@ -9,7 +9,8 @@
  *  A compiler of static graphs puts buffers between the passes of stages.  Every stage but the last has buffers of so
  *  many micro-batches for each stage of the pipeline (OneFlow: two, pipeline_buffer_pass.cpp).  Because of them
  *  forward pass, recomputation and backward pass share no memory.  A pipeline engine stores what a stage received and
- *  sent of every micro-batch until its backward pass (DeepSpeed's PipelineEngine).  Replicas may reduce gradients in
+ *  sent of every micro-batch until its backward pass (DeepSpeed's PipelineEngine).  Before Megatron-LM divided messages
+ *  between stages over tp (its scatter-gather, 2021) every rank sent all of them; OneFlow's stages did too.  Replicas may reduce gradients in
  *  copies of all of them, or in a buffer (DeepSpeed's reduce_bucket_size of 5e8 values).  A step may also allocate
  *  gradients anew.  These are large tensors, of the parameters that the replica updates, and no block freed by
  *  activations is large enough for them.  An allocator with enough memory therefore reserves them in addition
@@ -32,8 +33,9 @@ struct fr_framework {
     double grouped_workspace_B; /**< of those of experts, besides */
     double
         stage_buffers; /**< micro-batches a stage that stages hold; 0: what the schedule says */
-    double layer_copies;    /**< of what a layer works with, in a pipeline; 0: one */
-    double stage_messages;  /**< kept of a micro-batch by a stage of a pipeline, besides */
+    double layer_copies;   /**< of what a layer works with, in a pipeline; 0: one */
+    double stage_messages; /**< kept of a micro-batch by a stage of a pipeline, besides */
+    double whole_messages; /**< 1: each rank of tp sends a stage's whole output, none gathers */
     double gradient_copy_B; /**< a trained parameter, where replicas reduce gradients */
     double reduce_buffer_B; /**< there, once */
     double saved_logits; /**< 1: whoever asks for a loss keeps what it is made of meanwhile */

@@ -34,6 +34,10 @@ static bool overlaps(const struct fr_job *job, const struct fr_plan *plan) {
     return plan->zero != 3 && !plan->blocking && !fr_plan_compresses(plan);
 }
 
+static bool overlaps_alone(const struct fr_job *job, const struct fr_plan *plan) {
+    return overlaps(job, plan) && plan->tp == 1;
+}
+
 static bool has_whole_experts(const struct fr_job *job, const struct fr_plan *plan) {
     (void)job;
     return plan->ep > 1 && plan->tp > 1 && plan->sequence_parallel && plan->zero_ranks == 0;
@@ -134,6 +138,7 @@ static const struct {
      divides_optimizer},
     {"gradients reduced",
      "replicas reduce gradients, but with zero 3, compression or blocking launches", overlaps},
+    {"gradients reduced, no tp", "the same, with tp 1", overlaps_alone},
     {"experts", "mixtures of experts", mixture},
     {"experts, scaled blocks", "mixtures on devices that scale blocks", records_iterations},
     {"experts, racks", "mixtures on racks of devices that scale blocks", records_on_racks},
@@ -163,6 +168,7 @@ const char *const fr_condition_names[] = {"always",
                                           "whole experts",
                                           "experts reduced",
                                           "gradients reduced",
+                                          "gradients reduced, no tp",
                                           "experts",
                                           "experts, scaled blocks",
                                           "experts, racks",

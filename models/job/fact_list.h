@@ -99,6 +99,8 @@ FR_FACT(layer_copies, OWN("framework.layer_copies", 0, 100, framework.layer_copi
         "times that a stage of a pipeline holds what a layer works with; 0: once")
 FR_FACT(stage_messages, OWN("framework.stage_messages", 0, 100, framework.stage_messages),
         "messages that a stage of a pipeline keeps of a micro-batch until its backward pass")
+FR_FACT(whole_messages, OWN("framework.whole_messages", 0, 1, framework.whole_messages),
+        "1: each rank of tp sends a stage's whole output, not its part")
 FR_FACT(gradient_copy, BYTES("framework.gradient_copy", 1e12, framework.gradient_copy_B),
         "copy of gradients in which replicas reduce them, a trained parameter")
 FR_FACT(reduce_buffer, BYTES("framework.reduce_buffer", 1e12, framework.reduce_buffer_B),

@@ -32,12 +32,19 @@ const struct fr_collective *fr_collective_find(fr_op op, const char *name) {
 }
 
 /* @param[out] best_s  its time */
+/* Has NCCL algorithms of its own for it?  All others are sends and receives there. */
+static bool nccl_only(fr_op op, const struct fr_collective_args *args) {
+    return fr_collective_by_nccl(args) &&
+           (op == FR_OP_ALL_REDUCE || op == FR_OP_ALL_GATHER || op == FR_OP_REDUCE_SCATTER);
+}
+
 static const struct fr_collective *fastest(fr_op op, const struct fr_collective_args *args,
                                            double *best_s) {
     const struct fr_collective *best = NULL;
+    bool only = nccl_only(op, args);
     *best_s = 0;
     for (const struct fr_collective *const *row = fr_collectives; *row; row++) {
-        if ((*row)->op != op || !(*row)->applicable(args)) continue;
+        if ((*row)->op != op || (only && !(*row)->nccl) || !(*row)->applicable(args)) continue;
         double row_s = (*row)->time_s(args);
         if (best && row_s >= *best_s) continue;
         best = *row;
@@ -71,9 +78,16 @@ double fr_collective_lower_bound_s(fr_op op, const struct fr_collective_args *ar
     if (args->n_ranks <= 1) return 0;
     struct fr_link_cost link = cheapest_link(args);
     int32_t rounds = op == FR_OP_SEND_RECV ? 1 : fr_log2_ceil(args->n_ranks);
-    double start_s = rounds * link.latency_s;
-    double move_s = fr_op_bus_factor(op, args->n_ranks) * args->size_B * link.s_per_B;
+    double start_s = rounds * link.latency_s, factor = fr_op_bus_factor(op, args->n_ranks);
+    if (fr_collective_by_nccl(args)) start_s = 0; /* its hops have latencies of their own */
+    if (fr_collective_by_nccl(args) && args->inside->in_switch > 0) factor = fmin(factor, 1);
+    double move_s = factor * args->size_B * link.s_per_B;
     return fmax(start_s, move_s);
+}
+
+bool fr_collective_by_nccl(const struct fr_collective_args *a) {
+    bool one_node = a->ranks_per_node >= a->n_ranks;
+    return a->inside && (one_node || a->between);
 }
 
 int32_t fr_log2_ceil(int64_t p) {

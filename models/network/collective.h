@@ -17,6 +17,9 @@
  *      beta   time per byte of one link                                      [s/B]
  *      lg     ceil(log2 p)
  *
+ *  Where links state a class, NCCL or RCCL run them (topology/link_class.h), and of all-reduce, all-gather and
+ *  reduce-scatter only the algorithms that these have are taken: rail rings, trees, reductions in the switch.
+ *
  *  The arithmetic of a reduction (a few additions per byte) is not priced: on the machines
  *  of interest it hides behind the transfer, and fitted forms contain it.
  *
@@ -69,6 +72,18 @@ static inline double fr_op_bus_factor(fr_op op, int64_t n_ranks) {
     return fr_op_bus_shares[op] ? fr_op_bus_shares[op] * (p - 1) / p : 1;
 }
 
+/** Messages that an algorithm prices itself: a step of rings over all adapters, one turn or two; of chains; of trees;
+ *  of a reduction in the switch. */
+typedef enum {
+    FR_PRICED_BY_PLACE,
+    FR_PRICED_RING,
+    FR_PRICED_RING_TWICE,
+    FR_PRICED_CHAIN,
+    FR_PRICED_TREE,
+    FR_PRICED_SWITCH,
+    FR_PRICINGS
+} fr_message_price;
+
 struct fr_collective_args {
     int64_t n_ranks;           /**< p >= 1 */
     int64_t ranks_per_node;    /**< r, 1 <= r <= p; p when all sit in one node */
@@ -81,6 +96,8 @@ struct fr_collective_args {
     struct fr_link_cost rails;
     int64_t fewest; /**< ranks in the least full node; 0: nodes of r, the last takes the rest */
     int64_t nodes;  /**< q; 0: likewise */
+    const struct fr_link_class *inside, *between; /**< of inner and outer; NULL: not stated */
+    double hops_inside, hops_between;             /**< over the hops of their classes; 0: 1 */
     const int32_t *node; /**< node of each rank, ascending, for expansions; NULL: as above, the
                               fuller nodes first */
 };
@@ -91,7 +108,8 @@ struct fr_message {
     int32_t src, dst; /**< ranks 0..p-1, different */
     bool crosses;     /**< priced at outer, otherwise at inner */
     bool around;     /**< goes round the ring of all ranks: priced at fr_collective_ring_link */
-    bool rail;       /**< goes round one of several rings: priced at fr_rail_ring_link */
+    bool rail;       /**< goes round one of several rings, beside those of the others */
+    uint8_t priced;  /**< an fr_message_price, where it is not priced by its place */
     int32_t n_after; /**< entries used in after[]; those must have arrived before it starts */
     int32_t after[3]; /**< indices of earlier messages */
 };
@@ -134,6 +152,7 @@ struct fr_collective {
     const char *equation; /**< T in the symbols above */
     const char *source;   /**< who derived it, where */
 
+    bool nccl; /**< NCCL and RCCL have it */
     /** May it be used?  Asked before time_s and expand. */
     bool (*applicable)(const struct fr_collective_args *a);
     /** Time on an idle network [s], >= 0; 0 when p = 1.  Total on applicable arguments. */
@@ -163,12 +182,15 @@ double fr_collective_fastest_s(fr_op op, const struct fr_collective_args *args);
 /** No algorithm for @p op is faster on these links [s]; 0 when p = 1.  It is the larger of two times.  One is that of
  *  the bytes that must leave or reach some rank (fr_op_bus_factor).  The other is that of the ceil(log2 p) messages
  *  (1 for send_recv) that must follow each other.  Each takes the cheapest links there are: inner ones alone when r =
- *  p, outer ones alone when r = 1.  Else bytes take both at once, and latency is the shorter one.  Chan, Heimlich,
+ *  p, outer ones alone when r = 1.  Else bytes take both at once, and latency is the shorter one.
+ *  Where NCCL runs them bytes alone count, and a switch that adds up halves them.  Chan, Heimlich,
  *  Purkayastha, van de Geijn, Concurrency Computat. 19, 2007, section 3. */
 double fr_collective_lower_bound_s(fr_op op, const struct fr_collective_args *args);
 
 /** ceil(log2 p) for p >= 1. */
 int32_t fr_log2_ceil(int64_t p);
+/** Do NCCL or RCCL run the collectives of these ranks: all their links are of a class? */
+bool fr_collective_by_nccl(const struct fr_collective_args *a);
 /** Is p a power of two? */
 bool fr_is_power_of_two(int64_t p);
 /** The link a flat algorithm prices every message at. */

@@ -24,6 +24,10 @@ struct fr_collective_args fr_group_args(const struct fr_group *group, double siz
                                        .outer = group->outer,
                                        .ring = group->ring,
                                        .rails = group->rails,
+                                       .inside = group->inside,
+                                       .between = group->between,
+                                       .hops_inside = group->hops_inside,
+                                       .hops_between = group->hops_between,
                                        .fewest = group->fewest,
                                        .nodes = group->nodes};
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "models/network/rail_ring.h"
+#include "models/network/nccl.h"
 
 static bool grow(struct fr_message_list *list) {
     if (list->capacity > FR_MESSAGES_MAX / 2) return false;
@@ -35,18 +35,15 @@ void fr_message_list_free(struct fr_message_list *list) {
 static double later(double a_s, double b_s) { return a_s > b_s ? a_s : b_s; }
 
 double fr_message_alone_s(const struct fr_message *m, const struct fr_collective_args *args) {
-    if (m->rail) {
-        struct fr_link_cost ring = fr_rail_ring_link(args);
-        return ring.latency_s + m->size_B * ring.s_per_B;
-    }
-    struct fr_link_cost link = m->around    ? fr_collective_ring_link(args)
+    struct fr_link_cost link = m->priced    ? fr_nccl_link(args, (fr_message_price)m->priced)
+                               : m->around  ? fr_collective_ring_link(args)
                                : m->crosses ? args->outer
                                             : args->inner;
     return link.latency_s + m->size_B * link.s_per_B;
 }
 
 double fr_message_latency_s(const struct fr_message *m, const struct fr_collective_args *args) {
-    return m->rail ? fr_rail_ring_link(args).latency_s : 0;
+    return m->priced ? fr_nccl_link(args, (fr_message_price)m->priced).latency_s : 0;
 }
 
 fr_status fr_message_list_time_s(const struct fr_message_list *list,

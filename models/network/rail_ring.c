@@ -4,32 +4,77 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "models/network/nccl.h"
 
 bool fr_rail_ring_applicable(const struct fr_collective_args *a) {
-    return 1 < a->ranks_per_node && a->ranks_per_node < a->n_ranks;
+    return fr_collective_by_nccl(a) ||
+           (1 < a->ranks_per_node && a->ranks_per_node < a->n_ranks);
+}
+
+static bool one_node(const struct fr_collective_args *a) {
+    return a->ranks_per_node >= a->n_ranks;
+}
+
+static int64_t rings_of(const struct fr_collective_args *a) {
+    return one_node(a) ? 1 : fr_collective_fewest(a);
 }
 
 static struct fr_link_cost rails_of(const struct fr_collective_args *a) {
-    return a->rails.s_per_B > 0 ? a->rails : a->outer;
+    struct fr_link_cost rails = a->rails.s_per_B > 0 ? a->rails : a->outer;
+    if (fr_collective_by_nccl(a)) rails.latency_s = fr_nccl_between_s(a);
+    return rails;
 }
 
 /* Time per byte of a block, of which each ring carries 1/f. */
 static double block_s_per_B(const struct fr_collective_args *a) {
+    if (one_node(a)) return a->inner.s_per_B;
     double f = (double)fr_collective_fewest(a);
-    double inside = fr_collective_by_node(a) ? (f - 1) / f : 1;
+    double inside = a->ranks_per_node == 1 ? 0 : fr_collective_by_node(a) ? (f - 1) / f : 1;
     return fmax(inside * a->inner.s_per_B, rails_of(a).s_per_B / f);
 }
 
-struct fr_link_cost fr_rail_ring_link(const struct fr_collective_args *a) {
+static struct fr_link_cost mean_link(const struct fr_collective_args *a) {
     double p = (double)a->n_ranks, q = (double)fr_collective_nodes(a);
-    return (struct fr_link_cost){(q * rails_of(a).latency_s + (p - q) * a->inner.latency_s) / p,
-                                 (double)fr_collective_fewest(a) * block_s_per_B(a)};
+    double inside_s =
+        fr_collective_by_nccl(a) ? fr_nccl_inside_s(a, FR_PROTOCOL_SIMPLE) : a->inner.latency_s;
+    return (struct fr_link_cost){(q * rails_of(a).latency_s + (p - q) * inside_s) / p,
+                                 (double)rings_of(a) * block_s_per_B(a)};
+}
+
+/* A ring of NCCL starts once, and its hops follow; inside a node by the fastest protocol. */
+static struct fr_link_cost nccl_ring_link(const struct fr_collective_args *a, int64_t turns) {
+    double hops = (double)(turns * (a->n_ranks - 1)), block_B = a->size_B / (double)a->n_ranks;
+    struct fr_link_cost best = {0, 0};
+    if (!(hops > 0)) return best;
+    for (int k = one_node(a) ? 0 : FR_PROTOCOL_SIMPLE; k < FR_PROTOCOLS; k++) {
+        struct fr_link_cost link =
+            one_node(a)
+                ? (struct fr_link_cost){fr_nccl_inside_s(a, (fr_protocol)k), block_s_per_B(a)}
+                : mean_link(a);
+        link.latency_s += fr_nccl_start_s(a, (fr_protocol)k) / hops;
+        link.s_per_B /= fr_nccl_share[k];
+        double f = (double)rings_of(a);
+        if (best.latency_s > 0 && link.latency_s + block_B / f * link.s_per_B >=
+                                      best.latency_s + block_B / f * best.s_per_B)
+            continue;
+        best = link;
+    }
+    return best;
+}
+
+struct fr_link_cost fr_rail_ring_link(const struct fr_collective_args *a, int64_t turns) {
+    return fr_collective_by_nccl(a) ? nccl_ring_link(a, turns) : mean_link(a);
+}
+
+struct fr_link_cost fr_rail_chain_link(const struct fr_collective_args *a) {
+    return mean_link(a);
 }
 
 double fr_rail_ring_s(const struct fr_collective_args *a, int64_t turns) {
+    struct fr_link_cost link = fr_rail_ring_link(a, turns);
     double rounds = (double)(turns * (a->n_ranks - 1)),
-           block_B = a->size_B / (double)a->n_ranks;
-    return rounds * (fr_rail_ring_link(a).latency_s + block_B * block_s_per_B(a));
+           block_B = a->size_B / (double)a->n_ranks / (double)rings_of(a);
+    return rounds * (link.latency_s + block_B * link.s_per_B);
 }
 
 /* ---- messages ---------------------------------------------------------------------------------- */
@@ -63,16 +108,22 @@ static void successors(const int64_t *first, int64_t nodes, int64_t j, int32_t *
     }
 }
 
+static void as_rail(struct fr_message *m, fr_message_price priced) {
+    m->rail = true;
+    m->priced = (uint8_t)priced;
+}
+
 /* One round of a ring, each message after what its rank received and sent in the round before; arrived[rank] is
  * the message that came to it then. */
 static void send_round(struct fr_expansion *e, const int32_t *next, const int32_t *node,
-                       double size_B, const int32_t *arrived, int32_t *arrives) {
+                       double size_B, const int32_t *arrived, int32_t *arrives,
+                       fr_message_price priced) {
     for (int32_t i = 0; i < e->n_ranks && !e->failed; i++) {
         int32_t to = next[i], after[] = {arrived[i], arrived[to]};
         int32_t sent = fr_message_add(e->list, i, to, node[i] != node[to], size_B, after,
                                       after[0] < 0 ? 0 : 2);
         e->failed = sent < 0;
-        if (sent >= 0) e->list->items[sent].rail = true;
+        if (sent >= 0) as_rail(&e->list->items[sent], priced);
         arrives[to] = sent;
     }
 }
@@ -86,7 +137,7 @@ struct rings {
 
 static struct rings open_rings(const struct fr_collective_args *a, struct fr_expansion *e) {
     size_t p = (size_t)a->n_ranks;
-    struct rings r = {.n = fr_collective_fewest(a)};
+    struct rings r = {.n = rings_of(a)};
     r.next = e->failed ? NULL : fr_malloc(4 * p, sizeof *r.next);
     if (r.next) r.first = fr_malloc(p + 1, sizeof *r.first);
     if (!r.first) e->failed = true;
@@ -116,7 +167,8 @@ fr_status fr_rail_ring_expand(const struct fr_collective_args *a, int64_t turns,
         successors(r.first, r.nodes, j, r.next);
         for (size_t i = 0; i < p; i++) arrived[i] = -1;
         for (int64_t round = 0; round < turns * (a->n_ranks - 1) && !e.failed; round++) {
-            send_round(&e, r.next, r.node, size_B, arrived, arrives);
+            send_round(&e, r.next, r.node, size_B, arrived, arrives,
+                       turns == 1 ? FR_PRICED_RING : FR_PRICED_RING_TWICE);
             int32_t *swapped = arrived;
             arrived = arrives;
             arrives = swapped;
@@ -131,14 +183,14 @@ fr_status fr_rail_ring_expand(const struct fr_collective_args *a, int64_t turns,
 enum { PIECE_B = 512 << 10, PIECES_MAX = 256 };
 
 static int64_t pieces(const struct fr_collective_args *a) {
-    double each = ceil(a->size_B / (double)fr_collective_fewest(a) / PIECE_B);
+    double each = ceil(a->size_B / (double)rings_of(a) / PIECE_B);
     return each > PIECES_MAX ? PIECES_MAX : each > 1 ? (int64_t)each : 1;
 }
 
 double fr_rail_chain_s(const struct fr_collective_args *a) {
     double k = (double)pieces(a);
     return (k + (double)a->n_ranks - 2) *
-           (fr_rail_ring_link(a).latency_s + a->size_B / k * block_s_per_B(a));
+           (mean_link(a).latency_s + a->size_B / k * block_s_per_B(a));
 }
 
 /* One ring's pieces, each down the chain of order[0..p): after what brought it, and what its sender sent before. */
@@ -153,7 +205,7 @@ static void send_pieces(struct fr_expansion *e, const struct rings *r, const int
             brought = fr_message_add(e->list, from, to, r->node[from] != r->node[to], size_B,
                                      after, n_after);
             e->failed = brought < 0;
-            if (brought >= 0) e->list->items[brought].rail = true;
+            if (brought >= 0) as_rail(&e->list->items[brought], FR_PRICED_CHAIN);
             last[from] = brought;
         }
     }

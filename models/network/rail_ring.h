@@ -19,6 +19,9 @@
  *
  *  (NCCL, src/include/device.h: a slot of a channel's buffer, 4 MiB in 8 steps.)
  *
+ *  Where NCCL runs them (links of a class), latencies are the classes' hops, a collective starts once, and inside one node
+ *  the protocol is the fastest (models/network/nccl.h).  Then one node alone is a ring too.
+ *
  *  (NCCL, src/graph/tuning.cc: bandwidth of all channels at the slower of the two places, and of the
  *  steps of a ring those between nodes at the network's latency, the others at NVLink's.)
  */
@@ -27,14 +30,16 @@
 
 #include "models/network/expansion.h"
 
-/** May rail rings be used: several nodes, of which one holds several ranks? */
+/** May rail rings be used: several nodes, of which one holds several ranks, or any ranks of NCCL? */
 bool fr_rail_ring_applicable(const struct fr_collective_args *a);
 
 /** Time of one turn, or of two [s]. */
 double fr_rail_ring_s(const struct fr_collective_args *a, int64_t turns);
 
-/** Cost of a message of one ring while all rings work: h, and f beta. */
-struct fr_link_cost fr_rail_ring_link(const struct fr_collective_args *a);
+/** Cost of a message of one ring while all rings work, of one turn or two: h, and f beta. */
+struct fr_link_cost fr_rail_ring_link(const struct fr_collective_args *a, int64_t turns);
+/** The same of a chain. */
+struct fr_link_cost fr_rail_chain_link(const struct fr_collective_args *a);
 
 /** Time of a pipelined broadcast, or of a reduction [s]. */
 double fr_rail_chain_s(const struct fr_collective_args *a);

@@ -262,7 +262,8 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
 }
 
 /* Bytes across each boundary.  With tp > 1 each rank of a stage sends 1/t of a transformer's activation, and the
- * receivers gather it (Megatron's scatter-gather).  No gather is needed where the method divides it between layers
+ * receivers gather it (Megatron's scatter-gather), unless the software sends all of it from each rank
+ * (models/device/framework.h).  No gather is needed where the method divides it between layers
  * anyway.  cSub has all of it on one rank.  Inside a decoder the encoder's output travels too, and a rank stores the
  * part that it received.
  */
@@ -273,13 +274,16 @@ static void size_message(const struct fr_job *job, const struct fr_plan *plan, i
     stage->message_B = job->workload.stages.message_B;
     if (!t->layers) return;
     double tokens = (double)(fr_plan_micro_batch(plan) * t->sequence) / (double)plan->cp,
-           h = (double)t->hidden, parts = one_rank ? 1 : (double)plan->tp;
+           h = (double)t->hidden;
+    bool stays = plan->method->divided || plan->sequence_parallel; /* in its part, on arrival */
+    bool whole = !stays && job->cluster.device.framework.whole_messages > 0;
+    double parts = one_rank || whole ? 1 : (double)plan->tp;
     double whole_B = tokens * h * fr_dtype_saved_B(job->workload.dtype);
     bool by_width = plan->method->uses_ghost; /* what flows between layers is divided so */
     int64_t rows = fr_plan_arriving(plan);
-    bool stays = plan->method->divided || plan->sequence_parallel; /* in its part, on arrival */
     double up = fr_transformer_carries(t, plan, i + 1) ? 2 : 1,
-           gathered_B = stays || rows <= 1 ? 0 : whole_B / (double)plan->tp * (double)rows;
+           gathered_B =
+               stays || whole || rows <= 1 ? 0 : whole_B / (double)plan->tp * (double)rows;
     stage->message_rows = up * (by_width ? tokens : tokens / parts);
     stage->message_columns = by_width ? h / parts : h;
     stage->message_B = up * whole_B / parts;

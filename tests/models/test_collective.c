@@ -40,6 +40,7 @@ static void fastest_is_minimum(const struct fr_collective *row,
                                const struct fr_collective_args *a) {
     const struct fr_collective *best = fr_collective_fastest(row->op, a);
     double best_s = best ? best->time_s(a) : -1, row_s = row->time_s(a);
+    if (best && best->nccl && !row->nccl && fr_collective_by_nccl(a)) return; /* not asked */
     EXPECT(best && best->op == row->op && best->applicable(a), row, a, "got no usable row");
     EXPECT(best_s <= row_s, row, a, "fastest took %.17g s (%s), this row %.17g s", best_s,
            best->name, row_s);
@@ -92,7 +93,8 @@ static void has_a_dual(const struct fr_collective *row, const struct fr_collecti
 /* An all-reduce can be a reduce-scatter and an all-gather: neither costs more than it. */
 static void half_is_not_dearer(const struct fr_collective *row,
                                const struct fr_collective_args *a) {
-    if (row->op != FR_OP_ALL_REDUCE) return;
+    if (row->op != FR_OP_ALL_REDUCE || fr_collective_by_nccl(a))
+        return; /* NCCL gathers by rings alone */
     for (int op = FR_OP_ALL_GATHER; op <= FR_OP_REDUCE_SCATTER; op++) {
         double half_s = fr_collective_fastest_s((fr_op)op, a);
         EXPECT(half_s <= row->time_s(a) * (1 + 1e-12), row, a,
@@ -118,9 +120,12 @@ static void bounds_by_hand(void **state) {
                 {FR_OP_ALL_REDUCE, 3, 1.6}};
     (void)state;
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-        struct fr_collective_args few = {5, 5, 0, {2, 1}, {2, 1}, {0, 0}, {0, 0}, 0, 0, NULL},
-                                  many = {5,      5,      1000, {2, 1}, {2, 1},
-                                          {0, 0}, {0, 0}, 0,    0,      NULL};
+        struct fr_collective_args few = {.n_ranks = 5,
+                                         .ranks_per_node = 5,
+                                         .inner = {2, 1},
+                                         .outer = {2, 1}},
+                                  many = few;
+        many.size_B = 1000;
         assert_true(fr_collective_lower_bound_s(rows[k].op, &few) == 2 * rows[k].rounds);
         assert_true(
             fabs(fr_collective_lower_bound_s(rows[k].op, &many) - 1000 * rows[k].share) < 1e-9);
@@ -131,7 +136,11 @@ static void every_op_has_a_row_for_any_p(void **state) {
     (void)state;
     for (int op = 0; op < FR_OP_COUNT; op++)
         for (int64_t p = 1; p <= MAX_RANKS; p++) {
-            struct fr_collective_args a = {p, p, 1, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 0, 0, NULL};
+            struct fr_collective_args a = {.n_ranks = p,
+                                           .ranks_per_node = p,
+                                           .size_B = 1,
+                                           .inner = {1, 1},
+                                           .outer = {1, 1}};
             if (!fr_collective_fastest((fr_op)op, &a))
                 fail_msg("%s, p = %d: got no row", fr_op_names[op], (int)p);
         }
@@ -190,16 +199,11 @@ static void hand_computed_values(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof by_hand / sizeof *by_hand; i++) {
         const struct fr_collective *row = fr_collective_find(by_hand[i].op, by_hand[i].name);
-        struct fr_collective_args a = {by_hand[i].p,
-                                       by_hand[i].r,
-                                       by_hand[i].size_B,
-                                       {2e-6, 1 / 25e9},
-                                       {10e-6, 1 / 10e9},
-                                       {0, 0},
-                                       {0, 0},
-                                       0,
-                                       0,
-                                       NULL};
+        struct fr_collective_args a = {.n_ranks = by_hand[i].p,
+                                       .ranks_per_node = by_hand[i].r,
+                                       .size_B = by_hand[i].size_B,
+                                       .inner = {2e-6, 1 / 25e9},
+                                       .outer = {10e-6, 1 / 10e9}};
         if (a.ranks_per_node < a.n_ranks) a.inner.s_per_B = 1 / 100e9;
         assert_non_null(row);
         EXPECT(fabs(row->time_s(&a) - by_hand[i].wanted_s) <= 1e-12 * by_hand[i].wanted_s, row,
@@ -209,8 +213,11 @@ static void hand_computed_values(void **state) {
 
 static void flat_algorithms_pay_the_slower_place(void **state) {
     (void)state;
-    struct fr_collective_args a = {
-        8, 4, 8e6, {2e-6, 1 / 100e9}, {10e-6, 1 / 10e9}, {0, 0}, {0, 0}, 0, 0, NULL};
+    struct fr_collective_args a = {.n_ranks = 8,
+                                   .ranks_per_node = 4,
+                                   .size_B = 8e6,
+                                   .inner = {2e-6, 1 / 100e9},
+                                   .outer = {10e-6, 1 / 10e9}};
     const struct fr_collective *ring = fr_collective_find(FR_OP_ALL_GATHER, "ring");
     EXPECT(fabs(ring->time_s(&a) - 7 * 110e-6) < 1e-15, ring, &a, "got %.15g s, wanted 770 us",
            ring->time_s(&a));
@@ -221,8 +228,11 @@ static void flat_algorithms_pay_the_slower_place(void **state) {
 
 static void a_million_ranks_are_no_trouble(void **state) {
     (void)state;
-    struct fr_collective_args a = {1000000, 8, 8e9, {2e-6, 1e-11}, {1e-5, 1e-10}, {0, 0},
-                                   {0, 0},  0, 0,   NULL};
+    struct fr_collective_args a = {.n_ranks = 1000000,
+                                   .ranks_per_node = 8,
+                                   .size_B = 8e9,
+                                   .inner = {2e-6, 1e-11},
+                                   .outer = {1e-5, 1e-10}};
     for (const struct fr_collective *const *row = fr_collectives; *row; row++) {
         if (!(*row)->applicable(&a)) continue;
         bounded(*row, &a);
@@ -319,8 +329,11 @@ static void shapes_are_those_of_the_papers(void **state) {
                      fr_op_names[shapes[i].op], shapes[i].name);
         for (int64_t p = 1; p <= MAX_RANKS; p++)
             for (int64_t r = 1; r <= p; r++) {
-                struct fr_collective_args a = {p,      r,      1, {1, 1}, {1, 1},
-                                               {0, 0}, {0, 0}, 0, 0,      NULL};
+                struct fr_collective_args a = {.n_ranks = p,
+                                               .ranks_per_node = r,
+                                               .size_B = 1,
+                                               .inner = {1, 1},
+                                               .outer = {1, 1}};
                 EXPECT(row->applicable(&a) == shapes[i].asks(p, r), row, &a,
                        "applicable is wrong");
             }

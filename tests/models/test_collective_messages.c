@@ -250,8 +250,11 @@ static void circulant_gather_is_an_all_gather(void **state) {
                                                 .applicable = always,
                                                 .expand = expand_gather};
     for (int64_t p = 1; p <= MAX_RANKS; p++) {
-        struct fr_collective_args a = {p,      p,      (double)p, {1, 1}, {1, 1},
-                                       {0, 0}, {0, 0}, 0,         0,      NULL};
+        struct fr_collective_args a = {.n_ranks = p,
+                                       .ranks_per_node = p,
+                                       .size_B = (double)p,
+                                       .inner = {1, 1},
+                                       .outer = {1, 1}};
         well_formed(&gather, &a);
         heard(&gather, &a);
         moved(&gather, &a);
@@ -269,8 +272,8 @@ static void expansions_append(void **state) { (void)state, at_every_shape(append
 /* Inner: 1 s + 1 s/B, outer: 10 s + 2 s/B. */
 static void a_port_carries_one_message_at_a_time(void **state) {
     (void)state;
-    static const struct fr_collective_args a = {4,      2,      0, {1, 1}, {10, 2},
-                                                {0, 0}, {0, 0}, 0, 0,      NULL};
+    static const struct fr_collective_args a = {
+        .n_ranks = 4, .ranks_per_node = 2, .size_B = 0, .inner = {1, 1}, .outer = {10, 2}};
     struct fr_message_list list = {0};
     double time_s = -1;
     assert_int_equal(fr_message_list_time_s(&list, &a, &time_s), FR_OK);
@@ -293,8 +296,11 @@ static void a_port_carries_one_message_at_a_time(void **state) {
 
 static void too_many_ranks_to_write_down_is_an_error(void **state) {
     (void)state;
-    static const struct fr_collective_args a = {(int64_t)1 << 40, 8,      1, {1, 1}, {1, 1},
-                                                {0, 0},           {0, 0}, 0, 0,      NULL};
+    static const struct fr_collective_args a = {.n_ranks = (int64_t)1 << 40,
+                                                .ranks_per_node = 8,
+                                                .size_B = 1,
+                                                .inner = {1, 1},
+                                                .outer = {1, 1}};
     for (const struct fr_collective *const *row = fr_collectives; *row; row++) {
         struct fr_message_list list = {0};
         EXPECT((*row)->expand(&a, &list) == FR_ERR_NOMEM, *row, &a, "expand did not refuse");

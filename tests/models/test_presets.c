@@ -17,9 +17,16 @@ static void check_halves(const struct fr_cluster *c, int64_t p, int64_t stride, 
     for (int k = 0; k < 2; k++) {
         double half_s = fr_comm_time_s(&c->price[halves[k]], &group, size_B, &outside);
         both_s += half_s;
-        if (half_s > all_s * (1 + 1e-12))
+        if (!group.inside && half_s > all_s * (1 + 1e-12))
             fail_msg("%s, %d ranks %d apart, %g B: %s takes %g s, an all-reduce %g", c->name,
                      (int)p, (int)stride, size_B, fr_op_names[halves[k]], half_s, all_s);
+    }
+    /* NCCL has trees and sums in the switch for an all-reduce alone, and two rings are one of two turns at most. */
+    if (group.inside) {
+        if (all_s > both_s * (1 + 1e-12))
+            fail_msg("%s, %d ranks %d apart, %g B: an all-reduce takes %g s, its halves %g",
+                     c->name, (int)p, (int)stride, size_B, all_s, both_s);
+        return;
     }
     /* Together they are one, but for its latencies: two messages after each other carry what one
      * exchange of recursive doubling does. */

@@ -477,16 +477,8 @@ static void segmented_on_a_flat_network(void **state) {
     load("1 B", sets, &job);
     for (const struct fr_collective *const *row = fr_collectives; *row; row++)
         for (size_t k = 0; k < 4; k++) {
-            struct fr_collective_args any = {groups[k].n_ranks,
-                                             groups[k].n_ranks,
-                                             1,
-                                             {0, 0},
-                                             {0, 0},
-                                             {0, 0},
-                                             {0, 0},
-                                             0,
-                                             0,
-                                             NULL};
+            struct fr_collective_args any = {
+                .n_ranks = groups[k].n_ranks, .ranks_per_node = groups[k].n_ranks, .size_B = 1};
             bool wanted = (*row)->op == FR_OP_ALL_GATHER || (*row)->op == FR_OP_ALL_TO_ALL;
             if (!wanted || !(*row)->applicable(&any)) continue;
             static struct segmented s;

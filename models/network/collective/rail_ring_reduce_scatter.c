@@ -11,8 +11,9 @@ const struct fr_collective fr_collective_rail_ring_reduce_scatter = {
     .name = "rail_ring",
     .op = FR_OP_REDUCE_SCATTER,
     .equation = "(p-1) (h + n/p beta), beta = max(s beta_in, beta_rails/f), "
-                "h = (q alpha_out + (p-q) alpha_in)/p",
+                "h = (q alpha_out + (p-q) alpha_in)/p; of NCCL its own hops",
     .source = "NCCL, src/graph/tuning.cc: rings, one a channel; steps and shares are ours",
+    .nccl = true,
     .applicable = fr_rail_ring_applicable,
     .time_s = time_s,
     .expand = expand,
