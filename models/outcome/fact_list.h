@@ -212,8 +212,8 @@ FR_FACT_WORD(
     messages, "messages", message_rules, WHERE(v->out->messages),
     message_rules[v->out->messages],
     "rule for a pipeline's messages. `in_order`: one at a time from a rank to another, "
-    "at half rate while others use its adapters. `alone`: none takes more than 0.4 of "
-    "a pass, and the time may be 1 % too short. `fair`: all at once")
+    "on shared links. `alone`: each by itself, at most 1 % too fast. `fair`: all at "
+    "once")
 FR_FACT_PUT(messages_beside, "messages_beside", SOMETIMES, fr_report_put_beside,
             "other traffic on the links of messages in order, which is not counted: `tp`, "
             "`cp`, `ep`, `dp`, or `replicas` placed in other ways. The time may be too short")
