@@ -199,7 +199,7 @@ fr_status fr_args_choice(const struct fr_args *args, const char *name,
                    file ? text : "");
 }
 
-/* What stands behind an option, for who left it out. */
+/* The argument of an option, for who left it out. */
 static const char *example(const char *name) {
     static const char *const of[][2] = {
         {"cluster", "dgx-h100"}, {"model", "llama-3-8b"}, {"ranks", "64"},

@@ -58,7 +58,7 @@ static void count_nodes(const struct fr_levels *levels, int64_t p, int64_t strid
     if (last > 1) group->fewest = smaller(group->fewest, node / stride);
 }
 
-/* What runs the collectives of a group whose level is known. */
+/* The software that runs the collectives of a group whose level is known. */
 static void take_classes(const struct fr_levels *levels, struct fr_group *group) {
     group->inside = levels->level[0].link;
     group->between = levels->level[group->level].link;
@@ -174,14 +174,14 @@ static int64_t after_node(const struct counter *k, int64_t g, int64_t i) {
     return i;
 }
 
-/* What the worst of all sets of members of one node loses of a mesh. */
+/* The loss of the worst of all sets of members of one node in a mesh. */
 static double count_mesh(const struct counter *k) {
     const struct fr_pair_links *mesh = &k->levels->mesh;
     double worst = 1;
     for (int64_t g = 0; g < k->c->n_groups && mesh->n; g++)
         for (int64_t i = 0, end; i < k->c->n_ranks; i = end) {
             uint32_t members = 0;
-            end = behind_node(k, g, i);
+            end = after_node(k, g, i);
             for (int64_t j = i; j < end; j++)
                 members |= 1u << fr_communicator_slot(k->c, g, j) % k->levels->level[0].ranks %
                                      mesh->n;

@@ -21,7 +21,7 @@
 
 #include "trust/runs/runs.h"
 
-/* What may differ, and the words for it. */
+/* Parts that may differ, and the words for them. */
 #define FR_DISTANCE_LIST(X)                                                                    \
     X(FR_DISTANCE_GENERATION, "generation of devices")                                         \
     X(FR_DISTANCE_DEVICE, "device")                                                            \
@@ -49,7 +49,7 @@ struct fr_sighting {
         off; /**< mean of |ln(measured / predicted)| of them, over half their width without runs */
 };
 
-/** What a sighting says of a question. */
+/** The statement of a sighting about a question. */
 struct fr_distance {
     double times[FR_DISTANCE_COUNT]; /**< how often each sd^2 counts */
     double plans, off;
@@ -65,7 +65,7 @@ extern const struct fr_sighting fr_sightings[];
 extern const int fr_sighting_count;
 extern const struct fr_distance_sizes fr_distance_usual;
 
-/** What @p run on @p cluster is, as a question; borrows names of both. */
+/** @p run on @p cluster as a question; borrows names of both. */
 struct fr_sighting fr_sighting_of(const struct fr_cluster *cluster, const struct fr_run *run);
 
 /** Are they of one device, runtime, kind and precision? */

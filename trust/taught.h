@@ -7,7 +7,7 @@
  *  twentieth of the mean error.
  *
  *  Values move where another model is taught, or where all rows are of one model and another plan of it is taught.
- *  Else all values and widths stay the file's.  What the rows say of their own models and plans is kept beside them,
+ *  Else all values and widths stay the file's.  The rows' statements about their own models and plans are kept beside them,
  *  so that other questions keep their answers and intervals.  Where the fit moved nothing there is nothing to try. */
 #ifndef FR_TRUST_TAUGHT_H
 #define FR_TRUST_TAUGHT_H

@@ -87,7 +87,8 @@ struct fr_tune_result {
     double spread;    /**< of all of them together, of a dense run */
     double stretch;   /**< half a 90 % interval over its standard deviation: see below */
     bool experts, sharded, pipelined; /**< such were among the rows */
-    bool distant; /**< values are a preset's or a file's own: distance from known runs decides the width
+    bool
+        distant; /**< values are a preset's or a file's own: distance from known runs decides the width
                      (trust/distance.h) */
     double
         model_error; /**< of a plan before any row was seen: FR_TUNE_MODEL_ERROR, or what the options say */
@@ -150,7 +151,7 @@ struct fr_interval {
  *  variation of collectives and products is normal, with 1.645 in place of stretch, and so is the drift of releases
  *  (models/job/drift.h).  `stretch` is half a 90 % interval of the mixture of normals over the effects' sizes, over
  *  its standard deviation.  Where the runs moved nothing and none was of this plan of its model, it is at most that
- *  of presets, FR_TUNE_STRETCH.  Of values that nobody tuned or calibrated the distance from known runs then decides
+ *  of presets, FR_TUNE_STRETCH.  For values that nobody tuned or calibrated, the distance from known runs then decides
  *  (trust/distance.h), before drift. */
 double fr_tune_half(const struct fr_tune_result *result, const struct fr_run *run,
                     const double gradient[FR_KNOWN_MAX]);

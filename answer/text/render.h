@@ -23,7 +23,7 @@ void fr_render_outcome(struct fr_text *text, const struct fr_job *job,
 void fr_render_rates(struct fr_text *text, const struct fr_job *job,
                      const struct fr_outcome *out);
 
-/** What messages that go in order do, and what is not counted with them; nothing where each goes alone. */
+/** Messages in order: what they do, and what is not counted with them; nothing where each goes alone. */
 void fr_render_messages(const struct fr_outcome *out, struct fr_text *words);
 
 /** The line of the runtime that @p cluster is priced with. */

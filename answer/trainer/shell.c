@@ -168,7 +168,7 @@ static bool compute(const struct fr_shell *s, const char *text, size_t n, long l
 
 /* ---- words ------------------------------------------------------------------------------------ */
 
-/* What closes the bracket at @p at, NULL. */
+/* Finds the end of the bracket at @p at, or NULL. */
 static const char *closing(const char *at, char opens, char closes) {
     int depth = 0;
     for (; *at; at++) {
@@ -212,7 +212,7 @@ static size_t braced(const struct fr_shell *s, const char *word, char *out) {
     return (size_t)(end + 1 - word);
 }
 
-/* What stands for "$..." at @p word; @return how much of it, 0 where it has no value. */
+/* Finds the value of "$..." at @p word; @return how much of it, 0 where it has no value. */
 static size_t expand_one(const struct fr_shell *s, const char *word, char *out) {
     size_t n = 0;
     if (strncmp(word, "$((", 3) == 0) {

@@ -295,7 +295,7 @@ void fr_launch_add(struct fr_launch *launch, const char *line) {
     take_line(launch, line);
 }
 
-/* Of a host file: its slots are filled one node after the other, or round the nodes. */
+/* The slots of a host file are filled one node after the other, or round the nodes. */
 static void from_hosts(const struct fr_launch *launch, struct fr_launch_facts *f) {
     int64_t hosts = 0, slots = 0;
     fr_launch_hosts(launch->hosts, &hosts, &slots);

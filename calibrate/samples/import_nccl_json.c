@@ -1,4 +1,4 @@
-/* What nccl-tests writes with -J, as the lines that it prints: args, env, config with its devices, results. */
+/* JSON of nccl-tests (-J) as the lines that it prints: args, env, config with its devices, results. */
 #include <math.h>
 #include <string.h>
 

@@ -53,7 +53,7 @@ void fr_import_table_ratio(const struct fr_import_table *table, const struct fr_
 
 /* ---- tables of other signs ---------------------------------------------------------------------- */
 
-/* What parts the columns of the header; ' ': blanks. */
+/* The separator of the columns of the header; ' ': blanks. */
 static char sign_of(const char *header) {
     size_t n = strcspn(header, "\r\n");
     if (*header == '|') return '|';

@@ -122,7 +122,7 @@ struct fr_import_product {
 fr_status fr_import_product(struct fr_import *in, long line,
                             const struct fr_import_product *product, struct fr_error *err);
 
-/** What nccl-tests writes with -J, as the lines that it prints.  @return false: the text is none of it */
+/** JSON of nccl-tests (-J) as the lines that it prints.  @return false: the text is none of it */
 bool fr_import_nccl_json(const struct fr_import *in, struct fr_text *out);
 
 /** The text as CSV, where another sign parts the columns of its header: a tab, a semicolon, the bars of a Markdown

@@ -205,7 +205,7 @@ FORERUN_API forerun_status forerun_search(const forerun_job *job,
 typedef struct forerun_simulate_options {
     size_t size;
     /** "isolated" (each message alone), "shared" (they share links, those of a pair of ranks in order) or "fair"
-     *  (all share at once); NULL: as forerun_predict has it, shared where messages are slow. */
+     *  (all share at once).  NULL: as forerun_predict has it, shared where messages are slow. */
     const char *network;
     /** Leave the timeline in forerun_text: "chrome" (Perfetto reads it), "paje" or "csv"; or NULL. */
     const char *trace;

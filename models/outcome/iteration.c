@@ -233,7 +233,7 @@ void fr_pipeline_fill_still(const struct fr_job *job, const struct fr_pipeline *
         add_memory(job, p, out);
 }
 
-/* What takes no time in any pass is not beside messages. */
+/* Work that takes no time in any pass is not beside messages. */
 void fr_pipeline_fill_messages(const struct fr_pipeline *p, struct fr_outcome *out) {
     uint8_t shown = 1 << FR_BESIDE_REPLICAS;
     out->messages = FR_MESSAGES_NONE;

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/extremes.h"
 
-/* Of a link's rate: rounding must not leave a line without any. */
+/* A share of a link's rate: rounding must not leave a line without any. */
 #define ROUNDING 1e-12
 
 struct waiting {

@@ -19,7 +19,7 @@ const char *const fr_beside_words[] = {
 /* How far sums of rates may round. */
 #define ROUNDING 1e-9
 
-/* What the lines ask of a link. */
+/* The rate that the lines ask of a link. */
 struct asked {
     double rate_B_per_s; /* of all together, each at its rate alone */
     int32_t users, weight;

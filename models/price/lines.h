@@ -5,8 +5,7 @@
  *  each ordered pair of neighbouring stages is a line: one message at a time, first come first served.  Messages of
  *  different lines share the links on which they meet, max-min fairly.  models/outcome/message_lines.h plays this.
  *
- *  Line 2 i goes from stage i to the next one, line 2 i + 1 to the one before, round the ring of stages.  Of two
- *  stages there are lines 0 and 2 alone. */
+ *  Line 2 i goes from stage i to the next one, line 2 i + 1 to the one before, round the ring of stages.  Two stages have lines 0 and 2 alone. */
 #ifndef FR_MODELS_PRICE_LINES_H
 #define FR_MODELS_PRICE_LINES_H
 

@@ -110,7 +110,7 @@ struct fr_stages {
     double message_B;   /**< between neighbouring stages, each way */
 };
 
-/** What keeps a mixture's experts equally busy: benchmarks that spread tokens evenly, a loss or biases, or nothing. */
+/** The way that a mixture's experts are kept equally busy: benchmarks that spread tokens evenly, a loss or biases, or nothing. */
 typedef enum { FR_BALANCE_EVEN, FR_BALANCE_LOSS, FR_BALANCE_NONE } fr_balance;
 
 /** Kind "transformer": a decoder stack of equal layers between an embedding and logits. */

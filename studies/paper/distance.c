@@ -162,7 +162,7 @@ static bool plan_of(struct study *s, int i) {
     return first;
 }
 
-/* Of run @p first on, all of its sighting: each plan of a model counts once. */
+/* From run @p first on, all of its sighting: each plan of a model counts once. */
 static void sight(struct study *s, int first) {
     struct fr_sighting *seen = &s->seen[s->n_seen];
     *seen = s->runs[first].question;
@@ -183,7 +183,7 @@ static void sight(struct study *s, int first) {
     s->n_seen++;
 }
 
-/* What each sighting says of each run, as of a newcomer and as of another plan. */
+/* The statement of each sighting about each run, as of a newcomer and as of another plan. */
 static fr_status compare(struct study *s, struct fr_error *err) {
     size_t n = (size_t)s->n_seen;
     s->distances = fr_calloc(2 * n * (size_t)s->n_runs + 1, sizeof *s->distances);

@@ -283,7 +283,7 @@ static void wrapped_text_says_the_same(void **state) {
     }
 }
 
-/* What no row of the table of loggers knows, a number of the line in some. */
+/* Prefixes that no row of the table of loggers knows, a number of the line in some. */
 static void words_of_unknown_loggers_go(void **state) {
     static const char *const befores[] = {"[nccl-launcher-x2x4f] ",
                                           "[launcher main] ",
@@ -344,7 +344,7 @@ static void words_of_unknown_loggers_go(void **state) {
     }
 }
 
-/* What changes the measurement is refused by name, or told. */
+/* An option that changes the measurement is refused by name, or reported. */
 static void what_changes_the_measurement_is_told(void **state) {
     static const struct {
         const char *spelling, *text, *says;

@@ -60,7 +60,7 @@ static void differences_add(void **state) {
     }
 }
 
-/* Of the shipped numbers: a doubling more of ranks or of the sequence never narrows. */
+/* The shipped numbers: a doubling more of ranks or of the sequence never narrows. */
 static void farther_is_never_surer(void **state) {
     (void)state;
     for (int i = 0; i < fr_sighting_count; i++) {

@@ -37,7 +37,7 @@ const char *const fr_run_counted_words[] = {
 
 /* ---- files ------------------------------------------------------------------------------- */
 
-/* What keeps a table from being a runs.csv: another separator, or another name of the measured column. */
+/* The reason why a table is no runs.csv: another separator, or another name of the measured column. */
 static fr_status unknown_columns(const struct fr_csv *csv, struct fr_error *err) {
     static const char *const wanted[] = {"measured_s", NULL};
     static const char unknown[] = "no reader knows these columns; a runs.csv needs measured_s";

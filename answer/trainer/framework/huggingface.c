@@ -45,7 +45,7 @@ static fr_line_kind line_of(const char *line, struct fr_logged_step *step) {
     return FR_LINE_STEP;
 }
 
-/* What the Trainer prints before its first step:
+/* The Trainer prints this before its first step:
  *      "  Instantaneous batch size per device = 2", "  Total train batch size (w. parallel, ...) = 128" */
 static void facts_of(const char *line, struct fr_run_row *row) {
     static const struct {

@@ -19,7 +19,7 @@ void fr_megatron_bucket(struct fr_reading *r);
 void fr_megatron_defaults(struct fr_reading *r);
 /** Its line of a step, "iteration 20/ 100 | consumed samples: ...". */
 fr_line_kind fr_megatron_line(const char *line, struct fr_logged_step *step);
-/** What it and Lightning say of their ranks in words. */
+/** It and Lightning state their ranks in words. */
 void fr_megatron_facts(const char *line, struct fr_run_row *row);
 /** Ranks as a launcher's options say them: nodes x processes of each. */
 void fr_launched_ranks(struct fr_reading *r);

@@ -85,7 +85,7 @@ static bool is_option(const char *word) {
                               (word[1] == '-' && isalpha((unsigned char)word[2])));
 }
 
-/* What a script is read into. */
+/* A script is read into this. */
 struct script {
     struct fr_shell *shell;
     struct fr_settings *settings;

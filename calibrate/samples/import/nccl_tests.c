@@ -417,7 +417,7 @@ static bool is_ellipsis(const struct fr_words *words) {
     return false;
 }
 
-/* What changes the measurement, of the line of parameters: "... agg iters: 4 validation: 1 graph: 5 ...". */
+/* Values that change the measurement, in the line of parameters: "... agg iters: 4 validation: 1 graph: 5 ...". */
 static void find_mode(struct reader *r, long line, const struct fr_words *words) {
     static const struct {
         const char *name, *means;
