@@ -6,9 +6,12 @@
 #include "base/alloc.h"
 #include "models/network/nccl.h"
 
+bool fr_rail_chain_applicable(const struct fr_collective_args *a) {
+    return 1 < a->ranks_per_node && a->ranks_per_node < a->n_ranks;
+}
+
 bool fr_rail_ring_applicable(const struct fr_collective_args *a) {
-    return fr_collective_by_nccl(a) ||
-           (1 < a->ranks_per_node && a->ranks_per_node < a->n_ranks);
+    return fr_collective_by_nccl(a) || fr_rail_chain_applicable(a);
 }
 
 static bool one_node(const struct fr_collective_args *a) {

@@ -30,6 +30,8 @@
 
 #include "models/network/expansion.h"
 
+/** May chains be used: several nodes, of which one holds several ranks? */
+bool fr_rail_chain_applicable(const struct fr_collective_args *a);
 /** May rail rings be used: several nodes, of which one holds several ranks, or any ranks of NCCL? */
 bool fr_rail_ring_applicable(const struct fr_collective_args *a);
 

@@ -270,10 +270,10 @@ static void wrapped_text_says_the_same(void **state) {
             if (k % 3 == 0) fr_text_addf(&text, "```text\n");
             wrap_lines(forms[i].text, wrap, n, &text);
             if (k % 3 == 0) fr_text_addf(&text, "```\n");
-            read_all(forms[i].spelling, NULL, fr_text_get(&text), text.length, &out, &stated);
+            read_all(forms[i].spelling, NULL, fr_text_get(&text), text.length, &out, &message);
             FR_TRUE(strcmp(fr_text_get(&out), fr_text_get(&clean)) == 0, "%s, %s, %s: %s\n%s",
                     forms[i].spelling, wrap[0]->what, n > 1 ? wrap[1]->what : "",
-                    fr_text_get(&stated), fr_text_get(&out));
+                    fr_text_get(&message), fr_text_get(&out));
             fr_text_free(&text);
             fr_text_free(&out);
             fr_text_free(&message);
@@ -332,7 +332,7 @@ static void words_of_unknown_loggers_go(void **state) {
                 fr_text_addf(&text, "%s%.*s%s", before, (int)n, at, at[n] ? "\n" : "");
                 at += n + (at[n] == '\n');
             }
-            read_all(forms[i].spelling, NULL, fr_text_get(&text), text.length, &out, &stated);
+            read_all(forms[i].spelling, NULL, fr_text_get(&text), text.length, &out, &message);
             FR_TRUE(strcmp(fr_text_get(&out), fr_text_get(&clean)) == 0, "%s, \"%s\": %s\n%s",
                     forms[i].spelling, befores[k], fr_text_get(&stated), fr_text_get(&out));
             fr_text_free(&text);

@@ -261,6 +261,10 @@ static void bus_factors_are_those_of_nccl_tests(void **state) {
 /* ---- which shapes ---------------------------------------------------------------------------------- */
 
 static bool any(int64_t p, int64_t r) { return p > 0 && r > 0; }
+static bool of_classes(int64_t p, int64_t r) { /* links of no class here */
+    (void)p, (void)r;
+    return false;
+}
 static bool power(int64_t p, int64_t r) {
     (void)r;
     while (p % 2 == 0) p /= 2;
@@ -285,6 +289,8 @@ static const struct {
     {FR_OP_REDUCE, "rail_chain", nodes_of_several},
     {FR_OP_ALL_REDUCE, "ring", any},
     {FR_OP_ALL_REDUCE, "rail_ring", nodes_of_several},
+    {FR_OP_ALL_REDUCE, "tree", of_classes},
+    {FR_OP_ALL_REDUCE, "switch", of_classes},
     {FR_OP_ALL_REDUCE, "circulant", any},
     {FR_OP_ALL_REDUCE, "recursive_doubling", power},
     {FR_OP_ALL_REDUCE, "rabenseifner", power},

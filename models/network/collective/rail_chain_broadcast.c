@@ -13,7 +13,7 @@ const struct fr_collective fr_collective_rail_chain_broadcast = {
     .equation = "(K+p-2) (h + n/K beta), K = n / (f 512 KiB), beta and h as rail_ring",
     .source = "Watts, van de Geijn, A pipelined broadcast for multidimensional meshes, 1995; "
               "NCCL, src/device/broadcast.h: rings, one a channel",
-    .applicable = fr_rail_ring_applicable,
+    .applicable = fr_rail_chain_applicable,
     .time_s = time_s,
     .expand = expand,
 };

@@ -14,7 +14,7 @@ const struct fr_collective fr_collective_rail_chain_reduce = {
     .source = "Watts, van de Geijn, A pipelined broadcast for multidimensional meshes, 1995, "
               "backwards; "
               "NCCL, src/device/reduce.h: rings, one a channel",
-    .applicable = fr_rail_ring_applicable,
+    .applicable = fr_rail_chain_applicable,
     .time_s = time_s,
     .expand = expand,
 };
