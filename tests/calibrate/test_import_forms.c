@@ -332,7 +332,7 @@ static void words_of_unknown_loggers_go(void **state) {
                 fr_text_addf(&text, "%s%.*s%s", before, (int)n, at, at[n] ? "\n" : "");
                 at += n + (at[n] == '\n');
             }
-            read_all(forms[i].spelling, NULL, fr_text_get(&text), text.length, &out, &message);
+            read_all(forms[i].spelling, NULL, fr_text_get(&text), text.length, &out, &stated);
             FR_TRUE(strcmp(fr_text_get(&out), fr_text_get(&clean)) == 0, "%s, \"%s\": %s\n%s",
                     forms[i].spelling, befores[k], fr_text_get(&stated), fr_text_get(&out));
             fr_text_free(&text);
