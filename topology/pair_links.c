@@ -32,8 +32,9 @@ fr_status fr_pair_links_read(const struct fr_json *node, int64_t ranks,
     if (ranks > FR_PAIR_LINKS_RANKS)
         return fr_json_fail(node, err, "expected at most %d ranks in a node without a switch",
                             FR_PAIR_LINKS_RANKS);
-    mesh->n = (int)ranks;
-    FR_TRY(fr_json_array(node, mesh->n, mesh->n, err));
+    /* Where a node is not used whole, its first ranks take part, over the links that these have. */
+    FR_TRY(fr_json_array(node, ranks, FR_PAIR_LINKS_RANKS, err));
+    mesh->n = (int)fr_json_array_length(node);
     for (int i = 0; i < mesh->n; i++) {
         struct fr_json row = fr_json_element(node, i);
         FR_TRY(read_row(&row, mesh, i, err));
@@ -42,6 +43,7 @@ fr_status fr_pair_links_read(const struct fr_json *node, int64_t ranks,
         int degree = degree_of(mesh, i, ~0u);
         if (degree > mesh->degree) mesh->degree = degree;
     }
+    mesh->n = (int)ranks;
     return mesh->degree > 0 ? FR_OK : fr_json_fail(node, err, "has no links");
 }
 

@@ -23,7 +23,8 @@ struct fr_pair_links {
     int8_t links[FR_PAIR_LINKS_RANKS][FR_PAIR_LINKS_RANKS];
 };
 
-/** Read "mesh", rows of links to each rank; as many rows as @p ranks, symmetric.  @p node may be absent. */
+/** Read "mesh", rows of links to each rank of a node, symmetric; @p ranks may be fewer, the first of them.  @p node may be
+ *  absent. */
 fr_status fr_pair_links_read(const struct fr_json *node, int64_t ranks,
                              struct fr_pair_links *mesh, struct fr_error *err);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "answer/emit.h"
+#include "models/job/assume.h"
 #include "models/work/transformer.h"
 #include "models/workload/optimizer.h"
 #include "models/workload/rotary.h"
@@ -76,10 +77,14 @@ static bool states_all(const struct fr_job *job) {
     return stated >= FR_PLAN_KEYS - 4;
 }
 
-/* Is the size of buckets another than the default, or stated by a plan that does not state every key, as plans that
+/* Is the size of buckets another than the runtime's, or stated by a plan that does not state every key, as plans that
  * forerun prints do? */
 static bool bucket_chosen(const struct fr_emitted *e) {
-    if (e->plan.bucket_size_B != fr_plan_default().bucket_size_B) return true;
+    struct fr_plan usual = e->plan;
+    const fr_plan_key_set bucket = FR_PLAN_KEY_BIT(fr_plan_key_find("bucket", NULL) - fr_plan_keys);
+    fr_job_forget(e->job, bucket, &usual);
+    fr_job_complete(e->job, bucket, &usual);
+    if (e->plan.bucket_size_B != usual.bucket_size_B) return true;
     return fr_job_plan_says(e->job, "bucket") && !states_all(e->job);
 }
 

@@ -155,6 +155,12 @@ static fr_status expand(const struct fr_verb *verb, struct fr_args *args, const 
 }
 
 /* --plan of a trainer's file: its plan as JSON, in place of the file's name. */
+static bool states_plan(const struct fr_run_row *row) {
+    for (int i = 0; i < row->n; i++)
+        if (starts(row->item[i].key, "plan.")) return true;
+    return false;
+}
+
 static fr_status replace_plan(struct fr_args *args, struct fr_app_from *from,
                               struct fr_error *err) {
     struct fr_run_row *row;
@@ -168,11 +174,12 @@ static fr_status replace_plan(struct fr_args *args, struct fr_app_from *from,
         if (!row) return out_of_memory(err);
         int n = fr_args_all(args, "ignore", ignore);
         status = fr_trainer_read_file(args->value[i], ignore, n, row, &stated, err);
-        if (status == FR_OK) status = fr_trainer_plan_text(row, &plan, err);
-        const char *word = status == FR_OK ? keep(from, fr_text_get(&plan)) : NULL;
-        if (status == FR_OK && !word) status = out_of_memory(err);
+        const bool stated_any = status == FR_OK && states_plan(row); /* a log may have steps alone */
+        if (stated_any) status = fr_trainer_plan_text(row, &plan, err);
+        const char *word = stated_any && status == FR_OK ? keep(from, fr_text_get(&plan)) : NULL;
+        if (stated_any && status == FR_OK && !word) status = out_of_memory(err);
         if (word) args->value[i] = word;
-        if (status == FR_OK) fr_app_tell(&stated);
+        if (word) fr_app_tell(&stated);
         free(row);
         fr_text_free(&plan);
         fr_text_free(&stated);

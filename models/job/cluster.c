@@ -61,8 +61,13 @@ fr_status fr_cluster_read(const struct fr_json_document *document, struct fr_clu
     return fr_cluster_read_of(document, NULL, cluster, err);
 }
 
-/* Is some collective priced by numbers of its own, which a change of a level cannot know? */
+/* Is some collective priced by numbers of its own, or of a class of links, which a change of a level cannot know? */
 static bool holds_forms(const struct fr_json *root) {
+    struct fr_json levels = fr_json_member(root, "levels");
+    for (int64_t l = 0; l < fr_json_array_length(&levels); l++) {
+        struct fr_json level = fr_json_element(&levels, l), link = fr_json_member(&level, "link");
+        if (fr_json_present(&link)) return true;
+    }
     struct fr_json collectives = fr_json_member(root, "collectives");
     for (int op = 0; op < FR_OP_COUNT; op++) {
         struct fr_json one = fr_json_member(&collectives, fr_op_names[op]),

@@ -33,7 +33,7 @@ struct link {
 };
 
 struct fr_message_lines {
-    const struct fr_lines *lines;
+    const struct fr_pair_lines *lines;
     struct line *line;
     struct waiting *waiting; /* [n_messages] */
     int32_t *winner, places; /* tree over the lines, root 1: the one whose event is next */
@@ -80,7 +80,7 @@ static void set_rate(struct fr_message_lines *s, int32_t l, double rate_B_per_s,
 
 /* Half the rate while any line that meets it is busy. */
 static void halve(struct fr_message_lines *s, int32_t l, double now_s) {
-    const struct fr_lines *lines = s->lines;
+    const struct fr_pair_lines *lines = s->lines;
     const struct fr_path *path = &lines->path[l];
     bool busy = false;
     if (!sends(&s->line[l])) return;
@@ -93,7 +93,7 @@ static void halve(struct fr_message_lines *s, int32_t l, double now_s) {
 }
 
 static void halve_all(struct fr_message_lines *s, int32_t l, double now_s) {
-    const struct fr_lines *lines = s->lines;
+    const struct fr_pair_lines *lines = s->lines;
     const struct fr_path *path = &lines->path[l];
     halve(s, l, now_s);
     for (int32_t k = path->first; k < path->first + path->n_uses; k++) {
@@ -118,7 +118,7 @@ static void reach(struct fr_message_lines *s, const struct fr_path *path, int by
 
 /* The lines that are joined to line @p l by links, and these. */
 static void collect(struct fr_message_lines *s, int32_t l) {
-    const struct fr_lines *lines = s->lines;
+    const struct fr_pair_lines *lines = s->lines;
     s->n_reached = 0;
     reach(s, &lines->path[l], 0);
     for (int32_t k = 0; k < s->n_reached; k++) {
@@ -149,7 +149,7 @@ static int32_t fullest(const struct fr_message_lines *s, double *rate_B_per_s) {
 
 /* Rates are raised together until a link is full, whose lines stop there. */
 static void fill(struct fr_message_lines *s, int32_t l, double now_s) {
-    const struct fr_lines *lines = s->lines;
+    const struct fr_pair_lines *lines = s->lines;
     double rate = 0;
     collect(s, l);
     for (int32_t link; (link = fullest(s, &rate)) >= 0;)
@@ -234,7 +234,7 @@ bool fr_message_lines_next(struct fr_message_lines *s, size_t *message, double *
 
 /* ---- making ------------------------------------------------------------------------------------- */
 
-struct fr_message_lines *fr_message_lines_make(const struct fr_lines *lines,
+struct fr_message_lines *fr_message_lines_make(const struct fr_pair_lines *lines,
                                                size_t n_messages) {
     struct fr_message_lines *s = fr_calloc(1, sizeof *s);
     if (!s) return NULL;

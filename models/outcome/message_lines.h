@@ -31,7 +31,7 @@ struct fr_message_parts fr_message_split(const struct fr_path *path, double size
                                          double alone_s);
 
 /** Empty lines, for messages 0 .. n_messages-1.  @return NULL without memory.  Free with fr_message_lines_free. */
-struct fr_message_lines *fr_message_lines_make(const struct fr_lines *lines, size_t n_messages);
+struct fr_message_lines *fr_message_lines_make(const struct fr_pair_lines *lines, size_t n_messages);
 void fr_message_lines_free(struct fr_message_lines *run);
 
 /** Message @p message is ready at @p ready_s, which is not before what fr_message_lines_next said last, nor before

@@ -26,7 +26,7 @@ struct asked {
     bool alike; /* each fills it alone, with as many replicas */
 };
 
-static void add_asked(const struct fr_lines *lines, struct asked *asked) {
+static void add_asked(const struct fr_pair_lines *lines, struct asked *asked) {
     for (int32_t l = 0; l < lines->n; l++) {
         const struct fr_path *path = &lines->path[l];
         for (int32_t k = path->first; k < path->first + path->n_uses; k++) {
@@ -43,7 +43,7 @@ static void add_asked(const struct fr_lines *lines, struct asked *asked) {
 }
 
 /* Keep the uses of links that all lines together ask more of than there is. */
-static void keep_narrow(struct fr_lines *lines, const struct asked *asked) {
+static void keep_narrow(struct fr_pair_lines *lines, const struct asked *asked) {
     lines->halves = true;
     for (int32_t l = 0; l < lines->n; l++) {
         struct fr_path *path = &lines->path[l];
@@ -61,7 +61,7 @@ static void keep_narrow(struct fr_lines *lines, const struct asked *asked) {
 }
 
 /* Which lines are on each link that is left. */
-static bool list_users(struct fr_lines *lines) {
+static bool list_users(struct fr_pair_lines *lines) {
     size_t n_links = (size_t)lines->links.n;
     lines->first_on = fr_calloc(n_links + 2, sizeof *lines->first_on);
     lines->on = fr_malloc((size_t)lines->links.n_uses + 1, sizeof *lines->on);
@@ -78,7 +78,7 @@ static bool list_users(struct fr_lines *lines) {
     return true;
 }
 
-static uint64_t digest_of(const struct fr_lines *lines) {
+static uint64_t digest_of(const struct fr_pair_lines *lines) {
     const struct fr_used_links *links = &lines->links;
     uint64_t digest = fr_digest_bytes(FR_DIGEST_START, links->rate_B_per_s,
                                       (size_t)links->n * sizeof *links->rate_B_per_s);
@@ -96,7 +96,7 @@ static uint64_t digest_of(const struct fr_lines *lines) {
 
 /* Collectives of groups that reach as far as the innermost of these links use it too. */
 static void note_beside(const struct fr_rank_map *s, const struct fr_replicas *replicas,
-                        struct fr_lines *lines) {
+                        struct fr_pair_lines *lines) {
     const struct fr_group *const group[FR_BESIDE_REPLICAS] = {
         [FR_BESIDE_TP] = &s->axis[FR_MESH_TP],
         [FR_BESIDE_CP] = &s->cp,
@@ -118,7 +118,7 @@ static void note_beside(const struct fr_rank_map *s, const struct fr_replicas *r
 }
 
 /* A ring of two has each pair once. */
-static void list_pairs(struct fr_lines *lines, int32_t stages) {
+static void list_pairs(struct fr_pair_lines *lines, int32_t stages) {
     for (int32_t i = 0; i < stages; i++) {
         lines->path[2 * i] = (struct fr_path){.from = i, .to = (i + 1) % stages};
         lines->path[2 * i + 1] =
@@ -126,7 +126,7 @@ static void list_pairs(struct fr_lines *lines, int32_t stages) {
     }
 }
 
-struct fr_lines *fr_lines_make(const struct fr_rank_map *s, int32_t stages) {
+struct fr_pair_lines *fr_pair_lines_make(const struct fr_rank_map *s, int32_t stages) {
     const struct fr_mesh *mesh = &s->mesh;
     const struct fr_replicas replicas = {.tp = mesh->size[FR_MESH_TP],
                                          .dp = mesh->size[FR_MESH_DP],
@@ -134,7 +134,7 @@ struct fr_lines *fr_lines_make(const struct fr_rank_map *s, int32_t stages) {
                                          .stride = fr_mesh_stride(mesh, FR_MESH_PP),
                                          .dp_stride = fr_mesh_stride(mesh, FR_MESH_DP),
                                          .slot = s->slot};
-    struct fr_lines *lines = fr_calloc(1, sizeof *lines);
+    struct fr_pair_lines *lines = fr_calloc(1, sizeof *lines);
     struct asked *asked = NULL;
     bool fits = lines != NULL;
     if (fits) {
@@ -159,11 +159,11 @@ struct fr_lines *fr_lines_make(const struct fr_rank_map *s, int32_t stages) {
     }
     free(asked);
     if (fits) return lines;
-    fr_lines_free(lines);
+    fr_pair_lines_free(lines);
     return NULL;
 }
 
-void fr_lines_free(struct fr_lines *lines) {
+void fr_pair_lines_free(struct fr_pair_lines *lines) {
     if (!lines) return;
     fr_used_links_free(&lines->links);
     free(lines->path);

@@ -29,7 +29,7 @@ enum {
 /** Names and words in order. */
 extern const char *const fr_beside_names[], *const fr_beside_words[];
 
-struct fr_lines {
+struct fr_pair_lines {
     int32_t n; /**< 2 P */
     struct fr_path
         *path; /**< [n]; its uses are of the links where lines can hold up one another */
@@ -47,8 +47,8 @@ static inline int32_t fr_line_of(int32_t stages, int32_t from, int32_t to) {
     return 2 * from + (to != (from + 1) % stages);
 }
 
-/** The lines of @p stages >= 2 stages in their placement.  @return NULL without memory.  Free with fr_lines_free. */
-struct fr_lines *fr_lines_make(const struct fr_rank_map *rank_map, int32_t stages);
-void fr_lines_free(struct fr_lines *lines);
+/** The lines of @p stages >= 2 stages in their placement.  @return NULL without memory.  Free with fr_pair_lines_free. */
+struct fr_pair_lines *fr_pair_lines_make(const struct fr_rank_map *rank_map, int32_t stages);
+void fr_pair_lines_free(struct fr_pair_lines *lines);
 
 #endif

@@ -96,7 +96,7 @@ static void drop_placed(void *result) {
     struct fr_stage_places *placed = result;
     fr_rank_map_free(&placed->rank_map);
     free(placed->above);
-    fr_lines_free(placed->lines);
+    fr_pair_lines_free(placed->lines);
     placed->above = NULL;
     placed->lines = NULL;
 }

@@ -501,7 +501,7 @@ fr_status fr_pipeline_find_lines(const struct fr_job *job, const struct fr_plan 
         fr_memo_find(p->memo->placed, plan, plan->schedule->folds, &fresh);
     fr_status status = fresh ? fr_rank_map_make(job, plan, &placed->rank_map, err) : FR_OK;
     if (status == FR_OK && !placed->lines)
-        placed->lines = fr_lines_make(&placed->rank_map, p->args.stages);
+        placed->lines = fr_pair_lines_make(&placed->rank_map, p->args.stages);
     if (status == FR_OK && !placed->lines) status = no_lines(err);
     p->lines = status == FR_OK ? placed->lines : NULL;
     if (status != FR_OK && fresh) fr_memo_forget(p->memo->placed, placed);
@@ -522,7 +522,7 @@ fr_status fr_pipeline_price(const struct fr_job *job, const struct fr_plan *plan
         fr_clock_set(&job->cluster.device, fr_clock_of(&job->cluster.device, plan, i),
                      &p->stage[i]);
     if (status == FR_OK && !p->memo && fr_pipeline_queues(p)) {
-        p->lines = p->own_lines = fr_lines_make(&placed->rank_map, p->args.stages);
+        p->lines = p->own_lines = fr_pair_lines_make(&placed->rank_map, p->args.stages);
         if (!p->lines) status = no_lines(err);
     }
     if (!p->memo || status != FR_OK) fr_rank_map_free(&placed->rank_map);
@@ -572,6 +572,6 @@ void fr_pipeline_free(struct fr_pipeline *p) {
     free(p->slots);
     free(p->cool_down);
     free(p->longer_s);
-    fr_lines_free(p->own_lines);
+    fr_pair_lines_free(p->own_lines);
     *p = (struct fr_pipeline){0};
 }

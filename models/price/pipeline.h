@@ -10,7 +10,7 @@
 #include "models/plan/schedule.h"
 #include "models/price/stage.h"
 
-struct fr_lines;
+struct fr_pair_lines;
 
 struct fr_pipeline {
     const struct fr_schedule *schedule;
@@ -39,8 +39,8 @@ struct fr_pipeline {
     const struct fr_device *device;
     double *longer_s, *busy_longer_s, *more_J;
     const struct fr_price_memo *memo; /**< what is priced once for many plans, or NULL */
-    const struct fr_lines *lines; /**< on which messages go in order; NULL: each goes alone */
-    struct fr_lines *own_lines;   /**< the same, where nobody else holds them */
+    const struct fr_pair_lines *lines; /**< on which messages go in order; NULL: each goes alone */
+    struct fr_pair_lines *own_lines;   /**< the same, where nobody else holds them */
     bool regular; /**< placed so that no more than two lines each way meet at an adapter */
 };
 

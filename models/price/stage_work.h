@@ -23,7 +23,7 @@ struct fr_stage_work {
 struct fr_stage_places {
     struct fr_rank_map rank_map;
     struct fr_group *above; /**< [pp], or NULL: fr_rank_map_pair */
-    struct fr_lines *lines; /**< of messages, or NULL: nobody asked */
+    struct fr_pair_lines *lines; /**< of messages, or NULL: nobody asked */
 };
 
 /** Does stage @p i of a transformer do what stage i - 1 does? */

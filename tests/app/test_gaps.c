@@ -93,8 +93,8 @@ static void every_figure_is_there_or_told(void **state) {
 /* The page is written all the same, and the command says so. */
 static void the_command_fails_for_a_gap(void **state) {
     static const char line[] =
-        "sh " FR_SOURCE_DIR "/tests/golden/in/samples.sh >s.jsonl; "
-        "for of in s.jsonl " FR_SOURCE_DIR "/tests/golden/in/plots/quality.json; do "
+        "for of in " FR_SOURCE_DIR "/tests/golden/in/plots/clusters.json " FR_SOURCE_DIR
+        "/tests/golden/in/plots/phantom.json; do "
         "  rm -f r.html; " FR_BIN_DIR "/forerun report $of -o r.html >out 2>err; code=$?; "
         "  [ $code = 1 ] && grep -q 'Left out' r.html && grep -q '</html>' r.html && "
         "    grep -q 'r.html: lacks .* part.*exit code 1' err || { echo $code; cat err; exit "

@@ -254,6 +254,10 @@ static void every_algorithm_is_recognised(void **state) {
                     point.time_s = (*row)->time_s(&args);
                     points.item[points.n++] = point;
                 }
+        if (points.n == 0) { /* it needs links of a class, which a fit does not know */
+            assert_true(strcmp((*row)->name, "tree") == 0 || strcmp((*row)->name, "switch") == 0);
+            continue;
+        }
         assert_true(points.n > 20);
         assert_int_equal(fr_fitter_algorithm.fit(points.item, points.n, false, &price), FR_OK);
         assert_true(price.form == &fr_form_algorithm && price.algorithm->op == (*row)->op);

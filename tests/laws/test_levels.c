@@ -34,10 +34,13 @@ static const char forms[] = "cluster.collectives={"
                             "1000000000], \"unit\": \"us\", \"time\": [9, "
                             "20, 9000]}]}}";
 
-static double time_of(const char *preset, const char *first, const char *set, fr_op op, int l,
+/* With the values @p set, each NULL or one; none stands behind a NULL. */
+static double time_of(const char *preset, const char *const set[3], fr_op op, int l,
                       double size_B) {
-    const char *sets[] = {first ? first : set, first ? set : NULL, NULL};
+    const char *sets[4] = {NULL};
     struct fr_job job;
+    for (int k = 0, n = 0; k < 3; k++)
+        if (set[k]) sets[n++] = set[k];
     fr_test_job(preset, NULL, sets, &job);
     const struct fr_levels *levels = &job.cluster.levels;
     struct fr_group group = fr_group_make(levels, 2, l > 0 ? levels->level[l - 1].ranks : 1);
@@ -52,22 +55,32 @@ static double time_of(const char *preset, const char *first, const char *set, fr
 static bool law_number(const char *preset, const char *first, int l,
                        const struct fr_level *level, int64_t inside, struct law_why *why) {
     static const char *const numbers[] = {"bandwidth", "latency", "shared_by"};
-    char set[3][96], value[48];
+    char set[3][96], of_node[96], value[48];
     snprintf(set[0], sizeof set[0], "cluster.levels.%d.bandwidth=%s", l,
              fr_quantity_write(level->rate_B_per_s / 2, FR_QUANTITY_RATE, value, sizeof value));
     snprintf(set[1], sizeof set[1], "cluster.levels.%d.latency=%s", l,
              fr_quantity_write(level->latency_s * 2, FR_QUANTITY_TIME, value, sizeof value));
+    snprintf(of_node, sizeof of_node, "cluster.levels.0.latency=%s",
+             fr_quantity_write(2 * level[-l].latency_s, FR_QUANTITY_TIME, value, sizeof value));
     snprintf(set[2], sizeof set[2], "cluster.levels.%d.shared_by=%d", l,
              (int)(2 * level->shared_by));
     for (int op = 0; op < FR_OP_COUNT; op++)
         for (int k = 0; k < 3; k++) {
             double size_B = k == 1 ? 1 : 1e10;
             if (k == 2 && 2 * level->shared_by > inside) continue;
-            double before_s = time_of(preset, first, NULL, (fr_op)op, l, size_B),
-                   after_s = time_of(preset, first, set[k], (fr_op)op, l, size_B);
+            /* A collective of NCCL starts at the node's latency: models/network/nccl.h. */
+            const char *node = k == 1 && l > 0 && level->link ? of_node : NULL;
+            double before_s = time_of(preset, (const char *[3]){first}, (fr_op)op, l, size_B),
+                   alone_s =
+                       time_of(preset, (const char *[3]){first, set[k]}, (fr_op)op, l, size_B),
+                   after_s = time_of(preset, (const char *[3]){first, set[k], node}, (fr_op)op,
+                                     l, size_B);
             LAW(law_near(after_s, 2 * before_s, 0.02),
                 "%s, %s over level %d: %g s, and %g s at half its %s", preset, fr_op_names[op],
                 l, before_s, after_s, numbers[k]);
+            LAW(alone_s > 1.3 * before_s,
+                "%s, %s over level %d: %g s, and %g s at half its %s alone", preset,
+                fr_op_names[op], l, before_s, alone_s, numbers[k]);
         }
     return true;
 }

@@ -75,9 +75,9 @@ static bool draw(uint64_t *rng, const char *model, struct fr_job *job) {
  * whatever `overlap` is. */
 static bool names_key(const struct fr_emitted *e, const char *key) {
     static const char *const elsewhere[] = {
-        "program's code",      "model's configuration",    "training program's",
-        "autograd adds",       "option for their number",  "how the script reads back",
-        "a layer's gradients", "topology that the program"};
+        "program's code",      "model's configuration",     "training program's",
+        "autograd adds",       "option for their number",   "how the script reads back",
+        "a layer's gradients", "topology that the program", "as nobody chose one"};
     if (e->plan.pp == 1 && (strcmp(key, "schedule") == 0 || strcmp(key, "stage_layers") == 0))
         return true;
     bool named = strcmp(key, "zero") != 0 && names_key(e, "zero"),
@@ -85,6 +85,8 @@ static bool names_key(const struct fr_emitted *e, const char *key) {
     if ((named || beside) && (strcmp(key, "overlap") == 0 || strcmp(key, "bucket") == 0 ||
                               strcmp(key, "zero_ranks") == 0))
         return true;
+    if (strcmp(key, "bucket") == 0 && names_key(e, "overlap"))
+        return true; /* a size of nothing */
     for (int i = 0; i < e->n; i++) {
         if (strcmp(e->line[i].about, key) != 0 || e->line[i].name[0]) continue;
         if (e->line[i].lacks) return true;

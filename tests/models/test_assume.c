@@ -29,16 +29,20 @@ static void each_where_it_is_read(void **state) {
          true,
          false,
          SEQUENCE "sequence_parallel true, attention flash, loss fused"},
-        {{"dp=8", NULL}, false, true, SEQUENCE "attention flash, overlap gradient, loss fused"},
+        {{"dp=8", NULL},
+         false,
+         true,
+         SEQUENCE "attention flash, overlap gradient, bucket 78125 KiB, loss fused"},
         {{"dp=8", "pp=2", NULL},
          false,
          true,
-         SEQUENCE "rank_order tp-dp-pp, attention flash, overlap gradient, loss fused"},
+         SEQUENCE "rank_order tp-dp-pp, attention flash, overlap gradient, bucket 78125 KiB, "
+                  "loss fused"},
         {{"dp=8", "zero=3", NULL}, false, false, SEQUENCE "attention flash, loss fused"},
         {{"dp=8", "model.sequence=8192", "model.gradient_dtype=fp32", NULL},
          false,
          true,
-         "attention flash, overlap gradient, loss fused"},
+         "attention flash, overlap gradient, bucket 156250 KiB, loss fused"},
         {{"tp=8", "dp=2", "compression.gradient.stages=1", NULL},
          true,
          false,
@@ -184,9 +188,10 @@ static bool try_load(const struct drawn *d, struct fr_job *job) {
 
 static struct fr_runtime newest;
 
-/* Words that stand for what depends on the plan. */
+/* Words and formulas that stand for what depends on the plan. */
 static bool of_rule(const char *value) {
-    return strcmp(value, "domain") == 0 || strcmp(value, "lighter") == 0;
+    return strcmp(value, "domain") == 0 || strcmp(value, "lighter") == 0 ||
+           strncmp(value, "max(", 4) == 0;
 }
 
 static int row_of(const char *key, const char *value) {

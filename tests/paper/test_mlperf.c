@@ -33,7 +33,7 @@ static const struct made {
             {"alone", "v2", "lab_ngpu8_ngc2", "B200", "bf16", 8, 64, 1.1},
             {"hopper", "v2", "lab_h200", "H200-SXM-141GB", "mxfp8", 8, 64, 1},
             {"four", "v2", "rack_ngpu8", "GB300", "nvfp4", 8, 64, 1},
-            {"other", "v1", "hall", "Gaudi2", "bf16", 8, 64, 1}};
+            {"other", "v1", "hall", "Cerebras-WSE3", "bf16", 8, 64, 1}};
 enum { MADE = sizeof made / sizeof *made };
 
 static double time_s[MADE];
@@ -117,7 +117,7 @@ static void blind_knows_nothing(void **state) {
     FR_TRUE(fabs(ours(&r, "mlperf_blind/preset_alone") - mean) < 1e-6, "want %g", mean);
     FR_TRUE(ours(&r, "mlperf_blind/n") == MADE - 1, "n");
     FR_TRUE(ours(&r, "mlperf_blind/plans") == 1, "one plan, many replicas");
-    FR_TRUE(ours(&r, "left_out/mlperf/time_pretraining.csv/preset") == 1, "Gaudi2");
+    FR_TRUE(ours(&r, "left_out/mlperf/time_pretraining.csv/preset") == 1, "Cerebras-WSE3");
     free(r.rows);
 }
 

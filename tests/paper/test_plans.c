@@ -23,7 +23,7 @@ static const char rows[] =
     "good,v1,H100-SXM5-80GB,8,llama3.1-8b,8192,16,1,2,1,1,1,yes,bf16,,zero1,yes,bf16,,,1,,,A\n"
     "slow,v1,H100-SXM5-80GB,8,llama3.1-8b,8192,16,1,8,1,1,1,no,bf16,,zero1,no,bf16,,,1,,,A\n"
     "large,v1,H100-SXM5-80GB,8,llama3.1-8b,8192,16,2,1,1,1,1,no,bf16,,,no,bf16,,,1,,,A\n"
-    "other,v1,Gaudi2,8,llama3.1-8b,8192,16,1,8,1,1,1,no,bf16,,,no,bf16,,,1,,,A\n"
+    "other,v1,Cerebras-WSE3,8,llama3.1-8b,8192,16,1,8,1,1,1,no,bf16,,,no,bf16,,,1,,,A\n"
     "copy,v1,H100-SXM5-80GB,8,llama3.1-8b,8192,16,1,8,1,1,1,no,bf16,,,no,bf16,,,1,,good,A\n";
 
 static const struct fr_reproduce_row *row(const struct fr_reproduction *r, const char *id) {

@@ -165,7 +165,7 @@ static void many_micro_batches_stay_small(void **state) {
     assert_int_equal(draw_text("gantt", json.data, "trace.json", &o, &err), FR_OK);
     char *svg = read_text("a.svg");
     assert_true(strlen(svg) < 500000);
-    holds("a.svg", svg, "1536 slices: heights are shares of the time");
+    holds("a.svg", svg, "1,536 slices: heights are shares of the time");
     free(svg);
     unlink("a.svg");
     o.from_s = 10e-6, o.to_s = 30e-6; /* of these 200 us: 20 us, slice by slice */

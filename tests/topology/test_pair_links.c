@@ -6,15 +6,20 @@
     "[[0,1,1,2,2,0,0,0],[1,0,2,1,0,2,0,0],[1,2,0,2,0,0,1,0],[2,1,2,0,0,0,0,1],"                \
     "[2,0,0,0,0,1,1,2],[0,2,0,0,1,0,2,1],[0,0,1,0,1,2,0,2],[0,0,0,1,2,1,2,0]]"
 
-static fr_status read(const char *mesh, struct fr_levels *levels, struct fr_error *err) {
+static fr_status read_ranks(const char *mesh, int ranks, struct fr_levels *levels,
+                            struct fr_error *err) {
     char text[1024];
     snprintf(text, sizeof text,
-             "{\"levels\": [{\"name\": \"node\", \"ranks\": 8, \"link\": \"nvlink\", "
+             "{\"levels\": [{\"name\": \"node\", \"ranks\": %d, \"link\": \"nvlink\", "
              "\"latency\": \"8 us\", \"bandwidth\": \"126 GB/s\", \"mesh\": %s}, {\"name\": "
              "\"system\", \"ranks\": 64, \"link\": \"edr\", \"latency\": \"15 us\", "
-             "\"bandwidth\": \"100 Gb/s\", \"shared_by\": 8}]}",
-             mesh);
+             "\"bandwidth\": \"100 Gb/s\", \"shared_by\": %d}]}",
+             ranks, mesh, ranks);
     return fr_test_levels(text, levels, err);
+}
+
+static fr_status read(const char *mesh, struct fr_levels *levels, struct fr_error *err) {
+    return read_ranks(mesh, 8, levels, err);
 }
 
 /* V100's cube mesh: pairs have one link of six or two, quads four rings, all eight six. */
@@ -41,21 +46,32 @@ static void cube_mesh_by_hand(void **state) {
 static void closed_form_is_counted(void **state) {
     (void)state;
     struct fr_levels levels;
-    assert_int_equal(read(CUBE, &levels, NULL), FR_OK);
-    for (int64_t p = 2; p <= 32; p *= 2)
-        for (int64_t stride = 1; p * stride <= 64; stride *= 2) {
-            const struct fr_communicator c = {
-                .n_ranks = p, .stride = stride, .n_groups = 64 / p};
-            struct fr_group closed, counted;
-            assert_int_equal(fr_group_of(&levels, &c, &closed, NULL), FR_OK);
-            assert_int_equal(fr_group_count(&levels, &c, &counted, NULL), FR_OK);
-            FR_TRUE(closed.inside == counted.inside && closed.between == counted.between,
-                    "p %d stride %d: classes", (int)p, (int)stride);
-            FR_NEAR(counted.outer.s_per_B, closed.outer.s_per_B, 1e-12);
-            FR_NEAR(counted.ring.s_per_B, closed.ring.s_per_B, 1e-12);
-            if (closed.ranks_per_node > 1)
-                FR_NEAR(counted.inner.s_per_B, closed.inner.s_per_B, 1e-12);
-        }
+    for (int used = 2; used <= 8; used *= 2)
+        for (int64_t p = 2, read_it = read_ranks(CUBE, used, &levels, NULL); p <= 32; p *= 2)
+            for (int64_t stride = 1; p * stride <= 64; stride *= 2) {
+                assert_int_equal(read_it, FR_OK);
+                const struct fr_communicator c = {
+                    .n_ranks = p, .stride = stride, .n_groups = 64 / p};
+                struct fr_group closed, counted;
+                assert_int_equal(fr_group_of(&levels, &c, &closed, NULL), FR_OK);
+                assert_int_equal(fr_group_count(&levels, &c, &counted, NULL), FR_OK);
+                FR_TRUE(closed.inside == counted.inside && closed.between == counted.between,
+                        "p %d stride %d: classes", (int)p, (int)stride);
+                FR_NEAR(counted.outer.s_per_B, closed.outer.s_per_B, 1e-12);
+                FR_NEAR(counted.ring.s_per_B, closed.ring.s_per_B, 1e-12);
+                if (closed.ranks_per_node > 1)
+                    FR_NEAR(counted.inner.s_per_B, closed.inner.s_per_B, 1e-12);
+            }
+}
+
+/* Half a node has the links of its four ranks, of the six that each rank has. */
+static void part_of_a_node(void **state) {
+    struct fr_levels levels;
+    (void)state;
+    assert_int_equal(read_ranks(CUBE, 4, &levels, NULL), FR_OK);
+    FR_NEAR(fr_group_make(&levels, 4, 1).inner.s_per_B * 126e9, 1.5, 1e-12);
+    FR_NEAR(fr_group_make(&levels, 2, 1).inner.s_per_B * 126e9, 6, 1e-12);
+    assert_int_equal(read_ranks(CUBE, 16, &levels, NULL), FR_ERR_INPUT);
 }
 
 static void refuses(void **state) {
@@ -75,6 +91,7 @@ static void refuses(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cube_mesh_by_hand),
+        cmocka_unit_test(part_of_a_node),
         cmocka_unit_test(closed_form_is_counted),
         cmocka_unit_test(refuses),
     };

@@ -114,7 +114,7 @@ static void mistakes(void **state) {
          0},
         {"predict -c hopper -m llama-3-8b", "did you mean \"dgx-h100\"? That is: the nearest",
          3},
-        {"predict -c gaudi3 -m llama-3-8b", "change what forerun show dgx-h100 prints", 3},
+        {"predict -c cerebras -m llama-3-8b", "change what forerun show dgx-h100 prints", 3},
         {"predict " P " --plan tp=8", "write --set tp=8", 3},
         {"compare -c h100,h200 -m llama-3-8b -n 8", "each with a --cluster of its own", 3},
         {"gemm -c h100 8192 8192 8192", "write --dtype bf16", 3},

@@ -428,7 +428,7 @@ static const struct {
     {"{\"date\": \"June\"}", "date", "expected a date as 2026, 2026-06 or 2026-06-30"},
     {"{\"date\": \"2026-6\"}", "date", "expected a date"},
     {"{\"date\": 2026}", "date", "string"},
-    {"{\"defaults\": \"2020\"}", "defaults", "modern"},
+    {"{\"defaults\": \"2020\"}", "defaults", "did you mean \"2019\""},
     {"{\"from\": 3}", "from", "string"},
     {"{\"from\": \"nemo-24.12\"}", "nemo-24.12", "did you mean \"nemo-24.11\""},
     {"{\"from\": [\"nemo-24.03\", \"no such file.json\"]}", "no such file.json", "neither"},
