@@ -19,7 +19,7 @@ static void search(fr_objective objective, struct fr_searched *r, struct fr_arou
     struct fr_error err = {0};
     *r = (struct fr_searched){.options = {.objective = objective, .top = 0, .max_lossy = 1}};
     fr_test_job("dgx-h100", "llama-3-70b", sets, &r->job);
-    if (fr_searched_make("64", vary, 5, NULL, r, &err) != FR_OK) fail_msg("%s", err.detail);
+    if (fr_searched_make("32", vary, 5, NULL, r, &err) != FR_OK) fail_msg("%s", err.detail);
     *around = calloc(1, sizeof **around);
     fr_around_best(&r->job, &r->space, &r->options, &r->result, *around);
 }
@@ -52,7 +52,7 @@ static void one_key_by(fr_objective objective) {
         int key = -1;
         FR_TRUE(differences(&one->plan, &best->plan, &key) == 1 && key == one->key,
                 "%d: key %d, %d", i, key, one->key);
-        FR_TRUE(fr_plan_ranks(&one->plan) == 64, "%d: %ld ranks", i,
+        FR_TRUE(fr_plan_ranks(&one->plan) == 32, "%d: %ld ranks", i,
                 (long)fr_plan_ranks(&one->plan));
         if (one->outcome.reasons) continue;
         feasible++;
