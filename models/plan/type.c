@@ -96,15 +96,26 @@ static fr_status read_size(const struct fr_plan_key *key, const struct fr_json *
                                 field_of(key, plan), err);
 }
 
-/* Exact, in the largest binary unit that divides it. */
-static const char *size_text(const struct fr_plan_key *key, const struct fr_plan *plan,
-                             char *out, size_t capacity) {
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    double size = *(const double *)field(key, plan);
+/* @p size in the largest unit of a list that divides it, each @p step of the one before. */
+static void in_units(double size, double step, const char *const units[5], char *out,
+                     size_t capacity) {
     char number[32];
     int unit = 0;
-    for (; unit < 4 && size >= 1024 && fmod(size, 1024) == 0; unit++) size /= 1024;
+    for (; unit < 4 && size >= step && fmod(size, step) == 0; unit++) size /= step;
     snprintf(out, capacity, "%s %s", fr_number_write(size, number, sizeof number), units[unit]);
+}
+
+/* Exact, in the unit with the shorter number: "25 MiB", "160 MB". */
+static const char *size_text(const struct fr_plan_key *key, const struct fr_plan *plan,
+                             char *out, size_t capacity) {
+    static const char *const binary[] = {"B", "KiB", "MiB", "GiB", "TiB"}, *const decimal[] = {
+                                                                               "B", "kB", "MB",
+                                                                               "GB", "TB"};
+    double size = *(const double *)field(key, plan);
+    char tens[48];
+    in_units(size, 1024, binary, out, capacity);
+    in_units(size, 1000, decimal, tens, sizeof tens);
+    if (strcspn(tens, " ") < strcspn(out, " ")) snprintf(out, capacity, "%s", tens);
     return out;
 }
 

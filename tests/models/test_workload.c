@@ -25,9 +25,12 @@ static void alexnet(void **state) {
     static const double outputs[] = {290400, 186624, 64896, 64896, 43264, 4096, 4096, 1000};
     static const double weights[] = {34848,  307200,   884736,   663552,
                                      442368, 37748736, 16777216, 4096000};
-    struct fr_workload w;
+    struct fr_workload w = {0};
     double flop = 0;
-    must_read(fr_preset_find("model", "alexnet")->text, &w);
+    struct fr_json_document *document = NULL;
+    assert_int_equal(fr_preset_or_file_read("model", "alexnet", &document, NULL), FR_OK);
+    assert_int_equal(fr_model_read(document, &w, NULL), FR_OK);
+    fr_json_free(document);
     assert_int_equal(w.n_layers, 8);
     for (int i = 0; i < 8; i++) {
         FR_NEAR(w.layers[i].outputs, outputs[i], 0);
