@@ -19,9 +19,9 @@
 /* ---- an option given twice ---------------------------------------------------------------------- */
 
 bool fr_option_repeats(const struct fr_verb *verb, const char *option) {
-    static const char *const always[] = {"set",    "fix",     "vary",     "runs",
-                                         "where",  "include", "measured", "only",
-                                         "column", "power",   NULL};
+    static const char *const always[] = {"set",     "fix",      "vary", "runs",   "where",
+                                         "include", "measured", "only", "column", "power",
+                                         "ignore",  "update",   NULL};
     static const char *const compared[] = {"cluster", "model", "runtime", "price",
                                            "carbon",  "pue",   NULL};
     return fr_place_in(always, option) >= 0 ||

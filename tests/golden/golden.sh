@@ -18,6 +18,7 @@ pattern=${3:-.}
 export LC_ALL=C PATH="$bin:$PATH" here
 unset FORERUN_DATA DISPLAY
 version=$(forerun --version | sed -n '1s/^forerun \([0-9.]*\).*/\1/p' | sed 's/\./\\./g') # a release changes no digest
+[ -n "$version" ]
 export version
 
 # One document and nothing else?

@@ -208,6 +208,8 @@ static void an_option_twice(void **state) {
             struct fr_error err = {0};
             bool repeats = fr_option_repeats(*v, o->name) || strcmp(o->name, "runtime") == 0;
             if (!o->argument) continue;
+            FR_TRUE(repeats || !strstr(o->help, "repeat"), "%s --%s may be repeated, it says",
+                    (*v)->name, o->name);
             *args =
                 (struct fr_args){.option = {o, o}, .value = {"./a=1", "./b=1"}, .n_options = 2};
             fr_status status = fr_taken(*v, args, &err);
