@@ -18,13 +18,14 @@
 
 /* ---- an option given twice ---------------------------------------------------------------------- */
 
+/* Its help says so, or help is in other words. */
 bool fr_option_repeats(const struct fr_verb *verb, const char *option) {
-    static const char *const always[] = {"set",     "fix",      "vary", "runs",   "where",
-                                         "include", "measured", "only", "column", "power",
-                                         "ignore",  "update",   NULL};
+    static const char *const always[] = {"set",   "fix",     "vary",     "runs",
+                                         "where", "include", "measured", NULL};
     static const char *const compared[] = {"cluster", "model", "runtime", "price",
                                            "carbon",  "pue",   NULL};
-    return fr_place_in(always, option) >= 0 ||
+    const struct fr_option *row = fr_option_find(verb->options, option);
+    return (row && strstr(row->help, "repeat")) || fr_place_in(always, option) >= 0 ||
            (strcmp(verb->name, "compare") == 0 && fr_place_in(compared, option) >= 0);
 }
 
