@@ -59,7 +59,7 @@ static void take_model(struct fr_reading *r) {
     for (size_t i = 0; i < sizeof names / sizeof *names && !fr_reading_stated(r, "model");
          i++) {
         const char *title = fr_reading_value(r, names[i]);
-        if (title) fr_reading_model(r, title);
+        if (title && !strchr(title, '$')) fr_reading_model(r, title); /* a script may leave it open */
     }
 }
 
@@ -68,9 +68,9 @@ static fr_status finish(struct fr_reading *r, struct fr_error *err) {
     take_model(r);
     if (ranks && !fr_reading_stated(r, "ranks")) fr_reading_say(r, "ranks", "%s", ranks);
     fr_megatron_defaults(r);
+    take_precision(r);
     FR_TRY(fr_megatron_plan(r, err));
     FR_TRY(fr_megatron_model(r, err));
-    take_precision(r);
     fr_megatron_bucket(r);
     return FR_OK;
 }

@@ -138,7 +138,7 @@ static fr_status take_dtype(struct fr_reading *r, struct fr_error *err) {
                *four = fr_reading_value(r, "fp4_recipe");
     const char *dtype = fp4 ? "fp4" : fp8 ? "fp8" : bf16 ? "bf16" : fp16 ? "fp16" : NULL;
     bool model = fr_reading_stated(r, "model.layers") != NULL; /* not a part of a script */
-    if (!dtype &&
+    if (!dtype && !fr_reading_stated(r, "model.dtype") &&
         ((r->whole && model) || (fr_reading_off(r, "bf16") && fr_reading_off(r, "fp16"))))
         dtype = "fp32";
     if (!dtype) return FR_OK;
