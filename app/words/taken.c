@@ -20,8 +20,9 @@
 
 /* Its help says so, or help is in other words. */
 bool fr_option_repeats(const struct fr_verb *verb, const char *option) {
-    static const char *const always[] = {"set",   "fix",     "vary",     "runs",
-                                         "where", "include", "measured", NULL};
+    static const char *const always[] = {"set",    "fix",     "vary",     "runs",
+                                         "where",  "include", "measured", "only",
+                                         "column", "power",   NULL};
     static const char *const compared[] = {"cluster", "model", "runtime", "price",
                                            "carbon",  "pue",   NULL};
     const struct fr_option *row = fr_option_find(verb->options, option);

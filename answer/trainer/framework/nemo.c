@@ -46,9 +46,10 @@ static void take_precision(struct fr_reading *r) {
             bool narrow = fr_reading_on(r, "fp8_param_gather");
             fr_reading_say(r, "model.weight_dtype", "%s", narrow ? words[i].dtype : "bf16");
         }
+        bool wide = fr_reading_on(r, "grad_reduce_in_fp32");
         if (!fr_reading_stated(r, "model.gradient_dtype") &&
-            fr_reading_on(r, "grad_reduce_in_fp32"))
-            fr_reading_say(r, "model.gradient_dtype", "fp32");
+            (wide || fr_reading_off(r, "grad_reduce_in_fp32")))
+            fr_reading_say(r, "model.gradient_dtype", wide ? "fp32" : "bf16");
         return;
     }
 }
