@@ -482,9 +482,21 @@ static void an_interrupt_prints_the_last_answer(void **state) {
     struct fr_error err = {.status = FR_OK};
     struct fr_ended ended;
     snprintf(program, sizeof program, "%s/forerun", FR_BIN_DIR);
-    const char *line[] = {
-        "timeout", "--preserve-status", "-s",       "INT",      "2",      program, "watch",
-        log_path,  "--cluster",         "dgx-h100", "--follow", "--json", NULL};
+    /* Without --foreground timeout signals the child and then its group: the second interrupt ends anything. */
+    const char *line[] = {"timeout",
+                          "--foreground",
+                          "--preserve-status",
+                          "-s",
+                          "INT",
+                          "2",
+                          program,
+                          "watch",
+                          log_path,
+                          "--cluster",
+                          "dgx-h100",
+                          "--follow",
+                          "--json",
+                          NULL};
     const struct fr_process p = {
         .words = line, .out.text = &out, .err.text = &printed, .text_B = 1 << 20};
     (void)state;
