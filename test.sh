@@ -1,5 +1,5 @@
 #!/bin/sh
-# ./test.sh          the tests of every day, on the release build: six minutes of two cores with it
+# ./test.sh          the tests of every day, on the release build: eight minutes of two cores with it
 # ./test.sh PRESET   the tests of another preset: dev, asan, tsan, coverage, fuzz, clang
 # ./test.sh all      a build by clang, then the tests under asan, then those of release
 # ./test.sh nightly  first ./demo.sh and ./test.sh on a bare Debian 12 (root, debootstrap; else it says so),
