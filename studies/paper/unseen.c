@@ -54,7 +54,7 @@ static fr_status set_on(struct fr_study_call *c) {
     return FR_OK;
 }
 
-/* What was set on @p run; NULL: nothing. */
+/* The values that were set on @p run, in words; NULL: none. */
 static const char *set_on_run(const struct all *all, const struct fr_run *run) {
     static const char *const of_cluster[] = {"cluster", NULL}, *const of_set[] = {"note.set",
                                                                                   NULL};
