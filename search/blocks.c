@@ -333,8 +333,8 @@ static fr_status check_lists(const struct fr_blocks *b, const struct fr_search_r
     return FR_OK;
 }
 
-/* The best K of the whole are among the best K of each block, and the front of the whole is a subset of the union of
- * their fronts. So K and a front a block are enough to give the same answer as one search. */
+/* The best K of the whole are among the best K of each block. The front of the whole is a subset of the union of
+ * the blocks' fronts. So each block keeps K plans and a front, and the answer is that of one search. */
 fr_status fr_blocks_join(const struct fr_blocks *b, struct fr_search_result *result,
                          struct fr_error *err) {
     struct fr_best best = {.cut = false};

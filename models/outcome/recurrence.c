@@ -392,9 +392,8 @@ static void begin(struct sweep *w, const struct fr_pipeline *p, int with, double
             w->pass_s[3 * i + kind] = fr_pipeline_pass_s(p, i, kind, with);
 }
 
-/* Plain 1F1B repeats itself: after the first P micro-batches each stage alternates one forward and one backward pass,
- * and the periodic form (models/outcome/periodic.h) needs P numbers where following slots needs P m, and a tenth of
- * the time. */
+/* Plain 1F1B repeats itself: after the first P micro-batches each stage alternates one forward and one backward pass.
+ * The periodic form (models/outcome/periodic.h) needs P numbers and a tenth of the time. Following slots needs P m. */
 static fr_status run_sweep(struct sweep *w, struct fr_recurrence_cache *cache,
                            struct fr_error *err) {
     if (find_run(w, cache)) return FR_OK;

@@ -58,8 +58,8 @@ struct fr_pricing fr_pricing_make(const struct fr_job *job, const struct fr_plan
 /* ---- one operation ------------------------------------------------------------------------------- */
 
 /* A matrix product C[m,n] = A[m,k] B[k,n] is 2 m n k flop. Its time is the device's own function of the shape
- * (models/device/gemm.h), not flop over a peak: at the sizes that tensor parallelism leaves, tiles that are cut and
- * waves that are not full decide. */
+ * (models/device/gemm.h), not flop over a peak. At the sizes that tensor parallelism leaves, cut tiles and waves that
+ * are not full decide. */
 static double product_s(const struct fr_pricing *x, fr_dtype dtype,
                         const struct fr_gemm_shape *shape, double working_set_B,
                         struct fr_gemm_use use) {
@@ -211,9 +211,9 @@ double fr_operation_s(const struct fr_pricing *x, const struct fr_operation *o) 
     return operation_s(x, o);
 }
 
-/* Weights in fp8 are narrowed once an iteration, since they change only in the update: read once at the width that
- * the optimizer keeps, if that is wider, and written twice, by rows for the forward product and by columns for the
- * input gradient. Weight gradients are the products that have a weight's shape, so they tell how many values that is. */
+/* Weights in fp8 are narrowed once an iteration, since they change only in the update. They are read once, at the
+ * width that the optimizer keeps if that is wider. They are written twice: by rows for the forward product, by columns
+ * for the input gradient. The number of values is that of the weight gradients, which have a weight's shape. */
 double fr_narrow_weights_s(const struct fr_pricing *x, const struct fr_rank_work *work,
                            double weight_B) {
     double narrow_B = fr_dtype_size_B(FR_FP8), values = 0;
