@@ -69,6 +69,16 @@ static void fill(struct fr_sheet_layout *s, struct fr_sheet_field *f,
     }
 }
 
+/* Bars stand side by side among the series of their own panel. */
+static void number_bars(struct fr_sheet_field *f) {
+    for (int s = 0; s < FR_SHEET_SERIES_MAX; s++) {
+        bool shown = false;
+        for (int i = 0; i < f->n; i++) shown = shown || f->spot[i].series == s;
+        f->bar[s] = f->n_bars;
+        f->n_bars += shown;
+    }
+}
+
 static void place_all(struct fr_sheet_field *f) {
     if (f->panel->kind == FR_SHEET_CURVES)
         fr_sort_items(f->place, f->n_places, sizeof *f->place, by_number);
@@ -85,6 +95,7 @@ void fr_sheet_lay_out(const struct fr_sheet *of, const struct fr_paper_rows *row
         f->panel = &of->panel[k];
         fill(s, f, rows);
         place_all(f);
+        number_bars(f);
         s->n_fields += f->n > 0;
     }
 }
@@ -108,6 +119,9 @@ const char *fr_sheet_series_name(const char *id, char out[FR_PAPER_WORD]) {
                                            {"cb", "CB"},
                                            {"fe", "+FE"},
                                            {"sc_75", "+SC 3/4"},
+                                           {"sc", "+SC"},
+                                           {"model", "communication by model"},
+                                           {"data", "by data"},
                                            {"cb_fe", "CB+FE"},
                                            {"cb_fe_sc", "CB+FE+SC"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -20,6 +20,8 @@ struct fr_sheet_field {
     const struct fr_sheet_panel *panel;
     struct fr_sheet_spot spot[FR_SHEET_PLACES_MAX * FR_SHEET_SERIES_MAX];
     int n, n_places;
+    int n_bars;                   /**< series that it shows */
+    int bar[FR_SHEET_SERIES_MAX]; /**< of each series of the sheet, its place among them */
     char place[FR_SHEET_PLACES_MAX][FR_PAPER_WORD];
     double factor; /**< to SI units */
     fr_quantity quantity;
