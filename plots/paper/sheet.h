@@ -17,7 +17,8 @@
 enum { FR_SHEET_PANELS = 8, FR_SHEET_COLUMNS = 6 };
 
 typedef enum {
-    FR_SHEET_CURVES, /**< a line a series over {x}, a number */
+    FR_SHEET_CURVES, /**< a line a series over {x}, a number, on a logarithmic axis ... */
+    FR_SHEET_LINES,  /**< ... and on one from 0 */
     FR_SHEET_BARS,   /**< bars side by side at each {x}, a word */
     FR_SHEET_STACK   /**< bars on each other */
 } fr_sheet_kind;

@@ -146,6 +146,10 @@ static void y_axis(struct fr_picture *p, const struct fr_sheet_field *f, bool lo
 }
 
 static void numbers_axis(struct fr_picture *p, const struct fr_sheet_field *f) {
+    if (f->panel->kind == FR_SHEET_LINES) {
+        fr_scale_linear(p, "x", fr_sheet_number_of(f->place[f->n_places - 1]));
+        return;
+    }
     int64_t values[FR_SHEET_PLACES_MAX];
     for (int i = 0; i < f->n_places; i++) values[i] = (int64_t)fr_sheet_number_of(f->place[i]);
     fr_scale_counts(p, values, f->n_places, 9);
@@ -312,7 +316,7 @@ static void draw_field(struct fr_picture *p, const struct fr_sheet_layout *s,
                  TEXT_SIZE / 12.0);
     fr_picture_axis_label(p, "x", f->panel->x);
     y_axis(p, f, plot_px(s) < PLOT_PX);
-    if (f->panel->kind == FR_SHEET_CURVES) {
+    if (fr_sheet_has_curves(f->panel)) {
         numbers_axis(p, f);
         for (int i = 0; i < s->n_series; i++) draw_band(p, s, f, i);
         for (int i = 0; i < s->n_series; i++) draw_curve(p, s, f, i);
@@ -385,7 +389,7 @@ static void add_entry(struct legend *at, const char *name, const char *colour, i
 }
 
 static bool curves_only(const struct fr_sheet_layout *s) {
-    return s->field[0].panel->kind == FR_SHEET_CURVES;
+    return fr_sheet_has_curves(s->field[0].panel);
 }
 
 /* @return the height below the last line. */

@@ -24,8 +24,8 @@ static int find_or_add(char words[][FR_PAPER_WORD], int *n, int max, const char 
 }
 
 double fr_sheet_number_of(const char *word) {
-    double value = atof(word);
-    return value >= 1e-9 && value <= 1e15 ? value : 1;
+    double value = strcmp(word, "0") == 0 ? 0 : atof(word);
+    return strcmp(word, "0") == 0 || (value >= 1e-9 && value <= 1e15) ? value : 1;
 }
 
 static int by_number(const void *a, const void *b) {
@@ -80,7 +80,7 @@ static void number_bars(struct fr_sheet_field *f) {
 }
 
 static void place_all(struct fr_sheet_field *f) {
-    if (f->panel->kind == FR_SHEET_CURVES)
+    if (fr_sheet_has_curves(f->panel))
         fr_sort_items(f->place, f->n_places, sizeof *f->place, by_number);
     for (int i = 0; i < f->n; i++)
         for (int k = 0; k < f->n_places; k++)
