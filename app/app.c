@@ -10,6 +10,7 @@
 #include "app/commit.h"
 #include "app/from/expand.h"
 #include "app/help.h"
+#include "app/inputs/of_samples.h"
 #include "app/outputs.h"
 #include "app/verb.h"
 #include "app/words/taken.h"
@@ -166,6 +167,7 @@ int fr_app_main(int argc, char **argv) {
     fr_progress_allow();
     fr_file_hold();
     fr_journal_on_message(fr_journal_say);
+    fr_preset_fit_samples(fr_app_cluster_of_samples);
     if (argc < 2) {
         print_help(stderr);
         return 2;

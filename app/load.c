@@ -70,11 +70,6 @@ fr_status fr_app_load(const struct fr_args *args, bool with_model, struct fr_job
     if (with_model) FR_TRY(fr_args_required(args, "model", &names.model, err));
     if (args->n_words > 0)
         return fr_fail(err, FR_ERR_USAGE, NULL, "unexpected word \"%.64s\"", args->word[0]);
-    const char *from[] = {names.cluster, names.runtime, names.model, names.plan};
-    int standard_inputs = 0;
-    for (int i = 0; i < 4; i++) standard_inputs += from[i] && strcmp(from[i], "-") == 0;
-    if (standard_inputs > 1)
-        return fr_fail(err, FR_ERR_USAGE, NULL, "only one input can come from standard input");
     return fr_job_load(&names, job, err);
 }
 
