@@ -81,7 +81,7 @@ static fr_status put(const struct fr_text *text, bool last, struct fr_error *err
         printed = &shown;
     }
     if (!text->failed && fr_colours(STDOUT_FILENO)) { /* what is escaped is others' */
-        fr_colour_verdicts(fr_text_get(printed), &coloured);
+        fr_colour_answer(fr_text_get(printed), &coloured);
         printed = &coloured;
     }
     fr_status status = text->failed || shown.failed || coloured.failed

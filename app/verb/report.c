@@ -232,5 +232,6 @@ const struct fr_verb fr_verb_report = {
         "exit code is 1.\n",
     .options = options,
     .outputs = outputs,
+    .asks = true,
     .run = run,
 };
