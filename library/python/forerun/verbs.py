@@ -54,10 +54,11 @@ _report = {
     "series": ("series", "TEXT", False),
     "json": ("json", None, False),
     "page": ("page", "FILE", False),
+    "force": ("force", None, False),
 }
 
 
-def report(*words, output=None, series=None, page=None):
+def report(*words, output=None, series=None, page=None, force=False):
     """a calibration, or any result, as one HTML page: answer, live figures, tables
 
     forerun report SAMPLES...|FIT.json [-o report.html] [--json]
@@ -66,6 +67,7 @@ def report(*words, output=None, series=None, page=None):
     output  page to write (default: none)
     series  of several series fit those that have TEXT in their name
     page  write the answer as one HTML page with live figures, too
+    force  replace a page or picture that is there
     """
     values = {key: value for key, value in locals().items() if key != "words"}
     return _ask("report", _report, words, values)
@@ -84,10 +86,11 @@ _tune = {
     "defaults": ("defaults", "YEAR", False),
     "json": ("json", None, False),
     "page": ("page", "FILE", False),
+    "force": ("force", None, False),
 }
 
 
-def tune(*words, cluster=None, runs=None, where=None, out=None, save_runtime=None, hold=None, always=False, set=None, runtime=None, defaults=None, page=None):
+def tune(*words, cluster=None, runs=None, where=None, out=None, save_runtime=None, hold=None, always=False, set=None, runtime=None, defaults=None, page=None, force=False):
     """device, host, network and power coefficients from measured training runs
 
     forerun tune [--cluster C] --runs RUNS.csv [--where COLUMN=VALUE]... [--out cluster.json] [--save-runtime runtime.json] [--hold NAMES] [--always] [--json]
@@ -103,6 +106,7 @@ def tune(*words, cluster=None, runs=None, where=None, out=None, save_runtime=Non
     runtime  software of rows that name none: a release of a framework
     defaults  modern (today's software) or 2019, for rows that do not say
     page  write the answer as one HTML page with live figures, too
+    force  replace a page or picture that is there
     """
     values = {key: value for key, value in locals().items() if key != "words"}
     return _ask("tune", _tune, words, values)
@@ -122,10 +126,11 @@ _score = {
     "all": ("all", None, False),
     "json": ("json", None, False),
     "page": ("page", "FILE", False),
+    "force": ("force", None, False),
 }
 
 
-def score(*words, cluster=None, runs=None, from_=None, column=None, ignore=None, where=None, by=None, set=None, runtime=None, defaults=None, all=False, page=None):
+def score(*words, cluster=None, runs=None, from_=None, column=None, ignore=None, where=None, by=None, set=None, runtime=None, defaults=None, all=False, page=None, force=False):
     """predictions beside measured runs: error, rank, regret, coverage
 
     forerun score [--cluster C] --runs RUNS.csv [--where COLUMN=VALUE]... [--by COLUMNS] [--json]
@@ -142,6 +147,7 @@ def score(*words, cluster=None, runs=None, from_=None, column=None, ignore=None,
     defaults  modern (today's software) or 2019, for rows that do not say
     all  everything that the short answer leaves out: all tables, all reasons
     page  write the answer as one HTML page with live figures, too
+    force  replace a page or picture that is there
     """
     values = {key: value for key, value in locals().items() if key != "words"}
     return _ask("score", _score, words, values)
@@ -207,10 +213,11 @@ _plot = {
     "from_": ("from", "TIME", False),
     "to": ("to", "TIME", False),
     "keep_script": ("keep-script", None, False),
+    "force": ("force", None, False),
 }
 
 
-def plot(*words, output=None, format=None, title=None, no_title=False, width=None, font=None, x=None, from_=None, to=None, keep_script=False):
+def plot(*words, output=None, format=None, title=None, no_title=False, width=None, font=None, x=None, from_=None, to=None, keep_script=False, force=False):
     """draw a figure from the JSON of other commands
 
     forerun plot FIGURE INPUT... -o FILE.svg|png|pdf
@@ -226,6 +233,7 @@ def plot(*words, output=None, format=None, title=None, no_title=False, width=Non
     from_  of gantt: draw the part from there on, e.g. 120ms
     to  of gantt: and up to there
     keep_script  leave the gnuplot script and its data beside the picture
+    force  replace a page or picture that is there
     """
     values = {key: value for key, value in locals().items() if key != "words"}
     return _ask("plot", _plot, words, values)
@@ -288,7 +296,7 @@ def reproduce(*words, markdown=False, latex=False, update=None, measured=False, 
     samples  where results go as they come (default iterations.jsonl)
     resume  go on with the samples file; what is trained is not repeated
     patience  without a sign of life or progress of a rank, or of the launcher, before the job is ended (default 30 s)
-    force  replace the samples file if it is there
+    force  replace the samples file, and a page, if they are there
     wide  a row on one line, however long, not in 80 columns
     page  write the answer as one HTML page with live figures, too
     """
@@ -307,11 +315,12 @@ _collective = {
     "algorithm": ("algorithm", "NAME|all", False),
     "json": ("json", None, False),
     "page": ("page", "FILE", False),
+    "force": ("force", None, False),
     "csv": ("csv", None, False),
 }
 
 
-def collective(*words, cluster=None, set=None, op=None, ranks=None, stride=None, groups=None, size=None, algorithm=None, page=None, csv=False):
+def collective(*words, cluster=None, set=None, op=None, ranks=None, stride=None, groups=None, size=None, algorithm=None, page=None, force=False, csv=False):
     """time and bandwidth of a collective over message sizes
 
     forerun collective --cluster C --op NAME --ranks N [--size RANGE] [--algorithm NAME|all] [--json|--csv]
@@ -325,6 +334,7 @@ def collective(*words, cluster=None, set=None, op=None, ranks=None, stride=None,
     size  message sizes, e.g. 8..16MiB*2 (default); counted as nccl-tests does
     algorithm  price an algorithm from the levels instead of the cluster's form
     page  write the answer as one HTML page with live figures, too
+    force  replace a page or picture that is there
     csv  print CSV
     """
     values = {key: value for key, value in locals().items() if key != "words"}
@@ -342,10 +352,11 @@ _gemm = {
     "dtype": ("dtype", "NAME", False),
     "json": ("json", None, False),
     "page": ("page", "FILE", False),
+    "force": ("force", None, False),
 }
 
 
-def gemm(*words, cluster=None, runtime=None, set=None, m=None, n=None, k=None, batch=None, dtype=None, page=None):
+def gemm(*words, cluster=None, runtime=None, set=None, m=None, n=None, k=None, batch=None, dtype=None, page=None, force=False):
     """time of one matrix product
 
     forerun gemm --cluster C --m M --n N --k K [--dtype fp32] [--json]
@@ -359,6 +370,7 @@ def gemm(*words, cluster=None, runtime=None, set=None, m=None, n=None, k=None, b
     batch  samples it serves, for devices known by throughput against batch (default n)
     dtype  fp64, fp32, tf32, bf16, fp16, fp8, fp4 (default fp32)
     page  write the answer as one HTML page with live figures, too
+    force  replace a page or picture that is there
     """
     values = {key: value for key, value in locals().items() if key != "words"}
     return _ask("gemm", _gemm, words, values)
@@ -442,10 +454,11 @@ _compare = {
     "all": ("all", None, False),
     "json": ("json", None, False),
     "page": ("page", "FILE", False),
+    "force": ("force", None, False),
 }
 
 
-def compare(*words, cluster=None, model=None, runtime=None, plan=None, ranks=None, set=None, vary=None, fix=None, objective=None, per_iteration=False, fit=None, memory_limit=None, max_lossy=None, threads=None, tokens=None, samples=None, price=None, carbon=None, pue=None, mtbf=None, storage=None, checkpoint_size=None, restart=None, all=False, page=None):
+def compare(*words, cluster=None, model=None, runtime=None, plan=None, ranks=None, set=None, vary=None, fix=None, objective=None, per_iteration=False, fit=None, memory_limit=None, max_lossy=None, threads=None, tokens=None, samples=None, price=None, carbon=None, pue=None, mtbf=None, storage=None, checkpoint_size=None, restart=None, all=False, page=None, force=False):
     """clusters, models or runtimes side by side; or a second calibration beside the first
 
     forerun compare --cluster C --cluster D... --model M... --ranks RANGE ... | --runtime A --runtime B... --cluster C --model M [--plan P] ... | FIRST.jsonl SECOND.jsonl
@@ -475,6 +488,7 @@ def compare(*words, cluster=None, model=None, runtime=None, plan=None, ranks=Non
     restart  time to start again after a failure, e.g. \"10 min\"
     all  everything that the short answer leaves out: all tables, all reasons
     page  write the answer as one HTML page with live figures, too
+    force  replace a page or picture that is there
     """
     values = {key: value for key, value in locals().items() if key != "words"}
     return _ask("compare", _compare, words, values)
@@ -491,10 +505,11 @@ _compare_plans = {
     "all": ("all", None, False),
     "json": ("json", None, False),
     "page": ("page", "FILE", False),
+    "force": ("force", None, False),
 }
 
 
-def compare_plans(*words, cluster=None, model=None, runtime=None, defaults=None, set=None, undisturbed=False, ranks=None, all=False, page=None):
+def compare_plans(*words, cluster=None, model=None, runtime=None, defaults=None, set=None, undisturbed=False, ranks=None, all=False, page=None, force=False):
     """plans of your own side by side, and how sure it is which is best
 
     forerun compare-plans A.json B.json... --cluster C --model M [--ranks N] [--set KEY=VALUE]... [--json]
@@ -508,6 +523,7 @@ def compare_plans(*words, cluster=None, model=None, runtime=None, defaults=None,
     ranks  ranks of plans that do not name their replicas (default: dp is 1)
     all  everything that the short answer leaves out: all tables, all reasons
     page  write the answer as one HTML page with live figures, too
+    force  replace a page or picture that is there
     """
     values = {key: value for key, value in locals().items() if key != "words"}
     return _ask("compare-plans", _compare_plans, words, values)
@@ -516,15 +532,17 @@ def compare_plans(*words, cluster=None, model=None, runtime=None, defaults=None,
 _doctor = {
     "json": ("json", None, False),
     "page": ("page", "FILE", False),
+    "force": ("force", None, False),
 }
 
 
-def doctor(*words, page=None):
+def doctor(*words, page=None, force=False):
     """checks of this machine, and what to install or ask for
 
     forerun doctor [--json]
 
     page  write the answer as one HTML page with live figures, too
+    force  replace a page or picture that is there
     """
     values = {key: value for key, value in locals().items() if key != "words"}
     return _ask("doctor", _doctor, words, values)
@@ -547,15 +565,17 @@ def show(*words):
 _list_ = {
     "json": ("json", None, False),
     "page": ("page", "FILE", False),
+    "force": ("force", None, False),
 }
 
 
-def list_(*words, page=None):
+def list_(*words, page=None, force=False):
     """collectives, methods, forms, kinds, presets, figures
 
     forerun list [TABLE] [--json]
 
     page  write the answer as one HTML page with live figures, too
+    force  replace a page or picture that is there
     """
     values = {key: value for key, value in locals().items() if key != "words"}
     return _ask("list", _list_, words, values)
