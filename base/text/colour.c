@@ -4,8 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file/collect.h"
+
 bool fr_colours(int fd) {
     const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    if (fr_collecting()) return false;
     return isatty(fd) && !(none && *none) && !(terminal && strcmp(terminal, "dumb") == 0);
 }
 
