@@ -244,6 +244,11 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     return status;
 }
 
+/* Chakra alone; the others are texts of their own. */
+static bool document(const struct fr_args *args) {
+    return args->n_words == 1 && strcmp(args->word[0], "chakra") == 0;
+}
+
 static const struct fr_output outputs[] = {{"out", NULL, NULL}, {NULL, NULL, NULL}};
 
 const struct fr_verb fr_verb_export = {
@@ -275,5 +280,6 @@ const struct fr_verb fr_verb_export = {
     .outputs = outputs,
     .first_input = 1,
     .word = word,
+    .document = document,
     .run = run,
 };
