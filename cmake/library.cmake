@@ -59,5 +59,6 @@ install(EXPORT forerun NAMESPACE forerun:: FILE forerunTargets.cmake DESTINATION
 install(FILES ${CMAKE_BINARY_DIR}/lib/forerunConfig.cmake
               ${CMAKE_BINARY_DIR}/lib/forerunConfigVersion.cmake DESTINATION ${package_dir})
 # The Python module finds the library from where it lies: the same way for every version of Python.
-install(FILES library/python/forerun/__init__.py library/python/forerun/program.py library/python/forerun/verbs.py DESTINATION ${CMAKE_INSTALL_DATADIR}/forerun/python/forerun)
+install(FILES library/python/forerun/__init__.py library/python/forerun/program.py library/python/forerun/results.py
+              library/python/forerun/verbs.py library/python/forerun/py.typed DESTINATION ${CMAKE_INSTALL_DATADIR}/forerun/python/forerun)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATADIR}/forerun USE_SOURCE_PERMISSIONS)

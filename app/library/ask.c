@@ -65,11 +65,11 @@ static fr_status make_line(const struct fr_verb *verb, const char *const *words,
         if (n > 0) memcpy(line->word, words, (size_t)n * sizeof *words);
         /* Words that cannot be parsed are refused by the verb. */
         bool parsed = fr_args_parse(n, line->word, verb->options, args, NULL) == FR_OK;
-        line->json = fr_args_has(args, "json");
-        if (parsed && !fr_clashes_formed(args) && has_document(verb, args)) {
+        line->json = parsed && has_document(verb, args) &&
+                     (fr_args_has(args, "json") || !fr_clashes_formed(args));
+        if (line->json && !fr_args_has(args, "json")) {
             memmove(line->word + 1, line->word, (size_t)n * sizeof *line->word);
             line->word[0] = (char *)"--json";
-            line->json = true;
             n++;
         }
     }
