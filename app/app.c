@@ -6,16 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/clashes.h"
 #include "app/commit.h"
-#include "app/from/expand.h"
 #include "app/help.h"
 #include "app/inputs/of_samples.h"
-#include "app/outputs.h"
+#include "app/run/run.h"
 #include "app/verb.h"
-#include "app/words/taken.h"
-#include "app/words/wrong_file.h"
-#include "app/words/wrong_value.h"
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/journal/journal.h"
@@ -129,36 +124,12 @@ static int unknown_verb(const char *word) {
 static int run(const struct fr_verb *verb, int argc, char **argv) {
     struct fr_error err = {0};
     running = verb->name;
-    struct fr_args *args = fr_calloc(1, sizeof *args);
-    if (!args) return 1;
     /* Help is given whatever else stands on the line. */
     for (int i = 0; i < argc; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0 ||
-            (i == 0 && argc == 1 && strcmp(argv[i], "help") == 0)) {
-            free(args);
+            (i == 0 && argc == 1 && strcmp(argv[i], "help") == 0))
             return print_verb_help(verb);
-        }
-    fr_status status = fr_args_parse(argc, argv, verb->options, args, &err);
-    if (status == FR_OK) status = fr_taken(verb, args, &err);
-    if (status == FR_OK) status = fr_clashes_check(args, &err);
-    if (status == FR_OK) status = fr_outputs_check(verb, args, &err);
-    struct fr_app_from from = {0};
-    if (status == FR_OK) status = fr_app_from_expand(verb, args, &from, &err);
-    if (status == FR_OK) status = verb->run(args, &err);
-    fr_wrong_file(verb, args, &status, &err);
-    if (status != FR_OK) fr_wrong_value(verb, args, &err);
-    fr_app_from_free(&from);
-    free(args);
-    if (fflush(stdout) != 0 && status == FR_OK)
-        status = fr_fail(&err, FR_ERR_IO, "<stdout>", "cannot be written");
-    /* Outputs that no print went before; of a command that failed, none is replaced. */
-    bool done = status == FR_OK || (status == FR_ERR_INFEASIBLE && !*err.detail);
-    if (done || status == FR_ERR_PARTIAL) {
-        fr_status released = fr_file_release(&err);
-        if (released != FR_OK) status = released;
-    }
-    fr_file_drop();
-    err.status = status;
+    fr_status status = fr_app_run(verb, argc, argv, &err);
     /* Infeasible results are printed as such; an error sentence is there only if one was made. */
     if (status == FR_OK) return 0;
     if (status == FR_ERR_INFEASIBLE && !*err.detail)

@@ -22,6 +22,12 @@ static fr_status check_forms(const struct fr_args *args, struct fr_error *err) {
     return FR_OK;
 }
 
+bool fr_clashes_formed(const struct fr_args *args) {
+    for (int i = 0; forms[i]; i++)
+        if (fr_args_has(args, forms[i])) return true;
+    return fr_args_has(args, "emit");
+}
+
 /* A key with its value, as an option gives it. */
 struct given {
     const char *option, *key, *value;

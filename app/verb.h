@@ -33,6 +33,8 @@ struct fr_verb {
     int first_input; /**< words from here on are files that are read */
     /** The @p i-th word that may stand first, NULL past the last; itself NULL: none is known. */
     const char *(*word)(int i);
+    /** Has the command of these words a document, of the option --json?  NULL: yes where it has the option. */
+    bool (*document)(const struct fr_args *args);
     int no; /**< exit code of an answer that was printed and is no (FR_ERR_INFEASIBLE without a sentence); 0: 4 */
     /** Carry it out; results to stdout. */
     fr_status (*run)(const struct fr_args *args, struct fr_error *err);

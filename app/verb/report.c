@@ -214,6 +214,12 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     return status;
 }
 
+/* Samples and a fit have one; other results are documents already. */
+static bool document(const struct fr_args *args) {
+    if (!are_results(args)) return true;
+    return args->n_words == 1 && fr_file_kind_of(args->word[0]) == FR_FILE_FIT;
+}
+
 static const struct fr_output outputs[] = {{"output", NULL, NULL}, {NULL, NULL, NULL}};
 
 const struct fr_verb fr_verb_report = {
@@ -233,5 +239,6 @@ const struct fr_verb fr_verb_report = {
     .options = options,
     .outputs = outputs,
     .asks = true,
+    .document = document,
     .run = run,
 };

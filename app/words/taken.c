@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/file/collect.h"
 #include "base/text.h"
 #include "base/text/meant.h"
 #include "base/text/whole.h"
@@ -85,7 +86,7 @@ static void take_presets(const struct fr_verb *verb, struct fr_args *args) {
         const char *kind = kind_of_option(args->option[i]), *value = args->value[i];
         const char *preset = kind ? preset_of(kind, value) : NULL;
         if (!preset || strcmp(preset, value) == 0) continue;
-        fprintf(stderr, "forerun %s: --%s \"%.64s\" is taken as the preset %s\n", verb->name,
+        fr_note("forerun %s: --%s \"%.64s\" is taken as the preset %s\n", verb->name,
                 args->option[i]->name, value, preset);
         args->value[i] = preset;
     }
@@ -246,7 +247,7 @@ static void take_words(const struct fr_verb *verb, struct fr_args *args) {
         if (!take_word(verb, args, args->word[i], &note)) args->word[left++] = args->word[i];
     args->n_words = left;
     if (note.length)
-        fprintf(stderr, "forerun %s: words without an option are taken as%s\n", verb->name,
+        fr_note("forerun %s: words without an option are taken as%s\n", verb->name,
                 fr_text_get(&note));
     fr_text_free(&note);
 }

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file/collect.h"
+
 const char *const fr_colour_names[] = {"auto", "always", "never", NULL};
 
 static fr_colour when = FR_COLOUR_AUTO;
@@ -12,6 +14,7 @@ void fr_colour_set(fr_colour w) { when = w; }
 
 bool fr_colours(int fd) {
     const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    if (fr_collecting()) return false;
     if (when != FR_COLOUR_AUTO) return when == FR_COLOUR_ALWAYS;
     return isatty(fd) && !(none && *none) && !(terminal && strcmp(terminal, "dumb") == 0);
 }

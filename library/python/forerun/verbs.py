@@ -2,7 +2,10 @@
 
 Each returns the document that --json prints, or the text of a verb that has none."""
 
+from typing import Union
+
 from .program import ask as _ask
+from .results import Figure, Result, Text, Value
 
 __all__ = ["import_", "report", "tune", "score", "watch", "plot", "reproduce", "collective", "gemm", "discover", "export", "compare", "compare_plans", "doctor", "show", "list_"]
 
@@ -25,7 +28,21 @@ _import_ = {
 }
 
 
-def import_(*words, ranks=None, nodes=None, ranks_per_node=None, op=None, system=None, setup=None, dtype=None, only=None, column=None, ignore=None, power=None, strict=False, scale_power=False, out=None):
+def import_(*words: Value,
+            ranks: Value = None,
+            nodes: Value = None,
+            ranks_per_node: Value = None,
+            op: Value = None,
+            system: Value = None,
+            setup: Value = None,
+            dtype: Value = None,
+            only: Value = None,
+            column: Value = None,
+            ignore: Value = None,
+            power: Value = None,
+            strict: bool = False,
+            scale_power: bool = False,
+            out: Value = None) -> Text:
     """read nccl-tests, rccl-tests, OSU or IMB output and tables as samples, published training runs, MLPerf's power logs and trainers' logs as runs
 
     forerun import KIND FILE... [--ranks N] [--nodes N] [--system TEXT] [-o FILE]
@@ -54,11 +71,13 @@ _report = {
     "series": ("series", "TEXT", False),
     "json": ("json", None, False),
     "page": ("page", "FILE", False),
-    "force": ("force", None, False),
 }
 
 
-def report(*words, output=None, series=None, page=None, force=False):
+def report(*words: Value,
+           output: Value = None,
+           series: Value = None,
+           page: Value = None) -> Union[Result, Text]:
     """a calibration, or any result, as one HTML page: answer, live figures, tables
 
     forerun report SAMPLES...|FIT.json [-o report.html] [--json]
@@ -67,7 +86,6 @@ def report(*words, output=None, series=None, page=None, force=False):
     output  page to write (default: none)
     series  of several series fit those that have TEXT in their name
     page  write the answer as one HTML page with live figures, too
-    force  replace a page or picture that is there
     """
     values = {key: value for key, value in locals().items() if key != "words"}
     return _ask("report", _report, words, values)
@@ -86,11 +104,21 @@ _tune = {
     "defaults": ("defaults", "YEAR", False),
     "json": ("json", None, False),
     "page": ("page", "FILE", False),
-    "force": ("force", None, False),
 }
 
 
-def tune(*words, cluster=None, runs=None, where=None, out=None, save_runtime=None, hold=None, always=False, set=None, runtime=None, defaults=None, page=None, force=False):
+def tune(*words: Value,
+         cluster: Value = None,
+         runs: Value = None,
+         where: Value = None,
+         out: Value = None,
+         save_runtime: Value = None,
+         hold: Value = None,
+         always: bool = False,
+         set: Value = None,
+         runtime: Value = None,
+         defaults: Value = None,
+         page: Value = None) -> Result:
     """device, host, network and power coefficients from measured training runs
 
     forerun tune [--cluster C] --runs RUNS.csv [--where COLUMN=VALUE]... [--out cluster.json] [--save-runtime runtime.json] [--hold NAMES] [--always] [--json]
@@ -106,7 +134,6 @@ def tune(*words, cluster=None, runs=None, where=None, out=None, save_runtime=Non
     runtime  software of rows that name none: a release of a framework
     defaults  modern (today's software) or 2019, for rows that do not say
     page  write the answer as one HTML page with live figures, too
-    force  replace a page or picture that is there
     """
     values = {key: value for key, value in locals().items() if key != "words"}
     return _ask("tune", _tune, words, values)
@@ -126,11 +153,22 @@ _score = {
     "all": ("all", None, False),
     "json": ("json", None, False),
     "page": ("page", "FILE", False),
-    "force": ("force", None, False),
 }
 
 
-def score(*words, cluster=None, runs=None, from_=None, column=None, ignore=None, where=None, by=None, set=None, runtime=None, defaults=None, all=False, page=None, force=False):
+def score(*words: Value,
+          cluster: Value = None,
+          runs: Value = None,
+          from_: Value = None,
+          column: Value = None,
+          ignore: Value = None,
+          where: Value = None,
+          by: Value = None,
+          set: Value = None,
+          runtime: Value = None,
+          defaults: Value = None,
+          all: bool = False,
+          page: Value = None) -> Result:
     """predictions beside measured runs: error, rank, regret, coverage
 
     forerun score [--cluster C] --runs RUNS.csv [--where COLUMN=VALUE]... [--by COLUMNS] [--json]
@@ -147,7 +185,6 @@ def score(*words, cluster=None, runs=None, from_=None, column=None, ignore=None,
     defaults  modern (today's software) or 2019, for rows that do not say
     all  everything that the short answer leaves out: all tables, all reasons
     page  write the answer as one HTML page with live figures, too
-    force  replace a page or picture that is there
     """
     values = {key: value for key, value in locals().items() if key != "words"}
     return _ask("score", _score, words, values)
@@ -175,7 +212,24 @@ _watch = {
 }
 
 
-def watch(*words, cluster=None, model=None, plan=None, set=None, column=None, ignore=None, runtime=None, defaults=None, follow=False, to_the_end=False, patience=None, steps=None, tokens=None, samples=None, price=None, carbon=None, pue=None):
+def watch(*words: Value,
+          cluster: Value = None,
+          model: Value = None,
+          plan: Value = None,
+          set: Value = None,
+          column: Value = None,
+          ignore: Value = None,
+          runtime: Value = None,
+          defaults: Value = None,
+          follow: bool = False,
+          to_the_end: bool = False,
+          patience: Value = None,
+          steps: Value = None,
+          tokens: Value = None,
+          samples: Value = None,
+          price: Value = None,
+          carbon: Value = None,
+          pue: Value = None) -> Result:
     """a run in flight beside its prediction: what is off, when it ends
 
     forerun watch LOG --cluster C [--plan P] [--model M] [--set KEY=VALUE]... [--follow] [--json]
@@ -213,11 +267,20 @@ _plot = {
     "from_": ("from", "TIME", False),
     "to": ("to", "TIME", False),
     "keep_script": ("keep-script", None, False),
-    "force": ("force", None, False),
 }
 
 
-def plot(*words, output=None, format=None, title=None, no_title=False, width=None, font=None, x=None, from_=None, to=None, keep_script=False, force=False):
+def plot(*words: Value,
+         output: Value = None,
+         format: Value = None,
+         title: Value = None,
+         no_title: bool = False,
+         width: Value = None,
+         font: Value = None,
+         x: Value = None,
+         from_: Value = None,
+         to: Value = None,
+         keep_script: bool = False) -> Union[Figure, Text]:
     """draw a figure from the JSON of other commands
 
     forerun plot FIGURE INPUT... -o FILE.svg|png|pdf
@@ -233,7 +296,6 @@ def plot(*words, output=None, format=None, title=None, no_title=False, width=Non
     from_  of gantt: draw the part from there on, e.g. 120ms
     to  of gantt: and up to there
     keep_script  leave the gnuplot script and its data beside the picture
-    force  replace a page or picture that is there
     """
     values = {key: value for key, value in locals().items() if key != "words"}
     return _ask("plot", _plot, words, values)
@@ -269,7 +331,32 @@ _reproduce = {
 }
 
 
-def reproduce(*words, markdown=False, latex=False, update=None, measured=False, quality=None, widths=None, depths=None, out=None, cluster=None, width=None, layers=None, batch=None, same_batch=False, tp=None, ghost=None, loss=None, rate=None, seeds=None, most=None, samples=None, resume=False, patience=None, force=False, wide=False, page=None):
+def reproduce(*words: Value,
+              markdown: bool = False,
+              latex: bool = False,
+              update: Value = None,
+              measured: bool = False,
+              quality: Value = None,
+              widths: Value = None,
+              depths: Value = None,
+              out: Value = None,
+              cluster: Value = None,
+              width: Value = None,
+              layers: Value = None,
+              batch: Value = None,
+              same_batch: bool = False,
+              tp: Value = None,
+              ghost: Value = None,
+              loss: Value = None,
+              rate: Value = None,
+              seeds: Value = None,
+              most: Value = None,
+              samples: Value = None,
+              resume: bool = False,
+              patience: Value = None,
+              force: bool = False,
+              wide: bool = False,
+              page: Value = None) -> Result:
     """the papers' tables and figures, published beside ours
 
     forerun reproduce [NAME...] [--measured] [--quality FILE] [--update FILE] [--wide|--latex|--markdown|--json]
@@ -296,7 +383,7 @@ def reproduce(*words, markdown=False, latex=False, update=None, measured=False, 
     samples  where results go as they come (default iterations.jsonl)
     resume  go on with the samples file; what is trained is not repeated
     patience  without a sign of life or progress of a rank, or of the launcher, before the job is ended (default 30 s)
-    force  replace the samples file, and a page, if they are there
+    force  replace the samples file if it is there
     wide  a row on one line, however long, not in 80 columns
     page  write the answer as one HTML page with live figures, too
     """
@@ -315,12 +402,21 @@ _collective = {
     "algorithm": ("algorithm", "NAME|all", False),
     "json": ("json", None, False),
     "page": ("page", "FILE", False),
-    "force": ("force", None, False),
     "csv": ("csv", None, False),
 }
 
 
-def collective(*words, cluster=None, set=None, op=None, ranks=None, stride=None, groups=None, size=None, algorithm=None, page=None, force=False, csv=False):
+def collective(*words: Value,
+               cluster: Value = None,
+               set: Value = None,
+               op: Value = None,
+               ranks: Value = None,
+               stride: Value = None,
+               groups: Value = None,
+               size: Value = None,
+               algorithm: Value = None,
+               page: Value = None,
+               csv: bool = False) -> Union[Result, Text]:
     """time and bandwidth of a collective over message sizes
 
     forerun collective --cluster C --op NAME --ranks N [--size RANGE] [--algorithm NAME|all] [--json|--csv]
@@ -334,7 +430,6 @@ def collective(*words, cluster=None, set=None, op=None, ranks=None, stride=None,
     size  message sizes, e.g. 8..16MiB*2 (default); counted as nccl-tests does
     algorithm  price an algorithm from the levels instead of the cluster's form
     page  write the answer as one HTML page with live figures, too
-    force  replace a page or picture that is there
     csv  print CSV
     """
     values = {key: value for key, value in locals().items() if key != "words"}
@@ -352,11 +447,19 @@ _gemm = {
     "dtype": ("dtype", "NAME", False),
     "json": ("json", None, False),
     "page": ("page", "FILE", False),
-    "force": ("force", None, False),
 }
 
 
-def gemm(*words, cluster=None, runtime=None, set=None, m=None, n=None, k=None, batch=None, dtype=None, page=None, force=False):
+def gemm(*words: Value,
+         cluster: Value = None,
+         runtime: Value = None,
+         set: Value = None,
+         m: Value = None,
+         n: Value = None,
+         k: Value = None,
+         batch: Value = None,
+         dtype: Value = None,
+         page: Value = None) -> Result:
     """time of one matrix product
 
     forerun gemm --cluster C --m M --n N --k K [--dtype fp32] [--json]
@@ -370,7 +473,6 @@ def gemm(*words, cluster=None, runtime=None, set=None, m=None, n=None, k=None, b
     batch  samples it serves, for devices known by throughput against batch (default n)
     dtype  fp64, fp32, tf32, bf16, fp16, fp8, fp4 (default fp32)
     page  write the answer as one HTML page with live figures, too
-    force  replace a page or picture that is there
     """
     values = {key: value for key, value in locals().items() if key != "words"}
     return _ask("gemm", _gemm, words, values)
@@ -383,7 +485,10 @@ _discover = {
 }
 
 
-def discover(*words, hwloc=None, ranks_per_node=None, rank=None):
+def discover(*words: Value,
+             hwloc: Value = None,
+             ranks_per_node: Value = None,
+             rank: Value = None) -> Text:
     """the node part of a cluster file, from hwloc or what shows node and network
 
     forerun discover [FILE...] [--hwloc FILE.xml] [--rank gpu|core|numa|package] [--ranks-per-node N] > cluster.json
@@ -409,7 +514,15 @@ _export = {
 }
 
 
-def export(*words, cluster=None, model=None, runtime=None, defaults=None, plan=None, set=None, ranks=None, out=None):
+def export(*words: Value,
+           cluster: Value = None,
+           model: Value = None,
+           runtime: Value = None,
+           defaults: Value = None,
+           plan: Value = None,
+           set: Value = None,
+           ranks: Value = None,
+           out: Value = None) -> Union[Result, Text]:
     """a cluster as a SimGrid platform; a plan's program as GOAL, as Chakra traces
 
     forerun export simgrid|goal|chakra --cluster C [--model M] [--ranks N] [--set KEY=VALUE]... [-o FILE]
@@ -454,11 +567,35 @@ _compare = {
     "all": ("all", None, False),
     "json": ("json", None, False),
     "page": ("page", "FILE", False),
-    "force": ("force", None, False),
 }
 
 
-def compare(*words, cluster=None, model=None, runtime=None, plan=None, ranks=None, set=None, vary=None, fix=None, objective=None, per_iteration=False, fit=None, memory_limit=None, max_lossy=None, threads=None, tokens=None, samples=None, price=None, carbon=None, pue=None, mtbf=None, storage=None, checkpoint_size=None, restart=None, all=False, page=None, force=False):
+def compare(*words: Value,
+            cluster: Value = None,
+            model: Value = None,
+            runtime: Value = None,
+            plan: Value = None,
+            ranks: Value = None,
+            set: Value = None,
+            vary: Value = None,
+            fix: Value = None,
+            objective: Value = None,
+            per_iteration: bool = False,
+            fit: Value = None,
+            memory_limit: Value = None,
+            max_lossy: Value = None,
+            threads: Value = None,
+            tokens: Value = None,
+            samples: Value = None,
+            price: Value = None,
+            carbon: Value = None,
+            pue: Value = None,
+            mtbf: Value = None,
+            storage: Value = None,
+            checkpoint_size: Value = None,
+            restart: Value = None,
+            all: bool = False,
+            page: Value = None) -> Result:
     """clusters, models or runtimes side by side; or a second calibration beside the first
 
     forerun compare --cluster C --cluster D... --model M... --ranks RANGE ... | --runtime A --runtime B... --cluster C --model M [--plan P] ... | FIRST.jsonl SECOND.jsonl
@@ -488,7 +625,6 @@ def compare(*words, cluster=None, model=None, runtime=None, plan=None, ranks=Non
     restart  time to start again after a failure, e.g. \"10 min\"
     all  everything that the short answer leaves out: all tables, all reasons
     page  write the answer as one HTML page with live figures, too
-    force  replace a page or picture that is there
     """
     values = {key: value for key, value in locals().items() if key != "words"}
     return _ask("compare", _compare, words, values)
@@ -505,11 +641,19 @@ _compare_plans = {
     "all": ("all", None, False),
     "json": ("json", None, False),
     "page": ("page", "FILE", False),
-    "force": ("force", None, False),
 }
 
 
-def compare_plans(*words, cluster=None, model=None, runtime=None, defaults=None, set=None, undisturbed=False, ranks=None, all=False, page=None, force=False):
+def compare_plans(*words: Value,
+                  cluster: Value = None,
+                  model: Value = None,
+                  runtime: Value = None,
+                  defaults: Value = None,
+                  set: Value = None,
+                  undisturbed: bool = False,
+                  ranks: Value = None,
+                  all: bool = False,
+                  page: Value = None) -> Result:
     """plans of your own side by side, and how sure it is which is best
 
     forerun compare-plans A.json B.json... --cluster C --model M [--ranks N] [--set KEY=VALUE]... [--json]
@@ -523,7 +667,6 @@ def compare_plans(*words, cluster=None, model=None, runtime=None, defaults=None,
     ranks  ranks of plans that do not name their replicas (default: dp is 1)
     all  everything that the short answer leaves out: all tables, all reasons
     page  write the answer as one HTML page with live figures, too
-    force  replace a page or picture that is there
     """
     values = {key: value for key, value in locals().items() if key != "words"}
     return _ask("compare-plans", _compare_plans, words, values)
@@ -532,17 +675,16 @@ def compare_plans(*words, cluster=None, model=None, runtime=None, defaults=None,
 _doctor = {
     "json": ("json", None, False),
     "page": ("page", "FILE", False),
-    "force": ("force", None, False),
 }
 
 
-def doctor(*words, page=None, force=False):
+def doctor(*words: Value,
+           page: Value = None) -> Result:
     """checks of this machine, and what to install or ask for
 
     forerun doctor [--json]
 
     page  write the answer as one HTML page with live figures, too
-    force  replace a page or picture that is there
     """
     values = {key: value for key, value in locals().items() if key != "words"}
     return _ask("doctor", _doctor, words, values)
@@ -552,7 +694,7 @@ _show = {
 }
 
 
-def show(*words):
+def show(*words: Value) -> Text:
     """a preset as the file that it is, to change and keep; a document's schema
 
     forerun show PRESET|SCHEMA
@@ -565,17 +707,16 @@ def show(*words):
 _list_ = {
     "json": ("json", None, False),
     "page": ("page", "FILE", False),
-    "force": ("force", None, False),
 }
 
 
-def list_(*words, page=None, force=False):
+def list_(*words: Value,
+          page: Value = None) -> Result:
     """collectives, methods, forms, kinds, presets, figures
 
     forerun list [TABLE] [--json]
 
     page  write the answer as one HTML page with live figures, too
-    force  replace a page or picture that is there
     """
     values = {key: value for key, value in locals().items() if key != "words"}
     return _ask("list", _list_, words, values)
