@@ -8,6 +8,7 @@
 #include "answer/predict/neighbours.h"
 #include "answer/search/choice/choice_document.h"
 #include "answer/search/choice/even.h"
+#include "answer/search/choice/lossy.h"
 #include "base/alloc.h"
 #include "base/json/interval.h"
 #include "models/job/runtime.h"
@@ -350,6 +351,7 @@ fr_status fr_searched_json(struct fr_text *text, const struct fr_searched *r, fr
         fr_json_key(&w, "best_exact");
         fr_report_json(&w, &r->job, &result->best_exact.outcome);
     }
+    fr_lossy_put(r, &w);
     json_odds(&w, r);
     fr_choice_put(r, &w);
     json_less_sure(&w, r);

@@ -7,6 +7,7 @@
 
 #include "answer/predict/training_text.h"
 #include "answer/search/answers.h"
+#include "answer/search/choice/lossy.h"
 #include "answer/search/fits_text.h"
 #include "answer/search/search_table.h"
 #include "answer/search/search_text.h"
@@ -181,6 +182,9 @@ static void text_even(struct fr_text *text, const struct fr_searched *r, int col
             fr_report_outcome_line(&exact->outcome, plan, sizeof plan),
             fr_render_quantity(exact->outcome.time_s, FR_QUANTITY_TIME, time, sizeof time));
     if (words.length) fr_wrap_head(text, "even", fr_text_get(&words), columns);
+    fr_text_free(&words);
+    fr_lossy_say(r, &words);
+    if (words.length) fr_wrap_head(text, "noise", fr_text_get(&words), columns);
     fr_text_free(&words);
 }
 

@@ -12,4 +12,7 @@ void fr_even_say(const struct fr_outcome *out, struct fr_text *words);
 /** "1.32x" in @p cell, "-" where none is stated.  @return @p cell */
 const char *fr_even_cell(const struct fr_outcome *out, char *cell, size_t capacity);
 
+/** " (90 %: 194000 to 321000)" where iterations are by a law of growth, else "".  @return @p out */
+const char *fr_even_steps(const struct fr_outcome *outcome, char *out, size_t capacity);
+
 #endif

@@ -36,6 +36,14 @@ void fr_outcome_add_totals(const struct fr_job *job, struct fr_outcome *out) {
             &job->workload, plan,
             (struct fr_lossy){out->lossy_backward, out->lossy_gradient, out->lossy_forward},
             fr_job_batch(job, plan), &out->iterations);
+    out->iterations_deviation =
+        out->iterations_origin == FR_ITERATIONS_LAW
+            ? fr_iterations_deviation(&job->workload, plan,
+                                      (struct fr_lossy){out->lossy_backward,
+                                                        out->lossy_gradient,
+                                                        out->lossy_forward},
+                                      fr_job_batch(job, plan))
+            : 0;
     double plain =
         out->plain_time_s > 0 ? fmin((double)plan->compression.warm_up, out->iterations) : 0;
     double rest = out->iterations - plain;

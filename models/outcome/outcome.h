@@ -118,7 +118,10 @@ struct fr_outcome {
         break_even_iterations; /**< it wins below so many times an exact plan's iterations; 0: not stated */
     uint8_t break_even_from; /**< FR_BREAK_EVEN_...: which exact plan */
     fr_iterations_origin iterations_origin;
-    double iterations;                   /**< to the loss; NaN unknown */
+    double iterations;           /**< to the loss; NaN unknown */
+    double iterations_deviation; /**< of their logarithm, as a normal's; 0: not stated */
+    double
+        wins; /**< probability that it reaches the loss for less than the exact plan of its break-even; 0: not stated */
     double total_time_s, total_energy_J; /**< NaN unknown */
 };
 
