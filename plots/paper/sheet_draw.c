@@ -49,6 +49,7 @@ static const char *colour_of(const struct fr_sheet_layout *s, int series) {
                   {"decompression", "#8C510A"},
                   {"", "#56B4E9"},
                   {"data_over", "#000000"},
+                  {"data_parallel", "#000000"},
                   {"FWD", "#117733"},
                   {"BWD", "#88c999"},
                   {"inter-stage", "#88CCEE"},
