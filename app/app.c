@@ -6,15 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/clashes.h"
 #include "app/commit.h"
-#include "app/from/expand.h"
 #include "app/help.h"
-#include "app/outputs.h"
+#include "app/inputs/of_samples.h"
+#include "app/run/run.h"
 #include "app/verb.h"
-#include "app/words/taken.h"
-#include "app/words/wrong_file.h"
-#include "app/words/wrong_value.h"
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/journal/journal.h"
@@ -42,9 +38,16 @@ static const char *running = "";
 
 static int print_error(const char *verb, const struct fr_error *err) {
     bool colour = fr_colours(STDERR_FILENO);
-    fprintf(stderr, "%sforerun%s%s:%s %s%s%s\n", colour ? "\033[31m" : "", *verb ? " " : "",
-            verb, colour ? "\033[0m" : "", err->where, *err->where ? ": " : "",
-            *err->detail ? err->detail : fr_status_text(err->status));
+    struct fr_text line = {0};
+    const char *detail = *err->detail ? err->detail : fr_status_text(err->status);
+    fr_text_addf(&line, "%sforerun%s%s:%s %s%s", colour ? "\033[31m" : "", *verb ? " " : "",
+                 verb, colour ? "\033[0m" : "", err->where, *err->where ? ": " : "");
+    if (colour)
+        fr_colour_error(detail, &line);
+    else
+        fr_text_addf(&line, "%s", detail);
+    fprintf(stderr, "%s\n", fr_text_get(&line));
+    fr_text_free(&line);
     if (err->status == FR_ERR_USAGE)
         fprintf(stderr, "Try: forerun %s%s--help\n", verb, *verb ? " " : "");
     return fr_status_exit_code(err->status);
@@ -121,41 +124,46 @@ static int unknown_verb(const char *word) {
 static int run(const struct fr_verb *verb, int argc, char **argv) {
     struct fr_error err = {0};
     running = verb->name;
-    struct fr_args *args = fr_calloc(1, sizeof *args);
-    if (!args) return 1;
     /* Help is given whatever else stands on the line. */
     for (int i = 0; i < argc; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0 ||
-            (i == 0 && argc == 1 && strcmp(argv[i], "help") == 0)) {
-            free(args);
+            (i == 0 && argc == 1 && strcmp(argv[i], "help") == 0))
             return print_verb_help(verb);
-        }
-    fr_status status = fr_args_parse(argc, argv, verb->options, args, &err);
-    if (status == FR_OK) status = fr_taken(verb, args, &err);
-    if (status == FR_OK) status = fr_clashes_check(args, &err);
-    if (status == FR_OK) status = fr_outputs_check(verb, args, &err);
-    struct fr_app_from from = {0};
-    if (status == FR_OK) status = fr_app_from_expand(verb, args, &from, &err);
-    if (status == FR_OK) status = verb->run(args, &err);
-    fr_wrong_file(verb, args, &status, &err);
-    if (status != FR_OK) fr_wrong_value(verb, args, &err);
-    fr_app_from_free(&from);
-    free(args);
-    if (fflush(stdout) != 0 && status == FR_OK)
-        status = fr_fail(&err, FR_ERR_IO, "<stdout>", "cannot be written");
-    /* Outputs that no print went before; of a command that failed, none is replaced. */
-    bool done = status == FR_OK || (status == FR_ERR_INFEASIBLE && !*err.detail);
-    if (done || status == FR_ERR_PARTIAL) {
-        fr_status released = fr_file_release(&err);
-        if (released != FR_OK) status = released;
-    }
-    fr_file_drop();
-    err.status = status;
+    fr_status status = fr_app_run(verb, argc, argv, &err);
     /* Infeasible results are printed as such; an error sentence is there only if one was made. */
     if (status == FR_OK) return 0;
     if (status == FR_ERR_INFEASIBLE && !*err.detail)
         return verb->no ? verb->no : fr_status_exit_code(status);
     return print_error(verb->name, &err);
+}
+
+/* Takes --color WHEN off the line, wherever it stands before "--": it is of every verb.  @return exit code, 0: go on */
+static int take_colour(int *argc, char **argv) {
+    static const char name[] = "--color";
+    const size_t length = sizeof name - 1;
+    for (int i = 1; i < *argc && strcmp(argv[i], "--") != 0;) {
+        const bool joined = strncmp(argv[i], "--color=", length + 1) == 0,
+                   apart = strcmp(argv[i], name) == 0;
+        const char *when = joined                   ? argv[i] + length + 1
+                           : apart && i + 1 < *argc ? argv[i + 1]
+                                                    : "";
+        const int words = joined ? 1 : 2, place = fr_place_in(fr_colour_names, when);
+        if (!joined && !apart) {
+            i++;
+            continue;
+        }
+        if (place < 0) {
+            struct fr_error err = {0};
+            char tail[120];
+            fr_fail(&err, FR_ERR_USAGE, name, "\"%.40s\" is no time to colour%s", when,
+                    fr_meant_tail(when, fr_colour_names, tail, sizeof tail));
+            return print_error("", &err);
+        }
+        fr_colour_set((fr_colour)place);
+        for (int j = i; j + words <= *argc; j++) argv[j] = argv[j + words];
+        *argc -= words;
+    }
+    return 0;
 }
 
 int fr_app_main(int argc, char **argv) {
@@ -166,6 +174,9 @@ int fr_app_main(int argc, char **argv) {
     fr_progress_allow();
     fr_file_hold();
     fr_journal_on_message(fr_journal_say);
+    fr_preset_fit_samples(fr_app_cluster_of_samples);
+    int refused = take_colour(&argc, argv);
+    if (refused) return refused;
     if (argc < 2) {
         print_help(stderr);
         return 2;

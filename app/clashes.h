@@ -13,4 +13,7 @@
 /** @return FR_OK or FR_ERR_USAGE. */
 fr_status fr_clashes_check(const struct fr_args *args, struct fr_error *err);
 
+/** Is a form of the answer asked for: --json, --csv and their like, or a script (--emit)? */
+bool fr_clashes_formed(const struct fr_args *args);
+
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/file/collect.h"
 #include "base/script/script.h"
 #include "base/text/meant.h"
 
@@ -117,7 +118,7 @@ static void note(const struct fr_app_emit *emit, const struct fr_job *job,
         if (!*runtime || strcmp(runtime, stated) == 0 || fr_emitter_of(emit->to, runtime))
             continue;
         stated = runtime;
-        fprintf(stderr, "forerun: priced for %s, written for %s\n", runtime,
+        fr_note("forerun: priced for %s, written for %s\n", runtime,
                 emit->to->framework);
     }
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file/collect.h"
 #include "base/text.h"
 
 /* Standard input can be read once, so what it held is remembered: of the process, as the stream itself is. */
@@ -58,6 +59,9 @@ static void wait_for_writer(int fd) {
 fr_status fr_file_read(const char *path, size_t max_B, char **data, size_t *length,
                        struct fr_error *err) {
     bool standard = strcmp(path, "-") == 0;
+    if (standard && fr_collecting())
+        return fr_fail(err, FR_ERR_USAGE, NULL,
+                       "\"-\" is standard input, which is the program's; name a file");
     struct stat info;
     struct fr_text text = {0};
     int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

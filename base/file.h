@@ -11,7 +11,7 @@
 /** Largest input file that is read whole [B]. */
 #define FR_FILE_MAX_B ((size_t)256 << 20)
 
-/** Read @p path ("-" is standard input) whole.  A directory, a device that never ends or a
+/** Read @p path ("-" is standard input, which a thread that collects has not: base/file/collect.h) whole.  A directory, a device that never ends or a
  *  file over @p max_B is refused.  The writer of a named pipe is waited for.
  *  @param[out] data  NUL-terminated, to be freed by the caller; untouched on error.
  *  @return FR_OK, FR_ERR_INPUT (with the path as place) or FR_ERR_NOMEM. */
@@ -23,9 +23,9 @@ fr_status fr_file_read(const char *path, size_t max_B, char **data, size_t *leng
 const char *fr_file_standard_head(size_t *length);
 
 /** Write @p path through a temporary file beside it and a rename, so that a reader sees the old
- *  file or the new one, never a part, also after a power cut (fsync); "-" is standard output.  A
- *  file that is replaced passes on its mode.  A symbolic link stays and its target is replaced,
- *  unless another user put the link into a shared folder (base/file/links.h).  Devices, pipes and
+ *  file or the new one, never a part, also after a power cut (fsync).  "-" is standard output, or what
+ *  the thread collects.  A file that is replaced passes on its mode.  A symbolic link stays and its
+ *  target is replaced, unless another user put the link into a shared folder (base/file/links.h).  Devices, pipes and
  *  /dev/stdout are written as they are.
  *  @return FR_OK or FR_ERR_IO (the old file, if any, is untouched). */
 fr_status fr_file_write(const char *path, const char *data, size_t length,

@@ -1,7 +1,6 @@
 #include "base/text.h"
 
 #include <ctype.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,11 +32,16 @@ void fr_text_add(struct fr_text *text, const char *bytes, size_t length) {
 }
 
 void fr_text_addf(struct fr_text *text, const char *fmt, ...) {
-    va_list ap, again;
+    va_list ap;
     va_start(ap, fmt);
+    fr_text_addv(text, fmt, ap);
+    va_end(ap);
+}
+
+void fr_text_addv(struct fr_text *text, const char *fmt, va_list ap) {
+    va_list again;
     va_copy(again, ap);
     int length = vsnprintf(NULL, 0, fmt, ap);
-    va_end(ap);
     if (length >= 0 && reserve(text, (size_t)length)) {
         vsnprintf(text->data + text->length, (size_t)length + 1, fmt, again);
         text->length += (size_t)length;

@@ -7,6 +7,7 @@
 #ifndef FR_BASE_TEXT_H
 #define FR_BASE_TEXT_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -20,6 +21,10 @@ struct fr_text {
 __attribute__((format(printf, 2, 3)))
 #endif
 void fr_text_addf(struct fr_text *text, const char *fmt, ...);
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 0)))
+#endif
+void fr_text_addv(struct fr_text *text, const char *fmt, va_list ap);
 void fr_text_add(struct fr_text *text, const char *bytes, size_t length);
 void fr_text_free(struct fr_text *text);
 

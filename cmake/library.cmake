@@ -1,18 +1,18 @@
 # libforerun, the programs' answers without a command line (library/include/forerun.h), shared and static;
 # installed with forerun.pc and a CMake package, all of it relocatable.
 set(FR_ABI 0)
-set(library_objects $<TARGET_OBJECTS:fr_library> $<TARGET_OBJECTS:fr_calibrate_library>)
+set(library_objects $<TARGET_OBJECTS:fr_library> $<TARGET_OBJECTS:fr_calibrate_library> $<TARGET_OBJECTS:fr_app_library>)
 # What a link takes from the modules' archives: what is referred to, and no more, so that hwloc is
 # not needed.
 set(library_archives "")
-foreach(module calibrate answer trust plots sim search traces models topology base)
+foreach(module app real calibrate answer trust plots sim search traces models topology base)
   list(APPEND library_archives $<TARGET_FILE:fr_${module}>)
 endforeach()
 set(library_map ${CMAKE_SOURCE_DIR}/cmake/forerun.map)
 
 add_library(libforerun SHARED)
 target_sources(libforerun PRIVATE ${library_objects})
-target_link_libraries(libforerun PRIVATE fr_flags fr_calibrate PkgConfig::JANSSON PkgConfig::GSL
+target_link_libraries(libforerun PRIVATE fr_flags fr_app PkgConfig::JANSSON PkgConfig::GSL
                       Threads::Threads m)
 target_link_options(libforerun PRIVATE -Wl,--as-needed -Wl,--version-script=${library_map})
 if(NOT FR_SANITIZE) # whose own names come with the program
@@ -34,7 +34,7 @@ add_custom_command(OUTPUT ${static_library}
   COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=forerun_* ${static_object}
   COMMAND ${CMAKE_COMMAND} -E rm -f ${static_library}
   COMMAND ${CMAKE_AR} rcs ${static_library} ${static_object}
-  DEPENDS fr_library fr_calibrate_library fr_calibrate fr_answer fr_trust fr_plots fr_sim fr_search fr_traces fr_models fr_topology fr_base
+  DEPENDS fr_library fr_calibrate_library fr_app_library fr_app fr_real fr_calibrate fr_answer fr_trust fr_plots fr_sim fr_search fr_traces fr_models fr_topology fr_base
           ${library_objects}
   COMMAND_EXPAND_LISTS VERBATIM)
 add_custom_target(libforerun-static ALL DEPENDS ${static_library})
@@ -53,11 +53,12 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/lib/forerunConfigVersion.cm
 
 install(TARGETS libforerun EXPORT forerun LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES ${static_library} DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES library/include/forerun.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES library/include/forerun.h library/include/forerun_verbs.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${CMAKE_BINARY_DIR}/lib/forerun.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(EXPORT forerun NAMESPACE forerun:: FILE forerunTargets.cmake DESTINATION ${package_dir})
 install(FILES ${CMAKE_BINARY_DIR}/lib/forerunConfig.cmake
               ${CMAKE_BINARY_DIR}/lib/forerunConfigVersion.cmake DESTINATION ${package_dir})
 # The Python module finds the library from where it lies: the same way for every version of Python.
-install(FILES library/python/forerun/__init__.py library/python/forerun/program.py library/python/forerun/verbs.py DESTINATION ${CMAKE_INSTALL_DATADIR}/forerun/python/forerun)
+install(FILES library/python/forerun/__init__.py library/python/forerun/program.py library/python/forerun/results.py
+              library/python/forerun/verbs.py library/python/forerun/py.typed DESTINATION ${CMAKE_INSTALL_DATADIR}/forerun/python/forerun)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATADIR}/forerun USE_SOURCE_PERMISSIONS)

@@ -1,5 +1,6 @@
 #include "library/call.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,12 @@ void fr_call_begin(struct fr_call *call) {
     call->locale = plain ? uselocale(plain) : (locale_t)0;
 }
 
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+
+void fr_call_wait(void) { pthread_mutex_lock(&one_at_a_time); }
+
+void fr_call_go_on(void) { pthread_mutex_unlock(&one_at_a_time); }
+
 /* glibc's "C" is never freed; elsewhere it is ours. */
 static void give_back_locale(const struct fr_call *call) {
     if (!call->locale) return;
@@ -29,20 +36,21 @@ static forerun_status code_of(fr_status status) {
 }
 
 /* A place on the command line is an argument here: "--ranks-per-node" is ranks_per_node. */
-static void write_place(const char *where, char *out, size_t capacity) {
-    bool option = strncmp(where, "--", 2) == 0;
+static void write_place(const char *where, bool words, char *out, size_t capacity) {
+    bool option = !words && strncmp(where, "--", 2) == 0;
     snprintf(out, capacity, "%s%s", option ? where + 2 : where, *where ? ": " : "");
     for (char *c = out; option && *c; c++)
         if (*c == '-') *c = '_';
 }
 
-static void put(const struct fr_error *err, fr_status status, forerun_error *error) {
+static void put(const struct fr_call *call, fr_status status, forerun_error *error) {
+    const struct fr_error *err = &call->err;
     char where[sizeof err->where + 2];
     if (!error) return;
     error->status = code_of(status);
     *error->message = '\0';
     if (status == FR_OK) return;
-    write_place(status == FR_ERR_NOMEM ? "" : err->where, where, sizeof where);
+    write_place(status == FR_ERR_NOMEM ? "" : err->where, call->words, where, sizeof where);
     snprintf(error->message, sizeof error->message, "%s%s", where,
              status == FR_ERR_NOMEM ? "out of memory"
              : *err->detail         ? err->detail
@@ -52,7 +60,7 @@ static void put(const struct fr_error *err, fr_status status, forerun_error *err
 forerun_status fr_call_end(struct fr_call *call, fr_status status, forerun_error *error) {
     fr_alloc_watch(call->outer);
     if (atomic_load(&call->watch.failed)) status = FR_ERR_NOMEM;
-    put(&call->err, status, error);
+    put(call, status, error);
     give_back_locale(call);
     return code_of(status);
 }

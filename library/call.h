@@ -8,6 +8,7 @@
 #define FR_LIBRARY_CALL_H
 
 #include <locale.h>
+#include <stdbool.h>
 
 #include "base/alloc.h"
 #include "base/status.h"
@@ -17,9 +18,15 @@ struct fr_call {
     struct fr_error err;
     struct fr_alloc_watch watch, *outer;
     locale_t locale;
+    bool words; /**< arguments are words of a command line: places are named as there */
 };
 
 void fr_call_begin(struct fr_call *call);
+
+/** A call that changes settings of the process (GSL's error handler, files that wait) waits for the others of its kind,
+ *  and lets the next one go on when it is done. */
+void fr_call_wait(void);
+void fr_call_go_on(void);
 
 /** Fill @p error from what the call ended with. */
 forerun_status fr_call_end(struct fr_call *call, fr_status status, forerun_error *error);

@@ -20,6 +20,7 @@ void forerun_result_free(forerun_result *result) {
     free(result->outcomes);
     fr_text_free(&result->json);
     fr_text_free(&result->text);
+    fr_text_free(&result->notes);
     free(result);
 }
 
@@ -29,6 +30,10 @@ const char *forerun_json(const forerun_result *result) {
 
 const char *forerun_text(const forerun_result *result) {
     return result ? fr_text_get(&result->text) : "";
+}
+
+const char *forerun_notes(const forerun_result *result) {
+    return result ? fr_text_get(&result->notes) : "";
 }
 
 size_t forerun_count(const forerun_result *result) { return result ? result->count : 0; }

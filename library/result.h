@@ -8,7 +8,7 @@
 #include "models/outcome/outcome.h"
 
 struct forerun_result {
-    struct fr_text json, text;
+    struct fr_text json, text, notes;
     forerun_outcome *outcomes; /**< [count], their plans owned */
     size_t count, capacity;
 };

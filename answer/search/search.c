@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/search/choice/even.h"
 #include "base/alloc.h"
 #include "base/range.h"
 #include "models/job/assume.h"
@@ -305,6 +306,7 @@ fr_status fr_searched_make(const char *ranks, const char *const *vary, int n_var
     FR_TRY(all_read(r, err));
     rank_user_plans(r);
     if (depth > 0) FR_TRY(fold(r, depth, shown, err));
+    fr_even_state_all(r);
     cut_ranked(&r->result, kept);
     FR_TRY(price_per_layer(r, err));
     if (!r->space.variants) make_odds(r);

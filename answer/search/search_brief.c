@@ -9,6 +9,7 @@
 #include "answer/brief/emitter.h"
 #include "answer/brief/words.h"
 #include "answer/search/answers.h"
+#include "answer/text/even.h"
 #include "base/alloc.h"
 #include "base/text/readable.h"
 #include "base/text/wrap.h"
@@ -83,6 +84,20 @@ static void best_step(const struct fr_searched *r, const struct fr_outcome *best
                      fr_readable(of.expected_s, FR_QUANTITY_TIME, time));
 }
 
+/* How many iterations it may need, where it loses information; and the plan that it is held against. */
+static void even(const struct fr_searched *r, const struct shown *s, struct fr_brief *brief) {
+    const struct fr_found *exact = &r->result.best_exact;
+    struct fr_text words = {0};
+    char time[FR_READABLE];
+    fr_even_say(s->best, &words);
+    fr_brief_words(brief, FR_BRIEF_MUST, "even", &words);
+    if (!(s->best->break_even_iterations > 0) || exact->index < 0) return;
+    fr_text_addf(&words, "exact, %s a step: ",
+                 fr_readable(exact->outcome.time_s, FR_QUANTITY_TIME, time));
+    fr_brief_plan(&exact->outcome, s->without, &words);
+    fr_brief_words(brief, FR_BRIEF_SHOULD, "", &words);
+}
+
 static void like_it(const struct fr_searched *r, struct fr_brief *brief) {
     char within[FR_READABLE];
     if (r->answers.n == 0 || r->answers.items[0].count < 2) return;
@@ -101,6 +116,7 @@ static void best_plan(const struct fr_searched *r, const struct shown *s,
     best_step(r, s->best, brief);
     fr_brief_fits(job_of(r, s->best), s->best, &fits);
     fr_brief_words(brief, FR_BRIEF_MUST, "", &fits);
+    even(r, s, brief);
     like_it(r, brief);
     if (!fr_training_asked(&r->training)) return;
     const struct fr_training_cost cost = fr_training_cost_of(&r->training, &r->job, s->best);
@@ -134,6 +150,8 @@ static void other_plan(const struct fr_searched *r, const struct shown *s, const
     if (r->space.n_ranks > 1) fr_text_addf(&words, ", on %" PRId64 " ranks", out->ranks);
     if (isfinite(fits.probability))
         fr_text_addf(&words, ", fits %s", fr_fits_percent(fits.probability, percent));
+    if (out->break_even_iterations > 0)
+        fr_text_addf(&words, ", even at %s", fr_even_cell(out, slower, sizeof slower));
     fr_brief_words(brief, label[0] == 'r' ? FR_BRIEF_SHOULD : FR_BRIEF_MAY, label, &words);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/file/collect.h"
 #include "base/journal/journal.h"
 #include "base/progress.h"
 #include "base/text/version.h"
@@ -140,7 +141,7 @@ static void say(struct fr_spread_work *work) {
     if (!work->spread->progress || now_s - work->printed_s < 2 || done == 0) return;
     work->printed_s = now_s;
     fr_progress_text("searching", done, all, now_s - work->start_s, line, sizeof line);
-    fprintf(stderr, "forerun: %s (block %" PRId64 " of %" PRId64 ")\n", line,
+    fr_note("forerun: %s (block %" PRId64 " of %" PRId64 ")\n", line,
             work->blocks.n_done, work->blocks.n);
 }
 

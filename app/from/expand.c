@@ -7,11 +7,12 @@
 #include "answer/trainer/plan.h"
 #include "base/alloc.h"
 #include "base/escape.h"
+#include "base/file/collect.h"
 
 void fr_app_tell(const struct fr_text *stated) {
     struct fr_text shown = {0};
     fr_escape_terminal(&shown, fr_text_get(stated), stated->length);
-    fputs(fr_text_get(&shown), stderr);
+    fr_note("%s", fr_text_get(&shown));
     fr_text_free(&shown);
 }
 

@@ -244,6 +244,12 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     return status;
 }
 
+/* Traces have a form of the same name, but the answer is a text. */
+static bool document(const struct fr_args *args) {
+    (void)args;
+    return false;
+}
+
 static const struct fr_output outputs[] = {{"out", NULL, NULL}, {NULL, NULL, NULL}};
 
 const struct fr_verb fr_verb_export = {
@@ -275,5 +281,6 @@ const struct fr_verb fr_verb_export = {
     .outputs = outputs,
     .first_input = 1,
     .word = word,
+    .document = document,
     .run = run,
 };

@@ -11,6 +11,7 @@
 #include "app/runs.h"
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/file/collect.h"
 #include "base/text/meant.h"
 #include "calibrate/samples/import.h"
 #include "models/job/file_kind.h"
@@ -419,10 +420,10 @@ static fr_status import(const struct fr_args *args, int *read, struct fr_samples
 }
 
 static void print_count(size_t samples, int read, int files) {
-    fprintf(stderr, "%zu sample%s from %d file%s", samples, samples == 1 ? "" : "s", read,
+    fr_note("%zu sample%s from %d file%s", samples, samples == 1 ? "" : "s", read,
             read == 1 ? "" : "s");
-    if (read < files) fprintf(stderr, "; %d skipped", files - read);
-    fprintf(stderr, "\n");
+    if (read < files) fr_note("; %d skipped", files - read);
+    fr_note("\n");
 }
 
 static fr_status run(const struct fr_args *args, struct fr_error *err) {

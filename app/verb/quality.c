@@ -46,7 +46,7 @@ static const struct fr_option options[] = {
     {"samples", "FILE", "where results go as they come (default quality.jsonl)", 0},
     {"resume", NULL, "go on with the samples file; what is trained is not repeated", 0},
     FR_OPTION_FORCE,
-    FR_OPTION_JSON,
+    FR_OPTION_JSON_PAGE,
     FR_OPTION_CSV,
     FR_OPTION_HELP,
     FR_OPTION_END};

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file/collect.h"
 #include "base/file/links.h"
 #include "base/file/put.h"
 #include "base/temporary.h"
@@ -40,6 +41,12 @@ static fr_status write_through(const char *path, int fd, const char *data, size_
     if (!ok) why = errno;
     if (own >= 0) close(own);
     return ok ? FR_OK : cannot(path, why, err);
+}
+
+static fr_status collect(const char *data, size_t length, struct fr_error *err) {
+    struct fr_text *out = &fr_collecting()->out;
+    fr_text_add(out, data, length);
+    return out->failed ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory") : FR_OK;
 }
 
 /* On the disk before it takes the old one's name; file systems that know no fsync say EINVAL. */
@@ -133,6 +140,7 @@ static fr_status replace(const char *path, const struct stat *old, bool last, co
 
 static fr_status write_file(const char *path, bool last, const char *data, size_t length,
                             struct fr_error *err) {
+    if (strcmp(path, "-") == 0 && fr_collecting()) return collect(data, length, err);
     if (strcmp(path, "-") == 0)
         return write_through("<stdout>", STDOUT_FILENO, data, length, err);
     struct stat info, own;

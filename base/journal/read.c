@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/file/collect.h"
 #include "base/journal/journal.h"
 #include "base/journal/seal.h"
 
@@ -17,7 +18,7 @@ static fr_journal_message_fn *stated;
 void fr_journal_on_message(fr_journal_message_fn *fn) { stated = fn; }
 
 void fr_journal_say(const char *place, const char *why) {
-    fprintf(stderr, "forerun: %s %s\n", place, why);
+    fr_note("forerun: %s %s\n", place, why);
 }
 
 static const char *place_of(const char *name, int number, char place[PLACE_B]) {

@@ -167,6 +167,7 @@ static fr_status fit_all(const struct fr_samples *samples, const struct fr_fit_o
     FR_TRY(fr_fit_speed_make(samples, &result->speed));
     bool apart = false; /* others' products say nothing of this machine's speed */
     FR_TRY(fr_fit_card(samples, options, result));
+    if (result->card.present) FR_TRY(fr_fit_attentions(samples, options, result, err));
     FR_TRY(fr_fit_singles_make(samples, options, result, &apart, err));
     if (!apart) FR_TRY(fit_products(samples, result));
     FR_TRY(find_device(samples, options, result));

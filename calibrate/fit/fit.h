@@ -133,6 +133,13 @@ struct fr_fit_card {
     double launch_s, graph_s;
 };
 
+/** Fused attention of an accelerator, as shares of the base's peak of 16 bits; 0: not measured. */
+struct fr_fit_attention {
+    int n; /**< points */
+    double flash, half_keys, backward, exponentials, flash_2;
+    double flash_spread, backward_spread, flash_2_spread; /**< deviations of the logarithm */
+};
+
 /** Times per byte by working set (models/device/working_set.h), ascending. */
 struct fr_fit_working_sets {
     int n; /**< 0: no memory was measured */
@@ -171,7 +178,8 @@ struct fr_fit_result {
      *  there, and with A or B transposed. */
     struct fr_fit_gemm from_memory, adds, transposed[FR_TRANSPOSED_KINDS];
     struct fr_fit_singles singles[FR_DTYPE_COUNT]; /**< then there are no tables */
-    struct fr_fit_card card;    /**< then the device is the base's with these */
+    struct fr_fit_card card; /**< then the device is the base's with these */
+    struct fr_fit_attention attention;
     bool has_device;            /**< measured; else the base's, or none */
     double memory_B;            /**< per rank */
     double memory_rate_B_per_s; /**< of a rank while all stream, over the largest set */

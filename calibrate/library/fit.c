@@ -1,16 +1,12 @@
 #include "calibrate/judge/fit.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <string.h>
 
 #include "library/call.h"
 #include "library/options.h"
 #include "library/result.h"
 #include "models/job/preset.h"
-
-/* GSL's error handler is one for the whole process, and each fit puts its own in place. */
-static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
 static fr_status read_options(const forerun_fit_options *o, struct fr_fit_options *out,
                               struct fr_error *err) {
@@ -44,9 +40,9 @@ static fr_status fit_with(const char *const *samples, int n,
                           const struct fr_fit_options *options, forerun_result *result,
                           struct fr_error *err) {
     struct fr_fitted f = {.result = {.n_missing = 0}};
-    pthread_mutex_lock(&one_at_a_time);
+    fr_call_wait(); /* GSL's error handler is one for the whole process, and each fit puts its own in place */
     fr_status status = fr_fitted_make(samples, n, options, &f, err);
-    pthread_mutex_unlock(&one_at_a_time);
+    fr_call_go_on();
     if (status == FR_OK) status = fr_fitted_cluster(&f, "cluster", &result->text, err);
     if (status == FR_OK) fr_fit_json(&result->json, &f.samples, &f.result);
     fr_fitted_free(&f);

@@ -29,6 +29,9 @@
  *  it.  Different jobs and results have nothing in common.  Strings belong to what they were
  *  asked of and live as long.  Answers take up to a few hundred kilobytes of the caller's stack.
  *
+ *  Verbs: forerun_ask is any command that answers, with the words of its command line, and forerun_verbs.h
+ *  has a function for each.  The functions below take structures in place of words.
+ *
  *  Versions: functions and the last members of structures are added, never moved, while the
  *  library's name (libforerun.so.FORERUN_ABI) stays.  Options begin with their DEFAULTS, from which
  *  the library knows what the caller was compiled with. */
@@ -140,6 +143,8 @@ FORERUN_API const char *forerun_json(const forerun_result *result);
 /** The text that the question produced besides JSON: a trace, lines for a launcher, a cluster file;
  *  else "". */
 FORERUN_API const char *forerun_text(const forerun_result *result);
+/** Words beside the answer, a line each: what was assumed of an input, which rows were left out; else "". */
+FORERUN_API const char *forerun_notes(const forerun_result *result);
 /** Outcomes in it: 1 of a prediction, as many as were asked for of a search (the best first). */
 FORERUN_API size_t forerun_count(const forerun_result *result);
 /** Outcome @p i from 0, or NULL past the end. */
@@ -269,8 +274,36 @@ FORERUN_API forerun_status forerun_fit(const char *const *samples,
                                        const forerun_fit_options *options,
                                        forerun_result **result, forerun_error *error);
 
+/** The plan of @p job as what starts it: forerun_text is the script, forerun_json the document with its options and with
+ *  what the framework cannot express (docs/reference/outputs.md).
+ *  @param framework  "megatron", "megatron-bridge", "torchtitan", "deepspeed", "sbatch" (no document), or one of
+ *         them in a job script: "sbatch,megatron" */
+FORERUN_API forerun_status forerun_emit(const forerun_job *job, const char *framework,
+                                        forerun_result **result, forerun_error *error);
+
+/* ---- verbs ------------------------------------------------------------------------------------ */
+
+/** A command of the program, carried out in the calling process:
+ *      const char *words[] = {"--cluster", "dgx-h100", "--op=all_reduce", "--ranks=64", NULL};
+ *      forerun_ask("collective", words, &result, &error);
+ *  The answer is the document that --json prints, in forerun_json.  A command without one, or words that ask for another
+ *  form (--csv, --emit), leave what is printed in forerun_text.  The program's words on standard error are
+ *  in forerun_notes.  There are no outcomes.  Files that words name are read and written as the program does; "-" for
+ *  standard input is refused, and "-" for standard output is the answer.  A figure starts gnuplot (plot, pages), and the
+ *  network simgrid its own program; nothing else starts a process.  Calls wait for each other, as those of forerun_fit.
+ *  @param verb  one of forerun_verb(0), forerun_verb(1), ...
+ *  @param words  of its command line, then NULL; NULL: none
+ *  @return FORERUN_INFEASIBLE with the answer, as forerun_predict; else the program's exit code and sentence */
+FORERUN_API forerun_status forerun_ask(const char *verb, const char *const *words,
+                                       forerun_result **result, forerun_error *error);
+
+/** Name of verb @p i of forerun_ask, from 0; NULL past the last. */
+FORERUN_API const char *forerun_verb(size_t i);
+
 #ifdef __cplusplus
 }
 #endif
+
+#include "forerun_verbs.h"
 
 #endif

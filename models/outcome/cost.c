@@ -44,11 +44,11 @@ void fr_outcome_add_totals(const struct fr_job *job, struct fr_outcome *out) {
 }
 
 bool fr_plan_warms_up(const struct fr_plan *plan, struct fr_plan *plain) {
+    const struct fr_plan none = fr_plan_default();
     if (plan->compression.warm_up == 0) return false;
     *plain = *plan;
-    plain->compression.scope = FR_SCOPE_NONE;
-    plain->compression.gradient_stages = plain->compression.forward_rank =
-        plain->compression.warm_up = 0;
+    plain->compression = none.compression; /* ranks too: a rank that nothing reads is refused */
+    plain->compression.fused_embedding = plan->compression.fused_embedding;
     return true;
 }
 

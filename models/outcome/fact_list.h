@@ -157,6 +157,16 @@ FR_FACT_WORD(iterations_origin, "iterations_origin", fr_iterations_origins, ALWA
              fr_iterations_origins[v->out->iterations_origin],
              "`given`, `interpolated` between known plans, `scaled` from another batch, by "
              "a `law` fitted to known plans, or `unknown`")
+FR_FACT(break_even_iterations, "break_even_iterations", NUMBER,
+        WHERE(v->out->break_even_iterations > 0), v->out->break_even_iterations,
+        "of a plan that loses information: it wins if it needs less than so many times the "
+        "iterations of an exact plan, of samples where batches differ",
+        TEXT(5, "break-even iterations"), PAGE(5))
+FR_FACT_WORD(break_even_against, "break_even_against", break_even_plans,
+             WHERE(v->out->break_even_iterations > 0),
+             break_even_plans[v->out->break_even_from],
+             "that exact plan: `best exact plan` of the same search, or `same plan without "
+             "loss`, nothing compressed and method tensor")
 FR_FACT(warm_up_iteration_time_s, "warm_up_iteration_time_s", TIME,
         WHERE(v->out->plain_time_s > 0), v->out->plain_time_s,
         "time of an iteration of the warm-up, which sends nothing compressed",

@@ -393,9 +393,8 @@ static void send_in_turn(struct fr_pipeline *p) {
     for (int32_t i = 0; i < p->args.stages; i++) p->stage[i].message_s = 0;
 }
 
-/* Durations of all stages in their placement. */
-/* Stages in the middle of a model are equal, so a stage that repeats the one below is copied and not priced: the cost
- * of a plan does not grow with the depth of the pipeline. */
+/* Durations of all stages in their placement. Stages in the middle of a model are equal, so a stage that repeats the
+ * one below is copied and not priced. Then the cost of a plan does not grow with the depth of the pipeline. */
 static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
                          const struct fr_stage_places *placed, struct fr_pipeline *p,
                          uint32_t *extrapolated) {

@@ -6,7 +6,7 @@
 #include "app/words/taken.h"
 #include "tests/documents/schema.h"
 
-/* Verbs with functions of the library (library/include/forerun.h), that start jobs under MPI, or that serve shells alone. */
+/* Verbs with options of their own in Python (library/python/forerun/__init__.py), that start jobs under MPI, or that serve shells alone. */
 static const char *const left_out[] = {"predict", "search",    "simulate", "place",
                                        "fit",     "calibrate", "validate", "iterations",
                                        "quality", "manual",    "complete", NULL};
@@ -37,6 +37,14 @@ static void sentence(struct fr_text *page, const char *words) {
         fr_text_addf(page, "%s%c", *words == '\\' || *words == '"' ? "\\" : "", *words);
 }
 
+/* A document where there is the option --json, which every answer or only some have; a picture. */
+static const char *returns_of(const struct fr_verb *verb) {
+    if (strcmp(verb->name, "plot") == 0) return "Union[Figure, Text]";
+    if (!fr_option_find(verb->options, "json")) return "Text";
+    return verb->document || fr_option_find(verb->options, "csv") ? "Union[Result, Text]"
+                                                                  : "Result";
+}
+
 static void put_verb(struct fr_text *page, const struct fr_verb *verb) {
     char name[48];
     fr_text_addf(page, "\n\n_%s = {\n", identifier(verb->name, name));
@@ -49,12 +57,13 @@ static void put_verb(struct fr_text *page, const struct fr_verb *verb) {
         else
             fr_text_addf(page, "None, False),\n");
     }
-    fr_text_addf(page, "}\n\n\ndef %s(*words", identifier(verb->name, name));
+    fr_text_addf(page, "}\n\n\ndef %s(*words: Value", identifier(verb->name, name));
+    int indent = (int)(strlen("def (") + strlen(name));
     for (const struct fr_option *o = verb->options; o->name; o++)
         if (strcmp(o->name, "help") != 0 && strcmp(o->name, "json") != 0)
-            fr_text_addf(page, ", %s=%s", identifier(o->name, name),
-                         o->argument ? "None" : "False");
-    fr_text_addf(page, "):\n    \"\"\"");
+            fr_text_addf(page, ",\n%*s%s: %s", indent, "", identifier(o->name, name),
+                         o->argument ? "Value = None" : "bool = False");
+    fr_text_addf(page, ") -> %s:\n    \"\"\"", returns_of(verb));
     sentence(page, verb->summary);
     fr_text_addf(page, "\n\n    forerun %s ", verb->name);
     sentence(page, verb->usage);
@@ -80,7 +89,8 @@ static void module(void **state) {
                         "documents` from their tables of options: not edited "
                         "by hand.\n\nEach returns the document that --json prints, or the text "
                         "of a verb that has none.\"\"\"\n\n"
-                        "from .program import ask as _ask\n\n__all__ = [");
+                        "from typing import Union\n\nfrom .program import ask as _ask\n"
+                        "from .results import Figure, Result, Text, Value\n\n__all__ = [");
     bool first = true;
     for (const struct fr_verb *const *v = fr_verbs; *v; v++) {
         if (is_one_of(left_out, (*v)->name)) continue;

@@ -28,7 +28,7 @@ struct question {
                           forerun_error *error);
     int times; /**< allocations that are tried in a day's run; 0: each */
     const char *cluster, *model, *plan;
-    const char *sets[8];
+    const char *sets[12];
     const char *option, *second; /**< of the question, as its function takes it */
     bool leaves;  /**< GSL forgets blocks of its own where one of its allocations fails */
     bool refused; /**< it has no answer but a status and a sentence */
@@ -132,6 +132,18 @@ static forerun_status fit_refused(const struct question *q, forerun_job *job,
     return forerun_fit(paths, NULL, result, error);
 }
 
+/* option: verb;  sets: its words. */
+static forerun_status verb(const struct question *q, forerun_job *job, forerun_result **result,
+                           forerun_error *error) {
+    (void)job;
+    return forerun_ask(q->option, q->sets, result, error);
+}
+
+static forerun_status emit(const struct question *q, forerun_job *job, forerun_result **result,
+                           forerun_error *error) {
+    return forerun_emit(job, q->option, result, error);
+}
+
 static forerun_status asked(const struct question *q, forerun_result **result,
                             forerun_error *error) {
     forerun_job *job = NULL;
@@ -142,6 +154,11 @@ static forerun_status asked(const struct question *q, forerun_result **result,
     forerun_job_free(job);
     return status;
 }
+
+#define FITTING_VERB(name, times, ...)                                                         \
+    { name " as a verb", verb, times, .option = name, .sets = {__VA_ARGS__}, .leaves = true }
+#define VERB(name, times, ...)                                                                 \
+    { name " as a verb", verb, times, .option = name, .sets = {__VA_ARGS__}, .leaves = false }
 
 /* Every function of the library, and every kind of input: presets, JSON, paths, a config.json, files that plans
  * name, samples of every kind, and each kind of refusal. */
@@ -341,7 +358,37 @@ static const struct question questions[] = {
     {"fit similarity", fit, 12, NULL, NULL, NULL, {NULL}, "similarity", .leaves = true},
     {"no series", fit, 12, NULL, NULL, NULL, {NULL}, "best", "nothing", .refused = true},
     {"fit few", fit_few, 40, .leaves = true},
-    {"no samples", fit_refused, 40, .option = IN "stages.json", .refused = true}};
+    {"no samples", fit_refused, 40, .option = IN "stages.json", .refused = true},
+    {"emit",
+     emit,
+     40,
+     "dgx-h100",
+     "llama-3-8b",
+     NULL,
+     {"tp=8"},
+     "sbatch,megatron",
+     .refused = false},
+    VERB("predict", 30, "-c", "dgx-h100", "-m", "llama-3-8b", "-s", "tp=8"),
+    VERB("search", 12, "-c", "frontier", "-m", "ffn-16384", "-n", "8", "--vary",
+         "method=tensor,phantom"),
+    VERB("simulate", 30, "-c", "frontier", "-m", IN "stages.json", "-s", "pp=4", "-s",
+         "global_batch=16"),
+    VERB("import", 40, "nccl-tests", IN "nccl-tests.txt", "--nodes", "2"),
+    FITTING_VERB("report", 12, samples),
+    FITTING_VERB("tune", 4, "-c", "dgx-h100", "--runs", IN "runs.csv"),
+    VERB("score", 30, "-c", "dgx-h100", "--runs", IN "runs.csv"),
+    VERB("place", 40, "-c", "lassen", "--ranks", "16", "--ways", "4"),
+    VERB("collective", 40, "-c", "dgx-h100", "--op", "all_reduce", "--ranks", "64"),
+    VERB("gemm", 40, "-c", "dgx-h100", "--m", "64", "--n", "64", "--k", "64", "--dtype",
+         "bf16"),
+    VERB("export", 30, "goal", "-c", "a100-hdr", "-m", "gpt-2", "-s", "tp=2"),
+    VERB("compare", 12, "-c", "frontier", "-c", "dgx-h100", "-m", "ffn-16384", "--ranks", "8",
+         "--vary", "tp=8"),
+    VERB("compare-plans", 30, "{\"tp\": 1}", "{\"tp\": 2}", "-c", "frontier", "-m",
+         "ffn-16384"),
+    VERB("show", 40, "frontier"),
+    VERB("list", 40, "keys"),
+    {"wrong words", verb, 40, .option = "gemm", .sets = {"--mm", "4"}, .refused = true}};
 
 /* ---- each of them, with each allocation failing ------------------------------------------------- */
 

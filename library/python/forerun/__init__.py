@@ -1,14 +1,16 @@
 """Forerun: what will a distributed training cost in time, energy and memory, and which plan is best?
 
     >>> import forerun
-    >>> forerun.predict("frontier", "ffn-16384", set={"method": "phantom", "tp": 8, "ghost": 16})
-    {'schema': 'forerun/outcome/1', ..., 'iteration_time_s': 0.0188..., ...}
+    >>> cost = forerun.predict("frontier", "ffn-16384", set={"method": "phantom", "tp": 8, "ghost": 16})
+    >>> cost["iteration_time_s"]
+    0.0188...
     >>> found = forerun.search("dgx-h100", "llama-3-8b", ranks=64, set={"global_batch": 128},
     ...                        vary={"tp": "1..8*2", "recompute": ["none", "selective"]})
     >>> found["best"]["plan"]
 
-Every function returns the document that the command of the same name prints with --json, as
-dictionaries (docs/reference/outputs.md); numbers that nobody knows are None.
+Every function returns the document that the command of the same name prints with --json, as a
+dictionary (docs/reference/outputs.md); numbers that nobody knows are None.  It prints as a summary, has
+its table under .rows and .to_frame() (pandas), and draws itself: forerun.Result.
 
 A cluster, a model and a plan are each a preset's name, the path of a JSON file, or a dictionary.
 What `set` says changes them: a dictionary or a list of "KEY=VALUE"; a KEY is one of the plan
@@ -18,10 +20,14 @@ likewise, a preset ("nemo-24.03"), a path or a dictionary; None: the newest that
 Whatever is wrong is an exception, `forerun.Error` or one below it, with the library's sentence.
 Functions may be called in several threads at once.
 
-The other verbs (forerun.compare, forerun.score, ...: forerun.verbs) run the program `forerun`, installed beside the
-library or named in FORERUN_PROGRAM, and take its options by name, with _ for -:
+The other verbs (forerun.compare, forerun.score, ...: forerun.verbs) take the options of their commands by name, with
+_ for -; forerun.ask takes any command as words:
 
     >>> forerun.compare(cluster=["frontier", "dgx-h100"], model="llama-3-8b", ranks=64)
+    >>> forerun.ask("search", "dgx-h100", "llama-3-8b", 64)
+
+Those that the library lacks (forerun.watch, doctor, discover, reproduce) run the program `forerun`, installed beside it
+or named in FORERUN_PROGRAM.
 
 The library is libforerun.so beside the folder this module is installed in, or what the environment
 variable FORERUN_LIBRARY names.  There is nothing to build.
@@ -31,9 +37,16 @@ import ctypes as _c
 import json as _json
 import os as _os
 import pathlib as _path
+from typing import Any, Dict, Iterable, Optional, Union
 
-__all__ = ["predict", "explain", "search", "simulate", "place", "fit", "Job", "version",
-           "Error", "UsageError", "InputError", "Infeasible", "NoMemory"]
+from .results import Figure, Result, Rows, Text, Value, answer as _made
+
+__all__ = ["predict", "explain", "search", "simulate", "place", "emit", "fit", "ask", "Job", "version",
+           "Result", "Rows", "Text", "Figure", "Error", "UsageError", "InputError", "Infeasible", "NoMemory"]
+
+Path = Union[str, bytes, "_os.PathLike[str]"]
+Input = Union[Path, Dict[str, Any]]  # a preset's name, a path, or the document itself
+Pairs = Union[str, Iterable[str], Dict[str, Any], None]  # "KEY=VALUE", several of these, or {KEY: VALUE}
 
 
 # ---- errors ----------------------------------------------------------------------------------------
@@ -143,7 +156,13 @@ def _declare(lib):
         "simulate": (_c.c_int, [job, _c.POINTER(_Simulate), _c.POINTER(result), failure]),
         "place": (_c.c_int, [job, _c.POINTER(_Place), _c.POINTER(result), failure]),
         "fit": (_c.c_int, [texts, _c.POINTER(_Fit), _c.POINTER(result), failure]),
+        "emit": (_c.c_int, [job, _c.c_char_p, _c.POINTER(result), failure]),
+        "ask": (_c.c_int, [_c.c_char_p, texts, _c.POINTER(result), failure]),
+        "verb": (_c.c_char_p, [_c.c_size_t]),
+        "notes": (_c.c_char_p, [result]),
     }
+    if not hasattr(lib, "forerun_ask"):
+        raise ImportError("forerun: the library is older than this module (it has no forerun_ask); name another in FORERUN_LIBRARY")
     for name, (returns, takes) in signatures.items():
         function = getattr(lib, "forerun_" + name)
         function.restype, function.argtypes = returns, takes
@@ -153,7 +172,7 @@ def _declare(lib):
 _lib = _declare(_open())
 
 
-def version():
+def version() -> str:
     """Version of the library."""
     return _lib.forerun_version().decode()
 
@@ -209,24 +228,51 @@ def _sets(pairs, runtime):
 def _check(status, failure, answer=None):
     if status == _OK:
         return answer
-    error = _ERRORS.get(status, Error)(failure.message.decode(errors="replace"), status)
+    error = error_of(status, failure.message.decode(errors="replace"))
     if status == _INFEASIBLE:
         error.answer = answer
     raise error
 
 
-def _answer(function, *arguments):
-    """The document of an answer, and what it leaves besides."""
+def error_of(status, message):
+    """The exception of an exit code."""
+    return _ERRORS.get(status, Error)(message, status)
+
+
+def _parts(function, *arguments):
+    """The document of an answer, the text that it leaves besides, and its notes."""
     result, failure = _c.c_void_p(), _Failure()
     status = function(*arguments, _c.byref(result), _c.byref(failure))
-    answer, text = None, ""
+    document, text, notes = None, "", ""
     if result:
         try:
-            answer = _json.loads(_lib.forerun_json(result))
+            written = _lib.forerun_json(result)
+            document = _json.loads(written) if written else None
             text = _lib.forerun_text(result).decode()
+            notes = _lib.forerun_notes(result).decode()
         finally:
             _lib.forerun_result_free(result)
-    return _check(status, failure, answer), text
+    _check(status, failure, _made(document, text, notes))
+    return document, text, notes
+
+
+def _answer(function, *arguments):
+    """The document of an answer, and what it leaves besides."""
+    document, text, notes = _parts(function, *arguments)
+    return _made({} if document is None else document, "", notes), text
+
+
+_verbs_known = set(iter(map(_lib.forerun_verb, range(64)).__next__, None))
+
+
+def in_library(verb):
+    """Does the library carry this verb out, or the program?"""
+    return _bytes(verb) in _verbs_known
+
+
+def library_ask(verb, words):
+    """Document or None, text and notes of a command."""
+    return _parts(_lib.forerun_ask, _bytes(verb), _pairs(words, _word))
 
 
 # ---- jobs ------------------------------------------------------------------------------------------
@@ -243,7 +289,8 @@ class Job:
 
     _job = None
 
-    def __init__(self, cluster, model=None, plan=None, set=None, runtime=None):
+    def __init__(self, cluster: Input, model: Optional[Input] = None, plan: Optional[Input] = None, set: Pairs = None,
+                 runtime: Optional[Input] = None):
         job, failure = _c.c_void_p(), _Failure()
         status = _lib.forerun_load(_input(cluster), _input(model), _input(plan), _sets(set, runtime),
                                    _c.byref(job), _c.byref(failure))
@@ -254,7 +301,7 @@ class Job:
         if self._job:
             _lib.forerun_job_free(self._job)
 
-    def set(self, pairs):
+    def set(self, pairs: Pairs) -> "Job":
         """Change inputs, one after the other; one that is refused leaves the job as it was before it."""
         failure = _Failure()
         for text in _pairs(pairs, _word)[:-1]:
@@ -264,18 +311,19 @@ class Job:
     def _ask(self, function, *options):
         return _answer(function, self._job, *map(_c.byref, options))
 
-    def predict(self):
+    def predict(self) -> Result:
         """What an iteration of the plan costs: iteration_time_s with its 90 % interval
         (iteration_time_low_s, iteration_time_high_s), iteration_energy_J, memory_B, breakdown_s and more.
         A plan that cannot be raises Infeasible, whose `answer` has the reasons."""
         return self._ask(_lib.forerun_predict)[0]
 
-    def explain(self):
+    def explain(self) -> Result:
         """The same under "outcome", and under "explain" what binds and what would change it."""
         return self._ask(_lib.forerun_explain)[0]
 
-    def search(self, ranks, vary=None, objective="time", top=10, memory_limit_B=0, max_lossy=-1,
-               threads=0, per_iteration=False, explain=False, fit=0.95):
+    def search(self, ranks: Value, vary: Pairs = None, objective: str = "time", top: int = 10, memory_limit_B: float = 0,
+               max_lossy: float = -1, threads: int = 0, per_iteration: bool = False, explain: bool = False,
+               fit: float = 0.95) -> Result:
         """The best of many plans: "best", "top", "answers" (those that differ in substance), "pareto", "margin",
         "odds", and why others cannot be.
 
@@ -293,7 +341,7 @@ class Job:
                           explain, fit)
         return self._ask(_lib.forerun_search, options)[0]
 
-    def simulate(self, network=None, messages=False, trace=None):
+    def simulate(self, network: Optional[str] = None, messages: bool = False, trace: Optional[str] = None) -> Result:
         """The plan in the event engine: "outcome", "stages" and "critical_path".
 
         network   "isolated" (each message alone), "shared" (they share links, those of a pair of ranks in
@@ -303,9 +351,13 @@ class Job:
         trace     "chrome" (for Perfetto), "paje" or "csv": the timeline's text under "trace" """
         options = _Simulate(_c.sizeof(_Simulate), _bytes(network), _bytes(trace), messages)
         answer, text = self._ask(_lib.forerun_simulate, options)
-        return {**answer, "trace": text} if trace else answer
+        answer._timeline = lambda: _json.loads(self.simulate(network, messages, "chrome")["trace"])
+        if trace:
+            answer["trace"] = text
+        return answer
 
-    def place(self, ranks=0, ways=0, ranks_per_node=0, placement=None, launcher=None):
+    def place(self, ranks: int = 0, ways: int = 0, ranks_per_node: int = 0, placement: Optional[str] = None,
+              launcher: Optional[str] = None) -> Result:
         """Where ranks sit: "placements", a list, each with the rank of every slot ("mapping").
 
         placement  "linear", "round-robin", "by-axis:dp-tp-pp", "optimised", ...; None: the plan's where
@@ -315,36 +367,60 @@ class Job:
         options = _Place(_c.sizeof(_Place), ranks, ways, ranks_per_node, _bytes(placement),
                          _bytes(launcher))
         answer, text = self._ask(_lib.forerun_place, options)
-        answer = {"placements": answer if isinstance(answer, list) else [answer]}
-        return {**answer, "launcher": text} if launcher else answer
+        answer = Result(placements=answer if isinstance(answer, list) else [answer])
+        if launcher:
+            answer["launcher"] = text
+        return answer
+
+    def emit(self, framework: str) -> Text:
+        """What starts the plan: the script as text, and its document under .document.
+
+        framework  "megatron", "megatron-bridge", "torchtitan", "deepspeed", "sbatch", or one of them in a job
+                   script: "sbatch,megatron" """
+        document, script, notes = _parts(_lib.forerun_emit, self._job, _bytes(framework))
+        text = _made(None, script, notes)
+        text.document = None if document is None else _made(document, "", notes)
+        return text
 
 
-def predict(cluster, model, plan=None, set=None, runtime=None):
+def predict(cluster: Input, model: Input, plan: Optional[Input] = None, set: Pairs = None,
+            runtime: Optional[Input] = None) -> Result:
     """Job(...).predict(): what an iteration of one plan costs."""
     return Job(cluster, model, plan, set, runtime).predict()
 
 
-def explain(cluster, model, plan=None, set=None, runtime=None):
+def explain(cluster: Input, model: Input, plan: Optional[Input] = None, set: Pairs = None,
+            runtime: Optional[Input] = None) -> Result:
     """Job(...).explain(): the same with what binds and what would change it."""
     return Job(cluster, model, plan, set, runtime).explain()
 
 
-def search(cluster, model, ranks, vary=None, plan=None, set=None, runtime=None, **options):
+def search(cluster: Input, model: Input, ranks: Value, vary: Pairs = None, plan: Optional[Input] = None,
+           set: Pairs = None, runtime: Optional[Input] = None, **options: Any) -> Result:
     """Job(...).search(ranks, vary, ...): the best of many plans."""
     return Job(cluster, model, plan, set, runtime).search(ranks, vary, **options)
 
 
-def simulate(cluster, model, plan=None, set=None, runtime=None, **options):
+def simulate(cluster: Input, model: Input, plan: Optional[Input] = None, set: Pairs = None,
+             runtime: Optional[Input] = None, **options: Any) -> Result:
     """Job(...).simulate(...): one plan in the event engine."""
     return Job(cluster, model, plan, set, runtime).simulate(**options)
 
 
-def place(cluster, model=None, plan=None, set=None, runtime=None, **options):
+def place(cluster: Input, model: Optional[Input] = None, plan: Optional[Input] = None, set: Pairs = None,
+          runtime: Optional[Input] = None, **options: Any) -> Result:
     """Job(...).place(...): where ranks sit."""
     return Job(cluster, model, plan, set, runtime).place(**options)
 
 
-def fit(samples, base=None, form="best", name=None, series=None, busy_W=-1, idle_W=-1):
+def emit(framework: str, cluster: Input, model: Input, plan: Optional[Input] = None, set: Pairs = None,
+         runtime: Optional[Input] = None) -> Text:
+    """Job(...).emit(framework): the script that starts one plan."""
+    return Job(cluster, model, plan, set, runtime).emit(framework)
+
+
+def fit(samples: Union[Path, Iterable[Path]], base: Optional[Input] = None, form: str = "best",
+        name: Optional[str] = None, series: Optional[str] = None, busy_W: float = -1, idle_W: float = -1) -> Result:
     """Measurements (samples.jsonl, one path or several) into a cluster: the document of forerun fit
     --json, and under "cluster" the cluster file, which the other functions take as it is.
 
@@ -356,7 +432,17 @@ def fit(samples, base=None, form="best", name=None, series=None, busy_W=-1, idle
     options = _Fit(_c.sizeof(_Fit), _input(base), _bytes(form), _bytes(name), _bytes(series), busy_W,
                    idle_W)
     answer, text = _answer(_lib.forerun_fit, paths, _c.byref(options))
-    return {**answer, "cluster": _json.loads(text)}
+    answer["cluster"] = _json.loads(text)
+    return answer
+
+
+def ask(verb: str, *words: Value) -> Union[Result, Rows, Text]:
+    """Any command that answers, in the words of its command line: forerun.ask("gemm", "--cluster=dgx-h100", "--m", 4096, ...).
+    The answer is what --json prints, or the text of a command that has none or is asked for another form."""
+    from .program import run  # pylint: disable=import-outside-toplevel
+
+    line = [_word(word) for word in words]
+    return _made(*(library_ask(verb, line) if in_library(verb) else run(verb, line)))
 
 
 # ---- the other verbs -------------------------------------------------------------------------------

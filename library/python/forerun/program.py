@@ -1,10 +1,14 @@
-"""The verbs that answer through the program `forerun`: forerun.verbs has a function for each."""
+"""Verbs by the words of their command lines: through the library, or the program `forerun` for those that the library lacks."""
 
 import json as _json
 import os as _os
 import pathlib as _path
 import shutil as _shutil
 import subprocess as _subprocess
+
+from .results import Figure, Files, answer
+
+_WRITTEN = {"plot": "figure.svg", "report": "page.html"}  # verbs whose answer is a file, which words name or we do
 
 
 def _candidates():
@@ -46,31 +50,54 @@ def _words(option, value):
     return [f"--{name}", _text(value)]
 
 
-def ask(verb, options, words, values):
-    """Run `forerun VERB` and return its document (a dictionary), or its text where it has none.
+def run(verb, words):
+    """Run the program; (document or None, text, notes).  Raises as the library does."""
+    from . import Infeasible, error_of  # pylint: disable=import-outside-toplevel
 
-    options  {name in Python: (name on the command line, what it takes or None, may it come several times)}
-    words    what stands without an option
-    values   {name in Python: value}"""
-    from . import Error, Infeasible, _ERRORS  # pylint: disable=import-outside-toplevel
-
-    line = [path(), verb]
-    for key, value in values.items():
-        line += _words(options[key], value)
-    if "json" in options and not values.get("json"):
-        line.append("--json")
-    line += [_text(word) for word in words]
+    line = [path(), verb, *words]
     try:
-        done = _subprocess.run(line, stdin=_subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        done = _subprocess.run(line, stdin=_subprocess.DEVNULL, capture_output=True, check=False)
     except OSError as why:
         raise ImportError(f"forerun: the program cannot be started; name it in FORERUN_PROGRAM ({why})") from why
-    document = None
-    if "json" in options and done.stdout.lstrip().startswith(("{", "[")):
-        document = _json.loads(done.stdout)
+    document, text, notes = None, done.stdout.decode(), done.stderr.decode()
+    if "--json" in words and text.lstrip().startswith(("{", "[")):
+        document = _json.loads(text)
     if done.returncode == 0 or (document is not None and done.returncode == 6):
-        return done.stdout if document is None else document
-    message = done.stderr.strip().removeprefix(f"forerun {verb}: ").split("\nTry: ")[0] or f"exit {done.returncode}"
-    error = _ERRORS.get(done.returncode, Error)(message, done.returncode)
+        return document, text, notes
+    message = notes.strip().removeprefix(f"forerun {verb}: ").split("\nTry: ")[0] or f"exit {done.returncode}"
+    error = error_of(done.returncode, message)
     if isinstance(error, Infeasible):
-        error.answer = document
+        error.answer = answer(document, text, notes)
     raise error
+
+
+def _carry_out(verb, words, has_json):
+    from . import in_library, library_ask  # pylint: disable=import-outside-toplevel
+
+    if in_library(verb):
+        return answer(*library_ask(verb, words))
+    return answer(*run(verb, words + (["--json"] if has_json and "--json" not in words else [])))
+
+
+def ask(verb, options, words, values):
+    """Carry out `forerun VERB` and return its document (a Result), or its text where it has none.
+
+    options  {name in Python: (name on the command line, what it takes or None, may it come several times)}
+    words    what stands without an option; of plot and report answers, too
+    values   {name in Python: value}"""
+    line = []
+    for key, value in values.items():
+        line += _words(options[key], value)
+    if verb not in _WRITTEN:
+        return _carry_out(verb, line + [_text(word) for word in words], "json" in options)
+    with Files() as files:
+        shown = verb == "plot" and values["output"] is None and not any(word in ("-o", "--output") for word in words)
+        pages = verb == "report" and values["output"] is None and values["page"] is None and any(isinstance(w, dict) for w in words)
+        written = files.path(_WRITTEN[verb])
+        line += ["--output", written] if shown or pages else []
+        made = _carry_out(verb, line + [_text(files.put(word)) for word in words], "json" in options)
+        if not (shown or pages):
+            return made
+        with open(written, encoding="utf-8") as file:
+            text = file.read()
+    return Figure(text) if shown else answer(None, text, made.notes)

@@ -2,7 +2,10 @@
 
 Each returns the document that --json prints, or the text of a verb that has none."""
 
+from typing import Union
+
 from .program import ask as _ask
+from .results import Figure, Result, Text, Value
 
 __all__ = ["import_", "report", "tune", "score", "watch", "plot", "reproduce", "collective", "gemm", "discover", "export", "compare", "compare_plans", "doctor", "show", "list_"]
 
@@ -25,7 +28,21 @@ _import_ = {
 }
 
 
-def import_(*words, ranks=None, nodes=None, ranks_per_node=None, op=None, system=None, setup=None, dtype=None, only=None, column=None, ignore=None, power=None, strict=False, scale_power=False, out=None):
+def import_(*words: Value,
+            ranks: Value = None,
+            nodes: Value = None,
+            ranks_per_node: Value = None,
+            op: Value = None,
+            system: Value = None,
+            setup: Value = None,
+            dtype: Value = None,
+            only: Value = None,
+            column: Value = None,
+            ignore: Value = None,
+            power: Value = None,
+            strict: bool = False,
+            scale_power: bool = False,
+            out: Value = None) -> Text:
     """read nccl-tests, rccl-tests, OSU or IMB output and tables as samples, published training runs, MLPerf's power logs and trainers' logs as runs
 
     forerun import KIND FILE... [--ranks N] [--nodes N] [--system TEXT] [-o FILE]
@@ -57,7 +74,10 @@ _report = {
 }
 
 
-def report(*words, output=None, series=None, page=None):
+def report(*words: Value,
+           output: Value = None,
+           series: Value = None,
+           page: Value = None) -> Union[Result, Text]:
     """a calibration, or any result, as one HTML page: answer, live figures, tables
 
     forerun report SAMPLES...|FIT.json [-o report.html] [--json]
@@ -87,7 +107,18 @@ _tune = {
 }
 
 
-def tune(*words, cluster=None, runs=None, where=None, out=None, save_runtime=None, hold=None, always=False, set=None, runtime=None, defaults=None, page=None):
+def tune(*words: Value,
+         cluster: Value = None,
+         runs: Value = None,
+         where: Value = None,
+         out: Value = None,
+         save_runtime: Value = None,
+         hold: Value = None,
+         always: bool = False,
+         set: Value = None,
+         runtime: Value = None,
+         defaults: Value = None,
+         page: Value = None) -> Result:
     """device, host, network and power coefficients from measured training runs
 
     forerun tune [--cluster C] --runs RUNS.csv [--where COLUMN=VALUE]... [--out cluster.json] [--save-runtime runtime.json] [--hold NAMES] [--always] [--json]
@@ -125,7 +156,19 @@ _score = {
 }
 
 
-def score(*words, cluster=None, runs=None, from_=None, column=None, ignore=None, where=None, by=None, set=None, runtime=None, defaults=None, all=False, page=None):
+def score(*words: Value,
+          cluster: Value = None,
+          runs: Value = None,
+          from_: Value = None,
+          column: Value = None,
+          ignore: Value = None,
+          where: Value = None,
+          by: Value = None,
+          set: Value = None,
+          runtime: Value = None,
+          defaults: Value = None,
+          all: bool = False,
+          page: Value = None) -> Result:
     """predictions beside measured runs: error, rank, regret, coverage
 
     forerun score [--cluster C] --runs RUNS.csv [--where COLUMN=VALUE]... [--by COLUMNS] [--json]
@@ -169,7 +212,24 @@ _watch = {
 }
 
 
-def watch(*words, cluster=None, model=None, plan=None, set=None, column=None, ignore=None, runtime=None, defaults=None, follow=False, to_the_end=False, patience=None, steps=None, tokens=None, samples=None, price=None, carbon=None, pue=None):
+def watch(*words: Value,
+          cluster: Value = None,
+          model: Value = None,
+          plan: Value = None,
+          set: Value = None,
+          column: Value = None,
+          ignore: Value = None,
+          runtime: Value = None,
+          defaults: Value = None,
+          follow: bool = False,
+          to_the_end: bool = False,
+          patience: Value = None,
+          steps: Value = None,
+          tokens: Value = None,
+          samples: Value = None,
+          price: Value = None,
+          carbon: Value = None,
+          pue: Value = None) -> Result:
     """a run in flight beside its prediction: what is off, when it ends
 
     forerun watch LOG --cluster C [--plan P] [--model M] [--set KEY=VALUE]... [--follow] [--json]
@@ -210,7 +270,17 @@ _plot = {
 }
 
 
-def plot(*words, output=None, format=None, title=None, no_title=False, width=None, font=None, x=None, from_=None, to=None, keep_script=False):
+def plot(*words: Value,
+         output: Value = None,
+         format: Value = None,
+         title: Value = None,
+         no_title: bool = False,
+         width: Value = None,
+         font: Value = None,
+         x: Value = None,
+         from_: Value = None,
+         to: Value = None,
+         keep_script: bool = False) -> Union[Figure, Text]:
     """draw a figure from the JSON of other commands
 
     forerun plot FIGURE INPUT... -o FILE.svg|png|pdf
@@ -261,7 +331,32 @@ _reproduce = {
 }
 
 
-def reproduce(*words, markdown=False, latex=False, update=None, measured=False, quality=None, widths=None, depths=None, out=None, cluster=None, width=None, layers=None, batch=None, same_batch=False, tp=None, ghost=None, loss=None, rate=None, seeds=None, most=None, samples=None, resume=False, patience=None, force=False, wide=False, page=None):
+def reproduce(*words: Value,
+              markdown: bool = False,
+              latex: bool = False,
+              update: Value = None,
+              measured: bool = False,
+              quality: Value = None,
+              widths: Value = None,
+              depths: Value = None,
+              out: Value = None,
+              cluster: Value = None,
+              width: Value = None,
+              layers: Value = None,
+              batch: Value = None,
+              same_batch: bool = False,
+              tp: Value = None,
+              ghost: Value = None,
+              loss: Value = None,
+              rate: Value = None,
+              seeds: Value = None,
+              most: Value = None,
+              samples: Value = None,
+              resume: bool = False,
+              patience: Value = None,
+              force: bool = False,
+              wide: bool = False,
+              page: Value = None) -> Result:
     """the papers' tables and figures, published beside ours
 
     forerun reproduce [NAME...] [--measured] [--quality FILE] [--update FILE] [--wide|--latex|--markdown|--json]
@@ -311,7 +406,17 @@ _collective = {
 }
 
 
-def collective(*words, cluster=None, set=None, op=None, ranks=None, stride=None, groups=None, size=None, algorithm=None, page=None, csv=False):
+def collective(*words: Value,
+               cluster: Value = None,
+               set: Value = None,
+               op: Value = None,
+               ranks: Value = None,
+               stride: Value = None,
+               groups: Value = None,
+               size: Value = None,
+               algorithm: Value = None,
+               page: Value = None,
+               csv: bool = False) -> Union[Result, Text]:
     """time and bandwidth of a collective over message sizes
 
     forerun collective --cluster C --op NAME --ranks N [--size RANGE] [--algorithm NAME|all] [--json|--csv]
@@ -345,7 +450,16 @@ _gemm = {
 }
 
 
-def gemm(*words, cluster=None, runtime=None, set=None, m=None, n=None, k=None, batch=None, dtype=None, page=None):
+def gemm(*words: Value,
+         cluster: Value = None,
+         runtime: Value = None,
+         set: Value = None,
+         m: Value = None,
+         n: Value = None,
+         k: Value = None,
+         batch: Value = None,
+         dtype: Value = None,
+         page: Value = None) -> Result:
     """time of one matrix product
 
     forerun gemm --cluster C --m M --n N --k K [--dtype fp32] [--json]
@@ -371,7 +485,10 @@ _discover = {
 }
 
 
-def discover(*words, hwloc=None, ranks_per_node=None, rank=None):
+def discover(*words: Value,
+             hwloc: Value = None,
+             ranks_per_node: Value = None,
+             rank: Value = None) -> Text:
     """the node part of a cluster file, from hwloc or what shows node and network
 
     forerun discover [FILE...] [--hwloc FILE.xml] [--rank gpu|core|numa|package] [--ranks-per-node N] > cluster.json
@@ -397,7 +514,15 @@ _export = {
 }
 
 
-def export(*words, cluster=None, model=None, runtime=None, defaults=None, plan=None, set=None, ranks=None, out=None):
+def export(*words: Value,
+           cluster: Value = None,
+           model: Value = None,
+           runtime: Value = None,
+           defaults: Value = None,
+           plan: Value = None,
+           set: Value = None,
+           ranks: Value = None,
+           out: Value = None) -> Union[Result, Text]:
     """a cluster as a SimGrid platform; a plan's program as GOAL, as Chakra traces
 
     forerun export simgrid|goal|chakra --cluster C [--model M] [--ranks N] [--set KEY=VALUE]... [-o FILE]
@@ -445,7 +570,32 @@ _compare = {
 }
 
 
-def compare(*words, cluster=None, model=None, runtime=None, plan=None, ranks=None, set=None, vary=None, fix=None, objective=None, per_iteration=False, fit=None, memory_limit=None, max_lossy=None, threads=None, tokens=None, samples=None, price=None, carbon=None, pue=None, mtbf=None, storage=None, checkpoint_size=None, restart=None, all=False, page=None):
+def compare(*words: Value,
+            cluster: Value = None,
+            model: Value = None,
+            runtime: Value = None,
+            plan: Value = None,
+            ranks: Value = None,
+            set: Value = None,
+            vary: Value = None,
+            fix: Value = None,
+            objective: Value = None,
+            per_iteration: bool = False,
+            fit: Value = None,
+            memory_limit: Value = None,
+            max_lossy: Value = None,
+            threads: Value = None,
+            tokens: Value = None,
+            samples: Value = None,
+            price: Value = None,
+            carbon: Value = None,
+            pue: Value = None,
+            mtbf: Value = None,
+            storage: Value = None,
+            checkpoint_size: Value = None,
+            restart: Value = None,
+            all: bool = False,
+            page: Value = None) -> Result:
     """clusters, models or runtimes side by side; or a second calibration beside the first
 
     forerun compare --cluster C --cluster D... --model M... --ranks RANGE ... | --runtime A --runtime B... --cluster C --model M [--plan P] ... | FIRST.jsonl SECOND.jsonl
@@ -494,7 +644,16 @@ _compare_plans = {
 }
 
 
-def compare_plans(*words, cluster=None, model=None, runtime=None, defaults=None, set=None, undisturbed=False, ranks=None, all=False, page=None):
+def compare_plans(*words: Value,
+                  cluster: Value = None,
+                  model: Value = None,
+                  runtime: Value = None,
+                  defaults: Value = None,
+                  set: Value = None,
+                  undisturbed: bool = False,
+                  ranks: Value = None,
+                  all: bool = False,
+                  page: Value = None) -> Result:
     """plans of your own side by side, and how sure it is which is best
 
     forerun compare-plans A.json B.json... --cluster C --model M [--ranks N] [--set KEY=VALUE]... [--json]
@@ -519,7 +678,8 @@ _doctor = {
 }
 
 
-def doctor(*words, page=None):
+def doctor(*words: Value,
+           page: Value = None) -> Result:
     """checks of this machine, and what to install or ask for
 
     forerun doctor [--json]
@@ -534,7 +694,7 @@ _show = {
 }
 
 
-def show(*words):
+def show(*words: Value) -> Text:
     """a preset as the file that it is, to change and keep; a document's schema
 
     forerun show PRESET|SCHEMA
@@ -550,7 +710,8 @@ _list_ = {
 }
 
 
-def list_(*words, page=None):
+def list_(*words: Value,
+          page: Value = None) -> Result:
     """collectives, methods, forms, kinds, presets, figures
 
     forerun list [TABLE] [--json]

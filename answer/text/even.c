@@ -1,0 +1,17 @@
+#include "answer/text/even.h"
+
+#include <stdio.h>
+
+void fr_even_say(const struct fr_outcome *out, struct fr_text *words) {
+    if (!(out->break_even_iterations > 0)) return;
+    fr_text_addf(words, "wins if it needs less than %.3g times the iterations of %s",
+                 out->break_even_iterations,
+                 out->break_even_from == FR_BREAK_EVEN_BEST ? "the best exact plan"
+                                                            : "the same plan without loss");
+}
+
+const char *fr_even_cell(const struct fr_outcome *out, char *cell, size_t capacity) {
+    snprintf(cell, capacity, out->break_even_iterations > 0 ? "%.3gx" : "-",
+             out->break_even_iterations);
+    return cell;
+}

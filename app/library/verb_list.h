@@ -1,0 +1,20 @@
+/* Rows alone, read more than once, so without guard.  Verbs that answer without starting jobs, watching machines or serving shells,
+ * in the order of app/verb_list.h.  FR_ASKED: through forerun_ask alone, since forerun.h has a function with options of
+ * its own; FR_ASKED_BY_NAME: by a function of its name, too (library/include/forerun_verbs.h). */
+FR_ASKED(predict)
+FR_ASKED(search)
+FR_ASKED(simulate)
+FR_ASKED_BY_NAME(import)
+FR_ASKED(fit)
+FR_ASKED_BY_NAME(report)
+FR_ASKED_BY_NAME(tune)
+FR_ASKED_BY_NAME(score)
+FR_ASKED_BY_NAME(plot)
+FR_ASKED(place)
+FR_ASKED_BY_NAME(collective)
+FR_ASKED_BY_NAME(gemm)
+FR_ASKED_BY_NAME(export)
+FR_ASKED_BY_NAME(compare)
+FR_ASKED_BY_NAME(compare_plans)
+FR_ASKED_BY_NAME(show)
+FR_ASKED_BY_NAME(list)
