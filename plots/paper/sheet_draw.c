@@ -49,6 +49,7 @@ static const char *colour_of(const struct fr_sheet_layout *s, int series) {
                   {"decompression", "#8C510A"},
                   {"", "#56B4E9"},
                   {"data_over", "#000000"},
+                  {"data_parallel", "#000000"},
                   {"FWD", "#117733"},
                   {"BWD", "#88c999"},
                   {"inter-stage", "#88CCEE"},
@@ -392,6 +393,14 @@ static bool curves_only(const struct fr_sheet_layout *s) {
     return fr_sheet_has_curves(s->field[0].panel);
 }
 
+/* The first series that something is published of. */
+static int marked_series(const struct fr_sheet_layout *s) {
+    for (int k = 0; k < s->n_fields; k++)
+        for (int i = 0; i < s->field[k].n; i++)
+            if (isfinite(s->field[k].spot[i].row->published)) return s->field[k].spot[i].series;
+    return 0;
+}
+
 /* @return the height below the last line. */
 static double add_legend(const struct fr_sheet_layout *s, struct fr_picture *p, double y_px) {
     struct legend at = {p, 8, y_px};
@@ -406,7 +415,7 @@ static double add_legend(const struct fr_sheet_layout *s, struct fr_picture *p, 
         add_entry(&at, "line: ours", "#555555", 1, 0);
         add_entry(&at, "mark: published", "#555555", 0, 6);
     } else if (s->published) {
-        add_entry(&at, "bar: ours", colour_of(s, 0), BAR, 0);
+        add_entry(&at, "bar: ours", colour_of(s, marked_series(s)), BAR, 0);
         add_entry(&at, "published", "#000000", 0, 13);
     } else
         add_entry(&at, curves ? "ours, no number published" : "all ours", "#555555", 0, 0);

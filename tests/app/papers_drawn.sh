@@ -29,7 +29,7 @@ shows() { # shows FILE TEXT...
 drawn phantom fig5.svg fig6.svg fig7.svg table1.md table1.svg table1.tex
 drawn grid eq4.svg fig3.svg fig5.svg fig6.svg
 drawn optimus fig10.svg fig12.svg fig13.svg fig14.svg fig15.svg fig16.svg fig3.svg table2.md table2.svg table2.tex
-drawn dsp fig12.svg fig13.svg fig14.svg fig15.svg fig16.svg fig17.svg section6d.svg
+drawn dsp fig12.svg fig12_times.svg fig13.svg fig13_times.svg fig14.svg fig15.svg fig15_times.svg fig16.svg fig17.svg section6d.svg
 shows phantom/table1.svg tensor phantom "mark: published" "energy of an epoch"
 shows phantom/fig5.svg "phantom k=64" "phantom k=3" "phantom k=16"
 shows phantom/fig6.svg "n = 131072" "n = 262144" "batch 8: tensor overtakes" "phantom takes longer by"
