@@ -384,7 +384,7 @@ static void dump(const char *changes, struct fr_text *text) {
         fr_text_addf(text, "  %s ......................... %.*s\n", usual[i][0],
                      (int)(at ? n : strlen(value)), at ? at + strlen(find) : value);
     }
-    /* What is usual has no value for it. */
+    /* Changes of arguments that are not usual come behind. */
     for (const char *at = changes; (at = strchr(at, ' '));) {
         const size_t n = strcspn(++at, "="), all = strcspn(at, " ");
         bool known = false;
