@@ -34,9 +34,12 @@ typedef enum {
 /** Spellings for --form in that order ("best", "log", ...), then NULL. */
 extern const char *const fr_fit_form_names[];
 
+/** The name of a cluster that nobody has named. */
+#define FR_FIT_UNNAMED "unnamed"
+
 struct fr_fit_options {
     fr_fit_form form;
-    const char *name;   /**< of the cluster; NULL: the host's */
+    const char *name; /**< of the cluster; NULL: its scheduler's for it, else FR_FIT_UNNAMED */
     const char *series; /**< only series whose name has this in it; NULL: all */
     const struct fr_json_document
         *base;     /**< a cluster file for what was not measured, or NULL */
@@ -170,6 +173,7 @@ struct fr_fit_result {
     char missing[6][96];
     struct fr_provenance provenance;
     char name[64];
+    bool unnamed;                /**< nobody said how the cluster is called */
     struct fr_fit_point *points; /**< all, by op, level, p, size */
     int n_points;
     struct fr_fit_op ops[FR_OP_COUNT];

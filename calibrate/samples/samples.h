@@ -95,8 +95,9 @@ struct fr_sample_source {
 struct fr_provenance {
     char date[32]; /**< UTC, 2024-05-31T12:00:00Z */
     char host[96], kernel[128], cpu[128];
-    int64_t cores;   /**< of rank 0's node */
-    double memory_B; /**< of rank 0's node */
+    char cluster[64]; /**< by the scheduler's name, "" = not stated */
+    int64_t cores;    /**< of rank 0's node */
+    double memory_B;  /**< of rank 0's node */
     char mpi[160], blas[160], blas_core[48];
     int64_t ranks, ranks_per_node, nodes;
     bool oversubscribed; /**< more ranks on some node than it has cores for them */

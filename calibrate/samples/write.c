@@ -52,6 +52,7 @@ void fr_sample_line_provenance(const struct fr_provenance *p, struct fr_text *li
     fr_json_add_string(&w, "kind", "provenance");
     fr_json_add_string(&w, "date", p->date);
     fr_json_add_string(&w, "host", p->host);
+    if (*p->cluster) fr_json_add_string(&w, "cluster", p->cluster);
     fr_json_add_string(&w, "kernel", p->kernel);
     fr_json_add_string(&w, "cpu", p->cpu);
     fr_json_add_integer(&w, "cores", p->cores);
