@@ -37,7 +37,17 @@ const char *fr_machine_of_device(const char *device) {
     return NULL;
 }
 
-const char *fr_machine_preset(int i) { return i < PRESETS ? presets[i].cluster : NULL; }
+static bool is_repeated(int row) {
+    for (int i = 0; i < row; i++)
+        if (strcmp(presets[i].cluster, presets[row].cluster) == 0) return true;
+    return false;
+}
+
+const char *fr_machine_preset(int i) {
+    for (int row = 0; row < PRESETS; row++)
+        if (!is_repeated(row) && i-- == 0) return presets[row].cluster;
+    return NULL;
+}
 
 /* ---- documents ---------------------------------------------------------------------------- */
 
