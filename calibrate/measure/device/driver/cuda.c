@@ -1,4 +1,4 @@
-/* NVIDIA GPUs: the driver (libcuda), cuBLASLt for products, cuDNN for attention, NVML for power and clocks.  Nothing of
+/* NVIDIA GPUs: the driver (libcuda), cuBLASLt for products, cuDNN for attention, NCCL for collectives, NVML for power and clocks.  Nothing of
  * them is needed to build, and all but the first may be missing. */
 #include <math.h>
 #include <stddef.h>
@@ -157,6 +157,12 @@ static void open_dnn(struct fr_device_handle *d) {
     if (status != FR_OK) lack(d, &fr_cuda_dnn_library, &why);
 }
 
+static void open_nccl(struct fr_device_handle *d) {
+    struct fr_error why = {.status = FR_OK};
+    if (fr_library_open(&fr_cuda_nccl_library, &d->nccl_library, &d->nccl, &why) != FR_OK)
+        lack(d, &fr_cuda_nccl_library, &why);
+}
+
 /* Three eighths of what is free for operands and as much for results, at most 8 GiB each. */
 static fr_status take_memory(struct fr_device_handle *d, struct fr_error *err) {
     static const double MOST_B = 8589934592.0, SHARE = 0.375;
@@ -176,13 +182,17 @@ static fr_status take_memory(struct fr_device_handle *d, struct fr_error *err) {
 
 static void name_libraries(struct fr_device_handle *d) {
     int version = 0;
-    char blas[48] = "no cuBLASLt", dnn[48] = "no cuDNN";
+    char blas[48] = "no cuBLASLt", dnn[48] = "no cuDNN", nccl[48] = "no NCCL";
     d->cuda.cuDriverGetVersion(&version);
     if (d->blas_handle)
         snprintf(blas, sizeof blas, "cuBLASLt %zu", d->blas.cublasLtGetVersion());
     if (d->dnn_handle) snprintf(dnn, sizeof dnn, "cuDNN %zu", d->dnn.cudnnGetVersion());
-    snprintf(d->facts.libraries, sizeof d->facts.libraries, "CUDA %d.%d, %s, %s%s",
-             version / 1000, version % 1000 / 10, blas, dnn, d->nvml_device ? "" : ", no NVML");
+    int nccl_version = 0;
+    if (d->nccl_library && d->nccl.ncclGetVersion(&nccl_version) == FR_NCCL_OK)
+        snprintf(nccl, sizeof nccl, "NCCL %d", nccl_version);
+    snprintf(d->facts.libraries, sizeof d->facts.libraries, "CUDA %d.%d, %s, %s, %s%s",
+             version / 1000, version % 1000 / 10, blas, dnn, nccl,
+             d->nvml_device ? "" : ", no NVML");
 }
 
 static void measure_context(struct fr_device_handle *d, double used_before_B) {
@@ -204,12 +214,15 @@ static fr_status bring_up(struct fr_device_handle *d, struct fr_error *err) {
     FR_CUDA_TRY(d, cuDevicePrimaryCtxRetain, &d->context, d->device);
     FR_CUDA_TRY(d, cuCtxSetCurrent, d->context);
     FR_CUDA_TRY(d, cuStreamCreate, &d->stream, 0);
+    FR_CUDA_TRY(d, cuStreamCreate, &d->beside, 0);
     FR_CUDA_TRY(d, cuEventCreate, &d->start, 0);
     FR_CUDA_TRY(d, cuEventCreate, &d->stop, 0);
+    FR_CUDA_TRY(d, cuEventCreate, &d->joined, 0);
     FR_TRY(load_kernels(d, err));
     open_blas(d);
     measure_context(d, used_B);
     open_dnn(d);
+    open_nccl(d);
     name_libraries(d);
     return take_memory(d, err);
 }
@@ -228,11 +241,14 @@ static void close_cuda(struct fr_device_handle *d) {
         if (d->kernels) d->cuda.cuModuleUnload(d->kernels);
         if (d->start) d->cuda.cuEventDestroy_v2(d->start);
         if (d->stop) d->cuda.cuEventDestroy_v2(d->stop);
+        if (d->joined) d->cuda.cuEventDestroy_v2(d->joined);
+        if (d->beside) d->cuda.cuStreamDestroy_v2(d->beside);
         if (d->stream) d->cuda.cuStreamDestroy_v2(d->stream);
         d->cuda.cuDevicePrimaryCtxRelease_v2(d->device);
     }
     if (d->nvml_library) d->nvml.nvmlShutdown();
     fr_library_close(d->nvml_library);
+    fr_library_close(d->nccl_library);
     fr_library_close(d->dnn_library);
     fr_library_close(d->blas_library);
     fr_library_close(d->driver_library);
@@ -275,6 +291,9 @@ static fr_status prepare_cuda(struct fr_device_handle *d, const struct fr_device
         return fr_cuda_link_prepare(d, err);
     case FR_DEVICE_ATTENTION:
         return fr_cuda_attention_prepare(d, err);
+    case FR_DEVICE_COLLECTIVE:
+    case FR_DEVICE_BESIDE:
+        return fr_cuda_collective_prepare(d, err);
     default:
         return FR_OK;
     }
@@ -292,6 +311,10 @@ static fr_status issue(struct fr_device_handle *d, int calls, struct fr_error *e
         return fr_cuda_link_run(d, calls, err);
     case FR_DEVICE_ATTENTION:
         return fr_cuda_attention_run(d, calls, err);
+    case FR_DEVICE_COLLECTIVE:
+        return fr_cuda_collective_run(d, calls, err);
+    case FR_DEVICE_BESIDE:
+        return fr_cuda_beside_run(d, calls, err);
     default:
         return fr_cuda_launch_run(d, calls, err);
     }
@@ -307,6 +330,8 @@ static fr_status run_cuda(struct fr_device_handle *d, int calls, double *time_s,
     FR_TRY(issue(d, whole, err));
     FR_CUDA_TRY(d, cuEventRecord, d->stop, d->stream);
     FR_CUDA_TRY(d, cuStreamSynchronize, d->stream);
+    if (d->task.kind == FR_DEVICE_BESIDE) FR_CUDA_TRY(d, cuStreamSynchronize, d->beside);
+    FR_TRY(fr_cuda_group_check(d, err));
     FR_CUDA_TRY(d, cuEventElapsedTime, &took_ms, d->start, d->stop);
     *time_s = 1e-3 * (double)took_ms;
     if (d->task.kind == FR_DEVICE_GRAPH)
@@ -333,8 +358,8 @@ static void read_state(struct fr_device_handle *d, struct fr_device_state *state
 
 const struct fr_device_driver fr_device_cuda = {
     .name = "cuda",
-    .summary = "NVIDIA GPUs: products through cuBLASLt, attention through cuDNN, power through "
-               "NVML",
+    .summary = "NVIDIA GPUs: products through cuBLASLt, attention through cuDNN, "
+               "collectives through NCCL, power through NVML",
     .count = count_cuda,
     .open = open_cuda,
     .close = close_cuda,
@@ -342,5 +367,8 @@ const struct fr_device_driver fr_device_cuda = {
     .prepare = prepare_cuda,
     .run = run_cuda,
     .moved_B = fr_cuda_moved_B,
+    .group_id = fr_cuda_group_id,
+    .group_open = fr_cuda_group_open,
+    .group_close = fr_cuda_group_close,
     .state = read_state,
 };
