@@ -73,7 +73,7 @@ struct fr_device_facts {
     char libraries[192]; /**< with versions, joined by ", " */
     char bus[32];
     char lacks
-        [640]; /**< a sentence on each library that is not there, and what is not measured; "" */
+        [1600]; /**< a sentence on each library that is not there, and what is not measured; "" */
     int64_t units;      /**< multiprocessors */
     int64_t generation; /**< 90: compute capability 9.0 */
     double memory_B, cache_B, clock_Hz;

@@ -40,7 +40,10 @@ struct fr_cuda_attention {
     struct fr_cuda_pass pass[2]; /* forward, backward */
 };
 
+struct fr_gpu_platform;
+
 struct fr_device_handle {
+    const struct fr_gpu_platform *platform;
     int index;
     struct fr_device_facts facts;
     void *driver_library, *blas_library, *dnn_library, *nccl_library, *nvml_library;
@@ -50,6 +53,7 @@ struct fr_device_handle {
     struct fr_nccl_api nccl;
     struct fr_nvml_api nvml; /* nvml_device NULL: not there */
     nvmlDevice_t nvml_device;
+    void *management; /* of a platform whose library is not NVML's kin */
     CUdevice device;
     CUcontext context;
     CUstream stream, beside; /* beside: of collectives while the other multiplies */
