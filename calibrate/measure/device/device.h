@@ -127,7 +127,7 @@ struct fr_device_driver {
 };
 
 /** Rows that others name. */
-extern const struct fr_device_driver fr_device_cuda;
+extern const struct fr_device_driver fr_device_cuda, fr_device_hip;
 /** Rows in table order, then NULL. */
 extern const struct fr_device_driver *const fr_device_drivers[];
 

@@ -11,7 +11,7 @@
 FR_CUDA_FUNCTIONS(DECLARE)
 #undef DECLARE
 
-enum { INVALID = 1, NOT_FOUND = 500, HOST_MAX = 64, CALLS_MAX = 64 };
+enum { INVALID = 1, NOT_FOUND = 500, HOST_MAX = 64, CALLS_MAX = 128 };
 
 struct CUstream_st {
     bool beside;
@@ -35,14 +35,16 @@ static struct {
     unsigned long long next;
 } gpu = {.free_B = -1, .captured = -1, .next = 1ULL << 40};
 
+/* Names are copied, since a library that has been closed takes its own along. */
 static struct {
-    const char *name;
+    char name[64];
     int calls;
 } counted[CALLS_MAX];
 
 static int count_call(const char *name) {
     for (int i = 0; i < CALLS_MAX; i++) {
-        if (!counted[i].name) counted[i].name = name;
+        if (!*counted[i].name)
+            snprintf(counted[i].name, sizeof counted[i].name, "%s", name);
         if (strcmp(counted[i].name, name) == 0) return ++counted[i].calls;
     }
     return 0;

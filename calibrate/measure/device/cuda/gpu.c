@@ -188,11 +188,10 @@ static void name_libraries(struct fr_device_handle *d) {
     fr_line_addf(text, capacity, &used, "%s %d.%d", p == &fr_gpu_cuda ? "CUDA" : "HIP",
                  version / p->version_unit,
                  version % p->version_unit / (p->version_unit / 100));
-    if (d->blas_handle)
-        fr_line_addf(text, capacity, &used, ", %s %ld", p->blas_library->name,
-                     p->blas_version(d));
-    else
-        fr_line_addf(text, capacity, &used, ", no %s", p->blas_library->name);
+    long blas_version = d->blas_handle ? p->blas_version(d) : 0;
+    fr_line_addf(text, capacity, &used, ", %s%s", d->blas_handle ? "" : "no ",
+                 p->blas_library->name);
+    if (blas_version > 0) fr_line_addf(text, capacity, &used, " %ld", blas_version);
     if (d->dnn_handle)
         fr_line_addf(text, capacity, &used, ", cuDNN %zu", d->dnn.cudnnGetVersion());
     else

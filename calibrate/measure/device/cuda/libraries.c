@@ -1,5 +1,5 @@
-/* NVIDIA's libraries: where they are looked for, what they give. */
-#include "calibrate/measure/device/cuda/context.h"
+/* NVIDIA's libraries: where they are looked for, what they give; and the list of all platforms'. */
+#include "calibrate/measure/device/cuda/hip.h"
 
 #define SYMBOL_OF(table, name) {#name, offsetof(struct table, name)},
 #define CUDA_SYMBOL(name, arguments) SYMBOL_OF(fr_cuda_api, name)
@@ -65,6 +65,14 @@ const struct fr_library fr_cuda_nvml_library = {"nvml-library",
                                                 nvml_symbols,
                                                 N_OF(nvml_symbols)};
 
-const struct fr_library *const fr_device_libraries[] = {
-    &fr_cuda_driver_library, &fr_cuda_blas_library, &fr_cuda_dnn_library,
-    &fr_cuda_nccl_library,   &fr_cuda_nvml_library, NULL};
+const struct fr_library *const fr_device_libraries[] = {&fr_cuda_driver_library,
+                                                        &fr_cuda_blas_library,
+                                                        &fr_cuda_dnn_library,
+                                                        &fr_cuda_nccl_library,
+                                                        &fr_cuda_nvml_library,
+                                                        &fr_hip_driver_library,
+                                                        &fr_hip_blas_library,
+                                                        &fr_hip_rccl_library,
+                                                        &fr_hip_compiler_library,
+                                                        &fr_hip_smi_library,
+                                                        NULL};

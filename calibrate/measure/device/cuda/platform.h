@@ -27,7 +27,7 @@ struct fr_gpu_platform {
     struct fr_blas_numbers blas;
     /** How the library of products calls E4M3 on this device. */
     int (*e4m3)(const struct fr_device_handle *d);
-    /** Version of the library of products. */
+    /** Version of the library of products; 0: it does not tell. */
     long (*blas_version)(const struct fr_device_handle *d);
     /** Fill d->nvml and d->nvml_device. */
     fr_status (*find_management)(struct fr_device_handle *d, struct fr_error *err);
