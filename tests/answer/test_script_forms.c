@@ -123,8 +123,7 @@ static void every_form_is_the_plain_one(void **state) {
 /* Nothing runs, so a value that a form leaves to another program refuses the script, by name. */
 static void what_nobody_says_is_refused(void **state) {
     static const char *const open[] = {
-        "train() {\n local tp=$1\n {L} {M} --tensor-model-parallel-size $tp {Q} {T}\n}\ntrain "
-        "4",
+        "t() {\n local tp=$1\n{L} {M} --tensor-model-parallel-size $tp {Q} {T}\n}\nt 4",
         "declare -A c=( [tp]=4 )\n{L} {M} --tensor-model-parallel-size ${c[tp]} {Q} {T}",
         "TP=$(python tune.py)\n{L} {M} --tensor-model-parallel-size $TP {Q} {T}",
         "for TP in 1 2 4; do\n{L} {M} --tensor-model-parallel-size $TP {Q} {T}\ndone",
