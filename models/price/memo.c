@@ -13,13 +13,18 @@ enum { WORDS = sizeof(struct fr_plan) / sizeof(uint64_t) };
 _Static_assert(sizeof(struct fr_plan) % sizeof(uint64_t) == 0, "a plan is whole words");
 
 struct place {
-    bool taken;
+    uint64_t used; /* when it was last asked for; 0: it is empty */
     int64_t also;
     uint64_t key[WORDS];
 };
 
+/* A key may be at any of so many places beside each other, so that two keys of one digest do not replace each other in
+ * turn. */
+enum { WAYS = 4 };
+
 struct fr_memo {
-    size_t places, size;
+    size_t places, size; /* places: a multiple of WAYS */
+    uint64_t n_asked;
     uint64_t mask[WORDS];
     uint64_t last[WORDS], digest; /* key of the plan that was asked for last */
     void (*drop)(void *result);
@@ -31,6 +36,7 @@ struct fr_memo *fr_memo_make(size_t places, size_t size, fr_plan_key_set without
                              void (*drop)(void *result)) {
     struct fr_memo *memo = fr_calloc(1, sizeof *memo);
     if (!memo) return NULL;
+    places = (places + WAYS - 1) / WAYS * WAYS;
     *memo = (struct fr_memo){.places = places, .size = (size + 15) / 16 * 16, .drop = drop};
     memset(memo->mask, -1, sizeof memo->mask);
     for (int k = 0; k < FR_PLAN_KEYS; k++)
@@ -51,7 +57,7 @@ static void *result_of(struct fr_memo *memo, size_t place) {
 void fr_memo_free(struct fr_memo *memo) {
     if (!memo) return;
     for (size_t i = 0; memo->place && memo->drop && i < memo->places; i++)
-        if (memo->place[i].taken) memo->drop(result_of(memo, i));
+        if (memo->place[i].used) memo->drop(result_of(memo, i));
     free(memo->place);
     free(memo->results);
     free(memo);
@@ -70,25 +76,41 @@ static void take_key(struct fr_memo *memo, const struct fr_plan *plan) {
     memo->digest = fr_digest_place(0, key, WORDS) | 1;
 }
 
+/* Is it there?  Else the one of its places that was not asked for longest. */
+static size_t place_of(const struct fr_memo *memo, int64_t also, bool *found) {
+    const uint64_t start = memo->digest + (uint64_t)also * FR_DIGEST_GOLDEN;
+    size_t first = (size_t)(fr_digest_place(start, NULL, 0) % (memo->places / WAYS)) * WAYS,
+           oldest = first;
+    for (size_t at = first; at < first + WAYS; at++) {
+        const struct place *place = &memo->place[at];
+        *found = place->used && place->also == also &&
+                 memcmp(place->key, memo->last, sizeof memo->last) == 0;
+        if (*found) return at;
+        if (place->used < memo->place[oldest].used) oldest = at;
+    }
+    return oldest;
+}
+
 void *fr_memo_find(struct fr_memo *memo, const struct fr_plan *plan, int64_t also,
                    bool *fresh) {
+    bool found;
     take_key(memo, plan);
-    const uint64_t start = memo->digest + (uint64_t)also * FR_DIGEST_GOLDEN;
-    size_t at = (size_t)(fr_digest_place(start, NULL, 0) % memo->places);
+    size_t at = place_of(memo, also, &found);
     struct place *place = &memo->place[at];
     void *result = result_of(memo, at);
-    *fresh = !place->taken || place->also != also ||
-             memcmp(place->key, memo->last, sizeof memo->last) != 0;
-    if (!*fresh) return result;
-    if (place->taken && memo->drop) memo->drop(result);
-    *place = (struct place){.taken = true, .also = also};
-    memcpy(place->key, memo->last, sizeof memo->last);
-    memset(result, 0, memo->size);
+    *fresh = !found;
+    if (*fresh) {
+        if (place->used && memo->drop) memo->drop(result);
+        place->also = also;
+        memcpy(place->key, memo->last, sizeof memo->last);
+        memset(result, 0, memo->size);
+    }
+    place->used = ++memo->n_asked;
     return result;
 }
 
 void fr_memo_forget(struct fr_memo *memo, void *result) {
-    memo->place[(size_t)((unsigned char *)result - memo->results) / memo->size].taken = false;
+    memo->place[(size_t)((unsigned char *)result - memo->results) / memo->size].used = 0;
 }
 
 /* ---- of a job's prices ------------------------------------------------------------------------- */

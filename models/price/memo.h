@@ -6,7 +6,7 @@
  *  to a wrong price.  tests/search/test_bounded.c varies every key of the table and compares prices with the cache
  *  and without.
  *
- *  A table has a fixed number of places; a new result replaces the one in its place. */
+ *  A table has a fixed number of places; a new result replaces the one of a few that was not asked for longest. */
 #ifndef FR_MODELS_PRICE_MEMO_H
 #define FR_MODELS_PRICE_MEMO_H
 
