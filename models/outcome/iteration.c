@@ -18,6 +18,7 @@
 static double lossy_share(const struct fr_pipeline *p,
                           double (*compressed)(const struct fr_pipeline *p, int32_t i)) {
     double all = 0, lossy = 0;
+    if (!fr_pipeline_codes(p)) return 0;
     for (int32_t i = 0; i < p->args.stages && p->args.stages > 1; i++) {
         all += fr_pipeline_n_messages(p, i);
         lossy += compressed(p, i);
@@ -80,12 +81,20 @@ static void add_energy(const struct fr_job *job, const struct fr_pipeline *p, do
     const struct fr_power *power = &job->cluster.device.power;
     double replicas = (double)(fr_plan_replicas(&out->plan) * out->plan.tp),
            device_J = power->known ? 0 : NAN, all_s = 0;
+    const bool alike = !fr_pipeline_codes(p) && !p->longer_s; /* stages that repeat */
+    double busy_s = 0, one_J = 0;
     for (int32_t i = 0; power->known && i < p->args.stages; i++) {
-        double busy_s = busy_of(p, m, i) + job->cluster.device.fixed_s +
-                        (p->longer_s ? p->busy_longer_s[i] : 0);
-        device_J += replicas * (fr_rank_energy_J(&job->cluster.device, p->stage[i].clock_Hz,
-                                                 busy_s, fr_larger(0, out->time_s - busy_s)) +
-                                (p->longer_s ? p->more_J[i] : 0));
+        if (p->stage[i].repeats && alike) {
+            device_J += one_J;
+            all_s += replicas * busy_s;
+            continue;
+        }
+        busy_s = busy_of(p, m, i) + job->cluster.device.fixed_s +
+                 (p->longer_s ? p->busy_longer_s[i] : 0);
+        one_J = replicas * (fr_rank_energy_J(&job->cluster.device, p->stage[i].clock_Hz, busy_s,
+                                             fr_larger(0, out->time_s - busy_s)) +
+                            (p->longer_s ? p->more_J[i] : 0));
+        device_J += one_J;
         all_s += replicas * busy_s;
     }
     fr_outcome_add_energy(&job->cluster, device_J, all_s, out);
@@ -219,18 +228,21 @@ static void add_bytes(const struct fr_pipeline *p, struct fr_outcome *out) {
             out->sent_B[axis] = fr_larger(out->sent_B[axis], p->stage[i].sent_B[axis]);
 }
 
-void fr_pipeline_fill_still(const struct fr_job *job, const struct fr_pipeline *p,
-                            struct fr_outcome *out) {
+void fr_pipeline_fill_limits(const struct fr_job *job, const struct fr_pipeline *p,
+                             struct fr_outcome *out) {
     out->lossy_gradient = p->gradient_B > 0 ? p->lossy_B / p->gradient_B : 0;
     out->lossy_backward = fr_pipeline_lossy_backward(p);
     out->lossy_forward = fr_pipeline_lossy_forward(p);
-    add_bytes(p, out);
-    add_break_even(p, out);
-    fr_pipeline_fill_messages(p, out);
     if (isnan(p->stage[0].parameters))
         out->parameters = out->parameters_rank_max = NAN;
     else
         add_memory(job, p, out);
+}
+
+void fr_pipeline_fill_still(const struct fr_pipeline *p, struct fr_outcome *out) {
+    add_bytes(p, out);
+    add_break_even(p, out);
+    fr_pipeline_fill_messages(p, out);
 }
 
 /* Work that takes no time in any pass is not beside messages. */
@@ -262,7 +274,8 @@ void fr_pipeline_fill_energy(const struct fr_job *job, const struct fr_pipeline 
 /* Fill in the rest once time and parts are known. */
 static void fill_outcome(const struct fr_job *job, const struct fr_pipeline *p, double m,
                          struct fr_outcome *out) {
-    fr_pipeline_fill_still(job, p, out); /* what is lossy decides the iterations */
+    fr_pipeline_fill_limits(job, p, out); /* what is lossy decides the iterations */
+    fr_pipeline_fill_still(p, out);
     fr_pipeline_fill_energy(job, p, m, out);
 }
 

@@ -413,7 +413,9 @@ static void begin(struct sweep *w, const struct fr_pipeline *p, int with, double
     }
     for (int32_t i = 0; i < p->args.stages; i++)
         for (uint8_t kind = 0; kind < 3; kind++)
-            w->pass_s[3 * i + kind] = fr_pipeline_pass_s(p, i, kind, with);
+            w->pass_s[3 * i + kind] = p->stage[i].repeats
+                                          ? w->pass_s[3 * (i - 1) + kind]
+                                          : fr_pipeline_pass_s(p, i, kind, with);
 }
 
 /* Plain 1F1B repeats itself: after the first P micro-batches each stage alternates one forward and one backward pass,

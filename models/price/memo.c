@@ -63,8 +63,7 @@ void fr_memo_free(struct fr_memo *memo) {
     free(memo);
 }
 
-/* The stages of one plan are asked for one after the other. */
-static void take_key(struct fr_memo *memo, const struct fr_plan *plan) {
+void fr_memo_ask(struct fr_memo *memo, const struct fr_plan *plan) {
     uint64_t key[WORDS], differ = !memo->digest;
     memcpy(key, plan, sizeof key);
     for (int i = 0; i < WORDS; i++) {
@@ -91,10 +90,8 @@ static size_t place_of(const struct fr_memo *memo, int64_t also, bool *found) {
     return oldest;
 }
 
-void *fr_memo_find(struct fr_memo *memo, const struct fr_plan *plan, int64_t also,
-                   bool *fresh) {
+void *fr_memo_find_next(struct fr_memo *memo, int64_t also, bool *fresh) {
     bool found;
-    take_key(memo, plan);
     size_t at = place_of(memo, also, &found);
     struct place *place = &memo->place[at];
     void *result = result_of(memo, at);
@@ -107,6 +104,12 @@ void *fr_memo_find(struct fr_memo *memo, const struct fr_plan *plan, int64_t als
     }
     place->used = ++memo->n_asked;
     return result;
+}
+
+void *fr_memo_find(struct fr_memo *memo, const struct fr_plan *plan, int64_t also,
+                   bool *fresh) {
+    fr_memo_ask(memo, plan);
+    return fr_memo_find_next(memo, also, fresh);
 }
 
 void fr_memo_forget(struct fr_memo *memo, void *result) {

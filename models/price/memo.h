@@ -25,6 +25,11 @@ void fr_memo_free(struct fr_memo *memo);
  *  the caller to fill in. */
 void *fr_memo_find(struct fr_memo *memo, const struct fr_plan *plan, int64_t also, bool *fresh);
 
+/** The same of the plan that was asked for last. */
+void *fr_memo_find_next(struct fr_memo *memo, int64_t also, bool *fresh);
+/** Ask for results of @p plan, by the function above. */
+void fr_memo_ask(struct fr_memo *memo, const struct fr_plan *plan);
+
 /** Forget a result that could not be made. */
 void fr_memo_forget(struct fr_memo *memo, void *result);
 

@@ -215,14 +215,6 @@ static void add_reduced(const struct fr_stage *stage, struct fr_pipeline *p) {
     p->lossy_B += stage->lossy_B;
 }
 
-/* Is all of stage @p i as in the stage before? */
-static bool repeats(const struct fr_job *job, const struct fr_plan *plan, int32_t i) {
-    const struct fr_transformer *t = &job->workload.transformer;
-    return i > 0 && fr_codec_codes(plan, i) == fr_codec_codes(plan, i - 1) &&
-           fr_stage_work_repeats(job, plan, i) &&
-           fr_transformer_carries(t, plan, i) == fr_transformer_carries(t, plan, i - 1);
-}
-
 /* Launches that block: a pass takes the message that it sends, which is there when the pass is over. */
 static void send_in_turn(struct fr_pipeline *p) {
     for (int32_t i = 0; i + 1 < p->args.stages; i++) {
@@ -230,32 +222,35 @@ static void send_in_turn(struct fr_pipeline *p) {
         p->stage[i].forward.pp_s = sent_s;
         if (!p->forward) p->stage[i + 1].backward.pp_s = sent_s;
     }
-    for (int32_t i = 0; i < p->args.stages; i++) p->stage[i].message_s = 0;
+    for (int32_t i = 0; i < p->args.stages; i++) {
+        p->stage[i].message_s = 0;
+        p->stage[i].repeats = false;
+    }
 }
 
 /* Durations of all stages in their placement. */
-/* Stages in the middle of a model are equal, so a stage that repeats the one below is copied and not priced: the cost
- * of a plan does not grow with the depth of the pipeline. */
+/* A stage that repeats the one below is copied and not priced: the cost of a plan hardly grows with the depth of the
+ * pipeline. */
 static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
                          const struct fr_stage_places *placed, struct fr_pipeline *p,
                          uint32_t *extrapolated) {
     const struct fr_rank_map *rank_map = &placed->rank_map;
-    bool transformer = job->workload.transformer.layers > 0;
     int32_t last = p->args.stages - 1;
     struct fr_priced_stage own;
-    for (int32_t i = 0; i <= last; i++) {
-        if (transformer && repeats(job, plan, i)) {
-            p->stage[i] = p->stage[i - 1];
-            p->stage[i].repeats = true;
-            add_reduced(&p->stage[i], p);
-            continue;
-        }
+    if (p->memo) fr_memo_ask(p->memo->stage, plan);
+    for (int32_t i = 0, to; i <= last; i = to + 1) {
         const struct fr_priced_stage *priced =
             fr_stage_price(job, plan, rank_map, i, p->splits_backward, p->memo, &own);
-        p->stage[i] = priced->stage;
+        to = priced->alike_to;
+        if (fr_codec_codes(plan, i) && to >= plan->compression.gradient_stages)
+            to = (int32_t)plan->compression.gradient_stages - 1;
+        for (int32_t k = i; k <= to; k++) {
+            p->stage[k] = priced->stage;
+            p->stage[k].repeats = k > i;
+            add_reduced(&p->stage[k], p);
+        }
         if (i == 0) p->embedding_s = priced->embedding_s;
         *extrapolated |= priced->extrapolated;
-        add_reduced(&p->stage[i], p);
         p->message_B = fmax(p->message_B, p->stage[i].message_B);
     }
     p->stage[last].sent_B[FR_SENT_EMBEDDING] = p->stage[0].sent_B[FR_SENT_EMBEDDING];
