@@ -160,7 +160,7 @@ struct fr_pipeline_in_flight fr_pipeline_holds(const struct fr_pipeline *p, int3
 /* Does stage @p i hold no more than the one before, which is as it is? */
 static bool holds_less(const struct fr_pipeline *p, int32_t i) {
     const struct fr_stage *stage = &p->stage[i];
-    if (!stage->repeats || stage->message_codec_B > 0 || stage->forward_codec_B > 0)
+    if (!stage->repeats || fr_pipeline_codecs_B(p, i) > fr_pipeline_codecs_B(p, i - 1))
         return false;
     const struct fr_pipeline_in_flight here = fr_pipeline_holds(p, i),
                                        before = fr_pipeline_holds(p, i - 1);

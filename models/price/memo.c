@@ -12,10 +12,15 @@
 enum { WORDS = sizeof(struct fr_plan) / sizeof(uint64_t) };
 _Static_assert(sizeof(struct fr_plan) % sizeof(uint64_t) == 0, "a plan is whole words");
 
+/* Apart from the keys, so that the places that a key may be at are looked through in one line of a cache. */
 struct place {
     uint64_t used; /* when it was last asked for; 0: it is empty */
+    uint64_t digest;
+};
+
+struct key {
     int64_t also;
-    uint64_t key[WORDS];
+    uint64_t words[WORDS];
 };
 
 /* A key may be at any of so many places beside each other, so that two keys of one digest do not replace each other in
@@ -29,6 +34,7 @@ struct fr_memo {
     uint64_t last[WORDS], digest; /* key of the plan that was asked for last */
     void (*drop)(void *result);
     struct place *place;
+    struct key *key;
     unsigned char *results;
 };
 
@@ -44,8 +50,9 @@ struct fr_memo *fr_memo_make(size_t places, size_t size, fr_plan_key_set without
             memset((char *)memo->mask + fr_plan_keys[k].offset, 0, fr_plan_keys[k].size);
     memset((char *)memo->mask + offsetof(struct fr_plan, resolved), 0, sizeof(uint64_t));
     memo->place = fr_calloc(places, sizeof *memo->place);
+    memo->key = fr_calloc(places, sizeof *memo->key);
     memo->results = fr_calloc(places, memo->size);
-    if (memo->place && memo->results) return memo;
+    if (memo->place && memo->key && memo->results) return memo;
     fr_memo_free(memo);
     return NULL;
 }
@@ -59,6 +66,7 @@ void fr_memo_free(struct fr_memo *memo) {
     for (size_t i = 0; memo->place && memo->drop && i < memo->places; i++)
         if (memo->place[i].used) memo->drop(result_of(memo, i));
     free(memo->place);
+    free(memo->key);
     free(memo->results);
     free(memo);
 }
@@ -75,31 +83,36 @@ void fr_memo_ask(struct fr_memo *memo, const struct fr_plan *plan) {
     memo->digest = fr_digest_place(0, key, WORDS) | 1;
 }
 
-/* Is it there?  Else the one of its places that was not asked for longest. */
-static size_t place_of(const struct fr_memo *memo, int64_t also, bool *found) {
-    const uint64_t start = memo->digest + (uint64_t)also * FR_DIGEST_GOLDEN;
-    size_t first = (size_t)(fr_digest_place(start, NULL, 0) % (memo->places / WAYS)) * WAYS,
-           oldest = first;
+static bool is_at(const struct fr_memo *memo, size_t at, uint64_t digest, int64_t also) {
+    return memo->place[at].used && memo->place[at].digest == digest &&
+           memo->key[at].also == also &&
+           memcmp(memo->key[at].words, memo->last, sizeof memo->last) == 0;
+}
+
+/* Where it is, or else the one of its places that was not asked for longest. */
+static size_t place_of(const struct fr_memo *memo, uint64_t digest, int64_t also, bool *found) {
+    size_t first = (size_t)(digest % (memo->places / WAYS)) * WAYS, oldest = first;
     for (size_t at = first; at < first + WAYS; at++) {
-        const struct place *place = &memo->place[at];
-        *found = place->used && place->also == also &&
-                 memcmp(place->key, memo->last, sizeof memo->last) == 0;
+        *found = is_at(memo, at, digest, also);
         if (*found) return at;
-        if (place->used < memo->place[oldest].used) oldest = at;
+        if (memo->place[at].used < memo->place[oldest].used) oldest = at;
     }
     return oldest;
 }
 
 void *fr_memo_find_next(struct fr_memo *memo, int64_t also, bool *fresh) {
     bool found;
-    size_t at = place_of(memo, also, &found);
+    const uint64_t digest =
+        fr_digest_place(memo->digest + (uint64_t)also * FR_DIGEST_GOLDEN, NULL, 0);
+    size_t at = place_of(memo, digest, also, &found);
     struct place *place = &memo->place[at];
     void *result = result_of(memo, at);
     *fresh = !found;
     if (*fresh) {
         if (place->used && memo->drop) memo->drop(result);
-        place->also = also;
-        memcpy(place->key, memo->last, sizeof memo->last);
+        place->digest = digest;
+        memo->key[at].also = also;
+        memcpy(memo->key[at].words, memo->last, sizeof memo->last);
         memset(result, 0, memo->size);
     }
     place->used = ++memo->n_asked;
