@@ -64,14 +64,13 @@ static double codec_busy_s(const struct fr_pipeline *p, int32_t i) {
            p->stage[below].forward_decode_s * fr_pipeline_n_forward_compressed(p, below);
 }
 
-/* Time that one rank of stage @p i computes in an iteration.  Communication beside a pass counts with the pass.  It
+/* Time that one rank of a stage computes in an iteration, codecs aside.  Communication beside a pass counts with the pass.  It
  * is the mean over a stage's ranks: some wait in the passes while others compute for them (cSub). */
-static double busy_of(const struct fr_pipeline *p, double m, int32_t i) {
-    const struct fr_stage *s = &p->stage[i];
+static double busy_of(const struct fr_stage *s, double m) {
     return m * (1 - s->idle_share) *
                (fr_pass_s(&s->forward, FR_WITH_LAUNCH) +
                 fr_pass_s(&s->backward, FR_WITH_LAUNCH)) +
-           s->optimizer_s - s->optimizer_idle_s + codec_busy_s(p, i);
+           s->optimizer_s - s->optimizer_idle_s;
 }
 
 /* E = sum over stages of replicas (P_busy busy + P_comm (T - busy)): a rank that does not compute communicates or
@@ -82,14 +81,15 @@ static void add_energy(const struct fr_job *job, const struct fr_pipeline *p, do
     double replicas = (double)(fr_plan_replicas(&out->plan) * out->plan.tp),
            device_J = power->known ? 0 : NAN, all_s = 0;
     const bool alike = !fr_pipeline_codes(p) && !p->longer_s; /* stages that repeat */
-    double busy_s = 0, one_J = 0;
+    double passes_s = 0, busy_s = 0, one_J = 0;
     for (int32_t i = 0; power->known && i < p->args.stages; i++) {
         if (p->stage[i].repeats && alike) {
             device_J += one_J;
             all_s += replicas * busy_s;
             continue;
         }
-        busy_s = busy_of(p, m, i) + job->cluster.device.fixed_s +
+        if (!p->stage[i].repeats) passes_s = busy_of(&p->stage[i], m);
+        busy_s = passes_s + codec_busy_s(p, i) + job->cluster.device.fixed_s +
                  (p->longer_s ? p->busy_longer_s[i] : 0);
         one_J = replicas * (fr_rank_energy_J(&job->cluster.device, p->stage[i].clock_Hz, busy_s,
                                              fr_larger(0, out->time_s - busy_s)) +

@@ -153,9 +153,11 @@ static void drop_placed(void *result) {
     fr_rank_map_free(&placed->rank_map);
     free(placed->above);
     free(placed->like);
+    free(placed->timed);
     fr_pair_lines_free(placed->lines);
     placed->above = NULL;
     placed->like = NULL;
+    placed->timed = NULL;
     placed->lines = NULL;
 }
 
