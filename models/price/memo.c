@@ -137,11 +137,12 @@ void fr_memo_forget(struct fr_memo *memo, void *result) {
 #define NOT_OF_STAGE                                                                           \
     (KEY(schedule) | KEY(p2p) | KEY(iterations) | KEY(backward_scope) | KEY(backward_rank) |   \
      KEY(lazy_error) | KEY(forward_rank) | KEY(gradient_stages) | KEY(loss))
+/* That, and how gradients are compressed. */
+#define NOT_OF_WHOLE (NOT_OF_STAGE | KEY(codec) | KEY(gradient_rank))
 /* That, and what is done with gradients. */
 #define LATER                                                                                  \
-    (NOT_OF_STAGE | KEY(overlap) | KEY(bucket) | KEY(zero) | KEY(codec) | KEY(gradient_rank) | \
-     KEY(offload) | KEY(offload_layers) | KEY(reshard) | KEY(gradient_sync) |                  \
-     KEY(zero_exchange))
+    (NOT_OF_WHOLE | KEY(overlap) | KEY(bucket) | KEY(zero) | KEY(offload) |                    \
+     KEY(offload_layers) | KEY(reshard) | KEY(gradient_sync) | KEY(zero_exchange))
 /* Who sits where hangs on the mesh alone. */
 #define NOT_PLACED                                                                             \
     (LATER | KEY(chunks) | KEY(recompute) | KEY(recompute_layers) | KEY(attention) |           \
@@ -164,8 +165,9 @@ static void drop_placed(void *result) {
 fr_status fr_price_memo_make(struct fr_price_memo *memo, struct fr_error *err) {
     memo->placed = fr_memo_make(256, sizeof(struct fr_stage_places), NOT_PLACED, drop_placed);
     memo->work = fr_memo_make(1024, sizeof(struct fr_stage_work), LATER | KEY(embedding), NULL);
-    memo->stage = fr_memo_make(2048, sizeof(struct fr_priced_stage), NOT_OF_STAGE, NULL);
-    return memo->placed && memo->work && memo->stage
+    memo->stage = fr_memo_make(2048, sizeof(struct fr_priced_stage), NOT_OF_WHOLE, NULL);
+    memo->coded = fr_memo_make(2048, sizeof(struct fr_priced_stage), NOT_OF_STAGE, NULL);
+    return memo->placed && memo->work && memo->stage && memo->coded
                ? FR_OK
                : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
 }
@@ -174,5 +176,6 @@ void fr_price_memo_free(struct fr_price_memo *memo) {
     fr_memo_free(memo->placed);
     fr_memo_free(memo->work);
     fr_memo_free(memo->stage);
+    fr_memo_free(memo->coded);
     *memo = (struct fr_price_memo){0};
 }

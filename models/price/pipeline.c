@@ -249,6 +249,7 @@ static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
     int32_t last = p->args.stages - 1;
     struct fr_priced_stage own;
     if (p->memo) fr_memo_ask(p->memo->stage, plan);
+    if (p->memo && fr_codec_codes(plan, 0)) fr_memo_ask(p->memo->coded, plan);
     for (int32_t i = 0, to; i <= last; i = to + 1) {
         const struct fr_priced_stage *priced =
             fr_stage_price(job, plan, rank_map, i, p->splits_backward, p->memo, &own);

@@ -245,10 +245,9 @@ static void make(const struct fr_job *job, const struct fr_plan *plan,
     fr_offload_price(job, plan, layers, splits, stage);
 }
 
-/* Beside the plan: the stage, what its schedule does to it, and whether its gradients go compressed. */
+/* Beside the plan: the stage, and what its schedule does to it. */
 static int64_t beside(const struct fr_plan *plan, int32_t i, bool splits) {
-    return ((2 * (int64_t)i + plan->schedule->folds) * 2 + splits) * 2 +
-           fr_codec_codes(plan, i);
+    return (2 * (int64_t)i + plan->schedule->folds) * 2 + splits;
 }
 
 const struct fr_priced_stage *fr_stage_price(const struct fr_job *job,
@@ -259,7 +258,8 @@ const struct fr_priced_stage *fr_stage_price(const struct fr_job *job,
     bool fresh = true;
     struct fr_priced_stage *priced =
         memo && job->workload.transformer.layers > 0
-            ? fr_memo_find_next(memo->stage, beside(plan, i, splits), &fresh)
+            ? fr_memo_find_next(fr_codec_codes(plan, i) ? memo->coded : memo->stage,
+                                beside(plan, i, splits), &fresh)
             : own;
     if (fresh) make(job, plan, rank_map, i, splits, memo, priced);
     return priced;
