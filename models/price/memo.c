@@ -84,8 +84,9 @@ void fr_memo_forget(struct fr_memo *memo, void *result) {
 #define LATER                                                                                  \
     (KEY(schedule) | KEY(p2p) | KEY(overlap) | KEY(bucket) | KEY(zero) | KEY(iterations) |     \
      KEY(codec) | KEY(backward_scope) | KEY(backward_rank) | KEY(lazy_error) |                 \
-     KEY(forward_rank) | KEY(gradient_stages) | KEY(gradient_rank) | KEY(offload) |            \
-     KEY(offload_layers) | KEY(reshard) | KEY(gradient_sync) | KEY(zero_exchange) | KEY(loss))
+     KEY(forward_rank) | KEY(gradient_stages) | KEY(gradient_rank) | KEY(gradient_ranks) |     \
+     KEY(offload) | KEY(offload_layers) | KEY(reshard) | KEY(gradient_sync) |                  \
+     KEY(zero_exchange) | KEY(loss))
 /* Who sits where hangs on the mesh alone. */
 #define NOT_PLACED                                                                             \
     (LATER | KEY(chunks) | KEY(recompute) | KEY(recompute_layers) | KEY(attention) |           \

@@ -49,10 +49,13 @@ static fr_reasons check_plan(const struct fr_job *job, const struct fr_plan *pla
         reasons |= FR_BECAUSE(FR_REASON_STAGES);
     if (fr_plan_reduces(plan) && plan->compression.gradient_stages > plan->pp)
         reasons |= FR_BECAUSE(FR_REASON_STAGES);
+    if (plan->gradient_ranks && plan->n_gradient_ranks != plan->compression.gradient_stages)
+        reasons |= FR_BECAUSE(FR_REASON_STAGES);
     if (fr_plan_idle_key(&job->workload, plan, &needs))
         reasons |= FR_BECAUSE(FR_REASON_IDLE_KEY);
     /* A codec waits for all of a stage's gradients: where every stage has one, nothing is left. */
     bool coded = plan->compression.gradient_stages >= plan->pp;
+    for (int64_t i = 0; coded && i < plan->pp; i++) coded = fr_plan_gradient_rank(plan, i) > 0;
     if (plan->overlap && (plan->zero == 3 || coded)) reasons |= FR_BECAUSE(FR_REASON_OVERLAP);
     if (plan->blocking && (plan->overlap || plan->overlap_tp || plan->overlap_experts))
         reasons |= FR_BECAUSE(FR_REASON_OVERLAP);
@@ -248,7 +251,9 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     price.update_B = fr_footprint_update_B(&footprint);
     price.sent_B = stage->sent_B;
     price.extrapolated = extrapolated;
-    if (fr_codec_codes(plan, i)) code_stage(job, plan, &price, work, stage);
+    struct fr_plan of_stage;
+    if (fr_codec_codes(plan, i))
+        code_stage(job, fr_codec_plan_of(plan, i, &of_stage), &price, work, stage);
     stage->narrowed_s =
         fr_narrow_weights_s(&price, work, fr_dtype_size_B(job->workload.weight_dtype));
     stage->optimizer_s = stage->narrowed_s +
@@ -378,7 +383,7 @@ static void add_reduced(const struct fr_stage *stage, struct fr_pipeline *p) {
 /* Is all of stage @p i as in the stage before? */
 static bool repeats(const struct fr_job *job, const struct fr_plan *plan, int32_t i) {
     const struct fr_transformer *t = &job->workload.transformer;
-    return i > 0 && fr_codec_codes(plan, i) == fr_codec_codes(plan, i - 1) &&
+    return i > 0 && fr_plan_gradient_rank(plan, i) == fr_plan_gradient_rank(plan, i - 1) &&
            fr_stage_work_repeats(job, plan, i) &&
            fr_transformer_carries(t, plan, i) == fr_transformer_carries(t, plan, i - 1);
 }
