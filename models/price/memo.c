@@ -138,7 +138,7 @@ void fr_memo_forget(struct fr_memo *memo, void *result) {
     (KEY(schedule) | KEY(p2p) | KEY(iterations) | KEY(backward_scope) | KEY(backward_rank) |   \
      KEY(lazy_error) | KEY(forward_rank) | KEY(gradient_stages) | KEY(loss))
 /* That, and how gradients are compressed. */
-#define NOT_OF_WHOLE (NOT_OF_STAGE | KEY(codec) | KEY(gradient_rank))
+#define NOT_OF_WHOLE (NOT_OF_STAGE | KEY(codec) | KEY(gradient_rank) | KEY(gradient_ranks))
 /* That, and what is done with gradients. */
 #define LATER                                                                                  \
     (NOT_OF_WHOLE | KEY(overlap) | KEY(bucket) | KEY(zero) | KEY(offload) |                    \

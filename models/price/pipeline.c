@@ -47,10 +47,13 @@ static fr_reasons check_plan(const struct fr_job *job, const struct fr_plan *pla
         reasons |= FR_BECAUSE(FR_REASON_STAGES);
     if (fr_plan_reduces(plan) && plan->compression.gradient_stages > plan->pp)
         reasons |= FR_BECAUSE(FR_REASON_STAGES);
+    if (plan->gradient_ranks && plan->n_gradient_ranks != plan->compression.gradient_stages)
+        reasons |= FR_BECAUSE(FR_REASON_STAGES);
     if (fr_plan_idle_key(&job->workload, plan, &needs))
         reasons |= FR_BECAUSE(FR_REASON_IDLE_KEY);
     /* A codec waits for all of a stage's gradients: where every stage has one, nothing is left. */
     bool coded = plan->compression.gradient_stages >= plan->pp;
+    for (int64_t i = 0; coded && i < plan->pp; i++) coded = fr_plan_gradient_rank(plan, i) > 0;
     if (plan->overlap && (plan->zero == 3 || coded)) reasons |= FR_BECAUSE(FR_REASON_OVERLAP);
     if (plan->blocking && (plan->overlap || plan->overlap_tp || plan->overlap_experts))
         reasons |= FR_BECAUSE(FR_REASON_OVERLAP);
@@ -239,6 +242,18 @@ static void send_in_turn(struct fr_pipeline *p) {
     }
 }
 
+/* The last of the stages from @p i to @p to whose gradients are compressed as those of stage @p i. */
+static int32_t coded_alike(const struct fr_plan *plan, int32_t i, int32_t to) {
+    const int64_t rank = fr_plan_gradient_rank(plan, i);
+    if (!plan->gradient_ranks)
+        return rank > 0 && to >= plan->compression.gradient_stages
+                   ? (int32_t)plan->compression.gradient_stages - 1
+                   : to;
+    int32_t last = i;
+    while (last < to && fr_plan_gradient_rank(plan, last + 1) == rank) last++;
+    return last;
+}
+
 /* Durations of all stages in their placement. A stage that repeats the one below is copied and not priced. Then the
  * cost of a plan hardly grows with the depth of the pipeline. */
 static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
@@ -248,13 +263,11 @@ static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
     int32_t last = p->args.stages - 1;
     struct fr_priced_stage own;
     if (p->memo) fr_memo_ask(p->memo->stage, plan);
-    if (p->memo && fr_codec_codes(plan, 0)) fr_memo_ask(p->memo->coded, plan);
+    if (p->memo && plan->compression.gradient_stages > 0) fr_memo_ask(p->memo->coded, plan);
     for (int32_t i = 0, to; i <= last; i = to + 1) {
         const struct fr_priced_stage *priced =
             fr_stage_price(job, plan, rank_map, i, p->splits_backward, p->memo, &own);
-        to = priced->alike_to;
-        if (fr_codec_codes(plan, i) && to >= plan->compression.gradient_stages)
-            to = (int32_t)plan->compression.gradient_stages - 1;
+        to = coded_alike(plan, i, priced->alike_to);
         for (int32_t k = i; k <= to; k++) {
             p->stage[k] = priced->stage;
             p->stage[k].repeats = k > i;

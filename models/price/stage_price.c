@@ -139,7 +139,9 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     price.update_B = fr_footprint_update_B(&footprint);
     price.sent_B = stage->sent_B;
     price.extrapolated = extrapolated;
-    if (fr_codec_codes(plan, i)) code_stage(job, plan, &price, work, stage);
+    struct fr_plan of_stage;
+    if (fr_codec_codes(plan, i))
+        code_stage(job, fr_codec_plan_of(plan, i, &of_stage), &price, work, stage);
     stage->narrowed_s =
         fr_narrow_weights_s(&price, work, fr_dtype_size_B(job->workload.weight_dtype));
     stage->optimizer_s = stage->narrowed_s +
