@@ -22,7 +22,7 @@ install(FILES ${CMAKE_BINARY_DIR}/modulefile RENAME ${PROJECT_VERSION}
         DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/forerun)
 install(FILES README.md LICENSE NOTICE SECURITY.md CITATION.cff CITATION.bib DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # Beside README.md as in the sources, so that its links lead there.
-install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs FILES_MATCHING PATTERN "*.md" PATTERN "*.svg"
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.ipynb"
         PATTERN schemas EXCLUDE)
 
 # Of every document, for those who check or edit one; they refer to each other by file name.
