@@ -37,7 +37,18 @@ const char *fr_machine_of_device(const char *device) {
     return NULL;
 }
 
-const char *fr_machine_preset(int i) { return i < PRESETS ? presets[i].cluster : NULL; }
+/* Is row @p i the first of its cluster?  A device has several spellings. */
+static bool is_first(int i) {
+    for (int k = 0; k < i; k++)
+        if (strcmp(presets[k].cluster, presets[i].cluster) == 0) return false;
+    return true;
+}
+
+const char *fr_machine_preset(int i) {
+    for (int k = 0; k < PRESETS; k++)
+        if (is_first(k) && i-- == 0) return presets[k].cluster;
+    return NULL;
+}
 
 /* ---- documents ---------------------------------------------------------------------------- */
 
