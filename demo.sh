@@ -73,7 +73,7 @@ best() { # best NAME KEY : KEY of the best plan of a search
 picture() { # picture FIGURE INPUT... : drawn into demo-output/FIGURE.svg
   figure=$1
   shift
-  forerun plot "$figure" "$@" -o "$out/$figure.svg" || fr_stop "step $number failed: $figure.svg"
+  forerun plot "$figure" "$@" -o "$out/$figure.svg" -f || fr_stop "step $number failed: $figure.svg"
   pictures="$pictures $figure"
 }
 
@@ -151,7 +151,7 @@ fi
 forerun search $clocks --set recompute=full --objective energy --max-slowdown 20% --json >"$out/clocks.json" ||
   fr_stop "step $number failed: clocks.json"
 forerun fit $out/samples.jsonl --json >"$out/fit.json" || fr_stop "step $number failed: fit.json"
-forerun report $out/fit.json -o "$out/calibration.html" >"$out/calibration.txt" ||
+forerun report $out/fit.json -o "$out/calibration.html" -f >"$out/calibration.txt" ||
   fr_stop "step $number failed: calibration.html"
 picture energy-time $out/paper-ghost-all.json
 picture pareto $out/paper-ghost-all.json

@@ -29,6 +29,14 @@ const struct fr_emitter *fr_emitter_find(const char *name) {
     return NULL;
 }
 
+const struct fr_emit_row *fr_emit_row(const struct fr_emitter *to, int i) {
+    for (int k = 0; k < fr_emit_n_rows; k++)
+        if (fr_emit_rows[k].frameworks & to->shared && i-- == 0) return &fr_emit_rows[k];
+    for (int k = 0; to->rows && to->rows[k].option; k++)
+        if (i-- == 0) return &to->rows[k];
+    return NULL;
+}
+
 bool fr_emitter_of(const struct fr_emitter *to, const char *name) {
     size_t length = strlen(to->runtimes);
     return strncmp(name, to->runtimes, length) == 0 && (!name[length] || name[length] == '-');
@@ -63,8 +71,8 @@ static bool holds(const struct fr_emitted *e, const char *where) {
     return true;
 }
 
-/* Append @p text with the values of its braces; it is cut where it does not fit, and then e->full. */
-static void render(struct fr_emitted *e, char *out, const char *text) {
+/* Append @p text with the values of its braces.  @return false where it is cut, as it does not fit */
+static bool render(const struct fr_emitted *e, char *out, const char *text) {
     char name[48], value[FR_EMIT_TEXT];
     size_t used = strlen(out);
     for (const char *close; *text; text = close) {
@@ -79,7 +87,7 @@ static void render(struct fr_emitted *e, char *out, const char *text) {
             fr_line_addf(out, FR_EMIT_TEXT, &used, "%s", value);
         close += *close == '}';
     }
-    e->full = e->full || used + 1 >= FR_EMIT_TEXT;
+    return used + 1 < FR_EMIT_TEXT;
 }
 
 /* The plan's value where it is not the default: nothing is lost where the plan does not ask for the key. */
@@ -114,16 +122,16 @@ static void say(struct fr_emitted *e, const char *about, const struct fr_emit_ro
     else if (line->expands)
         snprintf(line->text, sizeof line->text, "%s", row->text);
     else if (!off)
-        render(e, line->text, row->text);
+        e->full = !render(e, line->text, row->text) || e->full;
 }
 
 static void say_all(struct fr_emitted *e) {
     static const char *const others[] = {"precision", "launch", "model"};
+    const struct fr_emit_row *row;
     for (int k = 0; k < FR_EMIT_SUBJECTS; k++)
-        for (int i = 0; i < fr_emit_n_rows; i++)
-            if (fr_emit_rows[i].key == k && fr_emit_rows[i].frameworks & (1U << e->to->index))
-                say(e, k < FR_PLAN_KEYS ? fr_plan_keys[k].name : others[k - FR_PLAN_KEYS],
-                    &fr_emit_rows[i]);
+        for (int i = 0; (row = fr_emit_row(e->to, i)); i++)
+            if (row->key == k)
+                say(e, k < FR_PLAN_KEYS ? fr_plan_keys[k].name : others[k - FR_PLAN_KEYS], row);
 }
 
 /* Choose what a search left open. */
@@ -242,6 +250,14 @@ void fr_emit_array(const struct fr_emitted *e, const char *array, struct fr_text
     fr_script_piece(text, ")\n");
 }
 
+/* The framework's own launcher, its values put in. */
+static void own_launcher(struct fr_text *text, const struct fr_emitted *e) {
+    char line[FR_EMIT_TEXT] = "";
+    render(e, line, e->to->launcher);
+    words(text, line);
+    fr_script_piece(text, " ");
+}
+
 static void torchrun(struct fr_text *text, const struct fr_emitted *e) {
     const struct fr_levels levels = fr_rank_map_levels(&e->job->cluster.levels, &e->out->plan);
     int64_t a_node = levels.level[fr_levels_node(&levels)].ranks;
@@ -279,7 +295,9 @@ void fr_emit_script(struct fr_text *text, const struct fr_emitted *e,
     if (launch) {
         fr_script_piece(text, launch->line);
         fr_script_piece(text, e->to ? "  python -u " : "  ");
-    } else
+    } else if (e->to && e->to->launcher)
+        own_launcher(text, e);
+    else
         torchrun(text, e);
     if (e->to) fr_script_piece(text, e->to->program);
     fr_script_piece(text, "\"$@\"\n");

@@ -10,8 +10,8 @@
  *  the plan that the framework cannot fulfil stand first in the script: it would run something
  *  else than was priced.
  *
- *  To add an option: a row in the table.  To add a framework: a row in answer/emit_list.h, what it is
- *  called in answer/emit/frameworks.c, and its rows in the table. */
+ *  To add an option: a row in the table.  To add a framework: answer/emit/framework/<name>.c exporting
+ *  fr_emitter_<name>, with what it is called and its rows, and a row in answer/emit_list.h. */
 #ifndef FR_ANSWER_EMIT_H
 #define FR_ANSWER_EMIT_H
 
@@ -47,11 +47,13 @@ struct fr_emitted {
     bool full; /**< more was said than fits */
 };
 
+/** Frameworks that share the table, a bit each; those that stand in a file each have its rows for all. */
 enum {
-#define FR_EMITTER(name) FR_EMITTER_##name,
-#include "answer/emit_list.h"
-#undef FR_EMITTER
-    FR_EMITTERS
+    FR_EMIT_MEGATRON = 1,
+    FR_EMIT_BRIDGE = 2,
+    FR_EMIT_TORCHTITAN = 4,
+    FR_EMIT_DEEPSPEED = 8,
+    FR_EMIT_OTHERS = 16
 };
 
 /** The content of a row where its condition holds. */
@@ -69,7 +71,7 @@ typedef enum {
 enum { FR_EMIT_PRECISION = FR_PLAN_KEYS, FR_EMIT_LAUNCH, FR_EMIT_MODEL, FR_EMIT_SUBJECTS };
 
 struct fr_emit_row {
-    unsigned frameworks; /**< a bit for each FR_EMITTER_* */
+    unsigned frameworks; /**< FR_EMIT_MEGATRON, ...; of a framework's own rows 0 */
     int key;             /**< of the plan, or FR_EMIT_PRECISION, ... */
     const char *where;   /**< "NAME=WORD,WORD NAME!=WORD": all must hold; "": always */
     fr_emit_kind kind;
@@ -77,9 +79,13 @@ struct fr_emit_row {
     const char *text; /**< value or sentence, "{NAME}" in it a value */
 };
 
-/** All rows; those of a key are said in the order of the table. */
+/** The rows that frameworks share. */
 extern const struct fr_emit_row fr_emit_rows[];
 extern const int fr_emit_n_rows;
+
+/** Row @p i from 0 of those that say a plan in @p to's words: the shared table's that are for it, then its own.  Rows
+ *  of a key are said in this order.  @return NULL behind the last */
+const struct fr_emit_row *fr_emit_row(const struct fr_emitter *to, int i);
 
 /** The value called @p name, as a word. @return false where there is none of that name. */
 bool fr_emit_value(const struct fr_emitted *e, const char *name, char *out, size_t capacity);
@@ -90,13 +96,17 @@ struct fr_emitter {
     const char *no;        /**< "X has no ", before what it lacks */
     const char *runtimes;  /**< how names of runtimes begin that are releases of it */
     const char *version;   /**< repository and commit whose parser the options are of */
-    int index;             /**< FR_EMITTER_* */
+    unsigned shared;       /**< which rows of the shared table are its: FR_EMIT_MEGATRON, ... */
+    /** Rows beside those of the shared table; one without an option (NULL) ends them.  NULL: none. */
+    const struct fr_emit_row *rows;
     /** "KEY=VALUES" of keys whose other values it cannot run; NULL ends it. */
     const char *const *able;
     /** The options as a piece of bash; NULL: an array of bash called @p array. */
     void (*write)(const struct fr_emitted *e, struct fr_text *text);
     const char *array;
     const char *program; /**< and its arguments, behind the launcher */
+    const char
+        *launcher; /**< in the place of torchrun, "{NAME}" in it a value; NULL: torchrun */
 };
 
 /** Rows that others name. */

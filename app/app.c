@@ -8,6 +8,7 @@
 
 #include "app/commit.h"
 #include "app/help.h"
+#include "app/inputs/of_samples.h"
 #include "app/run/run.h"
 #include "app/verb.h"
 #include "base/alloc.h"
@@ -37,9 +38,16 @@ static const char *running = "";
 
 static int print_error(const char *verb, const struct fr_error *err) {
     bool colour = fr_colours(STDERR_FILENO);
-    fprintf(stderr, "%sforerun%s%s:%s %s%s%s\n", colour ? "\033[31m" : "", *verb ? " " : "",
-            verb, colour ? "\033[0m" : "", err->where, *err->where ? ": " : "",
-            *err->detail ? err->detail : fr_status_text(err->status));
+    struct fr_text line = {0};
+    const char *detail = *err->detail ? err->detail : fr_status_text(err->status);
+    fr_text_addf(&line, "%sforerun%s%s:%s %s%s", colour ? "\033[31m" : "", *verb ? " " : "",
+                 verb, colour ? "\033[0m" : "", err->where, *err->where ? ": " : "");
+    if (colour)
+        fr_colour_error(detail, &line);
+    else
+        fr_text_addf(&line, "%s", detail);
+    fprintf(stderr, "%s\n", fr_text_get(&line));
+    fr_text_free(&line);
     if (err->status == FR_ERR_USAGE)
         fprintf(stderr, "Try: forerun %s%s--help\n", verb, *verb ? " " : "");
     return fr_status_exit_code(err->status);
@@ -129,6 +137,35 @@ static int run(const struct fr_verb *verb, int argc, char **argv) {
     return print_error(verb->name, &err);
 }
 
+/* Takes --color WHEN off the line, wherever it stands before "--": it is of every verb.  @return exit code, 0: go on */
+static int take_colour(int *argc, char **argv) {
+    static const char name[] = "--color";
+    const size_t length = sizeof name - 1;
+    for (int i = 1; i < *argc && strcmp(argv[i], "--") != 0;) {
+        const bool joined = strncmp(argv[i], "--color=", length + 1) == 0,
+                   apart = strcmp(argv[i], name) == 0;
+        const char *when = joined                   ? argv[i] + length + 1
+                           : apart && i + 1 < *argc ? argv[i + 1]
+                                                    : "";
+        const int words = joined ? 1 : 2, place = fr_place_in(fr_colour_names, when);
+        if (!joined && !apart) {
+            i++;
+            continue;
+        }
+        if (place < 0) {
+            struct fr_error err = {0};
+            char tail[120];
+            fr_fail(&err, FR_ERR_USAGE, name, "\"%.40s\" is no time to colour%s", when,
+                    fr_meant_tail(when, fr_colour_names, tail, sizeof tail));
+            return print_error("", &err);
+        }
+        fr_colour_set((fr_colour)place);
+        for (int j = i; j + words <= *argc; j++) argv[j] = argv[j + words];
+        *argc -= words;
+    }
+    return 0;
+}
+
 int fr_app_main(int argc, char **argv) {
     fr_alloc_on_failure(end_without_memory);
     fr_temporary_listen();
@@ -137,6 +174,9 @@ int fr_app_main(int argc, char **argv) {
     fr_progress_allow();
     fr_file_hold();
     fr_journal_on_message(fr_journal_say);
+    fr_preset_fit_samples(fr_app_cluster_of_samples);
+    int refused = take_colour(&argc, argv);
+    if (refused) return refused;
     if (argc < 2) {
         print_help(stderr);
         return 2;

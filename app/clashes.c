@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "app/load.h"
+#include "base/text.h"
 #include "models/job/runtime.h"
 
 /* Forms of an answer, of which a verb has some; each would be all that is printed. */
@@ -88,7 +89,21 @@ static fr_status check_keys(const struct fr_args *args, struct fr_error *err) {
     return FR_OK;
 }
 
+/* Standard input is one file; a command may read it for one option, as often as it needs. */
+static fr_status check_standard(const struct fr_args *args, struct fr_error *err) {
+    static const char *const inputs[] = {"cluster", "runtime", "model", "plan",
+                                         "include", "base",    "runs",  NULL};
+    int n = 0;
+    for (int i = 0; i < args->n_options; i++)
+        n +=
+            fr_place_in(inputs, args->option[i]->name) >= 0 && strcmp(args->value[i], "-") == 0;
+    return n < 2 ? FR_OK
+                 : fr_fail(err, FR_ERR_USAGE, NULL,
+                           "only one input can come from standard input");
+}
+
 fr_status fr_clashes_check(const struct fr_args *args, struct fr_error *err) {
     FR_TRY(check_forms(args, err));
+    FR_TRY(check_standard(args, err));
     return check_keys(args, err);
 }

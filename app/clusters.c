@@ -27,9 +27,6 @@ static fr_status list(const struct fr_args *args, struct fr_rivals *r, struct fr
             struct fr_rival *rival = &r->of[r->n++];
             rival->cluster = clusters[c];
             rival->model = models[m];
-            if (strcmp(clusters[c], "-") == 0 || strcmp(models[m], "-") == 0)
-                return fr_fail(err, FR_ERR_USAGE, NULL,
-                               "standard input is read once; name files or presets");
             FR_TRY(fr_app_training_of(args, c, n_clusters, &rival->training, err));
         }
     return FR_OK;

@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "answer/predict/predict.h"
+#include "app/inputs/schema_keys.h"
 #include "app/verb.h"
 #include "base/json.h"
+#include "base/text/colour.h"
 #include "calibrate/fit/fit.h"
 #include "models/device/device.h"
 #include "models/job/fact.h"
@@ -44,6 +46,7 @@ static const struct {
     {"engine", fr_engine_names}, {"objective", fr_objective_words},
     {"dtype", fr_dtype_names},   {"op", fr_op_names},
     {"form", fr_fit_form_names}, {"network", fr_network_names},
+    {"color", fr_colour_names},
 };
 enum { N_CHOICES = sizeof choices / sizeof *choices };
 
@@ -96,19 +99,37 @@ static void offer_members(const struct line *l, const struct fr_json *object,
     }
 }
 
-/* Keys of the file or preset that the line names, as --set spells them. */
+static bool is_offered(const struct line *l, const char *name) {
+    size_t length = strlen(name);
+    for (const char *at = fr_text_get(l->text); *at; at += strcspn(at, "\n") + 1)
+        if (strncmp(at, name, length) == 0 && strchr("\t\n", at[length])) return true;
+    return false;
+}
+
+static void offer_key(void *context, const char *path, const char *what) {
+    const struct line *l = context;
+    char name[256];
+    snprintf(name, sizeof name, "%.250s=", path);
+    if (!is_offered(l, name)) offer(l, name, what);
+}
+
+/* Keys of the file or preset that the line names, as --set spells them, then those that it could have. */
 static void offer_file(const struct line *l, const char *kind, const char *from) {
     struct fr_json_document *document = NULL;
     struct fr_error err = {0};
     char path[16];
     snprintf(path, sizeof path, "%s.", kind);
     if (strncmp(l->begun, path, strlen(path)) != 0) return; /* nobody asked yet */
-    if (!from || strcmp(from, "-") == 0) return;
-    if (fr_preset_or_file_read(kind, from, &document, &err) == FR_OK) {
-        struct fr_json root = fr_json_root(document);
+    int64_t rows = 0;
+    if (from && strcmp(from, "-") != 0 &&
+        fr_preset_or_file_read(kind, from, &document, &err) == FR_OK) {
+        struct fr_json root = fr_json_root(document), levels = fr_json_member(&root, "levels");
         offer_members(l, &root, path);
+        rows = fr_json_array_length(&levels);
     }
     fr_json_free(document);
+    if (strcmp(kind, "cluster") == 0)
+        fr_schema_keys(kind, rows > 0 ? (int)rows : 1, offer_key, (void *)l);
 }
 
 static void offer_keys(const struct line *l) {
@@ -173,6 +194,11 @@ static void offer_settings(const struct line *l) {
     }
 }
 
+/* Options that every verb takes. */
+static const struct fr_option common[] = {
+    {"color", "WHEN", "auto (on a terminal, unless NO_COLOR is set), always or never", 0},
+    {NULL, NULL, NULL, 0}};
+
 static void offer_values(const struct line *l, const struct fr_option *option) {
     if (strncmp(option->argument, "KEY=", 4) == 0) offer_settings(l);
     if (strstr(option->argument, "PRESET")) offer_presets(l, option->name);
@@ -183,12 +209,9 @@ static void offer_values(const struct line *l, const struct fr_option *option) {
 /* ---- the line -------------------------------------------------------------------------------- */
 
 /* The option that @p word is, where it takes a value, or NULL; @p value what follows "=". */
-static const struct fr_option *option_of(const struct fr_verb *verb, const char *word,
-                                         const char **value) {
-    const char *sign = strchr(word, '=');
-    size_t length = sign ? (size_t)(sign - word) : strlen(word);
-    *value = sign ? sign + 1 : NULL;
-    for (const struct fr_option *o = verb->options; o->name; o++) {
+static const struct fr_option *option_in(const struct fr_option *options, const char *word,
+                                         size_t length) {
+    for (const struct fr_option *o = options; o->name; o++) {
         bool brief = word[0] == '-' && o->letter && word[1] == o->letter && length == 2;
         bool whole = length > 2 && strncmp(word, "--", 2) == 0 &&
                      strlen(o->name) == length - 2 &&
@@ -198,12 +221,26 @@ static const struct fr_option *option_of(const struct fr_verb *verb, const char 
     return NULL;
 }
 
-static void offer_options(const struct line *l) {
+static const struct fr_option *option_of(const struct fr_verb *verb, const char *word,
+                                         const char **value) {
+    const char *sign = strchr(word, '=');
+    size_t length = sign ? (size_t)(sign - word) : strlen(word);
+    const struct fr_option *own = option_in(verb->options, word, length);
+    *value = sign ? sign + 1 : NULL;
+    return own ? own : option_in(common, word, length);
+}
+
+static void offer_names_of(const struct line *l, const struct fr_option *options) {
     char name[64];
-    for (const struct fr_option *o = l->verb->options; o->name; o++) {
+    for (const struct fr_option *o = options; o->name; o++) {
         snprintf(name, sizeof name, "--%s", o->name);
         offer(l, name, o->help);
     }
+}
+
+static void offer_options(const struct line *l) {
+    offer_names_of(l, l->verb->options);
+    offer_names_of(l, common);
 }
 
 /* "--set=plan.g": what may follow stands behind the sign, and is given back with what is before. */

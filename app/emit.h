@@ -10,7 +10,7 @@
     {                                                                                          \
         "emit", "FRAMEWORK",                                                                   \
             "print what starts the plan: megatron, megatron-bridge, torchtitan, deepspeed, "   \
-            "sbatch, or one of them in a job script: sbatch,megatron",                         \
+            "nanotron, maxtext, sbatch, or one of them in a job script: sbatch,megatron",      \
             0                                                                                  \
     }
 

@@ -11,7 +11,8 @@
         {"series", "TEXT",                                                                     \
          "fit series with TEXT in their names; of one cluster in other versions: together",    \
          0},                                                                                   \
-        {"name", "TEXT", "name of the cluster (default: host)", 0},                            \
+        {"name", "TEXT", "name of the cluster (default: that of Slurm, SLURM_CLUSTER_NAME)",   \
+         0},                                                                                   \
         {"power-busy", "Q", "power of a rank at work, e.g. \"6.3 W\"", 0}, {                   \
         "power-idle", "Q", "power of a rank that waits", 0                                     \
     }

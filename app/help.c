@@ -135,8 +135,10 @@ void fr_help_program(struct fr_text *text) {
         fr_wrap(text, (*v)->summary, 15, 15, FR_COLUMNS);
         fr_text_addf(text, "\n");
     }
-    fr_help_details(text,
-                    "\nforerun VERB --help tells more; forerun --version. Exit codes: 0 ok, "
-                    "1 failure at run time, 2 usage, 3 bad input, 4 nothing feasible, "
-                    "5 partial result saved, 6 a run outside its interval.\n");
+    fr_help_details(
+        text,
+        "\nforerun VERB --help tells more; forerun --version. --color auto|always|never is for "
+        "every VERB. Exit codes: 0 ok, "
+        "1 failure at run time, 2 usage, 3 bad input, 4 nothing feasible, "
+        "5 partial result saved, 6 a run outside its interval.\n");
 }

@@ -70,11 +70,6 @@ fr_status fr_app_load(const struct fr_args *args, bool with_model, struct fr_job
     if (with_model) FR_TRY(fr_args_required(args, "model", &names.model, err));
     if (args->n_words > 0)
         return fr_fail(err, FR_ERR_USAGE, NULL, "unexpected word \"%.64s\"", args->word[0]);
-    const char *from[] = {names.cluster, names.runtime, names.model, names.plan};
-    int standard_inputs = 0;
-    for (int i = 0; i < 4; i++) standard_inputs += from[i] && strcmp(from[i], "-") == 0;
-    if (standard_inputs > 1)
-        return fr_fail(err, FR_ERR_USAGE, NULL, "only one input can come from standard input");
     return fr_job_load(&names, job, err);
 }
 
@@ -86,7 +81,7 @@ static fr_status put(const struct fr_text *text, bool last, struct fr_error *err
         printed = &shown;
     }
     if (!text->failed && fr_colours(STDOUT_FILENO)) { /* what is escaped is others' */
-        fr_colour_verdicts(fr_text_get(printed), &coloured);
+        fr_colour_answer(fr_text_get(printed), &coloured);
         printed = &coloured;
     }
     fr_status status = text->failed || shown.failed || coloured.failed

@@ -122,6 +122,10 @@ static fr_status check(const struct fr_verb *verb, const struct fr_args *args,
     const char *output = given ? given : o->standard;
     if (!output || !*output || (o->unless && fr_args_has(args, o->unless))) return FR_OK;
     FR_TRY(apart(verb, args, output, err));
+    if ((verb->asks || o == &page) && !fr_args_has(args, "force") && strcmp(output, "-") != 0 &&
+        fr_file_holds(output))
+        return fr_fail(err, FR_ERR_USAGE, output,
+                       "is there already: -f replaces it, or name another file");
     for (int i = 0; i < known->n; i++)
         if (strcmp(output, "-") != 0 && fr_file_same(output, known->name[i]))
             return fr_fail(err, FR_ERR_USAGE, output,

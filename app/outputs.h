@@ -5,7 +5,9 @@
  *  A verb names its outputs (struct fr_output).  Inputs are all other options that take a file, and
  *  every word from first_input on.  Files that values name (placement=file:PATH, the schedule of a
  *  plan) are inputs, too, and so are files of the user's own names (models/job/own.h).  Names are
- *  compared by device and inode, so links are seen through. */
+ *  compared by device and inode, so links are seen through.
+ *
+ *  Pages and pictures that are there are replaced with --force alone. */
 #ifndef FR_APP_OUTPUTS_H
 #define FR_APP_OUTPUTS_H
 

@@ -58,10 +58,6 @@ static fr_status list(const struct fr_args *args, const char *own, struct compar
         n_models = fr_args_all(args, "model", models),
         n_runtimes = fr_args_all(args, "runtime", runtimes);
     if (n_clusters == 0) n_clusters = 1;
-    for (int i = 0; i < n_runtimes; i++)
-        if (strcmp(runtimes[i], "-") == 0)
-            return fr_fail(err, FR_ERR_USAGE, "--runtime",
-                           "standard input is read once; name files or presets");
     if (n_models == 0)
         return fr_fail(err, FR_ERR_USAGE, "--model", "is needed: what is trained there");
     if (n_clusters * n_models > COMPARISONS_MAX)
@@ -75,9 +71,6 @@ static fr_status list(const struct fr_args *args, const char *own, struct compar
             struct fr_upgrade *u = &c->of[c->n++];
             u->cluster = n_clusters == 1 && own ? own : clusters[k];
             u->model = models[m];
-            if (strcmp(u->cluster, "-") == 0 || strcmp(u->model, "-") == 0)
-                return fr_fail(err, FR_ERR_USAGE, NULL,
-                               "standard input is read once; name files or presets");
             for (u->n = 0; u->n < n_runtimes; u->n++) u->row[u->n].runtime = runtimes[u->n];
             FR_TRY(fr_app_training_of(args, k, n_clusters, &u->training, err));
         }
@@ -120,8 +113,6 @@ static fr_status compare(const struct fr_args *args, struct comparisons *c,
     asked.search = asked.of.ranks && !asked.of.names.plan;
     asked.of.n_vary = fr_args_all(args, "vary", vary);
     asked.of.fixed = fr_args_has(args, "fix");
-    if (asked.of.names.plan && strcmp(asked.of.names.plan, "-") == 0)
-        return fr_fail(err, FR_ERR_USAGE, "--plan", "is read for each runtime; name a file");
     FR_TRY(check(args, asked.search, sets, asked.of.names.n_sets, err));
     FR_TRY(check_vary(vary, asked.of.n_vary, err));
     FR_TRY(fr_app_cluster(args, own, &name, err));

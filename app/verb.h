@@ -27,6 +27,8 @@ struct fr_verb {
     const char *details; /**< a paragraph and examples, or NULL */
     const struct fr_option *options;
     const struct fr_output *outputs; /**< or NULL: none but standard output (app/outputs.h) */
+    bool
+        asks; /**< outputs that are there are replaced with --force alone, as pages are for every verb */
     fr_verb_words words;
     int first_input; /**< words from here on are files that are read */
     /** The @p i-th word that may stand first, NULL past the last; itself NULL: none is known. */
@@ -90,14 +92,17 @@ extern const struct fr_verb *const fr_verbs[];
             "default) or palm (all, as papers do)",                                            \
             0                                                                                  \
     }
-#define FR_OPTION_JSON                                                                         \
+#define FR_OPTION_JSON_PAGE                                                                    \
     {"json", NULL, "print JSON", 0}, {                                                         \
         "page", "FILE", "write the answer as one HTML page with live figures, too", 0          \
     }
+#define FR_OPTION_JSON FR_OPTION_JSON_PAGE, FR_OPTION_REPLACE
+#define FR_OPTION_REPLACE                                                                      \
+    { "force", NULL, "replace a page or picture that is there", 'f' }
 #define FR_OPTION_CSV                                                                          \
     { "csv", NULL, "print CSV", 0 }
 #define FR_OPTION_FORCE                                                                        \
-    { "force", NULL, "replace the samples file if it is there", 'f' }
+    { "force", NULL, "replace the samples file, and a page, if they are there", 'f' }
 #define FR_OPTION_HELP                                                                         \
     { "help", NULL, "print this help", 'h' }
 #define FR_OPTION_END                                                                          \

@@ -81,7 +81,7 @@ __attribute__((format(printf, 3, 4)))
 fr_status
 fr_json_fail(const struct fr_json *node, struct fr_error *err, const char *fmt, ...);
 
-/** @p node must be an object having only @p keys (NULL-terminated). */
+/** @p node must be an object having only @p keys (NULL-terminated).  The root may have "$schema" too, which editors read. */
 fr_status fr_json_object(const struct fr_json *node, const char *const *keys,
                          struct fr_error *err);
 /** @p node must be an array of @p min to @p max elements. */

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/text/readable.h"
 
 static const double first_s = 1, again_s = 0.25;
 
@@ -22,17 +23,38 @@ void fr_progress_begin(struct fr_progress *p, const char *what, int64_t total) {
     atomic_flag_clear(&p->busy);
 }
 
+/* Time left, in what a person reads at a glance. */
+static void put_left(double left_s, char *out, size_t capacity) {
+    if (left_s < 120)
+        snprintf(out, capacity, "%.0f s left", left_s);
+    else
+        snprintf(out, capacity, "%.0f min left", left_s / 60);
+}
+
+const char *fr_progress_points_text(const struct fr_progress_points *points, char *out,
+                                    int capacity) {
+    char visited[FR_READABLE], total[FR_READABLE], reached[FR_READABLE], left[40],
+        sure[80] = "";
+    put_left(points->left_s > 0 ? points->left_s : 0, left, sizeof left);
+    if (points->half_width < 1) /* a simulation asks for none */
+        snprintf(sure, sizeof sure, "%.3g %% reached by %s, ", 100 * points->half_width,
+                 fr_readable_count(points->reached, reached));
+    snprintf(out, (size_t)capacity, "%s of %s points, %s%s",
+             fr_readable_count(points->visited, visited),
+             fr_readable_count(points->total, total), sure, left);
+    return out;
+}
+
 const char *fr_progress_text(const char *what, int64_t done, int64_t total, double elapsed_s,
                              char *out, int capacity) {
     double share = total > 0 ? (double)done / (double)total : 1;
     double left_s = share > 0 ? elapsed_s * (1 - share) / share : -1;
+    char left[40];
+    put_left(left_s, left, sizeof left);
     if (left_s < 0)
         snprintf(out, (size_t)capacity, "%s ...", what);
-    else if (left_s < 120)
-        snprintf(out, (size_t)capacity, "%s %3.0f %%, %.0f s left", what, 100 * share, left_s);
     else
-        snprintf(out, (size_t)capacity, "%s %3.0f %%, %.0f min left", what, 100 * share,
-                 left_s / 60);
+        snprintf(out, (size_t)capacity, "%s %3.0f %%, %s", what, 100 * share, left);
     return out;
 }
 

@@ -32,4 +32,16 @@ void fr_progress_end(struct fr_progress *progress);
 const char *fr_progress_text(const char *what, int64_t done, int64_t total, double elapsed_s,
                              char *out, int capacity);
 
+/** How far a measurement is. */
+struct fr_progress_points {
+    int visited, total;
+    int reached;       /**< of them, those that are known to half_width or better */
+    double half_width; /**< relative */
+    double left_s;     /**< at most */
+};
+
+/** "312 of 1,516 points, 2 % reached by 201, 3 min left".  @return @p out. */
+const char *fr_progress_points_text(const struct fr_progress_points *points, char *out,
+                                    int capacity);
+
 #endif

@@ -13,10 +13,13 @@ if(FR_MD2MAN)
   install(DIRECTORY ${manual}/ DESTINATION ${CMAKE_INSTALL_MANDIR} PATTERN done EXCLUDE)
 endif()
 
-install(FILES packaging/completion/forerun.bash RENAME forerun
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+foreach(program forerun forerun-mpi) # shells look for a file of the program's name
+  install(FILES packaging/completion/forerun.bash RENAME ${program}
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES packaging/completion/forerun.fish RENAME ${program}.fish
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endforeach()
 install(FILES packaging/completion/_forerun DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-install(FILES packaging/completion/forerun.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 configure_file(packaging/modulefile.in ${CMAKE_BINARY_DIR}/modulefile @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/modulefile RENAME ${PROJECT_VERSION}
         DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/forerun)

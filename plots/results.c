@@ -110,6 +110,8 @@ static fr_status read_outcome(const struct fr_json *outcome, fr_per per, struct 
     r->high_J *= r->energy_J / iteration_J;
     r->low_s *= r->time_s / r->iteration_time_s;
     r->high_s *= r->time_s / r->iteration_time_s;
+    FR_TRY(fr_json_get_number(outcome, "break_even_iterations", false, least, most,
+                              &r->break_even, err));
     struct fr_json parts = fr_json_member(outcome, "breakdown_s");
     for (int i = 0; i < FR_PART_COUNT; i++)
         FR_TRY(

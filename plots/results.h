@@ -33,6 +33,8 @@ struct fr_result {
     double low_s, high_s;    /**< 90 % interval of time_s; NaN where the document has none */
     double low_J, high_J;    /**< likewise of energy_J */
     double iteration_time_s;
+    double
+        break_even; /**< its iterations over an exact plan's at which both cost the same; 0: none */
     double part_s[FR_PART_COUNT];
     bool extrapolated;
 };

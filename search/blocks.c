@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/digest.h"
 #include "base/sort.h"
+#include "search/break_even.h"
 
 static fr_status no_memory(struct fr_error *err) {
     return fr_fail(err, FR_ERR_NOMEM, "search", "out of memory");
@@ -54,6 +55,7 @@ static void write_line(const struct fr_search_result *r, int64_t number, struct 
     for (int m = 0; m < FR_SEARCH_METHODS && fr_methods[m]; m++)
         fr_text_addf(line, " %a %a %" PRId64, r->of_method[m].value, r->of_method[m].lossy,
                      r->of_method[m].index);
+    fr_text_addf(line, " %a %a %" PRId64, r->exact.value, r->exact.lossy, r->exact.index);
     for (int b = 0; b < FR_UNSURE; b++)
         fr_text_addf(line, " %a %a %" PRId64, r->unsure[b].value, r->unsure[b].lossy,
                      r->unsure[b].index);
@@ -140,6 +142,7 @@ static void read_ranked(struct words *w, struct fr_part *block) {
 static void read_methods(struct words *w, struct fr_part *block) {
     for (int m = 0; m < FR_SEARCH_METHODS && fr_methods[m]; m++)
         read_each(w, &block->of_method[m]);
+    read_each(w, &block->exact);
     for (int b = 0; b < FR_UNSURE; b++) read_each(w, &block->unsure[b]);
 }
 
@@ -176,6 +179,7 @@ static bool fits(const struct fr_blocks *b, int64_t number, const struct fr_part
     for (int m = 0; m < FR_SEARCH_METHODS && fr_methods[m]; m++)
         if (block->of_method[m].index != -1 && !inside(b, number, block->of_method[m].index))
             return false;
+    if (block->exact.index != -1 && !inside(b, number, block->exact.index)) return false;
     for (int u = 0; u < FR_UNSURE; u++)
         if (block->unsure[u].index != -1 && !inside(b, number, block->unsure[u].index))
             return false;
@@ -232,6 +236,7 @@ static bool join_cached(const struct fr_blocks *b, struct fr_best *best, struct 
                         struct fr_search_result *result) {
     bool ok = true;
     fr_ranked_begin(result->of_method, FR_SEARCH_METHODS);
+    fr_ranked_begin(&result->exact, 1);
     fr_ranked_begin(result->unsure, FR_UNSURE);
     for (int64_t i = 0; i < b->n; i++) {
         const struct fr_part *block = &b->block[i];
@@ -242,6 +247,7 @@ static bool join_cached(const struct fr_blocks *b, struct fr_best *best, struct 
             ok = fr_front_keep(front, &block->front[k]) && ok;
         for (int m = 0; m < FR_SEARCH_METHODS && fr_methods[m]; m++)
             fr_ranked_keep(&result->of_method[m], &block->of_method[m]);
+        fr_ranked_keep(&result->exact, &block->exact);
         for (int u = 0; u < FR_UNSURE; u++)
             fr_ranked_keep(&result->unsure[u], &block->unsure[u]);
     }
@@ -287,17 +293,21 @@ static bool has_value(const struct fr_blocks *b, const struct fr_search_result *
     return out->reasons == 0 && fabs(value - ranked->value) <= ROUNDING * fabs(value);
 }
 
+static fr_status check_best(const struct fr_blocks *b, const struct fr_search_result *result,
+                            const struct fr_ranked *best, bool exact, struct fr_error *err) {
+    struct fr_outcome out;
+    if (best->index < 0) return FR_OK;
+    if (!fr_search_evaluate(b->job, b->space, b->options, result->by, best->index, &out) ||
+        !has_value(b, result, best, &out) || (exact && !fr_outcome_is_exact(&out)))
+        return untrue(best->index, err);
+    return FR_OK;
+}
+
 static fr_status check_methods(const struct fr_blocks *b, const struct fr_search_result *result,
                                struct fr_error *err) {
-    for (int m = 0; m < FR_SEARCH_METHODS; m++) {
-        const struct fr_ranked *best = &result->of_method[m];
-        struct fr_outcome out;
-        if (best->index < 0) continue;
-        if (!fr_search_evaluate(b->job, b->space, b->options, result->by, best->index, &out) ||
-            !has_value(b, result, best, &out))
-            return untrue(best->index, err);
-    }
-    return FR_OK;
+    for (int m = 0; m < FR_SEARCH_METHODS; m++)
+        FR_TRY(check_best(b, result, &result->of_method[m], false, err));
+    return check_best(b, result, &result->exact, true, err);
 }
 
 /* Bands are of plans that fit less surely than asked for, by their value, the surest by its deviations. */
@@ -333,14 +343,15 @@ static fr_status check_lists(const struct fr_blocks *b, const struct fr_search_r
     return FR_OK;
 }
 
-/* The best K of the whole are among the best K of each block, and the front of the whole is a subset of the union of
- * their fronts. So K and a front a block are enough to give the same answer as one search. */
+/* The best K of the whole are among the best K of each block. The front of the whole is a subset of the union of
+ * the blocks' fronts. So each block keeps K plans and a front, and the answer is that of one search. */
 fr_status fr_blocks_join(const struct fr_blocks *b, struct fr_search_result *result,
                          struct fr_error *err) {
     struct fr_best best = {.cut = false};
     struct fr_front front = {.count = 0};
     *result = (struct fr_search_result){.by = fr_search_ranking(b->job, b->space, b->options),
                                         .unpriced = -1,
+                                        .best_exact.index = -1,
                                         .elapsed_s = NAN};
     for (int r = 0; r < FR_REASON_COUNT; r++) result->example[r].index = -1;
     FR_TRY(join_counts(b, result, err));

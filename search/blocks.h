@@ -11,8 +11,8 @@
  *      block B EVALUATED FEASIBLE READ  R (COUNT EXAMPLE)*  (VALUE LOSSY INDEX)*  K (VALUE LOSSY INDEX)*
  *            F (TIME ENERGY MEMORY LOSSY INDEX)*  end
  *
- *  READ the keys that some plan reads, R reasons, the best of each method and of plans that fit less surely than asked
- *  for (FR_UNSURE), K ranked, F of the front.  A line that is cut does not
+ *  READ the keys that some plan reads, R reasons, the best of each method, of exact plans, and of plans that fit less surely than
+ *  asked for (FR_UNSURE), K ranked, F of the front.  A line that is cut does not
  *  end with "end" and is none. */
 #ifndef FR_SEARCH_BLOCKS_H
 #define FR_SEARCH_BLOCKS_H
@@ -25,7 +25,7 @@ struct fr_part {
     bool done;
     int64_t evaluated, feasible, because[FR_REASON_COUNT], example[FR_REASON_COUNT];
     fr_plan_key_set read;
-    struct fr_ranked of_method[FR_SEARCH_METHODS], unsure[FR_UNSURE];
+    struct fr_ranked of_method[FR_SEARCH_METHODS], exact, unsure[FR_UNSURE];
     struct fr_ranked *ranked;
     struct fr_front_point *front;
     size_t n_ranked, n_front;

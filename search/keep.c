@@ -168,6 +168,15 @@ static fr_status price_unsure(const struct pricing *x, struct fr_search_result *
     return FR_OK;
 }
 
+/* Break-evens are against it; one whose number is none of the space stays unknown. */
+static void price_exact(const struct pricing *x, struct fr_search_result *result) {
+    struct fr_found *best = &result->best_exact;
+    best->index = result->exact.index;
+    if (best->index >= 0 &&
+        !fr_search_evaluate(x->job, x->space, x->options, x->by, best->index, &best->outcome))
+        best->index = -1;
+}
+
 fr_status fr_cached_price(const struct fr_job *job, const struct fr_space *space,
                           const struct fr_search_options *options, const struct fr_front *front,
                           struct fr_search_result *result, struct fr_error *err) {
@@ -177,5 +186,6 @@ fr_status fr_cached_price(const struct fr_job *job, const struct fr_space *space
     for (size_t i = 0; i < front->count; i++)
         FR_TRY(price(&x, front->items[i].index, &result->pareto, err));
     FR_TRY(price_unsure(&x, result, err));
+    price_exact(&x, result);
     return FR_OK;
 }

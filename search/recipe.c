@@ -42,6 +42,7 @@ static bool has_ghost_neurons(const struct from *f) {
 
 static bool is_tried(const struct from *f, const struct fr_method *m) {
     if (m->uses_ghost) return has_ghost_neurons(f);
+    if (f->t && f->lossy) return true; /* the four papers' question */
     if (f->t) return m->megatron;
     if (is_kind(f, &fr_kind_branches)) return m->branches;
     if (is_kind(f, &fr_kind_cnn)) return m->grids;
@@ -132,8 +133,14 @@ static void recomputes(const struct from *f, struct fr_text *values) {
 
 static bool whole(const struct from *f) { return f->t != NULL; }
 static bool mixed(const struct from *f) { return f->t && f->t->experts > 1; }
-static bool nested(const struct from *f) { return f->t && f->job->cluster.levels.count > 1; }
-static bool tied(const struct from *f) { return f->t && f->t->tied; }
+/* Where losses are allowed the space is that of methods, ghost neurons and compression.  Other keys, which exact plans
+ * try, are held or have fewer values there, and the answer says so. */
+static bool exact(const struct from *f) { return f->t && !f->lossy; }
+static bool exact_nested(const struct from *f) {
+    return exact(f) && f->job->cluster.levels.count > 1;
+}
+static bool exact_tied(const struct from *f) { return exact(f) && f->t->tied; }
+static bool lossy_tied(const struct from *f) { return f->t && f->lossy && f->t->tied; }
 /* Only a cluster that says how fast its hosts are offers them. */
 static bool hosted(const struct from *f) {
     const struct fr_device *device = &f->job->cluster.device;
@@ -155,17 +162,25 @@ static const struct {
     {FR_PLAN_KEY_cp, context_ways, NULL, NULL, NULL},
     {FR_PLAN_KEY_ep, expert_ways, NULL, NULL, NULL},
     {FR_PLAN_KEY_ghost, ghost_neurons, NULL, NULL, NULL},
-    {FR_PLAN_KEY_rank_order, NULL, nested, "tp-pp-dp,tp-dp-pp", NULL},
-    {FR_PLAN_KEY_schedule, NULL, whole, "1f1b,interleaved,zero-bubble", NULL},
+    {FR_PLAN_KEY_rank_order, NULL, exact_nested, "tp-pp-dp,tp-dp-pp", NULL},
+    {FR_PLAN_KEY_rank_order, NULL, lossy, "tp-pp-dp", "others without --max-lossy"},
+    {FR_PLAN_KEY_schedule, NULL, exact, "1f1b,interleaved,zero-bubble", NULL},
+    {FR_PLAN_KEY_schedule, NULL, lossy, "1f1b,interleaved", NULL},
     {FR_PLAN_KEY_chunks, chunk_counts, NULL, NULL, NULL},
     {FR_PLAN_KEY_backward_scope, NULL, lossy, "none,epilogue,all", NULL},
-    {FR_PLAN_KEY_embedding, NULL, tied, "separate,fused", NULL},
+    {FR_PLAN_KEY_backward_rank, NULL, lossy, "16,64", NULL},
+    {FR_PLAN_KEY_embedding, NULL, exact_tied, "separate,fused", NULL},
+    {FR_PLAN_KEY_embedding, NULL, lossy_tied, "fused", "exact, and sends less"},
     {FR_PLAN_KEY_gradient_stages, NULL, lossy, "0,1,2,4,8", NULL},
+    {FR_PLAN_KEY_gradient_rank, NULL, lossy, "16,128", NULL},
+    {FR_PLAN_KEY_forward_rank, NULL, lossy, "0", "diverged in Song et al., 2023"},
+    {FR_PLAN_KEY_codec, NULL, lossy, "powersgd", "others by --vary compression.codec=..."},
     {FR_PLAN_KEY_sequence_parallel, NULL, whole, "true,false", NULL},
     {FR_PLAN_KEY_attention, NULL, whole, "flash", "exact, and holds no scores"},
     {FR_PLAN_KEY_zero, NULL, whole, "0,1,2,3", NULL},
     {FR_PLAN_KEY_overlap, NULL, whole, "none,gradient", NULL},
-    {FR_PLAN_KEY_overlap_tp, NULL, whole, "false,true", NULL},
+    {FR_PLAN_KEY_overlap_tp, NULL, exact, "false,true", NULL},
+    {FR_PLAN_KEY_overlap_tp, NULL, lossy, "false", "tried without --max-lossy"},
     {FR_PLAN_KEY_overlap_experts, NULL, mixed, "false,true", NULL},
     {FR_PLAN_KEY_recompute, recomputes, NULL, NULL, NULL},
     {FR_PLAN_KEY_offload, NULL, hosted, "none,optimizer,activations,all", NULL},

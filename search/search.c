@@ -14,6 +14,7 @@
 #include "models/outcome/bounded.h"
 #include "models/outcome/fits/fits.h"
 #include "models/plan/copies.h"
+#include "search/break_even.h"
 #include "search/chosen.h"
 #include "search/keep.h"
 
@@ -107,7 +108,7 @@ bool fr_search_evaluate(const struct fr_job *job, const struct fr_space *space,
 /* One piece of the space and what came of it. */
 struct piece {
     int64_t evaluated, feasible, unpriced, because[FR_REASON_COUNT], example[FR_REASON_COUNT];
-    struct fr_ranked of_method[FR_SEARCH_METHODS], unsure[FR_UNSURE];
+    struct fr_ranked of_method[FR_SEARCH_METHODS], exact, unsure[FR_UNSURE];
     double least; /* value of what is ranked */
     fr_plan_key_set read;
     struct fr_best top;
@@ -137,7 +138,7 @@ struct context {
     struct desk *desks;
     int n_desks;
     struct fr_progress *progress;
-    struct fr_ranked of_method[FR_SEARCH_METHODS], unsure[FR_UNSURE];
+    struct fr_ranked of_method[FR_SEARCH_METHODS], exact, unsure[FR_UNSURE];
     double least; /* value of what is ranked in the rounds before */
 };
 
@@ -181,7 +182,13 @@ static bool wanted_unsure(const struct known *k, const struct fr_outcome *out) {
            value < c->least;
 }
 
-/* May the plan still be in the list, on the front, or the best of its method? */
+/* May the plan be the best that loses nothing? */
+static bool wanted_exact(const struct known *k, const struct fr_outcome *out, double value) {
+    return value <= k->piece->exact.value && value <= k->c->sample.exact.value &&
+           value <= k->c->exact.value && fr_outcome_is_exact(out);
+}
+
+/* May the plan still be in the list, on the front, or the best of its method, or of exact plans? */
 static bool wanted(const void *context, struct fr_outcome *out) {
     const struct known *k = context;
     const struct context *c = k->c;
@@ -198,7 +205,7 @@ static bool wanted(const void *context, struct fr_outcome *out) {
     int m = method_number(out);
     bool first = value <= k->piece->of_method[m].value &&
                  value <= c->sample.of_method[m].value && value <= c->of_method[m].value;
-    return listed || first ||
+    return listed || first || wanted_exact(k, out, value) ||
            (!beaten(&c->front, &least) && !beaten(&c->sample.pareto, &least) &&
             !beaten(&k->piece->pareto, &least));
 }
@@ -257,6 +264,7 @@ static void look_at(const struct context *c, struct desk *desk, int64_t index,
     const struct fr_front_point point = fr_front_point_of(c->by, &out, index);
     piece->least = fmin(piece->least, ranked.value);
     fr_ranked_keep(piece->of_method + method_number(&out), &ranked);
+    if (fr_outcome_is_exact(&out)) fr_ranked_keep(&piece->exact, &ranked);
     if (!fr_best_keep(&piece->top, c->options->top, &ranked) ||
         !fr_front_keep(&piece->pareto, &point))
         piece->failed = true;
@@ -284,6 +292,7 @@ static void begin_piece(struct piece *piece) {
     *piece = (struct piece){.least = INFINITY};
     memset(piece->example, -1, sizeof piece->example);
     fr_ranked_begin(piece->of_method, FR_SEARCH_METHODS);
+    fr_ranked_begin(&piece->exact, 1);
     fr_ranked_begin(piece->unsure, FR_UNSURE);
 }
 
@@ -336,6 +345,7 @@ static bool join(struct context *c, const struct piece *piece,
     }
     for (int m = 0; m < FR_SEARCH_METHODS; m++)
         fr_ranked_keep(&c->of_method[m], &piece->of_method[m]);
+    fr_ranked_keep(&c->exact, &piece->exact);
     for (int b = 0; b < FR_UNSURE; b++) fr_ranked_keep(&c->unsure[b], &piece->unsure[b]);
     c->least = fmin(c->least, piece->least);
     for (size_t i = 0; i < piece->top.list.count; i++)
@@ -398,8 +408,9 @@ static bool go_through(struct context *c, int threads, struct fr_search_result *
  *     lower bound of the plan  >  value of the K-th best so far     it is not listed
  *     beaten on the front by a point that is strictly faster        it is not on the front
  *     lower bound  >  best of its method                            it is not its method's best
+ *     lossy, or lower bound  >  best exact plan                     it is not the best exact plan
  *
- * A plan of which all three hold is counted and dropped without its exact price (fr_cost_bounded,
+ * A plan of which all four hold is counted and dropped without its exact price (fr_cost_bounded,
  * models/outcome/bounded.h). Bounds are exact lower bounds, so pruning changes the time of a search and never its
  * answer; tests/search/test_bounded.c holds it against pricing everything. */
 fr_status fr_search(const struct fr_job *job, const struct fr_space *space,
@@ -417,9 +428,10 @@ fr_status fr_search(const struct fr_job *job, const struct fr_space *space,
                         .least = INFINITY,
                         .progress = &progress};
     cut_pieces(&c);
-    *result = (struct fr_search_result){.by = c.by, .surest.index = -1};
+    *result = (struct fr_search_result){.by = c.by, .surest.index = -1, .best_exact.index = -1};
     for (int r = 0; r < FR_REASON_COUNT; r++) result->example[r].index = -1;
     fr_ranked_begin(c.of_method, FR_SEARCH_METHODS);
+    fr_ranked_begin(&c.exact, 1);
     fr_ranked_begin(c.unsure, FR_UNSURE);
     begin_piece(&c.sample);
     c.pieces = fr_calloc(ROUND, sizeof *c.pieces);
@@ -430,6 +442,7 @@ fr_status fr_search(const struct fr_job *job, const struct fr_space *space,
     fr_progress_end(&progress);
     result->ranked = c.best.list;
     memcpy(result->of_method, c.of_method, sizeof c.of_method);
+    result->exact = c.exact;
     memcpy(result->unsure, c.unsure, sizeof c.unsure);
     fr_front_sort(&c.front);
     ok = ok && fr_cached_price(job, space, options, &c.front, result, NULL) == FR_OK;
@@ -500,8 +513,9 @@ void fr_search_refuse(struct fr_search_result *result, int reason,
     result->feasible = result->unpriced = 0;
     result->ranked.count = result->top.count = result->pareto.count = result->less_sure.count =
         0;
-    result->surest.index = -1;
+    result->surest.index = result->best_exact.index = -1;
     fr_ranked_begin(result->of_method, FR_SEARCH_METHODS);
+    fr_ranked_begin(&result->exact, 1);
     fr_ranked_begin(result->unsure, FR_UNSURE);
     result->because[reason] = result->evaluated;
     result->example[reason] = (struct fr_found){.outcome = *example};

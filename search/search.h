@@ -80,7 +80,9 @@ struct fr_search_result {
     struct fr_found_list
         pareto; /**< no other is as good in time, energy, memory and loss; by time */
     struct fr_ranked of_method[FR_SEARCH_METHODS]; /**< the best of each; index -1: none */
-    struct fr_ranked unsure[FR_UNSURE];            /**< index -1: none */
+    struct fr_ranked exact;             /**< the best that loses nothing; index -1: none */
+    struct fr_found best_exact;         /**< what it costs; index -1: none */
+    struct fr_ranked unsure[FR_UNSURE]; /**< index -1: none */
     struct fr_found_list
         less_sure; /**< of the bands' the best first: each better than all that are surer; reasons 0 */
     struct fr_found surest; /**< where nothing is ranked: what comes nearest; index -1: none */

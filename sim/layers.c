@@ -385,7 +385,7 @@ static void add_update(struct builder *b, struct placed *layer) {
     if (layer->codec_s > 0) {
         struct fr_class_price codec = {.waiting = layer->work.idle_ranks};
         codec.part_s[FR_PRICE_CODEC] = layer->codec_s;
-        add_everywhere(b, FR_TASK_COMPRESS, &codec, -1);
+        add_everywhere(b, FR_TASK_GRADIENT_CODEC, &codec, -1);
     }
     add_collectives(b, layer, FR_PASS_ONCE, -1);
     price.part_s[FR_PRICE_ALWAYS] =

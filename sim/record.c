@@ -174,6 +174,31 @@ static struct fr_span split(struct fr_span *rest, double first_s) {
     return first;
 }
 
+/* The codec of @p gradient, which computes; what is left of the span is the collective. @return it */
+static struct fr_span split_codec(struct fr_span *gradient, double codec_s) {
+    struct fr_span codec = *gradient;
+    codec.kind = FR_TASK_GRADIENT_CODEC;
+    codec.stream = FR_STREAM_COMPUTE;
+    codec.size_B = codec.communicating_s = 0;
+    codec.end_s = gradient->start_s += fmin(codec_s, gradient->end_s - gradient->start_s);
+    return codec;
+}
+
+/* The beginning of a task becomes a span of its own: the forward pass that a backward pass repeats (all at once where
+ * the pass is in parts), or the codec of gradients.
+ * @return the spans added */
+static int add_beginning(const struct fr_class_price *price, struct fr_span *span,
+                         struct fr_span *out) {
+    double codec_s = span->kind == FR_TASK_GRADIENT ? price->part_s[FR_PRICE_CODEC] : 0;
+    if (price->again_s > 0)
+        *out = split(span, price->again_s);
+    else if (codec_s > 0)
+        *out = split_codec(span, codec_s);
+    else
+        return 0;
+    return 1;
+}
+
 /* Parts of one pass are one span, after what it repeats if that is a span of its own. */
 static void extend(struct fr_timeline *timeline, const struct fr_class_price *price,
                    double start_s, double end_s, bool critical) {
@@ -222,12 +247,10 @@ fr_status fr_record_timeline(const struct fr_program *program,
                 price[task->class_id].waiting * fr_price_busy_s(&price[task->class_id]),
             .stream = collective ? FR_STREAM_COLLECTIVE : FR_STREAM_COMPUTE,
             .kind = (uint8_t)kind};
-        double again_s = price[task->class_id].again_s;
-        if (again_s > 0) { /* the pass begins with what it repeats; in parts, all at once */
-            struct fr_span *again = &timeline->spans[timeline->count++];
-            *again = split(&span, again_s);
-            if (critical[t]) mark(again, start_s[t], end_s[t]);
-        }
+        struct fr_span *first = &timeline->spans[timeline->count];
+        int before = add_beginning(&price[task->class_id], &span, first);
+        if (before && critical[t]) mark(first, start_s[t], end_s[t]);
+        timeline->count += before;
         if (critical[t]) mark(&span, start_s[t], end_s[t]);
         timeline->count += add_spans(task, kind, span, timeline->spans + timeline->count);
         if (fr_task_is_message(kind)) message += kind == FR_TASK_EXCHANGE ? 2 : 1;

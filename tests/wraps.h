@@ -67,6 +67,13 @@ static inline bool wraps_fit(const struct wrap *const *wrap, int n) {
     return whole <= 1;
 }
 
+/* None of those that all lines of a file must have. */
+static inline bool wraps_fit_a_line(const struct wrap *const *wrap, int n) {
+    for (int k = 0; k < n; k++)
+        if (wrap[k]->whole) return false;
+    return true;
+}
+
 /* Each line of @p text with what the wraps put around it, the last nearest to the text. */
 static inline void wrap_lines(const char *text, const struct wrap *const *wrap, int n,
                               struct fr_text *out) {

@@ -3,11 +3,11 @@
 
 /* Frameworks of a row. */
 enum {
-    M = 1 << FR_EMITTER_megatron,
-    B = 1 << FR_EMITTER_megatron_bridge,
-    T = 1 << FR_EMITTER_torchtitan,
-    D = 1 << FR_EMITTER_deepspeed,
-    ALL = M | B | T | D,
+    M = FR_EMIT_MEGATRON,
+    B = FR_EMIT_BRIDGE,
+    T = FR_EMIT_TORCHTITAN,
+    D = FR_EMIT_DEEPSPEED,
+    ALL = M | B | T | D | FR_EMIT_OTHERS,
 };
 
 #define KEY(frameworks, key, where, ...)                                                       \
@@ -285,7 +285,7 @@ const struct fr_emit_row fr_emit_rows[] = {
     KEY(D, overlap_experts, "", NONE, S "{no}key that hides the experts' all-to-all")
 
     /* ---- memory ---- */
-    KEY(ALL, recompute, "recomputes=policy", LACK,
+    KEY(M | B | T | D, recompute, "recomputes=policy", LACK,
         S "none: a policy that keeps what attention's products made (JAX)")
     KEY(M, recompute, "recomputes=none", NOTE, S "none, as without --recompute-granularity")
     KEY(M | B, recompute, "recomputes=selective_op", LACK, S "{recompute}: {no}such policy; it has modules and full")

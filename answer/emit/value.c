@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "answer/emit.h"
+#include "answer/emit/mesh.h"
 #include "models/job/assume.h"
 #include "models/work/transformer.h"
 #include "models/workload/optimizer.h"
@@ -81,7 +82,8 @@ static bool states_all(const struct fr_job *job) {
  * forerun prints do? */
 static bool bucket_chosen(const struct fr_emitted *e) {
     struct fr_plan usual = e->plan;
-    const fr_plan_key_set bucket = FR_PLAN_KEY_BIT(fr_plan_key_find("bucket", NULL) - fr_plan_keys);
+    const fr_plan_key_set bucket =
+        FR_PLAN_KEY_BIT(fr_plan_key_find("bucket", NULL) - fr_plan_keys);
     fr_job_forget(e->job, bucket, &usual);
     fr_job_complete(e->job, bucket, &usual);
     if (e->plan.bucket_size_B != usual.bucket_size_B) return true;
@@ -108,6 +110,32 @@ static void gpu(const struct fr_emitted *e, char *out, size_t capacity) {
     name[n] = '\0';
     while (i < 5 && !strstr(name, known[i])) i++;
     snprintf(out, capacity, "%s", known[i]);
+}
+
+static bool on_tpu(const struct fr_emitted *e) {
+    return strncmp(e->job->cluster.device.generation, "tpu", 3) == 0;
+}
+
+/* JAX finds its peers in Slurm's variables, a process for each device. */
+static const char *launcher(const struct fr_emitted *e, char *word) {
+    snprintf(word, WORD_MAX, "srun --ntasks %" PRId64, e->out->ranks);
+    return word;
+}
+
+/* MaxText's decoder of such layers. */
+static const char *decoder(const struct fr_transformer *t) {
+    if (t->experts > 0)
+        return t->kv_latent || t->shared_ffn || t->dense_layers ? "deepseek" : "mixtral";
+    if (t->positions && !t->gated) return "gpt3";
+    return t->qk_norms ? "qwen3" : t->qkv_biases ? "qwen2" : "llama2";
+}
+
+static const char *device_batch(const struct fr_emitted *e, char *word) {
+    const struct fr_plan *p = &e->plan;
+    const double steps = p->pp > 1 ? 1 : (double)micro_batches(p);
+    snprintf(word, WORD_MAX, "%.15g",
+             steps > 0 ? (double)p->global_batch / ((double)e->out->ranks * steps) : 0);
+    return word;
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 
 #include "answer/predict/explain.h"
 #include "answer/predict/neighbours.h"
+#include "answer/text/even.h"
 #include "answer/text/render.h"
 #include "base/alloc.h"
 #include "base/text/wrap.h"
@@ -183,6 +184,27 @@ static fr_status iterations(struct fr_text *text, const struct fr_job *job,
     return FR_OK;
 }
 
+/* How much more slowly each of the first plans may learn. */
+static void break_even(struct fr_text *text, const struct fr_search_result *result) {
+    enum { SHOWN = 5 };
+    char plan[FR_PLAN_LINE], cell[40];
+    bool any = false;
+    for (size_t i = 0; i < result->top.count && i < SHOWN; i++) {
+        const struct fr_outcome *out = &result->top.items[i].outcome;
+        if (!(out->break_even_iterations > 0)) continue;
+        if (!any)
+            fr_text_addf(text, "a lossy plan wins if it needs less than so many times the "
+                               "iterations of\nan exact one\n");
+        any = true;
+        fr_text_addf(text, "  %-8s ", fr_even_cell(out, cell, sizeof cell));
+        fr_wrap_cell(text, PLAN, fr_report_outcome_line(out, plan, sizeof plan));
+    }
+    const struct fr_found *exact = &result->best_exact;
+    if (!any || exact->index < 0) return;
+    fr_text_addf(text, "  exact    ");
+    fr_wrap_cell(text, PLAN, fr_report_outcome_line(&exact->outcome, plan, sizeof plan));
+}
+
 fr_status fr_explain_search(struct fr_text *text, const struct fr_job *job,
                             const struct fr_space *space,
                             const struct fr_search_options *options,
@@ -192,6 +214,7 @@ fr_status fr_explain_search(struct fr_text *text, const struct fr_job *job,
     const struct fr_outcome *best = &result->top.items[0].outcome;
     fr_explain_plan(text, job, best);
     FR_TRY(iterations(text, job, space, options, result, err));
+    break_even(text, result);
     fr_text_addf(text, "would the best be another?\n");
     for (int k = 0; k < FR_SCENARIOS; k++) {
         struct fr_found other;

@@ -6,6 +6,7 @@
 #include "answer/predict/explain.h"
 #include "base/alloc.h"
 #include "models/outcome/report.h"
+#include "search/break_even.h"
 #include "search/chosen.h"
 #include "sim/run.h"
 #include "trust/interval.h"
@@ -41,6 +42,7 @@ fr_status fr_predict(struct fr_job *job, fr_engine engine, struct fr_outcome *ou
         FR_TRY(run_events(job, engine == FR_ENGINE_SIMGRID ? &fr_network_simgrid : NULL, out,
                           err));
     fr_chosen_refuse(lacks, out);
+    if (engine == FR_ENGINE_CLOSED) fr_break_even_state(job, out);
     return state_interval(job, out, err);
 }
 

@@ -6,6 +6,7 @@
 #include "answer/brief/emitter.h"
 #include "answer/brief/words.h"
 #include "answer/predict/explain.h"
+#include "answer/text/even.h"
 #include "answer/text/fact_lines.h"
 #include "base/text/readable.h"
 #include "base/text/wrap.h"
@@ -14,8 +15,8 @@
 /* The time, and of a plan that cannot run why. */
 static void answer(struct fr_brief *brief, const struct fr_job *job,
                    const struct fr_outcome *out) {
-    struct fr_text step = {0}, plan = {0}, fits = {0};
-    char time[FR_READABLE], more[FR_READABLE];
+    struct fr_text step = {0}, plan = {0}, fits = {0}, even = {0};
+    char time[FR_READABLE], more[FR_READABLE], steps[80];
     fr_brief_reasons(brief, job, out);
     const bool priced = isfinite(out->time_s);
     if (priced) fr_brief_step(job, out, &step);
@@ -32,10 +33,13 @@ static void answer(struct fr_brief *brief, const struct fr_job *job,
     if (priced) fr_brief_fits(job, out, &fits);
     fr_brief_words(brief, FR_BRIEF_MUST, "memory", &fits);
     if (isfinite(out->total_time_s))
-        fr_brief_row(brief, FR_BRIEF_MUST, "in all", "%s to target loss in %.6g steps",
-                     fr_readable(out->total_time_s, FR_QUANTITY_TIME, time), out->iterations);
+        fr_brief_row(brief, FR_BRIEF_MUST, "in all", "%s to target loss in %.6g steps%s",
+                     fr_readable(out->total_time_s, FR_QUANTITY_TIME, time), out->iterations,
+                     fr_even_steps(out, steps, sizeof steps));
     else if (priced && job->workload.n_iterations + job->workload.n_laws > 0)
         fr_brief_row(brief, FR_BRIEF_MAY, "in all", "%s", fr_iterations_note(out));
+    fr_even_say(out, &even);
+    fr_brief_words(brief, FR_BRIEF_SHOULD, "even", &even);
 }
 
 /* Effect of each change of the machine; those that change nothing are left out. */

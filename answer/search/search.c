@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/search/choice/even.h"
+#include "answer/search/choice/lossy.h"
 #include "base/alloc.h"
 #include "base/range.h"
 #include "models/job/assume.h"
@@ -71,6 +73,7 @@ static void make_odds(struct fr_searched *r) {
     if (make_odds_of(r, known, outcome, n, r->odds)) r->n_odds = n;
     if (r->n_odds > 0) add_intervals(r, known);
     make_odds_of_answers(r, known);
+    fr_lossy_state_wins(r, known);
     free(known);
 }
 
@@ -303,8 +306,10 @@ fr_status fr_searched_make(const char *ranks, const char *const *vary, int n_var
     }
     if (r->slowdown.asked) r->result.less_sure.count = 0; /* they are of the fastest */
     FR_TRY(all_read(r, err));
+    FR_TRY(fr_lossy_choose(r, err));
     rank_user_plans(r);
     if (depth > 0) FR_TRY(fold(r, depth, shown, err));
+    fr_even_state_all(r);
     cut_ranked(&r->result, kept);
     FR_TRY(price_per_layer(r, err));
     if (!r->space.variants) make_odds(r);

@@ -13,6 +13,14 @@
 #include "search/slowdown.h"
 #include "trust/odds.h"
 
+/** A lossy plan that is better than the best exact one by no more than noise (answer/search/choice/lossy.h). */
+struct fr_within_noise {
+    bool chosen;        /**< the exact plan was put first */
+    double gain, noise; /**< as shares of the value */
+    double wins;        /**< probability that the lossy plan is better all the same */
+    struct fr_outcome lossy;
+};
+
 /** A search and what came of it. */
 struct fr_searched {
     struct fr_job job;
@@ -25,6 +33,7 @@ struct fr_searched {
     struct fr_space space;
     struct fr_search_options options;
     struct fr_search_result result;
+    struct fr_within_noise within;  /**< why the best is not the first by prediction */
     const struct fr_spread *spread; /**< block by block; NULL: in one piece */
     int64_t *layer_tp; /**< a grid per layer for the best plan, where it has a grid */
     struct fr_outcome per_layer;

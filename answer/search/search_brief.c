@@ -9,6 +9,8 @@
 #include "answer/brief/emitter.h"
 #include "answer/brief/words.h"
 #include "answer/search/answers.h"
+#include "answer/search/choice/lossy.h"
+#include "answer/text/even.h"
 #include "base/alloc.h"
 #include "base/text/readable.h"
 #include "base/text/wrap.h"
@@ -66,7 +68,7 @@ static void best_step(const struct fr_searched *r, const struct fr_outcome *best
     struct fr_outcome stated = *best;
     struct fr_interval of;
     struct fr_text words = {0};
-    char time[FR_READABLE];
+    char time[FR_READABLE], steps[80];
     const bool chosen = fr_searched_expected(r, &of);
     if (chosen) {
         stated.low_s = of.low_s;
@@ -75,12 +77,32 @@ static void best_step(const struct fr_searched *r, const struct fr_outcome *best
     fr_brief_step(job_of(r, best), &stated, &words);
     fr_brief_words(brief, FR_BRIEF_MUST, "", &words);
     if (isfinite(best->total_time_s) && r->result.by == FR_RANK_TOTAL)
-        fr_brief_row(brief, FR_BRIEF_MUST, "", "%s to target loss in %.6g steps",
-                     fr_readable(best->total_time_s, FR_QUANTITY_TIME, time), best->iterations);
+        fr_brief_row(brief, FR_BRIEF_MUST, "", "%s to target loss in %.6g steps%s",
+                     fr_readable(best->total_time_s, FR_QUANTITY_TIME, time), best->iterations,
+                     fr_even_steps(best, steps, sizeof steps));
     if (chosen && of.expected_s > 1.005 * of.model_s)
         fr_brief_row(brief, FR_BRIEF_MAY, "",
                      "%s expected: the best of many looks better than it is",
                      fr_readable(of.expected_s, FR_QUANTITY_TIME, time));
+}
+
+/* How many iterations it may need, where it loses information; and the plan that it is held against. */
+static void even(const struct fr_searched *r, const struct shown *s, struct fr_brief *brief) {
+    const struct fr_found *exact = &r->result.best_exact;
+    struct fr_text words = {0};
+    char time[FR_READABLE];
+    fr_lossy_say(r, &words);
+    fr_brief_words(brief, FR_BRIEF_MUST, "noise", &words);
+    fr_even_say(s->best, &words);
+    if (s->best->wins > 0)
+        fr_text_addf(&words, "; it does with %s, by the laws of iterations",
+                     fr_readable_percent(s->best->wins, time));
+    fr_brief_words(brief, FR_BRIEF_MUST, "even", &words);
+    if (!(s->best->break_even_iterations > 0) || exact->index < 0) return;
+    fr_text_addf(&words, "exact, %s a step: ",
+                 fr_readable(exact->outcome.time_s, FR_QUANTITY_TIME, time));
+    fr_brief_plan(&exact->outcome, s->without, &words);
+    fr_brief_words(brief, FR_BRIEF_SHOULD, "", &words);
 }
 
 static void like_it(const struct fr_searched *r, struct fr_brief *brief) {
@@ -101,6 +123,7 @@ static void best_plan(const struct fr_searched *r, const struct shown *s,
     best_step(r, s->best, brief);
     fr_brief_fits(job_of(r, s->best), s->best, &fits);
     fr_brief_words(brief, FR_BRIEF_MUST, "", &fits);
+    even(r, s, brief);
     like_it(r, brief);
     if (!fr_training_asked(&r->training)) return;
     const struct fr_training_cost cost = fr_training_cost_of(&r->training, &r->job, s->best);
@@ -134,6 +157,10 @@ static void other_plan(const struct fr_searched *r, const struct shown *s, const
     if (r->space.n_ranks > 1) fr_text_addf(&words, ", on %" PRId64 " ranks", out->ranks);
     if (isfinite(fits.probability))
         fr_text_addf(&words, ", fits %s", fr_fits_percent(fits.probability, percent));
+    if (out->break_even_iterations > 0)
+        fr_text_addf(&words, ", even at %s", fr_even_cell(out, slower, sizeof slower));
+    if (out->wins > 0)
+        fr_text_addf(&words, ", wins with %s", fr_readable_percent(out->wins, slower));
     fr_brief_words(brief, label[0] == 'r' ? FR_BRIEF_SHOULD : FR_BRIEF_MAY, label, &words);
 }
 
@@ -234,7 +261,10 @@ static void sure(const struct fr_searched *r, const struct fr_outcome *best_plan
     char best[FR_READABLE], gain[FR_READABLE];
     struct fr_text words = {0};
     const bool several = answers->n > 1 && answers->items[0].odds.predicted_s > 0;
-    if (several || r->n_odds > 1)
+    if (r->within.chosen && r->result.by == FR_RANK_TOTAL) /* odds are of times alone */
+        fr_text_addf(&words, "the best lossy plan wins with %s",
+                     fr_readable_percent(r->within.wins, best));
+    else if (several || r->n_odds > 1)
         fr_text_addf(
             &words, "P(best) %s of %d %s",
             fr_readable_percent(several ? answers->items[0].odds.best : r->odds[0].best, best),

@@ -7,11 +7,14 @@
 #include "answer/predict/explain.h"
 #include "answer/predict/neighbours.h"
 #include "answer/search/choice/choice_document.h"
+#include "answer/search/choice/even.h"
+#include "answer/search/choice/lossy.h"
 #include "base/alloc.h"
 #include "base/json/interval.h"
 #include "models/job/runtime.h"
 #include "models/outcome/fits/fits.h"
 #include "models/outcome/report.h"
+#include "search/break_even.h"
 #include "search/crossover.h"
 
 const char *fr_searched_ranked_by(const struct fr_searched *r) {
@@ -106,16 +109,20 @@ struct rows {
 
 static bool json_row(void *context, size_t rank, const struct fr_outcome *out) {
     struct rows *rows = context;
+    struct fr_outcome own = *out; /* one behind those that were kept states no break-even yet */
     (void)rank;
-    fr_report_json(rows->w, &rows->r->job, out);
+    fr_even_state(rows->r, &own);
+    fr_report_json(rows->w, &rows->r->job, &own);
     if (rows->part) rows->status = rows->part(rows->text, rows->err);
     return rows->status == FR_OK;
 }
 
 static bool csv_row(void *context, size_t rank, const struct fr_outcome *out) {
     struct rows *rows = context;
+    struct fr_outcome own = *out;
     (void)rank;
-    fr_report_csv_row(rows->text, &rows->r->job, out);
+    fr_even_state(rows->r, &own);
+    fr_report_csv_row(rows->text, &rows->r->job, &own);
     if (rows->part) rows->status = rows->part(rows->text, rows->err);
     return rows->status == FR_OK;
 }
@@ -339,6 +346,12 @@ fr_status fr_searched_json(struct fr_text *text, const struct fr_searched *r, fr
         fr_json_key(&w, "per_layer_grids");
         fr_report_json(&w, &r->job, &r->per_layer);
     }
+    if (result->best_exact.index >= 0 && result->top.count &&
+        !fr_outcome_is_exact(&result->top.items[0].outcome)) {
+        fr_json_key(&w, "best_exact");
+        fr_report_json(&w, &r->job, &result->best_exact.outcome);
+    }
+    fr_lossy_put(r, &w);
     json_odds(&w, r);
     fr_choice_put(r, &w);
     json_less_sure(&w, r);

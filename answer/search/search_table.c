@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "answer/search/choice/even.h"
+#include "answer/text/even.h"
 #include "answer/text/fact_lines.h"
 #include "answer/text/render.h"
 #include "base/text/wrap.h"
@@ -58,6 +60,12 @@ static const char *lossy(const struct fr_searched *r, const struct fr_outcome *o
     return cell;
 }
 
+static const char *even(const struct fr_searched *r, const struct fr_outcome *out, char *cell) {
+    struct fr_outcome own = *out;
+    fr_even_state(r, &own);
+    return fr_even_cell(&own, cell, CELL);
+}
+
 static bool ranks_differ(const struct fr_search_table *t) { return t->survey->several_ranks; }
 static bool batches_differ(const struct fr_search_table *t) {
     return fr_space_has_batches(&t->r->space);
@@ -72,6 +80,8 @@ static bool whole_has_power(const struct fr_search_table *t) {
     return has_whole(t) && has_power(t);
 }
 static bool any_lossy(const struct fr_search_table *t) { return t->survey->lossy; }
+
+static bool any_even(const struct fr_search_table *t) { return t->survey->even; }
 
 /* In the order they stand; over is what two of them stand under. */
 static const struct column {
@@ -89,6 +99,7 @@ static const struct column {
     {"energy", "loss", "sample", 10, whole_has_power, 0, whole_energy},
     {"memory", "", "", 10, NULL, 0, memory},
     {"lossy %", "", "", 9, any_lossy, 0, lossy},
+    {"even at", "", "", 9, any_even, 0, even},
 };
 enum { COLUMNS = sizeof columns / sizeof *columns, NUMBER = 3, MARKS = 3 };
 
@@ -117,6 +128,7 @@ void fr_search_survey_add(struct fr_search_survey *s, const struct fr_outcome *o
     s->several_ranks = s->several_ranks || out->ranks != s->ranks;
     s->total = s->total || isfinite(out->total_time_s);
     s->lossy = s->lossy || fr_outcome_lossy(out) > 0;
+    s->even = s->even || out->break_even_iterations > 0;
     char line[FR_PLAN_LINE];
     size_t length = strlen(fr_report_outcome_line(out, line, sizeof line));
     if (length > s->longest) s->longest = length;
@@ -187,4 +199,8 @@ void fr_search_table_foot(const struct fr_search_table *t) {
         fr_text_addf(t->text,
                      "  lossy: shares of gradient bytes and of backward messages that go "
                      "compressed\n");
+    if (any_even(t))
+        fr_text_addf(t->text,
+                     "  even at: a lossy plan wins if it needs less than so many times the "
+                     "iterations\n  of the best exact plan\n");
 }

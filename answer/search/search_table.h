@@ -13,8 +13,8 @@ struct fr_search_survey {
     struct fr_plan_common common;
     int64_t ranks;  /**< of the first */
     size_t longest; /**< line of a plan */
-    bool several_ranks, total,
-        lossy; /**< ranks differ; any knows its iterations; any is lossy */
+    bool several_ranks, total, lossy,
+        even; /**< ranks differ; any knows its iterations; any is lossy; any states a break-even */
 };
 void fr_search_survey_add(struct fr_search_survey *s, const struct fr_outcome *out);
 

@@ -7,9 +7,11 @@
 
 #include "answer/predict/training_text.h"
 #include "answer/search/answers.h"
+#include "answer/search/choice/lossy.h"
 #include "answer/search/fits_text.h"
 #include "answer/search/search_table.h"
 #include "answer/search/search_text.h"
+#include "answer/text/even.h"
 #include "answer/text/render.h"
 #include "base/alloc.h"
 #include "base/text/wrap.h"
@@ -168,6 +170,24 @@ static const struct fr_outcome *second(const struct fr_searched *r) {
     return r->result.top.count > 1 ? &r->result.top.items[1].outcome : NULL;
 }
 
+/* How many iterations the best may need, where it loses information, and which exact plan it is held against. */
+static void text_even(struct fr_text *text, const struct fr_searched *r, int columns) {
+    const struct fr_found *exact = &r->result.best_exact;
+    struct fr_text words = {0};
+    char plan[FR_PLAN_LINE], time[40];
+    fr_even_say(&r->result.top.items[0].outcome, &words);
+    if (words.length && exact->index >= 0)
+        fr_text_addf(
+            &words, ": %s, %s an iteration",
+            fr_report_outcome_line(&exact->outcome, plan, sizeof plan),
+            fr_render_quantity(exact->outcome.time_s, FR_QUANTITY_TIME, time, sizeof time));
+    if (words.length) fr_wrap_head(text, "even", fr_text_get(&words), columns);
+    fr_text_free(&words);
+    fr_lossy_say(r, &words);
+    if (words.length) fr_wrap_head(text, "noise", fr_text_get(&words), columns);
+    fr_text_free(&words);
+}
+
 /* The best plan in full, and what it and all others in the tables share. */
 static void text_best(struct fr_text *text, const struct fr_searched *r,
                       const struct fr_search_survey *s, int columns) {
@@ -184,6 +204,7 @@ static void text_best(struct fr_text *text, const struct fr_searched *r,
                  fr_report_outcome_line(next, plan, sizeof plan), next->ranks, 100 * slower);
         wrap_list(text, "next", line, columns);
     }
+    text_even(text, r, columns);
     fr_answers_expected(text, r, columns);
     text_slowdown(text, r, columns);
     text_rates(text, r, &top[0].outcome);

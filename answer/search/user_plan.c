@@ -13,6 +13,7 @@
 #include "models/job/preset.h"
 #include "models/outcome/cost.h"
 #include "models/plan/key.h"
+#include "search/break_even.h"
 #include "search/chosen.h"
 
 static bool says(const struct fr_user_plan *user_plan, const char *key) {
@@ -94,6 +95,7 @@ fr_status fr_user_plan_read(const struct fr_job *job, const char *name, int64_t 
     struct fr_json root = fr_json_root(user_plan->document);
     fr_job_complete(job, fr_job_open(&root), &user_plan->plan);
     fr_cost_chosen(job, &user_plan->plan, &user_plan->outcome);
+    fr_break_even_state(job, &user_plan->outcome);
     return FR_OK;
 }
 

@@ -108,7 +108,7 @@ const struct fr_syntax *fr_trainer_settings(const char *text, size_t length,
         const struct fr_syntax *syntax = fr_syntaxes[i];
         if (!syntax->knows(text, length)) continue;
         syntax->read(text, length, s);
-        if (syntax == &fr_syntax_flags)
+        if (syntax == &fr_syntax_flags && !s->documents)
             read_printed_json(text, length, s); /* beside a launcher */
         if (s->n) return syntax;
     }

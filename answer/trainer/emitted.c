@@ -93,10 +93,10 @@ static bool take(const struct fr_emit_row *option, const char *value, struct fr_
 bool fr_emitted_take(const char *emitter, const char *name, const char *value,
                      struct fr_run_row *row) {
     const struct fr_emitter *to = fr_emitter_find(emitter);
-    for (int i = 0; to && i < fr_emit_n_rows; i++) {
-        const struct fr_emit_row *option = &fr_emit_rows[i];
-        if (!(option->frameworks & (1U << to->index)) || !*option->option ||
-            option->kind == FR_EMIT_VARIABLE || !same_name(option->option, name))
+    const struct fr_emit_row *option;
+    for (int i = 0; to && (option = fr_emit_row(to, i)); i++) {
+        if (!*option->option || option->kind == FR_EMIT_VARIABLE ||
+            !same_name(option->option, name))
             continue;
         if (take(option, value, row)) return true;
     }

@@ -21,7 +21,8 @@ struct fr_setting {
 struct fr_settings {
     struct fr_setting *item; /**< in the order of the file */
     int n, capacity;
-    bool failed; /**< memory ran out */
+    bool documents; /**< some stood in files that a script writes */
+    bool failed;    /**< memory ran out */
 };
 
 /** Add name[0..name_length) = value[0..value_length), blanks and quote marks around the value left out. */

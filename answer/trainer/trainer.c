@@ -56,8 +56,8 @@ static double total_steps(const struct fr_reading *r, const struct fr_logged_ste
 /* Read the steps of the lines from byte @p at on; the first of them is line @p number. */
 static fr_status read_steps(const struct fr_trainer *by, const struct fr_log_text *clean,
                             size_t at, int number, struct fr_logged_steps *steps,
-                            struct fr_launch *launch, struct fr_run_row *row,
-                            struct fr_error *err) {
+                            struct fr_timers *timers, struct fr_launch *launch,
+                            struct fr_run_row *row, struct fr_error *err) {
     const char *text = clean->text;
     size_t length = clean->length;
     char line[LINE_MAX_B];
@@ -72,6 +72,7 @@ static fr_status read_steps(const struct fr_trainer *by, const struct fr_log_tex
         if (by->facts) by->facts(line, row);
         if (number < LAUNCHES_MOST) fr_launch_add(launch, line);
         fr_line_kind kind = by->line(line, &steps->next);
+        if (kind == FR_LINE_OTHER) fr_timers_line(timers, line);
         if (kind == FR_LINE_STEP && !isfinite(steps->next.stamp_s))
             steps->next.stamp_s = fr_step_stamp(line);
         if (kind == FR_LINE_STEP && !isfinite(steps->next.stamp_s))
@@ -171,7 +172,8 @@ static fr_status read_lines(const struct fr_trainer_ask *ask, const struct fr_lo
                            .n_ignore = ask->n_ignore};
     struct fr_launch launch = {.launcher = NULL};
     steps->next = fr_step_none();
-    fr_status status = read_steps(out->by, text, 0, 1, steps, &launch, found, err);
+    fr_status status =
+        read_steps(out->by, text, 0, 1, steps, &out->timers, &launch, found, err);
     r.launched = fr_launch_resolve(&launch).ranks;
     r.log = steps->n > 0;
     out->steps = steps->n;
@@ -243,8 +245,8 @@ static bool add_steps(const struct fr_log_text *clean, int before,
     struct fr_run_row *software = fr_calloc(1, sizeof *software);
     fr_syntax_dump.read(clean->text + at, clean->length - at, &settings);
     bool taken = software && settings.n == 0 &&
-                 read_steps(out->by, clean, at, before + 1, &out->logged, &launch, software,
-                            NULL) == FR_OK &&
+                 read_steps(out->by, clean, at, before + 1, &out->logged, &out->timers, &launch,
+                            software, NULL) == FR_OK &&
                  software->n == 0 && fr_launch_resolve(&launch).ranks == 0;
     fr_settings_free(&settings);
     free(software);

@@ -18,6 +18,7 @@
 
 #include "answer/trainer/settings.h"
 #include "answer/trainer/steps.h"
+#include "answer/trainer/timers.h"
 #include "trust/runs/runs.h"
 
 typedef enum {
@@ -104,6 +105,7 @@ struct fr_trainer_result {
     struct fr_logged_time timed;
     int steps, malformed, first_malformed;
     struct fr_logged_steps logged; /**< all of them */
+    struct fr_timers timers;       /**< of phases, beside the steps */
     double total_steps;            /**< of the whole run, as the file says; NaN: it does not */
     size_t of_settings;            /**< bytes of `stated` that say nothing of steps */
     struct fr_text stated;

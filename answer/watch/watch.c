@@ -126,7 +126,9 @@ static int64_t find_slow(const struct lines *l, double *excess) {
         *excess = slowest / middle - 1;
     }
     free(median);
-    return n_ranks > 1 && *excess > SLOW ? of : -1;
+    if (n_ranks > 1 && *excess > SLOW) return of;
+    *excess = 0;
+    return -1;
 }
 
 static double trend_of(const struct lines *l) {
@@ -221,16 +223,40 @@ static double weight_of(const struct fr_watch *w, int off) {
     return off == FR_WATCH_MODEL ? 0 : fabs(w->off[off]);
 }
 
+/* Time of the gradients' exchange that even the last of the ranks spends, over what was predicted to be exposed. */
+static double late_gradients_s(const struct fr_watch *w) {
+    const double *part_s = w->of->expected->out.part_s;
+    double least_s = 0, most_s = 0;
+    if (!fr_timers_of(&w->of->read->timers, FR_TIMER_GRADIENTS, &least_s, &most_s)) return 0;
+    const double late_s = least_s - part_s[FR_PART_DP_COMM] - part_s[FR_PART_EMBEDDING_COMM];
+    return late_s > 0 ? late_s : 0;
+}
+
+/* The same of timers: passes of a rank that are longer than the others', of which several stages differ by themselves. */
+static void find_slow_by_timers(struct fr_watch *w, double *excess) {
+    const struct fr_timers *t = &w->of->read->timers;
+    double least_s = 0, most_s = 0, of_passes = 0;
+    if (w->of->run->plan.pp > 1) return;
+    const int64_t slowest = fr_timers_slowest(t, &of_passes);
+    const bool passes = fr_timers_of(t, FR_TIMER_PASSES, &least_s, &most_s);
+    double late_s = passes ? most_s - least_s : 0;
+    if (slowest >= 0) late_s = of_passes / (1 + of_passes) * most_s;
+    if (!(late_s > SLOW * w->recent_s)) return;
+    *excess = late_s / (w->recent_s - late_s);
+    w->slow_rank = slowest;
+}
+
 /* Each part's share of the difference to the predicted step; those that matter, in order. */
 static void set_off(struct fr_watch *w, double slow_excess) {
     const struct fr_watch_expected *e = w->of->expected;
     const double wall = w->recent_s / e->scored.predicted_s;
     const double changed = isfinite(w->trend) && fabs(w->trend) > CHANGED ? w->trend : 0;
-    double error = log(wall) - log1p(changed);
-    if (w->slow_rank >= 0) error -= log1p(slow_excess);
+    const double exchange = late_gradients_s(w) / e->scored.predicted_s;
+    double error = log(wall) - log1p(changed) - log1p(slow_excess) - log1p(exchange);
     for (int i = 0; i < FR_WATCH_UNSURE; i++) w->off[i] = expm1(error * e->share[i]);
+    w->off[FR_WATCH_COMMUNICATION] += exchange;
     w->off[FR_WATCH_CHANGE] = changed;
-    w->off[FR_WATCH_SLOW_RANK] = w->slow_rank >= 0 ? slow_excess : 0;
+    w->off[FR_WATCH_SLOW_RANK] = slow_excess;
     for (int i = FR_WATCH_STALL; i < FR_WATCH_OFF_COUNT; i++)
         w->off[i] = w->lost[i] * w->step_wall_s / e->scored.predicted_s;
     if (w->stopped) w->off[FR_WATCH_STALL] += w->of->silent_s / e->scored.predicted_s;
@@ -250,6 +276,7 @@ static void answer(const struct lines *l, struct fr_watch *w) {
     set_recent(l, w);
     w->trend = trend_of(l);
     w->slow_rank = find_slow(l, &slow_excess);
+    if (w->slow_rank < 0) find_slow_by_timers(w, &slow_excess);
     sum_lost(l, &w->of->read->timed, lost_s, &steps, &all_s);
     w->step_wall_s = w->recent_s;
     for (int i = 0; i < FR_WATCH_OFF_COUNT && all_s > 0; i++) {

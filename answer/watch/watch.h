@@ -10,6 +10,8 @@
  *      lost        sum of w - u over lines with w > 1.5 u: evaluation, checkpoint or a stall, by what stood before
  *      stopped     silent for more than 10 lines' time before its last step
  *      time left   steps left (recent + lost / steps)
+ *      timers      what Megatron's timers say goes before shares (answer/trainer/timers.h): gradients that take longer on every
+ *                  rank than all that was predicted to be exposed of their exchange, and ranks that wait for one another
  *      off         an error e = ln(measured / predicted) is shared among what the prediction is unsure of,
  *                  by variance: part_j = e (C g)_j g_j / (g' C g + s^2)     (trust/tune.h) */
 #ifndef FR_ANSWER_WATCH_WATCH_H
@@ -98,7 +100,7 @@ struct fr_watch {
     double
         off[FR_WATCH_OFF_COUNT]; /**< what it adds to a predicted step, relative; 0: nothing */
     int order[FR_WATCH_OFF_COUNT], n_off; /**< that matter, the largest first, the model last */
-    int64_t slow_rank;                    /**< -1: none */
+    int64_t slow_rank;                    /**< -1: none, or no line says which */
 };
 
 /** @return FR_OK or FR_ERR_NOMEM */

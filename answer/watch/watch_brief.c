@@ -114,13 +114,32 @@ static void off(struct fr_brief *brief, const struct fr_watch *w) {
         fr_brief_row(brief, FR_BRIEF_MUST, "likely off", "nothing by 2 %% of a step");
     for (int i = 0; i < w->n_off; i++) {
         const int what = w->order[i];
-        char rank[40] = "";
-        if (what == FR_WATCH_SLOW_RANK)
+        char rank[60] = "";
+        if (what == FR_WATCH_SLOW_RANK && w->slow_rank >= 0)
             snprintf(rank, sizeof rank, ": rank %lld", (long long)w->slow_rank);
+        else if (what == FR_WATCH_SLOW_RANK)
+            snprintf(rank, sizeof rank, " (--timing-log-option all says which)");
         fr_brief_row(brief, i < 2 ? FR_BRIEF_MUST : FR_BRIEF_SHOULD, i ? "" : "likely off",
                      "%s%s, %s of a step", fr_watch_off_words[what], rank,
                      signed_percent(w->off[what], share));
     }
+}
+
+/* Phases that the trainer's timers tell, fastest to slowest rank. */
+static void timers(struct fr_brief *brief, const struct fr_watch *w) {
+    static const char *const words[] = {"passes", "gradients", "optimiser"};
+    char range[2 * FR_READABLE];
+    struct fr_text text = {0};
+    for (int i = 0; i < FR_TIMER_KINDS; i++) {
+        double least_s = 0, most_s = 0;
+        if (!fr_timers_of(&w->of->read->timers, i, &least_s, &most_s)) continue;
+        fr_text_addf(&text, "%s%s %s", text.length ? ", " : "", words[i],
+                     fr_readable_range(least_s, most_s, FR_QUANTITY_TIME, range));
+    }
+    if (text.length)
+        fr_brief_words(brief, FR_BRIEF_SHOULD, "timers", &text);
+    else
+        fr_text_free(&text);
 }
 
 static void end(struct fr_brief *brief, const struct fr_watch *w) {
@@ -188,6 +207,7 @@ void fr_watch_brief(const struct fr_watch *w, const char *again, struct fr_text 
     cost(&brief, w);
     fr_brief_blank(&brief);
     off(&brief, w);
+    timers(&brief, w);
     fr_brief_plan(&e->out, 0, &plan);
     fr_brief_words(&brief, FR_BRIEF_SHOULD, "plan", &plan);
     if (isfinite(e->out.time_s)) fr_brief_fits(&e->job, &e->out, &fits);

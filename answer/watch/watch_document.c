@@ -81,13 +81,29 @@ static void put_off(struct fr_json_writer *j, const struct fr_watch *w) {
         fr_json_begin_object(j);
         fr_json_add_string(j, "part", fr_watch_off_names[w->order[i]]);
         fr_json_add_number(j, "of_step", w->off[w->order[i]]);
-        if (w->order[i] == FR_WATCH_SLOW_RANK) fr_json_add_integer(j, "rank", w->slow_rank);
+        if (w->order[i] == FR_WATCH_SLOW_RANK && w->slow_rank >= 0)
+            fr_json_add_integer(j, "rank", w->slow_rank);
         fr_json_end_object(j);
     }
     fr_json_end_array(j);
     fr_json_add_object(j, "lost");
     for (int i = FR_WATCH_STALL; i < FR_WATCH_OFF_COUNT; i++)
         fr_json_add_number(j, fr_watch_off_names[i], w->lost[i]);
+    fr_json_end_object(j);
+}
+
+/* Phases that the trainer's timers tell. */
+static void put_timers(struct fr_json_writer *j, const struct fr_timers *timers) {
+    if (timers->reports == 0) return;
+    fr_json_add_object(j, "timers");
+    for (int i = 0; i < FR_TIMER_KINDS; i++) {
+        double least_s = 0, most_s = 0;
+        if (!fr_timers_of(timers, i, &least_s, &most_s)) continue;
+        fr_json_add_object(j, fr_timer_names[i]);
+        fr_json_add_number(j, "least_s", least_s);
+        fr_json_add_number(j, "most_s", most_s);
+        fr_json_end_object(j);
+    }
     fr_json_end_object(j);
 }
 
@@ -117,6 +133,7 @@ void fr_watch_json(const struct fr_watch *w, int indent, struct fr_text *text) {
     put_rates(&j, w);
     put_end(&j, w);
     put_off(&j, w);
+    put_timers(&j, &w->of->read->timers);
     put_lines(&j, &w->of->read->timed);
     fr_json_end_object(&j);
     if (indent == 0) fr_text_addf(text, "\n");

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/ranks/complete.h"
 #include "app/ranks/ranks.h"
 #include "app/verb.h"
 #include "calibrate/measure/harness/libraries.h"
@@ -16,9 +17,20 @@ static int version(int argc, char **argv) {
     return code;
 }
 
+/* forerun-mpi complete -- [WORD]... */
+static int complete(int argc, char **argv) {
+    struct fr_text text = {0};
+    int first = argc > 2 && strcmp(argv[2], "--") == 0 ? 3 : 2;
+    fr_ranks_complete(&text, (const char *const *)argv + first, argc - first);
+    bool printed = fputs(fr_text_get(&text), stdout) >= 0 && fflush(stdout) == 0;
+    fr_text_free(&text);
+    return printed ? 0 : 1;
+}
+
 int main(int argc, char **argv) {
     signal(SIGXFSZ, SIG_IGN); /* as forerun does: an error of write(2), which is reported */
     if (argc == 2 && strcmp(argv[1], "--version") == 0) return version(argc, argv);
+    if (argc > 1 && strcmp(argv[1], "complete") == 0) return complete(argc, argv);
     if (argc > 1 && strcmp(argv[1], "search") == 0) return fr_ranks_search(argc, argv);
     return fr_apps_main(argc, argv);
 }

@@ -65,7 +65,7 @@ static const struct fr_option options[] = {
      "of GPUs: cluster file for what is not measured (default: the preset of their kind)", 0},
     FR_FITTING_OPTIONS,
     FR_OPTION_ALL,
-    FR_OPTION_JSON,
+    FR_OPTION_JSON_PAGE,
     FR_OPTION_HELP,
     FR_OPTION_END};
 

@@ -7,6 +7,7 @@
 
 #include "answer/brief/words.h"
 #include "answer/search/user_plan.h"
+#include "answer/text/even.h"
 #include "answer/text/render.h"
 #include "app/load.h"
 #include "app/page/page.h"
@@ -114,6 +115,12 @@ static void text_row(struct fr_text *text, const struct comparison *c, int i,
     fr_text_addf(&words, "%s: %s", m->name,
                  fr_report_outcome_row(out, without, line, sizeof line));
     fr_wrap_cell(text, PLAN, fr_text_get(&words));
+    fr_text_free(&words);
+    fr_even_say(out, &words);
+    if (words.length) {
+        fr_text_addf(text, "%*s", PLAN, "");
+        fr_wrap_cell(text, PLAN, fr_text_get(&words));
+    }
     fr_text_free(&words);
     const struct fr_fits fits = fr_fits_of(&c->job, out);
     char reserved[40], shown[40], fit[FR_FITS_LINE];

@@ -57,8 +57,8 @@ static void price(struct fr_job *job, struct product *p) {
                         &p->low_s, &p->high_s);
 }
 
-/* The same product with other inner dimensions, from an eighth of its own to eight times as many: a narrow product is
- * slow for the work that it has, and the row beside it tells by how much. */
+/* The same product with other inner dimensions, from an eighth of its own to eight times as many. A narrow product is
+ * slow for its work, and the rows beside it tell by how much. */
 static void put_rows(struct fr_json_writer *w, const struct fr_job *job,
                      const struct product *p) {
     fr_json_add_array(w, "rows");

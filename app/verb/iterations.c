@@ -22,7 +22,7 @@ static const struct fr_option options[] = {
     {"cluster", "FILE|PRESET", "price iterations: energy to the loss, and the best k by it",
      'c'},
     {"out", "FILE", "model file to write, with the table (default: none)", 'o'},
-    FR_OPTION_JSON,
+    FR_OPTION_JSON_PAGE,
     FR_OPTION_HELP,
     FR_OPTION_END};
 

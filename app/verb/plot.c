@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "app/outputs.h"
+#include "base/data.h"
 #include "base/file.h"
 #include "base/units.h"
 #include "plots/figure.h"
@@ -24,6 +25,7 @@ static const struct fr_option options[] = {
     {"from", "TIME", "of gantt: draw the part from there on, e.g. 120ms", 0},
     {"to", "TIME", "of gantt: and up to there", 0},
     {"keep-script", NULL, "leave the gnuplot script and its data beside the picture", 0},
+    FR_OPTION_REPLACE,
     FR_OPTION_HELP,
     FR_OPTION_END};
 
@@ -167,6 +169,20 @@ static fr_status read_input(const char *path, struct fr_json_document **document
                                            : fr_json_read(path, document, err);
 }
 
+/* Pictures that a folder has stay, as one picture does, unless --force is given. */
+static fr_status check_folder(const struct fr_args *args, const struct fr_figure_options *o,
+                              struct fr_error *err) {
+    char **files = NULL, ending[8];
+    size_t n = 0;
+    if (fr_args_has(args, "force") || !fr_file_exists(o->output)) return FR_OK;
+    snprintf(ending, sizeof ending, ".%.4s", o->format ? o->format : "svg");
+    if (fr_folder_list(o->output, ending, &files, &n, NULL) != FR_OK) return FR_OK;
+    fr_folder_free(files, n);
+    return n == 0 ? FR_OK
+                  : fr_fail(err, FR_ERR_USAGE, o->output,
+                            "has pictures already: -f replaces those of the same names");
+}
+
 /* @p first: of the words that are inputs. */
 static fr_status draw(const struct fr_args *args, const struct fr_figure *figure, int first,
                       struct fr_json_document **documents, struct fr_error *err) {
@@ -175,7 +191,8 @@ static fr_status draw(const struct fr_args *args, const struct fr_figure *figure
     char family[64];
     int n = args->n_words - first;
     FR_TRY(read_options(args, figure, family, &o, err));
-    if (!figure->draw_folder) FR_TRY(fr_file_check_writable(o.output, err));
+    FR_TRY(figure->draw_folder ? check_folder(args, &o, err)
+                               : fr_file_check_writable(o.output, err));
     if (o.along && !figure->runs_along)
         return fr_fail(err, FR_ERR_USAGE, NULL,
                        "figure %s has an x axis of its own; --x is for "
@@ -237,6 +254,7 @@ const struct fr_verb fr_verb_plot = {
                "  forerun reproduce phantom grid optimus dsp --json | forerun plot - -o all/\n",
     .options = options,
     .outputs = outputs,
+    .asks = true,
     .first_input = 1,
     .word = word,
     .run = run,

@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/journal/keep.h"
 #include "real/quality/compared/compared_text.h"
+#include "real/quality/compared/known.h"
 
 static const struct fr_option options[] = {
     {"corpus", "FILE|grammar",
@@ -41,12 +42,15 @@ static const struct fr_option options[] = {
     {"loss", "X", "loss to reach, nat a token (default: the entropy and a tenth)", 0},
     {"out", "FILE",
      "model file to write, with the iterations as search reads them (default: none)", 0},
+    {"with", "FILE",
+     "model file of earlier trainings: laws of growth are fitted to these too; may be repeated",
+     0},
     {"launcher", "WORDS", "how to start the job (default mpirun)", 0},
     FR_OPTION_PATIENCE,
     {"samples", "FILE", "where results go as they come (default quality.jsonl)", 0},
     {"resume", NULL, "go on with the samples file; what is trained is not repeated", 0},
     FR_OPTION_FORCE,
-    FR_OPTION_JSON,
+    FR_OPTION_JSON_PAGE,
     FR_OPTION_CSV,
     FR_OPTION_HELP,
     FR_OPTION_END};
@@ -224,6 +228,7 @@ static fr_status train(const struct fr_args *args, struct fr_qualities *q,
 static fr_status run(const struct fr_args *args, struct fr_error *err) {
     struct fr_qualities *q = fr_calloc(1, sizeof *q);
     double rates[FR_QUALITY_RATES_MAX];
+    const char *with[FR_ARGS_MAX];
     if (!q) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     fr_status status = FR_OK;
     if (args->n_words)
@@ -232,6 +237,9 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
         status = fr_file_check_writable(fr_args_get(args, "out"), err);
     if (status == FR_OK) status = read_options(args, rates, &q->options, err);
     if (status == FR_OK) status = plans(args, q, err);
+    int n_with = fr_args_all(args, "with", with);
+    for (int i = 0; status == FR_OK && i < n_with; i++)
+        status = fr_quality_with(q, with[i], err);
     if (status == FR_OK) status = train(args, q, err);
     fr_qualities_free(q);
     free(q);

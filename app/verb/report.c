@@ -15,6 +15,7 @@
 #include "base/text/wrap.h"
 #include "calibrate/judge/check.h"
 #include "calibrate/judge/fit.h"
+#include "models/job/answer_schema.h"
 #include "models/job/file_kind.h"
 
 static const struct fr_option options[] = {
@@ -105,10 +106,7 @@ static fr_status read_result(const char *path, struct fr_json_document **documen
                              struct fr_error *err) {
     FR_TRY(fr_json_read(path, document, err));
     struct fr_json root = fr_json_root(*document);
-    if (strncmp(fr_json_text_at(&root, "schema"), "forerun/", 8) != 0)
-        return fr_json_fail(&root, err,
-                            "is no result of forerun: it has no \"schema\" "
-                            "\"forerun/...\"");
+    FR_TRY(fr_answer_schema_check(&root, err));
     return fr_check_shown(&root, err);
 }
 
@@ -240,6 +238,7 @@ const struct fr_verb fr_verb_report = {
         "exit code is 1.\n",
     .options = options,
     .outputs = outputs,
+    .asks = true,
     .document = document,
     .run = run,
 };

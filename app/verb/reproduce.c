@@ -48,7 +48,7 @@ static const struct fr_option options[] = {
      'c'},
     FR_TRAINING_OPTIONS,
     {"wide", NULL, "a row on one line, however long, not in 80 columns", 0},
-    FR_OPTION_JSON,
+    FR_OPTION_JSON_PAGE,
     FR_OPTION_HELP,
     FR_OPTION_END};
 

@@ -56,7 +56,7 @@ static const struct fr_option options[] = {
     {"checkpoint", "FILE",
      "keep what is searched in FILE as it goes (forerun-mpi: forerun-search.checkpoint)", 0},
     {"resume", NULL, "go on with the checkpoint of a run that ended early", 0},
-    {"force", NULL, "start the checkpoint anew if it is there", 'f'},
+    {"force", NULL, "replace the checkpoint, and a page, if they are there", 'f'},
     {"patience", "TIME",
      "forerun-mpi: without a sign of life of a rank before the search is ended "
      "(default " FR_PATIENCE_TEXT ")",
@@ -80,7 +80,7 @@ static const struct fr_option options[] = {
     FR_OPTION_EMIT,
     {"wide", NULL, "a row on one line, however long, not in 80 columns", 0},
     FR_OPTIONS_TRAINING,
-    FR_OPTION_JSON,
+    FR_OPTION_JSON_PAGE,
     FR_OPTION_CSV,
     FR_OPTION_HELP,
     FR_OPTION_END};

@@ -53,7 +53,7 @@ static const struct fr_option options[] = {
     {"cores", "N", "ranks beyond N are shown but not scored (default: this machine's)", 0},
     {"fail", "RANK:VISIT", "for tests: this rank ends itself at this visit", 0},
     FR_OPTION_ALL,
-    FR_OPTION_JSON,
+    FR_OPTION_JSON_PAGE,
     FR_OPTION_CSV,
     FR_OPTION_HELP,
     FR_OPTION_END};

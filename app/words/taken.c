@@ -1,6 +1,7 @@
 #include "app/words/taken.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -94,7 +95,8 @@ static void take_presets(const struct fr_verb *verb, struct fr_args *args) {
 /* ---- cluster and model in each other's place ------------------------------------------------------ */
 
 static bool names_cluster(const char *name) {
-    return preset_of("cluster", name) || fr_file_kind_of(name) == FR_FILE_CLUSTER;
+    fr_file_kind kind = fr_file_kind_of(name);
+    return preset_of("cluster", name) || kind == FR_FILE_CLUSTER || kind == FR_FILE_SAMPLES;
 }
 
 static bool names_model(const char *name) {
@@ -128,7 +130,7 @@ static const char *option_of_number(const struct fr_verb *verb, const struct fr_
     return NULL;
 }
 
-static const char *option_of_file(const char *path) {
+static const char *option_of_file(const struct fr_verb *verb, const char *path) {
     switch (fr_file_kind_of(path)) {
     case FR_FILE_CLUSTER:
         return "cluster";
@@ -143,11 +145,20 @@ static const char *option_of_file(const char *path) {
         return "plan";
     case FR_FILE_RUNS:
         return "runs";
-    case FR_FILE_SAMPLES:
-        return "samples";
+    case FR_FILE_SAMPLES: /* fitted on the way where a cluster is asked for */
+        return fr_option_find(verb->options, "samples") ? "samples" : "cluster";
     default:
         return NULL;
     }
+}
+
+/* "-": what standard input holds decides, which can be read again. */
+static const char *option_of_standard(const struct fr_verb *verb) {
+    char *data = NULL;
+    size_t length = 0;
+    if (fr_file_read("-", FR_FILE_MAX_B, &data, &length, NULL) != FR_OK) return NULL;
+    free(data);
+    return option_of_file(verb, "-");
 }
 
 /* "fp8" among the words: of a verb with --dtype that, of others the model's. */
@@ -189,7 +200,8 @@ static const char *option_of_word(const struct fr_verb *verb, const struct fr_ar
     static const char *const kinds[] = {"cluster", "model", "runtime"};
     const char *dot = strrchr(word, '.');
     *value = word;
-    if (fr_file_exists(word)) return option_of_file(word);
+    if (strcmp(word, "-") == 0) return option_of_standard(verb);
+    if (fr_file_exists(word)) return option_of_file(verb, word);
     if (dot && strcmp(dot, ".csv") == 0)
         return "runs"; /* whose reader says that it is not there */
     if (strchr(word, '=') > word) return option_before_equals(verb, word, value);

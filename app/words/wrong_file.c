@@ -12,7 +12,8 @@
 #define KIND(name) (UINT32_C(1) << FR_FILE_##name)
 
 enum {
-    CLUSTERS = KIND(CLUSTER) | KIND(JSON), /* whose reader names the key that is wrong */
+    CLUSTERS =
+        KIND(CLUSTER) | KIND(SAMPLES) | KIND(JSON), /* whose reader names what is wrong */
     MODELS = KIND(MODEL) | KIND(CONFIG) | KIND(JSON),
     ANSWERS = KIND(OUTCOME) | KIND(SEARCH) | KIND(FIT) | KIND(ANSWER),
     PLANS = KIND(PLAN) | KIND(JSON) | KIND(OUTCOME) | KIND(SEARCH) | KIND(ANSWER),
@@ -28,8 +29,8 @@ static const struct place {
     uint32_t takes;
     const char *wanted;
 } places[] = {
-    {"", "cluster", CLUSTERS, "a cluster file or preset"},
-    {"", "base", CLUSTERS, "a cluster file or preset"},
+    {"", "cluster", CLUSTERS, "a cluster file, samples or a preset"},
+    {"", "base", CLUSTERS, "a cluster file, samples or a preset"},
     {"", "model", MODELS, "a model file, a config.json or a preset"},
     {"", "runtime", KIND(RUNTIME) | KIND(JSON), "a runtime file or preset"},
     {"", "plan", PLANS, "a plan file, or what predict or search printed with --json"},
@@ -39,8 +40,7 @@ static const struct place {
     {"validate", "from", KIND(SAMPLES), "a validate.jsonl of forerun validate"},
     {"calibrate", "samples", KIND(SAMPLES), "a samples.jsonl of forerun calibrate"},
     {"fit", "", KIND(SAMPLES), "a samples.jsonl of forerun calibrate or import"},
-    {"compare", "", KIND(SAMPLES) | KIND(FIT),
-     "a samples.jsonl of forerun calibrate or import"},
+    {"compare", "", KIND(SAMPLES), "a samples.jsonl of forerun calibrate or import"},
     {"compare-plans", "", PLANS | STARTED, "plan files"},
     {"report", "", KIND(SAMPLES) | ANSWERS,
      "a samples.jsonl, or what fit, predict or search printed with --json"},

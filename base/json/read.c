@@ -54,6 +54,11 @@ static const char *range_text(double min, double max, char *out, size_t capacity
     return out;
 }
 
+/* "$schema" of a file as a whole, by which editors complete it. */
+static bool is_for_editors(const struct fr_json *node, const char *key, const json_t *value) {
+    return !node->parent && json_is_string(value) && strcmp(key, "$schema") == 0;
+}
+
 fr_status fr_json_object(const struct fr_json *node, const char *const *keys,
                          struct fr_error *err) {
     if (!json_is_object((const json_t *)node->value)) return wrong(node, "an object", err);
@@ -62,7 +67,7 @@ fr_status fr_json_object(const struct fr_json *node, const char *const *keys,
     json_object_foreach((json_t *)node->value, key, value) {
         const char *const *known = keys;
         while (*known && strcmp(*known, key) != 0) known++;
-        if (*known) continue;
+        if (*known || is_for_editors(node, key, value)) continue;
         struct fr_json member = fr_json_member(node, key);
         const char *near = fr_suggest(key, keys);
         if (near) return fr_json_fail(&member, err, "unknown key; did you mean \"%s\"?", near);

@@ -6,9 +6,16 @@
 
 #include "base/file/collect.h"
 
+const char *const fr_colour_names[] = {"auto", "always", "never", NULL};
+
+static fr_colour when = FR_COLOUR_AUTO;
+
+void fr_colour_set(fr_colour w) { when = w; }
+
 bool fr_colours(int fd) {
     const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
     if (fr_collecting()) return false;
+    if (when != FR_COLOUR_AUTO) return when == FR_COLOUR_ALWAYS;
     return isatty(fd) && !(none && *none) && !(terminal && strcmp(terminal, "dumb") == 0);
 }
 
@@ -24,18 +31,43 @@ static const char *code_of(const char *line) {
     return NULL;
 }
 
-void fr_colour_verdicts(const char *plain, struct fr_text *out) {
-    while (*plain) {
-        size_t before = strncmp(plain, "verdict", 7) == 0 ? 7 + strspn(plain + 7, " ") : 0;
-        const char *code = code_of(plain + before);
-        if (code) {
-            fr_text_addf(out, "%.*s\033[%sm%.4s\033[0m", (int)before, plain, code,
-                         plain + before);
-            plain += before + 4;
-        }
-        size_t rest = strcspn(plain, "\n");
-        rest += plain[rest] == '\n';
-        fr_text_add(out, plain, rest);
-        plain += rest;
+/* One line of an answer, without its end. */
+static void colour_line(const char *line, size_t length, struct fr_text *out) {
+    size_t before = strncmp(line, "verdict", 7) == 0 ? 7 + strspn(line + 7, " ") : 0;
+    const char *code = code_of(line + before);
+    if (strncmp(line, "best ", 5) == 0) {
+        fr_text_addf(out, "\033[1m%.*s\033[0m", (int)length, line);
+        return;
     }
+    if (code) {
+        fr_text_addf(out, "%.*s\033[%sm%.4s\033[0m", (int)before, line, code, line + before);
+        line += before + 4;
+        length -= before + 4;
+    }
+    fr_text_add(out, line, length);
+}
+
+void fr_colour_answer(const char *plain, struct fr_text *out) {
+    const bool json = *plain == '{' || *plain == '[';
+    while (*plain) {
+        size_t length = json ? strlen(plain) : strcspn(plain, "\n");
+        if (json)
+            fr_text_add(out, plain, length);
+        else
+            colour_line(plain, length, out);
+        plain += length;
+        if (*plain) fr_text_add(out, plain++, 1);
+    }
+}
+
+void fr_colour_error(const char *plain, struct fr_text *out) {
+    static const char asks[] = "did you mean ";
+    const char *word = strstr(plain, asks), *end = word ? strchr(word, '?') : NULL;
+    if (!end) {
+        fr_text_add(out, plain, strlen(plain));
+        return;
+    }
+    word += sizeof asks - 1;
+    fr_text_addf(out, "%.*s\033[32m%.*s\033[0m%s", (int)(word - plain), plain,
+                 (int)(end - word), word, end);
 }

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/text/log_prefix.h"
+#include "base/text/log_wrapped.h"
 
 static const struct fr_log_tag no_tag = {.rank = -1, .host = -1, .time_s = NAN};
 
@@ -143,31 +144,6 @@ static size_t plain(char *text, size_t length) {
         } else if (c >= 0x20 || c == '\t') {
             *out++ = (char)c;
         }
-    }
-    *out = '\0';
-    return (size_t)(out - text);
-}
-
-/* "{\"log\":\"TEXT\\n\",\"stream\":\"stdout\",...}": lines of Docker's files as their texts, in place. */
-static size_t from_docker(char *text, size_t length) {
-    static const char begins[] = "{\"log\":\"";
-    enum { BEGINS = sizeof begins - 1 };
-    char *out = text;
-    for (const char *at = text, *next; at < text + length; at = next) {
-        const char *end = memchr(at, '\n', (size_t)(text + length - at));
-        next = end ? end + 1 : text + length;
-        if (next - at < BEGINS || strncmp(at, begins, BEGINS) != 0) {
-            memmove(out, at, (size_t)(next - at));
-            out += next - at;
-            continue;
-        }
-        for (at += BEGINS; at < next && *at != '"' && *at != '\n'; at++) {
-            char c = *at;
-            if (c == '\\' && at + 1 < next) c = *++at == 't' ? '\t' : *at;
-            if (c == *at && at[-1] == '\\' && (c == 'n' || c == 'r')) continue;
-            *out++ = c;
-        }
-        if (end) *out++ = '\n';
     }
     *out = '\0';
     return (size_t)(out - text);
@@ -428,8 +404,8 @@ fr_status fr_log_text_clean(const char *text, size_t length, unsigned keep,
             length = from_utf16((const unsigned char *)text, length, out->text);
         else
             memcpy(out->text, text, length);
-        if (length > 8 && memcmp(out->text, "{\"log\":\"", 8) == 0)
-            length = from_docker(out->text, length);
+        out->text[length] = '\0';
+        length = fr_log_unwrap(out->text, length);
         out->length = plain(out->text, length);
         out->length = from_numbered(out->text, out->length);
         out->n_lines = 1;

@@ -12,7 +12,8 @@
  *      [pod/NAME/CONTAINER]                          kubectl --prefix       2026-05-09T03:57:48Z and other times
  *      May  9 03:57:48 host unit[12]:                journald, syslog       #, #033[0m, ESC[0m: escapes anywhere
  *      2026-05-09T03:57:48Z stdout F                 a container's runtime  (NAME pid=12, ip=10.0.0.1)  Ray, SkyPilot
- *      {"log":"TEXT\n","stream":"stdout",...}       Docker's files         <13>                        syslog's priority
+ *      <13>                                          syslog's priority
+ *  Records of collectors become their texts: Docker's, Loki's, journald's objects, logfmt (base/text/log_wrapped.h).
  *  Where nearly all lines of the file have it:
  *      host:  (pdsh, clush)   host 0:  (PALS)   name |  (docker compose)   pod container  (stern)
  *  Messages of NCCL that were printed into a line ("... -1node-0:12:34 [0] NCCL INFO ...") are cut off there; what

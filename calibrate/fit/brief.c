@@ -13,7 +13,8 @@
 static void question(struct fr_brief *brief, const struct fr_fit_result *r) {
     char line[200], points[FR_READABLE], ranks[FR_READABLE];
     snprintf(line, sizeof line, "%s: %s points measured on %s rank%s%s%s",
-             *r->name ? r->name : "this machine", fr_readable_count(r->n_points, points),
+             *r->name && !r->unnamed ? r->name : "this machine",
+             fr_readable_count(r->n_points, points),
              fr_readable_count(r->provenance.ranks, ranks), r->provenance.ranks == 1 ? "" : "s",
              *r->provenance.device ? ", " : "", r->provenance.device);
     fr_brief_head(brief, line);
@@ -100,10 +101,14 @@ static void links(struct fr_brief *brief, const struct fr_fit_result *r) {
     fr_brief_words(brief, FR_BRIEF_SHOULD, "errors", &words);
 }
 
-static void next(struct fr_brief *brief, const char *file, const char *samples) {
+static void next(struct fr_brief *brief, bool unnamed, const char *file, const char *samples) {
     struct fr_text command = {0};
     if (file) {
         fr_brief_row(brief, FR_BRIEF_MUST, "written", "%s", file);
+        if (unnamed)
+            fr_brief_row(brief, FR_BRIEF_MUST, "",
+                         "without a name: how is this cluster called?  forerun fit --name NAME "
+                         "writes it");
         fr_command_begin(&command, "forerun validate");
         fr_command_option(&command, "cluster", file);
         fr_brief_command(brief, "next", fr_text_get(&command), "");
@@ -129,6 +134,6 @@ void fr_fit_brief(const struct fr_fit_result *result, const char *file, const ch
     device(&brief, result);
     links(&brief, result);
     fr_brief_blank(&brief);
-    next(&brief, file, samples);
+    next(&brief, result->unnamed, file, samples);
     fr_brief_print(&brief, FR_COLUMNS, text);
 }

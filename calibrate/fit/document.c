@@ -172,7 +172,12 @@ static void json_card(struct fr_json_writer *w, const struct fr_fit_result *resu
                   {"memory_B_per_s", card->memory_rate_B_per_s},
                   {"host_link_B_per_s", card->link_rate_B_per_s},
                   {"launch_s", card->launch_s},
-                  {"graph_launch_s", card->graph_s}};
+                  {"graph_launch_s", card->graph_s},
+                  {"attention_flash", result->attention.flash},
+                  {"attention_half_keys", result->attention.half_keys},
+                  {"attention_backward", result->attention.backward},
+                  {"attention_flash_2", result->attention.flash_2},
+                  {"attention_exponentials", result->attention.exponentials}};
     if (!card->present) return;
     fr_json_add_object(w, "device");
     fr_json_add_string(w, "name", result->provenance.device);

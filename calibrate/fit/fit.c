@@ -167,6 +167,7 @@ static fr_status fit_all(const struct fr_samples *samples, const struct fr_fit_o
     FR_TRY(fr_fit_speed_make(samples, &result->speed));
     bool apart = false; /* others' products say nothing of this machine's speed */
     FR_TRY(fr_fit_card(samples, options, result));
+    if (result->card.present) FR_TRY(fr_fit_attentions(samples, options, result, err));
     FR_TRY(fr_fit_singles_make(samples, options, result, &apart, err));
     if (!apart) FR_TRY(fit_products(samples, result));
     FR_TRY(find_device(samples, options, result));
@@ -174,11 +175,23 @@ static fr_status fit_all(const struct fr_samples *samples, const struct fr_fit_o
     return fr_fit_levels(samples, result, err);
 }
 
+/* A host's name, "vm" or "login1", is none of a cluster. */
+static void name_cluster(const struct fr_samples *samples, const struct fr_fit_options *options,
+                         struct fr_fit_result *result) {
+    const struct fr_provenance *p = &samples->provenance;
+    const bool imported = strcmp(p->host, FR_HOST_IMPORTED) == 0;
+    result->unnamed = !options->name && !*p->cluster && !imported;
+    snprintf(result->name, sizeof result->name, "%.63s",
+             options->name ? options->name
+             : *p->cluster ? p->cluster
+             : imported    ? p->host
+                           : FR_FIT_UNNAMED);
+}
+
 fr_status fr_fit(const struct fr_samples *samples, const struct fr_fit_options *options,
                  struct fr_fit_result *result, struct fr_error *err) {
     *result = (struct fr_fit_result){.provenance = samples->provenance, .base = options->base};
-    const char *host = *samples->provenance.host ? samples->provenance.host : "calibrated";
-    snprintf(result->name, sizeof result->name, "%.63s", options->name ? options->name : host);
+    name_cluster(samples, options, result);
     fr_status status = fit_all(samples, options, result, err);
     if (status == FR_ERR_NOMEM) fr_fail(err, status, NULL, "the fit does not fit in memory");
     return status;

@@ -34,9 +34,12 @@ typedef enum {
 /** Spellings for --form in that order ("best", "log", ...), then NULL. */
 extern const char *const fr_fit_form_names[];
 
+/** The name of a cluster that nobody has named. */
+#define FR_FIT_UNNAMED "unnamed"
+
 struct fr_fit_options {
     fr_fit_form form;
-    const char *name;   /**< of the cluster; NULL: the host's */
+    const char *name; /**< of the cluster; NULL: its scheduler's for it, else FR_FIT_UNNAMED */
     const char *series; /**< only series whose name has this in it; NULL: all */
     const struct fr_json_document
         *base;     /**< a cluster file for what was not measured, or NULL */
@@ -133,6 +136,13 @@ struct fr_fit_card {
     double launch_s, graph_s;
 };
 
+/** Fused attention of an accelerator, as shares of the base's peak of 16 bits; 0: not measured. */
+struct fr_fit_attention {
+    int n; /**< points */
+    double flash, half_keys, backward, exponentials, flash_2;
+    double flash_spread, backward_spread, flash_2_spread; /**< deviations of the logarithm */
+};
+
 /** Times per byte by working set (models/device/working_set.h), ascending. */
 struct fr_fit_working_sets {
     int n; /**< 0: no memory was measured */
@@ -163,6 +173,7 @@ struct fr_fit_result {
     char missing[6][96];
     struct fr_provenance provenance;
     char name[64];
+    bool unnamed;                /**< nobody said how the cluster is called */
     struct fr_fit_point *points; /**< all, by op, level, p, size */
     int n_points;
     struct fr_fit_op ops[FR_OP_COUNT];
@@ -171,7 +182,8 @@ struct fr_fit_result {
      *  there, and with A or B transposed. */
     struct fr_fit_gemm from_memory, adds, transposed[FR_TRANSPOSED_KINDS];
     struct fr_fit_singles singles[FR_DTYPE_COUNT]; /**< then there are no tables */
-    struct fr_fit_card card;    /**< then the device is the base's with these */
+    struct fr_fit_card card; /**< then the device is the base's with these */
+    struct fr_fit_attention attention;
     bool has_device;            /**< measured; else the base's, or none */
     double memory_B;            /**< per rank */
     double memory_rate_B_per_s; /**< of a rank while all stream, over the largest set */

@@ -79,6 +79,11 @@ fr_status fr_fit_card(const struct fr_samples *samples, const struct fr_fit_opti
 fr_status fr_fit_card_products(const struct fr_samples *samples, struct fr_sample_gemm **points,
                                size_t *n);
 
+/** result->attention.  @return FR_OK, FR_ERR_NOMEM, or what is wrong with the base. */
+fr_status fr_fit_attentions(const struct fr_samples *samples,
+                            const struct fr_fit_options *options, struct fr_fit_result *result,
+                            struct fr_error *err);
+
 /** A rate that a cluster file may state: the nearest one, since two nearly equal times make any [B/s]. */
 static inline double fr_fit_rate(double rate_B_per_s) {
     return fmin(fmax(rate_B_per_s, FR_RATE_MIN_B_PER_S), FR_RATE_MAX_B_PER_S);

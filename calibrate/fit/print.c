@@ -179,6 +179,22 @@ static void print_value(const char *name, double value, fr_quantity quantity,
                            : "as the base says");
 }
 
+static void print_attention(const struct fr_fit_attention *a, struct fr_text *text) {
+    fr_text_addf(text, "attention: %d kernels", a->n);
+    if (a->flash > 0)
+        fr_text_addf(text,
+                     "; forward %.3g of the peak (a deviation of %.1f %%), half of it at %.0f "
+                     "keys",
+                     a->flash, 100 * a->flash_spread, a->half_keys);
+    if (a->backward > 0)
+        fr_text_addf(text, ",\n  backward %.3g of that rate (%.1f %%)", a->backward,
+                     100 * a->backward_spread);
+    if (a->exponentials > 0)
+        fr_text_addf(text, ", heads narrower than %.0f values slower", a->exponentials);
+    if (a->flash_2 > 0) fr_text_addf(text, "; FlashAttention-2 %.3g", a->flash_2);
+    fr_text_addf(text, "\n");
+}
+
 static void print_card(const struct fr_fit_result *result, struct fr_text *text) {
     const struct fr_fit_card *card = &result->card;
     print_value("memory", card->memory_B, FR_QUANTITY_SIZE, text);
@@ -191,7 +207,11 @@ static void print_card(const struct fr_fit_result *result, struct fr_text *text)
     print_value("; host link", card->link_rate_B_per_s, FR_QUANTITY_RATE, text);
     fr_text_addf(text, "\n");
     print_power(result, text);
-    fr_text_addf(text, "of the base: attention, links, collectives, products but");
+    if (result->attention.n > 0) print_attention(&result->attention, text);
+    fr_text_addf(text, "of the base:%s links%s, products but",
+                 result->attention.n > 0 ? "" : " attention,",
+                 result->n_points > 0 ? " and collectives that were not measured"
+                                      : ", collectives");
     for (int d = 0, n = 0; d < FR_DTYPE_COUNT; d++)
         if (result->singles[d].n > 0)
             fr_text_addf(text, "%s%s", n++ ? ", " : " ", fr_dtype_names[d]);

@@ -7,16 +7,15 @@
 #include "base/json.h"
 #include "base/json/file_schema.h"
 #include "base/json/quantity.h"
-#include "calibrate/fit/parts.h"
+#include "calibrate/fit/write.h"
 
-/* For values whose last digits are noise: four significant digits are kept. */
-static void add_rounded(struct fr_json_writer *w, const char *key, double si,
+void fr_fit_add_rounded(struct fr_json_writer *w, const char *key, double si,
                         fr_quantity quantity) {
     char text[64];
     fr_json_add_string(w, key, fr_quantity_format(si, quantity, text, sizeof text));
 }
 
-static void add_residuals(struct fr_json_writer *w, const struct fr_fit_quality *quality,
+void fr_fit_add_residuals(struct fr_json_writer *w, const struct fr_fit_quality *quality,
                           double beyond_octave) {
     fr_json_add_object(w, "residuals");
     fr_json_add_number(w, "median", quality->median);
@@ -72,11 +71,11 @@ static void add_gemm(struct fr_json_writer *w, fr_dtype dtype,
     fr_json_add_object(w, fr_dtype_names[dtype]);
     add_table(w, "table", &result->gemm[dtype]);
     if (dtype == FR_FP32) add_other_ways(w, result);
-    add_residuals(w, &result->gemm[dtype].quality, result->gemm[dtype].beyond_octave);
+    fr_fit_add_residuals(w, &result->gemm[dtype].quality, result->gemm[dtype].beyond_octave);
     fr_json_end_object(w);
 }
 
-static void add_power(struct fr_json_writer *w, const struct fr_fit_result *result) {
+void fr_fit_add_power(struct fr_json_writer *w, const struct fr_fit_result *result) {
     fr_json_add_object(w, "power");
     fr_json_add_quantity(w, "busy", result->busy_W, FR_QUANTITY_POWER);
     fr_json_add_quantity(w, "idle", result->idle_W, FR_QUANTITY_POWER);
@@ -87,7 +86,7 @@ static void add_power(struct fr_json_writer *w, const struct fr_fit_result *resu
     fr_json_end_object(w);
 }
 
-static void add_share(struct fr_json_writer *w, const char *key, double share) {
+void fr_fit_add_share(struct fr_json_writer *w, const char *key, double share) {
     fr_json_add_number(w, key, floor(share * 1e4 + 0.5) / 1e4);
 }
 
@@ -98,9 +97,9 @@ static void add_clock(struct fr_json_writer *w, const struct fr_fit_clock *clock
     fr_json_add_quantity(w, "min", clock->min_Hz, FR_QUANTITY_FREQUENCY);
     fr_json_add_quantity(w, "step", clock->step_Hz, FR_QUANTITY_FREQUENCY);
     fr_json_add_quantity(w, "knee", clock->knee_Hz, FR_QUANTITY_FREQUENCY);
-    add_share(w, "rise", clock->rise);
-    add_share(w, "static", clock->static_share);
-    add_share(w, "fixed", clock->fixed_share);
+    fr_fit_add_share(w, "rise", clock->rise);
+    fr_fit_add_share(w, "static", clock->static_share);
+    fr_fit_add_share(w, "fixed", clock->fixed_share);
     fr_json_add_string(w, "source",
                        "power and time of products and passes over memory at "
                        "clocks that were set");
@@ -137,14 +136,14 @@ static void add_working_sets(struct fr_json_writer *w, const struct fr_fit_worki
 static void add_disturbance(struct fr_json_writer *w, const struct fr_fit_speed *speed) {
     if (speed->n > 0 || speed->usual_products != 1) {
         fr_json_add_object(w, "usual");
-        add_share(w, "products", speed->usual_products);
-        add_share(w, "memory", speed->usual_memory);
+        fr_fit_add_share(w, "products", speed->usual_products);
+        fr_fit_add_share(w, "memory", speed->usual_memory);
         fr_json_end_object(w);
     }
     if (!(speed->interruptions.every_s > 0)) return;
     fr_json_add_object(w, "interruptions");
-    add_rounded(w, "every", speed->interruptions.every_s, FR_QUANTITY_TIME);
-    add_rounded(w, "length", speed->interruptions.length_s, FR_QUANTITY_TIME);
+    fr_fit_add_rounded(w, "every", speed->interruptions.every_s, FR_QUANTITY_TIME);
+    fr_fit_add_rounded(w, "length", speed->interruptions.length_s, FR_QUANTITY_TIME);
     fr_json_end_object(w);
 }
 
@@ -155,17 +154,17 @@ static void add_device(struct fr_json_writer *w, const struct fr_fit_result *res
     fr_json_add_object(w, "device");
     fr_json_add_string(w, "name", name);
     fr_json_add_quantity(w, "memory", result->memory_B, FR_QUANTITY_SIZE);
-    add_rounded(w, "memory_bandwidth", result->memory_rate_B_per_s, FR_QUANTITY_RATE);
+    fr_fit_add_rounded(w, "memory_bandwidth", result->memory_rate_B_per_s, FR_QUANTITY_RATE);
     add_working_sets(w, &result->working_sets);
     add_disturbance(w, &result->speed);
-    add_rounded(w, "launch", result->launch_s, FR_QUANTITY_TIME);
+    fr_fit_add_rounded(w, "launch", result->launch_s, FR_QUANTITY_TIME);
     fr_json_add_quantity(w, "fixed", 0, FR_QUANTITY_TIME);
     fr_json_add_object(w, "gemm");
     for (int i = 0; i < FR_DTYPE_COUNT; i++)
         if (result->gemm[i].n_m > 0) add_gemm(w, (fr_dtype)i, result);
     fr_json_end_object(w);
     add_clock(w, &result->clock);
-    add_power(w, result);
+    fr_fit_add_power(w, result);
     fr_json_end_object(w);
 }
 
@@ -176,8 +175,8 @@ static void add_levels(struct fr_json_writer *w, const struct fr_levels *levels)
         fr_json_begin_object(w);
         fr_json_add_string(w, "name", level->name);
         fr_json_add_integer(w, "ranks", level->ranks);
-        add_rounded(w, "latency", level->latency_s, FR_QUANTITY_TIME);
-        add_rounded(w, "bandwidth", level->rate_B_per_s, FR_QUANTITY_RATE);
+        fr_fit_add_rounded(w, "latency", level->latency_s, FR_QUANTITY_TIME);
+        fr_fit_add_rounded(w, "bandwidth", level->rate_B_per_s, FR_QUANTITY_RATE);
         fr_json_add_integer(w, "shared_by", level->shared_by);
         fr_json_end_object(w);
     }
@@ -235,180 +234,6 @@ static void add_base(struct fr_json_writer *w, const struct fr_fit_result *resul
     if (!fr_json_present(&member)) return;
     fr_json_key(w, key);
     fr_json_put_copy(w, &member);
-}
-
-static void put_single(struct fr_json_writer *w, const struct fr_fit_singles *s, int k) {
-    char text[64];
-    if (strcmp(s->names[k], "peak") == 0)
-        fr_json_put_string(
-            w, fr_quantity_format(s->value[k], FR_QUANTITY_WORK_RATE, text, sizeof text));
-    else
-        fr_json_put_number(w, floor(s->value[k] * 1e4 + 0.5) / 1e4);
-}
-
-/* A base's peak that products have moved is no longer the data sheet's, which utilisation is a share of. */
-static void add_nominal(struct fr_json_writer *w, const struct fr_fit_singles *s,
-                        const struct fr_json *gemm) {
-    struct fr_json nominal = fr_json_member(gemm, "nominal_peak"),
-                   fitted = fr_json_member(gemm, "residuals"),
-                   peak = fr_json_member(gemm, "peak");
-    if (strcmp(s->names[0], "peak") != 0 || fr_json_present(&nominal) ||
-        fr_json_present(&fitted) || !fr_json_present(&peak))
-        return;
-    fr_json_key(w, "nominal_peak");
-    fr_json_put_copy(w, &peak);
-}
-
-/* The base's description of a dtype's products with the values that others' products say. */
-static void add_single(struct fr_json_writer *w, const struct fr_fit_singles *s,
-                       const struct fr_json *gemm) {
-    bool has[FR_PRODUCT_VALUES] = {false};
-    fr_json_begin_object(w);
-    for (int64_t i = 0; fr_json_key_at(gemm, i); i++) {
-        const char *key = fr_json_key_at(gemm, i);
-        struct fr_json value = fr_json_member(gemm, key);
-        int k = 0;
-        while (k < FR_PRODUCT_VALUES && strcmp(s->names[k], key) != 0) k++;
-        if (strcmp(key, "residuals") == 0) continue;
-        fr_json_key(w, key);
-        if (k == FR_PRODUCT_VALUES) {
-            fr_json_put_copy(w, &value);
-            continue;
-        }
-        has[k] = true;
-        put_single(w, s, k);
-    }
-    for (int k = 0; k < FR_PRODUCT_VALUES; k++) {
-        if (has[k]) continue;
-        fr_json_key(w, s->names[k]);
-        put_single(w, s, k);
-    }
-    add_nominal(w, s, gemm);
-    add_residuals(w, &s->quality, 0);
-    fr_json_end_object(w);
-}
-
-static bool any_single(const struct fr_fit_result *result) {
-    for (int d = 0; d < FR_DTYPE_COUNT; d++)
-        if (result->singles[d].n > 0) return true;
-    return false;
-}
-
-static void add_base_gemm(struct fr_json_writer *w, const struct fr_fit_result *result,
-                          const struct fr_json *value) {
-    fr_json_begin_object(w);
-    for (int d = 0; d < FR_DTYPE_COUNT; d++) {
-        struct fr_json gemm = fr_json_member(value, fr_dtype_names[d]);
-        if (!fr_json_present(&gemm)) continue;
-        fr_json_key(w, fr_dtype_names[d]);
-        if (result->singles[d].n > 0)
-            add_single(w, &result->singles[d], &gemm);
-        else
-            fr_json_put_copy(w, &gemm);
-    }
-    fr_json_end_object(w);
-}
-
-/* Measured values of an accelerator, by their keys. */
-enum { CARD_VALUES = 4 };
-static void card_values(const struct fr_fit_card *card, double value[CARD_VALUES]) {
-    value[0] = card->memory_B;
-    value[1] = card->memory_rate_B_per_s;
-    value[2] = card->link_rate_B_per_s;
-    value[3] = card->launch_s;
-}
-static const struct {
-    const char *key;
-    fr_quantity quantity;
-} card_keys[CARD_VALUES] = {{"memory", FR_QUANTITY_SIZE},
-                            {"memory_bandwidth", FR_QUANTITY_RATE},
-                            {"host_link", FR_QUANTITY_RATE},
-                            {"launch", FR_QUANTITY_TIME}};
-
-static bool power_is_measured(const struct fr_fit_result *result) {
-    return result->card.present && result->power_quality != FR_QUALITY_ESTIMATED;
-}
-
-/* Is @p key of the device measured, and not the base's? */
-static bool card_has(const struct fr_fit_result *result, const char *key) {
-    double value[CARD_VALUES];
-    card_values(&result->card, value);
-    for (int i = 0; i < CARD_VALUES; i++)
-        if (strcmp(key, card_keys[i].key) == 0) return value[i] > 0;
-    return result->card.present && (strcmp(key, "name") == 0 ||
-                                    (strcmp(key, "power") == 0 && power_is_measured(result)));
-}
-
-static void add_card(struct fr_json_writer *w, const struct fr_fit_result *result) {
-    double value[CARD_VALUES];
-    card_values(&result->card, value);
-    for (int i = 0; i < CARD_VALUES; i++) {
-        if (!(value[i] > 0)) continue;
-        if (i == 0)
-            fr_json_add_quantity(w, card_keys[i].key, value[i], card_keys[i].quantity);
-        else
-            add_rounded(w, card_keys[i].key, value[i], card_keys[i].quantity);
-    }
-    if (power_is_measured(result)) add_power(w, result);
-}
-
-/* The base's device with what was measured in place of its own. */
-static void add_base_device(struct fr_json_writer *w, const struct fr_fit_result *result) {
-    struct fr_json root = fr_json_root(result->base), device = fr_json_member(&root, "device");
-    fr_json_add_object(w, "device");
-    if (result->card.present) fr_json_add_string(w, "name", result->provenance.device);
-    for (int64_t i = 0; fr_json_key_at(&device, i); i++) {
-        const char *key = fr_json_key_at(&device, i);
-        struct fr_json value = fr_json_member(&device, key);
-        if (card_has(result, key)) continue;
-        fr_json_key(w, key);
-        if (strcmp(key, "gemm") == 0)
-            add_base_gemm(w, result, &value);
-        else
-            fr_json_put_copy(w, &value);
-    }
-    add_card(w, result);
-    fr_json_end_object(w);
-}
-
-/* Is it the width of a value that products, or an accelerator's memory, set? */
-static bool is_of_single(const struct fr_fit_result *result, const char *width) {
-    char path[64];
-    if (result->card.memory_spread > 0 && strcmp(width, "device.memory_bandwidth") == 0)
-        return true;
-    for (int d = 0; d < FR_DTYPE_COUNT; d++)
-        for (int k = 0; k < FR_PRODUCT_VALUES && result->singles[d].n > 0; k++) {
-            snprintf(path, sizeof path, "device.gemm.%s.%s", fr_dtype_names[d],
-                     result->singles[d].names[k]);
-            if (strcmp(path, width) == 0) return true;
-        }
-    return false;
-}
-
-/* How wide they leave it, of values of which a file can state it, beside the base's widths; what it states of several
- * together was of its own values. */
-static void add_single_widths(struct fr_json_writer *w, const struct fr_fit_result *result) {
-    char path[64];
-    struct fr_json root = fr_json_root(result->base), base = fr_json_member(&root, "widths");
-    fr_json_add_object(w, "widths");
-    for (int64_t i = 0; fr_json_key_at(&base, i); i++) {
-        struct fr_json width = fr_json_member(&base, fr_json_key_at(&base, i));
-        if (!fr_json_is_number(&width) || is_of_single(result, fr_json_key_at(&base, i)))
-            continue;
-        fr_json_key(w, fr_json_key_at(&base, i));
-        fr_json_put_copy(w, &width);
-    }
-    for (int d = 0; d < FR_DTYPE_COUNT; d++)
-        for (int k = 0; k < FR_PRODUCT_VALUES && result->singles[d].n > 0; k++) {
-            const struct fr_fit_singles *s = &result->singles[d];
-            if (strcmp(s->names[0], "efficiency") != 0) continue;
-            snprintf(path, sizeof path, "device.gemm.%s.%s", fr_dtype_names[d], s->names[k]);
-            add_share(w, path, fmin(2, fmax(0.001, s->sigma[k])));
-        }
-    if (result->card.memory_spread > 0)
-        add_share(w, "device.memory_bandwidth",
-                  fmin(2, fmax(0.001, result->card.memory_spread)));
-    fr_json_end_object(w);
 }
 
 static void add_series(struct fr_json_writer *w, const struct fr_fit_result *result) {
@@ -477,14 +302,14 @@ void fr_fit_write_cluster(const struct fr_fit_result *result, struct fr_text *te
     fr_file_schema_put(&w, "cluster");
     fr_json_add_string(&w, "name", result->name);
     fr_json_add_string(&w, "source", source);
-    bool singles = any_single(result) || result->card.present;
+    bool singles = fr_fit_any_single(result) || result->card.present;
     if (singles)
-        add_base_device(&w, result);
+        fr_fit_add_base_device(&w, result);
     else if (result->has_device)
         add_device(&w, result);
     else
         add_base(&w, result, "device");
-    if (singles) add_single_widths(&w, result);
+    if (singles) fr_fit_add_single_widths(&w, result);
     if (result->base)
         add_base(&w, result, "levels");
     else

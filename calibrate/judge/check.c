@@ -151,8 +151,10 @@ static void check_points(const struct fr_json *root, struct fr_checks *checks) {
     struct fr_json products = fr_json_member(root, "products"),
                    device = fr_json_member(root, "device");
     if (t.points == 0 && fr_json_present(&device)) {
+        struct fr_json flash = fr_json_member(&device, "attention_flash");
         add(checks, FR_VERDICT_WARN, "points",
-            "one GPU was measured: attention, links and collectives are the base's");
+            "one GPU was measured: %slinks and collectives are the base's",
+            fr_json_is_number(&flash) ? "" : "attention, ");
         return;
     }
     if (t.points == 0 && fr_json_is_array(&products) && fr_json_array_length(&products) > 0) {

@@ -93,8 +93,9 @@ static fr_status count_ended(const char *path, int64_t *n_ended, struct fr_error
 /* A job that failed after it began has left its samples in the file. */
 static bool measured_anything(const char *path) {
     struct fr_samples s = {0};
-    bool any = fr_samples_read(path, &s, NULL) == FR_OK &&
-               s.n_collective + s.n_gemm + s.n_memory + s.n_kernel + s.n_link > 0;
+    bool any =
+        fr_samples_read(path, &s, NULL) == FR_OK &&
+        s.n_collective + s.n_gemm + s.n_memory + s.n_kernel + s.n_link + s.n_attention > 0;
     fr_samples_free(&s);
     return any;
 }

@@ -110,8 +110,8 @@ static bool suggest(const struct fr_importer *not_this, const struct fr_import *
 
 enum { PEELS_MAX = 16 };
 
-/* Where nothing of the tool is seen, words before all lines may hide it.  Each is taken away and the text is read again,
- * up to what can be read, or is refused for another reason. */
+/* Where nothing of the tool is seen, words before all lines may hide it. They are taken away one after another. It
+ * ends with a text that can be read, or that is refused for another reason. */
 static fr_status read_behind_words(const struct fr_importer *importer,
                                    const struct fr_import *first, struct fr_log_text *cleaned,
                                    struct fr_import *in, struct fr_error *err) {
@@ -153,7 +153,8 @@ fr_status fr_import_text(const struct fr_importer *importer, const char *text, s
     struct fr_import in = {.name = name, .given = *options, .notes = notes, .samples = samples};
     size_t before = samples->n_collective, sources = samples->n_source,
            products = samples->n_gemm, batched = samples->n_batched, memory = samples->n_memory,
-           kernels = samples->n_kernel, links = samples->n_link, powers = samples->n_power;
+           kernels = samples->n_kernel, links = samples->n_link, powers = samples->n_power,
+           attentions = samples->n_attention;
     const struct fr_provenance provenance = samples->provenance;
     bool wide =
         length >= 2 && (memcmp(text, "\xFF\xFE", 2) == 0 || memcmp(text, "\xFE\xFF", 2) == 0);
@@ -186,6 +187,7 @@ fr_status fr_import_text(const struct fr_importer *importer, const char *text, s
     samples->n_kernel = kernels;
     samples->n_link = links;
     samples->n_power = powers;
+    samples->n_attention = attentions;
     samples->provenance = provenance;
     return status;
 }
@@ -258,6 +260,8 @@ void fr_import_write(const struct fr_samples *samples, struct fr_text *text) {
         fr_sample_line_memory(&samples->memory[k], text);
     for (size_t k = 0; k < samples->n_kernel; k++)
         fr_sample_line_kernel(&samples->kernel[k], text);
+    for (size_t k = 0; k < samples->n_attention; k++)
+        fr_sample_line_attention(&samples->attention[k], text);
     for (size_t k = 0; k < samples->n_link; k++) fr_sample_line_link(&samples->link[k], text);
     for (size_t k = 0; k < samples->n_power; k++)
         fr_sample_line_power(&samples->power[k], text);

@@ -133,6 +133,33 @@ static fr_status read_link(const struct fr_json *node, struct fr_samples *sample
     return fr_samples_add_link(samples, &s);
 }
 
+static const char *const attention_keys[] = {
+    "kind",     "kernel", "pass",   "dtype",  "batch", "sequence", "heads",
+    "kv_heads", "width",  "causal", "launch", "rep",   "time_s",   NULL};
+
+static fr_status read_attention(const struct fr_json *node, struct fr_samples *samples,
+                                struct fr_error *err) {
+    struct fr_sample_attention s = {0};
+    struct fr_json shared = fr_json_member(node, "kv_heads");
+    int dtype = 0;
+    FR_TRY(fr_json_object(node, attention_keys, err));
+    FR_TRY(fr_json_get_choice(node, "kernel", true, fr_sample_attention_names, &s.kernel, err));
+    FR_TRY(fr_json_get_choice(node, "pass", true, fr_sample_pass_names, &s.pass, err));
+    FR_TRY(fr_json_get_choice(node, "dtype", true, fr_dtype_names, &dtype, err));
+    FR_TRY(get_count(node, "batch", 1, &s.batch, err));
+    FR_TRY(get_count(node, "sequence", 1, &s.sequence, err));
+    FR_TRY(get_count(node, "heads", 1, &s.heads, err));
+    FR_TRY(get_count(node, "kv_heads", 1, &s.kv_heads, err));
+    FR_TRY(get_count(node, "width", 1, &s.width, err));
+    FR_TRY(fr_json_get_bool(node, "causal", true, &s.causal, err));
+    FR_TRY(get_sample(node, &s.launch, &s.rep, &s.time_s, err));
+    if (s.heads % s.kv_heads != 0)
+        return fr_json_fail(&shared, err, "is %" PRId64 ", no divisor of the %" PRId64 " heads",
+                            s.kv_heads, s.heads);
+    s.dtype = (fr_dtype)dtype;
+    return fr_samples_add_attention(samples, &s);
+}
+
 static const char *const pairs_keys[] = {"kind",   "level", "direction", "pairs", "size_B",
                                          "launch", "rep",   "time_s",    NULL};
 
@@ -260,9 +287,9 @@ static fr_status read_end(const struct fr_json *node, struct fr_samples *samples
     return fr_samples_add_end(samples, &s);
 }
 
-const char *const fr_sample_kinds[] = {"provenance", "collective", "gemm",  "memory", "kernel",
-                                       "pairs",      "overlap",    "codec", "power",  "point",
-                                       "end",        "source",     "probe", "link",   NULL};
+const char *const fr_sample_kinds[] = {
+    "provenance", "collective", "gemm", "memory", "kernel", "pairs", "overlap",   "codec",
+    "power",      "point",      "end",  "source", "probe",  "link",  "attention", NULL};
 fr_sample_reader *const fr_sample_readers[] = {fr_sample_read_provenance,
                                                read_collective,
                                                read_gemm,
@@ -276,4 +303,5 @@ fr_sample_reader *const fr_sample_readers[] = {fr_sample_read_provenance,
                                                read_end,
                                                fr_sample_read_source,
                                                read_probe,
-                                               read_link};
+                                               read_link,
+                                               read_attention};

@@ -95,8 +95,9 @@ struct fr_sample_source {
 struct fr_provenance {
     char date[32]; /**< UTC, 2024-05-31T12:00:00Z */
     char host[96], kernel[128], cpu[128];
-    int64_t cores;   /**< of rank 0's node */
-    double memory_B; /**< of rank 0's node */
+    char cluster[64]; /**< by the scheduler's name, "" = not stated */
+    int64_t cores;    /**< of rank 0's node */
+    double memory_B;  /**< of rank 0's node */
     char mpi[160], blas[160], blas_core[48];
     int64_t ranks, ranks_per_node, nodes;
     bool oversubscribed; /**< more ranks on some node than it has cores for them */
@@ -173,6 +174,23 @@ struct fr_sample_link {
     double time_s; /**< of one copy */
 };
 
+/** Generations of fused attention that were timed, as --set attention names them: "flash", "flash-2". */
+enum { FR_SAMPLE_FLASH, FR_SAMPLE_FLASH_2, FR_SAMPLE_ATTENTIONS };
+extern const char *const fr_sample_attention_names[];
+extern const char *const fr_sample_pass_names[]; /**< forward, backward */
+/** A fused kernel of attention. */
+struct fr_sample_attention {
+    int kernel; /**< FR_SAMPLE_FLASH, ... */
+    fr_dtype dtype;
+    int64_t batch, sequence; /**< sequences, and tokens of each */
+    int64_t heads, kv_heads; /**< of queries; of keys and values */
+    int64_t width;           /**< values of a head */
+    bool causal;             /**< a token attends to those before it alone */
+    int pass;                /**< 0 forward, 1 backward */
+    int64_t launch, rep;
+    double time_s; /**< of one call */
+};
+
 /** Several pairs of ranks sending at once over one link or adapter. */
 struct fr_sample_pairs {
     int level, direction;
@@ -237,6 +255,7 @@ struct fr_samples {
     struct fr_sample_memory *memory;
     struct fr_sample_kernel *kernel;
     struct fr_sample_link *link;
+    struct fr_sample_attention *attention;
     struct fr_sample_pairs *pairs;
     struct fr_sample_overlap *overlap;
     struct fr_sample_codec *codec;
@@ -246,7 +265,7 @@ struct fr_samples {
     struct fr_sample_end *end;
     struct fr_sample_source *source;
     size_t n_source, n_collective, n_segmented, n_gemm, n_batched, n_memory, n_kernel, n_link,
-        n_pairs, n_overlap, n_codec, n_power, n_point, n_probe, n_end;
+        n_attention, n_pairs, n_overlap, n_codec, n_power, n_point, n_probe, n_end;
     int n_files;
     int64_t first_source; /**< of the file being read */
     int n_cut;            /**< last lines that were cut off */
@@ -273,6 +292,7 @@ void fr_samples_free(struct fr_samples *samples);
     X(memory, memory)                                                                          \
     X(kernel, kernel)                                                                          \
     X(link, link)                                                                              \
+    X(attention, attention)                                                                    \
     X(pairs, pairs)                                                                            \
     X(overlap, overlap)                                                                        \
     X(codec, codec)                                                                            \
@@ -291,6 +311,7 @@ FR_SAMPLES_LIST(FR_SAMPLES_ADD)
     X(memory)                                                                                  \
     X(kernel)                                                                                  \
     X(link)                                                                                    \
+    X(attention)                                                                               \
     X(pairs)                                                                                   \
     X(overlap)                                                                                 \
     X(codec)                                                                                   \

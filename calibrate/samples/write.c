@@ -10,6 +10,8 @@
 const char *const fr_sample_level_names[] = {"node", "system", NULL};
 const char *const fr_sample_layout_names[] = {"block", "stride", NULL};
 const char *const fr_sample_way_names[] = {"to_device", "to_host", NULL};
+const char *const fr_sample_attention_names[] = {"flash", "flash-2", NULL};
+const char *const fr_sample_pass_names[] = {"forward", "backward", NULL};
 const char *const fr_sample_direction_names[] = {"one", "both", NULL};
 const char *const fr_sample_overlap_names[] = {"comm", "compute", "both", "compute_during",
                                                NULL};
@@ -50,6 +52,7 @@ void fr_sample_line_provenance(const struct fr_provenance *p, struct fr_text *li
     fr_json_add_string(&w, "kind", "provenance");
     fr_json_add_string(&w, "date", p->date);
     fr_json_add_string(&w, "host", p->host);
+    if (*p->cluster) fr_json_add_string(&w, "cluster", p->cluster);
     fr_json_add_string(&w, "kernel", p->kernel);
     fr_json_add_string(&w, "cpu", p->cpu);
     fr_json_add_integer(&w, "cores", p->cores);
@@ -127,6 +130,19 @@ void fr_sample_head_link(const struct fr_sample_link *s, struct fr_text *line) {
     fr_json_add_string(&w, "way", fr_sample_way_names[s->way]);
     fr_json_add_bool(&w, "pinned", s->pinned);
     fr_json_add_number(&w, "size_B", s->size_B);
+}
+
+void fr_sample_head_attention(const struct fr_sample_attention *s, struct fr_text *line) {
+    struct fr_json_writer w = fr_sample_begin(line, "attention");
+    fr_json_add_string(&w, "kernel", fr_sample_attention_names[s->kernel]);
+    fr_json_add_string(&w, "pass", fr_sample_pass_names[s->pass]);
+    fr_json_add_string(&w, "dtype", fr_dtype_names[s->dtype]);
+    fr_json_add_integer(&w, "batch", s->batch);
+    fr_json_add_integer(&w, "sequence", s->sequence);
+    fr_json_add_integer(&w, "heads", s->heads);
+    fr_json_add_integer(&w, "kv_heads", s->kv_heads);
+    fr_json_add_integer(&w, "width", s->width);
+    fr_json_add_bool(&w, "causal", s->causal);
 }
 
 void fr_sample_head_pairs(const struct fr_sample_pairs *s, struct fr_text *line) {

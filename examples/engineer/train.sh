@@ -12,4 +12,4 @@ forerun search $recipe --json >search.json
 forerun search $recipe --emit sbatch,torchtitan >start.sh
 bash -n start.sh # it is a script: sbatch start.sh
 command -v gnuplot >/dev/null || exit 0
-forerun plot breakdown search.json -o plans.svg --title "Where an iteration goes"
+forerun plot breakdown search.json -o plans.svg -f --title "Where an iteration goes"

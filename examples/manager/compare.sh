@@ -10,5 +10,5 @@ forerun compare $asked
 # shellcheck disable=SC2086
 forerun compare $asked --json >clusters.json
 command -v gnuplot >/dev/null || exit 0
-forerun plot clusters clusters.json -o clusters.svg
-forerun report clusters.json -o page.html # one file, nothing fetched: to send on
+forerun plot clusters clusters.json -o clusters.svg -f
+forerun report clusters.json -o page.html -f # one file, nothing fetched: to send on

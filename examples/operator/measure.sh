@@ -13,4 +13,4 @@ forerun collective --cluster cluster.json --op all_reduce --ranks 2 --size '8..6
 forerun place --cluster a100-hdr --model gpt-8.3b --set tp=8 --set pp=4 --set dp=4 --emit slurm >place.slurm
 forerun place --cluster a100-hdr --model gpt-8.3b --set tp=8 --set pp=4 --set dp=4 | sed 8q
 command -v gnuplot >/dev/null || exit 0
-forerun report samples.jsonl -o calibration.html >/dev/null
+forerun report samples.jsonl -o calibration.html -f >/dev/null

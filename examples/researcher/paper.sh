@@ -17,5 +17,5 @@ for schedule in 1f1b mine.json; do
 done
 
 command -v gnuplot >/dev/null || exit 0
-forerun plot - -o figures/ <phantom.json # .svg one column wide, tables as .tex and .md
-forerun plot energy-time ghost.json -o ghost.svg --width 3.3in --font Times,8 --no-title
+forerun plot - -o figures/ -f <phantom.json # .svg one column wide, tables as .tex and .md
+forerun plot energy-time ghost.json -o ghost.svg -f --width 3.3in --font Times,8 --no-title

@@ -37,7 +37,8 @@ FORERUN_API forerun_status forerun_import(const char *const *words,
  *    --output FILE  page to write (default: none)
  *    --series TEXT  of several series fit those that have TEXT in their name
  *    --json  print JSON
- *    --page FILE  write the answer as one HTML page with live figures, too */
+ *    --page FILE  write the answer as one HTML page with live figures, too
+ *    --force  replace a page or picture that is there */
 FORERUN_API forerun_status forerun_report(const char *const *words,
                                     forerun_result **result, forerun_error *error);
 
@@ -54,7 +55,8 @@ FORERUN_API forerun_status forerun_report(const char *const *words,
  *    --runtime FILE|PRESET  software of rows that name none: a release of a framework
  *    --defaults YEAR  modern (today's software) or 2019, for rows that do not say
  *    --json  print JSON
- *    --page FILE  write the answer as one HTML page with live figures, too */
+ *    --page FILE  write the answer as one HTML page with live figures, too
+ *    --force  replace a page or picture that is there */
 FORERUN_API forerun_status forerun_tune(const char *const *words,
                                     forerun_result **result, forerun_error *error);
 
@@ -71,7 +73,8 @@ FORERUN_API forerun_status forerun_tune(const char *const *words,
  *    --defaults YEAR  modern (today's software) or 2019, for rows that do not say
  *    --all  everything that the short answer leaves out: all tables, all reasons
  *    --json  print JSON
- *    --page FILE  write the answer as one HTML page with live figures, too */
+ *    --page FILE  write the answer as one HTML page with live figures, too
+ *    --force  replace a page or picture that is there */
 FORERUN_API forerun_status forerun_score(const char *const *words,
                                     forerun_result **result, forerun_error *error);
 
@@ -86,7 +89,8 @@ FORERUN_API forerun_status forerun_score(const char *const *words,
  *         what varies)
  *    --from TIME  of gantt: draw the part from there on, e.g. 120ms
  *    --to TIME  of gantt: and up to there
- *    --keep-script  leave the gnuplot script and its data beside the picture */
+ *    --keep-script  leave the gnuplot script and its data beside the picture
+ *    --force  replace a page or picture that is there */
 FORERUN_API forerun_status forerun_plot(const char *const *words,
                                     forerun_result **result, forerun_error *error);
 
@@ -102,6 +106,7 @@ FORERUN_API forerun_status forerun_plot(const char *const *words,
  *    --algorithm NAME|all  price an algorithm from the levels instead of the cluster's form
  *    --json  print JSON
  *    --page FILE  write the answer as one HTML page with live figures, too
+ *    --force  replace a page or picture that is there
  *    --csv  print CSV */
 FORERUN_API forerun_status forerun_collective(const char *const *words,
                                     forerun_result **result, forerun_error *error);
@@ -117,7 +122,8 @@ FORERUN_API forerun_status forerun_collective(const char *const *words,
  *    --batch B  samples it serves, for devices known by throughput against batch (default n)
  *    --dtype NAME  fp64, fp32, tf32, bf16, fp16, fp8, fp4 (default fp32)
  *    --json  print JSON
- *    --page FILE  write the answer as one HTML page with live figures, too */
+ *    --page FILE  write the answer as one HTML page with live figures, too
+ *    --force  replace a page or picture that is there */
 FORERUN_API forerun_status forerun_gemm(const char *const *words,
                                     forerun_result **result, forerun_error *error);
 
@@ -167,7 +173,8 @@ FORERUN_API forerun_status forerun_export(const char *const *words,
  *    --restart Q  time to start again after a failure, e.g. "10 min"
  *    --all  everything that the short answer leaves out: all tables, all reasons
  *    --json  print JSON
- *    --page FILE  write the answer as one HTML page with live figures, too */
+ *    --page FILE  write the answer as one HTML page with live figures, too
+ *    --force  replace a page or picture that is there */
 FORERUN_API forerun_status forerun_compare(const char *const *words,
                                     forerun_result **result, forerun_error *error);
 
@@ -183,7 +190,8 @@ FORERUN_API forerun_status forerun_compare(const char *const *words,
  *    --ranks N  ranks of plans that do not name their replicas (default: dp is 1)
  *    --all  everything that the short answer leaves out: all tables, all reasons
  *    --json  print JSON
- *    --page FILE  write the answer as one HTML page with live figures, too */
+ *    --page FILE  write the answer as one HTML page with live figures, too
+ *    --force  replace a page or picture that is there */
 FORERUN_API forerun_status forerun_compare_plans(const char *const *words,
                                     forerun_result **result, forerun_error *error);
 
@@ -193,7 +201,8 @@ FORERUN_API forerun_status forerun_show(const char *const *words,
 
 /** Collectives, methods, forms, kinds, presets, figures.
  *    --json  print JSON
- *    --page FILE  write the answer as one HTML page with live figures, too */
+ *    --page FILE  write the answer as one HTML page with live figures, too
+ *    --force  replace a page or picture that is there */
 FORERUN_API forerun_status forerun_list(const char *const *words,
                                     forerun_result **result, forerun_error *error);
 

@@ -80,6 +80,11 @@ static bool divides(const struct fr_job *job, const struct fr_plan *plan) {
     return plan->tp > 1;
 }
 
+static bool has_whole_stages(const struct fr_job *job, const struct fr_plan *plan) {
+    (void)job;
+    return plan->pp > 1 && plan->chunks == 1;
+}
+
 static bool sixteen_bit_float(const struct fr_job *job, const struct fr_plan *plan) {
     (void)plan;
     return job->workload.dtype == FR_BF16;
@@ -155,6 +160,7 @@ static const struct {
     {"dense, tp", "tp above 1 with sequence_parallel, but mixtures and blocking launches",
      divides_products},
     {"tp", "tp above 1", divides},
+    {"stages", "pipelines of one chunk a stage", has_whole_stages},
     {"bf16", "products in bf16", sixteen_bit_float},
     {"layers recomputed, host link",
      "layers that are made again, on devices with a link to their host",
@@ -181,6 +187,7 @@ const char *const fr_condition_names[] = {"always",
                                           "fp8 experts",
                                           "dense, tp",
                                           "tp",
+                                          "stages",
                                           "bf16",
                                           "layers recomputed, host link",
                                           "packed samples",

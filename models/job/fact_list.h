@@ -38,6 +38,7 @@ FR_FACT(recompute, PLAN(recompute), "activations that the backward pass makes ag
 FR_FACT(offload, PLAN(offload), "what lives in the host's memory")
 FR_FACT(accumulation, PLAN(accumulation),
         "gradients of micro-batches added by the products that make them, or apart")
+FR_FACT(schedule, PLAN(schedule), "order of a pipeline stage's passes")
 FR_FACT(loss, PLAN(loss), "how the loss is computed: how often logits are held")
 FR_FACT(dispatch_ranks, PLAN(dispatch_ranks),
         "ranks of an expert group to which a token is sent once; domain: those that share fast "

@@ -37,6 +37,14 @@ static int find_document(const char *key, const char **rest) {
     return PLAN;
 }
 
+/* The iterations of a model file, as forerun quality --out writes one: of those the value is meant. */
+static void member_of_model(const struct fr_json_document *file, const char *path,
+                            struct fr_text *text) {
+    struct fr_json root = fr_json_root(file), member = fr_json_member(&root, path);
+    struct fr_json_writer w = {.text = text};
+    if (fr_json_is_object(&root) && fr_json_present(&member)) fr_json_put_copy(&w, &member);
+}
+
 /* model.iterations=FILE: the text of the file stands for the value. */
 static fr_status set_from_file(struct fr_json_document *document, const char *path,
                                const char *file, struct fr_error *err) {
@@ -44,9 +52,14 @@ static fr_status set_from_file(struct fr_json_document *document, const char *pa
     size_t length = 0;
     struct fr_json_document *check = NULL;
     FR_TRY(fr_file_read(file, FR_FILE_MAX_B, &text, &length, err));
+    struct fr_text inside = {0};
     fr_status status = fr_json_parse(text, length, file, &check, err);
+    if (status == FR_OK) member_of_model(check, path, &inside);
     fr_json_free(check);
-    if (status == FR_OK) status = fr_json_set(document, path, text, file, err);
+    if (status == FR_OK)
+        status =
+            fr_json_set(document, path, inside.length ? fr_text_get(&inside) : text, file, err);
+    fr_text_free(&inside);
     free(text);
     return status;
 }

@@ -25,7 +25,7 @@ static const char *home(char *path, size_t capacity) {
 
 /* The settings; no document where there are none.  On error nothing is left to free. */
 static fr_status read_settings(struct fr_json_document **document, struct fr_error *err) {
-    static const char *const keys[] = {"cluster", "path", NULL};
+    static const char *const keys[] = {"cluster", "path", "site", NULL};
     char folder[FR_OWN_PATH_B], path[FR_OWN_PATH_B + sizeof settings_file + 1];
     *document = NULL;
     if (!*home(folder, sizeof folder)) return FR_OK;
@@ -39,29 +39,40 @@ static fr_status read_settings(struct fr_json_document **document, struct fr_err
     return status;
 }
 
+/* Folders that the settings name: the site's, then those of "path". */
 static fr_status add_settings_folders(const struct fr_json_document *document,
                                       struct fr_text *text, struct fr_error *err) {
-    struct fr_json root = fr_json_root(document), list = fr_json_member(&root, "path");
+    struct fr_json root = fr_json_root(document), list = fr_json_member(&root, "path"),
+                   site = fr_json_member(&root, "site");
+    const char *folder = NULL;
+    if (fr_json_present(&site)) {
+        FR_TRY(fr_json_text(&site, &folder, err));
+        fr_text_addf(text, "%s\n", folder);
+    }
     if (!fr_json_present(&list)) return FR_OK;
     FR_TRY(fr_json_array(&list, 0, 64, err));
     for (int64_t i = 0; i < fr_json_array_length(&list); i++) {
         struct fr_json element = fr_json_element(&list, i);
-        const char *folder = NULL;
         FR_TRY(fr_json_text(&element, &folder, err));
         fr_text_addf(text, "%s\n", folder);
     }
     return FR_OK;
 }
 
-fr_status fr_own_folders(struct fr_text *text, struct fr_error *err) {
+static fr_status add_site_folders(struct fr_text *text, struct fr_error *err) {
     const char *path = getenv("FORERUN_PATH");
     struct fr_json_document *document = NULL;
-    char folder[FR_OWN_PATH_B];
     for (; path && *path; path += strcspn(path, ":") + (path[strcspn(path, ":")] == ':'))
         if (*path != ':') fr_text_addf(text, "%.*s\n", (int)strcspn(path, ":"), path);
     FR_TRY(read_settings(&document, err));
     fr_status status = document ? add_settings_folders(document, text, err) : FR_OK;
     fr_json_free(document);
+    return status;
+}
+
+fr_status fr_own_folders(struct fr_text *text, struct fr_error *err) {
+    char folder[FR_OWN_PATH_B];
+    fr_status status = add_site_folders(text, err);
     if (*home(folder, sizeof folder)) fr_text_addf(text, "%s\n", folder);
     return status;
 }
@@ -76,9 +87,12 @@ static const char *next(const char *at, char *line, size_t capacity) {
 fr_status fr_own_file(const char *kind, const char *name, char *path, struct fr_error *err) {
     struct fr_text folders = {0};
     char folder[FR_OWN_PATH_B];
+    static const char site[] = FR_OWN_SITE;
+    const bool shared = strncmp(name, site, sizeof site - 1) == 0;
     *path = '\0';
+    if (shared) name += sizeof site - 1;
     if (!*name || strchr(name, '/')) return FR_OK; /* a path, no name */
-    fr_status status = fr_own_folders(&folders, err);
+    fr_status status = shared ? add_site_folders(&folders, err) : fr_own_folders(&folders, err);
     const char *at = fr_text_get(&folders);
     while (status == FR_OK && *at && !*path) {
         at = next(at, folder, sizeof folder);
@@ -101,16 +115,27 @@ static void add_names(struct fr_text *text, const char *folder) {
     fr_folder_free(files, n);
 }
 
-fr_status fr_own_names(const char *kind, struct fr_text *text, struct fr_error *err) {
-    struct fr_text folders = {0};
+static void add_all_names(const char *kind, const char *folders, struct fr_text *text) {
     char folder[FR_OWN_PATH_B], inner[FR_OWN_PATH_B + 16];
-    fr_status status = fr_own_folders(&folders, err);
-    const char *at = fr_text_get(&folders);
-    while (status == FR_OK && *at) {
-        at = next(at, folder, sizeof folder);
+    while (*folders) {
+        folders = next(folders, folder, sizeof folder);
         snprintf(inner, sizeof inner, "%s/%s", folder, kind);
         add_names(text, inner);
     }
+}
+
+fr_status fr_own_names(const char *kind, struct fr_text *text, struct fr_error *err) {
+    struct fr_text folders = {0};
+    fr_status status = fr_own_folders(&folders, err);
+    if (status == FR_OK) add_all_names(kind, fr_text_get(&folders), text);
+    fr_text_free(&folders);
+    return status;
+}
+
+fr_status fr_own_site_names(const char *kind, struct fr_text *text, struct fr_error *err) {
+    struct fr_text folders = {0};
+    fr_status status = add_site_folders(&folders, err);
+    if (status == FR_OK) add_all_names(kind, fr_text_get(&folders), text);
     fr_text_free(&folders);
     return status;
 }

@@ -2,12 +2,13 @@
  *  What users keep for themselves: files that a name stands for, as presets do, and the cluster that
  *  is meant where none is named.
  *
- *  Folders, in this order: those of FORERUN_PATH (a colon between two), those of "path" in the
+ *  Folders, in this order: those of FORERUN_PATH (a colon between two), that of "site" and those of "path" in the
  *  settings, and that of the settings, $XDG_CONFIG_HOME/forerun (else ~/.config/forerun).  A
  *  cluster NAME is the file cluster/NAME.json there, a model model/NAME.json, a runtime runtime/NAME.json.  The names of the
- *  program's own presets stay theirs.
+ *  program's own presets stay theirs; "site:NAME" is the file of that name in a folder that several people share, which is all
+ *  of them but the last.
  *
- *  The settings are config.json in that last folder, {"cluster": NAME, "path": [FOLDER, ...]}, both
+ *  The settings are config.json in that last folder, {"cluster": NAME, "site": FOLDER, "path": [FOLDER, ...]}, all
  *  optional.  FORERUN_CLUSTER goes before its cluster. */
 #ifndef FR_MODELS_JOB_OWN_H
 #define FR_MODELS_JOB_OWN_H
@@ -19,6 +20,8 @@
 #include "base/text.h"
 
 enum { FR_OWN_PATH_B = 4096 };
+/** The beginning of names that are of the site and of nobody else. */
+#define FR_OWN_SITE "site:"
 
 /** The file that @p name of @p kind ("cluster", "model", "runtime") stands for, into @p path of FR_OWN_PATH_B;
  *  empty where there is none.
@@ -28,6 +31,9 @@ fr_status fr_own_file(const char *kind, const char *name, char *path, struct fr_
 /** Append a line for each name of @p kind, folder by folder: the name, a tab and the file.
  *  @return as fr_own_file */
 fr_status fr_own_names(const char *kind, struct fr_text *text, struct fr_error *err);
+
+/** The same of the folders that are shared, whose files "site:NAME" stands for. */
+fr_status fr_own_site_names(const char *kind, struct fr_text *text, struct fr_error *err);
 
 /** The cluster that is meant where none is named, into @p name of FR_OWN_PATH_B; empty: none.
  *  @param[out] origin  "FORERUN_CLUSTER" or the settings, for messages; NULL: not asked

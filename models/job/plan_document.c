@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "models/job/answer_schema.h"
 #include "models/job/preset.h"
 
 static bool is_answer(const struct fr_json *node) {
@@ -54,7 +55,8 @@ fr_status fr_plan_document_read(const char *name, struct fr_json_document **docu
         *document = read;
         return FR_OK;
     }
-    fr_status status = of_answer(&root, document, err);
+    fr_status status = fr_answer_schema_check(&root, err);
+    if (status == FR_OK) status = of_answer(&root, document, err);
     fr_json_free(read);
     return status;
 }

@@ -1,10 +1,12 @@
 #include "models/job/preset.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/json/file_schema.h"
+#include "models/job/file_kind.h"
 #include "models/job/own.h"
 
 enum { FR_PRESETS_MAX = 127 };
@@ -39,7 +41,30 @@ static const char *otherwise(const char *kind) {
     return "";
 }
 
+static fr_status not_of_site(const char *kind, const char *name, struct fr_error *err) {
+    enum { KNOWN = 64, NAME = 80 };
+    char names[KNOWN][NAME], tail[200];
+    const char *known[KNOWN + 1] = {NULL};
+    struct fr_text text = {0};
+    int n = 0;
+    FR_TRY(fr_own_site_names(kind, &text, err));
+    for (const char *at = fr_text_get(&text); *at && n < KNOWN; at += strcspn(at, "\n") + 1) {
+        snprintf(names[n], NAME, FR_OWN_SITE "%.*s", (int)strcspn(at, "\t"), at);
+        known[n] = names[n];
+        n++;
+    }
+    fr_text_free(&text);
+    fr_meant_tail(name, known, tail, sizeof tail);
+    return fr_fail(
+        err, FR_ERR_INPUT, name,
+        "is no file %s/NAME.json in a folder of the site (\"site\" of config.json, or "
+        "FORERUN_PATH)%s",
+        kind, n ? tail : "; there is none");
+}
+
 static fr_status unknown(const char *kind, const char *name, struct fr_error *err) {
+    static const char site[] = FR_OWN_SITE;
+    if (strncmp(name, site, sizeof site - 1) == 0) return not_of_site(kind, name, err);
     const char *other = exchanged(kind, name);
     struct fr_meant meant = fr_preset_meant(kind, name);
     char list[256];
@@ -86,6 +111,30 @@ const char *fr_preset_or_file_shown(const char *kind, const char *name) {
     return is_text(name) ? kind : name;
 }
 
+static fr_samples_fit *fit_samples;
+
+void fr_preset_fit_samples(fr_samples_fit *fit) { fit_samples = fit; }
+
+/* The kind of standard input is known once it is read, and samples are then read again. */
+static fr_status read_standard(struct fr_json_document **document, struct fr_error *err) {
+    char *data = NULL;
+    size_t length = 0;
+    FR_TRY(fr_file_read("-", FR_FILE_MAX_B, &data, &length, err));
+    fr_status status = fr_file_kind_of_text(data, length) == FR_FILE_SAMPLES
+                           ? fit_samples("-", document, err)
+                           : fr_json_parse(data, length, "<stdin>", document, err);
+    free(data);
+    return status;
+}
+
+static fr_status read_file(const char *kind, const char *path,
+                           struct fr_json_document **document, struct fr_error *err) {
+    if (!fit_samples || strcmp(kind, "cluster") != 0) return fr_json_read(path, document, err);
+    if (strcmp(path, "-") == 0) return read_standard(document, err);
+    return fr_file_kind_of(path) == FR_FILE_SAMPLES ? fit_samples(path, document, err)
+                                                    : fr_json_read(path, document, err);
+}
+
 static fr_status read(const char *kind, const char *name, struct fr_json_document **document,
                       struct fr_error *err) {
     const struct fr_preset *preset = fr_preset_find(kind, name);
@@ -93,9 +142,9 @@ static fr_status read(const char *kind, const char *name, struct fr_json_documen
     if (is_text(name)) return fr_json_parse(name, strlen(name), kind, document, err);
     if (!preset && strcmp(name, "-") != 0 && !fr_file_exists(name)) {
         FR_TRY(fr_own_file(kind, name, own, err));
-        return *own ? fr_json_read(own, document, err) : unknown(kind, name, err);
+        return *own ? read_file(kind, own, document, err) : unknown(kind, name, err);
     }
-    if (!preset) return fr_json_read(name, document, err);
+    if (!preset) return read_file(kind, name, document, err);
     snprintf(shown, sizeof shown, "preset %s", name);
     return fr_json_parse(preset->text, preset->length, shown, document, err);
 }

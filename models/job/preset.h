@@ -29,10 +29,17 @@ const struct fr_preset *fr_preset_find(const char *kind, const char *name);
 struct fr_meant fr_preset_meant(const char *kind, const char *name);
 
 /** Parse what @p name stands for: "-" standard input, JSON itself ("{..."), a preset of @p kind, a file,
- *  or a name in the user's own folders (models/job/own.h).
+ *  or a name in the user's own folders (models/job/own.h).  For a cluster, samples that are fitted, where main has said how.
  *  @return FR_OK; FR_ERR_INPUT, which suggests the nearest preset where there is no file. */
 fr_status fr_preset_or_file_read(const char *kind, const char *name,
                                  struct fr_json_document **document, struct fr_error *err);
+
+/** Makes a cluster file of measurements at @p path. */
+typedef fr_status fr_samples_fit(const char *path, struct fr_json_document **document,
+                                 struct fr_error *err);
+
+/** From now on samples.jsonl stands for a cluster too, fitted by @p fit (of the process: for main). */
+void fr_preset_fit_samples(fr_samples_fit *fit);
 
 /** Its name in messages: @p name, or @p kind where the name is JSON itself. */
 const char *fr_preset_or_file_shown(const char *kind, const char *name);

@@ -51,7 +51,8 @@ static int32_t log2_floor(int64_t p) { return 63 - __builtin_clzll((unsigned lon
 
 /* Time per byte of n through all adapters of a node, or through a node's own links. */
 static double beta(const struct fr_collective_args *a) {
-    return fr_rail_chain_link(a).s_per_B / (double)fr_collective_fewest(a);
+    return fmax(fr_rail_chain_link(a, false).s_per_B, fr_rail_chain_link(a, true).s_per_B) /
+           (double)fr_collective_fewest(a);
 }
 
 static double up_and_down_s(const struct fr_collective_args *a) {
@@ -107,7 +108,9 @@ struct fr_link_cost fr_nccl_link(const struct fr_collective_args *a, fr_message_
     case FR_PRICED_RING_TWICE:
         return fr_rail_ring_link(a, 2);
     case FR_PRICED_CHAIN:
-        return fr_rail_chain_link(a);
+        return fr_rail_chain_link(a, false);
+    case FR_PRICED_CHAIN_INSIDE:
+        return fr_rail_chain_link(a, true);
     case FR_PRICED_TREE:
         return in_rounds(tree_of(a), a);
     case FR_PRICED_SWITCH:

@@ -28,18 +28,28 @@ static struct fr_link_cost rails_of(const struct fr_collective_args *a) {
     return rails;
 }
 
-/* Time per byte of a block, of which each ring carries 1/f. */
-static double block_s_per_B(const struct fr_collective_args *a) {
+/* Time per byte of a block, of which each ring carries 1/f, inside nodes and between them. */
+static double inside_s_per_B(const struct fr_collective_args *a) {
     if (one_node(a)) return a->inner.s_per_B;
     double f = (double)fr_collective_fewest(a);
     double inside = a->ranks_per_node == 1 ? 0 : fr_collective_by_node(a) ? (f - 1) / f : 1;
-    return fmax(inside * a->inner.s_per_B, rails_of(a).s_per_B / f);
+    return inside * a->inner.s_per_B;
+}
+static double between_s_per_B(const struct fr_collective_args *a) {
+    return one_node(a) ? 0 : rails_of(a).s_per_B / (double)fr_collective_fewest(a);
+}
+static double block_s_per_B(const struct fr_collective_args *a) {
+    return fmax(inside_s_per_B(a), between_s_per_B(a));
+}
+
+static double hop_inside_s(const struct fr_collective_args *a) {
+    return fr_collective_by_nccl(a) ? fr_nccl_inside_s(a, FR_PROTOCOL_SIMPLE)
+                                    : a->inner.latency_s;
 }
 
 static struct fr_link_cost mean_link(const struct fr_collective_args *a) {
     double p = (double)a->n_ranks, q = (double)fr_collective_nodes(a);
-    double inside_s =
-        fr_collective_by_nccl(a) ? fr_nccl_inside_s(a, FR_PROTOCOL_SIMPLE) : a->inner.latency_s;
+    double inside_s = hop_inside_s(a);
     return (struct fr_link_cost){(q * rails_of(a).latency_s + (p - q) * inside_s) / p,
                                  (double)rings_of(a) * block_s_per_B(a)};
 }
@@ -69,8 +79,10 @@ struct fr_link_cost fr_rail_ring_link(const struct fr_collective_args *a, int64_
     return fr_collective_by_nccl(a) ? nccl_ring_link(a, turns) : mean_link(a);
 }
 
-struct fr_link_cost fr_rail_chain_link(const struct fr_collective_args *a) {
-    return mean_link(a);
+struct fr_link_cost fr_rail_chain_link(const struct fr_collective_args *a, bool inside) {
+    double rings = (double)rings_of(a);
+    return inside ? (struct fr_link_cost){hop_inside_s(a), rings * inside_s_per_B(a)}
+                  : (struct fr_link_cost){rails_of(a).latency_s, rings * between_s_per_B(a)};
 }
 
 double fr_rail_ring_s(const struct fr_collective_args *a, int64_t turns) {
@@ -190,10 +202,32 @@ static int64_t pieces(const struct fr_collective_args *a) {
     return each > PIECES_MAX ? PIECES_MAX : each > 1 ? (int64_t)each : 1;
 }
 
+/* Ranks of the first node. */
+static int64_t first_node(const struct fr_collective_args *a) {
+    int64_t n = 1, others = fr_collective_fewest(a) * (fr_collective_nodes(a) - 1);
+    if (!a->node)
+        return a->n_ranks - others < a->ranks_per_node ? a->n_ranks - others
+                                                       : a->ranks_per_node;
+    while (n < a->n_ranks && a->node[n] == a->node[0]) n++;
+    return n;
+}
+
+/* Hops between nodes of the slowest ring.  Ring j leaves the first node by its j-th rank and comes back for the ranks
+ * behind that one, if there are any. */
+static double hops_between(const struct fr_collective_args *a, bool between_is_slower) {
+    int64_t q = fr_collective_nodes(a), s = first_node(a);
+    bool back = between_is_slower ? s > 1 : s > rings_of(a);
+    return (double)(back ? q : q - 1);
+}
+
 double fr_rail_chain_s(const struct fr_collective_args *a) {
-    double k = (double)pieces(a);
-    return (k + (double)a->n_ranks - 2) *
-           (mean_link(a).latency_s + a->size_B / k * block_s_per_B(a));
+    double k = (double)pieces(a), piece_B = a->size_B / k / (double)rings_of(a);
+    struct fr_link_cost in = fr_rail_chain_link(a, true), out = fr_rail_chain_link(a, false);
+    double in_s = in.latency_s + piece_B * in.s_per_B,
+           out_s = out.latency_s + piece_B * out.s_per_B,
+           between = hops_between(a, out_s > in_s), inside = (double)(a->n_ranks - 1) - between;
+    return between * out_s + inside * in_s +
+           (k - 1) * (inside > 0 ? fmax(out_s, in_s) : out_s);
 }
 
 /* One ring's pieces, each down the chain of order[0..p): after what brought it, and what its sender sent before. */
@@ -208,7 +242,10 @@ static void send_pieces(struct fr_expansion *e, const struct rings *r, const int
             brought = fr_message_add(e->list, from, to, r->node[from] != r->node[to], size_B,
                                      after, n_after);
             e->failed = brought < 0;
-            if (brought >= 0) as_rail(&e->list->items[brought], FR_PRICED_CHAIN);
+            if (brought >= 0)
+                as_rail(&e->list->items[brought], r->node[from] == r->node[to]
+                                                      ? FR_PRICED_CHAIN_INSIDE
+                                                      : FR_PRICED_CHAIN);
             last[from] = brought;
         }
     }

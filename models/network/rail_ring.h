@@ -12,12 +12,14 @@
  *  a turn of p - 1 hops; an all-reduce takes two turns.  q nodes; beta_rails: of a byte when f ranks of every node
  *  send to the next node at once.  A rank sends s = (f - 1)/f of its bytes inside where nodes hold f ranks each, all
  *  where one holds more.  A broadcast goes down such rings as chains, and a reduction goes up.  Each ring moves n/f
- *  in K pieces that follow one another (van de Geijn's pipelined broadcast; NCCL's ring).  The last rank has the last
- *  piece after
+ *  in K pieces that follow one another (van de Geijn's pipelined broadcast; NCCL's ring).  The first piece takes the
+ *  times of all hops, and each of the others that of the slower place:
  *
- *      (K + p - 2) (h + n/K beta),  K = n / (f 512 KiB), rounded up, at most 256
+ *      q' t_out + (p - 1 - q') t_in + (K - 1) max(t_out, t_in)
+ *      t_out = alpha_out + n/K beta_rails / f,  t_in = alpha_in + n/K s beta_in,  K = n / (f 512 KiB), at most 256
  *
- *  (NCCL, src/include/device.h: a slot of a channel's buffer, 4 MiB in 8 steps.)
+ *  q' = q where a ring comes back to the node that it began in, else q - 1.  (NCCL, src/include/device.h: a slot of a
+ *  channel's buffer, 4 MiB in 8 steps.)
  *
  *  Where NCCL runs them (links of a class), latencies are the classes' hops, a collective starts once, and inside one node
  *  the protocol is the fastest (models/network/nccl.h).  Then one node alone is a ring too.
@@ -40,8 +42,8 @@ double fr_rail_ring_s(const struct fr_collective_args *a, int64_t turns);
 
 /** Cost of a message of one ring while all rings work, of one turn or two: h, and f beta. */
 struct fr_link_cost fr_rail_ring_link(const struct fr_collective_args *a, int64_t turns);
-/** The same of a chain. */
-struct fr_link_cost fr_rail_chain_link(const struct fr_collective_args *a);
+/** The same of a chain, between ranks of a node or of two. */
+struct fr_link_cost fr_rail_chain_link(const struct fr_collective_args *a, bool inside);
 
 /** Time of a pipelined broadcast, or of a reduction [s]. */
 double fr_rail_chain_s(const struct fr_collective_args *a);

@@ -65,7 +65,6 @@ static bool make_stages(struct fr_pricer *x, size_t n) {
         x->n_stages = x->stage && x->exposed_s ? n : 0;
     }
     if (n > x->n_stages) return false;
-    memset(x->stage, 0, n * sizeof *x->stage);
     memset(x->exposed_s, 0, n * sizeof *x->exposed_s);
     return true;
 }

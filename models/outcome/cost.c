@@ -36,6 +36,14 @@ void fr_outcome_add_totals(const struct fr_job *job, struct fr_outcome *out) {
             &job->workload, plan,
             (struct fr_lossy){out->lossy_backward, out->lossy_gradient, out->lossy_forward},
             fr_job_batch(job, plan), &out->iterations);
+    out->iterations_deviation =
+        out->iterations_origin == FR_ITERATIONS_LAW
+            ? fr_iterations_deviation(&job->workload, plan,
+                                      (struct fr_lossy){out->lossy_backward,
+                                                        out->lossy_gradient,
+                                                        out->lossy_forward},
+                                      fr_job_batch(job, plan))
+            : 0;
     double plain =
         out->plain_time_s > 0 ? fmin((double)plan->compression.warm_up, out->iterations) : 0;
     double rest = out->iterations - plain;
@@ -44,11 +52,11 @@ void fr_outcome_add_totals(const struct fr_job *job, struct fr_outcome *out) {
 }
 
 bool fr_plan_warms_up(const struct fr_plan *plan, struct fr_plan *plain) {
+    const struct fr_plan none = fr_plan_default();
     if (plan->compression.warm_up == 0) return false;
     *plain = *plan;
-    plain->compression.scope = FR_SCOPE_NONE;
-    plain->compression.gradient_stages = plain->compression.forward_rank =
-        plain->compression.warm_up = 0;
+    plain->compression = none.compression; /* ranks too: a rank that nothing reads is refused */
+    plain->compression.fused_embedding = plan->compression.fused_embedding;
     return true;
 }
 

@@ -153,10 +153,30 @@ FR_FACT_PUT(memory_moments, "memory_moments", SOMETIMES, fr_report_put_moments,
             "its tensors. See [docs/reference/outputs.md](outputs.md#memory_moments)")
 FR_FACT(iterations, "iterations", NUMBER, ALWAYS, v->out->iterations,
         "iterations to target loss", CSV(2, NULL))
+FR_FACT(iterations_low, "iterations_low", NUMBER, WHERE(v->out->iterations_deviation > 0),
+        v->out->iterations *exp(-1.6448536269514722 * v->out->iterations_deviation),
+        "low end of the 90 % interval of iterations by a law of growth")
+FR_FACT(iterations_high, "iterations_high", NUMBER, WHERE(v->out->iterations_deviation > 0),
+        v->out->iterations *exp(1.6448536269514722 * v->out->iterations_deviation),
+        "its high end")
 FR_FACT_WORD(iterations_origin, "iterations_origin", fr_iterations_origins, ALWAYS,
              fr_iterations_origins[v->out->iterations_origin],
              "`given`, `interpolated` between known plans, `scaled` from another batch, by "
              "a `law` fitted to known plans, or `unknown`")
+FR_FACT(break_even_iterations, "break_even_iterations", NUMBER,
+        WHERE(v->out->break_even_iterations > 0), v->out->break_even_iterations,
+        "of a plan that loses information: it wins if it needs less than so many times the "
+        "iterations of an exact plan, of samples where batches differ",
+        TEXT(5, "break-even iterations"), PAGE(5))
+FR_FACT_WORD(break_even_against, "break_even_against", break_even_plans,
+             WHERE(v->out->break_even_iterations > 0),
+             break_even_plans[v->out->break_even_from],
+             "that exact plan: `best exact plan` of the same search, or `same plan without "
+             "loss`, nothing compressed and method tensor")
+FR_FACT(probability_wins, "probability_wins", CHANCE, WHERE(v->out->wins > 0), v->out->wins,
+        "of a plan that loses information: probability that it reaches the loss for less than "
+        "that exact plan",
+        TEXT(5, "wins with probability"), PAGE(5))
 FR_FACT(warm_up_iteration_time_s, "warm_up_iteration_time_s", TIME,
         WHERE(v->out->plain_time_s > 0), v->out->plain_time_s,
         "time of an iteration of the warm-up, which sends nothing compressed",

@@ -69,6 +69,9 @@ extern const char *const fr_energy_names[];
 /** Rules by which messages of a pipeline go: none, each alone, those from one rank to another in order, all at once. */
 enum { FR_MESSAGES_NONE, FR_MESSAGES_ALONE, FR_MESSAGES_IN_ORDER, FR_MESSAGES_FAIR };
 
+/** The exact plan against which a lossy one's break-even is stated. */
+enum { FR_BREAK_EVEN_NONE, FR_BREAK_EVEN_BEST, FR_BREAK_EVEN_SAME_PLAN };
+
 /** Share of the device's memory above which a plan is near the edge (see fr_memory_near_edge). */
 #define FR_MEMORY_EDGE 0.9
 
@@ -111,8 +114,14 @@ struct fr_outcome {
     double break_even_gradient_B_per_s, break_even_backward_B_per_s, break_even_forward_B_per_s;
     double plain_time_s,
         plain_energy_J; /**< of an iteration of its warm-up, without compression */
+    double
+        break_even_iterations; /**< it wins below so many times an exact plan's iterations; 0: not stated */
+    uint8_t break_even_from; /**< FR_BREAK_EVEN_...: which exact plan */
     fr_iterations_origin iterations_origin;
-    double iterations;                   /**< to the loss; NaN unknown */
+    double iterations;           /**< to the loss; NaN unknown */
+    double iterations_deviation; /**< of their logarithm, as a normal's; 0: not stated */
+    double
+        wins; /**< probability that it reaches the loss for less than the exact plan of its break-even; 0: not stated */
     double total_time_s, total_energy_J; /**< NaN unknown */
 };
 

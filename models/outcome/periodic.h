@@ -7,21 +7,26 @@
  *  Then ticks of a stage come in the order of its slots.  Every input comes from d ticks before, and is the last of
  *  its kind that its stage made.  So the passes of one tick do not wait for one another, and one number a stage and
  *  kind is remembered: P numbers instead of P m (our derivation).  GPipe likewise, with ticks k + i and j + m + 2 (P
- *  - 1) - i. */
+ *  - 1) - i.  Compressed messages change nothing of that: their times depend on stage and micro-batch alone. */
 #ifndef FR_MODELS_OUTCOME_PERIODIC_H
 #define FR_MODELS_OUTCOME_PERIODIC_H
 
 #include "models/price/pipeline.h"
 
-/** Is this a pipeline that fr_pipeline_periodic runs?  No compressed messages, a schedule (of one chunk) that
- *  says so by warm_up or phases. */
+/** Is this a pipeline that fr_pipeline_periodic runs?  A schedule (of one chunk) that says so by warm_up or phases. */
 bool fr_pipeline_is_periodic(const struct fr_pipeline *pipeline);
 
+/** What takes time beside passes. */
+struct fr_periodic_with {
+    bool messages, codecs;
+};
+
 /** End of each stage's last backward pass [s].
- *  @param pass_s  pass_s[P][3], by slot kind;  @param messages  do they take time?
+ *  @param pass_s  pass_s[P][3], by slot kind
  *  @param[out] end_s  end_s[P]
  *  @return FR_OK or FR_ERR_NOMEM. */
 fr_status fr_pipeline_periodic(const struct fr_pipeline *pipeline, const double *pass_s,
-                               bool messages, double *end_s, struct fr_error *err);
+                               struct fr_periodic_with with, double *end_s,
+                               struct fr_error *err);
 
 #endif

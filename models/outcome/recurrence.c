@@ -308,10 +308,15 @@ static fr_status follow_slots(struct sweep *w, struct fr_error *err) {
 
 /* The same for one that alternates; its last passes send the buckets. */
 static fr_status periodic(struct sweep *w, struct fr_error *err) {
-    FR_TRY(fr_pipeline_periodic(w->p, w->pass_s, w->messages, w->free_s, err));
-    for (int32_t i = 0; i < w->p->args.stages; i++)
-        if (w->p->stage[i].buckets)
-            send_buckets(w, i, w->pass_s[3 * i + FR_SLOT_BACKWARD], w->free_s[i]);
+    const struct fr_periodic_with with = {.messages = w->messages, .codecs = w->codecs};
+    const struct fr_slot last = {.kind = FR_SLOT_BACKWARD,
+                                 .micro = w->p->args.micro_batches - 1};
+    FR_TRY(fr_pipeline_periodic(w->p, w->pass_s, with, w->free_s, err));
+    for (int32_t i = 0; i < w->p->args.stages; i++) {
+        if (!w->p->stage[i].buckets) continue;
+        double sent_s = w->codecs ? fr_pipeline_codec_s(w->p, i, &last, true) : 0;
+        send_buckets(w, i, w->pass_s[3 * i + FR_SLOT_BACKWARD], w->free_s[i] - sent_s);
+    }
     return FR_OK;
 }
 
@@ -319,40 +324,59 @@ static fr_status periodic(struct sweep *w, struct fr_error *err) {
 
 enum { RESULTS = 3 }; /* free_s, stream_s and shown_s, side by side */
 
-/* All values that the recurrence reads of a pipeline without compressed messages, as words.  A stage that sends its
- * buckets after all passes reads them there. */
+/* What the recurrence reads of a stage, as words. */
+enum { PLAIN = 6, IN_ORDER = 1, CODED = 9 };
+
+/* A stage that sends its buckets after all passes reads them there. */
+static uint64_t *write_stage(const struct sweep *w, size_t i, uint64_t *key) {
+    const struct fr_stage *s = &w->p->stage[i];
+    const double *pass_s = w->pass_s + 3 * i;
+    const double plain[] = {pass_s[0],    pass_s[1],  pass_s[2],
+                            s->message_s, s->buckets, s->bucket_s},
+                 coded[] = {s->small_message_s,  s->small_forward_s,  s->small_message_B,
+                            s->small_forward_B,  s->encode_s,         s->decode_s,
+                            s->forward_encode_s, s->forward_decode_s, s->sends_whole};
+    _Static_assert(sizeof plain == PLAIN * sizeof *key && sizeof coded == CODED * sizeof *key,
+                   "words of a stage");
+    memcpy(key, plain, sizeof plain);
+    key += PLAIN;
+    if (in_order(w)) memcpy(key, &s->message_B, sizeof *key);
+    key += in_order(w);
+    if (w->coded) memcpy(key, coded, sizeof coded);
+    return key + (w->coded ? CODED : 0);
+}
+
+/* All values that the recurrence reads of a pipeline, as words.  Which messages of an epilogue are compressed depends on
+ * the order of passes. */
 static bool write_key(const struct sweep *w, struct fr_recurrence_cache *cache) {
-    const struct fr_schedule_args *a = &w->p->args;
-    const uint64_t head[] = {(uint64_t)(uintptr_t)w->p->schedule,
+    const struct fr_pipeline *p = w->p;
+    const struct fr_schedule_args *a = &p->args;
+    const uint64_t head[] = {(uint64_t)(uintptr_t)p->schedule,
                              (uint64_t)(uintptr_t)a->order,
                              (uint64_t)a->stages,
                              (uint64_t)a->micro_batches,
                              (uint64_t)a->chunks,
                              (uint64_t)(w->messages | w->gradients << 1 |
-                                        w->p->splits_backward << 2 | w->p->forward << 3),
-                             in_order(w) ? w->p->lines->digest : 0};
-    enum { HEAD = sizeof head / sizeof *head, EACH = 6 };
-    size_t stages = (size_t)a->stages;
-    uint64_t *key =
-        fr_recurrence_cache_key(cache, HEAD + (EACH + (size_t)in_order(w)) * stages);
+                                        p->splits_backward << 2 | p->forward << 3 |
+                                        w->codecs << 4 | p->codes_forward << 5) |
+                                 (uint64_t)p->scope << 8,
+                             in_order(w) ? p->lines->digest : 0};
+    enum { HEAD = sizeof head / sizeof *head };
+    size_t stages = (size_t)a->stages,
+           each = PLAIN + (in_order(w) ? IN_ORDER : 0) + (w->coded ? CODED : 0);
+    uint64_t *key = fr_recurrence_cache_key(cache, HEAD + each * stages);
     if (!key) return false;
     memcpy(key, head, sizeof head);
-    memcpy(key + HEAD, w->pass_s, 3 * stages * sizeof *key);
-    for (size_t i = 0; i < stages; i++) {
-        const struct fr_stage *stage = &w->p->stage[i];
-        const double more[] = {stage->message_s, stage->buckets, stage->bucket_s};
-        memcpy(key + HEAD + 3 * (stages + i), more, sizeof more);
-        if (in_order(w)) memcpy(key + HEAD + EACH * stages + i, &stage->message_B, sizeof *key);
-    }
+    key += HEAD;
+    for (size_t i = 0; i < stages; i++) key = write_stage(w, i, key);
     return true;
 }
 
 /* Many plans of a search differ in keys that change no time of the recurrence (a rank order inside a node, an
  * optimizer's dtype). Their passes take the same bits, so the ends of all stages are looked up by the words of the
- * key. Compressed messages and passes at clocks of their own have inputs that the key lacks, hence they are never
- * cached. */
+ * key. Passes at clocks of their own have inputs that the key lacks, hence they are never cached. */
 static bool cached(const struct sweep *w, const struct fr_recurrence_cache *cache) {
-    return cache && !w->coded && !w->p->longer_s;
+    return cache && !w->p->longer_s;
 }
 
 static bool find_run(struct sweep *w, struct fr_recurrence_cache *cache) {
@@ -392,9 +416,8 @@ static void begin(struct sweep *w, const struct fr_pipeline *p, int with, double
             w->pass_s[3 * i + kind] = fr_pipeline_pass_s(p, i, kind, with);
 }
 
-/* Plain 1F1B repeats itself: after the first P micro-batches each stage alternates one forward and one backward pass,
- * and the periodic form (models/outcome/periodic.h) needs P numbers where following slots needs P m, and a tenth of
- * the time. */
+/* Plain 1F1B repeats itself: after the first P micro-batches each stage alternates one forward and one backward pass.
+ * The periodic form (models/outcome/periodic.h) needs P numbers and a tenth of the time. Following slots needs P m. */
 static fr_status run_sweep(struct sweep *w, struct fr_recurrence_cache *cache,
                            struct fr_error *err) {
     if (find_run(w, cache)) return FR_OK;

@@ -43,7 +43,8 @@
     X(FR_TASK_ELEMENTWISE, element_wise)                                                       \
     X(FR_TASK_COLLECTIVE, collective)                                                          \
     X(FR_TASK_COLLECTIVE_MESSAGE, collective_message)                                          \
-    X(FR_TASK_RECOMPUTE, recompute)
+    X(FR_TASK_RECOMPUTE, recompute)                                                            \
+    X(FR_TASK_GRADIENT_CODEC, gradient_codec)
 
 typedef enum {
 #define FR_STREAM_ENUM(code, name) code,

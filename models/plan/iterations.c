@@ -5,13 +5,14 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "models/plan/growth.h"
 #include "models/plan/key.h"
 #include "models/plan/method.h"
 #include "topology/levels.h"
 
-static const char *const keys[] = {"source",       "width", "layers", "sequence",
-                                   "global_batch", "rate",  "loss",   "scaling",
-                                   "laws",         "table", NULL};
+static const char *const keys[] = {"source", "width",     "layers",  "sequence", "global_batch",
+                                   "rate",   "loss",      "scaling", "laws",     "table",
+                                   "growth", "reference", NULL};
 const char *const fr_iterations_origins[] = {"unknown", "given", "interpolated",
                                              "scaled",  "law",   NULL};
 static const char *const scalings[] = {"none", "samples", NULL};
@@ -107,6 +108,7 @@ static fr_status basis_read(const struct fr_json *node, struct fr_iterations_bas
                                &basis->global_batch, err));
     FR_TRY(fr_json_get_number(node, "rate", false, 0, 1e6, &basis->rate, err));
     FR_TRY(fr_json_get_number(node, "loss", false, 0, 1e300, &basis->loss, err));
+    FR_TRY(fr_json_get_number(node, "reference", false, 1e-9, 1e15, &basis->reference, err));
     FR_TRY(fr_json_get_choice(node, "scaling", false, scalings, &scaling, err));
     basis->by_samples = scaling == 1;
     return FR_OK;
@@ -136,6 +138,24 @@ static fr_status laws_read(const struct fr_json *node, struct fr_workload *workl
     return FR_OK;
 }
 
+static fr_status growth_read(const struct fr_json *node, struct fr_workload *workload,
+                             struct fr_error *err) {
+    struct fr_json list = fr_json_member(node, "growth");
+    if (!fr_json_present(&list)) return FR_OK;
+    FR_TRY(fr_json_array(&list, 0, FR_GROWTHS_MAX, err));
+    int64_t count = fr_json_array_length(&list);
+    workload->growth = fr_calloc((size_t)count + 1, sizeof *workload->growth);
+    if (!workload->growth) return fr_json_fail(node, err, "does not fit in memory");
+    for (; workload->n_growth < count; workload->n_growth++) {
+        struct fr_json one = fr_json_element(&list, workload->n_growth);
+        FR_TRY(fr_growth_read(&one, &workload->growth[workload->n_growth], err));
+        for (int i = 0; i < workload->n_growth; i++)
+            if (workload->growth[i].of == workload->growth[workload->n_growth].of)
+                return fr_json_fail(&one, err, "is a second law of the same");
+    }
+    return FR_OK;
+}
+
 static fr_status table_read(const struct fr_json *node, struct fr_workload *workload,
                             struct fr_error *err) {
     struct fr_json inside = fr_json_member(node, "table");
@@ -145,6 +165,7 @@ static fr_status table_read(const struct fr_json *node, struct fr_workload *work
     if (fr_json_is_object(node)) {
         FR_TRY(basis_read(node, &workload->basis, err));
         FR_TRY(laws_read(node, workload, err));
+        FR_TRY(growth_read(node, workload, err));
     }
     if (!fr_json_is_number(node)) {
         FR_TRY(fr_json_array(table, 1, FR_ITERATION_ROWS_MAX, err));
@@ -287,19 +308,58 @@ static fr_iterations_origin find_here(const struct fr_workload *w, const struct 
 
 /* ------------------------------------------------------------------------------------------------ */
 
-bool fr_iterations_hold(const struct fr_workload *workload, int64_t global_batch) {
+/* Iterations of an exact plan where a law of growth carries over to this network: those stated for it, else those
+ * of the trainings; 0: none.  They are of the model's own batch. */
+static double reference_of(const struct fr_workload *w, int64_t global_batch) {
+    struct fr_plan plain = fr_plan_default();
+    double nu = 0;
+    if (w->n_growth == 0 || global_batch != w->global_batch) return 0;
+    if (w->basis.reference > 0) return w->basis.reference;
+    return look_up(w, &plain, false, &nu) == FR_ITERATIONS_UNKNOWN ? 0 : nu;
+}
+
+static fr_iterations_origin find_grown(const struct fr_workload *w, const struct fr_plan *plan,
+                                       struct fr_lossy lossy, int64_t global_batch,
+                                       double *iterations) {
+    double deviation, reference = reference_of(w, global_batch),
+                      ratio = fr_growth_of(w, plan, lossy.backward, lossy.gradient, &deviation);
+    if (!(reference > 0) || isnan(ratio) || lossy.forward > 0) return FR_ITERATIONS_UNKNOWN;
+    *iterations = ratio * reference;
+    const bool exact = plan->method->exact && lossy.backward == 0 && lossy.gradient == 0;
+    return exact && w->basis.reference > 0 ? FR_ITERATIONS_GIVEN : FR_ITERATIONS_LAW;
+}
+
+static bool table_holds(const struct fr_workload *workload, int64_t global_batch) {
     const struct fr_iterations_basis *basis = &workload->basis;
     return workload->n_iterations > 0 && fr_iterations_apply(workload) &&
            (basis->any_batch || basis->by_samples || global_batch == known_batch(workload) ||
             !isnan(batch_factor(workload, global_batch)));
 }
 
+bool fr_iterations_hold(const struct fr_workload *workload, int64_t global_batch) {
+    return table_holds(workload, global_batch) || reference_of(workload, global_batch) > 0;
+}
+
+double fr_iterations_deviation(const struct fr_workload *workload, const struct fr_plan *plan,
+                               struct fr_lossy lossy, int64_t global_batch) {
+    double deviation = 0, nu;
+    if (workload->n_growth == 0 || plan->iterations > 0) return 0;
+    if (table_holds(workload, global_batch) &&
+        find_here(workload, plan, lossy, &nu) != FR_ITERATIONS_UNKNOWN)
+        return 0;
+    fr_growth_of(workload, plan, lossy.backward, lossy.gradient, &deviation);
+    return deviation > 0 ? deviation : 0;
+}
+
 fr_iterations_origin fr_iterations_find(const struct fr_workload *workload,
                                         const struct fr_plan *plan, struct fr_lossy lossy,
                                         int64_t global_batch, double *iterations) {
     int64_t known = known_batch(workload);
-    if (!fr_iterations_hold(workload, global_batch)) return FR_ITERATIONS_UNKNOWN;
+    if (!table_holds(workload, global_batch))
+        return find_grown(workload, plan, lossy, global_batch, iterations);
     fr_iterations_origin origin = find_here(workload, plan, lossy, iterations);
+    if (origin == FR_ITERATIONS_UNKNOWN && workload->n_growth > 0)
+        return find_grown(workload, plan, lossy, global_batch, iterations);
     if (workload->basis.any_batch || global_batch == known || origin == FR_ITERATIONS_UNKNOWN)
         return origin;
     double law = batch_factor(workload, global_batch);

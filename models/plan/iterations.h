@@ -14,7 +14,8 @@
  *  has no known nu.  There are two ways around that.  The user may state a law: "scaling": "samples" says that any
  *  batch B needs as many samples, nu(B) = nu(B0) B0 / B. Or the table brings fitted laws: along the batch, along k
  *  and p, along the share that goes compressed (models/plan/iterations_law.h).  A law is used where no row applies,
- *  and only within the range to which it was fitted.
+ *  and only within the range to which it was fitted.  Laws of growth (models/plan/growth.h) carry ratios of small
+ *  trainings over to networks that the table does not name, with an interval; exact plans then have its "reference".
  */
 #ifndef FR_MODELS_PLAN_ITERATIONS_H
 #define FR_MODELS_PLAN_ITERATIONS_H
@@ -55,5 +56,10 @@ struct fr_lossy {
 fr_iterations_origin fr_iterations_find(const struct fr_workload *workload,
                                         const struct fr_plan *plan, struct fr_lossy lossy,
                                         int64_t global_batch, double *iterations);
+
+/** Deviation of the logarithm of those iterations, as a normal's: of a law of growth (models/plan/growth.h).  0 where
+ *  they are given, measured, or by a law between its points, whose error is for people. */
+double fr_iterations_deviation(const struct fr_workload *workload, const struct fr_plan *plan,
+                               struct fr_lossy lossy, int64_t global_batch);
 
 #endif

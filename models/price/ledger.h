@@ -36,13 +36,26 @@ struct fr_ledger {
     uint32_t *extrapolated; /**< bits as in fr_outcome; set, never cleared */
 };
 
-/** Time of @p count operations after each other [s], none where it is 0; books them on @p axis. */
+/** Book @p count operations on @p axis. */
+static inline void fr_ledger_book(const struct fr_ledger *l, fr_sent axis, fr_op op,
+                                  const struct fr_group *group, double size_B, double count) {
+    if (group->n_ranks <= 1 || count <= 0) return;
+    l->sent_B[axis] += l->times * count * size_B * fr_op_bus_factor(op, group->n_ranks);
+}
+
+/** Time of @p count operations after each other [s], none where it is 0. */
+static inline double fr_ledger_s(const struct fr_ledger *l, fr_op op,
+                                 const struct fr_group *group, double size_B, double count) {
+    if (group->n_ranks <= 1 || count <= 0) return 0;
+    return count * fr_cluster_comm_s(l->cluster, op, group, size_B, l->extrapolated);
+}
+
+/** Both. */
 static inline double fr_ledger_comm_s(const struct fr_ledger *l, fr_sent axis, fr_op op,
                                       const struct fr_group *group, double size_B,
                                       double count) {
-    if (group->n_ranks <= 1 || count <= 0) return 0;
-    l->sent_B[axis] += l->times * count * size_B * fr_op_bus_factor(op, group->n_ranks);
-    return count * fr_cluster_comm_s(l->cluster, op, group, size_B, l->extrapolated);
+    fr_ledger_book(l, axis, op, group, size_B, count);
+    return fr_ledger_s(l, op, group, size_B, count);
 }
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/digest.h"
 #include "models/price/lines.h"
+#include "models/price/stage_price.h"
 #include "models/price/stage_work.h"
 
 enum { WORDS = sizeof(struct fr_plan) / sizeof(uint64_t) };
@@ -20,6 +21,7 @@ struct place {
 struct fr_memo {
     size_t places, size;
     uint64_t mask[WORDS];
+    uint64_t last[WORDS], digest; /* key of the plan that was asked for last */
     void (*drop)(void *result);
     struct place *place;
     unsigned char *results;
@@ -55,19 +57,32 @@ void fr_memo_free(struct fr_memo *memo) {
     free(memo);
 }
 
+/* The stages of one plan are asked for one after the other. */
+static void take_key(struct fr_memo *memo, const struct fr_plan *plan) {
+    uint64_t key[WORDS], differ = !memo->digest;
+    memcpy(key, plan, sizeof key);
+    for (int i = 0; i < WORDS; i++) {
+        key[i] &= memo->mask[i];
+        differ |= key[i] ^ memo->last[i];
+    }
+    if (!differ) return;
+    memcpy(memo->last, key, sizeof key);
+    memo->digest = fr_digest_place(0, key, WORDS) | 1;
+}
+
 void *fr_memo_find(struct fr_memo *memo, const struct fr_plan *plan, int64_t also,
                    bool *fresh) {
-    uint64_t key[WORDS];
-    memcpy(key, plan, sizeof key);
-    for (int i = 0; i < WORDS; i++) key[i] &= memo->mask[i];
-    size_t at = (size_t)(fr_digest_place((uint64_t)also, key, WORDS) % memo->places);
+    take_key(memo, plan);
+    const uint64_t start = memo->digest + (uint64_t)also * FR_DIGEST_GOLDEN;
+    size_t at = (size_t)(fr_digest_place(start, NULL, 0) % memo->places);
     struct place *place = &memo->place[at];
     void *result = result_of(memo, at);
-    *fresh = !place->taken || place->also != also || memcmp(place->key, key, sizeof key) != 0;
+    *fresh = !place->taken || place->also != also ||
+             memcmp(place->key, memo->last, sizeof memo->last) != 0;
     if (!*fresh) return result;
     if (place->taken && memo->drop) memo->drop(result);
     *place = (struct place){.taken = true, .also = also};
-    memcpy(place->key, key, sizeof key);
+    memcpy(place->key, memo->last, sizeof memo->last);
     memset(result, 0, memo->size);
     return result;
 }
@@ -80,12 +95,15 @@ void fr_memo_forget(struct fr_memo *memo, void *result) {
 
 #define KEY(word) FR_PLAN_KEY_BIT(FR_PLAN_KEY_##word)
 
-/* The order of passes, and what is done with gradients and messages once they are there. */
+/* The order of passes, messages once they are there, and which stages compress gradients: each is asked by itself. */
+#define NOT_OF_STAGE                                                                           \
+    (KEY(schedule) | KEY(p2p) | KEY(iterations) | KEY(backward_scope) | KEY(backward_rank) |   \
+     KEY(lazy_error) | KEY(forward_rank) | KEY(gradient_stages) | KEY(loss))
+/* That, and what is done with gradients. */
 #define LATER                                                                                  \
-    (KEY(schedule) | KEY(p2p) | KEY(overlap) | KEY(bucket) | KEY(zero) | KEY(iterations) |     \
-     KEY(codec) | KEY(backward_scope) | KEY(backward_rank) | KEY(lazy_error) |                 \
-     KEY(forward_rank) | KEY(gradient_stages) | KEY(gradient_rank) | KEY(offload) |            \
-     KEY(offload_layers) | KEY(reshard) | KEY(gradient_sync) | KEY(zero_exchange) | KEY(loss))
+    (NOT_OF_STAGE | KEY(overlap) | KEY(bucket) | KEY(zero) | KEY(codec) | KEY(gradient_rank) | \
+     KEY(offload) | KEY(offload_layers) | KEY(reshard) | KEY(gradient_sync) |                  \
+     KEY(zero_exchange))
 /* Who sits where hangs on the mesh alone. */
 #define NOT_PLACED                                                                             \
     (LATER | KEY(chunks) | KEY(recompute) | KEY(recompute_layers) | KEY(attention) |           \
@@ -96,20 +114,25 @@ static void drop_placed(void *result) {
     struct fr_stage_places *placed = result;
     fr_rank_map_free(&placed->rank_map);
     free(placed->above);
+    free(placed->like);
     fr_pair_lines_free(placed->lines);
     placed->above = NULL;
+    placed->like = NULL;
     placed->lines = NULL;
 }
 
 fr_status fr_price_memo_make(struct fr_price_memo *memo, struct fr_error *err) {
     memo->placed = fr_memo_make(256, sizeof(struct fr_stage_places), NOT_PLACED, drop_placed);
     memo->work = fr_memo_make(1024, sizeof(struct fr_stage_work), LATER | KEY(embedding), NULL);
-    return memo->placed && memo->work ? FR_OK
-                                      : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    memo->stage = fr_memo_make(2048, sizeof(struct fr_priced_stage), NOT_OF_STAGE, NULL);
+    return memo->placed && memo->work && memo->stage
+               ? FR_OK
+               : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
 }
 
 void fr_price_memo_free(struct fr_price_memo *memo) {
     fr_memo_free(memo->placed);
     fr_memo_free(memo->work);
+    fr_memo_free(memo->stage);
     *memo = (struct fr_price_memo){0};
 }

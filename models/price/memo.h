@@ -32,6 +32,7 @@ void fr_memo_forget(struct fr_memo *memo, void *result);
 struct fr_price_memo {
     struct fr_memo *placed; /**< struct fr_stage_places */
     struct fr_memo *work;   /**< struct fr_stage_work */
+    struct fr_memo *stage;  /**< struct fr_priced_stage */
 };
 
 /** @return FR_OK or FR_ERR_NOMEM.  Free with fr_price_memo_free, also on error. */

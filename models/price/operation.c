@@ -58,8 +58,8 @@ struct fr_pricing fr_pricing_make(const struct fr_job *job, const struct fr_plan
 /* ---- one operation ------------------------------------------------------------------------------- */
 
 /* A matrix product C[m,n] = A[m,k] B[k,n] is 2 m n k flop. Its time is the device's own function of the shape
- * (models/device/gemm.h), not flop over a peak: at the sizes that tensor parallelism leaves, tiles that are cut and
- * waves that are not full decide. */
+ * (models/device/gemm.h), not flop over a peak. At the sizes that tensor parallelism leaves, cut tiles and waves that
+ * are not full decide. */
 static double product_s(const struct fr_pricing *x, fr_dtype dtype,
                         const struct fr_gemm_shape *shape, double working_set_B,
                         struct fr_gemm_use use) {
@@ -71,13 +71,14 @@ static double product_s(const struct fr_pricing *x, fr_dtype dtype,
 }
 
 /* Time to narrow the operand that is no weight.  It is read as it is stored, and written as products read it: by its
- * rows, and by its columns for the weight gradient (in fp4 after a Hadamard transform, in the same kernel).  fp4
- * reads it once more before, since blocks' scales depend on the whole tensor's largest value (NVIDIA, Pretraining
+ * rows, and by its columns for the weight gradient (in fp4 after a Hadamard transform, in the same kernel), which frozen
+ * weights do not have (Transformer Engine asks its quantizers for columns where weights are trained, module/linear.py).
+ * fp4 reads it once more before, since blocks' scales depend on the whole tensor's largest value (NVIDIA, Pretraining
  * Large Language Models with NVFP4, 2025, section 2).  So no norm can write it narrow either. */
-static double narrowed_s(const struct fr_pricing *x, const struct fr_gemm_shape *shape) {
-    double reads = x->dtype == FR_FP4 ? 2 : 1,
-           value_B = reads * fr_dtype_saved_B(x->dtype) + 2 * fr_dtype_size_B(x->dtype),
-           moved_B = shape->n * shape->k * value_B;
+static double narrowed_s(const struct fr_pricing *x, const struct fr_operation *o) {
+    double reads = x->dtype == FR_FP4 ? 2 : 1, writes = o->frozen ? 1 : 2,
+           value_B = reads * fr_dtype_saved_B(x->dtype) + writes * fr_dtype_size_B(x->dtype),
+           moved_B = o->shape.n * o->shape.k * value_B;
     return fr_cluster_traffic_s(x->cluster, x->dtype, FR_TRAFFIC_STREAM, moved_B, moved_B);
 }
 
@@ -107,7 +108,7 @@ static double products_s(const struct fr_pricing *x, const struct fr_operation *
     if (!weight) time_s += fr_gemm_own_s(&x->cluster->device, dtype, &o->shape);
     if (apart) time_s += added_s(x, &o->shape);
     bool arrives = o->made && x->dtype != FR_FP4; /* narrow */
-    if (narrow && !weight && !arrives) time_s += narrowed_s(x, &o->shape);
+    if (narrow && !weight && !arrives) time_s += narrowed_s(x, o);
     return o->times * time_s;
 }
 
@@ -211,9 +212,9 @@ double fr_operation_s(const struct fr_pricing *x, const struct fr_operation *o) 
     return operation_s(x, o);
 }
 
-/* Weights in fp8 are narrowed once an iteration, since they change only in the update: read once at the width that
- * the optimizer keeps, if that is wider, and written twice, by rows for the forward product and by columns for the
- * input gradient. Weight gradients are the products that have a weight's shape, so they tell how many values that is. */
+/* Weights in fp8 are narrowed once an iteration, since they change only in the update. They are read once, at the
+ * width that the optimizer keeps if that is wider. They are written twice: by rows for the forward product, by columns
+ * for the input gradient. The number of values is that of the weight gradients, which have a weight's shape. */
 double fr_narrow_weights_s(const struct fr_pricing *x, const struct fr_rank_work *work,
                            double weight_B) {
     double narrow_B = fr_dtype_size_B(FR_FP8), values = 0;
@@ -289,6 +290,7 @@ void fr_work_price(const struct fr_pricing *x, const struct fr_rank_work *work, 
                 sum->time_s[o->pass][FR_SPENT_TP] += first_s;
                 time_s -= first_s;
             }
+            if (beside == FR_BESIDE_ATTENTION) sum->ring = (double)x->group[o->axis]->n_ranks;
             sum->time_s[o->pass][spent_on(x, o)] += time_s;
             continue;
         }
@@ -303,8 +305,12 @@ void fr_work_price(const struct fr_pricing *x, const struct fr_rank_work *work, 
 /* From sums to a pass. An exchange beside computation shows only by the longer one's excess, with the slow-down that
  * both have while they share the device:
  *
- *     shown = fr_device_beside_s(exchange, computation)  >=  exchange - computation */
-static struct fr_pass pass_of(const struct fr_device *device, const double t[FR_SPENTS]) {
+ *     shown = fr_device_beside_s(exchange, computation)  >=  exchange - computation
+ *
+ * Around a ring of R ranks keys arrive beside the first R - 1 of R kernels of attention, of its @p ring. */
+static struct fr_pass pass_of(const struct fr_device *device, double ring,
+                              const double t[FR_SPENTS]) {
+    double first = ring > 1 ? 1 - 1 / ring : 1;
     struct fr_pass pass = {.compute_s = t[FR_SPENT_PRODUCTS] + t[FR_SPENT_ATTENTION] +
                                         t[FR_SPENT_TRAFFIC],
                            .launch_s = t[FR_SPENT_LAUNCH],
@@ -312,7 +318,7 @@ static struct fr_pass pass_of(const struct fr_device *device, const double t[FR_
                            .cp_s = t[FR_SPENT_CP],
                            .ep_s = t[FR_SPENT_EP]};
     pass.cp_s += fr_device_beside_s(device, t[FR_SPENT_CP_BESIDE],
-                                    t[FR_SPENT_ATTENTION] + t[FR_SPENT_SCORES]);
+                                    first * (t[FR_SPENT_ATTENTION] + t[FR_SPENT_SCORES]));
     pass.tp_s += fr_device_beside_s(device, t[FR_SPENT_TP_BESIDE], t[FR_SPENT_PRODUCTS]);
     pass.ep_s += fr_device_beside_s(device, t[FR_SPENT_EP_BESIDE],
                                     t[FR_SPENT_PRODUCTS] + t[FR_SPENT_ATTENTION]);
@@ -328,7 +334,8 @@ struct fr_passes fr_priced_passes(const struct fr_device *device, const struct f
         input_s[k] = sum->time_s[FR_PASS_INPUT][k] + sum->time_s[FR_PASS_AGAIN][k];
         backward_s[k] = input_s[k] + sum->time_s[FR_PASS_WEIGHT][k];
     }
-    return (struct fr_passes){pass_of(device, sum->time_s[FR_PASS_FORWARD]),
-                              pass_of(device, backward_s), pass_of(device, input_s),
-                              pass_of(device, sum->time_s[FR_PASS_WEIGHT])};
+    return (struct fr_passes){pass_of(device, sum->ring, sum->time_s[FR_PASS_FORWARD]),
+                              pass_of(device, sum->ring, backward_s),
+                              pass_of(device, sum->ring, input_s),
+                              pass_of(device, sum->ring, sum->time_s[FR_PASS_WEIGHT])};
 }

@@ -80,6 +80,7 @@ enum {
 struct fr_priced {
     double time_s[FR_PASS_KINDS][FR_SPENTS];
     double kernels[FR_PASS_KINDS]; /**< launched in each */
+    double ring;                   /**< ranks around which keys go beside attention; 0: none */
     double common_s;               /**< of products, traffic and kernels */
     double reduced_B[2];           /**< gradients over replicas, and over a stage's ranks */
 };

@@ -8,14 +8,12 @@
 #include "models/plan/schedule_order.h"
 #include "models/price/clock.h"
 #include "models/price/codec_price.h"
-#include "models/price/footprint.h"
 #include "models/price/layers.h"
 #include "models/price/lines.h"
 #include "models/price/memo.h"
 #include "models/price/offload.h"
-#include "models/price/operation.h"
+#include "models/price/stage_price.h"
 #include "models/price/stage_work.h"
-#include "models/price/zero.h"
 #include "models/work/recompute.h"
 #include "models/work/transformer.h"
 
@@ -124,187 +122,57 @@ fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *pla
 
 /* ---- pricing stages ---------------------------------------------------------------------- */
 
-static double stage_value(const double *values, int listed, int32_t i) {
-    return values[listed ? i : 0];
-}
+static bool same(double a, double b) { return !(a < b) && !(b < a); }
 
-/* A model of measured stage times. Where only one backward time is known, half of it is the weight gradient: both
- * halves of a backward pass are products of as many flop. */
-static void price_measured(const struct fr_stages *s, int32_t i, struct fr_pipeline *p) {
-    struct fr_stage *stage = &p->stage[i];
-    stage->forward.compute_s = stage_value(s->forward_s, s->listed, i);
-    stage->parameters = stage->parameters_rank =
-        NAN; /* times say nothing of what is in memory */
-    if (p->forward) return;
-    stage->backward.compute_s = stage_value(s->backward_s, s->listed, i);
-    stage->weight.compute_s =
-        s->weight_s ? stage_value(s->weight_s, s->listed, i) : stage->backward.compute_s / 2;
-    stage->gradient_B = s->gradient_B ? stage_value(s->gradient_B, s->listed, i) : 0;
-}
-
-/* Ledger of the collectives that a stage's ranks run once an iteration. */
-static struct fr_ledger ledger_of(const struct fr_job *job, struct fr_stage *stage,
-                                  uint32_t *extrapolated) {
-    return (struct fr_ledger){&job->cluster, stage->sent_B, 1, extrapolated};
-}
-
-/* In a transformer's stage the compressed part leaves gradient_B, expert_B and common_B, and travels in a collective
- * of its own for each of them. */
-static void code_stage(const struct fr_job *job, const struct fr_plan *plan,
-                       const struct fr_pricing *price, const struct fr_rank_work *work,
-                       struct fr_stage *stage) {
-    struct fr_coded coded = {0};
-    const struct fr_ledger ledger = ledger_of(job, stage, price->extrapolated);
-    fr_codec_code(job, plan, price, work, work->n_layer_ops, &coded);
-    for (int axis = 0; axis < FR_AXES; axis++) {
-        double coded_B = coded.coded_B[axis];
-        stage->lossy_B += coded.whole_B[axis];
-        stage->coded_B += coded_B;
-        stage->coded_s += fr_ledger_comm_s(&ledger, FR_SENT_DP, plan->compression.codec->op,
-                                           price->group[axis], coded_B, coded_B > 0);
-    }
-    stage->gradient_B -= coded.whole_B[FR_AXIS_DP];
-    stage->expert_B -= coded.whole_B[FR_AXIS_EXPERT];
-    stage->common_B -= coded.whole_B[FR_AXIS_COMMON];
-    for (int g = 0; g < FR_GRIDS; g++)
-        stage->grid_B[g] -= coded.whole_B[FR_AXIS_ATTENTION_COPIES + g];
-    stage->gradient_codec_s = coded.time_s;
-    stage->codec_B = coded.stored_B;
-    stage->saved_B = coded.saved_B;
-}
-
-/* Share of the passes in which a stage's ranks wait for those that do common layers.  Waiting draws less power than
- * computing, so the energy of a pass needs it; its time does not. */
-static double idle_share(const struct fr_rank_work *work, const struct fr_stage *stage) {
-    return work->idle_ranks * stage->common_s /
-           (fr_pass_s(&stage->forward, FR_WITH_LAUNCH) +
-            fr_pass_s(&stage->backward, FR_WITH_LAUNCH));
-}
-
-/* Gradients of so many parameters into buckets and back. */
-static double copied_s(const struct fr_job *job, const struct fr_plan *plan, double trained) {
-    double moved_B = trained * job->cluster.device.framework.reduce_traffic_B;
-    if (moved_B <= 0 || !fr_plan_reduces(plan)) return 0;
-    return fr_cluster_traffic_s(&job->cluster, job->workload.dtype, FR_TRAFFIC_STREAM, moved_B,
-                                moved_B);
-}
-
-/* A transformer's stage: take its work and its passes from the cache, then what happens once an iteration.
- *
- *     gradients of a rank = own (over dp) + experts (over their copies) + common (over tp too) + grids
- *
- * Each kind has another group of ranks that hold a copy, so each is all-reduced by a collective of its own. Frozen
- * parameters have no gradient. */
-static void price_transformer(const struct fr_job *job, const struct fr_plan *plan,
-                              const struct fr_rank_map *rank_map, int32_t i,
-                              struct fr_pipeline *p, uint32_t *extrapolated) {
-    struct fr_stage *stage = &p->stage[i];
-    struct fr_stage_work alone;
-    const struct fr_stage_work *stage_work =
-        fr_stage_work_find(job, plan, rank_map, i, p->memo, &alone);
-    const struct fr_rank_work *work = &stage_work->work;
-    const double tied_B = stage->sent_B[FR_SENT_EMBEDDING]; /* of the last, by the first */
-    *stage = stage_work->stage;
-    if (p->splits_backward) stage->backward = fr_pass_sum(&stage_work->input, &stage->weight);
-    if (work->idle_ranks > 0) stage->idle_share = idle_share(work, stage);
-    stage->sent_B[FR_SENT_EMBEDDING] = tied_B;
-    *extrapolated |= stage_work->extrapolated;
-    stage->parameters = work->parameters;
-    stage->parameters_rank = work->parameters_rank;
-    stage->frozen = work->frozen;
-    stage->frozen_rank = work->frozen_rank;
-    stage->expert_rank = work->expert_rank;
-    stage->common_rank = work->common_rank;
-    memcpy(stage->grid_rank, work->grid_rank, sizeof stage->grid_rank);
-    stage->activation_B = work->activation_B;
-    stage->ends_B = work->ends_B;
-    stage->working_B = work->working_B;
-    stage->moment = work->moment;
-    if (plan->forward) return; /* no gradients, no optimiser */
-    /* Fused, the embedding is all-reduced once over 2 dp ranks, not in each end's gradients. */
-    bool fused = plan->compression.fused_embedding && plan->pp > 1;
-    double gradient_B = fr_dtype_size_B(job->workload.gradient_dtype);
-    double apart = fused ? work->embedding_rank : 0, common = work->common_rank;
-    bool frozen = work->frozen_rank > 0;
-    double own = frozen ? work->parameters_rank - work->frozen_rank
-                        : work->parameters_rank - work->expert_rank - common -
-                              work->grid_rank[0] - work->grid_rank[1] - work->grid_rank[2];
-    if (common > 0)
-        common -= apart;
-    else
-        own -= apart;
-    stage->gradient_B = fr_plan_replicas(plan) > 1 ? own * gradient_B : 0;
-    double experts = frozen ? 0 : work->expert_rank;
-    stage->expert_B = fr_plan_expert_copies(plan) > 1 ? experts * gradient_B : 0;
-    stage->common_B = fr_plan_replicas(plan) * plan->tp > 1 ? common * gradient_B : 0;
-    for (int g = 0; g < FR_GRIDS; g++)
-        stage->grid_B[g] = fr_plan_copies(plan, (fr_copies)(FR_COPIES_ATTENTION + g)) > 1
-                               ? work->grid_rank[g] * gradient_B
-                               : 0;
-    struct fr_footprint footprint = {0};
-    fr_footprint_add(&footprint, job, work->parameters_rank, work->activation_B);
-    fr_footprint_freeze(&footprint, &job->workload, work->frozen_rank);
-    struct fr_pricing price = fr_pricing_make(job, plan, rank_map, 1);
-    price.update_B = fr_footprint_update_B(&footprint);
-    price.sent_B = stage->sent_B;
-    price.extrapolated = extrapolated;
-    if (fr_codec_codes(plan, i)) code_stage(job, plan, &price, work, stage);
-    stage->narrowed_s =
-        fr_narrow_weights_s(&price, work, fr_dtype_size_B(job->workload.weight_dtype));
-    stage->optimizer_s = stage->narrowed_s +
-                         fr_update_s(&price, &job->workload, fr_zero_trained(plan, stage, 1)) +
-                         copied_s(job, plan, stage->parameters_rank - stage->frozen_rank);
-    if (i > 0 || fr_plan_last_stage(plan) == 0 || work->embedding_rank <= 0) return;
-    const struct fr_ledger ledger = ledger_of(job, stage, extrapolated);
-    p->embedding_s = fr_ledger_comm_s(&ledger, FR_SENT_EMBEDDING, FR_OP_ALL_REDUCE,
-                                      &rank_map->ends, work->embedding_rank * gradient_B, 1);
-    p->stage[plan->pp - 1].sent_B[FR_SENT_EMBEDDING] = stage->sent_B[FR_SENT_EMBEDDING];
-}
-
-/* Bytes across each boundary.  With tp > 1 each rank of a stage sends 1/t of a transformer's activation, and the
- * receivers gather it (Megatron's scatter-gather), unless the software sends all of it from each rank
- * (models/device/framework.h).  No gather is needed where the method divides it between layers
- * anyway.  cSub has all of it on one rank.  Inside a decoder the encoder's output travels too, and a rank stores the
- * part that it received.
- */
-static void size_message(const struct fr_job *job, const struct fr_plan *plan, int32_t i,
-                         struct fr_stage *stage) {
-    const struct fr_transformer *t = &job->workload.transformer;
-    bool one_rank = plan->common_subgrid;
-    stage->message_B = job->workload.stages.message_B;
-    if (!t->layers) return;
-    double tokens = (double)(fr_plan_micro_batch(plan) * t->sequence) / (double)plan->cp,
-           h = (double)t->hidden;
-    bool stays = plan->method->divided || plan->sequence_parallel; /* in its part, on arrival */
-    bool whole = !stays && job->cluster.device.framework.whole_messages > 0;
-    double parts = one_rank || whole ? 1 : (double)plan->tp;
-    double whole_B = tokens * h * fr_dtype_saved_B(job->workload.dtype);
-    bool by_width = plan->method->uses_ghost; /* what flows between layers is divided so */
-    int64_t rows = fr_plan_arriving(plan);
-    double up = fr_transformer_carries(t, plan, i + 1) ? 2 : 1,
-           gathered_B =
-               stays || whole || rows <= 1 ? 0 : whole_B / (double)plan->tp * (double)rows;
-    stage->message_rows = up * (by_width ? tokens : tokens / parts);
-    stage->message_columns = by_width ? h / parts : h;
-    stage->message_B = up * whole_B / parts;
-    stage->gathered_B = up * gathered_B;
-    if (!fr_transformer_carries(t, plan, i) || plan->forward) return;
-    double stored_B = gathered_B > 0 ? gathered_B : whole_B / parts;
-    stage->activation_B += stored_B;
-    stage->ends_B += stored_B;
+/* What one message across a boundary sends. */
+static void add_sent(const struct fr_job *job, const struct fr_rank_map *rank_map,
+                     const struct fr_group *pair, double message_B, double gathered_B,
+                     double sent_B[FR_SENT_COUNT]) {
+    const struct fr_ledger one = {&job->cluster, sent_B, 1, NULL};
+    fr_ledger_book(&one, FR_SENT_PP, FR_OP_SEND_RECV, pair, message_B, 1);
+    fr_ledger_book(&one, FR_SENT_TP, FR_OP_ALL_GATHER, &rank_map->arrive, gathered_B,
+                   gathered_B > 0);
 }
 
 /* One message across the boundary above stage @p i [s].  The ranks of a stage send at once, and so
  * do its replicas; other stages have their own times, which only a shared network (sim/network/)
- * can bring together.
- * @param[out] sent_B  by a rank of the sender, and over tp by one of the receiver */
+ * can bring together. */
 static double message_s(const struct fr_job *job, const struct fr_rank_map *rank_map,
                         const struct fr_group *pair, double message_B, double gathered_B,
-                        double sent_B[FR_SENT_COUNT], uint32_t *extrapolated) {
-    const struct fr_ledger one = {&job->cluster, sent_B, 1, extrapolated};
-    return fr_ledger_comm_s(&one, FR_SENT_PP, FR_OP_SEND_RECV, pair, message_B, 1) +
-           fr_ledger_comm_s(&one, FR_SENT_TP, FR_OP_ALL_GATHER, &rank_map->arrive, gathered_B,
-                            gathered_B > 0);
+                        uint32_t *extrapolated) {
+    const struct fr_ledger one = {&job->cluster, NULL, 1, extrapolated};
+    return fr_ledger_s(&one, FR_OP_SEND_RECV, pair, message_B, 1) +
+           fr_ledger_s(&one, FR_OP_ALL_GATHER, &rank_map->arrive, gathered_B, gathered_B > 0);
+}
+
+/* Times of the three kinds of messages across the boundary above stage @p i: as across an earlier one over such links,
+ * where they are as large. */
+static void time_messages(const struct fr_job *job, const struct fr_stage_places *placed,
+                          const struct fr_group *pair, int32_t i, struct fr_pipeline *p,
+                          uint32_t *extrapolated) {
+    const struct fr_rank_map *rank_map = &placed->rank_map;
+    struct fr_stage *stage = &p->stage[i];
+    const struct fr_stage *like = placed->like ? &p->stage[placed->like[i]] : stage;
+    bool alike = like != stage && same(like->gathered_B, stage->gathered_B);
+    bool small = fr_pipeline_n_compressed(p, i) > 0,
+         forward = fr_pipeline_n_forward_compressed(p, i) > 0;
+    if (alike && same(like->message_B, stage->message_B))
+        stage->message_s = like->message_s;
+    else
+        stage->message_s =
+            message_s(job, rank_map, pair, stage->message_B, stage->gathered_B, extrapolated);
+    if (small && alike && like->small_message_s > 0 &&
+        same(like->small_message_B, stage->small_message_B))
+        stage->small_message_s = like->small_message_s;
+    else if (small)
+        stage->small_message_s = message_s(job, rank_map, pair, stage->small_message_B,
+                                           stage->gathered_B, extrapolated);
+    if (forward && alike && like->small_forward_s > 0 &&
+        same(like->small_forward_B, stage->small_forward_B))
+        stage->small_forward_s = like->small_forward_s;
+    else if (forward)
+        stage->small_forward_s = message_s(job, rank_map, pair, stage->small_forward_B,
+                                           stage->gathered_B, extrapolated);
 }
 
 /* @p n messages an iteration from a rank of @p from to one of @p to. */
@@ -318,56 +186,28 @@ static void send(struct fr_stage *from, struct fr_stage *to, const double sent_B
 static void price_messages(const struct fr_job *job, const struct fr_stage_places *placed,
                            int32_t i, struct fr_pipeline *p, uint32_t *extrapolated) {
     const struct fr_rank_map *rank_map = &placed->rank_map;
-    const struct fr_group pair = placed->above
-                                     ? placed->above[i]
-                                     : fr_rank_map_pair(rank_map, i, (i + 1) % p->args.stages);
+    struct fr_group own;
+    const struct fr_group *pair = &own;
     double whole_B[FR_SENT_COUNT] = {0}, small_B[FR_SENT_COUNT] = {0},
            forward_B[FR_SENT_COUNT] = {0};
     struct fr_stage *stage = &p->stage[i], *above = &p->stage[(i + 1) % p->args.stages];
-    double n = fr_pipeline_n_messages(p, i), small = fr_pipeline_n_compressed(p, i);
-    stage->message_s = message_s(job, rank_map, &pair, stage->message_B, stage->gathered_B,
-                                 whole_B, extrapolated);
+    double n = fr_pipeline_n_messages(p, i), small = fr_pipeline_n_compressed(p, i),
+           forward = fr_pipeline_n_forward_compressed(p, i);
+    if (placed->above)
+        pair = &placed->above[i];
+    else
+        own = fr_rank_map_pair(rank_map, i, (i + 1) % p->args.stages);
+    time_messages(job, placed, pair, i, p, extrapolated);
+    add_sent(job, rank_map, pair, stage->message_B, stage->gathered_B, whole_B);
     if (small > 0)
-        stage->small_message_s = message_s(job, rank_map, &pair, stage->small_message_B,
-                                           stage->gathered_B, small_B, extrapolated);
-    double forward = fr_pipeline_n_forward_compressed(p, i);
+        add_sent(job, rank_map, pair, stage->small_message_B, stage->gathered_B, small_B);
     if (forward > 0)
-        stage->small_forward_s = message_s(job, rank_map, &pair, stage->small_forward_B,
-                                           stage->gathered_B, forward_B, extrapolated);
+        add_sent(job, rank_map, pair, stage->small_forward_B, stage->gathered_B, forward_B);
     send(stage, above, whole_B, n - forward);
     send(stage, above, forward_B, forward);
     if (p->forward) return;
     send(above, stage, whole_B, n - small);
     send(above, stage, small_B, small);
-}
-
-/* Buckets are of equal size, at most plan->bucket_size_B, or larger where that makes very many. */
-enum { BUCKETS_MAX = 4096 };
-
-/* Gradients over the replicas, once an iteration.  Overlapped, they travel in buckets while the last backward pass
- * still runs: a bucket that is full starts its all-reduce, and only the last one has nothing to hide behind.
- * Compressed tensors travel after the codec has seen all of them, apart from tensors that go whole. */
-static void price_gradient(const struct fr_job *job, const struct fr_plan *plan,
-                           const struct fr_rank_map *rank_map, bool splits,
-                           struct fr_stage *stage, uint32_t *extrapolated) {
-    const struct fr_ledger ledger = ledger_of(job, stage, extrapolated);
-    double chunks = (double)plan->chunks, parts = 1;
-    double chunk_B = fr_stage_all_reduced_B(stage) / chunks;
-    if (chunk_B + stage->coded_B <= 0 || fr_plan_replicas(plan) * plan->tp == 1) return;
-    if (plan->zero >= 2) return; /* in the passes (models/price/zero.h) */
-    if (plan->overlap && stage->gradient_codec_s <= 0) {
-        stage->buckets = (int32_t)fmin(ceil(chunk_B / plan->bucket_size_B), BUCKETS_MAX);
-        parts = chunks * stage->buckets;
-    } else if (job->workload.n_layers) /* layers are all-reduced one by one, coded or not */
-        return;
-    double whole_s = fr_zero_reduce_s(&ledger, plan, rank_map, stage, parts);
-    if (stage->buckets) {
-        stage->bucket_s = whole_s / parts; /* the last one has nothing to hide behind */
-        stage->beside_s += fr_device_lost_s(
-            &job->cluster.device, whole_s - stage->bucket_s,
-            fr_pass_s(splits ? &stage->weight : &stage->backward, FR_WITH_ALL));
-    }
-    stage->gradient_s = whole_s + stage->coded_s;
 }
 
 static void add_reduced(const struct fr_stage *stage, struct fr_pipeline *p) {
@@ -393,40 +233,33 @@ static void send_in_turn(struct fr_pipeline *p) {
     for (int32_t i = 0; i < p->args.stages; i++) p->stage[i].message_s = 0;
 }
 
-/* Durations of all stages in their placement. */
-/* Stages in the middle of a model are equal, so a stage that repeats the one below is copied and not priced: the cost
- * of a plan does not grow with the depth of the pipeline. */
+/* Durations of all stages in their placement. Stages in the middle of a model are equal, so a stage that repeats the
+ * one below is copied and not priced. Then the cost of a plan does not grow with the depth of the pipeline. */
 static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
                          const struct fr_stage_places *placed, struct fr_pipeline *p,
                          uint32_t *extrapolated) {
     const struct fr_rank_map *rank_map = &placed->rank_map;
     bool transformer = job->workload.transformer.layers > 0;
-    for (int32_t i = 0; i < p->args.stages; i++) {
+    int32_t last = p->args.stages - 1;
+    struct fr_priced_stage own;
+    for (int32_t i = 0; i <= last; i++) {
         if (transformer && repeats(job, plan, i)) {
             p->stage[i] = p->stage[i - 1];
             p->stage[i].repeats = true;
             add_reduced(&p->stage[i], p);
             continue;
         }
-        if (transformer)
-            price_transformer(job, plan, rank_map, i, p, extrapolated);
-        else if (job->workload.n_layers)
-            fr_layers_stage(job, plan, rank_map, i, &p->stage[i], extrapolated);
-        else
-            price_measured(&job->workload.stages, i, p);
-        if (!job->workload.n_layers) size_message(job, plan, i, &p->stage[i]);
+        const struct fr_priced_stage *priced =
+            fr_stage_price(job, plan, rank_map, i, p->splits_backward, p->memo, &own);
+        p->stage[i] = priced->stage;
+        if (i == 0) p->embedding_s = priced->embedding_s;
+        *extrapolated |= priced->extrapolated;
         add_reduced(&p->stage[i], p);
         p->message_B = fmax(p->message_B, p->stage[i].message_B);
-        price_gradient(job, plan, rank_map, p->splits_backward, &p->stage[i], extrapolated);
-        if (!transformer) continue;
-        double layers =
-            (double)fr_transformer_stage_layers(&job->workload.transformer, plan, i);
-        fr_zero_price(job, plan, rank_map, layers, p->splits_backward, &p->stage[i],
-                      extrapolated);
-        fr_offload_price(job, plan, layers, p->splits_backward, &p->stage[i]);
     }
+    p->stage[last].sent_B[FR_SENT_EMBEDDING] = p->stage[0].sent_B[FR_SENT_EMBEDDING];
     fr_codec_price_messages(job, plan, p, extrapolated);
-    for (int32_t i = 0; plan->pp > 1 && i < p->args.stages; i++)
+    for (int32_t i = 0; plan->pp > 1 && i <= last; i++)
         price_messages(job, placed, i, p, extrapolated);
     if (plan->blocking && plan->pp > 1) send_in_turn(p);
 }
@@ -461,11 +294,18 @@ double fr_pipeline_pass_s(const struct fr_pipeline *p, int32_t i, uint8_t slot_k
     return (p->splits_backward ? whole_s - fr_pass_s(&stage->weight, with) : whole_s) / chunks;
 }
 
-/* For plans that share this placement; without a cache each computes its pairs. */
+/* For plans that share this placement; without a cache each computes its pairs.  What does not fit in memory is asked
+ * for each time. */
 static void map_pairs(const struct fr_plan *plan, struct fr_stage_places *placed) {
-    placed->above = plan->pp > 1 ? fr_malloc((size_t)plan->pp, sizeof *placed->above) : NULL;
-    for (int64_t i = 0; placed->above && i < plan->pp; i++)
+    placed->above = plan->pp > 1 ? fr_calloc((size_t)plan->pp, sizeof *placed->above) : NULL;
+    placed->like = placed->above ? fr_malloc((size_t)plan->pp, sizeof *placed->like) : NULL;
+    for (int32_t i = 0; placed->above && i < plan->pp; i++) {
+        int32_t k = 0;
         placed->above[i] = fr_rank_map_pair(&placed->rank_map, i, (i + 1) % plan->pp);
+        while (k < i && memcmp(&placed->above[k], &placed->above[i], sizeof *placed->above))
+            k++;
+        if (placed->like) placed->like[i] = k;
+    }
 }
 
 /* A stage's sends are at least one of its passes apart. */

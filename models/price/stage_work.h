@@ -23,6 +23,7 @@ struct fr_stage_work {
 struct fr_stage_places {
     struct fr_rank_map rank_map;
     struct fr_group *above; /**< [pp], or NULL: fr_rank_map_pair */
+    int32_t *like; /**< [pp], or NULL: the first boundary over such links as each */
     struct fr_pair_lines *lines; /**< of messages, or NULL: nobody asked */
 };
 

@@ -8,6 +8,7 @@ static double times_of(const struct fr_stage_view *v, const struct fr_adapted *a
 
 static bool again(const struct fr_stage_view *v) { return v->full; }
 
+/* At 16 bits: Megatron-Bridge's adapters are Megatron-Core's linear layers, not Transformer Engine's (peft/utils.py). */
 static void add_products(const struct fr_stage_view *v, const struct fr_group_view *on,
                          const struct fr_adapted *a, struct fr_rank_work *work) {
     double r = (double)v->t->lora_rank, n = on->tokens;
@@ -17,6 +18,7 @@ static void add_products(const struct fr_stage_view *v, const struct fr_group_vi
                             .batch = on->batch,
                             .times = times_of(v, a),
                             .again = again(v),
+                            .wide = true,
                             .copies = FR_AXIS_DP};
     struct fr_product out = in;
     out.m = a->outputs / on->p;

@@ -11,6 +11,7 @@ static void add_shape(struct fr_rank_work *work, const struct fr_product *p, fr_
     o->common = p->common && pass != FR_PASS_AGAIN;
     o->made = p->made && (pass == FR_PASS_FORWARD || pass == FR_PASS_AGAIN);
     o->wide = p->wide;
+    o->frozen = p->frozen;
     if (pass == FR_PASS_WEIGHT) o->axis = (uint8_t)(p->copies ? p->copies : FR_AXIS_DP);
 }
 

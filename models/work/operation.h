@@ -92,6 +92,7 @@ struct fr_operation {
     bool made; /**< of a product: what it reads was written at its width by what made it */
     bool
         wide; /**< of a product: at the width that values are kept at, where others are narrower */
+    bool frozen;  /**< of a product: its weights are not trained */
     bool common;  /**< of common layers: some ranks may wait meanwhile (method subgraph) */
     bool as_one;  /**< of a weight gradient: its `times` matrices are the rows of one;
                          of gradients' collective: it carries what was compressed */

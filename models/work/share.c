@@ -65,6 +65,15 @@ static void add_attention(struct fr_rank_work *work, fr_pass_kind pass, double f
  * each of HEADDIM_SWITCH; PyTorch's copy of it alike). */
 static double fused_dim(double dim) { return dim > 256 ? dim : 32 * ceil(dim / 32); }
 
+/* Around a ring a kernel meets the keys of one rank.  Each of R ranks has two pieces of c = s / (2 R) queries, one from
+ * either end of a causal sequence, so that all have as much to do (zigzag).  A query meets c keys of its own rank in the
+ * mean.  When another rank's keys are there, both pieces meet c of them, or one piece meets 2 c, as often.  A kernel's time
+ * goes with 1 / keys, whose mean over the work is (3 + 1 / R) / 4 of 1 / c. */
+static double ring_keys(const struct fr_transformer *t, const struct fr_plan *plan) {
+    bool zigzag = plan->cp > 1 && !plan->context_heads && !t->both_ways && t->window == 0;
+    return zigzag ? 4 / (3 + 1 / (double)plan->cp) : 1;
+}
+
 void fr_transformer_add_core(struct fr_rank_work *work, const struct fr_transformer *t,
                              const struct fr_plan *plan, double queries, double batch,
                              double heads) {
@@ -82,7 +91,7 @@ void fr_transformer_add_core(struct fr_rank_work *work, const struct fr_transfor
         fr_work_add_product(work, &values);
         return;
     }
-    double keys = queries * made; /* around a ring a kernel meets those of one rank */
+    double keys = queries * made * ring_keys(t, plan);
     add_attention(work, FR_PASS_FORWARD, flop, keys, d);
     add_attention(work, FR_PASS_INPUT, 2.5 * flop, keys, d);
     if (again) add_attention(work, FR_PASS_AGAIN, flop, keys, d);

@@ -173,6 +173,7 @@ void fr_workload_free(struct fr_workload *workload) {
     free(workload->iterations);
     for (int i = 0; i < workload->n_laws; i++) free(workload->laws[i].when);
     free(workload->laws);
+    free(workload->growth);
     *workload = (struct fr_workload){0};
 }
 

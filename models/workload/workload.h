@@ -90,13 +90,36 @@ struct fr_iterations_law {
     struct fr_iterations_when *when; /**< other keys of the plan, or NULL */
 };
 
+/** Quantities along which a ratio of iterations grows. */
+enum {
+    FR_GROWTH_GHOST,
+    FR_GROWTH_TP,
+    FR_GROWTH_RANK,
+    FR_GROWTH_SHARE,
+    FR_GROWTH_WIDTH,
+    FR_GROWTH_DEPTH,
+    FR_GROWTH_TERMS
+};
+
+/** A power law of iterations over those of an exact plan, with its covariance (models/plan/growth.h). */
+struct fr_growth {
+    fr_law_along of;            /**< ghost neurons, messages or gradients */
+    bool uses[FR_GROWTH_TERMS]; /**< others are no part of it */
+    double intercept, power[FR_GROWTH_TERMS], centre[FR_GROWTH_TERMS];
+    double covariance[FR_GROWTH_TERMS + 1][FR_GROWTH_TERMS + 1]; /**< the intercept first */
+    double deviation, quantile;
+};
+enum { FR_GROWTHS_MAX = 3 };
+
 /** Network and batch that a table of iterations was measured for; 0: not named, any (for the batch: the model's). */
 struct fr_iterations_basis {
     int64_t width, layers, sequence, global_batch;
     double rate, loss; /**< for people; a plan has none */
-    char source[240];  /**< likewise, cut */
-    bool by_samples;   /**< other batches need as many samples */
-    bool any_batch;    /**< one number in place of a table: the user's word */
+    double
+        reference; /**< iterations of an exact plan where growth carries over; 0: the table's */
+    char source[240]; /**< likewise, cut */
+    bool by_samples;  /**< other batches need as many samples */
+    bool any_batch;   /**< one number in place of a table: the user's word */
 };
 
 /** Stages of kind "stages"; arrays of one entry (standing for any number of stages) or of
@@ -199,6 +222,8 @@ struct fr_workload {
     struct fr_iterations_basis basis; /**< of the table */
     struct fr_iterations_law *laws;   /**< n_laws of them */
     int n_laws;
+    struct fr_growth *growth; /**< n_growth of them: of networks that the table does not name */
+    int n_growth;
 };
 
 struct fr_json_key;

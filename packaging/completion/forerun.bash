@@ -1,4 +1,4 @@
-# Completion of forerun in bash: the program says what may stand next (forerun complete).
+# Completion of forerun and forerun-mpi in bash: the program says what may stand next (forerun complete).
 _forerun() {
   local cur words cword word
   _get_comp_words_by_ref -n =: cur words cword 2>/dev/null || {
@@ -15,4 +15,4 @@ _forerun() {
   local before=${cur%"${cur##*[=:]}"}
   COMPREPLY=("${COMPREPLY[@]#"$before"}")
 }
-complete -o default -F _forerun forerun
+complete -o default -F _forerun forerun forerun-mpi

@@ -1,4 +1,4 @@
-# Completion of forerun in fish: the program says what may stand next (forerun complete).
+# Completion of forerun and forerun-mpi in fish: the program says what may stand next (forerun complete).
 function __forerun_next
     set -l words (commandline -opc) (commandline -ct)
     set -l next ($words[1] complete -- $words[2..-1] 2>/dev/null)
@@ -9,3 +9,4 @@ function __forerun_next
     end
 end
 complete -c forerun -f -a '(__forerun_next)'
+complete -c forerun-mpi -f -a '(__forerun_next)'

@@ -35,8 +35,9 @@ const struct fr_gantt_task fr_gantt_tasks[FR_TASK_COUNT] = {
     [FR_TASK_COLLECTIVE] = {"collective", 0x332288, true},
     [FR_TASK_COLLECTIVE_MESSAGE] = {"collective's message", 0x332288, true},
     [FR_TASK_RECOMPUTE] = {"recompute", 0xd9f0e0, false}, /* backward's, hatched */
+    [FR_TASK_GRADIENT_CODEC] = {"gradient codec", 0xaa4499, true},
 };
-_Static_assert(FR_TASK_COUNT == 19, "a new task needs its name and colour above");
+_Static_assert(FR_TASK_COUNT == 20, "a new task needs its name and colour above");
 
 /* Computing above; below it the lanes of the other streams. */
 static void divide_rows(struct fr_gantt_chart *c) {

@@ -1,7 +1,7 @@
 /** @file
  *  The figures and tables of a paper, drawn from the rows of `forerun reproduce PAPER --json`.
  *
- *  A sheet is one picture, one column wide: up to four panels below each other.  A pattern of
+ *  A sheet is one picture, one column wide: up to eight panels below each other.  A pattern of
  *  row ids chooses the rows of a panel.  In it {x} stands for the place on the x axis and {s}
  *  for the series.  The words of two {x} are joined:
  *      "table1/p={x}/{s}/energy_per_epoch"
@@ -14,10 +14,11 @@
 #include "plots/paper/rows.h"
 #include "plots/picture.h"
 
-enum { FR_SHEET_PANELS = 4, FR_SHEET_COLUMNS = 6 };
+enum { FR_SHEET_PANELS = 8, FR_SHEET_COLUMNS = 6 };
 
 typedef enum {
-    FR_SHEET_CURVES, /**< a line a series over {x}, a number */
+    FR_SHEET_CURVES, /**< a line a series over {x}, a number, on a logarithmic axis ... */
+    FR_SHEET_LINES,  /**< ... and on one from 0 */
     FR_SHEET_BARS,   /**< bars side by side at each {x}, a word */
     FR_SHEET_STACK   /**< bars on each other */
 } fr_sheet_kind;

@@ -13,6 +13,7 @@ enum {
     LEFT_PX = 62,
     RIGHT_PX = 12,
     PLOT_PX = 130,
+    LOW_PLOT_PX = 80, /* of more than five */
     TITLE_SIZE = 12,
     TEXT_SIZE = 10,
     NOTE_SIZE = 8,
@@ -20,23 +21,6 @@ enum {
 };
 
 /* ---- how they look ---------------------------------------------------------------------------- */
-
-/* "phantom k=4" has phantom's colour, "4_way" that of its number. */
-static const char *colour_of(const struct fr_sheet_layout *s, int series) {
-    static const struct {
-        const char *name;
-        int colour;
-    } others[] = {{"2_way", 2}, {"4_way", 1},    {"8_way", 3}, {"4_way_cSub", 4},
-                  {"aware", 1}, {"naive", 5},    {"over", 1},  {"decompression", 3},
-                  {"", 2},      {"data_over", 0}};
-    char first[FR_PAPER_WORD];
-    const char *name = s->series[series], *own;
-    snprintf(first, sizeof first, "%.*s", (int)strcspn(name, " "), name);
-    own = fr_picture_colour_of(first);
-    for (size_t i = 0; !own && i < sizeof others / sizeof *others; i++)
-        if (strcmp(others[i].name, name) == 0) own = fr_picture_colour(others[i].colour);
-    return own ? own : fr_picture_colour(series);
-}
 
 /* How many series before it share its first word: distinguished by mark and dash. */
 static int variant_of(const struct fr_sheet_layout *s, int series) {
@@ -46,6 +30,48 @@ static int variant_of(const struct fr_sheet_layout *s, int series) {
         n += strncmp(s->series[i], s->series[series], length) == 0 &&
              strcspn(s->series[i], " ") == length && s->series[i][length];
     return n;
+}
+
+/* "phantom k=4" has a colour of phantom's, "4_way" that of its number. */
+static const char *colour_of(const struct fr_sheet_layout *s, int series) {
+    static const char *const variants[] = {"#E69F00", "#8C510A", "#CC79A7", "#7B3294",
+                                           "#999933"};
+    enum { VARIANTS = sizeof variants / sizeof *variants };
+    static const struct {
+        const char *name, *colour;
+    } others[] = {{"2_way", "#56B4E9"},
+                  {"4_way", "#E69F00"},
+                  {"8_way", "#8C510A"},
+                  {"4_way_cSub", "#7B3294"},
+                  {"aware", "#E69F00"},
+                  {"naive", "#01665E"},
+                  {"over", "#E69F00"},
+                  {"decompression", "#8C510A"},
+                  {"", "#56B4E9"},
+                  {"data_over", "#000000"},
+                  {"data_parallel", "#000000"},
+                  {"FWD", "#117733"},
+                  {"BWD", "#88c999"},
+                  {"inter-stage", "#88CCEE"},
+                  {"DP", "#882255"},
+                  {"EMB", "#CC6677"},
+                  {"rest", "#cccccc"},
+                  {"model", "#332288"},
+                  {"data", "#882255"},
+                  {"baseline", "#777777"},
+                  {"cb", "#56B4E9"},
+                  {"fe", "#E69F00"},
+                  {"sc", "#8C510A"},
+                  {"network", "#cc0000"}};
+    char first[FR_PAPER_WORD];
+    const char *name = s->series[series], *own;
+    int variant = variant_of(s, series);
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(name, " "), name);
+    own = fr_picture_colour_of(first);
+    if (own && variant > 0) own = variants[(variant - 1) % VARIANTS];
+    for (size_t i = 0; !own && i < sizeof others / sizeof *others; i++)
+        if (strcmp(others[i].name, name) == 0) own = others[i].colour;
+    return own ? own : fr_picture_colour(series);
 }
 
 /* ---- panels ----------------------------------------------------------------------------------- */
@@ -63,12 +89,15 @@ static void include_values(const struct fr_sheet_field *f, struct fr_scale *seen
     }
 }
 
-/* Five ticks or so, at 1, 2 or 5 times a power of ten, from 0 or below. */
+/* At most @p most ticks, at 1, 2 or 5 times a power of ten, from 0 or below. */
 static void linear_axis(struct fr_picture *p, const struct fr_sheet_field *f, double low,
-                        double high) {
+                        double high, double most) {
     double span = high - low, step = pow(10, floor(log10(span / 4)));
     char text[40];
-    step *= span / step > 20 ? 5 : span / step > 8 ? 2 : 1;
+    const double times[] = {1, 2, 5, 10};
+    int k = 0;
+    while (k < 3 && span / (times[k] * step) > most) k++;
+    step *= times[k];
     const int first = (int)ceil(1.08 * low / step);
     fr_text_addf(&p->script, "set yrange [%.9g:%.9g]\nset ytics (", 1.08 * low, 1.08 * high);
     for (int i = first; i * step <= 1.08 * high && i < first + 30; i++) {
@@ -102,11 +131,11 @@ static void plain_ticks(struct fr_picture *p, struct fr_scale range) {
     fr_text_addf(&p->script, ")\n");
 }
 
-static void y_axis(struct fr_picture *p, const struct fr_sheet_field *f) {
+static void y_axis(struct fr_picture *p, const struct fr_sheet_field *f, bool low_panel) {
     struct fr_scale seen = FR_SCALE_EMPTY;
     include_values(f, &seen);
     if (f->panel->linear)
-        linear_axis(p, f, lowest(f), seen.high > 0 ? seen.high : 1);
+        linear_axis(p, f, lowest(f), seen.high > 0 ? seen.high : 1, low_panel ? 5 : 8);
     else if (f->has_quantity)
         fr_scale_axis(p, "y", seen, f->quantity, TICKS_MAX);
     else {
@@ -118,6 +147,10 @@ static void y_axis(struct fr_picture *p, const struct fr_sheet_field *f) {
 }
 
 static void numbers_axis(struct fr_picture *p, const struct fr_sheet_field *f) {
+    if (f->panel->kind == FR_SHEET_LINES) {
+        fr_scale_linear(p, "x", fr_sheet_number_of(f->place[f->n_places - 1]));
+        return;
+    }
     int64_t values[FR_SHEET_PLACES_MAX];
     for (int i = 0; i < f->n_places; i++) values[i] = (int64_t)fr_sheet_number_of(f->place[i]);
     fr_scale_counts(p, values, f->n_places, 9);
@@ -152,10 +185,24 @@ static bool is_stated(const struct fr_sheet_spot *at) {
     return isfinite(at->row->low) && isfinite(at->row->high);
 }
 
+/* Does an earlier series of the panel with the same first word have a band?  Two would hide each other. */
+static bool has_band(const struct fr_sheet_layout *s, const struct fr_sheet_field *f,
+                     int series) {
+    size_t length = strcspn(s->series[series], " ");
+    for (int i = 0; i < f->n; i++) {
+        const char *other = s->series[f->spot[i].series];
+        if (f->spot[i].series < series && strcspn(other, " ") == length &&
+            strncmp(other, s->series[series], length) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* The 90 % interval of ours, below all curves. */
 static void draw_band(struct fr_picture *p, const struct fr_sheet_layout *s,
                       const struct fr_sheet_field *f, int series) {
     int block = -1;
+    if (has_band(s, f, series)) return;
     for (int k = 0; k < f->n_places; k++)
         for (int i = 0; i < f->n; i++) {
             const struct fr_sheet_spot *at = &f->spot[i];
@@ -202,8 +249,8 @@ static void draw_bars_intervals(struct fr_picture *p, const struct fr_sheet_fiel
         const struct fr_sheet_spot *at = &f->spot[i];
         if (!is_stated(at)) continue;
         if (block < 0) block = fr_picture_block(p);
-        FR_ROW(p, at->place - 0.35 + (at->series + 0.5) * width, at->row->low * f->factor, 0,
-               (at->row->high - at->row->low) * f->factor);
+        FR_ROW(p, at->place - 0.35 + (f->bar[at->series] + 0.5) * width,
+               at->row->low * f->factor, 0, (at->row->high - at->row->low) * f->factor);
     }
     if (block >= 0)
         fr_picture_curve(
@@ -215,10 +262,10 @@ static void draw_bars_intervals(struct fr_picture *p, const struct fr_sheet_fiel
 static void draw_bars(struct fr_picture *p, const struct fr_sheet_layout *s,
                       const struct fr_sheet_field *f) {
     int ours = fr_picture_block(p), published = -1;
-    double width = 0.7 / s->n_series;
+    double width = 0.7 / f->n_bars;
     for (int i = 0; i < f->n; i++) {
         const struct fr_sheet_spot *at = &f->spot[i];
-        double left = at->place - 0.35 + at->series * width;
+        double left = at->place - 0.35 + f->bar[at->series] * width;
         uint32_t rgb = (uint32_t)strtoul(colour_of(s, at->series) + 1, NULL, 16);
         FR_ROW(p, left, 0, left, left + width, 0, at->row->ours * f->factor, rgb);
     }
@@ -229,7 +276,7 @@ static void draw_bars(struct fr_picture *p, const struct fr_sheet_layout *s,
         const struct fr_sheet_spot *at = &f->spot[i];
         if (!isfinite(at->row->published)) continue;
         if (published < 0) published = fr_picture_block(p);
-        FR_ROW(p, at->place - 0.35 + (at->series + 0.5) * width,
+        FR_ROW(p, at->place - 0.35 + (f->bar[at->series] + 0.5) * width,
                at->row->published * f->factor);
     }
     if (published >= 0)
@@ -254,9 +301,13 @@ static void draw_stack(struct fr_picture *p, const struct fr_sheet_layout *s,
                      "using 1:2:3:4:5:6:7 with boxxyerror lc rgb variable fs solid noborder");
 }
 
+static double plot_px(const struct fr_sheet_layout *s) {
+    return s->n_fields > 5 ? LOW_PLOT_PX : PLOT_PX;
+}
+
 static void draw_field(struct fr_picture *p, const struct fr_sheet_layout *s,
                        const struct fr_sheet_field *f, double top_px) {
-    struct fr_box box = {LEFT_PX, top_px, WIDTH_PX - LEFT_PX - RIGHT_PX, PLOT_PX};
+    struct fr_box box = {LEFT_PX, top_px, WIDTH_PX - LEFT_PX - RIGHT_PX, plot_px(s)};
     fr_picture_panel(p, &box, "");
     fr_picture_text(p, f->panel->heading, 8, top_px - 10, "left", TEXT_SIZE, "#000000");
     fr_text_addf(&p->script,
@@ -265,8 +316,8 @@ static void draw_field(struct fr_picture *p, const struct fr_sheet_layout *s,
                  "set xtics offset 0,0.3\n",
                  TEXT_SIZE / 12.0);
     fr_picture_axis_label(p, "x", f->panel->x);
-    y_axis(p, f);
-    if (f->panel->kind == FR_SHEET_CURVES) {
+    y_axis(p, f, plot_px(s) < PLOT_PX);
+    if (fr_sheet_has_curves(f->panel)) {
         numbers_axis(p, f);
         for (int i = 0; i < s->n_series; i++) draw_band(p, s, f, i);
         for (int i = 0; i < s->n_series; i++) draw_curve(p, s, f, i);
@@ -339,7 +390,15 @@ static void add_entry(struct legend *at, const char *name, const char *colour, i
 }
 
 static bool curves_only(const struct fr_sheet_layout *s) {
-    return s->field[0].panel->kind == FR_SHEET_CURVES;
+    return fr_sheet_has_curves(s->field[0].panel);
+}
+
+/* The first series that something is published of. */
+static int marked_series(const struct fr_sheet_layout *s) {
+    for (int k = 0; k < s->n_fields; k++)
+        for (int i = 0; i < s->field[k].n; i++)
+            if (isfinite(s->field[k].spot[i].row->published)) return s->field[k].spot[i].series;
+    return 0;
 }
 
 /* @return the height below the last line. */
@@ -356,7 +415,7 @@ static double add_legend(const struct fr_sheet_layout *s, struct fr_picture *p, 
         add_entry(&at, "line: ours", "#555555", 1, 0);
         add_entry(&at, "mark: published", "#555555", 0, 6);
     } else if (s->published) {
-        add_entry(&at, "bar: ours", colour_of(s, 0), BAR, 0);
+        add_entry(&at, "bar: ours", colour_of(s, marked_series(s)), BAR, 0);
         add_entry(&at, "published", "#000000", 0, 13);
     } else
         add_entry(&at, curves ? "ours, no number published" : "all ours", "#555555", 0, 0);
@@ -365,8 +424,8 @@ static double add_legend(const struct fr_sheet_layout *s, struct fr_picture *p, 
 
 /* ---- the sheet -------------------------------------------------------------------------------- */
 
-static double field_px(const struct fr_sheet_field *f) {
-    return PLOT_PX + (*f->panel->x ? 56 : 44);
+static double field_px(const struct fr_sheet_layout *s, const struct fr_sheet_field *f) {
+    return plot_px(s) + (*f->panel->x ? 56 : 44);
 }
 
 static bool any_stated(const struct fr_sheet_layout *s) {
@@ -396,14 +455,14 @@ static void draw_sheet(const struct fr_sheet_layout *s, const struct fr_paper_ro
     int notes = fr_picture_wrap(fr_text_get(&text), NOTE_SIZE, WIDTH_PX - 20, &note);
     for (const char *c = fr_text_get(&title); titled && *c; c++) top += *c == '\n' ? 16 : 0;
     double height = top;
-    for (int i = 0; i < s->n_fields; i++) height += field_px(&s->field[i]);
+    for (int i = 0; i < s->n_fields; i++) height += field_px(s, &s->field[i]);
     height = add_legend(s, NULL, height + 12) + notes * 11 + 2;
     p->width_px = WIDTH_PX;
     p->height_px = (int)ceil(height);
     double below = top;
     for (int i = 0; i < s->n_fields; i++) {
         draw_field(p, s, &s->field[i], below + 22);
-        below += field_px(&s->field[i]);
+        below += field_px(s, &s->field[i]);
     }
     fr_picture_panel(p, &(struct fr_box){0, p->height_px - 1.0, WIDTH_PX, 1}, "");
     fr_text_addf(&p->script, "unset tics\nunset border\nset xrange [0:1]\nset yrange [0:1]\n");

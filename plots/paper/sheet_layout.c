@@ -24,8 +24,8 @@ static int find_or_add(char words[][FR_PAPER_WORD], int *n, int max, const char 
 }
 
 double fr_sheet_number_of(const char *word) {
-    double value = atof(word);
-    return value >= 1e-9 && value <= 1e15 ? value : 1;
+    double value = strcmp(word, "0") == 0 ? 0 : atof(word);
+    return strcmp(word, "0") == 0 || (value >= 1e-9 && value <= 1e15) ? value : 1;
 }
 
 static int by_number(const void *a, const void *b) {
@@ -69,8 +69,18 @@ static void fill(struct fr_sheet_layout *s, struct fr_sheet_field *f,
     }
 }
 
+/* Bars stand side by side among the series of their own panel. */
+static void number_bars(struct fr_sheet_field *f) {
+    for (int s = 0; s < FR_SHEET_SERIES_MAX; s++) {
+        bool shown = false;
+        for (int i = 0; i < f->n; i++) shown = shown || f->spot[i].series == s;
+        f->bar[s] = f->n_bars;
+        f->n_bars += shown;
+    }
+}
+
 static void place_all(struct fr_sheet_field *f) {
-    if (f->panel->kind == FR_SHEET_CURVES)
+    if (fr_sheet_has_curves(f->panel))
         fr_sort_items(f->place, f->n_places, sizeof *f->place, by_number);
     for (int i = 0; i < f->n; i++)
         for (int k = 0; k < f->n_places; k++)
@@ -85,6 +95,7 @@ void fr_sheet_lay_out(const struct fr_sheet *of, const struct fr_paper_rows *row
         f->panel = &of->panel[k];
         fill(s, f, rows);
         place_all(f);
+        number_bars(f);
         s->n_fields += f->n > 0;
     }
 }
@@ -108,6 +119,9 @@ const char *fr_sheet_series_name(const char *id, char out[FR_PAPER_WORD]) {
                                            {"cb", "CB"},
                                            {"fe", "+FE"},
                                            {"sc_75", "+SC 3/4"},
+                                           {"sc", "+SC"},
+                                           {"model", "communication by model"},
+                                           {"data", "by data"},
                                            {"cb_fe", "CB+FE"},
                                            {"cb_fe_sc", "CB+FE+SC"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

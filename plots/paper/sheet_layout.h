@@ -6,7 +6,7 @@
 #include "base/units.h"
 #include "plots/paper/sheet.h"
 
-enum { FR_SHEET_SERIES_MAX = 14, FR_SHEET_PLACES_MAX = 40 };
+enum { FR_SHEET_SERIES_MAX = 14, FR_SHEET_PLACES_MAX = 128 };
 
 /** A row that a panel shows. */
 struct fr_sheet_spot {
@@ -20,6 +20,8 @@ struct fr_sheet_field {
     const struct fr_sheet_panel *panel;
     struct fr_sheet_spot spot[FR_SHEET_PLACES_MAX * FR_SHEET_SERIES_MAX];
     int n, n_places;
+    int n_bars;                   /**< series that it shows */
+    int bar[FR_SHEET_SERIES_MAX]; /**< of each series of the sheet, its place among them */
     char place[FR_SHEET_PLACES_MAX][FR_PAPER_WORD];
     double factor; /**< to SI units */
     fr_quantity quantity;
@@ -40,7 +42,11 @@ struct fr_sheet_layout {
 void fr_sheet_lay_out(const struct fr_sheet *of, const struct fr_paper_rows *rows,
                       struct fr_sheet_layout *s);
 
-/** The value of a number on an x axis; 1 for any other word. */
+static inline bool fr_sheet_has_curves(const struct fr_sheet_panel *panel) {
+    return panel->kind == FR_SHEET_CURVES || panel->kind == FR_SHEET_LINES;
+}
+
+/** The value of a number on an x axis, from 0 on; 1 for any other word. */
 double fr_sheet_number_of(const char *word);
 
 /** A series as readers know it: "2_way" is "2-way".  @return @p out. */

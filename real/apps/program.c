@@ -256,6 +256,8 @@ static bool is_verb(const char *word) {
     return strcmp(word, "train") == 0 || strcmp(word, "learn") == 0 || strcmp(word, "run") == 0;
 }
 
+const char *fr_apps_usage(void) { return usage; }
+
 int fr_apps_main(int argc, char **argv) {
     struct arguments arguments;
     struct fr_error err = {.status = FR_OK};

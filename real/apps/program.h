@@ -6,4 +6,7 @@
 /** Run with the arguments of main.  @return the exit code. */
 int fr_apps_main(int argc, char **argv);
 
+/** The help of the options of run, train and learn, a line each, for completion in a shell. */
+const char *fr_apps_usage(void);
+
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "models/plan/method.h"
+#include "studies/quality_curve.h"
 
 /* Learns as one processor would, whatever the mesh. */
 static bool is_exact(const struct fr_json *row) {
@@ -86,6 +87,7 @@ fr_status fr_dsp_quality(const struct fr_json *root, struct fr_reproduction *r,
             first = row;
         else
             add_pair(r, &first, &row);
+        fr_quality_curve(&row, "fig17", fr_json_text_at(&row, "label"), false, r);
     }
     if (exact >= 2) return FR_OK;
     return fr_json_fail(&rows, err,

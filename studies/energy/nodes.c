@@ -30,7 +30,8 @@ struct kind {
 struct run {
     const char *id, *group;
     const struct kind *kind;
-    double mean_W;
+    double mean_W,
+        switches_W; /* of a node; its share of the switches: as the submitter states it, else 0 */
 };
 
 struct nodes {
@@ -73,8 +74,11 @@ static void read_row(struct nodes *n, const struct fr_csv *csv, int row) {
     count_in(fr_energy_number(csv, row, "measured_idle_after_W"), &k->idle_W, &k->idle_runs);
     count_in(fr_energy_number(csv, row, "measured_step_time_s"), &k->step_s, &k->step_runs);
     count_in(fr_energy_number(csv, row, "measured_node_power_low_W"), &k->low_W, &lows);
-    n->runs[n->n_runs++] = (struct run){fr_energy_text(csv, row, "row_id"),
-                                        fr_energy_text(csv, row, "run_group"), k, mean_W};
+    double switches_W = fr_energy_number(csv, row, "switch_power_W") /
+                        fr_energy_number(csv, row, "nodes_in_system");
+    n->runs[n->n_runs++] =
+        (struct run){fr_energy_text(csv, row, "row_id"), fr_energy_text(csv, row, "run_group"),
+                     k, mean_W, switches_W > 0 ? switches_W : 0};
 }
 
 static void means(struct nodes *n) {
@@ -275,12 +279,13 @@ static double sigma_at(const struct node_power *p, double u) {
     return u < 1 ? hypot(work * p->sigma, (1 - work) * p->waiting_sigma) : p->sigma;
 }
 
-static void push(struct fr_energy_rows *rows, const struct run *run, const struct node_power *p,
-                 double u, double least_W) {
-    double predicted_W = mean_W(p, u);
-    struct fr_energy_row row = {.measured = run->mean_W,
+/* @param more_W  known, and the same in both */
+static void push_with(struct fr_energy_rows *rows, const struct run *run,
+                      const struct node_power *p, double u, double least_W, double more_W) {
+    double node_W = mean_W(p, u), predicted_W = node_W + more_W;
+    struct fr_energy_row row = {.measured = run->mean_W + more_W,
                                 .predicted = predicted_W,
-                                .sigma = sigma_at(p, u),
+                                .sigma = sigma_at(p, u) * node_W / predicted_W,
                                 .degrees = p->degrees,
                                 .least = least_W};
     size_t length = strlen(run->id);
@@ -288,6 +293,11 @@ static void push(struct fr_energy_rows *rows, const struct run *run, const struc
              run->kind->benchmark, run->kind->system,
              run->id + (length > 20 ? length - 20 : 0));
     fr_energy_rows_add(rows, &row);
+}
+
+static void push(struct fr_energy_rows *rows, const struct run *run, const struct node_power *p,
+                 double u, double least_W) {
+    push_with(rows, run, p, u, least_W, 0);
 }
 
 static fr_status left_out_table(struct fr_reproduction *r, const struct nodes *n,
@@ -303,6 +313,24 @@ static fr_status left_out_table(struct fr_reproduction *r, const struct nodes *n
         if (!isnan(mean_W(&p, u))) push(&rows, &n->runs[i], &p, u, least_W(k, &p));
     }
     return fr_energy_rows_table(r, &rows, name, procedure, "W", &limits, err);
+}
+
+/* A node and its share of the switches whose power the submitter states. */
+static fr_status with_switches(struct fr_reproduction *r, const struct nodes *n,
+                               struct fr_error *err) {
+    static const struct fr_table_limits limits = {.mean = 0.08, FR_TABLE_COVERED};
+    struct fr_energy_rows rows = {0};
+    for (int i = 0; i < n->n_runs; i++) {
+        const struct run *run = &n->runs[i];
+        const struct kind *k = run->kind;
+        struct node_power p = node_power(n, k, same_system);
+        double u = busy_share(n, k);
+        if (run->switches_W > 0 && !isnan(mean_W(&p, u)))
+            push_with(&rows, run, &p, u, least_W(k, &p) + run->switches_W, run->switches_W);
+    }
+    return fr_energy_rows_table(r, &rows, "nodes_switches",
+                                "the same of nodes with switches, whose power is stated", "W",
+                                &limits, err);
 }
 
 /* More nodes from the same benchmark on the fewest: B its mean, W its lowest, while it waits for data. */
@@ -417,7 +445,8 @@ static fr_status all(struct fr_reproduction *r, const struct nodes *n, struct fr
     FR_TRY(left_out_table(r, n, same_system, "nodes_system",
                           "the same, from the other systems; another accelerator by its data "
                           "sheet's limit",
-                          0.10, err));
+                          0.08, err));
+    FR_TRY(with_switches(r, n, err));
     FR_TRY(scale(r, n, err));
     return supplies(r, n, err);
 }

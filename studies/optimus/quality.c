@@ -7,6 +7,7 @@
 
 #include "studies/engine/study.h"
 #include "studies/optimus/curves.h"
+#include "studies/quality_curve.h"
 
 /* Kinds of plans, by the names of Song et al. */
 enum { BASE, CB, CB_WITHOUT_LEP, NAIVE, NAIVE_LEP, SC, FE, N_KINDS };
@@ -200,6 +201,15 @@ static fr_status curve(struct fr_study_call *c) {
     return FR_OK;
 }
 
+/* draw(NAME, row): its perplexity, evaluation by evaluation. */
+static fr_status draw(struct fr_study_call *c) {
+    const struct found *found = c->context;
+    struct fr_json at = row_at(found, index_of(c, 1));
+    if (index_of(c, 1) >= 0)
+        fr_quality_curve(&at, "fig9", fr_call_word(c, "name", 0), true, found->r);
+    return FR_OK;
+}
+
 static struct fr_json observed_of(const struct fr_study_call *c) {
     struct fr_json at = row_at(c->context, index_of(c, 0));
     return fr_json_member(&at, "observed");
@@ -249,6 +259,7 @@ fr_status fr_optimus_quality(const struct fr_json *root, struct fr_reproduction 
                                                          {"difference", difference},
                                                          {"order", order},
                                                          {"curve", curve},
+                                                         {"draw", draw},
                                                          {"observed", observed},
                                                          {"observed_rank", observed_rank},
                                                          {"observed_mean", observed_mean},

@@ -89,6 +89,6 @@ static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
 const struct fr_paper fr_paper_grid = {
     .name = "grid",
     .title = "Gholami et al., Integrated Model and Data Parallelism in Training Neural "
-             "Networks, 2017: Eqs. 2 to 4, Figures 5 and 6",
+             "Networks, 2017: Eqs. 2 to 4, Figures 3, 5 and 6",
     .run = run,
 };

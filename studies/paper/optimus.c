@@ -8,11 +8,26 @@
 #include "models/work/transformer.h"
 #include "sim/run.h"
 #include "studies/engine/study.h"
+#include "studies/optimus/turned_off.h"
 #include "trust/numbers/nlfit.h"
 
-/* Compressed backpropagation, the fused embedding, selective stages; each with those before. */
-enum step { BASELINE, CB, FE, SC };
-static const char *const step_names[] = {"baseline", "cb", "fe", "sc", NULL};
+/* A step compresses these.  The paper's ladder comes first, each step with those before it; then the last step without
+ * one of them, and what Figure 3 calls naive. */
+struct step {
+    const char *name;
+    fr_scope scope; /* of backward messages */
+    bool fused;     /* embedding */
+    bool stages;    /* gradients of as many stages as are asked for */
+};
+static const struct step steps[] = {
+    {"baseline", FR_SCOPE_NONE, false, false}, {"cb", FR_SCOPE_EPILOGUE, false, false},
+    {"fe", FR_SCOPE_EPILOGUE, true, false},    {"sc", FR_SCOPE_EPILOGUE, true, true},
+    {"without_cb", FR_SCOPE_NONE, true, true}, {"without_fe", FR_SCOPE_EPILOGUE, false, true},
+    {"naive_dp", FR_SCOPE_NONE, false, true},  {"naive_cb", FR_SCOPE_ALL, false, false},
+    {"naive_both", FR_SCOPE_ALL, false, true}};
+enum { STEPS = sizeof steps / sizeof *steps };
+static const struct step *const baseline = &steps[0], *const cb = &steps[1],
+                                *const fe = &steps[2], *const sc = &steps[3];
 
 /* A model with its plan on the cluster, and what the preset takes from here. */
 struct setting {
@@ -37,11 +52,11 @@ static struct setting *setting_of(const struct fr_study_call *c) {
     return &all->of[which >= 0 && which < all->n ? (int)which : 0];
 }
 
-static enum step step_of(const struct fr_study_call *c) {
+static const struct step *step_of(const struct fr_study_call *c) {
     const char *name = fr_call_word(c, "step", 1);
-    int step = BASELINE;
-    while (step < SC && strcmp(step_names[step], name) != 0) step++;
-    return (enum step)step;
+    int step = 0;
+    while (step < STEPS - 1 && strcmp(steps[step].name, name) != 0) step++;
+    return &steps[step];
 }
 
 static int64_t stages_of(const struct fr_study_call *c, int place) {
@@ -125,17 +140,18 @@ static fr_status apply_to(struct fr_study_call *c) {
 
 /* ---- iterations ----------------------------------------------------------------------------- */
 
-static struct fr_plan plan_of(const struct setting *s, enum step step, int64_t stages) {
+static struct fr_plan plan_of(const struct setting *s, const struct step *step,
+                              int64_t stages) {
     struct fr_plan plan = s->job.plan;
-    if (step >= CB) plan.compression.scope = FR_SCOPE_EPILOGUE;
-    if (step >= FE) plan.compression.fused_embedding = true;
-    if (step >= SC) plan.compression.gradient_stages = stages;
+    plan.compression.scope = step->scope;
+    plan.compression.fused_embedding = step->fused;
+    if (step->stages) plan.compression.gradient_stages = stages;
     return plan;
 }
 
 /* The outcome; and, where asked, the stage whose gradients end last. */
-static struct fr_outcome outcome_of(const struct setting *s, enum step step, int64_t stages,
-                                    int *last) {
+static struct fr_outcome outcome_of(const struct setting *s, const struct step *step,
+                                    int64_t stages, int *last) {
     struct fr_plan plan = plan_of(s, step, stages);
     struct fr_simulation simulation;
     fr_status status = fr_simulate(&s->job, &plan, NULL, &simulation, NULL);
@@ -159,7 +175,7 @@ static fr_status time_s(struct fr_study_call *c) {
 
 static fr_status last_stage(struct fr_study_call *c) {
     int last = -1;
-    outcome_of(setting_of(c), SC, stages_of(c, 1), &last);
+    outcome_of(setting_of(c), sc, stages_of(c, 1), &last);
     return fr_say(c, last);
 }
 
@@ -171,7 +187,7 @@ struct fitting {
 static void residuals(void *context, const double *params, double *out) {
     const struct fitting *f = context;
     apply(f->larger, f->efficiency, params[0]);
-    out[0] = log(outcome_of(f->larger, BASELINE, 0, NULL).time_s / f->time_s);
+    out[0] = log(outcome_of(f->larger, baseline, 0, NULL).time_s / f->time_s);
 }
 
 /* fit(efficiency, time): the adapter's rate from the baseline of the first setting; applied to the first two. */
@@ -230,27 +246,6 @@ static double embedding_time_s(const struct setting *s, const struct fr_plan *pl
     return own_s + p->stage[0].gradient_s * 4 * embedding(s, plan, p) / p->stage[0].gradient_B;
 }
 
-/* With backward messages compressed to nothing by a codec that takes no time. */
-static double without_messages_s(const struct setting *s, const struct fr_plan *plan,
-                                 struct fr_pipeline *p) {
-    struct fr_program program = {0};
-    double end_s = NAN;
-    (void)plan;
-    for (int32_t i = 0; i < p->args.stages; i++)
-        p->stage[i].encode_s = p->stage[i].decode_s = p->stage[i].small_message_s = 0;
-    fr_status status = fr_program_make(p, &program, NULL);
-    double *class_s = fr_malloc((size_t)(program.n_classes + 1), sizeof *class_s);
-    double *ends_s = fr_malloc((size_t)(program.n_tasks + 1), sizeof *ends_s);
-    if (status == FR_OK && class_s && ends_s) {
-        fr_price_classes(p, &program, FR_WITH_ALL, class_s);
-        end_s = fr_engine_run(&program, class_s, ends_s) + s->job.cluster.device.fixed_s;
-    }
-    free(class_s);
-    free(ends_s);
-    fr_program_free(&program);
-    return end_s;
-}
-
 static fr_status volume(struct fr_study_call *c) {
     const struct setting *s = setting_of(c);
     const char *what = fr_call_word(c, "what", 1);
@@ -263,11 +258,12 @@ static fr_status volume(struct fr_study_call *c) {
                                                                  : embedding));
 }
 
-static fr_status without_backward_s(struct fr_study_call *c) {
+/* without(setting, step, stages, what): an iteration with that turned off. */
+static fr_status without_s(struct fr_study_call *c) {
     const struct setting *s = setting_of(c);
-    struct fr_plan plan = plan_of(s, step_of(c), 0);
-    plan.compression.scope = FR_SCOPE_ALL;
-    return fr_say(c, of_pipeline(s, &plan, without_messages_s));
+    struct fr_plan plan = plan_of(s, step_of(c), stages_of(c, 2));
+    return fr_say(
+        c, fr_optimus_without_s(&s->job, &plan, fr_optimus_off(fr_call_word(c, "what", 3))));
 }
 
 static fr_status embedding_s(struct fr_study_call *c) {
@@ -278,7 +274,7 @@ static fr_status embedding_s(struct fr_study_call *c) {
 
 /* Memory hangs on what is held, not on how messages wait. */
 static struct fr_plan lazy_plan(const struct fr_study_call *c) {
-    struct fr_plan plan = plan_of(setting_of(c), CB, 0);
+    struct fr_plan plan = plan_of(setting_of(c), cb, 0);
     plan.duplex = false;
     plan.compression.lazy_error = fr_call_number(c, "lazy", 1, 0) != 0;
     return plan;
@@ -307,22 +303,22 @@ static struct setting at_rank(const struct fr_study_call *c) {
 
 static fr_status gain(struct fr_study_call *c) {
     struct setting at = at_rank(c);
-    double before_s = outcome_of(setting_of(c), FE, 0, NULL).time_s;
-    return fr_say(c, before_s / outcome_of(&at, SC, stages_of(c, 1), NULL).time_s - 1);
+    double before_s = outcome_of(setting_of(c), fe, 0, NULL).time_s;
+    return fr_say(c, before_s / outcome_of(&at, sc, stages_of(c, 1), NULL).time_s - 1);
 }
 
 /* Bytes of a stage's gradients over what is sent. */
 static fr_status gradient_ratio(struct fr_study_call *c) {
     struct setting at = at_rank(c);
     const struct setting *s = setting_of(c);
-    struct fr_plan coded = plan_of(&at, SC, stages_of(c, 1)), whole = plan_of(s, FE, 0);
+    struct fr_plan coded = plan_of(&at, sc, stages_of(c, 1)), whole = plan_of(s, fe, 0);
     return fr_say(c, of_pipeline(s, &whole, gradient_B) / of_pipeline(&at, &coded, sent_B));
 }
 
 /* GB/s of a message at a rank; NaN where it goes whole. */
 static fr_status codec_rate(struct fr_study_call *c) {
     const struct setting *s = setting_of(c);
-    struct fr_plan plan = plan_of(s, CB, 0);
+    struct fr_plan plan = plan_of(s, cb, 0);
     plan.compression.backward_rank = (int64_t)fr_call_number(c, "rank", 1, 16);
     return fr_say(
         c, of_pipeline(s, &plan,
@@ -330,25 +326,24 @@ static fr_status codec_rate(struct fr_study_call *c) {
 }
 
 static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
-    static const struct fr_study_function functions[] = {
-        {"load", load},
-        {"copy", copy},
-        {"change", change},
-        {"preset", preset},
-        {"apply", apply_to},
-        {"fit", fit},
-        {"simulate", simulate},
-        {"time", time_s},
-        {"last_stage", last_stage},
-        {"volume", volume},
-        {"without_backward_s", without_backward_s},
-        {"embedding_s", embedding_s},
-        {"codec_B", codec_B},
-        {"peak_B", peak_B},
-        {"gain", gain},
-        {"gradient_ratio", gradient_ratio},
-        {"codec_rate", codec_rate},
-        {NULL, NULL}};
+    static const struct fr_study_function functions[] = {{"load", load},
+                                                         {"copy", copy},
+                                                         {"change", change},
+                                                         {"preset", preset},
+                                                         {"apply", apply_to},
+                                                         {"fit", fit},
+                                                         {"simulate", simulate},
+                                                         {"time", time_s},
+                                                         {"last_stage", last_stage},
+                                                         {"volume", volume},
+                                                         {"without", without_s},
+                                                         {"embedding_s", embedding_s},
+                                                         {"codec_B", codec_B},
+                                                         {"peak_B", peak_B},
+                                                         {"gain", gain},
+                                                         {"gradient_ratio", gradient_ratio},
+                                                         {"codec_rate", codec_rate},
+                                                         {NULL, NULL}};
     extern const char fr_study_optimus[];
     const struct fr_study_text study = {"optimus", fr_study_optimus, functions};
     struct all *all = fr_calloc(1, sizeof *all);
@@ -364,6 +359,6 @@ const struct fr_paper fr_paper_optimus = {
     .name = "optimus",
     .title = "Song et al., Optimus-CC: Efficient Large NLP Model Training with 3D Parallelism "
              "Aware Communication Compression, 2023: volumes, Eqs. 15 and 16, Table 2, "
-             "Figures 10 and 12 to 16; pipelines by the event engine",
+             "Figures 3, 10 and 12 to 16; pipelines by the event engine",
     .run = run,
 };

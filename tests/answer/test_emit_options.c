@@ -102,9 +102,9 @@ static void options_exist(void **state) {
         if (frameworks[f].lists[1]) lists[1] = list_of(frameworks[f].lists[1]);
         const char *const have[2] = {lists[0], lists[1]};
         int seen = 0;
-        for (int i = 0; i < fr_emit_n_rows; i++) {
-            const struct fr_emit_row *row = &fr_emit_rows[i];
-            if (!(row->frameworks & (1U << frameworks[f].to->index)) || !*row->option) continue;
+        const struct fr_emit_row *row;
+        for (int i = 0; (row = fr_emit_row(frameworks[f].to, i)); i++) {
+            if (!*row->option) continue;
             seen++;
             FR_TRUE(frameworks[f].has(row->option, have), "%s has no %s",
                     frameworks[f].to->framework, row->option);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "answer/trainer/megatron/megatron.h"
 #include "answer/trainer/trainer.h"
 #include "tests/cmocka.h"
 
@@ -383,6 +384,16 @@ static void dump(const char *changes, struct fr_text *text) {
         fr_text_addf(text, "  %s ......................... %.*s\n", usual[i][0],
                      (int)(at ? n : strlen(value)), at ? at + strlen(find) : value);
     }
+    /* Changes of arguments that are not usual come behind. */
+    for (const char *at = changes; (at = strchr(at, ' '));) {
+        const size_t n = strcspn(++at, "="), all = strcspn(at, " ");
+        bool known = false;
+        for (int i = 0; i < USUAL; i++)
+            known |= strlen(usual[i][0]) == n && strncmp(usual[i][0], at, n) == 0;
+        if (!known && n < all)
+            fr_text_addf(text, "  %.*s ......................... %.*s\n", (int)n, at,
+                         (int)(all - n - 1), at + n + 1);
+    }
     for (int i = 0; i < 6; i++) fr_text_addf(text, ITERATION("5000.0") "\n");
 }
 
@@ -544,6 +555,44 @@ static void one_at_a_time(void **state) {
     free(plain);
     free(row);
     free(seen);
+}
+
+/* A value that @p row is for. */
+static const char *other_value(const struct fr_meaning_row *row, char out[64]) {
+    const size_t n = strcspn(row->where, ",");
+    if (strcmp(row->where, "on") == 0) return "True";
+    if (strcmp(row->where, "off") == 0) return "False";
+    if (n == 0 || *row->where == '!') return "7";
+    snprintf(out, 64, "%.*s", (int)n, row->where);
+    return out;
+}
+
+/* No row of the table is dropped without a word: what it names alters what is read, or is told, or refuses the log. */
+static void every_row_is_heard(void **state) {
+    struct fr_run_row *plain = calloc(1, sizeof *plain), *row = calloc(1, sizeof *row);
+    struct fr_error err = {0};
+    int heard = 0;
+    (void)state;
+    for (const struct fr_meaning_row *r = fr_megatron_rows; r->name; r++) {
+        char value[64], change[300], with[80] = "";
+        if (r->kind != FR_MEANS_REFUSAL && r->kind != FR_MEANS_NOTE) continue;
+        if (strcmp(r->name, "position_embedding_type") == 0) continue; /* of three rows */
+        const bool counts =
+            r->needs && (strstr(r->needs, "num_") || strcmp(r->needs, "fp8") == 0);
+        if (r->needs) snprintf(with, sizeof with, " %.60s=%s", r->needs, counts ? "8" : "True");
+        snprintf(change, sizeof change, "%s %.80s=%s", with, r->name, other_value(r, value));
+        *row = *plain = (struct fr_run_row){0};
+        bool without = read_dump(with, plain, &err);
+        if (read_dump(change, row, &err))
+            FR_TRUE(without && !same_rows(plain, row) && r->kind == FR_MEANS_NOTE,
+                    "%s: dropped", change);
+        else
+            FR_TRUE(strstr(err.detail, "--ignore") != NULL, "%s: %s", change, err.detail);
+        heard++;
+    }
+    FR_TRUE(heard > 80, "%d rows", heard);
+    free(plain);
+    free(row);
 }
 
 /* A refusal goes away with what it asks for: the key by hand, or --ignore. */
@@ -786,6 +835,7 @@ int main(void) {
                                        cmocka_unit_test(healing_and_stalls),
                                        cmocka_unit_test(ramp_up),
                                        cmocka_unit_test(one_at_a_time),
+                                       cmocka_unit_test(every_row_is_heard),
                                        cmocka_unit_test(a_way_in),
                                        cmocka_unit_test(nobodys),
                                        cmocka_unit_test(configurations)};

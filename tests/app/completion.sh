@@ -35,7 +35,21 @@ for shell in bash fish; do
   expect $shell "forerun predict --runtime nemo-24.0" "nemo-24.03"
   expect $shell "forerun predict --engine " "closed event simgrid"
   expect $shell "forerun plot energy" "energy-time"
+  expect $shell "forerun predict --colo" "--color"
+  expect $shell "forerun predict --color " "always auto never"
+  if command -v forerun-mpi >/dev/null; then
+    expect $shell "forerun-mpi cal" "calibrate"
+    expect $shell "forerun-mpi calibrate --res" "--resume"
+    expect $shell "forerun-mpi calibrate --only send" "send_recv"
+    expect $shell "forerun-mpi run --vis" "--visit"
+    expect $shell "forerun-mpi search --objec" "--objective"
+  fi
 done
+# Keys of a cluster that nobody has named are those that its file may have.
+expect bash "forerun predict --set cluster.device.host_la" "cluster.device.host_launch="
+expect bash "forerun predict -c frontier --set cluster.device.undis" "cluster.device.undisturbed="
+expect bash "forerun predict -c frontier --set cluster.levels.1.shar" "cluster.levels.1.shared_by="
+expect bash "forerun predict --set cluster.levels.0.late" "cluster.levels.0.latency="
 # Behind "=" bash replaces the value alone.
 expect bash "forerun predict --set plan.gh" "plan.ghost="
 expect bash "forerun predict --set runtime.host_la" "runtime.host_launch="

@@ -174,8 +174,7 @@ static void the_next_word(void **state) {
     expect_next("plot energy-time energy", ""); /* the figure stands: files follow */
     expect_next("predict --cluster",
                 "--cluster\tcluster file, preset, or - for standard input\n");
-    expect_next("predict -c /no-such-folder --set cluster.",
-                "cluster.\tof the cluster's file\n");
+    expect_next("predict -c /no-such-folder --set cluster.pu", "cluster.pue=\n");
     expect_next("nonsense --", "");
 }
 

@@ -196,7 +196,7 @@ static void pictures_keep_their_markup(void **state) {
         char path[400], line[128];
         snprintf(path, sizeof path, FR_SOURCE_DIR "/tests/plots/fixtures/%s.json",
                  figures[f][1]);
-        snprintf(line, sizeof line, "forerun plot %s in.json -o x.svg", figures[f][0]);
+        snprintf(line, sizeof line, "forerun plot %s in.json -o x.svg -f", figures[f][0]);
         char *text = get(path);
         for (int h = -1; h < N_HOSTILE; h += h < 0 ? 1 : 3 + (int)f % 2) {
             char *evil =

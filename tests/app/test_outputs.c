@@ -70,7 +70,7 @@ static void inputs_survive(void **state) {
         "simulate --cluster frontier --model x --set placement=file:in.json --trace in.json",
         "simulate --cluster frontier --model x --trace new.csv --gantt ./new.csv",
         "plot fit in.svg -o in.svg",
-        "plot fit in.dat -o in.svg --keep-script",
+        "plot fit in.dat -o in.svg -f --keep-script",
         "import osu in -o in",
         "import osu in.txt -o in.json",
         "import runs in -o soft",
@@ -339,8 +339,51 @@ static void limited_files_leave_nothing(void **state) {
     }
 }
 
+/* Pages and pictures that are there stay without --force; every verb that writes a page has it. */
+static void what_is_there_is_kept(void **state) {
+    static const char *const lines[] = {
+        "predict -c frontier -m ffn-16384 --page page.html",
+        "list forms --page page.html",
+        "report answer.json -o page.html",
+        "report answer.json --page page.html",
+    };
+    (void)state;
+    for (int v = 0; fr_verbs[v]; v++)
+        if (fr_option_find(fr_verbs[v]->options, "page"))
+            FR_TRUE(fr_option_find(fr_verbs[v]->options, "force"), "%s has no --force",
+                    fr_verbs[v]->name);
+    struct output o = fr_test_run("forerun predict -c frontier -m ffn-16384 --json");
+    put("answer.json", o.out);
+    fr_test_output_free(&o);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char line[256];
+        snprintf(line, sizeof line, "forerun %s", lines[i]);
+        unlink("page.html");
+        fr_test_expect(line, 0, NULL, NULL);
+        put("page.html", "precious\n");
+        fr_test_expect(line, 2, NULL, "page.html: is there already: -f replaces it");
+        holds("page.html", "precious\n");
+        snprintf(line, sizeof line, "forerun %s -f", lines[i]);
+        fr_test_expect(line, 0, NULL, NULL);
+        FR_TRUE(fr_file_holds("page.html"), "%s", line);
+        put("page.html", ""); /* made by mktemp */
+        snprintf(line, sizeof line, "forerun %s", lines[i]);
+        fr_test_expect(line, 0, NULL, NULL);
+    }
+    put("there.svg", "precious\n");
+    fr_test_expect("forerun plot breakdown answer.json -o there.svg", 2, NULL,
+                   "is there already: -f replaces it");
+    holds("there.svg", "precious\n");
+    assert_int_equal(mkdir("figures", 0700), 0);
+    put("figures/fig5.svg", "precious\n");
+    fr_test_expect("forerun plot paper answer.json -o figures", 2, NULL,
+                   "has pictures already");
+    holds("figures/fig5.svg", "precious\n");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_there_is_kept),
         cmocka_unit_test(limited_files_leave_nothing),
         cmocka_unit_test(inputs_survive),
         cmocka_unit_test(own_files_survive),

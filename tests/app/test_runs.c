@@ -105,15 +105,15 @@ static void metered_runs_lie_on_the_frontier(void **state) {
     assert_int_equal(fr_file_write("/tmp/forerun_curve.json", search, sizeof search - 1, NULL),
                      FR_OK);
     fr_test_expect("forerun plot frontier /tmp/forerun_curve.json /tmp/forerun_points.csv -o "
-                   "/tmp/forerun_curve.svg",
+                   "/tmp/forerun_curve.svg -f",
                    0, NULL, NULL);
     assert_int_equal(fr_file_read("/tmp/forerun_curve.svg", 1 << 20, &picture, &length, NULL),
                      FR_OK);
     FR_TRUE(strstr(picture, "measured") != NULL, "the picture has no measured points");
     free(picture);
-    fr_test_expect("forerun plot frontier /tmp/forerun_points.csv -o /tmp/forerun_curve.svg", 2,
+    fr_test_expect("forerun plot frontier /tmp/forerun_points.csv -o /tmp/forerun_curve.svg -f", 2,
                    NULL, "measured runs alone");
-    fr_test_expect("forerun plot pareto /tmp/forerun_points.csv -o /tmp/forerun_curve.svg", 3,
+    fr_test_expect("forerun plot pareto /tmp/forerun_points.csv -o /tmp/forerun_curve.svg -f", 3,
                    NULL, "is a runs.csv of measured runs; forerun plot takes");
     remove("/tmp/forerun_points.csv");
     remove("/tmp/forerun_curve.json");

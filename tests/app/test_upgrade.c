@@ -25,7 +25,7 @@ static void refused(void **state) {
         {PLAN "--vary micro_batch=1,2", "--vary is of a search"},
         {PLAN "--ranks 16 --vary runtime=papers-2019", "runtime"},
         {PLAN "--set runtime=papers-2019", "runtime"},
-        {PLAN "--runtime -", "standard input is read once"},
+        {PLAN "--runtime - --cluster -", "only one input can come from standard input"},
         {PLAN "--runtime nemo-24.3", "nemo-24.03"},
         {PLAN "samples.jsonl", "beside --runtime"},
         {"--plan {\"tp\":2,\"dp\":3} --ranks 8 --cluster dgx-h100 --model llama-3-8b",

@@ -70,6 +70,53 @@ static void put(struct fr_text *text, const struct wrap *const *wrap, int n) {
     fr_text_free(&plain);
 }
 
+/* The text in a record, with the escapes that collectors write. */
+static void put_record(struct fr_text *text, const char *before, const char *line, bool angles,
+                       const char *after) {
+    fr_text_addf(text, "%s", before);
+    for (const char *at = line; *at; at++) {
+        if (*at == '"' || *at == '\\')
+            fr_text_addf(text, "\\%c", *at);
+        else if (angles && (*at == '<' || *at == '>' || *at == '&'))
+            fr_text_addf(text, "\\u%04x", (unsigned)*at);
+        else
+            fr_text_addf(text, "%c", *at);
+    }
+    fr_text_addf(text, "%s\n", after);
+}
+
+/* Records of collectors are their texts, which may have prefixes of their own. */
+static void records_are_texts(void **state) {
+    static const struct {
+        const char *what, *before, *after;
+    } records[] = {
+        {"Docker", "{\"log\":\"",
+         "\\n\",\"stream\":\"stdout\",\"time\":\"2026-05-09T03:57:48Z\"}"},
+        {"Docker, blanks", "{\"log\": \"", "\\n\", \"stream\": \"stdout\"}"},
+        {"Loki", "{\"labels\":{\"line\":\"no\",\"pod\":\"a\"},\"line\":\"",
+         "\",\"timestamp\":\"2026\"}"},
+        {"Google Cloud", "{\"textPayload\":\"",
+         "\",\"severity\":\"INFO\",\"labels\":{\"k\":[1]}}"},
+        {"journald", "{\"_HOSTNAME\":\"n0\",\"PRIORITY\":\"6\",\"MESSAGE\":\"", "\"}"},
+        {"fluentd", "{\"time\":1746763068,\"kubernetes\":{\"pod\":\"a\"},\"message\":\"",
+         "\"}"},
+        {"logfmt", "time=\"2026-05-09T03:57:48Z\" level=info msg=\"", "\" pod=a"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++)
+        for (int k = 0; k < 4; k++) {
+            static const char *const inner[] = {"", "[1,0]<stdout>:", "0: ", "[rank0]:"};
+            struct fr_text text = {0};
+            char line[400];
+            for (int n = 0; n < PRINTED; n++) {
+                snprintf(line, sizeof line, "%s%s", inner[k], printed[n]);
+                put_record(&text, records[i].before, line, k == 1, records[i].after);
+            }
+            expect_printed(&text, records[i].what);
+            fr_text_free(&text);
+        }
+}
+
 static void a_clean_text_stays(void **state) {
     struct fr_text text = {0};
     struct fr_log_text out;
@@ -229,9 +276,13 @@ static void times_are_read(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_clean_text_stays),      cmocka_unit_test(tables_stay),
-        cmocka_unit_test(what_stands_around_goes), cmocka_unit_test(files_of_other_forms),
-        cmocka_unit_test(tags_say_who_and_when),   cmocka_unit_test(messages_in_rows_are_cut),
+        cmocka_unit_test(a_clean_text_stays),
+        cmocka_unit_test(records_are_texts),
+        cmocka_unit_test(tables_stay),
+        cmocka_unit_test(what_stands_around_goes),
+        cmocka_unit_test(files_of_other_forms),
+        cmocka_unit_test(tags_say_who_and_when),
+        cmocka_unit_test(messages_in_rows_are_cut),
         cmocka_unit_test(times_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,6 +18,18 @@ static void says_share_and_time_left(void **state) {
                         "simulating 100 %, 0 s left");
 }
 
+static void says_points_and_how_sure_they_are(void **state) {
+    char line[120];
+    (void)state;
+    struct fr_progress_points p = {
+        .visited = 312, .total = 1516, .reached = 201, .half_width = 0.02, .left_s = 185};
+    assert_string_equal(fr_progress_points_text(&p, line, sizeof line),
+                        "312 of 1,516 points, 2 % reached by 201, 3 min left");
+    p = (struct fr_progress_points){.total = 4, .half_width = 0.005, .left_s = -3};
+    assert_string_equal(fr_progress_points_text(&p, line, sizeof line),
+                        "0 of 4 points, 0.5 % reached by 0, 0 s left");
+}
+
 static void counts(void **state) {
     struct fr_progress p;
     (void)state;
@@ -30,6 +42,7 @@ static void counts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(says_share_and_time_left),
+                                       cmocka_unit_test(says_points_and_how_sure_they_are),
                                        cmocka_unit_test(counts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,18 @@ FR_CUDA_FUNCTIONS(CUDA_CHECK)
 FR_BLAS_FUNCTIONS(BLAS_CHECK)
 FR_CUDA_CONSTANTS(CONSTANT_CHECK)
 FR_BLAS_CONSTANTS(CONSTANT_CHECK)
+#if __has_include(<cudnn_graph.h>)
+#include <cudnn_graph.h>
+
+#include "calibrate/measure/device/cuda/dnn_api.h"
+#define DNN_CHECK(result, name, arguments) SAME_TYPE(result(*) arguments, name);
+FR_DNN_FUNCTIONS(DNN_CHECK)
+FR_DNN_CONSTANTS(CONSTANT_CHECK)
+_Static_assert(sizeof(cudnnStatus_t) == 4 && sizeof(cudnnBackendDescriptorType_t) == 4 &&
+                   sizeof(cudnnBackendAttributeName_t) == 4 &&
+                   sizeof(cudnnBackendAttributeType_t) == 4,
+               "codes are 32 bits");
+#endif
 /* Our own declarations take them for these. */
 _Static_assert(sizeof(CUresult) == 4 && sizeof(CUdevice_attribute) == 4, "codes are 32 bits");
 _Static_assert(sizeof(CUdevice) == 4 && sizeof(CUdeviceptr) == 8, "a device, a place");

@@ -28,6 +28,16 @@ static const struct fr_device_task product = {.kind = FR_DEVICE_PRODUCT,
                                               .k = 4096,
                                               .transposed = FR_TRANSPOSED_B};
 
+static const struct fr_device_task attention = {.kind = FR_DEVICE_ATTENTION,
+                                                .dtype = FR_BF16,
+                                                .batch = 2,
+                                                .sequence = 4096,
+                                                .heads = 32,
+                                                .kv_heads = 8,
+                                                .width = 128,
+                                                .causal = true,
+                                                .backward = true};
+
 static double time_s(struct fr_device_handle *device, const struct fr_device_task *task,
                      int calls) {
     struct fr_error err = {.status = FR_OK};
@@ -60,7 +70,7 @@ static void it_knows_what_it_has(void **state) {
     const struct fr_device_facts *facts = driver->facts(device);
     assert_string_equal(facts->name, "NVIDIA H100 80GB HBM3");
     assert_string_equal(facts->driver, "580.00");
-    assert_string_equal(facts->libraries, "CUDA 13.0, cuBLASLt 130100");
+    assert_string_equal(facts->libraries, "CUDA 13.0, cuBLASLt 130100, cuDNN 91900");
     assert_string_equal(facts->lacks, "");
     assert_int_equal(facts->units, FAKE_UNITS);
     near(facts->shown_B, FAKE_SHOWN_B, "memory");
@@ -105,6 +115,30 @@ static void products_keep_their_law(void **state) {
                 near(time_s(device, &task, 50), product_s(&task, formats[f].peak),
                      fr_dtype_names[task.dtype]);
             }
+    driver->close(device);
+}
+
+static double attention_s(const struct fr_device_task *t) {
+    double s = (double)t->sequence, keys = t->causal ? s / 2 : s, d = (double)t->width;
+    double forward_s = 4 * (double)t->batch * (double)t->heads * s * d * keys *
+                       (1 + FAKE_HALF_KEYS / keys) / (FAKE_FLASH * FAKE_PEAK);
+    if (t->backward) return 2.5 * forward_s / FAKE_BACKWARD;
+    return d < FAKE_EXPONENTIALS ? forward_s * FAKE_EXPONENTIALS / d : forward_s;
+}
+
+/* Sizes, sharing, mask and pass: cuDNN gets a whole graph and all its tensors, or the fake has no kernel. */
+static void attention_keeps_its_law(void **state) {
+    (void)state;
+    struct fr_device_handle *device = open_device();
+    for (int width = 64; width <= 256; width *= 2)
+        for (int shared = 1; shared <= 4; shared *= 4)
+            for (int kind = 0; kind < 4; kind++)
+                for (int sequence = 1024; sequence <= 65536; sequence *= 8) {
+                    struct fr_device_task t = attention;
+                    t.width = width, t.kv_heads = t.heads / shared, t.sequence = sequence;
+                    t.batch = 65536 / sequence > 4 ? 4 : 1, t.causal = kind % 2, t.backward = kind / 2;
+                    near(time_s(device, &t, 3), attention_s(&t), "attention");
+                }
     driver->close(device);
 }
 
@@ -190,6 +224,11 @@ static const struct {
     {"cublasLtMatmulPreferenceSetAttribute", 7, &product},
     {"cublasLtMatmulAlgoGetHeuristic", 14, &product},
     {"cublasLtMatmul", 13, &product},
+    {"cudnnBackendCreateDescriptor", 4003, &attention},
+    {"cudnnBackendSetAttribute", 2000, &attention},
+    {"cudnnBackendFinalize", 2004, &attention},
+    {"cudnnBackendGetAttribute", 4000, &attention},
+    {"cudnnBackendExecute", 5001, &attention},
 };
 
 static void every_fault_is_a_sentence(void **state) {
@@ -221,13 +260,16 @@ static void ends_may_fail(void **state) {
                                        "cuGraphExecDestroy",
                                        "cublasLtDestroy",
                                        "cublasLtMatmulDescDestroy",
+                                       "cudnnDestroy",
+                                       "cudnnBackendDestroyDescriptor",
                                        "nvmlShutdown",
                                        "cuDevicePrimaryCtxRelease_v2"};
     (void)state;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         struct fr_error err = {.status = FR_OK};
         setenv("FAKE_CUDA_FAULT", ends[i], 1);
-        assert_int_equal(use(&launch, &err), FR_OK);
+        assert_int_equal(use(&attention, &err), FR_OK);
+        assert_int_equal(use(&product, &err), FR_OK);
         unsetenv("FAKE_CUDA_FAULT");
     }
 }
@@ -246,6 +288,14 @@ static void not_supported_is_told_apart(void **state) {
     assert_int_equal(use(&product, &err), FR_ERR_UNSUPPORTED);
     unsetenv("FAKE_CUDA_FAULT");
     assert_int_equal(use(&other, &err), FR_ERR_UNSUPPORTED);
+    struct fr_device_task narrow = attention, endless = attention;
+    narrow.dtype = FR_FP8;
+    endless.batch = 1 << 20;
+    assert_int_equal(use(&narrow, &err), FR_ERR_UNSUPPORTED);
+    assert_int_equal(use(&endless, &err), FR_ERR_UNSUPPORTED);
+    setenv("FAKE_CUDA_FAULT", "cudnnBackendFinalize:3001", 1);
+    assert_int_equal(use(&attention, &err), FR_ERR_UNSUPPORTED);
+    unsetenv("FAKE_CUDA_FAULT");
     assert_int_equal(use(&huge, &err), FR_ERR_UNSUPPORTED);
     assert_int_equal(use(&wide, &err), FR_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.detail, "no memory"));
@@ -256,7 +306,9 @@ static void lacking_libraries_are_said(void **state) {
     static const char *const lacks[][2] = {
         {"nvmlInit_v2:9", "NVML: cannot be started: code 9"},
         {"nvmlDeviceGetHandleByPciBusId_v2:6", "NVML: does not know the GPU at"},
-        {"cublasLtCreate:1", "cuBLASLt: cannot be started: code 1"}};
+        {"cublasLtCreate:1", "cuBLASLt: cannot be started: code 1"},
+        {"cudnnCreate:1001", "cuDNN: cannot be started: cudnnCreate: code 1001"},
+        {"cudnnSetStream:2000", "cuDNN: cannot be started: cudnnSetStream: code 2000"}};
     (void)state;
     for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++) {
         setenv("FAKE_CUDA_FAULT", lacks[i][0], 1);
@@ -268,6 +320,8 @@ static void lacking_libraries_are_said(void **state) {
         driver->close(device);
     }
     struct fr_error err = {.status = FR_OK};
+    assert_int_equal(use(&attention, &err), FR_ERR_UNSUPPORTED);
+    setenv("FAKE_CUDA_FAULT", "cublasLtCreate:1", 1);
     assert_int_equal(use(&product, &err), FR_ERR_UNSUPPORTED);
     unsetenv("FAKE_CUDA_FAULT");
 }
@@ -322,6 +376,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_knows_what_it_has),
         cmocka_unit_test(products_keep_their_law),
+        cmocka_unit_test(attention_keeps_its_law),
         cmocka_unit_test(all_else_keeps_its_law),
         cmocka_unit_test(every_fault_is_a_sentence),
         cmocka_unit_test(ends_may_fail),

@@ -108,6 +108,11 @@ static const struct form {
      "4096                  467.38            460.43            474.05        1000\n",
      1},
     {"osu",
+     "srun -N 2 -n 16 osu_allreduce -z\n# OSU MPI Allreduce Latency Test v7.5\n"
+     "# Size       Avg Latency(us) P50 Tail Lat(us) P90 Tail Lat(us) P99 Tail Lat(us)\n"
+     "4 12.45 12.0 13.1 20.5\n1024 22.69 22.0 25.1 30.5\n",
+     2},
+    {"osu",
      "srun -N 2 -n 16 osu_nccl_allreduce\n# OSU NCCL-CUDA Allreduce Latency Test v7.3\n"
      "# Size       Avg Latency(us)\n4                      12.45\n1024                   "
      "22.69\n"
@@ -265,15 +270,18 @@ static void wrapped_text_says_the_same(void **state) {
             int n = k < WRAPS ? 1 : 2 + k % 2;
             for (int w = 1; w < n; w++) wrap[w] = &wraps[fr_random_next(&random) % WRAPS];
             if (!wraps_fit(wrap, n)) continue;
-            /* Few lines tell no prefix that all of a file have. */
+            /* One line tells no prefix that all of a file have, with others behind it. */
+            if (n > 1 && strchr(forms[i].text, '\n')[1] == '\0' && !wraps_fit_a_line(wrap, n))
+                continue;
             struct fr_text text = {0}, out = {0}, message = {0};
             if (k % 3 == 0) fr_text_addf(&text, "```text\n");
             wrap_lines(forms[i].text, wrap, n, &text);
             if (k % 3 == 0) fr_text_addf(&text, "```\n");
             read_all(forms[i].spelling, NULL, fr_text_get(&text), text.length, &out, &message);
-            FR_TRUE(strcmp(fr_text_get(&out), fr_text_get(&clean)) == 0, "%s, %s, %s: %s\n%s",
-                    forms[i].spelling, wrap[0]->what, n > 1 ? wrap[1]->what : "",
-                    fr_text_get(&message), fr_text_get(&out));
+            FR_TRUE(strcmp(fr_text_get(&out), fr_text_get(&clean)) == 0,
+                    "%s, %s, %s, %s: %s\n%s\n%s", forms[i].spelling, wrap[0]->what,
+                    n > 1 ? wrap[1]->what : "", n > 2 ? wrap[2]->what : "",
+                    fr_text_get(&message), fr_text_get(&out), fr_text_get(&text));
             fr_text_free(&text);
             fr_text_free(&out);
             fr_text_free(&message);

@@ -33,7 +33,7 @@ if ! ldconfig -p 2>/dev/null | grep -q libcuda.so.1; then
   [ ! -e none.jsonl ] || fail "no driver leaves a file"
 fi
 export LD_LIBRARY_PATH="$fakes"
-expect 2 'did you mean cuda' "$bin/forerun" calibrate --device cudda
+expect 2 'did you mean "cuda"' "$bin/forerun" calibrate --device cudda
 expect 2 'belongs to --device' "$bin/forerun" calibrate --base dgx-h100
 expect 1 'sees no GPU' FAKE_CUDA_GPUS=0 $calibrate none.jsonl
 expect 1 'more than the 1 GPU of this host' $calibrate none.jsonl --ranks 2
@@ -43,7 +43,7 @@ expect 1 'one kind at a time' FAKE_CUDA_GPUS=2 'FAKE_CUDA_NAMES=NVIDIA H100;NVID
 [ ! -e none.jsonl ] || fail "a job without a device leaves a file"
 
 # The law again.
-rows=device_kernel,device_memory,device_link,device_gemm${whole:+,device_power}
+rows=device_kernel,device_memory,device_link,device_gemm,device_attention${whole:+,device_power}
 $calibrate law.jsonl --only $rows >fit.txt 2>said || fail "calibrate ended with $?: $(tail -n 3 said)"
 python3 - <<'END' || failed=1
 import json
@@ -54,6 +54,9 @@ c = json.load(open("c.json"))
 d = c["device"]
 wanted = {"efficiency": (d["gemm"]["bf16"]["efficiency"], 0.61), "memory": (SI(d["memory_bandwidth"]), 3.1e12),
           "host_link": (SI(d["host_link"]), 52e9), "launch": (SI(d["launch"]), 3.2e-6)}
+a = d["attention"]
+wanted |= {"flash": (a["flash"], 0.63), "half_keys": (a["half_keys"], 210), "backward": (a["backward"], 0.79),
+           "exponentials": (a["exponentials"], 80)}
 if d["power"]["quality"] == "sampled":
     wanted["busy"] = (SI(d["power"]["busy"]), 688)
     wanted["idle"] = (SI(d["power"]["idle"]), 92)

@@ -51,8 +51,8 @@ static const struct command {
      "q.jsonl",
      {"q.jsonl"}},
     {0.1, "fit samples.jsonl --out fitted.json", {"fitted.json"}},
-    {0.3, "report samples.jsonl -o page.html", {"page.html"}},
-    {0.4, "plot fit fit.json -o picture.svg", {"picture.svg"}},
+    {0.3, "report samples.jsonl -o page.html -f", {"page.html"}},
+    {0.4, "plot fit fit.json -o picture.svg -f", {"picture.svg"}},
     {0.05, "tune --cluster dgx-h100 --runs runs.csv --out tuned.json", {"tuned.json"}},
     {1,
      "search --cluster a100-hdr --model gpt-2.5b --ranks 64 --set global_batch=128 --json "

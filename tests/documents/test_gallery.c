@@ -1,7 +1,9 @@
-/* The table of docs/gallery.md: published steps beside what `forerun score` predicts of docs/gallery/published.csv. */
+/* Pictures of docs/ say the version that drew them, and it is the program's.  The table of docs/gallery.md: published steps beside what `forerun score` predicts of docs/gallery/published.csv. */
+#include <glob.h>
 #include <stdio.h>
 
 #include "base/csv.h"
+#include "base/text/version.h"
 #include "tests/documents/schema.h"
 
 static const char command[] =
@@ -59,7 +61,53 @@ static void published(void **state) {
     fr_text_free(&table);
 }
 
+/* Length of the version, three numbers with points between them, that begins at @p at; 0: none does. */
+static size_t version_at(const char *at) {
+    int n = 0;
+    return sscanf(at, "%*[0-9].%*[0-9].%*[0-9]%n", &n) == 0 ? (size_t)n : 0;
+}
+
+/* Hold every word of @p svg that is a version against the program's; texts stand between > and <. @return how many */
+static int versions_of(const char *svg, const char *path) {
+    bool text = false;
+    int found = 0;
+    for (const char *at = svg + 1; *at; at++) {
+        text = at[-1] == '>' || (text && *at != '<');
+        bool begins = text && (at[-1] == '>' || at[-1] == ' ');
+        size_t n = begins ? version_at(at) : 0;
+        if (n == 0) continue;
+        FR_TRUE(n == strlen(fr_version) && strncmp(at, fr_version, n) == 0,
+                "%s was drawn by %.*s, this is %s: try cmake --build build/release --target "
+                "pictures",
+                path, (int)n, at, fr_version);
+        found++;
+    }
+    return found;
+}
+
+static void pictures_are_of_this_version(void **state) {
+    static const char *const folders[] = {"gallery", "pictures", "explanation/pictures"};
+    (void)state;
+    for (size_t f = 0; f < sizeof folders / sizeof *folders; f++) {
+        char pattern[512];
+        glob_t all;
+        snprintf(pattern, sizeof pattern, FR_SOURCE_DIR "/docs/%s/*.svg", folders[f]);
+        assert_int_equal(glob(pattern, 0, NULL, &all), 0);
+        for (size_t i = 0; i < all.gl_pathc; i++) {
+            char *svg = NULL;
+            size_t length = 0;
+            assert_int_equal(fr_file_read(all.gl_pathv[i], 1 << 24, &svg, &length, NULL),
+                             FR_OK);
+            FR_TRUE(versions_of(svg, all.gl_pathv[i]) > 0, "%s states no version",
+                    all.gl_pathv[i]);
+            free(svg);
+        }
+        globfree(&all);
+    }
+}
+
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(published)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(published),
+                                       cmocka_unit_test(pictures_are_of_this_version)};
     return DOCUMENTS_MAIN(argc, argv, tests);
 }

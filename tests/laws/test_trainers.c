@@ -75,9 +75,10 @@ static bool draw(uint64_t *rng, const char *model, struct fr_job *job) {
  * whatever `overlap` is. */
 static bool names_key(const struct fr_emitted *e, const char *key) {
     static const char *const elsewhere[] = {
-        "program's code",      "model's configuration",     "training program's",
-        "autograd adds",       "option for their number",   "how the script reads back",
-        "a layer's gradients", "topology that the program", "as nobody chose one"};
+        "program's code",        "model's configuration",     "training program's",
+        "autograd adds",         "option for their number",   "how the script reads back",
+        "a layer's gradients",   "topology that the program", "as nobody chose one",
+        "XLA's compiler decides"};
     if (e->plan.pp == 1 && (strcmp(key, "schedule") == 0 || strcmp(key, "stage_layers") == 0))
         return true;
     bool named = strcmp(key, "zero") != 0 && names_key(e, "zero"),
@@ -132,8 +133,43 @@ static int compare(const struct fr_emitted *e, const struct fr_plan *back, const
     return differ;
 }
 
+/* Has the model of the row, where a script states it whole, as many parameters?  @param compared  goes up then */
+static int compare_models(const struct fr_emitted *e, const struct fr_run_row *row,
+                          int *compared) {
+    static char words[FR_RUN_KEYS_MAX][200];
+    const char *sets[FR_RUN_KEYS_MAX];
+    struct fr_error err = {0};
+    struct fr_job back;
+    int n = 0;
+    for (int i = 0; i < e->n; i++)
+        if (e->line[i].lacks && strcmp(e->line[i].about, "model") == 0) return 0;
+    if (!fr_run_row_get(row, "model.hidden") || !fr_run_row_get(row, "model.vocabulary"))
+        return 0;
+    for (int i = 0; i < row->n; i++) {
+        if (strncmp(row->item[i].key, "model.", 6) != 0) continue;
+        snprintf(words[n], sizeof words[n], "%s=%s", row->item[i].key, row->item[i].value);
+        sets[n] = words[n];
+        n++;
+    }
+    const struct fr_job_names names = {.cluster = "dgx-h100",
+                                       .model = "{\"kind\": \"transformer\"}",
+                                       .sets = sets,
+                                       .n_sets = n};
+    if (fr_job_load(&names, &back, &err) != FR_OK) fail_msg("%s: %s", err.where, err.detail);
+    const double ours = fr_transformer_parameters(&e->job->workload),
+                 theirs = fr_transformer_parameters(&back.workload);
+    fr_job_free(&back);
+    ++*compared;
+    if (ours == theirs) return 0;
+    print_error("%s: %s of %.0f parameters was read with %.0f\n", e->to->name,
+                e->job->workload.name, ours, theirs);
+    for (int i = 0; i < n; i++) print_error("  %s\n", sets[i]);
+    return 1;
+}
+
+/* @param slurm  as a job script */
 static int round_trip(const struct fr_job *job, const struct fr_outcome *out,
-                      const struct fr_emitter *to) {
+                      const struct fr_emitter *to, bool slurm, int *compared) {
     struct fr_emitted *e = calloc(1, sizeof *e);
     struct fr_run_row *row = calloc(1, sizeof *row);
     struct fr_text script = {0}, plan = {0};
@@ -144,7 +180,12 @@ static int round_trip(const struct fr_job *job, const struct fr_outcome *out,
     struct fr_plan_lists lists = {0};
     struct fr_plan back;
     if (fr_emit(to, job, out, e, &err) != FR_OK) fail_msg("%s", err.detail);
-    fr_emit_script(&script, e, NULL);
+    struct fr_text head = {0}, line = {0};
+    if (slurm && fr_emit_slurm(job, out, &head, &line, &err) != FR_OK)
+        fail_msg("%s", err.detail);
+    const struct fr_emit_launch launch = {fr_text_get(&head), fr_text_get(&line)};
+    fr_text_addf(&script, "#!/bin/bash\n");
+    fr_emit_script(&script, e, slurm ? &launch : NULL);
     /* Ranks in the launcher's line are not DeepSpeed's to divide. */
     fr_run_row_set(row, "ranks", "%" PRId64, out->ranks);
     fr_run_row_set(row, "model.layers", "%" PRId64, job->workload.transformer.layers);
@@ -156,12 +197,14 @@ static int round_trip(const struct fr_job *job, const struct fr_outcome *out,
         fr_json_parse(plan.data, plan.length, "plan", &document, &err) != FR_OK ||
         fr_plan_read(document, &back, &lists, &err) != FR_OK)
         fail_msg("%s: %s: %s\n%s", to->name, err.where, err.detail, plan.data);
-    int differ = compare(e, &back, script.data);
+    int differ = compare(e, &back, script.data) + compare_models(e, row, compared);
     fr_plan_lists_free(&lists);
     fr_json_free(document);
     fr_trainer_result_free(&trained);
     fr_text_free(&script);
     fr_text_free(&plan);
+    fr_text_free(&head);
+    fr_text_free(&line);
     free(row);
     free(e);
     return differ;
@@ -170,7 +213,7 @@ static int round_trip(const struct fr_job *job, const struct fr_outcome *out,
 static void out_and_in_again(void **state) {
     enum { PLANS = 4000, ENOUGH = 48 };
     uint64_t rng = 20261127;
-    int drawn = 0, differ = 0;
+    int drawn = 0, differ = 0, compared = 0;
     (void)state;
     for (int i = 0; i < PLANS && drawn < ENOUGH && differ < 12; i++) {
         struct fr_job job;
@@ -180,11 +223,12 @@ static void out_and_in_again(void **state) {
         bool runs = isfinite(out.time_s);
         drawn += runs;
         for (int f = 0; runs && fr_emitters[f]; f++)
-            differ += round_trip(&job, &out, fr_emitters[f]);
+            differ += round_trip(&job, &out, fr_emitters[f], drawn % 2, &compared);
         fr_job_free(&job);
     }
     FR_TRUE(drawn == ENOUGH, "%d plans of %d", drawn, PLANS);
     assert_int_equal(differ, 0);
+    FR_TRUE(compared > ENOUGH, "models of %d scripts alone were compared", compared);
 }
 
 /* ---- verbs ---------------------------------------------------------------------------------- */

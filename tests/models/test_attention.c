@@ -212,7 +212,9 @@ static struct fr_stage with_keys(const char *half_keys, const char *more, const 
 }
 
 /* With K keys a query half_keys = K makes a kernel take twice as long: K is half of the sequence where causal and all
- * where not, what a window or a document leaves of it, and divided by the cp ranks of a ring but not of heads. */
+ * where not, and what a window or a document leaves of it.  Heads that are divided leave it.  Around a zigzag ring of two
+ * ranks 1 / K is 1 / 1024 with a rank's own keys (half of the work), and 1 / 1024 or 1 / 2048, as often, with others':
+ * 7 / 8 of 1 / 1024 in the mean. */
 static void keys_by_hand(void **state) {
     static const struct {
         const char *more, *then, *half_keys;
@@ -222,7 +224,7 @@ static void keys_by_hand(void **state) {
         {"model.causal=false", NULL, "cluster.device.attention.half_keys=2048", 2},
         {"model.document=512", NULL, "cluster.device.attention.half_keys=256", 0.25},
         {"model.window=1024", NULL, "cluster.device.attention.half_keys=768", 0.75},
-        {"cp=2", "context=ring", "cluster.device.attention.half_keys=512", 0.5},
+        {"cp=2", "context=ring", "cluster.device.attention.half_keys=512", 0.4375},
         {"cp=2", "context=all-to-all", "cluster.device.attention.half_keys=1024", 0.5},
     };
     (void)state;

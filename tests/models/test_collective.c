@@ -187,12 +187,12 @@ static const struct {
     {FR_OP_ALL_TO_ALL, "pairwise_by_node", 8, 4, 8e6, 476e-6},   /* 3 (2 + 10) + 4 (10 + 100) */
     {FR_OP_ALL_REDUCE, "rail_ring", 8, 4, 8e6, 406e-6},          /* 14 (4 + 25): adapters */
     {FR_OP_ALL_GATHER, "rail_ring", 8, 4, 8e6, 203e-6},          /* half of it */
-    {FR_OP_BROADCAST, "rail_chain", 8, 4, 8e6, 540e-6},          /* K 4: 10 (4 + 50) */
-    {FR_OP_REDUCE_SCATTER, "rail_ring", 6, 3, 6e6, 190e-6},      /* 5 (14/3 + 100/3) */
-    {FR_OP_ALL_GATHER, "hierarchical", 8, 4, 8e6, 174e-6},       /* 10 + 100 + 2 2 + 60 */
-    {FR_OP_REDUCE_SCATTER, "hierarchical", 8, 4, 8e6, 174e-6},   /* the same */
-    {FR_OP_REDUCE, "reduce_scatter_gather", 6, 6, 3e6, 216e-6},  /* 5 (2 + 20) + 3 2 + 5 20 */
-    {FR_OP_REDUCE, "reduce_scatter_gather", 8, 8, 8e6, 572e-6},  /* 6 2 + 14 40 */
+    {FR_OP_BROADCAST, "rail_chain", 8, 4, 8e6, 385e-6},     /* (2 + 3) (10 + 50) + 5 (2 + 15) */
+    {FR_OP_REDUCE_SCATTER, "rail_ring", 6, 3, 6e6, 190e-6}, /* 5 (14/3 + 100/3) */
+    {FR_OP_ALL_GATHER, "hierarchical", 8, 4, 8e6, 174e-6},  /* 10 + 100 + 2 2 + 60 */
+    {FR_OP_REDUCE_SCATTER, "hierarchical", 8, 4, 8e6, 174e-6},  /* the same */
+    {FR_OP_REDUCE, "reduce_scatter_gather", 6, 6, 3e6, 216e-6}, /* 5 (2 + 20) + 3 2 + 5 20 */
+    {FR_OP_REDUCE, "reduce_scatter_gather", 8, 8, 8e6, 572e-6}, /* 6 2 + 14 40 */
 };
 
 static void hand_computed_values(void **state) {

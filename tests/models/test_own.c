@@ -35,6 +35,7 @@ static int set_up(void **state) {
                                           "c/cluster",
                                           "config",
                                           "config/forerun",
+                                          "config/forerun/cluster",
                                           "config/forerun/model",
                                           "home",
                                           "home/.config"};
@@ -125,7 +126,8 @@ static void the_cluster_that_is_meant(void **state) {
 static void settings_that_cannot_be_read(void **state) {
     (void)state;
     static const char *const texts[] = {"{\"clusters\": \"mine\"}", "{\"cluster\": 3}",
-                                        "{\"path\": \"x\"}", "{\"path\": [1]}", "{"};
+                                        "{\"path\": \"x\"}",        "{\"path\": [1]}",
+                                        "{\"site\": [1]}",          "{"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct fr_error err = {.status = FR_OK};
         struct fr_text folders = {0};
@@ -170,12 +172,43 @@ static void names_of_a_kind(void **state) {
     unsetenv("FORERUN_PATH");
 }
 
+/* "site:frontier" is a shared folder's, also where a preset or the user's own has the name. */
+static void of_the_site(void **state) {
+    (void)state;
+    char path[FR_OWN_PATH_B], text[2 * FR_OWN_PATH_B];
+    struct fr_text names = {0};
+    struct fr_error err = {.status = FR_OK};
+    struct fr_json_document *document = NULL;
+    assert_int_equal(fr_own_file("cluster", "site:frontier", path, NULL), FR_OK);
+    assert_string_equal(path, ""); /* nothing is shared yet */
+    put("config/forerun/cluster/private.json", "{}");
+    snprintf(text, sizeof text, "{\"site\": \"%s\"}", in("b"));
+    settings(text);
+    assert_int_equal(fr_own_file("cluster", "site:frontier", path, NULL), FR_OK);
+    assert_string_equal(path, in("b/cluster/frontier.json"));
+    assert_int_equal(fr_own_file("cluster", "frontier", path, NULL), FR_OK);
+    assert_string_equal(path, in("b/cluster/frontier.json"));
+    assert_int_equal(fr_own_file("cluster", "site:private", path, NULL), FR_OK);
+    assert_string_equal(path, "");
+    assert_int_equal(fr_own_file("cluster", "private", path, NULL), FR_OK);
+    assert_string_equal(path, in("config/forerun/cluster/private.json"));
+    assert_int_equal(fr_own_site_names("cluster", &names, NULL), FR_OK);
+    assert_null(strstr(fr_text_get(&names), "private"));
+    assert_non_null(strstr(fr_text_get(&names), "mine\t"));
+    assert_int_equal(fr_preset_or_file_read("cluster", "site:frontiers", &document, &err),
+                     FR_ERR_INPUT);
+    FR_TRUE(strstr(err.detail, "did you mean \"site:frontier\"?"), "%s", err.detail);
+    fr_text_free(&names);
+    settings("{}");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_first_folder_that_has_it),
                                        cmocka_unit_test(a_preset_keeps_its_name),
                                        cmocka_unit_test(the_cluster_that_is_meant),
                                        cmocka_unit_test(settings_that_cannot_be_read),
                                        cmocka_unit_test(no_home),
-                                       cmocka_unit_test(names_of_a_kind)};
+                                       cmocka_unit_test(names_of_a_kind),
+                                       cmocka_unit_test(of_the_site)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -125,6 +125,50 @@ static void phantom(void **state) {
     free(r.rows);
 }
 
+/* Figure 6's flip at a batch inside the window: tensor overtakes at n = 131072 and 256 ranks, and nowhere else. */
+static void flip_inside_the_window(void **state) {
+    (void)state;
+    struct fr_reproduction r = {0};
+    run(&fr_paper_phantom, &r);
+    double low = row(&r, "fig6/window/full_buffer/batch_low")->ours,
+           high = row(&r, "fig6/window/full_buffer/batch_high")->ours,
+           inside = row(&r, "fig6/inside/batch")->ours;
+    assert_true(low <= inside && inside <= high);
+    for (int n = 131072; n <= 262144; n *= 2)
+        for (int p = n > 131072 ? 64 : 32; p <= 256; p *= 2) {
+            char tensor[96], phantom[96];
+            snprintf(tensor, sizeof tensor, "fig6/inside/n=%d/p=%d/tensor/iteration", n, p);
+            snprintf(phantom, sizeof phantom, "fig6/inside/n=%d/p=%d/phantom k=64/iteration", n,
+                     p);
+            bool overtakes = row(&r, tensor)->ours < row(&r, phantom)->ours;
+            FR_TRUE(overtakes == (n == 131072 && p == 256), "n = %d, p = %d", n, p);
+        }
+    free(r.rows);
+}
+
+static double epoch_part(const struct fr_reproduction *r, int p, int pr, const char *part) {
+    char id[96];
+    snprintf(id, sizeof id, "fig5/P=%d/%dx%d/%s", p, pr, p / pr, part);
+    return row(r, id)->ours;
+}
+
+/* Figure 5's bars: their parts are the iteration, 1.2 M images of it, and pure data or model have one kind of
+ * communication. */
+static void grid_epochs_in_parts(void **state) {
+    (void)state;
+    struct fr_reproduction r = {0};
+    run(&fr_paper_grid, &r);
+    for (int p = 8; p <= 512; p *= 2)
+        for (int pr = 1; pr <= 16 && pr <= p; pr *= 2) {
+            double model_s = epoch_part(&r, p, pr, "epoch/model"),
+                   data_s = epoch_part(&r, p, pr, "epoch/data");
+            FR_NEAR(epoch_part(&r, p, pr, "epoch/compute") + model_s + data_s,
+                    epoch_part(&r, p, pr, "iteration") * 1e-3 * 1.2e6 / 2048, 1e-9);
+            FR_TRUE((model_s > 0) == (pr > 1) && (data_s > 0) == (pr < p), "%dx%d", pr, p / pr);
+        }
+    free(r.rows);
+}
+
 /* The reference's table of communication times, in ms. */
 static void grid(void **state) {
     (void)state;
@@ -174,6 +218,14 @@ static void optimus(void **state) {
     FR_NEAR(row(&r, "fig13/stages/100/gain")->ours, row(&r, "fig13/rank/128/gain")->ours,
             1e-12);
     assert_true(row(&r, "ordering/fig15/falls_with_rank")->holds);
+    /* Turned off, as the paper measures: Eqs. 15 and 16 at D = 4, whoever all-reduces. */
+    FR_NEAR(row(&r, "fig10/gpt-8.3b/embedding_reduction")->ours, 0.3, 1e-3);
+    FR_NEAR(row(&r, "fig10/gpt-2.5b/embedding_reduction")->ours, 0.3, 1e-3);
+    /* "At least 19.2 %" is a bound of the least configuration; one above it is not wrong. */
+    assert_true(!row(&r, "fig14/least/gain")->holds && row(&r, "fig14/least/gain")->judged);
+    assert_true(row(&r, "fig14/tp=2/pp=16/gain")->ours > 0.192);
+    assert_false(row(&r, "fig14/tp=2/pp=16/gain")->judged);
+    FR_NEAR(row(&r, "fig14/least/gain")->ours, row(&r, "fig14/tp=8/pp=4/gain")->ours, 1e-12);
     free(r.rows);
 }
 
@@ -343,6 +395,8 @@ int main(void) {
         cmocka_unit_test(a_bad_table_is_refused),
         cmocka_unit_test(only_what_can_be_held_against_something_is_judged),
         cmocka_unit_test(phantom),
+        cmocka_unit_test(flip_inside_the_window),
+        cmocka_unit_test(grid_epochs_in_parts),
         cmocka_unit_test(figure_5a_is_of_its_own_width),
         cmocka_unit_test(grid),
         cmocka_unit_test(optimus),

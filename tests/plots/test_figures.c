@@ -37,6 +37,12 @@ static const struct {
       "on 128 ranks, 4.18 s",
       "stages with compressed gradients", "share of gradient bytes compressed",
       "tensor tp 8 x dp 4 x pp 4, SC r128", NULL}},
+    {"break-even",
+     "break_even.json",
+     {"Break-even: tensor tp 8 x dp 4 x pp 4, SC 4 r128 wins below 1.48 times the iterations",
+      "time to the loss over the exact plan", "iterations over those of the exact plan",
+      "exact", "tensor tp 8 x dp 4 x pp 4, SC 1 r128: below 1.07",
+      "Marks: a lossy plan costs as much as the exact one.", NULL}},
     {"ways",
      "ways.json",
      {"Strong scaling, batch 128", "data parallel", "4-way D&amp;SP",
@@ -211,6 +217,7 @@ static void the_least_that_draws(void **state) {
         "\"iteration_time_s\": 1e-3, \"iteration_energy_J\": 2, \"breakdown_s\": {\"compute\": "
         "0.001}}, {\"plan\": {\"method\": \"grid\", \"tp\": 1, \"dp\": 1, \"compression\": "
         "{\"gradient\": {\"stages\": 1}}}, \"ranks\": 1, \"iteration_time_s\": 2e-3, "
+        "\"break_even_iterations\": 0.5, "
         "\"breakdown_s\": {\"compute\": 0.002}}], \"pareto\": []}";
     static const char fit[] =
         "{\"schema\": \"forerun/fit/1\", \"series\": [{\"op\": \"reduce\", \"ranks\": 2, "
@@ -343,6 +350,7 @@ static void predictions_are_bars(void **state) {
     refuses("breakdown", none, "results.json#/", "breakdown_s");
     free(none);
     refuses("speed-up", text, "results.json#/", "vary it in the search");
+    refuses("break-even", text, "results.json#/", "search with --max-lossy");
 }
 
 /* A result of @p stages compressed: `words` are of the plan, `coded` of its compression, `gradient` of that. */

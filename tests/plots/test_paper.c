@@ -5,7 +5,7 @@
 
 #include <sys/stat.h>
 
-#include "plots/paper/sheet.h"
+#include "plots/paper/sheet_layout.h"
 
 static void a_pattern_takes(const char *pattern, const char *id, const char *x, const char *s) {
     char got_x[FR_PAPER_WORD], got_s[FR_PAPER_WORD];
@@ -45,6 +45,32 @@ static const char rows[] =
         "table1/p=8/tensor/energy_per_epoch", "181.2", "190",
         "J") "," ROW("table1/p=16/tensor/energy_per_epoch", "333.6", "340",
                      "J") "," ROW("fig5b/p=8/tensor/iteration", "null", "0.05", "s") "]}";
+
+/* Bars stand side by side among the series of their own panel: four, then the last three of them. */
+static void bars_by_panel(void **state) {
+    static const char *const ids[] = {"fig14/tp=8/pp=4/baseline/iteration",
+                                      "fig14/tp=8/pp=4/cb/iteration",
+                                      "fig14/tp=8/pp=4/fe/iteration",
+                                      "fig14/tp=8/pp=4/sc/iteration",
+                                      "fig14/tp=8/pp=4/cb/on",
+                                      "fig14/tp=8/pp=4/fe/on",
+                                      "fig14/tp=8/pp=4/sc/on"};
+    struct fr_paper_row row[7] = {{.ours = 1}};
+    const struct fr_paper_rows all = {.row = row, .n = 7};
+    struct fr_sheet_layout *layout = calloc(1, sizeof *layout);
+    const struct fr_sheet *sheet = fr_sheets;
+    (void)state;
+    while (strcmp(sheet->paper, "optimus") != 0 || strcmp(sheet->name, "fig14") != 0) sheet++;
+    for (int i = 0; i < 7; i++) snprintf(row[i].id, sizeof row[i].id, "%s", ids[i]);
+    fr_sheet_lay_out(sheet, &all, layout);
+    assert_int_equal(layout->n_fields, 2);
+    for (int k = 0; k < 2; k++) {
+        const struct fr_sheet_field *f = &layout->field[k];
+        assert_int_equal(f->n_bars, k ? 3 : 4);
+        for (int i = 0; i < f->n; i++) assert_int_equal(f->bar[f->spot[i].series], i);
+    }
+    free(layout);
+}
 
 static void remove_all(const char *folder, const char *const *names) {
     for (int i = 0; names[i]; i++) {
@@ -122,9 +148,8 @@ static void refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(patterns),
-        cmocka_unit_test(figures_and_tables),
-        cmocka_unit_test(as_asked_for),
+        cmocka_unit_test(patterns),           cmocka_unit_test(bars_by_panel),
+        cmocka_unit_test(figures_and_tables), cmocka_unit_test(as_asked_for),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);

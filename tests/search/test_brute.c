@@ -326,6 +326,12 @@ static void is_best_of_methods(const struct rows *all, const struct fr_search_re
         assert_int_equal(r->of_method[m].index >= 0, isfinite(least));
         if (isfinite(least)) FR_NEAR(r->of_method[m].value, least, 0);
     }
+    double least = INFINITY; /* of exact plans */
+    for (int i = 0; i < all->n; i++)
+        if (all->row[i].method->exact && all->row[i].lossy == 0)
+            least = fmin(least, all->row[i].value);
+    assert_int_equal(r->exact.index >= 0, isfinite(least));
+    if (isfinite(least)) FR_NEAR(r->exact.value, least, 0);
 }
 
 static void same_result(const struct fr_search_result *a, const struct fr_search_result *b) {
@@ -342,6 +348,7 @@ static void same_result(const struct fr_search_result *a, const struct fr_search
                     a->example[r].index == b->example[r].index);
     for (int m = 0; fr_methods[m]; m++)
         assert_true(a->of_method[m].index == b->of_method[m].index);
+    assert_true(a->exact.index == b->exact.index && a->best_exact.index == b->best_exact.index);
 }
 
 /* The same in blocks of a few plans, each a line that is read again. */

@@ -40,7 +40,13 @@ static void of_a_transformer(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_string_equal(values(&recipe, rows[i][0]), rows[i][1]);
     fr_recipe_choose(&job, 96, true, &recipe);
-    assert_string_equal(values(&recipe, "method"), "tensor,phantom");
+    /* The user's question: all four methods, k, compression of messages and gradients, their ranks and stages. */
+    assert_string_equal(values(&recipe, "method"), "tensor,grid,subgraph,phantom");
+    assert_string_equal(values(&recipe, "ghost"), "4,16,64");
+    assert_string_equal(values(&recipe, "compression.backward.scope"), "none,epilogue,all");
+    assert_string_equal(values(&recipe, "compression.backward.rank"), "16,64");
+    assert_string_equal(values(&recipe, "compression.gradient.rank"), "16,128");
+    assert_string_equal(values(&recipe, "overlap_tp"), "false");
     assert_string_equal(values(&recipe, "compression.gradient.stages"), "0,1,2,4,8");
     fr_job_free(&job);
 }
@@ -120,6 +126,8 @@ static void stated_keys_stay(void **state) {
     assert_string_equal(values(&recipe, "micro_batch"), "");
     assert_string_equal(values(&recipe, "compression.gradient.stages"), "");
     assert_string_equal(values(&recipe, "compression.backward.scope"), "none,epilogue,all");
+    assert_string_equal(values(&recipe, "compression.embedding"), "fused");
+    fr_recipe_choose(&job, 64, false, &recipe);
     assert_string_equal(values(&recipe, "compression.embedding"), "separate,fused");
     fr_job_free(&job);
 }

@@ -205,8 +205,7 @@ static void critical_path_is_a_chain(void **state) {
     }
 }
 
-/* Which pipelines the recurrence of ticks runs: both passes of what alternates or comes in two phases, all
- * messages whole. */
+/* Which pipelines the recurrence of ticks runs: both passes of what alternates or comes in two phases, of one chunk. */
 static void who_runs_in_ticks(void **state) {
     (void)state;
     for (const struct fr_schedule *const *row = fr_schedules; *row; row++) {
@@ -220,9 +219,9 @@ static void who_runs_in_ticks(void **state) {
         assert_true(!simple || (*row)->refuses(&two));
         c.p.forward = true;
         assert_false(fr_pipeline_is_periodic(&c.p));
-        c.p.forward = false, c.p.codes_forward = true;
-        assert_false(fr_pipeline_is_periodic(&c.p));
-        c.p.codes_forward = false, c.p.scope = FR_SCOPE_EPILOGUE;
+        c.p.forward = false, c.p.codes_forward = true, c.p.scope = FR_SCOPE_EPILOGUE;
+        assert_int_equal(fr_pipeline_is_periodic(&c.p), simple);
+        c.p.args.chunks = 2;
         assert_false(fr_pipeline_is_periodic(&c.p));
     }
 }

@@ -238,8 +238,52 @@ static void gradients_of_stages(void **state) {
     }
 }
 
+/* Compressing gradients is computing: a span of its own on that stream, as long as the stage's codec, right before the
+ * all-reduce, which lasts what is left. */
+static void gradient_codec_is_apart(void **state) {
+    static const char *const sets[] = {
+        TINY, "pp=2", "dp=4", "compression.gradient.stages=1", "compression.gradient.rank=2",
+        NULL};
+    const struct fr_simulate_options options = {.timeline = true};
+    struct fr_job job;
+    struct fr_simulation sim;
+    struct fr_pipeline p;
+    uint32_t extrapolated = 0;
+    double codec_end_s = 0, critical_s = 0;
+    int codecs = 0;
+    (void)state;
+    fr_test_job("a100-hdr", "gpt-8.3b", sets, &job);
+    assert_int_equal(fr_simulate(&job, &job.plan, &options, &sim, NULL), FR_OK);
+    assert_int_equal(fr_pipeline_make(&job, &job.plan, &p, &extrapolated, NULL), FR_OK);
+    const struct fr_stage *coded = &p.stage[0];
+    assert_true(coded->gradient_codec_s > 0);
+    for (int64_t k = 0; k < sim.timeline.count; k++) {
+        const struct fr_span *span = &sim.timeline.spans[k];
+        critical_s += fr_span_critical_s(span);
+        if (span->kind == FR_TASK_GRADIENT_CODEC) {
+            codecs++;
+            codec_end_s = span->end_s;
+            assert_int_equal(span->rank, 0);
+            assert_int_equal(span->stream, FR_STREAM_COMPUTE);
+            assert_true(span->size_B == 0 && span->communicating_s == 0);
+            FR_NEAR(span->end_s - span->start_s, coded->gradient_codec_s, 1e-9);
+        }
+        if (span->kind != FR_TASK_GRADIENT || span->rank > 0) continue;
+        assert_int_equal(span->stream, FR_STREAM_COLLECTIVE);
+        assert_true(span->start_s == codec_end_s);
+        FR_NEAR(span->end_s - span->start_s, coded->gradient_s, 1e-9);
+        FR_NEAR(span->communicating_s, coded->gradient_s, 1e-9);
+    }
+    assert_int_equal(codecs, 1);
+    FR_NEAR(critical_s, sim.timeline.makespan_s, 1e-9);
+    fr_pipeline_free(&p);
+    fr_simulation_free(&sim);
+    fr_job_free(&job);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(gradients_of_stages),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(gradient_codec_is_apart),
+                                       cmocka_unit_test(gradients_of_stages),
                                        cmocka_unit_test(messages_carry_their_bytes),
                                        cmocka_unit_test(gradients_carry_their_bytes),
                                        cmocka_unit_test(measured_layers_take_their_times),

@@ -269,6 +269,55 @@ static const struct {
      "{\"timestamp\": 1746763068.1, \"gpu\": 0, \"power_W\": 300}\n{\"timestamp\": "
      "1746763068.1, \"gpu\": 1, \"power_W\": 200}\n",
      "json-lines", NULL, 500, 2},
+    {"amd-smi metric --json",
+     "[\n    {\n        \"gpu\": 0,\n        \"power\": {\n            \"socket_power\": {\n"
+     "                \"value\": 300,\n                \"unit\": \"W\"\n            },\n"
+     "            \"gfx_voltage\": {\n                \"value\": 900\n            }\n        "
+     "}\n"
+     "    },\n    {\n        \"gpu\": 1,\n        \"power\": {\n            \"socket_power\": "
+     "{\n"
+     "                \"value\": 200,\n                \"unit\": \"W\"\n            }\n        "
+     "}\n"
+     "    }\n]\n",
+     "amd-smi-json", "device", 500, 2},
+    {"amd-smi monitor --json, a line",
+     "{\"gpu_data\": [{\"timestamp\": 1746763068, \"gpu\": 0, \"power_usage\": {\"value\": "
+     "300, "
+     "\"unit\": \"W\"}}, {\"timestamp\": 1746763068, \"gpu\": 1, \"power_usage\": {\"value\": "
+     "200, "
+     "\"unit\": \"W\"}}]}\n",
+     "amd-smi-json", "device", 500, 2},
+    {"amd-smi, earlier JSON",
+     "[{\"gpu\": 0, \"power\": {\"average_socket_power\": \"300 W\"}}, {\"gpu\": 1, \"power\": "
+     "{\"average_socket_power\": \"200 W\"}}]\n",
+     "amd-smi-json", "device", 500, 2},
+    {"rocm-smi --json",
+     "{\"card0\": {\"Current Socket Graphics Package Power (W)\": \"300.0\", \"Max Graphics "
+     "Package Power (W)\": \"750.0\"}, \"card1\": {\"Average Graphics Package Power (W)\": "
+     "\"200.0\"}}\n",
+     "amd-smi-json", "device", 500, 2},
+    {"nvidia-smi -q -x",
+     "<?xml version=\"1.0\" ?>\n<nvidia_smi_log>\n\t<timestamp>Fri May 10 11:38:02 "
+     "2024</timestamp>\n\t<gpu id=\"00000000:0A:00.0\">\n\t\t<gpu_power_readings>\n\t\t\t"
+     "<average_power_draw>250.00 W</average_power_draw>\n\t\t\t<instant_power_draw>300.00 "
+     "W</instant_power_draw>\n\t\t</"
+     "gpu_power_readings>\n\t\t<gpu_memory_power_readings>\n\t\t\t"
+     "<power_draw>90.00 W</power_draw>\n\t\t</gpu_memory_power_readings>\n\t</gpu>\n\t<gpu "
+     "id=\"00000000:0B:00.0\">\n\t\t<power_readings>\n\t\t\t<power_draw>200.00 "
+     "W</power_draw>\n\t\t</power_readings>\n\t\t<module_power_readings>\n\t\t\t<power_draw>N/A"
+     "</power_draw>\n\t\t</module_power_readings>\n\t</gpu>\n</nvidia_smi_log>\n",
+     "nvidia-xml", "device", 500, 2},
+    {"nvidia-smi stats",
+     "0, pwrDraw , 1746763068000000, 300\n1, pwrDraw , 1746763068000001, 200\n",
+     "nvidia-smi-noheader", "device", 500, 2},
+    {"wandb's system metrics",
+     "_timestamp,system.gpu.0.powerWatts,system.gpu.1.powerWatts,system.gpu.0.powerPercent\n"
+     "1746763068,300,200,43\n1746763069,300,200,43\n",
+     "table", NULL, 500, 2},
+    {"wandb's events",
+     "{\"_timestamp\": 1746763068, \"gpu.0.powerWatts\": 300, \"gpu.1.powerWatts\": 200, "
+     "\"gpu.0.powerPercent\": 43}\n",
+     "json-lines", NULL, 500, 2},
     {"a table", "time,watts\n1746763068,500\n1746763069,500\n", "table", NULL, 500, 1},
     {"a table of nodes", "epoch;node;power_W\n1746763068;a;300\n1746763068;b;200\n", "table",
      NULL, 500, 2},

@@ -36,8 +36,9 @@ static const struct {
     [FR_TASK_COLLECTIVE] = {"collective", false},
     [FR_TASK_COLLECTIVE_MESSAGE] = {"part", true},
     [FR_TASK_RECOMPUTE] = {"R", false},
+    [FR_TASK_GRADIENT_CODEC] = {"gradient codec", false},
 };
-_Static_assert(FR_TASK_COUNT == 19, "a new task needs its name above");
+_Static_assert(FR_TASK_COUNT == 20, "a new task needs its name above");
 
 /* Microseconds, to the nanosecond. */
 #define US "%" PRId64 ".%03d"

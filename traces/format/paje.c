@@ -73,8 +73,9 @@ static const char *const colours[FR_TASK_COUNT] = {
     [FR_TASK_COLLECTIVE] = "0.00 0.45 0.70",
     [FR_TASK_COLLECTIVE_MESSAGE] = "0.00 0.45 0.70",
     [FR_TASK_RECOMPUTE] = "0.95 0.81 0.50",
+    [FR_TASK_GRADIENT_CODEC] = "0.67 0.27 0.60",
 };
-_Static_assert(FR_TASK_COUNT == 19, "a new task needs its colour above");
+_Static_assert(FR_TASK_COUNT == 20, "a new task needs its colour above");
 
 /* Seconds, to the nanosecond. */
 #define S "%" PRId64 ".%09" PRId64

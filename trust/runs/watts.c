@@ -216,9 +216,9 @@ bool fr_watts_is_host(const char *name) {
 }
 
 bool fr_watts_is_time(const char *name) {
-    static const char *const names[] = {"time",     "timestamp", "epoch",  "date",
-                                        "datetime", "ts",        "time_s", "seconds",
-                                        "t",        "elapsed_s", NULL};
+    static const char *const names[] = {
+        "time",    "timestamp", "epoch",     "date",       "datetime", "ts", "time_s",
+        "seconds", "t",         "elapsed_s", "_timestamp", "_runtime", NULL};
     return is_named(name, names);
 }
 
@@ -231,8 +231,7 @@ double fr_watts_unit(const char *name) {
     return two && small[n - 2] == 'k' ? 1000 : two && small[n - 2] == 'm' ? 1e-3 : 1;
 }
 
-/* Do the names differ in nothing but their numbers? */
-static bool same_but_numbers(const char *a, const char *b) {
+bool fr_watts_same_but_numbers(const char *a, const char *b) {
     for (;;) {
         while (isdigit((unsigned char)*a)) a++;
         while (isdigit((unsigned char)*b)) b++;
@@ -254,7 +253,7 @@ static void find_powers(struct fr_watts_log *log, const char *line, char parts) 
         int n = log->n_wide++;
         log->wide[n] = i;
         snprintf(log->wide_name[n], sizeof log->wide_name[n], "%.31s", field);
-        same &= same_but_numbers(log->wide_name[0], log->wide_name[n]);
+        same &= fr_watts_same_but_numbers(log->wide_name[0], log->wide_name[n]);
         size_t used = strlen(log->several);
         fr_line_addf(log->several, sizeof log->several, &used, "%s%s", used ? ", " : "", field);
     }

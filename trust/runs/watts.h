@@ -99,6 +99,8 @@ void fr_watts_add(struct fr_watts_log *log, const char *device, double power_W);
 bool fr_watts_add_text(struct fr_watts_log *log, const char *device, const char *text);
 /** Does a column or key of this name tell a power, and neither a limit nor an energy?  "gpu0_power", "Active Power (W)" */
 bool fr_watts_is_power(const char *name);
+/** Do two names differ in nothing but their numbers, as "gpu.0.powerWatts" and "gpu.1.powerWatts" of two devices? */
+bool fr_watts_same_but_numbers(const char *a, const char *b);
 /** Does a key of this name say the device, the host, the time? */
 bool fr_watts_is_device(const char *name);
 bool fr_watts_is_host(const char *name);

@@ -28,7 +28,7 @@ struct folding {
 static bool joins(const struct folding *f, int plan, size_t best) {
     double v = fr_differ_variance(&f->point[plan], &f->point[best]);
     return fr_differ_distance(&f->point[plan], &f->point[best]) <= FR_FOLD_DISTANCE &&
-           log(f->value[plan] / f->value[best]) <= FR_NORMAL_90 * sqrt(v);
+           fabs(log(f->value[plan] / f->value[best])) <= FR_NORMAL_90 * sqrt(v);
 }
 
 static void place(const struct folding *f, int plan, int most) {
@@ -41,7 +41,7 @@ static void place(const struct folding *f, int plan, int most) {
         a->items[a->n++] = (struct fr_answer){.rank = (size_t)plan, .outcome = *f->plans[plan]};
     struct fr_answer *answer = &a->items[k];
     answer->count++;
-    answer->within = fmax(answer->within, f->value[plan] / f->value[answer->rank] - 1);
+    answer->within = fmax(answer->within, fabs(f->value[plan] / f->value[answer->rank] - 1));
 }
 
 /* ---- what varies ------------------------------------------------------------------------------- */

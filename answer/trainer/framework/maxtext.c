@@ -42,11 +42,51 @@ static int64_t axis(const struct fr_reading *r, const char *name) {
     return a < 0 || b < 0 ? 0 : (a ? a : 1) * (b ? b : 1);
 }
 
+static void take_context(struct fr_reading *r, int64_t cp) {
+    const char *how = fr_reading_value(r, "context_parallel_strategy");
+    if (cp == 1) return;
+    fr_reading_say(r, "plan.context", how && strstr(how, "ulysses") ? "all-to-all" : "ring");
+    if (!how || strcmp(how, "all_gather") == 0)
+        fr_reading_tell(
+            r, "context_parallel_strategy all_gather: priced as a ring, which moves the "
+               "same keys and values");
+}
+
+/* Its loop over stages is differentiated: all forward passes, then all backward ones. */
+static fr_status take_pipeline(struct fr_reading *r, struct fr_error *err) {
+    if (fr_reading_stated_integer(r, "plan.pp", 1) < 2) return FR_OK;
+    fr_reading_say(r, "plan.schedule", "gpipe");
+    if (fr_reading_integer(r, "num_pipeline_repeats", -1) > 1)
+        return fr_reading_refuse(r, "num_pipeline_repeats", "plan.chunks", err,
+                                 "stages that a micro-batch goes through several times");
+    return FR_OK;
+}
+
+/* Axes that no plan says. */
+static fr_status refuse_axes(struct fr_reading *r, struct fr_error *err) {
+    static const char *const names[] = {"fsdp_transpose", "tensor_transpose",
+                                        "context_autoregressive", "autoregressive"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char name[64];
+        for (int outside = 0; outside < 2; outside++) {
+            snprintf(name, sizeof name, "%s_%s_parallelism", outside ? "dcn" : "ici", names[i]);
+            if (fr_reading_integer(r, name, 1) > 1)
+                FR_TRY(fr_reading_refuse(r, name, "plan.tp", err, "an axis that no plan has"));
+        }
+    }
+    if (axis(r, "tensor") > 1 && axis(r, "tensor_sequence") > 1)
+        return fr_reading_refuse(r, "ici_tensor_sequence_parallelism", "plan.tp", err,
+                                 "tensor parallelism of two kinds at once");
+    return FR_OK;
+}
+
 static void take_mesh(struct fr_reading *r) {
     int64_t tp = axis(r, "tensor"), pp = axis(r, "pipeline"), ep = axis(r, "expert"),
             cp = axis(r, "context"), sequence = axis(r, "sequence"), fsdp = axis(r, "fsdp"),
-            data = axis(r, "data"), ranks = fr_reading_stated_integer(r, "ranks", 0);
+            data = axis(r, "data"), norms = axis(r, "tensor_sequence"),
+            ranks = fr_reading_stated_integer(r, "ranks", 0);
     if (cp == 1 && sequence > 1) cp = sequence;
+    if (tp == 1 && norms > 1) tp = norms, fr_reading_say(r, "plan.sequence_parallel", "true");
     if (tp < 1 || pp < 1 || ep < 1 || cp < 1) return;
     if ((double)tp * (double)pp * (double)ep * (double)cp * fmax(1, (double)fsdp) *
             fmax(1, (double)data) >=
@@ -60,23 +100,36 @@ static void take_mesh(struct fr_reading *r) {
     if (fsdp > 0 && data > 0) fr_reading_say(r, "plan.dp", "%" PRId64, fsdp * data * ep);
     if (fsdp > 0 && data > 0 && !ranks)
         fr_reading_say(r, "ranks", "%" PRId64, fsdp * data * ep * tp * pp * cp);
-    fr_reading_say(r, "plan.zero", fsdp == 1 ? "0" : "3");
-    if (fsdp > 1 && data > 1) fr_reading_say(r, "plan.zero_ranks", "%" PRId64, fsdp * ep * cp);
+    /* Ranks of a sequence and of experts divide parameters as those of fsdp do. */
+    const int64_t shards = fsdp > 0 ? fsdp * ep * cp : 0;
+    const bool optimizer = fr_reading_on(r, "shard_optimizer_over_data");
+    fr_reading_say(r, "plan.zero", shards != 1 ? "3" : optimizer ? "1" : "0");
+    if (shards > 1 && data > 1) fr_reading_say(r, "plan.zero_ranks", "%" PRId64, shards);
+    /* Axis data is outside of stages, fsdp inside. */
+    fr_reading_say(r, "plan.rank_order",
+                   pp > 1 && data > 1 && shards == 1 ? "tp-pp-dp" : "tp-dp-pp");
+    take_context(r, cp);
 }
 
 static void take_batches(struct fr_reading *r) {
     const char *each = fr_reading_value(r, "per_device_batch_size");
     int64_t ranks = fr_reading_stated_integer(r, "ranks", 0),
             steps = fr_reading_integer(r, "gradient_accumulation_steps", 1),
+            pp = fr_reading_stated_integer(r, "plan.pp", 1),
+            passes = pp > 1 ? fr_reading_integer(r, "num_pipeline_microbatches", -1) : 1,
             dp = fr_reading_stated_integer(r, "plan.dp", 0);
     if (ranks < 1 && dp > 0 && dp < 1 << 20)
         ranks = dp * fr_reading_stated_integer(r, "plan.tp", 1) *
                 fr_reading_stated_integer(r, "plan.pp", 1) *
                 fr_reading_stated_integer(r, "plan.cp", 1);
     double all = each ? atof(each) * (double)ranks * (double)(steps > 0 ? steps : 1) : 0;
-    if (!(all >= 1 && all < 1e12 && all == floor(all))) return;
+    if (!(all >= 1 && all < 1e12 && fabs(all - round(all)) < 1e-9 * all)) return;
+    all = round(all); /* a device's share may be a third of a sample */
     fr_reading_say(r, "plan.global_batch", "%.0f", all);
-    if (dp > 0 && steps >= 1 && fmod(all, (double)(dp * steps)) == 0)
+    if (passes < 1) passes = pp; /* as many as stages */
+    if (steps < 1 || steps > 1 << 20 || passes > 1 << 20) return;
+    steps *= passes;
+    if (dp > 0 && dp < 1 << 20 && fmod(all, (double)(dp * steps)) == 0)
         fr_reading_say(r, "plan.micro_batch", "%.0f", all / (double)(dp * steps));
 }
 
@@ -95,7 +148,9 @@ static fr_status take_recompute(struct fr_reading *r, struct fr_error *err) {
                  {"minimal_flash", "layernorm", true},
                  {"save_dot_except_mlp", "core_attn+layernorm+mlp", true},
                  {"save_dot_with_context_except_mlp", "layernorm+mlp", true}};
+    const struct fr_setting *set = fr_settings_find(r->settings, "remat_policy");
     const char *policy = fr_reading_value(r, "remat_policy");
+    if (set && !policy && strcmp(set->value, "none") == 0) policy = "none"; /* the word */
     const bool mixed = fr_reading_stated_integer(r, "model.experts", 1) > 1;
     if (!policy && !r->log && fr_reading_stated(r, "model.hidden")) policy = "full";
     for (size_t i = 0; policy && i < sizeof words / sizeof *words; i++) {
@@ -244,7 +299,9 @@ static fr_status finish(struct fr_reading *r, struct fr_error *err) {
                         "launch line does not repeat are not",
                         file);
     FR_TRY(take_sizes(r, err));
+    FR_TRY(refuse_axes(r, err));
     take_mesh(r);
+    FR_TRY(take_pipeline(r, err));
     take_batches(r);
     FR_TRY(take_recompute(r, err));
     if (kind)
@@ -265,6 +322,9 @@ static const struct fr_meaning_row rows[] = {
     FR_SETS("head_dim", "model.head_dim"),
     FR_SETS("vocab_size", "model.vocabulary"),
     FR_SETS_WHERE("num_experts", "!1,None,0", "model.experts", "{}"),
+    FR_SETS_WHERE("steps", "!-1,None", "plan.iterations", "{}"),
+    FR_SETS_WHERE("grad_dtype", "float32", "model.gradient_dtype", "fp32"),
+    FR_SETS_WHERE("grad_dtype", "bfloat16", "model.gradient_dtype", "bf16"),
     FR_READ("num_experts_per_tok"),
     FR_READ("shared_experts"),
     FR_READ("first_num_dense_layers"),

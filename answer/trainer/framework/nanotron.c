@@ -39,7 +39,8 @@ static fr_status take_mixture(struct fr_reading *r, struct fr_error *err) {
     if (layers && strcmp(layers, "[-1]") != 0)
         return fr_reading_refuse(r, "layers", "model.dense_layers", err,
                                  "layers with experts that are listed one by one");
-    if (kind && strcmp(kind, "allgather") == 0 && fr_reading_stated_integer(r, "plan.ep", 1) > 1)
+    if (kind && strcmp(kind, "allgather") == 0 &&
+        fr_reading_stated_integer(r, "plan.ep", 1) > 1)
         return fr_reading_refuse(r, "token_dispatcher_type", "plan.dispatch_ranks", err,
                                  "every rank gets all tokens");
     return FR_OK;
@@ -84,9 +85,15 @@ static fr_status finish(struct fr_reading *r, struct fr_error *err) {
             strncat(key, keys[i][0], sizeof key - 8);
             fr_reading_say(r, key, "%s", keys[i][1]);
         }
-        fr_reading_say(r, "plan.attention", "flash");
+        const char *kernel = fr_reading_value(r, "_attn_implementation");
+        fr_reading_say(r, "plan.attention",
+                       kernel && strcmp(kernel, "flash_attention_2") == 0 ? "flash-2" : "flash");
     }
-    fr_reading_say(r, "plan.rank_order", "tp-dp-pp");
+    if (fr_reading_stated_integer(r, "plan.dp", 1) > 1) /* PyTorch's DDP */
+        fr_reading_say(r, "plan.overlap", "gradient");
+    /* context.py: ranks of a model with experts go through its stages first. */
+    fr_reading_say(r, "plan.rank_order",
+                   fr_reading_on(r, "moe_config.num_experts") ? "tp-pp-dp" : "tp-dp-pp");
     return FR_OK;
 }
 
@@ -96,6 +103,8 @@ static const struct fr_meaning_row rows[] = {
     FR_SETS("parallelism.pp", "plan.pp"),
     FR_SETS("parallelism.context_parallel_size", "plan.cp"),
     FR_SETS("parallelism.expert_parallel_size", "plan.ep"),
+    FR_SETS("parallelism.expert_tensor_parallel_size", "plan.etp"),
+    FR_SETS_WHERE("model.ddp_bucket_cap_mb", "", "plan.bucket", "{} MiB"),
     FR_SETS("tokens.micro_batch_size", "plan.micro_batch"),
     FR_SETS("tokens.sequence_length", "model.sequence"),
     FR_SETS("tokens.train_steps", "plan.iterations"),

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/trainer/here.h"
 #include "answer/trainer/settings.h"
 #include "answer/trainer/shell.h"
 
@@ -250,10 +251,19 @@ static void read(const char *text, size_t length, struct fr_settings *s) {
         s->failed = true;
         return;
     }
+    struct fr_here here = {.syntax = NULL};
     for (size_t at = 0; fr_settings_line(text, length, &at, &line, &n);) {
         in.line++;
-        read_line(line, n, &in);
+        if (*here.end && fr_here_add(&here, in.shell, line, n))
+            fr_here_end(&here, s);
+        else if (!*here.end || here.lines)
+            read_line(line, n, &in);
+        else
+            continue;
+        if (!*here.end && at < length)
+            fr_here_begin(line, n, in.line, text + at, length - at, &here);
     }
+    fr_here_end(&here, s);
     fr_shell_free(in.shell);
 }
 

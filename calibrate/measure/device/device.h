@@ -22,11 +22,12 @@
 #include "models/device/device.h"
 
 typedef enum {
-    FR_DEVICE_PRODUCT, /**< C = A B in dtype, summed in fp32 */
-    FR_DEVICE_TRAFFIC, /**< a pass over memory of one kind of traffic */
-    FR_DEVICE_LAUNCH,  /**< an empty kernel, one launched after the other */
-    FR_DEVICE_GRAPH,   /**< an empty kernel among many that are launched as one graph */
-    FR_DEVICE_LINK,    /**< a copy between host and device */
+    FR_DEVICE_PRODUCT,   /**< C = A B in dtype, summed in fp32 */
+    FR_DEVICE_TRAFFIC,   /**< a pass over memory of one kind of traffic */
+    FR_DEVICE_LAUNCH,    /**< an empty kernel, one launched after the other */
+    FR_DEVICE_GRAPH,     /**< an empty kernel among many that are launched as one graph */
+    FR_DEVICE_LINK,      /**< a copy between host and device */
+    FR_DEVICE_ATTENTION, /**< a fused kernel of attention, in dtype */
 } fr_device_task_kind;
 
 struct fr_device_task {
@@ -40,6 +41,10 @@ struct fr_device_task {
     double size_B;  /**< of traffic: in use in turn; of a copy: its bytes */
     bool to_device; /**< direction of a copy */
     bool pinned;    /**< the host's pages of a copy */
+    /** Sizes of attention: sequences and tokens of each, heads of queries, heads of keys and values, values of a head. */
+    int64_t batch, sequence, heads, kv_heads, width;
+    bool causal;   /**< a token attends to those before it alone */
+    bool backward; /**< the pass */
 };
 
 struct fr_device_facts {

@@ -178,6 +178,8 @@ static fr_status parse(int argc, char **argv, struct fr_bench_options *o,
     return FR_OK;
 }
 
+const char *fr_harness_usage(void) { return usage; }
+
 static void help(void) {
     fputs(usage, stdout);
     for (int i = 0; fr_bench_rows[i]; i++)

@@ -8,4 +8,7 @@
 /** Run with the arguments of main.  @return the exit code. */
 int fr_harness_main(int argc, char **argv);
 
+/** The help of its options, a line each, for completion in a shell. */
+const char *fr_harness_usage(void);
+
 #endif

@@ -103,6 +103,9 @@ fr_status fr_bench_describe(struct fr_bench *bench, struct fr_error *err) {
 
     uname(&system);
     copy_line(p->host, sizeof p->host, system.nodename);
+    const char *cluster =
+        getenv("SLURM_CLUSTER_NAME"); /* a host's name says little of its cluster */
+    if (cluster) copy_line(p->cluster, sizeof p->cluster, cluster);
     snprintf(p->kernel, sizeof p->kernel, "%.30s %.60s %.30s", system.sysname, system.release,
              system.machine);
     strftime(p->date, sizeof p->date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));

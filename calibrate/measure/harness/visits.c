@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "base/progress.h"
 #include "base/sort.h"
 #include "calibrate/measure/harness/stop.h"
 #include "calibrate/measure/harness/watch.h"
@@ -164,6 +165,19 @@ static int next(struct fr_visits *s) {
     }
 }
 
+/* Points of this launch: those visited, of which a file may hold some already, and those known as well as is asked for. */
+static struct fr_progress_points points_of(const struct fr_visits *s, double left_s) {
+    struct fr_progress_points points = {
+        .total = s->n_user_plans, .half_width = s->how.half_width, .left_s = left_s};
+    for (int i = 0; i < s->bench->n_points; i++) {
+        points.visited += s->tally[i].n > 0;
+        points.reached += s->tally[i].n > 0 && s->tally[i].half_width <= s->how.half_width;
+    }
+    if (points.visited < s->n_done) points.visited = s->n_done;
+    if (points.visited > points.total) points.visited = points.total;
+    return points;
+}
+
 /* Time left of all launches: what the budget leaves, or less where few points are left. */
 static void show(struct fr_visits *s, bool last) {
     enum { A_MINUTE_S = 60 };
@@ -172,12 +186,11 @@ static void show(struct fr_visits *s, bool last) {
     if (!screen && (s->bench->provenance.simulated || last)) return;
     if (!last && now_s - s->shown_s < (screen ? 0.25 : A_MINUTE_S)) return;
     s->shown_s = now_s;
-    fprintf(stderr, "%slaunch %d of %d: %s, %d of %d points known, %d:%02d left at most%s%s",
+    char line[120];
+    const struct fr_progress_points points = points_of(s, left_s);
+    fprintf(stderr, "%slaunch %d of %d%s: %s%s%s",
             screen ? "\r" : "forerun-mpi: ", s->bench->launch + 1, s->bench->options.n_launches,
-            last            ? "done"
-            : s->first_pass ? "first pass"
-                            : "refining",
-            s->n_done, s->n_user_plans, (int)left_s / 60, (int)left_s % 60,
+            last ? " done" : "", fr_progress_points_text(&points, line, sizeof line),
             screen ? "\033[K" : "", last || !screen ? "\n" : "");
 }
 

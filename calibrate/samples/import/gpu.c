@@ -1,4 +1,4 @@
-/* Timings of a GPU as JSON lines, each with its kind: products, passes over memory, launches of a
+/* Timings of a GPU as JSON lines, each with its kind: products, attention, passes over memory, launches of a
  * graph, copies over the host link, power.  They become samples of that GPU, as ours are. */
 #include <stdio.h>
 #include <string.h>
@@ -97,6 +97,29 @@ static fr_status take_traffic(const struct line *l) {
     return count(l, fr_samples_add_memory(l->in->samples, &s));
 }
 
+/* cuDNN's kernel is today's, "flash-2" PyTorch's own.  A line has both passes. */
+static fr_status take_attention(const struct line *l) {
+    static const char *const kernels[] = {"cudnn", "flash-2", NULL};
+    static const char *const keys[] = {"forward_s", "backward_s"};
+    int kernel = fr_place_in(kernels, text(l, "kernel"));
+    struct fr_sample_attention s = {.kernel = kernel,
+                                    .dtype = FR_BF16,
+                                    .batch = dimension(l, "batch"),
+                                    .sequence = dimension(l, "sequence"),
+                                    .heads = dimension(l, "heads"),
+                                    .kv_heads = dimension(l, "heads"),
+                                    .width = dimension(l, "width"),
+                                    .causal = flag(l, "causal", true)};
+    if (kernel < 0) return leave_out(l, "of an attention kernel that is not known");
+    if (s.batch < 1 || s.sequence < 1 || s.heads < 1 || s.width < 1)
+        return leave_out(l, "expected batch, sequence, heads and width");
+    for (s.pass = 0; s.pass < 2; s.pass++) {
+        s.time_s = number(l, keys[s.pass]);
+        if (is_time(s.time_s)) FR_TRY(fr_samples_add_attention(l->in->samples, &s));
+    }
+    return count(l, FR_OK);
+}
+
 /* Launches of single kernels are a framework's. */
 static fr_status take_launch(const struct line *l) {
     const struct fr_sample_kernel s = {.graph = true, .time_s = number(l, "device_s")};
@@ -139,9 +162,13 @@ static fr_status take_power(const struct line *l) {
 static const struct {
     const char *kind;
     fr_status (*take)(const struct line *line);
-} kinds[] = {{"provenance", take_provenance}, {"product", take_product},
-             {"traffic", take_traffic},       {"launch", take_launch},
-             {"host_link", take_link},        {"power", take_power}};
+} kinds[] = {{"provenance", take_provenance},
+             {"product", take_product},
+             {"attention", take_attention},
+             {"traffic", take_traffic},
+             {"launch", take_launch},
+             {"host_link", take_link},
+             {"power", take_power}};
 
 /* Lines of other kinds are passed over: blocks are what a file is judged by. */
 static fr_status take(const struct line *l) {
@@ -184,6 +211,7 @@ static fr_status read(struct fr_import *in, struct fr_error *err) {
 const struct fr_importer fr_importer_gpu = {
     .name = "gpu",
     .spelling = "gpu",
-    .reads = "JSON lines of one GPU's timings: product, traffic, launch, host_link, power",
+    .reads = "JSON lines of one GPU's timings: product, attention, traffic, launch, host_link, "
+             "power",
     .read = read,
 };

@@ -149,8 +149,8 @@ static void read_header(struct reader *r, const char *text) {
         r->columns++;
         for (at = end; isspace((unsigned char)*at);) at++;
     }
-    if (r->columns >= 2) return;
-    /* Where blanks were put together: each column ends in a unit, or is one word. */
+    /* Where blanks were put together, or a few of them: each column ends in a unit, or is one word. */
+    const int apart = r->columns, validation = r->validation;
     static const char *const words[] = {"Size",       "MB/s",       "Messages/s",
                                         "Iterations", "Validation", NULL};
     r->columns = 0;
@@ -162,6 +162,9 @@ static void read_header(struct reader *r, const char *text) {
         r->columns += unit;
         at += n + strspn(at + n, " \t");
     }
+    if (apart < r->columns) return;
+    r->columns = apart;
+    r->validation = validation;
 }
 
 /* "# Send Buffer on DEVICE (D) and Receive Buffer on HOST (H)" */

@@ -71,13 +71,15 @@ _report = {
     "series": ("series", "TEXT", False),
     "json": ("json", None, False),
     "page": ("page", "FILE", False),
+    "force": ("force", None, False),
 }
 
 
 def report(*words: Value,
            output: Value = None,
            series: Value = None,
-           page: Value = None) -> Union[Result, Text]:
+           page: Value = None,
+           force: bool = False) -> Union[Result, Text]:
     """a calibration, or any result, as one HTML page: answer, live figures, tables
 
     forerun report SAMPLES...|FIT.json [-o report.html] [--json]
@@ -86,6 +88,7 @@ def report(*words: Value,
     output  page to write (default: none)
     series  of several series fit those that have TEXT in their name
     page  write the answer as one HTML page with live figures, too
+    force  replace a page or picture that is there
     """
     values = {key: value for key, value in locals().items() if key != "words"}
     return _ask("report", _report, words, values)
@@ -104,6 +107,7 @@ _tune = {
     "defaults": ("defaults", "YEAR", False),
     "json": ("json", None, False),
     "page": ("page", "FILE", False),
+    "force": ("force", None, False),
 }
 
 
@@ -118,7 +122,8 @@ def tune(*words: Value,
          set: Value = None,
          runtime: Value = None,
          defaults: Value = None,
-         page: Value = None) -> Result:
+         page: Value = None,
+         force: bool = False) -> Result:
     """device, host, network and power coefficients from measured training runs
 
     forerun tune [--cluster C] --runs RUNS.csv [--where COLUMN=VALUE]... [--out cluster.json] [--save-runtime runtime.json] [--hold NAMES] [--always] [--json]
@@ -134,6 +139,7 @@ def tune(*words: Value,
     runtime  software of rows that name none: a release of a framework
     defaults  modern (today's software) or 2019, for rows that do not say
     page  write the answer as one HTML page with live figures, too
+    force  replace a page or picture that is there
     """
     values = {key: value for key, value in locals().items() if key != "words"}
     return _ask("tune", _tune, words, values)
@@ -153,6 +159,7 @@ _score = {
     "all": ("all", None, False),
     "json": ("json", None, False),
     "page": ("page", "FILE", False),
+    "force": ("force", None, False),
 }
 
 
@@ -168,7 +175,8 @@ def score(*words: Value,
           runtime: Value = None,
           defaults: Value = None,
           all: bool = False,
-          page: Value = None) -> Result:
+          page: Value = None,
+          force: bool = False) -> Result:
     """predictions beside measured runs: error, rank, regret, coverage
 
     forerun score [--cluster C] --runs RUNS.csv [--where COLUMN=VALUE]... [--by COLUMNS] [--json]
@@ -185,6 +193,7 @@ def score(*words: Value,
     defaults  modern (today's software) or 2019, for rows that do not say
     all  everything that the short answer leaves out: all tables, all reasons
     page  write the answer as one HTML page with live figures, too
+    force  replace a page or picture that is there
     """
     values = {key: value for key, value in locals().items() if key != "words"}
     return _ask("score", _score, words, values)
@@ -267,6 +276,7 @@ _plot = {
     "from_": ("from", "TIME", False),
     "to": ("to", "TIME", False),
     "keep_script": ("keep-script", None, False),
+    "force": ("force", None, False),
 }
 
 
@@ -280,7 +290,8 @@ def plot(*words: Value,
          x: Value = None,
          from_: Value = None,
          to: Value = None,
-         keep_script: bool = False) -> Union[Figure, Text]:
+         keep_script: bool = False,
+         force: bool = False) -> Union[Figure, Text]:
     """draw a figure from the JSON of other commands
 
     forerun plot FIGURE INPUT... -o FILE.svg|png|pdf
@@ -296,6 +307,7 @@ def plot(*words: Value,
     from_  of gantt: draw the part from there on, e.g. 120ms
     to  of gantt: and up to there
     keep_script  leave the gnuplot script and its data beside the picture
+    force  replace a page or picture that is there
     """
     values = {key: value for key, value in locals().items() if key != "words"}
     return _ask("plot", _plot, words, values)
@@ -383,7 +395,7 @@ def reproduce(*words: Value,
     samples  where results go as they come (default iterations.jsonl)
     resume  go on with the samples file; what is trained is not repeated
     patience  without a sign of life or progress of a rank, or of the launcher, before the job is ended (default 30 s)
-    force  replace the samples file if it is there
+    force  replace the samples file, and a page, if they are there
     wide  a row on one line, however long, not in 80 columns
     page  write the answer as one HTML page with live figures, too
     """
@@ -402,6 +414,7 @@ _collective = {
     "algorithm": ("algorithm", "NAME|all", False),
     "json": ("json", None, False),
     "page": ("page", "FILE", False),
+    "force": ("force", None, False),
     "csv": ("csv", None, False),
 }
 
@@ -416,6 +429,7 @@ def collective(*words: Value,
                size: Value = None,
                algorithm: Value = None,
                page: Value = None,
+               force: bool = False,
                csv: bool = False) -> Union[Result, Text]:
     """time and bandwidth of a collective over message sizes
 
@@ -430,6 +444,7 @@ def collective(*words: Value,
     size  message sizes, e.g. 8..16MiB*2 (default); counted as nccl-tests does
     algorithm  price an algorithm from the levels instead of the cluster's form
     page  write the answer as one HTML page with live figures, too
+    force  replace a page or picture that is there
     csv  print CSV
     """
     values = {key: value for key, value in locals().items() if key != "words"}
@@ -447,6 +462,7 @@ _gemm = {
     "dtype": ("dtype", "NAME", False),
     "json": ("json", None, False),
     "page": ("page", "FILE", False),
+    "force": ("force", None, False),
 }
 
 
@@ -459,7 +475,8 @@ def gemm(*words: Value,
          k: Value = None,
          batch: Value = None,
          dtype: Value = None,
-         page: Value = None) -> Result:
+         page: Value = None,
+         force: bool = False) -> Result:
     """time of one matrix product
 
     forerun gemm --cluster C --m M --n N --k K [--dtype fp32] [--json]
@@ -473,6 +490,7 @@ def gemm(*words: Value,
     batch  samples it serves, for devices known by throughput against batch (default n)
     dtype  fp64, fp32, tf32, bf16, fp16, fp8, fp4 (default fp32)
     page  write the answer as one HTML page with live figures, too
+    force  replace a page or picture that is there
     """
     values = {key: value for key, value in locals().items() if key != "words"}
     return _ask("gemm", _gemm, words, values)
@@ -567,6 +585,7 @@ _compare = {
     "all": ("all", None, False),
     "json": ("json", None, False),
     "page": ("page", "FILE", False),
+    "force": ("force", None, False),
 }
 
 
@@ -595,7 +614,8 @@ def compare(*words: Value,
             checkpoint_size: Value = None,
             restart: Value = None,
             all: bool = False,
-            page: Value = None) -> Result:
+            page: Value = None,
+            force: bool = False) -> Result:
     """clusters, models or runtimes side by side; or a second calibration beside the first
 
     forerun compare --cluster C --cluster D... --model M... --ranks RANGE ... | --runtime A --runtime B... --cluster C --model M [--plan P] ... | FIRST.jsonl SECOND.jsonl
@@ -625,6 +645,7 @@ def compare(*words: Value,
     restart  time to start again after a failure, e.g. \"10 min\"
     all  everything that the short answer leaves out: all tables, all reasons
     page  write the answer as one HTML page with live figures, too
+    force  replace a page or picture that is there
     """
     values = {key: value for key, value in locals().items() if key != "words"}
     return _ask("compare", _compare, words, values)
@@ -641,6 +662,7 @@ _compare_plans = {
     "all": ("all", None, False),
     "json": ("json", None, False),
     "page": ("page", "FILE", False),
+    "force": ("force", None, False),
 }
 
 
@@ -653,7 +675,8 @@ def compare_plans(*words: Value,
                   undisturbed: bool = False,
                   ranks: Value = None,
                   all: bool = False,
-                  page: Value = None) -> Result:
+                  page: Value = None,
+                  force: bool = False) -> Result:
     """plans of your own side by side, and how sure it is which is best
 
     forerun compare-plans A.json B.json... --cluster C --model M [--ranks N] [--set KEY=VALUE]... [--json]
@@ -667,6 +690,7 @@ def compare_plans(*words: Value,
     ranks  ranks of plans that do not name their replicas (default: dp is 1)
     all  everything that the short answer leaves out: all tables, all reasons
     page  write the answer as one HTML page with live figures, too
+    force  replace a page or picture that is there
     """
     values = {key: value for key, value in locals().items() if key != "words"}
     return _ask("compare-plans", _compare_plans, words, values)
@@ -675,16 +699,19 @@ def compare_plans(*words: Value,
 _doctor = {
     "json": ("json", None, False),
     "page": ("page", "FILE", False),
+    "force": ("force", None, False),
 }
 
 
 def doctor(*words: Value,
-           page: Value = None) -> Result:
+           page: Value = None,
+           force: bool = False) -> Result:
     """checks of this machine, and what to install or ask for
 
     forerun doctor [--json]
 
     page  write the answer as one HTML page with live figures, too
+    force  replace a page or picture that is there
     """
     values = {key: value for key, value in locals().items() if key != "words"}
     return _ask("doctor", _doctor, words, values)
@@ -707,16 +734,19 @@ def show(*words: Value) -> Text:
 _list_ = {
     "json": ("json", None, False),
     "page": ("page", "FILE", False),
+    "force": ("force", None, False),
 }
 
 
 def list_(*words: Value,
-          page: Value = None) -> Result:
+          page: Value = None,
+          force: bool = False) -> Result:
     """collectives, methods, forms, kinds, presets, figures
 
     forerun list [TABLE] [--json]
 
     page  write the answer as one HTML page with live figures, too
+    force  replace a page or picture that is there
     """
     values = {key: value for key, value in locals().items() if key != "words"}
     return _ask("list", _list_, words, values)

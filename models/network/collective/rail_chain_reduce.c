@@ -10,7 +10,7 @@ static fr_status expand(const struct fr_collective_args *a, struct fr_message_li
 const struct fr_collective fr_collective_rail_chain_reduce = {
     .name = "rail_chain",
     .op = FR_OP_REDUCE,
-    .equation = "(K+p-2) (h + n/K beta), K = n / (f 512 KiB), beta and h as rail_ring",
+    .equation = "q t_out + (p-1-q) t_in + (K-1) max(t_out, t_in), K = n / (f 512 KiB)",
     .source = "Watts, van de Geijn, A pipelined broadcast for multidimensional meshes, 1995, "
               "backwards; "
               "NCCL, src/device/reduce.h: rings, one a channel",

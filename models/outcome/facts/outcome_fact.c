@@ -14,6 +14,8 @@
 const char *const fr_engine_names[] = {"closed", "event", "simgrid", NULL};
 
 static const char *const message_rules[] = {"none", "alone", "in_order", "fair", NULL};
+static const char *const break_even_plans[] = {"none", "best exact plan",
+                                               "same plan without loss", NULL};
 static const char *const interval_sources[] = {[FR_INTERVAL_TUNING] = "tuning",
                                                [FR_INTERVAL_CALIBRATION] = "calibration",
                                                [FR_INTERVAL_UNCERTAINTY] = "widths",

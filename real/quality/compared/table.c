@@ -6,6 +6,7 @@
 
 #include "real/iterations/laws.h"
 #include "real/quality/compared/compared.h"
+#include "real/quality/compared/known.h"
 
 /* Keys that decide how a compressed plan learns besides its compression: who sends what to
  * whom. */
@@ -40,42 +41,16 @@ static void put_when(struct fr_json_writer *w, const struct fr_plan *plan,
     fr_json_end_object(w);
 }
 
-static bool compresses(const struct fr_plan *plan) {
-    const struct fr_plan_compression *c = &plan->compression;
-    return c->scope != FR_SCOPE_NONE || c->forward_rank > 0 || c->gradient_stages > 0;
-}
-
-/* Learns as one processor would. */
-static bool is_exact(const struct fr_plan *plan) {
-    return plan->method->exact && !compresses(plan);
-}
-
 static void put_row(struct fr_json_writer *w, const struct fr_plan *plan,
                     const struct fr_quality_row *row) {
     fr_json_begin_object(w);
     fr_json_add_string(w, "method", plan->method->name);
-    if (!is_exact(plan)) fr_json_add_integer(w, "tp", plan->tp);
+    if (!fr_known_exact(plan)) fr_json_add_integer(w, "tp", plan->tp);
     if (plan->method->uses_ghost) fr_json_add_integer(w, "ghost", plan->ghost);
-    if (compresses(plan)) put_when(w, plan, 0);
+    if (fr_known_compresses(plan)) put_when(w, plan, 0);
     fr_json_add_number(w, "rate", row->rate);
     fr_json_add_number(w, "iterations", row->steps.mean);
     fr_json_end_object(w);
-}
-
-/* Rows of the table are of one batch: that of the first plan that reached the loss. */
-static int64_t batch_of(const struct fr_qualities *q, int i) {
-    return fr_job_batch(&q->job, &q->plans[i].cost.plan);
-}
-
-/* May it stand in the table?  A plan may if all its seeds reached the loss. */
-static bool is_known(const struct fr_qualities *q, int i) {
-    return isfinite(q->found.rows[i].steps.mean);
-}
-
-static int64_t basis_batch(const struct fr_qualities *q) {
-    for (int i = 0; i < q->found.n_rows; i++)
-        if (is_known(q, i)) return batch_of(q, i);
-    return 0;
 }
 
 /* Plans that lose nothing learn alike: one row says it, that of the first. */
@@ -84,10 +59,11 @@ static void put_rows(struct fr_json_writer *w, const struct fr_qualities *q) {
     fr_json_add_array(w, "table");
     for (int i = 0; i < q->found.n_rows; i++) {
         const struct fr_plan *plan = &q->plans[i].cost.plan;
-        if (!is_known(q, i) || batch_of(q, i) != basis_batch(q) || (is_exact(plan) && exact))
+        if (!fr_known_row(q, i) || fr_known_batch(q, i) != fr_known_basis(q) ||
+            (fr_known_exact(plan) && exact))
             continue;
         put_row(w, plan, &q->found.rows[i]);
-        exact = exact || is_exact(plan);
+        exact = exact || fr_known_exact(plan);
     }
     fr_json_end_array(w);
 }
@@ -120,9 +96,9 @@ static double plain_of(const struct fr_qualities *q, int i) {
     const struct fr_plan *plan = &q->plans[i].cost.plan, none = fr_plan_default();
     for (int j = 0; j < q->found.n_rows; j++) {
         struct fr_plan other = q->plans[j].cost.plan, alike = *plan;
-        bool lossy = compresses(&other);
+        bool lossy = fr_known_compresses(&other);
         other.compression = alike.compression = none.compression;
-        if (is_known(q, j) && !lossy && !differ_in(&other, &alike, 0))
+        if (fr_known_row(q, j) && !lossy && !differ_in(&other, &alike, 0))
             return q->found.rows[j].steps.mean;
     }
     return NAN;
@@ -136,7 +112,7 @@ static double place_of(const struct fr_qualities *q, int i, fr_law_along along) 
     if (c->forward_rank > 0) return NAN; /* of which no law says anything */
     switch (along) {
     case FR_LAW_BATCH:
-        return backward || gradient ? NAN : (double)batch_of(q, i);
+        return backward || gradient ? NAN : (double)fr_known_batch(q, i);
     case FR_LAW_GHOST:
         return backward || gradient || !out->plan.method->uses_ghost ? NAN
                                                                      : (double)out->plan.ghost;
@@ -158,9 +134,10 @@ static int points_of(const struct fr_qualities *q, int first, fr_law_along along
     for (int i = 0; i < q->found.n_rows && n < POINTS_MAX; i++) {
         const struct fr_plan *plan = &q->plans[i].cost.plan;
         double at = place_of(q, i, along), plain = share ? plain_of(q, i) : 1;
-        if (!is_known(q, i) || isnan(at) || isnan(plain) || differ_in(plan, like, runs(along)))
+        if (!fr_known_row(q, i) || isnan(at) || isnan(plain) ||
+            differ_in(plan, like, runs(along)))
             continue;
-        if (along != FR_LAW_BATCH && batch_of(q, i) != basis_batch(q)) continue;
+        if (along != FR_LAW_BATCH && fr_known_batch(q, i) != fr_known_basis(q)) continue;
         if (i < first) return 0;
         points[n++] =
             (struct fr_law_point){at, (double)plan->tp, q->found.rows[i].steps.mean / plain};
@@ -197,7 +174,7 @@ static void put_laws(struct fr_json_writer *w, const struct fr_qualities *q) {
 
 static bool any_known(const struct fr_qualities *q) {
     bool any = false;
-    for (int i = 0; i < q->found.n_rows; i++) any = any || is_known(q, i);
+    for (int i = 0; i < q->found.n_rows; i++) any = any || fr_known_row(q, i);
     return any;
 }
 
@@ -215,9 +192,10 @@ static void put_table(struct fr_json_writer *w, const struct fr_qualities *q) {
     fr_json_add_integer(w, "layers", fr_workload_depth(&q->job.workload));
     if (!q->corpus.is_regression)
         fr_json_add_integer(w, "sequence", q->job.workload.transformer.sequence);
-    fr_json_add_integer(w, "global_batch", basis_batch(q));
+    fr_json_add_integer(w, "global_batch", fr_known_basis(q));
     fr_json_add_number(w, "loss", o->target);
     put_laws(w, q);
+    fr_quality_put_growth(w, q);
     put_rows(w, q);
     fr_json_end_object(w);
 }

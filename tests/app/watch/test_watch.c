@@ -321,6 +321,47 @@ static void a_slow_rank_is_named(void **state) {
     fr_test_output_free(&o);
 }
 
+/* Timers of the trainer tell a rank that others wait for, and an exchange of gradients that is late on every rank. */
+static void timers_are_used(void **state) {
+    static const char args[] =
+        "  num_layers ....... 8\n  hidden_size ....... 4096\n"
+        "  num_attention_heads ....... 32\n  seq_length ....... 2048\n"
+        "  padded_vocab_size ....... 32000\n  micro_batch_size ....... 2\n"
+        "  global_batch_size ....... 512\n  world_size ....... 4\n"
+        "  tensor_model_parallel_size ....... 1\n  bf16 ....... True\n"
+        "  pipeline_model_parallel_size ....... 1\n";
+    (void)state;
+    for (int all = 0; all < 2; all++) {
+        char line[400];
+        unlink(log_path);
+        append_all(args);
+        for (int i = 1; i <= 10; i++) {
+            append_all(step(i, 9000, 0, line));
+            append_all(
+                all ? "times across ranks (ms):\n  forward-backward:\n     rank  0: 4000.00\n"
+                      "     rank  1: 4000.00\n     rank  2: 5300.00\n     rank  3: 4000.00\n"
+                    : "(min, max) time across ranks (ms):\n"
+                      "    forward-backward .......: (4000.00, 5300.00)\n"
+                      "    all-grads-sync .........: (3000.00, 4300.00)\n");
+        }
+        json_t *root = answer("", 6);
+        const json_t *timers = json_object_get(root, "timers");
+        FR_NEAR(number(json_object_get(timers, "passes"), "most_s"), 5.3, 1e-9);
+        double slow = 0, exchange = 0, rank = -1;
+        for (size_t i = 0; i < json_array_size(json_object_get(root, "likely_off")); i++) {
+            const json_t *off = json_array_get(json_object_get(root, "likely_off"), i);
+            if (strcmp(text_of(off, "part"), "slow_rank") == 0)
+                slow = number(off, "of_step"), rank = number(off, "rank");
+            if (strcmp(text_of(off, "part"), "communication") == 0)
+                exchange = number(off, "of_step");
+        }
+        FR_NEAR(slow, 1.3 / 7.7, 1e-9);
+        FR_TRUE(all ? rank == 2 : isnan(rank), "rank %g", rank);
+        FR_TRUE(all || exchange > 0, "exchange %g", exchange);
+        json_decref(root);
+    }
+}
+
 /* The same log says rates alone, and no plan: model and plan of the command line make times of them. */
 static void a_plan_fills_the_rest(void **state) {
     (void)state;
@@ -642,6 +683,7 @@ int main(int argc, char **argv) {
                                        cmocka_unit_test(pauses_are_told_apart),
                                        cmocka_unit_test(a_slow_rank_is_named),
                                        cmocka_unit_test(a_plan_fills_the_rest),
+                                       cmocka_unit_test(timers_are_used),
                                        cmocka_unit_test(disagreement_is_reported),
                                        cmocka_unit_test(each_line_is_answered),
                                        cmocka_unit_test(a_slow_phase_ends_with_6),

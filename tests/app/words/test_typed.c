@@ -268,12 +268,14 @@ static const struct {
     const char *line, *wanted;
     uint32_t takes;
 } places[] = {
-    {"predict -c %s -m llama-3-8b", "--cluster takes a cluster file", BIT(CLUSTER) | BIT(JSON)},
+    {"predict -c %s -m llama-3-8b", "--cluster takes a cluster file",
+     BIT(CLUSTER) | BIT(SAMPLES) | BIT(JSON)},
     {"search -c %s -m llama-3-8b -n 8", "--cluster takes a cluster file",
-     BIT(CLUSTER) | BIT(JSON)},
+     BIT(CLUSTER) | BIT(SAMPLES) | BIT(JSON)},
     {"collective -c %s --op all_reduce --ranks 8", "--cluster takes a cluster file",
-     BIT(CLUSTER) | BIT(JSON)},
-    {"fit s.jsonl --base %s", "--base takes a cluster file", BIT(CLUSTER) | BIT(JSON)},
+     BIT(CLUSTER) | BIT(SAMPLES) | BIT(JSON)},
+    {"fit s.jsonl --base %s", "--base takes a cluster file",
+     BIT(CLUSTER) | BIT(SAMPLES) | BIT(JSON)},
     {"predict -c dgx-h100 -m %s", "--model takes a model file",
      BIT(MODEL) | BIT(CONFIG) | BIT(JSON)},
     {"simulate -c dgx-h100 -m %s", "--model takes a model file",
@@ -295,7 +297,7 @@ static const struct {
      BIT(FIT) | BIT(ANSWER) | BIT(OUTCOME) | BIT(SEARCH) | BIT(TRACE)},
     {"import nccl-tests %s --ranks 8", "forerun import takes",
      BIT(BENCHMARK) | BIT(LOG) | BIT(TEXT) | BIT(TABLE) | BIT(RUNS) | BIT(SAMPLES) | BIT(JSON)},
-    {"compare %s %s", "forerun compare takes a samples.jsonl", BIT(SAMPLES) | BIT(FIT)}};
+    {"compare %s %s", "forerun compare takes a samples.jsonl", BIT(SAMPLES)}};
 
 /* @p line with @p name for each %s. */
 static void fill(char *out, size_t capacity, const char *line, const char *name) {

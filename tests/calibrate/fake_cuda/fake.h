@@ -17,6 +17,8 @@
  *      traffic   LAUNCH + bytes / MEMORY, from the cache CACHE_TIMES as fast
  *      kernel    LAUNCH, of a graph GRAPH
  *      copy      COPY + bytes / LINK, of pages that are not pinned PAGED times as long
+ *      attention 4 b h s d K (1 + HALF_KEYS / K) / (FLASH peak), K = s, causal s / 2; of narrow heads EXPONENTIALS / d
+ *                times as long; backward 2.5 times the flop at BACKWARD of the rate
  *      power     by what was done last: IDLE, BUSY, COPYING
  */
 #ifndef FR_TESTS_CALIBRATE_FAKE_CUDA_FAKE_H
@@ -38,6 +40,10 @@
 #define FAKE_COPY_S 4e-6
 #define FAKE_LINK 52e9
 #define FAKE_PAGED 4
+#define FAKE_FLASH 0.63
+#define FAKE_HALF_KEYS 210
+#define FAKE_BACKWARD 0.79
+#define FAKE_EXPONENTIALS 80
 #define FAKE_IDLE_W 92
 #define FAKE_BUSY_W 688
 #define FAKE_COPYING_W 560

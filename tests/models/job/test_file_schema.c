@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json/file_schema.h"
+#include "models/job/answer_schema.h"
 #include "models/job/file_kind.h"
 #include "models/job/preset.h"
 #include "tests/cmocka.h"
@@ -63,7 +64,7 @@ static void versions(void **state) {
             if (heads[i].read)
                 assert_string_equal(fr_text_get(&left), fr_text_get(&plain));
             else
-                assert_non_null(strstr(err.detail, "reads versions 1 to 1"));
+                assert_non_null(strstr(err.detail, "reads version 1;"));
             fr_text_free(&left);
         }
         fr_text_free(&plain);
@@ -101,9 +102,97 @@ static void what_is_written_is_read(void **state) {
     }
 }
 
+/* ---- steps, of a kind that had two ---------------------------------------------------------------- */
+
+static fr_status first_step(struct fr_json_document *document, struct fr_error *err) {
+    return fr_json_set(document, "way", "one", "step", err);
+}
+
+static fr_status second_step(struct fr_json_document *document, struct fr_error *err) {
+    struct fr_json root = fr_json_root(document);
+    char way[8] = "-";
+    FR_TRY(fr_json_get_string(&root, "way", false, way, sizeof way, err));
+    if (strcmp(way, "bad") == 0) return fr_json_fail(&root, err, "cannot be upgraded");
+    strcat(way, "2");
+    return fr_json_set(document, "way", way, "step", err);
+}
+
+static const struct fr_file_step steps[] = {
+    {"cluster", 1, first_step}, {"cluster", 2, second_step}, {NULL, 0, NULL}};
+
+static void each_step_once(void **state) {
+    static const struct {
+        const char *text, *way; /* NULL: refused */
+        const char *kind, *says;
+    } cases[] = {
+        {"{\"levels\": []}", "one2", "cluster", NULL}, /* no version is the first */
+        {"{\"schema\": \"forerun/cluster/1\"}", "one2", "cluster", NULL},
+        {"{\"schema\": \"forerun/cluster/2\", \"way\": \"x\"}", "x2", "cluster", NULL},
+        {"{\"schema\": \"forerun/cluster/3\", \"way\": \"x\"}", "x", "cluster", NULL},
+        {"{\"schema\": \"forerun/cluster/4\"}", NULL, "cluster", "reads versions 1 to 3;"},
+        {"{\"schema\": \"forerun/cluster/2\", \"way\": \"bad\"}", NULL, "cluster",
+         "cannot be upgraded"},
+        {"{\"way\": \"x\"}", "x", "model", NULL}, /* which had no step */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fr_json_document *document = NULL;
+        struct fr_error err = {0};
+        assert_int_equal(
+            fr_json_parse(cases[i].text, strlen(cases[i].text), "a", &document, NULL), FR_OK);
+        fr_status status = fr_file_schema_take_by(steps, cases[i].kind, document, &err);
+        struct fr_json root = fr_json_root(document);
+        assert_int_equal(status, cases[i].way ? FR_OK : FR_ERR_INPUT);
+        if (cases[i].way) {
+            struct fr_json schema = fr_json_member(&root, "schema");
+            assert_string_equal(fr_json_text_at(&root, "way"), cases[i].way);
+            assert_false(fr_json_present(&schema));
+        } else
+            FR_TRUE(strstr(err.detail, cases[i].says), "%s", err.detail);
+        fr_json_free(document);
+    }
+}
+
+/* ---- answers --------------------------------------------------------------------------------------- */
+
+static void answers_of_this_version(void **state) {
+    static const struct {
+        const char *schema, *says; /* NULL: read */
+    } cases[] = {{"forerun/outcome/1", NULL},
+                 {"forerun/outcome/2", "reads version 1; a newer forerun wrote this file"},
+                 {"forerun/outcome/1.0", "reads version 1; a version is a whole number"},
+                 {"forerun/outcome/", "reads version 1; a version is a whole number"},
+                 {"forerun/outcom/1", "does not know; did you mean \"outcome\"?"},
+                 {"forerun/cluster/1", "does not know"}, /* a file, no answer */
+                 {"forerun/", "does not know"},
+                 {"outcome/1", "is no result of forerun"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fr_json_document *document = NULL;
+        struct fr_error err = {0};
+        char text[100];
+        snprintf(text, sizeof text, "{\"schema\": \"%s\"}", cases[i].schema);
+        assert_int_equal(fr_json_parse(text, strlen(text), "a", &document, NULL), FR_OK);
+        struct fr_json root = fr_json_root(document);
+        fr_status status = fr_answer_schema_check(&root, &err);
+        FR_TRUE(status == (cases[i].says ? FR_ERR_INPUT : FR_OK), "%s", cases[i].schema);
+        if (cases[i].says)
+            FR_TRUE(strstr(err.detail, cases[i].says), "%s: %s", cases[i].schema, err.detail);
+        if (i == 0) {
+            struct fr_json schema = fr_json_member(&root, "schema");
+            fr_schema_refuse(&schema, 1, 2, 3, &err);
+            FR_TRUE(strstr(err.detail, "reads versions 2 to 3; the command that made it"), "%s",
+                    err.detail);
+        }
+        fr_json_free(document);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(versions),
+        cmocka_unit_test(each_step_once),
+        cmocka_unit_test(answers_of_this_version),
         cmocka_unit_test(others_stay),
         cmocka_unit_test(what_is_written_is_read),
     };

@@ -325,12 +325,14 @@ static void made_product(const struct rank *x, double multiplications, bool froz
     if (again) x->r->made[FR_PASS_AGAIN] += 2 * multiplications;
 }
 
-/* The same of logits, at the width of what is kept. */
-static void wide_product(const struct rank *x, double multiplications) {
-    product(x, multiplications, x->frozen, false);
+/* The same of logits and adapters, at the width of what is kept. */
+static void wide_product(const struct rank *x, double multiplications, bool frozen,
+                         bool again) {
+    product(x, multiplications, frozen, again);
     x->r->wide[FR_PASS_FORWARD] += 2 * multiplications;
     x->r->wide[FR_PASS_INPUT] += 2 * multiplications;
-    if (!x->frozen) x->r->wide[FR_PASS_WEIGHT] += 2 * multiplications;
+    if (!frozen) x->r->wide[FR_PASS_WEIGHT] += 2 * multiplications;
+    if (again) x->r->wide[FR_PASS_AGAIN] += 2 * multiplications;
 }
 
 static void send(const struct rank *x, fr_pass_kind pass, fr_axis axis, fr_op op,
@@ -617,7 +619,7 @@ static void adapter(const struct rank *x, int g, double in, double out, bool sec
     double T = x->tokens[g], r = (double)x->t->lora_rank, p = x->p[g];
     bool scatter = x->sp && x->t->lora_all_to_all,
          own_gather = x->sp && x->plan->overlap_tp && !second;
-    product(x, n * T * r * (in + out) / p, false, x->full);
+    wide_product(x, n * T * r * (in + out) / p, false, x->full);
     moves(x, n * 3 * T * out / (second ? x->between[g] : p), 0, 0, 3 * n, false);
     if (x->full) {
         x->r->moved_B[FR_PASS_AGAIN] +=
@@ -766,14 +768,14 @@ static void ends(const struct rank *x, double before) {
     bool apart = fr_plan_last_stage(x->plan) > 0;
     double values = looked * 2 * part, norms = 0, kernels = 2 * looked, saved = 0;
     if (x->last && t->masked_head) {
-        wide_product(x, before * h);
+        wide_product(x, before * h, x->frozen, false);
         values += 4 * before, norms += 2 * before, kernels += 3, saved += 3 * before;
     }
     /* widened, maximum, shifted and raised, summed: 20 bytes beside the value itself; the norm's input and output */
     values += logits * (T * words / p * (v + 20) / v + 2 * T * h);
     kernels += 5 * logits;
     saved += logits * (before + T * words / p);
-    wide_product(x, logits * T * words / p * h);
+    wide_product(x, logits * T * words / p * h, x->frozen, false);
     moves(x, values, norms, 0, kernels, x->frozen);
     x->r->ends_B += saved * v, x->r->stored_B += saved * v;
     if (x->last) again_gathered(x, 2, h, logits);

@@ -15,7 +15,7 @@ static bool header(struct fr_watts_log *log, const char *line) {
     if (strncmp(name + (*name == '#'), "Entity", 6) != 0) return false;
     log->power_column = -1;
     for (int i = 1; fr_watts_part(line, 0, i + apart, name, sizeof name); i++)
-        if (strcmp(name, "POWER") == 0 || strcmp(name, "PWR") == 0) log->power_column = i + 1;
+        if (strncmp(name, "POW", 3) == 0 || strcmp(name, "PWR") == 0) log->power_column = i + 1;
     return true;
 }
 

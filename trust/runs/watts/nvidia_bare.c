@@ -20,10 +20,23 @@ static bool is_device(const char *field) {
     return number || bus || strncmp(field, "GPU-", 4) == 0 || strncmp(field, "AIP ", 4) == 0;
 }
 
+/* "0, pwrDraw , 1395544840748857, 113": index, microseconds since 1970, watts, of nvidia-smi stats */
+static bool of_stats(struct fr_watts_log *log, const char *line) {
+    char device[32], what[32], time[32], power[32];
+    if (!fr_watts_field(line, 0, device, sizeof device) || !is_device(device) ||
+        !fr_watts_field(line, 1, what, sizeof what) || strcmp(what, "pwrDraw") != 0 ||
+        !fr_watts_field(line, 2, time, sizeof time) ||
+        !fr_watts_field(line, 3, power, sizeof power))
+        return false;
+    fr_watts_set_time(log, time);
+    return fr_watts_add_text(log, device, power);
+}
+
 static bool line(struct fr_watts_log *log, const char *line) {
     char field[96], device[64] = "", power[32] = "";
     double time_s = NAN;
     int powers = 0, bytes = 0;
+    if (of_stats(log, line)) return true;
     for (int i = 0; fr_watts_field(line, i, field, sizeof field); i++) {
         if (i == 0 && fr_log_time(field, &time_s)) {
             fr_watts_set_time(log, field);

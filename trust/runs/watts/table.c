@@ -11,9 +11,10 @@ static bool line(struct fr_watts_log *log, const char *line) {
                              *const device[] = {"device",    "gpu",        "index", "gpu_id",
                                                 "device_id", "deviceid",   "card",  "gpu_index",
                                                 "uuid",      "local_rank", "rank",  NULL},
-                             *const time[] = {"time",     "timestamp", "epoch",  "date",
-                                              "datetime", "ts",        "time_s", "seconds",
-                                              "t",        "elapsed_s", NULL};
+                             *const time[] = {"time",     "timestamp", "epoch",      "date",
+                                              "datetime", "ts",        "time_s",     "seconds",
+                                              "t",        "elapsed_s", "_timestamp", "_runtime",
+                                              NULL};
     static const struct fr_watts_columns columns = {power, device, time, false, true, NULL, 0};
     static const char parts[] = ",;\t";
     if (log->parts) return fr_watts_table_line(log, line, &columns, log->parts);

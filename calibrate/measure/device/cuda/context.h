@@ -8,6 +8,7 @@
 #ifndef FR_CALIBRATE_MEASURE_DEVICE_CUDA_CONTEXT_H
 #define FR_CALIBRATE_MEASURE_DEVICE_CUDA_CONTEXT_H
 
+#include "calibrate/measure/device/cuda/attention.h"
 #include "calibrate/measure/device/cuda/blas_api.h"
 #include "calibrate/measure/device/cuda/driver_api.h"
 #include "calibrate/measure/device/cuda/nvml_api.h"
@@ -26,12 +27,25 @@ struct fr_cuda_product {
     int n_sets;
 };
 
+/** One pass of attention, ready to run. */
+struct fr_cuda_pass {
+    struct fr_dnn_graph graph;
+    cudnnBackendDescriptor_t plan, variants;
+};
+
+struct fr_cuda_attention {
+    CUdeviceptr place[FR_ATTENTION_NAMES];
+    float value[FR_ATTENTION_NAMES];
+    struct fr_cuda_pass pass[2]; /* forward, backward */
+};
+
 struct fr_device_handle {
     int index;
     struct fr_device_facts facts;
-    void *driver_library, *blas_library, *nvml_library;
+    void *driver_library, *blas_library, *dnn_library, *nvml_library;
     struct fr_cuda_api cuda;
     struct fr_blas_api blas;
+    struct fr_dnn_api dnn;
     struct fr_nvml_api nvml; /* nvml_device NULL: not there */
     nvmlDevice_t nvml_device;
     CUdevice device;
@@ -41,6 +55,7 @@ struct fr_device_handle {
     CUmodule kernels;
     CUfunction nothing, passes[FR_TRAFFIC_COUNT]; /* NULL: none of that kind */
     cublasLtHandle_t blas_handle;
+    cudnnHandle_t dnn_handle; /* NULL: not there */
     CUdeviceptr inputs, outputs, workspace, scales;
     size_t pool_B;                        /* of inputs and of outputs, each */
     unsigned char *drawn[FR_DTYPE_COUNT]; /* values that the inputs repeat; NULL: not yet */
@@ -50,6 +65,7 @@ struct fr_device_handle {
     CUgraphExec graph; /* of FR_CUDA_GRAPH empty kernels */
     struct fr_device_task task;
     struct fr_cuda_product product;
+    struct fr_cuda_attention attention;
 };
 
 enum { FR_CUDA_GRAPH = 256, FR_CUDA_WORKSPACE_B = 32 << 20 };
@@ -58,7 +74,7 @@ enum { FR_CUDA_GRAPH = 256, FR_CUDA_WORKSPACE_B = 32 << 20 };
 extern const unsigned char fr_cuda_kernels[];
 
 extern const struct fr_library fr_cuda_driver_library, fr_cuda_blas_library,
-    fr_cuda_nvml_library;
+    fr_cuda_dnn_library, fr_cuda_nvml_library;
 
 /** FR_OK, or what the driver says of @p code in the call named @p what. */
 fr_status fr_cuda_check(const struct fr_device_handle *d, CUresult code, const char *what,
@@ -72,6 +88,10 @@ fr_status fr_cuda_fill(struct fr_device_handle *d, fr_dtype dtype, struct fr_err
 fr_status fr_cuda_product_prepare(struct fr_device_handle *d, struct fr_error *err);
 void fr_cuda_product_release(struct fr_device_handle *d);
 fr_status fr_cuda_product_run(struct fr_device_handle *d, int calls, struct fr_error *err);
+
+fr_status fr_cuda_attention_prepare(struct fr_device_handle *d, struct fr_error *err);
+void fr_cuda_attention_release(struct fr_device_handle *d);
+fr_status fr_cuda_attention_run(struct fr_device_handle *d, int calls, struct fr_error *err);
 
 fr_status fr_cuda_pass_prepare(struct fr_device_handle *d, struct fr_error *err);
 fr_status fr_cuda_pass_run(struct fr_device_handle *d, int calls, struct fr_error *err);

@@ -1,5 +1,5 @@
-/* NVIDIA GPUs: the driver (libcuda), cuBLASLt for products, NVML for power and clocks.  Nothing of them is needed
- * to build, and of the last two either may be missing. */
+/* NVIDIA GPUs: the driver (libcuda), cuBLASLt for products, cuDNN for attention, NVML for power and clocks.  Nothing of
+ * them is needed to build, and all but the first may be missing. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -9,47 +9,7 @@
 #include "base/alloc.h"
 #include "calibrate/measure/device/cuda/context.h"
 
-#define SYMBOL_OF(table, name) {#name, offsetof(struct table, name)},
-#define CUDA_SYMBOL(name, arguments) SYMBOL_OF(fr_cuda_api, name)
-#define BLAS_SYMBOL(result, name, arguments) SYMBOL_OF(fr_blas_api, name)
-#define NVML_SYMBOL(name, arguments) SYMBOL_OF(fr_nvml_api, name)
-static const struct fr_library_symbol driver_symbols[] = {FR_CUDA_FUNCTIONS(CUDA_SYMBOL)},
-                                      blas_symbols[] = {FR_BLAS_FUNCTIONS(BLAS_SYMBOL)},
-                                      nvml_symbols[] = {FR_NVML_FUNCTIONS(NVML_SYMBOL)};
-static const char *const driver_files[] = {"libcuda.so.1", NULL},
-                         *const blas_files[] = {"libcublasLt.so.13", "libcublasLt.so.12",
-                                                "/usr/local/cuda/lib64/libcublasLt.so.13",
-                                                "/usr/local/cuda/lib64/libcublasLt.so.12",
-                                                NULL},
-                         *const nvml_files[] = {"libnvidia-ml.so.1", NULL};
-
 #define N_OF(list) (sizeof(list) / sizeof *(list))
-const struct fr_library fr_cuda_driver_library = {"cuda",
-                                                  "CUDA driver",
-                                                  driver_files,
-                                                  "NVIDIA's GPU driver",
-                                                  "GPUs: memory, launches, the host link",
-                                                  driver_symbols,
-                                                  N_OF(driver_symbols)};
-const struct fr_library fr_cuda_blas_library = {
-    "cublaslt",
-    "cuBLASLt",
-    blas_files,
-    "the CUDA toolkit, or Python's package nvidia-cublas (set LD_LIBRARY_PATH to its lib "
-    "folder)",
-    "products of GPUs",
-    blas_symbols,
-    N_OF(blas_symbols)};
-const struct fr_library fr_cuda_nvml_library = {"nvml-library",
-                                                "NVML",
-                                                nvml_files,
-                                                "NVIDIA's GPU driver",
-                                                "power, energy and clocks of GPUs",
-                                                nvml_symbols,
-                                                N_OF(nvml_symbols)};
-
-const struct fr_library *const fr_device_libraries[] = {
-    &fr_cuda_driver_library, &fr_cuda_blas_library, &fr_cuda_nvml_library, NULL};
 
 fr_status fr_cuda_check(const struct fr_device_handle *d, CUresult code, const char *what,
                         struct fr_error *err) {
@@ -179,6 +139,24 @@ static void open_blas(struct fr_device_handle *d) {
     if (status != FR_OK) lack(d, &fr_cuda_blas_library, &why);
 }
 
+static void open_dnn(struct fr_device_handle *d) {
+    struct fr_error why = {.status = FR_OK};
+    fr_status status = fr_library_open(&fr_cuda_dnn_library, &d->dnn_library, &d->dnn, &why);
+    const char *what = "cudnnCreate";
+    cudnnStatus_t code = status == FR_OK ? d->dnn.cudnnCreate(&d->dnn_handle) : FR_DNN_OK;
+    if (status == FR_OK && code == FR_DNN_OK) {
+        what = "cudnnSetStream";
+        code = d->dnn.cudnnSetStream(d->dnn_handle, d->stream);
+        if (code != FR_DNN_OK) d->dnn.cudnnDestroy(d->dnn_handle);
+    }
+    if (code != FR_DNN_OK) {
+        d->dnn_handle = NULL;
+        status =
+            fr_fail(&why, FR_ERR_EXTERNAL, NULL, "cannot be started: %s: code %u", what, code);
+    }
+    if (status != FR_OK) lack(d, &fr_cuda_dnn_library, &why);
+}
+
 /* Three eighths of what is free for operands and as much for results, at most 8 GiB each. */
 static fr_status take_memory(struct fr_device_handle *d, struct fr_error *err) {
     static const double MOST_B = 8589934592.0, SHARE = 0.375;
@@ -198,12 +176,13 @@ static fr_status take_memory(struct fr_device_handle *d, struct fr_error *err) {
 
 static void name_libraries(struct fr_device_handle *d) {
     int version = 0;
-    char blas[48] = "no cuBLASLt";
+    char blas[48] = "no cuBLASLt", dnn[48] = "no cuDNN";
     d->cuda.cuDriverGetVersion(&version);
     if (d->blas_handle)
         snprintf(blas, sizeof blas, "cuBLASLt %zu", d->blas.cublasLtGetVersion());
-    snprintf(d->facts.libraries, sizeof d->facts.libraries, "CUDA %d.%d, %s%s", version / 1000,
-             version % 1000 / 10, blas, d->nvml_device ? "" : ", no NVML");
+    if (d->dnn_handle) snprintf(dnn, sizeof dnn, "cuDNN %zu", d->dnn.cudnnGetVersion());
+    snprintf(d->facts.libraries, sizeof d->facts.libraries, "CUDA %d.%d, %s, %s%s",
+             version / 1000, version % 1000 / 10, blas, dnn, d->nvml_device ? "" : ", no NVML");
 }
 
 static void measure_context(struct fr_device_handle *d, double used_before_B) {
@@ -230,6 +209,7 @@ static fr_status bring_up(struct fr_device_handle *d, struct fr_error *err) {
     FR_TRY(load_kernels(d, err));
     open_blas(d);
     measure_context(d, used_B);
+    open_dnn(d);
     name_libraries(d);
     return take_memory(d, err);
 }
@@ -237,6 +217,8 @@ static fr_status bring_up(struct fr_device_handle *d, struct fr_error *err) {
 static void close_cuda(struct fr_device_handle *d) {
     if (d->context) {
         fr_cuda_product_release(d);
+        fr_cuda_attention_release(d);
+        if (d->dnn_handle) d->dnn.cudnnDestroy(d->dnn_handle);
         if (d->graph) d->cuda.cuGraphExecDestroy(d->graph);
         if (d->host_pinned) d->cuda.cuMemFreeHost(d->host_pinned);
         const CUdeviceptr memory[] = {d->inputs, d->outputs, d->workspace, d->scales};
@@ -251,6 +233,7 @@ static void close_cuda(struct fr_device_handle *d) {
     }
     if (d->nvml_library) d->nvml.nvmlShutdown();
     fr_library_close(d->nvml_library);
+    fr_library_close(d->dnn_library);
     fr_library_close(d->blas_library);
     fr_library_close(d->driver_library);
     for (int i = 0; i < FR_DTYPE_COUNT; i++) free(d->drawn[i]);
@@ -279,6 +262,7 @@ static const struct fr_device_facts *facts_of(const struct fr_device_handle *d) 
 static fr_status prepare_cuda(struct fr_device_handle *d, const struct fr_device_task *task,
                               struct fr_error *err) {
     fr_cuda_product_release(d);
+    fr_cuda_attention_release(d);
     d->task = *task;
     switch (task->kind) {
     case FR_DEVICE_PRODUCT:
@@ -289,6 +273,8 @@ static fr_status prepare_cuda(struct fr_device_handle *d, const struct fr_device
         return fr_cuda_graph_prepare(d, err);
     case FR_DEVICE_LINK:
         return fr_cuda_link_prepare(d, err);
+    case FR_DEVICE_ATTENTION:
+        return fr_cuda_attention_prepare(d, err);
     default:
         return FR_OK;
     }
@@ -304,6 +290,8 @@ static fr_status issue(struct fr_device_handle *d, int calls, struct fr_error *e
         return fr_cuda_graph_run(d, calls, err);
     case FR_DEVICE_LINK:
         return fr_cuda_link_run(d, calls, err);
+    case FR_DEVICE_ATTENTION:
+        return fr_cuda_attention_run(d, calls, err);
     default:
         return fr_cuda_launch_run(d, calls, err);
     }
@@ -345,7 +333,8 @@ static void read_state(struct fr_device_handle *d, struct fr_device_state *state
 
 const struct fr_device_driver fr_device_cuda = {
     .name = "cuda",
-    .summary = "NVIDIA GPUs: products through cuBLASLt, power through NVML",
+    .summary = "NVIDIA GPUs: products through cuBLASLt, attention through cuDNN, power through "
+               "NVML",
     .count = count_cuda,
     .open = open_cuda,
     .close = close_cuda,

@@ -1,0 +1,27 @@
+#include "answer/text/even.h"
+
+#include <math.h>
+#include <stdio.h>
+
+void fr_even_say(const struct fr_outcome *out, struct fr_text *words) {
+    if (!(out->break_even_iterations > 0)) return;
+    fr_text_addf(words, "wins if it needs less than %.3g times the iterations of %s",
+                 out->break_even_iterations,
+                 out->break_even_from == FR_BREAK_EVEN_BEST ? "the best exact plan"
+                                                            : "the same plan without loss");
+}
+
+const char *fr_even_cell(const struct fr_outcome *out, char *cell, size_t capacity) {
+    snprintf(cell, capacity, out->break_even_iterations > 0 ? "%.3gx" : "-",
+             out->break_even_iterations);
+    return cell;
+}
+
+const char *fr_even_steps(const struct fr_outcome *outcome, char *out, size_t capacity) {
+    static const double normal_95 = 1.6448536269514722;
+    const double half = exp(normal_95 * outcome->iterations_deviation);
+    if (!(outcome->iterations_deviation > 0)) return "";
+    snprintf(out, capacity, " (90 %%: %.3g to %.3g)", outcome->iterations / half,
+             outcome->iterations * half);
+    return out;
+}

@@ -1,0 +1,11 @@
+/** @file
+ *  Completion of forerun-mpi: its own commands, and search as forerun has it. */
+#ifndef FR_APP_RANKS_COMPLETE_H
+#define FR_APP_RANKS_COMPLETE_H
+
+#include "base/text.h"
+
+/** Append the words that may stand last in @p words[0..n_words-1], which follow the program's name, a line each. */
+void fr_ranks_complete(struct fr_text *text, const char *const *words, int n_words);
+
+#endif

@@ -1,0 +1,163 @@
+/* Fused attention of an accelerator.  A kernel's rate saturates with the keys K that a query meets, as the model prices it
+ * (models/price/operation.c):
+ *
+ *      t = 4 b h s d K (1 + half_keys / K) / (flash peak)        backward 2.5 times the flop at `backward` of the rate
+ *
+ * K is s, of causal attention s / 2.  flash and half_keys by least squares of relative errors over forward passes of heads
+ * of at least 96 values; narrower ones say below which width exponentials take longer than products. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "calibrate/fit/parts.h"
+#include "models/job/cluster.h"
+#include "trust/numbers/statistics.h"
+
+enum { POINTS_MAX = 128, NARROW = 96 };
+
+struct point {
+    struct fr_sample_attention of; /* time_s: the median */
+    double keys, s_per_flop;
+};
+
+static bool same(const struct fr_sample_attention *a, const struct fr_sample_attention *b) {
+    return a->kernel == b->kernel && a->dtype == b->dtype && a->batch == b->batch &&
+           a->sequence == b->sequence && a->heads == b->heads && a->kv_heads == b->kv_heads &&
+           a->width == b->width && a->causal == b->causal && a->pass == b->pass;
+}
+
+static double keys_of(const struct fr_sample_attention *a) {
+    return (double)a->sequence * (a->causal ? 0.5 : 1);
+}
+
+static double flop_of(const struct fr_sample_attention *a) {
+    static const double passes[] = {1, 2.5};
+    return 4 * (double)a->batch * (double)a->heads * (double)a->sequence * (double)a->width *
+           keys_of(a) * passes[a->pass];
+}
+
+/* The medians of all points, in the order in which points were first met. */
+static int find_points(const struct fr_samples *samples, struct point *points,
+                       double *scratch) {
+    int n = 0;
+    for (size_t i = 0; i < samples->n_attention; i++) {
+        const struct fr_sample_attention *a = &samples->attention[i];
+        size_t taken = 0;
+        int k = 0;
+        while (k < n && !same(&points[k].of, a)) k++;
+        if (k < n || n == POINTS_MAX) continue;
+        for (size_t j = i; j < samples->n_attention; j++)
+            if (same(&samples->attention[j], a))
+                scratch[taken++] = samples->attention[j].time_s;
+        fr_sort(scratch, taken);
+        points[n] = (struct point){.of = *a, .keys = keys_of(a)};
+        points[n].of.time_s = fr_sorted_median(scratch, taken);
+        points[n].s_per_flop = points[n].of.time_s / flop_of(a);
+        n++;
+    }
+    return n;
+}
+
+static bool is_of(const struct point *p, int kernel, int pass) {
+    return p->of.kernel == kernel && p->of.pass == pass && p->of.width >= NARROW;
+}
+
+/* s_per_flop = a + c / K over the forward passes of @p kernel, relative errors; c >= 0.  @return how many there were */
+static int fit_line(const struct point *points, int n, int kernel, double *a, double *c) {
+    double w = 0, wx = 0, wxx = 0, wy = 0, wxy = 0;
+    int used = 0;
+    for (int i = 0; i < n; i++) {
+        if (!is_of(&points[i], kernel, 0)) continue;
+        double y = points[i].s_per_flop, x = 1 / points[i].keys, weight = 1 / (y * y);
+        w += weight, wx += weight * x, wxx += weight * x * x;
+        wy += weight * y, wxy += weight * x * y;
+        used++;
+    }
+    if (used == 0) return 0;
+    double det = w * wxx - wx * wx;
+    *c = used > 2 && det > 1e-9 * w * wxx ? fmax(0, (w * wxy - wx * wy) / det) : 0;
+    *a = (wy - *c * wx) / w;
+    if (!(*a > 0)) *a = wy / w, *c = 0;
+    return used;
+}
+
+/* Median of measured over said, and the deviation of the logarithm about it, over the points of a kernel and pass. */
+static double ratio(const struct point *points, int n, int kernel, int pass, double a, double c,
+                    double *spread) {
+    double found[POINTS_MAX], square = 0;
+    size_t used = 0;
+    for (int i = 0; i < n; i++)
+        if (is_of(&points[i], kernel, pass))
+            found[used++] = points[i].s_per_flop / (a + c / points[i].keys);
+    *spread = 0;
+    if (used == 0) return 0;
+    fr_sort(found, used);
+    double middle = fr_sorted_median(found, used);
+    for (size_t i = 0; i < used; i++) square += pow(log(found[i] / middle), 2);
+    if (used > 1) *spread = sqrt(square / (double)(used - 1));
+    return middle;
+}
+
+/* Width below which a forward kernel waits for exponentials; 0: none was seen to. */
+static double exponentials(const struct point *points, int n, double a, double c) {
+    double found[POINTS_MAX];
+    size_t used = 0;
+    for (int i = 0; i < n; i++) {
+        const struct point *p = &points[i];
+        if (p->of.kernel != FR_SAMPLE_FLASH || p->of.pass != 0 || p->of.width >= NARROW)
+            continue;
+        found[used++] = (double)p->of.width * p->s_per_flop / (a + c / p->keys);
+    }
+    if (used == 0) return 0;
+    fr_sort(found, used);
+    double width = fr_sorted_median(found, used);
+    return width > 1.02 * (double)NARROW * 2 / 3 ? fmin(width, 1024) : 0;
+}
+
+static double peak_of(const struct fr_device *device) {
+    for (int d = FR_BF16; d <= FR_FP16; d++)
+        if (device->gemm[d].form && device->gemm[d].peak_flop_per_s > 0)
+            return device->gemm[d].peak_flop_per_s;
+    return 0;
+}
+
+static void fit(const struct point *points, int n, double peak_flop_per_s,
+                struct fr_fit_attention *out) {
+    double a = 0, c = 0, ignored = 0;
+    out->n = n;
+    if (fit_line(points, n, FR_SAMPLE_FLASH, &a, &c) > 0) {
+        double slower = 0;
+        out->flash = fmin(1, 1 / (a * peak_flop_per_s));
+        out->half_keys = c / a;
+        ratio(points, n, FR_SAMPLE_FLASH, 0, a, c, &out->flash_spread);
+        slower = ratio(points, n, FR_SAMPLE_FLASH, 1, a, c, &out->backward_spread);
+        out->backward = slower > 0 ? 1 / slower : 0;
+        out->exponentials = exponentials(points, n, a, c);
+    }
+    double older_a = a, older_c = c;
+    if (a == 0 && fit_line(points, n, FR_SAMPLE_FLASH_2, &older_a, &older_c) == 0) return;
+    /* One half_keys serves both, as in the model. */
+    double older = ratio(points, n, FR_SAMPLE_FLASH_2, 0, older_a, older_c, &ignored);
+    if (older > 0) {
+        out->flash_2 = fmin(1, 1 / (older * older_a * peak_flop_per_s));
+        out->flash_2_spread = ignored;
+    }
+}
+
+fr_status fr_fit_attentions(const struct fr_samples *samples,
+                            const struct fr_fit_options *options, struct fr_fit_result *result,
+                            struct fr_error *err) {
+    struct fr_cluster cluster = {0};
+    if (samples->n_attention == 0 || !options->base) return FR_OK;
+    struct point *points = fr_calloc(POINTS_MAX, sizeof *points);
+    double *scratch = fr_malloc(samples->n_attention, sizeof *scratch);
+    fr_status status = points && scratch ? FR_OK : FR_ERR_NOMEM;
+    if (status == FR_OK) status = fr_cluster_read(options->base, &cluster, err);
+    if (status == FR_OK && peak_of(&cluster.device) > 0)
+        fit(points, find_points(samples, points, scratch), peak_of(&cluster.device),
+            &result->attention);
+    fr_cluster_free(&cluster);
+    free(points);
+    free(scratch);
+    return status;
+}
