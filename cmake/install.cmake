@@ -26,7 +26,7 @@ install(FILES ${CMAKE_BINARY_DIR}/modulefile RENAME ${PROJECT_VERSION}
 install(FILES README.md LICENSE NOTICE SECURITY.md CONTRIBUTING.md CHANGELOG.md RELEASING.md CITATION.cff CITATION.bib
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # Beside README.md as in the sources, so that its links lead there.
-install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs FILES_MATCHING PATTERN "*.md" PATTERN "*.svg"
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.ipynb"
         PATTERN schemas EXCLUDE)
 
 # Of every document, for those who check or edit one; they refer to each other by file name.

@@ -19,9 +19,15 @@ void fr_call_begin(struct fr_call *call) {
 
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
-void fr_call_wait(void) { pthread_mutex_lock(&one_at_a_time); }
+static _Thread_local int within;
 
-void fr_call_go_on(void) { pthread_mutex_unlock(&one_at_a_time); }
+void fr_call_wait(void) {
+    if (within++ == 0) pthread_mutex_lock(&one_at_a_time);
+}
+
+void fr_call_go_on(void) {
+    if (--within == 0) pthread_mutex_unlock(&one_at_a_time);
+}
 
 /* glibc's "C" is never freed; elsewhere it is ours. */
 static void give_back_locale(const struct fr_call *call) {

@@ -24,7 +24,7 @@ struct fr_call {
 void fr_call_begin(struct fr_call *call);
 
 /** A call that changes settings of the process (GSL's error handler, files that wait) waits for the others of its kind,
- *  and lets the next one go on when it is done. */
+ *  and lets the next one go on when it is done.  Within such a call, another of this thread goes on at once. */
 void fr_call_wait(void);
 void fr_call_go_on(void);
 

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/file/collect.h"
+#include "base/journal/journal.h"
 #include "base/text/meant.h"
 #include "library/call.h"
 #include "library/result.h"
@@ -85,9 +86,11 @@ static fr_status carry_out(const struct fr_verb *verb, struct line *line,
     struct fr_collected collected = {.out = {0}};
     fr_call_wait();
     fr_file_hold();
+    fr_journal_on_message(fr_journal_say);
     struct fr_collected *outer = fr_collect(&collected);
     fr_status status = fr_app_run(verb, line->n, line->word, err);
     fr_collect(outer);
+    fr_journal_on_message(NULL);
     fr_call_go_on();
     if (status == FR_ERR_INFEASIBLE && !*err->detail)
         fr_fail(err, status, NULL, "nothing feasible; the answer says why");

@@ -145,6 +145,7 @@ static int list_own(struct row *rows, int most, const char *kind) {
     while (strcmp(kinds[which], kind) != 0) which++;
     struct fr_text *text = &cached[which];
     text->length = 0;
+    text->failed = false; /* of a call before, in a library */
     if (own_names(kind, text) != FR_OK || !text->length || text->failed) return 0;
     for (char *at = text->data; *at && n < most; n++) {
         char *file = at + strcspn(at, "\t"), *end = at + strcspn(at, "\n");

@@ -60,7 +60,7 @@ def main(source, out, version):
     titles = {}
     files = [pathlib.Path("README.md")] + [p.relative_to(source) for p in sorted((source / "docs").rglob("*"))]
     for path in files:
-        if not (source / path).is_file() or path.suffix not in (".md", ".svg", ".png"):
+        if not (source / path).is_file() or path.suffix not in (".md", ".svg", ".png", ".ipynb"):
             continue
         page = pages / moved(path)
         page.parent.mkdir(parents=True, exist_ok=True)

@@ -136,7 +136,8 @@ class Numbers(unittest.TestCase):
             words.reverse()
             while words:
                 word = words.pop()
-                key = names.get({"-o": "output" if "output" in names else "out"}.get(word, word[2:])) if word.startswith("-") else None
+                letters = {"-o": "output" if "output" in names else "out", "-f": "force"}
+                key = names.get(letters.get(word, word[2:])) if word.startswith("-") else None
                 if key is None:
                     rest.append(word)
                 elif table[key][1] is None:

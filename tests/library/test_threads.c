@@ -5,10 +5,10 @@
 #include "library/include/forerun.h"
 #include "tests/cmocka.h"
 
-enum { THREADS = 4, TIMES = 12 };
+enum { THREADS = 4, TIMES = 12, QUESTIONS = 4 };
 
 static forerun_job *shared;
-static char *alone[3];
+static char *alone[QUESTIONS];
 
 static char *copy(forerun_result *result) {
     char *text = strdup(forerun_json(result));
@@ -21,6 +21,8 @@ static char *copy(forerun_result *result) {
 /* Question @p i is answered with this. */
 static char *ask(const forerun_job *job, int i) {
     static const char *const vary[] = {"tp=1,2,4,8", NULL};
+    static const char *const words[] = {"--cluster=a100-hdr", "--op=all_gather", "--ranks=16",
+                                        NULL};
     forerun_result *result = NULL;
     forerun_search_options o = FORERUN_SEARCH_DEFAULTS;
     o.ranks = "16";
@@ -29,6 +31,7 @@ static char *ask(const forerun_job *job, int i) {
     if (i == 0) forerun_predict(job, &result, NULL);
     if (i == 1) forerun_search(job, &o, &result, NULL);
     if (i == 2) forerun_simulate(job, NULL, &result, NULL);
+    if (i == 3) forerun_collective(words, &result, NULL);
     return copy(result);
 }
 
@@ -44,7 +47,7 @@ static void *work(void *argument) {
     long wrong = 0, number = (long)(intptr_t)argument;
     for (int k = 0; k < TIMES; k++) {
         forerun_job *own = k % 2 ? load() : NULL;
-        int question = (int)((number + k) % 3);
+        int question = (int)((number + k) % QUESTIONS);
         char *text = ask(own ? own : shared, question);
         wrong += !text || strcmp(text, alone[question]) != 0;
         free(text);
@@ -61,7 +64,7 @@ static void threads(void **state) {
     (void)state;
     shared = load();
     assert_non_null(shared);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < QUESTIONS; i++) {
         alone[i] = ask(shared, i);
         assert_true(alone[i] && strlen(alone[i]) > 100);
     }
@@ -72,7 +75,7 @@ static void threads(void **state) {
         pthread_join(thread[i], &wrong);
         assert_int_equal((intptr_t)wrong, 0);
     }
-    for (int i = 0; i < 3; i++) free(alone[i]);
+    for (int i = 0; i < QUESTIONS; i++) free(alone[i]);
     forerun_job_free(shared);
 }
 

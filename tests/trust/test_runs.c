@@ -666,6 +666,18 @@ static void recipes_of_deepseek(void **state) {
     }
 }
 
+/* Studies that walk the presets count a run once. */
+static void presets_are_named_once(void **state) {
+    int n = 0;
+    (void)state;
+    for (; fr_machine_preset(n); n++)
+        for (int k = 0; k < n; k++)
+            FR_TRUE(strcmp(fr_machine_preset(k), fr_machine_preset(n)) != 0, "%s comes twice",
+                    fr_machine_preset(n));
+    assert_true(n > 10);
+    assert_string_equal(fr_machine_of_device("Gaudi2 HL-225"), fr_machine_of_device("Gaudi 2"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(recipes_of_deepseek),
@@ -687,6 +699,7 @@ int main(void) {
         cmocka_unit_test(published_files_are_read),
         cmocka_unit_test(every_row_is_accounted_for),
         cmocka_unit_test(completed_rows_are_read),
+        cmocka_unit_test(presets_are_named_once),
     };
     return cmocka_run_group_tests(tests, make_file, remove_file);
 }

@@ -37,15 +37,16 @@ const char *fr_machine_of_device(const char *device) {
     return NULL;
 }
 
-static bool is_repeated(int row) {
-    for (int i = 0; i < row; i++)
-        if (strcmp(presets[i].cluster, presets[row].cluster) == 0) return true;
-    return false;
+/* Is row @p i the first of its cluster?  A device has several spellings. */
+static bool is_first(int i) {
+    for (int k = 0; k < i; k++)
+        if (strcmp(presets[k].cluster, presets[i].cluster) == 0) return false;
+    return true;
 }
 
 const char *fr_machine_preset(int i) {
-    for (int row = 0; row < PRESETS; row++)
-        if (!is_repeated(row) && i-- == 0) return presets[row].cluster;
+    for (int k = 0; k < PRESETS; k++)
+        if (is_first(k) && i-- == 0) return presets[k].cluster;
     return NULL;
 }
 

@@ -46,7 +46,7 @@ const char *fr_machine_path(const char *kind, const char *name, const char *fold
 /** The cluster preset of a device as submitters and vendors call it ("NVIDIA GB200 NVL72"); NULL: none. */
 const char *fr_machine_of_device(const char *device);
 
-/** The i-th preset that fr_machine_of_device may name; NULL past the last. */
+/** The i-th preset that fr_machine_of_device may name, each once; NULL past the last. */
 const char *fr_machine_preset(int i);
 
 #endif
