@@ -276,6 +276,10 @@ void fr_recipe_restrict(const char *text, struct fr_recipe *recipe) {
     }
     if (rest.length && !rest.failed)
         snprintf(row->values, sizeof row->values, "%s", fr_text_get(&rest));
+    else if (row && !fr_recipe_varies(row)) { /* one that is held, at a value that cannot be */
+        snprintf(row->values, sizeof row->values, "%s", values);
+        row->why = NULL;
+    }
     fr_text_free(&rest);
 }
 

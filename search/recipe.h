@@ -35,7 +35,8 @@ void fr_recipe_take(const char *text, struct fr_recipe *recipe);
 /** "KEY=VALUES" of a user in the place of the recipe's own values of that key, or besides its keys. */
 void fr_recipe_narrow(const char *text, struct fr_recipe *recipe);
 
-/** Those values of a key that "KEY=VALUES" has too; all of them where it has none. */
+/** Those values of a key that "KEY=VALUES" has too; all of them where it has none, and of a key that is held those
+ *  VALUES. */
 void fr_recipe_restrict(const char *text, struct fr_recipe *recipe);
 
 /** Is more than one value of the row tried? */

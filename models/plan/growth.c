@@ -172,7 +172,7 @@ static bool add(const struct fr_workload *w, fr_law_along of, const double *x, d
     return false;
 }
 
-/* Of several ranks the geometric mean: the law is of their logarithm. */
+/* Geometric mean of several ranks: the law is of their logarithm. */
 static double mean_rank(const struct fr_plan *plan) {
     double sum = 0;
     int n = 0;

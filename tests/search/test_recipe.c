@@ -225,6 +225,8 @@ static void narrowed(void **state) {
     assert_string_equal(values(&recipe, "zero"), "1");
     fr_recipe_restrict("recompute=no such", &recipe);
     assert_string_equal(values(&recipe, "recompute"), "none,mlp,full");
+    fr_recipe_restrict("attention=plain", &recipe); /* held at flash */
+    assert_string_equal(values(&recipe, "attention"), "plain");
     fr_recipe_restrict("compression.codec=topk", &recipe);
     assert_string_equal(values(&recipe, "compression.codec"), "");
     fr_job_free(&job);
