@@ -21,7 +21,7 @@ static unsigned narrow(float x, int exponent_bits, int mantissa_bits) {
     return sign | (code + ((unsigned)(exponent - 2 + bias) << mantissa_bits));
 }
 
-/* Of fp4 two values are drawn at once, a byte. */
+/* Two values of fp4 are drawn at once, a byte. */
 static size_t size_B(fr_dtype dtype) {
     return dtype == FR_FP4 ? 1 : (size_t)fr_dtype_size_B(dtype);
 }
