@@ -26,7 +26,7 @@ static const struct fr_option options[] = {FR_OPTION_JSON, FR_OPTION_HELP, FR_OP
 
 enum state { WORKS, LIMITED, MISSING };
 static const char *const states[] = {"works", "limited", "missing"};
-enum { FINDINGS_MAX = 40 };
+enum { FINDINGS_MAX = 56, AFTER_METERS = 20 };
 
 struct finding {
     const char *name;
@@ -148,7 +148,7 @@ static void check_mpi(struct doctor *d) {
 }
 
 static void check_meters(struct doctor *d) {
-    for (int i = 0; fr_meters[i] && d->n < FINDINGS_MAX - 12; i++) {
+    for (int i = 0; fr_meters[i] && d->n < FINDINGS_MAX - AFTER_METERS; i++) {
         const struct fr_meter *m = fr_meters[i];
         struct fr_error err = {.status = FR_OK};
         void *state = NULL;
@@ -162,6 +162,23 @@ static void check_meters(struct doctor *d) {
                      *err.where ? ": " : "", err.detail);
         if (state) m->close(state);
     }
+}
+
+static void check_gpus(struct doctor *d, const char *id, const struct fr_device_driver *driver,
+                       const char *maker) {
+    int n = 0;
+    char ask[100];
+    struct fr_error err = {.status = FR_OK};
+    fr_status status = driver->count(&n, &err);
+    snprintf(ask, sizeof ask, "nothing, unless this machine has %s GPUs: then their driver",
+             maker);
+    struct finding *f = add(d, id, status == FR_OK ? WORKS : MISSING, ask);
+    if (status == FR_OK)
+        snprintf(f->found, sizeof f->found, "calibrate --device %s: %d GPU%s", driver->name, n,
+                 n == 1 ? "" : "s");
+    else
+        snprintf(f->found, sizeof f->found, "calibrate --device %s: %.250s", driver->name,
+                 err.detail);
 }
 
 /* Libraries of GPUs: there or not, and what each gives. */
@@ -179,16 +196,8 @@ static void check_libraries(struct doctor *d) {
         else
             snprintf(f->found, sizeof f->found, "%.80s: %.250s", library->gives, err.detail);
     }
-    int n = 0;
-    struct fr_error err = {.status = FR_OK};
-    fr_status status = fr_device_cuda.count(&n, &err);
-    struct finding *f = add(d, "gpus", status == FR_OK ? WORKS : MISSING,
-                            "nothing, unless this machine has NVIDIA GPUs: then their driver");
-    if (status == FR_OK)
-        snprintf(f->found, sizeof f->found, "calibrate --device cuda: %d GPU%s", n,
-                 n == 1 ? "" : "s");
-    else
-        snprintf(f->found, sizeof f->found, "calibrate --device cuda: %.250s", err.detail);
+    check_gpus(d, "gpus", &fr_device_cuda, "NVIDIA");
+    check_gpus(d, "amd-gpus", &fr_device_hip, "AMD");
 }
 
 static const char two_hosts[] =

@@ -121,9 +121,24 @@ static double peak_of(const struct fr_device *device) {
     return 0;
 }
 
+/* One half_keys and one `backward` serve all kernels of the model, so that FlashAttention-2's share is that at which both of
+ * its passes together take what they take:  flash / flash_2 = (r_f + 2.5 r_b) / (1 + 2.5 / backward),  r over today's
+ * forward rate. */
+static void fit_older(const struct point *points, int n, double a, double c,
+                      double peak_flop_per_s, struct fr_fit_attention *out) {
+    double spread = 0, ignored = 0, slower = out->backward > 0 ? 1 / out->backward : 1;
+    if (!(a > 0) && fit_line(points, n, FR_SAMPLE_FLASH_2, &a, &c) == 0) return;
+    double forward = ratio(points, n, FR_SAMPLE_FLASH_2, 0, a, c, &spread),
+           backward = ratio(points, n, FR_SAMPLE_FLASH_2, 1, a, c, &ignored);
+    if (!(forward > 0)) return;
+    double longer = backward > 0 ? (forward + 2.5 * backward) / (1 + 2.5 * slower) : forward;
+    out->flash_2 = fmin(1, 1 / (longer * a * peak_flop_per_s));
+    out->flash_2_spread = fmax(spread, ignored);
+}
+
 static void fit(const struct point *points, int n, double peak_flop_per_s,
                 struct fr_fit_attention *out) {
-    double a = 0, c = 0, ignored = 0;
+    double a = 0, c = 0;
     out->n = n;
     if (fit_line(points, n, FR_SAMPLE_FLASH, &a, &c) > 0) {
         double slower = 0;
@@ -134,14 +149,7 @@ static void fit(const struct point *points, int n, double peak_flop_per_s,
         out->backward = slower > 0 ? 1 / slower : 0;
         out->exponentials = exponentials(points, n, a, c);
     }
-    double older_a = a, older_c = c;
-    if (a == 0 && fit_line(points, n, FR_SAMPLE_FLASH_2, &older_a, &older_c) == 0) return;
-    /* One half_keys serves both, as in the model. */
-    double older = ratio(points, n, FR_SAMPLE_FLASH_2, 0, older_a, older_c, &ignored);
-    if (older > 0) {
-        out->flash_2 = fmin(1, 1 / (older * older_a * peak_flop_per_s));
-        out->flash_2_spread = ignored;
-    }
+    fit_older(points, n, a, c, peak_flop_per_s, out);
 }
 
 fr_status fr_fit_attentions(const struct fr_samples *samples,

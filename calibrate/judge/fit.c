@@ -62,11 +62,11 @@ fr_status fr_fit_options_check_power(const struct fr_fit_options *options,
 /* Presets by what a driver calls their devices; longer names first. */
 static const struct {
     const char *word, *preset;
-} kinds[] = {{"GB300", "gb300-nvl72"}, {"GB200", "gb200-nvl72"},
-             {"GH200", "gh200"},       {"B300", "dgx-b300"},
-             {"B200", "dgx-b200"},     {"H200", "dgx-h200"},
-             {"H100", "dgx-h100"},     {"A100", "dgx-a100"},
-             {"V100", "dgx-v100"},     {"A40", "a40"}};
+} kinds[] = {{"GB300", "gb300-nvl72"}, {"GB200", "gb200-nvl72"}, {"GH200", "gh200"},
+             {"B300", "dgx-b300"},     {"B200", "dgx-b200"},     {"H200", "dgx-h200"},
+             {"H100", "dgx-h100"},     {"A100", "dgx-a100"},     {"V100", "dgx-v100"},
+             {"A40", "a40"},           {"MI300X", "mi300x"},     {"MI325X", "mi325x"},
+             {"MI350X", "mi350x"},     {"MI355X", "mi355x"}};
 
 /* Values of an accelerator that are not measured are those of the preset of its kind. */
 static fr_status find_base(const char *device, struct fr_json_document **base,

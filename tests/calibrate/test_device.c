@@ -102,7 +102,8 @@ static void products_keep_their_law(void **state) {
         double peak;
     } formats[] = {{FR_BF16, FAKE_PEAK},      {FR_FP16, FAKE_PEAK},
                    {FR_TF32, FAKE_PEAK / 2},  {FR_FP32, FAKE_PEAK / 15},
-                   {FR_FP64, FAKE_PEAK / 15}, {FR_FP8, FAKE_PEAK * 1979 / 989}};
+                   {FR_FP64, FAKE_PEAK / 15}, {FR_FP8, FAKE_PEAK * 1979 / 989},
+                   {FR_FP4, FAKE_PEAK * 4}};
     static const int64_t shapes[][3] = {{4096, 6144, 2048}, {256, 128, 512}, {128, 8192, 1024}};
     struct fr_device_handle *device = open_device();
     for (size_t f = 0; f < sizeof formats / sizeof *formats; f++)
@@ -367,7 +368,7 @@ static void not_supported_is_told_apart(void **state) {
         .kind = FR_DEVICE_PRODUCT, .dtype = FR_FP32, .m = 1 << 17, .n = 1 << 17, .k = 1 << 17};
     struct fr_device_task other = product, wide = pass;
     struct fr_error err = {.status = FR_OK};
-    other.dtype = FR_FP4;
+    other.dtype = FR_FP4, other.k = (int64_t)1 << 20; /* of which the scales do not fit */
     wide.size_B = 1e12;
     setenv("FAKE_CUDA_FAULT", "cublasLtMatmulAlgoGetHeuristic:15", 1);
     assert_int_equal(use(&product, &err), FR_ERR_UNSUPPORTED);

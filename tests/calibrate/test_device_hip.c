@@ -88,6 +88,9 @@ static void laws_are_found_again(void **state) {
                      (double)(t.m * t.n) * formats[f].value_B / FAKE_MEMORY,
                  fr_dtype_names[t.dtype]);
         }
+    struct fr_device_task four = product;
+    four.dtype = FR_FP4;
+    assert_int_equal(driver->prepare(device, &four, NULL), FR_ERR_UNSUPPORTED);
     near(time_s(device, &pass), FAKE_LAUNCH_S + driver->moved_B(&pass) / FAKE_MEMORY, "norm");
     near(time_s(device, &launch), FAKE_LAUNCH_S, "launch");
     unsigned char id[FR_DEVICE_GROUP_ID_B];

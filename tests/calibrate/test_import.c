@@ -351,6 +351,10 @@ static void test_gpu(void **state) {
         "{\"kind\": \"host_link\", \"way\": \"to host\", \"pinned\": true, \"size_B\": 4096, "
         "\"time_s\": 3e-6}\n"
         "{\"kind\": \"power\", \"during\": \"idle after\", \"W\": 175}\n"
+        "{\"kind\": \"attention\", \"kernel\": \"flash-2\", \"causal\": true, \"batch\": 2, "
+        "\"heads\": 8, \"width\": 64, \"sequence\": 1024, \"forward_s\": 1e-4, "
+        "\"backward_s\": 3e-4}\n"
+        "{\"kind\": \"attention\", \"kernel\": \"another\", \"forward_s\": 1e-4}\n"
         "{\"kind\": \"blocks\", \"step_s\": 1}\n";
     (void)state;
     struct outcome o = take("gpu", lines);
@@ -369,6 +373,9 @@ static void test_gpu(void **state) {
     assert_true(back.n_memory == 1 && back.memory->kernel == FR_TRAFFIC_ELEMENTWISE &&
                 back.memory->size_B == 192);
     assert_true(back.n_kernel == 1 && back.kernel->graph);
+    assert_true(back.n_attention == 2 && back.attention[1].pass == 1 &&
+                back.attention[1].kernel == FR_SAMPLE_FLASH_2 &&
+                back.attention[1].kv_heads == 8 && back.attention[1].time_s == 3e-4);
     assert_true(back.n_link == 1 && back.link->way == FR_WAY_TO_HOST && back.link->pinned);
     assert_true(back.n_power == 1 && back.power->state == FR_POWER_IDLE);
     assert_non_null(strstr(fr_text_get(&o.notes), "log.txt:3: left out: not the accumulation"));

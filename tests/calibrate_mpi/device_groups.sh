@@ -1,8 +1,9 @@
 #!/bin/sh
-# device_groups.sh BIN FAKES: several GPUs that are not there, with the libraries of FAKES in place of NVIDIA's: what is
-# measured of collectives makes a cluster file that says the law again to 1 %; faults of NCCL end in sentences.
+# device_groups.sh BIN FAKES HIP_FAKES: several GPUs that are not there, with libraries of ours in place of NVIDIA's: what is
+# measured of collectives makes a cluster file that says the law again to 1 %; faults of NCCL end in sentences.  Last
+# the same road for an AMD GPU, with those of HIP_FAKES.
 set -u
-bin=$1 fakes=$2
+bin=$1 fakes=$2 hip_fakes=$3
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 cd "$out" || exit 1
@@ -72,4 +73,11 @@ FAKE_CUDA_GPUS=2 FAKE_CUDA_FAULT=ncclCommInitRank:2 $two >fit.txt 2>said || fail
 grep -q 'ncclCommInitRank: a fault on demand, code 2; collectives are not measured' said || fail "it is not said: $(cat said)"
 expect 'NCCL: ncclAllReduce: a fault on demand, code 6' FAKE_CUDA_GPUS=2 'FAKE_CUDA_FAULT=ncclAllReduce:6@20' $two
 expect 'hang\|no sign of life\|no progress\|stuck' FAKE_CUDA_GPUS=2 'FAKE_CUDA_HANG=ncclAllReduce@20' $two --patience 1
+
+# An AMD GPU: its preset's file with the law in it.
+LD_LIBRARY_PATH=$hip_fakes FAKE_CUDA_NAMES='AMD Instinct MI300X' "$bin/forerun" calibrate --device hip --quick --budget 20s --reps 1 \
+  --samples amd.jsonl --out amd.json --only device_kernel,device_memory,device_link >fit.txt 2>said ||
+  fail "--device hip ended with $?: $(tail -n 2 said)"
+grep -q 'AMD Instinct MI300X of .* is of mi300x' amd.json || fail "amd.json does not say whose it is: $(head -n 5 amd.json)"
+grep -q '"memory_bandwidth": "3.\(0[7-9]\|1[0-3]\)' amd.json || fail "amd.json is off the law: $(grep memory_bandwidth amd.json)"
 exit $failed

@@ -30,10 +30,10 @@ for allocator in expandable_segments:True expandable_segments:False; do
 done
 [ -n "$forerun" ] || exit 0
 
-# cuBLASLt is PyTorch's own where the loader knows no other.
-blas=$(python3 -c 'import pathlib, site
-print(*{str(p.parent) for s in site.getsitepackages() for p in pathlib.Path(s).glob("nvidia/*/lib/libcublasLt.so.1*")}, sep=":")')
-export LD_LIBRARY_PATH="${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$blas"
+# cuBLASLt, cuDNN and NCCL are PyTorch's own where the loader knows no others.
+libraries=$(python3 -c 'import pathlib, site
+print(*{str(p.parent) for s in site.getsitepackages() for p in pathlib.Path(s).glob("nvidia/*/lib/lib*.so.*")}, sep=":")')
+export LD_LIBRARY_PATH="${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$libraries"
 resume=
 [ ! -s "$out/samples.jsonl" ] || resume=--resume
 "$forerun" calibrate --device cuda --budget 100s --samples "$out/samples.jsonl" --out "$out/fitted.json" $resume \

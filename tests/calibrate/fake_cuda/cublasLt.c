@@ -1,5 +1,6 @@
 /* Stands in for libcublasLt.so.13.  With FAKE_OLD it is a version that lacks a function. */
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ struct how {
     cublasComputeType_t sum;
     int transposed[2];
     unsigned long long scale[2];
+    int mode[2];
 };
 struct cublasLtContext {
     int some;
@@ -71,6 +73,8 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t desc,
         if (size_B != sizeof(int)) return INVALID_VALUE;
         memcpy(&how->transposed[which - FR_BLAS_DESC_TRANSA], value, size_B);
     }
+    if (which == FR_BLAS_DESC_SCALE_MODE_A || which == FR_BLAS_DESC_SCALE_MODE_B)
+        memcpy(&how->mode[which - FR_BLAS_DESC_SCALE_MODE_A], value, size_B);
     if (which == FR_BLAS_DESC_SCALE_A || which == FR_BLAS_DESC_SCALE_B) {
         if (size_B != sizeof *how->scale) return INVALID_VALUE;
         memcpy(&how->scale[which - FR_BLAS_DESC_SCALE_A], value, size_B);
@@ -128,11 +132,14 @@ static int measure(const struct how *how, const struct layout *a, const struct l
     return inner == s->k && c->rows == s->m && c->columns == s->n;
 }
 
-/* There is one layout at 8 bits, with scales that are aligned, as on Hopper. */
+/* There is one layout at 8 bits and at 4, with scales that are aligned, as on Hopper and Blackwell. */
 static cublasStatus_t check(const struct how *how, const struct layout *a,
                             const struct layout *b, const struct layout *c, struct sizes *s) {
     if (!measure(how, a, b, c, s)) return INVALID_VALUE;
-    if (a->type != FR_BLAS_REAL_E4M3) return 0;
+    bool blocks = a->type == FR_BLAS_REAL_E2M1;
+    if (a->type != FR_BLAS_REAL_E4M3 && !blocks) return 0;
+    if (blocks && (how->mode[0] != FR_BLAS_SCALE_OF_16 || how->mode[1] != FR_BLAS_SCALE_OF_16))
+        return FR_BLAS_NOT_SUPPORTED;
     int aligned =
         how->scale[0] && how->scale[1] && how->scale[0] % 16 == 0 && how->scale[1] % 16 == 0;
     return how->transposed[0] && !how->transposed[1] && aligned ? 0 : FR_BLAS_NOT_SUPPORTED;
@@ -158,6 +165,7 @@ static double tiles(uint64_t size) { return ceil((double)size / 128); }
 
 static double rate_of(const struct how *how, const struct layout *a) {
     return how->sum == FR_BLAS_COMPUTE_TF32 ? FAKE_PEAK / 2
+           : a->type == FR_BLAS_REAL_E2M1   ? FAKE_PEAK * 4
            : a->type == FR_BLAS_REAL_E4M3   ? FAKE_PEAK * 1979 / 989
            : a->type == FR_BLAS_REAL_FP32   ? FAKE_PEAK / 15
            : a->type == FR_BLAS_REAL_FP64   ? FAKE_PEAK / 15
@@ -181,7 +189,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
     cublasStatus_t code = check(desc, first, second, result, &s);
     if (code) return code;
     double all = tiles(s.m) * tiles(s.n), flop = 2 * all * 128 * 128 * (double)s.k;
-    uint64_t align = first->type == FR_BLAS_REAL_E4M3 ? 128 : 64;
+    uint64_t align =
+        first->type == FR_BLAS_REAL_E4M3 || first->type == FR_BLAS_REAL_E2M1 ? 128 : 64;
     double slow = s.m % align || s.n % align || s.k % align ? FAKE_MISALIGNED : 1;
     double value_B = result->type == FR_BLAS_REAL_FP32   ? 4
                      : result->type == FR_BLAS_REAL_FP64 ? 8

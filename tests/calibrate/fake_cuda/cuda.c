@@ -43,8 +43,7 @@ static struct {
 
 static int count_call(const char *name) {
     for (int i = 0; i < CALLS_MAX; i++) {
-        if (!*counted[i].name)
-            snprintf(counted[i].name, sizeof counted[i].name, "%s", name);
+        if (!*counted[i].name) snprintf(counted[i].name, sizeof counted[i].name, "%s", name);
         if (strcmp(counted[i].name, name) == 0) return ++counted[i].calls;
     }
     return 0;
@@ -211,7 +210,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *out, size_t size_B) {
     if ((double)size_B > *free_B()) return FR_CUDA_OUT_OF_MEMORY;
     *free_B() -= (double)size_B;
     *out = gpu.next;
-    gpu.next += size_B + 65536;
+    gpu.next += (size_B + 65536 + 255) / 256 * 256; /* aligned as the real ones */
     return 0;
 }
 

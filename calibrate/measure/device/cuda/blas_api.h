@@ -42,6 +42,10 @@ typedef struct {
     X(FR_BLAS_REAL_FP16, CUDA_R_16F, 2)                                                        \
     X(FR_BLAS_REAL_BF16, CUDA_R_16BF, 14)                                                      \
     X(FR_BLAS_REAL_E4M3, CUDA_R_8F_E4M3, 28)                                                   \
+    X(FR_BLAS_REAL_E2M1, CUDA_R_4F_E2M1, 33)                                                   \
+    X(FR_BLAS_DESC_SCALE_MODE_A, CUBLASLT_MATMUL_DESC_A_SCALE_MODE, 31)                        \
+    X(FR_BLAS_DESC_SCALE_MODE_B, CUBLASLT_MATMUL_DESC_B_SCALE_MODE, 32)                        \
+    X(FR_BLAS_SCALE_OF_16, CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3, 1)                        \
     X(FR_BLAS_DESC_TRANSA, CUBLASLT_MATMUL_DESC_TRANSA, 3)                                     \
     X(FR_BLAS_DESC_TRANSB, CUBLASLT_MATMUL_DESC_TRANSB, 4)                                     \
     X(FR_BLAS_DESC_SCALE_A, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, 17)                          \

@@ -62,7 +62,7 @@ struct fr_device_handle {
     CUfunction nothing, passes[FR_TRAFFIC_COUNT]; /* NULL: none of that kind */
     cublasLtHandle_t blas_handle;
     cudnnHandle_t dnn_handle; /* NULL: not there */
-    CUdeviceptr inputs, outputs, workspace, scales;
+    CUdeviceptr inputs, outputs, workspace, scales, block_scales;
     size_t pool_B;                        /* of inputs and of outputs, each */
     unsigned char *drawn[FR_DTYPE_COUNT]; /* values that the inputs repeat; NULL: not yet */
     int filled;                           /* fr_dtype of the inputs; -1: nothing */
@@ -74,6 +74,8 @@ struct fr_device_handle {
     struct fr_cuda_attention attention;
 };
 
+/** Scales of fp4, all 1: one for 16 values of the largest operand. */
+enum { FR_CUDA_BLOCK_SCALES_B = 32 << 20 };
 enum { FR_CUDA_GRAPH = 256, FR_CUDA_WORKSPACE_B = 32 << 20 };
 
 /** The text of kernels.ptx, which the driver compiles for the GPU. */

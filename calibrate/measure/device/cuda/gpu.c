@@ -243,7 +243,8 @@ void fr_gpu_close(struct fr_device_handle *d) {
         if (d->dnn_handle) d->dnn.cudnnDestroy(d->dnn_handle);
         if (d->graph) d->cuda.cuGraphExecDestroy(d->graph);
         if (d->host_pinned) d->cuda.cuMemFreeHost(d->host_pinned);
-        const CUdeviceptr memory[] = {d->inputs, d->outputs, d->workspace, d->scales};
+        const CUdeviceptr memory[] = {d->inputs, d->outputs, d->workspace, d->scales,
+                                      d->block_scales};
         for (size_t i = 0; i < N_OF(memory); i++)
             if (memory[i]) d->cuda.cuMemFree_v2(memory[i]);
         if (d->blas_handle) d->blas.cublasLtDestroy(d->blas_handle);

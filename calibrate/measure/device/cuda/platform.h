@@ -25,6 +25,7 @@ struct fr_gpu_platform {
     int version_unit; /**< versions are major times this and minor times a hundredth of it */
     int units, cache_B, major, minor; /**< attributes of a device */
     struct fr_blas_numbers blas;
+    bool scales_blocks; /**< fp4: 16 values share a scale of eight bits */
     /** How the library of products calls E4M3 on this device. */
     int (*e4m3)(const struct fr_device_handle *d);
     /** Version of the library of products; 0: it does not tell. */

@@ -16,6 +16,7 @@ static const struct format {
     [FR_BF16] = {1, FR_BLAS_REAL_BF16, FR_BLAS_REAL_BF16},
     [FR_FP16] = {1, FR_BLAS_REAL_FP16, FR_BLAS_REAL_FP16},
     [FR_FP8] = {1, FR_BLAS_REAL_E4M3, FR_BLAS_REAL_BF16},
+    [FR_FP4] = {1, FR_BLAS_REAL_E2M1, FR_BLAS_REAL_BF16},
 };
 
 static const char *library_of(const struct fr_device_handle *d) {
@@ -68,8 +69,51 @@ static fr_status place(struct fr_device_handle *d, struct fr_error *err) {
     return FR_OK;
 }
 
+static fr_status set(struct fr_device_handle *d, int attribute, const void *value,
+                     size_t size_B, struct fr_error *err) {
+    BLAS_TRY(d, cublasLtMatmulDescSetAttribute, d->product.how,
+             (cublasLtMatmulDescAttributes_t)attribute, value, size_B);
+    return FR_OK;
+}
+
+/* 8 bits: one scale a tensor. */
+static fr_status scale_tensors(struct fr_device_handle *d, struct fr_error *err) {
+    const struct fr_blas_numbers *number = &d->platform->blas;
+    const signed char fast = 1;
+    CUdeviceptr b_scale = d->scales, a_scale = d->scales + FR_CUDA_ALIGN_B;
+    FR_TRY(set(d, number->set_a_scale, &b_scale, sizeof b_scale, err));
+    FR_TRY(set(d, number->set_b_scale, &a_scale, sizeof a_scale, err));
+    return number->set_fast_sum < 0 ? FR_OK
+                                    : set(d, number->set_fast_sum, &fast, sizeof fast, err);
+}
+
+/* 4 bits (NVFP4): 16 values share a scale; both operands read the same ones, which are all 1. */
+static fr_status scale_blocks(struct fr_device_handle *d, struct fr_error *err) {
+    const struct fr_device_task *t = &d->task;
+    const int mode = FR_BLAS_SCALE_OF_16;
+    const unsigned ones = 0x38383838; /* of E4M3 */
+    /* Tiles of 128 rows and 4 scales are whole. */
+    double rows = ceil(fmax((double)t->m, (double)t->n) / 128) * 128,
+           scales = ceil((double)t->k / 64) * 4;
+    if (!d->platform->scales_blocks)
+        return fr_fail(err, FR_ERR_UNSUPPORTED, library_of(d),
+                       "fp4 products are not measured yet");
+    if (rows * scales > FR_CUDA_BLOCK_SCALES_B)
+        return fr_fail(err, FR_ERR_UNSUPPORTED, d->facts.name, "has no memory for scales");
+    if (!d->block_scales) {
+        FR_CUDA_TRY(d, cuMemAlloc_v2, &d->block_scales, FR_CUDA_BLOCK_SCALES_B);
+        FR_CUDA_TRY(d, cuMemsetD32Async, d->block_scales, ones, FR_CUDA_BLOCK_SCALES_B / 4,
+                    d->stream);
+    }
+    FR_TRY(set(d, FR_BLAS_DESC_SCALE_MODE_A, &mode, sizeof mode, err));
+    FR_TRY(set(d, FR_BLAS_DESC_SCALE_MODE_B, &mode, sizeof mode, err));
+    FR_TRY(
+        set(d, d->platform->blas.set_a_scale, &d->block_scales, sizeof d->block_scales, err));
+    return set(d, d->platform->blas.set_b_scale, &d->block_scales, sizeof d->block_scales, err);
+}
+
 /* Row by row is column by column of the transposed: C' = B' A'.  cuBLAS's first operand is our
- * B.  For 8 bits Hopper has one layout alone, the forward pass's; frameworks store gradients'
+ * B.  For 8 bits Hopper, and for 4 Blackwell, has one layout alone, the forward pass's; frameworks store gradients'
  * operands both ways. */
 static fr_status lay_out(struct fr_device_handle *d, struct fr_error *err) {
     const struct fr_device_task *t = &d->task;
@@ -91,17 +135,8 @@ static fr_status lay_out(struct fr_device_handle *d, struct fr_error *err) {
     if (a_transposed)
         BLAS_TRY(d, cublasLtMatmulDescSetAttribute, p->how,
                  (cublasLtMatmulDescAttributes_t)number->set_b_transposed, &yes, sizeof yes);
-    if (narrow) {
-        const signed char fast = 1;
-        CUdeviceptr b_scale = d->scales, a_scale = d->scales + FR_CUDA_ALIGN_B;
-        BLAS_TRY(d, cublasLtMatmulDescSetAttribute, p->how,
-                 (cublasLtMatmulDescAttributes_t)number->set_a_scale, &b_scale, sizeof b_scale);
-        BLAS_TRY(d, cublasLtMatmulDescSetAttribute, p->how,
-                 (cublasLtMatmulDescAttributes_t)number->set_b_scale, &a_scale, sizeof a_scale);
-        if (number->set_fast_sum >= 0)
-            BLAS_TRY(d, cublasLtMatmulDescSetAttribute, p->how,
-                     (cublasLtMatmulDescAttributes_t)number->set_fast_sum, &fast, sizeof fast);
-    }
+    if (t->dtype == FR_FP8) FR_TRY(scale_tensors(d, err));
+    if (t->dtype == FR_FP4) FR_TRY(scale_blocks(d, err));
     BLAS_TRY(d, cublasLtMatrixLayoutCreate, &p->b, operand, b_transposed ? k : n,
              b_transposed ? n : k, (int64_t)(b_transposed ? k : n));
     BLAS_TRY(d, cublasLtMatrixLayoutCreate, &p->a, operand, a_transposed ? m : k,

@@ -21,7 +21,10 @@ static unsigned narrow(float x, int exponent_bits, int mantissa_bits) {
     return sign | (code + ((unsigned)(exponent - 2 + bias) << mantissa_bits));
 }
 
-static size_t size_B(fr_dtype dtype) { return (size_t)fr_dtype_size_B(dtype); }
+/* Two values of fp4 are drawn at once, a byte. */
+static size_t size_B(fr_dtype dtype) {
+    return dtype == FR_FP4 ? 1 : (size_t)fr_dtype_size_B(dtype);
+}
 
 static void put(fr_dtype dtype, float x, unsigned char *at) {
     unsigned code = 0;
@@ -36,6 +39,10 @@ static void put(fr_dtype dtype, float x, unsigned char *at) {
         break;
     case FR_FP8:
         code = narrow(x, 4, 3);
+        break;
+    case FR_FP4:
+        code = narrow(fmaxf(-6, fminf(x, 6)), 2, 1);
+        code |= code << 4;
         break;
     case FR_FP64:
         memcpy(at, &wide, sizeof wide);

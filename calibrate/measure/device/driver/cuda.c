@@ -61,6 +61,7 @@ const struct fr_gpu_platform fr_gpu_cuda = {
              .not_supported = FR_BLAS_NOT_SUPPORTED,
              .workspace_at = offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize),
              .state_at = offsetof(cublasLtMatmulHeuristicResult_t, state)},
+    .scales_blocks = true,
     .e4m3 = e4m3,
     .blas_version = blas_version,
     .find_management = find_nvml,

@@ -46,11 +46,9 @@ static const struct format {
     fr_dtype dtype;
     bool backward, few_tokens;
     int stride;
-} formats[] = {{FR_BF16, true, true, 1},
-               {FR_FP8, false, true, 1},
-               {FR_FP16, true, false, 4},
-               {FR_TF32, true, false, 4},
-               {FR_FP32, false, false, 7}};
+} formats[] = {{FR_BF16, true, true, 1},  {FR_FP8, false, true, 1},
+               {FR_FP4, false, true, 1},  {FR_FP16, true, false, 4},
+               {FR_TF32, true, false, 4}, {FR_FP32, false, false, 7}};
 
 static fr_status plan_shapes(struct fr_bench *bench, const struct format *f,
                              struct fr_point point, bool few, struct fr_error *err) {
@@ -104,8 +102,9 @@ static fr_status run(void *context, int calls, struct fr_error *err) {
 
 const struct fr_bench_row fr_bench_device_gemm = {
     .name = "device_gemm",
-    .measures = "products of transformers on a GPU, three directions, bf16, fp8, fp16, tf32, "
-                "fp32 (--device)",
+    .measures =
+        "products of transformers on a GPU, three directions, bf16, fp8, fp4, fp16, tf32, "
+        "fp32 (--device)",
     .feeds = "device.gemm",
     .call_s = 10e-3,
     .shared_out = true,

@@ -1,0 +1,114 @@
+/* The fit of attention finds again what made its samples: the law of calibrate/fit/attention.c with random coefficients,
+ * and the time of both passes of FlashAttention-2 together. */
+#include <string.h>
+
+#include "base/random.h"
+#include "calibrate/fit/parts.h"
+#include "models/job/preset.h"
+#include "tests/cmocka.h"
+
+static double between(uint64_t *random, double low, double high) {
+    return low + (high - low) * fr_random_uniform(fr_random_next(random));
+}
+
+struct law {
+    double peak, flash, half_keys, backward, exponentials, older_forward, older_backward;
+};
+
+static double time_s(const struct law *l, const struct fr_sample_attention *a) {
+    double keys = (double)a->sequence * (a->causal ? 0.5 : 1), d = (double)a->width;
+    double forward_s = 4 * (double)a->batch * (double)a->heads * (double)a->sequence * d *
+                       keys * (1 + l->half_keys / keys) / (l->flash * l->peak);
+    if (a->kernel == FR_SAMPLE_FLASH_2)
+        return forward_s * (a->pass ? 2.5 * l->older_backward : l->older_forward);
+    if (a->pass) return 2.5 * forward_s / l->backward;
+    return d < l->exponentials ? forward_s * l->exponentials / d : forward_s;
+}
+
+static void add(struct fr_samples *samples, const struct law *l, uint64_t *random, int kernel,
+                int sequence, int width, bool causal) {
+    for (int pass = 0; pass < 2; pass++)
+        for (int rep = 0; rep < 3; rep++) {
+            struct fr_sample_attention a = {.kernel = kernel,
+                                            .dtype = FR_BF16,
+                                            .batch = 2,
+                                            .sequence = sequence,
+                                            .heads = 16,
+                                            .kv_heads = 4,
+                                            .width = width,
+                                            .causal = causal,
+                                            .pass = pass,
+                                            .rep = rep};
+            a.time_s = time_s(l, &a) * (rep == 2 ? between(random, 1, 3) : 1); /* disturbed */
+            assert_int_equal(fr_samples_add_attention(samples, &a), FR_OK);
+        }
+}
+
+static void near(double got, double wanted, const char *what) {
+    if (!(fabs(got / wanted - 1) < 1e-6))
+        fail_msg("%s: got %.9g, wanted %.9g", what, got, wanted);
+}
+
+static void laws_are_found_again(void **state) {
+    uint64_t random = 7;
+    struct fr_json_document *base = NULL;
+    (void)state;
+    assert_int_equal(fr_preset_or_file_read("cluster", "dgx-h100", &base, NULL), FR_OK);
+    const struct fr_fit_options options = {.base = base};
+    for (int round = 0; round < 50; round++) {
+        struct fr_samples samples = {0};
+        struct fr_fit_result result = {0};
+        const struct law l = {.peak = 989e12,
+                              .flash = between(&random, 0.3, 0.9),
+                              .half_keys = between(&random, 20, 900),
+                              .backward = between(&random, 0.6, 1),
+                              .exponentials = between(&random, 66, 95),
+                              .older_forward = between(&random, 1, 2),
+                              .older_backward = between(&random, 1, 3)};
+        for (int sequence = 1024; sequence <= 16384; sequence *= 2) {
+            add(&samples, &l, &random, FR_SAMPLE_FLASH, sequence, 128, true);
+            add(&samples, &l, &random, FR_SAMPLE_FLASH_2, sequence, 128, true);
+        }
+        add(&samples, &l, &random, FR_SAMPLE_FLASH, 4096, 128, false);
+        add(&samples, &l, &random, FR_SAMPLE_FLASH, 4096, 64, true);
+        assert_int_equal(fr_fit_attentions(&samples, &options, &result, NULL), FR_OK);
+        const struct fr_fit_attention *a = &result.attention;
+        near(a->flash, l.flash, "flash");
+        near(a->half_keys, l.half_keys, "half_keys");
+        near(a->backward, l.backward, "backward");
+        near(a->exponentials, l.exponentials, "exponentials");
+        double older = (l.older_forward + 2.5 * l.older_backward) / (1 + 2.5 / l.backward);
+        near(a->flash_2, fmin(1, l.flash / older), "flash_2"); /* a share of the peak */
+        fr_samples_free(&samples);
+    }
+    fr_json_free(base);
+}
+
+/* Nothing is said of what was not measured. */
+static void nothing_is_made_up(void **state) {
+    struct fr_json_document *base = NULL;
+    struct fr_samples samples = {0};
+    struct fr_fit_result result = {0};
+    uint64_t random = 3;
+    const struct law l = {.peak = 989e12, .flash = 0.5, .backward = 0.8};
+    (void)state;
+    assert_int_equal(fr_preset_or_file_read("cluster", "dgx-h100", &base, NULL), FR_OK);
+    const struct fr_fit_options options = {.base = base};
+    assert_int_equal(fr_fit_attentions(&samples, &options, &result, NULL), FR_OK);
+    assert_true(result.attention.n == 0 && result.attention.flash == 0);
+    add(&samples, &l, &random, FR_SAMPLE_FLASH, 4096, 128, true);
+    assert_int_equal(fr_fit_attentions(&samples, &options, &result, NULL), FR_OK);
+    assert_true(result.attention.n == 2 && result.attention.flash_2 == 0 &&
+                result.attention.half_keys == 0 && result.attention.exponentials == 0);
+    near(result.attention.flash, 0.5, "one size");
+    fr_samples_free(&samples);
+    fr_json_free(base);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(laws_are_found_again),
+        cmocka_unit_test(nothing_is_made_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
