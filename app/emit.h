@@ -10,7 +10,8 @@
     {                                                                                          \
         "emit", "FRAMEWORK",                                                                   \
             "print what starts the plan: megatron, megatron-bridge, torchtitan, deepspeed, "   \
-            "nanotron, maxtext, sbatch, or one of them in a job script: sbatch,megatron",      \
+            "nanotron, maxtext, primus, sbatch, or one of them in a job script: "              \
+            "sbatch,megatron",                                                                 \
             0                                                                                  \
     }
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/emit.h"
+#include "answer/emit/framework/megatron.h"
 
 /* ---- what a search need not try for them ------------------------------------------------------ */
 
@@ -91,6 +91,7 @@ const struct fr_emitter fr_emitter_megatron = {
     .runtimes = "megatron",
     .version = "NVIDIA/Megatron-LM at d98e8a64ddf3 (August 2026)",
     .shared = FR_EMIT_MEGATRON,
+    .rows = fr_emit_megatron_rows,
     .able = megatrons,
     .array = "megatron",
     .program = "pretrain_gpt.py \"${megatron[@]}\" ",

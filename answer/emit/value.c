@@ -130,6 +130,13 @@ static const char *decoder(const struct fr_transformer *t) {
     return t->qk_norms ? "qwen3" : t->qkv_biases ? "qwen2" : "llama2";
 }
 
+/* Layers without a window are the floor of layers over this. */
+static int64_t full_layers(const struct fr_transformer *t) {
+    const int64_t without = t->layers - t->window_layers;
+    const int64_t every = without > 0 ? t->layers / without : 0;
+    return every >= 2 && t->layers / every == without ? every : 0;
+}
+
 static const char *device_batch(const struct fr_emitted *e, char *word) {
     const struct fr_plan *p = &e->plan;
     const double steps = p->pp > 1 ? 1 : (double)micro_batches(p);

@@ -42,10 +42,6 @@ FR_TRUTH(jax_order, fr_emit_mesh_orders(p))
 FR_TRUTH(jax_tpu, on_tpu(e))
 FR_WORD(jax_launcher, on_tpu(e) ? "" : launcher(e, word))
 FR_WORD(jax_decoder, decoder(t))
-FR_WORD(jax_window, !t->window                                          ? "none"
-                    : t->window_layers && t->window_layers != t->layers ? "some"
-                                                                        : "all")
-FR_INTEGER(window, t->window)
 
 /* ---- passes --------------------------------------------------------------------------------- */
 FR_WORD(order, p->schedule->name)
@@ -136,6 +132,17 @@ FR_INTEGER(ssm_heads, t->ssm_heads)
 FR_INTEGER(ssm_head_dim, t->ssm_head_dim)
 FR_INTEGER(ssm_state, t->ssm_state)
 FR_INTEGER(ssm_groups, t->ssm_groups)
+/* In which layers a window is: none, some, all of them. */
+FR_WORD(windows, !t->window                                          ? "none"
+                 : t->window_layers && t->window_layers != t->layers ? "some"
+                                                                     : "all")
+FR_INTEGER(window, t->window)
+FR_INTEGER(window_before, t->window - 1)
+/* Every so many layers one has no window; 0: they do not come so. */
+FR_INTEGER(full_layers, full_layers(t))
+FR_TRUTH(narrow_attention, w->narrow_attention)
+FR_TRUTH(narrow_logits, w->narrow_logits)
+FR_TRUTH(both_ways, t->both_ways)
 FR_TRUTH(documents, t->document > 0)
 FR_INTEGER(predicted, t->predicted)
 FR_INTEGER(lora_rank, t->lora_rank)

@@ -31,6 +31,9 @@ static bool is_switched_off(const struct fr_reading *r, const char *needs) {
     enum { ALL = 40 };
     if (!needs || fr_reading_on(r, needs)) return false;
     if (strcmp(needs, "num_experts") == 0 && fr_reading_on(r, "num_moe_experts")) return false;
+    static const char *const formats[] = {"fp8_format", "fp8_hybrid", "fp8_e4m3"};
+    for (int i = 0; i < 3 && strcmp(needs, "fp8") == 0; i++)
+        if (fr_reading_on(r, formats[i])) return false;
     if (strcmp(needs, "hybrid_layer_pattern") == 0 &&
         fr_reading_on(r, "hybrid_override_pattern"))
         return false; /* its older name */

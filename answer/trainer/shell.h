@@ -21,6 +21,8 @@ void fr_shell_free(struct fr_shell *shell);
 /** Set a variable where the script is. */
 void fr_shell_set(struct fr_shell *shell, const char *name, size_t name_length,
                   const char *value);
+/** Take its value from a variable; it counts as never set. */
+void fr_shell_unset(struct fr_shell *shell, const char *name, size_t name_length);
 /** @p word with its variables' values; what has none stays as it is.  @param[out] out  out[FR_SHELL_WORD] */
 void fr_shell_expand(const struct fr_shell *shell, const char *word, char *out);
 /** Go through line[0..n), and call @p run with @p to for each statement of it that runs. */

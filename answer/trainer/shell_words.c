@@ -24,6 +24,13 @@ static bool is_argument(const char *value) {
            value[1] && !value[2];
 }
 
+void fr_shell_unset(struct fr_shell *s, const char *name, size_t n) {
+    const int i = fr_shell_find(s, name, n);
+    if (i < 0) return;
+    memmove(&s->item[i], &s->item[i + 1], (size_t)(s->n - i - 1) * sizeof s->item[0]);
+    s->n--;
+}
+
 void fr_shell_set(struct fr_shell *s, const char *name, size_t n, const char *value) {
     char out[WORD], bare[WORD];
     int i = fr_shell_find(s, name, n);
@@ -31,7 +38,9 @@ void fr_shell_set(struct fr_shell *s, const char *name, size_t n, const char *va
     snprintf(bare, sizeof bare, "%s", value + quoted);
     if (quoted) bare[strcspn(bare, "\"'")] = '\0';
     value = bare;
-    if (n == 0 || n >= sizeof s->item[0].name || is_argument(value)) return;
+    if (n == 0 || n >= sizeof s->item[0].name ||
+        (is_argument(value) && !fr_shell_value(s, value + 1, 1)))
+        return;
     fr_shell_expand(s, value, out);
     if (i < 0 && s->n == VARIABLES) return;
     bool open = i >= 0 && fr_shell_running(s) == MAYBE && strcmp(s->item[i].value, out) != 0;

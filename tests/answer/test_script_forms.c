@@ -43,6 +43,9 @@ static const char *const forms[] = {
     "A=$(cat <<EOF\n{M}\n{p}\nEOF\n)\n{L} $A {T}",
     "read -r -d '' A <<EOF\n{M}\n{P}\nEOF\n{L} $A {T}",
     "run() {\n {L} {M} {P} {T} \"$@\"\n}\nrun\n",
+    "function run {\n local tp=$1 n=${2}\n {L} {M} --tensor-model-parallel-size $tp {Q} "
+    "{T}\n}\n"
+    "run 4 \"a b\" > log",
     "S=8B\ncase $S in\n70B)\n TP=8;;\n8B)\n TP=4\n;;\n*) exit 1;;\nesac\n{L} {M} "
     "--tensor-model-parallel-size $TP {Q} {T}",
     "S=8\nif [ $S == 70 ]; then\nTP=8\nelif [[ $S -eq 8 ]]; then\nTP=4\nfi\n{L} {M} "
@@ -123,7 +126,8 @@ static void every_form_is_the_plain_one(void **state) {
 /* Nothing runs, so a value that a form leaves to another program refuses the script, by name. */
 static void what_nobody_says_is_refused(void **state) {
     static const char *const open[] = {
-        "t() {\n local tp=$1\n{L} {M} --tensor-model-parallel-size $tp {Q} {T}\n}\nt 4",
+        "t() {\n{L} {M} --tensor-model-parallel-size $1 {Q} {T}\n}\nt 4\nt 8",
+        "t() {\nshift\n{L} {M} --tensor-model-parallel-size $1 {Q} {T}\n}\nt 4 8",
         "declare -A c=( [tp]=4 )\n{L} {M} --tensor-model-parallel-size ${c[tp]} {Q} {T}",
         "TP=$(python tune.py)\n{L} {M} --tensor-model-parallel-size $TP {Q} {T}",
         "for TP in 1 2 4; do\n{L} {M} --tensor-model-parallel-size $TP {Q} {T}\ndone",

@@ -148,6 +148,11 @@ static void logs_refused(void **state) {
         const char *by, *text, *where, *says;
     } rows[] = {
         {"megatron", "nothing\n" ITERATION("") "\n", "log:2", "does not say how long it took"},
+        {"maxtext", "ici_fsdp_transpose_parallelism: 2\nper_device_batch_size: 1\n", "log:1",
+         "plan.tp=VALUE"},
+        {"maxtext",
+         "ici_pipeline_parallelism: 2\nper_device_batch_size: 1\nnum_pipeline_repeats: 4\n",
+         "log:3", "plan.chunks=VALUE"},
         {NULL, "Epoch 0\n", "log", "no script, configuration or log"},
         {NULL, "step: 1 tps: 100\n", "log", "give --column ranks="}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -765,6 +770,21 @@ static void configurations(void **state) {
          "  per_device_batch_size=2 ici_fsdp_parallelism=8 remat_policy=minimal_flash\n",
          "maxtext",
          {{"model", "llama-3-8b"}, {"plan.recompute", "layernorm"}, {"plan.dp", "8"}}},
+        {"per_device_batch_size: 0.25\nici_tensor_sequence_parallelism: 4\n"
+         "ici_pipeline_parallelism: 2\nici_fsdp_parallelism: 1\ndcn_data_parallelism: 4\n"
+         "num_pipeline_microbatches: 2\nshard_optimizer_over_data: true\nremat_policy: none\n"
+         "model_name: llama3-8b\n",
+         "maxtext",
+         {{"plan.tp", "4"},
+          {"plan.sequence_parallel", "true"},
+          {"plan.zero", "1"},
+          {"plan.schedule", "gpipe"},
+          {"plan.micro_batch", "1"},
+          {"plan.recompute", "none"}}},
+        {"per_device_batch_size: 1\nici_context_parallelism: 4\nici_fsdp_parallelism: 2\n"
+         "dcn_data_parallelism: 2\ncontext_parallel_strategy: ulysses\nmodel_name: llama3-8b\n",
+         "maxtext",
+         {{"plan.cp", "4"}, {"plan.context", "all-to-all"}, {"plan.zero_ranks", "8"}}},
         {"model_name_or_path: meta-llama/Meta-Llama-3-8B\nfinetuning_type: lora\n"
          "lora_rank: 16\nlora_target: all\ncutoff_len: 2048\nper_device_train_batch_size: 2\n"
          "gradient_accumulation_steps: 8\nbf16: true\nworld_size: 8\n",

@@ -145,9 +145,9 @@ static const struct fr_emit_row rows[] = {
     REST(MODEL, "kv_latent!=0", OPTION, "qk_nope_head_dim", "{qk_dim}")
     REST(MODEL, "kv_latent!=0", OPTION, "qk_rope_head_dim", "{rope_dim}")
     REST(MODEL, "kv_latent!=0", OPTION, "v_head_dim", "{value_dim}")
-    REST(MODEL, "jax_window=all", OPTION, "attention_type", "local_sliding")
-    REST(MODEL, "jax_window=all", OPTION, "sliding_window_size", "{window}")
-    REST(MODEL, "jax_window=some", LACK, S "windows: layers with and without one are of decoders with a name, such as gemma3")
+    REST(MODEL, "windows=all", OPTION, "attention_type", "local_sliding")
+    REST(MODEL, "windows=all", OPTION, "sliding_window_size", "{window}")
+    REST(MODEL, "windows=some", LACK, S "windows: layers with and without one are of decoders with a name, such as gemma3")
     REST(MODEL, "experts!=0", OPTION, "num_experts", "{experts}")
     REST(MODEL, "experts!=0", OPTION, "num_experts_per_tok", "{experts_per_token}")
     REST(MODEL, "experts!=0", OPTION, "base_moe_mlp_dim", "{expert_ffn}")
@@ -162,6 +162,9 @@ static const struct fr_emit_row rows[] = {
     REST(MODEL, "hybrid=true", LACK, S "pattern: {no}decoder of such layers that reads them")
     REST(MODEL, "own_blocks=true", LACK,
         S "blocks: layers of several blocks, recurrent ones, gates and indexers are of decoders with a name")
+    REST(MODEL, "narrow_attention=true", LACK, S "attention_dtype: {no}attention of 8 bits")
+    REST(MODEL, "narrow_logits=true", LACK, S "logits_dtype: {no}logits of 8 bits")
+    REST(MODEL, "both_ways=true", LACK, S "causal: its decoders attend to tokens before alone")
     REST(MODEL, "lora_rank!=0", LACK, S "lora_rank: its pre-training trains all weights")
     REST(MODEL, "", NOTE, S "data, tokenizer, output directory and learning rate are yours to give")
     {0, 0, NULL, FR_EMIT_NOTE, NULL, NULL}};

@@ -107,7 +107,8 @@ static const struct fr_emit_row rows[] = {
 
     /* ---- the model ---- */
     REST(MODEL, "", OPTION, "tokens.sequence_length", "{sequence}")
-    REST(MODEL, "experts=0", OPTION, "model.model_config.is_llama_config", "true")
+    REST(MODEL, "experts=0 windows=none", OPTION, "model.model_config.is_llama_config", "true")
+    REST(MODEL, "experts=0 windows!=none", OPTION, "model.model_config.is_qwen2_config", "true")
     REST(MODEL, "experts!=0", OPTION, "model.model_config.is_qwen2_config", "true")
     REST(MODEL, "", OPTION, "model.model_config.num_hidden_layers", "{layers}")
     REST(MODEL, "", OPTION, "model.model_config.hidden_size", "{hidden}")
@@ -125,6 +126,11 @@ static const struct fr_emit_row rows[] = {
     REST(MODEL, "experts!=0 shared_ffn!=0", OPTION,
         "model.model_config.moe_config.shared_expert_intermediate_size", "{shared_ffn}")
     REST(MODEL, "experts!=0 dense_layers!=0", LACK, S "{dense_layers} dense layers: list the others as moe_config.layers")
+    REST(MODEL, "windows=all", OPTION, "model.model_config.sliding_window_size", "{window}")
+    REST(MODEL, "windows=some", LACK, S "windows: all layers have the same")
+    REST(MODEL, "narrow_attention=true", LACK, S "attention_dtype: {no}attention of 8 bits")
+    REST(MODEL, "narrow_logits=true", LACK, S "logits_dtype: {no}logits of 8 bits")
+    REST(MODEL, "both_ways=true", LACK, S "causal: its models attend to tokens before alone")
     REST(MODEL, "gated=false", LACK, S "an MLP without gate: its models are Llama's and Qwen2's")
     REST(MODEL, "norm_biases=true", LACK, S "LayerNorm: its models have RMSNorm")
     REST(MODEL, "positions=true", LACK, S "learned positions: its models rotate")

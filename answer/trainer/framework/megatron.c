@@ -44,7 +44,8 @@ static void take_model(struct fr_reading *r) {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *title = fr_reading_value(r, names[i]);
         if (!title || fr_reading_stated(r, "model")) continue;
-        if (!fr_reading_model(r, title))
+        /* Sizes beside it, as --emit writes them, say the model themselves. */
+        if (!fr_reading_model(r, title) && !fr_reading_stated(r, "model.hidden"))
             fr_reading_tell(
                 r, "model %.80s: no preset is it; give --model FILE, its config.json", title);
     }

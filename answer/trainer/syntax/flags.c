@@ -13,7 +13,7 @@
 
 #include "answer/trainer/here.h"
 #include "answer/trainer/settings.h"
-#include "answer/trainer/shell.h"
+#include "answer/trainer/shell_calls.h"
 
 enum { WORD = FR_SHELL_WORD, VALUE = 1024, LINE = 2048 };
 
@@ -315,6 +315,7 @@ static void read(const char *text, size_t length, struct fr_settings *s) {
     struct fr_here here = {.syntax = NULL};
     for (size_t at = 0; fr_settings_line(text, length, &at, &line, &n);) {
         in.line++;
+        if (!*here.end) fr_shell_call(in.shell, line, n, text, length);
         if (*here.end && fr_here_add(&here, in.shell, line, n))
             fr_here_end(&here, s);
         else if (!*here.end || here.lines)
