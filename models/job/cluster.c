@@ -66,7 +66,8 @@ fr_status fr_cluster_read(const struct fr_json_document *document, struct fr_clu
 static bool holds_forms(const struct fr_json *root) {
     struct fr_json levels = fr_json_member(root, "levels");
     for (int64_t l = 0; l < fr_json_array_length(&levels); l++) {
-        struct fr_json level = fr_json_element(&levels, l), link = fr_json_member(&level, "link");
+        struct fr_json level = fr_json_element(&levels, l),
+                       link = fr_json_member(&level, "link");
         if (fr_json_present(&link)) return true;
     }
     struct fr_json collectives = fr_json_member(root, "collectives");

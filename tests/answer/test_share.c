@@ -122,8 +122,7 @@ static void no_text_names_a_host(void **state) {
                                         "GB",
                                         "B200",
                                         "login1",
-                                        "\xd1\x83\xd0\xb7\xd0\xb5\xd0\xbb"
-                                        "7",
+                                        "\xd1\x83\xd0\xb7\xd0\xb5\xd0\xbb",
                                         "peak",
                                         "reasons"};
     (void)state;
