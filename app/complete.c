@@ -50,6 +50,19 @@ static const struct {
 };
 enum { N_CHOICES = sizeof choices / sizeof *choices };
 
+/* "site:NAME" of the folders that are shared, once "site:" is begun. */
+static void offer_site(const struct line *l, const char *kind) {
+    struct fr_text names = {0};
+    if (strncmp(l->begun, FR_OWN_SITE, 2) == 0 &&
+        fr_own_site_names(kind, &names, NULL) == FR_OK)
+        for (const char *at = fr_text_get(&names); *at; at += strcspn(at, "\n") + 1) {
+            char name[256];
+            snprintf(name, sizeof name, FR_OWN_SITE "%.*s", (int)strcspn(at, "\t"), at);
+            offer(l, name, "your site's");
+        }
+    fr_text_free(&names);
+}
+
 static void offer_presets(const struct line *l, const char *kind) {
     for (const struct fr_preset *p = fr_presets; p->name; p++)
         if (strcmp(p->kind, kind) == 0) offer(l, p->name, "preset");
@@ -60,6 +73,7 @@ static void offer_presets(const struct line *l, const char *kind) {
             snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "\t"), at);
             offer(l, name, "your own");
         }
+    offer_site(l, kind);
     fr_text_free(&own);
 }
 

@@ -23,7 +23,8 @@ install(FILES packaging/completion/_forerun DESTINATION ${CMAKE_INSTALL_DATADIR}
 configure_file(packaging/modulefile.in ${CMAKE_BINARY_DIR}/modulefile @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/modulefile RENAME ${PROJECT_VERSION}
         DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/forerun)
-install(FILES README.md LICENSE NOTICE SECURITY.md CITATION.cff CITATION.bib DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md LICENSE NOTICE SECURITY.md CONTRIBUTING.md CHANGELOG.md RELEASING.md CITATION.cff CITATION.bib
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # Beside README.md as in the sources, so that its links lead there.
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.ipynb"
         PATTERN schemas EXCLUDE)
@@ -31,3 +32,12 @@ install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs FILES_MATCHING 
 # Of every document, for those who check or edit one; they refer to each other by file name.
 file(GLOB schemas CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/schemas/*.json)
 install(FILES ${schemas} DESTINATION ${CMAKE_INSTALL_DATADIR}/forerun/schemas)
+
+# Folders that pages link to, from where they lie in the sources (tests/library: library.links).
+install(FILES library/include/forerun.h DESTINATION ${CMAKE_INSTALL_DOCDIR}/library/include)
+file(RELATIVE_PATH to_share /${CMAKE_INSTALL_DOCDIR} /${CMAKE_INSTALL_DATADIR}/forerun)
+install(CODE "
+  set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}\")
+  file(REMOVE \"\${folder}/examples\" \"\${folder}/docs/schemas\")
+  file(CREATE_LINK ${to_share}/examples \"\${folder}/examples\" SYMBOLIC)
+  file(CREATE_LINK ../${to_share}/schemas \"\${folder}/docs/schemas\" SYMBOLIC)")

@@ -48,13 +48,17 @@ set(FR_GENERATED_models ${preset_source})
 # Kernels of GPUs, which their drivers compile: calibrate/measure/device/cuda/kernels.cu says how they are made.
 set(kernel_file ${CMAKE_SOURCE_DIR}/calibrate/measure/device/cuda/kernels.ptx)
 set(kernel_source ${CMAKE_BINARY_DIR}/generated/kernels.c)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kernel_file})
+set(kernel_text ${CMAKE_SOURCE_DIR}/calibrate/measure/device/cuda/kernels.cu)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kernel_file} ${kernel_text})
 file(READ ${kernel_file} hex HEX)
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
+file(READ ${kernel_text} hex HEX)
+string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," text_bytes "${hex}")
 file(CONFIGURE OUTPUT ${kernel_source} @ONLY CONTENT
-"/* Written by cmake/presets.cmake from kernels.ptx. */
-#include \"calibrate/measure/device/cuda/context.h\"
+"/* Written by cmake/presets.cmake from kernels.ptx and kernels.cu. */
+#include \"calibrate/measure/device/cuda/hip.h\"
 
 const unsigned char fr_cuda_kernels[] = {@bytes@0};
+const char fr_hip_kernels[] = {@text_bytes@0};
 ")
 set(FR_GENERATED_calibrate ${kernel_source})

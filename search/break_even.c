@@ -68,8 +68,7 @@ bool fr_exact_plan(const struct fr_outcome *out, struct fr_plan *exact) {
     const struct fr_plan none = fr_plan_default();
     if (fr_outcome_is_exact(out)) return false;
     *exact = out->plan;
-    exact->compression = none.compression;
-    exact->compression.fused_embedding = out->plan.compression.fused_embedding;
+    fr_plan_drop_loss(exact);
     exact->iterations = 0;
     exact->resolved = 0; /* other keys are read now */
     if (exact->method->exact) return true;

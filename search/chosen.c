@@ -6,11 +6,13 @@
 #include "models/outcome/iteration.h"
 #include "search/layer_grids.h"
 #include "search/stage_layers.h"
+#include "search/stage_ranks.h"
 
 fr_status fr_job_choose(struct fr_job *job, fr_reasons *lacks, struct fr_error *err) {
     struct fr_error why = {.status = FR_OK};
     fr_status grids = fr_layer_grids_choose(job, &why), stages = FR_OK;
     if (grids != FR_ERR_NOMEM) stages = fr_stage_layers_choose(job, &why);
+    if (grids != FR_ERR_NOMEM && stages == FR_OK) stages = fr_stage_ranks_choose(job, &why);
     *lacks = (grids != FR_OK ? FR_BECAUSE(FR_REASON_LAYER_TP) : 0) |
              (stages != FR_OK ? FR_BECAUSE(FR_REASON_STAGES) : 0);
     if (grids != FR_ERR_NOMEM && stages != FR_ERR_NOMEM) return FR_OK;
@@ -26,6 +28,30 @@ void fr_chosen_refuse(fr_reasons lacks, struct fr_outcome *out) {
     out->engine = engine;
 }
 
+/* Ranks of stages come last: they are of stages whose layers and grids are known. */
+static void cost_ranks(const struct fr_job *job, const struct fr_plan *given,
+                       struct fr_outcome *out) {
+    struct fr_plan plan = *given;
+    if (!plan.gradient_ranks_best) {
+        fr_cost(job, &plan, out);
+        return;
+    }
+    int64_t n = plan.compression.gradient_stages;
+    int64_t *ranks = n > 0 && n <= plan.pp ? fr_calloc((size_t)n, sizeof *ranks) : NULL;
+    if (ranks && fr_stage_ranks_best(job, &plan, ranks, NULL) == FR_OK) {
+        plan.gradient_ranks = ranks;
+        plan.n_gradient_ranks = (int)n;
+        plan.gradient_ranks_best = false;
+        plan.compression.gradient_rank = fr_plan_default().compression.gradient_rank;
+    }
+    fr_cost(job, &plan, out);
+    out->plan.compression.gradient_rank = given->compression.gradient_rank;
+    out->plan.gradient_ranks = NULL;
+    out->plan.n_gradient_ranks = 0;
+    out->plan.gradient_ranks_best = true;
+    free(ranks);
+}
+
 static void cost_grids(const struct fr_job *job, const struct fr_plan *given,
                        struct fr_outcome *out) {
     struct fr_plan plan = *given;
@@ -36,7 +62,7 @@ static void cost_grids(const struct fr_job *job, const struct fr_plan *given,
         plan.layer_tp = grids;
         plan.n_layer_tp = n;
     }
-    fr_cost(job, &plan, out);
+    cost_ranks(job, &plan, out);
     fr_chosen_refuse(chosen ? 0 : FR_BECAUSE(FR_REASON_LAYER_TP), out);
     out->plan.layer_tp = NULL;
     out->plan.n_layer_tp = 0;
@@ -54,7 +80,7 @@ static void cost_stages(const struct fr_job *job, const struct fr_plan *given,
         plan.stage_layers = layers;
         plan.n_stage_layers = (int)plan.pp;
     }
-    (plan.layer_tp_best ? cost_grids : fr_cost)(job, &plan, out);
+    (plan.layer_tp_best ? cost_grids : cost_ranks)(job, &plan, out);
     fr_chosen_refuse(chosen ? 0 : FR_BECAUSE(FR_REASON_STAGES), out);
     out->plan.stage_layers = NULL;
     out->plan.n_stage_layers = 0;
@@ -68,5 +94,5 @@ void fr_cost_chosen(const struct fr_job *job, const struct fr_plan *plan,
     else if (plan->layer_tp_best)
         cost_grids(job, plan, out);
     else
-        fr_cost(job, plan, out);
+        cost_ranks(job, plan, out);
 }

@@ -1,5 +1,5 @@
 /** @file
- *  What a plan costs with what it leaves to be chosen: grids of layers, layers of stages. */
+ *  What a plan costs with what it leaves to be chosen: grids of layers, layers of stages, ranks of stages. */
 #ifndef FR_SEARCH_CHOSEN_H
 #define FR_SEARCH_CHOSEN_H
 
@@ -7,7 +7,7 @@
 
 /** Does @p plan leave anything to be chosen? */
 static inline bool fr_plan_chooses(const struct fr_plan *plan) {
-    return plan->layer_tp_best || plan->stage_layers_best;
+    return plan->layer_tp_best || plan->stage_layers_best || plan->gradient_ranks_best;
 }
 
 /** Choose what the job's plan leaves open; what is chosen is the plan's, and the job's lists hold it.

@@ -173,6 +173,8 @@ static const struct {
     {FR_PLAN_KEY_embedding, NULL, lossy_tied, "fused", "exact, and sends less"},
     {FR_PLAN_KEY_gradient_stages, NULL, lossy, "0,1,2,4,8", NULL},
     {FR_PLAN_KEY_gradient_rank, NULL, lossy, "16,128", NULL},
+    {FR_PLAN_KEY_gradient_ranks, NULL, lossy, "one",
+     "best by --vary compression.gradient.ranks=..."},
     {FR_PLAN_KEY_forward_rank, NULL, lossy, "0", "diverged in Song et al., 2023"},
     {FR_PLAN_KEY_codec, NULL, lossy, "powersgd", "others by --vary compression.codec=..."},
     {FR_PLAN_KEY_sequence_parallel, NULL, whole, "true,false", NULL},

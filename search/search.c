@@ -52,9 +52,9 @@ double fr_objective_value(fr_objective objective, fr_ranking by, const struct fr
 
 /* Configuration @p index as a plan of @p job, or as one whose mesh does not fit; false: a repetition. */
 static bool lay_out(const struct fr_job *job, const struct fr_space *space, int64_t index,
-                    struct fr_plan *plan, struct fr_outcome *out) {
+                    struct fr_space_cursor *at, struct fr_plan *plan, struct fr_outcome *out) {
     bool mesh_fits = false;
-    if (!fr_space_plan(space, &job->workload, index, plan, &mesh_fits)) return false;
+    if (!fr_space_plan_after(space, &job->workload, index, at, plan, &mesh_fits)) return false;
     out->reasons = 0;
     if (mesh_fits) return true;
     int64_t plans = fr_space_plans(space), per_rank_count = plans / (int64_t)space->n_ranks;
@@ -96,8 +96,9 @@ bool fr_search_evaluate(const struct fr_job *job, const struct fr_space *space,
                         const struct fr_search_options *options, fr_ranking by, int64_t index,
                         struct fr_outcome *out) {
     struct fr_plan plan;
+    struct fr_space_cursor at = {.begun = false};
     job = fr_space_job(space, job, index);
-    if (!lay_out(job, space, index, &plan, out)) return false;
+    if (!lay_out(job, space, index, &at, &plan, out)) return false;
     if (out->reasons) return true;
     fr_cost_chosen(job, &plan, out);
     out->job = space->variants ? job : NULL;
@@ -147,6 +148,7 @@ struct desk {
     atomic_flag taken;
     struct fr_pricer *pricer;
     const struct fr_job *job; /* whose plans */
+    struct fr_space_cursor at;
 };
 
 /* ---- which prices matter ------------------------------------------------------------------------- */
@@ -216,7 +218,7 @@ static bool evaluate(const struct known *k, struct desk *desk, struct fr_outcome
     const struct context *c = k->c;
     struct fr_plan plan;
     *priced = true;
-    if (!lay_out(k->job, c->space, k->index, &plan, out)) return false;
+    if (!lay_out(k->job, c->space, k->index, &desk->at, &plan, out)) return false;
     if (out->reasons) return true;
     if (fr_plan_chooses(&plan) || !desk->pricer)
         return fr_search_evaluate(c->job, c->space, c->options, c->by, k->index, out);

@@ -283,29 +283,51 @@ static bool rename_row(const struct fr_space *space, const struct fr_workload *m
     return true;
 }
 
+/* To configuration @p index from anywhere. */
+static void jump(const struct fr_space *space, int64_t index, struct fr_space_cursor *at) {
+    at->begun = true;
+    at->plan = space->base;
+    if (space->variants) index %= fr_space_plans(space);
+    for (int i = space->n_dimensions; i-- > 0;) {
+        const struct fr_dimension *d = &space->dimension[i];
+        at->digit[i] = (size_t)(index % (int64_t)d->count);
+        index /= (int64_t)d->count;
+        put(d, at->digit[i], &at->plan);
+    }
+    at->rank = (size_t)index;
+}
+
+/* To the next one with the same ranks: one digit more, and those behind it from the start; false: there is none. */
+static bool step(const struct fr_space *space, struct fr_space_cursor *at) {
+    int i = space->n_dimensions;
+    while (i-- > 0) {
+        const struct fr_dimension *d = &space->dimension[i];
+        at->digit[i] = at->digit[i] + 1 < d->count ? at->digit[i] + 1 : 0;
+        put(d, at->digit[i], &at->plan);
+        if (at->digit[i] > 0) return true;
+    }
+    return false;
+}
+
 /* A configuration is a number in mixed radix: its digits choose a value for each varied key, the last key fastest. So
  * a space of 1e12 plans needs no list, threads share it by ranges, and a checkpoint names a plan by one number.
  *
  * Many numbers name the same plan: a key that nothing reads, an axis of 1, equal layer grids. Only one of these is priced, the first that has all unread keys at their first value. The others return false, and are not counted: "a
  * plan" is something that would run differently. */
-bool fr_space_plan(const struct fr_space *space, const struct fr_workload *model, int64_t index,
-                   struct fr_plan *plan, bool *mesh_fits) {
+bool fr_space_plan_after(const struct fr_space *space, const struct fr_workload *model,
+                         int64_t index, struct fr_space_cursor *at, struct fr_plan *plan,
+                         bool *mesh_fits) {
     static const fr_plan_key_set of_mesh = FR_PLAN_KEY_BIT(FR_PLAN_KEY_cp);
-    size_t digit[FR_PLAN_KEYS];
+    const size_t *digit = at->digit;
     const struct fr_job *job =
         space->completes ? fr_space_job(space, space->completes, index) : NULL;
-    *plan = space->base;
-    if (space->variants) index %= fr_space_plans(space);
-    for (int i = space->n_dimensions; i-- > 0;) {
-        const struct fr_dimension *d = &space->dimension[i];
-        digit[i] = (size_t)(index % (int64_t)d->count);
-        index /= (int64_t)d->count;
-        put(d, digit[i], plan);
-    }
+    if (!at->begun || index != at->index + 1 || !step(space, at)) jump(space, index, at);
+    at->index = index;
+    *plan = at->plan;
     plan->resolved = FR_PLAN_RESOLVED;
     if (!take_order(space, plan)) return false;
     if (space->cp_watched && !resolve(space, model, digit, of_mesh, plan)) return false;
-    *mesh_fits = fill_mesh(space, space->ranks[index], plan);
+    *mesh_fits = fill_mesh(space, space->ranks[at->rank], plan);
     complete(job, plan);
     if (space->n_watched > 0 && !resolve(space, model, digit, ~of_mesh, plan)) return false;
     if (space->n_watched > 0) complete(job, plan);
@@ -313,6 +335,12 @@ bool fr_space_plan(const struct fr_space *space, const struct fr_workload *model
     if (*mesh_fits && !take_uniform(space, model, plan)) return false;
     return rename_equivalents(space, model, digit, plan) &&
            rename_row(space, model, digit, plan);
+}
+
+bool fr_space_plan(const struct fr_space *space, const struct fr_workload *model, int64_t index,
+                   struct fr_plan *plan, bool *mesh_fits) {
+    struct fr_space_cursor at = {.begun = false};
+    return fr_space_plan_after(space, model, index, &at, plan, mesh_fits);
 }
 
 bool fr_space_has_batches(const struct fr_space *space) {

@@ -90,6 +90,19 @@ const struct fr_job *fr_space_job(const struct fr_space *space, const struct fr_
 bool fr_space_plan(const struct fr_space *space, const struct fr_workload *model, int64_t index,
                    struct fr_plan *plan, bool *mesh_fits);
 
+/** Where somebody is who goes through a space: {.begun = false} before. */
+struct fr_space_cursor {
+    bool begun;
+    int64_t index;
+    size_t rank, digit[FR_PLAN_KEYS]; /**< number of its ranks, and of each dimension's value */
+    struct fr_plan plan;              /**< with these values, nothing else done to it */
+};
+
+/** The same; from the configuration before, a step is cheaper than to begin anew. */
+bool fr_space_plan_after(const struct fr_space *space, const struct fr_workload *model,
+                         int64_t index, struct fr_space_cursor *at, struct fr_plan *plan,
+                         bool *mesh_fits);
+
 /** Can a plan of this space use ghost neurons? */
 bool fr_space_has_ghost(const struct fr_space *space);
 /** Have its plans more than one global batch? */

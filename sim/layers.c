@@ -398,7 +398,8 @@ static void add_update(struct builder *b, struct placed *layer) {
 /* One layer of each entry. */
 static void place(struct builder *b, struct placed *layers) {
     bool codes = fr_codec_codes(b->plan, 0);
-    struct fr_layers l = fr_layers_of_stage(b->job, b->plan, 0);
+    struct fr_plan own;
+    struct fr_layers l = fr_layers_of_stage(b->job, fr_codec_plan_of(b->plan, 0, &own), 0);
     while (fr_layers_next(&l)) {
         struct placed *layer = &layers[l.entry];
         struct fr_coded coded = {.time_s = 0};

@@ -87,6 +87,7 @@ static const struct {
     {"compression.embedding", "separate|fused"},
     {"compression.gradient.stages", "0|1|2|4"},
     {"compression.gradient.rank", "1|32|256"},
+    {"compression.gradient.ranks", "one|[64]|[0,16]|[32,8,0,64]"},
     {"compression.codec", "powersgd|topk"},
     {"sequence_parallel", "true|false"},
     {"overlap_tp", "true|false"},

@@ -120,8 +120,9 @@ struct counter {
     const struct fr_levels *levels;
     const struct fr_communicator *c;
     int64_t n_links;
-    int32_t *load;   /* [n_links], zero between uses */
-    double slowdown; /* of level 0 by a mesh that the members use in part */
+    int64_t first[FR_LEVEL_MAX]; /* link of each level */
+    int32_t *load;               /* [n_links], zero between uses */
+    double slowdown;             /* of level 0 by a mesh that the members use in part */
 };
 
 /* Time per byte on the busiest link; loads are zero again. */
@@ -142,9 +143,23 @@ static double busiest_s_per_B(struct counter *k) {
     return busiest;
 }
 
+/* Up from one and down to the other, across the level where they meet (topology/route.h). */
+static double count_across(struct counter *k, int64_t a, int64_t b) {
+    int l = fr_levels_between(k->levels, a, b);
+    const struct fr_level *level = &k->levels->level[l];
+    k->load[k->first[l] + 2 * (a / level->shared_by)]++;
+    k->load[k->first[l] + 2 * (b / level->shared_by) + 1]++;
+    return level->latency_s;
+}
+
 /* A message between slots more; the longest latency so far. */
 static void count_message(struct counter *k, int64_t a, int64_t b, double *latency_s) {
     int64_t links[FR_ROUTE_MAX];
+    if (!k->levels->fabric.shape) {
+        double across_s = a == b ? 0 : count_across(k, a, b);
+        if (across_s > *latency_s) *latency_s = across_s;
+        return;
+    }
     int n = fr_route(k->levels, a, b, links);
     for (int h = 0; h < n; h++) k->load[links[h]]++;
     double this_s = n ? fr_route_latency_s(k->levels, links, n) : 0;
@@ -257,7 +272,9 @@ static void count_places(struct counter *k, struct fr_group *group) {
 
 fr_status fr_group_count(const struct fr_levels *levels, const struct fr_communicator *c,
                          struct fr_group *group, struct fr_error *err) {
-    struct counter k = {levels, c, fr_links_count(levels), NULL, 1};
+    struct counter k = {
+        .levels = levels, .c = c, .n_links = fr_links_count(levels), .slowdown = 1};
+    for (int l = 0; l < levels->count; l++) k.first[l] = fr_links_before(levels, l);
     *group = (struct fr_group){.n_ranks = c->n_ranks};
     k.load = fr_calloc((size_t)k.n_links + (size_t)fr_levels_capacity(levels), sizeof *k.load);
     if (!k.load) return fr_fail(err, FR_ERR_NOMEM, NULL, "the links do not fit in memory");

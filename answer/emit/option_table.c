@@ -155,6 +155,7 @@ const struct fr_emit_row fr_emit_rows[] = {
     KEY(D, embedding, "", NONE, S "it reduces a tied layer over the stages that hold it")
     KEY(ALL, gradient_stages, "", NONE, S "{no}low-rank gradients")
     KEY(ALL, gradient_rank, "", NONE, S "{no}low-rank gradients")
+    KEY(ALL, gradient_ranks, "", NONE, S "{no}low-rank gradients")
     KEY(ALL, codec, "", NONE, S "{no}codec of gradients")
     KEY(ALL, warm_up, "", NONE, S "{no}codec of gradients")
 

@@ -7,6 +7,7 @@
 
 #include "answer/search/choice/even.h"
 #include "answer/search/choice/lossy.h"
+#include "answer/search/choice/ranks.h"
 #include "base/alloc.h"
 #include "base/range.h"
 #include "models/job/assume.h"
@@ -306,6 +307,7 @@ fr_status fr_searched_make(const char *ranks, const char *const *vary, int n_var
     }
     if (r->slowdown.asked) r->result.less_sure.count = 0; /* they are of the fastest */
     FR_TRY(all_read(r, err));
+    FR_TRY(fr_ranks_list(r, err));
     FR_TRY(fr_lossy_choose(r, err));
     rank_user_plans(r);
     if (depth > 0) FR_TRY(fold(r, depth, shown, err));
@@ -344,6 +346,7 @@ void fr_searched_put_best(struct fr_json_writer *w, const struct fr_job *job,
 
 void fr_searched_free(struct fr_searched *r) {
     free(r->layer_tp);
+    fr_ranks_free(r);
     fr_answers_free(&r->answers);
     for (int i = 0; r->user_plan && i < r->n_user_plans; i++)
         fr_user_plan_free(&r->user_plan[i]);

@@ -35,6 +35,8 @@ struct fr_searched {
     struct fr_search_result result;
     struct fr_within_noise within;  /**< why the best is not the first by prediction */
     const struct fr_spread *spread; /**< block by block; NULL: in one piece */
+    int64_t **ranks; /**< lists of ranks of stages that plans point to, n_ranks of them */
+    size_t n_ranks;
     int64_t *layer_tp; /**< a grid per layer for the best plan, where it has a grid */
     struct fr_outcome per_layer;
     bool has_per_layer;

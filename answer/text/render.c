@@ -164,8 +164,8 @@ static void render_codecs(struct fr_text *text, const struct fr_outcome *out) {
                   {"messages forward", would, c->forward_rank > 0, c->forward_rank,
                    out->lossy_forward, out->break_even_forward_B_per_s},
                   {"gradients", "no matrix of theirs would send fewer bytes",
-                   c->gradient_stages > 0, c->gradient_rank, out->lossy_gradient,
-                   out->break_even_gradient_B_per_s}};
+                   c->gradient_stages > 0, fr_plan_gradient_rank_most(&out->plan),
+                   out->lossy_gradient, out->break_even_gradient_B_per_s}};
     char rate[40];
     for (int i = 0; i < 3 && isfinite(out->time_s); i++) {
         struct fr_text words = {0};
@@ -194,8 +194,8 @@ static void render_lossy(struct fr_text *text, const struct fr_outcome *out) {
         fr_text_addf(&words,
                      "lossy: %.1f %% of the gradient bytes (rank %" PRId64
                      ") and %.1f %% of the backward messages (rank %" PRId64 ")",
-                     100 * out->lossy_gradient, c->gradient_rank, 100 * out->lossy_backward,
-                     c->backward_rank);
+                     100 * out->lossy_gradient, fr_plan_gradient_rank_most(&out->plan),
+                     100 * out->lossy_backward, c->backward_rank);
         if (out->lossy_forward > 0)
             fr_text_addf(&words, " and %.1f %% of the messages forward (rank %" PRId64 ")",
                          100 * out->lossy_forward, c->forward_rank);
@@ -210,8 +210,7 @@ static void render_lossy(struct fr_text *text, const struct fr_outcome *out) {
 
 void fr_render_messages(const struct fr_outcome *out, struct fr_text *words) {
     if (out->messages != FR_MESSAGES_IN_ORDER) return;
-    fr_text_addf(words,
-                 "of the pipeline wait for one another on slow links");
+    fr_text_addf(words, "of the pipeline wait for one another on slow links");
     for (int k = 0, n = 0; k < FR_BESIDE_COUNT; k++)
         if (out->beside >> k & 1)
             fr_text_addf(words, "%s%s",

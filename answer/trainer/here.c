@@ -50,8 +50,12 @@ static const struct fr_syntax *syntax_of(const char *line, size_t n) {
     return NULL;
 }
 
-/* A shell reads it, now or later. */
+/* A shell reads it, now or later, or a variable takes it. */
 static bool is_script(const char *line, size_t n) {
+    static const char taken[] = "$(cat";
+    for (size_t i = 0; i + sizeof taken - 1 <= n; i++)
+        if (strncmp(line + i, taken, sizeof taken - 1) == 0) return true;
+    if (has_word(line, n, "read")) return true;
     static const char *const shells[] = {"bash", "sh", "sbatch", "ssh", "pdsh"};
     for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
         if (has_word(line, n, shells[i])) return true;

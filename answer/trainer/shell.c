@@ -1,33 +1,12 @@
 #include "answer/trainer/shell.h"
 
-#include <ctype.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/trainer/shell_state.h"
 #include "base/alloc.h"
-
-enum { VARIABLES = 256, DEPTH = 32, WORD = FR_SHELL_WORD };
-
-typedef enum { NO, YES, MAYBE } truth;
-typedef enum { IF, LOOP, CASE } branch_kind;
-
-struct branch {
-    branch_kind kind;
-    truth now, before; /**< this branch; any of those before it */
-    bool choosing;     /**< a case between its patterns */
-    char subject[WORD];
-};
-
-struct fr_shell {
-    struct {
-        char name[64], value[WORD];
-        bool open; /**< branches disagree */
-    } item[VARIABLES];
-    int n, depth;
-    struct branch branch[DEPTH];
-};
 
 struct fr_shell *fr_shell_new(void) {
     return fr_calloc(1, sizeof(struct fr_shell));
@@ -35,213 +14,19 @@ struct fr_shell *fr_shell_new(void) {
 
 void fr_shell_free(struct fr_shell *shell) { free(shell); }
 
-static bool of_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
-
 static truth opposite(truth a) { return a == MAYBE ? MAYBE : a == YES ? NO : YES; }
-static truth both(truth a, truth b) {
+truth fr_truth_both(truth a, truth b) {
     return a == NO || b == NO ? NO : a == YES && b == YES ? YES : MAYBE;
 }
-static truth either(truth a, truth b) { return opposite(both(opposite(a), opposite(b))); }
+static truth either(truth a, truth b) {
+    return opposite(fr_truth_both(opposite(a), opposite(b)));
+}
 
-/* Does the line run? */
-static truth running(const struct fr_shell *s) {
+truth fr_shell_running(const struct fr_shell *s) {
     truth now = YES;
     for (int i = 0; i < s->depth; i++)
-        now = both(now, s->branch[i].choosing ? NO : s->branch[i].now);
+        now = fr_truth_both(now, s->branch[i].choosing ? NO : s->branch[i].now);
     return now;
-}
-
-/* ---- variables ------------------------------------------------------------------------------- */
-
-static int find(const struct fr_shell *s, const char *name, size_t n) {
-    for (int i = 0; i < s->n; i++)
-        if (strlen(s->item[i].name) == n && strncmp(s->item[i].name, name, n) == 0) return i;
-    return -1;
-}
-
-static const char *value_of(const struct fr_shell *s, const char *name, size_t n) {
-    int i = find(s, name, n);
-    return i >= 0 && !s->item[i].open ? s->item[i].value : NULL;
-}
-
-/* "$1", "$@": arguments, of which there are none. */
-static bool is_argument(const char *value) {
-    return value[0] == '$' && (isdigit((unsigned char)value[1]) || strchr("@*#", value[1])) &&
-           value[1] && !value[2];
-}
-
-void fr_shell_set(struct fr_shell *s, const char *name, size_t n, const char *value) {
-    char out[WORD], bare[WORD];
-    int i = find(s, name, n);
-    const bool quoted = *value == '"' || *value == '\'';
-    snprintf(bare, sizeof bare, "%s", value + quoted);
-    if (quoted) bare[strcspn(bare, "\"'")] = '\0';
-    value = bare;
-    if (n == 0 || n >= sizeof s->item[0].name || is_argument(value)) return;
-    fr_shell_expand(s, value, out);
-    if (i < 0 && s->n == VARIABLES) return;
-    bool open = i >= 0 && running(s) == MAYBE && strcmp(s->item[i].value, out) != 0;
-    if (i < 0) i = s->n++;
-    snprintf(s->item[i].name, sizeof s->item[i].name, "%.*s", (int)n, name);
-    snprintf(s->item[i].value, sizeof s->item[i].value, "%s", out);
-    s->item[i].open = open;
-}
-
-/* ---- arithmetic: whole numbers, + - * / % and brackets ------------------------------------------ */
-
-struct sum {
-    const struct fr_shell *shell;
-    const char *at, *end;
-    int depth;
-    bool known;
-};
-
-static void blanks(struct sum *e) {
-    while (e->at < e->end && isspace((unsigned char)*e->at)) e->at++;
-}
-
-static long long added(struct sum *e);
-
-static long long operand(struct sum *e) {
-    blanks(e);
-    if (e->at < e->end && *e->at == '-') return e->at++, -operand(e);
-    if (e->at < e->end && *e->at == '(' && e->depth < 20) {
-        e->at++, e->depth++;
-        long long value = added(e);
-        blanks(e);
-        e->known &= e->at < e->end && *e->at == ')';
-        e->at++;
-        return value;
-    }
-    if (e->at < e->end && *e->at == '$') e->at++;
-    const bool braces = e->at < e->end && *e->at == '{';
-    e->at += braces;
-    size_t n = 0;
-    while (e->at + n < e->end && of_name(e->at[n])) n++;
-    const char *text = n == 0                           ? NULL
-                       : isdigit((unsigned char)*e->at) ? e->at
-                                                        : value_of(e->shell, e->at, n);
-    char *stop = NULL;
-    long long value = text ? strtoll(text, &stop, 10) : 0;
-    e->known &= text && stop != text && value < 1LL << 40 &&
-                (text == e->at ? stop == text + n : *stop == '\0');
-    e->at += n;
-    if (braces) {
-        e->known &= e->at < e->end && *e->at == '}';
-        e->at++;
-    }
-    return value;
-}
-
-static long long multiplied(struct sum *e) {
-    long long value = operand(e);
-    for (blanks(e); e->known && e->at < e->end && strchr("*/%\\", *e->at); blanks(e)) {
-        if (*e->at == '\\') e->at++; /* of expr */
-        const char how = e->at < e->end ? *e->at++ : '*';
-        const long long other = operand(e);
-        if (!e->known || (how != '*' && other == 0) || llabs(value) > 1LL << 40)
-            return e->known = false, 0;
-        value = how == '*' ? value * other : how == '/' ? value / other : value % other;
-        e->known &= llabs(value) < 1LL << 50;
-    }
-    return value;
-}
-
-static long long added(struct sum *e) {
-    long long value = multiplied(e);
-    for (blanks(e); e->known && e->at < e->end && (*e->at == '+' || *e->at == '-'); blanks(e)) {
-        const int sign = *e->at++ == '+' ? 1 : -1;
-        value += sign * multiplied(e);
-    }
-    return value;
-}
-
-/* The value of text[0..n), and where it ends. */
-static bool compute(const struct fr_shell *s, const char *text, size_t n, long long *out,
-                    const char **rest) {
-    struct sum e = {.shell = s, .at = text, .end = text + n, .known = true};
-    *out = added(&e);
-    blanks(&e);
-    *rest = e.at;
-    return e.known;
-}
-
-/* ---- words ------------------------------------------------------------------------------------ */
-
-/* Finds the end of the bracket at @p at, or NULL. */
-static const char *closing(const char *at, char opens, char closes) {
-    int depth = 0;
-    for (; *at; at++) {
-        depth += *at == opens;
-        if (*at == closes && --depth == 0) return at;
-    }
-    return NULL;
-}
-
-static size_t arithmetic(const struct fr_shell *s, const char *word, size_t from,
-                         const char *end, size_t behind, char *out) {
-    const char *rest;
-    long long number;
-    if (!end || !compute(s, word + from, (size_t)(end - word) - from, &number, &rest) ||
-        rest != end)
-        return 0;
-    snprintf(out, WORD, "%lld", number);
-    return (size_t)(end - word) + behind;
-}
-
-/* "${...}"; @return its length, 0 where it has no value. */
-static size_t braced(const struct fr_shell *s, const char *word, char *out) {
-    const char *name = word + 2, *end = closing(word + 1, '{', '}');
-    char other[WORD];
-    size_t n = 0;
-    if (!end) return 0;
-    while (of_name(name[n])) n++;
-    const char *value = value_of(s, name, n), *how = name + n;
-    const bool colon = *how == ':';
-    how += colon;
-    if (n == 0 || (how != end && !strchr("-=+", *how))) return 0;
-    if (*how == '+' && how != end && !value) return *out = '\0', (size_t)(end + 1 - word);
-    if (how != end && (*how == '+' || !value || (colon && !*value))) {
-        snprintf(other, sizeof other, "%.*s", (int)(end - how - 1), how + 1);
-        fr_shell_expand(s, other + strspn(other, "\"'"), out);
-        out[strcspn(out, "\"'")] = '\0';
-    } else if (value)
-        snprintf(out, WORD, "%s", value);
-    else
-        return 0;
-    return (size_t)(end + 1 - word);
-}
-
-/* Finds the value of "$..." at @p word; @return how much of it, 0 where it has no value. */
-static size_t expand_one(const struct fr_shell *s, const char *word, char *out) {
-    size_t n = 0;
-    if (strncmp(word, "$((", 3) == 0) {
-        const char *end = closing(word + 1, '(', ')');
-        return arithmetic(s, word, 3, end ? end - 1 : NULL, 2, out);
-    }
-    if (strncmp(word, "$(expr ", 7) == 0)
-        return arithmetic(s, word, 7, closing(word + 1, '(', ')'), 1, out);
-    if (word[1] == '[') return arithmetic(s, word, 2, strchr(word, ']'), 1, out);
-    if (word[1] == '{') return braced(s, word, out);
-    while (of_name(word[1 + n])) n++;
-    const char *value = n ? value_of(s, word + 1, n) : NULL;
-    if (value) snprintf(out, WORD, "%s", value);
-    return value ? n + 1 : 0;
-}
-
-void fr_shell_expand(const struct fr_shell *s, const char *word, char *out) {
-    size_t used = 0;
-    while (*word && used + 1 < WORD) {
-        char value[WORD] = "";
-        size_t n = *word == '$' ? expand_one(s, word, value) : 0;
-        if (!n) {
-            out[used++] = *word++;
-            continue;
-        }
-        for (const char *c = value; *c && used + 1 < WORD; c++) out[used++] = *c;
-        word += n;
-    }
-    out[used] = '\0';
 }
 
 /* ---- conditions --------------------------------------------------------------------------------- */
@@ -257,11 +42,12 @@ static bool plain(const struct fr_shell *s, const char *word, size_t n, char *ou
         if (*at == '"' || *at == '\'') continue;
         if (*at == '`' || strncmp(at, "$(", 2) == 0) return false;
         if (*at == '$') {
-            const char *end = at[1] == '{' ? closing(at + 1, '{', '}') : NULL;
+            const char *end = at[1] == '{' ? fr_shell_closing(at + 1, '{', '}') : NULL;
             size_t name = 1;
-            while (!end && (of_name(at[name]) || (name == 1 && strchr("@#*?", at[1]) && at[1])))
+            while (!end && (fr_shell_of_name(at[name]) ||
+                            (name == 1 && strchr("@#*?", at[1]) && at[1])))
                 name++;
-            const bool open = find(s, at + 1, name - 1) >= 0; /* branches disagree */
+            const bool open = fr_shell_find(s, at + 1, name - 1) >= 0; /* branches disagree */
             if (open || (at[1] == '{' && !end)) return false;
             if (at[1] == '#') out[used++] = '0';
             at = end ? end : at + name - 1;
@@ -340,7 +126,7 @@ static truth brackets(const struct fr_shell *s, const char *text, size_t n) {
                                       is_word(word[i], length[i], "-o"));
         if (i < count && !and&&! or) continue;
         const truth one = i > from ? primary(s, word + from, length + from, i - from) : MAYBE;
-        all = any ? either(all, one) : both(all, one);
+        all = any ? either(all, one) : fr_truth_both(all, one);
         any = or ;
         from = i + 1;
     }
@@ -350,12 +136,13 @@ static truth brackets(const struct fr_shell *s, const char *text, size_t n) {
 static truth of_numbers(const struct fr_shell *s, const char *text, size_t n) {
     const char *end = text + n, *rest = text;
     long long a, b;
-    if (!compute(s, text, n, &a, &rest)) return MAYBE;
+    if (!fr_shell_compute(s, text, n, &a, &rest)) return MAYBE;
     if (rest == end) return a != 0;
     const char how = *rest++;
     const bool equal = rest < end && *rest == '=';
     rest += equal;
-    if (!compute(s, rest, (size_t)(end - rest), &b, &rest) || rest != end) return MAYBE;
+    if (!fr_shell_compute(s, rest, (size_t)(end - rest), &b, &rest) || rest != end)
+        return MAYBE;
     if (how == '>') return equal ? a >= b : a > b;
     if (how == '<') return equal ? a <= b : a < b;
     return equal && how == '=' ? a == b : equal && how == '!' ? a != b : MAYBE;
@@ -398,7 +185,7 @@ static truth condition(const struct fr_shell *s, const char *text, size_t n) {
                    or = n > 2 && strncmp(text, "||", 2) == 0;
         if (!and&&! or) return MAYBE;
         const truth one = test(s, text + 2, n - 2, &used);
-        all = and? both(all, one) : either(all, one);
+        all = and? fr_truth_both(all, one) : either(all, one);
         if (used) used += 2;
     }
     return MAYBE;
@@ -410,13 +197,57 @@ static void set_usual(struct fr_shell *s, const char *text, size_t n) {
         size_t name = 0;
         char value[WORD];
         if (text[i] != '$' || text[i + 1] != '{') continue;
-        const char *at = text + i + 2, *end = closing(text + i + 1, '{', '}');
-        while (of_name(at[name])) name++;
+        const char *at = text + i + 2, *end = fr_shell_closing(text + i + 1, '{', '}');
+        while (fr_shell_of_name(at[name])) name++;
         const char *how = at + name + (at[name] == ':');
-        if (!end || *how != '=' || value_of(s, at, name)) continue;
+        if (!end || *how != '=' || fr_shell_value(s, at, name)) continue;
         snprintf(value, sizeof value, "%.*s", (int)(end - how - 1), how + 1);
         fr_shell_set(s, at, name, value);
     }
+}
+
+/* "let A=2*B", "((A = 2 * B))": assignments of numbers.  @return whether it was one */
+static bool set_number(struct fr_shell *s, const char *text, size_t n) {
+    size_t from = n > 4 && strncmp(text, "((", 2) == 0     ? 2
+                  : n > 4 && strncmp(text, "let ", 4) == 0 ? 4
+                                                           : 0;
+    const char *end = text + n, *rest;
+    char value[32];
+    long long number;
+    if (!from) return false;
+    if (from == 2) {
+        while (end > text && isspace((unsigned char)end[-1])) end--;
+        if (end - text < 5 || end[-1] != ')' || end[-2] != ')') return false;
+        end -= 2;
+    }
+    const char *at = text + from;
+    while (at < end && (isspace((unsigned char)*at) || strchr("\"'", *at))) at++;
+    while (from == 4 && end > at && strchr("\"'", end[-1])) end--;
+    size_t name = 0;
+    while (at + name < end && fr_shell_of_name(at[name])) name++;
+    const char *equals = at + name;
+    while (equals < end && isspace((unsigned char)*equals)) equals++;
+    if (name == 0 || equals + 1 >= end || *equals != '=' || equals[1] == '=') return false;
+    if (!fr_shell_compute(s, equals + 1, (size_t)(end - equals - 1), &number, &rest) ||
+        rest != end)
+        return false;
+    snprintf(value, sizeof value, "%lld", number);
+    fr_shell_set(s, at, name, value);
+    return true;
+}
+
+/* "for TP in 4": a list of one word sets it, others leave it open. */
+static bool set_single(struct fr_shell *s, const char *text, size_t n) {
+    const char *word[WORDS];
+    size_t length[WORDS];
+    char value[WORD];
+    if (split_words(text, n, word, length) != 3 || !is_word(word[1], length[1], "in"))
+        return false;
+    for (const char *many = "*{@"; *many; many++)
+        if (memchr(word[2], *many, length[2])) return false;
+    if (!plain(s, word[2], length[2], value) || !*value || strpbrk(value, " \t")) return false;
+    fr_shell_set(s, word[0], length[0], value);
+    return true;
 }
 
 /* ---- branches ------------------------------------------------------------------------------------- */
@@ -433,7 +264,7 @@ static struct branch *top(struct fr_shell *s, branch_kind kind) {
 
 /* The next branch of an if, which is taken where none before it was. */
 static void next_branch(struct branch *b, truth now) {
-    b->now = both(opposite(b->before), now);
+    b->now = fr_truth_both(opposite(b->before), now);
     b->before = either(b->before, now);
 }
 
@@ -475,7 +306,7 @@ static size_t choose(struct branch *b, const char *text, size_t n) {
 static size_t keyword(const char *text, size_t n, const char *word) {
     const size_t length = strlen(word);
     return n >= length && strncmp(text, word, length) == 0 &&
-                   (n == length || !of_name(text[length]))
+                   (n == length || !fr_shell_of_name(text[length]))
                ? length
                : 0;
 }
@@ -501,7 +332,8 @@ static void step(struct fr_shell *s, const char *text, size_t n,
     } else if ((used = keyword(text, n, "while"))) {
         push(s, LOOP, condition(s, text + used, n - used));
     } else if ((used = keyword(text, n, "for"))) {
-        push(s, LOOP, memchr(text, '@', n) ? NO : MAYBE);
+        const bool single = fr_shell_running(s) != NO && set_single(s, text + used, n - used);
+        push(s, LOOP, single ? YES : memchr(text, '@', n) ? NO : MAYBE);
     } else if ((used = keyword(text, n, "until"))) {
         push(s, LOOP, MAYBE);
     } else if ((used = keyword(text, n, "case"))) {
@@ -510,9 +342,11 @@ static void step(struct fr_shell *s, const char *text, size_t n,
         step(s, text + used, n - used, run, to);
     } else if (keyword(text, n, "fi") || keyword(text, n, "done") || keyword(text, n, "esac")) {
         if (s->depth) s->depth--;
-    } else if (running(s) != NO && *text == ':') {
+    } else if (fr_shell_running(s) != NO && set_number(s, text, n)) {
+        return;
+    } else if (fr_shell_running(s) != NO && *text == ':') {
         set_usual(s, text, n);
-    } else if (running(s) != NO) {
+    } else if (fr_shell_running(s) != NO) {
         const truth holds = test(s, text, n, &used);
         while (used < n && isspace((unsigned char)text[used])) used++;
         const bool and = used && n - used > 2 && strncmp(text + used, "&&", 2) == 0,

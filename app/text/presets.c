@@ -49,19 +49,34 @@ static void add_network(const struct fr_levels *levels, struct fr_text *text) {
                     FR_QUANTITY_RATE, rate));
 }
 
-/* Its date, and what is known of how its values were checked. */
+/* The day that its values are of: the file's own, or its calibration's. */
+static const char *day_of(const struct fr_json *root, char day[16]) {
+    struct fr_json calibration = fr_json_member(root, "calibration");
+    const char *own = fr_json_text_at(root, "date"),
+               *measured = fr_json_text_at(&calibration, "date");
+    snprintf(day, 16, "%.*s", *own ? 15 : 10, *own ? own : measured);
+    return day;
+}
+
+/* How its values were checked, how good its power figures are, and who measured it. */
 static void add_checked(const struct fr_cluster *cluster, const struct fr_json *root,
                         struct fr_text *text) {
-    const char *date = fr_json_text_at(root, "date"),
-               *checked = fr_json_text_at(root, "checked");
+    const char *checked = fr_json_text_at(root, "checked"),
+               *by = fr_json_text_at(root, "measured_by");
+    struct fr_json device = fr_json_member(root, "device"),
+                   power = fr_json_member(&device, "power");
+    const char *quality = fr_json_text_at(&power, "quality");
+    char day[16];
     struct fr_text words = {0};
-    if (*date) fr_text_addf(&words, "%s: ", date);
+    if (*day_of(root, day)) fr_text_addf(&words, "%s: ", day);
     if (cluster->tuning.present)
         fr_text_addf(&words, "tuned to measured runs");
     else if (*cluster->calibration.verdict)
         fr_text_addf(&words, "calibrated, verdict %s", cluster->calibration.verdict);
     else
         fr_text_addf(&words, "%s", *checked ? checked : "does not say how it was checked");
+    if (*quality) fr_text_addf(&words, "; power %s", quality);
+    if (*by) fr_text_addf(&words, "; by %s", by);
     fr_text_addf(text, "%*s", NAME, "");
     fr_wrap_cell(text, NAME, fr_text_get(&words));
     fr_text_free(&words);

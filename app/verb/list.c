@@ -115,7 +115,29 @@ static int list_families(struct row *rows) {
     return n;
 }
 
-/* Names in the user's own folders, with their files; the text stays for as long as the rows. */
+/* Names in the user's own folders and the site's, a line each.  One that a preset has is the site's under "site:NAME"
+ * alone, and of the user's own folder nobody's. */
+static fr_status own_names(const char *kind, struct fr_text *text) {
+    struct fr_text all = {0};
+    FR_TRY(fr_own_names(kind, &all, NULL));
+    for (char *at = all.data; at && *at;) {
+        char *file = at + strcspn(at, "\t"), *end = at + strcspn(at, "\n"), path[FR_OWN_PATH_B],
+             shared[256];
+        *file = '\0';
+        const bool preset = fr_preset_find(kind, at);
+        snprintf(shared, sizeof shared, FR_OWN_SITE "%.200s", at);
+        const bool found = fr_own_file(kind, shared, path, NULL) == FR_OK && *path;
+        if (!preset || found)
+            fr_text_addf(text, "%s\t%.*s\n", preset ? shared : at, (int)(end - file - 1),
+                         file + 1);
+        at = *end ? end + 1 : end;
+    }
+    text->failed = text->failed || all.failed;
+    fr_text_free(&all);
+    return FR_OK;
+}
+
+/* Those with their files; the text stays for as long as the rows. */
 static int list_own(struct row *rows, int most, const char *kind) {
     static const char *const kinds[] = {"cluster", "model", "runtime"};
     static struct fr_text cached[3];
@@ -124,7 +146,7 @@ static int list_own(struct row *rows, int most, const char *kind) {
     struct fr_text *text = &cached[which];
     text->length = 0;
     text->failed = false; /* of a call before, in a library */
-    if (fr_own_names(kind, text, NULL) != FR_OK || !text->length || text->failed) return 0;
+    if (own_names(kind, text) != FR_OK || !text->length || text->failed) return 0;
     for (char *at = text->data; *at && n < most; n++) {
         char *file = at + strcspn(at, "\t"), *end = at + strcspn(at, "\n");
         *file = *end = '\0';

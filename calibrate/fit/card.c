@@ -77,6 +77,42 @@ static double spread_of(const double *rate_B_per_s) {
 
 static double slower(double a, double b) { return a > 0 && b > 0 ? fmin(a, b) : fmax(a, b); }
 
+/* Median of one part of an overlap; 0: it was not measured. */
+static double part_s(const struct fr_samples *s, const struct fr_sample_overlap *of, int part,
+                     double *scratch) {
+    size_t taken = 0;
+    for (size_t i = 0; i < s->n_overlap; i++) {
+        const struct fr_sample_overlap *o = &s->overlap[i];
+        if (o->part == part && o->op == of->op && o->n_ranks == of->n_ranks &&
+            o->level == of->level && o->size_B == of->size_B && o->m == of->m &&
+            o->n == of->n && o->k == of->k)
+            scratch[taken++] = o->time_s;
+    }
+    if (taken == 0) return 0;
+    fr_sort(scratch, taken);
+    return fr_sorted_median(scratch, taken);
+}
+
+/* (during - compute) / min(comm, compute), the median over samples of products meanwhile. */
+static fr_status interference_of(const struct fr_samples *s, double *out) {
+    double *scratch = fr_malloc(2 * s->n_overlap + 1, sizeof *scratch),
+           *found = scratch + s->n_overlap;
+    size_t n = 0;
+    if (!scratch) return FR_ERR_NOMEM;
+    for (size_t i = 0; i < s->n_overlap; i++) {
+        const struct fr_sample_overlap *o = &s->overlap[i];
+        if (o->part != FR_OVERLAP_DURING) continue;
+        double comm_s = part_s(s, o, FR_OVERLAP_COMM, scratch),
+               compute_s = part_s(s, o, FR_OVERLAP_COMPUTE, scratch);
+        if (comm_s > 0 && compute_s > 0)
+            found[n++] = fmin(1, fmax(0, (o->time_s - compute_s) / fmin(comm_s, compute_s)));
+    }
+    if (n > 0) fr_sort(found, n);
+    *out = n > 0 ? fr_sorted_median(found, n) : 0;
+    free(scratch);
+    return FR_OK;
+}
+
 bool fr_fit_is_card(const struct fr_samples *samples) {
     return samples->provenance.device[0] != '\0';
 }
@@ -110,6 +146,7 @@ fr_status fr_fit_card(const struct fr_samples *samples, const struct fr_fit_opti
                                                              samples, of, scratch);
     }
     free(scratch);
+    FR_TRY(interference_of(samples, &card->interference));
     card->memory_rate_B_per_s = rate_B_per_s[FR_TRAFFIC_STREAM];
     if (card->memory_rate_B_per_s > 0) card->memory_spread = spread_of(rate_B_per_s);
     FR_TRY(fr_fit_power(samples, options, result));

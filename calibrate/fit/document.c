@@ -173,6 +173,7 @@ static void json_card(struct fr_json_writer *w, const struct fr_fit_result *resu
                   {"host_link_B_per_s", card->link_rate_B_per_s},
                   {"launch_s", card->launch_s},
                   {"graph_launch_s", card->graph_s},
+                  {"interference", card->interference},
                   {"attention_flash", result->attention.flash},
                   {"attention_half_keys", result->attention.half_keys},
                   {"attention_backward", result->attention.backward},

@@ -31,7 +31,7 @@ static fr_status take_series(const struct fr_samples *samples,
         const char *name = list->items[series].name;
         if (op->n_points == 0) {
             snprintf(op->series, sizeof op->series, "%.255s", name);
-            op->gpu = list->items[series].gpu;
+            op->gpu = list->items[series].gpu || fr_fit_is_card(samples);
         } else if (strncmp(op->series, name, sizeof op->series - 1) != 0) {
             status = fr_fail(
                 err, FR_ERR_INPUT, NULL,

@@ -134,6 +134,7 @@ struct fr_fit_card {
     double memory_B, memory_rate_B_per_s, link_rate_B_per_s; /**< the link: of the slower way */
     double memory_spread; /**< of other passes' rates about it: deviation of the logarithm */
     double launch_s, graph_s;
+    double interference; /**< share of a collective's time that a product beside it loses */
 };
 
 /** Fused attention of an accelerator, as shares of the base's peak of 16 bits; 0: not measured. */

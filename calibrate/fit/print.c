@@ -205,6 +205,9 @@ static void print_card(const struct fr_fit_result *result, struct fr_text *text)
     print_value(";\n  launch", card->launch_s, FR_QUANTITY_TIME, text);
     print_value(", in a graph", card->graph_s, FR_QUANTITY_TIME, text);
     print_value("; host link", card->link_rate_B_per_s, FR_QUANTITY_RATE, text);
+    if (card->interference > 0)
+        fr_text_addf(text, ";\n  a product loses %.3g of the time of a collective beside it",
+                     card->interference);
     fr_text_addf(text, "\n");
     print_power(result, text);
     if (result->attention.n > 0) print_attention(&result->attention, text);

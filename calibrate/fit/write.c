@@ -282,14 +282,16 @@ void fr_fit_write_cluster(const struct fr_fit_result *result, struct fr_text *te
     const struct fr_provenance *p = &result->provenance;
     struct fr_json_writer w = {.text = text, .indent = 1};
     char source[512], base[64] = "the base";
+    char count[40] = "one ";
+    if (p->ranks > 1) snprintf(count, sizeof count, "%lld times ", (long long)p->ranks);
     if (result->card.present) {
         struct fr_json root = fr_json_root(result->base);
         fr_json_get_string(&root, "name", false, base, sizeof base, NULL);
         snprintf(source, sizeof source,
-                 "measured on one %.90s of %.60s, %.30s, driver %.40s, %.120s; what was not "
+                 "measured on %s%.90s of %.60s, %.30s, driver %.40s, %.120s; what was not "
                  "measured "
                  "is of %.60s",
-                 p->device, p->host, *p->date ? p->date : "no date", p->device_driver,
+                 count, p->device, p->host, *p->date ? p->date : "no date", p->device_driver,
                  p->device_libraries, base);
     } else if (strcmp(p->host, FR_HOST_IMPORTED) == 0)
         snprintf(source, sizeof source, "fitted to imported measurements, up to %lld ranks",

@@ -140,14 +140,16 @@ static bool card_has(const struct fr_fit_result *result, const char *key) {
     card_values(&result->card, value);
     for (int i = 0; i < CARD_VALUES; i++)
         if (strcmp(key, card_keys[i].key) == 0) return value[i] > 0;
+    if (strcmp(key, "interference") == 0) return result->card.interference > 0;
     if (strcmp(key, "attention") == 0) return result->attention.n > 0;
     return result->card.present && (strcmp(key, "name") == 0 ||
                                     (strcmp(key, "power") == 0 && power_is_measured(result)));
 }
 
 static void add_card(struct fr_json_writer *w, const struct fr_fit_result *result) {
+    const struct fr_fit_card *card = &result->card;
     double value[CARD_VALUES];
-    card_values(&result->card, value);
+    card_values(card, value);
     for (int i = 0; i < CARD_VALUES; i++) {
         if (!(value[i] > 0)) continue;
         if (i == 0)
@@ -155,6 +157,7 @@ static void add_card(struct fr_json_writer *w, const struct fr_fit_result *resul
         else
             fr_fit_add_rounded(w, card_keys[i].key, value[i], card_keys[i].quantity);
     }
+    if (card->interference > 0) fr_fit_add_share(w, "interference", card->interference);
     if (power_is_measured(result)) fr_fit_add_power(w, result);
 }
 
@@ -185,6 +188,7 @@ static bool is_of_single(const struct fr_fit_result *result, const char *width) 
     struct attention_value v[ATTENTION_VALUES];
     if (result->card.memory_spread > 0 && strcmp(width, "device.memory_bandwidth") == 0)
         return true;
+    if (result->card.interference > 0 && strcmp(width, "device.interference") == 0) return true;
     attention_values(&result->attention, v);
     for (int k = 0; k < ATTENTION_VALUES; k++) {
         snprintf(path, sizeof path, "device.attention.%s", v[k].key);

@@ -156,8 +156,8 @@ fr_status fr_assume_read(int key, const char *text, struct fr_plan *plan,
     FR_TRY(fr_json_parse(object, strlen(object), "runtime", &document, err));
     struct fr_json root = fr_json_root(document);
     fr_status status = fr_plan_read_object(&root, plan, &none, err);
-    if (status == FR_OK &&
-        (none.layer_tp || none.stage_layers || none.rank_map || none.clock_Hz))
+    if (status == FR_OK && (none.layer_tp || none.stage_layers || none.gradient_ranks ||
+                            none.rank_map || none.clock_Hz))
         status = fr_fail(err, FR_ERR_INPUT, fr_plan_keys[key].name,
                          "a list is no value of a runtime; expected a rule");
     fr_plan_lists_free(&none);

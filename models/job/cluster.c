@@ -10,7 +10,7 @@
 
 static const char *const keys[] = {
     "name",   "source", "device", "levels",  "collectives", "calibration", "topology", "tuning",
-    "widths", "pue",    "date",   "checked", "schema",      "$schema",     NULL};
+    "widths", "pue",    "date",   "checked", "measured_by", "schema",      "$schema",  NULL};
 
 fr_status fr_cluster_read_bare(const struct fr_json_document *document,
                                struct fr_cluster *cluster, struct fr_error *err) {
@@ -27,9 +27,10 @@ fr_status fr_cluster_read_bare(const struct fr_json_document *document,
     FR_TRY(fr_json_get_string(&root, "name", false, cluster->name, sizeof cluster->name, err));
     FR_TRY(fr_json_get_string(&root, "source", false, cluster->source, sizeof cluster->source,
                               err));
-    char date[16], checked[160]; /* for people: forerun list clusters */
+    char date[16], checked[160], by[160]; /* for people: forerun list clusters */
     FR_TRY(fr_json_get_string(&root, "date", false, date, sizeof date, err));
     FR_TRY(fr_json_get_string(&root, "checked", false, checked, sizeof checked, err));
+    FR_TRY(fr_json_get_string(&root, "measured_by", false, by, sizeof by, err));
     cluster->pue = 1;
     FR_TRY(fr_json_get_number(&root, "pue", false, 1, 10, &cluster->pue, err));
     FR_TRY(fr_calibration_read(&calibration, &cluster->calibration, err));

@@ -185,9 +185,10 @@ static fr_status price(struct fr_pricer *x, const struct fr_plan *plan, fr_wante
     p.splits_backward = fr_schedule_splits(p.schedule, &p.args);
     fr_status status = price_stages(x, plan, &p, &out->extrapolated);
     if (status == FR_OK) {
-        fr_pipeline_fill_still(x->job, &p, out);
+        fr_pipeline_fill_limits(x->job, &p, out);
         fill_lower_bound(x, &p, out);
         *priced = wanted(context, out);
+        if (*priced) fr_pipeline_fill_still(&p, out);
         if (*priced) status = fill_exactly(x, plan, &p, wanted, context, out, priced);
     }
     free(p.cool_down);

@@ -52,11 +52,9 @@ void fr_outcome_add_totals(const struct fr_job *job, struct fr_outcome *out) {
 }
 
 bool fr_plan_warms_up(const struct fr_plan *plan, struct fr_plan *plain) {
-    const struct fr_plan none = fr_plan_default();
     if (plan->compression.warm_up == 0) return false;
     *plain = *plan;
-    plain->compression = none.compression; /* ranks too: a rank that nothing reads is refused */
-    plain->compression.fused_embedding = plan->compression.fused_embedding;
+    fr_plan_drop_loss(plain); /* ranks too: a rank that nothing reads is refused */
     return true;
 }
 

@@ -200,9 +200,9 @@ FR_FACT_EACH(bytes_per_rank, "bytes_per_rank.*", PART, fr_sent_names, FR_SENT_CO
 FR_FACT(gradient_bytes, "lossy.gradient_bytes", PART, ALWAYS, v->out->lossy_gradient,
         "share of the gradient bytes that is compressed")
 FR_FACT(gradient_rank, "lossy.gradient_rank", WHOLE, ALWAYS,
-        v->out->lossy_gradient > 0 ? (double)v->out->plan.compression.gradient_rank : 0,
-        "rank they are compressed to; 0: nothing is, as where factors would not be "
-        "smaller")
+        v->out->lossy_gradient > 0 ? (double)fr_plan_gradient_rank_most(&v->out->plan) : 0,
+        "rank they are compressed to, the largest of several; 0: nothing is, as where factors "
+        "would not be smaller")
 FR_FACT(backward_messages, "lossy.backward_messages", PART, ALWAYS, v->out->lossy_backward,
         "share of the backward messages that is compressed")
 FR_FACT(backward_rank, "lossy.backward_rank", WHOLE, ALWAYS,

@@ -18,6 +18,7 @@
 static double lossy_share(const struct fr_pipeline *p,
                           double (*compressed)(const struct fr_pipeline *p, int32_t i)) {
     double all = 0, lossy = 0;
+    if (!fr_pipeline_codes(p)) return 0;
     for (int32_t i = 0; i < p->args.stages && p->args.stages > 1; i++) {
         all += fr_pipeline_n_messages(p, i);
         lossy += compressed(p, i);
@@ -63,14 +64,13 @@ static double codec_busy_s(const struct fr_pipeline *p, int32_t i) {
            p->stage[below].forward_decode_s * fr_pipeline_n_forward_compressed(p, below);
 }
 
-/* Time that one rank of stage @p i computes in an iteration.  Communication beside a pass counts with the pass.  It
+/* Time that one rank of a stage computes in an iteration, codecs aside.  Communication beside a pass counts with the pass.  It
  * is the mean over a stage's ranks: some wait in the passes while others compute for them (cSub). */
-static double busy_of(const struct fr_pipeline *p, double m, int32_t i) {
-    const struct fr_stage *s = &p->stage[i];
+static double busy_of(const struct fr_stage *s, double m) {
     return m * (1 - s->idle_share) *
                (fr_pass_s(&s->forward, FR_WITH_LAUNCH) +
                 fr_pass_s(&s->backward, FR_WITH_LAUNCH)) +
-           s->optimizer_s - s->optimizer_idle_s + codec_busy_s(p, i);
+           s->optimizer_s - s->optimizer_idle_s;
 }
 
 /* E = sum over stages of replicas (P_busy busy + P_comm (T - busy)): a rank that does not compute communicates or
@@ -80,12 +80,21 @@ static void add_energy(const struct fr_job *job, const struct fr_pipeline *p, do
     const struct fr_power *power = &job->cluster.device.power;
     double replicas = (double)(fr_plan_replicas(&out->plan) * out->plan.tp),
            device_J = power->known ? 0 : NAN, all_s = 0;
+    const bool alike = !fr_pipeline_codes(p) && !p->longer_s; /* stages that repeat */
+    double passes_s = 0, busy_s = 0, one_J = 0;
     for (int32_t i = 0; power->known && i < p->args.stages; i++) {
-        double busy_s = busy_of(p, m, i) + job->cluster.device.fixed_s +
-                        (p->longer_s ? p->busy_longer_s[i] : 0);
-        device_J += replicas * (fr_rank_energy_J(&job->cluster.device, p->stage[i].clock_Hz,
-                                                 busy_s, fr_larger(0, out->time_s - busy_s)) +
-                                (p->longer_s ? p->more_J[i] : 0));
+        if (p->stage[i].repeats && alike) {
+            device_J += one_J;
+            all_s += replicas * busy_s;
+            continue;
+        }
+        if (!p->stage[i].repeats) passes_s = busy_of(&p->stage[i], m);
+        busy_s = passes_s + codec_busy_s(p, i) + job->cluster.device.fixed_s +
+                 (p->longer_s ? p->busy_longer_s[i] : 0);
+        one_J = replicas * (fr_rank_energy_J(&job->cluster.device, p->stage[i].clock_Hz, busy_s,
+                                             fr_larger(0, out->time_s - busy_s)) +
+                            (p->longer_s ? p->more_J[i] : 0));
+        device_J += one_J;
         all_s += replicas * busy_s;
     }
     fr_outcome_add_energy(&job->cluster, device_J, all_s, out);
@@ -151,7 +160,7 @@ struct fr_pipeline_in_flight fr_pipeline_holds(const struct fr_pipeline *p, int3
 /* Does stage @p i hold no more than the one before, which is as it is? */
 static bool holds_less(const struct fr_pipeline *p, int32_t i) {
     const struct fr_stage *stage = &p->stage[i];
-    if (!stage->repeats || stage->message_codec_B > 0 || stage->forward_codec_B > 0)
+    if (!stage->repeats || fr_pipeline_codecs_B(p, i) > fr_pipeline_codecs_B(p, i - 1))
         return false;
     const struct fr_pipeline_in_flight here = fr_pipeline_holds(p, i),
                                        before = fr_pipeline_holds(p, i - 1);
@@ -219,18 +228,21 @@ static void add_bytes(const struct fr_pipeline *p, struct fr_outcome *out) {
             out->sent_B[axis] = fr_larger(out->sent_B[axis], p->stage[i].sent_B[axis]);
 }
 
-void fr_pipeline_fill_still(const struct fr_job *job, const struct fr_pipeline *p,
-                            struct fr_outcome *out) {
+void fr_pipeline_fill_limits(const struct fr_job *job, const struct fr_pipeline *p,
+                             struct fr_outcome *out) {
     out->lossy_gradient = p->gradient_B > 0 ? p->lossy_B / p->gradient_B : 0;
     out->lossy_backward = fr_pipeline_lossy_backward(p);
     out->lossy_forward = fr_pipeline_lossy_forward(p);
-    add_bytes(p, out);
-    add_break_even(p, out);
-    fr_pipeline_fill_messages(p, out);
     if (isnan(p->stage[0].parameters))
         out->parameters = out->parameters_rank_max = NAN;
     else
         add_memory(job, p, out);
+}
+
+void fr_pipeline_fill_still(const struct fr_pipeline *p, struct fr_outcome *out) {
+    add_bytes(p, out);
+    add_break_even(p, out);
+    fr_pipeline_fill_messages(p, out);
 }
 
 /* Work that takes no time in any pass is not beside messages. */
@@ -262,7 +274,8 @@ void fr_pipeline_fill_energy(const struct fr_job *job, const struct fr_pipeline 
 /* Fill in the rest once time and parts are known. */
 static void fill_outcome(const struct fr_job *job, const struct fr_pipeline *p, double m,
                          struct fr_outcome *out) {
-    fr_pipeline_fill_still(job, p, out); /* what is lossy decides the iterations */
+    fr_pipeline_fill_limits(job, p, out); /* what is lossy decides the iterations */
+    fr_pipeline_fill_still(p, out);
     fr_pipeline_fill_energy(job, p, m, out);
 }
 

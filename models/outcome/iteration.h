@@ -31,10 +31,12 @@ struct fr_pipeline_in_flight fr_pipeline_holds(const struct fr_pipeline *pipelin
 double fr_pipeline_messages_B(const struct fr_pipeline *pipeline, int32_t i);
 double fr_pipeline_codecs_B(const struct fr_pipeline *pipeline, int32_t i);
 
-/** Fill in the values of an outcome that do not depend on time: bytes, memory and whether it suffices, loss,
- *  parameters. */
-void fr_pipeline_fill_still(const struct fr_job *job, const struct fr_pipeline *pipeline,
-                            struct fr_outcome *out);
+/** Fill in the values that limit a plan whatever time it takes: memory and whether it suffices, loss, parameters. */
+void fr_pipeline_fill_limits(const struct fr_job *job, const struct fr_pipeline *pipeline,
+                             struct fr_outcome *out);
+
+/** Fill in the others that do not depend on time: bytes, break-even rates, the rule of messages. */
+void fr_pipeline_fill_still(const struct fr_pipeline *pipeline, struct fr_outcome *out);
 
 /** Fill in the values that depend on out->time_s: energy, and time and energy to target loss.
  *  @param m  passes in an iteration */

@@ -29,15 +29,18 @@ static double up_s(const struct fr_pipeline *p, int32_t i) {
 
 double fr_pipeline_lower_bound_s(const struct fr_pipeline *p) {
     double passes = (double)p->args.micro_batches * p->args.chunks;
-    double begin_s = 0, end_s = after_s(p, 0), most_s = 0;
+    double begin_s = 0, first_s = after_s(p, 0), end_s = first_s, most_s = 0;
+    double forward_s = 0, backward_s = 0, weight_s = 0, last_s = 0;
     for (int32_t i = 0; i < p->args.stages; i++) {
-        double forward_s = fr_pipeline_pass_s(p, i, FR_SLOT_FORWARD, FR_WITH_ALL),
-               backward_s = fr_pipeline_pass_s(p, i, FR_SLOT_BACKWARD, FR_WITH_ALL),
-               weight_s = p->splits_backward
-                              ? fr_pipeline_pass_s(p, i, FR_SLOT_WEIGHT, FR_WITH_ALL)
-                              : 0;
+        if (!p->stage[i].repeats) {
+            forward_s = fr_pipeline_pass_s(p, i, FR_SLOT_FORWARD, FR_WITH_ALL);
+            backward_s = fr_pipeline_pass_s(p, i, FR_SLOT_BACKWARD, FR_WITH_ALL);
+            weight_s =
+                p->splits_backward ? fr_pipeline_pass_s(p, i, FR_SLOT_WEIGHT, FR_WITH_ALL) : 0;
+            last_s = i > 0 ? after_s(p, i) : first_s;
+        }
         double own_s = begin_s + passes * (forward_s + backward_s + weight_s);
-        double then_s = p->splits_backward ? after_s(p, i) : fr_larger(after_s(p, i), end_s);
+        double then_s = p->splits_backward ? last_s : fr_larger(last_s, end_s);
         most_s = fr_larger(most_s, own_s + then_s);
         begin_s += forward_s + up_s(p, i);
         end_s += backward_s + down_s(p, i);

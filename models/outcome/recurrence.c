@@ -172,10 +172,47 @@ static void split_messages(struct sweep *w) {
 
 /* ---- following the slots -------------------------------------------------------------------------- */
 
+/* Does nothing but passes and whole messages, each alone, take time on stage @p i? */
+static bool is_plain(const struct sweep *w, int32_t i) {
+    return !w->coded && !w->folds && !w->lines && !w->p->longer_s && !w->p->stage[i].buckets;
+}
+
+/* The same as below of such a stage: the loop that searches run most. */
+static int64_t advance_plain(struct sweep *w, int32_t i) {
+    const size_t m = (size_t)w->p->args.micro_batches, stages = (size_t)w->p->args.stages;
+    const struct fr_slot *slots = w->p->slots + i * w->p->n_slots;
+    const double up_s = w->up_s[i], lower_s = w->down_s[i];
+    double free_s = w->free_s[i];
+    int64_t k = w->next[i];
+    for (; k < w->p->n_slots; k++) {
+        const struct fr_slot *x = &slots[k];
+        const size_t row = (size_t)x->chunk * stages + (size_t)i,
+                     at = row * m + (size_t)x->micro;
+        double start_s = 0;
+        if (x->kind == FR_SLOT_FORWARD)
+            start_s = row == 0 ? 0 : w->forward_end_s[at - m];
+        else if (x->kind == FR_SLOT_WEIGHT)
+            start_s = w->backward_end_s[at];
+        else
+            start_s = row == w->last ? w->forward_end_s[at] : w->backward_end_s[at + m];
+        if (start_s < 0) break;
+        if (x->kind == FR_SLOT_FORWARD && row > 0) start_s += up_s;
+        if (x->kind == FR_SLOT_BACKWARD && row < w->last) start_s += lower_s;
+        free_s = (start_s < free_s ? free_s : start_s) + slot_s(w, i, x);
+        if (x->kind == FR_SLOT_FORWARD) w->forward_end_s[at] = free_s;
+        if (x->kind == FR_SLOT_BACKWARD) w->backward_end_s[at] = free_s;
+    }
+    int64_t done = k - w->next[i];
+    w->next[i] = k;
+    w->free_s[i] = free_s;
+    return done;
+}
+
 /* Run stage @p i as far as its inputs allow. @return slots done */
 static int64_t advance(struct sweep *w, int32_t i) {
     size_t m = (size_t)w->p->args.micro_batches;
     int64_t done = 0;
+    if (is_plain(w, i)) return advance_plain(w, i);
     for (; w->next[i] < w->p->n_slots; w->next[i]++, done++) {
         const struct fr_slot *x = &w->p->slots[i * w->p->n_slots + w->next[i]];
         size_t row = row_of(w, i, x);
@@ -413,7 +450,9 @@ static void begin(struct sweep *w, const struct fr_pipeline *p, int with, double
     }
     for (int32_t i = 0; i < p->args.stages; i++)
         for (uint8_t kind = 0; kind < 3; kind++)
-            w->pass_s[3 * i + kind] = fr_pipeline_pass_s(p, i, kind, with);
+            w->pass_s[3 * i + kind] = p->stage[i].repeats
+                                          ? w->pass_s[3 * (i - 1) + kind]
+                                          : fr_pipeline_pass_s(p, i, kind, with);
 }
 
 /* Plain 1F1B repeats itself: after the first P micro-batches each stage alternates one forward and one backward pass.

@@ -172,6 +172,15 @@ static bool add(const struct fr_workload *w, fr_law_along of, const double *x, d
     return false;
 }
 
+/* Of several ranks the geometric mean: the law is of their logarithm. */
+static double mean_rank(const struct fr_plan *plan) {
+    double sum = 0;
+    int n = 0;
+    for (int i = 0; plan->gradient_ranks && i < plan->n_gradient_ranks; i++)
+        if (plan->gradient_ranks[i] > 0) sum += log((double)plan->gradient_ranks[i]), n++;
+    return n ? exp(sum / n) : (double)plan->compression.gradient_rank;
+}
+
 double fr_growth_of(const struct fr_workload *w, const struct fr_plan *plan, double backward,
                     double gradient, double *deviation) {
     const struct fr_plan_compression *c = &plan->compression;
@@ -189,7 +198,7 @@ double fr_growth_of(const struct fr_workload *w, const struct fr_plan *plan, dou
         known = add(w, FR_LAW_BACKWARD, x, &mean, &variance);
     }
     if (known && gradient > 0) {
-        x[FR_GROWTH_RANK] = (double)c->gradient_rank;
+        x[FR_GROWTH_RANK] = mean_rank(plan);
         x[FR_GROWTH_SHARE] = gradient;
         known = add(w, FR_LAW_GRADIENT, x, &mean, &variance);
     }

@@ -31,7 +31,8 @@ static const fr_plan_key_set lossy_keys =
     FR_PLAN_KEY_BIT(FR_PLAN_KEY_backward_scope) | FR_PLAN_KEY_BIT(FR_PLAN_KEY_backward_rank) |
     FR_PLAN_KEY_BIT(FR_PLAN_KEY_lazy_error) | FR_PLAN_KEY_BIT(FR_PLAN_KEY_forward_rank) |
     FR_PLAN_KEY_BIT(FR_PLAN_KEY_gradient_stages) | FR_PLAN_KEY_BIT(FR_PLAN_KEY_gradient_rank) |
-    FR_PLAN_KEY_BIT(FR_PLAN_KEY_codec) | FR_PLAN_KEY_BIT(FR_PLAN_KEY_warm_up);
+    FR_PLAN_KEY_BIT(FR_PLAN_KEY_gradient_ranks) | FR_PLAN_KEY_BIT(FR_PLAN_KEY_codec) |
+    FR_PLAN_KEY_BIT(FR_PLAN_KEY_warm_up);
 
 /* A row has names of its own for three; lists and files are no plain values. */
 static bool may_be_stated(int k) {
@@ -284,9 +285,9 @@ static double share_factor(const struct fr_workload *w, const struct fr_plan *pl
 }
 
 static struct fr_plan without_compression(const struct fr_plan *plan) {
-    const struct fr_plan none = fr_plan_default();
     struct fr_plan plain = *plan;
-    plain.compression = none.compression;
+    fr_plan_drop_loss(&plain);
+    plain.compression.fused_embedding = false;
     return plain;
 }
 

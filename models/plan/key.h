@@ -81,6 +81,7 @@ enum {
     FR_PLAN_KEY_embedding,
     FR_PLAN_KEY_gradient_stages,
     FR_PLAN_KEY_gradient_rank,
+    FR_PLAN_KEY_gradient_ranks,
     FR_PLAN_KEY_codec,
     FR_PLAN_KEY_warm_up,
     FR_PLAN_KEY_stage_layers,

@@ -98,8 +98,13 @@ FR_PLAN_KEY(gradient_stages, "compression.gradient.stages", INTEGER(0, FR_RANKS_
             "weight matrix of a rank)")
 FR_PLAN_KEY(gradient_rank, "compression.gradient.rank", INTEGER(1, 1 << 20),
             FIELD(compression.gradient_rank), " r%s", ALWAYS,
-            NEED(REDUCED) | NEED(GRADIENT_STAGES), NULL,
-            "rank that gradients are compressed to")
+            NEED(REDUCED) | NEED(GRADIENT_STAGES) | NEED(ONE_RANK), NULL,
+            "rank that gradients are compressed to; the largest that `best` ranks try")
+FR_PLAN_KEY(gradient_ranks, "compression.gradient.ranks", LIST(fr_gradient_ranks_words, 0),
+            FIELDS(gradient_ranks, gradient_ranks_best), ", ranks %s", CHANGED,
+            NEED(REDUCED) | NEED(GRADIENT_STAGES), "`one`: `rank` for all",
+            "rank of each of these stages, `[64, 32, 0]`, 0: not compressed; or `best`: the "
+            "fastest of 0 and an eighth to all of `rank`, of equals the least compressed")
 FR_PLAN_KEY(codec, "compression.codec", ROW(fr_compressions, fr_compression_names),
             FIELD(compression.codec), ", %s", CHANGED, NEED(CODED), NULL,
             "`powersgd` (factors, all-reduced) or `topk` (sparse parts, gathered from "

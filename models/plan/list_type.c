@@ -56,6 +56,11 @@ _Static_assert(
         offsetof(struct fr_plan, n_stage_layers) - offsetof(struct fr_plan, stage_layers) ==
             offsetof(struct list, n) &&
         offsetof(struct fr_plan, stage_layers_best) - offsetof(struct fr_plan, stage_layers) ==
+            offsetof(struct list, best) &&
+        offsetof(struct fr_plan, n_gradient_ranks) - offsetof(struct fr_plan, gradient_ranks) ==
+            offsetof(struct list, n) &&
+        offsetof(struct fr_plan, gradient_ranks_best) -
+                offsetof(struct fr_plan, gradient_ranks) ==
             offsetof(struct list, best),
     "a list, its length, and whether to choose it");
 
@@ -85,6 +90,12 @@ static fr_status read_entries(const struct fr_json *node, int64_t least, struct 
     return FR_OK;
 }
 
+static int64_t **owner_of(const struct fr_plan_key *key, struct fr_plan_lists *lists) {
+    return key == &fr_plan_keys[FR_PLAN_KEY_layer_tp]         ? &lists->layer_tp
+           : key == &fr_plan_keys[FR_PLAN_KEY_gradient_ranks] ? &lists->gradient_ranks
+                                                              : &lists->stage_layers;
+}
+
 static fr_status read_layers(const struct fr_plan_key *key, const struct fr_json *object,
                              const char *member, struct fr_plan *plan,
                              struct fr_plan_lists *lists, struct fr_error *err) {
@@ -92,9 +103,7 @@ static fr_status read_layers(const struct fr_plan_key *key, const struct fr_json
     struct list list = {0};
     int word = 0;
     if (fr_json_is_array(&node)) {
-        bool grids = key == &fr_plan_keys[FR_PLAN_KEY_layer_tp];
-        FR_TRY(read_entries(&node, (int64_t)key->least, &list,
-                            grids ? &lists->layer_tp : &lists->stage_layers, err));
+        FR_TRY(read_entries(&node, (int64_t)key->least, &list, owner_of(key, lists), err));
     } else {
         FR_TRY(fr_json_get_choice(object, member, true, key->words, &word, err));
         list.best = word == 1;

@@ -26,6 +26,8 @@ FR_PLAN_NEED(OVERLAP, true, "\"overlap\": \"gradient\"", p->overlap)
 FR_PLAN_NEED(SCOPE, true, "compression.backward.scope", p->compression.scope != FR_SCOPE_NONE)
 FR_PLAN_NEED(GRADIENT_STAGES, true, "compression.gradient.stages",
              p->compression.gradient_stages > 0)
+FR_PLAN_NEED(ONE_RANK, true, "compression.gradient.ranks \"one\" or \"best\"",
+             !p->gradient_ranks)
 FR_PLAN_NEED(CODED, true,
              "compression.backward.scope, compression.forward.rank or "
              "compression.gradient.stages",

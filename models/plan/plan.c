@@ -40,12 +40,23 @@ const char *const fr_zero_exchange_names[] = {"gather", "broadcast", NULL};
 const char *const fr_embedding_names[] = {"separate", "fused", NULL};
 const char *const fr_layer_tp_words[] = {"uniform", "best", NULL};
 const char *const fr_stage_layers_words[] = {"equal", "best", NULL};
+const char *const fr_gradient_ranks_words[] = {"one", "best", NULL};
 const char *const fr_clock_words[] = {"full", "slack", NULL};
 const char *const fr_cap_words[] = {"none", NULL};
+
+void fr_plan_drop_loss(struct fr_plan *plan) {
+    const bool fused = plan->compression.fused_embedding;
+    plan->compression = fr_plan_default().compression;
+    plan->compression.fused_embedding = fused;
+    plan->gradient_ranks = NULL;
+    plan->n_gradient_ranks = 0;
+    plan->gradient_ranks_best = false;
+}
 
 void fr_plan_lists_free(struct fr_plan_lists *lists) {
     free(lists->layer_tp);
     free(lists->stage_layers);
+    free(lists->gradient_ranks);
     free(lists->clock_Hz);
     free(lists->cap_W);
     fr_schedule_order_free(&lists->order);

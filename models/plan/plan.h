@@ -60,7 +60,8 @@ extern const char *const fr_pass_names[],
                                                                   *const fr_embedding_names[];
 /** Words that stand for a list: the default first. */
 extern const char *const fr_layer_tp_words[],
-    *const fr_stage_layers_words[], *const fr_clock_words[], *const fr_cap_words[];
+    *const fr_stage_layers_words[], *const fr_gradient_ranks_words[], *const fr_clock_words[],
+                                                                          *const fr_cap_words[];
 
 struct fr_plan_compression {
     const struct fr_compression *codec;
@@ -125,8 +126,12 @@ struct fr_plan {
     bool layer_tp_best;          /**< asked for, to be filled by fr_layer_grids_best */
     const int64_t *stage_layers; /**< transformer layers of each stage, or NULL: equal */
     int n_stage_layers;
-    bool stage_layers_best;  /**< asked for, to be filled by fr_stage_layers_choose */
-    const int64_t *clock_Hz; /**< of each stage, or one for all; NULL: the highest */
+    bool stage_layers_best; /**< asked for, to be filled by fr_stage_layers_choose */
+    const int64_t
+        *gradient_ranks; /**< of each compressed stage, 0: not; NULL: gradient_rank for all */
+    int n_gradient_ranks;
+    bool gradient_ranks_best; /**< asked for, to be filled by search/stage_ranks.h */
+    const int64_t *clock_Hz;  /**< of each stage, or one for all; NULL: the highest */
     int n_clock_Hz;
     bool clock_slack; /**< asked for: chosen by models/outcome/clocks.h */
     /** Clock of each pass in place of each stage's, where "slack" has chosen them: [pp][slots], counted from the
@@ -148,7 +153,7 @@ struct fr_plan fr_plan_default(void);
 
 /** Lists that a plan points to; copies of the plan share them. */
 struct fr_plan_lists {
-    int64_t *layer_tp, *stage_layers, *rank_map, *clock_Hz, *cap_W;
+    int64_t *layer_tp, *stage_layers, *gradient_ranks, *rank_map, *clock_Hz, *cap_W;
     struct fr_schedule_order order;
 };
 
@@ -189,6 +194,24 @@ static inline bool fr_plan_compresses(const struct fr_plan *plan) {
     return c->scope != FR_SCOPE_NONE || c->forward_rank > 0 || c->gradient_stages > 0 ||
            c->fused_embedding;
 }
+
+/** Rank that gradients of stage @p i are compressed to; 0: they are not. */
+static inline int64_t fr_plan_gradient_rank(const struct fr_plan *plan, int64_t i) {
+    if (i >= plan->compression.gradient_stages) return 0;
+    if (!plan->gradient_ranks) return plan->compression.gradient_rank;
+    return i < plan->n_gradient_ranks ? plan->gradient_ranks[i] : 0;
+}
+
+/** The largest of them. */
+static inline int64_t fr_plan_gradient_rank_most(const struct fr_plan *plan) {
+    int64_t most = plan->gradient_ranks ? 0 : plan->compression.gradient_rank;
+    for (int i = 0; plan->gradient_ranks && i < plan->n_gradient_ranks; i++)
+        most = plan->gradient_ranks[i] > most ? plan->gradient_ranks[i] : most;
+    return most;
+}
+
+/** Leave out what compression loses; a fused embedding stays, which is exact. */
+void fr_plan_drop_loss(struct fr_plan *plan);
 
 /** Ranks that hold the same parameters: dp * cp. */
 static inline int64_t fr_plan_replicas(const struct fr_plan *plan) {

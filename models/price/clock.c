@@ -34,6 +34,7 @@ double fr_clock_of(const struct fr_device *device, const struct fr_plan *plan, i
 void fr_clock_set(const struct fr_device *device, double clock_Hz, struct fr_stage *stage) {
     double slower = fr_device_clock_slower(&device->clock, clock_Hz);
     stage->clock_Hz = clock_Hz;
+    stage->repeats = false;
     if (!(clock_Hz > 0)) return;
     stage->forward.compute_s *= slower;
     stage->backward.compute_s *= slower;

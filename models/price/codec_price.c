@@ -28,7 +28,7 @@ const char *fr_codec_refused(const struct fr_job *job, const struct fr_plan *pla
         return "compression.gradient has nothing to compress: with one replica (dp = cp = 1) "
                "no gradients are reduced";
     if (w->transformer.lora_rank > 0 && c->codec->op == FR_OP_ALL_REDUCE &&
-        c->gradient_rank >= w->transformer.lora_rank)
+        fr_plan_gradient_rank_most(plan) >= w->transformer.lora_rank)
         return "compression.gradient.rank is no less than lora_rank: an adapter's gradients "
                "are that narrow already, and factors of them would be longer";
     return plan->zero >= 2
@@ -215,7 +215,15 @@ static void code_matrices(const struct fr_job *job, const struct fr_plan *plan,
 }
 
 bool fr_codec_codes(const struct fr_plan *plan, int64_t i) {
-    return i < plan->compression.gradient_stages && plan->zero < 2;
+    return fr_plan_gradient_rank(plan, i) > 0 && plan->zero < 2;
+}
+
+const struct fr_plan *fr_codec_plan_of(const struct fr_plan *plan, int64_t i,
+                                       struct fr_plan *own) {
+    if (!plan->gradient_ranks) return plan;
+    *own = *plan;
+    own->compression.gradient_rank = fr_plan_gradient_rank(plan, i);
+    return own;
 }
 
 void fr_codec_code(const struct fr_job *job, const struct fr_plan *plan,

@@ -62,6 +62,9 @@ struct fr_coded {
 
 /** Do gradients of stage @p i go compressed, where that makes them smaller? */
 bool fr_codec_codes(const struct fr_plan *plan, int64_t i);
+/** @p plan with stage @p i's rank as the rank of all: in @p own where ranks differ. */
+const struct fr_plan *fr_codec_plan_of(const struct fr_plan *plan, int64_t i,
+                                       struct fr_plan *own);
 
 /** Add what of the weight gradients among the first @p to operations of @p work goes compressed.
  *  @param price  its groups, and update_B: what is in use in turn between two looks at a matrix */

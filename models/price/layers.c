@@ -176,6 +176,8 @@ void fr_layers_stage(const struct fr_job *job, const struct fr_plan *plan,
                      const struct fr_rank_map *rank_map, int32_t i, struct fr_stage *stage,
                      uint32_t *extrapolated) {
     const struct fr_workload *w = &job->workload;
+    struct fr_plan own;
+    plan = fr_codec_plan_of(plan, i, &own);
     struct fr_layers l = fr_layers_of_stage(job, plan, i);
     int above = fr_layers_above(w, plan, i);
     struct adding a;

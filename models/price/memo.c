@@ -12,18 +12,29 @@
 enum { WORDS = sizeof(struct fr_plan) / sizeof(uint64_t) };
 _Static_assert(sizeof(struct fr_plan) % sizeof(uint64_t) == 0, "a plan is whole words");
 
+/* Apart from the keys, so that the places that a key may be at are looked through in one line of a cache. */
 struct place {
-    bool taken;
-    int64_t also;
-    uint64_t key[WORDS];
+    uint64_t used; /* when it was last asked for; 0: it is empty */
+    uint64_t digest;
 };
 
+struct key {
+    int64_t also;
+    uint64_t words[WORDS];
+};
+
+/* A key may be at any of so many places beside each other, so that two keys of one digest do not replace each other in
+ * turn. */
+enum { WAYS = 4 };
+
 struct fr_memo {
-    size_t places, size;
+    size_t places, size; /* places: a multiple of WAYS */
+    uint64_t n_asked;
     uint64_t mask[WORDS];
     uint64_t last[WORDS], digest; /* key of the plan that was asked for last */
     void (*drop)(void *result);
     struct place *place;
+    struct key *key;
     unsigned char *results;
 };
 
@@ -31,6 +42,7 @@ struct fr_memo *fr_memo_make(size_t places, size_t size, fr_plan_key_set without
                              void (*drop)(void *result)) {
     struct fr_memo *memo = fr_calloc(1, sizeof *memo);
     if (!memo) return NULL;
+    places = (places + WAYS - 1) / WAYS * WAYS;
     *memo = (struct fr_memo){.places = places, .size = (size + 15) / 16 * 16, .drop = drop};
     memset(memo->mask, -1, sizeof memo->mask);
     for (int k = 0; k < FR_PLAN_KEYS; k++)
@@ -38,8 +50,9 @@ struct fr_memo *fr_memo_make(size_t places, size_t size, fr_plan_key_set without
             memset((char *)memo->mask + fr_plan_keys[k].offset, 0, fr_plan_keys[k].size);
     memset((char *)memo->mask + offsetof(struct fr_plan, resolved), 0, sizeof(uint64_t));
     memo->place = fr_calloc(places, sizeof *memo->place);
+    memo->key = fr_calloc(places, sizeof *memo->key);
     memo->results = fr_calloc(places, memo->size);
-    if (memo->place && memo->results) return memo;
+    if (memo->place && memo->key && memo->results) return memo;
     fr_memo_free(memo);
     return NULL;
 }
@@ -51,14 +64,14 @@ static void *result_of(struct fr_memo *memo, size_t place) {
 void fr_memo_free(struct fr_memo *memo) {
     if (!memo) return;
     for (size_t i = 0; memo->place && memo->drop && i < memo->places; i++)
-        if (memo->place[i].taken) memo->drop(result_of(memo, i));
+        if (memo->place[i].used) memo->drop(result_of(memo, i));
     free(memo->place);
+    free(memo->key);
     free(memo->results);
     free(memo);
 }
 
-/* The stages of one plan are asked for one after the other. */
-static void take_key(struct fr_memo *memo, const struct fr_plan *plan) {
+void fr_memo_ask(struct fr_memo *memo, const struct fr_plan *plan) {
     uint64_t key[WORDS], differ = !memo->digest;
     memcpy(key, plan, sizeof key);
     for (int i = 0; i < WORDS; i++) {
@@ -70,25 +83,50 @@ static void take_key(struct fr_memo *memo, const struct fr_plan *plan) {
     memo->digest = fr_digest_place(0, key, WORDS) | 1;
 }
 
-void *fr_memo_find(struct fr_memo *memo, const struct fr_plan *plan, int64_t also,
-                   bool *fresh) {
-    take_key(memo, plan);
-    const uint64_t start = memo->digest + (uint64_t)also * FR_DIGEST_GOLDEN;
-    size_t at = (size_t)(fr_digest_place(start, NULL, 0) % memo->places);
+static bool is_at(const struct fr_memo *memo, size_t at, uint64_t digest, int64_t also) {
+    return memo->place[at].used && memo->place[at].digest == digest &&
+           memo->key[at].also == also &&
+           memcmp(memo->key[at].words, memo->last, sizeof memo->last) == 0;
+}
+
+/* Where it is, or else the one of its places that was not asked for longest. */
+static size_t place_of(const struct fr_memo *memo, uint64_t digest, int64_t also, bool *found) {
+    size_t first = (size_t)(digest % (memo->places / WAYS)) * WAYS, oldest = first;
+    for (size_t at = first; at < first + WAYS; at++) {
+        *found = is_at(memo, at, digest, also);
+        if (*found) return at;
+        if (memo->place[at].used < memo->place[oldest].used) oldest = at;
+    }
+    return oldest;
+}
+
+void *fr_memo_find_next(struct fr_memo *memo, int64_t also, bool *fresh) {
+    bool found;
+    const uint64_t digest =
+        fr_digest_place(memo->digest + (uint64_t)also * FR_DIGEST_GOLDEN, NULL, 0);
+    size_t at = place_of(memo, digest, also, &found);
     struct place *place = &memo->place[at];
     void *result = result_of(memo, at);
-    *fresh = !place->taken || place->also != also ||
-             memcmp(place->key, memo->last, sizeof memo->last) != 0;
-    if (!*fresh) return result;
-    if (place->taken && memo->drop) memo->drop(result);
-    *place = (struct place){.taken = true, .also = also};
-    memcpy(place->key, memo->last, sizeof memo->last);
-    memset(result, 0, memo->size);
+    *fresh = !found;
+    if (*fresh) {
+        if (place->used && memo->drop) memo->drop(result);
+        place->digest = digest;
+        memo->key[at].also = also;
+        memcpy(memo->key[at].words, memo->last, sizeof memo->last);
+        memset(result, 0, memo->size);
+    }
+    place->used = ++memo->n_asked;
     return result;
 }
 
+void *fr_memo_find(struct fr_memo *memo, const struct fr_plan *plan, int64_t also,
+                   bool *fresh) {
+    fr_memo_ask(memo, plan);
+    return fr_memo_find_next(memo, also, fresh);
+}
+
 void fr_memo_forget(struct fr_memo *memo, void *result) {
-    memo->place[(size_t)((unsigned char *)result - memo->results) / memo->size].taken = false;
+    memo->place[(size_t)((unsigned char *)result - memo->results) / memo->size].used = 0;
 }
 
 /* ---- of a job's prices ------------------------------------------------------------------------- */
@@ -99,11 +137,12 @@ void fr_memo_forget(struct fr_memo *memo, void *result) {
 #define NOT_OF_STAGE                                                                           \
     (KEY(schedule) | KEY(p2p) | KEY(iterations) | KEY(backward_scope) | KEY(backward_rank) |   \
      KEY(lazy_error) | KEY(forward_rank) | KEY(gradient_stages) | KEY(loss))
+/* That, and how gradients are compressed. */
+#define NOT_OF_WHOLE (NOT_OF_STAGE | KEY(codec) | KEY(gradient_rank) | KEY(gradient_ranks))
 /* That, and what is done with gradients. */
 #define LATER                                                                                  \
-    (NOT_OF_STAGE | KEY(overlap) | KEY(bucket) | KEY(zero) | KEY(codec) | KEY(gradient_rank) | \
-     KEY(offload) | KEY(offload_layers) | KEY(reshard) | KEY(gradient_sync) |                  \
-     KEY(zero_exchange))
+    (NOT_OF_WHOLE | KEY(overlap) | KEY(bucket) | KEY(zero) | KEY(offload) |                    \
+     KEY(offload_layers) | KEY(reshard) | KEY(gradient_sync) | KEY(zero_exchange))
 /* Who sits where hangs on the mesh alone. */
 #define NOT_PLACED                                                                             \
     (LATER | KEY(chunks) | KEY(recompute) | KEY(recompute_layers) | KEY(attention) |           \
@@ -115,17 +154,20 @@ static void drop_placed(void *result) {
     fr_rank_map_free(&placed->rank_map);
     free(placed->above);
     free(placed->like);
+    free(placed->timed);
     fr_pair_lines_free(placed->lines);
     placed->above = NULL;
     placed->like = NULL;
+    placed->timed = NULL;
     placed->lines = NULL;
 }
 
 fr_status fr_price_memo_make(struct fr_price_memo *memo, struct fr_error *err) {
     memo->placed = fr_memo_make(256, sizeof(struct fr_stage_places), NOT_PLACED, drop_placed);
     memo->work = fr_memo_make(1024, sizeof(struct fr_stage_work), LATER | KEY(embedding), NULL);
-    memo->stage = fr_memo_make(2048, sizeof(struct fr_priced_stage), NOT_OF_STAGE, NULL);
-    return memo->placed && memo->work && memo->stage
+    memo->stage = fr_memo_make(2048, sizeof(struct fr_priced_stage), NOT_OF_WHOLE, NULL);
+    memo->coded = fr_memo_make(2048, sizeof(struct fr_priced_stage), NOT_OF_STAGE, NULL);
+    return memo->placed && memo->work && memo->stage && memo->coded
                ? FR_OK
                : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
 }
@@ -134,5 +176,6 @@ void fr_price_memo_free(struct fr_price_memo *memo) {
     fr_memo_free(memo->placed);
     fr_memo_free(memo->work);
     fr_memo_free(memo->stage);
+    fr_memo_free(memo->coded);
     *memo = (struct fr_price_memo){0};
 }

@@ -6,7 +6,7 @@
  *  to a wrong price.  tests/search/test_bounded.c varies every key of the table and compares prices with the cache
  *  and without.
  *
- *  A table has a fixed number of places; a new result replaces the one in its place. */
+ *  A table has a fixed number of places; a new result replaces the one of a few that was not asked for longest. */
 #ifndef FR_MODELS_PRICE_MEMO_H
 #define FR_MODELS_PRICE_MEMO_H
 
@@ -25,6 +25,11 @@ void fr_memo_free(struct fr_memo *memo);
  *  the caller to fill in. */
 void *fr_memo_find(struct fr_memo *memo, const struct fr_plan *plan, int64_t also, bool *fresh);
 
+/** The same of the plan that was asked for last. */
+void *fr_memo_find_next(struct fr_memo *memo, int64_t also, bool *fresh);
+/** Ask for results of @p plan, by the function above. */
+void fr_memo_ask(struct fr_memo *memo, const struct fr_plan *plan);
+
 /** Forget a result that could not be made. */
 void fr_memo_forget(struct fr_memo *memo, void *result);
 
@@ -32,7 +37,8 @@ void fr_memo_forget(struct fr_memo *memo, void *result);
 struct fr_price_memo {
     struct fr_memo *placed; /**< struct fr_stage_places */
     struct fr_memo *work;   /**< struct fr_stage_work */
-    struct fr_memo *stage;  /**< struct fr_priced_stage */
+    struct fr_memo *stage;  /**< struct fr_priced_stage, of those whose gradients go whole */
+    struct fr_memo *coded;  /**< the same of those whose gradients go compressed */
 };
 
 /** @return FR_OK or FR_ERR_NOMEM.  Free with fr_price_memo_free, also on error. */

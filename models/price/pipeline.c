@@ -47,10 +47,13 @@ static fr_reasons check_plan(const struct fr_job *job, const struct fr_plan *pla
         reasons |= FR_BECAUSE(FR_REASON_STAGES);
     if (fr_plan_reduces(plan) && plan->compression.gradient_stages > plan->pp)
         reasons |= FR_BECAUSE(FR_REASON_STAGES);
+    if (plan->gradient_ranks && plan->n_gradient_ranks != plan->compression.gradient_stages)
+        reasons |= FR_BECAUSE(FR_REASON_STAGES);
     if (fr_plan_idle_key(&job->workload, plan, &needs))
         reasons |= FR_BECAUSE(FR_REASON_IDLE_KEY);
     /* A codec waits for all of a stage's gradients: where every stage has one, nothing is left. */
     bool coded = plan->compression.gradient_stages >= plan->pp;
+    for (int64_t i = 0; coded && i < plan->pp; i++) coded = fr_plan_gradient_rank(plan, i) > 0;
     if (plan->overlap && (plan->zero == 3 || coded)) reasons |= FR_BECAUSE(FR_REASON_OVERLAP);
     if (plan->blocking && (plan->overlap || plan->overlap_tp || plan->overlap_experts))
         reasons |= FR_BECAUSE(FR_REASON_OVERLAP);
@@ -122,16 +125,22 @@ fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *pla
 
 /* ---- pricing stages ---------------------------------------------------------------------- */
 
+enum { KINDS = 3 }; /* of messages: whole, small backward, small forward */
+
 static bool same(double a, double b) { return !(a < b) && !(b < a); }
 
-/* What one message across a boundary sends. */
-static void add_sent(const struct fr_job *job, const struct fr_rank_map *rank_map,
-                     const struct fr_group *pair, double message_B, double gathered_B,
-                     double sent_B[FR_SENT_COUNT]) {
-    const struct fr_ledger one = {&job->cluster, sent_B, 1, NULL};
-    fr_ledger_book(&one, FR_SENT_PP, FR_OP_SEND_RECV, pair, message_B, 1);
-    fr_ledger_book(&one, FR_SENT_TP, FR_OP_ALL_GATHER, &rank_map->arrive, gathered_B,
-                   gathered_B > 0);
+/* What one message across a boundary sends: a rank of the sender, and over tp one of the receiver. */
+struct sent {
+    double pp_B, tp_B;
+};
+
+static struct sent sent_of(const struct fr_rank_map *rank_map, const struct fr_group *pair,
+                           double message_B, double gathered_B) {
+    const struct fr_group *arrive = &rank_map->arrive;
+    return (struct sent){message_B * fr_op_bus_factor(FR_OP_SEND_RECV, pair->n_ranks),
+                         arrive->n_ranks > 1 && gathered_B > 0
+                             ? gathered_B * fr_op_bus_factor(FR_OP_ALL_GATHER, arrive->n_ranks)
+                             : 0};
 }
 
 /* One message across the boundary above stage @p i [s].  The ranks of a stage send at once, and so
@@ -145,41 +154,48 @@ static double message_s(const struct fr_job *job, const struct fr_rank_map *rank
            fr_ledger_s(&one, FR_OP_ALL_GATHER, &rank_map->arrive, gathered_B, gathered_B > 0);
 }
 
-/* Times of the three kinds of messages across the boundary above stage @p i: as across an earlier one over such links,
- * where they are as large. */
+/* The same, as it was last priced where it was as large. */
+static double timed_s(const struct fr_job *job, const struct fr_rank_map *rank_map,
+                      const struct fr_group *pair, double message_B, double gathered_B,
+                      struct fr_timed_message *timed, uint32_t *extrapolated) {
+    struct fr_timed_message own = {.message_B = -1};
+    if (!timed) timed = &own;
+    if (!same(timed->message_B, message_B) || !same(timed->gathered_B, gathered_B)) {
+        *timed = (struct fr_timed_message){.message_B = message_B, .gathered_B = gathered_B};
+        timed->time_s =
+            message_s(job, rank_map, pair, message_B, gathered_B, &timed->extrapolated);
+    }
+    *extrapolated |= timed->extrapolated;
+    return timed->time_s;
+}
+
+/* Times of the three kinds of messages across the boundary above stage @p i: as across the first over such links, where
+ * they are as large. */
 static void time_messages(const struct fr_job *job, const struct fr_stage_places *placed,
                           const struct fr_group *pair, int32_t i, struct fr_pipeline *p,
                           uint32_t *extrapolated) {
     const struct fr_rank_map *rank_map = &placed->rank_map;
     struct fr_stage *stage = &p->stage[i];
-    const struct fr_stage *like = placed->like ? &p->stage[placed->like[i]] : stage;
-    bool alike = like != stage && same(like->gathered_B, stage->gathered_B);
     bool small = fr_pipeline_n_compressed(p, i) > 0,
          forward = fr_pipeline_n_forward_compressed(p, i) > 0;
-    if (alike && same(like->message_B, stage->message_B))
-        stage->message_s = like->message_s;
-    else
-        stage->message_s =
-            message_s(job, rank_map, pair, stage->message_B, stage->gathered_B, extrapolated);
-    if (small && alike && like->small_message_s > 0 &&
-        same(like->small_message_B, stage->small_message_B))
-        stage->small_message_s = like->small_message_s;
-    else if (small)
-        stage->small_message_s = message_s(job, rank_map, pair, stage->small_message_B,
-                                           stage->gathered_B, extrapolated);
-    if (forward && alike && like->small_forward_s > 0 &&
-        same(like->small_forward_B, stage->small_forward_B))
-        stage->small_forward_s = like->small_forward_s;
-    else if (forward)
-        stage->small_forward_s = message_s(job, rank_map, pair, stage->small_forward_B,
-                                           stage->gathered_B, extrapolated);
+    struct fr_timed_message *timed =
+        placed->timed ? &placed->timed[KINDS * placed->like[i]] : NULL;
+    stage->message_s =
+        timed_s(job, rank_map, pair, stage->message_B, stage->gathered_B, timed, extrapolated);
+    if (small)
+        stage->small_message_s =
+            timed_s(job, rank_map, pair, stage->small_message_B, stage->gathered_B,
+                    timed ? timed + 1 : NULL, extrapolated);
+    if (forward)
+        stage->small_forward_s =
+            timed_s(job, rank_map, pair, stage->small_forward_B, stage->gathered_B,
+                    timed ? timed + 2 : NULL, extrapolated);
 }
 
 /* @p n messages an iteration from a rank of @p from to one of @p to. */
-static void send(struct fr_stage *from, struct fr_stage *to, const double sent_B[FR_SENT_COUNT],
-                 double n) {
-    from->sent_B[FR_SENT_PP] += n * sent_B[FR_SENT_PP];
-    to->sent_B[FR_SENT_TP] += n * sent_B[FR_SENT_TP];
+static void send(struct fr_stage *from, struct fr_stage *to, struct sent sent, double n) {
+    from->sent_B[FR_SENT_PP] += n * sent.pp_B;
+    to->sent_B[FR_SENT_TP] += n * sent.tp_B;
 }
 
 /* Messages both ways across the boundary above stage @p i. */
@@ -188,8 +204,6 @@ static void price_messages(const struct fr_job *job, const struct fr_stage_place
     const struct fr_rank_map *rank_map = &placed->rank_map;
     struct fr_group own;
     const struct fr_group *pair = &own;
-    double whole_B[FR_SENT_COUNT] = {0}, small_B[FR_SENT_COUNT] = {0},
-           forward_B[FR_SENT_COUNT] = {0};
     struct fr_stage *stage = &p->stage[i], *above = &p->stage[(i + 1) % p->args.stages];
     double n = fr_pipeline_n_messages(p, i), small = fr_pipeline_n_compressed(p, i),
            forward = fr_pipeline_n_forward_compressed(p, i);
@@ -198,29 +212,21 @@ static void price_messages(const struct fr_job *job, const struct fr_stage_place
     else
         own = fr_rank_map_pair(rank_map, i, (i + 1) % p->args.stages);
     time_messages(job, placed, pair, i, p, extrapolated);
-    add_sent(job, rank_map, pair, stage->message_B, stage->gathered_B, whole_B);
-    if (small > 0)
-        add_sent(job, rank_map, pair, stage->small_message_B, stage->gathered_B, small_B);
+    const struct sent whole = sent_of(rank_map, pair, stage->message_B, stage->gathered_B);
+    send(stage, above, whole, n - forward);
     if (forward > 0)
-        add_sent(job, rank_map, pair, stage->small_forward_B, stage->gathered_B, forward_B);
-    send(stage, above, whole_B, n - forward);
-    send(stage, above, forward_B, forward);
+        send(stage, above, sent_of(rank_map, pair, stage->small_forward_B, stage->gathered_B),
+             forward);
     if (p->forward) return;
-    send(above, stage, whole_B, n - small);
-    send(above, stage, small_B, small);
+    send(above, stage, whole, n - small);
+    if (small > 0)
+        send(above, stage, sent_of(rank_map, pair, stage->small_message_B, stage->gathered_B),
+             small);
 }
 
 static void add_reduced(const struct fr_stage *stage, struct fr_pipeline *p) {
     p->gradient_B += fr_stage_all_reduced_B(stage) + stage->lossy_B;
     p->lossy_B += stage->lossy_B;
-}
-
-/* Is all of stage @p i as in the stage before? */
-static bool repeats(const struct fr_job *job, const struct fr_plan *plan, int32_t i) {
-    const struct fr_transformer *t = &job->workload.transformer;
-    return i > 0 && fr_codec_codes(plan, i) == fr_codec_codes(plan, i - 1) &&
-           fr_stage_work_repeats(job, plan, i) &&
-           fr_transformer_carries(t, plan, i) == fr_transformer_carries(t, plan, i - 1);
 }
 
 /* Launches that block: a pass takes the message that it sends, which is there when the pass is over. */
@@ -230,31 +236,45 @@ static void send_in_turn(struct fr_pipeline *p) {
         p->stage[i].forward.pp_s = sent_s;
         if (!p->forward) p->stage[i + 1].backward.pp_s = sent_s;
     }
-    for (int32_t i = 0; i < p->args.stages; i++) p->stage[i].message_s = 0;
+    for (int32_t i = 0; i < p->args.stages; i++) {
+        p->stage[i].message_s = 0;
+        p->stage[i].repeats = false;
+    }
 }
 
-/* Durations of all stages in their placement. Stages in the middle of a model are equal, so a stage that repeats the
- * one below is copied and not priced. Then the cost of a plan does not grow with the depth of the pipeline. */
+/* The last of the stages from @p i to @p to whose gradients are compressed as those of stage @p i. */
+static int32_t coded_alike(const struct fr_plan *plan, int32_t i, int32_t to) {
+    const int64_t rank = fr_plan_gradient_rank(plan, i);
+    if (!plan->gradient_ranks)
+        return rank > 0 && to >= plan->compression.gradient_stages
+                   ? (int32_t)plan->compression.gradient_stages - 1
+                   : to;
+    int32_t last = i;
+    while (last < to && fr_plan_gradient_rank(plan, last + 1) == rank) last++;
+    return last;
+}
+
+/* Durations of all stages in their placement. A stage that repeats the one below is copied and not priced. Then the
+ * cost of a plan hardly grows with the depth of the pipeline. */
 static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
                          const struct fr_stage_places *placed, struct fr_pipeline *p,
                          uint32_t *extrapolated) {
     const struct fr_rank_map *rank_map = &placed->rank_map;
-    bool transformer = job->workload.transformer.layers > 0;
     int32_t last = p->args.stages - 1;
     struct fr_priced_stage own;
-    for (int32_t i = 0; i <= last; i++) {
-        if (transformer && repeats(job, plan, i)) {
-            p->stage[i] = p->stage[i - 1];
-            p->stage[i].repeats = true;
-            add_reduced(&p->stage[i], p);
-            continue;
-        }
+    if (p->memo) fr_memo_ask(p->memo->stage, plan);
+    if (p->memo && plan->compression.gradient_stages > 0) fr_memo_ask(p->memo->coded, plan);
+    for (int32_t i = 0, to; i <= last; i = to + 1) {
         const struct fr_priced_stage *priced =
             fr_stage_price(job, plan, rank_map, i, p->splits_backward, p->memo, &own);
-        p->stage[i] = priced->stage;
+        to = coded_alike(plan, i, priced->alike_to);
+        for (int32_t k = i; k <= to; k++) {
+            p->stage[k] = priced->stage;
+            p->stage[k].repeats = k > i;
+            add_reduced(&p->stage[k], p);
+        }
         if (i == 0) p->embedding_s = priced->embedding_s;
         *extrapolated |= priced->extrapolated;
-        add_reduced(&p->stage[i], p);
         p->message_B = fmax(p->message_B, p->stage[i].message_B);
     }
     p->stage[last].sent_B[FR_SENT_EMBEDDING] = p->stage[0].sent_B[FR_SENT_EMBEDDING];
@@ -299,6 +319,8 @@ double fr_pipeline_pass_s(const struct fr_pipeline *p, int32_t i, uint8_t slot_k
 static void map_pairs(const struct fr_plan *plan, struct fr_stage_places *placed) {
     placed->above = plan->pp > 1 ? fr_calloc((size_t)plan->pp, sizeof *placed->above) : NULL;
     placed->like = placed->above ? fr_malloc((size_t)plan->pp, sizeof *placed->like) : NULL;
+    placed->timed =
+        placed->like ? fr_malloc(KINDS * (size_t)plan->pp, sizeof *placed->timed) : NULL;
     for (int32_t i = 0; placed->above && i < plan->pp; i++) {
         int32_t k = 0;
         placed->above[i] = fr_rank_map_pair(&placed->rank_map, i, (i + 1) % plan->pp);
@@ -306,6 +328,8 @@ static void map_pairs(const struct fr_plan *plan, struct fr_stage_places *placed
             k++;
         if (placed->like) placed->like[i] = k;
     }
+    for (int64_t k = 0; placed->timed && k < KINDS * plan->pp; k++)
+        placed->timed[k] = (struct fr_timed_message){.message_B = -1};
 }
 
 /* A stage's sends are at least one of its passes apart. */
@@ -322,10 +346,16 @@ bool fr_pipeline_queues(const struct fr_pipeline *p) {
     bool ring = p->args.chunks > 1 && !p->schedule->folds;
     /* Two messages meet at once, or as many as there are lines. */
     double from = (p->schedule->phases ? 1 : QUEUES_FROM) / (p->regular ? 1 : stages / 2.0);
+    double first_s = shortest_pass_s(p, 0), pass_s = first_s;
     for (int32_t i = 0; i < stages - !ring; i++) {
         double message_s = p->stage[i].message_s / from;
-        if (message_s > shortest_pass_s(p, i)) return true;
-        if (!p->forward && message_s > shortest_pass_s(p, (i + 1) % stages)) return true;
+        int32_t above = (i + 1) % stages;
+        if (message_s > pass_s) return true;
+        if (above == 0)
+            pass_s = first_s;
+        else if (!p->stage[above].repeats)
+            pass_s = shortest_pass_s(p, above);
+        if (!p->forward && message_s > pass_s) return true;
     }
     return false;
 }

@@ -98,7 +98,7 @@ struct fr_stage {
     double offload_s;    /**< of the optimiser's step there, with the ways to and fro */
     double working_B;    /**< held while a pass runs */
     struct fr_moment_sizes moment;
-    bool repeats; /**< all of it is as in the stage before */
+    bool repeats; /**< all of it but the time of its messages is as in the stage before */
 };
 
 /** Gradients reduced once an iteration, and parameters on a rank, by who holds copies of them. */

@@ -139,7 +139,9 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     price.update_B = fr_footprint_update_B(&footprint);
     price.sent_B = stage->sent_B;
     price.extrapolated = extrapolated;
-    if (fr_codec_codes(plan, i)) code_stage(job, plan, &price, work, stage);
+    struct fr_plan of_stage;
+    if (fr_codec_codes(plan, i))
+        code_stage(job, fr_codec_plan_of(plan, i, &of_stage), &price, work, stage);
     stage->narrowed_s =
         fr_narrow_weights_s(&price, work, fr_dtype_size_B(job->workload.weight_dtype));
     stage->optimizer_s = stage->narrowed_s +
@@ -214,6 +216,15 @@ static void price_gradient(const struct fr_job *job, const struct fr_plan *plan,
     stage->gradient_s = whole_s + stage->coded_s;
 }
 
+/* Stages in the middle of a model are equal, but for who compresses gradients. */
+static int32_t alike_to(const struct fr_job *job, const struct fr_plan *plan, int32_t i) {
+    const struct fr_transformer *t = &job->workload.transformer;
+    while (fr_stage_work_repeats(job, plan, i + 1) &&
+           fr_transformer_carries(t, plan, i + 1) == fr_transformer_carries(t, plan, i))
+        i++;
+    return i;
+}
+
 /* All of a stage but the time of its messages. */
 static void make(const struct fr_job *job, const struct fr_plan *plan,
                  const struct fr_rank_map *rank_map, int32_t i, bool splits,
@@ -221,7 +232,7 @@ static void make(const struct fr_job *job, const struct fr_plan *plan,
     const struct fr_workload *w = &job->workload;
     struct fr_stage *stage = &priced->stage;
     bool transformer = w->transformer.layers > 0;
-    *priced = (struct fr_priced_stage){.extrapolated = 0};
+    *priced = (struct fr_priced_stage){.alike_to = transformer ? alike_to(job, plan, i) : i};
     if (transformer)
         price_transformer(job, plan, rank_map, i, splits, memo, priced);
     else if (w->n_layers)
@@ -236,10 +247,9 @@ static void make(const struct fr_job *job, const struct fr_plan *plan,
     fr_offload_price(job, plan, layers, splits, stage);
 }
 
-/* Beside the plan: the stage, what its schedule does to it, and whether its gradients go compressed. */
+/* Beside the plan: the stage, and what its schedule does to it. */
 static int64_t beside(const struct fr_plan *plan, int32_t i, bool splits) {
-    return ((2 * (int64_t)i + plan->schedule->folds) * 2 + splits) * 2 +
-           fr_codec_codes(plan, i);
+    return (2 * (int64_t)i + plan->schedule->folds) * 2 + splits;
 }
 
 const struct fr_priced_stage *fr_stage_price(const struct fr_job *job,
@@ -250,7 +260,8 @@ const struct fr_priced_stage *fr_stage_price(const struct fr_job *job,
     bool fresh = true;
     struct fr_priced_stage *priced =
         memo && job->workload.transformer.layers > 0
-            ? fr_memo_find(memo->stage, plan, beside(plan, i, splits), &fresh)
+            ? fr_memo_find_next(fr_codec_codes(plan, i) ? memo->coded : memo->stage,
+                                beside(plan, i, splits), &fresh)
             : own;
     if (fresh) make(job, plan, rank_map, i, splits, memo, priced);
     return priced;

@@ -816,8 +816,8 @@ static void nobodys(void **state) {
         "{}",
         "{\"tp\": 8, \"sequence_parallel\": true, \"zero\": 3, \"micro_batch\": 1}",
         "{\"schema\": \"forerun/predict/1\", \"plan\": {\"sequence_parallel\": true}}",
-        "{\"model_type\": \"llama\", \"hidden_size\": 4096, \"num_attention_heads\": 32, "
-        "\"num_key_value_heads\": 8, \"vocab_size\": 32000, \"head_dim\": 128}",
+        ("{\"model_type\": \"llama\", \"hidden_size\": 4096, \"num_attention_heads\": 32, "
+         "\"num_key_value_heads\": 8, \"vocab_size\": 32000, \"head_dim\": 128}"),
         "measured_s,plan.tp,model\n1,8,gpt3-175b\n",
         "name: llama\nlayers: 32\n"};
     (void)state;

@@ -27,6 +27,17 @@ _Static_assert(sizeof(cudnnStatus_t) == 4 && sizeof(cudnnBackendDescriptorType_t
                    sizeof(cudnnBackendAttributeType_t) == 4,
                "codes are 32 bits");
 #endif
+#if __has_include(<nccl.h>)
+#include <nccl.h>
+
+#include "calibrate/measure/device/cuda/nccl_api.h"
+#define NCCL_CHECK(result, name, arguments) SAME_TYPE(result(*) arguments, name);
+FR_NCCL_FUNCTIONS(NCCL_CHECK)
+FR_NCCL_CONSTANTS(CONSTANT_CHECK)
+_Static_assert(sizeof(ncclResult_t) == 4 && sizeof(ncclDataType_t) == 4 &&
+                   sizeof(ncclRedOp_t) == 4 && sizeof(ncclUniqueId) == 128,
+               "codes are 32 bits, a name 128 bytes");
+#endif
 /* Our own declarations take them for these. */
 _Static_assert(sizeof(CUresult) == 4 && sizeof(CUdevice_attribute) == 4, "codes are 32 bits");
 _Static_assert(sizeof(CUdevice) == 4 && sizeof(CUdeviceptr) == 8, "a device, a place");

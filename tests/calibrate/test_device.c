@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "calibrate/measure/device/cuda/hip.h"
 #include "calibrate/measure/device/device.h"
 #include "calibrate/measure/device/library.h"
 #include "tests/calibrate/fake_cuda/fake.h"
@@ -70,7 +71,8 @@ static void it_knows_what_it_has(void **state) {
     const struct fr_device_facts *facts = driver->facts(device);
     assert_string_equal(facts->name, "NVIDIA H100 80GB HBM3");
     assert_string_equal(facts->driver, "580.00");
-    assert_string_equal(facts->libraries, "CUDA 13.0, cuBLASLt 130100, cuDNN 91900");
+    assert_string_equal(facts->libraries,
+                        "CUDA 13.0, cuBLASLt 130100, cuDNN 91900, NCCL 22809");
     assert_string_equal(facts->lacks, "");
     assert_int_equal(facts->units, FAKE_UNITS);
     near(facts->shown_B, FAKE_SHOWN_B, "memory");
@@ -136,9 +138,94 @@ static void attention_keeps_its_law(void **state) {
                 for (int sequence = 1024; sequence <= 65536; sequence *= 8) {
                     struct fr_device_task t = attention;
                     t.width = width, t.kv_heads = t.heads / shared, t.sequence = sequence;
-                    t.batch = 65536 / sequence > 4 ? 4 : 1, t.causal = kind % 2, t.backward = kind / 2;
+                    t.batch = 65536 / sequence > 4 ? 4 : 1, t.causal = kind % 2,
+                    t.backward = kind / 2;
                     near(time_s(device, &t, 3), attention_s(&t), "attention");
                 }
+    driver->close(device);
+}
+
+static struct fr_device_group *open_group(struct fr_device_handle *device) {
+    unsigned char id[FR_DEVICE_GROUP_ID_B];
+    struct fr_device_group *group = NULL;
+    struct fr_error err = {.status = FR_OK};
+    if (driver->group_id(device, id, &err) != FR_OK ||
+        driver->group_open(device, id, 1, 0, &group, &err) != FR_OK)
+        fail_msg("%s: %s", err.where, err.detail);
+    return group;
+}
+
+/* One rank has no link, so that what is left is NCCL's own start: of every kind, and beside a product.  Several ranks
+ * are calibrate_mpi.device's. */
+static void groups_keep_their_law(void **state) {
+    (void)state;
+    struct fr_device_handle *device = open_device();
+    struct fr_device_task t = {.kind = FR_DEVICE_COLLECTIVE,
+                               .group = open_group(device),
+                               .size_B = 1 << 20,
+                               .first = true,
+                               .both = true};
+    for (int op = 0; op < FR_OP_COUNT; op++) {
+        bool whole = op == FR_OP_BROADCAST || op == FR_OP_REDUCE;
+        double moved_s = whole ? t.size_B / FAKE_NVLINK : 0;
+        t.op = (fr_op)op;
+        if (op == FR_OP_GATHER || op == FR_OP_SCATTER) {
+            assert_int_equal(driver->prepare(device, &t, NULL), FR_ERR_UNSUPPORTED);
+            continue;
+        }
+        near(time_s(device, &t, 7), (op == FR_OP_SEND_RECV ? 2 : 1) * (FAKE_NCCL_S + moved_s),
+             fr_op_names[op]);
+    }
+    struct fr_device_task beside = product;
+    beside.kind = FR_DEVICE_BESIDE, beside.group = t.group;
+    beside.op = FR_OP_BROADCAST, beside.size_B = 512e6;
+    double alone_s = product_s(&product, FAKE_PEAK),
+           moves_s = FAKE_NCCL_S + beside.size_B / FAKE_NVLINK;
+    assert_true(moves_s > 2 * alone_s);
+    const double wanted_s[] = {moves_s, alone_s, moves_s, alone_s * (1 + FAKE_INTERFERENCE)};
+    for (beside.part = 0; beside.part < 4; beside.part++)
+        near(time_s(device, &beside, 4), wanted_s[beside.part], "a collective and a product");
+    driver->group_close(device, t.group);
+    driver->close(device);
+}
+
+/* A group that cannot be made, or fails on the way, is told in a sentence. */
+static void faults_of_groups_are_sentences(void **state) {
+    static const char *const faulty[] = {
+        "ncclBroadcast", "ncclReduce",     "ncclAllReduce",         "ncclAllGather",
+        "ncclSend",      "ncclRecv",       "ncclReduceScatter",     "ncclGroupEnd",
+        "async",         "ncclGroupStart", "ncclCommGetAsyncError", "cuStreamSynchronize"};
+    (void)state;
+    for (size_t i = 0; i < sizeof faulty / sizeof *faulty; i++) {
+        struct fr_device_handle *device = open_device();
+        struct fr_device_task t = {.kind = FR_DEVICE_COLLECTIVE, .size_B = 1024, .both = true};
+        struct fr_error err = {.status = FR_OK};
+        fr_status status = FR_OK;
+        double took_s = 0;
+        t.group = open_group(device);
+        setenv("FAKE_CUDA_FAULT", faulty[i], 1);
+        for (int op = 0; op < FR_OP_COUNT && status == FR_OK; op++) {
+            t.op = (fr_op)op;
+            status = driver->prepare(device, &t, &err);
+            if (status == FR_OK) status = driver->run(device, 2, &took_s, &err);
+            if (status == FR_ERR_UNSUPPORTED) status = FR_OK;
+        }
+        unsetenv("FAKE_CUDA_FAULT");
+        if (status != FR_ERR_EXTERNAL || !strstr(err.detail, "code 1"))
+            fail_msg("%s: status %d, \"%s: %s\"", faulty[i], (int)status, err.where,
+                     err.detail);
+        driver->group_close(device, t.group);
+        driver->close(device);
+    }
+    struct fr_device_handle *device = open_device();
+    unsigned char id[FR_DEVICE_GROUP_ID_B] = "";
+    struct fr_device_group *group = NULL;
+    struct fr_error err = {.status = FR_OK};
+    setenv("FAKE_CUDA_FAULT", "ncclGetUniqueId:2;ncclCommInitRank:2", 1);
+    assert_int_equal(driver->group_id(device, id, &err), FR_ERR_EXTERNAL);
+    assert_int_equal(driver->group_open(device, id, 1, 0, &group, &err), FR_ERR_EXTERNAL);
+    assert_non_null(strstr(err.detail, "ncclCommInitRank: a fault on demand, code 2"));
+    unsetenv("FAKE_CUDA_FAULT");
     driver->close(device);
 }
 
@@ -364,7 +451,7 @@ static void libraries_say_what_they_lack(void **state) {
     const struct fr_library absent = {"x", "Nothing", none, "nobody", "nothing", NULL, 0};
     struct fr_error err = {.status = FR_OK};
     (void)state;
-    for (int i = 0; fr_device_libraries[i]; i++)
+    for (int i = 0; fr_device_libraries[i] != &fr_hip_driver_library; i++)
         assert_int_equal(fr_library_is_there(fr_device_libraries[i], &err), FR_OK);
     assert_int_equal(fr_library_is_there(&other, &err), FR_ERR_EXTERNAL);
     assert_non_null(strstr(err.detail, "has no function cuInitialise"));
@@ -377,6 +464,8 @@ int main(void) {
         cmocka_unit_test(it_knows_what_it_has),
         cmocka_unit_test(products_keep_their_law),
         cmocka_unit_test(attention_keeps_its_law),
+        cmocka_unit_test(groups_keep_their_law),
+        cmocka_unit_test(faults_of_groups_are_sentences),
         cmocka_unit_test(all_else_keeps_its_law),
         cmocka_unit_test(every_fault_is_a_sentence),
         cmocka_unit_test(ends_may_fail),

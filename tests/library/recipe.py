@@ -1,6 +1,6 @@
-"""The Spack recipe and the container's, held against the build they are of, where neither Spack nor a container
-can run: the recipe is executed on stand-ins for Spack's directives, and names the version, the dependencies and
-the least versions that CMakeLists.txt asks for; the container copies what there is and calls functions that are.
+"""The recipes of Spack, conda and the container, held against the build they are of, where none of the three can run.
+Spack's is executed on stand-ins for its directives, and both name the version, the dependencies and the least versions
+that CMakeLists.txt asks for; the container copies files that are there and calls functions that are.
 
 recipe.py SOURCE"""
 import pathlib
@@ -45,7 +45,8 @@ package, directives = run_recipe(source / "packaging/spack/packages/forerun/pack
 wanted = re.search(r"project\(forerun VERSION ([\d.]+)", (source / "CMakeLists.txt").read_text())[1]
 assert wanted in [words[0] for words, _ in directives["version"]], f"no version {wanted}"
 for name, pattern in {"library/include/forerun.h": r'FORERUN_VERSION "([\d.]+)"', "CITATION.cff": r"^version: ([\d.]+)",
-                      "packaging/debian/changelog": r"forerun \(([\d.]+)\)", "CHANGELOG.md": r"^## ([\d.]+)"}.items():
+                      "packaging/debian/changelog": r"forerun \(([\d.]+)\)", "CHANGELOG.md": r"^## ([\d.]+)",
+                      "docs/explanation/accuracy.md": r"of forerun ([\d.]+\d)"}.items():
     there = re.search(pattern, (source / name).read_text(), re.MULTILINE)
     assert there and there[1] == wanted, f"{name} states version {there and there[1]}, CMakeLists.txt {wanted}"
 stated = {}
@@ -58,6 +59,20 @@ for name, least in asked().items():
     assert stated[name] == least, f"{name}: CMake asks for {least or 'any'}, the recipe for {stated[name] or 'any'}"
 assert package().cmake_args() == ["-DCMAKE_BUILD_TYPE:STRING=Release"]
 assert (source / "packaging/spack/repo.yaml").read_text() == "repo:\n  namespace: forerun\n"
+
+# conda-forge's names; tests and SimGrid are not built there.
+conda = (source / "packaging/conda/meta.yaml").read_text()
+assert f'{{% set version = "{wanted}" %}}' in conda, f"conda's recipe is not of version {wanted}"
+needs = dict(re.findall(r"^    - ([a-z0-9-]+)(?: >=([\d.]+))?$", conda, re.M))
+for name, least in asked().items():
+    name = {"hwloc": "libhwloc", "mpi": "openmpi"}.get(name, name)
+    if name in ("cmocka", "simgrid"):
+        continue
+    assert name in needs, f"conda's recipe does not depend on {name}"
+    assert needs[name] == least, f"{name}: CMake asks for {least or 'any'}, conda's recipe for {needs[name] or 'any'}"
+options = re.findall(r"-D([A-Z_]+)=", conda)
+assert options == ["CMAKE_BUILD_TYPE", "BUILD_TESTING"], options
+assert (source / re.search(r"license_file: (\S+)", conda)[1]).is_file()
 
 container = (source / "packaging/Containerfile").read_text()
 setup = (source / "cmake/setup.sh").read_text()

@@ -46,7 +46,8 @@ import forerun
 answer = forerun.predict("frontier", "ffn-16384")
 assert answer["iteration_time_s"] > 0
 print("python:", forerun.version())'
-[ -f /usr/share/doc/forerun/README.md ] || [ -f /usr/share/doc/forerun/README.md.gz ] || fail 'README.md is missing'
+python3 "$root/tests/repo/links.py" /usr/share/doc/forerun || fail 'links of the installed pages lead nowhere'
+forerun-mpi complete -- calibrate --res | grep -q resume || fail 'forerun-mpi completes nothing'
 # The wheel, without the packages.
 apt-get remove -qy python3-forerun forerun >/dev/null
 apt-get install -qy --no-install-recommends python3-pip python3-venv python3-wheel python3-setuptools

@@ -39,6 +39,7 @@ static const struct row {
     [FR_PLAN_KEY_ghost] = {0.03, DOUBLING},           /* assumed */
     [FR_PLAN_KEY_backward_scope] = {0.03, CHANGE},    /* assumed */
     [FR_PLAN_KEY_gradient_stages] = {0.03, CHANGE},   /* assumed */
+    [FR_PLAN_KEY_gradient_ranks] = {0.03, CHANGE},    /* assumed */
     [FR_PLAN_KEY_codec] = {0.03, CHANGE},             /* assumed */
     [FR_PLAN_KEY_iterations] = {0, CHANGE},           /* how many, not how long */
 };

@@ -15,15 +15,24 @@
 #include "answer/trainer/settings.h"
 #include "answer/trainer/shell.h"
 
-enum { WORD = FR_SHELL_WORD, VALUE = 1024 };
+enum { WORD = FR_SHELL_WORD, VALUE = 1024, LINE = 2048 };
+
+static bool is_quote(char c) { return c == '"' || c == '\''; }
+
+/* Is line[at] between words?  A comma and the brackets of a list of Python's words are, too. */
+static bool is_between(const char *line, size_t n, size_t at) {
+    const char c = line[at];
+    if (c == '[') return at + 1 < n && is_quote(line[at + 1]);
+    if (c == ']') return at > 0 && is_quote(line[at - 1]);
+    return isspace((unsigned char)c) || (c && strchr("\"'()\\;`,", c));
+}
 
 /* The next word of a line: blanks, quote marks, brackets and backslashes are between words, but inside $(( )), ${ } and a
  * value's own brackets. */
 static size_t next_word(const char *line, size_t n, size_t *at, char out[WORD]) {
     size_t used = 0;
     int depth = 0;
-    while (*at < n && (isspace((unsigned char)line[*at]) || strchr("\"'()\\;`", line[*at])))
-        ++*at;
+    while (*at < n && is_between(line, n, *at)) ++*at;
     for (; *at < n && used + 1 < WORD; ++*at) {
         char c = line[*at];
         bool opens = strchr("({[", c) != NULL && c, closes = strchr(")}]", c) != NULL && c;
@@ -84,6 +93,27 @@ static void add_value(struct option *o, const char *word) {
 static bool is_option(const char *word) {
     return word[0] == '-' && (isalpha((unsigned char)word[1]) ||
                               (word[1] == '-' && isalpha((unsigned char)word[2])));
+}
+
+/* Kinds of words: the command's own, a sign behind which the next command begins, and where its output goes. */
+typedef enum { WORD_OWN, WORD_NEXT, WORD_INTO, WORD_INTO_NEXT } word_kind;
+
+/* "2>&1", "&>log", ">": a file stands behind the sign, or in the next word. */
+static word_kind kind_of(const char *word) {
+    static const char *const nexts[] = {"|", "|&", "||", "&&", "&", NULL};
+    for (int i = 0; nexts[i]; i++)
+        if (strcmp(word, nexts[i]) == 0) return WORD_NEXT;
+    const char *at = word + strspn(word, "0123456789");
+    at += *at == '&';
+    if (*at != '>' && *at != '<') return WORD_OWN;
+    at += strspn(at, "<>|");
+    return *at ? WORD_INTO : WORD_INTO_NEXT;
+}
+
+/* "$@", "${@}": arguments of the script, of which there are none. */
+static bool is_no_argument(const char *raw) {
+    return strncmp(raw, "$@", 2) == 0 || strncmp(raw, "$*", 2) == 0 ||
+           strncmp(raw, "${@", 3) == 0 || strncmp(raw, "${*", 3) == 0;
 }
 
 /* A script is read into this. */
@@ -157,13 +187,24 @@ static void take_statement(void *to, const char *line, size_t n) {
     struct script *in = to;
     struct option option = {.open = false};
     char word[WORD];
-    bool first = true;
+    bool first = true, into = false;
     size_t of_array;
     for (size_t at = array_at(line, n, &of_array); at < n;) {
         const size_t before = at;
         if (!next_word(line, n, &at, word) && at >= n) break;
         quoted_value(line, n, &at, word);
         if (first && (strcmp(word, "echo") == 0 || strcmp(word, "printf") == 0)) return;
+        const word_kind kind = kind_of(word);
+        const bool split = strncmp(word, ".split(", 7) == 0; /* of Python's strings */
+        if (into || kind != WORD_OWN || is_no_argument(word) || split) {
+            if (kind == WORD_NEXT) {
+                end_option(&option, in->settings);
+                first = true;
+            }
+            into = kind == WORD_INTO_NEXT;
+            if (at == before) at++;
+            continue;
+        }
         if (*word) take_word(word, first, in, &option);
         size_t name;
         bool declares = is_variable(word, &name);
@@ -228,7 +269,27 @@ static void set_job_variables(struct script *in) {
     }
 }
 
+/* "`expr 1 + 1`" as "$(expr 1 + 1)", which says where it ends.  @return the length, 0: the line has none */
+static size_t with_brackets(const char *line, size_t n, char out[LINE]) {
+    static const char mark[] = "`expr ";
+    size_t used = 0;
+    bool inside = false, any = false;
+    for (size_t i = 0; i < n && used + 3 < LINE; i++) {
+        const bool opens =
+            !inside && i + sizeof mark - 1 < n && strncmp(line + i, mark, sizeof mark - 1) == 0;
+        const bool closes = inside && line[i] == '`';
+        any = any || opens;
+        if (opens) out[used++] = '$';
+        out[used++] = opens ? '(' : closes ? ')' : line[i];
+        inside = (inside || opens) && !closes;
+    }
+    return any && !inside ? used : 0;
+}
+
 static void read_line(const char *line, size_t n, struct script *in) {
+    char brackets[LINE];
+    const size_t changed = memchr(line, '`', n) ? with_brackets(line, n, brackets) : 0;
+    if (changed) line = brackets, n = changed;
     size_t at = 0;
     while (at < n && isspace((unsigned char)line[at])) at++;
     in->prefix = "";

@@ -20,15 +20,30 @@
 
 #include "base/status.h"
 #include "models/device/device.h"
+#include "models/network/collective.h"
 
 typedef enum {
-    FR_DEVICE_PRODUCT,   /**< C = A B in dtype, summed in fp32 */
-    FR_DEVICE_TRAFFIC,   /**< a pass over memory of one kind of traffic */
-    FR_DEVICE_LAUNCH,    /**< an empty kernel, one launched after the other */
-    FR_DEVICE_GRAPH,     /**< an empty kernel among many that are launched as one graph */
-    FR_DEVICE_LINK,      /**< a copy between host and device */
-    FR_DEVICE_ATTENTION, /**< a fused kernel of attention, in dtype */
+    FR_DEVICE_PRODUCT,    /**< C = A B in dtype, summed in fp32 */
+    FR_DEVICE_TRAFFIC,    /**< a pass over memory of one kind of traffic */
+    FR_DEVICE_LAUNCH,     /**< an empty kernel, one launched after the other */
+    FR_DEVICE_GRAPH,      /**< an empty kernel among many that are launched as one graph */
+    FR_DEVICE_LINK,       /**< a copy between host and device */
+    FR_DEVICE_ATTENTION,  /**< a fused kernel of attention, in dtype */
+    FR_DEVICE_COLLECTIVE, /**< a collective of `group`, or a message of two of its ranks */
+    FR_DEVICE_BESIDE,     /**< a collective and a product: one of the parts below */
 } fr_device_task_kind;
+
+/** Parts of FR_DEVICE_BESIDE: each alone, both at once, the product's time while both run; as FR_OVERLAP_... */
+enum {
+    FR_DEVICE_BESIDE_COLLECTIVE,
+    FR_DEVICE_BESIDE_PRODUCT,
+    FR_DEVICE_BESIDE_BOTH,
+    FR_DEVICE_BESIDE_DURING
+};
+
+/** Devices that exchange messages; opaque, each driver's own. */
+struct fr_device_group;
+enum { FR_DEVICE_GROUP_ID_B = 128 };
 
 struct fr_device_task {
     fr_device_task_kind kind;
@@ -45,6 +60,12 @@ struct fr_device_task {
     int64_t batch, sequence, heads, kv_heads, width;
     bool causal;   /**< a token attends to those before it alone */
     bool backward; /**< the pass */
+    struct fr_device_group *group;
+    fr_op op;    /**< of group, size_B as fr_op counts it */
+    int partner; /**< rank that messages of FR_OP_SEND_RECV go to and come from */
+    bool first;  /**< sends first, where messages go there and back */
+    bool both;   /**< both ways at once */
+    int part;    /**< FR_DEVICE_BESIDE_... */
 };
 
 struct fr_device_facts {
@@ -52,7 +73,7 @@ struct fr_device_facts {
     char libraries[192]; /**< with versions, joined by ", " */
     char bus[32];
     char lacks
-        [640]; /**< a sentence on each library that is not there, and what is not measured; "" */
+        [1600]; /**< a sentence on each library that is not there, and what is not measured; "" */
     int64_t units;      /**< multiprocessors */
     int64_t generation; /**< 90: compute capability 9.0 */
     double memory_B, cache_B, clock_Hz;
@@ -92,12 +113,21 @@ struct fr_device_driver {
                      struct fr_error *err);
     /** Bytes that a call of the task moves, each value counted once for each time it is read or written. */
     double (*moved_B)(const struct fr_device_task *task);
+    /** A name for a new group, made by one of its ranks and told to the others. */
+    fr_status (*group_id)(struct fr_device_handle *device,
+                          unsigned char id[FR_DEVICE_GROUP_ID_B], struct fr_error *err);
+    /** All ranks of the group at once.
+     *  @return FR_OK; FR_ERR_UNSUPPORTED: no library for it; FR_ERR_EXTERNAL, FR_ERR_NOMEM */
+    fr_status (*group_open)(struct fr_device_handle *device,
+                            const unsigned char id[FR_DEVICE_GROUP_ID_B], int n_ranks, int rank,
+                            struct fr_device_group **group, struct fr_error *err);
+    void (*group_close)(struct fr_device_handle *device, struct fr_device_group *group);
     /** Never fails: what cannot be read is 0. */
     void (*state)(struct fr_device_handle *device, struct fr_device_state *state);
 };
 
 /** Rows that others name. */
-extern const struct fr_device_driver fr_device_cuda;
+extern const struct fr_device_driver fr_device_cuda, fr_device_hip;
 /** Rows in table order, then NULL. */
 extern const struct fr_device_driver *const fr_device_drivers[];
 

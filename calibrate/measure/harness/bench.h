@@ -89,6 +89,7 @@ struct fr_bench {
     struct fr_device_handle *device;       /**< this rank's */
     const struct fr_point *prepared;       /**< what the device is ready for */
     bool refused;                          /**< a rank has no device; all know why */
+    bool no_groups; /**< devices exchange no messages here; rank 0 has said why */
 };
 
 /** Data of a row's run and call. */
@@ -151,6 +152,8 @@ fr_status fr_bench_describe(struct fr_bench *bench, struct fr_error *err);
 /** Add a point.  @return FR_OK or FR_ERR_NOMEM. */
 fr_status fr_bench_add(struct fr_bench *bench, const struct fr_point *point,
                        struct fr_error *err);
+/** Does --groups name it, or is there none? */
+bool fr_bench_group_wanted(const struct fr_bench *bench, int n_ranks);
 /** bench->size_B: powers of two from 8 B, and log-uniform ones between, by the seed alone. */
 fr_status fr_bench_sizes(struct fr_bench *bench, struct fr_error *err);
 /** Floats of a message of @p size_B, rounded up to whole parts where it is divided over p. */
@@ -199,6 +202,10 @@ void fr_bench_device_close(struct fr_bench *bench);
 fr_status fr_bench_device_add(struct fr_bench *bench, const struct fr_point *point,
                               const struct fr_device_task *task, bool *added,
                               struct fr_error *err);
+/** Let the devices of a team's ranks join a group of their own, once.  Collective over the world.
+ *  @return FR_OK also where they cannot: then bench->no_groups, and rank 0 says why */
+fr_status fr_bench_device_join(struct fr_bench *bench, struct fr_team *team,
+                               struct fr_error *err);
 /** Carry @p task out, by the device's clock, the device busy with it for @p heat_s before a point's first
  *  sample of a visit. */
 fr_status fr_bench_device_run(struct fr_work *work, const struct fr_device_task *task,

@@ -1,4 +1,5 @@
-/* The device of a rank: of those that its node has the one of the rank's number there. */
+/* The device of a rank: of those that its node has the one of the rank's number there; and the groups in which devices
+ * exchange messages. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,14 +83,64 @@ static fr_status agree(struct fr_bench *bench, fr_status status, struct fr_error
     return err->status;
 }
 
+/* Message sizes of devices go to what a bucket of gradients has. */
+static const double DEVICE_MAX_B = 1 << 30;
+
 fr_status fr_bench_device_open(struct fr_bench *bench, struct fr_error *err) {
     FR_TRY(agree(bench, find_driver(bench, err), err));
     if (!bench->driver) return FR_OK;
+    if (!bench->options.max_stated) bench->options.max_size_B = DEVICE_MAX_B;
     FR_TRY(agree(bench, open_own(bench, err), err));
     return agree(bench, check(bench, err), err);
 }
 
+static fr_status join(struct fr_bench *bench, struct fr_team *team, struct fr_error *err) {
+    unsigned char id[FR_DEVICE_GROUP_ID_B] = {0};
+    int n = 0, made = 1, all = 0;
+    fr_status status =
+        team->rank == 0 ? bench->driver->group_id(bench->device, id, err) : FR_OK;
+    made = status == FR_OK;
+    FR_MPI_TRY(MPI_Allreduce(&made, &all, 1, MPI_INT, MPI_MIN, team->call));
+    if (status != FR_OK) return status;
+    if (!all)
+        return fr_fail(err, FR_ERR_EXTERNAL, NULL, "rank 0 of a group has no name for it");
+    FR_MPI_TRY(MPI_Bcast(id, sizeof id, MPI_BYTE, 0, team->call));
+    FR_MPI_TRY(MPI_Comm_size(team->call, &n));
+    return bench->driver->group_open(bench->device, id, n, team->rank, &team->group, err);
+}
+
+/* The first rank's reason is the one that is said. */
+static fr_status give_up(struct fr_bench *bench, fr_status own, struct fr_error *why,
+                         struct fr_error *err) {
+    int failed = own == FR_OK ? bench->n_ranks : bench->rank, first = 0;
+    FR_MPI_TRY(MPI_Allreduce(&failed, &first, 1, MPI_INT, MPI_MIN, bench->world));
+    if (first == bench->n_ranks) return FR_OK;
+    FR_MPI_TRY(MPI_Bcast(why, sizeof *why, MPI_CHAR, first, bench->world));
+    bench->no_groups = true;
+    if (bench->rank == 0)
+        fprintf(stderr,
+                "forerun-mpi: %.80s: %.400s; collectives are not measured, and stay those of "
+                "the base\n",
+                why->where, why->detail);
+    return FR_OK;
+}
+
+fr_status fr_bench_device_join(struct fr_bench *bench, struct fr_team *team,
+                               struct fr_error *err) {
+    struct fr_error why = {.status = FR_OK};
+    bool outside = team->sync == MPI_COMM_NULL || team->group;
+    if (bench->no_groups) return FR_OK;
+    if (!bench->driver->group_open)
+        return fr_fail(err, FR_ERR_UNSUPPORTED, "--device", "%s has no groups",
+                       bench->driver->name);
+    fr_status status = outside ? FR_OK : join(bench, team, &why);
+    return give_up(bench, status, &why, err);
+}
+
 void fr_bench_device_close(struct fr_bench *bench) {
+    for (int i = 0; bench->device && i < bench->teams.count; i++)
+        if (bench->teams.team[i].group)
+            bench->driver->group_close(bench->device, bench->teams.team[i].group);
     if (bench->device) bench->driver->close(bench->device);
     bench->device = NULL;
 }
@@ -98,9 +149,10 @@ fr_status fr_bench_device_add(struct fr_bench *bench, const struct fr_point *poi
                               const struct fr_device_task *task, bool *added,
                               struct fr_error *err) {
     double time_s = 0;
+    bool inside = point->team->sync != MPI_COMM_NULL;
     struct fr_error why = {.status = FR_OK};
-    fr_status status = bench->driver->prepare(bench->device, task, &why);
-    if (status == FR_OK) status = bench->driver->run(bench->device, 1, &time_s, &why);
+    fr_status status = inside ? bench->driver->prepare(bench->device, task, &why) : FR_OK;
+    if (inside && status == FR_OK) status = bench->driver->run(bench->device, 1, &time_s, &why);
     if (status != FR_OK && status != FR_ERR_UNSUPPORTED) {
         if (err) *err = why;
         return status;

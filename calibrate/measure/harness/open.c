@@ -131,6 +131,7 @@ static fr_status allocate(struct fr_bench *bench, struct fr_error *err) {
     for (int i = 0; i < bench->n_sizes; i++)
         if (bench->size_B[i] > largest_B) largest_B = bench->size_B[i];
     if (bench->options.max_size_B > largest_B) largest_B = bench->options.max_size_B;
+    if (bench->driver) largest_B = 8; /* messages are the devices' */
     /* A buffer rounded up to whole parts is at most p floats larger. */
     size_t count = (size_t)(largest_B / sizeof(float)) + (size_t)bench->n_ranks;
     if (!bench->provenance.simulated && count < ROTATION) count = ROTATION;

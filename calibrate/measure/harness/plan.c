@@ -85,7 +85,7 @@ fr_status fr_bench_add(struct fr_bench *bench, const struct fr_point *point,
     return FR_OK;
 }
 
-static bool group_wanted(const struct fr_bench *bench, int n_ranks) {
+bool fr_bench_group_wanted(const struct fr_bench *bench, int n_ranks) {
     const struct fr_bench_options *o = &bench->options;
     for (size_t i = 0; o->groups && i < o->n_groups; i++)
         if (o->groups[i] == n_ranks) return true;
@@ -107,7 +107,7 @@ fr_status fr_bench_collective_plan(struct fr_bench *bench, const struct fr_bench
         const struct fr_team *team = &bench->teams.team[t];
         int last = 0;
         if (team->kind != FR_TEAM_GROUP || (row->pair_only && team->n_ranks != 2)) continue;
-        if (!group_wanted(bench, team->n_ranks)) continue;
+        if (!fr_bench_group_wanted(bench, team->n_ranks)) continue;
         for (int i = 0; i < bench->n_sizes; i++) {
             int count = fr_bench_count(bench->size_B[i], row->divided, team->n_ranks);
             if (count == last) continue;
@@ -126,7 +126,9 @@ double fr_bench_beyond_B(const struct fr_bench *bench) {
     const struct fr_provenance *p = &bench->provenance;
     double largest_B = TIMES * o->max_size_B;
     bool fits = largest_B * (double)p->ranks_per_node <= p->memory_B / PART;
-    return fits && !o->max_stated && !o->sizes && !o->quick && !p->simulated ? largest_B : 0;
+    return fits && !bench->driver && !o->max_stated && !o->sizes && !o->quick && !p->simulated
+               ? largest_B
+               : 0;
 }
 
 fr_status fr_bench_plan_beyond(struct fr_bench *bench, const struct fr_bench_row *row,
@@ -134,7 +136,8 @@ fr_status fr_bench_plan_beyond(struct fr_bench *bench, const struct fr_bench_row
     double largest_B = fr_bench_beyond_B(bench);
     for (int t = 0; t < bench->teams.count; t++) {
         const struct fr_team *team = &bench->teams.team[t];
-        if (team->kind != FR_TEAM_GROUP || !group_wanted(bench, team->n_ranks)) continue;
+        if (team->kind != FR_TEAM_GROUP || !fr_bench_group_wanted(bench, team->n_ranks))
+            continue;
         for (double size_B = 2 * bench->options.max_size_B; size_B <= largest_B; size_B *= 2) {
             const struct fr_point point = {
                 .row = row, .team = team, .count = fr_bench_count(size_B, false, 1), .step = 1};

@@ -98,13 +98,17 @@ static bool known(const struct fr_teams *teams, int level, int n_ranks) {
     return false;
 }
 
+static fr_status add_group(struct fr_bench *bench, int p, struct fr_error *err) {
+    struct draft draft = {.team = {.kind = FR_TEAM_GROUP, .n_ranks = p}};
+    draft.team.n_nodes = nodes_of_first(bench, p, 1);
+    draft.team.level = draft.team.n_nodes > 1 ? FR_SAMPLE_SYSTEM : FR_SAMPLE_NODE;
+    return add(bench, draft, err);
+}
+
 static fr_status add_groups(struct fr_bench *bench, struct fr_error *err) {
     int all = bench->n_ranks;
     for (int p = 2, last = 0; p <= all && !last; p = 2 * p < all ? 2 * p : all) {
-        struct draft draft = {.team = {.kind = FR_TEAM_GROUP, .n_ranks = p}};
-        draft.team.n_nodes = nodes_of_first(bench, p, 1);
-        draft.team.level = draft.team.n_nodes > 1 ? FR_SAMPLE_SYSTEM : FR_SAMPLE_NODE;
-        FR_TRY(add(bench, draft, err));
+        FR_TRY(add_group(bench, p, err));
         last = p == all;
     }
     for (int p = 2; p <= bench->n_nodes; p *= 2) {
@@ -115,6 +119,16 @@ static fr_status add_groups(struct fr_bench *bench, struct fr_error *err) {
                 .kind = FR_TEAM_GROUP, .level = FR_SAMPLE_SYSTEM, .n_ranks = p, .n_nodes = p}};
         FR_TRY(add(bench, draft, err));
     }
+    return FR_OK;
+}
+
+/* Devices come in threes, fives and sixes too: within the first node, and three nodes. */
+static fr_status add_odd_groups(struct fr_bench *bench, struct fr_error *err) {
+    int node = ranks_of_node(bench, 0), three = 3 * node;
+    for (int p = 3; p < node && p < 8; p++)
+        if (p != 4) FR_TRY(add_group(bench, p, err));
+    if (bench->n_nodes > 3 && !known(&bench->teams, FR_SAMPLE_SYSTEM, three))
+        return add_group(bench, three, err);
     return FR_OK;
 }
 
@@ -170,6 +184,7 @@ fr_status fr_teams_open(struct fr_bench *bench, struct fr_error *err) {
     everyone.team.level = bench->n_nodes > 1 ? FR_SAMPLE_SYSTEM : FR_SAMPLE_NODE;
     FR_TRY(add(bench, everyone, err));
     FR_TRY(add_groups(bench, err));
+    if (bench->driver) FR_TRY(add_odd_groups(bench, err));
     FR_TRY(add_segments(bench, err));
     return add_pairs(bench, err);
 }

@@ -19,6 +19,8 @@
 
 enum { FR_TEAMS_MAX = 160 };
 
+struct fr_device_group;
+
 typedef enum { FR_TEAM_EVERYONE, FR_TEAM_GROUP, FR_TEAM_SEGMENTS, FR_TEAM_PAIRS } fr_team_kind;
 
 struct fr_team {
@@ -34,6 +36,8 @@ struct fr_team {
     int rank;      /**< in call */
     int partner;   /**< pairs: rank in sync */
     bool first;    /**< pairs: sends first */
+    struct fr_device_group
+        *group; /**< of the call's ranks' devices; NULL: not opened, or outside */
 };
 
 struct fr_teams {

@@ -100,7 +100,7 @@ static fr_status take_traffic(const struct line *l) {
 /* cuDNN's kernel is today's, "flash-2" PyTorch's own.  A line has both passes. */
 static fr_status take_attention(const struct line *l) {
     static const char *const kernels[] = {"cudnn", "flash-2", NULL};
-    static const char *const keys[] = {"forward_s", "backward_s"};
+    static const char *const passes[] = {"forward_s", "backward_s"};
     int kernel = fr_place_in(kernels, text(l, "kernel"));
     struct fr_sample_attention s = {.kernel = kernel,
                                     .dtype = FR_BF16,
@@ -114,7 +114,7 @@ static fr_status take_attention(const struct line *l) {
     if (s.batch < 1 || s.sequence < 1 || s.heads < 1 || s.width < 1)
         return leave_out(l, "expected batch, sequence, heads and width");
     for (s.pass = 0; s.pass < 2; s.pass++) {
-        s.time_s = number(l, keys[s.pass]);
+        s.time_s = number(l, passes[s.pass]);
         if (is_time(s.time_s)) FR_TRY(fr_samples_add_attention(l->in->samples, &s));
     }
     return count(l, FR_OK);

@@ -7,7 +7,7 @@ from typing import Union
 from .program import ask as _ask
 from .results import Figure, Result, Text, Value
 
-__all__ = ["import_", "report", "tune", "score", "watch", "plot", "reproduce", "collective", "gemm", "discover", "export", "compare", "compare_plans", "doctor", "show", "list_"]
+__all__ = ["import_", "report", "tune", "score", "watch", "plot", "reproduce", "collective", "gemm", "discover", "export", "compare", "compare_plans", "doctor", "share", "show", "list_"]
 
 
 _import_ = {
@@ -715,6 +715,32 @@ def doctor(*words: Value,
     """
     values = {key: value for key, value in locals().items() if key != "words"}
     return _ask("doctor", _doctor, words, values)
+
+
+_share = {
+    "cluster": ("cluster", "FILE|PRESET", False),
+    "name": ("name", "TEXT", False),
+    "by": ("by", "TEXT", False),
+    "host": ("host", "NAME", True),
+    "out": ("out", "FILE", False),
+    "force": ("force", None, False),
+}
+
+
+def share(*words, cluster=None, name=None, by=None, host=None, out=None, force=False):
+    """a cluster file to hand on: named, without hosts' names, with its provenance
+
+    forerun share --cluster C --name NAME [--by WHO] [-o FILE]
+
+    cluster  cluster file, preset, or - for standard input
+    name  name of the cluster, as others know it
+    by  who measured it: a person, a group, a site
+    host  of a host, to take out too; may be repeated
+    out  cluster file to write (default: standard output)
+    force  replace a file that is there
+    """
+    values = {key: value for key, value in locals().items() if key != "words"}
+    return _ask("share", _share, words, values)
 
 
 _show = {

@@ -22,6 +22,9 @@ WHY(STAGES, caps, "power_cap lists %d stages, the plan has pp = %" PRId64, caps,
 WHY(STAGES, fr_plan_reduces(plan) && plan->compression.gradient_stages > plan->pp,
     "compression.gradient.stages = %" PRId64 ", the plan has pp = %" PRId64,
     plan->compression.gradient_stages, plan->pp)
+WHY(STAGES, plan->gradient_ranks && plan->n_gradient_ranks != plan->compression.gradient_stages,
+    "compression.gradient.ranks lists %d stages, compression.gradient.stages says %" PRId64,
+    plan->n_gradient_ranks, plan->compression.gradient_stages)
 WHY(STAGES, w->n_layers, "the model's layers do not make %" PRId64 " stages of %s",
     plan->pp * plan->chunks,
     plan->stage_layers ? "the numbers in stage_layers" : "one at least")

@@ -12,10 +12,10 @@
  * whom. */
 static const int mesh_keys[] = {FR_PLAN_KEY_pp, FR_PLAN_KEY_dp, FR_PLAN_KEY_chunks,
                                 FR_PLAN_KEY_micro_batch};
-static const int lossy_keys[] = {FR_PLAN_KEY_backward_scope,  FR_PLAN_KEY_backward_rank,
-                                 FR_PLAN_KEY_lazy_error,      FR_PLAN_KEY_forward_rank,
-                                 FR_PLAN_KEY_gradient_stages, FR_PLAN_KEY_gradient_rank,
-                                 FR_PLAN_KEY_codec,           FR_PLAN_KEY_warm_up};
+static const int lossy_keys[] = {
+    FR_PLAN_KEY_backward_scope, FR_PLAN_KEY_backward_rank,   FR_PLAN_KEY_lazy_error,
+    FR_PLAN_KEY_forward_rank,   FR_PLAN_KEY_gradient_stages, FR_PLAN_KEY_gradient_rank,
+    FR_PLAN_KEY_gradient_ranks, FR_PLAN_KEY_codec,           FR_PLAN_KEY_warm_up};
 enum {
     N_MESH = sizeof mesh_keys / sizeof *mesh_keys,
     N_LOSSY = sizeof lossy_keys / sizeof *lossy_keys

@@ -44,6 +44,7 @@ static const struct {
     {"tune", "cluster", "-c @ --runs runs.csv"},
     {"score", "cluster", "-c @ --runs runs.csv"},
     {"place", "cluster", "-c @ -m " KEPT "model.json --set tp=8"},
+    {"share", "cluster", "-c @ --name shared"},
     {"collective", "cluster", "-c @ --op all_reduce --ranks 8 --size 1MiB"},
     {"gemm", "cluster", "-c @ --m 64 --n 64 --k 64"},
     {"export", "cluster", "simgrid -c @ --ranks 8"},

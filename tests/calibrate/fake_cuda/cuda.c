@@ -11,8 +11,11 @@
 FR_CUDA_FUNCTIONS(DECLARE)
 #undef DECLARE
 
-enum { INVALID = 1, NOT_FOUND = 500, HOST_MAX = 64, CALLS_MAX = 64 };
+enum { INVALID = 1, NOT_FOUND = 500, HOST_MAX = 64, CALLS_MAX = 128 };
 
+struct CUstream_st {
+    bool beside;
+};
 struct CUevent_st {
     double at_s;
 };
@@ -24,21 +27,24 @@ struct CUfunc_st {
 };
 
 static struct {
-    double now_s, free_B;
+    double now_s, free_B, beside_s;
+    int n_streams;
     enum fake_work last;
     void *pinned[HOST_MAX];
     int n_pinned, captured; /* kernels; -1: nothing is captured */
     unsigned long long next;
 } gpu = {.free_B = -1, .captured = -1, .next = 1ULL << 40};
 
+/* Names are copied, since a library that has been closed takes its own along. */
 static struct {
-    const char *name;
+    char name[64];
     int calls;
 } counted[CALLS_MAX];
 
 static int count_call(const char *name) {
     for (int i = 0; i < CALLS_MAX; i++) {
-        if (!counted[i].name) counted[i].name = name;
+        if (!*counted[i].name)
+            snprintf(counted[i].name, sizeof counted[i].name, "%s", name);
         if (strcmp(counted[i].name, name) == 0) return ++counted[i].calls;
     }
     return 0;
@@ -70,10 +76,22 @@ unsigned fake_fault(const char *name) {
         if (code_) return code_;                                                               \
     } while (0)
 
+/* A product beside a collective is slower while both run. */
 void fake_spend(double time_s, enum fake_work work) {
+    double both_s = gpu.beside_s < gpu.now_s + time_s ? gpu.beside_s - gpu.now_s : time_s;
+    if (work == FAKE_PRODUCT && both_s > 0) time_s += FAKE_INTERFERENCE * both_s;
     gpu.now_s += time_s;
     gpu.last = work;
 }
+
+void fake_spend_on(CUstream stream, double time_s) {
+    if (stream->beside)
+        gpu.beside_s += time_s;
+    else
+        fake_spend(time_s, FAKE_TRAFFIC);
+}
+
+static double *clock_of(CUstream stream) { return stream->beside ? &gpu.beside_s : &gpu.now_s; }
 
 enum fake_work fake_last(void) {
     enum fake_work last = gpu.last;
@@ -164,6 +182,8 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
     (void)device;
     MAY_FAIL();
     *free_B() -= FAKE_CONTEXT_B;
+    gpu.n_streams = 0;
+    gpu.beside_s = 0;
     *context = (CUcontext)(void *)&some;
     return 0;
 }
@@ -262,10 +282,10 @@ CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t words, CUstream
 }
 
 CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
-    static int some;
+    static struct CUstream_st streams[] = {{false}, {true}};
     (void)flags;
     MAY_FAIL();
-    *stream = (CUstream)(void *)&some;
+    *stream = &streams[gpu.n_streams++ % 2];
     return 0;
 }
 
@@ -341,9 +361,15 @@ CUresult cuEventDestroy_v2(CUevent event) {
 }
 
 CUresult cuEventRecord(CUevent event, CUstream stream) {
-    (void)stream;
     MAY_FAIL();
-    event->at_s = gpu.now_s;
+    event->at_s = *clock_of(stream);
+    return 0;
+}
+
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
+    (void)flags;
+    MAY_FAIL();
+    if (event->at_s > *clock_of(stream)) *clock_of(stream) = event->at_s;
     return 0;
 }
 

@@ -9,6 +9,7 @@
  *      FAKE_CUDA_FAULT   NAME:CODE or NAME:CODE@N, several separated by ";": the call, from its N-th on, returns CODE
  *      FAKE_CUDA_HANG    NAME or NAME@N: the N-th call does not return
  *      FAKE_CUDA_MIG     1: GPUs are divided
+ *      FAKE_NCCL_NODE    neighbouring ranks that share a node (all)
  *      FAKE_CUDA_WAIT_US what is waited for the GPU each time (0)
  *
  *  Laws:
@@ -19,6 +20,8 @@
  *      copy      COPY + bytes / LINK, of pages that are not pinned PAGED times as long
  *      attention 4 b h s d K (1 + HALF_KEYS / K) / (FLASH peak), K = s, causal s / 2; of narrow heads EXPONENTIALS / d
  *                times as long; backward 2.5 times the flop at BACKWARD of the rate
+ *      NCCL      NCCL_S + peers HOP_S + bytes over a link / NVLINK, or RAIL where ranks are on several nodes; a product beside
+ *                it loses INTERFERENCE of the time that both run
  *      power     by what was done last: IDLE, BUSY, COPYING
  */
 #ifndef FR_TESTS_CALIBRATE_FAKE_CUDA_FAKE_H
@@ -44,6 +47,11 @@
 #define FAKE_HALF_KEYS 210
 #define FAKE_BACKWARD 0.79
 #define FAKE_EXPONENTIALS 80
+#define FAKE_NCCL_S 9e-6
+#define FAKE_HOP_S 1.1e-6
+#define FAKE_NVLINK 371e9
+#define FAKE_RAIL 46e9
+#define FAKE_INTERFERENCE 0.17
 #define FAKE_IDLE_W 92
 #define FAKE_BUSY_W 688
 #define FAKE_COPYING_W 560
@@ -52,9 +60,11 @@
 
 enum fake_work { FAKE_NOTHING, FAKE_PRODUCT, FAKE_TRAFFIC };
 
-/** Faults of the fake driver alone, for its two neighbours. */
+/** Faults of the fake driver alone, for its neighbours. */
 unsigned fake_fault(const char *name);
 void fake_spend(double time_s, enum fake_work work);
 enum fake_work fake_last(void);
+/** The same on one of two streams: the first that was made, or another that runs beside it. */
+void fake_spend_on(CUstream stream, double time_s);
 
 #endif

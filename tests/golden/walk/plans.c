@@ -39,6 +39,7 @@ static const struct choice of_plan[] = {
     {"compression.embedding", "separate|fused", ""},
     {"compression.gradient.stages", "0|1|2|4", ""},
     {"compression.gradient.rank", "1|32|256|5000", ""},
+    {"compression.gradient.ranks", "one|best|[64]|[0,16]|[32,8,0,64]", ""},
     {"compression.codec", "powersgd|topk", ""},
     {"compression.warm_up", "0|100", ""},
     {"stage_layers", "equal|best|[1,3]|[1,1,1,1]|[2,1,1]|[7,6,6,5]|[10,14]|[13,13]", ""},

@@ -11,6 +11,7 @@
 #include "calibrate/measure/device/cuda/attention.h"
 #include "calibrate/measure/device/cuda/blas_api.h"
 #include "calibrate/measure/device/cuda/driver_api.h"
+#include "calibrate/measure/device/cuda/nccl_api.h"
 #include "calibrate/measure/device/cuda/nvml_api.h"
 #include "calibrate/measure/device/device.h"
 #include "calibrate/measure/device/library.h"
@@ -39,19 +40,24 @@ struct fr_cuda_attention {
     struct fr_cuda_pass pass[2]; /* forward, backward */
 };
 
+struct fr_gpu_platform;
+
 struct fr_device_handle {
+    const struct fr_gpu_platform *platform;
     int index;
     struct fr_device_facts facts;
-    void *driver_library, *blas_library, *dnn_library, *nvml_library;
+    void *driver_library, *blas_library, *dnn_library, *nccl_library, *nvml_library;
     struct fr_cuda_api cuda;
     struct fr_blas_api blas;
     struct fr_dnn_api dnn;
+    struct fr_nccl_api nccl;
     struct fr_nvml_api nvml; /* nvml_device NULL: not there */
     nvmlDevice_t nvml_device;
+    void *management; /* of a platform whose library is not NVML's kin */
     CUdevice device;
     CUcontext context;
-    CUstream stream;
-    CUevent start, stop;
+    CUstream stream, beside; /* beside: of collectives while the other multiplies */
+    CUevent start, stop, joined;
     CUmodule kernels;
     CUfunction nothing, passes[FR_TRAFFIC_COUNT]; /* NULL: none of that kind */
     cublasLtHandle_t blas_handle;
@@ -74,7 +80,7 @@ enum { FR_CUDA_GRAPH = 256, FR_CUDA_WORKSPACE_B = 32 << 20 };
 extern const unsigned char fr_cuda_kernels[];
 
 extern const struct fr_library fr_cuda_driver_library, fr_cuda_blas_library,
-    fr_cuda_dnn_library, fr_cuda_nvml_library;
+    fr_cuda_dnn_library, fr_cuda_nccl_library, fr_cuda_nvml_library;
 
 /** FR_OK, or what the driver says of @p code in the call named @p what. */
 fr_status fr_cuda_check(const struct fr_device_handle *d, CUresult code, const char *what,
@@ -92,6 +98,17 @@ fr_status fr_cuda_product_run(struct fr_device_handle *d, int calls, struct fr_e
 fr_status fr_cuda_attention_prepare(struct fr_device_handle *d, struct fr_error *err);
 void fr_cuda_attention_release(struct fr_device_handle *d);
 fr_status fr_cuda_attention_run(struct fr_device_handle *d, int calls, struct fr_error *err);
+
+fr_status fr_cuda_group_id(struct fr_device_handle *d, unsigned char id[FR_DEVICE_GROUP_ID_B],
+                           struct fr_error *err);
+fr_status fr_cuda_group_open(struct fr_device_handle *d,
+                             const unsigned char id[FR_DEVICE_GROUP_ID_B], int n_ranks,
+                             int rank, struct fr_device_group **group, struct fr_error *err);
+void fr_cuda_group_close(struct fr_device_handle *d, struct fr_device_group *group);
+fr_status fr_cuda_group_check(struct fr_device_handle *d, struct fr_error *err);
+fr_status fr_cuda_collective_prepare(struct fr_device_handle *d, struct fr_error *err);
+fr_status fr_cuda_collective_run(struct fr_device_handle *d, int calls, struct fr_error *err);
+fr_status fr_cuda_beside_run(struct fr_device_handle *d, int calls, struct fr_error *err);
 
 fr_status fr_cuda_pass_prepare(struct fr_device_handle *d, struct fr_error *err);
 fr_status fr_cuda_pass_run(struct fr_device_handle *d, int calls, struct fr_error *err);

@@ -68,6 +68,7 @@ enum {
     X(cuStreamCreate, (CUstream *, unsigned))                                                  \
     X(cuStreamDestroy_v2, (CUstream))                                                          \
     X(cuStreamSynchronize, (CUstream))                                                         \
+    X(cuStreamWaitEvent, (CUstream, CUevent, unsigned))                                        \
     X(cuStreamBeginCapture_v2, (CUstream, CUstreamCaptureMode))                                \
     X(cuStreamEndCapture, (CUstream, CUgraph *))                                               \
     X(cuGraphInstantiateWithFlags, (CUgraphExec *, CUgraph, unsigned long long))               \

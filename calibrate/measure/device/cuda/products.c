@@ -1,28 +1,41 @@
 /* Products through cuBLASLt, by the first algorithm that its heuristics offer, as frameworks take it. */
 #include <math.h>
+#include <string.h>
 
-#include "calibrate/measure/device/cuda/context.h"
+#include "calibrate/measure/device/cuda/platform.h"
 
-/* cuBLASLt's names for a dtype of ours: of operands, of the result, of the sum. */
+/* Names of the library for a dtype of ours: of operands and the result, which both libraries have in common but for
+ * E4M3. */
 static const struct format {
     int known;
     cudaDataType_t operand, result;
-    cublasComputeType_t sum;
 } formats[FR_DTYPE_COUNT] = {
-    [FR_FP64] = {1, FR_BLAS_REAL_FP64, FR_BLAS_REAL_FP64, FR_BLAS_COMPUTE_FP64},
-    [FR_FP32] = {1, FR_BLAS_REAL_FP32, FR_BLAS_REAL_FP32, FR_BLAS_COMPUTE_FP32},
-    [FR_TF32] = {1, FR_BLAS_REAL_FP32, FR_BLAS_REAL_FP32, FR_BLAS_COMPUTE_TF32},
-    [FR_BF16] = {1, FR_BLAS_REAL_BF16, FR_BLAS_REAL_BF16, FR_BLAS_COMPUTE_FP32},
-    [FR_FP16] = {1, FR_BLAS_REAL_FP16, FR_BLAS_REAL_FP16, FR_BLAS_COMPUTE_FP32},
-    [FR_FP8] = {1, FR_BLAS_REAL_E4M3, FR_BLAS_REAL_BF16, FR_BLAS_COMPUTE_FP32},
+    [FR_FP64] = {1, FR_BLAS_REAL_FP64, FR_BLAS_REAL_FP64},
+    [FR_FP32] = {1, FR_BLAS_REAL_FP32, FR_BLAS_REAL_FP32},
+    [FR_TF32] = {1, FR_BLAS_REAL_FP32, FR_BLAS_REAL_FP32},
+    [FR_BF16] = {1, FR_BLAS_REAL_BF16, FR_BLAS_REAL_BF16},
+    [FR_FP16] = {1, FR_BLAS_REAL_FP16, FR_BLAS_REAL_FP16},
+    [FR_FP8] = {1, FR_BLAS_REAL_E4M3, FR_BLAS_REAL_BF16},
 };
+
+static const char *library_of(const struct fr_device_handle *d) {
+    return d->platform->blas_library->name;
+}
+
+static cublasComputeType_t sum_of(const struct fr_device_handle *d) {
+    const struct fr_blas_numbers *b = &d->platform->blas;
+    return (cublasComputeType_t)(d->task.dtype == FR_TF32   ? b->sum_tf32
+                                 : d->task.dtype == FR_FP64 ? b->sum_fp64
+                                                            : b->sum_fp32);
+}
 
 static fr_status check(const struct fr_device_handle *d, cublasStatus_t code, const char *what,
                        struct fr_error *err) {
     const struct fr_device_task *t = &d->task;
     if (code == FR_BLAS_OK) return FR_OK;
-    bool lacks = code == FR_BLAS_NOT_SUPPORTED || code == FR_BLAS_ARCH_MISMATCH;
-    return fr_fail(err, lacks ? FR_ERR_UNSUPPORTED : FR_ERR_EXTERNAL, "cuBLASLt",
+    bool lacks = code == (cublasStatus_t)d->platform->blas.not_supported ||
+                 code == FR_BLAS_ARCH_MISMATCH;
+    return fr_fail(err, lacks ? FR_ERR_UNSUPPORTED : FR_ERR_EXTERNAL, library_of(d),
                    "%s of a %s product %lld x %lld x %lld: code %u", what,
                    fr_dtype_names[t->dtype], (long long)t->m, (long long)t->n, (long long)t->k,
                    code);
@@ -62,34 +75,51 @@ static fr_status lay_out(struct fr_device_handle *d, struct fr_error *err) {
     const struct fr_device_task *t = &d->task;
     const struct format *f = &formats[t->dtype];
     struct fr_cuda_product *p = &d->product;
-    const int yes = FR_BLAS_TRANSPOSED;
+    const struct fr_blas_numbers *number = &d->platform->blas;
+    const int yes = number->transposed;
+    const cudaDataType_t operand =
+        t->dtype == FR_FP8 ? (cudaDataType_t)d->platform->e4m3(d) : f->operand;
     bool narrow = fr_dtype_is_narrow(t->dtype);
     bool b_transposed = narrow || t->transposed == FR_TRANSPOSED_B;
     bool a_transposed = !narrow && t->transposed == FR_TRANSPOSED_A;
     uint64_t m = (uint64_t)t->m, n = (uint64_t)t->n, k = (uint64_t)t->k;
-    BLAS_TRY(d, cublasLtMatmulDescCreate, &p->how, f->sum,
+    BLAS_TRY(d, cublasLtMatmulDescCreate, &p->how, sum_of(d),
              t->dtype == FR_FP64 ? FR_BLAS_REAL_FP64 : FR_BLAS_REAL_FP32);
     if (b_transposed)
-        BLAS_TRY(d, cublasLtMatmulDescSetAttribute, p->how, FR_BLAS_DESC_TRANSA, &yes,
-                 sizeof yes);
+        BLAS_TRY(d, cublasLtMatmulDescSetAttribute, p->how,
+                 (cublasLtMatmulDescAttributes_t)number->set_a_transposed, &yes, sizeof yes);
     if (a_transposed)
-        BLAS_TRY(d, cublasLtMatmulDescSetAttribute, p->how, FR_BLAS_DESC_TRANSB, &yes,
-                 sizeof yes);
+        BLAS_TRY(d, cublasLtMatmulDescSetAttribute, p->how,
+                 (cublasLtMatmulDescAttributes_t)number->set_b_transposed, &yes, sizeof yes);
     if (narrow) {
         const signed char fast = 1;
         CUdeviceptr b_scale = d->scales, a_scale = d->scales + FR_CUDA_ALIGN_B;
-        BLAS_TRY(d, cublasLtMatmulDescSetAttribute, p->how, FR_BLAS_DESC_SCALE_A, &b_scale,
-                 sizeof b_scale);
-        BLAS_TRY(d, cublasLtMatmulDescSetAttribute, p->how, FR_BLAS_DESC_SCALE_B, &a_scale,
-                 sizeof a_scale);
-        BLAS_TRY(d, cublasLtMatmulDescSetAttribute, p->how, FR_BLAS_DESC_FAST_ACCUM, &fast,
-                 sizeof fast);
+        BLAS_TRY(d, cublasLtMatmulDescSetAttribute, p->how,
+                 (cublasLtMatmulDescAttributes_t)number->set_a_scale, &b_scale, sizeof b_scale);
+        BLAS_TRY(d, cublasLtMatmulDescSetAttribute, p->how,
+                 (cublasLtMatmulDescAttributes_t)number->set_b_scale, &a_scale, sizeof a_scale);
+        if (number->set_fast_sum >= 0)
+            BLAS_TRY(d, cublasLtMatmulDescSetAttribute, p->how,
+                     (cublasLtMatmulDescAttributes_t)number->set_fast_sum, &fast, sizeof fast);
     }
-    BLAS_TRY(d, cublasLtMatrixLayoutCreate, &p->b, f->operand, b_transposed ? k : n,
+    BLAS_TRY(d, cublasLtMatrixLayoutCreate, &p->b, operand, b_transposed ? k : n,
              b_transposed ? n : k, (int64_t)(b_transposed ? k : n));
-    BLAS_TRY(d, cublasLtMatrixLayoutCreate, &p->a, f->operand, a_transposed ? m : k,
+    BLAS_TRY(d, cublasLtMatrixLayoutCreate, &p->a, operand, a_transposed ? m : k,
              a_transposed ? k : m, (int64_t)(a_transposed ? m : k));
     BLAS_TRY(d, cublasLtMatrixLayoutCreate, &p->c, f->result, n, m, (int64_t)n);
+    return FR_OK;
+}
+
+/* The algorithm comes first in the result of both libraries. */
+static fr_status take(struct fr_device_handle *d, const cublasLtMatmulHeuristicResult_t *found,
+                      int n, struct fr_error *err) {
+    const unsigned char *bytes = (const unsigned char *)found;
+    cublasStatus_t state = (cublasStatus_t)d->platform->blas.not_supported;
+    if (n > 0) memcpy(&state, bytes + d->platform->blas.state_at, sizeof state);
+    FR_TRY(check(d, state, "no algorithm", err));
+    d->product.algorithm = found->algo;
+    memcpy(&d->product.workspace_B, bytes + d->platform->blas.workspace_at,
+           sizeof d->product.workspace_B);
     return FR_OK;
 }
 
@@ -112,12 +142,8 @@ static fr_status choose(struct fr_device_handle *d, struct fr_error *err) {
                                                          p->c, p->c, preference, 1, &found, &n),
                   "cublasLtMatmulAlgoGetHeuristic", err);
     d->blas.cublasLtMatmulPreferenceDestroy(preference);
-    if (status == FR_OK)
-        status = check(d, n > 0 ? found.state : FR_BLAS_NOT_SUPPORTED, "no algorithm", err);
-    if (status != FR_OK) return status;
-    p->algorithm = found.algo;
-    p->workspace_B = found.workspaceSize;
-    return FR_OK;
+    if (status == FR_OK) status = take(d, &found, n, err);
+    return status;
 }
 
 void fr_cuda_product_release(struct fr_device_handle *d) {
@@ -132,11 +158,11 @@ void fr_cuda_product_release(struct fr_device_handle *d) {
 fr_status fr_cuda_product_prepare(struct fr_device_handle *d, struct fr_error *err) {
     fr_dtype dtype = d->task.dtype;
     if (!d->blas_handle)
-        return fr_fail(err, FR_ERR_UNSUPPORTED, "cuBLASLt",
+        return fr_fail(err, FR_ERR_UNSUPPORTED, library_of(d),
                        "is not here, so no product is measured");
     if (!formats[dtype].known)
-        return fr_fail(err, FR_ERR_UNSUPPORTED, "cuBLASLt", "%s products are not measured yet",
-                       fr_dtype_names[dtype]);
+        return fr_fail(err, FR_ERR_UNSUPPORTED, library_of(d),
+                       "%s products are not measured yet", fr_dtype_names[dtype]);
     FR_TRY(place(d, err));
     FR_TRY(lay_out(d, err));
     FR_TRY(choose(d, err));

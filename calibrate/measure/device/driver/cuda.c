@@ -1,62 +1,10 @@
-/* NVIDIA GPUs: the driver (libcuda), cuBLASLt for products, cuDNN for attention, NVML for power and clocks.  Nothing of
- * them is needed to build, and all but the first may be missing. */
-#include <math.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
-#include "calibrate/measure/device/cuda/context.h"
-
-#define N_OF(list) (sizeof(list) / sizeof *(list))
-
-fr_status fr_cuda_check(const struct fr_device_handle *d, CUresult code, const char *what,
-                        struct fr_error *err) {
-    const char *name = NULL, *text = NULL;
-    char where[64] = "cuda";
-    if (code == 0) return FR_OK;
-    if (d->index >= 0) snprintf(where, sizeof where, "GPU %d", d->index);
-    if (d->cuda.cuGetErrorName(code, &name) != 0 || !name) name = "unknown";
-    if (d->cuda.cuGetErrorString(code, &text) != 0 || !text) text = "no text";
-    return fr_fail(err, FR_ERR_EXTERNAL, where, "%s: %s (%s, code %u)", what, text, name, code);
-}
-
-/* The driver alone, and how many GPUs it sees. */
-static fr_status start(struct fr_device_handle *d, int *n, struct fr_error *err) {
-    FR_TRY(fr_library_open(&fr_cuda_driver_library, &d->driver_library, &d->cuda, err));
-    CUresult code = d->cuda.cuInit(0);
-    *n = 0;
-    if (code == FR_CUDA_NO_DEVICE)
-        return fr_fail(err, FR_ERR_EXTERNAL, "cuda",
-                       "NVIDIA's driver is here, but it sees no GPU");
-    FR_TRY(fr_cuda_check(d, code, "cuInit", err));
-    FR_CUDA_TRY(d, cuDeviceGetCount, n);
-    if (*n == 0)
-        return fr_fail(err, FR_ERR_EXTERNAL, "cuda",
-                       "NVIDIA's driver is here, but it sees no GPU");
-    return FR_OK;
-}
-
-static fr_status count_cuda(int *n, struct fr_error *err) {
-    struct fr_device_handle d = {.index = -1};
-    fr_status status = start(&d, n, err);
-    fr_library_close(d.driver_library);
-    return status;
-}
-
-/* Note a library that does not work; all else goes on without it. */
-static void lack(struct fr_device_handle *d, const struct fr_library *library,
-                 const struct fr_error *why) {
-    size_t used = strlen(d->facts.lacks);
-    snprintf(d->facts.lacks + used, sizeof d->facts.lacks - used,
-             "%s%s: %.200s, so nothing is known of %s", used ? "; " : "", library->name,
-             why->detail, library->gives);
-}
+/* NVIDIA GPUs: the driver (libcuda), cuBLASLt for products, cuDNN for attention, NCCL for collectives, NVML for power and
+ * clocks. */
+#include "calibrate/measure/device/cuda/platform.h"
 
 /* NVML's GPU is found by its place on the bus, since CUDA_VISIBLE_DEVICES numbers only CUDA's. */
 static fr_status find_nvml(struct fr_device_handle *d, struct fr_error *err) {
-    FR_TRY(fr_library_open(&fr_cuda_nvml_library, &d->nvml_library, &d->nvml, err));
+    FR_TRY(fr_library_open(d->platform->management_library, &d->nvml_library, &d->nvml, err));
     nvmlReturn_t code = d->nvml.nvmlInit_v2();
     if (code != 0)
         return fr_fail(err, FR_ERR_EXTERNAL, NULL, "cannot be started: code %u", code);
@@ -67,280 +15,80 @@ static fr_status find_nvml(struct fr_device_handle *d, struct fr_error *err) {
                    d->facts.bus, code);
 }
 
-/* @param[out] used_B  of its memory, before there is a context; as it was: not known */
-static void read_nvml(struct fr_device_handle *d, double *used_B) {
-    nvmlMemory_t memory = {0};
-    unsigned value = 0, pending = 0;
-    d->nvml.nvmlSystemGetDriverVersion(d->facts.driver, sizeof d->facts.driver);
-    if (d->nvml.nvmlDeviceGetEnforcedPowerLimit(d->nvml_device, &value) == 0)
-        d->facts.power_limit_W = 1e-3 * value;
-    if (d->nvml.nvmlDeviceGetMaxClockInfo(d->nvml_device, FR_NVML_CLOCK_SM, &value) == 0)
-        d->facts.clock_Hz = 1e6 * value;
-    if (d->nvml.nvmlDeviceGetMigMode(d->nvml_device, &value, &pending) == 0)
-        d->facts.divided = value == 1;
-    if (d->nvml.nvmlDeviceGetMemoryInfo(d->nvml_device, &memory) != 0) return;
-    *used_B = (double)memory.used;
-    d->facts.shown_B = (double)memory.total;
-}
-
-static void open_nvml(struct fr_device_handle *d, double *used_B) {
-    struct fr_error why = {.status = FR_OK};
-    if (find_nvml(d, &why) == FR_OK)
-        read_nvml(d, used_B);
-    else
-        lack(d, &fr_cuda_nvml_library, &why);
-}
-
-static double attribute(const struct fr_device_handle *d, CUdevice_attribute which) {
-    int value = 0;
-    return d->cuda.cuDeviceGetAttribute(&value, which, d->device) == 0 ? value : 0;
-}
-
-static fr_status describe(struct fr_device_handle *d, struct fr_error *err) {
-    size_t total_B = 0;
-    FR_CUDA_TRY(d, cuDeviceGet, &d->device, d->index);
-    FR_CUDA_TRY(d, cuDeviceGetName, d->facts.name, sizeof d->facts.name, d->device);
-    FR_CUDA_TRY(d, cuDeviceGetPCIBusId, d->facts.bus, sizeof d->facts.bus, d->device);
-    FR_CUDA_TRY(d, cuDeviceTotalMem_v2, &total_B, d->device);
-    d->facts.memory_B = (double)total_B;
-    d->facts.units = (int64_t)attribute(d, FR_CUDA_UNITS);
-    d->facts.cache_B = attribute(d, FR_CUDA_CACHE_B);
-    d->facts.generation =
-        (int64_t)(10 * attribute(d, FR_CUDA_MAJOR) + attribute(d, FR_CUDA_MINOR));
-    return FR_OK;
-}
-
-static fr_status load_kernels(struct fr_device_handle *d, struct fr_error *err) {
-    static const struct {
-        fr_traffic kind;
-        const char *name;
-    } named[] = {{FR_TRAFFIC_STREAM, "fr_stream"},
-                 {FR_TRAFFIC_ELEMENTWISE, "fr_elementwise"},
-                 {FR_TRAFFIC_NORM, "fr_norm"},
-                 {FR_TRAFFIC_SOFTMAX, "fr_softmax"},
-                 {FR_TRAFFIC_UPDATE, "fr_update"}};
-    FR_CUDA_TRY(d, cuModuleLoadDataEx, &d->kernels, fr_cuda_kernels, 0, NULL, NULL);
-    FR_CUDA_TRY(d, cuModuleGetFunction, &d->nothing, d->kernels, "fr_nothing");
-    for (size_t i = 0; i < N_OF(named); i++)
-        FR_CUDA_TRY(d, cuModuleGetFunction, &d->passes[named[i].kind], d->kernels,
-                    named[i].name);
-    return FR_OK;
-}
-
-static void open_blas(struct fr_device_handle *d) {
-    struct fr_error why = {.status = FR_OK};
-    fr_status status = fr_library_open(&fr_cuda_blas_library, &d->blas_library, &d->blas, &why);
-    cublasStatus_t code =
-        status == FR_OK ? d->blas.cublasLtCreate(&d->blas_handle) : FR_BLAS_OK;
-    if (code != FR_BLAS_OK) {
-        d->blas_handle = NULL;
-        status = fr_fail(&why, FR_ERR_EXTERNAL, NULL, "cannot be started: code %u", code);
-    }
-    if (status != FR_OK) lack(d, &fr_cuda_blas_library, &why);
-}
-
-static void open_dnn(struct fr_device_handle *d) {
-    struct fr_error why = {.status = FR_OK};
-    fr_status status = fr_library_open(&fr_cuda_dnn_library, &d->dnn_library, &d->dnn, &why);
-    const char *what = "cudnnCreate";
-    cudnnStatus_t code = status == FR_OK ? d->dnn.cudnnCreate(&d->dnn_handle) : FR_DNN_OK;
-    if (status == FR_OK && code == FR_DNN_OK) {
-        what = "cudnnSetStream";
-        code = d->dnn.cudnnSetStream(d->dnn_handle, d->stream);
-        if (code != FR_DNN_OK) d->dnn.cudnnDestroy(d->dnn_handle);
-    }
-    if (code != FR_DNN_OK) {
-        d->dnn_handle = NULL;
-        status =
-            fr_fail(&why, FR_ERR_EXTERNAL, NULL, "cannot be started: %s: code %u", what, code);
-    }
-    if (status != FR_OK) lack(d, &fr_cuda_dnn_library, &why);
-}
-
-/* Three eighths of what is free for operands and as much for results, at most 8 GiB each. */
-static fr_status take_memory(struct fr_device_handle *d, struct fr_error *err) {
-    static const double MOST_B = 8589934592.0, SHARE = 0.375;
-    const float scales[FR_CUDA_ALIGN_B / sizeof(float) + 1] = {
-        [0] = 1, [FR_CUDA_ALIGN_B / sizeof(float)] = 1};
-    size_t free_B = 0, total_B = 0;
-    FR_CUDA_TRY(d, cuMemGetInfo_v2, &free_B, &total_B);
-    d->pool_B =
-        (size_t)fmin(MOST_B, SHARE * (double)free_B) / FR_CUDA_ALIGN_B * FR_CUDA_ALIGN_B;
-    FR_CUDA_TRY(d, cuMemAlloc_v2, &d->inputs, d->pool_B);
-    FR_CUDA_TRY(d, cuMemAlloc_v2, &d->outputs, d->pool_B);
-    FR_CUDA_TRY(d, cuMemAlloc_v2, &d->workspace, FR_CUDA_WORKSPACE_B);
-    FR_CUDA_TRY(d, cuMemAlloc_v2, &d->scales, sizeof scales);
-    FR_CUDA_TRY(d, cuMemcpyHtoD_v2, d->scales, scales, sizeof scales);
-    return FR_OK;
-}
-
-static void name_libraries(struct fr_device_handle *d) {
-    int version = 0;
-    char blas[48] = "no cuBLASLt", dnn[48] = "no cuDNN";
-    d->cuda.cuDriverGetVersion(&version);
-    if (d->blas_handle)
-        snprintf(blas, sizeof blas, "cuBLASLt %zu", d->blas.cublasLtGetVersion());
-    if (d->dnn_handle) snprintf(dnn, sizeof dnn, "cuDNN %zu", d->dnn.cudnnGetVersion());
-    snprintf(d->facts.libraries, sizeof d->facts.libraries, "CUDA %d.%d, %s, %s%s",
-             version / 1000, version % 1000 / 10, blas, dnn, d->nvml_device ? "" : ", no NVML");
-}
-
-static void measure_context(struct fr_device_handle *d, double used_before_B) {
-    nvmlMemory_t memory = {0};
-    if (used_before_B < 0 || d->nvml.nvmlDeviceGetMemoryInfo(d->nvml_device, &memory) != 0)
-        return;
-    d->facts.context_B = fmax(0, (double)memory.used - used_before_B);
-}
-
-static fr_status bring_up(struct fr_device_handle *d, struct fr_error *err) {
-    int n = 0;
-    double used_B = -1;
-    FR_TRY(start(d, &n, err));
-    if (d->index >= n)
-        return fr_fail(err, FR_ERR_EXTERNAL, "cuda", "there is no GPU %d: the driver sees %d",
-                       d->index, n);
-    FR_TRY(describe(d, err));
-    open_nvml(d, &used_B);
-    FR_CUDA_TRY(d, cuDevicePrimaryCtxRetain, &d->context, d->device);
-    FR_CUDA_TRY(d, cuCtxSetCurrent, d->context);
-    FR_CUDA_TRY(d, cuStreamCreate, &d->stream, 0);
-    FR_CUDA_TRY(d, cuEventCreate, &d->start, 0);
-    FR_CUDA_TRY(d, cuEventCreate, &d->stop, 0);
-    FR_TRY(load_kernels(d, err));
-    open_blas(d);
-    measure_context(d, used_B);
-    open_dnn(d);
-    name_libraries(d);
-    return take_memory(d, err);
-}
-
-static void close_cuda(struct fr_device_handle *d) {
-    if (d->context) {
-        fr_cuda_product_release(d);
-        fr_cuda_attention_release(d);
-        if (d->dnn_handle) d->dnn.cudnnDestroy(d->dnn_handle);
-        if (d->graph) d->cuda.cuGraphExecDestroy(d->graph);
-        if (d->host_pinned) d->cuda.cuMemFreeHost(d->host_pinned);
-        const CUdeviceptr memory[] = {d->inputs, d->outputs, d->workspace, d->scales};
-        for (size_t i = 0; i < N_OF(memory); i++)
-            if (memory[i]) d->cuda.cuMemFree_v2(memory[i]);
-        if (d->blas_handle) d->blas.cublasLtDestroy(d->blas_handle);
-        if (d->kernels) d->cuda.cuModuleUnload(d->kernels);
-        if (d->start) d->cuda.cuEventDestroy_v2(d->start);
-        if (d->stop) d->cuda.cuEventDestroy_v2(d->stop);
-        if (d->stream) d->cuda.cuStreamDestroy_v2(d->stream);
-        d->cuda.cuDevicePrimaryCtxRelease_v2(d->device);
-    }
+static void close_nvml(struct fr_device_handle *d) {
     if (d->nvml_library) d->nvml.nvmlShutdown();
-    fr_library_close(d->nvml_library);
-    fr_library_close(d->dnn_library);
-    fr_library_close(d->blas_library);
-    fr_library_close(d->driver_library);
-    for (int i = 0; i < FR_DTYPE_COUNT; i++) free(d->drawn[i]);
-    free(d->host_pages);
-    free(d);
 }
 
-static fr_status open_cuda(int index, struct fr_device_handle **device, struct fr_error *err) {
-    struct fr_device_handle *d = fr_calloc(1, sizeof *d);
-    *device = NULL;
-    if (!d) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    d->index = index;
-    d->filled = -1;
-    fr_status status = bring_up(d, err);
-    if (status == FR_OK)
-        *device = d;
-    else
-        close_cuda(d);
-    return status;
+static int e4m3(const struct fr_device_handle *d) {
+    (void)d;
+    return FR_BLAS_REAL_E4M3;
 }
 
-static const struct fr_device_facts *facts_of(const struct fr_device_handle *d) {
-    return &d->facts;
+static long blas_version(const struct fr_device_handle *d) {
+    return (long)d->blas.cublasLtGetVersion();
 }
 
-static fr_status prepare_cuda(struct fr_device_handle *d, const struct fr_device_task *task,
-                              struct fr_error *err) {
-    fr_cuda_product_release(d);
-    fr_cuda_attention_release(d);
-    d->task = *task;
-    switch (task->kind) {
-    case FR_DEVICE_PRODUCT:
-        return fr_cuda_product_prepare(d, err);
-    case FR_DEVICE_TRAFFIC:
-        return fr_cuda_pass_prepare(d, err);
-    case FR_DEVICE_GRAPH:
-        return fr_cuda_graph_prepare(d, err);
-    case FR_DEVICE_LINK:
-        return fr_cuda_link_prepare(d, err);
-    case FR_DEVICE_ATTENTION:
-        return fr_cuda_attention_prepare(d, err);
-    default:
-        return FR_OK;
-    }
-}
-
-static fr_status issue(struct fr_device_handle *d, int calls, struct fr_error *err) {
-    switch (d->task.kind) {
-    case FR_DEVICE_PRODUCT:
-        return fr_cuda_product_run(d, calls, err);
-    case FR_DEVICE_TRAFFIC:
-        return fr_cuda_pass_run(d, calls, err);
-    case FR_DEVICE_GRAPH:
-        return fr_cuda_graph_run(d, calls, err);
-    case FR_DEVICE_LINK:
-        return fr_cuda_link_run(d, calls, err);
-    case FR_DEVICE_ATTENTION:
-        return fr_cuda_attention_run(d, calls, err);
-    default:
-        return fr_cuda_launch_run(d, calls, err);
-    }
-}
-
-static fr_status run_cuda(struct fr_device_handle *d, int calls, double *time_s,
-                          struct fr_error *err) {
-    float took_ms = 0;
-    /* A graph holds many kernels, of which a call is one. */
-    int whole =
-        d->task.kind == FR_DEVICE_GRAPH ? (calls + FR_CUDA_GRAPH - 1) / FR_CUDA_GRAPH : calls;
-    FR_CUDA_TRY(d, cuEventRecord, d->start, d->stream);
-    FR_TRY(issue(d, whole, err));
-    FR_CUDA_TRY(d, cuEventRecord, d->stop, d->stream);
-    FR_CUDA_TRY(d, cuStreamSynchronize, d->stream);
-    FR_CUDA_TRY(d, cuEventElapsedTime, &took_ms, d->start, d->stop);
-    *time_s = 1e-3 * (double)took_ms;
-    if (d->task.kind == FR_DEVICE_GRAPH)
-        *time_s *= (double)calls / ((double)whole * FR_CUDA_GRAPH);
+/* The driver compiles them. */
+static fr_status kernels(struct fr_device_handle *d, const void **image, void **made,
+                         struct fr_error *err) {
+    (void)d, (void)made, (void)err;
+    *image = fr_cuda_kernels;
     return FR_OK;
 }
 
-static void read_state(struct fr_device_handle *d, struct fr_device_state *state) {
-    unsigned long long energy_mJ = 0;
-    unsigned value = 0;
-    size_t free_B = 0, total_B = 0;
-    *state = (struct fr_device_state){0};
-    if (d->cuda.cuMemGetInfo_v2(&free_B, &total_B) == 0) state->free_B = (double)free_B;
-    if (!d->nvml_device) return;
-    if (d->nvml.nvmlDeviceGetTotalEnergyConsumption(d->nvml_device, &energy_mJ) == 0)
-        state->energy_J = 1e-3 * (double)energy_mJ;
-    if (d->nvml.nvmlDeviceGetPowerUsage(d->nvml_device, &value) == 0)
-        state->power_W = 1e-3 * value;
-    if (d->nvml.nvmlDeviceGetClockInfo(d->nvml_device, FR_NVML_CLOCK_SM, &value) == 0)
-        state->clock_Hz = 1e6 * value;
-    if (d->nvml.nvmlDeviceGetTemperature(d->nvml_device, FR_NVML_TEMPERATURE_GPU, &value) == 0)
-        state->temperature_C = value;
+const struct fr_gpu_platform fr_gpu_cuda = {
+    .name = "cuda",
+    .driver = "NVIDIA's driver",
+    .driver_library = &fr_cuda_driver_library,
+    .blas_library = &fr_cuda_blas_library,
+    .dnn_library = &fr_cuda_dnn_library,
+    .nccl_library = &fr_cuda_nccl_library,
+    .management_library = &fr_cuda_nvml_library,
+    .version_unit = 1000,
+    .units = FR_CUDA_UNITS,
+    .cache_B = FR_CUDA_CACHE_B,
+    .major = FR_CUDA_MAJOR,
+    .minor = FR_CUDA_MINOR,
+    .blas = {.transposed = FR_BLAS_TRANSPOSED,
+             .sum_fp32 = FR_BLAS_COMPUTE_FP32,
+             .sum_tf32 = FR_BLAS_COMPUTE_TF32,
+             .sum_fp64 = FR_BLAS_COMPUTE_FP64,
+             .set_a_transposed = FR_BLAS_DESC_TRANSA,
+             .set_b_transposed = FR_BLAS_DESC_TRANSB,
+             .set_a_scale = FR_BLAS_DESC_SCALE_A,
+             .set_b_scale = FR_BLAS_DESC_SCALE_B,
+             .set_fast_sum = FR_BLAS_DESC_FAST_ACCUM,
+             .not_supported = FR_BLAS_NOT_SUPPORTED,
+             .workspace_at = offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize),
+             .state_at = offsetof(cublasLtMatmulHeuristicResult_t, state)},
+    .e4m3 = e4m3,
+    .blas_version = blas_version,
+    .find_management = find_nvml,
+    .close_management = close_nvml,
+    .kernels = kernels,
+};
+
+static fr_status count(int *n, struct fr_error *err) {
+    return fr_gpu_count(&fr_gpu_cuda, n, err);
+}
+
+static fr_status open_one(int index, struct fr_device_handle **device, struct fr_error *err) {
+    return fr_gpu_open(&fr_gpu_cuda, index, device, err);
 }
 
 const struct fr_device_driver fr_device_cuda = {
     .name = "cuda",
-    .summary = "NVIDIA GPUs: products through cuBLASLt, attention through cuDNN, power through "
-               "NVML",
-    .count = count_cuda,
-    .open = open_cuda,
-    .close = close_cuda,
-    .facts = facts_of,
-    .prepare = prepare_cuda,
-    .run = run_cuda,
+    .summary = "NVIDIA GPUs: products through cuBLASLt, attention through cuDNN, "
+               "collectives through NCCL, power through NVML",
+    .count = count,
+    .open = open_one,
+    .close = fr_gpu_close,
+    .facts = fr_gpu_facts,
+    .prepare = fr_gpu_prepare,
+    .run = fr_gpu_run,
     .moved_B = fr_cuda_moved_B,
-    .state = read_state,
+    .group_id = fr_cuda_group_id,
+    .group_open = fr_cuda_group_open,
+    .group_close = fr_cuda_group_close,
+    .state = fr_gpu_state,
 };
