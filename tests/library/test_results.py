@@ -2,6 +2,7 @@
 
 import copy
 import json
+import pathlib
 import pickle
 import shutil
 import sys
@@ -68,6 +69,12 @@ class Words(unittest.TestCase):
         self.assertEqual(script, forerun.ask("predict", "dgx-h100", "llama-3-8b", "--set", "tp=8", "--emit", "megatron"))
         self.assertEqual(script.document["schema"], "forerun/emit/1")
         self.assertIn("<pre>", script._repr_html_())
+
+    def test_words_may_be_paths_numbers_and_documents(self):
+        path = pathlib.Path(__file__).parent / "plan.json"
+        plan = {"tp": 4, "dp": 16, "global_batch": 64}
+        asked = [forerun.ask("predict", "--cluster", "dgx-h100", "--model=llama-3-8b", "--plan", one) for one in (path, plan)]
+        self.assertEqual(asked[0]["iteration_time_s"], asked[1]["iteration_time_s"])
 
     def test_notes_say_what_was_taken(self):
         self.assertIn("taken as --cluster dgx-h100", forerun.ask("predict", "dgx-h100", "llama-3-8b", "--set=tp=8").notes)

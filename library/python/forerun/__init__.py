@@ -439,9 +439,9 @@ def fit(samples: Union[Path, Iterable[Path]], base: Optional[Input] = None, form
 def ask(verb: str, *words: Value) -> Union[Result, Rows, Text]:
     """Any command that answers, in the words of its command line: forerun.ask("gemm", "--cluster=dgx-h100", "--m", 4096, ...).
     The answer is what --json prints, or the text of a command that has none or is asked for another form."""
-    from .program import run  # pylint: disable=import-outside-toplevel
+    from .program import run, text_of  # pylint: disable=import-outside-toplevel
 
-    line = [_word(word) for word in words]
+    line = [text_of(word) for word in words]
     return _made(*(library_ask(verb, line) if in_library(verb) else run(verb, line)))
 
 

@@ -27,12 +27,12 @@ def path():
     return found or _shutil.which("forerun") or "forerun"
 
 
-def _text(value):
+def text_of(value):
     """A value as the command line has it: a dictionary is JSON, several values stand between commas."""
     if isinstance(value, dict):
         return _json.dumps(value)
     if isinstance(value, (list, tuple, range)):
-        return ",".join(map(_text, value))
+        return ",".join(map(text_of, value))
     return value if isinstance(value, str) else _os.fspath(value) if hasattr(value, "__fspath__") else _json.dumps(value)
 
 
@@ -44,10 +44,10 @@ def _words(option, value):
     if takes is None:
         return [f"--{name}"]
     if isinstance(value, dict) and "KEY=" in takes:
-        return [word for key, one in value.items() for word in (f"--{name}", f"{key}={_text(one)}")]
+        return [word for key, one in value.items() for word in (f"--{name}", f"{key}={text_of(one)}")]
     if several and isinstance(value, (list, tuple)):
-        return [word for one in value for word in (f"--{name}", _text(one))]
-    return [f"--{name}", _text(value)]
+        return [word for one in value for word in (f"--{name}", text_of(one))]
+    return [f"--{name}", text_of(value)]
 
 
 def run(verb, words):
@@ -89,13 +89,13 @@ def ask(verb, options, words, values):
     for key, value in values.items():
         line += _words(options[key], value)
     if verb not in _WRITTEN:
-        return _carry_out(verb, line + [_text(word) for word in words], "json" in options)
+        return _carry_out(verb, line + [text_of(word) for word in words], "json" in options)
     with Files() as files:
         shown = verb == "plot" and values["output"] is None and not any(word in ("-o", "--output") for word in words)
         pages = verb == "report" and values["output"] is None and values["page"] is None and any(isinstance(w, dict) for w in words)
         written = files.path(_WRITTEN[verb])
         line += ["--output", written] if shown or pages else []
-        made = _carry_out(verb, line + [_text(files.put(word)) for word in words], "json" in options)
+        made = _carry_out(verb, line + [text_of(files.put(word)) for word in words], "json" in options)
         if not (shown or pages):
             return made
         with open(written, encoding="utf-8") as file:

@@ -727,7 +727,13 @@ _share = {
 }
 
 
-def share(*words, cluster=None, name=None, by=None, host=None, out=None, force=False):
+def share(*words: Value,
+          cluster: Value = None,
+          name: Value = None,
+          by: Value = None,
+          host: Value = None,
+          out: Value = None,
+          force: bool = False) -> Text:
     """a cluster file to hand on: named, without hosts' names, with its provenance
 
     forerun share --cluster C --name NAME [--by WHO] [-o FILE]
