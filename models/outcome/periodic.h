@@ -16,7 +16,7 @@
 /** Is this a pipeline that fr_pipeline_periodic runs?  A schedule (of one chunk) that says so by warm_up or phases. */
 bool fr_pipeline_is_periodic(const struct fr_pipeline *pipeline);
 
-/** What takes time beside passes. */
+/** Do messages take time beside passes, and codecs? */
 struct fr_periodic_with {
     bool messages, codecs;
 };

@@ -361,7 +361,7 @@ static fr_status periodic(struct sweep *w, struct fr_error *err) {
 
 enum { RESULTS = 3 }; /* free_s, stream_s and shown_s, side by side */
 
-/* What the recurrence reads of a stage, as words. */
+/* Words that the recurrence reads of a stage: always, with messages in order, and with compressed messages. */
 enum { PLAIN = 6, IN_ORDER = 1, CODED = 9 };
 
 /* A stage that sends its buckets after all passes reads them there. */

@@ -129,7 +129,7 @@ enum { KINDS = 3 }; /* of messages: whole, small backward, small forward */
 
 static bool same(double a, double b) { return !(a < b) && !(b < a); }
 
-/* What one message across a boundary sends: a rank of the sender, and over tp one of the receiver. */
+/* Bytes of one message across a boundary: by a rank of the sender, and over tp by one of the receiver. */
 struct sent {
     double pp_B, tp_B;
 };
@@ -314,8 +314,7 @@ double fr_pipeline_pass_s(const struct fr_pipeline *p, int32_t i, uint8_t slot_k
     return (p->splits_backward ? whole_s - fr_pass_s(&stage->weight, with) : whole_s) / chunks;
 }
 
-/* For plans that share this placement; without a cache each computes its pairs.  What does not fit in memory is asked
- * for each time. */
+/* For plans that share this placement; without a cache, or without memory for these, each computes its pairs. */
 static void map_pairs(const struct fr_plan *plan, struct fr_stage_places *placed) {
     placed->above = plan->pp > 1 ? fr_calloc((size_t)plan->pp, sizeof *placed->above) : NULL;
     placed->like = placed->above ? fr_malloc((size_t)plan->pp, sizeof *placed->like) : NULL;
