@@ -148,6 +148,7 @@ static void make(size_t row, struct fr_job *job, struct fr_pipeline *p,
         fail_msg("row %zu: %s: %s", row, err.where, err.detail);
     for (int32_t i = 0; i < p->args.stages; i++) {
         struct fr_stage *s = &p->stage[i];
+        s->repeats = false;
         double pass_s = s->forward.compute_s;
         s->message_s += pass_s * case_uniform01(&dice);
         s->forward.compute_s += pass_s * case_uniform01(&dice);
