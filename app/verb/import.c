@@ -459,7 +459,8 @@ const struct fr_verb fr_verb_import = {
     .details =
         "These KINDs become samples: nccl-tests (rccl-tests, too), osu, imb, oneccl, nvshmem, "
         "ucc, nccom-test,\n"
-        "hipblaslt-bench, cublaslt, mamf-finder, collectives and products (tables). These "
+        "hipblaslt-bench, cublaslt, mamf-finder, profiler (PyTorch's), gpu, collectives and "
+        "products (tables). These "
         "become runs: runs,\n"
         "mlperf-power, megatron, nemo, torchtitan, deepspeed, nanotron, maxtext, olmo, "
         "huggingface and mlperf.\n"

@@ -328,6 +328,52 @@ static void test_products_refused(void **state) {
     }
 }
 
+/* Kernels of an operation are summed; strides say which operand is transposed; what has no shape is passed over. */
+static void test_profiler(void **state) {
+    static const char
+        head[] = "{\"deviceProperties\": [{\"name\": \"NVIDIA H100\", "
+                 "\"totalGlobalMem\": 8e10}], \"traceEvents\": [",
+        operations[] = "{\"cat\": \"kernel\", \"dur\": 100, \"args\": {\"External id\": 9}},"
+                       "{\"cat\": \"cpu_op\", \"name\": \"aten::addmm\", \"args\": {\"External "
+                       "id\": 9, \"Input Dims\": [[96], [64, 32], [32, 96]], \"Input type\": "
+                       "[\"float\", \"c10::Half\", \"c10::Half\"]}},"
+                       "{\"cat\": \"cpu_op\", \"name\": \"aten::mm\", \"args\": {\"External "
+                       "id\": 7, \"Input Dims\": [[64, 32], [32, 96]], \"Input type\": "
+                       "[\"c10::BFloat16\", \"c10::BFloat16\"], \"Input Strides\": [[1, 64], "
+                       "[96, 1]]}},"
+                       "{\"cat\": \"kernel\", \"dur\": 290.5, \"args\": {\"External id\": 7}},"
+                       "{\"cat\": \"kernel\", \"dur\": 50, \"args\": {\"External id\": 9}},",
+        shapeless[] = "{\"cat\": \"cpu_op\", \"name\": \"aten::mm\", \"args\": {\"External "
+                      "id\": 8}}, {\"cat\": \"kernel\", \"dur\": 3, \"args\": {\"External "
+                      "id\": 8}}, 7]}";
+    char text[2048];
+    (void)state;
+    snprintf(text, sizeof text, "%s%s%s", head, operations, shapeless);
+    struct outcome o = take("profiler", text);
+    if (o.status != FR_OK) fail_msg("%s: %s", o.err.where, o.err.detail);
+    const struct fr_sample_gemm *p = o.samples.gemm;
+    assert_int_equal(o.samples.n_gemm, 2);
+    assert_string_equal(o.samples.provenance.device, "NVIDIA H100");
+    assert_true(p[0].dtype == FR_BF16 && p[0].transposed == FR_TRANSPOSED_A && p[0].n == 96);
+    FR_NEAR(p[0].time_s, 290.5e-6, 1e-9);
+    assert_true(p[1].dtype == FR_FP16 && p[1].transposed == FR_TRANSPOSED_MIXED &&
+                p[1].m == 64 && p[1].k == 32);
+    FR_NEAR(p[1].time_s, 150e-6, 1e-9);
+    snprintf(text, sizeof text, "%s%s", head, shapeless);
+    const struct {
+        const char *text, *says;
+    } wrong[] = {{text, "record_shapes=True"},
+                 {"{\"traceEvents\": 3}", "no list \"traceEvents\""},
+                 {"[", "is no JSON"}};
+    drop(&o);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct outcome refused = take("profiler", wrong[i].text);
+        assert_int_equal(refused.status, FR_ERR_INPUT);
+        if (!strstr(refused.err.detail, wrong[i].says)) fail_msg("%s", refused.err.detail);
+        drop(&refused);
+    }
+}
+
 static void test_gpu(void **state) {
     static const char lines[] =
         "{\"kind\": \"provenance\", \"device\": \"NVIDIA H100\", \"memory_B\": 8e10, "
@@ -504,6 +550,7 @@ int main(void) {
         cmocka_unit_test(test_products_refused),
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_gpu),
+        cmocka_unit_test(test_profiler),
         cmocka_unit_test(test_all_nccl),
         cmocka_unit_test(test_all_osu),
         cmocka_unit_test(test_all_imb),
