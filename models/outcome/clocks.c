@@ -245,6 +245,8 @@ static fr_status search_open(struct search *s, const struct fr_plan *plan, doubl
     s->times.gradient_exposed_s = fr_calloc(n, sizeof(double));
     if (!s->full || !s->clock || !s->times.gradient_exposed_s)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
+    for (int i = 0; i < s->stages; i++)
+        s->pipeline.stage[i].repeats = false; /* each its clock */
     memcpy(s->full, s->pipeline.stage, n * sizeof *s->full);
     s->n_clocks = fr_device_clocks(&s->device->clock);
     s->deadline_s = (1 + slowdown) * price(s).time_s;
