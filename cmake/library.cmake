@@ -49,7 +49,7 @@ configure_file(${CMAKE_SOURCE_DIR}/cmake/forerun.pc.in ${CMAKE_BINARY_DIR}/lib/f
 configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/forerunConfig.cmake.in
   ${CMAKE_BINARY_DIR}/lib/forerunConfig.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/lib/forerunConfigVersion.cmake
-                                 COMPATIBILITY SameMinorVersion)
+                                 COMPATIBILITY SameMajorVersion) # as FR_ABI has it: programs of 0.1 link with 0.2
 
 install(TARGETS libforerun EXPORT forerun LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES ${static_library} DESTINATION ${CMAKE_INSTALL_LIBDIR})
