@@ -82,11 +82,14 @@ static void tell(const struct drawn *w, size_t start, char *stated, size_t capac
 
 static const char *const splitting[] = {"zero-bubble", "zero-bubble-v", "dualpipe-v"};
 
-/* Half of the plans split the backward pass, and of mixtures half overlap their exchanges. */
+/* Half of the plans split the backward pass, and of mixtures half overlap their exchanges, some of them with sequences so
+ * short that the host decides. */
 static void draw(uint64_t *dice, struct drawn *w, size_t *start) {
     drawn_plan(dice, w, start);
-    if (fr_test_random(dice, 2) && strstr(drawn_starts[*start].sets, "ep="))
+    if (fr_test_random(dice, 2) && strstr(drawn_starts[*start].sets, "ep=")) {
         drawn_say(w, "overlap_experts", "true", 4);
+        if (fr_test_random(dice, 2)) drawn_say(w, "model.sequence", "512", 3);
+    }
     uint64_t k = fr_test_random(dice, 6);
     if (k >= 3) return;
     drawn_say(w, "schedule", splitting[k], 20);
@@ -189,7 +192,7 @@ static void engine_agrees(const struct fr_job *job, double before_s, const char 
 static void random_plans(void **state) {
     uint64_t dice = 0x2545f4914f6cdd1du;
     int priced = 0, split = 0, held[NUMBERS] = {0}, more[3] = {0};
-    const int plans = fr_sample(1500, 400);
+    const int plans = fr_sample(1500, 800);
     (void)state;
     for (int k = 0; k < plans; k++) {
         char stated[DRAWN_WORDS * DRAWN_WORD];
