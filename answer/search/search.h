@@ -16,7 +16,7 @@
 /** A lossy plan that is better than the best exact one by no more than noise (answer/search/choice/lossy.h). */
 struct fr_within_noise {
     bool chosen;        /**< the exact plan was put first */
-    double gain, noise; /**< as shares of the value */
+    double gain, noise; /**< as shares of the exact plan's value */
     double wins;        /**< probability that the lossy plan is better all the same */
     struct fr_outcome lossy;
 };

@@ -50,8 +50,8 @@ fr_status fr_lossy_choose(struct fr_searched *r, struct fr_error *err) {
     fr_interval_known(&r->job.cluster, r->job.workload.dtype, known);
     const struct fr_outcome *lossy = &result->top.items[0].outcome;
     if (fr_lossy_against(r, known, &result->best_exact.outcome, lossy, &gain, &deviation) &&
-        deviation > 0 && gain <= FR_NORMAL_90 * deviation) {
-        r->within = (struct fr_within_noise){true, expm1(gain), expm1(FR_NORMAL_90 * deviation),
+        deviation > 0 && gain <= deviation) {
+        r->within = (struct fr_within_noise){true, -expm1(-gain), -expm1(-deviation),
                                              fr_odds_normal(gain / deviation), *lossy};
         put_first(result, &result->best_exact);
     }
@@ -82,12 +82,11 @@ void fr_lossy_state_wins(struct fr_searched *r, const struct fr_tune_result *kno
 void fr_lossy_say(const struct fr_searched *r, struct fr_text *words) {
     char line[FR_PLAN_LINE];
     if (!r->within.chosen) return;
-    fr_text_addf(
-        words,
-        "the best is exact: the best lossy plan gains %.1f %%, and %.1f %% is noise "
-        "(half the 90 %% interval that the two do not share); it wins with %.0f %%: %s",
-        100 * r->within.gain, 100 * r->within.noise, 100 * r->within.wins,
-        fr_report_outcome_line(&r->within.lossy, line, sizeof line));
+    fr_text_addf(words,
+                 "the best is exact: the best lossy plan is %.1f %% less, and %.1f %% is noise "
+                 "(the deviation of what the two do not share); it wins with %.0f %%: %s",
+                 100 * r->within.gain, 100 * r->within.noise, 100 * r->within.wins,
+                 fr_report_outcome_line(&r->within.lossy, line, sizeof line));
 }
 
 void fr_lossy_put(const struct fr_searched *r, struct fr_json_writer *w) {

@@ -4,12 +4,12 @@
  *      g     = ln (V / v)                              V, v: value of the exact, of the lossy plan (search/search.h)
  *      sd^2  = sd_time^2 + sd_iterations^2             what the two do not share
  *      P(the lossy plan wins) = Phi(g / sd)
- *      noise = 1.645 sd
+ *      noise = sd
  *
  *  sd_time is of the difference of both predictions (fr_odds_pair): errors that the plans share cancel.  It stands for
  *  energy as well, which has no such model.  sd_iterations is of the ratio of iterations by a law of growth
  *  (models/plan/growth.h); 0 where iterations are measured, given or not counted.  A lossy plan is chosen where g is more
- *  than the noise, so where it wins with 95 %.  Otherwise the best exact plan is: it needs no proof that it learns. */
+ *  than the noise, so where it wins with 84 %.  Otherwise the best exact plan is: it needs no proof that it learns. */
 #ifndef FR_ANSWER_SEARCH_CHOICE_LOSSY_H
 #define FR_ANSWER_SEARCH_CHOICE_LOSSY_H
 
@@ -27,7 +27,7 @@ fr_status fr_lossy_choose(struct fr_searched *r, struct fr_error *err);
 /** State the probability that each listed lossy plan wins, where iterations are ranked. */
 void fr_lossy_state_wins(struct fr_searched *r, const struct fr_tune_result *known);
 
-/** "exact: the best lossy plan, tp 8, ..., gains 1.1 %, and 4.7 % is noise"; nothing where none was passed over. */
+/** "exact: the best lossy plan, tp 8, ..., is 1.1 % less, and 2.9 % is noise"; nothing where none was passed over. */
 void fr_lossy_say(const struct fr_searched *r, struct fr_text *words);
 
 /** The member "within_noise" of the document, where a lossy plan was passed over. */
