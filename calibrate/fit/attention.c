@@ -121,9 +121,11 @@ static double peak_of(const struct fr_device *device) {
     return 0;
 }
 
-/* One half_keys and one `backward` serve all kernels of the model, so that FlashAttention-2's share is that at which both of
- * its passes together take what they take:  flash / flash_2 = (r_f + 2.5 r_b) / (1 + 2.5 / backward),  r over today's
- * forward rate. */
+/* The model has one half_keys and one `backward` for all kernels.  So FlashAttention-2's share is the one at which both of its
+ * passes together take as long as measured:
+ *     flash / flash_2 = (r_f + 2.5 r_b) / (1 + 2.5 / backward)     r  times over today's forward pass
+ * A calibration: the share was that of the forward pass alone until errors on trained blocks were seen
+ * (docs/evidence/2026-11-27-gpu-calibration.md). */
 static void fit_older(const struct point *points, int n, double a, double c,
                       double peak_flop_per_s, struct fr_fit_attention *out) {
     double spread = 0, ignored = 0, slower = out->backward > 0 ? 1 / out->backward : 1;
