@@ -1,7 +1,7 @@
 #!/bin/sh
-# device.sh BIN FAKES law|ends|whole: forerun calibrate --device cuda from samples to a cluster file, with the libraries of FAKES
-# in place of NVIDIA's.  law: what they keep is found again to 1 %, and a job that cannot begin says why.  ends: stopped, it goes
-# on; faults end in a sentence.  whole: both, with power and with libraries that are missing.
+# device.sh BIN FAKES law|resume|faults|whole: forerun calibrate --device cuda from samples to a cluster file, with the libraries of FAKES
+# in place of NVIDIA's.  law: what they keep is found again to 1 %, and a job that cannot begin says why.  resume: stopped, it
+# goes on.  faults: each ends in a sentence.  whole: all of it, with power and with libraries that are missing.
 set -u
 bin=$1 fakes=$2 part=$3
 out=$(mktemp -d)
@@ -78,7 +78,7 @@ END
   expect 3 'no preset is of the kind of a NVIDIA X1' "$bin/forerun" fit x1.jsonl
 }
 
-ends() {
+resume() {
   # Told to stop, it goes on with --resume; so it does when killed, and not on another card.
   FAKE_CUDA_WAIT_US=20000 $calibrate stop.jsonl --only device_kernel,device_gemm >said.out 2>said &
   job=$!
@@ -95,8 +95,10 @@ ends() {
   $calibrate stop.jsonl --only device_kernel,device_gemm --resume >fit.txt 2>said || fail "resumed, it ended with $?: $(tail -n 3 said)"
   [ "$(wc -l <stop.jsonl)" -gt "$before" ] || fail "resumed, it measured nothing"
   [ "$(grep -c '"kind": "kernel"' stop.jsonl)" -gt 0 ] || fail "no launch was measured"
+}
 
-  # Faults while it measures: what was measured is kept.
+faults() {
+  # While it measures: what was measured is kept.
   expect 5 'GPU 0: cuStreamSynchronize' 'FAKE_CUDA_FAULT=cuStreamSynchronize:214@60' $calibrate fault.jsonl --only device_kernel,device_memory
   [ -s fault.jsonl ] || fail "a fault on the way leaves nothing"
   expect 5 'hang\|no sign of life\|no progress\|stuck' 'FAKE_CUDA_HANG=cuStreamSynchronize@60' $calibrate hang.jsonl --only device_kernel,device_memory --patience 2
@@ -118,9 +120,11 @@ lacks() {
   grep -q 'gpus  *works  *calibrate --device cuda: 1 GPU' said.out || fail "doctor does not see the GPU: $(cat said.out)"
 }
 
-[ "$part" = ends ] || no_driver
+is() { [ "$part" = "$1" ] || [ "$part" = whole ]; }
+! is law || no_driver
 export LD_LIBRARY_PATH="$fakes"
-[ "$part" = ends ] || law
-[ "$part" = law ] || ends
+! is law || law
+! is resume || resume
+! is faults || faults
 [ "$part" != whole ] || lacks
 exit $failed
