@@ -8,7 +8,7 @@
 
 const char *const fr_colour_names[] = {"auto", "always", "never", NULL};
 
-/* Of the program, whose main sets it before there are threads.  A call of the library collects what it says and never reads it. */
+/* The program sets it before it starts threads.  A call of the library collects what it says, and never reads it. */
 static fr_colour when = FR_COLOUR_AUTO;
 
 void fr_colour_set(fr_colour w) { when = w; }

@@ -1,5 +1,5 @@
-/* Verbs of the library against the program: each command of verbs.txt by forerun_ask and by the function of its name is what
- * the program prints, to the byte, with the files that it writes. */
+/* Verbs of the library against the program: forerun_ask and the function of a verb's name answer each command of verbs.txt as
+ * the program prints it.  Bytes are compared, also of files that are written. */
 #include <dirent.h>
 #include <stdio.h>
 
