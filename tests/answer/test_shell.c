@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "answer/trainer/here.h"
 #include "answer/trainer/shell.h"
 #include "tests/cmocka.h"
 
@@ -115,7 +116,22 @@ static void what_runs(void **state) {
     fr_shell_free(scene.shell);
 }
 
+/* Marks without an end are tried so often and no more: each try reads the rest of the text. */
+static void marks_without_end(void **state) {
+    static const char mark[] = "cat <<EOF", ended[] = "text\nEOF\n", open[] = "text\n";
+    (void)state;
+    for (int unended = FR_HERE_UNENDED - 1; unended <= FR_HERE_UNENDED; unended++) {
+        struct fr_here here = {.line = 0};
+        for (int i = 0; i < unended; i++)
+            assert_false(fr_here_begin(mark, sizeof mark - 1, i, open, sizeof open - 1, &here));
+        FR_TRUE(fr_here_begin(mark, sizeof mark - 1, 99, ended, sizeof ended - 1, &here) ==
+                    (unended < FR_HERE_UNENDED),
+                "after %d marks without an end", unended);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(scripts), cmocka_unit_test(what_runs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(scripts), cmocka_unit_test(what_runs),
+                                       cmocka_unit_test(marks_without_end)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
