@@ -11,8 +11,8 @@
 /** Largest input file that is read whole [B]. */
 #define FR_FILE_MAX_B ((size_t)256 << 20)
 
-/** Read @p path ("-" is standard input, which a thread that collects has not: base/file/collect.h) whole.  A directory, a device that never ends or a
- *  file over @p max_B is refused.  The writer of a named pipe is waited for.
+/** Read @p path whole; "-" is standard input, which is refused to a thread that collects (base/file/collect.h).  A directory, a
+ *  device that never ends or a file over @p max_B is refused.  The writer of a named pipe is waited for.
  *  @param[out] data  NUL-terminated, to be freed by the caller; untouched on error.
  *  @return FR_OK, FR_ERR_INPUT (with the path as place) or FR_ERR_NOMEM. */
 fr_status fr_file_read(const char *path, size_t max_B, char **data, size_t *length,

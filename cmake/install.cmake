@@ -6,8 +6,9 @@ if(FR_MD2MAN)
   add_custom_command(OUTPUT ${manual}/done
     COMMAND ${CMAKE_COMMAND} -E rm -rf ${manual}
     COMMAND ${CMAKE_SOURCE_DIR}/cmake/manual.sh $<TARGET_FILE:forerun> ${CMAKE_SOURCE_DIR}/docs ${manual}
+            $<TARGET_FILE:forerun-mpi>
     COMMAND ${CMAKE_COMMAND} -E touch ${manual}/done
-    DEPENDS forerun cmake/manual.sh docs/explanation/model.md docs/reference/cluster-keys.md docs/reference/formats.md
+    DEPENDS forerun forerun-mpi cmake/manual.sh docs/explanation/model.md docs/reference/cluster-keys.md docs/reference/formats.md
             docs/reference/model-keys.md docs/reference/outputs.md docs/reference/runtime-keys.md VERBATIM)
   add_custom_target(manual ALL DEPENDS ${manual}/done)
   install(DIRECTORY ${manual}/ DESTINATION ${CMAKE_INSTALL_MANDIR} PATTERN done EXCLUDE)

@@ -95,10 +95,8 @@ fr_status fr_tune_taught(const struct fr_cluster *prior, const struct fr_run *co
     for (int q = 0; q < FR_TAUGHT_COUNT; q++)
         FR_TRY(try_out(prior, runs, n, options, q, &taught[q], err));
     const struct fr_taught *model = &taught[FR_TAUGHT_MODEL], *plan = &taught[FR_TAUGHT_PLAN];
-    bool one_model =
-        folds_of(runs, n, questions[FR_TAUGHT_MODEL].columns)<2, moves = model->folds> 0
-            ? model->better
-            : !one_model || plan->better;
+    bool one_model = folds_of(runs, n, questions[FR_TAUGHT_MODEL].columns) <= 1;
+    bool moves = model->folds == 0 ? !one_model || plan->better : model->better;
     return moves ? FR_OK : take_back(prior, runs, n, options, result, err);
 }
 
@@ -111,14 +109,14 @@ void fr_taught_print(const struct fr_taught taught[FR_TAUGHT_COUNT],
         if (t->folds == 0)
             fr_text_addf(text, "  %-14s  not tried\n", t->question);
         else
-            fr_text_addf(
-                text, "  %-14s  %s: %.1f %% off as the file was, %.1f %% tuned (%d groups)\n",
-                t->question, t->better ? "taught" : "not taught", 100 * t->stayed,
-                100 * t->tuned, t->folds);
+            fr_text_addf(text,
+                         "  %-14s  %s: %.1f %% off untuned, %.1f %% off tuned (%d groups)\n",
+                         t->question, t->better ? "taught" : "not taught", 100 * t->stayed,
+                         100 * t->tuned, t->folds);
     }
     if (result->unmoved)
-        fr_text_addf(text, "other models keep their values and intervals; the rows' own models "
-                           "and plans are known better\n");
+        fr_text_addf(text, "other models keep their values and intervals;\n"
+                           "the rows' own models and plans are known better\n");
 }
 
 void fr_taught_json(struct fr_json_writer *w, const struct fr_taught taught[FR_TAUGHT_COUNT]) {

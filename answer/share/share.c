@@ -166,6 +166,14 @@ static fr_status check(const struct fr_text *text, struct fr_error *err) {
     return status;
 }
 
+static fr_status names_no_host(const struct sharing *s, const char *option, const char *text,
+                               struct fr_error *err) {
+    if (!fr_hosts_named(&s->hosts, text)) return FR_OK;
+    return fr_fail(err, FR_ERR_USAGE, option, "\"%.60s\" names a host; give a %s", text,
+                   text == s->share->name ? "name that others know the cluster by"
+                                          : "person, a group or a site");
+}
+
 fr_status fr_share_make(const struct fr_json_document *document, const struct fr_share *share,
                         struct fr_text *text, struct fr_error *err) {
     struct sharing *s = fr_calloc(1, sizeof *s);
@@ -180,10 +188,8 @@ fr_status fr_share_make(const struct fr_json_document *document, const struct fr
         status = fr_fail(err, FR_ERR_INPUT, NULL,
                          "names more hosts than %d, or one of over %d letters",
                          FR_HOSTS_MAX / 4, FR_HOST_B - 1);
-    if (status == FR_OK && (fr_hosts_named(&s->hosts, share->name) ||
-                            (share->by && fr_hosts_named(&s->hosts, share->by))))
-        status = fr_fail(err, FR_ERR_USAGE, "--name",
-                         "\"%.60s\" names a host; give the cluster's own name", share->name);
+    if (status == FR_OK) status = names_no_host(s, "--name", share->name, err);
+    if (status == FR_OK && share->by) status = names_no_host(s, "--by", share->by, err);
     if (status == FR_OK) {
         put_file(s, &root);
         fr_text_addf(text, "\n");

@@ -81,8 +81,8 @@ static bool ends(const struct fr_here *here, const char *rest, size_t left) {
 bool fr_here_begin(const char *line, size_t n, int number, const char *rest, size_t left,
                    struct fr_here *here) {
     const char *at = mark(line, n), *stop = line + n;
-    *here = (struct fr_here){.line = number + 1};
-    if (!at) return false;
+    *here = (struct fr_here){.line = number + 1, .unended = here->unended};
+    if (!at || here->unended == FR_HERE_UNENDED) return false;
     for (at += 2; at < stop && (*at == '-' || isspace((unsigned char)*at));) at++;
     here->literal = at < stop && strchr("'\"\\", *at);
     at += here->literal;
@@ -91,6 +91,7 @@ bool fr_here_begin(const char *line, size_t n, int number, const char *rest, siz
     here->syntax = syntax_of(line, n);
     here->lines = !here->syntax && is_script(line, n);
     if (used > 0 && ends(here, rest, left)) return true; /* A << B of arithmetic has no end */
+    here->unended += used > 0;
     here->end[0] = '\0';
     return false;
 }
@@ -120,5 +121,5 @@ void fr_here_end(struct fr_here *here, struct fr_settings *s) {
     }
     for (int i = before; i < s->n; i++) s->item[i].line += here->line - 1;
     fr_text_free(&here->text);
-    *here = (struct fr_here){.syntax = NULL};
+    *here = (struct fr_here){.unended = here->unended};
 }

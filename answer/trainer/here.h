@@ -13,7 +13,8 @@
 #include "answer/trainer/shell.h"
 #include "base/text.h"
 
-enum { FR_HERE_WORD = 64 };
+/** The end of each is searched for in all the rest, so that a text of many marks without ends is no script. */
+enum { FR_HERE_WORD = 64, FR_HERE_UNENDED = 64 };
 
 struct fr_here {
     char end[FR_HERE_WORD];         /**< the line that ends it; "": there is none */
@@ -21,6 +22,7 @@ struct fr_here {
     bool lines;                     /**< lines of the script */
     bool literal;                   /**< variables stay as they are */
     int line;                       /**< of its first line */
+    int unended; /**< marks before it that had no end: after FR_HERE_UNENDED no more are tried */
     struct fr_text text;
 };
 

@@ -74,7 +74,8 @@ void fr_shell_call(struct fr_shell *shell, const char *line, size_t n, const cha
     const bool ends = n > 0 && *line == '}';
     for (char number = '1'; (ends || of) && number <= '9'; number++)
         fr_shell_unset(shell, &number, 1);
-    if (!of) return;
+    if (!of || shell->functions == FUNCTIONS) return;
+    shell->functions++;
     for (size_t i = (size_t)(line - text); i + 6 < length && strncmp(text + i, "\n}", 2) != 0;
          i++)
         if (strncmp(text + i, "shift", 5) == 0) return;

@@ -9,7 +9,7 @@
 
 #include "answer/trainer/shell.h"
 
-enum { VARIABLES = 256, DEPTH = 32, WORD = FR_SHELL_WORD };
+enum { VARIABLES = 256, DEPTH = 32, WORD = FR_SHELL_WORD, FUNCTIONS = 256 };
 
 typedef enum { NO, YES, MAYBE } truth;
 typedef enum { IF, LOOP, CASE } branch_kind;
@@ -27,6 +27,7 @@ struct fr_shell {
         bool open; /**< branches disagree */
     } item[VARIABLES];
     int n, depth;
+    int functions; /**< that began: the call of each is searched for in the whole text, of FUNCTIONS at most */
     struct branch branch[DEPTH];
 };
 

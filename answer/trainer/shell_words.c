@@ -1,4 +1,5 @@
 /* Variables of a script, whole numbers, and words with their values. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,11 +64,20 @@ static void blanks(struct sum *e) {
     while (e->at < e->end && isspace((unsigned char)*e->at)) e->at++;
 }
 
+/* Numbers of a plan are far smaller; beyond, a product or a sum of two might not fit. */
+static const long long most = 1LL << 50;
+
+static long long bounded(struct sum *e, long long value) {
+    e->known &= value > -most && value < most;
+    return e->known ? value : 0;
+}
+
 static long long added(struct sum *e);
 
 static long long operand(struct sum *e) {
-    blanks(e);
-    if (e->at < e->end && *e->at == '-') return e->at++, -operand(e);
+    bool negative = false;
+    for (blanks(e); e->at < e->end && *e->at == '-'; blanks(e)) e->at++, negative = !negative;
+    if (negative) return -operand(e);
     if (e->at < e->end && *e->at == '(' && e->depth < 20) {
         e->at++, e->depth++;
         long long value = added(e);
@@ -86,8 +96,8 @@ static long long operand(struct sum *e) {
                                                         : fr_shell_value(e->shell, e->at, n);
     char *stop = NULL;
     long long value = text ? strtoll(text, &stop, 10) : 0;
-    e->known &= text && stop != text && value < 1LL << 40 &&
-                (text == e->at ? stop == text + n : *stop == '\0');
+    e->known &= text && stop != text && (text == e->at ? stop == text + n : *stop == '\0');
+    value = bounded(e, value);
     e->at += n;
     if (braces) {
         e->known &= e->at < e->end && *e->at == '}';
@@ -102,10 +112,10 @@ static long long multiplied(struct sum *e) {
         if (*e->at == '\\') e->at++; /* of expr */
         const char how = e->at < e->end ? *e->at++ : '*';
         const long long other = operand(e);
-        if (!e->known || (how != '*' && other == 0) || llabs(value) > 1LL << 40)
+        if (!e->known || (how != '*' && other == 0) ||
+            (how == '*' && fabs((double)value * (double)other) >= (double)most))
             return e->known = false, 0;
         value = how == '*' ? value * other : how == '/' ? value / other : value % other;
-        e->known &= llabs(value) < 1LL << 50;
     }
     return value;
 }
@@ -114,7 +124,7 @@ static long long added(struct sum *e) {
     long long value = multiplied(e);
     for (blanks(e); e->known && e->at < e->end && (*e->at == '+' || *e->at == '-'); blanks(e)) {
         const int sign = *e->at++ == '+' ? 1 : -1;
-        value += sign * multiplied(e);
+        value = bounded(e, value + sign * multiplied(e));
     }
     return value;
 }

@@ -5,23 +5,30 @@
 
 #include "app/from/expand.h"
 #include "base/digest.h"
+#include "base/file/collect.h"
 #include "calibrate/judge/fit.h"
 
-/* Said once of a file, however often a command reads it. */
-static void say(const char *path, const struct fr_fitted *fitted) {
+/* Was @p note said before in this command?  The program runs one; each call of the library has notes of its own. */
+static bool was_said(const char *note) {
     static uint64_t said;
-    const uint64_t now = fr_digest_bytes(FR_DIGEST_START, path, strlen(path));
+    const struct fr_collected *call = fr_collecting();
+    if (call) return strstr(fr_text_get(&call->notes), note) != NULL;
+    const uint64_t before = said;
+    said = fr_digest_bytes(FR_DIGEST_START, note, strlen(note));
+    return said == before;
+}
+
+/* Once of a file, however often a command reads it. */
+static void say(const char *path, const struct fr_fitted *fitted) {
     const bool standard = strcmp(path, "-") == 0;
     struct fr_text line = {0};
-    if (said == now) return;
-    said = now;
     fr_text_addf(
         &line,
         "forerun: %.200s has samples: a cluster was fitted on the way, verdict %s; forerun "
         "fit %.200s --out cluster.json writes it\n",
         standard ? "standard input" : path, fitted->result.judged.verdict,
         standard ? "SAMPLES" : path);
-    fr_app_tell(&line);
+    if (!was_said(fr_text_get(&line))) fr_app_tell(&line);
     fr_text_free(&line);
 }
 

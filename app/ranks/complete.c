@@ -9,10 +9,10 @@
 
 static const char *const verbs[][2] = {
     {"calibrate", "measure this machine"},
-    {"run", "methods of the papers, beside their predictions"},
-    {"train", "to a loss"},
-    {"learn", "what compression does to learning"},
-    {"search", "the best of many plans, on many ranks"}};
+    {"run", "run methods of the papers, beside their predictions"},
+    {"train", "train to a target loss"},
+    {"learn", "measure what compression does to learning"},
+    {"search", "find the best of many plans, on many ranks"}};
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
 static void offer(struct fr_text *text, const char *begun, const char *word, size_t length,
@@ -32,6 +32,13 @@ static void offer_options(struct fr_text *text, const char *begun, const char *u
         if (!what) what = word + rest;
         offer(text, begun, word, strcspn(word, " \n"), what, strcspn(what, "\n"));
     }
+}
+
+void fr_ranks_help(struct fr_text *text) {
+    fr_text_addf(text, "usage: mpirun -np N forerun-mpi COMMAND [OPTIONS]\n");
+    for (int i = 0; i < VERBS; i++)
+        fr_text_addf(text, "  %-9s  %s\n", verbs[i][0], verbs[i][1]);
+    fr_text_addf(text, "Options of a command: forerun-mpi COMMAND --help\n");
 }
 
 void fr_ranks_complete(struct fr_text *text, const char *const *words, int n_words) {

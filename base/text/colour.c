@@ -8,14 +8,15 @@
 
 const char *const fr_colour_names[] = {"auto", "always", "never", NULL};
 
+/* The program sets it before it starts threads.  A call of the library collects what it says, and never reads it. */
 static fr_colour when = FR_COLOUR_AUTO;
 
 void fr_colour_set(fr_colour w) { when = w; }
 
 bool fr_colours(int fd) {
-    const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
     if (fr_collecting()) return false;
     if (when != FR_COLOUR_AUTO) return when == FR_COLOUR_ALWAYS;
+    const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
     return isatty(fd) && !(none && *none) && !(terminal && strcmp(terminal, "dumb") == 0);
 }
 

@@ -98,20 +98,26 @@ static double ratio(const struct point *points, int n, int kernel, int pass, dou
     return middle;
 }
 
-/* Width below which a forward kernel waits for exponentials; 0: none was seen to. */
+/* Width below which a forward kernel waits for exponentials, by the narrowest heads below NARROW; 0: none was seen to wait. */
 static double exponentials(const struct point *points, int n, double a, double c) {
+    static const double slower =
+        1.02; /* than the law of wide heads by more than their scatter */
     double found[POINTS_MAX];
+    int64_t narrowest = NARROW;
     size_t used = 0;
     for (int i = 0; i < n; i++) {
         const struct point *p = &points[i];
-        if (p->of.kernel != FR_SAMPLE_FLASH || p->of.pass != 0 || p->of.width >= NARROW)
+        if (p->of.kernel != FR_SAMPLE_FLASH || p->of.pass != 0 || p->of.width > narrowest ||
+            p->of.width == NARROW)
             continue;
-        found[used++] = (double)p->of.width * p->s_per_flop / (a + c / p->keys);
+        if (p->of.width < narrowest) used = 0;
+        narrowest = p->of.width;
+        found[used++] = p->s_per_flop / (a + c / p->keys);
     }
     if (used == 0) return 0;
     fr_sort(found, used);
-    double width = fr_sorted_median(found, used);
-    return width > 1.02 * (double)NARROW * 2 / 3 ? fmin(width, 1024) : 0;
+    double ratio = fr_sorted_median(found, used);
+    return ratio > slower ? fmin((double)narrowest * ratio, 1024) : 0;
 }
 
 static double peak_of(const struct fr_device *device) {
@@ -121,9 +127,11 @@ static double peak_of(const struct fr_device *device) {
     return 0;
 }
 
-/* One half_keys and one `backward` serve all kernels of the model, so that FlashAttention-2's share is that at which both of
- * its passes together take what they take:  flash / flash_2 = (r_f + 2.5 r_b) / (1 + 2.5 / backward),  r over today's
- * forward rate. */
+/* The model has one half_keys and one `backward` for all kernels.  So FlashAttention-2's share is the one at which both of its
+ * passes together take as long as measured:
+ *     flash / flash_2 = (r_f + 2.5 r_b) / (1 + 2.5 / backward)     r  times over today's forward pass
+ * A calibration: the share was that of the forward pass alone until errors on trained blocks were seen
+ * (docs/evidence/2026-11-27-gpu-calibration.md). */
 static void fit_older(const struct point *points, int n, double a, double c,
                       double peak_flop_per_s, struct fr_fit_attention *out) {
     double spread = 0, ignored = 0, slower = out->backward > 0 ? 1 / out->backward : 1;

@@ -110,8 +110,8 @@ static bool suggest(const struct fr_importer *not_this, const struct fr_import *
 
 enum { PEELS_MAX = 16 };
 
-/* Where nothing of the tool is seen, words before all lines may hide it. They are taken away one after another. It
- * ends with a text that can be read, or that is refused for another reason. */
+/* Words before all lines may hide a tool that was not recognized. They are taken away one after another, until the
+ * text can be read or is refused for another reason. */
 static fr_status read_behind_words(const struct fr_importer *importer,
                                    const struct fr_import *first, struct fr_log_text *cleaned,
                                    struct fr_import *in, struct fr_error *err) {

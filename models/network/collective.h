@@ -72,9 +72,8 @@ static inline double fr_op_bus_factor(fr_op op, int64_t n_ranks) {
     return fr_op_bus_shares[op] ? fr_op_bus_shares[op] * (p - 1) / p : 1;
 }
 
-/** Messages that an algorithm prices itself: a step of rings over all adapters, one turn or two; of chains, between nodes and inside; of
- *  trees;
- *  of a reduction in the switch. */
+/** Messages that an algorithm prices itself: a step of rings over all adapters, one turn or two; of chains, between nodes and
+ *  inside; of trees; of a reduction in the switch. */
 typedef enum {
     FR_PRICED_BY_PLACE,
     FR_PRICED_RING,

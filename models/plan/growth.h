@@ -14,7 +14,8 @@
  *  C is that of the fit (real/iterations/growth.h), so the deviation grows with the distance from the trainings, most
  *  along what they did not vary.  `quantile` is Student's of 95 % at the fit's degrees of freedom.  Deviations are scaled
  *  by its ratio to the normal's, as intervals elsewhere are (trust/tune.h).  Harms of messages and of gradients multiply,
- *  and their variances add: an assumption of ours.  So is that compression alone never has a ratio below 1.  Song et al. (2023) and Seal et al. (2025) state no such law. */
+ *  and their variances add: an assumption of ours.  So is that compression alone never has a ratio below 1.  Song et al.
+ *  (2023) and Seal et al. (2025) state no such law. */
 #ifndef FR_MODELS_PLAN_GROWTH_H
 #define FR_MODELS_PLAN_GROWTH_H
 

@@ -1,5 +1,5 @@
-/* Quality in the choice: a lossy plan is chosen where its gain is more than noise, the best exact one otherwise; laws of
- * growth move it as their interval says; and the first place is the only one that changes. */
+/* Quality in the choice: a lossy plan is chosen where its gain is more than noise, the best exact one otherwise.  Laws of
+ * growth move it as their interval says.  The first place is the only one that changes. */
 #include "answer/search/choice/lossy.h"
 
 #include <math.h>

@@ -86,14 +86,20 @@ static bool has_word(const char *text, const char *word) {
     return false;
 }
 
-static void share(const char *text, const char *name, struct fr_text *out, fr_status want) {
+static void share_by(const char *text, const char *name, const char *by, struct fr_text *out,
+                     fr_status want, const char *where) {
     struct fr_json_document *document = NULL;
     struct fr_error err = {0};
-    const struct fr_share asked = {.name = name, .by = "somebody"};
+    const struct fr_share asked = {.name = name, .by = by};
     assert_int_equal(fr_preset_or_file_read("cluster", text, &document, &err), FR_OK);
     fr_status status = fr_share_make(document, &asked, out, &err);
     FR_TRUE(status == want, "%s: %s", err.where, err.detail);
+    FR_TRUE(strcmp(err.where, where) == 0, "at \"%s\", not \"%s\"", err.where, where);
     fr_json_free(document);
+}
+
+static void share(const char *text, const char *name, struct fr_text *out, fr_status want) {
+    share_by(text, name, "somebody", out, want, want == FR_OK ? "" : "--name");
 }
 
 static double all_reduce_s(const char *text) {
@@ -164,6 +170,8 @@ static void a_host_is_no_name(void **state) {
     (void)state;
     fill("gpu-017.dc.example.org", &text);
     share(fr_text_get(&text), "gpu-018", &out, FR_ERR_USAGE);
+    out.length = 0;
+    share_by(fr_text_get(&text), "ours", "root@gpu-018", &out, FR_ERR_USAGE, "--by");
     out.length = 0;
     share(fr_text_get(&text), "gpu", &out, FR_OK);
     fr_text_free(&text), fr_text_free(&out);

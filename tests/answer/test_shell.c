@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "answer/trainer/here.h"
 #include "answer/trainer/shell.h"
 #include "tests/cmocka.h"
 
@@ -49,6 +50,12 @@ static const struct {
     {"A=7", "$[A%4]", "3"},
     {"", "$((A * 2))", "$((A * 2))"},
     {"A=4", "$((A / 0))", "$((A / 0))"},
+    {"A=3", "$((2 - --A))", "-1"},
+    /* beyond 2^50 nothing is computed: the quotient and the product would not fit */
+    {"A=-9223372036854775808", "$((A / -1))", "$((A / -1))"},
+    {"A=-9223372036854775808", "$((-A))", "$((-A))"},
+    {"", "$((1099511627775 * 1099511627775))", "$((1099511627775 * 1099511627775))"},
+    {"A=1125899906842623", "$((A + 1)) $((A - 1))", "$((A + 1)) 1125899906842622"},
     /* ---- branches ---- */
     {"M=13B\nif [ \"$M\" = \"7B\" ]; then\nH=1; L=2\nelif [[ $M == 13B ]]; then\nH=3; L=4\n"
      "else\nH=5\nfi",
@@ -109,7 +116,22 @@ static void what_runs(void **state) {
     fr_shell_free(scene.shell);
 }
 
+/* Marks without an end are tried so often and no more: each try reads the rest of the text. */
+static void marks_without_end(void **state) {
+    static const char mark[] = "cat <<EOF", ended[] = "text\nEOF\n", open[] = "text\n";
+    (void)state;
+    for (int unended = FR_HERE_UNENDED - 1; unended <= FR_HERE_UNENDED; unended++) {
+        struct fr_here here = {.line = 0};
+        for (int i = 0; i < unended; i++)
+            assert_false(fr_here_begin(mark, sizeof mark - 1, i, open, sizeof open - 1, &here));
+        FR_TRUE(fr_here_begin(mark, sizeof mark - 1, 99, ended, sizeof ended - 1, &here) ==
+                    (unended < FR_HERE_UNENDED),
+                "after %d marks without an end", unended);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(scripts), cmocka_unit_test(what_runs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(scripts), cmocka_unit_test(what_runs),
+                                       cmocka_unit_test(marks_without_end)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

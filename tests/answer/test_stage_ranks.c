@@ -1,4 +1,4 @@
-/* Plans with a rank for each stage in every engine: the closed form and the event program have one price; a search lists
+/* Plans with a rank for each stage in every engine: the closed form and the event program have one price.  A search lists
  * the ranks that it chose, and each is priced as predict prices it. */
 #include <math.h>
 #include <stdio.h>

@@ -157,7 +157,7 @@ static struct fr_device_group *open_group(struct fr_device_handle *device) {
 }
 
 /* One rank has no link, so that what is left is NCCL's own start: of every kind, and beside a product.  Several ranks
- * are calibrate_mpi.device's. */
+ * are calibrate_mpi.device_law's. */
 static void groups_keep_their_law(void **state) {
     (void)state;
     struct fr_device_handle *device = open_device();

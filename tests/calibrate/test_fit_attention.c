@@ -105,10 +105,39 @@ static void nothing_is_made_up(void **state) {
     fr_json_free(base);
 }
 
+/* Narrow heads say where exponentials take over only if they wait for them, whatever widths were measured. */
+static void narrow_heads_that_do_not_wait(void **state) {
+    static const struct {
+        double law;
+        int width[2];
+        double wanted;
+    } rows[] = {{0, {80, 80}, 0},   {0, {64, 80}, 0},   {0, {80, 32}, 0},  {70, {64, 80}, 70},
+                {70, {80, 64}, 70}, {90, {80, 80}, 90}, {40, {32, 64}, 40}};
+    struct fr_json_document *base = NULL;
+    uint64_t random = 11;
+    (void)state;
+    assert_int_equal(fr_preset_or_file_read("cluster", "dgx-h100", &base, NULL), FR_OK);
+    const struct fr_fit_options options = {.base = base};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct fr_samples samples = {0};
+        struct fr_fit_result result = {0};
+        const struct law l = {
+            .peak = 989e12, .flash = 0.5, .backward = 0.8, .exponentials = rows[i].law};
+        add(&samples, &l, &random, FR_SAMPLE_FLASH, 4096, 128, true);
+        for (int k = 0; k < 2; k++)
+            add(&samples, &l, &random, FR_SAMPLE_FLASH, 4096, rows[i].width[k], true);
+        assert_int_equal(fr_fit_attentions(&samples, &options, &result, NULL), FR_OK);
+        FR_NEAR(result.attention.exponentials, rows[i].wanted, 1e-6);
+        fr_samples_free(&samples);
+    }
+    fr_json_free(base);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(laws_are_found_again),
         cmocka_unit_test(nothing_is_made_up),
+        cmocka_unit_test(narrow_heads_that_do_not_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

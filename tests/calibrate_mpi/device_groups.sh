@@ -1,9 +1,9 @@
 #!/bin/sh
-# device_groups.sh BIN FAKES HIP_FAKES: several GPUs that are not there, with libraries of ours in place of NVIDIA's: what is
-# measured of collectives makes a cluster file that says the law again to 1 %; faults of NCCL end in sentences.  Last
-# the same road for an AMD GPU, with those of HIP_FAKES.
+# device_groups.sh BIN FAKES law|faults: several GPUs that are not there, with libraries of ours in place of NVIDIA's.
+# law: collectives make a cluster file that says the libraries' law again to 1 %.  faults: those of NCCL end in sentences.
+# device_groups.sh BIN HIP_FAKES amd: an AMD GPU, with libraries of ours in place of AMD's.
 set -u
-bin=$1 fakes=$2 hip_fakes=$3
+bin=$1 fakes=$2 part=$3
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 cd "$out" || exit 1
@@ -27,8 +27,9 @@ expect() {
 calibrate="$bin/forerun calibrate --device cuda --quick --budget 20s --reps 1 --samples"
 "$bin/forerun" show dgx-h100 | sed 's/"ranks": 8,/"ranks": 2,/' >base.json
 
-# Four GPUs of two nodes: collectives of every kind and count, pairs, groups at once, a product beside: the law to 1 %.
-cat >law.py <<'END'
+law() {
+  # Four GPUs of two nodes: collectives of every kind and count, pairs, groups at once, a product beside: the law to 1 %.
+  cat >law.py <<'END'
 import json, subprocess, sys
 forerun = sys.argv[1]
 START, HOP, NVLINK, RAIL = 9e-6, 1.1e-6, 371e9, 46e9
@@ -36,7 +37,6 @@ FACTOR = {"all_reduce": 2, "all_gather": 1, "reduce_scatter": 1, "all_to_all": 1
 def law(op, ranks, size, rate):
     share = FACTOR[op] * (ranks - 1) / ranks if op in FACTOR else 1
     return START + (1 if op == "send_recv" else ranks - 1) * HOP + share * size / rate
-worst, n = 0, 0
 for op in (*FACTOR, "broadcast", "reduce", "send_recv"):
     for ranks, rate in ((2, NVLINK), (4, RAIL)):
         if op == "send_recv" and ranks > 2: continue
@@ -44,7 +44,6 @@ for op in (*FACTOR, "broadcast", "reduce", "send_recv"):
             said = subprocess.run([forerun, "collective", "--cluster", "c4.json", "--op", op, "--ranks", str(ranks), "--size",
                                    f"{size} B", "--json"], capture_output=True, text=True, check=True).stdout
             got = json.loads(said)["rows"][0]["time_s"]
-            n += 1
             if abs(got / law(op, ranks, size, rate) - 1) > 0.01:
                 raise SystemExit(f"device_groups.sh: {op} of {size} B over {ranks} takes {got}, the law {law(op, ranks, size, rate)}")
 c = json.load(open("c4.json"))
@@ -62,22 +61,29 @@ for line in open("four.jsonl"):
 if len(rows) < 6:
     raise SystemExit(f"device_groups.sh: pairs and groups at once: only {list(rows)}")
 END
-four="$calibrate four.jsonl --base base.json --only device_kernel,device_memory,device_collective,device_pairs,device_segmented,device_overlap"
-FAKE_CUDA_GPUS=4 FAKE_NCCL_NODE=2 $four --out c4.json --ranks 4 --oversubscribe --node-size 2 >fit.txt 2>said ||
-  fail "four ranks ended with $?: $(tail -n 3 said)"
-python3 law.py "$bin/forerun" || failed=1
+  four="$calibrate four.jsonl --base base.json --only device_kernel,device_memory,device_collective,device_pairs,device_segmented,device_overlap"
+  FAKE_CUDA_GPUS=4 FAKE_NCCL_NODE=2 $four --out c4.json --ranks 4 --oversubscribe --node-size 2 >fit.txt 2>said ||
+    fail "four ranks ended with $?: $(tail -n 3 said)"
+  python3 law.py "$bin/forerun" || failed=1
+}
 
-# Without NCCL, or where it cannot begin, all else is measured; a collective that fails or hangs ends in a sentence.
-two="$calibrate two.jsonl --base base.json --out c2.json --ranks 2 --only device_kernel,device_memory,device_collective --force"
-FAKE_CUDA_GPUS=2 FAKE_CUDA_FAULT=ncclCommInitRank:2 $two >fit.txt 2>said || fail "NCCL that does not begin: $(tail -n 2 said)"
-grep -q 'ncclCommInitRank: a fault on demand, code 2; collectives are not measured' said || fail "it is not said: $(cat said)"
-expect 'NCCL: ncclAllReduce: a fault on demand, code 6' FAKE_CUDA_GPUS=2 'FAKE_CUDA_FAULT=ncclAllReduce:6@20' $two
-expect 'hang\|no sign of life\|no progress\|stuck' FAKE_CUDA_GPUS=2 'FAKE_CUDA_HANG=ncclAllReduce@20' $two --patience 1
+faults() {
+  # Without NCCL, or where it cannot begin, all else is measured; a collective that fails or hangs ends in a sentence.
+  two="$calibrate two.jsonl --base base.json --out c2.json --ranks 2 --only device_kernel,device_memory,device_collective --force"
+  FAKE_CUDA_GPUS=2 FAKE_CUDA_FAULT=ncclCommInitRank:2 $two >fit.txt 2>said || fail "NCCL that does not begin: $(tail -n 2 said)"
+  grep -q 'ncclCommInitRank: a fault on demand, code 2; collectives are not measured' said || fail "it is not said: $(cat said)"
+  expect 'NCCL: ncclAllReduce: a fault on demand, code 6' FAKE_CUDA_GPUS=2 'FAKE_CUDA_FAULT=ncclAllReduce:6@20' $two
+  expect 'hang\|no sign of life\|no progress\|stuck' FAKE_CUDA_GPUS=2 'FAKE_CUDA_HANG=ncclAllReduce@20' $two --patience 1
+}
 
-# An AMD GPU: its preset's file with the law in it.
-LD_LIBRARY_PATH=$hip_fakes FAKE_CUDA_NAMES='AMD Instinct MI300X' "$bin/forerun" calibrate --device hip --quick --budget 20s --reps 1 \
-  --samples amd.jsonl --out amd.json --only device_kernel,device_memory,device_link >fit.txt 2>said ||
-  fail "--device hip ended with $?: $(tail -n 2 said)"
-grep -q 'AMD Instinct MI300X of .* is of mi300x' amd.json || fail "amd.json does not say whose it is: $(head -n 5 amd.json)"
-grep -q '"memory_bandwidth": "3.\(0[7-9]\|1[0-3]\)' amd.json || fail "amd.json is off the law: $(grep memory_bandwidth amd.json)"
+amd() {
+  # An AMD GPU: its preset's file with the law in it.
+  FAKE_CUDA_NAMES='AMD Instinct MI300X' "$bin/forerun" calibrate --device hip --quick --budget 20s --reps 1 \
+    --samples amd.jsonl --out amd.json --only device_kernel,device_memory,device_link >fit.txt 2>said ||
+    fail "--device hip ended with $?: $(tail -n 2 said)"
+  grep -q 'AMD Instinct MI300X of .* is of mi300x' amd.json || fail "amd.json does not say whose it is: $(head -n 5 amd.json)"
+  grep -q '"memory_bandwidth": "3.\(0[7-9]\|1[0-3]\)' amd.json || fail "amd.json is off the law: $(grep memory_bandwidth amd.json)"
+}
+
+$part
 exit $failed

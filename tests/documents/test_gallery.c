@@ -1,4 +1,5 @@
-/* Pictures of docs/ say the version that drew them, and it is the program's.  The table of docs/gallery.md: published steps beside what `forerun score` predicts of docs/gallery/published.csv. */
+/* Pictures of docs/ state the version that drew them, which is the program's.  The table of docs/gallery.md has published
+ * steps beside what `forerun score` predicts of docs/gallery/published.csv. */
 #include <glob.h>
 #include <stdio.h>
 

@@ -6,7 +6,8 @@
 #include "app/words/taken.h"
 #include "tests/documents/schema.h"
 
-/* Verbs with options of their own in Python (library/python/forerun/__init__.py), that start jobs under MPI, or that serve shells alone. */
+/* Verbs with options of their own in Python (library/python/forerun/__init__.py), that start jobs under MPI, or
+ * that serve shells alone. */
 static const char *const left_out[] = {"predict", "search",    "simulate", "place",
                                        "fit",     "calibrate", "validate", "iterations",
                                        "quality", "manual",    "complete", NULL};

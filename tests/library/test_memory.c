@@ -1,5 +1,5 @@
-/* Every allocation of every question fails in turn (a sample of them, unless "all" is said): what comes back is FORERUN_NO_MEMORY or, where the
- * allocation was not needed, the undisturbed answer; nothing is leaked, and the program goes on. */
+/* Every allocation of every question fails in turn (a sample of them, unless "all" is said).  FORERUN_NO_MEMORY comes back,
+ * or the same answer where the allocation was not needed.  Nothing is leaked, and the program goes on. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 import forerun
 from forerun import verbs
@@ -150,6 +151,26 @@ class Numbers(unittest.TestCase):
             self.the_same(line, lambda: function(*rest, **options))
             tried.add(verb)
         self.assertEqual(tried, {v.decode() for v in forerun._verbs_known} - OWN)
+
+
+class Program(unittest.TestCase):
+    """A verb that the library lacks, by a program in place of forerun."""
+
+    def answer(self, printed, code):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, FORERUN_PROGRAM=f"{folder}/forerun"):
+            program = pathlib.Path(folder, "forerun")
+            program.write_text(f"#!/bin/sh\necho '{printed}'\necho 'forerun watch: a sentence' >&2\nexit {code}\n")
+            program.chmod(0o755)
+            return forerun.ask("watch", "run.log")
+
+    def test_a_run_outside_its_interval_is_an_answer(self):
+        self.assertEqual(self.answer("outside", 6), "outside\n")
+        self.assertEqual(self.answer("inside", 0), "inside\n")
+
+    def test_other_codes_are_exceptions(self):
+        for code, error in ((1, forerun.Error), (2, forerun.UsageError), (3, forerun.InputError), (4, forerun.Infeasible)):
+            with self.assertRaisesRegex(error, "^a sentence$"):
+                self.answer("", code)
 
 
 if __name__ == "__main__":

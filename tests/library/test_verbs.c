@@ -1,5 +1,5 @@
-/* Verbs of the library against the program: each command of verbs.txt by forerun_ask and by the function of its name is what
- * the program prints, to the byte, with the files that it writes. */
+/* Verbs of the library against the program: forerun_ask and the function of a verb's name answer each command of verbs.txt as
+ * the program prints it.  Bytes are compared, also of files that are written. */
 #include <dirent.h>
 #include <stdio.h>
 
@@ -223,6 +223,25 @@ static void scripts_are_the_programs(void **state) {
     forerun_job_free(job);
 }
 
+/* ---- notes ---------------------------------------------------------------------------------- */
+
+/* An answer does not depend on the calls before it: a fit on the way is noted in each, once. */
+static void the_same_notes_again(void **state) {
+    char samples[160];
+    snprintf(samples, sizeof samples, "%s/samples.jsonl", folder);
+    const char *const words[] = {"--cluster", samples, "--m=64", "--n=64", "--k=64", NULL};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        forerun_result *result = NULL;
+        forerun_error error;
+        assert_int_equal(forerun_ask("gemm", words, &result, &error), FORERUN_OK);
+        const char *note = strstr(forerun_notes(result), "has samples");
+        FR_TRUE(note, "call %d: notes \"%s\"", i, forerun_notes(result));
+        FR_TRUE(!strstr(note + 1, "has samples"), "noted twice: %s", forerun_notes(result));
+        forerun_result_free(result);
+    }
+}
+
 /* ---- what is refused ------------------------------------------------------------------------ */
 
 static void refusals(void **state) {
@@ -243,11 +262,9 @@ static void refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(are_the_programs),
-        cmocka_unit_test(names_lead_to_verbs),
-        cmocka_unit_test(every_verb_has_a_command),
-        cmocka_unit_test(scripts_are_the_programs),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(are_the_programs),         cmocka_unit_test(names_lead_to_verbs),
+        cmocka_unit_test(every_verb_has_a_command), cmocka_unit_test(scripts_are_the_programs),
+        cmocka_unit_test(the_same_notes_again),     cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, inputs, NULL);
 }

@@ -21,7 +21,7 @@ if [ -z "$folder" ]; then
   rm -rf "$folder/wants"
   "$root/packaging/deb.sh" "$folder"
 fi
-lintian --fail-on error "$folder"/*.changes || fail 'lintian finds errors'
+lintian --fail-on error,warning "$folder"/*.changes || fail 'lintian finds faults'
 apt-get install -qy --no-install-recommends "$folder"/*.deb man-db bash-completion pkg-config gcc libc6-dev cmake ninja-build python3
 
 work=$(mktemp -d)
@@ -29,7 +29,7 @@ cd "$work"
 forerun --version
 forerun predict --cluster frontier --model ffn-16384 >answer
 forerun-mpi --version >/dev/null || fail 'forerun-mpi does not start'
-command -v man >/dev/null && man -w forerun forerun-search forerun-cluster >/dev/null || fail 'a manual page is missing'
+command -v man >/dev/null && man -w forerun forerun-search forerun-cluster forerun-mpi forerun-simgrid forerun-smpi >/dev/null || fail 'a manual page is missing'
 bash -ic '. /usr/share/bash-completion/bash_completion; _completion_loader forerun; complete -p forerun' 2>/dev/null |
   grep -q forerun || fail 'bash does not complete forerun'
 [ "$(pkg-config --modversion forerun)" = "$(forerun --version | sed -n '1s/^forerun //p')" ] || fail 'pkg-config states another version'

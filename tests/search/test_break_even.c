@@ -1,5 +1,5 @@
-/* Break-even: the ratio of iterations that a user finds by setting `iterations` by hand, found here by bisection on the
- * totals of priced plans; and the best exact plan of a search against a pass over all its plans. */
+/* Break-even is the ratio of iterations that a user finds by setting `iterations` by hand, found here by bisection on the
+ * totals of priced plans.  The best exact plan of a search is held against a pass over all its plans. */
 #include <math.h>
 
 #include "models/plan/method.h"

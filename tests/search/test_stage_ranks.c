@@ -1,5 +1,5 @@
-/* A rank for each stage: every combination of 5 ranks on 4 stages tried, none is faster, and of those as fast ours is the
- * least compressed on every stage; lists read, print and refuse as they should. */
+/* A rank for each stage: of all combinations of 5 ranks on 4 stages none is faster, and among the equally fast ours is the
+ * least compressed on every stage.  Lists read, print and refuse as they should. */
 #include "search/stage_ranks.h"
 
 #include <math.h>

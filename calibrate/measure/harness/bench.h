@@ -206,6 +206,11 @@ fr_status fr_bench_device_add(struct fr_bench *bench, const struct fr_point *poi
  *  @return FR_OK also where they cannot: then bench->no_groups, and rank 0 says why */
 fr_status fr_bench_device_join(struct fr_bench *bench, struct fr_team *team,
                                struct fr_error *err);
+typedef fr_status fr_bench_team_fn(struct fr_bench *bench, const struct fr_team *team,
+                                   struct fr_error *err);
+/** Plan the points of each team of @p kind, once its devices have joined.  Collective over the world. */
+fr_status fr_bench_device_teams(struct fr_bench *bench, fr_team_kind kind,
+                                fr_bench_team_fn *plan_team, struct fr_error *err);
 /** Carry @p task out, by the device's clock, the device busy with it for @p heat_s before a point's first
  *  sample of a visit. */
 fr_status fr_bench_device_run(struct fr_work *work, const struct fr_device_task *task,

@@ -137,6 +137,17 @@ fr_status fr_bench_device_join(struct fr_bench *bench, struct fr_team *team,
     return give_up(bench, status, &why, err);
 }
 
+fr_status fr_bench_device_teams(struct fr_bench *bench, fr_team_kind kind,
+                                fr_bench_team_fn *plan_team, struct fr_error *err) {
+    for (int t = 0; t < bench->teams.count && !bench->no_groups; t++) {
+        struct fr_team *team = &bench->teams.team[t];
+        if (team->kind != kind) continue;
+        FR_TRY(fr_bench_device_join(bench, team, err));
+        if (!bench->no_groups) FR_TRY(plan_team(bench, team, err));
+    }
+    return FR_OK;
+}
+
 void fr_bench_device_close(struct fr_bench *bench) {
     for (int i = 0; bench->device && i < bench->teams.count; i++)
         if (bench->teams.team[i].group)

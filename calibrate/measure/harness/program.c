@@ -40,7 +40,7 @@ static const char usage[] =
     "  --no-watch        do not look out for ranks that die or hang\n"
     "  --meter NAME      power meter (default: the first that works)\n"
     "  --clocks NAME     set the clock and measure power at some: cpufreq, nvidia\n"
-    "  --device NAME     measure GPUs, one a rank, in place of processors: cuda\n"
+    "  --device NAME     measure GPUs, one a rank, in place of processors: cuda, hip\n"
     "  --progress        say on stderr what is being measured\n"
     "\nrows of --only:\n";
 
@@ -149,6 +149,16 @@ static fr_status set_option(int index, const char *value, struct fr_bench_option
     }
 }
 
+/* The others have a main of their own (real/apps, app/ranks) and do not come here. */
+static fr_status check_command(const char *word, struct fr_error *err) {
+    static const char *const names[] = {"calibrate", "run", "train", "learn", "search", NULL};
+    if (strcmp(word, names[0]) == 0) return FR_OK;
+    const char *near = fr_suggest(word, names);
+    return fr_fail(err, FR_ERR_USAGE, *word ? word : NULL,
+                   "expected a command: calibrate, run, train, learn or search%s%s%s",
+                   near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+}
+
 static fr_status parse(int argc, char **argv, struct fr_bench_options *o,
                        struct fr_error *err) {
     *o = (struct fr_bench_options){.max_size_B = 16 << 20,
@@ -156,9 +166,7 @@ static fr_status parse(int argc, char **argv, struct fr_bench_options *o,
                                    .n_launches = 1,
                                    .watch = true,
                                    .patience_s = FR_PATIENCE_S};
-    if (argc < 2 || strcmp(argv[1], "calibrate") != 0)
-        return fr_fail(err, FR_ERR_USAGE, argc < 2 ? NULL : argv[1],
-                       "expected the command \"calibrate\"");
+    FR_TRY(check_command(argc < 2 ? "" : argv[1], err));
     for (int i = 2, index; i < argc; i++) {
         FR_TRY(find_option(argv[i], &index, err));
         if (known[index].kind == FLAG)
@@ -183,7 +191,7 @@ const char *fr_harness_usage(void) { return usage; }
 static void help(void) {
     fputs(usage, stdout);
     for (int i = 0; fr_bench_rows[i]; i++)
-        printf("  %-15s %s\n                  -> %s\n", fr_bench_rows[i]->name,
+        printf("  %-17s %s\n                    -> %s\n", fr_bench_rows[i]->name,
                fr_bench_rows[i]->measures, fr_bench_rows[i]->feeds);
 }
 

@@ -8,6 +8,7 @@ import subprocess as _subprocess
 
 from .results import Figure, Files, answer
 
+_OUTSIDE = 6  # the program's code of an answer: a run that left its interval; the library's is no memory
 _WRITTEN = {"plot": "figure.svg", "report": "page.html"}  # verbs whose answer is a file, which words name or we do
 
 
@@ -62,7 +63,7 @@ def run(verb, words):
     document, text, notes = None, done.stdout.decode(), done.stderr.decode()
     if "--json" in words and text.lstrip().startswith(("{", "[")):
         document = _json.loads(text)
-    if done.returncode == 0 or (document is not None and done.returncode == 6):
+    if done.returncode in (0, _OUTSIDE):
         return document, text, notes
     message = notes.strip().removeprefix(f"forerun {verb}: ").split("\nTry: ")[0] or f"exit {done.returncode}"
     error = error_of(done.returncode, message)

@@ -12,6 +12,12 @@
 
 #define N_OF(list) (sizeof(list) / sizeof *(list))
 
+const char *fr_gpu_call(const struct fr_gpu_platform *platform, const char *nvidias) {
+    for (int i = 0; platform->calls && platform->calls[i][0]; i++)
+        if (strcmp(platform->calls[i][0], nvidias) == 0) return platform->calls[i][1];
+    return nvidias;
+}
+
 fr_status fr_cuda_check(const struct fr_device_handle *d, CUresult code, const char *what,
                         struct fr_error *err) {
     const char *name = NULL, *text = NULL;
@@ -21,7 +27,8 @@ fr_status fr_cuda_check(const struct fr_device_handle *d, CUresult code, const c
     if (d->index >= 0) snprintf(where, sizeof where, "GPU %d", d->index);
     if (d->cuda.cuGetErrorName(code, &name) != 0 || !name) name = "unknown";
     if (d->cuda.cuGetErrorString(code, &text) != 0 || !text) text = "no text";
-    return fr_fail(err, FR_ERR_EXTERNAL, where, "%s: %s (%s, code %u)", what, text, name, code);
+    return fr_fail(err, FR_ERR_EXTERNAL, where, "%s: %s (%s, code %u)",
+                   fr_gpu_call(d->platform, what), text, name, code);
 }
 
 /* The driver alone, and how many GPUs it sees. */

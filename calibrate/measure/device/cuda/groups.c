@@ -3,24 +3,29 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "calibrate/measure/device/cuda/context.h"
+#include "calibrate/measure/device/cuda/platform.h"
 
 struct fr_device_group {
     ncclComm_t comm;
     int n_ranks, rank;
 };
 
+/* NCCL, or RCCL. */
+static const char *name_of(const struct fr_device_handle *d) {
+    return d->platform->nccl_library->name;
+}
+
 static fr_status check(const struct fr_device_handle *d, ncclResult_t code, const char *what,
                        struct fr_error *err) {
     if (code == FR_NCCL_OK) return FR_OK;
-    return fr_fail(err, FR_ERR_EXTERNAL, "NCCL", "%s: %s, code %u", what,
+    return fr_fail(err, FR_ERR_EXTERNAL, name_of(d), "%s: %s, code %u", what,
                    d->nccl.ncclGetErrorString(code), code);
 }
 #define NCCL_TRY(d, call, ...) FR_TRY(check(d, (d)->nccl.call(__VA_ARGS__), #call, err))
 
 static fr_status is_there(const struct fr_device_handle *d, struct fr_error *err) {
     if (d->nccl_library) return FR_OK;
-    return fr_fail(err, FR_ERR_UNSUPPORTED, "NCCL",
+    return fr_fail(err, FR_ERR_UNSUPPORTED, name_of(d),
                    "is not here, so no collective is measured");
 }
 
@@ -141,10 +146,10 @@ static struct message message_of(const struct fr_device_handle *d, CUstream stre
 fr_status fr_cuda_collective_prepare(struct fr_device_handle *d, struct fr_error *err) {
     FR_TRY(is_there(d, err));
     if (d->task.op == FR_OP_GATHER || d->task.op == FR_OP_SCATTER)
-        return fr_fail(err, FR_ERR_UNSUPPORTED, "NCCL", "%s is not measured yet",
+        return fr_fail(err, FR_ERR_UNSUPPORTED, name_of(d), "%s is not measured yet",
                        fr_op_names[d->task.op]);
     if (!d->task.group)
-        return fr_fail(err, FR_ERR_UNSUPPORTED, "NCCL", "has no communicator for this");
+        return fr_fail(err, FR_ERR_UNSUPPORTED, name_of(d), "has no communicator for this");
     if (d->task.size_B > (double)d->pool_B)
         return fr_fail(err, FR_ERR_UNSUPPORTED, d->facts.name,
                        "has no memory for a message of %.0f B", d->task.size_B);

@@ -2,8 +2,13 @@
  *  AMD's names for the functions of driver_api.h and blas_api.h, and the libraries that have no kin there: HIPRTC, which
  *  compiles kernels.cu, and AMD SMI.
  *
- *  After the headers of HIP 6.2, hipBLASLt 0.10 and AMD SMI 26; pointers of other types are as wide.  They are not here
- *  when Forerun is built, so that these signatures are tested by libraries of our own alone.
+ *  Nothing here is compiled against AMD's headers, which are not at hand when Forerun is built: libraries of our own alone
+ *  test it, with the same numbers.  Signatures and numbers were compared by eye:
+ *    HIP's functions and attributes      with the header of HIP 6.2
+ *    HIPRTC, hipBLASLt's attributes, OP_T, sums, fp8 types, the energy counter of AMD SMI
+ *                                        with bindings by others for ROCm 6.0 to 7.2, not with the headers themselves
+ *    memory and the start of AMD SMI     with nothing
+ *  E4M3 is of ROCm 6.3 and later.  Pointers of other types are as wide.
  */
 #ifndef FR_CALIBRATE_MEASURE_DEVICE_CUDA_HIP_API_H
 #define FR_CALIBRATE_MEASURE_DEVICE_CUDA_HIP_API_H

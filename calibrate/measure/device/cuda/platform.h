@@ -25,6 +25,8 @@ struct fr_gpu_platform {
     int version_unit; /**< versions are major times this and minor times a hundredth of it */
     int units, cache_B, major, minor; /**< attributes of a device */
     struct fr_blas_numbers blas;
+    const char *const (
+        *calls)[2];     /**< {NVIDIA's, its own} name of each; NULL: they are NVIDIA's */
     bool scales_blocks; /**< fp4: 16 values share a scale of eight bits */
     /** How the library of products calls E4M3 on this device. */
     int (*e4m3)(const struct fr_device_handle *d);
@@ -40,6 +42,8 @@ struct fr_gpu_platform {
 
 extern const struct fr_gpu_platform fr_gpu_cuda, fr_gpu_hip;
 
+/** The platform's name of a call of NVIDIA's, for messages. */
+const char *fr_gpu_call(const struct fr_gpu_platform *platform, const char *nvidias);
 fr_status fr_gpu_count(const struct fr_gpu_platform *platform, int *n, struct fr_error *err);
 fr_status fr_gpu_open(const struct fr_gpu_platform *platform, int index,
                       struct fr_device_handle **device, struct fr_error *err);

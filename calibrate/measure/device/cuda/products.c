@@ -37,9 +37,9 @@ static fr_status check(const struct fr_device_handle *d, cublasStatus_t code, co
     bool lacks = code == (cublasStatus_t)d->platform->blas.not_supported ||
                  code == FR_BLAS_ARCH_MISMATCH;
     return fr_fail(err, lacks ? FR_ERR_UNSUPPORTED : FR_ERR_EXTERNAL, library_of(d),
-                   "%s of a %s product %lld x %lld x %lld: code %u", what,
-                   fr_dtype_names[t->dtype], (long long)t->m, (long long)t->n, (long long)t->k,
-                   code);
+                   "%s of a %s product %lld x %lld x %lld: code %u",
+                   fr_gpu_call(d->platform, what), fr_dtype_names[t->dtype], (long long)t->m,
+                   (long long)t->n, (long long)t->k, code);
 }
 #define BLAS_TRY(d, call, ...) FR_TRY(check(d, (d)->blas.call(__VA_ARGS__), #call, err))
 

@@ -28,6 +28,9 @@ static const char *const driver_files[] = {"libamdhip64.so.7", "libamdhip64.so.6
                                                     "/opt/rocm/lib/libhiprtc.so", NULL},
                          *const smi_files[] = {"libamd_smi.so", "/opt/rocm/lib/libamd_smi.so",
                                                NULL};
+#define CALL(nvidias, amds) {#nvidias, #amds},
+static const char *const calls[][2] = {FR_HIP_FUNCTIONS(CALL)
+                                           FR_HIPBLASLT_FUNCTIONS(CALL){NULL, NULL}};
 static const char rocm[] = "AMD's ROCm 6 or later";
 
 #define LIBRARY(variable, id, name, kind, gives)                                               \
@@ -112,6 +115,7 @@ const struct fr_gpu_platform fr_gpu_hip = {
              .not_supported = FR_HIPBLAS_NOT_SUPPORTED,
              .workspace_at = FR_HIPBLASLT_WORKSPACE_AT,
              .state_at = FR_HIPBLASLT_STATE_AT},
+    .calls = calls,
     .e4m3 = e4m3,
     .blas_version = blas_version,
     .find_management = fr_amd_smi_find,

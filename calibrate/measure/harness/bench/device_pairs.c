@@ -29,13 +29,7 @@ static fr_status plan_team(struct fr_bench *bench, const struct fr_team *team,
 }
 
 static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
-    for (int t = 0; t < bench->teams.count && !bench->no_groups; t++) {
-        struct fr_team *team = &bench->teams.team[t];
-        if (team->kind != FR_TEAM_PAIRS) continue;
-        FR_TRY(fr_bench_device_join(bench, team, err));
-        if (!bench->no_groups) FR_TRY(plan_team(bench, team, err));
-    }
-    return FR_OK;
+    return fr_bench_device_teams(bench, FR_TEAM_PAIRS, plan_team, err);
 }
 
 static void head(const struct fr_bench *bench, const struct fr_point *point,
