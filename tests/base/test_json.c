@@ -36,8 +36,8 @@ static void broken_documents_are_refused(void **state) {
 static void python_numbers_are_null(void **state) {
     static const char *const texts[] = {"{\"a\": NaN, \"b\": \"NaN, -Infinity \\\" NaN\"}",
                                         "{\"a\": Infinity, \"b\": \"NaN, -Infinity \\\" NaN\"}",
-                                        "{\"b\": \"NaN, -Infinity \\\" NaN\", \"c\": [0.0, "
-                                        "Infinity, NaN,NaN,NaN], \"a\": -Infinity}"};
+                                        ("{\"b\": \"NaN, -Infinity \\\" NaN\", \"c\": [0.0, "
+                                         "Infinity, NaN,NaN,NaN], \"a\": -Infinity}")};
     (void)state;
     for (int i = 0; i < 3; i++) {
         struct fr_json_document *document = parsed(texts[i]);

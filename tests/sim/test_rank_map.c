@@ -62,9 +62,9 @@ static void draw_cluster(uint64_t *seed, struct fr_job *job) {
     *levels = (struct fr_levels){
         .count = 3,
         .level = {
-            {"node", node, 1e-6, 200e9, 1, {0}, {0, 0}, 0, 0},
-            {"rack", rack, 3e-6, 20e9, case_random(seed) % 2 ? node : 1, {0}, {0, 0}, 0, 0},
-            {"all", rack * RANKS_MAX, 7e-6, 5e9, node, {0}, {0, 0}, 0, 0}}};
+            {"node", node, 1e-6, 200e9, 1, {0}, {0, 0}, 0, 0, 0},
+            {"rack", rack, 3e-6, 20e9, case_random(seed) % 2 ? node : 1, {0}, {0, 0}, 0, 0, 0},
+            {"all", rack * RANKS_MAX, 7e-6, 5e9, node, {0}, {0, 0}, 0, 0, 0}}};
     if (case_random(seed) % 2)
         levels->level[0].segment = 1 + (int64_t)(case_random(seed) % (uint64_t)node);
     if (case_random(seed) % 2)
@@ -387,8 +387,8 @@ static void common_layers(void **state) {
         fr_test_job("a100-hdr", "t5-large-mod", all, &job);
         job.cluster.levels =
             (struct fr_levels){.count = 2,
-                               .level = {{"node", 4, 1e-6, 200e9, 1, {0}, {0, 0}, 0, 0},
-                                         {"all", 512, 5e-6, 20e9, 4, {0}, {0, 0}, 0, 0}}};
+                               .level = {{"node", 4, 1e-6, 200e9, 1, {0}, {0, 0}, 0, 0, 0},
+                                         {"all", 512, 5e-6, 20e9, 4, {0}, {0, 0}, 0, 0, 0}}};
         assert_int_equal(fr_rank_map_make(&job, &job.plan, &rank_map, NULL), FR_OK);
         assert_int_equal(rank_map.common.n_ranks, k ? 32 : 8);
         FR_NEAR(rank_map.common.ring.s_per_B, 1 / 20e9, 1e-12);

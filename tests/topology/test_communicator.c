@@ -8,14 +8,14 @@
  * node: every level narrower than the one inside. */
 static const struct fr_levels machine = {
     .count = 3,
-    .level = {{"node", 8, 1e-6, 100e9, 1, {0}, {0, 0}, 0, 0},
-              {"rack", 32, 2e-6, 20e9, 4, {0}, {0, 0}, 0, 0},
-              {"system", 128, 5e-6, 10e9, 8, {0}, {0, 0}, 0, 0}}};
+    .level = {{"node", 8, 1e-6, 100e9, 1, {0}, {0, 0}, 0, 0, 0},
+              {"rack", 32, 2e-6, 20e9, 4, {0}, {0, 0}, 0, 0, 0},
+              {"system", 128, 5e-6, 10e9, 8, {0}, {0, 0}, 0, 0, 0}}};
 /* Two levels, links inside slower than those between and shared by neighbours. */
 static const struct fr_levels slow_inside = {
     .count = 2,
-    .level = {{"node", 4, 3e-6, 2e9, 2, {0}, {0, 0}, 0, 0},
-              {"system", 128, 1e-6, 50e9, 1, {0}, {0, 0}, 0, 0}}};
+    .level = {{"node", 4, 3e-6, 2e9, 2, {0}, {0, 0}, 0, 0, 0},
+              {"system", 128, 1e-6, 50e9, 1, {0}, {0, 0}, 0, 0, 0}}};
 
 static bool same(struct fr_link_cost a, struct fr_link_cost b) {
     return fabs(a.latency_s - b.latency_s) <= 1e-12 * b.latency_s &&
@@ -60,8 +60,8 @@ static void neighbours_and_scattered(void **state) {
     (void)state;
     static const struct fr_levels nodes = {
         .count = 2,
-        .level = {{"node", 8, 2e-6, 300e9, 1, {0}, {0, 0}, 0, 0},
-                  {"system", 128, 5e-6, 25e9, 8, {0}, {0, 0}, 0, 0}}};
+        .level = {{"node", 8, 2e-6, 300e9, 1, {0}, {0, 0}, 0, 0, 0},
+                  {"system", 128, 5e-6, 25e9, 8, {0}, {0, 0}, 0, 0, 0}}};
     struct fr_group group;
     struct fr_communicator near = {4, 1, 1, 0, NULL}, far = {4, 8, 1, 0, NULL},
                            eight = {4, 8, 8, 0, NULL}, two_nodes = {16, 1, 1, 0, NULL};
@@ -128,8 +128,8 @@ static void pairs(void **state) {
     (void)state;
     static const struct fr_levels nodes = {
         .count = 2,
-        .level = {{"node", 8, 2e-6, 300e9, 1, {0}, {0, 0}, 0, 0},
-                  {"system", 128, 5e-6, 25e9, 8, {0}, {0, 0}, 0, 0}}};
+        .level = {{"node", 8, 2e-6, 300e9, 1, {0}, {0, 0}, 0, 0, 0},
+                  {"system", 128, 5e-6, 25e9, 8, {0}, {0, 0}, 0, 0, 0}}};
     FR_NEAR(fr_group_pairs(&nodes, 0, 8, 1, 1, 16).outer.s_per_B, 1 / 25e9, 1e-12);
     FR_NEAR(fr_group_pairs(&nodes, 0, 8, 8, 1, 16).outer.s_per_B, 8 / 25e9, 1e-12);
     FR_NEAR(fr_group_pairs(&nodes, 4, 8, 4, 4, 16).outer.s_per_B, 4 / 25e9, 1e-12);
@@ -149,8 +149,8 @@ static void listed_pairs(void **state) {
     (void)state;
     static const struct fr_levels nodes = {
         .count = 2,
-        .level = {{"node", 8, 2e-6, 300e9, 1, {0}, {0, 0}, 0, 0},
-                  {"system", 128, 5e-6, 25e9, 8, {0}, {0, 0}, 0, 0}}};
+        .level = {{"node", 8, 2e-6, 300e9, 1, {0}, {0, 0}, 0, 0, 0},
+                  {"system", 128, 5e-6, 25e9, 8, {0}, {0, 0}, 0, 0, 0}}};
     static const int64_t from[] = {0, 2, 3}, to[] = {1, 8, 9};
     int32_t load[512] = {0};
     assert_true(fr_links_count(&nodes) <= 512);
@@ -170,8 +170,8 @@ static void uneven(void **state) {
     (void)state;
     static const struct fr_levels nodes = {
         .count = 2,
-        .level = {{"node", 4, 2e-6, 300e9, 1, {0}, {0, 0}, 0, 0},
-                  {"system", 16, 5e-6, 25e9, 4, {0}, {0, 0}, 0, 0}}};
+        .level = {{"node", 4, 2e-6, 300e9, 1, {0}, {0, 0}, 0, 0, 0},
+                  {"system", 16, 5e-6, 25e9, 4, {0}, {0, 0}, 0, 0, 0}}};
     struct fr_group group;
     struct fr_communicator six = {6, 1, 1, 0, NULL}, eight = {8, 1, 1, 0, NULL};
     assert_int_equal(fr_group_of(&nodes, &six, &group, NULL), FR_OK);
