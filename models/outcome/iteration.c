@@ -55,6 +55,7 @@ static double folded_codec_busy_s(const struct fr_pipeline *p, int32_t i) {
  * reads across the boundary above it, what it sends across the one below. */
 static double codec_busy_s(const struct fr_pipeline *p, int32_t i) {
     const struct fr_stage *stage = &p->stage[i];
+    if (!fr_pipeline_codes(p)) return stage->gradient_codec_s - stage->codec_idle_s;
     int32_t below = (i + p->args.stages - 1) % p->args.stages;
     if (p->schedule && p->schedule->folds) return folded_codec_busy_s(p, i);
     return stage->gradient_codec_s - stage->codec_idle_s +
