@@ -39,8 +39,12 @@ static inline uint64_t fr_digest_bytes(uint64_t so_far, const void *bytes, size_
  *  some hundred words. */
 static inline uint64_t fr_digest_place(uint64_t start, const uint64_t *words, size_t n) {
     uint64_t h[4] = {start, 1, 2, 3};
-    for (size_t i = 0; i < n; i++)
-        h[i & 3] = (h[i & 3] ^ words[i]) * FR_DIGEST_GOLDEN + (h[i & 3] >> 29);
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (size_t k = 0; k < 4; k++)
+            h[k] = (h[k] ^ words[i + k]) * FR_DIGEST_GOLDEN + (h[k] >> 29);
+    for (size_t k = 0; i + k < n; k++)
+        h[k] = (h[k] ^ words[i + k]) * FR_DIGEST_GOLDEN + (h[k] >> 29);
     uint64_t all = (h[0] ^ h[1] >> 17) * 0xbf58476d1ce4e5b9u ^ (h[2] ^ h[3] >> 23);
     return (all ^ all >> 31) * 0x94d049bb133111ebu >> 20;
 }

@@ -2,12 +2,15 @@
 
 #include <math.h>
 
+#include "search/evaluate.h"
+
 /* The plans that compete, by their numbers in the space; the best first. */
 struct rivals {
     const struct fr_job *job;
     const struct fr_space *space;
     const struct fr_search_options *options;
     const struct fr_search_result *result;
+    struct fr_pricer *pricer; /* NULL without memory for it */
     int64_t index[FR_CROSSOVER_PLANS];
     int n;
 };
@@ -37,16 +40,17 @@ static void scale(struct fr_job *job, int level, double factor) {
             job->cluster.price[op].c2_s_per_B /= factor;
 }
 
-/* The best at a factor. */
+/* The best at a factor, without parts. */
 static struct fr_found best_at(const struct rivals *x, int level, double factor) {
     struct fr_job changed = *x->job;
     struct fr_found best = {.index = -1};
     double least = INFINITY;
     scale(&changed, level, factor);
+    if (x->pricer) fr_pricer_take(x->pricer, &changed);
     for (int i = 0; i < x->n; i++) {
         struct fr_outcome out;
-        if (!fr_search_evaluate(&changed, x->space, x->options, x->result->by, x->index[i],
-                                &out))
+        if (!fr_search_evaluate_bare(x->pricer, &changed, x->space, x->options, x->result->by,
+                                     x->index[i], &out))
             continue;
         double value = fr_objective_value(x->options->objective, x->result->by, &out);
         if (out.reasons || !(value < least)) continue;
@@ -54,6 +58,13 @@ static struct fr_found best_at(const struct rivals *x, int level, double factor)
         best = (struct fr_found){x->index[i], out};
     }
     return best;
+}
+
+static void price_whole(const struct rivals *x, int level, double factor, int64_t index,
+                        struct fr_outcome *out) {
+    struct fr_job changed = *x->job;
+    scale(&changed, level, factor);
+    fr_search_evaluate(&changed, x->space, x->options, x->result->by, index, out);
 }
 
 static bool differs(const struct fr_found *best, const struct fr_found *now, bool method) {
@@ -77,6 +88,7 @@ static void narrow(const struct rivals *x, const struct fr_found *now, double fr
     s->factor = sqrt(from * to);
     s->rate_B_per_s = s->factor * x->job->cluster.levels.level[s->level].rate_B_per_s;
     s->to = other.outcome;
+    if (other.index >= 0) price_whole(x, s->level, to, other.index, &s->to);
 }
 
 /* Steps outward until plan, and then method, is another. @return switches found */
@@ -111,14 +123,16 @@ static int trace_crossover(const struct rivals *x, const struct fr_found *now, i
 int fr_crossovers_find(const struct fr_job *job, const struct fr_space *space,
                        const struct fr_search_options *options,
                        const struct fr_search_result *result, struct fr_crossover *s) {
-    const struct rivals x = add_rivals((struct rivals){job, space, options, result, .n = 0});
+    struct rivals x = add_rivals((struct rivals){job, space, options, result, .n = 0});
     int n = 0;
     if (space->variants || x.n < 2) return 0;
+    x.pricer = fr_pricer_make(job);
     for (int l = 0; l < job->cluster.levels.count; l++) {
         const struct fr_found now = best_at(&x, l, 1);
         if (now.index < 0) continue;
         n += trace_crossover(&x, &now, l, 0.5, s + n);
         n += trace_crossover(&x, &now, l, 2, s + n);
     }
+    fr_pricer_free(x.pricer);
     return n;
 }

@@ -131,6 +131,13 @@ static bool is_first_idle(const struct fr_space *space, const struct fr_workload
     return true;
 }
 
+/* Bit by bit: nothing would change. */
+static bool has_default(const struct fr_space *space, const struct fr_plan_key *key,
+                        const struct fr_plan *plan) {
+    return !memcmp((const char *)plan + key->offset, (const char *)&space->plain + key->offset,
+                   key->size);
+}
+
 /* Keys that nothing reads go back to their defaults, and what hangs on these in turn; false where another
  * configuration says the same. */
 static bool resolve(const struct fr_space *space, const struct fr_workload *model,
@@ -145,6 +152,7 @@ static bool resolve(const struct fr_space *space, const struct fr_workload *mode
             int d = space->digit_of[i];
             if (d >= 0 && !is_first_idle(space, model, d, digit[d], plan)) return false;
             if (key->needs & mistakes) plan->resolved |= FR_PLAN_KEY_BIT(space->watched[i]);
+            if (has_default(space, key, plan)) continue;
             fr_plan_key_copy(key, &space->plain, plan);
             missing = fr_plan_missing_of(space->asked, model, plan);
         }
@@ -240,9 +248,10 @@ static bool has_mesh(const struct fr_space *space, int64_t tp, int64_t dp) {
 static bool take_uniform(const struct fr_space *space, const struct fr_workload *model,
                          struct fr_plan *plan) {
     const struct fr_plan_key *key = &fr_plan_keys[FR_PLAN_KEY_layer_tp];
+    if (!model || !plan->method->grids) return true;
     int64_t tp = fr_equivalent_uniform(plan), ranks = plan->dp * plan->tp;
     int grids = dimension_of(space, FR_PLAN_KEY_layer_tp);
-    if (!model || !plan->method->grids || tp == 0) return true;
+    if (tp == 0) return true;
     if (plan->n_layer_tp != model->n_layers || ranks % tp != 0) return true;
     plan->tp = tp;
     plan->dp = ranks / tp;
@@ -258,6 +267,7 @@ static bool take_uniform(const struct fr_space *space, const struct fr_workload 
 
 /* False where another configuration says itself how many stages and chunks an order has. */
 static bool take_order(const struct fr_space *space, struct fr_plan *plan) {
+    if (!plan->order) return true;
     const struct fr_plan given = *plan;
     say_order(space, plan);
     int pp = dimension_of(space, FR_PLAN_KEY_pp), v = dimension_of(space, FR_PLAN_KEY_chunks);
@@ -269,10 +279,10 @@ static bool take_order(const struct fr_space *space, struct fr_plan *plan) {
  * where the varied method says so, too. */
 static bool rename_row(const struct fr_space *space, const struct fr_workload *model,
                        const size_t *digit, struct fr_plan *plan) {
-    int at = dimension_of(space, FR_PLAN_KEY_method);
     if (!model || model->n_layers == 0 || !plan->method->branches || plan->tp > 1 ||
         plan->pp > 1)
         return true;
+    int at = dimension_of(space, FR_PLAN_KEY_method);
     plan->method = FR_METHOD_WITH(grids);
     for (size_t v = 0; at >= 0 && v < space->dimension[at].count; v++) {
         struct fr_plan other = *plan;

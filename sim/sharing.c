@@ -13,8 +13,8 @@
  * Other tasks end when the tasks that they wait for have ended and their own time has passed.  That end is known as
  * soon as those ends are known, even in the future, so only messages are events.  The loop:
  *   1. tasks whose waits are all known: work gets its end at once, a message its flow's start, or its place in line;
- *   2. the earliest of these (in order of task) and of flow ends (in order started, first among equal times) comes
- *      next; an end lets the next in line begin and makes the ends of tasks behind it known: back to 1. */
+ *   2. the earliest flow start (in order of task) or flow end (in order started, first among equal times) comes next;
+ *      an end lets the next in line begin and makes the ends of tasks behind it known: back to 1. */
 #include "sim/sharing.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@
 struct message {
     int32_t class_id, path;
     int32_t other; /* message of the same path, or -1 */
-    bool exchange, as_messages;
+    bool exchange, as_messages, queues;
     double latency_s;                 /* of its class, or 0 */
     double before_s, size_B, after_s; /* parts of its class's time, during a run */
 };
@@ -45,6 +45,13 @@ struct node {
     int8_t waits, waits_left, flows_left;
 };
 
+/* Messages of a path whose waits are known, in the order in which they are ready, then in order of task.  The first
+ * has its flow or its flow's start among the events, and no other has. */
+struct line {
+    int32_t first, last; /* nodes; first is -1 when nobody is there */
+    bool flowing;        /* the first */
+};
+
 struct shared {
     struct fr_paths paths;
     struct fr_successors successors;
@@ -54,8 +61,8 @@ struct shared {
     int32_t n_messages, capacity;
     int32_t *known; /* nodes whose waits are all over, to be worked on */
     int32_t n_known;
-    struct fr_events starts; /* of flows by node, of waiting by ~node; in order of task */
-    int32_t *last_in_line;   /* [n_paths] the node, -1: nobody is there; NULL: no lines */
+    struct fr_events starts; /* of flows, by node; in order of task */
+    struct line *lines;      /* [n_paths]; NULL: no lines */
     int32_t *next_in_line;   /* [n] the node behind it, or -1 */
     const double *class_s;
     double last_s;
@@ -98,27 +105,47 @@ static void begin_message(struct shared *s, int32_t at, double now_s) {
                                                  (uint32_t)node->task, at});
 }
 
-static bool queues(const struct shared *s, const struct message *m) {
-    return s->last_in_line && !m->exchange && !m->as_messages;
+static bool ready_sooner(const struct node *a, const struct node *b) {
+    if (a->ready_s < b->ready_s || b->ready_s < a->ready_s) return a->ready_s < b->ready_s;
+    return a->task < b->task;
 }
 
-static void join_line(struct shared *s, int32_t at, double now_s) {
-    int32_t *last = &s->last_in_line[s->messages[~s->nodes[at].work].path];
+/* Known later than the last in line and ready sooner.  That is rare: a rank's passes, which send, end in turn. */
+static void push_in(struct shared *s, struct line *line, int32_t at) {
+    int32_t *before = &line->first;
+    if (line->flowing) before = &s->next_in_line[line->first];
+    while (!ready_sooner(&s->nodes[at], &s->nodes[*before])) before = &s->next_in_line[*before];
+    s->next_in_line[at] = *before;
+    *before = at;
+    if (line->first != at) return;
+    int32_t k = 0;
+    while (s->starts.heap[k].what != s->next_in_line[at]) k++;
+    fr_events_take(&s->starts, k);
+    begin_message(s, at, s->nodes[at].ready_s);
+}
+
+static void join_line(struct shared *s, int32_t at) {
+    struct line *line = &s->lines[s->messages[~s->nodes[at].work].path];
+    if (line->first < 0) {
+        line->first = at;
+        begin_message(s, at, s->nodes[at].ready_s);
+    } else if (!(line->flowing && line->first == line->last) &&
+               ready_sooner(&s->nodes[at], &s->nodes[line->last])) {
+        push_in(s, line, at);
+        return;
+    } else {
+        s->next_in_line[line->last] = at;
+    }
     s->next_in_line[at] = -1;
-    if (*last < 0)
-        begin_message(s, at, now_s);
-    else
-        s->next_in_line[*last] = at;
-    *last = at;
+    line->last = at;
 }
 
 /* The bytes of the first in line have arrived. */
-static void leave_line(struct shared *s, int32_t at, double now_s) {
-    int32_t *last = &s->last_in_line[s->messages[~s->nodes[at].work].path];
-    if (*last == at)
-        *last = -1;
-    else
-        begin_message(s, s->next_in_line[at], now_s);
+static void leave_line(struct shared *s, struct line *line, double now_s) {
+    line->flowing = false;
+    line->first = s->next_in_line[line->first];
+    if (line->first >= 0)
+        begin_message(s, line->first, fr_larger(now_s, s->nodes[line->first].ready_s));
 }
 
 static void work_off(struct shared *s) {
@@ -132,9 +159,8 @@ static void work_off(struct shared *s) {
         const struct message *m = &s->messages[~node->work];
         if (!(m->size_B > 0))
             finish(s, node, node->ready_s + s->class_s[m->class_id]);
-        else if (queues(s, m))
-            fr_events_push(&s->starts,
-                           (struct fr_event){node->ready_s, (uint32_t)node->task, ~at});
+        else if (m->queues)
+            join_line(s, at);
         else
             begin_message(s, at, node->ready_s);
     }
@@ -144,6 +170,7 @@ static bool start_flows(struct shared *s, int32_t at) {
     struct node *node = &s->nodes[at];
     const struct message *m = &s->messages[~node->work];
     int32_t q = m->path;
+    if (m->queues) s->lines[q].flowing = true;
     for (int k = 0; k < 1 + m->exchange; k++, q = s->paths.back[q]) {
         const struct fr_path *path = &s->paths.paths[q];
         node->flows_left++;
@@ -163,7 +190,7 @@ static void end_flow(struct shared *s, double now_s) {
     const struct message *m = &s->messages[~node->work];
     if (slowed) node->end_s = fr_larger(node->end_s, now_s + fr_larger(0, m->after_s));
     if (--node->flows_left > 0) return;
-    if (queues(s, m)) leave_line(s, at, now_s);
+    if (m->queues) leave_line(s, &s->lines[m->path], now_s);
     finish(s, node, node->end_s);
 }
 
@@ -173,7 +200,8 @@ static void begin(struct shared *s, const double *class_s, const double *class_B
     s->n_known = s->starts.n = 0;
     fr_fluid_reset(s->fluid);
     part(s, class_B);
-    for (int32_t q = 0; s->last_in_line && q < s->paths.n_paths; q++) s->last_in_line[q] = -1;
+    for (int32_t q = 0; s->lines && q < s->paths.n_paths; q++)
+        s->lines[q] = (struct line){.first = -1, .last = -1};
     for (int64_t at = s->successors.n; at-- > 0;) {
         s->nodes[at].ready_s = 0;
         s->nodes[at].flows_left = 0;
@@ -196,13 +224,8 @@ fr_status fr_sharing_run(const struct fr_network_work *work, void *state, const 
             end_flow(s, flow_s);
             continue;
         }
-        int32_t what = fr_events_take(&s->starts, 0).what;
-        if (what < 0) {
-            join_line(s, ~what, start);
-            continue;
-        }
         fr_fluid_advance(s->fluid, start);
-        if (!start_flows(s, what))
+        if (!start_flows(s, fr_events_take(&s->starts, 0).what))
             return fr_fail(err, FR_ERR_NOMEM, NULL, "the messages do not fit in memory");
     }
     for (int64_t at = 0; at < s->successors.n; at++) {
@@ -228,13 +251,14 @@ static int32_t number_of(struct shared *s, int32_t *latest, const struct fr_prog
         if (!grown) return -1;
         s->messages = grown;
     }
-    s->messages[s->n_messages] =
-        (struct message){.class_id = class_id,
-                         .path = path,
-                         .other = latest[path],
-                         .exchange = kind == FR_TASK_EXCHANGE,
-                         .as_messages = kind == FR_TASK_COLLECTIVE_MESSAGE,
-                         .latency_s = program->classes[class_id].latency_s};
+    s->messages[s->n_messages] = (struct message){
+        .class_id = class_id,
+        .path = path,
+        .other = latest[path],
+        .exchange = kind == FR_TASK_EXCHANGE,
+        .as_messages = kind == FR_TASK_COLLECTIVE_MESSAGE,
+        .queues = s->lines && kind != FR_TASK_EXCHANGE && kind != FR_TASK_COLLECTIVE_MESSAGE,
+        .latency_s = program->classes[class_id].latency_s};
     return latest[path] = s->n_messages++;
 }
 
@@ -272,7 +296,7 @@ void fr_sharing_close(void *state) {
     free(s->messages);
     free(s->known);
     free(s->starts.heap);
-    free(s->last_in_line);
+    free(s->lines);
     free(s->next_in_line);
     free(s);
 }
@@ -290,9 +314,9 @@ fr_status fr_sharing_open(const struct fr_network_work *work, bool in_order, voi
     s->starts.heap = fr_malloc(n, sizeof *s->starts.heap);
     bool fits = s->fluid && s->known && s->starts.heap;
     if (in_order) {
-        s->last_in_line = fr_malloc((size_t)s->paths.n_paths + 1, sizeof *s->last_in_line);
+        s->lines = fr_malloc((size_t)s->paths.n_paths + 1, sizeof *s->lines);
         s->next_in_line = fr_malloc(n, sizeof *s->next_in_line);
-        fits = fits && s->last_in_line && s->next_in_line;
+        fits = fits && s->lines && s->next_in_line;
     }
     if (!fits || !fr_successors_make(work->program, &s->successors) ||
         !list_nodes(work->program, s))

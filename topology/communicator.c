@@ -1,6 +1,7 @@
 #include "topology/communicator.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "topology/route.h"
@@ -133,10 +134,8 @@ static double busiest_s_per_B(struct counter *k) {
         double rate_B_per_s = fr_link_at(k->levels, from).rate_B_per_s / (l ? 1 : k->slowdown);
         int64_t to = fr_links_before(k->levels, l + 1);
         int32_t most = 0;
-        for (int64_t id = from; id < to; id++) {
-            if (k->load[id] > most) most = k->load[id];
-            k->load[id] = 0;
-        }
+        for (int64_t id = from; id < to; id++) most = k->load[id] > most ? k->load[id] : most;
+        memset(k->load + from, 0, (size_t)(to - from) * sizeof *k->load);
         if (most / rate_B_per_s > busiest) busiest = most / rate_B_per_s;
         from = to;
     }

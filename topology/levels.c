@@ -153,6 +153,14 @@ static int64_t shared_by(const struct fr_levels *levels, const struct fr_levels 
     return least_divisor(ranks, (ranks + links - 1) / links);
 }
 
+/* Ranks that a job of n takes of a unit of level l, made of units that give `inside` of `whole`. */
+static int64_t ranks_taken(const struct fr_levels *levels, int l, int64_t inside, int64_t whole,
+                           int64_t n, fr_units units) {
+    const struct fr_level *level = &levels->level[l];
+    int64_t all = level->ranks / whole * inside;
+    return l < levels->count - 1 ? part_of_unit(level, all, inside, whole, n, units) : all;
+}
+
 struct fr_levels fr_levels_take(const struct fr_levels *levels, int64_t n_ranks,
                                 fr_units units) {
     struct fr_levels own = *levels;
@@ -160,10 +168,9 @@ struct fr_levels fr_levels_take(const struct fr_levels *levels, int64_t n_ranks,
     bool fewer = false;
     for (int l = 0; l < own.count; l++) {
         struct fr_level *level = &own.level[l];
-        int64_t all = level->ranks / whole * inside, had = level->ranks;
+        int64_t had = level->ranks;
         if (!level->holds) level->holds = had;
-        if (l < own.count - 1) all = part_of_unit(level, all, inside, whole, n_ranks, units);
-        level->ranks = inside = all;
+        level->ranks = inside = ranks_taken(levels, l, inside, whole, n_ranks, units);
         whole = had;
         level->segment = 0;
         fewer = fewer || level->ranks < had;
@@ -171,6 +178,16 @@ struct fr_levels fr_levels_take(const struct fr_levels *levels, int64_t n_ranks,
     for (int l = 0; fewer && l < own.count; l++)
         own.level[l].shared_by = shared_by(levels, &own, l);
     return own;
+}
+
+int64_t fr_levels_capacity_for(const struct fr_levels *levels, int64_t n_ranks,
+                               fr_units units) {
+    int64_t whole = 1, inside = 1;
+    for (int l = 0; l < levels->count; l++) {
+        inside = ranks_taken(levels, l, inside, whole, n_ranks, units);
+        whole = levels->level[l].ranks;
+    }
+    return inside;
 }
 
 int64_t fr_levels_largest(const struct fr_levels *levels) {

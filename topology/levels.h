@@ -84,6 +84,9 @@ typedef enum {
 struct fr_levels fr_levels_take(const struct fr_levels *levels, int64_t n_ranks,
                                 fr_units units);
 
+/** fr_levels_capacity of that. */
+int64_t fr_levels_capacity_for(const struct fr_levels *levels, int64_t n_ranks, fr_units units);
+
 /** Ranks in the outermost unit; with a fabric, as many as that has ports for. */
 int64_t fr_levels_capacity(const struct fr_levels *levels);
 

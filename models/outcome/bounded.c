@@ -43,6 +43,12 @@ struct fr_pricer *fr_pricer_make(const struct fr_job *job) {
     return NULL;
 }
 
+/* Orders and runs of the recurrence are kept by all that they were computed from. */
+void fr_pricer_take(struct fr_pricer *pricer, const struct fr_job *job) {
+    pricer->job = job;
+    fr_price_memo_clear(&pricer->memo);
+}
+
 void fr_pricer_free(struct fr_pricer *pricer) {
     if (!pricer) return;
     fr_price_memo_free(&pricer->memo);

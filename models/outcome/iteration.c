@@ -55,6 +55,7 @@ static double folded_codec_busy_s(const struct fr_pipeline *p, int32_t i) {
  * reads across the boundary above it, what it sends across the one below. */
 static double codec_busy_s(const struct fr_pipeline *p, int32_t i) {
     const struct fr_stage *stage = &p->stage[i];
+    if (!fr_pipeline_codes(p)) return stage->gradient_codec_s - stage->codec_idle_s;
     int32_t below = (i + p->args.stages - 1) % p->args.stages;
     if (p->schedule && p->schedule->folds) return folded_codec_busy_s(p, i);
     return stage->gradient_codec_s - stage->codec_idle_s +
@@ -157,29 +158,34 @@ struct fr_pipeline_in_flight fr_pipeline_holds(const struct fr_pipeline *p, int3
         (double)fr_schedule_waiting(p->splits_backward, slots, p->n_slots) / chunks};
 }
 
-/* Does stage @p i hold no more than the one before, which is as it is? */
-static bool holds_less(const struct fr_pipeline *p, int32_t i) {
-    const struct fr_stage *stage = &p->stage[i];
-    if (!stage->repeats || fr_pipeline_codecs_B(p, i) > fr_pipeline_codecs_B(p, i - 1))
-        return false;
-    const struct fr_pipeline_in_flight here = fr_pipeline_holds(p, i),
-                                       before = fr_pipeline_holds(p, i - 1);
-    return here.all <= before.all && here.waiting <= before.waiting;
+/* In what stages that repeat differ. */
+struct held {
+    double codecs_B;
+    struct fr_pipeline_in_flight passes;
+};
+
+static bool holds_less(const struct held *here, const struct held *before) {
+    return here->codecs_B <= before->codecs_B && here->passes.all <= before->passes.all &&
+           here->passes.waiting <= before->passes.waiting;
 }
 
 /* Memory of the peak rank, at the peak moment of its stage.  Early stages hold the most activations (P - i micro-
  * batches in flight with 1F1B), late ones the logits, so all stages are compared, but for those that cannot be it. */
 static void add_memory(const struct fr_job *job, const struct fr_pipeline *p,
                        struct fr_outcome *out) {
+    struct held before = {0};
     for (int32_t i = 0; i < p->args.stages; i++) {
         const struct fr_stage *stage = &p->stage[i];
+        const struct held here = {fr_pipeline_codecs_B(p, i), fr_pipeline_holds(p, i)};
         double part_B[FR_MEMORY_COUNT], sum_B = 0;
+        bool less = stage->repeats && holds_less(&here, &before);
+        before = here;
         out->parameters += stage->parameters;
         out->parameters_frozen += stage->frozen;
-        if (holds_less(p, i)) continue;
+        if (less) continue;
         out->parameters_rank_max = fr_larger(out->parameters_rank_max, stage->parameters_rank);
-        out->host_memory_B = fr_larger(out->host_memory_B,
-                                       fr_offload_host_B(stage, fr_pipeline_holds(p, i).all));
+        out->host_memory_B =
+            fr_larger(out->host_memory_B, fr_offload_host_B(stage, here.passes.all));
         fr_moments_peak(job, &out->plan, p, i, part_B);
         part_B[FR_MEMORY_FRAGMENTATION] =
             fr_memory_fragmentation_B(&job->cluster.device, part_B);

@@ -1,7 +1,6 @@
 /* Which messages go compressed (models/price/pipeline.h). */
-#include <math.h>
-
 #include "base/alloc.h"
+#include "base/extremes.h"
 #include "models/price/pipeline.h"
 
 static int64_t place(const struct fr_pipeline *p, int32_t i, int32_t chunk, int32_t micro) {
@@ -58,7 +57,7 @@ double fr_pipeline_n_compressed(const struct fr_pipeline *p, int32_t i) {
     if (p->schedule &&
         p->schedule->folds) /* down to chunk 0 of it, up to chunk 1 of the stage above */
         return fr_pipeline_n_read(p, i, 0) + fr_pipeline_n_read(p, i + 1, 1);
-    if (!p->cool_down) return fmin(all, p->args.stages - 1 - i);
+    if (!p->cool_down) return fr_smaller(all, p->args.stages - 1 - i);
     for (int32_t c = 0; c < chunks; c++)
         for (int32_t m = 0; m < p->args.micro_batches; m++)
             marked += p->cool_down[place(p, i, c, m)];

@@ -61,10 +61,16 @@ static void *result_of(struct fr_memo *memo, size_t place) {
     return memo->results + place * memo->size;
 }
 
+void fr_memo_clear(struct fr_memo *memo) {
+    for (size_t i = 0; i < memo->places; i++) {
+        if (memo->place[i].used && memo->drop) memo->drop(result_of(memo, i));
+        memo->place[i].used = 0;
+    }
+}
+
 void fr_memo_free(struct fr_memo *memo) {
     if (!memo) return;
-    for (size_t i = 0; memo->place && memo->drop && i < memo->places; i++)
-        if (memo->place[i].used) memo->drop(result_of(memo, i));
+    if (memo->place) fr_memo_clear(memo);
     free(memo->place);
     free(memo->key);
     free(memo->results);
@@ -170,6 +176,13 @@ fr_status fr_price_memo_make(struct fr_price_memo *memo, struct fr_error *err) {
     return memo->placed && memo->work && memo->stage && memo->coded
                ? FR_OK
                : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+}
+
+void fr_price_memo_clear(struct fr_price_memo *memo) {
+    fr_memo_clear(memo->placed);
+    fr_memo_clear(memo->work);
+    fr_memo_clear(memo->stage);
+    fr_memo_clear(memo->coded);
 }
 
 void fr_price_memo_free(struct fr_price_memo *memo) {

@@ -32,6 +32,8 @@ void fr_memo_ask(struct fr_memo *memo, const struct fr_plan *plan);
 
 /** Forget a result that could not be made. */
 void fr_memo_forget(struct fr_memo *memo, void *result);
+/** Forget all. */
+void fr_memo_clear(struct fr_memo *memo);
 
 /** Cached results that the prices of a job's plans share; each thread has its own. */
 struct fr_price_memo {
@@ -43,6 +45,7 @@ struct fr_price_memo {
 
 /** @return FR_OK or FR_ERR_NOMEM.  Free with fr_price_memo_free, also on error. */
 fr_status fr_price_memo_make(struct fr_price_memo *memo, struct fr_error *err);
+void fr_price_memo_clear(struct fr_price_memo *memo);
 void fr_price_memo_free(struct fr_price_memo *memo);
 
 #endif

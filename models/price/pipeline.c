@@ -40,8 +40,8 @@ static fr_reasons check_zero_ranks(const struct fr_plan *plan) {
 static fr_reasons check_plan(const struct fr_job *job, const struct fr_plan *plan) {
     fr_reasons reasons = 0;
     const char *needs;
-    const struct fr_levels levels = fr_rank_map_levels(&job->cluster.levels, plan);
-    if (fr_plan_ranks(plan) > fr_levels_capacity(&levels))
+    int64_t ranks = fr_plan_ranks(plan);
+    if (ranks > fr_levels_capacity_for(&job->cluster.levels, ranks, plan->placement.row->units))
         reasons |= FR_BECAUSE(FR_REASON_RANKS);
     if (job->workload.stages.listed && job->workload.stages.listed != plan->pp)
         reasons |= FR_BECAUSE(FR_REASON_STAGES);
@@ -172,12 +172,9 @@ static double timed_s(const struct fr_job *job, const struct fr_rank_map *rank_m
 /* Times of the three kinds of messages across the boundary above stage @p i: as across the first over such links, where
  * they are as large. */
 static void time_messages(const struct fr_job *job, const struct fr_stage_places *placed,
-                          const struct fr_group *pair, int32_t i, struct fr_pipeline *p,
-                          uint32_t *extrapolated) {
+                          const struct fr_group *pair, int32_t i, bool small, bool forward,
+                          struct fr_stage *stage, uint32_t *extrapolated) {
     const struct fr_rank_map *rank_map = &placed->rank_map;
-    struct fr_stage *stage = &p->stage[i];
-    bool small = fr_pipeline_n_compressed(p, i) > 0,
-         forward = fr_pipeline_n_forward_compressed(p, i) > 0;
     struct fr_timed_message *timed =
         placed->timed ? &placed->timed[KINDS * placed->like[i]] : NULL;
     stage->message_s =
@@ -211,7 +208,7 @@ static void price_messages(const struct fr_job *job, const struct fr_stage_place
         pair = &placed->above[i];
     else
         own = fr_rank_map_pair(rank_map, i, (i + 1) % p->args.stages);
-    time_messages(job, placed, pair, i, p, extrapolated);
+    time_messages(job, placed, pair, i, small > 0, forward > 0, stage, extrapolated);
     const struct sent whole = sent_of(rank_map, pair, stage->message_B, stage->gathered_B);
     send(stage, above, whole, n - forward);
     if (forward > 0)
@@ -380,9 +377,12 @@ fr_status fr_pipeline_find_lines(const struct fr_job *job, const struct fr_plan 
 fr_status fr_pipeline_price(const struct fr_job *job, const struct fr_plan *plan,
                             struct fr_pipeline *p, uint32_t *extrapolated,
                             struct fr_error *err) {
-    struct fr_stage_places alone = {.above = NULL}, *placed = &alone;
+    struct fr_stage_places alone, *placed = &alone; /* some kB: cleared where it is used */
     bool fresh = true;
-    if (p->memo) placed = fr_memo_find(p->memo->placed, plan, plan->schedule->folds, &fresh);
+    if (p->memo)
+        placed = fr_memo_find(p->memo->placed, plan, plan->schedule->folds, &fresh);
+    else
+        memset(&alone, 0, sizeof alone);
     fr_status status = fresh ? fr_rank_map_make(job, plan, &placed->rank_map, err) : FR_OK;
     if (status == FR_OK && fresh && p->memo) map_pairs(plan, placed);
     if (status == FR_OK) price_stages(job, plan, placed, p, extrapolated);

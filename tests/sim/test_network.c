@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/random.h"
 #include "sim/paths.h"
 #include "sim/unfold.h"
 #include "tests/job.h"
@@ -243,6 +244,77 @@ static void eight_behind_one_adapter(void **state) {
     fr_job_free(&job);
 }
 
+/* ---- in line ---------------------------------------------------------------------------------- */
+
+enum { SENT = 24, LATENCY_NS = 2000, RATE_GB_PER_S = 300 };
+
+/* Ends of @p n messages of one line, the earlier ready first, then the earlier in the program. */
+static void stand_in_line(int n, const double *ready_s, const double *flow_s, double *end_s) {
+    bool gone[SENT] = {false};
+    double free_s = 0;
+    for (int turn = 0; turn < n; turn++) {
+        int next = -1;
+        for (int k = 0; k < n; k++)
+            if (!gone[k] && (next < 0 || ready_s[k] < ready_s[next])) next = k;
+        gone[next] = true;
+        free_s = fmax(free_s, ready_s[next]) + LATENCY_NS * 1e-9 + flow_s[next];
+        end_s[next] = free_s;
+    }
+}
+
+/* Two pairs of ranks of one node, each message after a pass of its own.  The passes of the second pair's messages wait for
+ * messages of the first, so they are known late, and in another order than they are ready. */
+static void ready_first_goes_first(void **state) {
+    (void)state;
+    enum { PAIRS = 2, ALL = PAIRS * SENT };
+    static struct fr_task_class classes[2 * ALL];
+    static struct fr_task tasks[2 * ALL];
+    struct fr_program program = {.n_ranks = 4,
+                                 .n_classes = 2 * ALL,
+                                 .classes = classes,
+                                 .n_tasks = 2 * ALL,
+                                 .tasks = tasks};
+    double class_s[2 * ALL], class_B[2 * ALL], start_s[2 * ALL], end_s[2 * ALL], makespan_s;
+    double ready_s[PAIRS][SENT], flow_s[PAIRS][SENT], wanted_s[PAIRS][SENT];
+    struct fr_job job;
+    uint64_t dice = 7;
+    fr_test_job("a100-hdr", "gpt-8.3b", nominal, &job);
+    for (int draw = 0; draw < 200; draw++) {
+        for (int32_t k = 0; k < ALL; k++) {
+            int pair = k / SENT, pass = 2 * k, message = 2 * k + 1, sent = k % SENT;
+            int32_t awaited = pair ? 2 * (int32_t)(fr_random_next(&dice) % SENT) + 1 : -1;
+            double pass_s = 1e-6 * (double)(fr_random_next(&dice) % (draw % 2 ? 30 : 3000));
+            double size_B = 1e6 * (double)(1 + fr_random_next(&dice) % 20);
+            classes[pass] = (struct fr_task_class){.kind = FR_TASK_FORWARD};
+            classes[message] = (struct fr_task_class){.kind = FR_TASK_FORWARD_MESSAGE};
+            tasks[pass] = (struct fr_task){pass, 2 * pair, -1, -1, {awaited, -1, -1}, 0};
+            tasks[message] =
+                (struct fr_task){message, 2 * pair, 2 * pair + 1, -1, {pass, -1, -1}, 0};
+            flow_s[pair][sent] = size_B / (RATE_GB_PER_S * 1e9);
+            class_s[pass] = pass_s;
+            class_B[pass] = 0;
+            class_s[message] = LATENCY_NS * 1e-9 + flow_s[pair][sent];
+            class_B[message] = size_B;
+            if (k == SENT) stand_in_line(SENT, ready_s[0], flow_s[0], wanted_s[0]);
+            ready_s[pair][sent] = pass_s + (pair ? wanted_s[0][awaited / 2] : 0);
+        }
+        stand_in_line(SENT, ready_s[1], flow_s[1], wanted_s[1]);
+        const struct fr_network_work work = {&job.cluster, &program, class_B,     NULL,
+                                             NULL,         0,        {1, 1, NULL}};
+        void *network = NULL;
+        assert_int_equal(fr_network_shared.open(&work, &network, NULL), FR_OK);
+        assert_int_equal(
+            fr_network_shared.run(&work, network, class_s, start_s, end_s, &makespan_s, NULL),
+            FR_OK);
+        for (int k = 0; k < ALL; k++)
+            FR_TRUE(fabs(end_s[2 * k + 1] - wanted_s[k / SENT][k % SENT]) < 1e-12,
+                    "draw %d, message %d: ends at %.12g s, not %.12g s", draw, k,
+                    end_s[2 * k + 1], wanted_s[k / SENT][k % SENT]);
+        fr_network_shared.close(network);
+    }
+    fr_job_free(&job);
+}
+
 /* ---- folding ---------------------------------------------------------------------------------- */
 
 static double run_program(const struct fr_cluster *cluster, const struct fr_program *program,
@@ -317,9 +389,9 @@ static void fold_changes_nothing(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(never_faster_than_isolated),
-                                       cmocka_unit_test(eight_behind_one_adapter),
-                                       cmocka_unit_test(paths_of_all_pairs),
-                                       cmocka_unit_test(fold_changes_nothing)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(never_faster_than_isolated),
+        cmocka_unit_test(eight_behind_one_adapter), cmocka_unit_test(paths_of_all_pairs),
+        cmocka_unit_test(ready_first_goes_first), cmocka_unit_test(fold_changes_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
