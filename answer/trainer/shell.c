@@ -311,24 +311,21 @@ static size_t keyword(const char *text, size_t n, const char *word) {
                : 0;
 }
 
-/* One statement: a keyword moves between branches, and the rest is a statement again. */
-static void step(struct fr_shell *s, const char *text, size_t n,
-                 void (*run)(void *to, const char *statement, size_t n), void *to) {
-    size_t used = 0;
-    while (n && isspace((unsigned char)*text)) text++, n--;
-    while (n && isspace((unsigned char)text[n - 1])) n--;
+/* A keyword at the start of a statement moves between branches.  @return behind it, where a statement begins again; n: nothing
+ * is left; 0: it is none */
+static size_t take_keyword(struct fr_shell *s, const char *text, size_t n) {
     struct branch *b = top(s, CASE);
-    if (n == 0) return;
-    if (b && b->choosing && !keyword(text, n, "esac")) {
-        used = choose(b, text, n);
-        step(s, text + used, n - used, run, to);
-    } else if ((used = keyword(text, n, "if"))) {
+    size_t used = 0;
+    if (b && b->choosing && !keyword(text, n, "esac")) return choose(b, text, n);
+    if ((used = keyword(text, n, "then")) || (used = keyword(text, n, "do"))) return used;
+    if ((used = keyword(text, n, "else"))) {
+        if (top(s, IF)) next_branch(top(s, IF), YES);
+        return used;
+    }
+    if ((used = keyword(text, n, "if"))) {
         push(s, IF, condition(s, text + used, n - used));
     } else if ((used = keyword(text, n, "elif"))) {
         if (top(s, IF)) next_branch(top(s, IF), condition(s, text + used, n - used));
-    } else if ((used = keyword(text, n, "else"))) {
-        if (top(s, IF)) next_branch(top(s, IF), YES);
-        step(s, text + used, n - used, run, to);
     } else if ((used = keyword(text, n, "while"))) {
         push(s, LOOP, condition(s, text + used, n - used));
     } else if ((used = keyword(text, n, "for"))) {
@@ -338,28 +335,49 @@ static void step(struct fr_shell *s, const char *text, size_t n,
         push(s, LOOP, MAYBE);
     } else if ((used = keyword(text, n, "case"))) {
         open_case(s, text + used, n - used);
-    } else if ((used = keyword(text, n, "then")) || (used = keyword(text, n, "do"))) {
-        step(s, text + used, n - used, run, to);
     } else if (keyword(text, n, "fi") || keyword(text, n, "done") || keyword(text, n, "esac")) {
         if (s->depth) s->depth--;
-    } else if (fr_shell_running(s) != NO && set_number(s, text, n)) {
-        return;
-    } else if (fr_shell_running(s) != NO && *text == ':') {
-        set_usual(s, text, n);
-    } else if (fr_shell_running(s) != NO) {
-        const truth holds = test(s, text, n, &used);
-        while (used < n && isspace((unsigned char)text[used])) used++;
-        const bool and = used && n - used > 2 && strncmp(text + used, "&&", 2) == 0,
-                   or = used && n - used > 2 && strncmp(text + used, "||", 2) == 0;
-        if (!and&&! or) {
-            if (!used) run(to, text, n);
-        } else if (holds != (and? NO : YES)) {
-            push(s, IF, holds == MAYBE ? MAYBE : YES);
-            const int depth = s->depth;
-            step(s, text + used + 2, n - used - 2, run, to);
-            if (s->depth == depth) s->depth--;
-        }
+    } else
+        return 0;
+    return n;
+}
+
+/* An assignment, a test before "&&" or "||", which is a branch, or a command that runs.  @return where a statement begins
+ * again */
+static size_t take_command(struct fr_shell *s, const char *text, size_t n,
+                           void (*run)(void *to, const char *statement, size_t n), void *to) {
+    size_t used = 0;
+    if (fr_shell_running(s) == NO || set_number(s, text, n)) return n;
+    if (*text == ':') return set_usual(s, text, n), n;
+    const truth holds = test(s, text, n, &used);
+    while (used < n && isspace((unsigned char)text[used])) used++;
+    const bool more = used && n - used > 2, both = more && strncmp(text + used, "&&", 2) == 0,
+               either_one = more && strncmp(text + used, "||", 2) == 0;
+    if (!both && !either_one) {
+        if (!used) run(to, text, n);
+        return n;
     }
+    if (holds == (both ? NO : YES)) return n;
+    push(s, IF, holds == MAYBE ? MAYBE : YES);
+    return used + 2;
+}
+
+/* One statement, and those that follow its keywords and tests.  Branches of its tests end with it. */
+static void step(struct fr_shell *s, const char *text, size_t n,
+                 void (*run)(void *to, const char *statement, size_t n), void *to) {
+    int pushed = 0, depth = s->depth;
+    for (size_t used; n > 0; text += used, n -= used) {
+        while (n && isspace((unsigned char)*text)) text++, n--;
+        while (n && isspace((unsigned char)text[n - 1])) n--;
+        if (n == 0) break;
+        used = take_keyword(s, text, n);
+        if (used) continue;
+        const int before = s->depth;
+        used = take_command(s, text, n, run, to);
+        pushed += s->depth - before;
+        depth = s->depth;
+    }
+    if (s->depth == depth) s->depth -= pushed;
 }
 
 void fr_shell_line(struct fr_shell *s, const char *line, size_t n,

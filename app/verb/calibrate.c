@@ -107,6 +107,16 @@ static fr_status check_device(const struct fr_calibrate_options *o, struct fr_er
                    (long long)o->launch.n_ranks, n, n == 1 ? "" : "s");
 }
 
+static fr_status read_max_size(const struct fr_args *args, double *size_B,
+                               struct fr_error *err) {
+    const char *text = fr_args_get(args, "max-size");
+    if (!text) return FR_OK;
+    FR_TRY(fr_quantity_parse(text, FR_QUANTITY_SIZE, "--max-size", size_B, err));
+    if (*size_B >= 64 && *size_B <= 4e9) return FR_OK;
+    return fr_fail(err, FR_ERR_USAGE, "--max-size", "\"%.32s\" is not between 64 B and 4 GB",
+                   text);
+}
+
 static fr_status read_options(const struct fr_args *args, const char *samples,
                               struct fr_calibrate_options *out, struct fr_error *err) {
     struct fr_calibrate_options o = {.samples = samples,
@@ -124,7 +134,7 @@ static fr_status read_options(const struct fr_args *args, const char *samples,
                       : fr_launch_cores() > 2 ? fr_launch_cores()
                                               : 2,
               seed = 1, reps = 0, launches = 0, node_size = 0;
-    const char *max_size = fr_args_get(args, "max-size"), *budget = fr_args_get(args, "budget");
+    const char *budget = fr_args_get(args, "budget");
     FR_TRY(fr_args_integer(args, "ranks", 1, 1 << 24, &ranks, err));
     FR_TRY(fr_args_integer(args, "seed", 0, 1LL << 53, &seed, err));
     FR_TRY(fr_args_integer(args, "reps", 1, 10000, &reps, err));
@@ -132,11 +142,7 @@ static fr_status read_options(const struct fr_args *args, const char *samples,
     FR_TRY(fr_args_integer(args, "node-size", 1, 1 << 20, &node_size, err));
     if (budget) FR_TRY(fr_duration_parse(budget, "--budget", 1, 1e6, &o.budget_s, err));
     FR_TRY(fr_patience_read(args, &o.patience_s, err));
-    if (max_size) {
-        FR_TRY(fr_quantity_parse(max_size, FR_QUANTITY_SIZE, "--max-size", &o.max_size_B, err));
-        if (o.max_size_B < 64 || o.max_size_B > 4e9)
-            return fr_fail(err, FR_ERR_USAGE, "--max-size", "must lie between 64 B and 4 GB");
-    }
+    FR_TRY(read_max_size(args, &o.max_size_B, err));
     o.launch.n_ranks = ranks;
     o.launch.launcher = fr_args_get(args, "launcher");
     /* Inside a job every rank becomes a rank of the harness: env(1) runs it unchanged. */

@@ -189,32 +189,36 @@ static void json_card(struct fr_json_writer *w, const struct fr_fit_result *resu
     fr_json_end_object(w);
 }
 
+static void json_provenance(struct fr_json_writer *w, const struct fr_fit_result *result) {
+    const struct fr_provenance *p = &result->provenance;
+    fr_json_add_object(w, "provenance");
+    fr_json_add_string(w, "version", fr_version);
+    fr_json_add_string(w, "cluster", result->name);
+    fr_json_add_string(w, "date", p->date);
+    fr_json_add_string(w, "host", p->host);
+    fr_json_add_string(w, "cpu", p->cpu);
+    fr_json_add_string(w, "mpi", p->mpi);
+    fr_json_add_string(w, "blas", p->blas);
+    fr_json_add_integer(w, "ranks", p->ranks);
+    fr_json_add_integer(w, "nodes", p->nodes);
+    fr_json_add_integer(w, "ranks_per_node", p->ranks_per_node);
+    fr_json_add_string(w, "kernel", p->kernel);
+    fr_json_add_string(w, "pinning", p->pinning);
+    fr_json_add_string(w, "hosts", p->hosts);
+    fr_json_add_number(w, "clock_resolution_s",
+                       p->clock_resolution_s > 0 ? p->clock_resolution_s : NAN);
+    fr_json_add_bool(w, "simulated", p->simulated);
+    fr_json_add_bool(w, "oversubscribed", p->oversubscribed);
+    fr_json_add_integer(w, "seed", p->seed);
+    fr_json_end_object(w);
+}
+
 void fr_fit_json(struct fr_text *text, const struct fr_samples *samples,
                  const struct fr_fit_result *result) {
     struct fr_json_writer w = {.text = text, .indent = 2};
-    const struct fr_provenance *p = &result->provenance;
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "schema", "forerun/fit/1");
-    fr_json_add_object(&w, "provenance");
-    fr_json_add_string(&w, "version", fr_version);
-    fr_json_add_string(&w, "cluster", result->name);
-    fr_json_add_string(&w, "date", p->date);
-    fr_json_add_string(&w, "host", p->host);
-    fr_json_add_string(&w, "cpu", p->cpu);
-    fr_json_add_string(&w, "mpi", p->mpi);
-    fr_json_add_string(&w, "blas", p->blas);
-    fr_json_add_integer(&w, "ranks", p->ranks);
-    fr_json_add_integer(&w, "nodes", p->nodes);
-    fr_json_add_integer(&w, "ranks_per_node", p->ranks_per_node);
-    fr_json_add_string(&w, "kernel", p->kernel);
-    fr_json_add_string(&w, "pinning", p->pinning);
-    fr_json_add_string(&w, "hosts", p->hosts);
-    fr_json_add_number(&w, "clock_resolution_s",
-                       p->clock_resolution_s > 0 ? p->clock_resolution_s : NAN);
-    fr_json_add_bool(&w, "simulated", p->simulated);
-    fr_json_add_bool(&w, "oversubscribed", p->oversubscribed);
-    fr_json_add_integer(&w, "seed", p->seed);
-    fr_json_end_object(&w);
+    json_provenance(&w, result);
     json_machine(&w, result);
     fr_json_add_number(&w, "held_out", fr_fit_held_out(result));
     fr_json_add_array(&w, "not_measured");

@@ -116,6 +116,33 @@ static void what_runs(void **state) {
     fr_shell_free(scene.shell);
 }
 
+/* A line of a million keywords or tests is read as a short one; each was a call within the last. */
+static void long_lines(void **state) {
+    static const struct {
+        const char *piece, *last, *wanted;
+    } lines[] = {{"else ", "X=1", "1"},
+                 {"do ", "X=1", "1"},
+                 {"[ -z $Z ] && ", "X=1", "1"},
+                 {"[ -n $Z ] || ", "X=1", "1"},
+                 {"[ -z $Z ] || ", "X=1", "0"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct fr_text line = {0};
+        struct scene scene = {.shell = fr_shell_new()};
+        char value[FR_SHELL_WORD];
+        fr_shell_set(scene.shell, "X", 1, "0");
+        fr_shell_set(scene.shell, "Z", 1, "");
+        for (int k = 0; k < 1000000; k++) fr_text_addf(&line, "%s", lines[i].piece);
+        fr_text_addf(&line, "%s", lines[i].last);
+        fr_shell_line(scene.shell, fr_text_get(&line), line.length, run, &scene);
+        fr_shell_expand(scene.shell, "$X", value);
+        FR_TRUE(strcmp(value, lines[i].wanted) == 0, "%s...: X is %s, wanted %s",
+                lines[i].piece, value, lines[i].wanted);
+        fr_shell_free(scene.shell);
+        fr_text_free(&line);
+    }
+}
+
 /* Marks without an end are tried so often and no more: each try reads the rest of the text. */
 static void marks_without_end(void **state) {
     static const char mark[] = "cat <<EOF", ended[] = "text\nEOF\n", open[] = "text\n";
@@ -132,6 +159,7 @@ static void marks_without_end(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(scripts), cmocka_unit_test(what_runs),
+                                       cmocka_unit_test(long_lines),
                                        cmocka_unit_test(marks_without_end)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
