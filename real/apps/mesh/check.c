@@ -34,9 +34,9 @@ static const fr_plan_key_set runs =
     KEY(method) | KEY(tp) | KEY(dp) | KEY(pp) | KEY(ghost) | KEY(rank_order) | KEY(schedule) |
     KEY(chunks) | KEY(stage_layers) | KEY(backward_scope) | KEY(backward_rank) |
     KEY(lazy_error) | KEY(forward_rank) | KEY(gradient_stages) | KEY(gradient_rank) |
-    KEY(codec) | KEY(embedding) | KEY(warm_up) | KEY(global_batch) | KEY(micro_batch) |
-    KEY(recompute) | KEY(branches) | KEY(exchange) | KEY(overlap) | KEY(bucket) | KEY(zero) |
-    KEY(sequence_parallel) | KEY(cp) | KEY(context) | KEY(iterations);
+    KEY(gradient_ranks) | KEY(codec) | KEY(embedding) | KEY(warm_up) | KEY(global_batch) |
+    KEY(micro_batch) | KEY(recompute) | KEY(branches) | KEY(exchange) | KEY(overlap) |
+    KEY(bucket) | KEY(zero) | KEY(sequence_parallel) | KEY(cp) | KEY(context) | KEY(iterations);
 
 /* A key that has a value of its own and is not run, or NULL. */
 static const struct fr_plan_key *find_lacking(const struct fr_plan *plan) {
@@ -138,10 +138,21 @@ static fr_status check_stages(const struct fr_real_case *run, int64_t layers,
 }
 
 static fr_status check_compression(const struct fr_real_case *run, struct fr_error *err) {
-    const struct fr_plan_compression *c = &run->plan->compression;
-    if (c->gradient_stages > run->plan->pp)
+    const struct fr_plan *plan = run->plan;
+    int64_t stages = plan->compression.gradient_stages;
+    if (stages > plan->pp)
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "compression.gradient.stages is more than the plan has stages (pp)");
+    if (plan->gradient_ranks_best)
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "compression.gradient.ranks must be numbers here; forerun predict says "
+                       "the best");
+    if (plan->gradient_ranks && plan->n_gradient_ranks != stages)
+        return fr_fail(
+            err, FR_ERR_INPUT, NULL,
+            "compression.gradient.ranks lists %d stages, compression.gradient.stages "
+            "is %" PRId64,
+            plan->n_gradient_ranks, stages);
     return FR_OK;
 }
 

@@ -62,7 +62,7 @@ enum { STREAM_GRADIENT = 1000, STREAMS_A_UNIT = 64 };
 static bool open_unit(struct fr_real *real, struct fr_mesh_state *mesh, const struct fr_unit *u,
                       int holder, struct fr_unit_matrix *all, int capacity) {
     const struct fr_compression *kind = real->run->plan->compression.codec;
-    int rank = (int)real->run->plan->compression.gradient_rank;
+    int rank = (int)fr_plan_gradient_rank(real->run->plan, mesh->stage);
     int n = u->kind->matrices(real, u, all, capacity);
     for (int i = 0; i < n; i++) {
         struct fr_mesh_coded *coded = &mesh->coded[mesh->n_coded];
@@ -132,7 +132,7 @@ static void add_batch(struct fr_real *real, struct fr_mesh_state *mesh, const st
 
 static bool open_held(struct fr_real *real, struct fr_mesh_state *mesh, int holder,
                       struct fr_unit_matrix *all, int n) {
-    bool coded = mesh->stage < real->run->plan->compression.gradient_stages;
+    bool coded = fr_plan_gradient_rank(real->run->plan, mesh->stage) > 0;
     for (int c = 0; c < mesh->n_chunks; c++)
         for (int i = 0; i < mesh->chunk[c].n_units; i++) {
             const struct fr_unit *u = &mesh->chunk[c].unit[i];
