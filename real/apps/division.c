@@ -79,9 +79,15 @@ MPI_Comm fr_shares_comm(const struct fr_real *real, int holder) {
     return holder == FR_HELD_BY_STAGE ? real->stage : real->dp;
 }
 
+MPI_Comm fr_shares_dividing(const struct fr_real *real, int holder) {
+    MPI_Comm some = real->dividing[holder];
+    return some == MPI_COMM_NULL ? fr_shares_comm(real, holder) : some;
+}
+
 int fr_shares_own(const struct fr_real *real, int holder) {
-    if (real->division.holders[holder] <= 1) return 0;
-    return holder == FR_HELD_BY_STAGE ? real->stage_rank : real->dp_rank;
+    int holders = real->division.holders[holder];
+    if (holders <= 1) return 0;
+    return (holder == FR_HELD_BY_STAGE ? real->stage_rank : real->dp_rank) % holders;
 }
 
 static int64_t owned_of(const struct fr_division *d, int holder) {
@@ -117,7 +123,7 @@ static fr_status gather(struct fr_real *real, int holder) {
     int own = fr_shares_own(real, holder);
     bool plain = fr_division_plain(d);
     if (!plain) move_parameters(real, holder, own, false);
-    FR_TRY(fr_real_all_gather(real, fr_shares_comm(real, holder), MPI_IN_PLACE,
+    FR_TRY(fr_real_all_gather(real, fr_shares_dividing(real, holder), MPI_IN_PLACE,
                               owned_of(d, holder), plain ? real->parameters : real->packed));
     for (int i = 0; !plain && i < d->holders[holder]; i++)
         if (i != own) move_parameters(real, holder, i, true);
@@ -139,8 +145,10 @@ fr_status fr_shares_scatter(struct fr_real *real, int holder, void *own) {
     for (int i = 0; !plain && i < d->holders[holder]; i++)
         FR_COMPUTE(real, fr_division_copy(real->k, d, part, i, false, real->gradients,
                                           fr_at(real->k, real->packed, (size_t)(i * share))));
-    return fr_real_reduce_scatter(real, fr_shares_comm(real, holder),
-                                  plain ? real->gradients : real->packed, own, share);
+    FR_TRY(fr_real_reduce_scatter(real, fr_shares_dividing(real, holder),
+                                  plain ? real->gradients : real->packed, own, share));
+    if (real->across[holder] == MPI_COMM_NULL) return FR_OK;
+    return fr_real_all_reduce(real, real->across[holder], own, share);
 }
 
 void fr_shares_put(struct fr_real *real, int holder, void *own) {

@@ -7,7 +7,9 @@
  *  collective moves equal shares; a holder's share is that of each part, one after the other, the last
  *  ones' beyond the part's end.
  *
- *      D holders, part of n values:  share ceil(n / D), values [d share, (d + 1) share) of the part's */
+ *      D holders, part of n values:  share ceil(n / D), values [d share, (d + 1) share) of the part's
+ *
+ *  Where groups of D neighbours divide (`zero_ranks`), a scatter ends with an all-reduce of the share over groups. */
 #ifndef FR_REAL_APPS_DIVISION_H
 #define FR_REAL_APPS_DIVISION_H
 
@@ -73,15 +75,16 @@ void fr_division_copy(const struct fr_kernels *k, const struct fr_division *d, i
 /* Shares on their way between those who hold a block alike: gradients to who updates them, parameters from there to
  * all.  Where shares are not one piece of the block each they are packed in real->packed. */
 struct fr_real;
-/** The ranks of @p holder, and this one's place among them. */
+/** The ranks of @p holder, and those of them that divide what they hold; this one's place among the latter. */
 MPI_Comm fr_shares_comm(const struct fr_real *real, int holder);
+MPI_Comm fr_shares_dividing(const struct fr_real *real, int holder);
 int fr_shares_own(const struct fr_real *real, int holder);
 
 /** Values of real->packed. */
 int64_t fr_shares_scratch(const struct fr_division *d);
 /** Parameters of all holders' shares to the blocks of all. */
 fr_status fr_shares_gather(struct fr_real *real);
-/** own := the sum over @p holder of this rank's share of gradients that are scattered. */
+/** own := the sum over all ranks of @p holder of this rank's share of gradients that are scattered. */
 fr_status fr_shares_scatter(struct fr_real *real, int holder, void *own);
 /** This rank's share of gradients that @p holder scatter, from @p own to its place in the block. */
 void fr_shares_put(struct fr_real *real, int holder, void *own);

@@ -36,7 +36,8 @@ static const fr_plan_key_set runs =
     KEY(lazy_error) | KEY(forward_rank) | KEY(gradient_stages) | KEY(gradient_rank) |
     KEY(gradient_ranks) | KEY(codec) | KEY(embedding) | KEY(warm_up) | KEY(global_batch) |
     KEY(micro_batch) | KEY(recompute) | KEY(branches) | KEY(exchange) | KEY(overlap) |
-    KEY(bucket) | KEY(zero) | KEY(sequence_parallel) | KEY(cp) | KEY(context) | KEY(iterations);
+    KEY(bucket) | KEY(zero) | KEY(sequence_parallel) | KEY(cp) | KEY(context) |
+    KEY(iterations) | KEY(zero_ranks);
 
 /* A key that has a value of its own and is not run, or NULL. */
 static const struct fr_plan_key *find_lacking(const struct fr_plan *plan) {
@@ -101,6 +102,18 @@ static fr_status check_context(const struct fr_real_case *run, struct fr_error *
     if (!plan->context_heads) return FR_OK;
     return fr_real_divides("the number of heads", t->heads, "tp x cp", plan->tp * plan->cp,
                            err);
+}
+
+/* Neighbours that divide what zero divides make up all copies; one alone would scatter nothing. */
+static fr_status check_zero_ranks(const struct fr_real_case *run, struct fr_error *err) {
+    const struct fr_plan *plan = run->plan;
+    int64_t replicas = fr_plan_replicas(plan), z = plan->zero_ranks;
+    if (z == 0) return FR_OK;
+    if (z > replicas || (z == 1 && plan->zero > 1))
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "zero_ranks is %" PRId64 "; expected 0 or %d to dp x cp, %" PRId64, z,
+                       plan->zero > 1 ? 2 : 1, replicas);
+    return fr_real_divides("the replicas, dp x cp", replicas, "zero_ranks", z, err);
 }
 
 static fr_status check_batch(const struct fr_real_case *run, struct fr_error *err) {
@@ -182,6 +195,7 @@ fr_status fr_mesh_check(const struct fr_real_case *run, struct fr_error *err) {
     struct fr_chain chain;
     FR_TRY(check_keys(run, err));
     FR_TRY(check_context(run, err));
+    FR_TRY(check_zero_ranks(run, err));
     fr_status status = fr_chain_make(run, &chain, err);
     if (status == FR_OK) status = check_units(&chain, err);
     if (status == FR_OK) status = check_batch(run, err);

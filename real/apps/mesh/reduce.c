@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "models/plan/copies.h"
 #include "real/apps/division.h"
 #include "real/apps/mesh/mesh.h"
 
@@ -187,10 +188,11 @@ static bool divide_alone(const struct fr_real *real, const struct fr_mesh_state 
 /* Who updates what, unless replicas have it all and all goes whole: then a share is one piece. */
 static bool open_division(struct fr_real *real, const struct fr_mesh_state *mesh) {
     bool parts = real->stage != MPI_COMM_NULL, whole = true;
-    const int holders[FR_HOLDERS] = {copies_of(real, FR_HELD_BY_REPLICAS),
-                                     parts ? copies_of(real, FR_HELD_BY_STAGE) : 1};
+    const struct fr_plan *plan = real->run->plan;
+    const int holders[FR_HOLDERS] = {(int)fr_plan_dividing(plan, FR_COPIES_REST),
+                                     parts ? (int)fr_plan_dividing(plan, FR_COPIES_COMMON) : 1};
     struct fr_division d = fr_division_none(holders);
-    if (real->run->plan->zero == 0) return true;
+    if (plan->zero == 0) return true;
     if (!parts && mesh->n_coded == 0 && !is_apart(real, mesh)) return true;
     for (int i = 0; whole && i < mesh->n_batches; i++)
         whole = divide_batch(real, mesh, &mesh->batch[i], &d);
