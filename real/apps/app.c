@@ -154,6 +154,7 @@ static fr_status make_blocks(const struct fr_real_app *app, struct fr_real *real
     const struct fr_plan *plan = real->run->plan;
     real->n_parameters = app->n_parameters(real);
     real->division = fr_division_of(dividing(plan, FR_HELD_BY_REPLICAS), real->n_parameters);
+    if (!real->division.part) return no_memory(real);
     int64_t all = fr_division_share(&real->division) *
                   fr_division_holders(&real->division, FR_DIVISION_SCATTERED);
     real->parameters = fr_real_alloc(real->k, all);
@@ -232,10 +233,10 @@ static void update(struct fr_real *real, size_t n, size_t at, size_t moment) {
 void fr_real_update(struct fr_real *real) {
     const struct fr_division *d = &real->division;
     real->update.t++;
-    for (int part = 0; part < FR_DIVISION_PARTS; part++)
+    for (int part = 0; part < d->n_parts; part++)
         for (int i = 0; i < d->part[part].n_spans; i++) {
             size_t at, to;
-            int own = fr_shares_own(real, part / FR_DIVISION_WAYS);
+            int own = fr_shares_own(real, fr_division_holder(part));
             int64_t n = fr_division_piece(d, part, own, i, &at, &to);
             if (n > 0) update(real, (size_t)n, at, (size_t)fr_division_before(d, part) + to);
         }

@@ -207,6 +207,24 @@ static const struct composition compositions[] = {
      "{\"tp\": 2, \"dp\": 4, \"micro_batch\": 2, \"zero\": 3, \"zero_ranks\": 2, "
      "\"sequence_parallel\": true}",
      "{\"tp\": 2, \"dp\": 4, \"micro_batch\": 2, \"sequence_parallel\": true}"},
+    /* zero 2 and 3 with chunks */
+    {4, false,
+     "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"schedule\": \"interleaved\", \"chunks\": 2, "
+     "\"zero\": 2}",
+     NULL},
+    {4, false,
+     "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"schedule\": \"interleaved\", \"chunks\": 4, "
+     "\"zero\": 3, \"recompute\": \"full\"}",
+     NULL},
+    {8, false,
+     "{\"pp\": 2, \"dp\": 4, \"micro_batch\": 2, \"schedule\": \"interleaved\", \"chunks\": 2, "
+     "\"zero\": 3, \"zero_ranks\": 2}",
+     NULL},
+    {8, false,
+     "{\"method\": \"subgraph\", \"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, "
+     "\"branches\": \"layer\", \"schedule\": \"interleaved\", \"chunks\": 2, \"zero\": 3}",
+     "{\"method\": \"subgraph\", \"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, "
+     "\"branches\": \"layer\", \"schedule\": \"interleaved\", \"chunks\": 2}"},
     {8, true,
      "{\"method\": \"subgraph\", \"tp\": 2, \"dp\": 4, \"micro_batch\": 2, \"branches\": "
      "\"layer\", \"zero\": 2, \"zero_ranks\": 2}",

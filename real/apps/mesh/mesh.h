@@ -71,6 +71,7 @@ struct fr_mesh_coded {
  *  hold them alike. */
 struct fr_mesh_batch {
     int holder; /**< FR_HELD_BY_REPLICAS or FR_HELD_BY_STAGE */
+    int piece;  /**< of the division (zero.c) */
     void *at;
     int64_t n;
     int coded_from, coded_to; /**< its matrices among those that go compressed, ascending */
@@ -201,10 +202,13 @@ int64_t fr_mesh_share(const struct fr_real *real);
 /** Capacity for it, once real->division is known.  @return false when memory is exhausted. */
 bool fr_mesh_open_share(const struct fr_real *real, struct fr_mesh_state *mesh);
 void fr_mesh_begin_share(struct fr_real *real, struct fr_mesh_state *mesh);
-/** All of them, for a pass. */
-fr_status fr_mesh_gather_parameters(struct fr_real *real);
-/** Send the block's values to their owners; the block is zero then. */
-fr_status fr_mesh_scatter_gradients(struct fr_real *real, struct fr_mesh_state *mesh);
+/** Pieces that are divided each by itself: chunks, where passes gather or scatter theirs. */
+int fr_mesh_pieces(const struct fr_real *real, const struct fr_mesh_state *mesh);
+/** All parameters of a chunk, for a pass. */
+fr_status fr_mesh_gather_parameters(struct fr_real *real, int chunk);
+/** Send the chunk's values of the block to their owners; they are zero then. */
+fr_status fr_mesh_scatter_gradients(struct fr_real *real, struct fr_mesh_state *mesh,
+                                    int chunk);
 /** The share to its place in the block, for the optimiser. */
 void fr_mesh_put_share(struct fr_real *real, const struct fr_mesh_state *mesh);
 

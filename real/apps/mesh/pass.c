@@ -61,13 +61,13 @@ static fr_status weight(struct fr_real *real, struct fr_mesh_state *mesh,
 
 static fr_status run_slot(struct fr_real *real, struct fr_mesh_state *mesh,
                           const struct fr_slot *slot) {
-    if (slot->kind != FR_SLOT_WEIGHT) FR_TRY(fr_mesh_gather_parameters(real));
+    if (slot->kind != FR_SLOT_WEIGHT) FR_TRY(fr_mesh_gather_parameters(real, slot->chunk));
     if (slot->kind == FR_SLOT_FORWARD)
         return fr_mesh_forward(real, mesh, &mesh->chunk[slot->chunk], slot->micro);
     if (slot->kind == FR_SLOT_BACKWARD) FR_TRY(backward(real, mesh, slot));
     if (slot->kind == FR_SLOT_WEIGHT) FR_TRY(weight(real, mesh, slot));
     bool made = !mesh->splits || slot->kind == FR_SLOT_WEIGHT; /* all of its gradients */
-    return made ? fr_mesh_scatter_gradients(real, mesh) : FR_OK;
+    return made ? fr_mesh_scatter_gradients(real, mesh, slot->chunk) : FR_OK;
 }
 
 static void begin(struct fr_real *real, struct fr_unit *u) {

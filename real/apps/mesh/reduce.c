@@ -115,15 +115,18 @@ static int64_t owned(const struct fr_real *real, const struct fr_unit *u, int ho
 /* A transformer's units lie side by side.  An embedding that is fused goes by itself; it is the first in
  * its block, or the last. */
 static void add_batch(struct fr_real *real, struct fr_mesh_state *mesh, const struct fr_unit *u,
-                      int holder) {
+                      int piece, int holder) {
     struct fr_mesh_batch *batch = mesh->n_batches ? &mesh->batch[mesh->n_batches - 1] : NULL;
     void *at;
     int64_t n = owned(real, u, holder, &at);
-    bool joins = u->kind->adds && batch && batch->holder == holder;
+    bool joins = u->kind->adds && batch && batch->holder == holder && batch->piece == piece;
     if (!joins) {
         batch = &mesh->batch[mesh->n_batches++];
-        *batch = (struct fr_mesh_batch){
-            .holder = holder, .at = at, .coded_from = mesh->n_coded, .coded_to = mesh->n_coded};
+        *batch = (struct fr_mesh_batch){.holder = holder,
+                                        .piece = piece,
+                                        .at = at,
+                                        .coded_from = mesh->n_coded,
+                                        .coded_to = mesh->n_coded};
     }
     batch->n += n;
     if (n == 0 || !is_apart(real, mesh) || u->d_table != mesh->tied) return;
@@ -137,7 +140,7 @@ static bool open_held(struct fr_real *real, struct fr_mesh_state *mesh, int hold
     for (int c = 0; c < mesh->n_chunks; c++)
         for (int i = 0; i < mesh->chunk[c].n_units; i++) {
             const struct fr_unit *u = &mesh->chunk[c].unit[i];
-            add_batch(real, mesh, u, holder);
+            add_batch(real, mesh, u, fr_mesh_pieces(real, mesh) > 1 ? c : 0, holder);
             if (coded && !open_unit(real, mesh, u, holder, all, n)) return false;
             mesh->batch[mesh->n_batches - 1].coded_to = mesh->n_coded;
         }
@@ -163,8 +166,8 @@ static size_t place_of(const struct fr_real *real, const void *at) {
 static bool divide_batch(const struct fr_real *real, const struct fr_mesh_state *mesh,
                          const struct fr_mesh_batch *batch, struct fr_division *d) {
     size_t at = place_of(real, batch->at), end = at + (size_t)batch->n;
-    int scattered = fr_division_part_of(batch->holder, FR_DIVISION_SCATTERED),
-        everywhere = fr_division_part_of(batch->holder, FR_DIVISION_WHOLE);
+    int scattered = fr_division_part_of(batch->piece, batch->holder, FR_DIVISION_SCATTERED),
+        everywhere = fr_division_part_of(batch->piece, batch->holder, FR_DIVISION_WHOLE);
     bool whole = true;
     for (int i = batch->coded_from; i < batch->coded_to; i++) {
         const struct fr_lowrank *c = &mesh->coded[i].codec.low;
@@ -180,7 +183,7 @@ static bool divide_batch(const struct fr_real *real, const struct fr_mesh_state 
 static bool divide_alone(const struct fr_real *real, const struct fr_mesh_state *mesh,
                          struct fr_division *d) {
     if (real->stage == MPI_COMM_NULL || copies_of(real, FR_HELD_BY_REPLICAS) > 1) return true;
-    int part = fr_division_part_of(FR_HELD_BY_REPLICAS, FR_DIVISION_WHOLE);
+    int part = fr_division_part_of(0, FR_HELD_BY_REPLICAS, FR_DIVISION_WHOLE);
     return fr_division_add(d, part, (size_t)mesh->n_common,
                            real->n_parameters - mesh->n_common);
 }
@@ -191,15 +194,17 @@ static bool open_division(struct fr_real *real, const struct fr_mesh_state *mesh
     const struct fr_plan *plan = real->run->plan;
     const int holders[FR_HOLDERS] = {(int)fr_plan_dividing(plan, FR_COPIES_REST),
                                      parts ? (int)fr_plan_dividing(plan, FR_COPIES_COMMON) : 1};
-    struct fr_division d = fr_division_none(holders);
+    int pieces = fr_mesh_pieces(real, mesh);
     if (plan->zero == 0) return true;
-    if (!parts && mesh->n_coded == 0 && !is_apart(real, mesh)) return true;
+    if (!parts && mesh->n_coded == 0 && !is_apart(real, mesh) && pieces == 1) return true;
+    struct fr_division d = fr_division_none(holders, pieces);
+    whole = d.part;
     for (int i = 0; whole && i < mesh->n_batches; i++)
         whole = divide_batch(real, mesh, &mesh->batch[i], &d);
     whole = whole && divide_alone(real, mesh, &d);
     if (whole && is_apart(real, mesh)) {
         int holder = parts ? FR_HELD_BY_STAGE : FR_HELD_BY_REPLICAS;
-        whole = fr_division_add(&d, fr_division_part_of(holder, FR_DIVISION_WHOLE),
+        whole = fr_division_add(&d, fr_division_part_of(0, holder, FR_DIVISION_WHOLE),
                                 place_of(real, mesh->tied), mesh->n_tied);
     }
     fr_division_free(&real->division);
@@ -211,8 +216,9 @@ static bool open_division(struct fr_real *real, const struct fr_mesh_state *mesh
 static int64_t scatter_scratch(const struct fr_real *real) {
     int64_t capacity = 0;
     for (int h = 0; h < FR_HOLDERS; h++)
-        capacity = most(
-            capacity, real->division.part[fr_division_part_of(h, FR_DIVISION_SCATTERED)].share);
+        capacity =
+            most(capacity,
+                 real->division.part[fr_division_part_of(0, h, FR_DIVISION_SCATTERED)].share);
     return real->run->plan->zero == 1 ? capacity : 0;
 }
 
@@ -376,10 +382,10 @@ static fr_status reduce_batch(struct fr_real *real, struct fr_mesh_state *mesh,
 
 /* To each its share; ends of a tied embedding have been added up before. */
 static fr_status scatter(struct fr_real *real, struct fr_mesh_state *mesh, int holder) {
-    int part = fr_division_part_of(holder, FR_DIVISION_SCATTERED);
+    int part = fr_division_part_of(0, holder, FR_DIVISION_SCATTERED);
     if (!fr_real_divided(real, holder) || real->division.part[part].share == 0) return FR_OK;
-    FR_TRY(fr_shares_scatter(real, holder, mesh->factors));
-    fr_shares_put(real, holder, mesh->factors);
+    FR_TRY(fr_shares_scatter(real, 0, holder, mesh->factors));
+    fr_shares_put(real, 0, holder, mesh->factors);
     return FR_OK;
 }
 
