@@ -230,6 +230,21 @@ static const struct composition compositions[] = {
      "\"layer\", \"zero\": 2, \"zero_ranks\": 2}",
      "{\"method\": \"subgraph\", \"tp\": 2, \"dp\": 4, \"micro_batch\": 2, \"branches\": "
      "\"layer\"}"},
+    /* a table that is tied over stages, divided at both ends */
+    {4, true, "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"zero\": 2}", NULL},
+    {4, true,
+     "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 1, \"zero\": 3, \"schedule\": \"zero-bubble\"}",
+     NULL},
+    {8, true,
+     "{\"pp\": 2, \"dp\": 4, \"micro_batch\": 2, \"schedule\": \"interleaved\", \"chunks\": 2, "
+     "\"zero\": 3, \"zero_ranks\": 2}",
+     NULL},
+    {8, true, "{\"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"zero\": 3}",
+     "{\"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2}"},
+    {8, true,
+     "{\"method\": \"subgraph\", \"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, "
+     "\"zero\": 2}",
+     "{\"method\": \"subgraph\", \"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2}"},
 };
 
 static void refused(const char *plan, const char *because) {

@@ -67,13 +67,13 @@ static fr_status check_keys(const struct fr_real_case *run, struct fr_error *err
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "recompute %s is not run here; selective and full are",
                        fr_recompute_text(plan->recompute, word, sizeof word));
-    bool tied = run->workload->transformer.tied && plan->pp > 1;
-    if (plan->zero > 1 && (tied || plan->compression.gradient_stages > 0))
-        return fr_fail(err, FR_ERR_INPUT, NULL,
-                       "zero %" PRId64
-                       " is run with gradients that go whole, and over stages without a tied "
-                       "embedding",
-                       plan->zero);
+    if (plan->zero > 1 &&
+        (plan->compression.fused_embedding || plan->compression.gradient_stages > 0))
+        return fr_fail(
+            err, FR_ERR_INPUT, NULL,
+            "zero %" PRId64
+            " is run with gradients that go whole, and an embedding that is not fused",
+            plan->zero);
     if (plan->overlap &&
         (plan->zero || plan->method->branches || plan->compression.gradient_stages > 0))
         return fr_fail(

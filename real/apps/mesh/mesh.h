@@ -202,14 +202,17 @@ int64_t fr_mesh_share(const struct fr_real *real);
 /** Capacity for it, once real->division is known.  @return false when memory is exhausted. */
 bool fr_mesh_open_share(const struct fr_real *real, struct fr_mesh_state *mesh);
 void fr_mesh_begin_share(struct fr_real *real, struct fr_mesh_state *mesh);
-/** Pieces that are divided each by itself: chunks, where passes gather or scatter theirs. */
+/** Pieces that are divided each by itself: chunks, where passes gather or scatter theirs, and behind them a table that is
+ *  tied over stages. */
 int fr_mesh_pieces(const struct fr_real *real, const struct fr_mesh_state *mesh);
 /** All parameters of a chunk, for a pass. */
-fr_status fr_mesh_gather_parameters(struct fr_real *real, int chunk);
+fr_status fr_mesh_gather_parameters(struct fr_real *real, const struct fr_mesh_state *mesh,
+                                    int chunk);
 /** Send the chunk's values of the block to their owners; they are zero then. */
 fr_status fr_mesh_scatter_gradients(struct fr_real *real, struct fr_mesh_state *mesh,
                                     int chunk);
-/** The share to its place in the block, for the optimiser. */
+/** Add up both ends' shares of a tied table; then the share goes to its place in the block, for the optimiser. */
+fr_status fr_mesh_join_shares(struct fr_real *real, struct fr_mesh_state *mesh);
 void fr_mesh_put_share(struct fr_real *real, const struct fr_mesh_state *mesh);
 
 /* ---- bucket.c: nothing of it without the plan's overlap -------------------------------------------- */

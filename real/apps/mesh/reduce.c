@@ -97,9 +97,9 @@ static size_t packets_B(const struct fr_real *real, const struct fr_mesh_state *
     return sum_B;
 }
 
-/* Is the table of this rank's end reduced by itself? */
+/* Is the table of this rank's end reduced by itself, fused, or divided by itself? */
 static bool is_apart(const struct fr_real *real, const struct fr_mesh_state *mesh) {
-    return fr_mesh_fused(real->run) && mesh->tied;
+    return mesh->tied && (fr_mesh_fused(real->run) || real->run->plan->zero >= 2);
 }
 
 /* Values of a unit that @p holder have, and where their gradients are. */
@@ -112,8 +112,8 @@ static int64_t owned(const struct fr_real *real, const struct fr_unit *u, int ho
     return !parts ? u->n : own ? u->n - common : common;
 }
 
-/* A transformer's units lie side by side.  An embedding that is fused goes by itself; it is the first in
- * its block, or the last. */
+/* A transformer's units lie side by side.  An embedding that is fused, or tied and divided, goes by itself; it is
+ * the first in its block, or the last. */
 static void add_batch(struct fr_real *real, struct fr_mesh_state *mesh, const struct fr_unit *u,
                       int piece, int holder) {
     struct fr_mesh_batch *batch = mesh->n_batches ? &mesh->batch[mesh->n_batches - 1] : NULL;
@@ -204,8 +204,10 @@ static bool open_division(struct fr_real *real, const struct fr_mesh_state *mesh
     whole = whole && divide_alone(real, mesh, &d);
     if (whole && is_apart(real, mesh)) {
         int holder = parts ? FR_HELD_BY_STAGE : FR_HELD_BY_REPLICAS;
-        whole = fr_division_add(&d, fr_division_part_of(0, holder, FR_DIVISION_WHOLE),
-                                place_of(real, mesh->tied), mesh->n_tied);
+        int part = plan->zero >= 2
+                       ? fr_division_part_of(mesh->n_chunks, holder, FR_DIVISION_SCATTERED)
+                       : fr_division_part_of(0, holder, FR_DIVISION_WHOLE);
+        whole = fr_division_add(&d, part, place_of(real, mesh->tied), mesh->n_tied);
     }
     fr_division_free(&real->division);
     real->division = d;
@@ -390,7 +392,7 @@ static fr_status scatter(struct fr_real *real, struct fr_mesh_state *mesh, int h
 }
 
 static fr_status join_ends(struct fr_real *real, struct fr_mesh_state *mesh) {
-    if (!mesh->tied) return FR_OK;
+    if (!mesh->tied || fr_mesh_share(real) > 0) return FR_OK; /* none, or joined */
     return fr_real_all_reduce(real, mesh->ends, mesh->tied, mesh->n_tied);
 }
 

@@ -31,7 +31,22 @@ int64_t fr_mesh_share(const struct fr_real *real) {
 }
 
 int fr_mesh_pieces(const struct fr_real *real, const struct fr_mesh_state *mesh) {
-    return real->run->plan->zero >= 2 ? mesh->n_chunks : 1;
+    const struct fr_plan *plan = real->run->plan;
+    bool tied = real->run->workload->transformer.tied && plan->pp > 1;
+    return plan->zero >= 2 ? mesh->n_chunks + tied : 1;
+}
+
+/* The piece after a chunk's own that its passes need: the tied table, of the network's ends.  @return the number of
+ * pieces where there is none */
+static int table_of(const struct fr_real *real, const struct fr_mesh_state *mesh, int chunk) {
+    bool end = mesh->chunk[chunk].first || mesh->chunk[chunk].last;
+    return mesh->tied && end ? mesh->n_chunks : real->division.pieces;
+}
+
+static size_t place_of(const struct fr_real *real, int piece) {
+    size_t at = 0;
+    for (int i = 0; i < piece; i++) at += (size_t)scattered_of(real, i);
+    return at;
 }
 
 bool fr_mesh_open_share(const struct fr_real *real, struct fr_mesh_state *mesh) {
@@ -45,8 +60,12 @@ void fr_mesh_begin_share(struct fr_real *real, struct fr_mesh_state *mesh) {
     if (n > 0) FR_COMPUTE(real, memset(mesh->share, 0, n * real->k->size_B));
 }
 
-fr_status fr_mesh_gather_parameters(struct fr_real *real, int chunk) {
-    return real->run->plan->zero >= 3 ? fr_shares_gather_piece(real, chunk) : FR_OK;
+fr_status fr_mesh_gather_parameters(struct fr_real *real, const struct fr_mesh_state *mesh,
+                                    int chunk) {
+    int table = table_of(real, mesh, chunk);
+    if (real->run->plan->zero < 3) return FR_OK;
+    FR_TRY(fr_shares_gather_piece(real, chunk));
+    return table < real->division.pieces ? fr_shares_gather_piece(real, table) : FR_OK;
 }
 
 /* Clear a piece's gradients that @p holder have. */
@@ -62,8 +81,7 @@ static void clear(struct fr_real *real, int piece, int holder) {
 /* Add a piece to where it begins in the share. */
 static fr_status scatter_piece(struct fr_real *real, struct fr_mesh_state *mesh, int piece) {
     const struct fr_kernels *k = real->k;
-    size_t at = 0;
-    for (int i = 0; i < piece; i++) at += (size_t)scattered_of(real, i);
+    size_t at = place_of(real, piece);
     for (int h = 0; h < FR_HOLDERS; h++) {
         size_t n = (size_t)scattered(real, piece, h);
         if (n == 0) continue;
@@ -77,7 +95,18 @@ static fr_status scatter_piece(struct fr_real *real, struct fr_mesh_state *mesh,
 
 fr_status fr_mesh_scatter_gradients(struct fr_real *real, struct fr_mesh_state *mesh,
                                     int chunk) {
-    return fr_mesh_share(real) > 0 ? scatter_piece(real, mesh, chunk) : FR_OK;
+    int table = table_of(real, mesh, chunk);
+    if (fr_mesh_share(real) == 0) return FR_OK;
+    FR_TRY(scatter_piece(real, mesh, chunk));
+    return table < real->division.pieces ? scatter_piece(real, mesh, table) : FR_OK;
+}
+
+fr_status fr_mesh_join_shares(struct fr_real *real, struct fr_mesh_state *mesh) {
+    int table = mesh->n_chunks;
+    if (fr_mesh_share(real) == 0 || !mesh->tied) return FR_OK;
+    return fr_real_all_reduce(real, mesh->ends,
+                              fr_at(real->k, mesh->share, place_of(real, table)),
+                              scattered_of(real, table));
 }
 
 void fr_mesh_put_share(struct fr_real *real, const struct fr_mesh_state *mesh) {
