@@ -1,6 +1,6 @@
-/* Two steps of compositions of a transformer's plan on the job's ranks, against the same network: as one rank trains it,
- * whose gradients apps.pipeline.1 holds against plain loops, or, where tp divides matrices, as a simpler plan of the
- * same mesh does.  Steps go along the gradient, so that parameters differ as gradients do: by 1e-12 at most.  And what
+/* Two steps of compositions of a transformer's plan on the job's ranks, against the same network as one rank trains it,
+ * whose gradients apps.pipeline.1 holds against plain loops: losses, and parameters.  Where tp divides matrices
+ * parameters are compared with those of a simpler plan of the same mesh.  Steps go along the gradient, so that parameters differ as gradients do: by 1e-12 at most.  And what
  * the program sends is what the plan's price says, byte for byte but for what the last shares end beyond theirs. */
 #include "models/job/job.h"
 #include "models/plan/copies.h"
@@ -32,13 +32,16 @@ struct composition {
 
 /* ---- steps --------------------------------------------------------------------------------------- */
 
-static void take_steps(struct mpi_case *c, const char *text) {
+/* @return the last step's loss, of all ranks of @p world together. */
+static double take_steps(struct mpi_case *c, MPI_Comm world, const char *text) {
     struct fr_error err = {.status = FR_OK};
-    double loss = 0;
+    double loss = 0, all = 0;
     c->real.update.rate = 0.25;
     for (int step = 0; step < STEPS; step++)
         if (fr_real_step(c->app, &c->real, &loss, &err) != FR_OK)
             FAIL("%s: %s", text, err.detail);
+    MPI_Allreduce(&loss, &all, 1, MPI_DOUBLE, MPI_SUM, world);
+    return all;
 }
 
 static bool open_on(MPI_Comm world, const char *model, const char *text, struct mpi_case *c) {
@@ -171,23 +174,29 @@ static void compare_bytes(const struct mpi_case *c, const char *model, const cha
 
 /* ---- every composition ------------------------------------------------------------------------------ */
 
+/* The last loss is one rank's, whatever divides the network. */
+static void compare_loss(double loss, double want, const char *text) {
+    if (!(fabs(loss - want) <= 1e-12 * want))
+        FAIL("%s, rank %d: the last loss is %.17g, want %.17g", text, rank, loss, want);
+}
+
 static void run(const struct composition *x) {
-    struct mpi_case c, other;
+    struct mpi_case c, one, like;
     char model[400];
-    bool alone = !x->like;
     model_of(x->tied, model, sizeof model);
     if (open_on(MPI_COMM_WORLD, model, x->plan, &c) &&
-        open_on(alone ? MPI_COMM_SELF : MPI_COMM_WORLD, model, alone ? "{}" : x->like,
-                &other)) {
-        take_steps(&c, x->plan);
-        take_steps(&other, x->plan);
+        open_on(MPI_COMM_SELF, model, "{}", &one)) {
+        double loss = take_steps(&c, MPI_COMM_WORLD, x->plan);
+        compare_loss(loss, take_steps(&one, MPI_COMM_SELF, x->plan), x->plan);
         compare_bytes(&c, model, x->plan);
         mpi_case_gradients(&c); /* zero 3 gathers parameters for its passes alone */
-        if (alone)
-            compare_units(&c, &other, x->plan);
-        else
-            compare(&c, 0, &other, 0, c.real.n_parameters, x->plan);
-        mpi_case_close(&other);
+        if (!x->like) compare_units(&c, &one, x->plan);
+        if (x->like && open_on(MPI_COMM_WORLD, model, x->like, &like)) {
+            take_steps(&like, MPI_COMM_WORLD, x->like);
+            compare(&c, 0, &like, 0, c.real.n_parameters, x->plan);
+            mpi_case_close(&like);
+        }
+        mpi_case_close(&one);
     }
     mpi_case_close(&c);
     n_run++;
@@ -245,6 +254,28 @@ static const struct composition compositions[] = {
      "{\"method\": \"subgraph\", \"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, "
      "\"zero\": 2}",
      "{\"method\": \"subgraph\", \"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2}"},
+    /* schedules that fold: both ends on the first stage */
+    {4, true, "{\"pp\": 4, \"micro_batch\": 1, \"schedule\": \"dualpipe-v\", \"chunks\": 2}",
+     NULL},
+    {4, false,
+     "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 1, \"schedule\": \"dualpipe-v\", \"chunks\": 2, "
+     "\"zero\": 3}",
+     NULL},
+    {4, true,
+     "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"schedule\": \"zero-bubble-v\", \"chunks\": "
+     "2, \"zero\": 2, "
+     "\"recompute\": \"selective\"}",
+     NULL},
+    {8, true,
+     "{\"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 1, \"schedule\": \"dualpipe-v\", "
+     "\"chunks\": 2}",
+     "{\"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"schedule\": \"zero-bubble-v\", "
+     "\"chunks\": 2}"},
+    {8, true,
+     "{\"tp\": 2, \"pp\": 4, \"micro_batch\": 2, \"schedule\": \"dualpipe-v\", \"chunks\": 2, "
+     "\"sequence_parallel\": true}",
+     "{\"tp\": 2, \"pp\": 4, \"micro_batch\": 2, \"schedule\": \"zero-bubble-v\", \"chunks\": "
+     "2}"},
 };
 
 static void refused(const char *plan, const char *because) {

@@ -87,9 +87,13 @@ static fr_status check_keys(const struct fr_real_case *run, struct fr_error *err
     if (plan->stage_layers_best)
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "stage_layers must be numbers here; forerun predict says the best");
-    if (lacks || plan->schedule->folds)
+    if (plan->schedule->folds &&
+        (plan->compression.scope != FR_SCOPE_NONE || plan->compression.forward_rank > 0))
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "schedule %s is run with messages that go whole", plan->schedule->name);
+    if (lacks)
         return fr_fail(err, FR_ERR_INPUT, NULL, "\"%s\" must have its default in real runs",
-                       lacks ? lacks->name : "schedule");
+                       lacks->name);
     return FR_OK;
 }
 

@@ -14,8 +14,8 @@
  *      task_regression.c   feed-forward networks: y = relu(W relu(x)) (real/apps/ffn.h)
  *      task_words.c        transformers: random words, each after the one before it
  *
- *  A chunk holds consecutive units: chunk c of stage i is number c P + i of P v in a row.  Between two
- *  chunks a message carries a micro-batch's activations, features x columns: of them each of the tp
+ *  A chunk holds consecutive units: chunk c of stage i is number c P + i of P v in a row, or down and up again where the
+ *  schedule folds (models/plan/schedule.h).  Between two chunks a message carries a micro-batch's activations, features x columns: of them each of the tp
  *  ranks sends its 1/tp, and where every rank needs them all they are gathered on arrival.  Messages
  *  are sent without waiting: forward from a buffer of the micro-batch, backward from the first of a
  *  few buffers that is free.
@@ -127,6 +127,12 @@ struct fr_mesh_state {
     void *shares;           /**< the task's buffer for a loss over tp ranks */
     double loss;
 };
+
+/** Number of chunk @p c of this rank, of P v in a row. */
+static inline int fr_mesh_number(const struct fr_real *real, const struct fr_mesh_state *mesh,
+                                 int c) {
+    return (int)fr_schedule_virtual(real->run->plan->schedule, mesh->stages, mesh->stage, c);
+}
 
 /** Does the embedding's all-reduce over replicas take both its ends in? */
 static inline bool fr_mesh_fused(const struct fr_real_case *run) {

@@ -59,8 +59,8 @@ static int tag_of(const struct fr_mesh_state *mesh, int boundary, int m, bool ba
 }
 
 /* The stage of the chunk @p number. */
-static int stage_of(const struct fr_mesh_state *mesh, int number) {
-    return number % mesh->stages;
+static int stage_of(const struct fr_real *real, const struct fr_mesh_state *mesh, int number) {
+    return fr_schedule_stage(real->run->plan->schedule, mesh->stages, number);
 }
 
 static fr_status send_bytes(struct fr_real *real, const void *values, size_t size_B, int to,
@@ -68,7 +68,7 @@ static fr_status send_bytes(struct fr_real *real, const void *values, size_t siz
     double start_s = fr_real_clock_s(real);
     FR_REAL_TRY(real, MPI_Isend(values, (int)size_B, MPI_BYTE, to, tag, real->pp, request));
     real->phases.collective_s += fr_real_clock_s(real) - start_s;
-    real->sent_B[FR_REAL_PP] += (double)size_B;
+    if (to != real->pp_rank) real->sent_B[FR_REAL_PP] += (double)size_B;
     return FR_OK;
 }
 
@@ -83,6 +83,12 @@ static fr_status receive(struct fr_real *real, void *values, size_t size_B, int 
     real->phases.wait_s += there_s - start_s;
     real->phases.collective_s += fr_real_clock_s(real) - there_s;
     return FR_OK;
+}
+
+/* All of features x columns as they are, where the fold of a schedule leaves them on the rank. */
+static size_t whole_B(const struct fr_real *real, const struct fr_mesh_state *mesh,
+                      int features) {
+    return (size_t)features * (size_t)mesh->columns * real->k->size_B;
 }
 
 static size_t bytes_of(const struct fr_real *real, struct fr_mesh_part part) {
@@ -116,7 +122,8 @@ fr_status fr_mesh_receive(struct fr_real *real, struct fr_mesh_state *mesh,
                           struct fr_mesh_chunk *c, int m, void *x) {
     int features = c->unit[0].in;
     struct fr_mesh_part part = fr_mesh_part_of(real, mesh, features);
-    int from = stage_of(mesh, c->number - 1), tag = tag_of(mesh, c->number - 1, m, false);
+    int from = stage_of(real, mesh, c->number - 1), tag = tag_of(mesh, c->number - 1, m, false);
+    if (from == mesh->stage) return receive(real, x, whole_B(real, mesh, features), from, tag);
     void *local = arriving(real, mesh, part, x);
     FR_TRY(coded_up(real, &c->up_from)
                ? receive_coded(real, mesh, &c->up_from, local, from, tag)
@@ -130,7 +137,11 @@ fr_status fr_mesh_send(struct fr_real *real, struct fr_mesh_state *mesh,
     int features = c->unit[c->n_units - 1].out;
     struct fr_mesh_part part = fr_mesh_part_of(real, mesh, features);
     size_t size_B = bytes_of(real, part);
+    int to = stage_of(real, mesh, c->number + 1), tag = tag_of(mesh, c->number, m, false);
     const void *values = fr_at(real->k, micro->top, part.first);
+    if (to == mesh->stage)
+        return send_bytes(real, micro->top, whole_B(real, mesh, features), to, tag,
+                          &micro->sent);
     if (mesh->cut == FR_MESH_COLUMNS) {
         fr_mesh_take_columns(real, mesh, features, micro->top, micro->part);
         values = micro->part;
@@ -142,8 +153,7 @@ fr_status fr_mesh_send(struct fr_real *real, struct fr_mesh_state *mesh,
         values = micro->part; /* done with what it held */
         FR_COMPUTE(real, memcpy(micro->part, packet, size_B));
     }
-    return send_bytes(real, values, size_B, stage_of(mesh, c->number + 1),
-                      tag_of(mesh, c->number, m, false), &micro->sent);
+    return send_bytes(real, values, size_B, to, tag, &micro->sent);
 }
 
 /* ---- backward -------------------------------------------------------------------------------- */
@@ -161,7 +171,8 @@ fr_status fr_mesh_receive_gradient(struct fr_real *real, struct fr_mesh_state *m
                                    struct fr_mesh_chunk *c, int m, void *dy) {
     int features = c->unit[c->n_units - 1].out;
     struct fr_mesh_part part = fr_mesh_part_of(real, mesh, features);
-    int from = stage_of(mesh, c->number + 1), tag = tag_of(mesh, c->number, m, true);
+    int from = stage_of(real, mesh, c->number + 1), tag = tag_of(mesh, c->number, m, true);
+    if (from == mesh->stage) return receive(real, dy, whole_B(real, mesh, features), from, tag);
     void *local = arriving(real, mesh, part, dy);
     FR_TRY(compressed(real, mesh, c->number, mesh->reads, m, &c->from)
                ? receive_coded(real, mesh, &c->from, local, from, tag)
@@ -199,8 +210,14 @@ fr_status fr_mesh_send_gradient(struct fr_real *real, struct fr_mesh_state *mesh
                                 struct fr_mesh_chunk *c, int m, int at, const void *dx) {
     struct fr_mesh_part part = fr_mesh_part_of(real, mesh, c->unit[0].in);
     size_t size_B = bytes_of(real, part);
-    int to = stage_of(mesh, c->number - 1), below = c->number - 1;
+    int below = c->number - 1, to = stage_of(real, mesh, below);
     void *buffer = mesh->out.buffer[at], *values = fr_at(real->k, buffer, part.first);
+    if (to == mesh->stage) {
+        size_B = whole_B(real, mesh, c->unit[0].in);
+        if (dx != buffer) FR_COMPUTE(real, memcpy(buffer, dx, size_B));
+        return send_bytes(real, buffer, size_B, to, tag_of(mesh, below, m, true),
+                          &mesh->out.request[at]);
+    }
     if (mesh->cut == FR_MESH_COLUMNS)
         fr_mesh_take_columns(real, mesh, c->unit[0].in, dx, values);
     if (compressed(real, mesh, below, mesh->before_reads, m, &c->codec)) {

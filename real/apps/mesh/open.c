@@ -14,7 +14,8 @@ static int64_t count(const struct fr_real *real, const struct fr_chain *chain, b
     const struct fr_plan *plan = real->run->plan;
     int64_t sum = 0;
     for (int64_t c = 0; c < plan->chunks; c++) {
-        int64_t number = c * plan->pp + real->pp_rank,
+        int64_t number = fr_schedule_virtual(plan->schedule, (int32_t)plan->pp, real->pp_rank,
+                                             (int32_t)c),
                 end = fr_chain_units_before(chain, number + 1);
         for (int64_t i = fr_chain_units_before(chain, number); i < end; i++) {
             const struct fr_unit u = fr_chain_unit(chain, i, real->tp_rank, 1);
@@ -252,7 +253,7 @@ static fr_status open_tied(struct fr_real *real, struct fr_mesh_state *mesh) {
                                                    : NULL;
     bool fused = fr_mesh_fused(real->run), whole = plan->method->branches;
     int replica = fused ? 0 : real->dp_rank, part = fused && whole ? 0 : real->tp_rank;
-    if (!real->run->workload->transformer.tied || plan->pp == 1) return FR_OK;
+    if (!real->run->workload->transformer.tied || fr_plan_last_stage(plan) == 0) return FR_OK;
     FR_REAL_TRY(real,
                 MPI_Comm_split(real->world, u ? replica * (int)plan->tp + part : MPI_UNDEFINED,
                                real->rank, &mesh->ends));
@@ -281,7 +282,7 @@ static bool open_chunks(struct fr_real *real, struct fr_mesh_state *mesh,
     mesh->chunk = fr_calloc((size_t)mesh->n_chunks, sizeof *mesh->chunk);
     bool whole = mesh->chunk;
     for (int c = 0; whole && c < mesh->n_chunks; c++)
-        whole = open_chunk(real, mesh, c * mesh->stages + mesh->stage, chain, offset,
+        whole = open_chunk(real, mesh, fr_mesh_number(real, mesh, c), chain, offset,
                            &mesh->chunk[c]);
     return whole && open_shared(real, mesh) && open_codecs(real, mesh);
 }

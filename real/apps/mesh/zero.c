@@ -32,7 +32,7 @@ int64_t fr_mesh_share(const struct fr_real *real) {
 
 int fr_mesh_pieces(const struct fr_real *real, const struct fr_mesh_state *mesh) {
     const struct fr_plan *plan = real->run->plan;
-    bool tied = real->run->workload->transformer.tied && plan->pp > 1;
+    bool tied = real->run->workload->transformer.tied && fr_plan_last_stage(plan) > 0;
     return plan->zero >= 2 ? mesh->n_chunks + tied : 1;
 }
 
