@@ -8,7 +8,7 @@
 #include "real/apps/mesh/unit.h"
 #include "tests/apps_mpi/mpi_case.h"
 
-enum { SEED = 23, STEPS = 2, BATCH = 16, SEQUENCE = 6 };
+enum { SEED = 23, STEPS = 2, BATCH = 16, SEQUENCE = 8 };
 static int rank, n_ranks, n_run;
 
 /* No two sizes are equal, so that what is exchanged for something else shows. */
@@ -16,7 +16,7 @@ static const char *model_of(bool tied, char *text, size_t capacity) {
     snprintf(
         text, capacity,
         "{\"kind\": \"transformer\", \"layers\": 8, \"hidden\": 12, \"heads\": 4, \"ffn\": "
-        "20, \"sequence\": %d, \"vocabulary\": 28, \"vocabulary_multiple\": 2, "
+        "20, \"sequence\": %d, \"vocabulary\": 32, \"vocabulary_multiple\": 2, "
         "\"tied_embedding\": %s, \"dtype\": \"fp64\", \"optimizer\": \"sgd\", "
         "\"global_batch\": %d}",
         SEQUENCE, tied ? "true" : "false", BATCH);
@@ -127,7 +127,7 @@ static double unpriced_B(const struct mpi_case *c) {
         fr_schedule_stage(plan->schedule, (int32_t)plan->pp, plan->pp * plan->chunks - 1);
     bool last = c->real.pp_rank == last_stage;
     if (plan->method->branches) return 0;
-    double loss = last ? 3 * others * BATCH / (double)plan->dp * SEQUENCE : 0,
+    double loss = last ? 3 * others * BATCH / (double)fr_plan_replicas(plan) * SEQUENCE : 0,
            norms = plan->sequence_parallel
                        ? 2 * others / (double)plan->tp * 2 * h * (2 * layers + last)
                        : 0;
@@ -276,6 +276,20 @@ static const struct composition compositions[] = {
      "\"sequence_parallel\": true}",
      "{\"tp\": 2, \"pp\": 4, \"micro_batch\": 2, \"schedule\": \"zero-bubble-v\", \"chunks\": "
      "2}"},
+    /* exchanges of tp in pieces */
+    {4, true,
+     "{\"tp\": 4, \"micro_batch\": 2, \"sequence_parallel\": true, \"overlap_tp\": true}",
+     "{\"tp\": 4, \"micro_batch\": 2, \"sequence_parallel\": true}"},
+    {4, true,
+     "{\"tp\": 2, \"pp\": 2, \"micro_batch\": 2, \"sequence_parallel\": true, \"overlap_tp\": "
+     "true, "
+     "\"schedule\": \"zero-bubble\", \"recompute\": \"full\"}",
+     "{\"tp\": 2, \"pp\": 2, \"micro_batch\": 2}"},
+    {8, false,
+     "{\"tp\": 2, \"cp\": 2, \"dp\": 2, \"micro_batch\": 2, \"sequence_parallel\": true, "
+     "\"overlap_tp\": true, "
+     "\"recompute\": \"selective\", \"zero\": 3}",
+     "{\"tp\": 2, \"dp\": 4, \"micro_batch\": 2}"},
 };
 
 static void refused(const char *plan, const char *because) {

@@ -37,7 +37,7 @@ static const fr_plan_key_set runs =
     KEY(gradient_ranks) | KEY(codec) | KEY(embedding) | KEY(warm_up) | KEY(global_batch) |
     KEY(micro_batch) | KEY(recompute) | KEY(branches) | KEY(exchange) | KEY(overlap) |
     KEY(bucket) | KEY(zero) | KEY(sequence_parallel) | KEY(cp) | KEY(context) |
-    KEY(iterations) | KEY(zero_ranks);
+    KEY(iterations) | KEY(zero_ranks) | KEY(overlap_tp);
 
 /* A key that has a value of its own and is not run, or NULL. */
 static const struct fr_plan_key *find_lacking(const struct fr_plan *plan) {

@@ -11,6 +11,7 @@
  *      zero.c      parameters and gradients that replicas divide, pass by pass
  *      reduce.c    gradients over replicas, and a tied embedding's over both its ends
  *      bucket.c    the former beside the last backward pass
+ *      pieces.c    products of tokens in parts, in pieces beside their exchanges
  *      task_regression.c   feed-forward networks: y = relu(W relu(x)) (real/apps/ffn.h)
  *      task_words.c        transformers: random words, each after the one before it
  *
