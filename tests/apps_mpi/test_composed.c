@@ -290,6 +290,12 @@ static const struct composition compositions[] = {
      "\"overlap_tp\": true, "
      "\"recompute\": \"selective\", \"zero\": 3}",
      "{\"tp\": 2, \"dp\": 4, \"micro_batch\": 2}"},
+    /* messages that block */
+    {4, true, "{\"pp\": 4, \"micro_batch\": 2, \"p2p\": \"duplex\"}", NULL},
+    {4, false, "{\"pp\": 4, \"micro_batch\": 2, \"p2p\": \"duplex\", \"schedule\": \"gpipe\"}",
+     NULL},
+    {8, true, "{\"tp\": 2, \"pp\": 4, \"micro_batch\": 1, \"p2p\": \"duplex\"}",
+     "{\"tp\": 2, \"pp\": 4, \"micro_batch\": 2}"},
 };
 
 static void refused(const char *plan, const char *because) {
@@ -308,6 +314,13 @@ static void refusals(void) {
     refused("{\"dp\": 4, \"zero\": 1, \"zero_ranks\": 3}", "does not divide by zero_ranks");
     refused("{\"dp\": 4, \"zero\": 2, \"zero_ranks\": 1}", "expected 0 or 2 to dp x cp, 4");
     refused("{\"dp\": 2, \"zero\": 1, \"zero_ranks\": 4}", "expected 0 or 1 to dp x cp, 2");
+    /* as simulate has it: a stage blocks to send what the other, which blocks to send, does not read yet */
+    refused(
+        "{\"pp\": 4, \"micro_batch\": 1, \"p2p\": \"duplex\", \"schedule\": \"1f1b-double\"}",
+        "stages wait for each other");
+    refused(
+        "{\"pp\": 4, \"micro_batch\": 1, \"p2p\": \"duplex\", \"schedule\": \"zero-bubble\"}",
+        "stages wait for each other");
 }
 
 int main(int argc, char **argv) {

@@ -466,7 +466,10 @@ static void refusals(void) {
     refused("{\"kind\": \"ffn\", \"width\": 64, \"layers\": 6, \"global_batch\": 8}",
             "{\"pp\": 2, \"schedule\": \"interleaved\", \"chunks\": 2, \"micro_batch\": 2}",
             "pp x chunks");
-    refused(ffn, "{\"pp\": 2, \"p2p\": \"duplex\"}", "\"p2p\"");
+    refused(ffn,
+            "{\"pp\": 2, \"schedule\": \"interleaved\", \"chunks\": 2, \"micro_batch\": 2, "
+            "\"p2p\": \"duplex\"}",
+            "one chunk a stage");
     refused(ffn,
             "{\"dp\": 2, \"overlap\": \"gradient\", \"compression\": {\"gradient\": "
             "{\"stages\": 1, \"rank\": 2}}}",

@@ -1,8 +1,11 @@
 /* Plans that the program mesh refuses before anything runs. */
 #include <inttypes.h>
+#include <stdlib.h>
 
+#include "base/alloc.h"
 #include "models/plan/key.h"
 #include "real/apps/ffn.h"
+#include "real/apps/mesh/blocking.h"
 #include "real/apps/mesh/mesh.h"
 
 /* A pass's messages are distinguished by tags, of which MPI promises so many. */
@@ -37,7 +40,7 @@ static const fr_plan_key_set runs =
     KEY(gradient_ranks) | KEY(codec) | KEY(embedding) | KEY(warm_up) | KEY(global_batch) |
     KEY(micro_batch) | KEY(recompute) | KEY(branches) | KEY(exchange) | KEY(overlap) |
     KEY(bucket) | KEY(zero) | KEY(sequence_parallel) | KEY(cp) | KEY(context) |
-    KEY(iterations) | KEY(zero_ranks) | KEY(overlap_tp);
+    KEY(iterations) | KEY(zero_ranks) | KEY(overlap_tp) | KEY(p2p);
 
 /* A key that has a value of its own and is not run, or NULL. */
 static const struct fr_plan_key *find_lacking(const struct fr_plan *plan) {
@@ -127,6 +130,31 @@ static fr_status check_batch(const struct fr_real_case *run, struct fr_error *er
                            fr_mesh_micro_batch(run), err);
 }
 
+/* Orders in which blocking messages end. */
+static fr_status check_blocking(const struct fr_real_case *run, struct fr_error *err) {
+    const struct fr_plan *plan = run->plan;
+    int stages = (int)plan->pp;
+    struct fr_schedule_args args = {stages, (int32_t)fr_mesh_micro_batches(run), 1,
+                                    plan->order};
+    int64_t n = fr_schedule_slots(plan->schedule, &args);
+    if (!plan->duplex) return FR_OK;
+    if (plan->chunks > 1)
+        return fr_fail(err, FR_ERR_INPUT, NULL, "p2p duplex is run with one chunk a stage");
+    struct fr_slot *slots = fr_calloc((size_t)(stages * n), sizeof *slots);
+    struct fr_blocking_state *at = fr_calloc((size_t)stages, sizeof *at);
+    bool whole = slots && at;
+    for (int i = 0; whole && i < stages; i++) plan->schedule->order(&args, i, slots + i * n);
+    int stuck = whole ? fr_blocking_deadlock(stages, slots, n, at) : -1;
+    free(slots);
+    free(at);
+    if (!whole) return fr_fail(err, FR_ERR_NOMEM, NULL, "%" PRId64 " passes of a stage", n);
+    return stuck < 0 ? FR_OK
+                     : fr_fail(err, FR_ERR_INPUT, NULL,
+                               "with schedule %s and p2p duplex stages wait for each other: "
+                               "stage %d never ends",
+                               plan->schedule->name, stuck);
+}
+
 static fr_status check_stages(const struct fr_real_case *run, int64_t layers,
                               struct fr_error *err) {
     const struct fr_plan *plan = run->plan;
@@ -151,7 +179,7 @@ static fr_status check_stages(const struct fr_real_case *run, int64_t layers,
                                     plan->order};
     const char *why = plan->schedule->refuses(&args);
     return why ? fr_fail(err, FR_ERR_INPUT, NULL, "schedule %s: %s", plan->schedule->name, why)
-               : FR_OK;
+               : check_blocking(run, err);
 }
 
 static fr_status check_compression(const struct fr_real_case *run, struct fr_error *err) {

@@ -6,6 +6,7 @@
  *      open.c      which units a rank holds; buffers, codecs
  *      pass.c      an iteration: forward passes, and the two parts of backward passes
  *      message.c   activations and their gradients to and from the neighbouring stages
+ *      blocking.c  who waits for whom where messages block
  *      part.c      the share of them that a rank sends
  *      partial.c   gradients of which each tp rank has a part
  *      zero.c      parameters and gradients that replicas divide, pass by pass
@@ -95,7 +96,11 @@ struct fr_mesh_state {
     const struct fr_mesh_task *task;
     struct fr_mesh_chunk *chunk;
     struct fr_slot *slots;
-    int64_t n_slots;
+    int64_t n_slots, slot; /**< slot: the one that runs */
+    bool *
+        pairs; /**< [n_slots], where messages block: which send at once with what the next one reads */
+    MPI_Request *
+        blocking; /**< the message that a stage has yet to end, where messages block; or NULL */
     /** [n_chunks n_micro]: of the epilogue alone, does the gradient that this stage, or the one before,
      *  reads go compressed?  NULL: those of all. */
     bool *reads, *before_reads;

@@ -61,6 +61,7 @@ static fr_status weight(struct fr_real *real, struct fr_mesh_state *mesh,
 
 static fr_status run_slot(struct fr_real *real, struct fr_mesh_state *mesh,
                           const struct fr_slot *slot) {
+    mesh->slot = slot - mesh->slots;
     if (slot->kind != FR_SLOT_WEIGHT)
         FR_TRY(fr_mesh_gather_parameters(real, mesh, slot->chunk));
     if (slot->kind == FR_SLOT_FORWARD)
