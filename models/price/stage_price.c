@@ -149,9 +149,13 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
                          copied_s(job, plan, stage->parameters_rank - stage->frozen_rank);
     if (i > 0 || fr_plan_last_stage(plan) == 0 || work->embedding_rank <= 0) return;
     const struct fr_ledger ledger = ledger_of(job, stage, extrapolated);
+    fr_copies kind = fr_plan_own_grid(plan, FR_GRID_ENDS) ? FR_COPIES_ENDS
+                     : plan->method->branches             ? FR_COPIES_COMMON
+                                                          : FR_COPIES_REST;
+    double shares = plan->zero >= 2 ? (double)fr_plan_dividing(plan, kind) : 1;
     priced->embedding_s =
         fr_ledger_comm_s(&ledger, FR_SENT_EMBEDDING, FR_OP_ALL_REDUCE, &rank_map->ends,
-                         work->embedding_rank * gradient_B, 1);
+                         work->embedding_rank * gradient_B / shares, 1);
 }
 
 /* Bytes across each boundary.  With tp > 1 each rank of a stage sends 1/t of a transformer's activation, and the

@@ -24,6 +24,9 @@
  *      sent   f_Z (G + W) + 2 f_A G/Z      (zero 1; f_Z = (Z-1)/Z, A = N/Z, f_A = (A-1)/A)
  *             f_Z (m G + W) + m 2 f_A G/Z,  m (f_Z (2W + G) + 2 f_A G/Z)      zero 2, 3
  *
+ *  A table that is tied over stages is divided at both ends alike.  With zero 2 and 3 a rank has the sum of its share
+ *  alone, and the ends all-reduce shares, 1/Z of the table's gradients; below they all-reduce all of it.
+ *
  *  With `zero_exchange` broadcast, zero 1 all-reduces G over all copies, as zero 0 does.  Then each of the Z owners
  *  broadcasts its W/Z to the Z - 1 others.  Owners take turns, and nothing runs beside them.  An owner has whole
  *  tensors, so there are no more owners than tensors.  InternEvo 0.1 (hybrid_zero_optim.py, broadcast_params) and

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "calibrate/measure/harness/pages.h"
 #include "calibrate/measure/harness/watch.h"
+#include "models/plan/copies.h"
 #include "real/apps/division.h"
 
 void *fr_real_alloc(const struct fr_kernels *k, int64_t n) {
@@ -119,6 +120,30 @@ static fr_status make_mesh(struct fr_real *real, MPI_Comm world) {
     return fr_real_split(real, real->dp_rank * tp + real->tp_rank, real->rank, &real->pp);
 }
 
+/* Copies of a stage's parameters that divide these: replicas, or of what is common to sub-grids neighbours in it. */
+static int dividing(const struct fr_plan *plan, int holder) {
+    fr_copies kind = holder == FR_HELD_BY_STAGE ? FR_COPIES_COMMON : FR_COPIES_REST;
+    return plan->zero > 0 ? (int)fr_plan_dividing(plan, kind) : 1;
+}
+
+/* Z neighbours of one @p colour divide what they hold, and ranks of equal place among them have the same. */
+static fr_status split_holders(struct fr_real *real, int holder, int64_t colour, int own,
+                               int copies) {
+    int z = dividing(real->run->plan, holder);
+    if (real->run->plan->zero == 0 || z == copies) return FR_OK;
+    FR_TRY(fr_real_split(real, colour * copies + own / z, real->rank, &real->dividing[holder]));
+    return fr_real_split(real, colour * copies + own % z, real->rank, &real->across[holder]);
+}
+
+static fr_status make_holders(struct fr_real *real) {
+    const struct fr_plan *plan = real->run->plan;
+    int64_t place = real->pp_rank * plan->tp + real->tp_rank;
+    int replicas = (int)fr_plan_replicas(plan), all = replicas * (int)plan->tp;
+    if (plan->method->branches)
+        FR_TRY(split_holders(real, FR_HELD_BY_STAGE, real->pp_rank, real->stage_rank, all));
+    return split_holders(real, FR_HELD_BY_REPLICAS, place, real->dp_rank, replicas);
+}
+
 static fr_status no_memory(const struct fr_real *real) {
     return fr_fail(real->err, FR_ERR_NOMEM, NULL, "%" PRId64 " parameters on a rank",
                    real->n_parameters);
@@ -128,8 +153,8 @@ static fr_status no_memory(const struct fr_real *real) {
 static fr_status make_blocks(const struct fr_real_app *app, struct fr_real *real) {
     const struct fr_plan *plan = real->run->plan;
     real->n_parameters = app->n_parameters(real);
-    real->division =
-        fr_division_of(plan->zero > 0 ? (int)fr_plan_replicas(plan) : 1, real->n_parameters);
+    real->division = fr_division_of(dividing(plan, FR_HELD_BY_REPLICAS), real->n_parameters);
+    if (!real->division.part) return no_memory(real);
     int64_t all = fr_division_share(&real->division) *
                   fr_division_holders(&real->division, FR_DIVISION_SCATTERED);
     real->parameters = fr_real_alloc(real->k, all);
@@ -160,6 +185,8 @@ fr_status fr_real_open(const struct fr_real_app *app, const struct fr_real_case 
         .pp = MPI_COMM_NULL,
         .cp = MPI_COMM_NULL,
         .stage = MPI_COMM_NULL,
+        .dividing = {MPI_COMM_NULL, MPI_COMM_NULL},
+        .across = {MPI_COMM_NULL, MPI_COMM_NULL},
         .update = {.rate = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8}};
     if (!real->k)
         return fr_fail(err, FR_ERR_INPUT, NULL,
@@ -167,14 +194,17 @@ fr_status fr_real_open(const struct fr_real_app *app, const struct fr_real_case 
                        fr_dtype_names[run->workload->dtype]);
     FR_TRY(app->check(run, err));
     FR_TRY(make_mesh(real, world));
+    FR_TRY(make_holders(real));
     FR_TRY(make_blocks(app, real));
     FR_TRY(app->open(real));
     return make_moments(real);
 }
 
 void fr_real_close(const struct fr_real_app *app, struct fr_real *real) {
-    MPI_Comm *comms[] = {&real->tp, &real->dp,    &real->pp,
-                         &real->cp, &real->stage, &real->world};
+    MPI_Comm *comms[] = {&real->tp,          &real->dp,        &real->pp,
+                         &real->cp,          &real->stage,     &real->dividing[0],
+                         &real->dividing[1], &real->across[0], &real->across[1],
+                         &real->world};
     if (real->state) app->close(real);
     for (size_t i = 0; i < sizeof comms / sizeof *comms; i++)
         if (*comms[i] != MPI_COMM_NULL) MPI_Comm_free(comms[i]);
@@ -203,10 +233,10 @@ static void update(struct fr_real *real, size_t n, size_t at, size_t moment) {
 void fr_real_update(struct fr_real *real) {
     const struct fr_division *d = &real->division;
     real->update.t++;
-    for (int part = 0; part < FR_DIVISION_PARTS; part++)
+    for (int part = 0; part < d->n_parts; part++)
         for (int i = 0; i < d->part[part].n_spans; i++) {
             size_t at, to;
-            int own = fr_shares_own(real, part / FR_DIVISION_WAYS);
+            int own = fr_shares_own(real, fr_division_holder(part));
             int64_t n = fr_division_piece(d, part, own, i, &at, &to);
             if (n > 0) update(real, (size_t)n, at, (size_t)fr_division_before(d, part) + to);
         }
@@ -254,8 +284,10 @@ static fr_status met(struct fr_real *real, double start_s) {
 
 /* @p values times what @p p ranks make of it: 2 (p-1)/p where each is sent twice, and so on. */
 static void book(struct fr_real *real, MPI_Comm comm, double values, double share) {
+    bool replicas = comm == real->dp || comm == real->dividing[FR_HELD_BY_REPLICAS] ||
+                    comm == real->across[FR_HELD_BY_REPLICAS];
     int axis = comm == real->tp   ? FR_REAL_TP
-               : comm == real->dp ? FR_REAL_DP
+               : replicas         ? FR_REAL_DP
                : comm == real->pp ? FR_REAL_PP
                : comm == real->cp ? FR_REAL_CP
                                   : FR_REAL_OTHER;

@@ -50,6 +50,9 @@ struct fr_real {
     /** Ranks of equal dp and pp, of equal tp and pp (those of all dp cp replicas), ..., that share a sample; and,
      *  of sub-grids, those of equal pp, else null. */
     MPI_Comm world, tp, dp, pp, cp, stage;
+    /** Neighbours that divide what they hold (division.h), and the ranks that have the same part of it (`zero_ranks`).
+     *  Null: all who hold it divide it. */
+    MPI_Comm dividing[FR_HOLDERS], across[FR_HOLDERS];
     int rank, n_ranks, tp_rank, dp_rank, pp_rank, cp_rank, stage_rank;
     int64_t n_parameters;                   /**< on this rank */
     void *parameters, *gradients, *moments; /**< moments: 0 to 2 of each value of the share */

@@ -7,22 +7,25 @@
 
 static int64_t share_of(int holders, int64_t n) { return (n + holders - 1) / holders; }
 
-struct fr_division fr_division_none(const int holders[FR_HOLDERS]) {
-    struct fr_division d = {0};
+struct fr_division fr_division_none(const int holders[FR_HOLDERS], int pieces) {
+    struct fr_division d = {.pieces = pieces, .n_parts = pieces * FR_DIVISION_PARTS};
     for (int i = 0; i < FR_HOLDERS; i++) d.holders[i] = holders[i];
+    d.part = fr_calloc((size_t)d.n_parts, sizeof *d.part);
     return d;
 }
 
 struct fr_division fr_division_of(int replicas, int64_t n) {
-    struct fr_division d = {.holders = {replicas, 1}};
-    d.part[FR_DIVISION_SCATTERED] =
-        (struct fr_division_part){.n_spans = 1, .n = n, .share = share_of(replicas, n)};
+    const int holders[FR_HOLDERS] = {replicas, 1};
+    struct fr_division d = fr_division_none(holders, 1);
+    if (d.part)
+        d.part[FR_DIVISION_SCATTERED] =
+            (struct fr_division_part){.n_spans = 1, .n = n, .share = share_of(replicas, n)};
     return d;
 }
 
 bool fr_division_add(struct fr_division *d, int part, size_t at, int64_t n) {
-    struct fr_division_part *p = &d->part[part];
     if (n <= 0) return true;
+    struct fr_division_part *p = &d->part[part];
     struct fr_division_span *more =
         fr_realloc(p->span, (size_t)p->n_spans + 1, sizeof *p->span);
     if (!more) return false;
@@ -34,7 +37,8 @@ bool fr_division_add(struct fr_division *d, int part, size_t at, int64_t n) {
 }
 
 void fr_division_free(struct fr_division *d) {
-    for (int i = 0; i < FR_DIVISION_PARTS; i++) free(d->part[i].span);
+    for (int i = 0; d->part && i < d->n_parts; i++) free(d->part[i].span);
+    free(d->part);
     *d = (struct fr_division){0};
 }
 
@@ -45,7 +49,7 @@ int64_t fr_division_before(const struct fr_division *d, int part) {
 }
 
 int64_t fr_division_share(const struct fr_division *d) {
-    return fr_division_before(d, FR_DIVISION_PARTS);
+    return fr_division_before(d, d->n_parts);
 }
 
 int64_t fr_division_piece(const struct fr_division *d, int part, int own, int i, size_t *at,
@@ -79,72 +83,88 @@ MPI_Comm fr_shares_comm(const struct fr_real *real, int holder) {
     return holder == FR_HELD_BY_STAGE ? real->stage : real->dp;
 }
 
-int fr_shares_own(const struct fr_real *real, int holder) {
-    if (real->division.holders[holder] <= 1) return 0;
-    return holder == FR_HELD_BY_STAGE ? real->stage_rank : real->dp_rank;
+MPI_Comm fr_shares_dividing(const struct fr_real *real, int holder) {
+    MPI_Comm some = real->dividing[holder];
+    return some == MPI_COMM_NULL ? fr_shares_comm(real, holder) : some;
 }
 
-static int64_t owned_of(const struct fr_division *d, int holder) {
+int fr_shares_own(const struct fr_real *real, int holder) {
+    int holders = real->division.holders[holder];
+    if (holders <= 1) return 0;
+    return (holder == FR_HELD_BY_STAGE ? real->stage_rank : real->dp_rank) % holders;
+}
+
+static int64_t owned_of(const struct fr_division *d, int piece, int holder) {
     int64_t sum = 0;
     for (int way = 0; way < FR_DIVISION_WAYS; way++)
-        sum += d->part[fr_division_part_of(holder, way)].share;
+        sum += d->part[fr_division_part_of(piece, holder, way)].share;
     return sum;
 }
 
 int64_t fr_shares_scratch(const struct fr_division *d) {
     int64_t most = 0;
-    for (int h = 0; h < FR_HOLDERS && !fr_division_plain(d); h++) {
-        int64_t all = d->holders[h] > 1 ? owned_of(d, h) * d->holders[h] : 0;
+    for (int i = 0; i < d->pieces * FR_HOLDERS && !fr_division_plain(d); i++) {
+        int h = i % FR_HOLDERS;
+        int64_t all = d->holders[h] > 1 ? owned_of(d, i / FR_HOLDERS, h) * d->holders[h] : 0;
         most = all > most ? all : most;
     }
     return most;
 }
 
 /* Shares of place @p own between the block and where all of them lie packed. */
-static void move_parameters(struct fr_real *real, int holder, int own, bool into_block) {
+static void move_parameters(struct fr_real *real, int piece, int holder, int own,
+                            bool into_block) {
     const struct fr_division *d = &real->division;
-    size_t at = (size_t)(own * owned_of(d, holder));
+    size_t at = (size_t)(own * owned_of(d, piece, holder));
     for (int way = 0; way < FR_DIVISION_WAYS; way++) {
-        int part = fr_division_part_of(holder, way);
+        int part = fr_division_part_of(piece, holder, way);
         FR_COMPUTE(real, fr_division_copy(real->k, d, part, own, into_block, real->parameters,
                                           fr_at(real->k, real->packed, at)));
         at += (size_t)d->part[part].share;
     }
 }
 
-static fr_status gather(struct fr_real *real, int holder) {
+static fr_status gather(struct fr_real *real, int piece, int holder) {
     const struct fr_division *d = &real->division;
     int own = fr_shares_own(real, holder);
     bool plain = fr_division_plain(d);
-    if (!plain) move_parameters(real, holder, own, false);
-    FR_TRY(fr_real_all_gather(real, fr_shares_comm(real, holder), MPI_IN_PLACE,
-                              owned_of(d, holder), plain ? real->parameters : real->packed));
+    if (!plain) move_parameters(real, piece, holder, own, false);
+    FR_TRY(fr_real_all_gather(real, fr_shares_dividing(real, holder), MPI_IN_PLACE,
+                              owned_of(d, piece, holder),
+                              plain ? real->parameters : real->packed));
     for (int i = 0; !plain && i < d->holders[holder]; i++)
-        if (i != own) move_parameters(real, holder, i, true);
+        if (i != own) move_parameters(real, piece, holder, i, true);
+    return FR_OK;
+}
+
+fr_status fr_shares_gather_piece(struct fr_real *real, int piece) {
+    for (int h = 0; h < FR_HOLDERS; h++)
+        if (real->division.holders[h] > 1 && owned_of(&real->division, piece, h) > 0)
+            FR_TRY(gather(real, piece, h));
     return FR_OK;
 }
 
 fr_status fr_shares_gather(struct fr_real *real) {
-    for (int h = 0; h < FR_HOLDERS; h++)
-        if (real->division.holders[h] > 1 && owned_of(&real->division, h) > 0)
-            FR_TRY(gather(real, h));
+    for (int i = 0; i < real->division.pieces; i++) FR_TRY(fr_shares_gather_piece(real, i));
     return FR_OK;
 }
 
-fr_status fr_shares_scatter(struct fr_real *real, int holder, void *own) {
+fr_status fr_shares_scatter(struct fr_real *real, int piece, int holder, void *own) {
     const struct fr_division *d = &real->division;
-    int part = fr_division_part_of(holder, FR_DIVISION_SCATTERED);
+    int part = fr_division_part_of(piece, holder, FR_DIVISION_SCATTERED);
     int64_t share = d->part[part].share;
     bool plain = fr_division_plain(d);
     for (int i = 0; !plain && i < d->holders[holder]; i++)
         FR_COMPUTE(real, fr_division_copy(real->k, d, part, i, false, real->gradients,
                                           fr_at(real->k, real->packed, (size_t)(i * share))));
-    return fr_real_reduce_scatter(real, fr_shares_comm(real, holder),
-                                  plain ? real->gradients : real->packed, own, share);
+    FR_TRY(fr_real_reduce_scatter(real, fr_shares_dividing(real, holder),
+                                  plain ? real->gradients : real->packed, own, share));
+    if (real->across[holder] == MPI_COMM_NULL) return FR_OK;
+    return fr_real_all_reduce(real, real->across[holder], own, share);
 }
 
-void fr_shares_put(struct fr_real *real, int holder, void *own) {
-    int part = fr_division_part_of(holder, FR_DIVISION_SCATTERED);
+void fr_shares_put(struct fr_real *real, int piece, int holder, void *own) {
+    int part = fr_division_part_of(piece, holder, FR_DIVISION_SCATTERED);
     FR_COMPUTE(real, fr_division_copy(real->k, &real->division, part,
                                       fr_shares_own(real, holder), true, real->gradients, own));
 }

@@ -7,7 +7,12 @@
  *  collective moves equal shares; a holder's share is that of each part, one after the other, the last
  *  ones' beyond the part's end.
  *
- *      D holders, part of n values:  share ceil(n / D), values [d share, (d + 1) share) of the part's */
+ *  With `pieces` above one (zero 2 and 3 with chunks, or a tied table) what a pass needs is divided by itself.  Then each
+ *  pass gathers and scatters its own pieces alone.
+ *
+ *      D holders, part of n values:  share ceil(n / D), values [d share, (d + 1) share) of the part's
+ *
+ *  Where groups of D neighbours divide (`zero_ranks`), a scatter ends with an all-reduce of the share over groups. */
 #ifndef FR_REAL_APPS_DIVISION_H
 #define FR_REAL_APPS_DIVISION_H
 
@@ -34,20 +39,24 @@ enum { FR_DIVISION_SCATTERED, FR_DIVISION_WHOLE, FR_DIVISION_WAYS };
 enum { FR_DIVISION_PARTS = FR_HOLDERS * FR_DIVISION_WAYS };
 struct fr_division {
     int holders[FR_HOLDERS]; /**< that divide what they hold; 1: nothing is */
-    struct fr_division_part part[FR_DIVISION_PARTS];
+    int pieces, n_parts;
+    struct fr_division_part *part; /**< [pieces FR_DIVISION_PARTS]; NULL: memory is exhausted */
 };
-/** The part that @p holder scatter, or have whole. */
-static inline int fr_division_part_of(int holder, int way) {
-    return holder * FR_DIVISION_WAYS + way;
+/** The part of @p piece that @p holder scatter, or have whole. */
+static inline int fr_division_part_of(int piece, int holder, int way) {
+    return piece * FR_DIVISION_PARTS + holder * FR_DIVISION_WAYS + way;
+}
+static inline int fr_division_holder(int part) {
+    return part % FR_DIVISION_PARTS / FR_DIVISION_WAYS;
 }
 static inline int fr_division_holders(const struct fr_division *d, int part) {
-    return d->holders[part / FR_DIVISION_WAYS];
+    return d->holders[fr_division_holder(part)];
 }
 
-/** All of a block of @p n in the first part, without memory. */
+/** All of a block of @p n in the first part, without spans. */
 struct fr_division fr_division_of(int replicas, int64_t n);
 /** An empty division. */
-struct fr_division fr_division_none(const int holders[FR_HOLDERS]);
+struct fr_division fr_division_none(const int holders[FR_HOLDERS], int pieces);
 /** A span more. @return false when memory is exhausted; free with fr_division_free in any case. */
 bool fr_division_add(struct fr_division *d, int part, size_t at, int64_t n);
 void fr_division_free(struct fr_division *d);
@@ -73,17 +82,19 @@ void fr_division_copy(const struct fr_kernels *k, const struct fr_division *d, i
 /* Shares on their way between those who hold a block alike: gradients to who updates them, parameters from there to
  * all.  Where shares are not one piece of the block each they are packed in real->packed. */
 struct fr_real;
-/** The ranks of @p holder, and this one's place among them. */
+/** The ranks of @p holder, and those of them that divide what they hold; this one's place among the latter. */
 MPI_Comm fr_shares_comm(const struct fr_real *real, int holder);
+MPI_Comm fr_shares_dividing(const struct fr_real *real, int holder);
 int fr_shares_own(const struct fr_real *real, int holder);
 
 /** Values of real->packed. */
 int64_t fr_shares_scratch(const struct fr_division *d);
-/** Parameters of all holders' shares to the blocks of all. */
+/** Parameters of all holders' shares to the blocks of all; those of one piece. */
 fr_status fr_shares_gather(struct fr_real *real);
-/** own := the sum over @p holder of this rank's share of gradients that are scattered. */
-fr_status fr_shares_scatter(struct fr_real *real, int holder, void *own);
+fr_status fr_shares_gather_piece(struct fr_real *real, int piece);
+/** own := the sum over all ranks of @p holder of this rank's share of a piece's gradients that are scattered. */
+fr_status fr_shares_scatter(struct fr_real *real, int piece, int holder, void *own);
 /** This rank's share of gradients that @p holder scatter, from @p own to its place in the block. */
-void fr_shares_put(struct fr_real *real, int holder, void *own);
+void fr_shares_put(struct fr_real *real, int piece, int holder, void *own);
 
 #endif

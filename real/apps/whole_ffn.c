@@ -99,7 +99,8 @@ fr_status fr_whole_ffn_open(const struct fr_whole_ffn_options *o, struct fr_whol
     w->real.n_moments = o->optimizer_state_B <= 0 ? 0 : o->optimizer_state_B <= 4 ? 1 : 2;
     w->real.update =
         (struct fr_update){.rate = o->rate, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8};
-    if (!alloc(w)) return fr_fail(err, FR_ERR_NOMEM, NULL, "a network of width %d", o->width);
+    if (!w->real.division.part || !alloc(w))
+        return fr_fail(err, FR_ERR_NOMEM, NULL, "a network of width %d", o->width);
     for (int i = 0; i < o->layers; i++) fill(w, i);
     struct fr_ffn_part part = {0, n, 0, n, 0, o->batch, o->batch};
     if (o->fresh) {
@@ -125,6 +126,7 @@ void fr_whole_ffn_close(struct fr_whole_ffn *w) {
                            w->real.gradients,
                            w->real.moments};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
+    fr_division_free(&w->real.division);
     *w = (struct fr_whole_ffn){0};
 }
 

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "models/plan/iterations.h"
 #include "real/validate/validate.h"
+#include "sim/run.h"
 #include "trust/interval.h"
 #include "trust/numbers/statistics.h"
 #include "trust/score.h"
@@ -64,6 +65,15 @@ static fr_status parse(const char *text, const char *name, struct fr_json_docume
     return fr_json_parse(text, strlen(text), name, document, err);
 }
 
+/* Blocking messages have no closed form. */
+static fr_status play(const struct fr_job *job, struct fr_outcome *out, struct fr_error *err) {
+    struct fr_simulation simulation = {0};
+    fr_status status = fr_simulate(job, &job->plan, NULL, &simulation, err);
+    *out = simulation.outcome;
+    fr_simulation_free(&simulation);
+    return status;
+}
+
 fr_status fr_validate_price(struct fr_job *job, const struct fr_validate_row *row,
                             struct fr_plan_lists *lists, struct fr_outcome *out,
                             struct fr_error *err) {
@@ -77,8 +87,10 @@ fr_status fr_validate_price(struct fr_job *job, const struct fr_validate_row *ro
     if (status == FR_OK) status = fr_plan_read(plan, &job->plan, lists, err);
     fr_json_free(model);
     fr_json_free(plan);
-    if (status == FR_OK) fr_cost(job, &job->plan, out);
-    return status;
+    if (status != FR_OK) return status;
+    if (job->plan.duplex && fr_job_is_pipeline(job, &job->plan)) return play(job, out, err);
+    fr_cost(job, &job->plan, out);
+    return FR_OK;
 }
 
 static fr_status predict_with(struct fr_job *job, struct fr_validate_row *row,

@@ -22,18 +22,39 @@ struct plan {
     bool lazy, topk;
     int coded_stages;
     bool dp_first, overlap;
+    bool ranks; /* a rank for each of these stages */
 };
 enum { RANK = 2 };
 
+/* Rank of a compressed stage's gradients: all alike, or one for each, of which some are whole. */
+static int gradient_rank(const struct plan *p, int stage) {
+    static const int each[] = {3, 0, 1, 2};
+    if (stage >= p->coded_stages) return 0;
+    return p->ranks ? each[stage % 4] : RANK;
+}
+
+/* "rank": 2, or "ranks": [3, 0, ...] */
+static void write_ranks(const struct plan *p, char *out, size_t capacity) {
+    size_t end = (size_t)snprintf(out, capacity, "\"rank%s\": ", p->ranks ? "s" : "");
+    for (int i = 0; i < (p->ranks ? p->coded_stages : 1); i++)
+        end += (size_t)snprintf(out + end, capacity - end, "%s%d",
+                                !p->ranks ? ""
+                                : i       ? ", "
+                                          : "[",
+                                gradient_rank(p, i));
+    snprintf(out + end, capacity - end, p->ranks ? "]" : "");
+}
+
 static void write_plan(const struct plan *p, char *out, size_t capacity) {
-    char messages[120] = "", gradients[120] = "";
+    char messages[120] = "", gradients[120] = "", ranks[60] = "";
+    write_ranks(p, ranks, sizeof ranks);
     if (p->scope)
         snprintf(messages, sizeof messages,
                  "\"backward\": {\"scope\": \"%s\", \"rank\": %d, \"lazy_error\": %s}",
                  p->scope, RANK, p->lazy ? "true" : "false");
     if (p->coded_stages)
-        snprintf(gradients, sizeof gradients, "%s\"gradient\": {\"stages\": %d, \"rank\": %d}",
-                 p->scope ? ", " : "", p->coded_stages, RANK);
+        snprintf(gradients, sizeof gradients, "%s\"gradient\": {\"stages\": %d, %s}",
+                 p->scope ? ", " : "", p->coded_stages, ranks);
     snprintf(
         out, capacity,
         "{\"method\": \"%s\", \"tp\": %d, \"pp\": %d, \"dp\": %d, \"micro_batch\": %d%s%s%s"
@@ -54,19 +75,13 @@ static void write_plan(const struct plan *p, char *out, size_t capacity) {
 
 static const int *widths_of(const struct plan *p) { return p->chunks > 1 ? equal : mixed; }
 
-static const char *model_of(const struct plan *p, bool fp32, char *text, size_t capacity) {
-    const int *w = widths_of(p);
-    if (p->chunks > 1)
-        snprintf(text, capacity,
-                 "{\"kind\": \"ffn\", \"width\": %d, \"layers\": %d, \"dtype\": \"%s\", "
-                 "\"global_batch\": %d}",
-                 w[0], LAYERS, fp32 ? "fp32" : "fp64", BATCH);
-    else
-        snprintf(text, capacity,
-                 "{\"kind\": \"mlp\", \"layers\": [%d, %d, %d, %d, %d, %d, %d, %d, %d], "
-                 "\"dtype\": \"%s\", \"global_batch\": %d}",
-                 w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], fp32 ? "fp32" : "fp64",
-                 BATCH);
+static const char *model_of(const struct plan *p, char *text, size_t capacity) {
+    size_t end = (size_t)snprintf(text, capacity, "{\"kind\": \"mlp\", \"layers\": [");
+    for (int i = 0; i <= LAYERS; i++)
+        end += (size_t)snprintf(text + end, capacity - end, "%s%d", i ? ", " : "",
+                                widths_of(p)[i]);
+    snprintf(text + end, capacity - end, "], \"dtype\": \"fp64\", \"global_batch\": %d}",
+             BATCH);
     return text;
 }
 
@@ -122,9 +137,9 @@ static int first_layer(const struct plan *p, int number) {
 }
 
 /* Values of 8 B, with top-k their places besides; of gradients every replica gathers what all send. */
-static bool saves(const struct plan *p, bool gradient, int m, int n) {
+static bool saves(const struct plan *p, bool gradient, int low, int m, int n) {
     int replicas = p->topk && gradient ? p->dp : 2;
-    return replicas * RANK * (m + n) * (p->topk ? 12 : 8) < 2 * m * n * 8;
+    return replicas * low * (m + n) * (p->topk ? 12 : 8) < 2 * m * n * 8;
 }
 
 struct emulation {
@@ -157,7 +172,7 @@ static void cross(struct emulation *e, int d, int below, int micro, int width, i
     const struct plan *p = e->plan;
     int rows = width / p->tp;
     bool all = p->scope && strcmp(p->scope, "all") == 0;
-    if (!p->scope || !saves(p, false, rows, b)) return;
+    if (!p->scope || !saves(p, false, RANK, rows, b)) return;
     if (!all && !in_epilogue(p, below, micro, e->micros)) return;
     for (int j = 0; j < p->tp; j++) {
         double *part = dx + j * rows * b;
@@ -250,7 +265,7 @@ static int reduced(struct emulation *e, int stage, int l, int j, double *wanted)
     const struct plan *p = e->plan;
     struct serial_matrix matrix[16];
     double *part[8];
-    int n = 0, n_matrices = 0;
+    int n = 0, n_matrices = 0, low = gradient_rank(p, stage);
     for (int d = 0; d < p->dp; d++) {
         part[d] = malloc((size_t)(64 * 65) * sizeof **part);
         n = part_of(&e->net, p, l, j, e->dw[d][l], e->db[d][l], part[d], matrix, &n_matrices);
@@ -258,15 +273,15 @@ static int reduced(struct emulation *e, int stage, int l, int j, double *wanted)
     memset(wanted, 0, (size_t)n * sizeof *wanted);
     for (int d = 0; d < p->dp; d++)
         for (int i = 0; i < n; i++) wanted[i] += part[d][i];
-    for (int i = 0; i < n_matrices && stage < p->coded_stages && p->dp > 1; i++) {
+    for (int i = 0; i < n_matrices && low > 0 && p->dp > 1; i++) {
         const struct serial_matrix *x = &matrix[i];
         struct emulated_codec codec[8];
         double *in[8];
-        if (!saves(p, true, x->m, x->n)) continue;
+        if (!saves(p, true, low, x->m, x->n)) continue;
         for (int d = 0; d < p->dp; d++) {
             struct emulated_codec *saved = &e->gradient[d][l][i];
             if (!saved->q)
-                emulated_open(saved, x->m, x->n, RANK, true, SEED,
+                emulated_open(saved, x->m, x->n, low, true, SEED,
                               (uint64_t)(STREAM_GRADIENT + 64 * l + i));
             saved->topk = p->topk;
             codec[d] = *saved; /* one beside the other; what they point to is kept */
@@ -344,7 +359,7 @@ static void run_plan(const struct plan *p) {
     bool lossy = p->scope || p->coded_stages;
     write_plan(p, text, sizeof text);
     emulation_open(&e, p);
-    if (mpi_case_open(&c, &fr_real_mesh, model_of(p, false, model, sizeof model), text, SEED)) {
+    if (mpi_case_open(&c, &fr_real_mesh, model_of(p, model, sizeof model), text, SEED)) {
         serial_gradients(&e.net.s);
         int iterations = lossy ? 2 : 1; /* a codec keeps something for the next */
         for (int iteration = 0; iteration < iterations; iteration++) {
@@ -381,6 +396,14 @@ static void every_schedule(struct plan *p) {
     p->dp_first = false;
 }
 
+/* A rank for each compressed stage, as factors and as sparse parts. */
+static void every_rank(struct plan p) {
+    p.coded_stages = p.pp, p.ranks = true;
+    if (p.dp > 1) run_plan(&p);
+    p.topk = true;
+    if (p.dp > 1) run_plan(&p);
+}
+
 static void every_compression(struct plan *p) {
     int replica = BATCH / p->dp;
     p->schedule = "1f1b", p->chunks = 1;
@@ -390,6 +413,7 @@ static void every_compression(struct plan *p) {
     p->topk = true;
     if (p->dp > 1) run_plan(p);
     p->topk = false;
+    every_rank(*p);
     if (p->pp == 1) return;
     p->scope = "epilogue", p->lazy = false;
     run_plan(p);
@@ -442,11 +466,18 @@ static void refusals(void) {
     refused("{\"kind\": \"ffn\", \"width\": 64, \"layers\": 6, \"global_batch\": 8}",
             "{\"pp\": 2, \"schedule\": \"interleaved\", \"chunks\": 2, \"micro_batch\": 2}",
             "pp x chunks");
-    refused(ffn, "{\"pp\": 2, \"p2p\": \"duplex\"}", "\"p2p\"");
+    refused(ffn,
+            "{\"pp\": 2, \"schedule\": \"interleaved\", \"chunks\": 2, \"micro_batch\": 2, "
+            "\"p2p\": \"duplex\"}",
+            "one chunk a stage");
     refused(ffn,
             "{\"dp\": 2, \"overlap\": \"gradient\", \"compression\": {\"gradient\": "
             "{\"stages\": 1, \"rank\": 2}}}",
             "compressed gradients");
+    refused(ffn,
+            "{\"dp\": 2, \"pp\": 2, \"compression\": {\"gradient\": {\"stages\": 2, "
+            "\"ranks\": [2]}}}",
+            "lists 1 stages");
     refused(ffn, "{\"method\": \"phantom\", \"tp\": 4, \"ghost\": 12}",
             "below (n/p)(1 - 1/p) = 12");
     refused(ffn, "{\"method\": \"grid\", \"dp\": 2, \"layer_tp\": [1]}", "\"layer_tp\"");

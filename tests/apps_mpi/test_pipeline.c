@@ -1002,7 +1002,9 @@ static void refusals(void) {
     refused(NULL, "{\"method\": \"grid\", \"tp\": 2, \"sequence_parallel\": true}",
             "with method tensor, not with grid");
     refused(NULL, "{\"zero\": 1, \"dp\": 2, \"overlap\": \"gradient\"}", "without zero");
-    refused(NULL, "{\"zero\": 2, \"dp\": 2, \"pp\": 2}", "without a tied embedding");
+    refused(NULL,
+            "{\"zero\": 2, \"dp\": 2, \"pp\": 2, \"compression\": {\"embedding\": \"fused\"}}",
+            "not fused");
     refused(NULL, "{\"cp\": 2, \"tp\": 8, \"context\": \"all-to-all\"}",
             "does not divide by tp x cp");
     refused(NULL, "{\"method\": \"phantom\", \"ghost\": 4, \"tp\": 2}", "(n/p)(1 - 1/p) = 4");

@@ -1,8 +1,11 @@
 /* Plans that the program mesh refuses before anything runs. */
 #include <inttypes.h>
+#include <stdlib.h>
 
+#include "base/alloc.h"
 #include "models/plan/key.h"
 #include "real/apps/ffn.h"
+#include "real/apps/mesh/blocking.h"
 #include "real/apps/mesh/mesh.h"
 
 /* A pass's messages are distinguished by tags, of which MPI promises so many. */
@@ -34,9 +37,10 @@ static const fr_plan_key_set runs =
     KEY(method) | KEY(tp) | KEY(dp) | KEY(pp) | KEY(ghost) | KEY(rank_order) | KEY(schedule) |
     KEY(chunks) | KEY(stage_layers) | KEY(backward_scope) | KEY(backward_rank) |
     KEY(lazy_error) | KEY(forward_rank) | KEY(gradient_stages) | KEY(gradient_rank) |
-    KEY(codec) | KEY(embedding) | KEY(warm_up) | KEY(global_batch) | KEY(micro_batch) |
-    KEY(recompute) | KEY(branches) | KEY(exchange) | KEY(overlap) | KEY(bucket) | KEY(zero) |
-    KEY(sequence_parallel) | KEY(cp) | KEY(context) | KEY(iterations);
+    KEY(gradient_ranks) | KEY(codec) | KEY(embedding) | KEY(warm_up) | KEY(global_batch) |
+    KEY(micro_batch) | KEY(recompute) | KEY(branches) | KEY(exchange) | KEY(overlap) |
+    KEY(bucket) | KEY(zero) | KEY(sequence_parallel) | KEY(cp) | KEY(context) |
+    KEY(iterations) | KEY(zero_ranks) | KEY(overlap_tp) | KEY(p2p);
 
 /* A key that has a value of its own and is not run, or NULL. */
 static const struct fr_plan_key *find_lacking(const struct fr_plan *plan) {
@@ -66,13 +70,13 @@ static fr_status check_keys(const struct fr_real_case *run, struct fr_error *err
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "recompute %s is not run here; selective and full are",
                        fr_recompute_text(plan->recompute, word, sizeof word));
-    bool tied = run->workload->transformer.tied && plan->pp > 1;
-    if (plan->zero > 1 && (tied || plan->chunks > 1 || plan->compression.gradient_stages > 0))
-        return fr_fail(err, FR_ERR_INPUT, NULL,
-                       "zero %" PRId64
-                       " is run with one chunk a stage, gradients that go whole, "
-                       "and over stages without a tied embedding",
-                       plan->zero);
+    if (plan->zero > 1 &&
+        (plan->compression.fused_embedding || plan->compression.gradient_stages > 0))
+        return fr_fail(
+            err, FR_ERR_INPUT, NULL,
+            "zero %" PRId64
+            " is run with gradients that go whole, and an embedding that is not fused",
+            plan->zero);
     if (plan->overlap &&
         (plan->zero || plan->method->branches || plan->compression.gradient_stages > 0))
         return fr_fail(
@@ -86,9 +90,13 @@ static fr_status check_keys(const struct fr_real_case *run, struct fr_error *err
     if (plan->stage_layers_best)
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "stage_layers must be numbers here; forerun predict says the best");
-    if (lacks || plan->schedule->folds)
+    if (plan->schedule->folds &&
+        (plan->compression.scope != FR_SCOPE_NONE || plan->compression.forward_rank > 0))
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "schedule %s is run with messages that go whole", plan->schedule->name);
+    if (lacks)
         return fr_fail(err, FR_ERR_INPUT, NULL, "\"%s\" must have its default in real runs",
-                       lacks ? lacks->name : "schedule");
+                       lacks->name);
     return FR_OK;
 }
 
@@ -103,11 +111,48 @@ static fr_status check_context(const struct fr_real_case *run, struct fr_error *
                            err);
 }
 
+/* Neighbours that divide what zero divides make up all copies; one alone would scatter nothing. */
+static fr_status check_zero_ranks(const struct fr_real_case *run, struct fr_error *err) {
+    const struct fr_plan *plan = run->plan;
+    int64_t replicas = fr_plan_replicas(plan), z = plan->zero_ranks;
+    if (z == 0) return FR_OK;
+    if (z > replicas || (z == 1 && plan->zero > 1))
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "zero_ranks is %" PRId64 "; expected 0 or %d to dp x cp, %" PRId64, z,
+                       plan->zero > 1 ? 2 : 1, replicas);
+    return fr_real_divides("the replicas, dp x cp", replicas, "zero_ranks", z, err);
+}
+
 static fr_status check_batch(const struct fr_real_case *run, struct fr_error *err) {
     const struct fr_plan *plan = run->plan;
     FR_TRY(fr_real_divides("the global batch", fr_real_batch(run), "dp", plan->dp, err));
     return fr_real_divides("a replica's batch", fr_real_batch(run) / plan->dp, "micro_batch",
                            fr_mesh_micro_batch(run), err);
+}
+
+/* Orders in which blocking messages end. */
+static fr_status check_blocking(const struct fr_real_case *run, struct fr_error *err) {
+    const struct fr_plan *plan = run->plan;
+    int stages = (int)plan->pp;
+    struct fr_schedule_args args = {stages, (int32_t)fr_mesh_micro_batches(run), 1,
+                                    plan->order};
+    int64_t n = fr_schedule_slots(plan->schedule, &args);
+    if (!plan->duplex) return FR_OK;
+    if (plan->chunks > 1)
+        return fr_fail(err, FR_ERR_INPUT, NULL, "p2p duplex is run with one chunk a stage");
+    struct fr_slot *slots = fr_calloc((size_t)(stages * n), sizeof *slots);
+    struct fr_blocking_state *at = fr_calloc((size_t)stages, sizeof *at);
+    bool whole = slots && at;
+    for (int i = 0; whole && i < stages; i++) plan->schedule->order(&args, i, slots + i * n);
+    int stuck = whole ? fr_blocking_deadlock(stages, slots, n, at) : -1;
+    free(slots);
+    free(at);
+    if (!whole) return fr_fail(err, FR_ERR_NOMEM, NULL, "%" PRId64 " passes of a stage", n);
+    return stuck < 0 ? FR_OK
+                     : fr_fail(err, FR_ERR_INPUT, NULL,
+                               "with schedule %s and p2p duplex stages wait for each other: "
+                               "stage %d never ends",
+                               plan->schedule->name, stuck);
 }
 
 static fr_status check_stages(const struct fr_real_case *run, int64_t layers,
@@ -134,14 +179,25 @@ static fr_status check_stages(const struct fr_real_case *run, int64_t layers,
                                     plan->order};
     const char *why = plan->schedule->refuses(&args);
     return why ? fr_fail(err, FR_ERR_INPUT, NULL, "schedule %s: %s", plan->schedule->name, why)
-               : FR_OK;
+               : check_blocking(run, err);
 }
 
 static fr_status check_compression(const struct fr_real_case *run, struct fr_error *err) {
-    const struct fr_plan_compression *c = &run->plan->compression;
-    if (c->gradient_stages > run->plan->pp)
+    const struct fr_plan *plan = run->plan;
+    int64_t stages = plan->compression.gradient_stages;
+    if (stages > plan->pp)
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "compression.gradient.stages is more than the plan has stages (pp)");
+    if (plan->gradient_ranks_best)
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "compression.gradient.ranks must be numbers here; forerun predict says "
+                       "the best");
+    if (plan->gradient_ranks && plan->n_gradient_ranks != stages)
+        return fr_fail(
+            err, FR_ERR_INPUT, NULL,
+            "compression.gradient.ranks lists %d stages, compression.gradient.stages "
+            "is %" PRId64,
+            plan->n_gradient_ranks, stages);
     return FR_OK;
 }
 
@@ -171,6 +227,7 @@ fr_status fr_mesh_check(const struct fr_real_case *run, struct fr_error *err) {
     struct fr_chain chain;
     FR_TRY(check_keys(run, err));
     FR_TRY(check_context(run, err));
+    FR_TRY(check_zero_ranks(run, err));
     fr_status status = fr_chain_make(run, &chain, err);
     if (status == FR_OK) status = check_units(&chain, err);
     if (status == FR_OK) status = check_batch(run, err);

@@ -6,16 +6,18 @@
  *      open.c      which units a rank holds; buffers, codecs
  *      pass.c      an iteration: forward passes, and the two parts of backward passes
  *      message.c   activations and their gradients to and from the neighbouring stages
+ *      blocking.c  who waits for whom where messages block
  *      part.c      the share of them that a rank sends
  *      partial.c   gradients of which each tp rank has a part
  *      zero.c      parameters and gradients that replicas divide, pass by pass
  *      reduce.c    gradients over replicas, and a tied embedding's over both its ends
  *      bucket.c    the former beside the last backward pass
+ *      pieces.c    products of tokens in parts, in pieces beside their exchanges
  *      task_regression.c   feed-forward networks: y = relu(W relu(x)) (real/apps/ffn.h)
  *      task_words.c        transformers: random words, each after the one before it
  *
- *  A chunk holds consecutive units: chunk c of stage i is number c P + i of P v in a row.  Between two
- *  chunks a message carries a micro-batch's activations, features x columns: of them each of the tp
+ *  A chunk holds consecutive units: chunk c of stage i is number c P + i of P v in a row, or down and up again where the
+ *  schedule folds (models/plan/schedule.h).  Between two chunks a message carries a micro-batch's activations, features x columns: of them each of the tp
  *  ranks sends its 1/tp, and where every rank needs them all they are gathered on arrival.  Messages
  *  are sent without waiting: forward from a buffer of the micro-batch, backward from the first of a
  *  few buffers that is free.
@@ -71,6 +73,7 @@ struct fr_mesh_coded {
  *  hold them alike. */
 struct fr_mesh_batch {
     int holder; /**< FR_HELD_BY_REPLICAS or FR_HELD_BY_STAGE */
+    int piece;  /**< of the division (zero.c) */
     void *at;
     int64_t n;
     int coded_from, coded_to; /**< its matrices among those that go compressed, ascending */
@@ -93,7 +96,11 @@ struct fr_mesh_state {
     const struct fr_mesh_task *task;
     struct fr_mesh_chunk *chunk;
     struct fr_slot *slots;
-    int64_t n_slots;
+    int64_t n_slots, slot; /**< slot: the one that runs */
+    bool *
+        pairs; /**< [n_slots], where messages block: which send at once with what the next one reads */
+    MPI_Request *
+        blocking; /**< the message that a stage has yet to end, where messages block; or NULL */
     /** [n_chunks n_micro]: of the epilogue alone, does the gradient that this stage, or the one before,
      *  reads go compressed?  NULL: those of all. */
     bool *reads, *before_reads;
@@ -126,6 +133,12 @@ struct fr_mesh_state {
     void *shares;           /**< the task's buffer for a loss over tp ranks */
     double loss;
 };
+
+/** Number of chunk @p c of this rank, of P v in a row. */
+static inline int fr_mesh_number(const struct fr_real *real, const struct fr_mesh_state *mesh,
+                                 int c) {
+    return (int)fr_schedule_virtual(real->run->plan->schedule, mesh->stages, mesh->stage, c);
+}
 
 /** Does the embedding's all-reduce over replicas take both its ends in? */
 static inline bool fr_mesh_fused(const struct fr_real_case *run) {
@@ -201,11 +214,17 @@ int64_t fr_mesh_share(const struct fr_real *real);
 /** Capacity for it, once real->division is known.  @return false when memory is exhausted. */
 bool fr_mesh_open_share(const struct fr_real *real, struct fr_mesh_state *mesh);
 void fr_mesh_begin_share(struct fr_real *real, struct fr_mesh_state *mesh);
-/** All of them, for a pass. */
-fr_status fr_mesh_gather_parameters(struct fr_real *real);
-/** Send the block's values to their owners; the block is zero then. */
-fr_status fr_mesh_scatter_gradients(struct fr_real *real, struct fr_mesh_state *mesh);
-/** The share to its place in the block, for the optimiser. */
+/** Pieces that are divided each by itself: chunks, where passes gather or scatter theirs, and behind them a table that is
+ *  tied over stages. */
+int fr_mesh_pieces(const struct fr_real *real, const struct fr_mesh_state *mesh);
+/** All parameters of a chunk, for a pass. */
+fr_status fr_mesh_gather_parameters(struct fr_real *real, const struct fr_mesh_state *mesh,
+                                    int chunk);
+/** Send the chunk's values of the block to their owners; they are zero then. */
+fr_status fr_mesh_scatter_gradients(struct fr_real *real, struct fr_mesh_state *mesh,
+                                    int chunk);
+/** Add up both ends' shares of a tied table; then the share goes to its place in the block, for the optimiser. */
+fr_status fr_mesh_join_shares(struct fr_real *real, struct fr_mesh_state *mesh);
 void fr_mesh_put_share(struct fr_real *real, const struct fr_mesh_state *mesh);
 
 /* ---- bucket.c: nothing of it without the plan's overlap -------------------------------------------- */

@@ -59,22 +59,47 @@ static int tag_of(const struct fr_mesh_state *mesh, int boundary, int m, bool ba
 }
 
 /* The stage of the chunk @p number. */
-static int stage_of(const struct fr_mesh_state *mesh, int number) {
-    return number % mesh->stages;
+static int stage_of(const struct fr_real *real, const struct fr_mesh_state *mesh, int number) {
+    return fr_schedule_stage(real->run->plan->schedule, mesh->stages, number);
 }
 
-static fr_status send_bytes(struct fr_real *real, const void *values, size_t size_B, int to,
-                            int tag, MPI_Request *request) {
+/* Where messages block: the one that has gone meanwhile. */
+static fr_status end_blocking(struct fr_real *real, struct fr_mesh_state *mesh) {
     double start_s = fr_real_clock_s(real);
+    if (!mesh->blocking) return FR_OK;
+    FR_REAL_TRY(real, MPI_Wait(mesh->blocking, MPI_STATUS_IGNORE));
+    mesh->blocking = NULL;
+    real->phases.collective_s += fr_real_clock_s(real) - start_s;
+    return FR_OK;
+}
+
+/* Synchronous: over once the reader stands there.  Unless it meets what the next pass reads of the same stage, both
+ * stand until then. */
+static fr_status send_blocking(struct fr_real *real, struct fr_mesh_state *mesh,
+                               const void *values, size_t size_B, int to, int tag,
+                               MPI_Request *request) {
+    FR_REAL_TRY(real, MPI_Issend(values, (int)size_B, MPI_BYTE, to, tag, real->pp, request));
+    mesh->blocking = request;
+    if (mesh->pairs[mesh->slot]) return FR_OK;
+    return end_blocking(real, mesh);
+}
+
+static fr_status send_bytes(struct fr_real *real, struct fr_mesh_state *mesh,
+                            const void *values, size_t size_B, int to, int tag,
+                            MPI_Request *request) {
+    double start_s = fr_real_clock_s(real);
+    if (to != real->pp_rank) real->sent_B[FR_REAL_PP] += (double)size_B;
+    if (real->run->plan->duplex)
+        return send_blocking(real, mesh, values, size_B, to, tag, request);
     FR_REAL_TRY(real, MPI_Isend(values, (int)size_B, MPI_BYTE, to, tag, real->pp, request));
     real->phases.collective_s += fr_real_clock_s(real) - start_s;
-    real->sent_B[FR_REAL_PP] += (double)size_B;
     return FR_OK;
 }
 
 /* Waiting for a message that is not there yet is waiting; taking it in is communication.  The
  * two are distinguished where a step is profiled. */
-static fr_status receive(struct fr_real *real, void *values, size_t size_B, int from, int tag) {
+static fr_status receive(struct fr_real *real, struct fr_mesh_state *mesh, void *values,
+                         size_t size_B, int from, int tag) {
     double start_s = fr_real_clock_s(real);
     if (real->profile) FR_REAL_TRY(real, MPI_Probe(from, tag, real->pp, MPI_STATUS_IGNORE));
     double there_s = fr_real_clock_s(real);
@@ -82,7 +107,13 @@ static fr_status receive(struct fr_real *real, void *values, size_t size_B, int 
         real, MPI_Recv(values, (int)size_B, MPI_BYTE, from, tag, real->pp, MPI_STATUS_IGNORE));
     real->phases.wait_s += there_s - start_s;
     real->phases.collective_s += fr_real_clock_s(real) - there_s;
-    return FR_OK;
+    return end_blocking(real, mesh);
+}
+
+/* All of features x columns as they are, where the fold of a schedule leaves them on the rank. */
+static size_t whole_B(const struct fr_real *real, const struct fr_mesh_state *mesh,
+                      int features) {
+    return (size_t)features * (size_t)mesh->columns * real->k->size_B;
 }
 
 static size_t bytes_of(const struct fr_real *real, struct fr_mesh_part part) {
@@ -99,7 +130,7 @@ static void *arriving(const struct fr_real *real, const struct fr_mesh_state *me
 static fr_status receive_coded(struct fr_real *real, struct fr_mesh_state *mesh,
                                const struct fr_real_codec *sizes, void *values, int from,
                                int tag) {
-    FR_TRY(receive(real, mesh->packet, fr_real_codec_size_B(real->k, sizes), from, tag));
+    FR_TRY(receive(real, mesh, mesh->packet, fr_real_codec_size_B(real->k, sizes), from, tag));
     fr_real_codec_decode(real, sizes, mesh->packet, 1, 0, values);
     return FR_OK;
 }
@@ -116,11 +147,13 @@ fr_status fr_mesh_receive(struct fr_real *real, struct fr_mesh_state *mesh,
                           struct fr_mesh_chunk *c, int m, void *x) {
     int features = c->unit[0].in;
     struct fr_mesh_part part = fr_mesh_part_of(real, mesh, features);
-    int from = stage_of(mesh, c->number - 1), tag = tag_of(mesh, c->number - 1, m, false);
+    int from = stage_of(real, mesh, c->number - 1), tag = tag_of(mesh, c->number - 1, m, false);
+    if (from == mesh->stage)
+        return receive(real, mesh, x, whole_B(real, mesh, features), from, tag);
     void *local = arriving(real, mesh, part, x);
     FR_TRY(coded_up(real, &c->up_from)
                ? receive_coded(real, mesh, &c->up_from, local, from, tag)
-               : receive(real, local, bytes_of(real, part), from, tag));
+               : receive(real, mesh, local, bytes_of(real, part), from, tag));
     return fr_mesh_gather(real, mesh, features, x);
 }
 
@@ -130,7 +163,11 @@ fr_status fr_mesh_send(struct fr_real *real, struct fr_mesh_state *mesh,
     int features = c->unit[c->n_units - 1].out;
     struct fr_mesh_part part = fr_mesh_part_of(real, mesh, features);
     size_t size_B = bytes_of(real, part);
+    int to = stage_of(real, mesh, c->number + 1), tag = tag_of(mesh, c->number, m, false);
     const void *values = fr_at(real->k, micro->top, part.first);
+    if (to == mesh->stage)
+        return send_bytes(real, mesh, micro->top, whole_B(real, mesh, features), to, tag,
+                          &micro->sent);
     if (mesh->cut == FR_MESH_COLUMNS) {
         fr_mesh_take_columns(real, mesh, features, micro->top, micro->part);
         values = micro->part;
@@ -142,8 +179,7 @@ fr_status fr_mesh_send(struct fr_real *real, struct fr_mesh_state *mesh,
         values = micro->part; /* done with what it held */
         FR_COMPUTE(real, memcpy(micro->part, packet, size_B));
     }
-    return send_bytes(real, values, size_B, stage_of(mesh, c->number + 1),
-                      tag_of(mesh, c->number, m, false), &micro->sent);
+    return send_bytes(real, mesh, values, size_B, to, tag, &micro->sent);
 }
 
 /* ---- backward -------------------------------------------------------------------------------- */
@@ -161,11 +197,13 @@ fr_status fr_mesh_receive_gradient(struct fr_real *real, struct fr_mesh_state *m
                                    struct fr_mesh_chunk *c, int m, void *dy) {
     int features = c->unit[c->n_units - 1].out;
     struct fr_mesh_part part = fr_mesh_part_of(real, mesh, features);
-    int from = stage_of(mesh, c->number + 1), tag = tag_of(mesh, c->number, m, true);
+    int from = stage_of(real, mesh, c->number + 1), tag = tag_of(mesh, c->number, m, true);
+    if (from == mesh->stage)
+        return receive(real, mesh, dy, whole_B(real, mesh, features), from, tag);
     void *local = arriving(real, mesh, part, dy);
     FR_TRY(compressed(real, mesh, c->number, mesh->reads, m, &c->from)
                ? receive_coded(real, mesh, &c->from, local, from, tag)
-               : receive(real, local, bytes_of(real, part), from, tag));
+               : receive(real, mesh, local, bytes_of(real, part), from, tag));
     return fr_mesh_gather(real, mesh, features, dy);
 }
 
@@ -199,8 +237,14 @@ fr_status fr_mesh_send_gradient(struct fr_real *real, struct fr_mesh_state *mesh
                                 struct fr_mesh_chunk *c, int m, int at, const void *dx) {
     struct fr_mesh_part part = fr_mesh_part_of(real, mesh, c->unit[0].in);
     size_t size_B = bytes_of(real, part);
-    int to = stage_of(mesh, c->number - 1), below = c->number - 1;
+    int below = c->number - 1, to = stage_of(real, mesh, below);
     void *buffer = mesh->out.buffer[at], *values = fr_at(real->k, buffer, part.first);
+    if (to == mesh->stage) {
+        size_B = whole_B(real, mesh, c->unit[0].in);
+        if (dx != buffer) FR_COMPUTE(real, memcpy(buffer, dx, size_B));
+        return send_bytes(real, mesh, buffer, size_B, to, tag_of(mesh, below, m, true),
+                          &mesh->out.request[at]);
+    }
     if (mesh->cut == FR_MESH_COLUMNS)
         fr_mesh_take_columns(real, mesh, c->unit[0].in, dx, values);
     if (compressed(real, mesh, below, mesh->before_reads, m, &c->codec)) {
@@ -209,6 +253,6 @@ fr_status fr_mesh_send_gradient(struct fr_real *real, struct fr_mesh_state *mesh
         values = buffer; /* done with what it held */
         FR_COMPUTE(real, memcpy(values, packet, size_B));
     }
-    return send_bytes(real, values, size_B, to, tag_of(mesh, below, m, true),
+    return send_bytes(real, mesh, values, size_B, to, tag_of(mesh, below, m, true),
                       &mesh->out.request[at]);
 }

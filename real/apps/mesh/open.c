@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "real/apps/mesh/blocking.h"
 #include "real/apps/mesh/mesh.h"
 #include "real/apps/mesh/words.h"
 
@@ -14,7 +15,8 @@ static int64_t count(const struct fr_real *real, const struct fr_chain *chain, b
     const struct fr_plan *plan = real->run->plan;
     int64_t sum = 0;
     for (int64_t c = 0; c < plan->chunks; c++) {
-        int64_t number = c * plan->pp + real->pp_rank,
+        int64_t number = fr_schedule_virtual(plan->schedule, (int32_t)plan->pp, real->pp_rank,
+                                             (int32_t)c),
                 end = fr_chain_units_before(chain, number + 1);
         for (int64_t i = fr_chain_units_before(chain, number); i < end; i++) {
             const struct fr_unit u = fr_chain_unit(chain, i, real->tp_rank, 1);
@@ -218,13 +220,28 @@ static bool open_codecs(struct fr_real *real, struct fr_mesh_state *mesh) {
     return whole && mesh->packet;
 }
 
+/* Which of the stage's slots send and receive at once. */
+static bool open_blocking(const struct fr_plan *plan, const struct fr_schedule_args *args,
+                          struct fr_mesh_state *mesh) {
+    int64_t n = mesh->n_slots;
+    if (!plan->duplex) return true;
+    struct fr_slot *all = fr_calloc((size_t)(mesh->stages * n), sizeof *all);
+    mesh->pairs = fr_calloc((size_t)n, sizeof *mesh->pairs);
+    bool whole = all && mesh->pairs;
+    for (int i = 0; whole && i < mesh->stages; i++) plan->schedule->order(args, i, all + i * n);
+    for (int64_t at = 0; whole && at < n; at++)
+        mesh->pairs[at] = fr_blocking_pairs(mesh->stages, all, n, mesh->stage, at);
+    free(all);
+    return whole;
+}
+
 static fr_status open_order(const struct fr_plan *plan, struct fr_mesh_state *mesh,
                             struct fr_error *err) {
     struct fr_schedule_args args = {mesh->stages, mesh->n_micro, mesh->n_chunks, plan->order};
     mesh->n_slots = fr_schedule_slots(plan->schedule, &args);
     mesh->splits = fr_schedule_splits(plan->schedule, &args);
     mesh->slots = fr_calloc((size_t)mesh->n_slots, sizeof *mesh->slots);
-    if (!mesh->slots)
+    if (!mesh->slots || !open_blocking(plan, &args, mesh))
         return fr_fail(err, FR_ERR_NOMEM, NULL, "%d micro-batches", mesh->n_micro);
     plan->schedule->order(&args, mesh->stage, mesh->slots);
     return FR_OK;
@@ -252,7 +269,7 @@ static fr_status open_tied(struct fr_real *real, struct fr_mesh_state *mesh) {
                                                    : NULL;
     bool fused = fr_mesh_fused(real->run), whole = plan->method->branches;
     int replica = fused ? 0 : real->dp_rank, part = fused && whole ? 0 : real->tp_rank;
-    if (!real->run->workload->transformer.tied || plan->pp == 1) return FR_OK;
+    if (!real->run->workload->transformer.tied || fr_plan_last_stage(plan) == 0) return FR_OK;
     FR_REAL_TRY(real,
                 MPI_Comm_split(real->world, u ? replica * (int)plan->tp + part : MPI_UNDEFINED,
                                real->rank, &mesh->ends));
@@ -281,7 +298,7 @@ static bool open_chunks(struct fr_real *real, struct fr_mesh_state *mesh,
     mesh->chunk = fr_calloc((size_t)mesh->n_chunks, sizeof *mesh->chunk);
     bool whole = mesh->chunk;
     for (int c = 0; whole && c < mesh->n_chunks; c++)
-        whole = open_chunk(real, mesh, c * mesh->stages + mesh->stage, chain, offset,
+        whole = open_chunk(real, mesh, fr_mesh_number(real, mesh, c), chain, offset,
                            &mesh->chunk[c]);
     return whole && open_shared(real, mesh) && open_codecs(real, mesh);
 }
@@ -339,11 +356,11 @@ void fr_mesh_close(struct fr_real *real) {
     for (int c = 0; mesh->chunk && c < mesh->n_chunks; c++) close_chunk(mesh, &mesh->chunk[c]);
     if (mesh->ends != MPI_COMM_NULL) MPI_Comm_free(&mesh->ends);
     for (int i = 0; i < mesh->n_coded; i++) fr_real_codec_close(&mesh->coded[i].codec);
-    void *const owned[] = {mesh->chunk,  mesh->slots,   mesh->out.buffer, mesh->out.request,
-                           mesh->d[0],   mesh->d[1],    mesh->scratch,    mesh->packet,
-                           mesh->part,   mesh->parts,   mesh->batch,      mesh->bucket,
-                           mesh->coded,  mesh->factors, mesh->gathered,   mesh->partials,
-                           mesh->inputs, mesh->targets, mesh->reads,      mesh->before_reads,
-                           mesh->shares, mesh->share,   mesh->scattered,  mesh};
+    void *const owned[] = {
+        mesh->chunk,    mesh->slots,   mesh->out.buffer, mesh->out.request, mesh->d[0],
+        mesh->d[1],     mesh->scratch, mesh->packet,     mesh->part,        mesh->parts,
+        mesh->batch,    mesh->bucket,  mesh->coded,      mesh->factors,     mesh->gathered,
+        mesh->partials, mesh->inputs,  mesh->targets,    mesh->reads,       mesh->before_reads,
+        mesh->shares,   mesh->pairs,   mesh->share,      mesh->scattered,   mesh};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
 }

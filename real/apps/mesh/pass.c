@@ -61,13 +61,15 @@ static fr_status weight(struct fr_real *real, struct fr_mesh_state *mesh,
 
 static fr_status run_slot(struct fr_real *real, struct fr_mesh_state *mesh,
                           const struct fr_slot *slot) {
-    if (slot->kind != FR_SLOT_WEIGHT) FR_TRY(fr_mesh_gather_parameters(real));
+    mesh->slot = slot - mesh->slots;
+    if (slot->kind != FR_SLOT_WEIGHT)
+        FR_TRY(fr_mesh_gather_parameters(real, mesh, slot->chunk));
     if (slot->kind == FR_SLOT_FORWARD)
         return fr_mesh_forward(real, mesh, &mesh->chunk[slot->chunk], slot->micro);
     if (slot->kind == FR_SLOT_BACKWARD) FR_TRY(backward(real, mesh, slot));
     if (slot->kind == FR_SLOT_WEIGHT) FR_TRY(weight(real, mesh, slot));
     bool made = !mesh->splits || slot->kind == FR_SLOT_WEIGHT; /* all of its gradients */
-    return made ? fr_mesh_scatter_gradients(real, mesh) : FR_OK;
+    return made ? fr_mesh_scatter_gradients(real, mesh, slot->chunk) : FR_OK;
 }
 
 static void begin(struct fr_real *real, struct fr_unit *u) {
@@ -87,6 +89,7 @@ fr_status fr_mesh_gradients(struct fr_real *real, double *loss) {
     for (int64_t i = 0; i < mesh->n_slots; i++) FR_TRY(run_slot(real, mesh, &mesh->slots[i]));
     *loss = mesh->loss;
     FR_TRY(fr_mesh_end_buckets(real, mesh));
+    FR_TRY(fr_mesh_join_shares(real, mesh));
     fr_mesh_put_share(real, mesh);
     FR_TRY(fr_mesh_add_partials(real, mesh));
     return fr_mesh_reduce(real, mesh);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "models/plan/copies.h"
 #include "real/apps/division.h"
 #include "real/apps/mesh/mesh.h"
 
@@ -62,7 +63,7 @@ enum { STREAM_GRADIENT = 1000, STREAMS_A_UNIT = 64 };
 static bool open_unit(struct fr_real *real, struct fr_mesh_state *mesh, const struct fr_unit *u,
                       int holder, struct fr_unit_matrix *all, int capacity) {
     const struct fr_compression *kind = real->run->plan->compression.codec;
-    int rank = (int)real->run->plan->compression.gradient_rank;
+    int rank = (int)fr_plan_gradient_rank(real->run->plan, mesh->stage);
     int n = u->kind->matrices(real, u, all, capacity);
     for (int i = 0; i < n; i++) {
         struct fr_mesh_coded *coded = &mesh->coded[mesh->n_coded];
@@ -96,9 +97,9 @@ static size_t packets_B(const struct fr_real *real, const struct fr_mesh_state *
     return sum_B;
 }
 
-/* Is the table of this rank's end reduced by itself? */
+/* Is the table of this rank's end reduced by itself, fused, or divided by itself? */
 static bool is_apart(const struct fr_real *real, const struct fr_mesh_state *mesh) {
-    return fr_mesh_fused(real->run) && mesh->tied;
+    return mesh->tied && (fr_mesh_fused(real->run) || real->run->plan->zero >= 2);
 }
 
 /* Values of a unit that @p holder have, and where their gradients are. */
@@ -111,18 +112,21 @@ static int64_t owned(const struct fr_real *real, const struct fr_unit *u, int ho
     return !parts ? u->n : own ? u->n - common : common;
 }
 
-/* A transformer's units lie side by side.  An embedding that is fused goes by itself; it is the first in
- * its block, or the last. */
+/* A transformer's units lie side by side.  An embedding that is fused, or tied and divided, goes by itself; it is
+ * the first in its block, or the last. */
 static void add_batch(struct fr_real *real, struct fr_mesh_state *mesh, const struct fr_unit *u,
-                      int holder) {
+                      int piece, int holder) {
     struct fr_mesh_batch *batch = mesh->n_batches ? &mesh->batch[mesh->n_batches - 1] : NULL;
     void *at;
     int64_t n = owned(real, u, holder, &at);
-    bool joins = u->kind->adds && batch && batch->holder == holder;
+    bool joins = u->kind->adds && batch && batch->holder == holder && batch->piece == piece;
     if (!joins) {
         batch = &mesh->batch[mesh->n_batches++];
-        *batch = (struct fr_mesh_batch){
-            .holder = holder, .at = at, .coded_from = mesh->n_coded, .coded_to = mesh->n_coded};
+        *batch = (struct fr_mesh_batch){.holder = holder,
+                                        .piece = piece,
+                                        .at = at,
+                                        .coded_from = mesh->n_coded,
+                                        .coded_to = mesh->n_coded};
     }
     batch->n += n;
     if (n == 0 || !is_apart(real, mesh) || u->d_table != mesh->tied) return;
@@ -132,11 +136,11 @@ static void add_batch(struct fr_real *real, struct fr_mesh_state *mesh, const st
 
 static bool open_held(struct fr_real *real, struct fr_mesh_state *mesh, int holder,
                       struct fr_unit_matrix *all, int n) {
-    bool coded = mesh->stage < real->run->plan->compression.gradient_stages;
+    bool coded = fr_plan_gradient_rank(real->run->plan, mesh->stage) > 0;
     for (int c = 0; c < mesh->n_chunks; c++)
         for (int i = 0; i < mesh->chunk[c].n_units; i++) {
             const struct fr_unit *u = &mesh->chunk[c].unit[i];
-            add_batch(real, mesh, u, holder);
+            add_batch(real, mesh, u, fr_mesh_pieces(real, mesh) > 1 ? c : 0, holder);
             if (coded && !open_unit(real, mesh, u, holder, all, n)) return false;
             mesh->batch[mesh->n_batches - 1].coded_to = mesh->n_coded;
         }
@@ -162,8 +166,8 @@ static size_t place_of(const struct fr_real *real, const void *at) {
 static bool divide_batch(const struct fr_real *real, const struct fr_mesh_state *mesh,
                          const struct fr_mesh_batch *batch, struct fr_division *d) {
     size_t at = place_of(real, batch->at), end = at + (size_t)batch->n;
-    int scattered = fr_division_part_of(batch->holder, FR_DIVISION_SCATTERED),
-        everywhere = fr_division_part_of(batch->holder, FR_DIVISION_WHOLE);
+    int scattered = fr_division_part_of(batch->piece, batch->holder, FR_DIVISION_SCATTERED),
+        everywhere = fr_division_part_of(batch->piece, batch->holder, FR_DIVISION_WHOLE);
     bool whole = true;
     for (int i = batch->coded_from; i < batch->coded_to; i++) {
         const struct fr_lowrank *c = &mesh->coded[i].codec.low;
@@ -179,7 +183,7 @@ static bool divide_batch(const struct fr_real *real, const struct fr_mesh_state 
 static bool divide_alone(const struct fr_real *real, const struct fr_mesh_state *mesh,
                          struct fr_division *d) {
     if (real->stage == MPI_COMM_NULL || copies_of(real, FR_HELD_BY_REPLICAS) > 1) return true;
-    int part = fr_division_part_of(FR_HELD_BY_REPLICAS, FR_DIVISION_WHOLE);
+    int part = fr_division_part_of(0, FR_HELD_BY_REPLICAS, FR_DIVISION_WHOLE);
     return fr_division_add(d, part, (size_t)mesh->n_common,
                            real->n_parameters - mesh->n_common);
 }
@@ -187,18 +191,23 @@ static bool divide_alone(const struct fr_real *real, const struct fr_mesh_state 
 /* Who updates what, unless replicas have it all and all goes whole: then a share is one piece. */
 static bool open_division(struct fr_real *real, const struct fr_mesh_state *mesh) {
     bool parts = real->stage != MPI_COMM_NULL, whole = true;
-    const int holders[FR_HOLDERS] = {copies_of(real, FR_HELD_BY_REPLICAS),
-                                     parts ? copies_of(real, FR_HELD_BY_STAGE) : 1};
-    struct fr_division d = fr_division_none(holders);
-    if (real->run->plan->zero == 0) return true;
-    if (!parts && mesh->n_coded == 0 && !is_apart(real, mesh)) return true;
+    const struct fr_plan *plan = real->run->plan;
+    const int holders[FR_HOLDERS] = {(int)fr_plan_dividing(plan, FR_COPIES_REST),
+                                     parts ? (int)fr_plan_dividing(plan, FR_COPIES_COMMON) : 1};
+    int pieces = fr_mesh_pieces(real, mesh);
+    if (plan->zero == 0) return true;
+    if (!parts && mesh->n_coded == 0 && !is_apart(real, mesh) && pieces == 1) return true;
+    struct fr_division d = fr_division_none(holders, pieces);
+    whole = d.part;
     for (int i = 0; whole && i < mesh->n_batches; i++)
         whole = divide_batch(real, mesh, &mesh->batch[i], &d);
     whole = whole && divide_alone(real, mesh, &d);
     if (whole && is_apart(real, mesh)) {
         int holder = parts ? FR_HELD_BY_STAGE : FR_HELD_BY_REPLICAS;
-        whole = fr_division_add(&d, fr_division_part_of(holder, FR_DIVISION_WHOLE),
-                                place_of(real, mesh->tied), mesh->n_tied);
+        int part = plan->zero >= 2
+                       ? fr_division_part_of(mesh->n_chunks, holder, FR_DIVISION_SCATTERED)
+                       : fr_division_part_of(0, holder, FR_DIVISION_WHOLE);
+        whole = fr_division_add(&d, part, place_of(real, mesh->tied), mesh->n_tied);
     }
     fr_division_free(&real->division);
     real->division = d;
@@ -209,8 +218,9 @@ static bool open_division(struct fr_real *real, const struct fr_mesh_state *mesh
 static int64_t scatter_scratch(const struct fr_real *real) {
     int64_t capacity = 0;
     for (int h = 0; h < FR_HOLDERS; h++)
-        capacity = most(
-            capacity, real->division.part[fr_division_part_of(h, FR_DIVISION_SCATTERED)].share);
+        capacity =
+            most(capacity,
+                 real->division.part[fr_division_part_of(0, h, FR_DIVISION_SCATTERED)].share);
     return real->run->plan->zero == 1 ? capacity : 0;
 }
 
@@ -374,15 +384,15 @@ static fr_status reduce_batch(struct fr_real *real, struct fr_mesh_state *mesh,
 
 /* To each its share; ends of a tied embedding have been added up before. */
 static fr_status scatter(struct fr_real *real, struct fr_mesh_state *mesh, int holder) {
-    int part = fr_division_part_of(holder, FR_DIVISION_SCATTERED);
+    int part = fr_division_part_of(0, holder, FR_DIVISION_SCATTERED);
     if (!fr_real_divided(real, holder) || real->division.part[part].share == 0) return FR_OK;
-    FR_TRY(fr_shares_scatter(real, holder, mesh->factors));
-    fr_shares_put(real, holder, mesh->factors);
+    FR_TRY(fr_shares_scatter(real, 0, holder, mesh->factors));
+    fr_shares_put(real, 0, holder, mesh->factors);
     return FR_OK;
 }
 
 static fr_status join_ends(struct fr_real *real, struct fr_mesh_state *mesh) {
-    if (!mesh->tied) return FR_OK;
+    if (!mesh->tied || fr_mesh_share(real) > 0) return FR_OK; /* none, or joined */
     return fr_real_all_reduce(real, mesh->ends, mesh->tied, mesh->n_tied);
 }
 

@@ -1,6 +1,9 @@
 /* Passes of a sublayer (layer.h): what stands before W1, between the products and behind W2. */
 #include "real/apps/mesh/layer.h"
+#include "real/apps/mesh/pieces.h"
 #include "real/apps/subgrid.h"
+
+#include <stdlib.h>
 
 static bool attends(const struct fr_sublayer *s) { return s->kind != FR_SUBLAYER_MLP; }
 
@@ -47,6 +50,41 @@ static void *third(const struct fr_sublayer_pass *p, const void *qkv, int part, 
     return fr_at(p->real->k, qkv, (size_t)(part * values) * (size_t)tokens);
 }
 
+/* ---- products in pieces beside the exchanges of tokens in parts ---------------------------------- */
+
+static bool in_pieces(const struct fr_sublayer_pass *p) {
+    return p->s.flow == FR_FLOW_TOKENS && p->u->run->plan->overlap_tp;
+}
+
+/* y (@p rows x T) := the first of W1's rows times what it reads: all tokens, or in pieces the rank's own. */
+static fr_status multiply_first(const struct fr_sublayer_pass *p, int rows, const void *in,
+                                void *y) {
+    const struct fr_sublayer *s = &p->s;
+    const struct fr_piece_product product = {p->w.first, rows, s->h, false};
+    if (in_pieces(p))
+        return fr_pieces_gather(p->real, &s->z, &product, in, p->scratch.packed, NULL, y);
+    fr_multiply(p->real, rows, s->t, s->h, p->w.first, in, 0, y);
+    return FR_OK;
+}
+
+/* The sum over ranks of a product of x, of own tokens; between its beginning and its end, @p again, gathered. */
+static fr_status scatter_pieces(const struct fr_sublayer_pass *p,
+                                const struct fr_piece_product *product, const void *x,
+                                void *again, MPI_Request *gathered, void *sum) {
+    const struct fr_sublayer *s = &p->s;
+    struct fr_pieces sent = {0};
+    void *packed = p->scratch.packed;
+    fr_status status =
+        fr_pieces_scatter_begin(p->real, &s->z, product, x, p->scratch.whole, sum, &sent);
+    if (status == FR_OK && again)
+        status = fr_block_gather_end(p->real, &s->z, packed, again, gathered);
+    if (status != FR_OK) {
+        free(sent.request);
+        return status;
+    }
+    return fr_pieces_scatter_end(p->real, &s->z, (int64_t)s->h * s->n, packed, sum, &sent);
+}
+
 /* ---- attention ----------------------------------------------------------------------------------- */
 
 static struct fr_context_scratch context_of(const struct fr_sublayer_pass *p) {
@@ -82,7 +120,7 @@ static fr_status attend(const struct fr_sublayer_pass *p, const void *in) {
     bool crosses = s->kind == FR_SUBLAYER_CROSSING;
     void *made = fr_context_made(&s->z, &scratch, p->saved.first),
          *qkv = s->slices ? p->scratch.first : made;
-    fr_multiply(real, (crosses ? 1 : 3) * s->wide, s->t, s->h, p->w.first, in, 0, qkv);
+    FR_TRY(multiply_first(p, (crosses ? 1 : 3) * s->wide, in, qkv));
     if (crosses)
         fr_multiply(real, 2 * s->wide, s->t, s->h, third(p, p->w.first, 1, s->wide, s->h), p->e,
                     0, third(p, qkv, 1, s->wide, s->t));
@@ -124,7 +162,7 @@ static fr_status enter(const struct fr_sublayer_pass *p, const void *x, const vo
     const struct fr_sublayer *s = &p->s;
     bool samples = s->flow == FR_FLOW_SAMPLES, tokens = s->flow == FR_FLOW_TOKENS;
     void *normed = samples ? p->scratch.other : p->saved.a;
-    *in = tokens ? p->scratch.whole : p->saved.a;
+    *in = tokens && !in_pieces(p) ? p->scratch.whole : p->saved.a;
     if (s->ghost_neurons) return norm_of_parts(p, x);
     if (s->flow == FR_FLOW_VALUES) {
         FR_TRY(fr_real_all_gather(real, real->tp, x, (int64_t)s->o * s->t, p->saved.all));
@@ -133,7 +171,7 @@ static fr_status enter(const struct fr_sublayer_pass *p, const void *x, const vo
     FR_COMPUTE(real, real->k->norm(s->h, s->n, x, p->w.gain, p->w.bias, p->saved.mean,
                                    p->saved.inverse, normed));
     if (samples) return spread(p, false, s->h, normed, p->saved.a);
-    if (!tokens) return FR_OK;
+    if (!tokens || in_pieces(p)) return FR_OK;
     return fr_block_gather_tokens(real, &s->z, normed, p->scratch.packed, p->scratch.whole);
 }
 
@@ -144,7 +182,7 @@ static fr_status widen(const struct fr_sublayer_pass *p, const void *in) {
         FR_TRY(fr_ghost_neurons_forward(p->real, &s->up, p->w.first, in, p->scratch.local,
                                         p->saved.ghost_neurons[0], u));
     else
-        fr_multiply(p->real, s->wide, s->t, s->h, p->w.first, in, 0, u);
+        FR_TRY(multiply_first(p, s->wide, in, u));
     FR_COMPUTE(p->real, p->real->k->bias_relu(s->wide, s->t, p->w.first_bias, u));
     return FR_OK;
 }
@@ -159,6 +197,8 @@ static fr_status leave(const struct fr_sublayer_pass *p, void *y) {
     if (s->ghost_neurons)
         return fr_ghost_neurons_forward(real, &s->down, p->w.second, p->saved.made,
                                         p->scratch.local, p->saved.ghost_neurons[1], y);
+    const struct fr_piece_product product = {p->w.second, s->rows, s->in, false};
+    if (in_pieces(p)) return scatter_pieces(p, &product, p->saved.made, NULL, NULL, y);
     fr_multiply(real, s->rows, s->t, s->in, p->w.second, p->saved.made, 0, sums);
     switch (s->flow) {
     case FR_FLOW_WHOLE:
@@ -208,6 +248,9 @@ static fr_status leave_back(const struct fr_sublayer_pass *p, const void *dy, vo
     if (s->ghost_neurons)
         return fr_ghost_neurons_input(real, &s->down, p->w.second, dy, p->scratch.all,
                                       p->deferred.ghost_neurons[1], dmade);
+    const struct fr_piece_product product = {p->w.second, s->in, s->rows, true};
+    if (in_pieces(p))
+        return fr_pieces_gather(real, &s->z, &product, dy, p->scratch.packed, left, dmade);
     if (s->flow == FR_FLOW_TOKENS)
         FR_TRY(fr_block_gather_tokens(real, &s->z, dy, p->scratch.packed, left));
     if (s->flow == FR_FLOW_VALUES)
@@ -251,6 +294,8 @@ static fr_status enter_back(const struct fr_sublayer_pass *p, void **dn) {
     if (crosses) FR_TRY(encoded_back(p));
     if (tokens) FR_TRY(fr_block_gather_begin(real, &s->z, p->saved.a, packed, &gathered));
     if (attends(s)) d = p->deferred.first;
+    const struct fr_piece_product product = {p->w.first, s->h, s->thirds * s->wide, true};
+    if (in_pieces(p)) return scatter_pieces(p, &product, d, p->deferred.a, &gathered, *dn);
     fr_multiply_back(real, (crosses ? 1 : s->thirds) * s->wide, s->t, s->h, p->w.first, d, 0,
                      whole);
     if (s->flow == FR_FLOW_SAMPLES) return collect(p, false, s->h, whole, *dn);

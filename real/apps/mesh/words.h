@@ -22,7 +22,7 @@ static inline bool fr_words_divided(const struct fr_unit *u) {
 
 /** Have the logits a table of their own on their rank: one that is not tied, or a copy? */
 static inline bool fr_words_apart(const struct fr_real_case *run) {
-    return !run->workload->transformer.tied || run->plan->pp > 1;
+    return !run->workload->transformer.tied || fr_plan_last_stage(run->plan) > 0;
 }
 
 #endif

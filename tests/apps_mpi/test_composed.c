@@ -1,0 +1,337 @@
+/* Two steps of compositions of a transformer's plan on the job's ranks, against the same network as one rank trains it,
+ * whose gradients apps.pipeline.1 holds against plain loops: losses, and parameters.  Where tp divides matrices
+ * parameters are compared with those of a simpler plan of the same mesh.  Steps go along the gradient, so that parameters differ as gradients do: by 1e-12 at most.  And what
+ * the program sends is what the plan's price says, byte for byte but for what the last shares end beyond theirs. */
+#include "models/job/job.h"
+#include "models/plan/copies.h"
+#include "models/price/pipeline.h"
+#include "real/apps/mesh/unit.h"
+#include "tests/apps_mpi/mpi_case.h"
+
+enum { SEED = 23, STEPS = 2, BATCH = 16, SEQUENCE = 8 };
+static int rank, n_ranks, n_run;
+
+/* No two sizes are equal, so that what is exchanged for something else shows. */
+static const char *model_of(bool tied, char *text, size_t capacity) {
+    snprintf(
+        text, capacity,
+        "{\"kind\": \"transformer\", \"layers\": 8, \"hidden\": 12, \"heads\": 4, \"ffn\": "
+        "20, \"sequence\": %d, \"vocabulary\": 32, \"vocabulary_multiple\": 2, "
+        "\"tied_embedding\": %s, \"dtype\": \"fp64\", \"optimizer\": \"sgd\", "
+        "\"global_batch\": %d}",
+        SEQUENCE, tied ? "true" : "false", BATCH);
+    return text;
+}
+
+/* These plans are tried; without `like` against one rank. */
+struct composition {
+    int ranks;
+    bool tied;
+    const char *plan, *like;
+};
+
+/* ---- steps --------------------------------------------------------------------------------------- */
+
+/* @return the last step's loss, of all ranks of @p world together. */
+static double take_steps(struct mpi_case *c, MPI_Comm world, const char *text) {
+    struct fr_error err = {.status = FR_OK};
+    double loss = 0, all = 0;
+    c->real.update.rate = 0.25;
+    for (int step = 0; step < STEPS; step++)
+        if (fr_real_step(c->app, &c->real, &loss, &err) != FR_OK)
+            FAIL("%s: %s", text, err.detail);
+    MPI_Allreduce(&loss, &all, 1, MPI_DOUBLE, MPI_SUM, world);
+    return all;
+}
+
+static bool open_on(MPI_Comm world, const char *model, const char *text, struct mpi_case *c) {
+    struct fr_error err = {.status = FR_OK};
+    fr_status status = mpi_case_read(c, &fr_real_pipeline, model, text, SEED, &err);
+    if (status == FR_OK) status = fr_real_open(c->app, &c->run, world, &c->real, &err);
+    if (status != FR_OK) FAIL("%s: %s %s", text, err.where, err.detail);
+    return status == FR_OK;
+}
+
+/* ---- the same parameters ------------------------------------------------------------------------- */
+
+/* @p n parameters from @p at on are those of @p other from @p from on. */
+static void compare(const struct mpi_case *c, int64_t at, const struct mpi_case *other,
+                    int64_t from, int64_t n, const char *text) {
+    const struct fr_kernels *k = c->real.k;
+    for (int64_t i = 0; i < n; i++) {
+        double got = k->get(c->real.parameters, (size_t)(at + i)),
+               want = k->get(other->real.parameters, (size_t)(from + i));
+        if (fabs(got - want) <= 1e-12) continue;
+        FAIL("%s, rank %d: parameter %lld is %.17g, want %.17g", text, rank,
+             (long long)(at + i), got, want);
+        return;
+    }
+}
+
+/* Where unit @p i of one rank's network begins. */
+static int64_t begin_of(const struct fr_chain *one, int64_t i) {
+    int64_t sum = 0;
+    for (int64_t j = 0; j < i; j++) sum += fr_chain_unit(one, j, 0, 1).n;
+    return sum;
+}
+
+/* The units of the rank's chunks, one after another; behind the last one's may be a copy of the table. */
+static void compare_units(const struct mpi_case *c, const struct mpi_case *one,
+                          const char *text) {
+    struct fr_chain chain, whole;
+    const struct fr_plan *plan = c->run.plan;
+    int64_t at = 0;
+    if (fr_chain_make(&c->run, &chain, NULL) != FR_OK) return;
+    if (fr_chain_make(&one->run, &whole, NULL) == FR_OK)
+        for (int chunk = 0; chunk < plan->chunks; chunk++) {
+            int64_t number = fr_schedule_virtual(plan->schedule, (int32_t)plan->pp,
+                                                 c->real.pp_rank, chunk),
+                    from = fr_chain_units_before(&chain, number),
+                    to = fr_chain_units_before(&chain, number + 1);
+            for (int64_t i = from; i < to; i++) {
+                int64_t n = fr_chain_unit(&chain, i, 0, 1).n,
+                        own = fr_chain_unit(&whole, i, 0, 1).n;
+                compare(c, at, one, begin_of(&whole, i), own, text);
+                compare(c, at + own, one, 0, n - own, text);
+                at += n;
+            }
+        }
+    if (at != c->real.n_parameters) FAIL("%s: parameters are left over", text);
+    fr_chain_free(&chain);
+    fr_chain_free(&whole);
+}
+
+/* ---- bytes ----------------------------------------------------------------------------------------- */
+
+static const char cluster[] =
+    "{\"device\": {\"memory_bandwidth\": \"1 TB/s\", \"gemm\": {\"fp64\": {\"peak\": \"1 "
+    "TFLOP/s\", \"half_dim\": 8}}}, \"levels\": [{\"name\": \"node\", \"ranks\": 64, "
+    "\"latency\": \"1 us\", \"bandwidth\": \"10 GB/s\"}]}";
+
+/* Shares are equal and the last one's end beyond what is there, by a value a rank and collective. */
+static double beyond_B(const struct mpi_case *c) {
+    const struct fr_plan *plan = c->run.plan;
+    double copies = (double)(fr_plan_replicas(plan) * (plan->method->branches ? plan->tp : 1));
+    double passes = (double)(BATCH / plan->dp / plan->micro_batch * plan->chunks);
+    if (plan->zero == 0) return 0;
+    return sizeof(double) * (copies + 1) * 3 * (plan->zero > 1 ? 2 * passes : 1);
+}
+
+/* The price leaves out the three values a token of a divided vocabulary's loss, and of tokens in parts the gradients of
+ * norms, once. */
+static double unpriced_B(const struct mpi_case *c) {
+    const struct fr_plan *plan = c->run.plan;
+    double others = (double)(plan->tp - 1), h = (double)c->workload.transformer.hidden,
+           layers = (double)(c->workload.transformer.layers / plan->pp);
+    int last_stage =
+        fr_schedule_stage(plan->schedule, (int32_t)plan->pp, plan->pp * plan->chunks - 1);
+    bool last = c->real.pp_rank == last_stage;
+    if (plan->method->branches) return 0;
+    double loss = last ? 3 * others * BATCH / (double)fr_plan_replicas(plan) * SEQUENCE : 0,
+           norms = plan->sequence_parallel
+                       ? 2 * others / (double)plan->tp * 2 * h * (2 * layers + last)
+                       : 0;
+    return (loss + norms) * sizeof(double);
+}
+
+/* All of a stage's ranks have what is common to sub-grids: the program counts it apart, the price over dp. */
+static void compare_sent(const struct mpi_case *c, const double *priced_B, const char *text) {
+    static const int axes[][2] = {{FR_REAL_TP, FR_SENT_TP},
+                                  {FR_REAL_PP, FR_SENT_PP},
+                                  {FR_REAL_DP, FR_SENT_DP},
+                                  {FR_REAL_OTHER, FR_SENT_EMBEDDING}};
+    bool common = c->run.plan->method->branches;
+    for (int i = 0; i < (common ? 3 : 4); i++) {
+        double got = c->real.sent_B[axes[i][0]] / STEPS,
+               want = priced_B[axes[i][1]] + (i == 0 ? unpriced_B(c) : 0),
+               slack_B = i >= 2 ? beyond_B(c) : 0;
+        if (common && i == 2) {
+            got += c->real.sent_B[FR_REAL_OTHER] / STEPS;
+            want += priced_B[FR_SENT_EMBEDDING];
+        }
+        if (!(fabs(got - want) <= 1e-9 * fmax(1, want) + slack_B))
+            FAIL("%s, rank %d: sends %.17g B over %s, priced %.17g", text, rank, got,
+                 fr_sent_names[axes[i][1]], want);
+    }
+}
+
+static void compare_bytes(const struct mpi_case *c, const char *model, const char *text) {
+    const struct fr_job_names names = {.cluster = cluster, .model = model, .plan = text};
+    struct fr_job job = {0};
+    struct fr_pipeline p = {0};
+    struct fr_error err = {.status = FR_OK};
+    uint32_t extrapolated = 0;
+    if (fr_job_load(&names, &job, &err) != FR_OK)
+        FAIL("%s: %s: %s", text, err.where, err.detail);
+    else if (fr_pipeline_check(&job, &job.plan) != 0 ||
+             fr_pipeline_make(&job, &job.plan, &p, &extrapolated, &err) != FR_OK)
+        FAIL("%s: not priced", text);
+    else
+        compare_sent(c, p.stage[c->real.pp_rank].sent_B, text);
+    fr_pipeline_free(&p);
+    fr_job_free(&job);
+}
+
+/* ---- every composition ------------------------------------------------------------------------------ */
+
+/* The last loss is one rank's, whatever divides the network. */
+static void compare_loss(double loss, double want, const char *text) {
+    if (!(fabs(loss - want) <= 1e-12 * want))
+        FAIL("%s, rank %d: the last loss is %.17g, want %.17g", text, rank, loss, want);
+}
+
+static void run(const struct composition *x) {
+    struct mpi_case c, one, like;
+    char model[400];
+    model_of(x->tied, model, sizeof model);
+    if (open_on(MPI_COMM_WORLD, model, x->plan, &c) &&
+        open_on(MPI_COMM_SELF, model, "{}", &one)) {
+        double loss = take_steps(&c, MPI_COMM_WORLD, x->plan);
+        compare_loss(loss, take_steps(&one, MPI_COMM_SELF, x->plan), x->plan);
+        compare_bytes(&c, model, x->plan);
+        mpi_case_gradients(&c); /* zero 3 gathers parameters for its passes alone */
+        if (!x->like) compare_units(&c, &one, x->plan);
+        if (x->like && open_on(MPI_COMM_WORLD, model, x->like, &like)) {
+            take_steps(&like, MPI_COMM_WORLD, x->like);
+            compare(&c, 0, &like, 0, c.real.n_parameters, x->plan);
+            mpi_case_close(&like);
+        }
+        mpi_case_close(&one);
+    }
+    mpi_case_close(&c);
+    n_run++;
+}
+
+static const struct composition compositions[] = {
+    /* zero_ranks: groups of two divide, of one nothing */
+    {4, true, "{\"dp\": 4, \"micro_batch\": 2, \"zero\": 1, \"zero_ranks\": 2}", NULL},
+    {4, true, "{\"dp\": 4, \"micro_batch\": 2, \"zero\": 1, \"zero_ranks\": 1}", NULL},
+    {4, true, "{\"dp\": 4, \"micro_batch\": 2, \"zero\": 2, \"zero_ranks\": 2}", NULL},
+    {4, true, "{\"dp\": 4, \"micro_batch\": 1, \"zero\": 3, \"zero_ranks\": 2}", NULL},
+    {8, false,
+     "{\"pp\": 2, \"dp\": 4, \"micro_batch\": 2, \"zero\": 3, \"zero_ranks\": 2, "
+     "\"rank_order\": \"tp-dp-pp\"}",
+     NULL},
+    {8, true,
+     "{\"tp\": 2, \"dp\": 4, \"micro_batch\": 2, \"zero\": 3, \"zero_ranks\": 2, "
+     "\"sequence_parallel\": true}",
+     "{\"tp\": 2, \"dp\": 4, \"micro_batch\": 2, \"sequence_parallel\": true}"},
+    /* zero 2 and 3 with chunks */
+    {4, false,
+     "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"schedule\": \"interleaved\", \"chunks\": 2, "
+     "\"zero\": 2}",
+     NULL},
+    {4, false,
+     "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"schedule\": \"interleaved\", \"chunks\": 4, "
+     "\"zero\": 3, \"recompute\": \"full\"}",
+     NULL},
+    {8, false,
+     "{\"pp\": 2, \"dp\": 4, \"micro_batch\": 2, \"schedule\": \"interleaved\", \"chunks\": 2, "
+     "\"zero\": 3, \"zero_ranks\": 2}",
+     NULL},
+    {8, false,
+     "{\"method\": \"subgraph\", \"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, "
+     "\"branches\": \"layer\", \"schedule\": \"interleaved\", \"chunks\": 2, \"zero\": 3}",
+     "{\"method\": \"subgraph\", \"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, "
+     "\"branches\": \"layer\", \"schedule\": \"interleaved\", \"chunks\": 2}"},
+    {8, true,
+     "{\"method\": \"subgraph\", \"tp\": 2, \"dp\": 4, \"micro_batch\": 2, \"branches\": "
+     "\"layer\", \"zero\": 2, \"zero_ranks\": 2}",
+     "{\"method\": \"subgraph\", \"tp\": 2, \"dp\": 4, \"micro_batch\": 2, \"branches\": "
+     "\"layer\"}"},
+    /* a table that is tied over stages, divided at both ends */
+    {4, true, "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"zero\": 2}", NULL},
+    {4, true,
+     "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 1, \"zero\": 3, \"schedule\": \"zero-bubble\"}",
+     NULL},
+    {8, true,
+     "{\"pp\": 2, \"dp\": 4, \"micro_batch\": 2, \"schedule\": \"interleaved\", \"chunks\": 2, "
+     "\"zero\": 3, \"zero_ranks\": 2}",
+     NULL},
+    {8, true, "{\"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"zero\": 3}",
+     "{\"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2}"},
+    {8, true,
+     "{\"method\": \"subgraph\", \"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, "
+     "\"zero\": 2}",
+     "{\"method\": \"subgraph\", \"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2}"},
+    /* schedules that fold: both ends on the first stage */
+    {4, true, "{\"pp\": 4, \"micro_batch\": 1, \"schedule\": \"dualpipe-v\", \"chunks\": 2}",
+     NULL},
+    {4, false,
+     "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 1, \"schedule\": \"dualpipe-v\", \"chunks\": 2, "
+     "\"zero\": 3}",
+     NULL},
+    {4, true,
+     "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"schedule\": \"zero-bubble-v\", \"chunks\": "
+     "2, \"zero\": 2, "
+     "\"recompute\": \"selective\"}",
+     NULL},
+    {8, true,
+     "{\"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 1, \"schedule\": \"dualpipe-v\", "
+     "\"chunks\": 2}",
+     "{\"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"schedule\": \"zero-bubble-v\", "
+     "\"chunks\": 2}"},
+    {8, true,
+     "{\"tp\": 2, \"pp\": 4, \"micro_batch\": 2, \"schedule\": \"dualpipe-v\", \"chunks\": 2, "
+     "\"sequence_parallel\": true}",
+     "{\"tp\": 2, \"pp\": 4, \"micro_batch\": 2, \"schedule\": \"zero-bubble-v\", \"chunks\": "
+     "2}"},
+    /* exchanges of tp in pieces */
+    {4, true,
+     "{\"tp\": 4, \"micro_batch\": 2, \"sequence_parallel\": true, \"overlap_tp\": true}",
+     "{\"tp\": 4, \"micro_batch\": 2, \"sequence_parallel\": true}"},
+    {4, true,
+     "{\"tp\": 2, \"pp\": 2, \"micro_batch\": 2, \"sequence_parallel\": true, \"overlap_tp\": "
+     "true, "
+     "\"schedule\": \"zero-bubble\", \"recompute\": \"full\"}",
+     "{\"tp\": 2, \"pp\": 2, \"micro_batch\": 2}"},
+    {8, false,
+     "{\"tp\": 2, \"cp\": 2, \"dp\": 2, \"micro_batch\": 2, \"sequence_parallel\": true, "
+     "\"overlap_tp\": true, "
+     "\"recompute\": \"selective\", \"zero\": 3}",
+     "{\"tp\": 2, \"dp\": 4, \"micro_batch\": 2}"},
+    /* messages that block */
+    {4, true, "{\"pp\": 4, \"micro_batch\": 2, \"p2p\": \"duplex\"}", NULL},
+    {4, false, "{\"pp\": 4, \"micro_batch\": 2, \"p2p\": \"duplex\", \"schedule\": \"gpipe\"}",
+     NULL},
+    {8, true, "{\"tp\": 2, \"pp\": 4, \"micro_batch\": 1, \"p2p\": \"duplex\"}",
+     "{\"tp\": 2, \"pp\": 4, \"micro_batch\": 2}"},
+};
+
+static void refused(const char *plan, const char *because) {
+    struct mpi_case c;
+    struct fr_error err = {.status = FR_OK};
+    char model[400];
+    model_of(true, model, sizeof model);
+    if (mpi_case_read(&c, &fr_real_pipeline, model, plan, SEED, &err) != FR_OK)
+        FAIL("%s: %s", plan, err.detail);
+    else if (c.app->check(&c.run, &err) != FR_ERR_INPUT || !strstr(err.detail, because))
+        FAIL("%s: want \"%s\" refused, got \"%s\"", plan, because, err.detail);
+    mpi_case_close(&c);
+}
+
+static void refusals(void) {
+    refused("{\"dp\": 4, \"zero\": 1, \"zero_ranks\": 3}", "does not divide by zero_ranks");
+    refused("{\"dp\": 4, \"zero\": 2, \"zero_ranks\": 1}", "expected 0 or 2 to dp x cp, 4");
+    refused("{\"dp\": 2, \"zero\": 1, \"zero_ranks\": 4}", "expected 0 or 1 to dp x cp, 2");
+    /* as simulate has it: a stage blocks to send what the other, which blocks to send, does not read yet */
+    refused(
+        "{\"pp\": 4, \"micro_batch\": 1, \"p2p\": \"duplex\", \"schedule\": \"1f1b-double\"}",
+        "stages wait for each other");
+    refused(
+        "{\"pp\": 4, \"micro_batch\": 1, \"p2p\": \"duplex\", \"schedule\": \"zero-bubble\"}",
+        "stages wait for each other");
+}
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
+    for (size_t i = 0; i < sizeof compositions / sizeof *compositions; i++)
+        if (compositions[i].ranks == n_ranks) run(&compositions[i]);
+    refusals();
+    if (n_run == 0) FAIL("no plan is of %d ranks", n_ranks);
+    MPI_Allreduce(MPI_IN_PLACE, &n_failed, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return n_failed > 0;
+}
