@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "models/job/assume.h"
 #include "models/job/condition.h"
+#include "models/job/release.h"
 #include "models/outcome/cost.h"
 #include "models/plan/key.h"
 #include "tests/job.h"
