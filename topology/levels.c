@@ -7,8 +7,8 @@ static const char *const level_keys[] = {"name",      "ranks",     "segment", "l
                                          "bandwidth", "shared_by", "power",   "measured",
                                          "link",      "mesh",      NULL};
 static const char *const measured_keys[] = {"latency", "bandwidth", "shared_by", NULL};
-static const char *const power_keys[] = {"idle",     "busy",   "efficiency",
-                                         "switches", "source", NULL};
+static const char *const power_keys[] = {"idle",          "busy",   "efficiency", "switches",
+                                         "switches_idle", "source", NULL};
 
 static fr_status power_read(const struct fr_json *object, struct fr_level_power *power,
                             struct fr_error *err) {
@@ -27,6 +27,8 @@ static fr_status power_read(const struct fr_json *object, struct fr_level_power 
     FR_TRY(fr_json_get_number(object, "efficiency", false, 0.1, 1, &power->efficiency, err));
     FR_TRY(fr_json_get_quantity(object, "switches", false, FR_QUANTITY_POWER, 0, 1e9,
                                 &power->switches_W, err));
+    FR_TRY(
+        fr_json_get_number(object, "switches_idle", false, 0, 1, &power->switches_idle, err));
     if (power->busy_W < power->idle_W)
         return fr_json_fail(&busy, err, "is %.6g W; expected at least the %.6g W of \"idle\"",
                             power->busy_W, power->idle_W);

@@ -39,7 +39,10 @@ struct fr_level_power {
     bool known;
     double idle_W, busy_W; /**< processors, memory, fans: at rest, and while all devices work */
     double efficiency;     /**< of the supplies of all that is inside; 1: none counted */
-    double switches_W;     /**< what joins its parts, of each unit of the level inside */
+    double
+        switches_W; /**< what joins its parts, of each unit of the level inside, switches full */
+    double
+        switches_idle; /**< share of that which a switch draws for a port that nothing uses */
 };
 
 struct fr_level {

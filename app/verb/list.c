@@ -14,6 +14,7 @@
 #include "models/job/assume.h"
 #include "models/job/own.h"
 #include "models/job/preset.h"
+#include "models/job/release.h"
 #include "models/plan/key.h"
 #include "models/workload/family.h"
 #include "plots/figure.h"
@@ -64,7 +65,7 @@ static int list_assumptions(struct row *rows) {
     static struct fr_assumption a[MOST];
     char name[FR_RUNTIME_NAME];
     int n = 0;
-    fr_runtime_newest(true, "", name);
+    fr_release_newest(true, "", NULL, name);
     if (fr_runtime_read(name, &newest, NULL) != FR_OK) return 0;
     for (; n < MOST && fr_assumption_at(&newest, n, &a[n]); n++)
         rows[n] = (struct row){a[n].key, a[n].value, a[n].when, a[n].why};

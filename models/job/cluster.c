@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "models/job/release.h"
 #include "models/job/runtime.h"
 
 static const char *const keys[] = {
@@ -49,7 +50,7 @@ fr_status fr_cluster_read_of(const struct fr_json_document *document, const char
     struct fr_runtime *runtime = fr_calloc(1, sizeof *runtime);
     fr_status status = fr_cluster_read_bare(document, cluster, err);
     if (status == FR_OK && !runtime) status = fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    if (!software) fr_runtime_newest(true, cluster->device.generation, name);
+    if (!software) fr_release_newest(true, cluster->device.generation, NULL, name);
     if (status == FR_OK) status = fr_runtime_read(software ? software : name, runtime, err);
     if (status == FR_OK) status = fr_runtime_equip(runtime, document, cluster, err);
     if (runtime) fr_runtime_free(runtime);

@@ -1,4 +1,5 @@
 /* Rates of devices with a runtime: put its facts into a cluster, and name the two in answers. */
+#include "models/job/release.h"
 #include "models/job/runtime.h"
 
 #include <math.h>
@@ -78,7 +79,7 @@ static fr_status take_costs(struct fr_runtime *runtime, struct fr_cluster *clust
     char name[FR_RUNTIME_NAME];
     *cluster->costs = '\0';
     if (!*device->generation || knows(runtime, device)) return FR_OK;
-    fr_runtime_newest(true, device->generation, name);
+    fr_release_newest(true, device->generation, NULL, name);
     if (strcmp(name, runtime->name) == 0) return FR_OK;
     FR_TRY(fr_runtime_join(runtime, name, err));
     if (knows(runtime, device)) snprintf(cluster->costs, sizeof cluster->costs, "%s", name);

@@ -12,6 +12,7 @@
 #include "models/job/key_meant.h"
 #include "models/job/plan_document.h"
 #include "models/job/preset.h"
+#include "models/job/release.h"
 #include "models/job/runtime.h"
 #include "models/plan/key.h"
 #include "models/workload/family.h"
@@ -157,11 +158,11 @@ static fr_status read_named(const struct fr_job_names *names, struct fr_job *job
                        job->runtime->modern ? "modern" : "2019", job->runtime->name, err);
 }
 
-fr_status fr_job_runtime(struct fr_job *job, struct fr_error *err) {
+fr_status fr_job_runtime(struct fr_job *job, const char *until, struct fr_error *err) {
     char name[FR_RUNTIME_NAME];
     bool modern = !job->documents[MODEL] || job->workload.modern;
     if (job->runtime) return FR_OK;
-    fr_runtime_newest(modern, job->cluster.device.generation, name);
+    fr_release_newest(modern, job->cluster.device.generation, until, name);
     return read_runtime(job, name, err);
 }
 
@@ -191,7 +192,7 @@ fr_status fr_job_finish(struct fr_job *job, struct fr_error *err) {
 /* Its runtime, with the facts that --set puts before it, and what the devices reach with that. */
 static fr_status equip(const struct fr_job_names *names, struct fr_job *job,
                        struct fr_error *err) {
-    FR_TRY(fr_job_runtime(job, err));
+    FR_TRY(fr_job_runtime(job, fr_release_date_set(names->sets, names->n_sets), err));
     for (int i = 0; i < names->n_sets; i++)
         if (fr_runtime_is_set(names->sets[i])) FR_TRY(apply_set(job, names->sets[i], err));
     return fr_runtime_equip(job->runtime, job->documents[CLUSTER], &job->cluster, err);

@@ -81,7 +81,8 @@ struct fr_job_names {
 /** Load and check.  Free with fr_job_free, also on error.
  *  KEY is a dotted path: "plan.ghost", "model.layers", "cluster.device.launch"; a bare KEY is
  *  one of the plan.  "model.iterations=FILE" takes the table from a JSON file.  "runtime=NAME" names the runtime, and
- *  "runtime.KEY=VALUE" puts a fact before its own (models/job/runtime.h).
+ *  "runtime.KEY=VALUE" puts a fact before its own (models/job/runtime.h); "runtime.date=DATE" alone names the newest
+ *  release of that date (models/job/release.h).
  *  @return FR_OK; FR_ERR_INPUT with file and place; FR_ERR_USAGE for a KEY that leads nowhere. */
 fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,
                       struct fr_error *err);
@@ -91,9 +92,10 @@ void fr_job_free(struct fr_job *job);
  *  (models/job/assume.h).  @return FR_OK or FR_ERR_NOMEM. */
 fr_status fr_job_finish(struct fr_job *job, struct fr_error *err);
 
-/** Read the newest runtime that suits @p job, whose cluster and model are read, unless it has one already.
+/** Read the newest runtime of @p until (release.h; NULL: of any date) that suits @p job, whose cluster and model are
+ *  read, unless it has one already.
  *  @return FR_OK or FR_ERR_NOMEM. */
-fr_status fr_job_runtime(struct fr_job *job, struct fr_error *err);
+fr_status fr_job_runtime(struct fr_job *job, const char *until, struct fr_error *err);
 
 /** The plan's document, likewise. */
 const struct fr_json_document *fr_job_plan(const struct fr_job *job);

@@ -9,8 +9,9 @@
 #include "models/job/assume.h"
 #include "models/job/condition.h"
 #include "models/job/preset.h"
+#include "models/job/release.h"
 
-static const char kind[] = "runtime", whole[] = " any ";
+static const char kind[] = "runtime";
 static const char *const defaults[] = {"2019", "modern", NULL};
 
 /* ---- facts --------------------------------------------------------------------------------------- */
@@ -321,7 +322,7 @@ static bool states(const struct fr_runtime *r, int row) {
 /* Facts on releases from the newest preset of its year, where none of its own files states them. */
 static fr_status find_usual(struct fr_runtime *r, struct fr_error *err) {
     char name[FR_RUNTIME_NAME];
-    fr_runtime_newest(r->modern, "", name);
+    fr_release_newest(r->modern, "", NULL, name);
     if (!*name || strcmp(name, r->named[0]) == 0) return FR_OK;
     struct fr_runtime *newest = fr_calloc(1, sizeof *newest);
     if (!newest) return fr_fail(err, FR_ERR_NOMEM, name, "out of memory");
@@ -419,30 +420,6 @@ fr_status fr_runtime_mix(const struct fr_runtime *first, const struct fr_runtime
     take_rows(first, taken, false, made);
     take_rows(later, taken, true, made);
     return FR_OK;
-}
-
-/* ---- which ------------------------------------------------------------------------------------------ */
-
-/* 0: it does not suit; 1: it suits any device; 2: this generation. */
-static int suits(const char *list, const char *generation) {
-    char word[FR_RUNTIME_NAME + 2];
-    snprintf(word, sizeof word, " %s ", generation);
-    return *generation && strstr(list, word) ? 2 : strstr(list, whole) != NULL;
-}
-
-void fr_runtime_newest(bool modern, const char *generation, char *name) {
-    const struct fr_preset *newest = NULL;
-    int best = 1;
-    for (const struct fr_preset *p = fr_presets; p->name; p++) {
-        if (strcmp(p->kind, kind) != 0 || (strcmp(p->defaults, defaults[1]) == 0) != modern)
-            continue;
-        int how = suits(p->suits, generation);
-        if (how < best || (newest && how == best && strcmp(p->date, newest->date) < 0))
-            continue;
-        best = how;
-        newest = p;
-    }
-    snprintf(name, FR_RUNTIME_NAME, "%s", newest ? newest->name : "");
 }
 
 const char fr_runtime_2019[] = "papers-2019";

@@ -71,10 +71,6 @@ fr_status fr_runtime_copy(const struct fr_runtime *from, struct fr_runtime *runt
 fr_status fr_runtime_mix(const struct fr_runtime *first, const struct fr_runtime *later,
                          const bool *taken, struct fr_runtime *made, struct fr_error *err);
 
-/** The newest preset that suits a model of today or of 2019 and devices of @p generation ("": not stated).
- *  @param[out] name  of FR_RUNTIME_NAME bytes */
-void fr_runtime_newest(bool modern, const char *generation, char *name);
-
 /** Is @p set, a KEY=VALUE, about the runtime: "runtime=NAME" or "runtime.KEY=VALUE"? */
 bool fr_runtime_is_set(const char *set);
 

@@ -45,13 +45,22 @@ static double node_W(const struct fr_cluster *cluster, const struct fr_levels *t
     return around_W;
 }
 
-/* Ports that an adapter's way takes of switches of 64 ports in a fat tree: one of a single tier, two more for each
- * further tier.  Two tiers join 64 x 32 units, three 64 x 32 x 32. */
-static double ports(double units) {
-    double most = 64;
+/* Switches of P = 64 ports in a fat tree of t tiers, for n units.  Two tiers join P x P / 2 units, three P x P / 2 x
+ * P / 2.
+ *
+ *      used = (2 t - 1) n          ports that units and links between switches take
+ *      all  = P                    t = 1
+ *             P ((t - 1) L + ceil(L / 2)),  L = ceil(n / (P / 2)) switches that units end in
+ *
+ * A switch draws the share i of its power whatever its ports carry: (1 - i) used + i all.  A full tree has used = all. */
+static double ports(double units, double idle) {
+    const double radix = 64, half = radix / 2;
+    double most = radix, leaves = ceil(units / half);
     int tiers = 1;
-    for (; units > most && tiers < 4; tiers++) most *= 32;
-    return 2 * tiers - 1;
+    for (; units > most && tiers < 4; tiers++) most *= half;
+    double used = (2 * tiers - 1) * units,
+           all = tiers == 1 ? radix : radix * ((tiers - 1) * leaves + ceil(leaves / 2));
+    return (1 - idle) * used + idle * fmax(used, all);
 }
 
 static double network_W(const struct fr_cluster *cluster, const struct fr_levels *taken,
@@ -59,10 +68,15 @@ static double network_W(const struct fr_cluster *cluster, const struct fr_levels
     double sum_W = 0;
     for (int l = 1; l < cluster->levels.count; l++) {
         double inside = units(&taken->level[l - 1], ranks);
-        if (inside > 1)
-            sum_W += inside * ports(inside) * cluster->levels.level[l].power.switches_W;
+        const struct fr_level_power *p = &cluster->levels.level[l].power;
+        if (inside > 1) sum_W += ports(inside, p->switches_idle) * p->switches_W;
     }
     return sum_W;
+}
+
+double fr_energy_switches_W(const struct fr_cluster *cluster, int64_t ranks) {
+    const struct fr_levels taken = fr_levels_take(&cluster->levels, ranks, FR_UNITS_SEGMENTS);
+    return network_W(cluster, &taken, ranks);
 }
 
 void fr_outcome_add_energy(const struct fr_cluster *cluster, double device_J, double busy_s,

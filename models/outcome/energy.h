@@ -6,7 +6,7 @@
  *                and what supplies lose of all that: x (1 / efficiency - 1)
  *      network   switches and links, of every unit of the level inside, where more than one is used: what the file
  *                states is of one tier, two tiers of switches with 64 ports (beyond 64 units) count three times,
- *                three tiers (beyond 2048) five times
+ *                three tiers (beyond 2048) five times; `switches_idle` of it is that of whole switches
  *      facility  (pue - 1) x the rest
  *
  *  Each is counted as far as the cluster file states it; units are counted as if ranks filled them one
@@ -26,6 +26,9 @@ static inline double fr_rank_energy_J(const struct fr_device *device, double clo
 
 /** Does the file state something of that? */
 bool fr_energy_known(const struct fr_cluster *cluster, int part);
+
+/** Power of the switches that join @p ranks on as few units as hold them [W]; 0 where the file states none. */
+double fr_energy_switches_W(const struct fr_cluster *cluster, int64_t ranks);
 
 /** Fill energy_part_J and energy_J from the time, ranks and placement of @p out (none: linear).
  *  @param device_J  of all ranks; NaN: the device states no power, then nothing is known

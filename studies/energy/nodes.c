@@ -14,8 +14,11 @@
 
 #include "base/alloc.h"
 #include "calibrate/energy/line.h"
+#include "models/outcome/energy.h"
 #include "studies/energy/parts.h"
+#include "studies/training/table.h"
 #include "trust/numbers/statistics.h"
+#include "trust/power_fit.h"
 
 static const char *const file = "mlperf/power_runs.csv";
 
@@ -32,6 +35,7 @@ struct run {
     const struct kind *kind;
     double mean_W,
         switches_W; /* of a node; its share of the switches: as the submitter states it, else 0 */
+    int64_t nodes;
 };
 
 struct nodes {
@@ -74,11 +78,11 @@ static void read_row(struct nodes *n, const struct fr_csv *csv, int row) {
     count_in(fr_energy_number(csv, row, "measured_idle_after_W"), &k->idle_W, &k->idle_runs);
     count_in(fr_energy_number(csv, row, "measured_step_time_s"), &k->step_s, &k->step_runs);
     count_in(fr_energy_number(csv, row, "measured_node_power_low_W"), &k->low_W, &lows);
-    double switches_W = fr_energy_number(csv, row, "switch_power_W") /
-                        fr_energy_number(csv, row, "nodes_in_system");
-    n->runs[n->n_runs++] =
-        (struct run){fr_energy_text(csv, row, "row_id"), fr_energy_text(csv, row, "run_group"),
-                     k, mean_W, switches_W > 0 ? switches_W : 0};
+    double nodes = fr_energy_number(csv, row, "nodes_in_system"),
+           switches_W = fr_energy_number(csv, row, "switch_power_W") / nodes;
+    n->runs[n->n_runs++] = (struct run){
+        fr_energy_text(csv, row, "row_id"), fr_energy_text(csv, row, "run_group"), k, mean_W,
+        switches_W > 0 ? switches_W : 0,    nodes > 0 ? (int64_t)nodes : 0};
 }
 
 static void means(struct nodes *n) {
@@ -279,13 +283,16 @@ static double sigma_at(const struct node_power *p, double u) {
     return u < 1 ? hypot(work * p->sigma, (1 - work) * p->waiting_sigma) : p->sigma;
 }
 
-/* @param more_W  known, and the same in both */
+/* @param more_W  switches, beside those that the submitter states, within the share @p more_sigma */
 static void push_with(struct fr_energy_rows *rows, const struct run *run,
-                      const struct node_power *p, double u, double least_W, double more_W) {
-    double node_W = mean_W(p, u), predicted_W = node_W + more_W;
-    struct fr_energy_row row = {.measured = run->mean_W + more_W,
+                      const struct node_power *p, double u, double least_W, double more_W,
+                      double more_sigma) {
+    double node_W = mean_W(p, u), predicted_W = node_W + more_W,
+           stated_W = more_W > 0 ? run->switches_W : 0;
+    struct fr_energy_row row = {.measured = run->mean_W + stated_W,
                                 .predicted = predicted_W,
-                                .sigma = sigma_at(p, u) * node_W / predicted_W,
+                                .sigma = hypot(sigma_at(p, u) * node_W, more_sigma * more_W) /
+                                         predicted_W,
                                 .degrees = p->degrees,
                                 .least = least_W};
     size_t length = strlen(run->id);
@@ -297,7 +304,7 @@ static void push_with(struct fr_energy_rows *rows, const struct run *run,
 
 static void push(struct fr_energy_rows *rows, const struct run *run, const struct node_power *p,
                  double u, double least_W) {
-    push_with(rows, run, p, u, least_W, 0);
+    push_with(rows, run, p, u, least_W, 0, 0);
 }
 
 static fr_status left_out_table(struct fr_reproduction *r, const struct nodes *n,
@@ -315,22 +322,34 @@ static fr_status left_out_table(struct fr_reproduction *r, const struct nodes *n
     return fr_energy_rows_table(r, &rows, name, procedure, "W", &limits, err);
 }
 
-/* A node and its share of the switches whose power the submitter states. */
-static fr_status with_switches(struct fr_reproduction *r, const struct nodes *n,
-                               struct fr_error *err) {
+/* Switches of a node [W] of an eight-GPU cluster of @p nodes, whose presets state them by topology. */
+static fr_status topology_W(const char *accelerator, int64_t nodes, double *switches_W,
+                            struct fr_error *err) {
+    struct fr_cluster cluster;
+    FR_TRY(fr_table_cluster(strcmp(accelerator, "B200") == 0 ? "dgx-b200" : "dgx-h100",
+                            &cluster, err));
+    *switches_W = fr_energy_switches_W(&cluster, 8 * nodes) / (double)nodes;
+    fr_cluster_free(&cluster);
+    return FR_OK;
+}
+
+/* A node and its share of the switches.  The submitter's estimate counts as measured; the prediction has it too, or whole
+ * switches by the number of nodes alone. */
+static fr_status with_switches(struct fr_reproduction *r, const struct nodes *n, bool topology,
+                               const char *name, const char *procedure, struct fr_error *err) {
     static const struct fr_table_limits limits = {.mean = 0.08, FR_TABLE_COVERED};
+    const double unsure = fr_power_terms[fr_power_term_find("switches")].sigma;
     struct fr_energy_rows rows = {0};
     for (int i = 0; i < n->n_runs; i++) {
         const struct run *run = &n->runs[i];
         const struct kind *k = run->kind;
         struct node_power p = node_power(n, k, same_system);
-        double u = busy_share(n, k);
-        if (run->switches_W > 0 && !isnan(mean_W(&p, u)))
-            push_with(&rows, run, &p, u, least_W(k, &p) + run->switches_W, run->switches_W);
+        double u = busy_share(n, k), more_W = run->switches_W;
+        if (!(more_W > 0) || isnan(mean_W(&p, u))) continue;
+        if (topology) FR_TRY(topology_W(k->accelerator, run->nodes, &more_W, err));
+        push_with(&rows, run, &p, u, least_W(k, &p) + more_W, more_W, topology ? unsure : 0);
     }
-    return fr_energy_rows_table(r, &rows, "nodes_switches",
-                                "the same of nodes with switches, whose power is stated", "W",
-                                &limits, err);
+    return fr_energy_rows_table(r, &rows, name, procedure, "W", &limits, err);
 }
 
 /* More nodes from the same benchmark on the fewest: B its mean, W its lowest, while it waits for data. */
@@ -446,7 +465,10 @@ static fr_status all(struct fr_reproduction *r, const struct nodes *n, struct fr
                           "the same, from the other systems; another accelerator by its data "
                           "sheet's limit",
                           0.08, err));
-    FR_TRY(with_switches(r, n, err));
+    FR_TRY(with_switches(r, n, false, "nodes_switches",
+                         "the same of nodes with switches, whose power is stated", err));
+    FR_TRY(with_switches(r, n, true, "nodes_topology",
+                         "the same, with whole switches by the number of nodes alone", err));
     FR_TRY(scale(r, n, err));
     return supplies(r, n, err);
 }

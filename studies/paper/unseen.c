@@ -6,6 +6,7 @@
  *      set_on(WORDS, WHAT)           values of a shipped file, WHAT, were set on the runs of the cluster WORDS, or whose
  *                                    note.set holds them: these are called fitted
  *      rejects_below=P               judge whether the share of runs inside their 90 % intervals is likelier than P
+ *      read(FILE, bare=WORD)         the runs with experts alone, as somebody knows them who knows the mesh (bare.h)
  *
  * A row is the mean error; its note, and rows of JSON, hold how many runs there are, median error, bias and coverage. */
 #include <math.h>
@@ -16,7 +17,9 @@
 #include "base/alloc.h"
 #include "base/parallel.h"
 #include "studies/engine/study.h"
+#include "studies/training/bare.h"
 #include "studies/training/table.h"
+#include "studies/training/unseen.h"
 #include "trust/numbers/statistics.h"
 #include "trust/runs/peak.h"
 #include "trust/study.h"
@@ -92,12 +95,13 @@ static void add_run(struct fr_reproduction *r, fr_role role, const struct fr_sco
 
 static fr_status read(struct fr_study_call *c) {
     struct all *all = c->context;
-    const char *file = fr_call_word(c, "file", 0);
+    const char *file = fr_call_word(c, "file", 0), *bare = fr_call_word(c, "bare", -1);
     if (all->n_sets == FILES_MAX)
         return fr_fail(c->err, FR_ERR_INPUT, NULL, "more than %d files", FILES_MAX);
     struct fr_table_set *set = &all->set[all->n_sets++];
     FR_TRY(fr_table_read(file, set, c->err));
     fr_runs_drop_impossible(&set->runs);
+    if (*bare) FR_TRY(fr_bare_runs(bare, &set->runs, c->err));
     fr_table_left_out(all->r, file, &set->runs);
     if (!grow(all, set->runs.count)) return no_memory(c->err);
     const struct fr_run **runs = all->runs + all->n;
@@ -208,11 +212,11 @@ static fr_status table(struct fr_study_call *c) {
     return FR_OK;
 }
 
-static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
+fr_status fr_unseen_run(const char *name, const char *text, struct fr_reproduction *r,
+                        struct fr_error *err) {
     static const struct fr_study_function functions[] = {
         {"set_on", set_on}, {"read", read}, {"table", table}, {NULL, NULL}};
-    extern const char fr_study_unseen[];
-    const struct fr_study_text study = {"unseen", fr_study_unseen, functions};
+    const struct fr_study_text study = {name, text, functions};
     struct all *all = fr_calloc(1, sizeof *all);
     if (!all) return no_memory(err);
     all->r = r;
@@ -223,6 +227,11 @@ static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
     free(all->some);
     free(all);
     return status;
+}
+
+static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
+    extern const char fr_study_unseen[];
+    return fr_unseen_run("unseen", fr_study_unseen, r, err);
 }
 
 const struct fr_paper fr_paper_unseen = {

@@ -7,6 +7,7 @@
 #include "app/verb.h"
 #include "models/job/fact.h"
 #include "models/job/preset.h"
+#include "models/job/release.h"
 #include "models/job/runtime.h"
 #include "tests/app/command.h"
 #include "tests/scratch.h"
@@ -140,7 +141,7 @@ static void answers_name_it(void **state) {
 static void the_newest_and_the_clusters_own(void **state) {
     (void)state;
     char newest[FR_RUNTIME_NAME], line[128];
-    fr_runtime_newest(true, "hopper", newest);
+    fr_release_newest(true, "hopper", NULL, newest);
     snprintf(line, sizeof line, "software   %s (", newest);
     fr_test_expect("forerun predict " DENSE " --set tp=8 --all", 0, line, NULL);
     fr_test_expect("forerun predict " DENSE " --set tp=8 --defaults modern --all", 0, line,

@@ -2,6 +2,7 @@
 #include "models/job/assume.h"
 #include "models/job/condition.h"
 #include "models/job/fact.h"
+#include "models/job/release.h"
 #include "models/job/runtime.h"
 #include "tests/documents/schema.h"
 
@@ -193,7 +194,7 @@ static void assumptions(void **state) {
     struct fr_assumption a;
     char name[FR_RUNTIME_NAME];
     (void)state;
-    fr_runtime_newest(true, "", name);
+    fr_release_newest(true, "", NULL, name);
     assert_int_equal(fr_runtime_read(name, &newest, NULL), FR_OK);
     for (int i = 0; fr_assumption_at(&newest, i, &a); i++)
         fr_text_addf(&rows, "| `%s` | %s | %s | %s |\n", a.key, a.value, a.when, a.why);

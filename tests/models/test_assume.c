@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "models/job/assume.h"
 #include "models/job/condition.h"
+#include "models/job/release.h"
 #include "models/outcome/cost.h"
 #include "models/plan/key.h"
 #include "tests/job.h"
@@ -310,7 +311,7 @@ static void every_condition_is_documented(void **state_) {
 static int read_newest(void **state) {
     char name[FR_RUNTIME_NAME];
     (void)state;
-    fr_runtime_newest(true, "hopper", name);
+    fr_release_newest(true, "hopper", NULL, name);
     return fr_runtime_read(name, &newest, NULL) != FR_OK;
 }
 

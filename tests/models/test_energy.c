@@ -16,8 +16,8 @@ static void by_hand(void **state) {
     (void)state;
     c.levels = (struct fr_levels){
         .count = 2,
-        .level = {{.name = "node", .ranks = 8, .power = {true, 100, 400, 0.8, 0}},
-                  {.name = "system", .ranks = 64, .power = {true, 0, 0, 1, 50}}}};
+        .level = {{.name = "node", .ranks = 8, .power = {true, 100, 400, 0.8, 0, 0}},
+                  {.name = "system", .ranks = 64, .power = {true, 0, 0, 1, 50, 0}}}};
     fr_outcome_add_energy(&c, 2 * 2000, 20, &out);
     FR_NEAR(out.energy_part_J[FR_ENERGY_DEVICE], 4000, 1e-12);
     FR_NEAR(out.energy_part_J[FR_ENERGY_NODE], 2 * (750 + 200 + 2950 * 0.25), 1e-12);
@@ -35,7 +35,7 @@ static void what_is_not_there_is_not_counted(void **state) {
     c.levels = (struct fr_levels){
         .count = 2,
         .level = {{.name = "node", .ranks = 8, .power = {.efficiency = 1}},
-                  {.name = "system", .ranks = 64, .power = {true, 0, 0, 1, 50}}}};
+                  {.name = "system", .ranks = 64, .power = {true, 0, 0, 1, 50, 0}}}};
     fr_outcome_add_energy(&c, 100, 8, &out);
     FR_NEAR(out.energy_J, 100, 0);
     assert_false(fr_energy_known(&c, FR_ENERGY_NODE));
@@ -46,12 +46,61 @@ static void what_is_not_there_is_not_counted(void **state) {
     assert_false(fr_energy_known(&c, FR_ENERGY_DEVICE));
 }
 
+/* Switches of 64 ports that draw half of their power for ports that nothing uses: two nodes have 64 ports' half and their
+ * own; 64 nodes fill a switch, 2048 a tree of 64 and 32; 65 nodes have three switches below two. */
+static void whole_switches_by_hand(void **state) {
+    static const struct {
+        int64_t nodes;
+        double ports_full, ports_whole;
+    } rows[] = {{1, 0, 0},
+                {2, 2, 64},
+                {64, 64, 64},
+                {65, 195, 5 * 64},
+                {2048, 6144, 96 * 64},
+                {2049, 10245, 64 * (2 * 65 + 33)}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct fr_cluster c = {.pue = 1};
+        c.levels.count = 2;
+        c.levels.level[0] = (struct fr_level){.name = "node", .ranks = 8};
+        c.levels.level[1] =
+            (struct fr_level){.name = "system", .ranks = 1 << 20, .power.switches_W = 50};
+        int64_t ranks = 8 * rows[i].nodes;
+        FR_NEAR(fr_energy_switches_W(&c, ranks), 50 * rows[i].ports_full, 1e-9);
+        c.levels.level[1].power.switches_idle = 0.5;
+        FR_NEAR(fr_energy_switches_W(&c, ranks),
+                25 * (rows[i].ports_full + rows[i].ports_whole), 1e-9);
+        c.levels.level[1].power.switches_idle = 1;
+        FR_NEAR(fr_energy_switches_W(&c, ranks), 50 * rows[i].ports_whole, 1e-9);
+    }
+}
+
+/* More nodes never draw less in all, and whole switches never less than their ports alone. */
+static void switches_grow_with_nodes(void **state) {
+    struct fr_cluster c = {.pue = 1};
+    double before_W = 0;
+    (void)state;
+    c.levels.count = 2;
+    c.levels.level[0] = (struct fr_level){.name = "node", .ranks = 8};
+    c.levels.level[1] =
+        (struct fr_level){.name = "system", .ranks = 1 << 20, .power.switches_W = 161};
+    for (int64_t nodes = 1; nodes < 5000; nodes++) {
+        c.levels.level[1].power.switches_idle = 0;
+        double ports_W = fr_energy_switches_W(&c, 8 * nodes);
+        c.levels.level[1].power.switches_idle = 0.58;
+        double whole_W = fr_energy_switches_W(&c, 8 * nodes);
+        FR_TRUE(whole_W >= ports_W && whole_W >= before_W, "%d nodes: %g, %g W", (int)nodes,
+                whole_W, ports_W);
+        before_W = whole_W;
+    }
+}
+
 /* However little a host or a switch draws, or a supply loses, it is known. */
 static void little_is_known_too(void **state) {
-    static const struct fr_level_power of[] = {{true, 0, 0, 1, 0},
-                                               {true, 0, 1e-3, 1, 0},
-                                               {true, 0, 0, 1 - 1e-3, 0},
-                                               {true, 0, 0, 1, 1e-3}};
+    static const struct fr_level_power of[] = {{true, 0, 0, 1, 0, 0},
+                                               {true, 0, 1e-3, 1, 0, 0},
+                                               {true, 0, 0, 1 - 1e-3, 0, 0},
+                                               {true, 0, 0, 1, 1e-3, 0}};
     (void)state;
     for (int k = 0; k < 4; k++)
         for (int l = 0; l < 2; l++) {
@@ -67,7 +116,8 @@ static void little_is_known_too(void **state) {
 }
 
 /* Preset nodes at work draw what the logs say that they were made of (before the supplies; SMC 6.95 to
- * 7.20 kW, Lenovo 9.8 to 10.0 kW), and one of eight nodes eight ports of one tier, one of 65 nodes three times as many, of 2049 five times. */
+ * 7.20 kW, Lenovo 9.8 to 10.0 kW).  Eight nodes have a switch of 64 ports a rail, 64 nodes fill it, 65 have three
+ * switches below two, 2048 fill 64 below 32, and 2049 have 65 twice below 33. */
 static void presets_draw_what_was_metered(void **state) {
     static const struct {
         const char *cluster;
@@ -83,15 +133,19 @@ static void presets_draw_what_was_metered(void **state) {
         FR_TRUE(out.energy_J >= rows[i].from_W && out.energy_J <= rows[i].to_W, "got %g W",
                 out.energy_J);
         static const struct {
-            int nodes, ports;
-        } jobs[] = {{8, 1}, {64, 1}, {65, 3}, {2048, 3}, {2049, 5}};
+            int nodes, used, all;
+        } jobs[] = {{8, 8, 64},
+                    {64, 64, 64},
+                    {65, 195, 320},
+                    {2048, 6144, 6144},
+                    {2049, 10245, 64 * (2 * 65 + 33)}};
         for (int k = 0; k < 5; k++) {
             out.ranks = 8 * jobs[k].nodes;
             double ranks = (double)out.ranks;
             fr_outcome_add_energy(&job.cluster, ranks * job.cluster.device.power.busy_W, ranks,
                                   &out);
-            FR_NEAR(out.energy_part_J[FR_ENERGY_NETWORK] / jobs[k].nodes, 161.0 * jobs[k].ports,
-                    1e-12);
+            FR_NEAR(out.energy_part_J[FR_ENERGY_NETWORK],
+                    161 * (0.42 * jobs[k].used + 0.58 * jobs[k].all), 1e-12);
         }
         fr_job_free(&job);
     }
@@ -115,9 +169,12 @@ static void intervals_add_in_squares(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_hand), cmocka_unit_test(what_is_not_there_is_not_counted),
-        cmocka_unit_test(little_is_known_too), cmocka_unit_test(presets_draw_what_was_metered),
-        cmocka_unit_test(intervals_add_in_squares)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand),
+                                       cmocka_unit_test(what_is_not_there_is_not_counted),
+                                       cmocka_unit_test(whole_switches_by_hand),
+                                       cmocka_unit_test(switches_grow_with_nodes),
+                                       cmocka_unit_test(little_is_known_too),
+                                       cmocka_unit_test(presets_draw_what_was_metered),
+                                       cmocka_unit_test(intervals_add_in_squares)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -159,6 +159,35 @@ static void rows_are_with_their_own_software(void **state) {
     remove(beside);
 }
 
+/* A date in place of a name: the release that was out by then, with its defaults and its costs; --set goes before it. */
+static void a_date_names_a_release(void **state) {
+    static const char rows[] =
+        "model,model.dtype,measured_s,cluster,plan.dp,runtime,runtime.date\n"
+        "qwen3-30b-a3b,fp8,1,dgx-h100,8,nemo-25.04,\n"
+        "qwen3-30b-a3b,fp8,1,dgx-h100,8,,2025-04\n"
+        "qwen3-30b-a3b,fp8,1,dgx-h100,8,,2025-08\n"
+        "qwen3-30b-a3b,fp8,1,dgx-h100,8,,\n";
+    static const char *const wanted[] = {"nemo-25.04", "nemo-25.04", "nemo-25.04",
+                                         "megatron-bridge-26.06"};
+    static const char *const sets[] = {"runtime.date=2025-11"};
+    static const struct fr_runs_ask own = {.placed = true},
+                                    asked = {.placed = true, .sets = sets, .n_sets = 1};
+    struct fr_runs runs;
+    (void)state;
+    read_asked(rows, &own, &runs);
+    for (int i = 0; i < 4; i++) assert_string_equal(runs.items[i].runtime, wanted[i]);
+    const struct fr_run *run = runs.items;
+    assert_memory_equal(&run[0].cluster->device, &run[1].cluster->device,
+                        sizeof run[0].cluster->device);
+    assert_string_equal(run[0].assumed, run[1].assumed);
+    assert_true(run[1].cluster->drift.years == 0 && run[2].cluster->drift.years > 0.3);
+    fr_runs_free(&runs);
+    read_asked(rows, &asked, &runs);
+    assert_string_equal(runs.items[0].runtime, "nemo-25.04");
+    assert_string_equal(runs.items[3].runtime, "megatron-bridge-25.11");
+    fr_runs_free(&runs);
+}
+
 /* A published row takes costs alone, on the cluster of all rows too; what that was tuned to stays. */
 static void software_is_worth_what_its_facts_say(void **state) {
     static const char path_of[] = "/tmp/forerun_software_slow.json";
@@ -685,6 +714,7 @@ int main(void) {
         cmocka_unit_test(rows_are_on_their_own_clusters),
         cmocka_unit_test(one_cluster_stands_in_for_all),
         cmocka_unit_test(rows_are_with_their_own_software),
+        cmocka_unit_test(a_date_names_a_release),
         cmocka_unit_test(software_is_worth_what_its_facts_say),
         cmocka_unit_test(software_that_is_none_is_refused),
         cmocka_unit_test(published_rows_name_their_software),

@@ -7,6 +7,7 @@
 #include "models/job/assume.h"
 #include "models/job/formula.h"
 #include "models/job/preset.h"
+#include "models/job/release.h"
 #include "models/job/runtime.h"
 #include "models/outcome/cost.h"
 #include "models/plan/key.h"
@@ -377,8 +378,42 @@ static void the_newest(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char name[FR_RUNTIME_NAME];
-        fr_runtime_newest(rows[i].modern, rows[i].generation, name);
+        fr_release_newest(rows[i].modern, rows[i].generation, NULL, name);
         assert_string_equal(name, rows[i].name);
+    }
+}
+
+/* The newest of a line that was out by a date, the oldest where none was. */
+static void the_newest_of_a_date(void **state) {
+    static const struct {
+        const char *generation, *until, *name;
+    } rows[] = {{"hopper", "2027", "megatron-bridge-26.06"},
+                {"hopper", "2026-06", "megatron-bridge-26.06"},
+                {"hopper", "2026-05-31", "megatron-bridge-26.04"},
+                {"hopper", "2026-03", "megatron-bridge-26.02"},
+                {"blackwell", "2025", "megatron-bridge-25.11"},
+                {"hopper", "2025-04", "nemo-25.04"},
+                {"", "2024-10", "nemo-24.03"},
+                {"ampere", "2015", "megatron-2021"},
+                {"cdna3", "2025-06", "primus-2026"},
+                {"tpu-v6e", "2024", "maxtext-2025"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char name[FR_RUNTIME_NAME];
+        fr_release_newest(true, rows[i].generation, rows[i].until, name);
+        assert_string_equal(name, rows[i].name);
+    }
+}
+
+/* A date of a preset names that preset or one before it, never a newer one. */
+static void no_release_is_newer_than_its_date(void **state) {
+    (void)state;
+    for (const struct fr_preset *p = fr_presets; p->name; p++) {
+        char name[FR_RUNTIME_NAME];
+        if (strcmp(p->kind, "runtime") != 0 || strcmp(p->date, "2021-04") < 0) continue;
+        fr_release_newest(true, "hopper", p->date, name);
+        const struct fr_preset *found = fr_preset_find("runtime", name);
+        FR_TRUE(strncmp(found->date, p->date, strlen(p->date)) <= 0, "%s: %s", p->date, name);
     }
 }
 
@@ -628,6 +663,8 @@ int main(void) {
         cmocka_unit_test(each_fact_has_source_and_date),
         cmocka_unit_test(no_preset_states_a_value_again),
         cmocka_unit_test(the_newest),
+        cmocka_unit_test(the_newest_of_a_date),
+        cmocka_unit_test(no_release_is_newer_than_its_date),
         cmocka_unit_test(no_code_has_a_value),
         cmocka_unit_test(bad_files_are_refused),
         cmocka_unit_test(bad_values_of_set_are_refused),

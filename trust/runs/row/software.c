@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "models/job/release.h"
 #include "trust/runs/row/machine.h"
 
-static const char word[] = "runtime", prefix[] = "runtime.";
+static const char word[] = "runtime", prefix[] = "runtime.", dated[] = "runtime.date";
 enum { PREFIX = sizeof prefix - 1 };
 
 /* A runtime as rows name it. */
@@ -17,10 +18,10 @@ struct fr_software {
     struct fr_runtime runtime;
 };
 
-/* The newest of today's or of 2019's for a generation of devices. */
+/* The newest of a date, of today's or of 2019's, for a generation of devices. */
 struct fr_newest {
     bool modern;
-    char generation[FR_RUNTIME_NAME], name[FR_RUNTIME_NAME];
+    char generation[FR_RUNTIME_NAME], until[16], name[FR_RUNTIME_NAME];
 };
 
 bool fr_software_key(const char *key) {
@@ -113,11 +114,18 @@ fr_status fr_software_named(struct fr_runs *runs, const struct fr_run_row *row,
     return name ? read_once(runs, name, row, runtime, err) : FR_OK;
 }
 
+/* When the software of @p row was out; NULL: not stated. */
+static const char *date_of(const struct fr_runs *runs, const struct fr_run_row *row) {
+    const char *set = fr_release_date_set(runs->ask.sets, runs->ask.n_sets);
+    return set ? set : fr_run_row_get(row, dated);
+}
+
 static fr_status newest(struct fr_runs *runs, bool modern, const char *generation,
-                        const char **name, struct fr_error *err) {
+                        const char *until, const char **name, struct fr_error *err) {
     for (int i = 0; i < runs->n_newest; i++)
         if (runs->newest[i].modern == modern &&
-            strcmp(runs->newest[i].generation, generation) == 0) {
+            strcmp(runs->newest[i].generation, generation) == 0 &&
+            strcmp(runs->newest[i].until, until) == 0) {
             *name = runs->newest[i].name;
             return FR_OK;
         }
@@ -128,7 +136,8 @@ static fr_status newest(struct fr_runs *runs, bool modern, const char *generatio
     struct fr_newest *of = &grown[runs->n_newest];
     *of = (struct fr_newest){.modern = modern};
     snprintf(of->generation, sizeof of->generation, "%s", generation);
-    fr_runtime_newest(modern, generation, of->name);
+    snprintf(of->until, sizeof of->until, "%s", until);
+    fr_release_newest(modern, generation, of->until, of->name);
     runs->n_newest++;
     *name = of->name;
     return FR_OK;
@@ -140,7 +149,8 @@ fr_status fr_software_find(struct fr_runs *runs, const struct fr_run_row *row,
     const char *name = NULL;
     FR_TRY(fr_software_named(runs, row, folder, runtime, err));
     if (*runtime) return FR_OK;
-    FR_TRY(newest(runs, modern, generation, &name, err));
+    const char *until = date_of(runs, row);
+    FR_TRY(newest(runs, modern, generation, until ? until : "", &name, err));
     return read_once(runs, name, row, runtime, err);
 }
 

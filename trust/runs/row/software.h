@@ -21,7 +21,7 @@ fr_status fr_software_named(struct fr_runs *runs, const struct fr_run_row *row,
                             struct fr_error *err);
 
 /** The same of a row that may name none: then the newest that suits a model of today or of 2019 on devices of
- *  @p generation. */
+ *  @p generation, of the date that the row states (`runtime.date`; models/job/release.h). */
 fr_status fr_software_find(struct fr_runs *runs, const struct fr_run_row *row,
                            const char *folder, bool modern, const char *generation,
                            struct fr_runtime **runtime, struct fr_error *err);
