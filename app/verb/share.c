@@ -37,6 +37,9 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
         return fr_fail(err, FR_ERR_USAGE, NULL, "unexpected word \"%.64s\"", args->word[0]);
     FR_TRY(fr_app_cluster(args, own, &cluster, err));
     FR_TRY(fr_args_required(args, "name", &share.name, err));
+    if (!*share.name)
+        return fr_fail(err, FR_ERR_USAGE, "--name",
+                       "is empty: give the name that others know the cluster by");
     hosts[fr_args_all(args, "host", hosts)] = NULL;
     FR_TRY(fr_preset_or_file_read("cluster", cluster, &document, err));
     fr_status status = fr_share_make(document, &share, &text, err);

@@ -143,6 +143,12 @@ static fr_status other_result(const struct fr_args *args, struct fr_error *err) 
                    args->word[0], wanted_of(place, args));
 }
 
+/* One importer reads traces of another kind than `plot gantt` draws; what it refuses, it says itself. */
+static bool reads_traces(const struct fr_verb *verb, const struct fr_args *args) {
+    return strcmp(verb->name, "import") == 0 && args->n_words > 0 &&
+           strcmp(args->word[0], "profiler") == 0;
+}
+
 static bool is_about(const struct fr_error *err, const char *path) {
     const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
     return strncmp(err->where, name, strlen(name)) == 0;
@@ -162,6 +168,7 @@ void fr_wrong_file(const struct fr_verb *verb, const struct fr_args *args, fr_st
             const struct place *place = place_of(verb->name, word ? "" : args->option[i]->name);
             bool asked = path && (!sure || is_about(err, path));
             if (!asked || !is_wrong(place, path, &kind)) continue;
+            if (kind == FR_FILE_TRACE && reads_traces(verb, args)) continue;
             *status = answer(verb, args, place, path, kind, err);
             return;
         }

@@ -40,10 +40,12 @@ static bool is_text(const struct fr_json *event, const char *key, const char *wa
            strcmp(text, wanted) == 0;
 }
 
-/* A number of an event's arguments; 0: there is none. */
-static double argument(const struct fr_json *event, const char *key) {
-    struct fr_json args = fr_json_member(event, "args"), value = fr_json_member(&args, key);
-    return fr_json_is_number(&value) ? fr_json_number_at(&args, key) : 0;
+/* The number of an operation, which its kernels have too; 0: there is none. */
+static int64_t id_of(const struct fr_json *event) {
+    struct fr_json args = fr_json_member(event, "args"),
+                   value = fr_json_member(&args, "External id");
+    double id = 0;
+    return fr_json_number(&value, 1, 9007199254740992.0, &id, NULL) == FR_OK ? (int64_t)id : 0;
 }
 
 /* The number @p at of the list of operand @p which; 0: it is none. */
@@ -54,8 +56,7 @@ static int64_t entry(const struct fr_json *event, const char *key, int which, in
     if (!fr_json_is_array(&list) || fr_json_array_length(&list) <= at) return 0;
     struct fr_json value = fr_json_element(&list, at);
     double number = 0;
-    fr_status status =
-        fr_json_number(&value, 1, (double)FR_SAMPLE_COUNT_MAX, &number, NULL);
+    fr_status status = fr_json_number(&value, 1, (double)FR_SAMPLE_COUNT_MAX, &number, NULL);
     return status == FR_OK ? (int64_t)number : 0;
 }
 
@@ -86,7 +87,7 @@ static bool read_call(const struct fr_json *event, struct call *call) {
     int first = is_text(event, "name", "aten::mm") ? 0 : 1;
     if (!is_text(event, "cat", "cpu_op")) return false;
     if (first == 1 && !is_text(event, "name", "aten::addmm")) return false;
-    *call = (struct call){.id = (int64_t)argument(event, "External id"),
+    *call = (struct call){.id = id_of(event),
                           .product = {.batch = 1,
                                       .m = entry(event, "Input Dims", first, 0),
                                       .k = entry(event, "Input Dims", first, 1),
@@ -113,11 +114,14 @@ static void add_kernels(struct trace *t) {
     for (int64_t i = 0; i < n; i++) {
         struct fr_json event = fr_json_element(&t->events, i),
                        took = fr_json_member(&event, "dur");
-        const struct call wanted = {.id = (int64_t)argument(&event, "External id")};
-        if (!is_text(&event, "cat", "kernel") || !fr_json_is_number(&took)) continue;
+        const struct call wanted = {.id = id_of(&event)};
+        double took_us = 0;
+        if (!is_text(&event, "cat", "kernel") ||
+            fr_json_number(&took, 0, 1e6 * FR_SAMPLE_TIME_MAX_S, &took_us, NULL) != FR_OK)
+            continue;
         struct call *found =
             t->n ? bsearch(&wanted, t->call, t->n, sizeof wanted, by_id) : NULL;
-        if (found) found->product.time_s += 1e-6 * fr_json_number_at(&event, "dur");
+        if (found) found->product.time_s += 1e-6 * took_us;
     }
 }
 

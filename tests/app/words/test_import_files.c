@@ -32,6 +32,20 @@ static void a_bad_file_is_skipped(void **state) {
     remove("/tmp/forerun_bad.txt");
 }
 
+/* A trace is the profiler importer's own kind of file: what it refuses is said by it, by others that it is a trace. */
+static void a_trace_is_refused_by_its_reader(void **state) {
+    (void)state;
+    write_file(
+        "/tmp/forerun_trace.json",
+        "{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::mm\", "
+        "\"ts\": 1, \"dur\": 2, \"pid\": 1, \"tid\": 1}]}");
+    fr_test_expect("forerun import profiler /tmp/forerun_trace.json", 3, NULL,
+                   "record_shapes=True");
+    fr_test_expect("forerun import osu /tmp/forerun_trace.json", 3, NULL, "is a trace");
+    remove("/tmp/forerun_trace.json");
+    fr_test_expect("forerun share -c frontier --name=", 2, NULL, "--name: is empty");
+}
+
 static const char steps[] = " iteration        1/      10 | consumed samples: 64 | elapsed "
                             "time per iteration (ms): 1000.0 | lm loss: 1 |\n"
                             " iteration        2/      10 | consumed samples: 128 | elapsed "
@@ -91,6 +105,7 @@ static void what_is_above_the_peak_is_told(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bad_file_is_skipped),
+        cmocka_unit_test(a_trace_is_refused_by_its_reader),
         cmocka_unit_test(devices_are_compared_with_ranks),
         cmocka_unit_test(what_is_above_the_peak_is_told),
     };
