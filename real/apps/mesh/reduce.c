@@ -217,7 +217,7 @@ static bool open_division(struct fr_real *real, const struct fr_mesh_state *mesh
 /* The scattered part of a share. */
 static int64_t scatter_scratch(const struct fr_real *real) {
     int64_t capacity = 0;
-    for (int h = 0; h < FR_HOLDERS; h++)
+    for (int h = 0; real->division.part && h < FR_HOLDERS; h++)
         capacity =
             most(capacity,
                  real->division.part[fr_division_part_of(0, h, FR_DIVISION_SCATTERED)].share);
