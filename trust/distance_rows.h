@@ -81,7 +81,7 @@ FR_SIGHTING("mlperf v5.0", "cdna3", "MI300X", "primus-2026", "adapters", "fp8", 
 FR_SIGHTING("mlperf v5.0", "cdna3", "MI325X", "primus-2026", "adapters", "fp8", 8192, 8192, 8, 8, 1, 0.096)
 FR_SIGHTING("mlperf v5.0", "blackwell", "B200-SXM", "nemo-25.04", "adapters", "fp8", 8192, 8192, 8, 8, 1, 0.040)
 FR_SIGHTING("mlperf v5.0", "blackwell", "GB200", "nemo-25.04", "adapters", "fp8", 8192, 8192, 8, 512, 2, 0.273)
-FR_SIGHTING("InternLM/InternEvo", "ampere", "A100-SXM4-80GB", "internevo-2023", "dense", "bf16", 2048, 2048, 8, 128, 3, 0.463)
+FR_SIGHTING("InternLM/InternEvo", "ampere", "A100-SXM4-80GB", "internevo-2023", "dense", "bf16", 2048, 2048, 8, 128, 3, 0.326)
 FR_SIGHTING("NVIDIA/NeMo-Framework-Launcher", "hopper", "H100-SXM5-80GB", "nemo-24.03", "dense", "fp8", 2048, 8192, 8, 64, 10, 0.288)
 FR_SIGHTING("NVIDIA/NeMo-Framework-Launcher", "hopper", "H100-SXM5-80GB", "nemo-24.03", "adapters", "fp8", 4096, 4096, 8, 8, 3, 0.172)
 FR_SIGHTING("NVIDIA/NeMo", "hopper", "H100-SXM5-80GB", "nemo-24.03", "dense", "fp8", 4096, 1.04858e+06, 4, 1024, 9, 0.183)

@@ -2,10 +2,19 @@
 
 #include "models/device/size_read.h"
 
-static const char *const framework_keys[] = {
-    "stage_buffers",  "layer_copies",  "stage_messages", "whole_messages",
-    "gradient_copy",  "reduce_buffer", "step_copy",      "update_traffic",
-    "reduce_traffic", "wide_shards",   "kept_logits",    NULL};
+static const char *const framework_keys[] = {"stage_buffers",
+                                             "layer_copies",
+                                             "stage_messages",
+                                             "whole_messages",
+                                             "gradient_copy",
+                                             "reduce_buffer",
+                                             "step_copy",
+                                             "update_traffic",
+                                             "reduce_traffic",
+                                             "wide_shards",
+                                             "kept_logits",
+                                             "norm_traffic",
+                                             NULL};
 
 fr_status fr_framework_read(const struct fr_json *device, struct fr_framework *f,
                             struct fr_error *err) {
@@ -25,6 +34,7 @@ fr_status fr_framework_read(const struct fr_json *device, struct fr_framework *f
     FR_TRY(fr_json_get_number(&object, "whole_messages", false, 0, 1, &f->whole_messages, err));
     FR_TRY(fr_json_get_number(&object, "wide_shards", false, 0, 1, &f->wide_shards, err));
     FR_TRY(fr_json_get_number(&object, "kept_logits", false, 0, 1, &f->saved_logits, err));
+    FR_TRY(fr_json_get_number(&object, "norm_traffic", false, 0, 100, &f->norm_traffic, err));
     FR_TRY(fr_size_read(&object, "gradient_copy", &f->gradient_copy_B, err));
     FR_TRY(fr_size_read(&object, "reduce_buffer", &f->reduce_buffer_B, err));
     FR_TRY(fr_size_read(&object, "update_traffic", &f->update_traffic_B, err));

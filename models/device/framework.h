@@ -48,6 +48,7 @@ struct fr_framework {
     double
         reduce_traffic_B; /**< a trained parameter, where replicas reduce gradients: copies into
                                   buckets and back; 0: gradients lie in the buckets */
+    double norm_traffic;  /**< what norms read and write over their values once a pass; 0: 1 */
     double gathers;       /**< 0 layer by layer; 1 weight by weight */
 };
 

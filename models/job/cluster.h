@@ -69,9 +69,15 @@ static inline double fr_cluster_traffic_s(const struct fr_cluster *cluster, fr_d
                : fr_device_traffic_s(device, kind, moved_B, working_set_B);
 }
 
-/** Time of what layers do besides matrix products [s], as fr_cluster_traffic_s. */
+/** Time of what layers do besides matrix products [s], as fr_cluster_traffic_s.  Norms of software that casts their
+ *  values move `framework.norm_traffic` times as much. */
 static inline double fr_cluster_elementwise_s(const struct fr_cluster *cluster, fr_dtype dtype,
                                               struct fr_elementwise work) {
+    double times = cluster->device.framework.norm_traffic;
+    if (times > 0) {
+        work.all_B += (times - 1) * work.norm_B;
+        work.norm_B *= times;
+    }
     if (cluster->device.working_sets.n == 0) /* all kinds alike */
         return fr_cluster_traffic_s(cluster, dtype, FR_TRAFFIC_STREAM, work.all_B, 0);
     double set_B = work.working_set_B, rest_B = work.all_B - work.norm_B - work.softmax_B;

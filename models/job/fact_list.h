@@ -120,6 +120,8 @@ FR_FACT(
     "once")
 FR_FACT(reduce_traffic, BYTES("framework.reduce_traffic", 1e12, framework.reduce_traffic_B),
         "what replicas move to copy gradients into buckets and back, a trained parameter")
+FR_FACT(norm_traffic, OWN("framework.norm_traffic", 0, 100, framework.norm_traffic),
+        "what norms read and write, with casts to 32 bits, over their values once a pass; 0: 1")
 FR_FACT(gathers, OWN("gathers", 0, 1, framework.gathers),
         "what zero 2 and 3 hold whole at a time: 0 two layers, 1 two weights and a gradient")
 FR_FACT(fp8_efficiency, PRODUCT("gemm.fp8.efficiency", FR_FP8),

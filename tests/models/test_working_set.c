@@ -427,6 +427,30 @@ static void the_way_to_memory_is_at_most_whole(void **state) {
     }
 }
 
+/* Norms that move K times as much take K times as long, whether kinds of traffic were measured or not; nothing else
+ * moves. */
+static void norms_with_casts_move_more(void **state) {
+    static const struct fr_elementwise work = {100e9, 20e9, 30e9, 4e6},
+                                       norms = {20e9, 20e9, 0, 4e6},
+                                       none = {50e9, 0, 30e9, 4e6};
+    static const char *const clusters[] = {"dgx-a100", "a40"};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct fr_job job;
+        fr_test_job(clusters[i], "llama-3-8b", (const char *[]){"dp=4", i ? SETS : NULL, NULL},
+                    &job);
+        struct fr_cluster with = job.cluster;
+        with.device.framework.norm_traffic = 2.8;
+        double all_s = fr_cluster_elementwise_s(&job.cluster, FR_BF16, work),
+               norm_s = fr_cluster_elementwise_s(&job.cluster, FR_BF16, norms);
+        assert_true(norm_s > 0);
+        FR_NEAR(fr_cluster_elementwise_s(&with, FR_BF16, work), all_s + 1.8 * norm_s, 1e-12);
+        FR_NEAR(fr_cluster_elementwise_s(&with, FR_BF16, none),
+                fr_cluster_elementwise_s(&job.cluster, FR_BF16, none), 1e-15);
+        fr_job_free(&job);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_way_to_memory_is_at_most_whole),
@@ -443,6 +467,7 @@ int main(void) {
         cmocka_unit_test(footprint),
         cmocka_unit_test(distances_are_those_of_a_step),
         cmocka_unit_test(bad_sets_are_refused),
+        cmocka_unit_test(norms_with_casts_move_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
