@@ -105,7 +105,7 @@ static fr_status add_row(const struct fr_verb *verb, const struct fr_run_row *ro
                                                      starts(key, "runtime.") ||
                                                      strcmp(key, "runtime") == 0;
         if (!wanted || (model && own_model && !is_of_training(key))) continue;
-        snprintf(text, sizeof text, "%s=%s", key, row->item[i].value);
+        snprintf(text, sizeof text, "%.47s=%.143s", key, row->item[i].value);
         FR_TRY(add(added, set, text, from, err));
     }
     return FR_OK;

@@ -85,9 +85,10 @@ struct fr_rates fr_rates_of(const struct fr_job *job, const struct fr_outcome *o
     if (w->transformer.layers)
         rates.tokens_per_s = samples_per_s * (double)w->transformer.sequence;
     rates.tokens_per_s_per_device = rates.tokens_per_s / (double)out->ranks;
+    /* A plan without a time may be one whose lists do not fit its stages. */
+    const double again = isfinite(samples_per_s) ? flop_again(&network, &out->plan) : NAN;
     rates.hardware_flop_per_s_per_device =
-        rates.model_flop_per_s_per_device +
-        samples_per_s * flop_again(&network, &out->plan) / (double)out->ranks;
+        rates.model_flop_per_s_per_device + samples_per_s * again / (double)out->ranks;
     if (peak_flop_per_s > 0) {
         rates.mfu = rates.model_flop_per_s_per_device / peak_flop_per_s;
         rates.hfu = rates.hardware_flop_per_s_per_device / peak_flop_per_s;

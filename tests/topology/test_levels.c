@@ -147,8 +147,8 @@ static void draw_levels(uint64_t *seed, struct fr_levels *levels) {
 
 /* A unit of level l gives this to a larger job that takes segments of all levels inside. */
 static int64_t gives(const struct fr_levels *levels, int l, int64_t n) {
-    const struct fr_level *level = &levels->level[l];
     if (l < 0) return 1;
+    const struct fr_level *level = &levels->level[l];
     int64_t below = l ? level[-1].ranks : 1, inside = gives(levels, l - 1, n),
             all = level->ranks / below * inside;
     if (n <= all || l == levels->count - 1 || !level->segment) return all;

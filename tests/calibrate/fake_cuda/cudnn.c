@@ -69,8 +69,8 @@ cudnnStatus_t cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_t kind,
 }
 
 cudnnStatus_t cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t descriptor) {
+    free(descriptor); /* also where it says that it failed, so that no test leaks */
     MAY_FAIL();
-    free(descriptor);
     return 0;
 }
 
