@@ -59,8 +59,8 @@ cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *how, cublasCompute
 }
 
 cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t how) {
+    free(how); /* also where it says that it failed, so that no test leaks */
     MAY_FAIL();
-    free(how);
     return 0;
 }
 
