@@ -127,6 +127,40 @@ static void remembered_is_priced_alone(void **state) {
     }
 }
 
+/* A rank for each stage, or one for all: stages are alike, and priced once, only where they compress alike. */
+static void ranks_of_stages_are_priced_alone(void **state) {
+    static const char *const sets[] = {"tp=2", "pp=8", "dp=4", "global_batch=64", NULL};
+    static const int64_t ranks[] = {0, 8, 64};
+    enum { STAGES = 8, PLANS = 300 };
+    int64_t list[PLANS][STAGES];
+    uint64_t dice = 6364136223846793005u;
+    struct fr_job job;
+    int priced = 0;
+    (void)state;
+    fr_test_job("a100-hdr", "gpt-2.5b", sets, &job);
+    struct fr_pricer *pricer = fr_pricer_make(&job);
+    for (int n = 0; n < PLANS; n++) {
+        struct fr_plan plan = job.plan;
+        struct fr_outcome alone, ranked;
+        struct least least = {.asked = false}, *stated = &least;
+        char line[FR_PLAN_LINE];
+        plan.compression.gradient_stages = 1 + (int64_t)fr_test_random(&dice, STAGES);
+        for (int i = 0; i < STAGES; i++) list[n][i] = ranks[fr_test_random(&dice, 3)];
+        if (fr_test_random(&dice, 4)) {
+            plan.gradient_ranks = list[n];
+            plan.n_gradient_ranks = (int)plan.compression.gradient_stages;
+        }
+        fr_plan_line(&plan, 0, line, sizeof line);
+        fr_cost(&job, &plan, &alone);
+        fr_cost_bounded(pricer, &plan, all, &stated, &ranked);
+        same_outcome(&ranked, &alone, line);
+        priced += !isnan(alone.time_s);
+    }
+    FR_TRUE(priced > PLANS / 2, "only %d priced", priced);
+    fr_pricer_free(pricer);
+    fr_job_free(&job);
+}
+
 /* ---- a space ------------------------------------------------------------------------------------- */
 
 struct expected {
@@ -333,6 +367,7 @@ static void spaces_as_priced_alone(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(remembered_is_priced_alone),
+                                       cmocka_unit_test(ranks_of_stages_are_priced_alone),
                                        cmocka_unit_test(spaces_as_priced_alone)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,8 +5,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/price/pipeline.h"
 #include "search/chosen.h"
 #include "tests/job.h"
+#include "tests/plan_values.h"
 
 enum { STAGES = 4, ALL = 625 };
 
@@ -129,9 +131,52 @@ static void a_list_of_another_length_cannot_be(void **state) {
     fr_job_free(&job);
 }
 
+static void made(const struct fr_job *job, const struct fr_plan *plan, struct fr_pipeline *p) {
+    uint32_t extrapolated = 0;
+    assert_int_equal(fr_pipeline_make(job, plan, p, &extrapolated, NULL), FR_OK);
+}
+
+/* Whatever the others do, a stage's own gradients cost what they cost where all stages have its rank. */
+static void a_stage_pays_for_its_own_rank(void **state) {
+    enum { DEPTH = 8, N_RANKS = 3, LISTS = 100 };
+    static const char *const sets[] = {"tp=2", "pp=8", "dp=4", "global_batch=64", NULL};
+    static const int64_t ranks[N_RANKS] = {0, 8, 64};
+    struct fr_pipeline same[N_RANKS], mixed;
+    struct fr_job job;
+    uint64_t dice = 1442695040888963407u;
+    (void)state;
+    fr_test_job("a100-hdr", "gpt-2.5b", sets, &job);
+    for (int r = 0; r < N_RANKS; r++) {
+        struct fr_plan plan = job.plan;
+        plan.compression.gradient_stages = ranks[r] ? DEPTH : 0;
+        if (ranks[r]) plan.compression.gradient_rank = ranks[r];
+        made(&job, &plan, &same[r]);
+    }
+    for (int n = 0; n < LISTS; n++) {
+        struct fr_plan plan = job.plan;
+        int64_t list[DEPTH];
+        int which[DEPTH];
+        for (int i = 0; i < DEPTH; i++)
+            list[i] = ranks[which[i] = (int)fr_test_random(&dice, N_RANKS)];
+        plan.compression.gradient_stages = plan.n_gradient_ranks = DEPTH;
+        plan.gradient_ranks = list;
+        made(&job, &plan, &mixed);
+        for (int i = 0; i < DEPTH; i++) {
+            const struct fr_stage *own = &mixed.stage[i], *alone = &same[which[i]].stage[i];
+            FR_NEAR(own->gradient_s, alone->gradient_s, 1e-14);
+            FR_NEAR(own->gradient_codec_s, alone->gradient_codec_s, 1e-14);
+            FR_NEAR(own->coded_B, alone->coded_B, 1e-14);
+        }
+        fr_pipeline_free(&mixed);
+    }
+    for (int r = 0; r < N_RANKS; r++) fr_pipeline_free(&same[r]);
+    fr_job_free(&job);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(brute_force_agrees),
                                        cmocka_unit_test(one_price),
+                                       cmocka_unit_test(a_stage_pays_for_its_own_rank),
                                        cmocka_unit_test(lists_are_what_they_say),
                                        cmocka_unit_test(a_list_of_another_length_cannot_be)};
     return cmocka_run_group_tests(tests, NULL, NULL);
