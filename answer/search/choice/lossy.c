@@ -9,7 +9,6 @@
 #include "models/outcome/report.h"
 #include "search/break_even.h"
 #include "trust/interval.h"
-#include "trust/numbers/statistics.h"
 
 static double value_of(const struct fr_searched *r, const struct fr_outcome *out) {
     return fr_objective_value(r->options.objective, r->result.by, out);
