@@ -1,5 +1,6 @@
 /* Products of others, one by one: they cover no grid that a table could hold, so the base's form is fitted to them. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,6 +71,11 @@ static fr_status fit_one(const struct fr_samples *samples, const struct fr_devic
         take(&samples->gemm[i], &p, out);
     for (size_t i = 0; i < samples->n_batched && status == FR_OK; i++)
         take(&samples->batched[i], &p, out);
+    /* Too few of one dtype leave the base's, where other things of the card were measured too. */
+    if (p.n > 0 && p.n <= FR_PRODUCT_VALUES && fr_fit_is_card(samples)) {
+        out->too_few = p.n;
+        p.n = 0;
+    }
     if (p.n > 0 && status == FR_OK) {
         status = fr_products_fit(&p, out->value, out->sigma, err);
         if (status == FR_OK) status = measure(&p, &out->quality, times_s, times_s + capacity);
@@ -109,6 +115,12 @@ fr_status fr_fit_singles_make(const struct fr_samples *samples,
         cluster.device.memory_rate_B_per_s = result->card.memory_rate_B_per_s;
     for (int d = 0; d < FR_DTYPE_COUNT && status == FR_OK; d++)
         status = fit_one(&points, &cluster.device, (fr_dtype)d, &result->singles[d], err);
+    for (int d = 0; d < FR_DTYPE_COUNT && status == FR_OK; d++) {
+        char what[96];
+        snprintf(what, sizeof what, "%s products (%d of the %d shapes that a fit needs)",
+                 fr_dtype_names[d], result->singles[d].too_few, FR_PRODUCT_VALUES + 1);
+        if (result->singles[d].too_few > 0) fr_fit_miss(result, what);
+    }
     if (card) free(points.gemm);
     fr_cluster_free(&cluster);
     return status;
