@@ -69,7 +69,9 @@ static fr_status fit_one(const struct fr_samples *samples, const struct fr_devic
     fr_status status = p.item && times_s ? FR_OK : FR_ERR_NOMEM;
     for (size_t i = 0; i < samples->n_gemm && status == FR_OK; i++)
         take(&samples->gemm[i], &p, out);
-    for (size_t i = 0; i < samples->n_batched && status == FR_OK; i++)
+    /* Those of a card have a share of their own (calibrate/fit/grouped.c). */
+    for (size_t i = 0; i < samples->n_batched && status == FR_OK && !fr_fit_is_card(samples);
+         i++)
         take(&samples->batched[i], &p, out);
     /* Too few of one dtype leave the base's, where other things of the card were measured too. */
     if (p.n > 0 && p.n <= FR_PRODUCT_VALUES && fr_fit_is_card(samples)) {
@@ -84,6 +86,9 @@ static fr_status fit_one(const struct fr_samples *samples, const struct fr_devic
                               times_s + capacity, err);
         if (status == FR_OK) fr_products_values(&p, value, out->names);
         out->n = p.n;
+        if (status == FR_OK && fr_fit_is_card(samples))
+            status = fr_fit_grouped(samples, &p.device, dtype, out);
+        if (status == FR_OK) status = fr_fit_block_scales(samples, dtype, out);
     }
     free(p.item);
     free(times_s);
