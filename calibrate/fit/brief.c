@@ -10,11 +10,18 @@
 #include "base/text/readable.h"
 #include "base/text/wrap.h"
 
+/* Products and attention of an accelerator are points too. */
+static int count_points(const struct fr_fit_result *r) {
+    int n = r->n_points + r->attention.n;
+    for (int d = 0; d < FR_DTYPE_COUNT && r->card.present; d++) n += r->singles[d].n;
+    return n;
+}
+
 static void question(struct fr_brief *brief, const struct fr_fit_result *r) {
     char line[200], points[FR_READABLE], ranks[FR_READABLE];
     snprintf(line, sizeof line, "%s: %s points measured on %s rank%s%s%s",
              *r->name && !r->unnamed ? r->name : "this machine",
-             fr_readable_count(r->n_points, points),
+             fr_readable_count(count_points(r), points),
              fr_readable_count(r->provenance.ranks, ranks), r->provenance.ranks == 1 ? "" : "s",
              *r->provenance.device ? ", " : "", r->provenance.device);
     fr_brief_head(brief, line);

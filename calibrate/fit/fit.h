@@ -122,9 +122,17 @@ struct fr_fit_gemm {
 struct fr_fit_singles {
     int n;           /**< 0: there were none of the dtype */
     int beyond_peak; /**< left out, since they are faster than the data sheet's peak */
+    int too_few; /**< of a card: so many say too little, and the base's values stay; 0: enough */
     const char *names[FR_PRODUCT_VALUES];
     double value[FR_PRODUCT_VALUES], sigma[FR_PRODUCT_VALUES];
-    double least[3], most[3];                /**< m, n, k: beyond it is extrapolated */
+    double least[3], most[3]; /**< m, n, k: beyond it is extrapolated */
+    /** Equal ones at once over that efficiency (models/device/gemm/tiled.c), deviation of the logarithm, products; n 0:
+     *  not measured. */
+    double grouped, grouped_spread;
+    int n_grouped;
+    /** Times with scales of blocks over those with one a tensor, the median over n_blocks shapes. */
+    double blocks;
+    int n_blocks;
     struct fr_fit_quality quality, held_out; /**< every second from the others */
 };
 

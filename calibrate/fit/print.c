@@ -164,6 +164,16 @@ static void print_singles(const struct fr_fit_result *result, struct fr_text *te
         if (s->held_out.n > 0)
             fr_text_addf(text, "  every second from the others: median %.1f %%, p90 %.1f %%\n",
                          100 * s->held_out.median, 100 * s->held_out.p90);
+        if (s->n_grouped > 0)
+            fr_text_addf(
+                text,
+                "  %d samples of several at once: %.4g of that rate (a deviation of %.1f %%)\n",
+                s->n_grouped, s->grouped, 100 * s->grouped_spread);
+        if (s->n_blocks > 0)
+            fr_text_addf(text,
+                         "  %d with scales of blocks: %.3g times as long as with one a tensor, "
+                         "which is what is priced\n",
+                         s->n_blocks, s->blocks);
         fr_text_addf(
             text, "  m %.6g to %.6g, n %.6g to %.6g, k %.6g to %.6g: beyond is extrapolated\n",
             s->least[0], s->most[0], s->least[1], s->most[1], s->least[2], s->most[2]);

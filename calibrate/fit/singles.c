@@ -1,5 +1,6 @@
 /* Products of others, one by one: they cover no grid that a table could hold, so the base's form is fitted to them. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,8 +69,15 @@ static fr_status fit_one(const struct fr_samples *samples, const struct fr_devic
     fr_status status = p.item && times_s ? FR_OK : FR_ERR_NOMEM;
     for (size_t i = 0; i < samples->n_gemm && status == FR_OK; i++)
         take(&samples->gemm[i], &p, out);
-    for (size_t i = 0; i < samples->n_batched && status == FR_OK; i++)
+    /* Those of a card have a share of their own (calibrate/fit/grouped.c). */
+    for (size_t i = 0; i < samples->n_batched && status == FR_OK && !fr_fit_is_card(samples);
+         i++)
         take(&samples->batched[i], &p, out);
+    /* Too few of one dtype leave the base's, where other things of the card were measured too. */
+    if (p.n > 0 && p.n <= FR_PRODUCT_VALUES && fr_fit_is_card(samples)) {
+        out->too_few = p.n;
+        p.n = 0;
+    }
     if (p.n > 0 && status == FR_OK) {
         status = fr_products_fit(&p, out->value, out->sigma, err);
         if (status == FR_OK) status = measure(&p, &out->quality, times_s, times_s + capacity);
@@ -78,6 +86,9 @@ static fr_status fit_one(const struct fr_samples *samples, const struct fr_devic
                               times_s + capacity, err);
         if (status == FR_OK) fr_products_values(&p, value, out->names);
         out->n = p.n;
+        if (status == FR_OK && fr_fit_is_card(samples))
+            status = fr_fit_grouped(samples, &p.device, dtype, out);
+        if (status == FR_OK) status = fr_fit_block_scales(samples, dtype, out);
     }
     free(p.item);
     free(times_s);
@@ -109,6 +120,12 @@ fr_status fr_fit_singles_make(const struct fr_samples *samples,
         cluster.device.memory_rate_B_per_s = result->card.memory_rate_B_per_s;
     for (int d = 0; d < FR_DTYPE_COUNT && status == FR_OK; d++)
         status = fit_one(&points, &cluster.device, (fr_dtype)d, &result->singles[d], err);
+    for (int d = 0; d < FR_DTYPE_COUNT && status == FR_OK; d++) {
+        char what[96];
+        snprintf(what, sizeof what, "%s products (%d of the %d shapes that a fit needs)",
+                 fr_dtype_names[d], result->singles[d].too_few, FR_PRODUCT_VALUES + 1);
+        if (result->singles[d].too_few > 0) fr_fit_miss(result, what);
+    }
     if (card) free(points.gemm);
     fr_cluster_free(&cluster);
     return status;

@@ -40,6 +40,7 @@ static void add_single(struct fr_json_writer *w, const struct fr_fit_singles *s,
         int k = 0;
         while (k < FR_PRODUCT_VALUES && strcmp(s->names[k], key) != 0) k++;
         if (strcmp(key, "residuals") == 0) continue;
+        if (s->n_grouped > 0 && strcmp(key, "grouped") == 0) continue;
         fr_json_key(w, key);
         if (k == FR_PRODUCT_VALUES) {
             fr_json_put_copy(w, &value);
@@ -53,6 +54,7 @@ static void add_single(struct fr_json_writer *w, const struct fr_fit_singles *s,
         fr_json_key(w, s->names[k]);
         put_single(w, s, k);
     }
+    if (s->n_grouped > 0) fr_fit_add_share(w, "grouped", s->grouped);
     add_nominal(w, s, gemm);
     fr_fit_add_residuals(w, &s->quality, 0);
     fr_json_end_object(w);

@@ -68,13 +68,15 @@ static fr_status get_shape(const struct fr_json *node, int64_t *m, int64_t *n, i
     return k ? get_count(node, "k", 1, k, err) : FR_OK;
 }
 
-static const char *const gemm_keys[] = {"kind",       "dtype",  "m",   "n",      "k", "batch",
-                                        "transposed", "launch", "rep", "time_s", NULL};
+static const char *const gemm_keys[] = {"kind",   "dtype", "m",          "n",
+                                        "k",      "batch", "transposed", "scales",
+                                        "launch", "rep",   "time_s",     NULL};
 
 static fr_status read_gemm(const struct fr_json *node, struct fr_samples *samples,
                            struct fr_error *err) {
+    static const char *const scales[] = {"tensor", "blocks", NULL};
     struct fr_sample_gemm s = {.batch = 1};
-    int dtype = 0;
+    int dtype = 0, scaled = 0;
     FR_TRY(fr_json_object(node, gemm_keys, err));
     FR_TRY(fr_json_get_choice(node, "dtype", true, fr_dtype_names, &dtype, err));
     FR_TRY(get_shape(node, &s.m, &s.n, &s.k, err));
@@ -82,8 +84,11 @@ static fr_status read_gemm(const struct fr_json *node, struct fr_samples *sample
     FR_TRY(
         fr_json_get_choice(node, "transposed", false, fr_transposed_names, &s.transposed, err));
     FR_TRY(get_sample(node, &s.launch, &s.rep, &s.time_s, err));
+    FR_TRY(fr_json_get_choice(node, "scales", false, scales, &scaled, err));
+    s.blocks = scaled == 1;
     s.dtype = (fr_dtype)dtype;
     s.probe = (int64_t)samples->n_probe;
+    if (s.blocks) return fr_samples_add_scaled(samples, &s);
     return s.batch > 1 ? fr_samples_add_batched(samples, &s) : fr_samples_add_gemm(samples, &s);
 }
 

@@ -104,6 +104,7 @@ void fr_sample_head_gemm(const struct fr_sample_gemm *s, struct fr_text *line) {
     if (s->batch > 1) fr_json_add_integer(&w, "batch", s->batch);
     if (s->transposed != FR_TRANSPOSED_MIXED)
         fr_json_add_string(&w, "transposed", fr_transposed_names[s->transposed]);
+    if (s->blocks) fr_json_add_string(&w, "scales", "blocks");
 }
 
 void fr_sample_head_memory(const struct fr_sample_memory *s, struct fr_text *line) {

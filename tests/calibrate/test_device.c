@@ -29,6 +29,9 @@ static const struct fr_device_task product = {.kind = FR_DEVICE_PRODUCT,
                                               .k = 4096,
                                               .transposed = FR_TRANSPOSED_B};
 
+static const struct fr_device_task batch = {
+    .kind = FR_DEVICE_PRODUCT, .dtype = FR_BF16, .batch = 8, .m = 512, .n = 1024, .k = 2048};
+
 static const struct fr_device_task attention = {.kind = FR_DEVICE_ATTENTION,
                                                 .dtype = FR_BF16,
                                                 .batch = 2,
@@ -118,6 +121,36 @@ static void products_keep_their_law(void **state) {
                 near(time_s(device, &task, 50), product_s(&task, formats[f].peak),
                      fr_dtype_names[task.dtype]);
             }
+    driver->close(device);
+}
+
+/* Several at once: waves count all tiles, and each reads its own second operand.  With scales of blocks. */
+static void batches_and_block_scales_keep_their_law(void **state) {
+    (void)state;
+    struct fr_device_handle *device = open_device();
+    struct fr_device_task t = product;
+    for (t.batch = 2; t.batch <= 32; t.batch *= 4)
+        for (int way = FR_TRANSPOSED_NONE; way <= FR_TRANSPOSED_B; way++)
+            for (int narrow = 0; narrow < 2; narrow++) {
+                t.m = 1024, t.transposed = (fr_transposed)way;
+                t.dtype = narrow ? FR_FP8 : FR_BF16;
+                double tiles = (double)t.batch * 1024 / 128 * 6144 / 128,
+                       peak = narrow ? FAKE_PEAK * 1979 / 989 : FAKE_PEAK,
+                       flop = 2 * (double)t.batch * 1024 * 6144 * 4096,
+                       moved_B = (double)t.batch * 6144 * (1024 * 2 + 4096 * (narrow ? 1 : 2));
+                near(time_s(device, &t, 5),
+                     flop / (FAKE_GROUPED * FAKE_EFFICIENCY * peak) *
+                             (1 + FAKE_TAIL * FAKE_UNITS / tiles) +
+                         moved_B / FAKE_MEMORY,
+                     "a batch");
+            }
+    t = product, t.dtype = FR_FP8;
+    double written_s = (double)t.m * (double)t.n * 2 / FAKE_MEMORY,
+           plain_s = time_s(device, &t, 5) - written_s;
+    t.blocks = true;
+    near(time_s(device, &t, 5), FAKE_BLOCKS * plain_s + written_s, "scales of blocks");
+    t.blocks = false, t.dtype = FR_FP4; /* other scales lie where those were */
+    near(time_s(device, &t, 5), product_s(&t, 4 * FAKE_PEAK), "fp4 after them");
     driver->close(device);
 }
 
@@ -308,6 +341,7 @@ static const struct {
     {"cublasLtMatmulDescCreate", 3, &product},
     {"cublasLtMatmulDescSetAttribute", 7, &product},
     {"cublasLtMatrixLayoutCreate", 3, &product},
+    {"cublasLtMatrixLayoutSetAttribute", 7, &batch},
     {"cublasLtMatmulPreferenceCreate", 3, &product},
     {"cublasLtMatmulPreferenceSetAttribute", 7, &product},
     {"cublasLtMatmulAlgoGetHeuristic", 14, &product},
@@ -376,6 +410,13 @@ static void not_supported_is_told_apart(void **state) {
     assert_int_equal(use(&product, &err), FR_ERR_UNSUPPORTED);
     unsetenv("FAKE_CUDA_FAULT");
     assert_int_equal(use(&other, &err), FR_ERR_UNSUPPORTED);
+    /* cuBLASLt of before block scales knows no such attribute. */
+    struct fr_device_task scaled = product;
+    scaled.dtype = FR_FP8, scaled.blocks = true;
+    setenv("FAKE_CUDA_FAULT", "cublasLtMatmulDescSetAttribute:7@2", 1);
+    assert_int_equal(use(&scaled, &err), FR_ERR_UNSUPPORTED);
+    assert_non_null(strstr(err.detail, "no scales of blocks of fp8: code 7"));
+    unsetenv("FAKE_CUDA_FAULT");
     struct fr_device_task narrow = attention, endless = attention;
     narrow.dtype = FR_FP8;
     endless.batch = 1 << 20;
@@ -464,6 +505,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_knows_what_it_has),
         cmocka_unit_test(products_keep_their_law),
+        cmocka_unit_test(batches_and_block_scales_keep_their_law),
         cmocka_unit_test(attention_keeps_its_law),
         cmocka_unit_test(groups_keep_their_law),
         cmocka_unit_test(faults_of_groups_are_sentences),

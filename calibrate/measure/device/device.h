@@ -52,11 +52,14 @@ struct fr_device_task {
      *  row by row, a forward pass has B transposed, an input gradient none, a weight gradient A. */
     int64_t m, n, k;
     fr_transposed transposed;
+    bool
+        blocks; /**< of a product: blocks of values have scales of their own, not a tensor one */
     fr_traffic traffic;
     double size_B;  /**< of traffic: in use in turn; of a copy: its bytes */
     bool to_device; /**< direction of a copy */
     bool pinned;    /**< the host's pages of a copy */
-    /** Sizes of attention: sequences and tokens of each, heads of queries, heads of keys and values, values of a head. */
+    /** Sizes of attention: sequences and tokens of each, heads of queries, heads of keys and values, values of a head.
+     *  `batch` of a product: equal ones that are one call; 0 is one. */
     int64_t batch, sequence, heads, kv_heads, width;
     bool causal;   /**< a token attends to those before it alone */
     bool backward; /**< the pass */

@@ -58,6 +58,7 @@ struct fr_point {
     fr_dtype dtype;
     int m, n, k, batch;
     fr_transposed transposed;
+    bool blocks; /**< scales of a product's blocks */
     struct fr_sample_attention attention;
     int part;
     int step; /**< of the first pass: FR_STEP_NEEDED, 0 what decides most, and on; visits.h */

@@ -15,6 +15,9 @@
  *  Laws:
  *      product   2 m' n' k (1 + TAIL units / tiles) / (EFFICIENCY peak) + result / MEMORY, in whole tiles of 128;
  *                misaligned rows MISALIGNED times as long
+ *                several at once are one call, whose waves count all tiles, at GROUPED of the rate; each reads its own
+ *                second operand besides
+ *                fp8 with scales of blocks takes BLOCKS times as long
  *      traffic   LAUNCH + bytes / MEMORY, from the cache CACHE_TIMES as fast
  *      kernel    LAUNCH, of a graph GRAPH
  *      copy      COPY + bytes / LINK, of pages that are not pinned PAGED times as long
@@ -34,6 +37,8 @@
 #define FAKE_EFFICIENCY 0.61
 #define FAKE_TAIL 0.25
 #define FAKE_MISALIGNED 1.15
+#define FAKE_GROUPED 0.83
+#define FAKE_BLOCKS 1.09
 #define FAKE_UNITS 132
 #define FAKE_MEMORY 3.1e12
 #define FAKE_CACHE_TIMES 1.8

@@ -66,6 +66,7 @@ struct fr_device_handle {
     size_t pool_B;                        /* of inputs and of outputs, each */
     unsigned char *drawn[FR_DTYPE_COUNT]; /* values that the inputs repeat; NULL: not yet */
     int filled;                           /* fr_dtype of the inputs; -1: nothing */
+    unsigned ones;                        /* what block_scales repeat */
     void *host_pinned, *host_pages;
     size_t host_B;
     CUgraphExec graph; /* of FR_CUDA_GRAPH empty kernels */
@@ -74,7 +75,7 @@ struct fr_device_handle {
     struct fr_cuda_attention attention;
 };
 
-/** Scales of fp4, all 1: one for 16 values of the largest operand. */
+/** Scales of blocks, all 1: one for 16 values of the largest operand. */
 enum { FR_CUDA_BLOCK_SCALES_B = 32 << 20 };
 enum { FR_CUDA_GRAPH = 256, FR_CUDA_WORKSPACE_B = 32 << 20 };
 
@@ -92,6 +93,15 @@ fr_status fr_cuda_check(const struct fr_device_handle *d, CUresult code, const c
 
 /** Fill the inputs with normal random values of @p dtype, unless they are. */
 fr_status fr_cuda_fill(struct fr_device_handle *d, fr_dtype dtype, struct fr_error *err);
+
+/** FR_OK, or what the library of products says of @p code in the call named @p what. */
+fr_status fr_cuda_blas_check(const struct fr_device_handle *d, cublasStatus_t code,
+                             const char *what, struct fr_error *err);
+#define FR_BLAS_TRY(d, call, ...)                                                              \
+    FR_TRY(fr_cuda_blas_check(d, (d)->blas.call(__VA_ARGS__), #call, err))
+/** Tell the prepared product's description what its narrow operands are scaled by.
+ *  @return FR_OK; FR_ERR_UNSUPPORTED: this device or library has no such scales; FR_ERR_EXTERNAL */
+fr_status fr_cuda_product_scales(struct fr_device_handle *d, struct fr_error *err);
 
 fr_status fr_cuda_product_prepare(struct fr_device_handle *d, struct fr_error *err);
 void fr_cuda_product_release(struct fr_device_handle *d);
