@@ -348,6 +348,12 @@ fr_status fr_real_reduce_scatter(struct fr_real *real, MPI_Comm comm, const void
          MPI_Reduce_scatter_block(send, recv, (int)count, TYPE, MPI_SUM, comm));
 }
 
+fr_status fr_real_reduce_scatter_begin(struct fr_real *real, MPI_Comm comm, const void *send,
+                                       void *recv, int64_t count, MPI_Request *request) {
+    CALL(real, comm, true, count, others(comm),
+         MPI_Ireduce_scatter_block(send, recv, (int)count, TYPE, MPI_SUM, comm, request));
+}
+
 fr_status fr_real_all_reduce(struct fr_real *real, MPI_Comm comm, void *buffer, int64_t count) {
     CALL(real, comm, true, count, twice(comm),
          MPI_Allreduce(MPI_IN_PLACE, buffer, (int)count, TYPE, MPI_SUM, comm));

@@ -162,6 +162,9 @@ fr_status fr_real_receive_begin(struct fr_real *real, MPI_Comm comm, int from, i
 fr_status fr_real_wait(struct fr_real *real, MPI_Request *request);
 fr_status fr_real_reduce_scatter(struct fr_real *real, MPI_Comm comm, const void *send,
                                  void *recv, int64_t count);
+/** Begun, likewise. */
+fr_status fr_real_reduce_scatter_begin(struct fr_real *real, MPI_Comm comm, const void *send,
+                                       void *recv, int64_t count, MPI_Request *request);
 /** In place. */
 fr_status fr_real_all_reduce(struct fr_real *real, MPI_Comm comm, void *buffer, int64_t count);
 /** Begun, likewise. */

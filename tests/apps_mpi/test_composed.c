@@ -108,11 +108,13 @@ static const char cluster[] =
     "TFLOP/s\", \"half_dim\": 8}}}, \"levels\": [{\"name\": \"node\", \"ranks\": 64, "
     "\"latency\": \"1 us\", \"bandwidth\": \"10 GB/s\"}]}";
 
-/* Shares are equal and the last one's end beyond what is there, by a value a rank and collective. */
+/* Shares are equal and the last one's end beyond what is there, by a value a rank and collective: with zero 2 and 3 one a
+ * unit and pass. */
 static double beyond_B(const struct mpi_case *c) {
     const struct fr_plan *plan = c->run.plan;
     double copies = (double)(fr_plan_replicas(plan) * (plan->method->branches ? plan->tp : 1));
-    double passes = (double)(BATCH / plan->dp / plan->micro_batch * plan->chunks);
+    double units = (double)(c->workload.transformer.layers / plan->pp + 3);
+    double passes = (double)(BATCH / plan->dp / plan->micro_batch) * units;
     if (plan->zero == 0) return 0;
     return sizeof(double) * (copies + 1) * 3 * (plan->zero > 1 ? 2 * passes : 1);
 }

@@ -297,9 +297,13 @@ static bool open_chunks(struct fr_real *real, struct fr_mesh_state *mesh,
     mesh->cut = cut_of(chain, &first);
     mesh->chunk = fr_calloc((size_t)mesh->n_chunks, sizeof *mesh->chunk);
     bool whole = mesh->chunk;
-    for (int c = 0; whole && c < mesh->n_chunks; c++)
+    int before = 0;
+    for (int c = 0; whole && c < mesh->n_chunks; c++) {
+        mesh->chunk[c].before = before;
         whole = open_chunk(real, mesh, fr_mesh_number(real, mesh, c), chain, offset,
                            &mesh->chunk[c]);
+        before += mesh->chunk[c].n_units;
+    }
     return whole && open_shared(real, mesh) && open_codecs(real, mesh);
 }
 
@@ -356,11 +360,12 @@ void fr_mesh_close(struct fr_real *real) {
     for (int c = 0; mesh->chunk && c < mesh->n_chunks; c++) close_chunk(mesh, &mesh->chunk[c]);
     if (mesh->ends != MPI_COMM_NULL) MPI_Comm_free(&mesh->ends);
     for (int i = 0; i < mesh->n_coded; i++) fr_real_codec_close(&mesh->coded[i].codec);
-    void *const owned[] = {
-        mesh->chunk,    mesh->slots,   mesh->out.buffer, mesh->out.request, mesh->d[0],
-        mesh->d[1],     mesh->scratch, mesh->packet,     mesh->part,        mesh->parts,
-        mesh->batch,    mesh->bucket,  mesh->coded,      mesh->factors,     mesh->gathered,
-        mesh->partials, mesh->inputs,  mesh->targets,    mesh->reads,       mesh->before_reads,
-        mesh->shares,   mesh->pairs,   mesh->share,      mesh->scattered,   mesh};
+    fr_mesh_close_share(mesh);
+    void *const owned[] = {mesh->chunk,  mesh->slots,   mesh->out.buffer, mesh->out.request,
+                           mesh->d[0],   mesh->d[1],    mesh->scratch,    mesh->packet,
+                           mesh->part,   mesh->parts,   mesh->batch,      mesh->bucket,
+                           mesh->coded,  mesh->factors, mesh->gathered,   mesh->partials,
+                           mesh->inputs, mesh->targets, mesh->reads,      mesh->before_reads,
+                           mesh->shares, mesh->pairs,   mesh->share,      mesh};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
 }
