@@ -48,7 +48,7 @@ struct fr_real {
     const struct fr_real_case *run;
     const struct fr_kernels *k;
     /** Ranks of equal dp and pp, of equal tp and pp (those of all dp cp replicas), ..., that share a sample; and,
-     *  of sub-grids, those of equal pp, else null. */
+     *  of sub-grids, those of equal pp that have what is common, else null. */
     MPI_Comm world, tp, dp, pp, cp, stage;
     /** Neighbours that divide what they hold (division.h), and the ranks that have the same part of it (`zero_ranks`).
      *  Null: all who hold it divide it. */

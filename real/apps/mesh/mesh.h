@@ -146,6 +146,11 @@ static inline int fr_mesh_number(const struct fr_real *real, const struct fr_mes
     return (int)fr_schedule_virtual(real->run->plan->schedule, mesh->stages, mesh->stage, c);
 }
 
+/** Does the rank have what is common to sub-grids?  With cSub only those of the first one do, and others have no columns. */
+static inline bool fr_mesh_has_common(const struct fr_real *real) {
+    return !real->run->plan->common_subgrid || real->tp_rank == 0;
+}
+
 /** Does the embedding's all-reduce over replicas take both its ends in? */
 static inline bool fr_mesh_fused(const struct fr_real_case *run) {
     return run->plan->compression.fused_embedding;
@@ -155,7 +160,7 @@ static inline bool fr_mesh_fused(const struct fr_real_case *run) {
 
 /** FR_OK, or FR_ERR_INPUT with what is not run here or does not divide. */
 fr_status fr_mesh_check(const struct fr_real_case *run, struct fr_error *err);
-/** Samples of a micro-batch, its columns, and micro-batches of a replica. */
+/** Samples of a micro-batch, its columns on a rank that has some, and micro-batches of a replica. */
 int64_t fr_mesh_micro_batch(const struct fr_real_case *run);
 int64_t fr_mesh_columns(const struct fr_real_case *run);
 int64_t fr_mesh_micro_batches(const struct fr_real_case *run);

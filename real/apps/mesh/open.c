@@ -264,9 +264,10 @@ static void share_table(const struct fr_real_case *run, struct fr_mesh_state *me
 static fr_status open_tied(struct fr_real *real, struct fr_mesh_state *mesh) {
     const struct fr_plan *plan = real->run->plan;
     struct fr_mesh_chunk *tail = &mesh->chunk[mesh->n_chunks - 1];
-    const struct fr_unit *u = mesh->chunk[0].first ? mesh->chunk[0].unit
-                              : tail->last         ? &tail->unit[tail->n_units - 1]
-                                                   : NULL;
+    const struct fr_unit *u = !fr_mesh_has_common(real) ? NULL
+                              : mesh->chunk[0].first    ? mesh->chunk[0].unit
+                              : tail->last              ? &tail->unit[tail->n_units - 1]
+                                                        : NULL;
     bool fused = fr_mesh_fused(real->run), whole = plan->method->branches;
     int replica = fused ? 0 : real->dp_rank, part = fused && whole ? 0 : real->tp_rank;
     if (!real->run->workload->transformer.tied || fr_plan_last_stage(plan) == 0) return FR_OK;
@@ -335,7 +336,7 @@ fr_status fr_mesh_open(struct fr_real *real) {
     mesh->stage = real->pp_rank;
     mesh->n_chunks = (int)plan->chunks;
     mesh->n_micro = (int)fr_mesh_micro_batches(real->run);
-    mesh->columns = (int)fr_mesh_columns(real->run);
+    mesh->columns = fr_mesh_has_common(real) ? (int)fr_mesh_columns(real->run) : 0;
     FR_TRY(open_order(plan, mesh, real->err));
     fr_status status = fr_chain_make(real->run, &chain, real->err);
     if (status == FR_OK) status = open_chain(real, mesh, &chain);

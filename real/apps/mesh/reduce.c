@@ -21,7 +21,9 @@
 
 static int copies_of(const struct fr_real *real, int holder) {
     int replicas = (int)fr_plan_replicas(real->run->plan);
-    return holder == FR_HELD_BY_STAGE ? replicas * (int)real->run->plan->tp : replicas;
+    if (holder == FR_HELD_BY_REPLICAS) return replicas;
+    if (!fr_mesh_has_common(real)) return 1; /* never touched */
+    return real->run->plan->common_subgrid ? replicas : replicas * (int)real->run->plan->tp;
 }
 
 /* Who holds what is at @p at in the block. */
