@@ -113,8 +113,10 @@ static fr_status make_mesh(struct fr_real *real, MPI_Comm world) {
     FR_TRY(fr_real_split(real, real->pp_rank * tp + real->tp_rank, real->rank, &real->dp));
     FR_TRY(fr_real_split(real, (real->pp_rank * tp + real->tp_rank) * dp + real->dp_rank / cp,
                          real->rank, &real->cp));
+    int subgrid =
+        plan->common_subgrid ? real->tp_rank : 0; /* whose ranks have what is common */
     if (plan->method->branches)
-        FR_TRY(fr_real_split(real, real->pp_rank, real->rank, &real->stage));
+        FR_TRY(fr_real_split(real, real->pp_rank * tp + subgrid, real->rank, &real->stage));
     if (plan->method->branches)
         FR_REAL_TRY(real, MPI_Comm_rank(real->stage, &real->stage_rank));
     return fr_real_split(real, real->dp_rank * tp + real->tp_rank, real->rank, &real->pp);
@@ -138,9 +140,11 @@ static fr_status split_holders(struct fr_real *real, int holder, int64_t colour,
 static fr_status make_holders(struct fr_real *real) {
     const struct fr_plan *plan = real->run->plan;
     int64_t place = real->pp_rank * plan->tp + real->tp_rank;
-    int replicas = (int)fr_plan_replicas(plan), all = replicas * (int)plan->tp;
+    bool one = plan->common_subgrid; /* sub-grid has what is common */
+    int replicas = (int)fr_plan_replicas(plan), all = replicas * (one ? 1 : (int)plan->tp);
     if (plan->method->branches)
-        FR_TRY(split_holders(real, FR_HELD_BY_STAGE, real->pp_rank, real->stage_rank, all));
+        FR_TRY(split_holders(real, FR_HELD_BY_STAGE, one ? place : real->pp_rank,
+                             real->stage_rank, all));
     return split_holders(real, FR_HELD_BY_REPLICAS, place, real->dp_rank, replicas);
 }
 
@@ -346,6 +350,12 @@ fr_status fr_real_reduce_scatter(struct fr_real *real, MPI_Comm comm, const void
                                  void *recv, int64_t count) {
     CALL(real, comm, true, count, others(comm),
          MPI_Reduce_scatter_block(send, recv, (int)count, TYPE, MPI_SUM, comm));
+}
+
+fr_status fr_real_reduce_scatter_begin(struct fr_real *real, MPI_Comm comm, const void *send,
+                                       void *recv, int64_t count, MPI_Request *request) {
+    CALL(real, comm, true, count, others(comm),
+         MPI_Ireduce_scatter_block(send, recv, (int)count, TYPE, MPI_SUM, comm, request));
 }
 
 fr_status fr_real_all_reduce(struct fr_real *real, MPI_Comm comm, void *buffer, int64_t count) {

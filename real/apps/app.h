@@ -48,7 +48,7 @@ struct fr_real {
     const struct fr_real_case *run;
     const struct fr_kernels *k;
     /** Ranks of equal dp and pp, of equal tp and pp (those of all dp cp replicas), ..., that share a sample; and,
-     *  of sub-grids, those of equal pp, else null. */
+     *  of sub-grids, those of equal pp that have what is common, else null. */
     MPI_Comm world, tp, dp, pp, cp, stage;
     /** Neighbours that divide what they hold (division.h), and the ranks that have the same part of it (`zero_ranks`).
      *  Null: all who hold it divide it. */
@@ -162,6 +162,9 @@ fr_status fr_real_receive_begin(struct fr_real *real, MPI_Comm comm, int from, i
 fr_status fr_real_wait(struct fr_real *real, MPI_Request *request);
 fr_status fr_real_reduce_scatter(struct fr_real *real, MPI_Comm comm, const void *send,
                                  void *recv, int64_t count);
+/** Begun, likewise. */
+fr_status fr_real_reduce_scatter_begin(struct fr_real *real, MPI_Comm comm, const void *send,
+                                       void *recv, int64_t count, MPI_Request *request);
 /** In place. */
 fr_status fr_real_all_reduce(struct fr_real *real, MPI_Comm comm, void *buffer, int64_t count);
 /** Begun, likewise. */

@@ -1010,10 +1010,6 @@ static void refusals(void) {
     refused(NULL, "{\"method\": \"phantom\", \"ghost\": 4, \"tp\": 2}", "(n/p)(1 - 1/p) = 4");
     refused(NULL, "{\"method\": \"subgraph\", \"tp\": 2, \"micro_batch\": 3}",
             "does not divide by tp");
-    refused(
-        NULL,
-        "{\"method\": \"subgraph\", \"tp\": 2, \"common\": \"subgrid\", \"micro_batch\": 2}",
-        "\"common\"");
 }
 
 int main(int argc, char **argv) {

@@ -22,7 +22,8 @@ int64_t fr_mesh_micro_batch(const struct fr_real_case *run) {
 
 int64_t fr_mesh_columns(const struct fr_real_case *run) {
     int64_t sequence = run->workload->transformer.sequence, samples = fr_mesh_micro_batch(run);
-    if (run->plan->method->branches) samples /= run->plan->tp; /* of sub-grids parts */
+    if (run->plan->method->branches && !run->plan->common_subgrid)
+        samples /= run->plan->tp; /* of sub-grids parts */
     return samples * (run->workload->transformer.layers ? sequence / run->plan->cp : 1);
 }
 
@@ -40,7 +41,7 @@ static const fr_plan_key_set runs =
     KEY(gradient_ranks) | KEY(codec) | KEY(embedding) | KEY(warm_up) | KEY(global_batch) |
     KEY(micro_batch) | KEY(recompute) | KEY(branches) | KEY(exchange) | KEY(overlap) |
     KEY(bucket) | KEY(zero) | KEY(sequence_parallel) | KEY(cp) | KEY(context) |
-    KEY(iterations) | KEY(zero_ranks) | KEY(overlap_tp) | KEY(p2p);
+    KEY(iterations) | KEY(zero_ranks) | KEY(overlap_tp) | KEY(p2p) | KEY(common);
 
 /* A key that has a value of its own and is not run, or NULL. */
 static const struct fr_plan_key *find_lacking(const struct fr_plan *plan) {

@@ -9,7 +9,7 @@
  *      blocking.c  who waits for whom where messages block
  *      part.c      the share of them that a rank sends
  *      partial.c   gradients of which each tp rank has a part
- *      zero.c      parameters and gradients that replicas divide, pass by pass
+ *      zero.c      parameters and gradients that replicas divide, unit by unit beside the passes
  *      reduce.c    gradients over replicas, and a tied embedding's over both its ends
  *      bucket.c    the former beside the last backward pass
  *      pieces.c    products of tokens in parts, in pieces beside their exchanges
@@ -41,7 +41,7 @@ struct fr_mesh_chunk {
     int number; /**< of P v in a row */
     bool first, last;
     struct fr_unit *unit;
-    int n_units;
+    int n_units, before;         /**< before: units of the rank's chunks before it */
     struct fr_mesh_micro *micro; /**< [n_micro] */
     struct fr_real_codec
         codec; /**< of gradients to the chunk before; opened where they go compressed */
@@ -89,6 +89,12 @@ typedef enum {
 
 struct fr_mesh_task;
 
+/** A unit's parameters, or its gradients, on their way: of each kind of holder, and last a tied table's. */
+struct fr_mesh_flights {
+    struct fr_shares_flight each[FR_HOLDERS + 1];
+    enum { FR_MESH_LANDED, FR_MESH_FIRST_LEG, FR_MESH_ACROSS } leg;
+};
+
 struct fr_mesh_state {
     int stages, stage, n_chunks, n_micro, columns;
     bool splits; /**< weight gradients are passes of their own */
@@ -119,8 +125,8 @@ struct fr_mesh_state {
         factors; /**< of a batch, all P, then all Q with what goes whole; or all packets, then that */
     void *gathered; /**< packets of all replicas */
     void *partials; /**< of all units */
-    void *share,
-        *scattered; /**< zero 2, 3: a rank's share of gradients, summed; of one micro-batch */
+    void *share;    /**< zero 2, 3: a rank's share of gradients, summed */
+    struct fr_mesh_flights gathers, scatters[2]; /**< each scatter of every second unit */
     /** This rank's part of a tied embedding and its gradients, and the ranks with which it is
      *  synchronised: the first and last stage's ranks, of a replica or, fused, of all.
      *  MPI_COMM_NULL: with nobody. */
@@ -140,6 +146,11 @@ static inline int fr_mesh_number(const struct fr_real *real, const struct fr_mes
     return (int)fr_schedule_virtual(real->run->plan->schedule, mesh->stages, mesh->stage, c);
 }
 
+/** Does the rank have what is common to sub-grids?  With cSub only those of the first one do, and others have no columns. */
+static inline bool fr_mesh_has_common(const struct fr_real *real) {
+    return !real->run->plan->common_subgrid || real->tp_rank == 0;
+}
+
 /** Does the embedding's all-reduce over replicas take both its ends in? */
 static inline bool fr_mesh_fused(const struct fr_real_case *run) {
     return run->plan->compression.fused_embedding;
@@ -149,7 +160,7 @@ static inline bool fr_mesh_fused(const struct fr_real_case *run) {
 
 /** FR_OK, or FR_ERR_INPUT with what is not run here or does not divide. */
 fr_status fr_mesh_check(const struct fr_real_case *run, struct fr_error *err);
-/** Samples of a micro-batch, its columns, and micro-batches of a replica. */
+/** Samples of a micro-batch, its columns on a rank that has some, and micro-batches of a replica. */
 int64_t fr_mesh_micro_batch(const struct fr_real_case *run);
 int64_t fr_mesh_columns(const struct fr_real_case *run);
 int64_t fr_mesh_micro_batches(const struct fr_real_case *run);
@@ -213,16 +224,22 @@ fr_status fr_mesh_add_partials(struct fr_real *real, struct fr_mesh_state *mesh)
 int64_t fr_mesh_share(const struct fr_real *real);
 /** Capacity for it, once real->division is known.  @return false when memory is exhausted. */
 bool fr_mesh_open_share(const struct fr_real *real, struct fr_mesh_state *mesh);
+void fr_mesh_close_share(struct fr_mesh_state *mesh);
 void fr_mesh_begin_share(struct fr_real *real, struct fr_mesh_state *mesh);
-/** Pieces that are divided each by itself: chunks, where passes gather or scatter theirs, and behind them a table that is
- *  tied over stages. */
+/** Pieces that are divided each by itself: the units of all chunks, where passes gather or scatter theirs, and behind them
+ *  a table that is tied over stages. */
 int fr_mesh_pieces(const struct fr_real *real, const struct fr_mesh_state *mesh);
-/** All parameters of a chunk, for a pass. */
-fr_status fr_mesh_gather_parameters(struct fr_real *real, const struct fr_mesh_state *mesh,
-                                    int chunk);
-/** Send the chunk's values of the block to their owners; they are zero then. */
-fr_status fr_mesh_scatter_gradients(struct fr_real *real, struct fr_mesh_state *mesh,
-                                    int chunk);
+/** Parameters of unit @p i of a chunk, to be whole before it runs; nothing where there is no such unit. */
+fr_status fr_mesh_gather_begin(struct fr_real *real, struct fr_mesh_state *mesh,
+                               const struct fr_mesh_chunk *c, int i);
+/** Unit @p i is whole, and @p next is gathered beside it. */
+fr_status fr_mesh_gather_next(struct fr_real *real, struct fr_mesh_state *mesh,
+                              const struct fr_mesh_chunk *c, int i, int next);
+/** Send the gradients of unit @p i to their owners beside what follows; they are zero then.  At the end of a pass all have
+ *  arrived. */
+fr_status fr_mesh_scatter_begin(struct fr_real *real, struct fr_mesh_state *mesh,
+                                const struct fr_mesh_chunk *c, int i);
+fr_status fr_mesh_scatter_end(struct fr_real *real, struct fr_mesh_state *mesh);
 /** Add up both ends' shares of a tied table; then the share goes to its place in the block, for the optimiser. */
 fr_status fr_mesh_join_shares(struct fr_real *real, struct fr_mesh_state *mesh);
 void fr_mesh_put_share(struct fr_real *real, const struct fr_mesh_state *mesh);

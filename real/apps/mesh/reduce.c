@@ -21,7 +21,9 @@
 
 static int copies_of(const struct fr_real *real, int holder) {
     int replicas = (int)fr_plan_replicas(real->run->plan);
-    return holder == FR_HELD_BY_STAGE ? replicas * (int)real->run->plan->tp : replicas;
+    if (holder == FR_HELD_BY_REPLICAS) return replicas;
+    if (!fr_mesh_has_common(real)) return 1; /* never touched */
+    return real->run->plan->common_subgrid ? replicas : replicas * (int)real->run->plan->tp;
 }
 
 /* Who holds what is at @p at in the block. */
@@ -136,11 +138,12 @@ static void add_batch(struct fr_real *real, struct fr_mesh_state *mesh, const st
 
 static bool open_held(struct fr_real *real, struct fr_mesh_state *mesh, int holder,
                       struct fr_unit_matrix *all, int n) {
-    bool coded = fr_plan_gradient_rank(real->run->plan, mesh->stage) > 0;
+    bool coded = fr_plan_gradient_rank(real->run->plan, mesh->stage) > 0,
+         by_unit = real->run->plan->zero >= 2;
     for (int c = 0; c < mesh->n_chunks; c++)
         for (int i = 0; i < mesh->chunk[c].n_units; i++) {
             const struct fr_unit *u = &mesh->chunk[c].unit[i];
-            add_batch(real, mesh, u, fr_mesh_pieces(real, mesh) > 1 ? c : 0, holder);
+            add_batch(real, mesh, u, by_unit ? mesh->chunk[c].before + i : 0, holder);
             if (coded && !open_unit(real, mesh, u, holder, all, n)) return false;
             mesh->batch[mesh->n_batches - 1].coded_to = mesh->n_coded;
         }
@@ -205,7 +208,7 @@ static bool open_division(struct fr_real *real, const struct fr_mesh_state *mesh
     if (whole && is_apart(real, mesh)) {
         int holder = parts ? FR_HELD_BY_STAGE : FR_HELD_BY_REPLICAS;
         int part = plan->zero >= 2
-                       ? fr_division_part_of(mesh->n_chunks, holder, FR_DIVISION_SCATTERED)
+                       ? fr_division_part_of(pieces - 1, holder, FR_DIVISION_SCATTERED)
                        : fr_division_part_of(0, holder, FR_DIVISION_WHOLE);
         whole = fr_division_add(&d, part, place_of(real, mesh->tied), mesh->n_tied);
     }
