@@ -65,6 +65,7 @@ enum {
     FR_PLAN_KEY_ep,
     FR_PLAN_KEY_etp,
     FR_PLAN_KEY_ghost,
+    FR_PLAN_KEY_phantom_parts,
     FR_PLAN_KEY_branches,
     FR_PLAN_KEY_common,
     FR_PLAN_KEY_exchange,

@@ -38,6 +38,10 @@ FR_PLAN_KEY(etp, "etp", INTEGER(1, 1 << 20), FIELD(etp), ", etp %s", CHANGED, NE
             "`sequence_parallel`; `ep` then counts the tp ranks too)")
 FR_PLAN_KEY(ghost, "ghost", INTEGER(0, FR_RANKS_MAX), FIELD(ghost), ", k %s", ALWAYS,
             NEED(GHOST), NULL, "ghost neurons a rank")
+FR_PLAN_KEY(phantom_parts, "phantom_parts", CHOICE(fr_phantom_parts_names),
+            FIELD(phantom_parts), " in %s", CHANGED, NEED(GHOST) | NEED(TRANSFORMER), NULL,
+            "which matrices of a transformer are phantom: the `mlp`'s, those of the "
+            "`attention` (queries, keys and values; output), or `all`")
 FR_PLAN_KEY(branches, "branches", CHOICE(fr_branches_names), FIELD(branches), ", %s", CHANGED,
             NEED(SUBGRAPH) | NEED(TRANSFORMER) | NEED(WAYS), NULL,
             "which part of a transformer forms parallel branches: the `heads`, the whole "

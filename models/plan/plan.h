@@ -43,6 +43,10 @@ extern const char *const fr_rank_order_names[];
 typedef enum { FR_BRANCHES_HEADS, FR_BRANCHES_ATTENTION, FR_BRANCHES_LAYER } fr_branches;
 extern const char *const fr_branches_names[];
 
+/** Which matrices of a transformer's layer are phantom, of method phantom. */
+typedef enum { FR_PHANTOM_MLP, FR_PHANTOM_ATTENTION, FR_PHANTOM_ALL } fr_phantom_parts;
+extern const char *const fr_phantom_parts_names[];
+
 /** Spellings of keys with two values, each list ended by NULL.  In order: which passes there are, where common layers
  *  of method subgraph run, how slices are exchanged.  Then: how method grid divides second products, how ranks of a
  *  sequence exchange, messages between stages, gradients.  Last: how gradients are added up, whether hosts wait for
@@ -80,6 +84,7 @@ struct fr_plan {
     bool forward; /**< passes forward alone: nothing is trained */
     const struct fr_method *method;
     int64_t ghost;
+    fr_phantom_parts phantom_parts; /**< of transformers */
     int64_t global_batch; /**< 0: the model's */
     int64_t micro_batch;  /**< 0: all of a rank's samples at once */
     const struct fr_schedule *schedule;

@@ -153,7 +153,8 @@ void fr_memo_forget(struct fr_memo *memo, void *result) {
 #define NOT_PLACED                                                                             \
     (LATER | KEY(chunks) | KEY(recompute) | KEY(recompute_layers) | KEY(attention) |           \
      KEY(micro_batch) | KEY(global_batch) | KEY(sequence_parallel) | KEY(overlap_experts) |    \
-     KEY(overlap_tp) | KEY(graphs) | KEY(ghost) | KEY(launches) | KEY(accumulation))
+     KEY(overlap_tp) | KEY(graphs) | KEY(ghost) | KEY(phantom_parts) | KEY(launches) |         \
+     KEY(accumulation))
 
 static void drop_placed(void *result) {
     struct fr_stage_places *placed = result;

@@ -30,6 +30,9 @@ static const struct row {
     {"cori-knl", "alexnet", {"dp=32", "method=grid", "layer_tp=[1, 1, 1, 1, 1, 8, 8, 8]"}},
     {"dgx-a100", "gpt-2.5b", {"tp=2", "dp=2", "method=subgraph"}},
     {"dgx-a100", "gpt-2.5b", {"tp=2", "dp=2", "method=phantom", "ghost=16"}},
+    {"dgx-a100",
+     "gpt-2.5b",
+     {"tp=2", "dp=2", "method=phantom", "ghost=16", "phantom_parts=all"}},
     {"dgx-h100", "mixtral-8x7b", {"tp=2", "dp=4", "ep=4"}},
     {"frontier", FR_SOURCE_DIR "/tests/golden/in/stages.json", {"pp=4", "global_batch=16"}},
 };

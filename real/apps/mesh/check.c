@@ -35,12 +35,12 @@ int64_t fr_mesh_micro_batches(const struct fr_real_case *run) {
  * timed. */
 #define KEY(word) FR_PLAN_KEY_BIT(FR_PLAN_KEY_##word)
 static const fr_plan_key_set runs =
-    KEY(method) | KEY(tp) | KEY(dp) | KEY(pp) | KEY(ghost) | KEY(rank_order) | KEY(schedule) |
-    KEY(chunks) | KEY(stage_layers) | KEY(backward_scope) | KEY(backward_rank) |
-    KEY(lazy_error) | KEY(forward_rank) | KEY(gradient_stages) | KEY(gradient_rank) |
-    KEY(gradient_ranks) | KEY(codec) | KEY(embedding) | KEY(warm_up) | KEY(global_batch) |
-    KEY(micro_batch) | KEY(recompute) | KEY(branches) | KEY(exchange) | KEY(overlap) |
-    KEY(bucket) | KEY(zero) | KEY(sequence_parallel) | KEY(cp) | KEY(context) |
+    KEY(method) | KEY(tp) | KEY(dp) | KEY(pp) | KEY(ghost) | KEY(phantom_parts) |
+    KEY(rank_order) | KEY(schedule) | KEY(chunks) | KEY(stage_layers) | KEY(backward_scope) |
+    KEY(backward_rank) | KEY(lazy_error) | KEY(forward_rank) | KEY(gradient_stages) |
+    KEY(gradient_rank) | KEY(gradient_ranks) | KEY(codec) | KEY(embedding) | KEY(warm_up) |
+    KEY(global_batch) | KEY(micro_batch) | KEY(recompute) | KEY(branches) | KEY(exchange) |
+    KEY(overlap) | KEY(bucket) | KEY(zero) | KEY(sequence_parallel) | KEY(cp) | KEY(context) |
     KEY(iterations) | KEY(zero_ranks) | KEY(overlap_tp) | KEY(p2p) | KEY(common);
 
 /* A key that has a value of its own and is not run, or NULL. */
