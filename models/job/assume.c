@@ -20,15 +20,15 @@ static int64_t largest_divisor(int64_t n, int64_t most) {
     return most;
 }
 
-/* Ranks of an innermost unit, and how far apart neighbours in dp are numbered. */
+/* Ranks of an innermost unit, of a node where that is a package of dies, and how far apart neighbours in dp are numbered. */
 static int64_t unit_of(const struct fr_job *job, const struct fr_plan *plan, int64_t *apart) {
     const struct fr_levels levels =
         fr_levels_take(&job->cluster.levels, fr_plan_ranks(plan), plan->placement.row->units);
     *apart = plan->rank_order == FR_ORDER_TP_DP_PP ? plan->tp : plan->tp * plan->pp;
-    return levels.level[0].ranks;
+    return levels.level[fr_levels_near(&levels)].ranks;
 }
 
-/* Ranks of an innermost unit that share experts: neighbours in dp, with whole experts also in tp. */
+/* Ranks of such a unit that share experts: neighbours in dp, with whole experts also in tp. */
 static bool take_copies(const struct fr_job *job, struct fr_plan *plan) {
     int64_t apart, unit = unit_of(job, plan, &apart), tp = plan->tp,
                    with = fr_plan_expert_tp(plan) == 1 ? tp : 1;

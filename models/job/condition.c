@@ -51,7 +51,7 @@ static bool records_iterations(const struct fr_job *job, const struct fr_plan *p
 static bool records_on_racks(const struct fr_job *job, const struct fr_plan *plan) {
     enum { NODE = 8 };
     const struct fr_levels *levels = &job->cluster.levels;
-    return records_iterations(job, plan) && levels->level[0].ranks > NODE;
+    return records_iterations(job, plan) && levels->level[fr_levels_near(levels)].ranks > NODE;
 }
 
 static bool records_layers(const struct fr_job *job, const struct fr_plan *plan) {
