@@ -67,6 +67,7 @@ struct fr_fit_point {
                            statistics or over launches, the wider; 1e9 when unknown */
     int n, n_slow;      /**< samples, and those beyond fr_sorted_slow_limit */
     int n_launches;
+    char choice[28]; /**< of its library, "ring simple"; "": not known */
 };
 
 struct fr_fit_log {

@@ -1,5 +1,6 @@
 /* How well each form fits, for a person. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "calibrate/fit/parts.h"
 
@@ -231,6 +232,26 @@ static void print_card(const struct fr_fit_result *result, struct fr_text *text)
     fr_text_addf(text, "\n");
 }
 
+/* Algorithm and protocol that a library chose, and from which size on another. */
+static void print_choices(const struct fr_fit_curve *curve, struct fr_text *text) {
+    char size[32];
+    const char *last = NULL;
+    for (int i = 0; i < curve->n_points; i++) {
+        const struct fr_fit_point *p = &curve->points[i];
+        if (!*p->choice || (last && strcmp(last, p->choice) == 0)) continue;
+        if (!last)
+            fr_text_addf(text, "chosen for %s of %" PRId64 " ranks (%s): %s",
+                         fr_op_names[p->op], p->n_ranks, fr_sample_level_names[p->level],
+                         p->choice);
+        else
+            fr_text_addf(text, ", from %s %s",
+                         fr_quantity_format(p->size_B, FR_QUANTITY_SIZE, size, sizeof size),
+                         p->choice);
+        last = p->choice;
+    }
+    if (last) fr_text_addf(text, "\n");
+}
+
 static void add_device(const struct fr_fit_result *result, struct fr_text *text) {
     char rate[32], launch[32], latency[32];
     for (int i = 0; i < FR_DTYPE_COUNT; i++) {
@@ -288,6 +309,9 @@ void fr_fit_print(const struct fr_fit_result *result, struct fr_text *text) {
         add_held("sizes", &result->ops[i], false, text);
         add_held("ranks", &result->ops[i], true, text);
     }
+    for (int i = 0; i < FR_OP_COUNT; i++)
+        for (int c = 0; c < result->ops[i].n_curves; c++)
+            print_choices(&result->ops[i].curves[c], text);
     if (result->beyond_links)
         fr_text_addf(
             text,

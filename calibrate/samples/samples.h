@@ -128,6 +128,8 @@ struct fr_sample_collective {
     int pattern;   /**< FR_PATTERN_... */
     bool in_place; /**< result in the buffer of the input, as nccl-tests tells apart */
     bool failed;   /**< the tool found wrong results: kept, never fitted */
+    char algorithm[16],
+        protocol[12]; /**< that a library chose ("ring", "simple"); "": not known */
 };
 struct fr_sample_gemm {
     fr_dtype dtype;
@@ -326,6 +328,8 @@ FR_SAMPLES_LIST(FR_SAMPLES_ADD)
     void fr_sample_line_##kind(const struct fr_sample_##kind *s, struct fr_text *line);
 FR_SAMPLE_HEADS(FR_SAMPLE_DECLARE)
 #undef FR_SAMPLE_DECLARE
+/** Append what a library chose for a collective, between head and tail: a line is still found by its head. */
+void fr_sample_choice(const char *algorithm, const char *protocol, struct fr_text *line);
 /** Append the rest of a line, which follows a head. */
 void fr_sample_tail(int64_t launch, int64_t rep, double time_s, struct fr_text *line);
 void fr_sample_line_provenance(const struct fr_provenance *provenance, struct fr_text *line);

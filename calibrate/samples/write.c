@@ -37,6 +37,11 @@ void fr_sample_tail(int64_t launch, int64_t rep, double time_s, struct fr_text *
                  fr_number_write(time_s, number, sizeof number));
 }
 
+void fr_sample_choice(const char *algorithm, const char *protocol, struct fr_text *line) {
+    if (*algorithm) fr_text_addf(line, ", \"algorithm\": \"%s\"", algorithm);
+    if (*protocol) fr_text_addf(line, ", \"protocol\": \"%s\"", protocol);
+}
+
 static void add_device(const struct fr_provenance *p, struct fr_json_writer *w) {
     fr_json_add_string(w, "device", p->device);
     fr_json_add_string(w, "device_driver", p->device_driver);

@@ -194,6 +194,7 @@ static struct fr_device_group *open_group(struct fr_device_handle *device) {
 static void groups_keep_their_law(void **state) {
     (void)state;
     struct fr_device_handle *device = open_device();
+    driver->choice_end(device);
     struct fr_device_task t = {.kind = FR_DEVICE_COLLECTIVE,
                                .group = open_group(device),
                                .size_B = 1 << 20,
@@ -221,6 +222,70 @@ static void groups_keep_their_law(void **state) {
         near(time_s(device, &beside, 4), wanted_s[beside.part], "a collective and a product");
     driver->group_close(device, t.group);
     driver->close(device);
+}
+
+/* NCCL logs what it chooses until it is told not to, and then takes no longer than it does.  A user's own settings stay. */
+static void choices_are_noted_until_they_end(void **state) {
+    (void)state;
+    struct fr_device_handle *device = open_device();
+    struct fr_device_choice choice = {.algorithm = ""};
+    struct fr_device_task t = {.kind = FR_DEVICE_COLLECTIVE,
+                               .group = open_group(device),
+                               .op = FR_OP_ALL_REDUCE,
+                               .size_B = 4096};
+    near(time_s(device, &t, 1), FAKE_NCCL_S + FAKE_NOTED_S, "a choice that is noted");
+    driver->choice(device, &choice);
+    assert_string_equal(choice.algorithm, "tree");
+    assert_string_equal(choice.protocol, "ll");
+    driver->choice(device, &choice); /* nothing was run since */
+    assert_string_equal(choice.algorithm, "");
+    t.size_B = 1 << 20;
+    time_s(device, &t, 3);
+    driver->choice(device, &choice);
+    assert_string_equal(choice.algorithm, "ring");
+    assert_string_equal(choice.protocol, "simple");
+    t.op = FR_OP_ALL_TO_ALL; /* of messages, for which there is no choice */
+    time_s(device, &t, 1);
+    driver->choice(device, &choice);
+    assert_string_equal(choice.algorithm, "");
+    driver->choice_end(device);
+    assert_null(getenv("NCCL_DEBUG"));
+    t.op = FR_OP_ALL_REDUCE;
+    near(time_s(device, &t, 1), FAKE_NCCL_S, "a choice that is not");
+    driver->choice(device, &choice);
+    assert_string_equal(choice.algorithm, "");
+    driver->group_close(device, t.group);
+    driver->close(device);
+    setenv("NCCL_DEBUG", "WARN", 1);
+    device = open_device();
+    assert_null(getenv("NCCL_DEBUG_FILE"));
+    driver->close(device);
+    assert_string_equal(getenv("NCCL_DEBUG"), "WARN");
+    unsetenv("NCCL_DEBUG");
+}
+
+/* Lines of NCCL from 2.24 on, of an older release with numbers, and those that state nothing. */
+static void lines_of_nccl_state_choices(void **state) {
+    static const struct {
+        const char *line, *algorithm, *protocol;
+    } lines[] = {
+        {"n:1:2 [5] NCCL INFO AllReduce: 4 Bytes -> Algo TREE proto LL channel{Lo..Hi}={0..0}",
+         "tree", "ll"},
+        {"AllGather: 16777216 Bytes -> Algo NVLS_TREE proto SIMPLE channel{Lo..Hi}={0..15}",
+         "nvls_tree", "simple"},
+        {"n:1:2 [0] NCCL INFO AllReduce: 512 Bytes -> Algo 1 proto 1 time 12.5", "ring",
+         "ll128"},
+        {"n:1:2 [0] NCCL INFO AllReduce: 512 Bytes -> Algo 9 proto 7 time 12.5", "9", "7"},
+        {"n:1:2 [0] NCCL INFO Channel 00/02 : 0 1", NULL, NULL},
+        {"512 Bytes -> Algo", NULL, NULL}};
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct fr_device_choice choice = {.algorithm = ""};
+        assert_int_equal(fr_cuda_choice_read(lines[i].line, &choice),
+                         lines[i].algorithm != NULL);
+        assert_string_equal(choice.algorithm, lines[i].algorithm ? lines[i].algorithm : "");
+        assert_string_equal(choice.protocol, lines[i].protocol ? lines[i].protocol : "");
+    }
 }
 
 /* A group that cannot be made, or fails on the way, is told in a sentence. */
@@ -508,6 +573,8 @@ int main(void) {
         cmocka_unit_test(batches_and_block_scales_keep_their_law),
         cmocka_unit_test(attention_keeps_its_law),
         cmocka_unit_test(groups_keep_their_law),
+        cmocka_unit_test(choices_are_noted_until_they_end),
+        cmocka_unit_test(lines_of_nccl_state_choices),
         cmocka_unit_test(faults_of_groups_are_sentences),
         cmocka_unit_test(all_else_keeps_its_law),
         cmocka_unit_test(every_fault_is_a_sentence),

@@ -58,6 +58,13 @@ for line in open("four.jsonl"):
             wanted = law("send_recv", 2, s["size_B"], NVLINK if s["level"] == "node" else RAIL)
             if abs(s["time_s"] / wanted - 1) > 0.01:
                 raise SystemExit(f"device_groups.sh: {s}, the law {wanted}")
+for line in open("four.jsonl"):
+    s = json.loads(line)
+    if s["kind"] != "collective": continue
+    chosen = s.get("algorithm"), s.get("protocol")
+    wanted = (None, None) if s["op"] in ("all_to_all", "send_recv") else ("tree", "ll") if s["size_B"] <= 65536 else ("ring", "simple")
+    if chosen != wanted:
+        raise SystemExit(f"device_groups.sh: NCCL's choice is {chosen}, not {wanted}: {s}")
 if len(rows) < 6:
     raise SystemExit(f"device_groups.sh: pairs and groups at once: only {list(rows)}")
 END

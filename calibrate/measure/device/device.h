@@ -94,6 +94,11 @@ struct fr_device_state {
     double free_B;
 };
 
+/** How a library carries a collective out, in small letters ("ring", "simple"); "": it does not say. */
+struct fr_device_choice {
+    char algorithm[16], protocol[12];
+};
+
 /** Opaque; each driver's own. */
 struct fr_device_handle;
 
@@ -125,6 +130,10 @@ struct fr_device_driver {
                             const unsigned char id[FR_DEVICE_GROUP_ID_B], int n_ranks, int rank,
                             struct fr_device_group **group, struct fr_error *err);
     void (*group_close)(struct fr_device_handle *device, struct fr_device_group *group);
+    /** What the library of groups chose for the last run; never fails. */
+    void (*choice)(struct fr_device_handle *device, struct fr_device_choice *choice);
+    /** From now on nobody asks for choices, so that noting them takes no time. */
+    void (*choice_end)(struct fr_device_handle *device);
     /** Never fails: what cannot be read is 0. */
     void (*state)(struct fr_device_handle *device, struct fr_device_state *state);
 };

@@ -25,6 +25,7 @@
  *                times as long; backward 2.5 times the flop at BACKWARD of the rate
  *      NCCL      NCCL_S + peers HOP_S + bytes over a link / NVLINK, or RAIL where ranks are on several nodes; a product beside
  *                it loses INTERFERENCE of the time that both run
+ *                it notes its choice, TREE LL up to 64 KB and RING SIMPLE beyond, which takes NOTED_S, while NCCL_DEBUG says so
  *      power     by what was done last: IDLE, BUSY, COPYING
  */
 #ifndef FR_TESTS_CALIBRATE_FAKE_CUDA_FAKE_H
@@ -54,6 +55,8 @@
 #define FAKE_EXPONENTIALS 80
 #define FAKE_NCCL_S 9e-6
 #define FAKE_HOP_S 1.1e-6
+#define FAKE_NOTED_S 7e-6
+#define FAKE_TREE_B 65536
 #define FAKE_NVLINK 371e9
 #define FAKE_RAIL 46e9
 #define FAKE_INTERFERENCE 0.17

@@ -73,6 +73,11 @@ struct fr_device_handle {
     struct fr_device_task task;
     struct fr_cuda_product product;
     struct fr_cuda_attention attention;
+    struct {
+        char path[256];      /* of NCCL's log */
+        long at;             /* read so far */
+        void (*reset)(void); /* NULL: it is not asked */
+    } choice;
 };
 
 /** Scales of blocks, all 1: one for 16 values of the largest operand. */
@@ -117,6 +122,12 @@ fr_status fr_cuda_group_open(struct fr_device_handle *d,
                              const unsigned char id[FR_DEVICE_GROUP_ID_B], int n_ranks,
                              int rank, struct fr_device_group **group, struct fr_error *err);
 void fr_cuda_group_close(struct fr_device_handle *d, struct fr_device_group *group);
+/** Let NCCL log its choices, before its first call; and no longer. */
+void fr_cuda_choice_begin(struct fr_device_handle *d);
+void fr_cuda_choice_end(struct fr_device_handle *d);
+void fr_cuda_choice_of(struct fr_device_handle *d, struct fr_device_choice *choice);
+/** @return whether a line of NCCL's log states a choice, which is then that. */
+bool fr_cuda_choice_read(const char *line, struct fr_device_choice *choice);
 fr_status fr_cuda_group_check(struct fr_device_handle *d, struct fr_error *err);
 fr_status fr_cuda_collective_prepare(struct fr_device_handle *d, struct fr_error *err);
 fr_status fr_cuda_collective_run(struct fr_device_handle *d, int calls, struct fr_error *err);

@@ -167,6 +167,8 @@ static void open_nccl(struct fr_device_handle *d) {
     struct fr_error why = {.status = FR_OK};
     if (fr_library_open(d->platform->nccl_library, &d->nccl_library, &d->nccl, &why) != FR_OK)
         lack(d, d->platform->nccl_library, &why);
+    else
+        fr_cuda_choice_begin(d);
 }
 
 /* Three eighths of what is free for operands and as much for results, at most 8 GiB each. */
@@ -263,6 +265,7 @@ void fr_gpu_close(struct fr_device_handle *d) {
         if (d->stream) d->cuda.cuStreamDestroy_v2(d->stream);
         d->cuda.cuDevicePrimaryCtxRelease_v2(d->device);
     }
+    fr_cuda_choice_end(d);
     d->platform->close_management(d);
     fr_library_close(d->nvml_library);
     fr_library_close(d->nccl_library);

@@ -147,5 +147,7 @@ const struct fr_device_driver fr_device_hip = {
     .group_id = fr_cuda_group_id,
     .group_open = fr_cuda_group_open,
     .group_close = fr_cuda_group_close,
+    .choice = fr_cuda_choice_of,
+    .choice_end = fr_cuda_choice_end,
     .state = fr_gpu_state,
 };
