@@ -54,6 +54,8 @@ struct fr_space {
     uint64_t asked;          /**< needs of the watched keys */
     bool cp_watched;         /**< it is of the mesh, and settled before the mesh is filled */
     bool dp_given, tp_given; /**< set or varied */
+    bool passes
+        [FR_PLAN_KEYS]; /**< of a dimension: what makes its key idle is varied before it */
     int64_t size;
     /** Whose plans take what is usual where they leave keys open (models/job/assume.h), or NULL: no plan does. */
     const struct fr_job *completes;
@@ -93,12 +95,12 @@ bool fr_space_plan(const struct fr_space *space, const struct fr_workload *model
 /** Where somebody is who goes through a space: {.begun = false} before. */
 struct fr_space_cursor {
     bool begun;
-    int64_t index;
+    int64_t index, next;              /**< next: all between them repeat others */
     size_t rank, digit[FR_PLAN_KEYS]; /**< number of its ranks, and of each dimension's value */
     struct fr_plan plan;              /**< with these values, nothing else done to it */
 };
 
-/** The same; from the configuration before, a step is cheaper than to begin anew. */
+/** The same; from the configuration before, or to at->next, a step is cheaper than to begin anew. */
 bool fr_space_plan_after(const struct fr_space *space, const struct fr_workload *model,
                          int64_t index, struct fr_space_cursor *at, struct fr_plan *plan,
                          bool *mesh_fits);

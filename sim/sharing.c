@@ -24,10 +24,10 @@
 
 #include "base/alloc.h"
 #include "base/extremes.h"
-#include "base/prefetch.h"
 #include "sim/events.h"
 #include "sim/fluid.h"
 #include "sim/paths.h"
+#include "sim/prefetch.h"
 #include "sim/successors.h"
 
 /* A class of messages on one path. */

@@ -28,7 +28,7 @@
 #define NEED(need) (UINT64_C(1) << NEED_##need)
 
 enum {
-#define FR_PLAN_NEED(name, refused, text, holds) NEED_##name,
+#define FR_PLAN_NEED(name, refused, keys, text, holds) NEED_##name,
 #include "models/plan/need_list.h"
 #undef FR_PLAN_NEED
     NEEDS
@@ -74,14 +74,25 @@ const char fr_plan_vary_help[] =
 #undef FR_PLAN_KEY
     ;
 
+#define KEY(word) FR_PLAN_KEY_BIT(FR_PLAN_KEY_##word)
+#define OF_COPIES                                                                              \
+    (KEY(method) | KEY(tp) | KEY(dp) | KEY(cp) | KEY(ep) | KEY(etp)) /* fr_plan_expert_copies */
+#define OF_REDUCED (OF_COPIES | KEY(pass))                           /* fr_plan_reduces */
+
+const fr_plan_key_set fr_plan_need_keys[] = {
+#define FR_PLAN_NEED(name, refused, keys, text, holds) keys,
+#include "models/plan/need_list.h"
+#undef FR_PLAN_NEED
+};
+
 const char *const fr_plan_need_names[] = {
-#define FR_PLAN_NEED(name, refused, text, holds) text,
+#define FR_PLAN_NEED(name, refused, keys, text, holds) text,
 #include "models/plan/need_list.h"
 #undef FR_PLAN_NEED
     NULL};
 
 const uint64_t fr_plan_needs_refused = 0
-#define FR_PLAN_NEED(name, refused, text, holds) | (refused ? NEED(name) : 0)
+#define FR_PLAN_NEED(name, refused, keys, text, holds) | (refused ? NEED(name) : 0)
 #include "models/plan/need_list.h"
 #undef FR_PLAN_NEED
     ;
@@ -170,7 +181,7 @@ need_holds(int need, const struct fr_workload *m, const struct fr_plan *p) {
     bool transformer = m && m->transformer.layers > 0;
     bool measured = m && !transformer && m->n_layers == 0;
     switch (need) {
-#define FR_PLAN_NEED(name, refused, text, holds)                                               \
+#define FR_PLAN_NEED(name, refused, keys, text, holds)                                         \
     case NEED_##name:                                                                          \
         return holds;
 #include "models/plan/need_list.h"

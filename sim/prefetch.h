@@ -3,8 +3,8 @@
  *
  *  It changes no result, and an address that nothing lies at does no harm: near the end of an array nobody has to ask.
  */
-#ifndef FR_BASE_PREFETCH_H
-#define FR_BASE_PREFETCH_H
+#ifndef FR_SIM_PREFETCH_H
+#define FR_SIM_PREFETCH_H
 
 #include <stddef.h>
 #include <stdint.h>
