@@ -253,8 +253,7 @@ fr_status fr_real_step(const struct fr_real_app *app, struct fr_real *real, doub
     FR_TRY(app->gradients(real, loss));
     fr_watch_move();
     fr_real_update(real);
-    /* With zero 3 every pass does. */
-    return real->run->plan->zero < 3 ? fr_shares_gather(real) : FR_OK;
+    return real->gathers ? FR_OK : fr_shares_gather(real);
 }
 
 /* ---- collectives --------------------------------------------------------------------------- */

@@ -60,6 +60,7 @@ struct fr_real {
     struct fr_division
         division; /**< of the optimiser's work and state (zero), or all on each */
     void *packed; /**< shares of all replicas, where they are in more than one piece */
+    bool gathers; /**< passes gather the parameters that others have updated */
     struct fr_update update;
     bool profile;
     struct fr_phases phases;

@@ -159,14 +159,14 @@ fr_status fr_shares_gather(struct fr_real *real) {
     return FR_OK;
 }
 
-/* A piece's gradients that are scattered, one share after another. */
-static void pack_gradients(struct fr_real *real, int piece, int holder, void *packed) {
+/* A piece's gradients that are scattered, each share @p apart from the one before. */
+static void pack_gradients(struct fr_real *real, int piece, int holder, int64_t apart,
+                           void *packed) {
     const struct fr_division *d = &real->division;
     int part = fr_division_part_of(piece, holder, FR_DIVISION_SCATTERED);
-    int64_t share = d->part[part].share;
     for (int i = 0; i < d->holders[holder]; i++)
         FR_COMPUTE(real, fr_division_copy(real->k, d, part, i, false, real->gradients,
-                                          fr_at(real->k, packed, (size_t)(i * share))));
+                                          fr_at(real->k, packed, (size_t)(i * apart))));
 }
 
 fr_status fr_shares_scatter(struct fr_real *real, int piece, int holder, void *own) {
@@ -174,7 +174,7 @@ fr_status fr_shares_scatter(struct fr_real *real, int piece, int holder, void *o
     int part = fr_division_part_of(piece, holder, FR_DIVISION_SCATTERED);
     int64_t share = d->part[part].share;
     bool plain = fr_division_plain(d);
-    if (!plain) pack_gradients(real, piece, holder, real->packed);
+    if (!plain) pack_gradients(real, piece, holder, share, real->packed);
     FR_TRY(fr_real_reduce_scatter(real, fr_shares_dividing(real, holder),
                                   plain ? real->gradients : real->packed, own, share));
     if (real->across[holder] == MPI_COMM_NULL) return FR_OK;
@@ -208,18 +208,28 @@ fr_status fr_shares_gather_end(struct fr_real *real, struct fr_shares_flight *f)
     return FR_OK;
 }
 
-static int64_t scattered(const struct fr_real *real, const struct fr_shares_flight *f) {
-    int part = fr_division_part_of(f->piece, f->holder, FR_DIVISION_SCATTERED);
-    return real->division.part[part].share;
+int64_t fr_shares_scattered(const struct fr_division *d, const struct fr_shares_flight *f) {
+    int64_t sum = 0;
+    for (int i = 0; i < f->n_pieces; i++)
+        sum +=
+            d->part[fr_division_part_of(f->piece + i, f->holder, FR_DIVISION_SCATTERED)].share;
+    return sum;
 }
 
 fr_status fr_shares_scatter_begin(struct fr_real *real, struct fr_shares_flight *f) {
-    pack_gradients(real, f->piece, f->holder, f->packed);
+    const struct fr_division *d = &real->division;
+    int64_t all = fr_shares_scattered(d, f), at = 0;
+    for (int i = 0; i < f->n_pieces; i++) {
+        pack_gradients(real, f->piece + i, f->holder, all,
+                       fr_at(real->k, f->packed, (size_t)at));
+        at +=
+            d->part[fr_division_part_of(f->piece + i, f->holder, FR_DIVISION_SCATTERED)].share;
+    }
     return fr_real_reduce_scatter_begin(real, fr_shares_dividing(real, f->holder), f->packed,
-                                        f->own, scattered(real, f), &f->request);
+                                        f->own, all, &f->request);
 }
 
 fr_status fr_shares_across_begin(struct fr_real *real, struct fr_shares_flight *f) {
-    return fr_real_all_reduce_begin(real, real->across[f->holder], f->own, scattered(real, f),
-                                    &f->request);
+    return fr_real_all_reduce_begin(real, real->across[f->holder], f->own,
+                                    fr_shares_scattered(&real->division, f), &f->request);
 }

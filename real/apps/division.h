@@ -98,16 +98,18 @@ fr_status fr_shares_scatter(struct fr_real *real, int piece, int holder, void *o
 /** This rank's share of gradients that @p holder scatter, from @p own to its place in the block. */
 void fr_shares_put(struct fr_real *real, int piece, int holder, void *own);
 
-/** A piece of a holder on its way, beside what is computed meanwhile. */
+/** Pieces of a holder on their way, beside what is computed meanwhile. */
 struct fr_shares_flight {
-    int piece, holder;
-    void *packed; /**< shares of all who divide it */
-    void *own;    /**< of a scatter: this rank's share of the sum */
+    int piece, n_pieces, holder; /**< the first of them, and how many; a gather's is one */
+    void *packed;                /**< shares of all who divide it */
+    void *own;                   /**< of a scatter: this rank's share of the sum */
     MPI_Request request;
 };
 /** Parameters as fr_shares_gather has them, of the flight's piece alone: they are in the block at its end. */
 fr_status fr_shares_gather_begin(struct fr_real *real, struct fr_shares_flight *f);
 fr_status fr_shares_gather_end(struct fr_real *real, struct fr_shares_flight *f);
+/** Values of the flight's share that is scattered. */
+int64_t fr_shares_scattered(const struct fr_division *d, const struct fr_shares_flight *f);
 /** Gradients as fr_shares_scatter has them.  The block may be written again once it has begun.  After its end the sum is that
  *  of those who divide; a second leg adds up over groups of them, where there are some. */
 fr_status fr_shares_scatter_begin(struct fr_real *real, struct fr_shares_flight *f);

@@ -116,7 +116,10 @@ static double beyond_B(const struct mpi_case *c) {
     double units = (double)(c->workload.transformer.layers / plan->pp + 3);
     double passes = (double)(BATCH / plan->dp / plan->micro_batch) * units;
     if (plan->zero == 0) return 0;
-    return sizeof(double) * (copies + 1) * 3 * (plan->zero > 1 ? 2 * passes : 1);
+    return sizeof(double) * (copies + 1) * 3 *
+           (plan->zero > 1  ? 2 * passes
+            : plan->overlap ? 2 * units * (double)plan->chunks
+                            : 1);
 }
 
 /* The price leaves out the three values a token of a divided vocabulary's loss, and of tokens in parts the gradients of
@@ -226,6 +229,46 @@ static const struct composition compositions[] = {
      "{\"tp\": 2, \"dp\": 4, \"micro_batch\": 2, \"zero\": 3, \"zero_ranks\": 2, "
      "\"sequence_parallel\": true}",
      "{\"tp\": 2, \"dp\": 4, \"micro_batch\": 2, \"sequence_parallel\": true}"},
+    /* buckets of gradients beside the last pass, and parameters gathered beside the next first one */
+    {4, true,
+     "{\"dp\": 4, \"micro_batch\": 2, \"zero\": 1, \"overlap\": \"gradient\", \"bucket\": "
+     "\"20 KB\"}",
+     NULL},
+    {4, true, "{\"dp\": 4, \"micro_batch\": 1, \"zero\": 2, \"overlap\": \"gradient\"}", NULL},
+    {4, true,
+     "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"zero\": 1, \"overlap\": \"gradient\", "
+     "\"bucket\": \"10 KB\", \"schedule\": \"zero-bubble\"}",
+     NULL},
+    {4, false,
+     "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"zero\": 1, \"overlap\": \"gradient\", "
+     "\"schedule\": \"interleaved\", \"chunks\": 2}",
+     NULL},
+    {8, true,
+     "{\"pp\": 2, \"dp\": 4, \"micro_batch\": 2, \"zero\": 1, \"zero_ranks\": 2, "
+     "\"overlap\": \"gradient\", \"compression\": {\"embedding\": \"fused\"}}",
+     NULL},
+    {8, true,
+     "{\"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"zero\": 2, \"overlap\": "
+     "\"gradient\", \"sequence_parallel\": true}",
+     "{\"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2}"},
+    {4, true,
+     "{\"method\": \"subgraph\", \"dp\": 4, \"micro_batch\": 2, \"overlap\": \"gradient\", "
+     "\"zero\": 1}",
+     "{\"method\": \"subgraph\", \"dp\": 4, \"micro_batch\": 2}"},
+    {4, false,
+     "{\"method\": \"subgraph\", \"tp\": 2, \"dp\": 2, \"micro_batch\": 2, \"overlap\": "
+     "\"gradient\", \"bucket\": \"30 KB\"}",
+     "{\"method\": \"subgraph\", \"tp\": 2, \"dp\": 2, \"micro_batch\": 2}"},
+    {8, true,
+     "{\"method\": \"subgraph\", \"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, "
+     "\"branches\": \"layer\", \"overlap\": \"gradient\", \"bucket\": \"30 KB\", \"zero\": 1}",
+     "{\"method\": \"subgraph\", \"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, "
+     "\"branches\": \"layer\"}"},
+    {8, false,
+     "{\"method\": \"subgraph\", \"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 1, "
+     "\"branches\": \"layer\", \"overlap\": \"gradient\", \"common\": \"subgrid\"}",
+     "{\"method\": \"subgraph\", \"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, "
+     "\"branches\": \"layer\"}"},
     /* zero 2 and 3 with chunks */
     {4, false,
      "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"schedule\": \"interleaved\", \"chunks\": 2, "

@@ -78,12 +78,10 @@ static fr_status check_keys(const struct fr_real_case *run, struct fr_error *err
             "zero %" PRId64
             " is run with gradients that go whole, and an embedding that is not fused",
             plan->zero);
-    if (plan->overlap &&
-        (plan->zero || plan->method->branches || plan->compression.gradient_stages > 0))
-        return fr_fail(
-            err, FR_ERR_INPUT, NULL,
-            "overlap is run with gradients that are all-reduced whole over replicas: "
-            "without zero, sub-grids and compressed gradients");
+    if (plan->overlap && (plan->zero == 3 || plan->compression.gradient_stages > 0))
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "overlap is run with gradients that go whole, and without zero 3, which "
+                       "leaves it nothing to do");
     if (plan->sequence_parallel && !plan->method->megatron)
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "sequence_parallel is run with method tensor, not with %s",

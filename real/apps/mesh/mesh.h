@@ -37,6 +37,14 @@ struct fr_mesh_micro {
     MPI_Request sent;
 };
 
+/** Gradients of a chunk that a holder's ranks add up in buckets beside the last pass. */
+struct fr_mesh_buckets {
+    void *at; /**< those of all units side by side, n_values of them */
+    int64_t n_values;
+    int n, left; /**< buckets; those that have not gone */
+    int unit;    /**< of zero 1: all units from here on have gone */
+};
+
 struct fr_mesh_chunk {
     int number; /**< of P v in a row */
     bool first, last;
@@ -49,10 +57,9 @@ struct fr_mesh_chunk {
     /** Codec of activations to the chunk after, and sizes of those from the chunk before;
      *  where they go compressed. */
     struct fr_real_codec up, up_from;
-    /** Gradients that go in buckets, from the last down, once the slot makes the last of them; 0: none do. */
-    void *gradients;
-    int64_t n_values, last_slot;
-    int buckets, left;
+    struct fr_mesh_buckets buckets[FR_HOLDERS];
+    int64_t last_slot; /**< that makes the last of its gradients */
+    bool whole;        /**< what others updated has been gathered in this iteration */
 };
 
 /** Messages on their way, each in a buffer of its own. */
@@ -126,7 +133,9 @@ struct fr_mesh_state {
     void *gathered; /**< packets of all replicas */
     void *partials; /**< of all units */
     void *share;    /**< zero 2, 3: a rank's share of gradients, summed */
-    struct fr_mesh_flights gathers, scatters[2]; /**< each scatter of every second unit */
+    struct fr_mesh_flights gathers,
+        scatters[2]; /**< in turn, of which the other one's may still be on its way */
+    int n_scatters;
     /** This rank's part of a tied embedding and its gradients, and the ranks with which it is
      *  synchronised: the first and last stage's ranks, of a replica or, fused, of all.
      *  MPI_COMM_NULL: with nobody. */
@@ -149,6 +158,11 @@ static inline int fr_mesh_number(const struct fr_real *real, const struct fr_mes
 /** Does the rank have what is common to sub-grids?  With cSub only those of the first one do, and others have no columns. */
 static inline bool fr_mesh_has_common(const struct fr_real *real) {
     return !real->run->plan->common_subgrid || real->tp_rank == 0;
+}
+
+/** Are units divided each by itself?  Their parameters are gathered, or gradients scattered, beside passes. */
+static inline bool fr_mesh_by_unit(const struct fr_plan *plan) {
+    return plan->zero >= 2 || (plan->zero == 1 && plan->overlap);
 }
 
 /** Does the embedding's all-reduce over replicas take both its ends in? */
@@ -235,10 +249,10 @@ fr_status fr_mesh_gather_begin(struct fr_real *real, struct fr_mesh_state *mesh,
 /** Unit @p i is whole, and @p next is gathered beside it. */
 fr_status fr_mesh_gather_next(struct fr_real *real, struct fr_mesh_state *mesh,
                               const struct fr_mesh_chunk *c, int i, int next);
-/** Send the gradients of unit @p i to their owners beside what follows; they are zero then.  At the end of a pass all have
- *  arrived. */
+/** Send the gradients of @p n units from unit @p i on to their owners beside what follows; they are zero then.  Until the
+ *  end all have arrived. */
 fr_status fr_mesh_scatter_begin(struct fr_real *real, struct fr_mesh_state *mesh,
-                                const struct fr_mesh_chunk *c, int i);
+                                const struct fr_mesh_chunk *c, int i, int n);
 fr_status fr_mesh_scatter_end(struct fr_real *real, struct fr_mesh_state *mesh);
 /** Add up both ends' shares of a tied table; then the share goes to its place in the block, for the optimiser. */
 fr_status fr_mesh_join_shares(struct fr_real *real, struct fr_mesh_state *mesh);

@@ -332,6 +332,7 @@ fr_status fr_mesh_open(struct fr_real *real) {
     real->state = mesh;
     if (!mesh) return fr_fail(real->err, FR_ERR_NOMEM, NULL, "the program's state");
     mesh->ends = MPI_COMM_NULL;
+    real->gathers = plan->zero == 3 || (plan->zero > 0 && plan->overlap);
     mesh->stages = (int)plan->pp;
     mesh->stage = real->pp_rank;
     mesh->n_chunks = (int)plan->chunks;

@@ -17,6 +17,7 @@ fr_status fr_mesh_forward(struct fr_real *real, struct fr_mesh_state *mesh,
         FR_TRY(fr_mesh_gather_next(real, mesh, c, i, i + 1));
         FR_TRY(c->unit[i].kind->forward(real, &c->unit[i], &micro->saved[i], next));
     }
+    c->whole = true;
     return c->last ? FR_OK : fr_mesh_send(real, mesh, c, m);
 }
 
@@ -32,8 +33,8 @@ static fr_status begin_backward(struct fr_real *real, struct fr_mesh_state *mesh
 static fr_status send_made(struct fr_real *real, struct fr_mesh_state *mesh,
                            struct fr_mesh_chunk *c, const struct fr_slot *slot, int i) {
     c->unit[i].kind->weight(real, &c->unit[i], &c->micro[slot->micro].saved[i]);
-    FR_TRY(fr_mesh_send_buckets(real, mesh, c, slot - mesh->slots, i));
-    return fr_mesh_scatter_begin(real, mesh, c, i);
+    if (real->run->plan->zero >= 2) return fr_mesh_scatter_begin(real, mesh, c, i, 1);
+    return fr_mesh_send_buckets(real, mesh, c, slot - mesh->slots, i);
 }
 
 /* The first unit's goes to the outbox, unless nobody asks for it or a part of it is copied there. */
@@ -55,7 +56,7 @@ static fr_status backward(struct fr_real *real, struct fr_mesh_state *mesh,
         if (!mesh->splits) FR_TRY(send_made(real, mesh, c, slot, i));
         dy = dx;
     }
-    FR_TRY(fr_mesh_scatter_end(real, mesh));
+    if (real->run->plan->zero >= 2) FR_TRY(fr_mesh_scatter_end(real, mesh));
     return c->first ? FR_OK : fr_mesh_send_gradient(real, mesh, c, slot->micro, at, dy);
 }
 
@@ -63,7 +64,7 @@ static fr_status weight(struct fr_real *real, struct fr_mesh_state *mesh,
                         const struct fr_slot *slot) {
     struct fr_mesh_chunk *c = &mesh->chunk[slot->chunk];
     for (int i = c->n_units - 1; i >= 0; i--) FR_TRY(send_made(real, mesh, c, slot, i));
-    return fr_mesh_scatter_end(real, mesh);
+    return real->run->plan->zero >= 2 ? fr_mesh_scatter_end(real, mesh) : FR_OK;
 }
 
 static fr_status run_slot(struct fr_real *real, struct fr_mesh_state *mesh,
@@ -95,5 +96,6 @@ fr_status fr_mesh_gradients(struct fr_real *real, double *loss) {
     FR_TRY(fr_mesh_join_shares(real, mesh));
     fr_mesh_put_share(real, mesh);
     FR_TRY(fr_mesh_add_partials(real, mesh));
+    for (int c = 0; c < mesh->n_chunks; c++) mesh->chunk[c].whole = false;
     return fr_mesh_reduce(real, mesh);
 }

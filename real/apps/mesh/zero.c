@@ -37,7 +37,7 @@ int fr_mesh_pieces(const struct fr_real *real, const struct fr_mesh_state *mesh)
     const struct fr_plan *plan = real->run->plan;
     const struct fr_mesh_chunk *last = &mesh->chunk[mesh->n_chunks - 1];
     bool tied = real->run->workload->transformer.tied && fr_plan_last_stage(plan) > 0;
-    return plan->zero >= 2 ? last->before + last->n_units + tied : 1;
+    return fr_mesh_by_unit(plan) ? last->before + last->n_units + tied : 1;
 }
 
 /* Where the share of what @p holder scatter of a piece begins. */
@@ -52,7 +52,7 @@ static size_t place_of(const struct fr_real *real, int piece, int holder) {
 
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* For the largest piece that flight @p i carries; a table is the last piece. */
+/* For the largest piece that flight @p i carries, or a bucket of several; a table is the last piece. */
 static bool open_flight(const struct fr_real *real, int i, bool scatters,
                         struct fr_shares_flight *f) {
     const struct fr_division *d = &real->division;
@@ -60,8 +60,10 @@ static bool open_flight(const struct fr_real *real, int i, bool scatters,
                  : real->stage != MPI_COMM_NULL ? FR_HELD_BY_STAGE
                                                 : FR_HELD_BY_REPLICAS;
     int64_t n = 0;
+    bool bucket = scatters && real->run->plan->zero == 1;
     for (int piece = i == TABLE ? d->pieces - 1 : 0; piece < d->pieces; piece++)
-        n = most(n, fr_shares_owned(d, piece, holder));
+        n = bucket ? n + fr_shares_owned(d, piece, holder)
+                   : most(n, fr_shares_owned(d, piece, holder));
     if (d->holders[holder] <= 1) n = 0;
     *f = (struct fr_shares_flight){.holder = holder, .request = MPI_REQUEST_NULL};
     const struct fr_real_buffer all[] = {{&f->packed, n * d->holders[holder]},
@@ -71,7 +73,7 @@ static bool open_flight(const struct fr_real *real, int i, bool scatters,
 
 bool fr_mesh_open_share(const struct fr_real *real, struct fr_mesh_state *mesh) {
     bool whole = true;
-    if (real->run->plan->zero < 2) return true;
+    if (!fr_mesh_by_unit(real->run->plan)) return true;
     for (int i = 0; i < FLIGHTS; i++)
         whole = open_flight(real, i, false, &mesh->gathers.each[i]) &&
                 open_flight(real, i, true, &mesh->scatters[0].each[i]) &&
@@ -103,13 +105,19 @@ static bool load(const struct fr_real *real, const struct fr_mesh_state *mesh,
     bool table = i == TABLE;
     if (table && !(mesh->tied && c->unit[unit].d_table == mesh->tied)) return false;
     f->piece = table ? real->division.pieces - 1 : c->before + unit;
+    f->n_pieces = 1;
     return fr_real_divided(real, f->holder) &&
            fr_shares_owned(&real->division, f->piece, f->holder) > 0;
 }
 
+/* In every pass, or in the first one after an update. */
+static bool gathers(const struct fr_real *real, const struct fr_mesh_chunk *c) {
+    return real->gathers && (real->run->plan->zero == 3 || !c->whole);
+}
+
 fr_status fr_mesh_gather_begin(struct fr_real *real, struct fr_mesh_state *mesh,
                                const struct fr_mesh_chunk *c, int i) {
-    if (real->run->plan->zero < 3 || i < 0 || i >= c->n_units) return FR_OK;
+    if (!gathers(real, c) || i < 0 || i >= c->n_units) return FR_OK;
     for (int j = 0; j < FLIGHTS; j++) {
         struct fr_shares_flight *f = &mesh->gathers.each[j];
         if (load(real, mesh, c, i, j, f)) FR_TRY(fr_shares_gather_begin(real, f));
@@ -119,7 +127,7 @@ fr_status fr_mesh_gather_begin(struct fr_real *real, struct fr_mesh_state *mesh,
 
 fr_status fr_mesh_gather_next(struct fr_real *real, struct fr_mesh_state *mesh,
                               const struct fr_mesh_chunk *c, int i, int next) {
-    if (real->run->plan->zero < 3) return FR_OK;
+    if (!gathers(real, c)) return FR_OK;
     for (int j = 0; j < FLIGHTS; j++) {
         struct fr_shares_flight *f = &mesh->gathers.each[j];
         if (load(real, mesh, c, i, j, f)) FR_TRY(fr_shares_gather_end(real, f));
@@ -137,16 +145,32 @@ static void clear(struct fr_real *real, int piece, int holder) {
     }
 }
 
+/* To each piece's place in the block, or added to the share of an iteration. */
+static void put(struct fr_real *real, struct fr_mesh_state *mesh,
+                const struct fr_shares_flight *f) {
+    const struct fr_kernels *k = real->k;
+    size_t at = 0;
+    for (int i = 0; i < f->n_pieces; i++) {
+        int piece = f->piece + i;
+        size_t n = (size_t)scattered(real, piece, f->holder);
+        void *own = fr_at(k, f->own, at);
+        if (real->run->plan->zero == 1)
+            fr_shares_put(real, piece, f->holder, own);
+        else
+            FR_COMPUTE(real,
+                       k->add(n, own, fr_at(k, mesh->share, place_of(real, piece, f->holder))));
+        at += n;
+    }
+}
+
 /* A flight that has landed: on to its second leg, or into the share. */
 static fr_status land(struct fr_real *real, struct fr_mesh_state *mesh, bool last_leg,
                       struct fr_shares_flight *f) {
-    const struct fr_kernels *k = real->k;
     if (f->request == MPI_REQUEST_NULL) return FR_OK;
     FR_TRY(fr_real_wait(real, &f->request));
     if (!last_leg && real->across[f->holder] != MPI_COMM_NULL)
         return fr_shares_across_begin(real, f);
-    FR_COMPUTE(real, k->add((size_t)scattered(real, f->piece, f->holder), f->own,
-                            fr_at(k, mesh->share, place_of(real, f->piece, f->holder))));
+    put(real, mesh, f);
     return FR_OK;
 }
 
@@ -161,23 +185,27 @@ static fr_status advance(struct fr_real *real, struct fr_mesh_state *mesh,
 }
 
 fr_status fr_mesh_scatter_begin(struct fr_real *real, struct fr_mesh_state *mesh,
-                                const struct fr_mesh_chunk *c, int i) {
-    struct fr_mesh_flights *own = &mesh->scatters[i % 2], *other = &mesh->scatters[1 - i % 2];
-    if (fr_mesh_share(real) == 0) return FR_OK;
+                                const struct fr_mesh_chunk *c, int i, int n) {
+    int turn = mesh->n_scatters++ % 2;
+    struct fr_mesh_flights *own = &mesh->scatters[turn], *other = &mesh->scatters[1 - turn];
     FR_TRY(advance(real, mesh, other));
     FR_TRY(advance(real, mesh, own));
     for (int j = 0; j < FLIGHTS; j++) {
         struct fr_shares_flight *f = &own->each[j];
-        if (!load(real, mesh, c, i, j, f)) continue;
+        if (j == TABLE && real->run->plan->zero == 1) continue; /* once its ends have joined */
+        bool any = load(real, mesh, c, i, j, f);
+        if (j != TABLE) f->n_pieces = n;
+        if (j != TABLE && fr_real_divided(real, f->holder))
+            any = fr_shares_scattered(&real->division, f) > 0;
+        if (!any) continue;
         FR_TRY(fr_shares_scatter_begin(real, f));
-        clear(real, f->piece, f->holder);
+        for (int p = 0; p < f->n_pieces; p++) clear(real, f->piece + p, f->holder);
     }
     own->leg = FR_MESH_FIRST_LEG;
     return FR_OK;
 }
 
 fr_status fr_mesh_scatter_end(struct fr_real *real, struct fr_mesh_state *mesh) {
-    if (fr_mesh_share(real) == 0) return FR_OK;
     for (int leg = 0; leg < 2; leg++)
         for (int i = 0; i < 2; i++) FR_TRY(advance(real, mesh, &mesh->scatters[i]));
     return FR_OK;
