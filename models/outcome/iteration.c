@@ -179,6 +179,7 @@ static void add_memory(const struct fr_job *job, const struct fr_pipeline *p,
         const struct held here = {fr_pipeline_codecs_B(p, i), fr_pipeline_holds(p, i)};
         double part_B[FR_MEMORY_COUNT], sum_B = 0;
         bool less = stage->repeats && holds_less(&here, &before);
+        out->cache_B = fr_larger(out->cache_B, stage->cache_B * p->args.micro_batches);
         before = here;
         out->parameters += stage->parameters;
         out->parameters_frozen += stage->frozen;

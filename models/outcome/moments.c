@@ -106,6 +106,7 @@ static void view_of(const struct fr_job *job, const struct fr_plan *plan,
     /* A number that rounding leaves of equal ones is none. */
     if (!(v->base_B[FR_TENSOR_LAYERS] > 1e-9 * holds.all * s->activation_B))
         v->base_B[FR_TENSOR_LAYERS] = 0;
+    v->base_B[FR_TENSOR_LAYERS] += s->cache_B * p->args.micro_batches; /* of all samples */
     v->base_B[FR_TENSOR_ENDS] = rest_B > 1e-9 * s->ends_B ? holds.all * rest_B : 0;
     v->caller_B = f->saved_logits * m->value_B;
     v->copies = p->args.stages > 1 && f->layer_copies > 0 ? f->layer_copies : 1;

@@ -97,6 +97,14 @@ static fr_dtype made_in(const struct fr_pricing *x, const struct fr_operation *o
     return gemm[FR_BF16].form ? FR_BF16 : x->dtype;
 }
 
+/* Bytes of a product's operands and result from and to memory, which it cannot be faster than. */
+static double streamed_s(const struct fr_pricing *x, fr_dtype dtype,
+                         const struct fr_gemm_shape *s) {
+    double moved_B = (s->m * s->k + s->k * s->n + s->m * s->n) * fr_dtype_size_B(dtype);
+    return fr_device_traffic_s(&x->cluster->device, FR_TRAFFIC_STREAM, moved_B,
+                               fmax(moved_B, x->products_B));
+}
+
 static double products_s(const struct fr_pricing *x, const struct fr_operation *o) {
     fr_dtype dtype = made_in(x, o);
     bool narrow = fr_dtype_is_narrow(dtype), weight = o->pass == FR_PASS_WEIGHT;
@@ -105,7 +113,8 @@ static double products_s(const struct fr_pricing *x, const struct fr_operation *
     struct fr_gemm_use use = weight && !apart ? x->weight_gradient : (struct fr_gemm_use){0};
     use.transposed = (fr_transposed)o->transposed;
     double time_s = product_s(x, dtype, &o->shape, met_B, use);
-    if (!weight) time_s += fr_gemm_own_s(&x->cluster->device, dtype, &o->shape);
+    if (o->streams) time_s = fmax(time_s, streamed_s(x, dtype, &o->shape));
+    if (!weight && !o->streams) time_s += fr_gemm_own_s(&x->cluster->device, dtype, &o->shape);
     if (apart) time_s += added_s(x, &o->shape);
     bool arrives = o->made && x->dtype != FR_FP4; /* narrow */
     if (narrow && !weight && !arrives) time_s += narrowed_s(x, o);
@@ -154,6 +163,16 @@ static double attention_s(const struct fr_pricing *x, const struct fr_operation 
     return o->size * (1 + more) / (o->pass == FR_PASS_INPUT ? rate * slower : rate);
 }
 
+/* Attention to tokens in a cache: few queries read all of it. */
+static double cached_s(const struct fr_pricing *x, const struct fr_operation *o) {
+    const struct fr_device *device = &x->cluster->device;
+    bool wider = fr_dtype_is_narrow(x->dtype) && device->gemm[FR_BF16].form;
+    double rate = fr_device_flash(device, FR_FLASH_NOW) *
+                  device->gemm[wider ? FR_BF16 : x->dtype].peak_flop_per_s;
+    return fmax(o->size / rate, fr_device_traffic_s(device, FR_TRAFFIC_STREAM, o->read_B,
+                                                    fmax(o->read_B, x->products_B)));
+}
+
 /* A scan (state-space layers).  Never at fewer than 16 bits; where the device does not say it, as thin and as many as
  * products over scores: their share of the peak, or the fused kernel's. */
 static double scan_s(const struct fr_pricing *x, const struct fr_operation *o) {
@@ -186,6 +205,8 @@ __attribute__((always_inline)) static inline double operation_s(const struct fr_
         return o->times * scores_s(x, &o->shape);
     case FR_WORK_ATTENTION:
         return o->times * attention_s(x, o);
+    case FR_WORK_CACHED:
+        return o->times * cached_s(x, o);
     case FR_WORK_SCAN:
         return o->times * scan_s(x, o);
     case FR_WORK_TRAFFIC:
@@ -272,8 +293,9 @@ void fr_work_price(const struct fr_pricing *x, const struct fr_rank_work *work, 
                    int to, struct fr_priced *sum) {
     static const uint8_t spent[] = {
         [FR_WORK_PRODUCT] = FR_SPENT_PRODUCTS,    [FR_WORK_SCORES] = FR_SPENT_PRODUCTS,
-        [FR_WORK_ATTENTION] = FR_SPENT_ATTENTION, [FR_WORK_SCAN] = FR_SPENT_ATTENTION,
-        [FR_WORK_TRAFFIC] = FR_SPENT_TRAFFIC,     [FR_WORK_KERNELS] = FR_SPENT_LAUNCH};
+        [FR_WORK_ATTENTION] = FR_SPENT_ATTENTION, [FR_WORK_CACHED] = FR_SPENT_ATTENTION,
+        [FR_WORK_SCAN] = FR_SPENT_ATTENTION,      [FR_WORK_TRAFFIC] = FR_SPENT_TRAFFIC,
+        [FR_WORK_KERNELS] = FR_SPENT_LAUNCH};
     double before_s = 0;
     for (const struct fr_operation *o = work->op + from; o < work->op + to; o++) {
         if (o->pass == FR_PASS_ONCE) {

@@ -108,6 +108,7 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     stage->common_rank = work->common_rank;
     memcpy(stage->grid_rank, work->grid_rank, sizeof stage->grid_rank);
     stage->activation_B = work->activation_B;
+    stage->cache_B = work->cache_B;
     stage->ends_B = work->ends_B;
     stage->working_B = work->working_B;
     stage->moment = work->moment;

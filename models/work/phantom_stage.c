@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "models/work/cache.h"
+
 /* One stage on one rank. */
 struct view {
     const struct fr_transformer *t;
@@ -281,6 +283,7 @@ void fr_phantom_stage(const struct fr_workload *workload, const struct fr_plan *
     fr_transformer_add_context(
         work, v.t, plan,
         &(struct fr_context){v.q, 2 * v.kv, v.q, v.p, v.T, v.batch, v.value_B, v.attentions});
+    fr_cache_add(v.t, &(struct fr_cache_share){v.attentions, v.batch, v.p, v.value_B}, work);
     add_memory(&v, work);
     work->n_layer_ops = work->n_ops;
     add_ends(&v, i == 0, i == fr_plan_last_stage(plan), work);

@@ -168,8 +168,8 @@ void fr_transformer_add_vocabulary(struct fr_rank_work *work, const struct fr_tr
                                    bool last) {
     double h = (double)t->hidden, tp = (double)ranks,
            embedding = (double)fr_transformer_padded_vocabulary(t, ranks) * h,
-           positions =
-               (t->positions ? (double)t->sequence * h : 0) + (double)t->token_types * h,
+           positions = (t->positions ? (double)(t->sequence + t->cached) * h : 0) +
+                       (double)t->token_types * h,
            head = fr_encoder_head_parameters(t), logits = fr_encoder_logit_biases(t),
            norm = h * (t->norm_biases ? 2 : 1);
     bool apart = fr_plan_last_stage(plan) > 0, shared = t->tied || t->predicted > 0,

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "models/work/adapters.h"
+#include "models/work/cache.h"
 #include "models/work/experts.h"
 #include "models/work/predicted.h"
 #include "models/work/ssm.h"
@@ -30,7 +31,8 @@ static void divide_experts(struct fr_stage_view *v) {
     v->etp = (double)fr_plan_expert_tp(v->plan);
     v->mlp_rows = v->mlp_on.tokens * v->etp / v->mlp_on.p * (double)t->experts_per_token;
     v->wide = (double)t->expert_ffn;
-    v->experts = (double)t->experts / (double)v->plan->ep;
+    v->experts = fr_cache_experts(t, (double)t->experts / (double)v->plan->ep,
+                                  v->mlp_on.tokens * (double)v->plan->ep);
 }
 
 static struct fr_stage_view view_of(const struct fr_workload *workload,
@@ -540,6 +542,10 @@ void fr_transformer_stage(const struct fr_workload *workload, const struct fr_pl
     add_parameters(&v, work);
     add_products(&v, work);
     fr_ssm_add(&v, work);
+    fr_cache_add(v.t,
+                 &(struct fr_cache_share){v.attentions, v.attention_on.batch, v.attention_on.p,
+                                          v.value_B},
+                 work);
     fr_transformer_add_exchanges(workload, &v, work);
     add_elementwise(&v, work);
     fr_adapters_add(&v, work);

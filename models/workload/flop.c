@@ -4,6 +4,7 @@
 
 #include "models/workload/adapters.h"
 #include "models/workload/attention.h"
+#include "models/workload/cache.h"
 #include "models/workload/hybrid.h"
 #include "models/workload/ssm.h"
 
@@ -72,9 +73,11 @@ static struct fr_layers_flop layers_of_transformer(const struct fr_counted *n) {
            second =
                n->phantom_attention ? (double)t->cross_layers * s * n->ghost_neurons * h : 0,
            scored = s * s * (n->palm ? 1 : 0.5) * a.index_q; /* the indexer looks at all */
+    const struct fr_cache_sizes cache = fr_cache_of(t);
+    double behind = attentions * s * (cache.pair * cache.seen + cache.scored);
     return (struct fr_layers_flop){
         .qkv = attentions * s * (attention_matrix(n, a.to_q, a.from_q) + narrow) + second,
-        .core = attentions * (pairs * (a.queries + a.made) + scored),
+        .core = attentions * (pairs * (a.queries + a.made) + scored) + behind,
         .out = attentions * s * attention_matrix(n, h, a.made),
         .mlp_first = s * ((dense * mlp_matrix(n, f, h) + wide) * (t->gated ? 2 : 1) +
                           mixed * h * (double)t->experts),

@@ -56,6 +56,9 @@ FR_KEY(window_layers, INTEGER(1, 100000), OPTIONAL, BY_CODE, "all", "in how many
 FR_KEY(document, INTEGER(1, MOST), OPTIONAL, BY_CODE, "none",
        "packed sequences: mean length of the document that a token is in. Fused attention "
        "leaves other documents out; not beside a window")
+FR_KEY(cached, INTEGER(0, MOST), OPTIONAL, BY_CODE, "0",
+       "tokens of each sample whose keys and values are in a cache, before the `sequence`; "
+       "with `pass` `forward`. `sequence` 1 is a step of generation")
 FR_KEY(dense_layers, INTEGER(0, 99999), OPTIONAL, BY_CODE, "0",
        "the first layers, which have an MLP of `ffn` instead")
 FR_KEY(shared_ffn, INTEGER(1, MOST), OPTIONAL, TAKEN(shared_ffn), "none",
