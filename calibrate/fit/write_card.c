@@ -16,14 +16,12 @@ static void put_single(struct fr_json_writer *w, const struct fr_fit_singles *s,
         fr_json_put_number(w, floor(s->value[k] * 1e4 + 0.5) / 1e4);
 }
 
-/* A base's peak that products have moved is no longer the data sheet's, which utilisation is a share of. */
-static void add_nominal(struct fr_json_writer *w, const struct fr_fit_singles *s,
-                        const struct fr_json *gemm) {
+/* Beside residuals a peak counts as fitted, and utilisation is a share of the data sheet's, which was the base's. */
+static void add_nominal(struct fr_json_writer *w, const struct fr_json *gemm) {
     struct fr_json nominal = fr_json_member(gemm, "nominal_peak"),
                    fitted = fr_json_member(gemm, "residuals"),
                    peak = fr_json_member(gemm, "peak");
-    if (strcmp(s->names[0], "peak") != 0 || fr_json_present(&nominal) ||
-        fr_json_present(&fitted) || !fr_json_present(&peak))
+    if (fr_json_present(&nominal) || fr_json_present(&fitted) || !fr_json_present(&peak))
         return;
     fr_json_key(w, "nominal_peak");
     fr_json_put_copy(w, &peak);
@@ -55,7 +53,7 @@ static void add_single(struct fr_json_writer *w, const struct fr_fit_singles *s,
         put_single(w, s, k);
     }
     if (s->n_grouped > 0) fr_fit_add_share(w, "grouped", s->grouped);
-    add_nominal(w, s, gemm);
+    add_nominal(w, gemm);
     fr_fit_add_residuals(w, &s->quality, 0);
     fr_json_end_object(w);
 }

@@ -371,51 +371,56 @@ static const struct {
     const char *call;
     unsigned code;
     const struct fr_device_task *task;
+    const char *remedy; /* NULL: of a call that the library refuses, whatever was done */
 } faults[] = {
-    {"cuInit", 3, &launch},
-    {"cuInit", 803, &launch}, /* driver and libraries do not match */
-    {"cuDeviceGetCount", 999, &launch},
-    {"cuDeviceGet", 101, &launch},
-    {"cuDeviceGetName", 1, &launch},
-    {"cuDeviceGetPCIBusId", 1, &launch},
-    {"cuDeviceTotalMem_v2", 1, &launch},
-    {"cuDevicePrimaryCtxRetain", 46, &launch}, /* another process has it alone */
-    {"cuDevicePrimaryCtxRetain", 2, &launch},
-    {"cuCtxSetCurrent", 201, &launch},
-    {"cuStreamCreate", 2, &launch},
-    {"cuEventCreate", 2, &launch},
-    {"cuModuleLoadDataEx", 222, &launch}, /* a driver too old for the kernels */
-    {"cuModuleGetFunction", 500, &launch},
-    {"cuMemGetInfo_v2", 700, &launch},
-    {"cuMemAlloc_v2", 2, &launch},
-    {"cuMemcpyHtoD_v2", 700, &launch},
-    {"cuEventRecord", 400, &launch},
-    {"cuLaunchKernel", 719, &launch},
-    {"cuStreamSynchronize", 214, &launch}, /* memory with an error that cannot be corrected */
-    {"cuStreamSynchronize", 702, &launch}, /* taken from us: it took too long */
-    {"cuEventElapsedTime", 600, &launch},
-    {"cuStreamBeginCapture_v2", 900, &graph},
-    {"cuStreamEndCapture", 901, &graph},
-    {"cuGraphInstantiateWithFlags", 2, &graph},
-    {"cuGraphLaunch", 700, &graph},
-    {"cuMemAllocHost_v2", 2, &copy_in},
-    {"cuMemcpyHtoDAsync_v2", 700, &copy_in},
-    {"cuMemcpyDtoHAsync_v2", 700, &copy_out},
-    {"cuMemcpyDtoDAsync_v2", 700, &pass},
-    {"cuMemsetD32Async", 700, &pass},
-    {"cublasLtMatmulDescCreate", 3, &product},
-    {"cublasLtMatmulDescSetAttribute", 7, &product},
-    {"cublasLtMatrixLayoutCreate", 3, &product},
-    {"cublasLtMatrixLayoutSetAttribute", 7, &batch},
-    {"cublasLtMatmulPreferenceCreate", 3, &product},
-    {"cublasLtMatmulPreferenceSetAttribute", 7, &product},
-    {"cublasLtMatmulAlgoGetHeuristic", 14, &product},
-    {"cublasLtMatmul", 13, &product},
-    {"cudnnBackendCreateDescriptor", 4003, &attention},
-    {"cudnnBackendSetAttribute", 2000, &attention},
-    {"cudnnBackendFinalize", 2004, &attention},
-    {"cudnnBackendGetAttribute", 4000, &attention},
-    {"cudnnBackendExecute", 5001, &attention},
+    {"cuInit", 3, &launch, "the driver is not running"},
+    {"cuInit", 803, &launch, "restart the machine"}, /* driver and libraries do not match */
+    {"cuDeviceGetCount", 999, &launch, "dmesg"},
+    {"cuDeviceGet", 101, &launch, "CUDA_VISIBLE_DEVICES"},
+    {"cuDeviceGetName", 1, &launch, NULL},
+    {"cuDeviceGetPCIBusId", 1, &launch, NULL},
+    {"cuDeviceTotalMem_v2", 1, &launch, NULL},
+    {"cuDevicePrimaryCtxRetain", 46, &launch,
+     "compute mode DEFAULT"}, /* another process has it alone */
+    {"cuDevicePrimaryCtxRetain", 2, &launch, "free memory"},
+    {"cuCtxSetCurrent", 201, &launch, "dmesg"},
+    {"cuStreamCreate", 2, &launch, "free memory"},
+    {"cuEventCreate", 2, &launch, "free memory"},
+    {"cuModuleLoadDataEx", 222, &launch,
+     "update the driver"}, /* a driver too old for the kernels */
+    {"cuModuleGetFunction", 500, &launch, "version that is not known"},
+    {"cuMemGetInfo_v2", 700, &launch, "dmesg"},
+    {"cuMemAlloc_v2", 2, &launch, "free memory"},
+    {"cuMemcpyHtoD_v2", 700, &launch, "dmesg"},
+    {"cuEventRecord", 400, &launch, NULL},
+    {"cuLaunchKernel", 719, &launch, "dmesg"},
+    {"cuStreamSynchronize", 214, &launch,
+     "reset the GPU"}, /* memory with an error that cannot be corrected */
+    {"cuStreamSynchronize", 702, &launch,
+     "GPU with a display"}, /* taken from us: it took too long */
+    {"cuEventElapsedTime", 600, &launch, NULL},
+    {"cuStreamBeginCapture_v2", 900, &graph, NULL},
+    {"cuStreamEndCapture", 901, &graph, NULL},
+    {"cuGraphInstantiateWithFlags", 2, &graph, "free memory"},
+    {"cuGraphLaunch", 700, &graph, "dmesg"},
+    {"cuMemAllocHost_v2", 2, &copy_in, "free memory"},
+    {"cuMemcpyHtoDAsync_v2", 700, &copy_in, "dmesg"},
+    {"cuMemcpyDtoHAsync_v2", 700, &copy_out, "dmesg"},
+    {"cuMemcpyDtoDAsync_v2", 700, &pass, "dmesg"},
+    {"cuMemsetD32Async", 700, &pass, "dmesg"},
+    {"cublasLtMatmulDescCreate", 3, &product, "free memory"},
+    {"cublasLtMatmulDescSetAttribute", 7, &product, "version that is not known"},
+    {"cublasLtMatrixLayoutCreate", 3, &product, "free memory"},
+    {"cublasLtMatrixLayoutSetAttribute", 7, &batch, "version that is not known"},
+    {"cublasLtMatmulPreferenceCreate", 3, &product, "free memory"},
+    {"cublasLtMatmulPreferenceSetAttribute", 7, &product, "version that is not known"},
+    {"cublasLtMatmulAlgoGetHeuristic", 14, &product, "dmesg"},
+    {"cublasLtMatmul", 13, &product, "dmesg"},
+    {"cudnnBackendCreateDescriptor", 4003, &attention, "free memory"},
+    {"cudnnBackendSetAttribute", 2000, &attention, "version that is not known"},
+    {"cudnnBackendFinalize", 2004, &attention, "version that is not known"},
+    {"cudnnBackendGetAttribute", 4000, &attention, "free memory"},
+    {"cudnnBackendExecute", 5001, &attention, "dmesg"},
 };
 
 static void every_fault_is_a_sentence(void **state) {
@@ -429,7 +434,8 @@ static void every_fault_is_a_sentence(void **state) {
         fr_status status = use(faults[i].task, &err);
         unsetenv("FAKE_CUDA_FAULT");
         if (status != FR_ERR_EXTERNAL || !strstr(err.detail, faults[i].call) ||
-            !strstr(err.detail, code) || !*err.where)
+            !strstr(err.detail, code) || !*err.where ||
+            !strstr(err.detail, faults[i].remedy ? faults[i].remedy : "or report this line"))
             fail_msg("%s: status %d, \"%s: %s\"", fault, (int)status, err.where, err.detail);
         assert_int_equal(use(faults[i].task, &err),
                          FR_OK); /* it is over, and nothing is left of it */

@@ -130,7 +130,7 @@ struct fr_device_driver {
                             const unsigned char id[FR_DEVICE_GROUP_ID_B], int n_ranks, int rank,
                             struct fr_device_group **group, struct fr_error *err);
     void (*group_close)(struct fr_device_handle *device, struct fr_device_group *group);
-    /** What the library of groups chose for the last run; never fails. */
+    /** Tell what the library of groups chose for the last run; never fails. */
     void (*choice)(struct fr_device_handle *device, struct fr_device_choice *choice);
     /** From now on nobody asks for choices, so that noting them takes no time. */
     void (*choice_end)(struct fr_device_handle *device);

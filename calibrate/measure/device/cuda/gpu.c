@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "calibrate/measure/device/cuda/platform.h"
+#include "calibrate/measure/device/cuda/remedy.h"
 
 #define N_OF(list) (sizeof(list) / sizeof *(list))
 
@@ -27,8 +28,9 @@ fr_status fr_cuda_check(const struct fr_device_handle *d, CUresult code, const c
     if (d->index >= 0) snprintf(where, sizeof where, "GPU %d", d->index);
     if (d->cuda.cuGetErrorName(code, &name) != 0 || !name) name = "unknown";
     if (d->cuda.cuGetErrorString(code, &text) != 0 || !text) text = "no text";
-    return fr_fail(err, FR_ERR_EXTERNAL, where, "%s: %s (%s, code %u)",
-                   fr_gpu_call(d->platform, what), text, name, code);
+    return fr_fail(err, FR_ERR_EXTERNAL, where, "%s: %s (%s, code %u)%s",
+                   fr_gpu_call(d->platform, what), text, name, code,
+                   fr_remedy(FR_REMEDY_DRIVER, code));
 }
 
 /* The driver alone, and how many GPUs it sees. */
