@@ -12,7 +12,7 @@
  *  fused kernel's rate and bytes at the memory's.
  *
  *  With few new tokens a product is as slow as the memory that its matrix comes from, so each takes at least its bytes.
- *  Of experts only those are read that a token goes to: of E, T tokens with k choices meet E (1 - (1 - k/E)^T). */
+ *  Only experts that a token goes to are read: T tokens with k choices meet E (1 - (1 - k/E)^T) of E. */
 #ifndef FR_MODELS_WORK_CACHE_H
 #define FR_MODELS_WORK_CACHE_H
 
@@ -27,13 +27,13 @@ struct fr_cache_share {
 void fr_cache_add(const struct fr_transformer *t, const struct fr_cache_share *share,
                   struct fr_rank_work *work);
 
-/** Of @p held experts on a rank those that @p tokens of all ranks meet; all where nothing is cached. */
+/** Experts among the @p held ones of a rank that @p tokens of all ranks meet; all where nothing is cached. */
 double fr_cache_experts(const struct fr_transformer *t, double held, double tokens);
 
 /** Products of a pass behind cached tokens read their matrices from memory. */
 void fr_cache_stream(const struct fr_transformer *t, struct fr_rank_work *work);
 
-/** What keeps a pass behind cached tokens of @p t by @p plan from being priced, as a sentence's end; NULL: it is. */
+/** The end of a sentence: why a pass behind cached tokens of @p t by @p plan is not priced; NULL: it is. */
 const char *fr_cache_lacks(const struct fr_transformer *t, const struct fr_plan *plan);
 
 #endif
