@@ -43,8 +43,8 @@ static const char *const device_keys[] = {
 /* clang-format on */
 static const char *const usual_keys[] = {"products", "memory", NULL};
 static const char *const attention_keys[] = {
-    "plain",     "flash",      "flash_2",         "flash_1",      "backward", "scan",
-    "half_keys", "eight_bits", "eight_bits_wide", "exponentials", NULL};
+    "plain",     "flash",      "flash_2",         "flash_1",      "backward",      "scan",
+    "half_keys", "eight_bits", "eight_bits_wide", "exponentials", "scan_backward", NULL};
 static const char *const power_keys[] = {
     "busy", "idle", "communicating", "quality", "source", "uncertainty", NULL};
 static const char *const qualities[] = {"measured", "sampled", "estimated", "unavailable",
@@ -138,6 +138,7 @@ static fr_status attention_read(const struct fr_json *object, struct fr_attentio
                   {"flash_1", 1, &a->flash_1},
                   {"backward", 10, &a->backward},
                   {"scan", 1, &a->scan},
+                  {"scan_backward", 10, &a->scan_backward},
                   {"eight_bits", 10, &a->eight_bits},
                   {"eight_bits_wide", 10, &a->eight_bits_wide},
                   {"exponentials", 1024, &a->exponentials}};

@@ -190,6 +190,7 @@ struct fr_attention_rates {
     double flash_2, flash_1; /**< of earlier generations; 0: flash's, and half of flash_2's */
     double backward; /**< rate of a fused kernel's backward pass over its forward's; 0: 1 */
     double scan; /**< of 16 bits, products of a state-space scan; 0: plain's, else flash's */
+    double scan_backward; /**< rate of a scan's backward pass over its forward's; 0: 1 */
     /** Rate of the fused kernel of today at 8 bits, both passes together, over its rate at 16, where products are of 8
      *  bits or fewer and the software runs attention so, too; 0: it does not. */
     double eight_bits;

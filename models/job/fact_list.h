@@ -62,11 +62,15 @@ FR_FACT(attention_backward,
         "rate of a fused kernel's backward pass over its forward's")
 FR_FACT(attention_scan, SHARE("attention.scan", attention.scan, FR_VALUE_COUNT),
         "share of the peak of products of a state-space scan")
+FR_FACT(attention_scan_backward,
+        NUMBER("attention.scan_backward", 1e-6, 10, attention.scan_backward, FR_VALUE_COUNT),
+        "rate of a scan's backward pass over its forward's")
 FR_FACT(attention_eight_bits,
         NUMBER("attention.eight_bits", 1e-6, 10, attention.eight_bits, FR_VALUE_COUNT),
         "rate of the release's fused kernel at 8 bits over its rate at 16")
 FR_FACT(attention_eight_bits_wide,
-        NUMBER("attention.eight_bits_wide", 1e-6, 10, attention.eight_bits_wide, FR_VALUE_COUNT),
+        NUMBER("attention.eight_bits_wide", 1e-6, 10, attention.eight_bits_wide,
+               FR_VALUE_COUNT),
         "the same of wide heads, of latent attention")
 FR_FACT(attention_exponentials,
         NUMBER("attention.exponentials", 1e-6, 1024, attention.exponentials, FR_VALUE_COUNT),

@@ -174,13 +174,16 @@ static double cached_s(const struct fr_pricing *x, const struct fr_operation *o)
 }
 
 /* A scan (state-space layers).  Never at fewer than 16 bits; where the device does not say it, as thin and as many as
- * products over scores: their share of the peak, or the fused kernel's. */
+ * products over scores: their share of the peak, or the fused kernel's.  Slower backward, where many small kernels go
+ * through states and squares in fp32. */
 static double scan_s(const struct fr_pricing *x, const struct fr_operation *o) {
     const struct fr_device *device = &x->cluster->device;
     bool wider = fr_dtype_is_narrow(x->dtype) && device->gemm[FR_BF16].form;
     double share = device->attention.scan > 0    ? device->attention.scan
                    : device->attention.plain > 0 ? device->attention.plain
                                                  : fr_device_flash(device, FR_FLASH_NOW);
+    double slower = device->attention.scan_backward > 0 ? device->attention.scan_backward : 1;
+    if (o->pass == FR_PASS_INPUT) share *= slower;
     return o->size / (share * device->gemm[wider ? FR_BF16 : x->dtype].peak_flop_per_s);
 }
 
