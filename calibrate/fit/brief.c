@@ -108,14 +108,40 @@ static void links(struct fr_brief *brief, const struct fr_fit_result *r) {
     fr_brief_words(brief, FR_BRIEF_SHOULD, "errors", &words);
 }
 
-static void next(struct fr_brief *brief, bool unnamed, const char *file, const char *samples) {
+/* Trainings that run here for real are of processors; of an accelerator its page says more. */
+static void next_of_card(struct fr_brief *brief, const char *file, const char *samples) {
+    struct fr_text command = {0};
+    if (file) {
+        fr_command_begin(&command, "forerun predict");
+        fr_command_option(&command, "cluster", file);
+        fr_command_option(&command, "model", "llama-3-8b");
+        fr_brief_command(brief, "next", fr_text_get(&command), "");
+        fr_text_free(&command);
+    }
+    fr_command_begin(&command, "forerun report");
+    fr_command_word(&command, samples);
+    fr_command_word(&command, "-o");
+    fr_command_word(&command, "report.html");
+    fr_brief_command(brief, file ? "" : "next", fr_text_get(&command), "");
+    fr_text_free(&command);
+    fr_brief_row(brief, FR_BRIEF_MUST, "", "shows the roofline and the rates by shape");
+}
+
+static void next(struct fr_brief *brief, const struct fr_fit_result *result, const char *file,
+                 const char *samples) {
     struct fr_text command = {0};
     if (file) {
         fr_brief_row(brief, FR_BRIEF_MUST, "written", "%s", file);
-        if (unnamed)
+        if (result->unnamed)
             fr_brief_row(brief, FR_BRIEF_MUST, "",
                          "without a name: how is this cluster called?  forerun fit --name NAME "
                          "writes it");
+    }
+    if (result->card.present) {
+        next_of_card(brief, file, samples);
+        return;
+    }
+    if (file) {
         fr_command_begin(&command, "forerun validate");
         fr_command_option(&command, "cluster", file);
         fr_brief_command(brief, "next", fr_text_get(&command), "");
@@ -141,6 +167,6 @@ void fr_fit_brief(const struct fr_fit_result *result, const char *file, const ch
     device(&brief, result);
     links(&brief, result);
     fr_brief_blank(&brief);
-    next(&brief, result->unnamed, file, samples);
+    next(&brief, result, file, samples);
     fr_brief_print(&brief, FR_COLUMNS, text);
 }

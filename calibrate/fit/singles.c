@@ -109,6 +109,7 @@ fr_status fr_fit_singles_make(const struct fr_samples *samples,
             "all that was not measured is that file's: name one with --base",
             samples->provenance.device);
     if (!*taken) return FR_OK;
+    if (card) points.gemm = NULL; /* of its own, also where the base is refused */
     if (!options->base)
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "products of others make no device: name with --base the cluster file "

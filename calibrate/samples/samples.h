@@ -328,10 +328,11 @@ FR_SAMPLES_LIST(FR_SAMPLES_ADD)
     void fr_sample_line_##kind(const struct fr_sample_##kind *s, struct fr_text *line);
 FR_SAMPLE_HEADS(FR_SAMPLE_DECLARE)
 #undef FR_SAMPLE_DECLARE
-/** Append what a library chose for a collective, between head and tail: a line is still found by its head. */
-void fr_sample_choice(const char *algorithm, const char *protocol, struct fr_text *line);
 /** Append the rest of a line, which follows a head. */
 void fr_sample_tail(int64_t launch, int64_t rep, double time_s, struct fr_text *line);
+/** The same with what a library chose for a collective, behind the time, so that a line is still found by its head. */
+void fr_sample_tail_chosen(int64_t launch, int64_t rep, double time_s, const char *algorithm,
+                           const char *protocol, struct fr_text *line);
 void fr_sample_line_provenance(const struct fr_provenance *provenance, struct fr_text *line);
 /** @param outliers  rep of each of sample->n_outliers */
 void fr_sample_line_point(const struct fr_sample_point *sample, const int *outliers,

@@ -30,16 +30,18 @@ struct fr_json_writer fr_sample_begin(struct fr_text *line, const char *kind) {
     return w;
 }
 
-void fr_sample_tail(int64_t launch, int64_t rep, double time_s, struct fr_text *line) {
+void fr_sample_tail_chosen(int64_t launch, int64_t rep, double time_s, const char *algorithm,
+                           const char *protocol, struct fr_text *line) {
     char number[32];
-    fr_text_addf(line, ", \"launch\": %lld, \"rep\": %lld, \"time_s\": %s}\n",
-                 (long long)launch, (long long)rep,
-                 fr_number_write(time_s, number, sizeof number));
-}
-
-void fr_sample_choice(const char *algorithm, const char *protocol, struct fr_text *line) {
+    fr_text_addf(line, ", \"launch\": %lld, \"rep\": %lld, \"time_s\": %s", (long long)launch,
+                 (long long)rep, fr_number_write(time_s, number, sizeof number));
     if (*algorithm) fr_text_addf(line, ", \"algorithm\": \"%s\"", algorithm);
     if (*protocol) fr_text_addf(line, ", \"protocol\": \"%s\"", protocol);
+    fr_text_addf(line, "}\n");
+}
+
+void fr_sample_tail(int64_t launch, int64_t rep, double time_s, struct fr_text *line) {
+    fr_sample_tail_chosen(launch, rep, time_s, "", "", line);
 }
 
 static void add_device(const struct fr_provenance *p, struct fr_json_writer *w) {

@@ -233,11 +233,32 @@ static void too_few_products_leave_the_base(void **state) {
     drop(&m, &r);
 }
 
+/* A base that is no cluster is refused in its own words, and the samples stay whole. */
+static void a_base_that_is_refused(void **state) {
+    (void)state;
+    struct measured m;
+    struct fr_fit_result r;
+    struct fr_error err = {.status = FR_OK};
+    measure(&m, FR_BF16);
+    struct fr_sample_gemm *own = malloc(sizeof m.gemm); /* as they are read: to be freed once */
+    memcpy(own, m.gemm, sizeof m.gemm);
+    m.samples.gemm = own;
+    m.samples.n_attention = 0; /* fitted before products */
+    assert_int_equal(fr_json_set(m.base, "levels.1.ranks", "16383", "--set", &err), FR_OK);
+    const struct fr_fit_options options = {.base = m.base, .busy_W = -1, .idle_W = -1};
+    assert_int_equal(fr_fit(&m.samples, &options, &r, &err), FR_ERR_INPUT);
+    assert_non_null(strstr(err.detail, "expected a multiple of the 8 ranks"));
+    assert_true(own[SHAPES - 1].time_s == m.gemm[SHAPES - 1].time_s);
+    free(own);
+    drop(&m, &r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(several_at_once_are_found_again),
         cmocka_unit_test(rates_lie_under_their_roofs),
         cmocka_unit_test(too_few_products_leave_the_base),
+        cmocka_unit_test(a_base_that_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,6 +32,8 @@ no_driver() {
     expect 1 'libcuda.so.1 is not here' $calibrate none.jsonl
     [ "$(wc -l <said)" -eq 1 ] || fail "no driver is not one line: $(cat said)"
     [ ! -e none.jsonl ] || fail "no driver leaves a file"
+    sentence=$(sed "s/^forerun calibrate: [^:]*: //" said)
+    "$bin/forerun" doctor --json | grep -qF "$sentence" || fail "doctor does not say: $sentence"
   fi
 }
 
