@@ -6,20 +6,20 @@
 #define MESH                                                                                   \
     (KEY(tp) | KEY(dp) | KEY(pp) | KEY(cp)) /* each may be what the others leave of the ranks */
 
-static fr_plan_key_set keys_of(uint64_t needs) {
+static fr_plan_key_set keys_of(uint64_t needs, const struct fr_workload *model) {
     fr_plan_key_set keys = 0;
-    for (; needs; needs &= needs - 1) keys |= fr_plan_need_keys[__builtin_ctzll(needs)];
+    for (; needs; needs &= needs - 1) keys |= fr_plan_need_keys(__builtin_ctzll(needs), model);
     return keys;
 }
 
-/* All that decides whether the key is idle: what its needs read, and whether these are idle in turn. */
-static fr_plan_key_set deciders_of(const struct fr_plan_key *key) {
-    fr_plan_key_set keys = keys_of(key->needs), before;
+/* All that decides whether these needs hold: the keys that they read, and whether these are idle in turn. */
+static fr_plan_key_set deciders_of(uint64_t needs, const struct fr_workload *model) {
+    fr_plan_key_set keys = keys_of(needs, model), before;
     do {
         before = keys;
         if (keys & MESH) keys |= MESH;
         for (fr_plan_key_set left = keys; left; left &= left - 1)
-            keys |= keys_of(fr_plan_keys[__builtin_ctzll(left)].needs);
+            keys |= keys_of(fr_plan_keys[__builtin_ctzll(left)].needs, model);
     } while (keys != before);
     return keys;
 }
@@ -39,21 +39,28 @@ static bool has_order(const struct fr_space *space) {
     return false;
 }
 
-void fr_repeats_find(struct fr_space *space) {
+/* Of each dimension, which needs of its key are decided by keys varied before it. */
+static void find_passes(const struct fr_space *space, const struct fr_workload *model,
+                        struct fr_space_cursor *at) {
+    fr_plan_key_set later = 0;
     const bool order = has_order(space);
-    for (int d = 0; d < space->n_dimensions; d++) {
-        fr_plan_key_set deciders = deciders_of(space->dimension[d].key);
-        space->passes[d] = !order;
-        for (int e = d + 1; e < space->n_dimensions; e++)
-            if (deciders >> (space->dimension[e].key - fr_plan_keys) & 1)
-                space->passes[d] = false;
+    at->knows_passes = true;
+    at->model = model;
+    for (int d = space->n_dimensions; d-- > 0;) {
+        const struct fr_plan_key *key = space->dimension[d].key;
+        at->passes[d] = 0;
+        for (uint64_t left = order ? 0 : key->needs; left; left &= left - 1)
+            if (!(deciders_of(left & -left, model) & later)) at->passes[d] |= left & -left;
+        later |= FR_PLAN_KEY_BIT(key - fr_plan_keys);
     }
 }
 
-void fr_repeats_pass(const struct fr_space *space, int d, struct fr_space_cursor *at) {
+void fr_repeats_pass(const struct fr_space *space, const struct fr_workload *model, int d,
+                     uint64_t lacks, struct fr_space_cursor *at) {
+    if (!at->knows_passes || at->model != model) find_passes(space, model, at);
     const bool schedule = space->dimension[d].key == &fr_plan_keys[FR_PLAN_KEY_schedule];
     int64_t left = 0;
-    if (!space->passes[d]) return;
+    if (!(at->passes[d] & lacks)) return;
     /* Its later values, too; one schedule is another's repetition for reasons of its own. */
     for (int i = schedule ? d + 1 : d; i < space->n_dimensions; i++) {
         const int64_t count = (int64_t)space->dimension[i].count;

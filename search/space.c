@@ -43,11 +43,11 @@ fr_status fr_space_make(const char *ranks, const char *const *vary, int n_vary,
         while (d-- > 0 && space->dimension[d].key != key) {
         }
         space->digit_of[space->n_watched] = d;
+        space->needs_of[space->n_watched] = key->needs;
         space->watched[space->n_watched++] = k;
         space->asked |= key->needs;
         space->cp_watched = space->cp_watched || k == FR_PLAN_KEY_cp;
     }
-    fr_repeats_find(space);
     return FR_OK;
 }
 
@@ -141,16 +141,19 @@ static bool has_default(const struct fr_space *space, const struct fr_plan_key *
 }
 
 /* Keys that nothing reads go back to their defaults, and what hangs on these in turn.
+ * @param[out] lacks  needs of that dimension's key that do not hold
  * @return -1, or the dimension by which another configuration says the same */
 static int resolve(const struct fr_space *space, const struct fr_workload *model,
-                   const size_t *digit, fr_plan_key_set which, struct fr_plan *plan) {
+                   const size_t *digit, fr_plan_key_set which, struct fr_plan *plan,
+                   uint64_t *lacks) {
     uint64_t missing = fr_plan_missing_of(space->asked, model, plan), before;
     const uint64_t mistakes = missing & fr_plan_needs_refused;
     do {
         before = missing;
         for (int i = 0; i < space->n_watched; i++) {
+            *lacks = space->needs_of[i] & missing;
+            if (!*lacks || !(which >> space->watched[i] & 1)) continue;
             const struct fr_plan_key *key = &fr_plan_keys[space->watched[i]];
-            if (!(key->needs & missing) || !(which >> space->watched[i] & 1)) continue;
             int d = space->digit_of[i];
             if (d >= 0 && !is_first_idle(space, model, d, digit[d], plan)) return d;
             if (key->needs & mistakes) plan->resolved |= FR_PLAN_KEY_BIT(space->watched[i]);
@@ -326,8 +329,10 @@ static bool step(const struct fr_space *space, struct fr_space_cursor *at) {
 static bool repeats(const struct fr_space *space, const struct fr_workload *model,
                     const struct fr_job *job, fr_plan_key_set which, struct fr_space_cursor *at,
                     struct fr_plan *plan) {
-    int d = resolve(space, model, at->digit, which, plan);
-    if (d >= 0 && !(job && job->usual)) fr_repeats_pass(space, d, at);
+    uint64_t lacks;
+    int d = resolve(space, model, at->digit, which, plan, &lacks);
+    if (d >= 0 && !(job && job->usual) && !at->alone)
+        fr_repeats_pass(space, model, d, lacks, at);
     return d >= 0;
 }
 
@@ -362,7 +367,7 @@ bool fr_space_plan_after(const struct fr_space *space, const struct fr_workload 
 
 bool fr_space_plan(const struct fr_space *space, const struct fr_workload *model, int64_t index,
                    struct fr_plan *plan, bool *mesh_fits) {
-    struct fr_space_cursor at = {.begun = false};
+    struct fr_space_cursor at = {.begun = false, .alone = true};
     return fr_space_plan_after(space, model, index, &at, plan, mesh_fits);
 }
 

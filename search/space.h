@@ -49,13 +49,12 @@ struct fr_space {
     int64_t n_variants; /**< at least 1 */
     fr_plan_key_set varied; /**< keys of the dimensions */
     int watched[FR_PLAN_KEYS],
-        digit_of[FR_PLAN_KEYS]; /**< keys that may be idle; their dimension, -1 */
+        digit_of[FR_PLAN_KEYS];      /**< keys that may be idle; their dimension, -1 */
+    uint64_t needs_of[FR_PLAN_KEYS]; /**< and their needs */
     int n_watched;
     uint64_t asked;          /**< needs of the watched keys */
     bool cp_watched;         /**< it is of the mesh, and settled before the mesh is filled */
     bool dp_given, tp_given; /**< set or varied */
-    bool passes
-        [FR_PLAN_KEYS]; /**< of a dimension: what makes its key idle is varied before it */
     int64_t size;
     /** Whose plans take what is usual where they leave keys open (models/job/assume.h), or NULL: no plan does. */
     const struct fr_job *completes;
@@ -98,6 +97,12 @@ struct fr_space_cursor {
     int64_t index, next;              /**< next: all between them repeat others */
     size_t rank, digit[FR_PLAN_KEYS]; /**< number of its ranks, and of each dimension's value */
     struct fr_plan plan;              /**< with these values, nothing else done to it */
+    bool alone;                       /**< he asks for one configuration and goes nowhere */
+    /** The model that `passes` is of: of a dimension, needs of its key that hang on keys varied before it alone
+     *  (search/repeats.h). */
+    const struct fr_workload *model;
+    bool knows_passes;
+    uint64_t passes[FR_PLAN_KEYS];
 };
 
 /** The same; from the configuration before, or to at->next, a step is cheaper than to begin anew. */

@@ -79,11 +79,16 @@ const char fr_plan_vary_help[] =
     (KEY(method) | KEY(tp) | KEY(dp) | KEY(cp) | KEY(ep) | KEY(etp)) /* fr_plan_expert_copies */
 #define OF_REDUCED (OF_COPIES | KEY(pass))                           /* fr_plan_reduces */
 
-const fr_plan_key_set fr_plan_need_keys[] = {
-#define FR_PLAN_NEED(name, refused, keys, text, holds) keys,
+fr_plan_key_set fr_plan_need_keys(int need, const struct fr_workload *m) {
+    switch (need) {
+#define FR_PLAN_NEED(name, refused, keys, text, holds)                                         \
+    case NEED_##name:                                                                          \
+        return keys;
 #include "models/plan/need_list.h"
 #undef FR_PLAN_NEED
-};
+    }
+    return 0;
+}
 
 const char *const fr_plan_need_names[] = {
 #define FR_PLAN_NEED(name, refused, keys, text, holds) text,
@@ -172,30 +177,17 @@ void fr_plan_key_copy(const struct fr_plan_key *key, const struct fr_plan *from,
 
 /* ---- what reads a key --------------------------------------------------------------------- */
 
-/* Asked of every plan of a search. */
-#if defined(__GNUC__)
-__attribute__((always_inline))
-#endif
-static inline bool
-need_holds(int need, const struct fr_workload *m, const struct fr_plan *p) {
+/* Asked of every plan of a search, always of the same needs: a branch for each is foreseen, where a jump by its number
+ * would not be. */
+uint64_t fr_plan_missing_of(uint64_t asked, const struct fr_workload *m,
+                            const struct fr_plan *p) {
     bool transformer = m && m->transformer.layers > 0;
     bool measured = m && !transformer && m->n_layers == 0;
-    switch (need) {
+    uint64_t missing = 0;
 #define FR_PLAN_NEED(name, refused, keys, text, holds)                                         \
-    case NEED_##name:                                                                          \
-        return holds;
+    if (asked & NEED(name)) missing |= (uint64_t) !(holds) << NEED_##name;
 #include "models/plan/need_list.h"
 #undef FR_PLAN_NEED
-    default:
-        return true;
-    }
-}
-
-uint64_t fr_plan_missing_of(uint64_t asked, const struct fr_workload *model,
-                            const struct fr_plan *plan) {
-    uint64_t missing = 0;
-    for (; asked; asked &= asked - 1)
-        if (!need_holds(__builtin_ctzll(asked), model, plan)) missing |= asked & -asked;
     return missing;
 }
 

@@ -5,7 +5,7 @@
  *
  *  `refused`: a key that lacks it is a mistake and the plan is refused; else the mesh merely leaves
  *  it nothing to do, as one replica leaves zero, and a search counts the plan once.  `holds` sees
- *  the plan `p` and, of the model, `m`: NULL where nobody asks about a model.  `keys`: those of the plan that it reads,
+ *  the plan `p` and, of the model, `m`: NULL where nobody asks about a model.  `keys`: those of the plan that it reads of such a model,
  *  so that a search can pass over plans by what it has not changed (search/repeats.h). */
 
 FR_PLAN_NEED(DIVIDED, true, 0, "a model that a method divides", !m || !measured)
@@ -22,7 +22,8 @@ FR_PLAN_NEED(GRID, true, KEY(method), "method grid", p->method->grids)
 FR_PLAN_NEED(GROUPS, true, KEY(layer_tp), "layer_tp (in pairs on one grid is method tensor)",
              p->layer_tp || p->layer_tp_best)
 FR_PLAN_NEED(PIPELINE, true, KEY(pp), "a pipeline (pp above 1)", p->pp > 1)
-FR_PLAN_NEED(PASSES, true, KEY(pp) | KEY(overlap) | OF_REDUCED, "a pipeline (pp above 1)",
+FR_PLAN_NEED(PASSES, true, m && m->n_layers > 0 ? KEY(pp) | KEY(overlap) | OF_REDUCED : 0,
+             "a pipeline (pp above 1)",
              !m || m->n_layers == 0 || p->pp > 1 || (p->overlap && fr_plan_reduces(p)))
 FR_PLAN_NEED(OVERLAP, true, KEY(overlap), "\"overlap\": \"gradient\"", p->overlap)
 FR_PLAN_NEED(SCOPE, true, KEY(backward_scope), "compression.backward.scope",

@@ -49,7 +49,7 @@ static void check_needs(const struct fr_workload *model, const struct fr_plan pl
     for (int need = 0; fr_plan_need_names[need]; need++) {
         struct fr_plan other = plan[1];
         for (int i = 0; i < FR_PLAN_KEYS; i++)
-            if (fr_plan_need_keys[need] >> i & 1)
+            if (fr_plan_need_keys(need, model) >> i & 1)
                 fr_plan_key_copy(&fr_plan_keys[i], &plan[0], &other);
         const uint64_t changed = fr_plan_missing(model, &other) ^ missing;
         FR_TRUE(!(changed >> need & 1), "\"%s\" reads a key that it does not name",
