@@ -115,7 +115,7 @@ static double beyond_B(const struct mpi_case *c) {
     double copies = (double)(fr_plan_replicas(plan) * (plan->method->branches ? plan->tp : 1));
     double units = (double)(c->workload.transformer.layers / plan->pp + 3);
     double passes = (double)(BATCH / plan->dp / plan->micro_batch) * units;
-    if (plan->zero == 0) return 0;
+    if (plan->zero == 0 && !plan->overlap) return 0;
     return sizeof(double) * (copies + 1) * 3 *
            (plan->zero > 1  ? 2 * passes
             : plan->overlap ? 2 * units * (double)plan->chunks
