@@ -351,12 +351,6 @@ fr_status fr_real_reduce_scatter(struct fr_real *real, MPI_Comm comm, const void
          MPI_Reduce_scatter_block(send, recv, (int)count, TYPE, MPI_SUM, comm));
 }
 
-fr_status fr_real_reduce_scatter_begin(struct fr_real *real, MPI_Comm comm, const void *send,
-                                       void *recv, int64_t count, MPI_Request *request) {
-    CALL(real, comm, true, count, others(comm),
-         MPI_Ireduce_scatter_block(send, recv, (int)count, TYPE, MPI_SUM, comm, request));
-}
-
 fr_status fr_real_all_reduce(struct fr_real *real, MPI_Comm comm, void *buffer, int64_t count) {
     CALL(real, comm, true, count, twice(comm),
          MPI_Allreduce(MPI_IN_PLACE, buffer, (int)count, TYPE, MPI_SUM, comm));
@@ -372,6 +366,21 @@ fr_status fr_real_all_to_all(struct fr_real *real, MPI_Comm comm, const void *se
                              int64_t count, void *recv) {
     CALL(real, comm, true, count, others(comm),
          MPI_Alltoall(send, (int)count, TYPE, recv, (int)count, TYPE, comm));
+}
+
+fr_status fr_real_scatter_sum_begin(struct fr_real *real, MPI_Comm comm, const void *send,
+                                    int64_t count, void *recv, MPI_Request *request) {
+    CALL(real, comm, true, count, others(comm),
+         MPI_Ialltoall(send, (int)count, TYPE, recv, (int)count, TYPE, comm, request));
+}
+
+fr_status fr_real_scatter_sum_end(struct fr_real *real, MPI_Comm comm, int64_t count,
+                                  void *recv, MPI_Request *request) {
+    FR_TRY(fr_real_wait(real, request));
+    for (size_t i = 1; i <= (size_t)others(comm); i++)
+        FR_COMPUTE(real,
+                   real->k->add((size_t)count, fr_at(real->k, recv, i * (size_t)count), recv));
+    return FR_OK;
 }
 
 fr_status fr_real_scatter(struct fr_real *real, MPI_Comm comm, const void *send, int64_t count,

@@ -163,9 +163,6 @@ fr_status fr_real_receive_begin(struct fr_real *real, MPI_Comm comm, int from, i
 fr_status fr_real_wait(struct fr_real *real, MPI_Request *request);
 fr_status fr_real_reduce_scatter(struct fr_real *real, MPI_Comm comm, const void *send,
                                  void *recv, int64_t count);
-/** Begun, likewise. */
-fr_status fr_real_reduce_scatter_begin(struct fr_real *real, MPI_Comm comm, const void *send,
-                                       void *recv, int64_t count, MPI_Request *request);
 /** In place. */
 fr_status fr_real_all_reduce(struct fr_real *real, MPI_Comm comm, void *buffer, int64_t count);
 /** Begun, likewise. */
@@ -173,6 +170,12 @@ fr_status fr_real_all_reduce_begin(struct fr_real *real, MPI_Comm comm, void *bu
                                    int64_t count, MPI_Request *request);
 fr_status fr_real_all_to_all(struct fr_real *real, MPI_Comm comm, const void *send,
                              int64_t count, void *recv);
+/** A reduce-scatter that is begun: each rank's contributions to each, then recv's first @p count values := their sum.  recv
+ *  holds those of all ranks.  (MPI_Ireduce_scatter_block fails inside SMPI 3.32.) */
+fr_status fr_real_scatter_sum_begin(struct fr_real *real, MPI_Comm comm, const void *send,
+                                    int64_t count, void *recv, MPI_Request *request);
+fr_status fr_real_scatter_sum_end(struct fr_real *real, MPI_Comm comm, int64_t count,
+                                  void *recv, MPI_Request *request);
 
 /* With the root at rank 0 of @p comm; @p count is one rank's part, of a reduce the whole. */
 fr_status fr_real_scatter(struct fr_real *real, MPI_Comm comm, const void *send, int64_t count,

@@ -225,8 +225,14 @@ fr_status fr_shares_scatter_begin(struct fr_real *real, struct fr_shares_flight 
         at +=
             d->part[fr_division_part_of(f->piece + i, f->holder, FR_DIVISION_SCATTERED)].share;
     }
-    return fr_real_reduce_scatter_begin(real, fr_shares_dividing(real, f->holder), f->packed,
-                                        f->own, all, &f->request);
+    return fr_real_scatter_sum_begin(real, fr_shares_dividing(real, f->holder), f->packed, all,
+                                     f->own, &f->request);
+}
+
+fr_status fr_shares_scatter_end(struct fr_real *real, struct fr_shares_flight *f) {
+    return fr_real_scatter_sum_end(real, fr_shares_dividing(real, f->holder),
+                                   fr_shares_scattered(&real->division, f), f->own,
+                                   &f->request);
 }
 
 fr_status fr_shares_across_begin(struct fr_real *real, struct fr_shares_flight *f) {

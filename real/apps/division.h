@@ -102,7 +102,7 @@ void fr_shares_put(struct fr_real *real, int piece, int holder, void *own);
 struct fr_shares_flight {
     int piece, n_pieces, holder; /**< the first of them, and how many; a gather's is one */
     void *packed;                /**< shares of all who divide it */
-    void *own;                   /**< of a scatter: this rank's share of the sum */
+    void *own; /**< of a scatter: what all send to this rank, and at its end their sum first */
     MPI_Request request;
 };
 /** Parameters as fr_shares_gather has them, of the flight's piece alone: they are in the block at its end. */
@@ -113,6 +113,7 @@ int64_t fr_shares_scattered(const struct fr_division *d, const struct fr_shares_
 /** Gradients as fr_shares_scatter has them.  The block may be written again once it has begun.  After its end the sum is that
  *  of those who divide; a second leg adds up over groups of them, where there are some. */
 fr_status fr_shares_scatter_begin(struct fr_real *real, struct fr_shares_flight *f);
+fr_status fr_shares_scatter_end(struct fr_real *real, struct fr_shares_flight *f);
 fr_status fr_shares_across_begin(struct fr_real *real, struct fr_shares_flight *f);
 
 #endif

@@ -8,7 +8,7 @@
 #include "real/apps/mesh/mesh.h"
 #include "tests/apps_mpi/mpi_case.h"
 
-enum { SEED = 23, STEPS = 2, BATCH = 16, SEQUENCE = 8 };
+enum { SEED = 23, STEPS = 2, BATCH = 16, SEQUENCE = 10 };
 static int rank, n_ranks, n_run;
 
 /* No two sizes are equal, so that what is exchanged for something else shows. */
@@ -115,7 +115,7 @@ static double beyond_B(const struct mpi_case *c) {
     double copies = (double)(fr_plan_replicas(plan) * (plan->method->branches ? plan->tp : 1));
     double units = (double)(c->workload.transformer.layers / plan->pp + 3);
     double passes = (double)(BATCH / plan->dp / plan->micro_batch) * units;
-    if (plan->zero == 0) return 0;
+    if (plan->zero == 0 && !plan->overlap) return 0;
     return sizeof(double) * (copies + 1) * 3 *
            (plan->zero > 1  ? 2 * passes
             : plan->overlap ? 2 * units * (double)plan->chunks
@@ -269,6 +269,20 @@ static const struct composition compositions[] = {
      "\"branches\": \"layer\", \"overlap\": \"gradient\", \"common\": \"subgrid\"}",
      "{\"method\": \"subgraph\", \"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, "
      "\"branches\": \"layer\"}"},
+    /* attention in tiles: two whole ones and a half of a sequence */
+    {4, true, "{\"dp\": 4, \"micro_batch\": 2, \"attention\": \"flash\"}", NULL},
+    {4, false,
+     "{\"tp\": 2, \"pp\": 2, \"micro_batch\": 2, \"attention\": \"flash\", \"recompute\": "
+     "\"selective\", \"schedule\": \"zero-bubble\"}",
+     "{\"tp\": 2, \"pp\": 2, \"micro_batch\": 2}"},
+    {8, true,
+     "{\"method\": \"subgraph\", \"tp\": 2, \"dp\": 4, \"micro_batch\": 2, \"attention\": "
+     "\"flash\"}",
+     "{\"method\": \"subgraph\", \"tp\": 2, \"dp\": 4, \"micro_batch\": 2}"},
+    {8, false,
+     "{\"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 1, \"sequence_parallel\": true, "
+     "\"attention\": \"flash-2\", \"zero\": 3, \"recompute\": \"full\"}",
+     "{\"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2}"},
     /* zero 2 and 3 with chunks */
     {4, false,
      "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"schedule\": \"interleaved\", \"chunks\": 2, "
@@ -403,6 +417,7 @@ static void refused(const char *plan, const char *because) {
 }
 
 static void refusals(void) {
+    refused("{\"cp\": 2, \"attention\": \"flash\"}", "is run with cp 1");
     refused("{\"dp\": 4, \"zero\": 1, \"zero_ranks\": 3}", "does not divide by zero_ranks");
     refused("{\"dp\": 4, \"zero\": 2, \"zero_ranks\": 1}", "expected 0 or 2 to dp x cp, 4");
     refused("{\"dp\": 2, \"zero\": 1, \"zero_ranks\": 4}", "expected 0 or 1 to dp x cp, 2");

@@ -1,7 +1,7 @@
 /* Gradients that go beside the last backward pass (`overlap`).  Each chunk's, side by side in
  * the block, form n buckets of equal size, from the last unit down.  A bucket is all-reduced
- * over those who hold it as soon as its units have made the last of it.  They are waited for after the
- * last pass.
+ * over those who hold it as soon as its units have made the last of it: scattered, summed, and gathered while
+ * the next one is scattered.  They are waited for after the last pass.
  *
  * Where replicas divide the optimiser's work (zero 1) a bucket is units whose share of the chunk is reached.  It is
  * scattered, and parameters are gathered beside the next iteration's first passes (zero.c).
@@ -9,8 +9,8 @@
  * An MPI that moves nothing outside its calls moves most of them there: then nothing is gained. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "base/alloc.h"
 #include "real/apps/mesh/mesh.h"
 
 static bool overlaps(const struct fr_real *real) {
@@ -50,11 +50,17 @@ static int64_t last_slot(const struct fr_mesh_state *mesh, int chunk) {
     return -1;
 }
 
-/* @return its buckets */
+static int ranks_of(MPI_Comm comm) {
+    int n = 1;
+    MPI_Comm_size(comm, &n);
+    return n;
+}
+
+/* @return values of its largest bucket, with all ranks' equal shares */
 static int64_t open_chunk(const struct fr_real *real, struct fr_mesh_state *mesh, int chunk) {
     struct fr_mesh_chunk *c = &mesh->chunk[chunk];
     double size_B = 0;
-    int64_t n = 0;
+    int64_t most = 0;
     for (int h = 0; h < FR_HOLDERS; h++) {
         c->buckets[h].n_values = range_of(real, mesh, c, h, &c->buckets[h].at);
         size_B += (double)c->buckets[h].n_values * (double)real->k->size_B;
@@ -66,18 +72,80 @@ static int64_t open_chunk(const struct fr_real *real, struct fr_mesh_state *mesh
         if (any) b->n = (int)ceil(size_B / real->run->plan->bucket_size_B);
         b->left = b->n;
         b->unit = c->n_units;
-        n += b->n;
+        if (b->n_values == 0) continue;
+        int64_t values = b->n_values / b->n + 1 + ranks_of(fr_shares_comm(real, h));
+        most = values > most ? values : most;
     }
-    return n;
+    return most;
 }
 
 bool fr_mesh_open_buckets(struct fr_real *real, struct fr_mesh_state *mesh) {
-    int64_t n_buckets = 0;
-    for (int i = 0; overlaps(real) && i < mesh->n_chunks; i++)
-        n_buckets += open_chunk(real, mesh, i);
-    if (n_buckets == 0 || real->run->plan->zero > 0) return true;
-    mesh->bucket = fr_calloc((size_t)n_buckets, sizeof *mesh->bucket);
-    return mesh->bucket;
+    int64_t most = 0;
+    for (int i = 0; overlaps(real) && i < mesh->n_chunks; i++) {
+        int64_t one = open_chunk(real, mesh, i);
+        most = one > most ? one : most;
+    }
+    if (most == 0 || real->run->plan->zero > 0) return true;
+    mesh->bucketed = true;
+    const struct fr_real_buffer all[] = {{&mesh->sums[0].packed, most},
+                                         {&mesh->sums[0].arrived, most},
+                                         {&mesh->sums[1].packed, most},
+                                         {&mesh->sums[1].arrived, most}};
+    return fr_real_alloc_all(real->k, all, sizeof all / sizeof *all);
+}
+
+void fr_mesh_close_buckets(struct fr_mesh_state *mesh) {
+    for (int i = 0; i < 2; i++) {
+        free(mesh->sums[i].packed);
+        free(mesh->sums[i].arrived);
+    }
+}
+
+static void copy(struct fr_real *real, int64_t n, const void *from, void *to) {
+    FR_COMPUTE(real, memcpy(to, from, (size_t)n * real->k->size_B));
+}
+
+/* The next leg of a bucket, until its sum is in place. */
+static fr_status advance(struct fr_real *real, struct fr_mesh_sum *s) {
+    int rank = 0;
+    if (s->leg == FR_MESH_DONE) return FR_OK;
+    if (s->leg == FR_MESH_GATHERED) {
+        s->leg = FR_MESH_DONE;
+        FR_TRY(fr_real_wait(real, &s->request));
+        copy(real, s->n, s->packed, s->at);
+        return FR_OK;
+    }
+    s->leg = FR_MESH_GATHERED;
+    FR_REAL_TRY(real, MPI_Comm_rank(s->comm, &rank));
+    FR_TRY(fr_real_scatter_sum_end(real, s->comm, s->share, s->arrived, &s->request));
+    copy(real, s->share, s->arrived, fr_at(real->k, s->packed, (size_t)(rank * s->share)));
+    return fr_real_all_gather_begin(real, s->comm, MPI_IN_PLACE, s->share, s->packed,
+                                    &s->request);
+}
+
+/* A bucket whose parts are there goes on. */
+static fr_status poll(struct fr_real *real, struct fr_mesh_sum *s) {
+    int there = 0;
+    if (s->leg != FR_MESH_SCATTERED) return FR_OK;
+    FR_REAL_TRY(real, MPI_Test(&s->request, &there, MPI_STATUS_IGNORE));
+    return there ? advance(real, s) : FR_OK;
+}
+
+static fr_status begin(struct fr_real *real, struct fr_mesh_state *mesh, int holder, void *at,
+                       int64_t n) {
+    int turn = mesh->n_sums++ % 2, ranks = ranks_of(fr_shares_comm(real, holder));
+    struct fr_mesh_sum *s = &mesh->sums[turn];
+    if (mesh->sums[1 - turn].leg == FR_MESH_SCATTERED)
+        FR_TRY(advance(real, &mesh->sums[1 - turn]));
+    while (s->leg != FR_MESH_DONE) FR_TRY(advance(real, s));
+    s->at = at;
+    s->n = n;
+    s->share = (n + ranks - 1) / ranks;
+    s->comm = fr_shares_comm(real, holder);
+    s->leg = FR_MESH_SCATTERED;
+    copy(real, n, at, s->packed);
+    return fr_real_scatter_sum_begin(real, s->comm, s->packed, s->share, s->arrived,
+                                     &s->request);
 }
 
 /* Of @p holder those that are made. */
@@ -90,8 +158,7 @@ static fr_status reduce(struct fr_real *real, struct fr_mesh_state *mesh,
         int64_t from = b->n_values * (b->left - 1) / b->n, to = b->n_values * b->left / b->n;
         void *at = fr_at(real->k, b->at, (size_t)from);
         if ((const char *)at < made) break;
-        FR_TRY(fr_real_all_reduce_begin(real, fr_shares_comm(real, holder), at, to - from,
-                                        &mesh->bucket[mesh->n_sent++]));
+        FR_TRY(begin(real, mesh, holder, at, to - from));
         b->left--;
     }
     return FR_OK;
@@ -117,17 +184,17 @@ fr_status fr_mesh_send_buckets(struct fr_real *real, struct fr_mesh_state *mesh,
                                struct fr_mesh_chunk *c, int64_t slot, int unit) {
     if (!overlaps(real) || slot != c->last_slot) return FR_OK;
     if (real->run->plan->zero > 0) return scatter(real, mesh, c, unit);
+    for (int i = 0; i < 2; i++) FR_TRY(poll(real, &mesh->sums[i]));
     for (int h = FR_HOLDERS - 1; h >= 0; h--) FR_TRY(reduce(real, mesh, c, h, unit));
     return FR_OK;
 }
 
 fr_status fr_mesh_end_buckets(struct fr_real *real, struct fr_mesh_state *mesh) {
-    for (int i = 0; i < mesh->n_sent; i++) FR_TRY(fr_real_wait(real, &mesh->bucket[i]));
+    for (int i = 0; i < 4; i++) FR_TRY(advance(real, &mesh->sums[i % 2]));
     for (int i = 0; i < mesh->n_chunks * FR_HOLDERS; i++) {
         struct fr_mesh_chunk *c = &mesh->chunk[i / FR_HOLDERS];
         c->buckets[i % FR_HOLDERS].left = c->buckets[i % FR_HOLDERS].n;
         c->buckets[i % FR_HOLDERS].unit = c->n_units;
     }
-    mesh->n_sent = 0;
     return overlaps(real) ? fr_mesh_scatter_end(real, mesh) : FR_OK;
 }

@@ -76,6 +76,7 @@ static struct fr_unit word_unit(const struct fr_chain *chain, int64_t i, int tp_
                   .sequence = (int)t->sequence,
                   .samples = columns / (int)(t->sequence / plan->cp),
                   .causal = decoder || t->cross_layers == 0,
+                  .flash = plan->attention != FR_ATTENTION_PLAIN,
                   .rows = plan->method->grids,
                   .rank = tp_rank,
                   .ranks = tp,

@@ -45,6 +45,16 @@ struct fr_mesh_buckets {
     int unit;    /**< of zero 1: all units from here on have gone */
 };
 
+/** A bucket on its way: scattered to be summed, then gathered.  Non-blocking all-reduces send p times as much inside SMPI. */
+struct fr_mesh_sum {
+    void *at; /**< n values */
+    int64_t n, share;
+    MPI_Comm comm;
+    void *packed, *arrived;
+    MPI_Request request;
+    enum { FR_MESH_DONE, FR_MESH_SCATTERED, FR_MESH_GATHERED } leg;
+};
+
 struct fr_mesh_chunk {
     int number; /**< of P v in a row */
     bool first, last;
@@ -118,12 +128,13 @@ struct fr_mesh_state {
      *  reads go compressed?  NULL: those of all. */
     bool *reads, *before_reads;
     struct fr_mesh_outbox out;
-    void *d[2];          /**< gradients between units, one read while the other is written */
-    void *scratch;       /**< the units' */
-    void *packet;        /**< factors on their way in */
-    void *part, *parts;  /**< a rank's columns on their way in; those of all tp ranks */
-    MPI_Request *bucket; /**< of all chunks, those that are on their way */
-    int n_sent;
+    void *d[2];         /**< gradients between units, one read while the other is written */
+    void *scratch;      /**< the units' */
+    void *packet;       /**< factors on their way in */
+    void *part, *parts; /**< a rank's columns on their way in; those of all tp ranks */
+    struct fr_mesh_sum sums[2]; /**< of buckets, in turn */
+    int n_sums;
+    bool bucketed; /**< gradients go in buckets */
     struct fr_mesh_batch *batch;
     int n_batches;
     struct fr_mesh_coded *coded;
@@ -262,6 +273,7 @@ void fr_mesh_put_share(struct fr_real *real, const struct fr_mesh_state *mesh);
 
 /** @return false when memory is exhausted. */
 bool fr_mesh_open_buckets(struct fr_real *real, struct fr_mesh_state *mesh);
+void fr_mesh_close_buckets(struct fr_mesh_state *mesh);
 /** In slot @p slot the chunk's units from @p unit on have made their gradients. */
 fr_status fr_mesh_send_buckets(struct fr_real *real, struct fr_mesh_state *mesh,
                                struct fr_mesh_chunk *c, int64_t slot, int unit);

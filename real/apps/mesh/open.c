@@ -363,11 +363,29 @@ void fr_mesh_close(struct fr_real *real) {
     if (mesh->ends != MPI_COMM_NULL) MPI_Comm_free(&mesh->ends);
     for (int i = 0; i < mesh->n_coded; i++) fr_real_codec_close(&mesh->coded[i].codec);
     fr_mesh_close_share(mesh);
-    void *const owned[] = {mesh->chunk,  mesh->slots,   mesh->out.buffer, mesh->out.request,
-                           mesh->d[0],   mesh->d[1],    mesh->scratch,    mesh->packet,
-                           mesh->part,   mesh->parts,   mesh->batch,      mesh->bucket,
-                           mesh->coded,  mesh->factors, mesh->gathered,   mesh->partials,
-                           mesh->inputs, mesh->targets, mesh->reads,      mesh->before_reads,
-                           mesh->shares, mesh->pairs,   mesh->share,      mesh};
+    fr_mesh_close_buckets(mesh);
+    void *const owned[] = {mesh->chunk,
+                           mesh->slots,
+                           mesh->out.buffer,
+                           mesh->out.request,
+                           mesh->d[0],
+                           mesh->d[1],
+                           mesh->scratch,
+                           mesh->packet,
+                           mesh->part,
+                           mesh->parts,
+                           mesh->batch,
+                           mesh->coded,
+                           mesh->factors,
+                           mesh->gathered,
+                           mesh->partials,
+                           mesh->inputs,
+                           mesh->targets,
+                           mesh->reads,
+                           mesh->before_reads,
+                           mesh->shares,
+                           mesh->pairs,
+                           mesh->share,
+                           mesh};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
 }

@@ -375,7 +375,7 @@ static fr_status reduce_batch(struct fr_real *real, struct fr_mesh_state *mesh,
                               const struct fr_mesh_batch *batch) {
     size_t n_q = 0;
     if (batch->coded_from == batch->coded_to) {
-        bool sent = mesh->bucket != NULL; /* beside the last pass */
+        bool sent = mesh->bucketed; /* beside the last pass */
         if (sent || fr_real_divided(real, batch->holder) || batch->n == 0) return FR_OK;
         return fr_real_all_reduce(real, fr_shares_comm(real, batch->holder), batch->at,
                                   batch->n);

@@ -67,7 +67,7 @@ static bool open_flight(const struct fr_real *real, int i, bool scatters,
     if (d->holders[holder] <= 1) n = 0;
     *f = (struct fr_shares_flight){.holder = holder, .request = MPI_REQUEST_NULL};
     const struct fr_real_buffer all[] = {{&f->packed, n * d->holders[holder]},
-                                         {&f->own, scatters ? n : 0}};
+                                         {&f->own, scatters ? n * d->holders[holder] : 0}};
     return fr_real_alloc_all(real->k, all, sizeof all / sizeof *all);
 }
 
@@ -167,7 +167,7 @@ static void put(struct fr_real *real, struct fr_mesh_state *mesh,
 static fr_status land(struct fr_real *real, struct fr_mesh_state *mesh, bool last_leg,
                       struct fr_shares_flight *f) {
     if (f->request == MPI_REQUEST_NULL) return FR_OK;
-    FR_TRY(fr_real_wait(real, &f->request));
+    FR_TRY(last_leg ? fr_real_wait(real, &f->request) : fr_shares_scatter_end(real, f));
     if (!last_leg && real->across[f->holder] != MPI_COMM_NULL)
         return fr_shares_across_begin(real, f);
     put(real, mesh, f);
