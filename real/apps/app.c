@@ -61,6 +61,15 @@ fr_status fr_real_layers(const struct fr_workload *workload, bool convolves,
                          struct fr_real_layer **layers, int *n, struct fr_error *err) {
     double count = 0;
     for (int i = 0; i < workload->n_layers; i++) {
+        const struct fr_layer *layer = &workload->layers[i];
+        if (layer->norm || layer->adds || layer->average)
+            return fr_fail(err, FR_ERR_INPUT, NULL,
+                           "layer %d has a %s; the program trains cnn without residual blocks, "
+                           "batch norm and average pooling",
+                           i,
+                           layer->norm   ? "batch norm"
+                           : layer->adds ? "shortcut"
+                                         : "mean");
         if (!runs(&workload->layers[i], convolves))
             return fr_fail(err, FR_ERR_INPUT, NULL,
                            "layer %d is no fully connected one%s; the program trains ffn%s", i,
