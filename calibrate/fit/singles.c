@@ -7,15 +7,26 @@
 #include "calibrate/fit/parts.h"
 #include "models/job/cluster.h"
 
+/* A card's products that are as short as a few launches say as much of the launches as of products. */
+enum { SHORTEST_LAUNCHES = 10 };
+
+static double shortest_of(const struct fr_samples *samples, const struct fr_device *device) {
+    return fr_fit_is_card(samples) ? SHORTEST_LAUNCHES * device->launch_s : 0;
+}
+
 static bool is_imported(const struct fr_samples *samples) {
     return strcmp(samples->provenance.host, FR_HOST_IMPORTED) == 0;
 }
 
-static void take(const struct fr_sample_gemm *s, struct fr_products *p,
+static void take(const struct fr_sample_gemm *s, double shortest_s, struct fr_products *p,
                  struct fr_fit_singles *out) {
     const double rows = (double)s->m * (double)s->batch,
                  size[] = {rows, (double)s->n, (double)s->k};
     if (s->dtype != p->dtype) return;
+    if (s->time_s < shortest_s) {
+        out->too_short++;
+        return;
+    }
     double peak_flop_per_s = fr_gemm_nominal_flop_per_s(&p->device.gemm[p->dtype]);
     if (peak_flop_per_s > 0 && 2 * size[0] * size[1] * size[2] > s->time_s * peak_flop_per_s) {
         out->beyond_peak++;
@@ -64,12 +75,13 @@ static fr_status fit_one(const struct fr_samples *samples, const struct fr_devic
         return FR_OK; /* the base has none */
     struct fr_products p = {
         .device = *device, .dtype = dtype, .item = fr_calloc(2 * capacity, sizeof *p.item)};
+    double shortest_s = shortest_of(samples, device);
     double *times_s = fr_calloc(2 * capacity, sizeof *times_s), *value[FR_PRODUCT_VALUES];
     fr_status status = p.item && times_s ? FR_OK : FR_ERR_NOMEM;
     for (size_t i = 0; i < samples->n_gemm && status == FR_OK; i++)
-        take(&samples->gemm[i], &p, out);
+        take(&samples->gemm[i], shortest_s, &p, out);
     for (size_t i = 0; i < samples->n_batched && status == FR_OK; i++)
-        take(&samples->batched[i], &p, out);
+        take(&samples->batched[i], shortest_s, &p, out);
     if (p.n > 0 && status == FR_OK) {
         status = fr_products_fit(&p, out->value, out->sigma, err);
         if (status == FR_OK) status = measure(&p, &out->quality, times_s, times_s + capacity);
