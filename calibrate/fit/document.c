@@ -179,7 +179,9 @@ static void json_card(struct fr_json_writer *w, const struct fr_fit_result *resu
                   {"attention_half_keys", result->attention.half_keys},
                   {"attention_backward", result->attention.backward},
                   {"attention_flash_2", result->attention.flash_2},
-                  {"attention_exponentials", result->attention.exponentials}};
+                  {"attention_exponentials", result->attention.exponentials},
+                  {"attention_backward_keys", result->attention.backward_keys},
+                  {"attention_flash_2_backward", result->attention.flash_2_backward}};
     if (!card->present) return;
     fr_json_add_object(w, "device");
     fr_json_add_string(w, "name", result->provenance.device);

@@ -154,6 +154,12 @@ static void print_singles(const struct fr_fit_result *result, struct fr_text *te
                 "products %s: %d left out, faster than the device's peak: their times, "
                 "dtype or --base is wrong\n",
                 fr_dtype_names[d], s->beyond_peak);
+        if (s->too_short)
+            fr_text_addf(
+                text,
+                "products %s: %d left out, as short as ten launches: their times say as "
+                "much of those\n",
+                fr_dtype_names[d], s->too_short);
         if (s->n == 0) continue;
         fr_text_addf(text, "products %s: %d%s, to the base's form:\n ", fr_dtype_names[d], s->n,
                      result->card.present ? "" : " of others");
@@ -202,7 +208,11 @@ static void print_attention(const struct fr_fit_attention *a, struct fr_text *te
                      100 * a->backward_spread);
     if (a->exponentials > 0)
         fr_text_addf(text, ", heads narrower than %.0f values slower", a->exponentials);
+    if (a->backward_keys > 0)
+        fr_text_addf(text, ";\n  backward half of it at %.0f keys", a->backward_keys);
     if (a->flash_2 > 0) fr_text_addf(text, "; FlashAttention-2 %.3g", a->flash_2);
+    if (a->flash_2_backward > 0)
+        fr_text_addf(text, ", backward %.3g of that", a->flash_2_backward);
     fr_text_addf(text, "\n");
 }
 

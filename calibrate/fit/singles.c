@@ -8,15 +8,26 @@
 #include "calibrate/fit/parts.h"
 #include "models/job/cluster.h"
 
+/* A card's products that are as short as a few launches say as much of the launches as of products. */
+enum { SHORTEST_LAUNCHES = 10 };
+
+static double shortest_of(const struct fr_samples *samples, const struct fr_device *device) {
+    return fr_fit_is_card(samples) ? SHORTEST_LAUNCHES * device->launch_s : 0;
+}
+
 static bool is_imported(const struct fr_samples *samples) {
     return strcmp(samples->provenance.host, FR_HOST_IMPORTED) == 0;
 }
 
-static void take(const struct fr_sample_gemm *s, struct fr_products *p,
+static void take(const struct fr_sample_gemm *s, double shortest_s, struct fr_products *p,
                  struct fr_fit_singles *out) {
     const double rows = (double)s->m * (double)s->batch,
                  size[] = {rows, (double)s->n, (double)s->k};
     if (s->dtype != p->dtype) return;
+    if (s->time_s < shortest_s) {
+        out->too_short++;
+        return;
+    }
     double peak_flop_per_s = fr_gemm_nominal_flop_per_s(&p->device.gemm[p->dtype]);
     if (peak_flop_per_s > 0 && 2 * size[0] * size[1] * size[2] > s->time_s * peak_flop_per_s) {
         out->beyond_peak++;
@@ -65,14 +76,15 @@ static fr_status fit_one(const struct fr_samples *samples, const struct fr_devic
         return FR_OK; /* the base has none */
     struct fr_products p = {
         .device = *device, .dtype = dtype, .item = fr_calloc(2 * capacity, sizeof *p.item)};
+    double shortest_s = shortest_of(samples, device);
     double *times_s = fr_calloc(2 * capacity, sizeof *times_s), *value[FR_PRODUCT_VALUES];
     fr_status status = p.item && times_s ? FR_OK : FR_ERR_NOMEM;
     for (size_t i = 0; i < samples->n_gemm && status == FR_OK; i++)
-        take(&samples->gemm[i], &p, out);
+        take(&samples->gemm[i], shortest_s, &p, out);
     /* Those of a card have a share of their own (calibrate/fit/grouped.c). */
     for (size_t i = 0; i < samples->n_batched && status == FR_OK && !fr_fit_is_card(samples);
          i++)
-        take(&samples->batched[i], &p, out);
+        take(&samples->batched[i], shortest_s, &p, out);
     /* Too few of one dtype leave the base's, where other things of the card were measured too. */
     if (p.n > 0 && p.n <= FR_PRODUCT_VALUES && fr_fit_is_card(samples)) {
         out->too_few = p.n;

@@ -100,7 +100,7 @@ static bool power_is_measured(const struct fr_fit_result *result) {
 }
 
 /* Measured values of attention, by their keys. */
-enum { ATTENTION_VALUES = 5 };
+enum { ATTENTION_VALUES = 7 };
 struct attention_value {
     const char *key;
     double value, spread; /* spread 0: a file cannot state it */
@@ -112,6 +112,8 @@ static void attention_values(const struct fr_fit_attention *a,
     v[2] = (struct attention_value){"backward", a->backward, a->backward_spread};
     v[3] = (struct attention_value){"flash_2", a->flash_2, a->flash_2_spread};
     v[4] = (struct attention_value){"exponentials", a->exponentials, 0};
+    v[5] = (struct attention_value){"backward_keys", a->backward_keys, 0};
+    v[6] = (struct attention_value){"flash_2_backward", a->flash_2_backward, 0};
 }
 
 static void add_attention(struct fr_json_writer *w, const struct fr_fit_result *result,

@@ -203,6 +203,9 @@ struct fr_attention_rates {
      *  K / (K + half_keys).  A tile of queries has its own beginning, end and, where causal, half-empty last
      *  tile of keys, however many keys it meets (our derivation). 0: its share at any length. */
     double half_keys;
+    /** The same of a backward pass; 0: half_keys. */
+    double backward_keys;
+    double flash_2_backward; /**< backward, of FlashAttention-2; 0: backward */
 };
 
 /** Generations of fused attention kernels, by the flop rate that they reach.  Dao, FlashAttention-2, 2023: the first

@@ -150,7 +150,7 @@ void fr_memo_forget(struct fr_memo *memo, void *result) {
 /* The order of passes, messages once they are there, and which stages compress gradients: each is asked by itself. */
 #define NOT_OF_STAGE                                                                           \
     (KEY(schedule) | KEY(p2p) | KEY(iterations) | KEY(backward_scope) | KEY(backward_rank) |   \
-     KEY(lazy_error) | KEY(forward_rank) | KEY(gradient_stages) | KEY(loss))
+     KEY(lazy_error) | KEY(forward_rank) | KEY(gradient_stages))
 /* That, and how gradients are compressed. */
 #define NOT_OF_WHOLE (NOT_OF_STAGE | KEY(codec) | KEY(gradient_rank) | KEY(gradient_ranks))
 /* That, and what is done with gradients. */
@@ -162,7 +162,7 @@ void fr_memo_forget(struct fr_memo *memo, void *result) {
     (LATER | KEY(chunks) | KEY(recompute) | KEY(recompute_layers) | KEY(attention) |           \
      KEY(micro_batch) | KEY(global_batch) | KEY(sequence_parallel) | KEY(overlap_experts) |    \
      KEY(overlap_tp) | KEY(graphs) | KEY(ghost) | KEY(phantom_parts) | KEY(launches) |         \
-     KEY(accumulation))
+     KEY(accumulation) | KEY(loss))
 
 static void drop_placed(void *result) {
     struct fr_stage_places *placed = result;
