@@ -20,7 +20,7 @@ void fr_pricer_free(struct fr_pricer *pricer);
 /** Go on with another job, which takes over what does not depend on one. */
 void fr_pricer_take(struct fr_pricer *pricer, const struct fr_job *job);
 
-/** Asked of every plan that can be laid out, twice where its messages go in order.  Reasons, memory, bytes and loss of @p out are the
+/** Asked of every plan that can be laid out, and again where its messages would share links.  Reasons, memory, bytes and loss of @p out are the
  *  plan's; time and energy, an iteration's and to the loss, are so small or smaller.  May add reasons.
  *  @return false where its price does not matter */
 typedef bool fr_wanted_fn(const void *context, struct fr_outcome *out);

@@ -28,7 +28,7 @@ static void unshared_bounds_shared(void **state) {
     uint64_t dice = 0x9e3779b97f4a7c15u;
     int bounds = 0, exact = 0, tighter = 0, slower = 0;
     (void)state;
-    for (int k = fr_sample(8000, 800); k > 0; k--) {
+    for (int k = fr_sample(8000, 500); k > 0; k--) {
         struct fr_job job;
         struct fr_pipeline p = {0};
         struct fr_error err = {0};
@@ -59,7 +59,7 @@ static void unshared_bounds_shared(void **state) {
             exact, tighter, slower);
 }
 
-/* Two stages of one replica whose passes take no time but the first: flows that touch do not meet. */
+/* Lines of two stages that end at one: flows that touch do not meet. */
 static void flows_by_hand(void **state) {
     struct fr_message_flow a[] = {{0, 1}, {2, 3}}, b[] = {{1, 2}, {3, 4}}, c[] = {{2.5, 2.75}};
     const double apart_s[] = {0, 0};
@@ -78,6 +78,29 @@ static void flows_by_hand(void **state) {
     c[0] = (struct fr_message_flow){3, 3.5};
     assert_false(fr_unshared_meet(&s, apart_s));
     c[0] = (struct fr_message_flow){2, 2}; /* which goes first is not known */
+    assert_true(fr_unshared_meet(&s, apart_s));
+}
+
+/* One stage's two lines: its messages are ready a second apart, and overlap where one waited or takes longer. */
+static void one_stage_by_hand(void **state) {
+    struct fr_message_flow a[] = {{0, 0.9}}, late[] = {{0.5, 1.4}}, next[] = {{1, 2.5}};
+    const double apart_s[] = {1};
+    int32_t first_on[] = {0, 2}, on[] = {0, 1};
+    struct fr_path path[] = {{.from = 0}, {.from = 0}};
+    struct fr_pair_lines lines = {
+        .n = 2, .path = path, .links = {.n = 1}, .first_on = first_on, .on = on};
+    struct fr_unshared_line line[2];
+    const struct fr_unshared s = {.lines = &lines, .line = line};
+    (void)state;
+    for (int which = 0; which < 2; which++) {
+        line[0] = (struct fr_unshared_line){.n = 1, .flow = a, .longest_s = 0.9};
+        line[1] = (struct fr_unshared_line){.n = 1, .flow = late, .longest_s = 0.9};
+        line[which].waited = true;
+        assert_true(fr_unshared_meet(&s, apart_s));
+    }
+    a[0].end_s = 1.5;
+    line[0] = (struct fr_unshared_line){.n = 1, .flow = a, .longest_s = 1.5};
+    line[1] = (struct fr_unshared_line){.n = 1, .flow = next, .longest_s = 1.5};
     assert_true(fr_unshared_meet(&s, apart_s));
 }
 
@@ -103,8 +126,8 @@ static void earliest_is_the_least(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(unshared_bounds_shared),
-                                       cmocka_unit_test(flows_by_hand),
-                                       cmocka_unit_test(earliest_is_the_least)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(unshared_bounds_shared), cmocka_unit_test(flows_by_hand),
+        cmocka_unit_test(one_stage_by_hand), cmocka_unit_test(earliest_is_the_least)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
