@@ -147,6 +147,7 @@ fr_status fr_fit_card(const struct fr_samples *samples, const struct fr_fit_opti
     }
     free(scratch);
     FR_TRY(interference_of(samples, &card->interference));
+    FR_TRY(fr_fit_at_once(samples, card));
     card->memory_rate_B_per_s = rate_B_per_s[FR_TRAFFIC_STREAM];
     if (card->memory_rate_B_per_s > 0) card->memory_spread = spread_of(rate_B_per_s);
     FR_TRY(fr_fit_power(samples, options, result));

@@ -138,6 +138,15 @@ struct fr_fit_singles {
     struct fr_fit_quality quality, held_out; /**< every second from the others */
 };
 
+/** Pairs or groups of accelerators that did the same at once, beside one alone. */
+struct fr_fit_at_once {
+    fr_op op; /**< FR_OP_SEND_RECV: pairs, whose layout is their direction */
+    int level, layout;
+    int64_t n, n_ranks;
+    double size_B; /**< the largest that was measured both ways */
+    double slower; /**< times as long as one alone */
+};
+
 /** Values of an accelerator, besides its products; 0: not measured. */
 struct fr_fit_card {
     bool present;
@@ -145,6 +154,8 @@ struct fr_fit_card {
     double memory_spread; /**< of other passes' rates about it: deviation of the logarithm */
     double launch_s, graph_s;
     double interference; /**< share of a collective's time that a product beside it loses */
+    struct fr_fit_at_once at_once[48];
+    int n_at_once;
 };
 
 /** Fused attention of an accelerator, as shares of the base's peak of 16 bits; 0: not measured. */

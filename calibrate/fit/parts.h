@@ -79,6 +79,8 @@ fr_status fr_fit_card(const struct fr_samples *samples, const struct fr_fit_opti
 fr_status fr_fit_card_products(const struct fr_samples *samples, struct fr_sample_gemm **points,
                                size_t *n);
 
+/** card->at_once.  @return FR_OK or FR_ERR_NOMEM */
+fr_status fr_fit_at_once(const struct fr_samples *samples, struct fr_fit_card *card);
 /** The share of equal products at once, of device->gemm[dtype], whose efficiency and tail are fitted; where the form has
  *  one.  @return FR_OK or FR_ERR_NOMEM. */
 fr_status fr_fit_grouped(const struct fr_samples *samples, const struct fr_device *device,

@@ -216,6 +216,24 @@ static void print_attention(const struct fr_fit_attention *a, struct fr_text *te
     fr_text_addf(text, "\n");
 }
 
+/* Pairs and groups of a mesh at once: 1 where they share no link. */
+static void print_at_once(const struct fr_fit_card *card, struct fr_text *text) {
+    for (int i = 0; i < card->n_at_once; i++) {
+        const struct fr_fit_at_once *a = &card->at_once[i];
+        if (a->op == FR_OP_SEND_RECV)
+            fr_text_addf(text,
+                         "%" PRId64 " pairs at once (%s, %s): %.3g times as long as one\n",
+                         a->n, fr_sample_level_names[a->level],
+                         fr_sample_direction_names[a->layout], a->slower);
+        else
+            fr_text_addf(text,
+                         "%s in %" PRId64 " groups of %" PRId64
+                         " at once (%s, %s): %.3g times as long as in one\n",
+                         fr_op_names[a->op], a->n, a->n_ranks, fr_sample_level_names[a->level],
+                         fr_sample_layout_names[a->layout], a->slower);
+    }
+}
+
 static void print_card(const struct fr_fit_result *result, struct fr_text *text) {
     const struct fr_fit_card *card = &result->card;
     print_value("memory", card->memory_B, FR_QUANTITY_SIZE, text);
@@ -230,6 +248,7 @@ static void print_card(const struct fr_fit_result *result, struct fr_text *text)
         fr_text_addf(text, ";\n  a product loses %.3g of the time of a collective beside it",
                      card->interference);
     fr_text_addf(text, "\n");
+    print_at_once(card, text);
     print_power(result, text);
     if (result->attention.n > 0) print_attention(&result->attention, text);
     fr_text_addf(text, "of the base:%s links%s, products but",

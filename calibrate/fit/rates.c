@@ -222,6 +222,26 @@ static void add_copy(struct rates *r, size_t i, double median_s) {
     fr_json_end_object(r->w);
 }
 
+static void add_at_once(const struct rates *r, const struct fr_fit_card *card) {
+    fr_json_add_array(r->w, "at_once");
+    for (int i = 0; i < card->n_at_once; i++) {
+        const struct fr_fit_at_once *a = &card->at_once[i];
+        bool pairs = a->op == FR_OP_SEND_RECV;
+        fr_json_begin_object(r->w);
+        fr_json_add_string(r->w, "op", fr_op_names[a->op]);
+        fr_json_add_string(r->w, "level", fr_sample_level_names[a->level]);
+        fr_json_add_string(r->w, "layout",
+                           pairs ? fr_sample_direction_names[a->layout]
+                                 : fr_sample_layout_names[a->layout]);
+        fr_json_add_integer(r->w, "at_once", a->n);
+        fr_json_add_integer(r->w, "ranks", a->n_ranks);
+        fr_json_add_number(r->w, "size_B", a->size_B);
+        fr_json_add_number(r->w, "times_as_long", a->slower);
+        fr_json_end_object(r->w);
+    }
+    fr_json_end_array(r->w);
+}
+
 /* ---- the document ------------------------------------------------------------------------------------ */
 
 /* The device of the file that this fit writes. @return false: it cannot be read back */
@@ -239,7 +259,7 @@ static bool read_device(const struct fr_fit_result *result, struct fr_cluster *c
     return read;
 }
 
-static void add_all(struct rates *r) {
+static void add_all(struct rates *r, const struct fr_fit_card *card) {
     const struct fr_samples *s = r->samples;
     fr_json_add_object(r->w, "rates");
     fr_json_add_array(r->w, "products");
@@ -256,6 +276,7 @@ static void add_all(struct rates *r) {
     fr_json_add_array(r->w, "link");
     add_points(r, s->n_link, same_copy, copy_time_s, add_copy);
     fr_json_end_array(r->w);
+    add_at_once(r, card);
     fr_json_end_object(r->w);
 }
 
@@ -267,7 +288,7 @@ void fr_fit_json_rates(struct fr_json_writer *w, const struct fr_samples *sample
     if (read_device(result, &cluster)) r.device = cluster.device;
     r.line = (struct fr_json_writer){.text = &r.roofline};
     fr_json_begin_array(&r.line);
-    add_all(&r);
+    add_all(&r, &result->card);
     for (int d = 0; d < FR_DTYPE_COUNT; d++) add_roof(&r, (fr_dtype)d);
     fr_json_end_array(&r.line);
     struct fr_json_document *document = NULL;

@@ -157,6 +157,10 @@ static void put_link(struct fr_json_writer *w, const struct fr_json *root) {
     put_rates(w, root, "link");
 }
 
+static void put_at_once(struct fr_json_writer *w, const struct fr_json *root) {
+    put_rates(w, root, "at_once");
+}
+
 /* ---- the page ---------------------------------------------------------------------------------- */
 
 static const struct {
@@ -177,6 +181,8 @@ static const struct {
      "it is read or written.",
      put_memory},
     {"Host link", "", put_link},
+    {"Pairs and groups at once",
+     "How many times as long as one alone; 1 where no link is shared.", put_at_once},
     {"Forms",
      "Median and 90th percentile of the error, |predicted / measured - 1|. Unseen sizes: every "
      "second one, fitted without. Largest ranks: the largest rank count, fitted without. The "

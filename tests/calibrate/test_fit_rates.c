@@ -233,6 +233,47 @@ static void too_few_products_leave_the_base(void **state) {
     drop(&m, &r);
 }
 
+/* Pairs and groups at once beside one alone, at the largest size that was measured both ways. */
+static void what_is_at_once_is_compared(void **state) {
+    (void)state;
+    struct measured m;
+    struct fr_fit_result r;
+    struct fr_sample_pairs pairs[6];
+    struct fr_sample_collective alone[3], groups[3];
+    measure(&m, FR_BF16);
+    for (int i = 0; i < 6; i++)
+        pairs[i] = (struct fr_sample_pairs){.level = FR_SAMPLE_SYSTEM,
+                                            .direction = 0,
+                                            .n_pairs = i < 3 ? 1 : 4,
+                                            .size_B = 1e3 * (1 + i % 3),
+                                            .time_s = (i < 3 ? 1 : 2.5) * (1 + i % 3) * 1e-6};
+    for (int i = 0; i < 3; i++) {
+        alone[i] = (struct fr_sample_collective){.op = FR_OP_ALL_REDUCE,
+                                                 .level = FR_SAMPLE_SYSTEM,
+                                                 .n_ranks = 2,
+                                                 .n_nodes = 2,
+                                                 .n_groups = 1,
+                                                 .size_B = 4096 << (4 * i),
+                                                 .time_s = 1e-5 * (1 + i)};
+        groups[i] = alone[i];
+        groups[i].n_groups = 3, groups[i].layout = FR_LAYOUT_STRIDE;
+        groups[i].time_s *= 1.4 + 0.2 * i;
+    }
+    groups[2].size_B *= 2; /* which is not measured alone, so that the one before counts */
+    m.samples.pairs = pairs, m.samples.n_pairs = 6;
+    m.samples.collective = alone, m.samples.n_collective = 3;
+    m.samples.segmented = groups, m.samples.n_segmented = 3;
+    fit(&m, &r);
+    assert_int_equal(r.card.n_at_once, 2);
+    const struct fr_fit_at_once *p = &r.card.at_once[0], *g = &r.card.at_once[1];
+    assert_true(p->op == FR_OP_SEND_RECV && p->n == 4 && p->size_B == 3e3);
+    FR_NEAR(p->slower, 2.5, 1e-9);
+    assert_true(g->op == FR_OP_ALL_REDUCE && g->n == 3 && g->layout == FR_LAYOUT_STRIDE &&
+                g->size_B == 4096 << 4);
+    FR_NEAR(g->slower, 1.6, 1e-9);
+    drop(&m, &r);
+}
+
 /* A base that is no cluster is refused in its own words, and the samples stay whole. */
 static void a_base_that_is_refused(void **state) {
     (void)state;
@@ -258,6 +299,7 @@ int main(void) {
         cmocka_unit_test(several_at_once_are_found_again),
         cmocka_unit_test(rates_lie_under_their_roofs),
         cmocka_unit_test(too_few_products_leave_the_base),
+        cmocka_unit_test(what_is_at_once_is_compared),
         cmocka_unit_test(a_base_that_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

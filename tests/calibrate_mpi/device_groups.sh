@@ -73,6 +73,23 @@ END
   FAKE_CUDA_GPUS=4 FAKE_NCCL_NODE=2 $four --out c4.json --ranks 4 --oversubscribe --node-size 2 >fit.txt 2>said ||
     fail "four ranks ended with $?: $(tail -n 3 said)"
   python3 law.py "$bin/forerun" || failed=1
+  # Six GPUs of two nodes of three: the whole node is an odd count.
+  "$bin/forerun" show dgx-h100 | sed 's/"ranks": 8,/"ranks": 3,/; s/16384/16383/' >three.json
+  FAKE_CUDA_GPUS=6 FAKE_NCCL_NODE=3 $calibrate six.jsonl --base three.json --out c6.json --ranks 6 --oversubscribe --node-size 3 \
+    --groups 3 --max-size 1MiB --only device_kernel,device_collective >fit.txt 2>said || fail "six ranks ended with $?: $(tail -n 3 said)"
+  python3 - <<'END' || failed=1
+import json
+FACTOR = {"all_reduce": 2 / 3 * 2, "all_gather": 2 / 3, "reduce_scatter": 2 / 3, "all_to_all": 2 / 3}
+seen = set()
+for line in open("six.jsonl"):
+    s = json.loads(line)
+    if s["kind"] != "collective": continue
+    wanted = 9e-6 + 2 * 1.1e-6 + FACTOR.get(s["op"], 1) * s["size_B"] / 371e9
+    if s["ranks"] != 3 or s["level"] != "node" or abs(s["time_s"] / wanted - 1) > 0.01:
+        raise SystemExit(f"device_groups.sh: {s}, the law {wanted}")
+    seen.add(s["op"])
+if len(seen) != 6: raise SystemExit(f"device_groups.sh: of three ranks only {seen}")
+END
 }
 
 faults() {

@@ -122,11 +122,12 @@ static fr_status add_groups(struct fr_bench *bench, struct fr_error *err) {
     return FR_OK;
 }
 
-/* Devices come in threes, fives and sixes too: within the first node, and three nodes. */
+/* Devices come in threes, fives and sixes too: within the first node, all of it, and three nodes. */
 static fr_status add_odd_groups(struct fr_bench *bench, struct fr_error *err) {
     int node = ranks_of_node(bench, 0), three = 3 * node;
-    for (int p = 3; p < node && p < 8; p++)
-        if (p != 4) FR_TRY(add_group(bench, p, err));
+    for (int p = 3; p <= node && p < 8; p++)
+        if (p != 4 && !known(&bench->teams, FR_SAMPLE_NODE, p))
+            FR_TRY(add_group(bench, p, err));
     if (bench->n_nodes > 3 && !known(&bench->teams, FR_SAMPLE_SYSTEM, three))
         return add_group(bench, three, err);
     return FR_OK;
