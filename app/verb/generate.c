@@ -8,7 +8,6 @@ static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,
     FR_OPTION_MODEL,
     FR_OPTION_PLAN,
-    FR_OPTION_RUNTIME,
     FR_OPTION_SET,
     FR_OPTION_IDLE,
     {"prompt", "N", "tokens of each prompt (default 1024)", 0},

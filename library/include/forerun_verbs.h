@@ -24,8 +24,6 @@ extern "C" {
  *         suits
  *    --plan FILE  plan file, or what predict or search printed with --json; without it every
  *         key has its default
- *    --runtime FILE|PRESET  software with a date: a release of a framework (forerun list
- *         runtimes), a file, or -; without it the newest that suits cluster and model
  *    --set KEY=VALUE...  change an input: ghost=16, model.layers=4, cluster.device.launch=5us
  *    --undisturbed  predict for an idle machine, not under typical load
  *    --prompt N  tokens of each prompt (default 1024)

@@ -89,6 +89,9 @@ static const struct emit_plan emit_plans[] = {
      "mixtral-8x7b",
      {"dp=8", "ep=8", "recompute=moe_act+layernorm", "global_batch=64"}},
     {"dgx-h100", "llama-3-8b", {"dp=8", "recompute=selective_op", "global_batch=64"}},
+    {"frontier",
+     "gpt-2.5b",
+     {"tp=4", "method=phantom", "ghost=16", "phantom_parts=all", "global_batch=64"}},
 };
 enum { EMIT_PLANS = sizeof emit_plans / sizeof *emit_plans };
 

@@ -15,6 +15,9 @@ static struct fr_counted network_of(const struct fr_job *job) {
     bool phantom = job->plan.method == &fr_method_phantom;
     return (struct fr_counted){.workload = &job->workload,
                                .ghost_neurons = phantom ? (double)job->plan.ghost : 0,
+                               .phantom_attention =
+                                   phantom && job->plan.phantom_parts != FR_PHANTOM_MLP,
+                               .dense_mlp = job->plan.phantom_parts == FR_PHANTOM_ATTENTION,
                                .ranks = phantom ? (double)job->plan.tp : 0};
 }
 

@@ -27,7 +27,7 @@ static void settled_costs_the_same(void **state) {
         struct fr_job job;
         int compared = 0;
         fr_test_job(fr_test_jobs[j][0], fr_test_jobs[j][1], NULL, &job);
-        for (int n = 0; n < fr_sample(9000, 2500); n++) {
+        for (int n = 0; n < fr_sample(9000, 4000); n++) {
             struct fr_json_document *document = NULL;
             struct fr_plan plan, resolved;
             struct fr_plan_lists lists;

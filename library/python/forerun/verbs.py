@@ -16,7 +16,6 @@ _generate = {
     "runtime": ("runtime", "FILE|PRESET", False),
     "defaults": ("defaults", "WORD", False),
     "plan": ("plan", "FILE", False),
-    "runtime": ("runtime", "FILE|PRESET", False),
     "set": ("set", "KEY=VALUE", True),
     "undisturbed": ("undisturbed", None, False),
     "prompt": ("prompt", "N", False),
@@ -34,7 +33,6 @@ def generate(*words: Value,
              runtime: Value = None,
              defaults: Value = None,
              plan: Value = None,
-             runtime: Value = None,
              set: Value = None,
              undisturbed: bool = False,
              prompt: Value = None,
@@ -51,7 +49,6 @@ def generate(*words: Value,
     runtime  software with a date: a release of a framework (forerun list runtimes), a file, or -; without it the newest that suits cluster and model
     defaults  2019: the same as --runtime papers-2019; modern: the newest runtime that suits
     plan  plan file, or what predict or search printed with --json; without it every key has its default
-    runtime  software with a date: a release of a framework (forerun list runtimes), a file, or -; without it the newest that suits cluster and model
     set  change an input: ghost=16, model.layers=4, cluster.device.launch=5us
     undisturbed  predict for an idle machine, not under typical load
     prompt  tokens of each prompt (default 1024)

@@ -132,7 +132,8 @@ WHY(LAYER_TP, true,
     "layer_tp needs method grid, a value a layer, and values that divide the ranks and leave "
     "a data axis that divides the batch")
 
-WHY_BY(CACHE, true, say_cache)
+WHY_BY(CACHE, t->cached > 0, say_cache)
+WHY(CACHE, true, "a pass behind cached tokens is not priced of this model or plan")
 
 WHY(GHOST, true, "method %s needs ghost, the number of ghost neurons (at least 1)",
     plan->method->name)
