@@ -2,6 +2,7 @@
 FR_VERB(predict)
 FR_VERB(search)
 FR_VERB(simulate)
+FR_VERB(generate)
 FR_VERB(calibrate)
 FR_VERB(import)
 FR_VERB(fit)

@@ -19,6 +19,8 @@ static const struct {
     {"lassen", "gpt-2", "global_batch=16 method=subgraph tp=2 branches=attention"},
     {"dgx-a100", "gpt-2", "micro_batch=2 global_batch=16 method=grid tp=2"},
     {"dgx-a100", "gpt-2", "micro_batch=1 global_batch=16 method=phantom tp=2 ghost=8"},
+    {"dgx-a100", "gpt-2",
+     "micro_batch=1 global_batch=16 method=phantom tp=2 ghost=8 phantom_parts=all"},
     {"a100-hdr", "gpt-2.5b", "micro_batch=2 global_batch=16 method=grid tp=2 layer_tp=[2,1,2]"},
     {"a100-hdr", "gpt-2.5b",
      "micro_batch=4 global_batch=16 method=grid tp=4 dp=2 layer_tp=[1,4,2] divide=pairs"},

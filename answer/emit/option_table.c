@@ -77,6 +77,7 @@ const struct fr_emit_row fr_emit_rows[] = {
 
     /* ---- methods that no framework has ---- */
     KEY(ALL, ghost, "", NONE, S "{no}ghost neurons")
+    KEY(ALL, phantom_parts, "", NONE, S "{no}ghost neurons")
     KEY(ALL, branches, "", NONE, S "{no}sub-graph parallelism")
     KEY(ALL, common, "", NONE, S "{no}sub-graph parallelism")
     KEY(ALL, exchange, "", NONE, S "{no}sub-graph parallelism")

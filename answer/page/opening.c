@@ -242,6 +242,24 @@ static void answer_gemm(const struct fr_json *root, struct fr_text *html) {
                  fr_phrase_quantity(root, "rate_flop_per_s", FR_QUANTITY_WORK_RATE).text);
 }
 
+static void ask_generate(const struct fr_json *root, struct fr_text *out) {
+    fr_text_addf(out, "What do %.0f tokens after a prompt of %.0f cost, %.0f samples at once?",
+                 fr_json_number_at(root, "tokens"), fr_json_number_at(root, "prompt"),
+                 fr_json_number_at(root, "batch"));
+}
+
+static void answer_generate(const struct fr_json *root, struct fr_text *html) {
+    fr_html_addf(
+        html,
+        "{div.answer {p {b %s} a token (%s to %s with 90 %%), %s of energy, after %s for "
+        "the first.}}\n",
+        fr_phrase_seconds(root, "token_time_s").text,
+        fr_phrase_seconds(root, "token_time_low_s").text,
+        fr_phrase_seconds(root, "token_time_high_s").text,
+        fr_phrase_quantity(root, "token_energy_J", FR_QUANTITY_ENERGY).text,
+        fr_phrase_seconds(root, "first_token_s").text);
+}
+
 static void ask_collective(const struct fr_json *root, struct fr_text *out) {
     fr_text_addf(out, "How long does %s take on %s ranks?",
                  fr_phrase_or(fr_json_text_at(root, "op"), "this collective"),
@@ -281,6 +299,7 @@ static const struct {
                 {"quality", ask_quality, answer_quality},
                 {"iterations", ask_iterations, answer_iterations},
                 {"gemm", ask_gemm, answer_gemm},
+                {"generate", ask_generate, answer_generate},
                 {"collective", ask_collective, answer_collective}};
 enum { OPENINGS = sizeof openings / sizeof *openings };
 

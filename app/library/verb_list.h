@@ -4,6 +4,7 @@
 FR_ASKED(predict)
 FR_ASKED(search)
 FR_ASKED(simulate)
+FR_ASKED_BY_NAME(generate)
 FR_ASKED_BY_NAME(import)
 FR_ASKED(fit)
 FR_ASKED_BY_NAME(report)

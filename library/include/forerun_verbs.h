@@ -15,6 +15,28 @@ extern "C" {
 
 /* clang-format off */
 
+/** Time and energy of generating tokens, memory of the cache.
+ *    --cluster FILE|PRESET  cluster file, preset, or - for standard input
+ *    --model FILE|PRESET  model file, preset, or -
+ *    --runtime FILE|PRESET  software with a date: a release of a framework (forerun list
+ *         runtimes), a file, or -; without it the newest that suits cluster and model
+ *    --defaults WORD  2019: the same as --runtime papers-2019; modern: the newest runtime that
+ *         suits
+ *    --plan FILE  plan file, or what predict or search printed with --json; without it every
+ *         key has its default
+ *    --runtime FILE|PRESET  software with a date: a release of a framework (forerun list
+ *         runtimes), a file, or -; without it the newest that suits cluster and model
+ *    --set KEY=VALUE...  change an input: ghost=16, model.layers=4, cluster.device.launch=5us
+ *    --undisturbed  predict for an idle machine, not under typical load
+ *    --prompt N  tokens of each prompt (default 1024)
+ *    --tokens N  tokens that each sample gets, at least 2 (default 256)
+ *    --batch N  samples that generate at once (default 1)
+ *    --json  print JSON
+ *    --page FILE  write the answer as one HTML page with live figures, too
+ *    --force  replace a page or picture that is there */
+FORERUN_API forerun_status forerun_generate(const char *const *words,
+                                    forerun_result **result, forerun_error *error);
+
 /** Read nccl-tests, rccl-tests, OSU or IMB output and tables as samples, published training runs, MLPerf's power logs and trainers' logs as runs.
  *    --ranks N  ranks that took part, where the files do not say
  *    --nodes N  nodes they were on

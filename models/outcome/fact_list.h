@@ -87,6 +87,18 @@ FR_FACT(tokens_per_s, "tokens_per_s", NUMBER, ALWAYS, v->rates.tokens_per_s,
         "of all ranks; null: a model without tokens", CSV(4, NULL), PAGE(4))
 FR_FACT(tokens_per_s_per_device, "tokens_per_s_per_device", NUMBER, ALWAYS,
         v->rates.tokens_per_s_per_device, "the same by the number of ranks", CSV(4, NULL))
+FR_FACT(token_time_s, "token_time_s", TIME, WHERE(v->priced &&fr_outcome_generates(v)),
+        v->out->time_s / (double)v->job->workload.transformer.sequence,
+        "behind cached tokens: between two tokens of a sample", TEXT(1, "time a token"))
+FR_FACT(token_energy_J, "token_energy_J", ENERGY, WHERE(v->priced &&fr_outcome_generates(v)),
+        v->out->energy_J / fr_outcome_tokens(v),
+        "behind cached tokens: energy of one token of one sample, on all devices",
+        TEXT(1, "energy a token"))
+FR_FACT(cache_size_B, "cache_size_B", SIZE, WHERE(v->known &&fr_outcome_generates(v)),
+        v->out->cache_B,
+        "behind cached tokens: keys and values on the rank that holds most, of all its "
+        "samples; part of `memory_B.activations`",
+        TEXT(1, "cache"))
 FR_FACT(model_flop_per_s_per_device, "model_flop_per_s_per_device", NUMBER, ALWAYS,
         v->rates.model_flop_per_s_per_device,
         "work of the model, forward and backward, without recomputation, by ranks and "

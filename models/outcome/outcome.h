@@ -101,6 +101,7 @@ struct fr_outcome {
     double part_s[FR_PART_COUNT];
     double waiting_s; /**< of a rank in the mean, while others compute for it */
     double memory_B[FR_MEMORY_COUNT], memory_peak_B;
+    double cache_B; /**< of activations: keys and values of the rank that holds most of them */
     double memory_step_B, /**< laid out anew in a step by the fullest rank, reserved besides */
         memory_spare; /**< standard deviations left of the device's (fits/fits.h); NaN: none stated */
     double host_memory_B;         /**< of the host's, for the rank that offloads most */

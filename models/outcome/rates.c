@@ -61,6 +61,9 @@ static struct fr_counted network_of(const struct fr_job *job, const struct fr_pl
     return (struct fr_counted){.workload = &job->workload,
                                .ghost_neurons = phantom ? (double)plan->ghost : 0,
                                .ranks = phantom ? (double)plan->tp : 0,
+                               .phantom_attention =
+                                   phantom && plan->phantom_parts != FR_PHANTOM_MLP,
+                               .dense_mlp = plan->phantom_parts == FR_PHANTOM_ATTENTION,
                                .palm = job->palm_flop};
 }
 

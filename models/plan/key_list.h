@@ -38,6 +38,10 @@ FR_PLAN_KEY(etp, "etp", INTEGER(1, 1 << 20), FIELD(etp), ", etp %s", CHANGED, NE
             "`sequence_parallel`; `ep` then counts the tp ranks too)")
 FR_PLAN_KEY(ghost, "ghost", INTEGER(0, FR_RANKS_MAX), FIELD(ghost), ", k %s", ALWAYS,
             NEED(GHOST), NULL, "ghost neurons a rank")
+FR_PLAN_KEY(phantom_parts, "phantom_parts", CHOICE(fr_phantom_parts_names),
+            FIELD(phantom_parts), " in %s", CHANGED, NEED(GHOST) | NEED(TRANSFORMER), NULL,
+            "which matrices of a transformer are phantom: the `mlp`'s, those of the "
+            "`attention` (queries, keys and values; output), or `all`")
 FR_PLAN_KEY(branches, "branches", CHOICE(fr_branches_names), FIELD(branches), ", %s", CHANGED,
             NEED(SUBGRAPH) | NEED(TRANSFORMER) | NEED(WAYS), NULL,
             "which part of a transformer forms parallel branches: the `heads`, the whole "
@@ -194,7 +198,7 @@ FR_PLAN_KEY(accumulation, "accumulation", CHOICE(fr_accumulation_names), FIELD(a
             "`apart`: another kernel adds them, as plain autograd does")
 FR_PLAN_KEY(loss, "loss", CHOICE(fr_loss_names), FIELD(loss), ", loss %s", CHANGED,
             NEED(TRAINED) | NEED(TRANSFORMER), NULL,
-            "how the loss is computed, which decides the memory of logits. "
+            "how the loss is computed, which decides memory and traffic of logits. "
             "See [docs/reference/plan-keys.md](plan-keys.md#loss)")
 FR_PLAN_KEY(launches, "launches", CHOICE(fr_launches_names), FIELD(blocking), ", %s launches",
             CHANGED, NEED(TRANSFORMER) | NEED(KERNELS), NULL,

@@ -22,6 +22,7 @@ struct fr_plan fr_plan_default(void) {
 
 const char *const fr_offload_names[] = {"none", "activations", "optimizer", "all", NULL};
 const char *const fr_graphs_names[] = {"none", "layers", "iteration", NULL};
+const char *const fr_phantom_parts_names[] = {"mlp", "attention", "all", NULL};
 const char *const fr_branches_names[] = {"heads", "attention", "layer", NULL};
 const char *const fr_common_names[] = {"all", "subgrid", NULL};
 const char *const fr_exchange_names[] = {"all_to_all", "all_gather", NULL};

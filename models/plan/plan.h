@@ -32,6 +32,9 @@ extern const char *const fr_attention_names[];
  *  experts, or all of an iteration. */
 typedef enum { FR_GRAPHS_NONE, FR_GRAPHS_LAYERS, FR_GRAPHS_ITERATION } fr_graphs;
 extern const char *const fr_graphs_names[];
+/** Who says how a step of a mixture runs, in graphs, beside exchanges or not: the user, recipes of the release that the
+ *  user names, or nobody.  Intervals are wider accordingly (trust/distance.h). */
+typedef enum { FR_RECIPE_STATED, FR_RECIPE_OF_RELEASE, FR_RECIPE_UNKNOWN } fr_recipe_source;
 
 /** Which axis neighbours follow after tp: the pipeline's stages, or the replicas (Megatron-LM). */
 typedef enum { FR_ORDER_TP_PP_DP, FR_ORDER_TP_DP_PP } fr_rank_order;
@@ -42,6 +45,10 @@ extern const char *const fr_rank_order_names[];
  *      layer      that, and the columns of the MLP likewise */
 typedef enum { FR_BRANCHES_HEADS, FR_BRANCHES_ATTENTION, FR_BRANCHES_LAYER } fr_branches;
 extern const char *const fr_branches_names[];
+
+/** Which matrices of a transformer's layer are phantom, of method phantom. */
+typedef enum { FR_PHANTOM_MLP, FR_PHANTOM_ATTENTION, FR_PHANTOM_ALL } fr_phantom_parts;
+extern const char *const fr_phantom_parts_names[];
 
 /** Spellings of keys with two values, each list ended by NULL.  In order: which passes there are, where common layers
  *  of method subgraph run, how slices are exchanged.  Then: how method grid divides second products, how ranks of a
@@ -80,16 +87,18 @@ struct fr_plan {
     bool forward; /**< passes forward alone: nothing is trained */
     const struct fr_method *method;
     int64_t ghost;
+    fr_phantom_parts phantom_parts; /**< of transformers */
     int64_t global_batch; /**< 0: the model's */
     int64_t micro_batch;  /**< 0: all of a rank's samples at once */
     const struct fr_schedule *schedule;
     const struct fr_schedule_order *order; /**< of schedule custom */
     int64_t chunks;
-    bool duplex;              /**< blocking exchanges between stages */
-    fr_recompute recompute;   /**< of transformers */
-    fr_offload offload;       /**< likewise */
-    fr_graphs graphs;         /**< likewise */
-    int64_t offload_layers;   /**< whose activations go, of a rank's; 0: all */
+    bool duplex;             /**< blocking exchanges between stages */
+    fr_recompute recompute;  /**< of transformers */
+    fr_offload offload;      /**< likewise */
+    fr_graphs graphs;        /**< likewise */
+    fr_recipe_source recipe; /**< no key: set where a plan is completed (models/job/assume.h) */
+    int64_t offload_layers;  /**< whose activations go, of a rank's; 0: all */
     int64_t recompute_layers; /**< that recompute, the first of each chunk; 0: all */
     fr_attention attention;   /**< likewise */
     fr_loss loss;             /**< likewise */

@@ -54,6 +54,9 @@ FR_REASON(SEQUENCE, "sequence_not_divisible", "cp or tp does not divide the sequ
 FR_REASON(EXPERTS, "experts_not_divisible",
           "ep and etp do not divide the experts over the ranks",
           "an `ep` that divides the experts and the ranks that share them")
+FR_REASON(CACHE, "cache_not_priced",
+          "a pass behind cached tokens is not priced of this model or plan",
+          "`pass` `forward`, method `tensor` or `phantom`, `cp` 1")
 FR_REASON(TOO_WIDE, "tp_above_width",
           "a layer has fewer output channels than ranks that divide them", "a smaller `tp`")
 FR_REASON(LAYER, "layer_not_fully_connected", "the method divides fully connected layers only",

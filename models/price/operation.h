@@ -2,10 +2,12 @@
  *  The one price: where an operation (models/work/operation.h) becomes seconds.
  *
  *      product     count * product(shape, working set)                        device
+ *                  with few columns (streams) at least its bytes / memory rate
  *      scores      the same of operands just made; where the device says what batched products over
  *                  scores reach, max(flop / rate, bytes / memory rate)
  *      attention   flop / (share of the peak), backward slower; forward as long as exponentials take, where
  *                  heads are narrow (a softmax has one for 4 d flop of a head of d values)
+ *      cached      max(flop / share of the peak, bytes / memory rate): of tokens in a cache
  *      scan        flop / (the share of the peak that products over scores reach), at 16 bits or more
  *      traffic     bytes of each kind / rate of their working set             cluster
  *      kernels     count * launch

@@ -91,6 +91,7 @@ struct fr_stage {
     double
         again_s; /**< of the backward pass, repeats the forward pass; fr_pipeline_price_again */
     double activation_B; /**< kept for the backward pass by one rank, a micro-batch */
+    double cache_B;      /**< keys and values of tokens, of all samples of one micro-batch */
     double ends_B;       /**< of it, embedding's and logits' */
     double offloaded_B;  /**< of it, in the host's memory */
     double layer_B;      /**< of that, one layer's, which the device has at a time */

@@ -5,7 +5,7 @@
 
 #include "models/price/memo.h"
 #include "models/price/pass.h"
-#include "models/work/transformer.h"
+#include "models/work/cache.h"
 
 static bool same_blocks(const struct fr_transformer *t, const struct fr_plan *plan, int64_t i) {
     const struct fr_block_counts a = fr_transformer_stage_blocks(t, plan, i),
@@ -34,6 +34,7 @@ static void make(const struct fr_job *job, const struct fr_plan *plan,
     const struct fr_work_part part = {.workload = &job->workload, .plan = plan, .stage = i};
     plan->method->lower(&part, &work->work);
     if (plan->forward) fr_work_keep_forward(&work->work);
+    fr_cache_stream(&job->workload.transformer, &work->work);
     fr_pass_price(job, plan, rank_map, &work->work, &work->stage, &work->input,
                   &work->extrapolated);
 }

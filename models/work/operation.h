@@ -30,6 +30,7 @@ typedef enum {
     FR_WORK_PRODUCT,    /**< matrix products of `shape` */
     FR_WORK_SCORES,     /**< the same with attention's scores, which have just been made */
     FR_WORK_ATTENTION,  /**< `size` flop of a fused attention kernel */
+    FR_WORK_CACHED,     /**< `size` flop of attention to cached tokens, `read_B` of the cache */
     FR_WORK_SCAN,       /**< `size` flop of the products of a state-space block's scan */
     FR_WORK_TRAFFIC,    /**< what is `moved` beside the products */
     FR_WORK_KERNELS,    /**< launches */
@@ -92,6 +93,7 @@ struct fr_operation {
     bool made; /**< of a product: what it reads was written at its width by what made it */
     bool
         wide; /**< of a product: at the width that values are kept at, where others are narrower */
+    bool streams; /**< of a product: its matrix is read from memory, and few columns hide it */
     bool frozen;  /**< of a product: its weights are not trained */
     bool common;  /**< of common layers: some ranks may wait meanwhile (method subgraph) */
     bool as_one;  /**< of a weight gradient: its `times` matrices are the rows of one;
@@ -100,11 +102,14 @@ struct fr_operation {
     union {
         struct fr_gemm_shape shape;
         struct fr_elementwise moved;
+        double
+            apart; /**< of launches: more, as their share, where each operation is a kernel */
         struct {
             double size;
             double
                 keys, /**< of an attention: those that a kernel meets a query with, in the mean */
-                head; /**< values of a query's head; 0: not said */
+                head;      /**< values of a query's head; 0: not said */
+            double read_B; /**< of cached tokens' keys and values */
         };
     };
 };
@@ -126,7 +131,10 @@ struct fr_rank_work {
     double idle_ranks;          /**< share of the ranks that wait while common work is done */
     double activation_B;        /**< kept for the backward pass, a micro-batch */
     double ends_B;              /**< of it, embedding's and logits' */
-    double working_B;           /**< held while a pass runs, the largest message at least */
+    double apart_B;       /**< kept besides, where each operation is a kernel of its own */
+    double apart_again_B; /**< likewise of a layer that is made again */
+    double cache_B;       /**< keys and values behind the pass, of a micro-batch's samples */
+    double working_B;     /**< held while a pass runs, the largest message at least */
     struct fr_moment_sizes moment;
     struct fr_operation op[160];
 };

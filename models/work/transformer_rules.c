@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "models/plan/copies.h"
+#include "models/work/cache.h"
 #include "models/work/transformer.h"
 #include "models/workload/attention.h"
 
@@ -155,12 +156,19 @@ static void divide_grids(const struct fr_transformer *t, const struct fr_plan *p
     for (int g = 0; g < FR_GRIDS; g++) divide_grid(t, plan, g, h);
 }
 
+static void divide_cache(const struct fr_transformer *t, const struct fr_plan *plan,
+                         struct hearing *h) {
+    const char *lacks = fr_cache_lacks(t, plan);
+    rule(h, !lacks, FR_REASON_CACHE, "cached tokens are not priced beside %s", lacks);
+}
+
 static void divide(const struct fr_workload *workload, const struct fr_plan *plan,
                    struct hearing *h) {
     divide_layer(&workload->transformer, plan, h);
     divide_blocks(&workload->transformer, plan, h);
     divide_experts(&workload->transformer, plan, h);
     divide_grids(&workload->transformer, plan, h);
+    divide_cache(&workload->transformer, plan, h);
 }
 
 fr_reasons fr_transformer_check(const struct fr_workload *workload,

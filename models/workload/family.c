@@ -1,4 +1,5 @@
 #include "models/workload/family.h"
+#include "models/workload/cache.h"
 
 #include "base/json/key.h"
 #include "models/workload/ssm.h"
@@ -221,10 +222,19 @@ static bool among(const char *const *keys, const char *key) {
 
 /* --set model.layers=8 must not be ignored as a stranger's key would be.  Some of our names are theirs. */
 static fr_status refuse_ours(const struct fr_json *root, struct fr_error *err) {
-    static const char *const theirs[] = {"sequence",  "head_dim",         "experts_per_token",
-                                         "lora_rank", "lora_on",          "lora_exchange",
-                                         "document",  "predicted_tokens", "activation_store",
-                                         "capacity",  "imbalance",        "balance",
+    static const char *const theirs[] = {"sequence",
+                                         "head_dim",
+                                         "experts_per_token",
+                                         "lora_rank",
+                                         "lora_on",
+                                         "lora_exchange",
+                                         "document",
+                                         "predicted_tokens",
+                                         "activation_store",
+                                         "capacity",
+                                         "imbalance",
+                                         "balance",
+                                         "cached",
                                          NULL};
     struct fr_json optimizer = fr_json_member(root, "optimizer");
     if (fr_json_present(&optimizer))
@@ -589,6 +599,7 @@ static fr_status read_config(const struct fr_json *root, const struct fr_json *c
     FR_TRY(read_dtype(root, config, workload->modern, &workload->dtype, &stated, err));
     FR_TRY(fr_adapters_read(root, t, err));
     FR_TRY(fr_predicted_read(root, t, err));
+    FR_TRY(fr_cache_read(root, t, err));
     FR_TRY(fr_document_read(root, t, err));
     FR_TRY(fr_routing_read(root, t, err));
     FR_TRY(fr_workload_read_store(root, t, err));

@@ -4,6 +4,7 @@
 
 #include "models/workload/adapters.h"
 #include "models/workload/attention.h"
+#include "models/workload/cache.h"
 #include "models/workload/hybrid.h"
 #include "models/workload/ssm.h"
 
@@ -14,6 +15,14 @@ static double matrix(const struct fr_counted *n, double out, double in) {
     if (!(n->ghost_neurons > 0)) return out * in;
     return out * in / n->ranks + n->ghost_neurons * in +
            (n->ranks - 1) * n->ghost_neurons * out;
+}
+
+/* The same of a transformer's MLP and attention, which may be dense. */
+static double mlp_matrix(const struct fr_counted *n, double out, double in) {
+    return n->dense_mlp ? out * in : matrix(n, out, in);
+}
+static double attention_matrix(const struct fr_counted *n, double out, double in) {
+    return n->phantom_attention ? matrix(n, out, in) : out * in;
 }
 
 /* Multiplications of one sample forward. */
@@ -61,20 +70,24 @@ static struct fr_layers_flop layers_of_transformer(const struct fr_counted *n) {
            narrow = h * (a.q_latent + a.kv_latent) + a.from_kv * a.to_kv +
                     a.from_q * a.index_q + h * a.index_k,
            pairs = s * s * (n->palm ? 1 : fr_transformer_made(t)),
+           second =
+               n->phantom_attention ? (double)t->cross_layers * s * n->ghost_neurons * h : 0,
            scored = s * s * (n->palm ? 1 : 0.5) * a.index_q; /* the indexer looks at all */
+    const struct fr_cache_sizes cache = fr_cache_of(t);
+    double behind = attentions * s * (cache.pair * cache.seen + cache.scored);
     return (struct fr_layers_flop){
-        .qkv = attentions * s * (a.from_q * a.to_q + narrow),
-        .core = attentions * (pairs * (a.queries + a.made) + scored),
-        .out = attentions * s * a.made * h,
-        .mlp_first = s * ((dense * matrix(n, f, h) + wide) * (t->gated ? 2 : 1) +
+        .qkv = attentions * s * (attention_matrix(n, a.to_q, a.from_q) + narrow) + second,
+        .core = attentions * (pairs * (a.queries + a.made) + scored) + behind,
+        .out = attentions * s * attention_matrix(n, h, a.made),
+        .mlp_first = s * ((dense * mlp_matrix(n, f, h) + wide) * (t->gated ? 2 : 1) +
                           mixed * h * (double)t->experts),
-        .mlp_last = s * (dense * matrix(n, h, f) + wide),
+        .mlp_last = s * (dense * mlp_matrix(n, h, f) + wide),
         .ssm = blocks.ssm * s * (h * (ssm.in + ssm.inner) + ssm.narrow + ssm.forward),
         .up = fr_attention_is_latent(t)
                   ? attentions * s * (a.from_q * a.to_q + a.from_kv * a.to_kv)
                   : 0,
-        .dense_first = s * dense * matrix(n, f, h) * (t->gated ? 2 : 1),
-        .dense_last = s * dense * matrix(n, h, f),
+        .dense_first = s * dense * mlp_matrix(n, f, h) * (t->gated ? 2 : 1),
+        .dense_last = s * dense * mlp_matrix(n, h, f),
         .shared = s * mixed * (double)t->shared_ffn * h * (t->gated ? 3 : 2)};
 }
 

@@ -23,7 +23,10 @@
  *  Method phantom trains another network.  With k ghost neurons over p ranks a matrix of n inputs and m outputs has p
  *  blocks, compressors and decompressors (Seal et al. 2025, section IV) in place of m n:
  *
- *      m n / p + k n + (p - 1) k m                                                                      */
+ *      m n / p + k n + (p - 1) k m
+ *
+ *  In a transformer these are the MLP's matrices, those of the attention, or both.  Queries, keys and values are one
+ *  matrix; a cross-attention compresses two streams, k n more.                                          */
 #ifndef FR_MODELS_WORKLOAD_FLOP_H
 #define FR_MODELS_WORKLOAD_FLOP_H
 
@@ -33,7 +36,9 @@
 struct fr_counted {
     const struct fr_workload *workload;
     double ghost_neurons, ranks; /**< k and p of method phantom; 0 of others */
-    bool palm;                   /**< scores are counted whole */
+    bool phantom_attention,
+        dense_mlp; /**< which matrices of a transformer are; else the MLP's */
+    bool palm;     /**< scores are counted whole */
 };
 
 /** Operations of one sample, a sequence of a transformer [FLOP]; NaN for a model of measured stages. */

@@ -182,6 +182,8 @@ struct fr_transformer {
     bool other_keys_only; /**< there values are the keys */
     double vectors;   /**< further parameters of a layer, on every rank: norms, biases, gates */
     int64_t document; /**< tokens of the one a token is in, where several are packed; 0: one */
+    int64_t
+        cached; /**< tokens before a sample's, whose keys and values are in memory (cache.h) */
     int64_t predicted; /**< further tokens that are predicted (models/work/predicted.h) */
     int64_t lora_rank; /**< of adapters beside frozen weights (adapters.h); 0: all is trained */
     bool lora_attention, lora_mlp; /**< where they are */

@@ -117,6 +117,8 @@ forerun compare --runtime papers-2019 --runtime nemo-25.04 --cluster dgx-h100 --
 forerun place --cluster lassen --ranks 16 --ways 4 --placement all --json
 forerun watch in/train.log --cluster dgx-h100 --price 2USD/h --json
 forerun watch in/train.log --cluster dgx-h100 --follow --to-the-end --patience 0.2 --json
+forerun generate --cluster dgx-h100 --model llama-3-8b --set tp=2 --json
+forerun predict --cluster dgx-h100 --model llama-3-8b --set pass=forward --set model.sequence=1 --set model.cached=100 --json
 forerun doctor --json
 forerun list schemas --json
 in/samples.sh >s.jsonl && forerun report s.jsonl --json

@@ -32,11 +32,12 @@ struct plan {
     bool forward;      /* activations go compressed, too */
     bool overlap;      /* gradients beside the last backward pass, in several buckets a stage */
     int ghost_neurons; /* 0: not phantom */
-    int cp;            /* ranks that share a sample; 0: none */
-    int cross;         /* layers of a decoder; 0: there is none */
-    bool ring;         /* whose keys go round */
-    const char *branches; /* of sub-grids; NULL: none */
-    bool gathers;         /* their slices whole */
+    const char *phantom_parts; /* NULL: those of the MLP */
+    int cp;                    /* ranks that share a sample; 0: none */
+    int cross;                 /* layers of a decoder; 0: there is none */
+    bool ring;                 /* whose keys go round */
+    const char *branches;      /* of sub-grids; NULL: none */
+    bool gathers;              /* their slices whole */
     int coded_stages;
 };
 
@@ -47,7 +48,8 @@ static void write_plan(const struct plan *p, char *out, size_t capacity) {
              p->overlap ? ", \"overlap\": \"gradient\", \"bucket\": \"10 KB\"" : "");
     snprintf(method, sizeof method, "\"%s\"", p->rows ? "grid" : "tensor");
     if (p->ghost_neurons)
-        snprintf(method, sizeof method, "\"phantom\", \"ghost\": %d", p->ghost_neurons);
+        snprintf(method, sizeof method, "\"phantom\", \"ghost\": %d, \"phantom_parts\": \"%s\"",
+                 p->ghost_neurons, p->phantom_parts ? p->phantom_parts : "mlp");
     if (p->branches)
         snprintf(method, sizeof method, "\"subgraph\", \"branches\": \"%s\"%s", p->branches,
                  p->gathers ? ", \"exchange\": \"all_gather\"" : "");
@@ -88,13 +90,13 @@ static const char *model_of(bool fp32, bool untied, int cross, char *text, size_
 
 /* ---- training it, with codecs ------------------------------------------------------------------ */
 
-enum { MATRICES = 24, STREAM_LAYER = 64, STREAM_UP = 8, STREAM_DOWN = 16 };
+enum { MATRICES = 40, STREAM_LAYER = 64 };
 
 struct emulation {
     const struct plan *plan;
     int micros;           /* of a replica */
     struct words w, g[8]; /* of a replica; of sub-grids, of each rank's own samples */
-    struct serial_phantom up[WORDS_LAYERS], down[WORDS_LAYERS];
+    struct serial_phantom phantom[WORDS_LAYERS][WORDS_PARTS];
     double loss;
     struct emulated_codec message[8][16][8], forward[8][16][8]; /* [replica][chunk][part] */
     struct emulated_codec gradient[8][WORDS_LAYERS][MATRICES];  /* of this rank's parts */
@@ -184,15 +186,55 @@ static void train_micro(struct emulation *e, int d, int w, int m) {
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
 }
 
-/* A matrix of a layer's MLP (m x n): blocks on the diagonal from the stream, the others with ghost neurons. */
-static void open_ghost_neurons(struct emulation *e, int l, int part, int which,
-                               struct serial_phantom *ghost_neurons) {
+/* ---- phantom matrices ------------------------------------------------------------------------------ */
+
+/* Sublayers whose matrices are phantom: attention (false), MLP (true). */
+static bool is_phantom(const struct plan *p, bool mlp) {
+    if (!p->ghost_neurons) return false;
+    if (!p->phantom_parts) return mlp;
+    return strcmp(p->phantom_parts, mlp ? "attention" : "mlp") != 0;
+}
+static bool is_phantom_part(const struct plan *p, int part) {
+    return part == QKV || part == OUT   ? is_phantom(p, false)
+           : part == UP || part == DOWN ? is_phantom(p, true)
+                                        : false;
+}
+
+/* Row of the serial matrix that is row @p r where each rank's rows lie together: of qkv its part of each third. */
+static int row_of(const struct plan *p, int part, int r) {
+    int all = words_rows[part], own = all / p->tp, third = all / 3, each = third / p->tp;
+    if (part != QKV) return r;
+    return r % own / each * third + r / own * each + r % own % each;
+}
+
+/* A matrix of a layer (m x n): blocks on the diagonal from the stream, the others with ghost neurons. */
+static void open_ghost_neurons(struct emulation *e, int l, int part) {
+    static const uint64_t streams[WORDS_PARTS] = {
+        [QKV] = 40, [OUT] = 48, [UP] = 8, [DOWN] = 16};
     int m = words_rows[part], n = words_columns[part];
-    uint64_t stream = (uint64_t)(STREAM_LAYER + 64 * l + which);
-    double *w = e->w.layer[l] + words_at(part);
+    uint64_t stream = (uint64_t)(STREAM_LAYER + 64 * l) + streams[part];
+    double *w = words_scratch(m, n);
     words_normal(SEED, stream, m * n, sqrt(1.0 / 3 / n), w);
-    serial_phantom_open(ghost_neurons, SEED, stream, m, n, e->plan->tp, e->plan->ghost_neurons,
-                        w);
+    serial_phantom_open(&e->phantom[l][part], SEED, stream, m, n, e->plan->tp,
+                        e->plan->ghost_neurons, w);
+    for (int r = 0; r < m; r++)
+        memcpy(e->w.layer[l] + words_at(part) + row_of(e->plan, part, r) * n, w + r * n,
+               (size_t)n * sizeof *w);
+    free(w);
+}
+
+/* Gradients of rank @p j's matrices that make one of a layer. @return how many values */
+static int phantom_part_of(const struct emulation *e, int l, int part, int j,
+                           const double *from, double *out, int at,
+                           struct serial_matrix *matrix, int *n_matrices) {
+    int m = words_rows[part], n = words_columns[part];
+    double *dw = words_scratch(m, n);
+    for (int r = 0; r < m; r++)
+        memcpy(dw + r * n, from + words_at(part) + row_of(e->plan, part, r) * n,
+               (size_t)n * sizeof *dw);
+    int values = serial_phantom_part(&e->phantom[l][part], j, dw, out, at, matrix, n_matrices);
+    free(dw);
+    return values;
 }
 
 static void emulation_open(struct emulation *e, const struct plan *p) {
@@ -200,10 +242,9 @@ static void emulation_open(struct emulation *e, const struct plan *p) {
     e->plan = p;
     e->micros = BATCH / p->dp / p->micro;
     words_open(&e->w, SEED, !p->untied);
-    for (int l = 0; l < WORDS_LAYERS && p->ghost_neurons; l++) {
-        open_ghost_neurons(e, l, UP, STREAM_UP, &e->up[l]);
-        open_ghost_neurons(e, l, DOWN, STREAM_DOWN, &e->down[l]);
-    }
+    for (int l = 0; l < WORDS_LAYERS; l++)
+        for (int part = 0; part < WORDS_PARTS; part++)
+            if (is_phantom_part(p, part)) open_ghost_neurons(e, l, part);
     int t = p->micro * WORDS_S, m = p->ghost_neurons ? WORDS_H / p->tp : WORDS_H,
         n = p->ghost_neurons ? t : t / p->tp;
     for (int d = 0; d < p->dp; d++)
@@ -217,10 +258,9 @@ static void emulation_open(struct emulation *e, const struct plan *p) {
 }
 
 static void emulation_close(struct emulation *e) {
-    for (int l = 0; l < WORDS_LAYERS; l++) {
-        serial_phantom_close(&e->up[l]);
-        serial_phantom_close(&e->down[l]);
-    }
+    for (int l = 0; l < WORDS_LAYERS; l++)
+        for (int part = 0; part < WORDS_PARTS; part++)
+            serial_phantom_close(&e->phantom[l][part]);
     for (int d = 0; d < e->plan->dp; d++) {
         for (int c = 0; c < e->plan->pp * e->plan->chunks; c++)
             for (int j = 0; j < e->plan->tp; j++) {
@@ -246,26 +286,32 @@ static void emulate(struct emulation *e) {
 
 /* Fills @p from with the layer gradients of tp rank @p j, and the places of its matrices.  Heads are rows of each
  * third of qkv and columns of out, the MLP's columns rows of up and columns of down; the rest is whole. A grid
- * divides all matrices by rows, their biases too; phantom has the MLP's as its own, and the products after the heads
- * by rows.  Norms come first but of phantom.  @return its values. */
+ * divides all matrices by rows, their biases too; phantom has matrices of its own, and divides biases after second
+ * products and norms before phantom ones.  Norms come first but of phantom, whose whole one does.
+ * @return its values. */
 static int part_of(const struct emulation *e, int l, int j, const double *from, double *out,
                    struct serial_matrix *matrix, int *n_matrices) {
     static const int norms_first[WORDS_PARTS] = {NORM1, NORM1_BIAS, NORM2, NORM2_BIAS,
                                                  QKV,   QKV_BIAS,   OUT,   OUT_BIAS,
-                                                 UP,    UP_BIAS,    DOWN,  DOWN_BIAS};
+                                                 UP,    UP_BIAS,    DOWN,  DOWN_BIAS},
+                     mlp_first[WORDS_PARTS] = {NORM2, NORM2_BIAS, NORM1, NORM1_BIAS,
+                                               QKV,   QKV_BIAS,   OUT,   OUT_BIAS,
+                                               UP,    UP_BIAS,    DOWN,  DOWN_BIAS};
     const struct plan *p = e->plan;
+    bool heads = is_phantom(p, false), mlp = is_phantom(p, true);
     int n = 0, tp = p->tp;
     *n_matrices = 0;
     for (int place = 0; place < WORDS_PARTS; place++) {
-        int part = p->ghost_neurons ? place : norms_first[place];
-        if (p->ghost_neurons && (part == UP || part == DOWN)) {
-            n += serial_phantom_part(part == UP ? &e->up[l] : &e->down[l], j,
-                                     from + words_at(part), out + n, n, matrix, n_matrices);
+        int part = !p->ghost_neurons ? norms_first[place] : mlp ? place : mlp_first[place];
+        if (is_phantom_part(p, part)) {
+            n += phantom_part_of(e, l, part, j, from, out + n, n, matrix, n_matrices);
             continue;
         }
         bool thirds = part == QKV || part == QKV_BIAS, second = part == OUT || part == DOWN,
              bias = part == OUT_BIAS || part == DOWN_BIAS,
-             norm = part == NORM2 || part == NORM2_BIAS,
+             norm = part == NORM2 || part == NORM2_BIAS   ? mlp
+                    : part == NORM1 || part == NORM1_BIAS ? heads
+                                                          : false,
              by_rows = thirds || part == UP || part == UP_BIAS ||
                        (p->rows && (second || bias)) || (p->ghost_neurons && (bias || norm)),
              by_columns = second && !p->rows;
@@ -490,9 +536,11 @@ static void check_bytes(const struct mpi_case *c, const struct plan *p, const ch
     double loss_B = last && !p->branches
                         ? 3.0 * (p->tp - 1) * BATCH / replicas(p) * WORDS_S * sizeof(double)
                         : 0;
-    if (p->ghost_neurons || p->parts)
+    if (p->ghost_neurons || p->parts) {
+        int whole = p->parts ? 2 : !is_phantom(p, false) + !is_phantom(p, true);
         loss_B += 2.0 * (p->tp - 1) / p->tp * 2 * WORDS_H * sizeof(double) *
-                  ((p->parts ? 2 : 1) * layers_of(p, c->real.pp_rank) + last);
+                  (whole * layers_of(p, c->real.pp_rank) + last);
+    }
     if (fr_job_load(&names, &job, &err) != FR_OK)
         FAIL("%s: %s: %s", plan, err.where, err.detail);
     else if (fr_pipeline_check(&job, &job.plan) == 0 &&
@@ -502,7 +550,7 @@ static void check_bytes(const struct mpi_case *c, const struct plan *p, const ch
             if (p->branches && i == 3) continue;
             double got = c->real.sent_B[axes[i][0]] / iterations,
                    want = stage->sent_B[axes[i][1]] + (i == 0 ? loss_B : 0),
-                   slack = axes[i][0] == FR_REAL_DP ? slack_B : 0;
+                   slack = axes[i][0] == FR_REAL_DP ? slack_B + mpi_case_beyond_B(c, want) : 0;
             if (p->branches && i == 2) { /* those of all ranks, and a tied table's ends */
                 got += c->real.sent_B[FR_REAL_OTHER] / iterations;
                 want += stage->sent_B[FR_SENT_EMBEDDING];
@@ -662,14 +710,20 @@ static void every_bucket(struct plan p) {
     }
 }
 
-static void every_mesh(bool rows, bool phantom) {
+/* @param phantom  NULL, or which parts are */
+static void every_mesh(bool rows, const char *phantom) {
     for (int tp = 1; tp <= n_ranks; tp++)
         for (int pp = 1; n_ranks % tp == 0 && pp <= n_ranks / tp; pp++) {
             if (n_ranks / tp % pp != 0 || WORDS_HEADS % tp != 0) continue;
             struct plan p = {.tp = tp, .pp = pp, .dp = n_ranks / tp / pp, .rows = rows};
-            if ((rows || phantom) && tp == 1) continue;    /* all methods are one */
+            if ((rows || phantom) && tp == 1) continue; /* all methods are one */
+            if (n_ranks == 8 && tp < 8 && phantom && strcmp(phantom, "mlp") != 0)
+                continue;                                  /* as with fewer */
             if (phantom) p.ghost_neurons = tp < 8 ? 2 : 1; /* below (n/p)(1 - 1/p) */
+            p.phantom_parts = phantom;
             every_schedule(&p);
+            if (phantom && strcmp(phantom, "attention") == 0)
+                continue; /* the rest as with all */
             every_bucket(p);
             every_compression(&p);
         }
@@ -724,6 +778,7 @@ static void every_share(struct plan p) {
         p.parts = true;
         check_steps(&p, zero);
         p.parts = false, p.ghost_neurons = p.tp < 8 ? 2 : 1;
+        p.phantom_parts = zero == 2 ? NULL : "all";
         check_steps(&p, zero);
         p.ghost_neurons = 0;
     }
@@ -844,6 +899,7 @@ static void every_context(void) {
                     q.ring = way % 2 == 0;
                     q.parts = way / 2 == 1, q.rows = way / 2 == 2;
                     q.ghost_neurons = way / 2 == 3 && tp == 2 ? 1 : 0;
+                    q.phantom_parts = q.ring ? NULL : "all";
                     q.branches = way / 2 == 4 ? way % 2 ? "layer" : "heads" : NULL;
                     if ((way / 2 == 3 && !q.ghost_neurons) || (n_ranks == 8 && way && !q.ring))
                         continue;
@@ -1001,7 +1057,7 @@ static void refusals(void) {
     refused(NULL, "{\"tp\": 3}", "the number of heads, 8, does not divide by tp");
     refused(NULL, "{\"method\": \"grid\", \"tp\": 2, \"sequence_parallel\": true}",
             "with method tensor, not with grid");
-    refused(NULL, "{\"zero\": 1, \"dp\": 2, \"overlap\": \"gradient\"}", "without zero");
+    refused(NULL, "{\"zero\": 3, \"dp\": 2, \"overlap\": \"gradient\"}", "without zero 3");
     refused(NULL,
             "{\"zero\": 2, \"dp\": 2, \"pp\": 2, \"compression\": {\"embedding\": \"fused\"}}",
             "not fused");
@@ -1010,19 +1066,17 @@ static void refusals(void) {
     refused(NULL, "{\"method\": \"phantom\", \"ghost\": 4, \"tp\": 2}", "(n/p)(1 - 1/p) = 4");
     refused(NULL, "{\"method\": \"subgraph\", \"tp\": 2, \"micro_batch\": 3}",
             "does not divide by tp");
-    refused(
-        NULL,
-        "{\"method\": \"subgraph\", \"tp\": 2, \"common\": \"subgrid\", \"micro_batch\": 2}",
-        "\"common\"");
 }
 
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
-    every_mesh(false, false);
-    every_mesh(true, false);
-    every_mesh(false, true);
+    every_mesh(false, NULL);
+    every_mesh(true, NULL);
+    every_mesh(false, "mlp");
+    every_mesh(false, "attention");
+    every_mesh(false, "all");
     every_part();
     every_context();
     every_decoder();

@@ -110,6 +110,64 @@ static void traffic_and_memory_by_hand(void **state) {
         }
 }
 
+/* The same GPT-2 with all matrices phantom: no value of width h is gathered between layers, and both norms are over
+ * p.  Queries, keys and values are one matrix. */
+static void attention_by_hand(void **state) {
+    (void)state;
+    const char *const sets[] = {"method=phantom", "phantom_parts=all", "tp=4",
+                                "ghost=16",       "micro_batch=2",     NULL};
+    struct fr_job job;
+    struct fr_rank_work work;
+    double h = 768, f = 3072, p = 4, k = 16, T = 2 * 1024, L = 12;
+    fr_test_job("lassen", "gpt-2", sets, &job);
+    fr_phantom_stage(&job.workload, &job.plan, 0, &work);
+    double qkv = h * 3 * h / 16 + k * h / p + 3 * k * 3 * h / p,
+           out = h * h / 16 + k * h / p + 3 * k * h / p,
+           up = h * f / 16 + k * h / p + 3 * k * f / p,
+           down = h * f / 16 + k * f / p + 3 * k * h / p,
+           vectors = (3 * h + h + f + h + 4 * h) / p, words = 50688;
+    FR_NEAR(work.parameters_rank,
+            L * (qkv + out + up + down + vectors) + words * h / p + 1024 * h + 2 * h, 1e-12);
+    double forward_B = test_tp_B(&work, false);
+    FR_NEAR(forward_B, 4 * (L * (4 * p * k * T + 2 * 2 * T) + 2 * T * h), 1e-12);
+    FR_NEAR(test_tp_B(&work, true), forward_B, 1e-12);
+    fr_job_free(&job);
+}
+
+static void parts_of(const char *model, const char *parts, struct fr_rank_work *work) {
+    char stated[40];
+    const char *sets[] = {"tp=2", "method=phantom", "ghost=8", stated, NULL};
+    struct fr_job job;
+    snprintf(stated, sizeof stated, "phantom_parts=%s", parts);
+    if (!*parts) sets[1] = NULL;
+    fr_test_job("dgx-h100", model, sets, &job);
+    test_stage(&job.workload, &job.plan, 0, work);
+    fr_job_free(&job);
+}
+
+/* Which sublayer is phantom changes that one alone: what both save is what each saves. */
+static void parts_add_up(void **state) {
+    static const char *const models[] = {"gpt-2.5b", "llama-3-8b", "t5-large-mod"};
+    (void)state;
+    for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
+        static struct fr_rank_work none, mlp, attention, all;
+        parts_of(models[m], "", &none);
+        parts_of(models[m], "mlp", &mlp);
+        parts_of(models[m], "attention", &attention);
+        parts_of(models[m], "all", &all);
+        FR_NEAR(all.parameters + none.parameters, mlp.parameters + attention.parameters, 1e-12);
+        assert_true(all.parameters < fmin(mlp.parameters, attention.parameters));
+        for (int pass = FR_PASS_FORWARD; pass <= FR_PASS_WEIGHT; pass++) {
+            double products[] = {layers_sum(&none, FR_WORK_PRODUCT, pass),
+                                 layers_sum(&mlp, FR_WORK_PRODUCT, pass),
+                                 layers_sum(&attention, FR_WORK_PRODUCT, pass),
+                                 layers_sum(&all, FR_WORK_PRODUCT, pass)};
+            FR_NEAR(products[3] + products[0], products[1] + products[2], 1e-12);
+            assert_true(products[3] < fmin(products[1], products[2]));
+        }
+    }
+}
+
 static void refuses(void **state) {
     (void)state;
     static const struct {
@@ -118,7 +176,10 @@ static void refuses(void **state) {
     } cases[] = {{{"method=phantom", "tp=4", NULL}, FR_REASON_GHOST},
                  {{"method=phantom", "tp=4", "ghost=144", NULL}, FR_REASON_GHOST_EQ8},
                  {{"method=phantom", "tp=1", "ghost=1", NULL}, FR_REASON_GHOST_EQ8},
-                 {{"method=phantom", "tp=8", "ghost=4", NULL}, FR_REASON_HEADS}};
+                 {{"method=phantom", "tp=8", "ghost=4", NULL}, FR_REASON_HEADS},
+                 {{"tp=4", "phantom_parts=all", NULL}, FR_REASON_IDLE_KEY},
+                 {{"method=phantom", "tp=4", "ghost=144", "phantom_parts=all", NULL},
+                  FR_REASON_GHOST_EQ8}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fr_job job;
         struct fr_outcome out;
@@ -131,8 +192,9 @@ static void refuses(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand),
-                                       cmocka_unit_test(traffic_and_memory_by_hand),
-                                       cmocka_unit_test(refuses)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(by_hand), cmocka_unit_test(traffic_and_memory_by_hand),
+        cmocka_unit_test(attention_by_hand), cmocka_unit_test(parts_add_up),
+        cmocka_unit_test(refuses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,6 +32,9 @@ static const struct row {
     {"cori-knl", "alexnet", {"dp=32", "method=grid", "layer_tp=[1, 1, 1, 1, 1, 8, 8, 8]"}},
     {"dgx-a100", "gpt-2.5b", {"tp=2", "dp=2", "method=subgraph"}},
     {"dgx-a100", "gpt-2.5b", {"tp=2", "dp=2", "method=phantom", "ghost=16"}},
+    {"dgx-a100",
+     "gpt-2.5b",
+     {"tp=2", "dp=2", "method=phantom", "ghost=16", "phantom_parts=all"}},
     {"dgx-h100", "mixtral-8x7b", {"tp=2", "dp=4", "ep=4"}},
     {"frontier", FR_SOURCE_DIR "/tests/golden/in/stages.json", {"pp=4", "global_batch=16"}},
 };
@@ -111,6 +114,40 @@ static void the_forward_pass_of_a_step(void **state) {
     }
 }
 
+/* A step of generation, by both engines: tensor, phantom and a pipeline; its cache is in memory. */
+static void a_token(void **state) {
+    static const char *const plans[][6] = {
+        {"tp=1", "global_batch=1"},
+        {"tp=8", "global_batch=16", "micro_batch=16"},
+        {"tp=2", "pp=4", "global_batch=16", "micro_batch=4"},
+        {"tp=4", "pp=2", "dp=2", "global_batch=16", "micro_batch=1"},
+        {"tp=4", "method=phantom", "ghost=16", "global_batch=4", "micro_batch=4"},
+        {"tp=4", "method=phantom", "ghost=16", "phantom_parts=all", "pp=2", "global_batch=8"}};
+    (void)state;
+    for (size_t k = 0; k < sizeof plans / sizeof *plans; k++) {
+        const char *sets[12] = {"model.sequence=1", "model.cached=2000", "pass=forward"};
+        struct fr_job job;
+        struct fr_outcome out;
+        struct fr_simulation event;
+        for (int i = 0; i < 6 && plans[k][i]; i++) sets[3 + i] = plans[k][i];
+        fr_test_job("dgx-h100", "llama-3-8b", sets, &job);
+        fr_cost(&job, &job.plan, &out);
+        FR_TRUE(out.reasons == 0, "plan %zu: %x", k, (unsigned)out.reasons);
+        assert_int_equal(fr_simulate(&job, &job.plan, NULL, &event, NULL), FR_OK);
+        FR_NEAR(event.outcome.time_s, out.time_s, 1e-9);
+        FR_NEAR(event.outcome.energy_J, out.energy_J, 1e-9);
+        double held = (double)(job.plan.global_batch / job.plan.dp),
+               layers = ceil(32.0 / (double)job.plan.pp),
+               cache_B = held * layers * 2001 * 2 * 1024 / (double)job.plan.tp *
+                         fr_dtype_size_B(job.workload.dtype);
+        FR_NEAR(out.cache_B, cache_B, 1e-12);
+        FR_NEAR(out.memory_B[FR_MEMORY_ACTIVATIONS], cache_B, 1e-12);
+        FR_NEAR(event.outcome.memory_peak_B, out.memory_peak_B, 1e-9);
+        fr_simulation_free(&event);
+        fr_job_free(&job);
+    }
+}
+
 /* Equal stages: m passes of the last after P - 1 of the others, and P - 1 messages:
  * (m + P - 1) F + (P - 1) c, c at most F; by both engines. */
 static void a_pipeline_of_passes(void **state) {
@@ -149,8 +186,8 @@ static void nothing_backward(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_forward_pass_of_a_step),
-                                       cmocka_unit_test(a_pipeline_of_passes),
-                                       cmocka_unit_test(nothing_backward)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_forward_pass_of_a_step), cmocka_unit_test(a_token),
+        cmocka_unit_test(a_pipeline_of_passes), cmocka_unit_test(nothing_backward)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,61 @@ from typing import Union
 from .program import ask as _ask
 from .results import Figure, Result, Text, Value
 
-__all__ = ["import_", "report", "tune", "score", "watch", "plot", "reproduce", "collective", "gemm", "discover", "export", "compare", "compare_plans", "doctor", "share", "show", "list_"]
+__all__ = ["generate", "import_", "report", "tune", "score", "watch", "plot", "reproduce", "collective", "gemm", "discover", "export", "compare", "compare_plans", "doctor", "share", "show", "list_"]
+
+
+_generate = {
+    "cluster": ("cluster", "FILE|PRESET", False),
+    "model": ("model", "FILE|PRESET", False),
+    "runtime": ("runtime", "FILE|PRESET", False),
+    "defaults": ("defaults", "WORD", False),
+    "plan": ("plan", "FILE", False),
+    "runtime": ("runtime", "FILE|PRESET", False),
+    "set": ("set", "KEY=VALUE", True),
+    "undisturbed": ("undisturbed", None, False),
+    "prompt": ("prompt", "N", False),
+    "tokens": ("tokens", "N", False),
+    "batch": ("batch", "N", False),
+    "json": ("json", None, False),
+    "page": ("page", "FILE", False),
+    "force": ("force", None, False),
+}
+
+
+def generate(*words: Value,
+             cluster: Value = None,
+             model: Value = None,
+             runtime: Value = None,
+             defaults: Value = None,
+             plan: Value = None,
+             runtime: Value = None,
+             set: Value = None,
+             undisturbed: bool = False,
+             prompt: Value = None,
+             tokens: Value = None,
+             batch: Value = None,
+             page: Value = None,
+             force: bool = False) -> Result:
+    """time and energy of generating tokens, memory of the cache
+
+    forerun generate --cluster C --model M [--plan P] [--set KEY=VALUE]... [--prompt N] [--tokens N] [--batch N] [--json]
+
+    cluster  cluster file, preset, or - for standard input
+    model  model file, preset, or -
+    runtime  software with a date: a release of a framework (forerun list runtimes), a file, or -; without it the newest that suits cluster and model
+    defaults  2019: the same as --runtime papers-2019; modern: the newest runtime that suits
+    plan  plan file, or what predict or search printed with --json; without it every key has its default
+    runtime  software with a date: a release of a framework (forerun list runtimes), a file, or -; without it the newest that suits cluster and model
+    set  change an input: ghost=16, model.layers=4, cluster.device.launch=5us
+    undisturbed  predict for an idle machine, not under typical load
+    prompt  tokens of each prompt (default 1024)
+    tokens  tokens that each sample gets, at least 2 (default 256)
+    batch  samples that generate at once (default 1)
+    page  write the answer as one HTML page with live figures, too
+    force  replace a page or picture that is there
+    """
+    values = {key: value for key, value in locals().items() if key != "words"}
+    return _ask("generate", _generate, words, values)
 
 
 _import_ = {

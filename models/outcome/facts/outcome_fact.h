@@ -36,6 +36,15 @@ struct fr_outcome_view {
 void fr_outcome_view(const struct fr_job *job, const struct fr_outcome *out,
                      struct fr_outcome_view *v);
 
+/** Is it of a pass behind cached tokens?  Tokens that its samples then get. */
+static inline bool fr_outcome_generates(const struct fr_outcome_view *v) {
+    return v->job->workload.transformer.cached > 0;
+}
+static inline double fr_outcome_tokens(const struct fr_outcome_view *v) {
+    return (double)fr_job_batch(v->job, &v->out->plan) *
+           (double)v->job->workload.transformer.sequence;
+}
+
 /** Type of a fact.  In documents a number may be null, except a WHOLE one. */
 typedef enum {
     FR_OUTCOME_IS_NUMBER, /**< a count a second, a share: >= 0 */

@@ -19,10 +19,14 @@ static const char *size(double size_B, char *out) {
     return fr_quantity_format(size_B, FR_QUANTITY_SIZE, out, 48);
 }
 
-/* Width of the narrowest product. */
-static double narrowest(const struct fr_workload *w) {
+/* Width of the narrowest product, of a transformer of those that are phantom. */
+static double narrowest(const struct fr_workload *w, const struct fr_plan *plan) {
     const struct fr_transformer *t = &w->transformer;
-    double width = t->layers ? fmin((double)t->hidden, (double)t->ffn) : INFINITY;
+    double width = t->layers ? (double)t->hidden : INFINITY;
+    if (t->layers && plan->phantom_parts != FR_PHANTOM_ATTENTION)
+        width = fmin(width, (double)t->ffn);
+    if (t->layers && plan->phantom_parts != FR_PHANTOM_MLP)
+        width = fmin(width, (double)(t->heads * t->head_dim));
     for (int i = 0; i < w->n_layers; i++)
         width = fmin(width, fmin(w->layers[i].inputs, w->layers[i].outputs));
     return width;
@@ -149,6 +153,11 @@ static void say_experts(const struct fr_job *job, const struct fr_outcome *out,
 static void say_layer_tp(const struct fr_job *job, const struct fr_outcome *out,
                          struct fr_text *text) {
     say_transformer(job, &out->plan, FR_REASON_LAYER_TP, text);
+}
+
+static void say_cache(const struct fr_job *job, const struct fr_outcome *out,
+                      struct fr_text *text) {
+    say_transformer(job, &out->plan, FR_REASON_CACHE, text);
 }
 
 /* The first layer of which tp does not divide what comes out, or, of phantom, goes in. */

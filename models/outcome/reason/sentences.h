@@ -132,13 +132,15 @@ WHY(LAYER_TP, true,
     "layer_tp needs method grid, a value a layer, and values that divide the ranks and leave "
     "a data axis that divides the batch")
 
+WHY_BY(CACHE, true, say_cache)
+
 WHY(GHOST, true, "method %s needs ghost, the number of ghost neurons (at least 1)",
     plan->method->name)
 WHY(GHOST_EQ8, true,
     "ghost = %" PRId64 " is not below (n/p)(1 - 1/p) = %g for n = %g, p = %g (Eq. 8): "
     "the phantom model would not be smaller than the tensor-parallel one",
-    plan->ghost, narrowest(w) / (double)plan->tp * (1 - 1 / (double)plan->tp), narrowest(w),
-    (double)plan->tp)
+    plan->ghost, narrowest(w, plan) / (double)plan->tp * (1 - 1 / (double)plan->tp),
+    narrowest(w, plan), (double)plan->tp)
 WHY_BY(BRANCHES, true, say_branches)
 WHY(PLACEMENT, fr_rank_map_refused(plan), "%s", fr_rank_map_refused(plan))
 WHY(PLACEMENT, true, "a grid per layer is priced with linear placement")

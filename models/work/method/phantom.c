@@ -9,7 +9,7 @@
  *      backward    reduce-scatter of p k b values, k b to each rank
  *      operators   local matrix, compressor and p - 1 decompressors: p + 1
  *
- * In a transformer the MLP is divided so and attention as by method tensor: models/work/phantom_stage.h.
+ * In a transformer the MLP is divided so, the attention, or both: models/work/phantom_stage.h.
  *
  * Smaller than tensor parallelism iff k < (n/p)(1 - 1/p) (Eq. 8); other k are refused. */
 #include <math.h>

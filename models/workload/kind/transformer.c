@@ -5,6 +5,7 @@
 
 #include "models/workload/adapters.h"
 #include "models/workload/attention.h"
+#include "models/workload/cache.h"
 #include "models/workload/encoder.h"
 #include "models/workload/hybrid.h"
 #include "models/workload/packing.h"
@@ -101,6 +102,7 @@ static fr_status read(const struct fr_json *object, struct fr_workload *workload
     FR_TRY(fr_document_read(object, t, err));
     FR_TRY(fr_adapters_read(object, t, err));
     FR_TRY(fr_predicted_read(object, t, err));
+    FR_TRY(fr_cache_read(object, t, err));
     FR_TRY(fr_workload_read_store(object, t, err));
     t->norm_biases = norm == 0;
     t->positions = positions == 0;

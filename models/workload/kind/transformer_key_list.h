@@ -22,6 +22,8 @@ FR_KEY(tied_embedding, BOOL(), OPTIONAL, TAKEN(tied), "true",
 FR_KEY(biases, BOOL(), OPTIONAL, TAKEN(biases), "true", "products have biases")
 FR_KEY(norm, CHOICE(norms), OPTIONAL, BY_CODE, "layer",
        "LayerNorm, or RMSNorm, which has no biases")
+FR_KEY(qk_norms, BOOL(), OPTIONAL, TAKEN(qk_norms), "false",
+       "a norm over the values of each head's query and key (Qwen3)")
 FR_KEY(positions, CHOICE(position_kinds), OPTIONAL, BY_CODE, "learned",
        "what says where a token stands")
 FR_KEY(rotary_base, NUMBER(1.000001, 1e15), OPTIONAL, BY_CODE, "none",
@@ -56,6 +58,9 @@ FR_KEY(window_layers, INTEGER(1, 100000), OPTIONAL, BY_CODE, "all", "in how many
 FR_KEY(document, INTEGER(1, MOST), OPTIONAL, BY_CODE, "none",
        "packed sequences: mean length of the document that a token is in. Fused attention "
        "leaves other documents out; not beside a window")
+FR_KEY(cached, INTEGER(0, MOST), OPTIONAL, BY_CODE, "0",
+       "tokens of each sample whose keys and values are in a cache, before the `sequence`; "
+       "with `pass` `forward`. `sequence` 1 is a step of generation")
 FR_KEY(dense_layers, INTEGER(0, 99999), OPTIONAL, BY_CODE, "0",
        "the first layers, which have an MLP of `ffn` instead")
 FR_KEY(shared_ffn, INTEGER(1, MOST), OPTIONAL, TAKEN(shared_ffn), "none",

@@ -20,7 +20,14 @@ static void set_ghost_neurons(const struct fr_unit *u, struct fr_sublayer *s) {
     s->up = s->down = (struct fr_ghost_neurons){
         .p = u->tp, .rank = u->tp_rank, .k = u->ghost, .columns = s->t};
     s->up.in = s->down.out = s->o;
-    s->up.out = s->down.in = s->wide;
+    s->up.out = s->thirds * s->wide;
+    s->down.in = s->wide;
+}
+
+/* Are the products of attention, or of the MLP, those of ghost neurons? */
+static bool has_ghost_neurons(const struct fr_plan *plan, bool mlp) {
+    return plan->method->uses_ghost &&
+           plan->phantom_parts != (mlp ? FR_PHANTOM_ATTENTION : FR_PHANTOM_MLP);
 }
 
 struct fr_sublayer fr_sublayer_of(const struct fr_unit *u, int kind) {
@@ -32,14 +39,14 @@ struct fr_sublayer fr_sublayer_of(const struct fr_unit *u, int kind) {
     int own = mlp ? b->ffn : b->heads * b->head_dim;
     struct fr_sublayer s = {.kind = kind,
                             .flow = flow_of(u, branch),
-                            .ghost_neurons = mlp && plan->method->uses_ghost,
+                            .ghost_neurons = has_ghost_neurons(plan, mlp),
                             .slices = !mlp && grouped && !branch,
                             .rank = u->tp_rank,
                             .ranks = u->tp,
                             .h = b->hidden,
                             .o = b->hidden,
                             .n = u->columns,
-                            .t = branch ? u->columns * u->tp : u->columns,
+                            .t = branch ? u->group_columns : u->columns,
                             .thirds = mlp ? 1 : 3,
                             .all = own * u->tp,
                             .z = *b};
@@ -50,7 +57,7 @@ struct fr_sublayer fr_sublayer_of(const struct fr_unit *u, int kind) {
     if (s.flow == FR_FLOW_VALUES || s.flow == FR_FLOW_ROWS) s.o /= u->tp;
     s.rows = s.flow == FR_FLOW_ROWS ? s.o : s.h;
     s.in = s.flow == FR_FLOW_ROWS ? s.all : s.wide;
-    s.z.samples *= grouped ? u->tp : 1;
+    if (grouped) s.z.samples = u->group_columns / fr_block_sequence(b);
     s.z.causal = b->causal && kind != FR_SUBLAYER_CROSSING;
     set_ghost_neurons(u, &s);
     return s;
@@ -93,9 +100,9 @@ static struct part part_of(const struct fr_sublayer *s, int which) {
     return p;
 }
 
-/* Parts of all sublayers as they lie one after the other. */
-static int parts_of(const struct fr_unit *u, struct fr_sublayer s[FR_SUBLAYERS],
-                    struct part all[FR_SUBLAYERS * PARTS]) {
+/* In which order parts lie, NULL: sublayer by sublayer.  A norm of whole values of which a rank has a part of the
+ * gradient is first (block.c's `partial`). */
+static const int *order_of(const struct fr_plan *plan) {
     enum { MLP = PARTS * FR_SUBLAYER_MLP };
     static const int
         norms_first[] = {GAIN,         BIAS,
@@ -104,11 +111,20 @@ static int parts_of(const struct fr_unit *u, struct fr_sublayer s[FR_SUBLAYERS],
                          SECOND,       SECOND_BIAS,
                          MLP + FIRST,  MLP + FIRST_BIAS,
                          MLP + SECOND, MLP + SECOND_BIAS},
-        sums_first[] = {
-            GAIN,  BIAS,       MLP + GAIN, MLP + BIAS,  SECOND_BIAS,      MLP + SECOND_BIAS,
-            FIRST, FIRST_BIAS, SECOND,     MLP + FIRST, MLP + FIRST_BIAS, MLP + SECOND};
-    const struct fr_method *method = u->run->plan->method;
-    const int *order = method->uses_ghost ? NULL : method->branches ? sums_first : norms_first;
+        sums_first[] =
+            {GAIN,  BIAS,       MLP + GAIN, MLP + BIAS,  SECOND_BIAS,      MLP + SECOND_BIAS,
+             FIRST, FIRST_BIAS, SECOND,     MLP + FIRST, MLP + FIRST_BIAS, MLP + SECOND},
+        mlp_norm_first[] = {MLP + GAIN,  MLP + BIAS,       GAIN,         BIAS,
+                            FIRST,       FIRST_BIAS,       SECOND,       SECOND_BIAS,
+                            MLP + FIRST, MLP + FIRST_BIAS, MLP + SECOND, MLP + SECOND_BIAS};
+    if (!plan->method->uses_ghost) return plan->method->branches ? sums_first : norms_first;
+    return plan->phantom_parts == FR_PHANTOM_ATTENTION ? mlp_norm_first : NULL;
+}
+
+/* Parts of all sublayers as they lie one after the other. */
+static int parts_of(const struct fr_unit *u, struct fr_sublayer s[FR_SUBLAYERS],
+                    struct part all[FR_SUBLAYERS * PARTS]) {
+    const int *order = order_of(u->run->plan);
     int n = (u->crosses ? FR_SUBLAYERS : FR_SUBLAYER_CROSSING) * PARTS;
     for (int kind = 0; kind < n / PARTS; kind++) s[kind] = fr_sublayer_of(u, kind);
     for (int i = 0; i < n; i++) {
@@ -164,14 +180,17 @@ int fr_layer_matrices(const struct fr_real *real, const struct fr_unit *u,
 
 static void fill_sublayer(const struct fr_real *real, const struct fr_sublayer *s,
                           uint64_t stream, const struct fr_sublayer_weights *w) {
-    enum { STREAM_UP = 8, STREAM_DOWN = 16 };
+    enum { STREAM_UP = 8, STREAM_DOWN = 16, STREAM_QUERIES = 40, STREAM_OUTPUT = 48 };
+    bool mlp = s->kind == FR_SUBLAYER_MLP;
     const struct fr_kernels *k = real->k;
-    uint64_t seed = real->run->seed, first = stream + 2 * (s->kind == FR_SUBLAYER_MLP);
+    uint64_t seed = real->run->seed, first = stream + 2 * mlp;
     bool rows = s->flow == FR_FLOW_ROWS;
     for (int i = 0; i < (s->ghost_neurons ? s->o : s->h); i++) k->set(w->gain, (size_t)i, 1);
     if (s->ghost_neurons) {
-        fr_ghost_neurons_fill(k, &s->up, seed, stream + STREAM_UP, w->first);
-        fr_ghost_neurons_fill(k, &s->down, seed, stream + STREAM_DOWN, w->second);
+        uint64_t up = mlp ? STREAM_UP : STREAM_QUERIES,
+                 down = mlp ? STREAM_DOWN : STREAM_OUTPUT;
+        fr_ghost_neurons_fill(k, &s->up, seed, stream + up, w->first);
+        fr_ghost_neurons_fill(k, &s->down, seed, stream + down, w->second);
         return;
     }
     for (int part = 0; part < s->thirds; part++)
@@ -215,7 +234,8 @@ static bool gathers(const struct fr_sublayer *s) {
 int64_t fr_sublayer_saved(const struct fr_kernels *k, const struct fr_sublayer *s,
                           const void *base, bool softmax, struct fr_sublayer_saved *out) {
     int64_t whole = (int64_t)s->h * s->t, ghost_neurons = s->ranks * ghost_neurons_of(s);
-    bool first = s->kind == FR_SUBLAYER_HEADS, values = s->flow == FR_FLOW_VALUES && first;
+    bool first = s->kind == FR_SUBLAYER_HEADS,
+         values = s->flow == FR_FLOW_VALUES && !s->ghost_neurons;
     const struct fr_block_part all[] = {
         {&out->x, first ? 0 : input_of(s)},
         {&out->all, values ? whole : 0},

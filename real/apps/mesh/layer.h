@@ -17,12 +17,13 @@
  *                backward all-reduces of their gradients (Gholami et al. 2017, Eq. 4)
  *      tokens    T/p tokens (sequence parallel, Korthikanti et al. 2022): gathered before W1 and backward once more, partial
  *                sums reduced and scattered; each rank has a part of the norms' gradients
- *      values    h/p values (phantom; models/work/phantom_stage.h): x gathered before the norm of heads, partial sums
- *                reduced and scattered; the MLP's norm adds up two sums a token, its products are ghost neurons'
- *                (real/apps/mesh/ghost_neurons.h)
+ *      values    h/p values (phantom; models/work/phantom_stage.h).  Where a sublayer's products are ghost neurons'
+ *                (real/apps/mesh/ghost_neurons.h; of heads, MLP or both) its norm adds up two sums a token.  Else x is
+ *                gathered before its norm, partial sums are reduced and scattered
  *      samples   C = T/p of a branch on sub-grids (Jain et al. 2021, section IV; models/work/subgraph.h): split to all
  *                ranks before W1, summed behind W2
- *      alone     C = T/p of what is no branch.  Where heads alone are branches queries, keys and values are sliced
+ *                or all T of them on the first sub-grid (cSub): broadcast before W1, reduced behind W2
+ *      alone     C = T/p of what is no branch; with cSub all T on the first sub-grid, and none on others.  Where heads alone are branches queries, keys and values are sliced
  *                apart between W1 and attention, and heads concatenated behind it
  *
  *  The products are those that models/work/transformer_stage.c prices.  The backward pass is in two parts, since a

@@ -30,18 +30,23 @@ static struct fr_subgrid group_of(const struct fr_sublayer_pass *p) {
     return (struct fr_subgrid){.g = p->s.ranks,
                                .subgrid = p->s.rank,
                                .group = p->real->tp,
+                               .c_sub = p->u->run->plan->common_subgrid,
                                .gather_all = p->u->run->plan->gather_all,
                                .buffer = p->scratch.packed};
+}
+/* Tokens that the collective states: a rank's own, or with cSub all of the group's. */
+static int shared_tokens(const struct fr_sublayer_pass *p) {
+    return p->u->run->plan->common_subgrid ? p->u->group_columns : p->s.n;
 }
 static fr_status spread(const struct fr_sublayer_pass *p, bool slices, int values,
                         const void *x, void *y) {
     const struct fr_subgrid group = group_of(p);
-    return fr_subgrid_spread(p->real, &group, slices, values, p->s.n, x, y);
+    return fr_subgrid_spread(p->real, &group, slices, values, shared_tokens(p), x, y);
 }
 static fr_status collect(const struct fr_sublayer_pass *p, bool slices, int values, void *y,
                          void *x) {
     const struct fr_subgrid group = group_of(p);
-    return fr_subgrid_collect(p->real, &group, slices, values, p->s.n, y, x);
+    return fr_subgrid_collect(p->real, &group, slices, values, shared_tokens(p), y, x);
 }
 
 /* Third @p part of queries, keys and values: @p values of each, of @p tokens. */
@@ -120,7 +125,11 @@ static fr_status attend(const struct fr_sublayer_pass *p, const void *in) {
     bool crosses = s->kind == FR_SUBLAYER_CROSSING;
     void *made = fr_context_made(&s->z, &scratch, p->saved.first),
          *qkv = s->slices ? p->scratch.first : made;
-    FR_TRY(multiply_first(p, (crosses ? 1 : 3) * s->wide, in, qkv));
+    if (s->ghost_neurons)
+        FR_TRY(fr_ghost_neurons_forward(real, &s->up, p->w.first, in, p->scratch.local,
+                                        p->saved.ghost_neurons[0], qkv));
+    else
+        FR_TRY(multiply_first(p, (crosses ? 1 : 3) * s->wide, in, qkv));
     if (crosses)
         fr_multiply(real, 2 * s->wide, s->t, s->h, third(p, p->w.first, 1, s->wide, s->h), p->e,
                     0, third(p, qkv, 1, s->wide, s->t));
@@ -144,7 +153,7 @@ static fr_status attend_back(const struct fr_sublayer_pass *p) {
 
 /* ---- forward ------------------------------------------------------------------------------------- */
 
-/* The second norm of phantom: its sums over a token's values are added up over ranks. */
+/* The norm before phantom products: its sums over a token's values are added up over ranks. */
 static fr_status norm_of_parts(const struct fr_sublayer_pass *p, const void *x) {
     struct fr_real *real = p->real;
     const struct fr_sublayer *s = &p->s;
@@ -371,12 +380,12 @@ void fr_sublayer_weight(const struct fr_sublayer_pass *p, const void *dy) {
     const void *read = s->flow == FR_FLOW_TOKENS ? p->deferred.a : p->saved.a,
                *d = attends(s) ? p->deferred.first : own(p, s->wide, p->deferred.first);
     weight_second(p, dy);
-    if (s->ghost_neurons) {
+    if (s->ghost_neurons)
         fr_ghost_neurons_weight(real, &s->up, true, read, d, p->saved.ghost_neurons[0],
                                 p->deferred.ghost_neurons[0], p->g.first);
-        return;
-    }
-    fr_add_outer(real, (crosses ? 1 : s->thirds) * s->wide, s->t, s->h, d, read, 1, p->g.first);
+    else
+        fr_add_outer(real, (crosses ? 1 : s->thirds) * s->wide, s->t, s->h, d, read, 1,
+                     p->g.first);
     if (crosses)
         fr_add_outer(real, 2 * s->wide, s->t, s->h, third(p, d, 1, s->wide, s->t), p->e, 1,
                      third(p, p->g.first, 1, s->wide, s->h));

@@ -22,6 +22,7 @@ static const struct choice of_plan[] = {
     {"ep", "1|2|4|8|3", "e"},
     {"etp", "1|2|4", "e"},
     {"ghost", "1|4|8|16|100000", "l"},
+    {"phantom_parts", "mlp|attention|all", "t"},
     {"branches", "heads|attention|layer", "s"},
     {"common", "all|subgrid", "s"},
     {"exchange", "all_to_all|all_gather", "s"},

@@ -48,9 +48,15 @@ static fr_status check(const struct fr_unit *u, struct fr_error *err) {
     FR_TRY(check_crossing(u->run, err));
     FR_TRY(fr_real_divides("the number of heads", t->heads, "tp", u->tp, err));
     FR_TRY(fr_real_divides("the MLP's width", t->ffn, "tp", u->tp, err));
-    if (plan->method->uses_ghost)
-        return fr_ghost_neurons_check(t->hidden, t->ffn, u->tp, u->ghost, err);
-    if (plan->method->branches)
+    if (plan->method->uses_ghost) {
+        int64_t q = t->heads * t->head_dim;
+        if (plan->phantom_parts != FR_PHANTOM_MLP)
+            FR_TRY(fr_ghost_neurons_check(t->hidden, q, u->tp, u->ghost, err));
+        if (plan->phantom_parts != FR_PHANTOM_ATTENTION)
+            FR_TRY(fr_ghost_neurons_check(t->hidden, t->ffn, u->tp, u->ghost, err));
+        return fr_real_divides("hidden", t->hidden, "tp", u->tp, err);
+    }
+    if (plan->method->branches && !plan->common_subgrid)
         return fr_real_divides("micro_batch", plan->micro_batch, "tp", plan->tp, err);
     return u->block.rows ? fr_real_divides("hidden", t->hidden, "tp", u->tp, err) : FR_OK;
 }
@@ -68,10 +74,13 @@ static int64_t common(const struct fr_unit *u) {
     return n[0];
 }
 
-/* Norms: of this rank's tokens both; of phantom the first, of which each rank has the part of its heads. */
+/* Norms: of this rank's tokens both; of phantom the one of whole values, of which each rank has the part of its heads
+ * or of its columns of the MLP. */
 static int64_t partial(const struct fr_unit *u) {
+    const struct fr_plan *plan = u->run->plan;
     int64_t h = u->block.hidden;
-    return u->run->plan->method->uses_ghost ? 2 * h : fr_block_parted(&u->block) ? 4 * h : 0;
+    if (!plan->method->uses_ghost) return fr_block_parted(&u->block) ? 4 * h : 0;
+    return plan->phantom_parts == FR_PHANTOM_ALL ? 0 : 2 * h;
 }
 
 /* ---- buffers --------------------------------------------------------------------------------- */

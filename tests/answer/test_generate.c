@@ -1,0 +1,152 @@
+/* Generation is the sum of its passes; published latencies, of which the evidence states how far off they are. */
+#include "answer/generate/generate.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "models/outcome/cost.h"
+#include "tests/job.h"
+
+static void ask(const char *cluster, const char *model, const char *const *sets, int64_t prompt,
+                int64_t tokens, int64_t batch, struct fr_generation *g) {
+    struct fr_job_names names = {.cluster = cluster, .model = model, .sets = sets};
+    const struct fr_generation_asked asked = {prompt, tokens, batch};
+    struct fr_error err = {0};
+    while (sets[names.n_sets]) names.n_sets++;
+    if (fr_generate(&names, &asked, g, &err) != FR_OK)
+        fail_msg("%s: %s", err.where, err.detail);
+}
+
+/* The same by single plans: a prompt, and each of the steps by itself. */
+static void adds_up(void **state) {
+    static const char *const sets[] = {"tp=2", "model.window=1100", "model.window_layers=16",
+                                       NULL};
+    struct fr_generation g;
+    double sum_s = 0, sum_J = 0, last_s = 0;
+    (void)state;
+    ask("dgx-h100", "llama-3-8b", sets, 1024, 200, 4, &g);
+    for (int c = 1024; c < 1024 + 199; c++) {
+        char cached[40];
+        const char *all[] = {"tp=2",
+                             "model.window=1100",
+                             "model.window_layers=16",
+                             "attention=flash",
+                             "graphs=iteration",
+                             "cluster.device.fixed=0 s",
+                             "pass=forward",
+                             "global_batch=4",
+                             "micro_batch=4",
+                             "model.sequence=1",
+                             cached};
+        struct fr_job_names names = {
+            .cluster = "dgx-h100", .model = "llama-3-8b", .sets = all, .n_sets = 11};
+        struct fr_job job;
+        struct fr_outcome out;
+        snprintf(cached, sizeof cached, "model.cached=%d", c);
+        assert_int_equal(fr_job_load(&names, &job, NULL), FR_OK);
+        fr_cost(&job, &job.plan, &out);
+        sum_s += out.time_s;
+        sum_J += out.energy_J;
+        last_s = out.time_s;
+        fr_job_free(&job);
+    }
+    FR_NEAR(g.last_s, last_s, 1e-12);
+    FR_NEAR(199 * g.token_s, sum_s, 1e-4); /* a window bends it a little */
+    FR_NEAR(199 * 4 * g.token_J, sum_J, 1e-4);
+    FR_NEAR(g.all_s, g.prompt_s + 199 * g.token_s, 1e-12);
+    FR_NEAR(g.tokens_per_s * g.token_s, 4, 1e-12);
+    assert_true(g.low_s < g.token_s && g.token_s < g.high_s && g.first_s <= g.last_s);
+    fr_generation_free(&g);
+}
+
+/* Larger batches cost each sample less energy; a longer prompt no step less. */
+static void orders(void **state) {
+    static const char *const sets[] = {"tp=8", NULL};
+    double token_J = INFINITY, step_s = 0;
+    (void)state;
+    for (int batch = 1; batch <= 64; batch *= 4) {
+        struct fr_generation g;
+        ask("dgx-h100", "llama-3-70b", sets, 512 * batch, 64, batch, &g);
+        FR_TRUE(g.token_J < token_J && g.token_s > step_s, "batch %d: %g J, %g s", batch,
+                g.token_J, g.token_s);
+        token_J = g.token_J, step_s = g.token_s;
+        fr_generation_free(&g);
+    }
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Llama 2 7B, 20 tokens after 128, published in NVIDIA's NeMo Framework user guide (inference performance): the errors are
+ * those of docs/evidence/2026-11-27-generation.md. */
+static void published_latencies(void **state) {
+    static const struct {
+        const char *cluster;
+        double ms[4][4], median;
+    } devices[] = {{"dgx-h100",
+                    {{153.8, 160.8, 174.8, 199.2},
+                     {128.6, 132.0, 137.9, 156.2},
+                     {107.4, 114.0, 120.4, 134.6},
+                     {97.6, 109.1, 116.2, 129.1}},
+                    0.2226},
+                   {"dgx-a100",
+                    {{234.0, 249.6, 272.6, 329.5},
+                     {171.7, 180.3, 202.9, 237.6},
+                     {143.7, 149.9, 165.2, 196.4},
+                     {136.5, 143.3, 158.6, 181.9}},
+                    0.8112}};
+    (void)state;
+    for (int d = 0; d < 2; d++) {
+        double error[16];
+        for (int t = 0; t < 4; t++)
+            for (int b = 0; b < 4; b++) {
+                char tp[20];
+                const char *sets[] = {"model.dtype=bf16", tp, NULL};
+                struct fr_generation g;
+                snprintf(tp, sizeof tp, "tp=%d", 1 << t);
+                ask(devices[d].cluster, FR_SOURCE_DIR "/tests/models/hf/llama-2-7b.json", sets,
+                    128, 20, 1 << b, &g);
+                error[4 * t + b] = fabs(1e3 * g.all_s / devices[d].ms[t][b] - 1);
+                /* No latency is below what the memory needs for the weights of 19 steps. */
+                double floor_s = 19 * 2 * g.last.parameters_rank_max /
+                                 g.job.cluster.device.memory_rate_B_per_s * 0.96;
+                assert_true(g.all_s > floor_s);
+                fr_generation_free(&g);
+            }
+        qsort(error, 16, sizeof *error, ascending);
+        double median = (error[7] + error[8]) / 2;
+        FR_TRUE(fabs(median - devices[d].median) < 0.005, "%s: %g, the page says %g",
+                devices[d].cluster, median, devices[d].median);
+    }
+}
+
+static void refuses(void **state) {
+    static const struct {
+        const char *model, *says;
+        int64_t prompt;
+    } rows[] = {{"ffn-16384", "generates no tokens", 10},
+                {"gpt-2.5b", "learned positions for 1024 tokens", 1000}};
+    (void)state;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        struct fr_job_names names = {.cluster = "dgx-a100", .model = rows[k].model};
+        const struct fr_generation_asked asked = {rows[k].prompt, 100, 1};
+        struct fr_generation g;
+        struct fr_error err = {0};
+        assert_int_equal(fr_generate(&names, &asked, &g, &err), FR_ERR_INPUT);
+        FR_TRUE(strstr(err.detail, rows[k].says) != NULL, "%s", err.detail);
+        fr_generation_free(&g);
+    }
+    struct fr_generation g;
+    ask("lassen", "t5-large-mod", (const char *[]){"pass=forward", NULL}, 100, 10, 1, &g);
+    assert_true(g.last.reasons & FR_BECAUSE(FR_REASON_CACHE));
+    fr_generation_free(&g);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(adds_up), cmocka_unit_test(orders),
+                                       cmocka_unit_test(published_latencies),
+                                       cmocka_unit_test(refuses)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
