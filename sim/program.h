@@ -27,6 +27,9 @@ struct fr_task_class {
     uint8_t op;    /**< of a layer's collective: fr_op, and over which ranks, fr_axis */
     uint8_t axis;
     int16_t clock; /**< of a pass at a clock of its own: which, from 1 for the lowest; else 0 */
+    bool
+        apart; /**< of a collective's message: other stages' collectives are played too, so which of them share a link is
+                     seen, not assumed */
     float latency_s; /**< of a message, the latency that its time holds; 0: its route's */
 };
 

@@ -25,7 +25,8 @@ struct timed { /* what a run with some things switched off needs */
     void *state;               /* the network's */
     int64_t *slot;             /* of each rank, or NULL */
     bool blocking;
-    bool serial; /* a rank that does nothing else communicates */
+    bool serial;    /* a rank that does nothing else communicates */
+    bool all_ranks; /* a pipeline's program has every rank, and its passes layer by layer */
     double *class_s, *class_B, *class_gathered_B, *class_W, *start_s, *end_s;
     struct fr_stage_use *use; /* [n_ranks]: of the last run with everything */
 };
@@ -57,7 +58,7 @@ static fr_status run_with(const void *context, int with, struct fr_pipeline_time
                           struct fr_error *err) {
     const struct timed *t = context;
     fr_price_with(t->price, t->program->n_classes, with, t->class_s);
-    if (t->pipeline && t->network == &fr_network_shared) round_alike(t, with);
+    if (t->pipeline && !t->all_ranks && t->network == &fr_network_shared) round_alike(t, with);
     FR_TRY(t->network->run(&t->work, t->state, t->class_s, t->start_s, t->end_s,
                            &times->makespan_s, err));
     fr_progress_add(t->progress, 1);
@@ -66,7 +67,7 @@ static fr_status run_with(const void *context, int with, struct fr_pipeline_time
 
 /* A clock of 0 is the device's own; models of layers have no stages with clocks. */
 static double clock_of(const struct timed *t, int32_t stage) {
-    return t->pipeline ? t->pipeline->stage[stage].clock_Hz : 0;
+    return t->pipeline && !t->all_ranks ? t->pipeline->stage[stage].clock_Hz : 0;
 }
 
 static double class_clock(const struct timed *t, const struct fr_device *device,
@@ -279,6 +280,20 @@ static void note_messages(const struct fr_pipeline *p, const struct fr_network *
     if (out->messages != FR_MESSAGES_IN_ORDER) out->beside = 0;
 }
 
+/* Its passes whole, a rank a stage; or every rank's, layer by layer. */
+static fr_status lay_out_pipeline(const struct fr_job *job, const struct fr_plan *plan,
+                                  const struct fr_pipeline *p, bool as_messages,
+                                  struct fr_program *program, struct fr_class_price **price,
+                                  struct fr_error *err) {
+    if (as_messages) return fr_layers_make(job, plan, p, true, program, price, err);
+    FR_TRY(fr_program_make(p, program, err));
+    *price = fr_malloc((size_t)program->n_classes, sizeof **price);
+    if (!*price)
+        return fr_fail(err, FR_ERR_NOMEM, NULL, "the simulation does not fit in memory");
+    fr_price_pipeline(p, program, *price);
+    return FR_OK;
+}
+
 static fr_status simulate_pipeline(const struct fr_job *job, const struct fr_plan *plan,
                                    const struct fr_simulate_options *options,
                                    struct fr_simulation *s, struct fr_error *err) {
@@ -287,7 +302,11 @@ static fr_status simulate_pipeline(const struct fr_job *job, const struct fr_pla
     struct fr_program program = {0};
     struct fr_class_price *price = NULL;
     struct fr_progress progress = {0};
-    struct timed t = {.program = &program, .progress = &progress, .blocking = plan->duplex};
+    bool as_messages = options && options->as_messages;
+    struct timed t = {.program = &program,
+                      .progress = &progress,
+                      .blocking = plan->duplex,
+                      .all_ranks = as_messages};
     out->reasons = fr_pipeline_check(job, plan);
     if (out->reasons) return FR_OK;
     fr_status status = fr_pipeline_make(job, plan, &p, &out->extrapolated, err);
@@ -295,20 +314,18 @@ static fr_status simulate_pipeline(const struct fr_job *job, const struct fr_pla
     t.network = s->network;
     if (status == FR_OK && options && options->timeline)
         status = fr_pipeline_price_again(job, plan, &p, err);
-    if (status == FR_OK) status = fr_program_make(&p, &program, err);
-    if (status == FR_OK) price = fr_malloc((size_t)program.n_classes, sizeof *price);
-    if (status == FR_OK && !price)
-        status = fr_fail(err, FR_ERR_NOMEM, NULL, "the simulation does not fit in memory");
-    if (status == FR_OK) {
-        fr_price_pipeline(&p, &program, price);
-        t.price = price;
-        t.pipeline = &p;
-        status = timed_open(&t, job, plan, false, err);
-    }
+    const char *refused =
+        status == FR_OK && as_messages ? fr_layers_stages_refused(job, plan, &p) : NULL;
+    if (refused) status = fr_fail(err, FR_ERR_UNSUPPORTED, "--collectives", "%s", refused);
+    if (status == FR_OK)
+        status = lay_out_pipeline(job, plan, &p, as_messages, &program, &price, err);
+    t.price = price;
+    t.pipeline = &p;
+    if (status == FR_OK) status = timed_open(&t, job, plan, as_messages, err);
     if (status == FR_OK) status = fr_pipeline_outcome(job, &p, run_with, &t, out, err);
     if (status == FR_OK) status = keep(job, &t, options, s, err);
     note_messages(&p, s->network, out);
-    if (status == FR_OK) add_memory(job, plan, &p, s->stages);
+    if (status == FR_OK && !as_messages) add_memory(job, plan, &p, s->stages);
     timed_close(&t);
     free(price);
     fr_program_free(&program);
@@ -357,7 +374,7 @@ static fr_status simulate_layers(const struct fr_job *job, const struct fr_plan 
         out->engine = s->network->engine;
     }
     if (out->reasons & ~FR_BECAUSE(FR_REASON_MEMORY)) return FR_OK;
-    fr_status status = fr_layers_make(job, plan, as_messages, &program, &price, err);
+    fr_status status = fr_layers_make(job, plan, NULL, as_messages, &program, &price, err);
     t.price = price;
     if (status == FR_OK) status = timed_open(&t, job, plan, as_messages, err);
     if (status == FR_OK) status = time_layers(job, &t, out, err);
@@ -372,10 +389,6 @@ static fr_status simulate(const struct fr_job *job, const struct fr_plan *plan,
                           const struct fr_simulate_options *options, struct fr_simulation *s,
                           struct fr_error *err) {
     if (!fr_job_is_pipeline(job, plan)) return simulate_layers(job, plan, options, s, err);
-    if (options && options->as_messages)
-        return fr_fail(err, FR_ERR_UNSUPPORTED, "--collectives",
-                       "the collectives of a pipeline are part of its passes; messages are "
-                       "simulated one by one for models of layers at pp = 1");
     return simulate_pipeline(job, plan, options, s, err);
 }
 

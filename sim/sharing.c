@@ -34,9 +34,10 @@
 struct message {
     int32_t class_id, path;
     int32_t other; /* message of the same path, or -1 */
-    bool exchange, as_messages, queues;
+    bool exchange, as_messages, queues, apart;
     double latency_s;                         /* of its class, or 0 */
     double before_s, size_B, flow_s, after_s; /* parts of its class's time, during a run */
+    double least_s; /* it takes, however free the links are; likewise */
 };
 
 /* Data of a task for the loop, side by side and by depth, since programs are larger than caches. */
@@ -89,6 +90,8 @@ static void part(struct shared *s, const double *class_B) {
                        alone_s - message->flow_s);
         message->after_s =
             message->as_messages ? 0 : alone_s - message->before_s - message->flow_s;
+        /* The closed form takes all stages' collectives to meet.  Here they do, or not. */
+        message->least_s = message->apart ? message->before_s + message->flow_s : alone_s;
     }
 }
 
@@ -127,7 +130,7 @@ static void push_start(struct shared *s, struct fr_event start) {
 static void begin_message(struct shared *s, int32_t at, double now_s) {
     struct node *node = &s->nodes[at];
     const struct message *m = &s->messages[~node->work];
-    node->end_s = now_s + s->class_s[m->class_id];
+    node->end_s = now_s + m->least_s;
     push_start(s, fr_event_make(now_s + fr_larger(0, m->before_s), (uint32_t)node->task, at));
 }
 
@@ -333,6 +336,7 @@ static int32_t number_of(struct shared *s, int32_t *latest, const struct fr_prog
         .exchange = kind == FR_TASK_EXCHANGE,
         .as_messages = kind == FR_TASK_COLLECTIVE_MESSAGE,
         .queues = s->lines && kind != FR_TASK_EXCHANGE && kind != FR_TASK_COLLECTIVE_MESSAGE,
+        .apart = program->classes[class_id].apart,
         .latency_s = program->classes[class_id].latency_s};
     return latest[path] = s->n_messages++;
 }

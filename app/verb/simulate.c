@@ -32,7 +32,9 @@ static const struct fr_option options[] = {
      "fair (all at once) or simgrid; default: as predict, shared where messages are slow",
      0},
     {"collectives", "NAME",
-     "of layers: operations (one rank stands for all, default) or messages (all ranks)", 0},
+     "of layers: operations (one rank stands for all, default) or messages (all ranks, also of "
+     "pipelines)",
+     0},
     {"trace", "FILE", "timeline: .json (Chrome, Perfetto), .paje or .csv", 't'},
     {"gantt", "FILE", "picture of the timeline: .svg, .png or .pdf", 'g'},
     FR_OPTION_ALL,
