@@ -68,7 +68,7 @@ static void *part_at(const struct tiles *h, const void *x, int part, int from) {
     return fr_at(h->real->k, x, row * (size_t)h->t + (size_t)(h->sample * h->s) + (size_t)from);
 }
 
-/* Of each query, from @p from on: its largest score (0), and its sum (1). */
+/* The largest score (0) or the sum (1) of each query, from @p from on. */
 static void *kept_at(const struct tiles *h, const void *p, int which, int from) {
     size_t place = (size_t)(which * h->z->samples + h->sample) * (size_t)h->z->heads;
     return fr_at(h->real->k, p, (place + (size_t)h->head) * (size_t)h->s + (size_t)from);
