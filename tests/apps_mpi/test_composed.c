@@ -8,7 +8,7 @@
 #include "real/apps/mesh/mesh.h"
 #include "tests/apps_mpi/mpi_case.h"
 
-enum { SEED = 23, STEPS = 2, BATCH = 16, SEQUENCE = 10 };
+enum { SEED = 23, STEPS = 2, BATCH = 16, SEQUENCE = 8 };
 static int rank, n_ranks, n_run;
 
 /* No two sizes are equal, so that what is exchanged for something else shows. */

@@ -1,4 +1,5 @@
 /* Attention in tiles, whose scores are never all in memory (Dao et al., "FlashAttention", 2022, Algorithms 1 and 4).
+ * Where they have tiles of keys, ours are two: the keys before a tile of queries, and its own.
  *
  *      forward    for each tile of queries the tiles of keys: each row's largest score and sum of exponentials run
  *                 along, and what was made under a smaller one shrinks; these two are kept of each row
@@ -11,7 +12,7 @@
 
 #include "real/apps/attention/context.h"
 
-enum { TILES = 16, ROWS_MIN = 4 };
+enum { TILES = 8, ROWS_MIN = 3 };
 
 /* Rows of a tile. */
 static int rows_of(const struct fr_block_sizes *z) {
@@ -39,8 +40,8 @@ static struct tiles tiles_of(struct fr_real *real, const struct fr_block_sizes *
                       .d = z->head_dim,
                       .t = fr_block_tokens(z),
                       .alpha = 1 / sqrt(z->head_dim)};
-    const struct fr_block_part all[] = {{&h.scores, (int64_t)h.rows * h.rows},
-                                        {&h.dp, (int64_t)h.rows * h.rows},
+    const struct fr_block_part all[] = {{&h.scores, (int64_t)h.rows * h.s},
+                                        {&h.dp, (int64_t)h.rows * h.s},
                                         {&h.factor, h.rows},
                                         {&h.top, h.rows},
                                         {&h.sum, h.rows},
@@ -52,8 +53,8 @@ static struct tiles tiles_of(struct fr_real *real, const struct fr_block_sizes *
 int64_t fr_flash_scratch_size(const struct fr_block_sizes *z) {
     struct tiles h;
     int rows = rows_of(z);
-    const struct fr_block_part all[] = {{&h.scores, (int64_t)rows * rows},
-                                        {&h.dp, (int64_t)rows * rows},
+    const struct fr_block_part all[] = {{&h.scores, (int64_t)rows * z->sequence},
+                                        {&h.dp, (int64_t)rows * z->sequence},
                                         {&h.factor, rows},
                                         {&h.top, rows},
                                         {&h.sum, rows},
@@ -67,7 +68,7 @@ static void *part_at(const struct tiles *h, const void *x, int part, int from) {
     return fr_at(h->real->k, x, row * (size_t)h->t + (size_t)(h->sample * h->s) + (size_t)from);
 }
 
-/* Of each query, from @p from on: its largest score (0), and its sum (1). */
+/* The largest score (0) or the sum (1) of each query, from @p from on. */
 static void *kept_at(const struct tiles *h, const void *p, int which, int from) {
     size_t place = (size_t)(which * h->z->samples + h->sample) * (size_t)h->z->heads;
     return fr_at(h->real->k, p, (place + (size_t)h->head) * (size_t)h->s + (size_t)from);
@@ -77,16 +78,17 @@ static int length_of(const struct tiles *h, int from) {
     return h->s - from < h->rows ? h->s - from : h->rows;
 }
 
-/* Where the keys end that queries from @p from on see. */
-static int end_of(const struct tiles *h, int from) {
-    return h->z->causal ? from + length_of(h, from) : h->s;
+/* Keys of the tile that begins with key @p key, for queries from @p from on; 0: they see none there. */
+static int keys_of(const struct tiles *h, int from, int key) {
+    if (!h->z->causal) return h->s - key;
+    return key < from ? from : key == from ? length_of(h, from) : 0;
 }
 
 /* h->scores (m queries x n keys) := exponentials under the largest so far. */
 static void weigh(const struct tiles *h, const void *qkv, int from, int key, const void *before,
                   void *top, void *sum) {
     const struct fr_kernels *k = h->real->k;
-    int m = length_of(h, from), n = length_of(h, key);
+    int m = length_of(h, from), n = keys_of(h, from, key);
     bool diagonal = h->z->causal && key == from;
     FR_COMPUTE(h->real, k->gemm(true, false, m, n, h->d, 1, part_at(h, qkv, 0, from), h->t,
                                 part_at(h, qkv, 1, key), h->t, 0, h->scores, n));
@@ -99,8 +101,7 @@ static void attend(const struct tiles *h, const void *qkv, int from, void *p, vo
     void *top = kept_at(h, p, 0, from), *sum = kept_at(h, p, 1, from),
          *out = part_at(h, c, 0, from);
     int m = length_of(h, from);
-    for (int key = 0; key < end_of(h, from); key += h->rows) {
-        int n = length_of(h, key);
+    for (int key = 0, n; (n = keys_of(h, from, key)) > 0; key += n) {
         weigh(h, qkv, from, key, key ? top : NULL, top, sum);
         if (key) FR_COMPUTE(h->real, k->scale_columns(h->d, m, h->t, false, h->factor, out));
         FR_COMPUTE(h->real, k->gemm(false, true, h->d, m, n, 1, part_at(h, qkv, 2, key), h->t,
@@ -124,7 +125,7 @@ static void attend_back(const struct tiles *h, const void *qkv, const void *p, c
     const struct fr_kernels *k = real->k;
     const void *top = kept_at(h, p, 0, from), *sum = kept_at(h, p, 1, from),
                *out = part_at(h, dc, 0, from);
-    int m = length_of(h, from), n = length_of(h, key), d = h->d, t = h->t;
+    int m = length_of(h, from), n = keys_of(h, from, key), d = h->d, t = h->t;
     bool first = h->z->causal ? from == key : from == 0;
     weigh(h, qkv, from, key, top, h->top, h->sum);
     FR_COMPUTE(real, k->softmax_end(m, n, h->alpha, top, top, sum, h->scores));
@@ -148,7 +149,7 @@ void fr_flash_backward(struct fr_real *real, const struct fr_block_sizes *z, voi
         FR_COMPUTE(real, real->k->column_dots(h.d, h.s, h.t, part_at(&h, c, 0, 0),
                                               part_at(&h, dc, 0, 0), h.inner));
         for (int from = 0; from < h.s; from += h.rows)
-            for (int key = 0; key < end_of(&h, from); key += h.rows)
+            for (int key = 0, n; (n = keys_of(&h, from, key)) > 0; key += n)
                 attend_back(&h, qkv, p, dc, from, key, dqkv);
     }
 }

@@ -148,7 +148,7 @@ static fr_status begin(struct fr_real *real, struct fr_mesh_state *mesh, int hol
                                      &s->request);
 }
 
-/* Of @p holder those that are made. */
+/* Send the buckets of @p holder that are made. */
 static fr_status reduce(struct fr_real *real, struct fr_mesh_state *mesh,
                         struct fr_mesh_chunk *c, int holder, int unit) {
     struct fr_mesh_buckets *b = &c->buckets[holder];

@@ -99,7 +99,7 @@ void fr_mesh_begin_share(struct fr_real *real, struct fr_mesh_state *mesh) {
 
 /* ---- flights of a unit --------------------------------------------------------------------------- */
 
-/* What flight @p i of a unit carries: its own piece, or a tied table that it has.  @return false: nothing */
+/* Load flight @p i of a unit with its own piece, or with a tied table that it has.  @return false: there is nothing */
 static bool load(const struct fr_real *real, const struct fr_mesh_state *mesh,
                  const struct fr_mesh_chunk *c, int unit, int i, struct fr_shares_flight *f) {
     bool table = i == TABLE;
