@@ -14,6 +14,8 @@
     "recompute=none,selective,full", "sequence_parallel=false,true", "overlap=none,gradient",  \
         "zero=0..3", "attention=plain,flash"
 #define MICRO "micro_batch=1,2,4,8"
+#define BATCH "global_batch=1536"
+#define LARGE "cluster.device.memory=10 TB"
 
 static const char *const twelve[] = {MESH,
                                      "schedule=1f1b,interleaved",
@@ -33,14 +35,25 @@ static const char *const fifteen[] = {MESH,
                                       STATE,
                                       MICRO};
 
+/* Ranks and stages of compression. */
+static const char *const stages[] = {"tp=1,2,4,8",
+                                     "pp=1,2,4,8,16,32",
+                                     "micro_batch=1..16*2",
+                                     "recompute=none,selective,full",
+                                     "schedule=1f1b",
+                                     "compression.gradient.stages=0..31",
+                                     "compression.gradient.rank=32,64,128",
+                                     "compression.backward.scope=none,epilogue,all",
+                                     "compression.embedding=separate,fused"};
+
 struct loaded {
     struct fr_job job;
     struct fr_space space;
 };
 
-static fr_status load(const char *const *vary, int n_vary, const char *memory, struct loaded *l,
-                      struct fr_error *err) {
-    const char *sets[] = {"global_batch=1536", memory};
+static fr_status load(const char *const *vary, int n_vary, const char *batch,
+                      const char *memory, struct loaded *l, struct fr_error *err) {
+    const char *sets[] = {batch, memory};
     const struct fr_job_names names = {
         .cluster = "dgx-a100", .model = "gpt3-175b", .sets = sets, .n_sets = memory ? 2 : 1};
     *l = (struct loaded){.space = {.size = 0}};
@@ -136,13 +149,13 @@ static fr_status measure_rates(struct fr_error *err) {
     enum { N = sizeof twelve / sizeof *twelve };
     struct loaded l;
     struct counts counts = {0};
-    fr_status status = load(twelve, N, NULL, &l, err);
+    fr_status status = load(twelve, N, BATCH, NULL, &l, err);
     if (status == FR_OK) status = search(&l, 1, false, 10, &counts, err);
     if (status == FR_OK)
         print("search_transformer_plans_per_s", "gpt3-175b, 4096 ranks, 12 keys, decided",
               counts.evaluated / counts.processor_s, "plans/s of one core's time");
     unload(&l);
-    if (status == FR_OK) status = load(twelve, N, "cluster.device.memory=10 TB", &l, err);
+    if (status == FR_OK) status = load(twelve, N, BATCH, LARGE, &l, err);
     if (status == FR_OK) status = search(&l, 1, true, 5, &counts, err);
     struct fr_pricer *pricer = status == FR_OK ? fr_pricer_make(&l.job) : NULL;
     if (pricer) {
@@ -159,13 +172,28 @@ static fr_status measure_rates(struct fr_error *err) {
     return status;
 }
 
+static fr_status measure_stages(struct fr_error *err) {
+    enum { N = sizeof stages / sizeof *stages };
+    struct loaded l;
+    struct counts counts = {0};
+    fr_status status = load(stages, N, "global_batch=4096", LARGE, &l, err);
+    if (status == FR_OK) status = search(&l, 1, false, 10, &counts, err);
+    if (status == FR_OK)
+        print("search_transformer_plans_per_s",
+              "gpt3-175b, 4096 ranks, ranks and stages of compression, decided",
+              counts.evaluated / counts.processor_s, "plans/s of one core's time");
+    unload(&l);
+    return status;
+}
+
 fr_status fr_bench_transformer(struct fr_error *err) {
     enum { N = sizeof fifteen / sizeof *fifteen };
     struct loaded l;
     struct counts counts = {0};
     struct rusage before, after;
     FR_TRY(measure_rates(err));
-    fr_status status = load(fifteen, N, NULL, &l, err);
+    FR_TRY(measure_stages(err));
+    fr_status status = load(fifteen, N, BATCH, NULL, &l, err);
     getrusage(RUSAGE_SELF, &before);
     if (status == FR_OK) status = search(&l, 0, false, 1, &counts, err);
     getrusage(RUSAGE_SELF, &after);
