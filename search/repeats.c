@@ -39,7 +39,7 @@ static bool has_order(const struct fr_space *space) {
     return false;
 }
 
-/* Of each dimension, which needs of its key are decided by keys varied before it. */
+/* Which needs of each dimension's key are decided by keys varied before it? */
 static void find_passes(const struct fr_space *space, const struct fr_workload *model,
                         struct fr_space_cursor *at) {
     fr_plan_key_set later = 0;

@@ -14,6 +14,8 @@
     "recompute=none,selective,full", "sequence_parallel=false,true", "overlap=none,gradient",  \
         "zero=0..3", "attention=plain,flash"
 #define MICRO "micro_batch=1,2,4,8"
+#define BATCH "global_batch=1536"
+#define LARGE "cluster.device.memory=10 TB"
 
 static const char *const twelve[] = {MESH,
                                      "schedule=1f1b,interleaved",
@@ -33,6 +35,17 @@ static const char *const fifteen[] = {MESH,
                                       STATE,
                                       MICRO};
 
+/* Ranks and stages of compression. */
+static const char *const stages[] = {"tp=1,2,4,8",
+                                     "pp=1,2,4,8,16,32",
+                                     "micro_batch=1..16*2",
+                                     "recompute=none,selective,full",
+                                     "schedule=1f1b",
+                                     "compression.gradient.stages=0..31",
+                                     "compression.gradient.rank=32,64,128",
+                                     "compression.backward.scope=none,epilogue,all",
+                                     "compression.embedding=separate,fused"};
+
 struct loaded {
     struct fr_job job;
     struct fr_space space;
@@ -40,8 +53,9 @@ struct loaded {
 
 /* @p links: between nodes, or NULL */
 static fr_status load_on(const char *links, const char *const *vary, int n_vary,
-                         const char *memory, struct loaded *l, struct fr_error *err) {
-    const char *sets[4] = {"global_batch=1536"};
+                         const char *batch, const char *memory, struct loaded *l,
+                         struct fr_error *err) {
+    const char *sets[4] = {batch};
     int n_sets = 1;
     if (memory) sets[n_sets++] = memory;
     if (links) sets[n_sets++] = links;
@@ -54,9 +68,9 @@ static fr_status load_on(const char *links, const char *const *vary, int n_vary,
                          err);
 }
 
-static fr_status load(const char *const *vary, int n_vary, const char *memory, struct loaded *l,
-                      struct fr_error *err) {
-    return load_on(NULL, vary, n_vary, memory, l, err);
+static fr_status load(const char *const *vary, int n_vary, const char *batch,
+                      const char *memory, struct loaded *l, struct fr_error *err) {
+    return load_on(NULL, vary, n_vary, batch, memory, l, err);
 }
 
 static void unload(struct loaded *l) {
@@ -146,13 +160,13 @@ static fr_status measure_rates(struct fr_error *err) {
     enum { N = sizeof twelve / sizeof *twelve };
     struct loaded l;
     struct counts counts = {0};
-    fr_status status = load(twelve, N, NULL, &l, err);
+    fr_status status = load(twelve, N, BATCH, NULL, &l, err);
     if (status == FR_OK) status = search(&l, 1, false, 10, &counts, err);
     if (status == FR_OK)
         print("search_transformer_plans_per_s", "gpt3-175b, 4096 ranks, 12 keys, decided",
               counts.evaluated / counts.processor_s, "plans/s of one core's time");
     unload(&l);
-    if (status == FR_OK) status = load(twelve, N, "cluster.device.memory=10 TB", &l, err);
+    if (status == FR_OK) status = load(twelve, N, BATCH, LARGE, &l, err);
     if (status == FR_OK) status = search(&l, 1, true, 5, &counts, err);
     struct fr_pricer *pricer = status == FR_OK ? fr_pricer_make(&l.job) : NULL;
     if (pricer) {
@@ -169,14 +183,27 @@ static fr_status measure_rates(struct fr_error *err) {
     return status;
 }
 
+static fr_status measure_stages(struct fr_error *err) {
+    enum { N = sizeof stages / sizeof *stages };
+    struct loaded l;
+    struct counts counts = {0};
+    fr_status status = load(stages, N, "global_batch=4096", LARGE, &l, err);
+    if (status == FR_OK) status = search(&l, 1, false, 10, &counts, err);
+    if (status == FR_OK)
+        print("search_transformer_plans_per_s",
+              "gpt3-175b, 4096 ranks, ranks and stages of compression, decided",
+              counts.evaluated / counts.processor_s, "plans/s of one core's time");
+    unload(&l);
+    return status;
+}
+
 /* Plans/s of one core's time with links of some rate: decided, or every feasible one priced. */
 static fr_status rate_on(const char *links, bool priced_all, double *per_s,
                          struct fr_error *err) {
     enum { N = sizeof twelve / sizeof *twelve };
     struct loaded l;
     struct counts counts = {0};
-    fr_status status =
-        load_on(links, twelve, N, priced_all ? "cluster.device.memory=10 TB" : NULL, &l, err);
+    fr_status status = load_on(links, twelve, N, BATCH, priced_all ? LARGE : NULL, &l, err);
     if (status == FR_OK) status = search(&l, 1, priced_all, 5, &counts, err);
     *per_s = (priced_all ? counts.feasible : counts.evaluated) / counts.processor_s;
     unload(&l);
@@ -211,7 +238,8 @@ fr_status fr_bench_transformer(struct fr_error *err) {
     struct rusage before, after;
     FR_TRY(measure_rates(err));
     FR_TRY(measure_slow_links(err));
-    fr_status status = load(fifteen, N, NULL, &l, err);
+    FR_TRY(measure_stages(err));
+    fr_status status = load(fifteen, N, BATCH, NULL, &l, err);
     getrusage(RUSAGE_SELF, &before);
     if (status == FR_OK) status = search(&l, 0, false, 1, &counts, err);
     getrusage(RUSAGE_SELF, &after);
