@@ -114,7 +114,8 @@ static double streamed_s(const struct fr_pricing *x, fr_dtype dtype,
 
 /* Kernels, with those that fused ones spare (models/work/unfused.h). */
 static double launched(const struct fr_pricing *x, const struct fr_operation *o) {
-    return o->times * (1 + x->cluster->device.framework.unfused * o->apart);
+    double unfused = x->cluster->device.framework.unfused;
+    return unfused > 0 ? o->times * (1 + unfused * o->apart) : o->times;
 }
 
 /* Autocast makes a weight of 32 bits narrow in each forward pass.  A norm's result is of 32 bits, too, and its gradient is

@@ -152,6 +152,7 @@ static inline struct fr_operation *fr_work_add(struct fr_rank_work *work, fr_wor
     o->kind = (uint8_t)kind;
     o->pass = (uint8_t)pass;
     o->times = times;
+    if (kind == FR_WORK_KERNELS) o->apart = 0;
     return o;
 }
 
