@@ -102,6 +102,11 @@ static void by_hand(void **state) {
     const struct fr_link_use both[] = {{0, 1}, {1, 1}}, one[] = {{0, 1}};
     struct fr_fluid *fluid = fr_fluid_new(2, rate, 2);
     bool slowed;
+    assert_true(fr_fluid_is_free(fluid, both, 2));
+    assert_true(begin(fluid, 8, 16, one, 1));
+    assert_false(fr_fluid_is_free(fluid, both, 2));
+    assert_true(fr_fluid_is_free(fluid, &both[1], 1));
+    fr_fluid_reset(fluid);
     assert_true(begin(fluid, 7, 10, both, 2));
     assert_true(begin(fluid, 8, 16, one, 1));
     FR_NEAR(fr_fluid_next_s(fluid), 2, 1e-12);
